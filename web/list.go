@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -34,7 +35,11 @@ type listView struct {
 	Run          *relabel.Run
 	Iteration    *relabel.Iteration
 	Next, First  string // addresses; "" where there is none
+	runs         map[relabel.ID]string
 }
+
+// RunName names the run of a listed trajectory.
+func (v listView) RunName(id relabel.ID) string { return v.runs[id] }
 
 func (v *viewer) listTrajectories(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
@@ -51,6 +56,9 @@ func (v *viewer) listTrajectories(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	view.Trajectories = list
+	if view.runs, err = v.runNames(r.Context(), list); err != nil {
+		return err
+	}
 	if next != "" {
 		view.Next = withAfter(q, next)
 	}
@@ -62,6 +70,22 @@ func (v *viewer) listTrajectories(w http.ResponseWriter, r *http.Request) error 
 		view.Choices = append(view.Choices, c)
 	}
 	return render(w, http.StatusOK, "trajectories", "Trajectories", view)
+}
+
+// runNames names the runs of the listed trajectories, each asked for once.
+func (v *viewer) runNames(ctx context.Context, list []relabel.Trajectory) (map[relabel.ID]string, error) {
+	names := map[relabel.ID]string{}
+	for _, t := range list {
+		if _, known := names[t.RunID]; known {
+			continue
+		}
+		run, err := v.Store.FindRun(ctx, t.RunID)
+		if err != nil {
+			return nil, err
+		}
+		names[t.RunID] = run.Name
+	}
+	return names, nil
 }
 
 // nameFilter finds the run and the iteration that the filter names.

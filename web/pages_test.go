@@ -60,6 +60,50 @@ func TestATrajectoryShowsExecutorAndLabelAtEachTurn(t *testing.T) {
 	}
 }
 
+func TestTheListNamesTheRunOfEachTrajectory(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var ids []string
+	for _, name := range []string{"first", "se<cond"} {
+		s.begin(name, "T", "T")
+		ids = append(ids, s.run.ID.String())
+	}
+	page := s.get(200, "/trajectories")
+	contains(t, page, "<th>run</th>")
+	for i, name := range []string{"first", "se&lt;cond"} {
+		if n := strings.Count(page, `<td><a href="/runs/`+ids[i]+`">`+name+`</a></td>`); n != 2 {
+			t.Errorf("%d of 2 trajectories name the run %s", n, name)
+		}
+	}
+}
+
+// An evaluation is not labelled: that none of its labels is missing would say too much.
+func TestAnEvaluationHasNoLabelsToMiss(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	collected, evaluated := s.begin("kinds", "s")[0], s.evaluate()
+	for _, tr := range []relabel.Trajectory{collected, evaluated} {
+		f := s.claim(tr)
+		turn := s.turn(1, bash("", "ls"), s.label(bash("", "ls")), "a")
+		if tr.Kind == relabel.Evaluate {
+			turn.Label = nil
+		}
+		s.must(s.store.CommitTurn(t.Context(), f, turn))
+		s.end(f, patch, relabel.Verdict{Resolved: true, Reason: "resolved"})
+	}
+	for _, c := range []struct {
+		of    relabel.Trajectory
+		shown string
+	}{{collected, "0"}, {evaluated, "–"}} {
+		contains(t, s.get(200, "/trajectories/"+c.of.ID.String()), `<dt>labels missing</dt><dd>`+c.shown+`</dd>`)
+		row := regexp.MustCompile(`<td class="n">1</td>\n<td class="n">[^<]*</td>\n<td class="n">([^<]*)</td>`)
+		if m := row.FindStringSubmatch(s.get(200, "/trajectories?iteration="+c.of.IterationID.String())); m == nil || m[1] != c.shown {
+			t.Errorf("%s: the list shows %q, want %q", c.of.Kind, m, c.shown)
+		}
+	}
+	contains(t, s.get(200, "/"), "<td class=\"n\">–</td>\n<td class=\"n\">1</td>\n<td class=\"n\">1 of 1 (100%)</td>")
+}
+
 func TestALongBodyIsCutAndNothingIsLost(t *testing.T) {
 	t.Parallel()
 	s := start(t)
