@@ -46,11 +46,12 @@ type docsField struct {
 	Required                      bool
 }
 
-// docsPage renders the description as one page, once, without a script.
-func docsPage(api *huma.OpenAPI) http.HandlerFunc {
+// docsPage renders the description as one page, once, without a script. With a
+// viewer beside it, it leads back there.
+func docsPage(api *huma.OpenAPI, viewer bool) http.HandlerFunc {
 	page := template.Must(template.New("docs").Parse(docsTemplate))
 	var b bytes.Buffer
-	err := page.Execute(&b, map[string]any{"Info": api.Info, "Tags": api.Tags, "Operations": docsOperations(api), "Schemas": docsSchemas(api), "Codes": docsCodes(), "Style": template.CSS(docsCSS)})
+	err := page.Execute(&b, map[string]any{"Viewer": viewer, "Info": api.Info, "Tags": api.Tags, "Operations": docsOperations(api), "Schemas": docsSchemas(api), "Codes": docsCodes(), "Style": template.CSS(docsCSS)})
 	if err != nil {
 		panic(err) // made of our own types alone
 	}

@@ -57,5 +57,5 @@ func (s *site) logLine(r *http.Request, w middleware.WrapResponseWriter, err err
 		line = s.Log.Info()
 	}
 	line.Str("method", r.Method).Str("path", r.URL.Path).Int("status", w.Status()).
-		Int("bytes", w.BytesWritten()).Dur("took", took).AnErr("cause", err).Msg("request")
+		Int("bytes", w.BytesWritten()).Dur("took_ms", took).AnErr("cause", err).Msg("request")
 }

@@ -115,7 +115,7 @@ func (s *site) addDescription() {
 	if err != nil {
 		panic(err) // made of our own types alone
 	}
-	page := docsPage(s.api.OpenAPI())
+	page := docsPage(s.api.OpenAPI(), s.Pages != nil)
 	s.router.Get("/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(spec) // a client that is gone reads nothing

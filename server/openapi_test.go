@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -68,6 +69,20 @@ func TestTheDescriptionDescribesEverything(t *testing.T) {
 			if property.Description == "" {
 				t.Errorf("%s.%s is not described", name, field)
 			}
+		}
+	}
+}
+
+// With the viewer beside it the page leads back there; without one, nowhere.
+func TestTheDocsPageLeadsBackToTheViewer(t *testing.T) {
+	with := start(t, func(c *server.Config) { c.Pages = http.NotFoundHandler() })
+	for _, link := range []string{`href="/"`, `href="/trajectories"`} {
+		if !strings.Contains(string(with.want(200, with.get("/docs")).body), link) {
+			t.Errorf("the page lacks %s", link)
+		}
+		alone := start(t)
+		if strings.Contains(string(alone.want(200, alone.get("/docs")).body), link) {
+			t.Errorf("%s leads nowhere", link)
 		}
 	}
 }

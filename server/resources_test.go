@@ -168,7 +168,7 @@ func TestWhatCameOfATrajectory(t *testing.T) {
 	s.refused(s.get(base+"/verdict"), 404, relabel.CodeNotFound, "")
 	s.store.patches[tr.ID] = []byte("diff --git\r\n\x00\xff<b>\n")
 	s.store.verdicts[tr.ID] = relabel.Verdict{Resolved: true, Reason: "resolved", Tests: map[string]relabel.TestStatus{"t::a": relabel.TestPassed}, Output: []byte("<ok>\xff")}
-	s.store.attempts[tr.ID] = []relabel.Attempt{{Number: 1, Worker: "w", Outcome: "done"}}
+	s.store.attempts[tr.ID] = []relabel.Attempt{{Number: 1, Worker: "v", Outcome: "lost"}, {Number: 2, Worker: "w", Outcome: "done"}}
 	s.store.calls[tr.ID] = []relabel.Call{{ID: relabel.NewID(), Status: 200, ErrorBody: []byte("body")}, {ID: relabel.NewID(), Status: 500}}
 
 	patch := s.want(200, s.get(base+"/patch"))
@@ -179,9 +179,16 @@ func TestWhatCameOfATrajectory(t *testing.T) {
 	if verdict.field("resolved") != true || verdict.field("output") != "<ok>\uFFFD" || verdict.field("tests", "t::a") != "PASSED" {
 		t.Errorf("verdict %s", verdict.body)
 	}
-	if a := s.want(200, s.get(base+"/attempts")); a.field("items", 0, "worker") != "w" {
+	if a := s.want(200, s.get(base+"/attempts")); a.field("items", 0, "worker") != "v" || a.field("items", 1, "worker") != "w" || a.field("next") != "" {
 		t.Errorf("attempts %s", a.body)
 	}
+	first := s.want(200, s.get(base+"/attempts?limit=1"))
+	s.store.attempts[tr.ID] = append(s.store.attempts[tr.ID], relabel.Attempt{Number: 3, Worker: "x"})
+	last := s.want(200, s.get(base+"/attempts?limit=2&after="+first.field("next").(string)))
+	if first.field("items", 0, "number") != 1.0 || first.field("items", 1) != nil || last.field("items", 0, "number") != 2.0 || last.field("items", 1, "number") != 3.0 || last.field("next") != "" {
+		t.Errorf("pages of attempts: %s then %s", first.body, last.body)
+	}
+	s.refused(s.get(base+"/attempts?after=9"), 422, relabel.CodeInvalid, "query.after")
 	calls := s.want(200, s.get(base+"/calls?limit=1"))
 	rest := s.want(200, s.get(base+"/calls?limit=1&after="+calls.field("next").(string)))
 	if rest.field("items", 0, "status") != 500.0 || rest.field("next") != "" {

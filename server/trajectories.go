@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"relabel"
 )
@@ -55,12 +56,18 @@ func (s *site) showTrajectory(ctx context.Context, in *IDPath) (*of[relabel.Traj
 	return one(s.Store.FindTrajectory(ctx, in.ID))
 }
 
-func (s *site) listAttempts(ctx context.Context, in *IDPath) (*of[Page[relabel.Attempt]], error) {
+func (s *site) listAttempts(ctx context.Context, in *struct {
+	IDPath
+	PageQuery
+}) (*of[Page[relabel.Attempt]], error) {
 	if _, err := s.Store.FindTrajectory(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	attempts, err := s.Store.ListAttempts(ctx, in.ID)
-	return pageOf(attempts, "", err)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(cut(attempts, in.PageQuery, func(a relabel.Attempt) string { return strconv.Itoa(a.Number) }))
 }
 
 func (s *site) listCalls(ctx context.Context, in *struct {
