@@ -4,6 +4,15 @@
 -- brought is bytea, because text cannot hold NUL or broken UTF-8; it is compressed
 -- with lz4. JSON stands in json, never jsonb: order and numbers stay as written.
 
+-- What was applied, and with which text: a row is written by its migration's own
+-- transaction, so that a text that was changed afterwards is noticed.
+CREATE TABLE relabel_schema_texts (
+    version    integer PRIMARY KEY,
+    name       text NOT NULL,
+    sha256     text NOT NULL, -- hex
+    applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION '% are immutable', TG_TABLE_NAME
@@ -66,7 +75,7 @@ CREATE TRIGGER policies_immutable BEFORE UPDATE ON policies FOR EACH ROW EXECUTE
 
 CREATE TABLE runs (
     id                 uuid PRIMARY KEY,
-    name               text NOT NULL,
+    name               text NOT NULL CONSTRAINT runs_name UNIQUE CHECK (name <> ''), -- people name runs by it
     recipe             text NOT NULL CONSTRAINT runs_recipe CHECK (recipe IN ('sft', 'dagger', 'aggrevate')),
     scaffold           text NOT NULL,
     prompts            json COMPRESSION lz4 NOT NULL,
@@ -108,5 +117,5 @@ CREATE TABLE iterations (
 
 ---- create above / drop below ----
 
-DROP TABLE iterations, runs, policies, tasks, tasksets;
+DROP TABLE iterations, runs, policies, tasks, tasksets, relabel_schema_texts;
 DROP FUNCTION refuse_change;

@@ -128,10 +128,10 @@ func TestARunIsReadAsItWasWritten(t *testing.T) {
 		t.Errorf("run %+v, not %+v", got, d.Run)
 	}
 	bad := d.Run
-	bad.ID, bad.Limits.MaxTurns = relabel.NewID(), 0
+	bad.ID, bad.Name, bad.Limits.MaxTurns = relabel.NewID(), "bad", 0
 	wantCode(t, s.CreateRun(context.Background(), bad), relabel.CodeInvalid)
 	bad = d.Run
-	bad.ID, bad.TasksetID = relabel.NewID(), relabel.NewID()
+	bad.ID, bad.Name, bad.TasksetID = relabel.NewID(), "bad", relabel.NewID()
 	wantCode(t, s.CreateRun(context.Background(), bad), relabel.CodeInvalid)
 }
 

@@ -24,6 +24,7 @@ const (
 	invalidText         = "22P02"
 	badCharacter        = "22021" // NUL or broken UTF-8 where only text fits
 	untranslatable      = "22P05"
+	tooLarge            = "54000" // more than an index or a row can hold
 	serialization       = "40001"
 	deadlock            = "40P01"
 )
@@ -31,10 +32,11 @@ const (
 // meanings says what a broken constraint means: in words that are safe to show, with
 // the field that is wrong. Constraints that only a bug can break are not listed.
 var meanings = map[string]*relabel.Error{
-	"tasksets_name":              relabel.Errorf(relabel.CodeConflict, "a taskset of this name exists already").On("name"),
+	"tasksets_name_check":        relabel.Errorf(relabel.CodeInvalid, "a taskset has a name").On("name"),
 	"tasks_instance":             relabel.Errorf(relabel.CodeInvalid, "an instance stands twice in the taskset").On("instance_id"),
 	"policies_version":           relabel.Errorf(relabel.CodeConflict, "the policy was changed by another at the same moment; try again"),
 	"policies_name_check":        relabel.Errorf(relabel.CodeInvalid, "a policy's name is not empty and has no @").On("name"),
+	"runs_name_check":            relabel.Errorf(relabel.CodeInvalid, "a run has a name").On("name"),
 	"runs_taskset_id_fkey":       relabel.Errorf(relabel.CodeInvalid, "there is no such taskset").On("taskset_id"),
 	"runs_teacher_id_fkey":       relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("teacher_id"),
 	"runs_pkey":                  relabel.Errorf(relabel.CodeConflict, "the run exists already"),
@@ -54,7 +56,6 @@ var meanings = map[string]*relabel.Error{
 	"trajectories_labels":        relabel.Errorf(relabel.CodeInvalid, "a turn of a collect iteration has a label, one of an evaluation has none").On("label"),
 	"turns_student_apart":        relabel.Errorf(relabel.CodeInvalid, "a student's action is not its own label").On("label"),
 	"actions_had":                relabel.Errorf(relabel.CodeInvalid, "an action that is had has a message, one that is not has none").On("raw"),
-	"tokens_name":                relabel.Errorf(relabel.CodeConflict, "a token of this name exists already").On("name"),
 	"tokens_name_check":          relabel.Errorf(relabel.CodeInvalid, "a token has a name").On("name"),
 }
 
@@ -87,8 +88,14 @@ func classifyServer(pg *pgconn.PgError, err error) error {
 	switch pg.Code {
 	case uniqueViolation:
 		return relabel.Errorf(relabel.CodeConflict, "it exists already").Because(err)
-	case foreignKeyViolation, checkViolation, notNullViolation, numberOutOfRange, stringTruncation, invalidText:
-		return relabel.Errorf(relabel.CodeInvalid, "the value is out of range").On(pg.ColumnName).Because(err)
+	case foreignKeyViolation:
+		return relabel.Errorf(relabel.CodeInvalid, "it names something that is not there").Because(err)
+	case notNullViolation:
+		return relabel.Errorf(relabel.CodeInvalid, "a value is missing").On(pg.ColumnName).Because(err)
+	case checkViolation, numberOutOfRange, stringTruncation, invalidText:
+		return relabel.Errorf(relabel.CodeInvalid, "a value is out of range").Because(err)
+	case tooLarge:
+		return relabel.Errorf(relabel.CodeInvalid, "a name or another text is too long").Because(err)
 	case badCharacter, untranslatable:
 		return relabel.Errorf(relabel.CodeInvalid, "the text holds NUL or broken UTF-8 where neither may stand").Because(err)
 	case "3D000", "28000", "28P01", "42501":
@@ -101,6 +108,16 @@ func classifyServer(pg *pgconn.PgError, err error) error {
 		return relabel.Errorf(relabel.CodeUnavailable, "the database does not answer").Because(err)
 	}
 	return relabel.Errorf(relabel.CodeInternal, "the database call failed").Because(err)
+}
+
+// taken says which name is in use and what to do, where err says that the constraint
+// of names is broken. That is the whole story: it has no cause.
+func taken(err error, constraint, what, name, todo string) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.ConstraintName == constraint {
+		return relabel.Errorf(relabel.CodeConflict, "there is a %s named %q already; %s", what, name, todo).On("name")
+	}
+	return err
 }
 
 // passing reports whether the same call may succeed a moment later.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/tern/v2/migrate"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
@@ -23,14 +22,21 @@ const versionTable = "relabel_schema_version"
 
 // Migrate brings the schema up to this binary's, River's tables included. Any number of
 // processes may call it at once: one migrates, the others wait for it. A schema that is
-// newer than the binary is refused with CodeConflict and left as it is; a Postgres
-// older than 14 or built without lz4 with CodeUnavailable.
+// newer than the binary, or was made by other texts than the binary's, is refused with
+// CodeConflict and left as it is; a Postgres older than 14 or built without lz4 with
+// CodeUnavailable.
 func (s *Store) Migrate(ctx context.Context) error {
-	conn, err := s.pool.Acquire(ctx)
+	// The lock is the session's, which is none of the pool's: a pool of one has none to
+	// spare, and whatever happens the lock ends with its session.
+	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
 	if err != nil {
 		return classify(err)
 	}
-	defer conn.Release()
+	defer func() {
+		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+		defer cancel()
+		_ = conn.Close(undo) // what was done is committed
+	}()
 	if err := checkServer(ctx, conn); err != nil {
 		return err
 	}
@@ -38,24 +44,17 @@ func (s *Store) Migrate(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, lock, s.schema); err != nil {
 		return classify(err)
 	}
-	defer func() { // the lock is the session's: end it with the session if it cannot be given back
-		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
-		defer cancel()
-		if _, err := conn.Exec(undo, "SELECT pg_advisory_unlock_all()"); err != nil {
-			_ = conn.Conn().Close(undo)
-		}
-	}()
-	if _, err := conn.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{s.schema}.Sanitize()); err != nil {
-		return classify(err)
+	if err := makeSchema(ctx, conn, s.schema); err != nil {
+		return err
 	}
-	if err := s.migrateTables(ctx, conn.Conn()); err != nil {
+	if err := migrateTables(ctx, conn); err != nil {
 		return err
 	}
 	return s.migrateRiver(ctx)
 }
 
 // checkServer refuses a server that cannot hold the schema.
-func checkServer(ctx context.Context, conn *pgxpool.Conn) error {
+func checkServer(ctx context.Context, conn *pgx.Conn) error {
 	var major int
 	var lz4 bool
 	err := conn.QueryRow(ctx, `SELECT current_setting('server_version_num')::int / 10000,
@@ -71,7 +70,20 @@ func checkServer(ctx context.Context, conn *pgxpool.Conn) error {
 	return nil
 }
 
-func (s *Store) migrateTables(ctx context.Context, conn *pgx.Conn) error {
+// makeSchema makes the schema where there is none. CREATE SCHEMA IF NOT EXISTS would
+// demand the right to make one of a user who has been given one.
+func makeSchema(ctx context.Context, conn *pgx.Conn, schema string) error {
+	var there bool
+	err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)", schema).Scan(&there)
+	if err == nil && !there {
+		_, err = conn.Exec(ctx, "CREATE SCHEMA "+pgx.Identifier{schema}.Sanitize())
+	}
+	return classify(err)
+}
+
+// migrateTables checks what was applied before it applies anything. The caller has the
+// lock.
+func migrateTables(ctx context.Context, conn *pgx.Conn) error {
 	m, err := migrate.NewMigrator(ctx, conn, versionTable)
 	if err != nil {
 		return classify(err)
@@ -87,6 +99,13 @@ func (s *Store) migrateTables(ctx context.Context, conn *pgx.Conn) error {
 		return relabel.Errorf(relabel.CodeConflict,
 			"the database is newer than this relabel: its schema is at version %d, this binary knows %d; use the newer relabel",
 			version, len(m.Migrations))
+	}
+	known := textsOf(m.Migrations)
+	if err := checkTexts(ctx, conn, known[:version]); err != nil {
+		return err
+	}
+	for i, k := range known {
+		m.Migrations[i].UpSQL += k.insert()
 	}
 	return classify(m.Migrate(ctx))
 }

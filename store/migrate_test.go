@@ -2,12 +2,17 @@ package store_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"relabel"
+	"relabel/migrations"
 	"relabel/store/storetest"
 )
 
@@ -59,6 +64,58 @@ func TestANewerJobQueueIsRefused(t *testing.T) {
 	s := storetest.New(t)
 	exec(t, s, "INSERT INTO river_migration (line, version) VALUES ('main', 999)")
 	wantCode(t, s.Migrate(context.Background()), relabel.CodeConflict)
+}
+
+func TestASchemaMadeByOtherTextsIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ spoil, says string }{
+		"another text":             {"UPDATE relabel_schema_texts SET sha256 = repeat('0', 64) WHERE version = 2", "002_trajectories.sql"},
+		"another text, old schema": {"UPDATE relabel_schema_texts SET sha256 = repeat('0', 64) WHERE version = 1; UPDATE relabel_schema_version SET version = 1", "001_schema.sql"},
+		"no word of one of them":   {"DELETE FROM relabel_schema_texts WHERE version = 1", "001_schema.sql"},
+		"no word of any":           {"DROP TABLE relabel_schema_texts", "which migrations made it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.New(t)
+			exec(t, s, c.spoil)
+			exec(t, s, "DROP TABLE river_migration CASCADE") // no further step is taken: it stays away
+			version := value[int](t, s, "SELECT version FROM relabel_schema_version")
+			err := s.Migrate(context.Background())
+			wantCode(t, err, relabel.CodeConflict)
+			for _, word := range []string{c.says, "another build of relabel", "--data"} {
+				if !strings.Contains(err.Error(), word) {
+					t.Errorf("no word of %s: %v", word, err)
+				}
+			}
+			if value[int](t, s, "SELECT version FROM relabel_schema_version") != version || value[bool](t, s, "SELECT to_regclass('river_migration') IS NOT NULL") {
+				t.Error("the schema was changed")
+			}
+		})
+	}
+}
+
+func TestEveryMigrationLeavesItsTextsHash(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	if n := value[int](t, s, "SELECT count(*) FROM relabel_schema_texts"); n != value[int](t, s, "SELECT version FROM relabel_schema_version") {
+		t.Errorf("%d migrations left a hash", n)
+	}
+	text, err := fs.ReadFile(migrations.FS, "003_service.sql")
+	must(t, err)
+	up, _, _ := strings.Cut(string(text), "---- create above")
+	sum := sha256.Sum256([]byte(strings.TrimSpace(up)))
+	if got := value[string](t, s, "SELECT sha256 FROM relabel_schema_texts WHERE name = '003_service.sql'"); got != hex.EncodeToString(sum[:]) {
+		t.Errorf("003_service.sql left %s", got)
+	}
+}
+
+func TestAPoolOfOneMigrates(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	s := storetest.Open(t, strings.Replace(storetest.Schema(t), "pool_max_conns=8", "pool_max_conns=1", 1))
+	must(t, s.Migrate(ctx))
+	must(t, s.Migrate(ctx))
 }
 
 func TestLongTextIsCompressedWithLZ4(t *testing.T) {

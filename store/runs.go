@@ -17,7 +17,8 @@ const runInsert = `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskse
 	max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, seed)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
 
-// CreateRun stores a run, which never changes afterwards.
+// CreateRun stores a run, which never changes afterwards. CodeConflict when another run
+// has the name.
 func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 	var instances []string // null, not [], where the run takes every task
 	if len(r.Instances) > 0 {
@@ -26,7 +27,7 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 	return s.write(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, runInsert, given(r.ID), r.Name, r.Recipe, r.Scaffold, r.Prompts, r.TasksetID, instances, r.TeacherID, r.Beta, r.Rho,
 			r.Limits.MaxTurns, r.Limits.MaxContextTokens, r.Limits.WallClockSeconds, r.Limits.CommandSeconds, r.Limits.VerifySeconds, r.Seed)
-		return err
+		return taken(err, "runs_name", "run", r.Name, "choose another name, or go on with that run by starting its next iteration")
 	})
 }
 

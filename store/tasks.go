@@ -42,7 +42,7 @@ func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []
 		_, err := tx.Exec(ctx, "INSERT INTO tasksets (id, name, digest, tasks, held_out) VALUES ($1, $2, $3, $4, $5)",
 			set.ID, set.Name, set.Digest, len(tasks), held)
 		if err != nil {
-			return err
+			return taken(err, "tasksets_name", "taskset", set.Name, "use that one, or import this file under another name")
 		}
 		columns := []string{"id", "taskset_id", "instance_id", "repo", "base_commit", "image", "workdir", "problem_statement",
 			"hints_text", "patch", "test_patch", "test_cmd", "log_parser", "fail_to_pass", "pass_to_pass", "held_out"}

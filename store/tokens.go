@@ -9,10 +9,15 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"relabel"
 )
 
 // tokenPrefix lets people and scanners of secrets know a token when they see one.
 const tokenPrefix = "relabel_"
+
+// longestTokenName is as long as a run's or a taskset's name may be, in bytes.
+const longestTokenName = 200
 
 // Token is what is known of a bearer token: never the secret.
 type Token struct {
@@ -22,15 +27,19 @@ type Token struct {
 }
 
 // CreateToken makes a bearer token and returns its secret, which is kept nowhere: only
-// its SHA-256 is. CodeConflict when a live token has the name.
+// its SHA-256 is. CodeConflict when a live token has the name, CodeInvalid for a name
+// that is empty, longer than 200 bytes or no text.
 func (s *Store) CreateToken(ctx context.Context, name string) (secret string, err error) {
+	if name == "" || len(name) > longestTokenName || legible(name) != name {
+		return "", relabel.Errorf(relabel.CodeInvalid, "a token's name is a text of 1 to %d bytes", longestTokenName).On("name")
+	}
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails
 	secret = tokenPrefix + base64.RawURLEncoding.EncodeToString(random)
 	sum := sha256.Sum256([]byte(secret))
 	err = s.write(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "INSERT INTO tokens (sha256, name) VALUES ($1, $2)", hex.EncodeToString(sum[:]), name)
-		return err
+		return taken(err, "tokens_name", "token", name, "choose another name, or revoke that one first")
 	})
 	if err != nil {
 		return "", err
