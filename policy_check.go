@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Bounds of what a policy may ask for. They catch slips, such as milliseconds given
@@ -52,7 +53,11 @@ func checkNames(p Policy) *Error {
 	return nil
 }
 
-// checkBaseURL refuses what would put a credential into a stored, shown address.
+// completionsPath is what a client adds to a base URL.
+const completionsPath = "/chat/completions"
+
+// checkBaseURL refuses what would put a credential into a stored, shown address, and
+// the address of one call in the place of the base of all.
 func checkBaseURL(p Policy) *Error {
 	u, err := url.Parse(p.BaseURL)
 	switch {
@@ -62,6 +67,9 @@ func checkBaseURL(p Policy) *Error {
 		return Errorf(CodeInvalid, "holds credentials; name a secret instead").On("base_url")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return Errorf(CodeInvalid, "holds a query or a fragment; it ends with the version, as in http://host:8000/v1").On("base_url")
+	case strings.HasSuffix(strings.TrimRight(p.BaseURL, "/"), completionsPath):
+		given := strings.TrimRight(p.BaseURL, "/")
+		return Errorf(CodeInvalid, "ends in %s, which is added to it; write %s", completionsPath, strings.TrimSuffix(given, completionsPath)).On("base_url")
 	}
 	return nil
 }

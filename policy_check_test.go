@@ -41,6 +41,8 @@ func TestAnUnsoundPolicyIsRefusedByField(t *testing.T) {
 		{"server", func(p *Policy) { p.Server = "tgi" }},
 		{"base_url", func(p *Policy) { p.BaseURL = "" }},
 		{"base_url", func(p *Policy) { p.BaseURL = "localhost:8000/v1" }},
+		{"base_url", func(p *Policy) { p.BaseURL = "http://localhost:8000/v1/chat/completions" }},
+		{"base_url", func(p *Policy) { p.BaseURL = "http://localhost:8000/v1/chat/completions/" }},
 		{"base_url", func(p *Policy) { p.BaseURL = "file:///etc/passwd" }},
 		{"base_url", func(p *Policy) { p.BaseURL = "http://me:sk-canary@host/v1" }},
 		{"base_url", func(p *Policy) { p.BaseURL = "http://host/v1?key=sk-canary" }},
@@ -66,5 +68,13 @@ func TestAnUnsoundPolicyIsRefusedByField(t *testing.T) {
 		} else if strings.Contains(err.Error(), "sk-canary") {
 			t.Errorf("%s: the error shows what may be a key: %v", c.field, err)
 		}
+	}
+}
+
+func TestAnAddressOfOneCallIsAnsweredWithTheBase(t *testing.T) {
+	p := soundPolicy()
+	p.BaseURL = "https://host/api/v1/chat/completions/"
+	if err := p.Validate(); err == nil || !strings.HasSuffix(err.Error(), "write https://host/api/v1") {
+		t.Errorf("got %v", err)
 	}
 }

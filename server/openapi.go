@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -174,8 +175,9 @@ func operation(method, path, tag, id, summary, description string) huma.Operatio
 
 // asField turns the absence of something that a body names into that field's fault.
 func asField(err error, field string) error {
-	if relabel.CodeOf(err) == relabel.CodeNotFound {
-		return relabel.Errorf(relabel.CodeInvalid, "there is no such thing").On(field).Because(err)
+	var e *relabel.Error
+	if errors.As(err, &e) && e.Code == relabel.CodeNotFound {
+		return relabel.Errorf(relabel.CodeInvalid, "%s", e.Message).On(field).Because(err)
 	}
 	return err
 }
