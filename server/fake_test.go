@@ -143,6 +143,9 @@ func (m *memory) ListPolicies(_ context.Context, p relabel.Page) ([]relabel.Poli
 }
 
 func (m *memory) CreateRun(_ context.Context, r relabel.Run) error {
+	if _, err := find(m, &m.runs, func(other relabel.Run) bool { return other.Name == r.Name }); err == nil {
+		return relabel.Errorf(relabel.CodeConflict, "there is a run named %q already", r.Name).On("name")
+	}
 	r.CreatedAt = time.Now()
 	return add(m, &m.runs, r)
 }

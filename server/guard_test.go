@@ -103,3 +103,28 @@ func TestLiveIsNotReady(t *testing.T) {
 	}
 	s.want(200, s.get("/healthz"))
 }
+
+func TestOnlyCallersWithATokenAreToldWhatExactlyIsMissing(t *testing.T) {
+	const detail = "dial unix /run/secret-place/docker.sock: permission denied"
+	s := start(t, func(c *server.Config) {
+		c.RequireToken = true
+		c.Ready = func(context.Context) []server.Check { return []server.Check{{Name: "docker", Detail: detail}} }
+	})
+	sum := sha256.Sum256([]byte("rl_good"))
+	s.store.tokens[hex.EncodeToString(sum[:])] = true
+	for _, headers := range [][]string{nil, {"Authorization", "Bearer rl_bad"}} {
+		a := s.get("/readyz", headers...)
+		s.refused(a, 503, "unavailable", "")
+		if a.field("errors", 0, "location") != "docker" || a.field("detail") != "not ready: docker" || strings.Contains(string(a.body), "secret-place") {
+			t.Errorf("without a token: %s", a.body)
+		}
+	}
+	if !strings.Contains(s.log.String(), detail) {
+		t.Errorf("the log does not say what is missing: %s", s.log)
+	}
+	a := s.get("/readyz", "Authorization", "Bearer rl_good")
+	s.refused(a, 503, "unavailable", "")
+	if !strings.Contains(a.field("detail").(string), detail) {
+		t.Errorf("with a token: %s", a.body)
+	}
+}

@@ -18,9 +18,10 @@ type causeKey struct{}
 // cause is what a request's line in the log says beyond what the client was told.
 type cause struct{ err error }
 
-// noteCause keeps err for the request's line in the log.
+// noteCause keeps err for the request's line in the log. The first one stays: it is the
+// nearest to what happened, later ones are what is shown of it.
 func noteCause(ctx context.Context, err error) {
-	if c, ok := ctx.Value(causeKey{}).(*cause); ok {
+	if c, ok := ctx.Value(causeKey{}).(*cause); ok && c.err == nil {
 		c.err = err
 	}
 }

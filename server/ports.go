@@ -27,6 +27,7 @@ type Store interface {
 	FindPolicyByName(ctx context.Context, name string) (relabel.Policy, error)
 	ListPolicies(ctx context.Context, p relabel.Page) (policies []relabel.Policy, next string, err error)
 
+	// CreateRun stores a run. CodeConflict when another one has the name.
 	CreateRun(ctx context.Context, r relabel.Run) error
 	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
 	ListRuns(ctx context.Context, p relabel.Page) (runs []relabel.Run, next string, err error)

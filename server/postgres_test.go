@@ -43,6 +43,11 @@ func TestTheInterfaceOverPostgres(t *testing.T) {
 	if a := s.want(409, s.post("/v1/tasksets?name=real", fmt.Sprintf(taskLine, "x"))); a.field("code") != "conflict" {
 		t.Errorf("the same name again: %s", a.body)
 	}
+	run := fmt.Sprintf(`{"name":"r","recipe":"dagger","taskset":%q,"teacher":"teacher"}`, ids.taskset)
+	a := s.post("/v1/runs", run)
+	if s.refused(a, 409, "conflict", "name"); !strings.Contains(a.fieldText("detail"), `"r"`) || strings.Contains(string(a.body), "SQL") {
+		t.Errorf("the same run again: %s", a.body)
+	}
 	s.want(200, s.post("/v1/iterations/"+ids.iteration+"/cancel", ""))
 	if a := s.want(200, s.get("/v1/iterations/"+ids.iteration)); a.field("progress", "trajectories", "cancelled") != 2.0 || a.field("state") != "cancelled" {
 		t.Errorf("cancelled %s", a.body)
@@ -98,9 +103,9 @@ func TestRandomInputIsNeverTheServersFault(t *testing.T) {
 		"/v1/exports": fmt.Sprintf(`{"run":%q,"iteration":1,"aggregated":true,"submitted":true,"resolved":true,"view":"messages"}`, ids.run),
 		"/v1/tasksets?name=n&held_out=a&held_out_seed=": fmt.Sprintf(taskLine, "a"),
 	}
-	for range 60 {
+	for round := range 60 {
 		for path, body := range bodies {
-			mutated := mutate(r, body)
+			mutated := mutate(r, strings.Replace(body, `"name":"r"`, fmt.Sprintf(`"name":"r%d"`, round), 1)) // a run's name is its own
 			if strings.Contains(path, "tasksets") {
 				path += url.QueryEscape(odd(r))
 			}

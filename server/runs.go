@@ -18,7 +18,7 @@ func (s *site) addRuns() {
 
 // NewRun describes an experiment.
 type NewRun struct {
-	Name      string         `json:"name" minLength:"1" maxLength:"200" doc:"Its name."`
+	Name      string         `json:"name" minLength:"1" maxLength:"200" doc:"Its name; no other run may have it."`
 	Recipe    relabel.Recipe `json:"recipe" enum:"sft,dagger,aggrevate" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, or student prefixes of eq. 9."`
 	Scaffold  string         `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with."`
 	Prompts   *NewPrompts    `json:"prompts,omitempty" doc:"Texts in the place of the scaffold's own."`
