@@ -27,6 +27,8 @@ const (
 	tooLarge            = "54000" // more than an index or a row can hold
 	serialization       = "40001"
 	deadlock            = "40P01"
+	lockTimeout         = "55P03"
+	queryCanceled       = "57014"
 )
 
 // meanings says what a broken constraint means: in words that are safe to show, with
@@ -104,6 +106,8 @@ func classifyServer(pg *pgconn.PgError, err error) error {
 	switch class := pg.Code[:2]; {
 	case class == "53", class == "58": // out of disk, memory or connections; an I/O error
 		return relabel.Errorf(relabel.CodeUnavailable, "the database is out of disk, memory or connections").Because(err)
+	case pg.Code == queryCanceled, pg.Code == lockTimeout: // limits that the database's owner set
+		return relabel.Errorf(relabel.CodeUnavailable, "the database took too long").Because(err)
 	case passing(err):
 		return relabel.Errorf(relabel.CodeUnavailable, "the database does not answer").Because(err)
 	}
@@ -130,9 +134,13 @@ func passing(err error) bool {
 }
 
 // shutDown reports whether the server ended the connection, or does not open one, for
-// its own reasons: it restarts.
+// its own reasons: it restarts, or the session was idle for longer than its owner allows.
 func shutDown(pg *pgconn.PgError) bool {
-	return strings.HasPrefix(pg.Code, "08") || pg.Code == "57P01" || pg.Code == "57P02" || pg.Code == "57P03"
+	switch pg.Code {
+	case "57P01", "57P02", "57P03", "57P05", "25P03":
+		return true
+	}
+	return strings.HasPrefix(pg.Code, "08")
 }
 
 // broken reports whether the line to the server was lost or could not be made.

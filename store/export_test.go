@@ -16,3 +16,6 @@ func (s *Store) Explain(ctx context.Context, f relabel.TrajectoryFilter) (string
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	return strings.Join(lines, "\n"), err
 }
+
+// Write runs fn in a transaction as every write runs.
+func (s *Store) Write(ctx context.Context, fn func(tx pgx.Tx) error) error { return s.write(ctx, fn) }

@@ -47,15 +47,19 @@ func (s *Store) try(ctx context.Context, settles bool, fn func(tx pgx.Tx, again 
 }
 
 // once runs fn in one transaction. unclear says that nobody knows whether it committed.
+// READ COMMITTED, whatever the database's default is: a fenced write that waited for a
+// lock judges the row as it is then.
 func (s *Store) once(ctx context.Context, again bool, fn func(tx pgx.Tx, again bool) error) (unclear bool, err error) {
-	tx, err := s.pool.Begin(ctx)
+	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
 		return false, err
 	}
-	if err := fn(tx, again); err != nil {
+	defer func() { // also when fn panics; after a commit there is nothing to undo
 		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 		defer cancel()
 		_ = tx.Rollback(undo) // a line that is broken rolls back by itself
+	}()
+	if err := fn(tx, again); err != nil {
 		return false, err
 	}
 	err = tx.Commit(ctx)
