@@ -9,6 +9,32 @@ import (
 	"testing"
 )
 
+// A code of the REST reference has the status that it is answered with.
+func TestReferenceGivesEachCodeItsStatus(t *testing.T) {
+	text, err := os.ReadFile("../docs/rest.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t)
+	page := string(s.want(200, s.get("/docs")).body)
+	seen := 0
+	for _, row := range regexp.MustCompile("(?m)^\\| (`[^|]*`) \\| ([0-9, ]+) \\|").FindAllStringSubmatch(string(text), -1) {
+		codes, statuses := strings.Split(row[1], ", "), strings.Split(row[2], ", ")
+		if len(codes) != len(statuses) {
+			t.Fatalf("%s: as many statuses as codes are wanted", row[0])
+		}
+		for i, code := range codes {
+			if want := "<td><code>" + strings.Trim(code, "`") + "</code></td><td>" + statuses[i] + "</td>"; !strings.Contains(page, want) {
+				t.Errorf("%s is not answered with %s", code, statuses[i])
+			}
+			seen++
+		}
+	}
+	if seen < 10 {
+		t.Errorf("%d codes", seen)
+	}
+}
+
 // The REST reference names every operation that there is, and no other.
 func TestReferenceNamesEveryOperation(t *testing.T) {
 	text, err := os.ReadFile("../docs/rest.md")
