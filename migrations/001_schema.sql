@@ -19,6 +19,12 @@ BEGIN
         USING ERRCODE = 'check_violation', CONSTRAINT = TG_TABLE_NAME || '_immutable';
 END $$;
 
+CREATE FUNCTION refuse_step() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION '%: what is % cannot become %', TG_TABLE_NAME, CASE TG_OP WHEN 'UPDATE' THEN OLD.state ELSE 'new' END, NEW.state
+        USING ERRCODE = 'check_violation', CONSTRAINT = TG_TABLE_NAME || '_step';
+END $$;
+
 CREATE TABLE tasksets (
     id         uuid PRIMARY KEY,
     name       text NOT NULL CONSTRAINT tasksets_name UNIQUE CHECK (name <> ''),
@@ -114,8 +120,10 @@ CREATE TABLE iterations (
     CONSTRAINT iterations_open CHECK ((state = 'running') = (open > 0)),
     CONSTRAINT iterations_ended CHECK ((state = 'running') = (ended_at IS NULL))
 );
+CREATE TRIGGER iterations_step BEFORE UPDATE OF state ON iterations
+    FOR EACH ROW WHEN (OLD.state <> NEW.state AND OLD.state <> 'running') EXECUTE FUNCTION refuse_step();
 
 ---- create above / drop below ----
 
 DROP TABLE iterations, runs, policies, tasks, tasksets, relabel_schema_texts;
-DROP FUNCTION refuse_change;
+DROP FUNCTION refuse_change, refuse_step;

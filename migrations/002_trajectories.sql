@@ -77,11 +77,6 @@ CREATE INDEX trajectories_by_failure ON trajectories (failure, created_at DESC, 
 CREATE INDEX trajectories_by_resolved ON trajectories (resolved, created_at DESC, id DESC) WHERE resolved IS NOT NULL;
 CREATE INDEX trajectories_by_submitted ON trajectories (submitted, created_at DESC, id DESC) WHERE submitted IS NOT NULL;
 
-CREATE FUNCTION refuse_step() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION 'a trajectory that is % cannot become %', CASE TG_OP WHEN 'UPDATE' THEN OLD.state ELSE 'new' END, NEW.state
-        USING ERRCODE = 'check_violation', CONSTRAINT = 'trajectories_step';
-END $$;
 CREATE TRIGGER trajectories_begin BEFORE INSERT ON trajectories
     FOR EACH ROW WHEN (NEW.state <> 'queued') EXECUTE FUNCTION refuse_step();
 CREATE TRIGGER trajectories_step BEFORE UPDATE OF state ON trajectories
@@ -100,6 +95,7 @@ CREATE TABLE attempts (
     PRIMARY KEY (trajectory_id, number),
     CONSTRAINT attempts_ended CHECK ((ended_at IS NULL) = (outcome IS NULL))
 );
+CREATE UNIQUE INDEX attempts_open ON attempts (trajectory_id) WHERE outcome IS NULL; -- one at a time
 
 -- Turn t points at two actions of its state: the one that was executed and the label.
 -- Both are one column, so a turn has exactly one of each; where the teacher executed
@@ -232,4 +228,4 @@ CREATE TABLE verdicts (
 ---- create above / drop below ----
 
 DROP TABLE verdicts, calls, observations, actions, turns, attempts, trajectories;
-DROP FUNCTION refuse_step, can_become;
+DROP FUNCTION can_become;

@@ -20,6 +20,9 @@ CREATE TABLE exports (
 );
 CREATE INDEX exports_page ON exports (created_at DESC, id DESC);
 CREATE INDEX exports_run ON exports (run_id);
+CREATE INDEX exports_open ON exports (id) WHERE state IN ('queued', 'running');
+CREATE TRIGGER exports_step BEFORE UPDATE OF state ON exports
+    FOR EACH ROW WHEN (OLD.state <> NEW.state AND (OLD.state IN ('done', 'failed') OR NEW.state = 'queued')) EXECUTE FUNCTION refuse_step();
 
 CREATE TABLE export_files (
     export_id uuid NOT NULL REFERENCES exports ON DELETE CASCADE,

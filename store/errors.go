@@ -50,6 +50,8 @@ var meanings = map[string]*relabel.Error{
 	"trajectories_drawn":         relabel.Errorf(relabel.CodeInvalid, "a trajectory was drawn twice"),
 	"trajectories_task_id_fkey":  relabel.Errorf(relabel.CodeInvalid, "there is no such task").On("task_id"),
 	"trajectories_step":          relabel.Errorf(relabel.CodeConflict, "the trajectory's state does not allow this"),
+	"iterations_step":            relabel.Errorf(relabel.CodeConflict, "the iteration's state does not allow this"),
+	"exports_step":               relabel.Errorf(relabel.CodeConflict, "the export's state does not allow this"),
 	"exports_run_id_fkey":        relabel.Errorf(relabel.CodeInvalid, "there is no such run").On("run_id"),
 	"calls_trajectory":           relabel.Errorf(relabel.CodeNotFound, "there is no such trajectory"),
 	"calls_policy":               relabel.Errorf(relabel.CodeNotFound, "there is no such policy"),

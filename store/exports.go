@@ -25,8 +25,7 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 		if err != nil {
 			return err
 		}
-		_, err = s.jobs.InsertTx(ctx, tx, relabel.ExportJob{ExportID: id}, insertOpts(QueueExport))
-		return err
+		return s.queueExport(ctx, tx, id)
 	})
 }
 

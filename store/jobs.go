@@ -45,3 +45,9 @@ func (s *Store) queueRollouts(ctx context.Context, tx pgx.Tx, trajectories []rel
 	}
 	return nil
 }
+
+// queueExport inserts an export's job, unless it has one alive.
+func (s *Store) queueExport(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
+	_, err := s.jobs.InsertTx(ctx, tx, relabel.ExportJob{ExportID: id}, insertOpts(QueueExport))
+	return err
+}

@@ -30,8 +30,8 @@ type Recovered struct {
 // lease has run out, and those whose owner dead knows to be gone, whatever their lease
 // (nil knows of none). Their attempts are kept as lost. Jobs of workers that dead knows
 // (a worker's queue client has its name) are available again, exports too, and every
-// queued trajectory of a running iteration has a job that will be worked. It may run at
-// any time, in any number of processes.
+// queued trajectory of a running iteration and every export that is not over has a job
+// that will be worked. It may run at any time, in any number of processes.
 func (s *Store) RecoverAbandoned(ctx context.Context, dead func(owner string) bool) ([]Recovered, error) {
 	gone, err := s.goneOwners(ctx, dead)
 	if err != nil {
@@ -105,7 +105,7 @@ func endAttempts(ctx context.Context, tx pgx.Tx, ids []relabel.ID, outcome, reas
 }
 
 // reviveJobs makes jobs whose worker is gone available again, and inserts those that
-// queued trajectories of running iterations lack. A job that runs while its trajectory
+// queued trajectories of running iterations, and exports, lack. A job that runs while its trajectory
 // is queued was just fetched, or is being put off; after two minutes it is dead. So is an
 // export after two hours: it has no lease, and writing the same files twice does no harm.
 func (s *Store) reviveJobs(ctx context.Context, tx pgx.Tx, recovered []Recovered, gone []string) error {
@@ -122,15 +122,33 @@ func (s *Store) reviveJobs(ctx context.Context, tx pgx.Tx, recovered []Recovered
 	if err != nil {
 		return err
 	}
-	rows, _ := tx.Query(ctx, `SELECT tr.id FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id
+	rollouts, err := idsOf(ctx, tx, `SELECT tr.id FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id
 		WHERE tr.state = 'queued' AND it.state = 'running' AND NOT EXISTS (
 			SELECT 1 FROM river_job j WHERE j.kind = 'rollout' AND j.args->>'trajectory_id' = tr.id::text
 			AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`)
-	orphans, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 	if err != nil {
 		return err
 	}
-	return s.queueRollouts(ctx, tx, orphans)
+	if err := s.queueRollouts(ctx, tx, rollouts); err != nil {
+		return err
+	}
+	exports, err := idsOf(ctx, tx, `SELECT ex.id FROM exports ex WHERE ex.state IN ('queued', 'running') AND NOT EXISTS (
+			SELECT 1 FROM river_job j WHERE j.kind = 'export' AND j.args->>'export_id' = ex.id::text
+			AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`)
+	if err != nil {
+		return err
+	}
+	for _, id := range exports {
+		if err := s.queueExport(ctx, tx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func idsOf(ctx context.Context, tx pgx.Tx, query string) ([]relabel.ID, error) {
+	rows, _ := tx.Query(ctx, query)
+	return pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 }
 
 // CountStates counts all trajectories by state; states without any are left out.

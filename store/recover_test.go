@@ -147,3 +147,28 @@ func TestTheJobsOfADeadWorkerAreWorkedByAnother(t *testing.T) {
 		t.Errorf("jobs: %s", got)
 	}
 }
+
+func TestEveryExportThatIsNotOverHasALiveJob(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := storetest.Seed(t, s, 1)
+	var ids []relabel.ID
+	for range 3 {
+		e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, View: "messages"}
+		must(t, s.CreateExport(ctx, e))
+		must(t, s.StartExport(ctx, e.ID))
+		ids = append(ids, e.ID)
+	}
+	must(t, s.FailExport(ctx, ids[2], "a reason"))
+	exec(t, s, "UPDATE river_job SET state = 'discarded', finalized_at = now() WHERE kind = 'export' AND args->>'export_id' <> $1", ids[1].String())
+	for range 2 { // the second time there is nothing to do
+		_, err := s.RecoverAbandoned(ctx, nil)
+		must(t, err)
+		for i, want := range []int{1, 1, 0} {
+			if n := value[int](t, s, "SELECT count(*) FROM river_job WHERE kind = 'export' AND state = 'available' AND args->>'export_id' = $1", ids[i].String()); n != want {
+				t.Errorf("export %d has %d live jobs, not %d", i, n, want)
+			}
+		}
+	}
+}

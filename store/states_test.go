@@ -138,6 +138,40 @@ func TestColumnsThatBelongToAStateAreThereExactlyThen(t *testing.T) {
 	}
 }
 
+func TestWhatIsOverStaysOver(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := storetest.Seed(t, s, 1)
+	storetest.Finish(t, s, storetest.Claim(t, s, d.Trajectories[0].ID, "w"), 1, true)
+	for _, change := range []string{"state = 'running', open = 1, ended_at = NULL", "state = 'cancelled'"} {
+		if got := violated(t, s, "UPDATE iterations SET "+change); got != "iterations_step" {
+			t.Errorf("an iteration that is done: %s: refused by %q", change, got)
+		}
+	}
+	e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}}
+	must(t, s.CreateExport(ctx, e))
+	must(t, s.StartExport(ctx, e.ID))
+	if got := violated(t, s, "UPDATE exports SET state = 'queued'"); got != "exports_step" {
+		t.Errorf("an export that runs is queued again: refused by %q", got)
+	}
+	must(t, s.FailExport(ctx, e.ID, "a reason"))
+	for _, change := range []string{"state = 'running', failure = NULL, ended_at = NULL", "state = 'done', failure = NULL"} {
+		if got := violated(t, s, "UPDATE exports SET "+change); got != "exports_step" {
+			t.Errorf("an export that failed: %s: refused by %q", change, got)
+		}
+	}
+}
+
+func TestATrajectoryHasOneOpenAttempt(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	c := storetest.Claim(t, s, storetest.Seed(t, s, 1).Trajectories[0].ID, "w")
+	if got := violated(t, s, fmt.Sprintf("INSERT INTO attempts (trajectory_id, number, worker) VALUES ('%s', 2, 'v')", c.TrajectoryID)); got != "attempts_open" {
+		t.Errorf("refused by %q", got)
+	}
+}
+
 func TestWhatARunIsMadeOfNeverChanges(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
