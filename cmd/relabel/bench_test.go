@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -43,14 +43,13 @@ func BenchmarkStudentTurnWaitsForStudentAlone(b *testing.B) {
 // echoing serves a model that runs echo, again and again, and takes its time.
 func echoing(b *testing.B, delay time.Duration) string {
 	b.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return listenFor(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // unread, it would hide that the caller has gone
 		select {
 		case <-time.After(delay):
 		case <-r.Context().Done():
 		}
 		_, _ = fmt.Fprint(w, `{"choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","content":"On.",`+
 			`"tool_calls":[{"id":"a","type":"function","function":{"name":"execute_bash","arguments":"{\"command\": \"echo on\"}"}}]}}]}`)
-	}))
-	b.Cleanup(s.Close)
-	return s.URL + "/v1"
+	})) + "/v1"
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -91,7 +90,7 @@ func (c *collected) oneLabel(t *testing.T) {
 			}
 		}
 	}
-	rows, _ := c.connect(t).Query(context.Background(), query)
+	rows, _ := c.connect(t).Query(bounded(t), query)
 	answer, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a [2]int, err error) {
 		err = row.Scan(&a[0], &a[1])
 		return a, err

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -27,9 +26,12 @@ func session(t *testing.T, p place, l *lab, endpoint string) string {
 	lines := strings.SplitAfter(string(good), "\n")
 	lines[1] = strings.Replace(lines[1], `"FAIL_TO_PASS":[`, `"FAIL_TO_PASS":7,"x":[`, 1)
 	noError(t, os.WriteFile(bad, []byte(strings.Join(lines, "")), 0o644))
+	empty := filepath.Join(filepath.Dir(bad), "empty.jsonl")
+	noError(t, os.WriteFile(empty, []byte("\n"), 0o644))
 	var transcript strings.Builder
 	for _, args := range [][]string{
 		{"tasks", "import", bad, "--name", "calc"},
+		{"tasks", "import", empty},
 		{"tasks", "list"},
 		{"tasks", "import", l.file, "--name", "calc", "--held-out-count", "1"},
 		{"tasks", "import", l.file, "--name", "calc"},
@@ -39,10 +41,13 @@ func session(t *testing.T, p place, l *lab, endpoint string) string {
 		{"policy", "add", "student", "--base-url", endpoint, "--model", "small-1"},
 		{"policy", "add", "student", "--base-url", endpoint, "--model", "small-2"},
 		{"policy", "add", "student", "--base-url", "nowhere", "--model", "small-3"},
+		{"policy", "add", "student", "--base-url", endpoint + "/chat/completions", "--model", "small-3"},
 		{"policy", "list"},
 		{"run", "create", "first", "--taskset", "calc", "--teacher", "teacher", "--limits", `{"max_turns":9}`, "--beta", `{"kind":"constant","start":0.5}`},
 		{"run", "create", "second", "--taskset", "calc", "--teacher", "teacher", "--beta", `{"kind":"constant","start":1.5}`},
 		{"run", "create", "second", "--taskset", "nothing", "--teacher", "teacher"},
+		{"run", "create", "second", "--taskset", "calc", "--teacher", "absent"},
+		{"run", "create", "first", "--taskset", "calc", "--teacher", "teacher"},
 		{"run", "list"},
 		{"export", "start", "first"},
 		{"export", "list"},
@@ -58,30 +63,44 @@ func session(t *testing.T, p place, l *lab, endpoint string) string {
 		said, code := p.command(t, args...)
 		fmt.Fprintf(&transcript, "$ relabel %s\n%s[%d]\n", strings.Join(args, " "), said, code)
 	}
-	return strings.ReplaceAll(passing.ReplaceAllString(transcript.String(), "…"), bad, "bad.jsonl")
+	return strings.NewReplacer(bad, "bad.jsonl", empty, "empty.jsonl").Replace(passing.ReplaceAllString(transcript.String(), "…"))
+}
+
+// silence is an endpoint that never answers, so that what a server begins stays where it is.
+func silence(t *testing.T) string {
+	t.Helper()
+	return listenFor(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // unread, it would hide that the caller has gone
+		<-r.Context().Done()
+	})) + "/v1"
 }
 
 func TestCommandsDoTheSameWithAServerAndWithoutOne(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	// It never answers, so that what a server begins stays where it is.
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // unread, it would hide that the caller has gone
-		<-r.Context().Done()
-	}))
-	t.Cleanup(silent.Close)
-	alone := session(t, l.place, l, silent.URL+"/v1")
-	served := place{data: t.TempDir(), database: storetest.Schema(t), env: []string{"RELABEL_SECRET_KEY=x"}}
-	server, _ := served.serve(t)
-	beside := session(t, served, l, silent.URL+"/v1")
-	if code := server.signal(syscall.SIGTERM); code != 0 {
-		t.Errorf("the server ended with %d", code)
-	}
+	endpoint := silence(t)
+	var alone, beside string
+	t.Run("both", func(t *testing.T) { // the two take their time, side by side
+		t.Run("without a server", func(t *testing.T) {
+			t.Parallel()
+			alone = session(t, l.place, l, endpoint)
+		})
+		t.Run("with one", func(t *testing.T) {
+			t.Parallel()
+			served := place{data: t.TempDir(), database: storetest.Schema(t), env: []string{"RELABEL_SECRET_KEY=x"}}
+			server, _ := served.serve(t)
+			beside = session(t, served, l, endpoint)
+			if code := server.signal(syscall.SIGTERM); code != 0 {
+				t.Errorf("the server ended with %d", code)
+			}
+		})
+	})
 	if alone != beside {
 		t.Errorf("without a server:\n%s\nwith one:\n%s", alone, beside)
 	}
 	for _, want := range []string{
-		"line 2", "FAIL_TO_PASS", "3 tasks, 1 of them held out", "student@2", "1.5", `no task set "nothing"`, "β=0", "0 of 2",
+		"line 2", "FAIL_TO_PASS", "3 tasks, 1 of them held out", "student@2", "1.5", `no task set "nothing"`, `no policy "absent"; ` + "`relabel policy list`", `no policy "nobody"`,
+		"empty.jsonl holds no task", "write " + endpoint, "first  dagger  0 ", "β=0", "0 of 2",
 		"calc  3      1",
 	} {
 		if !strings.Contains(alone, want) {

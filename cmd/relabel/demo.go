@@ -39,15 +39,15 @@ var demoSkills = []string{"scripted-student-0.3", "scripted-student-0.5", "scrip
 
 // Run collects, exports, prints a table and serves the page.
 func (c *demoCommand) Run(ctx context.Context) error {
-	if c.Rollouts == 0 { // withSite would start no work
-		return relabel.Errorf(relabel.CodeInvalid, "is 0; a demo rolls out at least one").On("--rollouts")
-	}
 	begin := time.Now()
+	tasks, err := readTaskFile(c.TaskFile)
+	if err != nil {
+		return err
+	}
+	if err := c.findSecrets(); err != nil {
+		return err
+	}
 	return c.withSite(ctx, quietLog(), func(ctx context.Context, cl *client, host *docker.Host) error {
-		tasks, err := readTaskFile(c.TaskFile)
-		if err != nil {
-			return err
-		}
 		stop, err := c.serveScripted(ctx, tasks)
 		if err != nil {
 			return err
@@ -55,6 +55,9 @@ func (c *demoCommand) Run(ctx context.Context) error {
 		defer stop()
 		d := demo{command: c, client: cl, host: host, tasks: tasks}
 		if err := d.collect(ctx); err != nil {
+			if ctx.Err() != nil {
+				err = interruptedf("the same command goes on where this one stopped")
+			}
 			return err
 		}
 		fmt.Printf("\nThis took %s.\n", time.Since(begin).Round(time.Second))
@@ -65,19 +68,6 @@ func (c *demoCommand) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	})
-}
-
-// serveScripted serves the scripted policies where a real one is not given.
-func (c *demoCommand) serveScripted(ctx context.Context, tasks []relabel.Task) (stop func(), err error) {
-	if c.Teacher != "" && c.Student != "" {
-		return func() {}, nil
-	}
-	_, stop, err = scripted.Serve(ctx, c.Scripted, scripted.Config{Book: scripted.NewBook(tasks)})
-	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "the scripted policies cannot listen on %s; choose another address with --scripted-listen", c.Scripted).Because(err)
-	}
-	fmt.Println("Teacher and student are SCRIPTED stand-ins that know the gold patches; real ones: relabel demo --teacher URL --student URL")
-	return stop, nil
 }
 
 // demo is the state of one demo.
@@ -99,7 +89,7 @@ func (d *demo) collect(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if d.teacher, err = d.policy(ctx, "demo-teacher", d.command.Teacher, d.command.TeacherModel, d.command.TeacherKey, "scripted-teacher"); err != nil {
+	if d.teacher, err = d.policy(ctx, d.command.endpoints()[0], scripted.TeacherModel); err != nil {
 		return err
 	}
 	dagger, err := d.run(ctx, "demo-dagger", relabel.DAgger, nil)
@@ -171,13 +161,10 @@ func (d *demo) validate(ctx context.Context) error {
 }
 
 // policy registers an endpoint: the real one where its URL is given, else a scripted one.
-func (d *demo) policy(ctx context.Context, name, base, model, secret, scriptedModel string) (relabel.Policy, error) {
-	p := relabel.Policy{Name: name, BaseURL: base, Model: model, Secret: secret, Server: relabel.ServerGeneric, Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits}
-	if base == "" {
-		p.Name, p.BaseURL, p.Model, p.Secret, p.Server = scriptedModel, "http://"+d.command.Scripted+"/v1", scriptedModel, "", relabel.ServerScripted
-	}
-	if p.Model == "" {
-		return p, relabel.Errorf(relabel.CodeInvalid, "name the model of %s with --teacher-model or --student-model", base)
+func (d *demo) policy(ctx context.Context, e endpoint, scriptedModel string) (relabel.Policy, error) {
+	p := demoPolicy(e)
+	if e.base == "" {
+		p = d.command.scriptedPolicy(scriptedModel)
 	}
 	err := d.client.post(ctx, "/v1/policies", policyBody(p), &p)
 	return p, err
@@ -220,7 +207,7 @@ func (d *demo) iteration(ctx context.Context, run relabel.Run, kind relabel.Iter
 	}
 	it := find(its, func(it shownIteration) bool { return it.Kind == kind && it.Number == number })
 	if it == nil {
-		student, err := d.policy(ctx, "demo-student", d.command.Student, d.command.StudentModel, d.command.StudentKey, model)
+		student, err := d.policy(ctx, d.command.endpoints()[1], model)
 		if err != nil {
 			return err
 		}
@@ -230,11 +217,16 @@ func (d *demo) iteration(ctx context.Context, run relabel.Run, kind relabel.Iter
 			return err
 		}
 	}
-	state, err := watchIteration(ctx, d.client, it.ID, fmt.Sprintf("%s, %s %d", run.Recipe, kind, number))
-	if err == nil && state == relabel.IterationCancelled {
-		err = errors.New("the iteration was cancelled")
+	title := fmt.Sprintf("%s, %s %d", run.Recipe, kind, number)
+	end, err := watchIteration(ctx, d.client, it.ID, title)
+	if err != nil {
+		return err
 	}
-	return err
+	if err := outcome(end); err != nil {
+		again := fmt.Errorf("%w; with what was wrong put right, --seed %d makes runs anew", err, d.command.Seed+1)
+		return errors.Join(printCauses(ctx, d.client, title, end), again)
+	}
+	return nil
 }
 
 // find returns the first item that matches, or nil.

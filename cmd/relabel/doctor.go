@@ -16,8 +16,9 @@ import (
 // doctorCommand is `relabel doctor`.
 type doctorCommand struct {
 	clientFlags
-	workFlags
-	Policy string `help:"Probe this policy's endpoint instead, and say what it can do."`
+	dockerFlags
+	secretFlags
+	Policy string `placeholder:"NAME" help:"Probe this policy's endpoint instead, and say what it can do."`
 }
 
 // check is one thing that relabel needs.
@@ -86,15 +87,17 @@ func (c *doctorCommand) checkData() check {
 // probe asks an endpoint a few things and prints what it can do.
 func (c *doctorCommand) probe(ctx context.Context) error {
 	return c.with(ctx, func(cl *client) error {
-		policies, err := list[relabel.Policy](ctx, cl, "/v1/policies")
+		p, err := findPolicy(ctx, cl, c.Policy)
 		if err != nil {
 			return err
 		}
-		p := find(policies, func(p relabel.Policy) bool { return p.Name == c.Policy || p.ID.String() == c.Policy })
-		if p == nil {
-			return relabel.Errorf(relabel.CodeNotFound, "no policy %q; `relabel policy list` shows what there is", c.Policy)
+		secrets := policy.Secrets{Dir: c.Secrets}
+		if p.Secret != "" { // without it nothing is asked, and nothing is known of the endpoint
+			if _, err := secrets.Find(p.Secret); err != nil {
+				return err
+			}
 		}
-		report, err := policy.Probe(ctx, *p, policy.Options{Secrets: policy.Secrets{Dir: c.Secrets}})
+		report, err := policy.Probe(ctx, p, policy.Options{Secrets: secrets})
 		fmt.Print(report) // what was found out before an error is worth reading too
 		return err
 	})

@@ -115,13 +115,13 @@ func load(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	python := os.Getenv("RELABEL_TEST_PYTHON")
 	if python == "" {
-		out, err := exec.Command("../../scripts/python.sh", "../../shard/testdata/requirements.txt").Output()
+		out, err := exec.CommandContext(bounded(t), "../../scripts/python.sh", "../../shard/testdata/requirements.txt").Output()
 		if err != nil {
 			t.Fatalf("no Python to load exports with: %v", err)
 		}
 		python = strings.TrimSpace(string(out))
 	}
-	cmd := exec.Command(python, "-c", `
+	cmd := exec.CommandContext(bounded(t), python, "-c", `
 import json, sys, pyarrow.parquet as pq
 rows = pq.read_table(sys.argv[1] + "/messages").to_pylist()
 begin = lambda label: label.index('"message":') + len('"message":')

@@ -41,7 +41,11 @@ func (c *exportStart) Run(ctx context.Context) error {
 		if err := cl.post(ctx, "/v1/exports", body, &e); err != nil {
 			return err
 		}
-		if e, err = c.build(ctx, cl, e.ID); err != nil {
+		id := e.ID
+		if e, err = c.build(ctx, cl, id); ctx.Err() != nil {
+			return interruptedf("the export goes on %s: `relabel export show %s` says how far it is", cl.elsewhere(), id)
+		}
+		if err != nil {
 			return err
 		}
 		return printExport(e)
@@ -82,9 +86,18 @@ func watchExport(ctx context.Context, cl *client, id relabel.ID) (relabel.Export
 	}
 }
 
-// printExport prints where a data set is and what it holds.
+// printExport prints where a data set is and what it holds, or why there is none.
 func printExport(e relabel.Export) error {
-	fmt.Printf("%s  %s: %d rows in %s\n", e.ID, e.State, e.Rows, e.Directory)
+	switch e.State {
+	case relabel.ExportFailed:
+		fmt.Printf("%s  failed: %s\n", e.ID, e.Failure)
+		return nil
+	case relabel.ExportDone:
+		fmt.Printf("%s  %s: %d rows in %s\n", e.ID, e.State, e.Rows, e.Directory)
+	default:
+		fmt.Printf("%s  %s\n", e.ID, e.State)
+		return nil
+	}
 	for _, reason := range slices.Sorted(maps.Keys(e.LeftOut)) {
 		fmt.Printf("  left out: %d × %s\n", e.LeftOut[reason], reason)
 	}
@@ -105,9 +118,9 @@ func (c *exportList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("ID", "VIEW", "ROWS", "STATE", "FOLDER")
+		t := newTable("ID", "VIEW", "ROWS", "STATE", "FOLDER", "FAILURE")
 		for _, e := range exports {
-			t.row(e.ID, e.View, e.Rows, e.State, e.Directory)
+			t.row(e.ID, e.View, e.Rows, e.State, e.Directory, oneLine(e.Failure))
 		}
 		return t.print()
 	})

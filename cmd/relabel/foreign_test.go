@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -86,7 +85,7 @@ func (f *foreigner) dress(m relabel.Message) []byte {
 // inspect looks for the secret in the sandboxes as they are.
 func (f *foreigner) inspect() {
 	for _, c := range f.lab.sandboxes(f.t, f.lab.instance(f.t)) {
-		found, _, err := f.lab.engine.ContainerInspectWithRaw(context.Background(), c.ID, false)
+		found, _, err := f.lab.engine.ContainerInspectWithRaw(bounded(f.t), c.ID, false)
 		text, marshalErr := json.Marshal(found)
 		if err != nil || marshalErr != nil || bytes.Contains(text, []byte(canary)) {
 			f.t.Errorf("the container has the secret, or cannot be looked at: %v %s", err, text)
@@ -100,9 +99,7 @@ func TestAForeignServerTeachesAndItsSecretStaysSecret(t *testing.T) {
 	l := newLab(t)
 	l.env = append(l.env, "RELABEL_SECRET_CANARY="+canary)
 	f := &foreigner{t: t, lab: l, inner: scripted.NewServer(scripted.Config{Book: scripted.NewBook(l.tasks)})}
-	server := httptest.NewServer(f)
-	t.Cleanup(server.Close)
-	b := newBench(t, l, relabel.Policy{Name: "foreign", BaseURL: server.URL + "/v1", Model: scripted.TeacherModel, Secret: "CANARY"})
+	b := newBench(t, l, relabel.Policy{Name: "foreign", BaseURL: listenFor(t, f) + "/v1", Model: scripted.TeacherModel, Secret: "CANARY"})
 	run := b.run(t, "foreign", map[string]any{"instances": []string{"calc__add"}})
 	r := b.collect(t, run, b.policy(t, relabel.Policy{Name: "idle", BaseURL: "http://127.0.0.1:9/v1", Model: "none"}), map[string]any{"beta": 1})
 	j := r.trajectories[0]
@@ -190,7 +187,7 @@ func secretInAnswers(t *testing.T, b *bench, j rolled) {
 func secretInDatabase(t *testing.T, l *lab) {
 	t.Helper()
 	conn := l.connect(t)
-	rows, _ := conn.Query(context.Background(), "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+	rows, _ := conn.Query(bounded(t), "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	noError(t, err)
 	if len(tables) < 15 {
@@ -198,7 +195,7 @@ func secretInDatabase(t *testing.T, l *lab) {
 	}
 	for _, table := range tables {
 		var found int
-		noError(t, conn.QueryRow(context.Background(), "SELECT count(*) FROM "+pgx.Identifier{table}.Sanitize()+" AS r WHERE strpos(r::text, $1) > 0 OR strpos(r::text, $2) > 0",
+		noError(t, conn.QueryRow(bounded(t), "SELECT count(*) FROM "+pgx.Identifier{table}.Sanitize()+" AS r WHERE strpos(r::text, $1) > 0 OR strpos(r::text, $2) > 0",
 			canary, hex.EncodeToString([]byte(canary))).Scan(&found))
 		if found > 0 {
 			t.Errorf("the secret is in %d rows of %s", found, table)

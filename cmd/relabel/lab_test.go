@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -144,7 +143,7 @@ func write(t testing.TB, dir, name, content string) {
 
 func git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", args...)
+	cmd := exec.CommandContext(bounded(t), "git", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@invalid",
 		"GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@invalid", "GIT_AUTHOR_DATE=2020-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2020-01-01T00:00:00Z")
@@ -171,11 +170,11 @@ func (l *lab) connect(t testing.TB) *pgx.Conn {
 		t.Fatal(err)
 	}
 	delete(config.RuntimeParams, "pool_max_conns") // the pool's, not Postgres's
-	conn, err := pgx.ConnectConfig(context.Background(), config)
+	conn, err := pgx.ConnectConfig(bounded(t), config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	t.Cleanup(func() { _ = conn.Close(bounded(t)) })
 	return conn
 }
 
@@ -183,7 +182,7 @@ func (l *lab) connect(t testing.TB) *pgx.Conn {
 func (l *lab) instance(t testing.TB) string {
 	t.Helper()
 	var id relabel.ID
-	if err := l.connect(t).QueryRow(context.Background(), "SELECT id FROM instance").Scan(&id); err != nil {
+	if err := l.connect(t).QueryRow(bounded(t), "SELECT id FROM instance").Scan(&id); err != nil {
 		t.Fatal(err)
 	}
 	return id.String()
@@ -192,7 +191,7 @@ func (l *lab) instance(t testing.TB) string {
 // sandboxes lists the containers of an instance.
 func (l *lab) sandboxes(t testing.TB, instance string) []container.Summary {
 	t.Helper()
-	found, err := l.engine.ContainerList(context.Background(), container.ListOptions{All: true,
+	found, err := l.engine.ContainerList(bounded(t), container.ListOptions{All: true,
 		Filters: filters.NewArgs(filters.Arg("label", "relabel.instance="+instance))})
 	if err != nil {
 		t.Fatal(err)

@@ -36,16 +36,38 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	var c cli
-	k := kong.Parse(&c,
+	parser, err := kong.New(&c,
 		kong.Name("relabel"),
 		kong.Description("DAgger data for LLM agents: a teacher's action at every state that a teacher/student mixture visits."),
 		kong.Vars{"version": version, "data": defaultDataFolder()},
-		kong.UsageOnError(),
 		kong.BindTo(ctx, (*context.Context)(nil)))
+	if err != nil { // the commands above contradict each other
+		panic(err)
+	}
+	k, err := parser.Parse(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, usageMessage(err))
+		os.Exit(exitUsage)
+	}
 	if err := k.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "relabel: "+err.Error())
+		fmt.Fprintln(os.Stderr, "relabel: "+message(err))
 		os.Exit(exitCode(err))
 	}
+}
+
+// exitUsage ends a command line that is not understood.
+const exitUsage = 2
+
+// usageMessage says in one line what is wrong with a command line and where its help is.
+func usageMessage(err error) string {
+	command := "relabel"
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		if node := parse.Context.Selected(); node != nil {
+			command = node.FullPath()
+		}
+	}
+	return fmt.Sprintf("relabel: %v; `%s --help` says more", err, command)
 }
 
 // errSomeFailed ends a command that has already said what failed.

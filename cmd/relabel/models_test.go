@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"sync"
 	"testing"
@@ -38,9 +37,7 @@ func newModels(t testing.TB, l *lab, c scripted.Config) *models {
 	t.Helper()
 	c.Book = scripted.NewBook(l.tasks)
 	m := &models{server: scripted.NewServer(c)}
-	s := httptest.NewServer(m)
-	t.Cleanup(s.Close)
-	m.url = s.URL + "/v1"
+	m.url = listenFor(t, m) + "/v1"
 	return m
 }
 

@@ -43,5 +43,16 @@ func isGone(owner string) bool {
 	if err != nil || place == "" || place != here() {
 		return false
 	}
-	return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && hasEnded(string(stat))
+}
+
+// hasEnded reads off a process's stat whether it has ended and only its parent has not
+// asked for that yet. The state follows the name, which may hold anything in its brackets.
+func hasEnded(stat string) bool {
+	state := strings.TrimSpace(stat[strings.LastIndexByte(stat, ')')+1:])
+	return strings.HasPrefix(state, "Z") || strings.HasPrefix(state, "X")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 
 	"relabel"
 )
@@ -52,6 +53,16 @@ func policyBody(p relabel.Policy) map[string]any {
 		body["secret"] = p.Secret
 	}
 	return body
+}
+
+// findPolicy finds a policy by id, by name (its newest version) or by name@version.
+func findPolicy(ctx context.Context, cl *client, word string) (relabel.Policy, error) {
+	var p relabel.Policy
+	err := cl.get(ctx, "/v1/policies/"+url.PathEscape(word), &p)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		err = relabel.Errorf(relabel.CodeNotFound, "no policy %q; `relabel policy list` shows what there is", word)
+	}
+	return p, err
 }
 
 // policyList is `relabel policy list`.

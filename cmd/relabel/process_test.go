@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,11 +27,41 @@ func TestMain(m *testing.M) {
 		main()
 		os.Exit(0)
 	}
+	// They wait for containers and databases more than they compute.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	http.DefaultClient.Timeout = patience // a server that hangs fails a test, not the whole run
 	os.Exit(m.Run())
 }
 
 // patience is how long tests wait for what must come, on a machine that is busy.
-const patience = 3 * time.Minute
+const patience = 2 * time.Minute
+
+// bounded is a context for calls that must not hang, also for those of a clean-up.
+func bounded(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// listenFor serves a handler until the test ends. Its requests must have come to their
+// end by then: a handler that waits for its caller's going, with the body unread, never
+// hears of it.
+func listenFor(t testing.TB, h http.Handler) (url string) {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(func() {
+		closed := make(chan struct{})
+		go func() { defer close(closed); s.Close() }()
+		select {
+		case <-closed:
+		case <-time.After(patience):
+			t.Errorf("a request to the test's own server at %s does not end", s.URL)
+		}
+	})
+	return s.URL
+}
 
 // eventually waits until done reports true; it fails the test when that does not come.
 func eventually(t testing.TB, what string, done func() bool) {
@@ -109,6 +142,7 @@ func (p place) start(t testing.TB, args ...string) *process {
 	}
 	r := &process{t: t, cmd: exec.Command(self, args...), done: make(chan struct{})}
 	r.cmd.Env, r.cmd.Stdout, r.cmd.Stderr = p.environ(t), &r.said, &r.said
+	r.cmd.WaitDelay = 10 * time.Second // for what it started and left, with its output open
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +198,12 @@ func (r *process) wait() int {
 	select {
 	case <-r.done:
 	case <-time.After(patience):
-		r.t.Fatalf("relabel %v does not end", r.cmd.Args[1:])
+		_ = r.cmd.Process.Signal(syscall.SIGQUIT) // it says where it stands
+		select {
+		case <-r.done:
+		case <-time.After(10 * time.Second):
+		}
+		r.t.Fatalf("relabel %v does not end; it said\n%s", r.cmd.Args[1:], r.said.String())
 	}
 	return r.cmd.ProcessState.ExitCode()
 }

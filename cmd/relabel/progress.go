@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"sync/atomic"
 	"time"
@@ -23,10 +24,13 @@ type shownIteration struct {
 	Progress relabel.Progress `json:"progress"`
 }
 
+// linePeriod is at least between two lines while no trajectory comes to its end.
+const linePeriod = 5 * time.Second
+
 // watchIteration waits for an iteration's end: a bar on a terminal, a line where
 // something changed elsewhere.
-func watchIteration(ctx context.Context, c *client, id relabel.ID, title string) (relabel.IterationState, error) {
-	show, done := lineProgress(title)
+func watchIteration(ctx context.Context, c *client, id relabel.ID, title string) (shownIteration, error) {
+	show, done := lineProgress(os.Stdout, title), func() {}
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		show, done = barProgress(ctx, title)
 	}
@@ -34,15 +38,15 @@ func watchIteration(ctx context.Context, c *client, id relabel.ID, title string)
 	for {
 		var it shownIteration
 		if err := c.get(ctx, "/v1/iterations/"+id.String(), &it); err != nil {
-			return "", err
+			return it, err
 		}
 		show(it.Progress)
 		if it.State != relabel.IterationRunning {
-			return it.State, nil
+			return it, nil
 		}
 		select {
 		case <-ctx.Done():
-			return "", ctx.Err()
+			return it, ctx.Err()
 		case <-time.After(pollPeriod):
 		}
 	}
@@ -59,17 +63,29 @@ func counts(p relabel.Progress) (ended, all int) {
 	return ended, all
 }
 
-// lineProgress prints a plain line when a trajectory has come to its end.
-func lineProgress(title string) (show func(relabel.Progress), done func()) {
-	last := -1
+// lineProgress prints a plain line when a trajectory has come to its end, and every few
+// seconds while turns are made.
+func lineProgress(out io.Writer, title string) (show func(relabel.Progress)) {
+	last, ends := "", -1
+	var printed time.Time
 	return func(p relabel.Progress) {
 		ended, all := counts(p)
-		if ended == last {
+		line := fmt.Sprintf("%s: %d of %d trajectories, %s", title, ended, all, tally(p))
+		if line == last || ended == ends && time.Since(printed) < linePeriod {
 			return
 		}
-		last = ended
-		fmt.Printf("%s: %d of %d trajectories, %d turns, %d labels\n", title, ended, all, p.Turns, p.LabelsHad)
-	}, func() {}
+		last, ends, printed = line, ended, time.Now()
+		fmt.Fprintln(out, line)
+	}
+}
+
+// tally counts what an iteration has left so far, and what failed.
+func tally(p relabel.Progress) string {
+	text := fmt.Sprintf("%d turns, %d labels", p.Turns, p.LabelsHad)
+	if failed := p.Trajectories[relabel.Failed]; failed > 0 {
+		text += fmt.Sprintf(", %d failed", failed)
+	}
+	return text
 }
 
 // barProgress draws a bar.
@@ -80,7 +96,7 @@ func barProgress(ctx context.Context, title string) (show func(relabel.Progress)
 	bar := progress.AddBar(0,
 		mpb.PrependDecorators(decor.Name(title, decor.WC{W: len(title) + 1})),
 		mpb.AppendDecorators(decor.CountersNoUnit("%d of %d"), decor.Any(func(decor.Statistics) string {
-			return fmt.Sprintf("  %d turns, %d labels", latest.Load().Turns, latest.Load().LabelsHad)
+			return "  " + tally(*latest.Load())
 		})))
 	return func(p relabel.Progress) {
 			latest.Store(&p)

@@ -2,9 +2,12 @@ package main
 
 import (
 	"net"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"relabel/store/storetest"
 )
 
 // TestServeRefusesWhatCannotBe says what to do and ends with an error.
@@ -14,7 +17,7 @@ func TestServeRefusesWhatCannotBe(t *testing.T) {
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	noError(t, err)
 	t.Cleanup(func() { _ = busy.Close() })
-	with := func(env ...string) place { return place{data: l.data, database: l.database, env: env} }
+	with := func(env ...string) place { return place{data: t.TempDir(), database: l.database, env: env} }
 	closed := place{data: t.TempDir(), database: "postgres://127.0.0.1:9/none"}
 	for name, c := range map[string]struct {
 		place
@@ -49,17 +52,28 @@ func TestServeRefusesWhatCannotBe(t *testing.T) {
 
 func TestASecondServerOnADataFolderIsRefused(t *testing.T) {
 	t.Parallel()
-	p := place{data: openFolder(t)}
-	first, c := p.serve(t, "--no-work")
-	said, code := p.command(t, "serve", "--no-work", "--listen", "127.0.0.1:0")
-	if code != 1 || !strings.Contains(lastLine(said), "another relabel") || !strings.Contains(said, p.data) {
-		t.Errorf("the second ended with %d: %s", code, said)
-	}
-	if !c.alive(t.Context()) || !strings.Contains(p.must(t, "tasks", "list"), "HELD OUT") {
-		t.Error("the first does not answer any more")
-	}
-	if code := first.signal(syscall.SIGINT); code != 0 {
-		t.Errorf("the first ended with %d", code)
+	for name, p := range map[string]place{
+		"with a database of its own": {data: openFolder(t)},
+		"with another's":             {data: t.TempDir(), database: storetest.Schema(t)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first, c := p.serve(t, "--no-work")
+			said, code := p.command(t, "serve", "--no-work", "--listen", "127.0.0.1:0")
+			if last := lastLine(said); code != 1 || !strings.Contains(last, "another relabel") || !strings.Contains(last, p.data) || !strings.Contains(last, strconv.Itoa(first.cmd.Process.Pid)) {
+				t.Errorf("the second ended with %d: %s", code, said)
+			}
+			if !c.alive(t.Context()) || !strings.Contains(p.must(t, "tasks", "list"), "HELD OUT") {
+				t.Error("the first does not answer any more")
+			}
+			if code := first.signal(syscall.SIGKILL); code != -1 {
+				t.Errorf("the first ended with %d", code)
+			}
+			next, _ := p.serve(t, "--no-work") // the dead one claims nothing
+			if code := next.signal(syscall.SIGINT); code != 0 {
+				t.Errorf("the next ended with %d", code)
+			}
+		})
 	}
 }
 

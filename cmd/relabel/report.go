@@ -7,9 +7,11 @@ import (
 	"relabel"
 )
 
-// printIterations prints a line for each iteration of the runs.
+// printIterations prints a line for each iteration of the runs, and below why
+// trajectories failed.
 func printIterations(ctx context.Context, cl *client, runs ...relabel.Run) error {
-	t := newTable("RUN", "ITERATION", "MIXTURE", "TRAJECTORIES", "TURNS", "BY TEACHER", "LABELS", "MISSING", "SUBMITTED", "RESOLVED", "STATE")
+	t := newTable("RUN", "ITERATION", "MIXTURE", "TRAJECTORIES", "FAILED", "TURNS", "BY TEACHER", "LABELS", "MISSING", "SUBMITTED", "RESOLVED", "STATE")
+	var causes []func() error
 	for _, run := range runs {
 		its, err := iterationsOf(ctx, cl, run.ID)
 		if err != nil {
@@ -19,11 +21,20 @@ func printIterations(ctx context.Context, cl *client, runs ...relabel.Run) error
 			p := it.Progress
 			ended, all := counts(p)
 			t.row(run.Name, fmt.Sprintf("%s %d", it.Kind, it.Number), mixture(it.Iteration),
-				fmt.Sprintf("%d of %d", ended, all), p.Turns, share(p.TeacherTurns, p.Turns), p.LabelsHad, p.LabelsMissed,
+				fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Failed], p.Turns, share(p.TeacherTurns, p.Turns), p.LabelsHad, p.LabelsMissed,
 				p.Submitted, fmt.Sprintf("%d of %d", p.Resolved, p.Verified), it.State)
+			causes = append(causes, func() error { return printCauses(ctx, cl, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number), it) })
 		}
 	}
-	return t.print()
+	if err := t.print(); err != nil {
+		return err
+	}
+	for _, print := range causes {
+		if err := print(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mixture says who acts in an iteration.

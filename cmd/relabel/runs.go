@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 
 	"relabel"
 )
@@ -26,13 +27,13 @@ type runCreate struct {
 	Name     string   `arg:"" help:"Name of the run."`
 	Recipe   string   `default:"dagger" enum:"dagger,aggrevate,sft" help:"${enum}."`
 	Taskset  string   `required:"" help:"Name or id of a task set."`
-	Teacher  string   `required:"" help:"Name or id of the teacher's policy."`
+	Teacher  string   `required:"" help:"Name (its newest version), name@version or id of the teacher's policy."`
 	Instance []string `help:"Only these instances."`
 	Beta     string   `placeholder:"JSON" help:"Schedule of βi. Default: the paper's {\"kind\":\"linear\",\"start\":1,\"step\":0.2,\"floor\":0.6}."`
 	Rho      string   `placeholder:"JSON" help:"Schedule of ρi. Default: {\"kind\":\"shifting\",\"max\":40}."`
-	Limits   string   `placeholder:"JSON" help:"Limits that differ from the paper's, e.g. {\"max_turns\":40}."`
+	Limits   string   `placeholder:"JSON" help:"Limits that differ from the paper's, e.g. {\"max_turns\":40}. Keys: max_turns (100), max_context_tokens (65536), wall_clock_seconds (3600), command_seconds (120), verify_seconds (1800)."`
 	Prompts  string   `type:"existingfile" placeholder:"FILE" help:"JSON file {system, first, tools} with texts of your own."`
-	Seed     int64    `default:"1" help:"Seed of every draw."`
+	Seed     int64    `default:"0" help:"Seed of every draw."`
 }
 
 // Run makes the run.
@@ -42,7 +43,11 @@ func (c *runCreate) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		body := map[string]any{"name": c.Name, "recipe": c.Recipe, "taskset": set.ID, "teacher": c.Teacher, "seed": c.Seed}
+		teacher, err := findPolicy(ctx, cl, c.Teacher)
+		if err != nil {
+			return err
+		}
+		body := map[string]any{"name": c.Name, "recipe": c.Recipe, "taskset": set.ID, "teacher": teacher.ID, "seed": c.Seed}
 		if len(c.Instance) > 0 {
 			body["instances"] = c.Instance
 		}
@@ -98,72 +103,37 @@ func (c *runList) Run(ctx context.Context) error {
 	})
 }
 
-// findRun finds a run by id or by name, the newest of that name.
+// findRun finds a run by id or by name. A name that several runs have is refused: which
+// of them is meant is not for this program to say.
 func findRun(ctx context.Context, cl *client, nameOrID string) (relabel.Run, error) {
 	runs, err := list[relabel.Run](ctx, cl, "/v1/runs")
 	if err != nil {
 		return relabel.Run{}, err
 	}
-	r := find(runs, func(r relabel.Run) bool { return r.Name == nameOrID || r.ID.String() == nameOrID })
-	if r == nil {
-		return relabel.Run{}, relabel.Errorf(relabel.CodeNotFound, "no run %q; `relabel run list` shows what there is", nameOrID)
+	return oneRun(runs, nameOrID)
+}
+
+// oneRun returns the only run of that name or id.
+func oneRun(runs []relabel.Run, nameOrID string) (relabel.Run, error) {
+	var found []relabel.Run
+	var ids []string
+	for _, r := range runs {
+		if r.Name == nameOrID || r.ID.String() == nameOrID {
+			found, ids = append(found, r), append(ids, r.ID.String())
+		}
 	}
-	return *r, nil
+	switch len(found) {
+	case 0:
+		return relabel.Run{}, relabel.Errorf(relabel.CodeNotFound, "no run %q; `relabel run list` shows what there is", nameOrID)
+	case 1:
+		return found[0], nil
+	}
+	return relabel.Run{}, relabel.Errorf(relabel.CodeConflict, "%d runs are called %q; give an id instead: %s", len(found), nameOrID, strings.Join(ids, ", "))
 }
 
 // iterationsOf returns a run's iterations with their progress, in the order they were made.
 func iterationsOf(ctx context.Context, cl *client, run relabel.ID) ([]shownIteration, error) {
 	return list[shownIteration](ctx, cl, "/v1/runs/"+run.String()+"/iterations")
-}
-
-// runIterate is `relabel run iterate RUN`.
-type runIterate struct {
-	clientFlags
-	RunName     string   `arg:"" name:"run" help:"Name or id of the run."`
-	Student     string   `required:"" help:"Name or id of this round's student policy."`
-	Kind        string   `default:"collect" enum:"collect,evaluate" help:"${enum}."`
-	Beta        *float64 `help:"βi instead of the schedule's."`
-	Count       int      `name:"count" placeholder:"N" help:"Roll out N tasks, drawn with the run's seed. Default: all."`
-	Instance    []string `help:"Exactly these instances."`
-	HeldOut     bool     `help:"Evaluate on the held-out tasks."`
-	Generations int      `default:"1" help:"Rollouts a task."`
-	Detach      bool     `help:"Do not wait for the end."`
-}
-
-// Run starts the iteration and watches it.
-func (c *runIterate) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
-		run, err := findRun(ctx, cl, c.RunName)
-		if err != nil {
-			return err
-		}
-		body := map[string]any{"kind": c.Kind, "student": c.Student, "held_out": c.HeldOut, "generations": c.Generations}
-		if c.Beta != nil {
-			body["beta"] = *c.Beta
-		}
-		if c.Count > 0 {
-			body["tasks"] = c.Count
-		}
-		if len(c.Instance) > 0 {
-			body["instances"] = c.Instance
-		}
-		var it relabel.Iteration
-		if err := cl.post(ctx, "/v1/runs/"+run.ID.String()+"/iterations", body, &it); err != nil {
-			return err
-		}
-		fmt.Println(it.ID)
-		if c.Detach {
-			return nil
-		}
-		if cl.here != nil && cl.here.local != nil {
-			fmt.Println("No server runs here: `relabel serve` will roll it out.")
-			return nil
-		}
-		if _, err := watchIteration(ctx, cl, it.ID, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number)); err != nil {
-			return err
-		}
-		return printIterations(ctx, cl, run)
-	})
 }
 
 // runShow is `relabel run show RUN`.
@@ -205,9 +175,9 @@ func (c *runTrajectories) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("ID", "ITERATION", "INSTANCE", "STATE", "TURNS", "END", "SUBMITTED", "RESOLVED", "FAILURE")
+		t := newTable("ID", "ITERATION", "INSTANCE", "STATE", "TURNS", "END", "SUBMITTED", "RESOLVED", "FAILURE", "DETAIL")
 		for _, j := range all {
-			t.row(j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Turns, j.EndReason, truth(j.Submitted), truth(j.Resolved), j.Failure)
+			t.row(j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Turns, j.EndReason, truth(j.Submitted), truth(j.Resolved), j.Failure, oneLine(j.FailureDetail))
 		}
 		return t.print()
 	})

@@ -55,6 +55,11 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close(ctx)) }()
+	release, err := f.claimFolder()
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := sayWhatIsThere(ctx, db, log); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -53,7 +54,7 @@ func (c *tasksImport) Run(ctx context.Context) error {
 		query.Set("held_out_count", fmt.Sprint(c.HeldOutCount))
 		query.Set("held_out_seed", fmt.Sprint(c.HeldOutSeed))
 	}
-	body, err := os.ReadFile(c.File)
+	body, err := readLines(c.File)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func printTasksets(ctx context.Context, cl *client) error {
 	return t.print()
 }
 
-// findTaskset finds a task set by id or by name, the newest of that name.
+// findTaskset finds a task set by id or by name.
 func findTaskset(ctx context.Context, cl *client, nameOrID string) (relabel.Taskset, error) {
 	sets, err := list[relabel.Taskset](ctx, cl, "/v1/tasksets")
 	if err != nil {
@@ -131,13 +132,21 @@ func findTaskset(ctx context.Context, cl *client, nameOrID string) (relabel.Task
 
 // readTaskFile reads a file of tasks of any known form.
 func readTaskFile(path string) ([]relabel.Task, error) {
-	f, err := os.Open(path)
+	body, err := readLines(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	tasks, _, err := relabel.ReadTasks(f, relabel.FormatAuto)
+	tasks, _, err := relabel.ReadTasks(bytes.NewReader(body), relabel.FormatAuto)
 	return tasks, err
+}
+
+// readLines reads a file of tasks that is not blank.
+func readLines(path string) ([]byte, error) {
+	body, err := os.ReadFile(path)
+	if err == nil && len(bytes.TrimSpace(body)) == 0 {
+		err = relabel.Errorf(relabel.CodeInvalid, "%s holds no task; a task file is JSONL, a task a line", path)
+	}
+	return body, err
 }
 
 // fileDigest is the hex SHA-256 of a file.

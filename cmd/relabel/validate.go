@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -14,7 +16,7 @@ import (
 
 // tasksValidate is `relabel tasks validate FILE`. It needs Docker but no database.
 type tasksValidate struct {
-	workFlags
+	dockerFlags
 	File     string   `arg:"" type:"existingfile" help:"JSONL, a task a line."`
 	Only     []string `placeholder:"INSTANCE" help:"Only these instances."`
 	Parallel int      `default:"2" help:"Tasks at once."`
@@ -79,13 +81,35 @@ func validateTasks(ctx context.Context, host envs.Host, tasks []relabel.Task, pa
 	}
 	for i, task := range tasks {
 		if results[i].Problem != "" {
-			fmt.Printf("%s: %s\n", task.InstanceID, results[i].Problem)
+			fmt.Printf("\n%s: %s\n%s", task.InstanceID, results[i].Problem, lastOutput(results[i]))
 		}
 	}
 	if !sound {
 		return errSomeFailed
 	}
 	return nil
+}
+
+// outputLines is how much of a log is shown below a problem.
+const outputLines = 12
+
+// marks are the verifier's own lines around a test log.
+var marks = regexp.MustCompile(`(?m)^[0-9a-f]{32} (begin|end \d+)$`)
+
+// lastOutput is the end of what the trial wrote that a problem is about, indented.
+func lastOutput(r verify.Validation) string {
+	v := r.Gold
+	if v.Resolved {
+		v = r.Empty
+	}
+	lines := strings.Split(strings.TrimSpace(marks.ReplaceAllString(string(v.Output), "")), "\n")
+	var text strings.Builder
+	for _, line := range lines[max(0, len(lines)-outputLines):] {
+		if line != "" {
+			fmt.Fprintf(&text, "    %s\n", strings.ToValidUTF8(line, "\uFFFD"))
+		}
+	}
+	return text.String()
 }
 
 // verdictWord says a verdict in a word or two.

@@ -21,12 +21,22 @@ import (
 	"relabel/shard"
 )
 
-// workFlags bound what one process rolls out.
-type workFlags struct {
-	Rollouts int    `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories rolled out at once."`
+// dockerFlags say where sandboxes are made.
+type dockerFlags struct {
 	Docker   string `env:"DOCKER_HOST" placeholder:"URL" help:"Docker engine of the sandboxes. Default: the local one."`
 	Sandboxd string `env:"RELABEL_SANDBOXD" placeholder:"FILE" help:"The sandboxd binary. Default: the one beside relabel."`
-	Secrets  string `env:"RELABEL_SECRETS" placeholder:"DIR" help:"Folder with a file for each secret that policies name."`
+}
+
+// secretFlags say where the keys of model endpoints are.
+type secretFlags struct {
+	Secrets string `env:"RELABEL_SECRETS" placeholder:"DIR" help:"Folder with a file for each secret that policies name."`
+}
+
+// workFlags bound what one process rolls out.
+type workFlags struct {
+	Rollouts int `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories rolled out at once."`
+	dockerFlags
+	secretFlags
 }
 
 const (

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// interrupted ends a command that a signal ended while what it waited for goes on.
+type interrupted struct{ text string }
+
+func (e interrupted) Error() string { return e.text }
+
+// Unwrap makes it the end of a context, which decides the exit code.
+func (interrupted) Unwrap() error { return context.Canceled }
+
+// interruptedf says what goes on, and where.
+func interruptedf(format string, args ...any) error {
+	return interrupted{"interrupted; " + fmt.Sprintf(format, args...)}
+}
+
+// elsewhere says who goes on with what a command of this client does not wait for.
+func (c *client) elsewhere() string {
+	if c.here != nil {
+		return "with the workers of this database"
+	}
+	return "at the server"
+}
+
+// message is what a command's error says. Of a bare end by a signal there is no more to
+// say than that.
+func message(err error) string {
+	var told interrupted
+	switch {
+	case errors.As(err, &told):
+		return told.text
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	}
+	return err.Error()
+}

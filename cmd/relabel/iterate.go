@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"relabel"
+)
+
+// runIterate is `relabel run iterate RUN`.
+type runIterate struct {
+	clientFlags
+	RunName     string   `arg:"" name:"run" help:"Name or id of the run."`
+	Student     string   `required:"" help:"Name (its newest version), name@version or id of this round's student policy."`
+	Kind        string   `default:"collect" enum:"collect,evaluate" help:"${enum}."`
+	Beta        *float64 `help:"βi instead of the schedule's."`
+	Count       int      `name:"count" placeholder:"N" help:"Roll out N tasks, drawn with the run's seed. Default: all."`
+	Instance    []string `help:"Exactly these instances."`
+	HeldOut     bool     `help:"Evaluate on the held-out tasks."`
+	Generations int      `default:"1" help:"Rollouts a task."`
+	Detach      bool     `help:"Do not wait for the end."`
+}
+
+// Run starts the iteration and watches it. It fails where nothing of it is done at its end.
+func (c *runIterate) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		run, err := findRun(ctx, cl, c.RunName)
+		if err != nil {
+			return err
+		}
+		student, err := findPolicy(ctx, cl, c.Student)
+		if err != nil {
+			return err
+		}
+		var it relabel.Iteration
+		if err := cl.post(ctx, "/v1/runs/"+run.ID.String()+"/iterations", c.body(student), &it); err != nil {
+			return err
+		}
+		fmt.Println(it.ID)
+		if c.Detach {
+			return nil
+		}
+		if cl.here != nil && cl.here.local != nil {
+			fmt.Println("No server runs here: `relabel serve` will roll it out.")
+			return nil
+		}
+		return c.watch(ctx, cl, run, it)
+	})
+}
+
+// body is the iteration as POST /v1/runs/{id}/iterations takes it.
+func (c *runIterate) body(student relabel.Policy) map[string]any {
+	body := map[string]any{"kind": c.Kind, "student": student.ID, "held_out": c.HeldOut, "generations": c.Generations}
+	if c.Beta != nil {
+		body["beta"] = *c.Beta
+	}
+	if c.Count > 0 {
+		body["tasks"] = c.Count
+	}
+	if len(c.Instance) > 0 {
+		body["instances"] = c.Instance
+	}
+	return body
+}
+
+// watch waits for the iteration's end and says what came of it.
+func (c *runIterate) watch(ctx context.Context, cl *client, run relabel.Run, it relabel.Iteration) error {
+	end, err := watchIteration(ctx, cl, it.ID, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number))
+	if ctx.Err() != nil {
+		return interruptedf("%s %d goes on %s: `relabel run show %s` says how far it is, `relabel run cancel %s` cancels it", it.Kind, it.Number, cl.elsewhere(), run.Name, it.ID)
+	}
+	if err != nil {
+		return err
+	}
+	if err := printIterations(ctx, cl, run); err != nil {
+		return err
+	}
+	return outcome(end)
+}
+
+// outcome is an error where an iteration came to its end and left nothing, so that a
+// script does not go on with that.
+func outcome(it shownIteration) error {
+	_, all := counts(it.Progress)
+	switch p := it.Progress.Trajectories; {
+	case it.State == relabel.IterationCancelled:
+		return relabel.Errorf(relabel.CodeConflict, "%s %d was cancelled; %d of its %d trajectories are done", it.Kind, it.Number, p[relabel.Done], all)
+	case p[relabel.Done] == 0:
+		return relabel.Errorf(relabel.CodeUnavailable, "nothing of %s %d is done: %d of its %d trajectories failed", it.Kind, it.Number, p[relabel.Failed], all)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"relabel"
+)
+
+func TestACommandLineThatIsNotUnderstoodEndsWithTwoAndOneLine(t *testing.T) {
+	t.Parallel()
+	tasks := filepath.Join(t.TempDir(), "tasks.jsonl")
+	noError(t, os.WriteFile(tasks, nil, 0o644))
+	p := place{data: filepath.Join(t.TempDir(), "data")}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"tasks", "validate", "nowhere.jsonl"}, "nowhere.jsonl"},
+		{[]string{"tasks", "validate", tasks, "--rollouts", "2"}, "--rollouts"},
+		{[]string{"doctor", "--rollouts", "2"}, "--rollouts"},
+		{[]string{"run", "iterate", "a"}, "`relabel run iterate --help`"},
+		{[]string{"ran"}, "ran"},
+		{nil, "`relabel --help`"},
+		{[]string{"demo", "--tasks", tasks, "--teacher", "http://host/v1"}, "--teacher-model: is missing"},
+		{[]string{"demo", "--tasks", tasks, "--student", "http://host/v1", "--student-model", "m", "--teacher-model", "m"}, "--teacher-model: needs --teacher URL"},
+		{[]string{"demo", "--tasks", tasks, "--student-secret", "KEY"}, "--student-secret: needs --student URL"},
+		{[]string{"demo", "--tasks", tasks, "--student", "host", "--student-model", "m"}, "--student: not an http"},
+		{[]string{"demo", "--tasks", tasks, "--rollouts", "0"}, "--rollouts: is 0"},
+	} {
+		said, code := p.command(t, c.args...)
+		if code != 2 || !strings.Contains(said, c.want) || strings.Count(said, "\n") != 1 {
+			t.Errorf("%v ended with %d: %s", c.args, code, said)
+		}
+	}
+	if _, err := os.Stat(p.data); err == nil {
+		t.Error("something was begun in the data folder")
+	}
+}
+
+func TestADemoLooksForItsTasksAndSecretsFirst(t *testing.T) {
+	t.Parallel()
+	tasks := filepath.Join(t.TempDir(), "tasks.jsonl")
+	noError(t, os.WriteFile(tasks, nil, 0o644))
+	p := place{data: filepath.Join(t.TempDir(), "data")}
+	if said, code := p.command(t, "demo", "--tasks", tasks); code != 1 || !strings.Contains(said, "tasks.jsonl holds no task") {
+		t.Errorf("it ended with %d: %s", code, said)
+	}
+	noError(t, os.WriteFile(tasks, []byte(`{"instance_id": "a"}`), 0o644))
+	if said, code := p.command(t, "demo", "--tasks", tasks); code != 1 || !strings.Contains(said, "line 1") {
+		t.Errorf("it ended with %d: %s", code, said)
+	}
+	if _, err := os.Stat(p.data); err == nil {
+		t.Error("something was begun in the data folder")
+	}
+}
+
+func TestAFailedExportSaysWhy(t *testing.T) {
+	t.Parallel()
+	id := relabel.NewID().String()
+	export := `{"id": "` + id + `", "state": "failed", "failure": "the disk is full"}`
+	api := http.NewServeMux()
+	api.HandleFunc("GET /v1/exports/{id}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(export)) })
+	api.HandleFunc("GET /v1/exports", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"items": [` + export + `]}`))
+	})
+	p := place{data: t.TempDir(), env: []string{"RELABEL_SERVER=" + listenFor(t, api)}}
+	for _, args := range [][]string{{"export", "show", id}, {"export", "list"}} {
+		if said := p.must(t, args...); !strings.Contains(said, "the disk is full") {
+			t.Errorf("%v: %s", args, said)
+		}
+	}
+}
+
+func TestADoctorNamesTheSecretThatIsMissing(t *testing.T) {
+	t.Parallel()
+	api := http.NewServeMux()
+	api.HandleFunc("GET /v1/policies/{policy}", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte(`{"name": "big", "base_url": "http://127.0.0.1:9/v1", "model": "m", "secret": "big-key", "limits": {"concurrency": 1, "timeout_seconds": 1}}`))
+	})
+	p := place{data: t.TempDir(), env: []string{"RELABEL_SERVER=" + listenFor(t, api)}}
+	said, code := p.command(t, "doctor", "--policy", "big@1")
+	if code != 1 || !strings.Contains(said, `"big-key" is missing`) || !strings.Contains(said, "RELABEL_SECRET_BIG_KEY") || strings.Contains(said, "reachable") {
+		t.Errorf("it ended with %d: %s", code, said)
+	}
+}
