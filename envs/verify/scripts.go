@@ -15,7 +15,10 @@ const notApplied = 42
 // Untracked files that the image brings are part of the tree.
 const prepareScript = `set -e
 base=${2:-HEAD}
-want=$(git rev-parse --verify --end-of-options "$base^{commit}")
+want=$(git rev-parse --verify --quiet --end-of-options "$base^{commit}") || {
+  if git rev-parse --git-dir >/dev/null 2>&1; then echo "there is no commit $base in it"; fi
+  exit 1
+}
 if [ "$(git rev-parse HEAD)" != "$want" ]; then git checkout -q --force --detach "$want"; fi
 cp -- "$(git rev-parse --git-path index)" "$1" 2>/dev/null || true
 export GIT_INDEX_FILE=$1

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"strings"
 
@@ -40,7 +41,7 @@ func (s *stage) play(ctx context.Context, files []patchFile) trial {
 func (s *stage) prepare(ctx context.Context) (names []string, problem string) {
 	r, problem := s.run(ctx, "preparing the repository", prepareScript, nil, s.index(), s.task.BaseCommit)
 	if problem == "" && r.Exit != 0 {
-		problem = failed("preparing the repository at "+s.task.BaseCommit, r)
+		problem = failed("preparing the repository in "+s.task.Workdir+" at "+cmp.Or(s.task.BaseCommit, "HEAD"), r)
 	}
 	if problem != "" {
 		return nil, problem

@@ -148,6 +148,22 @@ func TestATaskThatCannotBeVerifiedIsAnInfrastructureError(t *testing.T) {
 	}
 }
 
+func TestWhatTheImageLacksIsNamed(t *testing.T) {
+	good := newBench(t)
+	for want, spoil := range map[string]func(*relabel.Task){
+		"in " + good.task.Workdir + " at ffff": func(t *relabel.Task) { t.BaseCommit = strings.Repeat("f", 40) },
+		"no commit ffff":                       func(t *relabel.Task) { t.BaseCommit = strings.Repeat("f", 40) },
+		"in /nowhere at HEAD":                  func(t *relabel.Task) { t.Workdir, t.BaseCommit = "/nowhere", "" },
+		"not a git repository":                 func(t *relabel.Task) { t.Workdir = "/nowhere" },
+	} {
+		b := *good
+		spoil(&b.task)
+		if v := b.verify([]byte(b.task.Patch)); !strings.Contains(v.Infra, want) {
+			t.Errorf("it does not say %q: %s", want, v.Infra)
+		}
+	}
+}
+
 func TestACancelledVerificationIsAnErrorAndNoVerdict(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(context.Background())

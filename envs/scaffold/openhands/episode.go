@@ -63,10 +63,14 @@ func spec(claim relabel.Claim) envs.Spec {
 }
 
 // startFailed keeps the code of an error that says CodeImageMissing; any other is the
-// environment's.
+// environment's. What it says of the image is what its maker must know: it stays shown.
 func startFailed(doing string, err error) error {
-	if relabel.CodeOf(err) == relabel.CodeImageMissing {
+	var known *relabel.Error
+	switch {
+	case relabel.CodeOf(err) == relabel.CodeImageMissing:
 		return err
+	case errors.As(err, &known):
+		return relabel.Errorf(relabel.CodeEnvironment, "the sandbox failed while %s: %s", doing, known.Message).Because(err)
 	}
 	return broken(doing, err)
 }

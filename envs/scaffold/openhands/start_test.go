@@ -2,6 +2,7 @@ package openhands
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,4 +66,21 @@ func start(t *testing.T) *Episode {
 		}
 	})
 	return e
+}
+
+func TestAStartNamesTheFolderAndTheCommitThatAreNotThere(t *testing.T) {
+	host, sound := testClaim(t)
+	missing := strings.Repeat("f", 40)
+	for want, spoil := range map[string]func(*relabel.Task){
+		"no commit " + missing + " in /testbed": func(t *relabel.Task) { t.BaseCommit = missing },
+		"in /nowhere: fatal: not a git":         func(t *relabel.Task) { t.Workdir = "/nowhere" },
+	} {
+		c := sound
+		spoil(&c.Task)
+		_, err := Start(context.Background(), host, c)
+		var e *relabel.Error
+		if !errors.As(err, &e) || e.Code != relabel.CodeEnvironment || !strings.Contains(e.Message, want) {
+			t.Errorf("it does not show %q: %v", want, err)
+		}
+	}
 }
