@@ -66,6 +66,7 @@ func TestAPanicIsAProblemAndFreesTheKey(t *testing.T) {
 	s := start(t)
 	s.store.slow = func() { panic("canary-panic") }
 	s.refused(s.post("/v1/policies", policyBody, "Idempotency-Key", "k"), 500, "internal", "")
+	s.Close() // its line is written after the answer
 	if !strings.Contains(s.log.String(), "canary-panic") {
 		t.Error("the panic is not in the log")
 	}

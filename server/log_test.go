@@ -17,7 +17,7 @@ func TestARequestsLineSaysItsTimeWithTheUnit(t *testing.T) {
 	}
 	s.Close() // the line is written after the answer
 	whole := float64(time.Since(begin)) / float64(time.Millisecond)
-	if err := json.Unmarshal(s.log.Bytes(), &line); err != nil {
+	if err := json.Unmarshal([]byte(s.log.String()), &line); err != nil {
 		t.Fatalf("%v: %s", err, s.log)
 	}
 	if line.Path != "/healthz" || line.Took == nil || *line.Took <= 0 || *line.Took > whole {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -23,12 +24,31 @@ type service struct {
 	*httptest.Server
 	t     *testing.T
 	store *memory
-	log   *bytes.Buffer
+	log   *logBuffer
+}
+
+// logBuffer is a log that requests write at once.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBuffer) Write(line []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(line)
+}
+
+// String is what was written so far; a request's line comes after its answer.
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 func start(t *testing.T, change ...func(*server.Config)) *service {
 	t.Helper()
-	s := &service{t: t, store: newMemory(), log: &bytes.Buffer{}}
+	s := &service{t: t, store: newMemory(), log: &logBuffer{}}
 	config := server.Config{
 		Store: s.store, Version: "test", Log: zerolog.New(s.log),
 		ParseTasks:  relabel.ReadTasks,

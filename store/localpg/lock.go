@@ -35,12 +35,13 @@ func lockFolder(path string) (*folderLock, error) {
 		return nil, relabel.Errorf(relabel.CodeConflict, "another relabel (process %s) uses the folder %s; stop it or choose another folder",
 			orUnknown(string(holder)), filepath.Dir(path))
 	}
-	if err := f.Truncate(0); err == nil {
+	err = f.Truncate(0)
+	if err == nil {
 		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-		if err != nil {
-			_ = f.Close()
-			return nil, relabel.Errorf(relabel.CodeUnavailable, "%s cannot be written", path).Because(err)
-		}
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "%s cannot be written", path).Because(err)
 	}
 	return &folderLock{file: f}, nil
 }
