@@ -75,14 +75,18 @@ def build(entries, base_id, folder):
 
     with concurrent.futures.ThreadPoolExecutor(max_workers=max(2, min(4, os.cpu_count() or 2))) as pool:
         jobs = {pool.submit(one, entry): entry['package'] for entry in entries}
-        for job in concurrent.futures.as_completed(jobs):
-            package = jobs[job]
-            try:
-                tasks[package], figures = job.result()
-                say(f'{package}: {figures} (after {time.monotonic() - begin:.0f} s)')
-            except (release.Failed, OSError) as why:
-                failed[package] = str(why)
-                say(f'{package}: {why}')
+        try:
+            for job in concurrent.futures.as_completed(jobs):
+                package = jobs[job]
+                try:
+                    tasks[package], figures = job.result()
+                    say(f'{package}: {figures} (after {time.monotonic() - begin:.0f} s)')
+                except (release.Failed, OSError) as why:
+                    failed[package] = str(why)
+                    say(f'{package}: {why}')
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)  # begin no other
+            raise
     return tasks, failed
 
 
@@ -127,3 +131,7 @@ if __name__ == '__main__':
     except (release.Failed, OSError, subprocess.SubprocessError) as problem:
         say(str(problem))
         sys.exit(1)
+    except KeyboardInterrupt:
+        say('interrupted; the next call goes on with what is missing')
+        sys.stderr.flush()
+        os._exit(130)  # without waiting for builds that the signal has not ended

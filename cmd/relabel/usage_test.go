@@ -53,6 +53,13 @@ func TestADemoLooksForItsTasksAndSecretsFirst(t *testing.T) {
 	if said, code := p.command(t, "demo", "--tasks", tasks); code != 1 || !strings.Contains(said, "line 1") {
 		t.Errorf("it ended with %d: %s", code, said)
 	}
+	line := `{"instance_id": "a", "repo": "r/r", "image": "i", "workdir": "/w", "base_commit": "` + strings.Repeat("a", 40) + `", "problem_statement": "p",
+		"patch": "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "test_patch": "", "test_cmd": "true", "log_parser": "pytest", "FAIL_TO_PASS": ["a"], "PASS_TO_PASS": []}`
+	noError(t, os.WriteFile(tasks, []byte(strings.ReplaceAll(line, "\n", "")), 0o644))
+	said, code := p.command(t, "demo", "--tasks", tasks, "--teacher", "http://127.0.0.1:9/v1", "--teacher-model", "m", "--teacher-secret", "gone")
+	if code != 1 || !strings.Contains(said, "RELABEL_SECRET_GONE") {
+		t.Errorf("it ended with %d: %s", code, said)
+	}
 	if _, err := os.Stat(p.data); err == nil {
 		t.Error("something was begun in the data folder")
 	}

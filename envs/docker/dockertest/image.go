@@ -9,15 +9,48 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/client"
 	"github.com/google/uuid"
 
 	"relabel/envs/envstest"
 )
+
+const (
+	// repository names the images of tests, each with a tag of its own.
+	repository = "relabel/test"
+	// longest is more than any test runs: an image that is older is of a run that was killed.
+	longest = 2 * time.Hour
+)
+
+var sweep sync.Once
+
+// sweepImages removes the images that killed runs of tests left behind.
+func sweepImages(t testing.TB, engine *client.Client) {
+	t.Helper()
+	ctx := context.Background()
+	found, err := engine.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("reference", repository))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range found {
+		if time.Since(time.Unix(i.Created, 0)) < longest {
+			continue
+		}
+		for _, tag := range i.RepoTags {
+			// Another run may be at it too, or a container still uses it: the next one sees.
+			if _, err := engine.ImageRemove(ctx, tag, image.RemoveOptions{}); err != nil {
+				t.Logf("%s is left: %v", tag, err)
+			}
+		}
+	}
+}
 
 // Image makes an image that holds what is in dir, a repository as a rule, at workdir on
 // top of the base image, and removes it when the test is over.
@@ -27,7 +60,8 @@ func Image(t testing.TB, dir, workdir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, name := context.Background(), "relabel/test:"+uuid.NewString()
+	sweep.Do(func() { sweepImages(t, engine) })
+	ctx, name := context.Background(), repository+":"+uuid.NewString()
 	made, err := engine.ContainerCreate(ctx, &container.Config{Image: envstest.Image(t), Cmd: []string{"true"}}, nil, nil, nil, "")
 	if err != nil {
 		t.Fatal(err)
