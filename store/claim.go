@@ -102,7 +102,8 @@ func (s *Store) Renew(ctx context.Context, f relabel.Fence, lease time.Duration)
 	})
 }
 
-// SetSandbox records which container on which engine the attempt uses.
+// SetSandbox records which container on which engine the attempt uses. CodeLeaseLost
+// where the fence does not hold.
 func (s *Store) SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, container string) error {
 	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
 		tag, err := tx.Exec(ctx, `UPDATE attempts SET docker_host = $4, container = $5
@@ -116,7 +117,8 @@ func (s *Store) SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, con
 }
 
 // Release gives the trajectory back to the queue; the attempt is kept as released. Its
-// job is the caller's to put off: the queue still has it.
+// job is the caller's to put off: the queue still has it. CodeLeaseLost where the fence
+// does not hold.
 func (s *Store) Release(ctx context.Context, f relabel.Fence) error {
 	st := step{to: relabel.Queued, outcome: "released", tried: "be given back", sql: requeueUpdate + "WHERE" + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {

@@ -9,6 +9,7 @@ import (
 )
 
 // EndRollout stores the end reason and the patch, and moves running to labelling.
+// CodeLeaseLost where the fence does not hold, here and below.
 func (s *Store) EndRollout(ctx context.Context, f relabel.Fence, end relabel.Ending) error {
 	patch := end.Patch
 	if patch == nil {

@@ -27,6 +27,7 @@ const (
 	tooLarge            = "54000" // more than an index or a row can hold
 	serialization       = "40001"
 	deadlock            = "40P01"
+	tooManyConnections  = "53300"
 	lockTimeout         = "55P03"
 	queryCanceled       = "57014"
 )
@@ -130,7 +131,7 @@ func taken(err error, constraint, what, name, todo string) error {
 func passing(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		return pg.Code == serialization || pg.Code == deadlock || shutDown(pg)
+		return pg.Code == serialization || pg.Code == deadlock || pg.Code == tooManyConnections || shutDown(pg)
 	}
 	return broken(err)
 }

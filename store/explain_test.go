@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"relabel"
 	"relabel/store/storetest"
@@ -35,7 +36,7 @@ func TestEveryFilterIsServedByAnIndex(t *testing.T) {
 	if n := value[int](t, s, "SELECT count(*) FROM trajectories"); n < 20000 {
 		t.Fatalf("%d trajectories are too few to choose an index for", n)
 	}
-	yes, no := true, false
+	yes, no, middle := true, false, value[time.Time](t, s, "SELECT created_at FROM trajectories ORDER BY created_at OFFSET 10000 LIMIT 1")
 	for want, f := range map[string]relabel.TrajectoryFilter{
 		"trajectories_page":          {},
 		"trajectories_run":           {RunID: &d.Run.ID},
@@ -48,10 +49,12 @@ func TestEveryFilterIsServedByAnIndex(t *testing.T) {
 		"trajectories_by_resolved":   {Resolved: &yes},
 		"trajectories_by_submitted":  {Submitted: &no},
 	} {
-		plan, err := s.Explain(ctx, f)
-		must(t, err)
-		if !strings.Contains(plan, want) || strings.Contains(plan, "Seq Scan on trajectories") {
-			t.Errorf("%+v is not served by %s:\n%s", f, want, plan)
+		for _, after := range []*time.Time{nil, &middle} {
+			plan, err := s.Explain(ctx, f, after)
+			must(t, err)
+			if !strings.Contains(plan, want) || strings.Contains(plan, "Seq Scan on trajectories") {
+				t.Errorf("%+v after %v is not served by %s:\n%s", f, after, want, plan)
+			}
 		}
 	}
 }

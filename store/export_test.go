@@ -3,15 +3,21 @@ package store
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"relabel"
 )
 
-// Explain is how Postgres would read a page of a filtered list.
-func (s *Store) Explain(ctx context.Context, f relabel.TrajectoryFilter) (string, error) {
-	query, args := trajectoryList(f).sql(nil, defaultPage+1)
+// Explain is how Postgres would read a page of a filtered list: the first one, or the
+// one after a time.
+func (s *Store) Explain(ctx context.Context, f relabel.TrajectoryFilter, after *time.Time) (string, error) {
+	var c *cursor
+	if after != nil {
+		c = &cursor{at: *after}
+	}
+	query, args := trajectoryList(f).sql(c, defaultPage+1)
 	rows, _ := s.pool.Query(ctx, "EXPLAIN "+query, args...)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	return strings.Join(lines, "\n"), err
@@ -19,3 +25,6 @@ func (s *Store) Explain(ctx context.Context, f relabel.TrajectoryFilter) (string
 
 // Write runs fn in a transaction as every write runs.
 func (s *Store) Write(ctx context.Context, fn func(tx pgx.Tx) error) error { return s.write(ctx, fn) }
+
+// Passing reports whether a call that failed so is tried again.
+var Passing = passing

@@ -16,6 +16,7 @@ const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iter
 	ex.created_at, ex.ended_at FROM exports ex`
 
 // CreateExport stores an export as queued, and queues its job, in one transaction.
+// CodeInvalid where there is no such run.
 func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 	id, sel := given(e.ID), e.Selection
 	return s.write(ctx, func(tx pgx.Tx) error {
@@ -29,14 +30,14 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 	})
 }
 
-// FindExport returns an export with its files.
+// FindExport returns an export with its files; CodeNotFound where there is none.
 func (s *Store) FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error) {
 	rows, _ := s.pool.Query(ctx, exportSelect+" WHERE ex.id = $1", id)
 	e, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Export])
 	return e, missing("export", id, err)
 }
 
-// ListExports lists exports, newest first.
+// ListExports lists exports, newest first. CodeInvalid for a page that is none.
 func (s *Store) ListExports(ctx context.Context, p relabel.Page) ([]relabel.Export, string, error) {
 	l := list[relabel.Export]{query: exportSelect, key: "ex", scan: pgx.RowToStructByName[relabel.Export],
 		keyOf: func(e relabel.Export) cursor { return cursor{e.CreatedAt, e.ID} }}
@@ -55,7 +56,8 @@ func (s *Store) StartExport(ctx context.Context, id relabel.ID) error {
 	})
 }
 
-// FinishExport moves running to done with counts and files.
+// FinishExport moves running to done with counts and files. Another state is a
+// CodeConflict.
 func (s *Store) FinishExport(ctx context.Context, e relabel.Export) error {
 	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
 		if over, err := exportIs(ctx, tx, e.ID, relabel.ExportDone); again && (over || err != nil) {
@@ -78,7 +80,8 @@ func (s *Store) FinishExport(ctx context.Context, e relabel.Export) error {
 	})
 }
 
-// FailExport moves queued or running to failed with a reason that is safe to show.
+// FailExport moves queued or running to failed with a reason that is safe to show. An
+// export that is over is a CodeConflict.
 func (s *Store) FailExport(ctx context.Context, id relabel.ID, reason string) error {
 	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
 		if over, err := exportIs(ctx, tx, id, relabel.ExportFailed); again && (over || err != nil) {

@@ -41,6 +41,7 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 }
 
 // FindIteration returns an iteration and counts its trajectories and labels.
+// CodeNotFound where there is none. The counts are no older than the state.
 func (s *Store) FindIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, relabel.Progress, error) {
 	rows, _ := s.pool.Query(ctx, iterationSelect+" WHERE it.id = $1", id)
 	it, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Iteration])
@@ -75,7 +76,8 @@ func (s *Store) progress(ctx context.Context, iteration relabel.ID) (relabel.Pro
 	return sum, classify(err)
 }
 
-// ListIterations lists a run's iterations in the order they were made.
+// ListIterations lists a run's iterations in the order they were made, none where there
+// is no such run.
 func (s *Store) ListIterations(ctx context.Context, run relabel.ID) ([]relabel.Iteration, error) {
 	rows, _ := s.pool.Query(ctx, iterationSelect+" WHERE it.run_id = $1 ORDER BY it.created_at, it.id", run)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Iteration])

@@ -57,7 +57,7 @@ func sameDefinition(a, b relabel.Policy) bool {
 	return a == b
 }
 
-// FindPolicy returns a policy version.
+// FindPolicy returns a policy version; CodeNotFound where there is none.
 func (s *Store) FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error) {
 	rows, _ := s.pool.Query(ctx, policySelect+" WHERE po.id = $1", id)
 	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Policy])
@@ -65,6 +65,7 @@ func (s *Store) FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, 
 }
 
 // FindPolicyByName returns the newest version, or the one asked for as name@version.
+// CodeNotFound where there is none, CodeInvalid where the version is no number.
 func (s *Store) FindPolicyByName(ctx context.Context, name string) (relabel.Policy, error) {
 	base, suffix, asked := strings.Cut(name, "@")
 	version, err := strconv.ParseInt(suffix, 10, 32)
@@ -77,7 +78,7 @@ func (s *Store) FindPolicyByName(ctx context.Context, name string) (relabel.Poli
 	return p, missing("policy", name, err)
 }
 
-// ListPolicies lists policy versions, newest first.
+// ListPolicies lists policy versions, newest first. CodeInvalid for a page that is none.
 func (s *Store) ListPolicies(ctx context.Context, p relabel.Page) ([]relabel.Policy, string, error) {
 	l := list[relabel.Policy]{query: policySelect, key: "po", scan: pgx.RowToStructByName[relabel.Policy],
 		keyOf: func(p relabel.Policy) cursor { return cursor{p.CreatedAt, p.ID} }}

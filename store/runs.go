@@ -31,14 +31,14 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 	})
 }
 
-// FindRun returns a run.
+// FindRun returns a run; CodeNotFound where there is none.
 func (s *Store) FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
 	rows, _ := s.pool.Query(ctx, runSelect+" WHERE ru.id = $1", id)
 	run, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Run])
 	return run, missing("run", id, err)
 }
 
-// ListRuns lists runs, newest first.
+// ListRuns lists runs, newest first. CodeInvalid for a page that is none.
 func (s *Store) ListRuns(ctx context.Context, p relabel.Page) ([]relabel.Run, string, error) {
 	l := list[relabel.Run]{query: runSelect, key: "ru", scan: pgx.RowToStructByName[relabel.Run],
 		keyOf: func(r relabel.Run) cursor { return cursor{r.CreatedAt, r.ID} }}
@@ -47,7 +47,8 @@ func (s *Store) ListRuns(ctx context.Context, p relabel.Page) ([]relabel.Run, st
 
 // DeleteRun deletes a run and all that was made for it: iterations, trajectories with
 // everything below them, exports (their files on disk are not its business), events and
-// waiting jobs. Workers that are at it find their lease lost.
+// waiting jobs. Workers that are at it find their lease lost. CodeNotFound where there
+// is no such run.
 func (s *Store) DeleteRun(ctx context.Context, id relabel.ID) error {
 	return s.write(ctx, func(tx pgx.Tx) error {
 		// Waiting jobs only: the queue's own workers end those that run.

@@ -71,28 +71,29 @@ func present(list []string) []string {
 	return list
 }
 
-// FindTaskset returns a taskset.
+// FindTaskset returns a taskset; CodeNotFound where there is none.
 func (s *Store) FindTaskset(ctx context.Context, id relabel.ID) (relabel.Taskset, error) {
 	rows, _ := s.pool.Query(ctx, tasksetSelect+" WHERE ts.id = $1", id)
 	set, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Taskset])
 	return set, missing("taskset", id, err)
 }
 
-// ListTasksets lists tasksets, newest first.
+// ListTasksets lists tasksets, newest first. CodeInvalid for a page that is none.
 func (s *Store) ListTasksets(ctx context.Context, p relabel.Page) ([]relabel.Taskset, string, error) {
 	l := list[relabel.Taskset]{query: tasksetSelect, key: "ts", scan: pgx.RowToStructByName[relabel.Taskset],
 		keyOf: func(t relabel.Taskset) cursor { return cursor{t.CreatedAt, t.ID} }}
 	return l.page(ctx, s, p)
 }
 
-// FindTask returns a task.
+// FindTask returns a task; CodeNotFound where there is none.
 func (s *Store) FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error) {
 	rows, _ := s.pool.Query(ctx, taskSelect+" WHERE ta.id = $1", id)
 	task, err := pgx.CollectExactlyOneRow(rows, scanTask)
 	return task, missing("task", id, err)
 }
 
-// ListTasks lists a taskset's tasks in the byte order of their instance ids.
+// ListTasks lists a taskset's tasks in the byte order of their instance ids, none where
+// there is no such taskset. CodeInvalid for a page that is none.
 func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Page) ([]relabel.Task, string, error) {
 	limit, err := limitOf(p)
 	if err != nil {

@@ -55,7 +55,8 @@ func (s *Store) CheckToken(ctx context.Context, sha256 string) (bool, error) {
 	return ok, classify(err)
 }
 
-// RevokeToken ends the live token of this name, at once and for ever.
+// RevokeToken ends the live token of this name, at once and for ever. CodeNotFound where
+// there is none.
 func (s *Store) RevokeToken(ctx context.Context, name string) error {
 	return s.write(ctx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, "UPDATE tokens SET revoked_at = clock_timestamp() WHERE name = $1 AND revoked_at IS NULL", name)

@@ -14,14 +14,15 @@ const trajectorySelect = `SELECT tr.id, tr.run_id, tr.iteration_id, tr.task_id, 
 	tr.agreed::float8 / nullif(tr.compared, 0) AS agreement, tr.created_at, tr.started_at, tr.ended_at
 	FROM trajectories tr JOIN tasks ta ON ta.id = tr.task_id JOIN iterations it ON it.id = tr.iteration_id`
 
-// FindTrajectory returns a trajectory.
+// FindTrajectory returns a trajectory; CodeNotFound where there is none.
 func (s *Store) FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error) {
 	rows, _ := s.pool.Query(ctx, trajectorySelect+" WHERE tr.id = $1", id)
 	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Trajectory])
 	return t, missing("trajectory", id, err)
 }
 
-// ListTrajectories lists what the filter lets through, newest first.
+// ListTrajectories lists what the filter lets through, newest first. CodeInvalid for a
+// page that is none.
 func (s *Store) ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, p relabel.Page) ([]relabel.Trajectory, string, error) {
 	l := trajectoryList(f)
 	return l.page(ctx, s, p)
