@@ -80,7 +80,8 @@ type Sandbox interface {
 	Fingerprint(ctx context.Context) (string, error)
 	// Patch ends the processes that commands left behind, removes nested .git folders
 	// and returns what changed since the commit base ("" means HEAD at start) as a
-	// patch, binary files left out, byte for byte. An empty patch is no error.
+	// patch, byte for byte; binary files, and files of more than 32 MiB, are left out. An
+	// empty patch is no error; one of more than 32 MiB wraps ErrTooLarge.
 	Patch(ctx context.Context, base string) (Patch, error)
 	// Close removes the container. It is safe to call more than once, and after the
 	// container died; it works on a cancelled context by taking its own deadline.

@@ -18,6 +18,9 @@ var (
 	// ErrNoRepository is wrapped by Patch's error where the repository or the base
 	// commit is gone, which a command may have done.
 	ErrNoRepository = errors.New("no repository with that commit")
+	// ErrTooLarge is wrapped by Patch's error where what changed is more than any
+	// submission: over 32 MiB of text.
+	ErrTooLarge = errors.New("too large for a patch")
 )
 
 // SandboxName is the deterministic name of a trajectory's container: what a lost

@@ -49,12 +49,13 @@ var gitEnv = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "
 func hostConfig(limits envs.Limits, quota bool) *container.HostConfig {
 	no := false
 	config := &container.HostConfig{
-		NetworkMode: "none",
-		IpcMode:     "private",
-		CapDrop:     []string{"ALL"},
-		SecurityOpt: []string{"no-new-privileges"},
-		LogConfig:   container.LogConfig{Type: "none"}, // what sandboxd says is no log
-		AutoRemove:  true,                              // when sandboxd ends, nobody else has to tidy
+		NetworkMode:  "none",
+		IpcMode:      "private",
+		CgroupnsMode: "private", // an engine on cgroup v1 would share the host's
+		CapDrop:      []string{"ALL"},
+		SecurityOpt:  []string{"no-new-privileges"},
+		LogConfig:    container.LogConfig{Type: "none"}, // what sandboxd says is no log
+		AutoRemove:   true,                              // when sandboxd ends, nobody else has to tidy
 		// sandboxd is the init process: it takes in orphans. One in front of it would hold
 		// the stream open to everyone in the container, through /proc/1/fd.
 		Init:    &no,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 
 	"relabel"
@@ -101,8 +102,7 @@ func (h *Host) start(ctx context.Context, spec envs.Spec, id string) (*Sandbox, 
 	// One time limit for all of it; the connection outlives it.
 	call, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	// The connection is bound to the context that it is made with.
-	attached, err := h.client.ContainerAttach(context.WithoutCancel(ctx), id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	attached, err := h.attach(call, id)
 	if err != nil {
 		return nil, failed(ctx, "attach to "+spec.Name, err)
 	}
@@ -125,6 +125,31 @@ func (h *Host) start(ctx context.Context, spec envs.Spec, id string) (*Sandbox, 
 		return nil, failed(ctx, "start sandboxd in image "+spec.Image, errors.Join(err, <-written))
 	}
 	return &Sandbox{Session: session, host: h, id: id, name: spec.Name}, nil
+}
+
+// attach attaches to a container within ctx's time. The connection lives on: it would be
+// bound to the context that it is made with, and the engine's client does not look at
+// that while it waits for an engine that hangs. So ctx is looked at here, and a connection
+// that comes too late is closed.
+func (h *Host) attach(ctx context.Context, id string) (types.HijackedResponse, error) {
+	var attached types.HijackedResponse
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		attached, err = h.client.ContainerAttach(context.WithoutCancel(ctx), id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return attached, err
+	case <-ctx.Done():
+		go func() {
+			if <-done == nil {
+				attached.Close()
+			}
+		}()
+		return types.HijackedResponse{}, ctx.Err()
+	}
 }
 
 // cleanUpContext outlives a cancelled ctx by its own time limit.

@@ -3,7 +3,9 @@ package docker_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -64,6 +66,36 @@ func TestHugeFileIsCutOff(t *testing.T) {
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	if got, exit := bash(t, sandbox, `head -c 100M /dev/zero >huge; stat -c %s huge`); exit != 0 || strings.Fields(got)[len(strings.Fields(got))-1] != strconv.Itoa(64<<20) {
 		t.Errorf("a file of 100 MB with a limit of 64 MiB: %s", got)
+	}
+}
+
+// The kernel's files are no files like others; that an agent's editor meets one is no
+// failure of the sandbox.
+func TestFilesThatAreNotLikeOthersAreNoFailureOfTheSandbox(t *testing.T) {
+	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
+	for _, path := range []string{"/proc/self/mem", "/proc/1/mem", "/proc/kmsg", "/sys/kernel/uevent_seqnum"} {
+		if _, _, err := sandbox.ReadFile(t.Context(), path, 100); relabel.CodeOf(err) == relabel.CodeEnvironment {
+			t.Errorf("read %s: %v", path, err)
+		}
+		if err := sandbox.WriteFile(t.Context(), path, []byte("x"), 0); err == nil || relabel.CodeOf(err) == relabel.CodeEnvironment {
+			t.Errorf("write %s: %v", path, err)
+		}
+	}
+}
+
+// An agent may remove, or replace, what lies in the container beside its repository.
+func TestSandboxWithoutTemporaryFoldersWorks(t *testing.T) {
+	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
+	base, _ := bash(t, sandbox, "git init -q . && git -c user.name=a -c user.email=a@invalid commit -q --allow-empty -m base && git rev-parse HEAD")
+	bash(t, sandbox, "rm -rf /tmp /relabel /var/tmp; mkdir -p /relabel/git; mkfifo /relabel/git/config; echo new >file")
+	patch, err := sandbox.Patch(t.Context(), base)
+	if err != nil || !strings.Contains(string(patch.Diff), "+new") {
+		t.Errorf("patch %q, %v", patch.Diff, err)
+	}
+	bash(t, sandbox, "rm -rf /relabel")
+	got, err := sandbox.Run(t.Context(), envs.Command{Args: []string{"cat"}, Stdin: []byte("well")})
+	if err != nil || string(got.Output) != "well" {
+		t.Errorf("standard input: %q, %v", got.Output, err)
 	}
 }
 
@@ -190,6 +222,46 @@ func TestEngineThatIsNotThereOrHangsIsAnEnvironmentError(t *testing.T) {
 				t.Errorf("ping: %v", err)
 			}
 		})
+	}
+}
+
+// An engine that hangs when it is to attach must not hold a worker up: its time is over,
+// and what was created is looked for, to be removed.
+func TestEngineThatHangsInTheMiddleOfAStartIsAnEnvironmentError(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "docker.sock")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	free, sought := make(chan struct{}), false
+	engine := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/containers/create"):
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, `{"Id":"abc"}`)
+		case strings.HasSuffix(r.URL.Path, "/attach"):
+			cancel() // the caller's time is over while the engine thinks
+			<-free
+		case strings.HasSuffix(r.URL.Path, "/json"):
+			sought = true
+			http.Error(w, `{"message":"No such container"}`, http.StatusNotFound)
+		}
+	})}
+	served := make(chan error, 1)
+	go func() { served <- engine.Serve(listener) }()
+	defer func() {
+		close(free)
+		engine.Close()
+		<-served
+	}()
+	host, err := docker.NewHost(docker.Config{Address: "unix://" + socket, Instance: "test", Sandboxd: envstest.Sandboxd(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	if _, err := host.Create(ctx, newSpec(t)); relabel.CodeOf(err) != relabel.CodeEnvironment || !sought {
+		t.Errorf("got %v; looked for: %v", err, sought)
 	}
 }
 

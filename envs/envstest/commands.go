@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"relabel"
 	"relabel/envs"
 )
 
@@ -129,6 +130,34 @@ func (s *suite) testEnding(t *testing.T) {
 		}
 		b.bash("while " + isAlive + " $(cat pid); do sleep 0.02; done")
 	})
+}
+
+func (s *suite) testEscapes(t *testing.T) {
+	b := s.sandbox(t)
+	b.run(envs.Command{Args: []string{"bash", "-c", "setsid -w bash -c 'echo $$ >child; setsid sleep 1000 & echo $! >grandchild; wait' & sleep 1000"}, Timeout: time.Second})
+	if alive := b.bash(`for f in child grandchild; do ` + isAlive + ` $(cat $f) && echo $f; done; true`); alive != "" {
+		t.Errorf("in sessions of their own, still alive: %s", alive)
+	}
+	if pid := b.bash("(setsid sleep 1000 & echo $!)"); b.bash("kill -0 "+pid+"; echo $?") != "0" {
+		t.Error("a daemon does not outlive the command that began it")
+	}
+}
+
+// A command or an output that is too long for what carries it is no reason to part.
+func (s *suite) testLengths(t *testing.T) {
+	b := s.sandbox(t)
+	long := strings.Repeat("<", 128<<10-1-len("echo ''")) // as long as an argument may be, and six times that as JSON
+	if got := b.bash("echo '" + long + "'"); got != long {
+		t.Errorf("%d bytes instead of %d", len(got), len(long))
+	}
+	if _, err := b.Stat(t.Context(), strings.Repeat("x", 2<<20)); relabel.CodeOf(err) != relabel.CodeInvalid {
+		t.Errorf("a path that is too long: %v", err)
+	}
+	got := b.run(envs.Command{Args: []string{"head", "-c", "160M", "/dev/zero"}, MaxOutput: 1 << 30})
+	if got.Dropped == 0 || int64(len(got.Output)+len(got.Tail))+got.Dropped != 160<<20 {
+		t.Errorf("kept %d and %d bytes, dropped %d", len(got.Output), len(got.Tail), got.Dropped)
+	}
+	b.bash("true")
 }
 
 func (s *suite) testBackground(t *testing.T) {

@@ -25,12 +25,17 @@ func Run(t *testing.T, newHost func(t testing.TB) envs.Host, image string) {
 	s := &suite{newHost: newHost, image: image}
 	t.Run("Commands", s.testCommands)
 	t.Run("Ending", s.testEnding)
+	t.Run("Escapes", s.testEscapes)
+	t.Run("Lengths", s.testLengths)
 	t.Run("Background", s.testBackground)
 	t.Run("Files", s.testFiles)
 	t.Run("Listing", s.testListing)
 	t.Run("Fingerprint", s.testFingerprint)
 	t.Run("Patch", s.testPatch)
 	t.Run("HostileRepository", s.testHostileRepository)
+	t.Run("HiddenChanges", s.testHiddenChanges)
+	t.Run("StrangeFiles", s.testStrangeFiles)
+	t.Run("LargePatch", s.testLargePatch)
 	t.Run("Life", s.testLife)
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -30,8 +31,7 @@ func (s *Server) path(p string) string {
 
 // readFile returns at most limit bytes of a regular file, and its whole size.
 func (s *Server) readFile(path string, limit int64) ([]byte, int64, error) {
-	// Without O_NONBLOCK opening a named pipe would wait for a writer.
-	f, err := os.OpenFile(s.path(path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := openPlain(s.path(path))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -39,9 +39,6 @@ func (s *Server) readFile(path string, limit int64) ([]byte, int64, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, errNotRegular
 	}
 	data, err := io.ReadAll(io.LimitReader(f, min(limit, wire.MaxBody)))
 	return data, max(info.Size(), int64(len(data))), err
@@ -148,12 +145,20 @@ func listInto(files []wire.File, dir string, depth int) ([]wire.File, error) {
 	return files, nil
 }
 
+// pathErrors are what a path is refused with for what it is: too long, a ring of links,
+// or one of the kernel's files that cannot be read or written so.
+var pathErrors = []error{
+	syscall.ENAMETOOLONG, syscall.ELOOP, syscall.EINVAL, syscall.EIO, syscall.EBUSY, syscall.ENODEV, syscall.ESRCH, syscall.EOPNOTSUPP,
+}
+
 // faultOf says what kind of error a file operation failed with.
 func faultOf(err error) wire.Response {
 	fault := wire.FaultOther
 	switch {
 	case errors.Is(err, errNoRepository): // whatever file that was found by
 		fault = wire.FaultRepository
+	case errors.Is(err, errTooLarge):
+		fault = wire.FaultTooLarge
 	case errors.Is(err, fs.ErrNotExist):
 		fault = wire.FaultNotExist
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ETXTBSY):
@@ -162,7 +167,7 @@ func faultOf(err error) wire.Response {
 		fault = wire.FaultNotRegular
 	case errors.Is(err, errNotDirectory):
 		fault = wire.FaultNotDirectory
-	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.EINVAL):
+	case slices.ContainsFunc(pathErrors, func(e error) bool { return errors.Is(err, e) }):
 		fault = wire.FaultPath
 	}
 	return wire.Response{Fault: fault, Message: fmt.Sprint(err)}

@@ -36,15 +36,19 @@ func (s *Server) fingerprint(ctx context.Context) (string, error) {
 	return "walk:" + digest, nil
 }
 
-// walkDigest is a digest of all paths, modes and contents below dir, .git left out.
+// walkDigest is a digest of all paths, modes and contents below dir, .git left out. Errors
+// are ctx's alone.
 func walkDigest(ctx context.Context, dir string) (string, error) {
 	h := sha256.New()
+	dir = resolved(dir)
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if path == dir && err != nil {
-			return err
+			// A tree that a command removed, or made something else, is as good as another.
+			fmt.Fprintln(h, "no folder")
+			return nil
 		}
 		if entry.Name() == ".git" {
 			if entry.IsDir() {
@@ -63,6 +67,14 @@ func walkDigest(ctx context.Context, dir string) (string, error) {
 		return nil
 	})
 	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// resolved is the folder itself where dir is a link to one, which a walk would not enter.
+func resolved(dir string) string {
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		return target
+	}
+	return dir
 }
 
 // digestFile adds a file's mode and content; one that cannot be read counts as such.

@@ -8,10 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"relabel/envs/wire"
 )
 
-// maxBinaryNames bounds how many left-out files are named.
-const maxBinaryNames = 1000
+// Bounds on the left-out files that are named: how many, and the bytes of all names.
+const (
+	maxBinaryNames = 1000
+	maxNamesBytes  = 64 << 10
+)
 
 // patch ends what commands left behind and returns what changed since base, binary
 // files left out.
@@ -19,6 +24,10 @@ func (s *Server) patch(ctx context.Context, base string) (diff []byte, binary []
 	s.repo.mu.Lock()
 	defer s.repo.mu.Unlock()
 	s.processes.endAll()
+	// Commands run as we do and can write to our folder.
+	if err := os.RemoveAll(s.repo.private); err != nil {
+		return nil, nil, err
+	}
 	if err := s.repo.prepare(); err != nil {
 		return nil, nil, err
 	}
@@ -45,6 +54,9 @@ func (s *Server) patch(ctx context.Context, base string) (diff []byte, binary []
 	}
 	diff, err = s.repo.git(ctx, s.processes, nil, "diff", "--no-color", "--binary", "--full-index", "--no-ext-diff", "--no-textconv",
 		"--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "--cached", base)
+	if len(diff) > wire.MaxPatch {
+		return nil, nil, errTooLarge
+	}
 	if len(diff) > 0 && diff[len(diff)-1] != '\n' {
 		diff = append(diff, '\n')
 	}
@@ -69,6 +81,7 @@ func (s *Server) gitlinks(ctx context.Context, base string) (map[string]bool, er
 // removeNested removes .git below the top folder: git would record the folder around it
 // as a submodule instead of its files.
 func removeNested(workdir string, keep map[string]bool) error {
+	workdir = resolved(workdir)
 	return filepath.WalkDir(workdir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Name() != ".git" {
 			return nil // what cannot be read cannot be staged either
@@ -108,6 +121,7 @@ func (s *Server) leaveOutBinary(ctx context.Context, base string) ([]string, err
 	}
 	var names []string
 	var info bytes.Buffer
+	room := maxNamesBytes
 	fields := strings.Split(string(raw), "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
 		// ":oldmode newmode oldid newid status", then the path.
@@ -116,7 +130,7 @@ func (s *Server) leaveOutBinary(ctx context.Context, base string) ([]string, err
 			continue
 		}
 		info.WriteString(old[0] + " " + old[2] + "\t" + path + "\x00")
-		if len(names) < maxBinaryNames {
+		if room -= len(path); room >= 0 && len(names) < maxBinaryNames {
 			names = append(names, path)
 		}
 	}

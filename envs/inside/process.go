@@ -5,8 +5,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -18,7 +16,7 @@ type processes struct {
 	first bool // this is process 1: every other process of the container is ours to end
 	mu    sync.Mutex
 	ends  map[int]chan syscall.WaitStatus
-	began []int // elsewhere than in a container: what was started
+	began []*family // elsewhere than in a container: what was started
 }
 
 func newProcesses() *processes {
@@ -58,7 +56,7 @@ func (p *processes) fork(argv0 string, argv []string, attr *syscall.ProcAttr) (i
 	}
 	end := make(chan syscall.WaitStatus, 1)
 	if !p.first {
-		p.began = append(p.began, pid)
+		p.began = append(p.began, newFamily(pid))
 		go func() { end <- wait(pid) }()
 		return pid, end, nil
 	}
@@ -120,52 +118,10 @@ func (p *processes) endAll() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, session := range p.began {
-		signalSession(session, syscall.SIGKILL)
+	for _, f := range p.began {
+		f.signal(syscall.SIGKILL)
 	}
 	p.began = nil
-}
-
-// signalSession signals the process group of a command and every process of its
-// session, which background jobs and `timeout` put into groups of their own. It returns
-// how many there were.
-func signalSession(session int, sig syscall.Signal) int {
-	n := 0
-	_ = syscall.Kill(-session, sig) // the group in one go; zombies too, hence not counted
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return n
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // what could be read is what can be signalled
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == os.Getpid() || sessionOf(name) != session {
-			continue
-		}
-		if syscall.Kill(pid, sig) == nil {
-			n++
-		}
-	}
-	return n
-}
-
-// sessionOf reads a process's session from /proc; 0 where it is gone or a zombie.
-func sessionOf(pid string) int {
-	stat, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return 0
-	}
-	// "pid (name) state ppid pgrp session …"; the name may hold anything.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(fields) < 4 || fields[0] == "Z" {
-		return 0
-	}
-	session, err := strconv.Atoi(fields[3])
-	if err != nil {
-		return 0
-	}
-	return session
 }
 
 // spareThreads makes the runtime start n threads now, so that none has to be started

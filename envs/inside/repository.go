@@ -8,10 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"relabel/envs/wire"
 )
 
 // errNoRepository says that there is no repository, or not the commit asked for.
@@ -53,10 +55,10 @@ func (r *repository) noteStart() {
 // gitFolder returns the git folder of a working tree; .git may be a file that names it.
 func gitFolder(workdir string) (string, error) {
 	dir := filepath.Join(workdir, ".git")
-	content, err := os.ReadFile(dir)
-	if errors.Is(err, syscall.EISDIR) {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return dir, nil
 	}
+	content, err := readPlain(dir)
 	if err != nil {
 		return "", err
 	}
@@ -69,7 +71,7 @@ func gitFolder(workdir string) (string, error) {
 
 // commonFolder is the git folder that worktrees share.
 func commonFolder(dir string) string {
-	if common, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
+	if common, err := readPlain(filepath.Join(dir, "commondir")); err == nil {
 		return within(dir, strings.TrimSpace(string(common)))
 	}
 	return dir
@@ -84,7 +86,7 @@ func within(dir, path string) string {
 
 // headOf returns the commit HEAD is at, or "".
 func headOf(dir string) string {
-	head, err := os.ReadFile(filepath.Join(dir, "HEAD"))
+	head, err := readPlain(filepath.Join(dir, "HEAD"))
 	if err != nil {
 		return ""
 	}
@@ -93,10 +95,10 @@ func headOf(dir string) string {
 		return ref
 	}
 	common := commonFolder(dir)
-	if id, err := os.ReadFile(filepath.Join(common, ref)); err == nil {
+	if id, err := readPlain(filepath.Join(common, ref)); err == nil {
 		return strings.TrimSpace(string(id))
 	}
-	packed, err := os.ReadFile(filepath.Join(common, "packed-refs"))
+	packed, err := readPlain(filepath.Join(common, "packed-refs"))
 	if err != nil {
 		return ""
 	}
@@ -129,7 +131,7 @@ func (r *repository) prepare() error {
 	if len(r.start) == 64 {
 		config = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
 	}
-	exclude, _ := os.ReadFile(filepath.Join(commonFolder(dir), "info/exclude")) // without one nothing is excluded
+	exclude, _ := readPlain(filepath.Join(commonFolder(dir), "info/exclude")) // without one nothing is excluded
 	for name, content := range map[string][]byte{
 		"HEAD": []byte("ref: refs/heads/none\n"), "config": []byte(config),
 		"objects/info/alternates": []byte(objects + "\n"), "info/exclude": exclude,
@@ -147,7 +149,7 @@ func (r *repository) prepare() error {
 func (r *repository) copyIndex(from string) error {
 	index := filepath.Join(r.private, "index")
 	os.Remove(index)
-	source, err := os.Open(from)
+	source, err := openPlain(from)
 	if err != nil {
 		return nil // no index: stage builds one
 	}
@@ -165,13 +167,44 @@ func (r *repository) stage(ctx context.Context, processes *processes, commit str
 	if err := r.prepare(); err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(r.private, "index")); err == nil && r.add(ctx, processes) == nil {
+	if _, err := os.Stat(filepath.Join(r.private, "index")); err == nil && r.addOpenly(ctx, processes) == nil {
 		return nil
 	}
 	// The copied index may be broken, or a half of one: begin from the commit.
 	os.Remove(filepath.Join(r.private, "index"))
 	if _, err := r.git(ctx, processes, nil, "read-tree", commit); err != nil {
 		return errors.Join(errNoRepository, err)
+	}
+	return r.add(ctx, processes)
+}
+
+// addOpenly stages the working tree, files too that the copied index has git pass over:
+// those are marked "assume unchanged" or "skip". A skipped file that is not there stays as
+// it was: a sparse checkout leaves it out.
+func (r *repository) addOpenly(ctx context.Context, processes *processes) error {
+	listed, err := r.git(ctx, processes, nil, "ls-files", "-v", "-z")
+	if err != nil {
+		return err
+	}
+	var hidden bytes.Buffer
+	for entry := range bytes.SplitSeq(listed, []byte{0}) {
+		tag, path, _ := bytes.Cut(entry, []byte(" "))
+		if len(tag) != 1 || tag[0] != 'S' && (tag[0] < 'a' || tag[0] > 'z') {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(r.workdir, string(path))); err != nil && (tag[0] == 'S' || tag[0] == 's') {
+			continue
+		}
+		hidden.Write(append(path, 0))
+	}
+	// Of the two options git heeds the last alone.
+	for _, mark := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
+		if hidden.Len() == 0 {
+			break
+		}
+		if _, err := r.git(ctx, processes, hidden.Bytes(), "update-index", mark, "-z", "--stdin"); err != nil {
+			return err
+		}
 	}
 	return r.add(ctx, processes)
 }
@@ -197,10 +230,11 @@ func (r *repository) git(ctx context.Context, processes *processes, stdin []byte
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1",
 	}
 	config := []string{
-		"git", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=true", "-c", "core.autocrlf=false", "-c", "core.safecrlf=false",
-		"-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "advice.addEmbeddedRepo=false",
+		"git", "-c", "core.bigFileThreshold=" + strconv.Itoa(wire.MaxPatch), // such files count as binary
+		"-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=true", "-c", "core.autocrlf=false", "-c", "core.safecrlf=false",
+		"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.excludesFile=/dev/null", "-c", "gc.auto=0", "-c", "advice.addEmbeddedRepo=false",
 	}
-	stdout, stderr, status, err := processes.output(ctx, env, r.workdir, stdin, append(config, args...))
+	stdout, stderr, status, err := processes.output(ctx, r.private, env, r.workdir, stdin, append(config, args...))
 	if err != nil {
 		return nil, fmt.Errorf("git %s: %w", args[0], err)
 	}

@@ -107,11 +107,10 @@ func (s *Server) standardInput(stdin []byte) (*os.File, error) {
 	if len(stdin) == 0 {
 		return os.Open(os.DevNull)
 	}
-	f, err := os.CreateTemp(s.home, "stdin-*")
+	f, err := unnamed(s.home)
 	if err != nil {
 		return nil, err
 	}
-	os.Remove(f.Name())
 	if _, err := f.Write(stdin); err != nil {
 		f.Close()
 		return nil, err
@@ -187,7 +186,8 @@ func (c *command) await(ctx context.Context, req wire.Request) (status syscall.W
 
 // end ends the command with all its children and returns how it ended.
 func (c *command) end() (status syscall.WaitStatus) {
-	signalSession(c.pid, syscall.SIGTERM)
+	family := newFamily(c.pid)
+	family.signal(syscall.SIGTERM)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	exited := false
@@ -199,7 +199,7 @@ func (c *command) end() (status syscall.WaitStatus) {
 	// Until none is left: some are forked while the first pass goes on, and none dies at
 	// once. One that hangs in the kernel is not waited for.
 	for range 200 {
-		if signalSession(c.pid, syscall.SIGKILL) == 0 {
+		if family.signal(syscall.SIGKILL) == 0 {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)

@@ -21,6 +21,7 @@ var failures = map[wire.Fault]struct {
 	wire.FaultNotDirectory: {relabel.CodeInvalid, envs.ErrNotDirectory},
 	wire.FaultPath:         {relabel.CodeInvalid, fs.ErrInvalid},
 	wire.FaultRepository:   {relabel.CodeEnvironment, envs.ErrNoRepository},
+	wire.FaultTooLarge:     {relabel.CodeInvalid, envs.ErrTooLarge},
 }
 
 // failure is the error that a response stands for, nil where it is none. What is no

@@ -17,7 +17,7 @@ func (s *Session) Run(ctx context.Context, cmd envs.Command) (envs.Result, error
 	}
 	head, body, err := s.call(ctx, wire.Request{
 		Op: wire.OpRun, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Env,
-		Quiet: cmd.Quiet, Timeout: cmd.Timeout, MaxOutput: min(cmd.MaxOutput, wire.MaxBody),
+		Quiet: cmd.Quiet, Timeout: cmd.Timeout, MaxOutput: min(cmd.MaxOutput, wire.MaxBody/2), // its end may travel twice
 	}, cmd.Stdin)
 	if err == nil {
 		err = failure(head, "")

@@ -44,6 +44,9 @@ type Session struct {
 	over    chan struct{}
 }
 
+// errTooLong says that a request's body is longer than any may be.
+var errTooLong = errors.New("too long")
+
 type answer struct {
 	head wire.Response
 	body []byte
@@ -140,6 +143,9 @@ func (s *Session) receiveFrame(r *wire.Reader) error {
 	}
 	switch h.Kind {
 	case wire.KindData, wire.KindPacked:
+		if !s.asked(h.ID) {
+			return fmt.Errorf("sandboxd answers request %d, which was not made", h.ID)
+		}
 		if s.bodies[h.ID], err = r.Append(s.bodies[h.ID], h); err != nil {
 			return err
 		}
@@ -158,6 +164,13 @@ func (s *Session) receiveFrame(r *wire.Reader) error {
 	s.heard = time.Now()
 	s.mu.Unlock()
 	return nil
+}
+
+// asked says whether the answer to a request is still to come.
+func (s *Session) asked(id uint32) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pending[id] != nil
 }
 
 func (s *Session) settle(id uint32, a answer) {
@@ -210,7 +223,10 @@ func (s *Session) call(ctx context.Context, req wire.Request, body []byte) (wire
 	id := s.lastID
 	s.pending[id] = wait
 	s.mu.Unlock()
-	if err := s.send(id, req, body); err != nil {
+	switch err := s.send(id, req, body); {
+	case errors.Is(err, wire.ErrHeadTooLong), errors.Is(err, errTooLong):
+		s.settle(id, answer{err: relabel.Errorf(relabel.CodeInvalid, "the request to the sandbox is too long").Because(err)})
+	case err != nil:
 		s.end(err)
 	}
 	select {
@@ -233,12 +249,9 @@ func (s *Session) call(ctx context.Context, req wire.Request, body []byte) (wire
 
 func (s *Session) send(id uint32, req wire.Request, body []byte) error {
 	if len(body) > wire.MaxBody {
-		return fmt.Errorf("%d bytes for one request: the limit is %d", len(body), wire.MaxBody)
+		return fmt.Errorf("%w: %d bytes for one request, the limit is %d", errTooLong, len(body), wire.MaxBody)
 	}
-	if err := s.out.Data(id, body); err != nil {
-		return err
-	}
-	return s.out.Head(id, req)
+	return s.out.Message(id, req, body)
 }
 
 // Over is closed when the session has ended.

@@ -43,6 +43,9 @@ func playing(t *testing.T, version int, answer string) net.Conn {
 			}
 		}
 		_, _ = io.WriteString(box, answer) // the host may part in the middle of it
+		if answer != "" {
+			_, _ = io.Copy(io.Discard, box) // it is the host that has to part
+		}
 	}()
 	t.Cleanup(func() { <-done })
 	return host
@@ -67,7 +70,7 @@ func TestSilentSandboxdEndsTheOpeningWithItsContext(t *testing.T) {
 
 func TestWhatIsNoFrameEndsTheSession(t *testing.T) {
 	for name, garbage := range map[string]string{
-		"text": "Segmentation fault\n", "a huge frame": "\xff\xff\xff\xff\x02\x00\x00\x00\x00", "a broken head": "\x00\x00\x00\x02\x03\x00\x00\x00\x02{]", "the end": "",
+		"text": "Segmentation fault\n", "a huge frame": "\xff\xff\xff\xff\x02\x00\x00\x00\x00", "an answer to nothing": "\x00\x00\x00\x01\x02\x00\x00\x00\x09x", "a broken head": "\x00\x00\x00\x02\x03\x00\x00\x00\x02{]", "the end": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			session, err := remote.Open(t.Context(), playing(t, wire.Version, garbage), "/", time.Time{})

@@ -25,11 +25,22 @@ import (
 // part.
 const Version = 1
 
-// MaxFrame is the most bytes of a frame's payload; longer bodies travel in several.
+// MaxFrame is the most bytes of a part of a body; longer bodies travel in several.
 const MaxFrame = 256 << 10
+
+// MaxHead is the most bytes of a head's payload: the longest command that Linux takes
+// fits, whatever JSON makes of it.
+const MaxHead = 1 << 20
+
+// ErrHeadTooLong is returned for a head that does not fit a frame. Nothing of the message
+// has been written then.
+var ErrHeadTooLong = errors.New("head is too long")
 
 // MaxBody is the most bytes of a message's body.
 const MaxBody = 128 << 20
+
+// MaxPatch is the most bytes of a patch.
+const MaxPatch = 32 << 20
 
 // Kind says what a frame is.
 type Kind byte
@@ -99,16 +110,38 @@ func (w *Writer) part(id uint32, part []byte) error {
 	return w.frame(KindData, id, part)
 }
 
-// Head completes the message with this id and sends all that was written.
+// Head completes the message with this id and sends all that was written. It fails with
+// ErrHeadTooLong, having written nothing.
 func (w *Writer) Head(id uint32, head any) error {
+	payload, err := encodeHead(head)
+	if err != nil {
+		return err
+	}
+	return w.send(KindHead, id, payload)
+}
+
+// Message writes a whole message, body and head. It fails with ErrHeadTooLong, having
+// written nothing.
+func (w *Writer) Message(id uint32, head any, body []byte) error {
+	payload, err := encodeHead(head)
+	if err != nil {
+		return err
+	}
+	if err := w.Data(id, body); err != nil {
+		return err
+	}
+	return w.send(KindHead, id, payload)
+}
+
+func encodeHead(head any) ([]byte, error) {
 	payload, err := json.Marshal(head)
 	if err != nil {
-		return fmt.Errorf("encode head: %w", err)
+		return nil, fmt.Errorf("encode head: %w", err)
 	}
-	if len(payload) <= MaxFrame {
-		return w.send(KindHead, id, payload)
+	if len(payload) > MaxHead {
+		return nil, fmt.Errorf("%w: %d bytes", ErrHeadTooLong, len(payload))
 	}
-	return fmt.Errorf("head of %d bytes is longer than a frame", len(payload))
+	return payload, nil
 }
 
 // Hello writes the first frame.
@@ -164,13 +197,24 @@ func (r *Reader) Next() (Header, error) {
 		return Header{}, err
 	}
 	h := Header{Kind: Kind(b[4]), ID: binary.BigEndian.Uint32(b[5:]), Len: int(binary.BigEndian.Uint32(b[:4]))}
-	if h.Len > MaxFrame {
-		return h, fmt.Errorf("frame of %d bytes: the limit is %d", h.Len, MaxFrame)
-	}
 	if h.Kind == 0 || h.Kind >= kindEnd {
 		return h, fmt.Errorf("frame of unknown kind %d", h.Kind)
 	}
+	if most := maxPayload(h.Kind); h.Len > most {
+		return h, fmt.Errorf("frame of %d bytes: the limit is %d", h.Len, most)
+	}
 	return h, nil
+}
+
+// maxPayload is the most bytes that a frame of this kind may have.
+func maxPayload(kind Kind) int {
+	switch kind {
+	case KindHead:
+		return MaxHead
+	case KindCancel, KindPing, KindPong:
+		return 0
+	}
+	return MaxFrame
 }
 
 // Append reads the frame's payload to the end of dst, unpacked where it is packed. More

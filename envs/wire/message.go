@@ -90,6 +90,7 @@ const (
 	FaultNotDirectory Fault = "not_directory"
 	FaultPath         Fault = "path"       // no such path can be
 	FaultRepository   Fault = "repository" // there is no repository, or not such a commit
+	FaultTooLarge     Fault = "too_large"  // a patch longer than MaxPatch
 	FaultCanceled     Fault = "canceled"
 	FaultOther        Fault = "other"
 )
