@@ -89,17 +89,18 @@ func watchExport(ctx context.Context, cl *client, id relabel.ID) (relabel.Export
 // printExport prints where a data set is and what it holds, or why there is none.
 func printExport(e relabel.Export) error {
 	switch e.State {
-	case relabel.ExportFailed:
-		fmt.Printf("%s  failed: %s\n", e.ID, e.Failure)
-		return nil
 	case relabel.ExportDone:
 		fmt.Printf("%s  %s: %d rows in %s\n", e.ID, e.State, e.Rows, e.Directory)
+	case relabel.ExportFailed:
+		fmt.Printf("%s  %s: %s\n", e.ID, e.State, e.Failure)
 	default:
 		fmt.Printf("%s  %s\n", e.ID, e.State)
-		return nil
 	}
 	for _, reason := range slices.Sorted(maps.Keys(e.LeftOut)) {
 		fmt.Printf("  left out: %d × %s\n", e.LeftOut[reason], reason)
+	}
+	if len(e.Files) == 0 {
+		return nil
 	}
 	t := newTable("FILE", "ROWS", "BYTES", "SHA-256")
 	for _, f := range e.Files {

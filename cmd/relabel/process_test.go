@@ -90,7 +90,8 @@ func (p place) environ(t testing.TB) []string {
 			env = append(env, e)
 		}
 	}
-	env = append(env, actAsProgram+"=1", "RELABEL_DATA="+p.data, "RELABEL_SANDBOXD="+envstest.Sandboxd(t))
+	// With -race every process would otherwise sleep for a second when it has ended.
+	env = append(env, actAsProgram+"=1", "GORACE=atexit_sleep_ms=0", "RELABEL_DATA="+p.data, "RELABEL_SANDBOXD="+envstest.Sandboxd(t))
 	if p.database != "" {
 		env = append(env, "DATABASE_URL="+p.database)
 	}
