@@ -30,7 +30,7 @@ type tasksImport struct {
 	Format       string `default:"auto" enum:"auto,relabel,swebench,swegym,swerebench" help:"Form of the lines: ${enum}."`
 	HeldOut      string `type:"existingfile" placeholder:"FILE" help:"File of instance ids, one a line, that are never rolled out for training."`
 	HeldOutCount int    `placeholder:"N" help:"Instead: hold N tasks out, drawn with --held-out-seed."`
-	HeldOutSeed  int64  `default:"1" help:"Seed of that draw."`
+	HeldOutSeed  int64  `default:"0" help:"Seed of that draw."`
 }
 
 // Run imports the file.
