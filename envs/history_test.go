@@ -71,6 +71,7 @@ func TestLaterHistoryCannotBeFound(t *testing.T) {
 		"a worktree":               `git worktree add -q ../other; git reset -q --hard $BASE`,
 		"notes and other refs":     `git update-ref refs/pull/1/head HEAD; git notes add -m note; git replace $BASE HEAD; git -c core.useReplaceRefs=false reset -q --hard $BASE`,
 		"a detached head":          `git checkout -q --detach; git branch -D -q main; git -c advice.detachedHead=false checkout -q $BASE`,
+		"files without a commit":   `git reset -q --hard $BASE; git reflog expire --expire=now --all; rm -f .git/ORIG_HEAD; git prune --expire=now; echo THE-FIX | git hash-object -w --stdin`,
 		"hooks and locks":          `printf '#!/bin/sh\nexit 1\n' >.git/hooks/reference-transaction; chmod +x .git/hooks/*; touch .git/index.lock`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package verify
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -63,6 +64,23 @@ func TestPlantedFilesDoNotMoveTheVerdict(t *testing.T) {
 		if v := b.verify(b.patch(append(edits, gold)...)); !v.Resolved {
 			t.Errorf("%s, beside a solution: reason %q, infra %q, tests %v\n%s", name, v.Reason, v.Infra, v.Tests, v.Output)
 		}
+	}
+}
+
+func TestPlantedScriptsDoNotMoveTheVerdict(t *testing.T) {
+	command := "#!/bin/sh\nexec python3 -m pytest -rA -p no:cacheprovider tests\n"
+	forge := "#!/bin/sh\ncat <<E\n" + forged + "E\n"
+	b := newBench(t, file("run", command), file("tools/test.sh", command), func(b *bench) {
+		b.git("add", "-A")
+		b.git("commit", "-q", "-m", "scripts")
+		b.task.BaseCommit = strings.TrimSpace(string(b.git("rev-parse", "HEAD")))
+	})
+	for run, script := range map[string]string{"sh ./run": "run", "sh tools/test.sh": "tools/test.sh"} {
+		b.task.TestCmd = run
+		if v := b.verify(b.patch(file(script, forge))); v.Resolved || v.Infra != "" || v.Reason != ReasonTests {
+			t.Errorf("%s: resolved %v, reason %q, infra %q", script, v.Resolved, v.Reason, v.Infra)
+		}
+		b.expect(ReasonResolved, gold, file(script, forge))
 	}
 }
 

@@ -33,13 +33,16 @@ type protection struct {
 	tests   map[string]bool // files of the test patch and of the test ids
 	folders map[string]bool // folders of tests that those files lie in
 	gold    map[string]bool // paths that the gold patch touches
+	runs    map[string]bool // scripts that the test command runs
 	names   map[string]bool // what stood where modules are imported from, before the submission
 }
 
 // protectionOf is the protection of a task's tests. names are paths at the root of the
 // repository and in its src and lib.
 func protectionOf(task relabel.Task, names []string) protection {
-	p := protection{tests: map[string]bool{}, folders: map[string]bool{}, gold: map[string]bool{}, names: map[string]bool{}}
+	p := protection{tests: map[string]bool{}, folders: map[string]bool{}, gold: map[string]bool{}, runs: map[string]bool{}, names: map[string]bool{}}
+	command, _ := testCommand(task)
+	p.script(command)
 	for _, n := range names {
 		p.names[strings.TrimSuffix(n, ".py")] = true
 	}
@@ -73,6 +76,19 @@ func (p protection) test(file string) {
 	}
 }
 
+// script notes the scripts that a command names by "./" or ".sh", and what make reads.
+func (p protection) script(command string) {
+	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()<>'\"", r) })
+	for _, word := range words {
+		switch {
+		case word == "make":
+			p.runs["Makefile"], p.runs["makefile"], p.runs["GNUmakefile"] = true, true, true
+		case strings.HasPrefix(word, "./"), strings.HasSuffix(word, ".sh"):
+			p.runs[path.Clean(word)] = true
+		}
+	}
+}
+
 // among returns the protected paths of a patch, in its order.
 func (p protection) among(files []patchFile) []string {
 	var protected []string
@@ -93,7 +109,7 @@ func (p protection) covers(f patchFile) bool {
 		return false
 	}
 	base := path.Base(f.path)
-	if settings[base] || testName.MatchString(base) || p.hidesRunner(f.path) {
+	if settings[base] || p.runs[f.path] || testName.MatchString(base) || p.hidesRunner(f.path) {
 		return true
 	}
 	for dir := path.Dir(f.path); dir != "."; dir = path.Dir(dir) {

@@ -14,16 +14,18 @@ func TestProtectionCoversTestsAndWhatSteersThem(t *testing.T) {
 		FailToPass: []string{"tests/unit/test_core.py::test_x"},
 		PassToPass: []string{"pkg/sub/tests/test_sub.py::test_y", "checks.py::test_z"},
 	}
+	task.TestCmd = "cd . && make check; sh tools/run.sh ./ci/go pkg/core.py"
 	p := protectionOf(task, []string{"pkg", "tests", "checks.py", "src", "src/_pytest"})
 	var files []patchFile
 	protected := []string{
 		"tests/unit/test_core.py", "tests/unit/data/expected.json", "pkg/sub/tests/tools.py", "checks.py",
 		"conftest.py", "pkg/conftest.py", "pytest.ini", "sitecustomize.py", "pytest.py", "_pytest/runner.py",
 		"src/pytest.py", "src/pluggy/__init__.py", "new/test_more.py", "pkg/core_test.go",
+		"Makefile", "tools/run.sh", "ci/go",
 		"tests", "pkg/sub", "tests/unit/test_core.py/x.py", "tests/other.py",
 	}
 	free := []string{
-		"pkg/core.py", "tox.ini", "pkg/testing.py", "src/_pytest/runner.py", "pkg/pytest.py", "README.md",
+		"pkg/core.py", "tox.ini", "pkg/testing.py", "src/_pytest/runner.py", "pkg/pytest.py", "README.md", "tools/other.sh", "pkg/Makefile",
 		"pkg/sub/code.py",
 	}
 	for _, name := range append(append([]string(nil), protected...), free...) {

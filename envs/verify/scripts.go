@@ -1,8 +1,9 @@
 package verify
 
-// trustRepository lets git work on a repository that another user owns.
+// trustRepository lets git work on a repository that another user owns, without its hooks.
 var trustRepository = []string{
-	"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+	"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+	"GIT_CONFIG_KEY_1=core.hooksPath", "GIT_CONFIG_VALUE_1=/dev/null",
 	"GIT_PAGER=cat", "PAGER=cat", "LC_ALL=C.UTF-8",
 }
 
@@ -12,8 +13,11 @@ const notApplied = 42
 // prepareScript INDEX BASE brings the repository to BASE ("" is HEAD), writes all of it
 // that git does not ignore into a tree by way of INDEX, and prints the tree's name and
 // a newline, then, each ended by NUL, the names at its root and in src and lib.
-// Untracked files that the image brings are part of the tree.
+// Untracked files that the image brings are part of the tree. What git warns of is shown
+// only where it fails.
 const prepareScript = `set -e
+exec 2>"$1.said"
+trap 'code=$?; if [ $code != 0 ]; then cat "$1.said"; fi' EXIT
 base=${2:-HEAD}
 want=$(git rev-parse --verify --quiet --end-of-options "$base^{commit}") || {
   if git rev-parse --git-dir >/dev/null 2>&1; then echo "there is no commit $base in it"; fi

@@ -2,13 +2,15 @@
 // fresh container of the task's image, puts the tests back as the task has them, runs
 // the test command and reads its log.
 //
-// What of a submission cannot move the verdict: edits of tests, of their support files
-// and of the test runner's configuration; planted conftest.py, sitecustomize.py or
-// modules that shadow the runner; symlinks; text that looks like test results; ending
-// the test process early, or killing it, its parents or the whole container. What is
-// not defended: code that runs inside the test process, as every solution does, and
-// was written to take over the test runner itself, by replacing its functions in
-// memory or by writing the report that witness.go reads.
+// What of a submission cannot move the verdict: edits of tests, of their support files,
+// of the test runner's configuration, of Makefiles and scripts that the test command runs;
+// planted conftest.py, sitecustomize.py or modules that shadow the runner; symlinks;
+// killing the test process, its parents or the whole container; and, where the command
+// runs pytest itself (see witnessed), text that looks like test results and ending the
+// process early. What is not defended: code that runs inside the test process, as every
+// solution does, and was written to take over the test runner itself, by replacing its
+// functions in memory or by writing the report that witness.go reads; and where there is
+// no report to hold the log against, code that prints a log of its own.
 package verify
 
 import (

@@ -2,6 +2,8 @@ package verify
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -162,6 +164,17 @@ func TestWhatTheImageLacksIsNamed(t *testing.T) {
 			t.Errorf("it does not say %q: %s", want, v.Infra)
 		}
 	}
+}
+
+func TestWhatGitWarnsOfIsNoTree(t *testing.T) {
+	b := newBench(t, func(b *bench) {
+		b.git("commit", "-q", "--allow-empty", "-m", "later")
+		b.write(".git/hooks/post-checkout", "#!/bin/sh\necho a hook speaks >&2\n")
+		if err := os.Chmod(filepath.Join(b.dir, ".git/hooks/post-checkout"), 0o755); err != nil {
+			b.t.Fatal(err)
+		}
+	})
+	b.expect(ReasonResolved, gold, file("tests/test_sub.py", "def test_sub():\n    pass\n"))
 }
 
 func TestACancelledVerificationIsAnErrorAndNoVerdict(t *testing.T) {

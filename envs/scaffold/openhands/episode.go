@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"relabel"
@@ -86,7 +88,8 @@ func (e *Episode) hideHistory(ctx context.Context, base string) error {
 		return err
 	}
 	if out.Exit != 0 {
-		return relabel.Errorf(relabel.CodeEnvironment, "the image has no commit %s in %s: %s", base, e.workdir, bytes.TrimSpace(out.Output))
+		says := fmt.Sprintf("the image has no commit %s in %s: %s", base, e.workdir, bytes.TrimSpace(out.Output))
+		return relabel.Errorf(relabel.CodeEnvironment, "%s", strings.TrimSuffix(says, ": "))
 	}
 	e.base = string(bytes.TrimSpace(out.Output))
 	return envs.HideHistory(ctx, e.sandbox, e.workdir, e.base)
@@ -129,10 +132,10 @@ git apply --check --cached --whitespace=nowarn -`
 
 // Patch takes the submission: what changed since the base commit, byte for byte. It
 // says whether the patch is one and applies to that commit. An agent that removed the
-// repository has submitted nothing. Errors are CodeEnvironment.
+// repository, or wrote more than a patch can be, has submitted nothing. Errors are CodeEnvironment.
 func (e *Episode) Patch(ctx context.Context) (diff []byte, applies bool, err error) {
 	patch, err := e.sandbox.Patch(ctx, e.base)
-	if errors.Is(err, envs.ErrNoRepository) {
+	if errors.Is(err, envs.ErrNoRepository) || errors.Is(err, envs.ErrTooLarge) {
 		return nil, false, nil
 	}
 	if err != nil {

@@ -248,6 +248,25 @@ func TestAnAgentThatRemovesTheRepositorySubmitsNothing(t *testing.T) {
 	}
 }
 
+func TestAnAgentThatRemovesTheFolderGoesOn(t *testing.T) {
+	e := start(t)
+	bash(t, e, `rm -rf "$PWD"`)
+	if tree, err := e.Tree(context.Background()); err != nil || tree == "" {
+		t.Errorf("%q %v", tree, err)
+	}
+	if diff, applies, err := e.Patch(context.Background()); err != nil || applies || diff != nil {
+		t.Errorf("%q %v %v", diff, applies, err)
+	}
+}
+
+func TestMoreThanAPatchCanBeIsNoSubmission(t *testing.T) {
+	e := start(t)
+	bash(t, e, "for i in 1 2 3; do yes text | head -c 15M >many$i.txt; done")
+	if diff, applies, err := e.Patch(context.Background()); err != nil || applies || diff != nil {
+		t.Errorf("%d bytes %v %v", len(diff), applies, err)
+	}
+}
+
 func TestStartSaysWhatIsMissing(t *testing.T) {
 	host, c := testClaim(t)
 	wrong := c
