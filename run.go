@@ -36,11 +36,14 @@ type RunLimits struct {
 	WallClockSeconds int `json:"wall_clock_seconds"` // of the rollout, without verification
 	CommandSeconds   int `json:"command_seconds"`    // a command without output is ended after this
 	VerifySeconds    int `json:"verify_seconds"`     // of the test command
+	// EnvironmentRetries is how many attempts may end with a broken sandbox or verifier
+	// before the trajectory fails; 0: it fails with the first.
+	EnvironmentRetries int `json:"environment_retries"`
 }
 
-// PaperLimits are those of paper F.1 and G.2, with an hour for a rollout and half
-// an hour for its tests.
-var PaperLimits = RunLimits{MaxTurns: 100, MaxContextTokens: 65536, WallClockSeconds: 3600, CommandSeconds: 120, VerifySeconds: 1800}
+// PaperLimits are those of paper F.1 and G.2, with an hour for a rollout, half an hour
+// for its tests and three further attempts where sandboxes break.
+var PaperLimits = RunLimits{MaxTurns: 100, MaxContextTokens: 65536, WallClockSeconds: 3600, CommandSeconds: 120, VerifySeconds: 1800, EnvironmentRetries: 3}
 
 // BetaSchedule says βi, the chance that the teacher executes a turn in iteration i.
 type BetaSchedule struct {

@@ -20,9 +20,9 @@ const (
 var TrajectoryStates = []TrajectoryState{Queued, Running, Labelling, Verifying, Done, Failed, Cancelled}
 
 // successors is the state machine. A worker that stops gives its trajectory back,
-// which is the way to Queued.
+// which is the way to Queued; one whose rollout was over by then goes on at Labelling.
 var successors = map[TrajectoryState][]TrajectoryState{
-	Queued:    {Running, Failed, Cancelled},
+	Queued:    {Running, Labelling, Failed, Cancelled},
 	Running:   {Labelling, Queued, Failed, Cancelled},
 	Labelling: {Verifying, Queued, Failed, Cancelled},
 	Verifying: {Done, Queued, Failed, Cancelled},
@@ -68,29 +68,35 @@ const (
 
 // Trajectory is one rollout τ of one task in one iteration.
 type Trajectory struct {
-	ID            ID              `json:"id"`
-	RunID         ID              `json:"run_id"`
-	IterationID   ID              `json:"iteration_id"`
-	TaskID        ID              `json:"task_id"`
-	InstanceID    string          `json:"instance_id"`
-	Iteration     int             `json:"iteration"` // number i
-	Kind          IterationKind   `json:"kind"`
-	Generation    int             `json:"generation"` // from 0
-	State         TrajectoryState `json:"state"`
-	Attempt       int             `json:"attempt"` // 0 before the first claim
-	Executors     Executors       `json:"executors"`
-	Kappa         *int            `json:"kappa,omitempty"` // κ of an aggrevate round
-	Turns         int             `json:"turns"`           // committed turns of the current attempt
-	EndReason     EndReason       `json:"end_reason,omitempty"`
-	Failure       FailureReason   `json:"failure,omitempty"`
-	FailureDetail string          `json:"failure_detail,omitempty"`
-	Submitted     *bool           `json:"submitted,omitempty"` // a valid submission; nil before the end
-	Resolved      *bool           `json:"resolved,omitempty"`  // nil without a verdict
-	LabelsMissing int             `json:"labels_missing"`
-	Agreement     *float64        `json:"agreement,omitempty"` // share of student turns whose action equals the label; nil without any
-	CreatedAt     time.Time       `json:"created_at"`
-	StartedAt     *time.Time      `json:"started_at,omitempty"`
-	EndedAt       *time.Time      `json:"ended_at,omitempty"`
+	ID          ID              `json:"id"`
+	RunID       ID              `json:"run_id"`
+	IterationID ID              `json:"iteration_id"`
+	TaskID      ID              `json:"task_id"`
+	InstanceID  string          `json:"instance_id"`
+	Iteration   int             `json:"iteration"` // number i
+	Kind        IterationKind   `json:"kind"`
+	Generation  int             `json:"generation"` // from 0
+	State       TrajectoryState `json:"state"`
+	Attempt     int             `json:"attempt"` // 0 before the first claim
+	Executors   Executors       `json:"executors"`
+	Kappa       *int            `json:"kappa,omitempty"` // κ of an aggrevate round
+	Turns       int             `json:"turns"`           // committed ones that are in the attempt Trail
+	// Trail is the attempt that holds the turns: the current one, but an earlier one while
+	// the trajectory waits in the queue or that attempt is replayed.
+	Trail         int           `json:"-"`
+	EndReason     EndReason     `json:"end_reason,omitempty"`
+	Failure       FailureReason `json:"failure,omitempty"`
+	FailureDetail string        `json:"failure_detail,omitempty"`
+	Submitted     *bool         `json:"submitted,omitempty"` // a valid submission; nil before the end
+	Resolved      *bool         `json:"resolved,omitempty"`  // nil without a verdict
+	LabelsMissing int           `json:"labels_missing"`
+	// EnvironmentFailures counts attempts that ended because a sandbox or the verifier's
+	// broke; RunLimits.EnvironmentRetries bounds them.
+	EnvironmentFailures int        `json:"environment_failures"`
+	Agreement           *float64   `json:"agreement,omitempty"` // share of student turns whose action equals the label; nil without any
+	CreatedAt           time.Time  `json:"created_at"`
+	StartedAt           *time.Time `json:"started_at,omitempty"`
+	EndedAt             *time.Time `json:"ended_at,omitempty"`
 }
 
 // Executors is b1…bT as text, a byte a turn: 'T' where the teacher executes
@@ -122,6 +128,11 @@ type Claim struct {
 	Task       Task
 	Teacher    Policy
 	Student    Policy
+	// Turns are those that were committed before, in order, without prompt ids. While
+	// Trajectory.Trail is an earlier attempt they are to be replayed.
+	Turns []Turn
+	// Ending is that of a rollout that was over before; nil where it is not.
+	Ending *Ending
 	// Abandoned is what earlier attempts left behind in the engine, if anything.
 	Abandoned []string
 }
@@ -141,6 +152,8 @@ type Attempt struct {
 	Container  string     `json:"container"`
 	StartedAt  time.Time  `json:"started_at"`
 	EndedAt    *time.Time `json:"ended_at,omitempty"`
-	Outcome    string     `json:"outcome,omitempty"` // done, failed, released, lost, cancelled
+	Outcome    string     `json:"outcome,omitempty"` // done, failed, released, lost, environment, diverged, cancelled
 	Reason     string     `json:"reason,omitempty"`
+	// ContinuedBy is the attempt that took this one's turns over, after a replay.
+	ContinuedBy *int `json:"continued_by,omitempty"`
 }

@@ -95,6 +95,7 @@ CREATE TABLE runs (
     wall_clock_seconds integer NOT NULL CONSTRAINT runs_wall_clock_seconds CHECK (wall_clock_seconds >= 1),
     command_seconds    integer NOT NULL CONSTRAINT runs_command_seconds CHECK (command_seconds >= 1),
     verify_seconds     integer NOT NULL CONSTRAINT runs_verify_seconds CHECK (verify_seconds >= 1),
+    environment_retries integer NOT NULL CONSTRAINT runs_environment_retries CHECK (environment_retries >= 0),
     seed               bigint NOT NULL,
     created_at         timestamptz NOT NULL DEFAULT clock_timestamp()
 );

@@ -6,7 +6,7 @@
 -- The state machine; the same relation as relabel.TrajectoryState.CanBecome.
 CREATE FUNCTION can_become(was text, next text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE was
-        WHEN 'queued'    THEN next IN ('running', 'failed', 'cancelled')
+        WHEN 'queued'    THEN next IN ('running', 'labelling', 'failed', 'cancelled')
         WHEN 'running'   THEN next IN ('labelling', 'queued', 'failed', 'cancelled')
         WHEN 'labelling' THEN next IN ('verifying', 'queued', 'failed', 'cancelled')
         WHEN 'verifying' THEN next IN ('done', 'queued', 'failed', 'cancelled')
@@ -24,6 +24,9 @@ CREATE TABLE trajectories (
     state          text NOT NULL DEFAULT 'queued'
         CHECK (state IN ('queued', 'running', 'labelling', 'verifying', 'done', 'failed', 'cancelled')),
     attempt        integer NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+    trail          integer NOT NULL DEFAULT 0, -- the attempt that holds the turns: an earlier one until it was replayed
+    environment_failures integer NOT NULL DEFAULT 0 CHECK (environment_failures >= 0), -- attempts whose sandbox broke
+    claimable_at   timestamptz NOT NULL DEFAULT clock_timestamp(), -- not before: a pause after a broken sandbox
     owner          text,
     lease_until    timestamptz,
     executors      text NOT NULL CHECK (executors ~ '^[Ts]+$'), -- b1…bT
@@ -34,7 +37,7 @@ CREATE TABLE trajectories (
     resolved       boolean, -- the current attempt's verdict, here for the lists
     failure        text CHECK (failure IN ('environment', 'image_missing', 'endpoint', 'verifier', 'secret', 'internal')),
     failure_detail text,
-    -- Counts over the turns of the current attempt, kept by the statements that write them.
+    -- Counts over the turns of the trail, kept by the statements that write them.
     turns          integer NOT NULL DEFAULT 0,
     teacher_turns  integer NOT NULL DEFAULT 0 CHECK (teacher_turns BETWEEN 0 AND turns),
     labels_had     integer NOT NULL DEFAULT 0 CHECK (labels_had >= 0),
@@ -51,10 +54,12 @@ CREATE TABLE trajectories (
     CONSTRAINT trajectories_owned CHECK ((state IN ('running', 'labelling', 'verifying')) = (owner IS NOT NULL)),
     CONSTRAINT trajectories_leased CHECK ((owner IS NULL) = (lease_until IS NULL)),
     CONSTRAINT trajectories_attempted CHECK (attempt >= 1 OR state IN ('queued', 'failed', 'cancelled')),
+    CONSTRAINT trajectories_trail CHECK (trail <= attempt AND (trail = 0) = (attempt = 0)),
+    CONSTRAINT trajectories_replayed CHECK (trail = attempt OR state NOT IN ('verifying', 'done')),
     CONSTRAINT trajectories_started CHECK ((attempt = 0) = (started_at IS NULL)),
     CONSTRAINT trajectories_ended CHECK ((state IN ('done', 'failed', 'cancelled')) = (ended_at IS NOT NULL)),
     CONSTRAINT trajectories_end_reason CHECK (CASE
-        WHEN state IN ('queued', 'running') THEN end_reason IS NULL
+        WHEN state = 'running' THEN end_reason IS NULL
         WHEN state IN ('labelling', 'verifying', 'done') THEN end_reason IS NOT NULL
         ELSE true END),
     CONSTRAINT trajectories_submission CHECK ((end_reason IS NULL) = (submitted IS NULL) AND (end_reason IS NULL) = (patch IS NULL)),
@@ -63,7 +68,7 @@ CREATE TABLE trajectories (
     CONSTRAINT trajectories_resolved CHECK (resolved IS NULL OR state = 'done'),
     CONSTRAINT trajectories_turns CHECK (turns BETWEEN 0 AND length(executors)),
     CONSTRAINT trajectories_labels CHECK (labels_had + labels_owed + labels_missing = CASE kind WHEN 'collect' THEN turns ELSE 0 END),
-    CONSTRAINT trajectories_owed CHECK (labels_owed = 0 OR state IN ('running', 'labelling'))
+    CONSTRAINT trajectories_owed CHECK (labels_owed = 0 OR state IN ('queued', 'running', 'labelling'))
 ) WITH (fillfactor = 80); -- room for the counts and the lease to change in place
 
 -- A page of each list, newest first, for each filter of the viewer.
@@ -90,12 +95,18 @@ CREATE TABLE attempts (
     container     text NOT NULL DEFAULT '',
     started_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
     ended_at      timestamptz,
-    outcome       text CHECK (outcome IN ('done', 'failed', 'released', 'lost', 'cancelled')),
+    outcome       text CHECK (outcome IN ('done', 'failed', 'released', 'lost', 'environment', 'diverged', 'cancelled')),
     reason        text,
+    continued_by  integer, -- the attempt that replayed this one and has its turns now
     PRIMARY KEY (trajectory_id, number),
+    CONSTRAINT attempts_continued CHECK (continued_by IS NULL OR continued_by > number AND outcome IS NOT NULL AND outcome <> 'diverged'),
+    CONSTRAINT attempts_continued_by FOREIGN KEY (trajectory_id, continued_by) REFERENCES attempts,
     CONSTRAINT attempts_ended CHECK ((ended_at IS NULL) = (outcome IS NULL))
 );
 CREATE UNIQUE INDEX attempts_open ON attempts (trajectory_id) WHERE outcome IS NULL; -- one at a time
+
+-- Turns, actions and observations change their attempt when another one takes them over;
+-- the constraints between them then wait for the commit.
 
 -- Turn t points at two actions of its state: the one that was executed and the label.
 -- Both are one column, so a turn has exactly one of each; where the teacher executed
@@ -156,8 +167,8 @@ CREATE TABLE actions (
     model             text NOT NULL DEFAULT '',
     fingerprint       text NOT NULL DEFAULT '',
     PRIMARY KEY (trajectory_id, attempt, t, policy_id, sample),
-    CONSTRAINT actions_turn FOREIGN KEY (trajectory_id, attempt, t) REFERENCES turns ON DELETE CASCADE,
-    CONSTRAINT actions_prompt_base FOREIGN KEY (trajectory_id, attempt, prompt_base_t, policy_id, prompt_base_sample) REFERENCES actions,
+    CONSTRAINT actions_turn FOREIGN KEY (trajectory_id, attempt, t) REFERENCES turns ON DELETE CASCADE DEFERRABLE,
+    CONSTRAINT actions_prompt_base FOREIGN KEY (trajectory_id, attempt, prompt_base_t, policy_id, prompt_base_sample) REFERENCES actions DEFERRABLE,
     CONSTRAINT actions_prompt CHECK ((prompt_base_t IS NULL) = (prompt_shared IS NULL) AND (prompt_base_sample IS NULL) = (prompt_shared IS NULL)
         AND (prompt_shared IS NULL OR prompt_rest IS NOT NULL)),
     CONSTRAINT actions_had CHECK ((status = 'had') = (raw IS NOT NULL)),
@@ -186,7 +197,7 @@ CREATE TABLE observations (
     failed        boolean NOT NULL,
     millis        bigint NOT NULL,
     PRIMARY KEY (trajectory_id, attempt, t, k),
-    CONSTRAINT observations_turn FOREIGN KEY (trajectory_id, attempt, t) REFERENCES turns ON DELETE CASCADE
+    CONSTRAINT observations_turn FOREIGN KEY (trajectory_id, attempt, t) REFERENCES turns ON DELETE CASCADE DEFERRABLE
 );
 
 CREATE TABLE calls (

@@ -3,6 +3,7 @@ package mixer
 import (
 	"context"
 	"errors"
+	"time"
 
 	"relabel"
 )
@@ -16,8 +17,10 @@ func (r *rollout) conclude(ctx, life context.Context, err error) error {
 		return nil
 	case lost(err), errors.Is(context.Cause(life), errLeaseLost):
 		return r.abandoned()
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.Is(err, ErrReleased):
 		return r.release(ctx, ErrReleased)
+	case errors.As(err, &failed) && failed.broken() && r.mayTryAgain():
+		return r.releaseBroken(ctx, failed)
 	case errors.As(err, &failed):
 		return r.fail(ctx, failed)
 	case relabel.CodeOf(err) == relabel.CodeUnavailable:
@@ -45,6 +48,31 @@ func (r *rollout) release(ctx context.Context, why error) error {
 	}
 	r.log.Info().Str("state", string(relabel.Queued)).AnErr("why", why).Msg("trajectory")
 	return why
+}
+
+// firstPause is how long a trajectory waits after its first broken sandbox. It doubles
+// with each further one: an engine that restarts takes its time.
+const firstPause = 10 * time.Second
+
+// mayTryAgain reports whether another attempt may end with a broken sandbox.
+func (r *rollout) mayTryAgain() bool {
+	return r.claim.Trajectory.EnvironmentFailures < r.claim.Run.Limits.EnvironmentRetries
+}
+
+// releaseBroken gives the trajectory back because its sandbox or verifier broke.
+func (r *rollout) releaseBroken(ctx context.Context, f *failure) error {
+	pause := firstPause << min(r.claim.Trajectory.EnvironmentFailures, 5)
+	err := r.write(ctx, func(ctx context.Context) error {
+		return r.store.ReleaseBroken(ctx, r.claim.Fence, f.detail, pause)
+	})
+	switch {
+	case lost(err):
+		return r.abandoned()
+	case err != nil:
+		return errors.Join(err, f)
+	}
+	r.log.Warn().Str("state", string(relabel.Queued)).Str("reason", string(f.reason)).Stringer("pause", pause).AnErr("cause", f.cause).Msg("trajectory")
+	return ErrReleased
 }
 
 // fail ends the trajectory as failed.

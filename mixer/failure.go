@@ -17,6 +17,11 @@ type failure struct {
 func (f *failure) Error() string { return string(f.reason) + ": " + f.detail }
 func (f *failure) Unwrap() error { return f.cause }
 
+// broken reports whether another sandbox may do what this one could not.
+func (f *failure) broken() bool {
+	return f.reason == relabel.FailEnvironment || f.reason == relabel.FailVerifier
+}
+
 // stopped returns why ctx ended, if it did, for then err is but what came of that.
 func stopped(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
@@ -41,9 +46,7 @@ func policyFailure(role relabel.Role, err error) error {
 	return f
 }
 
-// environmentFailure says what a failed sandbox means. It is not tried again by itself:
-// what broke it may be the agent's last command, and the new sandbox would not know the
-// turns before.
+// environmentFailure says what a failed sandbox means.
 func environmentFailure(err error) error {
 	f := &failure{reason: relabel.FailEnvironment, detail: shown(err), cause: err}
 	switch relabel.CodeOf(err) {

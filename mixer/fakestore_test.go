@@ -18,6 +18,9 @@ type fakeStore struct {
 	claim    relabel.Claim // as it will be given out, but for its fence
 	state    relabel.TrajectoryState
 	attempt  int
+	trail    int    // the attempt that holds the turns
+	broke    int    // environment failures
+	diverged string // what was said of the last divergence
 	owner    string
 	until    time.Time
 	turns    map[int][]relabel.Turn // by attempt
@@ -101,13 +104,76 @@ func (s *fakeStore) Claim(ctx context.Context, id relabel.ID, owner string, leas
 	case s.state != relabel.Queued:
 		return relabel.Claim{}, relabel.Errorf(relabel.CodeConflict, "not to be had: %s", s.state)
 	}
-	s.move(relabel.Running)
 	s.attempt++
 	s.owner, s.until = owner, time.Now().Add(lease)
-	s.ending, s.labels = nil, map[string]relabel.Action{}
+	if len(s.turns[s.trail]) == 0 {
+		s.trail = s.attempt
+	}
+	if s.ending != nil {
+		s.move(relabel.Labelling)
+		s.adopt()
+	} else {
+		s.move(relabel.Running)
+	}
 	c := s.claim
 	c.Fence = relabel.Fence{TrajectoryID: id, Attempt: s.attempt, Owner: owner}
+	c.Ending, c.Turns = s.ending, s.committed()
+	c.Trajectory.Trail, c.Trajectory.EnvironmentFailures = s.trail, s.broke
 	return c, nil
+}
+
+// committed returns the trajectory's turns, each with its label as it is now; s.mu is held.
+func (s *fakeStore) committed() []relabel.Turn {
+	var turns []relabel.Turn
+	for _, turn := range s.turns[s.trail] {
+		if l, ok := s.labels[labelKey(s.trail, turn.T)]; ok {
+			turn.Label = &l
+		}
+		turns = append(turns, turn)
+	}
+	return turns
+}
+
+// adopt gives the turns to the current attempt; s.mu is held.
+func (s *fakeStore) adopt() {
+	if s.trail == s.attempt {
+		return
+	}
+	for _, turn := range s.turns[s.trail] {
+		if l, ok := s.labels[labelKey(s.trail, turn.T)]; ok {
+			s.labels[labelKey(s.attempt, turn.T)] = l
+			delete(s.labels, labelKey(s.trail, turn.T))
+		}
+	}
+	s.turns[s.attempt] = s.turns[s.trail]
+	delete(s.turns, s.trail)
+	s.trail = s.attempt
+}
+
+func (s *fakeStore) AdoptTurns(ctx context.Context, f relabel.Fence, from int) error {
+	return s.fenced(ctx, "AdoptTurns", f, func() error {
+		if s.state != relabel.Running || from != s.trail || from == s.attempt {
+			s.broken = append(s.broken, fmt.Sprintf("attempt %d adopts those of %d while %s, trail %d", s.attempt, from, s.state, s.trail))
+		}
+		s.adopt()
+		return nil
+	})
+}
+
+func (s *fakeStore) Diverge(ctx context.Context, f relabel.Fence, from int, detail string) error {
+	return s.fenced(ctx, "Diverge", f, func() error {
+		if s.state != relabel.Running || from != s.trail || from == s.attempt {
+			s.broken = append(s.broken, fmt.Sprintf("attempt %d diverges from %d while %s, trail %d", s.attempt, from, s.state, s.trail))
+		}
+		for _, turn := range s.turns[from] {
+			if l := s.labels[labelKey(from, turn.T)]; l.Status == relabel.Owed {
+				l.Status = relabel.Missing
+				s.labels[labelKey(from, turn.T)] = l
+			}
+		}
+		s.trail, s.diverged = s.attempt, detail
+		return nil
+	})
 }
 
 func (s *fakeStore) Renew(ctx context.Context, f relabel.Fence, lease time.Duration) error {
@@ -129,7 +195,7 @@ func labelKey(attempt, t int) string { return fmt.Sprint(attempt, "/", t) }
 
 func (s *fakeStore) CommitTurn(ctx context.Context, f relabel.Fence, turn relabel.Turn) error {
 	return s.fenced(ctx, "CommitTurn", f, func() error {
-		if s.state != relabel.Running || turn.T != len(s.turns[f.Attempt])+1 {
+		if s.state != relabel.Running || s.trail != s.attempt || turn.T != len(s.turns[f.Attempt])+1 {
 			s.broken = append(s.broken, fmt.Sprintf("turn %d committed while %s with %d turns", turn.T, s.state, len(s.turns[f.Attempt])))
 		}
 		s.turns[f.Attempt] = append(s.turns[f.Attempt], turn)
@@ -164,6 +230,9 @@ func (s *fakeStore) owed() int {
 
 func (s *fakeStore) EndRollout(ctx context.Context, f relabel.Fence, end relabel.Ending) error {
 	return s.fenced(ctx, "EndRollout", f, func() error {
+		if s.trail != s.attempt {
+			s.broken = append(s.broken, "ended before the turns were adopted")
+		}
 		s.move(relabel.Labelling)
 		s.ending = &end
 		return nil
@@ -202,6 +271,26 @@ func (s *fakeStore) Release(ctx context.Context, f relabel.Fence) error {
 		s.move(relabel.Queued)
 		return nil
 	})
+}
+
+func (s *fakeStore) ReleaseBroken(ctx context.Context, f relabel.Fence, _ string, pause time.Duration) error {
+	return s.fenced(ctx, "ReleaseBroken", f, func() error {
+		if pause <= 0 {
+			s.broken = append(s.broken, "no pause after a broken sandbox")
+		}
+		s.move(relabel.Queued)
+		s.broke++
+		return nil
+	})
+}
+
+// requeued is what becomes of a trajectory whose worker is gone and whose lease is over.
+func (s *fakeStore) requeued() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.state.Terminal() && s.state != relabel.Queued {
+		s.move(relabel.Queued)
+	}
 }
 
 // cancelled is what a user's cancel does.

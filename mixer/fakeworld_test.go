@@ -61,6 +61,7 @@ func (w *fakeWorld) world() World {
 			w.mu.Unlock()
 			return &fakeEpisode{world: w}, nil
 		},
+		Parse: parse,
 		Verify: func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error) {
 			if err := w.enter(ctx, "Verify"); err != nil {
 				return relabel.Verdict{}, err
@@ -134,7 +135,7 @@ func (w *fakeWorld) wrong(what string) {
 	w.broken = append(w.broken, what)
 }
 
-func (e *fakeEpisode) Parse(m relabel.Message) relabel.ParseOutcome {
+func parse(_ relabel.Claim, m relabel.Message) relabel.ParseOutcome {
 	switch {
 	case len(m.ToolCalls) == 0:
 		return relabel.NoCall
@@ -235,7 +236,7 @@ func talks(who relabel.Role, last int, latency time.Duration) func(context.Conte
 func testClaim(executors string) relabel.Claim {
 	run := relabel.Run{ID: relabel.NewID(), Recipe: relabel.DAgger, Seed: 1, Limits: relabel.PaperLimits,
 		Prompts: relabel.Prompts{System: "system", First: "fix {problem_statement}", Tools: []relabel.Tool{{Name: "finish", Parameters: "{}"}}}}
-	run.Limits.MaxTurns = len(executors)
+	run.Limits.MaxTurns, run.Limits.EnvironmentRetries = len(executors), 0 // who breaks sandboxes says how often
 	return relabel.Claim{
 		Run:  run,
 		Task: relabel.Task{ID: relabel.NewID(), InstanceID: "task-1", ProblemStatement: "it"},
@@ -269,14 +270,7 @@ func (b *bench) roll(ctx context.Context) error {
 
 // turns returns the turns of the last attempt, each with its label as it is now.
 func (b *bench) turns() []relabel.Turn {
-	var turns []relabel.Turn
-	for _, turn := range b.store.turns[b.store.attempt] {
-		if l, ok := b.store.labels[labelKey(b.store.attempt, turn.T)]; ok {
-			turn.Label = &l
-		}
-		turns = append(turns, turn)
-	}
-	return turns
+	return b.store.committed()
 }
 
 // problems lists what broke a contract, and sandboxes that are left.

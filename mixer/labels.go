@@ -14,7 +14,6 @@ type labels struct {
 	ctx    context.Context // ends with the rollout's life
 	cancel context.CancelFunc
 	r      *rollout
-	parse  func(relabel.Message) relabel.ParseOutcome
 	work   sync.WaitGroup
 
 	mu  sync.Mutex
@@ -54,6 +53,17 @@ func (l *labels) ask(t int, req relabel.ChatRequest) *pendingLabel {
 	return p
 }
 
+// askOwed asks again for the labels that the turns still owe, and for no other.
+func (l *labels) askOwed(turns []relabel.Turn) {
+	state := l.r.opening()
+	for _, turn := range turns {
+		if owing(turn) {
+			l.settleLater(l.ask(turn.T, l.r.request(state, turn.T, relabel.Teacher, relabel.PurposeLabel)))
+		}
+		state = relabel.AppendTurn(state, turn)
+	}
+}
+
 // complete asks the teacher. A label that cannot be had is a Missing action; an error
 // is the store's, that could not record the call.
 func (l *labels) complete(ctx context.Context, req relabel.ChatRequest) (relabel.Action, error) {
@@ -67,7 +77,7 @@ func (l *labels) complete(ctx context.Context, req relabel.ChatRequest) (relabel
 	case err != nil:
 		return relabel.Action{PolicyID: teacher, Status: relabel.Missing, Reason: missingReason(err)}, nil
 	}
-	return actionOf(teacher, answer, l.parse), nil
+	return actionOf(teacher, answer, l.r.parse), nil
 }
 
 // missingReason says in words that are safe to show why a label cannot be had. It
@@ -135,10 +145,20 @@ func (l *labels) fail(err error) {
 	}
 }
 
-// wait waits until every label is had or missing. Only the rollout's own goroutine may
-// call it: nothing is asked for meanwhile.
-func (l *labels) wait() error {
-	l.work.Wait()
+// wait waits until every label is had or missing, or until the trajectory is to be given
+// back, which is ErrReleased. Only the rollout's own goroutine may call it: nothing is
+// asked for meanwhile.
+func (l *labels) wait(giveBack <-chan struct{}) error {
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		l.work.Wait()
+	}()
+	select {
+	case <-settled:
+	case <-giveBack:
+		return ErrReleased
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err == nil {

@@ -16,14 +16,21 @@ type Store interface {
 	// FindTrajectory tells what became of a trajectory that is not to be had. It fails
 	// with CodeNotFound when there is none.
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
-	// Claim gives the trajectory to owner: attempt+1, state running, a lease by the
-	// database's clock. It fails with CodeConflict when the trajectory is not to be had
+	// Claim gives the trajectory to owner: attempt+1, state running (labelling where its
+	// rollout was over), a lease by the database's clock, and the turns and the ending that
+	// earlier attempts left. It fails with CodeConflict when the trajectory is not to be had
 	// (owned with a live lease, or terminal).
 	Claim(ctx context.Context, trajectory relabel.ID, owner string, lease time.Duration) (relabel.Claim, error)
 	// Renew extends the lease. CodeLeaseLost also means that it was cancelled.
 	Renew(ctx context.Context, f relabel.Fence, lease time.Duration) error
 	// SetSandbox records which container on which engine the attempt uses.
 	SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, container string) error
+	// AdoptTurns makes the turns of attempt from, which this one has replayed, its own.
+	// Before that no turn can follow them.
+	AdoptTurns(ctx context.Context, f relabel.Fence, from int) error
+	// Diverge leaves the turns of attempt from to it, says in detail where the replay came
+	// to another state, and lets this attempt begin without turns.
+	Diverge(ctx context.Context, f relabel.Fence, from int, detail string) error
 	// CommitTurn stores a turn, its executed action, its observations and the label's
 	// row (had, owed or missing) in one transaction.
 	CommitTurn(ctx context.Context, f relabel.Fence, turn relabel.Turn) error
@@ -39,8 +46,12 @@ type Store interface {
 	Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) error
 	// Fail moves the trajectory to failed, with a reason and a detail that is safe to show.
 	Fail(ctx context.Context, f relabel.Fence, reason relabel.FailureReason, detail string) error
-	// Release gives the trajectory back to the queue; the attempt is kept as released.
+	// Release gives the trajectory back to the queue, with turns, ending and owed labels;
+	// the attempt is kept as released.
 	Release(ctx context.Context, f relabel.Fence) error
+	// ReleaseBroken is Release after an environment failure: it counts it, and the next
+	// claim waits for the pause.
+	ReleaseBroken(ctx context.Context, f relabel.Fence, detail string, pause time.Duration) error
 }
 
 // Policy answers at a state. It retries by itself, records its calls, and is safe for
@@ -51,13 +62,10 @@ type Policy interface {
 	Complete(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error)
 }
 
-// Episode is one sandbox with a scaffold around it. Methods but Parse are called by one
+// Episode is one sandbox with a scaffold around it. Its methods are called by one
 // goroutine. Execute may be given up half-way by its context (the wall clock); Patch is
 // taken all the same.
 type Episode interface {
-	// Parse says how the action is understood, without running anything. It may be
-	// called from any goroutine at any time, also after Close: late labels are.
-	Parse(action relabel.Message) relabel.ParseOutcome
 	// Execute runs the calls of turn t's action in order and returns an observation for
 	// each, or one without a call id where it has none. finished says that finish was
 	// called; nothing after it was run. Errors are CodeEnvironment.
@@ -77,6 +85,9 @@ type World struct {
 	// Start makes the claim's sandbox ready for the first turn. Errors are
 	// CodeImageMissing or CodeEnvironment.
 	Start func(ctx context.Context, c relabel.Claim) (Episode, error)
+	// Parse says how an action is understood in the claim's scaffold, without a sandbox:
+	// late labels have none.
+	Parse func(c relabel.Claim, action relabel.Message) relabel.ParseOutcome
 	// Verify tests a patch in a fresh container. What goes wrong with the container is
 	// Verdict.Infra, not an error.
 	Verify func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error)

@@ -24,6 +24,9 @@ type rollout struct {
 	episode Episode           // nil before the sandbox is there and after it is gone
 	state   []relabel.Message // st
 	silent  int               // actions without a call, in a row
+	// giveBack is closed when the trajectory is to go back to the queue, with the turn in
+	// hand committed; nil where it never is.
+	giveBack <-chan struct{}
 }
 
 func newRollout(m *Mixer, life context.Context, c relabel.Claim) *rollout {
@@ -33,13 +36,16 @@ func newRollout(m *Mixer, life context.Context, c relabel.Claim) *rollout {
 			Str("instance", c.Trajectory.InstanceID).Logger(),
 		place: schedule.Place{Seed: c.Run.Seed, Iteration: c.Trajectory.Iteration,
 			Instance: c.Trajectory.InstanceID, Generation: c.Trajectory.Generation},
-		state: c.Run.Prompts.Opening(c.Task),
 	}
+	r.state = r.opening()
 	r.labels = newLabels(life, r)
 	return r
 }
 
-// live takes the trajectory from running to done. Errors are a *failure, the cause of
+// opening is s1.
+func (r *rollout) opening() []relabel.Message { return r.claim.Run.Prompts.Opening(r.claim.Task) }
+
+// live takes the trajectory from where it was claimed to done. Errors are a *failure, the cause of
 // life's end, or the store's.
 func (r *rollout) live(life context.Context) (err error) {
 	defer func() {
@@ -51,33 +57,44 @@ func (r *rollout) live(life context.Context) (err error) {
 	if err := r.openPolicies(); err != nil {
 		return err
 	}
-	if err := r.startSandbox(life); err != nil {
-		return err
-	}
-	reason, err := r.roll(life)
+	patch, err := r.rollOut(life)
 	if err != nil {
 		return err
 	}
-	patch, err := r.endRollout(life, reason)
-	if err != nil {
-		return err
-	}
-	if err := r.labels.wait(); err != nil {
+	if err := r.labels.wait(r.giveBack); err != nil {
 		return stopped(life, err)
 	}
 	return r.verify(life, patch)
+}
+
+// rollOut brings the rollout to its end and returns its patch. One that was over when it
+// was claimed needs no sandbox: only labels may be owed.
+func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
+	if end := r.claim.Ending; end != nil {
+		r.labels.askOwed(r.claim.Turns)
+		return end.Patch, nil
+	}
+	if err := r.startSandbox(life); err != nil {
+		return nil, err
+	}
+	reason, err := r.roll(life)
+	if err != nil {
+		return nil, err
+	}
+	return r.endRollout(life, reason)
 }
 
 // openPolicies opens the policies that this trajectory will ask, and no other: a
 // student whose secret is missing does not matter to a teacher's rollout.
 func (r *rollout) openPolicies() error {
 	var err error
-	if r.collects() {
+	over := r.claim.Ending != nil
+	if r.collects() && (!over || r.owes()) {
 		if r.teacher, err = r.world.Policy(r.claim.Teacher); err != nil {
 			return policyFailure(relabel.Teacher, err)
 		}
 	}
-	if strings.Contains(string(r.claim.Trajectory.Executors), "s") {
+	if !over && strings.Contains(string(r.claim.Trajectory.Executors), "s") {
 		if r.student, err = r.world.Policy(r.claim.Student); err != nil {
 			return policyFailure(relabel.Student, err)
 		}
@@ -94,11 +111,26 @@ func (r *rollout) startSandbox(life context.Context) error {
 		return stopped(life, environmentFailure(err))
 	}
 	r.episode = episode
-	r.labels.parse = episode.Parse
 	host, container := episode.Sandbox()
 	return r.write(life, func(ctx context.Context) error {
 		return r.store.SetSandbox(ctx, r.claim.Fence, host, container)
 	})
+}
+
+// parse says how an action is understood. It may be called from any goroutine.
+func (r *rollout) parse(action relabel.Message) relabel.ParseOutcome {
+	return r.world.Parse(r.claim, action)
+}
+
+// shouldGiveBack reports whether the trajectory is to go back to the queue before
+// another turn begins.
+func (r *rollout) shouldGiveBack() bool {
+	select {
+	case <-r.giveBack:
+		return true
+	default:
+		return false
+	}
 }
 
 // closeSandbox removes the sandbox if it is there. That it could not be removed changes

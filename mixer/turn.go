@@ -16,12 +16,19 @@ var errWallClock = errors.New("the rollout's time is up")
 // maxSilent is how many actions in a row without a call end a trajectory.
 const maxSilent = 3
 
-// roll is the loop of algorithm 1. It returns why the rollout ended.
+// roll is the loop of algorithm 1, from the first turn that was not committed before. It
+// returns why the rollout ended.
 func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
-	wall := time.Duration(r.claim.Run.Limits.WallClockSeconds) * time.Second
+	if reason, err := r.resume(life); err != nil || reason != "" {
+		return reason, err
+	}
+	wall := time.Duration(r.claim.Run.Limits.WallClockSeconds)*time.Second - r.spent()
 	ctx, cancel := context.WithTimeoutCause(life, wall, errWallClock)
 	defer cancel()
-	for t := 1; t <= len(r.claim.Trajectory.Executors); t++ {
+	for t := len(r.claim.Turns) + 1; t <= len(r.claim.Trajectory.Executors); t++ {
+		if r.shouldGiveBack() {
+			return "", ErrReleased
+		}
 		if err := context.Cause(ctx); err != nil {
 			return wallClockEnds(err)
 		}
@@ -31,16 +38,28 @@ func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 			return relabel.EndContext, nil
 		case err != nil:
 			return wallClockEnds(err)
-		case finished:
-			return relabel.EndFinish, nil
-		case r.fellSilent(turn.Action):
-			return relabel.EndNoCall, nil
-		case r.contextIsFull(turn.Action):
-			return relabel.EndContext, nil
 		}
-		r.state = relabel.AppendTurn(r.state, turn)
+		if reason := r.advance(turn, finished); reason != "" {
+			return reason, nil
+		}
 	}
 	return relabel.EndMaxTurns, nil
+}
+
+// advance makes st+1 out of st and the turn. It returns why the rollout ends with it, ""
+// where it goes on.
+func (r *rollout) advance(turn relabel.Turn, finished bool) relabel.EndReason {
+	silent, full := r.fellSilent(turn.Action), r.contextIsFull(turn.Action)
+	r.state = relabel.AppendTurn(r.state, turn)
+	switch {
+	case finished:
+		return relabel.EndFinish
+	case silent:
+		return relabel.EndNoCall
+	case full:
+		return relabel.EndContext
+	}
+	return ""
 }
 
 // wallClockEnds makes an end of the rollout out of errWallClock.
@@ -58,7 +77,7 @@ func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, fin
 	turn = relabel.Turn{T: t, Executor: r.claim.Trajectory.Executors.At(t), StartedAt: time.Now()}
 	var label *pendingLabel
 	if r.collects() && turn.Executor == relabel.Student {
-		label = r.labels.ask(t, r.request(t, relabel.Teacher, relabel.PurposeLabel))
+		label = r.labels.ask(t, r.request(r.state, t, relabel.Teacher, relabel.PurposeLabel))
 		defer func() {
 			if err != nil {
 				label.drop()
@@ -103,15 +122,15 @@ func (r *rollout) act(ctx context.Context, t int, executor relabel.Role) (relabe
 	if executor == relabel.Student {
 		policy, def = r.student, r.claim.Student
 	}
-	answer, err := policy.Complete(ctx, r.request(t, executor, relabel.PurposeAct))
+	answer, err := policy.Complete(ctx, r.request(r.state, t, executor, relabel.PurposeAct))
 	if err != nil {
 		return relabel.Action{}, stopped(ctx, policyFailure(executor, err))
 	}
-	return actionOf(def.ID, answer, r.episode.Parse), nil
+	return actionOf(def.ID, answer, r.parse), nil
 }
 
-// request asks a role for its action at st. An evaluation decodes greedily (paper F.1).
-func (r *rollout) request(t int, role relabel.Role, purpose relabel.Purpose) relabel.ChatRequest {
+// request asks a role for its action at the state of turn t. An evaluation decodes greedily (paper F.1).
+func (r *rollout) request(state []relabel.Message, t int, role relabel.Role, purpose relabel.Purpose) relabel.ChatRequest {
 	sampling := r.claim.Teacher.Sampling
 	if role == relabel.Student {
 		sampling = r.claim.Student.Sampling
@@ -122,7 +141,7 @@ func (r *rollout) request(t int, role relabel.Role, purpose relabel.Purpose) rel
 	seed := schedule.CallSeed(r.place, t, role)
 	return relabel.ChatRequest{
 		// Clipped: the state grows in place while a label's request is still read.
-		Messages: slices.Clip(r.state), Tools: r.claim.Run.Prompts.Tools,
+		Messages: slices.Clip(state), Tools: r.claim.Run.Prompts.Tools,
 		Sampling: sampling, Seed: &seed,
 		TrajectoryID: r.claim.TrajectoryID, Attempt: r.claim.Attempt, T: t, Purpose: purpose,
 	}

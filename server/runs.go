@@ -64,11 +64,12 @@ type NewRho struct {
 
 // NewRunLimits bounds each trajectory; what is left out takes the paper's value.
 type NewRunLimits struct {
-	MaxTurns         *int `json:"max_turns,omitempty" minimum:"1" maximum:"1000" doc:"Most turns of a trajectory (Tmax). Default 100."`
-	MaxContextTokens *int `json:"max_context_tokens,omitempty" minimum:"256" maximum:"10000000" doc:"Most tokens of prompt and answer together. Default 65536."`
-	WallClockSeconds *int `json:"wall_clock_seconds,omitempty" minimum:"1" maximum:"604800" doc:"Seconds that a rollout may take, without its verification. Default 3600."`
-	CommandSeconds   *int `json:"command_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds without output after which a command is ended. Default 120."`
-	VerifySeconds    *int `json:"verify_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds that the test command may take. Default 1800."`
+	MaxTurns           *int `json:"max_turns,omitempty" minimum:"1" maximum:"1000" doc:"Most turns of a trajectory (Tmax). Default 100."`
+	MaxContextTokens   *int `json:"max_context_tokens,omitempty" minimum:"256" maximum:"10000000" doc:"Most tokens of prompt and answer together. Default 65536."`
+	WallClockSeconds   *int `json:"wall_clock_seconds,omitempty" minimum:"1" maximum:"604800" doc:"Seconds that a rollout may take, without its verification. Default 3600."`
+	CommandSeconds     *int `json:"command_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds without output after which a command is ended. Default 120."`
+	VerifySeconds      *int `json:"verify_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds that the test command may take. Default 1800."`
+	EnvironmentRetries *int `json:"environment_retries,omitempty" minimum:"0" maximum:"100" doc:"Attempts that may end with a broken sandbox or verifier before a trajectory fails. Default 3."`
 }
 
 func (s *site) createRun(ctx context.Context, in *of[NewRun]) (*of[relabel.Run], error) {
@@ -175,6 +176,7 @@ func (l *NewRunLimits) over(d relabel.RunLimits) relabel.RunLimits {
 	set(&d.WallClockSeconds, l.WallClockSeconds)
 	set(&d.CommandSeconds, l.CommandSeconds)
 	set(&d.VerifySeconds, l.VerifySeconds)
+	set(&d.EnvironmentRetries, l.EnvironmentRetries)
 	return d
 }
 

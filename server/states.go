@@ -39,7 +39,7 @@ func (s *site) showState(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	turns, err := s.Store.FindState(ctx, in.ID, trajectory.Attempt, in.T)
+	turns, err := s.Store.FindState(ctx, in.ID, trajectory.Trail, in.T)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *site) showState(ctx context.Context, in *struct {
 
 func viewState(trajectory relabel.Trajectory, turn relabel.Turn, state []relabel.Message, tools []relabel.Tool, raw bool) StateView {
 	return StateView{
-		TrajectoryID: trajectory.ID, Attempt: trajectory.Attempt, T: turn.T, Executor: turn.Executor,
+		TrajectoryID: trajectory.ID, Attempt: trajectory.Trail, T: turn.T, Executor: turn.Executor,
 		Messages: relabel.AppendMessages(nil, state), Tools: relabel.AppendTools(nil, tools),
 		Action: viewAction(turn.Action, turn.T, raw), Label: viewLabel(turn, raw),
 	}

@@ -10,15 +10,21 @@ import (
 	"relabel"
 )
 
-// claimUpdate gives a queued trajectory to $2. The counts are of the attempt that begins.
-const claimUpdate = `UPDATE trajectories SET state = 'running', attempt = attempt + 1, owner = $2,
-	lease_until = clock_timestamp() + $3::interval, started_at = coalesce(started_at, clock_timestamp()),
-	turns = 0, teacher_turns = 0, labels_had = 0, labels_owed = 0, labels_missing = 0, compared = 0, agreed = 0
-	WHERE id = $1 AND state = 'queued' RETURNING attempt, run_id, iteration_id, task_id`
+// claimSet is what a claim by $2 changes: the next attempt runs, or labels where the
+// rollout was over. Turns that are there stay in the attempt that holds them until they
+// were replayed (AdoptTurns).
+const claimSet = ` state = CASE WHEN end_reason IS NULL THEN 'running' ELSE 'labelling' END,
+	attempt = attempt + 1, trail = CASE WHEN turns = 0 THEN attempt + 1 ELSE trail END, owner = $2,
+	lease_until = clock_timestamp() + $3::interval, started_at = coalesce(started_at, clock_timestamp()) `
 
-// Claim gives the trajectory to owner: attempt+1, state running, a lease by the
-// database's clock. One that another worker owns is taken over when its lease has run
-// out. CodeConflict when it is not to be had, CodeNotFound when there is none.
+// claimUpdate gives a queued trajectory to $2.
+const claimUpdate = "UPDATE trajectories SET" + claimSet +
+	`WHERE id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp() RETURNING attempt, run_id, iteration_id, task_id`
+
+// Claim gives the trajectory to owner: attempt+1, state running (labelling where the
+// rollout was over), a lease by the database's clock, and what earlier attempts left. One
+// that another worker owns is taken over when its lease has run out. CodeConflict when it
+// is not to be had, CodeNotFound when there is none.
 func (s *Store) Claim(ctx context.Context, trajectory relabel.ID, owner string, lease time.Duration) (relabel.Claim, error) {
 	c := relabel.Claim{Fence: relabel.Fence{TrajectoryID: trajectory, Owner: owner}}
 	if owner == "" || lease <= 0 {
@@ -58,7 +64,7 @@ func unclaimable(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
 	return relabel.Errorf(relabel.CodeConflict, "the trajectory is %s: it is not to be claimed", state)
 }
 
-// readClaim opens the attempt and reads, in one round trip, what a rollout needs.
+// readClaim opens the attempt and reads what a rollout needs.
 func readClaim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, run, iteration, task relabel.ID) error {
 	b := &pgx.Batch{}
 	b.Queue("INSERT INTO attempts (trajectory_id, number, worker) VALUES ($1, $2, $3)", c.TrajectoryID, c.Attempt, c.Owner)
@@ -71,14 +77,17 @@ func readClaim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, run, iteration,
 	readInto(b, &c.Student, pgx.RowToStructByName[relabel.Policy],
 		policySelect+" JOIN iterations it ON it.student_id = po.id WHERE it.id = $1", iteration)
 	// An attempt that was given back or came to an end removed its sandbox; one that was
-	// lost or cancelled may not have.
+	// lost or cancelled, or whose sandbox broke, may not have.
 	b.Queue(`SELECT container FROM attempts WHERE trajectory_id = $1 AND number < $2 AND container <> ''
-		AND outcome IN ('lost', 'cancelled') ORDER BY number`, c.TrajectoryID, c.Attempt).
+		AND outcome IN ('lost', 'environment', 'diverged', 'cancelled') ORDER BY number`, c.TrajectoryID, c.Attempt).
 		Query(func(rows pgx.Rows) (err error) {
 			c.Abandoned, err = pgx.CollectRows(rows, pgx.RowTo[string])
 			return err
 		})
-	return tx.SendBatch(ctx, b).Close()
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	return readTrail(ctx, tx, c)
 }
 
 // readInto queues a query for exactly one row.
@@ -116,12 +125,22 @@ func (s *Store) SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, con
 	})
 }
 
-// Release gives the trajectory back to the queue; the attempt is kept as released. Its
-// job is the caller's to put off: the queue still has it. CodeLeaseLost where the fence
-// does not hold.
+// Release gives the trajectory back to the queue, with its turns, its ending if it has
+// one, and the labels that it owes; the attempt is kept as released. Its job is the
+// caller's to put off: the queue still has it. CodeLeaseLost where the fence does not hold.
 func (s *Store) Release(ctx context.Context, f relabel.Fence) error {
-	st := step{to: relabel.Queued, outcome: "released", tried: "be given back", sql: requeueUpdate + "WHERE" + fenced}
+	st := step{to: relabel.Queued, outcome: "released", tried: "be given back", sql: requeueUpdate + " WHERE" + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
 		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", "given back by its worker")
+	})
+}
+
+// ReleaseBroken gives the trajectory back because its sandbox, or the verifier's, broke.
+// That is counted, and the next claim waits for the pause.
+func (s *Store) ReleaseBroken(ctx context.Context, f relabel.Fence, detail string, pause time.Duration) error {
+	st := step{to: relabel.Queued, outcome: "environment", tried: "be given back", args: []any{pause},
+		sql: requeueUpdate + ", environment_failures = environment_failures + 1, claimable_at = clock_timestamp() + $4::interval WHERE" + fenced}
+	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
+		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "environment", legible(detail))
 	})
 }

@@ -17,7 +17,7 @@ func (s *Store) EndRollout(ctx context.Context, f relabel.Fence, end relabel.End
 	}
 	return s.take(ctx, f, step{to: relabel.Labelling, tried: "end its rollout",
 		sql: `UPDATE trajectories SET state = 'labelling', end_reason = $4, patch = $5, submitted = $6
-			WHERE` + fenced + `AND state = 'running'`,
+			WHERE` + fenced + `AND state = 'running' AND trail = attempt`,
 		args: []any{end.Reason, patch, end.Submitted}}, nil)
 }
 
@@ -63,6 +63,9 @@ func (s *Store) Fail(ctx context.Context, f relabel.Fence, reason relabel.Failur
 			labels_missing = labels_missing + labels_owed, labels_owed = 0, ended_at = clock_timestamp() WHERE` + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, iteration relabel.ID) error {
 		if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "failed", legible(detail)); err != nil {
+			return err
+		}
+		if err := forgoLabels(ctx, tx, []relabel.ID{f.TrajectoryID}, legible(detail)); err != nil {
 			return err
 		}
 		return endTrajectory(ctx, tx, iteration)

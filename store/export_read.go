@@ -105,7 +105,7 @@ func (x *exportContext) load(ctx context.Context, tx pgx.Tx, id relabel.ID) (e r
 	if e.Student, err = x.policy(ctx, tx, e.Iteration.StudentID); err != nil {
 		return e, err
 	}
-	e.Turns, err = readTurns(ctx, tx, id, e.Trajectory.Attempt, 1, len(e.Trajectory.Executors)+1)
+	e.Turns, err = readTurns(ctx, tx, id, e.Trajectory.Trail, 1, len(e.Trajectory.Executors)+1)
 	return e, err
 }
 

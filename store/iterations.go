@@ -120,7 +120,11 @@ func cancelTrajectories(ctx context.Context, tx pgx.Tx, iteration relabel.ID) er
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	if err := endAttempts(ctx, tx, ids, "cancelled", "the iteration was cancelled"); err != nil {
+	const why = "the iteration was cancelled"
+	if err := endAttempts(ctx, tx, ids, "cancelled", why); err != nil {
+		return err
+	}
+	if err := forgoLabels(ctx, tx, ids, why); err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE trajectories SET state = 'cancelled', owner = NULL, lease_until = NULL, ended_at = clock_timestamp()

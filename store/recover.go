@@ -9,10 +9,9 @@ import (
 	"relabel"
 )
 
-// requeueUpdate gives trajectories back to the queue. Their next attempt starts over, so
-// nothing of the ending stays; what the attempt owed is missing.
-const requeueUpdate = `UPDATE trajectories SET state = 'queued', owner = NULL, lease_until = NULL,
-	end_reason = NULL, submitted = NULL, patch = NULL, labels_missing = labels_missing + labels_owed, labels_owed = 0 `
+// requeueUpdate gives trajectories back to the queue. Turns, ending and owed labels stay:
+// the next attempt goes on from them.
+const requeueUpdate = "UPDATE trajectories SET state = 'queued', owner = NULL, lease_until = NULL"
 
 // Recovered is a trajectory that a dead worker left and that is queued again.
 type Recovered struct {
@@ -21,7 +20,7 @@ type Recovered struct {
 	Was          relabel.TrajectoryState
 	Owner        string // the worker that is gone
 	Attempt      int    // the attempt that is lost
-	Turns        int    // that the lost attempt had committed
+	Turns        int    // that were committed
 	DockerHost   string // where its sandbox ran, and
 	Container    string // its container; "" when it had none yet
 }
@@ -85,23 +84,18 @@ func takeBack(ctx context.Context, tx pgx.Tx, only *relabel.ID, gone []string) (
 	for i, r := range recovered {
 		ids[i] = r.TrajectoryID
 	}
-	if _, err := tx.Exec(ctx, requeueUpdate+"WHERE id = ANY ($1)", ids); err != nil {
+	if _, err := tx.Exec(ctx, requeueUpdate+" WHERE id = ANY ($1)", ids); err != nil {
 		return nil, err
 	}
 	return recovered, endAttempts(ctx, tx, ids, "lost", "its worker is gone")
 }
 
-// endAttempts ends the trajectories' current attempts. A label that is still owed will
-// not come: it is missing. The caller has locked the trajectories.
+// endAttempts ends the trajectories' current attempts. The caller has locked the
+// trajectories.
 func endAttempts(ctx context.Context, tx pgx.Tx, ids []relabel.ID, outcome, reason string) error {
-	b := &pgx.Batch{}
-	b.Queue(`UPDATE attempts a SET outcome = $2, reason = $3, ended_at = clock_timestamp() FROM trajectories tr
+	_, err := tx.Exec(ctx, `UPDATE attempts a SET outcome = $2, reason = $3, ended_at = clock_timestamp() FROM trajectories tr
 		WHERE tr.id = ANY ($1) AND a.trajectory_id = tr.id AND a.number = tr.attempt AND a.outcome IS NULL`, ids, outcome, reason)
-	b.Queue(`UPDATE actions SET status = 'missing', reason = $2 WHERE trajectory_id = ANY ($1) AND status = 'owed'`,
-		ids, "the attempt ended first: "+reason)
-	b.Queue(`UPDATE trajectories SET labels_missing = labels_missing + labels_owed, labels_owed = 0
-		WHERE id = ANY ($1) AND labels_owed > 0`, ids)
-	return tx.SendBatch(ctx, b).Close()
+	return err
 }
 
 // reviveJobs makes jobs whose worker is gone available again, and inserts those that

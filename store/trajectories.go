@@ -9,7 +9,7 @@ import (
 )
 
 const trajectorySelect = `SELECT tr.id, tr.run_id, tr.iteration_id, tr.task_id, ta.instance_id, it.number AS iteration, tr.kind, tr.generation,
-	tr.state, tr.attempt, tr.executors, tr.kappa, tr.turns, coalesce(tr.end_reason, '') AS end_reason,
+	tr.state, tr.attempt, tr.trail, tr.environment_failures, tr.executors, tr.kappa, tr.turns, coalesce(tr.end_reason, '') AS end_reason,
 	coalesce(tr.failure, '') AS failure, coalesce(tr.failure_detail, '') AS failure_detail, tr.submitted, tr.resolved, tr.labels_missing,
 	tr.agreed::float8 / nullif(tr.compared, 0) AS agreement, tr.created_at, tr.started_at, tr.ended_at
 	FROM trajectories tr JOIN tasks ta ON ta.id = tr.task_id JOIN iterations it ON it.id = tr.iteration_id`
@@ -66,7 +66,7 @@ func trajectoryList(f relabel.TrajectoryFilter) *list[relabel.Trajectory] {
 // ListAttempts lists a trajectory's attempts, the first first.
 func (s *Store) ListAttempts(ctx context.Context, trajectory relabel.ID) ([]relabel.Attempt, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT number, worker, docker_host, container, started_at, ended_at,
-		coalesce(outcome, '') AS outcome, coalesce(reason, '') AS reason FROM attempts WHERE trajectory_id = $1 ORDER BY number`, trajectory)
+		coalesce(outcome, '') AS outcome, coalesce(reason, '') AS reason, continued_by FROM attempts WHERE trajectory_id = $1 ORDER BY number`, trajectory)
 	attempts, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Attempt])
 	if err == nil && len(attempts) == 0 {
 		_, err = s.FindTrajectory(ctx, trajectory)

@@ -28,7 +28,7 @@ const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu
 		= (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
 	WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND tu.t >= $3 AND tu.t < $4 ORDER BY tu.t`
 
-// ListTurns returns the current attempt's turns t with from ≤ t < from+limit, in order,
+// ListTurns returns the trajectory's turns t with from ≤ t < from+limit, in order,
 // with executed action, label and observations, but without prompt ids, which FindState
 // has. CodeNotFound where there is no such trajectory.
 func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error) {
@@ -39,12 +39,12 @@ func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limi
 	from, limit = min(max(from, 0), farthest), min(limit, farthest)
 	var turns []relabel.Turn
 	err := s.read(ctx, func(tx pgx.Tx) error {
-		var attempt int
-		if err := tx.QueryRow(ctx, "SELECT attempt FROM trajectories WHERE id = $1", trajectory).Scan(&attempt); err != nil {
+		var trail int
+		if err := tx.QueryRow(ctx, "SELECT trail FROM trajectories WHERE id = $1", trajectory).Scan(&trail); err != nil {
 			return missing("trajectory", trajectory, err)
 		}
 		var err error
-		turns, err = readTurns(ctx, tx, trajectory, attempt, from, from+limit)
+		turns, err = readTurns(ctx, tx, trajectory, trail, from, from+limit)
 		return err
 	})
 	return turns, err

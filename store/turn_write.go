@@ -17,7 +17,7 @@ import (
 const commitUpdate = `UPDATE trajectories SET turns = $4, teacher_turns = teacher_turns + $5,
 	labels_had = labels_had + $6, labels_owed = labels_owed + $7, labels_missing = labels_missing + $8,
 	compared = compared + $9, agreed = agreed + $10
-	WHERE` + fenced + `AND state = 'running' AND turns = $4 - 1 AND substr(executors, $4, 1) = $11 RETURNING kind`
+	WHERE` + fenced + `AND state = 'running' AND trail = attempt AND turns = $4 - 1 AND substr(executors, $4, 1) = $11 RETURNING kind`
 
 // committing is a turn on its way into the database.
 type committing struct {

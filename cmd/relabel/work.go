@@ -191,6 +191,9 @@ func newWorld(host *docker.Host, policies *policies) mixer.World {
 		Start: func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
 			return openhands.Start(ctx, host, c)
 		},
+		Parse: func(c relabel.Claim, action relabel.Message) relabel.ParseOutcome {
+			return openhands.Parse(c.Run.Prompts.Tools, action)
+		},
 		Verify: func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error) {
 			return verifier.Verify(ctx, c.Task, c.TrajectoryID, c.Attempt, c.Run.Limits, patch)
 		},

@@ -12,11 +12,12 @@ const (
 	MaxTrajectories = 1_000_000 // of one iteration at most
 	maxContext      = 10_000_000
 	maxSeconds      = 7 * 24 * 3600
+	maxRetries      = 100
 )
 
 // Defaults fills what a run leaves open with the paper's values: the scaffold, the
-// schedule of its recipe, and each limit that is 0. A schedule that gives its kind
-// alone (linear, shifting, uniform) takes the paper's numbers.
+// schedule of its recipe, and each limit that is 0 and may not be. A schedule that gives
+// its kind alone (linear, shifting, uniform) takes the paper's numbers.
 func Defaults(run relabel.Run) relabel.Run {
 	if run.Scaffold == "" {
 		run.Scaffold = "openhands"
@@ -83,6 +84,9 @@ func ValidateRun(run relabel.Run) error {
 		if l.value < 1 || l.value > l.top {
 			return relabel.Errorf(relabel.CodeInvalid, "is %d; it must be from 1 to %d", l.value, l.top).On(l.field)
 		}
+	}
+	if n := run.Limits.EnvironmentRetries; n < 0 || n > maxRetries {
+		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must be from 0 to %d", n, maxRetries).On("limits.environment_retries")
 	}
 	seen := map[string]bool{}
 	for k, id := range run.Instances {

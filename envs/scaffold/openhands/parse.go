@@ -60,6 +60,19 @@ func (e *Episode) Parse(action relabel.Message) relabel.ParseOutcome {
 	return relabel.ParsedOK
 }
 
+// Parse is Episode.Parse for a run that offers these tools, without a sandbox.
+func Parse(offered []relabel.Tool, action relabel.Message) relabel.ParseOutcome {
+	return (&Episode{offered: names(offered)}).Parse(action)
+}
+
+func names(tools []relabel.Tool) map[string]bool {
+	set := map[string]bool{}
+	for _, t := range tools {
+		set[t.Name] = true
+	}
+	return set
+}
+
 // understand reads one call.
 func (e *Episode) understand(c relabel.ToolCall) understood {
 	takes, known := tools[c.Name]

@@ -1,0 +1,133 @@
+package mixer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"relabel"
+)
+
+// divergence says at which turn a replay came to another state than the recorded one,
+// and in what. Its words are safe to show.
+type divergence struct {
+	t    int
+	what string
+}
+
+func (d *divergence) Error() string { return fmt.Sprintf("turn %d: %s", d.t, d.what) }
+
+// resume takes up the turns that an earlier attempt committed: it replays them, makes
+// them this attempt's, and asks for the labels that they owe. Where the last of them
+// ended the rollout it returns why. After a divergence the rollout begins again.
+func (r *rollout) resume(life context.Context) (relabel.EndReason, error) {
+	if len(r.claim.Turns) == 0 {
+		return "", nil
+	}
+	reason, err := r.replay(life)
+	var differs *divergence
+	switch {
+	case errors.As(err, &differs):
+		return "", r.startOver(life, differs)
+	case err != nil:
+		return "", err
+	}
+	err = r.write(life, func(ctx context.Context) error {
+		return r.store.AdoptTurns(ctx, r.claim.Fence, r.claim.Trajectory.Trail)
+	})
+	if err != nil {
+		return "", err
+	}
+	r.log.Info().Int("turns", len(r.claim.Turns)).Int("of_attempt", r.claim.Trajectory.Trail).Msg("replayed")
+	r.labels.askOwed(r.claim.Turns)
+	return reason, nil
+}
+
+// replay executes the recorded actions in the fresh sandbox, without asking any model,
+// and holds each turn against its record. The state is made of what was recorded, for
+// that is what the models saw. Errors are a *divergence, the sandbox's or life's end.
+func (r *rollout) replay(life context.Context) (reason relabel.EndReason, err error) {
+	for i, turn := range r.claim.Turns {
+		if r.shouldGiveBack() {
+			return "", ErrReleased
+		}
+		obs, finished, err := r.execute(life, turn.T, turn.Action)
+		if err != nil {
+			return "", stopped(life, environmentFailure(err))
+		}
+		tree, err := r.episode.Tree(life)
+		if err != nil {
+			return "", stopped(life, environmentFailure(err))
+		}
+		what := difference(turn, obs, tree)
+		if last := i == len(r.claim.Turns)-1; what == "" && finished && !last {
+			what = "finish ends the trajectory here"
+		}
+		if what != "" {
+			return "", &divergence{turn.T, what}
+		}
+		reason = r.advance(turn, finished)
+	}
+	return reason, nil
+}
+
+// difference says in what a replayed turn differs from its record, "" where in nothing:
+// the calls that were understood, their exit codes, the working tree. What commands
+// print is left out, for it may tell the time.
+func difference(recorded relabel.Turn, obs []relabel.Observation, tree string) string {
+	if len(obs) != len(recorded.Observations) {
+		return fmt.Sprintf("%d observations, recorded are %d", len(obs), len(recorded.Observations))
+	}
+	for k, was := range recorded.Observations {
+		switch is := obs[k]; {
+		case exitCode(is) != exitCode(was):
+			return fmt.Sprintf("call %d ended with %s, recorded is %s", k, exitCode(is), exitCode(was))
+		case is.Failed != was.Failed:
+			return fmt.Sprintf("call %d failed: %v, recorded is %v", k, is.Failed, was.Failed)
+		}
+	}
+	if tree != recorded.Tree {
+		return "the working tree is another one"
+	}
+	return ""
+}
+
+func exitCode(o relabel.Observation) string {
+	if o.ExitCode == nil {
+		return "no exit code"
+	}
+	return fmt.Sprintf("exit code %d", *o.ExitCode)
+}
+
+// startOver leaves the recorded turns to their attempt and begins at turn 1, in another
+// fresh sandbox.
+func (r *rollout) startOver(life context.Context, d *divergence) error {
+	r.log.Warn().Int("of_attempt", r.claim.Trajectory.Trail).Int("turn", d.t).Str("what", d.what).Msg("the replay diverged: the rollout begins again")
+	r.closeSandbox(life)
+	err := r.write(life, func(ctx context.Context) error {
+		return r.store.Diverge(ctx, r.claim.Fence, r.claim.Trajectory.Trail, d.Error())
+	})
+	if err != nil {
+		return err
+	}
+	r.claim.Turns, r.silent = nil, 0
+	r.state = r.opening()
+	return r.startSandbox(life)
+}
+
+// spent is how long the turns took that were committed before: neither waiting nor
+// replay counts against the rollout's wall clock.
+func (r *rollout) spent() time.Duration {
+	var sum time.Duration
+	for _, turn := range r.claim.Turns {
+		sum += turn.EndedAt.Sub(turn.StartedAt)
+	}
+	return sum
+}
+
+// owes reports whether a label of the turns that were committed before is still owed.
+func (r *rollout) owes() bool { return slices.ContainsFunc(r.claim.Turns, owing) }
+
+func owing(turn relabel.Turn) bool { return turn.Label != nil && turn.Label.Status == relabel.Owed }

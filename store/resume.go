@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// allTurns is beyond the last turn of any trajectory.
+const allTurns = 1 << 30
+
+// readTrail gives a claim what earlier attempts left: the committed turns, and the
+// ending of a rollout that was over. There is nothing left to replay then, so the turns
+// are this attempt's from now on.
+func readTrail(ctx context.Context, tx pgx.Tx, c *relabel.Claim) error {
+	tr := &c.Trajectory
+	if tr.EndReason != "" {
+		c.Ending = &relabel.Ending{Reason: tr.EndReason}
+		err := tx.QueryRow(ctx, "SELECT patch, submitted FROM trajectories WHERE id = $1", tr.ID).Scan(&c.Ending.Patch, &c.Ending.Submitted)
+		if err != nil {
+			return err
+		}
+		if err := moveTrail(ctx, tx, c.Fence, tr.Trail); err != nil {
+			return err
+		}
+		tr.Trail = c.Attempt
+	}
+	var err error
+	c.Turns, err = readTurns(ctx, tx, tr.ID, tr.Trail, 1, allTurns)
+	return err
+}
+
+// AdoptTurns makes the turns of attempt from, which the fence's attempt has replayed, its
+// own. Adopting them twice is once. CodeConflict where from does not hold the turns.
+func (s *Store) AdoptTurns(ctx context.Context, f relabel.Fence, from int) error {
+	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+		trail, err := lockTrail(ctx, tx, f, "adopt turns")
+		switch {
+		case err != nil:
+			return err
+		case trail == from && from < f.Attempt:
+			return moveTrail(ctx, tx, f, from)
+		}
+		return trailIs(ctx, tx, f, from, "continued_by = $3", f.Attempt)
+	})
+}
+
+// Diverge says that the fence's attempt came to another state than attempt from when it
+// replayed it. The old attempt keeps its turns and is never exported; what it owes is
+// missing. The trajectory begins again with no turns. Saying it twice is saying it once.
+func (s *Store) Diverge(ctx context.Context, f relabel.Fence, from int, detail string) error {
+	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+		trail, err := lockTrail(ctx, tx, f, "diverge")
+		switch {
+		case err != nil:
+			return err
+		case trail == from && from < f.Attempt:
+			return leaveTrail(ctx, tx, f, from, legible(detail))
+		}
+		return trailIs(ctx, tx, f, from, "outcome = $3", "diverged")
+	})
+}
+
+// lockTrail takes a running trajectory's lock and returns its trail.
+func lockTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, tried string) (trail int, err error) {
+	err = tx.QueryRow(ctx, "SELECT trail FROM trajectories WHERE"+fenced+"AND state = 'running' FOR NO KEY UPDATE",
+		f.TrajectoryID, f.Attempt, f.Owner).Scan(&trail)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, refusal(ctx, tx, f, tried)
+	}
+	return trail, err
+}
+
+// trailIs returns nil where what was to be done to attempt from is done already.
+func trailIs(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int, condition string, value any) error {
+	var done bool
+	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM attempts WHERE trajectory_id = $1 AND number = $2 AND "+condition+")",
+		f.TrajectoryID, from, value).Scan(&done)
+	if err == nil && !done {
+		return relabel.Errorf(relabel.CodeConflict, "attempt %d holds no turns that attempt %d could take over", from, f.Attempt)
+	}
+	return err
+}
+
+// moveTrail gives the turns of attempt from, with all that hangs on them, to the fence's
+// attempt. The rows stay the same ones: their large values are not written again.
+func moveTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int) error {
+	if from == f.Attempt {
+		return nil
+	}
+	b := &pgx.Batch{}
+	b.Queue("SET CONSTRAINTS actions_turn, actions_prompt_base, observations_turn DEFERRED")
+	for _, table := range []string{"turns", "actions", "observations"} {
+		b.Queue("UPDATE "+table+" SET attempt = $3 WHERE trajectory_id = $1 AND attempt = $2", f.TrajectoryID, from, f.Attempt)
+	}
+	b.Queue("UPDATE attempts SET continued_by = $3 WHERE trajectory_id = $1 AND number = $2", f.TrajectoryID, from, f.Attempt)
+	b.Queue("UPDATE trajectories SET trail = $2 WHERE id = $1", f.TrajectoryID, f.Attempt)
+	return tx.SendBatch(ctx, b).Close()
+}
+
+// leaveTrail leaves the turns where they are and begins the fence's attempt without any.
+func leaveTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int, detail string) error {
+	if err := forgoLabels(ctx, tx, []relabel.ID{f.TrajectoryID}, "a replay diverged"); err != nil {
+		return err
+	}
+	b := &pgx.Batch{}
+	b.Queue("UPDATE attempts SET outcome = 'diverged', reason = $3 WHERE trajectory_id = $1 AND number = $2", f.TrajectoryID, from, detail)
+	b.Queue(`UPDATE trajectories SET trail = attempt, turns = 0, teacher_turns = 0, labels_had = 0, labels_missing = 0,
+		compared = 0, agreed = 0 WHERE id = $1`, f.TrajectoryID)
+	return tx.SendBatch(ctx, b).Close()
+}
