@@ -22,9 +22,9 @@ func TestEveryFilterIsServedByAnIndex(t *testing.T) {
 	exec(t, s, `INSERT INTO iterations (id, run_id, number, kind, student_id, generations, open)
 		SELECT gen_random_uuid(), id, 1, 'collect', $1, 1, 1 FROM runs WHERE id <> $2`, d.Student.ID, d.Run.ID)
 	exec(t, s, "ALTER TABLE trajectories DISABLE TRIGGER USER")
-	exec(t, s, `INSERT INTO trajectories (id, run_id, iteration_id, kind, task_id, generation, executors, state, attempt, started_at, ended_at,
+	exec(t, s, `INSERT INTO trajectories (id, run_id, iteration_id, kind, task_id, generation, executors, state, attempt, trail, started_at, ended_at,
 			end_reason, patch, submitted, resolved, failure, failure_detail, created_at)
-		SELECT gen_random_uuid(), it.run_id, it.id, 'collect', ta.id, 0, 'sTs', x.state, 1, now(), now(),
+		SELECT gen_random_uuid(), it.run_id, it.id, 'collect', ta.id, 0, 'sTs', x.state, 1, 1, now(), now(),
 			CASE WHEN x.state = 'done' THEN x.reason END, CASE WHEN x.state = 'done' THEN 'p'::bytea END, CASE WHEN x.state = 'done' THEN x.n % 101 > 0 END,
 			CASE WHEN x.state = 'done' THEN x.n % 100 = 0 END, x.failure, CASE WHEN x.failure IS NOT NULL THEN '' END, now() - x.n * interval '1 ms'
 		FROM iterations it CROSS JOIN tasks ta

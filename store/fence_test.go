@@ -31,6 +31,11 @@ func writes(s *store.Store, c relabel.Claim) map[string]func(context.Context, re
 		},
 		"Fail":    func(ctx context.Context, f relabel.Fence) error { return s.Fail(ctx, f, relabel.FailInternal, "a bug") },
 		"Release": s.Release,
+		"ReleaseBroken": func(ctx context.Context, f relabel.Fence) error {
+			return s.ReleaseBroken(ctx, f, "the engine is gone", time.Second)
+		},
+		"AdoptTurns": func(ctx context.Context, f relabel.Fence) error { return s.AdoptTurns(ctx, f, 1) },
+		"Diverge":    func(ctx context.Context, f relabel.Fence) error { return s.Diverge(ctx, f, 1, "turn 1: another tree") },
 	}
 }
 
@@ -149,33 +154,3 @@ func TestWhatIsNotToBeHadIsNotClaimed(t *testing.T) {
 	wantCode(t, err, relabel.CodeNotFound)
 }
 
-func TestATakeoverKeepsTheOldAttemptAndStartsOver(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	s := storetest.New(t)
-	id := storetest.Seed(t, s, 1).Trajectories[0].ID
-	c := storetest.Claim(t, s, id, "w")
-	must(t, s.SetSandbox(ctx, c.Fence, "unix:///run/docker.sock", "box-1"))
-	must(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, nil)))
-	expire(t, s, id)
-	c2 := storetest.Claim(t, s, id, "v")
-	if c2.Attempt != 2 || len(c2.Abandoned) != 1 || c2.Abandoned[0] != "box-1" || c2.Trajectory.Turns != 0 {
-		t.Errorf("claim: %+v", c2)
-	}
-	attempts, err := s.ListAttempts(ctx, id)
-	must(t, err)
-	if len(attempts) != 2 || attempts[0].Outcome != "lost" || attempts[0].EndedAt == nil || attempts[1].Outcome != "" {
-		t.Errorf("attempts: %+v", attempts)
-	}
-	turns, err := s.ListTurns(ctx, id, 1, 10)
-	must(t, err)
-	if len(turns) != 0 {
-		t.Errorf("the new attempt has the old one's turns: %+v", turns)
-	}
-	if n := value[int](t, s, "SELECT count(*) FROM turns WHERE attempt = 1"); n != 1 {
-		t.Errorf("%d turns of the old attempt are kept", n)
-	}
-	if n := value[int](t, s, "SELECT count(*) FROM actions WHERE status = 'owed'"); n != 0 {
-		t.Errorf("the old attempt still owes %d labels", n)
-	}
-}

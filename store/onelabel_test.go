@@ -122,24 +122,48 @@ func (r *rolling) step(rt *rapid.T) {
 		r.owed = append(r.owed[:k], r.owed[k+1:]...)
 	case "release":
 		must(r.t, r.s.Release(ctx, r.c.Fence))
-		r.claim("w")
+		r.claim(rt, "w")
 	case "takeover":
 		expire(r.t, r.s, r.c.TrajectoryID)
-		r.claim("v")
+		r.claim(rt, "v")
 	}
 }
 
-func (r *rolling) claim(owner string) {
-	r.c, r.owed, r.next = storetest.Claim(r.t, r.s, r.c.TrajectoryID, owner), nil, 1
+func (r *rolling) claim(rt *rapid.T, owner string) {
+	r.c = storetest.Claim(r.t, r.s, r.c.TrajectoryID, owner)
+	r.takeUp(rt)
 }
 
-// TestEveryVisitedStateHasOneLabel commits, settles, releases and takes over at random.
+// takeUp resumes what the claim found, as a worker would that replayed it.
+func (r *rolling) takeUp(rt *rapid.T) {
+	ctx := context.Background()
+	from := r.c.Trajectory.Trail
+	if len(r.c.Turns) != r.next-1 || (len(r.c.Turns) > 0) != (from < r.c.Attempt) {
+		r.t.Fatalf("the claim has %d turns of attempt %d, not %d", len(r.c.Turns), from, r.next-1)
+	}
+	if len(r.c.Turns) == 0 {
+		return
+	}
+	switch rapid.SampledFrom([]string{"adopt", "adopt", "diverge", "die"}).Draw(rt, "replay") {
+	case "adopt":
+		must(r.t, r.s.AdoptTurns(ctx, r.c.Fence, from))
+	case "diverge":
+		must(r.t, r.s.Diverge(ctx, r.c.Fence, from, "turn 1: another tree"))
+		r.owed, r.next = nil, 1
+	case "die":
+		must(r.t, r.s.Release(ctx, r.c.Fence))
+		r.claim(rt, "u")
+	}
+}
+
+// TestEveryVisitedStateHasOneLabel commits, settles, releases, takes over, replays and
+// diverges at random.
 func TestEveryVisitedStateHasOneLabel(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		r := &rolling{t: t, s: s, c: relabel.Claim{Fence: relabel.Fence{TrajectoryID: storetest.Seed(t, s, 1).Trajectories[0].ID}}}
-		r.claim("w")
+		r := &rolling{t: t, s: s, c: relabel.Claim{Fence: relabel.Fence{TrajectoryID: storetest.Seed(t, s, 1).Trajectories[0].ID}}, next: 1}
+		r.claim(rt, "w")
 		for range rapid.IntRange(1, 15).Draw(rt, "steps") {
 			r.step(rt)
 			checkLabels(t, s, r.c, len(r.owed), r.next-1)

@@ -186,6 +186,7 @@ func TestAnotherAttemptsPromptsAreItsOwn(t *testing.T) {
 	must(t, s.Release(ctx, a.c.Fence))
 	first := a.c
 	a.c, a.want = storetest.Claim(t, s, first.TrajectoryID, "v"), nil
+	must(t, s.Diverge(ctx, a.c.Fence, first.Attempt, "turn 1: another tree"))
 	a.commit(func(*relabel.Action) []int32 { return []int32{1, 2, 4} }, nil)
 	a.check(t.Fatalf)
 	old, err := s.FindState(ctx, first.TrajectoryID, first.Attempt, 1)

@@ -110,7 +110,7 @@ func TestAReleasedTrajectoryIsQueuedWithItsJob(t *testing.T) {
 	must(t, s.Release(ctx, c.Fence))
 	tr, err := s.FindTrajectory(ctx, c.TrajectoryID)
 	must(t, err)
-	if tr.State != relabel.Queued || tr.EndReason != "" || tr.Submitted != nil {
+	if tr.State != relabel.Queued || tr.EndReason != relabel.EndFinish || !*tr.Submitted {
 		t.Errorf("trajectory: %+v", tr)
 	}
 	attempts, err := s.ListAttempts(ctx, c.TrajectoryID)

@@ -66,7 +66,7 @@ func TestTheDatabaseAllowsTheStepsThatTheStateMachineAllows(t *testing.T) {
 		for _, next := range relabel.TrajectoryStates {
 			refused := violated(t, s,
 				"ALTER TABLE trajectories DISABLE TRIGGER trajectories_step",
-				fmt.Sprintf("UPDATE trajectories SET attempt = 1, started_at = now(), state = '%s', %s WHERE id = '%s'", was, columns[was], id),
+				fmt.Sprintf("UPDATE trajectories SET attempt = 1, trail = 1, started_at = now(), state = '%s', %s WHERE id = '%s'", was, columns[was], id),
 				"ALTER TABLE trajectories ENABLE TRIGGER trajectories_step",
 				fmt.Sprintf("UPDATE trajectories SET state = '%s', %s WHERE id = '%s'", next, columns[next], id))
 			if was == next {
@@ -103,7 +103,12 @@ func TestColumnsThatBelongToAStateAreThereExactlyThen(t *testing.T) {
 		want   string
 	}{
 		{relabel.Queued, "owner = 'w', lease_until = now()", "trajectories_owned"},
-		{relabel.Queued, "end_reason = 'finish', patch = '', submitted = false", "trajectories_end_reason"},
+		{relabel.Queued, "end_reason = 'finish', patch = '', submitted = false", ""}, // a rollout that was over
+		{relabel.Queued, "turns = 1, labels_owed = 1", ""},
+		{relabel.Running, "trail = 0", "trajectories_trail"},
+		{relabel.Running, "trail = 2", "trajectories_trail"},
+		{relabel.Running, "attempt = 2", ""},
+		{relabel.Verifying, "attempt = 2", "trajectories_replayed"},
 		{relabel.Running, "owner = NULL, lease_until = NULL", "trajectories_owned"},
 		{relabel.Running, "lease_until = NULL", "trajectories_leased"},
 		{relabel.Running, "attempt = 0, started_at = NULL", "trajectories_attempted"},
@@ -129,7 +134,7 @@ func TestColumnsThatBelongToAStateAreThereExactlyThen(t *testing.T) {
 	} {
 		got := violated(t, s,
 			"ALTER TABLE trajectories DISABLE TRIGGER trajectories_step",
-			fmt.Sprintf("UPDATE trajectories SET attempt = 1, started_at = now(), state = '%s', %s WHERE id = '%s'", c.state, columns[c.state], id),
+			fmt.Sprintf("UPDATE trajectories SET attempt = 1, trail = 1, started_at = now(), state = '%s', %s WHERE id = '%s'", c.state, columns[c.state], id),
 			"ALTER TABLE trajectories ENABLE TRIGGER trajectories_step",
 			fmt.Sprintf("UPDATE trajectories SET %s WHERE id = '%s'", c.change, id))
 		if got != c.want {

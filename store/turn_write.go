@@ -200,15 +200,16 @@ func (c *committing) settled(ctx context.Context, tx pgx.Tx) error {
 		return nil
 	}
 	var state relabel.TrajectoryState
-	var turns, length int
-	var mark string
-	err = tx.QueryRow(ctx, "SELECT state, turns, length(executors), substr(executors, $2, 1) FROM trajectories WHERE id = $1",
-		c.fence.TrajectoryID, c.turn.T).Scan(&state, &turns, &length, &mark)
+	var turns, length, trail int
+	err = tx.QueryRow(ctx, "SELECT state, turns, length(executors), trail FROM trajectories WHERE id = $1",
+		c.fence.TrajectoryID).Scan(&state, &turns, &length, &trail)
 	switch {
 	case err != nil:
 		return err
 	case len(stored) == 1:
 		return relabel.Errorf(relabel.CodeConflict, "turn %d is there already, with other content", c.turn.T)
+	case trail < c.fence.Attempt:
+		return relabel.Errorf(relabel.CodeConflict, "the turns of attempt %d are not replayed yet", trail)
 	case c.turn.T > length:
 		return relabel.Errorf(relabel.CodeInvalid, "turn %d is beyond the last, %d", c.turn.T, length).On("t")
 	case state == relabel.Running && turns == c.turn.T-1:
