@@ -10,9 +10,10 @@ import (
 )
 
 // fakeStore holds one trajectory and enforces the contract of Store. before is called
-// with the name of each operation, outside the lock.
+// with the name of each operation, after with that of each that took place, outside the
+// lock.
 type fakeStore struct {
-	before func(ctx context.Context, op string) error
+	before, after func(ctx context.Context, op string) error
 
 	mu       sync.Mutex
 	claim    relabel.Claim // as it will be given out, but for its fence
@@ -68,6 +69,20 @@ func (s *fakeStore) fenced(ctx context.Context, op string, f relabel.Fence, do f
 	if err := s.enter(ctx, op); err != nil {
 		return err
 	}
+	if err := s.locked(op, f, do); err != nil {
+		return err
+	}
+	return s.leave(ctx, op)
+}
+
+func (s *fakeStore) leave(ctx context.Context, op string) error {
+	if s.after == nil {
+		return nil
+	}
+	return s.after(ctx, op)
+}
+
+func (s *fakeStore) locked(op string, f relabel.Fence, do func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f.Attempt != s.attempt || f.Owner != s.owner || f.TrajectoryID != s.claim.Trajectory.ID ||
@@ -96,6 +111,14 @@ func (s *fakeStore) Claim(ctx context.Context, id relabel.ID, owner string, leas
 	if err := s.enter(ctx, "Claim"); err != nil {
 		return relabel.Claim{}, err
 	}
+	c, err := s.give(id, owner, lease)
+	if err == nil {
+		err = s.leave(ctx, "Claim")
+	}
+	return c, err
+}
+
+func (s *fakeStore) give(id relabel.ID, owner string, lease time.Duration) (relabel.Claim, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

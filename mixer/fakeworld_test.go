@@ -11,9 +11,12 @@ import (
 )
 
 // fakeWorld is sandboxes, verifier and policies in memory. Each operation calls before
-// with its name, and takes its time by the bubble's clock.
+// with its name, and takes its time by the bubble's clock. after is called when an action
+// was executed or a policy has answered.
 type fakeWorld struct {
-	before func(ctx context.Context, op string) error
+	before, after func(ctx context.Context, op string) error
+	asked         func(role relabel.Role, req relabel.ChatRequest) // before a policy is
+	drift         func(sandbox, t int, obs []relabel.Observation)  // what another sandbox does otherwise
 
 	teacher, student func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error)
 	openPolicy       func(p relabel.Policy) error
@@ -58,8 +61,9 @@ func (w *fakeWorld) world() World {
 			}
 			w.mu.Lock()
 			w.opened++
+			e := &fakeEpisode{world: w, number: w.opened}
 			w.mu.Unlock()
-			return &fakeEpisode{world: w}, nil
+			return e, nil
 		},
 		Parse: parse,
 		Verify: func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error) {
@@ -98,6 +102,9 @@ type fakePolicy struct {
 }
 
 func (p fakePolicy) Complete(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+	if p.world.asked != nil {
+		p.world.asked(p.role, req)
+	}
 	p.world.mu.Lock()
 	p.world.calls = append(p.world.calls, call{p.role, req, string(relabel.AppendMessages(nil, req.Messages))})
 	p.world.mu.Unlock()
@@ -108,14 +115,28 @@ func (p fakePolicy) Complete(ctx context.Context, req relabel.ChatRequest) (rela
 	if p.role == relabel.Teacher {
 		answer = p.world.teacher
 	}
-	return answer(ctx, req)
+	c, err := answer(ctx, req)
+	if err == nil {
+		err = p.world.leave(ctx, string(p.role)+"/"+string(req.Purpose))
+	}
+	return c, err
 }
 
-// fakeEpisode refuses misuse: calls that overlap or come after Close.
+func (w *fakeWorld) leave(ctx context.Context, op string) error {
+	if w.after == nil {
+		return nil
+	}
+	return w.after(ctx, op)
+}
+
+// fakeEpisode is a sandbox whose tree is what was executed in it. It refuses misuse:
+// calls that overlap or come after Close.
 type fakeEpisode struct {
 	world  *fakeWorld
+	number int // of the sandbox
 	busy   sync.Mutex
 	closed bool
+	tree   string
 }
 
 func (e *fakeEpisode) use(op string) func() {
@@ -158,22 +179,31 @@ func (e *fakeEpisode) Execute(ctx context.Context, t int, m relabel.Message) ([]
 			return nil, false, err
 		}
 	}
-	if len(m.ToolCalls) == 0 {
-		return []relabel.Observation{{Content: "call a tool"}}, false, nil
+	obs, finished := e.run(t, m)
+	if e.world.drift != nil {
+		e.world.drift(e.number, t, obs)
 	}
-	var obs []relabel.Observation
+	return obs, finished, e.world.leave(ctx, "Execute")
+}
+
+func (e *fakeEpisode) run(t int, m relabel.Message) (obs []relabel.Observation, finished bool) {
+	if len(m.ToolCalls) == 0 {
+		return []relabel.Observation{{Content: "call a tool"}}, false
+	}
+	e.tree += fmt.Sprintf("%d:%s;", t, m.Content)
 	for k, c := range m.ToolCalls {
-		obs = append(obs, relabel.Observation{CallID: relabel.CallID(t, k), Tool: c.Name, Content: fmt.Sprintf("observed %d.%d", t, k)})
+		exit := (t + k) % 3
+		obs = append(obs, relabel.Observation{CallID: relabel.CallID(t, k), Tool: c.Name, Content: fmt.Sprintf("observed %d.%d", t, k), ExitCode: &exit})
 		if c.Name == "finish" {
-			return obs, true, nil
+			return obs, true
 		}
 	}
-	return obs, false, nil
+	return obs, false
 }
 
 func (e *fakeEpisode) Tree(ctx context.Context) (string, error) {
 	defer e.use("Tree")()
-	return "tree", e.world.enter(ctx, "Tree")
+	return e.tree, e.world.enter(ctx, "Tree")
 }
 
 func (e *fakeEpisode) Patch(ctx context.Context) ([]byte, bool, error) {

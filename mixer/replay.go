@@ -50,7 +50,7 @@ func (r *rollout) resume(life context.Context) (relabel.EndReason, error) {
 // that is what the models saw. Errors are a *divergence, the sandbox's or life's end.
 func (r *rollout) replay(life context.Context) (reason relabel.EndReason, err error) {
 	for i, turn := range r.claim.Turns {
-		if r.shouldGiveBack() {
+		if r.askedBack() {
 			return "", ErrReleased
 		}
 		obs, finished, err := r.execute(life, turn.T, turn.Action)

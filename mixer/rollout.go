@@ -122,9 +122,9 @@ func (r *rollout) parse(action relabel.Message) relabel.ParseOutcome {
 	return r.world.Parse(r.claim, action)
 }
 
-// shouldGiveBack reports whether the trajectory is to go back to the queue before
+// askedBack reports whether the trajectory is to go back to the queue before
 // another turn begins.
-func (r *rollout) shouldGiveBack() bool {
+func (r *rollout) askedBack() bool {
 	select {
 	case <-r.giveBack:
 		return true

@@ -26,7 +26,7 @@ func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 	ctx, cancel := context.WithTimeoutCause(life, wall, errWallClock)
 	defer cancel()
 	for t := len(r.claim.Turns) + 1; t <= len(r.claim.Trajectory.Executors); t++ {
-		if r.shouldGiveBack() {
+		if r.askedBack() {
 			return "", ErrReleased
 		}
 		if err := context.Cause(ctx); err != nil {
