@@ -27,6 +27,11 @@ func (s *suite) testFingerprint(t *testing.T) {
 		seen[f] = change
 	}
 	last := b.fingerprint()
+	b.bash("mkdir -p src/__pycache__ .pytest_cache; echo the time | tee src/__pycache__/a.cpython-311.pyc a.pyc >.pytest_cache/lastfailed")
+	if b.fingerprint() != last {
+		t.Error("what programs leave, and the repository does not ignore, changed the fingerprint")
+	}
+	b.bash("rm -r src/__pycache__ .pytest_cache a.pyc")
 	staged := b.bash("git status --porcelain; git ls-files -s; ls -A .git; find .git/objects -type f | sort")
 	for _, noChange := range []string{
 		"echo x >debug.log; mkdir -p built; touch built/y", "touch plain.txt", "chmod g+w plain.txt", "mkdir -p empty",

@@ -110,6 +110,11 @@ func headOf(dir string) string {
 	return ""
 }
 
+// volatile are the untracked files that running a program leaves, and that differ each
+// time by the clock alone: compiled Python holds its source's time. They are no part of
+// what an agent did, whether or not the repository ignores them.
+const volatile = "\n__pycache__/\n*.py[co]\n.pytest_cache/\n"
+
 // prepare makes our git folder anew over the repository as it is now, with a copy of its
 // index, so that git knows which files it need not read again.
 func (r *repository) prepare() error {
@@ -134,7 +139,7 @@ func (r *repository) prepare() error {
 	exclude, _ := readPlain(filepath.Join(commonFolder(dir), "info/exclude")) // without one nothing is excluded
 	for name, content := range map[string][]byte{
 		"HEAD": []byte("ref: refs/heads/none\n"), "config": []byte(config),
-		"objects/info/alternates": []byte(objects + "\n"), "info/exclude": exclude,
+		"objects/info/alternates": []byte(objects + "\n"), "info/exclude": append(exclude, volatile...),
 		// Whether a file is text is seen from its content alone.
 		"info/attributes": []byte("* !diff\n"),
 	} {
