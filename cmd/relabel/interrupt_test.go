@@ -52,10 +52,14 @@ func TestAStopGivesTrajectoriesBackAndTheNextStartFinishesThem(t *testing.T) {
 				t.Errorf("%s, %+v", r.State, r.Progress)
 			}
 			undisturbed := s.collect(t, s.run(t, "undisturbed", nil), s.student, map[string]any{"beta": 0.5})
-			for i, j := range r.trajectories {
+			want := map[string]string{}
+			for _, j := range undisturbed.trajectories {
+				want[j.InstanceID] = story(j)
+			}
+			for _, j := range r.trajectories {
 				s.resumed(t, j, c.outcome)
-				if got, want := said(j), said(undisturbed.trajectories[i]); got != want {
-					t.Errorf("it came to\n%s\nand undisturbed to\n%s", got, want)
+				if got := story(j); got != want[j.InstanceID] {
+					t.Errorf("it came to\n%s\nand undisturbed to\n%s", got, want[j.InstanceID])
 				}
 			}
 			if left := s.sandboxes(t, instance); len(left) > 0 {
@@ -65,8 +69,8 @@ func TestAStopGivesTrajectoriesBackAndTheNextStartFinishesThem(t *testing.T) {
 	}
 }
 
-// said is what was done, answered and found in a trajectory, but for ids and times.
-func said(j rolled) string {
+// story is what was done, answered and found in a trajectory, but for ids and times.
+func story(j rolled) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s %v\n", j.InstanceID, j.State, j.EndReason, *j.Resolved)
 	for _, turn := range j.turns {
