@@ -20,8 +20,15 @@
 //
 // A rollout ends with a relabel.EndReason. Its patch is taken, the sandbox removed,
 // late labels are waited for, and the patch is verified in a fresh container. What is
-// no doing of the agent is a relabel.FailureReason and never reward 0; a failure is
-// not tried again by itself. A worker that shuts down gives its trajectory back; one
-// that lost its lease, or whose trajectory was cancelled, lets go of everything and
-// writes nothing more.
+// no doing of the agent is a relabel.FailureReason and never reward 0; only a broken
+// sandbox is tried again by itself, within the run's budget. A worker that shuts down
+// gives its trajectory back; one that lost its lease, or whose trajectory was cancelled,
+// lets go of everything and writes nothing more.
+//
+// # Attempts
+//
+// A claim brings what earlier attempts committed. The rollout replays it in a fresh
+// sandbox, takes it over where every turn comes to its recorded state, and goes on with
+// the next turn; where one does not, it begins again (replay.go). A rollout that was over
+// goes on with its labels.
 package mixer

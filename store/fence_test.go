@@ -153,4 +153,3 @@ func TestWhatIsNotToBeHadIsNotClaimed(t *testing.T) {
 	_, err = s.Claim(ctx, relabel.NewID(), "v", time.Minute)
 	wantCode(t, err, relabel.CodeNotFound)
 }
-

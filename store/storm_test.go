@@ -27,12 +27,12 @@ func (w *worker) act(ctx context.Context, d storetest.Seeded) error {
 	if !holds {
 		c, err := w.Claim(ctx, id, w.name, storetest.Lease)
 		if err == nil {
-			w.held[id], w.turns[id] = c, 0
+			w.held[id], w.turns[id] = c, len(c.Turns)
 		}
 		return err
 	}
 	label := storetest.Had(c.Teacher.ID, "a label")
-	switch w.random.IntN(16) {
+	switch w.random.IntN(20) {
 	case 0, 1, 2, 3, 4, 5, 6, 7:
 		if w.turns[id] == len(c.Trajectory.Executors) {
 			return nil
@@ -58,6 +58,18 @@ func (w *worker) act(ctx context.Context, d storetest.Seeded) error {
 	case 14:
 		delete(w.held, id)
 		return w.Release(ctx, c.Fence)
+	case 15:
+		delete(w.held, id)
+		return w.ReleaseBroken(ctx, c.Fence, "gone", 0)
+	case 16, 17, 18:
+		return w.AdoptTurns(ctx, c.Fence, c.Trajectory.Trail)
+	}
+	if len(c.Turns) > 0 && w.random.IntN(8) == 0 {
+		err := w.Diverge(ctx, c.Fence, c.Trajectory.Trail, "turn 1: another tree")
+		if err == nil {
+			w.turns[id] = 0
+		}
+		return err
 	}
 	if w.random.IntN(8) == 0 {
 		return w.Fail(ctx, c.Fence, relabel.FailEnvironment, "gone")
@@ -80,7 +92,7 @@ func TestWhateverMeetsTheBooksBalance(t *testing.T) {
 			w := &worker{Store: s, name: string(rune('a' + i)), random: rand.New(rand.NewPCG(uint64(round), uint64(i))),
 				held: map[relabel.ID]relabel.Claim{}, turns: map[relabel.ID]int{}}
 			work.Go(func() {
-				for range 80 {
+				for range 200 {
 					if err := w.act(ctx, d); !refusals[relabel.CodeOf(err)] {
 						t.Errorf("worker %s: %v", w.name, err)
 					}
@@ -104,14 +116,18 @@ func TestWhateverMeetsTheBooksBalance(t *testing.T) {
 		"trajectories that count their turns and labels wrongly": `SELECT count(*) FROM trajectories tr WHERE (turns, labels_had, labels_owed, labels_missing) <>
 			(SELECT count(*), count(*) FILTER (WHERE a.status = 'had'), count(*) FILTER (WHERE a.status = 'owed'), count(*) FILTER (WHERE a.status = 'missing')
 			FROM turns tu JOIN actions a ON (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
-			WHERE tu.trajectory_id = tr.id AND tu.attempt = tr.attempt)`,
+			WHERE tu.trajectory_id = tr.id AND tu.attempt = tr.trail)`,
 		"trajectories that count their agreement wrongly": `SELECT count(*) FROM trajectories tr WHERE (compared, agreed) <>
-			(SELECT count(agrees), count(*) FILTER (WHERE agrees) FROM turns WHERE trajectory_id = tr.id AND attempt = tr.attempt)`,
+			(SELECT count(agrees), count(*) FILTER (WHERE agrees) FROM turns WHERE trajectory_id = tr.id AND attempt = tr.trail)`,
 		"queued trajectories of a running iteration without exactly one live job": `SELECT count(*) FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id
 			WHERE tr.state = 'queued' AND it.state = 'running' AND 1 <> (SELECT count(*) FROM river_job WHERE kind = 'rollout' AND args->>'trajectory_id' = tr.id::text
 				AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`,
 		"attempts that go on though nobody owns them": `SELECT count(*) FROM attempts a JOIN trajectories tr ON tr.id = a.trajectory_id
 			WHERE a.outcome IS NULL AND (tr.owner IS NULL OR tr.attempt <> a.number)`,
+		"turns that are neither the trajectory's nor of an attempt that diverged": `SELECT count(*) FROM turns tu JOIN trajectories tr ON tr.id = tu.trajectory_id
+			JOIN attempts a ON (a.trajectory_id, a.number) = (tu.trajectory_id, tu.attempt) WHERE tu.attempt <> tr.trail AND a.outcome <> 'diverged'`,
+		"labels that are owed where nobody will ask for them": `SELECT count(*) FROM actions a JOIN trajectories tr ON tr.id = a.trajectory_id
+			WHERE a.status = 'owed' AND (a.attempt <> tr.trail OR tr.ended_at IS NOT NULL)`,
 		"trajectories with another number of attempts than they say": `SELECT count(*) FROM trajectories tr WHERE attempt <> (SELECT count(*) FROM attempts WHERE trajectory_id = tr.id)`,
 	} {
 		if n := value[int](t, s, sql); n != 0 {

@@ -131,10 +131,21 @@ func TestAnUnclearCommitIsSettledByItsKey(t *testing.T) {
 	other := storetest.Claim(t, s, d.Trajectories[1].ID, "w")
 	cut("release", func() error { return s.Release(ctx, other.Fence) })
 	other = storetest.Claim(t, s, d.Trajectories[1].ID, "w")
+	must(t, s.CommitTurn(ctx, other.Fence, storetest.Turn(other, 1, nil)))
+	cut("broken sandbox", func() error { return s.ReleaseBroken(ctx, other.Fence, "the engine is gone", 0) })
+	other = storetest.Claim(t, s, d.Trajectories[1].ID, "w")
+	cut("adoption", func() error { return s.AdoptTurns(ctx, other.Fence, other.Trajectory.Trail) })
+	must(t, s.Release(ctx, other.Fence))
+	other = storetest.Claim(t, s, d.Trajectories[1].ID, "w")
+	cut("divergence", func() error { return s.Diverge(ctx, other.Fence, other.Trajectory.Trail, "turn 1: another tree") })
+	must(t, s.CommitTurn(ctx, other.Fence, storetest.Turn(other, 1, nil)))
+	if n := other.Trajectory.EnvironmentFailures; n != 1 {
+		t.Errorf("one broken sandbox was counted %d times", n)
+	}
 	cut("failure", func() error { return s.Fail(ctx, other.Fence, relabel.FailEndpoint, "gone") })
 
-	if n := value[int](t, direct, "SELECT count(*) FROM turns"); n != 2 {
-		t.Errorf("%d turns, not 2", n)
+	if n := value[int](t, direct, "SELECT count(*) FROM turns"); n != 4 { // one of them diverged
+		t.Errorf("%d turns, not 4", n)
 	}
 	it, _, err := direct.FindIteration(ctx, d.Iteration.ID)
 	must(t, err)
