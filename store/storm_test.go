@@ -85,7 +85,7 @@ func TestWhateverMeetsTheBooksBalance(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := storetest.New(t)
-	for round := range 4 {
+	for round := range 6 {
 		d := storetest.Seed(t, s, 12)
 		var work sync.WaitGroup
 		for i := range 5 {
