@@ -14,16 +14,17 @@ const (
 // Policy is a named chat-completions endpoint. A policy is immutable: a change is a
 // new version under the same name, so that provenance never moves.
 type Policy struct {
-	ID        ID           `json:"id"`
-	Name      string       `json:"name"`
-	Version   int          `json:"version"`  // from 1
-	BaseURL   string       `json:"base_url"` // up to and with /v1
-	Model     string       `json:"model"`
-	Server    ServerKind   `json:"server"`
-	Secret    string       `json:"secret,omitempty"` // the NAME of a secret; never its value
-	Sampling  Sampling     `json:"sampling"`
-	Limits    PolicyLimits `json:"limits"`
-	CreatedAt time.Time    `json:"created_at"`
+	ID         ID           `json:"id"`
+	Name       string       `json:"name"`
+	Version    int          `json:"version"`  // from 1
+	BaseURL    string       `json:"base_url"` // up to and with /v1
+	Model      string       `json:"model"`
+	Server     ServerKind   `json:"server"`
+	ToolFormat ToolFormat   `json:"tool_format"`
+	Secret     string       `json:"secret,omitempty"` // the NAME of a secret; never its value
+	Sampling   Sampling     `json:"sampling"`
+	Limits     PolicyLimits `json:"limits"`
+	CreatedAt  time.Time    `json:"created_at"`
 }
 
 // ServerKind says which optional fields an endpoint takes.
@@ -39,6 +40,16 @@ const (
 	ServerTransformers ServerKind = "transformers"
 	ServerLlamaCpp     ServerKind = "llama_cpp"
 	ServerScripted     ServerKind = "scripted"
+)
+
+// ToolFormat says how tools and calls go over the line; the canonical action is the same.
+// "" is native.
+type ToolFormat string
+
+// The formats.
+const (
+	ToolsNative ToolFormat = "native" // the tools field and tool_calls; the server knows the model's form
+	ToolsText   ToolFormat = "text"   // described in the prompt, read from the answer's text
 )
 
 // Sampling is how a policy samples when it collects. Evaluation is greedy whatever
@@ -97,9 +108,12 @@ type Usage struct {
 
 // Completion is one answer of a policy.
 type Completion struct {
-	Raw            []byte // choices[0].message, as the server wrote it
-	Message        Message
-	FinishReason   string // the server's word: stop, tool_calls, length, …
+	Raw            []byte     // the canonical message; the server's own bytes, but where Said has those
+	Said           []byte     // see Action
+	ReadAs         []CallForm // see Action
+	NotGiven       []string   // see Action
+	Message        Message    // the same as DecodeMessage(Raw)
+	FinishReason   string     // the server's word: stop, tool_calls, length, …
 	Refusal        string
 	TokenIDs       []int32   // sampled ids; nil where the server gives none
 	PromptTokenIDs []int32   // nil where the server gives none

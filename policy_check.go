@@ -26,6 +26,9 @@ var (
 var ServerKinds = []ServerKind{ServerGeneric, ServerOpenAI, ServerVLLM, ServerSGLang, ServerLlama,
 	ServerTransformers, ServerLlamaCpp, ServerScripted}
 
+// ToolFormats are the formats that a policy may name.
+var ToolFormats = []ToolFormat{ToolsNative, ToolsText}
+
 // Validate reports the first thing wrong with p as a CodeInvalid error on the JSON
 // field that it concerns, or nil. Ids, versions and times are not looked at: the
 // store gives them.
@@ -46,6 +49,8 @@ func checkNames(p Policy) *Error {
 		return Errorf(CodeInvalid, "the model's name is missing").On("model")
 	case !slices.Contains(ServerKinds, p.Server):
 		return Errorf(CodeInvalid, "%q is none of %v", p.Server, ServerKinds).On("server")
+	case p.ToolFormat != "" && !slices.Contains(ToolFormats, p.ToolFormat):
+		return Errorf(CodeInvalid, "%q is none of %v", p.ToolFormat, ToolFormats).On("tool_format")
 	case p.Secret != "" && !secretName.MatchString(p.Secret):
 		// The text is not shown: it may be a key, put here by mistake.
 		return Errorf(CodeInvalid, "not the name of a secret (letters, digits, hyphens, underscores)").On("secret")

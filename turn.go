@@ -26,14 +26,30 @@ const (
 	Refused       ParseOutcome = "refused"       // the model declined in the refusal field
 )
 
+// CallForm says in which form a model's calls, or its reasoning, stood in the text of an
+// answer. What its server took apart itself has no form.
+type CallForm string
+
+// The forms.
+const (
+	FunctionTags CallForm = "function_tags"  // <function=…><parameter=…>: tool_format text, and Qwen3-Coder's own
+	ToolCallJSON CallForm = "tool_call_json" // <tool_call>{"name":…,"arguments":…}</tool_call>: Hermes, Qwen
+	BareJSON     CallForm = "bare_json"      // {"name":…,"parameters":…} and nothing else: Llama
+	ThinkTags    CallForm = "think_tags"     // reasoning up to </think>
+	TagEscapes   CallForm = "tag_escapes"    // &lt; where tool_format text asks for it
+)
+
 // Action is what one policy answered at one state. The executed action at, the label
 // ãt and any other teacher's answer are all Actions of the same state.
 type Action struct {
 	PolicyID       ID           `json:"policy_id"`
 	Status         ActionStatus `json:"status"`
-	Reason         string       `json:"reason,omitempty"` // of a missing action
-	Raw            []byte       `json:"-"`                // the message as its server wrote it (JSON, lossless)
-	Message        Message      `json:"-"`                // canonical, decoded from Raw; the same as DecodeMessage(Raw)
+	Reason         string       `json:"reason,omitempty"`    // of a missing action
+	Raw            []byte       `json:"-"`                   // the canonical message (JSON, lossless): the server's own bytes, but where Said has those
+	Said           []byte       `json:"-"`                   // the message as its server wrote it, where something in its text had to be taken apart; else nil, and Raw is that
+	ReadAs         []CallForm   `json:"read_as,omitempty"`   // how Said was taken apart; nil where it was not
+	NotGiven       []string     `json:"not_given,omitempty"` // what was asked of the server beside the message and did not come: token_ids, prompt_token_ids, logprobs
+	Message        Message      `json:"-"`                   // canonical; the same as DecodeMessage(Raw)
 	FinishReason   string       `json:"finish_reason,omitempty"`
 	Refusal        string       `json:"refusal,omitempty"`
 	Parse          ParseOutcome `json:"parse,omitempty"`
@@ -43,6 +59,14 @@ type Action struct {
 	Usage          *Usage       `json:"usage,omitempty"`
 	Model          string       `json:"model,omitempty"`
 	Fingerprint    string       `json:"fingerprint,omitempty"`
+}
+
+// Written is the message as its server wrote it (JSON, lossless).
+func (a Action) Written() []byte {
+	if a.Said != nil {
+		return a.Said
+	}
+	return a.Raw
 }
 
 // Turn is t of a trajectory: who executed what at st, and what came of it.

@@ -1,0 +1,34 @@
+package texttools
+
+import (
+	"regexp"
+	"strings"
+)
+
+// tagged is a tag of ours as it stands in text, or an escape of one of any depth.
+var tagged = regexp.MustCompile(`(?:<|&(?:amp;)*lt;)/?(?:function|parameter|tool_call|think)[=>]`)
+
+// escape writes text so that none of it is taken for a tag: the "<" of a tag becomes
+// "&lt;", and what is such an escape already gets one "amp;" more. Other text, "&lt;"
+// included, stays as it is.
+func escape(text string) string {
+	return tagged.ReplaceAllStringFunc(text, func(tag string) string {
+		if tag[0] == '<' {
+			return "&lt;" + tag[1:]
+		}
+		return "&amp;" + tag[1:]
+	})
+}
+
+// unescape is the inverse of escape.
+func unescape(text string) string {
+	return tagged.ReplaceAllStringFunc(text, func(tag string) string {
+		switch {
+		case tag[0] == '<':
+			return tag
+		case strings.HasPrefix(tag, "&lt;"):
+			return "<" + tag[len("&lt;"):]
+		}
+		return "&" + tag[len("&amp;"):]
+	})
+}

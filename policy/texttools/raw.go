@@ -1,0 +1,100 @@
+package texttools
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"relabel"
+)
+
+// toolCallBlocks reads the blocks of Hermes and Qwen: <tool_call>{JSON}</tool_call>.
+func toolCallBlocks(text string) []relabel.ToolCall {
+	var calls []relabel.ToolCall
+	for {
+		_, rest, found := strings.Cut(text, "<tool_call>")
+		if !found {
+			return calls
+		}
+		body, rest, closed := strings.Cut(rest, "</tool_call>")
+		calls = append(calls, toolCall(strings.TrimSpace(body), closed))
+		text = rest
+	}
+}
+
+// spoken is a call as models write it in JSON.
+type spoken struct {
+	Name       *json.RawMessage `json:"name"`
+	Arguments  json.RawMessage  `json:"arguments"`
+	Parameters json.RawMessage  `json:"parameters"`
+	Type       json.RawMessage  `json:"type"`
+	ID         json.RawMessage  `json:"id"`
+}
+
+// call is what was spoken, if it names a tool. Arguments given as a string are its text.
+func (s spoken) call() (relabel.ToolCall, bool) {
+	if s.Name == nil || (*s.Name)[0] != '"' || (s.Arguments == nil) == (s.Parameters == nil) {
+		return relabel.ToolCall{}, false
+	}
+	args := s.Arguments
+	if args == nil {
+		args = s.Parameters
+	}
+	return relabel.ToolCall{Name: relabel.DecodeString(*s.Name), Arguments: relabel.DecodeString(args)}, true
+}
+
+var (
+	saidName      = regexp.MustCompile(`^\{\s*"name"\s*:\s*"((?:[^"\\]|\\.)*)"`)
+	saidArguments = regexp.MustCompile(`^\s*,\s*"(?:arguments|parameters)"\s*:\s*`)
+)
+
+// toolCall reads one block. What is no JSON keeps the name, where one can be read, and
+// the text of the arguments as far as it goes, which is then no JSON either.
+func toolCall(body string, closed bool) relabel.ToolCall {
+	var s spoken
+	if closed && json.Unmarshal([]byte(body), &s) == nil {
+		if c, ok := s.call(); ok {
+			return c
+		}
+	}
+	name := saidName.FindStringSubmatch(body)
+	if name == nil {
+		return relabel.ToolCall{Arguments: body}
+	}
+	c := relabel.ToolCall{Name: relabel.DecodeString([]byte(`"` + name[1] + `"`))}
+	rest := body[len(name[0]):]
+	if at := saidArguments.FindString(rest); at != "" {
+		c.Arguments = rest[len(at):]
+		if cut := strings.TrimSuffix(c.Arguments, "}"); closed && !json.Valid([]byte(c.Arguments)) {
+			c.Arguments = strings.TrimSpace(cut) // the brace that closes the call
+		}
+		return c
+	}
+	c.Arguments = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "}"))
+	return c
+}
+
+// bareCalls reads the calls of Llama: nothing but JSON objects with a name and
+// parameters, one after the other. It returns nil where the text is anything else.
+func bareCalls(text string) []relabel.ToolCall {
+	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "<|python_tag|>"))
+	var calls []relabel.ToolCall
+	for text != "" {
+		if text[0] != '{' {
+			return nil
+		}
+		dec := json.NewDecoder(strings.NewReader(text))
+		dec.DisallowUnknownFields()
+		var s spoken
+		if err := dec.Decode(&s); err != nil {
+			return nil
+		}
+		c, ok := s.call()
+		if !ok {
+			return nil
+		}
+		calls = append(calls, c)
+		text = strings.TrimLeft(text[dec.InputOffset():], " \t\r\n;,")
+	}
+	return calls
+}

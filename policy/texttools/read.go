@@ -1,0 +1,144 @@
+package texttools
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"relabel"
+)
+
+// Reading is an answer's text taken apart.
+type Reading struct {
+	Content string // the words before the first call
+	Calls   []relabel.ToolCall
+	Form    relabel.CallForm // how the calls were written; "" without a call
+}
+
+// Read reads an answer of a model that was told of the form by Describe. A block that is
+// not in order becomes a call whose arguments are the block's text, which is no JSON:
+// it is then malformed, as it would be from a server that parses calls. Text after the
+// first call that is no call is left out.
+func Read(text string, tools []relabel.Tool) Reading {
+	r := reader{types: typesOf(tools), told: true}
+	return r.read(text)
+}
+
+// Recognise reads calls that a server left in the text although it was given tools: those
+// of Qwen3-Coder, Hermes and Qwen, and Llama.
+func Recognise(text string, tools []relabel.Tool) Reading {
+	r := reader{types: typesOf(tools)}
+	return r.read(text)
+}
+
+type reader struct {
+	types types
+	told  bool // the model was told to escape
+}
+
+func (r reader) read(text string) Reading {
+	if at := strings.Index(text, "<function="); at >= 0 {
+		return Reading{r.words(text[:at]), r.blocks(text[at:]), relabel.FunctionTags}
+	}
+	if at := strings.Index(text, "<tool_call>"); at >= 0 {
+		return Reading{r.words(text[:at]), toolCallBlocks(text[at:]), relabel.ToolCallJSON}
+	}
+	if calls := bareCalls(text); calls != nil {
+		return Reading{"", calls, relabel.BareJSON}
+	}
+	return Reading{Content: r.unescape(text)}
+}
+
+func (r reader) unescape(text string) string {
+	if r.told {
+		return unescape(text)
+	}
+	return text
+}
+
+// words are what stands before the first call, without the empty line between.
+func (r reader) words(text string) string {
+	if before, found := strings.CutSuffix(strings.TrimRight(text, " \t\r\n"), "<tool_call>"); found {
+		text = before // Qwen3-Coder's wrapper
+	}
+	text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\n")
+	return r.unescape(text)
+}
+
+var blockStart = regexp.MustCompile(`^<function=([^<>\n]*)>`)
+
+// blocks reads the function blocks of text, which begins with one. An unclosed block
+// ends with the text.
+func (r reader) blocks(text string) []relabel.ToolCall {
+	var calls []relabel.ToolCall
+	for {
+		at := strings.Index(text, "<function=")
+		if at < 0 {
+			return calls
+		}
+		text = text[at:]
+		open := blockStart.FindStringSubmatch(text)
+		if open == nil { // a name that is none, or that was cut
+			name, _, _ := strings.Cut(strings.TrimPrefix(text, "<function="), "\n")
+			open = []string{text[:len("<function=")+len(name)], strings.TrimRight(name, ">")}
+		}
+		text = text[len(open[0]):]
+		name := strings.TrimSpace(open[1])
+		body, rest, closed := strings.Cut(text, "</function>")
+		args, ok := "", false
+		if closed {
+			args, ok = r.types.argumentsOf(name, body, r.unescape)
+		}
+		if !ok {
+			args = r.unescape(trimLine(body))
+		}
+		calls = append(calls, relabel.ToolCall{Name: name, Arguments: args})
+		if !closed {
+			return calls
+		}
+		text = rest
+	}
+}
+
+// trimLine takes away the line ends that belong to the tags around a text.
+func trimLine(text string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(text, "\n"), "\n")
+}
+
+// arguments reads a block's parameters, escaped, as a JSON object.
+func (t types) arguments(tool, body string) (string, bool) {
+	return t.argumentsOf(tool, body, unescape)
+}
+
+// argumentsOf reads a block's parameters as a JSON object, its keys in their order. It
+// reports false for a block that holds anything else.
+func (t types) argumentsOf(tool, body string, plain func(string) string) (string, bool) {
+	args, sep := []byte{'{'}, ""
+	for {
+		body = strings.TrimLeft(body, " \t\r\n")
+		if body == "" {
+			return string(append(args, '}')), true
+		}
+		rest, is := strings.CutPrefix(body, "<parameter=")
+		name, rest, named := strings.Cut(rest, ">")
+		value, rest, closed := strings.Cut(rest, "</parameter>")
+		if !is || !named || !closed || !parameterName.MatchString(name) || strings.Contains(value, "<parameter=") {
+			return "", false
+		}
+		args = relabel.EncodeString(append(args, sep...), name)
+		args = t.value(append(args, ": "...), tool, name, plain(trimLine(value)))
+		body, sep = rest, ", "
+	}
+}
+
+// value writes a parameter's text as JSON: as it stands where the tool takes no text
+// there and it is JSON, else as a string.
+func (t types) value(dst []byte, tool, name, text string) []byte {
+	if t[tool][name] && json.Valid([]byte(text)) {
+		return append(dst, strings.TrimSpace(text)...)
+	}
+	if (relabel.Message{Content: text}).ValidText() {
+		return relabel.AppendString(dst, text)
+	}
+	return relabel.EncodeString(dst, text) // bytes that JSON has no escape for
+}
