@@ -40,6 +40,8 @@ var arrows = []struct{ from, to string }{
 	{"envs/docker/dockertest", "envs/docker"},
 	{"mixer", "mixer/schedule"},
 	{"policy/*", "policy"},
+	{"policy", "policy/texttools"},   // calls in text, which the client reads
+	{"policy/*", "policy/texttools"}, // and the scripted models write
 	{"shard", "shard/*"},
 }
 

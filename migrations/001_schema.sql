@@ -66,6 +66,7 @@ CREATE TABLE policies (
     base_url        text NOT NULL,
     model           text NOT NULL,
     server          text NOT NULL,
+    tool_format     text NOT NULL CHECK (tool_format IN ('native', 'text')),
     secret          text NOT NULL, -- the name of a secret, never its value
     temperature     double precision NOT NULL CHECK (temperature BETWEEN 0 AND 100),
     top_p           double precision NOT NULL CHECK (top_p BETWEEN 0 AND 1),

@@ -149,7 +149,10 @@ CREATE TABLE actions (
     sample            smallint NOT NULL DEFAULT 0 CHECK (sample IN (0, 1)), -- 1: a label beside the same policy's own action
     status            text NOT NULL CHECK (status IN ('owed', 'had', 'missing')),
     reason            text,
-    raw               bytea COMPRESSION lz4, -- the message as its server wrote it
+    raw               bytea COMPRESSION lz4, -- the canonical message; the server's own bytes, but where said has those
+    said              bytea COMPRESSION lz4, -- the message as its server wrote it, where its text had to be taken apart
+    read_as           text[],                -- how it was
+    not_given         text[],                -- what was asked of the server beside the message and did not come
     finish_reason     text NOT NULL DEFAULT '',
     refusal           bytea COMPRESSION lz4,
     parse             text NOT NULL DEFAULT '',
@@ -172,6 +175,7 @@ CREATE TABLE actions (
     CONSTRAINT actions_prompt CHECK ((prompt_base_t IS NULL) = (prompt_shared IS NULL) AND (prompt_base_sample IS NULL) = (prompt_shared IS NULL)
         AND (prompt_shared IS NULL OR prompt_rest IS NOT NULL)),
     CONSTRAINT actions_had CHECK ((status = 'had') = (raw IS NOT NULL)),
+    CONSTRAINT actions_said CHECK (said IS NULL OR status = 'had'),
     CONSTRAINT actions_reason CHECK ((status = 'missing') = (reason IS NOT NULL)),
     CONSTRAINT actions_usage CHECK ((prompt_tokens IS NULL) = (completion_tokens IS NULL) AND (prompt_tokens IS NULL) = (cached_tokens IS NULL))
 );

@@ -15,7 +15,8 @@ const cutText = "Your answer reached its length limit before it was complete, so
 func actionOf(policy relabel.ID, c relabel.Completion, parse func(relabel.Message) relabel.ParseOutcome) relabel.Action {
 	return relabel.Action{
 		PolicyID: policy, Status: relabel.Had,
-		Raw: c.Raw, Message: c.Message, FinishReason: c.FinishReason, Refusal: c.Refusal,
+		Raw: c.Raw, Said: c.Said, ReadAs: c.ReadAs, NotGiven: c.NotGiven, Message: c.Message,
+		FinishReason: c.FinishReason, Refusal: c.Refusal,
 		Parse:    outcome(c, parse),
 		TokenIDs: c.TokenIDs, PromptTokenIDs: c.PromptTokenIDs, Logprobs: c.Logprobs,
 		Usage: c.Usage, Model: c.Model, Fingerprint: c.Fingerprint,

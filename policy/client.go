@@ -95,6 +95,9 @@ func (c *Client) Complete(ctx context.Context, req relabel.ChatRequest) (relabel
 	if err != nil {
 		call.Error = err.Error()
 	}
+	if err == nil {
+		done = understood(c.policy, req, done)
+	}
 	if lost := c.keep(ctx, call); lost != nil {
 		return relabel.Completion{}, errors.Join(lost, err) // its code first: asked again later, it may be recorded
 	}

@@ -4,6 +4,14 @@ import (
 	"strconv"
 
 	"relabel"
+	"relabel/policy/texttools"
+)
+
+// What may be asked for beside the message, as Completion.NotGiven names it.
+const (
+	askedIDs       = "token_ids"
+	askedPromptIDs = "prompt_token_ids"
+	askedLogprobs  = "logprobs"
 )
 
 // appendRequest appends the body of a chat-completions request. What does not change
@@ -11,7 +19,10 @@ import (
 // begins with the bytes of the turn before.
 func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte {
 	dst = relabel.AppendString(append(dst, `{"model":`...), p.Model)
-	if len(req.Tools) > 0 {
+	messages := req.Messages
+	if p.ToolFormat == relabel.ToolsText {
+		messages = texttools.State(messages, req.Tools)
+	} else if len(req.Tools) > 0 {
 		dst = relabel.AppendTools(append(dst, `,"tools":`...), req.Tools)
 	}
 	dst = strconv.AppendFloat(append(dst, `,"temperature":`...), req.Sampling.Temperature, 'g', -1, 64)
@@ -24,7 +35,7 @@ func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte
 		dst = strconv.AppendInt(append(dst, key...), int64(n), 10)
 	}
 	dst = append(dst, optionalFields(p.Server)...)
-	dst = relabel.AppendMessages(append(dst, `,"messages":`...), wireMessages(p.Server, req.Messages))
+	dst = relabel.AppendMessages(append(dst, `,"messages":`...), wireMessages(p.Server, messages))
 	if req.Seed != nil && p.Server != relabel.ServerGeneric {
 		dst = strconv.AppendInt(append(dst, `,"seed":`...), *req.Seed, 10)
 	}
@@ -43,4 +54,22 @@ func optionalFields(kind relabel.ServerKind) string {
 		return `,"logprobs":true,"top_logprobs":1`
 	}
 	return ""
+}
+
+// notGiven lists what optionalFields asked for and the answer lacks.
+func notGiven(kind relabel.ServerKind, done relabel.Completion) []string {
+	if optionalFields(kind) == "" {
+		return nil
+	}
+	var lacking []string
+	if done.TokenIDs == nil {
+		lacking = append(lacking, askedIDs)
+	}
+	if done.PromptTokenIDs == nil && kind != relabel.ServerLlama { // which has no field for them
+		lacking = append(lacking, askedPromptIDs)
+	}
+	if done.Logprobs == nil {
+		lacking = append(lacking, askedLogprobs)
+	}
+	return lacking
 }

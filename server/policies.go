@@ -18,13 +18,14 @@ func (s *site) addPolicies() {
 
 // NewPolicy describes an endpoint.
 type NewPolicy struct {
-	Name     string             `json:"name" minLength:"1" maxLength:"100" doc:"Its name: letters, digits, dots, hyphens and underscores."`
-	BaseURL  string             `json:"base_url" maxLength:"2000" doc:"Address of the endpoint, up to and with /v1; no credentials in it."`
-	Model    string             `json:"model" minLength:"1" maxLength:"500" doc:"The model's name, as the server knows it."`
-	Server   relabel.ServerKind `json:"server,omitempty" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" default:"generic" doc:"What kind of server it is, which says what optional fields it takes."`
-	Secret   string             `json:"secret,omitempty" maxLength:"100" doc:"NAME of the secret that holds the API key, in the worker's environment or secrets folder. Never the key itself."`
-	Sampling *NewSampling       `json:"sampling,omitempty" doc:"How it samples when it collects. Evaluation is greedy whatever stands here."`
-	Limits   *NewLimits         `json:"limits,omitempty" doc:"Bounds of its use."`
+	Name       string             `json:"name" minLength:"1" maxLength:"100" doc:"Its name: letters, digits, dots, hyphens and underscores."`
+	BaseURL    string             `json:"base_url" maxLength:"2000" doc:"Address of the endpoint, up to and with /v1; no credentials in it."`
+	Model      string             `json:"model" minLength:"1" maxLength:"500" doc:"The model's name, as the server knows it."`
+	Server     relabel.ServerKind `json:"server,omitempty" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" default:"generic" doc:"What kind of server it is, which says what optional fields it takes."`
+	ToolFormat relabel.ToolFormat `json:"tool_format,omitempty" enum:"native,text" default:"native" doc:"How tools and calls go over the line: in the fields that the protocol has for them, or as text, for endpoints without tool calling. The canonical action is the same."`
+	Secret     string             `json:"secret,omitempty" maxLength:"100" doc:"NAME of the secret that holds the API key, in the worker's environment or secrets folder. Never the key itself."`
+	Sampling   *NewSampling       `json:"sampling,omitempty" doc:"How it samples when it collects. Evaluation is greedy whatever stands here."`
+	Limits     *NewLimits         `json:"limits,omitempty" doc:"Bounds of its use."`
 }
 
 // NewSampling is how a new policy samples.
@@ -43,7 +44,7 @@ type NewLimits struct {
 
 func (s *site) createPolicy(ctx context.Context, in *of[NewPolicy]) (*of[relabel.Policy], error) {
 	b := in.Body
-	p := relabel.Policy{ID: relabel.NewID(), Name: b.Name, BaseURL: b.BaseURL, Model: b.Model, Server: b.Server, Secret: b.Secret,
+	p := relabel.Policy{ID: relabel.NewID(), Name: b.Name, BaseURL: b.BaseURL, Model: b.Model, Server: b.Server, ToolFormat: b.ToolFormat, Secret: b.Secret,
 		Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits}
 	if b.Sampling != nil {
 		set(&p.Sampling.Temperature, b.Sampling.Temperature)

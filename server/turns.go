@@ -23,7 +23,7 @@ type ActionView struct {
 	relabel.Action
 	Message   json.RawMessage `json:"message,omitempty" doc:"The canonical chat message: the model's own words and argument text, with call ids rewritten to call_<turn>_<k>. Absent where the action is not there."`
 	Exact     bool            `json:"exact" doc:"Whether message holds every byte that the model wrote; false where they are no text that JSON can carry (then see raw)."`
-	Raw       json.RawMessage `json:"raw,omitempty" doc:"The message as its server wrote it; only when asked for with raw=true."`
+	Raw       json.RawMessage `json:"raw,omitempty" doc:"The message as its server wrote it; only when asked for with raw=true. Where read_as is there, calls or reasoning stood in its text and message is what they were read as."`
 	RawBase64 string          `json:"raw_base64,omitempty" doc:"The same in base64, where those bytes are no UTF-8 JSON."`
 }
 
@@ -40,17 +40,17 @@ type TurnView struct {
 }
 
 func viewAction(a relabel.Action, t int, raw bool) ActionView {
-	v := ActionView{Action: a}
+	v, written := ActionView{Action: a}, a.Written()
 	if a.Status == relabel.Had {
 		v.Message = relabel.AppendMessage(nil, a.Message.Canonical(t))
 		v.Exact = a.Message.ValidText()
 	}
 	switch {
-	case !raw || len(a.Raw) == 0:
-	case utf8.Valid(a.Raw) && json.Valid(a.Raw):
-		v.Raw = a.Raw
+	case !raw || len(written) == 0:
+	case utf8.Valid(written) && json.Valid(written):
+		v.Raw = written
 	default:
-		v.RawBase64 = base64.StdEncoding.EncodeToString(a.Raw)
+		v.RawBase64 = base64.StdEncoding.EncodeToString(written)
 	}
 	return v
 }

@@ -12,18 +12,21 @@ import (
 	"relabel"
 )
 
-const policySelect = `SELECT po.id, po.name, po.version, po.base_url, po.model, po.server, po.secret,
+const policySelect = `SELECT po.id, po.name, po.version, po.base_url, po.model, po.server, po.tool_format, po.secret,
 	json_build_object('temperature', po.temperature, 'top_p', po.top_p, 'max_tokens', po.max_tokens) AS sampling,
 	json_build_object('concurrency', po.concurrency, 'timeout_seconds', po.timeout_seconds, 'retries', po.retries) AS limits,
 	po.created_at FROM policies po`
 
-const policyInsert = `INSERT INTO policies (id, name, version, base_url, model, server, secret,
+const policyInsert = `INSERT INTO policies (id, name, version, base_url, model, server, tool_format, secret,
 	temperature, top_p, max_tokens, concurrency, timeout_seconds, retries)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING created_at`
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING created_at`
 
 // CreatePolicy stores a new version under the policy's name and returns it with its
 // version and time. The same definition as the newest version returns that one.
 func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Policy, error) {
+	if p.ToolFormat == "" {
+		p.ToolFormat = relabel.ToolsNative
+	}
 	err := s.write(ctx, func(tx pgx.Tx) error {
 		// One at a time for each name: versions have no gaps, and none is made twice.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('policy ' || current_schema() || ' ' || $1, 0))", p.Name); err != nil {
@@ -40,7 +43,7 @@ func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Pol
 			return nil
 		}
 		p.ID, p.Version = given(p.ID), newest.Version+1
-		return tx.QueryRow(ctx, policyInsert, p.ID, p.Name, p.Version, p.BaseURL, p.Model, p.Server, p.Secret,
+		return tx.QueryRow(ctx, policyInsert, p.ID, p.Name, p.Version, p.BaseURL, p.Model, p.Server, p.ToolFormat, p.Secret,
 			p.Sampling.Temperature, p.Sampling.TopP, p.Sampling.MaxTokens,
 			p.Limits.Concurrency, p.Limits.TimeoutSeconds, p.Limits.Retries).Scan(&p.CreatedAt)
 	})

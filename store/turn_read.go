@@ -18,9 +18,9 @@ type querier interface {
 // what is as long as all states together.
 const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu.tree, tu.started_at, tu.ended_at,
 	x.policy_id, x.status, x.reason, x.raw, x.finish_reason, x.refusal, x.parse, x.token_ids, x.logprobs,
-	x.prompt_tokens, x.completion_tokens, x.cached_tokens, x.model, x.fingerprint,
+	x.prompt_tokens, x.completion_tokens, x.cached_tokens, x.model, x.fingerprint, x.said, x.read_as, x.not_given,
 	l.policy_id, l.status, l.reason, l.raw, l.finish_reason, l.refusal, l.parse, l.token_ids, l.logprobs,
-	l.prompt_tokens, l.completion_tokens, l.cached_tokens, l.model, l.fingerprint
+	l.prompt_tokens, l.completion_tokens, l.cached_tokens, l.model, l.fingerprint, l.said, l.read_as, l.not_given
 	FROM turns tu
 	JOIN actions x ON (x.trajectory_id, x.attempt, x.t, x.policy_id, x.sample)
 		= (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample)
@@ -120,7 +120,9 @@ func readTurns(ctx context.Context, q querier, trajectory relabel.ID, attempt, f
 type actionRow struct {
 	policy                                      *relabel.ID
 	status, reason, finish, parse, model, print *string
-	raw, refusal                                []byte
+	raw, said, refusal                          []byte
+	readAs                                      []relabel.CallForm
+	notGiven                                    []string
 	tokens                                      []int32
 	logprobs                                    []float32
 	prompt, completion, cached                  *int
@@ -128,7 +130,7 @@ type actionRow struct {
 
 func (r *actionRow) fields() []any {
 	return []any{&r.policy, &r.status, &r.reason, &r.raw, &r.finish, &r.refusal, &r.parse, &r.tokens, &r.logprobs,
-		&r.prompt, &r.completion, &r.cached, &r.model, &r.print}
+		&r.prompt, &r.completion, &r.cached, &r.model, &r.print, &r.said, &r.readAs, &r.notGiven}
 }
 
 // action returns nil where there is no row.
@@ -136,7 +138,8 @@ func (r *actionRow) action() *relabel.Action {
 	if r.policy == nil {
 		return nil
 	}
-	a := &relabel.Action{PolicyID: *r.policy, Status: relabel.ActionStatus(*r.status), Raw: r.raw, FinishReason: *r.finish,
+	a := &relabel.Action{PolicyID: *r.policy, Status: relabel.ActionStatus(*r.status), Raw: r.raw, Said: r.said,
+		ReadAs: r.readAs, NotGiven: r.notGiven, FinishReason: *r.finish,
 		Refusal: string(r.refusal), Parse: relabel.ParseOutcome(*r.parse), TokenIDs: r.tokens,
 		Logprobs: r.logprobs, Model: *r.model, Fingerprint: *r.print}
 	if r.reason != nil {

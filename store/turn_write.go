@@ -157,8 +157,8 @@ func queueAction(b *pgx.Batch, f relabel.Fence, at place, a relabel.Action, prom
 	args := append([]any{f.TrajectoryID, f.Attempt, at.t, a.PolicyID, at.sample}, actionValues(a, prompt)...)
 	b.Queue(`INSERT INTO actions (trajectory_id, attempt, t, policy_id, sample, status, reason, raw, finish_reason, refusal, parse,
 		token_ids, logprobs, prompt_tokens, completion_tokens, cached_tokens, model, fingerprint,
-		prompt_base_t, prompt_base_sample, prompt_shared, prompt_rest)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`, args...)
+		said, read_as, not_given, prompt_base_t, prompt_base_sample, prompt_shared, prompt_rest)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`, args...)
 }
 
 // actionValues are an action's columns from status on.
@@ -174,7 +174,8 @@ func actionValues(a relabel.Action, prompt promptRow) []any {
 	}
 	asked, completion, cached := usageValues(a.Usage)
 	return append([]any{a.Status, reason, a.Raw, legible(a.FinishReason), refusal, a.Parse,
-		a.TokenIDs, a.Logprobs, asked, completion, cached, legible(a.Model), legible(a.Fingerprint)}, prompt.values()...)
+		a.TokenIDs, a.Logprobs, asked, completion, cached, legible(a.Model), legible(a.Fingerprint),
+		a.Said, a.ReadAs, a.NotGiven}, prompt.values()...)
 }
 
 // usageValues are three nulls where the server did not say.
@@ -235,5 +236,5 @@ func (c *committing) same(stored relabel.Turn) bool {
 }
 
 func sameAction(a, b relabel.Action) bool {
-	return a.PolicyID == b.PolicyID && a.Status == b.Status && bytes.Equal(a.Raw, b.Raw)
+	return a.PolicyID == b.PolicyID && a.Status == b.Status && bytes.Equal(a.Raw, b.Raw) && bytes.Equal(a.Said, b.Said)
 }

@@ -21,6 +21,7 @@ type policyAdd struct {
 	BaseURL     string  `required:"" placeholder:"URL" help:"Endpoint, up to and with /v1."`
 	Model       string  `required:"" help:"Model name as the endpoint knows it."`
 	ServerKind  string  `name:"server-kind" default:"generic" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" help:"What serves it, which says which optional fields are asked for: ${enum}."`
+	ToolFormat  string  `name:"tool-format" default:"native" enum:"native,text" help:"How tools and calls go over the line: ${enum}. text is for endpoints without tool calling; relabel doctor --policy NAME says which one is."`
 	Secret      string  `help:"NAME of the secret with its key: RELABEL_SECRET_<NAME> in the worker's environment, or a file of that name in --secrets."`
 	Temperature float64 `default:"0.7" help:"For collection; evaluation is greedy."`
 	TopP        float64 `default:"0.9" help:"For collection."`
@@ -33,7 +34,7 @@ type policyAdd struct {
 // Run registers the policy.
 func (c *policyAdd) Run(ctx context.Context) error {
 	p := relabel.Policy{
-		Name: c.Name, BaseURL: c.BaseURL, Model: c.Model, Server: relabel.ServerKind(c.ServerKind), Secret: c.Secret,
+		Name: c.Name, BaseURL: c.BaseURL, Model: c.Model, Server: relabel.ServerKind(c.ServerKind), ToolFormat: relabel.ToolFormat(c.ToolFormat), Secret: c.Secret,
 		Sampling: relabel.Sampling{Temperature: c.Temperature, TopP: c.TopP, MaxTokens: c.MaxTokens},
 		Limits:   relabel.PolicyLimits{Concurrency: c.Concurrency, TimeoutSeconds: c.Timeout, Retries: c.Retries},
 	}
@@ -49,6 +50,9 @@ func (c *policyAdd) Run(ctx context.Context) error {
 // policyBody is a policy as POST /v1/policies takes it.
 func policyBody(p relabel.Policy) map[string]any {
 	body := map[string]any{"name": p.Name, "base_url": p.BaseURL, "model": p.Model, "server": p.Server, "sampling": p.Sampling, "limits": p.Limits}
+	if p.ToolFormat != "" {
+		body["tool_format"] = p.ToolFormat
+	}
 	if p.Secret != "" {
 		body["secret"] = p.Secret
 	}
@@ -75,9 +79,9 @@ func (c *policyList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("ID", "NAME", "MODEL", "ENDPOINT", "SERVER", "SECRET")
+		t := newTable("ID", "NAME", "MODEL", "ENDPOINT", "SERVER", "TOOLS", "SECRET")
 		for _, p := range policies {
-			t.row(p.ID, fmt.Sprintf("%s@%d", p.Name, p.Version), p.Model, p.BaseURL, p.Server, p.Secret)
+			t.row(p.ID, fmt.Sprintf("%s@%d", p.Name, p.Version), p.Model, p.BaseURL, p.Server, p.ToolFormat, p.Secret)
 		}
 		return t.print()
 	})
