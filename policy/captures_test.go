@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -18,6 +19,9 @@ var update = flag.Bool("update", false, "write testdata/outcomes.txt anew")
 
 // capture is one request and response of a real server.
 type capture struct {
+	Request struct {
+		Body json.RawMessage `json:"body"`
+	} `json:"request"`
 	Response struct {
 		Status  int               `json:"status"`
 		Headers map[string]string `json:"headers"`
@@ -32,6 +36,25 @@ func (c capture) bytes() []byte {
 		return []byte(text)
 	}
 	return c.Response.Body
+}
+
+// tools are those that the server was given.
+func (c capture) tools() []relabel.Tool {
+	var body struct {
+		Tools []struct {
+			Function struct {
+				Name       string
+				Parameters json.RawMessage
+			}
+		}
+	}
+	var tools []relabel.Tool
+	if json.Unmarshal(c.Request.Body, &body) == nil {
+		for _, t := range body.Tools {
+			tools = append(tools, relabel.Tool{Name: t.Function.Name, Parameters: string(t.Function.Parameters)})
+		}
+	}
+	return tools
 }
 
 func (c capture) serve(w http.ResponseWriter, _ *http.Request) {
@@ -90,7 +113,9 @@ func TestRealServersAnswersAreUnderstood(t *testing.T) {
 // replay asks a server that answers as captured, and puts the outcome in a line.
 func replay(t *testing.T, c capture, kind relabel.ServerKind) string {
 	b := open(t, c.serve, func(p *relabel.Policy) { p.Server = kind })
-	done, err := b.Complete(t.Context(), hello())
+	req := hello()
+	req.Tools = c.tools()
+	done, err := b.Complete(t.Context(), req)
 	call := b.ledger.only(t)
 	if call.Status != c.Response.Status {
 		t.Errorf("status %d was recorded as %d", c.Response.Status, call.Status)
@@ -101,12 +126,22 @@ func replay(t *testing.T, c capture, kind relabel.ServerKind) string {
 		}
 		return fmt.Sprintf("%s, tries %d: %s", relabel.CodeOf(err), call.Tries, clip(strings.ReplaceAll(err.Error(), "\n", " "), 160))
 	}
-	if !bytes.Contains(c.bytes(), done.Raw) || !json.Valid(done.Raw) {
-		t.Errorf("the message is not as the server wrote it: %s", done.Raw)
+	written := relabel.Action{Raw: done.Raw, Said: done.Said}.Written()
+	if !bytes.Contains(c.bytes(), written) || !json.Valid(written) {
+		t.Errorf("the message is not as the server wrote it: %s", written)
+	}
+	if m, err := relabel.DecodeMessage(done.Raw); err != nil || !reflect.DeepEqual(m, done.Message) {
+		t.Errorf("%v: the canonical message %s is not %+v", err, done.Raw, done.Message)
 	}
 	line := fmt.Sprintf("ok, finish %s, calls %d, ids %d, logprobs %d", done.FinishReason, len(done.Message.ToolCalls), len(done.TokenIDs), len(done.Logprobs))
 	if u := done.Usage; u != nil {
 		line += fmt.Sprintf(", usage %d+%d cached %d", u.PromptTokens, u.CompletionTokens, u.CachedTokens)
+	}
+	for _, form := range done.ReadAs {
+		line += ", read as " + string(form)
+	}
+	if done.NotGiven != nil {
+		line += ", not given " + strings.Join(done.NotGiven, " ")
 	}
 	for _, k := range done.Message.ToolCalls {
 		line += fmt.Sprintf(", %s %s", k.Name, strings.ReplaceAll(k.Arguments, "\n", `\n`))

@@ -8,7 +8,8 @@ import (
 	"relabel"
 )
 
-// toolCallBlocks reads the blocks of Hermes and Qwen: <tool_call>{JSON}</tool_call>.
+// toolCallBlocks reads the blocks of Hermes and Qwen: <tool_call>{JSON}</tool_call>. One
+// in which no tool's name can be read is no call.
 func toolCallBlocks(text string) []relabel.ToolCall {
 	var calls []relabel.ToolCall
 	for {
@@ -17,7 +18,9 @@ func toolCallBlocks(text string) []relabel.ToolCall {
 			return calls
 		}
 		body, rest, closed := strings.Cut(rest, "</tool_call>")
-		calls = append(calls, toolCall(strings.TrimSpace(body), closed))
+		if c, named := toolCall(strings.TrimSpace(body), closed); named {
+			calls = append(calls, c)
+		}
 		text = rest
 	}
 }
@@ -45,33 +48,35 @@ func (s spoken) call() (relabel.ToolCall, bool) {
 
 var (
 	saidName      = regexp.MustCompile(`^\{\s*"name"\s*:\s*"((?:[^"\\]|\\.)*)"`)
-	saidArguments = regexp.MustCompile(`^\s*,\s*"(?:arguments|parameters)"\s*:\s*`)
+	saidArguments = regexp.MustCompile(`^,\s*"(?:arguments|parameters)"\s*:\s*`)
 )
 
 // toolCall reads one block. What is no JSON keeps the name, where one can be read, and
 // the text of the arguments as far as it goes, which is then no JSON either.
-func toolCall(body string, closed bool) relabel.ToolCall {
+func toolCall(body string, closed bool) (c relabel.ToolCall, named bool) {
 	var s spoken
 	if closed && json.Unmarshal([]byte(body), &s) == nil {
 		if c, ok := s.call(); ok {
-			return c
+			return c, true
 		}
 	}
 	name := saidName.FindStringSubmatch(body)
 	if name == nil {
-		return relabel.ToolCall{Arguments: body}
+		return c, false
 	}
-	c := relabel.ToolCall{Name: relabel.DecodeString([]byte(`"` + name[1] + `"`))}
-	rest := body[len(name[0]):]
-	if at := saidArguments.FindString(rest); at != "" {
+	c.Name = relabel.DecodeString([]byte(`"` + name[1] + `"`))
+	rest := strings.TrimSpace(body[len(name[0]):])
+	at := saidArguments.FindString(rest)
+	switch {
+	case at == "" && closed:
+		c.Arguments = rest
+	case at != "":
 		c.Arguments = rest[len(at):]
-		if cut := strings.TrimSuffix(c.Arguments, "}"); closed && !json.Valid([]byte(c.Arguments)) {
-			c.Arguments = strings.TrimSpace(cut) // the brace that closes the call
-		}
-		return c
 	}
-	c.Arguments = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "}"))
-	return c
+	if closed && at != "" && !json.Valid([]byte(c.Arguments)) {
+		c.Arguments = strings.TrimSpace(strings.TrimSuffix(c.Arguments, "}")) // the brace that closes the call
+	}
+	return c, true
 }
 
 // bareCalls reads the calls of Llama: nothing but JSON objects with a name and

@@ -37,11 +37,12 @@ type reader struct {
 }
 
 func (r reader) read(text string) Reading {
-	if at := strings.Index(text, "<function="); at >= 0 {
-		return Reading{r.words(text[:at]), r.blocks(text[at:]), relabel.FunctionTags}
+	if at := blockStart.FindStringIndex(text); at != nil {
+		return Reading{r.words(text[:at[0]]), r.blocks(text), relabel.FunctionTags}
 	}
-	if at := strings.Index(text, "<tool_call>"); at >= 0 {
-		return Reading{r.words(text[:at]), toolCallBlocks(text[at:]), relabel.ToolCallJSON}
+	if calls := toolCallBlocks(text); calls != nil {
+		words, _, _ := strings.Cut(text, "<tool_call>")
+		return Reading{r.words(words), calls, relabel.ToolCallJSON}
 	}
 	if calls := bareCalls(text); calls != nil {
 		return Reading{"", calls, relabel.BareJSON}
@@ -65,26 +66,18 @@ func (r reader) words(text string) string {
 	return r.unescape(text)
 }
 
-var blockStart = regexp.MustCompile(`^<function=([^<>\n]*)>`)
+var blockStart = regexp.MustCompile(`<function=([^<>\n]+)>`)
 
-// blocks reads the function blocks of text, which begins with one. An unclosed block
-// ends with the text.
+// blocks reads the function blocks of text. An unclosed one ends with the text.
 func (r reader) blocks(text string) []relabel.ToolCall {
 	var calls []relabel.ToolCall
 	for {
-		at := strings.Index(text, "<function=")
-		if at < 0 {
+		at := blockStart.FindStringSubmatchIndex(text)
+		if at == nil {
 			return calls
 		}
-		text = text[at:]
-		open := blockStart.FindStringSubmatch(text)
-		if open == nil { // a name that is none, or that was cut
-			name, _, _ := strings.Cut(strings.TrimPrefix(text, "<function="), "\n")
-			open = []string{text[:len("<function=")+len(name)], strings.TrimRight(name, ">")}
-		}
-		text = text[len(open[0]):]
-		name := strings.TrimSpace(open[1])
-		body, rest, closed := strings.Cut(text, "</function>")
+		name := strings.TrimSpace(text[at[2]:at[3]])
+		body, rest, closed := strings.Cut(text[at[1]:], "</function>")
 		args, ok := "", false
 		if closed {
 			args, ok = r.types.argumentsOf(name, body, r.unescape)
@@ -93,9 +86,6 @@ func (r reader) blocks(text string) []relabel.ToolCall {
 			args = r.unescape(trimLine(body))
 		}
 		calls = append(calls, relabel.ToolCall{Name: name, Arguments: args})
-		if !closed {
-			return calls
-		}
 		text = rest
 	}
 }
