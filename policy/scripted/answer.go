@@ -15,12 +15,17 @@ type answer struct {
 	prompt   []int32
 	sampled  []int32
 	finish   string
+	unparsed bool
+	ids      IDs
+	content  *string // all of it as text; nil where the server parses calls
 }
 
-func newAnswer(q question, a action, d *dice) *answer {
-	w := &answer{question: q, action: a, dice: d, finish: "stop"}
+func newAnswer(q question, a action, d *dice, c Config) *answer {
+	w := &answer{question: q, action: a, dice: d, finish: "stop", unparsed: c.Unparsed, ids: c.IDs}
 	w.prompt = toyTokens(string(q.Tools) + string(q.stateBytes()))
-	if len(a.calls) > 0 {
+	if text, ok := w.text(); ok {
+		w.content = &text
+	} else if len(a.calls) > 0 {
 		w.finish = "tool_calls"
 	}
 	w.sampled = append(toyTokens(w.written()), toyEnd)
@@ -29,6 +34,9 @@ func newAnswer(q question, a action, d *dice) *answer {
 
 // written is the text that a model would have sampled for the action.
 func (w *answer) written() string {
+	if w.content != nil {
+		return *w.content
+	}
 	var b strings.Builder
 	b.WriteString(w.action.thought)
 	for _, c := range w.action.calls {
@@ -46,6 +54,10 @@ func (w *answer) cut(limit int) {
 	w.finish = "length"
 	w.sampled = w.sampled[:limit]
 	left := min(limit*toyBytes, len(w.written()))
+	if w.content != nil {
+		*w.content = strings.ToValidUTF8((*w.content)[:left], "")
+		return
+	}
 	if left <= len(w.action.thought) {
 		w.action = action{thought: strings.ToValidUTF8(w.action.thought[:left], "")}
 		return
@@ -72,15 +84,18 @@ func (w *answer) append(b []byte) []byte {
 	b = append(b, `{"id":"chatcmpl-`+w.dice.id()+`","object":"chat.completion","created":0,"model":`...)
 	b = relabel.AppendString(b, w.question.Model)
 	b = append(b, `,"system_fingerprint":"scripted-1"`...)
-	if w.question.ReturnIDs {
+	if w.question.ReturnIDs && w.ids == IDsVLLM {
 		b = appendIDs(append(b, `,"prompt_token_ids":`...), w.prompt)
 	}
 	b = append(b, `,"choices":[{"index":0,"message":`...)
-	b = w.appendMessage(b)
-	if w.question.ReturnIDs {
+	b = relabel.AppendMessage(b, w.message())
+	if w.question.ReturnIDs && w.ids == IDsSGLang {
+		b = appendIDs(append(b, `,"prompt_token_ids":`...), w.prompt)
+	}
+	if w.question.ReturnIDs && (w.ids == IDsVLLM || w.ids == IDsSGLang) {
 		b = appendIDs(append(b, `,"token_ids":`...), w.sampled)
 	}
-	if w.question.Logprobs {
+	if w.question.Logprobs && w.ids != IDsNone {
 		b = w.appendLogprobs(append(b, `,"logprobs":`...))
 	}
 	b = relabel.AppendString(append(b, `,"finish_reason":`...), w.finish)
@@ -90,13 +105,18 @@ func (w *answer) append(b []byte) []byte {
 	return append(b, "}}"...)
 }
 
-func (w *answer) appendMessage(b []byte) []byte {
+// message is the answer's message.
+func (w *answer) message() relabel.Message {
 	m := relabel.Message{Role: relabel.RoleAssistant, Content: w.action.thought}
+	if w.content != nil {
+		m.Content = *w.content
+		return m
+	}
 	for k, c := range w.action.calls {
 		id := "call_" + w.dice.id()[:12] + "_" + strconv.Itoa(k)
 		m.ToolCalls = append(m.ToolCalls, relabel.ToolCall{ID: id, Name: c.name, Arguments: c.args})
 	}
-	return relabel.AppendMessage(b, m)
+	return m
 }
 
 // appendLogprobs makes up a logprob for each sampled token, from the answer's digest.
@@ -110,6 +130,9 @@ func (w *answer) appendLogprobs(b []byte) []byte {
 		thousandth := int64(w.dice.digest[i%len(w.dice.digest)])
 		b = append(b, `,"logprob":-0.`...)
 		b = append(b, strconv.FormatInt(1000+thousandth, 10)[1:]...)
+		if w.ids == IDsLlama {
+			b = strconv.AppendInt(append(b, `,"id":`...), int64(id), 10)
+		}
 		b = append(b, '}')
 	}
 	return append(b, "]}"...)

@@ -32,6 +32,10 @@ const maxRequest = 64 << 20 // bytes
 type Config struct {
 	Book  *Book
 	Token string // bearer token that requests must carry; "" asks for none
+	// Unparsed leaves calls in the content, as Hermes and Qwen write them, as a server
+	// without a tool parser does.
+	Unparsed bool
+	IDs      IDs // how token ids are given to those who ask
 
 	// ContextTokens bounds prompt and answer as a real model's context does; 0 does not.
 	ContextTokens int
@@ -90,8 +94,10 @@ type question struct {
 	Stream      bool              `json:"stream"`
 	N           *int              `json:"n"`
 
-	state []relabel.Message
-	skill float64
+	state   []relabel.Message
+	skill   float64
+	inText  bool // its tools stand in the system prompt, and calls in the text
+	offered []relabel.Tool
 }
 
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
@@ -118,7 +124,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	chosen, d := s.act(q)
-	a := newAnswer(q, chosen, d)
+	a := newAnswer(q, chosen, d, s.config)
 	if limit := s.config.ContextTokens; limit > 0 && len(a.prompt)+max(q.limit(), 1) > limit {
 		refuse(w, http.StatusBadRequest, "context_length_exceeded", "This model's maximum context length is "+
 			strconv.Itoa(limit)+" tokens. However, your request has "+strconv.Itoa(len(a.prompt))+" input tokens.")
@@ -181,6 +187,7 @@ func readQuestion(body []byte) (q question, problem string) {
 		}
 		q.state = append(q.state, m)
 	}
+	q.readText()
 	return q, ""
 }
 

@@ -129,3 +129,41 @@ func TestALongerStateBeginsWithTheBytesOfAShorterOne(t *testing.T) {
 		}
 	})
 }
+
+func TestAStateIsReadBackAsItWasWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		state := []relabel.Message{{Role: relabel.RoleSystem, Content: "You repair code."}, {Role: relabel.RoleUser, Content: "x"}}
+		for turn := range rapid.IntRange(0, 4).Draw(t, "turns") {
+			m := action.Draw(t, "action").Canonical(turn + 1)
+			if r := Read(Action(m, tools), tools); r.Form == relabel.BareJSON {
+				t.Skip("words that are a bare call")
+			}
+			if len(m.ToolCalls) == 0 {
+				m.ToolCalls = nil
+			}
+			state = append(state, m)
+			for range m.ToolCalls {
+				state = append(state, relabel.Message{Role: relabel.RoleTool, Content: rapid.StringMatching(`[a-z\n#]*`).Draw(t, "observation"), ToolCallID: relabel.CallID(turn+1, len(state)-indexOf(state, turn+1)-1)})
+			}
+		}
+		back, offered, ok := Back(State(state, tools))
+		if !ok || !reflect.DeepEqual(back, state) {
+			t.Fatalf("%v\n%+v\nbecame\n%+v", ok, state, back)
+		}
+		if again, _, _ := Back(State(state, offered)); !reflect.DeepEqual(again, state) {
+			t.Fatalf("%+v", offered)
+		}
+	})
+}
+
+// indexOf finds the t-th action of a state.
+func indexOf(state []relabel.Message, t int) int {
+	for i, m := range state {
+		if m.Role == relabel.RoleAssistant {
+			if t--; t == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,91 @@
+package texttools
+
+import (
+	"strings"
+
+	"relabel"
+)
+
+// Back reads a state that State wrote, with canonical call ids, for servers that play a
+// model. It reports false for one that no tools are described in. It undoes State
+// exactly, except that schemas have lost their white space and that an observation may
+// not hold the line of the next one.
+func Back(messages []relabel.Message) (state []relabel.Message, tools []relabel.Tool, ok bool) {
+	if len(messages) == 0 || messages[0].Role != relabel.RoleSystem {
+		return nil, nil, false
+	}
+	before, told, found := strings.Cut(messages[0].Content, howTo)
+	if !found {
+		return nil, nil, false
+	}
+	tools = described(told)
+	if before != "" {
+		state = append(state, relabel.Message{Role: relabel.RoleSystem, Content: strings.TrimSuffix(before, "\n\n")})
+	}
+	r, t := reader{types: typesOf(tools), told: true}, 0
+	var acting relabel.Message
+	for _, m := range messages[1:] {
+		switch {
+		case m.Role == relabel.RoleAssistant:
+			t++
+			read := r.read(m.Content)
+			m.Content, m.ToolCalls = read.Content, read.Calls
+			for k := range m.ToolCalls {
+				m.ToolCalls[k].ID = relabel.CallID(t, k)
+			}
+			acting = m
+		case m.Role == relabel.RoleUser && len(acting.ToolCalls) > 0:
+			state = append(state, results(acting, m.Content)...)
+			continue
+		}
+		state = append(state, m)
+	}
+	return state, tools, true
+}
+
+// described reads the tools that Describe wrote.
+func described(told string) []relabel.Tool {
+	var tools []relabel.Tool
+	section := ""
+	for _, part := range strings.Split(told, "\n\n## ")[1:] {
+		section += part
+		head, schema, found := cutLast(section, "\n"+parametersAre)
+		if !found || strings.Contains(schema, "\n") {
+			section += "\n\n## " // it was a heading in the description
+			continue
+		}
+		name, description, _ := strings.Cut(head, "\n")
+		tools = append(tools, relabel.Tool{Name: name, Description: description, Parameters: schema})
+		section = ""
+	}
+	return tools
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	at := strings.LastIndex(s, sep)
+	if at < 0 {
+		return s, "", false
+	}
+	return s[:at], s[at+len(sep):], true
+}
+
+// results takes the observations of a turn apart.
+func results(acting relabel.Message, text string) []relabel.Message {
+	var all []relabel.Message
+	for k, c := range acting.ToolCalls {
+		rest, found := strings.CutPrefix(text, resultLine(k, c.Name))
+		if !found {
+			break
+		}
+		m := relabel.Message{Role: relabel.RoleTool, ToolCallID: c.ID, Content: rest}
+		text = ""
+		if k+1 < len(acting.ToolCalls) {
+			next := "\n\n" + resultLine(k+1, acting.ToolCalls[k+1].Name)
+			if at := strings.Index(rest, next); at >= 0 {
+				m.Content, text = rest[:at], rest[at+2:]
+			}
+		}
+		all = append(all, m)
+	}
+	return all
+}
