@@ -3,128 +3,84 @@ package policy
 import (
 	"context"
 	"encoding/json"
-	"io"
+	"fmt"
 	"net/http"
-	"slices"
 	"strings"
-	"time"
 
 	"relabel"
 )
-
-// ToolCalling says how an endpoint gives a model's calls back.
-type ToolCalling string
-
-// The ways.
-const (
-	ToolsParsed ToolCalling = "parsed"             // in tool_calls
-	ToolsRaw    ToolCalling = "raw text"           // in the content: its tool parser is off or another model's
-	ToolsNone   ToolCalling = "the model did none" // it answered without a call
-)
-
-// Report is what Probe found out about an endpoint. A field that Probe did not get to
-// has its zero value.
-type Report struct {
-	Policy        string
-	BaseURL       string
-	Server        relabel.ServerKind
-	Reachable     bool          // it answered HTTP, whatever it said
-	Models        []string      // what /models lists; nil where it cannot say
-	ContextTokens int           // the context that /models tells; 0 where it does not
-	Answered      bool          // the model gave an action
-	Model         string        // what the server says it ran
-	Tools         ToolCalling   // how the call came
-	History       bool          // a state with a call and its observation was taken
-	AsksIDs       bool          // Server says to ask for sampled ids and logprobs
-	TokenIDs      bool          // sampled ids came
-	PromptIDs     bool          // prompt ids came
-	Logprobs      bool          // logprobs came
-	Usage         bool          // token counts came
-	FinishReason  string        // of the first answer
-	Latency       time.Duration // of the first answer
-	Problem       string        // what stopped the probe; "" when all questions were answered
-}
 
 var probeTool = relabel.Tool{
 	Name: "execute_bash", Description: "Run a shell command and return its output.",
 	Parameters: `{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`,
 }
 
-var probeState = []relabel.Message{
-	{Role: relabel.RoleSystem, Content: "You act through tools alone."},
-	{Role: relabel.RoleUser, Content: "List the files of the current folder: call execute_bash with the command ls."},
+// probeState asks for something.
+func probeState(question string) []relabel.Message {
+	return []relabel.Message{
+		{Role: relabel.RoleSystem, Content: "You act through tools alone."},
+		{Role: relabel.RoleUser, Content: question},
+	}
 }
 
-// Probe asks an endpoint two short questions, without trying again, and reports what
-// it gives. The error is the first question's, as of Complete, or Open's; the report is
-// filled in as far as the probe came.
+const (
+	oneCall  = "List the files of the current folder: call execute_bash with the command ls."
+	twoCalls = "Call execute_bash twice in this one answer: once with the command ls, and once with the command pwd."
+)
+
+// probeTokens bounds an answer with a call in it; models that think first need room.
+const probeTokens = 1024
+
+// Probe asks an endpoint a dozen short questions, without trying again, and reports what
+// it can do, what the policy asks of it in vain, and what to change. The error is that of
+// the first question, which is asked as a rollout would, or the policy's own (Open); the
+// report is filled in as far as the probe came.
 func Probe(ctx context.Context, p relabel.Policy, o Options) (Report, error) {
-	r := Report{Policy: p.Name, BaseURL: p.BaseURL, Server: p.Server, AsksIDs: optionalFields(p.Server) != ""}
-	p.Limits.Retries = 0
-	c, err := Open(p, o)
+	if p.ToolFormat == "" {
+		p.ToolFormat = relabel.ToolsNative
+	}
+	r := Report{Policy: p.Name, BaseURL: p.BaseURL, Model: p.Model, Server: p.Server, ToolFormat: p.ToolFormat}
+	if err := p.Validate(); err != nil {
+		r.Problem = err.Error()
+		return r, err
+	}
+	secret, err := o.Secrets.of(p)
 	if err != nil {
 		r.Problem = err.Error()
 		return r, err
 	}
-	defer c.http.CloseIdleConnections()
-	c.listModels(ctx, &r)
-	req := relabel.ChatRequest{Messages: probeState, Tools: []relabel.Tool{probeTool},
-		Sampling: relabel.Sampling{TopP: 1, MaxTokens: 1024}, Purpose: relabel.PurposeProbe}
-	begin := c.clock.now()
-	first, err := c.Complete(ctx, req)
-	r.Latency = c.clock.now().Sub(begin)
-	if err != nil {
-		r.Problem = err.Error()
-		return r, err
-	}
-	r.learn(first)
-	req.Messages = append(slices.Clone(probeState), relabel.Message{Role: relabel.RoleAssistant,
-		ToolCalls: []relabel.ToolCall{{ID: "call_1_0", Name: probeTool.Name, Arguments: `{"command": "ls"}`}}},
-		relabel.Message{Role: relabel.RoleTool, ToolCallID: "call_1_0", Content: "a.py\nb.py"})
-	if _, err := c.Complete(ctx, req); err != nil {
-		r.Problem = "a state with a call and its observation is not taken: " + err.Error()
-		return r, nil
-	}
-	r.History = true
-	return r, nil
+	b := &prober{policy: p, http: withoutRedirects(o.HTTP, 1), secret: secret, report: &r}
+	defer b.http.CloseIdleConnections()
+	err = b.all(ctx)
+	return r, err
 }
 
-// learn reads off an answer what the server gives.
-func (r *Report) learn(done relabel.Completion) {
-	r.Reachable, r.Answered = true, true
-	r.Model, r.FinishReason = done.Model, done.FinishReason
-	r.TokenIDs, r.PromptIDs = done.TokenIDs != nil, done.PromptTokenIDs != nil
-	r.Logprobs, r.Usage = done.Logprobs != nil, done.Usage != nil
-	switch {
-	case len(done.Message.ToolCalls) > 0:
-		r.Tools = ToolsParsed
-	case strings.Contains(done.Message.Content, probeTool.Name):
-		r.Tools = ToolsRaw
-	default:
-		r.Tools = ToolsNone
+// all asks everything.
+func (b *prober) all(ctx context.Context) error {
+	b.models(ctx)
+	works, err := b.first(ctx)
+	if err != nil {
+		b.report.Problem = err.Error()
+		return err
 	}
+	for _, ask := range []func(context.Context, relabel.Policy){b.together, b.history, b.extras, b.several, b.seeds} {
+		if ctx.Err() != nil {
+			b.report.Problem = "given up"
+			return relabel.Errorf(relabel.CodeEndpoint, "the probe of %s was given up", b.policy.Name).Because(ctx.Err())
+		}
+		ask(ctx, works)
+	}
+	b.advise()
+	return nil
 }
 
-// listModels asks /models, which not every server has: what goes wrong is no problem.
-func (c *Client) listModels(ctx context.Context, r *Report) {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(min(c.policy.Limits.TimeoutSeconds, 30))*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.url, "/chat/completions")+"/models", nil)
-	if err != nil {
-		return
-	}
-	if secret, err := c.secrets.of(c.policy); err == nil && secret != "" {
-		req.Header.Set("Authorization", "Bearer "+secret)
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return
-	}
-	defer resp.Body.Close()
-	r.Reachable = true
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorRead))
-	if err != nil || resp.StatusCode != http.StatusOK {
-		return
+// models asks /models, which not every server has: what goes wrong is no problem.
+func (b *prober) models(ctx context.Context) {
+	got := b.send(ctx, http.MethodGet, "/models", nil)
+	if b.report.Reachable {
+		b.report.found(AskReachable, Yes, "")
+	} else {
+		b.report.found(AskReachable, No, got.problem)
 	}
 	var w struct {
 		Data []struct {
@@ -133,18 +89,42 @@ func (c *Client) listModels(ctx context.Context, r *Report) {
 			Meta        json.RawMessage `json:"meta"`          // llama-server
 		} `json:"data"`
 	}
-	if json.Unmarshal(body, &w) != nil {
+	if got.status != http.StatusOK || json.Unmarshal(got.body, &w) != nil || len(w.Data) == 0 {
+		b.report.found(AskModel, NotSaid, "the server lists none")
 		return
 	}
+	var ids []string
+	served := No
 	for _, m := range w.Data {
-		r.Models = append(r.Models, m.ID)
-		if m.ID != c.policy.Model && len(w.Data) > 1 {
+		ids = append(ids, m.ID)
+		if m.ID == b.policy.Model {
+			served = Yes
+		}
+		if m.ID != b.policy.Model && len(w.Data) > 1 {
 			continue
 		}
-		if r.ContextTokens = optional[int](m.MaxModelLen); r.ContextTokens == 0 {
-			r.ContextTokens = optional[struct {
+		if b.report.ContextTokens = optional[int](m.MaxModelLen); b.report.ContextTokens == 0 {
+			b.report.ContextTokens = optional[struct {
 				Context int `json:"n_ctx"`
 			}](m.Meta).Context
 		}
 	}
+	listed := strings.Join(ids[:min(len(ids), 10)], ", ")
+	if served == No {
+		listed = "it lists " + listed
+		if len(ids) == 1 {
+			b.suggest(func(p *relabel.Policy) { p.Model = ids[0] }, fmt.Sprintf("the server lists one model, %s; name that", ids[0]))
+		}
+	}
+	b.report.found(AskModel, served, listed)
+}
+
+// suggest notes a change of the policy and why.
+func (b *prober) suggest(change func(*relabel.Policy), why string) {
+	if b.report.Suggested == nil {
+		p := b.policy
+		b.report.Suggested = &p
+	}
+	change(b.report.Suggested)
+	b.report.Advice = append(b.report.Advice, why)
 }

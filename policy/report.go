@@ -5,63 +5,118 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"relabel"
 )
 
-// String is the report as lines for a terminal. What was asked for and not given is
-// said.
+// Report is what Probe found out about an endpoint.
+type Report struct {
+	Policy     string             `json:"policy"`
+	BaseURL    string             `json:"base_url"`
+	Model      string             `json:"model"`
+	Server     relabel.ServerKind `json:"server"`
+	ToolFormat relabel.ToolFormat `json:"tool_format"`
+	Reachable  bool               `json:"reachable"` // it answered HTTP, whatever it said
+	Findings   []Finding          `json:"findings"`
+	Advice     []string           `json:"advice,omitempty"`
+	// Suggested is the policy as it should be; nil where there is nothing to change.
+	Suggested     *relabel.Policy `json:"-"`
+	ContextTokens int             `json:"context_tokens,omitempty"` // 0 where the server does not say
+	LatencyMillis int64           `json:"latency_millis"`           // of the first answer
+	Requests      int             `json:"requests"`                 // how many were sent
+	Problem       string          `json:"problem,omitempty"`        // what ended the probe before its last question
+}
+
+// Finding is the answer to one question.
+type Finding struct {
+	Question Question `json:"question"`
+	Answer   Answer   `json:"answer"`
+	Detail   string   `json:"detail,omitempty"`
+}
+
+// Question is what is asked of an endpoint.
+type Question string
+
+// The questions.
+const (
+	AskReachable Question = "reachable"
+	AskModel     Question = "model"          // is the policy's model served?
+	AskNative    Question = "native calls"   // are calls parsed where tools are given as tools?
+	AskText      Question = "text calls"     // are calls written as the prompt asks, with tool_format text?
+	AskTwo       Question = "two calls"      // at once, in one answer
+	AskHistory   Question = "call history"   // is a state with calls and results taken?
+	AskBroken    Question = "broken history" // one with arguments that are no JSON?
+	AskReasoning Question = "reasoning"      // does it come, and where?
+	AskIDs       Question = "token ids"      // sampled
+	AskPromptIDs Question = "prompt ids"     //
+	AskLogprobs  Question = "logprobs"       //
+	AskUsage     Question = "usage"          // token counts
+	AskN         Question = "n"              // several answers to one request
+	AskSeed      Question = "seed"           // the same answer twice
+	AskContext   Question = "context"        // how long it is
+)
+
+// questions is the order of the report.
+var questions = []Question{AskReachable, AskModel, AskNative, AskText, AskTwo, AskHistory, AskBroken, AskReasoning,
+	AskIDs, AskPromptIDs, AskLogprobs, AskUsage, AskN, AskSeed, AskContext}
+
+// Answer is one word for what was found; Detail says more.
+type Answer string
+
+// The answers.
+const (
+	Yes       Answer = "yes"
+	No        Answer = "no"
+	Refused   Answer = "refused"    // with an error
+	Busy      Answer = "busy"       // now: ask again later
+	Raw       Answer = "raw text"   // calls stand in the content, and are read from there
+	NoCall    Answer = "no call"    // the model answered without one
+	NotGiven  Answer = "not given"  // asked for, taken, and not given
+	NotSaid   Answer = "not said"   //
+	Unclear   Answer = "unclear"    // what came tells neither way
+	InField   Answer = "apart"      // reasoning in a field of its own
+	InContent Answer = "in content" // reasoning between think tags, taken apart here
+)
+
+// Found returns the answer to a question, "" where the probe did not get to it.
+func (r Report) Found(q Question) Answer {
+	for _, f := range r.Findings {
+		if f.Question == q {
+			return f.Answer
+		}
+	}
+	return ""
+}
+
+func (r *Report) found(q Question, a Answer, detail string) {
+	r.Findings = append(r.Findings, Finding{q, a, detail})
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return slices.Index(questions, a.Question) - slices.Index(questions, b.Question)
+	})
+}
+
+// String is the report as a table for a terminal, without the command that would change
+// the policy.
 func (r Report) String() string {
 	var b strings.Builder
-	line := func(what, is string) { fmt.Fprintf(&b, "  %-14s %s\n", what, is) }
-	fmt.Fprintf(&b, "%s at %s (server: %s)\n", r.Policy, r.BaseURL, r.Server)
-	line("reachable", yes(r.Reachable))
-	if r.Models != nil {
-		line("models", strings.Join(r.Models[:min(len(r.Models), 10)], ", "))
+	fmt.Fprintf(&b, "%s: %s at %s (server: %s, tools: %s)\n", r.Policy, r.Model, r.BaseURL, r.Server, r.ToolFormat)
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "  %-15s %-11s %s", f.Question, f.Answer, f.Detail)
+		trimmed := strings.TrimRight(b.String(), " ")
+		b.Reset()
+		b.WriteString(trimmed + "\n")
 	}
-	if r.ContextTokens > 0 {
-		line("context", fmt.Sprintf("%d tokens", r.ContextTokens))
-	}
-	line("answers", yes(r.Answered))
-	if r.Answered {
-		line("model", r.modelLine())
-		line("tool calls", string(r.Tools))
-		line("tool history", yes(r.History))
-		line("token ids", r.given(r.TokenIDs))
-		line("prompt ids", r.given(r.PromptIDs))
-		line("logprobs", r.given(r.Logprobs))
-		line("usage", yes(r.Usage))
-		line("finish reason", r.FinishReason)
-		line("latency", r.Latency.Round(time.Millisecond).String())
+	if r.LatencyMillis > 0 || r.Requests > 0 {
+		fmt.Fprintf(&b, "  %-15s %s for the first answer, %d requests in all\n", "latency", time.Duration(r.LatencyMillis)*time.Millisecond, r.Requests)
 	}
 	if r.Problem != "" {
-		line("problem", r.Problem)
+		fmt.Fprintf(&b, "  %-15s %s\n", "problem", r.Problem)
+	}
+	for i, a := range r.Advice {
+		if i == 0 {
+			b.WriteString("\nWhat to change:\n")
+		}
+		b.WriteString("  - " + a + "\n")
 	}
 	return b.String()
-}
-
-func (r Report) modelLine() string {
-	if r.Model == "" {
-		return "not said"
-	}
-	if r.Models != nil && !slices.Contains(r.Models, r.Model) {
-		return r.Model + " (not among those listed)"
-	}
-	return r.Model
-}
-
-// given tells asked and not given from not asked.
-func (r Report) given(came bool) string {
-	switch {
-	case came:
-		return "yes"
-	case r.AsksIDs:
-		return "asked for, not given"
-	}
-	return fmt.Sprintf("not asked for (server: %s)", r.Server)
-}
-
-func yes(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
 }
