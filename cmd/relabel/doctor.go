@@ -8,7 +8,6 @@ import (
 
 	"relabel"
 	"relabel/envs/docker"
-	"relabel/policy"
 	"relabel/store"
 	"relabel/store/localpg"
 )
@@ -18,7 +17,8 @@ type doctorCommand struct {
 	clientFlags
 	dockerFlags
 	secretFlags
-	Policy string `placeholder:"NAME" help:"Probe this policy's endpoint instead, and say what it can do."`
+	Policy string `placeholder:"NAME" help:"Probe this policy's endpoint instead, with a dozen short requests, and say what it can do and what to change."`
+	JSON   bool   `name:"json" help:"Print the probe's report as JSON."`
 }
 
 // check is one thing that relabel needs.
@@ -30,8 +30,11 @@ type check struct {
 
 // Run checks the machine, or an endpoint.
 func (c *doctorCommand) Run(ctx context.Context) error {
-	if c.Policy != "" {
+	switch {
+	case c.Policy != "":
 		return c.probe(ctx)
+	case c.JSON:
+		return relabel.Errorf(relabel.CodeInvalid, "--json goes with --policy")
 	}
 	well := true
 	for _, ch := range []check{c.checkDocker(ctx), c.checkDatabase(ctx), c.checkData()} {
@@ -82,23 +85,4 @@ func (c *doctorCommand) checkData() check {
 		err = relabel.Errorf(relabel.CodeUnavailable, "%s cannot be written to; choose another folder with --data", c.Data).Because(err)
 	}
 	return check{"data", c.Data, err}
-}
-
-// probe asks an endpoint a few things and prints what it can do.
-func (c *doctorCommand) probe(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
-		p, err := findPolicy(ctx, cl, c.Policy)
-		if err != nil {
-			return err
-		}
-		secrets := policy.Secrets{Dir: c.Secrets}
-		if p.Secret != "" { // without it nothing is asked, and nothing is known of the endpoint
-			if _, err := secrets.Find(p.Secret); err != nil {
-				return err
-			}
-		}
-		report, err := policy.Probe(ctx, p, policy.Options{Secrets: secrets})
-		fmt.Print(report) // what was found out before an error is worth reading too
-		return err
-	})
 }

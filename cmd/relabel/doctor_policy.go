@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"relabel"
+	"relabel/policy"
+)
+
+// probe asks an endpoint a few things and prints what it can do. It runs here and with
+// the secrets of here, not where the workers are.
+func (c *doctorCommand) probe(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		p, err := findPolicy(ctx, cl, c.Policy)
+		if err != nil {
+			return err
+		}
+		secrets := policy.Secrets{Dir: c.Secrets}
+		if p.Secret != "" { // without it nothing is asked, and nothing is known of the endpoint
+			if _, err := secrets.Find(p.Secret); err != nil {
+				return err
+			}
+		}
+		report, err := policy.Probe(ctx, p, policy.Options{Secrets: secrets})
+		if printed := c.print(report); printed != nil { // what was found out before an error is worth reading too
+			return printed
+		}
+		return err
+	})
+}
+
+// print writes the report with the command that does what it suggests.
+func (c *doctorCommand) print(report policy.Report) error {
+	command := ""
+	if report.Suggested != nil {
+		command = addCommand(*report.Suggested)
+	}
+	if c.JSON {
+		out := json.NewEncoder(os.Stdout)
+		out.SetEscapeHTML(false)
+		out.SetIndent("", "  ")
+		return out.Encode(struct {
+			policy.Report
+			Command string `json:"command,omitempty"` // what to run, as one shell line
+		}{report, command})
+	}
+	fmt.Print(report)
+	if command != "" {
+		fmt.Printf("\nThe next version with that in it:\n  %s\n", command)
+	}
+	return nil
+}
+
+// addCommand is the shell line that registers p as its name's next version, without what
+// is the default.
+func addCommand(p relabel.Policy) string {
+	words := []string{"relabel", "policy", "add", p.Name, "--base-url", p.BaseURL, "--model", p.Model}
+	add := func(name, value, usual string) {
+		if value != usual {
+			words = append(words, "--"+name, value)
+		}
+	}
+	decimal := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+	add("server-kind", string(p.Server), string(relabel.ServerGeneric))
+	add("tool-format", string(p.ToolFormat), string(relabel.ToolsNative))
+	add("secret", p.Secret, "")
+	add("temperature", decimal(p.Sampling.Temperature), decimal(relabel.PaperSampling.Temperature))
+	add("top-p", decimal(p.Sampling.TopP), decimal(relabel.PaperSampling.TopP))
+	add("max-tokens", strconv.Itoa(p.Sampling.MaxTokens), "0")
+	usual := relabel.DefaultPolicyLimits
+	add("concurrency", strconv.Itoa(p.Limits.Concurrency), strconv.Itoa(usual.Concurrency))
+	add("timeout", strconv.Itoa(p.Limits.TimeoutSeconds), strconv.Itoa(usual.TimeoutSeconds))
+	add("retries", strconv.Itoa(p.Limits.Retries), strconv.Itoa(usual.Retries))
+	for i, w := range words {
+		words[i] = shellWord(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWord quotes what a shell would take apart.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@+,") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
