@@ -94,6 +94,7 @@ func (s *service) rollout() relabel.Trajectory {
 		return relabel.Action{PolicyID: must(relabel.ParseID("", policy)), Status: relabel.Had, Message: m, Raw: []byte(raw), Parse: relabel.ParsedOK}
 	}
 	teach, brk := had(ids.teacher, label, `{"role":"assistant"}`), had(ids.teacher, broken, "{\"content\":\"\xff\"}")
+	teach.Said, teach.ReadAs, teach.NotGiven = []byte(`{"role":"assistant","content":"<function=finish>"}`), []relabel.CallForm{relabel.FunctionTags}, []string{"logprobs"}
 	missing := relabel.Action{Status: relabel.Missing, Reason: "endpoint: 500 after 4 tries"}
 	_ = missing
 	s.store.turns[tr.ID] = []relabel.Turn{
@@ -141,6 +142,9 @@ func TestAStateIsTheExactMessagesOfTheTurnsBefore(t *testing.T) {
 	}
 	if first.field("label", "message", "tool_calls", 0, "id") != "call_1_0" || first.field("action", "raw", "role") != "assistant" {
 		t.Errorf("first state %s", first.body)
+	}
+	if first.field("label", "raw", "content") != "<function=finish>" || first.field("label", "read_as", 0) != "function_tags" || first.field("label", "not_given", 0) != "logprobs" || first.field("action", "read_as") != nil {
+		t.Errorf("what was read from text is not said: %s", first.body)
 	}
 	s.refused(s.get(base+"/states/3"), 404, relabel.CodeNotFound, "path.t")
 	s.refused(s.get(base+"/states/0"), 422, relabel.CodeInvalid, "t")

@@ -86,6 +86,9 @@ func TestAnyBytesAreKeptWithoutLoss(t *testing.T) {
 		exit := rapid.Int().Draw(rt, "exit") % 256
 		turn := storetest.Turn(c, 1, nil)
 		turn.Action.Raw = relabel.AppendMessage([]byte(text.Draw(rt, "raw")), relabel.Message{Content: text.Draw(rt, "content")})
+		turn.Action.Said = rapid.SampledFrom([][]byte{nil, []byte("x" + text.Draw(rt, "said"))}).Draw(rt, "written")
+		turn.Action.ReadAs = rapid.SampledFrom([][]relabel.CallForm{nil, {relabel.ThinkTags, relabel.FunctionTags}}).Draw(rt, "read as")
+		turn.Action.NotGiven = rapid.SampledFrom([][]string{nil, {"token_ids", "logprobs"}}).Draw(rt, "not given")
 		turn.Action.Refusal = text.Draw(rt, "refusal")
 		turn.Action.TokenIDs, turn.Action.Logprobs = []int32{1, math.MaxInt32}, []float32{-0.25, float32(math.Inf(-1))}
 		turn.Action.Usage = &relabel.Usage{PromptTokens: 10, CompletionTokens: 2, CachedTokens: 8}
