@@ -56,10 +56,21 @@ func (c *Client) refused(resp *http.Response, body []byte, secret string) *failu
 		f.after = retryAfter(resp.Header.Get("Retry-After"), c.clock.now())
 	}
 	f.err = c.failed("HTTP %d: %s", resp.StatusCode, told.shown(secret))
-	if resp.StatusCode == http.StatusInternalServerError && c.policy.Server == relabel.ServerTransformers && told.kind == "" {
-		f.err = c.failed("HTTP 500: %s (this server answers so when max_tokens cuts a tool call, and to some of the caller's mistakes)", told.shown(secret))
+	if hint := c.hint(resp.StatusCode, told); hint != "" {
+		f.err = c.failed("HTTP %d: %s (%s)", resp.StatusCode, told.shown(secret), hint)
 	}
 	return f
+}
+
+// hint says what a refusal may come from, where the kind of server tells.
+func (c *Client) hint(status int, told serverError) string {
+	switch {
+	case status == http.StatusInternalServerError && c.policy.Server == relabel.ServerTransformers && told.kind == "" && c.policy.ToolFormat != relabel.ToolsText:
+		return "this server answers so when max_tokens cuts a tool call, which tool_format text avoids, and to some of the caller's mistakes"
+	case (status == http.StatusBadRequest || status == http.StatusUnprocessableEntity) && optionalFields(c.policy.Server) != "":
+		return "relabel doctor --policy " + c.policy.Name + " says what this server takes"
+	}
+	return ""
 }
 
 // redirectHost names where a redirect points, without path or query.

@@ -38,6 +38,15 @@ func TestEachServerIsAskedForWhatItTakes(t *testing.T) {
 	}
 }
 
+func TestInTextTheToolsStandInThePrompt(t *testing.T) {
+	req := toolRequest("x")
+	got := string(appendRequest(nil, relabel.Policy{Model: "m", Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText}, req))
+	if strings.Contains(got, `"tools":`) || strings.Count(got, `## execute_bash\n`) != 1 || strings.Index(got, "## execute_bash") > strings.Index(got, `"role":"user"`) ||
+		!strings.HasPrefix(got, `{"model":"m","temperature":0,"top_p":1,"max_tokens":1024,"logprobs":true,"return_token_ids":true,"messages":[{"role":"system","content":"You act through tools alone.\n\n# Tools`) {
+		t.Error(got)
+	}
+}
+
 func TestTheBodyIsWhatGoesOverTheLine(t *testing.T) {
 	var got []byte
 	b := open(t, func(w http.ResponseWriter, r *http.Request) {
@@ -57,10 +66,10 @@ func TestTheBodyIsWhatGoesOverTheLine(t *testing.T) {
 // actions of any bytes.
 func TestATurnBeginsWithTheBytesOfTheTurnBefore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := relabel.Policy{Model: "m", Server: rapid.SampledFrom(relabel.ServerKinds).Draw(t, "kind")}
+		p := relabel.Policy{Model: "m", Server: rapid.SampledFrom(relabel.ServerKinds).Draw(t, "kind"), ToolFormat: rapid.SampledFrom(relabel.ToolFormats).Draw(t, "format")}
 		bytes := rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })
 		args := rapid.OneOf(bytes, rapid.SampledFrom([]string{"", "{", "[]", "null", `{"a": "\ud800"}`, `{"a":1,"a":2}`, " {} "}))
-		req := relabel.ChatRequest{Messages: []relabel.Message{{Role: "user", Content: "x"}}, Sampling: relabel.PaperSampling}
+		req := relabel.ChatRequest{Messages: []relabel.Message{{Role: "user", Content: "x"}}, Sampling: relabel.PaperSampling, Tools: []relabel.Tool{probeTool}}
 		for range rapid.IntRange(1, 4).Draw(t, "turns") {
 			before := appendRequest(nil, p, req)
 			kept := relabel.AppendMessages(nil, req.Messages)

@@ -141,6 +141,13 @@ func TestWhatServersRefuseIsFinalOrTriedOnceMore(t *testing.T) {
 	}
 }
 
+func TestARefusalOfWhatIsAskedForPointsToDoctor(t *testing.T) {
+	_, _, err := replayed(t, transformers, "token_ids_vllm", func(p *relabel.Policy) { p.Server = relabel.ServerVLLM })
+	if err == nil || !strings.Contains(err.Error(), "Unexpected fields") || !strings.Contains(err.Error(), "relabel doctor --policy student") {
+		t.Error(err)
+	}
+}
+
 func TestTokensAreCountedAsTheServerDoes(t *testing.T) {
 	for server, tokens := range map[string]int{llamaServer: 8, transformers: 8, llamaCpp: 7} { // without the end token
 		done, _, err := replayed(t, server, "ends_by_itself", nil)

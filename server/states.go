@@ -13,7 +13,7 @@ type StateView struct {
 	Attempt      int             `json:"attempt" doc:"The attempt that visited the state."`
 	T            int             `json:"t" doc:"The turn, from 1."`
 	Executor     relabel.Role    `json:"executor" doc:"Who acted here: teacher or student."`
-	Messages     json.RawMessage `json:"messages" doc:"st: the opening and every earlier turn's executed action and observations, the same for teacher and student. No label has a part in it. A policy is sent these messages, but for what its kind of server would refuse: arguments that are no JSON object, text that is no UTF-8, reasoning."`
+	Messages     json.RawMessage `json:"messages" doc:"st: the opening and every earlier turn's executed action and observations, the same for teacher and student. No label has a part in it. A policy is sent these messages, but for what its kind of server would refuse: arguments that are no JSON object, text that is no UTF-8, reasoning; and with tool_format text, as text alone."`
 	Tools        json.RawMessage `json:"tools" doc:"The tool descriptions that went with it."`
 	Action       ActionView      `json:"action" doc:"at, the action that was executed here."`
 	Label        *ActionView     `json:"label,omitempty" doc:"ãt, the teacher's action here. Absent in an evaluation."`

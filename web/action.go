@@ -18,6 +18,8 @@ type actionView struct {
 	Finish  string // why the model stopped, where it is unusual
 	Refusal string
 	Tokens  string
+	ReadAs  string // how calls and reasoning were read from the text, where the server did not
+	Lacking string // what was asked of the server and did not come
 	Think   *body // reasoning, apart from the words
 	Words   *body
 	Calls   []callView
@@ -43,6 +45,10 @@ func viewAction(a relabel.Action, cut func(string) body) actionView {
 	if a.FinishReason != "stop" && a.FinishReason != "tool_calls" {
 		v.Finish = a.FinishReason
 	}
+	for _, form := range a.ReadAs {
+		v.ReadAs = strings.TrimPrefix(v.ReadAs+", "+string(form), ", ")
+	}
+	v.Lacking = strings.Join(a.NotGiven, ", ")
 	if a.Usage != nil {
 		v.Tokens = fmt.Sprintf("%d + %d tokens", a.Usage.PromptTokens, a.Usage.CompletionTokens)
 	}
