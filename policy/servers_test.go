@@ -230,3 +230,47 @@ func TestAnswersInTextGiveTheActionsThatServersParse(t *testing.T) {
 		}
 	}
 }
+
+// TestScriptedModelsActAlikeInEveryFormat asks them at the same state with many seeds.
+func TestScriptedModelsActAlikeInEveryFormat(t *testing.T) {
+	const statement = "The frobnicator drops the last item."
+	book := scripted.NewBook([]relabel.Task{{ProblemStatement: statement, Workdir: "/testbed",
+		Patch: "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n def f():\n-    return \"</parameter>\"\n+    return '<function=x>&lt;/function>'\n"}})
+	ask := func(config scripted.Config, format relabel.ToolFormat, seed int64, state []relabel.Message) relabel.Completion {
+		config.Book = book
+		b := open(t, scripted.NewServer(config).ServeHTTP, func(p *relabel.Policy) { p.Model, p.ToolFormat = scripted.StudentPrefix+"0.5", format })
+		req := hello()
+		req.Tools, req.Seed, req.Messages = []relabel.Tool{probeTool, {Name: "str_replace_editor",
+			Parameters: `{"type":"object","properties":{"insert_line":{"type":"integer"},"view_range":{"type":"array"}}}`}}, &seed, state
+		done, err := b.Complete(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	}
+	state := []relabel.Message{{Role: relabel.RoleSystem, Content: "You repair code."}, {Role: relabel.RoleUser, Content: "<issue>\n" + statement + "\n</issue>"}}
+	malformed := 0
+	for turn := range 40 {
+		native := ask(scripted.Config{}, relabel.ToolsNative, int64(turn), state)
+		for name, other := range map[string]relabel.Completion{"text": ask(scripted.Config{}, relabel.ToolsText, int64(turn), state),
+			"unparsed": ask(scripted.Config{Unparsed: true}, relabel.ToolsNative, int64(turn), state)} {
+			if want, got := native.Message.Canonical(3), other.Message.Canonical(3); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s, turn %d: %+v, not %+v", name, turn, got, want)
+			}
+		}
+		action := native.Message.Canonical(turn + 1)
+		state = append(state, action)
+		for _, c := range action.ToolCalls {
+			if !json.Valid([]byte(c.Arguments)) {
+				malformed++
+			}
+			state = append(state, relabel.Message{Role: relabel.RoleTool, ToolCallID: c.ID, Content: "x = 1\n[exit code: 0]"})
+		}
+		if len(action.ToolCalls) == 0 {
+			state = append(state, relabel.Message{Role: relabel.RoleUser, Content: "Call a tool."})
+		}
+	}
+	if malformed == 0 {
+		t.Error("no call was malformed: this shows less than it should")
+	}
+}

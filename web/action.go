@@ -20,7 +20,7 @@ type actionView struct {
 	Tokens  string
 	ReadAs  string // how calls and reasoning were read from the text, where the server did not
 	Lacking string // what was asked of the server and did not come
-	Think   *body // reasoning, apart from the words
+	Think   *body  // reasoning, apart from the words
 	Words   *body
 	Calls   []callView
 }

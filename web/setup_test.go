@@ -185,6 +185,7 @@ func (s *site) rollout() (done, failed relabel.Trajectory) {
 		s.turn(5, edit, nil, "The file was edited."),
 	}
 	turns[3].Action.Parse = relabel.MalformedCall
+	turns[3].Action.ReadAs, turns[3].Action.NotGiven = []relabel.CallForm{relabel.ThinkTags, relabel.BareJSON}, []string{"logprobs"}
 	turns[3].Observations[0].Failed = true
 	for _, turn := range turns {
 		s.must(s.store.CommitTurn(s.t.Context(), f, turn))

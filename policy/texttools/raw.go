@@ -8,16 +8,27 @@ import (
 	"relabel"
 )
 
+var jsonStart = regexp.MustCompile(`<tool_call>\s*\{`)
+
 // toolCallBlocks reads the blocks of Hermes and Qwen: <tool_call>{JSON}</tool_call>. One
-// in which no tool's name can be read is no call.
+// in which no tool's name can be read is no call. Tags inside the JSON are the JSON's.
 func toolCallBlocks(text string) []relabel.ToolCall {
 	var calls []relabel.ToolCall
 	for {
-		_, rest, found := strings.Cut(text, "<tool_call>")
-		if !found {
+		at := jsonStart.FindStringIndex(text)
+		if at == nil {
 			return calls
 		}
-		body, rest, closed := strings.Cut(rest, "</tool_call>")
+		text = text[at[1]-1:]
+		var whole json.RawMessage
+		dec := json.NewDecoder(strings.NewReader(text))
+		body, rest, closed := strings.Cut(text, "</tool_call>")
+		if dec.Decode(&whole) == nil {
+			after := strings.TrimLeft(text[dec.InputOffset():], " \t\r\n")
+			if end, found := strings.CutPrefix(after, "</tool_call>"); found {
+				body, rest, closed = string(whole), end, true
+			}
+		}
 		if c, named := toolCall(strings.TrimSpace(body), closed); named {
 			calls = append(calls, c)
 		}

@@ -37,15 +37,17 @@ type reader struct {
 }
 
 func (r reader) read(text string) Reading {
-	if at := blockStart.FindStringIndex(text); at != nil {
-		return Reading{r.words(text[:at[0]]), r.blocks(text), relabel.FunctionTags}
-	}
-	if calls := toolCallBlocks(text); calls != nil {
-		words, _, _ := strings.Cut(text, "<tool_call>")
-		return Reading{r.words(words), calls, relabel.ToolCallJSON}
-	}
 	if calls := bareCalls(text); calls != nil {
 		return Reading{"", calls, relabel.BareJSON}
+	}
+	block, object := blockStart.FindStringIndex(text), jsonStart.FindStringIndex(text)
+	if object != nil && (block == nil || object[0] < block[0]) { // else it stands in a value
+		if calls := toolCallBlocks(text); calls != nil {
+			return Reading{r.words(text[:object[0]]), calls, relabel.ToolCallJSON}
+		}
+	}
+	if block != nil {
+		return Reading{r.words(text[:block[0]]), r.blocks(text), relabel.FunctionTags}
 	}
 	return Reading{Content: r.unescape(text)}
 }

@@ -76,6 +76,8 @@ func TestCallsThatServersLeaveInTheTextAreRecognised(t *testing.T) {
 		`{"name": "execute_bash", "parameters": {"command": "ls"}}`:                           {"", []relabel.ToolCall{bash(`{"command": "ls"}`)}, relabel.BareJSON},
 		"<|python_tag|>{\"type\":\"function\",\"name\":\"execute_bash\",\"parameters\":{}}; {\"name\":\"finish\",\"parameters\":{}}": {
 			"", []relabel.ToolCall{bash("{}"), {Name: "finish", Arguments: "{}"}}, relabel.BareJSON},
+		`{"name": "execute_bash", "parameters": {"command": "<function=x>"}}`:                                                 {"", []relabel.ToolCall{bash(`{"command": "<function=x>"}`)}, relabel.BareJSON},
+		"<tool_call>\n{\"name\": \"execute_bash\", \"arguments\": {\"command\": \"</tool_call><function=x>\"}}\n</tool_call>": {"", []relabel.ToolCall{bash(`{"command": "</tool_call><function=x>"}`)}, relabel.ToolCallJSON},
 		`{"name": "Ada", "age": 36}`:                                                               {`{"name": "Ada", "age": 36}`, nil, ""},
 		`See {"name": "f", "parameters": {}}`:                                                      {`See {"name": "f", "parameters": {}}`, nil, ""},
 		`{"name": "f", "parameters": {}} or so`:                                                    {`{"name": "f", "parameters": {}} or so`, nil, ""},
