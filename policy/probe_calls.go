@@ -79,8 +79,12 @@ func (b *prober) otherFormat(ctx context.Context, p relabel.Policy, got reply) r
 	b.report.found(AskText, called(text), form(text))
 	switch {
 	case called(got) == Raw:
-		b.report.Advice = append(b.report.Advice, "calls come unparsed and are read from the text ("+form(got)+"), which every action says; "+
-			"start the server with the model's tool parser (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: --tool-call-parser NAME; llama-server: --jinja), or let calls be written as text")
+		why := "calls come unparsed and are read from the text (" + form(got) + "), which every action says; to have them parsed, " +
+			"start the server with the model's tool parser (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: --tool-call-parser NAME; llama-server: --jinja)"
+		if called(text) == Yes {
+			why += ", or let calls be written as text (--tool-format text), which works too"
+		}
+		b.report.Advice = append(b.report.Advice, why)
 	case called(text) == Yes:
 		b.suggest(func(p *relabel.Policy) { p.ToolFormat = relabel.ToolsText }, "no call came where tools were given as tools, and one did as text")
 		return in(p, relabel.ToolsText)

@@ -37,16 +37,31 @@ func (b *prober) extras(ctx context.Context, p relabel.Policy) {
 	b.kind(ids, inLogprobs)
 }
 
-// given notes whether what was asked for came.
+// given notes whether what was asked for came, and whether the policy asks for it too.
 func (b *prober) given(q Question, asked reply, came bool) {
+	inVain := "asked for, and silently left out"
+	idle := ""
+	if b.asks(q) {
+		inVain = fmt.Sprintf("as %s every call asks for it, in vain", b.policy.Server)
+	} else {
+		idle = fmt.Sprintf("as %s no call asks for it", b.policy.Server)
+	}
 	switch {
 	case came:
-		b.report.found(q, Yes, "")
+		b.report.found(q, Yes, idle)
 	case !asked.ok:
 		b.report.found(q, asked.answer(), asked.problem)
 	default:
-		b.report.found(q, NotGiven, "asked for, and silently left out")
+		b.report.found(q, NotGiven, inVain)
 	}
+}
+
+// asks says whether the policy's kind of server is asked for something.
+func (b *prober) asks(q Question) bool {
+	if q == AskPromptIDs && b.policy.Server == relabel.ServerLlama {
+		return false // which has no field for them
+	}
+	return optionalFields(b.policy.Server) != ""
 }
 
 // kind compares what came with what the policy's kind of server is asked for.

@@ -194,7 +194,7 @@ func TestAReportIsATableThatSaysWhatToChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"student: tiny at http", "  reachable       yes\n", "  native calls    yes\n", "  call history    refused     HTTP 500 Internal Server Error\n",
-		"  token ids       refused     HTTP 422 Unprocessable Entity: Unexpected fields", "  logprobs        not given   asked for, and silently left out\n",
+		"  token ids       refused     HTTP 422 Unprocessable Entity: Unexpected fields", "  logprobs        not given   as vllm every call asks for it, in vain\n",
 		"\nWhat to change:\n  - the server refuses what it is asked for as vllm (HTTP 422", "  - the server refuses states with such calls, and takes them as text\n"} {
 		if !strings.Contains(r.String(), want) {
 			t.Errorf("no %q in\n%s", want, r)
