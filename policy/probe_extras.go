@@ -58,8 +58,8 @@ func (b *prober) given(q Question, asked reply, came bool) {
 
 // asks says whether the policy's kind of server is asked for something.
 func (b *prober) asks(q Question) bool {
-	if q == AskPromptIDs && b.policy.Server == relabel.ServerLlama {
-		return false // which has no field for them
+	if q == AskPromptIDs {
+		return asksPromptIDs(b.policy.Server)
 	}
 	return optionalFields(b.policy.Server) != ""
 }

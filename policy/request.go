@@ -65,11 +65,17 @@ func notGiven(kind relabel.ServerKind, done relabel.Completion) []string {
 	if done.TokenIDs == nil {
 		lacking = append(lacking, askedIDs)
 	}
-	if done.PromptTokenIDs == nil && kind != relabel.ServerLlama { // which has no field for them
+	if done.PromptTokenIDs == nil && asksPromptIDs(kind) {
 		lacking = append(lacking, askedPromptIDs)
 	}
 	if done.Logprobs == nil {
 		lacking = append(lacking, askedLogprobs)
 	}
 	return lacking
+}
+
+// asksPromptIDs says whether optionalFields asks for the prompt's ids; llama-server has
+// no field for them.
+func asksPromptIDs(kind relabel.ServerKind) bool {
+	return optionalFields(kind) != "" && kind != relabel.ServerLlama
 }

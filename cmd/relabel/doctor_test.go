@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -50,6 +52,18 @@ func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
 		`--temperature 1 --top-p 0.95 --max-tokens 4096 --concurrency 3 --timeout 60 --retries 1`
 	if got := addCommand(p); got != want {
 		t.Errorf("%s\n%s", got, want)
+	}
+	add := reflect.TypeFor[policyAdd]()
+	for i := range add.NumField() {
+		f := add.Field(i)
+		flag := f.Tag.Get("name")
+		if flag == "" {
+			flag = strings.ToLower(regexp.MustCompile(`([a-z])([A-Z])`).ReplaceAllString(f.Name, "$1-$2"))
+		}
+		_, positional := f.Tag.Lookup("arg")
+		if !f.Anonymous && !positional && !strings.Contains(want, " --"+flag+" ") {
+			t.Errorf("doctor's command has no --%s", flag)
+		}
 	}
 	var c cli
 	parser, err := kong.New(&c, kong.Vars{"version": "", "data": ""})
