@@ -14,18 +14,34 @@ const (
 // Policy is a named chat-completions endpoint. A policy is immutable: a change is a
 // new version under the same name, so that provenance never moves.
 type Policy struct {
-	ID         ID           `json:"id"`
-	Name       string       `json:"name"`
-	Version    int          `json:"version"`  // from 1
-	BaseURL    string       `json:"base_url"` // up to and with /v1
-	Model      string       `json:"model"`
-	Server     ServerKind   `json:"server"`
-	ToolFormat ToolFormat   `json:"tool_format"`
-	Secret     string       `json:"secret,omitempty"` // the NAME of a secret; never its value
-	Sampling   Sampling     `json:"sampling"`
-	Limits     PolicyLimits `json:"limits"`
-	CreatedAt  time.Time    `json:"created_at"`
+	ID           ID           `json:"id"`
+	Name         string       `json:"name"`
+	Version      int          `json:"version"`            // from 1
+	BaseURL      string       `json:"base_url"`           // up to and with /v1
+	Replicas     []string     `json:"replicas,omitempty"` // further addresses that serve the same model
+	Model        string       `json:"model"`
+	Server       ServerKind   `json:"server"`
+	ToolFormat   ToolFormat   `json:"tool_format"`
+	Secret       string       `json:"secret,omitempty"` // the NAME of a secret; never its value
+	Sampling     Sampling     `json:"sampling"`
+	Limits       PolicyLimits `json:"limits"`
+	Price        *Price       `json:"price,omitempty"` // nil: what it costs is not known
+	CacheMarkers CacheMarkers `json:"cache_markers,omitempty"`
+	CreatedAt    time.Time    `json:"created_at"`
 }
+
+// BaseURLs are the addresses that serve p, the first one first.
+func (p Policy) BaseURLs() []string { return append([]string{p.BaseURL}, p.Replicas...) }
+
+// CacheMarkers says whether requests mark what the server is to keep in its prompt
+// cache. Most servers keep prefixes by themselves and need none.
+type CacheMarkers string
+
+// The ways to mark.
+const (
+	CacheMarkersNone      CacheMarkers = ""          // nothing is marked
+	CacheMarkersAnthropic CacheMarkers = "anthropic" // cache_control in the content's text block
+)
 
 // ServerKind says which optional fields an endpoint takes.
 type ServerKind string
@@ -66,15 +82,20 @@ var PaperSampling = Sampling{Temperature: 0.7, TopP: 0.9}
 // Greedy is how an evaluation decodes (paper F.1).
 func (s Sampling) Greedy() Sampling { return Sampling{Temperature: 0, TopP: 1, MaxTokens: s.MaxTokens} }
 
-// PolicyLimits bounds one policy's use.
+// PolicyLimits bounds one policy's use. Each limit holds in one worker process, for all
+// versions of the policy's name together at each of its addresses.
 type PolicyLimits struct {
-	Concurrency    int `json:"concurrency"`     // calls in flight in one worker process
-	TimeoutSeconds int `json:"timeout_seconds"` // of one HTTP request
-	Retries        int `json:"retries"`         // further tries after the first
+	Concurrency       int `json:"concurrency"`         // most calls in flight; how many really are adapts to the server
+	RequestsPerMinute int `json:"requests_per_minute"` // 0: no limit
+	TokensPerMinute   int `json:"tokens_per_minute"`   // prompt and answer; 0: no limit
+	TimeoutSeconds    int `json:"timeout_seconds"`     // deadline of one HTTP request
+	Retries           int `json:"retries"`             // further tries after an answer that is of no use
+	PatienceSeconds   int `json:"patience_seconds"`    // how long a call waits for an endpoint that is down or says "not now"
+	HedgeAfterSeconds int `json:"hedge_after_seconds"` // without an answer for so long, another replica is asked too; 0: never
 }
 
 // DefaultPolicyLimits bound a policy that says nothing.
-var DefaultPolicyLimits = PolicyLimits{Concurrency: 8, TimeoutSeconds: 600, Retries: 3}
+var DefaultPolicyLimits = PolicyLimits{Concurrency: 8, TimeoutSeconds: 600, Retries: 3, PatienceSeconds: 600}
 
 // ChatRequest asks a policy for its action at a state.
 type ChatRequest struct {
@@ -87,6 +108,7 @@ type ChatRequest struct {
 	Attempt      int
 	T            int
 	Purpose      Purpose
+	Urgency      *Urgency // of a label; nil: it is never raised
 }
 
 // Purpose says why a policy was called.
@@ -137,7 +159,21 @@ type Call struct {
 	Status       int       `json:"status"` // HTTP status of the last try; 0 when no answer came
 	FinishReason string    `json:"finish_reason,omitempty"`
 	Usage        *Usage    `json:"usage,omitempty"`
+	CostMicros   *int64    `json:"cost_micros,omitempty"` // millionths of the price's currency; nil where price or usage is not known
 	Model        string    `json:"model,omitempty"`
+	BaseURL      string    `json:"base_url,omitempty"` // which address was asked last; "" where none was
+	QueueMillis  int64     `json:"queue_millis"`       // spent waiting for a place at the endpoint, before all tries together
+	Hedged       bool      `json:"hedged,omitempty"`   // two replicas were asked at once; each has its own record
 	Error        string    `json:"error,omitempty"`
 	ErrorBody    []byte    `json:"-"` // the last error body, capped; secrets removed
+}
+
+// ModelSeen is a model that answered for a policy at one address. More than one for an
+// address means that the model behind it changed.
+type ModelSeen struct {
+	PolicyID    ID        `json:"policy_id"`
+	BaseURL     string    `json:"base_url"`
+	Model       string    `json:"model"`       // as the answer names it
+	Fingerprint string    `json:"fingerprint"` // system_fingerprint; "" where the server gives none
+	FirstAt     time.Time `json:"first_at"`
 }

@@ -1,6 +1,7 @@
 package relabel
 
 import (
+	"fmt"
 	"math"
 	"net/url"
 	"regexp"
@@ -15,6 +16,9 @@ const (
 	MaxConcurrency    = 4096
 	MaxTimeoutSeconds = 24 * 3600
 	MaxRetries        = 20
+	MaxReplicas       = 64
+	MaxPerMinute      = 1_000_000_000 // requests or tokens
+	MaxPrice          = 1_000_000     // a million tokens
 )
 
 var (
@@ -33,7 +37,7 @@ var ToolFormats = []ToolFormat{ToolsNative, ToolsText}
 // field that it concerns, or nil. Ids, versions and times are not looked at: the
 // store gives them.
 func (p Policy) Validate() error {
-	for _, check := range []func(Policy) *Error{checkNames, checkBaseURL, checkSampling, checkLimits} {
+	for _, check := range []func(Policy) *Error{checkNames, checkBaseURLs, checkSampling, checkLimits, checkPrice} {
 		if err := check(p); err != nil {
 			return err
 		}
@@ -61,20 +65,43 @@ func checkNames(p Policy) *Error {
 // completionsPath is what a client adds to a base URL.
 const completionsPath = "/chat/completions"
 
+// checkBaseURLs checks all addresses. None may be given twice: affinity would count it double.
+func checkBaseURLs(p Policy) *Error {
+	if len(p.Replicas) > MaxReplicas {
+		return Errorf(CodeInvalid, "%d are more than %d", len(p.Replicas), MaxReplicas).On("replicas")
+	}
+	seen := map[string]bool{}
+	for i, address := range p.BaseURLs() {
+		field := "base_url"
+		if i > 0 {
+			field = fmt.Sprintf("replicas[%d]", i-1)
+		}
+		if err := checkBaseURL(address); err != nil {
+			return err.On(field)
+		}
+		plain := strings.TrimRight(address, "/")
+		if seen[plain] {
+			return Errorf(CodeInvalid, "this address is there already").On(field)
+		}
+		seen[plain] = true
+	}
+	return nil
+}
+
 // checkBaseURL refuses what would put a credential into a stored, shown address, and
 // the address of one call in the place of the base of all.
-func checkBaseURL(p Policy) *Error {
-	u, err := url.Parse(p.BaseURL)
+func checkBaseURL(address string) *Error {
+	u, err := url.Parse(address)
+	plain := strings.TrimRight(address, "/")
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return Errorf(CodeInvalid, "not an http or https address").On("base_url")
+		return Errorf(CodeInvalid, "not an http or https address")
 	case u.User != nil:
-		return Errorf(CodeInvalid, "holds credentials; name a secret instead").On("base_url")
+		return Errorf(CodeInvalid, "holds credentials; name a secret instead")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return Errorf(CodeInvalid, "holds a query or a fragment; it ends with the version, as in http://host:8000/v1").On("base_url")
-	case strings.HasSuffix(strings.TrimRight(p.BaseURL, "/"), completionsPath):
-		given := strings.TrimRight(p.BaseURL, "/")
-		return Errorf(CodeInvalid, "ends in %s, which is added to it; write %s", completionsPath, strings.TrimSuffix(given, completionsPath)).On("base_url")
+		return Errorf(CodeInvalid, "holds a query or a fragment; it ends with the version, as in http://host:8000/v1")
+	case strings.HasSuffix(plain, completionsPath):
+		return Errorf(CodeInvalid, "ends in %s, which is added to it; write %s", completionsPath, strings.TrimSuffix(plain, completionsPath))
 	}
 	return nil
 }
@@ -101,6 +128,43 @@ func checkLimits(p Policy) *Error {
 		return Errorf(CodeInvalid, "%d is not in 1 to %d", l.TimeoutSeconds, MaxTimeoutSeconds).On("limits.timeout_seconds")
 	case l.Retries < 0 || l.Retries > MaxRetries:
 		return Errorf(CodeInvalid, "%d is not in 0 to %d", l.Retries, MaxRetries).On("limits.retries")
+	}
+	for _, c := range []struct {
+		field    string
+		is, most int
+	}{
+		{"requests_per_minute", l.RequestsPerMinute, MaxPerMinute}, {"tokens_per_minute", l.TokensPerMinute, MaxPerMinute},
+		{"patience_seconds", l.PatienceSeconds, MaxTimeoutSeconds}, {"hedge_after_seconds", l.HedgeAfterSeconds, MaxTimeoutSeconds},
+	} {
+		if c.is < 0 || c.is > c.most {
+			return Errorf(CodeInvalid, "%d is not in 0 to %d", c.is, c.most).On("limits." + c.field)
+		}
+	}
+	if l.HedgeAfterSeconds > 0 && len(p.Replicas) == 0 {
+		return Errorf(CodeInvalid, "a second request goes to another replica, and there is none").On("limits.hedge_after_seconds")
+	}
+	return nil
+}
+
+var currency = regexp.MustCompile(`^[A-Z]{3}$`)
+
+func checkPrice(p Policy) *Error {
+	if p.CacheMarkers != CacheMarkersNone && p.CacheMarkers != CacheMarkersAnthropic {
+		return Errorf(CodeInvalid, "%q is not %q, nor left out", p.CacheMarkers, CacheMarkersAnthropic).On("cache_markers")
+	}
+	if p.Price == nil {
+		return nil
+	}
+	for _, c := range []struct {
+		field string
+		is    float64
+	}{{"input", p.Price.Input}, {"cached", p.Price.Cached}, {"output", p.Price.Output}} {
+		if math.IsNaN(c.is) || c.is < 0 || c.is > MaxPrice {
+			return Errorf(CodeInvalid, "%v is not in 0 to %d", c.is, MaxPrice).On("price." + c.field)
+		}
+	}
+	if !currency.MatchString(p.Price.Currency) {
+		return Errorf(CodeInvalid, "not three capital letters, such as USD").On("price.currency")
 	}
 	return nil
 }

@@ -22,6 +22,8 @@ func TestASoundPolicyPasses(t *testing.T) {
 	}
 	p.Sampling = p.Sampling.Greedy()
 	p.Secret = ""
+	p.Replicas, p.Limits.HedgeAfterSeconds = []string{"http://b:8000/v1"}, 20
+	p.Price, p.CacheMarkers = &Price{Input: 3, Cached: 0.3, Output: 15, Currency: "USD"}, CacheMarkersAnthropic
 	if err := p.Validate(); err != nil {
 		t.Error("greedy, without a secret:", err)
 	}
@@ -58,6 +60,18 @@ func TestAnUnsoundPolicyIsRefusedByField(t *testing.T) {
 		{"limits.concurrency", func(p *Policy) { p.Limits.Concurrency = 0 }},
 		{"limits.timeout_seconds", func(p *Policy) { p.Limits.TimeoutSeconds = 600_000 }},
 		{"limits.retries", func(p *Policy) { p.Limits.Retries = -1 }},
+		{"limits.requests_per_minute", func(p *Policy) { p.Limits.RequestsPerMinute = -1 }},
+		{"limits.tokens_per_minute", func(p *Policy) { p.Limits.TokensPerMinute = 2_000_000_000 }},
+		{"limits.patience_seconds", func(p *Policy) { p.Limits.PatienceSeconds = 600_000 }},
+		{"limits.hedge_after_seconds", func(p *Policy) { p.Limits.HedgeAfterSeconds = -1 }},
+		{"limits.hedge_after_seconds", func(p *Policy) { p.Limits.HedgeAfterSeconds = 5 }}, // without a replica
+		{"replicas[1]", func(p *Policy) { p.Replicas = []string{"http://a/v1", "http://me:sk-canary@b/v1"} }},
+		{"replicas[0]", func(p *Policy) { p.Replicas = []string{p.BaseURL + "/"} }},
+		{"replicas", func(p *Policy) { p.Replicas = make([]string, 65) }},
+		{"price.output", func(p *Policy) { p.Price = &Price{Output: math.NaN(), Currency: "USD"} }},
+		{"price.input", func(p *Policy) { p.Price = &Price{Input: -1, Currency: "USD"} }},
+		{"price.currency", func(p *Policy) { p.Price = &Price{Input: 1, Currency: "dollars"} }},
+		{"cache_markers", func(p *Policy) { p.CacheMarkers = "all" }},
 	} {
 		p := soundPolicy()
 		c.change(&p)

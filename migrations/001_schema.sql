@@ -64,6 +64,7 @@ CREATE TABLE policies (
     name            text NOT NULL CHECK (name <> '' AND position('@' IN name) = 0), -- name@version names a version
     version         integer NOT NULL CHECK (version >= 1),
     base_url        text NOT NULL,
+    replicas        text[], -- further addresses of the same model; null: none
     model           text NOT NULL,
     server          text NOT NULL,
     tool_format     text NOT NULL CHECK (tool_format IN ('native', 'text')),
@@ -71,14 +72,30 @@ CREATE TABLE policies (
     temperature     double precision NOT NULL CHECK (temperature BETWEEN 0 AND 100),
     top_p           double precision NOT NULL CHECK (top_p BETWEEN 0 AND 1),
     max_tokens      integer NOT NULL CHECK (max_tokens >= 0),
-    concurrency     integer NOT NULL CHECK (concurrency >= 0),
-    timeout_seconds integer NOT NULL CHECK (timeout_seconds >= 0),
-    retries         integer NOT NULL CHECK (retries >= 0),
+    concurrency         integer NOT NULL CHECK (concurrency >= 0),
+    requests_per_minute integer NOT NULL CHECK (requests_per_minute >= 0), -- 0: no limit
+    tokens_per_minute   integer NOT NULL CHECK (tokens_per_minute >= 0),   -- 0: no limit
+    timeout_seconds     integer NOT NULL CHECK (timeout_seconds >= 0),
+    retries             integer NOT NULL CHECK (retries >= 0),
+    patience_seconds    integer NOT NULL CHECK (patience_seconds >= 0),
+    hedge_after_seconds integer NOT NULL CHECK (hedge_after_seconds >= 0), -- 0: never
+    price           json, -- a million tokens: input, cached, output, currency; null: not known
+    cache_markers   text NOT NULL,
     created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT policies_version UNIQUE (name, version)
 );
 CREATE INDEX policies_page ON policies (created_at DESC, id DESC);
 CREATE TRIGGER policies_immutable BEFORE UPDATE ON policies FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+-- The models that answered for a policy. More than one at an address: what is behind it changed.
+CREATE TABLE models_seen (
+    policy_id   uuid NOT NULL REFERENCES policies ON DELETE CASCADE,
+    base_url    text NOT NULL,
+    model       text NOT NULL,
+    fingerprint text NOT NULL,
+    first_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (policy_id, base_url, model, fingerprint)
+);
 
 CREATE TABLE runs (
     id                 uuid PRIMARY KEY,
@@ -127,5 +144,5 @@ CREATE TRIGGER iterations_step BEFORE UPDATE OF state ON iterations
 
 ---- create above / drop below ----
 
-DROP TABLE iterations, runs, policies, tasks, tasksets, relabel_schema_texts;
+DROP TABLE iterations, runs, models_seen, policies, tasks, tasksets, relabel_schema_texts;
 DROP FUNCTION refuse_change, refuse_step;

@@ -213,12 +213,16 @@ CREATE TABLE calls (
     purpose           text NOT NULL CHECK (purpose IN ('act', 'label', 'probe')),
     started_at        timestamptz NOT NULL,
     millis            bigint NOT NULL CHECK (millis >= 0),
+    queue_millis      bigint NOT NULL CHECK (queue_millis >= 0),
+    base_url          text NOT NULL,
+    hedged            boolean NOT NULL,
     tries             integer NOT NULL CHECK (tries >= 0),
     status            integer NOT NULL,
     finish_reason     text NOT NULL,
     prompt_tokens     integer,
     completion_tokens integer,
     cached_tokens     integer,
+    cost_micros       bigint, -- millionths of the policy's currency; null where it is not known
     model             text NOT NULL,
     error             text NOT NULL,
     error_body        bytea COMPRESSION lz4

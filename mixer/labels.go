@@ -16,6 +16,8 @@ type labels struct {
 	r      *rollout
 	work   sync.WaitGroup
 
+	urgency relabel.Urgency // of all of them: raised when the rollout has ended and waits
+
 	mu  sync.Mutex
 	err error // the first that is no missing label
 }
@@ -37,6 +39,7 @@ type pendingLabel struct {
 // ask asks for the label of turn t, without waiting.
 func (l *labels) ask(t int, req relabel.ChatRequest) *pendingLabel {
 	ctx, cancel := context.WithCancel(l.ctx)
+	req.Urgency = &l.urgency
 	p := &pendingLabel{
 		t: t, owed: relabel.Action{PolicyID: l.r.claim.Teacher.ID, Status: relabel.Owed},
 		answer: make(chan relabel.Action, 1), cancel: cancel,
@@ -149,6 +152,7 @@ func (l *labels) fail(err error) {
 // back, which is ErrReleased. Only the rollout's own goroutine may call it: nothing is
 // asked for meanwhile.
 func (l *labels) wait(giveBack <-chan struct{}) error {
+	l.urgency.Raise()
 	settled := make(chan struct{})
 	go func() {
 		defer close(settled)

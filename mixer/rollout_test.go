@@ -71,6 +71,42 @@ func TestStudentTurnsWaitForTheStudentAlone(t *testing.T) {
 	})
 }
 
+func TestLabelsAreRaisedWhenTheirRolloutHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("sss", 3)
+		answer, act := make(chan struct{}), make(chan struct{})
+		asked := make(chan relabel.ChatRequest, 3)
+		b.world.teacher = func(_ context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+			asked <- req
+			<-answer
+			return says(relabel.Teacher, req, "execute_bash"), nil
+		}
+		talk := b.world.student
+		b.world.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+			<-act
+			return talk(ctx, req)
+		}
+		done := make(chan error)
+		go func() { done <- b.roll(context.Background()) }()
+		synctest.Wait()
+		first := <-asked
+		if first.Urgency.Raised() {
+			t.Error("a label is raised while its rollout goes on")
+		}
+		close(act)
+		synctest.Wait()
+		for _, req := range []relabel.ChatRequest{first, <-asked, <-asked} {
+			if !req.Urgency.Raised() {
+				t.Errorf("the label of turn %d is not raised when its rollout has ended", req.T)
+			}
+		}
+		close(answer)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Twenty turns of 0.2 s and the last one's label of 2 s, by the bubble's clock.
 func TestTwentyStudentTurnsTakeTheirTimeAndOneLabel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

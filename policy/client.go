@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"relabel"
@@ -20,9 +19,14 @@ const recordLimit = 10 * time.Second
 // Options are what a Client needs of its surroundings.
 type Options struct {
 	Secrets Secrets
-	// Record keeps a call; nil keeps none. It is called once for each Complete, from
-	// the same goroutine, and must be safe for concurrent use.
+	// Endpoints are shared by all clients of a process; nil gives this one its own.
+	Endpoints *Endpoints
+	// Record keeps a call; nil keeps none. It is called once for each Complete, and once
+	// more for a second request to another replica; it must be safe for concurrent use.
 	Record func(context.Context, relabel.Call) error
+	// Seen is told which model answered, when it is the first time at that address that
+	// this client sees it; nil is not told. It must be safe for concurrent use.
+	Seen func(context.Context, relabel.ModelSeen) error
 	// HTTP is used in place of a client with the default transport (proxies from the
 	// environment, the system's certificates). Its CheckRedirect is not asked:
 	// redirects are never followed.
@@ -30,16 +34,15 @@ type Options struct {
 }
 
 // Client asks one policy version for actions. It is safe for concurrent use, and is
-// meant to be shared: the policy's concurrency limit holds for each Client.
+// meant to be shared. What limits its calls is the Endpoints' to say.
 type Client struct {
-	policy  relabel.Policy
-	url     string // of /chat/completions
-	http    *http.Client
-	secrets Secrets
-	record  func(context.Context, relabel.Call) error
-	gate    *gate
-	quiet   quiet
-	clock   clock
+	policy    relabel.Policy
+	http      *http.Client
+	secrets   Secrets
+	record    func(context.Context, relabel.Call) error
+	endpoints *Endpoints
+	replicas  []*lane
+	models    models
 }
 
 // Open checks p and makes a Client for it. Nothing is sent. Errors are CodeInvalid
@@ -51,15 +54,21 @@ func Open(p relabel.Policy, o Options) (*Client, error) {
 	if _, err := o.Secrets.of(p); err != nil {
 		return nil, err
 	}
-	return &Client{
-		policy:  p,
-		url:     strings.TrimRight(p.BaseURL, "/") + "/chat/completions",
-		http:    withoutRedirects(o.HTTP, p.Limits.Concurrency),
-		secrets: o.Secrets,
-		record:  o.Record,
-		gate:    newGate(p.Limits.Concurrency),
-		clock:   systemClock,
-	}, nil
+	c := &Client{
+		policy:    p,
+		http:      withoutRedirects(o.HTTP, p.Limits.Concurrency),
+		secrets:   o.Secrets,
+		record:    o.Record,
+		endpoints: o.Endpoints,
+		models:    models{tell: o.Seen},
+	}
+	if c.endpoints == nil {
+		c.endpoints = NewEndpoints(Observe{})
+	}
+	for _, base := range p.BaseURLs() {
+		c.replicas = append(c.replicas, c.endpoints.join(base, p))
+	}
+	return c, nil
 }
 
 // withoutRedirects copies c, or makes a default client. A redirect would carry the
@@ -78,30 +87,40 @@ func withoutRedirects(c *http.Client, connections int) *http.Client {
 }
 
 // Complete asks for the action at req's state, trying again within the policy's
-// limits, and records the call, whatever becomes of it. Calls whose action is executed
-// go before labels when the policy's limit is reached.
+// limits, and records the call, whatever becomes of it. While the endpoint is full,
+// calls whose action is executed go before labels, and labels that were raised before
+// others. While it is down or busy, the call waits for it within the policy's patience.
 //
 // Errors are CodeContextOverflow when the endpoint says that the state is too long,
 // CodeEndpoint when no answer is to be had (wrapping the context's error when that
 // ended), CodeSecretMissing, and CodeUnavailable when the call could not be recorded.
 func (c *Client) Complete(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
-	call := relabel.Call{ID: relabel.NewID(), PolicyID: c.policy.ID, Attempt: req.Attempt, T: req.T,
-		Purpose: req.Purpose, StartedAt: c.clock.now()}
-	if req.TrajectoryID != (relabel.ID{}) {
-		call.TrajectoryID = &req.TrajectoryID
-	}
+	call := c.newCall(req)
 	done, err := c.ask(ctx, req, &call)
-	call.Millis = c.clock.now().Sub(call.StartedAt).Milliseconds()
+	call.Millis = time.Since(call.StartedAt).Milliseconds()
 	if err != nil {
 		call.Error = err.Error()
 	}
 	if err == nil {
 		done = understood(c.policy, req, done)
 	}
-	if lost := c.keep(ctx, call); lost != nil {
+	lost := c.keep(ctx, call)
+	if lost == nil && err == nil {
+		lost = c.see(ctx, call.BaseURL, done)
+	}
+	if lost != nil {
 		return relabel.Completion{}, errors.Join(lost, err) // its code first: asked again later, it may be recorded
 	}
 	return done, err
+}
+
+func (c *Client) newCall(req relabel.ChatRequest) relabel.Call {
+	call := relabel.Call{ID: relabel.NewID(), PolicyID: c.policy.ID, Attempt: req.Attempt, T: req.T,
+		Purpose: req.Purpose, StartedAt: time.Now()}
+	if req.TrajectoryID != (relabel.ID{}) {
+		call.TrajectoryID = &req.TrajectoryID
+	}
+	return call
 }
 
 // keep records a call, also when its context has ended.
@@ -118,52 +137,76 @@ func (c *Client) keep(ctx context.Context, call relabel.Call) error {
 }
 
 // ask tries until there is an answer, a failure that trying again does not mend, or
-// no try left, and writes into call what happened.
+// nothing left to try it with, and writes into call what happened.
 func (c *Client) ask(ctx context.Context, req relabel.ChatRequest, call *relabel.Call) (relabel.Completion, error) {
 	secret, err := c.secrets.of(c.policy)
 	if err != nil {
 		return relabel.Completion{}, err
 	}
+	q := question{req: req, body: appendRequest(nil, c.policy, req), secret: secret,
+		replicas: affinity(c.replicas, req.TrajectoryID), arrived: c.endpoints.arrivals.Add(1), lost: map[string]int{}}
 	for {
-		done, fail, err := c.tryInTurn(ctx, req, secret, call)
+		a, loser := c.hedge(ctx, q)
+		if loser != nil {
+			call.Hedged = true
+			if err := c.keepLoser(ctx, req, *loser); err != nil {
+				return relabel.Completion{}, err
+			}
+		}
+		c.write(call, a)
+		q.tries = call.Tries
+		q.waited(a)
 		switch {
-		case err != nil:
-			return relabel.Completion{}, c.givenUp(err)
-		case fail == nil:
-			call.FinishReason, call.Usage, call.Model = done.FinishReason, done.Usage, done.Model
-			return done, nil
+		case errors.Is(a.err, errElsewhere):
+			continue
+		case a.outage():
+			return relabel.Completion{}, c.failed("the endpoint was down for longer than the policy's patience of %d s", c.policy.Limits.PatienceSeconds).Because(a.err)
+		case a.err != nil:
+			return relabel.Completion{}, c.givenUp(a.err)
+		case a.fail == nil:
+			return a.done, nil
 		case ctx.Err() != nil:
 			return relabel.Completion{}, c.givenUp(ctx.Err())
-		case call.Tries > min(fail.retries, c.policy.Limits.Retries):
-			return relabel.Completion{}, fail.err
+		case !q.settle(a, c.patience(), c.policy.Limits.Retries):
+			return relabel.Completion{}, a.fail.err
+		case a.refused:
+			continue // the breaker says when it may go
 		}
-		if err := c.pause(ctx, call.Tries, fail); err != nil {
+		if err := pause(ctx, call.Tries); err != nil {
 			return relabel.Completion{}, c.givenUp(err)
 		}
 	}
 }
 
-// tryInTurn tries once, as soon as the gate has a place and the endpoint wants to hear
-// from us. Between its tries a call has no place: a label that waits for its next try
-// must not hold up a call that a rollout waits for. An error is ctx's.
-func (c *Client) tryInTurn(ctx context.Context, req relabel.ChatRequest, secret string, call *relabel.Call) (relabel.Completion, *failure, error) {
-	if err := c.gate.enter(ctx, req.Purpose != relabel.PurposeLabel); err != nil {
-		return relabel.Completion{}, nil, err
+// write notes an attempt in the call's record.
+func (c *Client) write(call *relabel.Call, a attempt) {
+	call.QueueMillis += a.queued.Milliseconds()
+	if a.begun.IsZero() {
+		return
 	}
-	defer c.gate.leave()
 	if call.Tries == 0 {
-		call.StartedAt = c.clock.now()
-	}
-	if err := c.quiet.wait(ctx, c.clock); err != nil {
-		return relabel.Completion{}, nil, err
+		call.StartedAt = a.begun
 	}
 	call.Tries++
-	done, status, fail := c.try(ctx, appendRequest(nil, c.policy, req), secret)
-	call.Status = status
-	if fail != nil {
-		call.ErrorBody = fail.body
+	call.BaseURL, call.Status = a.base, a.status
+	if a.fail != nil {
+		call.ErrorBody = a.fail.body
+		return
 	}
-	return done, fail, nil
+	call.FinishReason, call.Usage, call.Model = a.done.FinishReason, a.done.Usage, a.done.Model
+	call.CostMicros = c.policy.Price.CostMicros(a.done.Usage)
+}
+
+// keepLoser records the request whose answer came too late, beside the call's record.
+func (c *Client) keepLoser(ctx context.Context, req relabel.ChatRequest, a attempt) error {
+	call := c.newCall(req)
+	call.Hedged, call.Error = true, "another replica answered first"
+	if a.fail != nil && !a.left {
+		call.Error = a.fail.err.Error()
+	}
+	c.write(&call, a)
+	call.Millis = a.took.Milliseconds()
+	return c.keep(ctx, call)
 }
 
 // givenUp is the error of a call whose context ended.

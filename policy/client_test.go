@@ -25,7 +25,8 @@ func TestACallIsRecordedWithWhatItWasFor(t *testing.T) {
 	c := b.ledger.only(t)
 	if c.PolicyID != b.policy.ID || *c.TrajectoryID != req.TrajectoryID || c.Attempt != 1 || c.T != 3 || c.Purpose != relabel.PurposeAct ||
 		c.Tries != 1 || c.Status != 200 || c.FinishReason != "stop" || c.Model != "tiny" || c.Error != "" || c.ErrorBody != nil ||
-		*c.Usage != *done.Usage || c.ID == (relabel.ID{}) || !c.StartedAt.Equal(b.clock.time) {
+		*c.Usage != *done.Usage || c.ID == (relabel.ID{}) || c.StartedAt.IsZero() ||
+		c.BaseURL != "http://model/v1" || c.Hedged || c.CostMicros != nil {
 		t.Errorf("%+v", c)
 	}
 	if string(done.Raw) != `{"role":"assistant","content":"hi"}` || done.Message.Content != "hi" {
@@ -74,181 +75,227 @@ func TestTroubleIsRetriedAndFinalErrorsAreNot(t *testing.T) {
 		"404":                   {say(404, ""), 1, relabel.CodeEndpoint},
 		"422":                   {say(422, ""), 1, relabel.CodeEndpoint},
 		"501":                   {say(501, ""), 1, relabel.CodeEndpoint},
+		"no money left":         {say(429, `{"error":{"code":"insufficient_quota","message":"pay"}}`), 1, relabel.CodeEndpoint},
 		"overflow":              {say(400, `{"error":{"code":"context_length_exceeded","message":"x"}}`), 1, relabel.CodeContextOverflow},
 		"overflow inside a 200": {say(200, `{"error":{"type":"exceed_context_size_error","message":"x"}}`), 1, relabel.CodeContextOverflow},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := open(t, inTurn(c.trouble, good), nil)
-			b.server.Config.ErrorLog = nil
-			done, err := b.Complete(t.Context(), hello())
-			call := b.ledger.only(t)
-			if c.tries == 0 {
-				if err != nil || done.Message.Content != "hi" || call.Tries != 2 || call.Status != 200 || call.Error != "" {
+			bubble(t, func(t *testing.T) {
+				b := open(t, inTurn(c.trouble, good), nil)
+				done, err := b.Complete(t.Context(), hello())
+				call := b.ledger.only(t)
+				if c.tries == 0 {
+					if err != nil || done.Message.Content != "hi" || call.Tries != 2 || call.Status != 200 || call.Error != "" {
+						t.Errorf("%v, %+v", err, call)
+					}
+					return
+				}
+				if relabel.CodeOf(err) != c.code || call.Tries != c.tries || call.Error == "" {
 					t.Errorf("%v, %+v", err, call)
 				}
-				return
-			}
-			if relabel.CodeOf(err) != c.code || call.Tries != c.tries || call.Error == "" {
-				t.Errorf("%v, %+v", err, call)
-			}
+			})
 		})
 	}
 }
 
 func TestRetriesAreBounded(t *testing.T) {
 	for _, c := range []struct{ status, retries, tries int }{
-		{503, 3, 4}, {503, 0, 1}, {429, 5, 6}, {500, 3, 2}, {500, 0, 1}, {200, 2, 3},
+		{429, 5, 6}, {429, 0, 1}, {503, 1, 2}, {500, 3, 2}, {500, 0, 1}, {200, 2, 3},
 	} {
-		b := open(t, say(c.status, "no"), func(p *relabel.Policy) { p.Limits.Retries = c.retries })
-		_, err := b.Complete(t.Context(), hello())
-		call := b.ledger.only(t)
-		if relabel.CodeOf(err) != relabel.CodeEndpoint || call.Tries != c.tries || call.Status != c.status || string(call.ErrorBody) != "no" {
-			t.Errorf("HTTP %d with %d retries: %d tries, %v", c.status, c.retries, call.Tries, err)
-		}
-	}
-}
-
-func TestWaitsGrowWithJitterAndHonourRetryAfter(t *testing.T) {
-	after := func(value string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Retry-After", value)
-			w.WriteHeader(429)
-		}
-	}
-	half := backoffBase / 2
-	for name, c := range map[string]struct {
-		handler http.HandlerFunc
-		retries int
-		want    []time.Duration
-	}{
-		"exponential, capped": {say(503, ""), 7, []time.Duration{half, 2 * half, 4 * half, 8 * half, 16 * half, backoffMax / 2, backoffMax / 2}},
-		"seconds":             {after("7"), 1, []time.Duration{7*time.Second + half}},
-		"a date":              {after("Thu, 01 Jan 2026 00:00:20 GMT"), 1, []time.Duration{20*time.Second + half}},
-		"far too long":        {after("86400"), 1, []time.Duration{retryAfterMax + half}},
-		"a date gone by":      {after("Thu, 01 Jan 2015 00:00:20 GMT"), 1, []time.Duration{half}},
-		"nonsense":            {after("soon"), 1, []time.Duration{half}},
-		"negative":            {after("-5"), 1, []time.Duration{half}},
-		"not a number":        {after("NaN"), 1, []time.Duration{half}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := open(t, c.handler, func(p *relabel.Policy) { p.Limits.Retries = c.retries })
-			if _, err := b.Complete(t.Context(), hello()); err == nil {
-				t.Fatal("no error")
-			}
-			if !slices.Equal(b.clock.slept, c.want) {
-				t.Errorf("slept %v, want %v", b.clock.slept, c.want)
-			}
-			if got, want := b.ledger.only(t).Millis, total(c.want).Milliseconds(); got != want {
-				t.Errorf("%d ms were recorded, not %d", got, want)
+		bubble(t, func(t *testing.T) {
+			b := open(t, say(c.status, "no"), func(p *relabel.Policy) { p.Limits.Retries = c.retries })
+			_, err := b.Complete(t.Context(), hello())
+			call := b.ledger.only(t)
+			if relabel.CodeOf(err) != relabel.CodeEndpoint || call.Tries != c.tries || call.Status != c.status || string(call.ErrorBody) != "no" {
+				t.Errorf("HTTP %d with %d retries: %d tries, %v", c.status, c.retries, call.Tries, err)
 			}
 		})
 	}
 }
 
-func total(waits []time.Duration) (sum time.Duration) {
-	for _, w := range waits {
-		sum += w
+func TestWaitsGrowWithJitter(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var at []time.Time
+		b := open(t, func(w http.ResponseWriter, r *http.Request) {
+			at = append(at, time.Now())
+			w.WriteHeader(429)
+		}, func(p *relabel.Policy) { p.Limits.Retries = 20 })
+		if _, err := b.Complete(t.Context(), hello()); err == nil {
+			t.Fatal("no error")
+		}
+		different := map[time.Duration]bool{}
+		for n := 1; n < len(at); n++ {
+			wait := at[n].Sub(at[n-1])
+			different[wait] = true
+			if wait > min(backoffBase<<(n-1), backoffMax) {
+				t.Errorf("%v after try %d", wait, n)
+			}
+		}
+		if all := at[20].Sub(at[0]); len(different) < 15 || all < time.Minute {
+			t.Errorf("%d different waits, %v in all", len(different), all)
+		}
+		if got, want := b.ledger.only(t).Millis, at[20].Sub(at[0]).Milliseconds(); got != want {
+			t.Errorf("%d ms were recorded, not %d", got, want)
+		}
+	})
+}
+
+func TestRetryAfterHoldsTheWholeEndpoint(t *testing.T) {
+	for name, c := range map[string]struct {
+		value string
+		want  time.Duration // 0: no more than the backoff
+	}{
+		"seconds":      {"7", 7 * time.Second},
+		"a date":       {"Sat, 01 Jan 2000 00:00:20 GMT", 20 * time.Second}, // a bubble begins with the year 2000
+		"far too long": {"86400", retryAfterMax},
+		"a date gone":  {"Thu, 01 Jan 1998 00:00:20 GMT", 0},
+		"nonsense":     {"soon", 0},
+		"negative":     {"-5", 0},
+		"no number":    {"NaN", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				begin, told := time.Now(), make(chan struct{})
+				var after []time.Duration
+				refuse := func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Retry-After", c.value)
+					w.WriteHeader(429)
+					close(told)
+				}
+				b := open(t, inTurn(refuse, func(w http.ResponseWriter, r *http.Request) {
+					after = append(after, time.Since(begin))
+					good(w, r)
+				}), func(p *relabel.Policy) { p.Limits.Concurrency = 1 })
+				var other sync.WaitGroup
+				other.Go(func() {
+					<-told
+					if _, err := b.Complete(t.Context(), hello()); err != nil {
+						t.Error(err)
+					}
+				})
+				if _, err := b.Complete(t.Context(), hello()); err != nil {
+					t.Error(err)
+				}
+				other.Wait()
+				for _, d := range after {
+					if d < c.want || d > c.want+2*backoffBase {
+						t.Errorf("asked again after %v, not %v", d, c.want)
+					}
+				}
+				if len(after) != 2 {
+					t.Errorf("asked %d times more", len(after))
+				}
+			})
+		})
 	}
-	return sum
 }
 
 func TestALabelThatWaitsForItsNextTryHoldsNobodyUp(t *testing.T) {
-	b := open(t, inTurn(say(503, "busy"), good), func(p *relabel.Policy) { p.Limits.Concurrency = 1 })
-	acted := false
-	asleep := b.Client.clock.sleep
-	b.Client.clock.sleep = func(ctx context.Context, d time.Duration) error {
-		if !acted {
-			acted = true
-			ctx, cancel := context.WithTimeout(ctx, 20*time.Second) // the test's own end, where the act never gets a place
-			defer cancel()
-			if _, err := b.Complete(ctx, hello()); err != nil {
-				t.Errorf("an act beside a label that waits: %v", err)
+	bubble(t, func(t *testing.T) {
+		failed := make(chan struct{})
+		var served []string
+		b := open(t, func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			purpose := "act"
+			if strings.Contains(string(body), "label this") {
+				purpose = "label"
 			}
+			if served = append(served, purpose); len(served) == 1 {
+				w.WriteHeader(500)
+				close(failed)
+				return
+			}
+			good(w, r)
+		}, func(p *relabel.Policy) { p.Limits.Concurrency = 1 })
+		var work sync.WaitGroup
+		work.Go(func() {
+			label := hello()
+			label.Purpose, label.Messages[0].Content = relabel.PurposeLabel, "label this"
+			if _, err := b.Complete(t.Context(), label); err != nil {
+				t.Error(err)
+			}
+		})
+		<-failed
+		if _, err := b.Complete(t.Context(), hello()); err != nil {
+			t.Error(err)
 		}
-		return asleep(ctx, d)
-	}
-	label := hello()
-	label.Purpose = relabel.PurposeLabel
-	if _, err := b.Complete(t.Context(), label); err != nil || !acted {
-		t.Errorf("acted %v, the label gave %v", acted, err)
-	}
-}
-
-func TestRetryAfterHoldsBackTheOtherCallers(t *testing.T) {
-	b := open(t, good, nil)
-	b.quiet.until(b.clock.time.Add(9 * time.Second))
-	if _, err := b.Complete(t.Context(), hello()); err != nil || !slices.Equal(b.clock.slept, []time.Duration{9 * time.Second}) {
-		t.Errorf("slept %v, %v", b.clock.slept, err)
-	}
+		work.Wait()
+		if !slices.Equal(served, []string{"label", "act", "label"}) {
+			t.Errorf("served %v", served)
+		}
+	})
 }
 
 func TestRetriesEndWithTheContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	b := open(t, func(w http.ResponseWriter, _ *http.Request) { cancel(); w.WriteHeader(503) }, func(p *relabel.Policy) { p.Limits.Retries = 20 })
-	_, err := b.Complete(ctx, hello())
-	if call := b.ledger.only(t); relabel.CodeOf(err) != relabel.CodeEndpoint || !errors.Is(err, context.Canceled) || call.Tries != 1 {
-		t.Errorf("%v, %+v", err, call)
-	}
+	bubble(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		b := open(t, func(w http.ResponseWriter, _ *http.Request) { cancel(); w.WriteHeader(503) }, func(p *relabel.Policy) { p.Limits.Retries = 20 })
+		_, err := b.Complete(ctx, hello())
+		if call := b.ledger.only(t); relabel.CodeOf(err) != relabel.CodeEndpoint || !errors.Is(err, context.Canceled) || call.Tries != 1 {
+			t.Errorf("%v, %+v", err, call)
+		}
+	})
 }
 
 func TestACancelledCallIsRecorded(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	b := open(t, func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // the server sees that the client left once the body is read
-		cancel()
-		<-r.Context().Done()
-	}, nil)
-	_, err := b.Complete(ctx, hello())
-	if call := b.ledger.only(t); !errors.Is(err, context.Canceled) || call.Status != 0 || call.Tries != 1 || call.Error == "" {
-		t.Errorf("%v, %+v", err, call)
-	}
-	b.ledger.calls = nil
-	if _, err := b.Complete(ctx, hello()); !errors.Is(err, context.Canceled) || b.ledger.only(t).Tries != 0 {
-		t.Errorf("%v, %+v", err, b.ledger.calls)
-	}
+	bubble(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		b := open(t, func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // the server sees that the client left once the body is read
+			cancel()
+			<-r.Context().Done()
+		}, nil)
+		_, err := b.Complete(ctx, hello())
+		if call := b.ledger.only(t); !errors.Is(err, context.Canceled) || call.Status != 0 || call.Tries != 1 || call.Error == "" {
+			t.Errorf("%v, %+v", err, call)
+		}
+		b.ledger.calls = nil
+		if _, err := b.Complete(ctx, hello()); !errors.Is(err, context.Canceled) || b.ledger.only(t).Tries != 0 {
+			t.Errorf("%v, %+v", err, b.ledger.calls)
+		}
+	})
 }
 
 func TestASlowServerTimesOutAndIsTriedAgain(t *testing.T) {
 	for name, slow := range map[string]http.HandlerFunc{
-		"headers": func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			<-r.Context().Done()
-		},
+		"headers": hang,
 		"body": func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
 			_, _ = io.WriteString(w, goodBody[:20])
 			_ = http.NewResponseController(w).Flush()
-			<-r.Context().Done()
+			hang(w, r)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := open(t, inTurn(slow, good), func(p *relabel.Policy) { p.Limits.TimeoutSeconds = 1 })
-			done, err := b.Complete(t.Context(), hello())
-			if call := b.ledger.only(t); err != nil || done.Message.Content != "hi" || call.Tries != 2 {
-				t.Errorf("%v, %+v", err, call)
-			}
+			bubble(t, func(t *testing.T) {
+				b := open(t, inTurn(slow, good), nil)
+				done, err := b.Complete(t.Context(), hello())
+				if call := b.ledger.only(t); err != nil || done.Message.Content != "hi" || call.Tries != 2 || call.Millis < 30_000 {
+					t.Errorf("%v, %+v", err, call)
+				}
+			})
 		})
 	}
 }
 
 func TestATimeoutIsAnEndpointErrorThatSaysSo(t *testing.T) {
-	b := open(t, func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		<-r.Context().Done()
-	}, func(p *relabel.Policy) { p.Limits.TimeoutSeconds, p.Limits.Retries = 1, 0 })
-	_, err := b.Complete(t.Context(), hello())
-	if call := b.ledger.only(t); relabel.CodeOf(err) != relabel.CodeEndpoint || !strings.Contains(err.Error(), "within 1 s") || call.Status != 0 {
-		t.Errorf("%v, %+v", err, call)
-	}
+	bubble(t, func(t *testing.T) {
+		b := open(t, hang, func(p *relabel.Policy) { p.Limits.Retries = 0 })
+		_, err := b.Complete(t.Context(), hello())
+		if call := b.ledger.only(t); relabel.CodeOf(err) != relabel.CodeEndpoint || !strings.Contains(err.Error(), "within 30 s") || call.Status != 0 {
+			t.Errorf("%v, %+v", err, call)
+		}
+	})
 }
 
 func TestAnEndpointThatIsNotThereIsAnEndpointError(t *testing.T) {
-	b := open(t, good, func(p *relabel.Policy) { p.Limits.Retries = 2 })
-	b.server.Close()
-	_, err := b.Complete(t.Context(), hello())
-	if call := b.ledger.only(t); relabel.CodeOf(err) != relabel.CodeEndpoint || call.Tries != 3 || call.Status != 0 {
-		t.Errorf("%v, %+v", err, call)
-	}
+	bubble(t, func(t *testing.T) {
+		b := open(t, good, func(p *relabel.Policy) { p.Limits.Retries = 2 })
+		b.server.Close()
+		_, err := b.Complete(t.Context(), hello())
+		if call := b.ledger.only(t); relabel.CodeOf(err) != relabel.CodeEndpoint || call.Tries != 3 || call.Status != 0 {
+			t.Errorf("%v, %+v", err, call)
+		}
+	})
 }
 
 func TestARedirectIsNotFollowed(t *testing.T) {

@@ -20,6 +20,7 @@ const always = math.MaxInt
 // failure is one try that gave no answer.
 type failure struct {
 	err     *relabel.Error
+	outcome outcome
 	body    []byte        // what the server said, capped and without the secret
 	retries int           // further tries that may help, before the policy's limit
 	after   time.Duration // the server's Retry-After; 0 where it says nothing
@@ -39,7 +40,7 @@ func (c *Client) overflow(told serverError, secret string) *relabel.Error {
 // the caller's own mistakes and for calls cut by max_tokens, so a 500 is tried only
 // once more; what says "busy" or "not now" as often as the policy allows; the rest is final.
 func (c *Client) refused(resp *http.Response, body []byte, secret string) *failure {
-	f := &failure{body: keptBody(body, secret)}
+	f := &failure{body: keptBody(body, secret), outcome: ofStatus(resp.StatusCode)}
 	told := readError(body)
 	switch s := resp.StatusCode; {
 	case s >= 300 && s < 400:
@@ -48,12 +49,14 @@ func (c *Client) refused(resp *http.Response, body []byte, secret string) *failu
 	case s != http.StatusTooManyRequests && told.overflow():
 		f.err = c.overflow(told, secret)
 		return f
+	case told.code == "insufficient_quota":
+		f.outcome = useless // no wait brings the money
 	case s == http.StatusInternalServerError:
 		f.retries = 1
 	case s > 500 && s != http.StatusNotImplemented, s == http.StatusTooManyRequests,
 		s == http.StatusRequestTimeout, s == http.StatusConflict, s == http.StatusTooEarly:
 		f.retries = always
-		f.after = retryAfter(resp.Header.Get("Retry-After"), c.clock.now())
+		f.after = retryAfter(resp.Header.Get("Retry-After"), time.Now())
 	}
 	f.err = c.failed("HTTP %d: %s", resp.StatusCode, told.shown(secret))
 	if hint := c.hint(resp.StatusCode, told); hint != "" {

@@ -217,7 +217,7 @@ func TestAProbeOfNothingSaysSo(t *testing.T) {
 	}
 	b := open(t, good, nil)
 	b.server.Close()
-	r, err = Probe(t.Context(), b.policy, Options{})
+	r, err = Probe(t.Context(), b.policy, Options{HTTP: b.server.Client()})
 	if relabel.CodeOf(err) != relabel.CodeEndpoint || r.Reachable || r.Problem == "" || r.Found(AskReachable) != No {
 		t.Errorf("%v\n%s", err, r)
 	}
@@ -262,35 +262,33 @@ func TestAServerThatRefusesToolsIsAskedInText(t *testing.T) {
 
 // TestTheScriptedModelsOverTheLine drives them with the client, faults included.
 func TestTheScriptedModelsOverTheLine(t *testing.T) {
-	const statement = "The frobnicator drops the last item."
-	book := scripted.NewBook([]relabel.Task{{ProblemStatement: statement, Workdir: "/testbed",
-		Patch: "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"}})
-	faults := []scripted.Fault{{Status: 429, RetryAfter: "3"}, {Drop: true}, {Body: "garbage"}, {}}
-	url, stop, err := scripted.Serve(t.Context(), "127.0.0.1:0", scripted.Config{Book: book, Fault: func(_ string, n int) scripted.Fault { return faults[(n-1)%4] }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop()
-	b := open(t, good, func(p *relabel.Policy) {
-		p.Server, p.Model, p.BaseURL = relabel.ServerScripted, scripted.TeacherModel, url
+	bubble(t, func(t *testing.T) {
+		const statement = "The frobnicator drops the last item."
+		book := scripted.NewBook([]relabel.Task{{ProblemStatement: statement, Workdir: "/testbed",
+			Patch: "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"}})
+		faults := []scripted.Fault{{Status: 429, RetryAfter: "3"}, {Drop: true}, {Body: "garbage"}, {}}
+		server := scripted.NewServer(scripted.Config{Book: book, Fault: func(_ string, n int) scripted.Fault { return faults[(n-1)%4] }})
+		b := open(t, server.ServeHTTP, func(p *relabel.Policy) {
+			p.Server, p.Model = relabel.ServerScripted, scripted.TeacherModel
+		})
+		req := hello()
+		req.Messages = []relabel.Message{{Role: relabel.RoleSystem, Content: "You repair code."}, {Role: relabel.RoleUser, Content: "<issue>\n" + statement + "\n</issue>"}}
+		seed := int64(4)
+		req.Seed = &seed
+		done, err := b.Complete(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if call := b.ledger.only(t); call.Tries != 4 || call.Millis < 3000 || call.Usage == nil {
+			t.Errorf("%+v", call)
+		}
+		if len(done.Message.ToolCalls) == 0 || done.FinishReason != "tool_calls" || len(done.TokenIDs) != done.Usage.CompletionTokens ||
+			len(done.Logprobs) != len(done.TokenIDs) || len(done.PromptTokenIDs) != done.Usage.PromptTokens {
+			t.Errorf("%+v", done)
+		}
+		again, err := b.Complete(t.Context(), req)
+		if err != nil || string(again.Raw) != string(done.Raw) {
+			t.Errorf("%v: %s\n%s", err, again.Raw, done.Raw)
+		}
 	})
-	req := hello()
-	req.Messages = []relabel.Message{{Role: relabel.RoleSystem, Content: "You repair code."}, {Role: relabel.RoleUser, Content: "<issue>\n" + statement + "\n</issue>"}}
-	seed := int64(4)
-	req.Seed = &seed
-	done, err := b.Complete(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if call := b.ledger.only(t); call.Tries != 4 || call.Millis < 3000 || call.Usage == nil {
-		t.Errorf("%+v", call)
-	}
-	if len(done.Message.ToolCalls) == 0 || done.FinishReason != "tool_calls" || len(done.TokenIDs) != done.Usage.CompletionTokens ||
-		len(done.Logprobs) != len(done.TokenIDs) || len(done.PromptTokenIDs) != done.Usage.PromptTokens {
-		t.Errorf("%+v", done)
-	}
-	again, err := b.Complete(t.Context(), req)
-	if err != nil || string(again.Raw) != string(done.Raw) {
-		t.Errorf("%v: %s\n%s", err, again.Raw, done.Raw)
-	}
 }

@@ -35,7 +35,7 @@ func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte
 		dst = strconv.AppendInt(append(dst, key...), int64(n), 10)
 	}
 	dst = append(dst, optionalFields(p.Server)...)
-	dst = relabel.AppendMessages(append(dst, `,"messages":`...), wireMessages(p.Server, messages))
+	dst = appendState(append(dst, `,"messages":`...), p, wireMessages(p.Server, messages))
 	if req.Seed != nil && p.Server != relabel.ServerGeneric {
 		dst = strconv.AppendInt(append(dst, `,"seed":`...), *req.Seed, 10)
 	}

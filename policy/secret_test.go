@@ -44,24 +44,26 @@ func TestTheSecretShowsNowhere(t *testing.T) {
 		"in an overflow": say(400, `{"error":{"message":`+quoted+`,"code":"context_length_exceeded"}}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			sent := ""
-			b := open(t, func(w http.ResponseWriter, r *http.Request) { sent = r.Header.Get("Authorization"); handler(w, r) },
-				func(p *relabel.Policy) { p.Secret = "teacher-key" })
-			_, err := b.Complete(t.Context(), hello())
-			call := b.ledger.only(t)
-			if sent != "Bearer "+canary {
-				t.Errorf("sent %q", sent)
-			}
-			var e *relabel.Error
-			if !errors.As(err, &e) {
-				t.Fatal(err)
-			}
-			shown := fmt.Sprintf("%v %+v %+v %s %s %+v", err, call, *e, call.ErrorBody, e.Message, b.policy)
-			for _, part := range []string{"canary", "9000", "sk-"} {
-				if strings.Contains(shown, part) {
-					t.Errorf("%q shows in %s", part, shown)
+			bubble(t, func(t *testing.T) {
+				sent := ""
+				b := open(t, func(w http.ResponseWriter, r *http.Request) { sent = r.Header.Get("Authorization"); handler(w, r) },
+					func(p *relabel.Policy) { p.Secret = "teacher-key" })
+				_, err := b.Complete(t.Context(), hello())
+				call := b.ledger.only(t)
+				if sent != "Bearer "+canary {
+					t.Errorf("sent %q", sent)
 				}
-			}
+				var e *relabel.Error
+				if !errors.As(err, &e) {
+					t.Fatal(err)
+				}
+				shown := fmt.Sprintf("%v %+v %+v %s %s %+v", err, call, *e, call.ErrorBody, e.Message, b.policy)
+				for _, part := range []string{"canary", "9000", "sk-"} {
+					if strings.Contains(shown, part) {
+						t.Errorf("%q shows in %s", part, shown)
+					}
+				}
+			})
 		})
 	}
 }

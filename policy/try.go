@@ -18,13 +18,13 @@ const (
 	maxErrorKept = 8 << 10
 )
 
-// try sends the request once. The status is 0 when no answer came.
-func (c *Client) try(ctx context.Context, body []byte, secret string) (relabel.Completion, int, *failure) {
+// try sends the request to base once. The status is 0 when no answer came.
+func (c *Client) try(ctx context.Context, base string, body []byte, secret string) (relabel.Completion, int, *failure) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.policy.Limits.TimeoutSeconds)*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/chat/completions", bytes.NewReader(body))
 	if err != nil {
-		return relabel.Completion{}, 0, &failure{err: c.failed("no request can be made of its address").Because(err)}
+		return relabel.Completion{}, 0, &failure{err: c.failed("no request can be made of its address").Because(err), outcome: useless}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
@@ -58,14 +58,14 @@ func (c *Client) read(resp *http.Response, secret string) (relabel.Completion, *
 		return relabel.Completion{}, f
 	}
 	if int64(len(body)) > limit {
-		return relabel.Completion{}, &failure{err: c.failed("its answer is larger than %d MiB", maxAnswer>>20), body: keptBody(body, secret)}
+		return relabel.Completion{}, &failure{err: c.failed("its answer is larger than %d MiB", maxAnswer>>20), outcome: useless, body: keptBody(body, secret)}
 	}
 	done, problem := decodeAnswer(body)
 	if problem != "" {
 		if told := readError(body); told.overflow() {
-			return relabel.Completion{}, &failure{err: c.overflow(told, secret), body: keptBody(body, secret)}
+			return relabel.Completion{}, &failure{err: c.overflow(told, secret), outcome: useless, body: keptBody(body, secret)}
 		}
-		return relabel.Completion{}, &failure{err: c.failed("%s", problem), body: keptBody(body, secret), retries: always}
+		return relabel.Completion{}, &failure{err: c.failed("%s", problem), outcome: useless, body: keptBody(body, secret), retries: always}
 	}
 	return done, nil
 }
@@ -74,7 +74,7 @@ func (c *Client) read(resp *http.Response, secret string) (relabel.Completion, *
 func (c *Client) noAnswer(err error, secret string) *failure {
 	cause := errors.New(scrub(err.Error(), secret))
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &failure{err: c.failed("no whole answer within %d s", c.policy.Limits.TimeoutSeconds).Because(cause), retries: always}
+		return &failure{err: c.failed("no whole answer within %d s", c.policy.Limits.TimeoutSeconds).Because(cause), outcome: slow, retries: always}
 	}
-	return &failure{err: c.failed("the connection failed").Because(cause), retries: always}
+	return &failure{err: c.failed("the connection failed").Because(cause), outcome: down, retries: always}
 }

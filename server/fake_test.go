@@ -25,6 +25,7 @@ type memory struct {
 	patches      map[relabel.ID][]byte
 	verdicts     map[relabel.ID]relabel.Verdict
 	calls        map[relabel.ID][]relabel.Call
+	models       map[relabel.ID][]relabel.ModelSeen
 	exports      []relabel.Export
 	keys         map[string]relabel.Idempotent
 	tokens       map[string]bool
@@ -36,7 +37,7 @@ var _ server.Store = (*memory)(nil)
 
 func newMemory() *memory {
 	return &memory{turns: map[relabel.ID][]relabel.Turn{}, attempts: map[relabel.ID][]relabel.Attempt{}, patches: map[relabel.ID][]byte{},
-		verdicts: map[relabel.ID]relabel.Verdict{}, calls: map[relabel.ID][]relabel.Call{}, keys: map[string]relabel.Idempotent{}, tokens: map[string]bool{}}
+		verdicts: map[relabel.ID]relabel.Verdict{}, calls: map[relabel.ID][]relabel.Call{}, models: map[relabel.ID][]relabel.ModelSeen{}, keys: map[string]relabel.Idempotent{}, tokens: map[string]bool{}}
 }
 
 var errNone = relabel.Errorf(relabel.CodeNotFound, "there is no such thing")
@@ -128,6 +129,12 @@ func (m *memory) CreatePolicy(_ context.Context, p relabel.Policy) (relabel.Poli
 		return last, nil
 	}
 	return p, add(m, &m.policies, p)
+}
+
+func (m *memory) ListModels(_ context.Context, id relabel.ID) ([]relabel.ModelSeen, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.models[id], nil
 }
 
 func (m *memory) FindPolicy(_ context.Context, id relabel.ID) (relabel.Policy, error) {

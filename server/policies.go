@@ -14,18 +14,23 @@ func (s *site) addPolicies() {
 		"Stores a chat-completions endpoint as the next version of its name. The same definition as the newest version gives that one back."), s.createPolicy)
 	add(s, operation(http.MethodGet, "/v1/policies", "policies", "list-policies", "List policies", "All versions of all policies, newest first."), s.listPolicies)
 	add(s, operation(http.MethodGet, "/v1/policies/{policy}", "policies", "show-policy", "Show a policy", "One version of a policy."), s.showPolicy)
+	add(s, operation(http.MethodGet, "/v1/policies/{policy}/models", "policies", "list-policy-models", "List the models that answered for a policy",
+		"Address by address, in the order they were first seen. More than one at an address: the model behind it changed."), s.listModels)
 }
 
 // NewPolicy describes an endpoint.
 type NewPolicy struct {
 	Name       string             `json:"name" minLength:"1" maxLength:"100" doc:"Its name: letters, digits, dots, hyphens and underscores."`
 	BaseURL    string             `json:"base_url" maxLength:"2000" doc:"Address of the endpoint, up to and with /v1; no credentials in it."`
+	Replicas   []string           `json:"replicas,omitempty" maxItems:"64" doc:"Further addresses that serve the same model. Each trajectory keeps to one of them."`
 	Model      string             `json:"model" minLength:"1" maxLength:"500" doc:"The model's name, as the server knows it."`
 	Server     relabel.ServerKind `json:"server,omitempty" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" default:"generic" doc:"What kind of server it is, which says what optional fields it takes."`
 	ToolFormat relabel.ToolFormat `json:"tool_format,omitempty" enum:"native,text" default:"native" doc:"How tools and calls go over the line: in the fields that the protocol has for them, or as text, for endpoints without tool calling. The canonical action is the same."`
 	Secret     string             `json:"secret,omitempty" maxLength:"100" doc:"NAME of the secret that holds the API key, in the worker's environment or secrets folder. Never the key itself."`
 	Sampling   *NewSampling       `json:"sampling,omitempty" doc:"How it samples when it collects. Evaluation is greedy whatever stands here."`
 	Limits     *NewLimits         `json:"limits,omitempty" doc:"Bounds of its use."`
+	Price      *NewPrice          `json:"price,omitempty" doc:"What its tokens cost. Absent: not known."`
+	Markers    string             `json:"cache_markers,omitempty" enum:"none,anthropic" default:"none" doc:"How requests mark what the server is to keep in its prompt cache. anthropic: cache_control in the content's text block."`
 }
 
 // NewSampling is how a new policy samples.
@@ -37,24 +42,58 @@ type NewSampling struct {
 
 // NewLimits bounds a new policy's use.
 type NewLimits struct {
-	Concurrency    *int `json:"concurrency,omitempty" minimum:"1" maximum:"4096" doc:"Calls in flight in one worker process. Default 8."`
-	TimeoutSeconds *int `json:"timeout_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds that one HTTP request may take. Default 600."`
-	Retries        *int `json:"retries,omitempty" minimum:"0" maximum:"20" doc:"Further tries after the first. Default 3."`
+	Concurrency       *int `json:"concurrency,omitempty" minimum:"1" maximum:"4096" doc:"Most calls in flight at each address in one worker process; fewer where the server has trouble with so many. Default 8."`
+	RequestsPerMinute *int `json:"requests_per_minute,omitempty" minimum:"0" maximum:"1000000000" doc:"Requests a minute at each address in one worker process. Default 0: no limit."`
+	TokensPerMinute   *int `json:"tokens_per_minute,omitempty" minimum:"0" maximum:"1000000000" doc:"Tokens a minute, prompt and answer, at each address in one worker process. Default 0: no limit."`
+	TimeoutSeconds    *int `json:"timeout_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds that one HTTP request may take. Default 600."`
+	Retries           *int `json:"retries,omitempty" minimum:"0" maximum:"20" doc:"Further tries after an answer that is of no use. Default 3."`
+	PatienceSeconds   *int `json:"patience_seconds,omitempty" minimum:"0" maximum:"86400" doc:"Seconds that a call waits for an endpoint that is down or says that it is busy, before it fails. Default 600."`
+	HedgeAfterSeconds *int `json:"hedge_after_seconds,omitempty" minimum:"0" maximum:"86400" doc:"Seconds without an answer after which another replica is asked too. Default 0: never."`
+}
+
+// over puts what was given over d.
+func (l *NewLimits) over(d relabel.PolicyLimits) relabel.PolicyLimits {
+	if l == nil {
+		return d
+	}
+	set(&d.Concurrency, l.Concurrency)
+	set(&d.RequestsPerMinute, l.RequestsPerMinute)
+	set(&d.TokensPerMinute, l.TokensPerMinute)
+	set(&d.TimeoutSeconds, l.TimeoutSeconds)
+	set(&d.Retries, l.Retries)
+	set(&d.PatienceSeconds, l.PatienceSeconds)
+	set(&d.HedgeAfterSeconds, l.HedgeAfterSeconds)
+	return d
+}
+
+// NewPrice is what a new policy's tokens cost.
+type NewPrice struct {
+	Input    float64  `json:"input" minimum:"0" maximum:"1000000" doc:"A million tokens of prompts."`
+	Cached   *float64 `json:"cached,omitempty" minimum:"0" maximum:"1000000" doc:"A million tokens of prompts that came from the server's cache. Default: as input."`
+	Output   float64  `json:"output" minimum:"0" maximum:"1000000" doc:"A million tokens of answers."`
+	Currency string   `json:"currency,omitempty" pattern:"^[A-Z]{3}$" default:"USD" doc:"Currency, in three letters."`
+}
+
+func (p *NewPrice) price() *relabel.Price {
+	if p == nil {
+		return nil
+	}
+	made := &relabel.Price{Input: p.Input, Cached: p.Input, Output: p.Output, Currency: p.Currency}
+	set(&made.Cached, p.Cached)
+	return made
 }
 
 func (s *site) createPolicy(ctx context.Context, in *of[NewPolicy]) (*of[relabel.Policy], error) {
 	b := in.Body
-	p := relabel.Policy{ID: relabel.NewID(), Name: b.Name, BaseURL: b.BaseURL, Model: b.Model, Server: b.Server, ToolFormat: b.ToolFormat, Secret: b.Secret,
-		Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits}
+	p := relabel.Policy{ID: relabel.NewID(), Name: b.Name, BaseURL: b.BaseURL, Replicas: b.Replicas, Model: b.Model, Server: b.Server,
+		ToolFormat: b.ToolFormat, Secret: b.Secret, Sampling: relabel.PaperSampling, Limits: b.Limits.over(relabel.DefaultPolicyLimits), Price: b.Price.price()}
+	if b.Markers != "none" {
+		p.CacheMarkers = relabel.CacheMarkers(b.Markers)
+	}
 	if b.Sampling != nil {
 		set(&p.Sampling.Temperature, b.Sampling.Temperature)
 		set(&p.Sampling.TopP, b.Sampling.TopP)
 		p.Sampling.MaxTokens = b.Sampling.MaxTokens
-	}
-	if b.Limits != nil {
-		set(&p.Limits.Concurrency, b.Limits.Concurrency)
-		set(&p.Limits.TimeoutSeconds, b.Limits.TimeoutSeconds)
-		set(&p.Limits.Retries, b.Limits.Retries)
 	}
 	if _, err := uuid.Parse(p.Name); err == nil {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "a name that is a UUID would be taken for an id").On("name")
@@ -80,6 +119,23 @@ func (s *site) showPolicy(ctx context.Context, in *struct {
 	Policy string `path:"policy" maxLength:"200" doc:"Its id, its name (then the newest version), or name@version."`
 }) (*of[relabel.Policy], error) {
 	return one(s.findPolicy(ctx, in.Policy))
+}
+
+func (s *site) listModels(ctx context.Context, in *struct {
+	Policy string `path:"policy" maxLength:"200" doc:"Its id, its name (then the newest version), or name@version."`
+	PageQuery
+}) (*of[Page[relabel.ModelSeen]], error) {
+	p, err := s.findPolicy(ctx, in.Policy)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := s.Store.ListModels(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(cut(seen, in.PageQuery, func(m relabel.ModelSeen) string {
+		return uuid.NewSHA1(m.PolicyID, []byte(m.BaseURL+"\n"+m.Model+"\n"+m.Fingerprint)).String()
+	}))
 }
 
 // findPolicy finds a policy by id, by name or by name@version.

@@ -25,6 +25,9 @@ type Store interface {
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)
 	// FindPolicyByName returns the newest version, or the one asked for as name@version.
 	FindPolicyByName(ctx context.Context, name string) (relabel.Policy, error)
+	// ListModels lists the models that answered for a policy, address by address in the
+	// order they were first seen.
+	ListModels(ctx context.Context, policy relabel.ID) ([]relabel.ModelSeen, error)
 	ListPolicies(ctx context.Context, p relabel.Page) (policies []relabel.Policy, next string, err error)
 
 	// CreateRun stores a run. CodeConflict when another one has the name.

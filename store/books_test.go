@@ -23,10 +23,12 @@ func TestAPolicyChangesByVersion(t *testing.T) {
 	if first.Version != 1 || first.CreatedAt.IsZero() {
 		t.Errorf("policy: %+v", first)
 	}
-	if same := storetest.Policy(t, s, "qwen"); same != first {
+	if same := storetest.Policy(t, s, "qwen"); !reflect.DeepEqual(same, first) {
 		t.Errorf("the same definition again is %+v", same)
 	}
 	changed := first
+	changed.Replicas, changed.Price, changed.CacheMarkers = []string{"http://b/v1"}, &relabel.Price{Input: 0.1, Cached: 1e-3, Output: 1, Currency: "USD"}, relabel.CacheMarkersAnthropic
+	changed.Limits = relabel.PolicyLimits{Concurrency: 1, RequestsPerMinute: 2, TokensPerMinute: 3, TimeoutSeconds: 4, Retries: 5, PatienceSeconds: 6, HedgeAfterSeconds: 7}
 	changed.ID, changed.Sampling.Temperature = relabel.ID{}, 0.1
 	second, err := s.CreatePolicy(ctx, changed)
 	must(t, err)
@@ -36,7 +38,7 @@ func TestAPolicyChangesByVersion(t *testing.T) {
 	for name, want := range map[string]relabel.Policy{"qwen": second, "qwen@1": first, "qwen@2": second} {
 		got, err := s.FindPolicyByName(ctx, name)
 		must(t, err)
-		if got != want {
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is %+v", name, got)
 		}
 	}

@@ -16,11 +16,11 @@ func (s *Store) RecordCall(ctx context.Context, c relabel.Call) error {
 	id, millis := given(c.ID), max(c.Millis, 0)
 	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, `INSERT INTO calls (id, policy_id, trajectory_id, attempt, t, purpose, started_at, millis, tries, status,
-			finish_reason, prompt_tokens, completion_tokens, cached_tokens, model, error, error_body)
-			VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() - $7::interval, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+			finish_reason, prompt_tokens, completion_tokens, cached_tokens, model, error, error_body, queue_millis, base_url, hedged, cost_micros)
+			VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() - $7::interval, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
 			ON CONFLICT (id) DO NOTHING`,
 			id, c.PolicyID, c.TrajectoryID, c.Attempt, c.T, c.Purpose, time.Duration(millis)*time.Millisecond, millis, c.Tries, c.Status,
-			legible(c.FinishReason), prompt, completion, cached, legible(c.Model), legible(c.Error), c.ErrorBody)
+			legible(c.FinishReason), prompt, completion, cached, legible(c.Model), legible(c.Error), c.ErrorBody, max(c.QueueMillis, 0), c.BaseURL, c.Hedged, c.CostMicros)
 		return err
 	})
 }
@@ -30,10 +30,40 @@ func (s *Store) ListCalls(ctx context.Context, trajectory relabel.ID) ([]relabel
 	rows, _ := s.pool.Query(ctx, `SELECT id, policy_id, trajectory_id, attempt, t, purpose, started_at, millis, tries, status, finish_reason,
 		CASE WHEN prompt_tokens IS NOT NULL THEN json_build_object('prompt_tokens', prompt_tokens,
 			'completion_tokens', completion_tokens, 'cached_tokens', cached_tokens) END AS usage,
-		model, error, error_body FROM calls WHERE trajectory_id = $1 ORDER BY started_at, id`, trajectory)
+		model, error, error_body, queue_millis, base_url, hedged, cost_micros FROM calls WHERE trajectory_id = $1 ORDER BY started_at, id`, trajectory)
 	calls, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Call])
 	if err == nil && len(calls) == 0 {
 		_, err = s.FindTrajectory(ctx, trajectory)
 	}
 	return calls, classify(err)
+}
+
+// mostModels bounds what is kept of one address, where a server makes up a fingerprint
+// for each answer.
+const mostModels = 100
+
+// RecordModel keeps that a model answered for a policy, unless it is known. changed says
+// that another model had answered there before.
+func (s *Store) RecordModel(ctx context.Context, m relabel.ModelSeen) (changed bool, err error) {
+	err = s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		var others int
+		if err := tx.QueryRow(ctx, `SELECT count(*) FROM models_seen WHERE policy_id = $1 AND base_url = $2 AND (model, fingerprint) <> ($3, $4)`,
+			m.PolicyID, m.BaseURL, legible(m.Model), legible(m.Fingerprint)).Scan(&others); err != nil || others >= mostModels {
+			return err
+		}
+		tag, err := tx.Exec(ctx, `INSERT INTO models_seen (policy_id, base_url, model, fingerprint) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+			m.PolicyID, m.BaseURL, legible(m.Model), legible(m.Fingerprint))
+		changed = others > 0 && (again || tag.RowsAffected() > 0)
+		return err
+	})
+	return changed, err
+}
+
+// ListModels lists the models that answered for a policy, address by address in the
+// order they were first seen.
+func (s *Store) ListModels(ctx context.Context, policy relabel.ID) ([]relabel.ModelSeen, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT policy_id, base_url, model, fingerprint, first_at FROM models_seen
+		WHERE policy_id = $1 ORDER BY base_url, first_at, model, fingerprint`, policy)
+	seen, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.ModelSeen])
+	return seen, classify(err)
 }

@@ -243,7 +243,8 @@ func TestCallsAreKept(t *testing.T) {
 	s := storetest.New(t)
 	d := storetest.Seed(t, s, 1)
 	id := d.Trajectories[0].ID
-	call := relabel.Call{ID: relabel.NewID(), PolicyID: d.Teacher.ID, TrajectoryID: &id, Attempt: 1, T: 2, Purpose: relabel.PurposeLabel,
+	cost := int64(12)
+	call := relabel.Call{BaseURL: "http://b/v1", QueueMillis: 7, Hedged: true, CostMicros: &cost, ID: relabel.NewID(), PolicyID: d.Teacher.ID, TrajectoryID: &id, Attempt: 1, T: 2, Purpose: relabel.PurposeLabel,
 		Millis: 1500, Tries: 3, Status: 503, FinishReason: "stop", Usage: &relabel.Usage{PromptTokens: 3, CompletionTokens: 2, CachedTokens: 1},
 		Model: "m", Error: "gone", ErrorBody: []byte("<html>\x00\xff")}
 	must(t, s.RecordCall(ctx, call))
@@ -261,3 +262,42 @@ func TestCallsAreKept(t *testing.T) {
 	_, err = s.ListCalls(ctx, relabel.NewID())
 	wantCode(t, err, relabel.CodeNotFound)
 }
+
+func TestAModelThatChangesBehindAnEndpointIsKept(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	p := storetest.Policy(t, s, "teacher")
+	for i, c := range []struct {
+		base, model, fingerprint string
+		changed                  bool
+	}{
+		{"http://a/v1", "m-1", "", false},
+		{"http://a/v1", "m-1", "", false}, // as another worker process tells it
+		{"http://b/v1", "m-2", "", false}, // another replica
+		{"http://a/v1", "m-1", "fp\x00", true},
+		{"http://a/v1", "m-2", "", true},
+		{"http://a/v1", "m-2", "", false},
+	} {
+		changed, err := s.RecordModel(ctx, relabel.ModelSeen{PolicyID: p.ID, BaseURL: c.base, Model: c.model, Fingerprint: c.fingerprint})
+		must(t, err)
+		if changed != c.changed {
+			t.Errorf("%d: changed %v", i, changed)
+		}
+	}
+	seen, err := s.ListModels(ctx, p.ID)
+	must(t, err)
+	if len(seen) != 4 || seen[0].Model != "m-1" || seen[0].FirstAt.IsZero() || seen[2].Model != "m-2" || seen[3].BaseURL != "http://b/v1" {
+		t.Errorf("%+v", seen)
+	}
+	for i := range mostModels + 10 {
+		_, err := s.RecordModel(ctx, relabel.ModelSeen{PolicyID: p.ID, BaseURL: "http://c/v1", Fingerprint: fmt.Sprint(i)})
+		must(t, err)
+	}
+	if seen, err = s.ListModels(ctx, p.ID); err != nil || len(seen) > mostModels+5 {
+		t.Errorf("%d rows, %v", len(seen), err)
+	}
+}
+
+// mostModels is what a server that makes up fingerprints may leave.
+const mostModels = 100

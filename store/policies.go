@@ -3,23 +3,26 @@ package store
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"relabel"
 )
 
-const policySelect = `SELECT po.id, po.name, po.version, po.base_url, po.model, po.server, po.tool_format, po.secret,
+const policySelect = `SELECT po.id, po.name, po.version, po.base_url, po.replicas, po.model, po.server, po.tool_format, po.secret,
 	json_build_object('temperature', po.temperature, 'top_p', po.top_p, 'max_tokens', po.max_tokens) AS sampling,
-	json_build_object('concurrency', po.concurrency, 'timeout_seconds', po.timeout_seconds, 'retries', po.retries) AS limits,
-	po.created_at FROM policies po`
+	json_build_object('concurrency', po.concurrency, 'requests_per_minute', po.requests_per_minute,
+		'tokens_per_minute', po.tokens_per_minute, 'timeout_seconds', po.timeout_seconds, 'retries', po.retries,
+		'patience_seconds', po.patience_seconds, 'hedge_after_seconds', po.hedge_after_seconds) AS limits,
+	po.price, po.cache_markers, po.created_at FROM policies po`
 
-const policyInsert = `INSERT INTO policies (id, name, version, base_url, model, server, tool_format, secret,
-	temperature, top_p, max_tokens, concurrency, timeout_seconds, retries)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING created_at`
+const policyInsert = `INSERT INTO policies (id, name, version, base_url, replicas, model, server, tool_format, secret,
+	temperature, top_p, max_tokens, concurrency, requests_per_minute, tokens_per_minute, timeout_seconds, retries,
+	patience_seconds, hedge_after_seconds, price, cache_markers)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) RETURNING created_at`
 
 // CreatePolicy stores a new version under the policy's name and returns it with its
 // version and time. The same definition as the newest version returns that one.
@@ -43,9 +46,10 @@ func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Pol
 			return nil
 		}
 		p.ID, p.Version = given(p.ID), newest.Version+1
-		return tx.QueryRow(ctx, policyInsert, p.ID, p.Name, p.Version, p.BaseURL, p.Model, p.Server, p.ToolFormat, p.Secret,
+		return tx.QueryRow(ctx, policyInsert, p.ID, p.Name, p.Version, p.BaseURL, p.Replicas, p.Model, p.Server, p.ToolFormat, p.Secret,
 			p.Sampling.Temperature, p.Sampling.TopP, p.Sampling.MaxTokens,
-			p.Limits.Concurrency, p.Limits.TimeoutSeconds, p.Limits.Retries).Scan(&p.CreatedAt)
+			p.Limits.Concurrency, p.Limits.RequestsPerMinute, p.Limits.TokensPerMinute, p.Limits.TimeoutSeconds, p.Limits.Retries,
+			p.Limits.PatienceSeconds, p.Limits.HedgeAfterSeconds, p.Price, p.CacheMarkers).Scan(&p.CreatedAt)
 	})
 	if err != nil {
 		return relabel.Policy{}, err
@@ -55,9 +59,11 @@ func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Pol
 
 // sameDefinition reports whether two versions say the same.
 func sameDefinition(a, b relabel.Policy) bool {
-	a.ID, a.Version, a.CreatedAt = b.ID, b.Version, time.Time{}
-	b.CreatedAt = time.Time{}
-	return a == b
+	a.ID, a.Version, a.CreatedAt = b.ID, b.Version, b.CreatedAt
+	if len(a.Replicas)+len(b.Replicas) == 0 {
+		a.Replicas, b.Replicas = nil, nil // none, however it is said
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // FindPolicy returns a policy version; CodeNotFound where there is none.

@@ -12,31 +12,60 @@ import (
 type policyCommand struct {
 	Add  policyAdd  `cmd:"" help:"Register an endpoint, or a new version of one; old versions stay as they are."`
 	List policyList `cmd:"" help:"List policies, all versions, newest first."`
+	Show policyShow `cmd:"" help:"Show a policy: its addresses and limits, and the models that answered for it."`
 }
 
 // policyAdd is `relabel policy add NAME`.
 type policyAdd struct {
 	clientFlags
-	Name        string  `arg:"" help:"Name of the policy, e.g. student-round-2."`
-	BaseURL     string  `required:"" placeholder:"URL" help:"Endpoint, up to and with /v1."`
-	Model       string  `required:"" help:"Model name as the endpoint knows it."`
-	ServerKind  string  `name:"server-kind" default:"generic" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" help:"What serves it, which says which optional fields are asked for: ${enum}."`
-	ToolFormat  string  `name:"tool-format" default:"native" enum:"native,text" help:"How tools and calls go over the line: ${enum}. text is for endpoints without tool calling; relabel doctor --policy NAME says which one is."`
-	Secret      string  `help:"NAME of the secret with its key: RELABEL_SECRET_<NAME> in the worker's environment, or a file of that name in --secrets."`
-	Temperature float64 `default:"0.7" help:"For collection; evaluation is greedy."`
-	TopP        float64 `default:"0.9" help:"For collection."`
-	MaxTokens   int     `help:"Of one answer. Default: the server's."`
-	Concurrency int     `default:"8" help:"Calls in flight in one worker process."`
-	Timeout     int     `default:"600" help:"Seconds for one request."`
-	Retries     int     `default:"3" help:"Further tries after the first."`
+	Name        string   `arg:"" help:"Name of the policy, e.g. student-round-2."`
+	BaseURL     string   `required:"" placeholder:"URL" help:"Endpoint, up to and with /v1."`
+	Replica     []string `placeholder:"URL" help:"Further address of the same model; may be repeated. Each trajectory keeps to one."`
+	Model       string   `required:"" help:"Model name as the endpoint knows it."`
+	ServerKind  string   `name:"server-kind" default:"generic" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" help:"What serves it, which says which optional fields are asked for: ${enum}."`
+	ToolFormat  string   `name:"tool-format" default:"native" enum:"native,text" help:"How tools and calls go over the line: ${enum}. text is for endpoints without tool calling; relabel doctor --policy NAME says which one is."`
+	Secret      string   `help:"NAME of the secret with its key: RELABEL_SECRET_<NAME> in the worker's environment, or a file of that name in --secrets."`
+	Temperature float64  `default:"0.7" help:"For collection; evaluation is greedy."`
+	TopP        float64  `default:"0.9" help:"For collection."`
+	MaxTokens   int      `help:"Of one answer. Default: the server's."`
+	policyLimitFlags
+	policyPriceFlags
+}
+
+// policyLimitFlags bound a policy's use, in each worker process at each address.
+type policyLimitFlags struct {
+	Concurrency       int `default:"8" help:"Most calls in flight; fewer where the server has trouble with so many."`
+	RequestsPerMinute int `help:"Most requests a minute. Default: no limit."`
+	TokensPerMinute   int `help:"Most tokens a minute, prompt and answer. Default: no limit."`
+	Timeout           int `default:"600" help:"Seconds for one request."`
+	Retries           int `default:"3" help:"Further tries after an answer that is of no use."`
+	Patience          int `default:"600" help:"Seconds that a call waits for an endpoint that is down or busy, before it fails."`
+	HedgeAfter        int `placeholder:"SECONDS" help:"Without an answer for so long, ask another replica too. Default: never."`
+}
+
+// policyPriceFlags say what a policy's tokens cost, and how its cache is asked for.
+type policyPriceFlags struct {
+	PriceInput   *float64 `placeholder:"MONEY" help:"Price of a million tokens of prompts."`
+	PriceCached  *float64 `placeholder:"MONEY" help:"Of a million that came from the server's cache. Default: as input."`
+	PriceOutput  *float64 `placeholder:"MONEY" help:"Of a million tokens of answers."`
+	Currency     string   `default:"USD" help:"Of the prices, in three letters."`
+	CacheMarkers string   `default:"none" enum:"none,anthropic" help:"How requests mark what the server is to cache: ${enum}. Most servers need none."`
 }
 
 // Run registers the policy.
 func (c *policyAdd) Run(ctx context.Context) error {
 	p := relabel.Policy{
-		Name: c.Name, BaseURL: c.BaseURL, Model: c.Model, Server: relabel.ServerKind(c.ServerKind), ToolFormat: relabel.ToolFormat(c.ToolFormat), Secret: c.Secret,
+		Name: c.Name, BaseURL: c.BaseURL, Replicas: c.Replica, Model: c.Model, Server: relabel.ServerKind(c.ServerKind),
+		ToolFormat: relabel.ToolFormat(c.ToolFormat), Secret: c.Secret,
 		Sampling: relabel.Sampling{Temperature: c.Temperature, TopP: c.TopP, MaxTokens: c.MaxTokens},
-		Limits:   relabel.PolicyLimits{Concurrency: c.Concurrency, TimeoutSeconds: c.Timeout, Retries: c.Retries},
+		Limits:   c.limits(),
+	}
+	if c.CacheMarkers != "none" {
+		p.CacheMarkers = relabel.CacheMarkers(c.CacheMarkers)
+	}
+	var err error
+	if p.Price, err = c.price(); err != nil {
+		return err
 	}
 	return c.with(ctx, func(cl *client) error {
 		if err := cl.post(ctx, "/v1/policies", policyBody(p), &p); err != nil {
@@ -47,6 +76,26 @@ func (c *policyAdd) Run(ctx context.Context) error {
 	})
 }
 
+func (f policyLimitFlags) limits() relabel.PolicyLimits {
+	return relabel.PolicyLimits{Concurrency: f.Concurrency, RequestsPerMinute: f.RequestsPerMinute, TokensPerMinute: f.TokensPerMinute,
+		TimeoutSeconds: f.Timeout, Retries: f.Retries, PatienceSeconds: f.Patience, HedgeAfterSeconds: f.HedgeAfter}
+}
+
+// price is nil where no price was given.
+func (f policyPriceFlags) price() (*relabel.Price, error) {
+	if f.PriceInput == nil && f.PriceCached == nil && f.PriceOutput == nil {
+		return nil, nil
+	}
+	if f.PriceInput == nil || f.PriceOutput == nil {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "go together: one without the other says too little").On("--price-input, --price-output")
+	}
+	p := &relabel.Price{Input: *f.PriceInput, Cached: *f.PriceInput, Output: *f.PriceOutput, Currency: f.Currency}
+	if f.PriceCached != nil {
+		p.Cached = *f.PriceCached
+	}
+	return p, nil
+}
+
 // policyBody is a policy as POST /v1/policies takes it.
 func policyBody(p relabel.Policy) map[string]any {
 	body := map[string]any{"name": p.Name, "base_url": p.BaseURL, "model": p.Model, "server": p.Server, "sampling": p.Sampling, "limits": p.Limits}
@@ -55,6 +104,15 @@ func policyBody(p relabel.Policy) map[string]any {
 	}
 	if p.Secret != "" {
 		body["secret"] = p.Secret
+	}
+	if len(p.Replicas) > 0 {
+		body["replicas"] = p.Replicas
+	}
+	if p.Price != nil {
+		body["price"] = p.Price
+	}
+	if p.CacheMarkers != relabel.CacheMarkersNone {
+		body["cache_markers"] = p.CacheMarkers
 	}
 	return body
 }

@@ -17,7 +17,6 @@ import (
 	"relabel/envs/scaffold/openhands"
 	"relabel/envs/verify"
 	"relabel/mixer"
-	"relabel/policy"
 	"relabel/shard"
 )
 
@@ -65,7 +64,7 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, l
 		return nil, err
 	}
 	owner := newOwner()
-	m := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, newPolicies(db, f)), Owner: owner, Lease: leaseTime, Log: log})
+	m := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, newPolicies(db, f.Secrets, log)), Owner: owner, Lease: leaseTime, Log: log})
 	exporter := shard.NewExporter(shard.Config{Store: db.Store, Root: exports, Log: log, Version: version})
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(m))
@@ -199,34 +198,6 @@ func newWorld(host *docker.Host, policies *policies) mixer.World {
 		},
 		Policy: policies.open,
 	}
-}
-
-// policies shares one client a policy version, so that its limits hold in the process.
-type policies struct {
-	options policy.Options
-	mu      sync.Mutex
-	clients map[relabel.ID]*policy.Client
-}
-
-func newPolicies(db *database, f workFlags) *policies {
-	return &policies{
-		options: policy.Options{Secrets: policy.Secrets{Dir: f.Secrets}, Record: db.RecordCall},
-		clients: map[relabel.ID]*policy.Client{},
-	}
-}
-
-func (p *policies) open(def relabel.Policy) (mixer.Policy, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if c, ok := p.clients[def.ID]; ok {
-		return c, nil
-	}
-	c, err := policy.Open(def, p.options)
-	if err != nil {
-		return nil, err
-	}
-	p.clients[def.ID] = c
-	return c, nil
 }
 
 // exportsFolder is where exports are written.

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"relabel"
+)
+
+// policyShow is `relabel policy show NAME`.
+type policyShow struct {
+	clientFlags
+	Name string `arg:"" help:"Name of the policy (its newest version), NAME@VERSION or id."`
+}
+
+// Run prints the policy and the models that answered for it.
+func (c *policyShow) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		p, err := findPolicy(ctx, cl, c.Name)
+		if err != nil {
+			return err
+		}
+		seen, err := list[relabel.ModelSeen](ctx, cl, "/v1/policies/"+url.PathEscape(p.ID.String())+"/models")
+		if err != nil {
+			return err
+		}
+		if err := policyTable(p).print(); err != nil {
+			return err
+		}
+		if len(seen) == 0 {
+			fmt.Println("\nNo model has answered for it yet.")
+			return nil
+		}
+		fmt.Println()
+		return modelTable(seen).print()
+	})
+}
+
+// policyTable has a line for each thing that a policy says.
+func policyTable(p relabel.Policy) *table {
+	t := newTable("POLICY", fmt.Sprintf("%s@%d", p.Name, p.Version))
+	l := p.Limits
+	t.row("id", p.ID)
+	t.row("endpoint", strings.Join(p.BaseURLs(), ", "))
+	t.row("model", p.Model)
+	t.row("server", p.Server)
+	t.row("secret", p.Secret)
+	t.row("sampling", fmt.Sprintf("temperature %v, top_p %v, max_tokens %s", p.Sampling.Temperature, p.Sampling.TopP, orNone(p.Sampling.MaxTokens, "the server's")))
+	t.row("concurrency", fmt.Sprintf("at most %d", l.Concurrency))
+	t.row("a minute", fmt.Sprintf("%s requests, %s tokens", orNone(l.RequestsPerMinute, "any"), orNone(l.TokensPerMinute, "any")))
+	t.row("timeout", fmt.Sprintf("%d s a request, %d further tries, patience %d s", l.TimeoutSeconds, l.Retries, l.PatienceSeconds))
+	t.row("hedging", orNone(l.HedgeAfterSeconds, "off"))
+	if p.Price != nil {
+		t.row("price", fmt.Sprintf("%v input, %v cached, %v output %s a million tokens", p.Price.Input, p.Price.Cached, p.Price.Output, p.Price.Currency))
+	}
+	t.row("cache markers", string(p.CacheMarkers))
+	return t
+}
+
+// modelTable marks where the model behind an address changed.
+func modelTable(seen []relabel.ModelSeen) *table {
+	t := newTable("ANSWERED AT", "SINCE", "MODEL", "FINGERPRINT", "")
+	for i, m := range seen {
+		note := " "
+		if i > 0 && seen[i-1].BaseURL == m.BaseURL {
+			note = "changed"
+		}
+		t.row(m.BaseURL, m.FirstAt.Local().Format(time.DateTime), m.Model, m.Fingerprint, note)
+	}
+	return t
+}
+
+// orNone is n, or in words what 0 stands for.
+func orNone(n int, none string) string {
+	if n == 0 {
+		return none
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,168 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// errElsewhere tells a waiter that roams to look for another replica.
+var errElsewhere = errors.New("the endpoint is down, and another replica may be up")
+
+// errDown tells a waiter that its patience is over.
+var errDown = errors.New("the endpoint is down")
+
+// enter waits in l for a place until ctx ends, or the endpoint is down for longer than w
+// bears (errDown), or at all where w roams (errElsewhere). Whoever entered must leave.
+func (e *endpoint) enter(ctx context.Context, l *lane, w *waiter) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.lane, w.queued, w.verdict = l, time.Now(), make(chan error, 1)
+	e.mu.Lock()
+	l.waiting = append(l.waiting, w)
+	e.admit()
+	e.mu.Unlock()
+	select {
+	case err := <-w.verdict:
+		return err
+	case <-ctx.Done():
+	}
+	e.mu.Lock()
+	waited := l.remove(w)
+	if waited {
+		e.admit() // those of this lane may have been kept by it from their turn
+	}
+	e.mu.Unlock()
+	if !waited && <-w.verdict == nil { // it was let in meanwhile
+		e.leave(w, tried{outcome: abandoned})
+	}
+	return ctx.Err()
+}
+
+// admit lets in whoever may go now, sends away whoever waits in vain, and sees to it
+// that it is called again when time alone may change that. e.mu is held.
+func (e *endpoint) admit() {
+	now := time.Now()
+	var look time.Duration
+	for {
+		w, over, wait := e.next(now)
+		if w == nil {
+			look = wait
+			break
+		}
+		e.grant(w, over, now)
+	}
+	look = sooner(look, e.expel(now))
+	if e.timer != nil {
+		e.timer.Stop()
+		e.timer = nil
+	}
+	if look > 0 {
+		e.timer = time.AfterFunc(look, func() {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.admit()
+		})
+	}
+	e.tell()
+}
+
+// next is who may go now, and whether that passes over the longest waiter; or nobody,
+// and how long until time alone may let somebody in (0: it does not).
+func (e *endpoint) next(now time.Time) (w *waiter, over bool, wait time.Duration) {
+	if !slices.ContainsFunc(e.lanes, func(l *lane) bool { return len(l.waiting) > 0 }) || e.inFlight >= e.limit.places() {
+		return nil, false, 0
+	}
+	if wait := max(e.quiet.Sub(now), e.breaker.wait(now)); wait > 0 {
+		return nil, false, wait
+	}
+	var fronts []*waiter
+	for _, l := range e.lanes {
+		if len(l.waiting) == 0 {
+			continue
+		}
+		open, until := l.open(now)
+		if !open {
+			wait = sooner(wait, until)
+			continue
+		}
+		front, _ := l.order.choose(l.waiting)
+		fronts = append(fronts, front)
+	}
+	if len(fronts) == 0 {
+		return nil, false, wait
+	}
+	w, over = e.order.choose(fronts)
+	return w, over, 0
+}
+
+// grant gives w a place.
+func (e *endpoint) grant(w *waiter, over bool, now time.Time) {
+	_, overOwn := w.lane.order.choose(w.lane.waiting)
+	w.lane.order.note(overOwn)
+	e.order.note(over)
+	w.lane.take(w, now)
+	e.inFlight++
+	e.granted++
+	w.grant, w.granted = e.granted, now
+	w.near = e.inFlight*5 >= e.limit.places()*4
+	if w.probe = e.breaker.open; w.probe {
+		e.breaker.probed(now)
+		e.scatter()
+	}
+	w.verdict <- nil
+}
+
+// scatter sends away whoever may find another replica.
+func (e *endpoint) scatter() {
+	for _, l := range e.lanes {
+		l.dismiss(func(w *waiter) error {
+			if w.roams {
+				return errElsewhere
+			}
+			return nil
+		})
+	}
+}
+
+// expel sends away whose patience is over while the endpoint is down, and returns how
+// long until that of the next one is (0: of none).
+func (e *endpoint) expel(now time.Time) (next time.Duration) {
+	if !e.breaker.open {
+		return 0
+	}
+	for _, l := range e.lanes {
+		l.dismiss(func(w *waiter) error {
+			w.held = true
+			since := w.trouble
+			if since.IsZero() {
+				since = later(e.breaker.since, w.queued)
+			}
+			left := since.Add(w.patience).Sub(now)
+			if left <= 0 {
+				return fmt.Errorf("%w: %w", errDown, e.breaker.last)
+			}
+			next = sooner(next, left)
+			return nil
+		})
+	}
+	return next
+}
+
+// sooner is the shorter of two waits, where 0 stands for none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,151 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"relabel"
+)
+
+// question is what all tries of a call have in common.
+type question struct {
+	req      relabel.ChatRequest
+	body     []byte
+	secret   string
+	replicas []*lane // in the order that its trajectory prefers
+	arrived  uint64
+
+	tries   int
+	spent   int            // tries that used up a retry
+	lost    map[string]int // tries in a row that did not reach the server, by address
+	trouble time.Time      // since when it waits for an endpoint that is busy or down; zero: it does not
+}
+
+// attempt is one try, and the wait for its place.
+type attempt struct {
+	base    string
+	begun   time.Time // when it got its place; zero: it got none
+	queued  time.Duration
+	took    time.Duration
+	held    bool // the endpoint was down while it waited
+	done    relabel.Completion
+	status  int
+	fail    *failure // no action came
+	left    bool     // the caller left before the answer came
+	err     error    // no place was to be had: ctx's, errDown or errElsewhere
+	missed  int      // tries that the endpoint has failed since its last sign of life
+	refused bool     // the endpoint is taken to be down
+}
+
+// attempt waits for a place at l and tries once; placed, where it is not nil, is closed
+// when it got the place.
+func (c *Client) attempt(ctx context.Context, q question, l *lane, placed chan<- struct{}) attempt {
+	w := &waiter{
+		purpose: q.req.Purpose, urgency: q.req.Urgency, arrived: q.arrived, again: q.tries > 0, bytes: len(q.body),
+		patience: c.patience(), trouble: q.trouble, roams: len(c.replicas) > 1,
+	}
+	came := time.Now()
+	err := l.at.enter(ctx, l, w)
+	a := attempt{base: l.at.base, queued: time.Since(came), held: w.held, err: err}
+	if err != nil {
+		return a
+	}
+	if placed != nil {
+		close(placed)
+	}
+	a.begun = time.Now()
+	a.done, a.status, a.fail = c.try(ctx, l.at.base, q.body, q.secret)
+	a.took = time.Since(a.begun)
+	t := tried{outcome: answered, usage: a.done.Usage}
+	if a.fail != nil {
+		t = tried{outcome: a.fail.outcome, after: a.fail.after, err: a.fail.err}
+	}
+	if a.left = a.fail != nil && ctx.Err() != nil; a.left {
+		t.outcome = abandoned
+	}
+	a.missed, a.refused = l.at.leave(w, t)
+	return a
+}
+
+func (c *Client) patience() time.Duration {
+	return time.Duration(c.policy.Limits.PatienceSeconds) * time.Second
+}
+
+// hedge is attempt at the replica that is preferred, and, where no answer has come from
+// there for as long as the policy says, at another one beside it. The first answer wins,
+// and the other try is cancelled and returned as the loser.
+func (c *Client) hedge(ctx context.Context, q question) (won attempt, lost *attempt) {
+	first := choose(q.replicas)
+	after := time.Duration(c.policy.Limits.HedgeAfterSeconds) * time.Second
+	if after == 0 || len(q.replicas) < 2 {
+		return c.attempt(ctx, q, first, nil), nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results, placed := make(chan attempt, 2), make(chan struct{})
+	go func() { results <- c.attempt(ctx, q, first, placed) }()
+	select {
+	case a := <-results:
+		return a, nil
+	case <-placed:
+	}
+	timer := time.NewTimer(after)
+	defer timer.Stop()
+	select {
+	case a := <-results:
+		return a, nil
+	case <-timer.C:
+	}
+	second := spare(q.replicas, first)
+	if second == nil {
+		return <-results, nil
+	}
+	go func() { results <- c.attempt(ctx, q, second, nil) }()
+	won = <-results
+	if won.answered() {
+		cancel()
+	}
+	other := <-results
+	if !won.answered() && (other.answered() || won.err != nil) {
+		won, other = other, won
+	}
+	if other.begun.IsZero() {
+		return won, nil // it was never sent
+	}
+	return won, &other
+}
+
+func (a attempt) answered() bool { return a.err == nil && a.fail == nil }
+
+// settle notes a failed attempt in q, and reports whether the call may be tried again.
+// What time alone mends is waited for within the policy's patience; the rest uses up
+// its retries. So does a line that breaks while the endpoint answers others: then it is
+// this call that breaks it.
+func (q *question) settle(a attempt, patience time.Duration, retries int) (again bool) {
+	q.lost[a.base]++
+	if a.fail.outcome != down {
+		q.lost[a.base] = 0
+	}
+	if a.fail.outcome.passes() && a.missed >= q.lost[a.base] {
+		if q.trouble.IsZero() {
+			q.trouble = a.begun
+		}
+		if time.Since(q.trouble) < patience {
+			return true
+		}
+	}
+	q.spent++
+	return q.spent <= min(a.fail.retries, retries)
+}
+
+// waited takes the wait for a place out of the call's trouble: it is the others' doing,
+// and not the endpoint's, unless that was down meanwhile.
+func (q *question) waited(a attempt) {
+	if !q.trouble.IsZero() && !a.held {
+		q.trouble = q.trouble.Add(a.queued)
+	}
+}
+
+// outage reports whether a ended because its endpoint is down.
+func (a attempt) outage() bool { return errors.Is(a.err, errDown) }

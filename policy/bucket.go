@@ -1,0 +1,56 @@
+package policy
+
+import "time"
+
+// burstSeconds is how much of a minute's allowance may be used at once. In any minute at
+// most that much more than the limit goes out.
+const burstSeconds = 1
+
+// bucket holds an allowance that flows in evenly. It may be overdrawn: what is taken is
+// let go while there is anything left, so that large takers are not passed over by
+// small ones for good, and is made up for before the next one.
+type bucket struct {
+	perMinute float64 // 0: no limit
+	level     float64
+	at        time.Time // when level was so
+}
+
+// set changes the allowance. A full bucket begins.
+func (b *bucket) set(perMinute int, now time.Time) {
+	if b.perMinute != float64(perMinute) {
+		*b = bucket{perMinute: float64(perMinute), at: now}
+		b.level = b.most()
+	}
+}
+
+// most is how much it holds: a second's worth, at least one.
+func (b *bucket) most() float64 { return max(1, b.perMinute*burstSeconds/60) }
+
+func (b *bucket) flow(now time.Time) {
+	if now.After(b.at) {
+		b.level = min(b.most(), b.level+b.perMinute*now.Sub(b.at).Minutes())
+		b.at = now
+	}
+}
+
+// wait is how long until need is there. Need is at most one: the rest is overdrawn.
+func (b *bucket) wait(need float64, now time.Time) time.Duration {
+	if b.perMinute == 0 {
+		return 0
+	}
+	b.flow(now)
+	lack := need - b.level
+	if lack <= 1e-9 {
+		return 0
+	}
+	return time.Duration(lack/b.perMinute*float64(time.Minute)) + 1
+}
+
+// take takes n, or gives back where n is negative.
+func (b *bucket) take(n float64, now time.Time) {
+	if b.perMinute == 0 {
+		return
+	}
+	b.flow(now)
+	b.level = min(b.most(), b.level-n)
+}

@@ -1,0 +1,49 @@
+package policy
+
+import "relabel"
+
+// appendState appends the messages, with the marks that p's endpoint wants for its
+// prompt cache.
+func appendState(dst []byte, p relabel.Policy, messages []relabel.Message) []byte {
+	if p.CacheMarkers != relabel.CacheMarkersAnthropic {
+		return relabel.AppendMessages(dst, messages)
+	}
+	first, last := markedMessages(messages)
+	dst = append(dst, '[')
+	for i, m := range messages {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if i == first || i == last {
+			dst = appendMarked(dst, m)
+		} else {
+			dst = relabel.AppendMessage(dst, m)
+		}
+	}
+	return append(dst, ']')
+}
+
+// markedMessages are the ends of the two blocks that are worth keeping: the system
+// message, which all trajectories share, and the last message with a text, up to which
+// the next turn's request is the same. -1 stands for none.
+func markedMessages(messages []relabel.Message) (first, last int) {
+	first, last = -1, len(messages)-1
+	if len(messages) > 0 && messages[0].Role == relabel.RoleSystem && messages[0].Content != "" {
+		first = 0
+	}
+	for last >= 0 && messages[last].Content == "" { // an empty block cannot be marked
+		last--
+	}
+	return first, last
+}
+
+// appendMarked appends m with its content as one text block that is to be cached; the
+// rest is as AppendMessage writes it.
+func appendMarked(dst []byte, m relabel.Message) []byte {
+	plain := relabel.AppendMessage(nil, m)
+	head := relabel.AppendString(append(relabel.AppendString([]byte(`{"role":`), m.Role), `,"content":`...), m.Content)
+	dst = relabel.AppendString(append(dst, `{"role":`...), m.Role)
+	dst = relabel.AppendString(append(dst, `,"content":[{"type":"text","text":`...), m.Content)
+	dst = append(dst, `,"cache_control":{"type":"ephemeral"}}]`...)
+	return append(dst, plain[len(head):]...)
+}

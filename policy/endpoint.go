@@ -1,0 +1,179 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"relabel"
+)
+
+// Endpoints are the base URLs that one process asks, one object each, shared by all
+// policies that use it. They are safe for concurrent use.
+type Endpoints struct {
+	observe  Observe
+	arrivals atomic.Uint64
+
+	mu  sync.Mutex
+	all map[string]*endpoint
+}
+
+// NewEndpoints makes an empty set, which is told to o.
+func NewEndpoints(o Observe) *Endpoints {
+	return &Endpoints{observe: o, all: map[string]*endpoint{}}
+}
+
+// join finds or makes p's lane at base.
+func (s *Endpoints) join(base string, p relabel.Policy) *lane {
+	s.mu.Lock()
+	base = strings.TrimRight(base, "/")
+	e := s.all[base]
+	if e == nil {
+		e = &endpoint{base: base, set: s, observe: s.observe}
+		s.all[base] = e
+	}
+	s.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.limit.raiseTo(p.Limits.Concurrency)
+	i := slices.IndexFunc(e.lanes, func(l *lane) bool { return l.name == p.Name })
+	if i < 0 {
+		i = len(e.lanes)
+		e.lanes = append(e.lanes, &lane{at: e, name: p.Name, answer: firstAnswer})
+	}
+	e.lanes[i].adopt(p, time.Now())
+	e.admit() // to wider limits, perhaps
+	return e.lanes[i]
+}
+
+// endpoint is one base URL: who may ask it, and when. All that is learned of the server
+// is learned here: how many calls at once it bears, whether it is up, and until when it
+// wants to hear nothing.
+type endpoint struct {
+	base    string
+	set     *Endpoints
+	observe Observe
+
+	mu       sync.Mutex
+	lanes    []*lane
+	limit    limit
+	breaker  breaker
+	quiet    time.Time // the server's Retry-After
+	inFlight int
+	granted  uint64
+	order    order       // between lanes
+	timer    *time.Timer // admits again when time alone may let somebody in
+}
+
+// tried is how a try ended.
+type tried struct {
+	outcome outcome
+	after   time.Duration  // the server's Retry-After; 0 where it says nothing
+	usage   *relabel.Usage // nil where the server does not say
+	err     error          // of a failure; safe to show
+}
+
+// rouse sends away who waits for an endpoint that is down and may find another one: one
+// is back.
+func (s *Endpoints) rouse() {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.all))
+	s.mu.Unlock()
+	for _, e := range all {
+		e.mu.Lock()
+		if e.breaker.open {
+			e.scatter()
+		}
+		e.mu.Unlock()
+	}
+}
+
+// leave gives w's place back and learns from how its try ended. It returns how many
+// tries have failed since the endpoint last showed a sign of life, and whether it is
+// taken to be down.
+func (e *endpoint) leave(w *waiter, t tried) (failures int, isDown bool) {
+	e.mu.Lock()
+	back := e.learn(w, t, time.Now())
+	failures, isDown = e.breaker.failures, e.breaker.open
+	e.mu.Unlock()
+	if back {
+		e.set.rouse()
+	}
+	return failures, isDown
+}
+
+// learn is leave under e.mu; back says that the endpoint was down and is up again.
+func (e *endpoint) learn(w *waiter, t tried, now time.Time) (back bool) {
+	e.inFlight--
+	w.lane.giveBack(w, t.outcome, t.usage, now)
+	e.learnLimit(w, t, now)
+	switch {
+	case t.outcome.fails():
+		if e.breaker.fail(now, w.probe, t.err) {
+			e.scatter()
+			e.tellBreaker()
+		}
+	case t.outcome.lives() && e.breaker.live():
+		back = true
+		e.limit.restart()
+		e.tellBreaker()
+	}
+	if until := now.Add(t.after); t.after > 0 && until.After(e.quiet) {
+		e.quiet = until
+	}
+	if e.observe.Tried != nil {
+		e.observe.Tried(e.base, Try{Policy: w.lane.name, Purpose: w.purpose, Outcome: string(t.outcome), Again: w.again,
+			Queued: w.granted.Sub(w.queued), Took: now.Sub(w.granted), Usage: t.usage})
+	}
+	e.admit()
+	return back
+}
+
+// learnLimit adapts how many calls may be in flight.
+func (e *endpoint) learnLimit(w *waiter, t tried, now time.Time) {
+	switch {
+	case t.outcome.refuses():
+		e.limit.cut(w.grant, e.granted)
+	case t.outcome != answered:
+	case w.lane.pace.learn(now.Sub(w.granted), t.usage):
+		if w.near { // with places to spare it is not the calls that make it slow
+			e.limit.cut(w.grant, e.granted)
+		}
+	case w.near:
+		e.limit.grow()
+	}
+}
+
+// wait is how long the endpoint is taken to be down; 0 while it is up, and when a probe
+// may go.
+func (e *endpoint) wait() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.breaker.wait(time.Now())
+}
+
+func (e *endpoint) tellBreaker() {
+	if e.observe.Breaker != nil {
+		e.observe.Breaker(e.base, e.breaker.last)
+	}
+}
+
+// tell tells how many calls are in flight and how many wait.
+func (e *endpoint) tell() {
+	if e.observe.InFlight != nil {
+		e.observe.InFlight(e.base, e.inFlight, e.limit.places())
+	}
+	if e.observe.Waiting == nil {
+		return
+	}
+	var waiting [3]int
+	for _, l := range e.lanes {
+		for _, w := range l.waiting {
+			waiting[w.class()]++
+		}
+	}
+	e.observe.Waiting(e.base, waiting[0], waiting[1], waiting[2])
+}

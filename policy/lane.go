@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	"relabel"
+)
+
+// bytesPerToken is the rough size of a token in a request, for what is not yet counted.
+const bytesPerToken = 4
+
+// firstAnswer is what an answer is taken to need in tokens before any has come.
+const firstAnswer = 512
+
+// lane is the share of an endpoint that the versions of one policy have together: the
+// limits that the newest of them sets, and who waits. endpoint.mu guards it.
+type lane struct {
+	at       *endpoint
+	name     string
+	newest   time.Time // when the version was made whose limits hold
+	most     int       // calls in flight
+	inFlight int
+	requests bucket
+	tokens   bucket
+	pace     pace
+	answer   float64 // mean tokens of an answer
+	waiting  []*waiter
+	order    order
+}
+
+// adopt takes p's limits, unless those of a newer version hold.
+func (l *lane) adopt(p relabel.Policy, now time.Time) {
+	if p.CreatedAt.Before(l.newest) {
+		return
+	}
+	l.newest, l.most = p.CreatedAt, p.Limits.Concurrency
+	l.requests.set(p.Limits.RequestsPerMinute, now)
+	l.tokens.set(p.Limits.TokensPerMinute, now)
+}
+
+// open reports whether the lane lets its next one go, or how long until it may; 0 says
+// that a call must end first.
+func (l *lane) open(now time.Time) (bool, time.Duration) {
+	if l.inFlight >= l.most {
+		return false, 0
+	}
+	// Tokens may be overdrawn, requests are counted one by one.
+	wait := max(l.requests.wait(1, now), l.tokens.wait(min(1, l.tokens.most()), now))
+	return wait == 0, wait
+}
+
+// take takes what w needs, and w out of those who wait.
+func (l *lane) take(w *waiter, now time.Time) {
+	l.remove(w)
+	l.inFlight++
+	w.tokens = float64(w.bytes)/bytesPerToken + l.answer
+	l.requests.take(1, now)
+	l.tokens.take(w.tokens, now)
+}
+
+// giveBack gives w's place back, and corrects what was taken by what was used: nothing where
+// no answer came.
+func (l *lane) giveBack(w *waiter, o outcome, usage *relabel.Usage, now time.Time) {
+	l.inFlight--
+	switch {
+	case usage != nil:
+		l.answer += (float64(usage.CompletionTokens) - l.answer) / 16
+		l.tokens.take(float64(usage.PromptTokens+usage.CompletionTokens)-w.tokens, now)
+	case o != answered && o != slow:
+		l.tokens.take(-w.tokens, now)
+	}
+}
+
+// remove takes w out of those who wait, and reports whether it was there.
+func (l *lane) remove(w *waiter) bool {
+	i := slices.Index(l.waiting, w)
+	if i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+	}
+	return i >= 0
+}
+
+// dismiss sends away those who wait and for whom why gives an error.
+func (l *lane) dismiss(why func(*waiter) error) {
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *waiter) bool {
+		err := why(w)
+		if err != nil {
+			w.verdict <- err
+		}
+		return err != nil
+	})
+}

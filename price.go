@@ -1,0 +1,24 @@
+package relabel
+
+import "math"
+
+// Price is what a policy's tokens cost, per million of them.
+type Price struct {
+	Input    float64 `json:"input"`    // of a prompt, as far as it did not come from the server's cache
+	Cached   float64 `json:"cached"`   // of a prompt that did
+	Output   float64 `json:"output"`   // of answers
+	Currency string  `json:"currency"` // three letters, such as USD
+}
+
+// CostMicros is what u costs in millionths of the currency, rounded to the nearest; nil
+// where price or usage is not known.
+func (p *Price) CostMicros(u *Usage) *int64 {
+	if p == nil || u == nil {
+		return nil
+	}
+	// A price per million tokens is a price in millionths per token.
+	cached := min(max(u.CachedTokens, 0), max(u.PromptTokens, 0))
+	cost := float64(max(u.PromptTokens, 0)-cached)*p.Input + float64(cached)*p.Cached + float64(max(u.CompletionTokens, 0))*p.Output
+	micros := int64(math.Round(cost))
+	return &micros
+}
