@@ -1,10 +1,8 @@
 package relabel
 
-// RolloutJob is the queue's job for one trajectory. It carries nothing but the id:
-// all else is in the trajectory.
-type RolloutJob struct {
-	TrajectoryID ID `json:"trajectory_id"`
-}
+// RolloutJob wakes a worker that has a slot free: something is to be claimed. What that
+// is, the worker asks when it is awake; so a job names no trajectory.
+type RolloutJob struct{}
 
 // Kind names the job in the queue.
 func (RolloutJob) Kind() string { return "rollout" }

@@ -26,7 +26,8 @@ type Run struct {
 	Rho       *RhoSchedule  `json:"rho,omitempty"`  // of aggrevate
 	Limits    RunLimits     `json:"limits"`
 	Seed      int64         `json:"seed"`
-	CreatedAt time.Time     `json:"created_at"`
+	Scheduling
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // RunLimits bounds each trajectory of a run.
@@ -92,6 +93,7 @@ type Iteration struct {
 	Rho         *RhoSchedule   `json:"rho,omitempty"`  // of an aggrevate round
 	Generations int            `json:"generations"`    // rollouts a task
 	State       IterationState `json:"state"`
+	Paused      *Pause         `json:"paused,omitempty"` // by itself; its run may be paused too
 	CreatedAt   time.Time      `json:"created_at"`
 	EndedAt     *time.Time     `json:"ended_at,omitempty"`
 }

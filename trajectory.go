@@ -20,12 +20,14 @@ const (
 var TrajectoryStates = []TrajectoryState{Queued, Running, Labelling, Verifying, Done, Failed, Cancelled}
 
 // successors is the state machine. A worker that stops gives its trajectory back,
-// which is the way to Queued; one whose rollout was over by then goes on at Labelling.
+// which is the way to Queued; one whose rollout was over by then goes on at Labelling. A
+// failed one comes back there when it is retried.
 var successors = map[TrajectoryState][]TrajectoryState{
 	Queued:    {Running, Labelling, Failed, Cancelled},
 	Running:   {Labelling, Queued, Failed, Cancelled},
 	Labelling: {Verifying, Queued, Failed, Cancelled},
 	Verifying: {Done, Queued, Failed, Cancelled},
+	Failed:    {Queued},
 }
 
 // CanBecome reports whether the state machine allows the step from s to next.
@@ -38,8 +40,9 @@ func (s TrajectoryState) CanBecome(next TrajectoryState) bool {
 	return false
 }
 
-// Terminal reports whether nothing follows s.
-func (s TrajectoryState) Terminal() bool { return len(successors[s]) == 0 }
+// Terminal reports whether nothing follows s by itself: a failed trajectory stays so
+// until somebody has it retried.
+func (s TrajectoryState) Terminal() bool { return s == Done || s == Failed || s == Cancelled }
 
 // EndReason says why a rollout ended.
 type EndReason string

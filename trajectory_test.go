@@ -16,6 +16,7 @@ func TestTrajectoryStateMachine(t *testing.T) {
 		relabel.Running:   {relabel.Labelling, relabel.Queued, relabel.Failed, relabel.Cancelled},
 		relabel.Labelling: {relabel.Verifying, relabel.Queued, relabel.Failed, relabel.Cancelled},
 		relabel.Verifying: {relabel.Done, relabel.Queued, relabel.Failed, relabel.Cancelled},
+		relabel.Failed:    {relabel.Queued},
 	}
 	for _, from := range relabel.TrajectoryStates {
 		for _, to := range relabel.TrajectoryStates {

@@ -115,11 +115,27 @@ CREATE TABLE runs (
     verify_seconds     integer NOT NULL CONSTRAINT runs_verify_seconds CHECK (verify_seconds >= 1),
     environment_retries integer NOT NULL CONSTRAINT runs_environment_retries CHECK (environment_retries >= 0),
     seed               bigint NOT NULL,
+    -- Scheduling, the one part of a run that changes.
+    priority           integer NOT NULL DEFAULT 0 CONSTRAINT runs_priority CHECK (priority BETWEEN -1000 AND 1000), -- the highest is claimed first
+    quota              integer CONSTRAINT runs_quota CHECK (quota >= 1), -- trajectories that workers hold at a time, at most; null: no bound
+    paused             json, -- reason, text and time of a pause; null: it goes on
     created_at         timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 CREATE INDEX runs_page ON runs (created_at DESC, id DESC);
 CREATE INDEX runs_taskset ON runs (taskset_id);
-CREATE TRIGGER runs_immutable BEFORE UPDATE ON runs FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE FUNCTION refuse_change_but_scheduling() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+    was runs := OLD;
+BEGIN
+    was.priority := NEW.priority;
+    was.quota := NEW.quota;
+    was.paused := NEW.paused;
+    IF was::text <> NEW::text THEN
+        RAISE EXCEPTION 'runs are immutable' USING ERRCODE = 'check_violation', CONSTRAINT = 'runs_immutable';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER runs_immutable BEFORE UPDATE ON runs FOR EACH ROW EXECUTE FUNCTION refuse_change_but_scheduling();
 
 CREATE TABLE iterations (
     id          uuid PRIMARY KEY,
@@ -132,6 +148,7 @@ CREATE TABLE iterations (
     generations integer NOT NULL CHECK (generations >= 1),
     state       text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'done', 'cancelled')),
     open        integer NOT NULL CHECK (open >= 0), -- trajectories that are not terminal yet
+    paused      json, -- as of a run
     created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
     ended_at    timestamptz,
     CONSTRAINT iterations_number UNIQUE (run_id, kind, number),
@@ -139,10 +156,13 @@ CREATE TABLE iterations (
     CONSTRAINT iterations_open CHECK ((state = 'running') = (open > 0)),
     CONSTRAINT iterations_ended CHECK ((state = 'running') = (ended_at IS NULL))
 );
+CREATE INDEX iterations_running ON iterations (run_id) WHERE state = 'running'; -- what a claim looks through
+-- One that is done runs again when its failed trajectories are retried.
 CREATE TRIGGER iterations_step BEFORE UPDATE OF state ON iterations
-    FOR EACH ROW WHEN (OLD.state <> NEW.state AND OLD.state <> 'running') EXECUTE FUNCTION refuse_step();
+    FOR EACH ROW WHEN (OLD.state <> NEW.state AND OLD.state <> 'running' AND (OLD.state, NEW.state) <> ('done', 'running')) EXECUTE FUNCTION refuse_step();
+
 
 ---- create above / drop below ----
 
 DROP TABLE iterations, runs, models_seen, policies, tasks, tasksets, relabel_schema_texts;
-DROP FUNCTION refuse_change, refuse_step;
+DROP FUNCTION refuse_change, refuse_change_but_scheduling, refuse_step;

@@ -10,6 +10,7 @@ CREATE FUNCTION can_become(was text, next text) RETURNS boolean LANGUAGE sql IMM
         WHEN 'running'   THEN next IN ('labelling', 'queued', 'failed', 'cancelled')
         WHEN 'labelling' THEN next IN ('verifying', 'queued', 'failed', 'cancelled')
         WHEN 'verifying' THEN next IN ('done', 'queued', 'failed', 'cancelled')
+        WHEN 'failed'    THEN next = 'queued' -- retried
         ELSE false
     END
 $$;
@@ -70,6 +71,11 @@ CREATE TABLE trajectories (
     CONSTRAINT trajectories_labels CHECK (labels_had + labels_owed + labels_missing = CASE kind WHEN 'collect' THEN turns ELSE 0 END),
     CONSTRAINT trajectories_owed CHECK (labels_owed = 0 OR state IN ('queued', 'running', 'labelling'))
 ) WITH (fillfactor = 80); -- room for the counts and the lease to change in place
+
+-- What a claim reads: the oldest queued trajectory of an iteration, and how many of each
+-- run workers hold. Neither is touched by a turn or a heartbeat.
+CREATE INDEX trajectories_queued ON trajectories (iteration_id, id) WHERE state = 'queued';
+CREATE INDEX trajectories_held ON trajectories (run_id, owner) WHERE owner IS NOT NULL;
 
 -- A page of each list, newest first, for each filter of the viewer.
 CREATE INDEX trajectories_page ON trajectories (created_at DESC, id DESC);

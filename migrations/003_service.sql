@@ -72,6 +72,21 @@ CREATE TRIGGER exports_made AFTER INSERT ON exports FOR EACH ROW EXECUTE FUNCTIO
 CREATE TRIGGER exports_changed AFTER UPDATE OF state ON exports
     FOR EACH ROW WHEN (OLD.state <> NEW.state) EXECUTE FUNCTION record_event();
 
+-- The processes that roll trajectories out. A row is renewed every few seconds and goes
+-- with an orderly stop; leases, not these rows, decide who owns what.
+CREATE TABLE workers (
+    name         text PRIMARY KEY CHECK (name <> ''), -- the owner of trajectories and the queue's client
+    machine      text NOT NULL,
+    process      integer NOT NULL,
+    docker_hosts text[] NOT NULL,
+    rollouts     integer NOT NULL CHECK (rollouts >= 1),
+    ahead        integer NOT NULL CHECK (ahead >= 0),
+    version      text NOT NULL,
+    draining     boolean NOT NULL DEFAULT false,
+    started_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+    seen_at      timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
 CREATE TABLE idempotency_keys (
     key       text PRIMARY KEY,
     route     text NOT NULL,
@@ -108,7 +123,7 @@ CREATE INDEX reviews_of_trajectory ON reviews (trajectory_id, created_at);
 
 ---- create above / drop below ----
 
-DROP TABLE reviews, instance, tokens, idempotency_keys;
+DROP TABLE reviews, instance, tokens, idempotency_keys, workers;
 DROP TRIGGER iterations_made ON iterations;
 DROP TRIGGER iterations_changed ON iterations;
 DROP TRIGGER trajectories_made ON trajectories;

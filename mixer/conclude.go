@@ -46,6 +46,7 @@ func (r *rollout) release(ctx context.Context, why error) error {
 	case err != nil:
 		return errors.Join(err, why)
 	}
+	r.released.Add(1)
 	r.log.Info().Str("state", string(relabel.Queued)).AnErr("why", why).Msg("trajectory")
 	return why
 }

@@ -29,7 +29,15 @@ func (r *rollout) endRollout(life context.Context, reason relabel.EndReason) (pa
 // verify tests the patch in a fresh container. Whether it was submitted makes no
 // difference to the verdict: that stands beside it.
 func (r *rollout) verify(life context.Context, patch []byte) error {
-	err := r.write(life, func(ctx context.Context) error {
+	if r.askedBack() {
+		return ErrReleased
+	}
+	leave, err := r.verifying.take(life, r.giveBack)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	err = r.write(life, func(ctx context.Context) error {
 		return r.store.BeginVerifying(ctx, r.claim.Fence)
 	})
 	if err != nil {

@@ -3,6 +3,8 @@ package mixer
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -10,8 +12,9 @@ import (
 	"relabel"
 )
 
-// DefaultLease is how long a claim holds without renewal.
-const DefaultLease = 60 * time.Second
+// DefaultLease is how long a claim holds without renewal. With a look every five seconds
+// for what dead workers left, it is taken over within a minute.
+const DefaultLease = 40 * time.Second
 
 const (
 	// writeLimit bounds one write to the store. Writes are not cut short by a shutdown,
@@ -21,8 +24,8 @@ const (
 	closeLimit = 60 * time.Second
 )
 
-// ErrReleased says that the trajectory was given back to the queue, because this worker
-// stops. Its attempt is over; another one takes it up.
+// ErrReleased says that the trajectory was given back to the queue, because its run is
+// paused or this worker stops. Its attempt is over; another one takes it up.
 var ErrReleased = errors.New("the trajectory was given back to the queue")
 
 // Config is what a Mixer needs.
@@ -31,6 +34,7 @@ type Config struct {
 	World World
 	Owner string        // names this worker; unique among live ones
 	Lease time.Duration // 0 means DefaultLease
+	Slots Slots         // without Rollouts nothing is bounded
 	Log   zerolog.Logger
 }
 
@@ -41,6 +45,14 @@ type Mixer struct {
 	owner string
 	lease time.Duration
 	log   zerolog.Logger
+	heart *heart
+
+	rollouts, ending, verifying places
+
+	base     context.Context // ends with Cut
+	cut      context.CancelFunc
+	work     sync.WaitGroup // every rollout of the queue's, to its very end
+	released atomic.Int64
 }
 
 // New makes a Mixer. Store, World's functions and Owner must be there.
@@ -48,28 +60,63 @@ func New(c Config) *Mixer {
 	if c.Lease <= 0 {
 		c.Lease = DefaultLease
 	}
-	return &Mixer{store: c.Store, world: c.World, owner: c.Owner, lease: c.Lease, log: c.Log}
+	m := &Mixer{store: c.Store, world: c.World, owner: c.Owner, lease: c.Lease, log: c.Log,
+		heart:    &heart{store: c.Store, lease: c.Lease, log: c.Log, held: map[relabel.Fence]*hold{}},
+		rollouts: newPlaces(c.Slots.Rollouts), ending: newPlaces(c.Slots.Rollouts * endingPerRollout),
+		verifying: newPlaces(c.Slots.Rollouts * verifyingPerRollout)}
+	m.base, m.cut = context.WithCancel(context.Background())
+	return m
 }
 
-// Roll claims a trajectory and takes it to its end. It returns nil when that is done or
-// failed; ErrReleased when ctx was cancelled and the trajectory given back; CodeConflict
-// when it is not to be had; CodeLeaseLost when it was cancelled or taken over on the
-// way. Any other error is the store's: the trajectory is given back if that was
-// possible, and is otherwise free when its lease runs out.
-func (m *Mixer) Roll(ctx context.Context, trajectory relabel.ID) error {
+// Drain asks for everything back that this mixer holds or will claim: each turn in hand
+// is finished and committed, then its trajectory given back to the queue.
+func (m *Mixer) Drain() { m.heart.drain() }
+
+// Cut ends what the queue's jobs began, turns in hand included: calls and commands are
+// ended, and trajectories given back to the queue.
+func (m *Mixer) Cut() { m.cut() }
+
+// Wait waits until everything that the queue's jobs began is over, and returns how many
+// trajectories were given back in all. It fails with ctx's error. Nothing may begin
+// meanwhile: the queue is stopped first.
+func (m *Mixer) Wait(ctx context.Context) (released int, err error) {
+	over := make(chan struct{})
+	go func() {
+		m.work.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	return int(m.released.Load()), err
+}
+
+// Roll claims the trajectory whose turn it is and takes it to its end. It returns nil
+// when that is done or failed; ErrReleased when it was given back, because ctx was
+// cancelled, its run paused or the worker drains; CodeNotFound when nothing is to be
+// claimed; CodeLeaseLost when it was cancelled or taken over on the way. Any other error
+// is the store's: the trajectory is given back if that was possible, and is otherwise
+// free when its lease runs out.
+//
+// free is called, once, as soon as the rollout is over: what then follows, late labels
+// and verification, needs no slot of the queue.
+func (m *Mixer) Roll(ctx context.Context, free func()) error {
 	if ctx.Err() != nil {
 		return ErrReleased
 	}
 	since := time.Now()
 	claiming, cancel := detached(ctx, writeLimit)
-	claim, err := m.store.Claim(claiming, trajectory, m.owner, m.lease)
+	claim, err := m.store.ClaimNext(claiming, m.owner, m.lease)
 	cancel()
 	if err != nil {
 		return err
 	}
-	life, letGo := m.hold(ctx, claim.Fence, since)
+	life, giveBack, letGo := m.heart.keep(ctx, claim.Fence, since)
 	defer letGo()
 	r := newRollout(m, life, claim)
+	r.giveBack, r.free = giveBack, free
 	r.say(relabel.Running)
 	err = r.live(life)
 	r.labels.stop()

@@ -13,16 +13,16 @@ import (
 // and after the store's own retries: the trajectory is then given back, not failed.
 // Methods are safe for concurrent use.
 type Store interface {
-	// FindTrajectory tells what became of a trajectory that is not to be had. It fails
-	// with CodeNotFound when there is none.
-	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
-	// Claim gives the trajectory to owner: attempt+1, state running (labelling where its
-	// rollout was over), a lease by the database's clock, and the turns and the ending that
-	// earlier attempts left. It fails with CodeConflict when the trajectory is not to be had
-	// (owned with a live lease, or terminal).
-	Claim(ctx context.Context, trajectory relabel.ID, owner string, lease time.Duration) (relabel.Claim, error)
-	// Renew extends the lease. CodeLeaseLost also means that it was cancelled.
-	Renew(ctx context.Context, f relabel.Fence, lease time.Duration) error
+	// ClaimNext gives the trajectory whose turn it is to owner: attempt+1, state running
+	// (labelling where its rollout was over), a lease by the database's clock, and the turns
+	// and the ending that earlier attempts left. It fails with CodeNotFound when nothing is to
+	// be claimed now; whatever changes that wakes a worker.
+	ClaimNext(ctx context.Context, owner string, lease time.Duration) (relabel.Claim, error)
+	// Look says how each of the fences' trajectories stands, in the order of fences.
+	Look(ctx context.Context, fences []relabel.Fence) ([]relabel.Standing, error)
+	// Renew extends the leases of the fences that hold, and says of each whether it did,
+	// in the order of fences. One that was passed over is tried again.
+	Renew(ctx context.Context, fences []relabel.Fence, lease time.Duration) ([]bool, error)
 	// SetSandbox records which container on which engine the attempt uses.
 	SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, container string) error
 	// AdoptTurns makes the turns of attempt from, which this one has replayed, its own.
@@ -46,8 +46,8 @@ type Store interface {
 	Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) error
 	// Fail moves the trajectory to failed, with a reason and a detail that is safe to show.
 	Fail(ctx context.Context, f relabel.Fence, reason relabel.FailureReason, detail string) error
-	// Release gives the trajectory back to the queue, with turns, ending and owed labels;
-	// the attempt is kept as released.
+	// Release gives the trajectory back to the queue, with turns, ending and owed labels,
+	// and a wake-up for whoever goes on with it; the attempt is kept as released.
 	Release(ctx context.Context, f relabel.Fence) error
 	// ReleaseBroken is Release after an environment failure: it counts it, and the next
 	// claim waits for the pause.

@@ -27,6 +27,7 @@ type rollout struct {
 	// giveBack is closed when the trajectory is to go back to the queue, with the turn in
 	// hand committed; nil where it never is.
 	giveBack <-chan struct{}
+	free     func() // says that the queue's slot is no longer needed
 }
 
 func newRollout(m *Mixer, life context.Context, c relabel.Claim) *rollout {
@@ -61,14 +62,21 @@ func (r *rollout) live(life context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	leave, err := r.ending.take(life, r.giveBack)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	r.free()
 	if err := r.labels.wait(r.giveBack); err != nil {
 		return stopped(life, err)
 	}
 	return r.verify(life, patch)
 }
 
-// rollOut brings the rollout to its end and returns its patch. One that was over when it
-// was claimed needs no sandbox: only labels may be owed.
+// rollOut brings the rollout to its end and returns its patch. The sandbox is made ready,
+// and what was committed before replayed in it, ahead of a place among those that roll
+// out. One that was over when it was claimed needs neither: only labels may be owed.
 func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
 	if end := r.claim.Ending; end != nil {
 		r.labels.askOwed(r.claim.Turns)
@@ -77,9 +85,19 @@ func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
 	if err := r.startSandbox(life); err != nil {
 		return nil, err
 	}
-	reason, err := r.roll(life)
+	reason, err := r.resume(life)
 	if err != nil {
 		return nil, err
+	}
+	leave, err := r.rollouts.take(life, r.giveBack)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if reason == "" {
+		if reason, err = r.roll(life); err != nil {
+			return nil, err
+		}
 	}
 	return r.endRollout(life, reason)
 }

@@ -19,9 +19,6 @@ const maxSilent = 3
 // roll is the loop of algorithm 1, from the first turn that was not committed before. It
 // returns why the rollout ended.
 func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
-	if reason, err := r.resume(life); err != nil || reason != "" {
-		return reason, err
-	}
 	wall := time.Duration(r.claim.Run.Limits.WallClockSeconds)*time.Second - r.spent()
 	ctx, cancel := context.WithTimeoutCause(life, wall, errWallClock)
 	defer cancel()

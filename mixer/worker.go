@@ -3,6 +3,8 @@ package mixer
 import (
 	"context"
 	"errors"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -10,53 +12,71 @@ import (
 	"relabel"
 )
 
-// worker takes rollout jobs from the queue.
+// putOff is how long a wake-up waits while the store is away.
+const putOff = 5 * time.Second
+
+// worker takes wake-ups from the queue.
 type worker struct {
 	river.WorkerDefaults[relabel.RolloutJob]
 	mixer *Mixer
 }
 
-// NewWorker returns the queue's worker for rollouts. A job lives as long as its
-// trajectory has a future: whatever happens to an attempt, it is put off rather than
-// counted as failed, so that no number of bad hours discards a trajectory. A job whose
-// worker died is not rescued by the queue, which knows no lease: whoever requeues the
-// trajectory queues a new one. Two jobs of one trajectory do no harm: one claims it.
+// NewWorker returns the queue's worker for rollouts. A job is a wake-up: it claims the
+// trajectory whose turn it is, and is over when that needs no slot any more or when
+// nothing is to be claimed. Whatever gives a trajectory back to the queue makes a new
+// wake-up in the same transaction, so no number of bad hours discards one. The client
+// that runs it is to hand out Slots.Claims jobs at once.
 func NewWorker(m *Mixer) river.Worker[relabel.RolloutJob] { return &worker{mixer: m} }
 
 // Timeout says that a rollout has none of the queue's: it has its own limits.
 func (w *worker) Timeout(*river.Job[relabel.RolloutJob]) time.Duration { return -1 }
 
-// Work rolls the job's trajectory out. A cancelled ctx gives it back.
-func (w *worker) Work(ctx context.Context, job *river.Job[relabel.RolloutJob]) error {
-	id := job.Args.TrajectoryID
-	err := w.mixer.Roll(ctx, id)
-	switch code := relabel.CodeOf(err); {
-	case err == nil:
+// Work rolls a trajectory out. It returns when the rollout is over; what follows goes on
+// until Cut. A cancelled ctx gives the trajectory back.
+func (w *worker) Work(ctx context.Context, _ *river.Job[relabel.RolloutJob]) error {
+	rolling, cut := context.WithCancel(w.mixer.base)
+	defer context.AfterFunc(ctx, cut)()
+	free, over := make(chan struct{}), make(chan error, 1)
+	w.mixer.work.Go(func() {
+		defer cut()
+		err := w.roll(rolling, sync.OnceFunc(func() { close(free) }))
+		over <- err
+		w.report(err)
+	})
+	select {
+	case <-free:
 		return nil
-	case errors.Is(err, ErrReleased):
-		return river.JobSnooze(0)
-	case code == relabel.CodeNotFound:
-		return river.JobCancel(err)
-	case code == relabel.CodeConflict, code == relabel.CodeLeaseLost:
-		return w.elsewhere(ctx, id)
+	case err := <-over:
+		return w.verdict(err)
 	}
-	w.mixer.log.Error().Err(err).Stringer("trajectory", id).Msg("the store failed: the rollout is put off")
-	return river.JobSnooze(w.mixer.lease)
 }
 
-// elsewhere decides about the job of a trajectory that is not this worker's: over when
-// it is terminal, put off until the other's lease could have run out when not.
-func (w *worker) elsewhere(ctx context.Context, id relabel.ID) error {
-	ctx, cancel := detached(ctx, writeLimit)
-	defer cancel()
-	trajectory, err := w.mixer.store.FindTrajectory(ctx, id)
-	switch {
-	case relabel.CodeOf(err) == relabel.CodeNotFound:
-		return river.JobCancel(err)
-	case err != nil:
-		w.mixer.log.Error().Err(err).Stringer("trajectory", id).Msg("what became of the trajectory is not to be read: its job is put off")
-	case trajectory.State.Terminal():
+// roll makes an error of a panic: one in a rollout's own phases is caught there.
+func (w *worker) roll(ctx context.Context, free func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.mixer.log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a rollout panicked")
+			err = relabel.Errorf(relabel.CodeInternal, "a bug in the rollout; details are in the log")
+		}
+	}()
+	return w.mixer.Roll(ctx, free)
+}
+
+// settled reports whether err leaves nothing to be said or done.
+func settled(err error) bool {
+	code := relabel.CodeOf(err)
+	return err == nil || errors.Is(err, ErrReleased) || code == relabel.CodeNotFound || code == relabel.CodeLeaseLost
+}
+
+func (w *worker) report(err error) {
+	if !settled(err) {
+		w.mixer.log.Error().Err(err).Msg("the store failed: a trajectory was given back, or will be when its lease runs out")
+	}
+}
+
+func (w *worker) verdict(err error) error {
+	if settled(err) {
 		return nil
 	}
-	return river.JobSnooze(w.mixer.lease)
+	return river.JobSnooze(putOff)
 }

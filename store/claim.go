@@ -27,32 +27,43 @@ const claimUpdate = "UPDATE trajectories SET" + claimSet +
 // is not to be had, CodeNotFound when there is none.
 func (s *Store) Claim(ctx context.Context, trajectory relabel.ID, owner string, lease time.Duration) (relabel.Claim, error) {
 	c := relabel.Claim{Fence: relabel.Fence{TrajectoryID: trajectory, Owner: owner}}
-	if owner == "" || lease <= 0 {
-		return c, relabel.Errorf(relabel.CodeInvalid, "a claim has an owner and a lease")
+	if err := checkClaim(owner, lease); err != nil {
+		return c, err
 	}
 	err := s.write(ctx, func(tx pgx.Tx) error {
-		var run, iteration, task relabel.ID
-		claim := func() error {
-			return tx.QueryRow(ctx, claimUpdate, trajectory, owner, lease).Scan(&c.Attempt, &run, &iteration, &task)
-		}
-		err := claim()
+		err := claim(ctx, tx, &c, lease)
 		if errors.Is(err, pgx.ErrNoRows) { // owned: free it if the lease is over, and try once more
 			if _, err = takeBack(ctx, tx, &trajectory, nil); err == nil {
-				err = claim()
+				err = claim(ctx, tx, &c, lease)
 			}
 		}
 		if errors.Is(err, pgx.ErrNoRows) {
 			return unclaimable(ctx, tx, trajectory)
 		}
-		if err != nil {
-			return err
-		}
-		return readClaim(ctx, tx, &c, run, iteration, task)
+		return err
 	})
 	if err != nil {
 		return relabel.Claim{}, err
 	}
 	return c, nil
+}
+
+func checkClaim(owner string, lease time.Duration) error {
+	if owner == "" || lease <= 0 {
+		return relabel.Errorf(relabel.CodeInvalid, "a claim has an owner and a lease")
+	}
+	return nil
+}
+
+// claim gives a queued trajectory to the claim's owner and reads what a rollout needs.
+// pgx.ErrNoRows where it is not queued.
+func claim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, lease time.Duration) error {
+	var run, iteration, task relabel.ID
+	err := tx.QueryRow(ctx, claimUpdate, c.TrajectoryID, c.Owner, lease).Scan(&c.Attempt, &run, &iteration, &task)
+	if err != nil {
+		return err
+	}
+	return readClaim(ctx, tx, c, run, iteration, task)
 }
 
 // unclaimable says why a trajectory is not to be had.
@@ -98,19 +109,6 @@ func readInto[T any](b *pgx.Batch, into *T, scan pgx.RowToFunc[T], sql string, a
 	})
 }
 
-// Renew extends the lease, counted from now by the database's clock. CodeLeaseLost also
-// means that the trajectory was cancelled, or that the lease ran out before.
-func (s *Store) Renew(ctx context.Context, f relabel.Fence, lease time.Duration) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
-		tag, err := tx.Exec(ctx, "UPDATE trajectories SET lease_until = clock_timestamp() + $4::interval WHERE"+fenced,
-			f.TrajectoryID, f.Attempt, f.Owner, lease)
-		if err == nil && tag.RowsAffected() == 0 {
-			return refusal(ctx, tx, f, "be renewed")
-		}
-		return err
-	})
-}
-
 // SetSandbox records which container on which engine the attempt uses. CodeLeaseLost
 // where the fence does not hold.
 func (s *Store) SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, container string) error {
@@ -126,8 +124,8 @@ func (s *Store) SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, con
 }
 
 // Release gives the trajectory back to the queue, with its turns, its ending if it has
-// one, and the labels that it owes; the attempt is kept as released. Its job is the
-// caller's to put off: the queue still has it. CodeLeaseLost where the fence does not hold.
+// one, and the labels that it owes, and a wake-up for whoever takes it next; the attempt
+// is kept as released. CodeLeaseLost where the fence does not hold.
 func (s *Store) Release(ctx context.Context, f relabel.Fence) error {
 	st := step{to: relabel.Queued, outcome: "released", tried: "be given back", sql: requeueUpdate + " WHERE" + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {

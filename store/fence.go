@@ -48,7 +48,8 @@ type step struct {
 	args    []any  // the further ones
 }
 
-// take makes the step, and then what belongs with it; both or neither.
+// take makes the step, and then what belongs with it; both or neither. A step that ends
+// the attempt wakes whoever can go on with what it frees.
 func (s *Store) take(ctx context.Context, f relabel.Fence, st step, also func(tx pgx.Tx, iteration relabel.ID) error) error {
 	args := append([]any{f.TrajectoryID, f.Attempt, f.Owner}, st.args...)
 	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
@@ -65,6 +66,9 @@ func (s *Store) take(ctx context.Context, f relabel.Fence, st step, also func(tx
 		case err != nil || also == nil:
 			return err
 		}
-		return also(tx, iteration)
+		if err := also(tx, iteration); err != nil || st.outcome == "" {
+			return err
+		}
+		return s.wakeNext(ctx, tx, iteration, st.to)
 	})
 }

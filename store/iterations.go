@@ -9,16 +9,16 @@ import (
 )
 
 const iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_id, it.beta, it.rho, it.generations,
-	it.state, it.created_at, it.ended_at FROM iterations it`
+	it.state, it.paused, it.created_at, it.ended_at FROM iterations it`
 
-// CreateIteration stores an iteration with its trajectories and queues a job for each,
-// in one transaction. CodeConflict when the number is taken, CodeInvalid when there are
+// CreateIteration stores an iteration with its trajectories and a wake-up for each, in
+// one transaction. CodeConflict when the number is taken, CodeInvalid when there are
 // no trajectories.
 func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration) error {
 	if len(p.Trajectories) == 0 {
 		return relabel.Errorf(relabel.CodeInvalid, "an iteration has at least one trajectory").On("tasks")
 	}
-	it, ids := p.Iteration, make([]relabel.ID, len(p.Trajectories))
+	it := p.Iteration
 	it.ID = given(it.ID)
 	return s.write(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, open)
@@ -28,15 +28,14 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 			return err
 		}
 		columns := []string{"id", "run_id", "iteration_id", "kind", "task_id", "generation", "executors", "kappa"}
-		_, err = tx.CopyFrom(ctx, pgx.Identifier{"trajectories"}, columns, pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) {
+		_, err = tx.CopyFrom(ctx, pgx.Identifier{"trajectories"}, columns, pgx.CopyFromSlice(len(p.Trajectories), func(i int) ([]any, error) {
 			t := p.Trajectories[i]
-			ids[i] = given(t.ID)
-			return []any{ids[i], it.RunID, it.ID, it.Kind, t.TaskID, t.Generation, t.Executors, t.Kappa}, nil
+			return []any{given(t.ID), it.RunID, it.ID, it.Kind, t.TaskID, t.Generation, t.Executors, t.Kappa}, nil
 		}))
 		if err != nil {
 			return err
 		}
-		return s.queueRollouts(ctx, tx, ids)
+		return s.wake(ctx, tx, len(p.Trajectories))
 	})
 }
 
@@ -50,6 +49,12 @@ func (s *Store) FindIteration(ctx context.Context, id relabel.ID) (relabel.Itera
 	}
 	progress, err := s.progress(ctx, id)
 	return it, progress, err
+}
+
+func readIteration(ctx context.Context, tx pgx.Tx, id relabel.ID) (relabel.Iteration, error) {
+	rows, _ := tx.Query(ctx, iterationSelect+" WHERE it.id = $1", id)
+	it, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Iteration])
+	return it, missing("iteration", id, err)
 }
 
 func (s *Store) progress(ctx context.Context, iteration relabel.ID) (relabel.Progress, error) {
@@ -99,9 +104,8 @@ func (s *Store) CancelIteration(ctx context.Context, id relabel.ID) (relabel.Ite
 		if err != nil {
 			return err
 		}
-		rows, _ := tx.Query(ctx, iterationSelect+" WHERE it.id = $1", id)
-		if it, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Iteration]); err != nil {
-			return missing("iteration", id, err)
+		if it, err = readIteration(ctx, tx, id); err != nil {
+			return err
 		}
 		if it.State == relabel.IterationDone {
 			return relabel.Errorf(relabel.CodeConflict, "the iteration is done")

@@ -16,38 +16,112 @@ const (
 	QueueExport  = "export"
 )
 
-// alive are the states of a job that will still be worked. A trajectory or an export
-// has at most one such job; a job that is over does not stand in the way of a new one.
+// alive are the states of a job that will still be worked. An export has at most one
+// such job; a job that is over does not stand in the way of a new one.
 var alive = []rivertype.JobState{
 	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
 	rivertype.JobStateRunning, rivertype.JobStateScheduled,
 }
 
-func insertOpts(queue string) *river.InsertOpts {
-	return &river.InsertOpts{Queue: queue, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: alive}}
+// queueExport inserts an export's job, unless it has one alive.
+func (s *Store) queueExport(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
+	_, err := s.jobs.InsertTx(ctx, tx, relabel.ExportJob{ExportID: id},
+		&river.InsertOpts{Queue: QueueExport, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: alive}})
+	return err
 }
 
 // jobBatch bounds one insert statement.
 const jobBatch = 1000
 
-// queueRollouts inserts a job for each trajectory that has none alive.
-func (s *Store) queueRollouts(ctx context.Context, tx pgx.Tx, trajectories []relabel.ID) error {
-	for len(trajectories) > 0 {
-		n := min(len(trajectories), jobBatch)
-		params := make([]river.InsertManyParams, n)
-		for i, id := range trajectories[:n] {
-			params[i] = river.InsertManyParams{Args: relabel.RolloutJob{TrajectoryID: id}, InsertOpts: insertOpts(QueueRollout)}
+// wake inserts n wake-ups: jobs of RolloutJob. As many wait as there are trajectories to
+// be claimed, so that a slot that becomes free anywhere finds one. One too many is over
+// at once, finding nothing; one too few is made good by BalanceWakeups.
+func (s *Store) wake(ctx context.Context, tx pgx.Tx, n int) error {
+	for ; n > 0; n -= jobBatch {
+		params := make([]river.InsertManyParams, min(n, jobBatch))
+		for i := range params {
+			params[i] = river.InsertManyParams{Args: relabel.RolloutJob{}, InsertOpts: &river.InsertOpts{Queue: QueueRollout}}
 		}
-		if _, err := s.jobs.InsertManyTx(ctx, tx, params); err != nil {
+		if _, err := s.jobs.InsertManyFastTx(ctx, tx, params); err != nil {
 			return err
 		}
-		trajectories = trajectories[n:]
 	}
 	return nil
 }
 
-// queueExport inserts an export's job, unless it has one alive.
-func (s *Store) queueExport(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
-	_, err := s.jobs.InsertTx(ctx, tx, relabel.ExportJob{ExportID: id}, insertOpts(QueueExport))
-	return err
+// wakeNext wakes a worker for what the end of an attempt leaves to be claimed: the
+// trajectory itself where it is queued again, or else the next one of a run whose quota
+// it filled. Where nothing bounds a run, each queued trajectory has its wake-up already.
+func (s *Store) wakeNext(ctx context.Context, tx pgx.Tx, iteration relabel.ID, to relabel.TrajectoryState) error {
+	bounded := true
+	if to != relabel.Queued {
+		err := tx.QueryRow(ctx, "SELECT ru.quota IS NOT NULL FROM runs ru JOIN iterations it ON it.run_id = ru.id WHERE it.id = $1", iteration).Scan(&bounded)
+		if err != nil {
+			return err
+		}
+	}
+	if !bounded {
+		return nil
+	}
+	return s.wake(ctx, tx, 1)
+}
+
+// surplusWakeups compares the wake-ups that wait with what could be claimed: queued
+// trajectories of running iterations that are not paused, within their runs' quotas.
+const surplusWakeups = `WITH queued AS (
+		SELECT it.run_id, count(*) AS n FROM iterations it JOIN trajectories tr ON tr.iteration_id = it.id AND tr.state = 'queued'
+		WHERE it.state = 'running' AND it.paused IS NULL GROUP BY it.run_id),
+	held AS (SELECT run_id, count(*) AS n FROM trajectories WHERE owner IS NOT NULL GROUP BY run_id)
+	SELECT (SELECT count(*) FROM river_job WHERE kind = 'rollout' AND state IN ('available', 'pending', 'retryable', 'scheduled'))
+		- coalesce(sum(CASE WHEN ru.quota IS NULL THEN queued.n
+			ELSE least(queued.n, greatest(ru.quota - coalesce(held.n, 0), 0)) END), 0)::bigint
+	FROM queued JOIN runs ru ON ru.id = queued.run_id LEFT JOIN held ON held.run_id = ru.id WHERE ru.paused IS NULL`
+
+// BalanceWakeups makes as many wake-ups wait as there are trajectories to be claimed.
+// Whatever changes that in bulk calls it (a pause, a quota, a dead worker), and each
+// worker at its looks: a wake-up that was lost with its worker is missed for no longer.
+func (s *Store) BalanceWakeups(ctx context.Context) error {
+	return s.write(ctx, func(tx pgx.Tx) error {
+		// One at a time, or each would make up for the same lack.
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' wake-ups', 0))"); err != nil {
+			return err
+		}
+		var surplus int
+		if err := tx.QueryRow(ctx, surplusWakeups).Scan(&surplus); err != nil {
+			return err
+		}
+		if surplus <= 0 {
+			return s.wake(ctx, tx, -surplus)
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM river_job WHERE id IN (SELECT id FROM river_job WHERE kind = 'rollout'
+			AND state IN ('available', 'pending', 'retryable', 'scheduled') ORDER BY id DESC LIMIT $1 FOR UPDATE SKIP LOCKED)`, surplus)
+		return err
+	})
+}
+
+// clearJobs ends the wake-ups that went with their workers, makes the exports of those
+// available again, and inserts what exports lack. One that nobody is known to be dead
+// for is after two hours: it has no lease, and writing the same files twice does no harm.
+func (s *Store) clearJobs(ctx context.Context, tx pgx.Tx, gone []string) error {
+	b := &pgx.Batch{}
+	b.Queue(`DELETE FROM river_job WHERE kind = 'rollout' AND state = 'running' AND attempted_by[cardinality(attempted_by)] = ANY ($1)`, gone)
+	b.Queue(`UPDATE river_job SET state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
+		WHERE kind = 'export' AND state = 'running' AND (attempted_by[cardinality(attempted_by)] = ANY ($1)
+		OR attempted_at < now() - interval '2 hours')`, gone)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	rows, _ := tx.Query(ctx, `SELECT ex.id FROM exports ex WHERE ex.state IN ('queued', 'running') AND NOT EXISTS (
+			SELECT 1 FROM river_job j WHERE j.kind = 'export' AND j.args->>'export_id' = ex.id::text
+			AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`)
+	exports, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+	if err != nil {
+		return err
+	}
+	for _, id := range exports {
+		if err := s.queueExport(ctx, tx, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -27,10 +27,10 @@ type Recovered struct {
 
 // RecoverAbandoned gives back to the queue what dead workers left: trajectories whose
 // lease has run out, and those whose owner dead knows to be gone, whatever their lease
-// (nil knows of none). Their attempts are kept as lost. Jobs of workers that dead knows
-// (a worker's queue client has its name) are available again, exports too, and every
-// queued trajectory of a running iteration and every export that is not over has a job
-// that will be worked. It may run at any time, in any number of processes.
+// (nil knows of none). Their attempts are kept as lost. Exports of workers that dead knows
+// (a worker's queue client has its name) are available again, every export that is not
+// over has a job, and as many wake-ups wait as there are trajectories to be claimed. It
+// may run at any time, in any number of processes.
 func (s *Store) RecoverAbandoned(ctx context.Context, dead func(owner string) bool) ([]Recovered, error) {
 	gone, err := s.goneOwners(ctx, dead)
 	if err != nil {
@@ -41,9 +41,12 @@ func (s *Store) RecoverAbandoned(ctx context.Context, dead func(owner string) bo
 		if recovered, err = takeBack(ctx, tx, nil, gone); err != nil {
 			return err
 		}
-		return s.reviveJobs(ctx, tx, recovered, gone)
+		return s.clearJobs(ctx, tx, gone)
 	})
-	return recovered, err
+	if err != nil {
+		return nil, err
+	}
+	return recovered, s.BalanceWakeups(ctx)
 }
 
 // goneOwners asks dead about everyone who owns a trajectory or works a job.
@@ -96,53 +99,6 @@ func endAttempts(ctx context.Context, tx pgx.Tx, ids []relabel.ID, outcome, reas
 	_, err := tx.Exec(ctx, `UPDATE attempts a SET outcome = $2, reason = $3, ended_at = clock_timestamp() FROM trajectories tr
 		WHERE tr.id = ANY ($1) AND a.trajectory_id = tr.id AND a.number = tr.attempt AND a.outcome IS NULL`, ids, outcome, reason)
 	return err
-}
-
-// reviveJobs makes jobs whose worker is gone available again, and inserts those that
-// queued trajectories of running iterations, and exports, lack. A job that runs while its trajectory
-// is queued was just fetched, or is being put off; after two minutes it is dead. So is an
-// export after two hours: it has no lease, and writing the same files twice does no harm.
-func (s *Store) reviveJobs(ctx context.Context, tx pgx.Tx, recovered []Recovered, gone []string) error {
-	ids := make([]string, len(recovered))
-	for i, r := range recovered {
-		ids[i] = r.TrajectoryID.String()
-	}
-	_, err := tx.Exec(ctx, `UPDATE river_job j SET state = 'available', scheduled_at = now(), max_attempts = greatest(j.max_attempts, j.attempt + 1)
-		WHERE j.state = 'running' AND j.attempted_by[cardinality(j.attempted_by)] = ANY ($2)
-		OR j.kind = 'rollout' AND j.state IN ('running', 'retryable', 'scheduled') AND j.args->>'trajectory_id' = ANY ($1)
-		OR j.kind = 'export' AND j.state = 'running' AND j.attempted_at < now() - interval '2 hours'
-		OR j.kind = 'rollout' AND j.state = 'running' AND j.attempted_at < now() - interval '2 minutes' AND EXISTS (
-			SELECT 1 FROM trajectories tr WHERE tr.id = (j.args->>'trajectory_id')::uuid AND tr.state = 'queued')`, ids, gone)
-	if err != nil {
-		return err
-	}
-	rollouts, err := idsOf(ctx, tx, `SELECT tr.id FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id
-		WHERE tr.state = 'queued' AND it.state = 'running' AND NOT EXISTS (
-			SELECT 1 FROM river_job j WHERE j.kind = 'rollout' AND j.args->>'trajectory_id' = tr.id::text
-			AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`)
-	if err != nil {
-		return err
-	}
-	if err := s.queueRollouts(ctx, tx, rollouts); err != nil {
-		return err
-	}
-	exports, err := idsOf(ctx, tx, `SELECT ex.id FROM exports ex WHERE ex.state IN ('queued', 'running') AND NOT EXISTS (
-			SELECT 1 FROM river_job j WHERE j.kind = 'export' AND j.args->>'export_id' = ex.id::text
-			AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`)
-	if err != nil {
-		return err
-	}
-	for _, id := range exports {
-		if err := s.queueExport(ctx, tx, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func idsOf(ctx context.Context, tx pgx.Tx, query string) ([]relabel.ID, error) {
-	rows, _ := tx.Query(ctx, query)
-	return pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 }
 
 // CountStates counts all trajectories by state; states without any are left out.

@@ -12,7 +12,7 @@ const runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.prompts, ru
 	json_build_object('max_turns', ru.max_turns, 'max_context_tokens', ru.max_context_tokens, 'wall_clock_seconds', ru.wall_clock_seconds,
 		'command_seconds', ru.command_seconds, 'verify_seconds', ru.verify_seconds,
 		'environment_retries', ru.environment_retries) AS limits,
-	ru.seed, ru.created_at FROM runs ru`
+	ru.seed, ru.priority, coalesce(ru.quota, 0) AS quota, ru.paused, ru.created_at FROM runs ru`
 
 const runInsert = `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskset_id, instances, teacher_id, beta, rho,
 	max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed)
@@ -52,10 +52,10 @@ func (s *Store) ListRuns(ctx context.Context, p relabel.Page) ([]relabel.Run, st
 // is no such run.
 func (s *Store) DeleteRun(ctx context.Context, id relabel.ID) error {
 	return s.write(ctx, func(tx pgx.Tx) error {
-		// Waiting jobs only: the queue's own workers end those that run.
-		_, err := tx.Exec(ctx, `DELETE FROM river_job j WHERE j.state <> 'running' AND (
-			j.kind = 'rollout' AND (j.args->>'trajectory_id')::uuid IN (SELECT tr.id FROM trajectories tr WHERE tr.run_id = $1)
-			OR j.kind = 'export' AND (j.args->>'export_id')::uuid IN (SELECT ex.id FROM exports ex WHERE ex.run_id = $1))`, id)
+		// Waiting jobs only: the queue's own workers end those that run. Rollouts' jobs name no
+		// trajectory; those that wake a worker for nothing are over at once.
+		_, err := tx.Exec(ctx, `DELETE FROM river_job j WHERE j.state <> 'running' AND j.kind = 'export'
+			AND (j.args->>'export_id')::uuid IN (SELECT ex.id FROM exports ex WHERE ex.run_id = $1)`, id)
 		if err != nil {
 			return err
 		}

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 )
@@ -32,9 +30,7 @@ type cli struct {
 }
 
 func main() {
-	// A first signal asks for an orderly stop, a second one ends the process at once.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	ctx := withSignals(context.Background())
 	var c cli
 	parser, err := kong.New(&c,
 		kong.Name("relabel"),

@@ -71,6 +71,11 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 		}
 		host = w.host
 		defer func() { err = errors.Join(err, w.Stop(ctx), sayWhatIsThere(context.WithoutCancel(ctx), db, log)) }()
+		answered := use
+		use = func(ctx context.Context, c *client, host *docker.Host) error {
+			defer w.Stop(ctx) // while REST still answers; what comes of it is said above
+			return answered(ctx, c, host)
+		}
 	}
 	site := newSite(siteConfig{db: db, host: host, token: !isLoopback(f.Listen), log: details})
 	return f.serve(ctx, listener, site, log, func(ctx context.Context, c *client) error { return use(ctx, c, host) })
@@ -93,7 +98,6 @@ func (f serveFlags) serve(ctx context.Context, l net.Listener, site http.Handler
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		err = errors.Join(err, cause) // nobody can reach it any more
 	}
-	log.Info().Msg("stopping; what is running goes back to the queue")
 	stopping, end := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer end()
 	if srv.Shutdown(stopping) != nil {

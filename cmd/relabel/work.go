@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -33,58 +35,95 @@ type secretFlags struct {
 
 // workFlags bound what one process rolls out.
 type workFlags struct {
-	Rollouts int `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories rolled out at once."`
+	Rollouts int           `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories rolled out at once."`
+	Ahead    int           `default:"1" env:"RELABEL_AHEAD" help:"Further trajectories whose sandboxes are made ready meanwhile."`
+	Lease    time.Duration `default:"40s" env:"RELABEL_LEASE" help:"How long a worker that is not heard of keeps its trajectories."`
+	Grace    time.Duration `default:"60s" env:"RELABEL_GRACE" help:"How long turns in hand may take to finish at a stop, before they are cut."`
 	dockerFlags
 	secretFlags
 }
 
+// minLease leaves a few looks and renewals in a lease.
+const minLease = 3 * time.Second
+
+// check refuses what nobody can work with.
+func (f workFlags) check() error {
+	switch {
+	case f.Rollouts < 1:
+		return relabel.Errorf(relabel.CodeInvalid, "is %d; who works rolls out at least one", f.Rollouts).On("--rollouts")
+	case f.Ahead < 0:
+		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must not be below 0", f.Ahead).On("--ahead")
+	case f.Lease < minLease:
+		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least %s", f.Lease, minLease).On("--lease")
+	case f.Grace < 0:
+		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must not be below 0", f.Grace).On("--grace")
+	}
+	return nil
+}
+
 const (
-	leaseTime     = 60 * time.Second // without renewal a trajectory is another's to take
-	recoverPeriod = 10 * time.Second // between looks for abandoned trajectories and sandboxes
-	stopPatience  = 60 * time.Second // for running turns to be given back at a stop
+	recoverPeriod = 5 * time.Second  // between looks for abandoned trajectories and sandboxes
+	cutPatience   = 60 * time.Second // for what was cut to be given back at a stop
 )
 
 // work is the part of a process that takes jobs from the queue.
 type work struct {
 	db    *database
 	host  *docker.Host
+	mixer *mixer.Mixer
 	river *river.Client[pgxTx]
 	log   zerolog.Logger
-	stop  context.CancelFunc
-	done  sync.WaitGroup
+	grace time.Duration
+	me    relabel.Worker
+
+	draining  atomic.Bool
+	endLooks  context.CancelFunc
+	looks     sync.WaitGroup
+	stopped   sync.Once
+	stopError error
 }
 
 // startWork begins to take rollouts and exports from the queue.
 func startWork(ctx context.Context, db *database, f workFlags, exports string, log zerolog.Logger) (*work, error) {
-	if f.Rollouts < 1 {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "is %d; who works rolls out at least one", f.Rollouts).On("--rollouts")
+	if err := f.check(); err != nil {
+		return nil, err
 	}
 	host, err := openHost(ctx, db, f)
 	if err != nil {
 		return nil, err
 	}
-	owner := newOwner()
-	m := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, newPolicies(db, f.Secrets, log)), Owner: owner, Lease: leaseTime, Log: log})
+	me, slots := f.newWorker(host), mixer.Slots{Rollouts: f.Rollouts, Ahead: f.Ahead}
+	m := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, newPolicies(db, f.Secrets, log)), Owner: me.Name, Lease: f.Lease, Slots: slots, Log: log})
 	exporter := shard.NewExporter(shard.Config{Store: db.Store, Root: exports, Log: log, Version: version})
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(m))
 	river.AddWorker(workers, shard.NewWorker(exporter))
 	client, err := river.NewClient(riverpgxv5.New(db.Pool()), &river.Config{
 		Schema:  db.Schema(),
-		Queues:  map[string]river.QueueConfig{"rollout": {MaxWorkers: f.Rollouts}, "export": {MaxWorkers: 1}},
-		Workers: workers, JobTimeout: -1, ID: owner, Logger: riverLog(),
+		Queues:  map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()}, "export": {MaxWorkers: 1}},
+		Workers: workers, JobTimeout: -1, ID: me.Name, Logger: riverLog(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	w := &work{db: db, host: host, river: client, log: log}
-	if err := w.recover(ctx); err != nil {
+	w := &work{db: db, host: host, mixer: m, river: client, log: log, grace: f.Grace, me: me}
+	if err := w.look(ctx); err != nil {
 		return nil, err
 	}
-	loop, stop := context.WithCancel(context.WithoutCancel(ctx))
-	w.stop = stop
-	w.done.Go(func() { w.recoverLoop(loop) })
+	looking, end := context.WithCancel(context.WithoutCancel(ctx))
+	w.endLooks = end
+	w.looks.Go(func() { w.lookLoop(looking) })
 	return w, client.Start(context.WithoutCancel(ctx))
+}
+
+// newWorker says who this process is to the others.
+func (f workFlags) newWorker(host *docker.Host) relabel.Worker {
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "unknown"
+	}
+	return relabel.Worker{Name: newOwner(), Machine: machine, Process: os.Getpid(), DockerHosts: []string{host.Name()},
+		Rollouts: f.Rollouts, Ahead: f.Ahead, Version: version}
 }
 
 // startExports takes exports alone from the queue, for a command without a server.
@@ -99,20 +138,11 @@ func startExports(ctx context.Context, db *database, exports string) (stop func(
 		return nil, err
 	}
 	stop = func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutPatience)
 		defer cancel()
 		return client.StopAndCancel(ctx)
 	}
 	return stop, client.Start(context.WithoutCancel(ctx))
-}
-
-// Stop gives running trajectories back to the queue and removes their sandboxes.
-func (w *work) Stop(ctx context.Context) error {
-	w.stop()
-	w.done.Wait()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
-	defer cancel()
-	return w.river.StopAndCancel(ctx)
 }
 
 // recover requeues what dead workers left and removes their sandboxes.
@@ -152,7 +182,21 @@ func keep(l envs.Labels, live map[relabel.ID]int) bool {
 	return err == nil && alive && attempt == l.Attempt
 }
 
-func (w *work) recoverLoop(ctx context.Context) {
+// look says that this process lives and sees to what others left.
+func (w *work) look(ctx context.Context) error {
+	return errors.Join(w.db.SeeWorker(ctx, w.seen()), w.recover(ctx))
+}
+
+// seen is this process as the others are to see it.
+func (w *work) seen() relabel.Worker {
+	me := w.me
+	if w.draining.Load() {
+		me.State = relabel.WorkerDraining
+	}
+	return me
+}
+
+func (w *work) lookLoop(ctx context.Context) {
 	tick := time.NewTicker(recoverPeriod)
 	defer tick.Stop()
 	for {
@@ -161,7 +205,7 @@ func (w *work) recoverLoop(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if err := w.recover(ctx); err != nil && ctx.Err() == nil {
+		if err := w.look(ctx); err != nil && ctx.Err() == nil {
 			w.log.Error().Err(err).Msg("looking for abandoned trajectories")
 		}
 	}

@@ -25,6 +25,5 @@ func (c *workerCommand) Run(ctx context.Context) (err error) {
 	}
 	log.Info().Int("rollouts", c.Rollouts).Msg("worker is ready")
 	<-ctx.Done()
-	log.Info().Msg("stopping; what is running goes back to the queue")
 	return errors.Join(w.Stop(ctx), sayWhatIsThere(context.WithoutCancel(ctx), db, log))
 }

@@ -1,0 +1,76 @@
+package relabel
+
+import "time"
+
+// Scheduling is what of a run may change: how its trajectories share the workers' slots
+// with those of other runs.
+type Scheduling struct {
+	// Priority orders runs: whatever the highest has queued is claimed first. From
+	// -MaxPriority to MaxPriority.
+	Priority int `json:"priority"`
+	// Quota is how many of the run's trajectories workers may hold at a time, and so bounds
+	// its sandboxes; 0: as many as there are slots.
+	Quota  int    `json:"quota"`
+	Paused *Pause `json:"paused,omitempty"`
+}
+
+// The bounds of a run's scheduling.
+const (
+	MaxPriority = 1000
+	MaxQuota    = 1_000_000
+)
+
+// PauseReason says who or what paused a run or an iteration.
+type PauseReason string
+
+// The reasons of a pause.
+const (
+	PausedByUser   PauseReason = "user"
+	PausedByBudget PauseReason = "budget" // the run's budget is spent
+	PausedByDisk   PauseReason = "disk"   // too little disk space to go on
+)
+
+// Pause says why, and since when, nothing of a run or an iteration is claimed. What is
+// queued stays so; what runs is given back after the turn in hand.
+type Pause struct {
+	Reason PauseReason `json:"reason"`
+	Text   string      `json:"text"` // in words; may be empty
+	Since  time.Time   `json:"since"`
+}
+
+// SchedulingChange changes a run's scheduling where its fields are there.
+type SchedulingChange struct {
+	Priority *int
+	Quota    *int // 0: no bound
+}
+
+// Standing is how a held trajectory stands in the database.
+type Standing struct {
+	Held   bool // by this fence, with a live lease
+	Paused bool // its run or iteration is
+}
+
+// WorkerState says what a worker is doing.
+type WorkerState string
+
+// The states of a worker.
+const (
+	WorkerWorking  WorkerState = "working"
+	WorkerDraining WorkerState = "draining" // it claims nothing more, and ends with what it has
+	WorkerSilent   WorkerState = "silent"   // it has not been heard of: dead, stopped, or cut off
+)
+
+// Worker is a process that rolls trajectories out.
+type Worker struct {
+	Name        string      `json:"name"`    // the owner of its trajectories
+	Machine     string      `json:"machine"` // host name
+	Process     int         `json:"process"` // process id there
+	DockerHosts []string    `json:"docker_hosts"`
+	Rollouts    int         `json:"rollouts"` // trajectories rolled out at once
+	Ahead       int         `json:"ahead"`    // further ones that are made ready meanwhile
+	Version     string      `json:"version"`
+	State       WorkerState `json:"state"`
+	Held        int         `json:"held"` // trajectories that it owns now
+	StartedAt   time.Time   `json:"started_at"`
+	SeenAt      time.Time   `json:"seen_at"`
+}

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// retryUpdate gives failed trajectories back to the queue.
+const retryUpdate = `UPDATE trajectories SET state = 'queued', failure = NULL, failure_detail = NULL, ended_at = NULL,
+	end_reason = NULL, submitted = NULL, patch = NULL `
+
+// RetryFailed gives the iteration's trajectories that failed for one of the reasons back
+// to the queue, with fresh budgets; the iteration runs again where it was done. No
+// reasons are all reasons. It returns how many there were. CodeConflict where the
+// iteration was cancelled. Data sets that were exported before stay as they are.
+func (s *Store) RetryFailed(ctx context.Context, iteration relabel.ID, reasons []relabel.FailureReason) (retried int, err error) {
+	err = s.write(ctx, func(tx pgx.Tx) error {
+		// Trajectories before their iteration, as everywhere.
+		rows, _ := tx.Query(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'failed'
+			AND (cardinality($2::text[]) = 0 OR failure = ANY ($2)) ORDER BY id FOR NO KEY UPDATE`, iteration, texts(reasons))
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+		if err != nil {
+			return err
+		}
+		it, err := readIteration(ctx, tx, iteration)
+		if err != nil {
+			return err
+		}
+		if it.State == relabel.IterationCancelled {
+			return relabel.Errorf(relabel.CodeConflict, "the iteration was cancelled")
+		}
+		if retried = len(ids); retried == 0 {
+			return nil
+		}
+		return s.retry(ctx, tx, iteration, ids)
+	})
+	return retried, err
+}
+
+func (s *Store) retry(ctx context.Context, tx pgx.Tx, iteration relabel.ID, ids []relabel.ID) error {
+	if _, err := tx.Exec(ctx, retryUpdate+"WHERE id = ANY ($1)", ids); err != nil {
+		return err
+	}
+	tag, err := tx.Exec(ctx, `UPDATE iterations SET state = 'running', ended_at = NULL, open = open + $2
+		WHERE id = $1 AND state <> 'cancelled'`, iteration, len(ids))
+	if err != nil {
+		return err
+	}
+	if tag.RowsAffected() == 0 { // between the look above and now
+		return relabel.Errorf(relabel.CodeConflict, "the iteration was cancelled")
+	}
+	return s.wake(ctx, tx, len(ids))
+}
+
+// texts is a list that Postgres takes for an array of text, never null.
+func texts[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = string(v)
+	}
+	return out
+}

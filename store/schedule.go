@@ -1,0 +1,160 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// candidatesSelect lists the iterations that a claim may take a trajectory from, best
+// first: the highest priority, then the run of which workers hold the fewest, then the
+// oldest trajectory. Each iteration is asked for its first queued one alone, so that
+// what it costs grows with running iterations and held trajectories, not with the queue.
+const candidatesSelect = `WITH held AS MATERIALIZED (
+		SELECT run_id, count(*) AS n FROM trajectories WHERE owner IS NOT NULL GROUP BY run_id)
+	SELECT it.id, it.run_id, ru.quota
+	FROM iterations it JOIN runs ru ON ru.id = it.run_id LEFT JOIN held ON held.run_id = ru.id
+	CROSS JOIN LATERAL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
+		ORDER BY tr.id LIMIT 1) oldest
+	WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL AND (ru.quota IS NULL OR coalesce(held.n, 0) < ru.quota)
+	ORDER BY ru.priority DESC, coalesce(held.n, 0), oldest.id`
+
+// candidate is an iteration with something to be claimed.
+type candidate struct {
+	iteration, run relabel.ID
+	quota          *int
+}
+
+// ClaimNext gives owner the trajectory whose turn it is, as Claim does: of the runs and
+// iterations that are not paused and below their quota those of the highest priority, of
+// these the run with the fewest held trajectories, and of that its oldest one.
+// CodeNotFound when nothing is to be claimed now.
+//
+// Claimers pass over rows that another is at, so they do not wait for each other. A
+// quota is never exceeded: the claims of a run that has one go one after the other, each
+// counting after the one before has committed.
+func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration) (relabel.Claim, error) {
+	var c relabel.Claim
+	if err := checkClaim(owner, lease); err != nil {
+		return c, err
+	}
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, candidatesSelect)
+		candidates, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k candidate, err error) {
+			return k, row.Scan(&k.iteration, &k.run, &k.quota)
+		})
+		if err != nil {
+			return err
+		}
+		for _, k := range candidates {
+			id, err := k.oldest(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if id != nil {
+				c = relabel.Claim{Fence: relabel.Fence{TrajectoryID: *id, Owner: owner}}
+				return claim(ctx, tx, &c, lease)
+			}
+		}
+		return relabel.Errorf(relabel.CodeNotFound, "nothing is to be claimed now")
+	})
+	if err != nil {
+		return relabel.Claim{}, err
+	}
+	return c, nil
+}
+
+// oldest locks the candidate's oldest queued trajectory that no other claimer is at; nil
+// where there is none, or no more room in the run's quota.
+func (k candidate) oldest(ctx context.Context, tx pgx.Tx) (*relabel.ID, error) {
+	if k.quota != nil {
+		// The lock is held until the claim commits, and the count below is a new statement
+		// that sees every claim that committed before.
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('quota of ' || $1::text, 0))", k.run.String()); err != nil {
+			return nil, err
+		}
+	}
+	var id relabel.ID
+	err := tx.QueryRow(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'queued'
+		AND ($3::integer IS NULL OR (SELECT count(*) FROM trajectories WHERE run_id = $2 AND owner IS NOT NULL) < $3)
+		ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`, k.iteration, k.run, k.quota).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return &id, err
+}
+
+// pauseValue makes a pause of $2 and $3.
+const pauseValue = `json_build_object('reason', $2::text, 'text', $3::text,
+	'since', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))`
+
+// PauseRun keeps what the run has queued where it is, and has its workers give back what
+// they hold after the turn in hand. A run that is paused already keeps its first pause.
+func (s *Store) PauseRun(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Run, error) {
+	return s.changeRun(ctx, id, "UPDATE runs SET paused = coalesce(paused, "+pauseValue+") WHERE id = $1", reason, legible(text))
+}
+
+// ResumeRun ends a run's pause. Its iterations may still be paused by themselves.
+func (s *Store) ResumeRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
+	return s.changeRun(ctx, id, "UPDATE runs SET paused = NULL WHERE id = $1")
+}
+
+// SetScheduling changes a run's priority or quota. What workers hold beyond a smaller
+// quota they keep. CodeInvalid where a value is out of range.
+func (s *Store) SetScheduling(ctx context.Context, id relabel.ID, to relabel.SchedulingChange) (relabel.Run, error) {
+	return s.changeRun(ctx, id, `UPDATE runs SET priority = coalesce($2, priority),
+		quota = CASE WHEN $3::integer IS NULL THEN quota ELSE nullif($3, 0) END WHERE id = $1`, to.Priority, to.Quota)
+}
+
+func (s *Store) changeRun(ctx context.Context, id relabel.ID, sql string, args ...any) (relabel.Run, error) {
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, sql, append([]any{id}, args...)...)
+		if err == nil && tag.RowsAffected() == 0 {
+			return missing("run", id, pgx.ErrNoRows)
+		}
+		return err
+	})
+	if err == nil {
+		err = s.BalanceWakeups(ctx)
+	}
+	if err != nil {
+		return relabel.Run{}, err
+	}
+	return s.FindRun(ctx, id)
+}
+
+// PauseIteration pauses one iteration, as PauseRun a run. CodeConflict where it is over.
+func (s *Store) PauseIteration(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Iteration, error) {
+	return s.changeIteration(ctx, id, "UPDATE iterations SET paused = coalesce(paused, "+pauseValue+") WHERE id = $1 AND state = 'running'",
+		reason, legible(text))
+}
+
+// ResumeIteration ends an iteration's pause. Its run may still be paused.
+func (s *Store) ResumeIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, error) {
+	return s.changeIteration(ctx, id, "UPDATE iterations SET paused = NULL WHERE id = $1 AND state = 'running'")
+}
+
+func (s *Store) changeIteration(ctx context.Context, id relabel.ID, sql string, args ...any) (relabel.Iteration, error) {
+	var it relabel.Iteration
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, sql, append([]any{id}, args...)...)
+		if err != nil {
+			return err
+		}
+		if it, err = readIteration(ctx, tx, id); err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return relabel.Errorf(relabel.CodeConflict, "the iteration is %s", it.State)
+		}
+		return nil
+	})
+	if err != nil {
+		return it, err
+	}
+	return it, s.BalanceWakeups(ctx)
+}
