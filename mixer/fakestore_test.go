@@ -23,6 +23,7 @@ type fakeStore struct {
 	broke    int    // environment failures
 	diverged string // what was said of the last divergence
 	owner    string
+	paused   bool
 	until    time.Time
 	turns    map[int][]relabel.Turn // by attempt
 	labels   map[string]relabel.Action
@@ -85,47 +86,32 @@ func (s *fakeStore) leave(ctx context.Context, op string) error {
 func (s *fakeStore) locked(op string, f relabel.Fence, do func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f.Attempt != s.attempt || f.Owner != s.owner || f.TrajectoryID != s.claim.Trajectory.ID ||
-		s.state.Terminal() || s.state == relabel.Queued || time.Now().After(s.until) {
+	if !s.holds(f) {
 		return s.lost()
 	}
 	err := do()
-	if err == nil && op != "Renew" {
+	if err == nil {
 		s.writes++
 	}
 	return err
 }
 
-func (s *fakeStore) FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if id != s.claim.Trajectory.ID {
-		return relabel.Trajectory{}, relabel.Errorf(relabel.CodeNotFound, "no such trajectory")
-	}
-	tr := s.claim.Trajectory
-	tr.State = s.state
-	return tr, nil
-}
-
-func (s *fakeStore) Claim(ctx context.Context, id relabel.ID, owner string, lease time.Duration) (relabel.Claim, error) {
-	if err := s.enter(ctx, "Claim"); err != nil {
+func (s *fakeStore) ClaimNext(ctx context.Context, owner string, lease time.Duration) (relabel.Claim, error) {
+	if err := s.enter(ctx, "ClaimNext"); err != nil {
 		return relabel.Claim{}, err
 	}
-	c, err := s.give(id, owner, lease)
+	c, err := s.give(owner, lease)
 	if err == nil {
-		err = s.leave(ctx, "Claim")
+		err = s.leave(ctx, "ClaimNext")
 	}
 	return c, err
 }
 
-func (s *fakeStore) give(id relabel.ID, owner string, lease time.Duration) (relabel.Claim, error) {
+func (s *fakeStore) give(owner string, lease time.Duration) (relabel.Claim, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case id != s.claim.Trajectory.ID:
-		return relabel.Claim{}, relabel.Errorf(relabel.CodeNotFound, "no such trajectory")
-	case s.state != relabel.Queued:
-		return relabel.Claim{}, relabel.Errorf(relabel.CodeConflict, "not to be had: %s", s.state)
+	if s.state != relabel.Queued {
+		return relabel.Claim{}, relabel.Errorf(relabel.CodeNotFound, "nothing to be claimed: %s", s.state)
 	}
 	s.attempt++
 	s.owner, s.until = owner, time.Now().Add(lease)
@@ -139,7 +125,7 @@ func (s *fakeStore) give(id relabel.ID, owner string, lease time.Duration) (rela
 		s.move(relabel.Running)
 	}
 	c := s.claim
-	c.Fence = relabel.Fence{TrajectoryID: id, Attempt: s.attempt, Owner: owner}
+	c.Fence = relabel.Fence{TrajectoryID: c.Trajectory.ID, Attempt: s.attempt, Owner: owner}
 	c.Ending, c.Turns = s.ending, s.committed()
 	c.Trajectory.Trail, c.Trajectory.EnvironmentFailures = s.trail, s.broke
 	return c, nil
@@ -199,12 +185,39 @@ func (s *fakeStore) Diverge(ctx context.Context, f relabel.Fence, from int, deta
 	})
 }
 
-func (s *fakeStore) Renew(ctx context.Context, f relabel.Fence, lease time.Duration) error {
-	return s.fenced(ctx, "Renew", f, func() error {
-		s.renewals++
-		s.until = time.Now().Add(lease)
-		return nil
-	})
+// holds reports whether the fence does; s.mu is held.
+func (s *fakeStore) holds(f relabel.Fence) bool {
+	return f.Attempt == s.attempt && f.Owner == s.owner && f.TrajectoryID == s.claim.Trajectory.ID &&
+		!s.state.Terminal() && s.state != relabel.Queued && !time.Now().After(s.until)
+}
+
+func (s *fakeStore) Look(ctx context.Context, fences []relabel.Fence) ([]relabel.Standing, error) {
+	if err := s.enter(ctx, "Look"); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	standings := make([]relabel.Standing, len(fences))
+	for i, f := range fences {
+		standings[i] = relabel.Standing{Held: s.holds(f), Paused: s.paused}
+	}
+	return standings, nil
+}
+
+func (s *fakeStore) Renew(ctx context.Context, fences []relabel.Fence, lease time.Duration) ([]bool, error) {
+	if err := s.enter(ctx, "Renew"); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	renewed := make([]bool, len(fences))
+	for i, f := range fences {
+		if renewed[i] = s.holds(f); renewed[i] {
+			s.renewals++
+			s.until = time.Now().Add(lease)
+		}
+	}
+	return renewed, nil
 }
 
 func (s *fakeStore) SetSandbox(ctx context.Context, f relabel.Fence, host, container string) error {

@@ -230,7 +230,7 @@ func TestTrajectoryThatIsNotToBeHadIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
 		b.store.state = relabel.Cancelled
-		if err := b.roll(t.Context()); relabel.CodeOf(err) != relabel.CodeConflict {
+		if err := b.roll(t.Context()); relabel.CodeOf(err) != relabel.CodeNotFound {
 			t.Errorf("error %v", err)
 		}
 		if b.world.opened != 0 || b.store.writes != 0 {

@@ -12,8 +12,16 @@ import (
 	"relabel"
 )
 
-func work(ctx context.Context, b *bench, id relabel.ID) error {
-	return NewWorker(b.mixer).Work(ctx, &river.Job[relabel.RolloutJob]{Args: relabel.RolloutJob{TrajectoryID: id}})
+func work(ctx context.Context, b *bench) error {
+	return NewWorker(b.mixer).Work(ctx, &river.Job[relabel.RolloutJob]{})
+}
+
+// wait waits until everything that jobs began is over.
+func wait(t *testing.T, b *bench) {
+	t.Helper()
+	if _, err := b.mixer.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // wantSnooze demands that the job was put off for d, which counts no failure.
@@ -25,55 +33,68 @@ func wantSnooze(t *testing.T, err error, d time.Duration) {
 	}
 }
 
-func TestJobIsDoneWithItsTrajectory(t *testing.T) {
+func TestJobIsOverWithItsTrajectoryAndWhenThereIsNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
-		if err := work(t.Context(), b, b.store.claim.Trajectory.ID); err != nil || b.store.state != relabel.Done {
-			t.Errorf("%v, %s", err, b.store.state)
+		if err := work(t.Context(), b); err != nil {
+			t.Error(err)
 		}
-		// A second job of the same trajectory finds nothing left to do.
-		if err := work(t.Context(), b, b.store.claim.Trajectory.ID); err != nil || b.store.attempt != 1 {
+		if wait(t, b); b.store.state != relabel.Done {
+			t.Errorf("state %s", b.store.state)
+		}
+		if err := work(t.Context(), b); err != nil || b.store.attempt != 1 {
 			t.Errorf("%v, attempt %d", err, b.store.attempt)
 		}
 	})
 }
 
-func TestJobOfAFailedRolloutIsDone(t *testing.T) {
+// The teacher takes an hour for the last label; the queue's slot is free by then.
+func TestJobIsOverWithItsRollout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("sss", 3)
+		b.world.student = talks(relabel.Student, 3, time.Second)
+		b.world.teacher = talks(relabel.Teacher, 3, time.Hour)
+		start := time.Now()
+		if err := work(t.Context(), b); err != nil || b.store.state != relabel.Labelling {
+			t.Errorf("%v, %s", err, b.store.state)
+		}
+		if took := time.Since(start); took != 3*time.Second {
+			t.Errorf("the slot was held for %s", took)
+		}
+		if wait(t, b); b.store.state != relabel.Done || b.store.owed() != 0 {
+			t.Errorf("%s, %d labels owed", b.store.state, b.store.owed())
+		}
+	})
+}
+
+func TestJobOfAFailedRolloutIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
-		b.world.startErr = relabel.Errorf(relabel.CodeEnvironment, "no engine")
-		if err := work(t.Context(), b, b.store.claim.Trajectory.ID); err != nil || b.store.state != relabel.Failed {
+		b.world.startErr = relabel.Errorf(relabel.CodeImageMissing, "no image")
+		if err := work(t.Context(), b); err != nil || b.store.state != relabel.Failed {
 			t.Errorf("%v, %s", err, b.store.state)
 		}
 	})
 }
 
-func TestJobOfAStoppingWorkerIsTakenUpAtOnce(t *testing.T) {
+func TestJobThatIsCutGivesItsTrajectoryBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
 		b.world.student = talks(relabel.Student, 1, time.Hour)
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		wantSnooze(t, work(ctx, b, b.store.claim.Trajectory.ID), 0)
-		if b.store.state != relabel.Queued {
-			t.Errorf("state %s", b.store.state)
+		// The release has made a wake-up of its own.
+		if err := work(ctx, b); err != nil || b.store.state != relabel.Queued {
+			t.Errorf("%v, %s", err, b.store.state)
 		}
 	})
 }
 
-func TestJobWaitsForTheLeaseOfAnotherWorker(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench("s", 1)
-		b.store.state = relabel.Running
-		wantSnooze(t, work(t.Context(), b, b.store.claim.Trajectory.ID), DefaultLease)
-	})
-}
-
-func TestJobOfACancelledTrajectoryIsDone(t *testing.T) {
+func TestJobOfACancelledTrajectoryIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
 		b.world.execute = func(context.Context, int, relabel.Message) error { b.store.cancelled(); return nil }
-		if err := work(t.Context(), b, b.store.claim.Trajectory.ID); err != nil || b.store.state != relabel.Cancelled {
+		if err := work(t.Context(), b); err != nil || b.store.state != relabel.Cancelled {
 			t.Errorf("%v, %s", err, b.store.state)
 		}
 	})
@@ -85,17 +106,7 @@ func TestJobIsPutOffWhileTheStoreIsAway(t *testing.T) {
 		b.store.before = func(context.Context, string) error {
 			return relabel.Errorf(relabel.CodeUnavailable, "the database does not answer")
 		}
-		wantSnooze(t, work(t.Context(), b, b.store.claim.Trajectory.ID), DefaultLease)
-	})
-}
-
-func TestJobWithoutATrajectoryIsCancelled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		err := work(t.Context(), newBench("s", 1), relabel.NewID())
-		var cancel *river.JobCancelError
-		if !errors.As(err, &cancel) {
-			t.Errorf("%v; want it cancelled", err)
-		}
+		wantSnooze(t, work(t.Context(), b), putOff)
 	})
 }
 

@@ -230,7 +230,7 @@ func TestDeletingARunLeavesNothingOfIt(t *testing.T) {
 			t.Errorf("%s has %d rows, not %d", table, n, left)
 		}
 	}
-	wantCode(t, s.Renew(ctx, running.Fence, storetest.Lease), relabel.CodeLeaseLost)
+	wantCode(t, renew(s, running.Fence), relabel.CodeLeaseLost)
 	wantCode(t, s.DeleteRun(ctx, d.Run.ID), relabel.CodeNotFound)
 	if _, err := s.FindRun(ctx, other.Run.ID); err != nil {
 		t.Errorf("the other run is gone: %v", err)

@@ -16,7 +16,7 @@ import (
 func writes(s *store.Store, c relabel.Claim) map[string]func(context.Context, relabel.Fence) error {
 	label := storetest.Had(c.Teacher.ID, "late")
 	return map[string]func(context.Context, relabel.Fence) error{
-		"Renew":      func(ctx context.Context, f relabel.Fence) error { return s.Renew(ctx, f, time.Hour) },
+		"Renew":      func(_ context.Context, f relabel.Fence) error { return renew(s, f) },
 		"SetSandbox": func(ctx context.Context, f relabel.Fence) error { return s.SetSandbox(ctx, f, "host", "container") },
 		"CommitTurn": func(ctx context.Context, f relabel.Fence) error {
 			return s.CommitTurn(ctx, f, storetest.Turn(c, 2, nil))

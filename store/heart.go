@@ -36,22 +36,27 @@ func (s *Store) Look(ctx context.Context, fences []relabel.Fence) ([]relabel.Sta
 	return standings, classify(err)
 }
 
+const renewUpdate = `WITH free AS (SELECT tr.id, f.n FROM ` + fencesTable + `
+		JOIN trajectories tr ON tr.id = f.id AND tr.attempt = f.attempt AND tr.owner = f.owner AND tr.lease_until > clock_timestamp()
+		ORDER BY tr.id FOR NO KEY UPDATE OF tr SKIP LOCKED)
+	UPDATE trajectories tr SET lease_until = clock_timestamp() + $4::interval FROM free WHERE tr.id = free.id RETURNING free.n`
+
 // Renew extends the leases of the fences that hold, counted from now by the database's
 // clock, in one statement, and says of each whether it did, in the order of fences. It
 // waits for no lock: what another transaction is at is left for the next time, so that
 // one stuck writer costs no other trajectory its lease. A lease that ran out is not
 // renewed, whether or not somebody took the trajectory.
 func (s *Store) Renew(ctx context.Context, fences []relabel.Fence, lease time.Duration) ([]bool, error) {
-	renewed := make([]bool, len(fences))
-	rows, _ := s.pool.Query(ctx, `WITH free AS (SELECT tr.id, f.n FROM `+fencesTable+`
-			JOIN trajectories tr ON tr.id = f.id AND tr.attempt = f.attempt AND tr.owner = f.owner AND tr.lease_until > clock_timestamp()
-			ORDER BY tr.id FOR NO KEY UPDATE OF tr SKIP LOCKED)
-		UPDATE trajectories tr SET lease_until = clock_timestamp() + $4::interval FROM free WHERE tr.id = free.id RETURNING free.n`,
-		append(fenceColumns(fences), lease)...)
-	var n int
-	_, err := pgx.ForEachRow(rows, []any{&n}, func() error {
-		renewed[n-1] = true
-		return nil
+	var renewed []bool
+	err := s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+		renewed = make([]bool, len(fences))
+		rows, _ := tx.Query(ctx, renewUpdate, append(fenceColumns(fences), lease)...)
+		var n int
+		_, err := pgx.ForEachRow(rows, []any{&n}, func() error {
+			renewed[n-1] = true
+			return nil
+		})
+		return err
 	})
-	return renewed, classify(err)
+	return renewed, err
 }

@@ -112,7 +112,10 @@ func (s *Store) CancelIteration(ctx context.Context, id relabel.ID) (relabel.Ite
 		}
 		return nil
 	})
-	return it, err
+	if err != nil {
+		return it, err
+	}
+	return it, s.BalanceWakeups(ctx)
 }
 
 // cancelTrajectories cancels what is not terminal, with its running attempts and the

@@ -100,7 +100,7 @@ func TestACancelledIterationStaysCancelled(t *testing.T) {
 			t.Errorf("iteration: %+v", it)
 		}
 	}
-	wantCode(t, s.Renew(ctx, c.Fence, storetest.Lease), relabel.CodeLeaseLost)
+	wantCode(t, renew(s, c.Fence), relabel.CodeLeaseLost)
 	tr, err := s.FindTrajectory(ctx, c.TrajectoryID)
 	must(t, err)
 	if tr.State != relabel.Cancelled || tr.LabelsMissing != 1 || tr.EndedAt == nil {

@@ -8,10 +8,6 @@ import (
 	"relabel/store/storetest"
 )
 
-// jobs counts the live jobs of a trajectory.
-const jobs = `SELECT count(*) FROM river_job WHERE kind = 'rollout' AND args->>'trajectory_id' = $1::text
-	AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled')`
-
 func TestWhatDeadWorkersLeftIsQueuedAgain(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -47,14 +43,14 @@ func TestWhatDeadWorkersLeftIsQueuedAgain(t *testing.T) {
 		}
 	}
 	for _, r := range recovered {
-		if n := value[int](t, s, jobs+" AND state = 'available'", r.TrajectoryID.String()); n != 1 {
-			t.Errorf("%d jobs are available for %s", n, r.TrajectoryID)
-		}
 		attempts, err := s.ListAttempts(ctx, r.TrajectoryID)
 		must(t, err)
 		if attempts[0].Outcome != "lost" {
 			t.Errorf("attempt: %+v", attempts[0])
 		}
+	}
+	if n := wakeups(t, s); n != 3 {
+		t.Errorf("%d wake-ups wait for three that are queued", n)
 	}
 	again, err := s.RecoverAbandoned(ctx, nil)
 	must(t, err)
@@ -68,36 +64,41 @@ func TestWhatDeadWorkersLeftIsQueuedAgain(t *testing.T) {
 	}
 }
 
-func TestEveryQueuedTrajectoryHasALiveJob(t *testing.T) {
+func TestAsManyWakeupsWaitAsThereIsToBeClaimed(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := storetest.New(t)
-	d := storetest.Seed(t, s, 4)
-	job := func(i int, set string) {
-		exec(t, s, "UPDATE river_job SET "+set+" WHERE args->>'trajectory_id' = $1", d.Trajectories[i].ID.String())
-	}
-	job(0, "state = 'completed', finalized_at = now()")
-	job(1, "state = 'discarded', finalized_at = now()")
-	job(2, "state = 'running', attempt = 25, attempted_at = now() - interval '10 minutes'") // its worker was killed before it claimed
-	for range 2 {                                                                           // the second time there is nothing to do
-		_, err := s.RecoverAbandoned(ctx, nil)
+	d := storetest.Seed(t, s, 6)
+	balanced := func(want int) {
+		t.Helper()
+		_, err := s.RecoverAbandoned(ctx, func(owner string) bool { return owner == "dead" })
 		must(t, err)
-		for i, tr := range d.Trajectories {
-			if n := value[int](t, s, jobs, tr.ID.String()); n != 1 {
-				t.Errorf("trajectory %d has %d live jobs", i, n)
-			}
-		}
-		if n := value[int](t, s, jobs+" AND state = 'available' AND attempt < max_attempts", d.Trajectories[2].ID.String()); n != 1 {
-			t.Error("the stuck job is not available again")
+		if n := wakeups(t, s); n != want {
+			t.Fatalf("%d wake-ups wait, not %d", n, want)
 		}
 	}
+	balanced(6)
+	exec(t, s, "UPDATE river_job SET state = 'completed', finalized_at = now() WHERE id IN (SELECT id FROM river_job ORDER BY id LIMIT 2)")
+	exec(t, s, "UPDATE river_job SET state = 'running', attempt = 1, attempted_by = ARRAY['dead'] WHERE id = (SELECT max(id) FROM river_job)")
+	balanced(6) // two were lost, and the worker of one was killed before it claimed
+	if n := value[int](t, s, "SELECT count(*) FROM river_job WHERE state = 'running'"); n != 0 {
+		t.Errorf("%d jobs of a dead worker are left", n)
+	}
+	storetest.Claim(t, s, d.Trajectories[0].ID, "w")
+	balanced(5)
+	exec(t, s, "UPDATE runs SET quota = 3")
+	balanced(2)
+	exec(t, s, "UPDATE runs SET paused = '{}'")
+	balanced(0)
+	exec(t, s, "UPDATE runs SET paused = NULL, quota = NULL")
+	exec(t, s, "UPDATE iterations SET paused = '{}'")
+	balanced(0)
+	exec(t, s, "UPDATE iterations SET paused = NULL")
+	balanced(5)
 	_, err := s.CancelIteration(ctx, d.Iteration.ID)
 	must(t, err)
-	exec(t, s, "DELETE FROM river_job")
-	_, err = s.RecoverAbandoned(ctx, nil)
-	must(t, err)
-	if n := value[int](t, s, "SELECT count(*) FROM river_job"); n != 0 {
-		t.Errorf("%d jobs for a cancelled iteration", n)
+	if n := wakeups(t, s); n != 0 {
+		t.Errorf("%d wake-ups wait for a cancelled iteration", n)
 	}
 }
 
@@ -118,8 +119,8 @@ func TestAReleasedTrajectoryIsQueuedWithItsJob(t *testing.T) {
 	if len(attempts) != 1 || attempts[0].Outcome != "released" {
 		t.Errorf("attempts: %+v", attempts)
 	}
-	if n := value[int](t, s, jobs, c.TrajectoryID.String()); n != 1 {
-		t.Errorf("%d jobs", n)
+	if n := wakeups(t, s); n != 2 { // that of the iteration, which this claim did not use, and its own
+		t.Errorf("%d wake-ups", n)
 	}
 	if c2 := storetest.Claim(t, s, c.TrajectoryID, "v"); c2.Attempt != 2 || len(c2.Abandoned) != 0 {
 		t.Errorf("claim: %+v", c2)
@@ -139,11 +140,11 @@ func TestTheJobsOfADeadWorkerAreWorkedByAnother(t *testing.T) {
 	}
 	exec(t, s, "UPDATE river_job SET attempted_at = now() - interval '3 hours' WHERE 'far away' = ANY (attempted_by)")
 	// Fetched, but not claimed yet when its worker was killed.
-	exec(t, s, "UPDATE river_job SET state = 'running', attempted_at = now(), attempted_by = ARRAY['dead:1'] WHERE args->>'trajectory_id' = $1", d.Trajectories[0].ID.String())
+	exec(t, s, "UPDATE river_job SET state = 'running', attempted_at = now(), attempted_by = ARRAY['dead:1'] WHERE id = (SELECT min(id) FROM river_job)")
 	_, err := s.RecoverAbandoned(ctx, func(owner string) bool { return owner == "dead:1" })
 	must(t, err)
 	if got := value[string](t, s, "SELECT string_agg(kind || ' ' || attempted_by[cardinality(attempted_by)] || ' ' || state::text, ', ' ORDER BY id) FROM river_job WHERE attempted_by IS NOT NULL"); got !=
-		"rollout dead:1 available, export dead:1 available, export alive running, export far away available" {
+		"export dead:1 available, export alive running, export far away available" {
 		t.Errorf("jobs: %s", got)
 	}
 }

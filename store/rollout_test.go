@@ -18,7 +18,7 @@ func TestATrajectoryGoesFromQueuedToDone(t *testing.T) {
 		t.Fatalf("claim: %+v", c)
 	}
 	must(t, s.SetSandbox(ctx, c.Fence, "unix:///docker.sock", "c1"))
-	must(t, s.Renew(ctx, c.Fence, storetest.Lease))
+	must(t, renew(s, c.Fence))
 	storetest.Finish(t, s, c, 4, true)
 	tr, err := s.FindTrajectory(ctx, c.TrajectoryID)
 	must(t, err)

@@ -51,7 +51,7 @@ func (s *Store) ListRuns(ctx context.Context, p relabel.Page) ([]relabel.Run, st
 // waiting jobs. Workers that are at it find their lease lost. CodeNotFound where there
 // is no such run.
 func (s *Store) DeleteRun(ctx context.Context, id relabel.ID) error {
-	return s.write(ctx, func(tx pgx.Tx) error {
+	err := s.write(ctx, func(tx pgx.Tx) error {
 		// Waiting jobs only: the queue's own workers end those that run. Rollouts' jobs name no
 		// trajectory; those that wake a worker for nothing are over at once.
 		_, err := tx.Exec(ctx, `DELETE FROM river_job j WHERE j.state <> 'running' AND j.kind = 'export'
@@ -65,4 +65,8 @@ func (s *Store) DeleteRun(ctx context.Context, id relabel.ID) error {
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return s.BalanceWakeups(ctx)
 }

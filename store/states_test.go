@@ -149,10 +149,14 @@ func TestWhatIsOverStaysOver(t *testing.T) {
 	s := storetest.New(t)
 	d := storetest.Seed(t, s, 1)
 	storetest.Finish(t, s, storetest.Claim(t, s, d.Trajectories[0].ID, "w"), 1, true)
-	for _, change := range []string{"state = 'running', open = 1, ended_at = NULL", "state = 'cancelled'"} {
-		if got := violated(t, s, "UPDATE iterations SET "+change); got != "iterations_step" {
-			t.Errorf("an iteration that is done: %s: refused by %q", change, got)
-		}
+	if got := violated(t, s, "UPDATE iterations SET state = 'cancelled'"); got != "iterations_step" {
+		t.Errorf("an iteration that is done is cancelled: refused by %q", got)
+	}
+	cancelled := storetest.Seed(t, s, 1)
+	_, err := s.CancelIteration(ctx, cancelled.Iteration.ID)
+	must(t, err)
+	if got := violated(t, s, "UPDATE iterations SET state = 'running', open = 1, ended_at = NULL WHERE id = '"+cancelled.Iteration.ID.String()+"'"); got != "iterations_step" {
+		t.Errorf("an iteration that was cancelled goes on: refused by %q", got)
 	}
 	e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}}
 	must(t, s.CreateExport(ctx, e))

@@ -8,6 +8,7 @@ import (
 
 	"relabel"
 	"relabel/store"
+	"relabel/store/storetest"
 )
 
 func must(t testing.TB, err error) {
@@ -58,4 +59,19 @@ func fingerprint(t testing.TB, s *store.Store, tables ...string) map[string]stri
 func expire(t testing.TB, s *store.Store, id relabel.ID) {
 	t.Helper()
 	exec(t, s, "UPDATE trajectories SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1", id)
+}
+
+// renew renews one fence's lease; CodeLeaseLost where it does not hold.
+func renew(s *store.Store, f relabel.Fence) error {
+	renewed, err := s.Renew(context.Background(), []relabel.Fence{f}, storetest.Lease)
+	if err == nil && !renewed[0] {
+		return relabel.Errorf(relabel.CodeLeaseLost, "it was not renewed")
+	}
+	return err
+}
+
+// wakeups counts the wake-ups that wait.
+func wakeups(t testing.TB, s *store.Store) int {
+	t.Helper()
+	return value[int](t, s, "SELECT count(*) FROM river_job WHERE kind = 'rollout' AND state IN ('available', 'pending', 'retryable', 'scheduled')")
 }

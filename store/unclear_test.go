@@ -124,7 +124,7 @@ func TestAnUnclearCommitIsSettledByItsKey(t *testing.T) {
 	cut("turn 1", func() error { return s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, nil)) })
 	cut("turn 2", func() error { return s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 2, nil)) })
 	cut("label", func() error { return s.SettleLabel(ctx, c.Fence, 1, label) })
-	cut("renewal", func() error { return s.Renew(ctx, c.Fence, storetest.Lease) })
+	cut("renewal", func() error { return renew(s, c.Fence) })
 	cut("ending", func() error { return s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish}) })
 	cut("verifying", func() error { return s.BeginVerifying(ctx, c.Fence) })
 	cut("verdict", func() error { return s.Finish(ctx, c.Fence, relabel.Verdict{Reason: "empty_patch"}) })

@@ -1,0 +1,217 @@
+package mixer
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"relabel"
+)
+
+func TestCancelEndsTheCallInHandAtTheNextLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("sss", 3)
+		b.world.student = talks(relabel.Student, 3, time.Hour)
+		b.world.teacher = talks(relabel.Teacher, 3, time.Hour)
+		done := make(chan error)
+		go func() { done <- b.roll(context.Background()) }()
+		time.Sleep(25 * time.Second)
+		start := time.Now()
+		b.store.cancelled()
+		if err := <-done; relabel.CodeOf(err) != relabel.CodeLeaseLost {
+			t.Errorf("error %v", err)
+		}
+		if took := time.Since(start); took > lookPeriod {
+			t.Errorf("let go after %s", took)
+		}
+		if p := b.problems(); len(p) > 0 || b.store.writes != 0 {
+			t.Error(p, b.store.writes)
+		}
+	})
+}
+
+func TestLeaseThatCannotBeRenewedForItsLengthIsLost(t *testing.T) {
+	for _, hangs := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench("s", 1)
+			b.world.student = talks(relabel.Student, 1, time.Hour)
+			b.store.before = func(ctx context.Context, op string) error {
+				if op != "Renew" && op != "Look" {
+					return nil
+				}
+				if hangs {
+					<-ctx.Done()
+				}
+				return relabel.Errorf(relabel.CodeUnavailable, "the database does not answer")
+			}
+			start := time.Now()
+			if err := b.roll(context.Background()); relabel.CodeOf(err) != relabel.CodeLeaseLost {
+				t.Errorf("error %v", err)
+			}
+			if took := time.Since(start); took < DefaultLease || took > DefaultLease+lookPeriod {
+				t.Errorf("let go after %s", took)
+			}
+			if p := b.problems(); len(p) > 0 {
+				t.Error(p)
+			}
+		})
+	}
+}
+
+// A process that was stopped and wakes up after its lease sees by its own clock that it
+// is over, before the database can be asked.
+func TestWorkerThatSleptThroughItsLeaseLetsGoBeforeItAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("s", 1)
+		b.world.student = talks(relabel.Student, 1, time.Hour)
+		asleep := make(chan struct{})
+		b.store.before = func(_ context.Context, op string) error {
+			if op == "Look" {
+				<-asleep // the process, with all its timers, for two leases
+			}
+			return nil
+		}
+		done := make(chan error)
+		go func() { done <- b.roll(context.Background()) }()
+		time.Sleep(2 * DefaultLease)
+		b.store.takenOver()
+		close(asleep)
+		if err := <-done; relabel.CodeOf(err) != relabel.CodeLeaseLost || b.store.writes != 0 {
+			t.Errorf("error %v, %d writes", err, b.store.writes)
+		}
+		if p := b.problems(); len(p) > 0 {
+			t.Error(p)
+		}
+	})
+}
+
+// wantGivenBack demands that the turn in hand was finished and committed, and no other begun.
+func wantGivenBack(t *testing.T, b *bench, err error, turns int) {
+	t.Helper()
+	if !errors.Is(err, ErrReleased) || b.store.state != relabel.Queued {
+		t.Errorf("error %v, state %s", err, b.store.state)
+	}
+	if n := len(b.store.turns[1]); n != turns {
+		t.Errorf("%d turns are committed, want %d", n, turns)
+	}
+	if n := len(b.world.callsOf(relabel.Student)); n != turns {
+		t.Errorf("%d calls for %d turns", n, turns)
+	}
+	if p := b.problems(); len(p) > 0 {
+		t.Error(p)
+	}
+}
+
+func TestDrainFinishesTheTurnInHandAndGivesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("sss", 3)
+		b.world.student = talks(relabel.Student, 3, 10*time.Second)
+		done := make(chan error)
+		go func() { done <- b.roll(context.Background()) }()
+		time.Sleep(15 * time.Second) // in the middle of the second turn
+		b.mixer.Drain()
+		wantGivenBack(t, b, <-done, 2)
+		b.world.before = func(_ context.Context, op string) error {
+			if op == "student/act" {
+				t.Error("a turn was begun while the worker drains")
+			}
+			return nil
+		}
+		if err := b.roll(context.Background()); !errors.Is(err, ErrReleased) {
+			t.Errorf("claimed while it drains: %v", err)
+		}
+	})
+}
+
+func TestPauseFinishesTheTurnInHandAndGivesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("sss", 3)
+		b.world.student = talks(relabel.Student, 3, 10*time.Second)
+		done := make(chan error)
+		go func() { done <- b.roll(context.Background()) }()
+		time.Sleep(15 * time.Second)
+		b.store.mu.Lock()
+		b.store.paused = true
+		b.store.mu.Unlock()
+		wantGivenBack(t, b, <-done, 2)
+	})
+}
+
+func TestCutEndsTheTurnInHandAndGivesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("sss", 3)
+		b.world.student = talks(relabel.Student, 3, time.Hour)
+		done := make(chan error)
+		go func() { done <- work(context.Background(), b) }()
+		time.Sleep(time.Second)
+		b.mixer.Drain()
+		synctest.Wait()
+		if b.store.state != relabel.Running {
+			t.Errorf("the drain cut the turn in hand: %s", b.store.state)
+		}
+		b.mixer.Cut()
+		if err := <-done; err != nil || b.store.state != relabel.Queued {
+			t.Errorf("error %v, state %s", err, b.store.state)
+		}
+		if n, err := b.mixer.Wait(context.Background()); n != 1 || err != nil {
+			t.Errorf("%d given back, %v", n, err)
+		}
+	})
+}
+
+func TestAllThatIsHeldIsRenewedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &countingStore{}
+		h := &heart{store: s, lease: DefaultLease, held: map[relabel.Fence]*hold{}}
+		var free []func()
+		for i := range 64 {
+			life, _, letGo := h.keep(context.Background(), relabel.Fence{TrajectoryID: relabel.NewID(), Attempt: 1, Owner: "w"}, time.Now())
+			free = append(free, letGo)
+			if i%8 == 0 {
+				time.Sleep(time.Second)
+			}
+			if life.Err() != nil {
+				t.Fatal("lost")
+			}
+		}
+		s.renewals, s.looks = nil, 0
+		time.Sleep(10 * DefaultLease)
+		if n := len(s.renewals); n > 60 {
+			t.Errorf("%d renewals in ten leases", n)
+		}
+		if want := int(10 * DefaultLease / lookPeriod); s.looks < want-1 || s.looks > want+1 {
+			t.Errorf("%d looks, not %d", s.looks, want)
+		}
+		for _, letGo := range free {
+			letGo()
+		}
+		// Without anything held there is no goroutine left, or the bubble would say so.
+	})
+}
+
+// countingStore holds everything.
+type countingStore struct {
+	Store
+	looks    int
+	renewals []int
+}
+
+func (s *countingStore) Look(_ context.Context, fences []relabel.Fence) ([]relabel.Standing, error) {
+	s.looks++
+	standings := make([]relabel.Standing, len(fences))
+	for i := range standings {
+		standings[i].Held = true
+	}
+	return standings, nil
+}
+
+func (s *countingStore) Renew(_ context.Context, fences []relabel.Fence, _ time.Duration) ([]bool, error) {
+	s.renewals = append(s.renewals, len(fences))
+	renewed := make([]bool, len(fences))
+	for i := range renewed {
+		renewed[i] = true
+	}
+	return renewed, nil
+}
