@@ -68,7 +68,7 @@ func docsPage(api *huma.OpenAPI, viewer bool) http.HandlerFunc {
 func docsOperations(api *huma.OpenAPI) map[string][]docsOperation {
 	groups := map[string][]docsOperation{}
 	for path, item := range api.Paths {
-		for method, op := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post} {
+		for method, op := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PATCH": item.Patch} {
 			if op == nil {
 				continue
 			}

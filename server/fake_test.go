@@ -20,6 +20,7 @@ type memory struct {
 	runs         []relabel.Run
 	iterations   []relabel.Iteration
 	trajectories []relabel.Trajectory
+	workers      []relabel.Worker
 	turns        map[relabel.ID][]relabel.Turn
 	attempts     map[relabel.ID][]relabel.Attempt
 	patches      map[relabel.ID][]byte
@@ -201,6 +202,73 @@ func (m *memory) CancelIteration(_ context.Context, id relabel.ID) (relabel.Iter
 		}
 	}
 	return find(m, &m.iterations, func(it relabel.Iteration) bool { return it.ID == id })
+}
+
+func (m *memory) CancelRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
+	return m.FindRun(ctx, id)
+}
+
+func (m *memory) changeRun(id relabel.ID, change func(*relabel.Run)) (relabel.Run, error) {
+	for i := range m.runs {
+		if m.runs[i].ID == id {
+			change(&m.runs[i])
+		}
+	}
+	return find(m, &m.runs, func(r relabel.Run) bool { return r.ID == id })
+}
+
+func (m *memory) changeIteration(id relabel.ID, change func(*relabel.Iteration)) (relabel.Iteration, error) {
+	for i := range m.iterations {
+		if m.iterations[i].ID == id {
+			change(&m.iterations[i])
+		}
+	}
+	return find(m, &m.iterations, func(it relabel.Iteration) bool { return it.ID == id })
+}
+
+func (m *memory) PauseRun(_ context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Run, error) {
+	return m.changeRun(id, func(r *relabel.Run) { r.Paused = &relabel.Pause{Reason: reason, Text: text, Since: time.Now()} })
+}
+
+func (m *memory) ResumeRun(_ context.Context, id relabel.ID) (relabel.Run, error) {
+	return m.changeRun(id, func(r *relabel.Run) { r.Paused = nil })
+}
+
+func (m *memory) PauseIteration(_ context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Iteration, error) {
+	return m.changeIteration(id, func(it *relabel.Iteration) {
+		it.Paused = &relabel.Pause{Reason: reason, Text: text, Since: time.Now()}
+	})
+}
+
+func (m *memory) ResumeIteration(_ context.Context, id relabel.ID) (relabel.Iteration, error) {
+	return m.changeIteration(id, func(it *relabel.Iteration) { it.Paused = nil })
+}
+
+func (m *memory) SetScheduling(_ context.Context, id relabel.ID, to relabel.SchedulingChange) (relabel.Run, error) {
+	return m.changeRun(id, func(r *relabel.Run) {
+		if to.Priority != nil {
+			r.Priority = *to.Priority
+		}
+		if to.Quota != nil {
+			r.Quota = *to.Quota
+		}
+	})
+}
+
+func (m *memory) RetryFailed(_ context.Context, iteration relabel.ID, reasons []relabel.FailureReason) (int, error) {
+	n := 0
+	for i := range m.trajectories {
+		t := &m.trajectories[i]
+		if t.IterationID == iteration && t.State == relabel.Failed && (len(reasons) == 0 || slices.Contains(reasons, t.Failure)) {
+			t.State, t.Failure = relabel.Queued, ""
+			n++
+		}
+	}
+	return n, nil
+}
+
+func (m *memory) ListWorkers(context.Context) ([]relabel.Worker, error) {
+	return m.workers, m.broken
 }
 
 func (m *memory) FindTrajectory(_ context.Context, id relabel.ID) (relabel.Trajectory, error) {

@@ -33,7 +33,7 @@ func fieldMeaning(schema, field string) string {
 }
 
 // fieldMeanings says what each field of a relabel type means, with its unit.
-var fieldMeanings = merge(taskMeanings, policyMeanings, runMeanings, trajectoryMeanings, turnMeanings, exportMeanings)
+var fieldMeanings = merge(taskMeanings, policyMeanings, runMeanings, schedulingMeanings, trajectoryMeanings, turnMeanings, exportMeanings)
 
 func merge(parts ...map[string]string) map[string]string {
 	all := map[string]string{}
@@ -180,6 +180,27 @@ var runMeanings = map[string]string{
 	"Progress.submitted":            "Trajectories with a valid submission.",
 	"Progress.resolved":             "Trajectories that resolved their task.",
 	"Progress.verified":             "Trajectories with a verdict that is no infrastructure error.",
+}
+
+var schedulingMeanings = map[string]string{
+	"Run.priority":        "The highest is claimed first; runs of one priority share the slots evenly.",
+	"Run.quota":           "How many of its trajectories workers may hold at a time; 0: as many as there are slots.",
+	"Run.paused":          "Why, and since when, nothing of it is claimed; absent: it goes on.",
+	"Iteration.paused":    "Its own pause; absent: it goes on, unless its run is paused.",
+	"Pause.reason":        "user, budget or disk.",
+	"Pause.text":          "Why, in words; may be empty.",
+	"Pause.since":         "When it began.",
+	"Worker.name":         "Its name, as attempts have it.",
+	"Worker.machine":      "Host name of its machine.",
+	"Worker.process":      "Its process id there.",
+	"Worker.docker_hosts": "The engines of its sandboxes.",
+	"Worker.rollouts":     "Trajectories that it rolls out at once.",
+	"Worker.ahead":        "Further ones that it makes ready meanwhile.",
+	"Worker.version":      "Version of relabel.",
+	"Worker.state":        "working; draining: it claims nothing more and ends with what it has; silent: not heard of for half a minute.",
+	"Worker.held":         "Trajectories that it owns now.",
+	"Worker.started_at":   "When it started.",
+	"Worker.seen_at":      "When it was last heard of.",
 }
 
 var trajectoryMeanings = map[string]string{

@@ -16,10 +16,6 @@ func (s *site) addIterations() {
 		"Starts the run's next round with this round's student: draws tasks and executors with the run's seed, and queues a trajectory for each task and generation."), s.startIteration)
 	add(s, operation(http.MethodGet, "/v1/runs/{id}/iterations", "runs", "list-iterations", "List a run's iterations", "The run's iterations in the order they were started, with their progress."), s.listIterations)
 	add(s, operation(http.MethodGet, "/v1/iterations/{id}", "runs", "show-iteration", "Show an iteration", "One iteration, with its progress."), s.showIteration)
-	cancel := operation(http.MethodPost, "/v1/iterations/{id}/cancel", "runs", "cancel-iteration", "Cancel an iteration",
-		"Cancels every trajectory that has not come to its end. What is done stays.")
-	cancel.DefaultStatus = http.StatusOK
-	add(s, cancel, s.cancelIteration)
 }
 
 // NewIteration describes the next round.
@@ -154,12 +150,5 @@ func cut[T any](all []T, q PageQuery, key func(T) string) (page []T, next string
 }
 
 func (s *site) showIteration(ctx context.Context, in *IDPath) (*of[IterationView], error) {
-	return s.viewIteration(ctx, in.ID)
-}
-
-func (s *site) cancelIteration(ctx context.Context, in *IDPath) (*of[IterationView], error) {
-	if _, err := s.Store.CancelIteration(ctx, in.ID); err != nil {
-		return nil, err
-	}
 	return s.viewIteration(ctx, in.ID)
 }

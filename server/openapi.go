@@ -35,6 +35,7 @@ func apiConfig(c Config) huma.Config {
 			{Name: "tasksets", Description: "What is to be solved."},
 			{Name: "policies", Description: "Who acts and labels: teachers and students, immutable versions under a name."},
 			{Name: "runs", Description: "Experiments and their iterations."},
+			{Name: "scheduling", Description: "Which run goes first, how much of the workers it has, and who they are."},
 			{Name: "trajectories", Description: "What was rolled out, turn by turn, and what came of it."},
 			{Name: "exports", Description: "Data sets for trainers."},
 			{Name: "health", Description: "Whether the server lives and can work."},
@@ -76,7 +77,8 @@ func add[I, O any](s *site, op huma.Operation, do func(context.Context, *I) (*O,
 	})
 }
 
-// describeErrors lists an operation's error answers and, for a POST, its key.
+// describeErrors lists an operation's error answers and, for a POST, its key: a PATCH
+// done twice is done once.
 func describeErrors(s *site, op *huma.Operation) {
 	op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusForbidden, http.StatusServiceUnavailable)
 	if s.RequireToken {
@@ -86,10 +88,14 @@ func describeErrors(s *site, op *huma.Operation) {
 		op.Errors = append(op.Errors, http.StatusNotFound)
 	}
 	op.Errors = append(op.Errors, http.StatusUnprocessableEntity)
+	if op.Method == http.MethodGet {
+		return
+	}
+	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusRequestTimeout)
 	if op.Method != http.MethodPost {
 		return
 	}
-	op.Errors = append(op.Errors, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusRequestTimeout)
+	op.Errors = append(op.Errors, http.StatusConflict)
 	longest := 255
 	op.Parameters = append(op.Parameters, &huma.Param{
 		Name: "Idempotency-Key", In: "header",

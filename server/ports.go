@@ -41,8 +41,24 @@ type Store interface {
 	FindIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, relabel.Progress, error)
 	ListIterations(ctx context.Context, run relabel.ID) ([]relabel.Iteration, error)
 	// CancelIteration moves its trajectories that are not terminal to cancelled; the
-	// workers that own them notice at their next write or renewal.
+	// workers that own them notice within a second. CancelRun does so for each iteration of
+	// the run that is running.
 	CancelIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, error)
+	CancelRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
+
+	// Nothing of what is paused is claimed; what workers hold of it they give back after
+	// the turn in hand. Pausing twice is once. CodeConflict for an iteration that is over.
+	PauseRun(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Run, error)
+	ResumeRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
+	PauseIteration(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Iteration, error)
+	ResumeIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, error)
+	// SetScheduling changes a run's priority or quota, from the next claim on.
+	SetScheduling(ctx context.Context, run relabel.ID, to relabel.SchedulingChange) (relabel.Run, error)
+	// RetryFailed queues the trajectories that failed for one of the reasons (none: for
+	// any) once more and says how many. CodeConflict where the iteration was cancelled.
+	RetryFailed(ctx context.Context, iteration relabel.ID, reasons []relabel.FailureReason) (retried int, err error)
+	// ListWorkers lists the processes that roll out.
+	ListWorkers(ctx context.Context) ([]relabel.Worker, error)
 
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
 	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, p relabel.Page) (list []relabel.Trajectory, next string, err error)

@@ -71,6 +71,8 @@ func New(config Config) http.Handler {
 	s.addPolicies()
 	s.addRuns()
 	s.addIterations()
+	s.addScheduling()
+	s.addWorkers()
 	s.addTrajectories()
 	s.addTurns()
 	s.addOutcomes()
@@ -114,7 +116,7 @@ func (s *site) notFound(w http.ResponseWriter, r *http.Request) {
 
 // methodNotAllowed also says, in Allow, which methods there are.
 func (s *site) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch} {
 		asked := method
 		if method == http.MethodHead {
 			asked = http.MethodGet

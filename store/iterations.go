@@ -94,14 +94,8 @@ func (s *Store) ListIterations(ctx context.Context, run relabel.ID) ([]relabel.I
 // iteration is a CodeConflict.
 func (s *Store) CancelIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, error) {
 	var it relabel.Iteration
-	err := s.write(ctx, func(tx pgx.Tx) error {
-		if err := cancelTrajectories(ctx, tx, id); err != nil {
-			return err
-		}
-		// Trajectories before their iteration, as everywhere: no deadlock with one that ends.
-		_, err := tx.Exec(ctx, `UPDATE iterations SET state = 'cancelled', open = 0, ended_at = clock_timestamp()
-			WHERE id = $1 AND state = 'running'`, id)
-		if err != nil {
+	err := s.write(ctx, func(tx pgx.Tx) (err error) {
+		if err := cancelIteration(ctx, tx, id); err != nil {
 			return err
 		}
 		if it, err = readIteration(ctx, tx, id); err != nil {
@@ -116,6 +110,39 @@ func (s *Store) CancelIteration(ctx context.Context, id relabel.ID) (relabel.Ite
 		return it, err
 	}
 	return it, s.BalanceWakeups(ctx)
+}
+
+// CancelRun cancels the run's iterations that are running, all of them or none. A run
+// without any is left as it is.
+func (s *Store) CancelRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, "SELECT id FROM iterations WHERE run_id = $1 AND state = 'running' ORDER BY id", id)
+		running, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+		for _, iteration := range running {
+			if err := cancelIteration(ctx, tx, iteration); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+	if err == nil {
+		err = s.BalanceWakeups(ctx)
+	}
+	if err != nil {
+		return relabel.Run{}, err
+	}
+	return s.FindRun(ctx, id)
+}
+
+// cancelIteration cancels an iteration that is running, and what of it is not terminal.
+// Trajectories before their iteration, as everywhere: no deadlock with one that ends.
+func cancelIteration(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
+	if err := cancelTrajectories(ctx, tx, id); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `UPDATE iterations SET state = 'cancelled', open = 0, ended_at = clock_timestamp()
+		WHERE id = $1 AND state = 'running'`, id)
+	return err
 }
 
 // cancelTrajectories cancels what is not terminal, with its running attempts and the

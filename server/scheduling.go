@@ -1,0 +1,126 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"relabel"
+)
+
+func (s *site) addScheduling() {
+	add(s, operation(http.MethodPatch, "/v1/runs/{id}", "scheduling", "set-scheduling", "Set a run's priority and quota",
+		"Changes what is given, from the next claim on. What workers hold beyond a smaller quota they keep."), s.setScheduling)
+	act(s, "/v1/runs/{id}/pause", "pause-run", "Pause a run",
+		"Nothing more of it is claimed. What workers hold they give back within seconds of the turn in hand, with every turn committed. Pausing twice is once.", s.pauseRun)
+	act(s, "/v1/runs/{id}/resume", "resume-run", "Resume a run", "Ends the run's pause, whatever its reason. An iteration that is paused by itself stays so.", s.resumeRun)
+	act(s, "/v1/runs/{id}/cancel", "cancel-run", "Cancel a run", "Cancels each of its iterations that is running.", s.cancelRun)
+	act(s, "/v1/iterations/{id}/pause", "pause-iteration", "Pause an iteration", "As for a run, this iteration alone.", s.pauseIteration)
+	act(s, "/v1/iterations/{id}/resume", "resume-iteration", "Resume an iteration", "Ends the iteration's own pause. Its run may still be paused.", s.resumeIteration)
+	act(s, "/v1/iterations/{id}/cancel", "cancel-iteration", "Cancel an iteration",
+		"Cancels every trajectory that has not come to its end; their model calls and commands are ended within seconds. What is done stays.", s.cancelIteration)
+	act(s, "/v1/iterations/{id}/retry", "retry-iteration", "Retry failed trajectories",
+		"Queues trajectories that failed once more, with fresh budgets; an iteration that was done runs again. What was exported before stays as it is.", s.retryIteration)
+}
+
+// act registers a POST that changes what is there and makes nothing.
+func act[I, O any](s *site, path, id, summary, description string, do func(context.Context, *I) (*O, error)) {
+	op := operation(http.MethodPost, path, "scheduling", id, summary, description)
+	op.DefaultStatus = http.StatusOK
+	add(s, op, do)
+}
+
+// SchedulingPatch changes a run's scheduling; what is left out stays.
+type SchedulingPatch struct {
+	Priority *int `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is claimed first; runs of one priority share the slots evenly. Default 0."`
+	Quota    *int `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"How many of its trajectories workers may hold at a time; 0: as many as there are slots."`
+}
+
+func (s *site) setScheduling(ctx context.Context, in *struct {
+	IDPath
+	Body SchedulingPatch
+}) (*of[relabel.Run], error) {
+	return one(s.Store.SetScheduling(ctx, in.ID, relabel.SchedulingChange(in.Body)))
+}
+
+// NewPause says why something is paused.
+type NewPause struct {
+	Text string `json:"text,omitempty" maxLength:"1000" doc:"Why, in words."`
+}
+
+// PauseInput names what is paused.
+type PauseInput struct {
+	IDPath
+	Body *NewPause
+}
+
+func (in PauseInput) text() string {
+	if in.Body == nil {
+		return ""
+	}
+	return in.Body.Text
+}
+
+func (s *site) pauseRun(ctx context.Context, in *PauseInput) (*of[relabel.Run], error) {
+	return one(s.Store.PauseRun(ctx, in.ID, relabel.PausedByUser, in.text()))
+}
+
+func (s *site) resumeRun(ctx context.Context, in *IDPath) (*of[relabel.Run], error) {
+	return one(s.Store.ResumeRun(ctx, in.ID))
+}
+
+func (s *site) cancelRun(ctx context.Context, in *IDPath) (*of[relabel.Run], error) {
+	return one(s.Store.CancelRun(ctx, in.ID))
+}
+
+func (s *site) pauseIteration(ctx context.Context, in *PauseInput) (*of[IterationView], error) {
+	_, err := s.Store.PauseIteration(ctx, in.ID, relabel.PausedByUser, in.text())
+	return s.viewAfter(ctx, in.ID, err)
+}
+
+func (s *site) resumeIteration(ctx context.Context, in *IDPath) (*of[IterationView], error) {
+	_, err := s.Store.ResumeIteration(ctx, in.ID)
+	return s.viewAfter(ctx, in.ID, err)
+}
+
+func (s *site) cancelIteration(ctx context.Context, in *IDPath) (*of[IterationView], error) {
+	_, err := s.Store.CancelIteration(ctx, in.ID)
+	return s.viewAfter(ctx, in.ID, err)
+}
+
+// viewAfter shows an iteration after a change that went well.
+func (s *site) viewAfter(ctx context.Context, id relabel.ID, err error) (*of[IterationView], error) {
+	if err != nil {
+		return nil, err
+	}
+	return s.viewIteration(ctx, id)
+}
+
+// Retry says what is tried again.
+type Retry struct {
+	Reasons []relabel.FailureReason `json:"reasons,omitempty" maxItems:"20" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only trajectories that failed for one of these; none: all that failed."`
+}
+
+// RetryView says how many trajectories are tried again.
+type RetryView struct {
+	Retried   int           `json:"retried" doc:"Trajectories that are queued again."`
+	Iteration IterationView `json:"iteration" doc:"The iteration after that."`
+}
+
+func (s *site) retryIteration(ctx context.Context, in *struct {
+	IDPath
+	Body *Retry
+}) (*of[RetryView], error) {
+	var reasons []relabel.FailureReason
+	if in.Body != nil {
+		reasons = in.Body.Reasons
+	}
+	n, err := s.Store.RetryFailed(ctx, in.ID, reasons)
+	if err != nil {
+		return nil, err
+	}
+	view, err := s.viewIteration(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return one(RetryView{n, view.Body}, nil)
+}
