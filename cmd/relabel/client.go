@@ -100,11 +100,16 @@ func (c *client) get(ctx context.Context, path string, out any) error {
 
 // post sends in as JSON and decodes the answer into out.
 func (c *client) post(ctx context.Context, path string, in, out any) error {
+	return c.change(ctx, http.MethodPost, path, in, out)
+}
+
+// change is post with another method.
+func (c *client) change(ctx context.Context, method, path string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
-	return c.call(ctx, http.MethodPost, path, body, out)
+	return c.call(ctx, method, path, body, out)
 }
 
 // postJSONL sends a file of JSON lines.

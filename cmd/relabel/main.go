@@ -17,7 +17,7 @@ var version = "dev"
 // cli is every command. A command's flags stand beside its Run method, a file each.
 type cli struct {
 	Serve  serveCommand  `cmd:"" help:"Serve REST and the viewer, and roll trajectories out."`
-	Worker workerCommand `cmd:"" help:"Roll trajectories out for a server that runs elsewhere, on the same database."`
+	Worker workerCommand `cmd:"" help:"Roll trajectories out for a server that runs elsewhere, on the same database; or list who does."`
 	Tasks  tasksCommand  `cmd:"" help:"Import, list and validate tasks."`
 	Policy policyCommand `cmd:"" help:"Register and list the endpoints that play teacher and student."`
 	Run    runCommand    `cmd:"" help:"Make runs, start and watch their iterations."`

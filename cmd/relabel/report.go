@@ -22,7 +22,7 @@ func printIterations(ctx context.Context, cl *client, runs ...relabel.Run) error
 			ended, all := counts(p)
 			t.row(run.Name, fmt.Sprintf("%s %d", it.Kind, it.Number), mixture(it.Iteration),
 				fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Failed], p.Turns, share(p.TeacherTurns, p.Turns), p.LabelsHad, p.LabelsMissed,
-				p.Submitted, fmt.Sprintf("%d of %d", p.Resolved, p.Verified), it.State)
+				p.Submitted, fmt.Sprintf("%d of %d", p.Resolved, p.Verified), standing(run, it.Iteration))
 			causes = append(causes, func() error { return printCauses(ctx, cl, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number), it) })
 		}
 	}
@@ -35,6 +35,14 @@ func printIterations(ctx context.Context, cl *client, runs ...relabel.Run) error
 		}
 	}
 	return nil
+}
+
+// standing says how an iteration stands: paused, where it or its run is.
+func standing(run relabel.Run, it relabel.Iteration) string {
+	if it.State == relabel.IterationRunning && (it.Paused != nil || run.Paused != nil) {
+		return "paused"
+	}
+	return string(it.State)
 }
 
 // mixture says who acts in an iteration.

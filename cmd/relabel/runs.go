@@ -18,7 +18,11 @@ type runCommand struct {
 	Iterate      runIterate      `cmd:"" help:"Start an iteration with this round's student, and watch it."`
 	Show         runShow         `cmd:"" help:"Show a run's iterations."`
 	Trajectories runTrajectories `cmd:"" help:"List the trajectories of a run."`
-	Cancel       runCancel       `cmd:"" help:"Cancel an iteration."`
+	Set          runSet          `cmd:"" help:"Set a run's priority and quota."`
+	Pause        runPause        `cmd:"" help:"Pause a run or an iteration; turns in hand are finished."`
+	Resume       runResume       `cmd:"" help:"Resume a run or an iteration."`
+	Cancel       runCancel       `cmd:"" help:"Cancel a run's iterations, or one iteration."`
+	Retry        runRetry        `cmd:"" help:"Try an iteration's failed trajectories once more."`
 }
 
 // runCreate is `relabel run create`.
@@ -95,9 +99,9 @@ func (c *runList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("ID", "NAME", "RECIPE", "SEED", "MADE")
+		t := newTable("ID", "NAME", "RECIPE", "SEED", "MADE", "PRIORITY", "QUOTA", "PAUSED")
 		for _, r := range runs {
-			t.row(r.ID, r.Name, r.Recipe, r.Seed, r.CreatedAt.Format("2006-01-02 15:04"))
+			t.row(r.ID, r.Name, r.Recipe, r.Seed, r.CreatedAt.Format("2006-01-02 15:04"), r.Priority, quota(r.Quota), paused(r.Paused))
 		}
 		return t.print()
 	})
@@ -189,26 +193,4 @@ func truth(b *bool) string {
 		return ""
 	}
 	return yes(*b)
-}
-
-// runCancel is `relabel run cancel ITERATION`.
-type runCancel struct {
-	clientFlags
-	Iteration string `arg:"" help:"Id of the iteration."`
-}
-
-// Run cancels the iteration.
-func (c *runCancel) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
-		id, err := relabel.ParseID("iteration", c.Iteration)
-		if err != nil {
-			return err
-		}
-		var it relabel.Iteration
-		if err := cl.post(ctx, "/v1/iterations/"+id.String()+"/cancel", map[string]any{}, &it); err != nil {
-			return err
-		}
-		fmt.Println(it.State)
-		return nil
-	})
 }

@@ -20,6 +20,7 @@ import (
 	"relabel/envs/verify"
 	"relabel/mixer"
 	"relabel/shard"
+	"relabel/store"
 )
 
 // dockerFlags say where sandboxes are made.
@@ -98,11 +99,7 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, l
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(m))
 	river.AddWorker(workers, shard.NewWorker(exporter))
-	client, err := river.NewClient(riverpgxv5.New(db.Pool()), &river.Config{
-		Schema:  db.Schema(),
-		Queues:  map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()}, "export": {MaxWorkers: 1}},
-		Workers: workers, JobTimeout: -1, ID: me.Name, Logger: riverLog(),
-	})
+	client, err := newQueue(db.Store, me.Name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()}, "export": {MaxWorkers: 1}})
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +111,14 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, l
 	w.endLooks = end
 	w.looks.Go(func() { w.lookLoop(looking) })
 	return w, client.Start(context.WithoutCancel(ctx))
+}
+
+// newQueue returns a client that works jobs under a name. Jobs have no time limit of the
+// queue's.
+func newQueue(s *store.Store, name string, workers *river.Workers, queues map[string]river.QueueConfig) (*river.Client[pgxTx], error) {
+	return river.NewClient(riverpgxv5.New(s.Pool()), &river.Config{
+		Schema: s.Schema(), Queues: queues, Workers: workers, JobTimeout: -1, ID: name, Logger: riverLog(),
+	})
 }
 
 // newWorker says who this process is to the others.
@@ -130,10 +135,7 @@ func (f workFlags) newWorker(host *docker.Host) relabel.Worker {
 func startExports(ctx context.Context, db *database, exports string) (stop func() error, err error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, shard.NewWorker(shard.NewExporter(shard.Config{Store: db.Store, Root: exports, Log: quietLog(), Version: version})))
-	client, err := river.NewClient(riverpgxv5.New(db.Pool()), &river.Config{
-		Schema: db.Schema(), Queues: map[string]river.QueueConfig{"export": {MaxWorkers: 1}},
-		Workers: workers, JobTimeout: -1, ID: newOwner(), Logger: riverLog(),
-	})
+	client, err := newQueue(db.Store, newOwner(), workers, map[string]river.QueueConfig{"export": {MaxWorkers: 1}})
 	if err != nil {
 		return nil, err
 	}

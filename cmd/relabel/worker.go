@@ -7,12 +7,18 @@ import (
 
 // workerCommand is `relabel worker`.
 type workerCommand struct {
+	Run  workerRun  `cmd:"" default:"withargs" help:"Roll trajectories out."`
+	List workerList `cmd:"" help:"List the processes that roll out, and what each holds."`
+}
+
+// workerRun is `relabel worker` without more.
+type workerRun struct {
 	databaseFlags
 	workFlags
 }
 
 // Run rolls trajectories out until a signal.
-func (c *workerCommand) Run(ctx context.Context) (err error) {
+func (c *workerRun) Run(ctx context.Context) (err error) {
 	log := newLog()
 	db, err := c.joinDatabase(ctx)
 	if err != nil {

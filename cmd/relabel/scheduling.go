@@ -1,0 +1,166 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"relabel"
+)
+
+// quota shows a quota, which may not be there.
+func quota(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// paused shows why something is paused, if it is.
+func paused(p *relabel.Pause) string {
+	if p == nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(p.Reason)+": "+p.Text, ": ")
+}
+
+// runSet is `relabel run set RUN`.
+type runSet struct {
+	clientFlags
+	RunName  string `arg:"" name:"run" help:"Name or id of the run."`
+	Priority *int   `help:"What the highest has queued is claimed first. Default 0."`
+	Quota    *int   `help:"How many of its trajectories workers may hold at a time; 0: no bound."`
+}
+
+// Run changes what is given.
+func (c *runSet) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		run, err := findRun(ctx, cl, c.RunName)
+		if err != nil {
+			return err
+		}
+		body := map[string]any{}
+		if c.Priority != nil {
+			body["priority"] = *c.Priority
+		}
+		if c.Quota != nil {
+			body["quota"] = *c.Quota
+		}
+		if err := cl.change(ctx, http.MethodPatch, "/v1/runs/"+run.ID.String(), body, &run); err != nil {
+			return err
+		}
+		fmt.Printf("%s: priority %d, quota %s\n", run.Name, run.Priority, cmp.Or(quota(run.Quota), "none"))
+		return nil
+	})
+}
+
+// target is a run or an iteration on the command line.
+type target struct {
+	clientFlags
+	Target string `arg:"" name:"run|iteration" help:"Name or id of a run, or id of an iteration."`
+}
+
+// act asks for something to be done with the target and prints what it is then.
+func (c target) act(ctx context.Context, what string, body any) error {
+	return c.with(ctx, func(cl *client) error {
+		if id, err := relabel.ParseID("iteration", c.Target); err == nil {
+			var it shownIteration
+			err := cl.post(ctx, "/v1/iterations/"+id.String()+"/"+what, body, &it)
+			if relabel.CodeOf(err) != relabel.CodeNotFound {
+				if err == nil {
+					fmt.Println(strings.TrimSpace(fmt.Sprintf("%s %d: %s %s", it.Kind, it.Number, it.State, shownPause(it.Paused))))
+				}
+				return err
+			}
+		}
+		run, err := findRun(ctx, cl, c.Target)
+		if err != nil {
+			return err
+		}
+		if err := cl.post(ctx, "/v1/runs/"+run.ID.String()+"/"+what, body, &run); err != nil {
+			return err
+		}
+		if run.Paused != nil {
+			fmt.Printf("%s: %s\n", run.Name, shownPause(run.Paused))
+			return nil
+		}
+		return printIterations(ctx, cl, run)
+	})
+}
+
+func shownPause(p *relabel.Pause) string {
+	if p == nil {
+		return ""
+	}
+	return "paused (" + paused(p) + ")"
+}
+
+// runPause is `relabel run pause RUN|ITERATION`.
+type runPause struct {
+	target
+	Text string `help:"Why, in words."`
+}
+
+// Run pauses it.
+func (c *runPause) Run(ctx context.Context) error {
+	return c.act(ctx, "pause", map[string]any{"text": c.Text})
+}
+
+// runResume is `relabel run resume RUN|ITERATION`.
+type runResume struct{ target }
+
+// Run ends the pause.
+func (c *runResume) Run(ctx context.Context) error { return c.act(ctx, "resume", struct{}{}) }
+
+// runCancel is `relabel run cancel RUN|ITERATION`.
+type runCancel struct{ target }
+
+// Run cancels it.
+func (c *runCancel) Run(ctx context.Context) error { return c.act(ctx, "cancel", struct{}{}) }
+
+// runRetry is `relabel run retry ITERATION`.
+type runRetry struct {
+	clientFlags
+	Iteration string                  `arg:"" help:"Id of the iteration."`
+	Reason    []relabel.FailureReason `help:"Only trajectories that failed for this reason: environment, image_missing, endpoint, verifier, secret, internal. Default: all."`
+}
+
+// Run queues them again.
+func (c *runRetry) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		id, err := relabel.ParseID("iteration", c.Iteration)
+		if err != nil {
+			return err
+		}
+		body := map[string]any{}
+		if len(c.Reason) > 0 {
+			body["reasons"] = c.Reason
+		}
+		var done struct{ Retried int }
+		if err := cl.post(ctx, "/v1/iterations/"+id.String()+"/retry", body, &done); err != nil {
+			return err
+		}
+		fmt.Printf("%d queued again\n", done.Retried)
+		return nil
+	})
+}
+
+// workerList is `relabel worker list`.
+type workerList struct{ clientFlags }
+
+// Run prints the workers.
+func (c *workerList) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		workers, err := list[relabel.Worker](ctx, cl, "/v1/workers")
+		if err != nil {
+			return err
+		}
+		t := newTable("MACHINE", "PROCESS", "STATE", "HOLDS", "ROLLOUTS", "AHEAD", "DOCKER", "SEEN", "NAME")
+		for _, w := range workers {
+			t.row(w.Machine, w.Process, w.State, w.Held, w.Rollouts, w.Ahead, strings.Join(w.DockerHosts, " "), w.SeenAt.Local().Format("15:04:05"), w.Name)
+		}
+		return t.print()
+	})
+}

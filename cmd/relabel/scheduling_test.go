@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/rs/zerolog"
+
+	"relabel"
+	"relabel/mixer"
+	"relabel/store"
+	"relabel/store/storetest"
+)
+
+// quickWorld is a world without models and sandboxes, where a turn takes a moment.
+func quickWorld(turn time.Duration) mixer.World {
+	return mixer.World{
+		Start: func(context.Context, relabel.Claim) (mixer.Episode, error) { return quickEpisode{turn}, nil },
+		Verify: func(context.Context, relabel.Claim, []byte) (relabel.Verdict, error) {
+			return relabel.Verdict{Resolved: true, Reason: "tests"}, nil
+		},
+		Policy: func(relabel.Policy) (mixer.Policy, error) { return quickPolicy{}, nil },
+	}
+}
+
+type quickPolicy struct{}
+
+func (quickPolicy) Complete(_ context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+	m := relabel.Message{Role: relabel.RoleAssistant, Content: fmt.Sprint("turn ", req.T), ToolCalls: []relabel.ToolCall{{ID: "x", Name: "execute_bash", Arguments: "{}"}}}
+	return relabel.Completion{Raw: relabel.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls"}, nil
+}
+
+type quickEpisode struct{ turn time.Duration }
+
+func (quickEpisode) Parse(relabel.Message) relabel.ParseOutcome { return relabel.ParsedOK }
+
+func (e quickEpisode) Execute(ctx context.Context, t int, _ relabel.Message) ([]relabel.Observation, bool, error) {
+	select {
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	case <-time.After(e.turn):
+		return []relabel.Observation{{CallID: relabel.CallID(t, 0), Tool: "execute_bash", Content: "ok"}}, false, nil
+	}
+}
+
+func (quickEpisode) Tree(context.Context) (string, error)        { return "tree", nil }
+func (quickEpisode) Patch(context.Context) ([]byte, bool, error) { return []byte("diff"), true, nil }
+func (quickEpisode) Sandbox() (dockerHost, container string)     { return "nowhere", "none" }
+func (quickEpisode) Close(context.Context) error                 { return nil }
+
+// startWorkers starts n workers with slots each, as processes would, and looks for what
+// is left to do as often as they do. They are stopped when the test ends, if not before.
+func startWorkers(t testing.TB, url string, n int, slots mixer.Slots, world mixer.World) (stop func()) {
+	t.Helper()
+	var stops []func()
+	for i := range n {
+		s := storetest.Open(t, url)
+		name := fmt.Sprintf("worker-%d", i)
+		m := mixer.New(mixer.Config{Store: s, World: world, Owner: name, Slots: slots, Log: zerolog.Nop()})
+		workers := river.NewWorkers()
+		river.AddWorker(workers, mixer.NewWorker(m))
+		client, err := newQueue(s, name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()}})
+		noError(t, err)
+		noError(t, client.Start(context.Background()))
+		stops = append(stops, func() {
+			m.Drain()
+			noError(t, client.Stop(context.Background()))
+			_, err := m.Wait(context.Background())
+			noError(t, err)
+		})
+	}
+	stopped := false
+	stop = func() {
+		if !stopped {
+			stopped = true
+			for _, f := range stops {
+				f()
+			}
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// done reads how many of an iteration's trajectories are done.
+func done(t testing.TB, s *store.Store, iteration relabel.ID) int {
+	t.Helper()
+	_, p, err := s.FindIteration(context.Background(), iteration)
+	noError(t, err)
+	return p.Trajectories[relabel.Done]
+}
+
+// Nothing but transactions wakes workers here: no look makes good for a wake-up that was
+// lost.
+func TestNoWakeupIsLostWhateverIsPaused(t *testing.T) {
+	ctx := context.Background()
+	url := storetest.Schema(t)
+	s := storetest.Open(t, url)
+	noError(t, s.Migrate(ctx))
+	first, second := storetest.Seed(t, s, 100), storetest.SeedWith(t, s, 100, func(d *storetest.Seeded) { d.Run.Name = "another" })
+	startWorkers(t, url, 3, mixer.Slots{Rollouts: 4, Ahead: 1}, quickWorld(time.Millisecond))
+	random := rand.New(rand.NewPCG(1, 2))
+	all := func() bool { return done(t, s, first.Iteration.ID)+done(t, s, second.Iteration.ID) == 200 }
+	for round := 0; round < 25 && !all(); round++ {
+		d := []storetest.Seeded{first, second}[random.IntN(2)]
+		change := func(f func() error) {
+			if err := f(); relabel.CodeOf(err) != relabel.CodeConflict { // an iteration may be over by now
+				noError(t, err)
+			}
+		}
+		switch random.IntN(3) {
+		case 0:
+			change(func() error { _, err := s.PauseRun(ctx, d.Run.ID, relabel.PausedByUser, ""); return err })
+		case 1:
+			change(func() error {
+				_, err := s.PauseIteration(ctx, d.Iteration.ID, relabel.PausedByUser, "")
+				return err
+			})
+		case 2:
+			quota := 1 + random.IntN(3)
+			change(func() error {
+				_, err := s.SetScheduling(ctx, d.Run.ID, relabel.SchedulingChange{Quota: &quota})
+				return err
+			})
+		}
+		time.Sleep(time.Duration(random.IntN(150)) * time.Millisecond) // how long it is so, not what is waited for
+		change(func() error { _, err := s.ResumeRun(ctx, d.Run.ID); return err })
+		change(func() error { _, err := s.ResumeIteration(ctx, d.Iteration.ID); return err })
+		none := 0
+		if random.IntN(2) == 0 {
+			change(func() error {
+				_, err := s.SetScheduling(ctx, d.Run.ID, relabel.SchedulingChange{Quota: &none})
+				return err
+			})
+		}
+	}
+	eventually(t, "every trajectory is done", all)
+	for _, d := range []storetest.Seeded{first, second} {
+		it, p, err := s.FindIteration(ctx, d.Iteration.ID)
+		noError(t, err)
+		if it.State != relabel.IterationDone || p.Turns != 600 || p.LabelsHad != 600 {
+			t.Errorf("%s, %+v", it.State, p)
+		}
+	}
+}
+
+// With everything paused the workers' slots sleep: jobs neither come nor go.
+func TestNothingIsBusyWhileEverythingIsPaused(t *testing.T) {
+	ctx := context.Background()
+	url := storetest.Schema(t)
+	s := storetest.Open(t, url)
+	noError(t, s.Migrate(ctx))
+	d := storetest.Seed(t, s, 200)
+	var started atomic.Int64
+	world := quickWorld(5 * time.Millisecond)
+	start := world.Start
+	world.Start = func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
+		started.Add(1)
+		return start(ctx, c)
+	}
+	startWorkers(t, url, 2, mixer.Slots{Rollouts: 4}, world)
+	eventually(t, "something runs", func() bool { return done(t, s, d.Iteration.ID) > 5 })
+	_, err := s.PauseRun(ctx, d.Run.ID, relabel.PausedByBudget, "spent")
+	noError(t, err)
+	conn := (&lab{place: place{database: url}}).connect(t)
+	number := func(sql string) (n int64) {
+		noError(t, conn.QueryRow(ctx, sql).Scan(&n))
+		return n
+	}
+	eventually(t, "all is given back", func() bool { return number("SELECT count(*) FROM trajectories WHERE owner IS NOT NULL") == 0 })
+	noError(t, s.BalanceWakeups(ctx)) // as a look does, for what was given back after the pause
+	eventually(t, "the queue is empty", func() bool {
+		return number("SELECT count(*) FROM river_job WHERE state IN ('available', 'running', 'scheduled', 'retryable')") == 0
+	})
+	jobs, starts := number("SELECT coalesce(max(id), 0) FROM river_job"), started.Load()
+	for range 3 {
+		noError(t, s.BalanceWakeups(ctx))
+	}
+	if now := number("SELECT coalesce(max(id), 0) FROM river_job"); now != jobs || started.Load() != starts {
+		t.Errorf("%d jobs came, %d sandboxes were started while all was paused", now-jobs, started.Load()-starts)
+	}
+	_, err = s.ResumeRun(ctx, d.Run.ID)
+	noError(t, err)
+	eventually(t, "every trajectory is done", func() bool { return done(t, s, d.Iteration.ID) == 200 })
+}
