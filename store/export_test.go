@@ -28,3 +28,10 @@ func (s *Store) Write(ctx context.Context, fn func(tx pgx.Tx) error) error { ret
 
 // Passing reports whether a call that failed so is tried again.
 var Passing = passing
+
+// ExplainClaim is how Postgres plans to find what a claim may take.
+func (s *Store) ExplainClaim(ctx context.Context) (string, error) {
+	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+candidatesSelect)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return strings.Join(lines, "\n"), err
+}

@@ -1,0 +1,124 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"relabel"
+	"relabel/store"
+	"relabel/store/storetest"
+)
+
+// crowd fills a store with ten runs of 1,000 queued and 500 held trajectories each.
+func crowd(t testing.TB, s *store.Store, quota *int) {
+	t.Helper()
+	d := storetest.Seed(t, s, 10)
+	exec(t, s, `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskset_id, teacher_id, beta,
+			max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, seed, quota)
+		SELECT gen_random_uuid(), name || n, recipe, scaffold, prompts, taskset_id, teacher_id, beta,
+			max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, seed, $1 FROM runs, generate_series(1, 10) n`, quota)
+	exec(t, s, `INSERT INTO iterations (id, run_id, number, kind, student_id, generations, open)
+		SELECT gen_random_uuid(), id, 1, 'collect', $1, 150, 1500 FROM runs WHERE id <> $2`, d.Student.ID, d.Run.ID)
+	_, err := s.CancelRun(context.Background(), d.Run.ID)
+	must(t, err)
+	exec(t, s, `INSERT INTO trajectories (id, run_id, iteration_id, kind, task_id, generation, executors)
+		SELECT gen_random_uuid(), it.run_id, it.id, 'collect', ta.id, g, repeat('sT', 50)
+		FROM iterations it, tasks ta, generate_series(1, 150) g WHERE it.state = 'running'`)
+	exec(t, s, `UPDATE trajectories SET state = 'running', attempt = 1, owner = 'worker-' || generation % 16, lease_until = now() + interval '1 hour', started_at = now()
+		WHERE state = 'queued' AND generation <= 50`)
+	exec(t, s, "INSERT INTO attempts (trajectory_id, number, worker) SELECT id, 1, owner FROM trajectories WHERE owner IS NOT NULL")
+	exec(t, s, "VACUUM ANALYZE")
+}
+
+func BenchmarkClaimNext(b *testing.B) {
+	many := 100_000
+	for _, c := range []struct {
+		name     string
+		claimers int
+		quota    *int
+	}{{"one claimer", 1, nil}, {"four claimers", 4, nil}, {"four claimers, quotas", 4, &many}} {
+		b.Run(c.name, func(b *testing.B) {
+			s := storetest.New(b)
+			crowd(b, s, c.quota)
+			var mu sync.Mutex
+			var took []time.Duration
+			b.ResetTimer()
+			var work sync.WaitGroup
+			for i := range c.claimers {
+				work.Go(func() {
+					for range b.N {
+						start := time.Now()
+						claim, err := s.ClaimNext(context.Background(), fmt.Sprint("w", i), time.Minute)
+						d := time.Since(start)
+						if err == nil {
+							err = s.Release(context.Background(), claim.Fence)
+						}
+						if err != nil {
+							b.Error(err)
+							return
+						}
+						mu.Lock()
+						took = append(took, d)
+						mu.Unlock()
+					}
+				})
+			}
+			work.Wait()
+			b.StopTimer()
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+			b.ReportMetric(float64(len(took))/b.Elapsed().Seconds(), "claims+releases/s")
+		})
+	}
+}
+
+// What a worker that holds 64 trajectories asks twice a second, and thrice a lease.
+func BenchmarkHeart(b *testing.B) {
+	s := storetest.New(b)
+	crowd(b, s, nil)
+	var fences []relabel.Fence
+	for range 64 {
+		c, err := s.ClaimNext(context.Background(), "w", time.Hour)
+		must(b, err)
+		fences = append(fences, c.Fence)
+	}
+	b.Run("look", func(b *testing.B) {
+		for range b.N {
+			_, err := s.Look(context.Background(), fences)
+			must(b, err)
+		}
+	})
+	b.Run("renew", func(b *testing.B) {
+		for range b.N {
+			_, err := s.Renew(context.Background(), fences, time.Hour)
+			must(b, err)
+		}
+	})
+	b.Run("balance", func(b *testing.B) {
+		for range b.N {
+			must(b, s.BalanceWakeups(context.Background()))
+		}
+	})
+}
+
+func TestAClaimReadsNoQueue(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	crowd(t, s, nil)
+	plan, err := s.ExplainClaim(context.Background())
+	must(t, err)
+	for _, index := range []string{"trajectories_queued", "trajectories_held"} {
+		if !strings.Contains(plan, index) {
+			t.Errorf("%s is not used:\n%s", index, plan)
+		}
+	}
+	if strings.Contains(plan, "Seq Scan on trajectories") {
+		t.Errorf("every trajectory is read:\n%s", plan)
+	}
+}
