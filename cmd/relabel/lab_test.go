@@ -228,13 +228,19 @@ func newBench(t testing.TB, l *lab, teacher relabel.Policy) *bench {
 			t.Errorf("%d sandboxes are left, as %v", len(left), left[0].Labels)
 		}
 	})
-	lines, err := os.ReadFile(l.file)
+	b.seed(t, teacher)
+	return b
+}
+
+// seed imports the tasks and registers the teacher.
+func (b *bench) seed(t testing.TB, teacher relabel.Policy) {
+	t.Helper()
+	lines, err := os.ReadFile(b.file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	noError(t, b.api.postJSONL(t.Context(), "/v1/tasksets?name=calc&held_out="+heldOut, lines, &b.set))
 	b.teacher = b.policy(t, teacher)
-	return b
 }
 
 func noError(t testing.TB, err error) {

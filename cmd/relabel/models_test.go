@@ -60,6 +60,13 @@ func (m *models) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.server.ServeHTTP(w, r)
 }
 
+// count is how many questions were asked since they were last returned.
+func (m *models) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.asked)
+}
+
 // questions returns what was asked since the last time.
 func (m *models) questions() []asked {
 	m.mu.Lock()
