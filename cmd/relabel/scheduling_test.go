@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -187,4 +188,66 @@ func TestNothingIsBusyWhileEverythingIsPaused(t *testing.T) {
 	_, err = s.ResumeRun(ctx, d.Run.ID)
 	noError(t, err)
 	eventually(t, "every trajectory is done", func() bool { return done(t, s, d.Iteration.ID) == 200 })
+}
+
+// peak counts how many are inside at once, and the most there were.
+type peak struct{ now, most atomic.Int64 }
+
+func (p *peak) enter() (leave func()) {
+	now := p.now.Add(1)
+	for most := p.most.Load(); now > most && !p.most.CompareAndSwap(most, now); most = p.most.Load() {
+	}
+	return func() { p.now.Add(-1) }
+}
+
+// countedEpisode counts turns and sandboxes.
+type countedEpisode struct {
+	quickEpisode
+	turns *peak
+	leave func()
+}
+
+func (e countedEpisode) Execute(ctx context.Context, t int, m relabel.Message) ([]relabel.Observation, bool, error) {
+	defer e.turns.enter()()
+	return e.quickEpisode.Execute(ctx, t, m)
+}
+
+func (e countedEpisode) Close(context.Context) error {
+	e.leave()
+	return nil
+}
+
+// Two rollouts and one sandbox ahead of need; verifications that take long hold up
+// neither, and are no more than two themselves.
+func TestSlotsBoundWhatIsDoneAtOnce(t *testing.T) {
+	ctx := context.Background()
+	url := storetest.Schema(t)
+	s := storetest.Open(t, url)
+	noError(t, s.Migrate(ctx))
+	d := storetest.Seed(t, s, 12)
+	var sandboxes, turns, verifying peak
+	release := make(chan struct{})
+	world := quickWorld(time.Millisecond)
+	world.Start = func(context.Context, relabel.Claim) (mixer.Episode, error) {
+		return countedEpisode{quickEpisode{time.Millisecond}, &turns, sync.OnceFunc(sandboxes.enter())}, nil
+	}
+	world.Verify = func(ctx context.Context, _ relabel.Claim, _ []byte) (relabel.Verdict, error) {
+		defer verifying.enter()()
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+		return relabel.Verdict{Reason: "tests"}, nil
+	}
+	startWorkers(t, url, 1, mixer.Slots{Rollouts: 2, Ahead: 1}, world)
+	eventually(t, "every rollout is over while two are verified", func() bool {
+		_, p, err := s.FindIteration(ctx, d.Iteration.ID)
+		noError(t, err)
+		return p.Turns == 72 && p.Trajectories[relabel.Verifying] == 2 && p.Trajectories[relabel.Labelling] == 10
+	})
+	close(release)
+	eventually(t, "every trajectory is done", func() bool { return done(t, s, d.Iteration.ID) == 12 })
+	if turns.most.Load() != 2 || sandboxes.most.Load() != 3 || verifying.most.Load() != 2 {
+		t.Errorf("at most %d turns, %d sandboxes and %d verifications at once; want 2, 3 and 2", turns.most.Load(), sandboxes.most.Load(), verifying.most.Load())
+	}
 }
