@@ -52,7 +52,8 @@ func TestEveryWalkEndsInOneTerminalStateByWayOfVerification(t *testing.T) {
 			walk = append(walk, rapid.SampledFrom(next).Draw(t, "next"))
 		}
 		for k, s := range walk {
-			if s.Terminal() && k != len(walk)-1 {
+			retried := s == relabel.Failed && k < len(walk)-1 && walk[k+1] == relabel.Queued
+			if s.Terminal() && k != len(walk)-1 && !retried {
 				t.Fatalf("%v goes on after a terminal state", walk)
 			}
 			if s == relabel.Done && (k < 3 || !slices.Equal(walk[k-2:k], []relabel.TrajectoryState{relabel.Labelling, relabel.Verifying})) {

@@ -56,12 +56,16 @@ func fitLabel(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, label rela
 	return fitPrompt(ctx, tx, f, place{t, 1}, label) // after an action of the same policy, if there is one
 }
 
+// forgone begins the reason of a label that was owed when its trajectory failed, was
+// cancelled, or began again.
+const forgone = "the attempt ended first: "
+
 // forgoLabels makes missing what the trajectories owe and will not get: they are failed,
 // cancelled, or begin again. The caller has locked them.
 func forgoLabels(ctx context.Context, tx pgx.Tx, ids []relabel.ID, why string) error {
 	b := &pgx.Batch{}
 	b.Queue("UPDATE actions SET status = 'missing', reason = $2 WHERE trajectory_id = ANY ($1) AND status = 'owed'",
-		ids, "the attempt ended first: "+why)
+		ids, forgone+why)
 	b.Queue(`UPDATE trajectories SET labels_missing = labels_missing + labels_owed, labels_owed = 0
 		WHERE id = ANY ($1) AND labels_owed > 0`, ids)
 	return tx.SendBatch(ctx, b).Close()

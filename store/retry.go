@@ -8,13 +8,21 @@ import (
 	"relabel"
 )
 
-// retryUpdate gives failed trajectories back to the queue.
+// retryUpdate gives failed trajectories back to the queue, with their turns and their
+// ending, if they have one.
 const retryUpdate = `UPDATE trajectories SET state = 'queued', failure = NULL, failure_detail = NULL, ended_at = NULL,
-	end_reason = NULL, submitted = NULL, patch = NULL `
+	environment_failures = 0, claimable_at = clock_timestamp() WHERE id = ANY ($1)`
+
+// oweAgain makes owed what was forgone when the trajectories failed.
+const oweAgain = `WITH again AS (UPDATE actions a SET status = 'owed', reason = NULL FROM trajectories tr
+		WHERE tr.id = ANY ($1) AND a.trajectory_id = tr.id AND a.attempt = tr.trail AND a.status = 'missing' AND starts_with(a.reason, $2)
+		RETURNING a.trajectory_id),
+	counts AS (SELECT trajectory_id, count(*) AS n FROM again GROUP BY trajectory_id)
+	UPDATE trajectories tr SET labels_owed = labels_owed + n, labels_missing = labels_missing - n FROM counts WHERE tr.id = counts.trajectory_id`
 
 // RetryFailed gives the iteration's trajectories that failed for one of the reasons back
-// to the queue, with fresh budgets; the iteration runs again where it was done. No
-// reasons are all reasons. It returns how many there were. CodeConflict where the
+// to the queue, with fresh budgets and the labels owed that they had not got; the
+// iteration runs again where it was done. No reasons are all reasons. It returns how many there were. CodeConflict where the
 // iteration was cancelled. Data sets that were exported before stay as they are.
 func (s *Store) RetryFailed(ctx context.Context, iteration relabel.ID, reasons []relabel.FailureReason) (retried int, err error) {
 	err = s.write(ctx, func(tx pgx.Tx) error {
@@ -41,7 +49,10 @@ func (s *Store) RetryFailed(ctx context.Context, iteration relabel.ID, reasons [
 }
 
 func (s *Store) retry(ctx context.Context, tx pgx.Tx, iteration relabel.ID, ids []relabel.ID) error {
-	if _, err := tx.Exec(ctx, retryUpdate+"WHERE id = ANY ($1)", ids); err != nil {
+	b := &pgx.Batch{}
+	b.Queue(retryUpdate, ids)
+	b.Queue(oweAgain, ids, forgone)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
 	tag, err := tx.Exec(ctx, `UPDATE iterations SET state = 'running', ended_at = NULL, open = open + $2

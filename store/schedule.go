@@ -19,7 +19,7 @@ const candidatesSelect = `WITH held AS MATERIALIZED (
 	SELECT it.id, it.run_id, ru.quota
 	FROM iterations it JOIN runs ru ON ru.id = it.run_id LEFT JOIN held ON held.run_id = ru.id
 	CROSS JOIN LATERAL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
-		ORDER BY tr.id LIMIT 1) oldest
+		AND tr.claimable_at <= clock_timestamp() ORDER BY tr.id LIMIT 1) oldest
 	WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL AND (ru.quota IS NULL OR coalesce(held.n, 0) < ru.quota)
 	ORDER BY ru.priority DESC, coalesce(held.n, 0), oldest.id`
 
@@ -79,7 +79,7 @@ func (k candidate) oldest(ctx context.Context, tx pgx.Tx) (*relabel.ID, error) {
 		}
 	}
 	var id relabel.ID
-	err := tx.QueryRow(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'queued'
+	err := tx.QueryRow(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp()
 		AND ($3::integer IS NULL OR (SELECT count(*) FROM trajectories WHERE run_id = $2 AND owner IS NOT NULL) < $3)
 		ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`, k.iteration, k.run, k.quota).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -19,9 +19,9 @@ func crowd(t testing.TB, s *store.Store, quota *int) {
 	t.Helper()
 	d := storetest.Seed(t, s, 10)
 	exec(t, s, `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskset_id, teacher_id, beta,
-			max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, seed, quota)
+			max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed, quota)
 		SELECT gen_random_uuid(), name || n, recipe, scaffold, prompts, taskset_id, teacher_id, beta,
-			max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, seed, $1 FROM runs, generate_series(1, 10) n`, quota)
+			max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed, $1 FROM runs, generate_series(1, 10) n`, quota)
 	exec(t, s, `INSERT INTO iterations (id, run_id, number, kind, student_id, generations, open)
 		SELECT gen_random_uuid(), id, 1, 'collect', $1, 150, 1500 FROM runs WHERE id <> $2`, d.Student.ID, d.Run.ID)
 	_, err := s.CancelRun(context.Background(), d.Run.ID)
@@ -29,7 +29,7 @@ func crowd(t testing.TB, s *store.Store, quota *int) {
 	exec(t, s, `INSERT INTO trajectories (id, run_id, iteration_id, kind, task_id, generation, executors)
 		SELECT gen_random_uuid(), it.run_id, it.id, 'collect', ta.id, g, repeat('sT', 50)
 		FROM iterations it, tasks ta, generate_series(1, 150) g WHERE it.state = 'running'`)
-	exec(t, s, `UPDATE trajectories SET state = 'running', attempt = 1, owner = 'worker-' || generation % 16, lease_until = now() + interval '1 hour', started_at = now()
+	exec(t, s, `UPDATE trajectories SET state = 'running', attempt = 1, trail = 1, owner = 'worker-' || generation % 16, lease_until = now() + interval '1 hour', started_at = now()
 		WHERE state = 'queued' AND generation <= 50`)
 	exec(t, s, "INSERT INTO attempts (trajectory_id, number, worker) SELECT id, 1, owner FROM trajectories WHERE owner IS NOT NULL")
 	exec(t, s, "VACUUM ANALYZE")

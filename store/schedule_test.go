@@ -231,8 +231,11 @@ func TestFailedTrajectoriesAreRetriedByReason(t *testing.T) {
 	}
 	tr, err := s.FindTrajectory(ctx, d.Trajectories[0].ID)
 	must(t, err)
-	if tr.State != relabel.Queued || tr.Failure != "" || tr.FailureDetail != "" || tr.EndedAt != nil || tr.Attempt != 1 {
+	if tr.State != relabel.Queued || tr.Failure != "" || tr.FailureDetail != "" || tr.EndedAt != nil || tr.Attempt != 1 || tr.EnvironmentFailures != 0 || tr.LabelsMissing != 0 {
 		t.Errorf("trajectory: %+v", tr)
+	}
+	if p.LabelsOwed != 2 || p.LabelsMissed != 1 || p.LabelsHad != 2 {
+		t.Errorf("labels: %+v", p)
 	}
 	for range 2 {
 		_, claims := next(t, s, 1)

@@ -40,6 +40,7 @@ type mortal struct {
 	dead    bool
 	op      string
 	die     context.CancelFunc
+	run     relabel.ID
 	claimed relabel.ID
 }
 
@@ -137,8 +138,8 @@ type mortalStore struct {
 	*mortal
 }
 
-func (s mortalStore) Claim(ctx context.Context, id relabel.ID, owner string, lease time.Duration) (c relabel.Claim, err error) {
-	err = s.do("Claim", func() error { c, err = s.Store.Claim(ctx, id, owner, lease); return err })
+func (s mortalStore) ClaimNext(ctx context.Context, owner string, lease time.Duration) (c relabel.Claim, err error) {
+	err = s.do("ClaimNext", func() error { c, err = s.Store.ClaimNext(ctx, owner, lease); return err })
 	return c, err
 }
 
@@ -260,14 +261,18 @@ func (m *mortal) world() mixer.World {
 	}
 }
 
-// queue makes a trajectory.
+// queue makes a trajectory, which is then the only one to be claimed.
 func (m *mortal) queue() {
+	if m.run != (relabel.ID{}) {
+		_, err := m.db.CancelRun(context.Background(), m.run)
+		noError(m.t, err)
+	}
 	d := storetest.SeedWith(m.t, m.db, 1, func(d *storetest.Seeded) {
 		d.Run.Prompts = openhands.DefaultPrompts()
 		d.Trajectories[0].Executors = "sTsssT"
 		d.Run.Limits.MaxTurns = 6
 	})
-	m.claimed = d.Trajectories[0].ID
+	m.run, m.claimed = d.Run.ID, d.Trajectories[0].ID
 }
 
 // roll rolls the trajectory out with a worker that dies at operation n, 0 for never, and
@@ -277,10 +282,12 @@ func (m *mortal) roll(n int, after bool) string {
 	defer die()
 	m.left, m.after, m.dead, m.op, m.die = n, after, false, "", die
 	worker := mixer.New(mixer.Config{Store: mortalStore{m.db, m}, World: m.world(), Owner: "worker", Log: zerolog.Nop()})
-	if err := worker.Roll(ctx, m.claimed); err != nil && !m.dead {
+	if err := worker.Roll(ctx, func() {}); err != nil && !m.dead {
 		m.t.Errorf("a worker that was not killed: %v", err)
 	}
 	_, err := m.db.Pool().Exec(context.Background(), "UPDATE trajectories SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1 AND owner IS NOT NULL", m.claimed)
+	noError(m.t, err)
+	_, err = m.db.RecoverAbandoned(context.Background(), nil)
 	noError(m.t, err)
 	return m.op
 }
@@ -357,7 +364,7 @@ func TestAKillAtAnyOperationChangesNothing(t *testing.T) {
 			}
 		}
 	}
-	for _, op := range []string{"Claim", "Start", "SetSandbox", "act", "label", "Execute", "Tree", "CommitTurn", "SettleLabel", "Patch", "EndRollout", "BeginVerifying", "Verify", "Finish"} {
+	for _, op := range []string{"ClaimNext", "Start", "SetSandbox", "act", "label", "Execute", "Tree", "CommitTurn", "SettleLabel", "Patch", "EndRollout", "BeginVerifying", "Verify", "Finish"} {
 		if !struck[op] {
 			t.Errorf("no worker was killed at %s", op)
 		}

@@ -26,6 +26,7 @@ func quickWorld(turn time.Duration) mixer.World {
 			return relabel.Verdict{Resolved: true, Reason: "tests"}, nil
 		},
 		Policy: func(relabel.Policy) (mixer.Policy, error) { return quickPolicy{}, nil },
+		Parse:  func(relabel.Claim, relabel.Message) relabel.ParseOutcome { return relabel.ParsedOK },
 	}
 }
 
@@ -37,8 +38,6 @@ func (quickPolicy) Complete(_ context.Context, req relabel.ChatRequest) (relabel
 }
 
 type quickEpisode struct{ turn time.Duration }
-
-func (quickEpisode) Parse(relabel.Message) relabel.ParseOutcome { return relabel.ParsedOK }
 
 func (e quickEpisode) Execute(ctx context.Context, t int, _ relabel.Message) ([]relabel.Observation, bool, error) {
 	select {
