@@ -99,12 +99,15 @@ func (s *Store) BalanceWakeups(ctx context.Context) error {
 	})
 }
 
-// clearJobs ends the wake-ups that went with their workers, makes the exports of those
+// clearJobs ends the wake-ups that went with their workers (those that dead processes of
+// this machine had, and those of workers that nobody has heard of for long), makes the exports of those
 // available again, and inserts what exports lack. One that nobody is known to be dead
 // for is after two hours: it has no lease, and writing the same files twice does no harm.
 func (s *Store) clearJobs(ctx context.Context, tx pgx.Tx, gone []string) error {
 	b := &pgx.Batch{}
-	b.Queue(`DELETE FROM river_job WHERE kind = 'rollout' AND state = 'running' AND attempted_by[cardinality(attempted_by)] = ANY ($1)`, gone)
+	b.Queue(`DELETE FROM river_job WHERE kind = 'rollout' AND state = 'running' AND (attempted_by[cardinality(attempted_by)] = ANY ($1)
+		OR attempted_at < now() - $2::interval AND NOT EXISTS (SELECT 1 FROM workers WHERE name = attempted_by[cardinality(attempted_by)] AND seen_at > now() - $2::interval))`,
+		gone, 10*silentAfter)
 	b.Queue(`UPDATE river_job SET state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
 		WHERE kind = 'export' AND state = 'running' AND (attempted_by[cardinality(attempted_by)] = ANY ($1)
 		OR attempted_at < now() - interval '2 hours')`, gone)

@@ -80,9 +80,12 @@ func TestAsManyWakeupsWaitAsThereIsToBeClaimed(t *testing.T) {
 	balanced(6)
 	exec(t, s, "UPDATE river_job SET state = 'completed', finalized_at = now() WHERE id IN (SELECT id FROM river_job ORDER BY id LIMIT 2)")
 	exec(t, s, "UPDATE river_job SET state = 'running', attempt = 1, attempted_by = ARRAY['dead'] WHERE id = (SELECT max(id) FROM river_job)")
+	exec(t, s, `INSERT INTO river_job (args, kind, max_attempts, queue, state, attempt, attempted_at, attempted_by)
+		SELECT '{}', 'rollout', 25, 'rollout', 'running', 1, now() - interval '1 hour', ARRAY[name] FROM unnest(ARRAY['far away', 'busy']) name`)
+	must(t, s.SeeWorker(ctx, relabel.Worker{Name: "busy", Rollouts: 1}))
 	balanced(6) // two were lost, and the worker of one was killed before it claimed
-	if n := value[int](t, s, "SELECT count(*) FROM river_job WHERE state = 'running'"); n != 0 {
-		t.Errorf("%d jobs of a dead worker are left", n)
+	if at := value[string](t, s, "SELECT coalesce(string_agg(attempted_by[1], ' '), '') FROM river_job WHERE state = 'running'"); at != "busy" {
+		t.Errorf("jobs are left at %s", at)
 	}
 	storetest.Claim(t, s, d.Trajectories[0].ID, "w")
 	balanced(5)
