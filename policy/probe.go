@@ -63,7 +63,7 @@ func (b *prober) all(ctx context.Context) error {
 		b.report.Problem = err.Error()
 		return err
 	}
-	for _, ask := range []func(context.Context, relabel.Policy){b.together, b.history, b.extras, b.several, b.seeds} {
+	for _, ask := range []func(context.Context, relabel.Policy){b.replicas, b.together, b.history, b.extras, b.several, b.seeds} {
 		if ctx.Err() != nil {
 			b.report.Problem = "given up"
 			return relabel.Errorf(relabel.CodeEndpoint, "the probe of %s was given up", b.policy.Name).Because(ctx.Err())
@@ -127,4 +127,24 @@ func (b *prober) suggest(change func(*relabel.Policy), why string) {
 	}
 	change(b.report.Suggested)
 	b.report.Advice = append(b.report.Advice, why)
+}
+
+// replicas asks each further address for a few words.
+func (b *prober) replicas(ctx context.Context, p relabel.Policy) {
+	if len(p.Replicas) == 0 {
+		return
+	}
+	var silent []string
+	at := *b
+	for _, base := range p.Replicas {
+		at.policy.BaseURL = base
+		if got := at.ask(ctx, bare(p), plainRequest("Say hello.", 8), ""); !got.ok {
+			silent = append(silent, base+": "+got.problem)
+		}
+	}
+	if silent != nil {
+		b.report.found(AskReplicas, No, strings.Join(silent, "; "))
+		return
+	}
+	b.report.found(AskReplicas, Yes, fmt.Sprintf("%d more", len(p.Replicas)))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -225,6 +226,23 @@ func TestAProbeOfNothingSaysSo(t *testing.T) {
 	p.Model = ""
 	if _, err := Probe(t.Context(), p, Options{}); relabel.CodeOf(err) != relabel.CodeInvalid {
 		t.Error(err)
+	}
+}
+
+func TestAProbeAsksEveryReplica(t *testing.T) {
+	first, other := httptest.NewServer(good), httptest.NewServer(good)
+	defer first.Close()
+	gone := httptest.NewServer(good)
+	gone.Close()
+	defer other.Close()
+	for url, want := range map[string]Answer{other.URL: Yes, gone.URL: No} {
+		p := open(t, good, nil).policy
+		p.BaseURL, p.Replicas = first.URL+"/v1", []string{url + "/v1"}
+		r, err := Probe(t.Context(), p, Options{})
+		if err != nil {
+			t.Error(err)
+		}
+		expect(t, r, map[Question]Answer{AskReplicas: want})
 	}
 }
 

@@ -40,6 +40,7 @@ type Question string
 // The questions.
 const (
 	AskReachable Question = "reachable"
+	AskReplicas  Question = "replicas"       // do the policy's further addresses answer?
 	AskModel     Question = "model"          // is the policy's model served?
 	AskNative    Question = "native calls"   // are calls parsed where tools are given as tools?
 	AskText      Question = "text calls"     // are calls written as the prompt asks, with tool_format text?
@@ -57,7 +58,7 @@ const (
 )
 
 // questions is the order of the report.
-var questions = []Question{AskReachable, AskModel, AskNative, AskText, AskTwo, AskHistory, AskBroken, AskReasoning,
+var questions = []Question{AskReachable, AskReplicas, AskModel, AskNative, AskText, AskTwo, AskHistory, AskBroken, AskReasoning,
 	AskIDs, AskPromptIDs, AskLogprobs, AskUsage, AskN, AskSeed, AskContext}
 
 // Answer is one word for what was found; Detail says more.

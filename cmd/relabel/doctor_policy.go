@@ -66,16 +66,31 @@ func addCommand(p relabel.Policy) string {
 		}
 	}
 	decimal := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+	number := func(name string, value, usual int) { add(name, strconv.Itoa(value), strconv.Itoa(usual)) }
+	for _, r := range p.Replicas {
+		add("replica", r, "")
+	}
 	add("server-kind", string(p.Server), string(relabel.ServerGeneric))
 	add("tool-format", string(p.ToolFormat), string(relabel.ToolsNative))
 	add("secret", p.Secret, "")
 	add("temperature", decimal(p.Sampling.Temperature), decimal(relabel.PaperSampling.Temperature))
 	add("top-p", decimal(p.Sampling.TopP), decimal(relabel.PaperSampling.TopP))
-	add("max-tokens", strconv.Itoa(p.Sampling.MaxTokens), "0")
-	usual := relabel.DefaultPolicyLimits
-	add("concurrency", strconv.Itoa(p.Limits.Concurrency), strconv.Itoa(usual.Concurrency))
-	add("timeout", strconv.Itoa(p.Limits.TimeoutSeconds), strconv.Itoa(usual.TimeoutSeconds))
-	add("retries", strconv.Itoa(p.Limits.Retries), strconv.Itoa(usual.Retries))
+	number("max-tokens", p.Sampling.MaxTokens, 0)
+	l, usual := p.Limits, relabel.DefaultPolicyLimits
+	number("concurrency", l.Concurrency, usual.Concurrency)
+	number("requests-per-minute", l.RequestsPerMinute, usual.RequestsPerMinute)
+	number("tokens-per-minute", l.TokensPerMinute, usual.TokensPerMinute)
+	number("timeout", l.TimeoutSeconds, usual.TimeoutSeconds)
+	number("retries", l.Retries, usual.Retries)
+	number("patience", l.PatienceSeconds, usual.PatienceSeconds)
+	number("hedge-after", l.HedgeAfterSeconds, usual.HedgeAfterSeconds)
+	if p.Price != nil {
+		add("price-input", decimal(p.Price.Input), "")
+		add("price-cached", decimal(p.Price.Cached), decimal(p.Price.Input))
+		add("price-output", decimal(p.Price.Output), "")
+		add("currency", p.Price.Currency, "USD")
+	}
+	add("cache-markers", string(p.CacheMarkers), string(relabel.CacheMarkersNone))
 	for i, w := range words {
 		words[i] = shellWord(w)
 	}

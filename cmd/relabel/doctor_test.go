@@ -46,22 +46,18 @@ func TestDoctorProbesAPolicyAndItsCommandMendsIt(t *testing.T) {
 }
 
 func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
-	p := relabel.Policy{Name: "student", BaseURL: "https://host/v1", Model: "it's a model", Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Secret: "KEY",
-		Sampling: relabel.Sampling{Temperature: 1, TopP: 0.95, MaxTokens: 4096}, Limits: relabel.PolicyLimits{Concurrency: 3, TimeoutSeconds: 60, Retries: 1}}
-	const want = `relabel policy add student --base-url https://host/v1 --model 'it'\''s a model' --server-kind vllm --tool-format text --secret KEY ` +
-		`--temperature 1 --top-p 0.95 --max-tokens 4096 --concurrency 3 --timeout 60 --retries 1`
+	p := relabel.Policy{Name: "student", BaseURL: "https://host/v1", Replicas: []string{"https://b/v1", "https://c/v1"}, Model: "it's a model",
+		Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Secret: "KEY", Sampling: relabel.Sampling{Temperature: 1, TopP: 0.95, MaxTokens: 4096},
+		Limits: relabel.PolicyLimits{Concurrency: 3, RequestsPerMinute: 4, TokensPerMinute: 5, TimeoutSeconds: 60, Retries: 1, PatienceSeconds: 6, HedgeAfterSeconds: 7},
+		Price:  &relabel.Price{Input: 0.5, Cached: 0.1, Output: 2, Currency: "EUR"}, CacheMarkers: relabel.CacheMarkersAnthropic}
+	const want = `relabel policy add student --base-url https://host/v1 --model 'it'\''s a model' --replica https://b/v1 --replica https://c/v1 --server-kind vllm ` +
+		`--tool-format text --secret KEY --temperature 1 --top-p 0.95 --max-tokens 4096 --concurrency 3 --requests-per-minute 4 --tokens-per-minute 5 --timeout 60 ` +
+		`--retries 1 --patience 6 --hedge-after 7 --price-input 0.5 --price-cached 0.1 --price-output 2 --currency EUR --cache-markers anthropic`
 	if got := addCommand(p); got != want {
 		t.Errorf("%s\n%s", got, want)
 	}
-	add := reflect.TypeFor[policyAdd]()
-	for i := range add.NumField() {
-		f := add.Field(i)
-		flag := f.Tag.Get("name")
-		if flag == "" {
-			flag = strings.ToLower(regexp.MustCompile(`([a-z])([A-Z])`).ReplaceAllString(f.Name, "$1-$2"))
-		}
-		_, positional := f.Tag.Lookup("arg")
-		if !f.Anonymous && !positional && !strings.Contains(want, " --"+flag+" ") {
+	for _, flag := range flagsOf(reflect.TypeFor[policyAdd]()) {
+		if !strings.Contains(want, " --"+flag+" ") {
 			t.Errorf("doctor's command has no --%s", flag)
 		}
 	}
@@ -72,4 +68,24 @@ func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
 	if _, err := parser.Parse(words); err != nil || c.Policy.Add.ToolFormat != "text" || c.Policy.Add.Retries != 1 {
 		t.Errorf("%v, %+v", err, c.Policy.Add)
 	}
+}
+
+var hump = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// flagsOf lists the flags of a command, without those that say where its data is.
+func flagsOf(command reflect.Type) (flags []string) {
+	for i := range command.NumField() {
+		f := command.Field(i)
+		_, positional := f.Tag.Lookup("arg")
+		switch {
+		case f.Type == reflect.TypeFor[clientFlags](), positional:
+		case f.Anonymous:
+			flags = append(flags, flagsOf(f.Type)...)
+		case f.Tag.Get("name") != "":
+			flags = append(flags, f.Tag.Get("name"))
+		default:
+			flags = append(flags, strings.ToLower(hump.ReplaceAllString(f.Name, "$1-$2")))
+		}
+	}
+	return flags
 }
