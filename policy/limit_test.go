@@ -151,22 +151,22 @@ func TestABurstOfRefusalsIsOneCut(t *testing.T) {
 func TestAServerThatBecomesSlowIsAskedLess(t *testing.T) {
 	usage := func(tokens int) *relabel.Usage { return &relabel.Usage{CompletionTokens: tokens} }
 	var p pace
-	for i := range 500 {
+	for i := range 1000 {
 		tokens := 10 + i%7*400
 		if p.learn(time.Duration(tokens+8)*10*time.Millisecond, usage(tokens)) {
 			t.Fatal("an even pace is called slow")
 		}
 	}
 	slow := 0
-	for range 20 {
+	for range 40 {
 		if p.learn(108*100*time.Millisecond, usage(100)) {
 			slow++
 		}
 	}
-	if slow < 10 {
-		t.Errorf("%d of 20 answers at a tenth of the pace are called slow", slow)
+	if slow < 20 {
+		t.Errorf("%d of 40 answers at a tenth of the pace are called slow", slow)
 	}
-	for range 2000 {
+	for range 5000 {
 		p.learn(108*100*time.Millisecond, usage(100))
 	}
 	if p.learn(108*100*time.Millisecond, usage(100)) {

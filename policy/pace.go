@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	paceShort     = 8   // answers that the short mean looks back on
-	paceLong      = 128 // those of the baseline
-	paceLearned   = 64  // answers before the two are compared
+	paceShort     = 32  // answers that the short mean looks back on
+	paceLong      = 512 // those of the baseline
+	paceLearned   = 128 // answers before the two are compared
 	paceTolerance = 3.0 // how far the short mean may be above the baseline
 	promptShare   = 1.0 / 32
 )

@@ -41,15 +41,16 @@ func messagesEnd(t *testing.T, body []byte) int {
 }
 
 // TestEachTurnsRequestBeginsWithTheOneBefore looks at what really goes over the line,
-// for every kind of server, with seeds that differ from turn to turn.
+// for every kind of server and tool format, with seeds that differ from turn to turn.
 func TestEachTurnsRequestBeginsWithTheOneBefore(t *testing.T) {
-	for _, kind := range relabel.ServerKinds {
+	for i := range 2 * len(relabel.ServerKinds) {
+		kind, format := relabel.ServerKinds[i/2], relabel.ToolFormats[i%2]
 		var bodies [][]byte
 		b := open(t, func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			bodies = append(bodies, body)
 			good(w, r)
-		}, func(p *relabel.Policy) { p.Server = kind; p.Sampling.MaxTokens = 2000 })
+		}, func(p *relabel.Policy) { p.Server, p.ToolFormat, p.Sampling.MaxTokens = kind, format, 2000 })
 		for i, state := range states(12) {
 			seed := int64(i) * 1_000_003
 			req := hello()
@@ -61,7 +62,7 @@ func TestEachTurnsRequestBeginsWithTheOneBefore(t *testing.T) {
 		for i := 1; i < len(bodies); i++ {
 			before := bodies[i-1][:messagesEnd(t, bodies[i-1])]
 			if !bytes.HasPrefix(bodies[i], before) || len(before) < 100 {
-				t.Fatalf("%s, turn %d:\n%s\ndoes not begin with\n%s", kind, i+1, bodies[i], before)
+				t.Fatalf("%s, %s, turn %d:\n%s\ndoes not begin with\n%s", kind, format, i+1, bodies[i], before)
 			}
 		}
 	}

@@ -47,12 +47,15 @@ func policyTable(p relabel.Policy) *table {
 	t.row("endpoint", strings.Join(p.BaseURLs(), ", "))
 	t.row("model", p.Model)
 	t.row("server", p.Server)
+	t.row("tool format", p.ToolFormat)
 	t.row("secret", p.Secret)
 	t.row("sampling", fmt.Sprintf("temperature %v, top_p %v, max_tokens %s", p.Sampling.Temperature, p.Sampling.TopP, orNone(p.Sampling.MaxTokens, "the server's")))
 	t.row("concurrency", fmt.Sprintf("at most %d", l.Concurrency))
 	t.row("a minute", fmt.Sprintf("%s requests, %s tokens", orNone(l.RequestsPerMinute, "any"), orNone(l.TokensPerMinute, "any")))
 	t.row("timeout", fmt.Sprintf("%d s a request, %d further tries, patience %d s", l.TimeoutSeconds, l.Retries, l.PatienceSeconds))
-	t.row("hedging", orNone(l.HedgeAfterSeconds, "off"))
+	if l.HedgeAfterSeconds > 0 {
+		t.row("hedging", fmt.Sprintf("another replica after %d s", l.HedgeAfterSeconds))
+	}
 	if p.Price != nil {
 		t.row("price", fmt.Sprintf("%v input, %v cached, %v output %s a million tokens", p.Price.Input, p.Price.Cached, p.Price.Output, p.Price.Currency))
 	}
