@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -152,4 +153,17 @@ func TestWhatIsNotToBeHadIsNotClaimed(t *testing.T) {
 	wantCode(t, err, relabel.CodeConflict)
 	_, err = s.Claim(ctx, relabel.NewID(), "v", time.Minute)
 	wantCode(t, err, relabel.CodeNotFound)
+}
+
+func TestTheListOfFencedWritesIsWhole(t *testing.T) {
+	t.Parallel()
+	known := writes(nil, relabel.Claim{})
+	of := reflect.TypeFor[*store.Store]()
+	for method := range of.Methods() {
+		for i := range method.Type.NumIn() {
+			if method.Type.In(i) == reflect.TypeFor[relabel.Fence]() && known[method.Name] == nil {
+				t.Errorf("%s takes a fence, and no stale worker has tried it", method.Name)
+			}
+		}
+	}
 }
