@@ -11,6 +11,7 @@ import (
 type failure struct {
 	reason relabel.FailureReason
 	detail string // safe to show
+	lasts  bool   // another attempt would come to the same
 	cause  error  // for the log alone
 }
 
@@ -19,7 +20,7 @@ func (f *failure) Unwrap() error { return f.cause }
 
 // broken reports whether another sandbox may do what this one could not.
 func (f *failure) broken() bool {
-	return f.reason == relabel.FailEnvironment || f.reason == relabel.FailVerifier
+	return !f.lasts && (f.reason == relabel.FailEnvironment || f.reason == relabel.FailVerifier)
 }
 
 // stopped returns why ctx ended, if it did, for then err is but what came of that.
@@ -52,6 +53,8 @@ func environmentFailure(err error) error {
 	switch relabel.CodeOf(err) {
 	case relabel.CodeImageMissing:
 		f.reason = relabel.FailImageMissing
+	case relabel.CodeInvalid:
+		f.lasts = true
 	case relabel.CodeInternal:
 		f.reason = relabel.FailInternal
 	}

@@ -83,7 +83,7 @@ type Episode interface {
 // World is what the mixer acts in. Its functions are safe for concurrent use.
 type World struct {
 	// Start makes the claim's sandbox ready for the first turn. Errors are
-	// CodeImageMissing or CodeEnvironment.
+	// CodeImageMissing, CodeInvalid where the image is not the task's, or CodeEnvironment.
 	Start func(ctx context.Context, c relabel.Claim) (Episode, error)
 	// Parse says how an action is understood in the claim's scaffold, without a sandbox:
 	// late labels have none.

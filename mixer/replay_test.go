@@ -275,13 +275,17 @@ func TestABrokenSandboxIsTriedAgainUntilTheBudgetIsUsedUp(t *testing.T) {
 	}
 }
 
-func TestAMissingImageIsNotTriedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench("s", 1)
-		b.store.claim.Run.Limits.EnvironmentRetries = 3
-		b.world.startErr = relabel.Errorf(relabel.CodeImageMissing, "no image x")
-		if err := b.roll(t.Context()); err != nil || b.store.failure != relabel.FailImageMissing {
-			t.Errorf("%v, %s", err, b.store.failure)
-		}
-	})
+func TestAnImageThatIsMissingOrNotTheTasksIsNotTriedAgain(t *testing.T) {
+	for code, reason := range map[relabel.Code]relabel.FailureReason{
+		relabel.CodeImageMissing: relabel.FailImageMissing, relabel.CodeInvalid: relabel.FailEnvironment,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench("s", 1)
+			b.store.claim.Run.Limits.EnvironmentRetries = 3
+			b.world.startErr = relabel.Errorf(code, "no image x")
+			if err := b.roll(t.Context()); err != nil || b.store.failure != reason {
+				t.Errorf("%v, %s", err, b.store.failure)
+			}
+		})
+	}
 }

@@ -29,7 +29,8 @@ type Episode struct {
 
 // Start makes a sandbox for the claim's attempt, with the repository's history after
 // the base commit out of reach, ready for the first turn. What it made is removed again
-// when it fails. Errors are CodeImageMissing or CodeEnvironment.
+// when it fails. Errors are CodeImageMissing, CodeInvalid where the image lacks the task's
+// commit, or CodeEnvironment.
 func Start(ctx context.Context, host envs.Host, claim relabel.Claim) (*Episode, error) {
 	if err := host.EnsureImage(ctx, claim.Task.Image); err != nil {
 		return nil, startFailed("looking for the image", err)
@@ -61,15 +62,19 @@ func spec(claim relabel.Claim) envs.Spec {
 	}
 }
 
-// startFailed keeps the code of an error that says CodeImageMissing; any other is the
-// environment's. What it says of the image is what its maker must know: it stays shown.
+// startFailed keeps the code of an error that says that the image is missing or not the
+// task's; any other is the environment's. What it says of the image is what its maker must know: it stays shown.
 func startFailed(doing string, err error) error {
 	var known *relabel.Error
 	switch {
 	case relabel.CodeOf(err) == relabel.CodeImageMissing:
 		return err
 	case errors.As(err, &known):
-		return relabel.Errorf(relabel.CodeEnvironment, "the sandbox failed while %s: %s", doing, known.Message).Because(err)
+		code := relabel.CodeEnvironment
+		if known.Code == relabel.CodeInvalid {
+			code = known.Code
+		}
+		return relabel.Errorf(code, "the sandbox failed while %s: %s", doing, known.Message).Because(err)
 	}
 	return broken(doing, err)
 }
@@ -86,7 +91,7 @@ func (e *Episode) hideHistory(ctx context.Context, base string) error {
 	}
 	if out.Exit != 0 {
 		says := fmt.Sprintf("the image has no commit %s in %s: %s", base, e.workdir, bytes.TrimSpace(out.Output))
-		return relabel.Errorf(relabel.CodeEnvironment, "%s", strings.TrimSuffix(says, ": "))
+		return relabel.Errorf(relabel.CodeInvalid, "%s", strings.TrimSuffix(says, ": "))
 	}
 	e.base = string(bytes.TrimSpace(out.Output))
 	return envs.HideHistory(ctx, e.sandbox, e.workdir, e.base)

@@ -271,7 +271,7 @@ func TestStartSaysWhatIsMissing(t *testing.T) {
 	host, c := testClaim(t)
 	wrong := c
 	wrong.Task.BaseCommit = strings.Repeat("1", 40)
-	if _, err := Start(context.Background(), host, wrong); relabel.CodeOf(err) != relabel.CodeEnvironment || !strings.Contains(err.Error(), wrong.Task.BaseCommit) {
+	if _, err := Start(context.Background(), host, wrong); relabel.CodeOf(err) != relabel.CodeInvalid || !strings.Contains(err.Error(), wrong.Task.BaseCommit) {
 		t.Error(err)
 	}
 	wrong = c

@@ -79,7 +79,7 @@ func TestAStartNamesTheFolderAndTheCommitThatAreNotThere(t *testing.T) {
 		spoil(&c.Task)
 		_, err := Start(context.Background(), host, c)
 		var e *relabel.Error
-		if !errors.As(err, &e) || e.Code != relabel.CodeEnvironment || !strings.Contains(e.Message, want) {
+		if !errors.As(err, &e) || e.Code != relabel.CodeInvalid || !strings.Contains(e.Message, want) {
 			t.Errorf("it does not show %q: %v", want, err)
 		}
 	}
