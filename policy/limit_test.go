@@ -18,7 +18,7 @@ import (
 func TestTheLimitFindsWhatTheServerBears(t *testing.T) {
 	for _, capacity := range []int{1, 5, 20} {
 		bubble(t, func(t *testing.T) {
-			var inside, refused, served atomic.Int64
+			var inside, refused, served, early atomic.Int64
 			b := open(t, func(w http.ResponseWriter, r *http.Request) {
 				defer inside.Add(-1)
 				if inside.Add(1) > int64(capacity) {
@@ -31,7 +31,6 @@ func TestTheLimitFindsWhatTheServerBears(t *testing.T) {
 				good(w, r)
 			}, func(p *relabel.Policy) { p.Limits.Concurrency, p.Limits.PatienceSeconds = 64, 3600 })
 			const callers, each = 64, 20
-			var early int64
 			var work sync.WaitGroup
 			begin := time.Now()
 			for range callers {
@@ -41,7 +40,7 @@ func TestTheLimitFindsWhatTheServerBears(t *testing.T) {
 							t.Error(err)
 						}
 						if served.Load() == callers*each/2 {
-							early = refused.Load()
+							early.Store(refused.Load())
 						}
 					}
 				})
@@ -50,8 +49,8 @@ func TestTheLimitFindsWhatTheServerBears(t *testing.T) {
 			ideal := callers * each / capacity
 			took := time.Since(begin).Seconds()
 			// With one place more a round, each round of answers costs a refusal at most.
-			late := refused.Load() - early
-			t.Logf("capacity %d: %d answers in %.0f s (ideal %d s), %d refusals in the first half, %d in the second", capacity, served.Load(), took, ideal, early, late)
+			late := refused.Load() - early.Load()
+			t.Logf("capacity %d: %d answers in %.0f s (ideal %d s), %d refusals in the first half, %d in the second", capacity, served.Load(), took, ideal, early.Load(), late)
 			if took > 1.6*float64(ideal)+60 || late > int64(ideal) {
 				t.Errorf("capacity %d: %d answers took %.0f s, with %d refusals in the second half", capacity, served.Load(), took, late)
 			}
