@@ -33,6 +33,7 @@ type heart struct {
 	mu       sync.Mutex
 	held     map[relabel.Fence]*hold
 	draining bool
+	ailing   bool               // the last statement failed
 	stop     context.CancelFunc // of the goroutine; nil while none runs
 	stopped  chan struct{}
 }
@@ -158,12 +159,11 @@ func (h *heart) look(ctx context.Context) {
 	looking, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	standings, err := h.store.Look(looking, fences)
-	if err != nil {
-		h.complain(ctx, err, "how trajectories stand is not to be read")
-		return
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.fails(ctx, err, "how trajectories stand is not to be read") {
+		return
+	}
 	for i, k := range holds {
 		switch {
 		case !standings[i].Held:
@@ -185,12 +185,11 @@ func (h *heart) renew(ctx context.Context) {
 	renewing, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	renewed, err := h.store.Renew(renewing, fences, h.lease)
-	if err != nil {
-		h.complain(ctx, err, "leases could not be renewed")
-		return
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.fails(ctx, err, "leases could not be renewed") {
+		return
+	}
 	for i, k := range holds {
 		if renewed[i] {
 			k.sure = sent
@@ -198,9 +197,16 @@ func (h *heart) renew(ctx context.Context) {
 	}
 }
 
-// complain logs what the next beat tries again.
-func (h *heart) complain(ctx context.Context, err error, what string) {
-	if ctx.Err() == nil {
+// fails reports whether a statement failed, which the next beat tries again. It says so
+// once an outage, not twice a second. The lock is held.
+func (h *heart) fails(ctx context.Context, err error, what string) bool {
+	if err == nil || ctx.Err() != nil {
+		h.ailing = h.ailing && err != nil
+		return err != nil
+	}
+	if !h.ailing {
+		h.ailing = true
 		h.log.Warn().Err(err).Msg(what)
 	}
+	return true
 }

@@ -3,6 +3,7 @@ package mixer
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -176,13 +177,13 @@ func TestAllThatIsHeldIsRenewedTogether(t *testing.T) {
 				t.Fatal("lost")
 			}
 		}
-		s.renewals, s.looks = nil, 0
+		looks, renewals := s.looks.Load(), s.renewals.Load()
 		time.Sleep(10 * DefaultLease)
-		if n := len(s.renewals); n > 60 {
+		if n := s.renewals.Load() - renewals; n > 60 {
 			t.Errorf("%d renewals in ten leases", n)
 		}
-		if want := int(10 * DefaultLease / lookPeriod); s.looks < want-1 || s.looks > want+1 {
-			t.Errorf("%d looks, not %d", s.looks, want)
+		if n, want := s.looks.Load()-looks, int64(10*DefaultLease/lookPeriod); n < want-1 || n > want+1 {
+			t.Errorf("%d looks, not %d", n, want)
 		}
 		for _, letGo := range free {
 			letGo()
@@ -194,12 +195,12 @@ func TestAllThatIsHeldIsRenewedTogether(t *testing.T) {
 // countingStore holds everything.
 type countingStore struct {
 	Store
-	looks    int
-	renewals []int
+	looks    atomic.Int64
+	renewals atomic.Int64
 }
 
 func (s *countingStore) Look(_ context.Context, fences []relabel.Fence) ([]relabel.Standing, error) {
-	s.looks++
+	s.looks.Add(1)
 	standings := make([]relabel.Standing, len(fences))
 	for i := range standings {
 		standings[i].Held = true
@@ -208,7 +209,7 @@ func (s *countingStore) Look(_ context.Context, fences []relabel.Fence) ([]relab
 }
 
 func (s *countingStore) Renew(_ context.Context, fences []relabel.Fence, _ time.Duration) ([]bool, error) {
-	s.renewals = append(s.renewals, len(fences))
+	s.renewals.Add(1)
 	renewed := make([]bool, len(fences))
 	for i := range renewed {
 		renewed[i] = true

@@ -41,6 +41,9 @@ func (s *Store) RecoverAbandoned(ctx context.Context, dead func(owner string) bo
 		if recovered, err = takeBack(ctx, tx, nil, gone); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, "DELETE FROM workers WHERE name = ANY ($1)", gone); err != nil {
+			return err
+		}
 		return s.clearJobs(ctx, tx, gone)
 	})
 	if err != nil {
@@ -49,12 +52,13 @@ func (s *Store) RecoverAbandoned(ctx context.Context, dead func(owner string) bo
 	return recovered, s.BalanceWakeups(ctx)
 }
 
-// goneOwners asks dead about everyone who owns a trajectory or works a job.
+// goneOwners asks dead about everyone who owns a trajectory, works a job or is listed.
 func (s *Store) goneOwners(ctx context.Context, dead func(owner string) bool) ([]string, error) {
 	if dead == nil {
 		return nil, nil
 	}
 	rows, _ := s.pool.Query(ctx, `SELECT owner FROM trajectories WHERE state IN ('running', 'labelling', 'verifying')
+		UNION SELECT name FROM workers
 		UNION SELECT attempted_by[cardinality(attempted_by)] FROM river_job WHERE state = 'running' AND cardinality(attempted_by) > 0`)
 	owners, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	var gone []string
