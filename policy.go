@@ -143,6 +143,9 @@ type Completion struct {
 	Usage          *Usage    // nil where the server does not say
 	Model          string    // what the server says it ran
 	Fingerprint    string    // system_fingerprint
+	// Took is how long the request took that was answered, from sending it to the last byte
+	// of the answer; waits for a place and failed tries are not in it.
+	Took time.Duration
 }
 
 // Call records one question to a policy: all its tries together.

@@ -59,6 +59,7 @@ type Action struct {
 	Usage          *Usage       `json:"usage,omitempty"`
 	Model          string       `json:"model,omitempty"`
 	Fingerprint    string       `json:"fingerprint,omitempty"`
+	Millis         int64        `json:"millis"` // from sending the request that was answered to its last byte
 }
 
 // Written is the message as its server wrote it (JSON, lossless).
@@ -79,4 +80,5 @@ type Turn struct {
 	Tree         string        `json:"tree"` // working-tree fingerprint after the turn
 	StartedAt    time.Time     `json:"started_at"`
 	EndedAt      time.Time     `json:"ended_at"`
+	Time         TurnTime      `json:"time"`
 }

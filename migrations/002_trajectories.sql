@@ -114,6 +114,27 @@ CREATE UNIQUE INDEX attempts_open ON attempts (trajectory_id) WHERE outcome IS N
 -- Turns, actions and observations change their attempt when another one takes them over;
 -- the constraints between them then wait for the commit.
 
+-- Where an attempt's time went, phase by phase, as its worker tells just before it ends.
+-- One whose worker died has no row.
+CREATE TABLE attempt_times (
+    trajectory_id uuid NOT NULL,
+    number        integer NOT NULL,
+    start_ms      bigint NOT NULL,
+    slot_ms       bigint NOT NULL,
+    replay_ms     bigint NOT NULL,
+    endpoint_ms   bigint NOT NULL,
+    model_ms      bigint NOT NULL,
+    sandbox_ms    bigint NOT NULL,
+    database_ms   bigint NOT NULL,
+    end_ms        bigint NOT NULL,
+    labels_ms     bigint NOT NULL,
+    verify_ms     bigint NOT NULL,
+    engine_ms     bigint NOT NULL,
+    ideal_ms      bigint NOT NULL, -- the trajectory's critical path up to then
+    PRIMARY KEY (trajectory_id, number),
+    CONSTRAINT attempt_times_attempt FOREIGN KEY (trajectory_id, number) REFERENCES attempts ON DELETE CASCADE
+);
+
 -- Turn t points at two actions of its state: the one that was executed and the label.
 -- Both are one column, so a turn has exactly one of each; where the teacher executed
 -- they are the same row. Turns of a collect iteration always have a label, those of an
@@ -132,6 +153,10 @@ CREATE TABLE turns (
     tree               text NOT NULL,
     started_at         timestamptz NOT NULL,
     ended_at           timestamptz NOT NULL,
+    -- Where its time went beside the executed action's millis.
+    endpoint_ms        bigint NOT NULL CHECK (endpoint_ms >= 0),
+    sandbox_ms         bigint NOT NULL CHECK (sandbox_ms >= 0),
+    database_ms        bigint NOT NULL CHECK (database_ms >= 0), -- writes since the turn before
     PRIMARY KEY (trajectory_id, attempt, t),
     CONSTRAINT turns_attempt FOREIGN KEY (trajectory_id, attempt) REFERENCES attempts ON DELETE CASCADE,
     CONSTRAINT turns_kind FOREIGN KEY (trajectory_id, kind) REFERENCES trajectories (id, kind) ON DELETE CASCADE,
@@ -175,6 +200,7 @@ CREATE TABLE actions (
     cached_tokens     integer,
     model             text NOT NULL DEFAULT '',
     fingerprint       text NOT NULL DEFAULT '',
+    millis            bigint NOT NULL DEFAULT 0 CHECK (millis >= 0), -- from sending the request that was answered to its last byte
     PRIMARY KEY (trajectory_id, attempt, t, policy_id, sample),
     CONSTRAINT actions_turn FOREIGN KEY (trajectory_id, attempt, t) REFERENCES turns ON DELETE CASCADE DEFERRABLE,
     CONSTRAINT actions_prompt_base FOREIGN KEY (trajectory_id, attempt, prompt_base_t, policy_id, prompt_base_sample) REFERENCES actions DEFERRABLE,
@@ -252,5 +278,5 @@ CREATE TABLE verdicts (
 
 ---- create above / drop below ----
 
-DROP TABLE verdicts, calls, observations, actions, turns, attempts, trajectories;
+DROP TABLE verdicts, calls, observations, actions, turns, attempt_times, attempts, trajectories;
 DROP FUNCTION can_become;

@@ -14,7 +14,7 @@ const cutText = "Your answer reached its length limit before it was complete, so
 // actionOf makes the action of a policy out of its answer.
 func actionOf(policy relabel.ID, c relabel.Completion, parse func(relabel.Message) relabel.ParseOutcome) relabel.Action {
 	return relabel.Action{
-		PolicyID: policy, Status: relabel.Had,
+		PolicyID: policy, Status: relabel.Had, Millis: c.Took.Milliseconds(),
 		Raw: c.Raw, Said: c.Said, ReadAs: c.ReadAs, NotGiven: c.NotGiven, Message: c.Message,
 		FinishReason: c.FinishReason, Refusal: c.Refusal,
 		Parse:    outcome(c, parse),

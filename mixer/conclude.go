@@ -39,6 +39,7 @@ func (r *rollout) abandoned() error {
 
 // release gives the trajectory back and returns why.
 func (r *rollout) release(ctx context.Context, why error) error {
+	r.recordTime(ctx)
 	err := r.write(ctx, func(ctx context.Context) error { return r.store.Release(ctx, r.claim.Fence) })
 	switch {
 	case lost(err):
@@ -62,6 +63,7 @@ func (r *rollout) mayTryAgain() bool {
 
 // releaseBroken gives the trajectory back because its sandbox or verifier broke.
 func (r *rollout) releaseBroken(ctx context.Context, f *failure) error {
+	r.recordTime(ctx)
 	pause := firstPause << min(r.claim.Trajectory.EnvironmentFailures, 5)
 	err := r.write(ctx, func(ctx context.Context) error {
 		return r.store.ReleaseBroken(ctx, r.claim.Fence, f.detail, pause)
@@ -72,12 +74,14 @@ func (r *rollout) releaseBroken(ctx context.Context, f *failure) error {
 	case err != nil:
 		return errors.Join(err, f)
 	}
+	tell2(r.observe.Broke, f.reason, true)
 	r.log.Warn().Str("state", string(relabel.Queued)).Str("reason", string(f.reason)).Stringer("pause", pause).AnErr("cause", f.cause).Msg("trajectory")
 	return ErrReleased
 }
 
 // fail ends the trajectory as failed.
 func (r *rollout) fail(ctx context.Context, f *failure) error {
+	r.recordTime(ctx)
 	err := r.write(ctx, func(ctx context.Context) error {
 		return r.store.Fail(ctx, r.claim.Fence, f.reason, f.detail)
 	})
@@ -87,6 +91,7 @@ func (r *rollout) fail(ctx context.Context, f *failure) error {
 	case err != nil:
 		return errors.Join(err, f)
 	}
+	tell2(r.observe.Broke, f.reason, false)
 	r.log.Warn().Str("state", string(relabel.Failed)).Str("reason", string(f.reason)).AnErr("cause", f.cause).Msg("trajectory")
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 // endRollout takes the patch, removes the sandbox, and moves on to labelling. A valid
 // submission is a finish action and a patch that applies and is not empty.
 func (r *rollout) endRollout(life context.Context, reason relabel.EndReason) (patch []byte, err error) {
+	defer r.account.in(relabel.PhaseEnd)()
 	patch, applies, err := r.episode.Patch(life)
 	if err != nil {
 		return nil, stopped(life, environmentFailure(err))
@@ -32,7 +33,7 @@ func (r *rollout) verify(life context.Context, patch []byte) error {
 	if r.askedBack() {
 		return ErrReleased
 	}
-	leave, err := r.verifying.take(life, r.giveBack)
+	leave, err := r.take(life, r.verifying)
 	if err != nil {
 		return err
 	}
@@ -44,13 +45,16 @@ func (r *rollout) verify(life context.Context, patch []byte) error {
 		return err
 	}
 	r.say(relabel.Verifying)
+	out := r.account.in(relabel.PhaseVerify)
 	verdict, err := r.world.Verify(life, r.claim, patch)
+	out()
 	switch {
 	case err != nil || verdict.Infra != "":
 		return stopped(life, verifierFailure(verdict, err))
 	case context.Cause(life) != nil: // a verdict that was cut short by the end of its context is none
 		return context.Cause(life)
 	}
+	r.recordTime(life)
 	err = r.write(life, func(ctx context.Context) error {
 		return r.store.Finish(ctx, r.claim.Fence, verdict)
 	})

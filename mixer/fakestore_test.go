@@ -33,6 +33,7 @@ type fakeStore struct {
 	detail   string
 	sandbox  string
 	history  []relabel.TrajectoryState
+	spent    []relabel.TimeSpent
 	broken   []string // contract violations by the mixer
 	writes   int      // that took place
 	renewals int
@@ -240,6 +241,14 @@ func (s *fakeStore) CommitTurn(ctx context.Context, f relabel.Fence, turn relabe
 		}
 		return nil
 	})
+}
+
+// RecordTime has no part in the outcome.
+func (s *fakeStore) RecordTime(_ context.Context, _ relabel.Fence, spent relabel.TimeSpent) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spent = append(s.spent, spent)
+	return nil
 }
 
 func (s *fakeStore) SettleLabel(ctx context.Context, f relabel.Fence, t int, label relabel.Action) error {

@@ -44,8 +44,10 @@ func (l *labels) ask(t int, req relabel.ChatRequest) *pendingLabel {
 		t: t, owed: relabel.Action{PolicyID: l.r.claim.Teacher.ID, Status: relabel.Owed},
 		answer: make(chan relabel.Action, 1), cancel: cancel,
 	}
+	l.r.account.asking(1)
 	l.spawn(func() error {
 		defer cancel()
+		defer l.r.account.asking(-1)
 		defer close(p.answer)
 		a, err := l.complete(ctx, req)
 		if err == nil && ctx.Err() == nil {
@@ -115,11 +117,14 @@ func (l *labels) settleLater(p *pendingLabel) {
 		if !ok {
 			return nil
 		}
-		err := l.r.write(l.ctx, func(ctx context.Context) error {
+		err := l.r.writeBeside(l.ctx, func(ctx context.Context) error {
 			return l.r.store.SettleLabel(ctx, l.r.claim.Fence, p.t, a)
 		})
 		if relabel.CodeOf(err) == relabel.CodeConflict {
 			return nil // it is settled already, by a write whose answer was lost
+		}
+		if err == nil {
+			tell(l.r.observe.Settled, a)
 		}
 		return err
 	})

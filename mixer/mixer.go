@@ -36,6 +36,8 @@ type Config struct {
 	Lease time.Duration // 0 means DefaultLease
 	Slots Slots         // without Rollouts nothing is bounded
 	Log   zerolog.Logger
+
+	Observe Observe
 }
 
 // Mixer rolls trajectories out. It is safe for concurrent use: each Roll is by itself.
@@ -53,6 +55,9 @@ type Mixer struct {
 	cut      context.CancelFunc
 	work     sync.WaitGroup // every rollout of the queue's, to its very end
 	released atomic.Int64
+
+	observe Observe
+	present present
 }
 
 // New makes a Mixer. Store, World's functions and Owner must be there.
@@ -60,7 +65,7 @@ func New(c Config) *Mixer {
 	if c.Lease <= 0 {
 		c.Lease = DefaultLease
 	}
-	m := &Mixer{store: c.Store, world: c.World, owner: c.Owner, lease: c.Lease, log: c.Log,
+	m := &Mixer{store: c.Store, world: c.World, owner: c.Owner, lease: c.Lease, log: c.Log, observe: c.Observe,
 		heart:    &heart{store: c.Store, lease: c.Lease, log: c.Log, held: map[relabel.Fence]*hold{}},
 		rollouts: newPlaces(c.Slots.Rollouts), ending: newPlaces(c.Slots.Rollouts * endingPerRollout),
 		verifying: newPlaces(c.Slots.Rollouts * verifyingPerRollout)}
@@ -117,11 +122,14 @@ func (m *Mixer) Roll(ctx context.Context, free func()) error {
 	defer letGo()
 	r := newRollout(m, life, claim)
 	r.giveBack, r.free = giveBack, free
+	defer m.present.add(r.account)()
 	r.say(relabel.Running)
 	err = r.live(life)
 	r.labels.stop()
 	r.closeSandbox(ctx)
-	return r.conclude(ctx, life, err)
+	err = r.conclude(ctx, life, err)
+	tell(m.observe.Ended, r.account.sum())
+	return err
 }
 
 // detached returns a context that outlives ctx's cancellation, by limit at most.

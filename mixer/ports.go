@@ -42,6 +42,9 @@ type Store interface {
 	// BeginVerifying moves labelling to verifying. It fails with CodeConflict while a
 	// label is owed.
 	BeginVerifying(ctx context.Context, f relabel.Fence) error
+	// RecordTime stores where the attempt's time went, in place of what was stored before.
+	// After the attempt's end it changes nothing.
+	RecordTime(ctx context.Context, f relabel.Fence, spent relabel.TimeSpent) error
 	// Finish stores the verdict and moves verifying to done.
 	Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) error
 	// Fail moves the trajectory to failed, with a reason and a detail that is safe to show.

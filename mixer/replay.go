@@ -26,10 +26,13 @@ func (r *rollout) resume(life context.Context) (relabel.EndReason, error) {
 	if len(r.claim.Turns) == 0 {
 		return "", nil
 	}
+	out := r.account.in(relabel.PhaseReplay)
 	reason, err := r.replay(life)
+	out()
 	var differs *divergence
 	switch {
 	case errors.As(err, &differs):
+		tell2(r.observe.Replayed, differs.t, false)
 		return "", r.startOver(life, differs)
 	case err != nil:
 		return "", err
@@ -40,6 +43,7 @@ func (r *rollout) resume(life context.Context) (relabel.EndReason, error) {
 	if err != nil {
 		return "", err
 	}
+	tell2(r.observe.Replayed, len(r.claim.Turns), true)
 	r.log.Info().Int("turns", len(r.claim.Turns)).Int("of_attempt", r.claim.Trajectory.Trail).Msg("replayed")
 	r.labels.askOwed(r.claim.Turns)
 	return reason, nil
@@ -50,6 +54,7 @@ func (r *rollout) resume(life context.Context) (relabel.EndReason, error) {
 // that is what the models saw. Errors are a *divergence, the sandbox's or life's end.
 func (r *rollout) replay(life context.Context) (reason relabel.EndReason, err error) {
 	for i, turn := range r.claim.Turns {
+		r.account.begin(turn.T)
 		if r.askedBack() {
 			return "", ErrReleased
 		}
@@ -104,7 +109,7 @@ func exitCode(o relabel.Observation) string {
 // startOver leaves the recorded turns to their attempt and begins at turn 1, in another
 // fresh sandbox.
 func (r *rollout) startOver(life context.Context, d *divergence) error {
-	r.log.Warn().Int("of_attempt", r.claim.Trajectory.Trail).Int("turn", d.t).Str("what", d.what).Msg("the replay diverged: the rollout begins again")
+	r.log.Warn().Int("of_attempt", r.claim.Trajectory.Trail).Str("what", d.what).Msg("the replay diverged: the rollout begins again")
 	r.closeSandbox(life)
 	err := r.write(life, func(ctx context.Context) error {
 		return r.store.Diverge(ctx, r.claim.Fence, r.claim.Trajectory.Trail, d.Error())
@@ -113,6 +118,7 @@ func (r *rollout) startOver(life context.Context, d *divergence) error {
 		return err
 	}
 	r.claim.Turns, r.silent = nil, 0
+	r.account.begin(0)
 	r.state = r.opening()
 	return r.startSandbox(life)
 }

@@ -16,7 +16,8 @@ import (
 type rollout struct {
 	*Mixer
 	claim   relabel.Claim
-	log     zerolog.Logger
+	log     zerolog.Logger // puts trajectory, attempt and turn on each line
+	account *account
 	place   schedule.Place
 	teacher Policy // nil in an evaluation
 	student Policy // nil where the student executes no turn
@@ -31,10 +32,11 @@ type rollout struct {
 }
 
 func newRollout(m *Mixer, life context.Context, c relabel.Claim) *rollout {
+	a := newAccount(c)
 	r := &rollout{
-		Mixer: m, claim: c,
+		Mixer: m, claim: c, account: a,
 		log: m.log.With().Stringer("trajectory", c.TrajectoryID).Int("attempt", c.Attempt).
-			Str("instance", c.Trajectory.InstanceID).Logger(),
+			Str("instance", c.Trajectory.InstanceID).Logger().Hook(a),
 		place: schedule.Place{Seed: c.Run.Seed, Iteration: c.Trajectory.Iteration,
 			Instance: c.Trajectory.InstanceID, Generation: c.Trajectory.Generation},
 	}
@@ -62,13 +64,13 @@ func (r *rollout) live(life context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	leave, err := r.ending.take(life, r.giveBack)
+	leave, err := r.take(life, r.ending)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	r.free()
-	if err := r.labels.wait(r.giveBack); err != nil {
+	if err := r.lateLabels(); err != nil {
 		return stopped(life, err)
 	}
 	return r.verify(life, patch)
@@ -89,7 +91,7 @@ func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	leave, err := r.rollouts.take(life, r.giveBack)
+	leave, err := r.take(life, r.rollouts)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +102,18 @@ func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
 		}
 	}
 	return r.endRollout(life, reason)
+}
+
+// take waits for a place.
+func (r *rollout) take(life context.Context, p places) (leave func(), err error) {
+	defer r.account.in(relabel.PhaseSlot)()
+	return p.take(life, r.giveBack)
+}
+
+// lateLabels waits for the labels that are still owed.
+func (r *rollout) lateLabels() error {
+	defer r.account.in(relabel.PhaseLabels)()
+	return r.labels.wait(r.giveBack)
 }
 
 // openPolicies opens the policies that this trajectory will ask, and no other: a
@@ -124,7 +138,9 @@ func (r *rollout) openPolicies() error {
 func (r *rollout) collects() bool { return r.claim.Trajectory.Kind != relabel.Evaluate }
 
 func (r *rollout) startSandbox(life context.Context) error {
+	out := r.account.in(relabel.PhaseStart)
 	episode, err := r.world.Start(life, r.claim)
+	tell2(r.observe.Started, out(), err)
 	if err != nil {
 		return stopped(life, environmentFailure(err))
 	}
@@ -165,9 +181,15 @@ func (r *rollout) closeSandbox(ctx context.Context) {
 	r.episode = nil
 }
 
-// write writes to the store, uninterrupted by a shutdown. A write that was not answered
-// in time is the store's trouble, whatever error came of it.
+// write is writeBeside by the rollout itself, which waits for it.
 func (r *rollout) write(ctx context.Context, do func(context.Context) error) error {
+	defer r.account.in(relabel.PhaseDatabase)()
+	return r.writeBeside(ctx, do)
+}
+
+// writeBeside writes to the store, uninterrupted by a shutdown. A write that was not answered
+// in time is the store's trouble, whatever error came of it.
+func (r *rollout) writeBeside(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := detached(ctx, writeLimit)
 	defer cancel()
 	err := do(ctx)

@@ -71,6 +71,7 @@ func wallClockEnds(err error) (relabel.EndReason, error) {
 // the turn commits. Calls and commands end with ctx, which life and the wall clock end;
 // what was executed to its end commits all the same.
 func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, finished bool, err error) {
+	r.account.begin(t)
 	turn = relabel.Turn{T: t, Executor: r.claim.Trajectory.Executors.At(t), StartedAt: time.Now()}
 	var label *pendingLabel
 	if r.collects() && turn.Executor == relabel.Student {
@@ -84,14 +85,23 @@ func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, fin
 	if turn.Action, err = r.act(ctx, t, turn.Executor); err != nil {
 		return turn, false, err
 	}
-	if turn.Observations, finished, err = r.execute(ctx, t, turn.Action); err != nil {
-		return turn, false, stopped(ctx, environmentFailure(err))
+	if finished, err = r.inSandbox(ctx, life, &turn); err != nil {
+		return turn, false, err
+	}
+	turn.EndedAt, turn.Time = time.Now(), r.account.turnTime()
+	return turn, finished, r.commit(life, turn, label)
+}
+
+// inSandbox executes the turn's action and takes the working tree's fingerprint.
+func (r *rollout) inSandbox(ctx, life context.Context, turn *relabel.Turn) (finished bool, err error) {
+	defer r.account.in(relabel.PhaseSandbox)()
+	if turn.Observations, finished, err = r.execute(ctx, turn.T, turn.Action); err != nil {
+		return false, stopped(ctx, environmentFailure(err))
 	}
 	if turn.Tree, err = r.episode.Tree(life); err != nil {
-		return turn, false, stopped(life, environmentFailure(err))
+		return false, stopped(life, environmentFailure(err))
 	}
-	turn.EndedAt = time.Now()
-	return turn, finished, r.commit(life, turn, label)
+	return finished, nil
 }
 
 // commit stores the turn with its label as it is now: the teacher's own action, one
@@ -104,9 +114,13 @@ func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pending
 	case turn.Executor == relabel.Teacher:
 		turn.Label = &turn.Action
 	}
+	begun := time.Now()
 	err := r.write(life, func(ctx context.Context) error {
 		return r.store.CommitTurn(ctx, r.claim.Fence, turn)
 	})
+	if err == nil {
+		tell2(r.observe.Committed, turn, time.Since(begun))
+	}
 	if err == nil && label != nil && turn.Label.Status == relabel.Owed {
 		r.labels.settleLater(label)
 	}
@@ -115,11 +129,13 @@ func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pending
 
 // act asks the executor for its action at st.
 func (r *rollout) act(ctx context.Context, t int, executor relabel.Role) (relabel.Action, error) {
-	policy, def := r.teacher, r.claim.Teacher
+	policy, def, phase := r.teacher, r.claim.Teacher, relabel.PhaseTeacher
 	if executor == relabel.Student {
-		policy, def = r.student, r.claim.Student
+		policy, def, phase = r.student, r.claim.Student, relabel.PhaseStudent
 	}
+	out := r.account.in(phase)
 	answer, err := policy.Complete(ctx, r.request(r.state, t, executor, relabel.PurposeAct))
+	r.account.waited(phase, out()-answer.Took)
 	if err != nil {
 		return relabel.Action{}, stopped(ctx, policyFailure(executor, err))
 	}

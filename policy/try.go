@@ -32,12 +32,14 @@ func (c *Client) try(ctx context.Context, base string, body []byte, secret strin
 	if secret != "" {
 		req.Header.Set("Authorization", "Bearer "+secret)
 	}
+	sent := time.Now()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return relabel.Completion{}, 0, c.noAnswer(err, secret)
 	}
 	defer resp.Body.Close()
 	done, fail := c.read(resp, secret)
+	done.Took = time.Since(sent)
 	return done, resp.StatusCode, fail
 }
 

@@ -16,8 +16,8 @@ import (
 const settleUpdate = `WITH held AS (SELECT id, attempt FROM trajectories WHERE` + fenced + `FOR NO KEY UPDATE)
 	UPDATE actions a SET status = $6, reason = $7, raw = $8, finish_reason = $9, refusal = $10, parse = $11, token_ids = $12,
 		logprobs = $13, prompt_tokens = $14, completion_tokens = $15, cached_tokens = $16, model = $17, fingerprint = $18,
-		said = $19, read_as = $20, not_given = $21,
-		prompt_base_t = $22, prompt_base_sample = $23, prompt_shared = $24, prompt_rest = $25
+		said = $19, read_as = $20, not_given = $21, millis = $22,
+		prompt_base_t = $23, prompt_base_sample = $24, prompt_shared = $25, prompt_rest = $26
 	FROM held, turns tu
 	WHERE (tu.trajectory_id, tu.attempt, tu.t) = (held.id, held.attempt, $4) AND tu.label_policy_id = $5
 	AND (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)

@@ -16,11 +16,11 @@ type querier interface {
 // turnSelect reads turns with both their actions. Where the teacher executed, the label
 // is the action, which is not sent twice. Prompt ids are left out: lists have no use for
 // what is as long as all states together.
-const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu.tree, tu.started_at, tu.ended_at,
+const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu.tree, tu.started_at, tu.ended_at, tu.endpoint_ms, tu.sandbox_ms, tu.database_ms,
 	x.policy_id, x.status, x.reason, x.raw, x.finish_reason, x.refusal, x.parse, x.token_ids, x.logprobs,
-	x.prompt_tokens, x.completion_tokens, x.cached_tokens, x.model, x.fingerprint, x.said, x.read_as, x.not_given,
+	x.prompt_tokens, x.completion_tokens, x.cached_tokens, x.model, x.fingerprint, x.said, x.read_as, x.not_given, x.millis,
 	l.policy_id, l.status, l.reason, l.raw, l.finish_reason, l.refusal, l.parse, l.token_ids, l.logprobs,
-	l.prompt_tokens, l.completion_tokens, l.cached_tokens, l.model, l.fingerprint, l.said, l.read_as, l.not_given
+	l.prompt_tokens, l.completion_tokens, l.cached_tokens, l.model, l.fingerprint, l.said, l.read_as, l.not_given, l.millis
 	FROM turns tu
 	JOIN actions x ON (x.trajectory_id, x.attempt, x.t, x.policy_id, x.sample)
 		= (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample)
@@ -126,11 +126,12 @@ type actionRow struct {
 	tokens                                      []int32
 	logprobs                                    []float32
 	prompt, completion, cached                  *int
+	millis                                      *int64
 }
 
 func (r *actionRow) fields() []any {
 	return []any{&r.policy, &r.status, &r.reason, &r.raw, &r.finish, &r.refusal, &r.parse, &r.tokens, &r.logprobs,
-		&r.prompt, &r.completion, &r.cached, &r.model, &r.print, &r.said, &r.readAs, &r.notGiven}
+		&r.prompt, &r.completion, &r.cached, &r.model, &r.print, &r.said, &r.readAs, &r.notGiven, &r.millis}
 }
 
 // action returns nil where there is no row.
@@ -141,7 +142,7 @@ func (r *actionRow) action() *relabel.Action {
 	a := &relabel.Action{PolicyID: *r.policy, Status: relabel.ActionStatus(*r.status), Raw: r.raw, Said: r.said,
 		ReadAs: r.readAs, NotGiven: r.notGiven, FinishReason: *r.finish,
 		Refusal: string(r.refusal), Parse: relabel.ParseOutcome(*r.parse), TokenIDs: r.tokens,
-		Logprobs: r.logprobs, Model: *r.model, Fingerprint: *r.print}
+		Logprobs: r.logprobs, Model: *r.model, Fingerprint: *r.print, Millis: *r.millis}
 	if r.reason != nil {
 		a.Reason = *r.reason
 	}
@@ -158,7 +159,8 @@ func scanTurn(row pgx.CollectableRow) (relabel.Turn, error) {
 	var turn relabel.Turn
 	var labelled bool
 	var executed, label actionRow
-	fields := append([]any{&turn.T, &turn.Executor, &labelled, &turn.Tree, &turn.StartedAt, &turn.EndedAt}, executed.fields()...)
+	fields := append([]any{&turn.T, &turn.Executor, &labelled, &turn.Tree, &turn.StartedAt, &turn.EndedAt,
+		&turn.Time.Endpoint, &turn.Time.Sandbox, &turn.Time.Database}, executed.fields()...)
 	if err := row.Scan(append(fields, label.fields()...)...); err != nil {
 		return turn, err
 	}

@@ -136,10 +136,10 @@ func (c *committing) rows(kind relabel.IterationKind, action, label promptRow) *
 		labelPolicy, labelSample = &c.label.PolicyID, &c.labelSample
 	}
 	b.Queue(`INSERT INTO turns (trajectory_id, attempt, t, kind, executor, executor_policy_id, executor_sample,
-		label_policy_id, label_sample, agrees, tree, started_at, ended_at)
-		VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8, $9, $10, clock_timestamp() - $11::interval, clock_timestamp())`,
+		label_policy_id, label_sample, agrees, tree, started_at, ended_at, endpoint_ms, sandbox_ms, database_ms)
+		VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8, $9, $10, clock_timestamp() - $11::interval, clock_timestamp(), $12, $13, $14)`,
 		f.TrajectoryID, f.Attempt, t.T, kind, t.Executor, t.Action.PolicyID, labelPolicy, labelSample, c.agrees, legible(t.Tree),
-		max(t.EndedAt.Sub(t.StartedAt), time.Duration(0)))
+		max(t.EndedAt.Sub(t.StartedAt), time.Duration(0)), max(t.Time.Endpoint, 0), max(t.Time.Sandbox, 0), max(t.Time.Database, 0))
 	queueAction(b, f, place{t.T, 0}, t.Action, action)
 	if c.label != nil && t.Executor == relabel.Student {
 		queueAction(b, f, place{t.T, c.labelSample}, *c.label, label)
@@ -157,8 +157,8 @@ func queueAction(b *pgx.Batch, f relabel.Fence, at place, a relabel.Action, prom
 	args := append([]any{f.TrajectoryID, f.Attempt, at.t, a.PolicyID, at.sample}, actionValues(a, prompt)...)
 	b.Queue(`INSERT INTO actions (trajectory_id, attempt, t, policy_id, sample, status, reason, raw, finish_reason, refusal, parse,
 		token_ids, logprobs, prompt_tokens, completion_tokens, cached_tokens, model, fingerprint,
-		said, read_as, not_given, prompt_base_t, prompt_base_sample, prompt_shared, prompt_rest)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`, args...)
+		said, read_as, not_given, millis, prompt_base_t, prompt_base_sample, prompt_shared, prompt_rest)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`, args...)
 }
 
 // actionValues are an action's columns from status on.
@@ -175,7 +175,7 @@ func actionValues(a relabel.Action, prompt promptRow) []any {
 	asked, completion, cached := usageValues(a.Usage)
 	return append([]any{a.Status, reason, a.Raw, legible(a.FinishReason), refusal, a.Parse,
 		a.TokenIDs, a.Logprobs, asked, completion, cached, legible(a.Model), legible(a.Fingerprint),
-		a.Said, a.ReadAs, a.NotGiven}, prompt.values()...)
+		a.Said, a.ReadAs, a.NotGiven, max(a.Millis, 0)}, prompt.values()...)
 }
 
 // usageValues are three nulls where the server did not say.

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// critical is the critical path of a trajectory with the turns of attempt $2, in
+// milliseconds: the longer of two chains. One is the rollout: of each turn the request
+// that was answered and the sandbox, then all writes, then its end. The other ends with
+// the label that comes last, where each is asked for as soon as its state is there.
+// $3 and $4 are the current attempt's writes and end, which have no row yet.
+const critical = `SELECT coalesce(greatest(
+		sum(c.link) + $3 + $4 + (SELECT coalesce(sum(database_ms + end_ms), 0) FROM attempt_times WHERE trajectory_id = $1 AND number <> $2),
+		max(c.ready + c.label)), 0)::bigint
+	FROM (SELECT x.millis + tu.sandbox_ms AS link, coalesce(l.millis, 0) AS label,
+			sum(x.millis + tu.sandbox_ms + tu.database_ms) OVER (ORDER BY tu.t) - x.millis - tu.sandbox_ms AS ready
+		FROM turns tu
+		JOIN actions x ON (x.trajectory_id, x.attempt, x.t, x.policy_id, x.sample)
+			= (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample)
+		LEFT JOIN actions l ON tu.executor = 'student' AND (l.trajectory_id, l.attempt, l.t, l.policy_id, l.sample)
+			= (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
+		WHERE tu.trajectory_id = $1 AND tu.attempt = $2) c`
+
+// RecordTime stores where the attempt's time went, in place of what was stored before,
+// with the trajectory's critical path up to then. It is a fact about the attempt, not a
+// write of the trajectory: it needs no lease, and after the attempt's end it changes nothing.
+func (s *Store) RecordTime(ctx context.Context, f relabel.Fence, spent relabel.TimeSpent) error {
+	return s.write(ctx, func(tx pgx.Tx) error {
+		var ideal int64
+		if err := tx.QueryRow(ctx, critical, f.TrajectoryID, f.Attempt, spent.Database, spent.End).Scan(&ideal); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO attempt_times (trajectory_id, number, start_ms, slot_ms, replay_ms, endpoint_ms, model_ms,
+				sandbox_ms, database_ms, end_ms, labels_ms, verify_ms, engine_ms, ideal_ms)
+			SELECT trajectory_id, number, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 FROM attempts
+			WHERE trajectory_id = $1 AND number = $2 AND worker = $3 AND outcome IS NULL
+			ON CONFLICT (trajectory_id, number) DO UPDATE SET start_ms = excluded.start_ms, slot_ms = excluded.slot_ms,
+				replay_ms = excluded.replay_ms, endpoint_ms = excluded.endpoint_ms, model_ms = excluded.model_ms,
+				sandbox_ms = excluded.sandbox_ms, database_ms = excluded.database_ms, end_ms = excluded.end_ms,
+				labels_ms = excluded.labels_ms, verify_ms = excluded.verify_ms, engine_ms = excluded.engine_ms, ideal_ms = excluded.ideal_ms`,
+			f.TrajectoryID, f.Attempt, f.Owner, spent.Start, spent.Slot, spent.Replay, spent.Endpoint, spent.Model,
+			spent.Sandbox, spent.Database, spent.End, spent.Labels, spent.Verify, spent.Engine, ideal)
+		return err
+	})
+}
+
+// timesOfTrajectories sums up the attempts that have ended, for each trajectory that the
+// condition to be put behind it chooses.
+const timesOfTrajectories = `WITH each AS (
+	SELECT tr.iteration_id, tr.state = 'done' AS done, count(ti.number) AS attempts,
+		coalesce(sum(ti.start_ms), 0) AS start_ms, coalesce(sum(ti.slot_ms), 0) AS slot_ms, coalesce(sum(ti.replay_ms), 0) AS replay_ms,
+		coalesce(sum(ti.endpoint_ms), 0) AS endpoint_ms, coalesce(sum(ti.model_ms), 0) AS model_ms, coalesce(sum(ti.sandbox_ms), 0) AS sandbox_ms,
+		coalesce(sum(ti.database_ms), 0) AS database_ms, coalesce(sum(ti.end_ms), 0) AS end_ms, coalesce(sum(ti.labels_ms), 0) AS labels_ms,
+		coalesce(sum(ti.verify_ms), 0) AS verify_ms, coalesce(sum(ti.engine_ms), 0) AS engine_ms,
+		coalesce(sum(extract(epoch FROM a.ended_at - a.started_at) * 1000) FILTER (WHERE ti.number IS NULL), 0) AS lost_ms,
+		coalesce(max(ti.ideal_ms) FILTER (WHERE a.outcome = 'done'), 0) AS ideal_ms
+	FROM trajectories tr
+	JOIN attempts a ON a.trajectory_id = tr.id
+	LEFT JOIN attempt_times ti ON (ti.trajectory_id, ti.number) = (a.trajectory_id, a.number)
+	WHERE a.outcome IS NOT NULL AND `
+
+// sums add up trajectories; the time on the critical path leaves out what is made ready
+// ahead of need, the wait for a place, and the verification.
+const sums = `coalesce(sum(attempts), 0)::bigint AS attempts,
+	coalesce(sum(start_ms), 0)::bigint, coalesce(sum(slot_ms), 0)::bigint, coalesce(sum(replay_ms), 0)::bigint,
+	coalesce(sum(endpoint_ms), 0)::bigint, coalesce(sum(model_ms), 0)::bigint, coalesce(sum(sandbox_ms), 0)::bigint,
+	coalesce(sum(database_ms), 0)::bigint, coalesce(sum(end_ms), 0)::bigint, coalesce(sum(labels_ms), 0)::bigint,
+	coalesce(sum(verify_ms), 0)::bigint, coalesce(sum(engine_ms), 0)::bigint, coalesce(sum(lost_ms), 0)::bigint,
+	coalesce(sum(ideal_ms) FILTER (WHERE done), 0)::bigint,
+	coalesce(sum(replay_ms + endpoint_ms + model_ms + sandbox_ms + database_ms + end_ms + labels_ms + engine_ms + lost_ms) FILTER (WHERE done), 0)::bigint`
+
+// FindTime says where a trajectory's time went. CodeNotFound where there is none.
+func (s *Store) FindTime(ctx context.Context, trajectory relabel.ID) (relabel.TimeReport, error) {
+	if _, err := s.FindTrajectory(ctx, trajectory); err != nil {
+		return relabel.TimeReport{}, err
+	}
+	var r relabel.TimeReport
+	err := s.pool.QueryRow(ctx, timesOfTrajectories+"tr.id = $1 GROUP BY tr.id) SELECT "+sums+" FROM each", trajectory).Scan(timeFields(&r)...)
+	return efficient(r), classify(err)
+}
+
+// ListTimes says where the time of each of a run's iterations went, in the order they
+// were made. CodeNotFound where there is no such run.
+func (s *Store) ListTimes(ctx context.Context, run relabel.ID) ([]relabel.IterationTime, error) {
+	if _, err := s.FindRun(ctx, run); err != nil {
+		return nil, err
+	}
+	rows, _ := s.pool.Query(ctx, timesOfTrajectories+`tr.run_id = $1 GROUP BY tr.id)
+		SELECT it.id, it.number, it.kind, `+sums+` FROM iterations it LEFT JOIN each ON each.iteration_id = it.id
+		WHERE it.run_id = $1 GROUP BY it.id ORDER BY it.created_at, it.id`, run)
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (it relabel.IterationTime, err error) {
+		err = row.Scan(append([]any{&it.IterationID, &it.Number, &it.Kind}, timeFields(&it.TimeReport)...)...)
+		it.TimeReport = efficient(it.TimeReport)
+		return it, err
+	})
+	return list, classify(err)
+}
+
+func timeFields(r *relabel.TimeReport) []any {
+	s := &r.Spent
+	return []any{&r.Attempts, &s.Start, &s.Slot, &s.Replay, &s.Endpoint, &s.Model, &s.Sandbox, &s.Database, &s.End,
+		&s.Labels, &s.Verify, &s.Engine, &r.Lost, &r.Ideal, &r.Actual}
+}
+
+func efficient(r relabel.TimeReport) relabel.TimeReport {
+	r.Efficiency = relabel.Efficiency(r.Ideal, r.Actual)
+	return r
+}

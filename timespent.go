@@ -1,0 +1,111 @@
+package relabel
+
+import "time"
+
+// Phase is what a rollout does. It is in exactly one phase at any time, so the times of
+// all phases sum up to the attempt's.
+type Phase string
+
+// The phases of an attempt, in about the order they come.
+const (
+	PhaseStart    Phase = "start"    // its sandbox is made ready
+	PhaseSlot     Phase = "slot"     // it waits for a place among those that roll out or are verified
+	PhaseReplay   Phase = "replay"   // what an earlier attempt executed is executed again
+	PhaseStudent  Phase = "student"  // the student is asked for an action
+	PhaseTeacher  Phase = "teacher"  // the teacher is asked for an action
+	PhaseSandbox  Phase = "sandbox"  // an action is executed and the working tree's fingerprint taken
+	PhaseDatabase Phase = "database" // what was found is written
+	PhaseEnd      Phase = "end"      // the patch is taken and the sandbox removed
+	PhaseLabels   Phase = "labels"   // the rollout is over and waits for late labels
+	PhaseVerify   Phase = "verify"   // the patch is tested
+	PhaseEngine   Phase = "engine"   // none of these: requests are made, answers taken apart
+)
+
+// Phases lists them in that order.
+var Phases = []Phase{PhaseStart, PhaseSlot, PhaseReplay, PhaseStudent, PhaseTeacher, PhaseSandbox, PhaseDatabase,
+	PhaseEnd, PhaseLabels, PhaseVerify, PhaseEngine}
+
+// TimeSpent says where an attempt's time went, in milliseconds. The parts sum up to the
+// time from its claim to its end.
+type TimeSpent struct {
+	Start    int64 `json:"start_ms"`
+	Slot     int64 `json:"slot_ms"`
+	Replay   int64 `json:"replay_ms"`
+	Endpoint int64 `json:"endpoint_ms"` // calls of executors, without Model: waits for a place, failed tries, pauses
+	Model    int64 `json:"model_ms"`    // executors' requests that were answered, from the first byte sent to the last one read
+	Sandbox  int64 `json:"sandbox_ms"`
+	Database int64 `json:"database_ms"`
+	End      int64 `json:"end_ms"`
+	Labels   int64 `json:"labels_ms"`
+	Verify   int64 `json:"verify_ms"`
+	Engine   int64 `json:"engine_ms"`
+}
+
+// TurnTime says where a turn's time went beside its model, which the executed action's
+// Millis tell; in milliseconds.
+type TurnTime struct {
+	Endpoint int64 `json:"endpoint_ms"` // the executor's call, without the request that was answered
+	Sandbox  int64 `json:"sandbox_ms"`
+	Database int64 `json:"database_ms"` // writes since the turn before, its commit above all: a turn's own row cannot tell its own
+}
+
+// TimeReport says where the time of some attempts went: of a trajectory, an iteration or
+// a run. Attempts that still run are not in it.
+type TimeReport struct {
+	Attempts int       `json:"attempts"` // that have ended and told
+	Spent    TimeSpent `json:"spent"`    // by them
+	// Lost is the time of attempts whose worker died and told nothing, in milliseconds: from
+	// their claim until it was noticed.
+	Lost int64 `json:"lost_ms"`
+	// Ideal and Actual are sums over the trajectories that are done, in milliseconds: of the
+	// critical path, and of the time on it. Their quotient is the efficiency.
+	Ideal      int64    `json:"ideal_ms"`
+	Actual     int64    `json:"actual_ms"`
+	Efficiency *float64 `json:"efficiency"` // nil where nothing is done
+}
+
+// Efficiency is ideal ÷ actual; nil where there is nothing to divide.
+func Efficiency(ideal, actual int64) *float64 {
+	if actual <= 0 {
+		return nil
+	}
+	e := float64(ideal) / float64(actual)
+	return &e
+}
+
+// Add adds the sums of another report to r.
+func (r TimeReport) Add(o TimeReport) TimeReport {
+	r.Attempts += o.Attempts
+	r.Spent = r.Spent.add(o.Spent)
+	r.Lost += o.Lost
+	r.Ideal += o.Ideal
+	r.Actual += o.Actual
+	r.Efficiency = Efficiency(r.Ideal, r.Actual)
+	return r
+}
+
+func (s TimeSpent) add(o TimeSpent) TimeSpent {
+	return TimeSpent{Start: s.Start + o.Start, Slot: s.Slot + o.Slot, Replay: s.Replay + o.Replay,
+		Endpoint: s.Endpoint + o.Endpoint, Model: s.Model + o.Model, Sandbox: s.Sandbox + o.Sandbox, Database: s.Database + o.Database,
+		End: s.End + o.End, Labels: s.Labels + o.Labels, Verify: s.Verify + o.Verify, Engine: s.Engine + o.Engine}
+}
+
+// IterationTime is the TimeReport of an iteration.
+type IterationTime struct {
+	IterationID ID            `json:"iteration_id"`
+	Number      int           `json:"number"`
+	Kind        IterationKind `json:"kind"`
+	TimeReport
+}
+
+// RolloutActivity is what one trajectory does right now.
+type RolloutActivity struct {
+	TrajectoryID ID        `json:"trajectory_id"`
+	RunID        ID        `json:"run_id"`
+	InstanceID   string    `json:"instance_id"`
+	Attempt      int       `json:"attempt"`
+	Turn         int       `json:"turn"` // in hand; 0 before the first
+	Phase        Phase     `json:"phase"`
+	Since        time.Time `json:"since"`        // when the phase began
+	LabelsAsked  int       `json:"labels_asked"` // labels that are being asked for beside it
+}
