@@ -59,23 +59,10 @@ func readIteration(ctx context.Context, tx pgx.Tx, id relabel.ID) (relabel.Itera
 
 func (s *Store) progress(ctx context.Context, iteration relabel.ID) (relabel.Progress, error) {
 	sum := relabel.Progress{Trajectories: map[relabel.TrajectoryState]int{}}
-	rows, _ := s.pool.Query(ctx, `SELECT state, count(*), sum(turns), sum(teacher_turns), sum(labels_had), sum(labels_owed), sum(labels_missing),
-		count(*) FILTER (WHERE submitted), count(*) FILTER (WHERE resolved), count(resolved)
-		FROM trajectories WHERE iteration_id = $1 GROUP BY state`, iteration)
-	var state relabel.TrajectoryState
-	var one relabel.Progress
-	var count int
-	_, err := pgx.ForEachRow(rows, []any{&state, &count, &one.Turns, &one.TeacherTurns, &one.LabelsHad, &one.LabelsOwed, &one.LabelsMissed,
-		&one.Submitted, &one.Resolved, &one.Verified}, func() error {
-		sum.Trajectories[state] = count
-		sum.Turns += one.Turns
-		sum.TeacherTurns += one.TeacherTurns
-		sum.LabelsHad += one.LabelsHad
-		sum.LabelsOwed += one.LabelsOwed
-		sum.LabelsMissed += one.LabelsMissed
-		sum.Submitted += one.Submitted
-		sum.Resolved += one.Resolved
-		sum.Verified += one.Verified
+	rows, _ := s.pool.Query(ctx, "SELECT "+progressColumns+" FROM trajectories WHERE iteration_id = $1 GROUP BY state", iteration)
+	var row progressRow
+	_, err := pgx.ForEachRow(rows, row.fields(), func() error {
+		row.addTo(&sum)
 		return nil
 	})
 	return sum, classify(err)
