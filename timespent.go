@@ -41,6 +41,12 @@ type TimeSpent struct {
 	Engine   int64 `json:"engine_ms"`
 }
 
+// Parts are the parts by name.
+func (s TimeSpent) Parts() map[string]int64 {
+	return map[string]int64{"start": s.Start, "slot": s.Slot, "replay": s.Replay, "endpoint": s.Endpoint, "model": s.Model,
+		"sandbox": s.Sandbox, "database": s.Database, "end": s.End, "labels": s.Labels, "verify": s.Verify, "engine": s.Engine}
+}
+
 // TurnTime says where a turn's time went beside its model, which the executed action's
 // Millis tell; in milliseconds.
 type TurnTime struct {

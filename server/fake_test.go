@@ -34,6 +34,23 @@ type memory struct {
 	slow         func() // called while a policy is made, where it is set
 }
 
+func (m *memory) FindTime(ctx context.Context, id relabel.ID) (relabel.TimeReport, error) {
+	_, err := m.FindTrajectory(ctx, id)
+	return relabel.TimeReport{Attempts: 1, Spent: relabel.TimeSpent{Model: 30}, Ideal: 30, Actual: 40, Efficiency: relabel.Efficiency(30, 40)}, err
+}
+
+func (m *memory) ListTimes(ctx context.Context, run relabel.ID) (list []relabel.IterationTime, err error) {
+	if _, err := m.FindRun(ctx, run); err != nil {
+		return nil, err
+	}
+	its, err := m.ListIterations(ctx, run)
+	for _, it := range its {
+		one, _ := m.FindTime(ctx, it.ID)
+		list = append(list, relabel.IterationTime{IterationID: it.ID, Number: it.Number, Kind: it.Kind, TimeReport: one})
+	}
+	return list, err
+}
+
 var _ server.Store = (*memory)(nil)
 
 func newMemory() *memory {

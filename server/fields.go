@@ -23,7 +23,8 @@ func describeFields(api *huma.OpenAPI) {
 }
 
 // embedding names the types whose fields stand in another's object.
-var embedding = map[string]string{"IterationView": "Iteration", "ActionView": "Action", "VerdictView": "Verdict"}
+var embedding = map[string]string{"IterationView": "Iteration", "ActionView": "Action", "VerdictView": "Verdict",
+	"RunTime": "TimeReport", "IterationTime": "TimeReport"}
 
 func fieldMeaning(schema, field string) string {
 	if meaning, ok := fieldMeanings[schema+"."+field]; ok {
@@ -33,7 +34,7 @@ func fieldMeaning(schema, field string) string {
 }
 
 // fieldMeanings says what each field of a relabel type means, with its unit.
-var fieldMeanings = merge(taskMeanings, policyMeanings, runMeanings, schedulingMeanings, trajectoryMeanings, turnMeanings, exportMeanings)
+var fieldMeanings = merge(taskMeanings, policyMeanings, runMeanings, schedulingMeanings, trajectoryMeanings, turnMeanings, exportMeanings, timeMeanings)
 
 func merge(parts ...map[string]string) map[string]string {
 	all := map[string]string{}

@@ -69,6 +69,10 @@ type Store interface {
 	// FindState returns turns 1 to t of an attempt, the last with its actions' prompt ids.
 	// CodeNotFound where the attempt has no turn t.
 	FindState(ctx context.Context, trajectory relabel.ID, attempt, t int) ([]relabel.Turn, error)
+	// FindTime says where a trajectory's time went, ListTimes the time of each of a run's
+	// iterations in the order they were made.
+	FindTime(ctx context.Context, trajectory relabel.ID) (relabel.TimeReport, error)
+	ListTimes(ctx context.Context, run relabel.ID) ([]relabel.IterationTime, error)
 	FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, error)
 	FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel.Verdict, error)
 	ListCalls(ctx context.Context, trajectory relabel.ID) ([]relabel.Call, error)

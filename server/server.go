@@ -38,9 +38,13 @@ type Config struct {
 	// OpenExportFile opens a file of a finished export; nil reads below its directory.
 	OpenExportFile func(e relabel.Export, path string) (ExportReader, error)
 	// Pages answers what is not the interface's, behind the same guards; nil: 404.
-	Pages   http.Handler
-	Log     zerolog.Logger
-	Version string
+	Pages http.Handler
+	// Metrics answers GET /metrics behind the same guards; nil: 404.
+	Metrics http.Handler
+	// Overview says how everything stands; it may be some seconds old.
+	Overview func(ctx context.Context) (relabel.Overview, error)
+	Log      zerolog.Logger
+	Version  string
 }
 
 // ExportReader is an open file of an export.
@@ -56,7 +60,7 @@ type site struct {
 	router *chi.Mux
 }
 
-// New returns the interface: /v1, /healthz, /readyz, /openapi.json, /docs, and
+// New returns the interface: /v1, /healthz, /readyz, /metrics, /openapi.json, /docs, and
 // config.Pages at every other path.
 func New(config Config) http.Handler {
 	s := &site{Config: config, router: chi.NewRouter()}
@@ -78,7 +82,9 @@ func New(config Config) http.Handler {
 	s.addOutcomes()
 	s.addExports()
 	s.addExportFiles()
+	s.addTime()
 	s.addHealth()
+	s.addMetrics()
 	s.addDescription()
 	return s.router
 }
@@ -100,7 +106,7 @@ func NewHTTP(addr string, handler http.Handler) *http.Server {
 // isAPI reports whether a path belongs to the interface rather than to the pages.
 func isAPI(path string) bool {
 	switch path {
-	case "/v1", "/healthz", "/readyz", "/openapi.json", "/docs":
+	case "/v1", "/healthz", "/readyz", "/openapi.json", "/docs", "/metrics":
 		return true
 	}
 	return strings.HasPrefix(path, "/v1/")

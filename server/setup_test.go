@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -66,7 +67,11 @@ func start(t *testing.T, change ...func(*server.Config)) *service {
 			return relabel.Prompts{System: "You solve <issues> & more.", First: "In {workdir}: {problem_statement}",
 				Tools: []relabel.Tool{{Name: "finish", Description: "End.", Parameters: `{"type":"object","b":1,"a":2}`}}}, nil
 		},
-		Plan: plan,
+		Plan:    plan,
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "relabel_build_info 1") }),
+		Overview: func(context.Context) (relabel.Overview, error) {
+			return relabel.Overview{Total: relabel.Progress{Trajectories: map[relabel.TrajectoryState]int{relabel.Done: 2}}, Jobs: map[string]int{}, Runs: []relabel.RunOverview{}}, nil
+		},
 	}
 	for _, f := range change {
 		f(&config)

@@ -37,6 +37,7 @@ type TurnView struct {
 	Tree         string                `json:"tree" doc:"Fingerprint of the working tree after the turn."`
 	StartedAt    time.Time             `json:"started_at" doc:"When the turn began."`
 	EndedAt      time.Time             `json:"ended_at" doc:"When the turn was committed."`
+	Time         relabel.TurnTime      `json:"time" doc:"Where its time went beside its action's millis."`
 }
 
 func viewAction(a relabel.Action, t int, raw bool) ActionView {
@@ -65,7 +66,7 @@ func viewLabel(turn relabel.Turn, raw bool) *ActionView {
 
 func viewTurn(turn relabel.Turn, raw bool) TurnView {
 	v := TurnView{T: turn.T, Executor: turn.Executor, Action: viewAction(turn.Action, turn.T, raw), Label: viewLabel(turn, raw),
-		Observations: turn.Observations, Tree: turn.Tree, StartedAt: turn.StartedAt, EndedAt: turn.EndedAt}
+		Observations: turn.Observations, Tree: turn.Tree, StartedAt: turn.StartedAt, EndedAt: turn.EndedAt, Time: turn.Time}
 	if v.Observations == nil {
 		v.Observations = []relabel.Observation{}
 	}

@@ -83,11 +83,11 @@ func (f clientFlags) serveHere(ctx context.Context) (*client, error) {
 
 // serveDatabase serves an open database to a client in this process.
 func (f clientFlags) serveDatabase(db *database) (*client, error) {
-	listener, err := listen("127.0.0.1:0")
+	listener, err := listen("127.0.0.1:0", "--server")
 	if err != nil {
 		return nil, err
 	}
-	site := newSite(siteConfig{db: db, log: quietLog()})
+	site := newSite(siteConfig{db: db, metrics: newMetrics(), log: quietLog()})
 	srv := server.NewHTTP(listener.Addr().String(), site)
 	go func() { _ = srv.Serve(listener) }() // ends with ErrServerClosed at Close
 	return &client{base: "http://" + listener.Addr().String(), close: srv.Close}, nil

@@ -45,7 +45,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 // and rollouts.
 func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use func(context.Context, *client, *docker.Host) error) (err error) {
 	log := newLog()
-	listener, err := listen(f.Listen)
+	listener, err := listen(f.Listen, "--listen")
 	if err != nil {
 		return err
 	}
@@ -64,8 +64,9 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 		return err
 	}
 	var host *docker.Host
+	m := newMetrics()
 	if f.Rollouts != 0 {
-		w, err := startWork(ctx, db, f.workFlags, f.exportsFolder(), details)
+		w, err := startWork(ctx, db, f.workFlags, f.exportsFolder(), m, details)
 		if err != nil {
 			return err
 		}
@@ -77,7 +78,7 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 			return answered(ctx, c, host)
 		}
 	}
-	site := newSite(siteConfig{db: db, host: host, token: !isLoopback(f.Listen), log: details})
+	site := newSite(siteConfig{db: db, host: host, token: !isLoopback(f.Listen), log: details, metrics: m})
 	return f.serve(ctx, listener, site, log, func(ctx context.Context, c *client) error { return use(ctx, c, host) })
 }
 
@@ -107,10 +108,10 @@ func (f serveFlags) serve(ctx context.Context, l net.Listener, site http.Handler
 }
 
 // listen opens the address with an error that says what to do.
-func listen(address string) (net.Listener, error) {
+func listen(address, flag string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "cannot listen on %s; choose another address with --listen", address).Because(err)
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "cannot listen on %s; choose another address with %s", address, flag).Because(err)
 	}
 	return l, nil
 }

@@ -20,10 +20,14 @@ type siteConfig struct {
 	host  *docker.Host // nil where this process does not work
 	token bool         // demand a bearer token
 	log   zerolog.Logger
+
+	metrics *metrics
 }
 
 // newSite joins the REST interface and the viewer.
 func newSite(c siteConfig) http.Handler {
+	all := &overviews{ask: c.db.Overview}
+	c.metrics.registry.MustRegister(all)
 	return server.New(server.Config{
 		Store:          c.db.Store,
 		Plan:           schedule.Plan,
@@ -34,6 +38,8 @@ func newSite(c siteConfig) http.Handler {
 		RequireToken:   c.token,
 		Ready:          c.ready,
 		Pages:          web.New(web.Config{Store: c.db.Store, Log: c.log}),
+		Metrics:        c.metrics.handler(),
+		Overview:       all.get,
 		Log:            c.log,
 		Version:        version,
 	})

@@ -77,6 +77,8 @@ type work struct {
 	grace time.Duration
 	me    relabel.Worker
 
+	metrics *metrics
+
 	draining  atomic.Bool
 	endLooks  context.CancelFunc
 	looks     sync.WaitGroup
@@ -85,7 +87,7 @@ type work struct {
 }
 
 // startWork begins to take rollouts and exports from the queue.
-func startWork(ctx context.Context, db *database, f workFlags, exports string, log zerolog.Logger) (*work, error) {
+func startWork(ctx context.Context, db *database, f workFlags, exports string, m *metrics, log zerolog.Logger) (*work, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -94,16 +96,19 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, l
 		return nil, err
 	}
 	me, slots := f.newWorker(host), mixer.Slots{Rollouts: f.Rollouts, Ahead: f.Ahead}
-	m := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, newPolicies(db, f.Secrets, log)), Owner: me.Name, Lease: f.Lease, Slots: slots, Log: log})
+	log = log.With().Str("worker", me.Name).Logger()
+	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, newPolicies(db, f.Secrets, log)), Owner: me.Name, Lease: f.Lease,
+		Slots: slots, Log: log, Observe: m.ofRollouts()})
+	m.registry.MustRegister(rollouts{mix.Activity})
 	exporter := shard.NewExporter(shard.Config{Store: db.Store, Root: exports, Log: log, Version: version})
 	workers := river.NewWorkers()
-	river.AddWorker(workers, mixer.NewWorker(m))
+	river.AddWorker(workers, mixer.NewWorker(mix))
 	river.AddWorker(workers, shard.NewWorker(exporter))
 	client, err := newQueue(db.Store, me.Name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()}, "export": {MaxWorkers: 1}})
 	if err != nil {
 		return nil, err
 	}
-	w := &work{db: db, host: host, mixer: m, river: client, log: log, grace: f.Grace, me: me}
+	w := &work{db: db, host: host, mixer: mix, river: client, metrics: m, log: log, grace: f.Grace, me: me}
 	if err := w.look(ctx); err != nil {
 		return nil, err
 	}
@@ -153,6 +158,7 @@ func (w *work) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.metrics.takeovers.Add(float64(len(recovered)))
 	for _, r := range recovered {
 		w.log.Warn().Stringer("trajectory", r.TrajectoryID).Int("attempt", r.Attempt).Str("owner", r.Owner).
 			Msg("its worker is gone: queued again")

@@ -3,6 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"net/http"
+
+	"github.com/rs/zerolog"
+
+	"relabel/server"
 )
 
 // workerCommand is `relabel worker`.
@@ -15,6 +20,7 @@ type workerCommand struct {
 type workerRun struct {
 	databaseFlags
 	workFlags
+	Metrics string `env:"RELABEL_METRICS" placeholder:"ADDR" help:"Address to answer GET /metrics at, e.g. 127.0.0.1:7790. Any but loopback demands a bearer token. Default: nowhere."`
 }
 
 // Run rolls trajectories out until a signal.
@@ -25,11 +31,40 @@ func (c *workerRun) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close(ctx)) }()
-	w, err := startWork(ctx, db, c.workFlags, c.exportsFolder(), log)
+	m := newMetrics()
+	stop, err := c.serveMetrics(db, m, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	w, err := startWork(ctx, db, c.workFlags, c.exportsFolder(), m, log)
 	if err != nil {
 		return err
 	}
 	log.Info().Int("rollouts", c.Rollouts).Msg("worker is ready")
 	<-ctx.Done()
 	return errors.Join(w.Stop(ctx), sayWhatIsThere(context.WithoutCancel(ctx), db, log))
+}
+
+// serveMetrics answers scrapes, where an address is given, until stop.
+func (c *workerCommand) serveMetrics(db *database, m *metrics, log zerolog.Logger) (stop func() error, err error) {
+	if c.Metrics == "" {
+		return func() error { return nil }, nil
+	}
+	listener, err := listen(c.Metrics, "--metrics")
+	if err != nil {
+		return nil, err
+	}
+	handler := server.NewMetrics(server.Config{Store: db.Store, RequireToken: !isLoopback(c.Metrics), Metrics: m.handler(), Log: quietLog()})
+	srv := server.NewHTTP(c.Metrics, handler)
+	log.Info().Msg("metrics are at http://" + listener.Addr().String() + "/metrics")
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(listener) }()
+	return func() error {
+		err := srv.Close()
+		if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
+			err = errors.Join(err, served)
+		}
+		return err
+	}, nil
 }

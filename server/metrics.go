@@ -1,0 +1,26 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+)
+
+// NewMetrics returns config.Metrics alone, at /metrics behind the interface's own guards,
+// for a process that serves nothing else. Of config it needs Store, RequireToken, Metrics
+// and Log.
+func NewMetrics(config Config) http.Handler {
+	s := &site{Config: config, router: chi.NewRouter()}
+	s.router.Use(s.logRequests, setSecurityHeaders, s.guard, middleware.GetHead)
+	s.router.NotFound(s.notFound)
+	s.router.MethodNotAllowed(s.methodNotAllowed)
+	s.addMetrics()
+	return s.router
+}
+
+func (s *site) addMetrics() {
+	if s.Metrics != nil {
+		s.router.Method(http.MethodGet, "/metrics", s.Metrics)
+	}
+}

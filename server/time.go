@@ -1,0 +1,40 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"relabel"
+)
+
+func (s *site) addTime() {
+	add(s, operation(http.MethodGet, "/v1/runs/{id}/time", "runs", "show-run-time", "Show where a run's time went",
+		"By phase, summed over attempts that have ended, for the run and for each of its iterations; and the critical-path efficiency of what is done."), s.showRunTime)
+	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/time", "trajectories", "show-trajectory-time", "Show where a trajectory's time went",
+		"By phase, summed over its attempts that have ended; each turn has its own times."), s.showTrajectoryTime)
+	add(s, operation(http.MethodGet, "/v1/overview", "runs", "show-overview", "Show how everything stands",
+		"Trajectories by state, turns, labels, waiting jobs, and the runs that have a running iteration. It may be some seconds old."), s.showOverview)
+}
+
+// RunTime says where a run's time went.
+type RunTime struct {
+	relabel.TimeReport
+	Iterations []relabel.IterationTime `json:"iterations" nullable:"false" doc:"The same of each iteration, in the order they were made."`
+}
+
+func (s *site) showRunTime(ctx context.Context, in *IDPath) (*of[RunTime], error) {
+	its, err := s.Store.ListTimes(ctx, in.ID)
+	view := RunTime{Iterations: append([]relabel.IterationTime{}, its...)}
+	for _, it := range its {
+		view.TimeReport = view.Add(it.TimeReport)
+	}
+	return one(view, err)
+}
+
+func (s *site) showTrajectoryTime(ctx context.Context, in *IDPath) (*of[relabel.TimeReport], error) {
+	return one(s.Store.FindTime(ctx, in.ID))
+}
+
+func (s *site) showOverview(ctx context.Context, _ *struct{}) (*of[relabel.Overview], error) {
+	return one(s.Overview(ctx))
+}
