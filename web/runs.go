@@ -22,6 +22,7 @@ type runView struct {
 	Teacher    string
 	Schedule   string
 	Iterations []iterationRow
+	Time       timeView // of the page of one run
 }
 
 func (v *viewer) showRuns(w http.ResponseWriter, r *http.Request) error {
@@ -51,6 +52,15 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	times, err := v.Store.ListTimes(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	var all relabel.TimeReport
+	for _, it := range times {
+		all = all.Add(it.TimeReport)
+	}
+	view.Time = newTimeView(all)
 	return render(w, http.StatusOK, "run", "Run "+plain(run.Name), view)
 }
 
