@@ -73,4 +73,6 @@ type Worker struct {
 	Held        int         `json:"held"` // trajectories that it owns now
 	StartedAt   time.Time   `json:"started_at"`
 	SeenAt      time.Time   `json:"seen_at"`
+	// Activity is what it does; nil before it first said so.
+	Activity *WorkerActivity `json:"activity"`
 }

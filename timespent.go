@@ -1,7 +1,5 @@
 package relabel
 
-import "time"
-
 // Phase is what a rollout does. It is in exactly one phase at any time, so the times of
 // all phases sum up to the attempt's.
 type Phase string
@@ -102,16 +100,4 @@ type IterationTime struct {
 	Number      int           `json:"number"`
 	Kind        IterationKind `json:"kind"`
 	TimeReport
-}
-
-// RolloutActivity is what one trajectory does right now.
-type RolloutActivity struct {
-	TrajectoryID ID        `json:"trajectory_id"`
-	RunID        ID        `json:"run_id"`
-	InstanceID   string    `json:"instance_id"`
-	Attempt      int       `json:"attempt"`
-	Turn         int       `json:"turn"` // in hand; 0 before the first
-	Phase        Phase     `json:"phase"`
-	Since        time.Time `json:"since"`        // when the phase began
-	LabelsAsked  int       `json:"labels_asked"` // labels that are being asked for beside it
 }

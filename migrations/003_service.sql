@@ -83,6 +83,7 @@ CREATE TABLE workers (
     ahead        integer NOT NULL CHECK (ahead >= 0),
     version      text NOT NULL,
     draining     boolean NOT NULL DEFAULT false,
+    activity     json, -- what each of its trajectories does and how endpoints stand, every two seconds
     started_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
     seen_at      timestamptz NOT NULL DEFAULT clock_timestamp()
 );

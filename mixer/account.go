@@ -113,7 +113,7 @@ func (a *account) activity() relabel.RolloutActivity {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return relabel.RolloutActivity{TrajectoryID: a.claim.TrajectoryID, RunID: a.claim.Run.ID, InstanceID: a.claim.Trajectory.InstanceID,
-		Attempt: a.claim.Attempt, Turn: a.turn, Phase: a.phase, Since: a.since, LabelsAsked: a.asked}
+		Attempt: a.claim.Attempt, Turn: a.turn, Phase: a.phase, PhaseMillis: time.Since(a.since).Milliseconds(), LabelsAsked: a.asked}
 }
 
 // Run puts the turn in hand on each line that the rollout logs.

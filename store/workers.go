@@ -30,6 +30,15 @@ func (s *Store) SeeWorker(ctx context.Context, w relabel.Worker) error {
 	})
 }
 
+// ShowActivity records what the worker does right now, and that it lives. A worker that
+// is not there any more is not made anew.
+func (s *Store) ShowActivity(ctx context.Context, worker string, a relabel.WorkerActivity) error {
+	return s.write(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "UPDATE workers SET activity = $2, seen_at = clock_timestamp() WHERE name = $1", worker, a)
+		return err
+	})
+}
+
 // ForgetWorker removes a worker that has stopped in order.
 func (s *Store) ForgetWorker(ctx context.Context, name string) error {
 	return s.write(ctx, func(tx pgx.Tx) error {
@@ -43,7 +52,7 @@ func (s *Store) ListWorkers(ctx context.Context) ([]relabel.Worker, error) {
 	rows, _ := s.pool.Query(ctx, `WITH held AS (SELECT owner, count(*) AS n FROM trajectories WHERE owner IS NOT NULL GROUP BY owner)
 		SELECT wo.name, wo.machine, wo.process, wo.docker_hosts, wo.rollouts, wo.ahead, wo.version,
 			CASE WHEN wo.seen_at < clock_timestamp() - $1::interval THEN 'silent' WHEN wo.draining THEN 'draining' ELSE 'working' END AS state,
-			coalesce(held.n, 0) AS held, wo.started_at, wo.seen_at
+			coalesce(held.n, 0) AS held, wo.started_at, wo.seen_at, wo.activity
 		FROM workers wo LEFT JOIN held ON held.owner = wo.name ORDER BY wo.machine, wo.started_at, wo.name`, silentAfter)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Worker])
 	return list, classify(err)

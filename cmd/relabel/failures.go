@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"relabel"
 )
@@ -63,8 +64,10 @@ func printCauses(ctx context.Context, cl *client, title string, it shownIteratio
 	return nil
 }
 
-// oneLine is a text without line breaks.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+// oneLine is a text without line breaks and without what steers a terminal.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
 
 // short is the beginning of a text.
 func short(text string) string {

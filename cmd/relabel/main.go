@@ -18,6 +18,7 @@ var version = "dev"
 type cli struct {
 	Serve  serveCommand  `cmd:"" help:"Serve REST and the viewer, and roll trajectories out."`
 	Worker workerCommand `cmd:"" help:"Roll trajectories out for a server that runs elsewhere, on the same database; or list who does."`
+	Top    topCommand    `cmd:"" help:"Show what workers, runs, trajectories and endpoints do right now."`
 	Tasks  tasksCommand  `cmd:"" help:"Import, list and validate tasks."`
 	Policy policyCommand `cmd:"" help:"Register and list the endpoints that play teacher and student."`
 	Run    runCommand    `cmd:"" help:"Make runs, start and watch their iterations."`

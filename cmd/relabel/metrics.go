@@ -33,6 +33,7 @@ type metrics struct {
 	failures  *prometheus.CounterVec
 	spent     *prometheus.CounterVec
 	takeovers prometheus.Counter
+	endpoints *endpoints
 }
 
 // newMetrics makes the metrics of a process, with those of Go and of the process itself.
@@ -49,12 +50,13 @@ func newMetrics() *metrics {
 		failures:  counters("relabel_rollout_failures_total", "Attempts that failed for another reason than the agent, by what came of it.", "reason", "then"),
 		spent:     counters("relabel_rollout_seconds_total", "Where the time of attempts that ended went.", "part"),
 		takeovers: counter("relabel_lease_takeovers_total", "Trajectories that this process took back from workers that are gone."),
+		endpoints: &endpoints{},
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "relabel_build_info", Help: "1, with the version.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
 	m.registry.MustRegister(build, m.turns, m.labels, m.commits, m.starts, m.execs, m.replays, m.replayed, m.failures, m.spent,
-		m.takeovers, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.takeovers, m.endpoints, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -27,8 +28,11 @@ func (t *table) row(cells ...any) {
 }
 
 // print writes the table to standard output.
-func (t *table) print() error {
-	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
+func (t *table) print() error { return t.write(os.Stdout) }
+
+// write writes the table.
+func (t *table) write(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	for _, line := range t.lines {
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err

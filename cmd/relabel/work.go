@@ -115,6 +115,7 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, m
 	looking, end := context.WithCancel(context.WithoutCancel(ctx))
 	w.endLooks = end
 	w.looks.Go(func() { w.lookLoop(looking) })
+	w.looks.Go(func() { w.activityLoop(looking) })
 	return w, client.Start(context.WithoutCancel(ctx))
 }
 

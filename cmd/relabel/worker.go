@@ -47,7 +47,7 @@ func (c *workerRun) Run(ctx context.Context) (err error) {
 }
 
 // serveMetrics answers scrapes, where an address is given, until stop.
-func (c *workerCommand) serveMetrics(db *database, m *metrics, log zerolog.Logger) (stop func() error, err error) {
+func (c *workerRun) serveMetrics(db *database, m *metrics, log zerolog.Logger) (stop func() error, err error) {
 	if c.Metrics == "" {
 		return func() error { return nil }, nil
 	}

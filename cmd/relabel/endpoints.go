@@ -1,0 +1,96 @@
+package main
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"relabel"
+)
+
+// endpoints know how the endpoints of this process stand, as they tell.
+type endpoints struct {
+	mu  sync.Mutex
+	all map[string]*relabel.EndpointActivity
+}
+
+// change changes what is known of one.
+func (e *endpoints) change(url string, do func(*relabel.EndpointActivity)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.all == nil {
+		e.all = map[string]*relabel.EndpointActivity{}
+	}
+	if e.all[url] == nil {
+		e.all[url] = &relabel.EndpointActivity{URL: url}
+	}
+	do(e.all[url])
+}
+
+// list lists them by URL.
+func (e *endpoints) list() []relabel.EndpointActivity {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list := make([]relabel.EndpointActivity, 0, len(e.all))
+	for _, url := range slices.Sorted(maps.Keys(e.all)) {
+		list = append(list, *e.all[url])
+	}
+	return list
+}
+
+var (
+	descInFlight = prometheus.NewDesc("relabel_endpoint_calls_in_flight", "Calls in flight from this process.", []string{"endpoint"}, nil)
+	descLimit    = prometheus.NewDesc("relabel_endpoint_calls_limit", "Calls that may be in flight from this process by now.", []string{"endpoint"}, nil)
+	descWaiting  = prometheus.NewDesc("relabel_endpoint_calls_waiting", "Calls of this process that wait for a place, by urgency.", []string{"endpoint", "urgency"}, nil)
+	descUp       = prometheus.NewDesc("relabel_endpoint_up", "0 while the endpoint is taken to be down.", []string{"endpoint"}, nil)
+)
+
+// Describe lists what Collect gives.
+func (e *endpoints) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descInFlight, descLimit, descWaiting, descUp} {
+		to <- d
+	}
+}
+
+// Collect gives how they stand now.
+func (e *endpoints) Collect(to chan<- prometheus.Metric) {
+	for _, a := range e.list() {
+		gauge := func(d *prometheus.Desc, v int, labels ...string) {
+			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v), append([]string{a.URL}, labels...)...)
+		}
+		gauge(descInFlight, a.InFlight)
+		gauge(descLimit, a.Limit)
+		gauge(descWaiting, a.WaitingActs, "act")
+		gauge(descWaiting, a.WaitingRaised, "raised")
+		gauge(descWaiting, a.WaitingLabels, "label")
+		up := 1
+		if a.Down != "" {
+			up = 0
+		}
+		gauge(descUp, up)
+	}
+}
+
+// together adds up how an endpoint stands for several workers.
+func together(workers []relabel.Worker) []relabel.EndpointActivity {
+	var sums endpoints
+	for _, w := range workers {
+		if w.Activity == nil || w.State == relabel.WorkerSilent {
+			continue
+		}
+		for _, a := range w.Activity.Endpoints {
+			sums.change(a.URL, func(sum *relabel.EndpointActivity) {
+				sum.InFlight += a.InFlight
+				sum.Limit += a.Limit
+				sum.WaitingActs += a.WaitingActs
+				sum.WaitingRaised += a.WaitingRaised
+				sum.WaitingLabels += a.WaitingLabels
+				sum.Down = cmp.Or(sum.Down, a.Down)
+			})
+		}
+	}
+	return sums.list()
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"relabel"
+)
+
+// topCommand is `relabel top`.
+type topCommand struct {
+	clientFlags
+	Once  bool          `help:"Print one snapshot and end; so it is too where standard output is no terminal."`
+	Every time.Duration `default:"2s" help:"How often it is drawn anew."`
+	Rows  int           `default:"0" help:"Show at most so many trajectories; 0: as many as fit, or all of a snapshot."`
+}
+
+// snapshot is what is shown at a time.
+type snapshot struct {
+	at      time.Time
+	all     relabel.Overview
+	workers []relabel.Worker
+}
+
+// Run shows what goes on until a signal.
+func (c *topCommand) Run(ctx context.Context) error {
+	if c.Every < 100*time.Millisecond {
+		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least 100ms", c.Every).On("--every")
+	}
+	return c.with(ctx, func(cl *client) error {
+		if c.Once || !term.IsTerminal(int(os.Stdout.Fd())) {
+			s, err := look(ctx, cl)
+			if err != nil {
+				return err
+			}
+			return s.print(os.Stdout, c.Rows)
+		}
+		return c.watch(ctx, cl)
+	})
+}
+
+// look asks the server how everything stands.
+func look(ctx context.Context, cl *client) (s snapshot, err error) {
+	s.at = time.Now()
+	if err = cl.get(ctx, "/v1/overview", &s.all); err != nil {
+		return s, err
+	}
+	s.workers, err = list[relabel.Worker](ctx, cl, "/v1/workers")
+	return s, err
+}
+
+// watch draws a page on the terminal until ctx ends. A server that does not answer is
+// said, and asked again.
+func (c *topCommand) watch(ctx context.Context, cl *client) error {
+	tick := time.NewTicker(c.Every)
+	defer tick.Stop()
+	fmt.Print("\x1b[?1049h\x1b[?25l") // a screen of its own, without the cursor
+	defer fmt.Print("\x1b[?25h\x1b[?1049l")
+	for {
+		width, height, err := term.GetSize(int(os.Stdout.Fd()))
+		if err != nil {
+			width, height = 80, 24
+		}
+		s, err := look(ctx, cl)
+		if ctx.Err() != nil {
+			return nil
+		}
+		var page bytes.Buffer
+		if err != nil {
+			fmt.Fprintf(&page, "%s  %s\n", time.Now().Format(time.TimeOnly), message(err))
+		} else if err := s.print(&page, cmp.Or(c.Rows, height)); err != nil {
+			return err
+		}
+		if err := draw(os.Stdout, page.String(), width, height); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// draw puts as much of the page on the screen as there is room for.
+func draw(out io.Writer, page string, width, height int) error {
+	lines := strings.Split(strings.TrimRight(page, "\n"), "\n")
+	var b strings.Builder
+	b.WriteString("\x1b[H")
+	for i, line := range lines[:min(len(lines), height)] {
+		if i > 0 {
+			b.WriteString("\r\n")
+		}
+		if runes := []rune(line); len(runes) > width {
+			line = string(runes[:width])
+		}
+		b.WriteString(line + "\x1b[K")
+	}
+	b.WriteString("\x1b[J")
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// print writes the snapshot with at most so many trajectories, 0 for all.
+func (s snapshot) print(out io.Writer, rows int) error {
+	ended, all := counts(s.all.Total)
+	fmt.Fprintf(out, "%s  %d workers, %d of %d trajectories ended, %d turns, %d labels, %d owed, %d missing, efficiency %s\n",
+		s.at.Format(time.TimeOnly), len(s.workers), ended, all, s.all.Total.Turns, s.all.Total.LabelsHad, s.all.Total.LabelsOwed,
+		s.all.Total.LabelsMissed, ratio(s.all.Efficiency))
+	for _, t := range []*table{s.runTable(), s.workerTable(), s.endpointTable(), s.rolloutTable(rows)} {
+		if len(t.lines) == 1 {
+			continue
+		}
+		fmt.Fprintln(out)
+		if err := t.write(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ratio(r *float64) string {
+	if r == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.3f", *r)
+}
+
+func (s snapshot) runTable() *table {
+	t := newTable("RUN", "ENDED", "QUEUED", "RUNNING", "LABELLING", "VERIFYING", "FAILED", "TURNS", "LABELS", "OWED", "MISSING", "EFFICIENCY")
+	for _, r := range s.all.Runs {
+		p := r.Progress
+		ended, all := counts(p)
+		t.row(oneLine(r.Name), fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Queued], p.Trajectories[relabel.Running],
+			p.Trajectories[relabel.Labelling], p.Trajectories[relabel.Verifying], p.Trajectories[relabel.Failed],
+			p.Turns, p.LabelsHad, p.LabelsOwed, p.LabelsMissed, ratio(r.Efficiency))
+	}
+	return t
+}
+
+func (s snapshot) workerTable() *table {
+	t := newTable("WORKER", "MACHINE", "STATE", "HOLDS", "SLOTS", "DOES")
+	for _, w := range s.workers {
+		t.row(oneLine(w.Name), oneLine(w.Machine), w.State, w.Held, fmt.Sprintf("%d+%d", w.Rollouts, w.Ahead), does(w.Activity))
+	}
+	return t
+}
+
+// does counts a worker's trajectories by what they do.
+func does(a *relabel.WorkerActivity) string {
+	if a == nil {
+		return ""
+	}
+	count := map[relabel.Phase]int{}
+	for _, r := range a.Rollouts {
+		count[r.Phase]++
+	}
+	var parts []string
+	for _, phase := range relabel.Phases {
+		if n := count[phase]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, phase))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s snapshot) endpointTable() *table {
+	t := newTable("ENDPOINT", "IN FLIGHT", "ACTS WAIT", "RAISED LABELS WAIT", "LABELS WAIT", "STATE")
+	for _, e := range together(s.workers) {
+		state := "up"
+		if e.Down != "" {
+			state = "down: " + oneLine(e.Down)
+		}
+		t.row(oneLine(e.URL), fmt.Sprintf("%d of %d", e.InFlight, e.Limit), e.WaitingActs, e.WaitingRaised, e.WaitingLabels, state)
+	}
+	return t
+}
+
+// rolloutTable lists what each trajectory does, those first that have done it longest.
+func (s snapshot) rolloutTable(rows int) *table {
+	t := newTable("TRAJECTORY", "INSTANCE", "WORKER", "ATTEMPT", "TURN", "DOES", "FOR", "LABELS ASKED")
+	type held struct {
+		relabel.RolloutActivity
+		worker string
+	}
+	var all []held
+	for _, w := range s.workers {
+		if w.Activity == nil || w.State == relabel.WorkerSilent {
+			continue
+		}
+		for _, r := range w.Activity.Rollouts {
+			all = append(all, held{r, w.Name})
+		}
+	}
+	slices.SortFunc(all, func(a, b held) int {
+		return cmp.Or(cmp.Compare(b.PhaseMillis, a.PhaseMillis), strings.Compare(a.TrajectoryID.String(), b.TrajectoryID.String()))
+	})
+	if rows > 0 {
+		all = all[:min(rows, len(all))]
+	}
+	for _, r := range all {
+		t.row(r.TrajectoryID, oneLine(r.InstanceID), oneLine(r.worker), r.Attempt, r.Turn, r.Phase,
+			fmt.Sprintf("%.1fs", float64(r.PhaseMillis)/1000), r.LabelsAsked)
+	}
+	return t
+}
