@@ -308,6 +308,7 @@ type shownTurn struct {
 	Action       shownAction           `json:"action"`
 	Label        *shownAction          `json:"label"`
 	Observations []relabel.Observation `json:"observations"`
+	Time         relabel.TurnTime      `json:"time"`
 }
 
 type shownAction struct {
