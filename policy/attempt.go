@@ -17,6 +17,7 @@ type question struct {
 	arrived  uint64
 
 	tries   int
+	last    outcome        // of the try before; "" before the first
 	spent   int            // tries that used up a retry
 	lost    map[string]int // tries in a row that did not reach the server, by address
 	trouble time.Time      // since when it waits for an endpoint that is busy or down; zero: it does not
@@ -42,7 +43,7 @@ type attempt struct {
 // when it got the place.
 func (c *Client) attempt(ctx context.Context, q question, l *lane, placed chan<- struct{}) attempt {
 	w := &waiter{
-		purpose: q.req.Purpose, urgency: q.req.Urgency, arrived: q.arrived, again: q.tries > 0, bytes: len(q.body),
+		purpose: q.req.Purpose, urgency: q.req.Urgency, arrived: q.arrived, after: q.last, bytes: len(q.body),
 		patience: c.patience(), trouble: q.trouble, roams: len(c.replicas) > 1,
 	}
 	came := time.Now()
@@ -123,6 +124,7 @@ func (a attempt) answered() bool { return a.err == nil && a.fail == nil }
 // its retries. So does a line that breaks while the endpoint answers others: then it is
 // this call that breaks it.
 func (q *question) settle(a attempt, patience time.Duration, retries int) (again bool) {
+	q.last = a.fail.outcome
 	q.lost[a.base]++
 	if a.fail.outcome != down {
 		q.lost[a.base] = 0

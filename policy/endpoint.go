@@ -125,7 +125,7 @@ func (e *endpoint) learn(w *waiter, t tried, now time.Time) (back bool) {
 		e.quiet = until
 	}
 	if e.observe.Tried != nil {
-		e.observe.Tried(e.base, Try{Policy: w.lane.name, Purpose: w.purpose, Outcome: string(t.outcome), Again: w.again,
+		e.observe.Tried(e.base, Try{Policy: w.lane.name, Purpose: w.purpose, Outcome: string(t.outcome), After: string(w.after),
 			Queued: w.granted.Sub(w.queued), Took: now.Sub(w.granted), Usage: t.usage})
 	}
 	e.admit()

@@ -27,7 +27,7 @@ type Try struct {
 	Policy  string // its name
 	Purpose relabel.Purpose
 	Outcome string // answered, or why not: useless, busy, unavailable, timeout, down, abandoned
-	Again   bool   // it is not the call's first
+	After   string // what became of the call's try before it; "" for its first
 	Queued  time.Duration
 	Took    time.Duration
 	Usage   *relabel.Usage // nil where the server does not say

@@ -15,7 +15,7 @@ type waiter struct {
 	purpose  relabel.Purpose
 	urgency  *relabel.Urgency
 	arrived  uint64        // the call's place in the order of arrival; kept over its tries
-	again    bool          // it is not the call's first try
+	after    outcome       // of the call's try before; "" for its first
 	bytes    int           // of the request
 	patience time.Duration // how long it bears an endpoint that is down
 	trouble  time.Time     // since when its call bears it; zero: not yet

@@ -102,9 +102,9 @@ func TestAnObserverSeesTheEndpoint(t *testing.T) {
 		work.Wait()
 		outcomes := map[string]int{}
 		for _, try := range tries {
-			outcomes[fmt.Sprint(try.Policy, " ", try.Purpose, " ", try.Outcome, " ", try.Again)]++
+			outcomes[fmt.Sprint(try.Policy, " ", try.Purpose, " ", try.Outcome, " after ", try.After)]++
 		}
-		if len(tries) != 3 || outcomes["student label busy false"] != 1 || outcomes["student label answered true"] != 1 || tries[2].Usage == nil {
+		if len(tries) != 3 || outcomes["student label busy after "] != 1 || outcomes["student label answered after busy"] != 1 || tries[2].Usage == nil {
 			t.Errorf("%v", outcomes)
 		}
 		if most != 1 || limit != 1 || waited[0] != 0 || waited[1]+waited[2] == 0 {

@@ -15,18 +15,21 @@ import (
 // limits hold in the process.
 type policies struct {
 	options policy.Options
+	record  func(context.Context, relabel.Call) error
+	metrics *metrics
 	mu      sync.Mutex
 	clients map[relabel.ID]*policy.Client
 }
 
-func newPolicies(db *database, secrets string, log zerolog.Logger) *policies {
+func newPolicies(db *database, secrets string, m *metrics, log zerolog.Logger) *policies {
 	return &policies{
 		options: policy.Options{
 			Secrets:   policy.Secrets{Dir: secrets},
-			Endpoints: policy.NewEndpoints(policy.Observe{Breaker: logBreaker(log)}),
-			Record:    db.RecordCall,
+			Endpoints: policy.NewEndpoints(m.ofEndpoints(log)),
 			Seen:      recordModel(db, log),
 		},
+		record:  db.RecordCall,
+		metrics: m,
 		clients: map[relabel.ID]*policy.Client{},
 	}
 }
@@ -37,12 +40,24 @@ func (p *policies) open(def relabel.Policy) (mixer.Policy, error) {
 	if c, ok := p.clients[def.ID]; ok {
 		return c, nil
 	}
-	c, err := policy.Open(def, p.options)
+	options := p.options
+	options.Record = p.recordFor(def)
+	c, err := policy.Open(def, options)
 	if err != nil {
 		return nil, err
 	}
 	p.clients[def.ID] = c
 	return c, nil
+}
+
+// recordFor keeps the calls of a policy, and counts what they cost.
+func (p *policies) recordFor(def relabel.Policy) func(context.Context, relabel.Call) error {
+	return func(ctx context.Context, call relabel.Call) error {
+		if call.CostMicros != nil && def.Price != nil {
+			p.metrics.cost.WithLabelValues(def.Name, def.Price.Currency).Add(float64(*call.CostMicros) / 1e6)
+		}
+		return p.record(ctx, call)
+	}
 }
 
 // logBreaker says when an endpoint goes and comes back.

@@ -2,13 +2,16 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/policy"
 )
 
 // endpoints know how the endpoints of this process stand, as they tell.
@@ -28,6 +31,53 @@ func (e *endpoints) change(url string, do func(*relabel.EndpointActivity)) {
 		e.all[url] = &relabel.EndpointActivity{URL: url}
 	}
 	do(e.all[url])
+}
+
+// ofEndpoints are told by the policies' endpoints how they stand.
+func (m *metrics) ofEndpoints(log zerolog.Logger) policy.Observe {
+	say := logBreaker(log)
+	return policy.Observe{
+		InFlight: func(url string, calls, limit int) {
+			m.endpoints.change(url, func(a *relabel.EndpointActivity) { a.InFlight, a.Limit = calls, limit })
+		},
+		Waiting: func(url string, act, raised, label int) {
+			m.endpoints.change(url, func(a *relabel.EndpointActivity) {
+				a.WaitingActs, a.WaitingRaised, a.WaitingLabels = act, raised, label
+			})
+		},
+		Breaker: func(url string, down error) {
+			say(url, down)
+			m.endpoints.change(url, func(a *relabel.EndpointActivity) {
+				if a.Down = ""; down != nil {
+					a.Down = plainly(down)
+				}
+			})
+		},
+		Tried: m.tried,
+	}
+}
+
+// plainly is an error without its cause, which is for the log alone.
+func plainly(err error) string {
+	var known *relabel.Error
+	if errors.As(err, &known) {
+		return known.Message
+	}
+	return "it does not answer"
+}
+
+// tried counts an HTTP request.
+func (m *metrics) tried(_ string, t policy.Try) {
+	m.calls.WithLabelValues(t.Policy, string(t.Purpose), t.Outcome).Observe(t.Took.Seconds())
+	m.waits.WithLabelValues(t.Policy, string(t.Purpose)).Observe(t.Queued.Seconds())
+	if t.After != "" {
+		m.retries.WithLabelValues(t.Policy, t.After).Inc()
+	}
+	if t.Usage != nil {
+		m.tokens.WithLabelValues(t.Policy, "prompt").Add(float64(max(t.Usage.PromptTokens, 0)))
+		m.tokens.WithLabelValues(t.Policy, "cached").Add(float64(max(t.Usage.CachedTokens, 0)))
+		m.tokens.WithLabelValues(t.Policy, "completion").Add(float64(max(t.Usage.CompletionTokens, 0)))
+	}
 }
 
 // list lists them by URL.

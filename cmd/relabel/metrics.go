@@ -34,6 +34,11 @@ type metrics struct {
 	spent     *prometheus.CounterVec
 	takeovers prometheus.Counter
 	endpoints *endpoints
+	calls     *prometheus.HistogramVec
+	waits     *prometheus.HistogramVec
+	retries   *prometheus.CounterVec
+	tokens    *prometheus.CounterVec
+	cost      *prometheus.CounterVec
 }
 
 // newMetrics makes the metrics of a process, with those of Go and of the process itself.
@@ -51,12 +56,17 @@ func newMetrics() *metrics {
 		spent:     counters("relabel_rollout_seconds_total", "Where the time of attempts that ended went.", "part"),
 		takeovers: counter("relabel_lease_takeovers_total", "Trajectories that this process took back from workers that are gone."),
 		endpoints: &endpoints{},
+		calls:     histograms("relabel_call_seconds", "Time of one HTTP request to a policy's endpoint.", slowBuckets, "policy", "purpose", "outcome"),
+		waits:     histograms("relabel_call_wait_seconds", "Wait of that request for a place at the endpoint.", slowBuckets, "policy", "purpose"),
+		retries:   counters("relabel_call_retries_total", "Requests that repeat a failed one, by how that failed.", "policy", "reason"),
+		tokens:    counters("relabel_tokens_total", "Tokens as servers count them; cached ones are part of the prompt.", "policy", "kind"),
+		cost:      counters("relabel_cost_total", "What answers cost by their policies' prices, in units of the currency.", "policy", "currency"),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "relabel_build_info", Help: "1, with the version.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
 	m.registry.MustRegister(build, m.turns, m.labels, m.commits, m.starts, m.execs, m.replays, m.replayed, m.failures, m.spent,
-		m.takeovers, m.endpoints, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.takeovers, m.endpoints, m.calls, m.waits, m.retries, m.tokens, m.cost, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 

@@ -75,6 +75,7 @@ func TestMetricsMoveWithACollection(t *testing.T) {
 	if t.Failed() {
 		return
 	}
+	asked := m.count()
 	var now scraped
 	eventually(t, "the overview is looked at anew", func() bool {
 		now = scrape(t, b.api.base)
@@ -95,23 +96,39 @@ func TestMetricsMoveWithACollection(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]int{
-		`relabel_turns_total{executor="teacher"}`:              teacher,
-		`relabel_turns_total{executor="student"}`:              turns - teacher,
-		`relabel_stored_turns{executor="teacher"}`:             teacher,
-		`relabel_labels_total{status="had"}`:                   turns,
-		`relabel_stored_labels{status="had"}`:                  turns,
-		`relabel_stored_labels{status="owed"}`:                 0,
-		`relabel_commit_seconds_count`:                         turns,
-		`relabel_sandbox_exec_seconds_count`:                   calls,
-		`relabel_sandbox_start_seconds_count{outcome="ready"}`: len(r.trajectories),
-		`relabel_worker_rollouts{phase="sandbox"}`:             0,
-		`relabel_queue_jobs{queue="export"}`:                   0,
-		`relabel_lease_takeovers_total`:                        0,
-		`relabel_replayed_turns_total`:                         0,
+		`relabel_turns_total{executor="teacher"}`:                    teacher,
+		`relabel_turns_total{executor="student"}`:                    turns - teacher,
+		`relabel_stored_turns{executor="teacher"}`:                   teacher,
+		`relabel_labels_total{status="had"}`:                         turns,
+		`relabel_stored_labels{status="had"}`:                        turns,
+		`relabel_stored_labels{status="owed"}`:                       0,
+		`relabel_commit_seconds_count`:                               turns,
+		`relabel_sandbox_exec_seconds_count`:                         calls,
+		`relabel_sandbox_start_seconds_count{outcome="ready"}`:       len(r.trajectories),
+		`relabel_worker_rollouts{phase="sandbox"}`:                   0,
+		`relabel_queue_jobs{queue="export"}`:                         0,
+		`relabel_lease_takeovers_total`:                              0,
+		`relabel_endpoint_up{endpoint="` + m.url + `"}`:              1,
+		`relabel_endpoint_calls_in_flight{endpoint="` + m.url + `"}`: 0,
+		`relabel_replayed_turns_total`:                               0,
 	} {
 		if got, there := now[name]; !there || got != float64(want) {
 			t.Errorf("%s is %v (%v), want %d", name, got, there, want)
 		}
+	}
+	used := 0
+	for _, j := range r.trajectories {
+		for _, call := range j.calls {
+			if call.Usage != nil {
+				used += call.Usage.CompletionTokens
+			}
+		}
+	}
+	if got := now.sum("relabel_call_seconds_count{"); got != float64(asked) || asked == 0 {
+		t.Errorf("%v requests are counted, %d were made", got, asked)
+	}
+	if got := now.sum(`relabel_tokens_total{kind="completion"`); got != float64(used) || used == 0 {
+		t.Errorf("%v tokens are counted, the calls have %d", got, used)
 	}
 	// How long a test's models and sandboxes take is for nobody to say, but all of it is there.
 	for _, name := range []string{"relabel_rollout_seconds_total{", "relabel_commit_seconds_sum", "relabel_sandbox_start_seconds_sum", "relabel_critical_path_ideal_seconds"} {

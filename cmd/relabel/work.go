@@ -97,7 +97,7 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, m
 	}
 	me, slots := f.newWorker(host), mixer.Slots{Rollouts: f.Rollouts, Ahead: f.Ahead}
 	log = log.With().Str("worker", me.Name).Logger()
-	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, newPolicies(db, f.Secrets, log)), Owner: me.Name, Lease: f.Lease,
+	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, newPolicies(db, f.Secrets, m, log)), Owner: me.Name, Lease: f.Lease,
 		Slots: slots, Log: log, Observe: m.ofRollouts()})
 	m.registry.MustRegister(rollouts{mix.Activity})
 	exporter := shard.NewExporter(shard.Config{Store: db.Store, Root: exports, Log: log, Version: version})
