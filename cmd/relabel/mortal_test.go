@@ -330,4 +330,3 @@ func (m *mortal) diverged() string {
 	}
 	return ""
 }
-
