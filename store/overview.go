@@ -44,61 +44,73 @@ func (r *progressRow) addTo(sum *relabel.Progress) {
 func (s *Store) Overview(ctx context.Context) (relabel.Overview, error) {
 	o := relabel.Overview{Total: relabel.Progress{Trajectories: map[relabel.TrajectoryState]int{}}, Jobs: map[string]int{}, Runs: []relabel.RunOverview{}}
 	b := &pgx.Batch{}
-	var row progressRow
-	b.Queue("SELECT " + progressColumns + " FROM trajectories GROUP BY state").Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, row.fields(), func() error { row.addTo(&o.Total); return nil })
-		return err
-	})
+	runs := queueRuns(b, &o)
+	queueProgress(b, &o, runs)
+	queueTimes(b, &o, runs)
 	var queue string
 	var waiting int
 	b.Queue(`SELECT queue, count(*) FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'scheduled') GROUP BY queue`).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&queue, &waiting}, func() error { o.Jobs[queue] = waiting; return nil })
 		return err
 	})
-	var all relabel.TimeReport
-	b.Queue(timesOfTrajectories + "tr.state = 'done' GROUP BY tr.id) SELECT " + sums + " FROM each").QueryRow(func(r pgx.Row) error {
-		return r.Scan(timeFields(&all)...)
-	})
-	queueRuns(b, &o)
-	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
-		return o, classify(err)
-	}
-	o.Ideal, o.Actual, o.Efficiency = all.Ideal, all.Actual, relabel.Efficiency(all.Ideal, all.Actual)
-	return o, nil
+	return o, classify(s.pool.SendBatch(ctx, b).Close())
 }
 
-// queueRuns reads the running iterations of each run.
-func queueRuns(b *pgx.Batch, o *relabel.Overview) {
-	at := func(id relabel.ID, name string) *relabel.RunOverview {
-		if n := len(o.Runs); n == 0 || o.Runs[n-1].RunID != id {
-			o.Runs = append(o.Runs, relabel.RunOverview{RunID: id, Name: name})
-		}
-		return &o.Runs[len(o.Runs)-1]
-	}
-	var id relabel.ID
-	var name string
-	var row progressRow
-	b.Queue(`SELECT ru.id, ru.name, p.* FROM runs ru JOIN (SELECT run_id, ` + progressColumns + ` FROM trajectories
-			WHERE iteration_id IN (SELECT id FROM iterations WHERE state = 'running') GROUP BY run_id, state) AS p ON p.run_id = ru.id
-		ORDER BY ru.created_at DESC, ru.id`).Query(func(rows pgx.Rows) error {
-		var run relabel.ID
-		_, err := pgx.ForEachRow(rows, append([]any{&id, &name, &run}, row.fields()...), func() error {
-			row.addTo(&at(id, name).Progress)
+// queueRuns reads the runs that have a running iteration, the newest first. Their places
+// in o.Runs are known when the batch's next answers are read.
+func queueRuns(b *pgx.Batch, o *relabel.Overview) (places map[relabel.ID]int) {
+	places = map[relabel.ID]int{}
+	var run relabel.RunOverview
+	b.Queue(`SELECT id, name FROM runs WHERE id IN (SELECT run_id FROM iterations WHERE state = 'running') ORDER BY created_at DESC, id`).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&run.RunID, &run.Name}, func() error {
+			places[run.RunID] = len(o.Runs)
+			o.Runs = append(o.Runs, run)
 			return nil
 		})
 		return err
 	})
-	var times relabel.TimeReport
-	b.Queue(timesOfTrajectories + `tr.state = 'done' AND tr.iteration_id IN (SELECT id FROM iterations WHERE state = 'running') GROUP BY tr.id)
-		SELECT it.run_id, ` + sums + ` FROM each JOIN iterations it ON it.id = each.iteration_id GROUP BY it.run_id`).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, append([]any{&id}, timeFields(&times)...), func() error {
-			for i := range o.Runs {
-				if o.Runs[i].RunID == id {
-					o.Runs[i].Efficiency = relabel.Efficiency(times.Ideal, times.Actual)
-				}
+	return places
+}
+
+// queueProgress counts everything, and what belongs to running iterations by run.
+func queueProgress(b *pgx.Batch, o *relabel.Overview, runs map[relabel.ID]int) {
+	var iterationRun relabel.ID
+	var running bool
+	var row progressRow
+	b.Queue(`SELECT it.run_id, it.state = 'running', p.* FROM iterations it JOIN LATERAL (SELECT ` + progressColumns + ` FROM trajectories
+		WHERE iteration_id = it.id GROUP BY state) p ON true`).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, append([]any{&iterationRun, &running}, row.fields()...), func() error {
+			row.addTo(&o.Total)
+			if at, known := runs[iterationRun]; known && running {
+				row.addTo(&o.Runs[at].Progress)
 			}
 			return nil
 		})
+		return err
+	})
+}
+
+// queueTimes sums up the times of everything, and of running iterations by run.
+func queueTimes(b *pgx.Batch, o *relabel.Overview, runs map[relabel.ID]int) {
+	var iterationRun relabel.ID
+	var running bool
+	var one, all relabel.TimeReport
+	byRun := map[relabel.ID]relabel.TimeReport{}
+	b.Queue(`SELECT it.run_id, it.state = 'running', ` + timeSums + timeRows + `JOIN iterations it ON it.id = tr.iteration_id
+		GROUP BY it.id`).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, append([]any{&iterationRun, &running}, timeFields(&one)...), func() error {
+			all = all.Add(one)
+			if running {
+				byRun[iterationRun] = byRun[iterationRun].Add(one)
+			}
+			return nil
+		})
+		o.Ideal, o.Actual, o.Efficiency = all.Ideal, all.Actual, all.Efficiency
+		for run, times := range byRun {
+			if at, known := runs[run]; known {
+				o.Runs[at].Efficiency = times.Efficiency
+			}
+		}
 		return err
 	})
 }

@@ -48,30 +48,23 @@ func (s *Store) RecordTime(ctx context.Context, f relabel.Fence, spent relabel.T
 	})
 }
 
-// timesOfTrajectories sums up the attempts that have ended, for each trajectory that the
-// condition to be put behind it chooses.
-const timesOfTrajectories = `WITH each AS (
-	SELECT tr.iteration_id, tr.state = 'done' AS done, count(ti.number) AS attempts,
-		coalesce(sum(ti.start_ms), 0) AS start_ms, coalesce(sum(ti.slot_ms), 0) AS slot_ms, coalesce(sum(ti.replay_ms), 0) AS replay_ms,
-		coalesce(sum(ti.endpoint_ms), 0) AS endpoint_ms, coalesce(sum(ti.model_ms), 0) AS model_ms, coalesce(sum(ti.sandbox_ms), 0) AS sandbox_ms,
-		coalesce(sum(ti.database_ms), 0) AS database_ms, coalesce(sum(ti.end_ms), 0) AS end_ms, coalesce(sum(ti.labels_ms), 0) AS labels_ms,
-		coalesce(sum(ti.verify_ms), 0) AS verify_ms, coalesce(sum(ti.engine_ms), 0) AS engine_ms,
-		coalesce(sum(extract(epoch FROM a.ended_at - a.started_at) * 1000) FILTER (WHERE ti.number IS NULL), 0) AS lost_ms,
-		coalesce(max(ti.ideal_ms) FILTER (WHERE a.outcome = 'done'), 0) AS ideal_ms
-	FROM trajectories tr
-	JOIN attempts a ON a.trajectory_id = tr.id
-	LEFT JOIN attempt_times ti ON (ti.trajectory_id, ti.number) = (a.trajectory_id, a.number)
-	WHERE a.outcome IS NOT NULL AND `
+// timeSums say where the time of ended attempts went. The time on the critical path
+// leaves out what is made ready ahead of need, waits for a place, and the verification;
+// a trajectory that is done has one attempt that did it.
+const timeSums = `count(ti.number),
+	coalesce(sum(ti.start_ms), 0)::bigint, coalesce(sum(ti.slot_ms), 0)::bigint, coalesce(sum(ti.replay_ms), 0)::bigint,
+	coalesce(sum(ti.endpoint_ms), 0)::bigint, coalesce(sum(ti.model_ms), 0)::bigint, coalesce(sum(ti.sandbox_ms), 0)::bigint,
+	coalesce(sum(ti.database_ms), 0)::bigint, coalesce(sum(ti.end_ms), 0)::bigint, coalesce(sum(ti.labels_ms), 0)::bigint,
+	coalesce(sum(ti.verify_ms), 0)::bigint, coalesce(sum(ti.engine_ms), 0)::bigint,
+	coalesce(sum(extract(epoch FROM a.ended_at - a.started_at) * 1000) FILTER (WHERE ti.number IS NULL), 0)::bigint,
+	coalesce(sum(ti.ideal_ms) FILTER (WHERE a.outcome = 'done'), 0)::bigint,
+	coalesce(sum(coalesce(ti.replay_ms + ti.endpoint_ms + ti.model_ms + ti.sandbox_ms + ti.database_ms + ti.end_ms + ti.labels_ms + ti.engine_ms,
+		extract(epoch FROM a.ended_at - a.started_at) * 1000)) FILTER (WHERE tr.state = 'done'), 0)::bigint`
 
-// sums add up trajectories; the time on the critical path leaves out what is made ready
-// ahead of need, the wait for a place, and the verification.
-const sums = `coalesce(sum(attempts), 0)::bigint AS attempts,
-	coalesce(sum(start_ms), 0)::bigint, coalesce(sum(slot_ms), 0)::bigint, coalesce(sum(replay_ms), 0)::bigint,
-	coalesce(sum(endpoint_ms), 0)::bigint, coalesce(sum(model_ms), 0)::bigint, coalesce(sum(sandbox_ms), 0)::bigint,
-	coalesce(sum(database_ms), 0)::bigint, coalesce(sum(end_ms), 0)::bigint, coalesce(sum(labels_ms), 0)::bigint,
-	coalesce(sum(verify_ms), 0)::bigint, coalesce(sum(engine_ms), 0)::bigint, coalesce(sum(lost_ms), 0)::bigint,
-	coalesce(sum(ideal_ms) FILTER (WHERE done), 0)::bigint,
-	coalesce(sum(replay_ms + endpoint_ms + model_ms + sandbox_ms + database_ms + end_ms + labels_ms + engine_ms + lost_ms) FILTER (WHERE done), 0)::bigint`
+// timeRows are what they sum up. One whose worker died has no times.
+const timeRows = ` FROM trajectories tr
+	JOIN attempts a ON a.trajectory_id = tr.id AND a.outcome IS NOT NULL
+	LEFT JOIN attempt_times ti ON (ti.trajectory_id, ti.number) = (a.trajectory_id, a.number) `
 
 // FindTime says where a trajectory's time went. CodeNotFound where there is none.
 func (s *Store) FindTime(ctx context.Context, trajectory relabel.ID) (relabel.TimeReport, error) {
@@ -79,8 +72,9 @@ func (s *Store) FindTime(ctx context.Context, trajectory relabel.ID) (relabel.Ti
 		return relabel.TimeReport{}, err
 	}
 	var r relabel.TimeReport
-	err := s.pool.QueryRow(ctx, timesOfTrajectories+"tr.id = $1 GROUP BY tr.id) SELECT "+sums+" FROM each", trajectory).Scan(timeFields(&r)...)
-	return efficient(r), classify(err)
+	err := s.pool.QueryRow(ctx, "SELECT "+timeSums+timeRows+"WHERE tr.id = $1", trajectory).Scan(timeFields(&r)...)
+	r.Efficiency = relabel.Efficiency(r.Ideal, r.Actual)
+	return r, classify(err)
 }
 
 // ListTimes says where the time of each of a run's iterations went, in the order they
@@ -89,12 +83,11 @@ func (s *Store) ListTimes(ctx context.Context, run relabel.ID) ([]relabel.Iterat
 	if _, err := s.FindRun(ctx, run); err != nil {
 		return nil, err
 	}
-	rows, _ := s.pool.Query(ctx, timesOfTrajectories+`tr.run_id = $1 GROUP BY tr.id)
-		SELECT it.id, it.number, it.kind, `+sums+` FROM iterations it LEFT JOIN each ON each.iteration_id = it.id
-		WHERE it.run_id = $1 GROUP BY it.id ORDER BY it.created_at, it.id`, run)
+	rows, _ := s.pool.Query(ctx, "SELECT it.id, it.number, it.kind, ts.* FROM iterations it LEFT JOIN LATERAL (SELECT "+timeSums+timeRows+
+		"WHERE tr.iteration_id = it.id) ts ON true WHERE it.run_id = $1 ORDER BY it.created_at, it.id", run)
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (it relabel.IterationTime, err error) {
 		err = row.Scan(append([]any{&it.IterationID, &it.Number, &it.Kind}, timeFields(&it.TimeReport)...)...)
-		it.TimeReport = efficient(it.TimeReport)
+		it.Efficiency = relabel.Efficiency(it.Ideal, it.Actual)
 		return it, err
 	})
 	return list, classify(err)
@@ -104,9 +97,4 @@ func timeFields(r *relabel.TimeReport) []any {
 	s := &r.Spent
 	return []any{&r.Attempts, &s.Start, &s.Slot, &s.Replay, &s.Endpoint, &s.Model, &s.Sandbox, &s.Database, &s.End,
 		&s.Labels, &s.Verify, &s.Engine, &r.Lost, &r.Ideal, &r.Actual}
-}
-
-func efficient(r relabel.TimeReport) relabel.TimeReport {
-	r.Efficiency = relabel.Efficiency(r.Ideal, r.Actual)
-	return r
 }
