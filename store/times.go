@@ -56,12 +56,15 @@ const timeSums = `count(ti.number),
 	coalesce(sum(ti.endpoint_ms), 0)::bigint, coalesce(sum(ti.model_ms), 0)::bigint, coalesce(sum(ti.sandbox_ms), 0)::bigint,
 	coalesce(sum(ti.database_ms), 0)::bigint, coalesce(sum(ti.end_ms), 0)::bigint, coalesce(sum(ti.labels_ms), 0)::bigint,
 	coalesce(sum(ti.verify_ms), 0)::bigint, coalesce(sum(ti.engine_ms), 0)::bigint,
-	coalesce(sum(extract(epoch FROM a.ended_at - a.started_at) * 1000) FILTER (WHERE ti.number IS NULL), 0)::bigint,
+	coalesce(sum(` + lost + `), 0)::bigint,
 	coalesce(sum(ti.ideal_ms) FILTER (WHERE a.outcome = 'done'), 0)::bigint,
 	coalesce(sum(coalesce(ti.replay_ms + ti.endpoint_ms + ti.model_ms + ti.sandbox_ms + ti.database_ms + ti.end_ms + ti.labels_ms + ti.engine_ms,
-		extract(epoch FROM a.ended_at - a.started_at) * 1000)) FILTER (WHERE tr.state = 'done'), 0)::bigint`
+		` + lost + `)) FILTER (WHERE tr.state = 'done'), 0)::bigint`
 
-// timeRows are what they sum up. One whose worker died has no times.
+// lost is the length of an attempt whose worker died and told nothing.
+const lost = `CASE WHEN ti.number IS NULL AND a.outcome IN ('lost', 'diverged') THEN extract(epoch FROM a.ended_at - a.started_at) * 1000 END`
+
+// timeRows are what they sum up.
 const timeRows = ` FROM trajectories tr
 	JOIN attempts a ON a.trajectory_id = tr.id AND a.outcome IS NOT NULL
 	LEFT JOIN attempt_times ti ON (ti.trajectory_id, ti.number) = (a.trajectory_id, a.number) `
