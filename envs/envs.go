@@ -17,13 +17,44 @@ type Host interface {
 	EnsureImage(ctx context.Context, image string) error
 	// Create starts a sandbox and returns when its commands can run. A sandbox of the
 	// same Spec.Name that is still there is replaced. What was made when Create fails
-	// is removed again. Errors are CodeImageMissing or CodeEnvironment.
+	// is removed again. Errors are CodeImageMissing or CodeEnvironment; they wrap
+	// ErrEngine where it is not the image or the sandbox that failed.
+	//
+	// ctx is the owner's for as long as the sandbox is used: once it is over the sandbox is
+	// told no more that anyone is there, and ends by itself after the host's silence,
+	// whatever became of the owner. Close is due all the same.
 	Create(ctx context.Context, spec Spec) (Sandbox, error)
-	// Reap removes every sandbox of this host's instance for which keep says no, and
-	// returns their names. Sandboxes of others are never touched.
+	// Reap removes every sandbox of this host's instance for which keep says no, with the
+	// volumes and networks that are theirs, and returns their names. What is others' is
+	// never touched.
 	Reap(ctx context.Context, keep func(Labels) bool) (removed []string, err error)
 	// Name says which engine this is, for the record (e.g. unix:///var/run/docker.sock).
 	Name() string
+}
+
+// Engine is a Host that can be asked how it is: one Docker engine, of perhaps many. It
+// is safe for concurrent use.
+type Engine interface {
+	Host
+	// Look asks the engine how it is. CodeUnavailable while it does not answer.
+	Look(ctx context.Context) (Condition, error)
+	// HasImage says whether the image is present, without pulling it.
+	HasImage(ctx context.Context, image string) (bool, error)
+	// Tidy removes images that this host pulled and nobody uses, the least recently used
+	// first, until there is as much room as it was told to keep. Images of others stay.
+	Tidy(ctx context.Context) error
+	// Close lets go of the engine's connections. Sandboxes live on.
+	Close() error
+}
+
+// Condition is how an engine is.
+type Condition struct {
+	CPUs int
+	// Full says why nothing new should be begun there, in words; "" where there is room.
+	Full string
+	// Free is how many bytes are left for images and layers; negative where that cannot be
+	// known from here.
+	Free int64
 }
 
 // Labels say whose a sandbox is. They are set on the container.
@@ -86,8 +117,9 @@ type Sandbox interface {
 	// Close removes the container. It is safe to call more than once, and after the
 	// container died; it works on a cancelled context by taking its own deadline.
 	Close(ctx context.Context) error
-	// ID is the engine's id of the container.
+	// ID is the engine's id of the container, and HostName the Name of the host it is on.
 	ID() string
+	HostName() string
 }
 
 // Command is one command in a fresh process group, with standard input empty.
@@ -111,6 +143,7 @@ type Result struct {
 	Tail    []byte // the last MaxOutput/2 bytes where output was cut, else nil
 	Dropped int64  // bytes between Output and Tail that are gone
 	Exit    int    // exit code; 128+n where signal n ended it
+	Memory  bool   // the kernel killed it, or a process of its, because memory was out
 	Ended   Ended
 	Elapsed time.Duration
 }

@@ -23,6 +23,10 @@ var (
 	ErrTooLarge = errors.New("too large for a patch")
 )
 
+// ErrEngine is wrapped by errors of a host whose engine failed: it does not answer, or
+// not as it should. What another host might do well need not fail because of it.
+var ErrEngine = errors.New("the engine failed")
+
 // SandboxName is the deterministic name of a trajectory's container: what a lost
 // answer or a dead worker left is found again by it.
 func SandboxName(trajectory relabel.ID, attempt int, purpose string) string {

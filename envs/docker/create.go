@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types"
@@ -41,7 +40,7 @@ func (h *Host) checkRuntime(ctx context.Context, runtime string) error {
 	if runtime == "" {
 		return nil
 	}
-	call, cancel := context.WithTimeout(ctx, callTime)
+	call, cancel := context.WithTimeout(ctx, h.times.Call)
 	defer cancel()
 	info, err := h.client.Info(call)
 	if err != nil {
@@ -80,9 +79,15 @@ func (h *Host) createContainer(ctx context.Context, spec envs.Spec) (id string, 
 }
 
 func (h *Host) tryCreate(ctx context.Context, spec envs.Spec, quota bool) (string, error) {
-	call, cancel := context.WithTimeout(ctx, createTime)
+	volumes, err := h.volumesOf(ctx, spec.Image)
+	if err != nil {
+		return "", err
+	}
+	call, cancel := context.WithTimeout(ctx, h.times.Create)
 	defer cancel()
-	made, err := h.client.ContainerCreate(call, h.containerConfig(spec), hostConfig(spec.Limits, quota), nil, nil, spec.Name)
+	config := hostConfig(spec.Limits, quota)
+	config.Mounts = ownVolumes(volumes, labelsOf(h.instance, spec.Labels))
+	made, err := h.client.ContainerCreate(call, h.containerConfig(spec), config, nil, nil, spec.Name)
 	return made.ID, err
 }
 
@@ -100,7 +105,7 @@ func isQuotaRefusal(err error) bool {
 // start attaches to the created container, starts it and shakes hands with sandboxd.
 func (h *Host) start(ctx context.Context, spec envs.Spec, id string) (*Sandbox, error) {
 	// One time limit for all of it; the connection outlives it.
-	call, cancel := context.WithTimeout(ctx, startTime)
+	call, cancel := context.WithTimeout(ctx, h.times.Start)
 	defer cancel()
 	attached, err := h.attach(call, id)
 	if err != nil {
@@ -116,43 +121,52 @@ func (h *Host) start(ctx context.Context, spec envs.Spec, id string) (*Sandbox, 
 		_, err := stream.Write(h.sandboxd)
 		written <- err
 	}()
-	session, err := remote.Open(call, stream, spec.Workdir, spec.Labels.Deadline)
+	session, err := remote.Open(call, stream, remote.Config{
+		Workdir: spec.Workdir, Deadline: spec.Labels.Deadline, Silence: h.silence, Why: func(broke error) error { return h.why(id, broke) },
+	})
 	if err != nil {
 		stream.Close() // unblocks the writing
+		if errors.Is(call.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
+			err = errors.Join(err, call.Err()) // the engine's doing
+		}
 		if says := stream.said(); says != "" {
 			err = errors.Join(err, fmt.Errorf("the container says: %s", says))
 		}
-		return nil, failed(ctx, "start sandboxd in image "+spec.Image, errors.Join(err, <-written))
+		return nil, sandboxdFailed(ctx, spec.Image, errors.Join(err, <-written))
 	}
+	session.OwnedBy(ctx)
 	return &Sandbox{Session: session, host: h, id: id, name: spec.Name}, nil
+}
+
+// sandboxdFailed is the error of a sandboxd that did not start. That is the image's doing,
+// unless time was over.
+func sandboxdFailed(ctx context.Context, image string, err error) error {
+	const what = "start sandboxd in image "
+	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+		return failed(ctx, what+image, err)
+	}
+	return relabel.Errorf(relabel.CodeEnvironment, "Docker could not %s%s", what, image).Because(err)
 }
 
 // attach attaches to a container within ctx's time. The connection lives on: it would be
 // bound to the context that it is made with, and the engine's client does not look at
-// that while it waits for an engine that hangs. So ctx is looked at here, and a connection
-// that comes too late is closed.
+// that while it waits for an engine that hangs. So ctx is looked at here, and closes the
+// connection that is being made.
 func (h *Host) attach(ctx context.Context, id string) (types.HijackedResponse, error) {
-	var attached types.HijackedResponse
-	done := make(chan error, 1)
-	go func() {
-		var err error
-		attached, err = h.client.ContainerAttach(context.WithoutCancel(ctx), id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
-		done <- err
-	}()
-	select {
-	case err := <-done:
+	connection := &dialled{}
+	stop := context.AfterFunc(ctx, connection.close)
+	making := context.WithValue(context.WithoutCancel(ctx), dialledKey{}, connection)
+	attached, err := h.client.ContainerAttach(making, id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	if stop() || err == nil && ctx.Err() == nil {
 		return attached, err
-	case <-ctx.Done():
-		go func() {
-			if <-done == nil {
-				attached.Close()
-			}
-		}()
-		return types.HijackedResponse{}, ctx.Err()
 	}
+	if err == nil {
+		attached.Close()
+	}
+	return types.HijackedResponse{}, ctx.Err()
 }
 
 // cleanUpContext outlives a cancelled ctx by its own time limit.
-func cleanUpContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), removeTime+10*time.Second)
+func (h *Host) cleanUpContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), h.times.Remove+h.times.Call)
 }

@@ -8,46 +8,60 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/client"
+	"github.com/rs/zerolog"
 
 	"relabel"
 	"relabel/envs"
 )
 
-// How long calls to the engine may take.
-const (
-	callTime   = 30 * time.Second // what the engine answers from memory
-	createTime = 2 * time.Minute
-	startTime  = 2 * time.Minute
-	removeTime = time.Minute
-	pullTime   = time.Hour
-)
-
 // Config says which engine to use, and whose sandboxes it makes there.
 type Config struct {
-	Address  string // e.g. unix:///var/run/docker.sock; "" is DOCKER_HOST, or the default socket
+	Address  string // see ParseAddress; "" is DOCKER_HOST, or the default socket
 	Instance string // labels what is ours on the engine; must not be empty
 	Sandboxd string // the static sandboxd; "" is $RELABEL_SANDBOXD, or the file beside this program
+	// Silence is how long a sandbox lives on when its owner is not heard of; 0 means
+	// remote.DefaultSilence.
+	Silence time.Duration
+	Times   Times // what is 0 is as in DefaultTimes
+	Images  Images
+	// MinFree is how many bytes are to stay free where the engine keeps its images and
+	// layers, as far as that can be seen from here; 0: nobody looks.
+	MinFree int64
+	Free    func(path string) (bytes int64, err error) // nil means FreeBytes
+	Log     zerolog.Logger                             // of pulls and removals
 }
 
-// Host makes sandboxes on one engine. It implements envs.Host.
+// Host makes sandboxes on one engine. It implements envs.Engine.
 type Host struct {
+	address  Address
 	client   *client.Client
 	instance string
 	sandboxd []byte
+	silence  time.Duration
+	times    Times
+	images   Images
+	minFree  int64
+	free     func(path string) (int64, error)
+	log      zerolog.Logger
 	noQuota  atomic.Bool // the engine cannot bound a writable layer
 
-	mu    sync.Mutex
-	pulls map[string]*pull
+	pulling chan struct{} // places for pulls at once
+	mu      sync.Mutex
+	pulls   map[string]*pull
+	volumes map[string][]string // paths that an image declares volumes at
+	engine  engineFacts
 }
 
-var _ envs.Host = (*Host)(nil)
+var _ envs.Engine = (*Host)(nil)
 
 // NewHost prepares an engine's client; it asks the engine nothing yet. It fails with
 // CodeInvalid for an address or an instance that cannot be, and with CodeUnavailable
@@ -56,15 +70,26 @@ func NewHost(c Config) (*Host, error) {
 	if c.Instance == "" {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "a Docker host needs an instance to label its sandboxes with").On("instance")
 	}
+	address, err := ParseAddress(c.Address)
+	if err != nil {
+		return nil, err
+	}
 	sandboxd, err := readSandboxd(c.Sandboxd)
 	if err != nil {
 		return nil, err
 	}
-	engine, err := newClient(c.Address)
+	engine, err := newClient(address)
 	if err != nil {
 		return nil, err
 	}
-	return &Host{client: engine, instance: c.Instance, sandboxd: sandboxd, pulls: map[string]*pull{}}, nil
+	if c.Free == nil {
+		c.Free = FreeBytes
+	}
+	return &Host{
+		address: address, client: engine, instance: c.Instance, sandboxd: sandboxd, silence: c.Silence, times: c.Times.orDefault(),
+		images: c.Images, minFree: c.MinFree, free: c.Free, log: c.Log.With().Str("docker", address.Name).Logger(),
+		pulling: make(chan struct{}, c.Images.atOnce()), pulls: map[string]*pull{}, volumes: map[string][]string{},
+	}, nil
 }
 
 // readSandboxd reads the static binary that every sandbox gets: the named one, else that
@@ -87,43 +112,45 @@ func readSandboxd(path string) ([]byte, error) {
 	return binary, nil
 }
 
-func unreachable(engine *client.Client, err error) error {
-	return relabel.Errorf(relabel.CodeUnavailable, "the Docker engine at %s does not answer: install and start one (`make install`), and see that this user may speak to it", engine.DaemonHost()).Because(err)
-}
-
-func newClient(address string) (*client.Client, error) {
-	opts := []client.Opt{client.FromEnv, client.WithAPIVersionNegotiation()}
-	if address != "" {
-		opts = append(opts, client.WithHost(address))
-	}
-	engine, err := client.NewClientWithOpts(opts...)
-	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "no Docker client for %q", address).Because(err)
-	}
-	return engine, nil
-}
-
 // Name says which engine this is.
-func (h *Host) Name() string { return h.client.DaemonHost() }
+func (h *Host) Name() string { return h.address.Name }
+
+// Slots is how many sandboxes the address allows at once; 0 where it says nothing.
+func (h *Host) Slots() int { return h.address.Slots }
 
 // Ping fails with CodeUnavailable while the engine does not answer.
 func (h *Host) Ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, h.times.Ping)
 	defer cancel()
 	if _, err := h.client.Ping(ctx); err != nil {
-		return unreachable(h.client, err)
+		return h.unreachable(err)
 	}
 	return nil
+}
+
+func (h *Host) unreachable(err error) error {
+	advice := "see that it runs there, and that this user may speak to it"
+	if h.address.url.Scheme == "unix" {
+		advice = "install and start one (`make install`), and see that this user may speak to it"
+	}
+	return relabel.Errorf(relabel.CodeUnavailable, "the Docker engine at %s does not answer: %s", h.Name(), advice).Because(errors.Join(envs.ErrEngine, err))
 }
 
 // Close lets go of the engine's connections. Sandboxes live on.
 func (h *Host) Close() error { return h.client.Close() }
 
 // failed is a CodeEnvironment error of the engine. Where the caller's own context was
-// over, its error is what is returned, wrapped.
+// over, its error is what is returned, wrapped. What the engine refused for a reason that
+// lies in the question is no failure of its own.
 func failed(ctx context.Context, what string, err error) error {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return relabel.Errorf(relabel.CodeEnvironment, "%s: stopped", what).Because(context.Cause(ctx))
+	case errors.Is(err, context.DeadlineExceeded):
+		return relabel.Errorf(relabel.CodeEnvironment, "Docker did not %s in time", what).Because(errors.Join(envs.ErrEngine, err))
+	case errdefs.IsInvalidArgument(err), errdefs.IsNotFound(err), errdefs.IsConflict(err), errdefs.IsPermissionDenied(err), errdefs.IsNotImplemented(err):
+	default:
+		err = errors.Join(envs.ErrEngine, err)
 	}
 	return relabel.Errorf(relabel.CodeEnvironment, "Docker could not %s", what).Because(err)
 }

@@ -2,14 +2,8 @@ package docker
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"io"
-	"strings"
 
 	"github.com/containerd/errdefs"
-	"github.com/docker/docker/api/types/image"
-	"github.com/docker/docker/client"
 
 	"relabel"
 )
@@ -23,9 +17,12 @@ type pull struct {
 // EnsureImage makes the image present: see envs.Host. Several calls for one image pull
 // it once.
 func (h *Host) EnsureImage(ctx context.Context, name string) error {
-	there, err := h.hasImage(ctx, name)
-	if there || err != nil {
+	there, err := h.HasImage(ctx, name)
+	if err != nil {
 		return err
+	}
+	if there {
+		return h.noteUse(ctx, name)
 	}
 	h.mu.Lock()
 	p := h.pulls[name]
@@ -45,7 +42,9 @@ func (h *Host) EnsureImage(ctx context.Context, name string) error {
 }
 
 func (h *Host) finishPull(ctx context.Context, name string, p *pull) {
-	ctx, cancel := context.WithTimeout(ctx, pullTime)
+	h.pulling <- struct{}{}
+	defer func() { <-h.pulling }()
+	ctx, cancel := context.WithTimeout(ctx, h.times.Pull)
 	defer cancel()
 	p.err = h.pull(ctx, name)
 	h.mu.Lock()
@@ -54,12 +53,16 @@ func (h *Host) finishPull(ctx context.Context, name string, p *pull) {
 	close(p.done)
 }
 
-func (h *Host) hasImage(ctx context.Context, name string) (bool, error) {
-	call, cancel := context.WithTimeout(ctx, callTime)
+// HasImage is envs.Engine's. A name that no image can have is CodeImageMissing.
+func (h *Host) HasImage(ctx context.Context, name string) (bool, error) {
+	call, cancel := context.WithTimeout(ctx, h.times.Call)
 	defer cancel()
-	_, err := h.client.ImageInspect(call, name)
+	found, err := h.client.ImageInspect(call, name)
 	switch {
 	case err == nil:
+		if found.Config != nil {
+			h.noteVolumes(name, found.Config.Volumes)
+		}
 		return true, nil
 	case errdefs.IsNotFound(err):
 		return false, nil
@@ -67,39 +70,6 @@ func (h *Host) hasImage(ctx context.Context, name string) (bool, error) {
 		return false, missing(name, err)
 	}
 	return false, failed(ctx, "look for image "+name, err)
-}
-
-// pull pulls an image to its end.
-func (h *Host) pull(ctx context.Context, name string) error {
-	progress, err := h.client.ImagePull(ctx, name, image.PullOptions{})
-	if err == nil {
-		defer progress.Close()
-		err = readPull(progress)
-	}
-	switch {
-	case err == nil:
-		return nil
-	case client.IsErrConnectionFailed(err), ctx.Err() != nil, strings.Contains(err.Error(), "no space left"):
-		return failed(ctx, "pull "+name, err)
-	}
-	return missing(name, err)
-}
-
-// readPull reads the engine's progress lines, the last of which may be an error.
-func readPull(progress io.Reader) error {
-	for lines := json.NewDecoder(progress); ; {
-		var line struct {
-			Error string `json:"error"`
-		}
-		if err := lines.Decode(&line); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if line.Error != "" {
-			return errors.New(line.Error)
-		}
-	}
 }
 
 func missing(name string, err error) error {

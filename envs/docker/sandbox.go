@@ -26,6 +26,9 @@ var _ envs.Sandbox = (*Sandbox)(nil)
 // ID is the container's id.
 func (s *Sandbox) ID() string { return s.id }
 
+// HostName is the engine's.
+func (s *Sandbox) HostName() string { return s.host.Name() }
+
 // Close removes the container: see envs.Sandbox. After an error it may be called again.
 func (s *Sandbox) Close(ctx context.Context) error {
 	s.mu.Lock()
@@ -33,7 +36,7 @@ func (s *Sandbox) Close(ctx context.Context) error {
 	if s.removed {
 		return nil
 	}
-	ctx, cancel := cleanUpContext(ctx)
+	ctx, cancel := s.host.cleanUpContext(ctx)
 	defer cancel()
 	// sandboxd's end ends the container; the engine is asked all the same, because a
 	// sandboxd that hangs would not.

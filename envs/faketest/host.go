@@ -22,7 +22,8 @@ type Faults struct {
 	LoseAnswer bool          // Create makes the sandbox, but fails with CodeEnvironment
 	DieAfter   int           // a sandbox dies at the command after so many; 0 never
 	Slow       time.Duration // every call of a sandbox takes so much longer
-	EngineDown bool          // Create, EnsureImage and Reap fail with CodeEnvironment
+	EngineDown bool          // every call of the host fails, as the engine's doing
+	Full       string        // why the host has no room; "" where it has
 	Patch      error         // Patch fails with it
 }
 
@@ -31,6 +32,11 @@ type Host struct {
 	// Prepare, if set, puts into a new sandbox's working folder what its image would
 	// have there.
 	Prepare func(image, workdir string) error
+	// Silence is how long a sandbox lives on without a word from its owner; 0 is the
+	// real one's.
+	Silence time.Duration
+	// Label, if set, is the host's Name.
+	Label string
 
 	dir    string
 	images map[string]bool
@@ -42,7 +48,7 @@ type Host struct {
 	misuses []string
 }
 
-var _ envs.Host = (*Host)(nil)
+var _ envs.Engine = (*Host)(nil)
 
 // NewHost makes sandboxes in folders below dir, of the named images only.
 func NewHost(dir string, images ...string) *Host {
@@ -96,7 +102,38 @@ func (h *Host) Kill(name string) {
 }
 
 // Name is envs.Host's.
-func (h *Host) Name() string { return "fake" }
+func (h *Host) Name() string {
+	if h.Label != "" {
+		return h.Label
+	}
+	return "fake"
+}
+
+// Look is envs.Engine's. A fake has two CPUs.
+func (h *Host) Look(context.Context) (envs.Condition, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.faults.EngineDown {
+		return envs.Condition{}, relabel.Errorf(relabel.CodeUnavailable, "the engine does not answer").Because(envs.ErrEngine)
+	}
+	return envs.Condition{CPUs: 2, Full: h.faults.Full, Free: -1}, nil
+}
+
+// HasImage is envs.Engine's.
+func (h *Host) HasImage(_ context.Context, image string) (bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.faults.EngineDown {
+		return false, errDown
+	}
+	return h.images[image], nil
+}
+
+// Tidy is envs.Engine's: there is nothing to be removed.
+func (h *Host) Tidy(context.Context) error { return nil }
+
+// Close is envs.Engine's: there is nothing to let go of.
+func (h *Host) Close() error { return nil }
 
 // EnsureImage is envs.Host's.
 func (h *Host) EnsureImage(_ context.Context, image string) error {
@@ -115,7 +152,7 @@ func (h *Host) ensure(image string) error {
 	return nil
 }
 
-var errDown = relabel.Errorf(relabel.CodeEnvironment, "the engine does not answer")
+var errDown = relabel.Errorf(relabel.CodeEnvironment, "the engine does not answer").Because(envs.ErrEngine)
 
 // Create is envs.Host's.
 func (h *Host) Create(ctx context.Context, spec envs.Spec) (envs.Sandbox, error) {

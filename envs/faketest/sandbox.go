@@ -55,8 +55,14 @@ func (b *Sandbox) start(ctx context.Context, workdir, home string) error {
 		_ = inside.Serve(fromHost, toHost, home, func() { _ = closeAll() })
 	}()
 	var err error
-	b.session, err = remote.Open(ctx, pipes{fromBox, toBox, closeAll}, workdir, b.spec.Labels.Deadline)
-	return err
+	b.session, err = remote.Open(ctx, pipes{fromBox, toBox, closeAll}, remote.Config{
+		Workdir: workdir, Deadline: b.spec.Labels.Deadline, Silence: b.host.Silence,
+	})
+	if err != nil {
+		return err
+	}
+	b.session.OwnedBy(ctx)
+	return nil
 }
 
 // die ends sandboxd and what it started.
@@ -190,3 +196,6 @@ func (b *Sandbox) Close(context.Context) error {
 
 // ID is envs.Sandbox's.
 func (b *Sandbox) ID() string { return "fake-" + filepath.Base(b.root) }
+
+// HostName is the fake host's name.
+func (b *Sandbox) HostName() string { return b.host.Name() }

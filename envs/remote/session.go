@@ -13,14 +13,21 @@ import (
 	"relabel/envs/wire"
 )
 
-// How the two sides tell that the other is there: the host pings, and gives sandboxd up
-// when it hears nothing for patience; sandboxd ends itself when the host is silent for
-// silence.
-const (
-	pingEvery = 15 * time.Second
-	patience  = 90 * time.Second
-	silence   = 5 * time.Minute
-)
+// DefaultSilence is how long sandboxd lives on without a word from its host.
+const DefaultSilence = 2 * time.Minute
+
+// Config says what a sandboxd is to be.
+type Config struct {
+	Workdir  string    // where commands start
+	Deadline time.Time // it ends then in any case; zero never
+	// Silence is how long the host may say nothing until sandboxd ends itself; 0 means
+	// DefaultSilence. The host pings eight times as often, and gives sandboxd up after three
+	// quarters of it without an answer.
+	Silence time.Duration
+	// Why, if set, finds out why a session broke off: what it returns takes the place of
+	// the stream's error.
+	Why func(broke error) error
+}
 
 // Stream is a connection to a sandboxd.
 type Stream interface {
@@ -34,6 +41,7 @@ type Session struct {
 	stream Stream
 	out    *wire.Writer
 	home   string
+	config Config
 
 	mu      sync.Mutex
 	pending map[uint32]chan answer
@@ -42,6 +50,8 @@ type Session struct {
 	heard   time.Time
 	dead    error // why the session is over
 	over    chan struct{}
+	breaks  sync.Once
+	orphan  chan struct{} // closed when nobody owns the session any more
 }
 
 // errTooLong says that a request's body is longer than any may be.
@@ -53,14 +63,19 @@ type answer struct {
 	err  error
 }
 
-// Open shakes hands with the sandboxd behind stream: workdir is where commands start,
-// deadline, unless zero, when sandboxd ends in any case. It fails with CodeEnvironment,
-// also when ctx is over before. The session then owns stream.
-func Open(ctx context.Context, stream Stream, workdir string, deadline time.Time) (*Session, error) {
-	s := &Session{stream: stream, out: wire.NewWriter(stream), pending: map[uint32]chan answer{}, bodies: map[uint32][]byte{}, heard: time.Now(), over: make(chan struct{})}
+// Open shakes hands with the sandboxd behind stream. It fails with CodeEnvironment, also
+// when ctx is over before. The session then owns stream, and is ctx's no more: see OwnedBy.
+func Open(ctx context.Context, stream Stream, c Config) (*Session, error) {
+	if c.Silence <= 0 {
+		c.Silence = DefaultSilence
+	}
+	s := &Session{
+		stream: stream, out: wire.NewWriter(stream), config: c, pending: map[uint32]chan answer{}, bodies: map[uint32][]byte{},
+		heard: time.Now(), over: make(chan struct{}), orphan: make(chan struct{}),
+	}
 	stop := context.AfterFunc(ctx, func() { stream.Close() })
 	r := wire.NewReader(stream)
-	err := s.greet(r, wire.Hello{Version: wire.Version, Workdir: workdir, Silence: silence, Deadline: deadline})
+	err := s.greet(r, wire.Hello{Version: wire.Version, Workdir: c.Workdir, Silence: c.Silence, Deadline: c.Deadline})
 	if err == nil && !stop() {
 		err = ctx.Err()
 	}
@@ -120,8 +135,36 @@ func (s *Session) end(err error) {
 	}
 }
 
-// gone is the error of a session that is over.
+// OwnedBy has the session cease to say that anyone is there once ctx is over: sandboxd then
+// ends itself after its silence, unless it is spoken to. It is to be called once.
+func (s *Session) OwnedBy(ctx context.Context) {
+	stop := context.AfterFunc(ctx, func() { close(s.orphan) })
+	go func() {
+		<-s.over
+		stop()
+	}()
+}
+
+// broke ends the session because its stream broke off, unless it is over already.
+func (s *Session) broke(err error) {
+	s.breaks.Do(func() {
+		s.mu.Lock()
+		over := s.dead != nil
+		s.mu.Unlock()
+		if !over && s.config.Why != nil {
+			err = s.config.Why(err)
+		}
+		s.end(err)
+	})
+}
+
+// gone is the error of a session that is over: with the words of its reason, where that is
+// fit to be shown.
 func (s *Session) gone() error {
+	var known *relabel.Error
+	if errors.As(s.dead, &known) {
+		return relabel.Errorf(relabel.CodeEnvironment, "the sandbox is gone: %s", known.Message).Because(s.dead)
+	}
 	return relabel.Errorf(relabel.CodeEnvironment, "the sandbox is gone").Because(s.dead)
 }
 
@@ -129,7 +172,7 @@ func (s *Session) gone() error {
 func (s *Session) receive(r *wire.Reader) {
 	for {
 		if err := s.receiveFrame(r); err != nil {
-			s.end(err)
+			s.broke(err)
 			return
 		}
 	}
@@ -186,24 +229,26 @@ func (s *Session) settle(id uint32, a answer) {
 // ping keeps the dead man's switch of sandboxd from falling, and finds out when it has
 // gone without a word.
 func (s *Session) ping() {
-	tick := time.NewTicker(pingEvery)
+	tick := time.NewTicker(s.config.Silence / 8)
 	defer tick.Stop()
 	for {
 		select {
 		case <-s.over:
 			return
+		case <-s.orphan:
+			return
 		case now := <-tick.C:
 			s.mu.Lock()
 			quiet := now.Sub(s.heard)
 			s.mu.Unlock()
-			if quiet > patience {
-				s.end(fmt.Errorf("sandboxd has not answered for %s", quiet.Round(time.Second)))
+			if quiet > s.config.Silence*3/4 {
+				s.broke(fmt.Errorf("sandboxd has not answered for %s", quiet.Round(time.Second)))
 				return
 			}
 			// Beside the clock: a write to a stream that hangs does not return.
 			go func() {
 				if err := s.out.Signal(wire.KindPing, 0); err != nil {
-					s.end(err)
+					s.broke(err)
 				}
 			}()
 		}
@@ -223,20 +268,18 @@ func (s *Session) call(ctx context.Context, req wire.Request, body []byte) (wire
 	id := s.lastID
 	s.pending[id] = wait
 	s.mu.Unlock()
-	switch err := s.send(id, req, body); {
-	case errors.Is(err, wire.ErrHeadTooLong), errors.Is(err, errTooLong):
-		s.settle(id, answer{err: relabel.Errorf(relabel.CodeInvalid, "the request to the sandbox is too long").Because(err)})
-	case err != nil:
-		s.end(err)
-	}
+	// Beside the wait: a write to a stream that hangs does not return.
+	go s.send(id, req, body)
 	select {
 	case a := <-wait:
 		return a.head, a.body, a.err
 	case <-ctx.Done():
 	}
-	if err := s.out.Signal(wire.KindCancel, id); err != nil {
-		s.end(err)
-	}
+	go func() {
+		if err := s.out.Signal(wire.KindCancel, id); err != nil {
+			s.broke(err)
+		}
+	}()
 	// A command has its grace before it is killed; one that is over then is no longer heard.
 	timer := time.NewTimer(10 * time.Second)
 	defer timer.Stop()
@@ -247,11 +290,21 @@ func (s *Session) call(ctx context.Context, req wire.Request, body []byte) (wire
 	return wire.Response{}, nil, fmt.Errorf("%s in the sandbox: %w", req.Op, context.Cause(ctx))
 }
 
-func (s *Session) send(id uint32, req wire.Request, body []byte) error {
+// send sends a request. One that is too long is answered with an error; any other failure
+// is the end of the session.
+func (s *Session) send(id uint32, req wire.Request, body []byte) {
+	var err error
 	if len(body) > wire.MaxBody {
-		return fmt.Errorf("%w: %d bytes for one request, the limit is %d", errTooLong, len(body), wire.MaxBody)
+		err = fmt.Errorf("%w: %d bytes for one request, the limit is %d", errTooLong, len(body), wire.MaxBody)
+	} else {
+		err = s.out.Message(id, req, body)
 	}
-	return s.out.Message(id, req, body)
+	switch {
+	case errors.Is(err, wire.ErrHeadTooLong), errors.Is(err, errTooLong):
+		s.settle(id, answer{err: relabel.Errorf(relabel.CodeInvalid, "the request to the sandbox is too long").Because(err)})
+	case err != nil:
+		s.broke(err)
+	}
 }
 
 // Over is closed when the session has ended.

@@ -6,7 +6,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -52,7 +51,7 @@ func playing(t *testing.T, version int, answer string) net.Conn {
 }
 
 func TestSandboxdOfAnotherVersionIsRefused(t *testing.T) {
-	_, err := remote.Open(t.Context(), playing(t, wire.Version+1, ""), "/", time.Time{})
+	_, err := remote.Open(t.Context(), playing(t, wire.Version+1, ""), remote.Config{Workdir: "/"})
 	if relabel.CodeOf(err) != relabel.CodeEnvironment || !strings.Contains(err.Error(), "version") {
 		t.Errorf("got %v", err)
 	}
@@ -63,7 +62,7 @@ func TestSilentSandboxdEndsTheOpeningWithItsContext(t *testing.T) {
 	defer box.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	go cancel()
-	if _, err := remote.Open(ctx, host, "/", time.Time{}); relabel.CodeOf(err) != relabel.CodeEnvironment {
+	if _, err := remote.Open(ctx, host, remote.Config{Workdir: "/"}); relabel.CodeOf(err) != relabel.CodeEnvironment {
 		t.Errorf("got %v", err)
 	}
 }
@@ -73,7 +72,7 @@ func TestWhatIsNoFrameEndsTheSession(t *testing.T) {
 		"text": "Segmentation fault\n", "a huge frame": "\xff\xff\xff\xff\x02\x00\x00\x00\x00", "an answer to nothing": "\x00\x00\x00\x01\x02\x00\x00\x00\x09x", "a broken head": "\x00\x00\x00\x02\x03\x00\x00\x00\x02{]", "the end": "",
 	} {
 		t.Run(name, func(t *testing.T) {
-			session, err := remote.Open(t.Context(), playing(t, wire.Version, garbage), "/", time.Time{})
+			session, err := remote.Open(t.Context(), playing(t, wire.Version, garbage), remote.Config{Workdir: "/"})
 			if err != nil {
 				t.Fatal(err)
 			}

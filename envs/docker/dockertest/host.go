@@ -16,7 +16,19 @@ import (
 // fails when it leaves a sandbox behind, which is removed then.
 func NewHost(t testing.TB) *docker.Host {
 	t.Helper()
-	host, err := docker.NewHost(docker.Config{Instance: "test-" + uuid.NewString(), Sandboxd: envstest.Sandboxd(t)})
+	return NewHostWith(t, docker.Config{})
+}
+
+// NewHostWith is NewHost with settings: what is left open is a test's.
+func NewHostWith(t testing.TB, c docker.Config) *docker.Host {
+	t.Helper()
+	if c.Instance == "" {
+		c.Instance = "test-" + uuid.NewString()
+	}
+	if c.Sandboxd == "" {
+		c.Sandboxd = envstest.Sandboxd(t)
+	}
+	host, err := docker.NewHost(c)
 	if err != nil {
 		t.Fatal(err)
 	}

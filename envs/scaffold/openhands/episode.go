@@ -39,7 +39,7 @@ func Start(ctx context.Context, host envs.Host, claim relabel.Claim) (*Episode, 
 	if err != nil {
 		return nil, startFailed("making the sandbox", err)
 	}
-	e := &Episode{sandbox: sandbox, host: host.Name(), workdir: claim.Task.Workdir, limits: claim.Run.Limits, offered: names(claim.Run.Prompts.Tools)}
+	e := &Episode{sandbox: sandbox, host: sandbox.HostName(), workdir: claim.Task.Workdir, limits: claim.Run.Limits, offered: names(claim.Run.Prompts.Tools)}
 	if err := e.hideHistory(ctx, claim.Task.BaseCommit); err != nil {
 		return nil, startFailed("hiding the repository's history", errors.Join(err, sandbox.Close(ctx)))
 	}
