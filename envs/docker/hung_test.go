@@ -1,0 +1,152 @@
+package docker_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"relabel"
+	"relabel/envs"
+	"relabel/envs/docker"
+	"relabel/envs/docker/dockertest"
+	"relabel/envs/envstest"
+)
+
+// soon are deadlines for engines that hang.
+var soon = docker.Times{Ping: 200 * time.Millisecond, Call: 200 * time.Millisecond, Create: 200 * time.Millisecond,
+	Start: 5 * time.Second, Remove: 200 * time.Millisecond, Stall: 200 * time.Millisecond}
+
+// deaf is an engine that accepts and never answers.
+func deaf(t *testing.T) string {
+	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "docker.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan struct{})
+	var taken []net.Conn
+	go func() {
+		defer close(served)
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			taken = append(taken, conn)
+		}
+	}()
+	t.Cleanup(func() {
+		listener.Close()
+		<-served
+		for _, conn := range taken {
+			conn.Close()
+		}
+	})
+	return "unix://" + listener.Addr().String()
+}
+
+// hangingAt is the real engine behind a door that never answers requests that hang says.
+func hangingAt(t *testing.T, hang func(r *http.Request) bool) string {
+	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "docker.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := engineOf(t)
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(&url.URL{Scheme: "http", Host: "docker"}) },
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return behind.Dialer()(ctx)
+		}},
+	}
+	free := make(chan struct{})
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hang(r) {
+			<-free
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	})}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(listener) }()
+	t.Cleanup(func() {
+		close(free)
+		srv.Close()
+		<-served
+	})
+	return "unix://" + listener.Addr().String()
+}
+
+func wantEngine(t *testing.T, what string, code relabel.Code, err error) {
+	t.Helper()
+	if relabel.CodeOf(err) != code || !errors.Is(err, envs.ErrEngine) {
+		t.Errorf("%s: got %v, want the engine's failure with code %s", what, err, code)
+	}
+}
+
+// None of these calls brings a deadline of its own.
+func TestEngineThatNeverAnswersIsAnErrorOfEachCall(t *testing.T) {
+	host, err := docker.NewHost(docker.Config{Address: deaf(t), Instance: "test", Sandboxd: envstest.Sandboxd(t), Times: soon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	ctx := t.Context()
+	wantEngine(t, "ping", relabel.CodeUnavailable, host.Ping(ctx))
+	_, err = host.Look(ctx)
+	wantEngine(t, "look", relabel.CodeUnavailable, err)
+	_, err = host.HasImage(ctx, "image")
+	wantEngine(t, "has", relabel.CodeEnvironment, err)
+	wantEngine(t, "ensure", relabel.CodeEnvironment, host.EnsureImage(ctx, "image"))
+	_, err = host.Create(ctx, newSpec(t))
+	wantEngine(t, "create", relabel.CodeEnvironment, err)
+	spec := newSpec(t)
+	spec.Limits.Runtime = "runsc"
+	_, err = host.Create(ctx, spec)
+	wantEngine(t, "create with a runtime", relabel.CodeEnvironment, err)
+	_, err = host.Reap(ctx, func(envs.Labels) bool { return false })
+	wantEngine(t, "reap", relabel.CodeEnvironment, err)
+}
+
+func TestEngineThatHangsAtOneCallIsAnErrorOfTheCreation(t *testing.T) {
+	for what, path := range map[string]string{"create": "/containers/create", "attach": "/attach", "start": "/start", "inspection of the image": "/json"} {
+		t.Run(what, func(t *testing.T) {
+			address := hangingAt(t, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, path) })
+			instance := "test-" + newSpec(t).Labels.Trajectory
+			dockertest.NewHostWith(t, docker.Config{Instance: instance}) // sees that nothing is left behind
+			times := soon
+			times.Start, times.Create, times.Remove = 500*time.Millisecond, 5*time.Second, 5*time.Second
+			if what == "create" {
+				times.Create = 500 * time.Millisecond
+			}
+			hung, err := docker.NewHost(docker.Config{Address: address, Instance: instance, Sandboxd: envstest.Sandboxd(t), Times: times})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer hung.Close()
+			_, err = hung.Create(t.Context(), newSpec(t))
+			wantEngine(t, what, relabel.CodeEnvironment, err)
+			if _, err := hung.Look(t.Context()); err != nil {
+				t.Errorf("it answers all the same: %v", err)
+			}
+		})
+	}
+}
+
+func TestSandboxOnAnEngineThatHangsAtRemovalIsClosedWithAnError(t *testing.T) {
+	var stuck bool
+	address := hangingAt(t, func(r *http.Request) bool { return stuck && r.Method == http.MethodDelete })
+	host := dockertest.NewHostWith(t, docker.Config{Address: address, Times: docker.Times{Remove: time.Second}})
+	sandbox := start(t, host, newSpec(t))
+	stuck = true
+	wantEngine(t, "close", relabel.CodeEnvironment, sandbox.Close(t.Context()))
+	stuck = false
+	if err := sandbox.Close(t.Context()); err != nil {
+		t.Errorf("closed again: %v", err)
+	}
+}

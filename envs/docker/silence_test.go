@@ -1,0 +1,131 @@
+package docker_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/client"
+
+	"relabel/envs"
+	"relabel/envs/docker"
+	"relabel/envs/docker/dockertest"
+	"relabel/envs/envstest"
+)
+
+// holdSandbox has this test binary make a sandbox of that name, say its id and hold on to it.
+const holdSandbox = "RELABEL_TEST_HOLD_SANDBOX"
+
+func TestMain(m *testing.M) {
+	if spec := os.Getenv(holdSandbox); spec != "" {
+		hold(strings.Fields(spec))
+	}
+	os.Exit(m.Run())
+}
+
+// hold is the life of the child: it pings, as the session with a sandbox does, and waits.
+func hold(spec []string) {
+	silence, err := time.ParseDuration(spec[3])
+	if err != nil {
+		panic(err)
+	}
+	host, err := docker.NewHost(docker.Config{Instance: spec[0], Sandboxd: spec[4], Silence: silence})
+	if err != nil {
+		panic(err)
+	}
+	sandbox, err := host.Create(context.Background(), envs.Spec{Name: spec[1], Image: spec[2], Workdir: envstest.Workdir, Labels: envs.Labels{Purpose: "rollout"}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(sandbox.ID())
+	select {}
+}
+
+// startHolder starts a process that holds a sandbox, and returns the container's id.
+func startHolder(t *testing.T, silence time.Duration) (worker *os.Process, id string) {
+	t.Helper()
+	spec := newSpec(t)
+	instance := "test-" + spec.Labels.Trajectory
+	dockertest.NewHostWith(t, docker.Config{Instance: instance}) // fails the test where it is left
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s %s %s", holdSandbox, instance, spec.Name, spec.Image, silence, envstest.Sandboxd(t)))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	})
+	id, err = bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Process, strings.TrimSpace(id)
+}
+
+// waitGone waits until the engine has removed the container.
+func waitGone(t *testing.T, engine *client.Client, id string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	gone, failed := engine.ContainerWait(ctx, id, container.WaitConditionRemoved)
+	select {
+	case <-gone:
+	case err := <-failed:
+		if !client.IsErrNotFound(err) {
+			t.Fatalf("the container is still there: %v", err)
+		}
+	}
+}
+
+func TestSandboxOfAWorkerThatIsStoppedEndsAfterItsSilence(t *testing.T) {
+	worker, id := startHolder(t, time.Second)
+	if err := worker.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	waitGone(t, engineOf(t), id) // its connection stands all the while
+	if err := worker.Signal(syscall.SIGCONT); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSandboxOfAWorkerThatIsKilledGoesAtOnce(t *testing.T) {
+	worker, id := startHolder(t, time.Hour) // not because of silence
+	if err := worker.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	waitGone(t, engineOf(t), id)
+}
+
+func TestSandboxWhoseOwnerIsGoneEndsAfterItsSilence(t *testing.T) {
+	host, engine := dockertest.NewHostWith(t, docker.Config{Silence: 2 * time.Second}), engineOf(t)
+	owner, leave := context.WithCancel(t.Context())
+	lost, err := host.Create(owner, newSpec(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := start(t, host, newSpec(t))
+	leave()
+	waitGone(t, engine, lost.ID())
+	if _, err := lost.Run(t.Context(), envs.Command{Args: []string{"true"}}); err == nil || !strings.Contains(err.Error(), "nobody spoke to it") {
+		t.Errorf("got %v", err)
+	}
+	if got, _ := bash(t, kept, "echo well"); got != "well" {
+		t.Errorf("one that is spoken to: %q", got)
+	}
+	if err := lost.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
