@@ -143,7 +143,7 @@ type Result struct {
 	Tail    []byte // the last MaxOutput/2 bytes where output was cut, else nil
 	Dropped int64  // bytes between Output and Tail that are gone
 	Exit    int    // exit code; 128+n where signal n ended it
-	Memory  bool   // the kernel killed it, or a process of its, because memory was out
+	Memory  bool   // it did not end well, and the kernel had killed a process because memory was out
 	Ended   Ended
 	Elapsed time.Duration
 }

@@ -101,6 +101,34 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(ms(p50(ours))/ms(p50(bare)), "sandboxes/bare")
 }
 
+// BenchmarkFingerprint measures the fingerprint of a repository of 20,000 files whose index
+// is of another machine, as an image's is, with one file changed: the first time, when
+// git reads every file, and later ones. Wanted: first/later at least 3.
+func BenchmarkFingerprint(b *testing.B) {
+	sandbox := benchSandbox(b)
+	run(b, sandbox, []string{"bash", "-c", `set -e
+git init -q . && for d in $(seq 200); do mkdir d$d; for f in $(seq 100); do head -c 4000 /dev/urandom >d$d/$f.py; done; done
+git add -A && git -c user.name=a -c user.email=a@invalid commit -q -m base; find . -name '*.py' -exec touch -d '1 hour ago' {} +`})
+	var first, later []time.Duration
+	fingerprint := func() time.Duration {
+		return timed(func() {
+			if _, err := sandbox.Fingerprint(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+	for b.Loop() {
+		run(b, sandbox, []string{"bash", "-c", "touch .git/index; date +%N >>d7/7.py"}) // another index: what is known is void
+		first = append(first, fingerprint())
+		run(b, sandbox, []string{"bash", "-c", "date +%N >>d7/7.py"})
+		later = append(later, fingerprint())
+	}
+	b.ReportMetric(0, "ns/op") // of no meaning here
+	b.ReportMetric(ms(p50(first)), "first-p50-ms")
+	b.ReportMetric(ms(p50(later)), "later-p50-ms")
+	b.ReportMetric(ms(p50(first))/ms(p50(later)), "first/later")
+}
+
 // startBare creates and starts a container like ours that only sleeps.
 func startBare(b *testing.B, engine *client.Client, like container.InspectResponse) string {
 	config := *like.Config

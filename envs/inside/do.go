@@ -24,7 +24,7 @@ func (s *Server) do(ctx context.Context, req wire.Request, body []byte, emit fun
 		return wire.Response{Size: size}
 	case wire.OpWrite:
 		if err := s.writeFile(req.Path, body, req.Mode); err != nil {
-			return faultOf(err)
+			return faultOf(s.orDiskFull(err))
 		}
 		return wire.Response{}
 	case wire.OpStat:
@@ -38,13 +38,13 @@ func (s *Server) do(ctx context.Context, req wire.Request, body []byte, emit fun
 	case wire.OpFingerprint:
 		digest, err := s.fingerprint(ctx)
 		if err != nil {
-			return faultOf(err)
+			return faultOf(s.orDiskFull(err))
 		}
 		return wire.Response{Digest: digest}
 	case wire.OpPatch:
 		diff, binary, err := s.patch(ctx, req.Base)
 		if err != nil {
-			return faultOf(err)
+			return faultOf(s.orDiskFull(err))
 		}
 		emit(diff)
 		return wire.Response{Binary: binary}

@@ -155,6 +155,8 @@ var pathErrors = []error{
 func faultOf(err error) wire.Response {
 	fault := wire.FaultOther
 	switch {
+	case errors.Is(err, errDiskFull):
+		fault = wire.FaultDisk
 	case errors.Is(err, errNoRepository): // whatever file that was found by
 		fault = wire.FaultRepository
 	case errors.Is(err, errTooLarge):

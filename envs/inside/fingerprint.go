@@ -29,6 +29,9 @@ func (s *Server) fingerprint(ctx context.Context) (string, error) {
 	if ctx.Err() != nil {
 		return "", err
 	}
+	if full := s.orDiskFull(err); errors.Is(full, errDiskFull) {
+		return "", full // a digest of another kind would look like another tree
+	}
 	digest, walkErr := walkDigest(ctx, s.workdir)
 	if walkErr != nil {
 		return "", errors.Join(walkErr, err)

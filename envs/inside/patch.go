@@ -24,11 +24,12 @@ func (s *Server) patch(ctx context.Context, base string) (diff []byte, binary []
 	s.repo.mu.Lock()
 	defer s.repo.mu.Unlock()
 	s.processes.endAll()
-	// Commands run as we do and can write to our folder.
+	// Commands run as we do and can write to our folder, also while we warm an index there.
+	s.repo.warm = nil
 	if err := os.RemoveAll(s.repo.private); err != nil {
 		return nil, nil, err
 	}
-	if err := s.repo.prepare(); err != nil {
+	if err := s.repo.prepare(ctx, s.processes); err != nil {
 		return nil, nil, err
 	}
 	if base == "" {

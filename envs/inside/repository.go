@@ -31,7 +31,8 @@ type repository struct {
 	private string // our git folder
 	start   string // the commit that HEAD was at when the sandbox started, or first had one
 
-	mu sync.Mutex // one at a time: there is one index
+	mu   sync.Mutex // one at a time: there is one index
+	warm *warmIndex // nil where none is known
 }
 
 // openRepository looks at the repository at workdir without running git, because it is
@@ -117,7 +118,7 @@ const volatile = "\n__pycache__/\n*.py[co]\n.pytest_cache/\n"
 
 // prepare makes our git folder anew over the repository as it is now, with a copy of its
 // index, so that git knows which files it need not read again.
-func (r *repository) prepare() error {
+func (r *repository) prepare(ctx context.Context, processes *processes) error {
 	r.noteStart()
 	dir, err := gitFolder(r.workdir)
 	if err != nil {
@@ -148,28 +149,34 @@ func (r *repository) prepare() error {
 		}
 	}
 	os.Remove(filepath.Join(r.private, "index.lock"))
-	return r.copyIndex(filepath.Join(dir, "index"))
+	return r.placeIndex(ctx, processes, filepath.Join(dir, "index"))
 }
 
-func (r *repository) copyIndex(from string) error {
-	index := filepath.Join(r.private, "index")
-	os.Remove(index)
+// copyIndex copies an index with its age. Without one stage builds one.
+func copyIndex(from, to string) error {
 	source, err := openPlain(from)
 	if err != nil {
-		return nil // no index: stage builds one
+		return nil
 	}
 	defer source.Close()
-	target, err := os.Create(index)
+	target, err := os.Create(to)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(target, source)
-	return errors.Join(err, target.Close())
+	if err = errors.Join(err, target.Close()); err != nil {
+		return err
+	}
+	info, err := source.Stat()
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 // stage puts the whole working tree into our index, on top of what is tracked.
 func (r *repository) stage(ctx context.Context, processes *processes, commit string) error {
-	if err := r.prepare(); err != nil {
+	if err := r.prepare(ctx, processes); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(r.private, "index")); err == nil && r.addOpenly(ctx, processes) == nil {
@@ -218,11 +225,16 @@ func (r *repository) addOpenly(ctx context.Context, processes *processes) error 
 // as they were.
 func (r *repository) add(ctx context.Context, processes *processes) error {
 	_, err := r.git(ctx, processes, nil, "add", "-A", "--ignore-errors")
-	var failed *gitError
-	if errors.As(err, &failed) && failed.exit == 1 {
+	if isExit(err, 1) {
 		return nil
 	}
 	return err
+}
+
+// isExit reports whether err is a git command's that ended with the exit code.
+func isExit(err error, code int) bool {
+	var failed *gitError
+	return errors.As(err, &failed) && failed.exit == code
 }
 
 // git runs git on our folder and returns its standard output.

@@ -35,7 +35,7 @@ type command struct {
 // run runs a command to its end. It ends when the program itself has ended: what it
 // left in the background lives on, even where it holds the output open.
 func (s *Server) run(ctx context.Context, req wire.Request, stdin []byte, emit func([]byte)) wire.Response {
-	began := time.Now()
+	began, killed := time.Now(), oomKills()
 	c := &command{keeps: newEnds(req.MaxOutput, emit), read: make(chan error, 1)}
 	if err := s.launch(c, req, stdin); err != nil {
 		return refuseStart(c, req, err, began)
@@ -45,6 +45,7 @@ func (s *Server) run(ctx context.Context, req wire.Request, stdin []byte, emit f
 	c.drain()
 	resp := wire.Response{Ended: ended, Exit: exitCode(status), Elapsed: time.Since(began)}
 	resp.Kept, resp.Streamed, resp.Dropped = c.keeps.finish()
+	resp.Memory = resp.Exit != 0 && oomKills() > killed
 	if ended == "" {
 		resp.Fault, resp.Message = wire.FaultCanceled, "canceled"
 	}

@@ -30,6 +30,9 @@ func failure(r wire.Response, path string) error {
 	if r.Fault == "" {
 		return nil
 	}
+	if r.Fault == wire.FaultDisk {
+		return relabel.Errorf(relabel.CodeEnvironment, "the sandbox's disk is full").Because(errors.New(r.Message))
+	}
 	f, known := failures[r.Fault]
 	if !known {
 		return relabel.Errorf(relabel.CodeEnvironment, "the sandbox failed").Because(errors.New(r.Message))

@@ -25,7 +25,7 @@ func (s *Session) Run(ctx context.Context, cmd envs.Command) (envs.Result, error
 	if err != nil {
 		return envs.Result{}, err
 	}
-	result := envs.Result{Output: body, Dropped: head.Dropped, Exit: head.Exit, Ended: envs.Ended(head.Ended), Elapsed: head.Elapsed}
+	result := envs.Result{Output: body, Dropped: head.Dropped, Exit: head.Exit, Ended: envs.Ended(head.Ended), Elapsed: head.Elapsed, Memory: head.Memory}
 	if head.Dropped > 0 {
 		kept, streamed := min(head.Kept, len(body)), min(head.Streamed, len(body))
 		result.Output, result.Tail = body[:kept:kept], body[streamed:]

@@ -63,6 +63,7 @@ type Response struct {
 	Exit     int           `json:"exit,omitempty"`
 	Ended    string        `json:"ended,omitempty"`
 	Elapsed  time.Duration `json:"elapsed,omitempty"`
+	Memory   bool          `json:"memory,omitempty"` // the kernel killed some process, because memory was out
 
 	Size   int64    `json:"size,omitempty"`
 	File   *File    `json:"file,omitempty"`
@@ -91,6 +92,7 @@ const (
 	FaultPath         Fault = "path"       // no such path can be
 	FaultRepository   Fault = "repository" // there is no repository, or not such a commit
 	FaultTooLarge     Fault = "too_large"  // a patch longer than MaxPatch
+	FaultDisk         Fault = "disk"       // it is full
 	FaultCanceled     Fault = "canceled"
 	FaultOther        Fault = "other"
 )

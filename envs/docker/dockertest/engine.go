@@ -86,9 +86,11 @@ func (e *Engine) Start() {
 		e.t.Fatal(err)
 	}
 	defer log.Close()
-	// The pid file of one that was killed may name a process of another.
-	if err := os.Remove(e.pidFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
-		e.t.Fatal(err)
+	// The pid files of one that was killed may name processes of others by now.
+	for _, file := range []string{e.pidFile(), filepath.Join(e.dir, "exec", "containerd", "containerd.pid")} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			e.t.Fatal(err)
+		}
 	}
 	e.cmd = exec.Command("dockerd", append([]string{
 		"--data-root", filepath.Join(e.dir, "data"), "--exec-root", filepath.Join(e.dir, "exec"), "--pidfile", e.pidFile(), "-H", e.Address(),

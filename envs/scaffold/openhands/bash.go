@@ -2,6 +2,7 @@ package openhands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -75,6 +76,9 @@ func (e *Episode) ending(r envs.Result) string {
 	case envs.EndedTimeout:
 		return fmt.Sprintf("[The command was still running after %s and was ended, exit code %d. %s]", seconds(e.timeout()), r.Exit, advice)
 	}
+	if r.Memory {
+		return fmt.Sprintf("[exit code %d: the kernel killed a process of the command, because memory was out]", r.Exit)
+	}
 	return fmt.Sprintf("[exit code %d]", r.Exit)
 }
 
@@ -85,7 +89,11 @@ func refusal(format string, args ...any) relabel.Observation {
 	return relabel.Observation{Content: fmt.Sprintf(format, args...), Failed: true}
 }
 
-// broken says that the sandbox itself failed.
+// broken says that the sandbox itself failed, and why where that is fit to be shown.
 func broken(doing string, err error) error {
+	var known *relabel.Error
+	if errors.As(err, &known) && known.Code == relabel.CodeEnvironment {
+		return relabel.Errorf(relabel.CodeEnvironment, "the sandbox failed while %s: %s", doing, known.Message).Because(err)
+	}
 	return relabel.Errorf(relabel.CodeEnvironment, "the sandbox failed while %s", doing).Because(err)
 }

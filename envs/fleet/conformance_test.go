@@ -1,0 +1,49 @@
+package fleet_test
+
+import (
+	"context"
+	"testing"
+
+	"relabel/envs"
+	"relabel/envs/docker/dockertest"
+	"relabel/envs/envstest"
+	"relabel/envs/faketest"
+	"relabel/envs/fleet"
+)
+
+// newFleet makes a fleet that is closed with the test.
+func newFleet(t testing.TB, c fleet.Config) *fleet.Fleet {
+	t.Helper()
+	f, err := fleet.New(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// newFake makes a fake engine that is reaped with the test.
+func newFake(t testing.TB, name string, images ...string) *faketest.Host {
+	host := faketest.NewHost(t.TempDir(), images...)
+	host.Label = name
+	t.Cleanup(func() {
+		host.SetFaults(faketest.Faults{})
+		if _, err := host.Reap(context.Background(), func(envs.Labels) bool { return false }); err != nil {
+			t.Error(err)
+		}
+	})
+	return host
+}
+
+func TestFleetKeepsTheHostsPromises(t *testing.T) {
+	image := envstest.Image(t)
+	envstest.Run(t, func(t testing.TB) envs.Host {
+		return newFleet(t, fleet.Config{Members: []fleet.Member{
+			{Engine: dockertest.NewHost(t), Slots: 2}, {Engine: newFake(t, "fake", image), Slots: 2},
+		}})
+	}, image)
+}
