@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -27,7 +28,31 @@ func TestMain(m *testing.M) {
 	if spec := os.Getenv(holdSandbox); spec != "" {
 		hold(strings.Fields(spec))
 	}
+	if os.Getenv(dialStdio) != "" {
+		dialEngine()
+	}
 	os.Exit(m.Run())
+}
+
+// dialStdio has this test binary be what `docker system dial-stdio` is: it passes standard
+// input and output on to the default engine.
+const dialStdio = "RELABEL_TEST_DIAL_STDIO"
+
+func dialEngine() {
+	engine, err := client.NewClientWithOpts(client.FromEnv)
+	if err != nil {
+		panic(err)
+	}
+	conn, err := engine.Dialer()(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	go func() {
+		_, _ = io.Copy(conn, os.Stdin) // it ends with the caller
+		_ = conn.(interface{ CloseWrite() error }).CloseWrite()
+	}()
+	_, _ = io.Copy(os.Stdout, conn)
+	os.Exit(0)
 }
 
 // hold is the life of the child: it pings, as the session with a sandbox does, and waits.
