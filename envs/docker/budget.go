@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -88,21 +87,27 @@ func (h *Host) Tidy(ctx context.Context) error {
 	return nil
 }
 
-// removeImage removes an image that was pulled, unless it is used. One that has become
-// another under its name is forgotten, and stays.
+// removeImage removes an image that was pulled, unless it is used. What is another under
+// its name by now stays.
 func (h *Host) removeImage(ctx context.Context, p relabel.PulledImage) (gone bool, err error) {
 	call, cancel := context.WithTimeout(ctx, h.times.Remove)
 	defer cancel()
-	found, err := h.client.ImageInspect(call, p.Image)
+	name := p.Image
+	found, err := h.client.ImageInspect(call, name)
+	if errdefs.IsNotFound(err) || err == nil && found.ID != p.ID {
+		// The name is gone or another's. What was pulled may still be there, without one.
+		name = p.ID
+		found, err = h.client.ImageInspect(call, name)
+	}
 	switch {
-	case errdefs.IsNotFound(err) || err == nil && found.ID != p.ID:
+	case errdefs.IsNotFound(err), err == nil && name == p.ID && len(found.RepoTags) > 0:
 		return true, h.images.Ledger.ForgetPull(ctx, p.Engine, p.Image)
 	case err != nil:
 		return false, failed(ctx, "look for image "+p.Image, err)
-	case len(found.RepoTags) > 1 || slices.Contains(found.RepoTags, "<none>:<none>"):
+	case len(found.RepoTags) > 1:
 		return false, nil // another has given it a name, too: to take ours away would free nothing
 	}
-	_, err = h.client.ImageRemove(call, p.Image, image.RemoveOptions{PruneChildren: true})
+	_, err = h.client.ImageRemove(call, name, image.RemoveOptions{PruneChildren: true})
 	switch {
 	case errdefs.IsConflict(err): // a container uses it
 		return false, nil

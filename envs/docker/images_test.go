@@ -17,6 +17,17 @@ import (
 // importEmpty makes an image with one empty file in it, for the time of the test.
 func importEmpty(t *testing.T, engine *client.Client, name string) {
 	t.Helper()
+	loadEmpty(t, engine, name)
+	t.Cleanup(func() {
+		if _, err := engine.ImageRemove(context.Background(), name, image.RemoveOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// loadEmpty makes an image with one empty file in it.
+func loadEmpty(t *testing.T, engine *client.Client, name string) {
+	t.Helper()
 	var content bytes.Buffer
 	w := tar.NewWriter(&content)
 	if err := w.WriteHeader(&tar.Header{Name: "empty", Mode: 0o644}); err != nil {
@@ -33,11 +44,6 @@ func importEmpty(t *testing.T, engine *client.Client, name string) {
 	if _, err := io.Copy(io.Discard, done); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if _, err := engine.ImageRemove(context.Background(), name, image.RemoveOptions{}); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 // The images of the SWE-bench family keep the package under test in a conda environment.

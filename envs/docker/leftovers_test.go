@@ -124,3 +124,6 @@ func TestVolumesOfAnImageAreLabelledAndGoWithTheirSandbox(t *testing.T) {
 		t.Errorf("left behind: %v", v)
 	}
 }
+
+// removal takes a container away whatever it does.
+var removal = container.RemoveOptions{Force: true, RemoveVolumes: true}
