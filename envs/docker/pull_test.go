@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/client"
 	"github.com/google/uuid"
@@ -42,7 +43,7 @@ func publish(t *testing.T, r *dockertest.Registry) (name string) {
 func forgetImage(t *testing.T, engine *client.Client, name string) {
 	t.Cleanup(func() {
 		_, err := engine.ImageRemove(context.Background(), name, image.RemoveOptions{Force: true})
-		if err != nil && !client.IsErrNotFound(err) {
+		if err != nil && !errdefs.IsNotFound(err) {
 			t.Error(err)
 		}
 	})
@@ -51,7 +52,7 @@ func forgetImage(t *testing.T, engine *client.Client, name string) {
 func isThere(t *testing.T, engine *client.Client, name string) bool {
 	t.Helper()
 	_, err := engine.ImageInspect(t.Context(), name)
-	if err != nil && !client.IsErrNotFound(err) {
+	if err != nil && !errdefs.IsNotFound(err) {
 		t.Fatal(err)
 	}
 	return err == nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
 
@@ -109,7 +110,7 @@ func waitGone(t *testing.T, engine *client.Client, id string) {
 	select {
 	case <-gone:
 	case err := <-failed:
-		if !client.IsErrNotFound(err) {
+		if !errdefs.IsNotFound(err) {
 			t.Fatalf("the container is still there: %v", err)
 		}
 	}
