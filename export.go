@@ -21,6 +21,9 @@ type ExportSelection struct {
 	Aggregated bool `json:"aggregated"` // D1 ∪ … ∪ Di (eq. 3) instead of iteration i alone
 	Submitted  bool `json:"submitted"`  // only valid submissions (paper F.2)
 	Resolved   bool `json:"resolved"`   // only resolved ones (rejection sampling)
+	// LabelPolicyID is whose labels leave in the place of the run's teacher's: those that a
+	// relabeling asked for. nil: the teacher's.
+	LabelPolicyID *ID `json:"label_policy_id,omitempty"`
 }
 
 // Export is a data set built from chosen trajectories.
@@ -50,7 +53,7 @@ type ExportFile struct {
 type ExportTrajectory struct {
 	Trajectory Trajectory
 	Iteration  Iteration
-	Teacher    Policy
+	Teacher    Policy // whose labels the turns have
 	Student    Policy
 	Task       Task
 	Turns      []Turn

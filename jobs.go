@@ -14,3 +14,16 @@ type ExportJob struct {
 
 // Kind names the job in the queue.
 func (ExportJob) Kind() string { return "export" }
+
+// RelabelJob wakes a worker: a relabeling is to be claimed. Which, it asks when it is
+// awake.
+type RelabelJob struct{}
+
+// Kind names the job in the queue.
+func (RelabelJob) Kind() string { return "relabel" }
+
+// LabelBatchJob wakes a worker: a batch of labels is due to be sent or looked after.
+type LabelBatchJob struct{}
+
+// Kind names the job in the queue.
+func (LabelBatchJob) Kind() string { return "label_batch" }

@@ -24,11 +24,26 @@ type Run struct {
 	TeacherID ID            `json:"teacher_id"`
 	Beta      *BetaSchedule `json:"beta,omitempty"` // of dagger
 	Rho       *RhoSchedule  `json:"rho,omitempty"`  // of aggrevate
+	Labels    LabelMode     `json:"labels"`         // when labels are asked for; "" is beside
 	Limits    RunLimits     `json:"limits"`
 	Seed      int64         `json:"seed"`
 	Scheduling
 	CreatedAt time.Time `json:"created_at"`
 }
+
+// LabelMode says when the teacher is asked for the labels of the student's turns. A turn
+// that the teacher executes is labelled by that action in every mode.
+type LabelMode string
+
+// The modes.
+const (
+	LabelsBeside   LabelMode = "beside"   // while the student acts, off the critical path
+	LabelsDeferred LabelMode = "deferred" // after the iteration's last rollout
+	LabelsBatch    LabelMode = "batch"    // then too, through the teacher's batch endpoint
+)
+
+// Deferred reports whether labels are asked for apart from the rollouts.
+func (m LabelMode) Deferred() bool { return m == LabelsDeferred || m == LabelsBatch }
 
 // RunLimits bounds each trajectory of a run.
 type RunLimits struct {
@@ -94,8 +109,11 @@ type Iteration struct {
 	Generations int            `json:"generations"`    // rollouts a task
 	State       IterationState `json:"state"`
 	Paused      *Pause         `json:"paused,omitempty"` // by itself; its run may be paused too
-	CreatedAt   time.Time      `json:"created_at"`
-	EndedAt     *time.Time     `json:"ended_at,omitempty"`
+	// LabellingSince is when deferred labels began to be asked for; nil before, and in runs
+	// whose labels are asked for beside the rollouts.
+	LabellingSince *time.Time `json:"labelling_since,omitempty"`
+	CreatedAt      time.Time  `json:"created_at"`
+	EndedAt        *time.Time `json:"ended_at,omitempty"`
 }
 
 // Progress counts an iteration's trajectories and labels.

@@ -74,8 +74,9 @@ func (a Action) Written() []byte {
 type Turn struct {
 	T            int           `json:"t"` // from 1
 	Executor     Role          `json:"executor"`
-	Action       Action        `json:"action"`          // at, executed
-	Label        *Action       `json:"label,omitempty"` // ãt; the same as Action where the teacher executed; nil in an evaluation
+	Action       Action        `json:"action"`           // at, executed
+	Label        *Action       `json:"label,omitempty"`  // ãt; the same as Action where the teacher executed; nil in an evaluation
+	Others       []Action      `json:"others,omitempty"` // what other teachers answered at st when they were asked for it; in the order of policy id
 	Observations []Observation `json:"observations"`
 	Tree         string        `json:"tree"` // working-tree fingerprint after the turn
 	StartedAt    time.Time     `json:"started_at"`

@@ -108,6 +108,7 @@ CREATE TABLE runs (
     teacher_id         uuid NOT NULL REFERENCES policies,
     beta               json,
     rho                json,
+    labels             text NOT NULL CONSTRAINT runs_labels CHECK (labels IN ('beside', 'deferred', 'batch')), -- when the teacher is asked
     max_turns          integer NOT NULL CONSTRAINT runs_max_turns CHECK (max_turns >= 1),
     max_context_tokens integer NOT NULL CONSTRAINT runs_max_context_tokens CHECK (max_context_tokens >= 1),
     wall_clock_seconds integer NOT NULL CONSTRAINT runs_wall_clock_seconds CHECK (wall_clock_seconds >= 1),
@@ -149,6 +150,7 @@ CREATE TABLE iterations (
     state       text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'done', 'cancelled')),
     open        integer NOT NULL CHECK (open >= 0), -- trajectories that are not terminal yet
     paused      json, -- as of a run
+    labelling_since timestamptz, -- when deferred labels began to be asked for
     created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
     ended_at    timestamptz,
     CONSTRAINT iterations_number UNIQUE (run_id, kind, number),

@@ -52,7 +52,11 @@ CREATE TABLE trajectories (
     CONSTRAINT trajectories_drawn UNIQUE (iteration_id, task_id, generation),
     CONSTRAINT trajectories_id_kind UNIQUE (id, kind),
     CONSTRAINT trajectories_iteration FOREIGN KEY (iteration_id, kind) REFERENCES iterations (id, kind) ON DELETE CASCADE,
-    CONSTRAINT trajectories_owned CHECK ((state IN ('running', 'labelling', 'verifying')) = (owner IS NOT NULL)),
+    CONSTRAINT trajectories_owned CHECK (CASE state
+        WHEN 'running' THEN owner IS NOT NULL
+        WHEN 'verifying' THEN owner IS NOT NULL
+        WHEN 'labelling' THEN true -- without an owner it waits for its iteration's labelling
+        ELSE owner IS NULL END),
     CONSTRAINT trajectories_leased CHECK ((owner IS NULL) = (lease_until IS NULL)),
     CONSTRAINT trajectories_attempted CHECK (attempt >= 1 OR state IN ('queued', 'failed', 'cancelled')),
     CONSTRAINT trajectories_trail CHECK (trail <= attempt AND (trail = 0) = (attempt = 0)),
@@ -76,6 +80,9 @@ CREATE TABLE trajectories (
 -- run workers hold. Neither is touched by a turn or a heartbeat.
 CREATE INDEX trajectories_queued ON trajectories (iteration_id, id) WHERE state = 'queued';
 CREATE INDEX trajectories_held ON trajectories (run_id, owner) WHERE owner IS NOT NULL;
+-- What deferred labelling asks: whether an iteration still rolls out, and what waits.
+CREATE INDEX trajectories_rolling ON trajectories (iteration_id) WHERE state IN ('queued', 'running') AND end_reason IS NULL;
+CREATE INDEX trajectories_waiting ON trajectories (iteration_id) WHERE state = 'labelling' AND owner IS NULL;
 
 -- A page of each list, newest first, for each filter of the viewer.
 CREATE INDEX trajectories_page ON trajectories (created_at DESC, id DESC);
@@ -171,13 +178,13 @@ CREATE TABLE turns (
 
 -- What a policy answered at a state: one row for each policy. A round may have the same
 -- policy version as teacher and as student; its executed action and its label are then
--- two samples, told apart by sample.
+-- two samples, told apart by sample. What a relabeling asked for afterwards is a third.
 CREATE TABLE actions (
     trajectory_id     uuid NOT NULL,
     attempt           integer NOT NULL,
     t                 integer NOT NULL,
     policy_id         uuid NOT NULL CONSTRAINT actions_policy REFERENCES policies,
-    sample            smallint NOT NULL DEFAULT 0 CHECK (sample IN (0, 1)), -- 1: a label beside the same policy's own action
+    sample            smallint NOT NULL DEFAULT 0 CHECK (sample IN (0, 1, 2)), -- 1: a label beside the same policy's own action; 2: of a relabeling
     status            text NOT NULL CHECK (status IN ('owed', 'had', 'missing')),
     reason            text,
     raw               bytea COMPRESSION lz4, -- the canonical message; the server's own bytes, but where said has those
@@ -276,7 +283,79 @@ CREATE TABLE verdicts (
     CONSTRAINT verdicts_infra CHECK (infra = '' OR NOT resolved)
 );
 
+-- Another teacher is asked at every state of a trajectory that is done: the unit of that
+-- work. What was answered so far are the rows of actions with this policy and sample 2;
+-- what is owed has none.
+CREATE TABLE relabelings (
+    id            uuid PRIMARY KEY,
+    trajectory_id uuid NOT NULL REFERENCES trajectories ON DELETE CASCADE,
+    attempt       integer NOT NULL, -- whose states
+    policy_id     uuid NOT NULL CONSTRAINT relabelings_policy REFERENCES policies,
+    state         text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
+    priority      integer NOT NULL DEFAULT 0 CONSTRAINT relabelings_priority CHECK (priority BETWEEN -1000 AND 1000),
+    claim         integer NOT NULL DEFAULT 0, -- counts how often it was claimed; part of the fence
+    owner         text,
+    lease_until   timestamptz,
+    failure       text,
+    turns         integer NOT NULL CHECK (turns >= 0),
+    had           integer NOT NULL DEFAULT 0 CHECK (had >= 0),
+    missing       integer NOT NULL DEFAULT 0 CHECK (missing >= 0),
+    owed          integer NOT NULL CHECK (owed >= 0),
+    compared      integer NOT NULL DEFAULT 0 CHECK (compared BETWEEN 0 AND had), -- with the first label, where that is had
+    agreed        integer NOT NULL DEFAULT 0 CHECK (agreed BETWEEN 0 AND compared),
+    created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    started_at    timestamptz,
+    ended_at      timestamptz,
+    CONSTRAINT relabelings_once UNIQUE (trajectory_id, policy_id),
+    CONSTRAINT relabelings_counts CHECK (had + missing + owed = turns),
+    CONSTRAINT relabelings_owned CHECK ((state = 'running') = (owner IS NOT NULL) AND (owner IS NULL) = (lease_until IS NULL)),
+    CONSTRAINT relabelings_done CHECK (state <> 'done' OR owed = 0),
+    CONSTRAINT relabelings_failure CHECK ((state = 'failed') = (failure IS NOT NULL)),
+    CONSTRAINT relabelings_ended CHECK ((state IN ('done', 'failed', 'cancelled')) = (ended_at IS NOT NULL))
+) WITH (fillfactor = 80);
+CREATE INDEX relabelings_page ON relabelings (created_at DESC, id DESC);
+CREATE INDEX relabelings_open ON relabelings (priority DESC, created_at, id) WHERE state IN ('queued', 'running'); -- what a claim reads
+CREATE INDEX relabelings_policies ON relabelings (policy_id, created_at DESC, id DESC);
+
+-- Owed labels that go to the teacher's batch endpoint. The set is stored before anything
+-- is sent, and 'sending' before the request that the endpoint may take; so nothing is
+-- sent twice, whoever dies when.
+CREATE TABLE label_batches (
+    id           uuid PRIMARY KEY,
+    iteration_id uuid NOT NULL REFERENCES iterations ON DELETE CASCADE,
+    policy_id    uuid NOT NULL REFERENCES policies,
+    state        text NOT NULL DEFAULT 'prepared' CHECK (state IN ('prepared', 'sending', 'sent', 'done', 'failed', 'cancelled')),
+    round        integer NOT NULL DEFAULT 1 CHECK (round >= 1), -- what failed goes into a batch of the next round
+    remote_file  text NOT NULL DEFAULT '',
+    remote_id    text NOT NULL DEFAULT '',
+    remote_state text NOT NULL DEFAULT '',
+    detail       text NOT NULL DEFAULT '',
+    claim        integer NOT NULL DEFAULT 0, -- counts how often it was claimed; part of the fence
+    owner        text,
+    lease_until  timestamptz,
+    due_at       timestamptz NOT NULL DEFAULT clock_timestamp(), -- when to look at it next
+    created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+    sent_at      timestamptz,
+    ended_at     timestamptz,
+    CONSTRAINT label_batches_leased CHECK ((owner IS NULL) = (lease_until IS NULL)),
+    CONSTRAINT label_batches_sent CHECK (state <> 'sent' OR remote_id <> ''),
+    CONSTRAINT label_batches_ended CHECK ((state IN ('done', 'failed', 'cancelled')) = (ended_at IS NOT NULL) AND (ended_at IS NULL OR owner IS NULL))
+);
+CREATE INDEX label_batches_of_iteration ON label_batches (iteration_id, created_at, id);
+CREATE INDEX label_batches_due ON label_batches (due_at) WHERE ended_at IS NULL;
+
+CREATE TABLE label_batch_items (
+    batch_id      uuid NOT NULL REFERENCES label_batches ON DELETE CASCADE,
+    trajectory_id uuid NOT NULL REFERENCES trajectories ON DELETE CASCADE,
+    attempt       integer NOT NULL,
+    t             integer NOT NULL,
+    status        text NOT NULL DEFAULT 'asked' CHECK (status IN ('asked', 'had', 'missing', 'returned')),
+    PRIMARY KEY (batch_id, trajectory_id, t)
+);
+CREATE INDEX label_batch_items_of_trajectory ON label_batch_items (trajectory_id);
+CREATE UNIQUE INDEX label_batch_items_once ON label_batch_items (trajectory_id, attempt, t) WHERE status = 'asked'; -- in one batch at a time
+
 ---- create above / drop below ----
 
-DROP TABLE verdicts, calls, observations, actions, turns, attempt_times, attempts, trajectories;
+DROP TABLE label_batch_items, label_batches, relabelings, verdicts, calls, observations, actions, turns, attempt_times, attempts, trajectories;
 DROP FUNCTION can_become;

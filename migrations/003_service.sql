@@ -7,6 +7,7 @@ CREATE TABLE exports (
     aggregated boolean NOT NULL,
     submitted  boolean NOT NULL,
     resolved   boolean NOT NULL,
+    label_policy_id uuid CONSTRAINT exports_label_policy REFERENCES policies, -- null: the run's teacher
     view       text NOT NULL,
     state      text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running', 'done', 'failed')),
     directory  text NOT NULL,

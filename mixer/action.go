@@ -6,34 +6,8 @@ import (
 	"relabel"
 )
 
-const finishLength = "length" // the finish reason of an answer that was cut
-
 // cutText tells a model that its answer was not whole.
 const cutText = "Your answer reached its length limit before it was complete, so nothing of it was run. Give a shorter answer that ends with one tool call; write long files in several steps."
-
-// actionOf makes the action of a policy out of its answer.
-func actionOf(policy relabel.ID, c relabel.Completion, parse func(relabel.Message) relabel.ParseOutcome) relabel.Action {
-	return relabel.Action{
-		PolicyID: policy, Status: relabel.Had, Millis: c.Took.Milliseconds(),
-		Raw: c.Raw, Said: c.Said, ReadAs: c.ReadAs, NotGiven: c.NotGiven, Message: c.Message,
-		FinishReason: c.FinishReason, Refusal: c.Refusal,
-		Parse:    outcome(c, parse),
-		TokenIDs: c.TokenIDs, PromptTokenIDs: c.PromptTokenIDs, Logprobs: c.Logprobs,
-		Usage: c.Usage, Model: c.Model, Fingerprint: c.Fingerprint,
-	}
-}
-
-// outcome says how an answer is understood. One that was cut is not whole, whatever
-// can be read in it.
-func outcome(c relabel.Completion, parse func(relabel.Message) relabel.ParseOutcome) relabel.ParseOutcome {
-	switch {
-	case c.FinishReason == finishLength:
-		return relabel.CutByLength
-	case c.Refusal != "" && len(c.Message.ToolCalls) == 0:
-		return relabel.Refused
-	}
-	return parse(c.Message)
-}
 
 // execute runs the action, or says why nothing of it was run.
 func (r *rollout) execute(ctx context.Context, t int, a relabel.Action) ([]relabel.Observation, bool, error) {

@@ -26,7 +26,7 @@ func (r *rollout) conclude(ctx, life context.Context, err error) error {
 	case relabel.CodeOf(err) == relabel.CodeUnavailable:
 		return r.release(ctx, err)
 	}
-	return r.fail(ctx, &failure{reason: relabel.FailInternal, detail: shown(err), cause: err})
+	return r.fail(ctx, &failure{reason: relabel.FailInternal, detail: relabel.Shown(err), cause: err})
 }
 
 func lost(err error) bool { return relabel.CodeOf(err) == relabel.CodeLeaseLost }

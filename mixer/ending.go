@@ -27,6 +27,29 @@ func (r *rollout) endRollout(life context.Context, reason relabel.EndReason) (pa
 	return patch, err
 }
 
+// tooEarly reports whether what a rollout that is over owes is not this worker's to ask
+// for: the iteration's labelling has not begun, or batches do it.
+func (r *rollout) tooEarly() bool {
+	switch r.claim.Run.Labels {
+	case relabel.LabelsBatch:
+		return true
+	case relabel.LabelsDeferred:
+		return r.claim.Iteration.LabellingSince == nil
+	}
+	return false
+}
+
+// awaitLabels lets go of the trajectory until the labels that it owes are asked for.
+func (r *rollout) awaitLabels(life context.Context) error {
+	err := r.write(life, func(ctx context.Context) error {
+		return r.store.AwaitLabels(ctx, r.claim.Fence)
+	})
+	if err == nil {
+		r.log.Info().Int("owed", r.deferred).Msg("the trajectory waits for its iteration's labelling")
+	}
+	return err
+}
+
 // verify tests the patch in a fresh container. Whether it was submitted makes no
 // difference to the verdict: that stands beside it.
 func (r *rollout) verify(life context.Context, patch []byte) error {

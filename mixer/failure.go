@@ -2,7 +2,6 @@ package mixer
 
 import (
 	"context"
-	"errors"
 
 	"relabel"
 )
@@ -35,7 +34,7 @@ func stopped(ctx context.Context, err error) error {
 // the end of the rollout and no failure; a call that could not be recorded is the
 // store's trouble.
 func policyFailure(role relabel.Role, err error) error {
-	f := &failure{reason: relabel.FailEndpoint, detail: string(role) + ": " + shown(err), cause: err}
+	f := &failure{reason: relabel.FailEndpoint, detail: string(role) + ": " + relabel.Shown(err), cause: err}
 	switch relabel.CodeOf(err) {
 	case relabel.CodeContextOverflow, relabel.CodeUnavailable:
 		return err
@@ -49,7 +48,7 @@ func policyFailure(role relabel.Role, err error) error {
 
 // environmentFailure says what a failed sandbox means.
 func environmentFailure(err error) error {
-	f := &failure{reason: relabel.FailEnvironment, detail: shown(err), cause: err}
+	f := &failure{reason: relabel.FailEnvironment, detail: relabel.Shown(err), cause: err}
 	switch relabel.CodeOf(err) {
 	case relabel.CodeImageMissing:
 		f.reason = relabel.FailImageMissing
@@ -66,18 +65,9 @@ func verifierFailure(v relabel.Verdict, err error) error {
 	if v.Infra != "" {
 		return &failure{reason: relabel.FailVerifier, detail: v.Infra, cause: err}
 	}
-	f := &failure{reason: relabel.FailVerifier, detail: shown(err), cause: err}
+	f := &failure{reason: relabel.FailVerifier, detail: relabel.Shown(err), cause: err}
 	if relabel.CodeOf(err) == relabel.CodeImageMissing {
 		f.reason = relabel.FailImageMissing
 	}
 	return f
-}
-
-// shown is an error's message without its cause.
-func shown(err error) string {
-	var e *relabel.Error
-	if errors.As(err, &e) {
-		return e.Message
-	}
-	return "an unforeseen failure; details are in the log"
 }

@@ -80,19 +80,9 @@ func (l *labels) complete(ctx context.Context, req relabel.ChatRequest) (relabel
 	case relabel.CodeOf(err) == relabel.CodeUnavailable:
 		return relabel.Action{}, err
 	case err != nil:
-		return relabel.Action{PolicyID: teacher, Status: relabel.Missing, Reason: missingReason(err)}, nil
+		return relabel.MissingAction(teacher, err), nil
 	}
-	return actionOf(teacher, answer, l.r.parse), nil
-}
-
-// missingReason says in words that are safe to show why a label cannot be had. It
-// begins with the error's code, and is that alone for a state that is too long.
-func missingReason(err error) string {
-	code := relabel.CodeOf(err)
-	if code == relabel.CodeContextOverflow {
-		return string(code)
-	}
-	return string(code) + ": " + shown(err)
+	return answer.Action(teacher, l.r.parse), nil
 }
 
 // now returns the label if it is there, and an owed one if not.

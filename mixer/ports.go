@@ -39,6 +39,9 @@ type Store interface {
 	SettleLabel(ctx context.Context, f relabel.Fence, t int, label relabel.Action) error
 	// EndRollout stores the end reason and the patch, and moves running to labelling.
 	EndRollout(ctx context.Context, f relabel.Fence, end relabel.Ending) error
+	// AwaitLabels lets go of a trajectory in labelling, with what it owes: the attempt is
+	// over, and nobody owns the trajectory until its iteration's labelling begins.
+	AwaitLabels(ctx context.Context, f relabel.Fence) error
 	// BeginVerifying moves labelling to verifying. It fails with CodeConflict while a
 	// label is owed.
 	BeginVerifying(ctx context.Context, f relabel.Fence) error

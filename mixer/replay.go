@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"relabel"
@@ -45,7 +44,11 @@ func (r *rollout) resume(life context.Context) (relabel.EndReason, error) {
 	}
 	tell2(r.observe.Replayed, len(r.claim.Turns), true)
 	r.log.Info().Int("turns", len(r.claim.Turns)).Int("of_attempt", r.claim.Trajectory.Trail).Msg("replayed")
-	r.labels.askOwed(r.claim.Turns)
+	if r.claim.Run.Labels.Deferred() {
+		r.deferred = r.owed()
+	} else {
+		r.labels.askOwed(r.claim.Turns)
+	}
 	return reason, nil
 }
 
@@ -133,7 +136,15 @@ func (r *rollout) spent() time.Duration {
 	return sum
 }
 
-// owes reports whether a label of the turns that were committed before is still owed.
-func (r *rollout) owes() bool { return slices.ContainsFunc(r.claim.Turns, owing) }
+// owed counts the labels of the turns that were committed before that are still owed.
+func (r *rollout) owed() int {
+	n := 0
+	for _, turn := range r.claim.Turns {
+		if owing(turn) {
+			n++
+		}
+	}
+	return n
+}
 
 func owing(turn relabel.Turn) bool { return turn.Label != nil && turn.Label.Status == relabel.Owed }

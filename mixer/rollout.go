@@ -25,6 +25,8 @@ type rollout struct {
 	episode Episode           // nil before the sandbox is there and after it is gone
 	state   []relabel.Message // st
 	silent  int               // actions without a call, in a row
+	// deferred counts the turns whose labels are asked for after the rollouts.
+	deferred int
 	// giveBack is closed when the trajectory is to go back to the queue, with the turn in
 	// hand committed; nil where it never is.
 	giveBack <-chan struct{}
@@ -64,6 +66,9 @@ func (r *rollout) live(life context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if r.deferred > 0 {
+		return r.awaitLabels(life)
+	}
 	leave, err := r.take(life, r.ending)
 	if err != nil {
 		return err
@@ -81,7 +86,11 @@ func (r *rollout) live(life context.Context) (err error) {
 // out. One that was over when it was claimed needs neither: only labels may be owed.
 func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
 	if end := r.claim.Ending; end != nil {
-		r.labels.askOwed(r.claim.Turns)
+		if r.tooEarly() {
+			r.deferred = r.owed()
+		} else {
+			r.labels.askOwed(r.claim.Turns)
+		}
 		return end.Patch, nil
 	}
 	if err := r.startSandbox(life); err != nil {
@@ -121,7 +130,7 @@ func (r *rollout) lateLabels() error {
 func (r *rollout) openPolicies() error {
 	var err error
 	over := r.claim.Ending != nil
-	if r.collects() && (!over || r.owes()) {
+	if r.collects() && (!over || r.owed() > 0) {
 		if r.teacher, err = r.world.Policy(r.claim.Teacher); err != nil {
 			return policyFailure(relabel.Teacher, err)
 		}

@@ -74,7 +74,7 @@ func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, fin
 	r.account.begin(t)
 	turn = relabel.Turn{T: t, Executor: r.claim.Trajectory.Executors.At(t), StartedAt: time.Now()}
 	var label *pendingLabel
-	if r.collects() && turn.Executor == relabel.Student {
+	if r.collects() && turn.Executor == relabel.Student && !r.claim.Run.Labels.Deferred() {
 		label = r.labels.ask(t, r.request(r.state, t, relabel.Teacher, relabel.PurposeLabel))
 		defer func() {
 			if err != nil {
@@ -105,7 +105,8 @@ func (r *rollout) inSandbox(ctx, life context.Context, turn *relabel.Turn) (fini
 }
 
 // commit stores the turn with its label as it is now: the teacher's own action, one
-// that was asked for beside the student's, or none in an evaluation.
+// that was asked for beside the student's, one that will be asked for after the
+// rollouts, or none in an evaluation.
 func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pendingLabel) error {
 	switch {
 	case label != nil:
@@ -113,6 +114,9 @@ func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pending
 		turn.Label = &now
 	case turn.Executor == relabel.Teacher:
 		turn.Label = &turn.Action
+	case r.collects():
+		turn.Label = &relabel.Action{PolicyID: r.claim.Teacher.ID, Status: relabel.Owed}
+		r.deferred++
 	}
 	begun := time.Now()
 	err := r.write(life, func(ctx context.Context) error {
@@ -139,7 +143,7 @@ func (r *rollout) act(ctx context.Context, t int, executor relabel.Role) (relabe
 	if err != nil {
 		return relabel.Action{}, stopped(ctx, policyFailure(executor, err))
 	}
-	return actionOf(def.ID, answer, r.parse), nil
+	return answer.Action(def.ID, r.parse), nil
 }
 
 // request asks a role for its action at the state of turn t. An evaluation decodes greedily (paper F.1).

@@ -21,6 +21,23 @@ func (s *Store) EndRollout(ctx context.Context, f relabel.Fence, end relabel.End
 		args: []any{end.Reason, patch, end.Submitted}}, nil)
 }
 
+// AwaitLabels lets go of a trajectory in labelling that owes labels: its attempt is over,
+// and nobody owns it until its iteration's labelling begins, which it does at once where
+// this was the last rollout.
+func (s *Store) AwaitLabels(ctx context.Context, f relabel.Fence) error {
+	var iteration relabel.ID
+	err := s.take(ctx, f, step{to: relabel.Labelling, outcome: "released", tried: "wait for its labels",
+		sql: "UPDATE trajectories SET owner = NULL, lease_until = NULL WHERE" + fenced + "AND state = 'labelling'"},
+		func(tx pgx.Tx, of relabel.ID) error {
+			iteration = of
+			return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", "its rollout is over: its labels are asked for later")
+		})
+	if err != nil || iteration == (relabel.ID{}) {
+		return err
+	}
+	return s.beginLabelling(ctx, iteration)
+}
+
 // BeginVerifying moves labelling to verifying. CodeConflict while a label is owed.
 func (s *Store) BeginVerifying(ctx context.Context, f relabel.Fence) error {
 	return s.take(ctx, f, step{to: relabel.Verifying, tried: "be verified, or still owes a label",

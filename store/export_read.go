@@ -25,7 +25,7 @@ func (s *Store) ExportTrajectories(ctx context.Context, sel relabel.ExportSelect
 			if err != nil {
 				return err
 			}
-			seen := &exportContext{iterations: map[relabel.ID]relabel.Iteration{}, policies: map[relabel.ID]relabel.Policy{}}
+			seen := &exportContext{labels: sel.LabelPolicyID, iterations: map[relabel.ID]relabel.Iteration{}, policies: map[relabel.ID]relabel.Policy{}}
 			for _, id := range ids {
 				e, err := seen.load(ctx, tx, id)
 				if err != nil {
@@ -82,6 +82,7 @@ func allOver(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection, last i
 // exportContext remembers what many trajectories share: iterations and policies.
 type exportContext struct {
 	iterations map[relabel.ID]relabel.Iteration
+	labels     *relabel.ID // whose labels leave; nil: the run's teacher's
 	teacher    relabel.ID
 	policies   map[relabel.ID]relabel.Policy
 }
@@ -105,8 +106,13 @@ func (x *exportContext) load(ctx context.Context, tx pgx.Tx, id relabel.ID) (e r
 	if e.Student, err = x.policy(ctx, tx, e.Iteration.StudentID); err != nil {
 		return e, err
 	}
-	e.Turns, err = readTurns(ctx, tx, id, e.Trajectory.Trail, 1, len(e.Trajectory.Executors)+1)
-	return e, err
+	if e.Turns, err = readTurns(ctx, tx, id, e.Trajectory.Trail, 1, len(e.Trajectory.Executors)+1); err != nil || x.labels == nil {
+		return e, err
+	}
+	if e.Teacher, err = x.policy(ctx, tx, *x.labels); err != nil {
+		return e, err
+	}
+	return e, labelWith(ctx, tx, id, e.Trajectory.Trail, *x.labels, e.Turns)
 }
 
 // iteration also learns who the run's teacher is.

@@ -9,7 +9,7 @@ import (
 )
 
 const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iteration', ex.iteration, 'aggregated', ex.aggregated,
-		'submitted', ex.submitted, 'resolved', ex.resolved) AS selection,
+		'submitted', ex.submitted, 'resolved', ex.resolved, 'label_policy_id', ex.label_policy_id) AS selection,
 	ex.view, ex.state, ex.directory, ex.rows, ex.left_out, coalesce(ex.failure, '') AS failure,
 	(SELECT coalesce(json_agg(json_build_object('path', f.path, 'sha256', f.sha256, 'bytes', f.bytes, 'rows', f.rows) ORDER BY f.path), '[]')
 		FROM export_files f WHERE f.export_id = ex.id) AS files,
@@ -20,9 +20,9 @@ const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iter
 func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 	id, sel := given(e.ID), e.Selection
 	return s.write(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO exports (id, run_id, iteration, aggregated, submitted, resolved, view, directory)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			id, sel.RunID, sel.Iteration, sel.Aggregated, sel.Submitted, sel.Resolved, e.View, e.Directory)
+		_, err := tx.Exec(ctx, `INSERT INTO exports (id, run_id, iteration, aggregated, submitted, resolved, label_policy_id, view, directory)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+			id, sel.RunID, sel.Iteration, sel.Aggregated, sel.Submitted, sel.Resolved, sel.LabelPolicyID, e.View, e.Directory)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,9 @@ import (
 // settleUpdate turns an owed label of turn $4 into what it came to be. It demands the
 // fence in the same statement, and takes the trajectory's lock first, as every write of
 // a trajectory does.
-const settleUpdate = `WITH held AS (SELECT id, attempt FROM trajectories WHERE` + fenced + `FOR NO KEY UPDATE)
+const settleUpdate = `WITH held AS (SELECT id, attempt FROM trajectories WHERE` + fenced + settleHeld
+
+const settleHeld = `FOR NO KEY UPDATE)
 	UPDATE actions a SET status = $6, reason = $7, raw = $8, finish_reason = $9, refusal = $10, parse = $11, token_ids = $12,
 		logprobs = $13, prompt_tokens = $14, completion_tokens = $15, cached_tokens = $16, model = $17, fingerprint = $18,
 		said = $19, read_as = $20, not_given = $21, millis = $22,
@@ -30,26 +32,33 @@ func (s *Store) SettleLabel(ctx context.Context, f relabel.Fence, t int, label r
 		return relabel.Errorf(relabel.CodeInvalid, "a label settles as had or missing, not %q", label.Status).On("status")
 	}
 	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
-		prompt, err := fitLabel(ctx, tx, f, t, label)
-		if err != nil {
-			return err
-		}
-		args := append([]any{f.TrajectoryID, f.Attempt, f.Owner, t, label.PolicyID}, actionValues(label, prompt)...)
-		tag, err := tx.Exec(ctx, settleUpdate, args...)
-		switch {
-		case err != nil:
-			return err
-		case tag.RowsAffected() == 0:
+		settled, err := settleOwed(ctx, tx, settleUpdate, f, t, label)
+		if err == nil && !settled {
 			return labelSettled(ctx, tx, f, t, label, again)
 		}
-		return countLabel(ctx, tx, f, t, label)
+		return err
 	})
 }
 
+// settleOwed settles the label with the given form of settleUpdate, and reports whether
+// it was owed.
+func settleOwed(ctx context.Context, tx pgx.Tx, update string, f relabel.Fence, t int, label relabel.Action) (bool, error) {
+	prompt, err := fitLabel(ctx, tx, f, t, label)
+	if err != nil {
+		return false, err
+	}
+	args := append([]any{f.TrajectoryID, f.Attempt, f.Owner, t, label.PolicyID}, actionValues(label, prompt)...)
+	tag, err := tx.Exec(ctx, update, args...)
+	if err != nil || tag.RowsAffected() == 0 {
+		return false, err
+	}
+	return true, countLabel(ctx, tx, f, t, label)
+}
+
 // fitLabel takes the trajectory's lock and returns how a label's prompt is stored. Where
-// the fence does not hold, settleUpdate finds that out.
+// the fence does not hold, the update finds that out.
 func fitLabel(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, label relabel.Action) (promptRow, error) {
-	_, err := tx.Exec(ctx, "SELECT FROM trajectories WHERE"+fenced+"FOR NO KEY UPDATE", f.TrajectoryID, f.Attempt, f.Owner)
+	_, err := tx.Exec(ctx, "SELECT FROM trajectories WHERE id = $1 AND attempt = $2 FOR NO KEY UPDATE", f.TrajectoryID, f.Attempt)
 	if err != nil {
 		return promptRow{}, err
 	}

@@ -57,7 +57,7 @@ func (s *Store) goneOwners(ctx context.Context, dead func(owner string) bool) ([
 	if dead == nil {
 		return nil, nil
 	}
-	rows, _ := s.pool.Query(ctx, `SELECT owner FROM trajectories WHERE state IN ('running', 'labelling', 'verifying')
+	rows, _ := s.pool.Query(ctx, `SELECT owner FROM trajectories WHERE owner IS NOT NULL
 		UNION SELECT name FROM workers
 		UNION SELECT attempted_by[cardinality(attempted_by)] FROM river_job WHERE state = 'running' AND cardinality(attempted_by) > 0`)
 	owners, err := pgx.CollectRows(rows, pgx.RowTo[string])

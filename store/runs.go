@@ -8,15 +8,15 @@ import (
 	"relabel"
 )
 
-const runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.prompts, ru.taskset_id, ru.instances, ru.teacher_id, ru.beta, ru.rho,
+const runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.prompts, ru.taskset_id, ru.instances, ru.teacher_id, ru.beta, ru.rho, ru.labels,
 	json_build_object('max_turns', ru.max_turns, 'max_context_tokens', ru.max_context_tokens, 'wall_clock_seconds', ru.wall_clock_seconds,
 		'command_seconds', ru.command_seconds, 'verify_seconds', ru.verify_seconds,
 		'environment_retries', ru.environment_retries) AS limits,
 	ru.seed, ru.priority, coalesce(ru.quota, 0) AS quota, ru.paused, ru.created_at FROM runs ru`
 
-const runInsert = `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskset_id, instances, teacher_id, beta, rho,
+const runInsert = `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskset_id, instances, teacher_id, beta, rho, labels,
 	max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`
 
 // CreateRun stores a run, which never changes afterwards. CodeConflict when another run
 // has the name.
@@ -25,8 +25,12 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 	if len(r.Instances) > 0 {
 		instances = r.Instances
 	}
+	labels := r.Labels
+	if labels == "" {
+		labels = relabel.LabelsBeside
+	}
 	return s.write(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, runInsert, given(r.ID), r.Name, r.Recipe, r.Scaffold, r.Prompts, r.TasksetID, instances, r.TeacherID, r.Beta, r.Rho,
+		_, err := tx.Exec(ctx, runInsert, given(r.ID), r.Name, r.Recipe, r.Scaffold, r.Prompts, r.TasksetID, instances, r.TeacherID, r.Beta, r.Rho, labels,
 			r.Limits.MaxTurns, r.Limits.MaxContextTokens, r.Limits.WallClockSeconds, r.Limits.CommandSeconds, r.Limits.VerifySeconds, r.Limits.EnvironmentRetries, r.Seed)
 		return taken(err, "runs_name", "run", r.Name, "choose another name, or go on with that run by starting its next iteration")
 	})

@@ -44,8 +44,10 @@ func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limi
 			return missing("trajectory", trajectory, err)
 		}
 		var err error
-		turns, err = readTurns(ctx, tx, trajectory, trail, from, from+limit)
-		return err
+		if turns, err = readTurns(ctx, tx, trajectory, trail, from, from+limit); err != nil {
+			return err
+		}
+		return addOthers(ctx, tx, trajectory, trail, from, turns)
 	})
 	return turns, err
 }
@@ -62,6 +64,9 @@ func (s *Store) FindState(ctx context.Context, trajectory relabel.ID, attempt, t
 		}
 		if t < 1 || len(turns) < t {
 			return relabel.Errorf(relabel.CodeNotFound, "there is no turn %d", t)
+		}
+		if err := addOthers(ctx, tx, trajectory, attempt, t, turns[t-1:]); err != nil {
+			return err
 		}
 		return addPrompts(ctx, tx, trajectory, attempt, &turns[t-1])
 	})

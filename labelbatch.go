@@ -1,0 +1,86 @@
+package relabel
+
+import "time"
+
+// BatchState is where a batch of labels stands.
+type BatchState string
+
+// The states of a batch. What is submitted is recorded before anything is sent, and that
+// it is being sent before it is.
+const (
+	BatchPrepared BatchState = "prepared" // its labels are chosen; nothing was sent but, perhaps, the file
+	BatchSending  BatchState = "sending"  // it was sent, perhaps: to be settled by the endpoint's list
+	BatchSent     BatchState = "sent"     // the endpoint has it under RemoteID
+	BatchDone     BatchState = "done"     // its answers are in
+	BatchFailed   BatchState = "failed"   // the endpoint refused it or gave it up
+	// BatchCancelled is a batch whose labels nobody waits for any more.
+	BatchCancelled BatchState = "cancelled"
+)
+
+// LabelBatch is a set of owed labels that goes to the teacher's batch endpoint.
+type LabelBatch struct {
+	ID          ID         `json:"id"`
+	IterationID ID         `json:"iteration_id"`
+	PolicyID    ID         `json:"policy_id"`
+	State       BatchState `json:"state"`
+	Round       int        `json:"round"` // from 1: lines that failed are asked again in the next
+	RemoteFile  string     `json:"remote_file,omitempty"`
+	RemoteID    string     `json:"remote_id,omitempty"`
+	RemoteState string     `json:"remote_state,omitempty"` // the endpoint's word, of the last look
+	Detail      string     `json:"detail,omitempty"`       // what went wrong
+	Labels      int        `json:"labels"`                 // in the batch
+	Had         int        `json:"had"`
+	Missing     int        `json:"missing"`  // given up
+	Returned    int        `json:"returned"` // failed, and handed on to the next round
+	CreatedAt   time.Time  `json:"created_at"`
+	SentAt      *time.Time `json:"sent_at,omitempty"`
+	EndedAt     *time.Time `json:"ended_at,omitempty"`
+}
+
+// BatchItem is one label of a batch.
+type BatchItem struct {
+	TrajectoryID ID
+	Attempt      int
+	T            int
+}
+
+// BatchFence is what every write of a batch carries; see Fence.
+type BatchFence struct {
+	BatchID ID
+	Claim   int // counts how often it was claimed
+	Owner   string
+}
+
+// BatchClaim is a batch that a worker owns. Items are those whose labels are owed.
+type BatchClaim struct {
+	BatchFence
+	Batch  LabelBatch
+	Run    Run
+	Policy Policy
+	Items  []BatchItem // by trajectory, then turn
+}
+
+// RemoteBatch is a batch as its endpoint knows it.
+type RemoteBatch struct {
+	ID         string
+	Status     string // the endpoint's word: validating, in_progress, finalizing, completed, failed, expired, cancelling, cancelled
+	OutputFile string // file of the answers; "" where there is none
+	ErrorFile  string // file of the lines that failed; "" where there is none
+	Problem    string // what the endpoint says is wrong with it, safe to show
+}
+
+// Over reports whether the endpoint works at the batch no longer.
+func (b RemoteBatch) Over() bool {
+	switch b.Status {
+	case "completed", "failed", "expired", "cancelled":
+		return true
+	}
+	return false
+}
+
+// BatchAnswer is what a batch brought for one line: a completion, or why there is none.
+type BatchAnswer struct {
+	CustomID   string
+	Completion Completion
+	Err        error // CodeContextOverflow where asking again is of no use, else CodeEndpoint
+}

@@ -1,0 +1,255 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+const batchSelect = `SELECT ba.id, ba.iteration_id, ba.policy_id, ba.state, ba.round, ba.remote_file, ba.remote_id, ba.remote_state, ba.detail,
+	(SELECT count(*) FROM label_batch_items i WHERE i.batch_id = ba.id) AS labels,
+	(SELECT count(*) FROM label_batch_items i WHERE i.batch_id = ba.id AND i.status = 'had') AS had,
+	(SELECT count(*) FROM label_batch_items i WHERE i.batch_id = ba.id AND i.status = 'missing') AS missing,
+	(SELECT count(*) FROM label_batch_items i WHERE i.batch_id = ba.id AND i.status = 'returned') AS returned,
+	ba.created_at, ba.sent_at, ba.ended_at FROM label_batches ba`
+
+// ListBatches lists an iteration's batches of labels in the order they were made.
+func (s *Store) ListBatches(ctx context.Context, iteration relabel.ID) ([]relabel.LabelBatch, error) {
+	rows, _ := s.pool.Query(ctx, batchSelect+" WHERE ba.iteration_id = $1 ORDER BY ba.created_at, ba.id", iteration)
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.LabelBatch])
+	return list, classify(err)
+}
+
+// gatherBatch makes a batch of the owed labels of an iteration's waiting trajectories
+// that are in none, and wakes a worker for it.
+func (s *Store) gatherBatch(ctx context.Context, tx pgx.Tx, iteration relabel.ID) error {
+	batch := relabel.NewID()
+	_, err := tx.Exec(ctx, `INSERT INTO label_batches (id, iteration_id, policy_id)
+		SELECT $1, it.id, ru.teacher_id FROM iterations it JOIN runs ru ON ru.id = it.run_id WHERE it.id = $2`, batch, iteration)
+	if err != nil {
+		return err
+	}
+	tag, err := tx.Exec(ctx, `INSERT INTO label_batch_items (batch_id, trajectory_id, attempt, t)
+		SELECT $1, tr.id, tr.attempt, tu.t FROM trajectories tr
+		JOIN turns tu ON tu.trajectory_id = tr.id AND tu.attempt = tr.attempt
+		JOIN actions a ON (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
+		WHERE tr.iteration_id = $2 AND tr.state = 'labelling' AND tr.owner IS NULL AND a.status = 'owed'
+		ON CONFLICT DO NOTHING`, batch, iteration)
+	switch {
+	case err != nil:
+		return err
+	case tag.RowsAffected() > 0:
+		return s.wakeLabellers(ctx, tx, relabel.LabelBatchJob{}, 1)
+	}
+	_, err = tx.Exec(ctx, "DELETE FROM label_batches WHERE id = $1", batch)
+	return err
+}
+
+// batchFenced is what every write of a batch demands, as fenced does of a trajectory.
+const batchFenced = " id = $1 AND claim = $2 AND owner = $3 AND lease_until > clock_timestamp() "
+
+// ClaimBatch gives owner the batch that has been due for longest. CodeNotFound when none
+// is due.
+func (s *Store) ClaimBatch(ctx context.Context, owner string, lease time.Duration) (relabel.BatchClaim, error) {
+	c := relabel.BatchClaim{BatchFence: relabel.BatchFence{Owner: owner}}
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, `UPDATE label_batches SET claim = claim + 1, owner = $1, lease_until = clock_timestamp() + $2::interval
+			WHERE id = (SELECT id FROM label_batches WHERE ended_at IS NULL AND due_at <= clock_timestamp()
+				AND (owner IS NULL OR lease_until <= clock_timestamp()) ORDER BY due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+			RETURNING id, claim`, owner, lease).Scan(&c.BatchID, &c.Claim)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return relabel.Errorf(relabel.CodeNotFound, "no batch is due")
+		}
+		if err != nil {
+			return err
+		}
+		return readBatch(ctx, tx, &c)
+	})
+	return c, err
+}
+
+func readBatch(ctx context.Context, tx pgx.Tx, c *relabel.BatchClaim) error {
+	b := &pgx.Batch{}
+	readInto(b, &c.Batch, pgx.RowToStructByName[relabel.LabelBatch], batchSelect+" WHERE ba.id = $1", c.BatchID)
+	readInto(b, &c.Run, pgx.RowToStructByName[relabel.Run],
+		runSelect+" JOIN iterations it ON it.run_id = ru.id JOIN label_batches ba ON ba.iteration_id = it.id WHERE ba.id = $1", c.BatchID)
+	readInto(b, &c.Policy, pgx.RowToStructByName[relabel.Policy], policySelect+" JOIN label_batches ba ON ba.policy_id = po.id WHERE ba.id = $1", c.BatchID)
+	b.Queue(`SELECT i.trajectory_id, i.attempt, i.t FROM label_batch_items i
+		JOIN trajectories tr ON tr.id = i.trajectory_id AND tr.attempt = i.attempt AND tr.state = 'labelling' AND tr.owner IS NULL
+		WHERE i.batch_id = $1 AND i.status = 'asked' ORDER BY i.trajectory_id, i.t`, c.BatchID).Query(func(rows pgx.Rows) (err error) {
+		c.Items, err = pgx.CollectRows(rows, pgx.RowToStructByPos[relabel.BatchItem])
+		return err
+	})
+	return tx.SendBatch(ctx, b).Close()
+}
+
+// changeBatch makes one fenced change of a batch. Made twice it is made once.
+func (s *Store) changeBatch(ctx context.Context, f relabel.BatchFence, set string, args ...any) error {
+	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+		tag, err := tx.Exec(ctx, "UPDATE label_batches SET "+set+" WHERE"+batchFenced, append([]any{f.BatchID, f.Claim, f.Owner}, args...)...)
+		if err == nil && tag.RowsAffected() == 0 {
+			return batchLost()
+		}
+		return err
+	})
+}
+
+func batchLost() error {
+	return relabel.Errorf(relabel.CodeLeaseLost, "the batch is no longer this worker's")
+}
+
+// RenewBatch extends the lease. CodeLeaseLost where the fence does not hold, here and
+// below.
+func (s *Store) RenewBatch(ctx context.Context, f relabel.BatchFence, lease time.Duration) error {
+	return s.changeBatch(ctx, f, "lease_until = clock_timestamp() + $4::interval", lease)
+}
+
+// KeepBatchFile records the file that the endpoint was given.
+func (s *Store) KeepBatchFile(ctx context.Context, f relabel.BatchFence, file string) error {
+	return s.changeBatch(ctx, f, "remote_file = $4", file)
+}
+
+// SendingBatch records that the endpoint may have been asked from now on.
+func (s *Store) SendingBatch(ctx context.Context, f relabel.BatchFence) error {
+	return s.changeBatch(ctx, f, "state = 'sending'")
+}
+
+// SentBatch records that the endpoint has the batch under this id.
+func (s *Store) SentBatch(ctx context.Context, f relabel.BatchFence, remote string) error {
+	return s.changeBatch(ctx, f, "state = 'sent', remote_id = $4, detail = '', sent_at = coalesce(sent_at, clock_timestamp())", remote)
+}
+
+// PutOffBatch lets go of the batch until pause is over, and notes what the endpoint says
+// of it, and what went wrong ("": nothing).
+func (s *Store) PutOffBatch(ctx context.Context, f relabel.BatchFence, remoteState, detail string, pause time.Duration) error {
+	return s.changeBatch(ctx, f, `owner = NULL, lease_until = NULL, due_at = clock_timestamp() + $6::interval,
+		remote_state = CASE WHEN $4 = '' THEN remote_state ELSE $4 END, detail = $5`, legible(remoteState), legible(detail), pause)
+}
+
+// SplitBatch takes items out of a batch that is not sent yet into another one.
+func (s *Store) SplitBatch(ctx context.Context, f relabel.BatchFence, items []relabel.BatchItem) error {
+	next := relabel.NewID()
+	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		if done, err := batchExists(ctx, tx, next); again && (done || err != nil) {
+			return err
+		}
+		if err := s.followUp(ctx, tx, f, next, "AND state = 'prepared'", 0); err != nil {
+			return err
+		}
+		ids, turns := make([]relabel.ID, len(items)), make([]int, len(items))
+		for i, item := range items {
+			ids[i], turns[i] = item.TrajectoryID, item.T
+		}
+		_, err := tx.Exec(ctx, `UPDATE label_batch_items SET batch_id = $2
+			WHERE batch_id = $1 AND (trajectory_id, t) IN (SELECT * FROM unnest($3::uuid[], $4::integer[]))`, f.BatchID, next, ids, turns)
+		return err
+	})
+}
+
+func batchExists(ctx context.Context, tx pgx.Tx, id relabel.ID) (yes bool, err error) {
+	return yes, tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM label_batches WHERE id = $1)", id).Scan(&yes)
+}
+
+// followUp makes a batch after the fence's, so many rounds later, and wakes a worker.
+func (s *Store) followUp(ctx context.Context, tx pgx.Tx, f relabel.BatchFence, next relabel.ID, condition string, rounds int) error {
+	tag, err := tx.Exec(ctx, `INSERT INTO label_batches (id, iteration_id, policy_id, round)
+		SELECT $4, iteration_id, policy_id, round + $5 FROM label_batches WHERE`+batchFenced+condition, f.BatchID, f.Claim, f.Owner, next, rounds)
+	if err == nil && tag.RowsAffected() == 0 {
+		return batchLost()
+	}
+	if err != nil {
+		return err
+	}
+	return s.wakeLabellers(ctx, tx, relabel.LabelBatchJob{}, 1)
+}
+
+// settleWaiting is settleUpdate for a trajectory that waits for its labels: nobody owns
+// it, so the batch's own fence ($3 is its owner) is checked before.
+const settleWaiting = `WITH held AS (SELECT id, attempt FROM trajectories
+	WHERE id = $1 AND attempt = $2 AND owner IS NULL AND state = 'labelling' AND $3::text <> '' ` + settleHeld
+
+// SettleBatched turns an owed label of the batch into had or missing. One that is not
+// owed any more is left as it is.
+func (s *Store) SettleBatched(ctx context.Context, f relabel.BatchFence, item relabel.BatchItem, label relabel.Action) error {
+	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+		if err := lockBatch(ctx, tx, f); err != nil {
+			return err
+		}
+		of := relabel.Fence{TrajectoryID: item.TrajectoryID, Attempt: item.Attempt, Owner: f.Owner}
+		settled, err := settleOwed(ctx, tx, settleWaiting, of, item.T, label)
+		if err != nil || !settled {
+			return err
+		}
+		_, err = tx.Exec(ctx, "UPDATE label_batch_items SET status = $4 WHERE batch_id = $1 AND trajectory_id = $2 AND t = $3",
+			f.BatchID, item.TrajectoryID, item.T, label.Status)
+		return err
+	})
+}
+
+func lockBatch(ctx context.Context, tx pgx.Tx, f relabel.BatchFence) error {
+	tag, err := tx.Exec(ctx, "SELECT FROM label_batches WHERE"+batchFenced+"FOR NO KEY UPDATE", f.BatchID, f.Claim, f.Owner)
+	if err == nil && tag.RowsAffected() == 0 {
+		return batchLost()
+	}
+	return err
+}
+
+// EndBatch ends the batch. Labels of it that are still owed are handed on to a batch of
+// the next round, if there are any; trajectories that owe nothing any more go on.
+func (s *Store) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.BatchState, remoteState, detail string) error {
+	next := relabel.NewID()
+	var iteration relabel.ID
+	err := s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		var ended bool
+		err := tx.QueryRow(ctx, "SELECT iteration_id, ended_at IS NOT NULL FROM label_batches WHERE id = $1", f.BatchID).Scan(&iteration, &ended)
+		if err != nil || again && ended {
+			return err
+		}
+		if err := lockBatch(ctx, tx, f); err != nil {
+			return err
+		}
+		if err := s.handOn(ctx, tx, f, next); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE label_batches SET state = $2, detail = $4, owner = NULL, lease_until = NULL, ended_at = clock_timestamp(),
+			remote_state = CASE WHEN $3 = '' THEN remote_state ELSE $3 END WHERE id = $1`, f.BatchID, as, legible(remoteState), legible(detail))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.beginLabelling(ctx, iteration)
+}
+
+// handOn puts what the batch still owes into the batch next.
+func (s *Store) handOn(ctx context.Context, tx pgx.Tx, f relabel.BatchFence, next relabel.ID) error {
+	const owing = `FROM trajectories tr, label_batch_items i, actions a, turns tu WHERE i.batch_id = $1 AND i.status = 'asked'
+		AND tr.id = i.trajectory_id AND tr.attempt = i.attempt AND tr.state = 'labelling' AND tr.owner IS NULL
+		AND (tu.trajectory_id, tu.attempt, tu.t) = (i.trajectory_id, i.attempt, i.t)
+		AND (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
+		AND a.status = 'owed'`
+	var owed int
+	if err := tx.QueryRow(ctx, "SELECT count(*) "+owing, f.BatchID).Scan(&owed); err != nil || owed == 0 {
+		return err
+	}
+	if err := s.followUp(ctx, tx, f, next, "", 1); err != nil {
+		return err
+	}
+	rows, _ := tx.Query(ctx, "SELECT i.trajectory_id, i.attempt, i.t "+owing, f.BatchID)
+	items, err := pgx.CollectRows(rows, pgx.RowToStructByPos[relabel.BatchItem])
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, "UPDATE label_batch_items SET status = 'returned' WHERE batch_id = $1 AND status = 'asked'", f.BatchID); err != nil {
+		return err
+	}
+	_, err = tx.CopyFrom(ctx, pgx.Identifier{"label_batch_items"}, []string{"batch_id", "trajectory_id", "attempt", "t"},
+		pgx.CopyFromSlice(len(items), func(i int) ([]any, error) {
+			return []any{next, items[i].TrajectoryID, items[i].Attempt, items[i].T}, nil
+		}))
+	return err
+}

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// relabelFenced is what every write of a relabeling demands, as fenced does of a
+// trajectory.
+const relabelFenced = " id = $1 AND claim = $2 AND owner = $3 AND lease_until > clock_timestamp() "
+
+func relabelLost() error {
+	return relabel.Errorf(relabel.CodeLeaseLost, "the relabeling is no longer this worker's")
+}
+
+// ClaimRelabeling gives owner the relabeling whose turn it is: the highest priority
+// first, then the oldest; one whose lease has run out counts as queued. CodeNotFound when
+// there is none.
+func (s *Store) ClaimRelabeling(ctx context.Context, owner string, lease time.Duration) (relabel.RelabelClaim, error) {
+	var c relabel.RelabelClaim
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		c = relabel.RelabelClaim{RelabelFence: relabel.RelabelFence{Owner: owner}}
+		var trajectory, policy relabel.ID
+		var attempt int
+		err := tx.QueryRow(ctx, `UPDATE relabelings SET state = 'running', claim = claim + 1, owner = $1,
+				lease_until = clock_timestamp() + $2::interval, started_at = coalesce(started_at, clock_timestamp())
+			WHERE id = (SELECT id FROM relabelings WHERE state = 'queued' OR state = 'running' AND lease_until <= clock_timestamp()
+				ORDER BY priority DESC, created_at, id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+			RETURNING id, claim, trajectory_id, policy_id, attempt`, owner, lease).Scan(&c.RelabelingID, &c.Claim, &trajectory, &policy, &attempt)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return relabel.Errorf(relabel.CodeNotFound, "nothing is to be relabelled now")
+		}
+		if err != nil {
+			return err
+		}
+		return readRelabeling(ctx, tx, &c, trajectory, policy, attempt)
+	})
+	return c, err
+}
+
+func readRelabeling(ctx context.Context, tx pgx.Tx, c *relabel.RelabelClaim, trajectory, policy relabel.ID, attempt int) error {
+	b := &pgx.Batch{}
+	readInto(b, &c.Trajectory, pgx.RowToStructByName[relabel.Trajectory], trajectorySelect+" WHERE tr.id = $1", trajectory)
+	readInto(b, &c.Run, pgx.RowToStructByName[relabel.Run], runSelect+" JOIN trajectories tr ON tr.run_id = ru.id WHERE tr.id = $1", trajectory)
+	readInto(b, &c.Task, scanTask, taskSelect+" JOIN trajectories tr ON tr.task_id = ta.id WHERE tr.id = $1", trajectory)
+	readInto(b, &c.Policy, pgx.RowToStructByName[relabel.Policy], policySelect+" WHERE po.id = $1", policy)
+	b.Queue(`SELECT tu.t FROM turns tu WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND NOT EXISTS (SELECT 1 FROM actions a
+		WHERE (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, $3, $4)) ORDER BY tu.t`,
+		trajectory, attempt, policy, relabelSample).Query(func(rows pgx.Rows) (err error) {
+		c.Owed, err = pgx.CollectRows(rows, pgx.RowTo[int])
+		return err
+	})
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	var err error
+	c.Turns, err = readTurns(ctx, tx, trajectory, attempt, 1, allTurns)
+	return err
+}
+
+// RenewRelabeling extends the lease. CodeLeaseLost where the fence does not hold (it was
+// cancelled, or taken over), here and below.
+func (s *Store) RenewRelabeling(ctx context.Context, f relabel.RelabelFence, lease time.Duration) error {
+	return s.changeRelabeling(ctx, f, "lease_until = clock_timestamp() + $4::interval", "", lease)
+}
+
+// ReleaseRelabeling gives the relabeling back, to be gone on with after pause.
+func (s *Store) ReleaseRelabeling(ctx context.Context, f relabel.RelabelFence) error {
+	return s.changeRelabeling(ctx, f, "state = 'queued', owner = NULL, lease_until = NULL", relabel.RelabelQueued)
+}
+
+// FinishRelabeling moves a relabeling that owes nothing to done.
+func (s *Store) FinishRelabeling(ctx context.Context, f relabel.RelabelFence) error {
+	return s.changeRelabeling(ctx, f, "state = 'done', owner = NULL, lease_until = NULL, ended_at = clock_timestamp()", relabel.RelabelDone)
+}
+
+// FailRelabeling moves the relabeling to failed, with a reason that is safe to show.
+func (s *Store) FailRelabeling(ctx context.Context, f relabel.RelabelFence, reason string) error {
+	return s.changeRelabeling(ctx, f, "state = 'failed', failure = $4, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()",
+		relabel.RelabelFailed, legible(reason))
+}
+
+// changeRelabeling makes one fenced change. After an unclear commit one that is in the
+// state to is changed already.
+func (s *Store) changeRelabeling(ctx context.Context, f relabel.RelabelFence, set string, to relabel.RelabelState, args ...any) error {
+	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		tag, err := tx.Exec(ctx, "UPDATE relabelings SET "+set+" WHERE"+relabelFenced, append([]any{f.RelabelingID, f.Claim, f.Owner}, args...)...)
+		if err != nil || tag.RowsAffected() > 0 {
+			return err
+		}
+		var done bool
+		err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM relabelings WHERE id = $1 AND claim = $2 AND state = $3)", f.RelabelingID, f.Claim, to).Scan(&done)
+		if err == nil && !(again && done) {
+			return relabelLost()
+		}
+		return err
+	})
+}
+
+// SettleRelabel stores what the policy answered at the state of turn t, or that it could
+// not be brought to. The same answer again is no error, another one a CodeConflict.
+func (s *Store) SettleRelabel(ctx context.Context, f relabel.RelabelFence, t int, answer relabel.Action) error {
+	if answer.Status != relabel.Had && answer.Status != relabel.Missing {
+		return relabel.Errorf(relabel.CodeInvalid, "an answer is had or missing, not %q", answer.Status).On("status")
+	}
+	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+		of := relabel.Fence{Owner: f.Owner}
+		var policy relabel.ID
+		err := tx.QueryRow(ctx, "SELECT trajectory_id, attempt, policy_id FROM relabelings WHERE"+relabelFenced+"FOR NO KEY UPDATE",
+			f.RelabelingID, f.Claim, f.Owner).Scan(&of.TrajectoryID, &of.Attempt, &policy)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return relabelLost()
+		case err != nil:
+			return err
+		case policy != answer.PolicyID:
+			return relabel.Errorf(relabel.CodeInvalid, "another policy was to answer").On("policy_id")
+		}
+		return settleAnswer(ctx, tx, f, of, t, answer)
+	})
+}
+
+func settleAnswer(ctx context.Context, tx pgx.Tx, f relabel.RelabelFence, of relabel.Fence, t int, answer relabel.Action) error {
+	var status relabel.ActionStatus
+	var raw []byte
+	err := tx.QueryRow(ctx, `SELECT status, raw FROM actions WHERE (trajectory_id, attempt, t, policy_id, sample) = ($1, $2, $3, $4, $5)`,
+		of.TrajectoryID, of.Attempt, t, answer.PolicyID, relabelSample).Scan(&status, &raw)
+	switch {
+	case err == nil && status == answer.Status && bytes.Equal(raw, answer.Raw):
+		return nil
+	case err == nil:
+		return relabel.Errorf(relabel.CodeConflict, "turn %d has another answer already", t)
+	case !errors.Is(err, pgx.ErrNoRows):
+		return err
+	}
+	at := place{t, relabelSample}
+	prompt, err := fitPrompt(ctx, tx, of, at, answer)
+	if err != nil {
+		return err
+	}
+	agrees, err := compareFirst(ctx, tx, of, t, answer)
+	if err != nil {
+		return err
+	}
+	b := &pgx.Batch{}
+	queueAction(b, of, at, answer, prompt)
+	b.Queue(`UPDATE relabelings SET owed = owed - 1, had = had + $2, missing = missing + $3, compared = compared + $4, agreed = agreed + $5 WHERE id = $1`,
+		f.RelabelingID, one(answer.Status == relabel.Had), one(answer.Status == relabel.Missing), one(agrees != nil), one(agrees != nil && *agrees))
+	return tx.SendBatch(ctx, b).Close()
+}
+
+// compareFirst compares an answer with the turn's first label; nil where one of them is
+// not there.
+func compareFirst(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, answer relabel.Action) (*bool, error) {
+	var first relabel.Action
+	err := tx.QueryRow(ctx, `SELECT a.raw FROM turns tu JOIN actions a
+		ON (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
+		WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND tu.t = $3 AND a.status = 'had'`, f.TrajectoryID, f.Attempt, t).Scan(&first.Raw)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return agreement(first, answer), err
+}
