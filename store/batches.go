@@ -137,7 +137,7 @@ func (s *Store) SplitBatch(ctx context.Context, f relabel.BatchFence, items []re
 		if done, err := batchExists(ctx, tx, next); again && (done || err != nil) {
 			return err
 		}
-		if err := s.followUp(ctx, tx, f, next, "AND state = 'prepared'", 0); err != nil {
+		if err := s.followUp(ctx, tx, f, next, "AND state = 'prepared'", 0, 0); err != nil {
 			return err
 		}
 		ids, turns := make([]relabel.ID, len(items)), make([]int, len(items))
@@ -154,15 +154,15 @@ func batchExists(ctx context.Context, tx pgx.Tx, id relabel.ID) (yes bool, err e
 	return yes, tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM label_batches WHERE id = $1)", id).Scan(&yes)
 }
 
-// followUp makes a batch after the fence's, so many rounds later, and wakes a worker.
-func (s *Store) followUp(ctx context.Context, tx pgx.Tx, f relabel.BatchFence, next relabel.ID, condition string, rounds int) error {
-	tag, err := tx.Exec(ctx, `INSERT INTO label_batches (id, iteration_id, policy_id, round)
-		SELECT $4, iteration_id, policy_id, round + $5 FROM label_batches WHERE`+batchFenced+condition, f.BatchID, f.Claim, f.Owner, next, rounds)
+// followUp makes a batch after the fence's, so many rounds later, due after pause.
+func (s *Store) followUp(ctx context.Context, tx pgx.Tx, f relabel.BatchFence, next relabel.ID, condition string, rounds int, pause time.Duration) error {
+	tag, err := tx.Exec(ctx, `INSERT INTO label_batches (id, iteration_id, policy_id, round, due_at)
+		SELECT $4, iteration_id, policy_id, round + $5, clock_timestamp() + $6::interval FROM label_batches WHERE`+batchFenced+condition, f.BatchID, f.Claim, f.Owner, next, rounds, pause)
 	if err == nil && tag.RowsAffected() == 0 {
 		return batchLost()
 	}
-	if err != nil {
-		return err
+	if err != nil || pause > 0 {
+		return err // WakeLabellers sees to what is due later
 	}
 	return s.wakeLabellers(ctx, tx, relabel.LabelBatchJob{}, 1)
 }
@@ -199,8 +199,8 @@ func lockBatch(ctx context.Context, tx pgx.Tx, f relabel.BatchFence) error {
 }
 
 // EndBatch ends the batch. Labels of it that are still owed are handed on to a batch of
-// the next round, if there are any; trajectories that owe nothing any more go on.
-func (s *Store) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.BatchState, remoteState, detail string) error {
+// the next round, due after pause; trajectories that owe nothing any more go on.
+func (s *Store) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.BatchState, remoteState, detail string, pause time.Duration) error {
 	next := relabel.NewID()
 	var iteration relabel.ID
 	err := s.settle(ctx, func(tx pgx.Tx, again bool) error {
@@ -212,7 +212,7 @@ func (s *Store) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.B
 		if err := lockBatch(ctx, tx, f); err != nil {
 			return err
 		}
-		if err := s.handOn(ctx, tx, f, next); err != nil {
+		if err := s.handOn(ctx, tx, f, next, pause); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `UPDATE label_batches SET state = $2, detail = $4, owner = NULL, lease_until = NULL, ended_at = clock_timestamp(),
@@ -226,7 +226,7 @@ func (s *Store) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.B
 }
 
 // handOn puts what the batch still owes into the batch next.
-func (s *Store) handOn(ctx context.Context, tx pgx.Tx, f relabel.BatchFence, next relabel.ID) error {
+func (s *Store) handOn(ctx context.Context, tx pgx.Tx, f relabel.BatchFence, next relabel.ID, pause time.Duration) error {
 	const owing = `FROM trajectories tr, label_batch_items i, actions a, turns tu WHERE i.batch_id = $1 AND i.status = 'asked'
 		AND tr.id = i.trajectory_id AND tr.attempt = i.attempt AND tr.state = 'labelling' AND tr.owner IS NULL
 		AND (tu.trajectory_id, tu.attempt, tu.t) = (i.trajectory_id, i.attempt, i.t)
@@ -236,7 +236,7 @@ func (s *Store) handOn(ctx context.Context, tx pgx.Tx, f relabel.BatchFence, nex
 	if err := tx.QueryRow(ctx, "SELECT count(*) "+owing, f.BatchID).Scan(&owed); err != nil || owed == 0 {
 		return err
 	}
-	if err := s.followUp(ctx, tx, f, next, "", 1); err != nil {
+	if err := s.followUp(ctx, tx, f, next, "", 1, pause); err != nil {
 		return err
 	}
 	rows, _ := tx.Query(ctx, "SELECT i.trajectory_id, i.attempt, i.t "+owing, f.BatchID)

@@ -43,6 +43,7 @@ type Config struct {
 	StudentDelay  time.Duration
 	// Fault, where set, says what goes wrong with request n (from 1) to a model.
 	Fault func(model string, n int) Fault
+	Batch Batching
 }
 
 // Server answers chat completions. It is safe for concurrent use.
@@ -51,6 +52,7 @@ type Server struct {
 	mux    *http.ServeMux
 	mu     sync.Mutex
 	asked  map[string]int // requests by model
+	office office
 }
 
 // NewServer makes a server; its paths start with /v1.
@@ -61,6 +63,7 @@ func NewServer(c Config) *Server {
 	s := &Server{config: c, mux: http.NewServeMux(), asked: map[string]int{}}
 	s.mux.HandleFunc("POST /v1/chat/completions", s.complete)
 	s.mux.HandleFunc("GET /v1/models", s.models)
+	s.addBatches()
 	return s
 }
 
@@ -106,6 +109,11 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid_request_error", "the request cannot be read")
 		return
 	}
+	s.answer(w, r, body, s.think)
+}
+
+// answer answers a chat-completions request, when think has taken its time.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, body []byte, think func(*http.Request, string) bool) {
 	q, problem := readQuestion(body)
 	if problem != "" {
 		refuse(w, http.StatusBadRequest, "invalid_request_error", problem)
@@ -120,7 +128,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	if s.config.Fault != nil {
 		fault = s.config.Fault(q.Model, n)
 	}
-	if !s.think(r, q.Model) || fault.strike(w, r) {
+	if !think(r, q.Model) || fault.strike(w, r) {
 		return
 	}
 	chosen, d := s.act(q)

@@ -1,0 +1,100 @@
+package labeller
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"relabel"
+)
+
+// collect takes the answers of a batch in that the endpoint has done with, whole or not.
+// What failed, or has no line, is asked for again in the next round; after the last one
+// it is missing.
+func (b *batch) collect(life context.Context, remote relabel.RemoteBatch) error {
+	open := make(map[string]relabel.BatchItem, len(b.claim.Items))
+	for _, item := range b.claim.Items {
+		open[customID(item)] = item
+	}
+	failed := map[string]error{}
+	of := func(id string) relabel.ChatRequest {
+		return relabel.ChatRequest{Tools: b.claim.Run.Prompts.Tools, T: open[id].T}
+	}
+	for _, file := range []string{remote.OutputFile, remote.ErrorFile} {
+		if file == "" {
+			continue
+		}
+		err := b.remote.Answers(life, file, of, func(a relabel.BatchAnswer) error {
+			item, wanted := open[a.CustomID]
+			if !wanted {
+				return nil // another's line, or one that was settled before
+			}
+			settled, err := b.take(life, item, a)
+			if settled {
+				delete(open, a.CustomID)
+			} else if a.Err != nil {
+				failed[a.CustomID] = a.Err
+			}
+			return err
+		})
+		if err != nil {
+			return b.refusedOr(life, err)
+		}
+	}
+	if err := b.forgo(life, open, failed, remote); err != nil {
+		return err
+	}
+	as := relabel.BatchDone
+	if remote.Status != "completed" {
+		as = relabel.BatchFailed
+	}
+	return b.end(life, as, remote.Status, remote.Problem)
+}
+
+// take settles the label of one line, unless asking again may help.
+func (b *batch) take(life context.Context, item relabel.BatchItem, a relabel.BatchAnswer) (settled bool, err error) {
+	if err := b.record(life, item, a); err != nil {
+		return false, err
+	}
+	var label relabel.Action
+	switch {
+	case a.Err == nil:
+		label = a.Completion.Action(b.claim.Policy.ID, func(m relabel.Message) relabel.ParseOutcome { return b.World.Parse(b.claim.Run, m) })
+	case relabel.CodeOf(a.Err) == relabel.CodeContextOverflow:
+		label = relabel.MissingAction(b.claim.Policy.ID, a.Err)
+	default:
+		return false, nil
+	}
+	return true, b.settle(life, item, label)
+}
+
+// record keeps the call that a line was. A line that is read twice is one call.
+func (b *batch) record(life context.Context, item relabel.BatchItem, a relabel.BatchAnswer) error {
+	if b.World.Record == nil {
+		return nil
+	}
+	call := relabel.Call{ID: uuid.NewSHA1(uuid.UUID(b.claim.BatchID), []byte(a.CustomID)), PolicyID: b.claim.Policy.ID,
+		TrajectoryID: &item.TrajectoryID, Attempt: item.Attempt, T: item.T, Purpose: relabel.PurposeLabel, Tries: 1,
+		FinishReason: a.Completion.FinishReason, Usage: a.Completion.Usage, Model: a.Completion.Model}
+	if a.Err != nil {
+		call.Error = a.Err.Error()
+	}
+	return b.write(life, func(ctx context.Context) error { return b.World.Record(ctx, call) })
+}
+
+// forgo makes missing what is still open after the last round.
+func (b *batch) forgo(life context.Context, open map[string]relabel.BatchItem, failed map[string]error, remote relabel.RemoteBatch) error {
+	if !b.lastRound() {
+		return nil
+	}
+	for id, item := range open {
+		why := failed[id]
+		if why == nil {
+			why = relabel.Errorf(relabel.CodeEndpoint, "%s: the batch is %s and has no answer for this state", b.claim.Policy.Name, remote.Status)
+		}
+		if err := b.settle(life, item, relabel.MissingAction(b.claim.Policy.ID, why)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package labeller
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"relabel"
+)
+
+// relabeller is the role under which the seeds of relabelings are drawn: the run's own
+// teacher, asked once more, does not just say the same again.
+const relabeller relabel.Role = "relabeller"
+
+// Relabel claims a relabeling and asks its policy at every state about which it was not
+// asked yet, as many at once as the policy's limits allow. It returns nil when all was
+// asked or the policy cannot be asked at all; ErrReleased when it was given back because
+// ctx was cancelled or the worker drains; CodeNotFound when nothing is to be relabelled;
+// CodeLeaseLost when it was cancelled or taken over on the way. Any other error is the
+// store's.
+func (l *Labeller) Relabel(ctx context.Context) error {
+	if ctx.Err() != nil || l.draining() {
+		return ErrReleased
+	}
+	since := time.Now()
+	var claim relabel.RelabelClaim
+	err := write(ctx, func(ctx context.Context) (err error) {
+		claim, err = l.Store.ClaimRelabeling(ctx, l.Owner, l.Lease)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	life, letGo := l.hold(ctx, since, func(ctx context.Context, lease time.Duration) error {
+		return l.Store.RenewRelabeling(ctx, claim.RelabelFence, lease)
+	})
+	defer letGo()
+	return l.concludeRelabel(ctx, claim, l.relabel(life, claim))
+}
+
+// relabel asks for all that is owed. Errors are ErrReleased, life's end, what makes the
+// policy one that cannot be asked, or the store's.
+func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim) error {
+	policy, err := l.World.Policy(c.Policy)
+	if err != nil {
+		return &unaskable{err}
+	}
+	g, ctx := errgroup.WithContext(life)
+	g.SetLimit(max(c.Policy.Limits.Concurrency, 1))
+	state, asked := c.Run.Prompts.Opening(c.Task), 0
+	for _, turn := range c.Turns {
+		if slices.Contains(c.Owed, turn.T) {
+			if ctx.Err() != nil || l.draining() {
+				break
+			}
+			req := l.request(c.Run, c.Trajectory, c.Policy, state, turn.T, relabeller)
+			g.Go(func() error { return l.answer(ctx, c, policy, req) })
+			asked++
+		}
+		state = relabel.AppendTurn(state, turn)
+	}
+	if err := g.Wait(); err != nil {
+		return stopped(life, err)
+	}
+	if asked < len(c.Owed) {
+		return stopped(life, ErrReleased)
+	}
+	return nil
+}
+
+// unaskable says that a policy cannot be asked, whatever the state.
+type unaskable struct{ cause error }
+
+func (u *unaskable) Error() string { return relabel.Shown(u.cause) }
+func (u *unaskable) Unwrap() error { return u.cause }
+
+// request asks for the action at the state of turn t.
+func (l *Labeller) request(run relabel.Run, tr relabel.Trajectory, p relabel.Policy, state []relabel.Message, t int, role relabel.Role) relabel.ChatRequest {
+	seed := l.World.Seed(run, tr, t, role)
+	return relabel.ChatRequest{
+		// Clipped: the state grows in place while a request is still read.
+		Messages: slices.Clip(state), Tools: run.Prompts.Tools, Sampling: p.Sampling, Seed: &seed,
+		TrajectoryID: tr.ID, Attempt: tr.Attempt, T: t, Purpose: relabel.PurposeLabel,
+	}
+}
+
+// answer asks at one state and stores what comes of it.
+func (l *Labeller) answer(ctx context.Context, c relabel.RelabelClaim, policy Policy, req relabel.ChatRequest) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a relabeling panicked")
+			err = &unaskable{relabel.Errorf(relabel.CodeInternal, "a bug in relabelling; details are in the log")}
+		}
+	}()
+	done, err := policy.Complete(ctx, req)
+	var action relabel.Action
+	switch code := relabel.CodeOf(err); {
+	case err == nil:
+		action = done.Action(c.Policy.ID, func(m relabel.Message) relabel.ParseOutcome { return l.World.Parse(c.Run, m) })
+	case ctx.Err() != nil, code == relabel.CodeUnavailable:
+		return err
+	case code == relabel.CodeSecretMissing:
+		return &unaskable{err}
+	default:
+		action = relabel.MissingAction(c.Policy.ID, err)
+	}
+	return write(ctx, func(ctx context.Context) error {
+		return l.Store.SettleRelabel(ctx, c.RelabelFence, req.T, action)
+	})
+}
+
+// concludeRelabel makes of relabel's error what is to be known of the relabeling.
+func (l *Labeller) concludeRelabel(ctx context.Context, c relabel.RelabelClaim, err error) error {
+	log := l.Log.With().Stringer("relabeling", c.RelabelingID).Stringer("trajectory", c.Trajectory.ID).Str("policy", c.Policy.Name).Logger()
+	var hopeless *unaskable
+	switch {
+	case lost(err):
+		log.Warn().Msg("the relabeling was cancelled or is another worker's: let go")
+		return relabel.Errorf(relabel.CodeLeaseLost, "the relabeling was cancelled or is another worker's")
+	case err == nil:
+		err = write(ctx, func(ctx context.Context) error { return l.Store.FinishRelabeling(ctx, c.RelabelFence) })
+		if err == nil {
+			log.Info().Int("asked", len(c.Owed)).Msg("relabelled")
+		}
+		return err
+	case errors.As(err, &hopeless) && ctx.Err() == nil:
+		log.Warn().Err(hopeless.cause).Msg("the policy cannot be asked")
+		return write(ctx, func(ctx context.Context) error {
+			return l.Store.FailRelabeling(ctx, c.RelabelFence, hopeless.Error())
+		})
+	}
+	why := err
+	if ctx.Err() != nil || errors.Is(err, ErrReleased) {
+		why = ErrReleased
+	}
+	err = write(ctx, func(ctx context.Context) error { return l.Store.ReleaseRelabeling(ctx, c.RelabelFence) })
+	return errors.Join(why, err)
+}

@@ -1,0 +1,244 @@
+package policy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"relabel"
+)
+
+// Bounds of a batch endpoint's answers and patience.
+const (
+	maxBatchAnswer = 4 << 20          // bytes of an answer that is no file
+	batchPatience  = 30 * time.Minute // for a file to go over the line
+	batchKey       = "relabel_batch"  // in a batch's metadata: what tells ours
+	batchWindow    = "24h"
+	batchPage      = 100 // batches in one answer of the list
+	mostPages      = 20  // of the list that are looked through, newest first
+)
+
+// Batches is a policy's batch endpoint, in OpenAI's form: files, and batches of them.
+// Its methods ask once. Errors are CodeEndpoint for a clear refusal, CodeUnavailable
+// where no clear answer came, so that the request may have taken place, and
+// CodeSecretMissing.
+type Batches struct {
+	policy  relabel.Policy
+	base    string
+	http    *http.Client
+	secrets Secrets
+}
+
+// OpenBatches checks p and makes a client of its batch endpoint. Nothing is sent. Errors
+// are CodeInvalid with the wrong field, or CodeSecretMissing.
+func OpenBatches(p relabel.Policy, o Options) (*Batches, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if _, err := o.Secrets.of(p); err != nil {
+		return nil, err
+	}
+	return &Batches{policy: p, base: strings.TrimRight(p.BaseURL, "/"), http: withoutRedirects(o.HTTP, 2), secrets: o.Secrets}, nil
+}
+
+// Line is a request as a line of a batch's file, with its newline.
+func (b *Batches) Line(customID string, req relabel.ChatRequest) []byte {
+	line := relabel.AppendString([]byte(`{"custom_id":`), customID)
+	line = append(line, `,"method":"POST","url":"/v1/chat/completions","body":`...)
+	line = appendRequest(line, b.policy, req)
+	return append(line, '}', '\n')
+}
+
+// Upload gives the endpoint a file of lines, of so many bytes, and returns its id.
+func (b *Batches) Upload(ctx context.Context, name string, file io.Reader, size int64) (id string, err error) {
+	var head bytes.Buffer
+	form := multipart.NewWriter(&head)
+	if err := form.WriteField("purpose", "batch"); err != nil {
+		return "", err
+	}
+	if _, err := form.CreateFormFile("file", name); err != nil {
+		return "", err
+	}
+	tail := "\r\n--" + form.Boundary() + "--\r\n"
+	req, err := b.request(ctx, http.MethodPost, "/files", io.MultiReader(&head, file, strings.NewReader(tail)))
+	if err != nil {
+		return "", err
+	}
+	req.ContentLength = int64(head.Len()) + size + int64(len(tail))
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := b.ask(req, &made); err != nil {
+		return "", err
+	}
+	if made.ID == "" {
+		return "", b.unclear("it names no file", nil)
+	}
+	return made.ID, nil
+}
+
+// remoteBatch is a batch as it comes over the line.
+type remoteBatch struct {
+	ID       string          `json:"id"`
+	Status   string          `json:"status"`
+	Output   string          `json:"output_file_id"`
+	Failed   string          `json:"error_file_id"`
+	Metadata json.RawMessage `json:"metadata"`
+	Errors   json.RawMessage `json:"errors"`
+}
+
+func (r remoteBatch) seen() relabel.RemoteBatch {
+	problems := optional[struct {
+		Data []struct {
+			Message string `json:"message"`
+		} `json:"data"`
+	}](r.Errors).Data
+	seen := relabel.RemoteBatch{ID: r.ID, Status: r.Status, OutputFile: r.Output, ErrorFile: r.Failed}
+	if len(problems) > 0 {
+		seen.Problem = clip(problems[0].Message, 300)
+	}
+	return seen
+}
+
+// Create makes a batch of a file, marked with key.
+func (b *Batches) Create(ctx context.Context, file, key string) (relabel.RemoteBatch, error) {
+	body, err := json.Marshal(map[string]any{"input_file_id": file, "endpoint": "/v1/chat/completions",
+		"completion_window": batchWindow, "metadata": map[string]string{batchKey: key}})
+	if err != nil {
+		return relabel.RemoteBatch{}, err
+	}
+	return b.batch(ctx, http.MethodPost, "/batches", body)
+}
+
+// Find looks for a batch that is marked with key among the newest ones; nil where there
+// is none.
+func (b *Batches) Find(ctx context.Context, key string) (*relabel.RemoteBatch, error) {
+	after := ""
+	for range mostPages {
+		req, err := b.request(ctx, http.MethodGet, "/batches?limit="+strconv.Itoa(batchPage)+after, nil)
+		if err != nil {
+			return nil, err
+		}
+		var page struct {
+			Data []remoteBatch `json:"data"`
+			More bool          `json:"has_more"`
+		}
+		if err := b.ask(req, &page); err != nil {
+			return nil, err
+		}
+		for _, r := range page.Data {
+			if optional[map[string]string](r.Metadata)[batchKey] == key {
+				seen := r.seen()
+				return &seen, nil
+			}
+		}
+		if !page.More || len(page.Data) == 0 {
+			return nil, nil
+		}
+		after = "&after=" + url.QueryEscape(page.Data[len(page.Data)-1].ID)
+	}
+	return nil, nil
+}
+
+// Get returns a batch as it is now.
+func (b *Batches) Get(ctx context.Context, id string) (relabel.RemoteBatch, error) {
+	return b.batch(ctx, http.MethodGet, "/batches/"+url.PathEscape(id), nil)
+}
+
+// Cancel asks the endpoint to end a batch.
+func (b *Batches) Cancel(ctx context.Context, id string) error {
+	_, err := b.batch(ctx, http.MethodPost, "/batches/"+url.PathEscape(id)+"/cancel", []byte("{}"))
+	return err
+}
+
+func (b *Batches) batch(ctx context.Context, method, path string, body []byte) (relabel.RemoteBatch, error) {
+	req, err := b.request(ctx, method, path, bytes.NewReader(body))
+	if err != nil {
+		return relabel.RemoteBatch{}, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	var made remoteBatch
+	if err := b.ask(req, &made); err != nil {
+		return relabel.RemoteBatch{}, err
+	}
+	if made.ID == "" {
+		return relabel.RemoteBatch{}, b.unclear("it names no batch", nil)
+	}
+	return made.seen(), nil
+}
+
+func (b *Batches) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
+	secret, err := b.secrets.of(b.policy)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, b.base+path, body)
+	if err != nil {
+		return nil, b.refused("no request can be made of its address", err)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "relabel")
+	if secret != "" {
+		req.Header.Set("Authorization", "Bearer "+secret)
+	}
+	return req, nil
+}
+
+// ask sends a request and decodes the answer into out.
+func (b *Batches) ask(req *http.Request, out any) error {
+	ctx, cancel := context.WithTimeout(req.Context(), batchPatience)
+	defer cancel()
+	resp, err := b.send(req.WithContext(ctx))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBatchAnswer))
+	if err != nil {
+		return b.unclear("its answer breaks off", err)
+	}
+	if json.Unmarshal(body, out) != nil {
+		return b.unclear("its answer is not what a batch endpoint answers", nil)
+	}
+	return nil
+}
+
+// send sends a request and returns its answer, if that is a good one.
+func (b *Batches) send(req *http.Request) (*http.Response, error) {
+	secret, err := b.secrets.of(b.policy)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := b.http.Do(req)
+	if err != nil {
+		return nil, b.unclear("the connection to its batch endpoint failed", errors.New(scrub(err.Error(), secret)))
+	}
+	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusCreated {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorRead)) // one that breaks off still tells more than none
+	said := "HTTP " + strconv.Itoa(resp.StatusCode) + ": " + readError(body).shown(secret)
+	switch s := resp.StatusCode; {
+	case s >= 500, s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s == http.StatusConflict, s == http.StatusTooEarly:
+		return nil, b.unclear(said, nil)
+	}
+	return nil, b.refused(said, nil)
+}
+
+func (b *Batches) refused(said string, cause error) error {
+	return relabel.Errorf(relabel.CodeEndpoint, "%s: %s", b.policy.Name, said).Because(cause)
+}
+
+func (b *Batches) unclear(said string, cause error) error {
+	return relabel.Errorf(relabel.CodeUnavailable, "%s: %s", b.policy.Name, said).Because(cause)
+}
