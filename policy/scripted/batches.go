@@ -81,7 +81,7 @@ func (s *Server) takeFile(w http.ResponseWriter, r *http.Request) {
 	s.office.mu.Lock()
 	defer s.office.mu.Unlock()
 	id := s.office.keep(content)
-	reply(w, map[string]any{"id": id, "object": "file", "purpose": "batch", "bytes": len(content)})
+	sendJSON(w, map[string]any{"id": id, "object": "file", "purpose": "batch", "bytes": len(content)})
 }
 
 // keep keeps a file and returns its id. o.mu is held.
@@ -130,7 +130,7 @@ func (s *Server) makeBatch(w http.ResponseWriter, r *http.Request) {
 	if lost {
 		panic(http.ErrAbortHandler)
 	}
-	reply(w, view)
+	sendJSON(w, view)
 }
 
 // view is a batch as it goes over the line.
@@ -166,7 +166,7 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) {
 	for _, b := range newest[:min(limit, len(newest))] {
 		data = append(data, b.view())
 	}
-	reply(w, map[string]any{"object": "list", "data": data, "has_more": more})
+	sendJSON(w, map[string]any{"object": "list", "data": data, "has_more": more})
 }
 
 // find returns a batch, done with if its time is over; nil where there is none.
@@ -190,7 +190,7 @@ func (s *Server) showBatch(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "not_found", "there is no such batch")
 		return
 	}
-	reply(w, b.view())
+	sendJSON(w, b.view())
 }
 
 func (s *Server) cancelBatch(w http.ResponseWriter, r *http.Request) {
@@ -204,7 +204,7 @@ func (s *Server) cancelBatch(w http.ResponseWriter, r *http.Request) {
 	if !b.done {
 		b.done, b.status = true, "cancelled"
 	}
-	reply(w, b.view())
+	sendJSON(w, b.view())
 }
 
 // finish answers a batch's lines. The office's lock is held.
@@ -288,16 +288,19 @@ func (k *kept) Header() http.Header         { return k.header }
 func (k *kept) WriteHeader(status int)      { k.status = status }
 func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
 
-func reply(w http.ResponseWriter, v any) {
+func sendJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(encode(v)) // whoever asked may have gone
 }
 
-// encode is v as JSON; what is encoded here always can be.
+// encode is v as JSON; what is encoded here always can be. Messages keep the bytes that
+// a live answer has.
 func encode(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		panic(err)
 	}
-	return b
+	return bytes.TrimRight(b.Bytes(), "\n")
 }
