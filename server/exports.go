@@ -23,16 +23,28 @@ type NewExport struct {
 	Aggregated bool       `json:"aggregated,omitempty" doc:"Also every earlier iteration: D1 ∪ … ∪ Di (eq. 3)."`
 	Submitted  bool       `json:"submitted,omitempty" doc:"Only trajectories with a valid submission (paper F.2)."`
 	Resolved   bool       `json:"resolved,omitempty" doc:"Only resolved trajectories."`
-	View       string     `json:"view,omitempty" enum:"messages" default:"messages" doc:"Form of the rows: messages is (state, label) as chat messages."`
+	// LabelPolicy is a word for a policy; the selection has its id.
+	LabelPolicy string `json:"label_policy,omitempty" maxLength:"200" doc:"Whose labels leave: a policy's id, its name, or name@version, that relabelings asked. States that it did not answer are left out. Empty: the run's teacher."`
+	View        string `json:"view,omitempty" enum:"messages" default:"messages" doc:"Form of the rows: messages is (state, label) as chat messages."`
 }
 
 func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.Export], error) {
 	b := in.Body
-	if _, err := s.Store.FindRun(ctx, b.Run); err != nil {
+	run, err := s.Store.FindRun(ctx, b.Run)
+	if err != nil {
 		return nil, asField(err, "run")
 	}
 	e := relabel.Export{ID: relabel.NewID(), View: b.View, State: relabel.ExportQueued,
 		Selection: relabel.ExportSelection{RunID: b.Run, Iteration: b.Iteration, Aggregated: b.Aggregated, Submitted: b.Submitted, Resolved: b.Resolved}}
+	if b.LabelPolicy != "" {
+		policy, err := s.findPolicy(ctx, b.LabelPolicy)
+		if err != nil {
+			return nil, asField(err, "label_policy")
+		}
+		if policy.ID != run.TeacherID { // whose labels leave anyhow
+			e.Selection.LabelPolicyID = &policy.ID
+		}
+	}
 	if err := s.checkIterations(ctx, e.Selection); err != nil {
 		return nil, err
 	}

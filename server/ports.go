@@ -77,6 +77,22 @@ type Store interface {
 	FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel.Verdict, error)
 	ListCalls(ctx context.Context, trajectory relabel.ID) ([]relabel.Call, error)
 
+	// LabelIteration begins the labelling of what has been rolled out of an iteration whose
+	// labels are deferred. CodeConflict where they are not, or where it is over.
+	LabelIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, error)
+	ListBatches(ctx context.Context, iteration relabel.ID) ([]relabel.LabelBatch, error)
+	// RelabelTrajectory has a policy asked at every state of a trajectory that is done;
+	// RelabelIteration, at those of all its trajectories that are. CodeConflict where none is.
+	RelabelTrajectory(ctx context.Context, trajectory, policy relabel.ID, priority int) (relabel.Relabeling, error)
+	RelabelIteration(ctx context.Context, iteration, policy relabel.ID, priority int) (relabel.RelabelProgress, error)
+	RelabelProgress(ctx context.Context, iteration relabel.ID) ([]relabel.RelabelProgress, error)
+	FindRelabeling(ctx context.Context, id relabel.ID) (relabel.Relabeling, error)
+	ListRelabelings(ctx context.Context, f relabel.RelabelFilter, p relabel.Page) (list []relabel.Relabeling, next string, err error)
+	// CancelRelabeling cancels one that is not over; CancelRelabelings, an iteration's, of
+	// one policy or (nil) of all.
+	CancelRelabeling(ctx context.Context, id relabel.ID) (relabel.Relabeling, error)
+	CancelRelabelings(ctx context.Context, iteration relabel.ID, policy *relabel.ID) (cancelled int, err error)
+
 	// CreateExport stores an export and queues its job, in one transaction.
 	CreateExport(ctx context.Context, e relabel.Export) error
 	FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error)

@@ -18,17 +18,18 @@ func (s *site) addRuns() {
 
 // NewRun describes an experiment.
 type NewRun struct {
-	Name      string         `json:"name" minLength:"1" maxLength:"200" doc:"Its name; no other run may have it."`
-	Recipe    relabel.Recipe `json:"recipe" enum:"sft,dagger,aggrevate" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, or student prefixes of eq. 9."`
-	Scaffold  string         `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with."`
-	Prompts   *NewPrompts    `json:"prompts,omitempty" doc:"Texts in the place of the scaffold's own."`
-	Taskset   relabel.ID     `json:"taskset" format:"uuid" doc:"Id of the taskset."`
-	Instances []string       `json:"instances,omitempty" maxItems:"100000" doc:"Instance ids to roll out; empty: every task that is not held out."`
-	Teacher   string         `json:"teacher" minLength:"1" maxLength:"200" doc:"The teacher policy: its id, its name, or name@version."`
-	Beta      *NewBeta       `json:"beta,omitempty" doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 an iteration, never below 0.6 (paper F.1)."`
-	Rho       *NewRho        `json:"rho,omitempty" doc:"Schedule of ρi, the law of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
-	Limits    *NewRunLimits  `json:"limits,omitempty" doc:"Bounds of each trajectory."`
-	Seed      int64          `json:"seed,omitempty" doc:"Seed of every draw: the same seed gives the same draws on any machine."`
+	Name      string            `json:"name" minLength:"1" maxLength:"200" doc:"Its name; no other run may have it."`
+	Recipe    relabel.Recipe    `json:"recipe" enum:"sft,dagger,aggrevate" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, or student prefixes of eq. 9."`
+	Scaffold  string            `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with."`
+	Prompts   *NewPrompts       `json:"prompts,omitempty" doc:"Texts in the place of the scaffold's own."`
+	Taskset   relabel.ID        `json:"taskset" format:"uuid" doc:"Id of the taskset."`
+	Instances []string          `json:"instances,omitempty" maxItems:"100000" doc:"Instance ids to roll out; empty: every task that is not held out."`
+	Teacher   string            `json:"teacher" minLength:"1" maxLength:"200" doc:"The teacher policy: its id, its name, or name@version."`
+	Beta      *NewBeta          `json:"beta,omitempty" doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 an iteration, never below 0.6 (paper F.1)."`
+	Rho       *NewRho           `json:"rho,omitempty" doc:"Schedule of ρi, the law of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
+	Labels    relabel.LabelMode `json:"labels,omitempty" enum:"beside,deferred,batch" default:"beside" doc:"When the teacher is asked for the labels of the student's turns: beside the rollout, deferred until the iteration's last rollout is over, or batch: then and through the teacher's batch endpoint (files and batches, as OpenAI has them)."`
+	Limits    *NewRunLimits     `json:"limits,omitempty" doc:"Bounds of each trajectory."`
+	Seed      int64             `json:"seed,omitempty" doc:"Seed of every draw: the same seed gives the same draws on any machine."`
 }
 
 // NewPrompts are a run's own texts; what is left out stays the scaffold's.
@@ -75,7 +76,7 @@ type NewRunLimits struct {
 func (s *site) createRun(ctx context.Context, in *of[NewRun]) (*of[relabel.Run], error) {
 	b := in.Body
 	r := relabel.Run{ID: relabel.NewID(), Name: b.Name, Recipe: b.Recipe, Scaffold: b.Scaffold, TasksetID: b.Taskset,
-		Instances: b.Instances, Beta: (*relabel.BetaSchedule)(b.Beta), Rho: (*relabel.RhoSchedule)(b.Rho), Limits: b.Limits.over(relabel.PaperLimits), Seed: b.Seed}
+		Instances: b.Instances, Beta: (*relabel.BetaSchedule)(b.Beta), Rho: (*relabel.RhoSchedule)(b.Rho), Labels: b.Labels, Limits: b.Limits.over(relabel.PaperLimits), Seed: b.Seed}
 	var err error
 	if r.Prompts, err = s.prompts(b.Scaffold, b.Prompts); err != nil {
 		return nil, err

@@ -79,6 +79,7 @@ func New(config Config) http.Handler {
 	s.addWorkers()
 	s.addTrajectories()
 	s.addTurns()
+	s.addRelabelings()
 	s.addOutcomes()
 	s.addExports()
 	s.addExportFiles()

@@ -17,6 +17,7 @@ type StateView struct {
 	Tools        json.RawMessage `json:"tools" doc:"The tool descriptions that went with it."`
 	Action       ActionView      `json:"action" doc:"at, the action that was executed here."`
 	Label        *ActionView     `json:"label,omitempty" doc:"ãt, the teacher's action here. Absent in an evaluation."`
+	Others       []ActionView    `json:"others,omitempty" doc:"What other teachers answered here, where relabelings asked them."`
 }
 
 func (s *site) showState(ctx context.Context, in *struct {
@@ -52,6 +53,6 @@ func viewState(trajectory relabel.Trajectory, turn relabel.Turn, state []relabel
 	return StateView{
 		TrajectoryID: trajectory.ID, Attempt: trajectory.Trail, T: turn.T, Executor: turn.Executor,
 		Messages: relabel.AppendMessages(nil, state), Tools: relabel.AppendTools(nil, tools),
-		Action: viewAction(turn.Action, turn.T, raw), Label: viewLabel(turn, raw),
+		Action: viewAction(turn.Action, turn.T, raw), Label: viewLabel(turn, raw), Others: viewOthers(turn, raw),
 	}
 }

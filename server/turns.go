@@ -33,6 +33,7 @@ type TurnView struct {
 	Executor     relabel.Role          `json:"executor" doc:"Who acted: teacher (bt=1) or student (bt=0)."`
 	Action       ActionView            `json:"action" doc:"at, the action that was executed."`
 	Label        *ActionView           `json:"label,omitempty" doc:"ãt, the teacher's action at the same state; the executed one where the teacher acted. Absent in an evaluation."`
+	Others       []ActionView          `json:"others,omitempty" doc:"What other teachers answered at the same state, where relabelings asked them."`
 	Observations []relabel.Observation `json:"observations" nullable:"false" doc:"What the environment answered, one for each call in order."`
 	Tree         string                `json:"tree" doc:"Fingerprint of the working tree after the turn."`
 	StartedAt    time.Time             `json:"started_at" doc:"When the turn began."`
@@ -64,8 +65,16 @@ func viewLabel(turn relabel.Turn, raw bool) *ActionView {
 	return &v
 }
 
+func viewOthers(turn relabel.Turn, raw bool) []ActionView {
+	var views []ActionView
+	for _, other := range turn.Others {
+		views = append(views, viewAction(other, turn.T, raw))
+	}
+	return views
+}
+
 func viewTurn(turn relabel.Turn, raw bool) TurnView {
-	v := TurnView{T: turn.T, Executor: turn.Executor, Action: viewAction(turn.Action, turn.T, raw), Label: viewLabel(turn, raw),
+	v := TurnView{T: turn.T, Executor: turn.Executor, Action: viewAction(turn.Action, turn.T, raw), Label: viewLabel(turn, raw), Others: viewOthers(turn, raw),
 		Observations: turn.Observations, Tree: turn.Tree, StartedAt: turn.StartedAt, EndedAt: turn.EndedAt, Time: turn.Time}
 	if v.Observations == nil {
 		v.Observations = []relabel.Observation{}

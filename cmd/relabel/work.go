@@ -18,6 +18,7 @@ import (
 	"relabel/envs/docker"
 	"relabel/envs/scaffold/openhands"
 	"relabel/envs/verify"
+	"relabel/labeller"
 	"relabel/mixer"
 	"relabel/shard"
 	"relabel/store"
@@ -97,14 +98,18 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, m
 	}
 	me, slots := f.newWorker(host), mixer.Slots{Rollouts: f.Rollouts, Ahead: f.Ahead}
 	log = log.With().Str("worker", me.Name).Logger()
-	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, newPolicies(db, f.Secrets, m, log)), Owner: me.Name, Lease: f.Lease,
+	policies := newPolicies(db, f.Secrets, m, log)
+	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, policies), Owner: me.Name, Lease: f.Lease,
 		Slots: slots, Log: log, Observe: m.ofRollouts()})
 	m.registry.MustRegister(rollouts{mix.Activity})
+	labels := newLabeller(db, f, policies, me.Name, log)
 	exporter := shard.NewExporter(shard.Config{Store: db.Store, Root: exports, Log: log, Version: version})
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
 	river.AddWorker(workers, shard.NewWorker(exporter))
-	client, err := newQueue(db.Store, me.Name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()}, "export": {MaxWorkers: 1}})
+	labeller.AddWorkers(workers, labels)
+	client, err := newQueue(db.Store, me.Name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},
+		"export": {MaxWorkers: 1}, "label": {MaxWorkers: labelsAtOnce}})
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +165,9 @@ func (w *work) recover(ctx context.Context) error {
 		return err
 	}
 	w.metrics.takeovers.Add(float64(len(recovered)))
+	if err := errors.Join(w.db.BeginLabelling(ctx), w.db.WakeLabellers(ctx)); err != nil {
+		return err
+	}
 	for _, r := range recovered {
 		w.log.Warn().Stringer("trajectory", r.TrajectoryID).Int("attempt", r.Attempt).Str("owner", r.Owner).
 			Msg("its worker is gone: queued again")

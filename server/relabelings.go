@@ -1,0 +1,197 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"relabel"
+)
+
+func (s *site) addRelabelings() {
+	label := operation(http.MethodPost, "/v1/iterations/{id}/label", "runs", "label-iteration", "Begin an iteration's labelling",
+		"Where the run defers its labels: has the teacher asked now for those of the trajectories that are rolled out, whatever else still runs. "+
+			"Otherwise that begins with the end of the iteration's last rollout.")
+	label.DefaultStatus = http.StatusOK
+	add(s, label, s.labelIteration)
+	add(s, operation(http.MethodGet, "/v1/iterations/{id}/batches", "runs", "list-batches", "List an iteration's batches of labels",
+		"What went to the teacher's batch endpoint, in the order it was gathered. Only runs with labels=batch have any."), s.listBatches)
+	add(s, operation(http.MethodPost, "/v1/trajectories/{id}/relabel", "trajectories", "relabel-trajectory", "Relabel a trajectory",
+		"Has another teacher asked at every stored state of a trajectory that is done, beside what was answered there before. "+
+			"Asked for again it is the same relabeling; once it is over, what is missing is asked for once more."), s.relabelTrajectory)
+	add(s, operation(http.MethodPost, "/v1/iterations/{id}/relabel", "runs", "relabel-iteration", "Relabel an iteration",
+		"Relabels each trajectory of the iteration that is done by now. Failed and cancelled ones are not relabelled: their states never leave."), s.relabelIteration)
+	add(s, operation(http.MethodGet, "/v1/iterations/{id}/relabelings", "runs", "show-relabelings", "Show an iteration's relabelings",
+		"How far they are, summed up by policy, with how often each teacher agrees with the first label."), s.relabelProgress)
+	cancelAll := operation(http.MethodPost, "/v1/iterations/{id}/relabelings/cancel", "runs", "cancel-relabelings", "Cancel an iteration's relabelings",
+		"Cancels those that are not over, of one policy or of all. What was answered stays.")
+	cancelAll.DefaultStatus = http.StatusOK
+	add(s, cancelAll, s.cancelRelabelings)
+	add(s, operation(http.MethodGet, "/v1/relabelings", "trajectories", "list-relabelings", "List relabelings", "Relabelings that fit the filter, newest first."), s.listRelabelings)
+	add(s, operation(http.MethodGet, "/v1/relabelings/{id}", "trajectories", "show-relabeling", "Show a relabeling", "One relabeling, with how far it is."), s.showRelabeling)
+	cancel := operation(http.MethodPost, "/v1/relabelings/{id}/cancel", "trajectories", "cancel-relabeling", "Cancel a relabeling",
+		"Ends it where it is. What was answered stays; asked for again it goes on.")
+	cancel.DefaultStatus = http.StatusOK
+	add(s, cancel, s.cancelRelabeling)
+}
+
+func (s *site) labelIteration(ctx context.Context, in *IDPath) (*of[IterationView], error) {
+	if _, err := s.Store.LabelIteration(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return s.viewIteration(ctx, in.ID)
+}
+
+func (s *site) listBatches(ctx context.Context, in *struct {
+	IDPath
+	PageQuery
+}) (*of[Page[relabel.LabelBatch]], error) {
+	if _, _, err := s.Store.FindIteration(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	batches, err := s.Store.ListBatches(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(cut(batches, in.PageQuery, func(b relabel.LabelBatch) string { return b.ID.String() }))
+}
+
+// NewRelabeling says who is asked.
+type NewRelabeling struct {
+	Policy   string `json:"policy" minLength:"1" maxLength:"200" doc:"The teacher that is asked: the policy's id, its name, or name@version."`
+	Priority int    `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is worked off first. Default 0."`
+}
+
+func (s *site) relabelTrajectory(ctx context.Context, in *struct {
+	IDPath
+	Body NewRelabeling
+}) (*of[relabel.Relabeling], error) {
+	policy, err := s.findPolicy(ctx, in.Body.Policy)
+	if err != nil {
+		return nil, asField(err, "policy")
+	}
+	return one(s.Store.RelabelTrajectory(ctx, in.ID, policy.ID, in.Body.Priority))
+}
+
+func (s *site) relabelIteration(ctx context.Context, in *struct {
+	IDPath
+	Body NewRelabeling
+}) (*of[relabel.RelabelProgress], error) {
+	policy, err := s.findPolicy(ctx, in.Body.Policy)
+	if err != nil {
+		return nil, asField(err, "policy")
+	}
+	return one(s.Store.RelabelIteration(ctx, in.ID, policy.ID, in.Body.Priority))
+}
+
+// Relabelings sums relabelings up.
+type Relabelings struct {
+	Items []relabel.RelabelProgress `json:"items" nullable:"false" doc:"One for each policy that was asked."`
+}
+
+func (s *site) relabelProgress(ctx context.Context, in *IDPath) (*of[Relabelings], error) {
+	if _, _, err := s.Store.FindIteration(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	all, err := s.Store.RelabelProgress(ctx, in.ID)
+	if all == nil {
+		all = []relabel.RelabelProgress{}
+	}
+	return one(Relabelings{all}, err)
+}
+
+// CancelRelabelings says whose relabelings are cancelled.
+type CancelRelabelings struct {
+	Policy string `json:"policy,omitempty" maxLength:"200" doc:"Only those of this policy: its id, its name, or name@version. Empty: all."`
+}
+
+// Cancelled counts what was cancelled.
+type Cancelled struct {
+	Cancelled int `json:"cancelled" doc:"How many relabelings were cancelled."`
+}
+
+func (s *site) cancelRelabelings(ctx context.Context, in *struct {
+	IDPath
+	Body CancelRelabelings
+}) (*of[Cancelled], error) {
+	if _, _, err := s.Store.FindIteration(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	var of *relabel.ID
+	if in.Body.Policy != "" {
+		policy, err := s.findPolicy(ctx, in.Body.Policy)
+		if err != nil {
+			return nil, asField(err, "policy")
+		}
+		of = &policy.ID
+	}
+	n, err := s.Store.CancelRelabelings(ctx, in.ID, of)
+	return one(Cancelled{n}, err)
+}
+
+func (s *site) listRelabelings(ctx context.Context, in *struct {
+	Run        optionalID           `query:"run" doc:"Id of a run: only of its trajectories."`
+	Iteration  optionalID           `query:"iteration" doc:"Id of an iteration: only of its trajectories."`
+	Trajectory optionalID           `query:"trajectory" doc:"Id of a trajectory: only of that."`
+	Policy     optionalID           `query:"policy" doc:"Id of a policy: only by that."`
+	State      relabel.RelabelState `query:"state" enum:"queued,running,done,failed,cancelled" doc:"Only in this state."`
+	PageQuery
+}) (*of[Page[relabel.Relabeling]], error) {
+	f := relabel.RelabelFilter{RunID: in.Run.id, IterationID: in.Iteration.id, TrajectoryID: in.Trajectory.id, PolicyID: in.Policy.id, State: in.State}
+	return pageOf(s.Store.ListRelabelings(ctx, f, in.page()))
+}
+
+func (s *site) showRelabeling(ctx context.Context, in *IDPath) (*of[relabel.Relabeling], error) {
+	return one(s.Store.FindRelabeling(ctx, in.ID))
+}
+
+func (s *site) cancelRelabeling(ctx context.Context, in *IDPath) (*of[relabel.Relabeling], error) {
+	return one(s.Store.CancelRelabeling(ctx, in.ID))
+}
+
+var relabelMeanings = map[string]string{
+	"Run.labels":                      "When the teacher is asked for the labels of the student's turns: beside the rollout, deferred until the iteration's last rollout is over, or batch: then and through its batch endpoint.",
+	"Iteration.labelling_since":       "When deferred labels began to be asked for; absent before, and where labels are not deferred.",
+	"ExportSelection.label_policy_id": "Whose labels leave in the place of the run's teacher's: those of relabelings. Absent: the teacher's.",
+	"Relabeling.id":                   "Its id.",
+	"Relabeling.run_id":               "The run.",
+	"Relabeling.iteration_id":         "The iteration.",
+	"Relabeling.trajectory_id":        "The trajectory at whose states the policy is asked.",
+	"Relabeling.instance_id":          "The task's name.",
+	"Relabeling.policy_id":            "The policy that is asked.",
+	"Relabeling.state":                "queued, running, done, failed (the policy cannot be asked at all) or cancelled.",
+	"Relabeling.failure":              "Why it failed.",
+	"Relabeling.priority":             "The highest is worked off first.",
+	"Relabeling.turns":                "States; had, missing and owed add up to it.",
+	"Relabeling.had":                  "Answers that are there.",
+	"Relabeling.missing":              "Answers that cannot be had.",
+	"Relabeling.owed":                 "Answers that are still to be asked for.",
+	"Relabeling.compared":             "States where both this answer and the first label are there.",
+	"Relabeling.agreed":               "Of these, where they do the same.",
+	"Relabeling.created_at":           "When it was asked for first.",
+	"Relabeling.started_at":           "When it was first claimed.",
+	"Relabeling.ended_at":             "When it was over.",
+	"RelabelProgress.policy_id":       "The policy that is asked.",
+	"RelabelProgress.relabelings":     "Relabelings by state; states without any are left out.",
+	"RelabelProgress.turns":           "States; had, missing and owed add up to it.",
+	"RelabelProgress.had":             "Answers that are there.",
+	"RelabelProgress.missing":         "Answers that cannot be had.",
+	"RelabelProgress.owed":            "Answers that are still to be asked for.",
+	"RelabelProgress.compared":        "States where both this answer and the first label are there.",
+	"RelabelProgress.agreed":          "Of these, where they do the same.",
+	"LabelBatch.id":                   "Its id; the endpoint's metadata names it as relabel_batch.",
+	"LabelBatch.iteration_id":         "The iteration whose labels it asks for.",
+	"LabelBatch.policy_id":            "The teacher.",
+	"LabelBatch.state":                "prepared, sending (the endpoint may have it), sent, done, failed or cancelled.",
+	"LabelBatch.round":                "From 1: what failed in a round is asked for again in the next.",
+	"LabelBatch.remote_file":          "The endpoint's id of the file of requests.",
+	"LabelBatch.remote_id":            "The endpoint's id of the batch.",
+	"LabelBatch.remote_state":         "What the endpoint said of it at the last look.",
+	"LabelBatch.detail":               "What went wrong.",
+	"LabelBatch.labels":               "Labels in it.",
+	"LabelBatch.had":                  "Labels that it brought.",
+	"LabelBatch.missing":              "Labels that were given up with it.",
+	"LabelBatch.returned":             "Labels that failed in it and went on to the next round.",
+	"LabelBatch.created_at":           "When its labels were gathered.",
+	"LabelBatch.sent_at":              "When the endpoint had it.",
+	"LabelBatch.ended_at":             "When it was over.",
+}
