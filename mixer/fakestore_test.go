@@ -24,6 +24,7 @@ type fakeStore struct {
 	diverged string // what was said of the last divergence
 	owner    string
 	paused   bool
+	waits    bool // for its iteration's labelling, without an owner
 	until    time.Time
 	turns    map[int][]relabel.Turn // by attempt
 	labels   map[string]relabel.Action
@@ -284,6 +285,28 @@ func (s *fakeStore) EndRollout(ctx context.Context, f relabel.Fence, end relabel
 	})
 }
 
+func (s *fakeStore) AwaitLabels(ctx context.Context, f relabel.Fence) error {
+	return s.fenced(ctx, "AwaitLabels", f, func() error {
+		if s.state != relabel.Labelling || s.owed() == 0 || s.claim.Run.Labels == relabel.LabelsBeside {
+			s.broken = append(s.broken, fmt.Sprintf("labels are awaited while %s, %d owed", s.state, s.owed()))
+		}
+		s.owner, s.waits = "", true
+		return nil
+	})
+}
+
+// label begins the iteration's labelling.
+func (s *fakeStore) label() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.claim.Iteration.LabellingSince = &now
+	if s.waits {
+		s.waits = false
+		s.move(relabel.Queued)
+	}
+}
+
 func (s *fakeStore) BeginVerifying(ctx context.Context, f relabel.Fence) error {
 	return s.fenced(ctx, "BeginVerifying", f, func() error {
 		if s.owed() > 0 {
@@ -333,7 +356,7 @@ func (s *fakeStore) ReleaseBroken(ctx context.Context, f relabel.Fence, _ string
 func (s *fakeStore) requeued() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.state.Terminal() && s.state != relabel.Queued {
+	if !s.state.Terminal() && s.state != relabel.Queued && !s.waits {
 		s.move(relabel.Queued)
 	}
 }

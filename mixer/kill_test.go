@@ -188,7 +188,10 @@ func TestAKillInTheReplayOfAKilledRolloutChangesNothing(t *testing.T) {
 
 // comesTo rolls on to the end and compares.
 func (b *bench) comesTo(want string) error {
-	if !b.store.state.Terminal() {
+	for !b.store.state.Terminal() {
+		if b.store.waits {
+			b.store.label()
+		}
 		if err := b.roll(context.Background()); err != nil {
 			return err
 		}

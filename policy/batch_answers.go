@@ -102,7 +102,7 @@ func (b *Batches) understand(a answerLine, req relabel.ChatRequest) relabel.Batc
 			answer.Err = b.refused(problem, nil)
 			return answer
 		}
-		answer.Completion = done
+		answer.Completion = understood(b.policy, req, done)
 	}
 	return answer
 }
