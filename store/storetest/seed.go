@@ -44,7 +44,7 @@ func SeedWith(t testing.TB, s *store.Store, n int, change func(*Seeded)) Seeded 
 	d.Teacher, d.Student = Policy(t, s, "teacher"), Policy(t, s, "student")
 	d.Run = relabel.Run{ID: relabel.NewID(), Name: "run " + relabel.NewID().String(), Recipe: relabel.DAgger, Scaffold: "openhands",
 		Prompts:   relabel.Prompts{System: "You fix bugs.", First: "In {workdir}: {problem_statement}", Tools: []relabel.Tool{{Name: "finish", Parameters: "{}"}}},
-		TasksetID: d.Taskset.ID, TeacherID: d.Teacher.ID, Limits: relabel.PaperLimits, Seed: 7,
+		TasksetID: d.Taskset.ID, TeacherID: d.Teacher.ID, Labels: relabel.LabelsBeside, Limits: relabel.PaperLimits, Seed: 7,
 		Beta: &relabel.BetaSchedule{Kind: "constant", Start: 0.5}}
 	beta := 0.5
 	d.Iteration = relabel.Iteration{ID: relabel.NewID(), RunID: d.Run.ID, Number: 1, Kind: relabel.Collect,
