@@ -60,6 +60,19 @@ type RelabelProgress struct {
 	Agreed      int                  `json:"agreed"`
 }
 
+// Add adds q's counts to p's.
+func (p *RelabelProgress) Add(q RelabelProgress) {
+	for state, n := range q.Relabelings {
+		p.Relabelings[state] += n
+	}
+	p.Turns += q.Turns
+	p.Had += q.Had
+	p.Missing += q.Missing
+	p.Owed += q.Owed
+	p.Compared += q.Compared
+	p.Agreed += q.Agreed
+}
+
 // RelabelFence is what every write of a relabeling carries; see Fence.
 type RelabelFence struct {
 	RelabelingID ID

@@ -71,9 +71,9 @@ func (l *Labeller) draining() bool {
 	}
 }
 
-// hold renews a lease in the background until letGo. life ends with ctx, and with
-// errLeaseLost as its cause when the lease is lost, or could not be renewed for its whole
-// length; it was last known to be whole at since. Renewal goes on while ctx is cancelled:
+// hold renews a lease in the background until letGo; it was last known to be whole at
+// since. life ends with ctx, and with errLeaseLost as its cause when the lease is lost, or
+// could not be renewed for its whole length. Renewal goes on while ctx is cancelled:
 // giving back needs a live lease too.
 func (l *Labeller) hold(ctx context.Context, since time.Time, renew func(context.Context, time.Duration) error) (life context.Context, letGo func()) {
 	life, lose := context.WithCancelCause(ctx)

@@ -15,7 +15,8 @@ type Store interface {
 	// ClaimRelabeling gives owner the relabeling whose turn it is. CodeNotFound when there
 	// is none.
 	ClaimRelabeling(ctx context.Context, owner string, lease time.Duration) (relabel.RelabelClaim, error)
-	RenewRelabeling(ctx context.Context, f relabel.RelabelFence, lease time.Duration) error
+	// RenewRelabeling also says whether its run is paused: then it is to be given back.
+	RenewRelabeling(ctx context.Context, f relabel.RelabelFence, lease time.Duration) (paused bool, err error)
 	// SettleRelabel stores what the policy answered at the state of turn t, or that it could
 	// not be brought to. The same answer again is no error.
 	SettleRelabel(ctx context.Context, f relabel.RelabelFence, t int, answer relabel.Action) error

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -19,7 +20,7 @@ const relabeller relabel.Role = "relabeller"
 // Relabel claims a relabeling and asks its policy at every state about which it was not
 // asked yet, as many at once as the policy's limits allow. It returns nil when all was
 // asked or the policy cannot be asked at all; ErrReleased when it was given back because
-// ctx was cancelled or the worker drains; CodeNotFound when nothing is to be relabelled;
+// ctx was cancelled, its run paused or the worker drains; CodeNotFound when nothing is to be relabelled;
 // CodeLeaseLost when it was cancelled or taken over on the way. Any other error is the
 // store's.
 func (l *Labeller) Relabel(ctx context.Context) error {
@@ -35,16 +36,19 @@ func (l *Labeller) Relabel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var paused atomic.Bool
 	life, letGo := l.hold(ctx, since, func(ctx context.Context, lease time.Duration) error {
-		return l.Store.RenewRelabeling(ctx, claim.RelabelFence, lease)
+		is, err := l.Store.RenewRelabeling(ctx, claim.RelabelFence, lease)
+		paused.Store(err == nil && is || paused.Load())
+		return err
 	})
 	defer letGo()
-	return l.concludeRelabel(ctx, claim, l.relabel(life, claim))
+	return l.concludeRelabel(ctx, claim, l.relabel(life, claim, func() bool { return paused.Load() || l.draining() }))
 }
 
-// relabel asks for all that is owed. Errors are ErrReleased, life's end, what makes the
+// relabel asks for all that is owed, as long as it is not asked back. Errors are ErrReleased, life's end, what makes the
 // policy one that cannot be asked, or the store's.
-func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim) error {
+func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim, askedBack func() bool) error {
 	policy, err := l.World.Policy(c.Policy)
 	if err != nil {
 		return &unaskable{err}
@@ -54,7 +58,7 @@ func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim) error {
 	state, asked := c.Run.Prompts.Opening(c.Task), 0
 	for _, turn := range c.Turns {
 		if slices.Contains(c.Owed, turn.T) {
-			if ctx.Err() != nil || l.draining() {
+			if ctx.Err() != nil || askedBack() {
 				break
 			}
 			req := l.request(c.Run, c.Trajectory, c.Policy, state, turn.T, relabeller)

@@ -49,6 +49,12 @@ func (s *Store) gatherBatch(ctx context.Context, tx pgx.Tx, iteration relabel.ID
 	return err
 }
 
+// batchDue tells whether batch ba is to be claimed. What a paused run has sent is looked
+// after all the same.
+const batchDue = ` ba.ended_at IS NULL AND ba.due_at <= clock_timestamp() AND (ba.owner IS NULL OR ba.lease_until <= clock_timestamp())
+	AND (ba.state <> 'prepared' OR NOT EXISTS (SELECT 1 FROM iterations it JOIN runs ru ON ru.id = it.run_id
+		WHERE it.id = ba.iteration_id AND (it.paused IS NOT NULL OR ru.paused IS NOT NULL))) `
+
 // batchFenced is what every write of a batch demands, as fenced does of a trajectory.
 const batchFenced = " id = $1 AND claim = $2 AND owner = $3 AND lease_until > clock_timestamp() "
 
@@ -58,8 +64,7 @@ func (s *Store) ClaimBatch(ctx context.Context, owner string, lease time.Duratio
 	c := relabel.BatchClaim{BatchFence: relabel.BatchFence{Owner: owner}}
 	err := s.write(ctx, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `UPDATE label_batches SET claim = claim + 1, owner = $1, lease_until = clock_timestamp() + $2::interval
-			WHERE id = (SELECT id FROM label_batches WHERE ended_at IS NULL AND due_at <= clock_timestamp()
-				AND (owner IS NULL OR lease_until <= clock_timestamp()) ORDER BY due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+			WHERE id = (SELECT ba.id FROM label_batches ba WHERE`+batchDue+`ORDER BY ba.due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
 			RETURNING id, claim`, owner, lease).Scan(&c.BatchID, &c.Claim)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return relabel.Errorf(relabel.CodeNotFound, "no batch is due")

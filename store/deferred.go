@@ -110,5 +110,5 @@ func (s *Store) requeueWaiting(ctx context.Context, tx pgx.Tx, iteration relabel
 	if err != nil {
 		return err
 	}
-	return s.queueRollouts(ctx, tx, ids)
+	return s.wake(ctx, tx, len(ids))
 }

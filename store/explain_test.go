@@ -17,7 +17,7 @@ func TestEveryFilterIsServedByAnIndex(t *testing.T) {
 	d := storetest.Seed(t, s, 1)
 	exec(t, s, `INSERT INTO tasks SELECT gen_random_uuid(), taskset_id, 'other-' || n, repo, base_commit, image, workdir, problem_statement, hints_text,
 		patch, test_patch, test_cmd, log_parser, fail_to_pass, pass_to_pass, held_out FROM tasks, generate_series(1, 500) n`)
-	exec(t, s, `INSERT INTO runs SELECT gen_random_uuid(), name || n, recipe, scaffold, prompts, taskset_id, instances, teacher_id, beta, rho,
+	exec(t, s, `INSERT INTO runs SELECT gen_random_uuid(), name || n, recipe, scaffold, prompts, taskset_id, instances, teacher_id, beta, rho, labels,
 		max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed FROM runs, generate_series(1, 40) n`)
 	exec(t, s, `INSERT INTO iterations (id, run_id, number, kind, student_id, generations, open)
 		SELECT gen_random_uuid(), id, 1, 'collect', $1, 1, 1 FROM runs WHERE id <> $2`, d.Student.ID, d.Run.ID)

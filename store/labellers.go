@@ -32,9 +32,9 @@ func (s *Store) wakeLabellers(ctx context.Context, tx pgx.Tx, job river.JobArgs,
 
 // dueSelect counts what is to be claimed beyond the wake-ups that wait for it.
 const dueSelect = `SELECT
-	(SELECT count(*) FROM relabelings WHERE state = 'queued' OR state = 'running' AND lease_until <= clock_timestamp())
+	(SELECT count(*) FROM relabelings re WHERE` + relabelDue + `)
 		- (SELECT count(*) FROM river_job WHERE kind = $1 AND state IN ('available', 'pending', 'retryable', 'scheduled')),
-	(SELECT count(*) FROM label_batches WHERE ended_at IS NULL AND due_at <= clock_timestamp() AND (owner IS NULL OR lease_until <= clock_timestamp()))
+	(SELECT count(*) FROM label_batches ba WHERE` + batchDue + `)
 		- (SELECT count(*) FROM river_job WHERE kind = $2 AND state IN ('available', 'pending', 'retryable', 'scheduled'))`
 
 // WakeLabellers makes as many wake-ups wait as there are relabelings to be claimed and

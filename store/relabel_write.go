@@ -19,9 +19,16 @@ func relabelLost() error {
 	return relabel.Errorf(relabel.CodeLeaseLost, "the relabeling is no longer this worker's")
 }
 
+// relabelPaused tells whether the run or the iteration of relabeling re is paused.
+const relabelPaused = ` EXISTS (SELECT 1 FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN runs ru ON ru.id = tr.run_id
+	WHERE tr.id = re.trajectory_id AND (it.paused IS NOT NULL OR ru.paused IS NOT NULL)) `
+
+// relabelDue tells whether relabeling re is to be claimed.
+const relabelDue = ` (re.state = 'queued' OR re.state = 'running' AND re.lease_until <= clock_timestamp()) AND NOT` + relabelPaused
+
 // ClaimRelabeling gives owner the relabeling whose turn it is: the highest priority
-// first, then the oldest; one whose lease has run out counts as queued. CodeNotFound when
-// there is none.
+// first, then the oldest; one whose lease has run out counts as queued. Those of paused
+// runs and iterations wait. CodeNotFound when there is none.
 func (s *Store) ClaimRelabeling(ctx context.Context, owner string, lease time.Duration) (relabel.RelabelClaim, error) {
 	var c relabel.RelabelClaim
 	err := s.write(ctx, func(tx pgx.Tx) error {
@@ -30,8 +37,8 @@ func (s *Store) ClaimRelabeling(ctx context.Context, owner string, lease time.Du
 		var attempt int
 		err := tx.QueryRow(ctx, `UPDATE relabelings SET state = 'running', claim = claim + 1, owner = $1,
 				lease_until = clock_timestamp() + $2::interval, started_at = coalesce(started_at, clock_timestamp())
-			WHERE id = (SELECT id FROM relabelings WHERE state = 'queued' OR state = 'running' AND lease_until <= clock_timestamp()
-				ORDER BY priority DESC, created_at, id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+			WHERE id = (SELECT re.id FROM relabelings re WHERE`+relabelDue+`
+				ORDER BY re.priority DESC, re.created_at, re.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
 			RETURNING id, claim, trajectory_id, policy_id, attempt`, owner, lease).Scan(&c.RelabelingID, &c.Claim, &trajectory, &policy, &attempt)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return relabel.Errorf(relabel.CodeNotFound, "nothing is to be relabelled now")
@@ -64,13 +71,19 @@ func readRelabeling(ctx context.Context, tx pgx.Tx, c *relabel.RelabelClaim, tra
 	return err
 }
 
-// RenewRelabeling extends the lease. CodeLeaseLost where the fence does not hold (it was
-// cancelled, or taken over), here and below.
-func (s *Store) RenewRelabeling(ctx context.Context, f relabel.RelabelFence, lease time.Duration) error {
-	return s.changeRelabeling(ctx, f, "lease_until = clock_timestamp() + $4::interval", "", lease)
+// RenewRelabeling extends the lease, and says whether run or iteration is paused.
+// CodeLeaseLost where the fence does not hold (it was cancelled, or taken over), here and
+// below.
+func (s *Store) RenewRelabeling(ctx context.Context, f relabel.RelabelFence, lease time.Duration) (paused bool, err error) {
+	err = s.changeRelabeling(ctx, f, "lease_until = clock_timestamp() + $4::interval", "", lease)
+	if err != nil {
+		return false, err
+	}
+	err = s.pool.QueryRow(ctx, "SELECT"+relabelPaused+"FROM relabelings re WHERE re.id = $1", f.RelabelingID).Scan(&paused)
+	return paused, classify(err)
 }
 
-// ReleaseRelabeling gives the relabeling back, to be gone on with after pause.
+// ReleaseRelabeling gives the relabeling back.
 func (s *Store) ReleaseRelabeling(ctx context.Context, f relabel.RelabelFence) error {
 	return s.changeRelabeling(ctx, f, "state = 'queued', owner = NULL, lease_until = NULL", relabel.RelabelQueued)
 }

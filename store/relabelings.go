@@ -136,21 +136,15 @@ func (s *Store) RelabelProgress(ctx context.Context, iteration relabel.ID) ([]re
 		FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id WHERE tr.iteration_id = $1
 		GROUP BY re.policy_id, re.state ORDER BY re.policy_id`, iteration)
 	var all []relabel.RelabelProgress
-	var one relabel.RelabelProgress
+	var part relabel.RelabelProgress
 	var state relabel.RelabelState
 	var n int
-	_, err := pgx.ForEachRow(rows, []any{&one.PolicyID, &state, &n, &one.Turns, &one.Had, &one.Missing, &one.Owed, &one.Compared, &one.Agreed}, func() error {
-		if len(all) == 0 || all[len(all)-1].PolicyID != one.PolicyID {
-			all = append(all, relabel.RelabelProgress{PolicyID: one.PolicyID, Relabelings: map[relabel.RelabelState]int{}})
+	_, err := pgx.ForEachRow(rows, []any{&part.PolicyID, &state, &n, &part.Turns, &part.Had, &part.Missing, &part.Owed, &part.Compared, &part.Agreed}, func() error {
+		if len(all) == 0 || all[len(all)-1].PolicyID != part.PolicyID {
+			all = append(all, relabel.RelabelProgress{PolicyID: part.PolicyID, Relabelings: map[relabel.RelabelState]int{}})
 		}
-		sum := &all[len(all)-1]
-		sum.Relabelings[state] = n
-		sum.Turns += one.Turns
-		sum.Had += one.Had
-		sum.Missing += one.Missing
-		sum.Owed += one.Owed
-		sum.Compared += one.Compared
-		sum.Agreed += one.Agreed
+		part.Relabelings = map[relabel.RelabelState]int{state: n}
+		all[len(all)-1].Add(part)
 		return nil
 	})
 	return all, classify(err)

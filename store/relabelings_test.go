@@ -147,8 +147,9 @@ func TestARelabelingWhoseWorkerDiedOwesWhatWasNotAnswered(t *testing.T) {
 	if fmt.Sprint(next.Owed) != "[1 3 4 5 6]" {
 		t.Errorf("owed: %v", next.Owed)
 	}
+	_, renewed := s.RenewRelabeling(ctx, dead.RelabelFence, storetest.Lease)
 	for what, err := range map[string]error{
-		"renew": s.RenewRelabeling(ctx, dead.RelabelFence, storetest.Lease), "settle": s.SettleRelabel(ctx, dead.RelabelFence, 1, answerOf(other.ID, 1)),
+		"renew": renewed, "settle": s.SettleRelabel(ctx, dead.RelabelFence, 1, answerOf(other.ID, 1)),
 		"finish": s.FinishRelabeling(ctx, dead.RelabelFence), "fail": s.FailRelabeling(ctx, dead.RelabelFence, "x"), "release": s.ReleaseRelabeling(ctx, dead.RelabelFence),
 	} {
 		if relabel.CodeOf(err) != relabel.CodeLeaseLost {

@@ -18,9 +18,9 @@ import (
 func crowd(t testing.TB, s *store.Store, quota *int) {
 	t.Helper()
 	d := storetest.Seed(t, s, 10)
-	exec(t, s, `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskset_id, teacher_id, beta,
+	exec(t, s, `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskset_id, teacher_id, beta, labels,
 			max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed, quota)
-		SELECT gen_random_uuid(), name || n, recipe, scaffold, prompts, taskset_id, teacher_id, beta,
+		SELECT gen_random_uuid(), name || n, recipe, scaffold, prompts, taskset_id, teacher_id, beta, labels,
 			max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed, $1 FROM runs, generate_series(1, 10) n`, quota)
 	exec(t, s, `INSERT INTO iterations (id, run_id, number, kind, student_id, generations, open)
 		SELECT gen_random_uuid(), id, 1, 'collect', $1, 150, 1500 FROM runs WHERE id <> $2`, d.Student.ID, d.Run.ID)

@@ -21,12 +21,13 @@ type exportCommand struct {
 // exportStart is `relabel export start RUN`.
 type exportStart struct {
 	clientFlags
-	RunName    string `arg:"" name:"run" help:"Name or id of the run."`
-	Iteration  int    `placeholder:"I" help:"Iteration. Default: the latest that is done."`
-	Aggregated bool   `help:"Iterations 1 to I together (D1 ∪ … ∪ Di), instead of I alone."`
-	Submitted  bool   `default:"true" negatable:"" help:"Only valid submissions, as the paper's recipes do."`
-	Resolved   bool   `help:"Only resolved trajectories (rejection sampling)."`
-	View       string `default:"messages" enum:"messages" help:"${enum}."`
+	RunName     string `arg:"" name:"run" help:"Name or id of the run."`
+	Iteration   int    `placeholder:"I" help:"Iteration. Default: the latest that is done."`
+	Aggregated  bool   `help:"Iterations 1 to I together (D1 ∪ … ∪ Di), instead of I alone."`
+	Submitted   bool   `default:"true" negatable:"" help:"Only valid submissions, as the paper's recipes do."`
+	Resolved    bool   `help:"Only resolved trajectories (rejection sampling)."`
+	LabelPolicy string `placeholder:"POLICY" help:"Another teacher's labels, that run relabel asked for, instead of the run's teacher's."`
+	View        string `default:"messages" enum:"messages" help:"${enum}."`
 }
 
 // Run starts the export and waits for its end.
@@ -37,6 +38,9 @@ func (c *exportStart) Run(ctx context.Context) error {
 			return err
 		}
 		body := map[string]any{"run": run.ID, "iteration": c.Iteration, "aggregated": c.Aggregated, "submitted": c.Submitted, "resolved": c.Resolved, "view": c.View}
+		if c.LabelPolicy != "" {
+			body["label_policy"] = c.LabelPolicy
+		}
 		var e relabel.Export
 		if err := cl.post(ctx, "/v1/exports", body, &e); err != nil {
 			return err

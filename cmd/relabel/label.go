@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/rs/zerolog"
 
 	"relabel"
@@ -15,8 +17,8 @@ import (
 const labelsAtOnce = 4
 
 // newLabeller joins policies and scaffold into what asks for labels apart from rollouts.
-func newLabeller(db *database, f workFlags, policies *policies, owner string, log zerolog.Logger) *labeller.Labeller {
-	return labeller.New(labeller.Config{Store: db.Store, Owner: owner, Log: log, World: labeller.World{
+func newLabeller(db *database, lease time.Duration, policies *policies, owner string, log zerolog.Logger) *labeller.Labeller {
+	return labeller.New(labeller.Config{Store: db.Store, Owner: owner, Lease: lease, Log: log, World: labeller.World{
 		Policy: func(p relabel.Policy) (labeller.Policy, error) { return policies.open(p) },
 		Batches: func(p relabel.Policy) (labeller.Batches, error) {
 			return policy.OpenBatches(p, policies.options)

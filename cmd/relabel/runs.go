@@ -22,6 +22,8 @@ type runCommand struct {
 	Pause        runPause        `cmd:"" help:"Pause a run or an iteration; turns in hand are finished."`
 	Resume       runResume       `cmd:"" help:"Resume a run or an iteration."`
 	Cancel       runCancel       `cmd:"" help:"Cancel a run's iterations, or one iteration."`
+	Label        runLabel        `cmd:"" help:"Begin with the labels that a run defers."`
+	Relabel      runRelabel      `cmd:"" help:"Ask another teacher at every state of what is done."`
 	Retry        runRetry        `cmd:"" help:"Try an iteration's failed trajectories once more."`
 }
 
@@ -37,6 +39,7 @@ type runCreate struct {
 	Rho      string   `placeholder:"JSON" help:"Schedule of ρi. Default: {\"kind\":\"shifting\",\"max\":40}."`
 	Limits   string   `placeholder:"JSON" help:"Limits that differ from the paper's, e.g. {\"max_turns\":40}. Keys: max_turns (100), max_context_tokens (65536), wall_clock_seconds (3600), command_seconds (120), verify_seconds (1800)."`
 	Prompts  string   `type:"existingfile" placeholder:"FILE" help:"JSON file {system, first, tools} with texts of your own."`
+	Labels   string   `default:"beside" enum:"beside,deferred,batch" help:"When the teacher labels the student's turns: ${enum}. Beside the rollout, after the iteration's last rollout, or then and through its batch endpoint."`
 	Seed     int64    `default:"0" help:"Seed of every draw."`
 }
 
@@ -51,7 +54,7 @@ func (c *runCreate) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		body := map[string]any{"name": c.Name, "recipe": c.Recipe, "taskset": set.ID, "teacher": teacher.ID, "seed": c.Seed}
+		body := map[string]any{"name": c.Name, "recipe": c.Recipe, "taskset": set.ID, "teacher": teacher.ID, "labels": c.Labels, "seed": c.Seed}
 		if len(c.Instance) > 0 {
 			body["instances"] = c.Instance
 		}

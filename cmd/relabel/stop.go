@@ -44,6 +44,7 @@ func (w *work) Stop(ctx context.Context) error {
 func (w *work) stop(ctx context.Context) error {
 	w.draining.Store(true)
 	w.mixer.Drain()
+	w.label.Drain()
 	w.log.Info().Dur("grace", w.grace).Msg("stopping: turns in hand are finished, then their trajectories go back to the queue; a second signal cuts them")
 	hurry := hurried(ctx)
 	ctx = context.WithoutCancel(ctx)

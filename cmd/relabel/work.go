@@ -73,6 +73,7 @@ type work struct {
 	db    *database
 	host  *docker.Host
 	mixer *mixer.Mixer
+	label *labeller.Labeller
 	river *river.Client[pgxTx]
 	log   zerolog.Logger
 	grace time.Duration
@@ -102,7 +103,7 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, m
 	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, policies), Owner: me.Name, Lease: f.Lease,
 		Slots: slots, Log: log, Observe: m.ofRollouts()})
 	m.registry.MustRegister(rollouts{mix.Activity})
-	labels := newLabeller(db, f, policies, me.Name, log)
+	labels := newLabeller(db, f.Lease, policies, me.Name, log)
 	exporter := shard.NewExporter(shard.Config{Store: db.Store, Root: exports, Log: log, Version: version})
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
@@ -113,7 +114,7 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, m
 	if err != nil {
 		return nil, err
 	}
-	w := &work{db: db, host: host, mixer: mix, river: client, metrics: m, log: log, grace: f.Grace, me: me}
+	w := &work{db: db, host: host, mixer: mix, label: labels, river: client, metrics: m, log: log, grace: f.Grace, me: me}
 	if err := w.look(ctx); err != nil {
 		return nil, err
 	}
@@ -165,12 +166,12 @@ func (w *work) recover(ctx context.Context) error {
 		return err
 	}
 	w.metrics.takeovers.Add(float64(len(recovered)))
-	if err := errors.Join(w.db.BeginLabelling(ctx), w.db.WakeLabellers(ctx)); err != nil {
-		return err
-	}
 	for _, r := range recovered {
 		w.log.Warn().Stringer("trajectory", r.TrajectoryID).Int("attempt", r.Attempt).Str("owner", r.Owner).
 			Msg("its worker is gone: queued again")
+	}
+	if err := errors.Join(w.db.BeginLabelling(ctx), w.db.WakeLabellers(ctx)); err != nil {
+		return err
 	}
 	// The engine lists sandboxes before the first is asked about: whichever was listed had
 	// its trajectory claimed before the live attempts are read.

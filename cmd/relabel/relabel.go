@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"relabel"
+)
+
+// runLabel is `relabel run label ITERATION`.
+type runLabel struct {
+	clientFlags
+	Iteration string `arg:"" help:"Id of the iteration."`
+}
+
+// Run begins the iteration's labelling.
+func (c *runLabel) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		id, err := relabel.ParseID("iteration", c.Iteration)
+		if err != nil {
+			return err
+		}
+		var it shownIteration
+		if err := cl.post(ctx, "/v1/iterations/"+id.String()+"/label", struct{}{}, &it); err != nil {
+			return err
+		}
+		fmt.Printf("%s %d: %d labels are owed\n", it.Kind, it.Number, it.Progress.LabelsOwed)
+		return nil
+	})
+}
+
+// runRelabel is `relabel run relabel RUN|ITERATION`.
+type runRelabel struct {
+	target
+	Teacher  string `required:"" help:"Name (its newest version), name@version or id of the policy that is asked."`
+	Priority int    `help:"The highest is worked off first."`
+	Cancel   bool   `help:"End these relabelings instead; what was answered stays."`
+	Detach   bool   `help:"Do not wait for the end."`
+}
+
+// Run asks for the relabelings and watches them.
+func (c *runRelabel) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		teacher, err := findPolicy(ctx, cl, c.Teacher)
+		if err != nil {
+			return err
+		}
+		iterations, err := c.iterations(ctx, cl)
+		if err != nil {
+			return err
+		}
+		if c.Cancel {
+			return c.cancel(ctx, cl, teacher, iterations)
+		}
+		asked := iterations[:0:0]
+		for _, id := range iterations {
+			var p relabel.RelabelProgress
+			err := cl.post(ctx, "/v1/iterations/"+id.String()+"/relabel", map[string]any{"policy": teacher.ID, "priority": c.Priority}, &p)
+			switch {
+			case relabel.CodeOf(err) == relabel.CodeConflict && len(iterations) > 1:
+				continue // nothing of it is done yet
+			case err != nil:
+				return err
+			}
+			asked = append(asked, id)
+		}
+		if len(asked) == 0 {
+			return relabel.Errorf(relabel.CodeConflict, "no trajectory of %s is done", c.Target)
+		}
+		return c.watch(ctx, cl, teacher, asked)
+	})
+}
+
+// iterations are the one that is named, or the collect iterations of the run.
+func (c *runRelabel) iterations(ctx context.Context, cl *client) ([]relabel.ID, error) {
+	if id, err := relabel.ParseID("iteration", c.Target); err == nil {
+		var it shownIteration
+		err := cl.get(ctx, "/v1/iterations/"+id.String(), &it)
+		if err == nil || relabel.CodeOf(err) != relabel.CodeNotFound {
+			return []relabel.ID{id}, err
+		}
+	}
+	run, err := findRun(ctx, cl, c.Target)
+	if err != nil {
+		return nil, err
+	}
+	all, err := iterationsOf(ctx, cl, run.ID)
+	var ids []relabel.ID
+	for _, it := range all {
+		if it.Kind == relabel.Collect {
+			ids = append(ids, it.ID)
+		}
+	}
+	if err == nil && len(ids) == 0 {
+		err = relabel.Errorf(relabel.CodeConflict, "%s has no collect iteration", run.Name)
+	}
+	return ids, err
+}
+
+func (c *runRelabel) cancel(ctx context.Context, cl *client, teacher relabel.Policy, iterations []relabel.ID) error {
+	sum := 0
+	for _, id := range iterations {
+		var one struct {
+			Cancelled int `json:"cancelled"`
+		}
+		if err := cl.post(ctx, "/v1/iterations/"+id.String()+"/relabelings/cancel", map[string]any{"policy": teacher.ID}, &one); err != nil {
+			return err
+		}
+		sum += one.Cancelled
+	}
+	fmt.Printf("%d relabelings are cancelled\n", sum)
+	return nil
+}
+
+// watch waits until the relabelings of one policy are over, and says what came of them.
+func (c *runRelabel) watch(ctx context.Context, cl *client, teacher relabel.Policy, iterations []relabel.ID) error {
+	if cl.here != nil && !c.Detach {
+		fmt.Println("No server runs here: `relabel serve` will work it off.")
+	}
+	for said := ""; ; {
+		sum, err := c.progress(ctx, cl, teacher, iterations)
+		if ctx.Err() != nil {
+			return interruptedf("the relabelling goes on %s", cl.elsewhere())
+		}
+		if err != nil {
+			return err
+		}
+		over := sum.Relabelings[relabel.RelabelQueued]+sum.Relabelings[relabel.RelabelRunning] == 0
+		if line := fmt.Sprintf("%s@%d: %d of %d states answered, %d missing, %d owed", teacher.Name, teacher.Version, sum.Had, sum.Turns, sum.Missing, sum.Owed); line != said {
+			fmt.Println(line)
+			said = line
+		}
+		switch {
+		case over && sum.Compared > 0:
+			fmt.Printf("agrees with the first label at %d of %d states\n", sum.Agreed, sum.Compared)
+			return relabelled(sum)
+		case over:
+			return relabelled(sum)
+		case c.Detach, cl.here != nil:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// relabelled is an error where relabelings came to no end of their own.
+func relabelled(sum relabel.RelabelProgress) error {
+	if n := sum.Relabelings[relabel.RelabelFailed]; n > 0 {
+		return relabel.Errorf(relabel.CodeUnavailable, "%d relabelings failed: GET /v1/relabelings?state=failed says why", n)
+	}
+	if n := sum.Relabelings[relabel.RelabelCancelled]; n > 0 {
+		return relabel.Errorf(relabel.CodeConflict, "%d relabelings were cancelled", n)
+	}
+	return nil
+}
+
+// progress sums the relabelings of one policy up.
+func (c *runRelabel) progress(ctx context.Context, cl *client, teacher relabel.Policy, iterations []relabel.ID) (relabel.RelabelProgress, error) {
+	sum := relabel.RelabelProgress{PolicyID: teacher.ID, Relabelings: map[relabel.RelabelState]int{}}
+	for _, id := range iterations {
+		var of struct {
+			Items []relabel.RelabelProgress `json:"items"`
+		}
+		if err := cl.get(ctx, "/v1/iterations/"+id.String()+"/relabelings", &of); err != nil {
+			return sum, err
+		}
+		for _, p := range of.Items {
+			if p.PolicyID == teacher.ID {
+				sum.Add(p)
+			}
+		}
+	}
+	return sum, nil
+}
