@@ -41,6 +41,7 @@ func (r *rollout) tooEarly() bool {
 
 // awaitLabels lets go of the trajectory until the labels that it owes are asked for.
 func (r *rollout) awaitLabels(life context.Context) error {
+	r.recordTime(life)
 	err := r.write(life, func(ctx context.Context) error {
 		return r.store.AwaitLabels(ctx, r.claim.Fence)
 	})

@@ -10,7 +10,7 @@ import (
 
 // answerSelect reads what relabelings asked for at the states of an attempt.
 const answerSelect = `SELECT l.t, l.policy_id, l.status, l.reason, l.raw, l.finish_reason, l.refusal, l.parse, l.token_ids, l.logprobs,
-	l.prompt_tokens, l.completion_tokens, l.cached_tokens, l.model, l.fingerprint, l.said, l.read_as, l.not_given
+	l.prompt_tokens, l.completion_tokens, l.cached_tokens, l.model, l.fingerprint, l.said, l.read_as, l.not_given, l.millis
 	FROM actions l WHERE l.trajectory_id = $1 AND l.attempt = $2 AND l.t >= $3 AND l.t < $4 AND l.sample = $5
 	AND ($6::uuid IS NULL OR l.policy_id = $6) ORDER BY l.t, l.policy_id`
 

@@ -26,6 +26,7 @@ func writes(s *store.Store, c relabel.Claim) map[string]func(context.Context, re
 		"EndRollout": func(ctx context.Context, f relabel.Fence) error {
 			return s.EndRollout(ctx, f, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("p"), Submitted: true})
 		},
+		"AwaitLabels":    s.AwaitLabels,
 		"BeginVerifying": s.BeginVerifying,
 		"Finish": func(ctx context.Context, f relabel.Fence) error {
 			return s.Finish(ctx, f, relabel.Verdict{Reason: "tests"})
