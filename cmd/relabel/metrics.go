@@ -62,12 +62,26 @@ func newMetrics() *metrics {
 		tokens:    counters("relabel_tokens_total", "Tokens as servers count them; cached ones are part of the prompt.", "policy", "kind"),
 		cost:      counters("relabel_cost_total", "What answers cost by their policies' prices, in units of the currency.", "policy", "currency"),
 	}
+	m.register()
+	return m
+}
+
+// register puts them into the registry. A rate of what is not there yet is none, and not
+// 0: what alerts look at is there from the beginning.
+func (m *metrics) register() {
+	for _, v := range []struct {
+		of     *prometheus.CounterVec
+		values []string
+	}{{m.turns, []string{"teacher", "student"}}, {m.labels, []string{"had", "missing"}}, {m.replays, []string{"same", "diverged"}}} {
+		for _, value := range v.values {
+			v.of.WithLabelValues(value)
+		}
+	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "relabel_build_info", Help: "1, with the version.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
 	m.registry.MustRegister(build, m.turns, m.labels, m.commits, m.starts, m.execs, m.replays, m.replayed, m.failures, m.spent,
 		m.takeovers, m.endpoints, m.calls, m.waits, m.retries, m.tokens, m.cost, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return m
 }
 
 func counter(name, help string) prometheus.Counter {

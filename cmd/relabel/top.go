@@ -148,12 +148,15 @@ func (s snapshot) runTable() *table {
 }
 
 func (s snapshot) workerTable() *table {
-	t := newTable("WORKER", "MACHINE", "STATE", "HOLDS", "SLOTS", "DOES")
+	t := newTable("WORKER", "STATE", "HOLDS", "SLOTS", "DOES")
 	for _, w := range s.workers {
-		t.row(oneLine(w.Name), oneLine(w.Machine), w.State, w.Held, fmt.Sprintf("%d+%d", w.Rollouts, w.Ahead), does(w.Activity))
+		t.row(processOf(w), w.State, w.Held, fmt.Sprintf("%d+%d", w.Rollouts, w.Ahead), does(w.Activity))
 	}
 	return t
 }
+
+// processOf names a worker shortly: its machine and its process there.
+func processOf(w relabel.Worker) string { return fmt.Sprintf("%s:%d", oneLine(w.Machine), w.Process) }
 
 // does counts a worker's trajectories by what they do.
 func does(a *relabel.WorkerActivity) string {
@@ -198,7 +201,7 @@ func (s snapshot) rolloutTable(rows int) *table {
 			continue
 		}
 		for _, r := range w.Activity.Rollouts {
-			all = append(all, held{r, w.Name})
+			all = append(all, held{r, processOf(w)})
 		}
 	}
 	slices.SortFunc(all, func(a, b held) int {
@@ -208,7 +211,7 @@ func (s snapshot) rolloutTable(rows int) *table {
 		all = all[:min(rows, len(all))]
 	}
 	for _, r := range all {
-		t.row(r.TrajectoryID, oneLine(r.InstanceID), oneLine(r.worker), r.Attempt, r.Turn, r.Phase,
+		t.row(r.TrajectoryID, oneLine(r.InstanceID), r.worker, r.Attempt, r.Turn, r.Phase,
 			fmt.Sprintf("%.1fs", float64(r.PhaseMillis)/1000), r.LabelsAsked)
 	}
 	return t

@@ -40,7 +40,7 @@ func TestTopSaysWhatEveryTrajectoryDoes(t *testing.T) {
 	eventually(t, "top shows all of it", func() bool {
 		said = l.must(t, "top", "--once")
 		return lines(`^[0-9a-f-]{36} +calc__\w+ +\S+ +1 +1 +sandbox +\d+\.\ds +1$`) == 2 &&
-			lines(`^endless \[2J +0 of 2 +0 +2 +0 +0 +0 +0 +0 +0 +0 +–$`) == 1 && lines(`^\S+ +\S+ +working +\d+ +\d\+1 `) == 2 &&
+			lines(`^endless \[2J +0 of 2 +0 +2 +0 +0 +0 +0 +0 +0 +0 +–$`) == 1 && lines(`^\S+:\d+ +working +\d+ +\d\+1 `) == 2 &&
 			lines(`^`+regexp.QuoteMeta(url)+`/never/v1 +2 of \d +0 +0 +0 +up$`) == 1
 	})
 	for _, j := range all {
