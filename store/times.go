@@ -11,7 +11,8 @@ import (
 // critical is the critical path of a trajectory with the turns of attempt $2, in
 // milliseconds: the longer of two chains. One is the rollout: of each turn the request
 // that was answered and the sandbox, then all writes, then its end. The other ends with
-// the label that comes last, where each is asked for as soon as its state is there.
+// the label that comes last, where each is asked for as soon as its state is there; not
+// so where labels are asked for apart from the rollouts.
 // $3 and $4 are the current attempt's writes and end, which have no row yet.
 const critical = `SELECT coalesce(greatest(
 		sum(c.link) + $3 + $4 + (SELECT coalesce(sum(database_ms + end_ms), 0) FROM attempt_times WHERE trajectory_id = $1 AND number <> $2),
@@ -23,6 +24,7 @@ const critical = `SELECT coalesce(greatest(
 			= (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample)
 		LEFT JOIN actions l ON tu.executor = 'student' AND (l.trajectory_id, l.attempt, l.t, l.policy_id, l.sample)
 			= (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
+			AND EXISTS (SELECT 1 FROM trajectories tr JOIN runs ru ON ru.id = tr.run_id WHERE tr.id = $1 AND ru.labels = 'beside')
 		WHERE tu.trajectory_id = $1 AND tu.attempt = $2) c`
 
 // RecordTime stores where the attempt's time went, in place of what was stored before,
@@ -49,7 +51,8 @@ func (s *Store) RecordTime(ctx context.Context, f relabel.Fence, spent relabel.T
 }
 
 // timeSums say where the time of ended attempts went. The time on the critical path
-// leaves out what is made ready ahead of need, waits for a place, and the verification;
+// leaves out what is made ready ahead of need, waits for a place, the verification, and
+// labels that are asked for apart from the rollouts;
 // a trajectory that is done has one attempt that did it.
 const timeSums = `count(ti.number),
 	coalesce(sum(ti.start_ms), 0)::bigint, coalesce(sum(ti.slot_ms), 0)::bigint, coalesce(sum(ti.replay_ms), 0)::bigint,
@@ -58,14 +61,14 @@ const timeSums = `count(ti.number),
 	coalesce(sum(ti.verify_ms), 0)::bigint, coalesce(sum(ti.engine_ms), 0)::bigint,
 	coalesce(sum(` + lost + `), 0)::bigint,
 	coalesce(sum(ti.ideal_ms) FILTER (WHERE a.outcome = 'done'), 0)::bigint,
-	coalesce(sum(coalesce(ti.replay_ms + ti.endpoint_ms + ti.model_ms + ti.sandbox_ms + ti.database_ms + ti.end_ms + ti.labels_ms + ti.engine_ms,
+	coalesce(sum(coalesce(ti.replay_ms + ti.endpoint_ms + ti.model_ms + ti.sandbox_ms + ti.database_ms + ti.end_ms + CASE ru.labels WHEN 'beside' THEN ti.labels_ms ELSE 0 END + ti.engine_ms,
 		` + lost + `)) FILTER (WHERE tr.state = 'done'), 0)::bigint`
 
 // lost is the length of an attempt whose worker died and told nothing.
 const lost = `CASE WHEN ti.number IS NULL AND a.outcome IN ('lost', 'diverged') THEN extract(epoch FROM a.ended_at - a.started_at) * 1000 END`
 
 // timeRows are what they sum up.
-const timeRows = ` FROM trajectories tr
+const timeRows = ` FROM trajectories tr JOIN runs ru ON ru.id = tr.run_id
 	JOIN attempts a ON a.trajectory_id = tr.id AND a.outcome IS NOT NULL
 	LEFT JOIN attempt_times ti ON (ti.trajectory_id, ti.number) = (a.trajectory_id, a.number) `
 
