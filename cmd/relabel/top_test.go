@@ -19,7 +19,7 @@ func TestTopSaysWhatEveryTrajectoryDoes(t *testing.T) {
 	if said := l.must(t, "top", "--once"); !strings.Contains(said, "1 workers, 0 of 0 trajectories ended, 0 turns") {
 		t.Errorf("nothing is there: %s", said)
 	}
-	worker := l.start(t, "worker", "--metrics", "127.0.0.1:0", "--rollouts", "1")
+	worker := l.start(t, "worker", "--metrics", "127.0.0.1:0", "--rollouts", "1", "--ahead", "0") // what it claims has a place
 	at := regexp.MustCompile(`metrics are at (http://\S+)/metrics`)
 	eventually(t, "the worker says where its metrics are", func() bool { return at.MatchString(worker.said.String()) })
 	run := b.run(t, "endless\x1b[2J", nothingElse)
@@ -40,7 +40,7 @@ func TestTopSaysWhatEveryTrajectoryDoes(t *testing.T) {
 	eventually(t, "top shows all of it", func() bool {
 		said = l.must(t, "top", "--once")
 		return lines(`^[0-9a-f-]{36} +calc__\w+ +\S+ +1 +1 +sandbox +\d+\.\ds +1$`) == 2 &&
-			lines(`^endless \[2J +0 of 2 +0 +2 +0 +0 +0 +0 +0 +0 +0 +–$`) == 1 && lines(`^\S+:\d+ +working +\d+ +\d\+1 `) == 2 &&
+			lines(`^endless \[2J +0 of 2 +0 +2 +0 +0 +0 +0 +0 +0 +0 +–$`) == 1 && lines(`^\S+:\d+ +working +\d+ +\d\+\d `) == 2 &&
 			lines(`^`+regexp.QuoteMeta(url)+`/never/v1 +2 of \d +0 +0 +0 +up$`) == 1
 	})
 	for _, j := range all {
