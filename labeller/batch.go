@@ -14,7 +14,7 @@ type BatchBounds struct {
 	Lines  int           // of one file
 	Bytes  int64         // of one file
 	Rounds int           // how often a label is asked for before it is missing
-	Poll   time.Duration // between two looks at a batch
+	Poll   time.Duration // between two looks at a batch, at most
 	Again  time.Duration // before a round after the first, and before an unclear request is settled
 }
 
@@ -191,7 +191,17 @@ func (b *batch) sent(life context.Context, made relabel.RemoteBatch) error {
 		return err
 	}
 	b.Log.Info().Stringer("batch", b.claim.BatchID).Str("remote", made.ID).Int("labels", len(b.claim.Items)).Msg("the batch is sent")
-	return b.putOff(life, made.Status, "", b.Bound.Poll)
+	return b.putOff(life, made.Status, "", b.patience())
+}
+
+// patience is how long to wait before the next look: a quarter of the batch's age, so
+// that one that is soon over is not waited for long.
+func (b *batch) patience() time.Duration {
+	age := time.Duration(0)
+	if at := b.claim.Batch.SentAt; at != nil {
+		age = time.Since(*at)
+	}
+	return min(max(age/4, time.Second), b.Bound.Poll)
 }
 
 // settleSending finds out whether the endpoint took the batch, and asks for it again where
@@ -214,7 +224,7 @@ func (b *batch) look(life context.Context) error {
 	case err != nil:
 		return b.refusedOr(life, err)
 	case !remote.Over():
-		return b.putOff(life, remote.Status, "", b.Bound.Poll)
+		return b.putOff(life, remote.Status, "", b.patience())
 	}
 	return b.collect(life, remote)
 }

@@ -337,7 +337,7 @@ func TestABatchThatIsNotOverIsLookedAtLater(t *testing.T) {
 	ctx := t.Context()
 	e := newEndpoint(t, scripted.Config{Batch: scripted.Batching{Delay: time.Hour}})
 	s, d := waiting(t, e, 1)
-	w := worker(s, s, "w", labeller.BatchBounds{Poll: time.Hour})
+	w := worker(s, s, "w", labeller.BatchBounds{})
 	must(t, w.Batch(ctx))
 	if err := w.Batch(ctx); relabel.CodeOf(err) != relabel.CodeNotFound {
 		t.Errorf("at once: %v", err)

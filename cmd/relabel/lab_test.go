@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
@@ -303,6 +304,7 @@ type rolled struct {
 
 // shownTurn is a turn as the server shows it.
 type shownTurn struct {
+	EndedAt      time.Time             `json:"ended_at"`
 	T            int                   `json:"t"`
 	Executor     relabel.Role          `json:"executor"`
 	Action       shownAction           `json:"action"`

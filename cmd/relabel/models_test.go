@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 
@@ -45,16 +46,19 @@ func newModels(t testing.TB, l *lab, c scripted.Config) *models {
 func (m *models) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var q asked
-	if err == nil && r.Method == http.MethodPost {
+	asks := strings.HasSuffix(r.URL.Path, "/chat/completions")
+	if err == nil && asks {
 		err = json.Unmarshal(body, &q)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	m.mu.Lock()
-	m.asked = append(m.asked, q)
-	m.mu.Unlock()
+	if asks {
+		m.mu.Lock()
+		m.asked = append(m.asked, q)
+		m.mu.Unlock()
+	}
 	body = clock.ReplaceAll(body, []byte("once"))
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	m.server.ServeHTTP(w, r)
