@@ -34,35 +34,70 @@ CREATE TABLE export_files (
     PRIMARY KEY (export_id, path)
 );
 
--- A row for each change of state, written by the change's own transaction.
+-- A row for each change of state, written by the change's own transaction. Ids are drawn
+-- before their transactions commit, and so become visible out of order: a reader that
+-- remembers the last id would skip some. So each event gets a number after it is
+-- committed, in batches, one batch at a time (PublishEvents), and readers go by that.
+-- Within a batch ids decide: a change that waited for another's lock drew its id later.
 CREATE TABLE events (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    number        bigint CONSTRAINT events_number UNIQUE CHECK (number > 0),
     at            timestamptz NOT NULL DEFAULT clock_timestamp(),
-    subject       text NOT NULL CHECK (subject IN ('iterations', 'trajectories', 'exports')),
+    subject       text NOT NULL CHECK (subject IN ('run', 'iteration', 'trajectory', 'export')),
     run_id        uuid NOT NULL REFERENCES runs ON DELETE CASCADE,
     iteration_id  uuid REFERENCES iterations ON DELETE CASCADE,
     trajectory_id uuid REFERENCES trajectories ON DELETE CASCADE,
     export_id     uuid REFERENCES exports ON DELETE CASCADE,
     state         text NOT NULL
 );
-CREATE INDEX events_of_run ON events (run_id, id);
-CREATE INDEX events_of_iteration ON events (iteration_id, id) WHERE iteration_id IS NOT NULL;
-CREATE INDEX events_of_trajectory ON events (trajectory_id, id) WHERE trajectory_id IS NOT NULL;
-CREATE INDEX events_of_export ON events (export_id, id) WHERE export_id IS NOT NULL;
+CREATE INDEX events_unpublished ON events (id) WHERE number IS NULL;
+CREATE INDEX events_of_run ON events (run_id, number);
+CREATE INDEX events_of_iteration ON events (iteration_id, number) WHERE iteration_id IS NOT NULL;
+CREATE INDEX events_of_trajectory ON events (trajectory_id, number) WHERE trajectory_id IS NOT NULL;
+CREATE INDEX events_of_export ON events (export_id) WHERE export_id IS NOT NULL;
+
+-- The last number that was given; its row's lock lets one batch follow the other.
+CREATE TABLE event_numbers (
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
+    last   bigint NOT NULL DEFAULT 0
+);
+INSERT INTO event_numbers DEFAULT VALUES;
 
 CREATE FUNCTION record_event() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     CASE TG_TABLE_NAME
+    WHEN 'runs' THEN
+        INSERT INTO events (subject, run_id, state)
+        VALUES ('run', NEW.id, CASE WHEN NEW.paused IS NULL THEN 'resumed' ELSE 'paused' END);
     WHEN 'iterations' THEN
-        INSERT INTO events (subject, run_id, iteration_id, state) VALUES (TG_TABLE_NAME, NEW.run_id, NEW.id, NEW.state);
+        INSERT INTO events (subject, run_id, iteration_id, state) VALUES ('iteration', NEW.run_id, NEW.id, NEW.state);
     WHEN 'trajectories' THEN
         INSERT INTO events (subject, run_id, iteration_id, trajectory_id, state)
-        VALUES (TG_TABLE_NAME, NEW.run_id, NEW.iteration_id, NEW.id, NEW.state);
+        VALUES ('trajectory', NEW.run_id, NEW.iteration_id, NEW.id, NEW.state);
     WHEN 'exports' THEN
-        INSERT INTO events (subject, run_id, export_id, state) VALUES (TG_TABLE_NAME, NEW.run_id, NEW.id, NEW.state);
+        INSERT INTO events (subject, run_id, export_id, state) VALUES ('export', NEW.run_id, NEW.id, NEW.state);
     END CASE;
     RETURN NULL;
 END $$;
+
+-- Wakes those who listen for events. Postgres lets transactions that notify commit one
+-- at a time in the whole server, so it is done only while somebody listens: listeners
+-- share the lock that is tried here, and given back at once.
+CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+    listeners CONSTANT bigint := hashtextextended('listeners of ' || current_schema(), 0);
+BEGIN
+    IF pg_try_advisory_lock(listeners) THEN
+        PERFORM pg_advisory_unlock(listeners);
+    ELSE
+        PERFORM pg_notify('relabel_events', current_schema());
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER events_announced AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION announce_events();
+
+CREATE TRIGGER runs_paused AFTER UPDATE OF paused ON runs
+    FOR EACH ROW WHEN ((OLD.paused IS NULL) <> (NEW.paused IS NULL)) EXECUTE FUNCTION record_event();
 CREATE TRIGGER iterations_made AFTER INSERT ON iterations FOR EACH ROW EXECUTE FUNCTION record_event();
 CREATE TRIGGER iterations_changed AFTER UPDATE OF state ON iterations
     FOR EACH ROW WHEN (OLD.state <> NEW.state) EXECUTE FUNCTION record_event();
@@ -130,5 +165,6 @@ DROP TRIGGER iterations_made ON iterations;
 DROP TRIGGER iterations_changed ON iterations;
 DROP TRIGGER trajectories_made ON trajectories;
 DROP TRIGGER trajectories_changed ON trajectories;
-DROP TABLE events, export_files, exports;
-DROP FUNCTION record_event;
+DROP TRIGGER runs_paused ON runs;
+DROP TABLE events, event_numbers, export_files, exports;
+DROP FUNCTION record_event, announce_events;

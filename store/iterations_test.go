@@ -37,7 +37,7 @@ func TestAnIterationIsDoneWithItsLastTrajectory(t *testing.T) {
 	if it.State != relabel.IterationDone || it.EndedAt == nil || progress.Trajectories[relabel.Done] != 4 || progress.Trajectories[relabel.Failed] != 4 {
 		t.Errorf("iteration: %+v, %+v", it, progress)
 	}
-	if n := value[int](t, s, "SELECT count(*) FROM events WHERE subject = 'iterations' AND state = 'done'"); n != 1 {
+	if n := value[int](t, s, "SELECT count(*) FROM events WHERE subject = 'iteration' AND state = 'done'"); n != 1 {
 		t.Errorf("%d events say so", n)
 	}
 }
@@ -79,7 +79,7 @@ func TestCancelAgainstCompletionLeavesOneTerminalState(t *testing.T) {
 		if it.State == relabel.IterationDone && progress.Trajectories[relabel.Done] != 3 {
 			t.Fatalf("done with %+v", progress)
 		}
-		ends := value[int](t, s, "SELECT count(*) FROM events WHERE iteration_id = $1 AND subject = 'trajectories' AND state IN ('done', 'failed', 'cancelled')", d.Iteration.ID)
+		ends := value[int](t, s, "SELECT count(*) FROM events WHERE iteration_id = $1 AND subject = 'trajectory' AND state IN ('done', 'failed', 'cancelled')", d.Iteration.ID)
 		if ends != 3 {
 			t.Fatalf("%d ends of three trajectories", ends)
 		}
@@ -162,7 +162,7 @@ func TestEveryChangeOfStateIsAnEvent(t *testing.T) {
 	if got != "queued running labelling verifying done" {
 		t.Errorf("events: %s", got)
 	}
-	got = value[string](t, s, "SELECT string_agg(state, ' ' ORDER BY id) FROM events WHERE iteration_id = $1 AND subject = 'iterations'", d.Iteration.ID)
+	got = value[string](t, s, "SELECT string_agg(state, ' ' ORDER BY id) FROM events WHERE iteration_id = $1 AND subject = 'iteration'", d.Iteration.ID)
 	if got != "running done" {
 		t.Errorf("events: %s", got)
 	}

@@ -1,0 +1,42 @@
+package relabel
+
+import "time"
+
+// EventSubject says what an event is about.
+type EventSubject string
+
+// The subjects of events.
+const (
+	EventRun        EventSubject = "run"        // it is paused or goes on
+	EventIteration  EventSubject = "iteration"  // its state changed
+	EventTrajectory EventSubject = "trajectory" // its state changed
+	EventExport     EventSubject = "export"     // its state changed
+)
+
+// Event is a change of state that is committed. Events of one subject are in the order
+// of the changes.
+type Event struct {
+	Number       int64        `json:"number"` // of all events of the database, in the order they became known; numbers may be left out
+	At           time.Time    `json:"at"`
+	Subject      EventSubject `json:"subject"`
+	RunID        ID           `json:"run_id"`
+	IterationID  *ID          `json:"iteration_id,omitempty"`  // of iterations and trajectories
+	TrajectoryID *ID          `json:"trajectory_id,omitempty"` // of trajectories
+	ExportID     *ID          `json:"export_id,omitempty"`     // of exports
+	State        string       `json:"state"`                   // what it became
+}
+
+// EventScope says which events are meant: of those that are set, all must be the
+// event's. The zero scope means every event.
+type EventScope struct {
+	RunID        ID
+	IterationID  ID
+	TrajectoryID ID
+}
+
+// Has reports whether an event lies in the scope.
+func (s EventScope) Has(e Event) bool {
+	return (s.RunID == ID{} || s.RunID == e.RunID) &&
+		(s.IterationID == ID{} || e.IterationID != nil && s.IterationID == *e.IterationID) &&
+		(s.TrajectoryID == ID{} || e.TrajectoryID != nil && s.TrajectoryID == *e.TrajectoryID)
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// publishBatch bounds how many events get their number in one transaction.
+const publishBatch = 10_000
+
+// PublishEvents gives every event that is committed its number, and returns the last
+// number that was given. An event that is committed later gets a larger one, so that who
+// reads in the order of numbers skips none.
+func (s *Store) PublishEvents(ctx context.Context) (last int64, err error) {
+	for given := int64(1); given > 0; {
+		var waiting bool
+		err := s.pool.QueryRow(ctx, `SELECT en.last, EXISTS (SELECT 1 FROM events WHERE number IS NULL) FROM event_numbers en`).Scan(&last, &waiting)
+		if err != nil || !waiting {
+			return last, classify(err)
+		}
+		err = s.write(ctx, func(tx pgx.Tx) (err error) {
+			given, err = publishSome(ctx, tx)
+			return err
+		})
+		if err != nil {
+			return last, err
+		}
+	}
+	return last, nil // what still waits is being deleted with its run
+}
+
+// publishSome gives the next batch its numbers. The lock comes first: the statement after
+// it sees all that an earlier batch has numbered.
+func publishSome(ctx context.Context, tx pgx.Tx) (given int64, err error) {
+	var last int64
+	if err := tx.QueryRow(ctx, "SELECT last FROM event_numbers FOR UPDATE").Scan(&last); err != nil {
+		return 0, err
+	}
+	tag, err := tx.Exec(ctx, `UPDATE events e SET number = $1 + n.row FROM (
+			SELECT id, row_number() OVER (ORDER BY id) AS row FROM (
+				SELECT id FROM events WHERE number IS NULL ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED) waiting) n
+		WHERE e.id = n.id`, last, publishBatch)
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec(ctx, "UPDATE event_numbers SET last = last + $1", tag.RowsAffected())
+	return tag.RowsAffected(), err
+}
+
+// ListEvents lists published events of a scope whose number is larger than after, in the
+// order of their numbers, at most limit.
+func (s *Store) ListEvents(ctx context.Context, scope relabel.EventScope, after int64, limit int) ([]relabel.Event, error) {
+	where, of := "$1::uuid IS NOT NULL", scope.RunID
+	switch {
+	case scope.TrajectoryID != relabel.ID{}:
+		where, of = "trajectory_id = $1", scope.TrajectoryID
+	case scope.IterationID != relabel.ID{}:
+		where, of = "iteration_id = $1", scope.IterationID
+	case scope.RunID != relabel.ID{}:
+		where = "run_id = $1"
+	}
+	rows, _ := s.pool.Query(ctx, `SELECT number, at, subject, run_id, iteration_id, trajectory_id, export_id, state FROM events
+		WHERE `+where+` AND number > $2 ORDER BY number LIMIT $3`, of, after, limit)
+	events, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Event])
+	return events, classify(err)
+}
+
+// KeepsEvents reports whether every event after this number is still kept: there is one
+// of the number, or it is the last that was given.
+func (s *Store) KeepsEvents(ctx context.Context, number int64) (kept bool, err error) {
+	err = s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM events WHERE number = $1) OR EXISTS (SELECT 1 FROM event_numbers WHERE last = $1)", number).Scan(&kept)
+	return kept, classify(err)
+}
+
+// PurgeEvents deletes the events that are older than keep, the oldest numbers first, so
+// that what is left has no gap. It returns how many there were.
+func (s *Store) PurgeEvents(ctx context.Context, keep time.Duration) (purged int64, err error) {
+	if _, err := s.PublishEvents(ctx); err != nil {
+		return 0, err
+	}
+	err = s.write(ctx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `DELETE FROM events WHERE number < coalesce(
+			(SELECT min(number) FROM events WHERE at >= clock_timestamp() - $1::interval), (SELECT last + 1 FROM event_numbers))`, keep)
+		purged = tag.RowsAffected()
+		return err
+	})
+	return purged, err
+}
