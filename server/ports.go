@@ -60,6 +60,17 @@ type Store interface {
 	// ListWorkers lists the processes that roll out.
 	ListWorkers(ctx context.Context) ([]relabel.Worker, error)
 
+	// PublishEvents gives each event that is committed its number and returns the last one;
+	// what is committed later gets a larger one.
+	PublishEvents(ctx context.Context) (last int64, err error)
+	// ListEvents lists a scope's events after a number, in the order of their numbers.
+	ListEvents(ctx context.Context, scope relabel.EventScope, after int64, limit int) ([]relabel.Event, error)
+	// KeepsEvents reports whether all events after this number are still there.
+	KeepsEvents(ctx context.Context, number int64) (bool, error)
+	// ListenEvents calls heard, which does not block, when it listens and when there may be
+	// new events, until ctx ends or the line is lost.
+	ListenEvents(ctx context.Context, heard func()) error
+
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
 	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, p relabel.Page) (list []relabel.Trajectory, next string, err error)
 	ListAttempts(ctx context.Context, trajectory relabel.ID) ([]relabel.Attempt, error)

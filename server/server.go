@@ -56,8 +56,9 @@ type ExportReader interface {
 // site is the interface with what it works on.
 type site struct {
 	Config
-	api    huma.API
-	router *chi.Mux
+	api       huma.API
+	router    *chi.Mux
+	followers *followers
 }
 
 // New returns the interface: /v1, /healthz, /readyz, /metrics, /openapi.json, /docs, and
@@ -77,6 +78,7 @@ func New(config Config) http.Handler {
 	s.addIterations()
 	s.addScheduling()
 	s.addWorkers()
+	s.addEvents()
 	s.addTrajectories()
 	s.addTurns()
 	s.addRelabelings()
@@ -93,15 +95,17 @@ func New(config Config) http.Handler {
 // NewHTTP returns a server for handler whose clients cannot hold it with slow headers,
 // slow bodies or idle connections.
 func NewHTTP(addr string, handler http.Handler) *http.Server {
-	return &http.Server{
+	srv := &http.Server{
 		Addr:              addr,
 		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       10 * time.Minute, // of a task file; takeBody grants the others less
-		WriteTimeout:      10 * time.Minute, // export files renew theirs as they go
+		WriteTimeout:      10 * time.Minute, // export files and streams renew theirs as they go
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    256 << 10,
 	}
+	tellOfStopping(srv)
+	return srv
 }
 
 // isAPI reports whether a path belongs to the interface rather than to the pages.

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"relabel"
+)
+
+// following is one client's stream.
+type following struct {
+	*stream
+	site  *site
+	what  followed
+	me    *follower
+	after int64 // number of the last event that it has
+}
+
+// beginNow begins with how things stand, at the last event that there is.
+func (f *following) beginNow(lost bool, last int64, now []json.RawMessage) {
+	f.after = last
+	f.begin(last)
+	if lost {
+		f.send("reset", 0, notice{"events after the one that you had are no longer kept; what follows shows how things stand"})
+	}
+	f.showAll("progress", now)
+}
+
+func (f *following) showAll(event string, views []json.RawMessage) {
+	for _, v := range views {
+		f.send(event, 0, v)
+	}
+}
+
+// run sends what was missed and then what happens, until it is over, the client goes or
+// is too slow, or the server stops.
+func (f *following) run(ctx context.Context, over bool) error {
+	ended, err := f.catchUp(ctx)
+	if err == nil && ended && !over { // since it was looked at; or it runs again by now
+		_, over, err = f.what.show(ctx)
+	}
+	switch {
+	case err != nil:
+		return err
+	case over:
+		return f.finish(ctx)
+	}
+	beat, life := time.NewTicker(beatPeriod), time.NewTimer(longestLife)
+	defer beat.Stop()
+	defer life.Stop()
+	for f.err == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-stopping(ctx):
+			return f.cutOff("the server stops")
+		case <-life.C:
+			return f.cutOff("the stream has been open for an hour")
+		case <-f.me.cut:
+			return f.cutOff("events came faster than you read them")
+		case <-beat.C:
+			f.beat()
+		case now := <-f.me.progress:
+			f.showAll("progress", now)
+		case e := <-f.me.events:
+			if done, err := f.pass(ctx, e); done || err != nil {
+				return err
+			}
+		}
+	}
+	return nil // the client is gone
+}
+
+// catchUp sends the events that were published before the queue of this follower began;
+// ended says that one of them may have been the last.
+func (f *following) catchUp(ctx context.Context) (ended bool, err error) {
+	for f.err == nil {
+		events, err := f.site.Store.ListEvents(ctx, f.what.scope, f.after, eventPage)
+		if err != nil {
+			return ended, err
+		}
+		for _, e := range events {
+			f.send(string(e.Subject), e.Number, e)
+			f.after = e.Number
+			ended = ended || f.ends(e)
+		}
+		if len(events) < eventPage {
+			break
+		}
+	}
+	return ended, nil
+}
+
+// pass sends an event, unless it was caught up with, and the end where it was the last.
+func (f *following) pass(ctx context.Context, e relabel.Event) (done bool, err error) {
+	if e.Number <= f.after {
+		return false, nil
+	}
+	f.send(string(e.Subject), e.Number, e)
+	f.after = e.Number
+	if !f.ends(e) {
+		return false, nil
+	}
+	if _, over, err := f.what.show(ctx); err != nil || !over {
+		return false, err // it runs again by now
+	}
+	return true, f.finish(ctx)
+}
+
+// ends reports whether an event may be the last one of what is followed.
+func (f *following) ends(e relabel.Event) bool {
+	switch e.Subject {
+	case relabel.EventTrajectory:
+		return f.what.scope.TrajectoryID != relabel.ID{} && relabel.TrajectoryState(e.State).Terminal()
+	case relabel.EventIteration:
+		return f.what.scope.IterationID != relabel.ID{} && e.State != string(relabel.IterationRunning)
+	}
+	return false
+}
+
+// finish sends the end.
+func (f *following) finish(ctx context.Context) error {
+	now, _, err := f.what.show(ctx)
+	if err == nil {
+		f.showAll("end", now)
+	}
+	return err
+}
+
+// cutOff ends a stream that is not over.
+func (f *following) cutOff(reason string) error {
+	f.send("cut", 0, notice{reason})
+	return nil
+}
