@@ -31,6 +31,7 @@ type client struct {
 	token string
 	here  *database // what is served in this process for one command; nil for a server
 	close func() error
+	find  func(base string) string // where the server is after it restarted; nil: where it was
 }
 
 // connect finds the server, or serves the database in this process for one command.
@@ -47,11 +48,17 @@ func (f clientFlags) connect(ctx context.Context) (*client, error) {
 
 // running returns a client of the server that uses this data folder, nil where none does.
 func (f databaseFlags) running(ctx context.Context) *client {
-	b, err := os.ReadFile(f.serverFile())
-	if err != nil {
+	find := func(base string) string {
+		b, err := os.ReadFile(f.serverFile())
+		if err != nil {
+			return base
+		}
+		return strings.TrimSpace(string(b))
+	}
+	c := &client{base: find(""), find: find, close: func() error { return nil }}
+	if c.base == "" {
 		return nil
 	}
-	c := &client{base: strings.TrimSpace(string(b)), close: func() error { return nil }}
 	if !c.alive(ctx) {
 		return nil
 	}

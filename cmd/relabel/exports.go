@@ -11,6 +11,9 @@ import (
 	"relabel"
 )
 
+// pollPeriod is between two looks at an export.
+const pollPeriod = 500 * time.Millisecond
+
 // exportCommand is `relabel export`.
 type exportCommand struct {
 	Start exportStart `cmd:"" help:"Build a data set from a run's labelled states and wait for it."`

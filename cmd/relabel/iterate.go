@@ -44,7 +44,7 @@ func (c *runIterate) Run(ctx context.Context) error {
 			fmt.Println("No server runs here: `relabel serve` will roll it out.")
 			return nil
 		}
-		return c.watch(ctx, cl, run, it)
+		return watchToTheEnd(ctx, cl, run, it)
 	})
 }
 
@@ -63,8 +63,8 @@ func (c *runIterate) body(student relabel.Policy) map[string]any {
 	return body
 }
 
-// watch waits for the iteration's end and says what came of it.
-func (c *runIterate) watch(ctx context.Context, cl *client, run relabel.Run, it relabel.Iteration) error {
+// watchToTheEnd waits for the iteration's end and says what came of it.
+func watchToTheEnd(ctx context.Context, cl *client, run relabel.Run, it relabel.Iteration) error {
 	end, err := watchIteration(ctx, cl, it.ID, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number))
 	if ctx.Err() != nil {
 		return interruptedf("%s %d goes on %s: `relabel run show %s` says how far it is, `relabel run cancel %s` cancels it", it.Kind, it.Number, cl.elsewhere(), run.Name, it.ID)

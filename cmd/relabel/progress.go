@@ -15,9 +15,6 @@ import (
 	"relabel"
 )
 
-// pollPeriod is between two looks at an iteration.
-const pollPeriod = 500 * time.Millisecond
-
 // shownIteration is an iteration as the server shows it.
 type shownIteration struct {
 	relabel.Iteration
@@ -35,21 +32,7 @@ func watchIteration(ctx context.Context, c *client, id relabel.ID, title string)
 		show, done = barProgress(ctx, title)
 	}
 	defer done()
-	for {
-		var it shownIteration
-		if err := c.get(ctx, "/v1/iterations/"+id.String(), &it); err != nil {
-			return it, err
-		}
-		show(it.Progress)
-		if it.State != relabel.IterationRunning {
-			return it, nil
-		}
-		select {
-		case <-ctx.Done():
-			return it, ctx.Err()
-		case <-time.After(pollPeriod):
-		}
-	}
+	return c.followIteration(ctx, id, func(it shownIteration) { show(it.Progress) })
 }
 
 // counts returns how many trajectories there are and how many are at their end.

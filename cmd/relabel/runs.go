@@ -16,6 +16,7 @@ type runCommand struct {
 	Create       runCreate       `cmd:"" help:"Make a run: recipe, tasks, teacher, schedule, limits."`
 	List         runList         `cmd:"" help:"List runs."`
 	Iterate      runIterate      `cmd:"" help:"Start an iteration with this round's student, and watch it."`
+	Watch        runWatch        `cmd:"" help:"Watch an iteration until it is over, also over a restart of the server."`
 	Show         runShow         `cmd:"" help:"Show a run's iterations."`
 	Trajectories runTrajectories `cmd:"" help:"List the trajectories of a run."`
 	Set          runSet          `cmd:"" help:"Set a run's priority and quota."`
