@@ -116,10 +116,13 @@ CREATE TABLE runs (
     verify_seconds     integer NOT NULL CONSTRAINT runs_verify_seconds CHECK (verify_seconds >= 1),
     environment_retries integer NOT NULL CONSTRAINT runs_environment_retries CHECK (environment_retries >= 0),
     seed               bigint NOT NULL,
-    -- Scheduling, the one part of a run that changes.
+    -- Scheduling, budget and webhook: all of a run that changes.
     priority           integer NOT NULL DEFAULT 0 CONSTRAINT runs_priority CHECK (priority BETWEEN -1000 AND 1000), -- the highest is claimed first
     quota              integer CONSTRAINT runs_quota CHECK (quota >= 1), -- trajectories that workers hold at a time, at most; null: no bound
     paused             json, -- reason, text and time of a pause; null: it goes on
+    budget_tokens      bigint CONSTRAINT runs_budget_tokens CHECK (budget_tokens >= 1), -- null: no bound
+    budget_micros      bigint CONSTRAINT runs_budget_cost CHECK (budget_micros >= 1),   -- millionths of the policies' currency
+    webhook            json, -- url and the name of a secret; null: the one of all runs, if any
     created_at         timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 CREATE INDEX runs_page ON runs (created_at DESC, id DESC);
@@ -131,6 +134,9 @@ BEGIN
     was.priority := NEW.priority;
     was.quota := NEW.quota;
     was.paused := NEW.paused;
+    was.budget_tokens := NEW.budget_tokens;
+    was.budget_micros := NEW.budget_micros;
+    was.webhook := NEW.webhook;
     IF was::text <> NEW::text THEN
         RAISE EXCEPTION 'runs are immutable' USING ERRCODE = 'check_violation', CONSTRAINT = 'runs_immutable';
     END IF;

@@ -268,6 +268,32 @@ CREATE TABLE calls (
 );
 CREATE INDEX calls_of_trajectory ON calls (trajectory_id, started_at, id);
 
+-- What a run's calls have used: the sum over its slots. There are several, so that calls
+-- that end at the same moment do not wait for each other.
+CREATE TABLE spend (
+    run_id            uuid NOT NULL REFERENCES runs ON DELETE CASCADE,
+    slot              smallint NOT NULL CHECK (slot BETWEEN 0 AND 15),
+    calls             bigint NOT NULL,
+    prompt_tokens     bigint NOT NULL,
+    cached_tokens     bigint NOT NULL,
+    completion_tokens bigint NOT NULL,
+    cost_micros       bigint NOT NULL,
+    PRIMARY KEY (run_id, slot)
+) WITH (fillfactor = 50);
+
+CREATE FUNCTION count_spend() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    INSERT INTO spend AS s (run_id, slot, calls, prompt_tokens, cached_tokens, completion_tokens, cost_micros)
+    SELECT tr.run_id, floor(random() * 16), 1, coalesce(NEW.prompt_tokens, 0), coalesce(NEW.cached_tokens, 0),
+        coalesce(NEW.completion_tokens, 0), coalesce(NEW.cost_micros, 0)
+    FROM trajectories tr WHERE tr.id = NEW.trajectory_id
+    ON CONFLICT (run_id, slot) DO UPDATE SET calls = s.calls + 1, prompt_tokens = s.prompt_tokens + EXCLUDED.prompt_tokens,
+        cached_tokens = s.cached_tokens + EXCLUDED.cached_tokens, completion_tokens = s.completion_tokens + EXCLUDED.completion_tokens,
+        cost_micros = s.cost_micros + EXCLUDED.cost_micros;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER calls_spend AFTER INSERT ON calls FOR EACH ROW WHEN (NEW.trajectory_id IS NOT NULL) EXECUTE FUNCTION count_spend();
+
 CREATE TABLE verdicts (
     trajectory_id uuid NOT NULL,
     attempt       integer NOT NULL,
@@ -357,5 +383,5 @@ CREATE UNIQUE INDEX label_batch_items_once ON label_batch_items (trajectory_id, 
 
 ---- create above / drop below ----
 
-DROP TABLE label_batch_items, label_batches, relabelings, verdicts, calls, observations, actions, turns, attempt_times, attempts, trajectories;
-DROP FUNCTION can_become;
+DROP TABLE label_batch_items, label_batches, relabelings, verdicts, spend, calls, observations, actions, turns, attempt_times, attempts, trajectories;
+DROP FUNCTION count_spend, can_become;

@@ -124,6 +124,89 @@ CREATE TABLE workers (
     seen_at      timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
+-- The one row that tells this database from every other, and where its server is: its
+-- sandboxes carry the id, its webhooks the address.
+CREATE TABLE instance (
+    single  boolean PRIMARY KEY DEFAULT true CHECK (single),
+    id      uuid NOT NULL DEFAULT gen_random_uuid(),
+    url     text NOT NULL DEFAULT '', -- of the REST interface, as receivers of webhooks reach it
+    webhook json -- of runs that have none of their own: url and the name of a secret; null: none
+);
+INSERT INTO instance DEFAULT VALUES;
+
+-- What is to be told to a webhook: written by the transaction of the change that it
+-- tells, with a job that sends it. The id is the same at every try.
+CREATE TABLE webhook_deliveries (
+    id          uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    run_id      uuid NOT NULL REFERENCES runs ON DELETE CASCADE,
+    type        text NOT NULL CHECK (type IN ('iteration.done', 'iteration.cancelled', 'export.done', 'export.failed', 'run.paused')),
+    payload     json COMPRESSION lz4 NOT NULL,
+    state       text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
+    tries       integer NOT NULL DEFAULT 0 CHECK (tries >= 0),
+    url         text, -- of the last try
+    status      integer, -- HTTP status of the last try; 0: no answer came
+    answer      bytea COMPRESSION lz4, -- the beginning of its answer, or why there was none
+    tried_at    timestamptz,
+    next_at     timestamptz, -- of the next try, when one has failed
+    created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    ended_at    timestamptz,
+    CONSTRAINT webhook_deliveries_tried CHECK ((tries = 0) = (status IS NULL)),
+    CONSTRAINT webhook_deliveries_ended CHECK ((state = 'pending') = (ended_at IS NULL))
+);
+CREATE INDEX webhook_deliveries_page ON webhook_deliveries (run_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (id) WHERE state = 'pending';
+
+CREATE FUNCTION webhook_trajectories(iteration uuid) RETURNS json LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
+    SELECT json_build_object('trajectories', (SELECT json_object_agg(x.state, x.n ORDER BY x.state)
+            FROM (SELECT state, count(*) AS n FROM trajectories WHERE iteration_id = iteration GROUP BY state) x),
+        'turns', sum(turns), 'labels_had', sum(labels_had), 'labels_missing', sum(labels_missing),
+        'submitted', count(*) FILTER (WHERE submitted), 'resolved', count(*) FILTER (WHERE resolved))
+    FROM trajectories WHERE iteration_id = iteration
+$$;
+
+-- What a webhook is told of a change: the body that is signed and sent.
+CREATE FUNCTION webhook_payload(type text, run runs, path text, about text, what json) RETURNS json LANGUAGE sql SET search_path FROM CURRENT AS $$
+    SELECT json_build_object('type', type, 'timestamp', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+        'data', json_build_object('url', (SELECT i.url FROM instance i) || path,
+            'run', json_build_object('id', run.id, 'name', run.name, 'url', (SELECT i.url FROM instance i) || '/v1/runs/' || run.id), about, what))
+$$;
+
+CREATE FUNCTION tell_webhook() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+    run      runs;
+    kind     text;
+    body     json;
+    delivery uuid;
+BEGIN
+    SELECT r.* INTO run FROM runs r WHERE r.id = CASE TG_TABLE_NAME WHEN 'runs' THEN to_jsonb(NEW)->>'id' ELSE to_jsonb(NEW)->>'run_id' END::uuid;
+    IF run.webhook IS NULL AND NOT EXISTS (SELECT 1 FROM instance WHERE webhook IS NOT NULL) THEN
+        RETURN NULL;
+    END IF;
+    CASE TG_TABLE_NAME
+    WHEN 'iterations' THEN
+        kind := 'iteration.' || NEW.state;
+        body := webhook_payload(kind, run, '/v1/iterations/' || NEW.id, 'iteration', json_build_object('id', NEW.id, 'number', NEW.number,
+            'kind', NEW.kind, 'state', NEW.state, 'student_id', NEW.student_id, 'counts', webhook_trajectories(NEW.id)));
+    WHEN 'exports' THEN
+        kind := 'export.' || NEW.state;
+        body := webhook_payload(kind, run, '/v1/exports/' || NEW.id, 'export', json_build_object('id', NEW.id, 'state', NEW.state,
+            'rows', NEW.rows, 'left_out', NEW.left_out, 'failure', NEW.failure));
+    WHEN 'runs' THEN
+        kind := 'run.paused';
+        body := webhook_payload(kind, run, '/v1/runs/' || NEW.id, 'paused', NEW.paused);
+    END CASE;
+    INSERT INTO webhook_deliveries (run_id, type, payload) VALUES (run.id, kind, body) RETURNING id INTO delivery;
+    -- A try more than there are pauses between tries (webhook.Pauses).
+    INSERT INTO river_job (kind, queue, args, max_attempts) VALUES ('webhook', 'webhook', jsonb_build_object('delivery_id', delivery), 12);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER iterations_told AFTER UPDATE OF state ON iterations
+    FOR EACH ROW WHEN (OLD.state <> NEW.state AND NEW.state <> 'running') EXECUTE FUNCTION tell_webhook();
+CREATE TRIGGER exports_told AFTER UPDATE OF state ON exports
+    FOR EACH ROW WHEN (OLD.state <> NEW.state AND NEW.state IN ('done', 'failed')) EXECUTE FUNCTION tell_webhook();
+CREATE TRIGGER runs_told AFTER UPDATE OF paused ON runs -- not where a person paused it, who knows
+    FOR EACH ROW WHEN (OLD.paused IS NULL AND NEW.paused->>'reason' <> 'user') EXECUTE FUNCTION tell_webhook();
+
 CREATE TABLE idempotency_keys (
     key       text PRIMARY KEY,
     route     text NOT NULL,
@@ -141,13 +224,6 @@ CREATE TABLE tokens (
 );
 CREATE UNIQUE INDEX tokens_name ON tokens (name) WHERE revoked_at IS NULL;
 
--- The one row that tells this database from every other: its sandboxes carry the id.
-CREATE TABLE instance (
-    single boolean PRIMARY KEY DEFAULT true CHECK (single),
-    id     uuid NOT NULL DEFAULT gen_random_uuid()
-);
-INSERT INTO instance DEFAULT VALUES;
-
 CREATE TABLE reviews (
     id            uuid PRIMARY KEY,
     trajectory_id uuid NOT NULL REFERENCES trajectories ON DELETE CASCADE,
@@ -160,7 +236,11 @@ CREATE INDEX reviews_of_trajectory ON reviews (trajectory_id, created_at);
 
 ---- create above / drop below ----
 
-DROP TABLE reviews, instance, tokens, idempotency_keys, workers;
+DROP TRIGGER iterations_told ON iterations;
+DROP TRIGGER runs_told ON runs;
+DROP TRIGGER exports_told ON exports;
+DROP FUNCTION tell_webhook, webhook_payload, webhook_trajectories;
+DROP TABLE webhook_deliveries, reviews, instance, tokens, idempotency_keys, workers;
 DROP TRIGGER iterations_made ON iterations;
 DROP TRIGGER iterations_changed ON iterations;
 DROP TRIGGER trajectories_made ON trajectories;
