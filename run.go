@@ -28,6 +28,8 @@ type Run struct {
 	Limits    RunLimits     `json:"limits"`
 	Seed      int64         `json:"seed"`
 	Scheduling
+	Budget    *Budget   `json:"budget,omitempty"`  // nil: no bound
+	Webhook   *Webhook  `json:"webhook,omitempty"` // nil: that of all runs, if there is one
 	CreatedAt time.Time `json:"created_at"`
 }
 

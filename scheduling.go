@@ -38,10 +38,12 @@ type Pause struct {
 	Since  time.Time   `json:"since"`
 }
 
-// SchedulingChange changes a run's scheduling where its fields are there.
+// SchedulingChange changes what of a run may change, where its fields are there.
 type SchedulingChange struct {
 	Priority *int
-	Quota    *int // 0: no bound
+	Quota    *int     // 0: no bound
+	Budget   *Budget  // all of it; zero: no bound
+	Webhook  *Webhook // without a URL: none of its own
 }
 
 // Standing is how a held trajectory stands in the database.

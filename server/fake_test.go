@@ -392,3 +392,13 @@ func (m *memory) ListenEvents(ctx context.Context, _ func()) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
+
+func (m *memory) FindSpent(context.Context, relabel.ID) (relabel.Spent, error) { return relabel.Spent{}, m.broken }
+
+func (m *memory) ListDeliveries(context.Context, relabel.ID, relabel.Page) ([]relabel.Delivery, string, error) {
+	return nil, "", m.broken
+}
+
+func (m *memory) Redeliver(context.Context, relabel.ID, relabel.ID) (relabel.Delivery, error) {
+	return relabel.Delivery{}, errNone
+}

@@ -49,16 +49,24 @@ type Store interface {
 	// Nothing of what is paused is claimed; what workers hold of it they give back after
 	// the turn in hand. Pausing twice is once. CodeConflict for an iteration that is over.
 	PauseRun(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Run, error)
+	// ResumeRun: CodeConflict where the run's budget is spent.
 	ResumeRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
 	PauseIteration(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Iteration, error)
 	ResumeIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, error)
-	// SetScheduling changes a run's priority or quota, from the next claim on.
+	// SetScheduling changes what of a run may change, from the next claim on.
 	SetScheduling(ctx context.Context, run relabel.ID, to relabel.SchedulingChange) (relabel.Run, error)
 	// RetryFailed queues the trajectories that failed for one of the reasons (none: for
 	// any) once more and says how many. CodeConflict where the iteration was cancelled.
 	RetryFailed(ctx context.Context, iteration relabel.ID, reasons []relabel.FailureReason) (retried int, err error)
 	// ListWorkers lists the processes that roll out.
 	ListWorkers(ctx context.Context) ([]relabel.Worker, error)
+
+	// FindSpent returns what a run's calls have used.
+	FindSpent(ctx context.Context, run relabel.ID) (relabel.Spent, error)
+	// ListDeliveries lists what a run's webhook was told, newest first. Redeliver tells it
+	// once more: CodeConflict where the run has no webhook.
+	ListDeliveries(ctx context.Context, run relabel.ID, p relabel.Page) (deliveries []relabel.Delivery, next string, err error)
+	Redeliver(ctx context.Context, run, delivery relabel.ID) (relabel.Delivery, error)
 
 	// PublishEvents gives each event that is committed its number and returns the last one;
 	// what is committed later gets a larger one.

@@ -13,7 +13,7 @@ func (s *site) addRuns() {
 	add(s, operation(http.MethodPost, "/v1/runs", "runs", "create-run", "Create a run",
 		"Fixes an experiment: tasks, teacher, recipe, schedule, limits and seed. Nothing is rolled out before its first iteration."), s.createRun)
 	add(s, operation(http.MethodGet, "/v1/runs", "runs", "list-runs", "List runs", "All runs, newest first."), s.listRuns)
-	add(s, operation(http.MethodGet, "/v1/runs/{id}", "runs", "show-run", "Show a run", "One run, with its prompts as every trajectory opens with them."), s.showRun)
+	add(s, operation(http.MethodGet, "/v1/runs/{id}", "runs", "show-run", "Show a run", "One run, with its prompts as every trajectory opens with them, and what it has used of its budget."), s.showRun)
 }
 
 // NewRun describes an experiment.
@@ -29,6 +29,8 @@ type NewRun struct {
 	Rho       *NewRho           `json:"rho,omitempty" doc:"Schedule of ρi, the law of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
 	Labels    relabel.LabelMode `json:"labels,omitempty" enum:"beside,deferred,batch" default:"beside" doc:"When the teacher is asked for the labels of the student's turns: beside the rollout, deferred until the iteration's last rollout is over, or batch: then and through the teacher's batch endpoint (files and batches, as OpenAI has them)."`
 	Limits    *NewRunLimits     `json:"limits,omitempty" doc:"Bounds of each trajectory."`
+	Budget    *NewBudget        `json:"budget,omitempty" doc:"What its calls may use before it is paused. It can be changed later."`
+	Webhook   *NewWebhook       `json:"webhook,omitempty" doc:"Who is told when an iteration or an export is over, or the run paused by itself. It can be changed later."`
 	Seed      int64             `json:"seed,omitempty" doc:"Seed of every draw: the same seed gives the same draws on any machine."`
 }
 
@@ -77,6 +79,13 @@ func (s *site) createRun(ctx context.Context, in *of[NewRun]) (*of[relabel.Run],
 	b := in.Body
 	r := relabel.Run{ID: relabel.NewID(), Name: b.Name, Recipe: b.Recipe, Scaffold: b.Scaffold, TasksetID: b.Taskset,
 		Instances: b.Instances, Beta: (*relabel.BetaSchedule)(b.Beta), Rho: (*relabel.RhoSchedule)(b.Rho), Labels: b.Labels, Limits: b.Limits.over(relabel.PaperLimits), Seed: b.Seed}
+	if err := checkNotices(b.Budget, b.Webhook); err != nil {
+		return nil, err
+	}
+	r.Budget = (*relabel.Budget)(b.Budget)
+	if b.Webhook != nil && b.Webhook.URL != "" {
+		r.Webhook = (*relabel.Webhook)(b.Webhook)
+	}
 	var err error
 	if r.Prompts, err = s.prompts(b.Scaffold, b.Prompts); err != nil {
 		return nil, err
@@ -185,6 +194,17 @@ func (s *site) listRuns(ctx context.Context, in *PageQuery) (*of[Page[relabel.Ru
 	return pageOf(s.Store.ListRuns(ctx, in.page()))
 }
 
-func (s *site) showRun(ctx context.Context, in *IDPath) (*of[relabel.Run], error) {
-	return one(s.Store.FindRun(ctx, in.ID))
+// RunView is a run with what it has used.
+type RunView struct {
+	relabel.Run
+	Spent relabel.Spent `json:"spent" doc:"What its calls have used so far."`
+}
+
+func (s *site) showRun(ctx context.Context, in *IDPath) (*of[RunView], error) {
+	run, err := s.Store.FindRun(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	spent, err := s.Store.FindSpent(ctx, in.ID)
+	return one(RunView{run, spent}, err)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func (s *site) addScheduling() {
-	add(s, operation(http.MethodPatch, "/v1/runs/{id}", "scheduling", "set-scheduling", "Set a run's priority and quota",
+	add(s, operation(http.MethodPatch, "/v1/runs/{id}", "scheduling", "set-scheduling", "Change a run's priority, quota, budget or webhook",
 		"Changes what is given, from the next claim on. What workers hold beyond a smaller quota they keep."), s.setScheduling)
 	act(s, "/v1/runs/{id}/pause", "pause-run", "Pause a run",
 		"Nothing more of it is claimed. What workers hold they give back within seconds of the turn in hand, with every turn committed. Pausing twice is once.", s.pauseRun)
@@ -31,15 +31,22 @@ func act[I, O any](s *site, path, id, summary, description string, do func(conte
 
 // SchedulingPatch changes a run's scheduling; what is left out stays.
 type SchedulingPatch struct {
-	Priority *int `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is claimed first; runs of one priority share the slots evenly. Default 0."`
-	Quota    *int `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"How many of its trajectories workers may hold at a time; 0: as many as there are slots."`
+	Priority *int        `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is claimed first; runs of one priority share the slots evenly. Default 0."`
+	Quota    *int        `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"How many of its trajectories workers may hold at a time; 0: as many as there are slots."`
+	Budget   *NewBudget  `json:"budget,omitempty" doc:"In the place of the one there was. A run that its budget has paused goes on when it is resumed."`
+	Webhook  *NewWebhook `json:"webhook,omitempty" doc:"In the place of the one there was; with an empty url the one of all runs, if any."`
 }
 
 func (s *site) setScheduling(ctx context.Context, in *struct {
 	IDPath
 	Body SchedulingPatch
 }) (*of[relabel.Run], error) {
-	return one(s.Store.SetScheduling(ctx, in.ID, relabel.SchedulingChange(in.Body)))
+	b := in.Body
+	if err := checkNotices(b.Budget, b.Webhook); err != nil {
+		return nil, err
+	}
+	return one(s.Store.SetScheduling(ctx, in.ID, relabel.SchedulingChange{Priority: b.Priority, Quota: b.Quota,
+		Budget: (*relabel.Budget)(b.Budget), Webhook: (*relabel.Webhook)(b.Webhook)}))
 }
 
 // NewPause says why something is paused.

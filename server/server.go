@@ -79,6 +79,7 @@ func New(config Config) http.Handler {
 	s.addScheduling()
 	s.addWorkers()
 	s.addEvents()
+	s.addWebhooks()
 	s.addTrajectories()
 	s.addTurns()
 	s.addRelabelings()

@@ -11,6 +11,8 @@ import (
 
 // RecordCall keeps a question to a policy. Its length is kept; its start is counted back
 // from now by this server's clock. The same id again is no error.
+// What it used is added to what its run has spent; a run whose budget that reaches is
+// paused.
 func (s *Store) RecordCall(ctx context.Context, c relabel.Call) error {
 	prompt, completion, cached := usageValues(c.Usage)
 	id, millis := given(c.ID), max(c.Millis, 0)
@@ -21,6 +23,10 @@ func (s *Store) RecordCall(ctx context.Context, c relabel.Call) error {
 			ON CONFLICT (id) DO NOTHING`,
 			id, c.PolicyID, c.TrajectoryID, c.Attempt, c.T, c.Purpose, time.Duration(millis)*time.Millisecond, millis, c.Tries, c.Status,
 			legible(c.FinishReason), prompt, completion, cached, legible(c.Model), legible(c.Error), c.ErrorBody, max(c.QueueMillis, 0), c.BaseURL, c.Hedged, c.CostMicros)
+		if err != nil || c.TrajectoryID == nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, pauseSpent, *c.TrajectoryID)
 		return err
 	})
 }

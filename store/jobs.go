@@ -101,7 +101,8 @@ func (s *Store) BalanceWakeups(ctx context.Context) error {
 
 // clearJobs ends the wake-ups that went with their workers (those that dead processes of
 // this machine had, and those of workers that nobody has heard of for long), makes the exports of those
-// available again, and inserts what exports lack. One that nobody is known to be dead
+// available again, and inserts what exports and
+// deliveries lack. One that nobody is known to be dead
 // for is after two hours: it has no lease, and writing the same files twice does no harm.
 func (s *Store) clearJobs(ctx context.Context, tx pgx.Tx, gone []string) error {
 	b := &pgx.Batch{}
@@ -126,5 +127,5 @@ func (s *Store) clearJobs(ctx context.Context, tx pgx.Tx, gone []string) error {
 			return err
 		}
 	}
-	return nil
+	return s.reviveDeliveries(ctx, tx, gone)
 }

@@ -12,11 +12,15 @@ const runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.prompts, ru
 	json_build_object('max_turns', ru.max_turns, 'max_context_tokens', ru.max_context_tokens, 'wall_clock_seconds', ru.wall_clock_seconds,
 		'command_seconds', ru.command_seconds, 'verify_seconds', ru.verify_seconds,
 		'environment_retries', ru.environment_retries) AS limits,
-	ru.seed, ru.priority, coalesce(ru.quota, 0) AS quota, ru.paused, ru.created_at FROM runs ru`
+	ru.seed, ru.priority, coalesce(ru.quota, 0) AS quota, ru.paused,
+	CASE WHEN ru.budget_tokens IS NOT NULL OR ru.budget_micros IS NOT NULL
+		THEN json_build_object('tokens', coalesce(ru.budget_tokens, 0), 'cost', coalesce(ru.budget_micros, 0) / 1e6::float8) END AS budget,
+	ru.webhook, ru.created_at FROM runs ru`
 
 const runInsert = `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskset_id, instances, teacher_id, beta, rho, labels,
-	max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`
+	max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed,
+	budget_tokens, budget_micros, webhook)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, nullif($19::bigint, 0), nullif($20::bigint, 0), $21)`
 
 // CreateRun stores a run, which never changes afterwards. CodeConflict when another run
 // has the name.
@@ -30,8 +34,13 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 		labels = relabel.LabelsBeside
 	}
 	return s.write(ctx, func(tx pgx.Tx) error {
+		budget := relabel.Budget{}
+		if r.Budget != nil {
+			budget = *r.Budget
+		}
 		_, err := tx.Exec(ctx, runInsert, given(r.ID), r.Name, r.Recipe, r.Scaffold, r.Prompts, r.TasksetID, instances, r.TeacherID, r.Beta, r.Rho, labels,
-			r.Limits.MaxTurns, r.Limits.MaxContextTokens, r.Limits.WallClockSeconds, r.Limits.CommandSeconds, r.Limits.VerifySeconds, r.Limits.EnvironmentRetries, r.Seed)
+			r.Limits.MaxTurns, r.Limits.MaxContextTokens, r.Limits.WallClockSeconds, r.Limits.CommandSeconds, r.Limits.VerifySeconds, r.Limits.EnvironmentRetries, r.Seed,
+			budget.Tokens, budget.CostMicros(), r.Webhook)
 		return taken(err, "runs_name", "run", r.Name, "choose another name, or go on with that run by starting its next iteration")
 	})
 }

@@ -99,15 +99,32 @@ func (s *Store) PauseRun(ctx context.Context, id relabel.ID, reason relabel.Paus
 }
 
 // ResumeRun ends a run's pause. Its iterations may still be paused by themselves.
+// CodeConflict where its budget is spent.
 func (s *Store) ResumeRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
+	if err := s.budgetLeft(ctx, id); err != nil {
+		return relabel.Run{}, err
+	}
 	return s.changeRun(ctx, id, "UPDATE runs SET paused = NULL WHERE id = $1")
 }
 
-// SetScheduling changes a run's priority or quota. What workers hold beyond a smaller
-// quota they keep. CodeInvalid where a value is out of range.
+// SetScheduling changes what of a run may change. What workers hold beyond a smaller quota
+// they keep; a budget that is spent by now pauses the run at its next call. CodeInvalid
+// where a value is out of range.
 func (s *Store) SetScheduling(ctx context.Context, id relabel.ID, to relabel.SchedulingChange) (relabel.Run, error) {
+	var budget relabel.Budget
+	if to.Budget != nil {
+		budget = *to.Budget
+	}
+	hook := to.Webhook
+	if hook != nil && hook.URL == "" {
+		hook = nil
+	}
 	return s.changeRun(ctx, id, `UPDATE runs SET priority = coalesce($2, priority),
-		quota = CASE WHEN $3::integer IS NULL THEN quota ELSE nullif($3, 0) END WHERE id = $1`, to.Priority, to.Quota)
+		quota = CASE WHEN $3::integer IS NULL THEN quota ELSE nullif($3, 0) END,
+		budget_tokens = CASE WHEN $4 THEN nullif($5::bigint, 0) ELSE budget_tokens END,
+		budget_micros = CASE WHEN $4 THEN nullif($6::bigint, 0) ELSE budget_micros END,
+		webhook = CASE WHEN $7 THEN $8::json ELSE webhook END WHERE id = $1`,
+		to.Priority, to.Quota, to.Budget != nil, budget.Tokens, budget.CostMicros(), to.Webhook != nil, hook)
 }
 
 func (s *Store) changeRun(ctx context.Context, id relabel.ID, sql string, args ...any) (relabel.Run, error) {

@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"relabel"
+)
+
+func (s *site) addWebhooks() {
+	add(s, operation(http.MethodGet, "/v1/runs/{id}/webhooks", "runs", "list-deliveries", "List what a run's webhook was told",
+		"Each delivery with its body, how often it was tried and what the receiver said last, newest first."), s.listDeliveries)
+	op := operation(http.MethodPost, "/v1/runs/{id}/webhooks/{delivery}/redeliver", "runs", "redeliver", "Tell a webhook once more",
+		"Sends a delivery again, under the same webhook-id, to the webhook that the run has now, whatever became of it before.")
+	op.DefaultStatus = http.StatusOK
+	add(s, op, s.redeliver)
+}
+
+// NewBudget bounds what a run's calls may use.
+type NewBudget struct {
+	Tokens int64   `json:"tokens,omitempty" minimum:"0" maximum:"1000000000000000" doc:"Most tokens of prompts and answers together; 0: no bound."`
+	Cost   float64 `json:"cost,omitempty" minimum:"0" maximum:"1000000000" doc:"Most cost, in the currency of the policies' prices; 0: no bound."`
+}
+
+// NewWebhook says who is told.
+type NewWebhook struct {
+	URL    string `json:"url" maxLength:"2000" doc:"Where to: an http or https address, of the operator's own choice."`
+	Secret string `json:"secret,omitempty" maxLength:"100" doc:"NAME of the secret that signs; empty: nothing is signed."`
+}
+
+// checkNotices refuses a budget or a webhook that is none.
+func checkNotices(b *NewBudget, w *NewWebhook) error {
+	if b != nil {
+		if err := relabel.Budget(*b).Validate(); err != nil {
+			return err
+		}
+	}
+	if w == nil || *w == (NewWebhook{}) {
+		return nil
+	}
+	return relabel.Webhook(*w).Validate()
+}
+
+func (s *site) listDeliveries(ctx context.Context, in *struct {
+	IDPath
+	PageQuery
+}) (*of[Page[relabel.Delivery]], error) {
+	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return pageOf(s.Store.ListDeliveries(ctx, in.ID, in.page()))
+}
+
+func (s *site) redeliver(ctx context.Context, in *struct {
+	IDPath
+	Delivery relabel.ID `path:"delivery" format:"uuid" doc:"The delivery's id."`
+}) (*of[relabel.Delivery], error) {
+	return one(s.Store.Redeliver(ctx, in.ID, in.Delivery))
+}

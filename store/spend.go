@@ -1,0 +1,47 @@
+package store
+
+import (
+	"context"
+
+	"relabel"
+)
+
+// FindSpent returns what a run's calls have used.
+func (s *Store) FindSpent(ctx context.Context, run relabel.ID) (relabel.Spent, error) {
+	var sum relabel.Spent
+	err := s.pool.QueryRow(ctx, `SELECT coalesce(sum(calls), 0)::bigint, coalesce(sum(prompt_tokens), 0)::bigint, coalesce(sum(cached_tokens), 0)::bigint,
+		coalesce(sum(completion_tokens), 0)::bigint, (coalesce(sum(cost_micros), 0) / 1e6)::float8 FROM spend WHERE run_id = $1`, run).
+		Scan(&sum.Calls, &sum.PromptTokens, &sum.CachedTokens, &sum.CompletionTokens, &sum.Cost)
+	sum.Tokens = sum.PromptTokens + sum.CompletionTokens
+	return sum, classify(err)
+}
+
+// overBudget holds for runs ru whose budget is spent, and says so as overdrawn.
+const overBudget = ` LATERAL (SELECT coalesce(sum(sp.prompt_tokens + sp.completion_tokens), 0)::bigint AS tokens,
+		coalesce(sum(sp.cost_micros), 0)::bigint AS micros FROM spend sp WHERE sp.run_id = ru.id) spent,
+	LATERAL (SELECT CASE
+		WHEN spent.tokens >= ru.budget_tokens THEN format('%s tokens are spent of the budget of %s', spent.tokens, ru.budget_tokens)
+		WHEN spent.micros >= ru.budget_micros THEN format('%s is spent of the budget of %s', round(spent.micros / 1e6, 2), round(ru.budget_micros / 1e6, 2))
+		END AS text) overdrawn `
+
+// pauseSpent pauses the run of trajectory $1 where its budget is spent. It belongs into
+// the transaction that adds to what is spent: of calls that end at the same moment none
+// sees what the others add, and then the next one pauses it.
+const pauseSpent = `UPDATE runs SET paused = json_build_object('reason', 'budget', 'text', over.text || '; raise it and resume the run',
+		'since', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+	FROM (SELECT ru.id, overdrawn.text FROM trajectories tr JOIN runs ru ON ru.id = tr.run_id,` + overBudget + `
+		WHERE tr.id = $1 AND ru.paused IS NULL AND (ru.budget_tokens IS NOT NULL OR ru.budget_micros IS NOT NULL) AND overdrawn.text IS NOT NULL) over
+	WHERE runs.id = over.id AND runs.paused IS NULL`
+
+// budgetLeft is a CodeConflict where the run's budget is spent.
+func (s *Store) budgetLeft(ctx context.Context, run relabel.ID) error {
+	var text *string
+	err := s.pool.QueryRow(ctx, "SELECT overdrawn.text FROM runs ru,"+overBudget+"WHERE ru.id = $1", run).Scan(&text)
+	switch {
+	case err != nil:
+		return missing("run", run, err)
+	case text != nil:
+		return relabel.Errorf(relabel.CodeConflict, "%s; raise it first", *text)
+	}
+	return nil
+}

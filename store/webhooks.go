@@ -1,0 +1,123 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"relabel"
+)
+
+// QueueWebhook is the queue of webhooks' deliveries.
+const QueueWebhook = "webhook"
+
+const deliverySelect = `SELECT de.id, de.run_id, de.type, de.payload, de.state, de.tries, coalesce(de.url, '') AS url, de.status,
+	coalesce(convert_from(de.answer, 'UTF8'), '') AS answer, de.tried_at, de.next_at, de.created_at, de.ended_at FROM webhook_deliveries de`
+
+// SetSite says where this relabel's server is and which webhook its runs have that name
+// none of their own.
+func (s *Store) SetSite(ctx context.Context, site relabel.Site) error {
+	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+		_, err := tx.Exec(ctx, "UPDATE instance SET url = $1, webhook = $2", site.URL, site.Webhook)
+		return err
+	})
+}
+
+// ListDeliveries lists what a run's webhook was told, newest first.
+func (s *Store) ListDeliveries(ctx context.Context, run relabel.ID, p relabel.Page) ([]relabel.Delivery, string, error) {
+	l := list[relabel.Delivery]{query: deliverySelect, key: "de", scan: pgx.RowToStructByName[relabel.Delivery],
+		keyOf: func(d relabel.Delivery) cursor { return cursor{d.CreatedAt, d.ID} }}
+	l.where("de.run_id = %s", run)
+	return l.page(ctx, s, p)
+}
+
+// FindDelivery returns a delivery and the webhook that its run has now, nil where it has
+// none. CodeNotFound where there is no such delivery.
+func (s *Store) FindDelivery(ctx context.Context, id relabel.ID) (relabel.Delivery, *relabel.Webhook, error) {
+	rows, _ := s.pool.Query(ctx, deliverySelect+" WHERE de.id = $1", id)
+	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Delivery])
+	if err != nil {
+		return d, nil, missing("delivery", id, err)
+	}
+	var hook *relabel.Webhook
+	err = s.pool.QueryRow(ctx, "SELECT coalesce(ru.webhook, i.webhook) FROM runs ru, instance i WHERE ru.id = $1", d.RunID).Scan(&hook)
+	return d, hook, missing("run", d.RunID, err)
+}
+
+// RecordDelivery keeps what came of a try. A delivery that is over keeps what it is.
+func (s *Store) RecordDelivery(ctx context.Context, id relabel.ID, try relabel.DeliveryTry) error {
+	var pause *time.Duration
+	if try.State == relabel.DeliveryPending {
+		pause = &try.Pause
+	}
+	return s.write(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET tries = tries + 1, tried_at = clock_timestamp(), url = $2, status = $3, answer = $4, state = $5,
+			next_at = clock_timestamp() + $6::interval, ended_at = CASE WHEN $5 <> 'pending' THEN clock_timestamp() END
+			WHERE id = $1 AND state = 'pending'`, id, try.URL, try.Status, []byte(legible(try.Answer)), try.State, pause)
+		return err
+	})
+}
+
+// Redeliver tries a delivery again from now on, whatever became of it before.
+// CodeNotFound where the run has no such delivery, CodeConflict where it has no webhook.
+func (s *Store) Redeliver(ctx context.Context, run, id relabel.ID) (relabel.Delivery, error) {
+	d, hook, err := s.FindDelivery(ctx, id)
+	switch {
+	case err != nil:
+		return d, err
+	case d.RunID != run:
+		return d, missing("delivery", id, pgx.ErrNoRows)
+	case hook == nil:
+		return d, relabel.Errorf(relabel.CodeConflict, "the run has no webhook; set one first")
+	}
+	err = s.write(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "UPDATE webhook_deliveries SET state = 'pending', next_at = NULL, ended_at = NULL WHERE id = $1", id)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "DELETE FROM river_job WHERE kind = 'webhook' AND args->>'delivery_id' = $1 AND state <> 'running'", id.String()); err != nil {
+			return err
+		}
+		return s.queueDelivery(ctx, tx, id)
+	})
+	if err != nil {
+		return d, err
+	}
+	d, _, err = s.FindDelivery(ctx, id)
+	return d, err
+}
+
+// queueDelivery inserts a delivery's job. tell_webhook does the same.
+func (s *Store) queueDelivery(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
+	_, err := s.jobs.InsertTx(ctx, tx, relabel.DeliveryJob{DeliveryID: id}, &river.InsertOpts{Queue: QueueWebhook, MaxAttempts: deliveryTries})
+	return err
+}
+
+// deliveryTries is a try more than there are pauses between them.
+const deliveryTries = 12
+
+// reviveDeliveries makes the jobs of deliveries available again whose worker is gone, or
+// that run for longer than a try may take, and gives pending deliveries the job they lack.
+func (s *Store) reviveDeliveries(ctx context.Context, tx pgx.Tx, gone []string) error {
+	_, err := tx.Exec(ctx, `UPDATE river_job SET state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
+		WHERE kind = 'webhook' AND state = 'running' AND (attempted_by[cardinality(attempted_by)] = ANY ($1)
+		OR attempted_at < now() - interval '2 minutes')`, gone)
+	if err != nil {
+		return err
+	}
+	rows, _ := tx.Query(ctx, `SELECT de.id FROM webhook_deliveries de WHERE de.state = 'pending' AND NOT EXISTS (
+			SELECT 1 FROM river_job j WHERE j.kind = 'webhook' AND j.args->>'delivery_id' = de.id::text
+			AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`)
+	lacking, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+	if err != nil {
+		return err
+	}
+	for _, id := range lacking {
+		if err := s.queueDelivery(ctx, tx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package relabel
+
+import (
+	"encoding/json"
+	"net/url"
+	"time"
+)
+
+// Webhook is where a run says that an iteration or an export is over, or that it was
+// paused by itself.
+type Webhook struct {
+	URL    string `json:"url"`
+	Secret string `json:"secret,omitempty"` // the NAME of the secret that signs; empty: nothing is signed
+}
+
+// Validate reports the first thing wrong with w as a CodeInvalid error on its field.
+// Where the address leads is the operator's choice.
+func (w Webhook) Validate() error {
+	u, err := url.Parse(w.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return Errorf(CodeInvalid, "not an http or https address").On("webhook.url")
+	case u.User != nil:
+		return Errorf(CodeInvalid, "holds credentials; the signature says who sends").On("webhook.url")
+	case u.Fragment != "":
+		return Errorf(CodeInvalid, "holds a fragment, which is never sent").On("webhook.url")
+	case w.Secret != "" && !secretName.MatchString(w.Secret):
+		// The text is not shown: it may be the secret itself, put here by mistake.
+		return Errorf(CodeInvalid, "not the name of a secret (letters, digits, hyphens, underscores)").On("webhook.secret")
+	}
+	return nil
+}
+
+// Site is what others are told of this relabel.
+type Site struct {
+	URL     string   // of the REST interface, as receivers of webhooks reach it
+	Webhook *Webhook // of runs that have none of their own; nil: none
+}
+
+// DeliveryState is where a delivery stands.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	DeliveryPending   DeliveryState = "pending"   // it will be tried, or tried again
+	DeliveryDelivered DeliveryState = "delivered" // the receiver said that it has it
+	DeliveryFailed    DeliveryState = "failed"    // it is given up
+)
+
+// Delivery is something that a webhook is told, at least once.
+type Delivery struct {
+	ID        ID              `json:"id"` // the same at every try
+	RunID     ID              `json:"run_id"`
+	Type      string          `json:"type"`    // iteration.done, iteration.cancelled, export.done, export.failed, run.paused
+	Payload   json.RawMessage `json:"payload"` // the body that is sent
+	State     DeliveryState   `json:"state"`
+	Tries     int             `json:"tries"`
+	URL       string          `json:"url,omitempty"`    // of the last try
+	Status    *int            `json:"status,omitempty"` // HTTP status of the last try; 0 where no answer came
+	Answer    string          `json:"answer,omitempty"` // the beginning of its answer, or why there was none
+	TriedAt   *time.Time      `json:"tried_at,omitempty"`
+	NextAt    *time.Time      `json:"next_at,omitempty"` // the next try's, after one that failed
+	CreatedAt time.Time       `json:"created_at"`
+	EndedAt   *time.Time      `json:"ended_at,omitempty"`
+}
+
+// DeliveryTry is what came of one try.
+type DeliveryTry struct {
+	URL    string
+	Status int           // HTTP status; 0 where no answer came
+	Answer string        // the beginning of the answer, or why there was none
+	State  DeliveryState // what the delivery is after it
+	Pause  time.Duration // until the next try, of one that is pending
+}
+
+// DeliveryJob is the queue's job for one delivery.
+type DeliveryJob struct {
+	DeliveryID ID `json:"delivery_id"`
+}
+
+// Kind names the job in the queue.
+func (DeliveryJob) Kind() string { return "webhook" }
