@@ -393,7 +393,9 @@ func (m *memory) ListenEvents(ctx context.Context, _ func()) error {
 	return ctx.Err()
 }
 
-func (m *memory) FindSpent(context.Context, relabel.ID) (relabel.Spent, error) { return relabel.Spent{}, m.broken }
+func (m *memory) FindSpent(context.Context, relabel.ID) (relabel.Spent, error) {
+	return relabel.Spent{}, m.broken
+}
 
 func (m *memory) ListDeliveries(context.Context, relabel.ID, relabel.Page) ([]relabel.Delivery, string, error) {
 	return nil, "", m.broken

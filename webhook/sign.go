@@ -1,0 +1,39 @@
+package webhook
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"relabel"
+)
+
+// secretPrefix leads the secrets of Standard Webhooks; the rest is the key in base64.
+const secretPrefix = "whsec_"
+
+// The lengths that keys may have, in bytes.
+const (
+	shortestKey = 24
+	longestKey  = 64
+)
+
+// key returns the bytes that sign. CodeSecretMissing where the secret is not of the form
+// that receivers' libraries read: another could not be verified there.
+func key(secret string) ([]byte, error) {
+	text, ok := strings.CutPrefix(secret, secretPrefix)
+	b, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil || len(b) < shortestKey || len(b) > longestKey {
+		return nil, relabel.Errorf(relabel.CodeSecretMissing, "the webhook's secret is not %s and %d to %d bytes in base64", secretPrefix, shortestKey, longestKey)
+	}
+	return b, nil
+}
+
+// signature signs a body under an id and a time, in seconds since 1970.
+func signature(key []byte, id string, seconds int64, body []byte) string {
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%d.", id, seconds)
+	mac.Write(body)
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
