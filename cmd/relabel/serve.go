@@ -20,6 +20,7 @@ import (
 type serveFlags struct {
 	databaseFlags
 	workFlags
+	siteFlags
 	Listen string `default:"127.0.0.1:7788" env:"RELABEL_LISTEN" help:"Address to listen on. Any but loopback demands a bearer token (relabel token create)."`
 }
 
@@ -61,6 +62,9 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 	}
 	defer release()
 	if err := sayWhatIsThere(ctx, db, log); err != nil {
+		return err
+	}
+	if err := f.announce(ctx, db, "http://"+listener.Addr().String()); err != nil {
 		return err
 	}
 	var host *docker.Host

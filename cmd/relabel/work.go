@@ -37,10 +37,11 @@ type secretFlags struct {
 
 // workFlags bound what one process rolls out.
 type workFlags struct {
-	Rollouts int           `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories rolled out at once."`
-	Ahead    int           `default:"1" env:"RELABEL_AHEAD" help:"Further trajectories whose sandboxes are made ready meanwhile."`
-	Lease    time.Duration `default:"40s" env:"RELABEL_LEASE" help:"How long a worker that is not heard of keeps its trajectories."`
-	Grace    time.Duration `default:"60s" env:"RELABEL_GRACE" help:"How long turns in hand may take to finish at a stop, before they are cut."`
+	Rollouts   int           `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories rolled out at once."`
+	Ahead      int           `default:"1" env:"RELABEL_AHEAD" help:"Further trajectories whose sandboxes are made ready meanwhile."`
+	Lease      time.Duration `default:"40s" env:"RELABEL_LEASE" help:"How long a worker that is not heard of keeps its trajectories."`
+	Grace      time.Duration `default:"60s" env:"RELABEL_GRACE" help:"How long turns in hand may take to finish at a stop, before they are cut."`
+	KeepEvents time.Duration `default:"720h" env:"RELABEL_KEEP_EVENTS" help:"How long events are kept for those who follow them."`
 	dockerFlags
 	secretFlags
 }
@@ -57,6 +58,8 @@ func (f workFlags) check() error {
 		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must not be below 0", f.Ahead).On("--ahead")
 	case f.Lease < minLease:
 		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least %s", f.Lease, minLease).On("--lease")
+	case f.KeepEvents < time.Minute:
+		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least a minute", f.KeepEvents).On("--keep-events")
 	case f.Grace < 0:
 		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must not be below 0", f.Grace).On("--grace")
 	}
@@ -88,7 +91,7 @@ type work struct {
 	stopError error
 }
 
-// startWork begins to take rollouts and exports from the queue.
+// startWork begins to take rollouts, exports and webhooks' deliveries from the queue.
 func startWork(ctx context.Context, db *database, f workFlags, exports string, m *metrics, log zerolog.Logger) (*work, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -108,9 +111,10 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, m
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
 	river.AddWorker(workers, shard.NewWorker(exporter))
+	river.AddWorker(workers, newTeller(db, f.secretFlags, log))
 	labeller.AddWorkers(workers, labels)
 	client, err := newQueue(db.Store, me.Name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},
-		"export": {MaxWorkers: 1}, "label": {MaxWorkers: labelsAtOnce}})
+		"export": {MaxWorkers: 1}, "label": {MaxWorkers: labelsAtOnce}, "webhook": {MaxWorkers: webhooksAtOnce}})
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +126,7 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, m
 	w.endLooks = end
 	w.looks.Go(func() { w.lookLoop(looking) })
 	w.looks.Go(func() { w.activityLoop(looking) })
+	w.looks.Go(func() { w.purgeLoop(looking, f.KeepEvents) })
 	return w, client.Start(context.WithoutCancel(ctx))
 }
 

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"relabel"
+	"relabel/policy"
+	"relabel/webhook"
+)
+
+const (
+	webhooksAtOnce = 4         // deliveries that one process tries at a time
+	purgePeriod    = time.Hour // between two looks for events that are too old
+)
+
+// siteFlags say what others are told of a server.
+type siteFlags struct {
+	URL           string `name:"url" env:"RELABEL_URL" placeholder:"URL" help:"Address of this server as receivers of webhooks reach it. Default: the one it listens on."`
+	WebhookURL    string `env:"RELABEL_WEBHOOK_URL" placeholder:"URL" help:"Who is told when an iteration or an export is over, of runs that name nobody."`
+	WebhookSecret string `env:"RELABEL_WEBHOOK_SECRET" placeholder:"NAME" help:"NAME of the secret that signs what is told."`
+}
+
+// announce says in the database, where all processes find it, where the server is and
+// whom it tells. The server that started last says.
+func (f siteFlags) announce(ctx context.Context, db *database, address string) error {
+	site := relabel.Site{URL: strings.TrimSuffix(cmp.Or(f.URL, address), "/")}
+	if f.WebhookURL != "" || f.WebhookSecret != "" {
+		site.Webhook = &relabel.Webhook{URL: f.WebhookURL, Secret: f.WebhookSecret}
+		if err := site.Webhook.Validate(); err != nil {
+			var e *relabel.Error
+			if errors.As(err, &e) {
+				return e.On("--" + strings.ReplaceAll(e.Field, ".", "-"))
+			}
+			return err
+		}
+	}
+	return db.SetSite(ctx, site)
+}
+
+// newTeller delivers what webhooks are told.
+func newTeller(db *database, f secretFlags, log zerolog.Logger) *webhook.Worker {
+	return webhook.NewWorker(webhook.Config{Store: db.Store, Secret: policy.Secrets{Dir: f.Secrets}.Find, Log: log, Version: version})
+}
+
+// purgeLoop deletes events that are older than keep.
+func (w *work) purgeLoop(ctx context.Context, keep time.Duration) {
+	tick := time.NewTicker(purgePeriod)
+	defer tick.Stop()
+	for {
+		if _, err := w.db.PurgeEvents(ctx, keep); err != nil && ctx.Err() == nil {
+			w.log.Error().Err(err).Msg("old events could not be deleted")
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
