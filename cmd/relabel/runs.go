@@ -19,7 +19,7 @@ type runCommand struct {
 	Watch        runWatch        `cmd:"" help:"Watch an iteration until it is over, also over a restart of the server."`
 	Show         runShow         `cmd:"" help:"Show a run's iterations."`
 	Trajectories runTrajectories `cmd:"" help:"List the trajectories of a run."`
-	Set          runSet          `cmd:"" help:"Set a run's priority and quota."`
+	Set          runSet          `cmd:"" help:"Change a run's priority, quota, budget or webhook."`
 	Pause        runPause        `cmd:"" help:"Pause a run or an iteration; turns in hand are finished."`
 	Resume       runResume       `cmd:"" help:"Resume a run or an iteration."`
 	Cancel       runCancel       `cmd:"" help:"Cancel a run's iterations, or one iteration."`
@@ -42,6 +42,7 @@ type runCreate struct {
 	Prompts  string   `type:"existingfile" placeholder:"FILE" help:"JSON file {system, first, tools} with texts of your own."`
 	Labels   string   `default:"beside" enum:"beside,deferred,batch" help:"When the teacher labels the student's turns: ${enum}. Beside the rollout, after the iteration's last rollout, or then and through its batch endpoint."`
 	Seed     int64    `default:"0" help:"Seed of every draw."`
+	noticeFlags
 }
 
 // Run makes the run.
@@ -59,6 +60,7 @@ func (c *runCreate) Run(ctx context.Context) error {
 		if len(c.Instance) > 0 {
 			body["instances"] = c.Instance
 		}
+		c.add(body, relabel.Run{})
 		if err := c.addJSON(body); err != nil {
 			return err
 		}
@@ -157,7 +159,10 @@ func (c *runShow) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return printIterations(ctx, cl, run)
+		if err := printIterations(ctx, cl, run); err != nil {
+			return err
+		}
+		return printSpent(ctx, cl, run)
 	})
 }
 

@@ -32,6 +32,7 @@ type runSet struct {
 	RunName  string `arg:"" name:"run" help:"Name or id of the run."`
 	Priority *int   `help:"What the highest has queued is claimed first. Default 0."`
 	Quota    *int   `help:"How many of its trajectories workers may hold at a time; 0: no bound."`
+	noticeFlags
 }
 
 // Run changes what is given.
@@ -48,6 +49,7 @@ func (c *runSet) Run(ctx context.Context) error {
 		if c.Quota != nil {
 			body["quota"] = *c.Quota
 		}
+		c.add(body, run)
 		if err := cl.change(ctx, http.MethodPatch, "/v1/runs/"+run.ID.String(), body, &run); err != nil {
 			return err
 		}
