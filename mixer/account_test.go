@@ -18,7 +18,7 @@ import (
 // watched is a bench whose mixer logs and is observed.
 func watched(executors string, last int, log *bytes.Buffer, observe Observe) *bench {
 	b := newBench(executors, last)
-	b.mixer = New(Config{Store: b.store, World: b.world.world(), Owner: "worker", Log: zerolog.New(log).With().Str("worker", "worker").Logger(), Observe: observe})
+	b.mixer = New(Config{Store: b.store, World: b.world.world(), Owner: "worker", Log: zerolog.New(zerolog.SyncWriter(log)).With().Str("worker", "worker").Logger(), Observe: observe})
 	return b
 }
 
