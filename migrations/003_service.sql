@@ -207,6 +207,18 @@ CREATE TRIGGER exports_told AFTER UPDATE OF state ON exports
 CREATE TRIGGER runs_told AFTER UPDATE OF paused ON runs -- not where a person paused it, who knows
     FOR EACH ROW WHEN (OLD.paused IS NULL AND NEW.paused->>'reason' <> 'user') EXECUTE FUNCTION tell_webhook();
 
+-- Images that relabel pulled, and may remove again to make room: those of others are not
+-- here. engine is what a Docker engine calls itself, whatever the address.
+CREATE TABLE pulled_images (
+    engine    text NOT NULL CHECK (engine <> ''),
+    image     text NOT NULL CHECK (image <> ''),
+    id        text NOT NULL, -- what had the name when it was pulled
+    bytes     bigint NOT NULL CHECK (bytes >= 0),
+    pulled_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    used_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (engine, image)
+);
+
 CREATE TABLE idempotency_keys (
     key       text PRIMARY KEY,
     route     text NOT NULL,
@@ -240,7 +252,7 @@ DROP TRIGGER iterations_told ON iterations;
 DROP TRIGGER runs_told ON runs;
 DROP TRIGGER exports_told ON exports;
 DROP FUNCTION tell_webhook, webhook_payload, webhook_trajectories;
-DROP TABLE webhook_deliveries, reviews, instance, tokens, idempotency_keys, workers;
+DROP TABLE webhook_deliveries, reviews, instance, tokens, idempotency_keys, pulled_images, workers;
 DROP TRIGGER iterations_made ON iterations;
 DROP TRIGGER iterations_changed ON iterations;
 DROP TRIGGER trajectories_made ON trajectories;

@@ -35,6 +35,9 @@ type Config struct {
 	Owner string        // names this worker; unique among live ones
 	Lease time.Duration // 0 means DefaultLease
 	Slots Slots         // without Rollouts nothing is bounded
+	// Room, if set, fails while nothing new is to be begun, for want of an engine or of disk
+	// space: wake-ups are then put off.
+	Room func(ctx context.Context) error
 	Log   zerolog.Logger
 
 	Observe Observe
@@ -56,6 +59,7 @@ type Mixer struct {
 	work     sync.WaitGroup // every rollout of the queue's, to its very end
 	released atomic.Int64
 
+	room    func(ctx context.Context) error
 	observe Observe
 	present present
 }
@@ -65,7 +69,7 @@ func New(c Config) *Mixer {
 	if c.Lease <= 0 {
 		c.Lease = DefaultLease
 	}
-	m := &Mixer{store: c.Store, world: c.World, owner: c.Owner, lease: c.Lease, log: c.Log, observe: c.Observe,
+	m := &Mixer{store: c.Store, world: c.World, owner: c.Owner, lease: c.Lease, log: c.Log, room: c.Room, observe: c.Observe,
 		heart:    &heart{store: c.Store, lease: c.Lease, log: c.Log, held: map[relabel.Fence]*hold{}},
 		rollouts: newPlaces(c.Slots.Rollouts), ending: newPlaces(c.Slots.Rollouts * endingPerRollout),
 		verifying: newPlaces(c.Slots.Rollouts * verifyingPerRollout)}

@@ -12,7 +12,7 @@ import (
 	"relabel"
 )
 
-// putOff is how long a wake-up waits while the store is away.
+// putOff is how long a wake-up waits while the store is away, or there is no room.
 const putOff = 5 * time.Second
 
 // worker takes wake-ups from the queue.
@@ -34,6 +34,9 @@ func (w *worker) Timeout(*river.Job[relabel.RolloutJob]) time.Duration { return 
 // Work rolls a trajectory out. It returns when the rollout is over; what follows goes on
 // until Cut. A cancelled ctx gives the trajectory back.
 func (w *worker) Work(ctx context.Context, _ *river.Job[relabel.RolloutJob]) error {
+	if w.mixer.room != nil && w.mixer.room(ctx) != nil {
+		return river.JobSnooze(putOff) // why is said by whoever knows there is no room
+	}
 	rolling, cut := context.WithCancel(w.mixer.base)
 	defer context.AfterFunc(ctx, cut)()
 	free, over := make(chan struct{}), make(chan error, 1)

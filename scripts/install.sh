@@ -57,6 +57,9 @@ missing_packages() {
     if [ "${1:-}" = --tests ] && ! command -v "$(go env CC)" >/dev/null; then
         list+=(gcc libc6-dev)
     fi
+    if [ "${1:-}" = --tests ] && ! command -v docker-registry >/dev/null; then
+        list+=(docker-registry)
+    fi
     echo "${list[*]}"
 }
 
@@ -91,6 +94,10 @@ install_packages() {
     fi
     if [[ " $packages " == *" postgresql "* ]]; then
         install_postgresql
+    fi
+    # Tests start registries of their own: the package's service is not wanted.
+    if [[ " $packages " == *" docker-registry "* ]] && [ -d /run/systemd/system ]; then
+        systemctl mask docker-registry >/dev/null 2>&1 || true
     fi
     # shellcheck disable=SC2086 # a list of words
     apt_get install -y --no-install-recommends $packages

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"relabel"
-	"relabel/envs/docker"
+	"relabel/envs/fleet"
 	"relabel/policy/scripted"
 )
 
@@ -47,7 +47,7 @@ func (c *demoCommand) Run(ctx context.Context) error {
 	if err := c.findSecrets(); err != nil {
 		return err
 	}
-	return c.withSite(ctx, quietLog(), func(ctx context.Context, cl *client, host *docker.Host) error {
+	return c.withSite(ctx, quietLog(), func(ctx context.Context, cl *client, host *fleet.Fleet) error {
 		stop, err := c.serveScripted(ctx, tasks)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func (c *demoCommand) Run(ctx context.Context) error {
 type demo struct {
 	command *demoCommand
 	client  *client
-	host    *docker.Host
+	host    *fleet.Fleet
 	tasks   []relabel.Task
 	set     relabel.Taskset
 	teacher relabel.Policy

@@ -52,11 +52,16 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 }
 
 func (c *doctorCommand) checkDocker(ctx context.Context) check {
-	host, err := docker.NewHost(docker.Config{Address: c.Docker, Instance: "doctor", Sandboxd: c.Sandboxd})
+	host, err := c.openFleet(ctx, docker.Config{Instance: "doctor"}, quietLog())
 	if err != nil {
 		return check{"docker", "", err}
 	}
-	return check{"docker", host.Name() + " answers, sandboxd is here", errors.Join(host.Ping(ctx), host.Close())}
+	for _, h := range host.Health() {
+		if h.Problem != "" {
+			err = errors.Join(err, relabel.Errorf(relabel.CodeUnavailable, "%s", h.Problem))
+		}
+	}
+	return check{"docker", host.Name() + " answers, sandboxd is here", errors.Join(err, host.Close())}
 }
 
 func (c *doctorCommand) checkDatabase(ctx context.Context) check {

@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
-	"relabel/envs/docker"
+	"relabel/envs/fleet"
 	"relabel/server"
 )
 
@@ -35,7 +35,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	if c.NoWork {
 		c.Rollouts = 0 // withSite then starts no work
 	}
-	return c.withSite(ctx, newLog(), func(ctx context.Context, cl *client, _ *docker.Host) error {
+	return c.withSite(ctx, newLog(), func(ctx context.Context, cl *client, _ *fleet.Fleet) error {
 		<-ctx.Done()
 		return nil
 	})
@@ -44,7 +44,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 // withSite opens the database, begins to work and to serve, and calls use; when use
 // returns, everything is stopped in the opposite order. details is the log of requests
 // and rollouts.
-func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use func(context.Context, *client, *docker.Host) error) (err error) {
+func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use func(context.Context, *client, *fleet.Fleet) error) (err error) {
 	log := newLog()
 	listener, err := listen(f.Listen, "--listen")
 	if err != nil {
@@ -67,22 +67,23 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 	if err := f.announce(ctx, db, "http://"+listener.Addr().String()); err != nil {
 		return err
 	}
-	var host *docker.Host
+	var host *fleet.Fleet
+	var ready func(context.Context) []server.Check
 	m := newMetrics()
 	if f.Rollouts != 0 {
-		w, err := startWork(ctx, db, f.workFlags, f.exportsFolder(), m, details)
+		w, err := startWork(ctx, db, f.workFlags, f.Data, m, details)
 		if err != nil {
 			return err
 		}
-		host = w.host
+		host, ready = w.host, w.room.ready
 		defer func() { err = errors.Join(err, w.Stop(ctx), sayWhatIsThere(context.WithoutCancel(ctx), db, log)) }()
 		answered := use
-		use = func(ctx context.Context, c *client, host *docker.Host) error {
+		use = func(ctx context.Context, c *client, host *fleet.Fleet) error {
 			defer w.Stop(ctx) // while REST still answers; what comes of it is said above
 			return answered(ctx, c, host)
 		}
 	}
-	site := newSite(siteConfig{db: db, host: host, token: !isLoopback(f.Listen), log: details, metrics: m})
+	site := newSite(siteConfig{db: db, ready: ready, token: !isLoopback(f.Listen), log: details, metrics: m})
 	return f.serve(ctx, listener, site, log, func(ctx context.Context, c *client) error { return use(ctx, c, host) })
 }
 

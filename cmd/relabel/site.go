@@ -7,7 +7,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
-	"relabel/envs/docker"
 	"relabel/envs/scaffold/openhands"
 	"relabel/mixer/schedule"
 	"relabel/server"
@@ -17,8 +16,8 @@ import (
 // siteConfig is what the REST interface and the viewer are made of.
 type siteConfig struct {
 	db    *database
-	host  *docker.Host // nil where this process does not work
-	token bool         // demand a bearer token
+	ready func(context.Context) []server.Check // nil where this process does not work
+	token bool                                 // demand a bearer token
 	log   zerolog.Logger
 
 	metrics *metrics
@@ -43,17 +42,6 @@ func newSite(c siteConfig) http.Handler {
 		Log:            c.log,
 		Version:        version,
 	})
-}
-
-// ready says whether the engine that this process works on answers.
-func (c siteConfig) ready(ctx context.Context) []server.Check {
-	if c.host == nil {
-		return nil
-	}
-	if err := c.host.Ping(ctx); err != nil {
-		return []server.Check{{Name: "docker", Detail: err.Error()}}
-	}
-	return []server.Check{{Name: "docker", OK: true}}
 }
 
 // prepareRun fills in a run's defaults and refuses what cannot be run.

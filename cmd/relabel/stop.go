@@ -68,7 +68,7 @@ func (w *work) stop(ctx context.Context) error {
 	w.endLooks()
 	w.looks.Wait()
 	w.log.Info().Int("given_back", released).Msg("drained: what was not finished went back to the queue, with every turn that was committed")
-	return errors.Join(err, w.db.ForgetWorker(ctx, w.me.Name))
+	return errors.Join(err, w.db.ForgetWorker(ctx, w.me.Name), w.host.Close())
 }
 
 // cut ends what is at work now. It is given back, without its turn in hand.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"relabel/envs"
 	"relabel/envs/docker"
 	"relabel/envs/verify"
+	"relabel/policy"
 )
 
 // tasksValidate is `relabel tasks validate FILE`. It needs Docker but no database.
@@ -31,11 +33,15 @@ func (c *tasksValidate) Run(ctx context.Context) error {
 	if tasks, err = onlyThese(tasks, c.Only); err != nil {
 		return err
 	}
-	host, err := docker.NewHost(docker.Config{Address: c.Docker, Instance: "validate", Sandboxd: c.Sandboxd})
+	images, err := c.imagesFrom(policy.Secrets{})
 	if err != nil {
 		return err
 	}
-	return validateTasks(ctx, host, tasks, c.Parallel)
+	host, err := c.openFleet(ctx, docker.Config{Instance: "validate", Images: images}, newLog())
+	if err != nil {
+		return err
+	}
+	return errors.Join(validateTasks(ctx, host, tasks, c.Parallel), host.Close())
 }
 
 // onlyThese keeps the named tasks; a name that there is not is an error.

@@ -15,7 +15,7 @@ import (
 
 	"relabel"
 	"relabel/envs"
-	"relabel/envs/docker"
+	"relabel/envs/fleet"
 	"relabel/envs/scaffold/openhands"
 	"relabel/envs/verify"
 	"relabel/labeller"
@@ -23,12 +23,6 @@ import (
 	"relabel/shard"
 	"relabel/store"
 )
-
-// dockerFlags say where sandboxes are made.
-type dockerFlags struct {
-	Docker   string `env:"DOCKER_HOST" placeholder:"URL" help:"Docker engine of the sandboxes. Default: the local one."`
-	Sandboxd string `env:"RELABEL_SANDBOXD" placeholder:"FILE" help:"The sandboxd binary. Default: the one beside relabel."`
-}
 
 // secretFlags say where the keys of model endpoints are.
 type secretFlags struct {
@@ -43,11 +37,15 @@ type workFlags struct {
 	Grace      time.Duration `default:"60s" env:"RELABEL_GRACE" help:"How long turns in hand may take to finish at a stop, before they are cut."`
 	KeepEvents time.Duration `default:"720h" env:"RELABEL_KEEP_EVENTS" help:"How long events are kept for those who follow them."`
 	dockerFlags
+	imageFlags
 	secretFlags
 }
 
 // minLease leaves a few looks and renewals in a lease.
 const minLease = 3 * time.Second
+
+// minSilence leaves a few pings in a sandbox's silence, on a loaded machine too.
+const minSilence = 10 * time.Second
 
 // check refuses what nobody can work with.
 func (f workFlags) check() error {
@@ -62,6 +60,10 @@ func (f workFlags) check() error {
 		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least a minute", f.KeepEvents).On("--keep-events")
 	case f.Grace < 0:
 		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must not be below 0", f.Grace).On("--grace")
+	case f.Silence < minSilence:
+		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least %s", f.Silence, minSilence).On("--silence")
+	case f.Pulls < 1:
+		return relabel.Errorf(relabel.CodeInvalid, "is %d; at least one image is pulled at once", f.Pulls).On("--pulls")
 	}
 	return nil
 }
@@ -74,7 +76,8 @@ const (
 // work is the part of a process that takes jobs from the queue.
 type work struct {
 	db    *database
-	host  *docker.Host
+	host  *fleet.Fleet
+	room  room
 	mixer *mixer.Mixer
 	label *labeller.Labeller
 	river *river.Client[pgxTx]
@@ -85,6 +88,7 @@ type work struct {
 	metrics *metrics
 
 	draining  atomic.Bool
+	noDisk    bool // said already; of the look
 	endLooks  context.CancelFunc
 	looks     sync.WaitGroup
 	stopped   sync.Once
@@ -92,22 +96,32 @@ type work struct {
 }
 
 // startWork begins to take rollouts, exports and webhooks' deliveries from the queue.
-func startWork(ctx context.Context, db *database, f workFlags, exports string, m *metrics, log zerolog.Logger) (*work, error) {
+func startWork(ctx context.Context, db *database, f workFlags, data string, m *metrics, log zerolog.Logger) (*work, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	host, err := openHost(ctx, db, f)
+	host, err := openHost(ctx, db, f, log)
 	if err != nil {
 		return nil, err
 	}
+	w, err := startWorkOn(ctx, host, db, f, data, m, log)
+	if err != nil {
+		return nil, errors.Join(err, host.Close())
+	}
+	return w, nil
+}
+
+// startWorkOn is startWork with an open host.
+func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFlags, data string, m *metrics, log zerolog.Logger) (*work, error) {
+	there := room{host: host, data: data, minFree: int64(f.MinFree)}
 	me, slots := f.newWorker(host), mixer.Slots{Rollouts: f.Rollouts, Ahead: f.Ahead}
 	log = log.With().Str("worker", me.Name).Logger()
 	policies := newPolicies(db, f.Secrets, m, log)
 	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, policies), Owner: me.Name, Lease: f.Lease,
-		Slots: slots, Log: log, Observe: m.ofRollouts()})
+		Slots: slots, Room: there.check, Log: log, Observe: m.ofRollouts()})
 	m.registry.MustRegister(rollouts{mix.Activity})
 	labels := newLabeller(db, f.Lease, policies, me.Name, log)
-	exporter := shard.NewExporter(shard.Config{Store: db.Store, Root: exports, Log: log, Version: version})
+	exporter := shard.NewExporter(shard.Config{Store: db.Store, Root: exportsBelow(data), Log: log, Version: version})
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
 	river.AddWorker(workers, shard.NewWorker(exporter))
@@ -118,7 +132,7 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, m
 	if err != nil {
 		return nil, err
 	}
-	w := &work{db: db, host: host, mixer: mix, label: labels, river: client, metrics: m, log: log, grace: f.Grace, me: me}
+	w := &work{db: db, host: host, room: there, mixer: mix, label: labels, river: client, metrics: m, log: log, grace: f.Grace, me: me}
 	if err := w.look(ctx); err != nil {
 		return nil, err
 	}
@@ -127,6 +141,7 @@ func startWork(ctx context.Context, db *database, f workFlags, exports string, m
 	w.looks.Go(func() { w.lookLoop(looking) })
 	w.looks.Go(func() { w.activityLoop(looking) })
 	w.looks.Go(func() { w.purgeLoop(looking, f.KeepEvents) })
+	w.looks.Go(func() { w.imagesLoop(looking, slots.Claims()) })
 	return w, client.Start(context.WithoutCancel(ctx))
 }
 
@@ -139,12 +154,12 @@ func newQueue(s *store.Store, name string, workers *river.Workers, queues map[st
 }
 
 // newWorker says who this process is to the others.
-func (f workFlags) newWorker(host *docker.Host) relabel.Worker {
+func (f workFlags) newWorker(host *fleet.Fleet) relabel.Worker {
 	machine, err := os.Hostname()
 	if err != nil {
 		machine = "unknown"
 	}
-	return relabel.Worker{Name: newOwner(), Machine: machine, Process: os.Getpid(), DockerHosts: []string{host.Name()},
+	return relabel.Worker{Name: newOwner(), Machine: machine, Process: os.Getpid(), DockerHosts: host.Names(),
 		Rollouts: f.Rollouts, Ahead: f.Ahead, Version: version}
 }
 
@@ -207,12 +222,14 @@ func keep(l envs.Labels, live map[relabel.ID]int) bool {
 
 // look says that this process lives and sees to what others left.
 func (w *work) look(ctx context.Context) error {
+	w.sayDisk()
 	return errors.Join(w.db.SeeWorker(ctx, w.seen()), w.recover(ctx))
 }
 
 // seen is this process as the others are to see it.
 func (w *work) seen() relabel.Worker {
 	me := w.me
+	me.DockerHosts = hostsNow(w.host)
 	if w.draining.Load() {
 		me.State = relabel.WorkerDraining
 	}
@@ -234,24 +251,8 @@ func (w *work) lookLoop(ctx context.Context) {
 	}
 }
 
-// openHost connects to the Docker engine; it fails where none answers.
-func openHost(ctx context.Context, db *database, f workFlags) (*docker.Host, error) {
-	instance, err := db.Instance(ctx)
-	if err != nil {
-		return nil, err
-	}
-	host, err := docker.NewHost(docker.Config{Address: f.Docker, Instance: instance, Sandboxd: f.Sandboxd})
-	if err != nil {
-		return nil, err
-	}
-	if err := host.Ping(ctx); err != nil {
-		return nil, errors.Join(err, host.Close())
-	}
-	return host, nil
-}
-
 // newWorld joins sandboxes, scaffold, verifier and policies into what the mixer acts in.
-func newWorld(host *docker.Host, policies *policies) mixer.World {
+func newWorld(host *fleet.Fleet, policies *policies) mixer.World {
 	verifier := verify.New(host)
 	return mixer.World{
 		Start: func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
@@ -268,4 +269,6 @@ func newWorld(host *docker.Host, policies *policies) mixer.World {
 }
 
 // exportsFolder is where exports are written.
-func (f databaseFlags) exportsFolder() string { return filepath.Join(f.Data, "exports") }
+func (f databaseFlags) exportsFolder() string { return exportsBelow(f.Data) }
+
+func exportsBelow(data string) string { return filepath.Join(data, "exports") }

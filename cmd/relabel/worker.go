@@ -37,7 +37,7 @@ func (c *workerRun) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	w, err := startWork(ctx, db, c.workFlags, c.exportsFolder(), m, log)
+	w, err := startWork(ctx, db, c.workFlags, c.Data, m, log)
 	if err != nil {
 		return err
 	}

@@ -88,6 +88,9 @@ func New(ctx context.Context, c Config) (*Fleet, error) {
 	return f, nil
 }
 
+// Look looks at every engine now, so that Health and Room are no older than this.
+func (f *Fleet) Look(ctx context.Context) { _ = f.lookAtAll(ctx) } // what it found is kept, and said once
+
 // lookAtAll looks at every engine. It fails where none answers.
 func (f *Fleet) lookAtAll(ctx context.Context) error {
 	errs := make([]error, len(f.members))

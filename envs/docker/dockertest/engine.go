@@ -150,6 +150,13 @@ func (e *Engine) Kill() {
 func (e *Engine) Load() string {
 	e.t.Helper()
 	name := envstest.Image(e.t)
+	e.LoadImage(name)
+	return name
+}
+
+// LoadImage gives it an image of the default engine.
+func (e *Engine) LoadImage(name string) {
+	e.t.Helper()
 	from, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
 	if err != nil {
 		e.t.Fatal(err)
@@ -172,7 +179,6 @@ func (e *Engine) Load() string {
 	if _, err := e.Client().ImageInspect(context.Background(), name); err != nil {
 		e.t.Fatalf("%v: %s", err, said.String())
 	}
-	return name
 }
 
 // remove ends the engine with its containers: a killed one is started once more, because
