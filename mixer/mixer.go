@@ -38,7 +38,7 @@ type Config struct {
 	// Room, if set, fails while nothing new is to be begun, for want of an engine or of disk
 	// space: wake-ups are then put off.
 	Room func(ctx context.Context) error
-	Log   zerolog.Logger
+	Log  zerolog.Logger
 
 	Observe Observe
 }
