@@ -78,7 +78,7 @@ func (f *followers) leave(r *follower) {
 // run hands out events after a number until ctx ends. It looks when the database says
 // that there are some, and every few seconds in case it was not heard.
 func (f *followers) run(ctx context.Context, after int64) {
-	heard := make(chan struct{}, 1)
+	heard, away := make(chan struct{}, 1), false
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	parts.Go(func() { f.listen(ctx, heard) })
@@ -93,16 +93,20 @@ func (f *followers) run(ctx context.Context, after int64) {
 		case <-tick.C:
 		}
 		var err error
-		if after, err = f.read(ctx, after); err != nil && ctx.Err() == nil {
+		after, err = f.read(ctx, after)
+		if err != nil && !away && ctx.Err() == nil { // said once an outage
 			f.log.Warn().Err(err).Msg("events cannot be read; streams wait")
 		}
+		away = err != nil
 	}
 }
 
 // listen keeps one listening connection.
 func (f *followers) listen(ctx context.Context, heard chan<- struct{}) {
+	listened := true
 	for ctx.Err() == nil {
 		err := f.store.ListenEvents(ctx, func() {
+			listened = true
 			select {
 			case heard <- struct{}{}:
 			default: // it will look anyway
@@ -111,7 +115,10 @@ func (f *followers) listen(ctx context.Context, heard chan<- struct{}) {
 		if ctx.Err() != nil {
 			return
 		}
-		f.log.Warn().Err(err).Msg("the connection that listens for events was lost")
+		if listened { // said once an outage
+			f.log.Warn().Err(err).Msg("the connection that listens for events was lost")
+		}
+		listened = false
 		select {
 		case <-ctx.Done():
 		case <-time.After(listenPause):

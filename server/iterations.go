@@ -32,7 +32,8 @@ type NewIteration struct {
 // IterationView is an iteration with its progress.
 type IterationView struct {
 	relabel.Iteration
-	Progress relabel.Progress `json:"progress" doc:"How far it is."`
+	Progress  relabel.Progress `json:"progress" doc:"How far it is."`
+	RunPaused *relabel.Pause   `json:"run_paused,omitempty" doc:"Why its run is paused, if that is what holds it up."`
 }
 
 func (s *site) startIteration(ctx context.Context, in *struct {
@@ -97,10 +98,21 @@ func (s *site) nextNumber(ctx context.Context, run relabel.ID, kind relabel.Iter
 
 func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[IterationView], error) {
 	it, progress, err := s.Store.FindIteration(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	if progress.Trajectories == nil {
 		progress.Trajectories = map[relabel.TrajectoryState]int{}
 	}
-	return one(IterationView{it, progress}, err)
+	view := IterationView{Iteration: it, Progress: progress}
+	if it.State == relabel.IterationRunning {
+		run, err := s.Store.FindRun(ctx, it.RunID)
+		if err != nil {
+			return nil, err
+		}
+		view.RunPaused = run.Paused
+	}
+	return one(view, nil)
 }
 
 // listIterations shows all at once where they fit a page; a run has tens of them.

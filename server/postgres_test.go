@@ -97,7 +97,7 @@ func TestRandomInputIsNeverTheServersFault(t *testing.T) {
 	bodies := map[string]string{
 		"/v1/policies": `{"name":"p","base_url":"http://h/v1","model":"m","server":"vllm","secret":"KEY","sampling":{"temperature":1,"top_p":0.5,"max_tokens":5},"limits":{"concurrency":1,"timeout_seconds":1,"retries":0}}`,
 		"/v1/runs": fmt.Sprintf(`{"name":"r","recipe":"dagger","taskset":%q,"teacher":"teacher","seed":7,"instances":["a__b-1"],"prompts":{"system":"s","first":"f","tools":[{"name":"a","description":"b","parameters":"{}"}]},
-			"beta":{"kind":"list","values":[1,0.5]},"rho":{"kind":"uniform","max":4},"limits":{"max_turns":5}}`, ids.taskset),
+			"beta":{"kind":"list","values":[1,0.5]},"rho":{"kind":"uniform","max":4},"limits":{"max_turns":5},"budget":{"tokens":5,"cost":0.5},"webhook":{"url":"https://h/x","secret":"s"}}`, ids.taskset),
 		"/v1/runs/" + ids.run + "/iterations":         `{"student":"student","kind":"collect","beta":0.5,"tasks":1,"instances":["a__b-1"],"held_out":false,"generations":1}`,
 		"/v1/iterations/" + ids.iteration + "/cancel": `{}`,
 		"/v1/exports": fmt.Sprintf(`{"run":%q,"iteration":1,"aggregated":true,"submitted":true,"resolved":true,"view":"messages"}`, ids.run),
@@ -121,7 +121,7 @@ func TestRandomInputIsNeverTheServersFault(t *testing.T) {
 			}
 			s.faultless("GET", path+"?"+q.Encode(), "")
 		}
-		for _, pattern := range []string{"/v1/runs/%s", "/v1/policies/%s", "/v1/trajectories/%s/turns", "/v1/trajectories/" + trajectory + "/states/%s", "/v1/exports/" + export + "/files/%s", "/v1/exports/%s/files/a", "/v1/iterations/%s"} {
+		for _, pattern := range []string{"/v1/runs/%s", "/v1/runs/%s/webhooks", "/v1/runs/" + ids.run + "/events?after=%s", "/v1/policies/%s", "/v1/trajectories/%s/turns", "/v1/trajectories/" + trajectory + "/states/%s", "/v1/exports/" + export + "/files/%s", "/v1/exports/%s/files/a", "/v1/iterations/%s"} {
 			s.faultless("GET", fmt.Sprintf(pattern, url.PathEscape(odd(r))), "")
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -18,7 +19,8 @@ import (
 // shownIteration is an iteration as the server shows it.
 type shownIteration struct {
 	relabel.Iteration
-	Progress relabel.Progress `json:"progress"`
+	Progress  relabel.Progress `json:"progress"`
+	RunPaused *relabel.Pause   `json:"run_paused"`
 }
 
 // linePeriod is at least between two lines while no trajectory comes to its end.
@@ -32,7 +34,15 @@ func watchIteration(ctx context.Context, c *client, id relabel.ID, title string)
 		show, done = barProgress(ctx, title)
 	}
 	defer done()
-	return c.followIteration(ctx, id, func(it shownIteration) { show(it.Progress) })
+	standsStill := ""
+	return c.followIteration(ctx, id, func(it shownIteration) {
+		show(it.Progress)
+		why := cmp.Or(paused(it.Paused), paused(it.RunPaused))
+		if why != standsStill {
+			standsStill = why
+			fmt.Fprintln(os.Stderr, cmp.Or(shownPause(it.Paused), shownPause(it.RunPaused), "It goes on."))
+		}
+	})
 }
 
 // counts returns how many trajectories there are and how many are at their end.
