@@ -119,7 +119,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	policies := newPolicies(db, f.Secrets, m, log)
 	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, policies), Owner: me.Name, Lease: f.Lease,
 		Slots: slots, Room: there.check, Log: log, Observe: m.ofRollouts()})
-	m.registry.MustRegister(rollouts{mix.Activity})
+	m.registry.MustRegister(rollouts{mix.Activity}, engines{host})
 	labels := newLabeller(db, f.Lease, policies, me.Name, log)
 	exporter := shard.NewExporter(shard.Config{Store: db.Store, Root: exportsBelow(data), Log: log, Version: version})
 	workers := river.NewWorkers()

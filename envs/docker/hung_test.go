@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -139,13 +140,13 @@ func TestEngineThatHangsAtOneCallIsAnErrorOfTheCreation(t *testing.T) {
 }
 
 func TestSandboxOnAnEngineThatHangsAtRemovalIsClosedWithAnError(t *testing.T) {
-	var stuck bool
-	address := hangingAt(t, func(r *http.Request) bool { return stuck && r.Method == http.MethodDelete })
+	var stuck atomic.Bool
+	address := hangingAt(t, func(r *http.Request) bool { return stuck.Load() && r.Method == http.MethodDelete })
 	host := dockertest.NewHostWith(t, docker.Config{Address: address, Times: docker.Times{Remove: time.Second}})
 	sandbox := start(t, host, newSpec(t))
-	stuck = true
+	stuck.Store(true)
 	wantEngine(t, "close", relabel.CodeEnvironment, sandbox.Close(t.Context()))
-	stuck = false
+	stuck.Store(false)
 	if err := sandbox.Close(t.Context()); err != nil {
 		t.Errorf("closed again: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,15 +181,16 @@ func TestMirrorGivesTheImageUnderTheNameThatTasksKnow(t *testing.T) {
 }
 
 func TestRegistryThatIsOutForNowIsAnEnvironmentErrorAndAMissingImageIsNone(t *testing.T) {
-	status := http.StatusServiceUnavailable
-	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(status) }))
+	var status atomic.Int32
+	status.Store(http.StatusServiceUnavailable)
+	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(int(status.Load())) }))
 	defer registry.Close()
 	host := dockertest.NewHost(t)
 	name := strings.TrimPrefix(registry.URL, "http://") + "/relabel/test-none:1"
 	if err := host.EnsureImage(t.Context(), name); relabel.CodeOf(err) != relabel.CodeEnvironment {
 		t.Errorf("503: %v", err)
 	}
-	status = http.StatusNotFound
+	status.Store(http.StatusNotFound)
 	if err := host.EnsureImage(t.Context(), name); relabel.CodeOf(err) != relabel.CodeImageMissing {
 		t.Errorf("404: %v", err)
 	}

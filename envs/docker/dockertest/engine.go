@@ -30,7 +30,7 @@ type Engine struct {
 	dir  string
 	args []string
 	cmd  *exec.Cmd
-	done chan struct{}
+	done <-chan struct{}
 }
 
 // StartEngine starts an engine whose data is below dir ("" is a folder of the test's), with
@@ -49,7 +49,8 @@ func StartEngine(t testing.TB, dir string, args ...string) *Engine {
 // shortDir makes a folder with a path that leaves room for a socket's name.
 func shortDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "relabel-engine-")
+	sweepFolders.Do(func() { removeOldFolders(t) })
+	dir, err := os.MkdirTemp("", folderPrefix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,16 +98,9 @@ func (e *Engine) Start() {
 		"--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-masq=false",
 	}, e.args...)...)
 	e.cmd.Stdout, e.cmd.Stderr = log, log
-	e.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := e.cmd.Start(); err != nil {
+	if e.done, err = startWithUs(e.cmd, syscall.SIGTERM); err != nil {
 		e.t.Fatalf("a Docker engine of the test's own (it needs root): %v", err)
 	}
-	cmd, done := e.cmd, make(chan struct{})
-	e.done = done
-	go func() {
-		defer close(done)
-		_ = cmd.Wait() // its end is asked for, or shows in what does not answer
-	}()
 	e.await()
 }
 

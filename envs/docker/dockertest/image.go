@@ -23,7 +23,8 @@ import (
 )
 
 const (
-	// repository names the images of tests, each with a tag of its own.
+	// repository names the images of tests, each with a tag of its own; those of some have
+	// more behind a dash, and a registry before it.
 	repository = "relabel/test"
 	// longest is more than any test runs: an image that is older is of a run that was killed.
 	longest = 2 * time.Hour
@@ -35,7 +36,8 @@ var sweep sync.Once
 func sweepImages(t testing.TB, engine *client.Client) {
 	t.Helper()
 	ctx := context.Background()
-	found, err := engine.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("reference", repository))})
+	found, err := engine.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(
+		filters.Arg("reference", repository), filters.Arg("reference", repository+"-*"), filters.Arg("reference", "*/"+repository+"-*"))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +45,7 @@ func sweepImages(t testing.TB, engine *client.Client) {
 		if time.Since(time.Unix(i.Created, 0)) < longest {
 			continue
 		}
-		for _, tag := range i.RepoTags {
+		for _, tag := range append(i.RepoTags, i.RepoDigests...) {
 			// Another run may be at it too, or a container still uses it: the next one sees.
 			if _, err := engine.ImageRemove(ctx, tag, image.RemoveOptions{}); err != nil {
 				t.Logf("%s is left: %v", tag, err)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,14 +45,10 @@ func StartRegistry(t testing.TB, user, password string) *Registry {
 	cmd := exec.Command("docker-registry", "serve", file)
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
+	ended, err := startWithUs(cmd, syscall.SIGKILL)
+	if err != nil {
 		t.Fatalf("a registry: install what tests need with `make test-needs`: %v", err)
 	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = cmd.Wait() // it is killed
-	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		<-ended

@@ -1,0 +1,52 @@
+package dockertest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startWithUs starts a program that gets a signal when this process ends, however that
+// comes. ended is closed when the program has ended.
+func startWithUs(cmd *exec.Cmd, signal syscall.Signal) (ended <-chan struct{}, err error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
+	started, done := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // the kernel looks at the thread that started it
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		if started <- err; err == nil {
+			_ = cmd.Wait() // its end is asked for, or shows in what does not answer
+		}
+	}()
+	return done, <-started
+}
+
+// folderPrefix begins the names of engines' folders.
+const folderPrefix = "relabel-engine-"
+
+var sweepFolders sync.Once
+
+// removeOldFolders removes the folders that killed runs of tests left behind.
+func removeOldFolders(t testing.TB) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range found {
+		if info, err := os.Stat(dir); err != nil || time.Since(info.ModTime()) < longest {
+			continue
+		}
+		unmountBelow(t, dir)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Logf("%s is left: %v", dir, err) // another run may be at it too
+		}
+	}
+}
