@@ -1,0 +1,30 @@
+package bench
+
+import (
+	"testing"
+	"time"
+)
+
+// treeTime is what reading the working tree takes in a real sandbox.
+const treeTime = 5 * time.Millisecond
+
+// BenchmarkEfficiency rolls out -at-once trajectories at once in one worker process, at
+// β = 0.6. x-ideal is the critical-path ideal ÷ actual, over all trajectories, counted
+// from when they could be claimed; slowest is the same of the round as a whole.
+func BenchmarkEfficiency(b *testing.B) {
+	t := times{Start: time.Second, Command: *command, Tree: treeTime, Verify: time.Second}
+	for b.Loop() {
+		url := databaseURL(b)
+		s := openStore(b, url)
+		p := start(b, orders{Database: url, Name: "worker", Rollouts: *atOnce, Hosts: hosts(1), Times: t})
+		var ready string
+		p.hear(b, &ready)
+		r := begin(b, s, roundOf{trajectories: *atOnce, turns: *turns, beta: 0.6, student: *student, teacher: 2 * *student, times: t})
+		r.wait(b)
+		mean, slowest := r.efficiency(b)
+		b.ReportMetric(mean, "x-ideal")
+		b.ReportMetric(slowest, "slowest-x-ideal")
+		b.ReportMetric(float64(*atOnce**turns)/b.Elapsed().Seconds(), "turns/s")
+		must(b, p.stop())
+	}
+}

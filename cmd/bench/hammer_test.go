@@ -1,0 +1,5 @@
+package bench
+
+import "context"
+
+func hammer(ctx context.Context, o orders) error { return nil }
