@@ -79,7 +79,7 @@ func withoutRedirects(c *http.Client, connections int) *http.Client {
 		own = *c
 	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		t = t.Clone()
-		t.MaxIdleConnsPerHost = connections
+		t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, connections // the default keeps 100 in all
 		own.Transport = t
 	}
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

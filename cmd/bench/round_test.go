@@ -20,6 +20,8 @@ type round struct {
 	trajectories     []relabel.Trajectory
 	student, teacher time.Duration
 	times            times
+
+	studentPolicy, teacherPolicy relabel.Policy
 }
 
 // roundOf says how a round is.
@@ -55,14 +57,14 @@ func begin(b *testing.B, s *store.Store, o roundOf) round {
 		planned.Trajectories = append(planned.Trajectories, relabel.Trajectory{ID: relabel.NewID(), TaskID: task.ID, Generation: g, Executors: draw(r, o.beta, o.turns)})
 	}
 	must(b, s.CreateIteration(ctx, planned))
-	return round{s, planned.Iteration.ID, planned.Trajectories, o.student, o.teacher, o.times}
+	return round{s, planned.Iteration.ID, planned.Trajectories, o.student, o.teacher, o.times, student, teacher}
 }
 
 // storePolicy stores a policy whose endpoint bears whatever comes.
 func storePolicy(b *testing.B, s *store.Store, name, url string) relabel.Policy {
 	b.Helper()
 	p, err := s.CreatePolicy(context.Background(), relabel.Policy{Name: name + relabel.NewID().String(), BaseURL: url, Model: "m", Server: relabel.ServerGeneric,
-		Sampling: relabel.PaperSampling, Limits: relabel.PolicyLimits{Concurrency: 1 << 15, TimeoutSeconds: 3600, PatienceSeconds: 60}})
+		Sampling: relabel.PaperSampling, Limits: relabel.PolicyLimits{Concurrency: 4096, TimeoutSeconds: 3600, PatienceSeconds: 60}})
 	must(b, err)
 	return p
 }

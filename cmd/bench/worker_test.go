@@ -159,7 +159,9 @@ func world(o orders, s *store.Store) mixer.World {
 				return c, nil
 			}
 			c, err := policy.Open(p, options)
-			clients[p.ID] = c
+			if err == nil {
+				clients[p.ID] = c
+			}
 			return c, err
 		},
 	}
