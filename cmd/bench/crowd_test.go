@@ -71,14 +71,11 @@ func (m *meter) watch(b *testing.B, r round) {
 // report says what the meter found.
 func (m *meter) report(b *testing.B, r round) {
 	b.Helper()
-	n := float64(len(r.trajectories) * crowdTurns)
 	b.ReportMetric(float64(m.most), "at-once")
 	b.ReportMetric(m.claimed.Seconds(), "s-until-claimed")
 	b.ReportMetric(m.margin, "s-margin")
 	b.ReportMetric(float64(m.lost), "lost")
 	b.ReportMetric(float64(m.connections), "connections")
-	b.ReportMetric((m.workers()-m.workersBefore)/n*1000, "ms-workers/turn")
-	b.ReportMetric((m.postgres()-m.postgresBefore)/n*1000, "ms-postgres/turn")
-	b.ReportMetric((self()-m.selfBefore)/n*1000, "ms-models/turn")
+	m.reportProcessor(b, float64(len(r.trajectories)*crowdTurns))
 	b.ReportMetric(m.memory(b)/1024, "MiB-workers")
 }

@@ -19,12 +19,14 @@ func BenchmarkEfficiency(b *testing.B) {
 		p := start(b, orders{Database: url, Name: "worker", Rollouts: *atOnce, Hosts: hosts(1), Times: t})
 		var ready string
 		p.hear(b, &ready)
+		m := newMeter(b, s, []*process{p})
 		r := begin(b, s, roundOf{trajectories: *atOnce, turns: *turns, beta: 0.6, student: *student, teacher: 2 * *student, times: t})
 		r.wait(b)
 		mean, slowest := r.efficiency(b)
 		b.ReportMetric(mean, "x-ideal")
 		b.ReportMetric(slowest, "slowest-x-ideal")
-		b.ReportMetric(float64(*atOnce**turns)/b.Elapsed().Seconds(), "turns/s")
+		b.ReportMetric(r.claimed(b), "s-until-claimed")
+		m.reportProcessor(b, float64(*atOnce**turns))
 		must(b, p.stop())
 	}
 }

@@ -39,6 +39,14 @@ func (m *meter) workers() (sum float64) {
 	return sum
 }
 
+// reportProcessor reports the processor's time for each of n turns, by who spent it.
+func (m *meter) reportProcessor(b *testing.B, n float64) {
+	b.Helper()
+	b.ReportMetric((m.workers()-m.workersBefore)/n*1000, "ms-workers/turn")
+	b.ReportMetric((m.postgres()-m.postgresBefore)/n*1000, "ms-postgres/turn")
+	b.ReportMetric((self()-m.selfBefore)/n*1000, "ms-models/turn")
+}
+
 // memory is what the workers hold, in KiB.
 func (m *meter) memory(b *testing.B) (sum float64) {
 	b.Helper()

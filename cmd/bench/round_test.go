@@ -123,6 +123,13 @@ func (r round) efficiency(b *testing.B) (mean, slowest float64) {
 	return sum.Seconds() / actual, longest.Seconds() / last
 }
 
+// claimed is how long trajectories waited for their claim, in seconds, on the mean.
+func (r round) claimed(b *testing.B) float64 {
+	b.Helper()
+	return one[float64](b, r.store, `SELECT avg(extract(epoch FROM tr.started_at - it.created_at))::float8
+		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id WHERE it.id = $1`, r.id)
+}
+
 // hosts names n Docker hosts.
 func hosts(n int) []string {
 	names := make([]string, n)

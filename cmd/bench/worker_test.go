@@ -105,9 +105,13 @@ func work(ctx context.Context, o orders) error {
 	go look(looking, s, o)
 	fmt.Println(`"ready"`)
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	end()
 	mix.Cut()
-	return stop()
+	ending, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	err = client.StopAndCancel(ending)
+	_, late := mix.Wait(ending)
+	end()
+	return errors.Join(err, late, stop())
 }
 
 // look does what each worker does every few seconds.
