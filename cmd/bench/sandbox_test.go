@@ -27,7 +27,14 @@ type times struct {
 
 func (h *host) Name() string                                                   { return h.name }
 func (h *host) EnsureImage(context.Context, string) error                      { return nil }
+func (h *host) HasImage(context.Context, string) (bool, error)                 { return true, nil }
 func (h *host) Reap(context.Context, func(envs.Labels) bool) ([]string, error) { return nil, nil }
+func (h *host) Tidy(context.Context) error                                     { return nil }
+func (h *host) Close() error                                                   { return nil }
+
+func (h *host) Look(context.Context) (envs.Condition, error) {
+	return envs.Condition{CPUs: 64, Free: -1}, nil
+}
 
 func (h *host) Create(ctx context.Context, spec envs.Spec) (envs.Sandbox, error) {
 	return &sandbox{host: h, name: spec.Name, rand: rand.New(rand.NewPCG(rand.Uint64(), 1))}, spend(ctx, h.times.Start)
@@ -71,6 +78,7 @@ func (s *sandbox) List(context.Context, string, int, int) ([]envs.FileInfo, bool
 }
 func (s *sandbox) Close(context.Context) error { return nil }
 func (s *sandbox) ID() string                  { return s.name }
+func (s *sandbox) HostName() string            { return s.host.name }
 
 // spend lets time pass.
 func spend(ctx context.Context, d time.Duration) error {

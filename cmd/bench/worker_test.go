@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +20,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/envs"
+	"relabel/envs/fleet"
 	"relabel/envs/scaffold/openhands"
 	"relabel/mixer"
 	"relabel/policy"
@@ -88,7 +89,12 @@ func work(ctx context.Context, o orders) error {
 		return err
 	}
 	defer s.Close()
-	mix := mixer.New(mixer.Config{Store: s, World: world(o, s), Owner: o.Name, Slots: mixer.Slots{Rollouts: o.Rollouts}, Log: zerolog.New(os.Stderr).Level(zerolog.WarnLevel)})
+	engines, err := newFleet(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer engines.Close()
+	mix := mixer.New(mixer.Config{Store: s, World: world(o, s, engines), Owner: o.Name, Slots: mixer.Slots{Rollouts: o.Rollouts}, Log: zerolog.New(os.Stderr).Level(zerolog.WarnLevel)})
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
 	client, err := river.NewClient(riverpgxv5.New(s.Pool()), &river.Config{
@@ -133,12 +139,17 @@ func look(ctx context.Context, s *store.Store, o orders) {
 	}
 }
 
-// world is the real scaffold and the real client, on sandboxes that only take time.
-func world(o orders, s *store.Store) mixer.World {
-	var hosts []*host
+// newFleet joins the hosts, with a slot for each rollout.
+func newFleet(ctx context.Context, o orders) (*fleet.Fleet, error) {
+	config := fleet.Config{Log: zerolog.Nop()}
 	for _, name := range o.Hosts {
-		hosts = append(hosts, &host{name: name, times: o.Times})
+		config.Members = append(config.Members, fleet.Member{Engine: &host{name: name, times: o.Times}, Slots: o.Rollouts/len(o.Hosts) + 1})
 	}
+	return fleet.New(ctx, config)
+}
+
+// world is the real scaffold and the real client, on sandboxes that only take time.
+func world(o orders, s *store.Store, engines envs.Host) mixer.World {
 	options := policy.Options{Endpoints: policy.NewEndpoints(policy.Observe{}), Record: s.RecordCall,
 		Seen: func(ctx context.Context, m relabel.ModelSeen) error {
 			_, err := s.RecordModel(ctx, m)
@@ -148,7 +159,7 @@ func world(o orders, s *store.Store) mixer.World {
 	clients := map[relabel.ID]*policy.Client{}
 	return mixer.World{
 		Start: func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
-			return openhands.Start(ctx, hosts[rand.IntN(len(hosts))], c)
+			return openhands.Start(ctx, engines, c)
 		},
 		Parse: func(c relabel.Claim, action relabel.Message) relabel.ParseOutcome {
 			return openhands.Parse(c.Run.Prompts.Tools, action)
