@@ -16,18 +16,16 @@ import (
 func (s *Store) RecordCall(ctx context.Context, c relabel.Call) error {
 	prompt, completion, cached := usageValues(c.Usage)
 	id, millis := given(c.ID), max(c.Millis, 0)
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
-		_, err := tx.Exec(ctx, `INSERT INTO calls (id, policy_id, trajectory_id, attempt, t, purpose, started_at, millis, tries, status,
+	return s.settleAtOnce(ctx, func(b *pgx.Batch) {
+		b.Queue(`INSERT INTO calls (id, policy_id, trajectory_id, attempt, t, purpose, started_at, millis, tries, status,
 			finish_reason, prompt_tokens, completion_tokens, cached_tokens, model, error, error_body, queue_millis, base_url, hedged, cost_micros)
 			VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() - $7::interval, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
 			ON CONFLICT (id) DO NOTHING`,
 			id, c.PolicyID, c.TrajectoryID, c.Attempt, c.T, c.Purpose, time.Duration(millis)*time.Millisecond, millis, c.Tries, c.Status,
 			legible(c.FinishReason), prompt, completion, cached, legible(c.Model), legible(c.Error), c.ErrorBody, max(c.QueueMillis, 0), c.BaseURL, c.Hedged, c.CostMicros)
-		if err != nil || c.TrajectoryID == nil {
-			return err
+		if c.TrajectoryID != nil {
+			b.Queue(pauseSpent, *c.TrajectoryID)
 		}
-		_, err = tx.Exec(ctx, pauseSpent, *c.TrajectoryID)
-		return err
 	})
 }
 

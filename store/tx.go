@@ -30,10 +30,24 @@ func (s *Store) settle(ctx context.Context, fn func(tx pgx.Tx, again bool) error
 	return s.try(ctx, true, fn)
 }
 
+// settleAtOnce is settle for statements that need no answer of each other: they go over
+// the line together, as one transaction, and cost one way there and back.
+func (s *Store) settleAtOnce(ctx context.Context, queue func(b *pgx.Batch)) error {
+	return s.persist(ctx, true, func(bool) (unclear bool, err error) {
+		b := &pgx.Batch{}
+		queue(b)
+		return false, s.pool.SendBatch(ctx, b).Close()
+	})
+}
+
 func (s *Store) try(ctx context.Context, settles bool, fn func(tx pgx.Tx, again bool) error) error {
+	return s.persist(ctx, settles, func(again bool) (unclear bool, err error) { return s.once(ctx, again, fn) })
+}
+
+func (s *Store) persist(ctx context.Context, settles bool, once func(again bool) (unclear bool, err error)) error {
 	again := false
 	for pause := firstPause; ; pause *= 2 {
-		unclear, err := s.once(ctx, again, fn)
+		unclear, err := once(again)
 		if err == nil || ctx.Err() != nil || !passing(err) || pause > lastPause || unclear && !settles {
 			return classify(err)
 		}
