@@ -24,6 +24,11 @@ const (
 	closeLimit = 60 * time.Second
 )
 
+// claimsAtOnce bounds the claims that a process has under way. A queue that is filled
+// hands out as many jobs as there are slots at once; the database answers no sooner for
+// being asked a thousand times, and turns are to commit meanwhile.
+const claimsAtOnce = 4
+
 // ErrReleased says that the trajectory was given back to the queue, because its run is
 // paused or this worker stops. Its attempt is over; another one takes it up.
 var ErrReleased = errors.New("the trajectory was given back to the queue")
@@ -52,7 +57,7 @@ type Mixer struct {
 	log   zerolog.Logger
 	heart *heart
 
-	rollouts, ending, verifying places
+	claiming, rollouts, ending, verifying places
 
 	base     context.Context // ends with Cut
 	cut      context.CancelFunc
@@ -71,7 +76,7 @@ func New(c Config) *Mixer {
 	}
 	m := &Mixer{store: c.Store, world: c.World, owner: c.Owner, lease: c.Lease, log: c.Log, room: c.Room, observe: c.Observe,
 		heart:    &heart{store: c.Store, lease: c.Lease, log: c.Log, held: map[relabel.Fence]*hold{}},
-		rollouts: newPlaces(c.Slots.Rollouts), ending: newPlaces(c.Slots.Rollouts * endingPerRollout),
+		claiming: newPlaces(claimsAtOnce), rollouts: newPlaces(c.Slots.Rollouts), ending: newPlaces(c.Slots.Rollouts * endingPerRollout),
 		verifying: newPlaces(c.Slots.Rollouts * verifyingPerRollout)}
 	m.base, m.cut = context.WithCancel(context.Background())
 	return m
@@ -112,13 +117,7 @@ func (m *Mixer) Wait(ctx context.Context) (released int, err error) {
 // free is called, once, as soon as the rollout is over: what then follows, late labels
 // and verification, needs no slot of the queue.
 func (m *Mixer) Roll(ctx context.Context, free func()) error {
-	if ctx.Err() != nil {
-		return ErrReleased
-	}
-	since := time.Now()
-	claiming, cancel := detached(ctx, writeLimit)
-	claim, err := m.store.ClaimNext(claiming, m.owner, m.lease)
-	cancel()
+	claim, since, err := m.claim(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,6 +133,23 @@ func (m *Mixer) Roll(ctx context.Context, free func()) error {
 	err = r.conclude(ctx, life, err)
 	tell(m.observe.Ended, r.account.sum())
 	return err
+}
+
+// claim claims the trajectory whose turn it is, at since or later.
+func (m *Mixer) claim(ctx context.Context) (claim relabel.Claim, since time.Time, err error) {
+	leave, err := m.claiming.take(ctx, nil)
+	if err != nil {
+		return claim, since, ErrReleased
+	}
+	defer leave()
+	if ctx.Err() != nil {
+		return claim, since, ErrReleased
+	}
+	since = time.Now()
+	claiming, cancel := detached(ctx, writeLimit)
+	defer cancel()
+	claim, err = m.store.ClaimNext(claiming, m.owner, m.lease)
+	return claim, since, err
 }
 
 // detached returns a context that outlives ctx's cancellation, by limit at most.

@@ -24,7 +24,7 @@ func fenceColumns(fences []relabel.Fence) []any {
 // waits for no lock.
 func (s *Store) Look(ctx context.Context, fences []relabel.Fence) ([]relabel.Standing, error) {
 	standings := make([]relabel.Standing, len(fences))
-	rows, _ := s.pool.Query(ctx, `SELECT f.n, it.paused IS NOT NULL OR ru.paused IS NOT NULL FROM `+fencesTable+`
+	rows, _ := s.heart.Query(ctx, `SELECT f.n, it.paused IS NOT NULL OR ru.paused IS NOT NULL FROM `+fencesTable+`
 		JOIN trajectories tr ON tr.id = f.id AND tr.attempt = f.attempt AND tr.owner = f.owner AND tr.lease_until > clock_timestamp()
 		JOIN iterations it ON it.id = tr.iteration_id JOIN runs ru ON ru.id = tr.run_id`, fenceColumns(fences)...)
 	var n int
@@ -48,15 +48,15 @@ const renewUpdate = `WITH free AS (SELECT tr.id, f.n FROM ` + fencesTable + `
 // renewed, whether or not somebody took the trajectory.
 func (s *Store) Renew(ctx context.Context, fences []relabel.Fence, lease time.Duration) ([]bool, error) {
 	var renewed []bool
-	err := s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	err := s.persist(ctx, true, func(bool) (unclear bool, err error) {
 		renewed = make([]bool, len(fences))
-		rows, _ := tx.Query(ctx, renewUpdate, append(fenceColumns(fences), lease)...)
+		rows, _ := s.heart.Query(ctx, renewUpdate, append(fenceColumns(fences), lease)...)
 		var n int
-		_, err := pgx.ForEachRow(rows, []any{&n}, func() error {
+		_, err = pgx.ForEachRow(rows, []any{&n}, func() error {
 			renewed[n-1] = true
 			return nil
 		})
-		return err
+		return false, err
 	})
 	return renewed, err
 }

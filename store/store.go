@@ -22,9 +22,14 @@ import (
 // (pool_max_conns): eight rollouts, their labels and heartbeats rarely meet at more.
 const poolSize = "16"
 
+// heartPoolSize is how many connections there are beside those for the heart alone. It
+// must not queue behind a thousand claims, or leases run out while everybody works.
+const heartPoolSize = 2
+
 // Store is the database.
 type Store struct {
 	pool   *pgxpool.Pool
+	heart  *pgxpool.Pool // for Look and Renew
 	schema string
 	jobs   *river.Client[pgx.Tx] // inserts only
 }
@@ -61,7 +66,21 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, classify(err)
 	}
-	return &Store{pool: pool, schema: schema, jobs: jobs}, nil
+	heart, err := heartPool(ctx, config)
+	if err != nil {
+		pool.Close()
+		return nil, classify(err)
+	}
+	return &Store{pool: pool, heart: heart, schema: schema, jobs: jobs}, nil
+}
+
+// heartPool opens nothing until it is used. Its statements are transactions by
+// themselves, READ COMMITTED as all are.
+func heartPool(ctx context.Context, of *pgxpool.Config) (*pgxpool.Pool, error) {
+	config := of.Copy()
+	config.MaxConns, config.MinConns, config.MinIdleConns = heartPoolSize, 0, 0
+	config.ConnConfig.RuntimeParams["default_transaction_isolation"] = "read committed"
+	return pgxpool.NewWithConfig(ctx, config)
 }
 
 // withPoolSize adds pool_max_conns where the URL leaves it open. Other forms of
@@ -79,7 +98,10 @@ func withPoolSize(raw string) string {
 }
 
 // Close waits for what is under way and closes the connections.
-func (s *Store) Close() { s.pool.Close() }
+func (s *Store) Close() {
+	s.heart.Close()
+	s.pool.Close()
+}
 
 // Pool is the connection pool, for a River worker client of the same database.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
