@@ -209,9 +209,13 @@ func AppendString(dst []byte, s string) []byte {
 		case c < 0x20:
 			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 			i++
-		case c < utf8.RuneSelf:
-			dst = append(dst, c)
-			i++
+		case c < utf8.RuneSelf: // and all of the kind that follow, at once: states are long
+			n := 1
+			for i+n < len(s) && isPlain(s[i+n]) {
+				n++
+			}
+			dst = append(dst, s[i:i+n]...)
+			i += n
 		default:
 			var n int
 			dst, n = appendRune(dst, s[i:])
@@ -220,6 +224,9 @@ func AppendString(dst []byte, s string) []byte {
 	}
 	return append(dst, '"')
 }
+
+// isPlain reports whether c stands for itself in a JSON string.
+func isPlain(c byte) bool { return c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
 // appendRune appends the first character of s, which is no ASCII, and returns its length.
 func appendRune(dst []byte, s string) ([]byte, int) {

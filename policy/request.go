@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 
 	"relabel"
@@ -20,6 +21,7 @@ const (
 func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte {
 	dst = relabel.AppendString(append(dst, `{"model":`...), p.Model)
 	messages := req.Messages
+	dst = slices.Grow(dst, roughSize(messages, req.Tools))
 	if p.ToolFormat == relabel.ToolsText {
 		messages = texttools.State(messages, req.Tools)
 	} else if len(req.Tools) > 0 {
@@ -40,6 +42,23 @@ func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte
 		dst = strconv.AppendInt(append(dst, `,"seed":`...), *req.Seed, 10)
 	}
 	return append(dst, '}')
+}
+
+// roughSize is about how long messages and tools are as JSON, with a quarter for what is
+// escaped: a state is long, and grown step by step it would be copied again and again.
+func roughSize(messages []relabel.Message, tools []relabel.Tool) int {
+	const eachMessage = 64
+	n := 1024
+	for _, m := range messages {
+		n += eachMessage + len(m.Content) + len(m.ReasoningContent)
+		for _, c := range m.ToolCalls {
+			n += eachMessage + len(c.Name) + len(c.Arguments)
+		}
+	}
+	for _, t := range tools {
+		n += eachMessage + len(t.Name) + len(t.Description) + len(t.Parameters)
+	}
+	return n + n/4
 }
 
 // optionalFields asks for sampled ids and logprobs where the kind of server is known
