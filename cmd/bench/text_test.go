@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 
@@ -24,8 +24,12 @@ const (
 // net and encoding packages are made of.
 var sources = sync.OnceValue(func() []byte {
 	var all []byte
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		panic("go env GOROOT: " + err.Error())
+	}
 	for _, folder := range []string{"net", "encoding", "go"} {
-		_ = filepath.WalkDir(filepath.Join(runtime.GOROOT(), "src", folder), func(path string, e fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(filepath.Join(string(bytes.TrimSpace(root)), "src", folder), func(path string, e fs.DirEntry, err error) error {
 			if err == nil && !e.IsDir() && strings.HasSuffix(path, ".go") {
 				text, err := os.ReadFile(path)
 				all = append(all, text...)
