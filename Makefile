@@ -12,6 +12,10 @@ IMAGE ?= relabel/relabel:latest
 PKG ?= ./...
 RUN ?=
 BENCH ?= .
+# How many things are struck in `make chaos`, in how long, with which random numbers.
+KILLS ?= 200
+MINUTES ?= 10
+SEED ?= $(shell date +%s)
 
 version := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 go_build := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(version)'
@@ -62,6 +66,11 @@ lint: ## gofmt, go vet, staticcheck, and the arrows between the folders
 	@go tool staticcheck ./...
 	@go test -count=1 -run 'Folders|PackageNames|FilesAreShort|ForbiddenImports' . >/dev/null || \
 		go test -count=1 -run 'Folders|PackageNames|FilesAreShort|ForbiddenImports' .
+
+.PHONY: chaos
+chaos: test-needs build ## Kill, stop and break things at random and see that nothing comes of it; KILLS=, MINUTES=, SEED=
+	@RELABEL_TEST_PROGRAM="$(CURDIR)/bin/relabel" RELABEL_CHAOS_KILLS=$(KILLS) RELABEL_CHAOS_MINUTES=$(MINUTES) RELABEL_CHAOS_SEED=$(SEED) \
+		go test -count=1 -timeout 120m -v -run '^TestChaos$$' ./cmd/relabel
 
 .PHONY: bench
 bench: test-needs build ## Benchmarks against their baselines; BENCH= and PKG= narrow
