@@ -1,102 +1,14 @@
 package store_test
 
 import (
-	"bytes"
 	"context"
-	"net"
 	"net/url"
-	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"relabel"
 	"relabel/store"
 	"relabel/store/storetest"
 )
-
-// line is a connection to Postgres that can be cut right after a commit was answered,
-// before the client hears of it.
-type line struct {
-	url      string
-	armed    atomic.Bool
-	cuts     atomic.Int32
-	listener net.Listener
-}
-
-func newLine(t *testing.T, database string) *line {
-	t.Helper()
-	u, err := url.Parse(database)
-	must(t, err)
-	q := u.Query()
-	network, target := "unix", filepath.Join(q.Get("host"), ".s.PGSQL."+q.Get("port"))
-	if q.Get("host") == "" {
-		network, target = "tcp", u.Host
-		u.Host = ""
-	}
-	dir := t.TempDir()
-	l := &line{}
-	l.listener, err = net.Listen("unix", filepath.Join(dir, ".s.PGSQL.5432"))
-	must(t, err)
-	t.Cleanup(func() { _ = l.listener.Close() })
-	q.Set("host", dir)
-	q.Set("port", "5432")
-	u.RawQuery = q.Encode()
-	l.url = u.String()
-	go func() {
-		for {
-			client, err := l.listener.Accept()
-			if err != nil {
-				return
-			}
-			go l.serve(client, network, target)
-		}
-	}()
-	return l
-}
-
-func (l *line) serve(client net.Conn, network, target string) {
-	server, err := net.Dial(network, target)
-	if err != nil {
-		_ = client.Close()
-		return
-	}
-	var committing atomic.Bool
-	var both sync.WaitGroup
-	both.Go(func() {
-		defer server.Close()
-		l.copy(server, client, func(b []byte) bool {
-			if bytes.Contains(b, []byte("commit\x00")) && l.armed.CompareAndSwap(true, false) {
-				committing.Store(true)
-			}
-			return true
-		})
-	})
-	both.Go(func() {
-		defer client.Close()
-		l.copy(client, server, func([]byte) bool {
-			if committing.Load() { // the answer to the commit: it never arrives
-				l.cuts.Add(1)
-				return false
-			}
-			return true
-		})
-	})
-	both.Wait()
-}
-
-func (l *line) copy(to, from net.Conn, pass func([]byte) bool) {
-	b := make([]byte, 1<<16)
-	for {
-		n, err := from.Read(b)
-		if n > 0 && !pass(b[:n]) {
-			return
-		}
-		if _, werr := to.Write(b[:n]); err != nil || werr != nil {
-			return
-		}
-	}
-}
 
 func TestAnUnclearCommitIsSettledByItsKey(t *testing.T) {
 	t.Parallel()
@@ -105,19 +17,18 @@ func TestAnUnclearCommitIsSettledByItsKey(t *testing.T) {
 	direct := storetest.Open(t, database)
 	must(t, direct.Migrate(ctx))
 	d := storetest.Seed(t, direct, 2)
-	l := newLine(t, database)
-	s := storetest.Open(t, l.url)
+	l := storetest.NewLine(t, database)
+	s := storetest.Open(t, l.URL)
 	c := storetest.Claim(t, s, d.Trajectories[0].ID, "w")
 
 	cut := func(what string, write func() error) {
 		t.Helper()
-		before := l.cuts.Load()
-		l.armed.Store(true)
+		l.CutOnce(storetest.BeforeAnswer, func(_ int, sql string) bool { return sql == "commit; " })
 		if err := write(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		if l.cuts.Load() != before+1 {
-			t.Fatalf("%s: the line was cut %d times", what, l.cuts.Load()-before)
+		if l.WasCut() == "" {
+			t.Fatalf("%s: the line was not cut", what)
 		}
 	}
 	label := storetest.Had(c.Teacher.ID, "late")
