@@ -28,6 +28,14 @@ func refusal(ctx context.Context, tx pgx.Tx, f relabel.Fence, tried string) erro
 	return relabel.Errorf(relabel.CodeConflict, "a trajectory that is %s cannot %s", state, tried)
 }
 
+// holds reports whether the fence holds: how a claim whose commit was unclear is settled.
+// What was read in its transaction stands then.
+func holds(ctx context.Context, tx pgx.Tx, f relabel.Fence) (bool, error) {
+	var yes bool
+	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM trajectories WHERE"+fenced+")", f.TrajectoryID, f.Attempt, f.Owner).Scan(&yes)
+	return yes, err
+}
+
 // reached reports whether the fence's attempt already brought the trajectory to state:
 // how an unclear commit of a step is settled. outcome is the attempt's, "" while it runs.
 func reached(ctx context.Context, tx pgx.Tx, f relabel.Fence, state relabel.TrajectoryState, outcome string) (bool, error) {

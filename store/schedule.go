@@ -42,7 +42,12 @@ func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration
 	if err := checkClaim(owner, lease); err != nil {
 		return c, err
 	}
-	err := s.write(ctx, func(tx pgx.Tx) error {
+	err := s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		if again {
+			if held, err := holds(ctx, tx, c.Fence); held || err != nil {
+				return err
+			}
+		}
 		rows, _ := tx.Query(ctx, candidatesSelect)
 		candidates, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k candidate, err error) {
 			return k, row.Scan(&k.iteration, &k.run, &k.quota)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"testing"
+	"time"
 
 	"relabel"
 	"relabel/store"
@@ -23,7 +24,12 @@ func TestAnUnclearCommitIsSettledByItsKey(t *testing.T) {
 
 	cut := func(what string, write func() error) {
 		t.Helper()
-		l.CutOnce(storetest.BeforeAnswer, func(_ int, sql string) bool { return sql == "commit; " })
+		armed := true
+		l.CutAt(storetest.BeforeAnswer, func(_ int, sql string) bool {
+			now := armed && sql == "commit; "
+			armed = armed && !now
+			return now
+		})
 		if err := write(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -39,7 +45,11 @@ func TestAnUnclearCommitIsSettledByItsKey(t *testing.T) {
 	cut("ending", func() error { return s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish}) })
 	cut("verifying", func() error { return s.BeginVerifying(ctx, c.Fence) })
 	cut("verdict", func() error { return s.Finish(ctx, c.Fence, relabel.Verdict{Reason: "empty_patch"}) })
-	other := storetest.Claim(t, s, d.Trajectories[1].ID, "w")
+	var other relabel.Claim
+	cut("claim", func() (err error) { other, err = s.ClaimNext(ctx, "w", time.Minute); return err })
+	if n := value[int](t, direct, "SELECT attempt FROM trajectories WHERE id = $1", other.TrajectoryID); n != 1 || other.Attempt != 1 || other.Run.ID != d.Run.ID {
+		t.Errorf("attempt %d, and the claim is %+v", n, other.Fence)
+	}
 	cut("release", func() error { return s.Release(ctx, other.Fence) })
 	other = storetest.Claim(t, s, d.Trajectories[1].ID, "w")
 	must(t, s.CommitTurn(ctx, other.Fence, storetest.Turn(other, 1, nil)))

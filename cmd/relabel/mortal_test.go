@@ -30,6 +30,7 @@ import (
 type mortal struct {
 	t       *testing.T
 	db      *store.Store
+	through *store.Store // by which the worker has the database
 	host    *faketest.Host
 	models  string // base URL
 	mu      sync.Mutex
@@ -44,7 +45,15 @@ type mortal struct {
 
 func newMortal(t *testing.T) *mortal {
 	t.Helper()
-	m := &mortal{t: t, db: storetest.New(t)}
+	return newMortalOn(t, storetest.Schema(t))
+}
+
+// newMortalOn makes one on an empty database.
+func newMortalOn(t *testing.T, database string) *mortal {
+	t.Helper()
+	db := storetest.Open(t, database)
+	noError(t, db.Migrate(context.Background()))
+	m := &mortal{t: t, db: db, through: db}
 	repository := t.TempDir()
 	write(t, repository, "value.txt", "one\n")
 	write(t, repository, "check.sh", "grep -q two value.txt && echo PASSED check.sh::value || echo FAILED check.sh::value\n")
@@ -253,7 +262,7 @@ func (m *mortal) world() mixer.World {
 		},
 		Policy: func(p relabel.Policy) (mixer.Policy, error) {
 			p.BaseURL = m.models
-			c, err := policy.Open(p, policy.Options{Record: m.db.RecordCall})
+			c, err := policy.Open(p, policy.Options{Record: m.through.RecordCall})
 			return mortalPolicy{c, m}, err
 		},
 	}
@@ -279,15 +288,25 @@ func (m *mortal) roll(n int, after bool) string {
 	ctx, die := context.WithCancel(context.Background())
 	defer die()
 	m.left, m.after, m.dead, m.op, m.die = n, after, false, "", die
-	worker := mixer.New(mixer.Config{Store: mortalStore{m.db, m}, World: m.world(), Owner: "worker", Log: zerolog.Nop()})
-	if err := worker.Roll(ctx, func() {}); err != nil && !m.dead {
+	if err := m.work(ctx); err != nil && !m.dead {
 		m.t.Errorf("a worker that was not killed: %v", err)
 	}
+	m.lapse()
+	return m.op
+}
+
+// work rolls the trajectory out.
+func (m *mortal) work(ctx context.Context) error {
+	worker := mixer.New(mixer.Config{Store: mortalStore{m.through, m}, World: m.world(), Owner: "worker", Log: zerolog.Nop()})
+	return worker.Roll(ctx, func() {})
+}
+
+// lapse lets the lease of what is still held run out, and has it queued again.
+func (m *mortal) lapse() {
 	_, err := m.db.Pool().Exec(context.Background(), "UPDATE trajectories SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1 AND owner IS NOT NULL", m.claimed)
 	noError(m.t, err)
 	_, err = m.db.RecoverAbandoned(context.Background(), nil)
 	noError(m.t, err)
-	return m.op
 }
 
 // outcome is what the trajectory came to, but for ids and times.

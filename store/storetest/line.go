@@ -42,7 +42,7 @@ type Line struct {
 	where Cut
 	match func(n int, sql string) bool // nil while it is not to be cut
 	n     int
-	cut   string // the exchange that was cut
+	cut   string // the exchanges that were cut
 }
 
 // NewLine opens a line to the database until the test ends.
@@ -80,15 +80,16 @@ func NewLine(t testing.TB, database string) *Line {
 	return l
 }
 
-// CutOnce cuts the next exchange that matches: its number, from 1 for the next one on
-// any connection, and its statements.
-func (l *Line) CutOnce(where Cut, match func(n int, sql string) bool) {
+// CutAt cuts each exchange that matches from now on: its number, from 1 for the next one
+// on any connection, and its statements.
+func (l *Line) CutAt(where Cut, match func(n int, sql string) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.where, l.match, l.n, l.cut = where, match, 0, ""
 }
 
-// WasCut returns the statements of the exchange that was cut, "" while none was.
+// WasCut returns how the statements begin of the exchanges that were cut, a line each; "" while
+// none was.
 func (l *Line) WasCut() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,7 +103,7 @@ func (l *Line) passes(sql string) (where Cut, cut bool) {
 	if l.n++; l.match == nil || !l.match(l.n, sql) {
 		return 0, false
 	}
-	l.match, l.cut = nil, sql
+	l.cut += sql[:min(len(sql), 100)] + "\n"
 	return l.where, true
 }
 
