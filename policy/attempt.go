@@ -35,8 +35,7 @@ type attempt struct {
 	fail    *failure // no action came
 	left    bool     // the caller left before the answer came
 	err     error    // no place was to be had: ctx's, errDown or errElsewhere
-	missed  int      // tries that the endpoint has failed since its last sign of life
-	refused bool     // the endpoint is taken to be down
+	health           // the endpoint's, then
 }
 
 // attempt waits for a place at l and tries once; placed, where it is not nil, is closed
@@ -65,7 +64,7 @@ func (c *Client) attempt(ctx context.Context, q question, l *lane, placed chan<-
 	if a.left = a.fail != nil && ctx.Err() != nil; a.left {
 		t.outcome = abandoned
 	}
-	a.missed, a.refused = l.at.leave(w, t)
+	a.health = l.at.leave(w, t)
 	return a
 }
 
@@ -121,15 +120,15 @@ func (a attempt) answered() bool { return a.err == nil && a.fail == nil }
 
 // settle notes a failed attempt in q, and reports whether the call may be tried again.
 // What time alone mends is waited for within the policy's patience; the rest uses up
-// its retries. So does a line that breaks while the endpoint answers others: then it is
-// this call that breaks it.
+// its retries. So does a line that breaks, or a 500, while the endpoint answers others:
+// then it is this call that breaks it.
 func (q *question) settle(a attempt, patience time.Duration, retries int) (again bool) {
 	q.last = a.fail.outcome
 	q.lost[a.base]++
 	if a.fail.outcome != down {
 		q.lost[a.base] = 0
 	}
-	if a.fail.outcome.passes() && a.missed >= q.lost[a.base] {
+	if a.fail.outcome.passes() && a.missed >= q.lost[a.base] || a.fail.outcome == broken && a.broken {
 		if q.trouble.IsZero() {
 			q.trouble = a.begun
 		}

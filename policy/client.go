@@ -169,7 +169,7 @@ func (c *Client) ask(ctx context.Context, req relabel.ChatRequest, call *relabel
 			return relabel.Completion{}, c.givenUp(ctx.Err())
 		case !q.settle(a, c.patience(), c.policy.Limits.Retries):
 			return relabel.Completion{}, a.fail.err
-		case a.refused:
+		case a.down:
 			continue // the breaker says when it may go
 		}
 		if err := pause(ctx, call.Tries); err != nil {

@@ -64,6 +64,7 @@ type endpoint struct {
 	quiet    time.Time // the server's Retry-After
 	inFlight int
 	granted  uint64
+	broke    map[uint64]bool // the calls that got a 500 since the last answer
 	order    order       // between lanes
 	timer    *time.Timer // admits again when time alone may let somebody in
 }
@@ -91,18 +92,23 @@ func (s *Endpoints) rouse() {
 	}
 }
 
-// leave gives w's place back and learns from how its try ended. It returns how many
-// tries have failed since the endpoint last showed a sign of life, and whether it is
-// taken to be down.
-func (e *endpoint) leave(w *waiter, t tried) (failures int, isDown bool) {
+// health is how an endpoint looks after a try.
+type health struct {
+	missed int  // tries that failed since it last showed a sign of life
+	down   bool // it is taken to be down
+	broken bool // several calls got a 500, and none an answer since
+}
+
+// leave gives w's place back and learns from how its try ended.
+func (e *endpoint) leave(w *waiter, t tried) health {
 	e.mu.Lock()
 	back := e.learn(w, t, time.Now())
-	failures, isDown = e.breaker.failures, e.breaker.open
+	h := health{e.breaker.failures, e.breaker.open, len(e.broke) > 1}
 	e.mu.Unlock()
 	if back {
 		e.set.rouse()
 	}
-	return failures, isDown
+	return h
 }
 
 // learn is leave under e.mu; back says that the endpoint was down and is up again.
@@ -110,6 +116,15 @@ func (e *endpoint) learn(w *waiter, t tried, now time.Time) (back bool) {
 	e.inFlight--
 	w.lane.giveBack(w, t.outcome, t.usage, now)
 	e.learnLimit(w, t, now)
+	switch t.outcome {
+	case broken:
+		if e.broke == nil {
+			e.broke = map[uint64]bool{}
+		}
+		e.broke[w.arrived] = true
+	case answered:
+		e.broke = nil
+	}
 	switch {
 	case t.outcome.fails():
 		if e.breaker.fail(now, w.probe, t.err) {

@@ -26,7 +26,7 @@ type Observe struct {
 type Try struct {
 	Policy  string // its name
 	Purpose relabel.Purpose
-	Outcome string // answered, or why not: useless, busy, unavailable, timeout, down, abandoned
+	Outcome string // answered, or why not: useless, broken, busy, unavailable, timeout, down, abandoned
 	After   string // what became of the call's try before it; "" for its first
 	Queued  time.Duration
 	Took    time.Duration

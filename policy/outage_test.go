@@ -189,6 +189,51 @@ func TestARefusalIsWaitedForAsLongAsPatienceLasts(t *testing.T) {
 	})
 }
 
+// TestAServerThatIsBrokenForAllIsWaitedFor: every call gets a 500 for minutes, as from a
+// server whose engine has died. It is nobody's own mistake, and all are answered when it
+// is back. One call that is answered so while others are not fails soon.
+func TestAServerThatIsBrokenForAllIsWaitedFor(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		up := time.Now().Add(5 * time.Minute)
+		b := open(t, func(w http.ResponseWriter, r *http.Request) {
+			if time.Now().Before(up) {
+				w.WriteHeader(500)
+				return
+			}
+			good(w, r)
+		}, patient(600))
+		var work sync.WaitGroup
+		for range 5 {
+			work.Go(func() {
+				if _, err := b.Complete(t.Context(), hello()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		work.Wait()
+	})
+	bubble(t, func(t *testing.T) {
+		b := open(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.ContentLength > 2000 {
+				w.WriteHeader(500)
+				return
+			}
+			good(w, r)
+		}, patient(600))
+		for range 2 { // one after the other, an answer in between
+			poison := hello()
+			poison.Messages[0].Content = strings.Repeat("x", 3000)
+			begin := time.Now()
+			if _, err := b.Complete(t.Context(), poison); relabel.CodeOf(err) != relabel.CodeEndpoint || time.Since(begin) > time.Minute {
+				t.Errorf("after %v: %v", time.Since(begin), err)
+			}
+			if _, err := b.Complete(t.Context(), hello()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // TestACallThatBreaksItsServerFails: the line breaks for one call while others are
 // answered, so that it is the call's doing and waiting is in vain.
 func TestACallThatBreaksItsServerFails(t *testing.T) {

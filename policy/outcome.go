@@ -5,7 +5,8 @@ type outcome string
 
 const (
 	answered    outcome = "answered"
-	useless     outcome = "useless"     // the server lives, but gave nothing to use: 4xx, 500, garbage
+	useless     outcome = "useless"     // the server lives, but gave nothing to use: 4xx, garbage
+	broken      outcome = "broken"      // 500: this request broke it, or it is broken for all
 	busy        outcome = "busy"        // 429, 529
 	unavailable outcome = "unavailable" // 503: busy, or not there yet
 	slow        outcome = "timeout"     // no whole answer by the deadline
@@ -20,7 +21,7 @@ func (o outcome) refuses() bool { return o == busy || o == unavailable || o == s
 func (o outcome) fails() bool { return o == down || o == unavailable || o == slow }
 
 // lives reports whether the server certainly is there.
-func (o outcome) lives() bool { return o == answered || o == useless || o == busy }
+func (o outcome) lives() bool { return o == answered || o == useless || o == broken || o == busy }
 
 // passes reports whether time alone may mend it, so that a call waits for it and does
 // not use up a try.
@@ -29,6 +30,8 @@ func (o outcome) passes() bool { return o == busy || o == unavailable || o == do
 // ofStatus is what an answer other than 200 says.
 func ofStatus(status int) outcome {
 	switch status {
+	case 500:
+		return broken
 	case 429, 529: // 529: Anthropic's "overloaded"
 		return busy
 	case 503:

@@ -21,6 +21,10 @@ var errStopped = errors.New("the reader stopped")
 func (s *Store) ExportTrajectories(ctx context.Context, sel relabel.ExportSelection) iter.Seq2[relabel.ExportTrajectory, error] {
 	return func(yield func(relabel.ExportTrajectory, error) bool) {
 		err := s.read(ctx, func(tx pgx.Tx) error {
+			// It holds no locks, and whoever writes the export may take long over a trajectory.
+			if _, err := tx.Exec(ctx, "SET LOCAL "+idleTimeout+" = 0"); err != nil {
+				return err
+			}
 			ids, err := selected(ctx, tx, sel)
 			if err != nil {
 				return err

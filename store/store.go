@@ -26,6 +26,15 @@ const poolSize = "16"
 // must not queue behind a thousand claims, or leases run out while everybody works.
 const heartPoolSize = 2
 
+// A client that begins a transaction and is then not heard of (its process is stopped, its
+// machine gone) holds its locks, and whoever would take its trajectories over waits. The
+// server ends such a session after this while: with a lease and a look, within a minute.
+// The URL may say another one.
+const (
+	idleTimeout      = "idle_in_transaction_session_timeout"
+	idleTransactions = "10s"
+)
+
 // Store is the database.
 type Store struct {
 	pool   *pgxpool.Pool
@@ -48,6 +57,9 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	}
 	config.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
 	config.ConnConfig.RuntimeParams["application_name"] = "relabel"
+	if config.ConnConfig.RuntimeParams[idleTimeout] == "" {
+		config.ConnConfig.RuntimeParams[idleTimeout] = idleTransactions
+	}
 	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
 		conn.TypeMap().RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID,
 			Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})

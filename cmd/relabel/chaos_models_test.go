@@ -25,6 +25,7 @@ type unruly struct {
 	rages  bool
 	silent time.Time           // until when it is away
 	times  map[int64][]request // by the request's seed, which names its turn and role
+	last   map[int64]int       // what went wrong with it last
 	wakes  []time.Time         // when a stopped worker went on
 }
 
@@ -36,7 +37,7 @@ type request struct {
 
 func newUnruly(t *testing.T, l *lab, seed uint64) *unruly {
 	t.Helper()
-	u := &unruly{random: rand.New(rand.NewPCG(seed, 2)), rages: true, times: map[int64][]request{}}
+	u := &unruly{random: rand.New(rand.NewPCG(seed, 2)), rages: true, times: map[int64][]request{}, last: map[int64]int{}}
 	u.models = newModels(t, l, scripted.Config{})
 	u.models.url = listenFor(t, u) + "/v1"
 	return u
@@ -74,6 +75,8 @@ func (u *unruly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case faultBusy:
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, `{"error":{"message":"slow down"}}`, http.StatusTooManyRequests)
+	case faultAway:
+		http.Error(w, "no healthy upstream", http.StatusServiceUnavailable)
 	case faultBroken:
 		http.Error(w, "upstream broke", http.StatusInternalServerError)
 	case faultHang:
@@ -91,11 +94,14 @@ func (u *unruly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 const (
 	faultNone = iota
 	faultBusy
+	faultAway
 	faultBroken
 	faultHang
 	faultDrop
 	faultGarbage
 )
+
+var faults = []int{faultNone, faultBusy, faultAway, faultBroken, faultHang, faultDrop, faultGarbage}
 
 // receive notes a request and says how it will fare.
 func (u *unruly) receive(model string, seed int64) (n int, delay time.Duration, fault int) {
@@ -110,12 +116,17 @@ func (u *unruly) receive(model string, seed int64) (n int, delay time.Duration, 
 	if model == scripted.TeacherModel {
 		delay = 600 * time.Millisecond // labels come late
 	}
-	if time.Now().Before(u.silent) {
-		return n, 0, []int{faultBroken, faultHang, faultDrop}[u.random.IntN(3)]
+	silent := time.Now().Before(u.silent)
+	if silent || u.random.IntN(100) < 6 {
+		fault = 1 + u.random.IntN(len(faults)-1)
 	}
-	if u.random.IntN(100) < 6 {
-		fault = 1 + u.random.IntN(5)
+	if fault == faultBroken && u.last[seed] == faultBroken {
+		fault = faultHang // a second 500 in a row is taken for the request's own fault, and fails it
 	}
+	if silent && fault != faultHang {
+		delay = 0
+	}
+	u.last[seed] = fault
 	return n, delay, fault
 }
 
