@@ -25,17 +25,17 @@ type question struct {
 
 // attempt is one try, and the wait for its place.
 type attempt struct {
-	base    string
-	begun   time.Time // when it got its place; zero: it got none
-	queued  time.Duration
-	took    time.Duration
-	held    bool // the endpoint was down while it waited
-	done    relabel.Completion
-	status  int
-	fail    *failure // no action came
-	left    bool     // the caller left before the answer came
-	err     error    // no place was to be had: ctx's, errDown or errElsewhere
-	health           // the endpoint's, then
+	base   string
+	begun  time.Time // when it got its place; zero: it got none
+	queued time.Duration
+	took   time.Duration
+	held   bool // the endpoint was down while it waited
+	done   relabel.Completion
+	status int
+	fail   *failure // no action came
+	left   bool     // the caller left before the answer came
+	err    error    // no place was to be had: ctx's, errDown or errElsewhere
+	health          // the endpoint's, then
 }
 
 // attempt waits for a place at l and tries once; placed, where it is not nil, is closed

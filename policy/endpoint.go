@@ -65,8 +65,8 @@ type endpoint struct {
 	inFlight int
 	granted  uint64
 	broke    map[uint64]bool // the calls that got a 500 since the last answer
-	order    order       // between lanes
-	timer    *time.Timer // admits again when time alone may let somebody in
+	order    order           // between lanes
+	timer    *time.Timer     // admits again when time alone may let somebody in
 }
 
 // tried is how a try ended.
