@@ -1,0 +1,60 @@
+package template
+
+import "time"
+
+// reasoningFields are the names under which a message's reasoning is passed, the one
+// that templates read first.
+var reasoningFields = []string{"reasoning_content", "thinking", "reasoning"}
+
+// RenderChat renders a conversation as transformers' apply_chat_template does: tools and
+// documents are None where they are not given, add_generation_prompt false, and a
+// message's reasoning stands under each of its names that templates read. The variables
+// are not changed.
+func (t *Template) RenderChat(variables *Map, now time.Time) (string, error) {
+	v := NewMap()
+	for i, k := range variables.keys {
+		v.Set(k.(string), variables.vals[i])
+	}
+	for _, d := range []struct {
+		name  string
+		value Value
+	}{{"tools", nil}, {"documents", nil}, {"add_generation_prompt", false}} {
+		if _, ok := v.Get(d.name); !ok {
+			v.Set(d.name, d.value)
+		}
+	}
+	if m, ok := v.Get("messages"); ok {
+		if l, ok := m.(*List); ok {
+			v.Set("messages", aliasReasoning(l))
+		}
+	}
+	return t.Render(v, now)
+}
+
+// aliasReasoning puts each message's reasoning under reasoning_content and thinking.
+func aliasReasoning(messages *List) *List {
+	out := &List{append([]Value(nil), messages.items...)}
+	for i, v := range out.items {
+		m, ok := v.(*Map)
+		if !ok {
+			continue
+		}
+		var reasoning Value
+		for _, name := range reasoningFields {
+			if reasoning, _ = m.Get(name); reasoning != nil {
+				break
+			}
+		}
+		if reasoning == nil {
+			continue
+		}
+		c := NewMap()
+		c.Set("thinking", reasoning)
+		for j, k := range m.keys {
+			c.Set(k.(string), m.vals[j])
+		}
+		c.Set("reasoning_content", reasoning)
+		out.items[i] = c
+	}
+	return out
+}
