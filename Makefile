@@ -57,6 +57,8 @@ test-needs: ## Install what the tests need
 	@scripts/install.sh --tests
 	@scripts/base-image.sh
 	@scripts/python.sh shard/testdata/requirements.txt >/dev/null
+	@scripts/python.sh shard/template/testdata/requirements.txt >/dev/null
+	@scripts/templates.sh >/dev/null
 
 .PHONY: lint
 lint: ## gofmt, go vet, staticcheck, and the arrows between the folders

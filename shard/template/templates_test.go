@@ -2,7 +2,6 @@ package template
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,5 +133,5 @@ func TestChatTemplatesRenderAsInTransformers(t *testing.T) {
 			}
 		}
 	}
-	t.Log(fmt.Sprintf("%d templates: %d conversations rendered, %d refused, %d differ", len(templates), rendered, failed, shown))
+	t.Logf("%d templates: %d conversations rendered, %d refused, %d differ", len(templates), rendered, failed, shown)
 }
