@@ -5,6 +5,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"relabel/store/storetest"
 )
 
 // blow is one way to disturb; it reports false where there is nothing to strike.
@@ -20,7 +22,9 @@ var blows = []blow{
 	{"worker drained", 5, (*chaos).drainWorker},
 	{"container killed", 15, (*chaos).killContainer},
 	{"sandboxd killed", 10, (*chaos).killSandboxd},
-	{"connections dropped", 15, (*chaos).dropConnections},
+	{"connections dropped", 8, (*chaos).dropConnections},
+	{"line cut in a statement", 8, func(c *chaos) bool { return c.cutLine("") }},
+	{"line cut in a commit", 8, func(c *chaos) bool { return c.cutLine("commit; ") }},
 	{"postgres restarted", 4, (*chaos).restartPostgres},
 	{"postgres crashed", 3, (*chaos).crashPostgres},
 	{"models away", 8, (*chaos).silenceModels},
@@ -136,6 +140,24 @@ func (c *chaos) dropConnections() bool {
 	err := conn.QueryRow(bounded(c.t), `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 		WHERE application_name = 'relabel' AND random() < 0.5`).Scan(&n)
 	return err == nil && n > 0
+}
+
+// cutLine cuts one of the next exchanges of some worker with Postgres: before it, in it, or
+// before or in its answer. sql is what it says, "" for any.
+func (c *chaos) cutLine(sql string) bool {
+	which, done := 1+c.random.IntN(5), false
+	c.line.CutAt(storetest.Cuts[c.random.IntN(len(storetest.Cuts))], func(n int, said string) bool {
+		now := !done && (sql == "" && n >= which || sql != "" && said == sql)
+		done = done || now
+		return now
+	})
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if c.line.WasCut() != "" {
+			return true
+		}
+	}
+	c.line.CutAt(0, nil)
+	return false
 }
 
 func (c *chaos) restartPostgres() bool {

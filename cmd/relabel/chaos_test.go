@@ -20,6 +20,7 @@ import (
 
 	"relabel"
 	"relabel/store/localpg"
+	"relabel/store/storetest"
 )
 
 // The chaos that an ordinary test run brings about. `make chaos` asks for more.
@@ -46,7 +47,8 @@ type chaos struct {
 	pace    time.Duration // between two, on average
 	width   int           // trajectories of each task in a round; another is begun when fewer are to come
 	pg      *localpg.Server
-	folder  string // of Postgres
+	folder  string          // of Postgres
+	line    *storetest.Line // by which the crew has it
 	models  *unruly
 	crew    []*hand
 	fallen  []*hand
@@ -120,6 +122,7 @@ func newChaos(t *testing.T) *chaos {
 	t.Cleanup(func() { noError(t, c.pg.Stop(bounded(t))) })
 	l := newLocalLab(t, t.TempDir())
 	l.database = c.pg.URL()
+	c.line = storetest.NewLine(t, l.database)
 	l.env = append(l.env, "RELABEL_LEASE="+chaosLease.String(), "RELABEL_ROLLOUTS=3", "RELABEL_AHEAD=1")
 	c.bench = &bench{lab: l}
 	c.server, c.api = l.serve(t, "--no-work")
@@ -132,7 +135,7 @@ func newChaos(t *testing.T) *chaos {
 	c.run = c.newRun("disturbed")
 	c.watcher = watch(t, c)
 	for range crewSize {
-		c.hire()
+		c.crew = append(c.crew, c.hire())
 	}
 	return c
 }
@@ -150,8 +153,10 @@ func (c *chaos) startPostgres() {
 }
 
 // hire starts another worker.
-func (c *chaos) hire() {
-	c.crew = append(c.crew, &hand{process: c.place.start(c.t, "worker", "--grace", "20s")})
+func (c *chaos) hire() *hand {
+	there := c.place
+	there.database = c.line.URL
+	return &hand{process: there.start(c.t, "worker", "--grace", "20s")}
 }
 
 // rage kills until enough was killed, and sees to it that there is always work.
@@ -195,7 +200,7 @@ func (c *chaos) mend(all bool) {
 		select {
 		case <-h.done:
 			c.fallen = append(c.fallen, h)
-			c.crew[i] = &hand{process: c.place.start(c.t, "worker", "--grace", "20s")}
+			c.crew[i] = c.hire()
 		default:
 		}
 	}
