@@ -3,6 +3,10 @@ package store_test
 import (
 	"context"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -10,15 +14,100 @@ import (
 	"relabel/store/storetest"
 )
 
-func TestARestartOfPostgresLosesNoTurn(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
+// mortalPostgres is a Postgres of a test's own, which may die.
+type mortalPostgres struct {
+	*localpg.Server
+	t   *testing.T
+	dir string
+}
+
+func startPostgres(t *testing.T) *mortalPostgres {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "restart") // t.TempDir's is closed to Postgres's user
 	must(t, err)
 	must(t, os.Chmod(dir, 0o755))
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	pg, err := localpg.Start(ctx, dir)
-	must(t, err)
+	p := &mortalPostgres{t: t, dir: dir}
+	p.start()
+	t.Cleanup(func() {
+		stop, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		must(t, p.Stop(stop))
+		_ = os.RemoveAll(dir)
+	})
+	return p
+}
+
+func (p *mortalPostgres) start() {
+	p.t.Helper()
+	pg, err := localpg.Start(context.Background(), p.dir)
+	must(p.t, err)
+	p.Server = pg
+}
+
+// postmaster is its first process. SIGQUIT to it ends all at once, as an immediate shutdown
+// or a crash does.
+func (p *mortalPostgres) postmaster() int {
+	p.t.Helper()
+	b, err := os.ReadFile(filepath.Join(p.dir, "postgres", "data", "postmaster.pid"))
+	must(p.t, err)
+	line, _, _ := strings.Cut(string(b), "\n")
+	pid, err := strconv.Atoi(line)
+	must(p.t, err)
+	return pid
+}
+
+// recover starts it again when it has gone.
+func (p *mortalPostgres) recover() {
+	p.t.Helper()
+	must(p.t, p.Stop(context.Background()))
+	p.start()
+}
+
+// TestACrashOfPostgresInACommitIsSettled crashes it when a commit is on its way to it, and
+// when it has committed and not answered. Each turn is there once in the end.
+func TestACrashOfPostgresInACommitIsSettled(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	pg := startPostgres(t)
+	direct := storetest.Open(t, pg.URL())
+	must(t, direct.Migrate(ctx))
+	d := storetest.Seed(t, direct, 1)
+	line := storetest.NewLine(t, pg.URL())
+	s := storetest.Open(t, line.URL)
+	c := storetest.Claim(t, s, d.Trajectories[0].ID, "w")
+	const turns = 6
+	for n := 1; n <= turns; n++ {
+		crashed, pid := make(chan error, 1), pg.postmaster()
+		where, done := storetest.BeforeAnswer, false
+		if n%2 == 0 {
+			where = storetest.BeforeRequest
+		}
+		line.CutAt(where, func(_ int, sql string) bool {
+			if done || sql != "commit; " {
+				return false
+			}
+			done = true
+			go func() { crashed <- syscall.Kill(pid, syscall.SIGQUIT) }() // at the same time as the commit
+			return n%3 != 0                                               // else it is Postgres alone that breaks the line
+		})
+		committed := make(chan error)
+		go func() { committed <- s.CommitTurn(ctx, c.Fence, storetest.Turn(c, n, nil)) }()
+		must(t, <-crashed)
+		pg.recover()
+		if err := <-committed; err != nil {
+			t.Fatalf("turn %d: %v", n, err)
+		}
+	}
+	line.CutAt(0, nil)
+	if n := value[int](t, direct, "SELECT count(*) FROM turns"); n != turns {
+		t.Errorf("%d turns, not %d", n, turns)
+	}
+}
+
+func TestARestartOfPostgresLosesNoTurn(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	pg := startPostgres(t)
 	s := storetest.Open(t, pg.URL())
 	must(t, s.Migrate(ctx))
 	d := storetest.Seed(t, s, 1)
@@ -28,13 +117,7 @@ func TestARestartOfPostgresLosesNoTurn(t *testing.T) {
 	must(t, pg.Stop(ctx)) // every connection of the pool is dead now
 	committed := make(chan error)
 	go func() { committed <- s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 2, nil)) }()
-	pg, err = localpg.Start(ctx, dir)
-	must(t, err)
-	t.Cleanup(func() {
-		stop, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		must(t, pg.Stop(stop))
-	})
+	pg.start()
 	must(t, <-committed)
 	must(t, s.SettleLabel(ctx, c.Fence, 1, storetest.Had(c.Teacher.ID, "late")))
 	if n := value[int](t, s, "SELECT count(*) FROM turns"); n != 2 {

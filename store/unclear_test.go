@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,11 +23,11 @@ func TestAnUnclearCommitIsSettledByItsKey(t *testing.T) {
 	s := storetest.Open(t, l.URL)
 	c := storetest.Claim(t, s, d.Trajectories[0].ID, "w")
 
-	cut := func(what string, write func() error) {
+	cutAt := func(statement, what string, write func() error) {
 		t.Helper()
 		armed := true
 		l.CutAt(storetest.BeforeAnswer, func(_ int, sql string) bool {
-			now := armed && sql == "commit; "
+			now := armed && strings.Contains(sql, statement)
 			armed = armed && !now
 			return now
 		})
@@ -37,11 +38,12 @@ func TestAnUnclearCommitIsSettledByItsKey(t *testing.T) {
 			t.Fatalf("%s: the line was not cut", what)
 		}
 	}
+	cut := func(what string, write func() error) { t.Helper(); cutAt("commit; ", what, write) }
 	label := storetest.Had(c.Teacher.ID, "late")
 	cut("turn 1", func() error { return s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, nil)) })
 	cut("turn 2", func() error { return s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 2, nil)) })
 	cut("label", func() error { return s.SettleLabel(ctx, c.Fence, 1, label) })
-	cut("renewal", func() error { return renew(s, c.Fence) })
+	cutAt("SET lease_until", "renewal", func() error { return renew(s, c.Fence) })
 	cut("ending", func() error { return s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish}) })
 	cut("verifying", func() error { return s.BeginVerifying(ctx, c.Fence) })
 	cut("verdict", func() error { return s.Finish(ctx, c.Fence, relabel.Verdict{Reason: "empty_patch"}) })

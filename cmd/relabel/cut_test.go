@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"os"
-	"strings"
 	"testing"
 
 	"relabel/store/storetest"
@@ -38,12 +37,7 @@ const stride = 25
 func cutEverywhere(t *testing.T, where storetest.Cut) {
 	database := storetest.Schema(t)
 	m, line := newMortalOn(t, database), storetest.NewLine(t, database)
-	m.queue()
-	m.roll(0, false)
-	want := m.outcome()
-	if !strings.Contains(want, "done finish") || !strings.Contains(want, "true resolved") {
-		t.Fatalf("undisturbed: %s", want)
-	}
+	want, _ := m.undisturbed()
 	m.through = storetest.Open(t, line.URL)
 	apart := stride
 	if os.Getenv("RELABEL_CUT_ONCE") != "" {
@@ -52,7 +46,7 @@ func cutEverywhere(t *testing.T, where storetest.Cut) {
 	for n, cut := 1, ""; n <= apart && !t.Failed(); n++ {
 		m.queue()
 		line.CutAt(where, func(k int, _ string) bool { return k >= n && (k-n)%apart == 0 })
-		m.left, m.dead = 0, false // nobody kills it
+		m.arm(moment{}, nil) // nobody kills it
 		err := m.work(context.Background())
 		cut = line.WasCut()
 		if err != nil || m.outcome() != want || m.attempts() != 1 {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os/exec"
 	"strings"
 	"sync"
@@ -32,21 +31,39 @@ type mortal struct {
 	db      *store.Store
 	through *store.Store // by which the worker has the database
 	host    *faketest.Host
+	script  *script
 	models  string // base URL
 	mu      sync.Mutex
-	left    int
-	after   bool
+	at      moment
+	seen    map[string]int // how often which operation was begun
 	dead    bool
-	op      string
 	die     context.CancelFunc
 	run     relabel.ID
 	claimed relabel.ID
+}
+
+// moment is when a worker dies: before its k-th operation of a name, or when that took
+// place; "" is for operations of any name. The zero moment never comes.
+type moment struct {
+	op    string
+	k     int
+	after bool
+}
+
+func (at moment) String() string {
+	if at.after {
+		return fmt.Sprintf("after %s %d", at.op, at.k)
+	}
+	return fmt.Sprintf("before %s %d", at.op, at.k)
 }
 
 func newMortal(t *testing.T) *mortal {
 	t.Helper()
 	return newMortalOn(t, storetest.Schema(t))
 }
+
+// mortalExecutors act in its trajectory.
+const mortalExecutors = "sTsssT"
 
 // newMortalOn makes one on an empty database.
 func newMortalOn(t *testing.T, database string) *mortal {
@@ -64,15 +81,14 @@ func newMortalOn(t *testing.T, database string) *mortal {
 	m.host.Prepare = func(_, workdir string) error {
 		return exec.Command("cp", "-a", repository+"/.", workdir).Run()
 	}
-	server := httptest.NewServer(http.HandlerFunc(answerByScript))
-	t.Cleanup(server.Close)
-	m.models = server.URL + "/v1"
+	m.script = newScript()
+	m.models = listenFor(t, m.script) + "/v1"
 	return m
 }
 
-// script is what both models do at turn k, from 0: a failing command, several calls, a
+// acts are what both models do at turn k, from 0: a failing command, several calls, a
 // call that cannot be understood, no call, the edit that solves the task, finish.
-var script = []string{
+var acts = []string{
 	`{"content":"A","tool_calls":[{"id":"x","type":"function","function":{"name":"execute_bash","arguments":"{\"command\": \"echo a >> log; false\"}"}}]}`,
 	`{"content":"B","tool_calls":[{"id":"x","type":"function","function":{"name":"execute_bash","arguments":"{\"command\": \"cat log\"}"}},{"id":"y","type":"function","function":{"name":"execute_bash","arguments":"{\"command\": \"echo b >> log; exit 3\"}"}}]}`,
 	`{"content":"C","tool_calls":[{"id":"x","type":"function","function":{"name":"execute_bash","arguments":"{\"command\": "}}]}`,
@@ -81,9 +97,40 @@ var script = []string{
 	`{"content":"F","tool_calls":[{"id":"x","type":"function","function":{"name":"finish","arguments":"{\"message\": \"done\"}"}}]}`,
 }
 
-// answerByScript answers a state by the number of actions in it. The teacher is slow, so
-// that labels come late.
-func answerByScript(w http.ResponseWriter, r *http.Request) {
+// script answers a state by the number of actions in it. The teacher's label of a student's
+// turn comes late in any case: when the next turn was begun.
+type script struct {
+	mu    sync.Mutex
+	begun []chan struct{} // by turn, closed when somebody was asked for its action
+}
+
+func newScript() *script { s := &script{}; s.again(); return s }
+
+// again is for another trajectory: none of its turns was begun.
+func (s *script) again() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun = make([]chan struct{}, len(acts)+1)
+	for k := range s.begun {
+		s.begun[k] = make(chan struct{})
+	}
+}
+
+// begin notes that turn k, from 0, was begun, and returns what says so of the next one.
+func (s *script) begin(k int, acts bool) (next <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.begun[k]:
+	default:
+		if acts {
+			close(s.begun[k])
+		}
+	}
+	return s.begun[k+1]
+}
+
+func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		Model    string
 		Messages []struct{ Role string }
@@ -98,45 +145,54 @@ func answerByScript(w http.ResponseWriter, r *http.Request) {
 			k++
 		}
 	}
-	if q.Model == "teacher" {
+	labels := q.Model == "teacher" && mortalExecutors[k] == 's'
+	if next := s.begin(k, !labels); labels {
 		select {
-		case <-time.After(40 * time.Millisecond):
+		case <-next:
 		case <-r.Context().Done():
 			return
 		}
 	}
-	message := strings.Replace(script[k], `"content":"`, `"role":"assistant","content":"`+q.Model+" ", 1)
+	message := strings.Replace(acts[k], `"content":"`, `"role":"assistant","content":"`+q.Model+" ", 1)
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"id":"c","object":"chat.completion","model":%q,"choices":[{"index":0,"message":%s,"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`, q.Model, message)
 }
 
-// strike kills the worker at its n-th operation, before it or when it took place.
-func (m *mortal) strike(op string, after bool) error {
+// begin counts an operation, and kills the worker if this is its moment.
+func (m *mortal) begin(op string) (k, of int, err error) {
+	m.mu.Lock()
+	m.seen[op]++
+	m.seen[""]++
+	k, of = m.seen[op], m.seen[""]
+	m.mu.Unlock()
+	return k, of, m.strike(op, k, of, false)
+}
+
+// strike kills the worker if this is its moment.
+func (m *mortal) strike(op string, k, of int, after bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.dead {
 		return context.Canceled
 	}
-	if after != m.after {
+	if now := (moment{op, k, after}); m.at != now && m.at != (moment{"", of, after}) {
 		return nil
 	}
-	if m.left--; m.left != 0 {
-		return nil
-	}
-	m.dead, m.op = true, op
+	m.dead = true
 	m.die()
 	return context.Canceled
 }
 
 // do does an operation of a worker that may be killed before or after it.
 func (m *mortal) do(op string, operation func() error) error {
-	if err := m.strike(op, false); err != nil {
+	k, of, err := m.begin(op)
+	if err != nil {
 		return err
 	}
 	if err := operation(); err != nil {
 		return err
 	}
-	return m.strike(op, true)
+	return m.strike(op, k, of, true)
 }
 
 // mortalStore is the store of a worker that may be killed.
@@ -241,7 +297,7 @@ func (m *mortal) world() mixer.World {
 	verifier := verify.New(m.host)
 	return mixer.World{
 		Start: func(ctx context.Context, c relabel.Claim) (e mixer.Episode, err error) {
-			if err := m.strike("Start", false); err != nil {
+			if _, _, err := m.begin("Start"); err != nil {
 				return nil, err
 			}
 			if e, err = openhands.Start(ctx, m.host, c); err != nil {
@@ -276,23 +332,31 @@ func (m *mortal) queue() {
 	}
 	d := storetest.SeedWith(m.t, m.db, 1, func(d *storetest.Seeded) {
 		d.Run.Prompts = openhands.DefaultPrompts()
-		d.Trajectories[0].Executors = "sTsssT"
+		d.Trajectories[0].Executors = mortalExecutors
 		d.Run.Limits.MaxTurns = 6
 	})
 	m.run, m.claimed = d.Run.ID, d.Trajectories[0].ID
+	m.script.again()
 }
 
-// roll rolls the trajectory out with a worker that dies at operation n, 0 for never, and
-// lets its lease run out. It returns the operation.
-func (m *mortal) roll(n int, after bool) string {
+// roll rolls the trajectory out with a worker that dies at a moment, and lets its lease run
+// out. It reports whether the moment came.
+func (m *mortal) roll(at moment) (died bool) {
 	ctx, die := context.WithCancel(context.Background())
 	defer die()
-	m.left, m.after, m.dead, m.op, m.die = n, after, false, "", die
+	m.arm(at, die)
 	if err := m.work(ctx); err != nil && !m.dead {
 		m.t.Errorf("a worker that was not killed: %v", err)
 	}
 	m.lapse()
-	return m.op
+	return m.dead
+}
+
+// arm sets the moment at which the next worker dies.
+func (m *mortal) arm(at moment, die context.CancelFunc) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at, m.seen, m.dead, m.die = at, map[string]int{}, false, die
 }
 
 // work rolls the trajectory out.
