@@ -207,6 +207,14 @@ CREATE TRIGGER exports_told AFTER UPDATE OF state ON exports
 CREATE TRIGGER runs_told AFTER UPDATE OF paused ON runs -- not where a person paused it, who knows
     FOR EACH ROW WHEN (OLD.paused IS NULL AND NEW.paused->>'reason' <> 'user') EXECUTE FUNCTION tell_webhook();
 
+-- A job that is to be worked at once is due by this clock, whatever its inserter's says: the
+-- queue's own client writes the time of its machine. The trigger is made with the queue's tables.
+CREATE FUNCTION due_at_once() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.scheduled_at := now();
+    RETURN NEW;
+END $$;
+
 -- Images that relabel pulled, and may remove again to make room: those of others are not
 -- here. engine is what a Docker engine calls itself, whatever the address.
 CREATE TABLE pulled_images (

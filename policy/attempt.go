@@ -17,10 +17,11 @@ type question struct {
 	arrived  uint64
 
 	tries   int
-	last    outcome        // of the try before; "" before the first
-	spent   int            // tries that used up a retry
-	lost    map[string]int // tries in a row that did not reach the server, by address
-	trouble time.Time      // since when it waits for an endpoint that is busy or down; zero: it does not
+	last    outcome         // of the try before; "" before the first
+	spent   int             // tries that used up a retry
+	failed  map[outcome]int // of these, by how they ended
+	lost    map[string]int  // tries in a row that did not reach the server, by address
+	trouble time.Time       // since when it waits for an endpoint that is busy or down; zero: it does not
 }
 
 // attempt is one try, and the wait for its place.
@@ -136,8 +137,12 @@ func (q *question) settle(a attempt, patience time.Duration, retries int) (again
 			return true
 		}
 	}
+	if q.failed == nil {
+		q.failed = map[outcome]int{}
+	}
 	q.spent++
-	return q.spent <= min(a.fail.retries, retries)
+	q.failed[a.fail.outcome]++
+	return q.spent <= retries && q.failed[a.fail.outcome] <= a.fail.retries
 }
 
 // waited takes the wait for a place out of the call's trouble: it is the others' doing,

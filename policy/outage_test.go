@@ -275,3 +275,33 @@ func TestASlowServerUsesUpRetries(t *testing.T) {
 		}
 	})
 }
+
+// TestA500IsTriedOnceMoreWhateverWentBefore: a first 500 after other trouble is the first
+// all the same, and a second one ends the call.
+func TestA500IsTriedOnceMoreWhateverWentBefore(t *testing.T) {
+	for _, c := range []struct {
+		last string
+		tell func(http.ResponseWriter, *http.Request)
+		code relabel.Code
+	}{
+		{"an answer", good, ""},
+		{"another 500", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, relabel.CodeEndpoint},
+	} {
+		bubble(t, func(t *testing.T) {
+			tries := 0
+			b := open(t, func(w http.ResponseWriter, r *http.Request) {
+				switch tries++; tries {
+				case 1, 2:
+					_, _ = w.Write([]byte("<html>welcome</html>"))
+				case 3:
+					w.WriteHeader(500)
+				default:
+					c.tell(w, r)
+				}
+			}, func(p *relabel.Policy) { p.Limits.Retries = 5 })
+			if _, err := b.Complete(t.Context(), hello()); relabel.CodeOf(err) != c.code || tries != 4 {
+				t.Errorf("%s after garbage and a 500: %v, %d tries", c.last, err, tries)
+			}
+		})
+	}
+}

@@ -122,6 +122,16 @@ func (s *Store) migrateRiver(ctx context.Context) error {
 		}
 		return classify(err)
 	}
-	_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	if _, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return classify(err)
+	}
+	_, err = s.pool.Exec(ctx, dueTrigger)
 	return classify(err)
 }
+
+// dueTrigger makes jobs due by Postgres's clock.
+const dueTrigger = `DO $$ BEGIN
+	IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'relabel_due' AND tgrelid = 'river_job'::regclass) THEN
+		CREATE TRIGGER relabel_due BEFORE INSERT ON river_job FOR EACH ROW WHEN (NEW.state = 'available') EXECUTE FUNCTION due_at_once();
+	END IF;
+END $$`

@@ -41,6 +41,7 @@ type Store struct {
 	heart  *pgxpool.Pool // for Look and Renew
 	schema string
 	jobs   *river.Client[pgx.Tx] // inserts only
+	clock  Clock
 }
 
 // Open connects to the Postgres at url, in the schema that the url's search_path names
@@ -83,7 +84,12 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, classify(err)
 	}
-	return &Store{pool: pool, heart: heart, schema: schema, jobs: jobs}, nil
+	s := &Store{pool: pool, heart: heart, schema: schema, jobs: jobs}
+	if err := s.ReadClock(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // heartPool opens nothing until it is used. Its statements are transactions by

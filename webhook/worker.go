@@ -29,7 +29,8 @@ type Config struct {
 	Store Store
 	// Secret returns a secret's value by its name; CodeSecretMissing where there is none.
 	Secret  func(name string) (string, error)
-	Pauses  []time.Duration // between tries; nil: Pauses
+	Pauses  []time.Duration  // between tries; nil: Pauses
+	Now     func() time.Time // by the queue's clock; nil: time.Now
 	Log     zerolog.Logger
 	Version string
 }
@@ -46,6 +47,9 @@ func NewWorker(config Config) *Worker {
 	if config.Pauses == nil {
 		config.Pauses = Pauses
 	}
+	if config.Now == nil {
+		config.Now = time.Now
+	}
 	return &Worker{Config: config, client: &http.Client{
 		Timeout: sendLimit,
 		// The address is the operator's choice; where it would lead on to is not.
@@ -56,7 +60,7 @@ func NewWorker(config Config) *Worker {
 // NextRetry spreads the tries, so that receivers that were away are not met by all that
 // waited at once.
 func (w *Worker) NextRetry(job *river.Job[relabel.DeliveryJob]) time.Time {
-	return time.Now().Add(w.pause(job.Attempt))
+	return w.Now().Add(w.pause(job.Attempt))
 }
 
 // pause is what lies between a try and the next.

@@ -25,7 +25,7 @@ type unruly struct {
 	rages  bool
 	silent time.Time           // until when it is away
 	times  map[int64][]request // by the request's seed, which names its turn and role
-	last   map[int64]int       // what went wrong with it last
+	broke  map[int64]bool      // it was answered with a 500
 	wakes  []time.Time         // when a stopped worker went on
 }
 
@@ -37,7 +37,7 @@ type request struct {
 
 func newUnruly(t *testing.T, l *lab, seed uint64) *unruly {
 	t.Helper()
-	u := &unruly{random: rand.New(rand.NewPCG(seed, 2)), rages: true, times: map[int64][]request{}, last: map[int64]int{}}
+	u := &unruly{random: rand.New(rand.NewPCG(seed, 2)), rages: true, times: map[int64][]request{}, broke: map[int64]bool{}}
 	u.models = newModels(t, l, scripted.Config{})
 	u.models.url = listenFor(t, u) + "/v1"
 	return u
@@ -120,13 +120,13 @@ func (u *unruly) receive(model string, seed int64) (n int, delay time.Duration, 
 	if silent || u.random.IntN(100) < 6 {
 		fault = 1 + u.random.IntN(len(faults)-1)
 	}
-	if fault == faultBroken && u.last[seed] == faultBroken {
-		fault = faultHang // a second 500 in a row is taken for the request's own fault, and fails it
+	if fault == faultBroken && u.broke[seed] {
+		fault = faultHang // a second 500 is taken for the request's own fault, and fails it
 	}
 	if silent && fault != faultHang {
 		delay = 0
 	}
-	u.last[seed] = fault
+	u.broke[seed] = u.broke[seed] || fault == faultBroken
 	return n, delay, fault
 }
 

@@ -81,7 +81,7 @@ func apart(t *testing.T, shift time.Duration) {
 		t.Fatalf("Postgres's clock is off by %s", time.Until(now))
 	}
 	b.seed(t, m.teacher())
-	first, second := crew.start(t, "worker"), crew.start(t, "worker")
+	first, second := crew.start(t, "worker").tellOnFailure(), crew.start(t, "worker").tellOnFailure()
 	iteration := b.start(t, b.run(t, "apart", nil), b.policy(t, m.student("0.9")), map[string]any{"beta": 1, "generations": 2})
 	for _, j := range b.finish(t, iteration).trajectories {
 		if j.State != relabel.Done || j.Attempt != 1 {

@@ -102,7 +102,7 @@ func TestAWorkerKilledAtAnyCallToTheEngineLeavesNothing(t *testing.T) {
 			})
 		}
 	}
-	last := l.start(t, "worker")
+	last := l.start(t, "worker").tellOnFailure()
 	for _, j := range b.finish(t, iteration).trajectories {
 		if j.State != relabel.Done || j.Resolved == nil || !*j.Resolved {
 			t.Errorf("%s is %s, resolved %v: %s", j.InstanceID, j.State, j.Resolved, j.FailureDetail)

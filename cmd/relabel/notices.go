@@ -45,7 +45,7 @@ func (f siteFlags) announce(ctx context.Context, db *database, address string) e
 
 // newTeller delivers what webhooks are told.
 func newTeller(db *database, f secretFlags, log zerolog.Logger) *webhook.Worker {
-	return webhook.NewWorker(webhook.Config{Store: db.Store, Secret: policy.Secrets{Dir: f.Secrets}.Find, Log: log, Version: version})
+	return webhook.NewWorker(webhook.Config{Store: db.Store, Now: db.Clock().Now, Secret: policy.Secrets{Dir: f.Secrets}.Find, Log: log, Version: version})
 }
 
 // purgeLoop deletes events that are older than keep.

@@ -188,6 +188,16 @@ func (p place) serve(t testing.TB, args ...string) (*process, *client) {
 	return r, c
 }
 
+// tellOnFailure has it say what it said where the test fails.
+func (r *process) tellOnFailure() *process {
+	r.t.Cleanup(func() {
+		if r.t.Failed() {
+			r.t.Logf("relabel %v said:\n%s", r.cmd.Args[1:], r.said.String())
+		}
+	})
+	return r
+}
+
 // signal sends a signal, waits for the end and returns the exit code, -1 where a signal
 // ended it.
 func (r *process) signal(s syscall.Signal) int {

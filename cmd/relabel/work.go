@@ -11,6 +11,7 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 	"github.com/rs/zerolog"
 
 	"relabel"
@@ -150,7 +151,19 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 func newQueue(s *store.Store, name string, workers *river.Workers, queues map[string]river.QueueConfig) (*river.Client[pgxTx], error) {
 	return river.NewClient(riverpgxv5.New(s.Pool()), &river.Config{
 		Schema: s.Schema(), Queues: queues, Workers: workers, JobTimeout: -1, ID: name, Logger: riverLog(),
+		// Jobs are put off by Postgres's clock; the field is called after its other use.
+		Test: river.TestConfig{Time: s.Clock()}, RetryPolicy: retryBy{clock: s.Clock()},
 	})
+}
+
+// retryBy is the queue's own policy by Postgres's clock.
+type retryBy struct {
+	usual river.DefaultClientRetryPolicy
+	clock *store.Clock
+}
+
+func (r retryBy) NextRetry(job *rivertype.JobRow) time.Time {
+	return r.clock.Now().Add(time.Until(r.usual.NextRetry(job)))
 }
 
 // newWorker says who this process is to the others.
@@ -223,7 +236,7 @@ func keep(l envs.Labels, live map[relabel.ID]int) bool {
 // look says that this process lives and sees to what others left.
 func (w *work) look(ctx context.Context) error {
 	w.sayDisk()
-	return errors.Join(w.db.SeeWorker(ctx, w.seen()), w.recover(ctx))
+	return errors.Join(w.db.SeeWorker(ctx, w.seen()), w.db.ReadClock(ctx), w.recover(ctx))
 }
 
 // seen is this process as the others are to see it.
