@@ -1,0 +1,66 @@
+// Package pack puts rows into bins of a fixed capacity, so that a trainer pads nothing.
+package pack
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Item is what is packed: a sequence, or a tree.
+type Item struct {
+	Length  int // tokens that it takes in a bin
+	Longest int // tokens of its longest way from root to leaf: positions that the model needs; Length for a sequence
+}
+
+// Limits are the capacity of a bin and, apart from it, the longest way in a bin, both in
+// tokens: a model of 32k positions may train on bins of 128k.
+type Limits struct{ Bin, Path int }
+
+// Pack puts the items into bins by best-fit-decreasing: the longest item first, each into
+// the fullest bin that has room, else into a new one. It returns the numbers of the items
+// in each bin, and of those that are over a limit alone, which are in none. Equal items
+// go by their number and equal bins by theirs, so the same items give the same bins. It
+// takes O(n log n + Bin) time for n items.
+func Pack(items []Item, limits Limits) (bins [][]int, over []int) {
+	order := make([]int, 0, len(items))
+	for i, it := range items {
+		if it.Length > limits.Bin || it.Longest > limits.Path {
+			over = append(over, i)
+		} else {
+			order = append(order, i)
+		}
+	}
+	if len(order) == 0 {
+		return nil, over
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(items[b].Length, items[a].Length), cmp.Compare(a, b))
+	})
+	open := newRooms(limits.Bin)
+	for _, i := range order {
+		length := items[i].Length
+		bin, room := open.take(length)
+		if bin < 0 {
+			bin, room = len(bins), limits.Bin
+			bins = append(bins, nil)
+		}
+		bins[bin] = append(bins[bin], i)
+		open.put(bin, room-length)
+	}
+	return bins, over
+}
+
+// Fill is how full bins are: tokens in them by tokens that they could hold, from 0 to 1.
+// It is 1 for no bins.
+func Fill(items []Item, bins [][]int, capacity int) float64 {
+	if len(bins) == 0 {
+		return 1
+	}
+	tokens := 0
+	for _, bin := range bins {
+		for _, i := range bin {
+			tokens += items[i].Length
+		}
+	}
+	return float64(tokens) / (float64(capacity) * float64(len(bins)))
+}

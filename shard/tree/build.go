@@ -1,0 +1,200 @@
+package tree
+
+import (
+	"slices"
+
+	"relabel"
+)
+
+// Turn is a state st and its label ãt as the student's token ids.
+type Turn struct {
+	T int // from 1
+	// State is st without the header of the turn to come: the trunk up to here. For a
+	// served label whose prompt ends with the header's ids it may be the rest of that
+	// prompt, so that the trunk is what the server saw.
+	State []int32
+	// Prompt is st with the header, and Answer is ãt up to and with its stop token. A
+	// turn without a label has neither.
+	Prompt, Answer []int32
+	Labelled       bool
+	ByTeacher      bool      // bt = 1: the teacher's label is what was executed
+	Served         bool      // Prompt and Answer are the student server's own ids
+	Weight         float32   // w(s, a)
+	Weights        []float32 // one for each token of ãt in place of Weight; nil: all Weight
+	Signals
+}
+
+// Trajectory is what Build makes trees of.
+type Trajectory struct {
+	Origin
+	Turns []Turn
+	End   []int32 // the state after the last turn; nil where it is not known
+}
+
+// Build returns the token trees of a trajectory, in the order of turns. They hold every
+// label once:
+//
+//   - in the trunk where header ⊕ ãt is token for token what follows st there, or where a
+//     teacher's label ends its trunk because nothing follows;
+//   - else as a leaf that begins with the header, a teacher's label too;
+//   - else, where st ⊕ header does not begin with st's ids or adds none, as a root of its own.
+//
+// A state that does not begin with the state before it, because the template rewrote
+// history, begins a new root; where only that one state differs and the next goes on
+// from the one before, it gets a root of its own and the trunk goes on. It returns
+// CodeInvalid where a label has no prompt, no token or not one finite weight a token.
+func Build(tr Trajectory, n Normalisation) ([]*Root, error) {
+	origin := tr.Origin // alone: the spans must not keep the states
+	b := builder{Trajectory: tr, normalisation: n, origin: &origin}
+	for i := 0; i < len(tr.Turns); {
+		following, err := b.turn(i)
+		if err != nil {
+			return nil, err
+		}
+		i = following
+	}
+	var roots []*Root
+	for _, r := range b.roots {
+		if r := r.trimmed(); r != nil {
+			r.Number = len(roots)
+			roots = append(roots, r)
+		}
+	}
+	return roots, nil
+}
+
+// builder goes through the turns; open is the root whose trunk goes on, nil for none.
+type builder struct {
+	Trajectory
+	normalisation Normalisation
+	origin        *Origin
+	roots         []*Root
+	open          *Root
+}
+
+// turn puts turn i where it belongs and returns the turn to go on with.
+func (b *builder) turn(i int) (int, error) {
+	turn := &b.Turns[i]
+	if len(turn.State) == 0 { // nothing that a branch could come after
+		b.open = nil
+		return i + 1, b.alone(turn)
+	}
+	if b.open == nil {
+		b.open = b.newRoot()
+	}
+	b.open.trunk = turn.State
+	next := b.next(i)
+	if err := b.label(turn, b.state(next)); err != nil {
+		return 0, err
+	}
+	if next == i+2 { // the state between differs from both its neighbours
+		if err := b.alone(&b.Turns[i+1]); err != nil {
+			return 0, err
+		}
+	}
+	if next < 0 {
+		b.open = nil
+		return i + 1, nil
+	}
+	return next, nil
+}
+
+// state returns the state of turn i, the one after the last turn, or nil.
+func (b *builder) state(i int) []int32 {
+	switch {
+	case i < 0 || i > len(b.Turns):
+		return nil
+	case i == len(b.Turns):
+		return b.End
+	}
+	return b.Turns[i].State
+}
+
+// next returns the turn whose state goes on from that of turn i: the next one, or the one
+// after it where only the next strays; -1 where none does.
+func (b *builder) next(i int) int {
+	here, one, two := b.state(i), b.state(i+1), b.state(i+2)
+	switch {
+	case hasPrefix(one, here):
+		return i + 1
+	case one != nil && hasPrefix(two, here) && !hasPrefix(two, one):
+		return i + 2
+	}
+	return -1
+}
+
+// label puts a turn's label into the open root, whose trunk is st; after is the state
+// that follows in that trunk, or nil.
+func (b *builder) label(turn *Turn, after []int32) error {
+	header := len(turn.Prompt) - len(turn.State)
+	if !turn.Labelled {
+		return nil
+	}
+	if header <= 0 || !hasPrefix(turn.Prompt, turn.State) {
+		return b.alone(turn)
+	}
+	span, err := b.span(turn)
+	if err != nil {
+		return err
+	}
+	branch := slices.Concat(turn.Prompt[len(turn.State):], turn.Answer)
+	switch {
+	case after != nil && hasPrefix(after[len(turn.State):], branch):
+		b.open.trunk = after
+	case after == nil && turn.ByTeacher:
+		b.open.trunk = slices.Concat(turn.State, branch)
+	default:
+		span.Kind = Leaf
+		b.open.leaves = append(b.open.leaves, leaf{at: len(turn.State), ids: branch, span: span})
+		return nil
+	}
+	b.open.spans = append(b.open.spans, span)
+	return nil
+}
+
+// alone gives a labelled turn a root of its own.
+func (b *builder) alone(turn *Turn) error {
+	if !turn.Labelled {
+		return nil
+	}
+	span, err := b.span(turn)
+	if err != nil {
+		return err
+	}
+	r := b.newRoot()
+	r.trunk, r.spans = slices.Concat(turn.Prompt, turn.Answer), []Span{span}
+	return nil
+}
+
+// span is the label of a turn as a span of the trunk.
+func (b *builder) span(turn *Turn) (Span, error) {
+	tokens := len(turn.Answer)
+	if len(turn.Prompt) == 0 || tokens == 0 {
+		return Span{}, relabel.Errorf(relabel.CodeInvalid, "trajectory %s: turn %d has a label without a prompt or without a token", b.origin.Trajectory, turn.T)
+	}
+	for _, s := range [][]float32{turn.TeacherLogprobs, turn.StudentLogprobs, turn.Advantages} {
+		if s != nil && len(s) != tokens {
+			return Span{}, relabel.Errorf(relabel.CodeInvalid, "trajectory %s: turn %d has %d log-probabilities or advantages for %d tokens", b.origin.Trajectory, turn.T, len(s), tokens)
+		}
+	}
+	weights, err := b.normalisation.Weights(turn.Weight, turn.Weights, tokens)
+	if err != nil {
+		return Span{}, relabel.Errorf(relabel.CodeInvalid, "trajectory %s: turn %d: %s", b.origin.Trajectory, turn.T, err)
+	}
+	return Span{Origin: b.origin, Turn: turn.T, Kind: Trunk, Start: len(turn.Prompt), Weights: weights, Served: turn.Served, Signals: turn.Signals}, nil
+}
+
+func (b *builder) newRoot() *Root {
+	r := &Root{Origin: b.origin}
+	b.roots = append(b.roots, r)
+	return r
+}
+
+// hasPrefix reports whether ids begins with prefix; states of a trajectory often share
+// their memory.
+func hasPrefix(ids, prefix []int32) bool {
+	if len(ids) < len(prefix) {
+		return false
+	}
+	return len(prefix) == 0 || &ids[0] == &prefix[0] || slices.Equal(ids[:len(prefix)], prefix)
+}

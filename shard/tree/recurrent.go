@@ -1,0 +1,69 @@
+package tree
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"relabel"
+)
+
+// recurrentNames are the words by which model configurations name layers with a state
+// that goes from token to token, whatever the attention mask says.
+var recurrentNames = regexp.MustCompile(`mamba|ssm|rwkv|recurrent|gated_?delta|delta_?net|linear_attention|lightning|xlstm|retnet|hyena|^conv$|short_?conv`)
+
+// recurrentModels are the model types of transformers whose configuration does not name
+// such layers in words of recurrentNames.
+var recurrentModels = []string{"bamba", "falcon_h1", "granitemoehybrid", "jamba", "kimi_linear", "lfm2", "lfm2_moe", "lfm2_vl", "minimax", "nemotron_h", "plamo2", "qwen3_5", "qwen3_5_moe", "qwen3_next", "zamba", "zamba2"}
+
+// CheckModel refuses tree rows for a model whose config.json (of transformers) speaks of
+// recurrent state: Mamba, GatedDeltaNet and the like would carry one branch's tokens into
+// the next. Such models train on linear or packed rows, one sequence at a time.
+func CheckModel(config []byte) error {
+	var c any
+	if err := json.Unmarshal(config, &c); err != nil {
+		return relabel.Errorf(relabel.CodeInvalid, "the student's config.json cannot be read").Because(err)
+	}
+	if name := recurrent(c); name != "" {
+		return relabel.Errorf(relabel.CodeInvalid, "the student has recurrent state (%s): export linear or packed, not tree", name).On("view")
+	}
+	return nil
+}
+
+// recurrent returns the word that gives a configuration away, or "". It looks at model
+// types, architectures and kinds of layers, in parts such as text_config too.
+func recurrent(config any) string {
+	object, ok := config.(map[string]any)
+	if !ok {
+		return ""
+	}
+	for _, key := range []string{"model_type", "architectures", "layer_types", "layers_block_type", "block_types"} {
+		for _, word := range words(object[key]) {
+			if lower := strings.ToLower(word); slices.Contains(recurrentModels, strings.TrimSuffix(lower, "_text")) || recurrentNames.MatchString(lower) {
+				return word
+			}
+		}
+	}
+	for _, key := range []string{"text_config", "llm_config", "language_config", "thinker_config"} {
+		if word := recurrent(object[key]); word != "" {
+			return word
+		}
+	}
+	return ""
+}
+
+// words returns a string, or the strings of a list.
+func words(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var out []string
+		for _, e := range v {
+			out = append(out, words(e)...)
+		}
+		return out
+	}
+	return nil
+}
