@@ -71,7 +71,7 @@ func (x *Exporter) build(ctx context.Context, e relabel.Export, dir string) erro
 	}
 	defer left.file.Close()
 	b := &builder{run: run, sel: e.Selection, left: left, tools: string(relabel.AppendTools(nil, run.Prompts.Tools)),
-		out: parquet.NewWriter[messagesRow](dir, messagesView, "none", x.Version)}
+		out: parquet.NewWriter[messagesRow](dir, parquet.Layout{View: messagesView, LossMask: "none"}, x.Version)}
 	defer b.out.Abort()
 	for tr, err := range x.Store.ExportTrajectories(ctx, e.Selection) {
 		if err == nil {
@@ -139,7 +139,7 @@ func (b *builder) trajectory(tr relabel.ExportTrajectory) error {
 			}
 		} else {
 			b.from.add(tr)
-			if err := b.out.Write(row, row.size()); err != nil {
+			if err := b.out.Write(row, parquet.Size{Bytes: row.size()}); err != nil {
 				return err
 			}
 		}

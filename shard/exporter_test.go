@@ -49,8 +49,8 @@ func readManifest(t testing.TB, dir string) (m Manifest) {
 	return m
 }
 
-// tree maps each file below dir to its content.
-func tree(t testing.TB, dir string) map[string]string {
+// folder maps each file below dir to its content.
+func folder(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
@@ -74,7 +74,7 @@ func TestTheSameSnapshotGivesTheSameBytes(t *testing.T) {
 	for _, name := range []string{"one", "two"} {
 		s := newFixedStore(list...)
 		s.newExport(name, relabel.ExportSelection{Aggregated: true, Submitted: true})
-		trees = append(trees, tree(t, export(t, s, newTestExporter(t, s)).Directory))
+		trees = append(trees, folder(t, export(t, s, newTestExporter(t, s)).Directory))
 	}
 	if len(trees[0]) != 4 || !maps.Equal(trees[0], trees[1]) {
 		t.Errorf("files %v and %v differ", slices.Sorted(maps.Keys(trees[0])), slices.Sorted(maps.Keys(trees[1])))
@@ -131,7 +131,7 @@ func TestStatesOfFailedAndCancelledTrajectoriesAreCountedApart(t *testing.T) {
 	if !maps.Equal(e.LeftOut, want) || e.Rows != 2 || !maps.Equal(readManifest(t, e.Directory).LeftOut, want) {
 		t.Errorf("%d rows, left out %v, want 2, %v", e.Rows, e.LeftOut, want)
 	}
-	files := tree(t, e.Directory)
+	files := folder(t, e.Directory)
 	for _, line := range []string{
 		`{"reason":"trajectory_failed","trajectory":"` + failed.Trajectory.ID.String() + `","instance_id":"task-2","turn":null,"states":5,"detail":"endpoint"}`,
 		`{"reason":"trajectory_failed","trajectory":"` + early.Trajectory.ID.String() + `","instance_id":"task-4","turn":null,"states":0,"detail":"image_missing"}`,
@@ -212,7 +212,7 @@ func TestNothingIsSeenOfAnExportThatBreaksOff(t *testing.T) {
 
 func TestARetryAfterACrashCleansUpAndGivesTheSameBytes(t *testing.T) {
 	whole := newFixedStore(someTrajectory(1, 0, 5))
-	want := tree(t, export(t, whole, newTestExporter(t, whole)).Directory)
+	want := folder(t, export(t, whole, newTestExporter(t, whole)).Directory)
 
 	s := newFixedStore(someTrajectory(1, 0, 5))
 	x := newTestExporter(t, s)
@@ -224,7 +224,7 @@ func TestARetryAfterACrashCleansUpAndGivesTheSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := export(t, s, x)
-	if got := tree(t, e.Directory); !maps.Equal(got, want) {
+	if got := folder(t, e.Directory); !maps.Equal(got, want) {
 		t.Error("the retry gave other bytes")
 	}
 	if left, _ := os.ReadDir(x.Root); len(left) != 1 {
@@ -235,7 +235,7 @@ func TestARetryAfterACrashCleansUpAndGivesTheSameBytes(t *testing.T) {
 	// whatever the database holds by now.
 	s.export.State, s.export.Files, s.list = relabel.ExportRunning, nil, nil
 	again := export(t, s, x)
-	if again.Rows != 5 || len(again.Files) != 4 || !maps.Equal(tree(t, again.Directory), want) {
+	if again.Rows != 5 || len(again.Files) != 4 || !maps.Equal(folder(t, again.Directory), want) {
 		t.Errorf("the published export was not taken over: %+v", again)
 	}
 }
@@ -314,7 +314,7 @@ func TestATryLeavesAnotherThatIsAliveItsFolder(t *testing.T) {
 		t.Error(err)
 	}
 	whole := newFixedStore(s.list...)
-	if want := tree(t, export(t, whole, newTestExporter(t, whole)).Directory); !maps.Equal(tree(t, s.export.Directory), want) {
+	if want := folder(t, export(t, whole, newTestExporter(t, whole)).Directory); !maps.Equal(folder(t, s.export.Directory), want) {
 		t.Error("the two together gave other bytes than one alone")
 	}
 	if left, _ := os.ReadDir(x.Root); len(left) != 1 {

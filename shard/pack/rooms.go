@@ -5,9 +5,9 @@ import "container/heap"
 // rooms finds the bin with the least room that is enough: a segment tree over the amounts
 // of room, whose leaves hold the bins that have just so much.
 type rooms struct {
-	leaves int     // power of two above the capacity
-	count  []int32 // bins below each node; the children of node i are 2i and 2i+1, the root is 1
-	bins   map[int]*numbers
+	leaves int       // power of two above the capacity
+	count  []int32   // bins below each node; the children of node i are 2i and 2i+1, the root is 1
+	bins   []numbers // by amount of room
 }
 
 func newRooms(capacity int) *rooms {
@@ -15,15 +15,12 @@ func newRooms(capacity int) *rooms {
 	for leaves <= capacity {
 		leaves *= 2
 	}
-	return &rooms{leaves: leaves, count: make([]int32, 2*leaves), bins: map[int]*numbers{}}
+	return &rooms{leaves: leaves, count: make([]int32, 2*leaves), bins: make([]numbers, leaves)}
 }
 
 // put notes a bin's room.
 func (r *rooms) put(bin, room int) {
-	if r.bins[room] == nil {
-		r.bins[room] = &numbers{}
-	}
-	heap.Push(r.bins[room], bin)
+	heap.Push(&r.bins[room], bin)
 	r.add(room, 1)
 }
 
@@ -34,7 +31,7 @@ func (r *rooms) take(length int) (bin, room int) {
 	if room < 0 {
 		return -1, 0
 	}
-	bin = heap.Pop(r.bins[room]).(int)
+	bin = heap.Pop(&r.bins[room]).(int)
 	r.add(room, -1)
 	return bin, room
 }

@@ -13,14 +13,34 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
 // MaxRow is the largest row, in bytes before compression. A row group holds any row up
-// to it, however badly it compresses.
+// to it, however badly it compresses. It is half a million tokens in a token view.
 const MaxRow = 12 << 20
+
+// Layout says what the files of a view are like.
+type Layout struct {
+	View     string   // folder of the files, and relabel.view
+	LossMask string   // relabel.loss_mask, how loss_mask is aligned: token, rolled-1 or none
+	Infix    string   // stands in names before .parquet: "" or ".idx"
+	First    int      // number of the first file
+	Without  []string // columns of the row type that the files do not have
+	Page     int      // bytes of a column's page, before compression; 0: 8 MiB
+}
+
+// Size is what a row adds to its file.
+type Size struct {
+	Bytes      int64 // before compression; at most MaxRow
+	Tokens     int   // ids, padding among them; 0 in the messages view
+	Supervised int   // ids with a label
+}
 
 // limits bound row groups and files, in bytes.
 type limits struct {
@@ -41,47 +61,67 @@ type File struct {
 	SHA256 string // hex
 	Bytes  int64
 	Rows   int
+
+	Tokens, SupervisedTokens int // sums of Size's
 }
 
 // Writer writes rows of type R, a struct with parquet tags, to numbered files in the
 // view's folder. Memory does not grow with the rows. It is for one goroutine.
 type Writer[R any] struct {
-	root, view, lossMask, version string
-	limits                        limits
+	root, version string
+	layout        Layout
+	limits        limits
 
 	files []File
 	out   *output
 	rows  *parquet.GenericWriter[R]
-	count int   // rows in the open file
+	sum   File  // rows and tokens of the open file
 	start int64 // rows.Size() when the open row group began
 	raw   int64 // bytes in the open row group, before compression
 }
 
-// NewWriter returns a Writer for root/view/NNNNN.parquet. lossMask says how the view's
-// loss_mask is aligned: token, rolled-1 or none. Nothing is made before the first row.
-func NewWriter[R any](root, view, lossMask, version string) *Writer[R] {
-	return &Writer[R]{root: root, view: view, lossMask: lossMask, version: version, limits: shardLimits}
+// NewWriter returns a Writer for root/<view>/NNNNN.parquet. version is relabel's. Nothing
+// is made before the first row.
+func NewWriter[R any](root string, layout Layout, version string) *Writer[R] {
+	w := &Writer[R]{root: root, layout: layout, version: version, limits: shardLimits}
+	if layout.Page > 0 {
+		w.limits.page = layout.Page
+	}
+	return w
 }
 
-// Write adds a row of size bytes, at most MaxRow, before compression.
-func (w *Writer[R]) Write(row R, size int64) error {
-	if size > MaxRow {
-		return fmt.Errorf("a row of %d bytes is over %d", size, int64(MaxRow))
+// Write adds a row. The row's memory is free for the next one afterwards.
+func (w *Writer[R]) Write(row R, size Size) error {
+	if size.Bytes > MaxRow {
+		return fmt.Errorf("a row of %d bytes is over %d", size.Bytes, int64(MaxRow))
 	}
 	if w.rows == nil {
 		if err := w.open(); err != nil {
 			return err
 		}
 	}
-	if err := w.makeRoom(size); err != nil {
+	if err := w.makeRoom(size.Bytes); err != nil {
 		return err
 	}
 	if _, err := w.rows.Write([]R{row}); err != nil {
 		return err
 	}
-	w.raw += size
-	w.count++
+	w.raw += size.Bytes
+	w.sum.Rows++
+	w.sum.Tokens += size.Tokens
+	w.sum.SupervisedTokens += size.Supervised
 	return nil
+}
+
+// EndFile ends the file: the next row goes into a new one. Where none is open it makes one
+// without a row, so that as many files can be made as were asked for.
+func (w *Writer[R]) EndFile() error {
+	if w.rows == nil {
+		if err := w.open(); err != nil {
+			return err
+		}
+	}
+	return w.closeFile()
 }
 
 // makeRoom ends the row group, and the file, that the next row would make too large.
@@ -106,33 +146,48 @@ func (w *Writer[R]) makeRoom(size int64) error {
 
 // open begins the next file.
 func (w *Writer[R]) open() error {
-	name := path.Join(w.view, fmt.Sprintf("%05d.parquet", len(w.files)))
+	name := path.Join(w.layout.View, fmt.Sprintf("%05d%s.parquet", w.layout.First+len(w.files), w.layout.Infix))
 	out, err := create(filepath.Join(w.root, filepath.FromSlash(name)))
 	if err != nil {
 		return err
 	}
-	out.name = name
 	options := []parquet.WriterOption{
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}),
 		parquet.PageBufferSize(w.limits.page),
 		parquet.CreatedBy("relabel", w.version, ""),
 		parquet.DataPageStatistics(false),
-		parquet.KeyValueMetadata("relabel.view", w.view),
-		parquet.KeyValueMetadata("relabel.loss_mask", w.lossMask),
+		parquet.KeyValueMetadata("relabel.view", w.layout.View),
+		parquet.KeyValueMetadata("relabel.loss_mask", w.layout.LossMask),
 	}
 	var zero R
-	for _, column := range parquet.SchemaOf(zero).Columns() {
+	tags := without(reflect.TypeOf(zero), w.layout.Without)
+	for _, tag := range tags {
+		options = append(options, tag.(parquet.WriterOption))
+	}
+	for _, column := range parquet.SchemaOf(zero, tags...).Columns() {
 		options = append(options, parquet.SkipPageBounds(column...)) // they would repeat whole states
 	}
 	w.out, w.rows = out, parquet.NewGenericWriter[R](out, options...)
-	w.count, w.start, w.raw = 0, 0, 0
+	w.sum, w.start, w.raw = File{Path: name}, 0, 0
 	return nil
+}
+
+// without returns what takes columns out of a row type's schema, embedded ones too.
+func without(row reflect.Type, columns []string) (tags []parquet.SchemaOption) {
+	for _, f := range reflect.VisibleFields(row) {
+		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+		if slices.Contains(columns, name) {
+			tags = append(tags, parquet.StructTag(`parquet:"-"`, f.Name))
+		}
+	}
+	return tags
 }
 
 func (w *Writer[R]) closeFile() error {
 	err := errors.Join(w.rows.Close(), w.out.finish())
 	if err == nil {
-		w.files = append(w.files, File{Path: w.out.name, SHA256: hex.EncodeToString(w.out.hash.Sum(nil)), Bytes: w.out.bytes, Rows: w.count})
+		w.sum.SHA256, w.sum.Bytes = hex.EncodeToString(w.out.hash.Sum(nil)), w.out.bytes
+		w.files = append(w.files, w.sum)
 	}
 	w.rows, w.out = nil, nil
 	return err
@@ -159,7 +214,6 @@ func (w *Writer[R]) Abort() {
 
 // output is a file that is hashed as it is written.
 type output struct {
-	name  string
 	file  *os.File
 	buf   *bufio.Writer
 	hash  hash.Hash

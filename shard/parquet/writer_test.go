@@ -23,11 +23,11 @@ func (r testRow) size() int64 { return int64(len(r.ID) + len(r.Text) + len(r.Kin
 
 // write writes rows under the limits given and returns the files with their folder.
 func write(t rapid.TB, root string, l limits, rows []testRow) []File {
-	w := NewWriter[testRow](root, "view", "none", "test")
+	w := NewWriter[testRow](root, Layout{View: "view", LossMask: "none"}, "test")
 	w.limits = l
 	defer w.Abort()
 	for _, r := range rows {
-		if err := w.Write(r, r.size()); err != nil {
+		if err := w.Write(r, Size{Bytes: r.size()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -126,8 +126,8 @@ func TestTheLimitsOfShardsHoldForTheLargestRowsThatDoNotCompress(t *testing.T) {
 	for _, f := range write(t, root, shardLimits, rows) {
 		readBack(t, root, f, shardLimits)
 	}
-	w := NewWriter[testRow](root, "other", "none", "test")
-	if err := w.Write(testRow{}, MaxRow+1); err == nil {
+	w := NewWriter[testRow](root, Layout{View: "other"}, "test")
+	if err := w.Write(testRow{}, Size{Bytes: MaxRow + 1}); err == nil {
 		t.Error("a row over MaxRow was taken")
 	}
 	if _, err := os.Stat(filepath.Join(root, "other")); err == nil {
@@ -138,9 +138,9 @@ func TestTheLimitsOfShardsHoldForTheLargestRowsThatDoNotCompress(t *testing.T) {
 func TestAWriterOverwritesNothing(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, shardLimits, []testRow{{"1", "a", "k"}})
-	w := NewWriter[testRow](root, "view", "none", "test")
+	w := NewWriter[testRow](root, Layout{View: "view", LossMask: "none"}, "test")
 	defer w.Abort()
-	if err := w.Write(testRow{}, 0); !os.IsExist(err) {
+	if err := w.Write(testRow{}, Size{}); !os.IsExist(err) {
 		t.Errorf("got %v", err)
 	}
 }

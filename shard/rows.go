@@ -1,0 +1,193 @@
+package shard
+
+import (
+	"relabel/shard/parquet"
+	"relabel/shard/tree"
+)
+
+// unlabelled stands in labels where a token is not supervised (Hugging Face).
+const unlabelled = -100
+
+// The token views, and the columns that their files have only where labels have signals.
+const (
+	linearView = "linear"
+	packedView = "packed"
+	treeView   = "tree"
+
+	teacherLogprobsColumn = "teacher_logprobs"
+	studentLogprobsColumn = "student_logprobs"
+	advantagesColumn      = "advantages"
+)
+
+// tokenColumns are columns of every token view. What is aligned with the ids is never
+// rolled: loss = Σ w · nll with w at the index of its label.
+type tokenColumns struct {
+	RowID       string    `parquet:"row_id"`
+	LossWeights []float32 `parquet:"loss_weights,list"` // w(s, a), normalisation in it; 0 where not supervised
+	Spans       []spanRow `parquet:"spans,list"`        // tile the supervised tokens
+}
+
+// spanRow is the supervised tokens of one label.
+type spanRow struct {
+	Trajectory string   `parquet:"trajectory"`
+	Turn       int32    `parquet:"turn"`
+	Kind       string   `parquet:"kind"` // trunk or leaf
+	Start      int32    `parquet:"start"`
+	Length     int32    `parquet:"length"`
+	Weight     *float32 `parquet:"weight,optional"` // null where it differs by token
+	Iteration  int32    `parquet:"iteration"`
+	Beta       *float32 `parquet:"beta,optional"` // null where executors were drawn by κ
+	IDs        string   `parquet:"ids"`           // rendered or served
+}
+
+// signalColumns are there where the labels have them; 0 where not supervised.
+type signalColumns struct {
+	TeacherLogprobs []float32 `parquet:"teacher_logprobs,list"`
+	StudentLogprobs []float32 `parquet:"student_logprobs,list"`
+	Advantages      []float32 `parquet:"advantages,list"`
+}
+
+// linearRow is one sequence.
+type linearRow struct {
+	tokenColumns
+	InputIDs      []int32 `parquet:"input_ids,list"`
+	Labels        []int32 `parquet:"labels,list"`
+	AttentionMask []int8  `parquet:"attention_mask,list"`
+	LossMask      []int8  `parquet:"loss_mask,list"` // at the index of its label
+	signalColumns
+}
+
+// bareRow is one sequence for loaders that want exactly these columns.
+type bareRow struct {
+	InputIDs      []int32 `parquet:"input_ids,list"`
+	AttentionMask []int8  `parquet:"attention_mask,list"`
+	Labels        []int32 `parquet:"labels,list"`
+}
+
+// packedRow is many sequences in one bin, one after the other.
+type packedRow struct {
+	tokenColumns
+	InputIDs    []int32 `parquet:"input_ids,list"`
+	Labels      []int32 `parquet:"labels,list"`
+	PositionIDs []int32 `parquet:"position_ids,list" parquet-element:",delta"` // from 0 in each sequence
+	SeqLengths  []int32 `parquet:"seq_lengths,list"`
+	SeqStartID  []int32 `parquet:"seq_start_id,list"` // without the end
+	LossMask    []int8  `parquet:"loss_mask,list"`    // rolled by -1 within each sequence
+	signalColumns
+}
+
+// treeRow is many trees in one bin. It has no column that a loader of sequences looks for.
+type treeRow struct {
+	tokenColumns
+	TreeIDs     []int32 `parquet:"tree_ids,list"`
+	TreeLabels  []int32 `parquet:"tree_labels,list"`
+	PositionIDs []int32 `parquet:"position_ids,list" parquet-element:",delta"` // depth
+	SubtreeEnd  []int32 `parquet:"subtree_end,list"`                           // the whole mask
+	NodeStart   []int32 `parquet:"node_start,list"`
+	NodeParent  []int32 `parquet:"node_parent,list"`
+	NodeKind    []int32 `parquet:"node_kind,list"`
+	signalColumns
+}
+
+// labelling is the columns of a row that say what is trained on. It is filled again and
+// again; what is taken from it holds until then.
+type labelling struct {
+	labels     []int32
+	weights    []float32
+	spans      []spanRow
+	signals    signalColumns
+	supervised int
+}
+
+// begin makes n tokens, none of them supervised, with the signals given as columns.
+func (l *labelling) begin(n int, signals []string) {
+	l.labels, l.weights = zeroed(l.labels, n), zeroed(l.weights, n)
+	for i := range l.labels {
+		l.labels[i] = unlabelled
+	}
+	l.spans, l.supervised = l.spans[:0], 0
+	for _, name := range signals {
+		column := l.signals.named(name)
+		*column = zeroed(*column, n)
+	}
+}
+
+// add labels the ids of a span, whose Start is shift less than its place in the row.
+func (l *labelling) add(ids []int32, s tree.Span, shift int, signals []string) {
+	from, to := s.Start+shift, s.End()+shift
+	copy(l.labels[from:to], ids[from:to])
+	copy(l.weights[from:to], s.Weights)
+	l.spans = append(l.spans, newSpanRow(s, from))
+	l.supervised += to - from
+	for _, name := range signals {
+		copy((*l.signals.named(name))[from:to], signalOf(s.Signals, name))
+	}
+}
+
+// columns returns what every token view has.
+func (l *labelling) columns(id string) tokenColumns {
+	return tokenColumns{RowID: id, LossWeights: l.weights, Spans: l.spans}
+}
+
+// size is that of a row whose other lists aligned with the ids have so many in all, of
+// four bytes each in a reader's memory before compression.
+func (l *labelling) size(others int, signals []string) parquet.Size {
+	n := len(l.labels)
+	spans := 0
+	for _, s := range l.spans {
+		spans += 64 + len(s.Trajectory)
+	}
+	return parquet.Size{Bytes: int64(4*n*(2+others+len(signals)) + spans), Tokens: n, Supervised: l.supervised}
+}
+
+// mask sets dst to 1 where there is a label and to 0 elsewhere.
+func (l *labelling) mask(dst []int8) []int8 {
+	dst = zeroed(dst, len(l.labels))
+	for i, label := range l.labels {
+		if label != unlabelled {
+			dst[i] = 1
+		}
+	}
+	return dst
+}
+
+func newSpanRow(s tree.Span, start int) spanRow {
+	row := spanRow{Trajectory: s.Origin.Trajectory, Turn: int32(s.Turn), Kind: s.Kind.String(), Start: int32(start), Length: int32(s.Length()),
+		Weight: &s.Weights[0], Iteration: int32(s.Origin.Iteration), Beta: s.Origin.Beta, IDs: "rendered"}
+	for _, w := range s.Weights {
+		if w != s.Weights[0] {
+			row.Weight = nil
+		}
+	}
+	if s.Served {
+		row.IDs = "served"
+	}
+	return row
+}
+
+// named returns the column of a name.
+func (c *signalColumns) named(name string) *[]float32 {
+	switch name {
+	case teacherLogprobsColumn:
+		return &c.TeacherLogprobs
+	case studentLogprobsColumn:
+		return &c.StudentLogprobs
+	}
+	return &c.Advantages
+}
+
+// signalOf returns a label's own numbers for a column, nil where it has none.
+func signalOf(s tree.Signals, name string) []float32 {
+	c := signalColumns{s.TeacherLogprobs, s.StudentLogprobs, s.Advantages}
+	return *c.named(name)
+}
+
+// zeroed returns s with n zeros, in its own memory where that is enough.
+func zeroed[T int8 | int32 | float32](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}

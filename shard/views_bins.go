@@ -1,0 +1,112 @@
+package shard
+
+import (
+	"fmt"
+
+	"relabel/shard/pack"
+	"relabel/shard/parquet"
+	"relabel/shard/tree"
+)
+
+func (v tokenViews) writePacked(dir string, p part) (viewFigures, error) {
+	all, tokens := sequences(p.Roots)
+	items := make([]pack.Item, len(all))
+	for i, s := range all {
+		items[i] = pack.Item{Length: s.Length(), Longest: s.Length()}
+	}
+	bins, err := v.binned(items)
+	if err != nil {
+		return viewFigures{}, err
+	}
+	var row packedRow
+	var l labelling
+	layout := v.layout(packedView, "rolled-1", p)
+	layout.Infix = ".idx" // what Megatron-Bridge looks for
+	w := parquet.NewWriter[packedRow](dir, layout, v.Version)
+	return rowsOf(w, len(bins), tokens, v.DataParallel, func(i int) (packedRow, parquet.Size, error) {
+		row.place(all, bins[i])
+		l.begin(len(row.InputIDs), v.Signals)
+		for k, number := range bins[i] {
+			for _, span := range all[number].Spans {
+				l.add(row.InputIDs, span, int(row.SeqStartID[k]), v.Signals)
+			}
+		}
+		row.tokenColumns, row.signalColumns, row.Labels = l.columns(fmt.Sprintf("packed/%d/%d", p.Number, i)), l.signals, l.labels
+		row.LossMask = rolled(l.mask(row.LossMask), row.SeqStartID)
+		return row, l.size(3, v.Signals), nil
+	})
+}
+
+// place puts the sequences of a bin one after the other, positions from 0 in each.
+func (r *packedRow) place(all []tree.Sequence, bin []int) {
+	r.InputIDs, r.PositionIDs, r.SeqLengths, r.SeqStartID = r.InputIDs[:0], r.PositionIDs[:0], r.SeqLengths[:0], r.SeqStartID[:0]
+	for _, number := range bin {
+		s := all[number]
+		r.SeqStartID, r.SeqLengths = append(r.SeqStartID, int32(len(r.InputIDs))), append(r.SeqLengths, int32(s.Length()))
+		r.InputIDs = s.AppendIDs(r.InputIDs)
+		for i := range s.Length() {
+			r.PositionIDs = append(r.PositionIDs, int32(i))
+		}
+	}
+}
+
+// rolled rolls a mask by -1 within each sequence: it then says of each token whether the
+// next one is trained on, and a sequence's last token says nothing of the next sequence.
+func rolled(mask []int8, starts []int32) []int8 {
+	if len(mask) == 0 {
+		return mask
+	}
+	copy(mask, mask[1:])
+	mask[len(mask)-1] = 0
+	for _, start := range starts {
+		if start > 0 {
+			mask[start-1] = 0
+		}
+	}
+	return mask
+}
+
+func (v tokenViews) writeTree(dir string, p part) (viewFigures, error) {
+	var all []*tree.Root
+	var items []pack.Item
+	var tokens int64
+	for _, r := range p.Roots {
+		for _, piece := range r.Split(v.Capacity) {
+			all, items = append(all, piece), append(items, pack.Item{Length: piece.Tokens(), Longest: piece.Longest()})
+			tokens += int64(piece.Tokens())
+		}
+	}
+	bins, err := v.binned(items)
+	if err != nil {
+		return viewFigures{}, err
+	}
+	var row treeRow
+	var l labelling
+	var f tree.Forest
+	w := parquet.NewWriter[treeRow](dir, v.layout(treeView, "none", p), v.Version)
+	return rowsOf(w, len(bins), tokens, v.DataParallel, func(i int) (treeRow, parquet.Size, error) {
+		f.Reset()
+		for _, number := range bins[i] {
+			f.Add(all[number])
+		}
+		if v.Pad {
+			f.Pad(v.Capacity, v.PadID)
+		}
+		l.begin(len(f.IDs), v.Signals)
+		for _, span := range f.Spans {
+			l.add(f.IDs, span, 0, v.Signals)
+		}
+		row.tokenColumns, row.signalColumns = l.columns(fmt.Sprintf("tree/%d/%d", p.Number, i)), l.signals
+		row.TreeIDs, row.TreeLabels, row.PositionIDs, row.SubtreeEnd = f.IDs, l.labels, f.Positions, f.SubtreeEnd
+		row.NodeStart, row.NodeParent, row.NodeKind = f.NodeStart, f.NodeParent, kinds(row.NodeKind[:0], f.NodeKind)
+		return row, l.size(3, v.Signals), nil
+	})
+}
+
+// kinds appends node kinds as their numbers.
+func kinds(dst []int32, nodes []tree.Kind) []int32 {
+	for _, k := range nodes {
+		dst = append(dst, int32(k))
+	}
+	return dst
+}
