@@ -15,6 +15,7 @@ type Overview struct {
 type RunOverview struct {
 	RunID      ID       `json:"run_id"`
 	Name       string   `json:"name"`
+	Paused     bool     `json:"paused"` // the run is, or each of these iterations
 	Progress   Progress `json:"progress"`
 	Efficiency *float64 `json:"efficiency"` // of their trajectories that are done; nil without any
 }

@@ -61,8 +61,9 @@ func (s *Store) Overview(ctx context.Context) (relabel.Overview, error) {
 func queueRuns(b *pgx.Batch, o *relabel.Overview) (places map[relabel.ID]int) {
 	places = map[relabel.ID]int{}
 	var run relabel.RunOverview
-	b.Queue(`SELECT id, name FROM runs WHERE id IN (SELECT run_id FROM iterations WHERE state = 'running') ORDER BY created_at DESC, id`).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&run.RunID, &run.Name}, func() error {
+	b.Queue(`SELECT id, name, paused IS NOT NULL OR NOT EXISTS (SELECT FROM iterations WHERE run_id = runs.id AND state = 'running' AND paused IS NULL)
+		FROM runs WHERE id IN (SELECT run_id FROM iterations WHERE state = 'running') ORDER BY created_at DESC, id`).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&run.RunID, &run.Name, &run.Paused}, func() error {
 			places[run.RunID] = len(o.Runs)
 			o.Runs = append(o.Runs, run)
 			return nil

@@ -62,16 +62,21 @@ func printSpent(ctx context.Context, cl *client, run relabel.Run) error {
 		return nil
 	}
 	text := fmt.Sprintf("\nspent: %d tokens in %d calls, cost %.2f", shown.Spent.Tokens, shown.Spent.Calls, shown.Spent.Cost)
-	if b := shown.Budget; b != nil {
-		var parts []string
-		if b.Tokens > 0 {
-			parts = append(parts, fmt.Sprintf("%d tokens", b.Tokens))
-		}
-		if b.Cost > 0 {
-			parts = append(parts, fmt.Sprintf("cost %.2f", b.Cost))
-		}
-		text += "; budget: " + strings.Join(parts, ", ")
+	if b := shownBudget(shown.Budget); b != "" {
+		text += "; budget: " + b
 	}
 	fmt.Println(text)
 	return nil
+}
+
+// shownBudget says what a budget bounds, "" where there is none.
+func shownBudget(b *relabel.Budget) string {
+	var parts []string
+	if b != nil && b.Tokens > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens", b.Tokens))
+	}
+	if b != nil && b.Cost > 0 {
+		parts = append(parts, fmt.Sprintf("cost %.2f", b.Cost))
+	}
+	return strings.Join(parts, ", ")
 }

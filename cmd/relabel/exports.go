@@ -126,12 +126,32 @@ func (c *exportList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("ID", "VIEW", "ROWS", "STATE", "FOLDER", "FAILURE")
+		runs, err := list[relabel.Run](ctx, cl, "/v1/runs")
+		if err != nil {
+			return err
+		}
+		t := newTable("ID", "RUN", "ITERATIONS", "VIEW", "ROWS", "STATE", "FOLDER", "FAILURE")
 		for _, e := range exports {
-			t.row(e.ID, e.View, e.Rows, e.State, e.Directory, oneLine(e.Failure))
+			name := e.Selection.RunID.String()
+			if run := find(runs, func(r relabel.Run) bool { return r.ID == e.Selection.RunID }); run != nil {
+				name = run.Name
+			}
+			t.row(e.ID, name, iterationsIn(e.Selection), e.View, e.Rows, e.State, e.Directory, oneLine(e.Failure))
 		}
 		return t.print()
 	})
+}
+
+// iterationsIn says which iterations a data set was asked of.
+func iterationsIn(s relabel.ExportSelection) string {
+	last := "latest"
+	if s.Iteration > 0 {
+		last = fmt.Sprint(s.Iteration)
+	}
+	if s.Aggregated && s.Iteration != 1 {
+		return "1 to " + last
+	}
+	return last
 }
 
 // exportShow is `relabel export show ID`.

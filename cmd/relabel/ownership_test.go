@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -206,7 +207,7 @@ func TestRunsArePausedAndRetriedFromTheCommandLine(t *testing.T) {
 	if said := l.must(t, "run", "pause", "patient", "--text", "the checkpoint is not there yet"); !strings.Contains(said, "paused (user: the checkpoint is not there yet)") {
 		t.Errorf("pause says %s", said)
 	}
-	if said := l.must(t, "run", "set", "patient", "--priority", "7", "--quota", "1"); said != "patient: priority 7, quota 1\n" {
+	if said := l.must(t, "run", "set", "patient", "--priority", "7", "--quota", "1"); said != "patient: priority 7, quota 1, budget none\n" {
 		t.Errorf("set says %s", said)
 	}
 	nobody := b.policy(t, relabel.Policy{Name: "nobody", BaseURL: "http://127.0.0.1:9/v1", Model: "none", Limits: relabel.PolicyLimits{Concurrency: 1, TimeoutSeconds: 5}})
@@ -214,10 +215,15 @@ func TestRunsArePausedAndRetriedFromTheCommandLine(t *testing.T) {
 	if said := l.must(t, "run", "pause", iteration.String()); !strings.Contains(said, "collect 1: running paused (user)") {
 		t.Errorf("pause says %s", said)
 	}
-	l.must(t, "run", "resume", "patient")
-	if table := l.must(t, "run", "show", "patient"); !strings.Contains(table, "0 of 2") || !strings.Contains(table, "paused") {
+	if said := l.must(t, "run", "resume", "patient"); strings.Contains(said, "checkpoint") || !strings.Contains(said, "collect 1") {
+		t.Errorf("resume says %s", said)
+	}
+	if table := l.must(t, "run", "show", "patient"); !strings.Contains(table, "0 of 2") || !strings.Contains(table, "paused") || !strings.Contains(table, iteration.String()) {
 		t.Errorf("while its iteration is paused:\n%s", table)
 	}
+	eventually(t, "top shows that it is paused", func() bool {
+		return regexp.MustCompile(`(?m)^patient +paused +0 of 2 `).MatchString(l.must(t, "top", "--once"))
+	})
 	l.must(t, "run", "resume", iteration.String())
 	if r := b.finish(t, iteration); r.Progress.Trajectories[relabel.Failed] != 2 {
 		t.Errorf("nobody answers, and yet %+v", r.Progress)

@@ -11,7 +11,7 @@ import (
 // runLabel is `relabel run label ITERATION`.
 type runLabel struct {
 	clientFlags
-	Iteration string `arg:"" help:"Id of the iteration."`
+	Iteration string `arg:"" help:"Id of the iteration, as run show says it."`
 }
 
 // Run begins the iteration's labelling.
@@ -134,9 +134,9 @@ func (c *runRelabel) watch(ctx context.Context, cl *client, teacher relabel.Poli
 		switch {
 		case over && sum.Compared > 0:
 			fmt.Printf("agrees with the first label at %d of %d states\n", sum.Agreed, sum.Compared)
-			return relabelled(sum)
+			return relabelled(sum, teacher)
 		case over:
-			return relabelled(sum)
+			return relabelled(sum, teacher)
 		case c.Detach, cl.here != nil:
 			return nil
 		}
@@ -147,13 +147,16 @@ func (c *runRelabel) watch(ctx context.Context, cl *client, teacher relabel.Poli
 	}
 }
 
-// relabelled is an error where relabelings came to no end of their own.
-func relabelled(sum relabel.RelabelProgress) error {
+// relabelled is an error where relabelings came to no end of their own, or brought nothing.
+func relabelled(sum relabel.RelabelProgress, teacher relabel.Policy) error {
 	if n := sum.Relabelings[relabel.RelabelFailed]; n > 0 {
 		return relabel.Errorf(relabel.CodeUnavailable, "%d relabelings failed: GET /v1/relabelings?state=failed says why", n)
 	}
 	if n := sum.Relabelings[relabel.RelabelCancelled]; n > 0 {
 		return relabel.Errorf(relabel.CodeConflict, "%d relabelings were cancelled", n)
+	}
+	if sum.Had == 0 && sum.Missing > 0 {
+		return relabel.Errorf(relabel.CodeUnavailable, "no state was answered; `relabel doctor --policy %s@%d` says what its endpoint can do", teacher.Name, teacher.Version)
 	}
 	return nil
 }

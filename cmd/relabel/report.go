@@ -10,7 +10,17 @@ import (
 // printIterations prints a line for each iteration of the runs, and below why
 // trajectories failed.
 func printIterations(ctx context.Context, cl *client, runs ...relabel.Run) error {
-	t := newTable("RUN", "ITERATION", "MIXTURE", "TRAJECTORIES", "FAILED", "TURNS", "BY TEACHER", "LABELS", "MISSING", "SUBMITTED", "RESOLVED", "STATE")
+	return printRuns(ctx, cl, false, runs...)
+}
+
+// printRuns is printIterations, with the iterations' ids if they are asked for: pause,
+// retry, label and others take one.
+func printRuns(ctx context.Context, cl *client, ids bool, runs ...relabel.Run) error {
+	heads := []string{"RUN", "ITERATION", "MIXTURE", "TRAJECTORIES", "FAILED", "TURNS", "BY TEACHER", "LABELS", "MISSING", "SUBMITTED", "RESOLVED", "STATE"}
+	if ids {
+		heads = append(heads, "ID")
+	}
+	t := newTable(heads...)
 	var causes []func() error
 	for _, run := range runs {
 		its, err := iterationsOf(ctx, cl, run.ID)
@@ -20,9 +30,13 @@ func printIterations(ctx context.Context, cl *client, runs ...relabel.Run) error
 		for _, it := range its {
 			p := it.Progress
 			ended, all := counts(p)
-			t.row(run.Name, fmt.Sprintf("%s %d", it.Kind, it.Number), mixture(it.Iteration),
+			cells := []any{run.Name, fmt.Sprintf("%s %d", it.Kind, it.Number), mixture(it.Iteration),
 				fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Failed], p.Turns, share(p.TeacherTurns, p.Turns), p.LabelsHad, p.LabelsMissed,
-				p.Submitted, fmt.Sprintf("%d of %d", p.Resolved, p.Verified), standing(run, it.Iteration))
+				p.Submitted, fmt.Sprintf("%d of %d", p.Resolved, p.Verified), standing(run, it.Iteration)}
+			if ids {
+				cells = append(cells, it.ID)
+			}
+			t.row(cells...)
 			causes = append(causes, func() error { return printCauses(ctx, cl, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number), it) })
 		}
 	}

@@ -17,7 +17,7 @@ type runCommand struct {
 	List         runList         `cmd:"" help:"List runs."`
 	Iterate      runIterate      `cmd:"" help:"Start an iteration with this round's student, and watch it."`
 	Watch        runWatch        `cmd:"" help:"Watch an iteration until it is over, also over a restart of the server."`
-	Show         runShow         `cmd:"" help:"Show a run's iterations."`
+	Show         runShow         `cmd:"" help:"Show a run's iterations, with their ids, and what is spent."`
 	Trajectories runTrajectories `cmd:"" help:"List the trajectories of a run."`
 	Set          runSet          `cmd:"" help:"Change a run's priority, quota, budget or webhook."`
 	Pause        runPause        `cmd:"" help:"Pause a run or an iteration; turns in hand are finished."`
@@ -38,7 +38,7 @@ type runCreate struct {
 	Instance []string `help:"Only these instances."`
 	Beta     string   `placeholder:"JSON" help:"Schedule of βi. Default: the paper's {\"kind\":\"linear\",\"start\":1,\"step\":0.2,\"floor\":0.6}."`
 	Rho      string   `placeholder:"JSON" help:"Schedule of ρi. Default: {\"kind\":\"shifting\",\"max\":40}."`
-	Limits   string   `placeholder:"JSON" help:"Limits that differ from the paper's, e.g. {\"max_turns\":40}. Keys: max_turns (100), max_context_tokens (65536), wall_clock_seconds (3600), command_seconds (120), verify_seconds (1800)."`
+	Limits   string   `placeholder:"JSON" help:"Limits that differ from the paper's, e.g. {\"max_turns\":40}. Keys: max_turns (100), max_context_tokens (65536), wall_clock_seconds (3600), command_seconds (120), verify_seconds (1800), environment_retries (3)."`
 	Prompts  string   `type:"existingfile" placeholder:"FILE" help:"JSON file {system, first, tools} with texts of your own."`
 	Labels   string   `default:"beside" enum:"beside,deferred,batch" help:"When the teacher labels the student's turns: ${enum}. Beside the rollout, after the iteration's last rollout, or then and through its batch endpoint."`
 	Seed     int64    `default:"0" help:"Seed of every draw."`
@@ -159,7 +159,7 @@ func (c *runShow) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := printIterations(ctx, cl, run); err != nil {
+		if err := printRuns(ctx, cl, true, run); err != nil {
 			return err
 		}
 		return printSpent(ctx, cl, run)

@@ -50,12 +50,25 @@ func (c *runSet) Run(ctx context.Context) error {
 			body["quota"] = *c.Quota
 		}
 		c.add(body, run)
-		if err := cl.change(ctx, http.MethodPatch, "/v1/runs/"+run.ID.String(), body, &run); err != nil {
+		var now relabel.Run
+		if err := cl.change(ctx, http.MethodPatch, "/v1/runs/"+run.ID.String(), body, &now); err != nil {
 			return err
 		}
-		fmt.Printf("%s: priority %d, quota %s\n", run.Name, run.Priority, cmp.Or(quota(run.Quota), "none"))
+		fmt.Println(settings(now))
 		return nil
 	})
+}
+
+// settings says in a line what `run set` can change.
+func settings(r relabel.Run) string {
+	text := fmt.Sprintf("%s: priority %d, quota %s, budget %s", r.Name, r.Priority, cmp.Or(quota(r.Quota), "none"), cmp.Or(shownBudget(r.Budget), "none"))
+	if w := r.Webhook; w != nil {
+		text += ", webhook " + w.URL
+		if w.Secret != "" {
+			text += " (signed with " + w.Secret + ")"
+		}
+	}
+	return text
 }
 
 // target is a run or an iteration on the command line.
@@ -81,14 +94,15 @@ func (c target) act(ctx context.Context, what string, body any) error {
 		if err != nil {
 			return err
 		}
-		if err := cl.post(ctx, "/v1/runs/"+run.ID.String()+"/"+what, body, &run); err != nil {
+		var now relabel.Run // not over the old one: what is no longer there would stay
+		if err := cl.post(ctx, "/v1/runs/"+run.ID.String()+"/"+what, body, &now); err != nil {
 			return err
 		}
-		if run.Paused != nil {
-			fmt.Printf("%s: %s\n", run.Name, shownPause(run.Paused))
+		if now.Paused != nil {
+			fmt.Printf("%s: %s\n", now.Name, shownPause(now.Paused))
 			return nil
 		}
-		return printIterations(ctx, cl, run)
+		return printIterations(ctx, cl, now)
 	})
 }
 
@@ -125,7 +139,7 @@ func (c *runCancel) Run(ctx context.Context) error { return c.act(ctx, "cancel",
 // runRetry is `relabel run retry ITERATION`.
 type runRetry struct {
 	clientFlags
-	Iteration string                  `arg:"" help:"Id of the iteration."`
+	Iteration string                  `arg:"" help:"Id of the iteration, as run show says it."`
 	Reason    []relabel.FailureReason `help:"Only trajectories that failed for this reason: environment, image_missing, endpoint, verifier, secret, internal. Default: all."`
 }
 

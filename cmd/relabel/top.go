@@ -31,11 +31,16 @@ type snapshot struct {
 	workers []relabel.Worker
 }
 
-// Run shows what goes on until a signal.
-func (c *topCommand) Run(ctx context.Context) error {
+// Validate refuses what would only burden the server.
+func (c *topCommand) Validate() error {
 	if c.Every < 100*time.Millisecond {
 		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least 100ms", c.Every).On("--every")
 	}
+	return nil
+}
+
+// Run shows what goes on until a signal.
+func (c *topCommand) Run(ctx context.Context) error {
 	return c.with(ctx, func(cl *client) error {
 		if c.Once || !term.IsTerminal(int(os.Stdout.Fd())) {
 			s, err := look(ctx, cl)
@@ -113,8 +118,12 @@ func draw(out io.Writer, page string, width, height int) error {
 // print writes the snapshot with at most so many trajectories, 0 for all.
 func (s snapshot) print(out io.Writer, rows int) error {
 	ended, all := counts(s.all.Total)
-	fmt.Fprintf(out, "%s  %d workers, %d of %d trajectories ended, %d turns, %d labels, %d owed, %d missing, efficiency %s\n",
-		s.at.Format(time.TimeOnly), len(s.workers), ended, all, s.all.Total.Turns, s.all.Total.LabelsHad, s.all.Total.LabelsOwed,
+	workers := "1 worker"
+	if n := len(s.workers); n != 1 {
+		workers = fmt.Sprintf("%d workers", n)
+	}
+	fmt.Fprintf(out, "%s  %s, %d of %d trajectories ended, %d turns, %d labels, %d owed, %d missing, efficiency %s\n",
+		s.at.Format(time.TimeOnly), workers, ended, all, s.all.Total.Turns, s.all.Total.LabelsHad, s.all.Total.LabelsOwed,
 		s.all.Total.LabelsMissed, ratio(s.all.Efficiency))
 	for _, t := range []*table{s.runTable(), s.workerTable(), s.endpointTable(), s.rolloutTable(rows)} {
 		if len(t.lines) == 1 {
@@ -136,11 +145,15 @@ func ratio(r *float64) string {
 }
 
 func (s snapshot) runTable() *table {
-	t := newTable("RUN", "ENDED", "QUEUED", "RUNNING", "LABELLING", "VERIFYING", "FAILED", "TURNS", "LABELS", "OWED", "MISSING", "EFFICIENCY")
+	t := newTable("RUN", "STATE", "ENDED", "QUEUED", "RUNNING", "LABELLING", "VERIFYING", "FAILED", "TURNS", "LABELS", "OWED", "MISSING", "EFFICIENCY")
 	for _, r := range s.all.Runs {
 		p := r.Progress
 		ended, all := counts(p)
-		t.row(oneLine(r.Name), fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Queued], p.Trajectories[relabel.Running],
+		state := "running"
+		if r.Paused {
+			state = "paused"
+		}
+		t.row(oneLine(r.Name), state, fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Queued], p.Trajectories[relabel.Running],
 			p.Trajectories[relabel.Labelling], p.Trajectories[relabel.Verifying], p.Trajectories[relabel.Failed],
 			p.Turns, p.LabelsHad, p.LabelsOwed, p.LabelsMissed, ratio(r.Efficiency))
 	}

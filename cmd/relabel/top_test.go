@@ -16,7 +16,7 @@ func TestTopSaysWhatEveryTrajectoryDoes(t *testing.T) {
 	url := listenFor(t, s)
 	endless := relabel.PolicyLimits{Concurrency: 4, TimeoutSeconds: 3600}
 	b := newBench(t, l, relabel.Policy{Name: "never", BaseURL: url + "/never/v1", Model: "m", Limits: endless})
-	if said := l.must(t, "top", "--once"); !strings.Contains(said, "1 workers, 0 of 0 trajectories ended, 0 turns") {
+	if said := l.must(t, "top", "--once"); !strings.Contains(said, "1 worker, 0 of 0 trajectories ended, 0 turns") {
 		t.Errorf("nothing is there: %s", said)
 	}
 	worker := l.start(t, "worker", "--metrics", "127.0.0.1:0", "--rollouts", "1", "--ahead", "0") // what it claims has a place
@@ -40,7 +40,7 @@ func TestTopSaysWhatEveryTrajectoryDoes(t *testing.T) {
 	eventually(t, "top shows all of it", func() bool {
 		said = l.must(t, "top", "--once")
 		return lines(`^[0-9a-f-]{36} +calc__\w+ +\S+ +1 +1 +sandbox +\d+\.\ds +1$`) == 2 &&
-			lines(`^endless \[2J +0 of 2 +0 +2 +0 +0 +0 +0 +0 +0 +0 +–$`) == 1 && lines(`^\S+:\d+ +working +\d+ +\d\+\d `) == 2 &&
+			lines(`^endless \[2J +running +0 of 2 +0 +2 +0 +0 +0 +0 +0 +0 +0 +–$`) == 1 && lines(`^\S+:\d+ +working +\d+ +\d\+\d `) == 2 &&
 			lines(`^`+regexp.QuoteMeta(url)+`/never/v1 +2 of \d +0 +0 +0 +up$`) == 1
 	})
 	for _, j := range all {
