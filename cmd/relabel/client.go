@@ -37,6 +37,9 @@ type client struct {
 // connect finds the server, or serves the database in this process for one command.
 func (f clientFlags) connect(ctx context.Context) (*client, error) {
 	if f.Server != "" {
+		if err := checkAddress(f.Server, "--server"); err != nil {
+			return nil, err
+		}
 		return &client{base: strings.TrimSuffix(f.Server, "/"), token: f.Token, close: func() error { return nil }}, nil
 	}
 	if c := f.running(ctx); c != nil {
@@ -44,6 +47,15 @@ func (f clientFlags) connect(ctx context.Context) (*client, error) {
 		return c, nil
 	}
 	return f.serveHere(ctx)
+}
+
+// checkAddress refuses what is no web address; flag says where it was given.
+func checkAddress(address, flag string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return relabel.Errorf(relabel.CodeInvalid, "%q is no http or https address; write http://HOST:PORT", address).On(flag)
+	}
+	return nil
 }
 
 // running returns a client of the server that uses this data folder, nil where none does.
@@ -151,7 +163,10 @@ func (c *client) send(ctx context.Context, method, path, contentType string, bod
 	if out == nil {
 		return nil
 	}
-	return json.NewDecoder(res.Body).Decode(out)
+	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
+		return relabel.Errorf(relabel.CodeUnavailable, "what answers at %s is no relabel server, or the line broke", c.base).Because(err)
+	}
+	return nil
 }
 
 // problem turns a problem+json answer into the error that the server meant.
@@ -167,6 +182,9 @@ func problem(res *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	if err != nil || json.Unmarshal(body, &p) != nil {
 		return relabel.Errorf(relabel.CodeInternal, "the server answered %s", res.Status)
+	}
+	if res.StatusCode == http.StatusUnauthorized && p.Code == relabel.CodeUnauthorized {
+		return relabel.Errorf(p.Code, "the server demands a token that it knows: give one with --token or RELABEL_TOKEN; `relabel token create NAME` makes one, beside the database")
 	}
 	lines := []string{p.Detail}
 	if len(p.Errors) == 1 {

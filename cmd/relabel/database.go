@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,6 +50,9 @@ func (f databaseFlags) openDatabase(ctx context.Context) (*database, error) {
 	url := f.Database
 	var local *localpg.Server
 	if url == "" {
+		if _, err := os.Stat(f.urlFile()); errors.Is(err, fs.ErrNotExist) { // a folder that was misspelt shows nothing of what was collected
+			fmt.Fprintf(os.Stderr, "%s has no database yet: one is made.\n", f.Data)
+		}
 		var err error
 		if local, err = localpg.Start(ctx, f.Data); err != nil {
 			return nil, err
@@ -111,11 +115,11 @@ func (f databaseFlags) joinDatabase(ctx context.Context) (*database, error) {
 		url = strings.TrimSpace(string(b))
 	}
 	s, err := store.Open(ctx, url)
-	if err != nil && f.Database != "" {
-		err = explainURL(err)
-	}
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil && f.Database != "":
+		return nil, explainURL(err)
+	case err != nil:
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "nothing serves the data folder %s: start `relabel serve --data %s` first, or set DATABASE_URL", f.Data, f.Data).Because(err)
 	}
 	if err := s.Migrate(ctx); err != nil {
 		s.Close()

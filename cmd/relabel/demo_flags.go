@@ -25,6 +25,9 @@ func (c *demoCommand) Validate() error {
 	if c.Rollouts < 1 {
 		return relabel.Errorf(relabel.CodeInvalid, "is %d; a demo rolls out at least one", c.Rollouts).On("--rollouts")
 	}
+	if err := errors.Join(c.workFlags.check(), c.siteFlags.check()); err != nil {
+		return err
+	}
 	for _, e := range c.endpoints() {
 		if err := e.check(); err != nil {
 			return err

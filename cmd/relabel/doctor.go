@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/rs/zerolog"
+
 	"relabel"
 	"relabel/envs/docker"
 	"relabel/store"
@@ -52,7 +54,7 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 }
 
 func (c *doctorCommand) checkDocker(ctx context.Context) check {
-	host, err := c.openFleet(ctx, docker.Config{Instance: "doctor"}, quietLog())
+	host, err := c.openFleet(ctx, docker.Config{Instance: "doctor"}, zerolog.Nop()) // what is wrong is printed below
 	if err != nil {
 		return check{"docker", "", err}
 	}
@@ -88,6 +90,8 @@ func (c *doctorCommand) checkData() check {
 	}
 	if err != nil {
 		err = relabel.Errorf(relabel.CodeUnavailable, "%s cannot be written to; choose another folder with --data", c.Data).Because(err)
+	} else if c.Database == "" {
+		err = localpg.Reaches(c.Data)
 	}
 	return check{"data", c.Data, err}
 }

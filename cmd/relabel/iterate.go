@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"slices"
 
 	"relabel"
 )
@@ -14,7 +16,7 @@ type runIterate struct {
 	Student     string   `required:"" help:"Name (its newest version), name@version or id of this round's student policy."`
 	Kind        string   `default:"collect" enum:"collect,evaluate" help:"${enum}."`
 	Beta        *float64 `help:"βi instead of the schedule's."`
-	Count       int      `name:"count" placeholder:"N" help:"Roll out N tasks, drawn with the run's seed. Default: all."`
+	Count       *int     `name:"count" placeholder:"N" help:"Roll out N tasks, drawn with the run's seed. Default: all."`
 	Instance    []string `help:"Exactly these instances."`
 	HeldOut     bool     `help:"Evaluate on the held-out tasks."`
 	Generations int      `default:"1" help:"Rollouts a task."`
@@ -48,14 +50,25 @@ func (c *runIterate) Run(ctx context.Context) error {
 	})
 }
 
+// Validate refuses numbers that REST would take for the default.
+func (c *runIterate) Validate() error {
+	switch {
+	case c.Count != nil && *c.Count < 1:
+		return relabel.Errorf(relabel.CodeInvalid, "is %d; at least one task is rolled out", *c.Count).On("--count")
+	case c.Generations < 1:
+		return relabel.Errorf(relabel.CodeInvalid, "is %d; a task is rolled out at least once", c.Generations).On("--generations")
+	}
+	return nil
+}
+
 // body is the iteration as POST /v1/runs/{id}/iterations takes it.
 func (c *runIterate) body(student relabel.Policy) map[string]any {
 	body := map[string]any{"kind": c.Kind, "student": student.ID, "held_out": c.HeldOut, "generations": c.Generations}
 	if c.Beta != nil {
 		body["beta"] = *c.Beta
 	}
-	if c.Count > 0 {
-		body["tasks"] = c.Count
+	if c.Count != nil {
+		body["tasks"] = *c.Count
 	}
 	if len(c.Instance) > 0 {
 		body["instances"] = c.Instance
@@ -65,6 +78,7 @@ func (c *runIterate) body(student relabel.Policy) map[string]any {
 
 // watchToTheEnd waits for the iteration's end and says what came of it.
 func watchToTheEnd(ctx context.Context, cl *client, run relabel.Run, it relabel.Iteration) error {
+	sayIfNobodyWorks(ctx, cl)
 	end, err := watchIteration(ctx, cl, it.ID, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number))
 	if ctx.Err() != nil {
 		return interruptedf("%s %d goes on %s: `relabel run show %s` says how far it is, `relabel run cancel %s` cancels it", it.Kind, it.Number, cl.elsewhere(), run.Name, it.ID)
@@ -76,6 +90,16 @@ func watchToTheEnd(ctx context.Context, cl *client, run relabel.Run, it relabel.
 		return err
 	}
 	return outcome(end)
+}
+
+// sayIfNobodyWorks tells who waits that nothing rolls out. What cannot be asked now is
+// not said: the watch itself waits for a server that is away.
+func sayIfNobodyWorks(ctx context.Context, cl *client) {
+	workers, err := list[relabel.Worker](ctx, cl, "/v1/workers")
+	if err != nil || slices.ContainsFunc(workers, func(w relabel.Worker) bool { return w.State != relabel.WorkerSilent }) {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "Nothing rolls out at present: it waits for a `relabel serve` or `relabel worker` on this database.")
 }
 
 // outcome is an error where an iteration came to its end and left nothing, so that a

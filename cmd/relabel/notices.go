@@ -29,18 +29,34 @@ type siteFlags struct {
 // announce says in the database, where all processes find it, where the server is and
 // whom it tells. The server that started last says.
 func (f siteFlags) announce(ctx context.Context, db *database, address string) error {
-	site := relabel.Site{URL: strings.TrimSuffix(cmp.Or(f.URL, address), "/")}
-	if f.WebhookURL != "" || f.WebhookSecret != "" {
-		site.Webhook = &relabel.Webhook{URL: f.WebhookURL, Secret: f.WebhookSecret}
-		if err := site.Webhook.Validate(); err != nil {
-			var e *relabel.Error
-			if errors.As(err, &e) {
-				return e.On("--" + strings.ReplaceAll(e.Field, ".", "-"))
-			}
+	return db.SetSite(ctx, relabel.Site{URL: strings.TrimSuffix(cmp.Or(f.URL, address), "/"), Webhook: f.webhook()})
+}
+
+// webhook is who is told, nil for nobody.
+func (f siteFlags) webhook() *relabel.Webhook {
+	if f.WebhookURL == "" && f.WebhookSecret == "" {
+		return nil
+	}
+	return &relabel.Webhook{URL: f.WebhookURL, Secret: f.WebhookSecret}
+}
+
+// check refuses addresses that nobody can be reached at.
+func (f siteFlags) check() error {
+	if f.URL != "" {
+		if err := checkAddress(f.URL, "--url"); err != nil {
 			return err
 		}
 	}
-	return db.SetSite(ctx, site)
+	w := f.webhook()
+	if w == nil {
+		return nil
+	}
+	err := w.Validate()
+	var e *relabel.Error
+	if errors.As(err, &e) {
+		return e.On("--" + strings.ReplaceAll(e.Field, ".", "-"))
+	}
+	return err
 }
 
 // newTeller delivers what webhooks are told.

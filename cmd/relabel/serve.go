@@ -30,6 +30,14 @@ type serveCommand struct {
 	NoWork bool `help:"Serve only; workers run elsewhere."`
 }
 
+// Validate checks the flags before anything is begun.
+func (c *serveCommand) Validate() error {
+	if err := c.siteFlags.check(); err != nil || c.NoWork {
+		return err
+	}
+	return c.workFlags.check()
+}
+
 // Run serves until a signal.
 func (c *serveCommand) Run(ctx context.Context) error {
 	if c.NoWork {
@@ -64,7 +72,7 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 	if err := sayWhatIsThere(ctx, db, log); err != nil {
 		return err
 	}
-	if err := f.announce(ctx, db, "http://"+listener.Addr().String()); err != nil {
+	if err := f.announce(ctx, db, addressOf(listener)); err != nil {
 		return err
 	}
 	var host *fleet.Fleet
@@ -95,7 +103,7 @@ func (f serveFlags) serve(ctx context.Context, l net.Listener, site http.Handler
 		return err
 	}
 	defer os.Remove(f.serverFile())
-	log.Info().Msg("relabel is at " + url)
+	log.Info().Msg("relabel is at " + addressOf(l))
 	srv := server.NewHTTP(l.Addr().String(), site)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -119,6 +127,19 @@ func listen(address, flag string) (net.Listener, error) {
 		return nil, relabel.Errorf(relabel.CodeUnavailable, "cannot listen on %s; choose another address with %s", address, flag).Because(err)
 	}
 	return l, nil
+}
+
+// addressOf says where a listener is reached: by this machine's name where it listens on
+// all its addresses.
+func addressOf(l net.Listener) string {
+	host, port, err := net.SplitHostPort(l.Addr().String())
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
+		return "http://" + l.Addr().String()
+	}
+	if name, err := os.Hostname(); err == nil {
+		host = name
+	}
+	return "http://" + net.JoinHostPort(host, port)
 }
 
 // isLoopback reports whether only this machine can reach the address.

@@ -30,6 +30,13 @@ func TestACommandLineThatIsNotUnderstoodEndsWithTwoAndOneLine(t *testing.T) {
 		{[]string{"demo", "--tasks", tasks, "--student-secret", "KEY"}, "--student-secret: needs --student URL"},
 		{[]string{"demo", "--tasks", tasks, "--student", "host", "--student-model", "m"}, "--student: not an http"},
 		{[]string{"demo", "--tasks", tasks, "--rollouts", "0"}, "--rollouts: is 0"},
+		{[]string{"serve", "--rollouts", "0"}, "--rollouts: is 0"},
+		{[]string{"serve", "--secrets", "/nonexistent"}, "--secrets: "},
+		{[]string{"serve", "--no-work", "--url", "host:80"}, "--url: "},
+		{[]string{"serve", "--webhook-secret", "a"}, "--webhook-url: "},
+		{[]string{"worker", "--lease", "1s"}, "--lease: is 1s"},
+		{[]string{"run", "iterate", "a", "--student", "b", "--generations", "0"}, "--generations: is 0"},
+		{[]string{"run", "iterate", "a", "--student", "b", "--count", "0"}, "--count: is 0"},
 	} {
 		said, code := p.command(t, c.args...)
 		if code != 2 || !strings.Contains(said, c.want) || strings.Count(said, "\n") != 1 {
@@ -71,6 +78,7 @@ func TestAFailedExportSaysWhy(t *testing.T) {
 	export := `{"id": "` + id + `", "state": "failed", "failure": "the disk is full"}`
 	api := http.NewServeMux()
 	api.HandleFunc("GET /v1/exports/{id}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(export)) })
+	api.HandleFunc("GET /v1/runs", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"items": []}`)) })
 	api.HandleFunc("GET /v1/exports", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"items": [` + export + `]}`))
 	})
@@ -78,6 +86,25 @@ func TestAFailedExportSaysWhy(t *testing.T) {
 	for _, args := range [][]string{{"export", "show", id}, {"export", "list"}} {
 		if said := p.must(t, args...); !strings.Contains(said, "the disk is full") {
 			t.Errorf("%v: %s", args, said)
+		}
+	}
+}
+
+func TestAWorkerSaysThatNothingServesItsFolder(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	noError(t, os.WriteFile(filepath.Join(data, "database.url"), []byte("postgres:///relabel?host="+data+"&user=relabel\n"), 0o600)) // a server that stopped left it
+	if said, code := (place{data: data}).command(t, "worker"); code != 1 || !strings.Contains(said, "`relabel serve --data "+data+"`") {
+		t.Errorf("it ended with %d: %s", code, said)
+	}
+}
+
+func TestAClientSaysWhatIsWrongWithItsServer(t *testing.T) {
+	t.Parallel()
+	other := listenFor(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
+	for server, want := range map[string]string{"127.0.0.1:7788": "--server: ", other: "is no relabel server"} {
+		if said, code := (place{data: t.TempDir()}).command(t, "run", "list", "--server", server); code != 1 || !strings.Contains(said, want) {
+			t.Errorf("%s ended with %d: %s", server, code, said)
 		}
 	}
 }

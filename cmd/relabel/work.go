@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -52,7 +53,7 @@ const minSilence = 10 * time.Second
 func (f workFlags) check() error {
 	switch {
 	case f.Rollouts < 1:
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; who works rolls out at least one", f.Rollouts).On("--rollouts")
+		return relabel.Errorf(relabel.CodeInvalid, "is %d; who works rolls out at least one (serve --no-work: none)", f.Rollouts).On("--rollouts")
 	case f.Ahead < 0:
 		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must not be below 0", f.Ahead).On("--ahead")
 	case f.Lease < minLease:
@@ -65,6 +66,21 @@ func (f workFlags) check() error {
 		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least %s", f.Silence, minSilence).On("--silence")
 	case f.Pulls < 1:
 		return relabel.Errorf(relabel.CodeInvalid, "is %d; at least one image is pulled at once", f.Pulls).On("--pulls")
+	}
+	return f.secretFlags.check()
+}
+
+// check refuses a folder of secrets that is not there: each secret in it would be missing.
+func (f secretFlags) check() error {
+	if f.Secrets == "" {
+		return nil
+	}
+	info, err := os.Stat(f.Secrets)
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	if err != nil {
+		return relabel.Errorf(relabel.CodeInvalid, "the folder of secrets cannot be read").On("--secrets").Because(err)
 	}
 	return nil
 }
@@ -98,9 +114,6 @@ type work struct {
 
 // startWork begins to take rollouts, exports and webhooks' deliveries from the queue.
 func startWork(ctx context.Context, db *database, f workFlags, data string, m *metrics, log zerolog.Logger) (*work, error) {
-	if err := f.check(); err != nil {
-		return nil, err
-	}
 	host, err := openHost(ctx, db, f, log)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,9 @@ type workerRun struct {
 	Metrics string `env:"RELABEL_METRICS" placeholder:"ADDR" help:"Address to answer GET /metrics at, e.g. 127.0.0.1:7790. Any but loopback demands a bearer token. Default: nowhere."`
 }
 
+// Validate checks the flags before anything is begun.
+func (c *workerRun) Validate() error { return c.check() }
+
 // Run rolls trajectories out until a signal.
 func (c *workerRun) Run(ctx context.Context) (err error) {
 	log := newLog()

@@ -85,6 +85,16 @@ func start(ctx context.Context, dir string, settings []string) (*Server, error) 
 	return s, nil
 }
 
+// Reaches fails with what to do where Start would, because the user whom Postgres runs as
+// cannot pass to the folder dir, which exists.
+func Reaches(dir string) error {
+	as, err := chooseUser()
+	if err != nil {
+		return err
+	}
+	return as.reaches(filepath.Join(dir, "postgres"))
+}
+
 // URL is the database's, as DATABASE_URL would say it.
 func (s *Server) URL() string { return s.urlOf(database) }
 
