@@ -55,13 +55,13 @@ func (f *Fleet) removeNamesake(ctx context.Context, name string) error {
 
 // take takes a slot. failed are engines that this sandbox shall not be tried on again.
 func (f *Fleet) take(ctx context.Context, image string, failed map[*member]error) (*member, error) {
-	patience := time.NewTimer(f.patience)
-	defer patience.Stop()
+	// Asked once: an engine that the image comes to meanwhile is merely not preferred.
+	has, err := f.whoHas(ctx, image)
+	if err != nil {
+		return nil, err
+	}
+	var patience <-chan time.Time // runs while there is nobody to wait for
 	for {
-		has, err := f.whoHas(ctx, image)
-		if err != nil {
-			return nil, err
-		}
 		f.mu.Lock()
 		m, none, changed := f.best(has, failed), f.noneWorks(failed), f.changed
 		if m != nil {
@@ -71,15 +71,17 @@ func (f *Fleet) take(ctx context.Context, image string, failed map[*member]error
 		if m != nil {
 			return m, nil
 		}
-		timeout := patience.C
-		if none == nil {
-			timeout = nil // all are at work: a slot becomes free some time
+		switch {
+		case none == nil:
+			patience = nil // all are at work: a slot becomes free some time
+		case patience == nil:
+			patience = time.After(f.patience)
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
 			return nil, relabel.Errorf(relabel.CodeEnvironment, "waiting for a free slot: stopped").Because(context.Cause(ctx))
-		case <-timeout:
+		case <-patience:
 			return nil, none
 		}
 	}
@@ -120,6 +122,9 @@ func (f *Fleet) best(has map[*member]bool, failed map[*member]error) (best *memb
 	return best
 }
 
+// sayTime is how long an engine may take to say whether it has an image: others wait.
+const sayTime = 5 * time.Second
+
 // whoHas asks the engines that work whether they have an image. One that fails to say has
 // it not: that it fails is found out in another place. A name that no image can have
 // is CodeImageMissing.
@@ -128,6 +133,8 @@ func (f *Fleet) whoHas(ctx context.Context, image string) (map[*member]bool, err
 	if len(f.members) == 1 {
 		return has, nil // there is nothing to choose
 	}
+	ctx, cancel := context.WithTimeout(ctx, sayTime)
+	defer cancel()
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	var impossible error
