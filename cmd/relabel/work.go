@@ -16,7 +16,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
-	"relabel/envs"
 	"relabel/envs/fleet"
 	"relabel/envs/scaffold/openhands"
 	"relabel/envs/verify"
@@ -153,6 +152,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	looking, end := context.WithCancel(context.WithoutCancel(ctx))
 	w.endLooks = end
 	w.looks.Go(func() { w.lookLoop(looking) })
+	w.looks.Go(func() { w.reapLoop(looking) })
 	w.looks.Go(func() { w.activityLoop(looking) })
 	w.looks.Go(func() { w.purgeLoop(looking, f.KeepEvents) })
 	w.looks.Go(func() { w.imagesLoop(looking, slots.Claims()) })
@@ -205,7 +205,7 @@ func startExports(ctx context.Context, db *database, exports string) (stop func(
 	return stop, client.Start(context.WithoutCancel(ctx))
 }
 
-// recover requeues what dead workers left and removes their sandboxes.
+// recover requeues what dead workers left.
 func (w *work) recover(ctx context.Context) error {
 	recovered, err := w.db.RecoverAbandoned(ctx, isGone)
 	if err != nil {
@@ -216,37 +216,10 @@ func (w *work) recover(ctx context.Context) error {
 		w.log.Warn().Stringer("trajectory", r.TrajectoryID).Int("attempt", r.Attempt).Str("owner", r.Owner).
 			Msg("its worker is gone: queued again")
 	}
-	if err := errors.Join(w.db.BeginLabelling(ctx), w.db.WakeLabellers(ctx)); err != nil {
-		return err
-	}
-	// The engine lists sandboxes before the first is asked about: whichever was listed had
-	// its trajectory claimed before the live attempts are read.
-	live := sync.OnceValues(func() (map[relabel.ID]int, error) { return w.db.LiveAttempts(ctx) })
-	removed, err := w.host.Reap(ctx, func(l envs.Labels) bool {
-		attempts, err := live()
-		return err != nil || keep(l, attempts)
-	})
-	for _, name := range removed {
-		w.log.Warn().Str("container", name).Msg("left by a dead run: removed")
-	}
-	if _, unknown := live(); unknown != nil {
-		return errors.Join(err, unknown)
-	}
-	return err
+	return errors.Join(w.db.BeginLabelling(ctx), w.db.WakeLabellers(ctx))
 }
 
-// keep says whether a sandbox is still somebody's: of a live attempt, or, where a
-// validation made it, before its deadline.
-func keep(l envs.Labels, live map[relabel.ID]int) bool {
-	if l.Purpose == "validate" {
-		return time.Now().Before(l.Deadline)
-	}
-	id, err := relabel.ParseID("trajectory", l.Trajectory)
-	attempt, alive := live[id]
-	return err == nil && alive && attempt == l.Attempt
-}
-
-// look says that this process lives and sees to what others left.
+// look says that this process lives and sees to the trajectories that others left.
 func (w *work) look(ctx context.Context) error {
 	w.sayDisk()
 	return errors.Join(w.db.SeeWorker(ctx, w.seen()), w.db.ReadClock(ctx), w.recover(ctx))
