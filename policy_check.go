@@ -163,6 +163,9 @@ func checkPrice(p Policy) *Error {
 			return Errorf(CodeInvalid, "%v is not in 0 to %d", c.is, MaxPrice).On("price." + c.field)
 		}
 	}
+	if math.IsNaN(p.Price.Batch) || p.Price.Batch < 0 || p.Price.Batch > 1 {
+		return Errorf(CodeInvalid, "%v is not in 0 to 1", p.Price.Batch).On("price.batch")
+	}
 	if !currency.MatchString(p.Price.Currency) {
 		return Errorf(CodeInvalid, "not three capital letters, such as USD").On("price.currency")
 	}

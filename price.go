@@ -8,6 +8,17 @@ type Price struct {
 	Cached   float64 `json:"cached"`   // of a prompt that did
 	Output   float64 `json:"output"`   // of answers
 	Currency string  `json:"currency"` // three letters, such as USD
+	// Batch is the share of these prices that answers of the batch endpoint cost, such as
+	// 0.5; 0: all of them.
+	Batch float64 `json:"batch,omitempty"`
+}
+
+// OfBatches is what answers of the batch endpoint cost.
+func (p *Price) OfBatches() *Price {
+	if p == nil || p.Batch == 0 {
+		return p
+	}
+	return &Price{Input: p.Input * p.Batch, Cached: p.Cached * p.Batch, Output: p.Output * p.Batch, Currency: p.Currency}
 }
 
 // CostMicros is what u costs in millionths of the currency, rounded to the nearest; nil

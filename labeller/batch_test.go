@@ -3,6 +3,7 @@ package labeller_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"sync"
@@ -118,6 +119,30 @@ func TestABatchBringsWhatTheTeacherWouldHaveSaidLive(t *testing.T) {
 	must(t, err)
 	if len(calls) != 3+6 {
 		t.Errorf("%d calls are recorded", len(calls))
+	}
+}
+
+func TestWhatABatchAnsweredIsSpentAtABatchesPriceAndCountsForTheBudget(t *testing.T) {
+	t.Parallel()
+	e := newEndpoint(t, scripted.Config{})
+	s, d := waiting(t, e, 1)
+	budget := relabel.Budget{Cost: 1e-6}
+	_, err := s.SetScheduling(t.Context(), d.Run.ID, relabel.SchedulingChange{Budget: &budget})
+	must(t, err)
+	workOff(t, s, worker(s, s, "w", quick))
+	var want float64
+	for _, a := range labels(t, s, d) {
+		want += (float64(a.Usage.PromptTokens)*4 + float64(a.Usage.CompletionTokens)*20) / 2 / 1e6
+	}
+	spent, err := s.FindSpent(t.Context(), d.Run.ID)
+	must(t, err)
+	if want == 0 || math.Abs(spent.Cost-want) > 1e-5 || spent.Calls != 3 {
+		t.Errorf("%+v are spent, want %v", spent, want)
+	}
+	run, err := s.FindRun(t.Context(), d.Run.ID)
+	must(t, err)
+	if run.Paused == nil || run.Paused.Reason != relabel.PausedByBudget {
+		t.Errorf("the run is paused: %+v", run.Paused)
 	}
 }
 

@@ -56,7 +56,8 @@ func (e *endpoint) policy(t *testing.T, s *store.Store, name string) relabel.Pol
 	limits := relabel.DefaultPolicyLimits
 	limits.Concurrency, limits.Retries, limits.PatienceSeconds = 4, 0, 1
 	p, err := s.CreatePolicy(context.Background(), relabel.Policy{Name: name, BaseURL: e.url, Model: scripted.TeacherModel,
-		Server: relabel.ServerScripted, Sampling: relabel.PaperSampling, Limits: limits})
+		Server: relabel.ServerScripted, Sampling: relabel.PaperSampling, Limits: limits,
+		Price: &relabel.Price{Input: 4, Cached: 4, Output: 20, Currency: "EUR", Batch: 0.5}})
 	must(t, err)
 	return p
 }

@@ -79,7 +79,7 @@ CREATE TABLE policies (
     retries             integer NOT NULL CHECK (retries >= 0),
     patience_seconds    integer NOT NULL CHECK (patience_seconds >= 0),
     hedge_after_seconds integer NOT NULL CHECK (hedge_after_seconds >= 0), -- 0: never
-    price           json, -- a million tokens: input, cached, output, currency; null: not known
+    price           json, -- a million tokens: input, cached, output, currency, batch; null: not known
     cache_markers   text NOT NULL,
     created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT policies_version UNIQUE (name, version)

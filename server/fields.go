@@ -97,6 +97,7 @@ var policyMeanings = map[string]string{
 	"Price.input":                      "A million tokens of prompts.",
 	"Price.cached":                     "A million tokens of prompts that came from the server's cache.",
 	"Price.output":                     "A million tokens of answers.",
+	"Price.batch":                      "Share of these prices that answers of the batch endpoint cost; absent: all of them.",
 	"Price.currency":                   "Currency, in three letters.",
 	"ModelSeen.policy_id":              "The policy.",
 	"ModelSeen.base_url":               "The address that answered.",

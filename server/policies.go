@@ -71,6 +71,7 @@ type NewPrice struct {
 	Input    float64  `json:"input" minimum:"0" maximum:"1000000" doc:"A million tokens of prompts."`
 	Cached   *float64 `json:"cached,omitempty" minimum:"0" maximum:"1000000" doc:"A million tokens of prompts that came from the server's cache. Default: as input."`
 	Output   float64  `json:"output" minimum:"0" maximum:"1000000" doc:"A million tokens of answers."`
+	Batch    float64  `json:"batch,omitempty" minimum:"0" maximum:"1" doc:"Share of these prices that answers of the batch endpoint cost, such as 0.5; 0: all of them."`
 	Currency string   `json:"currency,omitempty" pattern:"^[A-Z]{3}$" default:"USD" doc:"Currency, in three letters."`
 }
 
@@ -78,7 +79,7 @@ func (p *NewPrice) price() *relabel.Price {
 	if p == nil {
 		return nil
 	}
-	made := &relabel.Price{Input: p.Input, Cached: p.Input, Output: p.Output, Currency: p.Currency}
+	made := &relabel.Price{Input: p.Input, Cached: p.Input, Output: p.Output, Currency: p.Currency, Batch: p.Batch}
 	set(&made.Cached, p.Cached)
 	return made
 }

@@ -48,6 +48,7 @@ type policyPriceFlags struct {
 	PriceInput   *float64 `placeholder:"MONEY" help:"Price of a million tokens of prompts."`
 	PriceCached  *float64 `placeholder:"MONEY" help:"Of a million that came from the server's cache. Default: as input."`
 	PriceOutput  *float64 `placeholder:"MONEY" help:"Of a million tokens of answers."`
+	PriceBatch   float64  `placeholder:"SHARE" help:"Share of these prices that answers of the batch endpoint cost, such as 0.5. Default: all of them."`
 	Currency     string   `default:"USD" help:"Of the prices, in three letters."`
 	CacheMarkers string   `default:"none" enum:"none,anthropic" help:"How requests mark what the server is to cache: ${enum}. Most servers need none."`
 }
@@ -83,13 +84,13 @@ func (f policyLimitFlags) limits() relabel.PolicyLimits {
 
 // price is nil where no price was given.
 func (f policyPriceFlags) price() (*relabel.Price, error) {
-	if f.PriceInput == nil && f.PriceCached == nil && f.PriceOutput == nil {
+	if f.PriceInput == nil && f.PriceCached == nil && f.PriceOutput == nil && f.PriceBatch == 0 {
 		return nil, nil
 	}
 	if f.PriceInput == nil || f.PriceOutput == nil {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "go together: one without the other says too little").On("--price-input, --price-output")
 	}
-	p := &relabel.Price{Input: *f.PriceInput, Cached: *f.PriceInput, Output: *f.PriceOutput, Currency: f.Currency}
+	p := &relabel.Price{Input: *f.PriceInput, Cached: *f.PriceInput, Output: *f.PriceOutput, Currency: f.Currency, Batch: f.PriceBatch}
 	if f.PriceCached != nil {
 		p.Cached = *f.PriceCached
 	}
