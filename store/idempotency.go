@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -58,4 +59,14 @@ func (s *Store) EndIdempotent(ctx context.Context, i relabel.Idempotent) error {
 		_, err := tx.Exec(ctx, query, args...)
 		return err
 	})
+}
+
+// PurgeIdempotent forgets keys that were used longer ago than keep.
+func (s *Store) PurgeIdempotent(ctx context.Context, keep time.Duration) (purged int64, err error) {
+	err = s.write(ctx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, "DELETE FROM idempotency_keys WHERE since < clock_timestamp() - $1::interval", keep)
+		purged = tag.RowsAffected()
+		return err
+	})
+	return purged, err
 }

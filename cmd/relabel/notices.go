@@ -16,7 +16,10 @@ import (
 
 const (
 	webhooksAtOnce = 4         // deliveries that one process tries at a time
-	purgePeriod    = time.Hour // between two looks for events that are too old
+	purgePeriod    = time.Hour // between two looks for what is too old
+	// keepKeys is how long an Idempotency-Key is remembered: deliveries, whose ids are keys of
+	// what trainers post, come over a day, and again by hand.
+	keepKeys = 7 * 24 * time.Hour
 )
 
 // siteFlags say what others are told of a server.
@@ -64,13 +67,15 @@ func newTeller(db *database, f secretFlags, log zerolog.Logger) *webhook.Worker 
 	return webhook.NewWorker(webhook.Config{Store: db.Store, Now: db.Clock().Now, Secret: policy.Secrets{Dir: f.Secrets}.Find, Log: log, Version: version})
 }
 
-// purgeLoop deletes events that are older than keep.
+// purgeLoop deletes events that are older than keep, and keys that nobody repeats any more.
 func (w *work) purgeLoop(ctx context.Context, keep time.Duration) {
 	tick := time.NewTicker(purgePeriod)
 	defer tick.Stop()
 	for {
-		if _, err := w.db.PurgeEvents(ctx, keep); err != nil && ctx.Err() == nil {
-			w.log.Error().Err(err).Msg("old events could not be deleted")
+		_, events := w.db.PurgeEvents(ctx, keep)
+		_, keys := w.db.PurgeIdempotent(ctx, keepKeys)
+		if err := errors.Join(events, keys); err != nil && ctx.Err() == nil {
+			w.log.Error().Err(err).Msg("what is too old could not be deleted")
 		}
 		select {
 		case <-ctx.Done():
