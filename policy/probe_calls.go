@@ -49,7 +49,7 @@ func (b *prober) first(ctx context.Context) (relabel.Policy, error) {
 	}
 	if !got.ok {
 		if got.status == http.StatusNotFound {
-			b.report.Advice = append(b.report.Advice, "HTTP 404: look at the address, which ends with the version, as in http://host:8000/v1, and at the model's name")
+			b.report.Advice = append(b.report.Advice, "HTTP 404: "+notFoundAdvice)
 		}
 		return p, relabel.Errorf(relabel.CodeEndpoint, "%s: %s", p.Name, got.problem)
 	}

@@ -47,6 +47,9 @@ func (c *demoCommand) Run(ctx context.Context) error {
 	if err := c.findSecrets(); err != nil {
 		return err
 	}
+	if err := c.reach(ctx); err != nil {
+		return err
+	}
 	return c.withSite(ctx, quietLog(), func(ctx context.Context, cl *client, host *fleet.Fleet) error {
 		stop, err := c.serveScripted(ctx, tasks)
 		if err != nil {

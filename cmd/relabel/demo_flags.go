@@ -70,6 +70,25 @@ func (c *demoCommand) findSecrets() error {
 	return nil
 }
 
+// reach fails where a real model does not answer: rollouts would wait for it, for as long as
+// its policy is patient.
+func (c *demoCommand) reach(ctx context.Context) error {
+	for _, e := range c.endpoints() {
+		if e.base == "" {
+			continue
+		}
+		err := policy.Reach(ctx, demoPolicy(e), policy.Options{Secrets: policy.Secrets{Dir: c.Secrets}})
+		var known *relabel.Error
+		if errors.As(err, &known) {
+			return known.On("--" + string(e.role))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // demoPolicy is the policy of a real endpoint.
 func demoPolicy(e endpoint) relabel.Policy {
 	return relabel.Policy{Name: "demo-" + string(e.role), BaseURL: e.base, Model: e.model, Secret: e.secret,

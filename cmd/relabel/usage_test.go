@@ -48,7 +48,7 @@ func TestACommandLineThatIsNotUnderstoodEndsWithTwoAndOneLine(t *testing.T) {
 	}
 }
 
-func TestADemoLooksForItsTasksAndSecretsFirst(t *testing.T) {
+func TestADemoLooksForItsTasksSecretsAndModelsFirst(t *testing.T) {
 	t.Parallel()
 	tasks := filepath.Join(t.TempDir(), "tasks.jsonl")
 	noError(t, os.WriteFile(tasks, nil, 0o644))
@@ -65,6 +65,10 @@ func TestADemoLooksForItsTasksAndSecretsFirst(t *testing.T) {
 	noError(t, os.WriteFile(tasks, []byte(strings.ReplaceAll(line, "\n", "")), 0o644))
 	said, code := p.command(t, "demo", "--tasks", tasks, "--teacher", "http://127.0.0.1:9/v1", "--teacher-model", "m", "--teacher-secret", "gone")
 	if code != 1 || !strings.Contains(said, "RELABEL_SECRET_GONE") {
+		t.Errorf("it ended with %d: %s", code, said)
+	}
+	said, code = p.command(t, "demo", "--tasks", tasks, "--teacher", "http://127.0.0.1:9/v1", "--teacher-model", "m")
+	if code != 1 || !strings.Contains(said, "--teacher: m at http://127.0.0.1:9/v1 gives no answer") || !strings.Contains(said, "connection refused") {
 		t.Errorf("it ended with %d: %s", code, said)
 	}
 	if _, err := os.Stat(p.data); err == nil {

@@ -1,0 +1,48 @@
+package policy
+
+import (
+	"context"
+	"net/http"
+
+	"relabel"
+)
+
+// reachSeconds bounds what Reach waits for an answer.
+const reachSeconds = 60
+
+// notFoundAdvice is what a 404 mostly comes from.
+const notFoundAdvice = "look at the address, which ends with the version, as in http://host:8000/v1, and at the model's name"
+
+// Reach asks p's first address for a few words, without trying again, before work is begun
+// that would wait for it. A server that is there but busy, or slow to answer, is reached.
+// The error is CodeEndpoint with what to look at, or the policy's own (Open).
+func Reach(ctx context.Context, p relabel.Policy, o Options) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	secret, err := o.Secrets.of(p)
+	if err != nil {
+		return err
+	}
+	p.Limits.TimeoutSeconds = min(p.Limits.TimeoutSeconds, reachSeconds)
+	b := &prober{policy: p, http: withoutRedirects(o.HTTP, 1), secret: secret, report: &Report{}}
+	defer b.http.CloseIdleConnections()
+	got := b.ask(ctx, p, plainRequest("Say hello.", p.Sampling.MaxTokens), "")
+	if got.status == 0 && ctx.Err() == nil {
+		b.send(ctx, http.MethodGet, "/models", nil) // a model may be slow; its server is not
+	}
+	advice := ""
+	switch {
+	case got.ok, got.status == 0 && b.report.Reachable:
+		return nil
+	case got.answer() == Busy && b.report.Reachable && readError(got.body).code != "insufficient_quota":
+		return nil
+	case got.status == 0:
+		advice = "; see that the server runs, and that its address is right"
+	case got.status == http.StatusNotFound:
+		advice = "; " + notFoundAdvice
+	case got.status == http.StatusUnauthorized, got.status == http.StatusForbidden:
+		advice = "; see that the policy names the secret with its key"
+	}
+	return relabel.Errorf(relabel.CodeEndpoint, "%s at %s gives no answer: %s%s", p.Model, p.BaseURL, got.problem, advice).Because(ctx.Err())
+}
