@@ -109,6 +109,17 @@ type ChatRequest struct {
 	T            int
 	Purpose      Purpose
 	Urgency      *Urgency // of a label; nil: it is never raised
+	Clock        Clock    // of the rollout that waits; nil: none
+}
+
+// Clock counts how long a call takes that its endpoint answers, and not how long it waits for
+// a place or for an endpoint that is down, nor tries that came to nothing. It goes when the
+// call begins. It is safe for concurrent use.
+type Clock interface {
+	// Stop lets it stand.
+	Stop()
+	// Restart sets it going from where it was when the call began.
+	Restart()
 }
 
 // Purpose says why a policy was called.

@@ -228,6 +228,34 @@ func TestWallClockEndsTheCallOrCommandInHand(t *testing.T) {
 	}
 }
 
+// An endpoint that is down or busy is not the agent's doing.
+func TestTheWallClockStandsWhileACallWaitsForItsEndpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("ssssssss", 100)
+		b.store.claim.Run.Limits.WallClockSeconds = 10
+		answered := talks(relabel.Student, 100, 4*time.Second)
+		b.world.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+			req.Clock.Stop()
+			for range 2 { // a try that comes to nothing, and waits before it and the one that is answered
+				if err := sleep(ctx, time.Hour); err != nil {
+					return relabel.Completion{}, err
+				}
+				req.Clock.Restart()
+				if err := sleep(ctx, time.Second); err != nil {
+					return relabel.Completion{}, err
+				}
+				req.Clock.Stop()
+			}
+			req.Clock.Restart()
+			defer req.Clock.Stop()
+			return answered(ctx, req)
+		}
+		b.rollUntil(t, 1)
+		rollToDone(t, b)
+		wantEnd(t, b, relabel.EndWallClock, 2) // 4 s each: the third is cut at 10 s
+	})
+}
+
 // What was executed to its end commits, though the time is up by then; no policy is
 // asked after it.
 func TestTurnThatWasExecutedCommitsThoughTheTimeIsUp(t *testing.T) {

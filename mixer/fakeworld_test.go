@@ -258,7 +258,9 @@ func talks(who relabel.Role, last int, latency time.Duration) func(context.Conte
 		if req.T >= last {
 			tool = "finish"
 		}
-		return says(who, req, tool), nil
+		answer := says(who, req, tool)
+		answer.Took = latency
+		return answer, nil
 	}
 }
 

@@ -126,12 +126,12 @@ func (r *rollout) startOver(life context.Context, d *divergence) error {
 	return r.startSandbox(life)
 }
 
-// spent is how long the turns took that were committed before: neither waiting nor
-// replay counts against the rollout's wall clock.
+// spent is how long the turns took that were committed before: neither waiting, for an
+// endpoint too, nor replay counts against the rollout's wall clock.
 func (r *rollout) spent() time.Duration {
 	var sum time.Duration
 	for _, turn := range r.claim.Turns {
-		sum += turn.EndedAt.Sub(turn.StartedAt)
+		sum += turn.EndedAt.Sub(turn.StartedAt) - time.Duration(turn.Time.Endpoint)*time.Millisecond
 	}
 	return sum
 }

@@ -25,6 +25,7 @@ type rollout struct {
 	episode Episode           // nil before the sandbox is there and after it is gone
 	state   []relabel.Message // st
 	silent  int               // actions without a call, in a row
+	clock   *wallClock        // while turns are rolled out
 	// deferred counts the turns whose labels are asked for after the rollouts.
 	deferred int
 	// giveBack is closed when the trajectory is to go back to the queue, with the turn in

@@ -20,8 +20,9 @@ const maxSilent = 3
 // returns why the rollout ended.
 func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 	wall := time.Duration(r.claim.Run.Limits.WallClockSeconds)*time.Second - r.spent()
-	ctx, cancel := context.WithTimeoutCause(life, wall, errWallClock)
-	defer cancel()
+	ctx, clock, end := newWallClock(life, wall)
+	defer end()
+	r.clock = clock
 	for t := len(r.claim.Turns) + 1; t <= len(r.claim.Trajectory.Executors); t++ {
 		if r.askedBack() {
 			return "", ErrReleased
@@ -137,8 +138,11 @@ func (r *rollout) act(ctx context.Context, t int, executor relabel.Role) (relabe
 	if executor == relabel.Student {
 		policy, def, phase = r.student, r.claim.Student, relabel.PhaseStudent
 	}
-	out := r.account.in(phase)
-	answer, err := policy.Complete(ctx, r.request(r.state, t, executor, relabel.PurposeAct))
+	req := r.request(r.state, t, executor, relabel.PurposeAct)
+	req.Clock = r.clock
+	out, over := r.account.in(phase), r.clock.call()
+	answer, err := policy.Complete(ctx, req)
+	over()
 	r.account.waited(phase, out()-answer.Took)
 	if err != nil {
 		return relabel.Action{}, stopped(ctx, policyFailure(executor, err))

@@ -55,6 +55,10 @@ func (c *Client) attempt(ctx context.Context, q question, l *lane, placed chan<-
 	if placed != nil {
 		close(placed)
 	}
+	if q.req.Clock != nil {
+		q.req.Clock.Restart()
+		defer q.req.Clock.Stop()
+	}
 	a.begun = time.Now()
 	a.done, a.status, a.fail = c.try(ctx, l.at.base, q.body, q.secret)
 	a.took = time.Since(a.begun)

@@ -143,6 +143,9 @@ func (c *Client) ask(ctx context.Context, req relabel.ChatRequest, call *relabel
 	if err != nil {
 		return relabel.Completion{}, err
 	}
+	if req.Clock != nil {
+		req.Clock.Stop()
+	}
 	q := question{req: req, body: appendRequest(nil, c.policy, req), secret: secret,
 		replicas: affinity(c.replicas, req.TrajectoryID), arrived: c.endpoints.arrivals.Add(1), lost: map[string]int{}}
 	for {
