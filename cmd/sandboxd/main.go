@@ -9,11 +9,12 @@ import (
 	"path/filepath"
 
 	"relabel/envs/inside"
+	"relabel/envs/wire"
 )
 
 func main() {
 	if len(os.Args) != 2 || os.Args[1] != "serve" {
-		fmt.Fprintln(os.Stderr, "sandboxd runs inside relabel's sandboxes: sandboxd serve")
+		fmt.Fprintln(os.Stderr, "sandboxd runs inside relabel's sandboxes: sandboxd serve ("+wire.Mark+")")
 		os.Exit(2)
 	}
 	if err := serve(); err != nil {

@@ -1,11 +1,13 @@
 package docker_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,6 +23,7 @@ import (
 	"relabel/envs/docker"
 	"relabel/envs/docker/dockertest"
 	"relabel/envs/envstest"
+	"relabel/envs/wire"
 )
 
 // endIn runs a script that will be ended, or ends, and returns what became of it.
@@ -278,12 +281,21 @@ func TestImageWithoutAShellSaysSo(t *testing.T) {
 }
 
 func TestHostThatCannotWorkIsRefused(t *testing.T) {
+	stale := filepath.Join(t.TempDir(), "sandboxd")
+	binary, err := os.ReadFile(envstest.Sandboxd(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(stale, bytes.ReplaceAll(binary, []byte(wire.Mark), []byte(strings.ReplaceAll(wire.Mark, "1", "0"))), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		config docker.Config
 		want   relabel.Code
 	}{
 		"without an instance": {docker.Config{Sandboxd: envstest.Sandboxd(t)}, relabel.CodeInvalid},
 		"without sandboxd":    {docker.Config{Instance: "test", Sandboxd: "/nowhere/sandboxd"}, relabel.CodeUnavailable},
+		"another's sandboxd":  {docker.Config{Instance: "test", Sandboxd: stale}, relabel.CodeUnavailable},
 		"a broken address":    {docker.Config{Instance: "test", Sandboxd: envstest.Sandboxd(t), Address: "nonsense"}, relabel.CodeInvalid},
 	} {
 		if _, err := docker.NewHost(c.config); relabel.CodeOf(err) != c.want {

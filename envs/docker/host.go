@@ -7,6 +7,7 @@
 package docker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -21,6 +22,7 @@ import (
 
 	"relabel"
 	"relabel/envs"
+	"relabel/envs/wire"
 )
 
 // Config says which engine to use, and whose sandboxes it makes there.
@@ -93,7 +95,8 @@ func NewHost(c Config) (*Host, error) {
 }
 
 // readSandboxd reads the static binary that every sandbox gets: the named one, else that
-// of $RELABEL_SANDBOXD, else the file beside this program.
+// of $RELABEL_SANDBOXD, else the file beside this program. One that this program could not
+// speak to is refused here: it would fail in every sandbox.
 func readSandboxd(path string) ([]byte, error) {
 	if path == "" {
 		path = os.Getenv("RELABEL_SANDBOXD")
@@ -108,6 +111,9 @@ func readSandboxd(path string) ([]byte, error) {
 	binary, err := os.ReadFile(path)
 	if err != nil {
 		return nil, relabel.Errorf(relabel.CodeUnavailable, "there is no sandboxd at %s: build it with `make build`, or name it in RELABEL_SANDBOXD", path).Because(err)
+	}
+	if !bytes.Contains(binary, []byte(wire.Mark)) {
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "%s is no sandboxd of this relabel, but of an older or newer one: build both with `make build`, or name the right one in RELABEL_SANDBOXD", path)
 	}
 	return binary, nil
 }

@@ -3,6 +3,7 @@
 package envstest
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
@@ -44,10 +45,14 @@ func Sandboxd(t testing.TB) string {
 	return path
 }
 
-// buildSandboxd builds to one place for all test binaries, each renaming its own there:
-// what they build from one source is the same.
+// buildSandboxd builds to one place for all test binaries of a checkout, each renaming its
+// own there: what they build from one source is the same.
 func buildSandboxd() (string, error) {
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("relabel-test-%d", os.Getuid()))
+	module, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("find this source: %w", err)
+	}
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("relabel-test-%d", os.Getuid()), fmt.Sprintf("%x", sha256.Sum256(module))[:8])
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}

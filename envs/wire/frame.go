@@ -25,6 +25,10 @@ import (
 // part.
 const Version = 1
 
+// Mark stands in the binary of each sandboxd of this version, so that another is known
+// before any sandbox is made.
+const Mark = "relabel-sandboxd-protocol-1."
+
 // MaxFrame is the most bytes of a part of a body; longer bodies travel in several.
 const MaxFrame = 256 << 10
 

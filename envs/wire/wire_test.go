@@ -2,14 +2,38 @@ package wire_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
+	"reflect"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"relabel/envs/wire"
 )
+
+// Who changes what goes over the line changes Version, Mark, and this.
+func TestTheVersionAndItsMarkGoWithTheMessages(t *testing.T) {
+	if want := fmt.Sprintf("relabel-sandboxd-protocol-%d.", wire.Version); wire.Mark != want {
+		t.Errorf("the mark is %q, not %q", wire.Mark, want)
+	}
+	shape := ""
+	for _, message := range []any{wire.Hello{}, wire.Request{}, wire.Response{}, wire.File{}} {
+		of := reflect.TypeOf(message)
+		for i := range of.NumField() {
+			shape += fmt.Sprintln(of.Field(i).Type, of.Field(i).Tag.Get("json"))
+		}
+	}
+	if sum := fmt.Sprintf("%x", sha256.Sum256([]byte(shape))); !strings.HasPrefix(sum, messages) {
+		t.Errorf("the messages are others (%s) than those of version %d: raise it", sum[:8], wire.Version)
+	}
+}
+
+// messages is the hash of what the messages of this Version are made of.
+const messages = "f9287d02"
 
 // readAll reads messages until the end, their bodies and heads by id.
 func readAll(r *wire.Reader) (bodies map[uint32][]byte, heads map[uint32]wire.Response, err error) {
