@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"relabel"
 )
@@ -93,9 +92,9 @@ func (c *cluster) launch(settings []string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.OpenFile(c.log(), os.O_CREATE|os.O_WRONLY|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
+	log, err := openLog(c.log(), os.O_WRONLY|os.O_APPEND)
 	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "%s cannot be written", c.log()).Because(err)
+		return nil, err
 	}
 	defer log.Close()
 	args := []string{"-D", c.data, "-k", socket, "-p", port, "-c", "listen_addresses=", "-c", "unix_socket_permissions=0700"}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,6 +31,7 @@ type Server struct {
 	lock    *folderLock
 	process *process
 	socket  string // the socket's folder
+	endLog  func() // ends the care for its log; safe to call again
 }
 
 // Start brings up the Postgres of the folder dir (in dir/postgres, made at need) and
@@ -54,6 +56,7 @@ func Start(ctx context.Context, dir string, settings ...string) (*Server, error)
 		return nil, errors.Join(err, lock.release())
 	}
 	s.lock = lock
+	s.endLog = sync.OnceFunc(tendLog(s.process.log, logPeriod, mostLog))
 	return s, nil
 }
 
@@ -106,12 +109,16 @@ func (s *Server) urlOf(name string) string {
 // Stop ends the server, as a restart of Postgres does: what has committed stays. It
 // kills it when ctx ends first. Calling it again does nothing.
 func (s *Server) Stop(ctx context.Context) error {
+	s.endLog()
 	return errors.Join(s.process.stop(ctx), s.lock.release())
 }
 
 // Leave lets go of the folder and leaves the server running, for another process to
 // take over with Start.
-func (s *Server) Leave() error { return s.lock.release() }
+func (s *Server) Leave() error {
+	s.endLog()
+	return s.lock.release()
+}
 
 // ready waits until the server answers and sees to it that the database exists.
 func (s *Server) ready(ctx context.Context) error {
