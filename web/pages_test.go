@@ -30,6 +30,26 @@ func TestTheRunsPageShowsIterationsWithTheirProgress(t *testing.T) {
 	contains(t, s.get(200, "/runs/"+s.run.ID.String()), "You work in a sandbox.")
 }
 
+func TestARunsPageShowsItsBudgetAndWhyItIsPaused(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	trajectory := s.begin("bounded", "T")[0].ID
+	path := "/runs/" + s.run.ID.String()
+	if page := s.get(200, path); strings.Contains(page, "paused") || !strings.Contains(page, "0 tokens in 0 calls") {
+		t.Error("a run without a budget, or a pause, shows one")
+	}
+	_, err := s.store.SetScheduling(t.Context(), s.run.ID, relabel.SchedulingChange{Budget: &relabel.Budget{Tokens: 100, Cost: 2.5}})
+	s.must(err)
+	micros := int64(1_250_000)
+	s.must(s.store.RecordCall(t.Context(), relabel.Call{PolicyID: s.run.TeacherID, TrajectoryID: &trajectory, Purpose: relabel.PurposeLabel, Tries: 1,
+		Usage: &relabel.Usage{PromptTokens: 90, CompletionTokens: 30}, CostMicros: &micros}))
+	contains(t, s.get(200, path), "120 tokens of 100 in 1 calls", "1.25 of 2.50", "paused: budget", "120 tokens are spent of the budget of 100")
+	contains(t, s.get(200, "/"), "paused: budget")
+	_, err = s.store.PauseIteration(t.Context(), s.iteration.ID, relabel.PausedByUser, "the <server> moves")
+	s.must(err)
+	contains(t, s.get(200, path), `title="the &lt;server&gt; moves">paused</span>`)
+}
+
 func TestATrajectoryShowsExecutorAndLabelAtEachTurn(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -13,6 +13,7 @@ type Store interface {
 	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
 	ListIterations(ctx context.Context, run relabel.ID) ([]relabel.Iteration, error)
 	FindIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, relabel.Progress, error)
+	FindSpent(ctx context.Context, run relabel.ID) (relabel.Spent, error)
 	ListTimes(ctx context.Context, run relabel.ID) ([]relabel.IterationTime, error)
 	FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error)
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)

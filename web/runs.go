@@ -22,7 +22,8 @@ type runView struct {
 	Teacher    string
 	Schedule   string
 	Iterations []iterationRow
-	Time       timeView // of the page of one run
+	Time       timeView      // of the page of one run
+	Spent      relabel.Spent // likewise
 }
 
 func (v *viewer) showRuns(w http.ResponseWriter, r *http.Request) error {
@@ -61,6 +62,9 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 		all = all.Add(it.TimeReport)
 	}
 	view.Time = newTimeView(all)
+	if view.Spent, err = v.Store.FindSpent(r.Context(), id); err != nil {
+		return err
+	}
 	return render(w, http.StatusOK, "run", "Run "+plain(run.Name), view)
 }
 
