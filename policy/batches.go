@@ -165,7 +165,6 @@ func (b *Batches) batch(ctx context.Context, method, path string, body []byte) (
 	if err != nil {
 		return relabel.RemoteBatch{}, err
 	}
-	req.Header.Set("Content-Type", "application/json")
 	var made remoteBatch
 	if err := b.ask(req, &made); err != nil {
 		return relabel.RemoteBatch{}, err
@@ -181,14 +180,9 @@ func (b *Batches) request(ctx context.Context, method, path string, body io.Read
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, b.base+path, body)
+	req, err := newRequest(ctx, method, b.base+path, body, secret)
 	if err != nil {
 		return nil, b.refused("no request can be made of its address", err)
-	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "relabel")
-	if secret != "" {
-		req.Header.Set("Authorization", "Bearer "+secret)
 	}
 	return req, nil
 }

@@ -27,17 +27,21 @@ func (b *breaker) wait(now time.Time) time.Duration {
 	return max(0, b.next.Sub(now))
 }
 
-// probed notes that a probe was let through at now.
-func (b *breaker) probed(now time.Time) { b.next = now.Add(b.interval) }
+// probed notes that a probe was let through at now. The next one waits twice as long, also
+// while this one has no answer: a server that hangs is not to be given one call after the
+// other.
+func (b *breaker) probed(now time.Time) {
+	b.next = now.Add(b.interval)
+	b.interval = min(2*b.interval, lastInterval)
+}
 
 // fail notes a failure, and reports whether it opened the breaker. Those of calls that
-// were in flight when it opened are no news; a failed probe doubles the interval.
+// were in flight when it opened are no news.
 func (b *breaker) fail(now time.Time, probe bool, err error) (opened bool) {
 	b.failures++
 	b.last = err
 	switch {
 	case b.open && probe:
-		b.interval = min(2*b.interval, lastInterval)
 		b.next = now.Add(b.interval)
 	case !b.open && b.failures >= breakerFailures:
 		b.open, b.since, b.interval = true, now, firstInterval

@@ -16,11 +16,16 @@ type limit struct {
 	settled uint64 // grants up to this one were made before the last cut
 }
 
-// raiseTo lifts the ceiling for a policy that allows more.
+// raiseTo lifts the ceiling for a policy that allows more. What was learned of the server
+// stays.
 func (l *limit) raiseTo(ceiling int) {
-	if ceiling > l.ceiling {
-		l.ceiling, l.size = ceiling, float64(ceiling)
+	if ceiling <= l.ceiling {
+		return
 	}
+	if l.size >= float64(l.ceiling) {
+		l.size = float64(ceiling)
+	}
+	l.ceiling = ceiling
 }
 
 // places is how many calls may be in flight.

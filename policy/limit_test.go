@@ -128,6 +128,23 @@ func TestTheLimitStaysWithinItsBounds(t *testing.T) {
 	})
 }
 
+func TestAWiderPolicyLeavesWhatWasLearnedOfTheServer(t *testing.T) {
+	var l limit
+	l.raiseTo(64)
+	for grant := range uint64(10) {
+		l.cut(grant+1, grant+1)
+	}
+	learned := l.places()
+	if l.raiseTo(128); l.places() != learned {
+		t.Errorf("%d places are %d now", learned, l.places())
+	}
+	var whole limit
+	whole.raiseTo(64)
+	if whole.raiseTo(128); whole.places() != 128 {
+		t.Errorf("%d places, of a server that refused nothing", whole.places())
+	}
+}
+
 func TestABurstOfRefusalsIsOneCut(t *testing.T) {
 	var l limit
 	l.raiseTo(100)

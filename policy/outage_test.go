@@ -134,6 +134,32 @@ func TestTheWaitBehindOthersIsNoTrouble(t *testing.T) {
 	})
 }
 
+func TestAServerThatHangsIsNotGivenOneCallAfterTheOther(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const calls = 32
+		var asked atomic.Int32
+		b := open(t, func(w http.ResponseWriter, r *http.Request) {
+			if asked.Add(1) <= calls {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			hang(w, r)
+		}, func(p *relabel.Policy) {
+			p.Limits.Concurrency, p.Limits.TimeoutSeconds, p.Limits.PatienceSeconds = calls, 600, 3600
+		})
+		ctx, leave := context.WithTimeout(t.Context(), time.Minute)
+		defer leave()
+		var all sync.WaitGroup
+		for range calls {
+			all.Go(func() { _, _ = b.Complete(ctx, hello()) })
+		}
+		all.Wait()
+		if n := asked.Load() - calls; n == 0 || n > 7 { // after 1, 2, 4, 8, 16 and 30 s
+			t.Errorf("%d calls were let through within a minute", n)
+		}
+	})
+}
+
 func TestPatienceEnds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := open(t, good, patient(100))

@@ -65,17 +65,9 @@ func (b *prober) send(ctx context.Context, method, path string, body []byte) rep
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(b.policy.Limits.TimeoutSeconds)*time.Second)
 	defer cancel()
 	b.report.Requests++
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(b.policy.BaseURL, "/")+path, bytes.NewReader(body))
+	req, err := newRequest(ctx, method, strings.TrimRight(b.policy.BaseURL, "/")+path, bytes.NewReader(body), b.secret)
 	if err != nil {
 		return reply{problem: "no request can be made of its address"}
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "relabel")
-	if b.secret != "" {
-		req.Header.Set("Authorization", "Bearer "+b.secret)
 	}
 	resp, err := b.http.Do(req)
 	if err != nil {

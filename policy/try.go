@@ -22,15 +22,9 @@ const (
 func (c *Client) try(ctx context.Context, base string, body []byte, secret string) (relabel.Completion, int, *failure) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.policy.Limits.TimeoutSeconds)*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/chat/completions", bytes.NewReader(body))
+	req, err := newRequest(ctx, http.MethodPost, base+"/chat/completions", bytes.NewReader(body), secret)
 	if err != nil {
 		return relabel.Completion{}, 0, &failure{err: c.failed("no request can be made of its address").Because(err), outcome: useless}
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "relabel")
-	if secret != "" {
-		req.Header.Set("Authorization", "Bearer "+secret)
 	}
 	sent := time.Now()
 	resp, err := c.http.Do(req)
@@ -41,6 +35,23 @@ func (c *Client) try(ctx context.Context, base string, body []byte, secret strin
 	done, fail := c.read(resp, secret)
 	done.Took = time.Since(sent)
 	return done, resp.StatusCode, fail
+}
+
+// newRequest is a request of JSON to an endpoint, with its key.
+func newRequest(ctx context.Context, method, address string, body io.Reader, secret string) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, err
+	}
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "relabel")
+	if secret != "" {
+		req.Header.Set("Authorization", "Bearer "+secret)
+	}
+	return req, nil
 }
 
 // read takes a response apart.

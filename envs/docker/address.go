@@ -42,6 +42,9 @@ func ParseAddress(text string) (Address, error) {
 	if err != nil {
 		return Address{}, badAddress(text, "it is no URL").Because(err)
 	}
+	if _, hasPassword := u.User.Password(); hasPassword || u.User != nil && u.Scheme != "ssh" {
+		return Address{}, badAddress(u.Scheme+"://"+u.Host, "credentials have no place in an address")
+	}
 	a := Address{url: u}
 	for key, values := range u.Query() {
 		switch key {
@@ -72,9 +75,6 @@ func (a Address) check(text string) error {
 	case u.Scheme == "unix" && filepath.IsAbs(u.Path):
 	case u.Scheme == "tcp" && u.Host != "" && u.Port() != "":
 	case u.Scheme == "ssh" && u.Hostname() != "" && (u.Path == "" || u.Path == "/"):
-		if _, hasPassword := u.User.Password(); hasPassword {
-			return badAddress("ssh://"+u.Host, "a password has no place in an address")
-		}
 	default:
 		return badAddress(text, "write unix:///path, tcp://host:port or ssh://user@host")
 	}

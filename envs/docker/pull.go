@@ -30,13 +30,19 @@ func (h *Host) pull(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	another := false // already names what is pulled
+	if from != name {
+		if another, err = h.HasImage(ctx, from); err != nil {
+			return err
+		}
+	}
 	log, began := h.log.With().Str("image", name).Logger(), time.Now()
 	log.Info().Str("from", from).Msg("pulling an image")
 	if err := h.pullFrom(ctx, from, auth, log); err != nil {
 		return h.pullFailed(ctx, name, err)
 	}
 	if from != name {
-		if err := h.rename(ctx, from, name); err != nil {
+		if err := h.rename(ctx, from, name, another); err != nil {
 			return err
 		}
 	}
@@ -127,12 +133,16 @@ func (h *Host) pullFailed(ctx context.Context, name string, err error) error {
 	return missing(name, err)
 }
 
-// rename gives an image that came from a mirror the name that its task knows, alone.
-func (h *Host) rename(ctx context.Context, from, name string) error {
+// rename gives an image that came from a mirror the name that its task knows, and takes the
+// mirror's name from it, unless that was there before: then it is another's.
+func (h *Host) rename(ctx context.Context, from, name string, another bool) error {
 	call, cancel := context.WithTimeout(ctx, h.times.Call)
 	defer cancel()
 	if err := h.client.ImageTag(call, from, name); err != nil {
 		return failed(ctx, "name "+name, err)
+	}
+	if another {
+		return nil
 	}
 	if _, err := h.client.ImageRemove(call, from, image.RemoveOptions{}); err != nil {
 		return failed(ctx, fmt.Sprintf("forget %s, the mirror's name for %s", from, name), err)

@@ -180,6 +180,22 @@ func TestMirrorGivesTheImageUnderTheNameThatTasksKnow(t *testing.T) {
 	}
 }
 
+func TestAMirrorsNameThatSomebodyElseGaveStays(t *testing.T) {
+	registry, engine := dockertest.StartRegistry(t, "", ""), engineOf(t)
+	bare := publish(t, registry)
+	name, theirs := "registry.invalid/"+bare, registry.Host+"/"+bare
+	forgetImage(t, engine, name)
+	forgetImage(t, engine, theirs)
+	if err := dockertest.NewHost(t).EnsureImage(t.Context(), theirs); err != nil {
+		t.Fatal(err)
+	}
+	host := dockertest.NewHostWith(t, docker.Config{Images: docker.Images{Mirrors: []docker.Mirror{{From: "registry.invalid", To: registry.Host}}}})
+	if err := host.EnsureImage(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	wantImages(t, []string{name, theirs}, true, true)
+}
+
 func TestRegistryThatIsOutForNowIsAnEnvironmentErrorAndAMissingImageIsNone(t *testing.T) {
 	var status atomic.Int32
 	status.Store(http.StatusServiceUnavailable)

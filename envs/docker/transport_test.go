@@ -233,6 +233,9 @@ func TestAddressesAreReadOrRefused(t *testing.T) {
 		"unix:///run/d.sock?tls=/etc/d":      {},
 		"unix:///run/d.sock?slot=3":          {},
 		"ssh://me:secret@h":                  {},
+		"ssh://me:secret@h?slot=3":           {},
+		"tcp://me:secret@h:2376":             {},
+		"tcp://secret@h:2376":                {},
 		"ssh://h/var/run/docker.sock":        {},
 		"tcp://h:2376?tls=/etc/d&slots=8&x=": {},
 	} {
