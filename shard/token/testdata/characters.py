@@ -47,6 +47,7 @@ for name in CATEGORIES:
     show(name, pattern(r"\p{%s}" % name))
 show("space", pattern(r"\s"))
 show("patternword", pattern(r"\w"))
+show("classword", pattern(r"[\w]"))  # not the same: superscripts and fractions of Latin-1
 show("numeric", odd(pre_tokenizers.Digits(individual_digits=False)))
 show("punctuation", odd(pre_tokenizers.Punctuation("contiguous")))
 show("word", word())
