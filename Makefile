@@ -59,6 +59,8 @@ test-needs: ## Install what the tests need
 	@scripts/python.sh shard/testdata/requirements.txt >/dev/null
 	@scripts/python.sh shard/template/testdata/requirements.txt >/dev/null
 	@scripts/templates.sh >/dev/null
+	@scripts/python.sh shard/token/testdata/requirements.txt >/dev/null
+	@scripts/tokenizers.sh >/dev/null
 
 .PHONY: lint
 lint: ## gofmt, go vet, staticcheck, and the arrows between the folders

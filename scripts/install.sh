@@ -60,6 +60,10 @@ missing_packages() {
     if [ "${1:-}" = --tests ] && ! command -v docker-registry >/dev/null; then
         list+=(docker-registry)
     fi
+    # Tokenizers to compare with come from npm; those that were fetched once stay.
+    if [ "${1:-}" = --tests ] && ! command -v npm >/dev/null; then
+        list+=(npm)
+    fi
     echo "${list[*]}"
 }
 

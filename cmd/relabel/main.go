@@ -24,6 +24,7 @@ type cli struct {
 	Run    runCommand    `cmd:"" help:"Make runs, start and watch their iterations."`
 	Export exportCommand `cmd:"" help:"Build data sets from labelled trajectories."`
 	Token  tokenCommand  `cmd:"" help:"Make and revoke the bearer tokens of the REST interface."`
+	Tokens tokensCommand `cmd:"" help:"Encode JSON lines of text with a tokenizer, as exports do."`
 	Demo   demoCommand   `cmd:"" help:"Collect DAgger data on real tasks with scripted policies, export it and show it."`
 	Doctor doctorCommand `cmd:"" help:"Say what is missing on this machine and how to get it."`
 

@@ -1,6 +1,8 @@
 package token
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -36,7 +38,8 @@ func parseAdded(n node, m *model, normalize normalizer) (*addedTokens, error) {
 			}
 		}
 	}
-	for id, token := range a.tokens {
+	for _, id := range slices.Sorted(maps.Keys(a.tokens)) {
+		token := a.tokens[id]
 		into, content := a.verbatim, token.Content
 		if token.Normalized {
 			into = a.normalized
@@ -64,9 +67,11 @@ func parseAddedToken(n node) (Added, error) {
 	if t.Content, err = options["content"].text(); err != nil {
 		return t, err
 	}
-	for name, flag := range map[string]*bool{"single_word": &t.SingleWord, "lstrip": &t.LStrip, "rstrip": &t.RStrip,
-		"normalized": &t.Normalized, "special": &t.Special} {
-		if *flag, err = options[name].flag(); err != nil {
+	for _, f := range []struct {
+		name string
+		flag *bool
+	}{{"single_word", &t.SingleWord}, {"lstrip", &t.LStrip}, {"rstrip", &t.RStrip}, {"normalized", &t.Normalized}, {"special", &t.Special}} {
+		if *f.flag, err = options[f.name].flag(); err != nil {
 			return t, err
 		}
 	}

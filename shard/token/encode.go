@@ -55,7 +55,9 @@ func (e *encoding) split(text string, place int, find *finderOfAdded, hidden fun
 		if done < start {
 			between(text[done:start], place+done)
 		}
-		e.ids = append(e.ids, token.ID)
+		if start < end { // else other tokens have taken all of it
+			e.ids = append(e.ids, token.ID)
+		}
 		done = end
 	}
 	if done < len(text) {

@@ -43,10 +43,7 @@ func (n node) object(known ...string) (map[string]node, error) {
 	}
 	members := make(map[string]node, len(raw))
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
-		member := node{path: n.path + "." + key, raw: raw[key]}
-		if n.path == "" {
-			member.path = key
-		}
+		member := node{path: n.pathOf(key), raw: raw[key]}
 		if !slices.Contains(known, key) {
 			return nil, member.refuse("is an option that is not known")
 		}
@@ -54,10 +51,17 @@ func (n node) object(known ...string) (map[string]node, error) {
 	}
 	for _, key := range known { // so that what is absent has a path too
 		if _, ok := members[key]; !ok {
-			members[key] = node{path: n.path + "." + key}
+			members[key] = node{path: n.pathOf(key)}
 		}
 	}
 	return members, nil
+}
+
+func (n node) pathOf(key string) string {
+	if n.path == "" {
+		return key
+	}
+	return n.path + "." + key
 }
 
 // list reads an array.

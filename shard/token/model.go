@@ -69,7 +69,7 @@ func (m *model) parseVocabulary(n node) error {
 // parseMerges reads merges as pairs or, as they were written before, as "left right".
 func (m *model) parseMerges(n node) error {
 	var pairs [][2]string
-	if err := json.Unmarshal(n.raw, &pairs); err != nil {
+	if err := json.Unmarshal(n.raw, &pairs); err != nil || n.absent() {
 		var lines []string
 		if err := n.decode(&lines, "a list of pairs, or of strings"); err != nil {
 			return err
