@@ -32,6 +32,7 @@ var timeMeanings = map[string]string{
 	"Overview.efficiency":             "ideal_ms ÷ actual_ms; null where nothing is done.",
 	"RunOverview.run_id":              "The run.",
 	"RunOverview.name":                "Its name.",
+	"RunOverview.paused":              "Whether it is paused, or each of its running iterations is.",
 	"RunOverview.progress":            "How far its running iterations are.",
 	"RunOverview.efficiency":          "Critical-path efficiency of their trajectories that are done; null without any.",
 	"Worker.activity":                 "What it does right now, a few seconds old; null before it first said so.",
