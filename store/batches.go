@@ -92,9 +92,10 @@ func readBatch(ctx context.Context, tx pgx.Tx, c *relabel.BatchClaim) error {
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// changeBatch makes one fenced change of a batch. Made twice it is made once.
+// changeBatch makes one fenced change of a batch. Made twice it is made once; a batch that
+// was let go by the first is then lost, and its worker lets go of it all the same.
 func (s *Store) changeBatch(ctx context.Context, f relabel.BatchFence, set string, args ...any) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, "UPDATE label_batches SET "+set+" WHERE"+batchFenced, append([]any{f.BatchID, f.Claim, f.Owner}, args...)...)
 		if err == nil && tag.RowsAffected() == 0 {
 			return batchLost()
@@ -138,10 +139,7 @@ func (s *Store) PutOffBatch(ctx context.Context, f relabel.BatchFence, remoteSta
 // SplitBatch takes items out of a batch that is not sent yet into another one.
 func (s *Store) SplitBatch(ctx context.Context, f relabel.BatchFence, items []relabel.BatchItem) error {
 	next := relabel.NewID()
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
-		if done, err := batchExists(ctx, tx, next); again && (done || err != nil) {
-			return err
-		}
+	return s.create(ctx, "label_batches", next, func(tx pgx.Tx) error {
 		if err := s.followUp(ctx, tx, f, next, "AND state = 'prepared'", 0, 0); err != nil {
 			return err
 		}
@@ -153,10 +151,6 @@ func (s *Store) SplitBatch(ctx context.Context, f relabel.BatchFence, items []re
 			WHERE batch_id = $1 AND (trajectory_id, t) IN (SELECT * FROM unnest($3::uuid[], $4::integer[]))`, f.BatchID, next, ids, turns)
 		return err
 	})
-}
-
-func batchExists(ctx context.Context, tx pgx.Tx, id relabel.ID) (yes bool, err error) {
-	return yes, tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM label_batches WHERE id = $1)", id).Scan(&yes)
 }
 
 // followUp makes a batch after the fence's, so many rounds later, due after pause.
@@ -180,7 +174,7 @@ const settleWaiting = `WITH held AS (SELECT id, attempt FROM trajectories
 // SettleBatched turns an owed label of the batch into had or missing. One that is not
 // owed any more is left as it is.
 func (s *Store) SettleBatched(ctx context.Context, f relabel.BatchFence, item relabel.BatchItem, label relabel.Action) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		if err := lockBatch(ctx, tx, f); err != nil {
 			return err
 		}

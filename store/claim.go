@@ -112,7 +112,7 @@ func readInto[T any](b *pgx.Batch, into *T, scan pgx.RowToFunc[T], sql string, a
 // SetSandbox records which container on which engine the attempt uses. CodeLeaseLost
 // where the fence does not hold.
 func (s *Store) SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, container string) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `UPDATE attempts SET docker_host = $4, container = $5
 			WHERE trajectory_id = $1 AND number = $2 AND EXISTS (SELECT 1 FROM trajectories WHERE`+fenced+`FOR NO KEY UPDATE)`,
 			f.TrajectoryID, f.Attempt, f.Owner, legible(dockerHost), legible(container))

@@ -19,7 +19,7 @@ const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iter
 // CodeInvalid where there is no such run.
 func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 	id, sel := given(e.ID), e.Selection
-	return s.write(ctx, func(tx pgx.Tx) error {
+	return s.create(ctx, "exports", id, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO exports (id, run_id, iteration, aggregated, submitted, resolved, label_policy_id, view, directory)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 			id, sel.RunID, sel.Iteration, sel.Aggregated, sel.Submitted, sel.Resolved, sel.LabelPolicyID, e.View, e.Directory)
@@ -47,7 +47,7 @@ func (s *Store) ListExports(ctx context.Context, p relabel.Page) ([]relabel.Expo
 // StartExport moves queued to running; one that runs already was interrupted and starts
 // again. An export that is over is a CodeConflict.
 func (s *Store) StartExport(ctx context.Context, id relabel.ID) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, "UPDATE exports SET state = 'running' WHERE id = $1 AND state IN ('queued', 'running')", id)
 		if err == nil && tag.RowsAffected() == 0 {
 			return exportOver(ctx, tx, id)

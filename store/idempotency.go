@@ -46,7 +46,7 @@ func (s *Store) BeginIdempotent(ctx context.Context, i relabel.Idempotent) (*rel
 // EndIdempotent stores the answer, or frees the key when i.Status is 0. A key that was
 // answered already keeps its answer.
 func (s *Store) EndIdempotent(ctx context.Context, i relabel.Idempotent) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		query, args := "DELETE FROM idempotency_keys WHERE key = $1 AND status = 0", []any{i.Key}
 		if i.Status != 0 {
 			answer := i.Answer

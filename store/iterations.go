@@ -20,7 +20,7 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 	}
 	it := p.Iteration
 	it.ID = given(it.ID)
-	return s.write(ctx, func(tx pgx.Tx) error {
+	return s.create(ctx, "iterations", it.ID, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, open)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 			it.ID, it.RunID, it.Number, it.Kind, it.StudentID, it.Beta, it.Rho, max(it.Generations, 1), len(p.Trajectories))
@@ -81,7 +81,7 @@ func (s *Store) ListIterations(ctx context.Context, run relabel.ID) ([]relabel.I
 // iteration is a CodeConflict.
 func (s *Store) CancelIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, error) {
 	var it relabel.Iteration
-	err := s.write(ctx, func(tx pgx.Tx) (err error) {
+	err := s.change(ctx, func(tx pgx.Tx) (err error) {
 		if err := cancelIteration(ctx, tx, id); err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (s *Store) CancelIteration(ctx context.Context, id relabel.ID) (relabel.Ite
 // CancelRun cancels the run's iterations that are running, all of them or none. A run
 // without any is left as it is.
 func (s *Store) CancelRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
-	err := s.write(ctx, func(tx pgx.Tx) error {
+	err := s.change(ctx, func(tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, "SELECT id FROM iterations WHERE run_id = $1 AND state = 'running' ORDER BY id", id)
 		running, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 		for _, iteration := range running {
@@ -124,11 +124,21 @@ func (s *Store) CancelRun(ctx context.Context, id relabel.ID) (relabel.Run, erro
 // cancelIteration cancels an iteration that is running, and what of it is not terminal.
 // Trajectories before their iteration, as everywhere: no deadlock with one that ends.
 func cancelIteration(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
+	if err := cancelOrRetry(ctx, tx, id); err != nil {
+		return err
+	}
 	if err := cancelTrajectories(ctx, tx, id); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `UPDATE iterations SET state = 'cancelled', open = 0, ended_at = clock_timestamp()
 		WHERE id = $1 AND state = 'running'`, id)
+	return err
+}
+
+// cancelOrRetry lets a cancel and a retry of one iteration follow each other: a cancel
+// must see what a retry has queued, or that would stay queued for ever.
+func cancelOrRetry(ctx context.Context, tx pgx.Tx, iteration relabel.ID) error {
+	_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('cancel or retry of ' || $1::text, 0))", iteration.String())
 	return err
 }
 

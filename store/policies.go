@@ -30,7 +30,7 @@ func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Pol
 	if p.ToolFormat == "" {
 		p.ToolFormat = relabel.ToolsNative
 	}
-	err := s.write(ctx, func(tx pgx.Tx) error {
+	err := s.change(ctx, func(tx pgx.Tx) error {
 		// One at a time for each name: versions have no gaps, and none is made twice.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('policy ' || current_schema() || ' ' || $1, 0))", p.Name); err != nil {
 			return err

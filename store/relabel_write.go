@@ -122,7 +122,7 @@ func (s *Store) SettleRelabel(ctx context.Context, f relabel.RelabelFence, t int
 	if answer.Status != relabel.Had && answer.Status != relabel.Missing {
 		return relabel.Errorf(relabel.CodeInvalid, "an answer is had or missing, not %q", answer.Status).On("status")
 	}
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		of := relabel.Fence{Owner: f.Owner}
 		var policy relabel.ID
 		err := tx.QueryRow(ctx, "SELECT trajectory_id, attempt, policy_id FROM relabelings WHERE"+relabelFenced+"FOR NO KEY UPDATE",

@@ -65,7 +65,7 @@ func (s *Store) RelabelIteration(ctx context.Context, iteration, policy relabel.
 
 // relabel queues the relabelings of trajectories that are done.
 func (s *Store) relabel(ctx context.Context, trajectories []relabel.ID, policy relabel.ID, priority int) error {
-	return s.write(ctx, func(tx pgx.Tx) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		again, err := askAgain(ctx, tx, trajectories, policy, priority)
 		if err != nil {
 			return err
@@ -157,7 +157,7 @@ const cancelRelabelings = `UPDATE relabelings re SET state = 'cancelled', owner 
 // lost. What was answered stays. Cancelling twice is once; one that is over otherwise is
 // a CodeConflict.
 func (s *Store) CancelRelabeling(ctx context.Context, id relabel.ID) (relabel.Relabeling, error) {
-	err := s.write(ctx, func(tx pgx.Tx) error {
+	err := s.change(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, cancelRelabelings+"re.id = $1", id)
 		return err
 	})
@@ -174,10 +174,10 @@ func (s *Store) CancelRelabeling(ctx context.Context, id relabel.ID) (relabel.Re
 // CancelRelabelings cancels an iteration's relabelings that are not over, of one policy
 // or (nil) of all, and counts them.
 func (s *Store) CancelRelabelings(ctx context.Context, iteration relabel.ID, policy *relabel.ID) (cancelled int, err error) {
-	err = s.write(ctx, func(tx pgx.Tx) error {
+	err = s.change(ctx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, cancelRelabelings+`re.trajectory_id IN (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = $1)
 			AND ($2::uuid IS NULL OR re.policy_id = $2)`, iteration, policy)
-		cancelled = int(tag.RowsAffected())
+		cancelled = max(cancelled, int(tag.RowsAffected())) // none are left after a commit that was unclear
 		return err
 	})
 	return cancelled, err

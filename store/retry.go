@@ -22,10 +22,14 @@ const oweAgain = `WITH again AS (UPDATE actions a SET status = 'owed', reason = 
 
 // RetryFailed gives the iteration's trajectories that failed for one of the reasons back
 // to the queue, with fresh budgets and the labels owed that they had not got; the
-// iteration runs again where it was done. No reasons are all reasons. It returns how many there were. CodeConflict where the
-// iteration was cancelled. Data sets that were exported before stay as they are.
+// iteration runs again where it was done. No reasons are all reasons. It returns how many
+// there were. CodeConflict where the iteration was cancelled. Data sets that were exported
+// before stay as they are.
 func (s *Store) RetryFailed(ctx context.Context, iteration relabel.ID, reasons []relabel.FailureReason) (retried int, err error) {
-	err = s.write(ctx, func(tx pgx.Tx) error {
+	err = s.change(ctx, func(tx pgx.Tx) error {
+		if err := cancelOrRetry(ctx, tx, iteration); err != nil {
+			return err
+		}
 		// Trajectories before their iteration, as everywhere.
 		rows, _ := tx.Query(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'failed'
 			AND (cardinality($2::text[]) = 0 OR failure = ANY ($2)) ORDER BY id FOR NO KEY UPDATE`, iteration, texts(reasons))
@@ -40,7 +44,8 @@ func (s *Store) RetryFailed(ctx context.Context, iteration relabel.ID, reasons [
 		if it.State == relabel.IterationCancelled {
 			return relabel.Errorf(relabel.CodeConflict, "the iteration was cancelled")
 		}
-		if retried = len(ids); retried == 0 {
+		retried = max(retried, len(ids)) // none are left after a commit that was unclear
+		if len(ids) == 0 {
 			return nil
 		}
 		return s.retry(ctx, tx, iteration, ids)
@@ -55,13 +60,9 @@ func (s *Store) retry(ctx context.Context, tx pgx.Tx, iteration relabel.ID, ids 
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
-	tag, err := tx.Exec(ctx, `UPDATE iterations SET state = 'running', ended_at = NULL, open = open + $2
-		WHERE id = $1 AND state <> 'cancelled'`, iteration, len(ids))
+	_, err := tx.Exec(ctx, "UPDATE iterations SET state = 'running', ended_at = NULL, open = open + $2 WHERE id = $1", iteration, len(ids))
 	if err != nil {
 		return err
-	}
-	if tag.RowsAffected() == 0 { // between the look above and now
-		return relabel.Errorf(relabel.CodeConflict, "the iteration was cancelled")
 	}
 	return s.wake(ctx, tx, len(ids))
 }

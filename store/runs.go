@@ -33,12 +33,13 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 	if labels == "" {
 		labels = relabel.LabelsBeside
 	}
-	return s.write(ctx, func(tx pgx.Tx) error {
-		budget := relabel.Budget{}
-		if r.Budget != nil {
-			budget = *r.Budget
-		}
-		_, err := tx.Exec(ctx, runInsert, given(r.ID), r.Name, r.Recipe, r.Scaffold, r.Prompts, r.TasksetID, instances, r.TeacherID, r.Beta, r.Rho, labels,
+	budget := relabel.Budget{}
+	if r.Budget != nil {
+		budget = *r.Budget
+	}
+	r.ID = given(r.ID)
+	return s.create(ctx, "runs", r.ID, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, runInsert, r.ID, r.Name, r.Recipe, r.Scaffold, r.Prompts, r.TasksetID, instances, r.TeacherID, r.Beta, r.Rho, labels,
 			r.Limits.MaxTurns, r.Limits.MaxContextTokens, r.Limits.WallClockSeconds, r.Limits.CommandSeconds, r.Limits.VerifySeconds, r.Limits.EnvironmentRetries, r.Seed,
 			budget.Tokens, budget.CostMicros(), r.Webhook)
 		return taken(err, "runs_name", "run", r.Name, "choose another name, or go on with that run by starting its next iteration")
@@ -64,7 +65,7 @@ func (s *Store) ListRuns(ctx context.Context, p relabel.Page) ([]relabel.Run, st
 // waiting jobs. Workers that are at it find their lease lost. CodeNotFound where there
 // is no such run.
 func (s *Store) DeleteRun(ctx context.Context, id relabel.ID) error {
-	err := s.write(ctx, func(tx pgx.Tx) error {
+	err := s.settle(ctx, func(tx pgx.Tx, again bool) error {
 		// Waiting jobs only: the queue's own workers end those that run. Rollouts' jobs name no
 		// trajectory; those that wake a worker for nothing are over at once.
 		_, err := tx.Exec(ctx, `DELETE FROM river_job j WHERE j.state <> 'running' AND j.kind = 'export'
@@ -73,7 +74,7 @@ func (s *Store) DeleteRun(ctx context.Context, id relabel.ID) error {
 			return err
 		}
 		tag, err := tx.Exec(ctx, "DELETE FROM runs WHERE id = $1", id)
-		if err == nil && tag.RowsAffected() == 0 {
+		if err == nil && tag.RowsAffected() == 0 && !again {
 			return missing("run", id, pgx.ErrNoRows)
 		}
 		return err

@@ -56,7 +56,7 @@ func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration
 			return err
 		}
 		for _, k := range candidates {
-			id, err := k.oldest(ctx, tx)
+			id, err := k.next(ctx, tx)
 			if err != nil {
 				return err
 			}
@@ -73,16 +73,33 @@ func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration
 	return c, nil
 }
 
+// next is oldest, for a run with a quota from under the lock of its claims. That is held
+// until the claim commits, so that the next one's count, a new statement, sees it; where
+// nothing is to be claimed it is let go, so that nobody waits for a run's lock with
+// another's in hand.
+func (k candidate) next(ctx context.Context, tx pgx.Tx) (id *relabel.ID, err error) {
+	if k.quota == nil {
+		return k.oldest(ctx, tx)
+	}
+	locked, err := tx.Begin(ctx) // a savepoint
+	if err != nil {
+		return nil, err
+	}
+	if _, err := locked.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('quota of ' || $1::text, 0))", k.run.String()); err != nil {
+		return nil, err
+	}
+	if id, err = k.oldest(ctx, locked); err != nil {
+		return nil, err
+	}
+	if id == nil {
+		return nil, locked.Rollback(ctx)
+	}
+	return id, locked.Commit(ctx)
+}
+
 // oldest locks the candidate's oldest queued trajectory that no other claimer is at; nil
 // where there is none, or no more room in the run's quota.
 func (k candidate) oldest(ctx context.Context, tx pgx.Tx) (*relabel.ID, error) {
-	if k.quota != nil {
-		// The lock is held until the claim commits, and the count below is a new statement
-		// that sees every claim that committed before.
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('quota of ' || $1::text, 0))", k.run.String()); err != nil {
-			return nil, err
-		}
-	}
 	var id relabel.ID
 	err := tx.QueryRow(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp()
 		AND ($3::integer IS NULL OR (SELECT count(*) FROM trajectories WHERE run_id = $2 AND owner IS NOT NULL) < $3)
@@ -133,7 +150,7 @@ func (s *Store) SetScheduling(ctx context.Context, id relabel.ID, to relabel.Sch
 }
 
 func (s *Store) changeRun(ctx context.Context, id relabel.ID, sql string, args ...any) (relabel.Run, error) {
-	err := s.write(ctx, func(tx pgx.Tx) error {
+	err := s.change(ctx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, sql, append([]any{id}, args...)...)
 		if err == nil && tag.RowsAffected() == 0 {
 			return missing("run", id, pgx.ErrNoRows)
@@ -162,7 +179,7 @@ func (s *Store) ResumeIteration(ctx context.Context, id relabel.ID) (relabel.Ite
 
 func (s *Store) changeIteration(ctx context.Context, id relabel.ID, sql string, args ...any) (relabel.Iteration, error) {
 	var it relabel.Iteration
-	err := s.write(ctx, func(tx pgx.Tx) error {
+	err := s.change(ctx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, sql, append([]any{id}, args...)...)
 		if err != nil {
 			return err

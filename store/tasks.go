@@ -38,7 +38,7 @@ func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []
 			held++
 		}
 	}
-	return s.write(ctx, func(tx pgx.Tx) error {
+	return s.create(ctx, "tasksets", set.ID, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "INSERT INTO tasksets (id, name, digest, tasks, held_out) VALUES ($1, $2, $3, $4, $5)",
 			set.ID, set.Name, set.Digest, len(tasks), held)
 		if err != nil {

@@ -31,7 +31,7 @@ const critical = `SELECT coalesce(greatest(
 // with the trajectory's critical path up to then. It is a fact about the attempt, not a
 // write of the trajectory: it needs no lease, and after the attempt's end it changes nothing.
 func (s *Store) RecordTime(ctx context.Context, f relabel.Fence, spent relabel.TimeSpent) error {
-	return s.write(ctx, func(tx pgx.Tx) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		var ideal int64
 		if err := tx.QueryRow(ctx, critical, f.TrajectoryID, f.Attempt, spent.Database, spent.End).Scan(&ideal); err != nil {
 			return err

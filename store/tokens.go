@@ -37,8 +37,8 @@ func (s *Store) CreateToken(ctx context.Context, name string) (secret string, er
 	_, _ = rand.Read(random) // never fails
 	secret = tokenPrefix + base64.RawURLEncoding.EncodeToString(random)
 	sum := sha256.Sum256([]byte(secret))
-	err = s.write(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO tokens (sha256, name) VALUES ($1, $2)", hex.EncodeToString(sum[:]), name)
+	err = s.change(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "INSERT INTO tokens (sha256, name) VALUES ($1, $2) ON CONFLICT (sha256) DO NOTHING", hex.EncodeToString(sum[:]), name)
 		return taken(err, "tokens_name", "token", name, "choose another name, or revoke that one first")
 	})
 	if err != nil {
@@ -58,9 +58,9 @@ func (s *Store) CheckToken(ctx context.Context, sha256 string) (bool, error) {
 // RevokeToken ends the live token of this name, at once and for ever. CodeNotFound where
 // there is none.
 func (s *Store) RevokeToken(ctx context.Context, name string) error {
-	return s.write(ctx, func(tx pgx.Tx) error {
+	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
 		tag, err := tx.Exec(ctx, "UPDATE tokens SET revoked_at = clock_timestamp() WHERE name = $1 AND revoked_at IS NULL", name)
-		if err == nil && tag.RowsAffected() == 0 {
+		if err == nil && tag.RowsAffected() == 0 && !again {
 			return missing("live token", name, pgx.ErrNoRows)
 		}
 		return err

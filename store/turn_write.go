@@ -37,7 +37,7 @@ func (s *Store) CommitTurn(ctx context.Context, f relabel.Fence, turn relabel.Tu
 	if err != nil {
 		return err
 	}
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		var kind relabel.IterationKind
 		err := tx.QueryRow(ctx, commitUpdate, c.counts()...).Scan(&kind)
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"relabel"
 )
 
 // Pauses between tries: 50 ms, doubled up to 3.2 s, which bridges a restart of Postgres
@@ -19,7 +21,8 @@ const (
 
 // write runs fn in a transaction and tries again what certainly did not happen: no
 // connection, a deadlock, a server that restarts. After an unclear commit (the line was
-// lost before the answer came) it does not.
+// lost before the answer came) it does not: for claims, whose lease then runs out, and
+// for what is done again by itself.
 func (s *Store) write(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return s.try(ctx, false, func(tx pgx.Tx, _ bool) error { return fn(tx) })
 }
@@ -28,6 +31,29 @@ func (s *Store) write(ctx context.Context, fn func(tx pgx.Tx) error) error {
 // unclear commit. fn is then told that the change may already be there.
 func (s *Store) settle(ctx context.Context, fn func(tx pgx.Tx, again bool) error) error {
 	return s.try(ctx, true, fn)
+}
+
+// create is settle for what makes rows with an id of their own: after an unclear commit
+// one that is there in the table was made by the try before.
+func (s *Store) create(ctx context.Context, table string, id relabel.ID, fn func(tx pgx.Tx) error) error {
+	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		if again {
+			if done, err := exists(ctx, tx, table, id); done || err != nil {
+				return err
+			}
+		}
+		return fn(tx)
+	})
+}
+
+// change is settle for what comes to the same if it is made twice.
+func (s *Store) change(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return s.settle(ctx, func(tx pgx.Tx, _ bool) error { return fn(tx) })
+}
+
+func exists(ctx context.Context, tx pgx.Tx, table string, id relabel.ID) (yes bool, err error) {
+	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM "+table+" WHERE id = $1)", id).Scan(&yes)
+	return yes, err
 }
 
 // settleAtOnce is settle for statements that need no answer of each other: they go over

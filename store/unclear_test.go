@@ -84,3 +84,79 @@ func TestADatabaseThatIsNotThereIsUnavailable(t *testing.T) {
 	_, err = store.Open(context.Background(), "postgres://relabel@:x:y/")
 	wantCode(t, err, relabel.CodeInvalid)
 }
+
+// What a person asked for took place although its answer was lost: it is no failure, and
+// nothing is there twice.
+func TestAnUnclearCommitOfARequestIsNoFailure(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	database := storetest.Schema(t)
+	direct := storetest.Open(t, database)
+	must(t, direct.Migrate(ctx))
+	d := storetest.Seed(t, direct, 3)
+	storetest.Finish(t, direct, storetest.Claim(t, direct, d.Trajectories[0].ID, "w"), 6, true)
+	must(t, direct.Fail(ctx, storetest.Claim(t, direct, d.Trajectories[1].ID, "w").Fence, relabel.FailEndpoint, "gone"))
+	l := newLine(t, database)
+	s := storetest.Open(t, l.url)
+
+	set, run, next := d.Taskset, d.Run, d.Iteration
+	set.ID, set.Name, run.ID, run.Name, next.ID, next.Number = relabel.NewID(), "set", relabel.NewID(), "run", relabel.NewID(), 2
+	export := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, View: "labels", Directory: "x"}
+	other := storetest.Policy(t, direct, "other")
+	n := 5
+	for _, request := range []struct {
+		name string
+		make func() error
+	}{
+		{"taskset", func() error { return s.CreateTaskset(ctx, set, nil) }},
+		{"policy", func() error {
+			_, err := s.CreatePolicy(ctx, relabel.Policy{Name: "new", BaseURL: "http://127.0.0.1:9/v1", Model: "m", Server: relabel.ServerScripted})
+			return err
+		}},
+		{"run", func() error { return s.CreateRun(ctx, run) }},
+		{"iteration", func() error {
+			return s.CreateIteration(ctx, relabel.PlannedIteration{Iteration: next, Trajectories: []relabel.Trajectory{
+				{TaskID: d.Tasks[0].ID, Executors: "s"}}})
+		}},
+		{"export", func() error { return s.CreateExport(ctx, export) }},
+		{"token", func() error { _, err := s.CreateToken(ctx, "token"); return err }},
+		{"scheduling", func() error {
+			_, err := s.SetScheduling(ctx, d.Run.ID, relabel.SchedulingChange{Priority: &n})
+			return err
+		}},
+		{"pause", func() error { _, err := s.PauseRun(ctx, d.Run.ID, relabel.PausedByUser, ""); return err }},
+		{"retry", func() error {
+			retried, err := s.RetryFailed(ctx, d.Iteration.ID, nil)
+			if err == nil && retried != 1 {
+				t.Errorf("%d were retried", retried)
+			}
+			return err
+		}},
+		{"relabeling", func() error { _, err := s.RelabelIteration(ctx, d.Iteration.ID, other.ID, 0); return err }},
+		{"end of relabelings", func() error {
+			cancelled, err := s.CancelRelabelings(ctx, d.Iteration.ID, nil)
+			if err == nil && cancelled != 1 {
+				t.Errorf("%d were cancelled", cancelled)
+			}
+			return err
+		}},
+		{"cancel", func() error { _, err := s.CancelIteration(ctx, d.Iteration.ID); return err }},
+		{"revocation", func() error { return s.RevokeToken(ctx, "token") }},
+		{"deletion", func() error { return s.DeleteRun(ctx, run.ID) }},
+	} {
+		before := l.cuts.Load()
+		l.armed.Store(true)
+		if err := request.make(); err != nil {
+			t.Errorf("%s: %v", request.name, err)
+		}
+		if l.cuts.Load() != before+1 {
+			t.Errorf("%s: the line was cut %d times", request.name, l.cuts.Load()-before)
+		}
+	}
+	if n := value[int](t, direct, "SELECT count(*) FROM trajectories"); n != 4 {
+		t.Errorf("%d trajectories", n)
+	}
+	if n := value[int](t, direct, "SELECT count(*) FROM exports"); n != 1 {
+		t.Errorf("%d exports", n)
+	}
+}

@@ -19,7 +19,7 @@ const deliverySelect = `SELECT de.id, de.run_id, de.type, de.payload, de.state, 
 // SetSite says where this relabel's server is and which webhook its runs have that name
 // none of their own.
 func (s *Store) SetSite(ctx context.Context, site relabel.Site) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "UPDATE instance SET url = $1, webhook = $2", site.URL, site.Webhook)
 		return err
 	})
