@@ -23,7 +23,7 @@ var TrajectoryStates = []TrajectoryState{Queued, Running, Labelling, Verifying, 
 // which is the way to Queued; one whose rollout was over by then goes on at Labelling. A
 // failed one comes back there when it is retried.
 var successors = map[TrajectoryState][]TrajectoryState{
-	Queued:    {Running, Labelling, Failed, Cancelled},
+	Queued:    {Running, Labelling, Cancelled},
 	Running:   {Labelling, Queued, Failed, Cancelled},
 	Labelling: {Verifying, Queued, Failed, Cancelled},
 	Verifying: {Done, Queued, Failed, Cancelled},

@@ -12,7 +12,7 @@ import (
 // The whole machine, as the drawing in docs/ shows it.
 func TestTrajectoryStateMachine(t *testing.T) {
 	allowed := map[relabel.TrajectoryState][]relabel.TrajectoryState{
-		relabel.Queued:    {relabel.Running, relabel.Labelling, relabel.Failed, relabel.Cancelled},
+		relabel.Queued:    {relabel.Running, relabel.Labelling, relabel.Cancelled},
 		relabel.Running:   {relabel.Labelling, relabel.Queued, relabel.Failed, relabel.Cancelled},
 		relabel.Labelling: {relabel.Verifying, relabel.Queued, relabel.Failed, relabel.Cancelled},
 		relabel.Verifying: {relabel.Done, relabel.Queued, relabel.Failed, relabel.Cancelled},

@@ -6,7 +6,7 @@
 -- The state machine; the same relation as relabel.TrajectoryState.CanBecome.
 CREATE FUNCTION can_become(was text, next text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE was
-        WHEN 'queued'    THEN next IN ('running', 'labelling', 'failed', 'cancelled')
+        WHEN 'queued'    THEN next IN ('running', 'labelling', 'cancelled')
         WHEN 'running'   THEN next IN ('labelling', 'queued', 'failed', 'cancelled')
         WHEN 'labelling' THEN next IN ('verifying', 'queued', 'failed', 'cancelled')
         WHEN 'verifying' THEN next IN ('done', 'queued', 'failed', 'cancelled')
@@ -58,7 +58,7 @@ CREATE TABLE trajectories (
         WHEN 'labelling' THEN true -- without an owner it waits for its iteration's labelling
         ELSE owner IS NULL END),
     CONSTRAINT trajectories_leased CHECK ((owner IS NULL) = (lease_until IS NULL)),
-    CONSTRAINT trajectories_attempted CHECK (attempt >= 1 OR state IN ('queued', 'failed', 'cancelled')),
+    CONSTRAINT trajectories_attempted CHECK (attempt >= 1 OR state IN ('queued', 'cancelled')),
     CONSTRAINT trajectories_trail CHECK (trail <= attempt AND (trail = 0) = (attempt = 0)),
     CONSTRAINT trajectories_replayed CHECK (trail = attempt OR state NOT IN ('verifying', 'done')),
     CONSTRAINT trajectories_started CHECK ((attempt = 0) = (started_at IS NULL)),

@@ -43,14 +43,14 @@ func TestAnEventThatCommitsLaterWithASmallerIdIsNotSkipped(t *testing.T) {
 	d := storetest.Seed(t, s, 2)
 	after := publish(t, s)
 	scope := relabel.EventScope{IterationID: d.Iteration.ID}
-	const fail = "UPDATE trajectories SET state = 'failed', failure = 'internal', failure_detail = '', ended_at = now() WHERE id = $1"
+	const cancel = "UPDATE trajectories SET state = 'cancelled', ended_at = now() WHERE id = $1"
 
 	slow, err := s.Pool().Begin(ctx)
 	must(t, err)
 	defer slow.Rollback(ctx)
-	_, err = slow.Exec(ctx, fail, d.Trajectories[0].ID)
+	_, err = slow.Exec(ctx, cancel, d.Trajectories[0].ID)
 	must(t, err)
-	exec(t, s, fail, d.Trajectories[1].ID) // draws its id later, commits first
+	exec(t, s, cancel, d.Trajectories[1].ID) // draws its id later, commits first
 	publish(t, s)
 	first, err := s.ListEvents(ctx, scope, after, 10)
 	must(t, err)
