@@ -36,6 +36,29 @@ func TestDeferredLabelsAreAskedForAfterTheRollout(t *testing.T) {
 	}
 }
 
+// A teacher that is not to be had yet does not matter to rollouts that do not ask it.
+func TestARolloutThatAsksNoTeacherNeedsNone(t *testing.T) {
+	for _, mode := range []relabel.LabelMode{relabel.LabelsDeferred, relabel.LabelsBatch} {
+		synctest.Test(t, func(t *testing.T) {
+			b := deferred(newBench("sss", 3), mode)
+			b.world.openPolicy = func(p relabel.Policy) error {
+				if p.Name == string(relabel.Teacher) {
+					return relabel.Errorf(relabel.CodeSecretMissing, "no secret")
+				}
+				return nil
+			}
+			if err := b.roll(t.Context()); err != nil || !b.store.waits || b.store.owed() != 3 {
+				t.Fatalf("%s: %v: %s %s, %d labels owed", mode, err, b.store.state, b.store.detail, b.store.owed())
+			}
+			b.store.waits = false
+			b.store.requeued() // a claim of what is over and labelled elsewhere needs none either
+			if err := b.roll(t.Context()); err != nil || !b.store.waits {
+				t.Errorf("%s: %v: %s %s", mode, err, b.store.state, b.store.detail)
+			}
+		})
+	}
+}
+
 // The labels are those that the teacher would have given beside the rollout, asked for at
 // the same states, and no sandbox is made for them.
 func TestLabellingAsksExactlyWhatIsOwed(t *testing.T) {

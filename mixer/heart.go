@@ -97,6 +97,13 @@ func (h *heart) drain() {
 	}
 }
 
+// drains reports whether everything is asked back.
+func (h *heart) drains() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.draining
+}
+
 // ask asks for the trajectory back. The heart's lock is held.
 func (k *hold) ask() {
 	if !k.asked {

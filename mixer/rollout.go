@@ -130,18 +130,28 @@ func (r *rollout) lateLabels() error {
 // student whose secret is missing does not matter to a teacher's rollout.
 func (r *rollout) openPolicies() error {
 	var err error
-	over := r.claim.Ending != nil
-	if r.collects() && (!over || r.owed() > 0) {
+	if r.asksTeacher() {
 		if r.teacher, err = r.world.Policy(r.claim.Teacher); err != nil {
 			return policyFailure(relabel.Teacher, err)
 		}
 	}
-	if !over && strings.Contains(string(r.claim.Trajectory.Executors), "s") {
+	if r.claim.Ending == nil && strings.Contains(string(r.claim.Trajectory.Executors), "s") {
 		if r.student, err = r.world.Policy(r.claim.Student); err != nil {
 			return policyFailure(relabel.Student, err)
 		}
 	}
 	return nil
+}
+
+// asksTeacher reports whether the teacher is asked for actions or labels.
+func (r *rollout) asksTeacher() bool {
+	switch {
+	case r.claim.Ending != nil:
+		return r.owed() > 0 && !r.tooEarly()
+	case r.claim.Run.Labels.Deferred():
+		return strings.Contains(string(r.claim.Trajectory.Executors), "T")
+	}
+	return r.collects()
 }
 
 // collects reports whether labels are asked for.

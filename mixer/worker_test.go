@@ -110,6 +110,17 @@ func TestJobIsPutOffWhileTheStoreIsAway(t *testing.T) {
 	})
 }
 
+func TestAWorkerThatDrainsLeavesItsWakeUpsToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("s", 1)
+		b.mixer.Drain()
+		wantSnooze(t, work(t.Context(), b), 0)
+		if b.store.attempt != 0 || b.world.opened != 0 {
+			t.Errorf("%d attempts, %d sandboxes", b.store.attempt, b.world.opened)
+		}
+	})
+}
+
 func TestQueueSetsRolloutsNoTimeLimit(t *testing.T) {
 	if d := NewWorker(newBench("s", 1).mixer).Timeout(nil); d != -1 {
 		t.Errorf("time limit %s", d)
