@@ -22,6 +22,9 @@ import (
 const (
 	// DefaultLease is how long a claim holds without renewal.
 	DefaultLease = 40 * time.Second
+	// renewPeriod is between two renewals of a lease, at most: what was cancelled, paused or
+	// taken over is let go this soon.
+	renewPeriod = time.Second
 	// writeLimit bounds one write to the store. Writes are not cut short by a shutdown.
 	writeLimit = 30 * time.Second
 )
@@ -80,7 +83,7 @@ func (l *Labeller) hold(ctx context.Context, since time.Time, renew func(context
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var beat sync.WaitGroup
 	beat.Go(func() {
-		tick := time.NewTicker(l.Lease / 3)
+		tick := time.NewTicker(min(l.Lease/3, renewPeriod))
 		defer tick.Stop()
 		for {
 			select {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -260,6 +261,34 @@ func TestACancelledRelabelingEnds(t *testing.T) {
 	must(t, err)
 	if re.State != relabel.RelabelCancelled || re.Had > 5 {
 		t.Errorf("%+v", re)
+	}
+}
+
+// The endpoint answers nothing any more, and the lease is far from its end.
+func TestACancelEndsTheCallsOfARelabeling(t *testing.T) {
+	t.Parallel()
+	ctx, giveUp := context.WithTimeout(t.Context(), 30*time.Second)
+	defer giveUp()
+	s, d := done(t)
+	e := newEndpoint(t, scripted.Config{})
+	other := e.policy(t, s, "other")
+	re, err := s.RelabelTrajectory(ctx, d.Trajectories[0].ID, other.ID, 0)
+	must(t, err)
+	var cancel sync.Once
+	e.path = func(_ http.ResponseWriter, r *http.Request) bool {
+		_, _ = io.Copy(io.Discard, r.Body) // only then is the end of the call heard of
+		cancel.Do(func() {
+			if _, err := s.CancelRelabeling(ctx, re.ID); err != nil {
+				t.Error(err)
+			}
+		})
+		<-r.Context().Done()
+		return true
+	}
+	w := worker(s, s, "w", labeller.BatchBounds{})
+	w.Lease = time.Hour
+	if err := w.Relabel(ctx); relabel.CodeOf(err) != relabel.CodeLeaseLost || ctx.Err() != nil {
+		t.Errorf("it ended with %v, %v", err, ctx.Err())
 	}
 }
 
