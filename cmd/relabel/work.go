@@ -149,6 +149,9 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	if err := w.look(ctx); err != nil {
 		return nil, err
 	}
+	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
+		return nil, err
+	}
 	looking, end := context.WithCancel(context.WithoutCancel(ctx))
 	w.endLooks = end
 	w.looks.Go(func() { w.lookLoop(looking) })
@@ -156,7 +159,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	w.looks.Go(func() { w.activityLoop(looking) })
 	w.looks.Go(func() { w.purgeLoop(looking, f.KeepEvents) })
 	w.looks.Go(func() { w.imagesLoop(looking, slots.Claims()) })
-	return w, client.Start(context.WithoutCancel(ctx))
+	return w, nil
 }
 
 // newQueue returns a client that works jobs under a name. Jobs have no time limit of the
