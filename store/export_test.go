@@ -29,6 +29,13 @@ func (s *Store) Write(ctx context.Context, fn func(tx pgx.Tx) error) error { ret
 // Passing reports whether a call that failed so is tried again.
 var Passing = passing
 
+// ExplainRelabelClaim is how Postgres finds the relabeling whose turn it is.
+func (s *Store) ExplainRelabelClaim(ctx context.Context) (string, error) {
+	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+nextRelabeling)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return strings.Join(lines, "\n"), err
+}
+
 // ExplainClaim is how Postgres plans to find what a claim may take.
 func (s *Store) ExplainClaim(ctx context.Context) (string, error) {
 	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+candidatesSelect)

@@ -19,12 +19,17 @@ func relabelLost() error {
 	return relabel.Errorf(relabel.CodeLeaseLost, "the relabeling is no longer this worker's")
 }
 
-// relabelPaused tells whether the run or the iteration of relabeling re is paused.
-const relabelPaused = ` EXISTS (SELECT 1 FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN runs ru ON ru.id = tr.run_id
-	WHERE tr.id = re.trajectory_id AND (it.paused IS NOT NULL OR ru.paused IS NOT NULL)) `
+// relabelings are relabelings re with their iterations it and runs ru. They are joined,
+// not asked for one by one: of a run with many that is paused each is passed over.
+const relabelings = ` FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id
+	JOIN iterations it ON it.id = tr.iteration_id JOIN runs ru ON ru.id = tr.run_id `
 
-// relabelDue tells whether relabeling re is to be claimed.
-const relabelDue = ` (re.state = 'queued' OR re.state = 'running' AND re.lease_until <= clock_timestamp()) AND NOT` + relabelPaused
+// relabelingsDue are those that are to be claimed.
+const relabelingsDue = relabelings + `WHERE (re.state = 'queued' OR re.state = 'running' AND re.lease_until <= clock_timestamp())
+	AND it.paused IS NULL AND ru.paused IS NULL `
+
+// nextRelabeling is the one whose turn it is.
+const nextRelabeling = "SELECT re.id" + relabelingsDue + "ORDER BY re.priority DESC, re.created_at, re.id LIMIT 1 FOR NO KEY UPDATE OF re SKIP LOCKED"
 
 // ClaimRelabeling gives owner the relabeling whose turn it is: the highest priority
 // first, then the oldest; one whose lease has run out counts as queued. Those of paused
@@ -37,8 +42,7 @@ func (s *Store) ClaimRelabeling(ctx context.Context, owner string, lease time.Du
 		var attempt int
 		err := tx.QueryRow(ctx, `UPDATE relabelings SET state = 'running', claim = claim + 1, owner = $1,
 				lease_until = clock_timestamp() + $2::interval, started_at = coalesce(started_at, clock_timestamp())
-			WHERE id = (SELECT re.id FROM relabelings re WHERE`+relabelDue+`
-				ORDER BY re.priority DESC, re.created_at, re.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+			WHERE id = (`+nextRelabeling+`)
 			RETURNING id, claim, trajectory_id, policy_id, attempt`, owner, lease).Scan(&c.RelabelingID, &c.Claim, &trajectory, &policy, &attempt)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return relabel.Errorf(relabel.CodeNotFound, "nothing is to be relabelled now")
@@ -79,7 +83,7 @@ func (s *Store) RenewRelabeling(ctx context.Context, f relabel.RelabelFence, lea
 	if err != nil {
 		return false, err
 	}
-	err = s.pool.QueryRow(ctx, "SELECT"+relabelPaused+"FROM relabelings re WHERE re.id = $1", f.RelabelingID).Scan(&paused)
+	err = s.pool.QueryRow(ctx, "SELECT it.paused IS NOT NULL OR ru.paused IS NOT NULL"+relabelings+"WHERE re.id = $1", f.RelabelingID).Scan(&paused)
 	return paused, classify(err)
 }
 

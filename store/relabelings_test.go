@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"testing"
 
 	"relabel"
@@ -233,4 +234,25 @@ func TestAnExportMayTakeAnotherTeachersLabels(t *testing.T) {
 	if found.Selection.LabelPolicyID == nil || *found.Selection.LabelPolicyID != other.ID {
 		t.Errorf("selection %+v", found.Selection)
 	}
+}
+
+// Each is looked at once: not with each other one's trajectory.
+func TestTheRelabelingsOfAPausedRunArePassedOver(t *testing.T) {
+	t.Parallel()
+	ctx, s := context.Background(), storetest.New(t)
+	d := storetest.Seed(t, s, 1000)
+	other := storetest.Policy(t, s, "other")
+	exec(t, s, "INSERT INTO relabelings (id, trajectory_id, attempt, policy_id, turns, owed) SELECT gen_random_uuid(), id, 1, $1, 6, 6 FROM trajectories", other.ID)
+	_, err := s.PauseRun(ctx, d.Run.ID, relabel.PausedByUser, "")
+	must(t, err)
+	exec(t, s, "ANALYZE")
+	plan, err := s.ExplainRelabelClaim(ctx)
+	must(t, err)
+	for _, removed := range regexp.MustCompile(`Rows Removed by Join Filter: (\d+)`).FindAllStringSubmatch(plan, -1) {
+		if len(removed[1]) > 3 {
+			t.Errorf("%s rows are compared in vain:\n%s", removed[1], plan)
+		}
+	}
+	_, err = s.ClaimRelabeling(ctx, "w", storetest.Lease)
+	wantCode(t, err, relabel.CodeNotFound)
 }
