@@ -231,6 +231,7 @@ CREATE TABLE idempotency_keys (
     key       text PRIMARY KEY,
     route     text NOT NULL,
     body_hash text NOT NULL,
+    claim     uuid NOT NULL, -- whose request is the first
     status    integer NOT NULL DEFAULT 0, -- 0 while the first request is at work
     answer    bytea COMPRESSION lz4,
     since     timestamptz NOT NULL DEFAULT clock_timestamp()

@@ -178,7 +178,7 @@ func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
 		_, err := s.BeginIdempotent(ctx, other)
 		wantCode(t, err, relabel.CodeIdempotency)
 	}
-	exec(t, s, "INSERT INTO idempotency_keys (key, route, body_hash, since) VALUES ('dead', 'r', 'h', now() - interval '11 minutes')")
+	exec(t, s, "INSERT INTO idempotency_keys (key, route, body_hash, claim, since) VALUES ('dead', 'r', 'h', gen_random_uuid(), now() - interval '11 minutes')")
 	earlier, err = s.BeginIdempotent(ctx, relabel.Idempotent{Key: "dead", Route: "r", BodyHash: "h"})
 	if earlier != nil || err != nil {
 		t.Errorf("the key of a dead request is not free: %+v, %v", earlier, err)

@@ -13,15 +13,17 @@ import (
 // BeginIdempotent claims a key. It returns nil when the caller is the first and shall go
 // on, the stored answer when it was answered, and a CodeIdempotency error when the key
 // was used with another route or body, CodeConflict while the first is at work. A claim
-// that was not answered for ten minutes is free: who held it is dead.
+// that was not answered for ten minutes is free: who held it is dead. After an unclear
+// commit a mark of its own tells the caller whether it is the first.
 func (s *Store) BeginIdempotent(ctx context.Context, i relabel.Idempotent) (*relabel.Idempotent, error) {
 	var earlier *relabel.Idempotent
-	err := s.write(ctx, func(tx pgx.Tx) error {
+	claim := relabel.NewID()
+	err := s.change(ctx, func(tx pgx.Tx) error {
 		earlier = nil
-		tag, err := tx.Exec(ctx, `INSERT INTO idempotency_keys (key, route, body_hash) VALUES ($1, $2, $3)
-			ON CONFLICT (key) DO UPDATE SET since = clock_timestamp(), route = excluded.route, body_hash = excluded.body_hash
-			WHERE idempotency_keys.status = 0 AND idempotency_keys.since < clock_timestamp() - interval '10 minutes'`,
-			i.Key, i.Route, i.BodyHash)
+		tag, err := tx.Exec(ctx, `INSERT INTO idempotency_keys AS k (key, route, body_hash, claim) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (key) DO UPDATE SET since = clock_timestamp(), route = excluded.route, body_hash = excluded.body_hash, claim = excluded.claim
+			WHERE k.status = 0 AND (k.claim = excluded.claim OR k.since < clock_timestamp() - interval '10 minutes')`,
+			i.Key, i.Route, i.BodyHash, claim)
 		if err != nil || tag.RowsAffected() == 1 {
 			return err
 		}

@@ -21,8 +21,8 @@ const (
 
 // write runs fn in a transaction and tries again what certainly did not happen: no
 // connection, a deadlock, a server that restarts. After an unclear commit (the line was
-// lost before the answer came) it does not: for claims, whose lease then runs out, and
-// for what is done again by itself.
+// lost before the answer came) it does not: for claims of relabelings and batches, whose
+// lease then runs out, and for what is done again by itself.
 func (s *Store) write(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return s.try(ctx, false, func(tx pgx.Tx, _ bool) error { return fn(tx) })
 }
