@@ -2,6 +2,9 @@ package store_test
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"relabel"
+	"relabel/envs/docker/dockertest"
 	"relabel/store/localpg"
 	"relabel/store/storetest"
 )
@@ -25,6 +30,12 @@ func startPostgres(t *testing.T) *mortalPostgres {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "restart") // t.TempDir's is closed to Postgres's user
 	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return startPostgresIn(t, dir)
+}
+
+func startPostgresIn(t *testing.T, dir string) *mortalPostgres {
+	t.Helper()
 	must(t, os.Chmod(dir, 0o755))
 	p := &mortalPostgres{t: t, dir: dir}
 	p.start()
@@ -32,7 +43,6 @@ func startPostgres(t *testing.T) *mortalPostgres {
 		stop, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		must(t, p.Stop(stop))
-		_ = os.RemoveAll(dir)
 	})
 	return p
 }
@@ -101,6 +111,42 @@ func TestACrashOfPostgresInACommitIsSettled(t *testing.T) {
 	line.CutAt(0, nil)
 	if n := value[int](t, direct, "SELECT count(*) FROM turns"); n != turns {
 		t.Errorf("%d turns, not %d", n, turns)
+	}
+}
+
+// TestAPostgresWithoutRoomTakesNothingInPart fills its disk up. A turn for which there is no
+// room is refused whole, as something that passes, and is taken when there is room again.
+func TestAPostgresWithoutRoomTakesNothingInPart(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	disk := dockertest.SmallDisk(t, "320m")
+	must(t, os.Chmod(filepath.Dir(disk), 0o711)) // Postgres's user is another
+	pg := startPostgresIn(t, disk)
+	s := storetest.Open(t, pg.URL())
+	must(t, s.Migrate(ctx))
+	d := storetest.Seed(t, s, 1)
+	c := storetest.Claim(t, s, d.Trajectories[0].ID, "w")
+	must(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, nil)))
+	filler := filepath.Join(disk, "filler")
+	f, err := os.Create(filler)
+	must(t, err)
+	for err == nil {
+		_, err = f.Write(make([]byte, 1<<20))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	must(t, f.Close())
+	turn := storetest.Turn(c, 2, nil)
+	large := make([]byte, 32<<20) // more than one segment of its log holds
+	_, err = rand.Read(large)
+	must(t, err)
+	turn.Observations = []relabel.Observation{{CallID: "call_2_0", Content: base64.StdEncoding.EncodeToString(large)}}
+	wantCode(t, s.CommitTurn(ctx, c.Fence, turn), relabel.CodeUnavailable)
+	must(t, os.Remove(filler))
+	must(t, s.CommitTurn(ctx, c.Fence, turn))
+	if n := value[int](t, s, "SELECT count(*) FROM turns"); n != 2 {
+		t.Errorf("%d turns, not 2", n)
 	}
 }
 

@@ -82,3 +82,23 @@ func lastLine(said string) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	return lines[len(lines)-1]
 }
+
+// Four servers meet an empty database, each a process of its own: one migrates.
+func TestFourProcessesStartOnAnEmptyDatabase(t *testing.T) {
+	t.Parallel()
+	database := storetest.Schema(t)
+	t.Run("processes", func(t *testing.T) {
+		for n := range 4 {
+			t.Run(strconv.Itoa(n), func(t *testing.T) {
+				t.Parallel()
+				place{data: t.TempDir(), database: database}.serve(t, "--no-work")
+			})
+		}
+	})
+	var versions int
+	l := &lab{place: place{database: database}}
+	noError(t, l.connect(t).QueryRow(bounded(t), "SELECT count(*) FROM relabel_schema_version").Scan(&versions))
+	if versions != 1 {
+		t.Errorf("%d rows say which version the schema has", versions)
+	}
+}
