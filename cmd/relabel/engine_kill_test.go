@@ -84,7 +84,7 @@ func TestAWorkerKilledAtAnyCallToTheEngineLeavesNothing(t *testing.T) {
 	b := &bench{lab: l}
 	b.server, b.api = l.serve(t, "--no-work")
 	b.seed(t, m.teacher())
-	iteration := b.start(t, b.run(t, "killed", nil), b.policy(t, m.student("0.9")), map[string]any{"beta": 1, "generations": 4})
+	iteration := b.start(t, b.run(t, "killed", nil), b.policy(t, m.student("0.9")), map[string]any{"beta": 1})
 	watched := l.place
 	watched.env = append(watched.env, "DOCKER_HOST="+gate.address)
 	const rollout, verification = `containers/create\?name=relabel-.*-rollout`, `containers/create\?name=relabel-.*-verify`
