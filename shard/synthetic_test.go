@@ -73,7 +73,7 @@ func (s synthetic) trajectory(number int) tree.Trajectory {
 	return tr
 }
 
-// pair is one label in PAIRS.json of testdata/check_shards.py.
+// pairsOf lists the labels as they stand in PAIRS.json of testdata/check_shards.py.
 func pairsOf(t testing.TB, tr tree.Trajectory, n tree.Normalisation) (pairs [][3]any) {
 	for _, turn := range tr.Turns {
 		if !turn.Labelled {
@@ -88,7 +88,7 @@ func pairsOf(t testing.TB, tr tree.Trajectory, n tree.Normalisation) (pairs [][3
 	return pairs
 }
 
-// roots builds the trees of trajectories.
+// rootsOf builds the trees of trajectories.
 func rootsOf(t testing.TB, trajectories []tree.Trajectory, n tree.Normalisation) (roots []*tree.Root) {
 	for _, tr := range trajectories {
 		own, err := tree.Build(tr, n)
@@ -125,7 +125,7 @@ func writeJSON(t testing.TB, name string, v any) {
 	}
 }
 
-// sizes adds up the bytes of files.
+// bytesOf adds up the bytes of files.
 func bytesOf(files []parquet.File) (n int64) {
 	for _, f := range files {
 		n += f.Bytes
