@@ -68,6 +68,8 @@ func (c *exportStart) build(ctx context.Context, cl *client, id relabel.ID) (e r
 			return e, err
 		}
 		defer func() { err = errors.Join(err, stop()) }()
+	} else {
+		sayIfNobodyWorks(ctx, cl)
 	}
 	return watchExport(ctx, cl, id)
 }

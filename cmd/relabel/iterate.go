@@ -92,14 +92,14 @@ func watchToTheEnd(ctx context.Context, cl *client, run relabel.Run, it relabel.
 	return outcome(end)
 }
 
-// sayIfNobodyWorks tells who waits that nothing rolls out. What cannot be asked now is
+// sayIfNobodyWorks tells who waits for rollouts, labels or an export that nobody is at it. What cannot be asked now is
 // not said: the watch itself waits for a server that is away.
 func sayIfNobodyWorks(ctx context.Context, cl *client) {
 	workers, err := list[relabel.Worker](ctx, cl, "/v1/workers")
 	if err != nil || slices.ContainsFunc(workers, func(w relabel.Worker) bool { return w.State != relabel.WorkerSilent }) {
 		return
 	}
-	fmt.Fprintln(os.Stderr, "Nothing rolls out at present: it waits for a `relabel serve` or `relabel worker` on this database.")
+	fmt.Fprintln(os.Stderr, "No process works at present: this waits for a `relabel serve` or `relabel worker` on this database.")
 }
 
 // outcome is an error where an iteration came to its end and left nothing, so that a

@@ -117,6 +117,8 @@ func (c *runRelabel) cancel(ctx context.Context, cl *client, teacher relabel.Pol
 func (c *runRelabel) watch(ctx context.Context, cl *client, teacher relabel.Policy, iterations []relabel.ID) error {
 	if cl.here != nil && !c.Detach {
 		fmt.Println("No server runs here: `relabel serve` will work it off.")
+	} else if !c.Detach {
+		sayIfNobodyWorks(ctx, cl)
 	}
 	for said := ""; ; {
 		sum, err := c.progress(ctx, cl, teacher, iterations)

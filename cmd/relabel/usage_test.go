@@ -125,3 +125,20 @@ func TestADoctorNamesTheSecretThatIsMissing(t *testing.T) {
 		t.Errorf("it ended with %d: %s", code, said)
 	}
 }
+
+func TestWhoWaitsForAnExportIsToldThatNobodyWorks(t *testing.T) {
+	t.Parallel()
+	id := relabel.NewID().String()
+	answer := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }
+	}
+	api := http.NewServeMux()
+	api.HandleFunc("GET /v1/runs", answer(`{"items": [{"id": "`+id+`", "name": "r"}]}`))
+	api.HandleFunc("GET /v1/workers", answer(`{"items": [{"name": "a", "state": "silent"}]}`))
+	api.HandleFunc("POST /v1/exports", answer(`{"id": "`+id+`", "state": "queued"}`))
+	api.HandleFunc("GET /v1/exports/{id}", answer(`{"id": "`+id+`", "state": "done"}`))
+	p := place{data: t.TempDir(), env: []string{"RELABEL_SERVER=" + listenFor(t, api)}}
+	if said := p.must(t, "export", "start", "r"); !strings.Contains(said, "No process works at present") {
+		t.Errorf("it says %s", said)
+	}
+}
