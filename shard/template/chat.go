@@ -1,6 +1,10 @@
 package template
 
-import "time"
+import (
+	"time"
+
+	"relabel"
+)
 
 // reasoningFields are the names under which a message's reasoning is passed, the one
 // that templates read first.
@@ -8,8 +12,8 @@ var reasoningFields = []string{"reasoning_content", "thinking", "reasoning"}
 
 // RenderChat renders a conversation as transformers' apply_chat_template does: tools and
 // documents are None where they are not given, add_generation_prompt false, and a
-// message's reasoning stands under each of its names that templates read. The variables
-// are not changed.
+// message's reasoning stands under each of its names that templates read. Messages, tools
+// and documents must be lists of objects. The variables are not changed.
 func (t *Template) RenderChat(variables *Map, now time.Time) (string, error) {
 	v := NewMap()
 	for i, k := range variables.keys {
@@ -23,22 +27,37 @@ func (t *Template) RenderChat(variables *Map, now time.Time) (string, error) {
 			v.Set(d.name, d.value)
 		}
 	}
-	if m, ok := v.Get("messages"); ok {
-		if l, ok := m.(*List); ok {
-			v.Set("messages", aliasReasoning(l))
+	for _, name := range []string{"messages", "tools", "documents"} {
+		if err := checkObjects(v, name); err != nil {
+			return "", err
 		}
 	}
+	messages, _ := v.Get("messages")
+	v.Set("messages", aliasReasoning(messages.(*List)))
 	return t.Render(v, now)
+}
+
+// checkObjects refuses what is no list of objects; tools and documents may be none.
+func checkObjects(v *Map, name string) error {
+	given, _ := v.Get(name)
+	if given == nil && name != "messages" {
+		return nil
+	}
+	l, ok := given.(*List)
+	for i := 0; ok && i < len(l.items); i++ {
+		_, ok = l.items[i].(*Map)
+	}
+	if !ok {
+		return relabel.Errorf(relabel.CodeInvalid, "not a list of objects").On(name)
+	}
+	return nil
 }
 
 // aliasReasoning puts each message's reasoning under reasoning_content and thinking.
 func aliasReasoning(messages *List) *List {
 	out := &List{append([]Value(nil), messages.items...)}
 	for i, v := range out.items {
-		m, ok := v.(*Map)
-		if !ok {
-			continue
-		}
+		m := v.(*Map)
 		var reasoning Value
 		for _, name := range reasoningFields {
 			if reasoning, _ = m.Get(name); reasoning != nil {

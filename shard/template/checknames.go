@@ -7,6 +7,11 @@ import "slices"
 func checkNames(body []stmt) (clock bool, err error) {
 	c := nameCheck{stored: map[string]bool{}, asked: map[string]bool{}, keys: map[string]bool{}}
 	c.collect(nodes(body))
+	for _, n := range c.names {
+		if why, ok := refusedGlobals[n.name]; ok && !c.stored[n.name] {
+			return false, faultAt(n.pos, "%s is not supported: %s", n.name, why)
+		}
+	}
 	for _, call := range c.calls {
 		switch of := call.of.(type) {
 		case *nameExpr:
@@ -18,11 +23,6 @@ func checkNames(body []stmt) (clock bool, err error) {
 			if err := c.checkMethod(of); err != nil {
 				return false, err
 			}
-		}
-	}
-	for _, n := range c.names {
-		if why, ok := refusedGlobals[n.name]; ok && !c.stored[n.name] {
-			return false, faultAt(n.pos, "%s is not supported: %s", n.name, why)
 		}
 	}
 	return clock, nil

@@ -14,11 +14,12 @@ import (
 
 // The limits of one rendering. A template that goes beyond them is refused.
 const (
-	maxSteps  = 50_000_000 // statements, expressions and loop turns, and a share of the bytes looked at
+	maxSteps  = 20_000_000 // statements, expressions and loop turns, and a share of the bytes looked at
 	maxBytes  = 1 << 30    // bytes of all texts built on the way
 	maxText   = 128 << 20  // bytes of one text, and of the output
 	maxDepth  = 200        // macros and recursive loops within each other
 	maxParse  = 200        // expressions and statements nested in the source
+	maxChain  = 1000       // operations one after the other in an expression
 	maxNested = 900        // lists and maps nested in a value
 )
 
@@ -47,6 +48,9 @@ func Parse(name, source string) (*Template, error) {
 		return nil, t.explain(err)
 	}
 	if t.clock, err = checkNames(t.nodes); err != nil {
+		return nil, t.explain(err)
+	}
+	if err := fold(t.nodes); err != nil {
 		return nil, t.explain(err)
 	}
 	if t.body, err = resolveTemplate(t.nodes); err != nil {

@@ -2,7 +2,10 @@ package template
 
 func (e *constExpr) eval(*run, *frame) (Value, error) { return e.value, nil }
 
-func (e *nameExpr) eval(_ *run, f *frame) (Value, error) {
+func (e *nameExpr) eval(r *run, f *frame) (Value, error) {
+	if r.folding {
+		return nil, errNotConstant
+	}
 	v := *f.slot(e.at)
 	if v == absent {
 		return undefinedName(e.name), nil
@@ -63,6 +66,9 @@ func (e *condExpr) eval(r *run, f *frame) (Value, error) {
 		return e.then.eval(r, f)
 	}
 	if e.otherwise == nil {
+		if r.folding {
+			return nil, errNotConstant
+		}
 		return &undefined{"the inline if-expression evaluated to false and no else section was defined"}, nil
 	}
 	return e.otherwise.eval(r, f)
@@ -204,6 +210,9 @@ func (e *callExpr) eval(r *run, f *frame) (Value, error) { return e.with(r, f, n
 
 // with calls, with a caller where a call block does.
 func (e *callExpr) with(r *run, f *frame, caller Value) (Value, error) {
+	if r.folding {
+		return nil, errNotConstant
+	}
 	of, err := e.of.eval(r, f)
 	if err != nil {
 		return nil, err
@@ -288,8 +297,8 @@ func merge(named *Map, v Value) (*Map, error) {
 }
 
 func (e *filterExpr) eval(r *run, f *frame) (Value, error) {
-	if e.of == nil {
-		return nil, faultAt(e.pos, "a filter without a value")
+	if e.of == nil || r.folding && e.filter.contextual {
+		return nil, errNotConstant
 	}
 	of, err := e.of.eval(r, f)
 	if err != nil {

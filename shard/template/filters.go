@@ -3,12 +3,13 @@ package template
 // filter is one of Jinja2's: its parameters after the value, or, where free is set, all
 // its arguments as they are.
 type filter struct {
-	params []parameter
-	do     func(r *run, v Value, a []Value) (Value, error)
-	free   func(r *run, v Value, args []Value, named *Map) (Value, error)
-	bare   bool // takes no keyword arguments
-	name   string
-	value  string // what Python calls the first parameter
+	params     []parameter
+	do         func(r *run, v Value, a []Value) (Value, error)
+	free       func(r *run, v Value, args []Value, named *Map) (Value, error)
+	bare       bool // takes no keyword arguments
+	contextual bool // looks at what is rendered, so that it is never constant
+	name       string
+	value      string // what Python calls the first parameter
 }
 
 // refusedFilters are those of Jinja2 that we do not have, and why.
@@ -80,8 +81,8 @@ func init() {
 		"first":   {do: firstFilter, value: "seq"}, "last": {do: lastFilter, value: "seq"},
 		"list": on(listFilter), "items": on(itemsFilter), "reverse": on(reverseFilter),
 		"join": on(joinFilter, optional("d", ""), attr),
-		"map":  {free: mapFilter}, "select": {free: selectFilter(true, false)}, "reject": {free: selectFilter(false, false)},
-		"selectattr": {free: selectFilter(true, true)}, "rejectattr": {free: selectFilter(false, true)},
+		"map":  {free: mapFilter, contextual: true}, "select": {free: selectFilter(true, false), contextual: true}, "reject": {free: selectFilter(false, false), contextual: true},
+		"selectattr": {free: selectFilter(true, true), contextual: true}, "rejectattr": {free: selectFilter(false, true), contextual: true},
 		"int":   on(intFilter, optional("default", int64(0)), optional("base", int64(10))),
 		"float": on(floatFilter, optional("default", 0.0)),
 		"round": on(roundFilter, optional("precision", int64(0)), optional("method", "common")),

@@ -141,7 +141,6 @@ func centerFilter(r *run, v Value, a []Value) (Value, error) {
 }
 
 func truncateFilter(r *run, v Value, a []Value) (Value, error) {
-	s, ok := v.(string)
 	end, okEnd := plainText(a[2])
 	size, okSize := toInt(a[0])
 	leeway, okLeeway := int64(5), true
@@ -149,13 +148,17 @@ func truncateFilter(r *run, v Value, a []Value) (Value, error) {
 		leeway, okLeeway = toInt(a[3])
 	}
 	n := int64(length(end))
-	if !ok || !okEnd || !okSize || !okLeeway || size < n || leeway < 0 {
-		return nil, faultf("truncate of a %s to these lengths", typeName(v))
+	if !okEnd || !okSize || !okLeeway || size < n || leeway < 0 {
+		return nil, faultf("truncate to these lengths")
+	}
+	if has, err := lengthOf(v); err != nil || int64(has) <= size+leeway {
+		return v, err
+	}
+	s, ok := v.(string)
+	if !ok {
+		return nil, faultf("truncate of a %s is not supported", typeName(v))
 	}
 	rs := runes(s)
-	if int64(len(rs)) <= size+leeway {
-		return s, nil
-	}
 	cut := fromRunes(rs[:size-n])
 	if !truth(a[1]) {
 		if i := strings.LastIndexByte(cut, ' '); i >= 0 {

@@ -307,6 +307,9 @@ func bigArithmetic(r *run, op kind, x, y *big.Int) (Value, error) {
 		return nil, faultf("division by zero")
 	}
 	if op == "/" {
+		if x.Sign() == 0 && y.Sign() < 0 {
+			return math.Copysign(0, -1), nil
+		}
 		f, _ := new(big.Rat).SetFrac(x, y).Float64()
 		if math.IsInf(f, 0) {
 			return nil, faultf("integer division result too large for a float")

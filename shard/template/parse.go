@@ -65,6 +65,14 @@ func (p *parser) deeper() error {
 	return nil
 }
 
+// chained counts the operations of one expression, so that the tree grows no deeper.
+func (p *parser) chained(n *int) error {
+	if *n++; *n > maxChain {
+		return faultAt(p.current().pos, "the expression is too long")
+	}
+	return nil
+}
+
 // template reads the whole source.
 func (p *parser) template() ([]stmt, error) { return p.subparse(nil) }
 

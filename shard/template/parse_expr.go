@@ -72,8 +72,11 @@ func (p *parser) expression() (expr, error) {
 	}
 	defer func() { p.depth-- }()
 	e, err := p.or()
-	for err == nil && p.skipName("if") {
+	for n := 0; err == nil && p.skipName("if"); {
 		c := &condExpr{then: e}
+		if err = p.chained(&n); err != nil {
+			return nil, err
+		}
 		if c.test, err = p.or(); err != nil {
 			return nil, err
 		}
@@ -89,8 +92,11 @@ func (p *parser) expression() (expr, error) {
 
 func (p *parser) or() (expr, error) {
 	left, err := p.and()
-	for err == nil && p.skipName("or") {
+	for n := 0; err == nil && p.skipName("or"); {
 		var right expr
+		if err = p.chained(&n); err != nil {
+			break
+		}
 		if right, err = p.and(); err == nil {
 			left = &orExpr{left, right}
 		}
@@ -100,8 +106,11 @@ func (p *parser) or() (expr, error) {
 
 func (p *parser) and() (expr, error) {
 	left, err := p.not()
-	for err == nil && p.skipName("and") {
+	for n := 0; err == nil && p.skipName("and"); {
 		var right expr
+		if err = p.chained(&n); err != nil {
+			break
+		}
 		if right, err = p.not(); err == nil {
 			left = &andExpr{left, right}
 		}
@@ -168,9 +177,12 @@ func (p *parser) binary(level int) (expr, error) {
 		return p.unary(true)
 	}
 	left, err := p.binary(level + 1)
-	for err == nil && slices.Contains(binaryLevels[level], p.current().kind) {
+	for n := 0; err == nil && slices.Contains(binaryLevels[level], p.current().kind); {
 		t := p.next()
 		var right expr
+		if err = p.chained(&n); err != nil {
+			break
+		}
 		if right, err = p.binary(level + 1); err != nil {
 			break
 		}

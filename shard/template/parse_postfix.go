@@ -4,8 +4,11 @@ import "slices"
 
 // postfix reads subscripts and calls.
 func (p *parser) postfix(e expr) (expr, error) {
-	for {
-		var err error
+	for n := 0; ; {
+		err := p.chained(&n)
+		if err != nil {
+			return nil, err
+		}
 		switch p.current().kind {
 		case ".":
 			e, err = p.attribute(e)
@@ -24,8 +27,11 @@ func (p *parser) postfix(e expr) (expr, error) {
 
 // filterExpr reads filters, tests and the calls between them.
 func (p *parser) filterExpr(e expr) (expr, error) {
-	for {
-		var err error
+	for n := 0; ; {
+		err := p.chained(&n)
+		if err != nil {
+			return nil, err
+		}
 		switch t := p.current(); {
 		case t.kind == "|":
 			e, err = p.filters(e, false)
@@ -181,7 +187,10 @@ func (p *parser) callArguments() (arguments, error) {
 
 // filters reads |name(…)|name…; inline, the first bar is left out.
 func (p *parser) filters(e expr, inline bool) (expr, error) {
-	for inline || p.current().kind == "|" {
+	for n := 0; inline || p.current().kind == "|"; {
+		if err := p.chained(&n); err != nil {
+			return nil, err
+		}
 		if !inline {
 			p.next()
 		}

@@ -22,16 +22,22 @@ type reference struct {
 	out *bufio.Reader
 }
 
+// pythonName returns an interpreter with what testdata/requirements.txt lists: the one
+// that RELABEL_TEMPLATE_PYTHON names, else that of scripts/python.sh, which makes it once.
+func pythonName() (string, error) {
+	if name := os.Getenv("RELABEL_TEMPLATE_PYTHON"); name != "" {
+		return name, nil
+	}
+	cmd := exec.Command("../../scripts/python.sh", "testdata/requirements.txt")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
+}
+
 var startReference = sync.OnceValues(func() (*reference, error) {
-	name := os.Getenv("RELABEL_TEMPLATE_PYTHON")
-	if name == "" {
-		cmd := exec.Command("../../scripts/python.sh", "testdata/requirements.txt")
-		cmd.Stderr = os.Stderr
-		out, err := cmd.Output()
-		if err != nil {
-			return nil, err
-		}
-		name = strings.TrimSpace(string(out))
+	name, err := pythonName()
+	if err != nil {
+		return nil, err
 	}
 	cmd := exec.Command(name, "testdata/reference.py")
 	cmd.Stderr = os.Stderr

@@ -10,6 +10,7 @@ type run struct {
 	steps     int
 	bytes     int
 	depth     int
+	folding   bool // constants are computed
 }
 
 // frame holds the variables of a function that runs.

@@ -1,7 +1,21 @@
 package template
 
-// slice is Python's v[start:stop:step].
+// slice is Python's v[start:stop:step]; of constants, what cannot be is undefined.
 func slice(r *run, v Value, bounds [3]Value) (Value, error) {
+	w, err := cut(r, v, bounds)
+	if _, ok := v.(*undefined); err != nil && r.folding && !ok && !isZero(bounds[2]) {
+		return &undefined{typeName(v) + " object has no such element"}, nil
+	}
+	return w, err
+}
+
+// isZero reports whether a step is 0, which is an error of another kind.
+func isZero(step Value) bool {
+	n, ok := toInt(step)
+	return ok && n == 0
+}
+
+func cut(r *run, v Value, bounds [3]Value) (Value, error) {
 	n, err := lengthOf(v)
 	if err != nil {
 		return nil, faultf("'%s' object is not subscriptable", typeName(v))

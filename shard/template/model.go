@@ -1,0 +1,169 @@
+package template
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"relabel"
+)
+
+// Model is how one model's conversations are rendered: its template, or several of which
+// the tools decide, and its special tokens, which are variables of the template.
+type Model struct {
+	templates map[string]*Template // one alone is called default
+	special   *Map
+	config    bool
+}
+
+// namedTokens are the entries of a tokenizer_config.json that templates see.
+var namedTokens = []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}
+
+// Open reads a template (*.jinja), or a tokenizer_config.json with its chat_template and
+// special tokens; where that has no template, the chat_template.jinja beside it is taken.
+// What is wrong with either is a CodeInvalid error.
+func Open(path string) (*Model, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "the template cannot be read").Because(err)
+	}
+	m := &Model{templates: map[string]*Template{}, special: NewMap()}
+	if filepath.Ext(path) != ".json" {
+		return m, m.add("default", path, string(raw))
+	}
+	v, err := DecodeJSON(raw)
+	if err != nil {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "%s is no tokenizer_config.json", path).Because(err)
+	}
+	config, ok := v.(*Map)
+	if !ok {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "%s is no tokenizer_config.json", path)
+	}
+	m.config = true
+	m.readTokens(config)
+	return m, m.readTemplates(config, path)
+}
+
+func (m *Model) add(name, path, source string) error {
+	t, err := Parse(filepath.Base(path), source)
+	m.templates[name] = t
+	return err
+}
+
+func (m *Model) readTemplates(config *Map, path string) error {
+	given, _ := config.Get("chat_template")
+	switch given := given.(type) {
+	case string:
+		return m.add("default", path, given)
+	case *List:
+		for _, v := range given.items {
+			entry, _ := v.(*Map)
+			if entry == nil {
+				continue
+			}
+			name, _ := entry.Get("name")
+			source, _ := entry.Get("template")
+			n, okName := name.(string)
+			s, okSource := source.(string)
+			if !okName || !okSource {
+				return relabel.Errorf(relabel.CodeInvalid, "chat_template of %s holds an entry without name and template", path)
+			}
+			if err := m.add(n, path, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	beside := filepath.Join(filepath.Dir(path), "chat_template.jinja")
+	raw, err := os.ReadFile(beside)
+	if err != nil {
+		return relabel.Errorf(relabel.CodeInvalid, "%s has no chat_template, and there is no chat_template.jinja beside it", path)
+	}
+	return m.add("default", beside, string(raw))
+}
+
+// readTokens takes the special tokens by their names.
+func (m *Model) readTokens(config *Map) {
+	for i, k := range config.keys {
+		if name := k.(string); slices.Contains(namedTokens, name) {
+			m.setToken(name, config.vals[i])
+		}
+	}
+	extra, _ := config.Get("extra_special_tokens")
+	if of, ok := extra.(*Map); ok {
+		for i, k := range of.keys {
+			m.setToken(k.(string), of.vals[i])
+		}
+	}
+}
+
+// setToken takes a token's text, whether it is written as text or with its flags.
+func (m *Model) setToken(name string, v Value) {
+	if flags, ok := v.(*Map); ok {
+		v, _ = flags.Get("content")
+	}
+	if s, ok := v.(string); ok {
+		m.special.Set(name, s)
+	}
+}
+
+// Template returns the template that is used with tools or without.
+func (m *Model) Template(tools bool) (*Template, error) {
+	if t, ok := m.templates["tool_use"]; ok && tools {
+		return t, nil
+	}
+	if t, ok := m.templates["default"]; ok {
+		return t, nil
+	}
+	var names []string
+	for name := range m.templates {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return nil, relabel.Errorf(relabel.CodeInvalid, "several chat templates and none is the default: %s", strings.Join(names, ", "))
+}
+
+// RenderChat renders a conversation: as Template.RenderChat does where the model is a
+// template alone, else as its tokenizer's apply_chat_template does in transformers, with
+// the special tokens as variables and without the entries of messages that are null.
+func (m *Model) RenderChat(variables *Map, now time.Time) (string, error) {
+	tools, _ := variables.Get("tools")
+	t, err := m.Template(tools != nil)
+	if err != nil {
+		return "", err
+	}
+	if !m.config {
+		return t.RenderChat(variables, now)
+	}
+	v := m.special.copy()
+	for i, k := range variables.keys {
+		v.Set(k.(string), variables.vals[i])
+	}
+	messages, _ := v.Get("messages")
+	l, ok := messages.(*List)
+	if !ok || len(l.items) == 0 {
+		return "", relabel.Errorf(relabel.CodeInvalid, "a conversation without messages").On("messages")
+	}
+	v.Set("messages", withoutNulls(l))
+	return t.RenderChat(v, now)
+}
+
+func withoutNulls(messages *List) *List {
+	out := &List{slices.Clone(messages.items)}
+	for i, v := range out.items {
+		m, ok := v.(*Map)
+		if !ok {
+			continue
+		}
+		c := NewMap()
+		for j, k := range m.keys {
+			if m.vals[j] != nil {
+				c.Set(k.(string), m.vals[j])
+			}
+		}
+		out.items[i] = c
+	}
+	return out
+}
