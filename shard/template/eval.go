@@ -31,11 +31,17 @@ func evalAll(r *run, f *frame, list []expr) ([]Value, error) {
 
 func (e *tupleExpr) eval(r *run, f *frame) (Value, error) {
 	items, err := evalAll(r, f, e.items)
+	if err == nil {
+		err = r.built(64 + 16*len(items))
+	}
 	return &tuple{items: items}, err
 }
 
 func (e *listExpr) eval(r *run, f *frame) (Value, error) {
 	items, err := evalAll(r, f, e.items)
+	if err == nil {
+		err = r.built(64 + 16*len(items))
+	}
 	return &List{items}, err
 }
 
@@ -54,7 +60,7 @@ func (e *dictExpr) eval(r *run, f *frame) (Value, error) {
 			return nil, at(e.pos, err)
 		}
 	}
-	return m, nil
+	return m, r.built(128 + 128*len(e.keys))
 }
 
 func (e *condExpr) eval(r *run, f *frame) (Value, error) {

@@ -304,6 +304,6 @@ func sliceFilter(r *run, v Value, a []Value) (Value, error) {
 			part.items = append(part.items, a[1])
 		}
 		i++
-		return part, true, r.built(16 * len(part.items))
+		return part, true, r.built(128 + 16*len(part.items))
 	}}, nil
 }

@@ -85,7 +85,7 @@ func listOf(r *run, v Value) ([]Value, error) {
 			return out, nil
 		}
 		out = append(out, item)
-		if err := r.built(24); err != nil {
+		if err := r.built(128); err != nil {
 			return nil, err
 		}
 	}
