@@ -9,7 +9,7 @@ import (
 const treeTime = 5 * time.Millisecond
 
 // BenchmarkEfficiency rolls out -at-once trajectories at once in one worker process, at
-// β = 0.6. x-ideal is the critical-path ideal ÷ actual, over all trajectories, counted
+// β = 0.6. of-ideal is the critical-path ideal ÷ actual, over all trajectories, counted
 // from when they could be claimed; slowest is the same of the round as a whole.
 func BenchmarkEfficiency(b *testing.B) {
 	t := times{Start: time.Second, Command: *command, Tree: treeTime, Verify: time.Second}
@@ -23,9 +23,10 @@ func BenchmarkEfficiency(b *testing.B) {
 		r := begin(b, s, roundOf{trajectories: *atOnce, turns: *turns, beta: 0.6, student: *student, teacher: 2 * *student, times: t})
 		r.wait(b)
 		mean, slowest := r.efficiency(b)
-		b.ReportMetric(mean, "x-ideal")
-		b.ReportMetric(slowest, "slowest-x-ideal")
+		b.ReportMetric(mean, "of-ideal")
+		b.ReportMetric(slowest, "slowest-of-ideal")
 		b.ReportMetric(r.claimed(b), "s-until-claimed")
+		r.reportTime(b)
 		m.reportProcessor(b, float64(*atOnce**turns))
 		must(b, p.stop())
 	}

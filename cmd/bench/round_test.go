@@ -130,6 +130,24 @@ func (r round) claimed(b *testing.B) float64 {
 		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id WHERE it.id = $1`, r.id)
 }
 
+// reportTime reports where the engine's own time of a turn went, in milliseconds, on the
+// mean: in the sandbox beyond the command, waiting for the database, at the endpoint
+// beyond the answered request, in that beyond what the model takes, and the rest.
+func (r round) reportTime(b *testing.B) {
+	b.Helper()
+	var turns, teacher, sandbox, database, endpoint, model, engine float64
+	must(b, r.store.Pool().QueryRow(context.Background(), `SELECT sum(tr.turns)::float8, sum(tr.teacher_turns)::float8, sum(ti.sandbox_ms)::float8,
+		sum(ti.database_ms)::float8, sum(ti.endpoint_ms)::float8, sum(ti.model_ms)::float8, sum(ti.engine_ms)::float8
+		FROM trajectories tr JOIN attempt_times ti ON ti.trajectory_id = tr.id WHERE tr.iteration_id = $1`, r.id).
+		Scan(&turns, &teacher, &sandbox, &database, &endpoint, &model, &engine))
+	stated := teacher*float64(r.teacher.Milliseconds()) + (turns-teacher)*float64(r.student.Milliseconds())
+	b.ReportMetric(sandbox/turns-float64(r.times.Command.Milliseconds()), "ms-sandbox/turn")
+	b.ReportMetric(database/turns, "ms-database/turn")
+	b.ReportMetric(endpoint/turns, "ms-endpoint/turn")
+	b.ReportMetric((model-stated)/turns, "ms-line/turn")
+	b.ReportMetric(engine/turns, "ms-engine/turn")
+}
+
 // hosts names n Docker hosts.
 func hosts(n int) []string {
 	names := make([]string, n)

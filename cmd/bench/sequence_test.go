@@ -50,6 +50,8 @@ func BenchmarkSequence(b *testing.B) {
 				b.ReportMetric(sequence.Seconds(), "s-in-sequence")
 				b.ReportMetric(faster, "x-faster")
 				b.ReportMetric(faster/c.ideal, "of-ideal")
+				b.ReportMetric(r.claimed(b), "s-until-claimed")
+				r.reportTime(b)
 				must(b, p.stop())
 			}
 		})
