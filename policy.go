@@ -110,6 +110,9 @@ type ChatRequest struct {
 	Purpose      Purpose
 	Urgency      *Urgency // of a label; nil: it is never raised
 	Clock        Clock    // of the rollout that waits; nil: none
+	// Beside says that whoever asks goes on with the answer while the call is recorded,
+	// and waits for that later: see Completion.Recorded.
+	Beside bool
 }
 
 // Clock counts how long a call takes that its endpoint answers, and not how long it waits for
@@ -157,6 +160,10 @@ type Completion struct {
 	// Took is how long the request took that was answered, from sending it to the last byte
 	// of the answer; waits for a place and failed tries are not in it.
 	Took time.Duration
+	// Recorded waits until the call is recorded, and fails with CodeUnavailable where it
+	// could not be. It is nil where the request did not ask for that (Beside). It may be
+	// called more than once.
+	Recorded func() error
 }
 
 // Call records one question to a policy: all its tries together.

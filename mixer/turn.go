@@ -83,10 +83,16 @@ func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, fin
 			}
 		}()
 	}
-	if turn.Action, err = r.act(ctx, t, turn.Executor); err != nil {
+	answer, err := r.act(ctx, t, turn.Executor)
+	if err != nil {
 		return turn, false, err
 	}
-	if finished, err = r.inSandbox(ctx, life, &turn); err != nil {
+	turn.Action = answer.Action(r.policyOf(turn.Executor), r.parse)
+	finished, err = r.inSandbox(ctx, life, &turn)
+	if lost := r.recorded(answer); err == nil && lost != nil {
+		err = stopped(ctx, lost)
+	}
+	if err != nil {
 		return turn, false, err
 	}
 	turn.EndedAt, turn.Time = time.Now(), r.account.turnTime()
@@ -132,22 +138,40 @@ func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pending
 	return err
 }
 
-// act asks the executor for its action at st.
-func (r *rollout) act(ctx context.Context, t int, executor relabel.Role) (relabel.Action, error) {
-	policy, def, phase := r.teacher, r.claim.Teacher, relabel.PhaseTeacher
+// act asks the executor for its action at st. The call is recorded while the action is
+// executed.
+func (r *rollout) act(ctx context.Context, t int, executor relabel.Role) (relabel.Completion, error) {
+	policy, phase := r.teacher, relabel.PhaseTeacher
 	if executor == relabel.Student {
-		policy, def, phase = r.student, r.claim.Student, relabel.PhaseStudent
+		policy, phase = r.student, relabel.PhaseStudent
 	}
 	req := r.request(r.state, t, executor, relabel.PurposeAct)
-	req.Clock = r.clock
+	req.Clock, req.Beside = r.clock, true
 	out, over := r.account.in(phase), r.clock.call()
 	answer, err := policy.Complete(ctx, req)
 	over()
 	r.account.waited(phase, out()-answer.Took)
 	if err != nil {
-		return relabel.Action{}, stopped(ctx, policyFailure(executor, err))
+		return relabel.Completion{}, stopped(ctx, policyFailure(executor, err))
 	}
-	return answer.Action(def.ID, r.parse), nil
+	return answer, nil
+}
+
+// policyOf is the policy that plays a role.
+func (r *rollout) policyOf(role relabel.Role) relabel.ID {
+	if role == relabel.Student {
+		return r.claim.Student.ID
+	}
+	return r.claim.Teacher.ID
+}
+
+// recorded waits until the call that gave an answer is recorded: no turn commits before.
+func (r *rollout) recorded(answer relabel.Completion) error {
+	if answer.Recorded == nil {
+		return nil
+	}
+	defer r.account.in(relabel.PhaseDatabase)()
+	return answer.Recorded()
 }
 
 // request asks a role for its action at the state of turn t. An evaluation decodes greedily (paper F.1).

@@ -104,14 +104,37 @@ func (c *Client) Complete(ctx context.Context, req relabel.ChatRequest) (relabel
 	if err == nil {
 		done = understood(c.policy, req, done)
 	}
-	lost := c.keep(ctx, call)
-	if lost == nil && err == nil {
-		lost = c.see(ctx, call.BaseURL, done)
+	if err == nil && req.Beside {
+		answer := done
+		done.Recorded = beside(func() error { return c.tell(ctx, call, answer, true) })
+		return done, nil
 	}
-	if lost != nil {
+	if lost := c.tell(ctx, call, done, err == nil); lost != nil {
 		return relabel.Completion{}, errors.Join(lost, err) // its code first: asked again later, it may be recorded
 	}
 	return done, err
+}
+
+// tell records a call, and of one that was answered which model did.
+func (c *Client) tell(ctx context.Context, call relabel.Call, answer relabel.Completion, answered bool) error {
+	if err := c.keep(ctx, call); err != nil || !answered {
+		return err
+	}
+	return c.see(ctx, call.BaseURL, answer)
+}
+
+// beside begins to do something, and returns what waits for it and says what came of it.
+func beside(do func() error) (wait func() error) {
+	done := make(chan struct{})
+	var err error
+	go func() {
+		defer close(done)
+		err = do()
+	}()
+	return func() error {
+		<-done
+		return err
+	}
 }
 
 func (c *Client) newCall(req relabel.ChatRequest) relabel.Call {

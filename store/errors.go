@@ -89,6 +89,13 @@ func classify(err error) error {
 	return relabel.Errorf(relabel.CodeInternal, "the database call failed").Because(err)
 }
 
+// keyBroken reports whether the server refused a row that is there already, or that hangs
+// on one that is not.
+func keyBroken(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == uniqueViolation || pg.Code == foreignKeyViolation)
+}
+
 // classifyServer classifies what the server itself refused.
 func classifyServer(pg *pgconn.PgError, err error) error {
 	if e, ok := meanings[pg.ConstraintName]; ok {

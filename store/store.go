@@ -58,6 +58,8 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	}
 	config.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
 	config.ConnConfig.RuntimeParams["application_name"] = "relabel"
+	// Of statements that are transactions by themselves, too: see once.
+	config.ConnConfig.RuntimeParams["default_transaction_isolation"] = "read committed"
 	if config.ConnConfig.RuntimeParams[idleTimeout] == "" {
 		config.ConnConfig.RuntimeParams[idleTimeout] = idleTransactions
 	}
@@ -92,12 +94,10 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// heartPool opens nothing until it is used. Its statements are transactions by
-// themselves, READ COMMITTED as all are.
+// heartPool opens nothing until it is used.
 func heartPool(ctx context.Context, of *pgxpool.Config) (*pgxpool.Pool, error) {
 	config := of.Copy()
 	config.MaxConns, config.MinConns, config.MinIdleConns = heartPoolSize, 0, 0
-	config.ConnConfig.RuntimeParams["default_transaction_isolation"] = "read committed"
 	return pgxpool.NewWithConfig(ctx, config)
 }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"errors"
 	"reflect"
 	"time"
 
@@ -12,12 +11,17 @@ import (
 	"relabel"
 )
 
-// commitUpdate makes room for turn $4: it demands the fence, the turn before, and the
-// executor that was drawn. One row for each turn: turns of an attempt commit in order.
-const commitUpdate = `UPDATE trajectories SET turns = $4, teacher_turns = teacher_turns + $5,
-	labels_had = labels_had + $6, labels_owed = labels_owed + $7, labels_missing = labels_missing + $8,
-	compared = compared + $9, agreed = agreed + $10
-	WHERE` + fenced + `AND state = 'running' AND trail = attempt AND turns = $4 - 1 AND substr(executors, $4, 1) = $11 RETURNING kind`
+// commitInsert makes room for turn $4 and inserts it: it demands the fence, the turn
+// before, and the executor that was drawn. One row for each turn: turns of an attempt
+// commit in order. The foreign keys between a turn and its two actions are checked at
+// commit.
+const commitInsert = `WITH room AS (UPDATE trajectories SET turns = $4, teacher_turns = teacher_turns + $5,
+		labels_had = labels_had + $6, labels_owed = labels_owed + $7, labels_missing = labels_missing + $8,
+		compared = compared + $9, agreed = agreed + $10
+		WHERE` + fenced + `AND state = 'running' AND trail = attempt AND turns = $4 - 1 AND substr(executors, $4, 1) = $11 RETURNING kind)
+	INSERT INTO turns (trajectory_id, attempt, t, kind, executor, executor_policy_id, executor_sample,
+		label_policy_id, label_sample, agrees, tree, started_at, ended_at, endpoint_ms, sandbox_ms, database_ms)
+	SELECT $1, $2, $4, kind, $12, $13, 0, $14, $15, $16, $17, clock_timestamp() - $18::interval, clock_timestamp(), $19, $20, $21 FROM room`
 
 // committing is a turn on its way into the database.
 type committing struct {
@@ -32,25 +36,38 @@ type committing struct {
 // (had, owed or missing) in one transaction. The same turn again is no error; another
 // one in its place is a CodeConflict, and so is a turn out of order. The turn's length
 // is kept; its end is this server's clock.
+//
+// A turn is on every trajectory's critical path, so all of it goes over the line at once.
+// What then finds no room for it breaks a key, and is looked at statement by statement.
 func (s *Store) CommitTurn(ctx context.Context, f relabel.Fence, turn relabel.Turn) error {
 	c, err := prepare(f, turn)
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, func(tx pgx.Tx) error {
-		var kind relabel.IterationKind
-		err := tx.QueryRow(ctx, commitUpdate, c.counts()...).Scan(&kind)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return c.settled(ctx, tx)
+	if !c.hasPrompts() { // how those are stored is to be read first
+		err := s.settleAtOnce(ctx, func(b *pgx.Batch) {
+			b.Queue(commitInsert, c.values()...)
+			c.queueRows(b, promptRow{}, promptRow{})
+		})
+		if !keyBroken(err) {
+			return err
 		}
+	}
+	return s.change(ctx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, commitInsert, c.values()...)
 		if err != nil {
 			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return c.settled(ctx, tx)
 		}
 		action, label, err := c.prompts(ctx, tx)
 		if err != nil {
 			return err
 		}
-		return tx.SendBatch(ctx, c.rows(kind, action, label)).Close()
+		b := &pgx.Batch{}
+		c.queueRows(b, action, label)
+		return tx.SendBatch(ctx, b).Close()
 	})
 }
 
@@ -95,19 +112,22 @@ func decoded(a relabel.Action) relabel.Message {
 	return m
 }
 
-// counts are the arguments of commitUpdate.
-func (c *committing) counts() []any {
-	mark := "s"
-	if c.turn.Executor == relabel.Teacher {
+// values are the arguments of commitInsert.
+func (c *committing) values() []any {
+	t, mark, status := c.turn, "s", relabel.ActionStatus("")
+	if t.Executor == relabel.Teacher {
 		mark = "T"
 	}
-	status := relabel.ActionStatus("")
+	var labelPolicy *relabel.ID
+	var labelSample *int
 	if c.label != nil {
-		status = c.label.Status
+		status, labelPolicy, labelSample = c.label.Status, &c.label.PolicyID, &c.labelSample
 	}
-	return []any{c.fence.TrajectoryID, c.fence.Attempt, c.fence.Owner, c.turn.T, one(mark == "T"),
+	return []any{c.fence.TrajectoryID, c.fence.Attempt, c.fence.Owner, t.T, one(mark == "T"),
 		one(status == relabel.Had), one(status == relabel.Owed), one(status == relabel.Missing),
-		one(c.agrees != nil), one(c.agrees != nil && *c.agrees), mark}
+		one(c.agrees != nil), one(c.agrees != nil && *c.agrees), mark,
+		t.Executor, t.Action.PolicyID, labelPolicy, labelSample, c.agrees, legible(t.Tree),
+		max(t.EndedAt.Sub(t.StartedAt), time.Duration(0)), max(t.Time.Endpoint, 0), max(t.Time.Sandbox, 0), max(t.Time.Database, 0)}
 }
 
 func one(yes bool) int {
@@ -126,20 +146,14 @@ func (c *committing) prompts(ctx context.Context, tx pgx.Tx) (action, label prom
 	return action, label, err
 }
 
-// rows inserts the turn and what hangs on it. The foreign keys between a turn and its
-// two actions are checked at commit.
-func (c *committing) rows(kind relabel.IterationKind, action, label promptRow) *pgx.Batch {
-	b, f, t := &pgx.Batch{}, c.fence, c.turn
-	var labelPolicy *relabel.ID
-	var labelSample *int
-	if c.label != nil {
-		labelPolicy, labelSample = &c.label.PolicyID, &c.labelSample
-	}
-	b.Queue(`INSERT INTO turns (trajectory_id, attempt, t, kind, executor, executor_policy_id, executor_sample,
-		label_policy_id, label_sample, agrees, tree, started_at, ended_at, endpoint_ms, sandbox_ms, database_ms)
-		VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8, $9, $10, clock_timestamp() - $11::interval, clock_timestamp(), $12, $13, $14)`,
-		f.TrajectoryID, f.Attempt, t.T, kind, t.Executor, t.Action.PolicyID, labelPolicy, labelSample, c.agrees, legible(t.Tree),
-		max(t.EndedAt.Sub(t.StartedAt), time.Duration(0)), max(t.Time.Endpoint, 0), max(t.Time.Sandbox, 0), max(t.Time.Database, 0))
+// hasPrompts reports whether a prompt's ids are to be stored.
+func (c *committing) hasPrompts() bool {
+	return c.turn.Action.PromptTokenIDs != nil || c.label != nil && c.label.PromptTokenIDs != nil
+}
+
+// queueRows inserts what hangs on the turn: without it, that breaks a key.
+func (c *committing) queueRows(b *pgx.Batch, action, label promptRow) {
+	f, t := c.fence, c.turn
 	queueAction(b, f, place{t.T, 0}, t.Action, action)
 	if c.label != nil && t.Executor == relabel.Student {
 		queueAction(b, f, place{t.T, c.labelSample}, *c.label, label)
@@ -149,7 +163,6 @@ func (c *committing) rows(kind relabel.IterationKind, action, label promptRow) *
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, f.TrajectoryID, f.Attempt, t.T, k,
 			o.CallID, []byte(o.Tool), []byte(o.Content), o.ExitCode, o.Failed, o.Millis)
 	}
-	return b
 }
 
 // queueAction inserts the action of one policy at a state.

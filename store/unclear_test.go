@@ -46,8 +46,9 @@ func TestAnUnclearCommitIsSettledByItsKey(t *testing.T) {
 	}
 	cut := func(what string, write func() error) { t.Helper(); cutAt("commit; ", what, write) }
 	label := storetest.Had(c.Teacher.ID, "late")
-	cut("turn 1", func() error { return s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, nil)) })
-	cut("turn 2", func() error { return s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 2, nil)) })
+	const turn = "FROM room; INSERT INTO actions" // all of it in one exchange
+	cutAt(turn, "turn 1", func() error { return s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, nil)) })
+	cutAt(turn, "turn 2", func() error { return s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 2, nil)) })
 	cut("label", func() error { return s.SettleLabel(ctx, c.Fence, 1, label) })
 	cutAt("SET lease_until", "renewal", func() error { return renew(s, c.Fence) })
 	cut("ending", func() error { return s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish}) })
