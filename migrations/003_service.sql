@@ -130,6 +130,7 @@ CREATE TABLE instance (
     single  boolean PRIMARY KEY DEFAULT true CHECK (single),
     id      uuid NOT NULL DEFAULT gen_random_uuid(),
     url     text NOT NULL DEFAULT '', -- of the REST interface, as receivers of webhooks reach it
+    turn_at timestamptz NOT NULL DEFAULT '-infinity', -- when a worker last began what one does for all
     webhook json -- of runs that have none of their own: url and the name of a secret; null: none
 );
 INSERT INTO instance DEFAULT VALUES;

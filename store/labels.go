@@ -10,20 +10,27 @@ import (
 	"relabel"
 )
 
-// settleUpdate turns an owed label of turn $4 into what it came to be. It demands the
-// fence in the same statement, and takes the trajectory's lock first, as every write of
-// a trajectory does.
+// settleUpdate turns an owed label of turn $4 into what it came to be, moves it from owed
+// in the trajectory's counts, and says in the turn whether it agrees ($27) with the
+// student's action. It demands the fence in the same statement, and takes the
+// trajectory's lock first, as every write of a trajectory does.
 const settleUpdate = `WITH held AS (SELECT id, attempt FROM trajectories WHERE` + fenced + settleHeld
 
-const settleHeld = `FOR NO KEY UPDATE)
-	UPDATE actions a SET status = $6, reason = $7, raw = $8, finish_reason = $9, refusal = $10, parse = $11, token_ids = $12,
+const settleHeld = `FOR NO KEY UPDATE),
+	settled AS (UPDATE actions a SET status = $6, reason = $7, raw = $8, finish_reason = $9, refusal = $10, parse = $11, token_ids = $12,
 		logprobs = $13, prompt_tokens = $14, completion_tokens = $15, cached_tokens = $16, model = $17, fingerprint = $18,
 		said = $19, read_as = $20, not_given = $21, millis = $22,
 		prompt_base_t = $23, prompt_base_sample = $24, prompt_shared = $25, prompt_rest = $26
-	FROM held, turns tu
-	WHERE (tu.trajectory_id, tu.attempt, tu.t) = (held.id, held.attempt, $4) AND tu.label_policy_id = $5
-	AND (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
-	AND a.status = 'owed'`
+		FROM held, turns tu
+		WHERE (tu.trajectory_id, tu.attempt, tu.t) = (held.id, held.attempt, $4) AND tu.label_policy_id = $5
+		AND (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
+		AND a.status = 'owed' RETURNING a.trajectory_id, a.attempt, a.t),
+	counted AS (UPDATE trajectories tr SET labels_owed = labels_owed - 1,
+		labels_had = labels_had + ($6 = 'had')::integer, labels_missing = labels_missing + ($6 = 'missing')::integer,
+		compared = compared + ($27::boolean IS NOT NULL)::integer, agreed = agreed + coalesce($27, false)::integer
+		FROM settled WHERE tr.id = settled.trajectory_id)
+	UPDATE turns tu SET agrees = $27 FROM settled
+	WHERE (tu.trajectory_id, tu.attempt, tu.t) = (settled.trajectory_id, settled.attempt, settled.t)`
 
 // SettleLabel turns an owed label of turn t into had or missing. A label that is not
 // owed is left as it is, which is a CodeConflict error.
@@ -43,26 +50,34 @@ func (s *Store) SettleLabel(ctx context.Context, f relabel.Fence, t int, label r
 // settleOwed settles the label with the given form of settleUpdate, and reports whether
 // it was owed.
 func settleOwed(ctx context.Context, tx pgx.Tx, update string, f relabel.Fence, t int, label relabel.Action) (bool, error) {
-	prompt, err := fitLabel(ctx, tx, f, t, label)
+	executed, err := lockLabelled(ctx, tx, f, t)
 	if err != nil {
 		return false, err
+	}
+	prompt, err := fitPrompt(ctx, tx, f, place{t, 1}, label) // after an action of the same policy, if there is one
+	if err != nil {
+		return false, err
+	}
+	var agrees *bool
+	if executed != nil {
+		agrees = agreement(relabel.Action{Raw: executed}, label)
 	}
 	args := append([]any{f.TrajectoryID, f.Attempt, f.Owner, t, label.PolicyID}, actionValues(label, prompt)...)
-	tag, err := tx.Exec(ctx, update, args...)
-	if err != nil || tag.RowsAffected() == 0 {
-		return false, err
-	}
-	return true, countLabel(ctx, tx, f, t, label)
+	tag, err := tx.Exec(ctx, update, append(args, agrees)...)
+	return err == nil && tag.RowsAffected() > 0, err
 }
 
-// fitLabel takes the trajectory's lock and returns how a label's prompt is stored. Where
-// the fence does not hold, the update finds that out.
-func fitLabel(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, label relabel.Action) (promptRow, error) {
-	_, err := tx.Exec(ctx, "SELECT FROM trajectories WHERE id = $1 AND attempt = $2 FOR NO KEY UPDATE", f.TrajectoryID, f.Attempt)
-	if err != nil {
-		return promptRow{}, err
+// lockLabelled takes the trajectory's lock and returns what the student did at turn t; nil
+// where it did not execute it. Where the fence does not hold, the update finds that out.
+func lockLabelled(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int) (executed []byte, err error) {
+	err = tx.QueryRow(ctx, `SELECT (SELECT a.raw FROM turns tu JOIN actions a
+			ON (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample)
+			WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND tu.t = $3 AND tu.executor = 'student')
+		FROM trajectories WHERE id = $1 AND attempt = $2 FOR NO KEY UPDATE`, f.TrajectoryID, f.Attempt, t).Scan(&executed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
 	}
-	return fitPrompt(ctx, tx, f, place{t, 1}, label) // after an action of the same policy, if there is one
+	return executed, err
 }
 
 // forgone begins the reason of a label that was owed when its trajectory failed, was
@@ -93,32 +108,4 @@ func labelSettled(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, label 
 		}
 	}
 	return refusal(ctx, tx, f, "settle a label that it does not owe")
-}
-
-// countLabel moves the label from owed in the trajectory's counts, and compares it with
-// the student's action.
-func countLabel(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, label relabel.Action) error {
-	agrees, err := compare(ctx, tx, f, t, label)
-	if err != nil {
-		return err
-	}
-	b := &pgx.Batch{}
-	b.Queue(`UPDATE trajectories SET labels_owed = labels_owed - 1, labels_had = labels_had + $2, labels_missing = labels_missing + $3,
-		compared = compared + $4, agreed = agreed + $5 WHERE id = $1`, f.TrajectoryID,
-		one(label.Status == relabel.Had), one(label.Status == relabel.Missing), one(agrees != nil), one(agrees != nil && *agrees))
-	b.Queue("UPDATE turns SET agrees = $4 WHERE trajectory_id = $1 AND attempt = $2 AND t = $3", f.TrajectoryID, f.Attempt, t, agrees)
-	return tx.SendBatch(ctx, b).Close()
-}
-
-// compare reads the executed action of turn t and compares the label with it.
-func compare(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, label relabel.Action) (*bool, error) {
-	var executed relabel.Action
-	err := tx.QueryRow(ctx, `SELECT a.raw FROM turns tu JOIN actions a
-		ON (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample)
-		WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND tu.t = $3 AND tu.executor = 'student'`,
-		f.TrajectoryID, f.Attempt, t).Scan(&executed.Raw)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
-	return agreement(executed, label), err
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -36,7 +37,31 @@ func (s *Store) RecoverAbandoned(ctx context.Context, dead func(owner string) bo
 	if err != nil {
 		return nil, err
 	}
-	var recovered []Recovered
+	return s.recover(ctx, gone)
+}
+
+// RecoverGone is RecoverAbandoned where dead knows of somebody, and does nothing where not.
+func (s *Store) RecoverGone(ctx context.Context, dead func(owner string) bool) ([]Recovered, error) {
+	gone, err := s.goneOwners(ctx, dead)
+	if err != nil || len(gone) == 0 {
+		return nil, err
+	}
+	return s.recover(ctx, gone)
+}
+
+// TakeTurn reports whether the caller is to do now what one of all workers does for all,
+// and that for period, during which it is nobody else's turn: what is asked of the whole
+// database need not be asked by each of fifty workers.
+func (s *Store) TakeTurn(ctx context.Context, period time.Duration) (mine bool, err error) {
+	err = s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		tag, err := tx.Exec(ctx, "UPDATE instance SET turn_at = clock_timestamp() WHERE turn_at <= clock_timestamp() - $1::interval", period)
+		mine = err == nil && (again || tag.RowsAffected() > 0)
+		return err
+	})
+	return mine, err
+}
+
+func (s *Store) recover(ctx context.Context, gone []string) (recovered []Recovered, err error) {
 	err = s.write(ctx, func(tx pgx.Tx) error {
 		if recovered, err = takeBack(ctx, tx, nil, gone); err != nil {
 			return err
@@ -81,7 +106,7 @@ func takeBack(ctx context.Context, tx pgx.Tx, only *relabel.ID, gone []string) (
 		a.docker_host, a.container
 		FROM trajectories tr JOIN tasks ta ON ta.id = tr.task_id
 		JOIN attempts a ON a.trajectory_id = tr.id AND a.number = tr.attempt
-		WHERE tr.state IN ('running', 'labelling', 'verifying') AND ($1::uuid IS NULL OR tr.id = $1)
+		WHERE tr.owner IS NOT NULL AND tr.state IN ('running', 'labelling', 'verifying') AND ($1::uuid IS NULL OR tr.id = $1)
 		AND (tr.lease_until <= clock_timestamp() OR tr.owner = ANY ($2)) ORDER BY tr.id %s`, lock), only, gone)
 	recovered, err := pgx.CollectRows(rows, pgx.RowToStructByName[Recovered])
 	if err != nil || len(recovered) == 0 {

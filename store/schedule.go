@@ -12,16 +12,21 @@ import (
 
 // candidatesSelect lists the iterations that a claim may take a trajectory from, best
 // first: the highest priority, then the run of which workers hold the fewest, then the
-// oldest trajectory. Each iteration is asked for its first queued one alone, so that
-// what it costs grows with running iterations and held trajectories, not with the queue.
-const candidatesSelect = `WITH held AS MATERIALIZED (
-		SELECT run_id, count(*) AS n FROM trajectories WHERE owner IS NOT NULL GROUP BY run_id)
-	SELECT it.id, it.run_id, ru.quota
-	FROM iterations it JOIN runs ru ON ru.id = it.run_id LEFT JOIN held ON held.run_id = ru.id
-	CROSS JOIN LATERAL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
-		AND tr.claimable_at <= clock_timestamp() ORDER BY tr.id LIMIT 1) oldest
-	WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL AND (ru.quota IS NULL OR coalesce(held.n, 0) < ru.quota)
-	ORDER BY ru.priority DESC, coalesce(held.n, 0), oldest.id`
+// oldest trajectory. Each iteration is asked for its first queued one alone, and what is
+// held is counted only where that makes a difference: what it costs grows with running
+// iterations, and with held trajectories where several runs or a quota are to be judged.
+const candidatesSelect = `WITH able AS MATERIALIZED (
+		SELECT it.id, it.run_id, ru.quota, ru.priority, oldest.id AS oldest
+		FROM iterations it JOIN runs ru ON ru.id = it.run_id
+		CROSS JOIN LATERAL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
+			AND tr.claimable_at <= clock_timestamp() ORDER BY tr.id LIMIT 1) oldest
+		WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL),
+	held AS MATERIALIZED (
+		SELECT run_id, count(*) AS n FROM trajectories
+		WHERE owner IS NOT NULL AND (SELECT count(DISTINCT run_id) > 1 OR count(quota) > 0 FROM able) GROUP BY run_id)
+	SELECT able.id, able.run_id, able.quota FROM able LEFT JOIN held USING (run_id)
+	WHERE able.quota IS NULL OR coalesce(held.n, 0) < able.quota
+	ORDER BY able.priority DESC, coalesce(held.n, 0), able.oldest`
 
 // candidate is an iteration with something to be claimed.
 type candidate struct {

@@ -9,23 +9,22 @@ import (
 )
 
 // critical is the critical path of a trajectory with the turns of attempt $2, in
-// milliseconds: the longer of two chains. One is the rollout: of each turn the request
-// that was answered and the sandbox, then all writes, then its end. The other ends with
-// the label that comes last, where each is asked for as soon as its state is there; not
-// so where labels are asked for apart from the rollouts.
-// $3 and $4 are the current attempt's writes and end, which have no row yet.
-const critical = `SELECT coalesce(greatest(
-		sum(c.link) + $3 + $4 + (SELECT coalesce(sum(database_ms + end_ms), 0) FROM attempt_times WHERE trajectory_id = $1 AND number <> $2),
-		max(c.ready + c.label)), 0)::bigint
-	FROM (SELECT x.millis + tu.sandbox_ms AS link, coalesce(l.millis, 0) AS label,
-			sum(x.millis + tu.sandbox_ms + tu.database_ms) OVER (ORDER BY tu.t) - x.millis - tu.sandbox_ms AS ready
-		FROM turns tu
-		JOIN actions x ON (x.trajectory_id, x.attempt, x.t, x.policy_id, x.sample)
-			= (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample)
-		LEFT JOIN actions l ON tu.executor = 'student' AND (l.trajectory_id, l.attempt, l.t, l.policy_id, l.sample)
-			= (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
-			AND EXISTS (SELECT 1 FROM trajectories tr JOIN runs ru ON ru.id = tr.run_id WHERE tr.id = $1 AND ru.labels = 'beside')
-		WHERE tu.trajectory_id = $1 AND tu.attempt = $2) c`
+// milliseconds: models and commands alone, nothing of what relabel itself does. It is
+// the longer of two chains. One is the rollout: of each turn the request that was
+// answered and the commands. The other ends with the label that comes last, where each
+// is asked for as soon as its state is there; not so where labels are asked for apart
+// from the rollouts.
+const critical = `SELECT coalesce(greatest(sum(c.link), max(c.ready + c.label)), 0)::bigint
+	FROM (SELECT b.link, b.label, sum(b.link) OVER (ORDER BY b.t) - b.link AS ready
+		FROM (SELECT tu.t, coalesce(l.millis, 0) AS label, x.millis + least(tu.sandbox_ms,
+				(SELECT coalesce(sum(o.millis), 0) FROM observations o WHERE (o.trajectory_id, o.attempt, o.t) = (tu.trajectory_id, tu.attempt, tu.t))) AS link
+			FROM turns tu
+			JOIN actions x ON (x.trajectory_id, x.attempt, x.t, x.policy_id, x.sample)
+				= (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample)
+			LEFT JOIN actions l ON tu.executor = 'student' AND (l.trajectory_id, l.attempt, l.t, l.policy_id, l.sample)
+				= (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
+				AND EXISTS (SELECT 1 FROM trajectories tr JOIN runs ru ON ru.id = tr.run_id WHERE tr.id = $1 AND ru.labels = 'beside')
+			WHERE tu.trajectory_id = $1 AND tu.attempt = $2) b) c`
 
 // RecordTime stores where the attempt's time went, in place of what was stored before,
 // with the trajectory's critical path up to then. It is a fact about the attempt, not a
@@ -33,7 +32,7 @@ const critical = `SELECT coalesce(greatest(
 func (s *Store) RecordTime(ctx context.Context, f relabel.Fence, spent relabel.TimeSpent) error {
 	return s.change(ctx, func(tx pgx.Tx) error {
 		var ideal int64
-		if err := tx.QueryRow(ctx, critical, f.TrajectoryID, f.Attempt, spent.Database, spent.End).Scan(&ideal); err != nil {
+		if err := tx.QueryRow(ctx, critical, f.TrajectoryID, f.Attempt).Scan(&ideal); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO attempt_times (trajectory_id, number, start_ms, slot_ms, replay_ms, endpoint_ms, model_ms,

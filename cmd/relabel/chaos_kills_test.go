@@ -147,7 +147,8 @@ func (c *chaos) dropConnections() bool {
 func (c *chaos) cutLine(sql string) bool {
 	which, done := 1+c.random.IntN(5), false
 	c.line.CutAt(storetest.Cuts[c.random.IntN(len(storetest.Cuts))], func(n int, said string) bool {
-		now := !done && (sql == "" && n >= which || sql != "" && said == sql)
+		turn := strings.Contains(said, "FROM room; INSERT INTO actions") // it commits in one exchange with its rows
+		now := !done && (sql == "" && n >= which || sql != "" && (said == sql || turn))
 		done = done || now
 		return now
 	})

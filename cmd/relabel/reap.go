@@ -27,22 +27,33 @@ func (w *work) reapLoop(ctx context.Context) {
 	}
 }
 
-// reap removes the sandboxes that are nobody's any more.
+// reap removes the sandboxes that are nobody's any more. Of most this worker knows by
+// itself that they are its own; the database is asked only where there are others.
 func (w *work) reap(ctx context.Context) error {
 	// The engine lists sandboxes before the first is asked about: whichever was listed had
 	// its trajectory claimed before the live attempts are read.
-	live := sync.OnceValues(func() (map[relabel.ID]int, error) { return w.db.LiveAttempts(ctx) })
+	own := sync.OnceValue(w.held)
+	var unknown error
+	live := sync.OnceValue(func() (attempts map[relabel.ID]int) {
+		attempts, unknown = w.db.LiveAttempts(ctx)
+		return attempts
+	})
 	removed, err := w.host.Reap(ctx, func(l envs.Labels) bool {
-		attempts, err := live()
-		return err != nil || keep(l, attempts)
+		return keep(l, own()) || keep(l, live()) || unknown != nil
 	})
 	for _, name := range removed {
 		w.log.Warn().Str("container", name).Msg("left by a dead run: removed")
 	}
-	if _, unknown := live(); unknown != nil {
-		return errors.Join(err, unknown)
+	return errors.Join(err, unknown)
+}
+
+// held is the attempt of each trajectory that this worker holds.
+func (w *work) held() map[relabel.ID]int {
+	held := map[relabel.ID]int{}
+	for _, a := range w.mixer.Activity() {
+		held[a.TrajectoryID] = a.Attempt
 	}
-	return err
+	return held
 }
 
 // keep says whether a sandbox is still somebody's: of a live attempt, or, where a

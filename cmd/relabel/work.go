@@ -208,9 +208,18 @@ func startExports(ctx context.Context, db *database, exports string) (stop func(
 	return stop, client.Start(context.WithoutCancel(ctx))
 }
 
-// recover requeues what dead workers left.
+// recover requeues what dead workers left. Processes of this machine that are dead each
+// worker knows by itself; leases that ran out are looked for by one for all.
 func (w *work) recover(ctx context.Context) error {
-	recovered, err := w.db.RecoverAbandoned(ctx, isGone)
+	mine, err := w.db.TakeTurn(ctx, recoverPeriod/2)
+	if err != nil {
+		return err
+	}
+	recover := w.db.RecoverGone
+	if mine {
+		recover = w.db.RecoverAbandoned
+	}
+	recovered, err := recover(ctx, isGone)
 	if err != nil {
 		return err
 	}
@@ -218,6 +227,9 @@ func (w *work) recover(ctx context.Context) error {
 	for _, r := range recovered {
 		w.log.Warn().Stringer("trajectory", r.TrajectoryID).Int("attempt", r.Attempt).Str("owner", r.Owner).
 			Msg("its worker is gone: queued again")
+	}
+	if !mine {
+		return nil
 	}
 	return errors.Join(w.db.BeginLabelling(ctx), w.db.WakeLabellers(ctx))
 }
