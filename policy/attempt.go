@@ -11,7 +11,7 @@ import (
 // question is what all tries of a call have in common.
 type question struct {
 	req      relabel.ChatRequest
-	body     []byte
+	bytes    int // of the request, roughly
 	secret   string
 	replicas []*lane // in the order that its trajectory prefers
 	arrived  uint64
@@ -43,7 +43,7 @@ type attempt struct {
 // when it got the place.
 func (c *Client) attempt(ctx context.Context, q question, l *lane, placed chan<- struct{}) attempt {
 	w := &waiter{
-		purpose: q.req.Purpose, urgency: q.req.Urgency, arrived: q.arrived, after: q.last, bytes: len(q.body),
+		purpose: q.req.Purpose, urgency: q.req.Urgency, arrived: q.arrived, after: q.last, bytes: q.bytes,
 		patience: c.patience(), trouble: q.trouble, roams: len(c.replicas) > 1,
 	}
 	came := time.Now()
@@ -60,7 +60,7 @@ func (c *Client) attempt(ctx context.Context, q question, l *lane, placed chan<-
 		defer q.req.Clock.Stop()
 	}
 	a.begun = time.Now()
-	a.done, a.status, a.fail = c.try(ctx, l.at.base, q.body, q.secret)
+	a.done, a.status, a.fail = c.try(ctx, l.at.base, q.req, q.secret)
 	a.took = time.Since(a.begun)
 	t := tried{outcome: answered, usage: a.done.Usage}
 	if a.fail != nil {

@@ -169,7 +169,7 @@ func (c *Client) ask(ctx context.Context, req relabel.ChatRequest, call *relabel
 	if req.Clock != nil {
 		req.Clock.Stop()
 	}
-	q := question{req: req, body: appendRequest(nil, c.policy, req), secret: secret,
+	q := question{req: req, bytes: roughSize(req.Messages, req.Tools), secret: secret,
 		replicas: affinity(c.replicas, req.TrajectoryID), arrived: c.endpoints.arrivals.Add(1), lost: map[string]int{}}
 	for {
 		a, loser := c.hedge(ctx, q)

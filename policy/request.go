@@ -21,7 +21,8 @@ const (
 func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte {
 	dst = relabel.AppendString(append(dst, `{"model":`...), p.Model)
 	messages := req.Messages
-	dst = slices.Grow(dst, roughSize(messages, req.Tools))
+	size := roughSize(messages, req.Tools)
+	dst = slices.Grow(dst, size+size/4) // a state is long, and grown step by step it would be copied again and again
 	if p.ToolFormat == relabel.ToolsText {
 		messages = texttools.State(messages, req.Tools)
 	} else if len(req.Tools) > 0 {
@@ -44,8 +45,7 @@ func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte
 	return append(dst, '}')
 }
 
-// roughSize is about how long messages and tools are as JSON, with a quarter for what is
-// escaped: a state is long, and grown step by step it would be copied again and again.
+// roughSize is about how long messages and tools are as JSON, without what is escaped.
 func roughSize(messages []relabel.Message, tools []relabel.Tool) int {
 	const eachMessage = 64
 	n := 1024
@@ -58,7 +58,7 @@ func roughSize(messages []relabel.Message, tools []relabel.Tool) int {
 	for _, t := range tools {
 		n += eachMessage + len(t.Name) + len(t.Description) + len(t.Parameters)
 	}
-	return n + n/4
+	return n
 }
 
 // optionalFields asks for sampled ids and logprobs where the kind of server is known

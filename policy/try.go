@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -19,13 +18,21 @@ const (
 )
 
 // try sends the request to base once. The status is 0 when no answer came.
-func (c *Client) try(ctx context.Context, base string, body []byte, secret string) (relabel.Completion, int, *failure) {
+//
+// The request is written out for each try, and let go of as soon as it is sent: a state is
+// long, thousands wait for their answers at once, and answers take their time.
+func (c *Client) try(ctx context.Context, base string, ask relabel.ChatRequest, secret string) (relabel.Completion, int, *failure) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.policy.Limits.TimeoutSeconds)*time.Second)
 	defer cancel()
-	req, err := newRequest(ctx, http.MethodPost, base+"/chat/completions", bytes.NewReader(body), secret)
+	write := func() *sending { return &sending{rest: appendRequest(nil, c.policy, ask)} }
+	body := write()
+	length := int64(len(body.rest))
+	req, err := newRequest(ctx, http.MethodPost, base+"/chat/completions", body, secret)
 	if err != nil {
 		return relabel.Completion{}, 0, &failure{err: c.failed("no request can be made of its address").Because(err), outcome: useless}
 	}
+	req.ContentLength = length
+	req.GetBody = func() (io.ReadCloser, error) { return write(), nil } // the connection was closed meanwhile
 	sent := time.Now()
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -53,6 +60,20 @@ func newRequest(ctx context.Context, method, address string, body io.Reader, sec
 	}
 	return req, nil
 }
+
+// sending is a body that forgets what was read of it.
+type sending struct{ rest []byte }
+
+func (s *sending) Read(p []byte) (int, error) {
+	n := copy(p, s.rest)
+	if s.rest = s.rest[n:]; len(s.rest) > 0 {
+		return n, nil
+	}
+	s.rest = nil
+	return n, io.EOF
+}
+
+func (s *sending) Close() error { return nil }
 
 // read takes a response apart.
 func (c *Client) read(resp *http.Response, secret string) (relabel.Completion, *failure) {

@@ -94,7 +94,7 @@ func work(ctx context.Context, o orders) error {
 		return err
 	}
 	defer engines.Close()
-	mix := mixer.New(mixer.Config{Store: s, World: world(o, s, engines), Owner: o.Name, Slots: mixer.Slots{Rollouts: o.Rollouts}, Log: zerolog.New(os.Stderr).Level(zerolog.WarnLevel)})
+	mix := mixer.New(mixer.Config{Store: s, World: world(o, s, engines), Owner: o.Name, Slots: mixer.Slots{Rollouts: o.Rollouts}, Log: zerolog.New(os.Stderr).Level(zerolog.ErrorLevel)})
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
 	client, err := river.NewClient(riverpgxv5.New(s.Pool()), &river.Config{
