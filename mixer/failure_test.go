@@ -113,6 +113,40 @@ func givenBack(t *testing.T, op string, trouble func(context.Context) error) {
 	})
 }
 
+// What was executed commits once its call is recorded, and not where it could not be.
+func TestATurnWhoseCallCouldNotBeRecordedDoesNotCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("TT", 2)
+		may, away, says := make(chan struct{}), true, b.world.teacher
+		b.world.teacher = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+			if !req.Beside {
+				t.Error("the rollout waits for a record")
+			}
+			done, err := says(ctx, req)
+			done.Recorded = func() error {
+				<-may
+				if away && req.T == 2 {
+					return relabel.Errorf(relabel.CodeUnavailable, "the call could not be recorded")
+				}
+				return nil
+			}
+			return done, err
+		}
+		over := make(chan error)
+		go func() { over <- b.roll(t.Context()) }()
+		synctest.Wait()
+		if n := len(b.turns()); n != 0 {
+			t.Errorf("%d turns are committed before their calls are recorded", n)
+		}
+		close(may)
+		if err := <-over; relabel.CodeOf(err) != relabel.CodeUnavailable || b.store.state != relabel.Queued || len(b.turns()) != 1 {
+			t.Errorf("error %v, state %s, %d turns", err, b.store.state, len(b.turns()))
+		}
+		away = false
+		rollToDone(t, b)
+	})
+}
+
 // The label was perhaps had; it must not be called missing for the store's trouble.
 func TestLabelWhoseCallCouldNotBeRecordedIsAskedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
