@@ -67,11 +67,10 @@ const (
 	anyKind     = kindSpacingControl<<1 - 1
 )
 
-// characterTable finds the kind of a code point in two steps, by blocks of 256.
+// characterTable finds the kind of a code point.
 type characterTable struct {
-	ascii  [128]kinds
-	block  [(utf8.MaxRune + 1) >> 8]uint16
-	blocks [][256]uint8 // the number of the kind's bit
+	ascii [128]kinds
+	bits  runeTable[uint8] // the number of the kind's bit
 }
 
 var characters = sync.OnceValue(func() *characterTable {
@@ -93,7 +92,11 @@ var characters = sync.OnceValue(func() *characterTable {
 			}
 		}
 	}
-	return newCharacterTable(flat)
+	t := &characterTable{bits: newRuneTable(flat)}
+	for i := range t.ascii {
+		t.ascii[i] = 1 << flat[i]
+	}
+	return t
 })
 
 func bitNumber(k kinds) uint8 {
@@ -104,30 +107,8 @@ func bitNumber(k kinds) uint8 {
 	return n
 }
 
-// newCharacterTable folds equal blocks of flat into one.
-func newCharacterTable(flat []uint8) *characterTable {
-	t := &characterTable{}
-	known := map[[256]uint8]uint16{}
-	for i := range t.block {
-		b := [256]uint8(flat[i<<8 : (i+1)<<8])
-		n, ok := known[b]
-		if !ok {
-			n = uint16(len(t.blocks))
-			known[b] = n
-			t.blocks = append(t.blocks, b)
-		}
-		t.block[i] = n
-	}
-	for i := range t.ascii {
-		t.ascii[i] = 1 << flat[i]
-	}
-	return t
-}
-
 // kind returns the one bit of a code point's kind.
-func (t *characterTable) kind(r rune) kinds {
-	return 1 << t.blocks[t.block[r>>8]][r&0xff]
-}
+func (t *characterTable) kind(r rune) kinds { return 1 << t.bits.at(r) }
 
 // at returns the kind of the character at s[i:] and its length in bytes.
 func (t *characterTable) at(s string, i int) (kinds, int) {

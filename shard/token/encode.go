@@ -109,7 +109,12 @@ func (e *encoding) hidden(start, end int) bool {
 		return false
 	}
 	i := sort.Search(len(e.plain), func(i int) bool { return e.plain[i].End > start })
-	return i < len(e.plain) && e.plain[i].Start < end
+	for ; i < len(e.plain) && e.plain[i].Start < end; i++ {
+		if e.plain[i].Start < e.plain[i].End {
+			return true
+		}
+	}
+	return false
 }
 
 // validUTF8 puts U+FFFD in the place of each byte that is no UTF-8, and moves the spans.

@@ -19,15 +19,21 @@ var normalizationText string
 
 // composition is what is known about composing and decomposing.
 type composition struct {
-	class      map[rune]uint8 // the canonical combining class, where it is not 0
 	canonical  map[rune][]rune
 	compatible map[rune][]rune // where it differs from canonical
 	pairs      map[[2]rune]rune
-	odd        [4]map[rune]bool // by form: what a normalized text may not hold, or not anywhere
+	traits     runeTable[uint16]
 }
 
+// The traits of a character are its canonical combining class, and a bit for each form
+// that a text may not hold it in, or not anywhere.
+const traitClass = 0xff
+
+func (f form) odd() uint16 { return 0x100 << f }
+
 var compositions = sync.OnceValue(func() *composition {
-	c := &composition{class: map[rune]uint8{}, canonical: map[rune][]rune{}, compatible: map[rune][]rune{}, pairs: map[[2]rune]rune{}}
+	c := &composition{canonical: map[rune][]rune{}, compatible: map[rune][]rune{}, pairs: map[[2]rune]rune{}}
+	traits := make([]uint16, utf8.MaxRune+1)
 	excluded := map[rune]bool{}
 	for line := range strings.Lines(normalizationText) {
 		fields := strings.Fields(line)
@@ -38,7 +44,7 @@ var compositions = sync.OnceValue(func() *composition {
 				panic("normalization.txt: " + err.Error()) // the file is part of the program
 			}
 			for _, f := range fields[2:] {
-				c.class[codePoint(f)] = uint8(value)
+				traits[codePoint(f)] = uint16(value)
 			}
 		case "canonical":
 			readDecompositions(c.canonical, fields[1:])
@@ -51,7 +57,8 @@ var compositions = sync.OnceValue(func() *composition {
 		}
 	}
 	c.pair(excluded)
-	c.findOdd(excluded)
+	c.markOdd(traits, excluded)
+	c.traits = newRuneTable(traits)
 	return c
 })
 
@@ -87,22 +94,30 @@ func (c *composition) pair(excluded map[rune]bool) {
 	}
 }
 
-// findOdd collects the characters that make a quick look at a text fail.
-func (c *composition) findOdd(excluded map[rune]bool) {
-	for i := range c.odd {
-		c.odd[i] = map[rune]bool{}
+// markOdd marks the characters that make a quick look at a text fail.
+func (c *composition) markOdd(traits []uint16, excluded map[rune]bool) {
+	mark := func(r rune, forms ...form) {
+		for _, f := range forms {
+			traits[r] |= f.odd()
+		}
 	}
 	for whole := range c.canonical {
-		c.odd[formNFD][whole], c.odd[formNFKD][whole] = true, true
+		mark(whole, formNFD, formNFKD)
 		if excluded[whole] {
-			c.odd[formNFC][whole], c.odd[formNFKC][whole] = true, true
+			mark(whole, formNFC, formNFKC)
 		}
 	}
 	for whole := range c.compatible {
-		c.odd[formNFKD][whole], c.odd[formNFKC][whole] = true, true
+		mark(whole, formNFKD, formNFKC)
 	}
 	for pair := range c.pairs {
-		c.odd[formNFC][pair[1]], c.odd[formNFKC][pair[1]] = true, true
+		mark(pair[1], formNFC, formNFKC)
+	}
+	for r := rune(hangulS); r < hangulS+hangulSs; r++ {
+		mark(r, formNFD, formNFKD)
+	}
+	for r := rune(hangulV); r < hangulT+hangulTs; r++ { // may compose with what is before it
+		mark(r, formNFC, formNFKC)
 	}
 }
 
@@ -127,12 +142,9 @@ const (
 
 func isHangul(r rune) bool { return r >= hangulS && r < hangulS+hangulSs }
 
-// isJamo reports whether r may compose with what is before it.
-func isJamo(r rune) bool { return r >= hangulV && r < hangulT+hangulTs }
-
 // done reports whether a text is surely in form already; a false no costs time alone.
 func (f form) done(c *composition, s string) bool {
-	last := uint8(0)
+	last := uint16(0)
 	for i := 0; i < len(s); {
 		if s[i] < utf8.RuneSelf {
 			last = 0
@@ -141,11 +153,13 @@ func (f form) done(c *composition, s string) bool {
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
 		i += n
-		if f.composes() && isJamo(r) || !f.composes() && isHangul(r) || c.odd[f][r] {
-			return false
+		t := c.traits.at(r)
+		if t == 0 {
+			last = 0
+			continue
 		}
-		class := c.class[r]
-		if class != 0 && class < last {
+		class := t & traitClass
+		if t&f.odd() != 0 || class != 0 && class < last {
 			return false
 		}
 		last = class
@@ -156,7 +170,7 @@ func (f form) done(c *composition, s string) bool {
 // part is a character of a text in the making, with where it comes from.
 type part struct {
 	r      rune
-	class  uint8
+	class  uint16
 	origin int
 }
 
@@ -183,7 +197,7 @@ func (f form) decompose(c *composition, t aligned) []part {
 		parts = f.appendDecomposed(c, parts, r)
 		for k := start; k < len(parts); k++ {
 			parts[k].origin = i
-			parts[k].class = c.class[parts[k].r]
+			parts[k].class = c.traits.at(parts[k].r) & traitClass
 		}
 	}
 	for i := 0; i < len(parts); i++ { // canonical order
@@ -224,7 +238,7 @@ func (f form) appendDecomposed(c *composition, parts []part, r rune) []part {
 // compose joins each character with the last starter where nothing stands between them
 // that blocks it.
 func (c *composition) compose(parts []part) []part {
-	starter, last := -1, uint8(0) // last is the class of the character before, within the starter's reach
+	starter, last := -1, uint16(0) // last is the class of the character before, within the starter's reach
 	blocked := false
 	n := 0
 	for _, p := range parts {

@@ -99,7 +99,7 @@ func (p prepend) apply(t aligned) aligned {
 	}
 	if t.origin != nil {
 		t.origin = append(make([]int, len(p)), t.origin...)
-		for i := range p {
+		for i := range len(p) {
 			t.origin[i] = t.origin[len(p)]
 		}
 	}

@@ -56,7 +56,12 @@ func split(pattern, behavior string, invert bool) object {
 	return object{"type": "Split", "pattern": object{"Regex": pattern}, "behavior": behavior, "invert": invert}
 }
 
-func inTurn(key string, parts ...object) object { return object{"type": "Sequence", key: parts} }
+func inTurn(key string, parts ...object) object {
+	if parts == nil {
+		parts = []object{}
+	}
+	return object{"type": "Sequence", key: parts}
+}
 
 func preTokenizer(parts ...object) func(file, model object) {
 	return func(file, _ object) { file["pre_tokenizer"] = inTurn("pretokenizers", parts...) }

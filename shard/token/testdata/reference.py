@@ -2,11 +2,13 @@
 
 reference.py TOKENIZER_JSON: {"encode": [text, …]} → ids; {"decode": [ids, …]} → texts;
 {"normalize": [text, …]} → texts; {"split": [text, …]} → pieces of the pre-tokenizer, without their offsets;
+{"load": [text, …]} keeps texts; {"time": "encode" or "encode_batch_fast"} → how many seconds of the processor all of them took, one after the other;
 {"ordinary": true} → encode without looking for special tokens from then on. A tokenizer that does not load answers {"error"}.
 reference.py --pattern: {"pattern": p, "find": [text, …]} → lists of [start, end], in bytes of UTF-8.
 """
 import json
 import sys
+import time
 
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 
@@ -34,10 +36,20 @@ def answers(request, tokenizer):
         return [tokenizer.normalizer.normalize_str(t) for t in request["normalize"]]
     if "split" in request:
         return [[p for p, _ in tokenizer.pre_tokenizer.pre_tokenize_str(t)] for t in request["split"]]
+    if "load" in request:
+        loaded[:] = request["load"]
+        return []
+    if "time" in request:
+        encode = getattr(tokenizer, request["time"])
+        start = time.process_time()
+        for t in loaded:
+            encode(t if request["time"] == "encode" else [t], add_special_tokens=False)
+        return time.process_time() - start
     tokenizer.encode_special_tokens = request["ordinary"]
     return []
 
 
+loaded = []
 tokenizer = None
 if sys.argv[1] != "--pattern":
     try:
