@@ -1,16 +1,22 @@
 package relabel
 
-import "time"
+import (
+	"encoding/json"
+	"io"
+	"io/fs"
+	"time"
+)
 
 // ExportState is where an export stands.
 type ExportState string
 
 // The states of an export.
 const (
-	ExportQueued  ExportState = "queued"
-	ExportRunning ExportState = "running"
-	ExportDone    ExportState = "done"
-	ExportFailed  ExportState = "failed"
+	ExportQueued    ExportState = "queued"
+	ExportRunning   ExportState = "running"
+	ExportDone      ExportState = "done"
+	ExportFailed    ExportState = "failed"
+	ExportCancelled ExportState = "cancelled"
 )
 
 // ExportSelection says which labelled states leave. Held-out tasks, attempts that
@@ -21,32 +27,164 @@ type ExportSelection struct {
 	Aggregated bool `json:"aggregated"` // D1 ∪ … ∪ Di (eq. 3) instead of iteration i alone
 	Submitted  bool `json:"submitted"`  // only valid submissions (paper F.2)
 	Resolved   bool `json:"resolved"`   // only resolved ones (rejection sampling)
+	// EndReasons are the ends that a trajectory may have; empty: any.
+	EndReasons []EndReason `json:"end_reasons,omitempty"`
+	// Agreement leaves out states by whether the executed action is the label.
+	Agreement Agreement `json:"agreement,omitempty"`
 	// LabelPolicyID is whose labels leave in the place of the run's teacher's: those that a
-	// relabeling asked for. nil: the teacher's.
+	// relabeling asked for, or the student's own actions. nil: the teacher's.
 	LabelPolicyID *ID `json:"label_policy_id,omitempty"`
 }
+
+// Agreement says which states leave, by what was executed in them.
+type Agreement string
+
+// The choices. Where the teacher executed, action and label are the same.
+const (
+	AgreementAny     Agreement = ""        // every state
+	AgreementSame    Agreement = "same"    // only those whose label was executed
+	AgreementDiffers Agreement = "differs" // only those whose label was not: what the student does otherwise
+)
+
+// View is a form of the rows of an export.
+type View string
+
+// The views. All but messages are of tokens.
+const (
+	ViewMessages View = "messages" // a row is a labelled state as chat messages
+	ViewLinear   View = "linear"   // a row is one sequence
+	ViewPacked   View = "packed"   // a row is a bin of sequences
+	ViewTree     View = "tree"     // a row is a bin of token trees
+)
+
+// Views are all views, in the order in which they are written.
+var Views = []View{ViewMessages, ViewLinear, ViewPacked, ViewTree}
+
+// ExportForm says how what leaves is written. What speaks of tokens is empty where only
+// messages are asked for.
+type ExportForm struct {
+	Views []View `json:"views"`
+	// Tokenizer is the folder with the student's tokenizer.json and tokenizer_config.json,
+	// on the machines that build. Template is a file with another chat template than the
+	// folder's own. TemplateOptions is an object of further variables for it.
+	Tokenizer       string          `json:"tokenizer,omitempty"`
+	Template        string          `json:"template,omitempty"`
+	TemplateOptions json.RawMessage `json:"template_options,omitempty"`
+	Date            string          `json:"date,omitempty"` // the day (2026-01-31) that the template sees, where it asks for one
+	Arguments       ArgumentsForm   `json:"arguments,omitempty"`
+	Reasoning       ReasoningForm   `json:"reasoning,omitempty"`
+	Normalisation   Normalisation   `json:"normalisation,omitempty"`
+	Capacity        int             `json:"capacity,omitempty"`   // tokens of a bin
+	MaxLength       int             `json:"max_length,omitempty"` // tokens from a row's or tree's root to a leaf's end; 0: the capacity
+	TooLong         TooLong         `json:"too_long,omitempty"`
+	Divide          int             `json:"divide,omitempty"`   // files of a view come in multiples of it: the trainer's data-parallel size; 0: 1
+	PadTree         bool            `json:"pad_tree,omitempty"` // tree rows are padded to the capacity
+	Bare            bool            `json:"bare,omitempty"`     // linear has input_ids, attention_mask and labels alone
+}
+
+// Tokens reports whether a view of tokens is asked for.
+func (f ExportForm) Tokens() bool {
+	for _, v := range f.Views {
+		if v != ViewMessages {
+			return true
+		}
+	}
+	return false
+}
+
+// ArgumentsForm is how templates get the arguments of a call.
+type ArgumentsForm string
+
+// The forms.
+const (
+	ArgumentsAuto   ArgumentsForm = ""       // found out by rendering: see shard/render
+	ArgumentsString ArgumentsForm = "string" // the model's own JSON text
+	ArgumentsObject ArgumentsForm = "object" // read, with order and numbers as written
+)
+
+// ReasoningForm is what becomes of reasoning_content.
+type ReasoningForm string
+
+// The forms.
+const (
+	ReasoningTemplate ReasoningForm = ""     // given to the template, which decides
+	ReasoningKeep     ReasoningForm = "keep" // given to it; a label that it renders without its reasoning is left out
+	ReasoningDrop     ReasoningForm = "drop" // never given to the template, in states and labels
+)
+
+// Normalisation is how w(s, a) is spread over the tokens of a label.
+type Normalisation string
+
+// The ways.
+const (
+	PerToken      Normalisation = "token"      // each token weighs w
+	PerTransition Normalisation = "transition" // each token weighs w / |ãt|
+)
+
+// TooLong is what becomes of a row over the limits.
+type TooLong string
+
+// The ways; both are counted.
+const (
+	DropTooLong TooLong = "drop" // the labels that need it are left out
+	CutTooLong  TooLong = "cut"  // a trunk is cut after the last label that fits
+)
 
 // Export is a data set built from chosen trajectories.
 type Export struct {
 	ID        ID              `json:"id"`
 	Selection ExportSelection `json:"selection"`
-	View      string          `json:"view"` // messages
+	Form      ExportForm      `json:"form"`
 	State     ExportState     `json:"state"`
-	Directory string          `json:"directory"`
-	Rows      int             `json:"rows"`
-	LeftOut   map[string]int  `json:"left_out"` // by reason
-	Failure   string          `json:"failure,omitempty"`
-	Files     []ExportFile    `json:"files"`
-	CreatedAt time.Time       `json:"created_at"`
-	EndedAt   *time.Time      `json:"ended_at,omitempty"`
+	// Destination is the bucket below which it is written, as a URL. Empty: the exports'
+	// folder with the id FolderID.
+	Destination string         `json:"destination,omitempty"`
+	FolderID    string         `json:"-"`
+	Directory   string         `json:"directory"` // where it is: a folder's path, or a URL
+	Parts       int            `json:"parts"`     // pieces that are built apart; 0 until it is cut
+	PartsDone   int            `json:"parts_done"`
+	Rows        int            `json:"rows"`
+	LeftOut     map[string]int `json:"left_out"` // labelled states by reason
+	Failure     string         `json:"failure,omitempty"`
+	Files       []ExportFile   `json:"files"`
+	CreatedAt   time.Time      `json:"created_at"`
+	EndedAt     *time.Time     `json:"ended_at,omitempty"`
 }
 
 // ExportFile is one file of an export.
 type ExportFile struct {
-	Path   string `json:"path"` // relative to the export's directory
-	SHA256 string `json:"sha256"`
-	Bytes  int64  `json:"bytes"`
-	Rows   int    `json:"rows"`
+	Path             string `json:"path"` // relative to the export's directory
+	SHA256           string `json:"sha256"`
+	Bytes            int64  `json:"bytes"`
+	Rows             int    `json:"rows"`
+	Tokens           int    `json:"tokens,omitempty"`
+	SupervisedTokens int    `json:"supervised_tokens,omitempty"`
+}
+
+// ExportPart is a piece of an export that one machine builds alone: trajectories that
+// follow each other in the export's order.
+type ExportPart struct {
+	ExportID     ID
+	Number       int // from 0
+	Trajectories []PartTrajectory
+	Files        []ExportFile // that are finished
+	Done         bool
+}
+
+// FinishedPart is what the end of an export needs to know of a part.
+type FinishedPart struct {
+	Number  int
+	Summary json.RawMessage // as its builder wrote it
+	LeftOut []byte          // JSON lines
+	Files   []ExportFile
+}
+
+// PartTrajectory names a trajectory as it was when its export was cut.
+type PartTrajectory struct {
+	ID     ID  `json:"id"`
+	Trail  int `json:"trail"`  // the attempt that holds its turns
+	Turns  int `json:"turns"`  // of the trail
+	Labels int `json:"labels"` // that were there, of the selected policy
 }
 
 // ExportTrajectory is a trajectory as an export reads it.
@@ -57,4 +195,10 @@ type ExportTrajectory struct {
 	Student    Policy
 	Task       Task
 	Turns      []Turn
+}
+
+// FileReader reads a file of an export.
+type FileReader interface {
+	io.ReadSeekCloser
+	Stat() (fs.FileInfo, error)
 }

@@ -7,10 +7,23 @@ type RolloutJob struct{}
 // Kind names the job in the queue.
 func (RolloutJob) Kind() string { return "rollout" }
 
-// ExportJob is the queue's job for one export.
+// ExportJob is the queue's job for one step of an export.
 type ExportJob struct {
-	ExportID ID `json:"export_id"`
+	ExportID ID         `json:"export_id"`
+	Step     ExportStep `json:"step"`
+	Part     int        `json:"part"` // of BuildPart; else 0
 }
+
+// ExportStep is what is to be done for an export.
+type ExportStep string
+
+// The steps, in their order. The last one is for an export that was cancelled or failed.
+const (
+	CutExport    ExportStep = "cut"    // into parts
+	BuildPart    ExportStep = "build"  // one part's files
+	FinishExport ExportStep = "finish" // README and manifest, when all parts are there
+	ClearExport  ExportStep = "clear"  // remove what was written
+)
 
 // Kind names the job in the queue.
 func (ExportJob) Kind() string { return "export" }

@@ -27,7 +27,12 @@ type Policy struct {
 	Limits       PolicyLimits `json:"limits"`
 	Price        *Price       `json:"price,omitempty"` // nil: what it costs is not known
 	CacheMarkers CacheMarkers `json:"cache_markers,omitempty"`
-	CreatedAt    time.Time    `json:"created_at"`
+	// Tokenizer is the folder with the model's tokenizer.json and tokenizer_config.json, on
+	// the machines that build exports; ChatTemplate a file with another template than the
+	// folder's. Both serve exports for this policy as the student, and may be empty.
+	Tokenizer    string    `json:"tokenizer,omitempty"`
+	ChatTemplate string    `json:"chat_template,omitempty"`
+	CreatedAt    time.Time `json:"created_at"`
 }
 
 // BaseURLs are the addresses that serve p, the first one first.

@@ -81,6 +81,8 @@ CREATE TABLE policies (
     hedge_after_seconds integer NOT NULL CHECK (hedge_after_seconds >= 0), -- 0: never
     price           json, -- a million tokens: input, cached, output, currency, batch; null: not known
     cache_markers   text NOT NULL,
+    tokenizer       text NOT NULL, -- a folder on the machines that build exports; '': not said
+    chat_template   text NOT NULL, -- a file there; '': the folder's own
     created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT policies_version UNIQUE (name, version)
 );

@@ -7,31 +7,54 @@ CREATE TABLE exports (
     aggregated boolean NOT NULL,
     submitted  boolean NOT NULL,
     resolved   boolean NOT NULL,
+    end_reasons text[] NOT NULL, -- empty: any
+    agreement  text NOT NULL CHECK (agreement IN ('', 'same', 'differs')),
     label_policy_id uuid CONSTRAINT exports_label_policy REFERENCES policies, -- null: the run's teacher
-    view       text NOT NULL,
-    state      text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running', 'done', 'failed')),
+    form       json NOT NULL, -- views, tokenizer, template, limits: relabel.ExportForm
+    state      text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
+    destination text NOT NULL, -- a bucket's URL; '': the exports' folder named by folder
+    folder     text NOT NULL,
     directory  text NOT NULL,
     rows       integer NOT NULL DEFAULT 0 CHECK (rows >= 0),
     left_out   json,
     failure    text,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     ended_at   timestamptz,
+    CONSTRAINT exports_placed CHECK ((destination = '') <> (folder = '')),
     CONSTRAINT exports_failure CHECK ((state = 'failed') = (failure IS NOT NULL)),
-    CONSTRAINT exports_ended CHECK ((state IN ('done', 'failed')) = (ended_at IS NOT NULL))
+    CONSTRAINT exports_ended CHECK ((state IN ('done', 'failed', 'cancelled')) = (ended_at IS NOT NULL))
 );
 CREATE INDEX exports_page ON exports (created_at DESC, id DESC);
 CREATE INDEX exports_run ON exports (run_id);
 CREATE INDEX exports_open ON exports (id) WHERE state IN ('queued', 'running');
 CREATE TRIGGER exports_step BEFORE UPDATE OF state ON exports
-    FOR EACH ROW WHEN (OLD.state <> NEW.state AND (OLD.state IN ('done', 'failed') OR NEW.state = 'queued')) EXECUTE FUNCTION refuse_step();
+    FOR EACH ROW WHEN (OLD.state <> NEW.state AND (OLD.state IN ('done', 'failed', 'cancelled') OR NEW.state = 'queued')) EXECUTE FUNCTION refuse_step();
 
+-- An export is cut into parts that machines build side by side. Each names its
+-- trajectories as they were then, so that all parts are of one snapshot or none is built.
+CREATE TABLE export_parts (
+    export_id    uuid NOT NULL REFERENCES exports ON DELETE CASCADE,
+    number       integer NOT NULL CHECK (number >= 0),
+    trajectories json NOT NULL, -- relabel.PartTrajectory, in the export's order
+    done         boolean NOT NULL DEFAULT false,
+    summary      json, -- what the manifest needs to know of it, when it is done
+    left_out     bytea COMPRESSION lz4, -- its lines of left_out.jsonl
+    PRIMARY KEY (export_id, number),
+    CONSTRAINT export_parts_done CHECK (done = (summary IS NOT NULL) AND done = (left_out IS NOT NULL))
+);
+
+-- The files of an export: those of its parts as each is finished, the rest at its end.
 CREATE TABLE export_files (
     export_id uuid NOT NULL REFERENCES exports ON DELETE CASCADE,
     path      text COLLATE "C" NOT NULL,
+    part      integer, -- null: of the whole
     sha256    text NOT NULL,
     bytes     bigint NOT NULL CHECK (bytes >= 0),
     rows      integer NOT NULL CHECK (rows >= 0),
-    PRIMARY KEY (export_id, path)
+    tokens    bigint NOT NULL CHECK (tokens >= 0),
+    supervised_tokens bigint NOT NULL CHECK (supervised_tokens BETWEEN 0 AND tokens),
+    PRIMARY KEY (export_id, path),
+    CONSTRAINT export_files_part FOREIGN KEY (export_id, part) REFERENCES export_parts ON DELETE CASCADE
 );
 
 -- A row for each change of state, written by the change's own transaction. Ids are drawn

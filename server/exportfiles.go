@@ -1,12 +1,8 @@
 package server
 
 import (
-	"errors"
-	"io/fs"
 	"net/http"
-	"os"
 	"path"
-	"path/filepath"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -49,9 +45,6 @@ func (s *site) readExportFile(w http.ResponseWriter, r *http.Request) {
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = relabel.Errorf(relabel.CodeNotFound, "no such file")
-	}
 	if err != nil {
 		s.refuse(w, r, err)
 		return
@@ -67,7 +60,7 @@ func (s *site) readExportFile(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(&fileWriter{ResponseWriter: w, connection: connection, site: s, request: r}, r, "", info.ModTime(), file)
 }
 
-func (s *site) openExportFile(r *http.Request) (relabel.Export, ExportReader, error) {
+func (s *site) openExportFile(r *http.Request) (relabel.Export, relabel.FileReader, error) {
 	id, err := relabel.ParseID("path.id", chi.URLParam(r, "id"))
 	if err != nil {
 		return relabel.Export{}, nil, err
@@ -79,26 +72,8 @@ func (s *site) openExportFile(r *http.Request) (relabel.Export, ExportReader, er
 	if e.State != relabel.ExportDone {
 		return e, nil, relabel.Errorf(relabel.CodeConflict, "the export is %s; its files can be read when it is done", e.State)
 	}
-	file, err := s.OpenExportFile(e, chi.URLParam(r, "*"))
+	file, err := s.Exports.Open(r.Context(), e, chi.URLParam(r, "*"))
 	return e, file, err
-}
-
-// openBelow opens a file below an export's directory. os.Root lets neither .. nor a
-// symbolic link lead out of it.
-func openBelow(e relabel.Export, name string) (ExportReader, error) {
-	missing := relabel.Errorf(relabel.CodeNotFound, "the export has no file %.200q", name)
-	if e.Directory == "" || !fs.ValidPath(name) {
-		return nil, missing
-	}
-	root, err := os.OpenRoot(e.Directory)
-	if err != nil {
-		return nil, missing.Because(err)
-	}
-	file, err := root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return nil, missing.Because(errors.Join(err, root.Close()))
-	}
-	return file, root.Close()
 }
 
 // contentType names what trainers read; nothing of an export is shown as a page.

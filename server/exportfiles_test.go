@@ -14,7 +14,7 @@ func TestExportsAreQueuedAndShown(t *testing.T) {
 	ids := s.seed()
 	s.store.iterations[0].State = relabel.IterationDone
 	a := s.want(201, s.post("/v1/exports", `{"run":"`+ids.run+`","iteration":1,"submitted":true}`))
-	if a.field("state") != "queued" || a.field("view") != "messages" || a.field("selection", "submitted") != true || a.field("selection", "iteration") != 1.0 {
+	if a.field("state") != "queued" || a.field("form", "views").([]any)[0] != "messages" || a.field("selection", "submitted") != true || a.field("selection", "iteration") != 1.0 {
 		t.Errorf("export %s", a.body)
 	}
 	id := a.field("id").(string)
@@ -63,13 +63,13 @@ func TestNoPartOfAnIterationIsExported(t *testing.T) {
 
 func TestExportFilesAreReadInRangesAndOnlyFromTheirDirectory(t *testing.T) {
 	s := start(t)
-	dir := t.TempDir()
-	writeFile(t, dir, "secret.txt", "canary")
-	writeFile(t, dir, "export/data/train-00000.parquet", "0123456789")
-	if err := os.Symlink("../secret.txt", filepath.Join(dir, "export/link")); err != nil {
+	id := relabel.NewID()
+	writeFile(t, s.exports, "secret.txt", "canary")
+	writeFile(t, s.exports, id.String()+"/data/train-00000.parquet", "0123456789")
+	if err := os.Symlink("../secret.txt", filepath.Join(s.exports, id.String(), "link")); err != nil {
 		t.Fatal(err)
 	}
-	e := relabel.Export{ID: relabel.NewID(), State: relabel.ExportDone, Directory: filepath.Join(dir, "export"), Files: []relabel.ExportFile{{Path: "data/train-00000.parquet", SHA256: "abc", Bytes: 10}}}
+	e := relabel.Export{ID: id, State: relabel.ExportDone, FolderID: "here", Files: []relabel.ExportFile{{Path: "data/train-00000.parquet", SHA256: "abc", Bytes: 10}}}
 	s.store.exports = append(s.store.exports, e)
 	base := "/v1/exports/" + e.ID.String() + "/files/"
 
@@ -89,4 +89,56 @@ func TestExportFilesAreReadInRangesAndOnlyFromTheirDirectory(t *testing.T) {
 		s.refused(a, 404, "not_found", "")
 	}
 	s.refused(s.get("/v1/exports/x/files/a"), 422, "invalid", "path.id")
+}
+
+func TestExportsAreRefusedWhereTheirFormCannotBe(t *testing.T) {
+	s := start(t)
+	ids := s.seed()
+	s.store.iterations[0].State = relabel.IterationDone
+	ask := func(rest string) answerOf { return s.post("/v1/exports", `{"run":"`+ids.run+`",`+rest+`}`) }
+	for _, c := range []struct{ body, field, says string }{
+		{`"views":["linear"]`, "tokenizer", "views of tokens need the student's tokenizer"},
+		{`"views":["tree"],"tokenizer":"/nowhere","bare":true`, "bare", "the linear view"},
+		{`"views":["linear"],"tokenizer":"/nowhere","capacity":1000,"max_length":1001`, "max_length", "over the capacity"},
+		{`"destination":"ftp://x/y"`, "destination", "s3 and azblob are known"},
+		{`"destination":"s3://key:secret@bucket"`, "destination", "must not hold a key"},
+		{`"views":["linear"],"tokenizer":"` + t.TempDir() + `"`, "tokenizer", ""},
+	} {
+		a := ask(c.body)
+		s.refused(a, 422, "invalid", c.field)
+		if said := a.fieldText("detail"); !strings.Contains(said, c.says) {
+			t.Errorf("%s: it says %q", c.body, said)
+		}
+	}
+	a := s.want(201, ask(`"views":["packed","linear"],"tokenizer":"/nowhere/here","destination":"s3://bucket/p?region=x"`))
+	if a.field("directory") != "s3://bucket/p/"+a.field("id").(string) || a.field("form", "views").([]any)[0] != "linear" || a.field("form", "max_length") != 65536.0 {
+		t.Errorf("export %s", a.body)
+	}
+	s.store.policies[len(s.store.policies)-1].Tokenizer = "/nowhere/of/the/policy"
+	for i := range s.store.policies {
+		s.store.policies[i].Tokenizer = "/nowhere/of/the/policy"
+	}
+	if a = s.want(201, ask(`"views":["linear"]`)); a.field("form", "tokenizer") != "/nowhere/of/the/policy" {
+		t.Errorf("export %s", a.body)
+	}
+}
+
+func TestExportsAreCancelledAndDeleted(t *testing.T) {
+	s := start(t)
+	ids := s.seed()
+	s.store.iterations[0].State = relabel.IterationDone
+	id := s.want(201, s.post("/v1/exports", `{"run":"`+ids.run+`"}`)).field("id").(string)
+	s.refused(s.send("DELETE", "/v1/exports/"+id, ""), 409, "conflict", "")
+	if a := s.want(200, s.post("/v1/exports/"+id+"/cancel", "")); a.field("state") != "cancelled" {
+		t.Errorf("export %s", a.body)
+	}
+	writeFile(t, s.exports, id+"/messages/00000.parquet", "PAR1")
+	s.want(204, s.send("DELETE", "/v1/exports/"+id, ""))
+	s.refused(s.get("/v1/exports/"+id), 404, "not_found", "")
+	if _, err := os.Stat(filepath.Join(s.exports, id)); !os.IsNotExist(err) {
+		t.Errorf("its files: %v", err)
+	}
+	far := relabel.Export{ID: relabel.NewID(), State: relabel.ExportDone, FolderID: "another"}
+	s.store.exports = append(s.store.exports, far)
+	s.refused(s.send("DELETE", "/v1/exports/"+far.ID.String(), ""), 409, "conflict", "")
 }

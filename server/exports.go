@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -13,19 +14,46 @@ func (s *site) addExports() {
 		"Queues a data set of a run's labelled states. Held-out tasks, attempts that were given up and evaluations never leave. "+
 			"An iteration that is still running is refused: wait until it is done, or cancel it."), s.startExport)
 	add(s, operation(http.MethodGet, "/v1/exports", "exports", "list-exports", "List exports", "All exports, newest first."), s.listExports)
-	add(s, operation(http.MethodGet, "/v1/exports/{id}", "exports", "show-export", "Show an export", "One export, with its files and what was left out."), s.showExport)
+	add(s, operation(http.MethodGet, "/v1/exports/{id}", "exports", "show-export", "Show an export", "One export, with how far it is, its files and what was left out."), s.showExport)
+	cancel := operation(http.MethodPost, "/v1/exports/{id}/cancel", "exports", "cancel-export", "Cancel an export",
+		"Ends an export that is not done. What it has written is removed.")
+	cancel.DefaultStatus = http.StatusOK
+	add(s, cancel, s.cancelExport)
+	add(s, operation(http.MethodDelete, "/v1/exports/{id}", "exports", "delete-export", "Delete an export",
+		"Removes an export that is over, and its files."), s.deleteExport)
 }
 
 // NewExport says what leaves, and in which form.
 type NewExport struct {
-	Run        relabel.ID `json:"run" format:"uuid" doc:"Id of the run."`
-	Iteration  int        `json:"iteration,omitempty" minimum:"0" maximum:"1000000" doc:"Number of the collect iteration; 0: the latest done one."`
-	Aggregated bool       `json:"aggregated,omitempty" doc:"Also every earlier iteration: D1 ∪ … ∪ Di (eq. 3)."`
-	Submitted  bool       `json:"submitted,omitempty" doc:"Only trajectories with a valid submission (paper F.2)."`
-	Resolved   bool       `json:"resolved,omitempty" doc:"Only resolved trajectories."`
+	Run        relabel.ID          `json:"run" format:"uuid" doc:"Id of the run."`
+	Iteration  int                 `json:"iteration,omitempty" minimum:"0" maximum:"1000000" doc:"Number of the collect iteration; 0: the latest done one."`
+	Aggregated bool                `json:"aggregated,omitempty" doc:"Also every earlier iteration: D1 ∪ … ∪ Di (eq. 3)."`
+	Submitted  bool                `json:"submitted,omitempty" doc:"Only trajectories with a valid submission (paper F.2)."`
+	Resolved   bool                `json:"resolved,omitempty" doc:"Only resolved trajectories (rejection sampling)."`
+	EndReasons []relabel.EndReason `json:"end_reasons,omitempty" maxItems:"5" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only trajectories that ended so. Empty: however they ended."`
+	Agreement  relabel.Agreement   `json:"agreement,omitempty" enum:"any,same,differs" default:"any" doc:"Only states where the executed action is the label (same), or is not (differs). Where the teacher executed it is."`
 	// LabelPolicy is a word for a policy; the selection has its id.
-	LabelPolicy string `json:"label_policy,omitempty" maxLength:"200" doc:"Whose labels leave: a policy's id, its name, or name@version, that relabelings asked. States that it did not answer are left out. Empty: the run's teacher."`
-	View        string `json:"view,omitempty" enum:"messages" default:"messages" doc:"Form of the rows: messages is (state, label) as chat messages."`
+	LabelPolicy string `json:"label_policy,omitempty" maxLength:"200" doc:"Whose labels leave: a policy's id, its name, or name@version. Another teacher's, that relabelings asked, or the student's own actions. States that it did not answer are left out. Empty: the run's teacher."`
+	Destination string `json:"destination,omitempty" maxLength:"2000" doc:"URL of the bucket below which the export is written, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix; keys come from the workers' environment. Empty: the exports' folder of this server."`
+	NewExportForm
+}
+
+// NewExportForm says how rows are written.
+type NewExportForm struct {
+	Views           []relabel.View        `json:"views,omitempty" maxItems:"4" uniqueItems:"true" enum:"messages,linear,packed,tree" doc:"Forms of the rows. Default: messages."`
+	Tokenizer       string                `json:"tokenizer,omitempty" maxLength:"4096" doc:"Folder with the student's tokenizer.json and tokenizer_config.json, on the machines that build. Needed for views of tokens, except where the student's policy names one."`
+	Template        string                `json:"template,omitempty" maxLength:"4096" doc:"File with another chat template than the folder's own, on the machines that build."`
+	TemplateOptions map[string]any        `json:"template_options,omitempty" doc:"Further variables for the template, such as {\"enable_thinking\": false}."`
+	Date            string                `json:"date,omitempty" format:"date" doc:"The day that the template sees where it asks for one. Without it such a template is refused: the same export must give the same bytes."`
+	Arguments       relabel.ArgumentsForm `json:"arguments,omitempty" enum:"auto,string,object" default:"auto" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto: as text where the template shows that as it is."`
+	Reasoning       relabel.ReasoningForm `json:"reasoning,omitempty" enum:"template,keep,drop" default:"template" doc:"What becomes of reasoning: the template decides; labels that it renders without theirs are left out (keep); or it is never given to the template (drop)."`
+	Normalisation   relabel.Normalisation `json:"normalisation,omitempty" enum:"token,transition" default:"token" doc:"What each label's weight is spread over: each of its tokens weighs w, or w divided by their number."`
+	Capacity        int                   `json:"capacity,omitempty" minimum:"64" maximum:"2097152" default:"65536" doc:"Tokens of a bin."`
+	MaxLength       int                   `json:"max_length,omitempty" minimum:"0" maximum:"2097152" doc:"Most tokens from the start of a sequence or tree to the end of a label in it. 0: the capacity."`
+	TooLong         relabel.TooLong       `json:"too_long,omitempty" enum:"drop,cut" default:"drop" doc:"What becomes of a trunk over max_length: its labels are left out, or it is cut after the last one that fits. Both are counted."`
+	Divide          int                   `json:"divide,omitempty" minimum:"0" maximum:"4096" doc:"The trainer's data-parallel size: each view has a multiple of so many files, with the same number of rows but one. 0: 1."`
+	PadTree         bool                  `json:"pad_tree,omitempty" doc:"Fill rows of the tree view up to the capacity."`
+	Bare            bool                  `json:"bare,omitempty" doc:"Write linear with input_ids, attention_mask and labels alone, for loaders that want exactly these."`
 }
 
 func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.Export], error) {
@@ -34,8 +62,9 @@ func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.
 	if err != nil {
 		return nil, asField(err, "run")
 	}
-	e := relabel.Export{ID: relabel.NewID(), View: b.View, State: relabel.ExportQueued,
-		Selection: relabel.ExportSelection{RunID: b.Run, Iteration: b.Iteration, Aggregated: b.Aggregated, Submitted: b.Submitted, Resolved: b.Resolved}}
+	e := relabel.Export{ID: relabel.NewID(), State: relabel.ExportQueued, Destination: b.Destination,
+		Selection: relabel.ExportSelection{RunID: b.Run, Iteration: b.Iteration, Aggregated: b.Aggregated, Submitted: b.Submitted, Resolved: b.Resolved,
+			EndReasons: b.EndReasons, Agreement: relabel.Agreement(unless(string(b.Agreement), "any"))}}
 	if b.LabelPolicy != "" {
 		policy, err := s.findPolicy(ctx, b.LabelPolicy)
 		if err != nil {
@@ -45,7 +74,14 @@ func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.
 			e.Selection.LabelPolicyID = &policy.ID
 		}
 	}
-	if err := s.checkIterations(ctx, e.Selection); err != nil {
+	student, err := s.checkIterations(ctx, e.Selection)
+	if err != nil {
+		return nil, err
+	}
+	if e.Form, err = s.exportForm(ctx, b.NewExportForm, student); err != nil {
+		return nil, err
+	}
+	if e, err = s.Exports.Prepare(e); err != nil {
 		return nil, err
 	}
 	if err := s.Store.CreateExport(ctx, e); err != nil {
@@ -54,12 +90,50 @@ func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.
 	return s.findExport(ctx, e.ID)
 }
 
+// exportForm fills in what was not said: the tokenizer and the template are those of the
+// last iteration's student.
+func (s *site) exportForm(ctx context.Context, n NewExportForm, student relabel.ID) (relabel.ExportForm, error) {
+	f := relabel.ExportForm{Views: n.Views, Tokenizer: n.Tokenizer, Template: n.Template, Date: n.Date,
+		Arguments: relabel.ArgumentsForm(unless(string(n.Arguments), "auto")), Reasoning: relabel.ReasoningForm(unless(string(n.Reasoning), "template")),
+		Normalisation: n.Normalisation, Capacity: n.Capacity, MaxLength: n.MaxLength, TooLong: n.TooLong, Divide: n.Divide, PadTree: n.PadTree, Bare: n.Bare}
+	if len(f.Views) == 0 {
+		f.Views = []relabel.View{relabel.ViewMessages}
+	}
+	if len(n.TemplateOptions) > 0 {
+		options, err := json.Marshal(n.TemplateOptions)
+		if err != nil {
+			return f, relabel.Errorf(relabel.CodeInvalid, "cannot be written as JSON").On("template_options").Because(err)
+		}
+		f.TemplateOptions = options
+	}
+	if f.Tokens() && f.Tokenizer == "" && student != (relabel.ID{}) {
+		policy, err := s.Store.FindPolicy(ctx, student)
+		if err != nil {
+			return f, err
+		}
+		f.Tokenizer = policy.Tokenizer
+		if f.Template == "" {
+			f.Template = policy.ChatTemplate
+		}
+	}
+	return f, nil
+}
+
+// unless returns text, or "" where it is what stands for nothing said.
+func unless(text, nothing string) string {
+	if text == nothing {
+		return ""
+	}
+	return text
+}
+
 // checkIterations refuses a selection of an iteration that is not there, or still runs:
-// the data set would hold a part of it, and not say which.
-func (s *site) checkIterations(ctx context.Context, sel relabel.ExportSelection) error {
+// the data set would hold a part of it, and not say which. It returns the last iteration's
+// student.
+func (s *site) checkIterations(ctx context.Context, sel relabel.ExportSelection) (student relabel.ID, err error) {
 	its, err := s.Store.ListIterations(ctx, sel.RunID)
 	if err != nil {
-		return err
+		return student, err
 	}
 	its = slices.DeleteFunc(its, func(it relabel.Iteration) bool { return it.Kind != relabel.Collect })
 	newest, done := 0, 0
@@ -70,7 +144,7 @@ func (s *site) checkIterations(ctx context.Context, sel relabel.ExportSelection)
 		}
 	}
 	if sel.Iteration > newest {
-		return relabel.Errorf(relabel.CodeInvalid, "the run has %d collect iterations", newest).On("iteration")
+		return student, relabel.Errorf(relabel.CodeInvalid, "the run has %d collect iterations", newest).On("iteration")
 	}
 	last := sel.Iteration
 	if last == 0 {
@@ -78,10 +152,13 @@ func (s *site) checkIterations(ctx context.Context, sel relabel.ExportSelection)
 	}
 	for _, it := range its {
 		if it.State == relabel.IterationRunning && (it.Number == last || sel.Aggregated && it.Number < last) {
-			return relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, or cancel it", it.Number).On("iteration")
+			return student, relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, or cancel it", it.Number).On("iteration")
+		}
+		if it.Number == last {
+			student = it.StudentID
 		}
 	}
-	return nil
+	return student, nil
 }
 
 func (s *site) listExports(ctx context.Context, in *PageQuery) (*of[Page[relabel.Export]], error) {
@@ -110,4 +187,27 @@ func viewExport(e relabel.Export) relabel.Export {
 		e.Files = []relabel.ExportFile{}
 	}
 	return e
+}
+
+func (s *site) cancelExport(ctx context.Context, in *IDPath) (*of[relabel.Export], error) {
+	if err := s.Store.CancelExport(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return s.findExport(ctx, in.ID)
+}
+
+// deleteExport removes the files first: an export whose files could not be removed stays
+// listed, and can be deleted again.
+func (s *site) deleteExport(ctx context.Context, in *IDPath) (*struct{}, error) {
+	e, err := s.Store.FindExport(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if e.State == relabel.ExportQueued || e.State == relabel.ExportRunning {
+		return nil, relabel.Errorf(relabel.CodeConflict, "the export is %s: cancel it first", e.State)
+	}
+	if err := s.Exports.Remove(ctx, e); err != nil {
+		return nil, err
+	}
+	return nil, s.Store.DeleteExport(ctx, in.ID)
 }

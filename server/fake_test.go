@@ -333,19 +333,6 @@ func (m *memory) ListCalls(_ context.Context, id relabel.ID) ([]relabel.Call, er
 	return m.calls[id], m.broken
 }
 
-func (m *memory) CreateExport(_ context.Context, e relabel.Export) error {
-	e.CreatedAt = time.Now()
-	return add(m, &m.exports, e)
-}
-
-func (m *memory) FindExport(_ context.Context, id relabel.ID) (relabel.Export, error) {
-	return find(m, &m.exports, func(e relabel.Export) bool { return e.ID == id })
-}
-
-func (m *memory) ListExports(_ context.Context, p relabel.Page) ([]relabel.Export, string, error) {
-	return page(m, m.exports, p, func(e relabel.Export) relabel.ID { return e.ID }, func(relabel.Export) bool { return true })
-}
-
 func (m *memory) BeginIdempotent(_ context.Context, i relabel.Idempotent) (*relabel.Idempotent, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -31,6 +31,8 @@ type NewPolicy struct {
 	Limits     *NewLimits         `json:"limits,omitempty" doc:"Bounds of its use."`
 	Price      *NewPrice          `json:"price,omitempty" doc:"What its tokens cost. Absent: not known."`
 	Markers    string             `json:"cache_markers,omitempty" enum:"none,anthropic" default:"none" doc:"How requests mark what the server is to keep in its prompt cache. anthropic: cache_control in the content's text block."`
+	Tokenizer  string             `json:"tokenizer,omitempty" maxLength:"4096" doc:"Folder with the model's tokenizer.json and tokenizer_config.json, on the machines that build exports. What exports of tokens take when this policy is the student."`
+	Template   string             `json:"chat_template,omitempty" maxLength:"4096" doc:"File with another chat template than the folder's own, on the same machines."`
 }
 
 // NewSampling is how a new policy samples.
@@ -87,7 +89,8 @@ func (p *NewPrice) price() *relabel.Price {
 func (s *site) createPolicy(ctx context.Context, in *of[NewPolicy]) (*of[relabel.Policy], error) {
 	b := in.Body
 	p := relabel.Policy{ID: relabel.NewID(), Name: b.Name, BaseURL: b.BaseURL, Replicas: b.Replicas, Model: b.Model, Server: b.Server,
-		ToolFormat: b.ToolFormat, Secret: b.Secret, Sampling: relabel.PaperSampling, Limits: b.Limits.over(relabel.DefaultPolicyLimits), Price: b.Price.price()}
+		ToolFormat: b.ToolFormat, Secret: b.Secret, Sampling: relabel.PaperSampling, Limits: b.Limits.over(relabel.DefaultPolicyLimits), Price: b.Price.price(),
+		Tokenizer: b.Tokenizer, ChatTemplate: b.Template}
 	if b.Markers != "none" {
 		p.CacheMarkers = relabel.CacheMarkers(b.Markers)
 	}

@@ -115,6 +115,10 @@ type Store interface {
 	// CreateExport stores an export and queues its job, in one transaction.
 	CreateExport(ctx context.Context, e relabel.Export) error
 	FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error)
+	// CancelExport ends an export that is not over: CodeConflict where it is, and was not
+	// cancelled. DeleteExport forgets one that is over, CodeConflict where it is not.
+	CancelExport(ctx context.Context, id relabel.ID) error
+	DeleteExport(ctx context.Context, id relabel.ID) error
 	ListExports(ctx context.Context, p relabel.Page) (exports []relabel.Export, next string, err error)
 
 	// BeginIdempotent claims a key. It returns nil when the caller is the first and shall

@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -35,8 +33,8 @@ type Config struct {
 	RequireToken bool
 	// Ready says what the parts that work needs are doing; nil: nothing is asked.
 	Ready func(ctx context.Context) []Check
-	// OpenExportFile opens a file of a finished export; nil reads below its directory.
-	OpenExportFile func(e relabel.Export, path string) (ExportReader, error)
+	// Exports knows where exports are written.
+	Exports Exports
 	// Pages answers what is not the interface's, behind the same guards; nil: 404.
 	Pages http.Handler
 	// Metrics answers GET /metrics behind the same guards; nil: 404.
@@ -47,10 +45,15 @@ type Config struct {
 	Version  string
 }
 
-// ExportReader is an open file of an export.
-type ExportReader interface {
-	io.ReadSeekCloser
-	Stat() (os.FileInfo, error)
+// Exports is what the interface asks of whoever writes exports.
+type Exports interface {
+	// Prepare fills in where a new export is written, and refuses, with CodeInvalid naming
+	// the field, a form or a destination that cannot be.
+	Prepare(e relabel.Export) (relabel.Export, error)
+	// Open opens a file of a finished export. CodeNotFound where it has none such.
+	Open(ctx context.Context, e relabel.Export, path string) (relabel.FileReader, error)
+	// Remove removes an export's files. CodeConflict where they are another machine's.
+	Remove(ctx context.Context, e relabel.Export) error
 }
 
 // site is the interface with what it works on.
@@ -65,9 +68,6 @@ type site struct {
 // config.Pages at every other path.
 func New(config Config) http.Handler {
 	s := &site{Config: config, router: chi.NewRouter()}
-	if s.OpenExportFile == nil {
-		s.OpenExportFile = openBelow
-	}
 	s.router.Use(s.logRequests, setSecurityHeaders, s.guard, middleware.GetHead, s.takeBody)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)

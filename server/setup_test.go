@@ -18,6 +18,7 @@ import (
 
 	"relabel"
 	"relabel/server"
+	"relabel/shard"
 )
 
 // service is the interface over real HTTP, with the store behind it.
@@ -26,6 +27,8 @@ type service struct {
 	t     *testing.T
 	store *memory
 	log   *logBuffer
+	// exports is the folder of the exports.
+	exports string
 }
 
 // logBuffer is a log that requests write at once.
@@ -49,9 +52,10 @@ func (b *logBuffer) String() string {
 
 func start(t *testing.T, change ...func(*server.Config)) *service {
 	t.Helper()
-	s := &service{t: t, store: newMemory(), log: &logBuffer{}}
+	s := &service{t: t, store: newMemory(), log: &logBuffer{}, exports: t.TempDir()}
 	config := server.Config{
-		Store: s.store, Version: "test", Log: zerolog.New(s.log),
+		Exports: shard.NewExporter(shard.Config{Root: s.exports, FolderID: "here"}),
+		Store:   s.store, Version: "test", Log: zerolog.New(s.log),
 		ParseTasks:  relabel.ReadTasks,
 		DrawHeldOut: func(_ int64, ids []string, n int) []string { return ids[:n] },
 		PrepareRun: func(r relabel.Run) (relabel.Run, error) {

@@ -2,148 +2,170 @@ package shard
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"relabel"
-	"relabel/shard/parquet"
+	"relabel/shard/render"
 )
 
-// messagesView is the view of one row a labelled state.
-const messagesView = "messages"
+// partBytes is the stored text of a part of an export, before it is compressed: some eight
+// million tokens, which one machine holds in memory with their trees, and enough that the
+// last, partly filled bin of a part is lost in the others.
+const partBytes = 32 << 20
+
+// lookPeriod is between two looks whether an export was cancelled.
+const lookPeriod = 2 * time.Second
 
 // Config is what an Exporter works with. All fields but Log and Version are needed.
 type Config struct {
-	Store   Store
-	Root    string // folder in which each export gets one, named by its id
-	Log     zerolog.Logger
-	Version string // of relabel, written into the files
+	Store    Store
+	Root     string // folder in which each export gets one, named by its id
+	FolderID string // of Root; see FolderID
+	Log      zerolog.Logger
+	Version  string // of relabel, written into the files
 }
 
 // Exporter builds data sets. It is safe for concurrent use.
-type Exporter struct{ Config }
+type Exporter struct {
+	Config
+	partBytes int64
+}
 
 // NewExporter returns an Exporter that writes below config.Root.
-func NewExporter(config Config) *Exporter { return &Exporter{config} }
+func NewExporter(config Config) *Exporter { return &Exporter{config, partBytes} }
 
-// Run builds the export and moves it to done. It may run again after a crash or beside
-// itself: what is published stays as it is, and what is not is built anew and is never
-// seen half. The same snapshot gives the same bytes. It leaves the export's state alone
-// where it fails; Worker says what becomes of it then.
-func (x *Exporter) Run(ctx context.Context, id relabel.ID) error {
-	e, err := x.Store.FindExport(ctx, id)
+// Step does one step of an export. It may be done again after a crash or beside itself:
+// the same snapshot gives the same bytes, and nothing is to be seen before the last step.
+// An export that is over already is left alone.
+func (x *Exporter) Step(ctx context.Context, job relabel.ExportJob) error {
+	e, err := x.Store.FindExport(ctx, job.ExportID)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		return nil // deleted, with its run
+	}
 	if err != nil {
 		return err
 	}
+	over := e.State != relabel.ExportQueued && e.State != relabel.ExportRunning
+	if over != (job.Step == relabel.ClearExport) {
+		return nil
+	}
+	ctx, stop := x.untilCancelled(ctx, e.ID)
+	defer stop()
+	switch job.Step {
+	case relabel.CutExport:
+		err = x.Store.CutExport(ctx, e.ID, x.partBytes)
+	case relabel.BuildPart:
+		err = x.buildPart(ctx, e, job.Part)
+	case relabel.FinishExport:
+		err = x.finish(ctx, e)
+	case relabel.ClearExport:
+		err = x.clear(ctx, e)
+	default:
+		err = relabel.Errorf(relabel.CodeInvalid, "there is no step %q", job.Step)
+	}
+	if errors.Is(context.Cause(ctx), errCancelled) {
+		return nil
+	}
+	return err
+}
+
+// errCancelled ends the steps of an export that was cancelled, or failed in another part.
+var errCancelled = errors.New("the export is over")
+
+// untilCancelled returns a context that ends when the export does.
+func (x *Exporter) untilCancelled(ctx context.Context, id relabel.ID) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		tick := time.NewTicker(lookPeriod)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			e, err := x.Store.FindExport(ctx, id)
+			if relabel.CodeOf(err) == relabel.CodeNotFound || err == nil && (e.State == relabel.ExportCancelled || e.State == relabel.ExportFailed) {
+				cancel(errCancelled)
+				return
+			}
+		}
+	}()
+	return ctx, func() { cancel(context.Canceled) }
+}
+
+// clear removes what an export that is over has written, unless it is done.
+func (x *Exporter) clear(ctx context.Context, e relabel.Export) error {
 	if e.State == relabel.ExportDone {
 		return nil
 	}
-	if e.View != messagesView {
-		return relabel.Errorf(relabel.CodeInvalid, "there is no view %q", e.View).On("view")
-	}
-	if err := x.Store.StartExport(ctx, id); err != nil {
-		return err
-	}
-	begin := time.Now()
-	e.Directory = filepath.Join(x.Root, id.String())
-	if err := x.publish(ctx, e); err != nil {
-		return err
-	}
-	if e.Rows, e.LeftOut, e.Files, err = describe(e.Directory); err != nil {
-		return err
-	}
-	x.Log.Info().Stringer("export", id).Int("rows", e.Rows).Dur("took", time.Since(begin)).Msg("export done")
-	return x.Store.FinishExport(ctx, e)
-}
-
-// build writes a whole export into dir.
-func (x *Exporter) build(ctx context.Context, e relabel.Export, dir string) error {
-	run, err := x.Store.FindRun(ctx, e.Selection.RunID)
+	at, err := x.place(ctx, e)
 	if err != nil {
 		return err
 	}
-	left, err := newLeftOut(filepath.Join(dir, leftOutName))
-	if err != nil {
-		return err
-	}
-	defer left.file.Close()
-	b := &builder{run: run, sel: e.Selection, left: left, tools: string(relabel.AppendTools(nil, run.Prompts.Tools)),
-		out: parquet.NewWriter[messagesRow](dir, parquet.Layout{View: messagesView, LossMask: "none"}, x.Version)}
-	defer b.out.Abort()
-	for tr, err := range x.Store.ExportTrajectories(ctx, e.Selection) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			err = b.trajectory(tr)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	files, err := b.out.Close()
-	if err != nil {
-		return err
-	}
-	if err := left.close(); err != nil {
-		return err
-	}
-	m := newManifest(run, e.Selection, b.from, files, left.counts)
-	if m.rows() == 0 {
-		return emptyExport(left.counts)
-	}
-	return finishFolder(dir, run, b.from, m)
+	return closeAfter(at.remove(ctx), at)
 }
 
-// emptyExport refuses a data set without a row: a trainer would find out hours later.
-func emptyExport(left map[string]int) error {
-	if len(left) == 0 {
-		return relabel.Errorf(relabel.CodeConflict, "there is no labelled state in these iterations")
+// Prepare fills in where a new export is written, and refuses a form or a destination
+// that cannot be, with CodeInvalid naming the field. A tokenizer that is on this machine
+// is tried; one that is not may be on those that build.
+func (x *Exporter) Prepare(e relabel.Export) (relabel.Export, error) {
+	e.Form.Views = inOrder(e.Form.Views)
+	if err := checkForm(&e.Form); err != nil {
+		return e, err
 	}
-	return relabel.Errorf(relabel.CodeConflict, "every labelled state was left out: %s", countsText(left))
+	if e.Destination != "" {
+		_, under, err := bucketURL(e.Destination)
+		e.Directory = publicURL(e.Destination, under, e.ID)
+		return e, err
+	}
+	e.FolderID, e.Directory = x.FolderID, newFolder(x.Root, e.ID).directory()
+	return e, nil
 }
 
-// builder turns trajectories into rows.
-type builder struct {
-	run   relabel.Run
-	sel   relabel.ExportSelection
-	tools string
-	left  *leftOut
-	out   *parquet.Writer[messagesRow]
-	from  provenance
+func inOrder(views []relabel.View) []relabel.View {
+	var ordered []relabel.View
+	for _, v := range relabel.Views {
+		if slices.Contains(views, v) {
+			ordered = append(ordered, v)
+		}
+	}
+	return ordered
 }
 
-// trajectory writes the rows of one trajectory, and says what it leaves out.
-func (b *builder) trajectory(tr relabel.ExportTrajectory) error {
-	id, instance := tr.Trajectory.ID, tr.Task.InstanceID
-	if reason := leaveTrajectory(b.sel, tr); reason != "" {
-		return b.left.add(leftOutLine{Reason: reason, Trajectory: id, InstanceID: instance, States: len(tr.Turns), Detail: string(tr.Trajectory.Failure)})
+// checkForm refuses what does not go together, and tries the tokenizer.
+func checkForm(f *relabel.ExportForm) error {
+	bad := func(field, format string, a ...any) error {
+		return relabel.Errorf(relabel.CodeInvalid, format, a...).On(field)
 	}
-	state := openState(b.run.Prompts.Opening(tr.Task))
-	for i, turn := range tr.Turns {
-		if turn.T != i+1 {
-			return fmt.Errorf("trajectory %s: turn %d stands where turn %d should", id, turn.T, i+1)
-		}
-		reason, detail := leaveLabel(turn.Label)
-		var row messagesRow
-		if reason == "" {
-			row = messagesRow{RowID: fmt.Sprintf("%s/%d", id, turn.T), Messages: state.json(), Tools: b.tools, Label: labelText(turn.T, turn.Label.Message)}
-			reason = leaveRow(row)
-		}
-		if reason != "" {
-			if err := b.left.add(leftOutLine{Reason: reason, Trajectory: id, InstanceID: instance, Turn: &turn.T, States: 1, Detail: detail}); err != nil {
-				return err
-			}
-		} else {
-			b.from.add(tr)
-			if err := b.out.Write(row, parquet.Size{Bytes: row.size()}); err != nil {
-				return err
-			}
-		}
-		state = state.advance(turn)
+	if !f.Tokens() {
+		*f = relabel.ExportForm{Views: f.Views, Divide: f.Divide} // the rest says nothing of messages
+		return nil
 	}
-	return nil
+	switch {
+	case f.Tokenizer == "":
+		return bad("tokenizer", "views of tokens need the student's tokenizer: name its folder here, or in the student's policy")
+	case f.Bare && !slices.Contains(f.Views, relabel.ViewLinear):
+		return bad("bare", "is of the linear view, which is not asked for")
+	case f.Bare && f.Normalisation == relabel.PerTransition:
+		return bad("bare", "rows have no weights, so each token weighs 1: normalisation must be token")
+	case f.MaxLength > f.Capacity:
+		return bad("max_length", "is over the capacity: no bin would hold such a row")
+	case f.PadTree && !slices.Contains(f.Views, relabel.ViewTree):
+		return bad("pad_tree", "is of the tree view, which is not asked for")
+	}
+	if f.MaxLength == 0 {
+		f.MaxLength = f.Capacity
+	}
+	if _, err := os.Stat(f.Tokenizer); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	_, err := render.Open(*f)
+	return err
 }

@@ -12,17 +12,31 @@ import (
 	"relabel"
 )
 
-// manyStore yields n long trajectories made one at a time, and notes the heap as it goes.
+// manyStore yields n long trajectories made one at a time, ten a part, and notes the heap
+// as it goes.
 type manyStore struct {
 	*fixedStore
 	n    int
 	peak uint64 // bytes of live heap after a collection
 }
 
-func (s *manyStore) ExportTrajectories(context.Context, relabel.ExportSelection) iter.Seq2[relabel.ExportTrajectory, error] {
+func (s *manyStore) CutExport(context.Context, relabel.ID, int64) error {
+	s.export.State = relabel.ExportRunning
+	s.cut = make([][]relabel.ExportTrajectory, (s.n+9)/10)
+	s.parts, s.done = make([]relabel.FinishedPart, len(s.cut)), make([]bool, len(s.cut))
+	return nil
+}
+
+func (s *manyStore) FindExportPart(ctx context.Context, id relabel.ID, number int) (relabel.ExportPart, error) {
+	part := relabel.ExportPart{ExportID: id, Number: number}
+	part.Trajectories = make([]relabel.PartTrajectory, min(10, s.n-10*number))
+	return part, nil
+}
+
+func (s *manyStore) ExportTrajectories(_ context.Context, _ relabel.ExportSelection, part relabel.ExportPart) iter.Seq2[relabel.ExportTrajectory, error] {
 	return func(yield func(relabel.ExportTrajectory, error) bool) {
-		for i := range s.n {
-			if !yield(longTrajectory(i), nil) {
+		for i := range part.Trajectories {
+			if !yield(longTrajectory(10*part.Number+i), nil) {
 				return
 			}
 			var m runtime.MemStats

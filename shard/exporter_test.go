@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
@@ -22,13 +22,27 @@ import (
 )
 
 func newTestExporter(t testing.TB, s Store) *Exporter {
-	return NewExporter(Config{Store: s, Root: t.TempDir(), Log: zerolog.Nop(), Version: "test"})
+	return NewExporter(Config{Store: s, Root: t.TempDir(), FolderID: "here", Log: zerolog.Nop(), Version: "test"})
+}
+
+// run does the steps of an export as the queue would.
+func run(ctx context.Context, s *fixedStore, x *Exporter) error {
+	id := s.export.ID
+	if err := x.Step(ctx, relabel.ExportJob{ExportID: id, Step: relabel.CutExport}); err != nil {
+		return err
+	}
+	for part := range s.cut {
+		if err := x.Step(ctx, relabel.ExportJob{ExportID: id, Step: relabel.BuildPart, Part: part}); err != nil {
+			return err
+		}
+	}
+	return x.Step(ctx, relabel.ExportJob{ExportID: id, Step: relabel.FinishExport})
 }
 
 // export runs the store's export and returns it finished.
 func export(t testing.TB, s *fixedStore, x *Exporter) relabel.Export {
 	t.Helper()
-	if err := x.Run(context.Background(), s.export.ID); err != nil {
+	if err := run(context.Background(), s, x); err != nil {
 		t.Fatal(err)
 	}
 	if s.export.State != relabel.ExportDone {
@@ -50,7 +64,7 @@ func readManifest(t testing.TB, dir string) (m Manifest) {
 }
 
 // folder maps each file below dir to its content.
-func folder(t testing.TB, dir string) map[string]string {
+func filesBelow(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
@@ -74,7 +88,7 @@ func TestTheSameSnapshotGivesTheSameBytes(t *testing.T) {
 	for _, name := range []string{"one", "two"} {
 		s := newFixedStore(list...)
 		s.newExport(name, relabel.ExportSelection{Aggregated: true, Submitted: true})
-		trees = append(trees, folder(t, export(t, s, newTestExporter(t, s)).Directory))
+		trees = append(trees, filesBelow(t, export(t, s, newTestExporter(t, s)).Directory))
 	}
 	if len(trees[0]) != 4 || !maps.Equal(trees[0], trees[1]) {
 		t.Errorf("files %v and %v differ", slices.Sorted(maps.Keys(trees[0])), slices.Sorted(maps.Keys(trees[1])))
@@ -112,7 +126,7 @@ func TestEveryLabelledStateIsARowOrCountedByItsReason(t *testing.T) {
 	if !maps.Equal(e.LeftOut, want) || e.Rows != 2 {
 		t.Errorf("%d rows, left out %v, want 2, %v", e.Rows, e.LeftOut, want)
 	}
-	if got := readManifest(t, e.Directory); !maps.Equal(got.LeftOut, want) || got.rows() != 2 || got.Files[0].Rows != 2 {
+	if got := readManifest(t, e.Directory); !maps.Equal(got.LeftOut, want) || got.States != 2 || got.Files[0].Rows != 2 {
 		t.Errorf("the manifest says %+v", got)
 	}
 	if got := leftOutLines(t, e.Directory); !maps.Equal(got, want) {
@@ -131,7 +145,7 @@ func TestStatesOfFailedAndCancelledTrajectoriesAreCountedApart(t *testing.T) {
 	if !maps.Equal(e.LeftOut, want) || e.Rows != 2 || !maps.Equal(readManifest(t, e.Directory).LeftOut, want) {
 		t.Errorf("%d rows, left out %v, want 2, %v", e.Rows, e.LeftOut, want)
 	}
-	files := folder(t, e.Directory)
+	files := filesBelow(t, e.Directory)
 	for _, line := range []string{
 		`{"reason":"trajectory_failed","trajectory":"` + failed.Trajectory.ID.String() + `","instance_id":"task-2","turn":null,"states":5,"detail":"endpoint"}`,
 		`{"reason":"trajectory_failed","trajectory":"` + early.Trajectory.ID.String() + `","instance_id":"task-4","turn":null,"states":0,"detail":"image_missing"}`,
@@ -180,7 +194,7 @@ func TestTheManifestHasTheFieldsOfTheFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := strings.Fields(`beta capacity deduplication_ratio files fill iterations left_out loss_mask normalisation recipe run
-		schema_version selection student teacher template tokenizer views`)
+		schema_version selection served special_text states student teacher template tokenizer views`)
 	if got := slices.Sorted(maps.Keys(fields)); !slices.Equal(got, names) {
 		t.Errorf("fields %v, want %v", got, names)
 	}
@@ -193,139 +207,169 @@ func TestTheManifestHasTheFieldsOfTheFormat(t *testing.T) {
 	for _, f := range e.Files {
 		listed = append(listed, f.Path)
 	}
-	if want := []string{"messages/00000.parquet", leftOutName, readmeName, manifestName}; !slices.Equal(listed, want) {
+	if want := []string{leftOutName, readmeName, manifestName, "messages/00000.parquet"}; !slices.Equal(listed, want) {
 		t.Errorf("files %v, want %v", listed, want)
 	}
+}
+
+// seen is what stands in the exports' folder, without the scratch of tries.
+func seen(t *testing.T, x *Exporter) []string {
+	t.Helper()
+	entries, err := os.ReadDir(x.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Name() != scratchName {
+			names = append(names, e.Name())
+		}
+	}
+	scratch, err := os.ReadDir(filepath.Join(x.Root, scratchName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) || len(scratch) > 0 {
+		t.Errorf("scratch %v, %v", scratch, err)
+	}
+	return names
 }
 
 func TestNothingIsSeenOfAnExportThatBreaksOff(t *testing.T) {
 	s := newFixedStore(someTrajectory(1, 0, 5))
 	s.fail = errors.New("the database went away")
 	x := newTestExporter(t, s)
-	if err := x.Run(context.Background(), s.export.ID); !errors.Is(err, s.fail) {
+	if err := run(context.Background(), s, x); !errors.Is(err, s.fail) {
 		t.Fatalf("got %v", err)
 	}
-	if left, _ := os.ReadDir(x.Root); len(left) != 0 {
+	if left := seen(t, x); len(left) != 0 {
 		t.Errorf("%v was left behind", left)
 	}
 }
 
-func TestARetryAfterACrashCleansUpAndGivesTheSameBytes(t *testing.T) {
-	whole := newFixedStore(someTrajectory(1, 0, 5))
-	want := folder(t, export(t, whole, newTestExporter(t, whole)).Directory)
-
-	s := newFixedStore(someTrajectory(1, 0, 5))
-	x := newTestExporter(t, s)
-	partial := filepath.Join(x.Root, s.export.ID.String()+".partial-123", "messages")
-	if err := os.MkdirAll(partial, 0o700); err != nil { // what a killed worker leaves
-		t.Fatal(err)
+func TestPartsTogetherGiveTheSameRowsAndARetryGoesOnAtTheLastFinishedFile(t *testing.T) {
+	list := []relabel.ExportTrajectory{someTrajectory(1, 0, 5), someTrajectory(1, 2, 3), someTrajectory(2, 0, 4)}
+	build := func(list []relabel.ExportTrajectory, breaks bool) (*fixedStore, relabel.Export, *Exporter) {
+		s := newFixedStore(list...)
+		s.export.Form.Divide = 2
+		x := newTestExporter(t, s)
+		x.partBytes = 2 // trajectories: the last one is a part of its own
+		if !breaks {
+			return s, export(t, s, x), x
+		}
+		ctx := context.Background()
+		for _, step := range []relabel.ExportJob{{Step: relabel.CutExport}, {Step: relabel.BuildPart, Part: 1}} {
+			step.ExportID = s.export.ID
+			if err := x.Step(ctx, step); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// A worker that was killed in part 0: one file is there, one in its scratch.
+		if err := x.Step(ctx, relabel.ExportJob{ExportID: s.export.ID, Step: relabel.BuildPart}); err != nil {
+			t.Fatal(err)
+		}
+		s.done[0] = false
+		s.parts[0].Files = s.parts[0].Files[:1]
+		partial := newFolder(x.Root, s.export.ID).partial
+		first := filepath.Join(partial, "messages", "00000.parquet")
+		if err := os.Chtimes(first, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(partial, "messages", "00002.parquet"), []byte("PAR1 half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(x.Root, scratchName, s.export.ID.String()+"-1", "messages"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		e := export(t, s, x)
+		if info, err := os.Stat(filepath.Join(e.Directory, "messages", "00000.parquet")); err != nil || info.ModTime().Unix() != 1 {
+			t.Errorf("the file that was finished was written again: %v, %v", info.ModTime(), err)
+		}
+		return s, e, x
 	}
-	if err := os.WriteFile(filepath.Join(partial, "00000.parquet"), []byte("PAR1 half"), 0o600); err != nil {
-		t.Fatal(err)
+	s, e, x := build(list, false)
+	if len(s.cut) != 2 || e.Rows != 12 || !slices.Equal(seen(t, x), []string{e.ID.String()}) {
+		t.Errorf("%d parts, %d rows, %v", len(s.cut), e.Rows, seen(t, x))
 	}
-	e := export(t, s, x)
-	if got := folder(t, e.Directory); !maps.Equal(got, want) {
-		t.Error("the retry gave other bytes")
+	want := filesBelow(t, e.Directory)
+	if len(want) != 4+3 {
+		t.Errorf("files %v", slices.Sorted(maps.Keys(want)))
 	}
-	if left, _ := os.ReadDir(x.Root); len(left) != 1 {
+	_, again, x := build(list, true)
+	if got := filesBelow(t, again.Directory); !maps.Equal(got, want) {
+		t.Errorf("the retry gave other bytes: %v", slices.Sorted(maps.Keys(got)))
+	}
+	if left := seen(t, x); len(left) != 1 {
 		t.Errorf("%v is in the exports' folder", left)
 	}
-
-	// A worker that died after the rename, before the database heard of it: what stands is kept,
-	// whatever the database holds by now.
-	s.export.State, s.export.Files, s.list = relabel.ExportRunning, nil, nil
-	again := export(t, s, x)
-	if again.Rows != 5 || len(again.Files) != 4 || !maps.Equal(folder(t, again.Directory), want) {
-		t.Errorf("the published export was not taken over: %+v", again)
-	}
 }
 
-func TestAPublishedExportThatWasDamagedIsNotDone(t *testing.T) {
+func TestAnExportThatIsPublishedAlreadyIsFinishedOnly(t *testing.T) {
 	s := newFixedStore(someTrajectory(1, 0, 5))
 	x := newTestExporter(t, s)
-	e := export(t, s, x)
-	name := filepath.Join(e.Directory, "messages", "00000.parquet")
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw[len(raw)/2] ^= 1
-	if err := os.WriteFile(name, raw, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s.export.State = relabel.ExportRunning
-	if err := x.Run(context.Background(), s.export.ID); err == nil || !strings.Contains(err.Error(), "is not what the manifest says") {
-		t.Errorf("got %v", err)
+	want := filesBelow(t, export(t, s, x).Directory)
+	s.export.State = relabel.ExportRunning // a worker died before the database heard of it
+	again := export(t, s, x)
+	if again.Rows != 5 || !maps.Equal(filesBelow(t, again.Directory), want) || len(seen(t, x)) != 1 {
+		t.Errorf("%+v, %v", again, seen(t, x))
 	}
 }
 
-func TestTwoWorkersOnOneExportBothEndWell(t *testing.T) {
+func TestTwoWorkersOnOnePartBothEndWell(t *testing.T) {
 	s := newFixedStore(someTrajectory(1, 0, 30), someTrajectory(1, 1, 30))
 	x := newTestExporter(t, s)
+	ctx := context.Background()
+	if err := x.Step(ctx, relabel.ExportJob{ExportID: s.export.ID, Step: relabel.CutExport}); err != nil {
+		t.Fatal(err)
+	}
 	errs := make(chan error)
 	for range 4 {
-		go func() { errs <- x.Run(context.Background(), fixedID("export first")) }()
+		go func() { errs <- x.Step(ctx, relabel.ExportJob{ExportID: s.export.ID, Step: relabel.BuildPart}) }()
 	}
-	ok := 0
 	for range 4 {
-		if err := <-errs; err == nil { // one whose folder the other took away is tried again by the queue
-			ok++
-		}
-	}
-	if err := x.Run(context.Background(), s.export.ID); err != nil || ok == 0 || s.export.Rows != 60 {
-		t.Errorf("%d ended well, %d rows, %v", ok, s.export.Rows, err)
-	}
-	if left, _ := os.ReadDir(x.Root); len(left) != 1 {
-		t.Errorf("%v is in the exports' folder", left)
-	}
-}
-
-// meetingStore lets something else happen before the last trajectory is read.
-type meetingStore struct {
-	*fixedStore
-	meet func()
-}
-
-func (s meetingStore) ExportTrajectories(ctx context.Context, sel relabel.ExportSelection) iter.Seq2[relabel.ExportTrajectory, error] {
-	return func(yield func(relabel.ExportTrajectory, error) bool) {
-		n := 0
-		for tr, err := range s.fixedStore.ExportTrajectories(ctx, sel) {
-			if n++; n == len(s.list) {
-				s.meet()
-			}
-			if !yield(tr, err) {
-				return
-			}
-		}
-	}
-}
-
-func TestATryLeavesAnotherThatIsAliveItsFolder(t *testing.T) {
-	s := newFixedStore(someTrajectory(1, 0, 30), someTrajectory(1, 1, 30))
-	id := s.export.ID
-	x := newTestExporter(t, s)
-	slow := NewExporter(x.Config)
-	slow.Store = meetingStore{s, func() {
-		if err := x.Run(context.Background(), id); err != nil {
+		if err := <-errs; err != nil {
 			t.Error(err)
 		}
-	}}
-	if err := slow.Run(context.Background(), id); err != nil {
-		t.Error(err)
 	}
-	whole := newFixedStore(s.list...)
-	if want := folder(t, export(t, whole, newTestExporter(t, whole)).Directory); !maps.Equal(folder(t, s.export.Directory), want) {
-		t.Error("the two together gave other bytes than one alone")
+	if err := run(ctx, s, x); err != nil || s.export.Rows != 60 {
+		t.Errorf("%d rows, %v", s.export.Rows, err)
 	}
-	if left, _ := os.ReadDir(x.Root); len(left) != 1 {
+	if left := seen(t, x); len(left) != 1 {
 		t.Errorf("%v is in the exports' folder", left)
+	}
+}
+
+func TestACancelledExportIsCleared(t *testing.T) {
+	s := newFixedStore(someTrajectory(1, 0, 5))
+	x := newTestExporter(t, s)
+	ctx := context.Background()
+	for _, step := range []relabel.ExportStep{relabel.CutExport, relabel.BuildPart} {
+		if err := x.Step(ctx, relabel.ExportJob{ExportID: s.export.ID, Step: step}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(seen(t, x)) != 1 {
+		t.Fatalf("%v", seen(t, x))
+	}
+	s.export.State = relabel.ExportCancelled
+	for _, step := range []relabel.ExportStep{relabel.FinishExport, relabel.ClearExport} {
+		if err := x.Step(ctx, relabel.ExportJob{ExportID: s.export.ID, Step: step}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := seen(t, x); len(left) != 0 || s.export.State != relabel.ExportCancelled {
+		t.Errorf("%s, %v is left", s.export.State, left)
 	}
 }
 
 func TestTheWorkerFailsWhatCannotSucceedAndRetriesTheRest(t *testing.T) {
 	work := func(s *fixedStore, attempt int) error {
-		job := &river.Job[relabel.ExportJob]{JobRow: &rivertype.JobRow{Attempt: attempt, MaxAttempts: 3}, Args: relabel.ExportJob{ExportID: s.export.ID}}
-		return NewWorker(newTestExporter(t, s)).Work(context.Background(), job)
+		w := NewWorker(newTestExporter(t, s))
+		var err error
+		for _, step := range []relabel.ExportStep{relabel.CutExport, relabel.BuildPart, relabel.FinishExport} {
+			job := &river.Job[relabel.ExportJob]{JobRow: &rivertype.JobRow{Attempt: attempt, MaxAttempts: 3}, Args: relabel.ExportJob{ExportID: s.export.ID, Step: step}}
+			if err = w.Work(context.Background(), job); err != nil {
+				return err
+			}
+		}
+		return err
 	}
 	empty := newFixedStore(someTrajectory(1, 1, 4))
 	empty.export.Selection.Resolved = true
@@ -347,7 +391,11 @@ func TestAStoppedWorkerDoesNotUseUpATry(t *testing.T) {
 	s := newFixedStore(someTrajectory(1, 0, 1))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	job := &river.Job[relabel.ExportJob]{JobRow: &rivertype.JobRow{Attempt: 3, MaxAttempts: 3}, Args: relabel.ExportJob{ExportID: s.export.ID}}
+	job := &river.Job[relabel.ExportJob]{JobRow: &rivertype.JobRow{Attempt: 3, MaxAttempts: 3}, Args: relabel.ExportJob{ExportID: s.export.ID, Step: relabel.BuildPart}}
+	s.export.State = relabel.ExportRunning
+	if err := s.CutExport(context.Background(), s.export.ID, 1); err != nil {
+		t.Fatal(err)
+	}
 	var snoozed *river.JobSnoozeError
 	if err := NewWorker(newTestExporter(t, s)).Work(ctx, job); !errors.As(err, &snoozed) || len(s.reasons) > 0 {
 		t.Errorf("got %v, reasons %q", err, s.reasons)
@@ -361,7 +409,7 @@ func TestAFullDiskAndAFolderThatIsNoneAreToldSafely(t *testing.T) {
 	if err := os.WriteFile(x.Root, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	err := x.Run(context.Background(), s.export.ID)
+	err := run(context.Background(), s, x)
 	if relabel.CodeOf(err) != relabel.CodeInternal || safeReason(err) != "the export could not be built" {
 		t.Errorf("a root that is a file gave %v, shown as %q", err, safeReason(err))
 	}

@@ -1,10 +1,9 @@
 package shard
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
-	"os"
+	"io"
+	"slices"
 
 	"relabel"
 	"relabel/shard/parquet"
@@ -13,7 +12,7 @@ import (
 // Reason says why a labelled state is not in a data set.
 type Reason string
 
-// The reasons. Those before LabelMissing are of a whole trajectory.
+// The reasons; those of shard/render beside. Those before LabelMissing are of a whole trajectory.
 const (
 	TrajectoryFailed    Reason = "trajectory_failed"    // not by the agent's doing; the detail says why
 	TrajectoryCancelled Reason = "trajectory_cancelled" // with its iteration
@@ -31,6 +30,10 @@ const (
 	LabelUnknown        Reason = "label_unknown_tool"
 	LabelUnparsed       Reason = "label_unparsed" // nothing says how its calls were understood
 	StateTooLarge       Reason = "state_too_large"
+	EndedOtherwise      Reason = "ended_otherwise"    // asked for: other end reasons
+	LabelExecuted       Reason = "label_executed"     // asked for: only where it was not
+	LabelNotExecuted    Reason = "label_not_executed" // asked for: only where it was
+	TooLong             Reason = "too_long"           // over max_length
 )
 
 // ofParse is the reason for a label that was not understood as an action.
@@ -57,6 +60,20 @@ func leaveTrajectory(sel relabel.ExportSelection, tr relabel.ExportTrajectory) R
 		return NotSubmitted
 	case sel.Resolved && !is(t.Resolved):
 		return NotResolved
+	case len(sel.EndReasons) > 0 && !slices.Contains(sel.EndReasons, t.EndReason):
+		return EndedOtherwise
+	}
+	return ""
+}
+
+// leaveAgreement returns why a state does not leave by what was executed in it, or "".
+func leaveAgreement(asked relabel.Agreement, turn relabel.Turn) Reason {
+	executed := turn.Executor == relabel.Teacher && turn.Action.PolicyID == turn.Label.PolicyID || relabel.Agree(turn.Action.Message, turn.Label.Message)
+	switch {
+	case asked == relabel.AgreementDiffers && executed:
+		return LabelExecuted
+	case asked == relabel.AgreementSame && !executed:
+		return LabelNotExecuted
 	}
 	return ""
 }
@@ -100,33 +117,14 @@ type leftOutLine struct {
 	Detail     string     `json:"detail,omitempty"`
 }
 
-// leftOut counts and writes down what is left out.
-type leftOut struct {
-	counts map[string]int // labelled states by reason
-	file   *os.File
-	buf    *bufio.Writer
-	lines  *json.Encoder
-}
-
-func newLeftOut(name string) (*leftOut, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return nil, err
+// writeLeftOut writes lines as JSON, one a line.
+func writeLeftOut(w io.Writer, left []leftOutLine) error {
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	for _, line := range left {
+		if err := lines.Encode(line); err != nil {
+			return err
+		}
 	}
-	l := &leftOut{counts: map[string]int{}, file: f, buf: bufio.NewWriter(f)}
-	l.lines = json.NewEncoder(l.buf)
-	l.lines.SetEscapeHTML(false)
-	return l, nil
-}
-
-// add notes one line. A trajectory that never came to a state is named, but counts none.
-func (l *leftOut) add(line leftOutLine) error {
-	if line.States > 0 {
-		l.counts[string(line.Reason)] += line.States
-	}
-	return l.lines.Encode(line)
-}
-
-func (l *leftOut) close() error {
-	return errors.Join(l.buf.Flush(), l.file.Sync(), l.file.Close())
+	return nil
 }

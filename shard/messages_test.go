@@ -32,7 +32,7 @@ func TestGrownStatesAreTheStates(t *testing.T) {
 			for k := range turn.Action.Message.ToolCalls {
 				turn.Observations = append(turn.Observations, relabel.Observation{CallID: relabel.CallID(n+1, k), Content: text.Draw(t, "observation")})
 			}
-			turns, grown = append(turns, turn), grown.advance(turn)
+			turns, grown = append(turns, turn), grown.advance(relabel.ExportForm{}, turn)
 		}
 	})
 }
@@ -40,7 +40,9 @@ func TestGrownStatesAreTheStates(t *testing.T) {
 func TestTheLabelHasNoPartInTheState(t *testing.T) {
 	tr := someTrajectory(1, 0, 2)
 	opening := relabel.Prompts{}.Opening(tr.Task)
-	grow := func() string { return openState(opening).advance(tr.Turns[0]).advance(tr.Turns[1]).json() }
+	grow := func() string {
+		return openState(opening).advance(relabel.ExportForm{}, tr.Turns[0]).advance(relabel.ExportForm{}, tr.Turns[1]).json()
+	}
 	before := grow()
 	label := had(call("finish", `{"message":"another label of turn 2"}`))
 	tr.Turns[1].Label = &label

@@ -18,17 +18,19 @@ var readmeText string
 var readmeTemplate = template.Must(template.New(readmeName).Parse(readmeText))
 
 // writeReadme writes the README.md of an export, which tells a trainer how to load it.
-func writeReadme(w io.Writer, run relabel.Run, from provenance, m Manifest) error {
+func writeReadme(w io.Writer, run relabel.Run, sum summary, m Manifest) error {
 	var rounds []string
-	for i, number := range from.iterations {
+	var teacher relabel.Policy
+	for _, it := range sum.Iterations {
 		beta := "κ drawn"
-		if from.beta[i] != nil {
-			beta = fmt.Sprintf("β = %.4g", *from.beta[i])
+		if it.Beta != nil {
+			beta = fmt.Sprintf("β = %.4g", *it.Beta)
 		}
-		rounds = append(rounds, fmt.Sprintf("%d (%s, student %s)", number, beta, policyName(from.students[i])))
+		rounds = append(rounds, fmt.Sprintf("%d (%s, student %s)", it.Number, beta, policyName(it.Student)))
+		teacher = it.Teacher
 	}
 	return readmeTemplate.Execute(w, map[string]any{
-		"Run": oneLine(run.Name), "Recipe": run.Recipe, "Rows": m.rows(), "Teacher": policyName(from.teacher),
+		"Run": oneLine(run.Name), "Recipe": run.Recipe, "States": m.States, "Views": m.Views, "Teacher": policyName(teacher),
 		"Asked":  asked(m.Selection.ExportSelection),
 		"Rounds": strings.Join(rounds, "; "), "LeftOut": countsText(m.LeftOut), "LeftOutName": leftOutName,
 	})

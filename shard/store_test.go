@@ -2,8 +2,10 @@ package shard
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -11,7 +13,7 @@ import (
 	"relabel"
 )
 
-// fixedStore holds one run's trajectories in memory.
+// fixedStore holds one run's trajectories and one export in memory.
 type fixedStore struct {
 	run  relabel.Run
 	list []relabel.ExportTrajectory
@@ -19,6 +21,9 @@ type fixedStore struct {
 
 	mu      sync.Mutex
 	export  relabel.Export
+	cut     [][]relabel.ExportTrajectory // by part
+	parts   []relabel.FinishedPart
+	done    []bool
 	reasons []string // of FailExport
 }
 
@@ -28,14 +33,42 @@ func (s *fixedStore) FindExport(_ context.Context, id relabel.ID) (relabel.Expor
 	if id != s.export.ID {
 		return relabel.Export{}, relabel.Errorf(relabel.CodeNotFound, "no such export")
 	}
-	return s.export, nil
+	e := s.export
+	e.Parts = len(s.cut)
+	return e, nil
 }
 
 func (s *fixedStore) FindRun(context.Context, relabel.ID) (relabel.Run, error) { return s.run, nil }
 
-func (s *fixedStore) ExportTrajectories(ctx context.Context, _ relabel.ExportSelection) iter.Seq2[relabel.ExportTrajectory, error] {
+// CutExport makes parts of partBytes trajectories each: tests say how many.
+func (s *fixedStore) CutExport(_ context.Context, _ relabel.ID, partBytes int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.export.State == relabel.ExportRunning && len(s.cut) > 0 {
+		return nil
+	}
+	s.export.State = relabel.ExportRunning
+	s.cut = slices.Collect(slices.Chunk(s.list, int(min(partBytes, 1000))))
+	if s.cut == nil {
+		s.cut = [][]relabel.ExportTrajectory{nil}
+	}
+	s.parts, s.done = make([]relabel.FinishedPart, len(s.cut)), make([]bool, len(s.cut))
+	return nil
+}
+
+func (s *fixedStore) FindExportPart(_ context.Context, id relabel.ID, number int) (relabel.ExportPart, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	part := relabel.ExportPart{ExportID: id, Number: number, Done: s.done[number], Files: slices.Clone(s.parts[number].Files)}
+	for _, tr := range s.cut[number] {
+		part.Trajectories = append(part.Trajectories, relabel.PartTrajectory{ID: tr.Trajectory.ID})
+	}
+	return part, nil
+}
+
+func (s *fixedStore) ExportTrajectories(ctx context.Context, _ relabel.ExportSelection, part relabel.ExportPart) iter.Seq2[relabel.ExportTrajectory, error] {
 	return func(yield func(relabel.ExportTrajectory, error) bool) {
-		for _, tr := range s.list {
+		for _, tr := range s.cut[part.Number] {
 			if !yield(tr, ctx.Err()) {
 				return
 			}
@@ -46,11 +79,29 @@ func (s *fixedStore) ExportTrajectories(ctx context.Context, _ relabel.ExportSel
 	}
 }
 
-func (s *fixedStore) StartExport(context.Context, relabel.ID) error {
+func (s *fixedStore) SaveExportFile(_ context.Context, _ relabel.ID, part int, f relabel.ExportFile) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.export.State = relabel.ExportRunning
+	files := &s.parts[part].Files
+	*files = append(slices.DeleteFunc(*files, func(g relabel.ExportFile) bool { return g.Path == f.Path }), f)
 	return nil
+}
+
+func (s *fixedStore) FinishExportPart(_ context.Context, _ relabel.ID, part int, summary json.RawMessage, leftOut []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done[part], s.parts[part].Summary, s.parts[part].LeftOut = true, summary, leftOut
+	return nil
+}
+
+func (s *fixedStore) ExportParts(context.Context, relabel.ID) iter.Seq2[relabel.FinishedPart, error] {
+	return func(yield func(relabel.FinishedPart, error) bool) {
+		for _, p := range s.parts {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (s *fixedStore) FinishExport(_ context.Context, e relabel.Export) error {
@@ -58,6 +109,9 @@ func (s *fixedStore) FinishExport(_ context.Context, e relabel.Export) error {
 	defer s.mu.Unlock()
 	s.export = e
 	s.export.State = relabel.ExportDone
+	for _, p := range s.parts {
+		s.export.Files = append(s.export.Files, p.Files...)
+	}
 	return nil
 }
 
@@ -131,5 +185,7 @@ func newFixedStore(list ...relabel.ExportTrajectory) *fixedStore {
 // newExport replaces the store's export by a queued one.
 func (s *fixedStore) newExport(name string, sel relabel.ExportSelection) {
 	sel.RunID = s.run.ID
-	s.export = relabel.Export{ID: fixedID("export %s", name), Selection: sel, View: "messages", State: relabel.ExportQueued}
+	s.export = relabel.Export{ID: fixedID("export %s", name), Selection: sel, State: relabel.ExportQueued, FolderID: "here",
+		Form: relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages}}}
+	s.cut, s.parts, s.done = nil, nil, nil
 }

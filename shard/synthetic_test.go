@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"relabel"
 	"relabel/shard/parquet"
 	"relabel/shard/tree"
 )
@@ -107,7 +108,7 @@ func writeManifest(t testing.TB, dir string, v tokenViews, views map[string]view
 	var files []ManifestFile
 	for _, view := range slices.Sorted(maps.Keys(views)) {
 		for _, f := range views[view].Files {
-			files = append(files, ManifestFile{Path: f.Path, View: view, SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
+			files = append(files, ManifestFile{Path: f.Path, View: relabel.View(view), SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
 		}
 	}
 	m["files"] = files

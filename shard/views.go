@@ -26,9 +26,14 @@ type tokenViews struct {
 
 // viewFigures is what a view came to.
 type viewFigures struct {
-	Files  []parquet.File
-	Rows   int
-	Tokens int64 // without padding
+	Files  []parquet.File `json:"-"`
+	Rows   int            `json:"rows"`
+	Tokens int64          `json:"tokens"` // without padding
+}
+
+// plus adds the figures of another part, without its files.
+func (f viewFigures) plus(g viewFigures) viewFigures {
+	return viewFigures{Rows: f.Rows + g.Rows, Tokens: f.Tokens + g.Tokens}
 }
 
 // fill is how full the rows are, from 0 to 1.
@@ -44,7 +49,12 @@ func (f viewFigures) fill(capacity int) float64 {
 type part struct {
 	Number int
 	First  int // number of the first file of each view
+	Step   int // from one file's number to the next one's; 0: 1
 	Roots  []*tree.Root
+	// Done are files, by path, that an earlier try finished: they are not written again.
+	Done map[string]parquet.File
+	// Put takes each file as it is finished; nil: it stays where it is.
+	Put func(parquet.File) error
 }
 
 // fit returns the roots without the labels that are over Longest, which it gives to left
@@ -92,11 +102,16 @@ func (v tokenViews) write(dir string, p part) (map[string]viewFigures, error) {
 	return out, nil
 }
 
-// rowsOf writes rows, dealt evenly to files: row gives each by its number.
-func rowsOf[R any](w *parquet.Writer[R], rows int, tokens int64, dataParallel int, row func(i int) (R, parquet.Size, error)) (viewFigures, error) {
+// rowsOf writes rows, dealt to files: row gives each by its number.
+func rowsOf[R any](w *parquet.Writer[R], p part, deal []int, tokens int64, row func(i int) (R, parquet.Size, error)) (viewFigures, error) {
 	defer w.Abort()
-	next := 0
-	for _, n := range parquet.Deal(rows, tokens, dataParallel) {
+	next, given := 0, 0
+	for _, n := range deal {
+		if f, ok := p.Done[w.Path()]; ok && f.Rows == n {
+			w.Skip(f)
+			next, given = next+n, given+1
+			continue
+		}
 		for range n {
 			r, size, err := row(next)
 			if err == nil {
@@ -110,14 +125,19 @@ func rowsOf[R any](w *parquet.Writer[R], rows int, tokens int64, dataParallel in
 		if err := w.EndFile(); err != nil {
 			return viewFigures{}, err
 		}
+		for ; p.Put != nil && given < len(w.Files()); given++ { // more than one where it grew over the limit
+			if err := p.Put(w.Files()[given]); err != nil {
+				return viewFigures{}, err
+			}
+		}
 	}
 	files, err := w.Close()
-	return viewFigures{Files: files, Rows: rows, Tokens: tokens}, err
+	return viewFigures{Files: files, Rows: next, Tokens: tokens}, err
 }
 
 // layout is that of a view's files; loss says how loss_mask is aligned.
 func (v tokenViews) layout(view, loss string, p part) parquet.Layout {
-	l := parquet.Layout{View: view, LossMask: loss, First: p.First, Page: tokenPage}
+	l := parquet.Layout{View: view, LossMask: loss, First: p.First, Step: p.Step, Page: tokenPage}
 	for _, name := range []string{teacherLogprobsColumn, studentLogprobsColumn, advantagesColumn} {
 		if !slices.Contains(v.Signals, name) {
 			l.Without = append(l.Without, name)
@@ -145,7 +165,7 @@ func (v tokenViews) writeLinear(dir string, p part) (viewFigures, error) {
 	var row linearRow
 	var l labelling
 	w := parquet.NewWriter[linearRow](dir, v.layout(linearView, "token", p), v.Version)
-	return rowsOf(w, len(all), tokens, v.DataParallel, func(i int) (linearRow, parquet.Size, error) {
+	return rowsOf(w, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(i int) (linearRow, parquet.Size, error) {
 		row.InputIDs = l.sequence(row.InputIDs[:0], all[i], v.Signals)
 		row.tokenColumns, row.signalColumns, row.Labels = l.columns(all[i].Name), l.signals, l.labels
 		row.AttentionMask, row.LossMask = ones(row.AttentionMask, len(l.labels)), l.mask(row.LossMask)
@@ -159,7 +179,7 @@ func (v tokenViews) writeBare(dir string, p part) (viewFigures, error) {
 	var row bareRow
 	var l labelling
 	w := parquet.NewWriter[bareRow](dir, v.layout(linearView, "none", p), v.Version)
-	return rowsOf(w, len(all), tokens, v.DataParallel, func(i int) (bareRow, parquet.Size, error) {
+	return rowsOf(w, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(i int) (bareRow, parquet.Size, error) {
 		for _, s := range all[i].Spans {
 			if slices.ContainsFunc(s.Weights, func(w float32) bool { return w != 1 }) {
 				return row, parquet.Size{}, relabel.Errorf(relabel.CodeInvalid, "turn %d of trajectory %s does not weigh 1 a token, and bare rows have no weights", s.Turn, s.Origin.Trajectory).On("bare")

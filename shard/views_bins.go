@@ -23,7 +23,7 @@ func (v tokenViews) writePacked(dir string, p part) (viewFigures, error) {
 	layout := v.layout(packedView, "rolled-1", p)
 	layout.Infix = ".idx" // what Megatron-Bridge looks for
 	w := parquet.NewWriter[packedRow](dir, layout, v.Version)
-	return rowsOf(w, len(bins), tokens, v.DataParallel, func(i int) (packedRow, parquet.Size, error) {
+	return rowsOf(w, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(i int) (packedRow, parquet.Size, error) {
 		row.place(all, bins[i])
 		l.begin(len(row.InputIDs), v.Signals)
 		for k, number := range bins[i] {
@@ -84,7 +84,7 @@ func (v tokenViews) writeTree(dir string, p part) (viewFigures, error) {
 	var l labelling
 	var f tree.Forest
 	w := parquet.NewWriter[treeRow](dir, v.layout(treeView, "none", p), v.Version)
-	return rowsOf(w, len(bins), tokens, v.DataParallel, func(i int) (treeRow, parquet.Size, error) {
+	return rowsOf(w, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(i int) (treeRow, parquet.Size, error) {
 		f.Reset()
 		for _, number := range bins[i] {
 			f.Add(all[number])

@@ -96,7 +96,7 @@ func TestTheSamePartGivesTheSameBytes(t *testing.T) {
 		v := tokenViews{Views: []string{linearView, packedView, treeView}, Capacity: 1500, Longest: 1500, Version: "test"}
 		s := synthetic{Rand: rand.New(rand.NewSource(7)), words: 40, turns: 9, observation: 120, odd: true}
 		writeParts(t, dir, s, v, tree.PerToken)
-		written = append(written, folder(t, dir))
+		written = append(written, filesBelow(t, dir))
 	}
 	if len(written[0]) != 7 || !maps.Equal(written[0], written[1]) {
 		t.Errorf("%d files and %d, or other bytes", len(written[0]), len(written[1]))

@@ -26,15 +26,15 @@ func NewWorker(x *Exporter) river.Worker[relabel.ExportJob] { return &Worker{exp
 // Timeout lets an export take as long as it takes.
 func (w *Worker) Timeout(*river.Job[relabel.ExportJob]) time.Duration { return -1 }
 
-// Work builds one export.
+// Work does one step of an export.
 func (w *Worker) Work(ctx context.Context, job *river.Job[relabel.ExportJob]) error {
 	id := job.Args.ExportID
-	err := w.exporter.Run(ctx, id)
+	err := w.exporter.Step(ctx, job.Args)
 	if err != nil && ctx.Err() != nil { // stopped from outside: no fault of the export
 		return river.JobSnooze(time.Second)
 	}
 	hopeless := hopelessCode(relabel.CodeOf(err))
-	if err == nil || (!hopeless && job.Attempt < job.MaxAttempts) {
+	if err == nil || (!hopeless && job.Attempt < job.MaxAttempts) || job.Args.Step == relabel.ClearExport {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), failTime)

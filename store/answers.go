@@ -48,8 +48,9 @@ func addOthers(ctx context.Context, q querier, trajectory relabel.ID, attempt, f
 	return err
 }
 
-// labelWith puts the answers of one policy in the place of the turns' labels. A state
-// about which it was not asked has no label.
+// labelWith puts the answers of one policy in the place of the turns' labels: what a
+// relabeling asked for, or what it executed itself. A state at which it neither was asked
+// nor acted has no label.
 func labelWith(ctx context.Context, q querier, trajectory relabel.ID, attempt int, policy relabel.ID, turns []relabel.Turn) error {
 	answers, err := readAnswers(ctx, q, trajectory, attempt, 1, allTurns, &policy)
 	if err != nil {
@@ -61,8 +62,12 @@ func labelWith(ctx context.Context, q querier, trajectory relabel.ID, attempt in
 	}
 	for i := range turns {
 		label, there := at[turns[i].T]
-		if !there {
-			label = relabel.Action{PolicyID: policy, Status: relabel.Missing, Reason: "the policy was not asked about this state"}
+		switch {
+		case there:
+		case turns[i].Action.PolicyID == policy:
+			label = turns[i].Action
+		default:
+			label = relabel.Action{PolicyID: policy, Status: relabel.Missing, Reason: "the policy was not asked about this state, and did not act in it"}
 		}
 		turns[i].Label = &label
 	}

@@ -13,27 +13,24 @@ import (
 // errStopped ends the transaction of a reader that wants no more.
 var errStopped = errors.New("the reader stopped")
 
-// ExportTrajectories yields the trajectories of sel's collect iterations, done, failed
-// and cancelled ones, in the order of iteration number, instance id and generation, all
-// from one snapshot, one at a time in memory. Held-out tasks and evaluations are never
-// yielded. The last pair has the error, if there is one: CodeNotFound where the run has
-// no such iteration, CodeConflict where one of them is still running.
-func (s *Store) ExportTrajectories(ctx context.Context, sel relabel.ExportSelection) iter.Seq2[relabel.ExportTrajectory, error] {
+// ExportTrajectories yields the trajectories of a part of an export, in order, all from
+// one snapshot, one at a time in memory. The last pair has the error, if there is one:
+// CodeConflict where a trajectory is no more as it was when the export was cut.
+func (s *Store) ExportTrajectories(ctx context.Context, sel relabel.ExportSelection, part relabel.ExportPart) iter.Seq2[relabel.ExportTrajectory, error] {
 	return func(yield func(relabel.ExportTrajectory, error) bool) {
 		err := s.read(ctx, func(tx pgx.Tx) error {
 			// It holds no locks, and whoever writes the export may take long over a trajectory.
 			if _, err := tx.Exec(ctx, "SET LOCAL "+idleTimeout+" = 0"); err != nil {
 				return err
 			}
-			ids, err := selected(ctx, tx, sel)
-			if err != nil {
-				return err
-			}
 			seen := &exportContext{labels: sel.LabelPolicyID, iterations: map[relabel.ID]relabel.Iteration{}, policies: map[relabel.ID]relabel.Policy{}}
-			for _, id := range ids {
-				e, err := seen.load(ctx, tx, id)
+			for _, was := range part.Trajectories {
+				e, err := seen.load(ctx, tx, was.ID)
+				if err == nil {
+					err = unchanged(was, e)
+				}
 				if err != nil {
-					return err
+					return changedSince(was.ID, err)
 				}
 				if !yield(e, nil) {
 					return errStopped
@@ -47,8 +44,33 @@ func (s *Store) ExportTrajectories(ctx context.Context, sel relabel.ExportSelect
 	}
 }
 
-// selected returns the ids of what sel selects, in order.
-func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]relabel.ID, error) {
+// errChanged is a trajectory that is not as it was when its export was cut.
+var errChanged = errors.New("another trail, or other numbers of turns or labels")
+
+func unchanged(was relabel.PartTrajectory, e relabel.ExportTrajectory) error {
+	labels := 0
+	for _, turn := range e.Turns {
+		if turn.Label != nil && turn.Label.Status == relabel.Had {
+			labels++
+		}
+	}
+	if (relabel.PartTrajectory{ID: e.Trajectory.ID, Trail: e.Trajectory.Trail, Turns: len(e.Turns), Labels: labels}) != was {
+		return errChanged
+	}
+	return nil
+}
+
+// changedSince says so of a trajectory that changed or was deleted.
+func changedSince(id relabel.ID, err error) error {
+	if errors.Is(err, errChanged) || errors.Is(err, pgx.ErrNoRows) {
+		return relabel.Errorf(relabel.CodeConflict, "trajectory %s has changed since the export began (a retry, a relabeling, or it was deleted): start the export again", id).Because(err)
+	}
+	return err
+}
+
+// selected returns what sel selects, in the order of iteration number, instance id and
+// generation: collect iterations' trajectories that are over. Held-out tasks never.
+func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]sizedTrajectory, error) {
 	var last int
 	err := tx.QueryRow(ctx, `SELECT number FROM iterations WHERE run_id = $1 AND kind = 'collect'
 		AND (number = $2 OR $2 = 0 AND state = 'done') ORDER BY number DESC LIMIT 1`, sel.RunID, sel.Iteration).Scan(&last)
@@ -63,12 +85,18 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]re
 	if err := allOver(ctx, tx, sel, last); err != nil {
 		return nil, err
 	}
-	rows, _ := tx.Query(ctx, `SELECT tr.id FROM trajectories tr
-		JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
+	rows, _ := tx.Query(ctx, `SELECT tr.id, tr.trail, tr.turns,
+			CASE WHEN $4::uuid IS NULL THEN tr.labels_had ELSE (SELECT count(DISTINCT a.t) FROM actions a
+				WHERE a.trajectory_id = tr.id AND a.attempt = tr.trail AND a.policy_id = $4 AND a.status = 'had') END,
+			coalesce((SELECT sum(octet_length(a.raw)) FROM actions a WHERE a.trajectory_id = tr.id AND a.attempt = tr.trail), 0)
+			+ coalesce((SELECT sum(octet_length(o.content)) FROM observations o WHERE o.trajectory_id = tr.id AND o.attempt = tr.trail), 0)
+		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
 		WHERE it.run_id = $1 AND it.kind = 'collect' AND (it.number = $2 OR $3 AND it.number < $2)
 		AND tr.state IN ('done', 'failed', 'cancelled') AND NOT ta.held_out
-		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated)
-	return pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID)
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (tr sizedTrajectory, err error) {
+		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes)
+	})
 }
 
 // allOver refuses iterations up to last that are still running. An export of "the latest"

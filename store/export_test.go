@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"iter"
 	"strings"
 	"time"
 
@@ -41,4 +42,23 @@ func (s *Store) ExplainClaim(ctx context.Context) (string, error) {
 	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+candidatesSelect)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	return strings.Join(lines, "\n"), err
+}
+
+// Exported yields what an export of sel would hold, as one part.
+func (s *Store) Exported(ctx context.Context, sel relabel.ExportSelection) iter.Seq2[relabel.ExportTrajectory, error] {
+	var all []sizedTrajectory
+	err := s.read(ctx, func(tx pgx.Tx) (err error) {
+		all, err = selected(ctx, tx, sel)
+		return err
+	})
+	if err != nil {
+		return func(yield func(relabel.ExportTrajectory, error) bool) { yield(relabel.ExportTrajectory{}, err) }
+	}
+	return s.ExportTrajectories(ctx, sel, relabel.ExportPart{Trajectories: cut(all, 1<<40)[0]})
+}
+
+// RunExport moves an export to running without cutting it.
+func (s *Store) RunExport(ctx context.Context, id relabel.ID) error {
+	_, err := s.pool.Exec(ctx, "UPDATE exports SET state = 'running' WHERE id = $1", id)
+	return err
 }

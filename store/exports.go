@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 
@@ -9,28 +10,40 @@ import (
 )
 
 const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iteration', ex.iteration, 'aggregated', ex.aggregated,
-		'submitted', ex.submitted, 'resolved', ex.resolved, 'label_policy_id', ex.label_policy_id) AS selection,
-	ex.view, ex.state, ex.directory, ex.rows, ex.left_out, coalesce(ex.failure, '') AS failure,
-	(SELECT coalesce(json_agg(json_build_object('path', f.path, 'sha256', f.sha256, 'bytes', f.bytes, 'rows', f.rows) ORDER BY f.path), '[]')
-		FROM export_files f WHERE f.export_id = ex.id) AS files,
+		'submitted', ex.submitted, 'resolved', ex.resolved, 'end_reasons', ex.end_reasons, 'agreement', ex.agreement,
+		'label_policy_id', ex.label_policy_id) AS selection,
+	ex.form, ex.state, ex.destination, ex.folder AS folder_id, ex.directory,
+	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id) AS parts,
+	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id AND p.done) AS parts_done,
+	ex.rows, ex.left_out, coalesce(ex.failure, '') AS failure,
+	CASE WHEN ex.state = 'done' THEN (SELECT coalesce(json_agg(json_build_object('path', f.path, 'sha256', f.sha256, 'bytes', f.bytes, 'rows', f.rows,
+		'tokens', f.tokens, 'supervised_tokens', f.supervised_tokens) ORDER BY f.path), '[]')
+		FROM export_files f WHERE f.export_id = ex.id) ELSE '[]' END AS files,
 	ex.created_at, ex.ended_at FROM exports ex`
 
-// CreateExport stores an export as queued, and queues its job, in one transaction.
-// CodeInvalid where there is no such run.
+// CreateExport stores an export as queued, and queues its first step, in one
+// transaction. CodeInvalid where there is no such run.
 func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
-	id, sel := given(e.ID), e.Selection
-	return s.create(ctx, "exports", id, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO exports (id, run_id, iteration, aggregated, submitted, resolved, label_policy_id, view, directory)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-			id, sel.RunID, sel.Iteration, sel.Aggregated, sel.Submitted, sel.Resolved, sel.LabelPolicyID, e.View, e.Directory)
+	e.ID = given(e.ID)
+	sel := e.Selection
+	if sel.EndReasons == nil {
+		sel.EndReasons = []relabel.EndReason{}
+	}
+	return s.create(ctx, "exports", e.ID, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO exports (id, run_id, iteration, aggregated, submitted, resolved, end_reasons, agreement,
+				label_policy_id, form, destination, folder, directory)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+			e.ID, sel.RunID, sel.Iteration, sel.Aggregated, sel.Submitted, sel.Resolved, sel.EndReasons, sel.Agreement,
+			sel.LabelPolicyID, e.Form, e.Destination, e.FolderID, e.Directory)
 		if err != nil {
 			return err
 		}
-		return s.queueExport(ctx, tx, id)
+		return s.queueSteps(ctx, tx, e.FolderID, relabel.ExportJob{ExportID: e.ID, Step: relabel.CutExport})
 	})
 }
 
-// FindExport returns an export with its files; CodeNotFound where there is none.
+// FindExport returns an export, with its files when it is done; CodeNotFound where there
+// is none.
 func (s *Store) FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error) {
 	rows, _ := s.pool.Query(ctx, exportSelect+" WHERE ex.id = $1", id)
 	e, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Export])
@@ -44,52 +57,68 @@ func (s *Store) ListExports(ctx context.Context, p relabel.Page) ([]relabel.Expo
 	return l.page(ctx, s, p)
 }
 
-// StartExport moves queued to running; one that runs already was interrupted and starts
-// again. An export that is over is a CodeConflict.
-func (s *Store) StartExport(ctx context.Context, id relabel.ID) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, "UPDATE exports SET state = 'running' WHERE id = $1 AND state IN ('queued', 'running')", id)
-		if err == nil && tag.RowsAffected() == 0 {
-			return exportOver(ctx, tx, id)
-		}
-		return err
-	})
-}
-
-// FinishExport moves running to done with counts and files. Another state is a
-// CodeConflict.
+// FinishExport moves running to done with its directory, rows, counts and the files that
+// are of no part. Another state, or a part that is not done, is a CodeConflict.
 func (s *Store) FinishExport(ctx context.Context, e relabel.Export) error {
 	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
 		if over, err := exportIs(ctx, tx, e.ID, relabel.ExportDone); again && (over || err != nil) {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `UPDATE exports SET state = 'done', rows = $2, left_out = $3, directory = $4, ended_at = clock_timestamp()
-			WHERE id = $1 AND state = 'running'`, e.ID, e.Rows, e.LeftOut, e.Directory)
+			WHERE id = $1 AND state = 'running' AND NOT EXISTS (SELECT 1 FROM export_parts WHERE export_id = $1 AND NOT done)`,
+			e.ID, e.Rows, e.LeftOut, e.Directory)
 		switch {
 		case err != nil:
 			return err
 		case tag.RowsAffected() == 0:
 			return exportOver(ctx, tx, e.ID)
 		}
-		b := &pgx.Batch{}
 		for _, f := range e.Files {
-			b.Queue("INSERT INTO export_files (export_id, path, sha256, bytes, rows) VALUES ($1, $2, $3, $4, $5)",
-				e.ID, f.Path, f.SHA256, f.Bytes, f.Rows)
+			if err := insertFile(ctx, tx, e.ID, nil, f); err != nil {
+				return err
+			}
 		}
-		return tx.SendBatch(ctx, b).Close()
+		return nil
 	})
 }
 
 // FailExport moves queued or running to failed with a reason that is safe to show. An
 // export that is over is a CodeConflict.
 func (s *Store) FailExport(ctx context.Context, id relabel.ID, reason string) error {
+	return s.endExport(ctx, id, relabel.ExportFailed, new(legible(reason)))
+}
+
+// CancelExport moves queued or running to cancelled; its steps in hand end soon. An
+// export that is over is a CodeConflict, one that was cancelled already is not.
+func (s *Store) CancelExport(ctx context.Context, id relabel.ID) error {
+	return s.endExport(ctx, id, relabel.ExportCancelled, nil)
+}
+
+// endExport ends an export that will have no files, and queues the removal of those that
+// were written.
+func (s *Store) endExport(ctx context.Context, id relabel.ID, state relabel.ExportState, failure *string) error {
 	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
-		if over, err := exportIs(ctx, tx, id, relabel.ExportFailed); again && (over || err != nil) {
+		if over, err := exportIs(ctx, tx, id, state); (again || state == relabel.ExportCancelled) && (over || err != nil) {
 			return err
 		}
-		tag, err := tx.Exec(ctx, `UPDATE exports SET state = 'failed', failure = $2, ended_at = clock_timestamp()
-			WHERE id = $1 AND state IN ('queued', 'running')`, id, legible(reason))
-		if err == nil && tag.RowsAffected() == 0 {
+		var folder string
+		err := tx.QueryRow(ctx, `UPDATE exports SET state = $2, failure = $3, ended_at = clock_timestamp()
+			WHERE id = $1 AND state IN ('queued', 'running') RETURNING folder`, id, state, failure).Scan(&folder)
+		if errors.Is(err, pgx.ErrNoRows) { // it is over, or not there
+			return exportOver(ctx, tx, id)
+		}
+		if err != nil {
+			return err
+		}
+		return s.queueSteps(ctx, tx, folder, relabel.ExportJob{ExportID: id, Step: relabel.ClearExport})
+	})
+}
+
+// DeleteExport forgets an export that is over. CodeConflict while it is not.
+func (s *Store) DeleteExport(ctx context.Context, id relabel.ID) error {
+	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		tag, err := tx.Exec(ctx, "DELETE FROM exports WHERE id = $1 AND state NOT IN ('queued', 'running')", id)
+		if err == nil && tag.RowsAffected() == 0 && !again {
 			return exportOver(ctx, tx, id)
 		}
 		return err

@@ -17,15 +17,14 @@ func TestAnExportLives(t *testing.T) {
 	ctx := context.Background()
 	s := storetest.New(t)
 	d := storetest.Seed(t, s, 1)
-	e := relabel.Export{ID: relabel.NewID(), View: "messages", Directory: "/exports/1",
+	e := relabel.Export{ID: relabel.NewID(), FolderID: "f", Directory: "/exports/1",
 		Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1, Aggregated: true, Submitted: true}}
 	must(t, s.CreateExport(ctx, e))
-	if n := value[int](t, s, "SELECT count(*) FROM river_job WHERE kind = 'export' AND queue = 'export' AND args->>'export_id' = $1", e.ID.String()); n != 1 {
+	if n := value[int](t, s, "SELECT count(*) FROM river_job WHERE kind = 'export' AND queue = 'export-f' AND args->>'step' = 'cut' AND args->>'export_id' = $1", e.ID.String()); n != 1 {
 		t.Errorf("%d jobs", n)
 	}
 	wantCode(t, s.FinishExport(ctx, e), relabel.CodeConflict) // not started
-	must(t, s.StartExport(ctx, e.ID))
-	must(t, s.StartExport(ctx, e.ID)) // after a crash
+	must(t, s.RunExport(ctx, e.ID))
 	e.Rows, e.LeftOut = 2, map[string]int{"unsubmitted": 1}
 	e.Files = []relabel.ExportFile{{Path: "a", SHA256: "x", Bytes: 1 << 40, Rows: 1}, {Path: "b", SHA256: "y", Bytes: 2, Rows: 1}}
 	must(t, s.FinishExport(ctx, e))
@@ -34,13 +33,15 @@ func TestAnExportLives(t *testing.T) {
 	if got.State != relabel.ExportDone || got.EndedAt == nil || got.CreatedAt.IsZero() {
 		t.Errorf("export: %+v", got)
 	}
-	e.State, e.CreatedAt, e.EndedAt = got.State, got.CreatedAt, got.EndedAt
+	e.State, e.CreatedAt, e.EndedAt, e.Selection.EndReasons, e.Form = got.State, got.CreatedAt, got.EndedAt, got.Selection.EndReasons, got.Form
 	if !reflect.DeepEqual(got, e) {
 		t.Errorf("export %+v, not %+v", got, e)
 	}
-	wantCode(t, s.StartExport(ctx, e.ID), relabel.CodeConflict)
 	wantCode(t, s.FailExport(ctx, e.ID, "no"), relabel.CodeConflict)
-	wantCode(t, s.StartExport(ctx, relabel.NewID()), relabel.CodeNotFound)
+	wantCode(t, s.CancelExport(ctx, e.ID), relabel.CodeConflict)
+	wantCode(t, s.CutExport(ctx, relabel.NewID(), 1), relabel.CodeNotFound)
+	must(t, s.DeleteExport(ctx, e.ID))
+	wantCode(t, s.DeleteExport(ctx, e.ID), relabel.CodeNotFound)
 	e.ID = relabel.NewID()
 	must(t, s.CreateExport(ctx, e))
 	must(t, s.FailExport(ctx, e.ID, "the disk is full"))
@@ -49,6 +50,97 @@ func TestAnExportLives(t *testing.T) {
 	}
 	e.ID, e.Selection.RunID = relabel.NewID(), relabel.NewID()
 	wantCode(t, s.CreateExport(ctx, e), relabel.CodeInvalid)
+}
+
+func TestAnExportIsCutIntoPartsThatEndIt(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := rounds(t, s)
+	e := relabel.Export{ID: relabel.NewID(), Destination: "s3://b", Selection: relabel.ExportSelection{RunID: d.Run.ID, Aggregated: true}}
+	must(t, s.CreateExport(ctx, e))
+	must(t, s.CutExport(ctx, e.ID, 1)) // a trajectory a part
+	must(t, s.CutExport(ctx, e.ID, 1)) // after a crash
+	jobs := func(step string) int {
+		return value[int](t, s, "SELECT count(*) FROM river_job WHERE kind = 'export' AND queue = 'export' AND args->>'step' = $1", step)
+	}
+	got, err := s.FindExport(ctx, e.ID)
+	must(t, err)
+	if got.State != relabel.ExportRunning || got.Parts < 2 || jobs("build") != got.Parts {
+		t.Fatalf("%+v, %d jobs", got, jobs("build"))
+	}
+	seen := 0
+	for n := range got.Parts {
+		part, err := s.FindExportPart(ctx, e.ID, n)
+		must(t, err)
+		for tr, err := range s.ExportTrajectories(ctx, e.Selection, part) {
+			must(t, err)
+			if tr.Trajectory.ID != part.Trajectories[0].ID {
+				t.Errorf("part %d yields %s", n, tr.Trajectory.ID)
+			}
+			seen++
+		}
+		must(t, s.SaveExportFile(ctx, e.ID, n, relabel.ExportFile{Path: fmt.Sprint(n), SHA256: "x", Rows: 1}))
+		wantCode(t, s.FinishExport(ctx, e), relabel.CodeConflict)
+		for range 2 { // again, after an unclear commit
+			must(t, s.FinishExportPart(ctx, e.ID, n, []byte("{}"), []byte("left\n")))
+		}
+	}
+	if seen != got.Parts || jobs("finish") != 1 {
+		t.Errorf("%d trajectories in %d parts, %d jobs for the end", seen, got.Parts, jobs("finish"))
+	}
+	parts := 0
+	for p, err := range s.ExportParts(ctx, e.ID) {
+		must(t, err)
+		if p.Number != parts || len(p.Files) != 1 || string(p.LeftOut) != "left\n" {
+			t.Errorf("part %+v", p)
+		}
+		parts++
+	}
+	must(t, s.FinishExport(ctx, e))
+	if got, err = s.FindExport(ctx, e.ID); err != nil || parts != got.Parts || got.PartsDone != parts || len(got.Files) != parts {
+		t.Errorf("%d parts, %+v, %v", parts, got, err)
+	}
+}
+
+func TestATrajectoryThatChangedSinceTheCutIsNotExported(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := rounds(t, s)
+	e := relabel.Export{ID: relabel.NewID(), FolderID: "f", Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1}}
+	must(t, s.CreateExport(ctx, e))
+	must(t, s.CutExport(ctx, e.ID, 1<<40))
+	part, err := s.FindExportPart(ctx, e.ID, 0)
+	must(t, err)
+	part.Trajectories[0].Labels++
+	for _, err = range s.ExportTrajectories(ctx, e.Selection, part) {
+		if err != nil {
+			break
+		}
+	}
+	if relabel.CodeOf(err) != relabel.CodeConflict || !strings.Contains(err.Error(), "has changed since the export began") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestACancelledExportEndsOnceAndIsCleared(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := rounds(t, s)
+	e := relabel.Export{ID: relabel.NewID(), FolderID: "f", Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1}}
+	must(t, s.CreateExport(ctx, e))
+	must(t, s.CutExport(ctx, e.ID, 1<<40))
+	wantCode(t, s.DeleteExport(ctx, e.ID), relabel.CodeConflict)
+	must(t, s.CancelExport(ctx, e.ID))
+	must(t, s.CancelExport(ctx, e.ID))
+	wantCode(t, s.FinishExportPart(ctx, e.ID, 0, []byte("{}"), nil), relabel.CodeConflict)
+	wantCode(t, s.FailExport(ctx, e.ID, "late"), relabel.CodeConflict)
+	if n := value[int](t, s, "SELECT count(*) FROM river_job WHERE kind = 'export' AND queue = 'export-f' AND args->>'step' = 'clear'"); n != 1 {
+		t.Errorf("%d jobs clear it", n)
+	}
+	must(t, s.DeleteExport(ctx, e.ID))
 }
 
 // rounds seeds a run with two done collect iterations, one that is not done, and an
@@ -101,7 +193,7 @@ func TestAnExportReadsWhatItsSelectionSays(t *testing.T) {
 	} {
 		c.sel.RunID = d.Run.ID
 		got := ""
-		for e, err := range s.ExportTrajectories(context.Background(), c.sel) {
+		for e, err := range s.Exported(context.Background(), c.sel) {
 			must(t, err)
 			for i, task := range d.Tasks {
 				if task.ID == e.Task.ID {
@@ -116,7 +208,7 @@ func TestAnExportReadsWhatItsSelectionSays(t *testing.T) {
 			t.Errorf("%+v read %q, not %q", c.sel, got, c.want)
 		}
 	}
-	for e, err := range s.ExportTrajectories(context.Background(), relabel.ExportSelection{RunID: d.Run.ID, Iteration: 9}) {
+	for e, err := range s.Exported(context.Background(), relabel.ExportSelection{RunID: d.Run.ID, Iteration: 9}) {
 		wantCode(t, err, relabel.CodeNotFound)
 		if e.Turns != nil {
 			t.Errorf("read %+v", e)
@@ -131,7 +223,7 @@ func TestAnExportReadsNoIterationThatIsStillRunning(t *testing.T) {
 	d := rounds(t, s)
 	read := func(sel relabel.ExportSelection) (n int, last error) {
 		sel.RunID = d.Run.ID
-		for _, err := range s.ExportTrajectories(ctx, sel) {
+		for _, err := range s.Exported(ctx, sel) {
 			if last = err; err == nil {
 				n++
 			}
@@ -171,7 +263,7 @@ func TestAnExportReadsFailedAndCancelledTrajectoriesToo(t *testing.T) {
 	_, err := s.CancelIteration(ctx, d.Iteration.ID)
 	must(t, err)
 	got := ""
-	for e, err := range s.ExportTrajectories(ctx, relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1}) {
+	for e, err := range s.Exported(ctx, relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1}) {
 		must(t, err)
 		got += fmt.Sprintf("%s:%d%s ", e.Trajectory.State, len(e.Turns), e.Trajectory.Failure)
 	}
@@ -186,7 +278,7 @@ func TestAnExportReadsOneSnapshot(t *testing.T) {
 	s := storetest.New(t)
 	d := rounds(t, s)
 	n := 0
-	for e, err := range s.ExportTrajectories(ctx, relabel.ExportSelection{RunID: d.Run.ID, Aggregated: true}) {
+	for e, err := range s.Exported(ctx, relabel.ExportSelection{RunID: d.Run.ID, Aggregated: true}) {
 		must(t, err)
 		if n++; n == 1 {
 			must(t, s.DeleteRun(ctx, d.Run.ID))
@@ -198,7 +290,7 @@ func TestAnExportReadsOneSnapshot(t *testing.T) {
 	if n != 4 {
 		t.Errorf("read %d trajectories, not 4", n)
 	}
-	for range s.ExportTrajectories(ctx, relabel.ExportSelection{RunID: d.Run.ID}) {
+	for range s.Exported(ctx, relabel.ExportSelection{RunID: d.Run.ID}) {
 		break // a reader that stops leaves no transaction behind
 	}
 	if open := value[int](t, s, "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND query LIKE '%' || $1 || '%'", d.Run.ID.String()); open != 0 {
@@ -214,9 +306,9 @@ func TestDeletingARunLeavesNothingOfIt(t *testing.T) {
 	c := storetest.Claim(t, s, d.Trajectories[0].ID, "w")
 	must(t, s.RecordCall(ctx, relabel.Call{ID: relabel.NewID(), PolicyID: d.Teacher.ID, TrajectoryID: &c.TrajectoryID, Attempt: 1, T: 1, Purpose: relabel.PurposeAct}))
 	storetest.Finish(t, s, c, 3, true)
-	e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, View: "messages"}
+	e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, FolderID: "f"}
 	must(t, s.CreateExport(ctx, e))
-	must(t, s.StartExport(ctx, e.ID))
+	must(t, s.RunExport(ctx, e.ID))
 	e.Files = []relabel.ExportFile{{Path: "a"}}
 	must(t, s.FinishExport(ctx, e))
 	exec(t, s, "INSERT INTO reviews VALUES (gen_random_uuid(), $1, 1, 'odd', '')", c.TrajectoryID)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -23,11 +24,28 @@ var alive = []rivertype.JobState{
 	rivertype.JobStateRunning, rivertype.JobStateScheduled,
 }
 
-// queueExport inserts an export's job, unless it has one alive.
-func (s *Store) queueExport(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
-	_, err := s.jobs.InsertTx(ctx, tx, relabel.ExportJob{ExportID: id},
-		&river.InsertOpts{Queue: QueueExport, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: alive}})
-	return err
+// ExportQueue is the queue of the exports that go to the folder with an id; "" is for
+// those that go to a bucket, which any machine can write to.
+func ExportQueue(folder string) string {
+	if folder == "" {
+		return QueueExport
+	}
+	return QueueExport + "-" + folder
+}
+
+// queueSteps inserts jobs of exports, except where the same is alive already.
+func (s *Store) queueSteps(ctx context.Context, tx pgx.Tx, folder string, steps ...relabel.ExportJob) error {
+	for chunk := range slices.Chunk(steps, jobBatch) {
+		params := make([]river.InsertManyParams, len(chunk))
+		for i, step := range chunk {
+			params[i] = river.InsertManyParams{Args: step, InsertOpts: &river.InsertOpts{Queue: ExportQueue(folder),
+				UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: alive}}}
+		}
+		if _, err := s.jobs.InsertManyTx(ctx, tx, params); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // jobBatch bounds one insert statement.
@@ -100,10 +118,9 @@ func (s *Store) BalanceWakeups(ctx context.Context) error {
 }
 
 // clearJobs ends the wake-ups that went with their workers (those that dead processes of
-// this machine had, and those of workers that nobody has heard of for long), makes the exports of those
-// available again, and inserts what exports and
-// deliveries lack. One that nobody is known to be dead
-// for is after two hours: it has no lease, and writing the same files twice does no harm.
+// this machine had, and those of workers that nobody has heard of for long), makes the
+// steps of exports of those available again, and inserts what exports and deliveries
+// lack. A step has no lease: two that do the same write the same files, which does no harm.
 func (s *Store) clearJobs(ctx context.Context, tx pgx.Tx, gone []string) error {
 	b := &pgx.Batch{}
 	b.Queue(`DELETE FROM river_job WHERE kind = 'rollout' AND state = 'running' AND (attempted_by[cardinality(attempted_by)] = ANY ($1)
@@ -111,21 +128,46 @@ func (s *Store) clearJobs(ctx context.Context, tx pgx.Tx, gone []string) error {
 		gone, 10*silentAfter)
 	b.Queue(`UPDATE river_job SET state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
 		WHERE kind = 'export' AND state = 'running' AND (attempted_by[cardinality(attempted_by)] = ANY ($1)
-		OR attempted_at < now() - interval '2 hours')`, gone)
+		OR attempted_at < now() - $2::interval AND NOT EXISTS (SELECT 1 FROM workers WHERE name = attempted_by[cardinality(attempted_by)] AND seen_at > now() - $2::interval))`,
+		gone, 10*silentAfter)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
-	rows, _ := tx.Query(ctx, `SELECT ex.id FROM exports ex WHERE ex.state IN ('queued', 'running') AND NOT EXISTS (
-			SELECT 1 FROM river_job j WHERE j.kind = 'export' AND j.args->>'export_id' = ex.id::text
+	if err := s.reviveExports(ctx, tx); err != nil {
+		return err
+	}
+	return s.reviveDeliveries(ctx, tx, gone)
+}
+
+// reviveExports queues the steps that exports lack: cutting, parts that are not built,
+// the end.
+func (s *Store) reviveExports(ctx context.Context, tx pgx.Tx) error {
+	rows, _ := tx.Query(ctx, `WITH due AS (
+			SELECT ex.id, ex.folder, 'cut' AS step, 0 AS part FROM exports ex
+				WHERE ex.state IN ('queued', 'running') AND NOT EXISTS (SELECT 1 FROM export_parts p WHERE p.export_id = ex.id)
+			UNION ALL SELECT ex.id, ex.folder, 'build', p.number FROM exports ex JOIN export_parts p ON p.export_id = ex.id
+				WHERE ex.state = 'running' AND NOT p.done
+			UNION ALL SELECT ex.id, ex.folder, 'finish', 0 FROM exports ex
+				WHERE ex.state = 'running' AND EXISTS (SELECT 1 FROM export_parts p WHERE p.export_id = ex.id)
+				AND NOT EXISTS (SELECT 1 FROM export_parts p WHERE p.export_id = ex.id AND NOT p.done))
+		SELECT due.folder, due.id, due.step, due.part FROM due WHERE NOT EXISTS (
+			SELECT 1 FROM river_job j WHERE j.kind = 'export' AND j.args->>'export_id' = due.id::text
+			AND j.args->>'step' = due.step AND j.args->>'part' = due.part::text
 			AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`)
-	exports, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+	type due struct {
+		Folder string
+		ID     relabel.ID
+		Step   relabel.ExportStep
+		Part   int
+	}
+	lacking, err := pgx.CollectRows(rows, pgx.RowToStructByPos[due])
 	if err != nil {
 		return err
 	}
-	for _, id := range exports {
-		if err := s.queueExport(ctx, tx, id); err != nil {
+	for _, d := range lacking {
+		if err := s.queueSteps(ctx, tx, d.Folder, relabel.ExportJob{ExportID: d.ID, Step: d.Step, Part: d.Part}); err != nil {
 			return err
 		}
 	}
-	return s.reviveDeliveries(ctx, tx, gone)
+	return nil
 }

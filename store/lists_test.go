@@ -170,7 +170,7 @@ func TestEveryOtherListPagesNewestFirst(t *testing.T) {
 	for i := range 5 {
 		d := storetest.Seed(t, s, 1)
 		p := storetest.Policy(t, s, fmt.Sprintf("policy %d", i))
-		e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, View: "messages", Directory: "d"}
+		e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, FolderID: "f", Directory: "d"}
 		must(t, s.CreateExport(ctx, e))
 		want.runs, want.sets = slices.Insert(want.runs, 0, d.Run.ID), slices.Insert(want.sets, 0, d.Taskset.ID)
 		want.policies, want.exports = slices.Insert(want.policies, 0, p.ID), slices.Insert(want.exports, 0, e.ID)

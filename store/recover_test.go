@@ -136,9 +136,9 @@ func TestTheJobsOfADeadWorkerAreWorkedByAnother(t *testing.T) {
 	s := storetest.New(t)
 	d := storetest.Seed(t, s, 2)
 	for _, worker := range []string{"dead:1", "alive", "far away"} {
-		e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, View: "messages"}
+		e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, FolderID: "f"}
 		must(t, s.CreateExport(ctx, e))
-		must(t, s.StartExport(ctx, e.ID))
+		must(t, s.RunExport(ctx, e.ID))
 		exec(t, s, "UPDATE river_job SET state = 'running', attempted_at = now(), attempted_by = ARRAY['before', $1] WHERE kind = 'export' AND state = 'available'", worker)
 	}
 	exec(t, s, "UPDATE river_job SET attempted_at = now() - interval '3 hours' WHERE 'far away' = ANY (attempted_by)")
@@ -159,9 +159,9 @@ func TestEveryExportThatIsNotOverHasALiveJob(t *testing.T) {
 	d := storetest.Seed(t, s, 1)
 	var ids []relabel.ID
 	for range 3 {
-		e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, View: "messages"}
+		e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, FolderID: "f"}
 		must(t, s.CreateExport(ctx, e))
-		must(t, s.StartExport(ctx, e.ID))
+		must(t, s.RunExport(ctx, e.ID))
 		ids = append(ids, e.ID)
 	}
 	must(t, s.FailExport(ctx, ids[2], "a reason"))

@@ -209,7 +209,7 @@ func TestAnExportMayTakeAnotherTeachersLabels(t *testing.T) {
 	must(t, err)
 	must(t, s.SettleRelabel(ctx, c.RelabelFence, 2, answerOf(other.ID, 2)))
 	must(t, s.SettleRelabel(ctx, c.RelabelFence, 3, answerOf(other.ID, 3)))
-	for e, err := range s.ExportTrajectories(ctx, relabel.ExportSelection{RunID: d.Run.ID, LabelPolicyID: &other.ID}) {
+	for e, err := range s.Exported(ctx, relabel.ExportSelection{RunID: d.Run.ID, LabelPolicyID: &other.ID}) {
 		must(t, err)
 		if e.Teacher.ID != other.ID {
 			t.Errorf("the labels are those of %s", e.Teacher.Name)
@@ -227,7 +227,7 @@ func TestAnExportMayTakeAnotherTeachersLabels(t *testing.T) {
 			}
 		}
 	}
-	e := relabel.Export{ID: relabel.NewID(), View: "messages", Selection: relabel.ExportSelection{RunID: d.Run.ID, LabelPolicyID: &other.ID}}
+	e := relabel.Export{ID: relabel.NewID(), FolderID: "f", Selection: relabel.ExportSelection{RunID: d.Run.ID, LabelPolicyID: &other.ID}}
 	must(t, s.CreateExport(ctx, e))
 	found, err := s.FindExport(ctx, e.ID)
 	must(t, err)

@@ -132,7 +132,7 @@ func TestADivergedAttemptKeepsItsTurnsAndIsShownNoMore(t *testing.T) {
 	} else {
 		storetest.Finish(t, s, again, 2, true)
 	}
-	for e, err := range s.ExportTrajectories(ctx, relabel.ExportSelection{RunID: c.Run.ID}) {
+	for e, err := range s.Exported(ctx, relabel.ExportSelection{RunID: c.Run.ID}) {
 		must(t, err)
 		if len(e.Turns) != 2 || e.Turns[0].Label.Message.Content != "label 1" {
 			t.Errorf("exported: %v", said(e.Turns))
@@ -208,7 +208,7 @@ func TestATrajectoryThatEndsInItsReplayKeepsItsTurns(t *testing.T) {
 			if len(turns) != 3 || turns[0].Label.Status != relabel.Had || turns[2].Label.Status != relabel.Missing {
 				t.Errorf("turns: %v", said(turns))
 			}
-			for e, err := range s.ExportTrajectories(ctx, relabel.ExportSelection{RunID: c.Run.ID, Iteration: 1}) {
+			for e, err := range s.Exported(ctx, relabel.ExportSelection{RunID: c.Run.ID, Iteration: 1}) {
 				must(t, err)
 				if len(e.Turns) != 3 {
 					t.Errorf("%d turns are exported", len(e.Turns))

@@ -160,7 +160,7 @@ func TestWhatIsOverStaysOver(t *testing.T) {
 	}
 	e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}}
 	must(t, s.CreateExport(ctx, e))
-	must(t, s.StartExport(ctx, e.ID))
+	must(t, s.RunExport(ctx, e.ID))
 	if got := violated(t, s, "UPDATE exports SET state = 'queued'"); got != "exports_step" {
 		t.Errorf("an export that runs is queued again: refused by %q", got)
 	}

@@ -108,7 +108,7 @@ func TestAnUnclearCommitOfARequestIsNoFailure(t *testing.T) {
 
 	set, run, next := d.Taskset, d.Run, d.Iteration
 	set.ID, set.Name, run.ID, run.Name, next.ID, next.Number = relabel.NewID(), "set", relabel.NewID(), "run", relabel.NewID(), 2
-	export := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, View: "labels", Directory: "x"}
+	export := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, FolderID: "f", Directory: "x"}
 	other := storetest.Policy(t, direct, "other")
 	n := 5
 	for _, request := range []struct {

@@ -286,7 +286,7 @@ func TestExportsPausesAndCancelledIterationsAreTold(t *testing.T) {
 	_, err = s.CancelIteration(ctx, d.Iteration.ID)
 	must(t, err)
 	take()
-	export := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1}, View: "messages", Directory: "d"}
+	export := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1}, FolderID: "f", Directory: "d"}
 	must(t, s.CreateExport(ctx, export))
 	must(t, s.FailExport(ctx, export.ID, "nothing to export"))
 	take()

@@ -106,7 +106,10 @@ func (f clientFlags) serveDatabase(db *database) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	site := newSite(siteConfig{db: db, metrics: newMetrics(), log: quietLog()})
+	site, err := newSite(siteConfig{db: db, data: f.Data, metrics: newMetrics(), log: quietLog()})
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
 	srv := server.NewHTTP(listener.Addr().String(), site)
 	go func() { _ = srv.Serve(listener) }() // ends with ErrServerClosed at Close
 	return &client{base: "http://" + listener.Addr().String(), close: srv.Close}, nil

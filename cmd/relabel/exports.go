@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"relabel"
@@ -16,21 +20,72 @@ const pollPeriod = 500 * time.Millisecond
 
 // exportCommand is `relabel export`.
 type exportCommand struct {
-	Start exportStart `cmd:"" help:"Build a data set from a run's labelled states and wait for it."`
-	List  exportList  `cmd:"" help:"List data sets."`
-	Show  exportShow  `cmd:"" help:"Show a data set: its files, and what was left out and why."`
+	Start  exportStart  `cmd:"" help:"Build a data set from a run's labelled states and wait for it."`
+	List   exportList   `cmd:"" help:"List data sets."`
+	Show   exportShow   `cmd:"" help:"Show a data set: its files, and what was left out and why. With --row, a row of its files in colour."`
+	Cancel exportCancel `cmd:"" help:"End a data set that is being built."`
+	Delete exportDelete `cmd:"" help:"Remove a data set with its files."`
 }
 
 // exportStart is `relabel export start RUN`.
 type exportStart struct {
 	clientFlags
-	RunName     string `arg:"" name:"run" help:"Name or id of the run."`
-	Iteration   int    `placeholder:"I" help:"Iteration. Default: the latest that is done."`
-	Aggregated  bool   `help:"Iterations 1 to I together (D1 ∪ … ∪ Di), instead of I alone."`
-	Submitted   bool   `default:"true" negatable:"" help:"Only valid submissions, as the paper's recipes do."`
-	Resolved    bool   `help:"Only resolved trajectories (rejection sampling)."`
-	LabelPolicy string `placeholder:"POLICY" help:"Another teacher's labels, that run relabel asked for, instead of the run's teacher's."`
-	View        string `default:"messages" enum:"messages" help:"${enum}."`
+	RunName     string   `arg:"" name:"run" help:"Name or id of the run."`
+	Iteration   int      `placeholder:"I" help:"Iteration. Default: the latest that is done."`
+	Aggregated  bool     `help:"Iterations 1 to I together (D1 ∪ … ∪ Di), instead of I alone."`
+	Submitted   bool     `default:"true" negatable:"" help:"Only valid submissions, as the paper's recipes do."`
+	Resolved    bool     `help:"Only resolved trajectories (rejection sampling)."`
+	EndReason   []string `placeholder:"REASON" enum:"finish,max_turns,context,wall_clock,no_call" help:"Only trajectories that ended so: ${enum}; may be repeated."`
+	Agreement   string   `default:"any" enum:"any,same,differs" help:"Only states where the executed action is the label, or is not: ${enum}."`
+	LabelPolicy string   `placeholder:"POLICY" help:"Whose labels leave, instead of the run's teacher's: another teacher's, that run relabel asked, or the student's own actions."`
+	Destination string   `placeholder:"URL" help:"Bucket below which it is written, e.g. s3://bucket/prefix?region=eu-west-1. Default: the exports' folder."`
+	formFlags
+}
+
+// formFlags say how rows are written.
+type formFlags struct {
+	View            []string `default:"messages" enum:"messages,linear,packed,tree" help:"Forms of the rows: ${enum}."`
+	Tokenizer       string   `placeholder:"DIR" help:"Folder with the student's tokenizer.json and tokenizer_config.json. Default: the student policy's."`
+	Template        string   `placeholder:"FILE" help:"Another chat template than the folder's own."`
+	TemplateOptions string   `placeholder:"JSON" help:"Object of further variables for the template, e.g. {\"enable_thinking\": false}."`
+	Date            string   `placeholder:"YYYY-MM-DD" help:"The day that the template sees, where it asks for one."`
+	Arguments       string   `default:"auto" enum:"auto,string,object" help:"How the template gets a call's arguments: ${enum}."`
+	Reasoning       string   `default:"template" enum:"template,keep,drop" help:"What becomes of reasoning: ${enum}."`
+	Normalisation   string   `default:"token" enum:"token,transition" help:"What a label's weight is spread over: each ${enum}."`
+	Capacity        int      `default:"65536" help:"Tokens of a bin."`
+	MaxLength       int      `placeholder:"TOKENS" help:"Most tokens of a sequence, or of a tree to the end of a label. Default: the capacity."`
+	TooLong         string   `default:"drop" enum:"drop,cut" help:"What becomes of a trunk over that: ${enum}. Both are counted."`
+	Divide          int      `placeholder:"N" help:"The trainer's data-parallel size: each view has a multiple of so many files."`
+	PadTree         bool     `help:"Fill rows of the tree view up to the capacity."`
+	Bare            bool     `help:"linear with input_ids, attention_mask and labels alone."`
+}
+
+// body is the form as POST /v1/exports takes it.
+func (f formFlags) body(body map[string]any) error {
+	body["views"], body["arguments"], body["reasoning"], body["normalisation"] = f.View, f.Arguments, f.Reasoning, f.Normalisation
+	body["capacity"], body["max_length"], body["too_long"], body["divide"] = f.Capacity, f.MaxLength, f.TooLong, f.Divide
+	body["pad_tree"], body["bare"] = f.PadTree, f.Bare
+	for name, path := range map[string]string{"tokenizer": f.Tokenizer, "template": f.Template} {
+		if path == "" {
+			continue
+		}
+		whole, err := filepath.Abs(path) // the server may stand in another folder
+		if err != nil {
+			return err
+		}
+		body[name] = whole
+	}
+	if f.Date != "" {
+		body["date"] = f.Date
+	}
+	if f.TemplateOptions != "" {
+		var options map[string]any
+		if err := json.Unmarshal([]byte(f.TemplateOptions), &options); err != nil {
+			return relabel.Errorf(relabel.CodeInvalid, "must be a JSON object").On("--template-options").Because(err)
+		}
+		body["template_options"] = options
+	}
+	return nil
 }
 
 // Run starts the export and waits for its end.
@@ -40,7 +95,16 @@ func (c *exportStart) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		body := map[string]any{"run": run.ID, "iteration": c.Iteration, "aggregated": c.Aggregated, "submitted": c.Submitted, "resolved": c.Resolved, "view": c.View}
+		body := map[string]any{"run": run.ID, "iteration": c.Iteration, "aggregated": c.Aggregated, "submitted": c.Submitted, "resolved": c.Resolved, "agreement": c.Agreement}
+		if len(c.EndReason) > 0 {
+			body["end_reasons"] = c.EndReason
+		}
+		if c.Destination != "" {
+			body["destination"] = c.Destination
+		}
+		if err := c.body(body); err != nil {
+			return err
+		}
 		if c.LabelPolicy != "" {
 			body["label_policy"] = c.LabelPolicy
 		}
@@ -63,7 +127,7 @@ func (c *exportStart) Run(ctx context.Context) error {
 // process does.
 func (c *exportStart) build(ctx context.Context, cl *client, id relabel.ID) (e relabel.Export, err error) {
 	if cl.here != nil {
-		stop, err := startExports(ctx, cl.here, c.exportsFolder())
+		stop, err := startExports(ctx, cl.here, c.Data)
 		if err != nil {
 			return e, err
 		}
@@ -86,6 +150,8 @@ func watchExport(ctx context.Context, cl *client, id relabel.ID) (relabel.Export
 			return e, nil
 		case relabel.ExportFailed:
 			return e, relabel.Errorf(relabel.CodeInternal, "the export failed: %s", e.Failure)
+		case relabel.ExportCancelled:
+			return e, relabel.Errorf(relabel.CodeConflict, "the export was cancelled")
 		}
 		select {
 		case <-ctx.Done():
@@ -99,11 +165,11 @@ func watchExport(ctx context.Context, cl *client, id relabel.ID) (relabel.Export
 func printExport(e relabel.Export) error {
 	switch e.State {
 	case relabel.ExportDone:
-		fmt.Printf("%s  %s: %d rows in %s\n", e.ID, e.State, e.Rows, e.Directory)
+		fmt.Printf("%s  %s: %d labelled states as %s in %s\n", e.ID, e.State, e.Rows, viewWords(e.Form.Views), e.Directory)
 	case relabel.ExportFailed:
 		fmt.Printf("%s  %s: %s\n", e.ID, e.State, e.Failure)
 	default:
-		fmt.Printf("%s  %s\n", e.ID, e.State)
+		fmt.Printf("%s  %s\n", e.ID, stateOf(e))
 	}
 	for _, reason := range slices.Sorted(maps.Keys(e.LeftOut)) {
 		fmt.Printf("  left out: %d × %s\n", e.LeftOut[reason], reason)
@@ -111,9 +177,9 @@ func printExport(e relabel.Export) error {
 	if len(e.Files) == 0 {
 		return nil
 	}
-	t := newTable("FILE", "ROWS", "BYTES", "SHA-256")
+	t := newTable("FILE", "ROWS", "TOKENS", "SUPERVISED", "BYTES", "SHA-256")
 	for _, f := range e.Files {
-		t.row(f.Path, f.Rows, f.Bytes, f.SHA256)
+		t.row(f.Path, f.Rows, f.Tokens, f.SupervisedTokens, f.Bytes, f.SHA256)
 	}
 	return t.print()
 }
@@ -132,13 +198,13 @@ func (c *exportList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("ID", "RUN", "ITERATIONS", "VIEW", "ROWS", "STATE", "FOLDER", "FAILURE")
+		t := newTable("ID", "RUN", "ITERATIONS", "VIEWS", "STATES", "STATE", "WHERE", "FAILURE")
 		for _, e := range exports {
 			name := e.Selection.RunID.String()
 			if run := find(runs, func(r relabel.Run) bool { return r.ID == e.Selection.RunID }); run != nil {
 				name = run.Name
 			}
-			t.row(e.ID, name, iterationsIn(e.Selection), e.View, e.Rows, e.State, e.Directory, oneLine(e.Failure))
+			t.row(e.ID, name, iterationsIn(e.Selection), viewWords(e.Form.Views), e.Rows, stateOf(e), e.Directory, oneLine(e.Failure))
 		}
 		return t.print()
 	})
@@ -174,5 +240,64 @@ func (c *exportShow) Run(ctx context.Context) error {
 			return err
 		}
 		return printExport(e)
+	})
+}
+
+// viewWords lists views.
+func viewWords(views []relabel.View) string {
+	var words []string
+	for _, v := range views {
+		words = append(words, string(v))
+	}
+	return strings.Join(words, ", ")
+}
+
+// stateOf says how far an export is.
+func stateOf(e relabel.Export) string {
+	if e.State == relabel.ExportRunning && e.Parts > 0 {
+		return fmt.Sprintf("%s, %d of %d parts", e.State, e.PartsDone, e.Parts)
+	}
+	return string(e.State)
+}
+
+// exportCancel is `relabel export cancel ID`.
+type exportCancel struct {
+	clientFlags
+	ID string `arg:"" help:"Id of the export."`
+}
+
+// Run cancels an export.
+func (c *exportCancel) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		id, err := relabel.ParseID("export", c.ID)
+		if err != nil {
+			return err
+		}
+		var e relabel.Export
+		if err := cl.post(ctx, "/v1/exports/"+id.String()+"/cancel", nil, &e); err != nil {
+			return err
+		}
+		return printExport(e)
+	})
+}
+
+// exportDelete is `relabel export delete ID`.
+type exportDelete struct {
+	clientFlags
+	ID string `arg:"" help:"Id of the export."`
+}
+
+// Run deletes an export.
+func (c *exportDelete) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		id, err := relabel.ParseID("export", c.ID)
+		if err != nil {
+			return err
+		}
+		if err := cl.call(ctx, http.MethodDelete, "/v1/exports/"+id.String(), nil, nil); err != nil {
+			return err
+		}
+		fmt.Printf("%s is deleted\n", id)
+		return nil
 	})
 }

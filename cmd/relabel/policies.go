@@ -30,6 +30,7 @@ type policyAdd struct {
 	MaxTokens   int      `help:"Of one answer. Default: the server's."`
 	policyLimitFlags
 	policyPriceFlags
+	policyTokenFlags
 }
 
 // policyLimitFlags bound a policy's use, in each worker process at each address.
@@ -53,13 +54,19 @@ type policyPriceFlags struct {
 	CacheMarkers string   `default:"none" enum:"none,anthropic" help:"How requests mark what the server is to cache: ${enum}. Most servers need none."`
 }
 
+// policyTokenFlags say what the model's ids and its template are, for exports.
+type policyTokenFlags struct {
+	Tokenizer    string `placeholder:"DIR" help:"Folder with the model's tokenizer.json and tokenizer_config.json, on the machines that build exports."`
+	ChatTemplate string `placeholder:"FILE" help:"Another chat template than the folder's own."`
+}
+
 // Run registers the policy.
 func (c *policyAdd) Run(ctx context.Context) error {
 	p := relabel.Policy{
 		Name: c.Name, BaseURL: c.BaseURL, Replicas: c.Replica, Model: c.Model, Server: relabel.ServerKind(c.ServerKind),
 		ToolFormat: relabel.ToolFormat(c.ToolFormat), Secret: c.Secret,
 		Sampling: relabel.Sampling{Temperature: c.Temperature, TopP: c.TopP, MaxTokens: c.MaxTokens},
-		Limits:   c.limits(),
+		Limits:   c.limits(), Tokenizer: c.Tokenizer, ChatTemplate: c.ChatTemplate,
 	}
 	if c.CacheMarkers != "none" {
 		p.CacheMarkers = relabel.CacheMarkers(c.CacheMarkers)
@@ -114,6 +121,12 @@ func policyBody(p relabel.Policy) map[string]any {
 	}
 	if p.CacheMarkers != relabel.CacheMarkersNone {
 		body["cache_markers"] = p.CacheMarkers
+	}
+	if p.Tokenizer != "" {
+		body["tokenizer"] = p.Tokenizer
+	}
+	if p.ChatTemplate != "" {
+		body["chat_template"] = p.ChatTemplate
 	}
 	return body
 }

@@ -100,7 +100,7 @@ func (d *demo) export(ctx context.Context, run relabel.Run) (relabel.Export, err
 		return *old, nil
 	}
 	var e relabel.Export
-	body := map[string]any{"run": run.ID, "view": "messages", "aggregated": true, "submitted": true}
+	body := map[string]any{"run": run.ID, "aggregated": true, "submitted": true}
 	if err := d.client.post(ctx, "/v1/exports", body, &e); err != nil {
 		return e, err
 	}

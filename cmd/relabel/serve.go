@@ -91,7 +91,10 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 			return answered(ctx, c, host)
 		}
 	}
-	site := newSite(siteConfig{db: db, ready: ready, token: !isLoopback(f.Listen), log: details, metrics: m})
+	site, err := newSite(siteConfig{db: db, data: f.Data, ready: ready, token: !isLoopback(f.Listen), log: details, metrics: m})
+	if err != nil {
+		return err
+	}
 	return f.serve(ctx, listener, site, log, func(ctx context.Context, c *client) error { return use(ctx, c, host) })
 }
 

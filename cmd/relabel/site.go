@@ -16,6 +16,7 @@ import (
 // siteConfig is what the REST interface and the viewer are made of.
 type siteConfig struct {
 	db    *database
+	data  string                               // folder of the exports
 	ready func(context.Context) []server.Check // nil where this process does not work
 	token bool                                 // demand a bearer token
 	log   zerolog.Logger
@@ -24,7 +25,11 @@ type siteConfig struct {
 }
 
 // newSite joins the REST interface and the viewer.
-func newSite(c siteConfig) http.Handler {
+func newSite(c siteConfig) (http.Handler, error) {
+	exporter, err := newExporter(c.db, c.data, c.log)
+	if err != nil {
+		return nil, err
+	}
 	all := &overviews{ask: c.db.Overview}
 	c.metrics.registry.MustRegister(all)
 	return server.New(server.Config{
@@ -39,9 +44,10 @@ func newSite(c siteConfig) http.Handler {
 		Pages:          web.New(web.Config{Store: c.db.Store, Log: c.log}),
 		Metrics:        c.metrics.handler(),
 		Overview:       all.get,
+		Exports:        exporter,
 		Log:            c.log,
 		Version:        version,
-	})
+	}), nil
 }
 
 // prepareRun fills in a run's defaults and refuses what cannot be run.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -134,14 +133,17 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 		Slots: slots, Room: there.check, Log: log, Observe: m.ofRollouts()})
 	m.registry.MustRegister(rollouts{mix.Activity}, engines{host})
 	labels := newLabeller(db, f.Lease, policies, me.Name, log)
-	exporter := shard.NewExporter(shard.Config{Store: db.Store, Root: exportsBelow(data), Log: log, Version: version})
+	exporter, err := newExporter(db, data, log)
+	if err != nil {
+		return nil, err
+	}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
 	river.AddWorker(workers, shard.NewWorker(exporter))
 	river.AddWorker(workers, newTeller(db, f.secretFlags, log))
 	labeller.AddWorkers(workers, labels)
-	client, err := newQueue(db.Store, me.Name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},
-		"export": {MaxWorkers: 1}, "label": {MaxWorkers: labelsAtOnce}, "webhook": {MaxWorkers: webhooksAtOnce}})
+	client, err := newQueue(db.Store, me.Name, workers, exportQueues(exporter, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},
+		"label": {MaxWorkers: labelsAtOnce}, "webhook": {MaxWorkers: webhooksAtOnce}}))
 	if err != nil {
 		return nil, err
 	}
@@ -190,22 +192,6 @@ func (f workFlags) newWorker(host *fleet.Fleet) relabel.Worker {
 	}
 	return relabel.Worker{Name: newOwner(), Machine: machine, Process: os.Getpid(), DockerHosts: host.Names(),
 		Rollouts: f.Rollouts, Ahead: f.Ahead, Version: version}
-}
-
-// startExports takes exports alone from the queue, for a command without a server.
-func startExports(ctx context.Context, db *database, exports string) (stop func() error, err error) {
-	workers := river.NewWorkers()
-	river.AddWorker(workers, shard.NewWorker(shard.NewExporter(shard.Config{Store: db.Store, Root: exports, Log: quietLog(), Version: version})))
-	client, err := newQueue(db.Store, newOwner(), workers, map[string]river.QueueConfig{"export": {MaxWorkers: 1}})
-	if err != nil {
-		return nil, err
-	}
-	stop = func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutPatience)
-		defer cancel()
-		return client.StopAndCancel(ctx)
-	}
-	return stop, client.Start(context.WithoutCancel(ctx))
 }
 
 // recover requeues what dead workers left. Processes of this machine that are dead each
@@ -281,8 +267,3 @@ func newWorld(host *fleet.Fleet, policies *policies) mixer.World {
 		Policy: policies.open,
 	}
 }
-
-// exportsFolder is where exports are written.
-func (f databaseFlags) exportsFolder() string { return exportsBelow(f.Data) }
-
-func exportsBelow(data string) string { return filepath.Join(data, "exports") }

@@ -9,8 +9,13 @@ const fileTokens = 24_000_000
 // and are a multiple of it, the same number of rows in each, one more in the first ones.
 // There are files without a row where there are more files than rows.
 func Deal(rows int, tokens int64, dataParallel int) []int {
-	d := int64(max(dataParallel, 1))
-	files := make([]int, d*max(1, (tokens+d*fileTokens-1)/(d*fileTokens)))
+	return Split(rows, int(1+(tokens-1)/fileTokens), dataParallel)
+}
+
+// Split deals rows to at least so many files, one at least, a multiple of dataParallel.
+func Split(rows, least, dataParallel int) []int {
+	d := max(dataParallel, 1)
+	files := make([]int, max(d, (least+d-1)/d*d))
 	for i := range files {
 		files[i] = rows / len(files)
 		if i < rows%len(files) {

@@ -31,6 +31,7 @@ type Layout struct {
 	LossMask string   // relabel.loss_mask, how loss_mask is aligned: token, rolled-1 or none
 	Infix    string   // stands in names before .parquet: "" or ".idx"
 	First    int      // number of the first file
+	Step     int      // from one file's number to the next one's; 0: 1
 	Without  []string // columns of the row type that the files do not have
 	Page     int      // bytes of a column's page, before compression; 0: 8 MiB
 }
@@ -124,6 +125,19 @@ func (w *Writer[R]) EndFile() error {
 	return w.closeFile()
 }
 
+// Path is that of the next file that is begun.
+func (w *Writer[R]) Path() string {
+	number := w.layout.First + max(w.layout.Step, 1)*len(w.files)
+	return path.Join(w.layout.View, fmt.Sprintf("%05d%s.parquet", number, w.layout.Infix))
+}
+
+// Skip takes a file for written that is there from an earlier try: the next one gets the
+// number after it. No file may be open.
+func (w *Writer[R]) Skip(f File) { w.files = append(w.files, f) }
+
+// Files are the finished ones.
+func (w *Writer[R]) Files() []File { return w.files }
+
 // makeRoom ends the row group, and the file, that the next row would make too large.
 // Size counts pages that wait uncompressed, so it is never less than what will be there.
 func (w *Writer[R]) makeRoom(size int64) error {
@@ -146,7 +160,7 @@ func (w *Writer[R]) makeRoom(size int64) error {
 
 // open begins the next file.
 func (w *Writer[R]) open() error {
-	name := path.Join(w.layout.View, fmt.Sprintf("%05d%s.parquet", w.layout.First+len(w.files), w.layout.Infix))
+	name := w.Path()
 	out, err := create(filepath.Join(w.root, filepath.FromSlash(name)))
 	if err != nil {
 		return err

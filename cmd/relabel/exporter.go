@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/riverqueue/river"
+	"github.com/rs/zerolog"
+
+	"relabel/shard"
+	"relabel/store"
+)
+
+// newExporter returns what builds exports in the data folder, and reads them.
+func newExporter(db *database, data string, log zerolog.Logger) (*shard.Exporter, error) {
+	root := filepath.Join(data, "exports")
+	folder, err := shard.FolderID(root)
+	if err != nil {
+		return nil, err
+	}
+	return shard.NewExporter(shard.Config{Store: db.Store, Root: root, FolderID: folder, Log: log, Version: version}), nil
+}
+
+// exportQueues adds the queues that x takes steps from, one at a time each: those for its
+// own folder and those for buckets.
+func exportQueues(x *shard.Exporter, queues map[string]river.QueueConfig) map[string]river.QueueConfig {
+	queues[store.ExportQueue("")] = river.QueueConfig{MaxWorkers: 1}
+	queues[store.ExportQueue(x.FolderID)] = river.QueueConfig{MaxWorkers: 1}
+	return queues
+}
+
+// startExports takes exports alone from the queue, for a command without a server.
+func startExports(ctx context.Context, db *database, data string) (stop func() error, err error) {
+	exporter, err := newExporter(db, data, quietLog())
+	if err != nil {
+		return nil, err
+	}
+	workers := river.NewWorkers()
+	river.AddWorker(workers, shard.NewWorker(exporter))
+	client, err := newQueue(db.Store, newOwner(), workers, exportQueues(exporter, map[string]river.QueueConfig{}))
+	if err != nil {
+		return nil, err
+	}
+	stop = func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutPatience)
+		defer cancel()
+		return client.StopAndCancel(ctx)
+	}
+	return stop, client.Start(context.WithoutCancel(ctx))
+}

@@ -1,0 +1,134 @@
+package shard
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"relabel"
+)
+
+// finish writes what is of the whole export, manifest.json last of all, and moves it to
+// done.
+func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
+	begin := time.Now()
+	scratch, err := newScratch(x.Root, e.ID)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, scratch.remove()) }()
+	sum, files, err := x.gather(ctx, e, scratch)
+	if err != nil {
+		return err
+	}
+	if sum.States == 0 {
+		return emptyExport(sum.LeftOut)
+	}
+	run, err := x.Store.FindRun(ctx, e.Selection.RunID)
+	if err != nil {
+		return err
+	}
+	m := newManifest(run, e, sum, files)
+	if err := writeWhole(scratch, run, sum, m); err != nil {
+		return folderError(err)
+	}
+	at, err := x.place(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = closeAfter(err, at) }()
+	e.Files = nil
+	for _, name := range []string{leftOutName, readmeName, manifestName} {
+		f, err := describeFile(scratch.path(name), name)
+		if err != nil {
+			return folderError(err)
+		}
+		e.Files = append(e.Files, f)
+	}
+	for _, name := range []string{leftOutName, readmeName} {
+		if err := at.put(ctx, name, scratch.path(name)); err != nil {
+			return err
+		}
+	}
+	if err := at.publish(ctx, scratch.path(manifestName)); err != nil {
+		return err
+	}
+	e.Rows, e.LeftOut, e.Directory = sum.States, sum.LeftOut, at.directory()
+	x.Log.Info().Stringer("export", e.ID).Int("states", e.Rows).Dur("took", time.Since(begin)).Msg("export done")
+	return x.Store.FinishExport(ctx, e)
+}
+
+// gather sums the parts up, and writes their lines of what was left out one after the
+// other.
+func (x *Exporter) gather(ctx context.Context, e relabel.Export, scratch *scratch) (sum summary, files []relabel.ExportFile, err error) {
+	sum = summary{LeftOut: map[string]int{}, Views: map[relabel.View]viewFigures{}}
+	left, err := os.Create(scratch.path(leftOutName))
+	if err != nil {
+		return sum, nil, folderError(err)
+	}
+	defer func() { err = errors.Join(err, folderError(errors.Join(left.Sync(), left.Close()))) }()
+	for part, err := range x.Store.ExportParts(ctx, e.ID) {
+		if err == nil {
+			err = sum.merge(part.Summary)
+		}
+		if err == nil {
+			_, err = left.Write(part.LeftOut)
+			err = folderError(err)
+		}
+		if err != nil {
+			return sum, nil, err
+		}
+		files = append(files, part.Files...)
+	}
+	return sum, files, nil
+}
+
+// emptyExport refuses a data set without a row: a trainer would find out hours later.
+func emptyExport(left map[string]int) error {
+	if len(left) == 0 {
+		return relabel.Errorf(relabel.CodeConflict, "there is no labelled state in these iterations")
+	}
+	return relabel.Errorf(relabel.CodeConflict, "every labelled state was left out: %s", countsText(left))
+}
+
+// writeWhole writes README.md and manifest.json into the scratch folder.
+func writeWhole(scratch *scratch, run relabel.Run, sum summary, m Manifest) error {
+	var readme bytes.Buffer
+	if err := writeReadme(&readme, run, sum, m); err != nil {
+		return err
+	}
+	manifest, err := m.encode()
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeFile(scratch.path(readmeName), readme.Bytes()), writeFile(scratch.path(manifestName), manifest))
+}
+
+func describeFile(local, name string) (relabel.ExportFile, error) {
+	f, err := os.Open(local)
+	if err != nil {
+		return relabel.ExportFile{}, err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	n, err := io.Copy(hash, f)
+	return relabel.ExportFile{Path: name, SHA256: hex.EncodeToString(hash.Sum(nil)), Bytes: n}, err
+}
+
+// countsText writes counts by reason, in the order of the reasons.
+func countsText(counts map[string]int) string {
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d × %s", counts[reason], reason))
+	}
+	return strings.Join(parts, ", ")
+}

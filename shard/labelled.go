@@ -1,0 +1,152 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"relabel"
+	"relabel/shard/render"
+	"relabel/shard/tree"
+)
+
+// labelled is a trajectory with what leaves of it: all views are written of the same
+// labels.
+type labelled struct {
+	relabel.ExportTrajectory
+	keep    map[int][]float32 // the labels that leave, by turn, with the weights of their tokens; nil without a tokenizer
+	roots   []*tree.Root
+	special int // texts of special tokens in its messages
+	left    []leftOutLine
+}
+
+// kept returns the turn of the i-th label that leaves, from 0.
+func (l *labelled) kept(i int) int {
+	return slices.Sorted(maps.Keys(l.keep))[i]
+}
+
+// labeller says what leaves of trajectories.
+type labeller struct {
+	run     relabel.Run
+	sel     relabel.ExportSelection
+	form    relabel.ExportForm
+	student *render.Student // nil without a view of tokens
+}
+
+// label says what leaves of a trajectory, and why the rest does not.
+func (b *labeller) label(tr relabel.ExportTrajectory) (*labelled, error) {
+	l := &labelled{ExportTrajectory: tr, keep: map[int][]float32{}}
+	if reason := leaveTrajectory(b.sel, tr); reason != "" {
+		l.left = append(l.left, leftOutLine{Reason: reason, Trajectory: tr.Trajectory.ID, InstanceID: tr.Task.InstanceID,
+			States: len(tr.Turns), Detail: string(tr.Trajectory.Failure)})
+		return l, nil
+	}
+	for i, turn := range tr.Turns {
+		if turn.T != i+1 {
+			return nil, fmt.Errorf("trajectory %s: turn %d stands where turn %d should", tr.Trajectory.ID, turn.T, i+1)
+		}
+		reason, detail := leaveLabel(turn.Label)
+		if reason == "" {
+			reason = leaveAgreement(b.sel.Agreement, turn)
+		}
+		if reason != "" {
+			l.leave(turn.T, reason, detail)
+		} else {
+			l.keep[turn.T] = nil
+		}
+	}
+	if b.student == nil || len(l.keep) == 0 {
+		return l, nil
+	}
+	return l, b.grow(l)
+}
+
+// leave leaves out the label of a turn.
+func (l *labelled) leave(t int, reason Reason, detail string) {
+	delete(l.keep, t)
+	l.left = append(l.left, leftOutLine{Reason: reason, Trajectory: l.Trajectory.ID, InstanceID: l.Task.InstanceID, Turn: &t, States: 1, Detail: detail})
+}
+
+// grow makes the token trees of the labels that leave.
+func (b *labeller) grow(l *labelled) error {
+	turns, err := b.tokens(l)
+	if err != nil {
+		return err
+	}
+	origin := tree.Origin{Trajectory: l.Trajectory.ID.String(), Iteration: l.Iteration.Number}
+	if l.Iteration.Beta != nil {
+		beta := float32(*l.Iteration.Beta)
+		origin.Beta = &beta
+	}
+	roots, err := tree.Build(tree.Trajectory{Origin: origin, Turns: turns}, tree.Normalisation(b.form.Normalisation))
+	if err != nil {
+		return err
+	}
+	for _, r := range roots {
+		fitted, over := r.Fit(b.form.MaxLength, b.form.TooLong == relabel.CutTooLong)
+		for _, t := range over {
+			l.leave(t, TooLong, fmt.Sprintf("over %d tokens", b.form.MaxLength))
+		}
+		if fitted == nil {
+			continue
+		}
+		l.roots = append(l.roots, fitted)
+		for s := range fitted.Spans {
+			l.keep[s.Turn] = s.Weights
+		}
+	}
+	return nil
+}
+
+// tokens renders every state and every label that leaves. What cannot be rendered is left
+// out.
+func (b *labeller) tokens(l *labelled) ([]tree.Turn, error) {
+	c := b.student.Converse(b.run.Prompts.Opening(l.Task), b.run.Prompts.Tools)
+	turns := make([]tree.Turn, len(l.Turns))
+	for i, turn := range l.Turns {
+		turns[i] = tree.Turn{T: turn.T, ByTeacher: turn.Executor == relabel.Teacher, Weight: 1}
+		_, wanted := l.keep[turn.T]
+		err := b.fill(c, &turns[i], turn, wanted)
+		var refusal *render.Refusal
+		switch {
+		case errors.As(err, &refusal) && wanted:
+			l.leave(turn.T, Reason(refusal.Reason), refusal.Detail)
+		case err != nil && !errors.As(err, &refusal):
+			return nil, err
+		}
+		c.Advance(turn)
+	}
+	l.special = c.Special
+	return turns, nil
+}
+
+// fill gives a turn the ids of its state and, where it is wanted, of its label.
+func (b *labeller) fill(c *render.Conversation, to *tree.Turn, turn relabel.Turn, wanted bool) error {
+	if wanted && turn.Label.PromptTokenIDs != nil && turn.Label.TokenIDs != nil { // the student's own: never encoded again
+		return b.serve(to, *turn.Label)
+	}
+	prompt, state, err := c.Prompt()
+	if err != nil {
+		return err
+	}
+	to.State = prompt[:state:state]
+	if !wanted {
+		return nil
+	}
+	if to.Answer, err = c.Label(turn.Label.Message.Canonical(turn.T)); err == nil {
+		to.Prompt, to.Labelled = prompt, true
+	}
+	return err
+}
+
+// serve takes the ids that the student's server gave.
+func (b *labeller) serve(to *tree.Turn, label relabel.Action) error {
+	if n := len(label.TokenIDs); n == 0 || label.TokenIDs[n-1] != b.student.StopID {
+		return &render.Refusal{Reason: render.NoStop, Detail: "its server gave ids that do not end with the stop token"}
+	}
+	to.Prompt, to.Answer, to.Labelled, to.Served = label.PromptTokenIDs, label.TokenIDs, true, true
+	state := b.student.WithoutHeader(label.PromptTokenIDs)
+	to.State = label.PromptTokenIDs[:state:state]
+	return nil
+}

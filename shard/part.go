@@ -1,0 +1,158 @@
+package shard
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"relabel"
+	"relabel/shard/parquet"
+	"relabel/shard/render"
+)
+
+// buildPart writes the files of one part. Those that an earlier try finished are there
+// already.
+func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) (err error) {
+	part, err := x.Store.FindExportPart(ctx, e.ID, number)
+	if err != nil || part.Done {
+		return err
+	}
+	run, err := x.Store.FindRun(ctx, e.Selection.RunID)
+	if err != nil {
+		return err
+	}
+	b := &labeller{run: run, sel: e.Selection, form: e.Form}
+	if e.Form.Tokens() {
+		if b.student, err = render.Open(e.Form); err != nil {
+			return err
+		}
+	}
+	all, err := x.labelAll(ctx, e, part, b)
+	if err != nil {
+		return err
+	}
+	out, err := x.newOutput(ctx, e, part)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.close()) }()
+	figures, err := out.write(ctx, b, all)
+	if err != nil {
+		return err
+	}
+	summary, err := json.Marshal(summarize(b, all, figures))
+	if err != nil {
+		return err
+	}
+	var left bytes.Buffer
+	for _, l := range all {
+		if err := writeLeftOut(&left, l.left); err != nil {
+			return err
+		}
+	}
+	return x.Store.FinishExportPart(ctx, e.ID, number, summary, left.Bytes())
+}
+
+// labelAll reads the trajectories of a part and says what leaves of each, some at once.
+func (x *Exporter) labelAll(ctx context.Context, e relabel.Export, part relabel.ExportPart, b *labeller) ([]*labelled, error) {
+	all := make([]*labelled, len(part.Trajectories))
+	work, working := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	next := 0
+	for tr, err := range x.Store.ExportTrajectories(working, e.Selection, part) {
+		if err != nil {
+			return nil, errors.Join(work.Wait(), err)
+		}
+		at := next
+		next++
+		work.Go(func() (err error) {
+			all[at], err = b.label(tr)
+			return err
+		})
+	}
+	return all, work.Wait()
+}
+
+// output is where the files of a part go: built in a folder of this try, then put into
+// the export's place.
+type output struct {
+	exporter *Exporter
+	export   relabel.Export
+	part     relabel.ExportPart
+	at       place
+	scratch  *scratch
+	done     map[string]parquet.File // by path: what an earlier try finished
+}
+
+func (x *Exporter) newOutput(ctx context.Context, e relabel.Export, part relabel.ExportPart) (*output, error) {
+	at, err := x.place(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	o := &output{exporter: x, export: e, part: part, at: at, done: map[string]parquet.File{}}
+	for _, f := range part.Files {
+		size, err := at.size(ctx, f.Path)
+		if err != nil {
+			return nil, closeAfter(err, at)
+		}
+		if size == f.Bytes {
+			o.done[f.Path] = parquet.File(f)
+		}
+	}
+	o.scratch, err = newScratch(x.Root, e.ID)
+	if err != nil {
+		return nil, closeAfter(err, at)
+	}
+	return o, nil
+}
+
+// put takes a file that was built in scratch.
+func (o *output) put(ctx context.Context, f relabel.ExportFile) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := o.at.put(ctx, f.Path, o.scratch.path(f.Path)); err != nil {
+		return err
+	}
+	_ = os.Remove(o.scratch.path(f.Path)) // a folder's put has renamed it
+	return o.exporter.Store.SaveExportFile(ctx, o.export.ID, o.part.Number, f)
+}
+
+func (o *output) close() error { return closeAfter(o.scratch.remove(), o.at) }
+
+// write writes all views of the part.
+func (o *output) write(ctx context.Context, b *labeller, all []*labelled) (map[relabel.View]viewFigures, error) {
+	f := o.export.Form
+	v := tokenViews{Capacity: f.Capacity, Longest: f.MaxLength, Bare: f.Bare, Pad: f.PadTree, DataParallel: f.Divide, Version: o.exporter.Version}
+	p := part{Number: o.part.Number, First: o.part.Number, Step: o.export.Parts, Done: o.done,
+		Put: func(f parquet.File) error { return o.put(ctx, relabel.ExportFile(f)) }}
+	if b.student != nil {
+		v.PadID = b.student.PadID
+	}
+	for _, l := range all {
+		p.Roots = append(p.Roots, l.roots...)
+	}
+	figures := map[relabel.View]viewFigures{}
+	for _, view := range f.Views {
+		if view == relabel.ViewMessages {
+			m, err := writeMessages(o.scratch.dir, b.run, f, v.Version, all, p)
+			if err != nil {
+				return nil, folderError(err)
+			}
+			figures[view] = m
+			continue
+		}
+		v.Views = []string{string(view)}
+		written, err := v.write(o.scratch.dir, p)
+		if err != nil {
+			return nil, folderError(err)
+		}
+		figures[view] = written[string(view)]
+	}
+	return figures, nil
+}

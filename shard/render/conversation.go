@@ -1,0 +1,167 @@
+package render
+
+import (
+	"strings"
+
+	"relabel"
+	"relabel/shard/template"
+)
+
+// Conversation is a trajectory as the student's template sees it, which grows turn by
+// turn. It is for one goroutine.
+type Conversation struct {
+	student *Student
+	tools   template.Value
+
+	messages []template.Value // as decoded, without guards
+	guarded  *template.List   // with them
+	guard    rune
+	broken   error // why no state from here on can be rendered
+
+	prompt *rendered // st with the header; nil until it is rendered
+
+	encoder encoder
+	// Special counts the texts of special tokens in the messages so far, labels too.
+	Special int
+}
+
+// Converse begins a conversation with the prompt x and the tools.
+func (s *Student) Converse(opening []relabel.Message, tools []relabel.Tool) *Conversation {
+	c := &Conversation{student: s, guard: firstGuard, guarded: template.NewList(), encoder: newEncoder(s)}
+	if len(tools) > 0 {
+		c.tools, c.broken = template.DecodeJSON(relabel.AppendTools(nil, tools))
+	}
+	for _, m := range opening {
+		c.add(m)
+	}
+	return c
+}
+
+// Advance makes st+1 of st (eq. 7).
+func (c *Conversation) Advance(turn relabel.Turn) {
+	for _, m := range relabel.AppendTurn(nil, turn) {
+		c.add(m)
+	}
+}
+
+// add adds a message of a state.
+func (c *Conversation) add(m relabel.Message) {
+	c.prompt = nil
+	v, err := c.student.message(m)
+	if err != nil {
+		if c.broken == nil {
+			c.broken = err
+		}
+		return
+	}
+	c.messages = append(c.messages, v)
+	if !holds(v, c.guard) {
+		c.guarded.Append(c.student.specials.guard(v, c.guard, &c.Special))
+		return
+	}
+	c.changeGuard(v)
+}
+
+// changeGuard takes a guard that neither the messages nor v hold.
+func (c *Conversation) changeGuard(v template.Value) {
+	all := template.NewList(append(c.messages[:len(c.messages):len(c.messages)], v)...)
+	for c.guard++; holds(all, c.guard); c.guard++ {
+		if c.guard == lastGuard {
+			c.broken = refuse(GuardEscaped, "the messages hold every character of private use")
+			return
+		}
+	}
+	c.Special, c.prompt = 0, nil
+	c.guarded = template.NewList()
+	for _, m := range c.messages {
+		c.guarded.Append(c.student.specials.guard(m, c.guard, &c.Special))
+	}
+}
+
+// Prompt returns the ids of st with the header of the turn to come, as many ids as the
+// student is given when it is asked to act, and how many of them are st without the
+// header, which is 0 where the rendering of st alone is no beginning of that. What the
+// template cannot render is a *Refusal.
+func (c *Conversation) Prompt() (ids []int32, state int, err error) {
+	if c.broken != nil {
+		return nil, 0, c.broken
+	}
+	prompt, err := c.renderPrompt()
+	if err != nil {
+		return nil, 0, err
+	}
+	ids = c.encoder.encode(prompt)
+	return ids, c.student.WithoutHeader(ids), nil
+}
+
+// Label returns the ids of ãt, up to and with its stop token: what the rendering of
+// st ⊕ ãt adds to that of st with the header. A label that cannot be rendered as one is a
+// *Refusal.
+func (c *Conversation) Label(label relabel.Message) ([]int32, error) {
+	if c.broken != nil {
+		return nil, c.broken
+	}
+	v, err := c.student.message(label)
+	if err != nil {
+		return nil, err
+	}
+	if holds(v, c.guard) {
+		c.changeGuard(v)
+	}
+	prompt, err := c.renderPrompt()
+	if err != nil {
+		return nil, err
+	}
+	whole, err := c.render(with(c.guarded, c.student.specials.guard(v, c.guard, &c.Special)), false)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.student.answer(prompt, whole)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.student.checkReasoning(label, answer); err != nil {
+		return nil, err
+	}
+	return c.encoder.encode(answer), nil
+}
+
+func (c *Conversation) renderPrompt() (rendered, error) {
+	if c.prompt == nil {
+		prompt, err := c.render(c.guarded, true)
+		if err != nil {
+			return rendered{}, err
+		}
+		c.prompt = &prompt
+	}
+	return *c.prompt, nil
+}
+
+func (c *Conversation) render(messages *template.List, header bool) (rendered, error) {
+	r, err := c.student.render(messages, c.tools, header, c.guard)
+	if err == nil && strings.Contains(r.text, escaped(c.guard)) {
+		err = refuse(GuardEscaped, "the template escapes what is not ASCII")
+	}
+	return r, err
+}
+
+func with(list *template.List, v template.Value) *template.List {
+	longer := template.NewList()
+	for i := range list.Len() {
+		longer.Append(list.At(i))
+	}
+	longer.Append(v)
+	return longer
+}
+
+func hasSuffix(ids, suffix []int32) bool {
+	if len(ids) < len(suffix) {
+		return false
+	}
+	for i, id := range ids[len(ids)-len(suffix):] {
+		if id != suffix[i] {
+			return false
+		}
+	}
+	return true
+}

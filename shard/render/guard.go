@@ -1,0 +1,173 @@
+package render
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"relabel/shard/template"
+	"relabel/shard/token"
+)
+
+// Text of a special token inside a message is data, not a token. It is broken up by a
+// character of private use, the guard, before the template sees it, and mended after: so
+// it is known which occurrences the template wrote itself and which it was given.
+
+// The guards: the first is that of conversations that do not hold it.
+const (
+	firstGuard = '\ue001'
+	lastGuard  = '\uf8ff'
+)
+
+// specials finds special tokens in texts.
+type specials struct {
+	byFirst [256][]special // by the first byte, longest first
+	alone   bool           // none is matched together with what is around it
+}
+
+type special struct {
+	text string
+	id   int32
+}
+
+func newSpecials(t *token.Tokenizer) *specials {
+	s := &specials{alone: true}
+	for _, a := range t.Special() {
+		s.alone = s.alone && !a.SingleWord && !a.LStrip && !a.RStrip && !a.Normalized
+		at := &s.byFirst[a.Content[0]]
+		*at = append(*at, special{a.Content, a.ID})
+	}
+	for _, at := range s.byFirst {
+		sort.SliceStable(at, func(a, b int) bool { return len(at[a].text) > len(at[b].text) })
+	}
+	return s
+}
+
+// at returns the longest special token that text begins with.
+func (s *specials) at(text string) (special, bool) {
+	if text == "" {
+		return special{}, false
+	}
+	for _, candidate := range s.byFirst[text[0]] {
+		if strings.HasPrefix(text, candidate.text) {
+			return candidate, true
+		}
+	}
+	return special{}, false
+}
+
+// next returns where the first special token at or after from begins, -1 for nowhere.
+func (s *specials) next(text string, from int) (int, special) {
+	for i := from; i < len(text); i++ {
+		if s.byFirst[text[i]] == nil {
+			continue
+		}
+		if found, ok := s.at(text[i:]); ok {
+			return i, found
+		}
+	}
+	return -1, special{}
+}
+
+// guard breaks up the special tokens in a value's texts, and counts them.
+func (s *specials) guard(v template.Value, guard rune, count *int) template.Value {
+	switch v := v.(type) {
+	case string:
+		return s.guardText(v, guard, count)
+	case *template.List:
+		list := template.NewList()
+		for i := range v.Len() {
+			list.Append(s.guard(v.At(i), guard, count))
+		}
+		return list
+	case *template.Map:
+		m := template.NewMap()
+		for i := range v.Len() {
+			m.Set(v.Key(i).(string), s.guard(v.ValueAt(i), guard, count)) // keys of JSON are texts
+		}
+		return m
+	}
+	return v
+}
+
+func (s *specials) guardText(text string, guard rune, count *int) string {
+	var b strings.Builder
+	from := 0
+	for {
+		at, found := s.next(text, from)
+		if at < 0 {
+			break
+		}
+		_, n := utf8.DecodeRuneInString(found.text)
+		b.WriteString(text[from : at+n])
+		b.WriteRune(guard)
+		b.WriteString(found.text[n:])
+		from = at + len(found.text)
+		*count++
+	}
+	if from == 0 {
+		return text
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}
+
+// rendered is what a template made: the text as it is, and where in it texts of special
+// tokens are data.
+type rendered struct {
+	text  string
+	plain []token.Span
+}
+
+// mend takes the guards out of a rendered text.
+func (s *specials) mend(text string, guard rune) rendered {
+	at := strings.IndexRune(text, guard)
+	if at < 0 {
+		return rendered{text: text}
+	}
+	mended := make([]byte, 0, len(text))
+	var starts []int
+	for ; at >= 0; at = strings.IndexRune(text, guard) {
+		mended = append(mended, text[:at]...)
+		_, n := utf8.DecodeLastRune(mended)
+		starts = append(starts, len(mended)-n)
+		text = text[at+utf8.RuneLen(guard):]
+	}
+	r := rendered{text: string(append(mended, text...))}
+	for _, at := range starts {
+		if found, ok := s.at(r.text[at:]); ok {
+			r.plain = append(r.plain, token.Span{Start: at, End: at + len(found.text)})
+		}
+	}
+	return r
+}
+
+// between returns the bytes from a to b.
+func (r rendered) between(a, b int) rendered {
+	piece := rendered{text: r.text[a:b]}
+	for _, p := range r.plain {
+		if p.Start >= a && p.End <= b {
+			piece.plain = append(piece.plain, token.Span{Start: p.Start - a, End: p.End - a})
+		}
+	}
+	return piece
+}
+
+// nextToken returns where the first special token at or after from is that the template
+// wrote itself, -1 for nowhere.
+func (s *specials) nextToken(r rendered, from int) (int, special) {
+	for {
+		at, found := s.next(r.text, from)
+		if at < 0 {
+			return -1, special{}
+		}
+		i := sort.Search(len(r.plain), func(i int) bool { return r.plain[i].End > at })
+		if i == len(r.plain) || r.plain[i].Start >= at+len(found.text) {
+			return at, found
+		}
+		from = r.plain[i].End
+		if r.plain[i].Start > at { // a token that begins before data ends within it
+			from = at + 1
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"relabel"
+	"relabel/shard/template"
+)
+
+// message returns a canonical message as the template is given it: the JSON that the
+// models were sent, arguments as the template needs them.
+func (s *Student) message(m relabel.Message) (template.Value, error) {
+	if s.reasoning == relabel.ReasoningDrop {
+		m.ReasoningContent = ""
+	}
+	v, err := template.DecodeJSON(relabel.AppendMessage(nil, m))
+	if err != nil {
+		return nil, err
+	}
+	if hasSurrogate(v) {
+		return nil, refuse(LoneSurrogate, "a message of the state, or the label, holds half a surrogate pair")
+	}
+	if len(m.ToolCalls) == 0 || s.Arguments != relabel.ArgumentsObject {
+		return v, nil
+	}
+	calls, _ := v.(*template.Map).Get("tool_calls")
+	list := calls.(*template.List) // as AppendMessage writes it, here and below
+	for k, call := range m.ToolCalls {
+		arguments, err := template.DecodeJSON([]byte(call.Arguments))
+		if err != nil {
+			return nil, refuse(ArgumentsNotJSON, "of %s: %s", call.ID, said(err))
+		}
+		function, _ := list.At(k).(*template.Map).Get("function")
+		function.(*template.Map).Set("arguments", arguments)
+	}
+	return v, nil
+}
+
+// holds reports whether a text of the value holds the character.
+func holds(v template.Value, r rune) bool {
+	return anyText(v, func(text string) bool { return strings.ContainsRune(text, r) })
+}
+
+// hasSurrogate reports whether a text of the value holds the three-byte form of half a
+// surrogate pair.
+func hasSurrogate(v template.Value) bool {
+	return anyText(v, func(text string) bool {
+		for i := 0; i+2 < len(text); i++ {
+			at := strings.IndexByte(text[i:], 0xED)
+			if at < 0 || i+at+1 >= len(text) {
+				return false
+			}
+			if i += at; text[i+1] >= 0xA0 {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func anyText(v template.Value, is func(string) bool) bool {
+	switch v := v.(type) {
+	case string:
+		return is(v)
+	case *template.List:
+		for i := range v.Len() {
+			if anyText(v.At(i), is) {
+				return true
+			}
+		}
+	case *template.Map:
+		for i := range v.Len() {
+			if anyText(v.Key(i), is) || anyText(v.ValueAt(i), is) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// escaped is how JSON writes the guard where only ASCII is written.
+func escaped(guard rune) string { return fmt.Sprintf(`\u%04x`, guard) }

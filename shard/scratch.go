@@ -1,0 +1,80 @@
+package shard
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"relabel"
+)
+
+// scratchName is the folder below the exports' root in which files are built before they
+// are put into their export.
+const scratchName = ".scratch"
+
+// scratch is the folder of one try at a step. It is locked while its process lives.
+type scratch struct {
+	dir  string
+	lock *os.File
+}
+
+// newScratch makes a scratch folder, and removes those that crashed tries at the same
+// export left.
+func newScratch(root string, id relabel.ID) (*scratch, error) {
+	below := filepath.Join(root, scratchName)
+	if err := os.MkdirAll(below, 0o755); err != nil {
+		return nil, folderError(err)
+	}
+	if err := removeUnlocked(filepath.Join(below, id.String()+"-*")); err != nil {
+		return nil, folderError(err)
+	}
+	dir, err := os.MkdirTemp(below, id.String()+"-")
+	if err != nil {
+		return nil, folderError(err)
+	}
+	lock, err := lockFolder(dir)
+	if err != nil {
+		return nil, folderError(err)
+	}
+	return &scratch{dir, lock}, nil
+}
+
+// path returns the place of a file below it.
+func (s *scratch) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
+
+// remove removes it with all that is left in it.
+func (s *scratch) remove() error {
+	return folderError(errors.Join(os.RemoveAll(s.dir), s.lock.Close()))
+}
+
+// removeUnlocked removes the folders that fit the pattern, except those that are locked:
+// they belong to a try that is alive.
+func removeUnlocked(pattern string) error {
+	left, err := filepath.Glob(pattern)
+	for _, name := range left {
+		lock, locked := lockFolder(name)
+		switch {
+		case errors.Is(locked, syscall.EWOULDBLOCK), errors.Is(locked, fs.ErrNotExist): // alive, or at its end meanwhile
+		case locked != nil:
+			err = errors.Join(err, locked)
+		default:
+			err = errors.Join(err, os.RemoveAll(name), lock.Close())
+		}
+	}
+	return err
+}
+
+// lockFolder locks a folder until the file is closed or its process dies. It fails with
+// EWOULDBLOCK where another holds the lock.
+func lockFolder(name string) (*os.File, error) {
+	folder, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return folder, nil
+}

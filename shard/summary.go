@@ -1,0 +1,106 @@
+package shard
+
+import (
+	"encoding/json"
+	"slices"
+
+	"relabel"
+)
+
+// summary is what the end of an export needs to know of a part, beside its files.
+type summary struct {
+	States       int                          `json:"states"` // labelled states that are in it
+	LeftOut      map[string]int               `json:"left_out"`
+	Iterations   []iterationSummary           `json:"iterations"`
+	Views        map[relabel.View]viewFigures `json:"views"`
+	LinearTokens int64                        `json:"linear_tokens"` // of the labels' sequences, whatever views there are
+	TreeTokens   int64                        `json:"tree_tokens"`   // of their trees
+	Special      int                          `json:"special"`       // texts of special tokens in messages
+	Served       int                          `json:"served"`        // labels whose ids their server gave
+	Student      *studentSummary              `json:"student"`       // nil without a view of tokens
+}
+
+// iterationSummary is whose rows a part holds of an iteration.
+type iterationSummary struct {
+	Number  int            `json:"number"`
+	Beta    *float64       `json:"beta"`
+	Student relabel.Policy `json:"student"`
+	Teacher relabel.Policy `json:"teacher"`
+}
+
+// studentSummary is what the labels were rendered with.
+type studentSummary struct {
+	TokenizerSHA256 string                `json:"tokenizer_sha256"`
+	TemplateSHA256  string                `json:"template_sha256"`
+	Arguments       relabel.ArgumentsForm `json:"arguments"`
+	Stop            string                `json:"stop"`
+	StopID          int32                 `json:"stop_id"`
+	PadID           int32                 `json:"pad_id"`
+}
+
+// summarize sums a part up.
+func summarize(b *labeller, all []*labelled, figures map[relabel.View]viewFigures) summary {
+	s := summary{LeftOut: map[string]int{}, Views: figures}
+	for _, l := range all {
+		s.add(l)
+	}
+	if b.student != nil {
+		s.Student = &studentSummary{b.student.Tokens.SHA256(), b.student.TemplateSHA256, b.student.Arguments, b.student.Stop, b.student.StopID, b.student.PadID}
+	}
+	return s
+}
+
+func (s *summary) add(l *labelled) {
+	s.States += len(l.keep)
+	for _, line := range l.left {
+		if line.States > 0 { // a trajectory that never came to a state is named, but counts none
+			s.LeftOut[string(line.Reason)] += line.States
+		}
+	}
+	if len(l.keep) == 0 {
+		return
+	}
+	s.Special += l.special
+	for _, r := range l.roots {
+		s.TreeTokens += int64(r.Tokens())
+		for _, sequence := range r.Linear() {
+			s.LinearTokens += int64(sequence.Length())
+		}
+		for span := range r.Spans {
+			if span.Served {
+				s.Served++
+			}
+		}
+	}
+	s.addIteration(iterationSummary{l.Iteration.Number, l.Iteration.Beta, l.Student, l.Teacher})
+}
+
+func (s *summary) addIteration(it iterationSummary) {
+	if !slices.ContainsFunc(s.Iterations, func(had iterationSummary) bool { return had.Number == it.Number }) {
+		s.Iterations = append(s.Iterations, it)
+	}
+}
+
+// merge adds the part that comes after. All parts must be rendered alike.
+func (s *summary) merge(raw json.RawMessage) error {
+	var next summary
+	if err := json.Unmarshal(raw, &next); err != nil {
+		return err
+	}
+	if s.Student != nil && next.Student != nil && *s.Student != *next.Student {
+		return relabel.Errorf(relabel.CodeConflict, "the machines that built it have different files of the tokenizer or the template: make them the same and start again")
+	}
+	s.Student = next.Student
+	s.States, s.Special, s.Served = s.States+next.States, s.Special+next.Special, s.Served+next.Served
+	s.LinearTokens, s.TreeTokens = s.LinearTokens+next.LinearTokens, s.TreeTokens+next.TreeTokens
+	for reason, n := range next.LeftOut {
+		s.LeftOut[reason] += n
+	}
+	for view, f := range next.Views {
+		s.Views[view] = s.Views[view].plus(f)
+	}
+	for _, it := range next.Iterations {
+		s.addIteration(it)
+	}
+	return nil
+}
