@@ -43,6 +43,8 @@ var arrows = []struct{ from, to string }{
 	{"policy", "policy/texttools"},   // calls in text, which the client reads
 	{"policy/*", "policy/texttools"}, // and the scripted models write
 	{"shard", "shard/*"},
+	{"shard/render", "shard/template"}, // text
+	{"shard/render", "shard/token"},    // and its ids
 }
 
 // vagueNames are package names that say nothing of what is inside.

@@ -41,7 +41,7 @@ type Student struct {
 func Open(form relabel.ExportForm) (*Student, error) {
 	tokens, err := token.Open(form.Tokenizer)
 	if err != nil {
-		return nil, err
+		return nil, relabel.Errorf(relabel.CodeInvalid, "%s", said(err)).On("tokenizer").Because(err)
 	}
 	c, err := readConfig(form.Tokenizer)
 	if err != nil {
