@@ -158,7 +158,7 @@ func TestWhatIsOverStaysOver(t *testing.T) {
 	if got := violated(t, s, "UPDATE iterations SET state = 'running', open = 1, ended_at = NULL WHERE id = '"+cancelled.Iteration.ID.String()+"'"); got != "iterations_step" {
 		t.Errorf("an iteration that was cancelled goes on: refused by %q", got)
 	}
-	e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}}
+	e := relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: d.Run.ID}, FolderID: "f"}
 	must(t, s.CreateExport(ctx, e))
 	must(t, s.RunExport(ctx, e.ID))
 	if got := violated(t, s, "UPDATE exports SET state = 'queued'"); got != "exports_step" {
