@@ -122,7 +122,7 @@ func (s *Store) FinishExportPart(ctx context.Context, id relabel.ID, part int, s
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE export_parts SET done = true, summary = $3, left_out = $4 WHERE export_id = $1 AND number = $2 AND NOT done`,
+		_, err = tx.Exec(ctx, `UPDATE export_parts SET done = true, summary = $3, left_out = coalesce($4, ''::bytea) WHERE export_id = $1 AND number = $2 AND NOT done`,
 			id, part, summary, leftOut)
 		if err != nil {
 			return err

@@ -111,6 +111,9 @@ func TestAForeignServerTeachesAndItsSecretStaysSecret(t *testing.T) {
 	noError(t, b.api.post(t.Context(), "/v1/exports", map[string]any{"run": run.ID}, &e))
 	eventually(t, "the export ends", func() bool {
 		noError(t, b.api.get(t.Context(), "/v1/exports/"+e.ID.String(), &e))
+		if e.State == relabel.ExportFailed {
+			t.Fatalf("the export failed: %s", e.Failure)
+		}
 		return e.State == relabel.ExportDone
 	})
 	if f.envs.Load() == 0 {
