@@ -204,7 +204,11 @@ func (c *exportList) Run(ctx context.Context) error {
 			if run := find(runs, func(r relabel.Run) bool { return r.ID == e.Selection.RunID }); run != nil {
 				name = run.Name
 			}
-			t.row(e.ID, name, iterationsIn(e.Selection), viewWords(e.Form.Views), e.Rows, stateOf(e), e.Directory, oneLine(e.Failure))
+			where := "" // nothing is there before it is done
+			if e.State == relabel.ExportDone {
+				where = e.Directory
+			}
+			t.row(e.ID, name, iterationsIn(e.Selection), viewWords(e.Form.Views), e.Rows, stateOf(e), where, oneLine(e.Failure))
 		}
 		return t.print()
 	})
