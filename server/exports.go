@@ -48,8 +48,8 @@ type NewExportForm struct {
 	Arguments       relabel.ArgumentsForm `json:"arguments,omitempty" enum:"auto,string,object" default:"auto" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto: as text where the template shows that as it is."`
 	Reasoning       relabel.ReasoningForm `json:"reasoning,omitempty" enum:"template,keep,drop" default:"template" doc:"What becomes of reasoning: the template decides; labels that it renders without theirs are left out (keep); or it is never given to the template (drop)."`
 	Normalisation   relabel.Normalisation `json:"normalisation,omitempty" enum:"token,transition" default:"token" doc:"What each label's weight is spread over: each of its tokens weighs w, or w divided by their number."`
-	Capacity        int                   `json:"capacity,omitempty" minimum:"64" maximum:"2097152" default:"65536" doc:"Tokens of a bin."`
-	MaxLength       int                   `json:"max_length,omitempty" minimum:"0" maximum:"2097152" doc:"Most tokens from the start of a sequence or tree to the end of a label in it. 0: the capacity."`
+	Capacity        int                   `json:"capacity,omitempty" minimum:"64" maximum:"524288" default:"65536" doc:"Tokens of a bin."`
+	MaxLength       int                   `json:"max_length,omitempty" minimum:"0" maximum:"524288" doc:"Most tokens from the start of a sequence or tree to the end of a label in it. 0: the capacity."`
 	TooLong         relabel.TooLong       `json:"too_long,omitempty" enum:"drop,cut" default:"drop" doc:"What becomes of a trunk over max_length: its labels are left out, or it is cut after the last one that fits. Both are counted."`
 	Divide          int                   `json:"divide,omitempty" minimum:"0" maximum:"4096" doc:"The trainer's data-parallel size: each view has a multiple of so many files, with the same number of rows but one. 0: 1."`
 	PadTree         bool                  `json:"pad_tree,omitempty" doc:"Fill rows of the tree view up to the capacity."`

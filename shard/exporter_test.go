@@ -134,6 +134,16 @@ func TestEveryLabelledStateIsARowOrCountedByItsReason(t *testing.T) {
 	}
 }
 
+func TestAStateThatIsTooLargeForARowIsLeftOutWithWhatComesAfter(t *testing.T) {
+	tr := someTrajectory(1, 0, 4)
+	tr.Turns[1].Observations[0].Content = strings.Repeat("x", 12<<20)
+	s := newFixedStore(tr)
+	e := export(t, s, newTestExporter(t, s))
+	if want := map[string]int{"state_too_large": 2}; !maps.Equal(e.LeftOut, want) || e.Rows != 2 {
+		t.Errorf("%d rows, left out %v", e.Rows, e.LeftOut)
+	}
+}
+
 func TestStatesOfFailedAndCancelledTrajectoriesAreCountedApart(t *testing.T) {
 	done, failed, early, cancelled := someTrajectory(1, 0, 2), someTrajectory(1, 2, 5), someTrajectory(1, 4, 0), someTrajectory(1, 6, 3)
 	failed.Trajectory.State, failed.Trajectory.Failure = relabel.Failed, relabel.FailEndpoint

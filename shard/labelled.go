@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"relabel"
+	"relabel/shard/parquet"
 	"relabel/shard/render"
 	"relabel/shard/tree"
 )
@@ -56,10 +57,33 @@ func (b *labeller) label(tr relabel.ExportTrajectory) (*labelled, error) {
 			l.keep[turn.T] = nil
 		}
 	}
+	if slices.Contains(b.form.Views, relabel.ViewMessages) {
+		b.leaveLarge(l)
+	}
 	if b.student == nil || len(l.keep) == 0 {
 		return l, nil
 	}
 	return l, b.grow(l)
+}
+
+// leaveLarge leaves out the labels whose rows of the messages view would be too large,
+// out of all views: they hold the same labels.
+func (b *labeller) leaveLarge(l *labelled) {
+	const weight = 16 // bytes of a token's weight in JSON, and a token is a byte at least
+	tools := len(relabel.AppendTools(nil, b.run.Prompts.Tools))
+	state := openState(reasoned(b.form, b.run.Prompts.Opening(l.Task)))
+	for _, turn := range l.Turns {
+		if _, wanted := l.keep[turn.T]; wanted {
+			label := len(labelText(turn.T, turn.Label.Message, nil))
+			if b.student != nil {
+				label *= weight
+			}
+			if int64(len(state)+tools+label)+rowIDBytes > parquet.MaxRow {
+				l.leave(turn.T, StateTooLarge, "")
+			}
+		}
+		state = state.advance(b.form, turn)
+	}
 }
 
 // leave leaves out the label of a turn.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"relabel"
-	"relabel/shard/parquet"
 )
 
 // Reason says why a labelled state is not in a data set.
@@ -94,14 +93,6 @@ func leaveLabel(label *relabel.Action) (reason Reason, detail string) {
 		return reason, label.Refusal
 	}
 	return LabelUnparsed, string(label.Parse)
-}
-
-// leaveRow returns why a row does not leave, or "".
-func leaveRow(row messagesRow) Reason {
-	if row.size() > parquet.MaxRow {
-		return StateTooLarge
-	}
-	return ""
 }
 
 // leftOutName is the file that says what was left out, one JSON object a line.

@@ -20,6 +20,9 @@ type messagesRow struct {
 	Label    string `parquet:"label_json"`      // turn, ãt, weights
 }
 
+// rowIDBytes is more than a row_id takes.
+const rowIDBytes = 100
+
 func (r messagesRow) size() int64 {
 	return int64(len(r.RowID) + len(r.Messages) + len(r.Tools) + len(r.Label))
 }
