@@ -46,7 +46,7 @@ func (g *grammar) expr(depth int) string {
 	case 0, 1:
 		return g.literal()
 	case 2:
-		return "(" + sub() + " " + g.pick("+", "-", "*", "/", "//", "%", "~", "+", "~", "**") + " " + g.small(depth) + ")"
+		return "(" + sub() + " " + g.pick(g.pick("+", "-", "*", "/", "//", "%", "~")+" "+g.small(depth), "** "+g.pick("2", "3", "0", "-1", "-2", "true")) + ")"
 	case 3:
 		return "(" + sub() + " " + g.pick("==", "!=", "<", "<=", ">", ">=", "in", "not in") + " " + sub() + ")"
 	case 4:
