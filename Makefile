@@ -77,8 +77,8 @@ chaos: test-needs build ## Kill, stop and break things at random and see that no
 		go test -count=1 -timeout 120m -v -run '^TestChaos$$' ./cmd/relabel
 
 .PHONY: bench
-bench: test-needs build ## Benchmarks against their baselines; BENCH= and PKG= narrow
-	@go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m $(PKG)
+bench: test-needs build ## Benchmarks against their baselines, half an hour in all; BENCH= and PKG= narrow
+	@go test -p 1 -run '^$$' -bench '$(BENCH)' -timeout 60m $(PKG) | scripts/bench.awk
 
 .PHONY: fmt
 fmt: ## Format the Go code

@@ -165,7 +165,7 @@ CREATE TABLE iterations (
     CONSTRAINT iterations_id_kind UNIQUE (id, kind),
     CONSTRAINT iterations_open CHECK ((state = 'running') = (open > 0)),
     CONSTRAINT iterations_ended CHECK ((state = 'running') = (ended_at IS NULL))
-);
+) WITH (fillfactor = 20); -- room for the count to change in place
 CREATE INDEX iterations_running ON iterations (run_id) WHERE state = 'running'; -- what a claim looks through
 -- One that is done runs again when its failed trajectories are retried.
 CREATE TRIGGER iterations_step BEFORE UPDATE OF state ON iterations

@@ -62,17 +62,26 @@ CREATE TABLE export_files (
 -- remembers the last id would skip some. So each event gets a number after it is
 -- committed, in batches, one batch at a time (PublishEvents), and readers go by that.
 -- Within a batch ids decide: a change that waited for another's lock drew its id later.
+-- There are no foreign keys: each event would lock the rows of its run and its iteration
+-- (as ever more transactions at once), of which the latter changes with each trajectory
+-- that ends. Events go with their run.
 CREATE TABLE events (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     number        bigint CONSTRAINT events_number UNIQUE CHECK (number > 0),
     at            timestamptz NOT NULL DEFAULT clock_timestamp(),
     subject       text NOT NULL CHECK (subject IN ('run', 'iteration', 'trajectory', 'export')),
-    run_id        uuid NOT NULL REFERENCES runs ON DELETE CASCADE,
-    iteration_id  uuid REFERENCES iterations ON DELETE CASCADE,
-    trajectory_id uuid REFERENCES trajectories ON DELETE CASCADE,
-    export_id     uuid REFERENCES exports ON DELETE CASCADE,
+    run_id        uuid NOT NULL,
+    iteration_id  uuid,
+    trajectory_id uuid,
+    export_id     uuid,
     state         text NOT NULL
 );
+CREATE FUNCTION forget_events() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    DELETE FROM events WHERE run_id = OLD.id;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER runs_events AFTER DELETE ON runs FOR EACH ROW EXECUTE FUNCTION forget_events();
 CREATE INDEX events_unpublished ON events (id) WHERE number IS NULL;
 CREATE INDEX events_of_run ON events (run_id, number);
 CREATE INDEX events_of_iteration ON events (iteration_id, number) WHERE iteration_id IS NOT NULL;

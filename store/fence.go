@@ -74,9 +74,11 @@ func (s *Store) take(ctx context.Context, f relabel.Fence, st step, also func(tx
 		case err != nil || also == nil:
 			return err
 		}
-		if err := also(tx, iteration); err != nil || st.outcome == "" {
-			return err
+		if st.outcome != "" {
+			if err := s.wakeNext(ctx, tx, iteration, st.to); err != nil {
+				return err
+			}
 		}
-		return s.wakeNext(ctx, tx, iteration, st.to)
+		return also(tx, iteration) // last: it may take the iteration's lock, which many want
 	})
 }

@@ -24,9 +24,12 @@ func fenceColumns(fences []relabel.Fence) []any {
 // waits for no lock.
 func (s *Store) Look(ctx context.Context, fences []relabel.Fence) ([]relabel.Standing, error) {
 	standings := make([]relabel.Standing, len(fences))
-	rows, _ := s.heart.Query(ctx, `SELECT f.n, it.paused IS NOT NULL OR ru.paused IS NOT NULL FROM `+fencesTable+`
-		JOIN trajectories tr ON tr.id = f.id AND tr.attempt = f.attempt AND tr.owner = f.owner AND tr.lease_until > clock_timestamp()
-		JOIN iterations it ON it.id = tr.iteration_id JOIN runs ru ON ru.id = tr.run_id`, fenceColumns(fences)...)
+	// What is paused is read once, and not for each fence by way of its iteration: that row
+	// changes with each trajectory that ends.
+	rows, _ := s.heart.Query(ctx, `WITH paused AS MATERIALIZED (SELECT it.id FROM iterations it JOIN runs ru ON ru.id = it.run_id
+			WHERE it.state = 'running' AND (it.paused IS NOT NULL OR ru.paused IS NOT NULL))
+		SELECT f.n, tr.iteration_id IN (SELECT id FROM paused) FROM `+fencesTable+`
+		JOIN trajectories tr ON tr.id = f.id AND tr.attempt = f.attempt AND tr.owner = f.owner AND tr.lease_until > clock_timestamp()`, fenceColumns(fences)...)
 	var n int
 	var paused bool
 	_, err := pgx.ForEachRow(rows, []any{&n, &paused}, func() error {

@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -17,7 +19,7 @@ const storageTrajectories = 40
 
 // BenchmarkStorage stores trajectories of several lengths, half of whose turns are the
 // student's, and compares what the database takes on disk, indexes and large values and
-// records of calls included, with a JSONL line for each (state, label).
+// records of calls included, with a JSONL line for each (state, label), plain and gzipped.
 func BenchmarkStorage(b *testing.B) {
 	for _, turns := range []int{10, 20, 40, 80} {
 		b.Run(fmt.Sprint("turns=", turns), func(b *testing.B) {
@@ -25,22 +27,33 @@ func BenchmarkStorage(b *testing.B) {
 				s := openStore(b, databaseURL(b))
 				before := size(b, s)
 				r := begin(b, s, roundOf{trajectories: storageTrajectories, turns: turns, beta: 0.5})
-				lines := 0
+				var lines, zipped counter
+				zip := gzip.NewWriter(&zipped)
 				for i := range r.trajectories {
 					c, err := s.ClaimNext(context.Background(), "worker", time.Hour)
 					must(b, err)
-					lines += storeTurns(b, s, c, rand.New(rand.NewPCG(3, uint64(i))))
+					storeTurns(b, s, c, rand.New(rand.NewPCG(3, uint64(i))), io.MultiWriter(&lines, zip))
 				}
+				must(b, zip.Close())
 				_, err := s.Pool().Exec(context.Background(), "VACUUM")
 				must(b, err)
 				stored, states := float64(size(b, s)-before), float64(storageTrajectories*turns)
 				b.ReportMetric(stored/states/1024, "KiB/state")
 				b.ReportMetric(float64(lines)/states/1024, "KiB-JSONL/state")
+				b.ReportMetric(float64(zipped)/states/1024, "KiB-gzip/state")
 				b.ReportMetric(float64(lines)/stored, "x-less")
 				b.ReportMetric(stored/storageTrajectories/1024, "KiB/trajectory")
 			}
 		})
 	}
+}
+
+// counter counts what is written to it, in bytes.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
 }
 
 // size is what the schema's tables take on disk, with indexes and TOAST.
@@ -50,9 +63,9 @@ func size(b *testing.B, s *store.Store) int64 {
 		WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r'`, s.Schema())
 }
 
-// storeTurns rolls a claimed trajectory out without models and returns how many bytes
-// its states and labels are as JSONL.
-func storeTurns(b *testing.B, s *store.Store, c relabel.Claim, r *rand.Rand) (lines int) {
+// storeTurns rolls a claimed trajectory out without models, and writes its states and
+// labels as JSONL.
+func storeTurns(b *testing.B, s *store.Store, c relabel.Claim, r *rand.Rand, lines io.Writer) {
 	b.Helper()
 	ctx := context.Background()
 	state := c.Run.Prompts.Opening(c.Task)
@@ -60,7 +73,8 @@ func storeTurns(b *testing.B, s *store.Store, c relabel.Claim, r *rand.Rand) (li
 		turn := makeTurn(c, t, r)
 		line := relabel.AppendMessages([]byte(`{"messages":`), state)
 		line = append(line, `,"label":`...)
-		lines += len(line) + len(turn.Label.Raw) + len("}\n")
+		_, err := lines.Write(append(append(line, turn.Label.Raw...), "}\n"...))
+		must(b, err)
 		for range 2 { // of a student's turn there are two calls
 			must(b, s.RecordCall(ctx, relabel.Call{PolicyID: turn.Action.PolicyID, TrajectoryID: &c.TrajectoryID, Attempt: c.Attempt, T: t, Purpose: relabel.PurposeAct,
 				Millis: 900, Tries: 1, Status: 200, FinishReason: "tool_calls", Usage: turn.Action.Usage, Model: "m", BaseURL: "http://127.0.0.1:8000/v1"}))
@@ -71,7 +85,6 @@ func storeTurns(b *testing.B, s *store.Store, c relabel.Claim, r *rand.Rand) (li
 		must(b, s.CommitTurn(ctx, c.Fence, turn))
 		state = relabel.AppendTurn(state, turn)
 	}
-	return lines
 }
 
 // makeTurn is a turn of a real length, with its label.

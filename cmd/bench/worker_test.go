@@ -94,7 +94,7 @@ func work(ctx context.Context, o orders) error {
 		return err
 	}
 	defer engines.Close()
-	mix := mixer.New(mixer.Config{Store: s, World: world(o, s, engines), Owner: o.Name, Slots: mixer.Slots{Rollouts: o.Rollouts}, Log: zerolog.New(os.Stderr).Level(zerolog.ErrorLevel)})
+	mix := mixer.New(mixer.Config{Store: s, World: world(o, s, engines), Owner: o.Name, Slots: mixer.Slots{Rollouts: o.Rollouts}, Log: zerolog.Nop()})
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
 	client, err := river.NewClient(riverpgxv5.New(s.Pool()), &river.Config{
@@ -125,7 +125,10 @@ func look(ctx context.Context, s *store.Store, o orders) {
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
 	for {
-		_, err := s.RecoverAbandoned(ctx, func(string) bool { return false })
+		mine, err := s.TakeTurn(ctx, 5*time.Second/2)
+		if mine {
+			_, err = s.RecoverAbandoned(ctx, func(string) bool { return false })
+		}
 		err = errors.Join(err, s.SeeWorker(ctx, relabel.Worker{Name: o.Name, Machine: "bench", Process: os.Getpid(),
 			DockerHosts: o.Hosts, Rollouts: o.Rollouts, Version: "bench"}))
 		if err != nil && ctx.Err() == nil {
