@@ -7,6 +7,7 @@
 package template
 
 import (
+	"sync/atomic"
 	"time"
 
 	"relabel"
@@ -30,6 +31,7 @@ type Template struct {
 	body   *function
 	nodes  []stmt
 	clock  bool
+	size   atomic.Int64 // bytes of the last rendering, which the next one will need, 1 MiB at most
 }
 
 // Parse reads a template. The name stands in errors: a file's name, or whatever tells
@@ -69,11 +71,13 @@ func (t *Template) UsesClock() bool { return t.clock }
 // are CodeInvalid with the position in their field; that of raise_exception has the
 // template's own words as its message.
 func (t *Template) Render(variables *Map, now time.Time) (string, error) {
-	r := &run{variables: variables, now: now}
+	size := t.size.Load()
+	r := &run{variables: variables, now: now, out: make([]byte, 0, size+size/8)}
 	f := r.enter(t.body, nil)
 	if _, err := execAll(r, f, t.nodes); err != nil {
 		return "", t.explain(err)
 	}
+	t.size.Store(int64(min(len(r.out), 1<<20)))
 	return string(r.out), nil
 }
 

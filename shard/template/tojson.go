@@ -194,7 +194,7 @@ func appendJSONFloat(dst []byte, f float64) []byte {
 
 // appendJSONText appends a string in quotes; ascii escapes all that is beyond ASCII.
 func appendJSONText(dst []byte, s string, ascii bool) []byte {
-	dst = append(dst, '"')
+	dst = append(slices.Grow(dst, len(s)+len(s)/16+2), '"')
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
