@@ -130,19 +130,14 @@ func compare(t *testing.T, ref *reference, s *Student, folder, options string, r
 	return compared, refused
 }
 
-// folderWith is a folder with a model's tokenizer and another template.
-func folderWith(t *testing.T, model, template string) string {
+// formWith is a model's tokenizer with another template.
+func formWith(t *testing.T, model, template string) relabel.ExportForm {
 	t.Helper()
-	dir, from := t.TempDir(), modelFolder(t, model)
-	for _, name := range []string{"tokenizer.json", configName} {
-		if err := os.Symlink(filepath.Join(from, name), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, templateName), []byte(template), 0o644); err != nil {
+	file := filepath.Join(t.TempDir(), "own.jinja")
+	if err := os.WriteFile(file, []byte(template), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return dir
+	return relabel.ExportForm{Tokenizer: modelFolder(t, model), Template: file}
 }
 
 func TestATemplateThatCannotBeRenderedRightIsRefused(t *testing.T) {
@@ -156,7 +151,7 @@ func TestATemplateThatCannotBeRenderedRightIsRefused(t *testing.T) {
 		"unknown filter": {loop + `{{ m.content | shout }}{% endfor %}`, "shout"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Open(relabel.ExportForm{Tokenizer: folderWith(t, "qwen3", c.template)})
+			_, err := Open(formWith(t, "qwen3", c.template))
 			if relabel.CodeOf(err) != relabel.CodeInvalid || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("it says %v, not %q", err, c.says)
 			}

@@ -4,9 +4,6 @@
 package render
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"os"
 	"time"
 
 	"relabel"
@@ -27,8 +24,8 @@ type Student struct {
 	// PadID is the id to pad rows with: that of pad_token, else of the stop token.
 	PadID int32
 
-	template  *template.Template
-	variables *template.Map
+	model     *template.Model
+	options   *template.Map // further variables
 	reasoning relabel.ReasoningForm
 	now       time.Time // what strftime_now sees; zero: a template that asks is refused
 	specials  *specials
@@ -43,50 +40,31 @@ func Open(form relabel.ExportForm) (*Student, error) {
 	if err != nil {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "%s", said(err)).On("tokenizer").Because(err)
 	}
-	c, err := readConfig(form.Tokenizer)
+	model, err := template.OpenFolder(form.Tokenizer, form.Template)
 	if err != nil {
 		return nil, err
 	}
-	name, text, err := findTemplate(c, form.Template)
+	own, err := model.Template(true)
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := template.Parse(name, text)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256([]byte(text))
-	s := &Student{Tokens: tokens, TemplateSHA256: hex.EncodeToString(sum[:]), Arguments: form.Arguments, template: parsed,
-		variables: c.variables(), reasoning: form.Reasoning, specials: newSpecials(tokens)}
+	s := &Student{Tokens: tokens, TemplateSHA256: own.SHA256(), Arguments: form.Arguments, model: model, reasoning: form.Reasoning, specials: newSpecials(tokens)}
 	if err := s.addOptions(form); err != nil {
 		return nil, err
 	}
-	if err := s.probe(c.special["eos_token"]); err != nil {
+	if err := s.probe(model.Special("eos_token")); err != nil {
 		return nil, err
 	}
-	if s.PadID = s.StopID; c.special["pad_token"] != "" {
-		if id, ok := tokens.ID(c.special["pad_token"]); ok {
-			s.PadID = id
-		}
+	s.PadID = s.StopID
+	if id, ok := tokens.ID(model.Special("pad_token")); ok {
+		s.PadID = id
 	}
 	return s, nil
 }
 
-// findTemplate returns the template's name, for errors, and its text.
-func findTemplate(c config, file string) (name, text string, err error) {
-	if file == "" {
-		text, err = c.template()
-		return "chat_template", text, err
-	}
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return "", "", unreadable(file, "template", err)
-	}
-	return file, string(raw), nil
-}
-
 // addOptions takes the further variables and the day.
 func (s *Student) addOptions(form relabel.ExportForm) error {
+	s.options = template.NewMap()
 	if form.Date != "" {
 		now, err := time.Parse(time.DateOnly, form.Date)
 		if err != nil {
@@ -107,7 +85,7 @@ func (s *Student) addOptions(form relabel.ExportForm) error {
 		if key == "messages" || key == "tools" || key == "add_generation_prompt" {
 			return relabel.Errorf(relabel.CodeInvalid, "%s is given by the export itself", key).On("template_options." + key)
 		}
-		s.variables.Set(key, options.ValueAt(i))
+		s.options.Set(key, options.ValueAt(i))
 	}
 	return nil
 }
@@ -118,10 +96,10 @@ func (s *Student) render(messages *template.List, tools template.Value, header b
 	v.Set("messages", messages)
 	v.Set("tools", tools)
 	v.Set("add_generation_prompt", header)
-	for i := range s.variables.Len() {
-		v.Set(s.variables.Key(i).(string), s.variables.ValueAt(i))
+	for i := range s.options.Len() {
+		v.Set(s.options.Key(i).(string), s.options.ValueAt(i))
 	}
-	text, err := s.template.RenderChat(v, s.now)
+	text, err := s.model.RenderChat(v, s.now)
 	if err != nil {
 		return rendered{}, refuse(TemplateRefused, "%s", said(err))
 	}

@@ -7,6 +7,8 @@
 package template
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"sync/atomic"
 	"time"
 
@@ -27,7 +29,8 @@ const (
 // Template is a chat template that has been read. It is safe for concurrent use.
 type Template struct {
 	name   string
-	source string // with newlines as Jinja2 has them
+	sum    [sha256.Size]byte // of the source as it was given
+	source string            // with newlines as Jinja2 has them
 	body   *function
 	nodes  []stmt
 	clock  bool
@@ -39,8 +42,8 @@ type Template struct {
 // functions, methods) are CodeInvalid errors whose field is name:line:column, both
 // counted from 1, the column in characters.
 func Parse(name, source string) (*Template, error) {
-	source = normalize(source)
-	t := &Template{name: name, source: source}
+	t := &Template{name: name, sum: sha256.Sum256([]byte(source)), source: normalize(source)}
+	source = t.source
 	tokens, err := tokenize(source)
 	if err != nil {
 		return nil, t.explain(err)
@@ -60,6 +63,9 @@ func Parse(name, source string) (*Template, error) {
 	}
 	return t, nil
 }
+
+// SHA256 is the hash of the template's text, in hex.
+func (t *Template) SHA256() string { return hex.EncodeToString(t.sum[:]) }
 
 // UsesClock reports whether the template calls strftime_now, so that what it renders
 // depends on the moment given to Render.

@@ -33,17 +33,50 @@ func Open(path string) (*Model, error) {
 	if filepath.Ext(path) != ".json" {
 		return m, m.add("default", path, string(raw))
 	}
-	v, err := DecodeJSON(raw)
+	config, err := m.readConfig(raw, path)
 	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "%s is no tokenizer_config.json", path).Because(err)
+		return nil, err
 	}
+	return m, m.readTemplates(config, path)
+}
+
+// OpenFolder reads a model's folder: the special tokens of its tokenizer_config.json, and
+// its templates, or (not "") a file's in their place. What is wrong with either is a
+// CodeInvalid error.
+func OpenFolder(folder, file string) (*Model, error) {
+	path := filepath.Join(folder, "tokenizer_config.json")
+	if file == "" {
+		return Open(path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "%s cannot be read", path).Because(err)
+	}
+	m, err := Open(file)
+	if err == nil {
+		_, err = m.readConfig(raw, path)
+	}
+	return m, err
+}
+
+// readConfig takes the special tokens of a tokenizer_config.json.
+func (m *Model) readConfig(raw []byte, path string) (*Map, error) {
+	v, err := DecodeJSON(raw)
 	config, ok := v.(*Map)
-	if !ok {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "%s is no tokenizer_config.json", path)
+	if err != nil || !ok {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "%s is no tokenizer_config.json", path).Because(err)
 	}
 	m.config = true
 	m.readTokens(config)
-	return m, m.readTemplates(config, path)
+	return config, nil
+}
+
+// Special returns the text of a special token by its name, such as eos_token; "" where
+// the model has none.
+func (m *Model) Special(name string) string {
+	v, _ := m.special.Get(name)
+	text, _ := v.(string)
+	return text
 }
 
 func (m *Model) add(name, path, source string) error {
