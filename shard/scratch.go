@@ -30,15 +30,33 @@ func newScratch(root string, id relabel.ID) (*scratch, error) {
 	if err := removeUnlocked(filepath.Join(below, id.String()+"-*")); err != nil {
 		return nil, folderError(err)
 	}
-	dir, err := os.MkdirTemp(below, id.String()+"-")
-	if err != nil {
-		return nil, folderError(err)
+	for {
+		dir, err := os.MkdirTemp(below, id.String()+"-")
+		if err != nil {
+			return nil, folderError(err)
+		}
+		lock, err := lockFolder(dir)
+		if err == nil && stillThere(dir, lock) {
+			return &scratch{dir, lock}, nil
+		}
+		// Another try took it for a dead one's before it was locked.
+		if err == nil {
+			err = lock.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, folderError(err)
+		}
 	}
-	lock, err := lockFolder(dir)
+}
+
+// stillThere reports whether the folder that was locked is the one that has the name.
+func stillThere(dir string, lock *os.File) bool {
+	locked, err := lock.Stat()
 	if err != nil {
-		return nil, folderError(err)
+		return false
 	}
-	return &scratch{dir, lock}, nil
+	there, err := os.Stat(dir)
+	return err == nil && os.SameFile(locked, there)
 }
 
 // path returns the place of a file below it.

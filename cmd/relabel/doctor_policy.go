@@ -92,6 +92,8 @@ func addCommand(p relabel.Policy) string {
 		add("currency", p.Price.Currency, "USD")
 	}
 	add("cache-markers", string(p.CacheMarkers), string(relabel.CacheMarkersNone))
+	add("tokenizer", p.Tokenizer, "")
+	add("chat-template", p.ChatTemplate, "")
 	for i, w := range words {
 		words[i] = shellWord(w)
 	}

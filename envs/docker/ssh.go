@@ -89,14 +89,29 @@ func (c *sshConn) Read(p []byte) (int, error) {
 	if n > 0 || err == nil || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
 		return n, err
 	}
+	return n, c.explain(err)
+}
+
+// Write writes to the engine. An ssh that fails at once may be gone before the first
+// request is written.
+func (c *sshConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if err == nil || !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+		return n, err
+	}
+	return n, c.explain(err)
+}
+
+// explain puts ssh's own words in the place of an error, where ssh has failed.
+func (c *sshConn) explain(err error) error {
 	select {
 	case <-c.ended:
 		if c.exit != nil {
-			return n, fmt.Errorf("ssh: %w: %s", c.exit, c.said.String())
+			return fmt.Errorf("ssh: %w: %s", c.exit, c.said.String())
 		}
 	case <-time.After(sshGrace):
 	}
-	return n, err
+	return err
 }
 
 // CloseWrite tells the engine that nothing more comes.
