@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -69,14 +70,14 @@ func storePolicy(b *testing.B, s *store.Store, name, url string) relabel.Policy 
 	return p
 }
 
+// draw draws who executes which turn, with exactly β of them the teacher's: the longest
+// of some trajectories is then no longer than β says.
 func draw(r *rand.Rand, beta float64, turns int) relabel.Executors {
-	marks := make([]byte, turns)
-	for i := range marks {
-		marks[i] = 's'
-		if r.Float64() < beta {
-			marks[i] = 'T'
-		}
+	marks := []byte(strings.Repeat("s", turns))
+	for i := range int(math.Round(beta * float64(turns))) {
+		marks[i] = 'T'
 	}
+	r.Shuffle(turns, func(i, j int) { marks[i], marks[j] = marks[j], marks[i] })
 	return relabel.Executors(marks)
 }
 
