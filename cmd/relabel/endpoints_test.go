@@ -48,7 +48,7 @@ func TestAnEndpointThatIsAwayForAWhileFailsNothing(t *testing.T) {
 	f := &faltering{models: m, after: 10, away: 6 * time.Second}
 	at := listenFor(t, f) + "/v1"
 	limits := relabel.DefaultPolicyLimits
-	limits.Retries = 0
+	limits.Retries = 2 // gone within three seconds, if being away used them up
 	teacher := relabel.Policy{Name: "teacher", BaseURL: at, Replicas: []string{m.url}, Model: scripted.TeacherModel, Limits: limits,
 		Price: &relabel.Price{Input: 1, Cached: 1, Output: 2, Currency: "USD"}}
 	b := newBench(t, l, teacher)
