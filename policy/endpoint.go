@@ -64,6 +64,7 @@ type endpoint struct {
 	quiet    time.Time // the server's Retry-After
 	inFlight int
 	granted  uint64
+	missed   time.Time       // when the last try began that failed
 	broke    map[uint64]bool // the calls that got a 500 since the last answer
 	order    order           // between lanes
 	timer    *time.Timer     // admits again when time alone may let somebody in
@@ -127,11 +128,14 @@ func (e *endpoint) learn(w *waiter, t tried, now time.Time) (back bool) {
 	}
 	switch {
 	case t.outcome.fails():
+		if w.granted.After(e.missed) {
+			e.missed = w.granted
+		}
 		if e.breaker.fail(now, w.probe, t.err) {
 			e.scatter()
 			e.tellBreaker()
 		}
-	case t.outcome.lives() && e.breaker.live():
+	case t.outcome.lives() && !w.granted.Before(e.missed) && e.breaker.live(): // what was sent before says nothing of now
 		back = true
 		e.limit.restart()
 		e.tellBreaker()
