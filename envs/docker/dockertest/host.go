@@ -4,6 +4,7 @@ package dockertest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -33,6 +34,7 @@ func NewHostWith(t testing.TB, c docker.Config) *docker.Host {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		awaitRemovals(host)
 		left, err := host.Reap(context.Background(), func(envs.Labels) bool { return false })
 		if err != nil {
 			t.Errorf("clean up: %v", err)
@@ -45,4 +47,15 @@ func NewHostWith(t testing.TB, c docker.Config) *docker.Host {
 		}
 	})
 	return host
+}
+
+// awaitRemovals waits while sandboxes of host are still there: a busy engine removes one
+// some time after it has ended.
+func awaitRemovals(host *docker.Host) {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		there := 0
+		if _, err := host.Reap(context.Background(), func(envs.Labels) bool { there++; return true }); err != nil || there == 0 {
+			return
+		}
+	}
 }
