@@ -2,105 +2,95 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
-	"html/template"
+	"io/fs"
 	"mime"
 	"net/http"
 	"path"
-
-	"relabel"
+	"strings"
+	"sync"
 )
 
 //go:embed static
 var static embed.FS
 
-//go:embed templates
-var sources embed.FS
-
 // asset is a static file with the address that changes when it does.
 type asset struct {
-	url  string
-	hash string
-	body []byte
+	url, hash     string
+	body, smaller []byte // smaller is compressed; nil where that is not less
 }
 
-// assets are the static files by name.
-var assets = loadAssets()
+// assets are the static files by name. All style sheets are one file, style.css: those of
+// css in the order of their names, then those of vendor.
+var assets = sync.OnceValue(loadAssets)
 
 func loadAssets() map[string]asset {
 	all := map[string]asset{}
-	entries, err := static.ReadDir("static")
-	if err != nil {
-		panic(err) // embedded
-	}
-	for _, e := range entries {
-		body, err := static.ReadFile("static/" + e.Name())
+	var style bytes.Buffer
+	for _, folder := range []string{"static/css", "static/vendor", "static"} {
+		entries, err := static.ReadDir(folder)
 		if err != nil {
 			panic(err) // embedded
 		}
-		sum := sha256.Sum256(body)
-		hash := hex.EncodeToString(sum[:6])
-		all[e.Name()] = asset{url: "/static/" + hash + "/" + e.Name(), hash: hash, body: body}
+		for _, e := range entries {
+			body, err := fs.ReadFile(static, folder+"/"+e.Name())
+			switch {
+			case e.IsDir():
+			case err != nil:
+				panic(err) // embedded
+			case strings.HasSuffix(e.Name(), ".css"):
+				style.Write(append(body, '\n'))
+			default:
+				all[e.Name()] = newAsset(e.Name(), body)
+			}
+		}
 	}
+	all["style.css"] = newAsset("style.css", style.Bytes())
 	return all
+}
+
+func newAsset(name string, body []byte) asset {
+	sum := sha256.Sum256(body)
+	hash := hex.EncodeToString(sum[:6])
+	a := asset{url: "/static/" + hash + "/" + name, hash: hash, body: body}
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // a level that there is
+	_, _ = w.Write(body)
+	_ = w.Close() // into memory
+	if b.Len() < len(body) {
+		a.smaller = b.Bytes()
+	}
+	return a
+}
+
+// assetURL is a static file's address.
+func assetURL(name string) string {
+	a, ok := assets()[name]
+	if !ok {
+		panic("no static file " + name)
+	}
+	return a.url
 }
 
 // serveAsset serves a static file, to be kept for good: another content has another address.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
-	a, ok := assets[r.PathValue("name")]
+	name := r.PathValue("name")
+	a, ok := assets()[name]
 	if !ok || a.hash != r.PathValue("hash") {
 		http.Error(w, "no such file", http.StatusNotFound)
 		return
 	}
-	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(r.PathValue("name"))))
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(a.body) // a client that is gone reads nothing
-}
-
-var pages = loadPages()
-
-// loadPages reads each page's template together with the layout and the shared parts.
-func loadPages() map[string]*template.Template {
-	shared := template.Must(template.New("").Funcs(functions).ParseFS(sources, "templates/shared/*.html"))
-	all := map[string]*template.Template{}
-	for _, name := range []string{"error", "runs", "run", "trajectories", "trajectory", "turn", "text"} {
-		page := template.Must(template.Must(shared.Clone()).ParseFS(sources, "templates/"+name+".html"))
-		all[name] = page
+	h, body := w.Header(), a.body
+	h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Vary", "Accept-Encoding")
+	if a.smaller != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		body = a.smaller
 	}
-	return all
-}
-
-// layout is what the frame of a page needs.
-type layout struct {
-	Title, Style, Script, Icon string
-	View                       any
-}
-
-// render writes a page, or nothing when its template fails.
-func render(w http.ResponseWriter, status int, name, title string, view any) error {
-	var b bytes.Buffer
-	err := pages[name].ExecuteTemplate(&b, "layout", layout{title, assets["style.css"].url, assets["keys.js"].url, assets["icon.svg"].url, view})
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // a client that is gone reads nothing
-	return nil
-}
-
-// safeMessage is what an error says to people.
-func safeMessage(err error) string {
-	var e *relabel.Error
-	if !errors.As(err, &e) {
-		return ""
-	}
-	if e.Field != "" {
-		return e.Field + ": " + e.Message
-	}
-	return e.Message
+	_, _ = w.Write(body) // a client that is gone reads nothing
 }

@@ -69,7 +69,11 @@ func (v *viewer) listTrajectories(w http.ResponseWriter, r *http.Request) error 
 		c.Chosen, c.Words = q.Get(c.Name), choices[c.Name]
 		view.Choices = append(view.Choices, c)
 	}
-	return render(w, http.StatusOK, "trajectories", "Trajectories", view)
+	p := page{Template: "trajectories", Title: "Trajectories", Section: "Trajectories", View: view}
+	if view.Run != nil {
+		p.Crumbs = []crumb{{"Home", "/"}, runCrumb(*view.Run)}
+	}
+	return v.render(w, r, p)
 }
 
 // runNames names the runs of the listed trajectories, each asked for once.

@@ -211,7 +211,7 @@ func TestWhatIsNotThereIsAPageToo(t *testing.T) {
 	} {
 		page := s.get(status, path)
 		if status != 200 && !strings.HasPrefix(path, "/static") {
-			contains(t, page, "To the runs", "<h1>")
+			contains(t, page, "To the first page", "<h1>")
 		}
 	}
 	res, err := http.Post(s.URL+"/", "text/plain", nil)

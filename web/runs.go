@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"relabel"
@@ -26,6 +27,10 @@ type runView struct {
 	Spent      relabel.Spent // likewise
 }
 
+func (v *viewer) runRoutes() routes {
+	return routes{"GET /{$}": v.showRuns, "GET /runs/{id}": v.showRun}
+}
+
 func (v *viewer) showRuns(w http.ResponseWriter, r *http.Request) error {
 	runs, next, err := v.Store.ListRuns(r.Context(), relabel.Page{After: r.URL.Query().Get("after"), Limit: 20})
 	if err != nil {
@@ -37,7 +42,7 @@ func (v *viewer) showRuns(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return render(w, http.StatusOK, "runs", "Runs", map[string]any{"Runs": views, "Next": next, "After": r.URL.Query().Get("after")})
+	return v.render(w, r, page{Template: "runs", Title: "Runs", Section: "Home", View: map[string]any{"Runs": views, "Next": next, "After": r.URL.Query().Get("after")}})
 }
 
 func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
@@ -65,7 +70,14 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 	if view.Spent, err = v.Store.FindSpent(r.Context(), id); err != nil {
 		return err
 	}
-	return render(w, http.StatusOK, "run", "Run "+plain(run.Name), view)
+	return v.render(w, r, page{Template: "run", Title: "Run " + plain(run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}}, View: view})
+}
+
+// runCrumb and iterationCrumb are steps of the way to what belongs to a run.
+func runCrumb(run relabel.Run) crumb { return crumb{run.Name, "/runs/" + run.ID.String()} }
+
+func iterationCrumb(it relabel.Iteration) crumb {
+	return crumb{fmt.Sprintf("%s %d", it.Kind, it.Number), "/trajectories?run=" + it.RunID.String() + "&iteration=" + it.ID.String()}
 }
 
 // pathID reads the id in an address. What is no id is nowhere.

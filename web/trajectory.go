@@ -39,6 +39,26 @@ func (v trajectoryView) Base() string { return "/trajectories/" + v.ID.String() 
 // API is the trajectory's address in the REST interface.
 func (v trajectoryView) API() string { return "/v1/trajectories/" + v.ID.String() }
 
+func (v *viewer) trajectoryRoutes() routes {
+	return routes{
+		"GET /trajectories":                  v.listTrajectories,
+		"GET /trajectories/{id}":             v.showTrajectory,
+		"GET /trajectories/{id}/turns/{t}":   v.showTurn,
+		"GET /trajectories/{id}/patch":       v.showPatch,
+		"GET /trajectories/{id}/test-output": v.showOutput,
+	}
+}
+
+// crumbs are the way to a trajectory.
+func (v trajectoryView) crumbs() []crumb {
+	return []crumb{{"Home", "/"}, runCrumb(v.Run), iterationCrumb(v.Iteration)}
+}
+
+// crumbsBelow are the way to what belongs to a trajectory.
+func (v trajectoryView) crumbsBelow() []crumb {
+	return append(v.crumbs(), crumb{v.InstanceID, v.Base()})
+}
+
 func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 	view, err := v.findTrajectory(r)
 	if err != nil {
@@ -63,7 +83,8 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 	if view.Outcome, err = v.outcome(r.Context(), view.Trajectory); err != nil {
 		return err
 	}
-	return render(w, http.StatusOK, "trajectory", plain(view.InstanceID)+", iteration "+strconv.Itoa(view.Trajectory.Iteration), view)
+	return v.render(w, r, page{Template: "trajectory", Title: plain(view.InstanceID) + ", iteration " + strconv.Itoa(view.Trajectory.Iteration), Section: "Trajectories", Crumbs: view.crumbs(),
+		Keys: []shortcut{{"j k", "turn"}, {"n p", "differing label"}, {"g G", "ends"}}, Scripts: []string{"keys.js"}, View: view})
 }
 
 // findTrajectory finds a trajectory with what its head shows.
@@ -157,7 +178,8 @@ func (v *viewer) showTurn(w http.ResponseWriter, r *http.Request) error {
 	if t < view.Trajectory.Turns {
 		view.Next = t + 1
 	}
-	return render(w, http.StatusOK, "turn", fmt.Sprintf("Turn %d of %s", t, plain(view.InstanceID)), view)
+	return v.render(w, r, page{Template: "turn", Title: fmt.Sprintf("Turn %d of %s", t, plain(view.InstanceID)), Section: "Trajectories", Crumbs: view.crumbsBelow(),
+		Keys: []shortcut{{"j k", "turn"}}, Scripts: []string{"keys.js"}, View: view})
 }
 
 // textView is a long text on a page of its own.
@@ -166,6 +188,12 @@ type textView struct {
 	What  string
 	Lines []line
 	Body  body
+}
+
+// text is the page of a long text of the trajectory.
+func (v trajectoryView) text(t textView) page {
+	t.trajectoryView = v
+	return page{Template: "text", Title: t.What + " of " + plain(v.InstanceID), Section: "Trajectories", Crumbs: v.crumbsBelow(), View: t}
 }
 
 func (v *viewer) showPatch(w http.ResponseWriter, r *http.Request) error {
@@ -177,7 +205,7 @@ func (v *viewer) showPatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return render(w, http.StatusOK, "text", "Patch of "+plain(view.InstanceID), textView{trajectoryView: view, What: "Patch", Lines: diffLines(string(patch))})
+	return v.render(w, r, view.text(textView{What: "Patch", Lines: diffLines(string(patch))}))
 }
 
 func (v *viewer) showOutput(w http.ResponseWriter, r *http.Request) error {
@@ -189,5 +217,5 @@ func (v *viewer) showOutput(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return render(w, http.StatusOK, "text", "Test output of "+plain(view.InstanceID), textView{trajectoryView: view, What: "Test output", Body: wholeBody(strings.TrimRight(string(verdict.Output), "\n"))})
+	return v.render(w, r, view.text(textView{What: "Test output", Body: wholeBody(strings.TrimRight(string(verdict.Output), "\n"))}))
 }

@@ -42,9 +42,9 @@ func agreementOf(turn relabel.Turn) agreement {
 	case turn.Label.Status == relabel.Owed:
 		return agreement{"owed", "?", "label still asked for"}
 	case relabel.Agree(turn.Action.Message, turn.Label.Message):
-		return agreement{"equal", "=", "label equal"}
+		return agreement{"equal", "✓", "label equal"}
 	}
-	return agreement{"different", "≠", "label different"}
+	return agreement{"different", "▲", "label different"}
 }
 
 func viewTurn(turn relabel.Turn, id relabel.ID, cut func(string) body) turnView {

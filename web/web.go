@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/go-chi/chi/v5/middleware"
@@ -15,37 +16,40 @@ type Config struct {
 	Log   zerolog.Logger // of failures; the zero value logs nothing
 }
 
-// policy of the pages: nothing but our own style, script and icon is loaded.
-const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// policy of the pages: nothing but our own style, scripts and icon is loaded, and nothing
+// but this server is asked.
+const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // viewer answers requests for pages.
 type viewer struct {
 	Config
 }
 
-// New returns the pages, to be mounted at / : the runs, a run, the trajectories, and a
-// trajectory with its turns. They link to the REST interface under /v1 beside them.
+// answer answers a request for a page; an error is shown as a page.
+type answer = func(http.ResponseWriter, *http.Request) error
+
+// routes are answers by pattern, as http.ServeMux has them.
+type routes map[string]answer
+
+// New returns the pages, to be mounted at / . They link to the REST interface under /v1
+// beside them.
 func New(config Config) http.Handler {
 	v := &viewer{config}
 	mux := http.NewServeMux()
-	for pattern, page := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /{$}":                           v.showRuns,
-		"GET /runs/{id}":                     v.showRun,
-		"GET /trajectories":                  v.listTrajectories,
-		"GET /trajectories/{id}":             v.showTrajectory,
-		"GET /trajectories/{id}/turns/{t}":   v.showTurn,
-		"GET /trajectories/{id}/patch":       v.showPatch,
-		"GET /trajectories/{id}/test-output": v.showOutput,
-		"/":                                  v.showNothing,
-	} {
-		mux.HandleFunc(pattern, v.page(page))
+	for _, of := range []routes{v.runRoutes(), v.trajectoryRoutes(), {"/": v.showNothing}} {
+		for pattern, answer := range of {
+			mux.HandleFunc(pattern, v.page(answer))
+		}
 	}
-	mux.HandleFunc("GET /static/{hash}/{name}", serveAsset)
-	return middleware.Compress(5, "text/html", "text/css", "text/javascript", "image/svg+xml")(mux)
+	compressed := middleware.Compress(5, "text/html")(mux)
+	all := http.NewServeMux()
+	all.HandleFunc("GET /static/{hash}/{name}", serveAsset)
+	all.Handle("/", compressed)
+	return all
 }
 
 // page sets what every page has, and shows an error as a page.
-func (v *viewer) page(show func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+func (v *viewer) page(show answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", contentPolicy)
@@ -69,25 +73,39 @@ var errMethod = relabel.Errorf(relabel.CodeForbidden, "Pages can only be read.")
 
 // showError shows what went wrong, without its cause.
 func (v *viewer) showError(w http.ResponseWriter, r *http.Request, err error) {
-	view := struct {
-		Status  int
-		Title   string
-		Message string
-	}{http.StatusInternalServerError, "Something went wrong here", "The server's log says more."}
-	switch relabel.CodeOf(err) {
-	case relabel.CodeNotFound:
-		view.Status, view.Title, view.Message = http.StatusNotFound, "Not found", safeMessage(err)
-	case relabel.CodeInvalid:
-		view.Status, view.Title, view.Message = http.StatusBadRequest, "This cannot be shown", safeMessage(err)
-	case relabel.CodeForbidden:
-		view.Status, view.Title, view.Message = http.StatusMethodNotAllowed, "Not possible", safeMessage(err)
+	view := struct{ Title, Message string }{"Something went wrong here", "The server's log says more."}
+	status := http.StatusInternalServerError
+	switch code := relabel.CodeOf(err); {
+	case code == relabel.CodeNotFound:
+		status, view.Title, view.Message = http.StatusNotFound, "Not found", safeMessage(err)
+	case code == relabel.CodeInvalid:
+		status, view.Title, view.Message = http.StatusBadRequest, "This cannot be shown", safeMessage(err)
+	case errors.Is(err, errMethod):
+		status, view.Title, view.Message = http.StatusMethodNotAllowed, "Not possible", safeMessage(err)
 		w.Header().Set("Allow", "GET, HEAD")
-	case relabel.CodeUnavailable:
-		view.Status, view.Title, view.Message = http.StatusServiceUnavailable, "Not available", safeMessage(err)
+	case code == relabel.CodeForbidden:
+		status, view.Title, view.Message = http.StatusForbidden, "Not allowed", safeMessage(err)
+	case code == relabel.CodeConflict:
+		status, view.Title, view.Message = http.StatusConflict, "Not possible now", safeMessage(err)
+	case code == relabel.CodeUnavailable:
+		status, view.Title, view.Message = http.StatusServiceUnavailable, "Not available", safeMessage(err)
 	default:
 		v.Log.Error().Err(err).Str("path", r.URL.Path).Msg("page")
 	}
-	if err := render(w, view.Status, "error", view.Title, view); err != nil {
+	r.URL.RawQuery = "" // the whole page, whatever part was asked for
+	if err := v.render(w, r, page{Template: "error", Title: view.Title, Status: status, View: view}); err != nil {
 		v.Log.Error().Err(err).Str("path", r.URL.Path).Msg("page of an error")
 	}
+}
+
+// safeMessage is what an error says to people.
+func safeMessage(err error) string {
+	var e *relabel.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	if e.Field != "" {
+		return e.Field + ": " + e.Message
+	}
+	return e.Message
 }
