@@ -9,13 +9,13 @@ import (
 )
 
 // errElsewhere tells a waiter that roams to look for another replica.
-var errElsewhere = errors.New("the endpoint is down, and another replica may be up")
+var errElsewhere = errors.New("the endpoint takes no calls now, and another replica may")
 
 // errDown tells a waiter that its patience is over.
 var errDown = errors.New("the endpoint is down")
 
 // enter waits in l for a place until ctx ends, or the endpoint is down for longer than w
-// bears (errDown), or at all where w roams (errElsewhere). Whoever entered must leave.
+// bears (errDown), or takes none for a time where w roams (errElsewhere). Whoever entered must leave.
 func (e *endpoint) enter(ctx context.Context, l *lane, w *waiter) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (e *endpoint) next(now time.Time) (w *waiter, over bool, wait time.Duration
 	if !slices.ContainsFunc(e.lanes, func(l *lane) bool { return len(l.waiting) > 0 }) || e.inFlight >= e.limit.places() {
 		return nil, false, 0
 	}
-	if wait := max(e.quiet.Sub(now), e.breaker.wait(now)); wait > 0 {
+	if wait := e.closedFor(now); wait > 0 {
 		return nil, false, wait
 	}
 	var fronts []*waiter

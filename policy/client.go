@@ -197,6 +197,8 @@ func (c *Client) ask(ctx context.Context, req relabel.ChatRequest, call *relabel
 			return relabel.Completion{}, a.fail.err
 		case a.down:
 			continue // the breaker says when it may go
+		case a.quiet && choose(q.replicas).at.wait() == 0:
+			continue // to a replica that has not asked for quiet
 		}
 		if err := pause(ctx, call.Tries); err != nil {
 			return relabel.Completion{}, c.givenUp(err)

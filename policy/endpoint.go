@@ -98,13 +98,15 @@ type health struct {
 	missed int  // tries that failed since it last showed a sign of life
 	down   bool // it is taken to be down
 	broken bool // several calls got a 500, and none an answer since
+	quiet  bool // it named a time before which it wants no calls
 }
 
 // leave gives w's place back and learns from how its try ended.
 func (e *endpoint) leave(w *waiter, t tried) health {
 	e.mu.Lock()
-	back := e.learn(w, t, time.Now())
-	h := health{e.breaker.failures, e.breaker.open, len(e.broke) > 1}
+	now := time.Now()
+	back := e.learn(w, t, now)
+	h := health{e.breaker.failures, e.breaker.open, len(e.broke) > 1, e.quiet.After(now)}
 	e.mu.Unlock()
 	if back {
 		e.set.rouse()
@@ -142,6 +144,7 @@ func (e *endpoint) learn(w *waiter, t tried, now time.Time) (back bool) {
 	}
 	if until := now.Add(t.after); t.after > 0 && until.After(e.quiet) {
 		e.quiet = until
+		e.scatter()
 	}
 	if e.observe.Tried != nil {
 		e.observe.Tried(e.base, Try{Policy: w.lane.name, Purpose: w.purpose, Outcome: string(t.outcome), After: string(w.after),
@@ -166,12 +169,17 @@ func (e *endpoint) learnLimit(w *waiter, t tried, now time.Time) {
 	}
 }
 
-// wait is how long the endpoint is taken to be down; 0 while it is up, and when a probe
-// may go.
+// wait is how long the endpoint is taken to be down, or wants no calls; 0 while it is up,
+// and when a probe may go.
 func (e *endpoint) wait() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.breaker.wait(time.Now())
+	return e.closedFor(time.Now())
+}
+
+// closedFor is wait under e.mu.
+func (e *endpoint) closedFor(now time.Time) time.Duration {
+	return max(e.quiet.Sub(now), e.breaker.wait(now))
 }
 
 func (e *endpoint) tellBreaker() {

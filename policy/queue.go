@@ -19,7 +19,7 @@ type waiter struct {
 	bytes    int           // of the request
 	patience time.Duration // how long it bears an endpoint that is down
 	trouble  time.Time     // since when its call bears it; zero: not yet
-	roams    bool          // it goes elsewhere rather than wait for an endpoint that is down
+	roams    bool          // it goes elsewhere rather than wait for an endpoint that is down or wants no calls
 
 	lane    *lane
 	queued  time.Time

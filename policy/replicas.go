@@ -26,8 +26,8 @@ func affinity(replicas []*lane, trajectory relabel.ID) []*lane {
 	return sorted
 }
 
-// choose returns the first replica that is up or due for a probe, and where none is, the
-// one that is due first.
+// choose returns the first replica that takes calls (it is up or due for a probe, and has
+// not named a later time), and where none does, the one that is due first.
 func choose(replicas []*lane) *lane {
 	best, least := replicas[0], replicas[0].at.wait()
 	for _, l := range replicas[1:] {
@@ -41,7 +41,7 @@ func choose(replicas []*lane) *lane {
 	return best
 }
 
-// spare returns a replica beside taken that is up, or nil.
+// spare returns a replica beside taken that takes calls, or nil.
 func spare(replicas []*lane, taken *lane) *lane {
 	for _, l := range replicas {
 		if l != taken && l.at.wait() == 0 {
