@@ -18,14 +18,17 @@ func Agree(a, b Message) bool {
 	}
 	for k, c := range a.ToolCalls {
 		o := b.ToolCalls[k]
-		if c.Name != o.Name || !sameArguments(c.Arguments, o.Arguments) {
+		if c.Name != o.Name || !SameArguments(c.Arguments, o.Arguments) {
 			return false
 		}
 	}
 	return len(a.ToolCalls) > 0 || strings.TrimSpace(a.Content) == strings.TrimSpace(b.Content)
 }
 
-func sameArguments(a, b string) bool {
+// SameArguments reports whether two texts are equal as JSON values: key order, blanks and
+// escapes do not count, numbers do as they are written. Where one is no JSON, the texts
+// are compared.
+func SameArguments(a, b string) bool {
 	if a == b {
 		return true
 	}

@@ -22,11 +22,11 @@ type actionView struct {
 	Lacking string // what was asked of the server and did not come
 	Think   *body  // reasoning, apart from the words
 	Words   *body
-	Calls   []callView
+	Calls   []plainCall
 }
 
-// callView is a call with its arguments laid out.
-type callView struct {
+// plainCall is a call with its arguments laid out.
+type plainCall struct {
 	Name      string
 	Arguments []argument
 	Broken    *body // the arguments' text, where it is no JSON object
@@ -61,13 +61,13 @@ func viewAction(a relabel.Action, cut func(string) body) actionView {
 		v.Words = &b
 	}
 	for _, c := range a.Message.ToolCalls {
-		v.Calls = append(v.Calls, viewCall(c, cut))
+		v.Calls = append(v.Calls, viewPlainCall(c, cut))
 	}
 	return v
 }
 
-func viewCall(c relabel.ToolCall, cut func(string) body) callView {
-	v := callView{Name: c.Name}
+func viewPlainCall(c relabel.ToolCall, cut func(string) body) plainCall {
+	v := plainCall{Name: c.Name}
 	fields, ok := fieldsOf(c.Arguments)
 	if !ok {
 		b := cut(c.Arguments)

@@ -1,0 +1,109 @@
+package web
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+
+	"relabel"
+)
+
+// callView is a call laid out for reading.
+type callView struct {
+	Name    string
+	NameOwn bool // the other action calls another tool here
+	Alone   bool // the other action has no call here
+	Broken  bool // its arguments are no JSON object
+	Blocks  []block
+}
+
+// block is a part of a call: an argument, or an edit that several arguments say.
+type block struct {
+	Name  string
+	Raw   string     // what makes it the same as another: JSON
+	Text  string     // the argument's text, of all but edits
+	Lang  string     // what it is written in, "" where that is not known
+	Lines []textLine // of an edit
+	Spans []span     // Text with its marks; nil without any
+	Own   bool       // the other call lacks an argument of that name
+	Cut   fineness   // how finely it was compared
+}
+
+// Short reports whether the block stands beside its name, not below it.
+func (b block) Short() bool {
+	const short = 80
+	return b.Lines == nil && len(b.Text) <= short && !strings.Contains(b.Text, "\n") && b.Lang == ""
+}
+
+// layOut lays a call out.
+func layOut(c relabel.ToolCall) callView {
+	v := callView{Name: c.Name}
+	fields, ok := fieldsOf(c.Arguments)
+	if !ok {
+		v.Broken = true
+		v.Blocks = []block{{Name: "arguments", Raw: c.Arguments, Text: c.Arguments}}
+		return v
+	}
+	args := map[string]string{}
+	for _, f := range fields {
+		args[f.name] = textOf(f.value)
+	}
+	edit := editOf(args)
+	for _, f := range fields {
+		switch {
+		case edit != nil && f.name == "new_str":
+			v.Blocks = append(v.Blocks, block{Name: "edit", Raw: editKey(args), Lines: edit})
+		case edit != nil && f.name == "old_str":
+		default:
+			v.Blocks = append(v.Blocks, block{Name: f.name, Raw: string(f.value), Text: textOf(f.value), Lang: languageOf(f.name, args)})
+		}
+	}
+	return v
+}
+
+// textOf is a JSON value's text: a string's characters, anything else as it is written.
+func textOf(value json.RawMessage) string {
+	if value[0] == '"' {
+		return relabel.DecodeString(value)
+	}
+	return string(value)
+}
+
+// editOf is what a call of the file editor does to the file's lines, nil for one that
+// does nothing of the kind.
+func editOf(args map[string]string) []textLine {
+	after, edits := args["new_str"]
+	before, replaces := args["old_str"]
+	switch {
+	case !edits, args["command"] == "view", args["command"] == "create":
+		return nil
+	case args["command"] == "insert" && !replaces, replaces:
+		return editLines(before, after)
+	}
+	return nil
+}
+
+func editKey(args map[string]string) string {
+	key, _ := json.Marshal([]string{args["old_str"], args["new_str"]}) // texts always marshal
+	return string(key)
+}
+
+// languages are what files of a suffix are written in, as highlight.js names it.
+var languages = map[string]string{
+	".py": "python", ".sh": "bash", ".js": "javascript", ".ts": "typescript", ".go": "go", ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp",
+	".java": "java", ".rs": "rust", ".rb": "ruby", ".json": "json", ".toml": "ini", ".cfg": "ini", ".ini": "ini", ".yaml": "yaml", ".yml": "yaml",
+	".md": "markdown", ".html": "xml", ".xml": "xml", ".css": "css", ".sql": "sql", ".diff": "diff", ".patch": "diff",
+}
+
+// languageOf guesses what an argument is written in.
+func languageOf(name string, args map[string]string) string {
+	switch name {
+	case "command":
+		if _, of := args["path"]; !of {
+			return "bash"
+		}
+	case "file_text":
+		return languages[strings.ToLower(path.Ext(args["path"]))]
+	}
+	return ""
+}
