@@ -61,6 +61,7 @@ test-needs: ## Install what the tests need
 	@scripts/templates.sh >/dev/null
 	@scripts/python.sh shard/token/testdata/requirements.txt >/dev/null
 	@scripts/tokenizers.sh >/dev/null
+	@scripts/axe.sh >/dev/null
 
 .PHONY: lint
 lint: ## gofmt, go vet, staticcheck, and the arrows between the folders

