@@ -34,6 +34,9 @@ type ExportSelection struct {
 	// LabelPolicyID is whose labels leave in the place of the run's teacher's: those that a
 	// relabeling asked for, or the student's own actions. nil: the teacher's.
 	LabelPolicyID *ID `json:"label_policy_id,omitempty"`
+	// LeaveOutFlags are flags of reviews: what is flagged so does not leave, the whole
+	// trajectory or the state of one turn. AnyFlag stands for all.
+	LeaveOutFlags []string `json:"leave_out_flags,omitempty"`
 }
 
 // Agreement says which states leave, by what was executed in them.
@@ -185,6 +188,8 @@ type PartTrajectory struct {
 	Trail  int `json:"trail"`  // the attempt that holds its turns
 	Turns  int `json:"turns"`  // of the trail
 	Labels int `json:"labels"` // that were there, of the selected policy
+	// Flagged are its states with one of the flags that are left out.
+	Flagged []FlaggedState `json:"flagged,omitempty"`
 }
 
 // ExportTrajectory is a trajectory as an export reads it.
@@ -195,6 +200,7 @@ type ExportTrajectory struct {
 	Student    Policy
 	Task       Task
 	Turns      []Turn
+	Flagged    []FlaggedState // when the export was cut
 }
 
 // FileReader reads a file of an export.

@@ -17,6 +17,7 @@ type TrajectoryFilter struct {
 	Failure     FailureReason
 	Resolved    *bool
 	Submitted   *bool
+	Flag        string // of a review of it; AnyFlag: of any
 }
 
 // Idempotent is what is kept of a POST with an Idempotency-Key.

@@ -10,6 +10,7 @@ CREATE TABLE exports (
     end_reasons text[] NOT NULL, -- empty: any
     agreement  text NOT NULL CHECK (agreement IN ('', 'same', 'differs')),
     label_policy_id uuid CONSTRAINT exports_label_policy REFERENCES policies, -- null: the run's teacher
+    leave_out_flags text[] NOT NULL, -- what reviews flagged so; *: with any flag
     form       json NOT NULL, -- views, tokenizer, template, limits: relabel.ExportForm
     state      text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
     destination text NOT NULL, -- a bucket's URL; '': the exports' folder named by folder
@@ -278,15 +279,21 @@ CREATE TABLE tokens (
 );
 CREATE UNIQUE INDEX tokens_name ON tokens (name) WHERE revoked_at IS NULL;
 
+-- What people say of trajectories.
 CREATE TABLE reviews (
     id            uuid PRIMARY KEY,
-    trajectory_id uuid NOT NULL REFERENCES trajectories ON DELETE CASCADE,
+    trajectory_id uuid NOT NULL CONSTRAINT reviews_trajectory REFERENCES trajectories ON DELETE CASCADE,
     t             integer CHECK (t >= 1), -- null: about the whole trajectory
-    flag          text NOT NULL,
-    note          text NOT NULL,
-    created_at    timestamptz NOT NULL DEFAULT clock_timestamp()
+    flag          text COLLATE "C" NOT NULL, -- '': a note alone
+    note          text COMPRESSION lz4 NOT NULL,
+    author        text NOT NULL, -- as given
+    created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    edited_at     timestamptz,
+    CONSTRAINT reviews_say CHECK (flag <> '' OR note <> '')
 );
-CREATE INDEX reviews_of_trajectory ON reviews (trajectory_id, created_at);
+CREATE INDEX reviews_page ON reviews (created_at DESC, id DESC);
+CREATE INDEX reviews_of_trajectory ON reviews (trajectory_id, created_at DESC, id DESC);
+CREATE INDEX reviews_by_flag ON reviews (flag, created_at DESC, id DESC);
 
 ---- create above / drop below ----
 

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -33,8 +34,9 @@ type NewExport struct {
 	EndReasons []relabel.EndReason `json:"end_reasons,omitempty" maxItems:"5" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only trajectories that ended so. Empty: however they ended."`
 	Agreement  relabel.Agreement   `json:"agreement,omitempty" enum:"any,same,differs" default:"any" doc:"Only states where the executed action is the label (same), or is not (differs). Where the teacher executed it is."`
 	// LabelPolicy is a word for a policy; the selection has its id.
-	LabelPolicy string `json:"label_policy,omitempty" maxLength:"200" doc:"Whose labels leave: a policy's id, its name, or name@version. Another teacher's, that relabelings asked, or the student's own actions. States that it did not answer are left out. Empty: the run's teacher."`
-	Destination string `json:"destination,omitempty" maxLength:"2000" doc:"URL of the bucket below which the export is written, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix; keys come from the workers' environment. Empty: the exports' folder of this server."`
+	LabelPolicy   string   `json:"label_policy,omitempty" maxLength:"200" doc:"Whose labels leave: a policy's id, its name, or name@version. Another teacher's, that relabelings asked, or the student's own actions. States that it did not answer are left out. Empty: the run's teacher."`
+	LeaveOutFlags []string `json:"leave_out_flags,omitempty" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: a trajectory that has one does not leave, nor the state of a turn that has one. *: any flag. What was flagged when the export is cut counts."`
+	Destination   string   `json:"destination,omitempty" maxLength:"2000" doc:"URL of the bucket below which the export is written, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix; keys come from the workers' environment. Empty: the exports' folder of this server."`
 	NewExportForm
 }
 
@@ -64,7 +66,12 @@ func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.
 	}
 	e := relabel.Export{ID: relabel.NewID(), State: relabel.ExportQueued, Destination: b.Destination,
 		Selection: relabel.ExportSelection{RunID: b.Run, Iteration: b.Iteration, Aggregated: b.Aggregated, Submitted: b.Submitted, Resolved: b.Resolved,
-			EndReasons: b.EndReasons, Agreement: relabel.Agreement(unless(string(b.Agreement), "any"))}}
+			EndReasons: b.EndReasons, Agreement: relabel.Agreement(unless(string(b.Agreement), "any")), LeaveOutFlags: b.LeaveOutFlags}}
+	for i, flag := range b.LeaveOutFlags {
+		if flag != relabel.AnyFlag && !relabel.IsFlag(flag) {
+			return nil, relabel.Errorf(relabel.CodeInvalid, "%.100q can be no flag", flag).On(fmt.Sprintf("leave_out_flags[%d]", i))
+		}
+	}
 	if b.LabelPolicy != "" {
 		policy, err := s.findPolicy(ctx, b.LabelPolicy)
 		if err != nil {

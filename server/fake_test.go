@@ -28,6 +28,7 @@ type memory struct {
 	calls        map[relabel.ID][]relabel.Call
 	models       map[relabel.ID][]relabel.ModelSeen
 	exports      []relabel.Export
+	reviews      []relabel.Review
 	keys         map[string]relabel.Idempotent
 	tokens       map[string]bool
 	broken       error  // what every call fails with, where it is set

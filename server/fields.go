@@ -34,7 +34,7 @@ func fieldMeaning(schema, field string) string {
 }
 
 // fieldMeanings says what each field of a relabel type means, with its unit.
-var fieldMeanings = merge(taskMeanings, policyMeanings, runMeanings, schedulingMeanings, trajectoryMeanings, turnMeanings, exportMeanings, timeMeanings, relabelMeanings, noticeMeanings)
+var fieldMeanings = merge(taskMeanings, policyMeanings, runMeanings, schedulingMeanings, trajectoryMeanings, turnMeanings, exportMeanings, timeMeanings, relabelMeanings, noticeMeanings, reviewMeanings)
 
 func merge(parts ...map[string]string) map[string]string {
 	all := map[string]string{}
@@ -295,6 +295,7 @@ var exportMeanings = map[string]string{
 	"ExportSelection.end_reasons":     "Only trajectories that ended so.",
 	"ExportSelection.agreement":       "Only states where the executed action is the label (same) or is not (differs); absent: all.",
 	"ExportSelection.label_policy_id": "Whose labels leave; absent: the run's teacher's.",
+	"ExportSelection.leave_out_flags": "What reviews flagged so does not leave; absent: flags do not matter.",
 	"ExportForm.views":                "Forms of the rows.",
 	"ExportForm.tokenizer":            "Folder of the student's tokenizer, on the machines that build.",
 	"ExportForm.template":             "File with the chat template; absent: the folder's own.",

@@ -37,6 +37,7 @@ func apiConfig(c Config) huma.Config {
 			{Name: "runs", Description: "Experiments and their iterations."},
 			{Name: "scheduling", Description: "Which run goes first, how much of the workers it has, and who they are."},
 			{Name: "trajectories", Description: "What was rolled out, turn by turn, and what came of it."},
+			{Name: "reviews", Description: "What people say of trajectories: flags and notes."},
 			{Name: "exports", Description: "Data sets for trainers."},
 			{Name: "health", Description: "Whether the server lives and can work."},
 		},

@@ -112,6 +112,14 @@ type Store interface {
 	CancelRelabeling(ctx context.Context, id relabel.ID) (relabel.Relabeling, error)
 	CancelRelabelings(ctx context.Context, iteration relabel.ID, policy *relabel.ID) (cancelled int, err error)
 
+	// CreateReview: CodeNotFound where there is no such trajectory, CodeInvalid where it has
+	// no such turn. EditReview puts what r says in the place of what was said.
+	CreateReview(ctx context.Context, r relabel.Review) error
+	EditReview(ctx context.Context, r relabel.Review) (relabel.Review, error)
+	FindReview(ctx context.Context, trajectory, id relabel.ID) (relabel.Review, error)
+	DeleteReview(ctx context.Context, trajectory, id relabel.ID) error
+	ListReviews(ctx context.Context, f relabel.ReviewFilter, p relabel.Page) (list []relabel.Review, next string, err error)
+
 	// CreateExport stores an export and queues its job, in one transaction.
 	CreateExport(ctx context.Context, e relabel.Export) error
 	FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error)

@@ -59,7 +59,7 @@ func TestReferenceNamesEveryOperation(t *testing.T) {
 		}
 	}
 	named := map[string]bool{}
-	for _, m := range regexp.MustCompile("`((?:GET|POST|PATCH|DELETE) /[^`?]*)").FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile("`((?:GET|POST|PUT|PATCH|DELETE) /[^`?]*)").FindAllStringSubmatch(string(text), -1) {
 		named[m[1]] = true
 	}
 	for operation := range there {

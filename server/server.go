@@ -83,6 +83,7 @@ func New(config Config) http.Handler {
 	s.addTrajectories()
 	s.addTurns()
 	s.addRelabelings()
+	s.addReviews()
 	s.addOutcomes()
 	s.addExports()
 	s.addExportFiles()
@@ -128,7 +129,7 @@ func (s *site) notFound(w http.ResponseWriter, r *http.Request) {
 
 // methodNotAllowed also says, in Allow, which methods there are.
 func (s *site) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		asked := method
 		if method == http.MethodHead {
 			asked = http.MethodGet

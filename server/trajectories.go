@@ -29,11 +29,12 @@ type TrajectoryQuery struct {
 	Failure   relabel.FailureReason   `query:"failure" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only failed for this reason."`
 	Resolved  string                  `query:"resolved" enum:"true,false" doc:"Only with this verdict."`
 	Submitted string                  `query:"submitted" enum:"true,false" doc:"Only with, or without, a valid submission."`
+	Flag      string                  `query:"flag" maxLength:"60" doc:"Only with a review that has this flag; *: any flag."`
 }
 
 func (q TrajectoryQuery) filter() relabel.TrajectoryFilter {
 	return relabel.TrajectoryFilter{RunID: q.Run.id, IterationID: q.Iteration.id, TaskID: q.Task.id, InstanceID: q.Instance,
-		State: q.State, EndReason: q.EndReason, Failure: q.Failure, Resolved: optionalBool(q.Resolved), Submitted: optionalBool(q.Submitted)}
+		State: q.State, EndReason: q.EndReason, Failure: q.Failure, Resolved: optionalBool(q.Resolved), Submitted: optionalBool(q.Submitted), Flag: q.Flag}
 }
 
 // optionalBool reads what an enum has let through.

@@ -38,9 +38,9 @@ type labeller struct {
 // label says what leaves of a trajectory, and why the rest does not.
 func (b *labeller) label(tr relabel.ExportTrajectory) (*labelled, error) {
 	l := &labelled{ExportTrajectory: tr, keep: map[int][]float32{}}
-	if reason := leaveTrajectory(b.sel, tr); reason != "" {
+	if reason, detail := leaveTrajectory(b.sel, tr); reason != "" {
 		l.left = append(l.left, leftOutLine{Reason: reason, Trajectory: tr.Trajectory.ID, InstanceID: tr.Task.InstanceID,
-			States: len(tr.Turns), Detail: string(tr.Trajectory.Failure)})
+			States: len(tr.Turns), Detail: detail})
 		return l, nil
 	}
 	for i, turn := range tr.Turns {
@@ -48,6 +48,9 @@ func (b *labeller) label(tr relabel.ExportTrajectory) (*labelled, error) {
 			return nil, fmt.Errorf("trajectory %s: turn %d stands where turn %d should", tr.Trajectory.ID, turn.T, i+1)
 		}
 		reason, detail := leaveLabel(turn.Label)
+		if reason == "" {
+			reason, detail = leaveFlagged(tr, turn.T)
+		}
 		if reason == "" {
 			reason = leaveAgreement(b.sel.Agreement, turn)
 		}

@@ -33,6 +33,7 @@ const (
 	LabelExecuted       Reason = "label_executed"     // asked for: only where it was not
 	LabelNotExecuted    Reason = "label_not_executed" // asked for: only where it was
 	TooLong             Reason = "too_long"           // over max_length
+	Flagged             Reason = "flagged"            // asked for: not what reviews flagged so
 )
 
 // ofParse is the reason for a label that was not understood as an action.
@@ -41,28 +42,39 @@ var ofParse = map[relabel.ParseOutcome]Reason{
 	relabel.CutByLength: LabelCut, relabel.Refused: LabelRefused,
 }
 
-// leaveTrajectory returns why no state of a trajectory leaves, or "".
-func leaveTrajectory(sel relabel.ExportSelection, tr relabel.ExportTrajectory) Reason {
+// leaveTrajectory returns why no state of a trajectory leaves, with a detail, or "".
+func leaveTrajectory(sel relabel.ExportSelection, tr relabel.ExportTrajectory) (reason Reason, detail string) {
 	is := func(b *bool) bool { return b != nil && *b }
 	switch t := tr.Trajectory; {
 	case tr.Task.HeldOut:
-		return HeldOut
+		return HeldOut, ""
 	case t.Kind == relabel.Evaluate || tr.Iteration.Kind == relabel.Evaluate:
-		return Evaluation
+		return Evaluation, ""
 	case t.State == relabel.Failed:
-		return TrajectoryFailed
+		return TrajectoryFailed, string(t.Failure)
 	case t.State == relabel.Cancelled:
-		return TrajectoryCancelled
+		return TrajectoryCancelled, ""
 	case t.State != relabel.Done:
-		return NotDone
+		return NotDone, ""
 	case sel.Submitted && !is(t.Submitted):
-		return NotSubmitted
+		return NotSubmitted, ""
 	case sel.Resolved && !is(t.Resolved):
-		return NotResolved
+		return NotResolved, ""
 	case len(sel.EndReasons) > 0 && !slices.Contains(sel.EndReasons, t.EndReason):
-		return EndedOtherwise
+		return EndedOtherwise, ""
 	}
-	return ""
+	return leaveFlagged(tr, 0)
+}
+
+// leaveFlagged returns why turn t, or (0) the whole trajectory, does not leave by its
+// flags, with the first of them, or "".
+func leaveFlagged(tr relabel.ExportTrajectory, t int) (reason Reason, flag string) {
+	for _, f := range tr.Flagged {
+		if f.T == t {
+			return Flagged, f.Flag
+		}
+	}
+	return "", ""
 }
 
 // leaveAgreement returns why a state does not leave by what was executed in it, or "".

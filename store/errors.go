@@ -65,6 +65,8 @@ var meanings = map[string]*relabel.Error{
 	"trajectories_labels":        relabel.Errorf(relabel.CodeInvalid, "a turn of a collect iteration has a label, one of an evaluation has none").On("label"),
 	"turns_student_apart":        relabel.Errorf(relabel.CodeInvalid, "a student's action is not its own label").On("label"),
 	"actions_had":                relabel.Errorf(relabel.CodeInvalid, "an action that is had has a message, one that is not has none").On("raw"),
+	"reviews_trajectory":         relabel.Errorf(relabel.CodeNotFound, "there is no such trajectory"),
+	"reviews_say":                relabel.Errorf(relabel.CodeInvalid, "a review has a flag, a note, or both").On("flag"),
 	"tokens_name_check":          relabel.Errorf(relabel.CodeInvalid, "a token has a name").On("name"),
 }
 

@@ -32,6 +32,7 @@ func TestEveryFilterIsServedByAnIndex(t *testing.T) {
 			CASE WHEN n % 97 = 0 THEN CASE WHEN n % 5 = 0 THEN 'endpoint' ELSE 'environment' END END AS failure
 			FROM (SELECT (abs(hashtext(it.id::text || ta.id::text)) % 20000) AS n) y) x
 		WHERE it.id <> $1`, d.Iteration.ID)
+	exec(t, s, "INSERT INTO reviews SELECT gen_random_uuid(), id, NULL, 'f' || abs(hashtext(id::text)) % 50, '', '' FROM trajectories ORDER BY id LIMIT 500")
 	exec(t, s, "ANALYZE")
 	if n := value[int](t, s, "SELECT count(*) FROM trajectories"); n < 20000 {
 		t.Fatalf("%d trajectories are too few to choose an index for", n)
@@ -48,6 +49,8 @@ func TestEveryFilterIsServedByAnIndex(t *testing.T) {
 		"trajectories_by_failure":    {Failure: relabel.FailEndpoint},
 		"trajectories_by_resolved":   {Resolved: &yes},
 		"trajectories_by_submitted":  {Submitted: &no},
+		"reviews_by_flag":            {Flag: "f7"},
+		"reviews_of_trajectory":      {RunID: &d.Run.ID, Flag: relabel.AnyFlag},
 	} {
 		for _, after := range []*time.Time{nil, &middle} {
 			plan, err := s.Explain(ctx, f, after)

@@ -28,6 +28,7 @@ func (s *Store) ExportTrajectories(ctx context.Context, sel relabel.ExportSelect
 				e, err := seen.load(ctx, tx, was.ID)
 				if err == nil {
 					err = unchanged(was, e)
+					e.Flagged = was.Flagged
 				}
 				if err != nil {
 					return changedSince(was.ID, err)
@@ -54,7 +55,7 @@ func unchanged(was relabel.PartTrajectory, e relabel.ExportTrajectory) error {
 			labels++
 		}
 	}
-	if (relabel.PartTrajectory{ID: e.Trajectory.ID, Trail: e.Trajectory.Trail, Turns: len(e.Turns), Labels: labels}) != was {
+	if e.Trajectory.Trail != was.Trail || len(e.Turns) != was.Turns || labels != was.Labels {
 		return errChanged
 	}
 	return nil
@@ -89,13 +90,16 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 			CASE WHEN $4::uuid IS NULL THEN tr.labels_had ELSE (SELECT count(DISTINCT a.t) FROM actions a
 				WHERE a.trajectory_id = tr.id AND a.attempt = tr.trail AND a.policy_id = $4 AND a.status = 'had') END,
 			coalesce((SELECT sum(octet_length(a.raw)) FROM actions a WHERE a.trajectory_id = tr.id AND a.attempt = tr.trail), 0)
-			+ coalesce((SELECT sum(octet_length(o.content)) FROM observations o WHERE o.trajectory_id = tr.id AND o.attempt = tr.trail), 0)
+			+ coalesce((SELECT sum(octet_length(o.content)) FROM observations o WHERE o.trajectory_id = tr.id AND o.attempt = tr.trail), 0),
+			(SELECT json_agg(json_build_object('t', rv.t, 'flag', rv.flag) ORDER BY rv.t, rv.flag) FROM (SELECT DISTINCT coalesce(t, 0) AS t, flag FROM reviews
+				WHERE trajectory_id = tr.id AND (flag = ANY ($5) OR flag <> '' AND $6 = ANY ($5))) rv)
 		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
 		WHERE it.run_id = $1 AND it.kind = 'collect' AND (it.number = $2 OR $3 AND it.number < $2)
 		AND tr.state IN ('done', 'failed', 'cancelled') AND NOT ta.held_out
-		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID)
+		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID,
+		sel.LeaveOutFlags, relabel.AnyFlag)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (tr sizedTrajectory, err error) {
-		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes)
+		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged)
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iteration', ex.iteration, 'aggregated', ex.aggregated,
 		'submitted', ex.submitted, 'resolved', ex.resolved, 'end_reasons', ex.end_reasons, 'agreement', ex.agreement,
-		'label_policy_id', ex.label_policy_id) AS selection,
+		'label_policy_id', ex.label_policy_id, 'leave_out_flags', ex.leave_out_flags) AS selection,
 	ex.form, ex.state, ex.destination, ex.folder AS folder_id, ex.directory,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id) AS parts,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id AND p.done) AS parts_done,
@@ -29,12 +29,15 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 	if sel.EndReasons == nil {
 		sel.EndReasons = []relabel.EndReason{}
 	}
+	if sel.LeaveOutFlags == nil {
+		sel.LeaveOutFlags = []string{}
+	}
 	return s.create(ctx, "exports", e.ID, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO exports (id, run_id, iteration, aggregated, submitted, resolved, end_reasons, agreement,
-				label_policy_id, form, destination, folder, directory)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+				label_policy_id, leave_out_flags, form, destination, folder, directory)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 			e.ID, sel.RunID, sel.Iteration, sel.Aggregated, sel.Submitted, sel.Resolved, sel.EndReasons, sel.Agreement,
-			sel.LabelPolicyID, e.Form, e.Destination, e.FolderID, e.Directory)
+			sel.LabelPolicyID, sel.LeaveOutFlags, e.Form, e.Destination, e.FolderID, e.Directory)
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,8 @@ func TestAnExportLives(t *testing.T) {
 	if got.State != relabel.ExportDone || got.EndedAt == nil || got.CreatedAt.IsZero() {
 		t.Errorf("export: %+v", got)
 	}
-	e.State, e.CreatedAt, e.EndedAt, e.Selection.EndReasons, e.Form = got.State, got.CreatedAt, got.EndedAt, got.Selection.EndReasons, got.Form
+	e.State, e.CreatedAt, e.EndedAt, e.Selection.EndReasons, e.Selection.LeaveOutFlags, e.Form =
+		got.State, got.CreatedAt, got.EndedAt, got.Selection.EndReasons, got.Selection.LeaveOutFlags, got.Form
 	if !reflect.DeepEqual(got, e) {
 		t.Errorf("export %+v, not %+v", got, e)
 	}
@@ -311,7 +312,7 @@ func TestDeletingARunLeavesNothingOfIt(t *testing.T) {
 	must(t, s.RunExport(ctx, e.ID))
 	e.Files = []relabel.ExportFile{{Path: "a"}}
 	must(t, s.FinishExport(ctx, e))
-	exec(t, s, "INSERT INTO reviews VALUES (gen_random_uuid(), $1, 1, 'odd', '')", c.TrajectoryID)
+	must(t, s.CreateReview(ctx, relabel.Review{TrajectoryID: c.TrajectoryID, Flag: "odd"}))
 	other := storetest.Seed(t, s, 1)
 	running := storetest.Claim(t, s, d.Trajectories[1].ID, "w")
 

@@ -60,6 +60,10 @@ func trajectoryList(f relabel.TrajectoryFilter) *list[relabel.Trajectory] {
 	if f.Submitted != nil {
 		l.where("tr.submitted IS NOT NULL AND tr.submitted = %s", *f.Submitted)
 	}
+	if f.Flag != "" {
+		condition, flag := flagIs(f.Flag)
+		l.where("tr.id IN (SELECT rv.trajectory_id FROM reviews rv WHERE "+condition+")", flag)
+	}
 	return l
 }
 

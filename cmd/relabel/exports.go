@@ -30,15 +30,16 @@ type exportCommand struct {
 // exportStart is `relabel export start RUN`.
 type exportStart struct {
 	clientFlags
-	RunName     string   `arg:"" name:"run" help:"Name or id of the run."`
-	Iteration   int      `placeholder:"I" help:"Iteration. Default: the latest that is done."`
-	Aggregated  bool     `help:"Iterations 1 to I together (D1 ∪ … ∪ Di), instead of I alone."`
-	Submitted   bool     `default:"true" negatable:"" help:"Only valid submissions, as the paper's recipes do."`
-	Resolved    bool     `help:"Only resolved trajectories (rejection sampling)."`
-	EndReason   []string `placeholder:"REASON" enum:"finish,max_turns,context,wall_clock,no_call" help:"Only trajectories that ended so: ${enum}; may be repeated."`
-	Agreement   string   `default:"any" enum:"any,same,differs" help:"Only states where the executed action is the label, or is not: ${enum}."`
-	LabelPolicy string   `placeholder:"POLICY" help:"Whose labels leave, instead of the run's teacher's: another teacher's, that run relabel asked, or the student's own actions."`
-	Destination string   `placeholder:"URL" help:"Bucket below which it is written, e.g. s3://bucket/prefix?region=eu-west-1. Default: the exports' folder."`
+	RunName      string   `arg:"" name:"run" help:"Name or id of the run."`
+	Iteration    int      `placeholder:"I" help:"Iteration. Default: the latest that is done."`
+	Aggregated   bool     `help:"Iterations 1 to I together (D1 ∪ … ∪ Di), instead of I alone."`
+	Submitted    bool     `default:"true" negatable:"" help:"Only valid submissions, as the paper's recipes do."`
+	Resolved     bool     `help:"Only resolved trajectories (rejection sampling)."`
+	EndReason    []string `placeholder:"REASON" enum:"finish,max_turns,context,wall_clock,no_call" help:"Only trajectories that ended so: ${enum}; may be repeated."`
+	Agreement    string   `default:"any" enum:"any,same,differs" help:"Only states where the executed action is the label, or is not: ${enum}."`
+	LabelPolicy  string   `placeholder:"POLICY" help:"Whose labels leave, instead of the run's teacher's: another teacher's, that run relabel asked, or the student's own actions."`
+	LeaveOutFlag []string `placeholder:"FLAG" help:"Leave out what reviews flagged so: trajectories, and the states of flagged turns; * for any flag. May be repeated."`
+	Destination  string   `placeholder:"URL" help:"Bucket below which it is written, e.g. s3://bucket/prefix?region=eu-west-1. Default: the exports' folder."`
 	formFlags
 }
 
@@ -98,6 +99,9 @@ func (c *exportStart) Run(ctx context.Context) error {
 		body := map[string]any{"run": run.ID, "iteration": c.Iteration, "aggregated": c.Aggregated, "submitted": c.Submitted, "resolved": c.Resolved, "agreement": c.Agreement}
 		if len(c.EndReason) > 0 {
 			body["end_reasons"] = c.EndReason
+		}
+		if len(c.LeaveOutFlag) > 0 {
+			body["leave_out_flags"] = c.LeaveOutFlag
 		}
 		if c.Destination != "" {
 			body["destination"] = c.Destination

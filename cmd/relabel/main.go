@@ -23,6 +23,7 @@ type cli struct {
 	Policy policyCommand `cmd:"" help:"Register and list the endpoints that play teacher and student."`
 	Run    runCommand    `cmd:"" help:"Make runs, start and watch their iterations."`
 	Export exportCommand `cmd:"" help:"Build data sets from labelled trajectories."`
+	Review reviewCommand `cmd:"" help:"Flag trajectories, and take notes of them."`
 	Token  tokenCommand  `cmd:"" help:"Make and revoke the bearer tokens of the REST interface."`
 	Tokens tokensCommand `cmd:"" help:"Encode JSON lines of text with a tokenizer, as exports do."`
 	Demo   demoCommand   `cmd:"" help:"Collect DAgger data on real tasks with scripted policies, export it and show it."`

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"relabel"
+)
+
+// reviewCommand is `relabel review`.
+type reviewCommand struct {
+	Add    reviewAdd    `cmd:"" help:"Flag a trajectory or one of its turns, or add a note to it."`
+	List   reviewList   `cmd:"" help:"List reviews, newest first."`
+	Delete reviewDelete `cmd:"" help:"Remove a review."`
+}
+
+// reviewAdd is `relabel review add TRAJECTORY`.
+type reviewAdd struct {
+	clientFlags
+	Trajectory string `arg:"" help:"Id of the trajectory, as run trajectories says it."`
+	Turn       int    `placeholder:"T" help:"The turn that it is about. Default: the whole trajectory."`
+	Flag       string `help:"A name of your own choice, such as leak or wrong-label, by which lists and exports filter."`
+	Note       string `help:"What there is to say."`
+	Author     string `env:"RELABEL_AUTHOR,USER" help:"Who says it."`
+}
+
+// Run stores the review.
+func (c *reviewAdd) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		id, err := relabel.ParseID("trajectory", c.Trajectory)
+		if err != nil {
+			return err
+		}
+		body := map[string]any{"flag": c.Flag, "note": c.Note, "author": c.Author}
+		if c.Turn != 0 {
+			body["t"] = c.Turn
+		}
+		var r relabel.Review
+		if err := cl.post(ctx, "/v1/trajectories/"+id.String()+"/reviews", body, &r); err != nil {
+			return err
+		}
+		fmt.Println(r.ID)
+		return nil
+	})
+}
+
+// reviewList is `relabel review list`.
+type reviewList struct {
+	clientFlags
+	RunName string `name:"run" placeholder:"RUN" help:"Only of this run: its name or id."`
+	Flag    string `help:"Only with this flag; *: with any."`
+}
+
+// Run prints the reviews.
+func (c *reviewList) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		query := url.Values{"flag": {c.Flag}}
+		if c.RunName != "" {
+			run, err := findRun(ctx, cl, c.RunName)
+			if err != nil {
+				return err
+			}
+			query.Set("run", run.ID.String())
+		}
+		all, err := list[relabel.Review](ctx, cl, "/v1/reviews?"+query.Encode())
+		if err != nil {
+			return err
+		}
+		t := newTable("ID", "TRAJECTORY", "INSTANCE", "TURN", "FLAG", "BY", "AT", "NOTE")
+		for _, r := range all {
+			turn := "all"
+			if r.T != nil {
+				turn = fmt.Sprint(*r.T)
+			}
+			t.row(r.ID, r.TrajectoryID, r.InstanceID, turn, r.Flag, oneLine(r.Author), r.CreatedAt.Local().Format(time.DateTime), oneLine(r.Note))
+		}
+		return t.print()
+	})
+}
+
+// reviewDelete is `relabel review delete TRAJECTORY REVIEW`.
+type reviewDelete struct {
+	clientFlags
+	Trajectory string `arg:"" help:"Id of the trajectory."`
+	Review     string `arg:"" help:"Id of the review, as review list says it."`
+}
+
+// Run removes the review.
+func (c *reviewDelete) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		trajectory, err := relabel.ParseID("trajectory", c.Trajectory)
+		if err != nil {
+			return err
+		}
+		review, err := relabel.ParseID("review", c.Review)
+		if err != nil {
+			return err
+		}
+		return cl.call(ctx, http.MethodDelete, "/v1/trajectories/"+trajectory.String()+"/reviews/"+review.String(), nil, nil)
+	})
+}

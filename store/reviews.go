@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+const reviewSelect = `SELECT rv.id, rv.trajectory_id, tr.run_id, ta.instance_id, rv.t, rv.flag, rv.note, rv.author, rv.created_at, rv.edited_at
+	FROM reviews rv JOIN trajectories tr ON tr.id = rv.trajectory_id JOIN tasks ta ON ta.id = tr.task_id`
+
+// flagIs is a condition on reviews rv, with its argument.
+func flagIs(flag string) (condition, arg string) {
+	if flag == relabel.AnyFlag {
+		return "rv.flag <> %s", ""
+	}
+	return "rv.flag = %s", legible(flag)
+}
+
+// CreateReview stores a review. CodeNotFound where there is no such trajectory,
+// CodeInvalid where it has no such turn.
+func (s *Store) CreateReview(ctx context.Context, r relabel.Review) error {
+	r.ID = given(r.ID)
+	return s.create(ctx, "reviews", r.ID, func(tx pgx.Tx) error {
+		if err := hasTurn(ctx, tx, r.TrajectoryID, r.T); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "INSERT INTO reviews (id, trajectory_id, t, flag, note, author) VALUES ($1, $2, $3, $4, $5, $6)",
+			r.ID, r.TrajectoryID, r.T, r.Flag, r.Note, r.Author)
+		return err
+	})
+}
+
+// hasTurn refuses a turn that a trajectory does not have; nil is no turn.
+func hasTurn(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, t *int) error {
+	var turns int
+	err := tx.QueryRow(ctx, "SELECT turns FROM trajectories WHERE id = $1", trajectory).Scan(&turns)
+	switch {
+	case err != nil:
+		return missing("trajectory", trajectory, err)
+	case t != nil && *t > turns:
+		return relabel.Errorf(relabel.CodeInvalid, "the trajectory has %d turns", turns).On("t")
+	}
+	return nil
+}
+
+// EditReview puts another turn, flag, note and author in the place of what a review
+// says, and returns it. CodeNotFound where the trajectory has no such review, CodeInvalid
+// where it has no such turn.
+func (s *Store) EditReview(ctx context.Context, r relabel.Review) (relabel.Review, error) {
+	err := s.change(ctx, func(tx pgx.Tx) error {
+		if err := hasTurn(ctx, tx, r.TrajectoryID, r.T); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE reviews SET t = $3, flag = $4, note = $5, author = $6, edited_at = clock_timestamp()
+			WHERE id = $1 AND trajectory_id = $2 AND (t, flag, note, author) IS DISTINCT FROM ($3, $4, $5, $6)`, r.ID, r.TrajectoryID, r.T, r.Flag, r.Note, r.Author)
+		return err
+	})
+	if err != nil {
+		return relabel.Review{}, err
+	}
+	return s.FindReview(ctx, r.TrajectoryID, r.ID)
+}
+
+// FindReview returns a trajectory's review; CodeNotFound where it has none such.
+func (s *Store) FindReview(ctx context.Context, trajectory, id relabel.ID) (relabel.Review, error) {
+	rows, _ := s.pool.Query(ctx, reviewSelect+" WHERE rv.id = $1 AND rv.trajectory_id = $2", id, trajectory)
+	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Review])
+	return r, missing("review", id, err)
+}
+
+// DeleteReview removes a trajectory's review; CodeNotFound where it has none such.
+func (s *Store) DeleteReview(ctx context.Context, trajectory, id relabel.ID) error {
+	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		err := tx.QueryRow(ctx, "DELETE FROM reviews WHERE id = $1 AND trajectory_id = $2 RETURNING id", id, trajectory).Scan(&id)
+		if again && errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return missing("review", id, err)
+	})
+}
+
+// ListReviews lists what the filter lets through, newest first. CodeInvalid for a page
+// that is none.
+func (s *Store) ListReviews(ctx context.Context, f relabel.ReviewFilter, p relabel.Page) ([]relabel.Review, string, error) {
+	return reviewList(f).page(ctx, s, p)
+}
+
+func reviewList(f relabel.ReviewFilter) *list[relabel.Review] {
+	l := &list[relabel.Review]{query: reviewSelect, key: "rv", scan: pgx.RowToStructByName[relabel.Review],
+		keyOf: func(r relabel.Review) cursor { return cursor{r.CreatedAt, r.ID} }}
+	if f.RunID != nil {
+		l.where("tr.run_id = %s", *f.RunID)
+	}
+	if f.TrajectoryID != nil {
+		l.where("rv.trajectory_id = %s", *f.TrajectoryID)
+	}
+	if f.Flag != "" {
+		condition, flag := flagIs(f.Flag)
+		l.where(condition, flag)
+	}
+	return l
+}
