@@ -30,7 +30,7 @@ func TestAwkwardTextIsShownInert(t *testing.T) {
 	s.end(f, "diff --git "+nasty+"\n+"+nasty+"\n", relabel.Verdict{Reason: "tests", Tests: map[string]relabel.TestStatus{"<script>": relabel.TestFailed}, Output: []byte(nasty)})
 
 	base := "/trajectories/" + all[0].ID.String()
-	marks := []string{"^[[31m", "^@", "‹FF›", "‹U+D800›", "‹U+202E›", "‹U+200B›", "&lt;script&gt;alert(1)&lt;/script&gt;"}
+	marks := []string{`<span class="a-f1">red</span>`, "^@", "‹FF›", "‹U+D800›", "‹U+202E›", "‹U+200B›", "&lt;script&gt;alert(1)&lt;/script&gt;"}
 	for _, path := range []string{base, base + "/turns/1", base + "/patch", base + "/test-output"} {
 		page := s.get(200, path)
 		inert(t, path, page)
