@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,6 +14,15 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
+// bothActions joins turns tu with the executed action x and, where it is another one, the
+// label l. Each is looked up by its whole key: a planner without statistics, which takes an
+// attempt for one row, would go through all of them for every turn.
+const bothActions = `
+	JOIN LATERAL (SELECT * FROM actions a WHERE (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample)
+		= (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample) LIMIT 1) x ON true
+	LEFT JOIN LATERAL (SELECT * FROM actions a WHERE tu.executor = 'student' AND (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample)
+		= (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample) LIMIT 1) l ON true`
+
 // turnSelect reads turns with both their actions. Where the teacher executed, the label
 // is the action, which is not sent twice. Prompt ids are left out: lists have no use for
 // what is as long as all states together.
@@ -21,11 +31,7 @@ const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu
 	x.prompt_tokens, x.completion_tokens, x.cached_tokens, x.model, x.fingerprint, x.said, x.read_as, x.not_given, x.millis,
 	l.policy_id, l.status, l.reason, l.raw, l.finish_reason, l.refusal, l.parse, l.token_ids, l.logprobs,
 	l.prompt_tokens, l.completion_tokens, l.cached_tokens, l.model, l.fingerprint, l.said, l.read_as, l.not_given, l.millis
-	FROM turns tu
-	JOIN actions x ON (x.trajectory_id, x.attempt, x.t, x.policy_id, x.sample)
-		= (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample)
-	LEFT JOIN actions l ON tu.executor = 'student' AND (l.trajectory_id, l.attempt, l.t, l.policy_id, l.sample)
-		= (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
+	FROM turns tu` + bothActions + `
 	WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND tu.t >= $3 AND tu.t < $4 ORDER BY tu.t`
 
 // ListTurns returns the trajectory's turns t with from ≤ t < from+limit, in order,
@@ -48,6 +54,20 @@ func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limi
 			return err
 		}
 		return addOthers(ctx, tx, trajectory, trail, from, turns)
+	})
+	return turns, err
+}
+
+// ListAttemptTurns returns an attempt's turns t with from ≤ t < to as ListTurns does; none
+// where there is no such attempt.
+func (s *Store) ListAttemptTurns(ctx context.Context, trajectory relabel.ID, attempt, from, to int) ([]relabel.Turn, error) {
+	var turns []relabel.Turn
+	err := s.read(ctx, func(tx pgx.Tx) error {
+		var err error
+		if turns, err = readTurns(ctx, tx, trajectory, attempt, from, to); err != nil {
+			return err
+		}
+		return addOthers(ctx, tx, trajectory, attempt, from, turns)
 	})
 	return turns, err
 }
@@ -160,13 +180,16 @@ func (r *actionRow) action() *relabel.Action {
 	return a
 }
 
-func scanTurn(row pgx.CollectableRow) (relabel.Turn, error) {
+func scanTurn(row pgx.CollectableRow) (relabel.Turn, error) { return scanTurnAnd(row) }
+
+// scanTurnAnd reads a turn, and into more what its row has after it.
+func scanTurnAnd(row pgx.CollectableRow, more ...any) (relabel.Turn, error) {
 	var turn relabel.Turn
 	var labelled bool
 	var executed, label actionRow
 	fields := append([]any{&turn.T, &turn.Executor, &labelled, &turn.Tree, &turn.StartedAt, &turn.EndedAt,
 		&turn.Time.Endpoint, &turn.Time.Sandbox, &turn.Time.Database}, executed.fields()...)
-	if err := row.Scan(append(fields, label.fields()...)...); err != nil {
+	if err := row.Scan(slices.Concat(fields, label.fields(), more)...); err != nil {
 		return turn, err
 	}
 	turn.Action, turn.Label = *executed.action(), label.action()

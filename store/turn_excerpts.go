@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// excerptSelect is turnSelect without token ids and log-probabilities, and without
+// messages that are too long.
+const excerptSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu.tree, tu.started_at, tu.ended_at, tu.endpoint_ms, tu.sandbox_ms, tu.database_ms,
+	x.policy_id, x.status, x.reason, CASE WHEN octet_length(x.raw) <= $5 THEN x.raw END, x.finish_reason, x.refusal, x.parse, NULL, NULL,
+	x.prompt_tokens, x.completion_tokens, x.cached_tokens, x.model, x.fingerprint, NULL, x.read_as, x.not_given, x.millis,
+	l.policy_id, l.status, l.reason, CASE WHEN octet_length(l.raw) <= $5 THEN l.raw END, l.finish_reason, l.refusal, l.parse, NULL, NULL,
+	l.prompt_tokens, l.completion_tokens, l.cached_tokens, l.model, l.fingerprint, NULL, l.read_as, l.not_given, l.millis,
+	CASE WHEN octet_length(x.raw) > $5 THEN octet_length(x.raw) ELSE 0 END, CASE WHEN octet_length(l.raw) > $5 THEN octet_length(l.raw) ELSE 0 END
+	FROM turns tu` + bothActions + `
+	WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND tu.t >= $3 AND tu.t < $4 ORDER BY tu.t`
+
+// ListExcerpts returns an attempt's turns t with from ≤ t < to, in order, with at most
+// head bytes of each observation's beginning and tail of its end. What other teachers
+// answered is there, token ids, log-probabilities and messages as their servers wrote them
+// are not.
+func (s *Store) ListExcerpts(ctx context.Context, trajectory relabel.ID, attempt, from, to, head, tail int) ([]relabel.TurnExcerpt, error) {
+	var excerpts []relabel.TurnExcerpt
+	err := s.read(ctx, func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, excerptSelect, trajectory, attempt, from, to, relabel.MostActionBytes)
+		var err error
+		if excerpts, err = pgx.CollectRows(rows, scanExcerpt); err != nil || len(excerpts) == 0 {
+			return err
+		}
+		if err := cutObservations(ctx, tx, trajectory, attempt, from, to, head, tail, excerpts); err != nil {
+			return err
+		}
+		return addOtherAnswers(ctx, tx, trajectory, attempt, from, to, excerpts)
+	})
+	return excerpts, err
+}
+
+func scanExcerpt(row pgx.CollectableRow) (e relabel.TurnExcerpt, err error) {
+	e.Turn, err = scanTurnAnd(row, &e.ActionBytes, &e.LabelBytes)
+	return e, err
+}
+
+// cutObservations adds the observations to turns, the ends of each.
+func cutObservations(ctx context.Context, q querier, trajectory relabel.ID, attempt, from, to, head, tail int, turns []relabel.TurnExcerpt) error {
+	rows, _ := q.Query(ctx, `SELECT t, call_id, tool, exit_code, failed, millis, octet_length(content),
+			CASE WHEN octet_length(content) <= $5::int + $6::int THEN content ELSE substring(content FROM 1 FOR $5) END,
+			CASE WHEN octet_length(content) <= $5::int + $6::int THEN ''::bytea ELSE substring(content FROM octet_length(content) - $6 + 1) END
+		FROM observations WHERE trajectory_id = $1 AND attempt = $2 AND t >= $3 AND t < $4 ORDER BY t, k`, trajectory, attempt, from, to, head, tail)
+	first := turns[0].T
+	var t, length int
+	var tool, begins, ends []byte
+	var o relabel.Observation
+	_, err := pgx.ForEachRow(rows, []any{&t, &o.CallID, &tool, &o.ExitCode, &o.Failed, &o.Millis, &length, &begins, &ends}, func() error {
+		turn := &turns[t-first]
+		o.Tool, o.Content = string(tool), string(begins)
+		turn.Observations = append(turn.Observations, o)
+		turn.Tails, turn.Lengths = append(turn.Tails, string(ends)), append(turn.Lengths, length)
+		o.ExitCode = nil // its int now belongs to the turn
+		return nil
+	})
+	return err
+}
+
+// addOtherAnswers adds what relabelings brought.
+func addOtherAnswers(ctx context.Context, q querier, trajectory relabel.ID, attempt, from, to int, turns []relabel.TurnExcerpt) error {
+	answers, err := readAnswers(ctx, q, trajectory, attempt, from, to, nil)
+	for _, a := range answers {
+		turn := &turns[a.t-turns[0].T]
+		turn.Others = append(turn.Others, a.action)
+	}
+	return err
+}
