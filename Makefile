@@ -62,6 +62,8 @@ test-needs: ## Install what the tests need
 	@scripts/python.sh shard/token/testdata/requirements.txt >/dev/null
 	@scripts/tokenizers.sh >/dev/null
 	@scripts/axe.sh >/dev/null
+	@scripts/s3-server.sh >/dev/null
+	@scripts/azure-server.sh >/dev/null
 
 .PHONY: lint
 lint: ## gofmt, go vet, staticcheck, and the arrows between the folders

@@ -149,9 +149,12 @@ type Export struct {
 	Rows        int            `json:"rows"`
 	LeftOut     map[string]int `json:"left_out"` // labelled states by reason
 	Failure     string         `json:"failure,omitempty"`
-	Files       []ExportFile   `json:"files"`
-	CreatedAt   time.Time      `json:"created_at"`
-	EndedAt     *time.Time     `json:"ended_at,omitempty"`
+	// Waiting is why it waits, since when, while it does: mostly for its destination.
+	Waiting      string       `json:"waiting,omitempty"`
+	WaitingSince *time.Time   `json:"waiting_since,omitempty"`
+	Files        []ExportFile `json:"files"`
+	CreatedAt    time.Time    `json:"created_at"`
+	EndedAt      *time.Time   `json:"ended_at,omitempty"`
 }
 
 // ExportFile is one file of an export.

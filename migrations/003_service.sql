@@ -19,8 +19,11 @@ CREATE TABLE exports (
     rows       integer NOT NULL DEFAULT 0 CHECK (rows >= 0),
     left_out   json,
     failure    text,
+    waiting    text, -- why it waits, mostly for its destination
+    waiting_since timestamptz,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     ended_at   timestamptz,
+    CONSTRAINT exports_waiting CHECK ((waiting IS NULL) = (waiting_since IS NULL) AND (waiting IS NULL OR ended_at IS NULL)),
     CONSTRAINT exports_placed CHECK ((destination = '') <> (folder = '')),
     CONSTRAINT exports_failure CHECK ((state = 'failed') = (failure IS NOT NULL)),
     CONSTRAINT exports_ended CHECK ((state IN ('done', 'failed', 'cancelled')) = (ended_at IS NOT NULL))

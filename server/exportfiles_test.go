@@ -133,12 +133,19 @@ func TestExportsAreCancelledAndDeleted(t *testing.T) {
 		t.Errorf("export %s", a.body)
 	}
 	writeFile(t, s.exports, id+"/messages/00000.parquet", "PAR1")
-	s.want(204, s.send("DELETE", "/v1/exports/"+id, ""))
+	if a := s.want(200, s.send("DELETE", "/v1/exports/"+id, "")); a.field("id") != id || a.field("left") != nil {
+		t.Errorf("deleted: %s", a.body)
+	}
 	s.refused(s.get("/v1/exports/"+id), 404, "not_found", "")
 	if _, err := os.Stat(filepath.Join(s.exports, id)); !os.IsNotExist(err) {
 		t.Errorf("its files: %v", err)
 	}
-	far := relabel.Export{ID: relabel.NewID(), State: relabel.ExportDone, FolderID: "another"}
+	far := relabel.Export{ID: relabel.NewID(), State: relabel.ExportDone, FolderID: "another", Directory: "/far/away"}
 	s.store.exports = append(s.store.exports, far)
 	s.refused(s.send("DELETE", "/v1/exports/"+far.ID.String(), ""), 409, "conflict", "")
+	a := s.want(200, s.send("DELETE", "/v1/exports/"+far.ID.String()+"?leave_files=true", ""))
+	if left, _ := a.field("left").(string); !strings.Contains(left, "what there is in /far/away could not be removed: its files are in another data folder") {
+		t.Errorf("deleted: %s", a.body)
+	}
+	s.refused(s.get("/v1/exports/"+far.ID.String()), 404, "not_found", "")
 }

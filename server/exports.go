@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -21,7 +22,7 @@ func (s *site) addExports() {
 	cancel.DefaultStatus = http.StatusOK
 	add(s, cancel, s.cancelExport)
 	add(s, operation(http.MethodDelete, "/v1/exports/{id}", "exports", "delete-export", "Delete an export",
-		"Removes an export that is over, and its files."), s.deleteExport)
+		"Removes an export that is over, and what of it is at its destination; files of others beside stay."), s.deleteExport)
 }
 
 // NewExport says what leaves, and in which form.
@@ -203,9 +204,22 @@ func (s *site) cancelExport(ctx context.Context, in *IDPath) (*of[relabel.Export
 	return s.findExport(ctx, in.ID)
 }
 
+// ExportToDelete names an export, and says what becomes of one whose files cannot be
+// removed.
+type ExportToDelete struct {
+	IDPath
+	LeaveFiles bool `query:"leave_files" doc:"Where its files cannot be removed (the destination is away, or they are another machine's): forget the export all the same and leave them. The answer says what was left. Without it the export stays as it is, and 503 or 409 says why."`
+}
+
+// ExportDeleted says what became of an export.
+type ExportDeleted struct {
+	ID   relabel.ID `json:"id"`
+	Left string     `json:"left,omitempty"`
+}
+
 // deleteExport removes the files first: an export whose files could not be removed stays
 // listed, and can be deleted again.
-func (s *site) deleteExport(ctx context.Context, in *IDPath) (*struct{}, error) {
+func (s *site) deleteExport(ctx context.Context, in *ExportToDelete) (*of[ExportDeleted], error) {
 	e, err := s.Store.FindExport(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -213,8 +227,19 @@ func (s *site) deleteExport(ctx context.Context, in *IDPath) (*struct{}, error) 
 	if e.State == relabel.ExportQueued || e.State == relabel.ExportRunning {
 		return nil, relabel.Errorf(relabel.CodeConflict, "the export is %s: cancel it first", e.State)
 	}
+	deleted := ExportDeleted{ID: e.ID}
+	var why *relabel.Error
 	if err := s.Exports.Remove(ctx, e); err != nil {
-		return nil, err
+		switch {
+		case !errors.As(err, &why):
+			return nil, err
+		case !in.LeaveFiles:
+			said := *why
+			said.Message += "; nothing is deleted: try again, or leave its files there (leave_files)"
+			return nil, &said
+		}
+		deleted.Left = fmt.Sprintf("what there is in %s could not be removed: %s", e.Directory, why.Message)
+		s.Log.Warn().Err(err).Stringer("export", e.ID).Str("directory", e.Directory).Msg("an export is deleted and its files are left")
 	}
-	return nil, s.Store.DeleteExport(ctx, in.ID)
+	return one(deleted, s.Store.DeleteExport(ctx, in.ID))
 }

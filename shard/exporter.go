@@ -22,11 +22,16 @@ const partBytes = 32 << 20
 // lookPeriod is between two looks whether an export was cancelled.
 const lookPeriod = 2 * time.Second
 
-// Config is what an Exporter works with. All fields but Log and Version are needed.
+// waitPeriod is between two tries at a step that waits for its destination.
+const waitPeriod = 20 * time.Second
+
+// Config is what an Exporter works with. All fields but Machine, Log and Version are
+// needed.
 type Config struct {
 	Store    Store
 	Root     string // folder in which each export gets one, named by its id
 	FolderID string // of Root; see FolderID
+	Machine  string // that it runs on, for messages
 	Log      zerolog.Logger
 	Version  string // of relabel, written into the files
 }
@@ -59,7 +64,7 @@ func (x *Exporter) Step(ctx context.Context, job relabel.ExportJob) error {
 	defer stop()
 	switch job.Step {
 	case relabel.CutExport:
-		err = x.Store.CutExport(ctx, e.ID, x.partBytes)
+		err = x.cut(ctx, e)
 	case relabel.BuildPart:
 		err = x.buildPart(ctx, e, job.Part)
 	case relabel.FinishExport:
@@ -73,6 +78,24 @@ func (x *Exporter) Step(ctx context.Context, job relabel.ExportJob) error {
 		return nil
 	}
 	return err
+}
+
+// cut tries the destination, so that one that cannot be written to is known before
+// anything is built, and cuts the export into parts.
+func (x *Exporter) cut(ctx context.Context, e relabel.Export) error {
+	if err := x.ready(ctx, e); err != nil {
+		return refusedAtOnce(err)
+	}
+	return x.Store.CutExport(ctx, e.ID, x.partBytes)
+}
+
+// ready tries whether files can be put.
+func (x *Exporter) ready(ctx context.Context, e relabel.Export) error {
+	at, err := x.place(ctx, e)
+	if err != nil {
+		return err
+	}
+	return closeAfter(at.ready(ctx), at)
 }
 
 // errCancelled ends the steps of an export that was cancelled, or failed in another part.

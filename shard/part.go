@@ -22,6 +22,9 @@ func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) 
 	if err != nil || part.Done {
 		return err
 	}
+	if err := x.ready(ctx, e); err != nil { // not after minutes of rendering
+		return err
+	}
 	run, err := x.Store.FindRun(ctx, e.Selection.RunID)
 	if err != nil {
 		return err

@@ -11,6 +11,9 @@ import (
 // place is where one export is written. Its methods may be called from several machines
 // at once; doing the same again does no harm, as the same export has the same files.
 type place interface {
+	// ready finds out whether files can be put, before they are built: it puts one of its
+	// own, and removes it.
+	ready(ctx context.Context) error
 	// put makes the finished file at local a file of the export. local is gone or left;
 	// the caller removes its folder.
 	put(ctx context.Context, path, local string) error
@@ -30,7 +33,7 @@ type place interface {
 // place returns where e is written.
 func (x *Exporter) place(ctx context.Context, e relabel.Export) (place, error) {
 	if e.Destination != "" {
-		return openBucket(ctx, e)
+		return openBucket(ctx, e, x.Machine)
 	}
 	return newFolder(x.Root, e.ID), nil
 }

@@ -72,6 +72,23 @@ func (f *folder) published() bool {
 	return err == nil
 }
 
+// triedName is what ready writes.
+const triedName = ".tried"
+
+// ready makes a file beside where the folder is to be.
+func (f *folder) ready(context.Context) error {
+	root := filepath.Dir(f.final)
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return folderError(err)
+	}
+	// A name of its own: two that try at once must not remove each other's.
+	tried, err := os.CreateTemp(root, triedName)
+	if err != nil {
+		return folderError(err)
+	}
+	return folderError(errors.Join(tried.Close(), os.Remove(tried.Name())))
+}
+
 // put renames the file, which is synced, into the folder.
 func (f *folder) put(_ context.Context, path, local string) error {
 	if f.published() {
@@ -144,7 +161,7 @@ func folderError(err error) error {
 		return err
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
 		return relabel.Errorf(relabel.CodeUnavailable, "no space is left for the export").Because(err)
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
 		return relabel.Errorf(relabel.CodeUnavailable, "the exports' folder may not be written to").Because(err)
 	}
 	return relabel.Errorf(relabel.CodeInternal, "the export could not be built").Because(err)

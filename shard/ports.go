@@ -34,4 +34,7 @@ type Store interface {
 	// part; FailExport to failed with a reason that is safe to show.
 	FinishExport(ctx context.Context, e relabel.Export) error
 	FailExport(ctx context.Context, id relabel.ID, reason string) error
+	// ExportWaits notes why an export waits, and since when, until it is further; it
+	// returns whether it did not wait for this before.
+	ExportWaits(ctx context.Context, id relabel.ID, reason string) (news bool, err error)
 }

@@ -123,6 +123,14 @@ func (s *fixedStore) FailExport(_ context.Context, _ relabel.ID, reason string) 
 	return nil
 }
 
+func (s *fixedStore) ExportWaits(_ context.Context, _ relabel.ID, reason string) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	news := s.export.Waiting != reason
+	s.export.Waiting = reason
+	return news, nil
+}
+
 // fixedID is an id that is the same in every process.
 func fixedID(format string, args ...any) relabel.ID {
 	return uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, format, args...))

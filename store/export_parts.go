@@ -43,7 +43,7 @@ func (s *Store) CutExport(ctx context.Context, id relabel.ID, partBytes int64) e
 			return exportOver(ctx, tx, id)
 		}
 		b := &pgx.Batch{}
-		b.Queue("UPDATE exports SET state = 'running' WHERE id = $1", id)
+		b.Queue("UPDATE exports SET state = 'running', waiting = NULL, waiting_since = NULL WHERE id = $1", id)
 		jobs := make([]relabel.ExportJob, len(parts))
 		for i, part := range parts {
 			b.Queue("INSERT INTO export_parts (export_id, number, trajectories) VALUES ($1, $2, $3)", id, i, part)
@@ -99,7 +99,12 @@ func (s *Store) partFiles(ctx context.Context, id relabel.ID, part *int) ([]rela
 // SaveExportFile notes a finished file of a part. Noting it again, from another try at
 // the part, changes nothing: the same part gives the same bytes.
 func (s *Store) SaveExportFile(ctx context.Context, id relabel.ID, part int, f relabel.ExportFile) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error { return insertFile(ctx, tx, id, &part, f) })
+	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+		if err := insertFile(ctx, tx, id, &part, f); err != nil {
+			return err
+		}
+		return waitsNoMore(ctx, tx, id)
+	})
 }
 
 func insertFile(ctx context.Context, tx pgx.Tx, id relabel.ID, part *int, f relabel.ExportFile) error {
@@ -125,6 +130,9 @@ func (s *Store) FinishExportPart(ctx context.Context, id relabel.ID, part int, s
 		_, err = tx.Exec(ctx, `UPDATE export_parts SET done = true, summary = $3, left_out = coalesce($4, ''::bytea) WHERE export_id = $1 AND number = $2 AND NOT done`,
 			id, part, summary, leftOut)
 		if err != nil {
+			return err
+		}
+		if err := waitsNoMore(ctx, tx, id); err != nil {
 			return err
 		}
 		var open bool

@@ -15,7 +15,7 @@ const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iter
 	ex.form, ex.state, ex.destination, ex.folder AS folder_id, ex.directory,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id) AS parts,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id AND p.done) AS parts_done,
-	ex.rows, ex.left_out, coalesce(ex.failure, '') AS failure,
+	ex.rows, ex.left_out, coalesce(ex.failure, '') AS failure, coalesce(ex.waiting, '') AS waiting, ex.waiting_since,
 	CASE WHEN ex.state = 'done' THEN (SELECT coalesce(json_agg(json_build_object('path', f.path, 'sha256', f.sha256, 'bytes', f.bytes, 'rows', f.rows,
 		'tokens', f.tokens, 'supervised_tokens', f.supervised_tokens) ORDER BY f.path), '[]')
 		FROM export_files f WHERE f.export_id = ex.id) ELSE '[]' END AS files,
@@ -67,7 +67,7 @@ func (s *Store) FinishExport(ctx context.Context, e relabel.Export) error {
 		if over, err := exportIs(ctx, tx, e.ID, relabel.ExportDone); again && (over || err != nil) {
 			return err
 		}
-		tag, err := tx.Exec(ctx, `UPDATE exports SET state = 'done', rows = $2, left_out = $3, directory = $4, ended_at = clock_timestamp()
+		tag, err := tx.Exec(ctx, `UPDATE exports SET state = 'done', waiting = NULL, waiting_since = NULL, rows = $2, left_out = $3, directory = $4, ended_at = clock_timestamp()
 			WHERE id = $1 AND state = 'running' AND NOT EXISTS (SELECT 1 FROM export_parts WHERE export_id = $1 AND NOT done)`,
 			e.ID, e.Rows, e.LeftOut, e.Directory)
 		switch {
@@ -91,6 +91,28 @@ func (s *Store) FailExport(ctx context.Context, id relabel.ID, reason string) er
 	return s.endExport(ctx, id, relabel.ExportFailed, new(legible(reason)))
 }
 
+// ExportWaits notes why an export waits, with a reason that is safe to show, and since
+// when, until it is further. It returns whether it did not wait for this before. One that
+// is over, or not there, waits for nothing.
+func (s *Store) ExportWaits(ctx context.Context, id relabel.ID, reason string) (news bool, err error) {
+	err = s.change(ctx, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, `UPDATE exports ex SET waiting = $2, waiting_since = coalesce(ex.waiting_since, clock_timestamp())
+			FROM (SELECT id, waiting FROM exports WHERE id = $1 FOR UPDATE) had
+			WHERE ex.id = had.id AND ex.state IN ('queued', 'running') RETURNING had.waiting IS DISTINCT FROM ex.waiting`, id, legible(reason)).Scan(&news)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return news, err
+}
+
+// waitsNoMore forgets why an export waited: it is further.
+func waitsNoMore(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
+	_, err := tx.Exec(ctx, "UPDATE exports SET waiting = NULL, waiting_since = NULL WHERE id = $1 AND waiting IS NOT NULL", id)
+	return err
+}
+
 // CancelExport moves queued or running to cancelled; its steps in hand end soon. An
 // export that is over is a CodeConflict, one that was cancelled already is not.
 func (s *Store) CancelExport(ctx context.Context, id relabel.ID) error {
@@ -105,7 +127,7 @@ func (s *Store) endExport(ctx context.Context, id relabel.ID, state relabel.Expo
 			return err
 		}
 		var folder string
-		err := tx.QueryRow(ctx, `UPDATE exports SET state = $2, failure = $3, ended_at = clock_timestamp()
+		err := tx.QueryRow(ctx, `UPDATE exports SET state = $2, failure = $3, waiting = NULL, waiting_since = NULL, ended_at = clock_timestamp()
 			WHERE id = $1 AND state IN ('queued', 'running') RETURNING folder`, id, state, failure).Scan(&folder)
 		if errors.Is(err, pgx.ErrNoRows) { // it is over, or not there
 			return exportOver(ctx, tx, id)

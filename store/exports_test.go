@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"relabel"
 	"relabel/store"
@@ -102,6 +103,49 @@ func TestAnExportIsCutIntoPartsThatEndIt(t *testing.T) {
 	if got, err = s.FindExport(ctx, e.ID); err != nil || parts != got.Parts || got.PartsDone != parts || len(got.Files) != parts {
 		t.Errorf("%d parts, %+v, %v", parts, got, err)
 	}
+}
+
+func TestAnExportThatWaitsSaysSoUntilItIsFurther(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := rounds(t, s)
+	e := relabel.Export{ID: relabel.NewID(), Destination: "s3://b", Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1}}
+	must(t, s.CreateExport(ctx, e))
+	waits := func(reason string, wantNews bool) {
+		t.Helper()
+		if news, err := s.ExportWaits(ctx, e.ID, reason); err != nil || news != wantNews {
+			t.Errorf("%s: news %v, %v", reason, news, err)
+		}
+	}
+	is := func(why string) *time.Time {
+		t.Helper()
+		got, err := s.FindExport(ctx, e.ID)
+		if err != nil || got.Waiting != why || (got.WaitingSince == nil) != (why == "") {
+			t.Errorf("it waits for %q since %v, %v; not for %q", got.Waiting, got.WaitingSince, err, why)
+		}
+		return got.WaitingSince
+	}
+	waits("s3://b: nothing listens there", true)
+	since := is("s3://b: nothing listens there")
+	waits("s3://b: nothing listens there", false)
+	waits("s3://b: it answered 503", true)
+	if again := is("s3://b: it answered 503"); !again.Equal(*since) {
+		t.Errorf("it waits since %v, not %v", again, since)
+	}
+	must(t, s.CutExport(ctx, e.ID, 1<<40))
+	is("")
+	waits("x", true)
+	must(t, s.SaveExportFile(ctx, e.ID, 0, relabel.ExportFile{Path: "messages/00000.parquet", SHA256: "x"}))
+	is("")
+	waits("x", true)
+	must(t, s.FinishExportPart(ctx, e.ID, 0, []byte("{}"), nil))
+	is("")
+	waits("x", true)
+	must(t, s.FinishExport(ctx, e))
+	is("")
+	waits("late", false)
+	is("")
 }
 
 func TestATrajectoryThatChangedSinceTheCutIsNotExported(t *testing.T) {

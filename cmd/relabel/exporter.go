@@ -18,7 +18,7 @@ func newExporter(db *database, data string, log zerolog.Logger) (*shard.Exporter
 	if err != nil {
 		return nil, err
 	}
-	return shard.NewExporter(shard.Config{Store: db.Store, Root: root, FolderID: folder, Log: log, Version: version}), nil
+	return shard.NewExporter(shard.Config{Store: db.Store, Root: root, FolderID: folder, Machine: machineName(), Log: log, Version: version}), nil
 }
 
 // exportQueues adds the queues that x takes steps from, one at a time each: those for its

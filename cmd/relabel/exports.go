@@ -1,22 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"relabel"
 )
-
-// pollPeriod is between two looks at an export.
-const pollPeriod = 500 * time.Millisecond
 
 // exportCommand is `relabel export`.
 type exportCommand struct {
@@ -39,6 +35,7 @@ type exportStart struct {
 	Agreement    string   `default:"any" enum:"any,same,differs" help:"Only states where the executed action is the label, or is not: ${enum}."`
 	LabelPolicy  string   `placeholder:"POLICY" help:"Whose labels leave, instead of the run's teacher's: another teacher's, that run relabel asked, or the student's own actions."`
 	LeaveOutFlag []string `placeholder:"FLAG" help:"Leave out what reviews flagged so: trajectories, and the states of flagged turns; * for any flag. May be repeated."`
+	Detach       bool     `help:"Return at once; relabel export show says how far it is."`
 	Destination  string   `placeholder:"URL" help:"Bucket below which it is written, e.g. s3://bucket/prefix?region=eu-west-1. Default: the exports' folder."`
 	formFlags
 }
@@ -117,6 +114,11 @@ func (c *exportStart) Run(ctx context.Context) error {
 			return err
 		}
 		id := e.ID
+		if c.Detach {
+			fmt.Printf("%s  it is built %s: `relabel export show %s` says how far it is\n", id, cl.elsewhere(), id)
+			sayIfNobodyWorks(ctx, cl)
+			return nil
+		}
 		if e, err = c.build(ctx, cl, id); ctx.Err() != nil {
 			return interruptedf("the export goes on %s: `relabel export show %s` says how far it is", cl.elsewhere(), id)
 		}
@@ -142,29 +144,6 @@ func (c *exportStart) build(ctx context.Context, cl *client, id relabel.ID) (e r
 	return watchExport(ctx, cl, id)
 }
 
-// watchExport waits for an export's end.
-func watchExport(ctx context.Context, cl *client, id relabel.ID) (relabel.Export, error) {
-	for {
-		var e relabel.Export
-		if err := cl.get(ctx, "/v1/exports/"+id.String(), &e); err != nil {
-			return e, err
-		}
-		switch e.State {
-		case relabel.ExportDone:
-			return e, nil
-		case relabel.ExportFailed:
-			return e, relabel.Errorf(relabel.CodeInternal, "the export failed: %s", e.Failure)
-		case relabel.ExportCancelled:
-			return e, relabel.Errorf(relabel.CodeConflict, "the export was cancelled")
-		}
-		select {
-		case <-ctx.Done():
-			return e, ctx.Err()
-		case <-time.After(pollPeriod):
-		}
-	}
-}
-
 // printExport prints where a data set is and what it holds, or why there is none.
 func printExport(e relabel.Export) error {
 	switch e.State {
@@ -174,6 +153,9 @@ func printExport(e relabel.Export) error {
 		fmt.Printf("%s  %s: %s\n", e.ID, e.State, e.Failure)
 	default:
 		fmt.Printf("%s  %s\n", e.ID, stateOf(e))
+		if why := waits(e); why != "" {
+			fmt.Println("  " + why)
+		}
 	}
 	for _, reason := range slices.Sorted(maps.Keys(e.LeftOut)) {
 		fmt.Printf("  left out: %d × %s\n", e.LeftOut[reason], reason)
@@ -202,7 +184,7 @@ func (c *exportList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("ID", "RUN", "ITERATIONS", "VIEWS", "STATES", "STATE", "WHERE", "FAILURE")
+		t := newTable("ID", "RUN", "ITERATIONS", "VIEWS", "STATES", "STATE", "WHERE", "WHY")
 		for _, e := range exports {
 			name := e.Selection.RunID.String()
 			if run := find(runs, func(r relabel.Run) bool { return r.ID == e.Selection.RunID }); run != nil {
@@ -212,7 +194,7 @@ func (c *exportList) Run(ctx context.Context) error {
 			if e.State == relabel.ExportDone {
 				where = e.Directory
 			}
-			t.row(e.ID, name, iterationsIn(e.Selection), viewWords(e.Form.Views), e.Rows, stateOf(e), where, oneLine(e.Failure))
+			t.row(e.ID, name, iterationsIn(e.Selection), viewWords(e.Form.Views), e.Rows, stateOf(e), where, oneLine(cmp.Or(e.Failure, e.Waiting)))
 		}
 		return t.print()
 	})
@@ -260,14 +242,6 @@ func viewWords(views []relabel.View) string {
 	return strings.Join(words, ", ")
 }
 
-// stateOf says how far an export is.
-func stateOf(e relabel.Export) string {
-	if e.State == relabel.ExportRunning && e.Parts > 0 {
-		return fmt.Sprintf("%s, %d of %d parts", e.State, e.PartsDone, e.Parts)
-	}
-	return string(e.State)
-}
-
 // exportCancel is `relabel export cancel ID`.
 type exportCancel struct {
 	clientFlags
@@ -286,26 +260,5 @@ func (c *exportCancel) Run(ctx context.Context) error {
 			return err
 		}
 		return printExport(e)
-	})
-}
-
-// exportDelete is `relabel export delete ID`.
-type exportDelete struct {
-	clientFlags
-	ID string `arg:"" help:"Id of the export."`
-}
-
-// Run deletes an export.
-func (c *exportDelete) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
-		id, err := relabel.ParseID("export", c.ID)
-		if err != nil {
-			return err
-		}
-		if err := cl.call(ctx, http.MethodDelete, "/v1/exports/"+id.String(), nil, nil); err != nil {
-			return err
-		}
-		fmt.Printf("%s is deleted\n", id)
-		return nil
 	})
 }

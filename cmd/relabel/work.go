@@ -186,12 +186,17 @@ func (r retryBy) NextRetry(job *rivertype.JobRow) time.Time {
 
 // newWorker says who this process is to the others.
 func (f workFlags) newWorker(host *fleet.Fleet) relabel.Worker {
-	machine, err := os.Hostname()
-	if err != nil {
-		machine = "unknown"
-	}
-	return relabel.Worker{Name: newOwner(), Machine: machine, Process: os.Getpid(), DockerHosts: host.Names(),
+	return relabel.Worker{Name: newOwner(), Machine: machineName(), Process: os.Getpid(), DockerHosts: host.Names(),
 		Rollouts: f.Rollouts, Ahead: f.Ahead, Version: version}
+}
+
+// machineName is this machine's name as people know it.
+func machineName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return name
 }
 
 // recover requeues what dead workers left. Processes of this machine that are dead each

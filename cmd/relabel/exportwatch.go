@@ -1,0 +1,95 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"relabel"
+	"relabel/server"
+)
+
+// pollPeriod is between two looks at an export.
+const pollPeriod = 500 * time.Millisecond
+
+// watchExport waits for an export's end, and says how it goes on: a line where a part is
+// done, where it waits, and where it waits no more.
+func watchExport(ctx context.Context, cl *client, id relabel.ID) (relabel.Export, error) {
+	said := ""
+	for {
+		var e relabel.Export
+		if err := cl.get(ctx, "/v1/exports/"+id.String(), &e); err != nil {
+			return e, err
+		}
+		switch e.State {
+		case relabel.ExportDone:
+			return e, nil
+		case relabel.ExportFailed:
+			return e, relabel.Errorf(relabel.CodeInternal, "the export failed: %s", e.Failure)
+		case relabel.ExportCancelled:
+			return e, relabel.Errorf(relabel.CodeConflict, "the export was cancelled")
+		}
+		if now := cmp.Or(waits(e), stateOf(e)); now != said {
+			said = now
+			fmt.Fprintf(os.Stderr, "%s  %s\n", id, now)
+		}
+		select {
+		case <-ctx.Done():
+			return e, ctx.Err()
+		case <-time.After(pollPeriod):
+		}
+	}
+}
+
+// stateOf says how far an export is.
+func stateOf(e relabel.Export) string {
+	state := string(e.State)
+	if e.State == relabel.ExportRunning && e.Parts > 0 {
+		state = fmt.Sprintf("%s, %d of %d parts", e.State, e.PartsDone, e.Parts)
+	}
+	if e.Waiting != "" {
+		state += ", waiting"
+	}
+	return state
+}
+
+// waits says why an export waits, and since when; "" where it does not.
+func waits(e relabel.Export) string {
+	if e.Waiting == "" || e.WaitingSince == nil {
+		return ""
+	}
+	return fmt.Sprintf("it waits since %s: %s", e.WaitingSince.Local().Format(time.DateTime), oneLine(e.Waiting))
+}
+
+// exportDelete is `relabel export delete ID`.
+type exportDelete struct {
+	clientFlags
+	ID         string `arg:"" help:"Id of the export."`
+	LeaveFiles bool   `help:"Delete it here also where its files cannot be removed, and say what is left."`
+}
+
+// Run deletes an export.
+func (c *exportDelete) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		id, err := relabel.ParseID("export", c.ID)
+		if err != nil {
+			return err
+		}
+		path := "/v1/exports/" + id.String()
+		if c.LeaveFiles {
+			path += "?leave_files=true"
+		}
+		var deleted server.ExportDeleted
+		if err := cl.call(ctx, http.MethodDelete, path, nil, &deleted); err != nil {
+			return err
+		}
+		fmt.Printf("%s is deleted\n", id)
+		if deleted.Left != "" {
+			fmt.Println(deleted.Left)
+		}
+		return nil
+	})
+}
