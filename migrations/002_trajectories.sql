@@ -267,27 +267,32 @@ CREATE TABLE calls (
     error_body        bytea COMPRESSION lz4
 );
 CREATE INDEX calls_of_trajectory ON calls (trajectory_id, started_at, id);
+CREATE INDEX calls_of_policy ON calls (policy_id, started_at DESC); -- how it fares of late
+CREATE INDEX calls_in_vain ON calls (policy_id, started_at DESC) WHERE error <> '';
 
--- What a run's calls have used: the sum over its slots. There are several, so that calls
--- that end at the same moment do not wait for each other.
+-- What the calls to a policy for a run's iteration have used: the sum over its slots. There
+-- are several, so that calls that end at the same moment do not wait for each other.
 CREATE TABLE spend (
     run_id            uuid NOT NULL REFERENCES runs ON DELETE CASCADE,
+    iteration_id      uuid NOT NULL REFERENCES iterations ON DELETE CASCADE,
+    policy_id         uuid NOT NULL REFERENCES policies,
     slot              smallint NOT NULL CHECK (slot BETWEEN 0 AND 15),
     calls             bigint NOT NULL,
     prompt_tokens     bigint NOT NULL,
     cached_tokens     bigint NOT NULL,
     completion_tokens bigint NOT NULL,
     cost_micros       bigint NOT NULL,
-    PRIMARY KEY (run_id, slot)
+    PRIMARY KEY (run_id, iteration_id, policy_id, slot)
 ) WITH (fillfactor = 50);
+CREATE INDEX spend_of_policy ON spend (policy_id, run_id);
 
 CREATE FUNCTION count_spend() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-    INSERT INTO spend AS s (run_id, slot, calls, prompt_tokens, cached_tokens, completion_tokens, cost_micros)
-    SELECT tr.run_id, floor(random() * 16), 1, coalesce(NEW.prompt_tokens, 0), coalesce(NEW.cached_tokens, 0),
+    INSERT INTO spend AS s (run_id, iteration_id, policy_id, slot, calls, prompt_tokens, cached_tokens, completion_tokens, cost_micros)
+    SELECT tr.run_id, tr.iteration_id, NEW.policy_id, floor(random() * 16), 1, coalesce(NEW.prompt_tokens, 0), coalesce(NEW.cached_tokens, 0),
         coalesce(NEW.completion_tokens, 0), coalesce(NEW.cost_micros, 0)
     FROM trajectories tr WHERE tr.id = NEW.trajectory_id
-    ON CONFLICT (run_id, slot) DO UPDATE SET calls = s.calls + 1, prompt_tokens = s.prompt_tokens + EXCLUDED.prompt_tokens,
+    ON CONFLICT (run_id, iteration_id, policy_id, slot) DO UPDATE SET calls = s.calls + 1, prompt_tokens = s.prompt_tokens + EXCLUDED.prompt_tokens,
         cached_tokens = s.cached_tokens + EXCLUDED.cached_tokens, completion_tokens = s.completion_tokens + EXCLUDED.completion_tokens,
         cost_micros = s.cost_micros + EXCLUDED.cost_micros;
     RETURN NULL;

@@ -29,12 +29,14 @@ func (s *Store) RecordCall(ctx context.Context, c relabel.Call) error {
 	})
 }
 
-// ListCalls lists the calls made for a trajectory, in the order they began.
-func (s *Store) ListCalls(ctx context.Context, trajectory relabel.ID) ([]relabel.Call, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT id, policy_id, trajectory_id, attempt, t, purpose, started_at, millis, tries, status, finish_reason,
+const callSelect = `SELECT id, policy_id, trajectory_id, attempt, t, purpose, started_at, millis, tries, status, finish_reason,
 		CASE WHEN prompt_tokens IS NOT NULL THEN json_build_object('prompt_tokens', prompt_tokens,
 			'completion_tokens', completion_tokens, 'cached_tokens', cached_tokens) END AS usage,
-		model, error, error_body, queue_millis, base_url, hedged, cost_micros FROM calls WHERE trajectory_id = $1 ORDER BY started_at, id`, trajectory)
+		model, error, error_body, queue_millis, base_url, hedged, cost_micros FROM calls`
+
+// ListCalls lists the calls made for a trajectory, in the order they began.
+func (s *Store) ListCalls(ctx context.Context, trajectory relabel.ID) ([]relabel.Call, error) {
+	rows, _ := s.pool.Query(ctx, callSelect+" WHERE trajectory_id = $1 ORDER BY started_at, id", trajectory)
 	calls, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Call])
 	if err == nil && len(calls) == 0 {
 		_, err = s.FindTrajectory(ctx, trajectory)

@@ -62,3 +62,37 @@ func (s *Store) RunExport(ctx context.Context, id relabel.ID) error {
 	_, err := s.pool.Exec(ctx, "UPDATE exports SET state = 'running' WHERE id = $1", id)
 	return err
 }
+
+// ExplainGrid is how Postgres reads a page of a run's grid: its tasks, their number, and
+// the cells of tasks.
+func (s *Store) ExplainGrid(ctx context.Context, run relabel.ID, iterations, tasks []relabel.ID) (plans [3]string, err error) {
+	for i, q := range []struct {
+		sql  string
+		args []any
+	}{{gridTasks, []any{run, "", "owner__repo-0999", 101}}, {gridCount, []any{run, ""}}, {gridCells, []any{iterations, tasks}}} {
+		rows, _ := s.pool.Query(ctx, "EXPLAIN ANALYZE "+q.sql, q.args...)
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return plans, err
+		}
+		plans[i] = strings.Join(lines, "\n")
+	}
+	return plans, nil
+}
+
+// ExplainHealth is how Postgres finds a policy's last calls, and those in vain.
+func (s *Store) ExplainHealth(ctx context.Context, policy relabel.ID) (string, error) {
+	var all []string
+	for _, q := range []struct {
+		sql  string
+		args []any
+	}{{recentCalls, []any{[]relabel.ID{policy}, relabel.MaxRecentCalls}}, {callSelect + " WHERE policy_id = $1 AND error <> '' ORDER BY started_at DESC LIMIT $2", []any{policy, 20}}} {
+		rows, _ := s.pool.Query(ctx, "EXPLAIN "+q.sql, q.args...)
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return "", err
+		}
+		all = append(all, lines...)
+	}
+	return strings.Join(all, "\n"), nil
+}

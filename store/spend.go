@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
 	"relabel"
 )
 
@@ -44,4 +46,26 @@ func (s *Store) budgetLeft(ctx context.Context, run relabel.ID) error {
 		return relabel.Errorf(relabel.CodeConflict, "%s; raise it first", *text)
 	}
 	return nil
+}
+
+const spentSums = `sum(sp.calls)::bigint AS calls, sum(sp.prompt_tokens + sp.completion_tokens)::bigint AS tokens, sum(sp.prompt_tokens)::bigint AS prompt_tokens,
+	sum(sp.cached_tokens)::bigint AS cached_tokens, sum(sp.completion_tokens)::bigint AS completion_tokens, (sum(sp.cost_micros) / 1e6)::float8 AS cost`
+
+// ListSpending says what a run's calls have used, by iteration in the order they were
+// made, and by policy.
+func (s *Store) ListSpending(ctx context.Context, run relabel.ID) ([]relabel.Spending, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT sp.iteration_id, sp.policy_id, `+spentSums+` FROM spend sp JOIN iterations it ON it.id = sp.iteration_id
+		WHERE sp.run_id = $1 GROUP BY it.created_at, sp.iteration_id, sp.policy_id ORDER BY it.created_at, sp.iteration_id, sp.policy_id`, run)
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Spending])
+	return all, classify(err)
+}
+
+// ListPolicySpending says what a policy's calls have used in each run, the newest run
+// first. CodeInvalid for a page that is none.
+func (s *Store) ListPolicySpending(ctx context.Context, policy relabel.ID, p relabel.Page) ([]relabel.RunSpending, string, error) {
+	l := list[relabel.RunSpending]{query: `SELECT ru.id AS run_id, ru.name AS run_name, ru.created_at, used.* FROM runs ru
+			JOIN LATERAL (SELECT ` + spentSums + ` FROM spend sp WHERE sp.run_id = ru.id AND sp.policy_id = $1) used ON used.calls > 0`,
+		key: "ru", args: []any{policy}, scan: pgx.RowToStructByName[relabel.RunSpending],
+		keyOf: func(r relabel.RunSpending) cursor { return cursor{r.CreatedAt, r.RunID} }}
+	return l.page(ctx, s, p)
 }

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"encoding/base64"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// ListGrid returns a page of a run's tasks whose instance id holds part ("": all), in the
+// byte order of instance ids, with what came of them in each iteration. Tasks that no
+// iteration has drawn are not in it. CodeNotFound where there is no such run, CodeInvalid
+// for a page that is none.
+func (s *Store) ListGrid(ctx context.Context, run relabel.ID, part string, p relabel.Page) (g relabel.Grid, next string, err error) {
+	limit, err := limitOf(p)
+	if err != nil {
+		return g, "", err
+	}
+	after, err := base64.RawURLEncoding.DecodeString(p.After)
+	if err != nil {
+		return g, "", relabel.Errorf(relabel.CodeInvalid, "this is no page of the list").On("after")
+	}
+	if _, err := s.FindRun(ctx, run); err != nil {
+		return g, "", err
+	}
+	part = legible(part)
+	err = s.read(ctx, func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, iterationSelect+" WHERE it.run_id = $1 ORDER BY it.created_at, it.id", run)
+		if g.Iterations, err = pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Iteration]); err != nil {
+			return err
+		}
+		if err := tx.QueryRow(ctx, gridCount, run, part).Scan(&g.Tasks); err != nil {
+			return err
+		}
+		rows, _ = tx.Query(ctx, gridTasks, run, part, legible(string(after)), limit+1)
+		g.Rows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r relabel.GridRow, err error) {
+			r.Cells = make([]relabel.GridCell, len(g.Iterations))
+			return r, row.Scan(&r.TaskID, &r.InstanceID, &r.HeldOut)
+		})
+		if err != nil {
+			return err
+		}
+		if len(g.Rows) > limit {
+			g.Rows = g.Rows[:limit]
+			next = base64.RawURLEncoding.EncodeToString([]byte(g.Rows[limit-1].InstanceID))
+		}
+		return fillGrid(ctx, tx, g)
+	})
+	return g, next, classify(err)
+}
+
+// gridDrawn are the tasks of run $1 whose instance id holds $2: those that any of its
+// iterations has drawn.
+const gridDrawn = ` FROM tasks ta WHERE ta.id IN (SELECT tr.task_id FROM iterations it JOIN trajectories tr ON tr.iteration_id = it.id WHERE it.run_id = $1)
+	AND position(lower($2) IN lower(ta.instance_id)) > 0`
+
+const (
+	gridCount = "SELECT count(*)" + gridDrawn
+	gridTasks = "SELECT ta.id, ta.instance_id, ta.held_out" + gridDrawn + " AND ta.instance_id > $3 ORDER BY ta.instance_id LIMIT $4"
+	gridCells = `SELECT tr.task_id, tr.iteration_id,
+			count(*) FILTER (WHERE tr.resolved),
+			count(*) FILTER (WHERE NOT tr.resolved AND tr.end_reason <> 'wall_clock'),
+			count(*) FILTER (WHERE NOT tr.resolved AND tr.end_reason = 'wall_clock'),
+			count(*) FILTER (WHERE tr.state = 'failed' OR tr.state = 'done' AND tr.resolved IS NULL),
+			count(*) FILTER (WHERE tr.state IN ('running', 'labelling', 'verifying')),
+			count(*) FILTER (WHERE tr.state = 'queued'),
+			count(*) FILTER (WHERE tr.state = 'cancelled'),
+			CASE WHEN count(*) = 1 THEN (array_agg(tr.id))[1] END
+		FROM trajectories tr WHERE tr.iteration_id = ANY ($1) AND tr.task_id = ANY ($2) GROUP BY tr.task_id, tr.iteration_id`
+)
+
+// fillGrid counts the cells of the grid's rows.
+func fillGrid(ctx context.Context, tx pgx.Tx, g relabel.Grid) error {
+	iterations, tasks := make([]relabel.ID, len(g.Iterations)), make([]relabel.ID, len(g.Rows))
+	column, row := map[relabel.ID]int{}, map[relabel.ID]int{}
+	for i, it := range g.Iterations {
+		iterations[i], column[it.ID] = it.ID, i
+	}
+	for i, r := range g.Rows {
+		tasks[i], row[r.TaskID] = r.TaskID, i
+	}
+	rows, _ := tx.Query(ctx, gridCells, iterations, tasks)
+	var task, iteration relabel.ID
+	var c relabel.GridCell
+	_, err := pgx.ForEachRow(rows, []any{&task, &iteration, &c.Passed, &c.Failed, &c.TimeLimit, &c.Error, &c.Running, &c.Queued, &c.Cancelled, &c.Only}, func() error {
+		g.Rows[row[task]].Cells[column[iteration]] = c
+		return nil
+	})
+	return err
+}
