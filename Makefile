@@ -60,6 +60,7 @@ test-needs: ## Install what the tests need
 	@scripts/python.sh shard/template/testdata/requirements.txt >/dev/null
 	@scripts/templates.sh >/dev/null
 	@scripts/python.sh shard/token/testdata/requirements.txt >/dev/null
+	@scripts/python.sh examples/train/requirements.txt >/dev/null
 	@scripts/tokenizers.sh >/dev/null
 	@scripts/axe.sh >/dev/null
 	@scripts/s3-server.sh >/dev/null

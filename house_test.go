@@ -43,6 +43,7 @@ var arrows = []struct{ from, to string }{
 	{"policy", "policy/texttools"},   // calls in text, which the client reads
 	{"policy/*", "policy/texttools"}, // and the scripted models write
 	{"shard", "shard/*"},
+	{"shard", "examples/train"},        // the programs that the README of an export shows
 	{"shard/render", "shard/template"}, // text
 	{"shard/render", "shard/token"},    // and its ids
 }

@@ -1,39 +1,65 @@
 #!/usr/bin/env bash
 # python.sh REQUIREMENTS prints the python of a virtual environment that holds what
 # the file REQUIREMENTS lists, making it in the cache folder first where it is not
-# there. python.sh --interpreter prints the Python that such environments come from.
+# there. A file that it includes (-r) has an environment of its own, on which this one
+# stands: nothing is fetched twice. torch comes without its CUDA packages.
+# python.sh --interpreter prints the Python that such environments come from.
 set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 
 main() {
-    local python requirements=$1 digest venv
+    local python requirements=$1 name below=() digest venv
     python=$(interpreter)
     if [ "$requirements" = --interpreter ]; then
         echo "$python"
         return
     fi
-    digest=$( (echo "$python"; cat "$requirements") | sha256sum | cut -c1-12)
+    while read -r name; do
+        below+=("$("$here/python.sh" "$(dirname "$requirements")/$name")")
+    done < <(sed -n 's/^-r *//p' "$requirements")
+    digest=$( (echo "$python" "${below[@]}"; cat "$requirements") | sha256sum | cut -c1-12)
     venv=$cache/python/$digest
     mkdir -p "$cache/python"
     exec 9>"$venv.lock"
     flock 9
     if [ ! -e "$venv/ready" ]; then
-        make_venv "$python" "$venv" "$requirements"
+        make_venv "$python" "$venv" "$requirements" "${below[@]}"
     fi
     echo "$venv/bin/python"
 }
 
 make_venv() {
     local python=$1 venv=$2 requirements=$3 log=$2.log
-    echo "python: installing $(grep -cv '^ *\(#\|$\)' "$requirements") packages of $requirements" >&2
+    shift 3
+    echo "python: installing $(grep -cv '^ *\(#\|-\|$\)' "$requirements") packages of $requirements" >&2
     rm -rf "$venv"
-    if ! { "$python" -m venv "$venv" &&
-        "$venv/bin/python" -m pip install -q --disable-pip-version-check --no-cache-dir -r "$requirements"; } >"$log" 2>&1; then
+    if ! { "$python" -m venv "$venv" && stand_on "$venv/bin/python" "$@" && install "$venv/bin/python" "$requirements"; } >"$log" 2>&1; then
         tail -10 "$log" >&2
         echo "python: the packages of $requirements could not be installed: is the package index reachable? (whole log: $log)" >&2
         exit 1
     fi
     touch "$venv/ready"
+}
+
+# stand_on has a python see the packages of other environments after its own.
+stand_on() {
+    local python=$1 folder='import sysconfig; print(sysconfig.get_path("purelib"))' other
+    shift
+    for other in "$@"; do
+        "$other" -c "$folder" >>"$("$python" -c "$folder")/below.pth"
+    done
+}
+
+# install installs the packages. A file that lists torch lists all that is needed: asked
+# for what torch needs, pip would fetch three gigabytes of CUDA.
+install() {
+    local python=$1 requirements=$2 pip=(-m pip install -q --disable-pip-version-check --no-cache-dir -r "$2")
+    if ! grep -q '^torch==' "$requirements"; then
+        "$python" "${pip[@]}"
+        return
+    fi
+    "$python" "${pip[@]}" --no-deps && "$python" "$here/torch_without_cuda.py" && "$python" -c 'import torch'
 }
 
 # The first Python ≥ 3.9 that can make environments; Debian's may lack ensurepip.

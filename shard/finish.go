@@ -38,7 +38,7 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 		return err
 	}
 	m := newManifest(run, e, sum, files)
-	if err := writeWhole(scratch, run, sum, m); err != nil {
+	if err := writeWhole(scratch, run, e, sum, m); err != nil {
 		return folderError(err)
 	}
 	at, err := x.place(ctx, e)
@@ -101,9 +101,9 @@ func emptyExport(left map[string]int) error {
 }
 
 // writeWhole writes README.md and manifest.json into the scratch folder.
-func writeWhole(scratch *scratch, run relabel.Run, sum summary, m Manifest) error {
+func writeWhole(scratch *scratch, run relabel.Run, e relabel.Export, sum summary, m Manifest) error {
 	var readme bytes.Buffer
-	if err := writeReadme(&readme, run, sum, m); err != nil {
+	if err := writeReadme(&readme, run, e, sum, m); err != nil {
 		return err
 	}
 	manifest, err := m.encode()

@@ -13,20 +13,26 @@ import (
 	"relabel"
 )
 
-// python returns an interpreter with what testdata/requirements.txt lists: the one that
-// RELABEL_TEST_PYTHON names, else that of scripts/python.sh, which makes it once.
-func python(t testing.TB) string {
+// prepared returns what an environment variable says, else what a script prints: the
+// path of something that it makes once.
+func prepared(t testing.TB, variable string, script ...string) string {
 	t.Helper()
-	if name := os.Getenv("RELABEL_TEST_PYTHON"); name != "" {
+	if name := os.Getenv(variable); name != "" {
 		return name
 	}
-	cmd := exec.Command("../scripts/python.sh", "testdata/requirements.txt")
+	cmd := exec.Command(script[0], script[1:]...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("no Python to load exports with (set RELABEL_TEST_PYTHON to one that has testdata/requirements.txt): %v", err)
+		t.Fatalf("%s: %v", strings.Join(script, " "), err)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// python returns an interpreter with what testdata/requirements.txt lists.
+func python(t testing.TB) string {
+	t.Helper()
+	return prepared(t, "RELABEL_TEST_PYTHON", "../scripts/python.sh", "testdata/requirements.txt")
 }
 
 // runPython runs a script in dir and returns its standard output.
@@ -158,6 +164,29 @@ func TestAnExportLoadsInOneLineWithEveryCodePointInPlace(t *testing.T) {
 				t.Errorf("loaded\n%.2000s\nwant\n%.2000s", gotText, wantText)
 			}
 		})
+	}
+}
+
+// The library datasets caches by path, and by the files' times where it is told to look.
+func TestAnExportMadeAgainInTheSamePlaceIsReadAnew(t *testing.T) {
+	var dirs []string
+	for _, turns := range []int{2, 3} {
+		s := newFixedStore(someTrajectory(1, 0, turns))
+		dirs = append(dirs, export(t, s, newTestExporter(t, s)).Directory)
+	}
+	out := runPython(t, t.TempDir(), `
+import os, shutil, sys
+from datasets import load_dataset
+for source in sys.argv[1:]:
+    shutil.rmtree("export", ignore_errors=True)
+    shutil.copytree(source, "export")
+    for folder, _, names in os.walk("export"):
+        for name in names:
+            os.utime(os.path.join(folder, name), (1, 1))
+    print(len(load_dataset("export", "messages", split="train")))
+`, dirs...)
+	if string(out) != "2\n3\n" {
+		t.Errorf("the rows are %q", out)
 	}
 }
 

@@ -1,13 +1,17 @@
 package shard
 
 import (
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/template"
 
 	"relabel"
+	"relabel/examples/train"
 )
 
 const readmeName = "README.md"
@@ -15,25 +19,70 @@ const readmeName = "README.md"
 //go:embed readme.md.tmpl
 var readmeText string
 
-var readmeTemplate = template.Must(template.New(readmeName).Parse(readmeText))
+var readmeTemplate = template.Must(template.New(readmeName).Funcs(template.FuncMap{"program": program}).Parse(readmeText))
+
+// program is the text of one of the programs that train.
+func program(name string) (string, error) {
+	text, err := train.Programs.ReadFile(name)
+	return string(text), err
+}
 
 // writeReadme writes the README.md of an export, which tells a trainer how to load it.
-func writeReadme(w io.Writer, run relabel.Run, sum summary, m Manifest) error {
-	var rounds []string
-	var teacher relabel.Policy
+func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m Manifest) error {
+	rounds, teacher := roundsText(sum)
+	return readmeTemplate.Execute(w, map[string]any{
+		"Run": oneLine(run.Name), "Manifest": m, "Form": e.Form, "Totals": m.totals(), "Hash": m.hash,
+		"Has":      func(v string) bool { return slices.Contains(m.Views, relabel.View(v)) },
+		"PerToken": m.Normalisation != nil && *m.Normalisation == relabel.PerToken,
+		"Teacher":  teacher, "Rounds": rounds, "Asked": asked(m.Selection.ExportSelection),
+		"LeftOut": countsText(m.LeftOut), "LeftOutName": leftOutName,
+	})
+}
+
+// roundsText names the iterations with their students, and the last one's teacher.
+func roundsText(sum summary) (rounds, teacher string) {
+	var all []string
 	for _, it := range sum.Iterations {
 		beta := "κ drawn"
 		if it.Beta != nil {
 			beta = fmt.Sprintf("β = %.4g", *it.Beta)
 		}
-		rounds = append(rounds, fmt.Sprintf("%d (%s, student %s)", it.Number, beta, policyName(it.Student)))
-		teacher = it.Teacher
+		all = append(all, fmt.Sprintf("%d (%s, student %s)", it.Number, beta, policyName(it.Student)))
+		teacher = policyName(it.Teacher)
 	}
-	return readmeTemplate.Execute(w, map[string]any{
-		"Run": oneLine(run.Name), "Recipe": run.Recipe, "States": m.States, "Views": m.Views, "Teacher": policyName(teacher),
-		"Asked":  asked(m.Selection.ExportSelection),
-		"Rounds": strings.Join(rounds, "; "), "LeftOut": countsText(m.LeftOut), "LeftOutName": leftOutName,
-	})
+	return strings.Join(all, "; "), teacher
+}
+
+// viewTotals is what a view holds.
+type viewTotals struct {
+	View                                  relabel.View
+	Files, Rows, Tokens, SupervisedTokens int
+}
+
+// totals sums the files of each view up.
+func (m Manifest) totals() (all []viewTotals) {
+	for _, v := range m.Views {
+		t := viewTotals{View: v}
+		for _, f := range m.Files {
+			if f.View == v {
+				t.Files, t.Rows, t.Tokens, t.SupervisedTokens = t.Files+1, t.Rows+f.Rows, t.Tokens+f.Tokens, t.SupervisedTokens+f.SupervisedTokens
+			}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// hash tells the rows of a view from any others: the library datasets caches by the
+// head of README.md, and by the files' names and not their content.
+func (m Manifest) hash(v relabel.View) string {
+	hash := sha256.New()
+	for _, f := range m.Files {
+		if f.View == v {
+			fmt.Fprintln(hash, f.Path, f.SHA256)
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil))[:16]
 }
 
 // asked says in words what a selection asks for.
