@@ -157,7 +157,7 @@ func isHidden(r rune) bool {
 func joinsEmoji(s string) bool {
 	rest, is := strings.CutPrefix(s, "\u200d")
 	next, _ := utf8.DecodeRuneInString(rest)
-	return is && unicode.Is(unicode.So, next)
+	return is && next != utf8.RuneError && unicode.Is(unicode.So, next)
 }
 
 // isSurrogate reports whether s starts with the three-byte form of half a surrogate pair.
