@@ -277,10 +277,19 @@ CREATE TABLE idempotency_keys (
 CREATE TABLE tokens (
     sha256     text PRIMARY KEY CHECK (sha256 ~ '^[0-9a-f]{64}$'), -- the secret itself is kept nowhere
     name       text NOT NULL CHECK (name <> ''),
+    access     text NOT NULL DEFAULT 'full' CHECK (access IN ('read', 'full')),
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     revoked_at timestamptz
 );
 CREATE UNIQUE INDEX tokens_name ON tokens (name) WHERE revoked_at IS NULL;
+
+-- Browsers that signed in with a token; a session ends with it.
+CREATE TABLE sessions (
+    sha256       text PRIMARY KEY CHECK (sha256 ~ '^[0-9a-f]{64}$'),
+    token_sha256 text NOT NULL REFERENCES tokens,
+    created_at   timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX sessions_age ON sessions (created_at);
 
 -- What people say of trajectories.
 CREATE TABLE reviews (
@@ -304,7 +313,7 @@ DROP TRIGGER iterations_told ON iterations;
 DROP TRIGGER runs_told ON runs;
 DROP TRIGGER exports_told ON exports;
 DROP FUNCTION tell_webhook, webhook_payload, webhook_trajectories;
-DROP TABLE webhook_deliveries, reviews, instance, tokens, idempotency_keys, pulled_images, workers;
+DROP TABLE webhook_deliveries, reviews, instance, sessions, tokens, idempotency_keys, pulled_images, workers;
 DROP TRIGGER iterations_made ON iterations;
 DROP TRIGGER iterations_changed ON iterations;
 DROP TRIGGER trajectories_made ON trajectories;

@@ -30,7 +30,8 @@ type memory struct {
 	exports      []relabel.Export
 	reviews      []relabel.Review
 	keys         map[string]relabel.Idempotent
-	tokens       map[string]bool
+	tokens       map[string]relabel.Access
+	sessions     map[string]relabel.Access
 	broken       error  // what every call fails with, where it is set
 	slow         func() // called while a policy is made, where it is set
 }
@@ -56,7 +57,7 @@ var _ server.Store = (*memory)(nil)
 
 func newMemory() *memory {
 	return &memory{turns: map[relabel.ID][]relabel.Turn{}, attempts: map[relabel.ID][]relabel.Attempt{}, patches: map[relabel.ID][]byte{},
-		verdicts: map[relabel.ID]relabel.Verdict{}, calls: map[relabel.ID][]relabel.Call{}, models: map[relabel.ID][]relabel.ModelSeen{}, keys: map[string]relabel.Idempotent{}, tokens: map[string]bool{}}
+		verdicts: map[relabel.ID]relabel.Verdict{}, calls: map[relabel.ID][]relabel.Call{}, models: map[relabel.ID][]relabel.ModelSeen{}, keys: map[string]relabel.Idempotent{}, tokens: map[string]relabel.Access{}, sessions: map[string]relabel.Access{}}
 }
 
 var errNone = relabel.Errorf(relabel.CodeNotFound, "there is no such thing")
@@ -361,8 +362,12 @@ func (m *memory) EndIdempotent(_ context.Context, i relabel.Idempotent) error {
 	return nil
 }
 
-func (m *memory) CheckToken(_ context.Context, sha256 string) (bool, error) {
+func (m *memory) CheckToken(_ context.Context, sha256 string) (relabel.Access, error) {
 	return m.tokens[sha256], m.broken
+}
+
+func (m *memory) CheckSession(_ context.Context, sha256 string) (relabel.Access, error) {
+	return m.sessions[sha256], m.broken
 }
 
 func (m *memory) Ping(context.Context) error { return m.broken }

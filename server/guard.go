@@ -1,8 +1,6 @@
 package server
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"net"
 	"net/http"
 	"net/url"
@@ -19,17 +17,39 @@ var crossOrigin = http.NewCrossOriginProtection()
 var tokenNames = []string{"token", "access_token", "api_key", "apikey", "authorization", "bearer"}
 
 // guard lets a request pass that is well-formed, meant for this server, not made by a
-// foreign page, and authorised.
+// foreign page, and authorised. What comes after it knows the caller.
 func (s *site) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, check := range []func(http.ResponseWriter, *http.Request) error{checkText, s.checkHost, checkOrigin, s.checkToken} {
-			if err := check(w, r); err != nil {
+		caller, known := relabel.CallerOf(r.Context()) // a page asks for what its reader may have
+		if !known {
+			var err error
+			if caller, err = s.check(w, r); err != nil {
 				s.refuse(w, r, err)
 				return
 			}
 		}
-		next.ServeHTTP(w, r)
+		switch needed := s.needed(r); {
+		case caller.Access == relabel.FullAccess, caller.Access == needed, needed == relabel.NoAccess:
+			next.ServeHTTP(w, r.WithContext(relabel.WithCaller(r.Context(), caller)))
+		case caller.Access == relabel.ReadAccess:
+			s.refuse(w, r, relabel.Errorf(relabel.CodeForbidden, "this token may look at everything and change nothing"))
+		case reads(r) && strings.Contains(r.Header.Get("Accept"), "text/html"):
+			http.Redirect(w, r, "/sign-in?to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+		default:
+			w.Header().Add("WWW-Authenticate", `Bearer realm="relabel"`)
+			s.refuse(w, r, relabel.Errorf(relabel.CodeUnauthorized, "a known token is needed: Authorization: Bearer …; relabel token create makes one"))
+		}
 	})
+}
+
+// check looks at a request that comes from outside.
+func (s *site) check(w http.ResponseWriter, r *http.Request) (relabel.Caller, error) {
+	for _, check := range []func(http.ResponseWriter, *http.Request) error{checkText, s.checkHost, checkOrigin} {
+		if err := check(w, r); err != nil {
+			return relabel.Caller{}, err
+		}
+	}
+	return s.caller(r)
 }
 
 // checkText refuses addresses that no stored text can equal, and tokens in them, which
@@ -82,54 +102,57 @@ func checkOrigin(_ http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// checkToken demands a bearer token where tokens are required. A browser that reads
-// pages may give it as the password of HTTP's own prompt.
-func (s *site) checkToken(w http.ResponseWriter, r *http.Request) error {
-	if !s.RequireToken || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
-		return nil
+// needed is what a caller must be allowed to.
+func (s *site) needed(r *http.Request) relabel.Access {
+	switch path := r.URL.Path; {
+	case path == "/healthz", path == "/readyz", s.Pages != nil && (path == "/sign-in" || strings.HasPrefix(path, "/static/")):
+		return relabel.NoAccess
+	case s.Pages != nil && path == "/sign-out", reads(r):
+		return relabel.ReadAccess
 	}
-	if known, err := s.knows(r); known || err != nil {
-		return err
-	}
-	w.Header().Add("WWW-Authenticate", `Bearer realm="relabel"`)
-	if reads(r) && strings.Contains(r.Header.Get("Accept"), "text/html") {
-		w.Header().Add("WWW-Authenticate", `Basic realm="relabel: the token is the password"`)
-	}
-	return relabel.Errorf(relabel.CodeUnauthorized, "a known token is needed: Authorization: Bearer …; relabel token create makes one")
+	return relabel.FullAccess
 }
 
-// knows reports whether the request carries a token that is known. Its hash is looked
-// up, so that timing tells nothing about the token.
-func (s *site) knows(r *http.Request) (bool, error) {
-	token, given := bearer(r)
-	if !given {
-		return false, nil
+// caller finds out who makes a request. Its secret is looked up by its hash, so that
+// timing tells nothing about it. A browser's session changes things on pages alone: they
+// see to it that their reader wants that.
+func (s *site) caller(r *http.Request) (c relabel.Caller, err error) {
+	if !s.RequireToken {
+		return relabel.Caller{Access: relabel.FullAccess}, nil // it came over the loopback address
 	}
-	sum := sha256.Sum256([]byte(token))
-	return s.Store.CheckToken(r.Context(), hex.EncodeToString(sum[:]))
+	defer func() {
+		if err != nil && s.needed(r) == relabel.NoAccess {
+			err = nil // while the database is gone nobody is known
+		}
+	}()
+	c.Token = true
+	if token, given := bearer(r); given {
+		c.Access, err = s.Store.CheckToken(r.Context(), relabel.HashSecret(token))
+		return c, err
+	}
+	cookie, err := r.Cookie(relabel.SessionCookie)
+	if err != nil || isAPI(r.URL.Path) && !reads(r) {
+		return c, nil
+	}
+	c.Session = cookie.Value
+	c.Access, err = s.Store.CheckSession(r.Context(), relabel.HashSecret(cookie.Value))
+	return c, err
 }
 
 // trusts reports whether the caller may have details at a path that is open to all.
-// While the database is gone nobody is known.
 func (s *site) trusts(r *http.Request) bool {
-	if !s.RequireToken {
-		return true // it came over the loopback address
-	}
-	known, err := s.knows(r)
-	return known && err == nil
+	c, _ := relabel.CallerOf(r.Context())
+	return c.Access != relabel.NoAccess
 }
 
 // bearer returns the request's token.
 func bearer(r *http.Request) (token string, given bool) {
 	scheme, rest, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if strings.EqualFold(scheme, "Bearer") {
-		token = strings.TrimSpace(rest)
-		return token, token != ""
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", false
 	}
-	if _, password, ok := r.BasicAuth(); ok && reads(r) {
-		return password, password != ""
-	}
-	return "", false
+	token = strings.TrimSpace(rest)
+	return token, token != ""
 }
 
 // reads reports whether a request changes nothing.

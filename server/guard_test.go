@@ -2,12 +2,12 @@ package server_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
+	"relabel"
 	"relabel/server"
 )
 
@@ -35,10 +35,9 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 
 func TestATokenIsDemandedWhereItIsRequired(t *testing.T) {
 	s := start(t, func(c *server.Config) { c.RequireToken = true })
-	sum := sha256.Sum256([]byte("rl_good"))
-	s.store.tokens[hex.EncodeToString(sum[:])] = true
+	s.store.tokens[relabel.HashSecret("rl_good")] = relabel.FullAccess
 
-	for _, headers := range [][]string{{}, {"Authorization", "Bearer rl_bad"}, {"Authorization", "Bearer "}, {"Authorization", "rl_good"}, {"Authorization", "Bearer " + hex.EncodeToString(sum[:])}} {
+	for _, headers := range [][]string{{}, {"Authorization", "Bearer rl_bad"}, {"Authorization", "Bearer "}, {"Authorization", "rl_good"}, {"Authorization", "Bearer " + relabel.HashSecret("rl_good")}} {
 		a := s.get("/v1/runs", headers...)
 		s.refused(a, 401, "unauthorized", "")
 		if a.Header.Get("WWW-Authenticate") == "" {
@@ -55,22 +54,50 @@ func TestATokenIsDemandedWhereItIsRequired(t *testing.T) {
 	}
 }
 
-func TestABrowserMayReadWithTheTokenAsPassword(t *testing.T) {
+func TestABrowserIsAskedToSignInAndItsSessionReads(t *testing.T) {
 	s := start(t, func(c *server.Config) {
 		c.RequireToken = true
-		c.Pages = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a page")) })
+		c.Pages = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			caller, _ := relabel.CallerOf(r.Context())
+			_, _ = w.Write([]byte("a page for " + caller.Session))
+		})
 	})
-	sum := sha256.Sum256([]byte("rl_good"))
-	s.store.tokens[hex.EncodeToString(sum[:])] = true
-	a := s.want(401, s.get("/", "Accept", "text/html"))
-	if !strings.Contains(strings.Join(a.Header.Values("WWW-Authenticate"), " "), "Basic") {
-		t.Error("the browser is not told to ask")
+	s.store.sessions[relabel.HashSecret("a")], s.store.sessions[relabel.HashSecret("b")] = relabel.FullAccess, relabel.ReadAccess
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for method, path := range map[string]string{http.MethodGet: "/runs/1?a=b&c", http.MethodHead: "/"} {
+		r, _ := http.NewRequest(method, s.URL+path, nil)
+		r.Header.Set("Accept", "text/html")
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if want := "/sign-in?to=" + url.QueryEscape(path); answer.StatusCode != http.StatusSeeOther || answer.Header.Get("Location") != want {
+			t.Errorf("%s %s: %d to %s, want %s", method, path, answer.StatusCode, answer.Header.Get("Location"), want)
+		}
 	}
-	const basic = "Basic dTpybF9nb29k" // u:rl_good
-	if page := s.want(200, s.get("/", "Authorization", basic)); string(page.body) != "a page" {
+	full, read := "relabel_session=a", "relabel_session=b"
+	for _, path := range []string{"/sign-in", "/static/x/y.css"} {
+		if page := s.want(200, s.get(path)); string(page.body) != "a page for " {
+			t.Errorf("page %q", page.body)
+		}
+	}
+	if page := s.want(200, s.get("/", "Cookie", full)); string(page.body) != "a page for a" {
 		t.Errorf("page %q", page.body)
 	}
-	s.refused(s.post("/v1/policies", "{}", "Authorization", basic), 401, "unauthorized", "")
+	s.want(200, s.get("/v1/runs", "Cookie", read))
+	s.want(200, s.post("/runs/1/pause", "", "Cookie", full))
+	s.want(200, s.post("/sign-out", "", "Cookie", read))
+	s.refused(s.post("/runs/1/pause", "", "Cookie", read), 403, "forbidden", "")
+	s.refused(s.post("/v1/policies", "{}", "Cookie", full), 401, "unauthorized", "") // a page would have to want it
+	s.refused(s.get("/v1/runs", "Cookie", "relabel_session=c"), 401, "unauthorized", "")
+}
+
+func TestATokenThatReadsChangesNothing(t *testing.T) {
+	s := start(t, func(c *server.Config) { c.RequireToken = true })
+	s.store.tokens[relabel.HashSecret("rl_read")] = relabel.ReadAccess
+	s.want(200, s.get("/v1/runs", "Authorization", "Bearer rl_read"))
+	s.refused(s.post("/v1/policies", `{"name":"p","base_url":"http://h/v1","model":"m"}`, "Authorization", "Bearer rl_read"), 403, "forbidden", "")
 }
 
 func TestEveryAnswerCarriesSecurityHeaders(t *testing.T) {
@@ -110,8 +137,7 @@ func TestOnlyCallersWithATokenAreToldWhatExactlyIsMissing(t *testing.T) {
 		c.RequireToken = true
 		c.Ready = func(context.Context) []server.Check { return []server.Check{{Name: "docker", Detail: detail}} }
 	})
-	sum := sha256.Sum256([]byte("rl_good"))
-	s.store.tokens[hex.EncodeToString(sum[:])] = true
+	s.store.tokens[relabel.HashSecret("rl_good")] = relabel.FullAccess
 	for _, headers := range [][]string{nil, {"Authorization", "Bearer rl_bad"}} {
 		a := s.get("/readyz", headers...)
 		s.refused(a, 503, "unavailable", "")

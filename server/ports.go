@@ -136,8 +136,10 @@ type Store interface {
 	// EndIdempotent stores the answer, or frees the key when i.Status is 0.
 	EndIdempotent(ctx context.Context, i relabel.Idempotent) error
 
-	// CheckToken reports whether a token with this hex SHA-256 exists and is not revoked.
-	CheckToken(ctx context.Context, sha256 string) (bool, error)
+	// CheckToken says what the token with this hex SHA-256 lets its bearer do: nothing, where
+	// there is none or it is revoked. CheckSession says so of a session.
+	CheckToken(ctx context.Context, sha256 string) (relabel.Access, error)
+	CheckSession(ctx context.Context, sha256 string) (relabel.Access, error)
 	// Ping reports whether the database answers.
 	Ping(ctx context.Context) error
 }

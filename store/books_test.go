@@ -189,30 +189,30 @@ func TestATokenIsCheckedByItsHashAlone(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := storetest.New(t)
-	secret, err := s.CreateToken(ctx, "ci")
+	secret, err := s.CreateToken(ctx, "ci", relabel.FullAccess)
 	must(t, err)
 	sum := sha256.Sum256([]byte(secret))
 	hash := hex.EncodeToString(sum[:])
-	check := func(h string, want bool) {
+	check := func(h string, want relabel.Access) {
 		t.Helper()
-		ok, err := s.CheckToken(ctx, h)
+		access, err := s.CheckToken(ctx, h)
 		must(t, err)
-		if ok != want {
-			t.Errorf("%q: %v", h, ok)
+		if access != want {
+			t.Errorf("%q: access %q", h, access)
 		}
 	}
-	check(hash, true)
-	check(secret, false)
-	check("\x00", false)
+	check(hash, relabel.FullAccess)
+	check(secret, relabel.NoAccess)
+	check("\x00", relabel.NoAccess)
 	if all := value[string](t, s, "SELECT string_agg(k::text, ' ') FROM tokens k"); strings.Contains(all, secret) {
 		t.Error("the secret is in the database")
 	}
-	_, err = s.CreateToken(ctx, "ci")
+	_, err = s.CreateToken(ctx, "ci", relabel.FullAccess)
 	wantCode(t, err, relabel.CodeConflict)
 	must(t, s.RevokeToken(ctx, "ci"))
-	check(hash, false)
+	check(hash, relabel.NoAccess)
 	wantCode(t, s.RevokeToken(ctx, "ci"), relabel.CodeNotFound)
-	_, err = s.CreateToken(ctx, "ci") // the name is free again
+	_, err = s.CreateToken(ctx, "ci", relabel.FullAccess) // the name is free again
 	must(t, err)
 	tokens, err := s.ListTokens(ctx)
 	must(t, err)

@@ -39,9 +39,9 @@ func TestANameThatIsTakenIsNamed(t *testing.T) {
 	again.ID = relabel.NewID()
 	wantTaken(t, s.CreateRun(ctx, again), d.Run.Name, "choose another name")
 	wantTaken(t, s.CreateTaskset(ctx, relabel.Taskset{Name: d.Taskset.Name}, nil), d.Taskset.Name, "another name")
-	_, err := s.CreateToken(ctx, "ci")
+	_, err := s.CreateToken(ctx, "ci", relabel.FullAccess)
 	must(t, err)
-	_, err = s.CreateToken(ctx, "ci")
+	_, err = s.CreateToken(ctx, "ci", relabel.FullAccess)
 	wantTaken(t, err, "ci", "revoke that one first")
 
 	must(t, s.DeleteRun(ctx, d.Run.ID))
@@ -88,7 +88,7 @@ func TestAMessageSpeaksNoSQL(t *testing.T) {
 	}
 	token := func(name string) func() error {
 		return func() error {
-			_, err := s.CreateToken(ctx, name)
+			_, err := s.CreateToken(ctx, name, relabel.FullAccess)
 			return err
 		}
 	}

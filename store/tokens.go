@@ -3,9 +3,8 @@ package store
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,24 +20,22 @@ const longestTokenName = 200
 
 // Token is what is known of a bearer token: never the secret.
 type Token struct {
-	Name      string     `json:"name"`
-	CreatedAt time.Time  `json:"created_at"`
-	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+	Name      string         `json:"name"`
+	Access    relabel.Access `json:"access"`
+	CreatedAt time.Time      `json:"created_at"`
+	RevokedAt *time.Time     `json:"revoked_at,omitempty"`
 }
 
 // CreateToken makes a bearer token and returns its secret, which is kept nowhere: only
 // its SHA-256 is. CodeConflict when a live token has the name, CodeInvalid for a name
 // that is empty, longer than 200 bytes or no text.
-func (s *Store) CreateToken(ctx context.Context, name string) (secret string, err error) {
+func (s *Store) CreateToken(ctx context.Context, name string, access relabel.Access) (secret string, err error) {
 	if name == "" || len(name) > longestTokenName || legible(name) != name {
 		return "", relabel.Errorf(relabel.CodeInvalid, "a token's name is a text of 1 to %d bytes", longestTokenName).On("name")
 	}
-	random := make([]byte, 32)
-	_, _ = rand.Read(random) // never fails
-	secret = tokenPrefix + base64.RawURLEncoding.EncodeToString(random)
-	sum := sha256.Sum256([]byte(secret))
+	secret = tokenPrefix + randomText()
 	err = s.change(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO tokens (sha256, name) VALUES ($1, $2) ON CONFLICT (sha256) DO NOTHING", hex.EncodeToString(sum[:]), name)
+		_, err := tx.Exec(ctx, "INSERT INTO tokens (sha256, name, access) VALUES ($1, $2, $3) ON CONFLICT (sha256) DO NOTHING", relabel.HashSecret(secret), name, access)
 		return taken(err, "tokens_name", "token", name, "choose another name, or revoke that one first")
 	})
 	if err != nil {
@@ -47,12 +44,27 @@ func (s *Store) CreateToken(ctx context.Context, name string) (secret string, er
 	return secret, nil
 }
 
-// CheckToken reports whether a token with this hex SHA-256 exists and is not revoked. It
-// compares hashes of 256 random bits: what time tells about them is of no use.
-func (s *Store) CheckToken(ctx context.Context, sha256 string) (bool, error) {
-	var ok bool
-	err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM tokens WHERE sha256 = $1 AND revoked_at IS NULL)", legible(sha256)).Scan(&ok)
-	return ok, classify(err)
+// randomText is 256 random bits as text.
+func randomText() string {
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // never fails
+	return base64.RawURLEncoding.EncodeToString(random)
+}
+
+// CheckToken says what the token with this hex SHA-256 lets its bearer do: nothing, where
+// there is none or it is revoked. It compares hashes of 256 random bits: what time tells
+// about them is of no use.
+func (s *Store) CheckToken(ctx context.Context, sha256 string) (relabel.Access, error) {
+	return s.access(ctx, "SELECT access FROM tokens WHERE sha256 = $1 AND revoked_at IS NULL", sha256)
+}
+
+// access reads what one row allows; without a row, nothing is.
+func (s *Store) access(ctx context.Context, query, sha256 string) (access relabel.Access, err error) {
+	err = s.pool.QueryRow(ctx, query, legible(sha256)).Scan(&access)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return relabel.NoAccess, nil
+	}
+	return access, classify(err)
 }
 
 // RevokeToken ends the live token of this name, at once and for ever. CodeNotFound where
@@ -69,7 +81,7 @@ func (s *Store) RevokeToken(ctx context.Context, name string) error {
 
 // ListTokens lists all tokens, revoked ones too, newest first.
 func (s *Store) ListTokens(ctx context.Context) ([]Token, error) {
-	rows, _ := s.pool.Query(ctx, "SELECT name, created_at, revoked_at FROM tokens ORDER BY created_at DESC, sha256")
+	rows, _ := s.pool.Query(ctx, "SELECT name, access, created_at, revoked_at FROM tokens ORDER BY created_at DESC, sha256")
 	tokens, err := pgx.CollectRows(rows, pgx.RowToStructByName[Token])
 	return tokens, classify(err)
 }

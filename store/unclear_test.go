@@ -133,7 +133,7 @@ func TestAnUnclearCommitOfARequestIsNoFailure(t *testing.T) {
 				{TaskID: d.Tasks[0].ID, Executors: "s"}}})
 		}},
 		{"export", func() error { return s.CreateExport(ctx, export) }},
-		{"token", func() error { _, err := s.CreateToken(ctx, "token"); return err }},
+		{"token", func() error { _, err := s.CreateToken(ctx, "token", relabel.FullAccess); return err }},
 		{"scheduling", func() error {
 			_, err := s.SetScheduling(ctx, d.Run.ID, relabel.SchedulingChange{Priority: &n})
 			return err

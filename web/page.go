@@ -67,7 +67,7 @@ var sections = []crumb{
 }
 
 // commonScripts are run by every page, in this order.
-var commonScripts = []string{"page.js"}
+var commonScripts = []string{"page.js", "live.js", "deeds.js"}
 
 // frame is what the layout is given.
 type frame struct {
@@ -76,6 +76,7 @@ type frame struct {
 	StyleURL  string
 	IconURL   string
 	ScriptURL []string
+	SignOut   string // token of the form that signs out; "" where nobody is signed in
 }
 
 // render answers with a page, or, where the address asks for parts of it (?part=NAME,
@@ -86,7 +87,7 @@ func (v *viewer) render(w http.ResponseWriter, r *http.Request, p page) error {
 		if err := renderParts(&b, p, parts); err != nil {
 			return err
 		}
-	} else if err := renderWhole(&b, p); err != nil {
+	} else if err := renderWhole(&b, w, r, p); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -97,10 +98,13 @@ func (v *viewer) render(w http.ResponseWriter, r *http.Request, p page) error {
 	return nil
 }
 
-func renderWhole(b *bytes.Buffer, p page) error {
+func renderWhole(b *bytes.Buffer, w http.ResponseWriter, r *http.Request, p page) error {
 	f := frame{page: p, Sections: sections, StyleURL: assetURL("style.css"), IconURL: assetURL("icon.svg")}
 	for _, name := range append(append([]string{}, commonScripts...), p.Scripts...) {
 		f.ScriptURL = append(f.ScriptURL, assetURL(name))
+	}
+	if c := callerOf(r); c.Session != "" && c.Access != relabel.NoAccess {
+		f.SignOut = formToken(w, r)
 	}
 	return templates[p.Template].ExecuteTemplate(b, "layout", f)
 }

@@ -9,6 +9,8 @@ import (
 
 // Store is what the pages read; server.Store says what each method promises.
 type Store interface {
+	BeginSession(ctx context.Context, tokenSHA256 string) (secret string, err error)
+	EndSession(ctx context.Context, sha256 string) error
 	ListRuns(ctx context.Context, p relabel.Page) (runs []relabel.Run, next string, err error)
 	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
 	ListIterations(ctx context.Context, run relabel.ID) ([]relabel.Iteration, error)

@@ -25,6 +25,7 @@ type runView struct {
 	Iterations []iterationRow
 	Time       timeView      // of the page of one run
 	Spent      relabel.Spent // likewise
+	Deeds      []deedLink    // likewise
 }
 
 func (v *viewer) runRoutes() routes {
@@ -70,7 +71,11 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 	if view.Spent, err = v.Store.FindSpent(r.Context(), id); err != nil {
 		return err
 	}
-	return v.render(w, r, page{Template: "run", Title: "Run " + plain(run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}}, View: view})
+	if mayChange(r) {
+		view.Deeds = runDeeds(view)
+	}
+	return v.render(w, r, page{Template: "run", Title: "Run " + plain(run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}},
+		Follow: "/v1/runs/" + run.ID.String() + "/events", View: view})
 }
 
 // runCrumb and iterationCrumb are steps of the way to what belongs to a run.

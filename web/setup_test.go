@@ -13,6 +13,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/mixer/schedule"
+	"relabel/server"
+	"relabel/shard"
 	"relabel/store"
 	"relabel/store/storetest"
 	"relabel/web"
@@ -27,12 +30,35 @@ type site struct {
 	iteration relabel.Iteration
 }
 
-func start(t *testing.T) *site {
+func start(t *testing.T, change ...func(*server.Config)) *site {
 	t.Helper()
 	s := &site{t: t, store: storetest.New(t)}
-	s.Server = httptest.NewServer(web.New(web.Config{Store: s.store, Log: zerolog.New(zerolog.NewTestWriter(t))}))
-	t.Cleanup(s.Close)
+	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
+	var rest http.Handler
+	config := server.Config{Store: s.store, Log: log, Plan: schedule.Plan, ParseTasks: relabel.ReadTasks, DrawHeldOut: schedule.DrawHeldOut,
+		PrepareRun:     func(r relabel.Run) (relabel.Run, error) { return r, schedule.ValidateRun(r) },
+		DefaultPrompts: func(string) (relabel.Prompts, error) { return relabel.Prompts{}, nil },
+		Exports:        shard.NewExporter(shard.Config{Root: t.TempDir(), FolderID: "here"}), Overview: s.store.Overview,
+		Pages: web.New(web.Config{Store: s.store, Log: log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { rest.ServeHTTP(w, r) })})}
+	for _, f := range change {
+		f(&config)
+	}
+	rest = server.New(config)
+	s.Server = httptest.NewUnstartedServer(nil)
+	s.Config = server.NewHTTP("", rest) // with streams that end when it stops
+	s.Start()
+	t.Cleanup(s.stop)
 	return s
+}
+
+// stop ends streams before it waits for requests.
+func (s *site) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := s.Config.Shutdown(ctx); err != nil {
+		s.t.Error(err)
+	}
+	s.Close()
 }
 
 func (s *site) must(err error) {
@@ -195,4 +221,12 @@ func (s *site) rollout() (done, failed relabel.Trajectory) {
 	s.must(s.store.CommitTurn(s.t.Context(), g, s.turn(1, bash("", "ls"), nil, "a")))
 	s.must(s.store.Fail(s.t.Context(), g, relabel.FailEnvironment, "the container died"))
 	return all[0], all[1]
+}
+
+// read reads all of an answer.
+func (s *site) read(r io.Reader) string {
+	s.t.Helper()
+	b, err := io.ReadAll(r)
+	s.must(err)
+	return string(b)
 }

@@ -13,7 +13,10 @@ import (
 // Config is what the pages are made of.
 type Config struct {
 	Store Store
-	Log   zerolog.Logger // of failures; the zero value logs nothing
+	// REST is the interface that deeds call. It must trust the caller that a request's context
+	// knows.
+	REST http.Handler
+	Log  zerolog.Logger // of failures; the zero value logs nothing
 }
 
 // policy of the pages: nothing but our own style, scripts and icon is loaded, and nothing
@@ -36,7 +39,7 @@ type routes map[string]answer
 func New(config Config) http.Handler {
 	v := &viewer{config}
 	mux := http.NewServeMux()
-	for _, of := range []routes{v.runRoutes(), v.trajectoryRoutes(), {"/": v.showNothing}} {
+	for _, of := range []routes{v.sessionRoutes(), v.runRoutes(), v.deedRoutes(), v.trajectoryRoutes(), {"/": v.showNothing}} {
 		for pattern, answer := range of {
 			mux.HandleFunc(pattern, v.page(answer))
 		}

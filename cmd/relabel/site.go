@@ -32,7 +32,9 @@ func newSite(c siteConfig) (http.Handler, error) {
 	}
 	all := &overviews{ask: c.db.Overview}
 	c.metrics.registry.MustRegister(all)
-	return server.New(server.Config{
+	var site http.Handler
+	pages := web.New(web.Config{Store: c.db.Store, Log: c.log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { site.ServeHTTP(w, r) })})
+	site = server.New(server.Config{
 		Store:          c.db.Store,
 		Plan:           schedule.Plan,
 		ParseTasks:     relabel.ReadTasks,
@@ -41,13 +43,14 @@ func newSite(c siteConfig) (http.Handler, error) {
 		DefaultPrompts: defaultPrompts,
 		RequireToken:   c.token,
 		Ready:          c.ready,
-		Pages:          web.New(web.Config{Store: c.db.Store, Log: c.log}),
+		Pages:          pages,
 		Metrics:        c.metrics.handler(),
 		Overview:       all.get,
 		Exports:        exporter,
 		Log:            c.log,
 		Version:        version,
-	}), nil
+	})
+	return site, nil
 }
 
 // prepareRun fills in a run's defaults and refuses what cannot be run.

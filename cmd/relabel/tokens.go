@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"relabel"
 )
 
 // tokenCommand is `relabel token`. It works on the database itself: whoever can reach
@@ -31,12 +33,17 @@ func (f databaseFlags) withDatabase(ctx context.Context, use func(*database) err
 type tokenCreate struct {
 	databaseFlags
 	Name string `arg:"" help:"Who will use it."`
+	Read bool   `help:"It may look at everything and change nothing."`
 }
 
 // Run prints the new token.
 func (c *tokenCreate) Run(ctx context.Context) error {
 	return c.withDatabase(ctx, func(db *database) error {
-		secret, err := db.CreateToken(ctx, c.Name)
+		access := relabel.FullAccess
+		if c.Read {
+			access = relabel.ReadAccess
+		}
+		secret, err := db.CreateToken(ctx, c.Name, access)
 		if err == nil {
 			fmt.Println(secret)
 		}
@@ -54,9 +61,9 @@ func (c *tokenList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("NAME", "CREATED", "REVOKED")
+		t := newTable("NAME", "ACCESS", "CREATED", "REVOKED")
 		for _, k := range tokens {
-			t.row(k.Name, k.CreatedAt.Format("2006-01-02 15:04"), yes(k.RevokedAt != nil))
+			t.row(k.Name, string(k.Access), k.CreatedAt.Format("2006-01-02 15:04"), yes(k.RevokedAt != nil))
 		}
 		return t.print()
 	})

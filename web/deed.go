@@ -1,0 +1,179 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"relabel"
+)
+
+// deed is something that a page does when its reader wants it: said before it is done,
+// with what comes of it, what it will cost, and the REST call that does the same. That call
+// is what is made.
+type deed struct {
+	Title string   // a sentence: what is done
+	Verb  string   // on the button
+	Grave bool     // it cannot be taken back
+	Notes []string // what comes of it
+	Costs []cost
+	// Fields are what can be chosen. The deed is worked out anew with what was chosen, so that
+	// notes, costs and call always say what will be done.
+	Fields []deedField
+	Call   call
+	Back   string // the page to return to
+	// Done is the page to go to when it is done, from the call's answer; nil: Back.
+	Done func(answer []byte) string
+}
+
+// cost is a line of what a deed will use.
+type cost struct{ What, Amount, From string }
+
+// deedField is something to be chosen for a deed.
+type deedField struct {
+	Name, Label string
+	Kind        string // of input: text, number; select where there are Choices
+	Value, Help string
+	Choices     []string
+}
+
+// call is a request to the REST interface.
+type call struct {
+	Method, Path string
+	Body         any // JSON; nil: none
+}
+
+// deedView is what the template of a deed is given.
+type deedView struct {
+	deed
+	Address string // of the deed: form and question
+	Form    string // its token
+	Curl    string
+	Problem string // why it was not done
+}
+
+// deedOf works a deed out from what was chosen so far.
+type deedOf = func(r *http.Request, chosen url.Values) (deed, error)
+
+// addDeed adds a deed to routes: GET says what will be done, POST does it.
+func (v *viewer) addDeed(to routes, path string, of deedOf) {
+	to["GET "+path] = func(w http.ResponseWriter, r *http.Request) error {
+		return v.showDeed(w, r, of, r.URL.Query(), "", 0)
+	}
+	to["POST "+path] = func(w http.ResponseWriter, r *http.Request) error { return v.doDeed(w, r, of) }
+}
+
+func (v *viewer) showDeed(w http.ResponseWriter, r *http.Request, of deedOf, chosen url.Values, problem string, status int) error {
+	if !mayChange(r) {
+		return relabel.Errorf(relabel.CodeForbidden, "Your token may look at everything and change nothing.")
+	}
+	d, err := of(r, chosen)
+	if err != nil {
+		return err
+	}
+	view := deedView{deed: d, Address: r.URL.Path, Form: formToken(w, r), Curl: d.Call.curl(r), Problem: problem}
+	return v.render(w, r, page{Template: "deed", Title: d.Title, Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", d.Back}}, View: view})
+}
+
+func (v *viewer) doDeed(w http.ResponseWriter, r *http.Request, of deedOf) error {
+	if err := checkForm(r); err != nil {
+		return err
+	}
+	d, err := of(r, r.PostForm)
+	if err != nil {
+		return err
+	}
+	status, answer, err := v.ask(r, d.Call)
+	if err != nil {
+		return err
+	}
+	if status >= http.StatusBadRequest {
+		var problem struct{ Detail string }
+		if json.Unmarshal(answer, &problem) != nil || problem.Detail == "" {
+			problem.Detail = http.StatusText(status)
+		}
+		return v.showDeed(w, r, of, r.PostForm, problem.Detail, status)
+	}
+	to := d.Back
+	if d.Done != nil {
+		to = d.Done(answer)
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// ask makes a call of the REST interface for who asks for a page.
+func (v *viewer) ask(r *http.Request, c call) (status int, answer []byte, err error) {
+	var body []byte
+	if c.Body != nil {
+		if body, err = c.json(); err != nil {
+			return 0, nil, err
+		}
+	}
+	// The router keeps its place in the context of the page's request: this one begins anew.
+	ctx, cancel := context.WithCancel(relabel.WithCaller(context.Background(), callerOf(r)))
+	defer cancel()
+	defer context.AfterFunc(r.Context(), cancel)()
+	request, err := http.NewRequestWithContext(ctx, c.Method, "http://"+r.Host+c.Path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	request.RemoteAddr = r.RemoteAddr
+	request.Header.Set("Accept", "application/json")
+	if c.Body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	to := &answerBuffer{header: http.Header{}, status: http.StatusOK}
+	v.REST.ServeHTTP(to, request)
+	return to.status, to.Bytes(), nil
+}
+
+// answerBuffer keeps an answer.
+type answerBuffer struct {
+	bytes.Buffer
+	header http.Header
+	status int
+}
+
+// Header returns the answer's headers.
+func (b *answerBuffer) Header() http.Header { return b.header }
+
+// WriteHeader keeps the status.
+func (b *answerBuffer) WriteHeader(status int) { b.status = status }
+
+func (c call) json() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(c.Body)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// curl is the command that makes the same call from a shell.
+func (c call) curl(r *http.Request) string {
+	scheme := "http"
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		scheme = "https"
+	}
+	words := []string{"curl -X " + c.Method, quoted(scheme + "://" + r.Host + c.Path)}
+	if callerOf(r).Token {
+		words = append(words, `-H "Authorization: Bearer $RELABEL_TOKEN"`)
+	}
+	if c.Body != nil {
+		body, err := c.json()
+		if err != nil {
+			return "" // it cannot be asked either, which says so
+		}
+		words = append(words, "-H 'Content-Type: application/json'", "-d "+quoted(string(body)))
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted is s as one word of a shell.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// deedLink leads to a deed.
+type deedLink struct{ Text, Link string }

@@ -1,0 +1,144 @@
+package web_test
+
+import (
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/server"
+	"relabel/web/webtest"
+)
+
+func TestARunIsPausedAndGoesOnFromItsPage(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.begin("O'Neill's", "T")
+	p := webtest.Open(t, s.URL+"/runs/"+s.run.ID.String())
+	p.Click("a[href$='/pause']")
+	p.Wait("document.querySelector('#deed').open")
+	p.Type("#deed [name=text]", "it's late")
+	p.Press("\t") // leaves the field: the question is worked out again
+	p.Wait(`document.querySelector("#deed #curl").textContent.includes("-d '{\"text\":\"it'\\''s late\"}'")`)
+	p.Wait(`document.activeElement.closest("#deed")`)
+	p.Look("deed")
+	p.Click("#deed button.main")
+	p.Wait("document.querySelector('main .badge.quiet')?.title === \"it's late\"")
+	if run, err := s.store.FindRun(t.Context(), s.run.ID); err != nil || run.Paused == nil || run.Paused.Text != "it's late" {
+		t.Fatalf("the run is %+v, %v", run.Paused, err)
+	}
+	p.Click("a[href$='/resume']")
+	p.Click("#deed [data-closes]")
+	p.Wait("!document.querySelector('#deed').open")
+	p.Click("a[href$='/resume']")
+	p.Click("#deed button.main")
+	p.Wait("document.querySelector(\"a[href$='/pause']\")")
+}
+
+func TestADeedThatCannotBeDoneSaysWhy(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.begin("over", "T")
+	_, err := s.store.CancelIteration(t.Context(), s.iteration.ID)
+	s.must(err)
+	p := webtest.Open(t, s.URL+"/iterations/"+s.iteration.ID.String()+"/pause")
+	p.Expect("409")
+	p.Click("button.main")
+	p.Wait("document.querySelector('[role=alert]')")
+	if text := p.Text("[role=alert]"); !strings.HasPrefix(text, "Not done: ") || len(text) < 15 {
+		t.Errorf("it says %q", text)
+	}
+}
+
+func TestFormsOfOthersDoNothing(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.begin("mine", "T")
+	path := "/runs/" + s.run.ID.String() + "/pause"
+	jar, err := cookiejar.New(nil)
+	s.must(err)
+	client := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	post := func(token string, headers ...string) int {
+		t.Helper()
+		r, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(url.Values{"form": {token}}.Encode()))
+		s.must(err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		answer, err := client.Do(r)
+		s.must(err)
+		s.must(answer.Body.Close())
+		return answer.StatusCode
+	}
+	if got := post(""); got != 403 {
+		t.Errorf("without a cookie: %d", got)
+	}
+	answer, err := client.Get(s.URL + path)
+	s.must(err)
+	defer answer.Body.Close()
+	token := regexp.MustCompile(`name="form" value="([0-9a-f]{64})"`).FindStringSubmatch(s.read(answer.Body))[1]
+	for _, c := range answer.Cookies() {
+		if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
+			t.Errorf("cookie %v", c)
+		}
+	}
+	if a, b := post(""), post(strings.Repeat("0", 64)); a != 403 || b != 403 {
+		t.Errorf("without its token: %d, %d", a, b)
+	}
+	if got := post(token, "Origin", "https://evil.example"); got != 403 {
+		t.Errorf("of another origin: %d", got)
+	}
+	if got := post(token); got != 303 {
+		t.Errorf("our own: %d", got)
+	}
+}
+
+func TestABrowserSignsInAndOut(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *server.Config) { c.RequireToken = true })
+	s.begin("kept", "T")
+	full, err := s.store.CreateToken(t.Context(), "full", relabel.FullAccess)
+	s.must(err)
+	read, err := s.store.CreateToken(t.Context(), "read", relabel.ReadAccess)
+	s.must(err)
+	path := "/runs/" + s.run.ID.String()
+	for _, c := range []struct {
+		token string
+		deeds int
+	}{{full, 2}, {read, 0}} {
+		p := webtest.Open(t, s.URL+path)
+		p.Expect("401")
+		if a := p.Address(); a != "/sign-in?to="+url.QueryEscape(path) {
+			t.Fatalf("without a session it is at %s", a)
+		}
+		p.Type("#token", "wrong\r")
+		p.Wait("document.querySelector('[role=alert]')")
+		p.Look("sign-in")
+		p.Type("#token", c.token+"\r")
+		p.Wait("location.pathname === '" + path + "' && document.readyState === 'complete'")
+		if n := p.Count("a[data-deed]"); n != c.deeds {
+			t.Errorf("%d deeds are offered, want %d", n, c.deeds)
+		}
+		var status int
+		p.Eval("fetch('/v1/runs').then(r => r.status)", &status)
+		if status != 200 {
+			t.Errorf("a link to JSON answers %d", status)
+		}
+		if c.deeds > 0 {
+			p.Click("a[href$='/pause']")
+			p.Wait("document.querySelector('#deed #curl').textContent.includes('$RELABEL_TOKEN')")
+			p.Click("#deed button.main")
+			p.Wait("document.querySelector('a[href$=\"/resume\"]')")
+		}
+		p.Click("form[action='/sign-out'] button")
+		p.Wait("document.querySelector('#token')")
+		p.Go(s.URL + path)
+		if !strings.HasPrefix(p.Address(), "/sign-in") {
+			t.Errorf("signed out, it is at %s", p.Address())
+		}
+	}
+}

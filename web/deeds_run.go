@@ -1,0 +1,108 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"relabel"
+)
+
+// deedRoutes are what can be done to runs and iterations.
+func (v *viewer) deedRoutes() routes {
+	to := routes{}
+	v.addDeed(to, "/runs/{id}/pause", v.pauseRun)
+	v.addDeed(to, "/runs/{id}/resume", v.resumeRun)
+	v.addDeed(to, "/runs/{id}/cancel", v.cancelRun)
+	v.addDeed(to, "/iterations/{id}/pause", v.pauseIteration)
+	v.addDeed(to, "/iterations/{id}/resume", v.resumeIteration)
+	v.addDeed(to, "/iterations/{id}/cancel", v.cancelIteration)
+	return to
+}
+
+// pauseBody is the body of a pause.
+type pauseBody struct {
+	Text string `json:"text,omitempty"`
+}
+
+var pauseNotes = []string{"Nothing more of it is begun. What workers hold they give back after the turn in hand, with every turn kept."}
+
+func whyField(chosen url.Values) []deedField {
+	return []deedField{{Name: "text", Label: "Why", Value: chosen.Get("text"), Help: "Shown to whoever looks at it; may stay empty."}}
+}
+
+func (v *viewer) pauseRun(r *http.Request, chosen url.Values) (deed, error) {
+	run, err := v.runOf(r)
+	path := "/runs/" + run.ID.String()
+	return deed{Title: "Pause run " + run.Name, Verb: "Pause", Notes: pauseNotes, Fields: whyField(chosen),
+		Call: call{http.MethodPost, "/v1" + path + "/pause", pauseBody{chosen.Get("text")}}, Back: path}, err
+}
+
+func (v *viewer) resumeRun(r *http.Request, _ url.Values) (deed, error) {
+	run, err := v.runOf(r)
+	path := "/runs/" + run.ID.String()
+	return deed{Title: "Let run " + run.Name + " go on", Verb: "Go on", Notes: []string{"Trajectories go on from their last committed turn. An iteration that is paused by itself stays so."},
+		Call: call{http.MethodPost, "/v1" + path + "/resume", nil}, Back: path}, err
+}
+
+func (v *viewer) cancelRun(r *http.Request, _ url.Values) (deed, error) {
+	run, err := v.runOf(r)
+	path := "/runs/" + run.ID.String()
+	return deed{Title: "Cancel run " + run.Name, Verb: "Cancel for good", Grave: true, Notes: []string{"Each of its iterations that runs is cancelled. What is done stays; what is not is never taken up again."},
+		Call: call{http.MethodPost, "/v1" + path + "/cancel", nil}, Back: path}, err
+}
+
+func (v *viewer) pauseIteration(r *http.Request, chosen url.Values) (deed, error) {
+	it, name, err := v.iterationOf(r)
+	path := "/iterations/" + it.ID.String()
+	return deed{Title: "Pause " + name, Verb: "Pause", Notes: pauseNotes, Fields: whyField(chosen),
+		Call: call{http.MethodPost, "/v1" + path + "/pause", pauseBody{chosen.Get("text")}}, Back: backTo(it)}, err
+}
+
+func (v *viewer) resumeIteration(r *http.Request, _ url.Values) (deed, error) {
+	it, name, err := v.iterationOf(r)
+	return deed{Title: "Let " + name + " go on", Verb: "Go on", Notes: []string{"Trajectories go on from their last committed turn. Its run may still be paused."},
+		Call: call{http.MethodPost, "/v1/iterations/" + it.ID.String() + "/resume", nil}, Back: backTo(it)}, err
+}
+
+func (v *viewer) cancelIteration(r *http.Request, _ url.Values) (deed, error) {
+	it, name, err := v.iterationOf(r)
+	return deed{Title: "Cancel " + name, Verb: "Cancel for good", Grave: true, Notes: []string{"Every trajectory that has not come to its end is ended within seconds. What is done stays."},
+		Call: call{http.MethodPost, "/v1/iterations/" + it.ID.String() + "/cancel", nil}, Back: backTo(it)}, err
+}
+
+// runOf finds the run in an address.
+func (v *viewer) runOf(r *http.Request) (relabel.Run, error) {
+	id, err := pathID(r)
+	if err != nil {
+		return relabel.Run{}, err
+	}
+	return v.Store.FindRun(r.Context(), id)
+}
+
+// iterationOf finds the iteration in an address, and names it.
+func (v *viewer) iterationOf(r *http.Request) (it relabel.Iteration, name string, err error) {
+	id, err := pathID(r)
+	if err != nil {
+		return it, "", err
+	}
+	it, _, err = v.Store.FindIteration(r.Context(), id)
+	return it, fmt.Sprintf("%s %d", it.Kind, it.Number), err
+}
+
+// backTo is the page to return to from an iteration's deed.
+func backTo(it relabel.Iteration) string { return "/runs/" + it.RunID.String() }
+
+// runDeeds are what can be done to a run as it is.
+func runDeeds(v runView) []deedLink {
+	path := "/runs/" + v.ID.String()
+	if v.Paused != nil {
+		return []deedLink{{"Go on…", path + "/resume"}}
+	}
+	for _, it := range v.Iterations {
+		if it.State == relabel.IterationRunning {
+			return []deedLink{{"Pause…", path + "/pause"}, {"Cancel…", path + "/cancel"}}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"relabel"
+)
+
+// formCookie holds the secret of a browser's forms where nobody signs in.
+const formCookie = "relabel_form"
+
+// signInView is the form that takes a token.
+type signInView struct {
+	To      string // where to go then
+	Problem string
+	Known   bool // the browser is signed in
+	// Ask has the browser ask again, from this page: it sends no session along with a link
+	// of another site.
+	Ask string
+}
+
+func (v *viewer) sessionRoutes() routes {
+	return routes{"GET /sign-in": v.showSignIn, "POST /sign-in": v.signIn, "POST /sign-out": v.signOut}
+}
+
+func (v *viewer) showSignIn(w http.ResponseWriter, r *http.Request) error {
+	view := signInView{To: ownAddress(r.FormValue("to"))}
+	caller := callerOf(r)
+	if caller.Access != relabel.NoAccess && view.To != "/" {
+		http.Redirect(w, r, view.To, http.StatusSeeOther)
+		return nil
+	}
+	view.Known = caller.Session != "" && caller.Access != relabel.NoAccess
+	if r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+		view.Ask = "/sign-in?to=" + url.QueryEscape(view.To)
+	}
+	return v.render(w, r, page{Template: "signin", Title: "Sign in", View: view})
+}
+
+// signIn begins a session. The token comes in the body alone, and stays in no log.
+func (v *viewer) signIn(w http.ResponseWriter, r *http.Request) error {
+	view := signInView{To: ownAddress(r.PostFormValue("to"))}
+	secret, err := v.Store.BeginSession(r.Context(), relabel.HashSecret(strings.TrimSpace(r.PostFormValue("token"))))
+	if relabel.CodeOf(err) == relabel.CodeUnauthorized {
+		view.Problem = safeMessage(err)
+		return v.render(w, r, page{Template: "signin", Title: "Sign in", Status: http.StatusUnauthorized, View: view})
+	}
+	if err != nil {
+		return err
+	}
+	setCookie(w, r, relabel.SessionCookie, secret, 30*24*60*60)
+	http.Redirect(w, r, view.To, http.StatusSeeOther)
+	return nil
+}
+
+func (v *viewer) signOut(w http.ResponseWriter, r *http.Request) error {
+	if err := checkForm(r); err != nil {
+		return err
+	}
+	if err := v.Store.EndSession(r.Context(), relabel.HashSecret(callerOf(r).Session)); err != nil {
+		return err
+	}
+	setCookie(w, r, relabel.SessionCookie, "", -1)
+	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+	return nil
+}
+
+// callerOf is who asks for a page. Where no guard stands before the pages, anybody may
+// everything.
+func callerOf(r *http.Request) relabel.Caller {
+	c, known := relabel.CallerOf(r.Context())
+	if !known {
+		c.Access = relabel.FullAccess
+	}
+	return c
+}
+
+// mayChange reports whether deeds are offered to who asks.
+func mayChange(r *http.Request) bool { return callerOf(r).Access == relabel.FullAccess }
+
+// ownAddress is an address of this server, or its first page.
+func ownAddress(to string) string {
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
+		return "/"
+	}
+	return to
+}
+
+// setCookie sets a cookie that scripts cannot read and other sites cannot use.
+func setCookie(w http.ResponseWriter, r *http.Request, name, value string, seconds int) {
+	http.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"})
+}
+
+// formToken is what a form sends along to show that it is one of ours: it follows from a
+// secret that only this browser has, and that no other site can read or send.
+func formToken(w http.ResponseWriter, r *http.Request) string {
+	if token := expectedToken(r); token != "" {
+		return token
+	}
+	secret := rand.Text()
+	setCookie(w, r, formCookie, secret, 0)
+	r.AddCookie(&http.Cookie{Name: formCookie, Value: secret}) // for the next form of this page
+	return expectedToken(r)
+}
+
+// expectedToken is the token of this browser's forms; "" where it has no secret yet.
+func expectedToken(r *http.Request) string {
+	if session := callerOf(r).Session; session != "" {
+		return relabel.HashSecret("form of " + session)
+	}
+	if c, err := r.Cookie(formCookie); err == nil && c.Value != "" {
+		return relabel.HashSecret("form of " + c.Value)
+	}
+	return ""
+}
+
+// checkForm refuses a form that is not one of ours.
+func checkForm(r *http.Request) error {
+	want, got := expectedToken(r), r.PostFormValue("form")
+	if want == "" || subtle.ConstantTimeCompare([]byte(want), []byte(got)) != 1 {
+		return relabel.Errorf(relabel.CodeForbidden, "This form is not one that was shown to you here. Open the page again, and try once more.")
+	}
+	return nil
+}

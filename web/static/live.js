@@ -1,0 +1,98 @@
+// Parts of a page that change by themselves: the server says what happened, and the parts
+// that show it are fetched again and put in their place, a node at a time, so that focus,
+// scroll and what is open stay. A hidden tab holds no connection.
+"use strict";
+(() => {
+  // morph makes a node like another one, keeping what it can. What has data-keep is left
+  // alone, and whether details are open is the reader's affair.
+  const keyOf = (node) => node.nodeType === 1 ? node.id || node.dataset.key || "" : "";
+  const morph = (now, next) => {
+    if (now.isEqualNode(next) || (now.nodeType === 1 && now.hasAttribute("data-keep"))) return;
+    if (now.nodeType !== 1) { now.nodeValue = next.nodeValue; return; }
+    for (const { name } of [...now.attributes]) if (!next.hasAttribute(name) && name !== "open") now.removeAttribute(name);
+    for (const { name, value } of next.attributes) if (name !== "open" && now.getAttribute(name) !== value) now.setAttribute(name, value);
+    if (now.matches("input, textarea") && now !== document.activeElement) now.value = next.value;
+    const keyed = new Map();
+    for (const child of now.childNodes) if (keyOf(child)) keyed.set(keyOf(child), child);
+    let at = now.firstChild;
+    for (const wanted of [...next.childNodes]) {
+      const key = keyOf(wanted);
+      let found = key ? keyed.get(key) : at;
+      while (!key && found && keyOf(found)) found = found.nextSibling;
+      if (found && found.nodeName === wanted.nodeName) {
+        keyed.delete(key);
+        if (found === at) at = at.nextSibling;
+        else now.insertBefore(found, at);
+        morph(found, wanted);
+      } else {
+        now.insertBefore(document.importNode(wanted, true), at);
+      }
+    }
+    while (at) { const gone = at; at = at.nextSibling; gone.remove(); }
+  };
+  window.relabel.morph = morph;
+
+  const address = document.body.dataset.follow;
+  if (!address) return;
+  const state = document.getElementById("live-state");
+  const gap = 1000, pollGap = 5000, silence = 20000;
+  let source = null, last = "", over = false, waiting = new Set(), timer = 0, busy = false, poll = 0, watch = 0;
+
+  const parts = () => [...document.querySelectorAll("[data-part][data-on]")];
+  const say = (text) => { if (state.textContent !== text) state.textContent = text; };
+  const heard = (subject) => {
+    for (const part of parts()) if (!subject || part.dataset.on.split(" ").includes(subject)) waiting.add(part.dataset.part);
+    if (waiting.size && !timer && !busy) timer = setTimeout(bring, gap);
+  };
+  const bring = async () => {
+    timer = 0;
+    busy = true;
+    const from = performance.now(), names = [...waiting], url = new URL(location.href);
+    waiting = new Set();
+    url.hash = "";
+    url.searchParams.delete("part");
+    names.forEach((name) => url.searchParams.append("part", name));
+    try {
+      const response = await fetch(url, { headers: { Accept: "text/html" } });
+      if (response.redirected || response.status === 401) { over = true; close(); say("signed out"); return; }
+      if (!response.ok) throw new Error(response.statusText);
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+      for (const name of names) {
+        const now = document.querySelector(`[data-part="${name}"]`), next = fresh.querySelector(`[data-part="${name}"]`);
+        if (!now || !next) continue;
+        for (const { name: attribute, value } of now.attributes) next.setAttribute(attribute, value);
+        morph(now, next);
+        now.dispatchEvent(new CustomEvent("renewed", { bubbles: true }));
+      }
+    } catch {
+      names.forEach((name) => waiting.add(name)); // tried again with what happens next, or by the clock
+      if (!poll) startPolling();
+    } finally {
+      busy = false;
+      const took = performance.now() - from; // a slow server is asked less
+      if (waiting.size && !over && !document.hidden) timer = setTimeout(bring, Math.max(gap, 3 * took));
+    }
+  };
+
+  const close = () => { source?.close(); source = null; clearTimeout(watch); clearInterval(poll); poll = 0; };
+  const startPolling = () => { clearInterval(poll); poll = setInterval(() => heard(""), pollGap); say("live, every few seconds"); };
+  const open = () => {
+    if (source || over || document.hidden) return;
+    source = new EventSource(address + (last ? (address.includes("?") ? "&" : "?") + "after=" + last : ""));
+    const note = (event) => { if (event.lastEventId) last = event.lastEventId; clearTimeout(watch); };
+    source.onopen = () => { clearInterval(poll); poll = 0; say("live"); };
+    source.onerror = () => { if (source?.readyState === EventSource.CLOSED) { source = null; startPolling(); setTimeout(open, 60000); } else say("live, coming back"); };
+    for (const subject of ["run", "iteration", "trajectory", "export", "progress"]) source.addEventListener(subject, (event) => { note(event); heard(subject); });
+    source.addEventListener("reset", (event) => { note(event); heard(""); });
+    source.addEventListener("end", (event) => { note(event); heard(""); over = true; close(); say(""); });
+    // What stands between may keep events back: then the clock says when to look.
+    if (!last) watch = setTimeout(startPolling, silence);
+  };
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) { close(); return; }
+    open();
+    if (!last) heard(""); // what happened meanwhile has no number
+  });
+  window.addEventListener("pagehide", close);
+  window.addEventListener("pageshow", open);
+})();
