@@ -15,7 +15,7 @@ type TrajectoryFilter struct {
 	State       TrajectoryState
 	EndReason   EndReason
 	Failure     FailureReason
-	Resolved    *bool
+	Verdict     VerdictKind
 	Submitted   *bool
 	Flag        string // of a review of it; AnyFlag: of any
 }

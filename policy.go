@@ -147,6 +147,14 @@ type Usage struct {
 	CachedTokens     int `json:"cached_tokens"`
 }
 
+// Tokens are those of prompt and answer together; 0 where the server did not say.
+func (u *Usage) Tokens() int {
+	if u == nil {
+		return 0
+	}
+	return max(u.PromptTokens, 0) + max(u.CompletionTokens, 0)
+}
+
 // Completion is one answer of a policy.
 type Completion struct {
 	Raw            []byte     // the canonical message; the server's own bytes, but where Said has those

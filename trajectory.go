@@ -92,7 +92,15 @@ type Trajectory struct {
 	FailureDetail string        `json:"failure_detail,omitempty"`
 	Submitted     *bool         `json:"submitted,omitempty"` // a valid submission; nil before the end
 	Resolved      *bool         `json:"resolved,omitempty"`  // nil without a verdict
+	Verdict       VerdictKind   `json:"verdict"`
+	LabelsHad     int           `json:"labels_had"`
+	LabelsOwed    int           `json:"labels_owed"`
 	LabelsMissing int           `json:"labels_missing"`
+	// Tokens are those of the executed actions and the labels, prompts and answers together;
+	// what came to nothing is not among them, but in the calls.
+	Tokens       int    `json:"tokens"`
+	Ribbon       Ribbon `json:"ribbon"`
+	FirstDiffers *int   `json:"first_differs,omitempty"` // the first turn whose label differs from the student's action
 	// EnvironmentFailures counts attempts that ended because a sandbox or the verifier's
 	// broke; RunLimits.EnvironmentRetries bounds them.
 	EnvironmentFailures int        `json:"environment_failures"`
@@ -101,6 +109,22 @@ type Trajectory struct {
 	StartedAt           *time.Time `json:"started_at,omitempty"`
 	EndedAt             *time.Time `json:"ended_at,omitempty"`
 }
+
+// Ribbon is a letter a committed turn: 'T' where the teacher executed; where the student
+// did, 'a' when its action agrees with the label, 'd' when it differs, 's' while there is
+// no label to compare it with.
+type Ribbon string
+
+// VerdictKind is what came of a trajectory's verification, in a word.
+type VerdictKind string
+
+// The kinds.
+const (
+	VerdictPassed VerdictKind = "passed"
+	VerdictFailed VerdictKind = "failed"
+	VerdictError  VerdictKind = "error" // of the infrastructure, not of the agent: no verdict, and none will come
+	VerdictNone   VerdictKind = "none"  // not yet, or cancelled
+)
 
 // Executors is b1…bT as text, a byte a turn: 'T' where the teacher executes
 // (bt=1), 's' where the student does (bt=0). Its length is Tmax.

@@ -156,6 +156,7 @@ CREATE TABLE iterations (
     rho         json,
     generations integer NOT NULL CHECK (generations >= 1),
     state       text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'done', 'cancelled')),
+    trajectories integer NOT NULL CHECK (trajectories >= 1), -- as it was drawn: of this many lists show some
     open        integer NOT NULL CHECK (open >= 0), -- trajectories that are not terminal yet
     paused      json, -- as of a run
     labelling_since timestamptz, -- when deferred labels began to be asked for
@@ -163,7 +164,7 @@ CREATE TABLE iterations (
     ended_at    timestamptz,
     CONSTRAINT iterations_number UNIQUE (run_id, kind, number),
     CONSTRAINT iterations_id_kind UNIQUE (id, kind),
-    CONSTRAINT iterations_open CHECK ((state = 'running') = (open > 0)),
+    CONSTRAINT iterations_open CHECK ((state = 'running') = (open > 0) AND open <= trajectories),
     CONSTRAINT iterations_ended CHECK ((state = 'running') = (ended_at IS NULL))
 ) WITH (fillfactor = 20); -- room for the count to change in place
 CREATE INDEX iterations_running ON iterations (run_id) WHERE state = 'running'; -- what a claim looks through

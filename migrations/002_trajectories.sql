@@ -34,7 +34,7 @@ CREATE TABLE trajectories (
     kappa          integer CHECK (kappa >= 0),
     end_reason     text CHECK (end_reason IN ('finish', 'max_turns', 'context', 'wall_clock', 'no_call')),
     submitted      boolean,
-    patch          bytea COMPRESSION lz4,
+    patch_bytes    integer CHECK (patch_bytes >= 0), -- of its row in patches
     resolved       boolean, -- the current attempt's verdict, here for the lists
     failure        text CHECK (failure IN ('environment', 'image_missing', 'endpoint', 'verifier', 'secret', 'internal')),
     failure_detail text,
@@ -46,9 +46,23 @@ CREATE TABLE trajectories (
     labels_missing integer NOT NULL DEFAULT 0 CHECK (labels_missing >= 0),
     compared       integer NOT NULL DEFAULT 0, -- student turns whose label is there
     agreed         integer NOT NULL DEFAULT 0 CHECK (agreed BETWEEN 0 AND compared),
+    -- Who executed turn t: T the teacher; the student s while there is no label to compare with, a where it agrees, d where it differs.
+    ribbon         text NOT NULL DEFAULT '' CHECK (ribbon ~ '^[Tsad]*$'),
+    tokens         bigint NOT NULL DEFAULT 0 CHECK (tokens >= 0), -- of executed actions and labels, prompts and answers together
+    tool_calls     integer NOT NULL DEFAULT 0, -- executed ones
+    tool_failures  integer NOT NULL DEFAULT 0 CHECK (tool_failures BETWEEN 0 AND tool_calls),
+    student_tool_calls    integer NOT NULL DEFAULT 0, -- the student's part of them
+    student_tool_failures integer NOT NULL DEFAULT 0 CHECK (student_tool_failures BETWEEN 0 AND student_tool_calls),
+    verdict        text NOT NULL GENERATED ALWAYS AS (CASE WHEN resolved THEN 'passed' WHEN NOT resolved THEN 'failed'
+        WHEN state IN ('done', 'failed') THEN 'error' ELSE 'none' END) STORED, -- error: the infrastructure's
     created_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
     started_at     timestamptz,
     ended_at       timestamptz,
+    -- What lists are sorted by, once it is final: indexed as they are, the counts would have each turn's commit write all the indexes.
+    final_turns     integer GENERATED ALWAYS AS (CASE WHEN ended_at IS NOT NULL THEN turns END) STORED,
+    final_tokens    bigint GENERATED ALWAYS AS (CASE WHEN ended_at IS NOT NULL THEN tokens END) STORED,
+    final_agreement double precision GENERATED ALWAYS AS (CASE WHEN ended_at IS NOT NULL THEN agreed::double precision / nullif(compared, 0) END) STORED,
+    final_differs   integer GENERATED ALWAYS AS (CASE WHEN ended_at IS NOT NULL THEN nullif(position('d' IN ribbon), 0) END) STORED, -- the first turn that does
     CONSTRAINT trajectories_drawn UNIQUE (iteration_id, task_id, generation),
     CONSTRAINT trajectories_id_kind UNIQUE (id, kind),
     CONSTRAINT trajectories_iteration FOREIGN KEY (iteration_id, kind) REFERENCES iterations (id, kind) ON DELETE CASCADE,
@@ -67,11 +81,12 @@ CREATE TABLE trajectories (
         WHEN state = 'running' THEN end_reason IS NULL
         WHEN state IN ('labelling', 'verifying', 'done') THEN end_reason IS NOT NULL
         ELSE true END),
-    CONSTRAINT trajectories_submission CHECK ((end_reason IS NULL) = (submitted IS NULL) AND (end_reason IS NULL) = (patch IS NULL)),
-    CONSTRAINT trajectories_submitted CHECK (NOT submitted OR length(patch) > 0),
+    CONSTRAINT trajectories_submission CHECK ((end_reason IS NULL) = (submitted IS NULL) AND (end_reason IS NULL) = (patch_bytes IS NULL)),
+    CONSTRAINT trajectories_submitted CHECK (NOT submitted OR patch_bytes > 0),
     CONSTRAINT trajectories_failure CHECK ((state = 'failed') = (failure IS NOT NULL) AND (failure IS NULL) = (failure_detail IS NULL)),
     CONSTRAINT trajectories_resolved CHECK (resolved IS NULL OR state = 'done'),
     CONSTRAINT trajectories_turns CHECK (turns BETWEEN 0 AND length(executors)),
+    CONSTRAINT trajectories_ribbon CHECK (length(ribbon) = turns),
     CONSTRAINT trajectories_labels CHECK (labels_had + labels_owed + labels_missing = CASE kind WHEN 'collect' THEN turns ELSE 0 END),
     CONSTRAINT trajectories_owed CHECK (labels_owed = 0 OR state IN ('queued', 'running', 'labelling'))
 ) WITH (fillfactor = 80); -- room for the counts and the lease to change in place
@@ -84,7 +99,8 @@ CREATE INDEX trajectories_held ON trajectories (run_id, owner) WHERE owner IS NO
 CREATE INDEX trajectories_rolling ON trajectories (iteration_id) WHERE state IN ('queued', 'running') AND end_reason IS NULL;
 CREATE INDEX trajectories_waiting ON trajectories (iteration_id) WHERE state = 'labelling' AND owner IS NULL;
 
--- A page of each list, newest first, for each filter of the viewer.
+-- A page of each list, newest first, for each filter of the viewer; then sorted by what is final. A list of
+-- several iterations is made of a page of each, so that the latter need not be there for runs too.
 CREATE INDEX trajectories_page ON trajectories (created_at DESC, id DESC);
 CREATE INDEX trajectories_run ON trajectories (run_id, created_at DESC, id DESC);
 CREATE INDEX trajectories_of_iteration ON trajectories (iteration_id, created_at DESC, id DESC);
@@ -92,13 +108,25 @@ CREATE INDEX trajectories_task ON trajectories (task_id, created_at DESC, id DES
 CREATE INDEX trajectories_state ON trajectories (state, created_at DESC, id DESC);
 CREATE INDEX trajectories_by_end_reason ON trajectories (end_reason, created_at DESC, id DESC) WHERE end_reason IS NOT NULL;
 CREATE INDEX trajectories_by_failure ON trajectories (failure, created_at DESC, id DESC) WHERE failure IS NOT NULL;
-CREATE INDEX trajectories_by_resolved ON trajectories (resolved, created_at DESC, id DESC) WHERE resolved IS NOT NULL;
+CREATE INDEX trajectories_by_verdict ON trajectories (verdict, created_at DESC, id DESC);
 CREATE INDEX trajectories_by_submitted ON trajectories (submitted, created_at DESC, id DESC) WHERE submitted IS NOT NULL;
+CREATE INDEX trajectories_by_labels_missing ON trajectories (created_at DESC, id DESC) WHERE labels_missing > 0;
+CREATE INDEX trajectories_open ON trajectories (iteration_id, created_at DESC, id DESC) WHERE ended_at IS NULL;
+CREATE INDEX trajectories_by_turns ON trajectories (iteration_id, final_turns, id) WHERE final_turns IS NOT NULL;
+CREATE INDEX trajectories_by_tokens ON trajectories (iteration_id, final_tokens, id) WHERE final_tokens IS NOT NULL;
+CREATE INDEX trajectories_by_agreement ON trajectories (iteration_id, final_agreement, id) WHERE final_agreement IS NOT NULL;
+CREATE INDEX trajectories_by_differs ON trajectories (iteration_id, final_differs, id) WHERE final_differs IS NOT NULL;
 
 CREATE TRIGGER trajectories_begin BEFORE INSERT ON trajectories
     FOR EACH ROW WHEN (NEW.state <> 'queued') EXECUTE FUNCTION refuse_step();
 CREATE TRIGGER trajectories_step BEFORE UPDATE OF state ON trajectories
     FOR EACH ROW WHEN (OLD.state <> NEW.state AND NOT can_become(OLD.state, NEW.state)) EXECUTE FUNCTION refuse_step();
+
+-- What rollouts left in the working tree, apart from the rows that lists read.
+CREATE TABLE patches (
+    trajectory_id uuid PRIMARY KEY REFERENCES trajectories ON DELETE CASCADE,
+    patch         bytea COMPRESSION lz4 NOT NULL -- against base_commit; empty: no submission
+);
 
 CREATE TABLE attempts (
     trajectory_id uuid NOT NULL REFERENCES trajectories ON DELETE CASCADE,
@@ -388,5 +416,5 @@ CREATE UNIQUE INDEX label_batch_items_once ON label_batch_items (trajectory_id, 
 
 ---- create above / drop below ----
 
-DROP TABLE label_batch_items, label_batches, relabelings, verdicts, spend, calls, observations, actions, turns, attempt_times, attempts, trajectories;
+DROP TABLE label_batch_items, label_batches, relabelings, verdicts, spend, calls, observations, actions, turns, attempt_times, attempts, patches, trajectories;
 DROP FUNCTION count_spend, can_become;

@@ -297,7 +297,7 @@ func (m *memory) FindTrajectory(_ context.Context, id relabel.ID) (relabel.Traje
 func (m *memory) ListTrajectories(_ context.Context, f relabel.TrajectoryFilter, p relabel.Page) ([]relabel.Trajectory, string, error) {
 	return page(m, m.trajectories, p, func(t relabel.Trajectory) relabel.ID { return t.ID }, func(t relabel.Trajectory) bool {
 		return (f.State == "" || f.State == t.State) && (f.RunID == nil || *f.RunID == t.RunID) &&
-			(f.Resolved == nil || t.Resolved != nil && *f.Resolved == *t.Resolved) && (f.InstanceID == "" || f.InstanceID == t.InstanceID)
+			(f.Verdict == "" || f.Verdict == t.Verdict) && (f.InstanceID == "" || f.InstanceID == t.InstanceID)
 	})
 }
 

@@ -93,7 +93,7 @@ func TestAddressesAreChecked(t *testing.T) {
 		{"/v1/runs?colour=red", 422, "invalid", "colour"},
 		{"/v1/trajectories?state=asleep", 422, "invalid", "state"},
 		{"/v1/trajectories?run=x", 422, "invalid", "run"},
-		{"/v1/trajectories?resolved=maybe", 422, "invalid", "resolved"},
+		{"/v1/trajectories?verdict=maybe", 422, "invalid", "verdict"},
 		{"/v1/trajectories?instance=a%00b", 400, "malformed", ""},
 		{"/v1/trajectories?instance=%ff", 400, "malformed", ""},
 		{"/v1/policies/%00", 400, "malformed", ""},

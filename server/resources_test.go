@@ -55,11 +55,11 @@ func TestARunGoesFromTasksToAnIterationThroughTheInterface(t *testing.T) {
 
 func TestListsPageByKeyAndFilter(t *testing.T) {
 	s := start(t)
-	run, no := relabel.NewID(), false
+	run := relabel.NewID()
 	for i := range 7 {
-		tr := relabel.Trajectory{ID: relabel.NewID(), RunID: run, State: relabel.Done, InstanceID: fmt.Sprint(i), Resolved: &no}
+		tr := relabel.Trajectory{ID: relabel.NewID(), RunID: run, State: relabel.Done, InstanceID: fmt.Sprint(i), Verdict: relabel.VerdictFailed}
 		if i == 3 {
-			tr.State, tr.Resolved = relabel.Failed, nil
+			tr.State, tr.Verdict = relabel.Failed, relabel.VerdictError
 		}
 		s.store.trajectories = append(s.store.trajectories, tr)
 	}
@@ -75,7 +75,7 @@ func TestListsPageByKeyAndFilter(t *testing.T) {
 	if fmt.Sprint(seen) != "[6 5 4 3 2 1 0]" || after != "" {
 		t.Errorf("paged through %v, then %q", seen, after)
 	}
-	for query, want := range map[string]int{"state=failed": 1, "resolved=false": 6, "resolved=true": 0, "run=" + relabel.NewID().String(): 0, "instance=4": 1} {
+	for query, want := range map[string]int{"state=failed": 1, "verdict=failed": 6, "verdict=passed": 0, "verdict=error": 1, "run=" + relabel.NewID().String(): 0, "instance=4": 1} {
 		if items := s.want(200, s.get("/v1/trajectories?"+query)).field("items").([]any); len(items) != want {
 			t.Errorf("%s: %d items, want %d", query, len(items), want)
 		}

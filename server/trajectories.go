@@ -27,14 +27,14 @@ type TrajectoryQuery struct {
 	State     relabel.TrajectoryState `query:"state" enum:"queued,running,labelling,verifying,done,failed,cancelled" doc:"Only in this state."`
 	EndReason relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only rollouts that ended so."`
 	Failure   relabel.FailureReason   `query:"failure" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only failed for this reason."`
-	Resolved  string                  `query:"resolved" enum:"true,false" doc:"Only with this verdict."`
+	Verdict   relabel.VerdictKind     `query:"verdict" enum:"passed,failed,error,none" doc:"Only with this verdict; error: the infrastructure's, none: not yet, or cancelled."`
 	Submitted string                  `query:"submitted" enum:"true,false" doc:"Only with, or without, a valid submission."`
 	Flag      string                  `query:"flag" maxLength:"60" doc:"Only with a review that has this flag; *: any flag."`
 }
 
 func (q TrajectoryQuery) filter() relabel.TrajectoryFilter {
 	return relabel.TrajectoryFilter{RunID: q.Run.id, IterationID: q.Iteration.id, TaskID: q.Task.id, InstanceID: q.Instance,
-		State: q.State, EndReason: q.EndReason, Failure: q.Failure, Resolved: optionalBool(q.Resolved), Submitted: optionalBool(q.Submitted), Flag: q.Flag}
+		State: q.State, EndReason: q.EndReason, Failure: q.Failure, Verdict: q.Verdict, Submitted: optionalBool(q.Submitted), Flag: q.Flag}
 }
 
 // optionalBool reads what an enum has let through.

@@ -15,10 +15,14 @@ func (s *Store) EndRollout(ctx context.Context, f relabel.Fence, end relabel.End
 	if patch == nil {
 		patch = []byte{} // null is for a rollout that has not ended
 	}
-	return s.take(ctx, f, step{to: relabel.Labelling, tried: "end its rollout",
-		sql: `UPDATE trajectories SET state = 'labelling', end_reason = $4, patch = $5, submitted = $6
+	st := step{to: relabel.Labelling, tried: "end its rollout",
+		sql: `UPDATE trajectories SET state = 'labelling', end_reason = $4, patch_bytes = $5, submitted = $6
 			WHERE` + fenced + `AND state = 'running' AND trail = attempt`,
-		args: []any{end.Reason, patch, end.Submitted}}, nil)
+		args: []any{end.Reason, len(patch), end.Submitted}}
+	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
+		_, err := tx.Exec(ctx, "INSERT INTO patches (trajectory_id, patch) VALUES ($1, $2)", f.TrajectoryID, patch)
+		return err
+	})
 }
 
 // AwaitLabels lets go of a trajectory in labelling that owes labels: its attempt is over,

@@ -21,8 +21,8 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 	it := p.Iteration
 	it.ID = given(it.ID)
 	return s.create(ctx, "iterations", it.ID, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, open)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, trajectories, open)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
 			it.ID, it.RunID, it.Number, it.Kind, it.StudentID, it.Beta, it.Rho, max(it.Generations, 1), len(p.Trajectories))
 		if err != nil {
 			return err

@@ -27,7 +27,9 @@ const settleHeld = `FOR NO KEY UPDATE),
 		AND a.status = 'owed' RETURNING a.trajectory_id, a.attempt, a.t),
 	counted AS (UPDATE trajectories tr SET labels_owed = labels_owed - 1,
 		labels_had = labels_had + ($6 = 'had')::integer, labels_missing = labels_missing + ($6 = 'missing')::integer,
-		compared = compared + ($27::boolean IS NOT NULL)::integer, agreed = agreed + coalesce($27, false)::integer
+		compared = compared + ($27::boolean IS NOT NULL)::integer, agreed = agreed + coalesce($27, false)::integer,
+		ribbon = CASE WHEN $27 IS NULL THEN ribbon ELSE overlay(ribbon PLACING CASE WHEN $27 THEN 'a' ELSE 'd' END FROM $4 FOR 1) END,
+		tokens = tokens + greatest($14, 0) + greatest($15, 0)
 		FROM settled WHERE tr.id = settled.trajectory_id)
 	UPDATE turns tu SET agrees = $27 FROM settled
 	WHERE (tu.trajectory_id, tu.attempt, tu.t) = (settled.trajectory_id, settled.attempt, settled.t)`

@@ -42,7 +42,7 @@ func passes(f relabel.TrajectoryFilter, t relabel.Trajectory) bool {
 	return (f.RunID == nil || *f.RunID == t.RunID) && (f.IterationID == nil || *f.IterationID == t.IterationID) &&
 		(f.TaskID == nil || *f.TaskID == t.TaskID) && (f.InstanceID == "" || f.InstanceID == t.InstanceID) &&
 		(f.State == "" || f.State == t.State) && (f.EndReason == "" || f.EndReason == t.EndReason) &&
-		(f.Failure == "" || f.Failure == t.Failure) && same(f.Resolved, t.Resolved) && same(f.Submitted, t.Submitted)
+		(f.Failure == "" || f.Failure == t.Failure) && (f.Verdict == "" || f.Verdict == t.Verdict) && same(f.Submitted, t.Submitted)
 }
 
 func TestAFilterLetsThroughWhatItSays(t *testing.T) {
@@ -76,7 +76,7 @@ func TestAFilterLetsThroughWhatItSays(t *testing.T) {
 			case 6:
 				f.Failure = like.Failure
 			case 7:
-				f.Resolved = like.Resolved
+				f.Verdict = like.Verdict
 			case 8:
 				f.Submitted = like.Submitted
 			}

@@ -125,7 +125,7 @@ func TestLongTextIsCompressedWithLZ4(t *testing.T) {
 	plain := value[int](t, s, `SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
 		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND a.attcompression <> 'l'
 		AND (c.relname, a.attname) IN (('tasks', 'problem_statement'), ('tasks', 'patch'), ('tasks', 'test_patch'), ('runs', 'prompts'),
-			('trajectories', 'patch'), ('actions', 'raw'), ('actions', 'token_ids'), ('actions', 'prompt_rest'), ('actions', 'logprobs'),
+			('patches', 'patch'), ('actions', 'raw'), ('actions', 'token_ids'), ('actions', 'prompt_rest'), ('actions', 'logprobs'),
 			('observations', 'content'), ('calls', 'error_body'), ('verdicts', 'output'), ('verdicts', 'tests'))`)
 	if plain != 0 {
 		t.Errorf("%d long columns are not compressed with lz4", plain)

@@ -193,7 +193,7 @@ func checkLabels(t *testing.T, s *store.Store, c relabel.Claim, owed, turns int)
 		ON (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
 		WHERE tu.trajectory_id = tr.id AND tu.attempt = tr.attempt AND a.status = 'had')
 		FROM trajectories tr WHERE tr.id = $1`, c.TrajectoryID, turns, owed)
-	if !counted {
+	if !counted || value[int](t, s, miscounted+" AND tr.id = $1", c.TrajectoryID) > 0 {
 		t.Fatal("the trajectory's counts are not those of its turns")
 	}
 }

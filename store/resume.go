@@ -19,7 +19,7 @@ func readTrail(ctx context.Context, tx pgx.Tx, c *relabel.Claim) error {
 	tr := &c.Trajectory
 	if tr.EndReason != "" {
 		c.Ending = &relabel.Ending{Reason: tr.EndReason}
-		err := tx.QueryRow(ctx, "SELECT patch, submitted FROM trajectories WHERE id = $1", tr.ID).Scan(&c.Ending.Patch, &c.Ending.Submitted)
+		err := tx.QueryRow(ctx, "SELECT p.patch, tr.submitted FROM trajectories tr JOIN patches p ON p.trajectory_id = tr.id WHERE tr.id = $1", tr.ID).Scan(&c.Ending.Patch, &c.Ending.Submitted)
 		if err != nil {
 			return err
 		}
@@ -109,6 +109,7 @@ func leaveTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int, detai
 	b := &pgx.Batch{}
 	b.Queue("UPDATE attempts SET outcome = 'diverged', reason = $3 WHERE trajectory_id = $1 AND number = $2", f.TrajectoryID, from, detail)
 	b.Queue(`UPDATE trajectories SET trail = attempt, turns = 0, teacher_turns = 0, labels_had = 0, labels_missing = 0,
-		compared = 0, agreed = 0 WHERE id = $1`, f.TrajectoryID)
+		compared = 0, agreed = 0, ribbon = '', tokens = 0, tool_calls = 0, tool_failures = 0, student_tool_calls = 0, student_tool_failures = 0
+		WHERE id = $1`, f.TrajectoryID)
 	return tx.SendBatch(ctx, b).Close()
 }

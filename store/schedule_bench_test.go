@@ -22,8 +22,8 @@ func crowd(t testing.TB, s *store.Store, quota *int) {
 			max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed, quota)
 		SELECT gen_random_uuid(), name || n, recipe, scaffold, prompts, taskset_id, teacher_id, beta, labels,
 			max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed, $1 FROM runs, generate_series(1, 10) n`, quota)
-	exec(t, s, `INSERT INTO iterations (id, run_id, number, kind, student_id, generations, open)
-		SELECT gen_random_uuid(), id, 1, 'collect', $1, 150, 1500 FROM runs WHERE id <> $2`, d.Student.ID, d.Run.ID)
+	exec(t, s, `INSERT INTO iterations (id, run_id, number, kind, student_id, generations, trajectories, open)
+		SELECT gen_random_uuid(), id, 1, 'collect', $1, 150, 1500, 1500 FROM runs WHERE id <> $2`, d.Student.ID, d.Run.ID)
 	_, err := s.CancelRun(context.Background(), d.Run.ID)
 	must(t, err)
 	exec(t, s, `INSERT INTO trajectories (id, run_id, iteration_id, kind, task_id, generation, executors)

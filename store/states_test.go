@@ -17,13 +17,13 @@ import (
 
 // columns are the state-dependent ones as they must be in each state.
 var columns = map[relabel.TrajectoryState]string{
-	relabel.Queued:    "owner = NULL, lease_until = NULL, end_reason = NULL, submitted = NULL, patch = NULL, failure = NULL, failure_detail = NULL, ended_at = NULL",
-	relabel.Running:   "owner = 'w', lease_until = now(), end_reason = NULL, submitted = NULL, patch = NULL, failure = NULL, failure_detail = NULL, ended_at = NULL",
-	relabel.Labelling: "owner = 'w', lease_until = now(), end_reason = 'finish', submitted = false, patch = '', failure = NULL, failure_detail = NULL, ended_at = NULL",
-	relabel.Verifying: "owner = 'w', lease_until = now(), end_reason = 'finish', submitted = false, patch = '', failure = NULL, failure_detail = NULL, ended_at = NULL",
-	relabel.Done:      "owner = NULL, lease_until = NULL, end_reason = 'finish', submitted = false, patch = '', failure = NULL, failure_detail = NULL, ended_at = now()",
-	relabel.Failed:    "owner = NULL, lease_until = NULL, end_reason = NULL, submitted = NULL, patch = NULL, failure = 'internal', failure_detail = '', ended_at = now()",
-	relabel.Cancelled: "owner = NULL, lease_until = NULL, end_reason = NULL, submitted = NULL, patch = NULL, failure = NULL, failure_detail = NULL, ended_at = now()",
+	relabel.Queued:    "owner = NULL, lease_until = NULL, end_reason = NULL, submitted = NULL, patch_bytes = NULL, failure = NULL, failure_detail = NULL, ended_at = NULL",
+	relabel.Running:   "owner = 'w', lease_until = now(), end_reason = NULL, submitted = NULL, patch_bytes = NULL, failure = NULL, failure_detail = NULL, ended_at = NULL",
+	relabel.Labelling: "owner = 'w', lease_until = now(), end_reason = 'finish', submitted = false, patch_bytes = 0, failure = NULL, failure_detail = NULL, ended_at = NULL",
+	relabel.Verifying: "owner = 'w', lease_until = now(), end_reason = 'finish', submitted = false, patch_bytes = 0, failure = NULL, failure_detail = NULL, ended_at = NULL",
+	relabel.Done:      "owner = NULL, lease_until = NULL, end_reason = 'finish', submitted = false, patch_bytes = 0, failure = NULL, failure_detail = NULL, ended_at = now()",
+	relabel.Failed:    "owner = NULL, lease_until = NULL, end_reason = NULL, submitted = NULL, patch_bytes = NULL, failure = 'internal', failure_detail = '', ended_at = now()",
+	relabel.Cancelled: "owner = NULL, lease_until = NULL, end_reason = NULL, submitted = NULL, patch_bytes = NULL, failure = NULL, failure_detail = NULL, ended_at = now()",
 }
 
 // violated makes a change in a transaction that is undone, and returns the constraint
@@ -103,8 +103,8 @@ func TestColumnsThatBelongToAStateAreThereExactlyThen(t *testing.T) {
 		want   string
 	}{
 		{relabel.Queued, "owner = 'w', lease_until = now()", "trajectories_owned"},
-		{relabel.Queued, "end_reason = 'finish', patch = '', submitted = false", ""}, // a rollout that was over
-		{relabel.Queued, "turns = 1, labels_owed = 1", ""},
+		{relabel.Queued, "end_reason = 'finish', patch_bytes = 0, submitted = false", ""}, // a rollout that was over
+		{relabel.Queued, "turns = 1, labels_owed = 1, ribbon = 's'", ""},
 		{relabel.Running, "trail = 0", "trajectories_trail"},
 		{relabel.Running, "trail = 2", "trajectories_trail"},
 		{relabel.Running, "attempt = 2", ""},
@@ -113,13 +113,14 @@ func TestColumnsThatBelongToAStateAreThereExactlyThen(t *testing.T) {
 		{relabel.Running, "lease_until = NULL", "trajectories_leased"},
 		{relabel.Running, "attempt = 0, started_at = NULL", "trajectories_attempted"},
 		{relabel.Running, "started_at = NULL", "trajectories_started"},
-		{relabel.Running, "end_reason = 'finish', patch = '', submitted = false", "trajectories_end_reason"},
+		{relabel.Running, "end_reason = 'finish', patch_bytes = 0, submitted = false", "trajectories_end_reason"},
 		{relabel.Running, "failure = 'internal', failure_detail = ''", "trajectories_failure"},
 		{relabel.Running, "ended_at = now()", "trajectories_ended"},
-		{relabel.Running, "turns = 7, labels_had = 7", "trajectories_turns"},
+		{relabel.Running, "turns = 7, labels_had = 7, ribbon = 'TaTaTaT'", "trajectories_turns"},
 		{relabel.Running, "turns = 2, labels_had = 1", "trajectories_labels"},
-		{relabel.Labelling, "end_reason = NULL, patch = NULL, submitted = NULL", "trajectories_end_reason"},
-		{relabel.Labelling, "patch = NULL", "trajectories_submission"},
+		{relabel.Running, "ribbon = 's'", "trajectories_ribbon"},
+		{relabel.Labelling, "end_reason = NULL, patch_bytes = NULL, submitted = NULL", "trajectories_end_reason"},
+		{relabel.Labelling, "patch_bytes = NULL", "trajectories_submission"},
 		{relabel.Labelling, "submitted = true", "trajectories_submitted"},
 		{relabel.Labelling, "resolved = true", "trajectories_resolved"},
 		{relabel.Verifying, "turns = 1, labels_owed = 1", "trajectories_owed"},

@@ -119,6 +119,7 @@ func TestWhateverMeetsTheBooksBalance(t *testing.T) {
 			WHERE tu.trajectory_id = tr.id AND tu.attempt = tr.trail)`,
 		"trajectories that count their agreement wrongly": `SELECT count(*) FROM trajectories tr WHERE (compared, agreed) <>
 			(SELECT count(agrees), count(*) FILTER (WHERE agrees) FROM turns WHERE trajectory_id = tr.id AND attempt = tr.trail)`,
+		"trajectories whose figures are not those of their turns": miscounted,
 		"queued trajectories of a running iteration more or fewer than there are wake-ups": `SELECT abs(
 			(SELECT count(*) FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id WHERE tr.state = 'queued' AND it.state = 'running') -
 			(SELECT count(*) FROM river_job WHERE kind = 'rollout' AND state IN ('available', 'pending', 'retryable', 'scheduled')))`,

@@ -10,8 +10,8 @@ import (
 
 const trajectorySelect = `SELECT tr.id, tr.run_id, tr.iteration_id, tr.task_id, ta.instance_id, it.number AS iteration, tr.kind, tr.generation,
 	tr.state, tr.attempt, tr.trail, tr.environment_failures, tr.executors, tr.kappa, tr.turns, coalesce(tr.end_reason, '') AS end_reason,
-	coalesce(tr.failure, '') AS failure, coalesce(tr.failure_detail, '') AS failure_detail, tr.submitted, tr.resolved, tr.labels_missing,
-	tr.agreed::float8 / nullif(tr.compared, 0) AS agreement, tr.created_at, tr.started_at, tr.ended_at
+	coalesce(tr.failure, '') AS failure, coalesce(tr.failure_detail, '') AS failure_detail, tr.submitted, tr.resolved, tr.verdict,
+	tr.labels_had, tr.labels_owed, tr.labels_missing, tr.tokens, tr.ribbon, nullif(position('d' IN tr.ribbon), 0) AS first_differs, tr.agreed::float8 / nullif(tr.compared, 0) AS agreement, tr.created_at, tr.started_at, tr.ended_at
 	FROM trajectories tr JOIN tasks ta ON ta.id = tr.task_id JOIN iterations it ON it.id = tr.iteration_id`
 
 // FindTrajectory returns a trajectory; CodeNotFound where there is none.
@@ -52,11 +52,11 @@ func trajectoryList(f relabel.TrajectoryFilter) *list[relabel.Trajectory] {
 	if f.Failure != "" {
 		l.where("tr.failure = %s", f.Failure)
 	}
+	if f.Verdict != "" {
+		l.where("tr.verdict = %s", f.Verdict)
+	}
 	// IS NOT NULL says what follows from the equality, in the words of the partial index:
 	// the planner does not see it by itself for false.
-	if f.Resolved != nil {
-		l.where("tr.resolved IS NOT NULL AND tr.resolved = %s", *f.Resolved)
-	}
 	if f.Submitted != nil {
 		l.where("tr.submitted IS NOT NULL AND tr.submitted = %s", *f.Submitted)
 	}
@@ -82,7 +82,7 @@ func (s *Store) ListAttempts(ctx context.Context, trajectory relabel.ID) ([]rela
 // before the rollout has ended.
 func (s *Store) FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, error) {
 	var patch []byte
-	err := s.pool.QueryRow(ctx, "SELECT patch FROM trajectories WHERE id = $1", trajectory).Scan(&patch)
+	err := s.pool.QueryRow(ctx, "SELECT p.patch FROM trajectories tr LEFT JOIN patches p ON p.trajectory_id = tr.id WHERE tr.id = $1", trajectory).Scan(&patch)
 	if err == nil && patch == nil {
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the trajectory has no patch: its rollout has not ended")
 	}

@@ -17,7 +17,9 @@ import (
 // commit.
 const commitInsert = `WITH room AS (UPDATE trajectories SET turns = $4, teacher_turns = teacher_turns + $5,
 		labels_had = labels_had + $6, labels_owed = labels_owed + $7, labels_missing = labels_missing + $8,
-		compared = compared + $9, agreed = agreed + $10
+		compared = compared + $9, agreed = agreed + $10, ribbon = ribbon || $22, tokens = tokens + $23,
+		tool_calls = tool_calls + $24, tool_failures = tool_failures + $25,
+		student_tool_calls = student_tool_calls + $24 * (1 - $5), student_tool_failures = student_tool_failures + $25 * (1 - $5)
 		WHERE` + fenced + `AND state = 'running' AND trail = attempt AND turns = $4 - 1 AND substr(executors, $4, 1) = $11 RETURNING kind)
 	INSERT INTO turns (trajectory_id, attempt, t, kind, executor, executor_policy_id, executor_sample,
 		label_policy_id, label_sample, agrees, tree, started_at, ended_at, endpoint_ms, sandbox_ms, database_ms)
@@ -127,7 +129,40 @@ func (c *committing) values() []any {
 		one(status == relabel.Had), one(status == relabel.Owed), one(status == relabel.Missing),
 		one(c.agrees != nil), one(c.agrees != nil && *c.agrees), mark,
 		t.Executor, t.Action.PolicyID, labelPolicy, labelSample, c.agrees, legible(t.Tree),
-		max(t.EndedAt.Sub(t.StartedAt), time.Duration(0)), max(t.Time.Endpoint, 0), max(t.Time.Sandbox, 0), max(t.Time.Database, 0)}
+		max(t.EndedAt.Sub(t.StartedAt), time.Duration(0)), max(t.Time.Endpoint, 0), max(t.Time.Sandbox, 0), max(t.Time.Database, 0),
+		c.mark(), c.tokens(), calls(t.Observations, false), calls(t.Observations, true)}
+}
+
+// mark is the turn's letter in the trajectory's ribbon.
+func (c *committing) mark() string {
+	switch {
+	case c.turn.Executor == relabel.Teacher:
+		return "T"
+	case c.agrees == nil:
+		return "s"
+	case *c.agrees:
+		return "a"
+	}
+	return "d"
+}
+
+// tokens are those of the executed action and, where that is another one, the label.
+func (c *committing) tokens() (n int) {
+	n = c.turn.Action.Usage.Tokens()
+	if c.label != nil && c.turn.Executor == relabel.Student {
+		n += c.label.Usage.Tokens()
+	}
+	return n
+}
+
+// calls counts the observations that answer a tool call, or those of them that failed.
+func calls(observations []relabel.Observation, failed bool) (n int) {
+	for _, o := range observations {
+		if o.Tool != "" && (o.Failed || !failed) {
+			n++
+		}
+	}
+	return n
 }
 
 func one(yes bool) int {

@@ -15,7 +15,7 @@ const rowsShown = 50
 // choices are the words that a filter may take, in the order they are offered.
 var choices = map[string][]string{
 	"state":     {"queued", "running", "labelling", "verifying", "done", "failed", "cancelled"},
-	"resolved":  {"true", "false"},
+	"verdict":   {"passed", "failed", "error", "none"},
 	"submitted": {"true", "false"},
 	"end":       {"finish", "max_turns", "context", "wall_clock", "no_call"},
 	"failure":   {"environment", "image_missing", "endpoint", "verifier", "secret", "internal"},
@@ -65,7 +65,7 @@ func (v *viewer) listTrajectories(w http.ResponseWriter, r *http.Request) error 
 	if q.Get("after") != "" {
 		view.First = withAfter(q, "")
 	}
-	for _, c := range []choice{{Name: "state", Label: "state"}, {Name: "resolved", Label: "resolved"}, {Name: "submitted", Label: "submitted"}, {Name: "end", Label: "end"}, {Name: "failure", Label: "infrastructure error"}} {
+	for _, c := range []choice{{Name: "state", Label: "state"}, {Name: "verdict", Label: "verdict"}, {Name: "submitted", Label: "submitted"}, {Name: "end", Label: "end"}, {Name: "failure", Label: "infrastructure error"}} {
 		c.Chosen, c.Words = q.Get(c.Name), choices[c.Name]
 		view.Choices = append(view.Choices, c)
 	}
@@ -127,13 +127,13 @@ func filterOf(q url.Values) (f relabel.TrajectoryFilter, err error) {
 			*id = &parsed
 		}
 	}
-	for name, is := range map[string]**bool{"resolved": &f.Resolved, "submitted": &f.Submitted} {
+	for name, is := range map[string]**bool{"submitted": &f.Submitted} {
 		if word := q.Get(name); word != "" {
 			yes := word == "true"
 			*is = &yes
 		}
 	}
-	f.InstanceID = q.Get("instance")
+	f.InstanceID, f.Verdict = q.Get("instance"), relabel.VerdictKind(q.Get("verdict"))
 	f.State, f.EndReason, f.Failure = relabel.TrajectoryState(q.Get("state")), relabel.EndReason(q.Get("end")), relabel.FailureReason(q.Get("failure"))
 	return f, nil
 }

@@ -1,0 +1,79 @@
+package relabel
+
+// Figures are an iteration in numbers, counted over the trajectories as they stand.
+type Figures struct {
+	Iteration  Iteration             `json:"iteration"`
+	Progress   Progress              `json:"progress"`
+	Verdicts   map[VerdictKind]int   `json:"verdicts"`    // kinds without any are left out, as below
+	EndReasons map[EndReason]int     `json:"end_reasons"` // of rollouts that are over
+	Failures   map[FailureReason]int `json:"failures"`
+	Compared   int                   `json:"compared"` // student turns whose label is there
+	Agreed     int                   `json:"agreed"`   // those of them whose action is the label's
+	// Calls of tools in executed actions, and those that the tool refused or failed; the
+	// student's part of them apart, since the mixture changes from iteration to iteration.
+	ToolCalls           int           `json:"tool_calls"`
+	ToolFailures        int           `json:"tool_failures"`
+	StudentToolCalls    int           `json:"student_tool_calls"`
+	StudentToolFailures int           `json:"student_tool_failures"`
+	Spent               Spent         `json:"spent"`
+	ByTurn              []TurnFigures `json:"by_turn"` // of turn t at t-1, up to the last one of any trajectory
+}
+
+// TurnFigures are turn t of an iteration's trajectories in numbers.
+type TurnFigures struct {
+	Turns        int `json:"turns"` // trajectories that have it
+	TeacherTurns int `json:"teacher_turns"`
+	Compared     int `json:"compared"`
+	Agreed       int `json:"agreed"`
+}
+
+// RealisedBeta is the share of turns that the teacher executed; nil without turns. Over
+// many turns it comes to the iteration's βi (eq. 8).
+func (f Figures) RealisedBeta() *float64 { return share(f.Progress.TeacherTurns, f.Progress.Turns) }
+
+// Resolution is the share of verdicts that found the task resolved; nil without any.
+// Infrastructure errors are not among them.
+func (f Figures) Resolution() *float64 { return share(f.Progress.Resolved, f.Progress.Verified) }
+
+// Agreement is the share of compared student turns whose action is the label's; nil
+// without any.
+func (f Figures) Agreement() *float64 { return share(f.Agreed, f.Compared) }
+
+// ToolSuccess is the share of executed tool calls that did not fail; nil without any.
+func (f Figures) ToolSuccess() *float64 { return share(f.ToolCalls-f.ToolFailures, f.ToolCalls) }
+
+// StudentToolSuccess is ToolSuccess of the student's calls.
+func (f Figures) StudentToolSuccess() *float64 {
+	return share(f.StudentToolCalls-f.StudentToolFailures, f.StudentToolCalls)
+}
+
+// Agreement is that of all trajectories at this turn; nil where nothing was compared.
+func (f TurnFigures) Agreement() *float64 { return share(f.Agreed, f.Compared) }
+
+func share(of, all int) *float64 {
+	if all == 0 {
+		return nil
+	}
+	s := float64(of) / float64(all)
+	return &s
+}
+
+// CountRibbon adds a trajectory's turns to ByTurn.
+func (f *Figures) CountRibbon(r Ribbon) {
+	for i, letter := range []byte(r) {
+		if i == len(f.ByTurn) {
+			f.ByTurn = append(f.ByTurn, TurnFigures{})
+		}
+		turn := &f.ByTurn[i]
+		turn.Turns++
+		switch letter {
+		case 'T':
+			turn.TeacherTurns++
+		case 'a':
+			turn.Agreed++
+			turn.Compared++
+		case 'd':
+			turn.Compared++
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// figuresSelect sums a run's trajectories up, those that stand alike together. The
+// ribbons come as they are: counting their letters turn by turn is quicker here.
+const figuresSelect = `SELECT iteration_id, state, coalesce(end_reason, ''), coalesce(failure, ''), verdict, sum(compared), sum(agreed),
+	sum(tool_calls), sum(tool_failures), sum(student_tool_calls), sum(student_tool_failures), coalesce(string_agg(ribbon, ',') FILTER (WHERE turns > 0), ''), ` +
+	"count(*), sum(turns), sum(teacher_turns), sum(labels_had), sum(labels_owed), sum(labels_missing), count(*) FILTER (WHERE submitted), " +
+	"count(*) FILTER (WHERE resolved), count(resolved) FROM trajectories WHERE run_id = $1 GROUP BY iteration_id, state, end_reason, failure, verdict"
+
+// ListFigures gives each iteration of a run in numbers, in the order they were made; none
+// where there is no such run. It reads a row of each of the run's trajectories.
+func (s *Store) ListFigures(ctx context.Context, run relabel.ID) ([]relabel.Figures, error) {
+	its, err := s.ListIterations(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	list, places := make([]relabel.Figures, len(its)), map[relabel.ID]*relabel.Figures{}
+	for i, it := range its {
+		list[i] = relabel.Figures{Iteration: it, Progress: relabel.Progress{Trajectories: map[relabel.TrajectoryState]int{}}, ByTurn: []relabel.TurnFigures{},
+			Verdicts: map[relabel.VerdictKind]int{}, EndReasons: map[relabel.EndReason]int{}, Failures: map[relabel.FailureReason]int{}}
+		places[it.ID] = &list[i]
+	}
+	b := &pgx.Batch{}
+	queueFigures(b, run, places)
+	queueSpent(b, run, places)
+	return list, classify(s.pool.SendBatch(ctx, b).Close())
+}
+
+// queueFigures reads what stands in the trajectories.
+func queueFigures(b *pgx.Batch, run relabel.ID, places map[relabel.ID]*relabel.Figures) {
+	var id relabel.ID
+	var row progressRow
+	var end relabel.EndReason
+	var failure relabel.FailureReason
+	var verdict relabel.VerdictKind
+	var one relabel.Figures
+	var ribbons string
+	b.Queue(figuresSelect, run).Query(func(rows pgx.Rows) error {
+		into := []any{&id, &row.state, &end, &failure, &verdict, &one.Compared, &one.Agreed,
+			&one.ToolCalls, &one.ToolFailures, &one.StudentToolCalls, &one.StudentToolFailures, &ribbons}
+		_, err := pgx.ForEachRow(rows, append(into, row.fields()[1:]...), func() error {
+			f, known := places[id]
+			if !known {
+				return nil // made since
+			}
+			row.addTo(&f.Progress)
+			f.Verdicts[verdict] += row.count
+			if end != "" {
+				f.EndReasons[end] += row.count
+			}
+			if failure != "" {
+				f.Failures[failure] += row.count
+			}
+			f.Compared, f.Agreed = f.Compared+one.Compared, f.Agreed+one.Agreed
+			f.ToolCalls, f.ToolFailures = f.ToolCalls+one.ToolCalls, f.ToolFailures+one.ToolFailures
+			f.StudentToolCalls, f.StudentToolFailures = f.StudentToolCalls+one.StudentToolCalls, f.StudentToolFailures+one.StudentToolFailures
+			for ribbon := range strings.SplitSeq(ribbons, ",") {
+				f.CountRibbon(relabel.Ribbon(ribbon))
+			}
+			return nil
+		})
+		return err
+	})
+}
+
+// queueSpent reads what the iterations' calls have used.
+func queueSpent(b *pgx.Batch, run relabel.ID, places map[relabel.ID]*relabel.Figures) {
+	var id relabel.ID
+	var sum relabel.Spent
+	b.Queue("SELECT sp.iteration_id, "+spentSums+" FROM spend sp WHERE sp.run_id = $1 GROUP BY sp.iteration_id", run).Query(func(rows pgx.Rows) error {
+		into := []any{&id, &sum.Calls, &sum.Tokens, &sum.PromptTokens, &sum.CachedTokens, &sum.CompletionTokens, &sum.Cost}
+		_, err := pgx.ForEachRow(rows, into, func() error {
+			if f, known := places[id]; known {
+				f.Spent = sum
+			}
+			return nil
+		})
+		return err
+	})
+}

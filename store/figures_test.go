@@ -1,0 +1,109 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"relabel"
+	"relabel/store/storetest"
+)
+
+// miscounted counts the trajectories whose ribbon, tokens or tool calls are not those of
+// their turns.
+const miscounted = `SELECT count(*) FROM trajectories tr, LATERAL (
+		SELECT coalesce(string_agg(CASE WHEN tu.executor = 'teacher' THEN 'T' WHEN tu.agrees THEN 'a' WHEN NOT tu.agrees THEN 'd' ELSE 's' END, '' ORDER BY tu.t), '') AS ribbon,
+			min(tu.t) FILTER (WHERE NOT tu.agrees) AS first_differs
+		FROM turns tu WHERE tu.trajectory_id = tr.id AND tu.attempt = tr.trail) r, LATERAL (
+		SELECT coalesce(sum(greatest(a.prompt_tokens, 0) + greatest(a.completion_tokens, 0)), 0) AS tokens
+		FROM actions a WHERE a.trajectory_id = tr.id AND a.attempt = tr.trail AND a.sample < 2) a, LATERAL (
+		SELECT count(*) AS calls, count(*) FILTER (WHERE o.failed) AS failures, count(*) FILTER (WHERE tu.executor = 'student') AS student_calls,
+			count(*) FILTER (WHERE o.failed AND tu.executor = 'student') AS student_failures
+		FROM observations o JOIN turns tu USING (trajectory_id, attempt, t)
+		WHERE o.trajectory_id = tr.id AND o.attempt = tr.trail AND o.tool <> '') o
+	WHERE (tr.ribbon, tr.final_differs, tr.tokens, tr.tool_calls, tr.tool_failures, tr.student_tool_calls, tr.student_tool_failures)
+		IS DISTINCT FROM (r.ribbon, CASE WHEN tr.ended_at IS NOT NULL THEN r.first_differs END, a.tokens, o.calls, o.failures, o.student_calls, o.student_failures)`
+
+// TestATrajectoryKeepsTheFiguresOfItsTurns commits turns with figures, settles labels out
+// of order, and loses the trail; the storm and the one-label property recount too.
+func TestATrajectoryKeepsTheFiguresOfItsTurns(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	c := storetest.Claim(t, s, storetest.Seed(t, s, 1).Trajectories[0].ID, "w")
+	same, other := storetest.Had(c.Teacher.ID, "action 5"), storetest.Had(c.Teacher.ID, "another action")
+	same.Usage, other.Usage = &relabel.Usage{PromptTokens: 40, CompletionTokens: 2}, &relabel.Usage{PromptTokens: 50, CompletionTokens: 3}
+	for k, label := range []*relabel.Action{nil, nil, &other, nil, nil} {
+		turn := storetest.Turn(c, k+1, label)
+		turn.Action.Usage = &relabel.Usage{PromptTokens: 100 * k, CompletionTokens: 10}
+		turn.Observations = []relabel.Observation{{Tool: "execute_bash"}, {Tool: "no_tool", Failed: true}, {Content: "no call", Failed: true}}
+		must(t, s.CommitTurn(ctx, c.Fence, turn))
+	}
+	expect := func(ribbon string, differs *int, tokens int) {
+		t.Helper()
+		list, _, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, relabel.Page{})
+		must(t, err)
+		got := list[0]
+		if got.Ribbon != relabel.Ribbon(ribbon) || got.Tokens != tokens || (got.FirstDiffers == nil) != (differs == nil) || differs != nil && *got.FirstDiffers != *differs {
+			t.Errorf("%s, first %v, %d tokens; not %s, %v, %d", got.Ribbon, got.FirstDiffers, got.Tokens, ribbon, differs, tokens)
+		}
+		if n := value[int](t, s, miscounted); n != 0 {
+			t.Error("the figures are not those of the turns")
+		}
+	}
+	three, one := 3, 1
+	expect("sTdTs", &three, 1103)
+	must(t, s.SettleLabel(ctx, c.Fence, 5, same))
+	expect("sTdTa", &three, 1145)
+	must(t, s.SettleLabel(ctx, c.Fence, 1, other))
+	expect("dTdTa", &one, 1198)
+	if got := value[[]int](t, s, "SELECT ARRAY[tool_calls, tool_failures, student_tool_calls, student_tool_failures] FROM trajectories"); got[0] != 10 || got[1] != 5 || got[2] != 6 || got[3] != 3 {
+		t.Errorf("tool calls %v", got)
+	}
+	must(t, s.Release(ctx, c.Fence))
+	c = storetest.Claim(t, s, c.TrajectoryID, "w")
+	must(t, s.Diverge(ctx, c.Fence, 1, "turn 1: another tree"))
+	expect("", nil, 0)
+}
+
+// TestARunInFiguresIsItsTurnsCounted holds ListFigures to what turns and trajectories say
+// themselves.
+func TestARunInFiguresIsItsTurnsCounted(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	c := storetest.SeedCrowd(t, s, 400, 6)
+	used(t, s, c.First, c.Teacher.ID, 100, 10, 2_000_000)
+	list, err := s.ListFigures(ctx, c.Run.ID)
+	must(t, err)
+	if len(list) != 10 || list[0].Iteration.Number != 1 || list[0].Spent.Tokens != 110 || list[0].Spent.Cost != 2 || list[1].Spent.Calls != 0 {
+		t.Fatalf("%d iterations, the first %+v", len(list), list[0])
+	}
+	for _, f := range list {
+		id := f.Iteration.ID
+		var turns, teacher, compared, agreed int
+		for i, at := range f.ByTurn {
+			var want relabel.TurnFigures
+			must(t, s.Pool().QueryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE executor = 'teacher'), count(agrees), count(*) FILTER (WHERE agrees)
+				FROM turns JOIN trajectories tr ON tr.id = trajectory_id WHERE iteration_id = $1 AND t = $2`, id, i+1).Scan(&want.Turns, &want.TeacherTurns, &want.Compared, &want.Agreed))
+			if at != want {
+				t.Errorf("turn %d of iteration %d: %+v, not %+v", i+1, f.Iteration.Number, at, want)
+			}
+			turns, teacher, compared, agreed = turns+at.Turns, teacher+at.TeacherTurns, compared+at.Compared, agreed+at.Agreed
+		}
+		if f.Progress.Turns != turns || f.Progress.TeacherTurns != teacher || f.Compared != compared || f.Agreed != agreed || turns == 0 {
+			t.Errorf("iteration %d: %+v", f.Iteration.Number, f)
+		}
+		for what, got := range map[string]int{"verdict = 'passed'": f.Verdicts[relabel.VerdictPassed], "verdict = 'error'": f.Verdicts[relabel.VerdictError],
+			"end_reason = 'max_turns'": f.EndReasons[relabel.EndMaxTurns], "failure = 'environment'": f.Failures[relabel.FailEnvironment], "resolved": f.Progress.Resolved} {
+			if want := value[int](t, s, "SELECT count(*) FROM trajectories WHERE iteration_id = $1 AND "+what, id); got != want {
+				t.Errorf("iteration %d has %d where %s, not %d", f.Iteration.Number, got, what, want)
+			}
+		}
+	}
+	if beta := list[3].RealisedBeta(); beta == nil || *beta < 0.45 || *beta > 0.75 { // β4 = 0.6 of some 240 turns
+		t.Errorf("realised β: %v", *beta)
+	}
+	if none, err := s.ListFigures(ctx, relabel.NewID()); err != nil || len(none) != 0 {
+		t.Errorf("%+v, %v", none, err)
+	}
+}
