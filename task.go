@@ -32,3 +32,19 @@ type Task struct {
 	PassToPass       []string `json:"pass_to_pass"`
 	HeldOut          bool     `json:"held_out"` // never rolled out for training
 }
+
+// TaskHead is a task without its long texts, with what came of it in all runs.
+type TaskHead struct {
+	ID         ID
+	InstanceID string
+	Repo       string
+	HeldOut    bool
+	Begins     string   // the problem statement's first 300 characters
+	Outcomes   GridCell // of all its trajectories, of evaluations too
+}
+
+// TaskFilter narrows a list of a taskset's tasks. Zero fields do not narrow.
+type TaskFilter struct {
+	Part    string // of the instance id or the repository, in either case
+	HeldOut *bool
+}

@@ -59,17 +59,23 @@ const gridDrawn = ` FROM tasks ta WHERE ta.id IN (SELECT tr.task_id FROM iterati
 const (
 	gridCount = "SELECT count(*)" + gridDrawn
 	gridTasks = "SELECT ta.id, ta.instance_id, ta.held_out" + gridDrawn + " AND ta.instance_id > $3 ORDER BY ta.instance_id LIMIT $4"
-	gridCells = `SELECT tr.task_id, tr.iteration_id,
-			count(*) FILTER (WHERE tr.resolved),
-			count(*) FILTER (WHERE NOT tr.resolved AND tr.end_reason <> 'wall_clock'),
-			count(*) FILTER (WHERE NOT tr.resolved AND tr.end_reason = 'wall_clock'),
-			count(*) FILTER (WHERE tr.state = 'failed' OR tr.state = 'done' AND tr.resolved IS NULL),
-			count(*) FILTER (WHERE tr.state IN ('running', 'labelling', 'verifying')),
-			count(*) FILTER (WHERE tr.state = 'queued'),
-			count(*) FILTER (WHERE tr.state = 'cancelled'),
-			CASE WHEN count(*) = 1 THEN (array_agg(tr.id))[1] END
+	gridCells = `SELECT tr.task_id, tr.iteration_id, ` + cellCounts + `
 		FROM trajectories tr WHERE tr.iteration_id = ANY ($1) AND tr.task_id = ANY ($2) GROUP BY tr.task_id, tr.iteration_id`
 )
+
+// cellCounts counts trajectories tr, each under one heading.
+const cellCounts = `count(*) FILTER (WHERE tr.resolved),
+	count(*) FILTER (WHERE NOT tr.resolved AND tr.end_reason <> 'wall_clock'),
+	count(*) FILTER (WHERE NOT tr.resolved AND tr.end_reason = 'wall_clock'),
+	count(*) FILTER (WHERE tr.state = 'failed' OR tr.state = 'done' AND tr.resolved IS NULL),
+	count(*) FILTER (WHERE tr.state IN ('running', 'labelling', 'verifying')),
+	count(*) FILTER (WHERE tr.state = 'queued'),
+	count(*) FILTER (WHERE tr.state = 'cancelled'),
+	CASE WHEN count(*) = 1 THEN (array_agg(tr.id))[1] END`
+
+func cellFields(c *relabel.GridCell) []any {
+	return []any{&c.Passed, &c.Failed, &c.TimeLimit, &c.Error, &c.Running, &c.Queued, &c.Cancelled, &c.Only}
+}
 
 // fillGrid counts the cells of the grid's rows.
 func fillGrid(ctx context.Context, tx pgx.Tx, g relabel.Grid) error {
@@ -84,7 +90,7 @@ func fillGrid(ctx context.Context, tx pgx.Tx, g relabel.Grid) error {
 	rows, _ := tx.Query(ctx, gridCells, iterations, tasks)
 	var task, iteration relabel.ID
 	var c relabel.GridCell
-	_, err := pgx.ForEachRow(rows, []any{&task, &iteration, &c.Passed, &c.Failed, &c.TimeLimit, &c.Error, &c.Running, &c.Queued, &c.Cancelled, &c.Only}, func() error {
+	_, err := pgx.ForEachRow(rows, append([]any{&task, &iteration}, cellFields(&c)...), func() error {
 		g.Rows[row[task]].Cells[column[iteration]] = c
 		return nil
 	})

@@ -116,3 +116,17 @@ func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Pag
 	}
 	return tasks, next, nil
 }
+
+// FindTasksetByName returns the taskset of this name; CodeNotFound where there is none.
+func (s *Store) FindTasksetByName(ctx context.Context, name string) (relabel.Taskset, error) {
+	rows, _ := s.pool.Query(ctx, tasksetSelect+" WHERE ts.name = $1", legible(name))
+	set, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Taskset])
+	return set, missing("taskset", name, err)
+}
+
+// FindTaskByInstance returns a taskset's task; CodeNotFound where it has none such.
+func (s *Store) FindTaskByInstance(ctx context.Context, taskset relabel.ID, instance string) (relabel.Task, error) {
+	rows, _ := s.pool.Query(ctx, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id = $2", taskset, legible(instance))
+	task, err := pgx.CollectExactlyOneRow(rows, scanTask)
+	return task, missing("task", instance, err)
+}

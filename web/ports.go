@@ -18,9 +18,19 @@ type Store interface {
 	FindSpent(ctx context.Context, run relabel.ID) (relabel.Spent, error)
 	ListTimes(ctx context.Context, run relabel.ID) ([]relabel.IterationTime, error)
 	FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error)
+	FindTaskset(ctx context.Context, id relabel.ID) (relabel.Taskset, error)
+	FindTasksetByName(ctx context.Context, name string) (relabel.Taskset, error)
+	ListTasksets(ctx context.Context, p relabel.Page) (sets []relabel.Taskset, next string, err error)
+	FindTaskByInstance(ctx context.Context, taskset relabel.ID, instance string) (relabel.Task, error)
+	// ListTaskHeads lists a taskset's tasks by instance id, ListGrid those of a run with what
+	// came of them in each iteration; part is one of the instance id, "" for all.
+	ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel.TaskFilter, p relabel.Page) (tasks []relabel.TaskHead, next string, err error)
+	ListGrid(ctx context.Context, run relabel.ID, part string, p relabel.Page) (g relabel.Grid, next string, err error)
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
 	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, p relabel.Page) (list []relabel.Trajectory, next string, err error)
+	// ListHeads returns the heads of all turns of an attempt, in order.
+	ListHeads(ctx context.Context, trajectory relabel.ID, attempt int) ([]relabel.TurnHead, error)
 	ListTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error)
 	FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, error)
 	FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel.Verdict, error)

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"relabel"
+)
+
+// gridRowsShown is how many tasks a page of the grid has.
+const gridRowsShown = 100
+
+// gridView is a page of a run's tasks and iterations.
+type gridView struct {
+	Run         relabel.Run
+	Columns     []gridColumn
+	Rows        []gridRow
+	Tasks       int
+	Part        string
+	Next, First string // addresses; "" where there is none
+}
+
+type gridColumn struct{ Short, Name, Link string }
+
+type gridRow struct {
+	Task, Link string
+	HeldOut    bool
+	Cells      []gridCell
+}
+
+// gridCell is one task in one iteration; without a link it was not drawn there.
+type gridCell struct {
+	Link, Words string
+	Counts      []outcomeCount
+}
+
+func (v *viewer) gridRoutes() routes { return routes{"GET /runs/{id}/tasks": v.showGrid} }
+
+func (v *viewer) showGrid(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	run, err := v.Store.FindRun(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	g, next, err := v.Store.ListGrid(r.Context(), id, q.Get("q"), relabel.Page{After: q.Get("after"), Limit: gridRowsShown})
+	if err != nil {
+		return err
+	}
+	view := gridView{Run: run, Tasks: g.Tasks, Part: q.Get("q")}
+	for _, it := range g.Iterations {
+		view.Columns = append(view.Columns, gridColumn{Short: fmt.Sprintf("%.1s%d", it.Kind, it.Number), Name: fmt.Sprintf("%s %d", it.Kind, it.Number), Link: iterationCrumb(it).Link})
+	}
+	for _, row := range g.Rows {
+		view.Rows = append(view.Rows, viewGridRow(run, g.Iterations, row, view.Columns))
+	}
+	view.Next, view.First = pageLinks(r, next)
+	return v.render(w, r, page{Template: "grid", Title: "Tasks of " + plain(run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}, runCrumb(run)},
+		Keys: []shortcut{{"← → ↑ ↓", "cell"}, {"h j k l", "cell"}, {"Enter", "open it"}}, Scripts: []string{"grid.js"}, View: view})
+}
+
+func viewGridRow(run relabel.Run, its []relabel.Iteration, row relabel.GridRow, columns []gridColumn) gridRow {
+	view := gridRow{Task: row.InstanceID, Link: taskPath(run.TasksetID.String(), row.TaskID, row.InstanceID), HeldOut: row.HeldOut}
+	for i, c := range row.Cells {
+		cell := gridCell{Counts: outcomeCounts(c)}
+		switch {
+		case c.Only != nil:
+			cell.Link = "/trajectories/" + c.Only.String()
+		case c.Generations() > 0:
+			cell.Link = "/trajectories?" + url.Values{"run": {run.ID.String()}, "iteration": {its[i].ID.String()}, "task": {row.TaskID.String()}}.Encode()
+		}
+		if cell.Link != "" {
+			cell.Words = columns[i].Name + ": " + outcomeWords(c)
+		}
+		view.Cells = append(view.Cells, cell)
+	}
+	return view
+}
+
+// pageLinks are the addresses of the next page of the list at r's address, and, on a later
+// page, of the first.
+func pageLinks(r *http.Request, next string) (nextLink, firstLink string) {
+	link := func(after string) string {
+		q := r.URL.Query()
+		q.Del("after")
+		q.Del("part")
+		if after != "" {
+			q.Set("after", after)
+		}
+		return (&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}).String()
+	}
+	if next != "" {
+		nextLink = link(next)
+	}
+	if r.URL.Query().Get("after") != "" {
+		firstLink = link("")
+	}
+	return nextLink, firstLink
+}

@@ -1,0 +1,49 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+
+	"relabel"
+)
+
+// outcomeCount is how many trajectories came to one end, with the sign that says so.
+type outcomeCount struct {
+	Class, Sign, Word string
+	Count             int
+}
+
+// Many reports whether the number is worth saying.
+func (o outcomeCount) Many() bool { return o.Count > 1 }
+
+// outcomeCounts are the ends of a cell's trajectories that there are, good ones first.
+func outcomeCounts(c relabel.GridCell) []outcomeCount {
+	all := []outcomeCount{
+		{"good", "✓", "passed", c.Passed},
+		{"bad", "✗", "failed", c.Failed},
+		{"limit", "◷", "out of time", c.TimeLimit},
+		{"infra", "⚠", "infrastructure error", c.Error},
+		{"busy", "…", "running", c.Running},
+		{"quiet", "·", "queued", c.Queued},
+		{"quiet", "⊘", "cancelled", c.Cancelled},
+	}
+	there := all[:0]
+	for _, o := range all {
+		if o.Count > 0 {
+			there = append(there, o)
+		}
+	}
+	return there
+}
+
+// outcomeWords says in words what a cell's signs say.
+func outcomeWords(c relabel.GridCell) string {
+	var words []string
+	for _, o := range outcomeCounts(c) {
+		if c.Generations() == 1 {
+			return o.Word
+		}
+		words = append(words, fmt.Sprintf("%d %s", o.Count, o.Word))
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,102 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/google/uuid"
+
+	"relabel"
+)
+
+// tasksShown is how many tasks or tasksets a page lists.
+const tasksShown = 50
+
+func (v *viewer) taskRoutes() routes {
+	return routes{"GET /tasks": v.listTasksets, "GET /tasks/{taskset}": v.listTasks, "GET /tasks/{taskset}/{instance}": v.showTask}
+}
+
+// taskPath is the address of a task. An instance id that would mean another folder is
+// replaced by the task's id.
+func taskPath(taskset string, task relabel.ID, instance string) string {
+	if instance == "." || instance == ".." {
+		instance = task.String()
+	}
+	return "/tasks/" + url.PathEscape(taskset) + "/" + url.PathEscape(instance)
+}
+
+func (v *viewer) listTasksets(w http.ResponseWriter, r *http.Request) error {
+	sets, next, err := v.Store.ListTasksets(r.Context(), relabel.Page{After: r.URL.Query().Get("after"), Limit: tasksShown})
+	if err != nil {
+		return err
+	}
+	nextLink, first := pageLinks(r, next)
+	return v.render(w, r, page{Template: "tasksets", Title: "Tasks", Section: "Tasks", View: map[string]any{"Sets": sets, "Next": nextLink, "First": first}})
+}
+
+// taskset finds the taskset of an address, by its id or its name.
+func (v *viewer) taskset(r *http.Request) (relabel.Taskset, error) {
+	word := r.PathValue("taskset")
+	if id, err := uuid.Parse(word); err == nil {
+		return v.Store.FindTaskset(r.Context(), id)
+	}
+	return v.Store.FindTasksetByName(r.Context(), word)
+}
+
+func tasksetCrumbs(set relabel.Taskset) []crumb {
+	return []crumb{{"Tasks", "/tasks"}, {set.Name, "/tasks/" + set.ID.String()}}
+}
+
+// taskRow is a task in a list.
+type taskRow struct {
+	relabel.TaskHead
+	Link   string
+	Counts []outcomeCount
+	Words  string
+}
+
+// taskListView is a page of a taskset's tasks.
+type taskListView struct {
+	Set           relabel.Taskset
+	Tasks         []taskRow
+	Part, HeldOut string
+	Next, First   string
+}
+
+func (v *viewer) listTasks(w http.ResponseWriter, r *http.Request) error {
+	set, err := v.taskset(r)
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	view := taskListView{Set: set, Part: q.Get("q"), HeldOut: q.Get("held_out")}
+	filter := relabel.TaskFilter{Part: view.Part}
+	switch view.HeldOut {
+	case "true", "false":
+		filter.HeldOut = new(view.HeldOut == "true")
+	case "":
+	default:
+		return relabel.Errorf(relabel.CodeInvalid, "%.100q is neither true nor false", plain(view.HeldOut)).On("held_out")
+	}
+	heads, next, err := v.Store.ListTaskHeads(r.Context(), set.ID, filter, relabel.Page{After: q.Get("after"), Limit: tasksShown})
+	if err != nil {
+		return err
+	}
+	for _, h := range heads {
+		view.Tasks = append(view.Tasks, taskRow{TaskHead: h, Link: taskPath(set.ID.String(), h.ID, h.InstanceID), Counts: outcomeCounts(h.Outcomes), Words: outcomeWords(h.Outcomes)})
+	}
+	view.Next, view.First = pageLinks(r, next)
+	return v.render(w, r, page{Template: "tasks", Title: "Tasks of " + plain(set.Name), Section: "Tasks", Crumbs: tasksetCrumbs(set)[:1], View: view})
+}
+
+// findTask finds the task of an address, by its instance id or its own.
+func (v *viewer) findTask(ctx context.Context, set relabel.ID, word string) (relabel.Task, error) {
+	task, err := v.Store.FindTaskByInstance(ctx, set, word)
+	if id, parseErr := uuid.Parse(word); parseErr == nil && relabel.CodeOf(err) == relabel.CodeNotFound {
+		if task, err = v.Store.FindTask(ctx, id); err == nil && task.TasksetID != set {
+			err = relabel.Errorf(relabel.CodeNotFound, "The taskset has no such task.")
+		}
+	}
+	return task, err
+}
