@@ -44,6 +44,14 @@ func (s *Store) ListCalls(ctx context.Context, trajectory relabel.ID) ([]relabel
 	return calls, classify(err)
 }
 
+// ListTurnCalls lists the calls made at turns t of a trajectory with from ≤ t < to, of all
+// attempts, in the order they began.
+func (s *Store) ListTurnCalls(ctx context.Context, trajectory relabel.ID, from, to int) ([]relabel.Call, error) {
+	rows, _ := s.pool.Query(ctx, callSelect+" WHERE trajectory_id = $1 AND t >= $2 AND t < $3 ORDER BY started_at, id", trajectory, from, to)
+	calls, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Call])
+	return calls, classify(err)
+}
+
 // mostModels bounds what is kept of one address, where a server makes up a fingerprint
 // for each answer.
 const mostModels = 100

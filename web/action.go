@@ -14,75 +14,86 @@ import (
 type actionView struct {
 	Status  relabel.ActionStatus
 	Reason  string
-	Parse   string
-	Finish  string // why the model stopped, where it is unusual
+	Parse   string // how its calls were understood, where that is unusual
+	Finish  string // why the model stopped, where that is unusual
 	Refusal string
-	Tokens  string
 	ReadAs  string // how calls and reasoning were read from the text, where the server did not
 	Lacking string // what was asked of the server and did not come
+	TooLong int    // bytes of a message that is too long to be laid out here
 	Think   *body  // reasoning, apart from the words
 	Words   *body
-	Calls   []plainCall
+	Calls   []callView
+	Asked   []askedView // the calls of the model that brought it
+	Policy  string      // who answered, where that is neither the run's teacher nor the student
 }
 
-// plainCall is a call with its arguments laid out.
-type plainCall struct {
-	Name      string
-	Arguments []argument
-	Broken    *body // the arguments' text, where it is no JSON object
+// limits say how much of a text is shown; the zero value shows all.
+type limits struct {
+	head, tail int    // bytes
+	lines      int    // of an edit
+	all        string // address where all of it is
 }
 
-// argument is one argument of a call, in the order the model wrote it.
-type argument struct {
-	Name  string
-	Value body
-	Long  bool // shown as a block
-}
+// card is how much of each text a turn's card shows.
+func card(all string) limits { return limits{headShown, tailShown, 120, all} }
 
-// viewAction lays an action out; cut shortens long texts.
-func viewAction(a relabel.Action, cut func(string) body) actionView {
-	v := actionView{Status: a.Status, Reason: a.Reason, Parse: string(a.Parse), Refusal: a.Refusal}
+// viewAction shows an action, its calls laid out and compared beforehand. words are its
+// content with marks, nil without any.
+func viewAction(a relabel.Action, calls []callView, words []span, l limits) actionView {
+	v := actionView{Status: a.Status, Reason: a.Reason, Refusal: a.Refusal, Lacking: strings.Join(a.NotGiven, ", ")}
+	if a.Parse != relabel.ParsedOK {
+		v.Parse = strings.ReplaceAll(string(a.Parse), "_", " ")
+	}
 	if a.FinishReason != "stop" && a.FinishReason != "tool_calls" {
 		v.Finish = a.FinishReason
 	}
 	for _, form := range a.ReadAs {
 		v.ReadAs = strings.TrimPrefix(v.ReadAs+", "+string(form), ", ")
 	}
-	v.Lacking = strings.Join(a.NotGiven, ", ")
-	if a.Usage != nil {
-		v.Tokens = fmt.Sprintf("%d + %d tokens", a.Usage.PromptTokens, a.Usage.CompletionTokens)
-	}
-	if text := a.Message.ReasoningContent; text != "" {
-		b := cut(text)
+	if text := a.Message.ReasoningContent; strings.TrimSpace(text) != "" {
+		b := l.body(text)
 		v.Think = &b
 	}
-	if text := a.Message.Content; strings.TrimSpace(text) != "" {
-		b := cut(text)
+	if text := a.Message.Content; words != nil {
+		v.Words = &body{Head: l.spans(words)}
+	} else if strings.TrimSpace(text) != "" {
+		b := l.body(text)
 		v.Words = &b
 	}
-	for _, c := range a.Message.ToolCalls {
-		v.Calls = append(v.Calls, viewPlainCall(c, cut))
+	for _, c := range calls {
+		v.Calls = append(v.Calls, c.shown(l))
 	}
 	return v
 }
 
-func viewPlainCall(c relabel.ToolCall, cut func(string) body) plainCall {
-	v := plainCall{Name: c.Name}
-	fields, ok := fieldsOf(c.Arguments)
-	if !ok {
-		b := cut(c.Arguments)
-		v.Broken = &b
-		return v
+// summary is a call in one line, as plain text.
+func summary(m relabel.Message) string {
+	if len(m.ToolCalls) == 0 {
+		return firstLine(m.Content)
 	}
-	for _, f := range fields {
-		text := string(f.value)
-		var s string
-		if f.value[0] == '"' && json.Unmarshal(f.value, &s) == nil {
-			text = s
+	c := m.ToolCalls[0]
+	line := c.Name
+	if fields, ok := fieldsOf(c.Arguments); ok {
+		for _, f := range fields {
+			if f.name != "old_str" && f.name != "new_str" && f.name != "file_text" {
+				line += " " + firstLine(textOf(f.value))
+			}
 		}
-		v.Arguments = append(v.Arguments, argument{Name: f.name, Value: cut(text), Long: len(text) > 60 || strings.Contains(text, "\n")})
 	}
-	return v
+	if n := len(m.ToolCalls) - 1; n > 0 {
+		line += fmt.Sprintf(" (and %d more)", n)
+	}
+	return firstLine(line)
+}
+
+// firstLine is a text's first line that says something, not longer than a line is wide.
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	const wide = 160
+	if r := []rune(s); len(s) > wide && len(r) > wide {
+		s = string(r[:wide]) + "…"
+	}
+	return s
 }
 
 // field is one field of a JSON object.
@@ -91,8 +102,7 @@ type field struct {
 	value json.RawMessage
 }
 
-// fieldsOf reads a JSON object's fields in order, duplicates included. A text that
-// decoding would change (broken UTF-8, half a surrogate pair) is left as it is.
+// fieldsOf reads a JSON object's fields in order, duplicates included.
 func fieldsOf(text string) (fields []field, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

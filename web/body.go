@@ -3,7 +3,6 @@ package web
 import (
 	"html/template"
 	"strings"
-	"unicode/utf8"
 )
 
 // How much of a long body is shown before all of it is asked for, in bytes.
@@ -11,6 +10,15 @@ const (
 	headShown = 4000
 	tailShown = 1500
 )
+
+// endsOf shows the ends of a text of which nothing else was read.
+func endsOf(head, tail string, length int, all string) body {
+	if tail == "" {
+		return wholeBody(head)
+	}
+	begins, ends := cutEnds(head+tail, len(head), len(tail))
+	return body{Head: show(strings.TrimSuffix(begins, "\n")), Tail: show(ends), Hidden: length - len(begins) - len(ends), All: all}
+}
 
 // body is a text of any length, with what of it is shown.
 type body struct {
@@ -27,18 +35,6 @@ func cappedBody(s, all string) body {
 	if len(s) <= headShown+tailShown+200 {
 		return wholeBody(s)
 	}
-	head, tail := s[:headShown], s[len(s)-tailShown:]
-	if i := strings.LastIndexByte(head, '\n'); i > headShown/2 {
-		head = head[:i+1]
-	}
-	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < tailShown/2 {
-		tail = tail[i+1:]
-	}
-	for len(head) > headShown-4 && !utf8.RuneStart(s[len(head)]) {
-		head = head[:len(head)-1]
-	}
-	for len(tail) > tailShown-4 && !utf8.RuneStart(tail[0]) {
-		tail = tail[1:]
-	}
+	head, tail := cutEnds(s, headShown, tailShown)
 	return body{Head: show(strings.TrimSuffix(head, "\n")), Tail: show(tail), Hidden: len(s) - len(head) - len(tail), All: all}
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"html/template"
 	"path"
 	"strings"
 
@@ -27,6 +28,7 @@ type block struct {
 	Spans []span     // Text with its marks; nil without any
 	Own   bool       // the other call lacks an argument of that name
 	Cut   fineness   // how finely it was compared
+	HTML  template.HTML
 }
 
 // Short reports whether the block stands beside its name, not below it.

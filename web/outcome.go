@@ -2,7 +2,9 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"html/template"
+	"net/http"
 	"sort"
 	"strings"
 
@@ -11,86 +13,156 @@ import (
 
 // outcomeView is what came of a trajectory.
 type outcomeView struct {
-	Patch      []line
-	PatchCut   int // lines that are not shown
-	HasVerdict bool
-	Verdict    relabel.Verdict
-	Tests      []testRow
-	Output     body
+	Patch, Gold template.HTML // the submission, and the task's own; each with the changes marked that the other lacks
+	Bytes       int           // of the submission
+	Same        bool          // they change the same lines
+	HasVerdict  bool
+	Verdict     relabel.Verdict
+	Took        string
+	Tests       []testRow
+	Count       string
+	Output      body
 }
 
 // testRow is one test of the task.
 type testRow struct {
-	Name   string
-	Status relabel.TestStatus
-	Passed bool
+	Name string
+	Must string // what it was before the patch: "failed" or "passed"; "" where the task does not say
+	testWord
 }
 
-// line is a line of a patch.
-type line struct {
-	Class string
-	Text  template.HTML
+// testWord says how a test ended, in a word, a sign and a class.
+type testWord struct {
+	Class, Sign, Word string
+	rank              int // those to look at first first
 }
 
-// patchLines is how many lines of a patch a trajectory's page shows.
-const patchLines = 200
+// wordOf says how a test ended. One without a result is not known, which is no failure of
+// its own, though the verdict counts it as one.
+func wordOf(status relabel.TestStatus) testWord {
+	switch status {
+	case relabel.TestPassed, relabel.TestXFail:
+		return testWord{"good", "✓", strings.ToLower(string(status)), 2}
+	case "", relabel.TestAbsent:
+		return testWord{"quiet", "–", "not known", 1}
+	}
+	return testWord{"bad", "✗", strings.ToLower(string(status)), 0}
+}
 
 // outcome finds the patch and the verdict, where there are any.
-func (v *viewer) outcome(ctx context.Context, t relabel.Trajectory) (outcomeView, error) {
+func (v *viewer) outcome(ctx context.Context, t trajectoryView) (outcomeView, error) {
 	var view outcomeView
 	patch, err := v.Store.FindPatch(ctx, t.ID)
 	if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
 		return view, err
 	}
-	view.Patch = diffLines(string(patch))
-	if n := len(view.Patch); n > patchLines {
-		view.Patch, view.PatchCut = view.Patch[:patchLines], n-patchLines
-	}
+	view.showPatches(string(patch), t.Task.Patch, limits{head: headShown, lines: 200, all: t.Base() + "/patch"})
 	view.Verdict, err = v.Store.FindVerdict(ctx, t.ID)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		view.Tests = testRows(t.Task, nil)
 		return view, nil
 	}
-	view.HasVerdict = err == nil
-	view.Output = cappedBody(strings.TrimRight(string(view.Verdict.Output), "\n"), "/trajectories/"+t.ID.String()+"/test-output")
-	view.Tests = testRows(view.Verdict.Tests)
+	view.HasVerdict, view.Took = err == nil, duration(view.Verdict.Millis)
+	view.Output = cappedBody(strings.TrimRight(string(view.Verdict.Output), "\n"), t.Base()+"/test-output")
+	view.Tests = testRows(t.Task, view.Verdict.Tests)
+	view.Count = countTests(view.Tests)
 	return view, err
 }
 
-// testRows orders tests: those that did not pass first, then by name.
-func testRows(tests map[string]relabel.TestStatus) []testRow {
-	rows := make([]testRow, 0, len(tests))
-	for name, status := range tests {
-		rows = append(rows, testRow{name, status, status == relabel.TestPassed || status == relabel.TestXFail})
+// showPatches shows submission and gold with what each has of its own marked.
+func (v *outcomeView) showPatches(patch, gold string, l limits) {
+	v.Bytes = len(patch)
+	a, b := patchLines(patch), patchLines(gold)
+	if len(a) > 0 && len(b) > 0 {
+		comparePatches(a, b)
+		v.Same = !anyOwn(a) && !anyOwn(b)
+	}
+	v.Patch, v.Gold = l.diff(a), l.diff(b)
+}
+
+func anyOwn(lines []textLine) bool {
+	for _, l := range lines {
+		if l.Own {
+			return true
+		}
+	}
+	return false
+}
+
+// testRows orders the task's tests: those that failed first, then those without a result.
+func testRows(task relabel.Task, tests map[string]relabel.TestStatus) []testRow {
+	must := map[string]string{}
+	for _, name := range task.PassToPass {
+		must[name] = "passed"
+	}
+	for _, name := range task.FailToPass {
+		must[name] = "failed"
+	}
+	for name := range tests {
+		if _, known := must[name]; !known {
+			must[name] = ""
+		}
+	}
+	rows := make([]testRow, 0, len(must))
+	for name, before := range must {
+		rows = append(rows, testRow{name, before, wordOf(tests[name])})
 	}
 	sort.Slice(rows, func(i, j int) bool {
-		if rows[i].Passed != rows[j].Passed {
-			return rows[j].Passed
+		a, b := rows[i], rows[j]
+		if a.rank != b.rank {
+			return a.rank < b.rank
 		}
-		return rows[i].Name < rows[j].Name
+		if a.Must != b.Must {
+			return a.Must == "failed"
+		}
+		return a.Name < b.Name
 	})
 	return rows
 }
 
-// diffLines marks the lines of a patch.
-func diffLines(patch string) []line {
-	patch = strings.TrimSuffix(patch, "\n")
-	if patch == "" {
-		return nil
+// countTests says how many tests ended how.
+func countTests(rows []testRow) string {
+	var n [3]int
+	for _, r := range rows {
+		n[r.rank]++
 	}
-	var lines []line
-	for text := range strings.SplitSeq(patch, "\n") {
-		class := ""
-		switch {
-		case strings.HasPrefix(text, "+++"), strings.HasPrefix(text, "---"), strings.HasPrefix(text, "diff "), strings.HasPrefix(text, "index "):
-			class = "file"
-		case strings.HasPrefix(text, "@@"):
-			class = "hunk"
-		case strings.HasPrefix(text, "+"):
-			class = "add"
-		case strings.HasPrefix(text, "-"):
-			class = "del"
+	var parts []string
+	for i, word := range []string{"failed", "not known", "passed"} {
+		if n[i] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[i], word))
 		}
-		lines = append(lines, line{class, show(text)})
 	}
-	return lines
+	return strings.Join(parts, ", ")
+}
+
+// textView is a long text on a page of its own.
+type textView struct {
+	trajectoryView
+	What string
+	Body body
+}
+
+func (v *viewer) showPatch(w http.ResponseWriter, r *http.Request) error {
+	view, err := v.findTrajectory(r)
+	if err != nil {
+		return err
+	}
+	patch, err := v.Store.FindPatch(r.Context(), view.ID)
+	if err != nil {
+		return err
+	}
+	view.Outcome.showPatches(string(patch), view.Task.Patch, limits{})
+	return v.render(w, r, page{Template: "text", Title: "Patch of " + plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: textView{trajectoryView: view, What: "Patch"}})
+}
+
+func (v *viewer) showOutput(w http.ResponseWriter, r *http.Request) error {
+	view, err := v.findTrajectory(r)
+	if err != nil {
+		return err
+	}
+	verdict, err := v.Store.FindVerdict(r.Context(), view.ID)
+	if err != nil {
+		return err
+	}
+	return v.render(w, r, page{Template: "text", Title: "Test output of " + plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: textView{trajectoryView: view, What: "Test output", Body: wholeBody(strings.TrimRight(string(verdict.Output), "\n"))}})
 }

@@ -29,9 +29,13 @@ type Store interface {
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
 	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, p relabel.Page) (list []relabel.Trajectory, next string, err error)
+	ListAttempts(ctx context.Context, trajectory relabel.ID) ([]relabel.Attempt, error)
 	// ListHeads returns the heads of all turns of an attempt, in order.
 	ListHeads(ctx context.Context, trajectory relabel.ID, attempt int) ([]relabel.TurnHead, error)
-	ListTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error)
+	// ListExcerpts returns its turns t with from ≤ t < to, with the ends of their observations.
+	ListExcerpts(ctx context.Context, trajectory relabel.ID, attempt, from, to, head, tail int) ([]relabel.TurnExcerpt, error)
+	ListAttemptTurns(ctx context.Context, trajectory relabel.ID, attempt, from, to int) ([]relabel.Turn, error)
+	ListTurnCalls(ctx context.Context, trajectory relabel.ID, from, to int) ([]relabel.Call, error)
 	FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, error)
 	FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel.Verdict, error)
 }

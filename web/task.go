@@ -18,7 +18,7 @@ type taskView struct {
 	Set         relabel.Taskset
 	Problem     body
 	Hints       *body
-	Gold, Tests []line
+	Gold, Tests patchView
 	Sides       []taskSide
 	A, B        string // what comparing begins with
 	Next, First string
@@ -47,7 +47,7 @@ func (v *viewer) showTask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := taskView{Task: task, Set: set, Problem: wholeBody(task.ProblemStatement), Gold: diffLines(task.Patch), Tests: diffLines(task.TestPatch)}
+	view := taskView{Task: task, Set: set, Problem: wholeBody(task.ProblemStatement), Gold: viewPatch(task.Patch), Tests: viewPatch(task.TestPatch)}
 	if strings.TrimSpace(task.HintsText) != "" {
 		view.Hints = new(wholeBody(task.HintsText))
 	}

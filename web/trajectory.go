@@ -5,32 +5,36 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"relabel"
 )
 
-// turnsShown is how many turns a page shows; turnsRead how many are read in one go.
+// turnsAtFirst is how many cards a page begins with; the others' texts come when they are
+// reached. turnsAtOnce is how many may be asked for in one go.
 const (
-	turnsShown = 50
-	turnsRead  = 50
+	turnsAtFirst = 4
+	turnsAtOnce  = 20
 )
 
-// trajectoryView is a trajectory with a page of its turns.
+// trajectoryView is a trajectory with the heads of all its turns.
 type trajectoryView struct {
 	relabel.Trajectory
-	Run           relabel.Run
-	Iteration     relabel.Iteration
-	Teacher       string
-	Student       string
-	Task          relabel.Task
-	Problem       body
-	Ribbon        []cell
-	Teachers      int // turns that the teacher executed
-	Turns         []turnView
-	From, To      int
-	Earlier, Next int // first turn of the other pages; 0 where there is none
-	Outcome       outcomeView
+	Shown     int // the attempt whose turns are shown
+	Attempts  []relabel.Attempt
+	Run       relabel.Run
+	Iteration relabel.Iteration
+	Teacher   string
+	Student   string
+	Task      relabel.Task
+	Problem   body
+	Heads     []headView
+	Course    course
+	Teachers  int // turns that the teacher executed
+	Tokens    relabel.Usage
+	Cards     []turnView // the first ones, or those asked for
+	Outcome   outcomeView
+	Again     againView
+	names     map[relabel.ID]string
 }
 
 // Base is the trajectory's address.
@@ -39,13 +43,38 @@ func (v trajectoryView) Base() string { return "/trajectories/" + v.ID.String() 
 // API is the trajectory's address in the REST interface.
 func (v trajectoryView) API() string { return "/v1/trajectories/" + v.ID.String() }
 
+// Query is what an address needs to lead to the attempt that is shown.
+func (v trajectoryView) Query() string {
+	if v.Shown == v.Trail {
+		return ""
+	}
+	return fmt.Sprintf("?attempt=%d", v.Shown)
+}
+
+// Rest are the heads of the turns that no card is there of yet.
+func (v trajectoryView) Rest() []headView { return v.Heads[len(v.Cards):] }
+
+// Width is how wide a ribbon's cells are.
+func (v trajectoryView) Width() string {
+	switch n := len(v.Heads); {
+	case n <= 40:
+		return "wide"
+	case n <= 150:
+		return "middle"
+	}
+	return "narrow"
+}
+
 func (v *viewer) trajectoryRoutes() routes {
 	return routes{
-		"GET /trajectories":                  v.listTrajectories,
-		"GET /trajectories/{id}":             v.showTrajectory,
-		"GET /trajectories/{id}/turns/{t}":   v.showTurn,
-		"GET /trajectories/{id}/patch":       v.showPatch,
-		"GET /trajectories/{id}/test-output": v.showOutput,
+		"GET /trajectories":                    v.listTrajectories,
+		"GET /trajectories/{id}":               v.showTrajectory,
+		"GET /trajectories/{id}/turns":         v.showCards,
+		"GET /trajectories/{id}/turns/{t}":     v.showTurn,
+		"GET /trajectories/{id}/turns/{t}/raw": v.showRaw,
+		"GET /trajectories/{id}/find":          v.showFound,
+		"GET /trajectories/{id}/patch":         v.showPatch,
+		"GET /trajectories/{id}/test-output":   v.showOutput,
 	}
 }
 
@@ -56,35 +85,28 @@ func (v trajectoryView) crumbs() []crumb {
 
 // crumbsBelow are the way to what belongs to a trajectory.
 func (v trajectoryView) crumbsBelow() []crumb {
-	return append(v.crumbs(), crumb{v.InstanceID, v.Base()})
+	return append(v.crumbs(), crumb{v.InstanceID, v.Base() + v.Query()})
 }
+
+// trajectoryKeys work on the page of a trajectory.
+var trajectoryKeys = []shortcut{{"j k", "turn"}, {"n p", "differing label"}, {"g G", "ends"}, {"t", "go to"}, {"/", "find"}, {"e", "open, close"}}
 
 func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 	view, err := v.findTrajectory(r)
 	if err != nil {
 		return err
 	}
-	from := 1
-	if word := r.URL.Query().Get("from"); word != "" {
-		if from, err = strconv.Atoi(word); err != nil || from < 1 {
-			return relabel.Errorf(relabel.CodeInvalid, "a turn's number is wanted").On("from")
-		}
-	}
-	view.From, view.To = from, min(from+turnsShown-1, view.Trajectory.Turns)
-	if from > 1 {
-		view.Earlier = max(1, from-turnsShown)
-	}
-	if view.To < view.Trajectory.Turns {
-		view.Next = view.To + 1
-	}
-	if err := v.readTurns(r.Context(), &view); err != nil {
+	if err := v.listHeads(r.Context(), &view); err != nil {
 		return err
 	}
-	if view.Outcome, err = v.outcome(r.Context(), view.Trajectory); err != nil {
+	if view.Cards, err = v.cards(r.Context(), view, 1, min(turnsAtFirst, len(view.Heads))); err != nil {
+		return err
+	}
+	if view.Outcome, err = v.outcome(r.Context(), view); err != nil {
 		return err
 	}
 	return v.render(w, r, page{Template: "trajectory", Title: plain(view.InstanceID) + ", iteration " + strconv.Itoa(view.Trajectory.Iteration), Section: "Trajectories", Crumbs: view.crumbs(),
-		Keys: []shortcut{{"j k", "turn"}, {"n p", "differing label"}, {"g G", "ends"}}, Scripts: []string{"keys.js"}, View: view})
+		Keys: trajectoryKeys, Scripts: []string{"trajectory.js"}, View: view})
 }
 
 // findTrajectory finds a trajectory with what its head shows.
@@ -110,112 +132,130 @@ func (v *viewer) findTrajectory(r *http.Request) (view trajectoryView, err error
 	if view.Teacher, err = v.policyName(ctx, view.Run.TeacherID); err != nil {
 		return view, err
 	}
-	view.Student, err = v.policyName(ctx, view.Iteration.StudentID)
-	return view, err
+	if view.Student, err = v.policyName(ctx, view.Iteration.StudentID); err != nil {
+		return view, err
+	}
+	view.Again = view.again(r)
+	return view, v.chooseAttempt(r, &view)
 }
 
-// readTurns reads every turn for the ribbon, a few at a time, and keeps those that the
-// page shows.
-func (v *viewer) readTurns(ctx context.Context, view *trajectoryView) error {
-	for from := 1; from <= view.Trajectory.Turns; from += turnsRead {
-		turns, err := v.Store.ListTurns(ctx, view.ID, from, turnsRead)
-		if err != nil {
-			return err
-		}
-		for _, turn := range turns {
-			view.Ribbon = append(view.Ribbon, ribbonCell(view, turn))
-			if turn.Executor == relabel.Teacher {
-				view.Teachers++
-			}
-			if turn.T >= view.From && turn.T <= view.To {
-				full := fmt.Sprintf("%s/turns/%d", view.Base(), turn.T)
-				view.Turns = append(view.Turns, viewTurn(turn, view.ID, func(s string) body { return cappedBody(s, full) }))
-			}
-		}
-		if len(turns) < turnsRead {
-			return nil
+// chooseAttempt reads which attempt is asked for.
+func (v *viewer) chooseAttempt(r *http.Request, view *trajectoryView) (err error) {
+	if view.Trajectory.Attempt == 0 {
+		return nil
+	}
+	if view.Attempts, err = v.Store.ListAttempts(r.Context(), view.ID); err != nil {
+		return err
+	}
+	view.Shown = view.Trail
+	if word := r.URL.Query().Get("attempt"); word != "" {
+		if view.Shown, err = strconv.Atoi(word); err != nil || view.Shown < 1 || view.Shown > len(view.Attempts) {
+			return relabel.Errorf(relabel.CodeNotFound, "There is no such attempt.")
 		}
 	}
 	return nil
 }
 
-// ribbonCell says who acted at a turn, and whether its label agrees.
-func ribbonCell(view *trajectoryView, turn relabel.Turn) cell {
-	c := cell{T: turn.T, Class: string(turn.Executor), Title: fmt.Sprintf("turn %d: %s", turn.T, turn.Executor)}
-	if a := agreementOf(turn); a.Word != "" {
-		c.Class += " " + a.Class
-		c.Sign = a.Sign
-		c.Title += ", " + a.Word
+// listHeads reads the heads of all turns, and what can be said of them together.
+func (v *viewer) listHeads(ctx context.Context, view *trajectoryView) error {
+	heads, err := v.Store.ListHeads(ctx, view.ID, view.Shown)
+	if err != nil {
+		return err
 	}
-	page := (turn.T-1)/turnsShown*turnsShown + 1
-	if turn.T >= view.From && turn.T <= view.To {
-		c.Link = fmt.Sprintf("#t%d", turn.T)
-	} else {
-		c.Link = fmt.Sprintf("%s?from=%d#t%d", view.Base(), page, turn.T)
+	view.Course = courseOf(heads)
+	for _, h := range heads {
+		view.Heads = append(view.Heads, viewHead(h, len(heads)))
+		if h.Executor == relabel.Teacher {
+			view.Teachers++
+		}
+		if h.Usage != nil {
+			view.Tokens.PromptTokens += h.Usage.PromptTokens
+			view.Tokens.CachedTokens += h.Usage.CachedTokens
+			view.Tokens.CompletionTokens += h.Usage.CompletionTokens
+		}
 	}
-	return c
+	return nil
 }
 
-// showTurn shows one turn, whole.
-func (v *viewer) showTurn(w http.ResponseWriter, r *http.Request) error {
-	view, err := v.findTrajectory(r)
+// cards shows turns from to to, each with as much of its texts as a card has.
+func (v *viewer) cards(ctx context.Context, view trajectoryView, from, to int) ([]turnView, error) {
+	if from > to {
+		return nil, nil
+	}
+	excerpts, err := v.Store.ListExcerpts(ctx, view.ID, view.Shown, from, to+1, headShown, tailShown)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t, err := strconv.Atoi(r.PathValue("t"))
-	if err != nil || t < 1 || t > view.Trajectory.Turns {
-		return relabel.Errorf(relabel.CodeNotFound, "There is no such turn.")
-	}
-	turns, err := v.Store.ListTurns(r.Context(), view.ID, t, 1)
-	if err != nil {
-		return err
-	}
-	if len(turns) == 0 {
-		return relabel.Errorf(relabel.CodeNotFound, "There is no such turn.")
-	}
-	view.Turns = []turnView{viewTurn(turns[0], view.ID, wholeBody)}
-	view.From, view.Earlier = t, t-1
-	if t < view.Trajectory.Turns {
-		view.Next = t + 1
-	}
-	return v.render(w, r, page{Template: "turn", Title: fmt.Sprintf("Turn %d of %s", t, plain(view.InstanceID)), Section: "Trajectories", Crumbs: view.crumbsBelow(),
-		Keys: []shortcut{{"j k", "turn"}}, Scripts: []string{"keys.js"}, View: view})
+	return v.viewTurns(ctx, view, excerpts, func(t int) limits {
+		return card(fmt.Sprintf("%s/turns/%d%s", view.Base(), t, view.Query()))
+	})
 }
 
-// textView is a long text on a page of its own.
-type textView struct {
-	trajectoryView
-	What  string
-	Lines []line
-	Body  body
+// viewTurns shows turns with the calls of models that belong to them.
+func (v *viewer) viewTurns(ctx context.Context, view trajectoryView, excerpts []relabel.TurnExcerpt, of func(t int) limits) (cards []turnView, err error) {
+	if len(excerpts) == 0 {
+		return nil, nil
+	}
+	if view.names, err = v.namesOf(ctx, excerpts); err != nil {
+		return nil, err
+	}
+	for _, e := range excerpts {
+		if e.T <= len(view.Heads) {
+			cards = append(cards, view.viewTurn(e, view.Heads[e.T-1], of(e.T)))
+		}
+	}
+	return cards, v.addCalls(ctx, view, excerpts, cards)
 }
 
-// text is the page of a long text of the trajectory.
-func (v trajectoryView) text(t textView) page {
-	t.trajectoryView = v
-	return page{Template: "text", Title: t.What + " of " + plain(v.InstanceID), Section: "Trajectories", Crumbs: v.crumbsBelow(), View: t}
+// namesOf names the other teachers that answered, each asked for once.
+func (v *viewer) namesOf(ctx context.Context, excerpts []relabel.TurnExcerpt) (map[relabel.ID]string, error) {
+	names := map[relabel.ID]string{}
+	for _, e := range excerpts {
+		for _, o := range e.Others {
+			if _, known := names[o.PolicyID]; known {
+				continue
+			}
+			name, err := v.policyName(ctx, o.PolicyID)
+			if err != nil {
+				return nil, err
+			}
+			names[o.PolicyID] = name
+		}
+	}
+	return names, nil
 }
 
-func (v *viewer) showPatch(w http.ResponseWriter, r *http.Request) error {
-	view, err := v.findTrajectory(r)
+// addCalls gives actions and labels the calls that brought them: those of the attempts
+// whose turns these are.
+func (v *viewer) addCalls(ctx context.Context, view trajectoryView, excerpts []relabel.TurnExcerpt, cards []turnView) error {
+	first, last := excerpts[0].T, excerpts[len(excerpts)-1].T
+	calls, err := v.Store.ListTurnCalls(ctx, view.ID, first, last+1)
 	if err != nil {
 		return err
 	}
-	patch, err := v.Store.FindPatch(r.Context(), view.ID)
-	if err != nil {
-		return err
+	for _, c := range calls {
+		if c.T-first >= len(cards) || !view.continues(c.Attempt) {
+			continue
+		}
+		card, turn := &cards[c.T-first], excerpts[c.T-first]
+		switch {
+		case c.Purpose == relabel.PurposeAct && c.PolicyID == turn.Action.PolicyID:
+			card.Action.Asked = append(card.Action.Asked, viewAsked(c))
+		case c.Purpose == relabel.PurposeLabel && card.Label != nil && c.PolicyID == turn.Label.PolicyID:
+			card.Label.Asked = append(card.Label.Asked, viewAsked(c))
+		}
 	}
-	return v.render(w, r, view.text(textView{What: "Patch", Lines: diffLines(string(patch))}))
+	return nil
 }
 
-func (v *viewer) showOutput(w http.ResponseWriter, r *http.Request) error {
-	view, err := v.findTrajectory(r)
-	if err != nil {
-		return err
+// continues reports whether an attempt is the one shown, or one whose turns that has
+// taken over.
+func (v trajectoryView) continues(attempt int) bool {
+	for attempt != v.Shown {
+		if attempt < 1 || attempt > len(v.Attempts) || v.Attempts[attempt-1].ContinuedBy == nil {
+			return false
+		}
+		attempt = *v.Attempts[attempt-1].ContinuedBy
 	}
-	verdict, err := v.Store.FindVerdict(r.Context(), view.ID)
-	if err != nil {
-		return err
-	}
-	return v.render(w, r, view.text(textView{What: "Test output", Body: wholeBody(strings.TrimRight(string(verdict.Output), "\n"))}))
+	return true
 }

@@ -22,6 +22,8 @@ var functions = template.FuncMap{
 	"badge":    badgeOf,
 	"schedule": scheduleOf,
 	"ms":       duration,
+	"size":     size,
+	"asset":    assetURL,
 }
 
 // when writes a time as people compare them.

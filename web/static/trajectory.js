@@ -1,0 +1,283 @@
+// The page of a trajectory. Every turn has its head from the start; its texts are fetched
+// when it comes near the screen. The address follows the turn that is read. Without this
+// script each turn still has a page of its own.
+"use strict";
+(() => {
+  const strip = document.getElementById("strip");
+  if (!strip) {
+    document.addEventListener("keydown", (event) => {
+      const rel = { j: "next", k: "prev" }[event.key];
+      if (rel && !window.relabel.typing(event)) document.querySelector(`a[rel=${rel}]`)?.click();
+    });
+    return;
+  }
+  const { base, query } = strip.dataset;
+  const list = document.getElementById("turns");
+  const turn = (t) => document.getElementById("t" + t);
+  const number = (element) => Number(element.id.slice(1));
+  const count = () => list.querySelectorAll("article.turn").length;
+  const address = (path, parameters) => base + path + "?" + new URLSearchParams([...new URLSearchParams(query), ...parameters]);
+
+  // Texts come in runs of neighbours, two requests at a time, what is nearest first.
+  const atOnce = 8;
+  const wanted = new Set(), coming = new Map();
+  const distance = (t) => { const r = turn(t).getBoundingClientRect(); return Math.abs(r.top - 200); };
+  const pump = () => {
+    while (coming.size < 2 * atOnce && wanted.size > 0) {
+      const first = [...wanted].reduce((a, b) => distance(a) <= distance(b) ? a : b);
+      let from = first, to = first;
+      while (to - from + 1 < atOnce && wanted.has(to + 1)) to++;
+      while (to - from + 1 < atOnce && wanted.has(from - 1)) from--;
+      const got = load(from, to);
+      for (let t = from; t <= to; t++) { wanted.delete(t); coming.set(t, got); }
+      got.finally(() => { for (let t = from; t <= to; t++) coming.delete(t); pump(); });
+    }
+  };
+  const load = async (from, to, whole) => {
+    const parameters = [["part", "cards"], ["from", from], ["to", to]];
+    if (whole) parameters.push(["whole", "1"]);
+    try {
+      const answer = await fetch(address("/turns", parameters), { headers: { Accept: "text/html" } });
+      if (!answer.ok) throw new Error(String(answer.status));
+      const template = document.createElement("template");
+      template.innerHTML = await answer.text();
+      for (const card of template.content.querySelectorAll("article.turn")) put(card, whole);
+    } catch (problem) {
+      for (let t = from; t <= to; t++) failed(turn(t), problem);
+    }
+  };
+  const put = (card, whole) => {
+    const old = turn(number(card));
+    if (!old) return;
+    card.classList.toggle("closed", old.classList.contains("closed"));
+    card.classList.toggle("now", old.classList.contains("now"));
+    if (whole) card.classList.add("opened");
+    const had = old.contains(document.activeElement);
+    old.replaceWith(card);
+    if (had) card.querySelector(".number").focus({ preventScroll: true });
+    colour(card);
+  };
+  const failed = (card, problem) => {
+    if (!card?.classList.contains("waits") || card.querySelector(".again")) return;
+    const again = document.createElement("button");
+    again.className = "again";
+    again.textContent = `This turn could not be read (${problem.message}). Try again`;
+    again.onclick = () => { again.remove(); wanted.add(number(card)); pump(); };
+    card.append(again);
+  };
+  const near = new IntersectionObserver((entries) => {
+    for (const e of entries) {
+      const t = number(e.target);
+      if (!e.isIntersecting) wanted.delete(t);
+      else if (e.target.isConnected && !coming.has(t)) wanted.add(t);
+    }
+    pump();
+  }, { rootMargin: "1200px 0px" });
+  const watch = () => list.querySelectorAll("article.waits").forEach((card) => near.observe(card));
+  const reach = (t) => { // resolves when the turn's text is there
+    const card = turn(t);
+    if (!card?.classList.contains("waits")) return Promise.resolve();
+    if (!coming.has(t)) { wanted.add(t); pump(); }
+    return coming.get(t) ?? Promise.resolve();
+  };
+
+  // Code is coloured when it is reached, and only where there is not too much of it.
+  let colouring;
+  const colour = (card) => {
+    const codes = [...card.querySelectorAll("pre[data-lang]")].filter((pre) => pre.textContent.length < 20000 && !pre.querySelector(".gap, .ctl"));
+    if (codes.length === 0) return;
+    colouring ??= new Promise((resolve) => {
+      const script = document.createElement("script");
+      script.src = strip.dataset.highlight;
+      script.onload = resolve;
+      document.head.append(script);
+    });
+    colouring.then(() => {
+      for (const pre of codes) {
+        if (window.hljs?.getLanguage(pre.dataset.lang)) pre.innerHTML = window.hljs.highlight(pre.textContent, { language: pre.dataset.lang, ignoreIllegals: true }).value;
+        pre.removeAttribute("data-lang");
+      }
+    });
+  };
+
+  // Where the reader is.
+  let now = 0, held = 0;
+  const edge = () => strip.getBoundingClientRect().bottom + 12;
+  const current = () => {
+    let low = 1, high = count(), at = 0;
+    const line = edge();
+    while (low <= high) { // turns stand in order
+      const middle = (low + high) >> 1;
+      if (turn(middle).getBoundingClientRect().top <= line) { at = middle; low = middle + 1; } else high = middle - 1;
+    }
+    return at;
+  };
+  const mark = (t) => {
+    if (t === now) return;
+    turn(now)?.classList.remove("now");
+    document.querySelector(".ribbon a[aria-current]")?.removeAttribute("aria-current");
+    now = t;
+    document.getElementById("at").textContent = t > 0 ? `turn ${t} of ${count()}` : "";
+    if (t === 0) return;
+    turn(t).classList.add("now");
+    document.querySelector(`.ribbon a[href="#t${t}"]`)?.setAttribute("aria-current", "true");
+  };
+  let waiting;
+  const follow = () => {
+    strip.classList.toggle("stuck", strip.getBoundingClientRect().top <= 0);
+    const t = held || current();
+    mark(t);
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      const hash = now > 0 ? "#t" + now : "";
+      if (/^#t\d+$|^$/.test(location.hash) && location.hash !== hash) history.replaceState(null, "", location.pathname + location.search + hash);
+    }, 150);
+  };
+  addEventListener("scroll", () => requestAnimationFrame(follow), { passive: true });
+
+  // A jump brings the head of a turn below the strip, and holds it there while texts above
+  // it come, until the reader moves on.
+  for (const kind of ["wheel", "touchmove", "pointerdown"]) addEventListener(kind, () => { held = 0; }, { passive: true });
+  new ResizeObserver(() => { if (held) align(held); }).observe(list);
+  const align = (t) => { turn(t).scrollIntoView({ block: "start", behavior: "instant" }); };
+  const go = async (t, focus = true) => {
+    const card = turn(t);
+    if (!card) return;
+    held = t;
+    align(t);
+    mark(t);
+    history.replaceState(null, "", location.pathname + location.search + "#t" + t);
+    if (focus) card.querySelector(".number").focus({ preventScroll: true });
+    await reach(t);
+    if (held === t) align(t);
+  };
+  const differs = (t) => turn(t).matches(".different, .missing");
+  const seek = (from, step, fits) => { for (let t = from; t >= 1 && t <= count(); t += step) if (fits(t)) return t; return 0; };
+  const at = () => held || now || current();
+  const toggle = () => { const card = turn(at() || 1); card?.classList.toggle("closed"); };
+  const keys = {
+    j: () => go(Math.min(at() + 1, count())), k: () => go(Math.max(at() - 1, 1)),
+    n: () => go(seek(at() + 1, 1, differs)), p: () => go(seek(at() - 1, -1, differs)),
+    g: () => go(1), G: () => go(count()),
+    t: () => document.getElementById("goto-t").select(), ":": () => document.getElementById("goto-t").select(),
+    "/": () => document.getElementById("find-q").select(), e: toggle,
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") { close(); document.activeElement?.blur?.(); return; }
+    if (window.relabel.typing(event) || !Object.hasOwn(keys, event.key)) { if (!event.target.matches("input")) held = 0; return; }
+    event.preventDefault();
+    keys[event.key]();
+  });
+  document.getElementById("goto").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const field = document.getElementById("goto-t");
+    const t = Number(field.value);
+    field.setCustomValidity(turn(t) ? "" : `There are turns 1 to ${count()}.`);
+    if (field.reportValidity()) { field.blur(); go(t); }
+  });
+  document.getElementById("goto-t").addEventListener("input", (event) => event.target.setCustomValidity(""));
+  addEventListener("hashchange", (event) => { const m = /#t(\d+)$/.exec(event.newURL); if (m) go(Number(m[1]), false); });
+
+  // What is clicked: a turn, its own address, or the rest of a text.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const m = /^#t(\d+)$/.exec(link.getAttribute("href"));
+    if (m) {
+      event.preventDefault();
+      go(Number(m[1]));
+      if (link.classList.contains("number")) copy(link);
+    } else if (link.matches(".gap, .cut a") && link.closest("article.turn")) {
+      event.preventDefault();
+      const t = number(link.closest("article.turn"));
+      load(t, t, true).then(() => turn(t).querySelector(".number").focus({ preventScroll: true }));
+    }
+  });
+  const copy = async (link) => {
+    try { await navigator.clipboard.writeText(link.href); } catch { return; } // only where there is a clipboard
+    document.getElementById("at").textContent = `the address of turn ${now} is copied`;
+  };
+
+  // Find: the server looks through everything, also what is not drawn or is cut.
+  const found = document.getElementById("found");
+  const close = () => { found.hidden = true; found.replaceChildren(); paint(""); };
+  let looking = 0;
+  document.getElementById("find").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const words = document.getElementById("find-q").value;
+    if (!words.trim()) { close(); return; }
+    const ask = ++looking;
+    found.hidden = false;
+    found.textContent = "Looking through everything …";
+    const answer = await fetch(address("/find", [["part", "found"], ["q", words]])).catch(() => null);
+    if (ask !== looking) return;
+    if (!answer?.ok) { found.textContent = "This could not be looked for. Try again."; return; }
+    found.innerHTML = await answer.text();
+    paint(words);
+    found.querySelector("a")?.focus();
+  });
+  found.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const all = [...found.querySelectorAll("a")];
+    all[Math.max(0, Math.min(all.length - 1, all.indexOf(document.activeElement) + step))]?.focus();
+  });
+  found.addEventListener("click", async (event) => {
+    const link = event.target.closest("a[data-turn]");
+    if (!link) return;
+    event.preventDefault();
+    event.stopPropagation();
+    await show(Number(link.dataset.turn), link.dataset.part, Number(link.dataset.nth), document.getElementById("find-q").value);
+  });
+  // show brings the nth match in a part of a turn to the screen, opening what is cut.
+  const show = async (t, part, nth, words) => {
+    await go(t, false);
+    if (!turn(t).classList.contains("opened") && turn(t).querySelector(".gap, .cut")) await load(t, t, true);
+    turn(t).classList.remove("closed");
+    turn(t).querySelectorAll("details").forEach((d) => { d.open = true; });
+    const place = ({ action: ".side:not(.label)", label: ".side.label", other: ".other" }[part] ?? ".observation") + " :is(pre, .callname, dd > code)";
+    const ranges = [...turn(t).querySelectorAll(place)].flatMap((e) => matches(e, words));
+    const range = ranges[Math.min(nth, ranges.length - 1)];
+    paint(words);
+    if (!range) return;
+    held = 0;
+    globalThis.CSS?.highlights?.set("found-now", new Highlight(range));
+    const box = range.startContainer.parentElement.closest("pre");
+    if (box) box.scrollTop += range.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 2;
+    const y = range.getBoundingClientRect().top;
+    if (y < edge() + 60 || y > innerHeight - 80) scrollBy({ top: y - innerHeight / 2, behavior: "instant" });
+  };
+  // matches are the ranges in an element whose text is the words, in any case.
+  const matches = (element, words) => {
+    const nodes = [], ranges = [];
+    let text = "";
+    const walk = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    for (let node; (node = walk.nextNode());) { nodes.push([text.length, node]); text += node.data; }
+    const low = text.toLowerCase(), sought = words.toLowerCase();
+    if (low.length !== text.length || !sought) return ranges; // places would not be the same
+    const place = (i) => { let k = nodes.findLastIndex(([from]) => from <= i); return [nodes[k][1], i - nodes[k][0]]; };
+    for (let i = low.indexOf(sought); i >= 0 && ranges.length < 2000; i = low.indexOf(sought, i + sought.length)) {
+      const range = document.createRange();
+      range.setStart(...place(i));
+      const [node, offset] = place(i + sought.length - 1);
+      range.setEnd(node, offset + 1);
+      ranges.push(range);
+    }
+    return ranges;
+  };
+  const paint = (words) => {
+    const marks = globalThis.CSS?.highlights;
+    if (!marks) return;
+    marks.delete("found-now");
+    if (!words) { marks.delete("found"); return; }
+    const drawn = [...list.querySelectorAll("article.turn:not(.waits)")].filter((card) => { const r = card.getBoundingClientRect(); return r.bottom > -3000 && r.top < innerHeight + 3000; });
+    marks.set("found", new Highlight(...drawn.flatMap((card) => matches(card, words))));
+  };
+
+  list.querySelectorAll("article.turn:not(.waits)").forEach(colour);
+  watch();
+  const m = /^#t(\d+)$/.exec(location.hash);
+  if (m) go(Number(m[1]), false); else follow();
+})();

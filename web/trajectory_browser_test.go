@@ -1,0 +1,99 @@
+package web_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"relabel/web/webtest"
+)
+
+// long makes a trajectory of 60 turns, all the student's but every fifth; the labels of turns 7, 23
+// and 41 do something else, and turn 30 hides a word in the middle of a long text.
+func (s *site) long() (path string) {
+	s.t.Helper()
+	all := s.begin("long", strings.Repeat("ssssT", 12))
+	f := s.claim(all[0])
+	for i := 1; i <= 60; i++ {
+		action, label := bash("I look at it.", fmt.Sprintf("sed -n %d,%dp src/fields.py", i, i+40)), bash("", fmt.Sprintf("sed -n %d,%dp src/fields.py", i, i+40))
+		output := strings.Repeat(fmt.Sprintf("line of turn %d\n", i), 1+i%9*7)
+		switch i {
+		case 7, 23, 41:
+			label = bash("", "python -m pytest tests -q")
+		case 30:
+			output = strings.Repeat("hay\n", 4000) + "a needle in it\n" + strings.Repeat("hay\n", 4000)
+		}
+		turn := s.turn(i, action, s.label(label), output)
+		if i%5 == 0 {
+			turn = s.turn(i, action, nil, output)
+		}
+		s.must(s.store.CommitTurn(s.t.Context(), f, turn))
+	}
+	return "/trajectories/" + all[0].ID.String()
+}
+
+func TestKeysGoThroughATrajectory(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	path := s.long()
+	p := webtest.Open(t, s.URL+path)
+	p.Wait("document.querySelectorAll('article.turn').length === 60")
+	visible := func(turn int) {
+		t.Helper()
+		p.Wait(fmt.Sprintf("location.hash === '#t%d'", turn))
+		p.Wait(fmt.Sprintf(`(() => { const turn = document.getElementById("t%d"); const top = turn.getBoundingClientRect().top, below = document.getElementById("strip").getBoundingClientRect().bottom;
+			return !turn.classList.contains("waits") && top >= below - 1 && top < innerHeight - 60; })()`, turn))
+	}
+	p.Press("n")
+	visible(7)
+	p.Picture("trajectory-first-parting")
+	p.Press("j")
+	visible(8)
+	p.Press("n", "n")
+	visible(41)
+	p.Press("p")
+	visible(23)
+	p.Press("G")
+	visible(60)
+	p.Press("g")
+	visible(1)
+	p.Press("t")
+	p.Wait("document.activeElement.id === 'goto-t'")
+	p.Eval("document.getElementById('goto-t').value = ''; 0", nil) // the driver types the key, too
+	p.Type("#goto-t", "44"+kb.Enter)
+	visible(44)
+	p.Press("k")
+	visible(43)
+	p.Press("e")
+	p.Wait("document.getElementById('t43').classList.contains('closed')")
+	p.Press("e")
+	p.Click(`.ribbon a[href="#t12"]`)
+	visible(12)
+
+	p.Go(s.URL + path + "#t50") // a link to the middle
+	visible(50)
+	p.Wait("document.getElementById('at').textContent === 'turn 50 of 60'")
+}
+
+func TestFindShowsWhatIsNotDrawn(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := webtest.Open(t, s.URL+s.long())
+	p.Press("/")
+	p.Wait("document.activeElement.id === 'find-q'")
+	p.Eval("document.getElementById('find-q').value = ''; 0", nil) // the driver types the key, too
+	p.Type("#find-q", "NEEDLE"+kb.Enter)
+	p.Wait("document.querySelector('#found a')")
+	if text := p.Text("#found"); !strings.Contains(text, "1 matches in 1 places") || !strings.Contains(text, "a needle in it") {
+		t.Errorf("found: %s", text)
+	}
+	p.Picture("found")
+	p.Press(kb.Enter)
+	p.Wait("document.getElementById('t30').classList.contains('opened')")
+	p.Wait(`CSS.highlights.get("found-now") && (() => { const r = [...CSS.highlights.get("found-now")][0].getBoundingClientRect(); return r.top > 0 && r.bottom < innerHeight; })()`)
+	p.Picture("found-there")
+	p.Press(kb.Escape)
+	p.Wait("document.getElementById('found').hidden")
+}

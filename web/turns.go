@@ -1,0 +1,105 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"relabel"
+)
+
+// showCards shows the cards of turns from to to. Its part "cards" is what a trajectory's
+// page fetches when they are reached. With whole, nothing of their texts is cut.
+func (v *viewer) showCards(w http.ResponseWriter, r *http.Request) error {
+	view, err := v.findTrajectory(r)
+	if err != nil {
+		return err
+	}
+	if err := v.listHeads(r.Context(), &view); err != nil {
+		return err
+	}
+	from, to := number(r.URL.Query().Get("from"), 0), number(r.URL.Query().Get("to"), 0)
+	if from < 1 || to < from || to-from >= turnsAtOnce {
+		return relabel.Errorf(relabel.CodeInvalid, "from and to are numbers of turns, at most %d of them", turnsAtOnce).On("from")
+	}
+	to = min(to, len(view.Heads))
+	if r.URL.Query().Get("whole") == "" {
+		view.Cards, err = v.cards(r.Context(), view, from, to)
+	} else {
+		view.Cards, err = v.wholeCards(r, view, from, to)
+	}
+	if err != nil {
+		return err
+	}
+	return v.render(w, r, page{Template: "turns", Title: fmt.Sprintf("Turns %d to %d of %s", from, to, plain(view.InstanceID)), Section: "Trajectories", Crumbs: view.crumbsBelow(),
+		Scripts: []string{"trajectory.js"}, View: view})
+}
+
+// wholeCards shows turns with all of their texts.
+func (v *viewer) wholeCards(r *http.Request, view trajectoryView, from, to int) ([]turnView, error) {
+	turns, err := v.Store.ListAttemptTurns(r.Context(), view.ID, view.Shown, from, to+1)
+	if err != nil {
+		return nil, err
+	}
+	var excerpts []relabel.TurnExcerpt
+	for _, turn := range turns {
+		excerpts = append(excerpts, wholeExcerpt(turn))
+	}
+	return v.viewTurns(r.Context(), view, excerpts, func(int) limits { return limits{} })
+}
+
+// showTurn shows one turn, whole.
+func (v *viewer) showTurn(w http.ResponseWriter, r *http.Request) error {
+	view, err := v.findTrajectory(r)
+	if err != nil {
+		return err
+	}
+	if err := v.listHeads(r.Context(), &view); err != nil {
+		return err
+	}
+	t, err := strconv.Atoi(r.PathValue("t"))
+	if err != nil || t < 1 || t > len(view.Heads) {
+		return relabel.Errorf(relabel.CodeNotFound, "There is no such turn.")
+	}
+	if view.Cards, err = v.wholeCards(r, view, t, t); err != nil {
+		return err
+	}
+	return v.render(w, r, page{Template: "turns", Title: fmt.Sprintf("Turn %d of %s", t, plain(view.InstanceID)), Section: "Trajectories", Crumbs: view.crumbsBelow(),
+		Keys: []shortcut{{"j k", "turn"}}, Scripts: []string{"trajectory.js"}, View: view})
+}
+
+// showRaw answers with one text of a turn as it is, to be kept or searched: of=action,
+// label, or the number of an observation from 0.
+func (v *viewer) showRaw(w http.ResponseWriter, r *http.Request) error {
+	view, err := v.findTrajectory(r)
+	if err != nil {
+		return err
+	}
+	t := number(r.PathValue("t"), 0)
+	turns, err := v.Store.ListAttemptTurns(r.Context(), view.ID, view.Shown, t, t+1)
+	if err != nil {
+		return err
+	}
+	if len(turns) != 1 {
+		return relabel.Errorf(relabel.CodeNotFound, "There is no such turn.")
+	}
+	text, err := rawOf(turns[0], r.URL.Query().Get("of"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write(text) // a client that is gone reads nothing
+	return nil
+}
+
+func rawOf(turn relabel.Turn, of string) ([]byte, error) {
+	switch k := number(of, -1); {
+	case of == "action":
+		return turn.Action.Written(), nil
+	case of == "label" && turn.Label != nil && turn.Label.Status == relabel.Had:
+		return turn.Label.Written(), nil
+	case k >= 0 && k < len(turn.Observations):
+		return []byte(turn.Observations[k].Content), nil
+	}
+	return nil, relabel.Errorf(relabel.CodeNotFound, "The turn has no such text.")
+}
