@@ -46,6 +46,10 @@ var arrows = []struct{ from, to string }{
 	{"shard", "examples/train"},        // the programs that the README of an export shows
 	{"shard/render", "shard/template"}, // text
 	{"shard/render", "shard/token"},    // and its ids
+	{"shard/rows", "shard/parquet"},
+	{"shard/verify", "shard/rows"},    // what stands in a file
+	{"shard/verify", "shard/parquet"}, // its columns
+	{"shard/verify", "shard/render"},  // what should stand there
 }
 
 // vagueNames are package names that say nothing of what is inside.

@@ -51,7 +51,7 @@ func export(t testing.TB, s *fixedStore, x *Exporter) relabel.Export {
 	return s.export
 }
 
-func readManifest(t testing.TB, dir string) (m Manifest) {
+func readManifest(t testing.TB, dir string) (m relabel.Manifest) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if err != nil {

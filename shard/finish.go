@@ -101,12 +101,12 @@ func emptyExport(left map[string]int) error {
 }
 
 // writeWhole writes README.md and manifest.json into the scratch folder.
-func writeWhole(scratch *scratch, run relabel.Run, e relabel.Export, sum summary, m Manifest) error {
+func writeWhole(scratch *scratch, run relabel.Run, e relabel.Export, sum summary, m relabel.Manifest) error {
 	var readme bytes.Buffer
 	if err := writeReadme(&readme, run, e, sum, m); err != nil {
 		return err
 	}
-	manifest, err := m.encode()
+	manifest, err := encodeManifest(m)
 	if err != nil {
 		return err
 	}

@@ -28,10 +28,10 @@ func program(name string) (string, error) {
 }
 
 // writeReadme writes the README.md of an export, which tells a trainer how to load it.
-func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m Manifest) error {
+func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m relabel.Manifest) error {
 	rounds, teacher := roundsText(sum)
 	return readmeTemplate.Execute(w, map[string]any{
-		"Run": oneLine(run.Name), "Manifest": m, "Form": e.Form, "Totals": m.totals(), "Hash": m.hash,
+		"Run": oneLine(run.Name), "Manifest": m, "Form": e.Form, "Totals": totalsOf(m), "Hash": func(v relabel.View) string { return hashOf(m, v) },
 		"Has":      func(v string) bool { return slices.Contains(m.Views, relabel.View(v)) },
 		"PerToken": m.Normalisation != nil && *m.Normalisation == relabel.PerToken,
 		"Teacher":  teacher, "Rounds": rounds, "Asked": asked(m.Selection.ExportSelection),
@@ -59,8 +59,8 @@ type viewTotals struct {
 	Files, Rows, Tokens, SupervisedTokens int
 }
 
-// totals sums the files of each view up.
-func (m Manifest) totals() (all []viewTotals) {
+// totalsOf sums the files of each view up.
+func totalsOf(m relabel.Manifest) (all []viewTotals) {
 	for _, v := range m.Views {
 		t := viewTotals{View: v}
 		for _, f := range m.Files {
@@ -73,9 +73,9 @@ func (m Manifest) totals() (all []viewTotals) {
 	return all
 }
 
-// hash tells the rows of a view from any others: the library datasets caches by the
+// hashOf tells the rows of a view from any others: the library datasets caches by the
 // head of README.md, and by the files' names and not their content.
-func (m Manifest) hash(v relabel.View) string {
+func hashOf(m relabel.Manifest, v relabel.View) string {
 	hash := sha256.New()
 	for _, f := range m.Files {
 		if f.View == v {

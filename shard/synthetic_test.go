@@ -105,10 +105,10 @@ func rootsOf(t testing.TB, trajectories []tree.Trajectory, n tree.Normalisation)
 func writeManifest(t testing.TB, dir string, v tokenViews, views map[string]viewFigures) {
 	m := map[string]any{"schema_version": 1, "views": v.Views, "capacity": v.Capacity, "loss_mask": map[string]string{linearView: "token", packedView: "rolled-1"},
 		"tokenizer": map[string]any{"stop_id": testStop, "pad_id": testPad}, "signals": v.Signals}
-	var files []ManifestFile
+	var files []relabel.ManifestFile
 	for _, view := range slices.Sorted(maps.Keys(views)) {
 		for _, f := range views[view].Files {
-			files = append(files, ManifestFile{Path: f.Path, View: relabel.View(view), SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
+			files = append(files, relabel.ManifestFile{Path: f.Path, View: relabel.View(view), SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
 		}
 	}
 	m["files"] = files

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"relabel"
-	"relabel/shard"
 )
 
 // exported builds the aggregated data set of valid submissions and compares it with
@@ -41,7 +40,7 @@ func (c *collected) exported(t *testing.T) {
 	for _, f := range e.Files {
 		c.download(t, dir, e, f)
 	}
-	var m shard.Manifest
+	var m relabel.Manifest
 	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 	noError(t, err)
 	noError(t, json.Unmarshal(b, &m))

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"relabel"
+	"relabel/shard/verify"
 )
 
 // exportCommand is `relabel export`.
@@ -19,6 +21,7 @@ type exportCommand struct {
 	Start  exportStart  `cmd:"" help:"Build a data set from a run's labelled states and wait for it."`
 	List   exportList   `cmd:"" help:"List data sets."`
 	Show   exportShow   `cmd:"" help:"Show a data set: its files, and what was left out and why. With --row, a row of its files in colour."`
+	Verify exportVerify `cmd:"" help:"Check a data set's folder: its files against the manifest, each row, and that all views hold the same labels."`
 	Cancel exportCancel `cmd:"" help:"End a data set that is being built."`
 	Delete exportDelete `cmd:"" help:"Remove a data set with its files."`
 }
@@ -157,6 +160,11 @@ func printExport(e relabel.Export) error {
 			fmt.Println("  " + why)
 		}
 	}
+	return printFiles(e)
+}
+
+// printFiles prints what was left out of an export, and its files.
+func printFiles(e relabel.Export) error {
 	for _, reason := range slices.Sorted(maps.Keys(e.LeftOut)) {
 		fmt.Printf("  left out: %d × %s\n", e.LeftOut[reason], reason)
 	}
@@ -212,14 +220,18 @@ func iterationsIn(s relabel.ExportSelection) string {
 	return last
 }
 
-// exportShow is `relabel export show ID`.
+// exportShow is `relabel export show ID|DIR`.
 type exportShow struct {
 	clientFlags
-	ID string `arg:"" help:"Id of the export."`
+	rowFlags
+	ID string `arg:"" name:"id|dir" help:"Id of the export, or its folder."`
 }
 
-// Run prints one export.
+// Run prints one export, or a row of it.
 func (c *exportShow) Run(ctx context.Context) error {
+	if info, err := os.Stat(c.ID); err == nil && info.IsDir() {
+		return c.folder(c.ID)
+	}
 	return c.with(ctx, func(cl *client) error {
 		id, err := relabel.ParseID("export", c.ID)
 		if err != nil {
@@ -229,8 +241,31 @@ func (c *exportShow) Run(ctx context.Context) error {
 		if err := cl.get(ctx, "/v1/exports/"+id.String(), &e); err != nil {
 			return err
 		}
-		return printExport(e)
+		if c.Row == "" {
+			return printExport(e)
+		}
+		if info, err := os.Stat(e.Directory); err != nil || !info.IsDir() {
+			return relabel.Errorf(relabel.CodeNotFound, "its files are in %s, not on this machine: fetch them, or look at the row in the viewer", e.Directory).On("--row")
+		}
+		return c.folder(e.Directory)
 	})
+}
+
+// folder prints what the manifest of an export's folder says, or a row.
+func (c *exportShow) folder(dir string) error {
+	if c.Row != "" {
+		return c.show(dir)
+	}
+	m, err := verify.ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d labelled states as %s of run %s\n", m.States, viewWords(m.Views), m.Run)
+	e := relabel.Export{LeftOut: m.LeftOut}
+	for _, f := range m.Files {
+		e.Files = append(e.Files, relabel.ExportFile{Path: f.Path, SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
+	}
+	return printFiles(e)
 }
 
 // viewWords lists views.

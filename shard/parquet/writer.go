@@ -51,10 +51,16 @@ type limits struct {
 	page     int   // of a page, before compression
 }
 
+// MaxGroup is the largest row group, in bytes after compression; MaxFile the largest file.
+const (
+	MaxGroup = 16 << 20
+	MaxFile  = 256 << 20
+)
+
 // The limits of every export. States of a trajectory begin alike; a page that holds
 // dozens of them lets zstd write each beginning once, which makes a file ten times
 // smaller than pages of the usual 256 KiB do.
-var shardLimits = limits{group: 16<<20 - 256<<10, groupRaw: 128 << 20, file: 256 << 20, page: 8 << 20}
+var shardLimits = limits{group: MaxGroup - 256<<10, groupRaw: 128 << 20, file: MaxFile, page: 8 << 20}
 
 // File is a finished file.
 type File struct {

@@ -106,6 +106,10 @@ func (s *Student) render(messages *template.List, tools template.Value, header b
 	return s.specials.mend(text, guard), nil
 }
 
+// Header returns the ids that the template adds to a state for the turn to come; empty
+// where what it adds is not the end of its prompt.
+func (s *Student) Header() []int32 { return s.header.ids }
+
 // WithoutHeader is how many of a prompt's ids come before the header of the turn to come;
 // 0 where it does not end with that.
 func (s *Student) WithoutHeader(prompt []int32) int {

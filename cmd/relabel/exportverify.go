@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"relabel"
+	"relabel/shard/render"
+	"relabel/shard/verify"
+)
+
+// exportVerify is `relabel export verify DIR`. It needs no server and writes nothing.
+type exportVerify struct {
+	Dir       string `arg:"" type:"existingdir" help:"Folder of the export."`
+	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: where the manifest says that it was."`
+	Template  string `placeholder:"FILE" type:"existingfile" help:"Another chat template than the folder's own."`
+	Render    bool   `default:"true" negatable:"" help:"Render the messages view again and compare it with the views of tokens."`
+	First     int    `default:"10" placeholder:"N" help:"Problems of each kind that are told one by one."`
+}
+
+// Run prints what is wrong, and last a line that says PASS or FAIL with what was read.
+func (c *exportVerify) Run(ctx context.Context) error {
+	student, err := c.student()
+	if err != nil {
+		return err
+	}
+	progress := new(verify.Progress)
+	done := showReading(ctx, progress)
+	report, err := verify.Check(ctx, c.Dir, verify.Options{Student: student, First: max(1, c.First), Progress: progress})
+	done()
+	if err != nil {
+		return err
+	}
+	for _, p := range report.Problems {
+		fmt.Println(inertLine(p.String()))
+	}
+	for _, note := range report.Notes {
+		fmt.Println("note: " + inertLine(note))
+	}
+	fmt.Println(report.Figure())
+	if !report.Sound() {
+		return errSomeFailed
+	}
+	return nil
+}
+
+// student opens what the export was rendered with; nil where nothing is to be rendered. A
+// manifest that cannot be read is the check's to tell.
+func (c *exportVerify) student() (*render.Student, error) {
+	m, err := verify.ReadManifest(c.Dir)
+	if err != nil || !c.Render {
+		return nil, nil
+	}
+	s, err := verify.OpenStudent(m, c.Tokenizer, c.Template)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		return nil, relabel.Errorf(relabel.CodeNotFound, "%s: name its folder with --tokenizer, or leave that out with --no-render", message(err))
+	}
+	return s, err
+}
+
+// readingPeriod is between two looks at how far a check is.
+const readingPeriod = 500 * time.Millisecond
+
+// showReading draws how far a check is, on a terminal, until done is called.
+func showReading(ctx context.Context, p *verify.Progress) (done func()) {
+	if !term.IsTerminal(int(os.Stderr.Fd())) {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		begin := time.Now()
+		for tick := time.NewTicker(readingPeriod); ; {
+			select {
+			case <-ctx.Done():
+				tick.Stop()
+				fmt.Fprint(os.Stderr, "\r\x1b[K")
+				return
+			case <-tick.C:
+			}
+			tokens := p.Tokens.Load()
+			fmt.Fprintf(os.Stderr, "\r\x1b[K%d rows, %.1fM tokens, %.1fM a second", p.Rows.Load(), float64(tokens)/1e6, float64(tokens)/1e6/time.Since(begin).Seconds())
+		}
+	}()
+	return func() { cancel(); <-over }
+}

@@ -1,0 +1,65 @@
+package relabel
+
+import "encoding/json"
+
+// Manifest is what manifest.json of an export says. Fields that speak of tokens are null
+// or empty in an export without a token view.
+type Manifest struct {
+	SchemaVersion      int                `json:"schema_version"`
+	Views              []View             `json:"views"`
+	Capacity           *int               `json:"capacity"`  // tokens a bin; null: nothing is packed
+	LossMask           map[string]string  `json:"loss_mask"` // view → alignment
+	Files              []ManifestFile     `json:"files"`
+	Fill               map[string]float64 `json:"fill"`
+	DeduplicationRatio *float64           `json:"deduplication_ratio"`
+	Tokenizer          *ManifestTokenizer `json:"tokenizer"`
+	Template           *ManifestTemplate  `json:"template"`
+	Teacher            string             `json:"teacher"` // policy id
+	Student            string             `json:"student"` // policy id of the last iteration's student
+	Run                string             `json:"run"`
+	Iterations         []int              `json:"iterations"` // those that gave a row
+	Beta               []*float64         `json:"beta"`       // βi of each; null where executors were drawn by κ
+	Recipe             Recipe             `json:"recipe"`
+	Normalisation      *Normalisation     `json:"normalisation"`
+	Selection          ManifestSelection  `json:"selection"`
+	States             int                `json:"states"`       // labelled states in it
+	LeftOut            map[string]int     `json:"left_out"`     // labelled states by reason
+	SpecialText        int                `json:"special_text"` // texts of special tokens in messages, encoded as plain text
+	Served             int                `json:"served"`       // labels whose ids are their server's own, not a rendering
+}
+
+// ManifestTokenizer is what the ids are of.
+type ManifestTokenizer struct {
+	Path   string `json:"path"`   // its folder, where the export was built
+	SHA256 string `json:"sha256"` // of tokenizer.json
+	Stop   string `json:"stop"`   // text of the token that ends a label
+	StopID int32  `json:"stop_id"`
+	PadID  int32  `json:"pad_id"`
+}
+
+// ManifestTemplate is what states and labels were rendered with.
+type ManifestTemplate struct {
+	Path      string          `json:"path,omitempty"` // where it is another than the folder's own
+	SHA256    string          `json:"sha256"`         // of its text
+	Options   json.RawMessage `json:"options"`        // further variables
+	Date      string          `json:"date,omitempty"`
+	Arguments ArgumentsForm   `json:"arguments"`
+	Reasoning ReasoningForm   `json:"reasoning,omitempty"`
+}
+
+// ManifestFile is one Parquet file of a view.
+type ManifestFile struct {
+	Path             string `json:"path"`
+	View             View   `json:"view"`
+	SHA256           string `json:"sha256"`
+	Bytes            int64  `json:"bytes"`
+	Rows             int    `json:"rows"`
+	Tokens           int    `json:"tokens"`            // 0 in the messages view
+	SupervisedTokens int    `json:"supervised_tokens"` // 0 in the messages view
+}
+
+// ManifestSelection is what was asked for.
+type ManifestSelection struct {
+	ExportSelection
+	Students []string `json:"students"` // policy id of each iteration's student
+}

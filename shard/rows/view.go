@@ -1,0 +1,168 @@
+package rows
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+
+	"relabel"
+	"relabel/shard/parquet"
+)
+
+// Source opens the files of an export, each by its path in it, wherever they are. What it
+// returns reads at any place, and says how long the file is.
+type Source func(path string) (Bytes, error)
+
+// Bytes is an open file.
+type Bytes interface {
+	io.ReaderAt
+	io.Closer
+	Size() int64
+}
+
+// View is one view of an export, whose rows are numbered from 0 over its files in the order
+// of their names, which is load_dataset's.
+type View struct {
+	files []relabel.ManifestFile
+	open  Source
+}
+
+// NewView returns a view of the export that m describes.
+func NewView(m relabel.Manifest, view relabel.View, open Source) View {
+	var files []relabel.ManifestFile
+	for _, f := range m.Files {
+		if f.View == view {
+			files = append(files, f)
+		}
+	}
+	slices.SortFunc(files, func(a, b relabel.ManifestFile) int { return cmp.Compare(a.Path, b.Path) })
+	return View{files, open}
+}
+
+// Len is how many rows the view has.
+func (v View) Len() (n int) {
+	for _, f := range v.files {
+		n += f.Rows
+	}
+	return n
+}
+
+// At reads row n and says which file it stands in. CodeNotFound where there is none. It
+// reads the pages that hold the row and no others.
+func (v View) At(n int) (row relabel.ExportRow, path string, err error) {
+	left := n
+	for _, f := range v.files {
+		if left < 0 || left >= f.Rows {
+			left -= f.Rows
+			continue
+		}
+		err := v.with(f, func(r *File) error {
+			if err := r.SeekRow(int64(left)); err != nil {
+				return err
+			}
+			return r.Next(&row)
+		})
+		return row, f.Path, err
+	}
+	return row, "", relabel.Errorf(relabel.CodeNotFound, "there is no row %d: the view has %d, from 0", n, v.Len())
+}
+
+// with opens a file for do.
+func (v View) with(f relabel.ManifestFile, do func(*File) error) (err error) {
+	bytes, err := v.open(f.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bytes.Close()) }()
+	r, err := Open(bytes, bytes.Size())
+	if err != nil {
+		return relabel.Errorf(relabel.CodeInvalid, "%s cannot be read", f.Path).Because(err)
+	}
+	if err := errors.Join(do(r), r.Close()); err != nil {
+		return relabel.Errorf(relabel.CodeInvalid, "%s cannot be read", f.Path).Because(err)
+	}
+	return nil
+}
+
+// Named returns the number of the row of a row_id. CodeNotFound where there is none. It
+// reads that column alone.
+func (v View) Named(id string) (int, error) {
+	before := 0
+	for _, f := range v.files {
+		found := -1
+		err := v.with(f, func(r *File) error {
+			return each(r.Reader, []*parquet.Cursor{r.Cursor("row_id")}, func(n int, of []*parquet.Cursor) bool {
+				if len(of[0].Texts) == 1 && of[0].Texts[0] == id {
+					found = n
+				}
+				return found < 0
+			})
+		})
+		if err != nil {
+			return 0, err
+		}
+		if found >= 0 {
+			return before + found, nil
+		}
+		before += f.Rows
+	}
+	return 0, relabel.Errorf(relabel.CodeNotFound, "the view has no row %q", id)
+}
+
+// Held is a label with the row that holds it.
+type Held struct {
+	Row  int
+	Span relabel.ExportSpan
+}
+
+// Of lists the labels of a trajectory with the rows that hold them; none in bare rows. It
+// reads spans alone.
+func (v View) Of(trajectory string) (held []Held, err error) {
+	before := 0
+	for _, f := range v.files {
+		err := v.with(f, func(r *File) error {
+			if r.spans == nil {
+				return nil
+			}
+			var row relabel.ExportRow
+			var wrong error
+			return errors.Join(each(r.Reader, r.spans.cursors(), func(n int, of []*parquet.Cursor) bool {
+				if !slices.Contains(of[0].Texts, trajectory) {
+					return true
+				}
+				wrong = r.spans.put(&row)
+				for _, s := range row.Spans {
+					if s.Trajectory == trajectory {
+						held = append(held, Held{before + n, s})
+					}
+				}
+				return wrong == nil
+			}), wrong)
+		})
+		if err != nil {
+			return nil, err
+		}
+		before += f.Rows
+	}
+	return held, nil
+}
+
+// each goes through rows of some columns until do says no. A column that is not there has
+// no rows.
+func each(r *parquet.Reader, of []*parquet.Cursor, do func(n int, of []*parquet.Cursor) bool) error {
+	if slices.Contains(of, nil) {
+		return nil
+	}
+	for n := 0; n < int(r.Rows()); n++ {
+		for _, c := range of {
+			if err := c.Next(); err != nil {
+				return err
+			}
+		}
+		if !do(n, of) {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package verify
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"relabel"
+	"relabel/shard/parquet"
+)
+
+// spansType is the type of the column spans.
+const spansType = "list<struct<trajectory: string, turn: int32, kind: string, start: int32, length: int32, weight: float32, iteration: int32, beta: float32, ids: string>>"
+
+// Columns of the views, in any order, and the metadata relabel.loss_mask.
+var (
+	messagesColumns = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "messages_json", Type: "string"}, {Name: "tools_json", Type: "string"}, {Name: "label_json", Type: "string"}}
+	bareColumns     = []parquet.Field{ids("input_ids"), mask("attention_mask"), ids("labels")}
+	everyTokenView  = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "loss_weights", Type: "list<float32>"}, {Name: "spans", Type: spansType}}
+	tokenColumns    = map[relabel.View][]parquet.Field{
+		relabel.ViewLinear: {ids("input_ids"), ids("labels"), mask("attention_mask"), mask("loss_mask")},
+		relabel.ViewPacked: {ids("input_ids"), ids("labels"), ids("position_ids"), ids("seq_lengths"), ids("seq_start_id"), mask("loss_mask")},
+		relabel.ViewTree: {ids("tree_ids"), ids("tree_labels"), ids("position_ids"), ids("subtree_end"), ids("node_start"), ids("node_parent"),
+			ids("node_kind")},
+	}
+	signalColumns = []parquet.Field{{Name: "teacher_logprobs", Type: "list<float32>"}, {Name: "student_logprobs", Type: "list<float32>"}, {Name: "advantages", Type: "list<float32>"}}
+	alignments    = map[relabel.View]string{relabel.ViewLinear: "token", relabel.ViewPacked: "rolled-1"}
+)
+
+func ids(name string) parquet.Field  { return parquet.Field{Name: name, Type: "list<int32>"} }
+func mask(name string) parquet.Field { return parquet.Field{Name: name, Type: "list<int8>"} }
+
+// checkColumns compares the file's columns and metadata with those of its view; false
+// where the rows cannot be read as rows of it.
+func (f *fileCheck) checkColumns(r *parquet.Reader) bool {
+	want, optional := messagesColumns, []parquet.Field(nil)
+	switch {
+	case f.bare:
+		want = bareColumns
+	case f.entry.View != relabel.ViewMessages:
+		want, optional = slices.Concat(everyTokenView, tokenColumns[f.entry.View]), signalColumns
+	}
+	fine := true
+	have := r.Fields()
+	for _, w := range want {
+		i := slices.IndexFunc(have, func(h parquet.Field) bool { return h.Name == w.Name })
+		if i < 0 || have[i].Type != w.Type {
+			fine = false
+			got := "not there"
+			if i >= 0 {
+				got = have[i].Type
+			}
+			f.refuse("columns", f.entry.Path, "", "%s is %s, and must be %s", w.Name, got, w.Type)
+		}
+	}
+	for _, h := range have {
+		if !slices.Contains(want, h) && !slices.Contains(optional, h) && fine {
+			f.refuse("columns", f.entry.Path, "", "%s %s is a column that the view does not have", h.Name, h.Type)
+		}
+	}
+	for key, want := range map[string]string{"relabel.view": string(f.entry.View), "relabel.loss_mask": f.alignment()} {
+		if got, _ := r.Metadata(key); got != want {
+			f.refuse("columns", f.entry.Path, "", "the metadata %s is %q, and must be %q", key, strings.ToValidUTF8(got, "?"), want)
+		}
+	}
+	return fine
+}
+
+// alignment is what the metadata says of the view's loss mask.
+func (f *fileCheck) alignment() string {
+	if f.bare {
+		return "none"
+	}
+	return cmp.Or(alignments[f.entry.View], "none")
+}

@@ -1,0 +1,233 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"relabel"
+)
+
+// classWords say what a class's facts are.
+var classWords = [classes]string{"supervised tokens (prefix, target and weight)", "supervised tokens with served ids", "labels (whose, kind, iteration, beta, ids)",
+	"pairs of state and label", "labels' weights", "labels (prefix and ids)"}
+
+// statement is a class of facts that some views must say alike.
+type statement struct {
+	class class
+	views []relabel.View
+}
+
+// compareViews compares what the views say, and names the rows where they differ.
+func (c *check) compareViews(ctx context.Context) error {
+	for _, view := range relabel.Views {
+		if v := c.views[view]; v != nil && v.broken {
+			c.note("%s could not be read in all of its rows: it is not compared with the other views", view)
+		}
+	}
+	var differ []difference
+	for _, s := range c.statements() {
+		if d := c.compare(s); d.count > 0 {
+			differ = append(differ, d)
+		}
+	}
+	if len(differ) == 0 {
+		return nil
+	}
+	return c.nameDifferences(ctx, differ)
+}
+
+// statements lists what is to be compared.
+func (c *check) statements() []statement {
+	whole, bare := []relabel.View(nil), false
+	for _, view := range c.tokenViews() {
+		switch v := c.views[view]; {
+		case v.broken:
+		case v.bare:
+			bare = true
+		default:
+			whole = append(whole, view)
+		}
+	}
+	var out []statement
+	for _, class := range []class{rendered, served, labels} {
+		out = append(out, statement{class, whole})
+	}
+	if bare && len(whole) > 0 {
+		two := []relabel.View{relabel.ViewLinear, whole[0]}
+		out = append(out, statement{anyToken, two}, statement{runs, two})
+	}
+	messages := c.views[relabel.ViewMessages]
+	if messages == nil || messages.broken {
+		return out
+	}
+	switch {
+	case len(whole) > 0:
+		two := []relabel.View{relabel.ViewMessages, whole[0]}
+		out = append(out, statement{weights, two})
+		if c.Student != nil {
+			out = append(out, statement{rendered, two}, statement{pairs, two})
+		}
+	case bare && c.Student != nil && c.manifest.Served == 0:
+		two := []relabel.View{relabel.ViewMessages, relabel.ViewLinear}
+		out = append(out, statement{rendered, two}, statement{runs, two})
+	case bare && c.Student != nil:
+		c.note("some labels have served ids, and no view says which: messages and linear are not compared")
+	}
+	return out
+}
+
+// anyToken is a token of bare rows, rendered or served.
+const anyToken class = classes
+
+// sumsOf are what a view says of a class.
+func (c *check) sumsOf(view relabel.View, class class) *sums {
+	v := c.views[view]
+	if class != anyToken {
+		return v.sums[class]
+	}
+	all := new(sums)
+	for _, s := range []*sums{v.sums[rendered], v.sums[served]} {
+		if s != nil {
+			all.merge(s)
+		}
+	}
+	return all
+}
+
+// difference is a statement that not all of its views say alike.
+type difference struct {
+	statement
+	groups [groups]bool // in which the sums differ
+	count  int          // of these
+}
+
+// compare returns where the sums of a statement differ.
+func (c *check) compare(s statement) difference {
+	d := difference{statement: s}
+	for i := 1; i < len(s.views); i++ {
+		a, b := c.sumsOf(s.views[0], s.class), c.sumsOf(s.views[i], s.class)
+		for g := range a {
+			if a[g] != b[g] && !d.groups[g] {
+				d.groups[g] = true
+				d.count++
+			}
+		}
+	}
+	return d
+}
+
+// mostFacts is about how many facts are looked at one by one where views differ.
+const mostFacts = 400_000
+
+// search narrows a difference to as many groups as can be looked at.
+func (c *check) search(d *difference) {
+	total := int64(0)
+	for _, view := range d.views {
+		total += max(c.views[view].Supervised, int64(c.views[view].renderedTokens))
+	}
+	left := max(1, int(mostFacts*groups/max(1, total)))
+	for g := range d.groups {
+		if d.groups[g] && left == 0 {
+			d.groups[g] = false
+		} else if d.groups[g] {
+			left--
+		}
+	}
+}
+
+// saidFact is how often each view says a fact, and where first.
+type saidFact struct {
+	count map[relabel.View]int
+	place map[relabel.View]place
+}
+
+// place is a token of a row.
+type place struct {
+	file, row string
+	token     int
+	label     string // whose it is; "" where the row's name says that
+}
+
+// nameDifferences reads the views again and names the rows that say what others do not.
+func (c *check) nameDifferences(ctx context.Context, differ []difference) error {
+	for i := range differ {
+		d := &differ[i]
+		c.search(d)
+		found, err := c.collect(ctx, d)
+		if err != nil {
+			return err
+		}
+		c.tell(d, found)
+	}
+	return nil
+}
+
+// teller is a row that says what another view does not.
+type teller struct {
+	view      relabel.View
+	file, row string
+	first     place
+	count     int
+	alone     bool // all other views agree against it
+	lacking   relabel.View
+}
+
+// tell names the rows of a difference, one line a row: those first that stand against all
+// other views.
+func (c *check) tell(d *difference, found map[fact]*saidFact) {
+	tellers := map[[2]string]*teller{}
+	for _, f := range found {
+		for _, view := range d.views {
+			least := slices.MinFunc(d.views, func(a, b relabel.View) int { return f.count[a] - f.count[b] })
+			if f.count[view] == f.count[least] {
+				continue
+			}
+			p := f.place[view]
+			t := tellers[[2]string{p.file, p.row}]
+			if t == nil {
+				t = &teller{view: view, file: p.file, row: p.row, first: p, lacking: least}
+				tellers[[2]string{p.file, p.row}] = t
+			}
+			if t.count++; p.token < t.first.token {
+				t.first = p
+			}
+			t.alone = t.alone || len(d.views) > 2 && f.alone(view, d.views)
+		}
+	}
+	for _, t := range inOrder(tellers) {
+		of := ""
+		if t.first.label != "" {
+			of = " of the label " + t.first.label
+		}
+		c.refuse("views", t.file, t.row, "%d of its %s are not in %s, the first at token %d%s", t.count, d.class.words(), t.lacking, t.first.token, of)
+	}
+	if len(tellers) == 0 {
+		c.refuse("views", "", "", "%v do not hold the same %s", d.views, d.class.words())
+	}
+}
+
+// words say what a class's facts are.
+func (c class) words() string {
+	if c == anyToken {
+		c = rendered
+	}
+	return classWords[c]
+}
+
+// alone reports whether all views but one say it equally often.
+func (s *saidFact) alone(view relabel.View, views []relabel.View) bool {
+	others := slices.DeleteFunc(slices.Clone(views), func(v relabel.View) bool { return v == view })
+	return s.alike(others)
+}
+
+// inOrder sorts tellers.
+func inOrder(tellers map[[2]string]*teller) []*teller {
+	return slices.SortedFunc(maps.Values(tellers), func(a, b *teller) int {
+		if a.alone != b.alone {
+			return map[bool]int{true: -1, false: 1}[a.alone]
+		}
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.row, b.row))
+	})
+}

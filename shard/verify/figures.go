@@ -1,0 +1,159 @@
+package verify
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"relabel"
+)
+
+// checkFigures compares what the manifest says of all with what was counted.
+func (c *check) checkFigures() {
+	for _, view := range relabel.Views {
+		if v := c.views[view]; v != nil {
+			c.checkLabels(view, v)
+			c.checkBins(v)
+			c.checkParts(v)
+			c.report.Rendered += v.renderedTokens
+		}
+	}
+	c.checkTokenFields()
+	c.checkFill()
+	c.checkRatio()
+	c.checkStudent()
+	for _, odd := range c.headers.rest() {
+		c.refuse("header", odd.file, odd.row, "%s %d begins with another header than most leaves", odd.what, odd.number)
+	}
+	for _, odd := range c.tools.rest() {
+		c.refuse("messages", odd.file, odd.row, "its tools are not those of most rows")
+	}
+}
+
+// complain notes what is wrong with the manifest.
+func (c *check) complain(format string, a ...any) {
+	c.refuse("manifest", manifestName, "", format, a...)
+}
+
+// checkLabels compares the labels of a view with the manifest's.
+func (c *check) checkLabels(view relabel.View, v *viewState) {
+	m := &c.manifest
+	if v.broken || v.bare {
+		return
+	}
+	if v.Labels != m.States {
+		c.complain("states is %d, and %s has %d labels", m.States, view, v.Labels)
+	}
+	if view == relabel.ViewMessages {
+		return
+	}
+	if v.servedLabels != m.Served {
+		c.complain("served is %d, and %s has %d labels with served ids", m.Served, view, v.servedLabels)
+	}
+	if seen := slices.Sorted(maps.Keys(v.seen)); !slices.Equal(seen, slices.Sorted(slices.Values(m.Iterations))) {
+		c.complain("iterations is %v, and %s has labels of %v", m.Iterations, view, seen)
+	}
+}
+
+// checkTokenFields checks what is there exactly where there is a view of tokens.
+func (c *check) checkTokenFields() {
+	m := &c.manifest
+	tokens := len(c.tokenViews()) > 0
+	if tokens != (m.Capacity != nil) || tokens != (m.Tokenizer != nil) || tokens != (m.Template != nil) || tokens != (m.Normalisation != nil) || tokens != (m.DeduplicationRatio != nil) {
+		c.complain("capacity, tokenizer, template, normalisation and deduplication_ratio are there exactly where there is a view of tokens")
+	}
+	if n := m.Normalisation; n != nil && *n != relabel.PerToken && *n != relabel.PerTransition {
+		c.complain("normalisation is %q", *n)
+	}
+	if len(m.Beta) != len(m.Iterations) {
+		c.complain("there are %d iterations and %d betas", len(m.Iterations), len(m.Beta))
+	}
+	for view, v := range c.views {
+		want := alignments[view]
+		if v.bare {
+			want = ""
+		}
+		if got := m.LossMask[string(view)]; got != want {
+			c.complain("loss_mask of %s is %q, and must be %q", view, got, want)
+		}
+	}
+	for view := range m.LossMask {
+		if c.views[relabel.View(view)] == nil {
+			c.complain("loss_mask names %s, which is not there", view)
+		}
+	}
+}
+
+// near reports whether two figures differ by rounding alone.
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
+
+// checkFill computes how full the bins are.
+func (c *check) checkFill() {
+	m := &c.manifest
+	for _, view := range []relabel.View{relabel.ViewPacked, relabel.ViewTree} {
+		v, said := c.views[view], m.Fill[string(view)]
+		_, there := m.Fill[string(view)]
+		if there != (v != nil) {
+			c.complain("fill must say how full %s is, exactly where it is there", view)
+		}
+		if v == nil || v.broken || m.Capacity == nil {
+			continue
+		}
+		want := 1.0
+		if v.Rows > 0 {
+			want = float64(v.Tokens-v.padding) / (float64(*m.Capacity) * float64(v.Rows))
+		}
+		if !near(said, want) {
+			c.complain("fill of %s is %v, computed %v", view, said, want)
+		}
+	}
+	for view := range m.Fill {
+		if view != string(relabel.ViewPacked) && view != string(relabel.ViewTree) {
+			c.complain("fill names %s, which has no bins", view)
+		}
+	}
+}
+
+// checkRatio computes how many times fewer tokens trees have than sequences. A tree that
+// was split has its trunk in each part: where that may be, only bounds are known.
+func (c *check) checkRatio() {
+	trees, said := c.views[relabel.ViewTree], c.manifest.DeduplicationRatio
+	sequences := c.views[relabel.ViewLinear]
+	if sequences == nil {
+		sequences = c.views[relabel.ViewPacked]
+	}
+	if trees == nil || sequences == nil || said == nil || trees.broken || sequences.broken || c.manifest.Capacity == nil {
+		return
+	}
+	var most, least int64
+	for _, t := range trees.trees {
+		most += t.tokens
+		if t.tokens <= int64(*c.manifest.Capacity) {
+			least += t.tokens
+		} else {
+			least += t.largest
+		}
+	}
+	low, high := float64(sequences.Tokens)/float64(most), float64(sequences.Tokens)/float64(least)
+	if !near(*said, low) && !near(*said, high) && (*said < low || *said > high) {
+		c.complain("deduplication_ratio is %v, computed %v", *said, low)
+	}
+}
+
+// checkStudent compares the tokenizer and the template with the manifest's.
+func (c *check) checkStudent() {
+	s, t, p := c.Student, c.manifest.Tokenizer, c.manifest.Template
+	if s == nil || t == nil || p == nil {
+		return
+	}
+	for _, f := range []struct {
+		what, said, is string
+	}{{"tokenizer.sha256", t.SHA256, s.Tokens.SHA256()}, {"template.sha256", p.SHA256, s.TemplateSHA256}, {"tokenizer.stop", t.Stop, s.Stop}, {"template.arguments", string(p.Arguments), string(s.Arguments)}} {
+		if f.said != f.is {
+			c.complain("%s is %q; the tokenizer and template given have %q", f.what, f.said, f.is)
+		}
+	}
+	if t.StopID != s.StopID || t.PadID != s.PadID {
+		c.complain("stop_id and pad_id are %d and %d; the tokenizer and template given have %d and %d", t.StopID, t.PadID, s.StopID, s.PadID)
+	}
+}

@@ -1,0 +1,200 @@
+package verify
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+
+	"relabel"
+	"relabel/shard/parquet"
+	"relabel/shard/render"
+	"relabel/shard/rows"
+)
+
+// fileCheck is the check of one file.
+type fileCheck struct {
+	*check
+	entry  relabel.ManifestFile
+	number int // of the row
+	order  order
+	state  string // messages_json of the row before
+
+	pairs   *render.Pairs // renders the messages of one trajectory
+	pairsOf string
+
+	Figures
+	bare     bool
+	broken   bool
+	rejected bool // the row at hand
+	sums     [classes]*sums
+	rowIDs   []uint64
+	labels   []uint64
+	trees    map[uint64]treeSize
+	seen     map[int]bool
+	bins     []binRun
+
+	servedLabels, renderedTokens int
+	padding                      int64
+}
+
+// readFile checks a file and adds what it holds to its view.
+func (c *check) readFile(ctx context.Context, entry relabel.ManifestFile) error {
+	f := &fileCheck{check: c, entry: entry, bare: c.views[entry.View].bare, trees: map[uint64]treeSize{}, seen: map[int]bool{}, order: order{done: map[string]bool{}}}
+	for _, class := range f.says() {
+		f.sums[class] = new(sums)
+	}
+	f.Files = 1
+	err := f.read(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		f.broken = true
+		f.refuse("file", entry.Path, "", "%v", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.views[entry.View].merge(f)
+	return nil
+}
+
+// says lists the classes of facts that the file's view says.
+func (f *fileCheck) says() []class {
+	switch {
+	case f.entry.View == relabel.ViewMessages && f.Student != nil:
+		return []class{rendered, pairs, weights, runs}
+	case f.entry.View == relabel.ViewMessages:
+		return []class{weights}
+	case f.bare:
+		return []class{rendered, runs}
+	}
+	return []class{rendered, served, labels, pairs, weights, runs}
+}
+
+// read checks the file's bytes, its columns and its rows. A file whose bytes are not those
+// that were published is read no further: it could hold anything.
+func (f *fileCheck) read(ctx context.Context) error {
+	file, err := os.Open(filepath.Join(f.dir, filepath.FromSlash(path.Clean("/"+f.entry.Path))))
+	if err != nil {
+		return errors.New("is named in the manifest, but cannot be opened")
+	}
+	defer file.Close()
+	size, err := f.checkHash(file)
+	if err != nil {
+		return err
+	}
+	r, err := rows.Open(file, size)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if !f.checkColumns(r.Reader) {
+		f.broken = true
+		return nil
+	}
+	if limits := r.Limits(); limits != "" {
+		f.refuse("file", f.entry.Path, "", "%s", limits)
+	}
+	if err := f.readRows(ctx, r); err != nil {
+		return err
+	}
+	f.checkCounts(r.Rows())
+	return nil
+}
+
+// checkHash compares the file's length and hash with the manifest's.
+func (f *fileCheck) checkHash(file io.Reader) (size int64, err error) {
+	hash := sha256.New()
+	if size, err = io.Copy(hash, file); err != nil {
+		return 0, fmt.Errorf("cannot be read: %w", err)
+	}
+	if size > parquet.MaxFile {
+		f.refuse("file", f.entry.Path, "", "has %d bytes, more than %d", size, parquet.MaxFile)
+	}
+	if size != f.entry.Bytes {
+		return 0, fmt.Errorf("has %d bytes, %d in the manifest; its rows are not read", size, f.entry.Bytes)
+	}
+	if got := hex.EncodeToString(hash.Sum(nil)); got != f.entry.SHA256 {
+		return 0, fmt.Errorf("has the SHA-256 %s, %s in the manifest; its rows are not read", got, f.entry.SHA256)
+	}
+	return size, nil
+}
+
+// readRows checks the rows one after the other.
+func (f *fileCheck) readRows(ctx context.Context, r *rows.File) error {
+	var row relabel.ExportRow
+	for ; ; f.number++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := r.Next(&row)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("row %d: %w", f.number, err)
+		}
+		f.Rows++
+		f.row(&row)
+		f.Progress.Rows.Add(1)
+		f.Progress.Tokens.Add(int64(len(row.IDs)))
+	}
+}
+
+// row checks a row and, where it can be read, adds up what it says.
+func (f *fileCheck) row(row *relabel.ExportRow) {
+	f.rejected = false
+	if row.ID != "" {
+		f.rowIDs = append(f.rowIDs, f.hash.name(row.ID, 0))
+	}
+	if f.entry.View == relabel.ViewMessages {
+		f.message(row)
+		return
+	}
+	f.Tokens += int64(len(row.IDs))
+	f.tokens(row)
+	if f.broken = f.broken || f.rejected; f.rejected {
+		return
+	}
+	f.facts(row, f.bare, func(class class, v fact, _ int) { f.sums[class].add(v) })
+}
+
+// reject notes what is wrong with a row.
+func (f *fileCheck) reject(row *relabel.ExportRow, kind, format string, a ...any) {
+	f.refuse(kind, f.entry.Path, rowName(row, f.number), format, a...)
+}
+
+// rowName is what a row is called: bare rows have a number alone.
+func rowName(row *relabel.ExportRow, number int) string {
+	if row.ID == "" {
+		return fmt.Sprintf("#%d", number)
+	}
+	return row.ID
+}
+
+// unreadable notes what is so wrong with a row that nothing more can be said of it.
+func (f *fileCheck) unreadable(row *relabel.ExportRow, kind, format string, a ...any) {
+	f.rejected = true
+	f.reject(row, kind, format, a...)
+}
+
+// checkCounts compares what was counted with the manifest and the file's own word.
+func (f *fileCheck) checkCounts(said int64) {
+	if said != int64(f.Rows) {
+		f.refuse("file", f.entry.Path, "", "says that it has %d rows, and has %d", said, f.Rows)
+	}
+	for _, count := range []struct {
+		what      string
+		want, got int64
+	}{{"rows", int64(f.entry.Rows), int64(f.Rows)}, {"tokens", int64(f.entry.Tokens), f.Tokens}, {"supervised_tokens", int64(f.entry.SupervisedTokens), f.Supervised}} {
+		if count.want != count.got {
+			f.refuse("manifest", f.entry.Path, "", "%s is %d in the manifest, counted %d", count.what, count.want, count.got)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"relabel"
+)
+
+// The files of an export that are of no view.
+const (
+	manifestName = "manifest.json"
+	leftOutName  = "left_out.jsonl"
+	readmeName   = "README.md"
+)
+
+// ReadManifest reads manifest.json of an export's folder, strictly: a field that is missing
+// or unknown is an error.
+func ReadManifest(dir string) (m relabel.Manifest, err error) {
+	raw, err := os.ReadFile(filepath.Join(dir, manifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, relabel.Errorf(relabel.CodeNotFound, "%s has no %s: it is no export, or one that was not finished", dir, manifestName).Because(err)
+	}
+	if err != nil {
+		return m, relabel.Errorf(relabel.CodeInvalid, "%s cannot be read", filepath.Join(dir, manifestName)).Because(err)
+	}
+	if err := readStrictly(raw, &m); err != nil {
+		return m, relabel.Errorf(relabel.CodeInvalid, "%s: %v", manifestName, err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return m, relabel.Errorf(relabel.CodeInvalid, "%s: %v", manifestName, err)
+	}
+	for _, name := range fieldsOf(reflect.TypeFor[relabel.Manifest]()) {
+		if fields[name] == nil {
+			return m, relabel.Errorf(relabel.CodeInvalid, "%s: there is no field %q", manifestName, name)
+		}
+	}
+	return m, nil
+}
+
+// fieldsOf lists the JSON names of a struct's fields.
+func fieldsOf(t reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// readStrictly reads one JSON value without fields that are unknown.
+func readStrictly(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the end")
+	}
+	return nil
+}
+
+// readManifest reads the manifest; false where there is nothing to go on with.
+func (c *check) readManifest() bool {
+	var err error
+	if c.manifest, err = ReadManifest(c.dir); err != nil {
+		c.refuse("manifest", manifestName, "", "%s", said(err))
+		return false
+	}
+	if v := c.manifest.SchemaVersion; v != 1 {
+		c.refuse("manifest", manifestName, "", "schema_version is %d: this program knows 1", v)
+		return false
+	}
+	return true
+}
+
+// said is an error's own message, without its code.
+func said(err error) string {
+	var e *relabel.Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	return err.Error()
+}
+
+// checkFolder compares the files that are there with those that the manifest names.
+func (c *check) checkFolder() {
+	named := map[string]bool{manifestName: true, leftOutName: true, readmeName: true}
+	for _, f := range c.manifest.Files {
+		if named[f.Path] {
+			c.refuse("manifest", f.Path, "", "is named twice")
+		}
+		named[f.Path] = true
+		if view, _, _ := strings.Cut(f.Path, "/"); view != string(f.View) {
+			c.refuse("manifest", f.Path, "", "is said to be of the view %s", f.View)
+		}
+	}
+	err := filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(c.dir, path)
+		if name = filepath.ToSlash(name); err == nil && !named[name] {
+			c.refuse("manifest", name, "", "is not named in the manifest")
+		}
+		return err
+	})
+	if err != nil {
+		c.refuse("manifest", "", "", "the folder cannot be read: %v", err)
+	}
+	c.checkViewsNamed()
+	c.checkReadme()
+}
+
+// checkViewsNamed compares the views that the manifest promises with its files.
+func (c *check) checkViewsNamed() {
+	views := c.manifest.Views
+	for i, v := range views {
+		if !slices.Contains(relabel.Views, v) || slices.Contains(views[:i], v) {
+			c.refuse("manifest", manifestName, "", "views names %q, which is no view, or twice", v)
+		}
+		if !slices.ContainsFunc(c.manifest.Files, func(f relabel.ManifestFile) bool { return f.View == v }) {
+			c.refuse("manifest", manifestName, "", "views promises %s, of which there is no file", v)
+		}
+	}
+	for _, f := range c.manifest.Files {
+		if !slices.Contains(views, f.View) {
+			c.refuse("manifest", f.Path, "", "is of a view that views does not name")
+		}
+	}
+}
+
+// checkReadme sees to it that load_dataset finds each view.
+func (c *check) checkReadme() {
+	raw, err := os.ReadFile(filepath.Join(c.dir, readmeName))
+	if err != nil {
+		c.refuse("readme", readmeName, "", "it cannot be read: %v", err)
+		return
+	}
+	head, _, _ := strings.Cut(strings.TrimPrefix(string(raw), "---\n"), "\n---\n")
+	for _, v := range c.manifest.Views {
+		if !strings.Contains(head+"\n", "config_name: "+string(v)+"\n") {
+			c.refuse("readme", readmeName, "", "its head has no config_name %s: load_dataset would not find the view", v)
+		}
+	}
+}

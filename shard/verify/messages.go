@@ -1,0 +1,230 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"relabel"
+)
+
+// labelled is a row of the messages view as it was read.
+type labelled struct {
+	trajectory string
+	turn       int
+	state      []relabel.Message
+	label      relabel.Message
+	weights    []float32 // nil: none are said
+}
+
+// message checks a row of the messages view, and says what it says.
+func (f *fileCheck) message(row *relabel.ExportRow) {
+	l, err := readLabelled(row)
+	if err != nil {
+		f.broken = true
+		f.reject(row, "messages", "%v", err)
+		return
+	}
+	f.Labels++
+	f.labels = append(f.labels, f.hash.name(l.trajectory, l.turn))
+	f.mu.Lock()
+	f.tools.add(row.Tools, f.entry.Path, row.ID, "row", f.number)
+	f.mu.Unlock()
+	f.stateOf(row, l)
+	f.chain(row, l)
+	f.messageWeights(row, l)
+	f.sayMessage(row, l, func(class class, v fact, _ int) { f.sums[class].add(v) }, true)
+}
+
+// readLabelled reads a row's JSON. It is the text that this program writes, byte for byte.
+func readLabelled(row *relabel.ExportRow) (l labelled, err error) {
+	var raw []json.RawMessage
+	if err := json.Unmarshal([]byte(row.Messages), &raw); err != nil {
+		return l, fmt.Errorf("messages_json is no JSON array: %w", err)
+	}
+	for i, text := range raw {
+		m, err := relabel.DecodeMessage(text)
+		if err != nil {
+			return l, fmt.Errorf("messages_json: message %d is no chat message", i)
+		}
+		l.state = append(l.state, m)
+	}
+	if !sameText(row.Messages, string(relabel.AppendMessages(nil, l.state))) {
+		return l, fmt.Errorf("messages_json is not written as states are: other fields, another order or other spaces")
+	}
+	var label struct {
+		Turn    int
+		Message json.RawMessage
+		Weights []float32
+	}
+	if err := readStrictly([]byte(row.Label), &label); err != nil {
+		return l, fmt.Errorf("label_json: %w", err)
+	}
+	if l.label, err = relabel.DecodeMessage(label.Message); err != nil {
+		return l, fmt.Errorf("label_json holds no chat message")
+	}
+	l.turn, l.weights = label.Turn, label.Weights
+	if !sameText(row.Label, labelText(l)) {
+		return l, fmt.Errorf("label_json is not written as labels are: other fields, another order, other spaces or other forms of numbers")
+	}
+	trajectory, turn, _ := strings.Cut(row.ID, "/")
+	if l.trajectory = trajectory; trajectory == "" || turn != strconv.Itoa(l.turn) || l.turn < 1 {
+		return l, fmt.Errorf("its label is of turn %d: a row is called <trajectory>/<turn>", l.turn)
+	}
+	return l, nil
+}
+
+// labelText is a label as label_json has it.
+func labelText(l labelled) string {
+	text := fmt.Appendf(nil, `{"turn":%d,"message":`, l.turn)
+	text = relabel.AppendMessage(text, l.label)
+	if l.weights == nil {
+		return string(append(text, `,"weights":null}`...))
+	}
+	text = append(text, `,"weights":[`...)
+	for i, w := range l.weights {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendFloat(text, float64(w), 'g', -1, 32)
+	}
+	return string(append(text, "]}"...))
+}
+
+// sameText reports whether two JSON texts are the same, where the first may have U+FFFD as
+// the escape that stands for a byte that is no UTF-8.
+func sameText(a, b string) bool {
+	const escape, character = `\ufffd`, "\ufffd"
+	for a != b {
+		n := 0
+		for n < len(a) && n < len(b) && a[n] == b[n] {
+			n++
+		}
+		if !strings.HasPrefix(a[n:], escape) || !strings.HasPrefix(b[n:], character) {
+			return false
+		}
+		a, b = a[n+len(escape):], b[n+len(character):]
+	}
+	return true
+}
+
+// stateOf checks that the state is that of the row's turn: an action for each turn before
+// it, with calls and answers to them named by their turns.
+func (f *fileCheck) stateOf(row *relabel.ExportRow, l labelled) {
+	if len(l.state) < 2 || l.state[0].Role != relabel.RoleSystem || l.state[1].Role != relabel.RoleUser {
+		f.reject(row, "messages", "its state does not begin with a system and a user message")
+		return
+	}
+	t, calls, answers := 0, 0, 0
+	for i, m := range l.state[2:] {
+		if m.Role == relabel.RoleAssistant {
+			t, calls, answers = t+1, len(m.ToolCalls), 0
+		}
+		wrong := wrongCalls(m, t)
+		switch {
+		case m.Role == relabel.RoleTool && (answers == calls || m.ToolCallID != relabel.CallID(t, answers)):
+			wrong = fmt.Sprintf("answers the call %q, and comes after %d of the %d answers of turn %d", m.ToolCallID, answers, calls, t)
+		case m.Role == relabel.RoleTool:
+			answers++
+		case m.Role != relabel.RoleAssistant && m.Role != relabel.RoleUser:
+			wrong = fmt.Sprintf("is said by %q", m.Role)
+		}
+		if wrong != "" {
+			f.reject(row, "messages", "message %d of its state %s", i+2, wrong)
+			return
+		}
+	}
+	if t != l.turn-1 {
+		f.reject(row, "messages", "its state has %d actions, and it is that of turn %d", t, l.turn)
+	}
+	if l.label.Role != relabel.RoleAssistant {
+		f.reject(row, "messages", "its label is said by %q", l.label.Role)
+	}
+	if wrong := wrongCalls(l.label, l.turn); wrong != "" {
+		f.reject(row, "messages", "its label %s", wrong)
+	}
+}
+
+// wrongCalls says which call of a message of turn t has another name than it should, "" for
+// none.
+func wrongCalls(m relabel.Message, t int) string {
+	for k, call := range m.ToolCalls {
+		if m.Role != relabel.RoleAssistant || call.ID != relabel.CallID(t, k) {
+			return fmt.Sprintf("has a call %q, which should be %s of an assistant", call.ID, relabel.CallID(t, k))
+		}
+	}
+	return ""
+}
+
+// chain checks that the state goes on from that of the trajectory's row before it.
+func (f *fileCheck) chain(row *relabel.ExportRow, l labelled) {
+	begun := f.order.trajectory == l.trajectory
+	if wrong := f.order.next(l.trajectory, false, l.turn); wrong != "" {
+		f.reject(row, "order", "%s", wrong)
+	}
+	if before := strings.TrimSuffix(f.state, "]"); begun && !strings.HasPrefix(row.Messages, before) {
+		f.reject(row, "messages", "its state does not begin with that of the row before it")
+	}
+	f.state = row.Messages
+}
+
+// messageWeights checks the weights that the label says.
+func (f *fileCheck) messageWeights(row *relabel.ExportRow, l labelled) {
+	if (l.weights == nil) != (f.manifest.Tokenizer == nil) {
+		f.reject(row, "messages", "weights are there exactly where the export has a view of tokens")
+	}
+	for i, w := range l.weights {
+		want, known := f.recipeWeight(len(l.weights))
+		if known && w != want {
+			f.reject(row, "weights", "token %d of the label weighs %v, and %s gives each of its %d tokens %v", i, w, *f.manifest.Normalisation, len(l.weights), want)
+			return
+		}
+	}
+}
+
+// sayMessage says the weights of a row and, rendered again, its tokens. First is the first
+// time, when what cannot be rendered is told.
+func (f *fileCheck) sayMessage(row *relabel.ExportRow, l labelled, say say, first bool) {
+	if l.weights == nil {
+		return
+	}
+	var sum text
+	for _, w := range l.weights {
+		sum = f.hash.then(sum, math.Float32bits(w))
+	}
+	whose := f.whose(l.trajectory, l.turn)
+	say(weights, f.hash.fact(f.hash.thenText(whose, sum)), 0)
+	if f.Student == nil || f.served[f.hash.name(l.trajectory, l.turn)] {
+		return
+	}
+	if f.pairs == nil || f.pairsOf != l.trajectory {
+		f.pairs, f.pairsOf = f.Student.Pairs(), l.trajectory
+	}
+	prompt, answer, err := f.pairs.Render(l.state, row.Tools, l.label)
+	if err == nil && len(answer) != len(l.weights) {
+		err = fmt.Errorf("its label renders to %d tokens, and has %d weights", len(answer), len(l.weights))
+	}
+	if err != nil {
+		if first {
+			f.broken = true
+			f.reject(row, "rendering", "%v", err)
+		}
+		return
+	}
+	var seen text
+	for _, id := range prompt {
+		seen = f.hash.then(seen, uint32(id))
+	}
+	for i, id := range answer {
+		then := f.hash.then(seen, uint32(id))
+		say(rendered, f.hash.fact(f.hash.then(then, math.Float32bits(l.weights[i]))), len(prompt)+i)
+		seen = then
+	}
+	say(runs, f.hash.fact(f.hash.then(seen, uint32(len(answer)))), len(prompt)+len(answer)-1)
+	say(pairs, f.hash.fact(f.hash.thenText(f.hash.thenText(whose, seen), sum)), len(prompt)+len(answer)-1)
+	if first {
+		f.renderedTokens += len(answer)
+	}
+}

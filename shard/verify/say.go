@@ -1,0 +1,130 @@
+package verify
+
+import (
+	"math"
+
+	"relabel"
+)
+
+// say is told a fact of a row, at a token of it.
+type say func(class class, f fact, token int)
+
+// facts says what a row of a token view says.
+func (c *check) facts(row *relabel.ExportRow, bare bool, say say) {
+	w := telling{check: c, row: row, bare: bare, say: say}
+	switch {
+	case len(row.SubtreeEnd) > 0:
+		w.tree()
+	case len(row.SeqLengths) > 0:
+		for i, a := range row.SeqStarts {
+			w.run(int(a), int(a+row.SeqLengths[i]))
+		}
+	default:
+		w.run(0, len(row.IDs))
+	}
+}
+
+// telling goes through the tokens of a row.
+type telling struct {
+	*check
+	row  *relabel.ExportRow
+	bare bool
+	say  say
+
+	length  int  // of a bare row's label so far
+	span    int  // number of the span at hand
+	weights text // of the span's tokens so far
+	signals text
+}
+
+// run goes through a sequence, whose tokens see all that come before them in it.
+func (w *telling) run(a, b int) {
+	var seen text
+	for q := a; q < b; q++ {
+		then := w.hash.then(seen, uint32(w.row.IDs[q]))
+		if w.row.Labels[q] != relabel.Unsupervised {
+			w.token(q, seen, then)
+		}
+		seen = then
+	}
+}
+
+// tree goes through a row of trees: a token sees those before it whose subtree goes on.
+func (w *telling) tree() {
+	type above struct {
+		end  int32
+		seen text // up to the last token with that end
+	}
+	stack := []above{{math.MaxInt32, text{}}}
+	for q, end := range w.row.SubtreeEnd {
+		for stack[len(stack)-1].end <= int32(q) {
+			stack = stack[:len(stack)-1]
+		}
+		seen := stack[len(stack)-1].seen
+		then := w.hash.then(seen, uint32(w.row.IDs[q]))
+		if w.row.Labels[q] != relabel.Unsupervised {
+			w.token(q, seen, then)
+		}
+		if stack[len(stack)-1].end == end {
+			stack[len(stack)-1].seen = then
+		} else {
+			stack = append(stack, above{end, then})
+		}
+	}
+}
+
+// token says what the supervised token q says, which sees what is hashed in seen; then is
+// that with the token itself.
+func (w *telling) token(q int, seen, then text) {
+	label := w.hash.then(seen, uint32(w.row.Labels[q]))
+	if w.bare {
+		w.say(rendered, w.hash.fact(w.hash.then(label, math.Float32bits(1))), q)
+		if w.length++; q+1 == len(w.row.Labels) || w.row.Labels[q+1] == relabel.Unsupervised {
+			w.say(runs, w.hash.fact(w.hash.then(then, uint32(w.length))), q)
+			w.length = 0
+		}
+		return
+	}
+	for q >= w.row.Spans[w.span].End() {
+		w.span++
+	}
+	s := &w.row.Spans[w.span]
+	weight := math.Float32bits(w.row.Weights[q])
+	kind := rendered
+	if s.IDs == "served" {
+		kind = served
+	}
+	w.say(kind, w.hash.fact(w.hash.then(label, weight)), q)
+	w.weights = w.hash.then(w.weights, weight)
+	for i, signal := range [][]float32{w.row.TeacherLogprobs, w.row.StudentLogprobs, w.row.Advantages} {
+		if len(signal) > 0 {
+			w.signals = w.hash.then(w.hash.then(w.signals, uint32(i)), math.Float32bits(signal[q]))
+		}
+	}
+	if q+1 == s.End() {
+		w.label(q, s, then)
+	}
+}
+
+// label says what a label says at its last token, whose prefix and ids are hashed in all.
+func (w *telling) label(q int, s *relabel.ExportSpan, all text) {
+	whose := w.whose(s.Trajectory, s.Turn)
+	w.say(weights, w.hash.fact(w.hash.thenText(whose, w.weights)), q)
+	w.say(runs, w.hash.fact(w.hash.then(all, uint32(s.Length))), q)
+	pair := w.hash.thenText(w.hash.thenText(whose, all), w.weights)
+	if s.IDs != "served" {
+		w.say(pairs, w.hash.fact(pair), q)
+	}
+	whole := w.hash.thenString(w.hash.thenString(w.hash.thenText(pair, w.signals), s.Kind), s.IDs)
+	whole = w.hash.then(w.hash.then(whole, uint32(s.Iteration)), uint32(s.Length))
+	if s.Beta != nil {
+		whole = w.hash.then(whole, math.Float32bits(*s.Beta))
+	}
+	w.say(labels, w.hash.fact(whole), q)
+	w.weights, w.signals = text{}, text{}
+}
+
+// whose hashes whose label it is.
+func (c *check) whose(trajectory string, turn int) text {
+	return c.hash.then(c.hash.thenString(text{}, trajectory), uint32(turn))
+}

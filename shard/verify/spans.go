@@ -1,0 +1,145 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"relabel"
+)
+
+// spans checks the spans of a row: in order they tile its supervised tokens, and say of
+// each label what the manifest and the weights say. false where they do not tile them.
+func (f *fileCheck) spans(row *relabel.ExportRow) bool {
+	end := 0
+	for i := range row.Spans {
+		s := &row.Spans[i]
+		if s.Start < max(end, 1) || s.Length < 1 || s.End() > len(row.IDs) {
+			f.unreadable(row, "spans", "the span of %s, tokens %d to %d, is not within the row or not after the span before it", labelName(s), s.Start, s.End())
+			return false
+		}
+		if q := supervisedFrom(row, end, s.Start); q >= 0 {
+			f.unreadable(row, "spans", "token %d is supervised and in no span", q)
+			return false
+		}
+		if n := supervised(row, s.Start, s.End()); n != s.Length {
+			f.unreadable(row, "spans", "the span of %s, tokens %d to %d, has %d supervised tokens", labelName(s), s.Start, s.End(), n)
+			return false
+		}
+		end = s.End()
+		f.span(row, s)
+	}
+	if q := supervisedFrom(row, end, len(row.IDs)); q >= 0 {
+		f.unreadable(row, "spans", "token %d is supervised and in no span", q)
+		return false
+	}
+	return true
+}
+
+// supervisedFrom returns the first supervised token from a to b, -1 for none.
+func supervisedFrom(row *relabel.ExportRow, a, b int) int {
+	if i := slices.IndexFunc(row.Labels[a:b], func(label int32) bool { return label != relabel.Unsupervised }); i >= 0 {
+		return a + i
+	}
+	return -1
+}
+
+// labelName names a label.
+func labelName(s *relabel.ExportSpan) string { return fmt.Sprintf("%s/%d", s.Trajectory, s.Turn) }
+
+// span checks what a span says.
+func (f *fileCheck) span(row *relabel.ExportRow, s *relabel.ExportSpan) {
+	name := labelName(s)
+	f.Labels++
+	f.labels = append(f.labels, f.hash.name(s.Trajectory, s.Turn))
+	if s.Kind != "trunk" && s.Kind != "leaf" {
+		f.reject(row, "spans", "the span of %s is of the kind %q", name, s.Kind)
+	}
+	switch s.IDs {
+	case "rendered":
+	case "served":
+		f.servedLabels++
+		f.mu.Lock()
+		f.check.served[f.hash.name(s.Trajectory, s.Turn)] = true
+		f.mu.Unlock()
+	default:
+		f.reject(row, "spans", "the span of %s has ids that are %q: rendered or served", name, s.IDs)
+	}
+	if t := f.manifest.Tokenizer; t != nil && row.IDs[s.End()-1] != t.StopID {
+		f.reject(row, "stop", "the label %s ends with the token %d, not with the stop token %d", name, row.IDs[s.End()-1], t.StopID)
+	}
+	if s.Turn < 1 {
+		f.reject(row, "spans", "the span of %s is of no turn", name)
+	}
+	f.round(row, s)
+	f.spanWeights(row, s)
+}
+
+// round checks the iteration and its β.
+func (f *fileCheck) round(row *relabel.ExportRow, s *relabel.ExportSpan) {
+	f.seen[s.Iteration] = true
+	i := slices.Index(f.manifest.Iterations, s.Iteration)
+	if i < 0 || i >= len(f.manifest.Beta) {
+		f.reject(row, "spans", "the span of %s is of iteration %d, which the manifest does not name with its beta", labelName(s), s.Iteration)
+		return
+	}
+	var want *float32
+	if b := f.manifest.Beta[i]; b != nil {
+		beta := float32(*b)
+		want = &beta
+	}
+	if !same(s.Beta, want) {
+		f.reject(row, "spans", "the span of %s has the beta %s; in the manifest iteration %d has %s", labelName(s), shown(s.Beta), s.Iteration, shown(want))
+	}
+}
+
+// spanWeights compares the weights of a span's tokens with its own weight and with what
+// the recipe gives each.
+func (f *fileCheck) spanWeights(row *relabel.ExportRow, s *relabel.ExportSpan) {
+	own := row.Weights[s.Start:s.End()]
+	differs := slices.ContainsFunc(own, func(w float32) bool { return math.Float32bits(w) != math.Float32bits(own[0]) })
+	switch {
+	case s.Weight == nil && !differs:
+		f.reject(row, "spans", "the span of %s has no weight, and all its tokens weigh %v", labelName(s), own[0])
+	case s.Weight != nil && (differs || !same(s.Weight, &own[0])):
+		f.reject(row, "spans", "the span of %s has the weight %v, which is not that of each of its tokens", labelName(s), *s.Weight)
+	}
+	if want, known := f.recipeWeight(s.Length); known && (differs || own[0] != want) {
+		f.reject(row, "weights", "the label %s has other weights than %v, which %s gives each of its %d tokens", labelName(s), want, *f.manifest.Normalisation, s.Length)
+	}
+}
+
+// recipeWeight is the weight of each token of a label, where the recipe has it from the
+// teacher with w(s, a) = 1 (paper, table 2).
+func (f *fileCheck) recipeWeight(tokens int) (w float32, known bool) {
+	n := f.manifest.Normalisation
+	switch f.manifest.Recipe {
+	case relabel.SFT, relabel.DAgger, relabel.AggreVaTe:
+	default:
+		return 0, false
+	}
+	switch {
+	case n == nil:
+		return 0, false
+	case *n == relabel.PerToken:
+		return 1, true
+	case *n == relabel.PerTransition:
+		return float32(1 / float64(tokens)), true
+	}
+	return 0, false
+}
+
+// same reports whether two numbers that may be null are the same, bit for bit.
+func same(a, b *float32) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return math.Float32bits(*a) == math.Float32bits(*b)
+}
+
+func shown(v *float32) string {
+	if v == nil {
+		return "null"
+	}
+	return fmt.Sprint(*v)
+}

@@ -1,0 +1,34 @@
+package verify
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"relabel"
+	"relabel/shard/render"
+)
+
+// OpenStudent opens the tokenizer and the template that an export was rendered with: where
+// the manifest says that they were, or in the folder and the file given. nil where the
+// export has no view of tokens. CodeNotFound where they are needed and not there.
+func OpenStudent(m relabel.Manifest, tokenizer, template string) (*render.Student, error) {
+	if m.Tokenizer == nil || m.Template == nil {
+		return nil, nil
+	}
+	folder := cmp.Or(tokenizer, m.Tokenizer.Path)
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && tokenizer == "" {
+		if !slices.Contains(m.Views, relabel.ViewMessages) {
+			return nil, nil // nothing is to be rendered
+		}
+		return nil, relabel.Errorf(relabel.CodeNotFound, "the tokenizer is not in %s, where it was: its labels cannot be rendered again", folder).On("tokenizer")
+	}
+	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+		folder = filepath.Dir(folder)
+	}
+	return render.Open(relabel.ExportForm{Tokenizer: folder, Template: cmp.Or(template, m.Template.Path), TemplateOptions: m.Template.Options,
+		Date: m.Template.Date, Arguments: m.Template.Arguments, Reasoning: m.Template.Reasoning})
+}

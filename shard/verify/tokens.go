@@ -1,0 +1,147 @@
+package verify
+
+import (
+	"math"
+	"slices"
+
+	"relabel"
+)
+
+// tokens checks a row of a token view.
+func (f *fileCheck) tokens(row *relabel.ExportRow) {
+	n := len(row.IDs)
+	if n == 0 {
+		f.unreadable(row, "lengths", "it has no token")
+		return
+	}
+	for _, c := range f.aligned(row) {
+		if c.length != n {
+			f.unreadable(row, "lengths", "%s has %d values, the ids are %d", c.name, c.length, n)
+			return
+		}
+	}
+	if most := f.manifest.Capacity; most != nil && n > *most {
+		f.reject(row, "capacity", "it has %d tokens, the capacity is %d", n, *most)
+	}
+	if f.entry.View != relabel.ViewLinear {
+		f.binName(row)
+	}
+	f.labelsAndWeights(row)
+	if !f.bare && !f.spans(row) {
+		f.rejected = true
+		return
+	}
+	switch f.entry.View {
+	case relabel.ViewLinear:
+		f.linear(row)
+	case relabel.ViewPacked:
+		f.packed(row)
+	case relabel.ViewTree:
+		f.tree(row)
+	}
+}
+
+// list is a column with how many values a row has of it.
+type list struct {
+	name   string
+	length int
+}
+
+// aligned lists the columns that have one value a token, and those of signals that are
+// there.
+func (f *fileCheck) aligned(row *relabel.ExportRow) []list {
+	out := []list{{"labels", len(row.Labels)}}
+	if !f.bare {
+		out = append(out, list{"loss_weights", len(row.Weights)})
+	}
+	switch f.entry.View {
+	case relabel.ViewLinear:
+		out = append(out, list{"attention_mask", len(row.AttentionMask)})
+		if !f.bare {
+			out = append(out, list{"loss_mask", len(row.LossMask)})
+		}
+	case relabel.ViewPacked:
+		out = append(out, list{"position_ids", len(row.Positions)}, list{"loss_mask", len(row.LossMask)})
+	case relabel.ViewTree:
+		out = append(out, list{"position_ids", len(row.Positions)}, list{"subtree_end", len(row.SubtreeEnd)})
+	}
+	for name, signal := range signals(row) {
+		out = append(out, list{name, len(signal)})
+	}
+	return out
+}
+
+// signals are the columns of signals that a row has.
+func signals(row *relabel.ExportRow) map[string][]float32 {
+	all := map[string][]float32{"teacher_logprobs": row.TeacherLogprobs, "student_logprobs": row.StudentLogprobs, "advantages": row.Advantages}
+	for name, values := range all {
+		if len(values) == 0 {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+// labelsAndWeights checks what holds of each token for itself: its label is its id or
+// none, and what is not supervised weighs 0.
+func (f *fileCheck) labelsAndWeights(row *relabel.ExportRow) {
+	for q, label := range row.Labels {
+		if id := row.IDs[q]; id < 0 {
+			f.reject(row, "ids", "token %d has the id %d", q, id)
+			return
+		}
+		if label == relabel.Unsupervised {
+			continue
+		}
+		f.Supervised++
+		if label != row.IDs[q] {
+			f.reject(row, "labels", "token %d has the label %d and the id %d", q, label, row.IDs[q])
+			return
+		}
+	}
+	if f.Student != nil {
+		if q := slices.IndexFunc(row.IDs, func(id int32) bool { return int(id) >= f.Student.Tokens.Size() }); q >= 0 {
+			f.reject(row, "ids", "token %d has the id %d, and the tokenizer has %d", q, row.IDs[q], f.Student.Tokens.Size())
+		}
+	}
+	if q := stray(row.Weights, row.Labels); q >= 0 {
+		f.reject(row, "weights", "token %d weighs %v and has the label %d: what is not supervised weighs 0, what is has a finite weight", q, row.Weights[q], row.Labels[q])
+	}
+	for name, signal := range signals(row) {
+		if q := stray(signal, row.Labels); q >= 0 {
+			f.reject(row, "signals", "token %d has %v as %s and the label %d", q, signal[q], name, row.Labels[q])
+		}
+	}
+}
+
+// stray returns the first token with a value that is not finite, or not 0 where it is not
+// supervised; -1 for none.
+func stray(values []float32, labels []int32) int {
+	for q, v := range values {
+		if labels[q] == relabel.Unsupervised && math.Float32bits(v) != 0 || math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return q
+		}
+	}
+	return -1
+}
+
+// supervised counts the labels of the tokens from a to b.
+func supervised(row *relabel.ExportRow, a, b int) (n int) {
+	for _, label := range row.Labels[a:b] {
+		if label != relabel.Unsupervised {
+			n++
+		}
+	}
+	return n
+}
+
+// share refuses a mask that is all zero or all one, and what does not end with a label: no
+// token may stand where it serves no label.
+func (f *fileCheck) share(row *relabel.ExportRow, what string, a, b int) {
+	switch n := supervised(row, a, b); {
+	case n == 0 || n == b-a:
+		f.reject(row, "mask", "the %s from token %d to %d has %d of its %d tokens supervised", what, a, b, n, b-a)
+	case row.Labels[a] != relabel.Unsupervised:
+		f.reject(row, "mask", "the %s begins with a supervised token, %d, which nothing predicts", what, a)
+	}
+}

@@ -1,0 +1,170 @@
+// Package verify checks a finished export: that its files are what the manifest says, that
+// each row obeys the format, and that all views hold the same multiset of (prefix, target,
+// weight), the prefix being what a row's own mask lets the token see. It only reads.
+package verify
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"relabel"
+	"relabel/shard/render"
+)
+
+// Options say how an export is checked.
+type Options struct {
+	// Student renders the messages view again, to compare with the views of tokens. nil:
+	// it is not rendered.
+	Student *render.Student
+	// First is how many problems of each kind are told one by one; 0: 10. The others are
+	// counted.
+	First int
+	// Progress counts what has been read; nil: nobody looks.
+	Progress *Progress
+}
+
+// Progress is how far a check is. Another goroutine may read it.
+type Progress struct{ Rows, Tokens atomic.Int64 }
+
+// check is one check of one export.
+type check struct {
+	Options
+	dir      string
+	manifest relabel.Manifest
+	hash     *hasher
+
+	mu      sync.Mutex // of what follows
+	report  Report
+	views   map[relabel.View]*viewState
+	headers odds // of leaves
+	tools   odds // of messages rows
+	served  map[uint64]bool
+}
+
+// viewState is what was found in all files of a view.
+type viewState struct {
+	Figures
+	files  []relabel.ManifestFile
+	broken bool // something could not be read: nothing is compared with it
+	bare   bool
+	sums   [classes]*sums
+	rowIDs []uint64 // hashes
+	labels []uint64 // hashes of (trajectory, turn)
+	trees  map[uint64]treeSize
+	seen   map[int]bool // iterations
+
+	bins []binRun
+
+	servedLabels, renderedTokens int
+	padding                      int64 // tokens
+}
+
+// Check checks the export in the folder dir. An error is one of reading, not of the
+// export: what is wrong with that stands in the report.
+func Check(ctx context.Context, dir string, o Options) (*Report, error) {
+	if o.First == 0 {
+		o.First = 10
+	}
+	if o.Progress == nil {
+		o.Progress = &Progress{}
+	}
+	c := &check{Options: o, dir: dir, hash: newHasher(), views: map[relabel.View]*viewState{}, served: map[uint64]bool{}}
+	c.report.Counts = map[string]int{}
+	if !c.readManifest() {
+		return &c.report, nil
+	}
+	c.checkFolder()
+	if err := c.readViews(ctx); err != nil {
+		return nil, err
+	}
+	c.checkFigures()
+	c.checkLeftOut()
+	if err := c.checkUnique(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.compareViews(ctx); err != nil {
+		return nil, err
+	}
+	c.finishReport()
+	return &c.report, nil
+}
+
+// readViews reads all files: those of tokens first, which say what messages need not
+// render.
+func (c *check) readViews(ctx context.Context) error {
+	for _, f := range c.manifest.Files {
+		v := c.views[f.View]
+		if v == nil {
+			v = &viewState{trees: map[uint64]treeSize{}, seen: map[int]bool{}, bare: f.View == relabel.ViewLinear && c.manifest.LossMask["linear"] == ""}
+			c.views[f.View] = v
+		}
+		v.files = append(v.files, f)
+	}
+	for _, messages := range []bool{false, true} {
+		var files []relabel.ManifestFile
+		for _, view := range relabel.Views {
+			if v := c.views[view]; v != nil && messages == (view == relabel.ViewMessages) {
+				files = append(files, v.files...)
+			}
+		}
+		if err := c.each(ctx, files, c.readFile); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each does something with files, some at once.
+func (c *check) each(ctx context.Context, files []relabel.ManifestFile, do func(context.Context, relabel.ManifestFile) error) error {
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for _, f := range files {
+		work.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return do(ctx, f)
+		})
+	}
+	return work.Wait()
+}
+
+// tokenViews are the views of tokens that are there.
+func (c *check) tokenViews() []relabel.View {
+	var views []relabel.View
+	for _, view := range relabel.Views {
+		if c.views[view] != nil && view != relabel.ViewMessages {
+			views = append(views, view)
+		}
+	}
+	return views
+}
+
+// merge adds what was found in a file.
+func (v *viewState) merge(f *fileCheck) {
+	v.Figures.add(f.Figures)
+	v.broken = v.broken || f.broken
+	for class, s := range f.sums {
+		if s == nil {
+			continue
+		}
+		if v.sums[class] == nil {
+			v.sums[class] = new(sums)
+		}
+		v.sums[class].merge(s)
+	}
+	v.rowIDs, v.labels = slices.Concat(v.rowIDs, f.rowIDs), slices.Concat(v.labels, f.labels)
+	for trajectory, size := range f.trees {
+		v.trees[trajectory] = v.trees[trajectory].plus(size)
+	}
+	for i := range f.seen {
+		v.seen[i] = true
+	}
+	v.servedLabels, v.renderedTokens, v.padding = v.servedLabels+f.servedLabels, v.renderedTokens+f.renderedTokens, v.padding+f.padding
+	v.bins = append(v.bins, f.bins...)
+}

@@ -1,0 +1,120 @@
+package shard
+
+import (
+	"context"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"relabel"
+	"relabel/shard/render"
+	"relabel/shard/shardtest"
+	"relabel/shard/verify"
+)
+
+// testStudent opens the small student.
+func testStudent(t testing.TB) (folder string, s *render.Student) {
+	t.Helper()
+	folder = shardtest.Student(t)
+	s, err := render.Open(relabel.ExportForm{Tokenizer: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder, s
+}
+
+// check verifies an export.
+func check(t testing.TB, dir string, student *render.Student) *verify.Report {
+	t.Helper()
+	r, err := verify.Check(context.Background(), dir, verify.Options{Student: student, First: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestWhatTheExporterWritesIsSound(t *testing.T) {
+	folder, student := testStudent(t)
+	for _, name := range mixNames() {
+		t.Run(name, func(t *testing.T) {
+			rendered, supervised := 0, int64(0)
+			for seed := range int64(4) {
+				dir := mixed(t, name, folder, student, seed)
+				r := check(t, dir, student)
+				for _, p := range r.Problems {
+					t.Errorf("seed %d: %s", seed, p)
+				}
+				t.Log(r.Figure())
+				rendered += r.Rendered
+				for _, f := range r.Views {
+					supervised = max(supervised, f.Supervised)
+				}
+			}
+			form := mixes[name].form
+			if form.Tokens() && supervised == 0 || form.Tokens() && form.Views[0] == relabel.ViewMessages && rendered == 0 {
+				t.Errorf("%d tokens rendered again, %d supervised: nothing is proven", rendered, supervised)
+			}
+		})
+	}
+}
+
+// alterations is how many are drawn; RELABEL_ALTERATIONS takes another number.
+func alterations(t testing.TB) int {
+	text := os.Getenv("RELABEL_ALTERATIONS")
+	if text == "" {
+		return 200
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestEveryAlterationOfASoundExportIsRefused(t *testing.T) {
+	folder, student := testStudent(t)
+	names := []string{"student alone", "mixture", "teacher alone", "served", "bare", "bare and text", "packed to tree"}
+	each := alterations(t)/len(names) + 1
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewSource(5))
+			var sound []string
+			for seed := range int64(2) {
+				sound = append(sound, mixed(t, name, folder, student, 10+seed))
+			}
+			for done := 0; done < each; {
+				dir := filepath.Join(t.TempDir(), "altered")
+				if err := os.CopyFS(dir, os.DirFS(sound[r.Intn(len(sound))])); err != nil {
+					t.Fatal(err)
+				}
+				alter := []func(testing.TB, *rand.Rand, string) (altered, bool){alterRows, alterRows, alterRows, alterRows, alterRows, alterFigure, alterBytes, alterBeside}[r.Intn(8)]
+				if a, ok := alter(t, r, dir); ok {
+					refused(t, check(t, dir, student), a)
+					done++
+				}
+				if err := os.RemoveAll(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// refused checks that a report refuses an alteration, and names its row.
+func refused(t *testing.T, r *verify.Report, a altered) {
+	t.Helper()
+	named := len(a.rows) == 0
+	for _, p := range r.Problems {
+		named = named || slices.Contains(a.rows, p.Row)
+	}
+	if r.Sound() || !named {
+		t.Errorf("%s\nrow named: %t\n%s", a.what, named, r.Figure())
+		for _, p := range r.Problems[:min(5, len(r.Problems))] {
+			t.Log(p)
+		}
+	}
+}
