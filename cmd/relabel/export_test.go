@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,13 +15,15 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/shard/shardtest"
 )
 
 // exported builds the aggregated data set of valid submissions and compares it with
 // the labels that it must hold.
 func (c *collected) exported(t *testing.T) {
 	var e relabel.Export
-	noError(t, c.api.post(t.Context(), "/v1/exports", map[string]any{"run": c.dagger.ID, "aggregated": true, "submitted": true}, &e))
+	noError(t, c.api.post(t.Context(), "/v1/exports", map[string]any{"run": c.dagger.ID, "aggregated": true, "submitted": true,
+		"views": relabel.Views, "tokenizer": shardtest.Student(t)}, &e))
 	eventually(t, "the export ends", func() bool {
 		noError(t, c.api.get(t.Context(), "/v1/exports/"+e.ID.String(), &e))
 		return e.State == relabel.ExportDone || e.State == relabel.ExportFailed
@@ -39,6 +42,9 @@ func (c *collected) exported(t *testing.T) {
 	dir := t.TempDir()
 	for _, f := range e.Files {
 		c.download(t, dir, e, f)
+	}
+	for _, run := range []func(context.Context) error{(&exportVerify{Dir: dir, Render: true, First: 10}).Run, (&exportShow{ID: dir, rowFlags: rowFlags{Row: "0", View: "tree"}}).Run, (&exportShow{ID: dir}).Run} {
+		noError(t, run(t.Context()))
 	}
 	var m relabel.Manifest
 	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
