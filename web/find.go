@@ -57,21 +57,9 @@ func (v *viewer) showFound(w http.ResponseWriter, r *http.Request) error {
 
 // findInTurns goes through the turns.
 func (v *viewer) findInTurns(ctx context.Context, view trajectoryView, f *finder) error {
-	return v.walkTurns(ctx, view, func(turn relabel.Turn) error {
-		f.begin(turn.T, view.Base()+view.Query())
-		f.action("action", "", turn.Action.Message)
-		if turn.Label != nil && turn.Executor == relabel.Student {
-			f.nth = 0
-			f.action("label", "label, ", turn.Label.Message)
-			f.in("label", "label, why it is missing", turn.Label.Reason)
-		}
-		f.nth = 0
-		for _, o := range turn.Others {
-			f.action("other", "another teacher, ", o.Message)
-		}
-		f.nth = 0
-		for _, o := range turn.Observations {
-			f.in("observation", "observation", o.Content)
+	return v.walkTurns(ctx, view, func(turns []relabel.Turn) error {
+		for _, turn := range turns {
+			f.turn(turn, view.Base()+view.Query())
 		}
 		return nil
 	})
@@ -80,9 +68,9 @@ func (v *viewer) findInTurns(ctx context.Context, view trajectoryView, f *finder
 // readAtOnce is about how many bytes of turns are read in one go.
 const readAtOnce = 8 << 20
 
-// walkTurns hands all turns of the attempt that is shown to fn, one after the other and
-// whole. It holds a few megabytes of them at a time, or one turn that has more.
-func (v *viewer) walkTurns(ctx context.Context, view trajectoryView, fn func(relabel.Turn) error) error {
+// walkTurns hands all turns of the attempt that is shown to fn, some at a time, in order
+// and whole. It holds a few megabytes of them at a time, or one turn that has more.
+func (v *viewer) walkTurns(ctx context.Context, view trajectoryView, fn func([]relabel.Turn) error) error {
 	heads, err := v.Store.ListHeads(ctx, view.ID, view.Shown)
 	if err != nil {
 		return err
@@ -97,10 +85,8 @@ func (v *viewer) walkTurns(ctx context.Context, view trajectoryView, fn func(rel
 		if err != nil {
 			return err
 		}
-		for _, turn := range turns {
-			if err := fn(turn); err != nil {
-				return err
-			}
+		if err := fn(turns); err != nil {
+			return err
 		}
 		from = to
 	}

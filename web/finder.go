@@ -35,6 +35,25 @@ func (f *finder) begin(t int, link string) {
 	}
 }
 
+// turn looks into all of a turn.
+func (f *finder) turn(turn relabel.Turn, link string) {
+	f.begin(turn.T, link)
+	f.action("action", "", turn.Action.Message)
+	if turn.Label != nil && turn.Executor == relabel.Student {
+		f.nth = 0
+		f.action("label", "label, ", turn.Label.Message)
+		f.in("label", "label, why it is missing", turn.Label.Reason)
+	}
+	f.nth = 0
+	for _, o := range turn.Others {
+		f.action("other", "another teacher, ", o.Message)
+	}
+	f.nth = 0
+	for _, o := range turn.Observations {
+		f.in("observation", "observation", o.Content)
+	}
+}
+
 // other looks into a text that belongs to none of the turns.
 func (f *finder) other(place, link, text string) {
 	f.begin(0, link)

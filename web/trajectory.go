@@ -72,6 +72,7 @@ func (v *viewer) trajectoryRoutes() routes {
 		"GET /trajectories/{id}/turns":         v.showCards,
 		"GET /trajectories/{id}/turns/{t}":     v.showTurn,
 		"GET /trajectories/{id}/turns/{t}/raw": v.showRaw,
+		"GET /trajectories/{id}/file.html":     v.writeFile,
 		"GET /trajectories/{id}/find":          v.showFound,
 		"GET /trajectories/{id}/patch":         v.showPatch,
 		"GET /trajectories/{id}/test-output":   v.showOutput,
@@ -99,13 +100,21 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 	if err := v.listHeads(r.Context(), &view); err != nil {
 		return err
 	}
-	if view.Cards, err = v.cards(r.Context(), view, 1, min(turnsAtFirst, len(view.Heads))); err != nil {
-		return err
+	if wants(r, "turns") {
+		if view.Cards, err = v.cards(r.Context(), view, 1, min(turnsAtFirst, len(view.Heads))); err != nil {
+			return err
+		}
 	}
-	if view.Outcome, err = v.outcome(r.Context(), view); err != nil {
-		return err
+	if wants(r, "outcome") {
+		if view.Outcome, err = v.outcome(r.Context(), view); err != nil {
+			return err
+		}
 	}
-	return v.render(w, r, page{Template: "trajectory", Title: plain(view.InstanceID) + ", iteration " + strconv.Itoa(view.Trajectory.Iteration), Section: "Trajectories", Crumbs: view.crumbs(),
+	follow := ""
+	if !view.State.Terminal() {
+		follow = view.API() + "/events"
+	}
+	return v.render(w, r, page{Follow: follow, Template: "trajectory", Title: plain(view.InstanceID) + ", iteration " + strconv.Itoa(view.Trajectory.Iteration), Section: "Trajectories", Crumbs: view.crumbs(),
 		Keys: trajectoryKeys, Scripts: []string{"trajectory.js"}, View: view})
 }
 

@@ -2,11 +2,14 @@ package web_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
 
+	"relabel"
 	"relabel/web/webtest"
 )
 
@@ -96,4 +99,43 @@ func TestFindShowsWhatIsNotDrawn(t *testing.T) {
 	p.Picture("found-there")
 	p.Press(kb.Escape)
 	p.Wait("document.getElementById('found').hidden")
+}
+
+func TestTurnsAppearWhileTheyRunAndLabelsWhenTheyCome(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	all := s.begin("live", "sT")
+	f := s.claim(all[0])
+	p := webtest.Open(t, s.URL+"/trajectories/"+all[0].ID.String())
+	p.Wait("document.querySelector('#live-state').textContent === 'live' && document.querySelector('#turns .empty')")
+	owed := &relabel.Action{PolicyID: s.run.TeacherID, Status: relabel.Owed}
+	s.must(s.store.CommitTurn(t.Context(), f, s.turn(1, bash("", "ls src"), owed, "what turn 1 wrote")))
+	p.Wait("document.querySelector('#t1.owed .observation')?.innerText.includes('what turn 1 wrote')")
+	s.must(s.store.SettleLabel(t.Context(), f, 1, *s.label(bash("", "ls tests"))))
+	p.Wait("document.querySelector('#t1.different .side.label mark')?.textContent === 'tests'")
+}
+
+func TestATrajectoryIsOneFile(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	path := s.long()
+	file, header := s.fetch(200, path+"/file.html")
+	contains(t, file, "a needle in it", `id="t60"`, "Content-Security-Policy")
+	if n := strings.Count(file, "hay\n"); n != 8000 {
+		t.Errorf("%d of 8000 lines are in the file", n)
+	}
+	if strings.Contains(file, "show all") || strings.Contains(file, "<script") || strings.Contains(file, `href="/`) || strings.Contains(file, `src=`) {
+		t.Error("the file leads elsewhere")
+	}
+	if d := header.Get("Content-Disposition"); !strings.HasPrefix(d, `attachment; filename="marshmallow__marshmallow-1300-collect-1-`) {
+		t.Errorf("it is called %s", d)
+	}
+	name := filepath.Join(t.TempDir(), "t.html")
+	s.must(os.WriteFile(name, []byte(file), 0o644))
+	p := webtest.Open(t, "file://"+name)
+	var styled bool
+	if p.Eval("getComputedStyle(document.querySelector('.turn.student')).borderLeftStyle === 'dashed'", &styled); !styled {
+		t.Error("the file's style is not applied")
+	}
+	p.Accessible()
 }

@@ -20,6 +20,7 @@ type turnView struct {
 	Coarse       bool        // label and action were too long to be compared word by word
 	Others       []actionView
 	Observations []observationView
+	File         bool // it stands in a file, where links to the server lead nowhere
 }
 
 // observationView is what the environment answered to one call.

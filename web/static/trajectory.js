@@ -276,6 +276,33 @@
     marks.set("found", new Highlight(...drawn.flatMap((card) => matches(card, words))));
   };
 
+  // Live: the ribbon is fetched again, and what it says of a turn its card must say too.
+  const standings = ["equal", "different", "missing", "owed"];
+  const renew = () => {
+    const before = now;
+    for (const cell of document.querySelectorAll(".ribbon a")) {
+      const t = Number(cell.hash.slice(2)), card = turn(t);
+      if (!card) add(t, cell);
+      else if (standings.some((s) => cell.classList.contains(s) !== card.classList.contains(s))) load(t, t);
+    }
+    now = 0;
+    if (before) mark(before); else follow();
+  };
+  const add = (t, cell) => {
+    list.querySelector(":scope > .empty")?.remove();
+    const card = document.createElement("article"), head = document.createElement("header"), link = document.createElement("a");
+    card.id = "t" + t;
+    card.className = `turn waits h1 ${cell.className}`;
+    link.className = "number";
+    link.href = "#t" + t;
+    link.textContent = t;
+    head.append(link);
+    card.append(head);
+    list.append(card);
+    near.observe(card);
+  };
+  document.addEventListener("renewed", (event) => { if (event.target.dataset.part === "ribbon") renew(); });
+
   list.querySelectorAll("article.turn:not(.waits)").forEach(colour);
   watch();
   const m = /^#t(\d+)$/.exec(location.hash);

@@ -1,0 +1,104 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"relabel"
+)
+
+// fileStyle is the style of a trajectory's file, and what its policy allows: this style
+// and nothing else.
+var fileStyle = sync.OnceValues(func() (style template.CSS, policy string) {
+	body := string(assets()["style.css"].body)
+	sum := sha256.Sum256([]byte(body))
+	return template.CSS(body), "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'" // our own sheet
+})
+
+// fileView is the head of a file.
+type fileView struct {
+	trajectoryView
+	Style  template.CSS
+	Policy string
+}
+
+// writeFile answers with the whole trajectory as one HTML file that asks nothing of any
+// address. Nothing is cut; it is written as it is read, a few megabytes at a time.
+func (v *viewer) writeFile(w http.ResponseWriter, r *http.Request) error {
+	view, err := v.findTrajectory(r)
+	if err != nil {
+		return err
+	}
+	if err := v.listHeads(r.Context(), &view); err != nil {
+		return err
+	}
+	if view.Outcome, err = v.wholeOutcome(r, view); err != nil {
+		return err
+	}
+	style, policy := fileStyle()
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s.html"`, fileName(view)))
+	if err := v.writeParts(r, w, fileView{view, style, policy}); err != nil {
+		v.Log.Error().Err(err).Str("path", r.URL.Path).Msg("file of a trajectory")
+		panic(http.ErrAbortHandler) // whoever loads it must see that it is not whole
+	}
+	return nil
+}
+
+// writeParts writes head, turns and end, one after the other.
+func (v *viewer) writeParts(r *http.Request, w io.Writer, view fileView) error {
+	t := templates["file"]
+	if err := t.ExecuteTemplate(w, "file-head", view); err != nil {
+		return err
+	}
+	err := v.walkTurns(r.Context(), view.trajectoryView, func(turns []relabel.Turn) error {
+		excerpts := make([]relabel.TurnExcerpt, len(turns))
+		for i, turn := range turns {
+			excerpts[i] = wholeExcerpt(turn)
+		}
+		cards, err := v.viewTurns(r.Context(), view.trajectoryView, excerpts, func(int) limits { return limits{} })
+		for _, c := range cards {
+			if c.File = true; err == nil {
+				err = t.ExecuteTemplate(w, "turn", c)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return t.ExecuteTemplate(w, "file-end", view)
+}
+
+// wholeOutcome is what came of a trajectory, of which nothing is cut.
+func (v *viewer) wholeOutcome(r *http.Request, view trajectoryView) (outcomeView, error) {
+	outcome, err := v.outcome(r.Context(), view)
+	if err != nil {
+		return outcome, err
+	}
+	patch, err := v.Store.FindPatch(r.Context(), view.ID)
+	if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
+		return outcome, err
+	}
+	outcome.showPatches(string(patch), view.Task.Patch, limits{})
+	outcome.Output = wholeBody(strings.TrimRight(string(outcome.Verdict.Output), "\n"))
+	return outcome, nil
+}
+
+// fileName names a file after task and iteration, in letters that any system takes.
+func fileName(v trajectoryView) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", r) {
+			return r
+		}
+		return '-'
+	}, fmt.Sprintf("%.80s-%s-%d-%s", v.InstanceID, v.Trajectory.Kind, v.Trajectory.Iteration, short(v.ID)))
+}
