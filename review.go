@@ -73,3 +73,9 @@ type FlaggedState struct {
 	T    int    `json:"t"` // its turn; 0: all of the trajectory
 	Flag string `json:"flag"`
 }
+
+// FlagCount is how many reviews have a flag.
+type FlagCount struct {
+	Flag  string
+	Count int
+}

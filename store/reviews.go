@@ -104,3 +104,15 @@ func reviewList(f relabel.ReviewFilter) *list[relabel.Review] {
 	}
 	return l
 }
+
+// mostFlags bounds a list of the flags in use.
+const mostFlags = 100
+
+// ListFlags lists the flags that reviews of a run's trajectories have (nil: of all), the
+// most frequent first.
+func (s *Store) ListFlags(ctx context.Context, run *relabel.ID) ([]relabel.FlagCount, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT rv.flag, count(*) FROM reviews rv JOIN trajectories tr ON tr.id = rv.trajectory_id
+		WHERE rv.flag <> '' AND ($1::uuid IS NULL OR tr.run_id = $1) GROUP BY rv.flag ORDER BY 2 DESC, 1 LIMIT $2`, run, mostFlags)
+	flags, err := pgx.CollectRows(rows, pgx.RowToStructByPos[relabel.FlagCount])
+	return flags, classify(err)
+}

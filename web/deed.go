@@ -35,7 +35,7 @@ type cost struct{ What, Amount, From string }
 // deedField is something to be chosen for a deed.
 type deedField struct {
 	Name, Label string
-	Kind        string // of input: text, number; select where there are Choices
+	Kind        string // of input: text, number, textarea; select where there are Choices
 	Value, Help string
 	Choices     []string
 }

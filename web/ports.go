@@ -38,4 +38,8 @@ type Store interface {
 	ListTurnCalls(ctx context.Context, trajectory relabel.ID, from, to int) ([]relabel.Call, error)
 	FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, error)
 	FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel.Verdict, error)
+	FindReview(ctx context.Context, trajectory, id relabel.ID) (relabel.Review, error)
+	ListReviews(ctx context.Context, f relabel.ReviewFilter, p relabel.Page) (list []relabel.Review, next string, err error)
+	// ListFlags lists the flags in use in a run (nil: in all), the most frequent first.
+	ListFlags(ctx context.Context, run *relabel.ID) ([]relabel.FlagCount, error)
 }

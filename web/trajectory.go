@@ -34,6 +34,7 @@ type trajectoryView struct {
 	Cards     []turnView // the first ones, or those asked for
 	Outcome   outcomeView
 	Again     againView
+	Reviews   reviewsView
 	names     map[relabel.ID]string
 }
 
@@ -90,7 +91,7 @@ func (v trajectoryView) crumbsBelow() []crumb {
 }
 
 // trajectoryKeys work on the page of a trajectory.
-var trajectoryKeys = []shortcut{{"j k", "turn"}, {"n p", "differing label"}, {"g G", "ends"}, {"t", "go to"}, {"/", "find"}, {"e", "open, close"}}
+var trajectoryKeys = []shortcut{{"j k", "turn"}, {"n p", "differing label"}, {"g G", "ends"}, {"t", "go to"}, {"/", "find"}, {"e", "open, close"}, {"f", "flag or note"}}
 
 func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 	view, err := v.findTrajectory(r)
@@ -110,12 +111,15 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	if view.Reviews, err = v.reviewsOf(r, view.ID); err != nil {
+		return err
+	}
 	follow := ""
 	if !view.State.Terminal() {
 		follow = view.API() + "/events"
 	}
 	return v.render(w, r, page{Follow: follow, Template: "trajectory", Title: plain(view.InstanceID) + ", iteration " + strconv.Itoa(view.Trajectory.Iteration), Section: "Trajectories", Crumbs: view.crumbs(),
-		Keys: trajectoryKeys, Scripts: []string{"trajectory.js"}, View: view})
+		Keys: trajectoryKeys, Scripts: []string{"trajectory.js", "reviews.js"}, View: view})
 }
 
 // findTrajectory finds a trajectory with what its head shows.

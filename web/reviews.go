@@ -1,0 +1,237 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"relabel"
+)
+
+// reviewsShown is how many reviews a page lists.
+const reviewsShown = 50
+
+// reviewRow is a review in a list.
+type reviewRow struct {
+	relabel.Review
+	Run   string
+	Link  string // to the trajectory or its turn
+	Deeds []deedLink
+}
+
+// reviewListView is a page of reviews.
+type reviewListView struct {
+	Reviews     []reviewRow
+	Flags       []flagLink
+	Run         *relabel.Run
+	Flag        string
+	All         string // address without the flag
+	Next, First string
+}
+
+// flagLink is a flag in use, by which a list is filtered.
+type flagLink struct {
+	relabel.FlagCount
+	Link   string
+	Chosen bool
+}
+
+func (v *viewer) reviewRoutes() routes {
+	to := routes{"GET /reviews": v.listReviews, "GET /trajectories/{id}/reviews": v.showReviews}
+	v.addDeed(to, "/trajectories/{id}/reviews/new", v.addReview)
+	v.addDeed(to, "/trajectories/{id}/reviews/{review}/edit", v.editReview)
+	v.addDeed(to, "/trajectories/{id}/reviews/{review}/delete", v.deleteReview)
+	return to
+}
+
+func (v *viewer) listReviews(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	filter, view := relabel.ReviewFilter{Flag: q.Get("flag")}, reviewListView{Flag: q.Get("flag")}
+	if word := q.Get("run"); word != "" {
+		id, err := relabel.ParseID("run", word)
+		if err != nil {
+			return err
+		}
+		run, err := v.Store.FindRun(r.Context(), id)
+		if err != nil {
+			return err
+		}
+		filter.RunID, view.Run = &id, &run
+	}
+	list, next, err := v.Store.ListReviews(r.Context(), filter, relabel.Page{After: q.Get("after"), Limit: reviewsShown})
+	if err != nil {
+		return err
+	}
+	if view.Reviews, err = v.reviewRows(r, list); err != nil {
+		return err
+	}
+	flags, err := v.Store.ListFlags(r.Context(), filter.RunID)
+	if err != nil {
+		return err
+	}
+	for _, f := range flags {
+		view.Flags = append(view.Flags, flagLink{f, reviewsAddress(q.Get("run"), f.Flag), f.Flag == view.Flag})
+	}
+	view.All = reviewsAddress(q.Get("run"), "")
+	view.Next, view.First = pageLinks(r, next)
+	p := page{Template: "reviews", Title: "Reviews", Section: "Reviews", Scripts: []string{"reviews.js"}, View: view}
+	if view.Run != nil {
+		p.Crumbs = []crumb{{"Home", "/"}, runCrumb(*view.Run)}
+	}
+	return v.render(w, r, p)
+}
+
+func reviewsAddress(run, flag string) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"run": run, "flag": flag} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return strings.TrimSuffix("/reviews?"+q.Encode(), "?")
+}
+
+// reviewRows shows reviews, each run's name asked for once.
+func (v *viewer) reviewRows(r *http.Request, list []relabel.Review) ([]reviewRow, error) {
+	names, rows := map[relabel.ID]string{}, make([]reviewRow, len(list))
+	for i, review := range list {
+		if _, known := names[review.RunID]; !known {
+			run, err := v.Store.FindRun(r.Context(), review.RunID)
+			if err != nil {
+				return nil, err
+			}
+			names[review.RunID] = run.Name
+		}
+		rows[i] = reviewRow{Review: review, Run: names[review.RunID], Link: "/trajectories/" + review.TrajectoryID.String()}
+		if review.T != nil {
+			rows[i].Link += fmt.Sprintf("#t%d", *review.T)
+		}
+		if mayChange(r) {
+			path := fmt.Sprintf("/trajectories/%s/reviews/%s", review.TrajectoryID, review.ID)
+			rows[i].Deeds = []deedLink{{"Edit…", path + "/edit"}, {"Delete…", path + "/delete"}}
+		}
+	}
+	return rows, nil
+}
+
+// reviewsView is what was said of one trajectory.
+type reviewsView struct {
+	Trajectory relabel.ID
+	Reviews    []reviewRow
+	More       bool // than are shown
+	Deeds      []deedLink
+}
+
+// reviewsOf finds what was said of a trajectory, for its page.
+func (v *viewer) reviewsOf(r *http.Request, trajectory relabel.ID) (view reviewsView, err error) {
+	view.Trajectory = trajectory
+	list, next, err := v.Store.ListReviews(r.Context(), relabel.ReviewFilter{TrajectoryID: &trajectory}, relabel.Page{Limit: reviewsShown})
+	if err != nil {
+		return view, err
+	}
+	view.More = next != ""
+	if mayChange(r) {
+		view.Deeds = []deedLink{{"Flag or note…", "/trajectories/" + trajectory.String() + "/reviews/new"}}
+	}
+	view.Reviews, err = v.reviewRows(r, list)
+	return view, err
+}
+
+func (v *viewer) showReviews(w http.ResponseWriter, r *http.Request) error {
+	of, err := v.findTrajectory(r)
+	if err != nil {
+		return err
+	}
+	view, err := v.reviewsOf(r, of.ID)
+	if err != nil {
+		return err
+	}
+	return v.render(w, r, page{Template: "trajectory-reviews", Title: "Reviews of " + plain(of.InstanceID), Section: "Reviews", Crumbs: of.crumbsBelow(),
+		Keys: []shortcut{{"f", "flag or note"}}, Scripts: []string{"reviews.js"}, View: view})
+}
+
+// reviewBody is what the REST interface takes of a review.
+type reviewBody struct {
+	T      *int   `json:"t,omitempty"`
+	Flag   string `json:"flag,omitempty"`
+	Note   string `json:"note,omitempty"`
+	Author string `json:"author,omitempty"`
+}
+
+// reviewDeed is a deed with the fields of a review.
+func reviewDeed(trajectory relabel.Trajectory, chosen url.Values) deed {
+	b := reviewBody{Flag: strings.TrimSpace(chosen.Get("flag")), Note: strings.ReplaceAll(chosen.Get("note"), "\r\n", "\n"), Author: strings.TrimSpace(chosen.Get("author"))}
+	if t, err := strconv.Atoi(chosen.Get("t")); err == nil {
+		b.T = &t
+	}
+	path := "/trajectories/" + trajectory.ID.String()
+	d := deed{Back: path, Call: call{Path: "/v1" + path + "/reviews", Body: b},
+		Notes: []string{"Lists filter by flags, and exports can leave out what has one."}}
+	if b.T != nil {
+		d.Back += fmt.Sprintf("#t%d", *b.T)
+	}
+	d.Fields = []deedField{
+		{Name: "flag", Label: "Flag", Value: b.Flag, Help: "A name of your own choice, such as leak or wrong-label: a-z, 0-9, hyphen, dot and underscore. May stay empty beside a note."},
+		{Name: "t", Label: "Turn", Kind: "number", Value: chosen.Get("t"), Help: fmt.Sprintf("1 to %d; empty: the whole trajectory.", trajectory.Turns)},
+		{Name: "note", Label: "Note", Kind: "textarea", Value: b.Note},
+		{Name: "author", Label: "By", Value: b.Author, Help: "Who says it, as others shall read it."},
+	}
+	return d
+}
+
+func (v *viewer) addReview(r *http.Request, chosen url.Values) (deed, error) {
+	of, err := v.findTrajectory(r)
+	if err != nil {
+		return deed{}, err
+	}
+	d := reviewDeed(of.Trajectory, chosen)
+	d.Title, d.Verb, d.Call.Method = "Review "+of.InstanceID, "Keep it", http.MethodPost
+	return d, nil
+}
+
+// reviewAt finds the review in an address, and its trajectory.
+func (v *viewer) reviewAt(r *http.Request) (of trajectoryView, review relabel.Review, err error) {
+	if of, err = v.findTrajectory(r); err != nil {
+		return of, review, err
+	}
+	id, err := relabel.ParseID("review", r.PathValue("review"))
+	if err != nil {
+		return of, review, relabel.Errorf(relabel.CodeNotFound, "There is no page at this address.").Because(err)
+	}
+	review, err = v.Store.FindReview(r.Context(), of.ID, id)
+	return of, review, err
+}
+
+func (v *viewer) editReview(r *http.Request, chosen url.Values) (deed, error) {
+	of, review, err := v.reviewAt(r)
+	if err != nil {
+		return deed{}, err
+	}
+	if !chosen.Has("note") { // nothing is chosen yet
+		chosen = url.Values{"flag": {review.Flag}, "note": {review.Note}, "author": {review.Author}}
+		if review.T != nil {
+			chosen.Set("t", strconv.Itoa(*review.T))
+		}
+	}
+	d := reviewDeed(of.Trajectory, chosen)
+	d.Title, d.Verb, d.Call.Method = "Edit a review of "+of.InstanceID, "Keep it", http.MethodPut
+	d.Call.Path += "/" + review.ID.String()
+	return d, nil
+}
+
+func (v *viewer) deleteReview(r *http.Request, _ url.Values) (deed, error) {
+	of, review, err := v.reviewAt(r)
+	if err != nil {
+		return deed{}, err
+	}
+	path := "/trajectories/" + of.ID.String()
+	d := deed{Title: "Delete a review of " + of.InstanceID, Verb: "Delete", Grave: true, Back: path, Call: call{http.MethodDelete, "/v1" + path + "/reviews/" + review.ID.String(), nil}}
+	for _, text := range []string{review.Flag, review.Note, review.Author} {
+		if text != "" {
+			d.Notes = append(d.Notes, text)
+		}
+	}
+	return d, nil
+}

@@ -1,0 +1,91 @@
+package web_test
+
+import (
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/web/webtest"
+)
+
+func TestATrajectoryIsFlaggedEditedAndFreedFromItsPage(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	done, _ := s.rollout()
+	p := webtest.Open(t, s.URL+"/trajectories/"+done.ID.String())
+	p.Press("f")
+	p.Wait("document.querySelector('#deed').open")
+	p.Type("#deed [name=author]", "Ada")
+	p.Type("#deed [name=flag]", "wrong-label")
+	p.Type("#deed [name=t]", "2")
+	p.Type("#deed [name=note]", "The label edits first.")
+	p.Press("\t")
+	p.Wait(`document.querySelector("#deed #curl").textContent.includes('"flag":"wrong-label"') && document.querySelector("#deed #curl").textContent.includes("edits first")`)
+	p.Look("review-deed")
+	p.Click("#deed button.main")
+	p.Wait("location.hash === '#t2' && document.querySelector('.review .flag')?.innerText === 'wrong-label'")
+	list, _, err := s.store.ListReviews(t.Context(), relabel.ReviewFilter{}, relabel.Page{})
+	s.must(err)
+	if len(list) != 1 || list[0].Author != "Ada" || *list[0].T != 2 || list[0].Note != "The label edits first." {
+		t.Fatalf("%+v", list)
+	}
+	p.Look("trajectory-reviewed")
+	p.Click(".review a[href$='/edit']")
+	p.Wait("document.querySelector('#deed').open && document.querySelector('#deed [name=flag]').value === 'wrong-label'")
+	p.Eval("document.querySelector('#deed [name=flag]').value = 'No!'", nil)
+	p.Expect("422")
+	p.Click("#deed button.main")
+	p.Wait("document.querySelector('[role=alert]')?.innerText.includes('a flag is 1 to 60')")
+	p.Eval("document.querySelector('[name=flag]').value = 'leak'", nil)
+	p.Click("button.main")
+	p.Wait("document.querySelector('.review .flag')?.innerText === 'leak' && document.querySelector('.review .meta').innerText.includes('edited')")
+	p.Click(".review a[href$='/delete']")
+	p.Click("#deed button.grave")
+	p.Wait("!document.querySelector('.review') && document.querySelector('.reviews')")
+	p.Press("f")
+	p.Wait("document.querySelector('#deed [name=author]')?.value === 'Ada'") // who reviews is remembered
+}
+
+func TestReviewsAreListedByFlag(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	all := s.begin(hostile, "s", "s")
+	say := func(of relabel.Trajectory, flag, note string) {
+		s.must(s.store.CreateReview(t.Context(), relabel.Review{TrajectoryID: of.ID, Flag: flag, Note: note, Author: hostile}))
+	}
+	for range 51 {
+		say(all[0], "leak", "")
+	}
+	say(all[1], "wrong-label", hostile)
+	say(all[1], "", "a note alone")
+	p := webtest.Open(t, s.URL+"/reviews")
+	p.Look("reviews")
+	if p.Count(".review") != 50 || p.Count("main script, main img, [onmouseover], [onerror]") != 0 {
+		t.Errorf("%d reviews", p.Count(".review"))
+	}
+	p.Click("a[rel=next]")
+	p.Wait("document.querySelectorAll('.review').length === 3")
+	p.Click(".flags a[href*='wrong-label']")
+	p.Wait("document.querySelectorAll('.review').length === 1 && location.search === '?flag=wrong-label'")
+	p.Click(".review p a[href^='/trajectories/']")
+	p.Wait("location.pathname === '/trajectories/" + all[1].ID.String() + "'")
+	if n := p.Count(".review"); n != 2 || p.Count("main script, main img, [onmouseover], [onerror]") != 0 {
+		t.Errorf("%d reviews on the trajectory's page", n)
+	}
+	if page := s.get(200, "/reviews?run="+s.run.ID.String()+"&flag=nothing"); !strings.Contains(page, "No review fits") {
+		t.Error("none is not said")
+	}
+	list, _, err := s.store.ListReviews(t.Context(), relabel.ReviewFilter{Flag: "wrong-label"}, relabel.Page{})
+	s.must(err)
+	path := "/trajectories/" + all[1].ID.String() + "/reviews"
+	for _, address := range []string{path, path + "/" + list[0].ID.String() + "/edit", path + "/" + list[0].ID.String() + "/delete"} {
+		p.Go(s.URL + address)
+		if n := p.Count("main script, main img, [onmouseover], [onerror]"); n != 0 {
+			t.Errorf("%s: %d elements came from a text", address, n)
+		}
+	}
+	s.get(404, path+"/"+relabel.NewID().String()+"/edit")
+	s.get(404, path+"/x/delete")
+	s.get(400, "/reviews?run=x")
+	s.get(404, "/reviews?run="+relabel.NewID().String())
+}
