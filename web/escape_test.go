@@ -31,11 +31,12 @@ func TestAwkwardTextIsShownInert(t *testing.T) {
 
 	base := "/trajectories/" + all[0].ID.String()
 	marks := []string{`<span class="a-f1">red</span>`, "^@", "‹FF›", "‹U+D800›", "‹U+202E›", "‹U+200B›", "&lt;script&gt;alert(1)&lt;/script&gt;"}
-	for _, path := range []string{base, base + "/turns/1", base + "/patch", base + "/test-output"} {
+	for _, path := range []string{base, base + "/turns/1", base + "/patch", base + "/test-output", base + "/turns?part=cards&from=1&to=2", base + "/file.html"} {
 		page := s.get(200, path)
 		inert(t, path, page)
 		contains(t, page, marks...)
 	}
+	inert(t, "find", s.get(200, base+"/find?q=%3Cscript%3E"))
 	page := s.get(200, base)
 	contains(t, page, "&lt;script&gt;alert(3)", "not resolved", "&lt;b&gt;length")
 	if n := strings.Count(page, "<article"); n != strings.Count(page, "</article>") || n != 2 {

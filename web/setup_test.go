@@ -24,13 +24,13 @@ import (
 // site is the pages over real HTTP, in front of a real database.
 type site struct {
 	*httptest.Server
-	t         *testing.T
+	t         testing.TB
 	store     *store.Store
 	run       relabel.Run
 	iteration relabel.Iteration
 }
 
-func start(t *testing.T, change ...func(*server.Config)) *site {
+func start(t testing.TB, change ...func(*server.Config)) *site {
 	t.Helper()
 	s := &site{t: t, store: storetest.New(t)}
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
