@@ -17,6 +17,11 @@ type Figures struct {
 	StudentToolFailures int           `json:"student_tool_failures"`
 	Spent               Spent         `json:"spent"`
 	ByTurn              []TurnFigures `json:"by_turn"` // of turn t at t-1, up to the last one of any trajectory
+	// KappaDrawn is the mean student-prefix length that was drawn, in turns (eq. 9), and
+	// KappaRun the mean number of turns that the student executed, both of the trajectories
+	// whose rollout is over; nil where nothing was drawn.
+	KappaDrawn *float64 `json:"kappa_drawn"`
+	KappaRun   *float64 `json:"kappa_run"`
 }
 
 // TurnFigures are turn t of an iteration's trajectories in numbers.
@@ -25,6 +30,24 @@ type TurnFigures struct {
 	TeacherTurns int `json:"teacher_turns"`
 	Compared     int `json:"compared"`
 	Agreed       int `json:"agreed"`
+}
+
+// All is how many trajectories there are.
+func (f Figures) All() (n int) {
+	for _, of := range f.Progress.Trajectories {
+		n += of
+	}
+	return n
+}
+
+// Ended is how many of them are done, failed or cancelled.
+func (f Figures) Ended() (n int) {
+	for state, of := range f.Progress.Trajectories {
+		if state.Terminal() {
+			n += of
+		}
+	}
+	return n
 }
 
 // RealisedBeta is the share of turns that the teacher executed; nil without turns. Over

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -34,6 +35,9 @@ func (s *site) addEvents() {
 			return now, err
 		}}
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[relabel.Event](), true, "Event")
+	s.addStream("/v1/events", "runs", "follow-all", "Follow everything",
+		"The changes of state of all runs, iterations, trajectories and exports. It has no end of its own; its progress is that of GET /v1/overview.",
+		func(relabel.ID) relabel.EventScope { return relabel.EventScope{} })
 	s.addStream("/v1/runs/{id}/events", "runs", "follow-run", "Follow a run",
 		"Its iterations', trajectories' and exports' changes of state. It has no end of its own.",
 		func(id relabel.ID) relabel.EventScope { return relabel.EventScope{RunID: id} })
@@ -52,9 +56,11 @@ func (s *site) addStream(path, tag, id, summary, description string, scope func(
 		"cut says why the stream ends early. Come back with the last id to go on where it ended. A comment every 15 seconds keeps the line open.")
 	text, uuid := huma.TypeString, "uuid"
 	op.Parameters = []*huma.Param{
-		{Name: "id", In: "path", Required: true, Description: "Its id.", Schema: &huma.Schema{Type: text, Format: uuid}},
 		{Name: "after", In: "query", Description: "Number of the last event that is known; 0: all that are kept. Without it the stream begins now.", Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64)}},
 		{Name: "Last-Event-ID", In: "header", Description: "The same, as browsers send it when they come back; it goes before after.", Schema: &huma.Schema{Type: text}},
+	}
+	if strings.Contains(path, "{id}") {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: "id", In: "path", Required: true, Description: "Its id.", Schema: &huma.Schema{Type: text, Format: uuid}})
 	}
 	op.Responses = map[string]*huma.Response{"200": {Description: "The stream.",
 		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: text}}}}}
@@ -62,7 +68,11 @@ func (s *site) addStream(path, tag, id, summary, description string, scope func(
 	s.describeProblems(&op)
 	s.api.OpenAPI().AddOperation(&op)
 	s.router.Get(path, func(w http.ResponseWriter, r *http.Request) {
-		id, err := relabel.ParseID("path.id", chi.URLParam(r, "id"))
+		var id relabel.ID
+		var err error
+		if strings.Contains(path, "{id}") {
+			id, err = relabel.ParseID("path.id", chi.URLParam(r, "id"))
+		}
 		if err == nil {
 			err = s.follow(w, r, s.followedScope(scope(id)))
 		}
@@ -87,6 +97,12 @@ func (s *site) followedScope(scope relabel.EventScope) followed {
 				return nil, false, err
 			}
 			return encoded(view.Body.State != relabel.IterationRunning, nil, view.Body)
+		}}
+	}
+	if scope == (relabel.EventScope{}) {
+		return followed{scope, func(ctx context.Context) ([]json.RawMessage, bool, error) {
+			all, err := s.Overview(ctx)
+			return encoded(false, err, all)
 		}}
 	}
 	return followed{scope, func(ctx context.Context) ([]json.RawMessage, bool, error) { return s.showRunning(ctx, scope.RunID) }}

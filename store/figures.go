@@ -32,6 +32,7 @@ func (s *Store) ListFigures(ctx context.Context, run relabel.ID) ([]relabel.Figu
 	b := &pgx.Batch{}
 	queueFigures(b, run, places)
 	queueSpent(b, run, places)
+	queueKappa(b, run, places)
 	return list, classify(s.pool.SendBatch(ctx, b).Close())
 }
 
@@ -86,4 +87,27 @@ func queueSpent(b *pgx.Batch, run relabel.ID, places map[relabel.ID]*relabel.Fig
 		})
 		return err
 	})
+}
+
+// queueKappa reads what was drawn of κ, and what came of it.
+func queueKappa(b *pgx.Batch, run relabel.ID, places map[relabel.ID]*relabel.Figures) {
+	var id relabel.ID
+	var drawn, ran *float64
+	b.Queue(`SELECT iteration_id, avg(kappa)::float8, avg(turns - teacher_turns)::float8 FROM trajectories
+		WHERE run_id = $1 AND kappa IS NOT NULL AND end_reason IS NOT NULL GROUP BY iteration_id`, run).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&id, &drawn, &ran}, func() error {
+			if f, known := places[id]; known {
+				f.KappaDrawn, f.KappaRun = drawn, ran
+			}
+			return nil
+		})
+		return err
+	})
+}
+
+// CountTasks says how many tasks of a taskset iterations may draw, and how many are held
+// out for evaluation.
+func (s *Store) CountTasks(ctx context.Context, taskset relabel.ID) (open, heldOut int, err error) {
+	err = s.pool.QueryRow(ctx, "SELECT count(*) FILTER (WHERE NOT held_out), count(*) FILTER (WHERE held_out) FROM tasks WHERE taskset_id = $1", taskset).Scan(&open, &heldOut)
+	return open, heldOut, classify(err)
 }

@@ -107,3 +107,14 @@ func TestARunInFiguresIsItsTurnsCounted(t *testing.T) {
 		t.Errorf("%+v, %v", none, err)
 	}
 }
+
+func TestTasksAreCountedApartFromThoseHeldOut(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	d := storetest.Seed(t, s, 2)
+	exec(t, s, `INSERT INTO tasks SELECT gen_random_uuid(), taskset_id, 'held', repo, base_commit, image, workdir, problem_statement, hints_text,
+		patch, test_patch, test_cmd, log_parser, fail_to_pass, pass_to_pass, true FROM tasks LIMIT 1`)
+	if open, heldOut, err := s.CountTasks(t.Context(), d.Run.TasksetID); err != nil || open != 2 || heldOut != 1 {
+		t.Errorf("%d and %d tasks, %v", open, heldOut, err)
+	}
+}

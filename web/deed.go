@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -52,6 +53,7 @@ type deedView struct {
 	Address string // of the deed: form and question
 	Form    string // its token
 	Curl    string
+	Once    string // the form's own key: sent twice, it does its deed once
 	Problem string // why it was not done
 }
 
@@ -74,7 +76,7 @@ func (v *viewer) showDeed(w http.ResponseWriter, r *http.Request, of deedOf, cho
 	if err != nil {
 		return err
 	}
-	view := deedView{deed: d, Address: r.URL.Path, Form: formToken(w, r), Curl: d.Call.curl(r), Problem: problem}
+	view := deedView{deed: d, Address: r.URL.Path, Form: formToken(w, r), Once: rand.Text(), Curl: d.Call.curl(r), Problem: problem}
 	return v.render(w, r, page{Template: "deed", Title: d.Title, Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", d.Back}}, View: view})
 }
 
@@ -86,7 +88,7 @@ func (v *viewer) doDeed(w http.ResponseWriter, r *http.Request, of deedOf) error
 	if err != nil {
 		return err
 	}
-	status, answer, err := v.ask(r, d.Call)
+	status, answer, err := v.ask(r, d.Call, r.PostForm.Get("once"))
 	if err != nil {
 		return err
 	}
@@ -105,8 +107,9 @@ func (v *viewer) doDeed(w http.ResponseWriter, r *http.Request, of deedOf) error
 	return nil
 }
 
-// ask makes a call of the REST interface for who asks for a page.
-func (v *viewer) ask(r *http.Request, c call) (status int, answer []byte, err error) {
+// ask makes a call of the REST interface for who asks for a page. Made twice with one key
+// it is made once; without a key, as often as it is asked.
+func (v *viewer) ask(r *http.Request, c call, key string) (status int, answer []byte, err error) {
 	var body []byte
 	if c.Body != nil {
 		if body, err = c.json(); err != nil {
@@ -123,6 +126,9 @@ func (v *viewer) ask(r *http.Request, c call) (status int, answer []byte, err er
 	}
 	request.RemoteAddr = r.RemoteAddr
 	request.Header.Set("Accept", "application/json")
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+	}
 	if c.Body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}

@@ -109,7 +109,7 @@ func TestABrowserSignsInAndOut(t *testing.T) {
 	for _, c := range []struct {
 		token string
 		deeds int
-	}{{full, 2}, {read, 0}} {
+	}{{full, 3}, {read, 0}} {
 		p := webtest.Open(t, s.URL+path)
 		p.Expect("401")
 		if a := p.Address(); a != "/sign-in?to="+url.QueryEscape(path) {

@@ -17,6 +17,10 @@ func (v *viewer) deedRoutes() routes {
 	v.addDeed(to, "/iterations/{id}/pause", v.pauseIteration)
 	v.addDeed(to, "/iterations/{id}/resume", v.resumeIteration)
 	v.addDeed(to, "/iterations/{id}/cancel", v.cancelIteration)
+	v.addDeed(to, "/iterations/{id}/retry", v.retryIteration)
+	v.addDeed(to, "/iterations/{id}/relabel", v.relabelIteration)
+	v.addDeed(to, "/runs/{id}/start", v.startIteration)
+	v.addDeed(to, "/runs/{id}/export", v.exportRun)
 	return to
 }
 
@@ -91,18 +95,25 @@ func (v *viewer) iterationOf(r *http.Request) (it relabel.Iteration, name string
 }
 
 // backTo is the page to return to from an iteration's deed.
-func backTo(it relabel.Iteration) string { return "/runs/" + it.RunID.String() }
+func backTo(it relabel.Iteration) string { return "/iterations/" + it.ID.String() }
 
 // runDeeds are what can be done to a run as it is.
 func runDeeds(v runView) []deedLink {
 	path := "/runs/" + v.ID.String()
-	if v.Paused != nil {
-		return []deedLink{{"Go on…", path + "/resume"}}
+	links := []deedLink{{"Start an iteration…", path + "/start"}}
+	switch {
+	case v.Paused != nil:
+		links = append(links, deedLink{"Go on…", path + "/resume"})
+	case v.Running():
+		links = append(links, deedLink{"Pause…", path + "/pause"})
 	}
-	for _, it := range v.Iterations {
-		if it.State == relabel.IterationRunning {
-			return []deedLink{{"Pause…", path + "/pause"}, {"Cancel…", path + "/cancel"}}
+	if v.Running() {
+		links = append(links, deedLink{"Cancel…", path + "/cancel"})
+	}
+	for _, r := range v.Iterations {
+		if r.Kind == relabel.Collect && r.State == relabel.IterationDone {
+			return append(links, deedLink{"Export…", path + "/export"})
 		}
 	}
-	return nil
+	return links
 }

@@ -176,7 +176,7 @@ func TestTheListPagesByKeyAndKeepsItsFilter(t *testing.T) {
 	if page := s.get(200, "/trajectories?failure=image_missing"); len(row.FindAllString(page, -1)) != 1 {
 		t.Error("the failure is not found")
 	}
-	contains(t, s.get(200, "/trajectories?iteration="+s.iteration.ID.String()+"&resolved=true"), "No trajectory fits")
+	contains(t, s.get(200, "/trajectories?iteration="+s.iteration.ID.String()+"&verdict=passed"), "No trajectory fits")
 }
 
 func TestWhatIsNotThereIsAPageToo(t *testing.T) {

@@ -15,6 +15,7 @@ type iterationRow struct {
 	Student    string
 	Ended, All int
 	Infra      int
+	Agreement  *float64
 }
 
 // runView is a run with its iterations.
@@ -22,67 +23,72 @@ type runView struct {
 	relabel.Run
 	Teacher    string
 	Schedule   string
-	Iterations []iterationRow
-	Time       timeView      // of the page of one run
-	Spent      relabel.Spent // likewise
-	Deeds      []deedLink    // likewise
+	Iterations []round
+	Concerns   []concern
+}
+
+// Running reports whether an iteration of it is at work.
+func (v runView) Running() bool {
+	for _, r := range v.Iterations {
+		if r.State == relabel.IterationRunning {
+			return true
+		}
+	}
+	return false
+}
+
+// homeView is the first page.
+type homeView struct {
+	Runs        []runView
+	Next, After string
+	Concerns    []runConcern
+	Workers     []relabel.Worker
+	Held, Slots int
+}
+
+// runConcern is a concern with the run that it is about, if any.
+type runConcern struct {
+	concern
+	RunID *relabel.ID
+	Run   string
 }
 
 func (v *viewer) runRoutes() routes {
-	return routes{"GET /{$}": v.showRuns, "GET /runs/{id}": v.showRun}
+	return routes{"GET /{$}": v.showHome, "GET /runs/{id}": v.showRun, "GET /iterations/{id}": v.showIteration}
 }
 
-func (v *viewer) showRuns(w http.ResponseWriter, r *http.Request) error {
-	runs, next, err := v.Store.ListRuns(r.Context(), relabel.Page{After: r.URL.Query().Get("after"), Limit: 20})
+func (v *viewer) showHome(w http.ResponseWriter, r *http.Request) error {
+	ctx, view := r.Context(), homeView{After: r.URL.Query().Get("after")}
+	runs, next, err := v.Store.ListRuns(ctx, relabel.Page{After: view.After, Limit: 20})
 	if err != nil {
 		return err
 	}
-	views := make([]runView, len(runs))
-	for i, run := range runs {
-		if views[i], err = v.viewRun(r.Context(), run); err != nil {
+	view.Next = next
+	running := false
+	for _, run := range runs {
+		one, err := v.viewRun(ctx, run)
+		if err != nil {
 			return err
 		}
+		running = running || one.Running()
+		view.Runs = append(view.Runs, one)
+		if one.Running() { // what is over was seen to, or never will be
+			for _, c := range one.Concerns {
+				view.Concerns = append(view.Concerns, runConcern{c, &one.ID, one.Name})
+			}
+		}
 	}
-	return v.render(w, r, page{Template: "runs", Title: "Runs", Section: "Home", View: map[string]any{"Runs": views, "Next": next, "After": r.URL.Query().Get("after")}})
-}
-
-func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r)
-	if err != nil {
+	if view.Workers, err = v.Store.ListWorkers(ctx); err != nil {
 		return err
 	}
-	run, err := v.Store.FindRun(r.Context(), id)
-	if err != nil {
-		return err
+	for _, c := range workConcerns(view.Workers, running) {
+		view.Concerns = append([]runConcern{{concern: c}}, view.Concerns...)
 	}
-	view, err := v.viewRun(r.Context(), run)
-	if err != nil {
-		return err
+	for _, worker := range view.Workers {
+		view.Held += worker.Held
+		view.Slots += worker.Rollouts
 	}
-	times, err := v.Store.ListTimes(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	var all relabel.TimeReport
-	for _, it := range times {
-		all = all.Add(it.TimeReport)
-	}
-	view.Time = newTimeView(all)
-	if view.Spent, err = v.Store.FindSpent(r.Context(), id); err != nil {
-		return err
-	}
-	if mayChange(r) {
-		view.Deeds = runDeeds(view)
-	}
-	return v.render(w, r, page{Template: "run", Title: "Run " + plain(run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}},
-		Follow: "/v1/runs/" + run.ID.String() + "/events", View: view})
-}
-
-// runCrumb and iterationCrumb are steps of the way to what belongs to a run.
-func runCrumb(run relabel.Run) crumb { return crumb{run.Name, "/runs/" + run.ID.String()} }
-
-func iterationCrumb(it relabel.Iteration) crumb {
-	return crumb{fmt.Sprintf("%s %d", it.Kind, it.Number), "/trajectories?run=" + it.RunID.String() + "&iteration=" + it.ID.String()}
+	return v.render(w, r, page{Template: "home", Title: "Home", Section: "Home", Follow: "/v1/events", View: view})
 }
 
 // pathID reads the id in an address. What is no id is nowhere.
@@ -94,6 +100,14 @@ func pathID(r *http.Request) (relabel.ID, error) {
 	return id, nil
 }
 
+// runCrumb and iterationCrumb are steps of the way to what belongs to a run.
+func runCrumb(run relabel.Run) crumb { return crumb{run.Name, "/runs/" + run.ID.String()} }
+
+func iterationCrumb(it relabel.Iteration) crumb {
+	return crumb{fmt.Sprintf("%s %d", it.Kind, it.Number), "/iterations/" + it.ID.String()}
+}
+
+// viewRun finds a run's iterations with their figures.
 func (v *viewer) viewRun(ctx context.Context, run relabel.Run) (runView, error) {
 	view := runView{Run: run, Schedule: "teacher alone"}
 	switch {
@@ -106,34 +120,43 @@ func (v *viewer) viewRun(ctx context.Context, run relabel.Run) (runView, error) 
 	if view.Teacher, err = v.policyName(ctx, run.TeacherID); err != nil {
 		return view, err
 	}
-	its, err := v.Store.ListIterations(ctx, run.ID)
-	if err != nil {
+	if view.Iterations, err = v.rounds(ctx, run.ID); err != nil {
 		return view, err
 	}
-	for _, it := range its {
-		row, err := v.viewIteration(ctx, it)
-		if err != nil {
-			return view, err
-		}
-		view.Iterations = append(view.Iterations, row)
-	}
+	view.Concerns = concernsOf(run, view.Iterations)
 	return view, nil
 }
 
-func (v *viewer) viewIteration(ctx context.Context, it relabel.Iteration) (iterationRow, error) {
-	it, progress, err := v.Store.FindIteration(ctx, it.ID)
+// rounds are a run's iterations, in the order they were made.
+func (v *viewer) rounds(ctx context.Context, run relabel.ID) ([]round, error) {
+	its, err := v.Store.ListIterations(ctx, run)
 	if err != nil {
-		return iterationRow{}, err
+		return nil, err
 	}
-	row := iterationRow{Iteration: it, Progress: progress, Infra: progress.Trajectories[relabel.Failed]}
-	for state, n := range progress.Trajectories {
-		row.All += n
-		if state.Terminal() {
-			row.Ended += n
+	figures, err := v.Store.ListFigures(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	of := map[relabel.ID]relabel.Figures{}
+	for _, f := range figures {
+		of[f.Iteration.ID] = f
+	}
+	names := map[relabel.ID]string{}
+	var all []round
+	for _, it := range its {
+		f := of[it.ID]
+		if _, known := names[it.StudentID]; !known {
+			if names[it.StudentID], err = v.policyName(ctx, it.StudentID); err != nil {
+				return nil, err
+			}
 		}
+		row := iterationRow{Iteration: it, Progress: f.Progress, Student: names[it.StudentID], Ended: f.Ended(), All: f.All(), Infra: f.Progress.Trajectories[relabel.Failed]}
+		if f.Compared > 0 {
+			row.Agreement = new(float64(f.Agreed) / float64(f.Compared))
+		}
+		all = append(all, round{iterationRow: row, Figures: f})
 	}
-	row.Student, err = v.policyName(ctx, it.StudentID)
-	return row, err
+	return all, nil
 }
 
 // policyName names a policy with its version.

@@ -92,6 +92,7 @@ func (v *viewer) showError(w http.ResponseWriter, r *http.Request, err error) {
 		status, view.Title, view.Message = http.StatusConflict, "Not possible now", safeMessage(err)
 	case code == relabel.CodeUnavailable:
 		status, view.Title, view.Message = http.StatusServiceUnavailable, "Not available", safeMessage(err)
+	case r.Context().Err() != nil: // nobody waits for the answer any more
 	default:
 		v.Log.Error().Err(err).Str("path", r.URL.Path).Msg("page")
 	}

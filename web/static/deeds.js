@@ -25,6 +25,7 @@
   const again = (form) => {
     const chosen = new URLSearchParams(new FormData(form));
     chosen.delete("form");
+    chosen.delete("once");
     chosen.set("part", "deed");
     return show(form.getAttribute("action") + "?" + chosen, true);
   };

@@ -1,0 +1,77 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"relabel"
+)
+
+// concern is something that somebody should look at.
+type concern struct {
+	Class, Sign, Text string
+	Link, LinkText    string
+}
+
+// failureWords say what failed, by reason.
+var failureWords = map[relabel.FailureReason]string{
+	relabel.FailEnvironment: "the sandbox or its engine broke", relabel.FailImageMissing: "the task’s image is not to be had", relabel.FailEndpoint: "the executor’s endpoint gave no answer",
+	relabel.FailVerifier: "the verifier broke", relabel.FailSecret: "a policy’s secret is missing", relabel.FailInternal: "relabel itself went wrong",
+}
+
+// concernsOf are a run's: pauses, failures by reason, missing labels.
+func concernsOf(run relabel.Run, rounds []round) (all []concern) {
+	if run.Paused != nil {
+		all = append(all, concern{"quiet", "Ⅱ", "The run is paused" + because(run.Paused) + ".", "", ""})
+	}
+	for _, r := range rounds {
+		name := fmt.Sprintf("%s %d", r.Kind, r.Number)
+		list := "/trajectories?run=" + run.ID.String() + "&iteration=" + r.ID.String()
+		if r.Paused != nil && r.State == relabel.IterationRunning {
+			all = append(all, concern{"quiet", "Ⅱ", name + " is paused" + because(r.Paused) + ".", "", ""})
+		}
+		for _, reason := range slices.Sorted(maps.Keys(r.Figures.Failures)) {
+			all = append(all, concern{"infra", "⚠", fmt.Sprintf("%s: %d failed, %s", name, r.Figures.Failures[reason], failureWords[reason]),
+				list + "&state=failed&failure=" + string(reason), "show them"})
+		}
+		if n := r.Figures.Progress.LabelsMissed; n > 0 {
+			all = append(all, concern{"infra", "!", fmt.Sprintf("%s: %d of %d labels are missing", name, n, n+r.Figures.Progress.LabelsHad+r.Figures.Progress.LabelsOwed),
+				list + "&labels=missing", "show where"})
+		}
+	}
+	return all
+}
+
+// because says why something is paused.
+func because(p *relabel.Pause) string {
+	switch {
+	case p.Text != "":
+		return ": " + p.Text
+	case p.Reason != relabel.PausedByUser:
+		return ": " + string(p.Reason)
+	}
+	return ""
+}
+
+// workConcerns are those of who works: nobody does, or an endpoint is taken to be down.
+func workConcerns(workers []relabel.Worker, running bool) (all []concern) {
+	if running && len(workers) == 0 {
+		all = append(all, concern{"bad", "✗", "Iterations run, and no worker does: start one with relabel serve or relabel worker.", "", ""})
+	}
+	down := map[string]string{}
+	for _, w := range workers {
+		if w.Activity == nil {
+			continue
+		}
+		for _, e := range w.Activity.Endpoints {
+			if e.Down != "" {
+				down[e.URL] = e.Down
+			}
+		}
+	}
+	for _, url := range slices.Sorted(maps.Keys(down)) {
+		all = append(all, concern{"bad", "✗", "The endpoint " + url + " is taken to be down: " + down[url], "/policies", "policies"})
+	}
+	return all
+}

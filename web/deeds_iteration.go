@@ -1,0 +1,187 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"relabel"
+)
+
+// iterationDeeds are what can be done to an iteration as it is.
+func iterationDeeds(r round) (links []deedLink) {
+	path := "/iterations/" + r.ID.String()
+	running := r.State == relabel.IterationRunning
+	switch {
+	case running && r.Paused != nil:
+		links = append(links, deedLink{"Go on…", path + "/resume"})
+	case running:
+		links = append(links, deedLink{"Pause…", path + "/pause"})
+	}
+	if running {
+		links = append(links, deedLink{"Cancel…", path + "/cancel"})
+	}
+	if r.Infra > 0 && r.State != relabel.IterationCancelled {
+		links = append(links, deedLink{fmt.Sprintf("Retry %d failed…", r.Infra), path + "/retry"})
+	}
+	if r.Kind == relabel.Collect && r.Progress.Trajectories[relabel.Done] > 0 {
+		links = append(links, deedLink{"Relabel…", path + "/relabel"})
+		if r.State == relabel.IterationDone {
+			links = append(links, deedLink{"Export…", "/runs/" + r.RunID.String() + "/export?iteration=" + fmt.Sprint(r.Number)})
+		}
+	}
+	return links
+}
+
+// roundOf finds the iteration in an address with its figures and those of its run.
+func (v *viewer) roundOf(r *http.Request) (one round, all []round, err error) {
+	it, _, err := v.iterationOf(r)
+	if err != nil {
+		return one, nil, err
+	}
+	run, err := v.Store.FindRun(r.Context(), it.RunID)
+	if err != nil {
+		return one, nil, err
+	}
+	if all, err = v.rounds(r.Context(), it.RunID); err != nil {
+		return one, nil, err
+	}
+	if _, err = v.runCharts(r.Context(), run, all); err != nil { // which tells rounds their spending
+		return one, nil, err
+	}
+	for _, r := range all {
+		if r.ID == it.ID {
+			return r, all, nil
+		}
+	}
+	return one, nil, relabel.Errorf(relabel.CodeNotFound, "There is no such iteration any more.")
+}
+
+// retryBody is the body of a retry.
+type retryBody struct {
+	Reasons []relabel.FailureReason `json:"reasons,omitempty"`
+}
+
+const anyReason = "any reason"
+
+func (v *viewer) retryIteration(r *http.Request, chosen url.Values) (deed, error) {
+	one, all, err := v.roundOf(r)
+	if err != nil {
+		return deed{}, err
+	}
+	reasons := []string{anyReason}
+	for _, reason := range slices.Sorted(maps.Keys(one.Figures.Failures)) {
+		reasons = append(reasons, string(reason))
+	}
+	reason, body, n := or(chosen.Get("reason"), anyReason), retryBody{}, one.Infra
+	if reason != anyReason {
+		body.Reasons = []relabel.FailureReason{relabel.FailureReason(reason)}
+		n = one.Figures.Failures[relabel.FailureReason(reason)]
+	}
+	path := "/iterations/" + one.ID.String()
+	return deed{Title: fmt.Sprintf("Retry what failed of %s %d", one.Kind, one.Number), Verb: "Retry",
+		Notes:  []string{fmt.Sprintf("%s trajectories are queued once more, with fresh budgets. What was exported before stays as it is.", grouped(int64(n)))},
+		Fields: []deedField{{Name: "reason", Label: "Failed for", Value: reason, Choices: reasons, Help: failureWords[relabel.FailureReason(reason)]}},
+		Costs:  costsOf(n, one.Kind, all), Call: call{http.MethodPost, "/v1" + path + "/retry", body}, Back: path}, nil
+}
+
+// relabelBody is the body of a relabeling.
+type relabelBody struct {
+	Policy string `json:"policy"`
+}
+
+func (v *viewer) relabelIteration(r *http.Request, chosen url.Values) (deed, error) {
+	one, all, err := v.roundOf(r)
+	if err != nil {
+		return deed{}, err
+	}
+	names, err := v.policyNames(r)
+	if err != nil {
+		return deed{}, err
+	}
+	policy := chosen.Get("policy")
+	if policy == "" && len(names) > 0 {
+		policy = names[0]
+	}
+	done := one.Progress.Trajectories[relabel.Done]
+	path := "/iterations/" + one.ID.String()
+	d := deed{Title: fmt.Sprintf("Ask another teacher at the states of %s %d", one.Kind, one.Number), Verb: "Ask",
+		Notes:  []string{fmt.Sprintf("At every turn of %s trajectories that are done it says what it would do. The first labels stay; exports can take these instead, and pages show how often both agree.", grouped(int64(done)))},
+		Fields: []deedField{{Name: "policy", Label: "Teacher", Value: policy, Choices: names}},
+		Call:   call{http.MethodPost, "/v1" + path + "/relabel", relabelBody{policy}}, Back: path}
+	d.Costs = []cost{{"calls", grouped(int64(one.Progress.Turns)), "one for each turn, at most"}}
+	for _, c := range costsOf(done, one.Kind, all) {
+		if c.What == "tokens" {
+			d.Costs = append(d.Costs, cost{"tokens", "up to " + c.Amount, "as many as rollouts and labels used together"})
+		}
+	}
+	return d, nil
+}
+
+// policyNames names the policies, the newest first.
+func (v *viewer) policyNames(r *http.Request) (names []string, err error) {
+	policies, _, err := v.Store.ListPolicies(r.Context(), relabel.Page{Limit: 100})
+	for _, p := range policies {
+		names = append(names, nameOf(p))
+	}
+	return names, err
+}
+
+// exportBody is the body of the start of an export.
+type exportBody struct {
+	Run           relabel.ID     `json:"run"`
+	Iteration     int            `json:"iteration,omitempty"`
+	Aggregated    bool           `json:"aggregated,omitempty"`
+	Submitted     bool           `json:"submitted,omitempty"`
+	Resolved      bool           `json:"resolved,omitempty"`
+	LeaveOutFlags []string       `json:"leave_out_flags,omitempty"`
+	Views         []relabel.View `json:"views,omitempty"`
+	Tokenizer     string         `json:"tokenizer,omitempty"`
+}
+
+const (
+	everyDone  = "every one that is done"
+	submitted  = "with a valid submission"
+	resolved   = "that are resolved"
+	thisRound  = "this iteration alone"
+	allRounds  = "it and every earlier one"
+	withFlags  = "stay"
+	leaveFlags = "are left out"
+)
+
+func (v *viewer) exportRun(r *http.Request, chosen url.Values) (deed, error) {
+	run, err := v.runOf(r)
+	if err != nil {
+		return deed{}, err
+	}
+	body := exportBody{Run: run.ID, Aggregated: chosen.Get("of") != thisRound, Submitted: chosen.Get("only") == submitted, Resolved: chosen.Get("only") == resolved, Tokenizer: chosen.Get("tokenizer")}
+	if body.Iteration, err = wholeNumber(chosen, "iteration"); err != nil {
+		return deed{}, err
+	}
+	view := or(chosen.Get("view"), "messages")
+	body.Views = []relabel.View{relabel.View(view)}
+	if chosen.Get("flagged") == leaveFlags {
+		body.LeaveOutFlags = []string{relabel.AnyFlag}
+	}
+	return deed{Title: "Export " + run.Name, Verb: "Export", Back: "/runs/" + run.ID.String(),
+		Notes: []string{"Models are not asked; workers read the database and write files. What is flagged or labelled later is not in it."},
+		Fields: []deedField{
+			{Name: "iteration", Label: "Iteration", Kind: "number", Value: chosen.Get("iteration"), Help: "Its number; empty: the latest that is done."},
+			{Name: "of", Label: "States of", Value: or(chosen.Get("of"), allRounds), Choices: []string{allRounds, thisRound}},
+			{Name: "only", Label: "Trajectories", Value: or(chosen.Get("only"), everyDone), Choices: []string{everyDone, submitted, resolved}},
+			{Name: "flagged", Label: "Flagged ones", Value: or(chosen.Get("flagged"), withFlags), Choices: []string{withFlags, leaveFlags}},
+			{Name: "view", Label: "Rows", Value: view, Choices: []string{"messages", "linear", "packed", "tree"}, Help: "All but messages are in the student’s tokens."},
+			{Name: "tokenizer", Label: "Tokenizer", Value: body.Tokenizer, Help: "Its folder on the machines that build; empty: the student policy’s."},
+		},
+		Call: call{http.MethodPost, "/v1/exports", body},
+		Done: func(answer []byte) string {
+			var made struct{ ID relabel.ID }
+			if json.Unmarshal(answer, &made) != nil {
+				return "/exports"
+			}
+			return "/exports/" + made.ID.String()
+		}}, nil
+}

@@ -1,0 +1,177 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"relabel"
+)
+
+// startBody is the body of the start of an iteration.
+type startBody struct {
+	Student     string                `json:"student"`
+	Kind        relabel.IterationKind `json:"kind,omitempty"`
+	Beta        *float64              `json:"beta,omitempty"`
+	Tasks       int                   `json:"tasks,omitempty"`
+	HeldOut     bool                  `json:"held_out,omitempty"`
+	Generations int                   `json:"generations,omitempty"`
+}
+
+// startIteration asks for the next round with this round's student.
+func (v *viewer) startIteration(r *http.Request, chosen url.Values) (deed, error) {
+	run, err := v.runOf(r)
+	if err != nil {
+		return deed{}, err
+	}
+	rounds, err := v.rounds(r.Context(), run.ID)
+	if err != nil {
+		return deed{}, err
+	}
+	if _, err := v.runCharts(r.Context(), run, rounds); err != nil { // which tells rounds their spending
+		return deed{}, err
+	}
+	student := chosen.Get("student")
+	if student == "" && len(rounds) > 0 {
+		student = rounds[len(rounds)-1].Student
+	}
+	ask := startBody{Student: student, Kind: relabel.IterationKind(or(chosen.Get("kind"), string(relabel.Collect))), HeldOut: chosen.Get("on") == "held-out tasks"}
+	if ask.Tasks, err = wholeNumber(chosen, "tasks"); err != nil {
+		return deed{}, err
+	}
+	if ask.Generations, err = wholeNumber(chosen, "generations"); err != nil {
+		return deed{}, err
+	}
+	if ask.Beta, err = fraction(chosen, "beta"); err != nil {
+		return deed{}, err
+	}
+	path := "/runs/" + run.ID.String()
+	d := deed{Title: "Start the next iteration of " + run.Name, Verb: "Start", Fields: startFields(run, ask, chosen), Back: path,
+		Call: call{http.MethodPost, "/v1" + path + "/iterations", ask}, Done: madeIteration}
+	open, heldOut, err := v.Store.CountTasks(r.Context(), run.TasksetID)
+	if err != nil {
+		return d, err
+	}
+	n := trajectoriesOf(run, ask, open, heldOut)
+	d.Notes = []string{fmt.Sprintf("Draws %s trajectories with the run’s seed, and queues them. Models are asked as soon as workers have slots.", grouped(int64(n)))}
+	if run.Paused != nil {
+		d.Notes = append(d.Notes, "The run is paused: nothing is rolled out before it goes on.")
+	}
+	d.Costs = costsOf(n, ask.Kind, rounds)
+	return d, nil
+}
+
+func or(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// wholeNumber reads a field that may stay empty.
+func wholeNumber(chosen url.Values, name string) (int, error) {
+	if chosen.Get(name) == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(chosen.Get(name))
+	if err != nil || n < 0 || n > 100_000 {
+		return 0, relabel.Errorf(relabel.CodeInvalid, "a whole number up to 100000 is wanted").On(name)
+	}
+	return n, nil
+}
+
+func fraction(chosen url.Values, name string) (*float64, error) {
+	if chosen.Get(name) == "" {
+		return nil, nil
+	}
+	x, err := strconv.ParseFloat(chosen.Get(name), 64)
+	if err != nil || !(x >= 0 && x <= 1) {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "a number from 0 to 1 is wanted").On(name)
+	}
+	return &x, nil
+}
+
+func startFields(run relabel.Run, ask startBody, chosen url.Values) []deedField {
+	fields := []deedField{
+		{Name: "student", Label: "Student", Value: ask.Student, Help: "This round’s policy: its name, name@version or id. A checkpoint under a new address is a new version: relabel policy create."},
+		{Name: "kind", Label: "Kind", Value: string(ask.Kind), Choices: []string{string(relabel.Collect), string(relabel.Evaluate)}, Help: "collect: mixture rollouts with labels. evaluate: the student alone, greedy, without labels."},
+		{Name: "tasks", Label: "Tasks", Kind: "number", Value: chosen.Get("tasks"), Help: "How many to draw; empty: all."},
+		{Name: "generations", Label: "Rollouts a task", Kind: "number", Value: chosen.Get("generations"), Help: "Empty: 1."},
+	}
+	switch {
+	case ask.Kind == relabel.Evaluate:
+		fields = append(fields, deedField{Name: "on", Label: "On", Value: or(chosen.Get("on"), "the run’s tasks"), Choices: []string{"the run’s tasks", "held-out tasks"}})
+	case run.Beta != nil:
+		fields = append(fields, deedField{Name: "beta", Label: "β", Value: chosen.Get("beta"), Help: "The chance that the teacher executes a turn; empty: the schedule’s."})
+	}
+	return fields
+}
+
+// trajectoriesOf is how many trajectories are drawn.
+func trajectoriesOf(run relabel.Run, ask startBody, open, heldOut int) int {
+	n := open
+	switch {
+	case ask.HeldOut:
+		n = heldOut
+	case len(run.Instances) > 0:
+		n = len(run.Instances)
+	}
+	if ask.Tasks > 0 {
+		n = min(n, ask.Tasks)
+	}
+	return n * max(1, ask.Generations)
+}
+
+// costsOf says what n trajectories will use, by the newest iteration of the same kind of
+// which some have ended.
+func costsOf(n int, kind relabel.IterationKind, rounds []round) []cost {
+	for i := len(rounds) - 1; i >= 0; i-- {
+		r := rounds[i]
+		if r.Kind != kind || r.Ended == 0 {
+			continue
+		}
+		from := fmt.Sprintf("by %s %d: %s trajectories", r.Kind, r.Number, grouped(int64(r.Ended)))
+		per := float64(n) / float64(r.Ended)
+		var tokens int64
+		for _, of := range r.Tokens {
+			tokens += of
+		}
+		list := []cost{
+			{"turns", about(per * float64(r.Progress.Turns)), from},
+			{"tokens", about(per * float64(tokens)), "prompts and answers together"},
+			{"money", fmt.Sprintf("%.2f", per*r.Cost), "as far as the policies have prices"},
+		}
+		if r.Cost == 0 {
+			list[2].Amount, list[2].From = "not known", "no policy of that iteration has a price"
+		}
+		end := time.Now()
+		if r.EndedAt != nil {
+			end = *r.EndedAt
+		}
+		hours := end.Sub(r.CreatedAt).Hours() * per
+		return append(list, cost{"time", fmt.Sprintf("%.1f hours", hours), "at that iteration’s pace, pauses included"})
+	}
+	return []cost{{"turns, tokens, money, time", "not known", fmt.Sprintf("no trajectory of this run’s %s iterations has ended yet", kind)}}
+}
+
+// about writes a number to two digits.
+func about(x float64) string {
+	if x <= 0 {
+		return "0"
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
+	return grouped(int64(math.Round(x/unit) * unit))
+}
+
+// madeIteration is the page of the iteration that was made.
+func madeIteration(answer []byte) string {
+	var made struct{ ID relabel.ID }
+	if json.Unmarshal(answer, &made) != nil {
+		return "/"
+	}
+	return "/iterations/" + made.ID.String()
+}

@@ -1,0 +1,114 @@
+package web
+
+import (
+	"net/http"
+
+	"relabel"
+)
+
+// newestShown is how many trajectories an iteration's page lists.
+const newestShown = 25
+
+// iterationPage is the page of one iteration.
+type iterationPage struct {
+	round
+	Run          relabel.Run
+	Concerns     []concern
+	Deeds        []deedLink
+	Spent        relabel.Spent
+	Trajectories []relabel.Trajectory
+	List         string // address of the whole list
+	Charts       []chart
+	Time         timeView
+	Relabelings  []relabel.RelabelProgress
+	Names        map[relabel.ID]string // of the policies that relabel
+}
+
+func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	it, name, err := v.iterationOf(r)
+	if err != nil {
+		return err
+	}
+	view := iterationPage{List: "/trajectories?run=" + it.RunID.String() + "&iteration=" + it.ID.String(), Names: map[relabel.ID]string{}}
+	if view.Run, err = v.Store.FindRun(ctx, it.RunID); err != nil {
+		return err
+	}
+	rounds, err := v.rounds(ctx, it.RunID)
+	if err != nil {
+		return err
+	}
+	for _, one := range rounds {
+		if one.ID == it.ID {
+			view.round = one
+			view.Concerns = concernsOf(view.Run, []round{one})
+		}
+	}
+	if mayChange(r) {
+		view.Deeds = iterationDeeds(view.round)
+	}
+	if err := v.spentOn(r, &view); err != nil {
+		return err
+	}
+	if wants(r, "trajectories") {
+		view.Trajectories, _, err = v.Store.ListTrajectories(ctx, relabel.TrajectoryFilter{IterationID: &it.ID}, relabel.Page{Limit: newestShown})
+		if err != nil {
+			return err
+		}
+	}
+	if wants(r, "depth") {
+		if err := v.deepenIteration(r, &view); err != nil {
+			return err
+		}
+	}
+	return v.render(w, r, page{Template: "iteration", Title: name + " of " + plain(view.Run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}, runCrumb(view.Run)},
+		Scripts: []string{"uplot.js", "chart.js"}, Follow: "/v1/iterations/" + it.ID.String() + "/events", View: view})
+}
+
+// spentOn adds what the iteration's calls used, and who relabels.
+func (v *viewer) spentOn(r *http.Request, view *iterationPage) error {
+	spending, err := v.Store.ListSpending(r.Context(), view.RunID)
+	if err != nil {
+		return err
+	}
+	for _, s := range spending {
+		if s.IterationID == view.ID {
+			view.Spent.Calls += s.Calls
+			view.Spent.Tokens += s.Tokens
+			view.Spent.Cost += s.Cost
+		}
+	}
+	if view.Relabelings, err = v.Store.RelabelProgress(r.Context(), view.ID); err != nil {
+		return err
+	}
+	for _, p := range view.Relabelings {
+		if view.Names[p.PolicyID], err = v.policyName(r.Context(), p.PolicyID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deepenIteration adds what turns and attempts tell.
+func (v *viewer) deepenIteration(r *http.Request, view *iterationPage) error {
+	counted := chart{ID: "turns", Title: "Labels compared, by turn", Note: "where few are left, the line beside it jumps", X: "turn", Bars: true}
+	counts := series{Name: "student turns with a label", Look: "student"}
+	turns := len(view.Figures.ByTurn)
+	step := stepOf(turns)
+	counted.Labels = spans(turns, step)
+	for i := range counted.Labels {
+		counts.Values = append(counts.Values, new(float64(between(view.Figures, i*step, (i+1)*step).Compared)))
+	}
+	counted.Series = []series{counts}
+	view.Charts = []chart{turnChart([]round{view.round}), counted.withoutEmpty()}
+	times, err := v.Store.ListTimes(r.Context(), view.RunID)
+	if err != nil {
+		return err
+	}
+	for _, t := range times {
+		if t.IterationID == view.ID {
+			view.Time = newTimeView(t.TimeReport)
+		}
+	}
+	return nil
+}

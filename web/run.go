@@ -1,0 +1,80 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"relabel"
+)
+
+// runPage is the page of one run.
+type runPage struct {
+	runView
+	Spent  relabel.Spent
+	Deeds  []deedLink
+	Charts []chart
+	Time   timeView
+}
+
+func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	run, err := v.runOf(r)
+	if err != nil {
+		return err
+	}
+	view := runPage{}
+	if view.runView, err = v.viewRun(ctx, run); err != nil {
+		return err
+	}
+	if view.Spent, err = v.Store.FindSpent(ctx, run.ID); err != nil {
+		return err
+	}
+	if mayChange(r) {
+		view.Deeds = runDeeds(view.runView)
+	}
+	if wants(r, "charts") {
+		if view.Charts, err = v.runCharts(ctx, run, view.Iterations); err != nil {
+			return err
+		}
+	}
+	if wants(r, "time") {
+		if err := v.deepen(ctx, &view); err != nil {
+			return err
+		}
+	}
+	return v.render(w, r, page{Template: "run", Title: "Run " + plain(run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}},
+		Scripts: []string{"uplot.js", "chart.js"}, Follow: "/v1/runs/" + run.ID.String() + "/events", View: view})
+}
+
+// runCharts draws what came of a run by iteration; rounds get their spending.
+func (v *viewer) runCharts(ctx context.Context, run relabel.Run, rounds []round) ([]chart, error) {
+	spending, err := v.Store.ListSpending(ctx, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rounds {
+		rounds[i].Tokens = map[relabel.ID]int64{}
+		for _, s := range spending {
+			if s.IterationID == rounds[i].ID {
+				rounds[i].Tokens[s.PolicyID] += s.Tokens
+				rounds[i].Cost += s.Cost
+			}
+		}
+	}
+	collects := ofKind(rounds, relabel.Collect)
+	return []chart{mixtureChart(run, collects), resolvedChart(rounds), agreementChart(collects), turnChart(collects), endsChart(rounds), callsChart(rounds), tokensChart(run, rounds), costChart(rounds)}, nil
+}
+
+// deepen adds what only attempts tell.
+func (v *viewer) deepen(ctx context.Context, view *runPage) error {
+	times, err := v.Store.ListTimes(ctx, view.ID)
+	if err != nil {
+		return err
+	}
+	var all relabel.TimeReport
+	for _, it := range times {
+		all = all.Add(it.TimeReport)
+	}
+	view.Time = newTimeView(all)
+	return nil
+}

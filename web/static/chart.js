@@ -1,0 +1,92 @@
+// Draws the charts of a page from the numbers beside them, in the colours of the style
+// sheet, and anew when these, the numbers or the width change.
+"use strict";
+(() => {
+  const shapes = { teacher: "■", student: "●", label: "◆", agree: "✓", differ: "▲", failed: "✗", infra: "⚠", passed: "✓", ink: "○", dim: "□" };
+  const dashes = { label: [2, 3], differ: [7, 4], infra: [2, 4], dim: [4, 4] };
+  const drawn = new Map(); // figure → { plot, text }
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  const faint = (hex) => hex.length === 4 ? hex + "3" : hex + "33";
+
+  const short = (v) => {
+    const size = Math.abs(v);
+    for (const [n, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (size >= n) return +(v / n).toPrecision(3) + unit;
+    return String(+v.toPrecision(4));
+  };
+
+  // mark draws a series' shape at its points, so that hue is not all there is.
+  const mark = (look) => (u, index) => {
+    const { ctx } = u, r = 4 * devicePixelRatio;
+    ctx.save();
+    ctx.fillStyle = ctx.strokeStyle = colour(look);
+    ctx.lineWidth = 1.5 * devicePixelRatio;
+    u.data[index].forEach((v, i) => {
+      if (v == null || u.data[0][i] < u.scales.x.min || u.data[0][i] > u.scales.x.max) return;
+      const x = u.valToPos(u.data[0][i], "x", true), y = u.valToPos(v, "y", true);
+      ctx.beginPath();
+      if (look === "teacher" || look === "dim") ctx.rect(x - r, y - r, 2 * r, 2 * r);
+      else if (look === "label") { ctx.moveTo(x, y - 1.3 * r); ctx.lineTo(x + 1.3 * r, y); ctx.lineTo(x, y + 1.3 * r); ctx.lineTo(x - 1.3 * r, y); ctx.closePath(); }
+      else if (look === "differ" || look === "infra") { ctx.moveTo(x, y - 1.2 * r); ctx.lineTo(x + 1.2 * r, y + r); ctx.lineTo(x - 1.2 * r, y + r); ctx.closePath(); }
+      else if (look === "failed") { ctx.moveTo(x - r, y - r); ctx.lineTo(x + r, y + r); ctx.moveTo(x + r, y - r); ctx.lineTo(x - r, y + r); }
+      else ctx.arc(x, y, r, 0, 2 * Math.PI);
+      if (look === "failed" || look === "ink" || look === "dim") ctx.stroke(); else ctx.fill();
+    });
+    ctx.restore();
+    return false; // uPlot draws none of its own
+  };
+
+  const draw = (figure) => {
+    const text = figure.querySelector("script[type='application/json']").textContent;
+    const box = figure.querySelector(".plot"), width = box.clientWidth;
+    const before = drawn.get(figure);
+    if (!width || (before && before.text === text && before.width === width && before.scheme === scheme.matches)) return;
+    before?.plot.destroy();
+    const c = JSON.parse(text), xs = c.labels.map((_, i) => i);
+    const data = [xs], series = [{ label: c.x, value: (_, i) => i == null ? "–" : c.labels[i] }], bands = [];
+    const unit = c.unit === "%" ? "%" : "", amount = (v) => v == null ? "–" : short(v) + unit;
+    let below = xs.map(() => 0);
+    for (const s of c.series) {
+      const stroke = colour(s.look);
+      let values = s.values;
+      if (c.bars) { below = values.map((v, i) => below[i] + (v ?? 0)); values = below.slice(); }
+      const own = s.values;
+      data.push(values);
+      series.push({
+        label: shapes[s.look] + " " + s.name, look: s.look, stroke, width: 2, dash: dashes[s.look], spanGaps: true,
+        value: (_, v, __, i) => amount(i == null ? null : own[i]),
+        ...(c.bars ? { fill: stroke, paths: uPlot.paths.bars({ size: [0.6, 60] }), points: { show: false } } : { points: { show: xs.length <= 60 ? mark(s.look) : false } }),
+      });
+      if (s.low) {
+        const at = data.length;
+        data.push(s.low, s.high);
+        for (const edge of ["least", "most"]) series.push({ label: s.name + ", " + edge + " by chance", stroke: faint(stroke), width: 1, points: { show: false }, value: (_, v) => amount(v) });
+        bands.push({ series: [at + 1, at], fill: faint(stroke) });
+      }
+    }
+    if (c.bars) { // the tallest is drawn first
+      const head = [data[0], series[0]];
+      data.splice(0, data.length, head[0], ...data.slice(1).reverse());
+      series.splice(0, series.length, head[1], ...series.slice(1).reverse());
+    }
+    const axis = { stroke: colour("dim"), grid: { stroke: colour("line"), width: 1 }, ticks: { stroke: colour("line"), width: 1 }, font: "12px system-ui, sans-serif" };
+    const plot = new uPlot({
+      width, height: 190, series, bands, legend: { live: true },
+      scales: { x: { time: false, range: () => [-0.5, xs.length - 0.5] }, y: { range: (_, low, high) => c.from != null && c.to != null ? [c.from, c.to] : [Math.min(0, low ?? 0), (high || 1) * 1.08] } },
+      axes: [{ ...axis, splits: () => thin(xs, width), values: (_, at) => at.map((i) => c.labels[i] ?? "") }, { ...axis, size: 52, values: (_, at) => at.map(amount) }],
+      cursor: { drag: { x: false, y: false }, points: { size: 7 } },
+    }, data, box);
+    box.querySelectorAll(".u-legend .u-series").forEach((row, i) => { if (series[i]?.look) row.classList.add("look-" + series[i].look); });
+    drawn.set(figure, { plot, text, width, scheme: scheme.matches });
+  };
+  const thin = (xs, width) => { const step = Math.max(1, Math.ceil(xs.length * 62 / width)); return xs.filter((i) => i % step === 0); };
+
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const watch = new ResizeObserver((entries) => entries.forEach((e) => draw(e.target.closest("[data-chart]"))));
+  const all = () => {
+    for (const figure of [...drawn.keys()]) if (!figure.isConnected) { drawn.get(figure).plot.destroy(); drawn.delete(figure); }
+    document.querySelectorAll("[data-chart]").forEach((figure) => { draw(figure); watch.observe(figure.querySelector(".plot")); });
+  };
+  scheme.addEventListener("change", all);
+  document.addEventListener("renewed", all);
+  all();
+})();
