@@ -148,13 +148,34 @@ type Export struct {
 	PartsDone   int            `json:"parts_done"`
 	Rows        int            `json:"rows"`
 	LeftOut     map[string]int `json:"left_out"` // labelled states by reason
-	Failure     string         `json:"failure,omitempty"`
+	// PromptCheck compares rendered prompts with those of the student's server; nil before
+	// the end, and without a view of tokens.
+	PromptCheck *PromptCheck `json:"prompt_check,omitempty"`
+	Failure     string       `json:"failure,omitempty"`
 	// Waiting is why it waits, since when, while it does: mostly for its destination.
 	Waiting      string       `json:"waiting,omitempty"`
 	WaitingSince *time.Time   `json:"waiting_since,omitempty"`
 	Files        []ExportFile `json:"files"`
 	CreatedAt    time.Time    `json:"created_at"`
 	EndedAt      *time.Time   `json:"ended_at,omitempty"`
+}
+
+// PromptCheck compares prompts as an export renders them with the ids that the student's
+// server said it was given. Where they differ, the server has another template, other
+// variables for it or another tokenizer, and the data set has prompts that it never saw.
+type PromptCheck struct {
+	Compared int               `json:"compared"` // prompts whose ids are stored
+	Differ   int               `json:"differ"`
+	First    *PromptDifference `json:"first,omitempty"` // nil where none differs
+}
+
+// PromptDifference is where two lists of ids part.
+type PromptDifference struct {
+	Trajectory string `json:"trajectory"`
+	Turn       int    `json:"turn"`
+	At         int    `json:"at"`     // the index of the first id that differs
+	Ours       string `json:"ours"`   // text of the ids around it
+	Theirs     string `json:"theirs"` // the same of the server's
 }
 
 // ExportFile is one file of an export.
@@ -203,7 +224,10 @@ type ExportTrajectory struct {
 	Student    Policy
 	Task       Task
 	Turns      []Turn
-	Flagged    []FlaggedState // when the export was cut
+	// StudentPrompt returns the ids that the student's server was given at a turn that the
+	// student executed, nil where it did not say so. A nil one knows of none.
+	StudentPrompt func(t int) []int32
+	Flagged       []FlaggedState // when the export was cut
 }
 
 // FileReader reads a file of an export.

@@ -26,6 +26,7 @@ type Manifest struct {
 	LeftOut            map[string]int     `json:"left_out"`     // labelled states by reason
 	SpecialText        int                `json:"special_text"` // texts of special tokens in messages, encoded as plain text
 	Served             int                `json:"served"`       // labels whose ids are their server's own, not a rendering
+	PromptCheck        *PromptCheck       `json:"prompt_check"` // null without a view of tokens
 }
 
 // ManifestTokenizer is what the ids are of.

@@ -19,6 +19,7 @@ CREATE TABLE exports (
     rows       integer NOT NULL DEFAULT 0 CHECK (rows >= 0),
     left_out   json,
     failure    text,
+    prompt_check json, -- relabel.PromptCheck, of one that is done
     waiting    text, -- why it waits, mostly for its destination
     waiting_since timestamptz,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),

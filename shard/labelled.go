@@ -19,6 +19,7 @@ type labelled struct {
 	keep    map[int][]float32 // the labels that leave, by turn, with the weights of their tokens; nil without a tokenizer
 	roots   []*tree.Root
 	special int // texts of special tokens in its messages
+	prompts promptCheck
 	left    []leftOutLine
 }
 
@@ -134,7 +135,7 @@ func (b *labeller) tokens(l *labelled) ([]tree.Turn, error) {
 	for i, turn := range l.Turns {
 		turns[i] = tree.Turn{T: turn.T, ByTeacher: turn.Executor == relabel.Teacher, Weight: 1}
 		_, wanted := l.keep[turn.T]
-		err := b.fill(c, &turns[i], turn, wanted)
+		err := b.fill(c, &turns[i], l, turn, wanted)
 		var refusal *render.Refusal
 		switch {
 		case errors.As(err, &refusal) && wanted:
@@ -149,11 +150,16 @@ func (b *labeller) tokens(l *labelled) ([]tree.Turn, error) {
 }
 
 // fill gives a turn the ids of its state and, where it is wanted, of its label.
-func (b *labeller) fill(c *render.Conversation, to *tree.Turn, turn relabel.Turn, wanted bool) error {
-	if wanted && turn.Label.PromptTokenIDs != nil && turn.Label.TokenIDs != nil { // the student's own: never encoded again
-		return b.serve(to, *turn.Label)
-	}
+func (b *labeller) fill(c *render.Conversation, to *tree.Turn, l *labelled, turn relabel.Turn, wanted bool) error {
 	prompt, state, err := c.Prompt()
+	if err == nil {
+		l.prompts.compare(b.student, l, turn, prompt)
+	}
+	if wanted && turn.Label.TokenIDs != nil {
+		if theirs := b.servedPrompt(l, turn); theirs != nil { // the student's own: never encoded again
+			return b.serve(to, theirs, turn.Label.TokenIDs)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -167,13 +173,21 @@ func (b *labeller) fill(c *render.Conversation, to *tree.Turn, turn relabel.Turn
 	return err
 }
 
+// servedPrompt is what the label's server was given, where the label is the student's own.
+func (b *labeller) servedPrompt(l *labelled, turn relabel.Turn) []int32 {
+	if turn.Label.PromptTokenIDs == nil && b.sel.LabelPolicyID != nil && *b.sel.LabelPolicyID == l.Student.ID {
+		return l.studentPrompt(turn)
+	}
+	return turn.Label.PromptTokenIDs
+}
+
 // serve takes the ids that the student's server gave.
-func (b *labeller) serve(to *tree.Turn, label relabel.Action) error {
-	if n := len(label.TokenIDs); n == 0 || label.TokenIDs[n-1] != b.student.StopID {
+func (b *labeller) serve(to *tree.Turn, prompt, answer []int32) error {
+	if n := len(answer); n == 0 || answer[n-1] != b.student.StopID {
 		return &render.Refusal{Reason: render.NoStop, Detail: "its server gave ids that do not end with the stop token"}
 	}
-	to.Prompt, to.Answer, to.Labelled, to.Served = label.PromptTokenIDs, label.TokenIDs, true, true
-	state := b.student.WithoutHeader(label.PromptTokenIDs)
-	to.State = label.PromptTokenIDs[:state:state]
+	to.Prompt, to.Answer, to.Labelled, to.Served = prompt, answer, true, true
+	state := b.student.WithoutHeader(prompt)
+	to.State = prompt[:state:state]
 	return nil
 }

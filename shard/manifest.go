@@ -34,7 +34,7 @@ func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel
 
 // addTokens says what speaks of tokens.
 func addTokens(m *relabel.Manifest, f relabel.ExportForm, sum summary) {
-	m.Capacity, m.Normalisation = &f.Capacity, &f.Normalisation
+	m.Capacity, m.Normalisation, m.PromptCheck = &f.Capacity, &f.Normalisation, sum.promptCheck(f)
 	for view, alignment := range map[relabel.View]string{relabel.ViewLinear: "token", relabel.ViewPacked: "rolled-1"} {
 		if _, there := sum.Views[view]; there && !(f.Bare && view == relabel.ViewLinear) {
 			m.LossMask[string(view)] = alignment

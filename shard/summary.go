@@ -17,7 +17,8 @@ type summary struct {
 	TreeTokens   int64                        `json:"tree_tokens"`   // of their trees
 	Special      int                          `json:"special"`       // texts of special tokens in messages
 	Served       int                          `json:"served"`        // labels whose ids their server gave
-	Student      *studentSummary              `json:"student"`       // nil without a view of tokens
+	Prompts      promptCheck                  `json:"prompts"`
+	Student      *studentSummary              `json:"student"` // nil without a view of tokens
 }
 
 // iterationSummary is whose rows a part holds of an iteration.
@@ -61,6 +62,7 @@ func (s *summary) add(l *labelled) {
 		return
 	}
 	s.Special += l.special
+	s.Prompts = s.Prompts.plus(l.prompts)
 	for _, r := range l.roots {
 		s.TreeTokens += int64(r.Tokens())
 		for _, sequence := range r.Linear() {
@@ -93,6 +95,7 @@ func (s *summary) merge(raw json.RawMessage) error {
 	s.Student = next.Student
 	s.States, s.Special, s.Served = s.States+next.States, s.Special+next.Special, s.Served+next.Served
 	s.LinearTokens, s.TreeTokens = s.LinearTokens+next.LinearTokens, s.TreeTokens+next.TreeTokens
+	s.Prompts = s.Prompts.plus(next.Prompts)
 	for reason, n := range next.LeftOut {
 		s.LeftOut[reason] += n
 	}
@@ -103,4 +106,12 @@ func (s *summary) merge(raw json.RawMessage) error {
 		s.addIteration(it)
 	}
 	return nil
+}
+
+// promptCheck is how the prompts of all parts compare, nil without a view of tokens.
+func (s summary) promptCheck(f relabel.ExportForm) *relabel.PromptCheck {
+	if !f.Tokens() {
+		return nil
+	}
+	return (*relabel.PromptCheck)(&s.Prompts)
 }

@@ -142,6 +142,11 @@ func (x *exportContext) load(ctx context.Context, tx pgx.Tx, id relabel.ID) (e r
 	if e.Student, err = x.policy(ctx, tx, e.Iteration.StudentID); err != nil {
 		return e, err
 	}
+	asked, err := readPrompts(ctx, tx, id, e.Trajectory.Trail, e.Student.ID)
+	if err != nil {
+		return e, err
+	}
+	e.StudentPrompt = func(t int) []int32 { return asked.rebuild(place{t, 0}) }
 	if e.Turns, err = readTurns(ctx, tx, id, e.Trajectory.Trail, 1, len(e.Trajectory.Executors)+1); err != nil || x.labels == nil {
 		return e, err
 	}

@@ -15,7 +15,7 @@ const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iter
 	ex.form, ex.state, ex.destination, ex.folder AS folder_id, ex.directory,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id) AS parts,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id AND p.done) AS parts_done,
-	ex.rows, ex.left_out, coalesce(ex.failure, '') AS failure, coalesce(ex.waiting, '') AS waiting, ex.waiting_since,
+	ex.rows, ex.left_out, ex.prompt_check, coalesce(ex.failure, '') AS failure, coalesce(ex.waiting, '') AS waiting, ex.waiting_since,
 	CASE WHEN ex.state = 'done' THEN (SELECT coalesce(json_agg(json_build_object('path', f.path, 'sha256', f.sha256, 'bytes', f.bytes, 'rows', f.rows,
 		'tokens', f.tokens, 'supervised_tokens', f.supervised_tokens) ORDER BY f.path), '[]')
 		FROM export_files f WHERE f.export_id = ex.id) ELSE '[]' END AS files,
@@ -67,9 +67,9 @@ func (s *Store) FinishExport(ctx context.Context, e relabel.Export) error {
 		if over, err := exportIs(ctx, tx, e.ID, relabel.ExportDone); again && (over || err != nil) {
 			return err
 		}
-		tag, err := tx.Exec(ctx, `UPDATE exports SET state = 'done', waiting = NULL, waiting_since = NULL, rows = $2, left_out = $3, directory = $4, ended_at = clock_timestamp()
+		tag, err := tx.Exec(ctx, `UPDATE exports SET state = 'done', waiting = NULL, waiting_since = NULL, rows = $2, left_out = $3, directory = $4, prompt_check = $5, ended_at = clock_timestamp()
 			WHERE id = $1 AND state = 'running' AND NOT EXISTS (SELECT 1 FROM export_parts WHERE export_id = $1 AND NOT done)`,
-			e.ID, e.Rows, e.LeftOut, e.Directory)
+			e.ID, e.Rows, e.LeftOut, e.Directory, e.PromptCheck)
 		switch {
 		case err != nil:
 			return err

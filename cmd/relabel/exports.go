@@ -168,6 +168,9 @@ func printFiles(e relabel.Export) error {
 	for _, reason := range slices.Sorted(maps.Keys(e.LeftOut)) {
 		fmt.Printf("  left out: %d × %s\n", e.LeftOut[reason], reason)
 	}
+	if e.PromptCheck != nil {
+		fmt.Println("  prompts: " + promptWords(*e.PromptCheck))
+	}
 	if len(e.Files) == 0 {
 		return nil
 	}

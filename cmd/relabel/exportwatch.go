@@ -64,6 +64,20 @@ func waits(e relabel.Export) string {
 	return fmt.Sprintf("it waits since %s: %s", e.WaitingSince.Local().Format(time.DateTime), oneLine(e.Waiting))
 }
 
+// promptWords says how an export's prompts compare with those of the student's server.
+func promptWords(p relabel.PromptCheck) string {
+	switch {
+	case p.Compared == 0:
+		return "the student's server gave no prompt ids: there is nothing to compare with"
+	case p.Differ == 0:
+		return fmt.Sprintf("all %d that the student's server was given are as it was given them", p.Compared)
+	case p.First == nil:
+		return fmt.Sprintf("%d of %d differ from what the student's server was given", p.Differ, p.Compared)
+	}
+	return fmt.Sprintf("%d of %d differ from what the student's server was given, whose template, variables or tokenizer is another one: first in turn %d of %s at token %d, here %q, there %q",
+		p.Differ, p.Compared, p.First.Turn, p.First.Trajectory, p.First.At, p.First.Ours, p.First.Theirs)
+}
+
 // exportDelete is `relabel export delete ID`.
 type exportDelete struct {
 	clientFlags

@@ -1,0 +1,384 @@
+package shard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/shard/render"
+	"relabel/store"
+	"relabel/store/storetest"
+)
+
+// rolledMix draws random trajectories of a student into a real database.
+type rolledMix struct {
+	*rand.Rand
+	student *render.Student
+	store   *store.Store
+	seeded  storetest.Seeded
+	run     relabel.ID
+	large   bool // one turn of some 60,000 tokens
+	alone   bool // one call a message: what Llama's template takes
+
+	compared, differ int // prompts of the student's server, and how many of them are not as rendered
+}
+
+// mixTokenizers are the students whose exports are tried, with what their templates need.
+var mixTokenizers = map[string]relabel.ExportForm{
+	"qwen3":    {},
+	"qwen2_5":  {},
+	"llama3_2": {TemplateOptions: json.RawMessage(`{"date_string":"26 Jul 2024"}`)}, // it takes one call a message; 3.1's package has no tools
+}
+
+var mixWords = []string{"def", "return", "self", "\n", "\n\n", "    ", "the", "naïve", "日本語", "🗝", "é", "<tool_call>", "<think>", "</think>", "<|im_end|>",
+	"<|im_start|>user", "<|eot_id|>", "<|endoftext|>", "</tool_response>", "{", "}", "\"", "\\", "{{ x }}", "1.0", "1e5", "\t", "  ", "\u2028", "ﬁ", "e\u0301", "…", "None", "\r\n", "𝒳"}
+
+// text is n words or so.
+func (m *rolledMix) text(n int) string {
+	var b strings.Builder
+	for range n {
+		if m.Intn(3) == 0 {
+			b.WriteString(mixWords[m.Intn(len(mixWords))])
+		} else {
+			fmt.Fprintf(&b, "w%d", m.Intn(4000))
+		}
+		if m.Intn(4) > 0 {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// length is mostly short.
+func (m *rolledMix) length() int {
+	switch m.Intn(8) {
+	case 0:
+		return 0
+	case 1:
+		return 200 + m.Intn(300)
+	}
+	return 3 + m.Intn(30)
+}
+
+// message is an action: words, reasoning, and calls.
+func (m *rolledMix) message() relabel.Message {
+	a := relabel.Message{Role: relabel.RoleAssistant, Content: m.text(m.length())}
+	if m.Intn(4) == 0 {
+		a.ReasoningContent = m.text(3 + m.Intn(40))
+	}
+	calls := 1 + m.Intn(10)/8
+	if m.alone {
+		calls = 1
+	}
+	for k := range calls {
+		value, _ := json.Marshal(m.text(m.length())) // a string always has JSON
+		arguments := fmt.Sprintf(`{"command": %s, "n":  1.0}`, value)
+		if m.Intn(3) == 0 {
+			arguments = fmt.Sprintf(`{"z":[1, 2.50,{"a":null}],"command":%s}`, value)
+		}
+		a.ToolCalls = append(a.ToolCalls, relabel.ToolCall{ID: fmt.Sprintf("x%d", k), Name: "execute_bash", Arguments: arguments})
+	}
+	return a
+}
+
+// action is a policy's answer at a state.
+func (m *rolledMix) action(policy relabel.ID, message relabel.Message) relabel.Action {
+	return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: relabel.EncodeMessage(message), Message: message, FinishReason: "tool_calls", Parse: relabel.ParsedOK}
+}
+
+// turn draws turn t; c is the conversation up to it.
+func (m *rolledMix) turn(claim relabel.Claim, t int, c *render.Conversation, asked *bool) relabel.Turn {
+	turn := storetest.Turn(claim, t, nil)
+	message := m.message()
+	turn.Action = m.action(claim.Student.ID, message)
+	if turn.Executor == relabel.Teacher {
+		turn.Action = m.action(claim.Teacher.ID, message)
+		turn.Label = nil
+	} else {
+		turn.Label = m.label(claim.Teacher.ID, message)
+		*asked = m.serve(c, &turn, t) || *asked
+	}
+	turn.Observations = nil
+	for k := range message.ToolCalls {
+		n := m.length()
+		if m.large && t == 2 {
+			n = 22_000
+		}
+		turn.Observations = append(turn.Observations, relabel.Observation{CallID: relabel.CallID(t, k), Tool: "execute_bash", Content: m.text(n)})
+	}
+	return turn
+}
+
+// label is the teacher's at a state in which the student did what message says.
+func (m *rolledMix) label(teacher relabel.ID, message relabel.Message) *relabel.Action {
+	switch m.Intn(12) {
+	case 0:
+		a := relabel.MissingAction(teacher, relabel.Errorf(relabel.CodeEndpoint, "timeout"))
+		return &a
+	case 1:
+		a := m.action(teacher, m.message())
+		a.Parse, a.FinishReason = relabel.CutByLength, "length"
+		return &a
+	case 2, 3, 4:
+		a := m.action(teacher, message) // they agree
+		return &a
+	}
+	a := m.action(teacher, m.message())
+	return &a
+}
+
+// serve gives the student's action the ids that its server would give, of some turns
+// those of a server with another template.
+func (m *rolledMix) serve(c *render.Conversation, turn *relabel.Turn, t int) bool {
+	if m.Intn(3) > 0 {
+		return false
+	}
+	prompt, _, err := c.Prompt()
+	if err != nil {
+		return false
+	}
+	answer, err := c.Label(turn.Action.Message.Canonical(t))
+	if err != nil {
+		return false
+	}
+	turn.Action.PromptTokenIDs, turn.Action.TokenIDs = slices.Clone(prompt), answer
+	if m.Intn(3) == 0 {
+		turn.Action.PromptTokenIDs[len(prompt)/2]++
+		m.differ++
+	}
+	m.compared++
+	return true
+}
+
+// roll takes a trajectory through its turns, to done.
+func (m *rolledMix) roll(t testing.TB, id relabel.ID) {
+	t.Helper()
+	ctx := context.Background()
+	claim := storetest.Claim(t, m.store, id, "w")
+	c := m.student.Converse(m.seeded.Run.Prompts.Opening(claim.Task), m.seeded.Run.Prompts.Tools)
+	asked, compared, differ := false, m.compared, m.differ
+	for n := range 1 + m.Intn(len(claim.Trajectory.Executors)) {
+		turn := m.turn(claim, n+1, c, &asked)
+		if err := m.store.CommitTurn(ctx, claim.Fence, turn); err != nil {
+			t.Fatal(err)
+		}
+		c.Advance(turn)
+	}
+	submitted := m.Intn(5) > 0
+	if !submitted { // it does not leave, so its prompts are not compared
+		m.compared, m.differ = compared, differ
+	}
+	err := errors.Join(m.store.EndRollout(ctx, claim.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff --git a/a b/a\n"), Submitted: submitted}),
+		m.store.BeginVerifying(ctx, claim.Fence), m.store.Finish(ctx, claim.Fence, relabel.Verdict{Resolved: m.Intn(2) == 0, Reason: "tests"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newMix fills a database: an iteration each of β 0, 0.3 and 1.
+func newMix(t testing.TB, seed int64, form relabel.ExportForm, large, alone bool) *rolledMix {
+	t.Helper()
+	student, err := render.Open(form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &rolledMix{Rand: rand.New(rand.NewSource(seed)), student: student, store: storetest.New(t), alone: alone}
+	m.seeded = storetest.SeedWith(t, m.store, 4, func(d *storetest.Seeded) {
+		d.Run.Prompts.Tools = []relabel.Tool{{Name: "execute_bash", Description: "Runs <it>, naïvely.", Parameters: `{"type":"object","properties":{"z":{},"command":{"type":"string"}}}`}}
+		beta := 0.0
+		d.Iteration.Beta = &beta
+		for i := range d.Trajectories {
+			d.Trajectories[i].Executors = "ssssss"
+		}
+	})
+	ids := []relabel.ID{}
+	for _, tr := range m.seeded.Trajectories {
+		ids = append(ids, tr.ID)
+	}
+	for i, beta := range []float64{0.3, 1} {
+		p := relabel.PlannedIteration{Iteration: m.seeded.Iteration}
+		p.Iteration.ID, p.Iteration.Number, p.Iteration.Beta = relabel.NewID(), i+2, &beta
+		for k, task := range m.seeded.Tasks {
+			executors := make([]byte, 6)
+			for at := range executors {
+				executors[at] = 's'
+				if m.Float64() < beta {
+					executors[at] = 'T'
+				}
+			}
+			p.Trajectories = append(p.Trajectories, relabel.Trajectory{ID: relabel.NewID(), TaskID: task.ID, Generation: k, Executors: relabel.Executors(executors)})
+			ids = append(ids, p.Trajectories[k].ID)
+		}
+		if err := m.store.CreateIteration(context.Background(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, id := range ids {
+		m.large = large && i == 5
+		m.roll(t, id)
+	}
+	return m
+}
+
+// exportMix exports all that there is, in all views, as the queue's workers would.
+func exportMix(t testing.TB, m *rolledMix, form relabel.ExportForm, sel relabel.ExportSelection) relabel.Export {
+	t.Helper()
+	ctx := context.Background()
+	x := NewExporter(Config{Store: m.store, Root: t.TempDir(), FolderID: "here", Version: "test"})
+	x.partBytes = 60_000
+	form.Views, form.Normalisation, form.Capacity, form.Divide, form.TooLong = relabel.Views, relabel.PerToken, 131072, 2, relabel.DropTooLong
+	sel.RunID, sel.Aggregated, sel.Submitted = m.seeded.Run.ID, true, true
+	e, err := x.Prepare(relabel.Export{ID: relabel.NewID(), Form: form, Selection: sel})
+	if err == nil {
+		err = m.store.CreateExport(ctx, e)
+	}
+	if err == nil {
+		err = x.Step(ctx, relabel.ExportJob{ExportID: e.ID, Step: relabel.CutExport})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err = m.store.FindExport(ctx, e.ID); err != nil {
+		t.Fatal(err)
+	}
+	for part := range e.Parts {
+		if err := x.Step(ctx, relabel.ExportJob{ExportID: e.ID, Step: relabel.BuildPart, Part: part}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := x.Step(ctx, relabel.ExportJob{ExportID: e.ID, Step: relabel.FinishExport}); err != nil {
+		t.Fatal(err)
+	}
+	if e, err = m.store.FindExport(ctx, e.ID); err != nil || e.State != relabel.ExportDone {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	return e
+}
+
+// tokenizerFolder is a tokenizer of scripts/tokenizers.sh.
+func tokenizerFolder(t testing.TB, name string) string {
+	t.Helper()
+	cmd := exec.Command("../scripts/tokenizers.sh")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(strings.TrimSpace(string(out)), name)
+}
+
+// TestARandomMixIsTheSameInAllViews exports random trajectories out of a real database.
+// With RELABEL_TEST_MIX_DIR the exports stay there, RELABEL_TEST_MIX_SEEDS of each
+// tokenizer, for a check by other programs.
+func TestARandomMixIsTheSameInAllViews(t *testing.T) {
+	seeds := []int64{1}
+	keep := os.Getenv("RELABEL_TEST_MIX_DIR")
+	if n, err := strconv.Atoi(os.Getenv("RELABEL_TEST_MIX_SEEDS")); err == nil {
+		seeds = nil
+		for i := range n {
+			seeds = append(seeds, int64(i+1))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(mixTokenizers)) {
+		for _, seed := range seeds {
+			t.Run(fmt.Sprintf("%s %d", name, seed), func(t *testing.T) {
+				t.Parallel()
+				form := mixTokenizers[name]
+				form.Tokenizer = tokenizerFolder(t, name)
+				m := newMix(t, seed, form, keep != "", name == "llama3_2")
+				e := exportMix(t, m, form, relabel.ExportSelection{})
+				checkMix(t, m, e)
+				if keep != "" {
+					if err := os.CopyFS(filepath.Join(keep, fmt.Sprintf("%s-%d", name, seed)), os.DirFS(e.Directory)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// checkMix holds an export to the labels of the database, each rendered alone.
+func checkMix(t *testing.T, m *rolledMix, e relabel.Export) {
+	t.Helper()
+	ctx := context.Background()
+	part := relabel.ExportPart{}
+	for n := range e.Parts {
+		p, err := m.store.FindExportPart(ctx, e.ID, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part.Trajectories = append(part.Trajectories, p.Trajectories...)
+	}
+	var pairs [][3]any
+	turns := 0
+	for tr, err := range m.store.ExportTrajectories(ctx, e.Selection, part) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		turns += len(tr.Turns)
+		pairs = append(pairs, m.pairs(t, tr)...)
+	}
+	left := 0
+	for _, n := range e.LeftOut {
+		left += n
+	}
+	if e.Rows != len(pairs) || e.Rows+left != turns {
+		t.Errorf("%d rows and %v left out of %d turns, %d labels to leave", e.Rows, e.LeftOut, turns, len(pairs))
+	}
+	if c := e.PromptCheck; c == nil || c.Compared != m.compared || c.Differ != m.differ || (c.First == nil) != (m.differ == 0) {
+		t.Errorf("the check of prompts says %+v, %d of %d differ", c, m.differ, m.compared)
+	}
+	name := filepath.Join(t.TempDir(), "pairs.json")
+	writeJSON(t, name, pairs)
+	out, err := exec.Command(python(t), "testdata/check_shards.py", e.Directory, name).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	t.Logf("%d labels of %d turns in %d parts, left out %v: %s", e.Rows, turns, e.Parts, e.LeftOut, out)
+}
+
+// pairs renders the labels that leave of a trajectory, each in a conversation of its own.
+func (m *rolledMix) pairs(t *testing.T, tr relabel.ExportTrajectory) (pairs [][3]any) {
+	if !*tr.Trajectory.Submitted {
+		return nil
+	}
+	for i, turn := range tr.Turns {
+		if turn.Label.Status != relabel.Had || turn.Label.Parse != relabel.ParsedOK {
+			continue
+		}
+		c := m.student.Converse(m.seeded.Run.Prompts.Opening(tr.Task), m.seeded.Run.Prompts.Tools)
+		for _, before := range tr.Turns[:i] {
+			c.Advance(before)
+		}
+		var refusal *render.Refusal
+		prompt, _, err := c.Prompt()
+		answer := []int32(nil)
+		if err == nil {
+			answer, err = c.Label(turn.Label.Message.Canonical(turn.T))
+		}
+		if errors.As(err, &refusal) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		weights := make([]float32, len(answer))
+		for k := range weights {
+			weights[k] = 1
+		}
+		pairs = append(pairs, [3]any{prompt, answer, weights})
+	}
+	return pairs
+}
