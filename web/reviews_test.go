@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +14,12 @@ func TestATrajectoryIsFlaggedEditedAndFreedFromItsPage(t *testing.T) {
 	s := start(t)
 	done, _ := s.rollout()
 	p := webtest.Open(t, s.URL+"/trajectories/"+done.ID.String())
+	// The page may still move to the turn of its address: what is clicked is named, not a place on the screen.
+	click := func(selector string) {
+		t.Helper()
+		p.Wait("document.readyState === 'complete' && document.querySelector(" + strconv.Quote(selector) + ")")
+		p.Eval("document.querySelector("+strconv.Quote(selector)+").click(), 0", nil)
+	}
 	p.Press("f")
 	p.Wait("document.querySelector('#deed').open")
 	p.Type("#deed [name=author]", "Ada")
@@ -22,7 +29,7 @@ func TestATrajectoryIsFlaggedEditedAndFreedFromItsPage(t *testing.T) {
 	p.Press("\t")
 	p.Wait(`document.querySelector("#deed #curl").textContent.includes('"flag":"wrong-label"') && document.querySelector("#deed #curl").textContent.includes("edits first")`)
 	p.Look("review-deed")
-	p.Click("#deed button.main")
+	click("#deed button.main")
 	p.Wait("location.hash === '#t2' && document.querySelector('.review .flag')?.innerText === 'wrong-label'")
 	list, _, err := s.store.ListReviews(t.Context(), relabel.ReviewFilter{}, relabel.Page{})
 	s.must(err)
@@ -30,17 +37,17 @@ func TestATrajectoryIsFlaggedEditedAndFreedFromItsPage(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	p.Look("trajectory-reviewed")
-	p.Click(".review a[href$='/edit']")
+	click(".review a[href$='/edit']")
 	p.Wait("document.querySelector('#deed').open && document.querySelector('#deed [name=flag]').value === 'wrong-label'")
 	p.Eval("document.querySelector('#deed [name=flag]').value = 'No!'", nil)
 	p.Expect("422")
-	p.Click("#deed button.main")
+	click("#deed button.main")
 	p.Wait("document.querySelector('[role=alert]')?.innerText.includes('a flag is 1 to 60')")
 	p.Eval("document.querySelector('[name=flag]').value = 'leak'", nil)
-	p.Click("button.main")
+	click("button.main")
 	p.Wait("document.querySelector('.review .flag')?.innerText === 'leak' && document.querySelector('.review .meta').innerText.includes('edited')")
-	p.Click(".review a[href$='/delete']")
-	p.Click("#deed button.grave")
+	click(".review a[href$='/delete']")
+	click("#deed button.grave")
 	p.Wait("!document.querySelector('.review') && document.querySelector('.reviews')")
 	p.Press("f")
 	p.Wait("document.querySelector('#deed [name=author]')?.value === 'Ada'") // who reviews is remembered
@@ -68,7 +75,7 @@ func TestReviewsAreListedByFlag(t *testing.T) {
 	p.Click(".flags a[href*='wrong-label']")
 	p.Wait("document.querySelectorAll('.review').length === 1 && location.search === '?flag=wrong-label'")
 	p.Click(".review p a[href^='/trajectories/']")
-	p.Wait("location.pathname === '/trajectories/" + all[1].ID.String() + "'")
+	p.Wait("location.pathname === '/trajectories/" + all[1].ID.String() + "' && document.readyState === 'complete'")
 	if n := p.Count(".review"); n != 2 || p.Count("main script, main img, [onmouseover], [onerror]") != 0 {
 		t.Errorf("%d reviews on the trajectory's page", n)
 	}
