@@ -49,8 +49,11 @@ demo-tasks: base-image ## Build the demo's tasks and their images
 
 .PHONY: test
 test: test-needs lint ## Everything the tests need, the checks, then all tests with the race detector; PKG=, RUN= narrow
-	@RELABEL_TEST_PYTHON="$$(scripts/python.sh shard/testdata/requirements.txt)" \
-		go test -race -timeout 20m $(if $(RUN),-run '$(RUN)') $(PKG)
+	@RELABEL_TEST_PYTHON="$$(scripts/python.sh shard/testdata/requirements.txt)" scripts/test.sh '$(PKG)' '$(RUN)'
+
+.PHONY: test-tokens
+test-tokens: test-needs ## All tokenizers with all texts, where `make test` draws some for most: half an hour
+	@RELABEL_TEST_TOKENS=all go test -count=1 -timeout 120m ./shard/token
 
 .PHONY: test-needs
 test-needs: ## Install what the tests need

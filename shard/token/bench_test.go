@@ -23,7 +23,8 @@ func BenchmarkSourceText(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			ref := startReference(b, tokenizerFile(b, name))
+			ref := startReference(b)
+			ref.open(tokenizerFile(b, name))
 			if err := ref.ask(map[string]any{"load": texts}, new([]int)); err != nil {
 				b.Fatal(err)
 			}

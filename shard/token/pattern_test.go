@@ -97,7 +97,7 @@ func TestScannersMatchAsTheirPatternsDo(t *testing.T) {
 }
 
 func TestPatternsMatchAsInTheReference(t *testing.T) {
-	ref := startReference(t, "--pattern")
+	ref := startReference(t)
 	sources := slices.Clone(matchedPatterns)
 	for _, source := range scannedPatterns {
 		sources = append(sources, source)
@@ -128,7 +128,7 @@ func TestPatternsMatchAsInTheReference(t *testing.T) {
 }
 
 func TestCaseFoldingKnowsEachCharacterOfTheReference(t *testing.T) {
-	ref := startReference(t, "--pattern")
+	ref := startReference(t)
 	var every []rune
 	for c := rune(0); c <= utf8.MaxRune; c++ {
 		if utf8.ValidRune(c) {

@@ -2,6 +2,7 @@ package token
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
@@ -47,10 +48,10 @@ type reference struct {
 	read  *bufio.Reader
 }
 
-// startReference starts one for a tokenizer.json, or with "--pattern" for patterns alone.
-func startReference(t testing.TB, file string) *reference {
+// startReference starts one, which knows no tokenizer yet.
+func startReference(t testing.TB) *reference {
 	t.Helper()
-	cmd := exec.Command(script(t, "python.sh", "testdata/requirements.txt"), "testdata/reference.py", file)
+	cmd := exec.Command(script(t, "python.sh", "testdata/requirements.txt"), "testdata/reference.py")
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "HF_HUB_OFFLINE=1", "TOKENIZERS_PARALLELISM=false")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -94,11 +95,34 @@ func (r *reference) ask(request map[string]any, v any) error {
 	return nil
 }
 
-// encode returns the reference's ids of texts.
-func (r *reference) encode(texts []string) (ids [][]int32) {
+// open has the reference encode and decode by a tokenizer.json from then on.
+func (r *reference) open(file string) {
 	r.t.Helper()
-	if err := r.ask(map[string]any{"encode": texts}, &ids); err != nil {
+	if err := r.ask(map[string]any{"open": file}, new([]int)); err != nil {
 		r.t.Fatal(err)
 	}
-	return ids
+}
+
+// encoded is what the reference makes of a text.
+type encoded struct {
+	ids  []int32
+	text string // that they decode to
+}
+
+func (e *encoded) UnmarshalJSON(data []byte) error {
+	var raw []byte
+	if err := json.Unmarshal(data, &[]any{&raw, &e.text}); err != nil {
+		return err
+	}
+	e.ids = make([]int32, len(raw)/4)
+	_, err := binary.Decode(raw, binary.NativeEndian, e.ids)
+	return err
+}
+
+func (r *reference) encode(texts []string) (all []encoded) {
+	r.t.Helper()
+	if err := r.ask(map[string]any{"encode": texts}, &all); err != nil {
+		r.t.Fatal(err)
+	}
+	return all
 }

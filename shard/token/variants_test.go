@@ -194,7 +194,7 @@ func TestEachComponentWorksAsInTheReference(t *testing.T) {
 	for name, source := range scannedPatterns {
 		variants["pattern "+name] = preTokenizer(split(source, "Removed", true), byteLevel(false, false))
 	}
-	mixed := mixedTexts(t)
+	mixed, ref := mixedTexts(t), startReference(t)
 	for _, name := range slices.Sorted(maps.Keys(variants)) {
 		t.Run(name, func(t *testing.T) {
 			file, data := writeVariant(t, variants[name])
@@ -202,7 +202,7 @@ func TestEachComponentWorksAsInTheReference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ref := startReference(t, file)
+			ref.open(file)
 			compare(t, tk, ref, mixed)
 			compare(t, tk, ref, fuzzedTexts(tk, 1500))
 			compareDecoded(t, tk, ref)

@@ -16,10 +16,22 @@ def code(index):
     return index if index < SURROGATES[0] else index + SURROGATES[1] - SURROGATES[0]
 
 
+def matches(source, text):
+    """What a pattern matches in a text, with its place."""
+    return pre_tokenizers.Split(Regex(source), "removed", invert=True).pre_tokenize_str(text)
+
+
 def pattern(source):
     """Ranges of the characters that a pattern matches."""
-    split = pre_tokenizers.Split(Regex(source + "+"), "removed", invert=True)
-    return [span for _, span in split.pre_tokenize_str(EVERY)]
+    return [span for _, span in matches(source + "+", EVERY)]
+
+
+def properties(names):
+    """Ranges of the characters that have each of some properties, of which no character has two: all characters are looked at once."""
+    runs = matches("|".join(r"\p{%s}+" % name for name in names), EVERY)
+    firsts = "".join(text[0] for text, _ in runs)
+    for name in names:
+        yield name, [runs[i][1] for _, (i, _) in matches(r"\p{%s}" % name, firsts)]
 
 
 def odd(tokenizer):
@@ -43,13 +55,13 @@ def show(name, spans):
     print(name, *parts)
 
 
-for name in CATEGORIES:
-    show(name, pattern(r"\p{%s}" % name))
+for name, spans in properties(CATEGORIES):
+    show(name, spans)
 show("space", pattern(r"\s"))
 show("patternword", pattern(r"\w"))
 show("classword", pattern(r"[\w]"))  # not the same: superscripts and fractions of Latin-1
 show("numeric", odd(pre_tokenizers.Digits(individual_digits=False)))
 show("punctuation", odd(pre_tokenizers.Punctuation("contiguous")))
 show("word", word())
-for name in SCRIPTS:
-    show(name, pattern(r"\p{%s}" % name))
+for name, spans in properties(SCRIPTS):
+    show(name, spans)

@@ -1,11 +1,16 @@
 """Answers for the reference: one JSON request a line, one JSON answer a line.
 
-reference.py TOKENIZER_JSON: {"encode": [text, …]} → ids; {"decode": [ids, …]} → texts;
-{"normalize": [text, …]} → texts; {"split": [text, …]} → pieces of the pre-tokenizer, without their offsets;
+What fails answers {"error"}.
+{"open": TOKENIZER_JSON} → []: what follows is asked of this tokenizer;
+{"encode": [text, …]} → for each the ids as 32-bit integers in base64, and the text that they decode to; {"decode": [ids, …]} → texts;
+{"normalize": [text, …]} → texts;
 {"load": [text, …]} keeps texts; {"time": "encode" or "encode_batch_fast"} → how many seconds of the processor all of them took, one after the other;
-{"ordinary": true} → encode without looking for special tokens from then on. A tokenizer that does not load answers {"error"}.
-reference.py --pattern: {"pattern": p, "find": [text, …]} → lists of [start, end], in bytes of UTF-8.
+{"ordinary": true} → encode without looking for special tokens from then on;
+{"pattern": p, "find": [text, …]} → lists of [start, end], in bytes of UTF-8; needs no tokenizer.
 """
+import array
+import base64
+import functools
 import json
 import sys
 import time
@@ -16,26 +21,38 @@ from tokenizers import Regex, Tokenizer, pre_tokenizers
 def find(pattern, text):
     """Where the pattern matches: an isolated split has a piece for each match; inverted and removed, only those."""
     split = pre_tokenizers.Split(Regex(pattern), "removed", invert=True)
-    byte = [0]
-    for char in text:
-        byte.append(byte[-1] + len(char.encode()))
+    byte = places(text)
     return [[byte[a], byte[b]] for _, (a, b) in split.pre_tokenize_str(text)]
 
 
-def answers(request, tokenizer):
+@functools.lru_cache(maxsize=1)
+def places(text):
+    """Where each character begins, in bytes."""
+    byte = [0]
+    for char in text:
+        byte.append(byte[-1] + len(char.encode()))
+    return byte
+
+
+def encoded(texts):
+    ids = [e.ids for e in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+    decoded = tokenizer.decode_batch(ids, skip_special_tokens=False)
+    return [[base64.b64encode(array.array("i", i).tobytes()).decode(), t] for i, t in zip(ids, decoded)]
+
+
+def answers(request):
+    global tokenizer
+    if "open" in request:
+        tokenizer = Tokenizer.from_file(request["open"])
+        return []
     if "find" in request:
-        try:
-            return [find(request["pattern"], t) for t in request["find"]]
-        except Exception as error:  # a pattern that the reference does not take
-            return {"error": str(error)}
+        return [find(request["pattern"], t) for t in request["find"]]
     if "encode" in request:
-        return [e.ids for e in tokenizer.encode_batch(request["encode"], add_special_tokens=False)]
+        return encoded(request["encode"])
     if "decode" in request:
         return [tokenizer.decode(ids, skip_special_tokens=False) for ids in request["decode"]]
     if "normalize" in request:
         return [tokenizer.normalizer.normalize_str(t) for t in request["normalize"]]
-    if "split" in request:
-        return [[p for p, _ in tokenizer.pre_tokenizer.pre_tokenize_str(t)] for t in request["split"]]
     if "load" in request:
         loaded[:] = request["load"]
         return []
@@ -51,11 +68,9 @@ def answers(request, tokenizer):
 
 loaded = []
 tokenizer = None
-if sys.argv[1] != "--pattern":
-    try:
-        tokenizer = Tokenizer.from_file(sys.argv[1])
-    except Exception as error:
-        print(json.dumps({"error": str(error)}), flush=True)
-        sys.exit()
 for line in sys.stdin:
-    print(json.dumps(answers(json.loads(line), tokenizer)), flush=True)
+    try:
+        answer = answers(json.loads(line))
+    except Exception as error:
+        answer = {"error": str(error)}
+    print(json.dumps(answer), flush=True)
