@@ -1,23 +1,66 @@
 package relabel
 
-// Page asks for a part of a list, newest first. Lists page by key, not by number.
+// Page asks for a part of a list, newest first unless the list says otherwise. Lists page
+// by key, not by number.
 type Page struct {
-	After string // the Next of the page before; "" for the first
-	Limit int    // items; 0 means 50, at most 500
+	After  string // the Next of the page before; "" for the first
+	Before string // the Previous of the page after, where a list gives one; "" else
+	Limit  int    // items; 0 means 50, at most 500
 }
 
 // TrajectoryFilter narrows a list of trajectories. Zero fields do not narrow.
 type TrajectoryFilter struct {
-	RunID       *ID
-	IterationID *ID
-	TaskID      *ID
-	InstanceID  string
-	State       TrajectoryState
-	EndReason   EndReason
-	Failure     FailureReason
-	Verdict     VerdictKind
-	Submitted   *bool
-	Flag        string // of a review of it; AnyFlag: of any
+	RunID           *ID
+	IterationID     *ID
+	IterationNumber int // of collect and evaluate iterations alike
+	TasksetID       *ID
+	TaskID          *ID
+	InstanceID      string
+	InstancePart    string // stands in the instance id, in whatever case
+	State           TrajectoryState
+	EndReason       EndReason
+	Failure         FailureReason
+	Verdict         VerdictKind
+	Submitted       *bool
+	LabelsMissing   bool // some label could not be had
+	MinTurns        *int
+	MaxTurns        *int
+	MinAgreement    *float64 // 0 to 1; those without an agreement are let through by neither
+	MaxAgreement    *float64
+	Flag            string // of a review of it; AnyFlag: of any
+	Reviewed        *bool  // has a review, a note included, or none
+}
+
+// TrajectorySort says how a list of trajectories is sorted.
+type TrajectorySort string
+
+// The sorts. By a figure, trajectories that are over and have it come first, so that
+// pages stay as they are while others run; then the others, newest first.
+const (
+	Newest             TrajectorySort = "newest"
+	Oldest             TrajectorySort = "oldest"
+	MostTurns          TrajectorySort = "most_turns"
+	FewestTurns        TrajectorySort = "fewest_turns"
+	MostTokens         TrajectorySort = "most_tokens"
+	FewestTokens       TrajectorySort = "fewest_tokens"
+	HighestAgreement   TrajectorySort = "highest_agreement"
+	LowestAgreement    TrajectorySort = "lowest_agreement"
+	EarliestDifference TrajectorySort = "earliest_difference" // the first turn whose label differs from the student's action
+	LatestDifference   TrajectorySort = "latest_difference"
+)
+
+// TrajectorySorts lists every sort.
+var TrajectorySorts = []TrajectorySort{Newest, Oldest, MostTurns, FewestTurns, MostTokens, FewestTokens,
+	HighestAgreement, LowestAgreement, EarliestDifference, LatestDifference}
+
+// TrajectoryPage is a page of a list of trajectories.
+type TrajectoryPage struct {
+	Items    []Trajectory `json:"items"`
+	Next     string       `json:"next"`     // "" at the end
+	Previous string       `json:"previous"` // "" at the beginning
+	Total    int          `json:"total"`    // that the filter lets through
+	Exact    bool         `json:"exact"`    // else there are more than Total
+	Of       int          `json:"of"`       // trajectories of the runs and iterations asked for
 }
 
 // Idempotent is what is kept of a POST with an Idempotency-Key.

@@ -294,11 +294,12 @@ func (m *memory) FindTrajectory(_ context.Context, id relabel.ID) (relabel.Traje
 	return find(m, &m.trajectories, func(t relabel.Trajectory) bool { return t.ID == id })
 }
 
-func (m *memory) ListTrajectories(_ context.Context, f relabel.TrajectoryFilter, p relabel.Page) ([]relabel.Trajectory, string, error) {
-	return page(m, m.trajectories, p, func(t relabel.Trajectory) relabel.ID { return t.ID }, func(t relabel.Trajectory) bool {
-		return (f.State == "" || f.State == t.State) && (f.RunID == nil || *f.RunID == t.RunID) &&
-			(f.Verdict == "" || f.Verdict == t.Verdict) && (f.InstanceID == "" || f.InstanceID == t.InstanceID)
+func (m *memory) ListTrajectories(_ context.Context, f relabel.TrajectoryFilter, _ relabel.TrajectorySort, p relabel.Page) (relabel.TrajectoryPage, error) {
+	items, next, err := page(m, m.trajectories, p, func(t relabel.Trajectory) relabel.ID { return t.ID }, func(t relabel.Trajectory) bool {
+		return (f.State == "" || f.State == t.State) && (f.RunID == nil || *f.RunID == t.RunID) && (f.IterationNumber == 0 || f.IterationNumber == t.Iteration) &&
+			(f.Verdict == "" || f.Verdict == t.Verdict) && (f.InstanceID == "" || f.InstanceID == t.InstanceID) && (f.MinTurns == nil || t.Turns >= *f.MinTurns)
 	})
+	return relabel.TrajectoryPage{Items: items, Next: next, Total: len(items), Exact: true, Of: len(m.trajectories)}, err
 }
 
 func (m *memory) ListAttempts(_ context.Context, id relabel.ID) ([]relabel.Attempt, error) {

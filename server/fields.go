@@ -208,6 +208,12 @@ var schedulingMeanings = map[string]string{
 }
 
 var trajectoryMeanings = map[string]string{
+	"TrajectoryPage.items":            "The trajectories, as they are sorted.",
+	"TrajectoryPage.next":             "Pass it as after to get the next page; empty at the end.",
+	"TrajectoryPage.previous":         "Pass it as before to get the previous page; empty at the beginning.",
+	"TrajectoryPage.total":            "How many the filter lets through.",
+	"TrajectoryPage.exact":            "false: there are more than total, which is not counted further.",
+	"TrajectoryPage.of":               "How many trajectories the runs and iterations asked for have in all.",
 	"Trajectory.id":                   "Its id.",
 	"Trajectory.run_id":               "The run.",
 	"Trajectory.iteration_id":         "The iteration.",

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"math"
+	"strconv"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"relabel"
@@ -25,3 +28,60 @@ func (o *optionalID) UnmarshalText(text []byte) error {
 }
 
 var _ huma.SchemaProvider = optionalID{}
+
+// iterationRef names an iteration by its id or its number; empty, none.
+type iterationRef struct {
+	id     *relabel.ID
+	number int
+}
+
+// Schema describes it as the text that it reads.
+func (iterationRef) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Description: "An id, or a number from 1."}
+}
+
+// UnmarshalText reads an id or a number.
+func (r *iterationRef) UnmarshalText(text []byte) error {
+	if n, err := strconv.ParseInt(string(text), 10, 32); err == nil && n > 0 {
+		r.number = int(n)
+		return nil
+	}
+	var id relabel.ID
+	if err := id.UnmarshalText(text); err != nil {
+		return relabel.Errorf(relabel.CodeInvalid, "an iteration is named by its id, or by its number from 1")
+	}
+	r.id = &id
+	return nil
+}
+
+// optionalNumber is a number in a query that need not be there.
+type optionalNumber struct{ value *float64 }
+
+// Schema describes it as the number that it reads.
+func (optionalNumber) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeNumber}
+}
+
+// UnmarshalText reads a number that is not negative.
+func (o *optionalNumber) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || !(v >= 0 && v <= math.MaxInt32) {
+		return relabel.Errorf(relabel.CodeInvalid, "this is no number from 0")
+	}
+	o.value = &v
+	return nil
+}
+
+// whole is the number without its fraction, nil where there is none.
+func (o optionalNumber) whole() *int {
+	if o.value == nil {
+		return nil
+	}
+	n := int(*o.value)
+	return &n
+}
+
+var (
+	_ huma.SchemaProvider = iterationRef{}
+	_ huma.SchemaProvider = optionalNumber{}
+)

@@ -80,7 +80,7 @@ type Store interface {
 	ListenEvents(ctx context.Context, heard func()) error
 
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
-	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, p relabel.Page) (list []relabel.Trajectory, next string, err error)
+	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, p relabel.Page) (relabel.TrajectoryPage, error)
 	ListAttempts(ctx context.Context, trajectory relabel.ID) ([]relabel.Attempt, error)
 	// ListTurns returns the current attempt's turns t with from ≤ t < from+limit, in
 	// order, with executed action, label and observations, without prompt ids.

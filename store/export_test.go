@@ -4,24 +4,34 @@ import (
 	"context"
 	"iter"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"relabel"
 )
 
-// Explain is how Postgres would read a page of a filtered list: the first one, or the
-// one after a time.
-func (s *Store) Explain(ctx context.Context, f relabel.TrajectoryFilter, after *time.Time) (string, error) {
-	var c *cursor
-	if after != nil {
-		c = &cursor{at: *after}
+// Explain is how Postgres reads a page of a list of trajectories from its beginning,
+// segment by segment, and counts the matches.
+func (s *Store) Explain(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort) (plans []string, err error) {
+	w, err := walkOf(f, sort, relabel.Page{})
+	if err != nil {
+		return nil, err
 	}
-	query, args := trajectoryList(f).sql(c, defaultPage+1)
-	rows, _ := s.pool.Query(ctx, "EXPLAIN "+query, args...)
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return strings.Join(lines, "\n"), err
+	explain := func(sql string, args []any) error {
+		rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, TIMING OFF, BUFFERS) "+sql, append([]any{pgx.QueryExecModeDescribeExec}, args...)...)
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		plans = append(plans, strings.Join(lines, "\n"))
+		return err
+	}
+	for at := range w.segments {
+		if err := explain(w.query(at, defaultPage+1)); err != nil {
+			return nil, err
+		}
+	}
+	if sql, args := countQuery(f); sql != "" {
+		err = explain(sql, args)
+	}
+	return plans, err
 }
 
 // Write runs fn in a transaction as every write runs.

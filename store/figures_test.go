@@ -40,9 +40,9 @@ func TestATrajectoryKeepsTheFiguresOfItsTurns(t *testing.T) {
 	}
 	expect := func(ribbon string, differs *int, tokens int) {
 		t.Helper()
-		list, _, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, relabel.Page{})
+		list, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, relabel.Newest, relabel.Page{})
 		must(t, err)
-		got := list[0]
+		got := list.Items[0]
 		if got.Ribbon != relabel.Ribbon(ribbon) || got.Tokens != tokens || (got.FirstDiffers == nil) != (differs == nil) || differs != nil && *got.FirstDiffers != *differs {
 			t.Errorf("%s, first %v, %d tokens; not %s, %v, %d", got.Ribbon, got.FirstDiffers, got.Tokens, ribbon, differs, tokens)
 		}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"relabel"
 	"relabel/store"
 	"relabel/store/storetest"
@@ -36,84 +34,6 @@ func scatter(t *testing.T, s *store.Store, d storetest.Seeded) {
 	}
 }
 
-// passes is the filter as a plain reading of it.
-func passes(f relabel.TrajectoryFilter, t relabel.Trajectory) bool {
-	same := func(want, got *bool) bool { return want == nil || got != nil && *want == *got }
-	return (f.RunID == nil || *f.RunID == t.RunID) && (f.IterationID == nil || *f.IterationID == t.IterationID) &&
-		(f.TaskID == nil || *f.TaskID == t.TaskID) && (f.InstanceID == "" || f.InstanceID == t.InstanceID) &&
-		(f.State == "" || f.State == t.State) && (f.EndReason == "" || f.EndReason == t.EndReason) &&
-		(f.Failure == "" || f.Failure == t.Failure) && (f.Verdict == "" || f.Verdict == t.Verdict) && same(f.Submitted, t.Submitted)
-}
-
-func TestAFilterLetsThroughWhatItSays(t *testing.T) {
-	t.Parallel()
-	s := storetest.New(t)
-	seeds := []storetest.Seeded{storetest.Seed(t, s, 15), storetest.Seed(t, s, 8)}
-	for _, d := range seeds {
-		scatter(t, s, d)
-	}
-	all := pages(t, s, relabel.TrajectoryFilter{}, 500)
-	if len(all) != 23 {
-		t.Fatalf("%d trajectories", len(all))
-	}
-	rapid.Check(t, func(rt *rapid.T) {
-		like := rapid.SampledFrom(all).Draw(rt, "like")
-		var f relabel.TrajectoryFilter
-		for _, field := range rapid.SliceOfN(rapid.IntRange(0, 8), 0, 3).Draw(rt, "fields") {
-			switch field {
-			case 0:
-				f.RunID = &like.RunID
-			case 1:
-				f.IterationID = &like.IterationID
-			case 2:
-				f.TaskID = &like.TaskID
-			case 3:
-				f.InstanceID = like.InstanceID
-			case 4:
-				f.State = like.State
-			case 5:
-				f.EndReason = like.EndReason
-			case 6:
-				f.Failure = like.Failure
-			case 7:
-				f.Verdict = like.Verdict
-			case 8:
-				f.Submitted = like.Submitted
-			}
-		}
-		var want []relabel.ID
-		for _, tr := range all {
-			if passes(f, tr) {
-				want = append(want, tr.ID)
-			}
-		}
-		var got []relabel.ID
-		for _, tr := range pages(t, s, f, rapid.IntRange(1, 9).Draw(rt, "limit")) {
-			got = append(got, tr.ID)
-		}
-		if !slices.Equal(got, want) {
-			rt.Fatalf("%+v let through %v, not %v", f, got, want)
-		}
-	})
-}
-
-// pages reads a whole list, page by page.
-func pages(t *testing.T, s *store.Store, f relabel.TrajectoryFilter, limit int) (all []relabel.Trajectory) {
-	t.Helper()
-	p := relabel.Page{Limit: limit}
-	for {
-		list, next, err := s.ListTrajectories(context.Background(), f, p)
-		must(t, err)
-		if len(list) > limit {
-			t.Fatalf("a page of %d has %d items", limit, len(list))
-		}
-		all = append(all, list...)
-		if p.After = next; next == "" {
-			return all
-		}
-	}
-}
-
 func TestPagesStayStableWhileRowsAreInserted(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -121,23 +41,17 @@ func TestPagesStayStableWhileRowsAreInserted(t *testing.T) {
 	for range 3 {
 		storetest.Seed(t, s, 5)
 	}
-	before := pages(t, s, relabel.TrajectoryFilter{}, 500)
+	before := pages(t, s, relabel.TrajectoryFilter{}, relabel.Newest, 500)
 	var read []relabel.Trajectory
 	p := relabel.Page{Limit: 4}
 	for {
-		list, next, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, p)
+		list, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, relabel.Newest, p)
 		must(t, err)
-		read = append(read, list...)
-		if p.After = next; next == "" {
+		read = append(read, list.Items...)
+		if p.After = list.Next; list.Next == "" {
 			break
 		}
 		storetest.Seed(t, s, 3) // newer: it belongs before the first page
-	}
-	ids := func(list []relabel.Trajectory) (ids []relabel.ID) {
-		for _, tr := range list {
-			ids = append(ids, tr.ID)
-		}
-		return ids
 	}
 	if !slices.Equal(ids(read), ids(before)) {
 		t.Errorf("read %v, not %v", ids(read), ids(before))
@@ -149,15 +63,22 @@ func TestABadPageIsRefused(t *testing.T) {
 	ctx := context.Background()
 	s := storetest.New(t)
 	d := storetest.Seed(t, s, 3)
-	for _, p := range []relabel.Page{{After: "!"}, {After: "AAAA"}, {Limit: -1}, {Limit: 501}, {After: "f_______________________________"}} {
-		_, _, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, p)
+	first, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, relabel.Newest, relabel.Page{Limit: 1})
+	must(t, err)
+	for _, p := range []relabel.Page{{After: "!"}, {After: "AAAA"}, {Limit: -1}, {Limit: 501}, {Before: "AAAA"}, {After: first.Next, Before: first.Next},
+		{After: "AAD__________________________________"}, {After: "AAFfffffffffffffffffffffffffffffffffff"}} {
+		_, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, relabel.Newest, p)
 		wantCode(t, err, relabel.CodeInvalid)
 	}
-	_, _, err := s.ListTasks(ctx, d.Taskset.ID, relabel.Page{After: "!"})
+	_, err = s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, relabel.MostTurns, relabel.Page{After: first.Next}) // of another sort
 	wantCode(t, err, relabel.CodeInvalid)
-	list, _, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{InstanceID: "\x00\xff"}, relabel.Page{})
+	_, err = s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, "best", relabel.Page{})
+	wantCode(t, err, relabel.CodeInvalid)
+	_, _, err = s.ListTasks(ctx, d.Taskset.ID, relabel.Page{After: "!"})
+	wantCode(t, err, relabel.CodeInvalid)
+	list, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{InstanceID: "\x00\xff"}, relabel.Newest, relabel.Page{})
 	must(t, err)
-	if len(list) != 0 {
+	if len(list.Items) != 0 || list.Total != 0 || list.Of != 3 {
 		t.Errorf("found %+v", list)
 	}
 }

@@ -89,6 +89,9 @@ func (l *list[T]) page(ctx context.Context, s *Store, p relabel.Page) (items []T
 	if err != nil {
 		return nil, "", err
 	}
+	if p.Before != "" {
+		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this list goes forward only").On("before")
+	}
 	var after *cursor
 	if p.After != "" {
 		c, err := parseCursor(p.After)

@@ -84,10 +84,18 @@ func TestReviewsAreFilteredAndPaged(t *testing.T) {
 			func(r relabel.Review) relabel.ID { return r.ID })
 	}
 	for flag, want := range map[string]int{"leak": 2, "wrong-label": 1, relabel.AnyFlag: 2, "\x00": 0} {
-		list, _, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{Flag: flag}, relabel.Page{})
+		list, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{Flag: flag}, relabel.Newest, relabel.Page{})
 		must(t, err)
-		if len(list) != want {
-			t.Errorf("%d trajectories are flagged %q, not %d", len(list), flag, want)
+		if len(list.Items) != want {
+			t.Errorf("%d trajectories are flagged %q, not %d", len(list.Items), flag, want)
+		}
+	}
+	for _, reviewed := range []bool{true, false} {
+		list, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{Reviewed: &reviewed}, relabel.Newest, relabel.Page{})
+		must(t, err)
+		want := value[int](t, s, "SELECT count(*) FROM trajectories WHERE $1 = EXISTS (SELECT FROM reviews WHERE trajectory_id = trajectories.id)", reviewed)
+		if len(list.Items) != want {
+			t.Errorf("%d trajectories are reviewed: %v, not %d", len(list.Items), reviewed, want)
 		}
 	}
 }

@@ -21,52 +21,6 @@ func (s *Store) FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Traj
 	return t, missing("trajectory", id, err)
 }
 
-// ListTrajectories lists what the filter lets through, newest first. CodeInvalid for a
-// page that is none.
-func (s *Store) ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, p relabel.Page) ([]relabel.Trajectory, string, error) {
-	l := trajectoryList(f)
-	return l.page(ctx, s, p)
-}
-
-func trajectoryList(f relabel.TrajectoryFilter) *list[relabel.Trajectory] {
-	l := &list[relabel.Trajectory]{query: trajectorySelect, key: "tr", scan: pgx.RowToStructByName[relabel.Trajectory],
-		keyOf: func(t relabel.Trajectory) cursor { return cursor{t.CreatedAt, t.ID} }}
-	if f.RunID != nil {
-		l.where("tr.run_id = %s", *f.RunID)
-	}
-	if f.IterationID != nil {
-		l.where("tr.iteration_id = %s", *f.IterationID)
-	}
-	if f.TaskID != nil {
-		l.where("tr.task_id = %s", *f.TaskID)
-	}
-	if f.InstanceID != "" {
-		l.where("tr.task_id IN (SELECT id FROM tasks WHERE instance_id = %s)", legible(f.InstanceID))
-	}
-	if f.State != "" {
-		l.where("tr.state = %s", f.State)
-	}
-	if f.EndReason != "" {
-		l.where("tr.end_reason = %s", f.EndReason)
-	}
-	if f.Failure != "" {
-		l.where("tr.failure = %s", f.Failure)
-	}
-	if f.Verdict != "" {
-		l.where("tr.verdict = %s", f.Verdict)
-	}
-	// IS NOT NULL says what follows from the equality, in the words of the partial index:
-	// the planner does not see it by itself for false.
-	if f.Submitted != nil {
-		l.where("tr.submitted IS NOT NULL AND tr.submitted = %s", *f.Submitted)
-	}
-	if f.Flag != "" {
-		condition, flag := flagIs(f.Flag)
-		l.where("tr.id IN (SELECT rv.trajectory_id FROM reviews rv WHERE "+condition+")", flag)
-	}
-	return l
-}
-
 // ListAttempts lists a trajectory's attempts, the first first.
 func (s *Store) ListAttempts(ctx context.Context, trajectory relabel.ID) ([]relabel.Attempt, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT number, worker, docker_host, container, started_at, ended_at,

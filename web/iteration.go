@@ -51,10 +51,11 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if wants(r, "trajectories") {
-		view.Trajectories, _, err = v.Store.ListTrajectories(ctx, relabel.TrajectoryFilter{IterationID: &it.ID}, relabel.Page{Limit: newestShown})
+		list, err := v.Store.ListTrajectories(ctx, relabel.TrajectoryFilter{IterationID: &it.ID}, relabel.Newest, relabel.Page{Limit: newestShown})
 		if err != nil {
 			return err
 		}
+		view.Trajectories = list.Items
 	}
 	if wants(r, "depth") {
 		if err := v.deepenIteration(r, &view); err != nil {

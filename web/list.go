@@ -51,16 +51,16 @@ func (v *viewer) listTrajectories(w http.ResponseWriter, r *http.Request) error 
 	if err := v.nameFilter(r, filter, &view); err != nil {
 		return err
 	}
-	list, next, err := v.Store.ListTrajectories(r.Context(), filter, relabel.Page{After: q.Get("after"), Limit: rowsShown})
+	list, err := v.Store.ListTrajectories(r.Context(), filter, relabel.TrajectorySort(q.Get("sort")), relabel.Page{After: q.Get("after"), Limit: rowsShown})
 	if err != nil {
 		return err
 	}
-	view.Trajectories = list
-	if view.runs, err = v.runNames(r.Context(), list); err != nil {
+	view.Trajectories = list.Items
+	if view.runs, err = v.runNames(r.Context(), list.Items); err != nil {
 		return err
 	}
-	if next != "" {
-		view.Next = withAfter(q, next)
+	if list.Next != "" {
+		view.Next = withAfter(q, list.Next)
 	}
 	if q.Get("after") != "" {
 		view.First = withAfter(q, "")

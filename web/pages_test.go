@@ -187,7 +187,7 @@ func TestWhatIsNotThereIsAPageToo(t *testing.T) {
 	for path, status := range map[string]int{
 		"/nothing": 404, "/runs/x": 404, "/runs/" + none: 404, "/trajectories/" + none: 404, "/trajectories/x": 404,
 		"/trajectories/" + done.ID.String() + "/turns/6": 404, "/trajectories/" + done.ID.String() + "/turns/0": 404, "/trajectories/" + done.ID.String() + "/turns/x": 404,
-		"/trajectories?state=asleep": 400, "/trajectories?run=x": 400, "/trajectories?after=x": 400, "/trajectories?resolved=maybe": 400,
+		"/trajectories?state=asleep": 400, "/trajectories?run=x": 400, "/trajectories?after=x": 400, "/trajectories?verdict=maybe": 400,
 		"/trajectories/" + done.ID.String() + "/turns?from=x": 400, "/trajectories/" + done.ID.String() + "/turns?from=1&to=90": 400, "/trajectories/" + done.ID.String() + "?attempt=2": 404, "/?after=x": 400, "/trajectories?run=" + none: 404, "/static/x/style.css": 404,
 		"/trajectories?instance=%00": 200, "/trajectories?instance=%ff": 200,
 	} {

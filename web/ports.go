@@ -34,7 +34,7 @@ type Store interface {
 	ListPolicies(ctx context.Context, p relabel.Page) (policies []relabel.Policy, next string, err error)
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
-	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, p relabel.Page) (list []relabel.Trajectory, next string, err error)
+	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, p relabel.Page) (relabel.TrajectoryPage, error)
 	ListAttempts(ctx context.Context, trajectory relabel.ID) ([]relabel.Attempt, error)
 	// ListHeads returns the heads of all turns of an attempt, in order.
 	ListHeads(ctx context.Context, trajectory relabel.ID, attempt int) ([]relabel.TurnHead, error)

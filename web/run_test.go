@@ -55,9 +55,9 @@ func (s *site) rounds() {
 // queued is a trajectory of the run that waits.
 func (s *site) queued() relabel.Trajectory {
 	s.t.Helper()
-	list, _, err := s.store.ListTrajectories(s.t.Context(), relabel.TrajectoryFilter{RunID: &s.run.ID, State: relabel.Queued}, relabel.Page{Limit: 1})
+	list, err := s.store.ListTrajectories(s.t.Context(), relabel.TrajectoryFilter{RunID: &s.run.ID, State: relabel.Queued}, relabel.Newest, relabel.Page{Limit: 1})
 	s.must(err)
-	return list[0]
+	return list.Items[0]
 }
 
 func TestARunsPageShowsItsIterationsAsCharts(t *testing.T) {

@@ -51,15 +51,15 @@ func (v *viewer) showTask(w http.ResponseWriter, r *http.Request) error {
 	if strings.TrimSpace(task.HintsText) != "" {
 		view.Hints = new(wholeBody(task.HintsText))
 	}
-	list, next, err := v.Store.ListTrajectories(r.Context(), relabel.TrajectoryFilter{TaskID: &task.ID}, relabel.Page{After: r.URL.Query().Get("after"), Limit: sidesShown})
+	list, err := v.Store.ListTrajectories(r.Context(), relabel.TrajectoryFilter{TaskID: &task.ID}, relabel.Newest, relabel.Page{After: r.URL.Query().Get("after"), Limit: sidesShown})
 	if err != nil {
 		return err
 	}
-	if view.Sides, err = v.sides(r.Context(), list); err != nil {
+	if view.Sides, err = v.sides(r.Context(), list.Items); err != nil {
 		return err
 	}
-	view.A, view.B = twoToCompare(list)
-	view.Next, view.First = pageLinks(r, next)
+	view.A, view.B = twoToCompare(list.Items)
+	view.Next, view.First = pageLinks(r, list.Next)
 	return v.render(w, r, page{Template: "task", Title: plain(task.InstanceID), Section: "Tasks", Crumbs: tasksetCrumbs(set), View: view})
 }
 

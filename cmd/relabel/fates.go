@@ -43,15 +43,15 @@ func nameUnfinished(ctx context.Context, db *database, state relabel.TrajectoryS
 	if state.Terminal() {
 		return nil
 	}
-	list, _, err := db.ListTrajectories(ctx, relabel.TrajectoryFilter{State: state}, relabel.Page{Limit: namedFates})
+	list, err := db.ListTrajectories(ctx, relabel.TrajectoryFilter{State: state}, relabel.Newest, relabel.Page{Limit: namedFates})
 	if err != nil {
 		return err
 	}
-	for _, j := range list {
+	for _, j := range list.Items {
 		log.Info().Stringer("trajectory", j.ID).Str("instance", j.InstanceID).Int("iteration", j.Iteration).
 			Int("attempts", j.Attempt).Msg("is " + string(state))
 	}
-	if more := n - len(list); more > 0 {
+	if more := n - len(list.Items); more > 0 {
 		log.Info().Msgf("and %d more are %s", more, state)
 	}
 	return nil

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"relabel"
+)
+
+// question is a query for trajectories tr in the making, with its arguments.
+type question struct {
+	scope []string // conditions on their iterations it
+	rows  []string // conditions on them
+	args  []any
+}
+
+// arg adds an argument and returns how it stands in the query.
+func (q *question) arg(v any) string {
+	q.args = append(q.args, v)
+	return fmt.Sprintf("$%d", len(q.args))
+}
+
+func (q *question) where(condition string, args ...any) {
+	names := make([]any, len(args))
+	for i, v := range args {
+		names[i] = q.arg(v)
+	}
+	q.rows = append(q.rows, fmt.Sprintf(condition, names...))
+}
+
+// within narrows to the iterations that the filter names.
+func (q *question) within(f relabel.TrajectoryFilter) {
+	add := func(condition string, v any) { q.scope = append(q.scope, fmt.Sprintf(condition, q.arg(v))) }
+	if f.RunID != nil {
+		add("it.run_id = %s", *f.RunID)
+	}
+	if f.IterationID != nil {
+		add("it.id = %s", *f.IterationID)
+	}
+	if f.IterationNumber != 0 {
+		add("it.number = %s", f.IterationNumber)
+	}
+	if f.TasksetID != nil {
+		add("it.run_id IN (SELECT ru.id FROM runs ru WHERE ru.taskset_id = %s)", *f.TasksetID)
+	}
+}
+
+// among is within, said of the trajectories themselves: of one iteration alone, and of its
+// run not besides, which the planner would take for a second thing that narrows.
+func (q *question) among(f relabel.TrajectoryFilter) {
+	its := &question{args: q.args}
+	its.within(f)
+	switch {
+	case f.IterationID != nil:
+		q.args = its.args
+		q.rows = append(q.rows, "tr.iteration_id = (SELECT it.id FROM iterations it WHERE "+all(its.scope)+")")
+		return
+	case f.IterationNumber != 0:
+		q.args = its.args
+		q.rows = append(q.rows, "tr.iteration_id = ANY (ARRAY(SELECT it.id FROM iterations it WHERE "+all(its.scope)+"))")
+		return
+	}
+	if f.RunID != nil {
+		q.where("tr.run_id = %s", *f.RunID)
+	}
+	if f.TasksetID != nil {
+		q.where("tr.run_id IN (SELECT ru.id FROM runs ru WHERE ru.taskset_id = %s)", *f.TasksetID)
+	}
+}
+
+// filter narrows to what the filter lets through, of the rows of a segment.
+func (q *question) filter(f relabel.TrajectoryFilter, of segment) {
+	if of.holds != "" {
+		q.where(of.holds)
+	}
+	if f.TaskID != nil {
+		q.where("tr.task_id = %s", *f.TaskID)
+	}
+	if f.InstanceID != "" {
+		q.where("tr.task_id IN (SELECT ta.id FROM tasks ta WHERE ta.instance_id = %s)", legible(f.InstanceID))
+	}
+	if f.InstancePart != "" {
+		q.where("tr.task_id IN (SELECT ta.id FROM tasks ta WHERE position(lower(%s) IN lower(ta.instance_id)) > 0)", legible(f.InstancePart))
+	}
+	for _, is := range [][2]string{{"state", string(f.State)}, {"end_reason", string(f.EndReason)}, {"failure", string(f.Failure)}, {"verdict", string(f.Verdict)}} {
+		if is[1] != "" {
+			q.where("tr."+is[0]+" = %s", legible(is[1]))
+		}
+	}
+	// IS NOT NULL says what follows from the equality, in the words of the partial index:
+	// the planner does not see it by itself for false.
+	if f.Submitted != nil {
+		q.where("tr.submitted IS NOT NULL AND tr.submitted = %s", *f.Submitted)
+	}
+	if f.LabelsMissing {
+		q.where("tr.labels_missing > 0")
+	}
+	if f.MinTurns != nil || f.MaxTurns != nil {
+		q.between("tr.final_turns", "tr.turns", atLeast(f.MinTurns, 0), atLeast(f.MaxTurns, math.MaxInt32), of)
+	}
+	if f.MinAgreement != nil || f.MaxAgreement != nil {
+		q.between("tr.final_agreement", "tr.agreed::float8 / nullif(tr.compared, 0)", atLeast(f.MinAgreement, 0), atLeast(f.MaxAgreement, 1), of)
+	}
+	q.reviewed(f)
+}
+
+func atLeast[T any](v *T, otherwise T) any {
+	if v == nil {
+		return otherwise
+	}
+	return *v
+}
+
+// between narrows to a range of a figure, both ends included: of what is over as it stands
+// in an index, of the others as it is by now.
+func (q *question) between(final, now string, low, high any, of segment) {
+	a, b := q.arg(low), q.arg(high)
+	over, open := fmt.Sprintf("%s BETWEEN %s AND %s", final, a, b), fmt.Sprintf("%s BETWEEN %s AND %s", now, a, b)
+	switch {
+	case of.over:
+		q.rows = append(q.rows, over)
+	case of.open:
+		q.rows = append(q.rows, open)
+	default:
+		q.rows = append(q.rows, "("+over+" OR tr.ended_at IS NULL AND "+open+")")
+	}
+}
+
+// reviewed narrows to what people have said of them.
+func (q *question) reviewed(f relabel.TrajectoryFilter) {
+	if f.Flag != "" {
+		condition, flag := flagIs(f.Flag)
+		q.where("tr.id IN (SELECT rv.trajectory_id FROM reviews rv WHERE "+condition+")", flag)
+	}
+	if f.Reviewed == nil {
+		return
+	}
+	if *f.Reviewed {
+		q.where("tr.id IN (SELECT rv.trajectory_id FROM reviews rv)")
+	} else {
+		q.where("NOT EXISTS (SELECT FROM reviews rv WHERE rv.trajectory_id = tr.id)")
+	}
+}
+
+func all(conditions []string) string {
+	if len(conditions) == 0 {
+		return "true"
+	}
+	return strings.Join(conditions, " AND ")
+}

@@ -1,0 +1,191 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// countedTrajectories bounds how many matches are counted.
+const countedTrajectories = 10_000
+
+// ListTrajectories lists what the filter lets through, as it is sorted; p.After and
+// p.Before are the Next and the Previous of a page of the same list. CodeInvalid for a
+// page that is none.
+//
+// A page reads the rows that it shows, a page's worth of each iteration in question, and
+// what a filter without an index passes over. Rows that change while somebody pages may
+// be met twice or not at all.
+func (s *Store) ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, p relabel.Page) (relabel.TrajectoryPage, error) {
+	if sort == "" {
+		sort = relabel.Newest
+	}
+	w, err := walkOf(f, sort, p)
+	if err != nil {
+		return relabel.TrajectoryPage{}, err
+	}
+	var page relabel.TrajectoryPage
+	err = s.read(ctx, func(tx pgx.Tx) error {
+		if err := w.read(ctx, tx); err != nil {
+			return err
+		}
+		page = w.page()
+		return countTrajectories(ctx, tx, f, &page)
+	})
+	return page, err
+}
+
+// walk reads a page, segment by segment, from a spot on.
+type walk struct {
+	filter   relabel.TrajectoryFilter
+	sort     relabel.TrajectorySort
+	segments []segment
+	from     *spot // nil: from the beginning
+	back     bool  // towards the beginning
+	limit    int
+	rows     []relabel.Trajectory // as they are met, one more than the limit where there are more
+	segment  []int                // of each row
+}
+
+func walkOf(f relabel.TrajectoryFilter, sort relabel.TrajectorySort, p relabel.Page) (*walk, error) {
+	w := &walk{filter: f, sort: sort}
+	var err error
+	if w.limit, err = limitOf(p); err != nil {
+		return nil, err
+	}
+	if w.segments, err = segmentsOf(sort); err != nil {
+		return nil, err
+	}
+	field, text := "after", p.After
+	if p.Before != "" {
+		field, text, w.back = "before", p.Before, true
+	}
+	switch {
+	case p.After != "" && p.Before != "":
+		return nil, relabel.Errorf(relabel.CodeInvalid, "a page is after or before a place, not both").On("before")
+	case text != "":
+		from, err := parseSpot(field, text, sort, w.segments)
+		w.from = &from
+		return w, err
+	}
+	return w, nil
+}
+
+func (w *walk) read(ctx context.Context, tx pgx.Tx) error {
+	at, step := 0, 1
+	if w.back {
+		step = -1
+	}
+	if w.from != nil {
+		at = w.from.segment
+	}
+	for ; at >= 0 && at < len(w.segments) && len(w.rows) <= w.limit; at += step {
+		sql, args := w.query(at, w.limit+1-len(w.rows))
+		// Planned anew each time: how many rows a filter lets through depends on its words.
+		rows, _ := tx.Query(ctx, sql, append([]any{pgx.QueryExecModeDescribeExec}, args...)...)
+		some, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Trajectory])
+		if err != nil {
+			return err
+		}
+		w.rows = append(w.rows, some...)
+		w.segment = append(w.segment, slices.Repeat([]int{at}, len(some))...)
+	}
+	return nil
+}
+
+// query reads at most n rows of a segment. By a figure it takes as many of each iteration,
+// which an index gives in order, and of these the first n. In the order of their making
+// there are indexes across iterations; by iteration, the planner would take one of these
+// for each and pass over all the others' rows.
+func (w *walk) query(at, n int) (sql string, args []any) {
+	of, q := w.segments[at], &question{}
+	order, sign := "ASC", ">"
+	if of.descending != w.back {
+		order, sign = "DESC", "<"
+	}
+	if of.over {
+		q.within(w.filter)
+	} else {
+		q.among(w.filter)
+	}
+	q.filter(w.filter, of)
+	if w.from != nil && w.from.segment == at {
+		q.where("("+of.key+", tr.id) "+sign+" (%s, %s)", of.arg(w.from.key), w.from.id)
+	}
+	if of.over {
+		sql = fmt.Sprintf(`SELECT best.id, best.key FROM iterations it CROSS JOIN LATERAL (
+			SELECT tr.id, %[1]s AS key FROM trajectories tr WHERE tr.iteration_id = it.id AND %[2]s ORDER BY %[1]s %[3]s, tr.id %[3]s LIMIT %[4]d) best
+			WHERE %[5]s ORDER BY best.key %[3]s, best.id %[3]s LIMIT %[4]d`, of.key, all(q.rows), order, n, all(q.scope))
+	} else {
+		sql = fmt.Sprintf("SELECT tr.id, %[1]s AS key FROM trajectories tr WHERE %[2]s ORDER BY %[1]s %[3]s, tr.id %[3]s LIMIT %[4]d", of.key, all(q.rows), order, n)
+	}
+	return "WITH page AS MATERIALIZED (" + sql + ") " + trajectorySelect + " JOIN page ON page.id = tr.id ORDER BY page.key " + order + ", page.id " + order, q.args
+}
+
+// page is what was read, in the list's order.
+func (w *walk) page() relabel.TrajectoryPage {
+	more := len(w.rows) > w.limit
+	if more {
+		w.rows, w.segment = w.rows[:w.limit], w.segment[:w.limit]
+	}
+	if w.back {
+		slices.Reverse(w.rows)
+		slices.Reverse(w.segment)
+	}
+	p := relabel.TrajectoryPage{Items: w.rows}
+	if len(w.rows) == 0 {
+		return p
+	}
+	if w.back || more {
+		p.Next = w.spotOf(len(w.rows) - 1)
+	}
+	if w.back && more || !w.back && w.from != nil {
+		p.Previous = w.spotOf(0)
+	}
+	return p
+}
+
+func (w *walk) spotOf(i int) string {
+	return spot{w.segment[i], w.segments[w.segment[i]].keyOf(w.rows[i]), w.rows[i].ID}.text(w.sort)
+}
+
+// countTrajectories says how many match, and of how many in the iterations in question.
+func countTrajectories(ctx context.Context, tx pgx.Tx, f relabel.TrajectoryFilter, page *relabel.TrajectoryPage) error {
+	scope := &question{}
+	scope.within(f)
+	err := tx.QueryRow(ctx, "SELECT coalesce(sum(it.trajectories), 0) FROM iterations it WHERE "+all(scope.scope), scope.args...).Scan(&page.Of)
+	if err != nil {
+		return err
+	}
+	sql, args := countQuery(f)
+	if sql == "" {
+		page.Total, page.Exact = page.Of, true
+		return nil
+	}
+	if err := tx.QueryRow(ctx, sql, append([]any{pgx.QueryExecModeDescribeExec}, args...)...).Scan(&page.Total); err != nil {
+		return err
+	}
+	page.Exact = page.Total <= countedTrajectories
+	page.Total = min(page.Total, countedTrajectories)
+	return nil
+}
+
+// countQuery counts the matches, one beyond the bound at most; "" where the filter lets
+// everything of its iterations through.
+func countQuery(f relabel.TrajectoryFilter) (sql string, args []any) {
+	q := &question{}
+	q.within(f)
+	q.filter(f, segment{})
+	if len(q.rows) == 0 {
+		return "", nil
+	}
+	from := "trajectories tr"
+	if len(q.scope) > 0 {
+		from = "iterations it JOIN trajectories tr ON tr.iteration_id = it.id"
+	}
+	return fmt.Sprintf("SELECT count(*) FROM (SELECT FROM %s WHERE %s LIMIT %d) matches", from, all(append(q.scope, q.rows...)), countedTrajectories+1), q.args
+}
