@@ -48,3 +48,11 @@ type ExportSpan struct {
 
 // End is the place after the span's last token.
 func (s ExportSpan) End() int { return s.Start + s.Length }
+
+// ShownRow is a row of an export with what people need to read it.
+type ShownRow struct {
+	Row   ExportRow
+	File  string   // that holds it
+	Of    int      // rows of the view
+	Texts []string // of its tokens, one each, not always whole characters; nil where nothing here can decode them
+}

@@ -32,6 +32,8 @@ type Store interface {
 	ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel.TaskFilter, p relabel.Page) (tasks []relabel.TaskHead, next string, err error)
 	ListGrid(ctx context.Context, run relabel.ID, part string, p relabel.Page) (g relabel.Grid, next string, err error)
 	ListPolicies(ctx context.Context, p relabel.Page) (policies []relabel.Policy, next string, err error)
+	ListExports(ctx context.Context, p relabel.Page) (exports []relabel.Export, next string, err error)
+	FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error)
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
 	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, p relabel.Page) (relabel.TrajectoryPage, error)
@@ -48,4 +50,11 @@ type Store interface {
 	ListReviews(ctx context.Context, f relabel.ReviewFilter, p relabel.Page) (list []relabel.Review, next string, err error)
 	// ListFlags lists the flags in use in a run (nil: in all), the most frequent first.
 	ListFlags(ctx context.Context, run *relabel.ID) ([]relabel.FlagCount, error)
+}
+
+// Exports reads the rows of finished exports, wherever their files are.
+type Exports interface {
+	// Row reads row n of a view, from 0. CodeNotFound where there is none, CodeConflict where
+	// the files are in another machine's folder.
+	Row(ctx context.Context, e relabel.Export, view relabel.View, n int) (relabel.ShownRow, error)
 }

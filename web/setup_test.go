@@ -39,7 +39,7 @@ func start(t testing.TB, change ...func(*server.Config)) *site {
 		PrepareRun:     func(r relabel.Run) (relabel.Run, error) { return r, schedule.ValidateRun(r) },
 		DefaultPrompts: func(string) (relabel.Prompts, error) { return relabel.Prompts{}, nil },
 		Exports:        shard.NewExporter(shard.Config{Root: t.TempDir(), FolderID: "here"}), Overview: s.store.Overview,
-		Pages: web.New(web.Config{Store: s.store, Log: log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { rest.ServeHTTP(w, r) })})}
+		Pages: web.New(web.Config{Store: s.store, Exports: shownRows{}, Log: log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { rest.ServeHTTP(w, r) })})}
 	for _, f := range change {
 		f(&config)
 	}

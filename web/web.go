@@ -16,7 +16,9 @@ type Config struct {
 	// REST is the interface that deeds call. It must trust the caller that a request's context
 	// knows.
 	REST http.Handler
-	Log  zerolog.Logger // of failures; the zero value logs nothing
+	// Exports reads rows.
+	Exports Exports
+	Log     zerolog.Logger // of failures; the zero value logs nothing
 }
 
 // policy of the pages: nothing but our own style, scripts and icon is loaded, and nothing
@@ -39,7 +41,7 @@ type routes map[string]answer
 func New(config Config) http.Handler {
 	v := &viewer{config}
 	mux := http.NewServeMux()
-	for _, of := range []routes{v.sessionRoutes(), v.runRoutes(), v.deedRoutes(), v.trajectoryRoutes(), v.gridRoutes(), v.taskRoutes(), v.reviewRoutes(), {"/": v.showNothing}} {
+	for _, of := range []routes{v.sessionRoutes(), v.runRoutes(), v.deedRoutes(), v.trajectoryRoutes(), v.gridRoutes(), v.taskRoutes(), v.exportRoutes(), v.reviewRoutes(), {"/": v.showNothing}} {
 		for pattern, answer := range of {
 			mux.HandleFunc(pattern, v.page(answer))
 		}

@@ -33,7 +33,7 @@ func newSite(c siteConfig) (http.Handler, error) {
 	all := &overviews{ask: c.db.Overview}
 	c.metrics.registry.MustRegister(all)
 	var site http.Handler
-	pages := web.New(web.Config{Store: c.db.Store, Log: c.log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { site.ServeHTTP(w, r) })})
+	pages := web.New(web.Config{Store: c.db.Store, Exports: exporter, Log: c.log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { site.ServeHTTP(w, r) })})
 	site = server.New(server.Config{
 		Store:          c.db.Store,
 		Plan:           schedule.Plan,

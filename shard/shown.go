@@ -1,0 +1,100 @@
+package shard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+
+	"relabel"
+	"relabel/shard/rows"
+	"relabel/shard/token"
+)
+
+// Row reads row n of a view, from 0, of a finished export, wherever its files are: the end
+// of a file and the pages of the row, not the file. Its tokens are decoded where the
+// tokenizer is on this machine. CodeNotFound where there is no such row.
+func (x *Exporter) Row(ctx context.Context, e relabel.Export, view relabel.View, n int) (shown relabel.ShownRow, err error) {
+	m, err := x.manifest(ctx, e)
+	if err != nil {
+		return shown, err
+	}
+	if !slices.Contains(m.Views, view) {
+		return shown, relabel.Errorf(relabel.CodeNotFound, "the export has no view %.50q", view)
+	}
+	of := rows.NewView(m, view, func(path string) (rows.Bytes, error) {
+		file, err := x.Open(ctx, e, path)
+		if err != nil {
+			return nil, err
+		}
+		info, err := file.Stat()
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		return &ranges{FileReader: file, size: info.Size()}, nil
+	})
+	shown.Of = of.Len()
+	if shown.Row, shown.File, err = of.At(n); err != nil {
+		return shown, err
+	}
+	shown.Texts = texts(m, shown.Row.IDs)
+	return shown, nil
+}
+
+// manifest reads the manifest of a finished export.
+func (x *Exporter) manifest(ctx context.Context, e relabel.Export) (m relabel.Manifest, err error) {
+	file, err := x.Open(ctx, e, manifestName)
+	if err != nil {
+		return m, err
+	}
+	raw, err := io.ReadAll(file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return m, err
+	}
+	return m, json.Unmarshal(raw, &m)
+}
+
+// texts decodes ids one by one; nil where the tokenizer is not here, or is another one.
+func texts(m relabel.Manifest, ids []int32) []string {
+	if m.Tokenizer == nil || len(ids) == 0 {
+		return nil
+	}
+	t, err := token.Open(m.Tokenizer.Path)
+	if err != nil || t.SHA256() != m.Tokenizer.SHA256 {
+		return nil
+	}
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = string(t.AppendBytes(nil, id))
+	}
+	return out
+}
+
+// ranges reads a file at any place, one range at a time.
+type ranges struct {
+	relabel.FileReader
+	mu   sync.Mutex
+	size int64
+}
+
+// Size is the file's length in bytes.
+func (r *ranges) Size() int64 { return r.size }
+
+// ReadAt implements io.ReaderAt.
+func (r *ranges) ReadAt(p []byte, at int64) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at >= r.size {
+		return 0, io.EOF
+	}
+	if _, err := r.Seek(at, io.SeekStart); err != nil {
+		return 0, err
+	}
+	n, err := io.ReadFull(r.FileReader, p[:min(int64(len(p)), r.size-at)])
+	if err == nil && n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}

@@ -1,0 +1,158 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"relabel"
+)
+
+// exportsShown is how many exports a page lists.
+const exportsShown = 50
+
+func (v *viewer) exportRoutes() routes {
+	to := routes{"GET /exports": v.listExports, "GET /exports/{id}": v.showExport, "GET /exports/{id}/rows/{view}/{row}": v.showExportRow}
+	v.addDeed(to, "/exports/{id}/cancel", v.cancelExport)
+	v.addDeed(to, "/exports/{id}/delete", v.deleteExport)
+	return to
+}
+
+// exportView is an export as pages show it.
+type exportView struct {
+	relabel.Export
+	Run      string
+	Bytes    int
+	Views    []viewRows
+	LeftOut  []leftOutCount
+	Shards   []relabel.ExportFile // of its views
+	Options  string               // of its form, as JSON
+	Deeds    []deedLink
+	Progress string
+}
+
+// viewRows is a view with what its files hold.
+type viewRows struct {
+	View                     relabel.View
+	Files, Rows              int
+	Tokens, SupervisedTokens int
+}
+
+// leftOutCount is how many labelled states were left out for a reason.
+type leftOutCount struct {
+	Reason string
+	States int
+	Link   string // of the trajectories with that reason, "" where no list shows them
+}
+
+// viewExport works out what the pages show of an export.
+func (v *viewer) viewExport(r *http.Request, e relabel.Export) (exportView, error) {
+	run, err := v.Store.FindRun(r.Context(), e.Selection.RunID)
+	if err != nil {
+		return exportView{}, err
+	}
+	view := exportView{Export: e, Run: run.Name}
+	for _, name := range e.Form.Views {
+		sum := viewRows{View: name}
+		for _, f := range e.Files {
+			if strings.HasPrefix(f.Path, string(name)+"/") {
+				sum.Files, sum.Rows = sum.Files+1, sum.Rows+f.Rows
+				sum.Tokens, sum.SupervisedTokens = sum.Tokens+f.Tokens, sum.SupervisedTokens+f.SupervisedTokens
+			}
+		}
+		view.Views = append(view.Views, sum)
+	}
+	for _, f := range e.Files {
+		view.Bytes += int(f.Bytes)
+	}
+	for _, reason := range slices.Sorted(maps.Keys(e.LeftOut)) {
+		view.LeftOut = append(view.LeftOut, leftOutCount{reason, e.LeftOut[reason], leftOutLink(run.ID, reason)})
+	}
+	if e.State == relabel.ExportRunning && e.Parts > 0 {
+		view.Progress = fmt.Sprintf("%d of %d parts", e.PartsDone, e.Parts)
+	}
+	return view, nil
+}
+
+// leftOutLink is the list of the trajectories that were left out for a reason of theirs.
+func leftOutLink(run relabel.ID, reason string) string {
+	state := map[string]relabel.TrajectoryState{"trajectory_failed": relabel.Failed, "trajectory_cancelled": relabel.Cancelled}[reason]
+	if state == "" {
+		return ""
+	}
+	return "/trajectories?" + url.Values{"run": {run.String()}, "state": {string(state)}}.Encode()
+}
+
+func (v *viewer) listExports(w http.ResponseWriter, r *http.Request) error {
+	exports, next, err := v.Store.ListExports(r.Context(), relabel.Page{After: r.URL.Query().Get("after"), Limit: exportsShown})
+	if err != nil {
+		return err
+	}
+	views := make([]exportView, len(exports))
+	for i, e := range exports {
+		if views[i], err = v.viewExport(r, e); err != nil {
+			return err
+		}
+	}
+	nextLink, first := pageLinks(r, next)
+	return v.render(w, r, page{Template: "exports", Title: "Exports", Section: "Exports", View: map[string]any{"Exports": views, "Next": nextLink, "First": first}})
+}
+
+// exportOf finds the export in an address.
+func (v *viewer) exportOf(r *http.Request) (relabel.Export, error) {
+	id, err := pathID(r)
+	if err != nil {
+		return relabel.Export{}, err
+	}
+	return v.Store.FindExport(r.Context(), id)
+}
+
+func (v *viewer) showExport(w http.ResponseWriter, r *http.Request) error {
+	e, err := v.exportOf(r)
+	if err != nil {
+		return err
+	}
+	view, err := v.viewExport(r, e)
+	if err != nil {
+		return err
+	}
+	for _, f := range e.Files {
+		if strings.HasSuffix(f.Path, ".parquet") {
+			view.Shards = append(view.Shards, f)
+		}
+	}
+	options, err := json.MarshalIndent(struct {
+		Selection relabel.ExportSelection `json:"selection"`
+		Form      relabel.ExportForm      `json:"form"`
+	}{e.Selection, e.Form}, "", "  ")
+	if err != nil {
+		return err
+	}
+	view.Options = string(options)
+	over := e.State != relabel.ExportQueued && e.State != relabel.ExportRunning
+	if mayChange(r) && over {
+		view.Deeds = []deedLink{{"Delete", "/exports/" + e.ID.String() + "/delete"}}
+	} else if mayChange(r) {
+		view.Deeds = []deedLink{{"Cancel", "/exports/" + e.ID.String() + "/cancel"}}
+	}
+	return v.render(w, r, page{Template: "export", Title: "Export of " + plain(view.Run), Section: "Exports", Crumbs: []crumb{{"Exports", "/exports"}},
+		Follow: "/v1/runs/" + e.Selection.RunID.String() + "/events", View: view})
+}
+
+func (v *viewer) cancelExport(r *http.Request, _ url.Values) (deed, error) {
+	e, err := v.exportOf(r)
+	path := "/exports/" + e.ID.String()
+	return deed{Title: "Cancel this export", Verb: "Cancel for good", Grave: true, Notes: []string{"What it has written is removed. The labels stay: it can be started again."},
+		Call: call{http.MethodPost, "/v1" + path + "/cancel", nil}, Back: path}, err
+}
+
+func (v *viewer) deleteExport(r *http.Request, _ url.Values) (deed, error) {
+	e, err := v.exportOf(r)
+	path := "/exports/" + e.ID.String()
+	return deed{Title: "Delete this export", Verb: "Delete for good", Grave: true, Notes: []string{fmt.Sprintf("Its %d files in %s are removed. Trajectories and labels stay.", len(e.Files), plain(e.Directory))},
+		Call: call{http.MethodDelete, "/v1" + path, nil}, Back: "/exports"}, err
+}

@@ -1,0 +1,80 @@
+package web_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/web/webtest"
+)
+
+// shownRows gives one row of a tree and no other.
+type shownRows struct{}
+
+func (shownRows) Row(_ context.Context, _ relabel.Export, view relabel.View, n int) (relabel.ShownRow, error) {
+	if view != relabel.ViewTree || n != 0 {
+		return relabel.ShownRow{}, relabel.Errorf(relabel.CodeNotFound, "there is no row %d", n)
+	}
+	w := float32(0.25)
+	row := relabel.ExportRow{ID: "tree/0/0", IDs: []int32{1, 2, 3}, Labels: []int32{relabel.Unsupervised, relabel.Unsupervised, 3}, Weights: []float32{0, 0, w},
+		NodeStart: []int32{0, 1}, NodeParent: []int32{-1, 0}, NodeKind: []int32{relabel.TrunkNode, relabel.LeafNode},
+		Spans: []relabel.ExportSpan{{Trajectory: relabel.NewID().String(), Turn: 7, Kind: "leaf", Start: 2, Length: 1, Weight: &w, Iteration: 1, IDs: "rendered"}}}
+	return relabel.ShownRow{Row: row, File: "tree/00000.parquet", Of: 1, Texts: []string{"state\n", "header\n", hostile}}, nil
+}
+
+// exported makes a finished export of the site's run.
+func (s *site) exported() relabel.Export {
+	s.t.Helper()
+	e := relabel.Export{ID: relabel.NewID(), State: relabel.ExportQueued, FolderID: "here", Directory: "/srv/exports/x", Selection: relabel.ExportSelection{RunID: s.run.ID, Iteration: 1},
+		Form: relabel.ExportForm{Views: []relabel.View{relabel.ViewTree}, Tokenizer: "/srv/student", Capacity: 4096, MaxLength: 4096, TooLong: relabel.DropTooLong, Normalisation: relabel.PerToken}}
+	s.must(s.store.CreateExport(s.t.Context(), e))
+	s.must(s.store.CutExport(s.t.Context(), e.ID, 1<<20))
+	cut, err := s.store.FindExport(s.t.Context(), e.ID)
+	s.must(err)
+	for part := range cut.Parts {
+		s.must(s.store.FinishExportPart(s.t.Context(), e.ID, part, []byte("{}"), nil))
+	}
+	e.Rows, e.LeftOut = 12, map[string]int{"trajectory_failed": 3, "label_missing": 1}
+	e.Files = []relabel.ExportFile{{Path: "tree/00000.parquet", SHA256: strings.Repeat("ab", 32), Bytes: 4321, Rows: 1, Tokens: 3, SupervisedTokens: 1}}
+	s.must(s.store.FinishExport(s.t.Context(), e))
+	return e
+}
+
+func TestAnExportIsShownWithItsRows(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.outcomes()
+	e := s.exported()
+	path := "/exports/" + e.ID.String()
+	if list := s.get(200, "/exports"); !strings.Contains(list, path) || !strings.Contains(list, "✓ done") {
+		t.Error(list)
+	}
+	whole := s.get(200, path)
+	for _, want := range []string{"12", "trajectory_failed", "state=failed", "label_missing", "/v1" + path + "/files/tree/00000.parquet", path + "/rows/tree/0", "/srv/exports/x", "/srv/student", path + "/delete"} {
+		if !strings.Contains(whole, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	s.get(404, path+"/rows/tree/1")
+	s.get(404, path+"/rows/linear/0")
+	s.get(404, path+"/rows/tree/x")
+	row := s.get(200, path+"/rows/tree/0")
+	for _, want := range []string{"node 1, leaf after node 0, tokens 1 to 3", "id 3, weight 0.25", "#t7", "0.25"} {
+		if !strings.Contains(row, want) {
+			t.Errorf("the row lacks %q:\n%s", want, row)
+		}
+	}
+	if strings.Contains(row, "<script>alert") || strings.Contains(row, "\u202e") {
+		t.Error("text of others is not inert")
+	}
+}
+
+func TestExportPagesInABrowser(t *testing.T) {
+	s := start(t)
+	s.outcomes()
+	e := s.exported()
+	for name, path := range map[string]string{"exports": "/exports", "export": "/exports/" + e.ID.String(), "export-row": "/exports/" + e.ID.String() + "/rows/tree/0"} {
+		webtest.Open(t, s.URL+path).Look(name)
+	}
+}
