@@ -189,7 +189,7 @@ func TestWhatIsNotThereIsAPageToo(t *testing.T) {
 		"/trajectories/" + done.ID.String() + "/turns/6": 404, "/trajectories/" + done.ID.String() + "/turns/0": 404, "/trajectories/" + done.ID.String() + "/turns/x": 404,
 		"/trajectories?state=asleep": 400, "/trajectories?run=x": 400, "/trajectories?after=x": 400, "/trajectories?verdict=maybe": 400,
 		"/trajectories/" + done.ID.String() + "/turns?from=x": 400, "/trajectories/" + done.ID.String() + "/turns?from=1&to=90": 400, "/trajectories/" + done.ID.String() + "?attempt=2": 404, "/?after=x": 400, "/trajectories?run=" + none: 404, "/static/x/style.css": 404,
-		"/trajectories?instance=%00": 200, "/trajectories?instance=%ff": 200,
+		"/trajectories?instance=nothing": 200,
 	} {
 		page := s.get(status, path)
 		if status != 200 && !strings.HasPrefix(path, "/static") {
@@ -201,6 +201,15 @@ func TestWhatIsNotThereIsAPageToo(t *testing.T) {
 	s.must(res.Body.Close())
 	if res.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", res.StatusCode)
+	}
+}
+
+// What no stored text can equal is refused before it comes to a page.
+func TestAddressesThatNoTextCanEqualAreRefused(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, path := range []string{"/trajectories?instance=%00", "/trajectories?instance=%ff"} {
+		s.get(400, path)
 	}
 }
 

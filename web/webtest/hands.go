@@ -13,10 +13,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
+// loaded is true when the page's scripts have run, and hear keys and clicks.
+const loaded = "document.readyState === 'complete'"
+
 // Click clicks the first element that fits a CSS selector, once it is there.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
-	p.Wait("document.querySelector(" + strconv.Quote(selector) + ")")
+	p.Wait(loaded + " && document.querySelector(" + strconv.Quote(selector) + ")")
 	p.Set(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
@@ -31,6 +34,7 @@ func (p *Page) Type(selector, text string) {
 // kb.Escape.
 func (p *Page) Press(keys ...string) {
 	p.t.Helper()
+	p.Wait(loaded)
 	for _, key := range keys {
 		p.Set(chromedp.KeyEvent(key))
 	}
