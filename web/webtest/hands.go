@@ -16,10 +16,24 @@ import (
 // loaded is true when the page's scripts have run, and hear keys and clicks.
 const loaded = "document.readyState === 'complete'"
 
+// atRest brings an element into view and waits until it stays where it is: a click goes
+// to a place, and parts above it may still be loading.
+const atRest = `async (selector) => {
+	for (let still = 0, before = ""; still < 4; ) {
+		await new Promise(requestAnimationFrame);
+		const e = document.querySelector(selector);
+		e?.scrollIntoView({ block: "center" });
+		const { x, y } = e?.getBoundingClientRect() ?? {};
+		still = before === x + " " + y ? still + 1 : 0;
+		before = x + " " + y;
+	}
+}`
+
 // Click clicks the first element that fits a CSS selector, once it is there.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
 	p.Wait(loaded + " && document.querySelector(" + strconv.Quote(selector) + ")")
+	p.Eval("("+atRest+")("+strconv.Quote(selector)+")", nil)
 	p.Set(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
