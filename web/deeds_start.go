@@ -152,8 +152,11 @@ func costsOf(n int, kind relabel.IterationKind, rounds []round) []cost {
 		if r.EndedAt != nil {
 			end = *r.EndedAt
 		}
-		hours := end.Sub(r.CreatedAt).Hours() * per
-		return append(list, cost{"time", fmt.Sprintf("%.1f hours", hours), "at that iteration’s pace, pauses included"})
+		took := fmt.Sprintf("%.1f hours", end.Sub(r.CreatedAt).Hours()*per)
+		if minutes := end.Sub(r.CreatedAt).Minutes() * per; minutes < 90 {
+			took = fmt.Sprintf("%.1f minutes", minutes)
+		}
+		return append(list, cost{"time", took, "at that iteration’s pace, pauses included"})
 	}
 	return []cost{{"turns, tokens, money, time", "not known", fmt.Sprintf("no trajectory of this run’s %s iterations has ended yet", kind)}}
 }

@@ -83,7 +83,7 @@ func TestARunsPageShowsItsIterationsAsCharts(t *testing.T) {
 	p.Wait("document.querySelector('#deed .costs')")
 	p.Type("#deed [name=tasks]", "2\t")
 	p.Wait(`document.querySelector("#deed #curl").textContent.includes('"tasks":2')`)
-	if text := p.Text("#deed .costs"); !strings.Contains(text, "turns\t16\tby collect 3: 3 trajectories") || !strings.Contains(text, "hours") {
+	if text := p.Text("#deed .costs"); !strings.Contains(text, "turns\t16\tby collect 3: 3 trajectories") || !strings.Contains(text, "minutes") {
 		t.Errorf("the costs: %q", text)
 	}
 	p.Look("start")
