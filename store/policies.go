@@ -94,3 +94,14 @@ func (s *Store) ListPolicies(ctx context.Context, p relabel.Page) ([]relabel.Pol
 		keyOf: func(p relabel.Policy) cursor { return cursor{p.CreatedAt, p.ID} }}
 	return l.page(ctx, s, p)
 }
+
+// mostVersions bounds a list of the versions of one policy.
+const mostVersions = 200
+
+// ListVersions lists the versions of a policy's name, the newest first, at most 200; none
+// where there is no such name.
+func (s *Store) ListVersions(ctx context.Context, name string) ([]relabel.Policy, error) {
+	rows, _ := s.pool.Query(ctx, policySelect+" WHERE po.name = $1 ORDER BY po.version DESC LIMIT $2", legible(name), mostVersions)
+	versions, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Policy])
+	return versions, classify(err)
+}

@@ -50,6 +50,14 @@ type Store interface {
 	ListReviews(ctx context.Context, f relabel.ReviewFilter, p relabel.Page) (list []relabel.Review, next string, err error)
 	// ListFlags lists the flags in use in a run (nil: in all), the most frequent first.
 	ListFlags(ctx context.Context, run *relabel.ID) ([]relabel.FlagCount, error)
+	FindPolicyByName(ctx context.Context, name string) (relabel.Policy, error)
+	// ListVersions lists the versions of a name, the newest first. ListHealth says how policies
+	// fare, in their order; ListFailedCalls, which calls came to nothing, the newest first.
+	ListVersions(ctx context.Context, name string) ([]relabel.Policy, error)
+	ListHealth(ctx context.Context, policies []relabel.Policy) ([]relabel.PolicyHealth, error)
+	ListFailedCalls(ctx context.Context, policy relabel.ID, limit int) ([]relabel.Call, error)
+	ListModels(ctx context.Context, policy relabel.ID) ([]relabel.ModelSeen, error)
+	ListPolicySpending(ctx context.Context, policy relabel.ID, p relabel.Page) (runs []relabel.RunSpending, next string, err error)
 }
 
 // Exports reads the rows of finished exports, wherever their files are.
