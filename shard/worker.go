@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/rs/zerolog"
 
 	"relabel"
 )
@@ -66,7 +67,11 @@ func (w *Worker) waits(ctx context.Context, id relabel.ID, why error) {
 func (w *Worker) fail(ctx context.Context, id relabel.ID, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), failTime)
 	defer cancel()
-	w.exporter.Log.Warn().Err(why).Stringer("export", id).Msg("export failed")
+	level := zerolog.WarnLevel
+	if shown := new(relabel.Error); !errors.As(why, &shown) {
+		level = zerolog.ErrorLevel // nothing else says why
+	}
+	w.exporter.Log.WithLevel(level).Err(why).Stringer("export", id).Msg("export failed")
 	err := errors.Join(why, w.exporter.Store.FailExport(ctx, id, safeReason(why)))
 	if hopelessCode(relabel.CodeOf(why)) {
 		return river.JobCancel(err)

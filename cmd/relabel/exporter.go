@@ -31,7 +31,7 @@ func exportQueues(x *shard.Exporter, queues map[string]river.QueueConfig) map[st
 
 // startExports takes exports alone from the queue, for a command without a server.
 func startExports(ctx context.Context, db *database, data string) (stop func() error, err error) {
-	exporter, err := newExporter(db, data, quietLog())
+	exporter, err := newExporter(db, data, newLog().Level(zerolog.ErrorLevel)) // of the rest the command tells
 	if err != nil {
 		return nil, err
 	}
