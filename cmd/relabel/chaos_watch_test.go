@@ -235,8 +235,8 @@ func (c *chaos) compare(undisturbed relabel.Run) {
 	if differ > 0 || len(got) != len(want) || len(got) == 0 {
 		c.t.Errorf("%d of %d rows differ; the disturbed run has %d", differ, len(want), len(got))
 	}
-	ends := `SELECT it.number || ' ' || ta.instance_id || ' ' || tr.generation || ' ' || tr.turns || ' ' || concat_ws(' ', tr.end_reason, tr.submitted, tr.resolved, md5(tr.patch))
-		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id WHERE tr.run_id = $1 ORDER BY 1`
+	ends := `SELECT it.number || ' ' || ta.instance_id || ' ' || tr.generation || ' ' || tr.turns || ' ' || concat_ws(' ', tr.end_reason, tr.submitted, tr.resolved, md5(p.patch))
+		FROM trajectories tr LEFT JOIN patches p ON p.trajectory_id = tr.id JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id WHERE tr.run_id = $1 ORDER BY 1`
 	one, two := c.texts(ends, c.run.ID), c.texts(ends, undisturbed.ID)
 	if !slices.Equal(one, two) {
 		for i := range min(len(one), len(two)) {

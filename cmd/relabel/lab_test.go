@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,28 +19,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"relabel"
-	"relabel/envs/docker/dockertest"
 	"relabel/store/storetest"
 )
-
-// The repository of the tests' tasks: three functions do what they should not.
-var repository = map[string]string{
-	"calc.py":            "def add(a, b):\n    return a - b\n\n\ndef mul(a, b):\n    return a + b\n",
-	"text.py":            "def shout(s):\n    return s.lower()\n",
-	"tests/test_calc.py": "from calc import add\n\n\ndef test_zero():\n    assert add(0, 0) == 0\n",
-	"conftest.py":        "",
-	"pytest.ini":         "[pytest]\n",
-	".gitignore":         "__pycache__/\n",
-}
-
-// flaw is one of its bugs.
-type flaw struct{ name, file, wrong, right, test string }
-
-var flaws = []flaw{
-	{"add", "calc.py", "return a - b", "return a + b", "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"},
-	{"mul", "calc.py", "def mul(a, b):\n    return a + b", "def mul(a, b):\n    return a * b", "from calc import mul\n\n\ndef test_mul():\n    assert mul(3, 4) == 12\n"},
-	{"shout", "text.py", "s.lower()", "s.upper()", "from text import shout\n\n\ndef test_shout():\n    assert shout('hey') == 'HEY'\n"},
-}
 
 // heldOut is the instance that is kept for evaluation.
 const heldOut = "calc__shout"
@@ -70,89 +50,9 @@ func newLocalLab(t testing.TB, data string) *lab {
 	}
 	t.Cleanup(func() { _ = engine.Close() })
 	l := &lab{place: place{data: data}, engine: engine, file: filepath.Join(t.TempDir(), "tasks.jsonl")}
-	l.makeTasks(t)
+	l.tasks = slices.Clone(madeTasks(t))
 	l.writeTasks(t)
 	return l
-}
-
-// makeTasks makes the image and a task for each flaw.
-func (l *lab) makeTasks(t testing.TB) {
-	t.Helper()
-	dir := t.TempDir()
-	for name, content := range repository {
-		write(t, dir, name, content)
-	}
-	git(t, dir, "init", "-q")
-	git(t, dir, "add", "-A")
-	git(t, dir, "commit", "-q", "-m", "base")
-	base := strings.TrimSpace(git(t, dir, "rev-parse", "HEAD"))
-	image := dockertest.Image(t, dir, "/testbed")
-	for _, f := range flaws {
-		test := "tests/test_" + f.name + ".py"
-		task := relabel.Task{
-			InstanceID: "calc__" + f.name, Repo: "test/calc", Image: image, Workdir: "/testbed", BaseCommit: base,
-			ProblemStatement: "The function " + f.name + " in " + f.file + " returns something wrong. Its callers rely on it, so please put it right.",
-			TestCmd:          "python3 -m pytest -rA -p no:cacheprovider tests", LogParser: "pytest",
-			FailToPass: []string{test + "::test_" + f.name}, PassToPass: []string{"tests/test_calc.py::test_zero"},
-		}
-		task.Patch = diff(t, dir, f.file, strings.Replace(repository[f.file], f.wrong, f.right, 1))
-		task.TestPatch = diff(t, dir, test, f.test)
-		l.tasks = append(l.tasks, task)
-	}
-}
-
-// writeTasks writes the task file.
-func (l *lab) writeTasks(t testing.TB) {
-	t.Helper()
-	var lines bytes.Buffer
-	for _, task := range l.tasks {
-		line, err := json.Marshal(map[string]any{
-			"instance_id": task.InstanceID, "repo": task.Repo, "image": task.Image, "workdir": task.Workdir, "base_commit": task.BaseCommit,
-			"problem_statement": task.ProblemStatement, "hints_text": "", "patch": task.Patch, "test_patch": task.TestPatch,
-			"test_cmd": task.TestCmd, "log_parser": task.LogParser, "FAIL_TO_PASS": task.FailToPass, "PASS_TO_PASS": task.PassToPass,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines.Write(append(line, '\n'))
-	}
-	if err := os.WriteFile(l.file, lines.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// diff returns the patch that gives a file of the repository another content.
-func diff(t testing.TB, dir, name, content string) string {
-	t.Helper()
-	write(t, dir, name, content)
-	git(t, dir, "add", "-A", "-f")
-	patch := git(t, dir, "diff", "--no-color", "--cached", "HEAD")
-	git(t, dir, "reset", "-q", "--hard")
-	return patch
-}
-
-func write(t testing.TB, dir, name, content string) {
-	t.Helper()
-	full := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(full, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func git(t testing.TB, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.CommandContext(bounded(t), "git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@invalid",
-		"GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@invalid", "GIT_AUTHOR_DATE=2020-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2020-01-01T00:00:00Z")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("git %v: %v %s", args, err, out)
-	}
-	return string(out)
 }
 
 // connect opens a connection to the lab's database.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -35,11 +36,18 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	http.DefaultClient.Timeout = patience // a server that hangs fails a test, not the whole run
-	os.Exit(m.Run())
+	code := m.Run()
+	if made.remove != nil {
+		if err := made.remove(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
 }
 
 // patience is how long tests wait for what must come, on a machine that is busy.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // bounded is a context for calls that must not hang, also for those of a clean-up.
 func bounded(t testing.TB) context.Context {
