@@ -36,6 +36,7 @@ while True:
 '`
 
 func TestSandboxThatRunsOutOfMemoryWholeSaysSo(t *testing.T) {
+	t.Parallel()
 	spec := newSpec(t)
 	spec.Limits.MemoryBytes = 48 << 20
 	sandbox := start(t, dockertest.NewHost(t), spec)
@@ -46,6 +47,7 @@ func TestSandboxThatRunsOutOfMemoryWholeSaysSo(t *testing.T) {
 }
 
 func TestCommandThatRunsOutOfMemoryAloneIsAResultThatSaysSo(t *testing.T) {
+	t.Parallel()
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	hog, err := sandbox.Run(t.Context(), envs.Command{Args: []string{"python3", "-c", "x = bytearray(10**9)"}})
 	if err != nil || hog.Exit != 128+int(syscall.SIGKILL) || !hog.Memory {
@@ -60,6 +62,7 @@ func TestCommandThatRunsOutOfMemoryAloneIsAResultThatSaysSo(t *testing.T) {
 }
 
 func TestKilledSandboxdIsAnEnvironmentErrorThatSaysSo(t *testing.T) {
+	t.Parallel()
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	running := make(chan error, 1)
 	go func() {
@@ -74,6 +77,7 @@ func TestKilledSandboxdIsAnEnvironmentErrorThatSaysSo(t *testing.T) {
 }
 
 func TestFullDiskInTheSandboxIsAnEnvironmentError(t *testing.T) {
+	t.Parallel()
 	engine := dockertest.StartEngine(t, dockertest.SmallDisk(t, "700m"))
 	spec := newSpec(t)
 	spec.Image, spec.Limits = engine.Load(), envs.Limits{}
@@ -91,6 +95,7 @@ func TestFullDiskInTheSandboxIsAnEnvironmentError(t *testing.T) {
 }
 
 func TestEngineRestartIsAnEnvironmentErrorAndLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	engine := dockertest.StartEngine(t, "")
 	spec := newSpec(t)
 	spec.Image = engine.Load()

@@ -9,5 +9,6 @@ import (
 )
 
 func TestDockerKeepsTheHostsPromises(t *testing.T) {
+	t.Parallel()
 	envstest.Run(t, func(t testing.TB) envs.Host { return dockertest.NewHost(t) }, envstest.Image(t))
 }

@@ -37,6 +37,7 @@ func endIn(t *testing.T, sandbox envs.Sandbox, script string, d time.Duration) e
 }
 
 func TestForkBombIsContainedAndTheNextCommandRuns(t *testing.T) {
+	t.Parallel()
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	for name, bomb := range map[string]string{
 		"in the background": `b() { b | b & }; b; true`,
@@ -53,6 +54,7 @@ func TestForkBombIsContainedAndTheNextCommandRuns(t *testing.T) {
 }
 
 func TestMemoryHogIsKilledAndTheNextCommandRuns(t *testing.T) {
+	t.Parallel()
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	for range 3 {
 		got := endIn(t, sandbox, `exec python3 -c 'x = bytearray(10**9)'`, time.Minute)
@@ -66,6 +68,7 @@ func TestMemoryHogIsKilledAndTheNextCommandRuns(t *testing.T) {
 }
 
 func TestHugeFileIsCutOff(t *testing.T) {
+	t.Parallel()
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	if got, exit := bash(t, sandbox, `head -c 100M /dev/zero >huge; stat -c %s huge`); exit != 0 || strings.Fields(got)[len(strings.Fields(got))-1] != strconv.Itoa(64<<20) {
 		t.Errorf("a file of 100 MB with a limit of 64 MiB: %s", got)
@@ -75,6 +78,7 @@ func TestHugeFileIsCutOff(t *testing.T) {
 // The kernel's files are no files like others; that an agent's editor meets one is no
 // failure of the sandbox.
 func TestFilesThatAreNotLikeOthersAreNoFailureOfTheSandbox(t *testing.T) {
+	t.Parallel()
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	for _, path := range []string{"/proc/self/mem", "/proc/1/mem", "/proc/kmsg", "/sys/kernel/uevent_seqnum"} {
 		if _, _, err := sandbox.ReadFile(t.Context(), path, 100); relabel.CodeOf(err) == relabel.CodeEnvironment {
@@ -88,6 +92,7 @@ func TestFilesThatAreNotLikeOthersAreNoFailureOfTheSandbox(t *testing.T) {
 
 // An agent may remove, or replace, what lies in the container beside its repository.
 func TestSandboxWithoutTemporaryFoldersWorks(t *testing.T) {
+	t.Parallel()
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	base, _ := bash(t, sandbox, "git init -q . && git -c user.name=a -c user.email=a@invalid commit -q --allow-empty -m base && git rev-parse HEAD")
 	bash(t, sandbox, "rm -rf /tmp /relabel /var/tmp; mkdir -p /relabel/git; mkfifo /relabel/git/config; echo new >file")
@@ -103,6 +108,7 @@ func TestSandboxWithoutTemporaryFoldersWorks(t *testing.T) {
 }
 
 func TestKilledContainerFailsEveryMethodAsEnvironment(t *testing.T) {
+	t.Parallel()
 	host, engine := dockertest.NewHost(t), engineOf(t)
 	sandbox := start(t, host, newSpec(t))
 	running := make(chan error, 1)
@@ -136,6 +142,7 @@ func TestKilledContainerFailsEveryMethodAsEnvironment(t *testing.T) {
 // When relabel is killed its connection ends, and the container with it: nobody has to
 // tidy up.
 func TestContainerGoesWhenItsHostIsGone(t *testing.T) {
+	t.Parallel()
 	host, engine := dockertest.NewHost(t), engineOf(t)
 	sandbox := start(t, host, newSpec(t))
 	bash(t, sandbox, "sleep 1000 & true")
@@ -147,12 +154,13 @@ func TestContainerGoesWhenItsHostIsGone(t *testing.T) {
 	case <-gone:
 	case err := <-failed:
 		t.Fatal(err)
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatal("the container is still there")
 	}
 }
 
 func TestLeftoverOfTheSameNameIsReplacedAndAnothersIsNot(t *testing.T) {
+	t.Parallel()
 	host, engine, spec := dockertest.NewHost(t), engineOf(t), newSpec(t)
 	first := start(t, host, spec)
 	bash(t, first, "touch mine")
@@ -178,6 +186,7 @@ func TestLeftoverOfTheSameNameIsReplacedAndAnothersIsNot(t *testing.T) {
 }
 
 func TestContainerWhoseCreationWasNotFinishedIsReaped(t *testing.T) {
+	t.Parallel()
 	engine, spec := engineOf(t), newSpec(t)
 	const instance = "test-unfinished"
 	made, err := engine.ContainerCreate(t.Context(), &container.Config{Image: spec.Image, Cmd: []string{"true"}, Labels: map[string]string{
@@ -200,6 +209,7 @@ func TestContainerWhoseCreationWasNotFinishedIsReaped(t *testing.T) {
 }
 
 func TestEngineThatIsNotThereOrHangsIsAnEnvironmentError(t *testing.T) {
+	t.Parallel()
 	hanging, err := net.Listen("unix", filepath.Join(t.TempDir(), "docker.sock"))
 	if err != nil {
 		t.Fatal(err)
@@ -231,6 +241,7 @@ func TestEngineThatIsNotThereOrHangsIsAnEnvironmentError(t *testing.T) {
 // An engine that hangs when it is to attach must not hold a worker up: its time is over,
 // and what was created is looked for, to be removed.
 func TestEngineThatHangsInTheMiddleOfAStartIsAnEnvironmentError(t *testing.T) {
+	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "docker.sock")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
@@ -269,6 +280,7 @@ func TestEngineThatHangsInTheMiddleOfAStartIsAnEnvironmentError(t *testing.T) {
 }
 
 func TestImageWithoutAShellSaysSo(t *testing.T) {
+	t.Parallel()
 	engine := engineOf(t)
 	name := fmt.Sprintf("relabel/test-empty:%d", time.Now().UnixNano())
 	importEmpty(t, engine, name)
@@ -281,6 +293,7 @@ func TestImageWithoutAShellSaysSo(t *testing.T) {
 }
 
 func TestHostThatCannotWorkIsRefused(t *testing.T) {
+	t.Parallel()
 	stale := filepath.Join(t.TempDir(), "sandboxd")
 	binary, err := os.ReadFile(envstest.Sandboxd(t))
 	if err != nil {

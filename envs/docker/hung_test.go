@@ -83,6 +83,16 @@ func hangingAt(t *testing.T, hang func(r *http.Request) bool) string {
 	return "unix://" + listener.Addr().String()
 }
 
+// await waits until done reports true; it fails the test when that does not come.
+func await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it did not come that %s", what)
+		}
+	}
+}
+
 func wantEngine(t *testing.T, what string, code relabel.Code, err error) {
 	t.Helper()
 	if relabel.CodeOf(err) != code || !errors.Is(err, envs.ErrEngine) {
@@ -92,6 +102,7 @@ func wantEngine(t *testing.T, what string, code relabel.Code, err error) {
 
 // None of these calls brings a deadline of its own.
 func TestEngineThatNeverAnswersIsAnErrorOfEachCall(t *testing.T) {
+	t.Parallel()
 	host, err := docker.NewHost(docker.Config{Address: deaf(t), Instance: "test", Sandboxd: envstest.Sandboxd(t), Times: soon})
 	if err != nil {
 		t.Fatal(err)
@@ -115,15 +126,20 @@ func TestEngineThatNeverAnswersIsAnErrorOfEachCall(t *testing.T) {
 }
 
 func TestEngineThatHangsAtOneCallIsAnErrorOfTheCreation(t *testing.T) {
+	t.Parallel()
 	for what, path := range map[string]string{"create": "/containers/create", "attach": "/attach", "start": "/start", "inspection of the image": "/json"} {
 		t.Run(what, func(t *testing.T) {
 			address := hangingAt(t, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, path) })
 			instance := "test-" + newSpec(t).Labels.Trajectory
 			dockertest.NewHostWith(t, docker.Config{Instance: instance}) // sees that nothing is left behind
-			times := soon
-			times.Start, times.Create, times.Remove = 500*time.Millisecond, 5*time.Second, 5*time.Second
-			if what == "create" {
-				times.Create = 500 * time.Millisecond
+			var times docker.Times                                       // long where it does not hang
+			switch what {
+			case "create":
+				times.Create = soon.Create
+			case "inspection of the image":
+				times.Call, times.Remove = soon.Call, soon.Remove // it looks whether there is something to remove
+			default:
+				times.Start = soon.Call
 			}
 			hung, err := docker.NewHost(docker.Config{Address: address, Instance: instance, Sandboxd: envstest.Sandboxd(t), Times: times})
 			if err != nil {
@@ -132,14 +148,16 @@ func TestEngineThatHangsAtOneCallIsAnErrorOfTheCreation(t *testing.T) {
 			defer hung.Close()
 			_, err = hung.Create(t.Context(), newSpec(t))
 			wantEngine(t, what, relabel.CodeEnvironment, err)
-			if _, err := hung.Look(t.Context()); err != nil {
-				t.Errorf("it answers all the same: %v", err)
-			}
+			await(t, "it answers all the same", func() bool {
+				_, err := hung.Look(t.Context())
+				return err == nil
+			})
 		})
 	}
 }
 
 func TestSandboxOnAnEngineThatHangsAtRemovalIsClosedWithAnError(t *testing.T) {
+	t.Parallel()
 	var stuck atomic.Bool
 	address := hangingAt(t, func(r *http.Request) bool { return stuck.Load() && r.Method == http.MethodDelete })
 	host := dockertest.NewHostWith(t, docker.Config{Address: address, Times: docker.Times{Remove: time.Second}})
@@ -147,7 +165,5 @@ func TestSandboxOnAnEngineThatHangsAtRemovalIsClosedWithAnError(t *testing.T) {
 	stuck.Store(true)
 	wantEngine(t, "close", relabel.CodeEnvironment, sandbox.Close(t.Context()))
 	stuck.Store(false)
-	if err := sandbox.Close(t.Context()); err != nil {
-		t.Errorf("closed again: %v", err)
-	}
+	await(t, "it is closed again", func() bool { return sandbox.Close(t.Context()) == nil })
 }

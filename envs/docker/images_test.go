@@ -48,6 +48,7 @@ func loadEmpty(t *testing.T, engine *client.Client, name string) {
 
 // The images of the SWE-bench family keep the package under test in a conda environment.
 func TestTestbedOfTheImageIsActivated(t *testing.T) {
+	t.Parallel()
 	engine := engineOf(t)
 	host, spec := dockertest.NewHost(t), newSpec(t)
 	base := start(t, host, spec)

@@ -52,6 +52,7 @@ func things(t *testing.T, engine *client.Client, image string, labels map[string
 }
 
 func TestReaperRemovesWhatDeadAttemptsLeftAndNothingElse(t *testing.T) {
+	t.Parallel()
 	engine, spec := engineOf(t), newSpec(t)
 	instance, dead := "test-"+uuid.NewString(), uuid.NewString()
 	host := dockertest.NewHostWith(t, docker.Config{Instance: instance})
@@ -95,6 +96,7 @@ func TestReaperRemovesWhatDeadAttemptsLeftAndNothingElse(t *testing.T) {
 // A volume that an image declares is made by the engine; it bears our labels, so that it can
 // be told, and goes with its container.
 func TestVolumesOfAnImageAreLabelledAndGoWithTheirSandbox(t *testing.T) {
+	t.Parallel()
 	engine, host, spec := engineOf(t), dockertest.NewHost(t), newSpec(t)
 	made, err := engine.ContainerCreate(t.Context(), &container.Config{Image: spec.Image, Cmd: []string{"true"}, Volumes: map[string]struct{}{"/cache": {}}}, nil, nil, nil, "")
 	if err != nil {

@@ -110,6 +110,7 @@ func (l *ledger) ForgetPull(_ context.Context, _, name string) error {
 }
 
 func TestImageIsPulledOnceByManyAndNoted(t *testing.T) {
+	t.Parallel()
 	registry, engine, noted := dockertest.StartRegistry(t, "", ""), engineOf(t), &ledger{}
 	name := registry.Host + "/" + publish(t, registry)
 	forgetImage(t, engine, name)
@@ -137,6 +138,7 @@ func TestImageIsPulledOnceByManyAndNoted(t *testing.T) {
 }
 
 func TestCredentialsComeFromAConfigFileAndAreNeverSaid(t *testing.T) {
+	t.Parallel()
 	const canary = "canary-5d1f"
 	registry, engine := dockertest.StartRegistry(t, "someone", canary), engineOf(t)
 	name := registry.Host + "/" + publish(t, registry)
@@ -165,6 +167,7 @@ func TestCredentialsComeFromAConfigFileAndAreNeverSaid(t *testing.T) {
 }
 
 func TestMirrorGivesTheImageUnderTheNameThatTasksKnow(t *testing.T) {
+	t.Parallel()
 	registry, engine := dockertest.StartRegistry(t, "", ""), engineOf(t)
 	bare := publish(t, registry)
 	name := "registry.invalid/far/" + bare
@@ -181,6 +184,7 @@ func TestMirrorGivesTheImageUnderTheNameThatTasksKnow(t *testing.T) {
 }
 
 func TestAMirrorsNameThatSomebodyElseGaveStays(t *testing.T) {
+	t.Parallel()
 	registry, engine := dockertest.StartRegistry(t, "", ""), engineOf(t)
 	bare := publish(t, registry)
 	name, theirs := "registry.invalid/"+bare, registry.Host+"/"+bare
@@ -197,6 +201,7 @@ func TestAMirrorsNameThatSomebodyElseGaveStays(t *testing.T) {
 }
 
 func TestRegistryThatIsOutForNowIsAnEnvironmentErrorAndAMissingImageIsNone(t *testing.T) {
+	t.Parallel()
 	var status atomic.Int32
 	status.Store(http.StatusServiceUnavailable)
 	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(int(status.Load())) }))
@@ -213,6 +218,7 @@ func TestRegistryThatIsOutForNowIsAnEnvironmentErrorAndAMissingImageIsNone(t *te
 }
 
 func TestPullWithoutProgressIsGivenUpAndTheNextOneBegins(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var first context.Context
 	address := hangingAt(t, func(r *http.Request) bool {
@@ -227,12 +233,12 @@ func TestPullWithoutProgressIsGivenUpAndTheNextOneBegins(t *testing.T) {
 		}
 		select { // the proxy hears a little later than the engine's client that it has gone
 		case <-first.Done():
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			t.Error("two pulls at once")
 		}
 		return false
 	})
-	host := dockertest.NewHostWith(t, docker.Config{Address: address, Images: docker.Images{AtOnce: 1}, Times: docker.Times{Stall: 500 * time.Millisecond}})
+	host := dockertest.NewHostWith(t, docker.Config{Address: address, Images: docker.Images{AtOnce: 1}, Times: docker.Times{Stall: 5 * time.Second}})
 	errs := make(chan error, 2)
 	for i := range 2 {
 		go func() { errs <- host.EnsureImage(t.Context(), fmt.Sprintf("127.0.0.1:1/relabel/test-none:%d", i)) }()
@@ -280,6 +286,7 @@ func (p *pricey) NotePull(ctx context.Context, i relabel.PulledImage) error {
 }
 
 func TestLeastRecentlyUsedImagesThatWerePulledGoFirst(t *testing.T) {
+	t.Parallel()
 	noted := &pricey{}
 	host, names := arrange(t, docker.Config{Images: docker.Images{Ledger: noted, Budget: 200}})
 	if err := host.Tidy(t.Context()); err != nil {
@@ -293,6 +300,7 @@ func TestLeastRecentlyUsedImagesThatWerePulledGoFirst(t *testing.T) {
 }
 
 func TestImagesOfOthersInUseOrRenamedStay(t *testing.T) {
+	t.Parallel()
 	noted := &pricey{}
 	host, names := arrange(t, docker.Config{Images: docker.Images{Ledger: noted, Budget: 1}})
 	engine := engineOf(t)
@@ -332,6 +340,7 @@ func createUnstarted(t *testing.T, engine *client.Client, image string) (remove 
 }
 
 func TestTooLittleDiskSpaceIsSaidAndImagesMakeRoom(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	free := int64(100 << 20)
 	disk := func(string) (int64, error) {

@@ -3,6 +3,7 @@ package docker_test
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -32,8 +33,14 @@ func TestMain(m *testing.M) {
 	if os.Getenv(dialStdio) != "" {
 		dialEngine()
 	}
+	if err := flag.Set("test.parallel", "4"); err != nil { // they wait for engines more than they compute
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
+
+// patience is how long tests wait for what must come, on a machine that is busy.
+const patience = 5 * time.Minute
 
 // dialStdio has this test binary be what `docker system dial-stdio` is: it passes standard
 // input and output on to the default engine.
@@ -104,7 +111,7 @@ func startHolder(t *testing.T, silence time.Duration) (worker *os.Process, id st
 // waitGone waits until the engine has removed the container.
 func waitGone(t *testing.T, engine *client.Client, id string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	gone, failed := engine.ContainerWait(ctx, id, container.WaitConditionRemoved)
 	select {
@@ -117,7 +124,8 @@ func waitGone(t *testing.T, engine *client.Client, id string) {
 }
 
 func TestSandboxOfAWorkerThatIsStoppedEndsAfterItsSilence(t *testing.T) {
-	worker, id := startHolder(t, time.Second)
+	t.Parallel()
+	worker, id := startHolder(t, 10*time.Second) // a holder on a busy machine is silent for a while too
 	if err := worker.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +136,7 @@ func TestSandboxOfAWorkerThatIsStoppedEndsAfterItsSilence(t *testing.T) {
 }
 
 func TestSandboxOfAWorkerThatIsKilledGoesAtOnce(t *testing.T) {
+	t.Parallel()
 	worker, id := startHolder(t, time.Hour) // not because of silence
 	if err := worker.Kill(); err != nil {
 		t.Fatal(err)
@@ -136,7 +145,8 @@ func TestSandboxOfAWorkerThatIsKilledGoesAtOnce(t *testing.T) {
 }
 
 func TestSandboxWhoseOwnerIsGoneEndsAfterItsSilence(t *testing.T) {
-	host, engine := dockertest.NewHostWith(t, docker.Config{Silence: 2 * time.Second}), engineOf(t)
+	t.Parallel()
+	host, engine := dockertest.NewHostWith(t, docker.Config{Silence: 15 * time.Second}), engineOf(t)
 	owner, leave := context.WithCancel(t.Context())
 	lost, err := host.Create(owner, newSpec(t))
 	if err != nil {

@@ -155,6 +155,7 @@ func works(t *testing.T, host *docker.Host) {
 }
 
 func TestEngineBehindTLSIsSpokenToWithItsOwnCertificates(t *testing.T) {
+	t.Parallel()
 	ours := newAuthority(t)
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{ours.issue("server")}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.pool()})
 	if err != nil {

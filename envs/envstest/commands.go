@@ -110,7 +110,7 @@ func (s *suite) testEnding(t *testing.T) {
 		})
 	}
 	t.Run("output puts quiet off", func(t *testing.T) {
-		got := box{b, t}.run(envs.Command{Args: []string{"bash", "-c", "for i in 1 2 3 4 5 6; do sleep 0.5; echo $i; done"}, Quiet: 2 * time.Second})
+		got := box{b, t}.run(envs.Command{Args: []string{"bash", "-c", "for i in 1 2 3 4 5 6; do sleep 2; echo $i; done"}, Quiet: 10 * time.Second})
 		if got.Ended != envs.EndedExit || !strings.HasSuffix(string(got.Output), "6\n") {
 			t.Errorf("%s after %q", got.Ended, got.Output)
 		}

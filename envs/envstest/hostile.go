@@ -78,7 +78,7 @@ func (s *suite) testLargePatch(t *testing.T) {
 	if p := b.patch(base); !slices.Equal(p.Dropped, []string{"big.txt"}) || !strings.Contains(string(p.Diff), "+new") {
 		t.Errorf("the patch has %d bytes, without %v", len(p.Diff), p.Dropped)
 	}
-	b.bash("for i in 1 2 3; do yes text | head -c 15M >many$i.txt; done")
+	b.bash(`line=$(printf "text%.0s" $(seq 200)); for i in 1 2 3; do yes $line | head -c 15M >many$i.txt; done`)
 	if _, err := b.Patch(t.Context(), base); !errors.Is(err, envs.ErrTooLarge) {
 		t.Errorf("got %v", err)
 	}

@@ -17,26 +17,22 @@ const Workdir = "/testbed"
 
 // runTime bounds commands that must end by themselves, so that a hanging one fails its
 // test rather than the whole run.
-const runTime = 2 * time.Minute
+const runTime = 5 * time.Minute
 
 // Run holds a host to what envs.Host and envs.Sandbox promise. newHost returns a fresh
 // host that has the image, with bash, git and coreutils in it, and tidies up after itself.
 func Run(t *testing.T, newHost func(t testing.TB) envs.Host, image string) {
 	s := &suite{newHost: newHost, image: image}
-	t.Run("Commands", s.testCommands)
-	t.Run("Ending", s.testEnding)
-	t.Run("Escapes", s.testEscapes)
-	t.Run("Lengths", s.testLengths)
-	t.Run("Background", s.testBackground)
-	t.Run("Files", s.testFiles)
-	t.Run("Listing", s.testListing)
-	t.Run("Fingerprint", s.testFingerprint)
-	t.Run("Patch", s.testPatch)
-	t.Run("HostileRepository", s.testHostileRepository)
-	t.Run("HiddenChanges", s.testHiddenChanges)
-	t.Run("StrangeFiles", s.testStrangeFiles)
-	t.Run("LargePatch", s.testLargePatch)
-	t.Run("Life", s.testLife)
+	for name, test := range map[string]func(*testing.T){
+		"Commands": s.testCommands, "Ending": s.testEnding, "Escapes": s.testEscapes, "Lengths": s.testLengths, "Background": s.testBackground,
+		"Files": s.testFiles, "Listing": s.testListing, "Fingerprint": s.testFingerprint, "Patch": s.testPatch, "HostileRepository": s.testHostileRepository,
+		"HiddenChanges": s.testHiddenChanges, "StrangeFiles": s.testStrangeFiles, "LargePatch": s.testLargePatch, "Life": s.testLife,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t)
+		})
+	}
 }
 
 type suite struct {

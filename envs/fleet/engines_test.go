@@ -28,9 +28,9 @@ type pair struct {
 func newPair(t *testing.T) *pair {
 	second := dockertest.StartEngine(t, "")
 	second.Load()
-	times := docker.Times{Ping: 500 * time.Millisecond, Call: 5 * time.Second, Remove: 2 * time.Second}
+	times := docker.Times{Ping: 5 * time.Second, Call: 30 * time.Second, Remove: 30 * time.Second}
 	a := dockertest.NewHostWith(t, docker.Config{Times: times})
-	b := dockertest.NewHostWith(t, docker.Config{Address: second.Address() + "?slots=2", Times: times, Silence: 4 * time.Second})
+	b := dockertest.NewHostWith(t, docker.Config{Address: second.Address() + "?slots=2", Times: times, Silence: 15 * time.Second})
 	f := newFleet(t, fleet.Config{Members: []fleet.Member{{Engine: a, Slots: 1}, {Engine: b, Slots: b.Slots()}}, LookEvery: 100 * time.Millisecond, Patience: time.Minute})
 	return &pair{f, t, envstest.Image(t), second}
 }

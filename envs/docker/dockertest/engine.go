@@ -19,8 +19,8 @@ import (
 
 // starting bounds the start of an engine, and stopping its end.
 const (
-	starting = time.Minute
-	stopping = 30 * time.Second
+	starting = 3 * time.Minute
+	stopping = 3 * time.Minute
 )
 
 // Engine is a Docker engine of a test's own, beside the machine's: it may be stopped,

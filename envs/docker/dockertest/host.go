@@ -49,10 +49,13 @@ func NewHostWith(t testing.TB, c docker.Config) *docker.Host {
 	return host
 }
 
+// removing bounds the wait for removals that have begun.
+const removing = 2 * time.Minute
+
 // awaitRemovals waits while sandboxes of host are still there: a busy engine removes one
 // some time after it has ended.
 func awaitRemovals(host *docker.Host) {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(removing); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		there := 0
 		if _, err := host.Reap(context.Background(), func(envs.Labels) bool { there++; return true }); err != nil || there == 0 {
 			return

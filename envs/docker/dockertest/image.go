@@ -58,12 +58,26 @@ func sweepImages(t testing.TB, engine *client.Client) {
 // top of the base image, and removes it when the test is over.
 func Image(t testing.TB, dir, workdir string) string {
 	t.Helper()
+	name, remove := ImageOfMany(t, dir, workdir)
+	t.Cleanup(func() {
+		if err := remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	return name
+}
+
+// ImageOfMany makes an image as Image does, which the caller removes when all tests that use
+// it are over.
+func ImageOfMany(t testing.TB, dir, workdir string) (name string, remove func() error) {
+	t.Helper()
 	engine, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
 	if err != nil {
 		t.Fatal(err)
 	}
 	sweep.Do(func() { sweepImages(t, engine) })
-	ctx, name := context.Background(), repository+":"+uuid.NewString()
+	ctx := context.Background()
+	name = repository + ":" + uuid.NewString()
 	made, err := engine.ContainerCreate(ctx, &container.Config{Image: envstest.Image(t), Cmd: []string{"true"}}, nil, nil, nil, "")
 	if err != nil {
 		t.Fatal(err)
@@ -79,13 +93,11 @@ func Image(t testing.TB, dir, workdir string) string {
 	if _, err := engine.ContainerCommit(ctx, made.ID, container.CommitOptions{Reference: name}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	return name, func() error {
 		defer engine.Close()
-		if _, err := engine.ImageRemove(ctx, name, image.RemoveOptions{Force: true}); err != nil {
-			t.Error(err)
-		}
-	})
-	return name
+		_, err := engine.ImageRemove(ctx, name, image.RemoveOptions{Force: true})
+		return err
+	}
 }
 
 // archive packs a folder, as root's, under the path workdir.
