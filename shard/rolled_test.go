@@ -27,7 +27,6 @@ type rolledMix struct {
 	student *render.Student
 	store   *store.Store
 	seeded  storetest.Seeded
-	run     relabel.ID
 	large   bool // one turn of some 60,000 tokens
 	alone   bool // one call a message: what Llama's template takes
 
