@@ -160,6 +160,9 @@ type Export struct {
 	EndedAt      *time.Time   `json:"ended_at,omitempty"`
 }
 
+// ExportFilter narrows a list of exports. Zero fields do not narrow.
+type ExportFilter struct{ RunID *ID }
+
 // PromptCheck compares prompts as an export renders them with the ids that the student's
 // server said it was given. Where they differ, the server has another template, other
 // variables for it or another tokenizer, and the data set has prompts that it never saw.

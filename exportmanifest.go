@@ -22,11 +22,12 @@ type Manifest struct {
 	Recipe             Recipe             `json:"recipe"`
 	Normalisation      *Normalisation     `json:"normalisation"`
 	Selection          ManifestSelection  `json:"selection"`
-	States             int                `json:"states"`       // labelled states in it
-	LeftOut            map[string]int     `json:"left_out"`     // labelled states by reason
-	SpecialText        int                `json:"special_text"` // texts of special tokens in messages, encoded as plain text
-	Served             int                `json:"served"`       // labels whose ids are their server's own, not a rendering
-	PromptCheck        *PromptCheck       `json:"prompt_check"` // null without a view of tokens
+	States             int                `json:"states"`           // labelled states in it
+	LeftOut            map[string]int     `json:"left_out"`         // labelled states by reason
+	SpecialText        int                `json:"special_text"`     // texts of special tokens in messages, encoded as plain text
+	SpecialInTools     int                `json:"special_in_tools"` // texts of special tokens in the tools, which are tokens there
+	Served             int                `json:"served"`           // labels whose ids are their server's own, not a rendering
+	PromptCheck        *PromptCheck       `json:"prompt_check"`     // null without a view of tokens
 }
 
 // ManifestTokenizer is what the ids are of.

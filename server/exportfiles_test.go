@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,6 +99,9 @@ func TestExportsAreRefusedWhereTheirFormCannotBe(t *testing.T) {
 	ask := func(rest string) answerOf { return s.post("/v1/exports", `{"run":"`+ids.run+`",`+rest+`}`) }
 	for _, c := range []struct{ body, field, says string }{
 		{`"views":["linear"]`, "tokenizer", "views of tokens need the student's tokenizer"},
+		{`"capacity":65536`, "capacity", "there is none among the views asked for: add linear, packed or tree"},
+		{`"views":["messages"],"tokenizer":"/nowhere"`, "tokenizer", "there is none among the views asked for"},
+		{`"reasoning":"keep"`, "reasoning", "there is none among the views asked for"},
 		{`"views":["tree"],"tokenizer":"/nowhere","bare":true`, "bare", "the linear view"},
 		{`"views":["linear"],"tokenizer":"/nowhere","capacity":1000,"max_length":1001`, "max_length", "over the capacity"},
 		{`"destination":"ftp://x/y"`, "destination", "s3 and azblob are known"},
@@ -121,6 +125,31 @@ func TestExportsAreRefusedWhereTheirFormCannotBe(t *testing.T) {
 	if a = s.want(201, ask(`"views":["linear"]`)); a.field("form", "tokenizer") != "/nowhere/of/the/policy" {
 		t.Errorf("export %s", a.body)
 	}
+}
+
+func TestExportsAreOfARunByItsNameAndListedByIt(t *testing.T) {
+	s := start(t)
+	ids := s.seed()
+	s.store.iterations[0].State = relabel.IterationDone
+	name := s.store.runs[0].Name
+	mine := s.want(201, s.post("/v1/exports", fmt.Sprintf(`{"run":%q,"reasoning":"drop"}`, name)))
+	if mine.field("selection", "run_id") != ids.run || mine.field("form", "reasoning") != "drop" {
+		t.Errorf("export %s", mine.body)
+	}
+	s.refused(s.post("/v1/exports", `{"run":"nobody's"}`), 422, "invalid", "run")
+	other := s.store.runs[0]
+	other.ID = relabel.NewID()
+	s.store.runs = append(s.store.runs, other)
+	if a := s.post("/v1/exports", fmt.Sprintf(`{"run":%q}`, name)); !strings.Contains(a.fieldText("detail"), "2 runs are called") {
+		t.Errorf("%s", a.body)
+	}
+	s.store.exports = append(s.store.exports, relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: other.ID}})
+	for run, want := range map[string]int{"": 2, "?run=" + ids.run: 1, "?run=" + other.ID.String(): 1, "?run=" + relabel.NewID().String(): 0} {
+		if got := s.want(200, s.get("/v1/exports"+run)).field("items").([]any); len(got) != want {
+			t.Errorf("%q lists %d, not %d", run, len(got), want)
+		}
+	}
+	s.refused(s.get("/v1/exports?run=x"), 422, "invalid", "run")
 }
 
 func TestExportsAreCancelledAndDeleted(t *testing.T) {

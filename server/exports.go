@@ -15,7 +15,7 @@ func (s *site) addExports() {
 	add(s, operation(http.MethodPost, "/v1/exports", "exports", "start-export", "Start an export",
 		"Queues a data set of a run's labelled states. Held-out tasks, attempts that were given up and evaluations never leave. "+
 			"An iteration that is still running is refused: wait until it is done, or cancel it."), s.startExport)
-	add(s, operation(http.MethodGet, "/v1/exports", "exports", "list-exports", "List exports", "All exports, newest first."), s.listExports)
+	add(s, operation(http.MethodGet, "/v1/exports", "exports", "list-exports", "List exports", "Exports, newest first: all, or those of a run."), s.listExports)
 	add(s, operation(http.MethodGet, "/v1/exports/{id}", "exports", "show-export", "Show an export", "One export, with how far it is, its files and what was left out."), s.showExport)
 	cancel := operation(http.MethodPost, "/v1/exports/{id}/cancel", "exports", "cancel-export", "Cancel an export",
 		"Ends an export that is not done. What it has written is removed.")
@@ -27,7 +27,7 @@ func (s *site) addExports() {
 
 // NewExport says what leaves, and in which form.
 type NewExport struct {
-	Run        relabel.ID          `json:"run" format:"uuid" doc:"Id of the run."`
+	Run        string              `json:"run" minLength:"1" maxLength:"200" doc:"The run: its id, or its name where no other has it."`
 	Iteration  int                 `json:"iteration,omitempty" minimum:"0" maximum:"1000000" doc:"Number of the collect iteration; 0: the latest done one."`
 	Aggregated bool                `json:"aggregated,omitempty" doc:"Also every earlier iteration: D1 ∪ … ∪ Di (eq. 3)."`
 	Submitted  bool                `json:"submitted,omitempty" doc:"Only trajectories with a valid submission (paper F.2)."`
@@ -48,12 +48,12 @@ type NewExportForm struct {
 	Template        string                `json:"template,omitempty" maxLength:"4096" doc:"File with another chat template than the folder's own, on the machines that build."`
 	TemplateOptions map[string]any        `json:"template_options,omitempty" doc:"Further variables for the template, such as {\"enable_thinking\": false}."`
 	Date            string                `json:"date,omitempty" format:"date" doc:"The day that the template sees where it asks for one. Without it such a template is refused: the same export must give the same bytes."`
-	Arguments       relabel.ArgumentsForm `json:"arguments,omitempty" enum:"auto,string,object" default:"auto" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto: as text where the template shows that as it is."`
-	Reasoning       relabel.ReasoningForm `json:"reasoning,omitempty" enum:"template,keep,drop" default:"template" doc:"What becomes of reasoning: the template decides; labels that it renders without theirs are left out (keep); or it is never given to the template (drop)."`
-	Normalisation   relabel.Normalisation `json:"normalisation,omitempty" enum:"token,transition" default:"token" doc:"What each label's weight is spread over: each of its tokens weighs w, or w divided by their number."`
-	Capacity        int                   `json:"capacity,omitempty" minimum:"64" maximum:"524288" default:"65536" doc:"Tokens of a bin."`
+	Arguments       relabel.ArgumentsForm `json:"arguments,omitempty" enum:"auto,string,object" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto, the default: as text where the template shows that as it is."`
+	Reasoning       relabel.ReasoningForm `json:"reasoning,omitempty" enum:"template,keep,drop" doc:"What becomes of reasoning: the template decides (the default); labels that it renders without theirs are left out (keep); or it is never given to the template (drop)."`
+	Normalisation   relabel.Normalisation `json:"normalisation,omitempty" enum:"token,transition" doc:"What each label's weight is spread over: each of its tokens weighs w (the default), or w divided by their number."`
+	Capacity        int                   `json:"capacity,omitempty" minimum:"64" maximum:"524288" doc:"Tokens of a bin. Default: 65536."`
 	MaxLength       int                   `json:"max_length,omitempty" minimum:"0" maximum:"524288" doc:"Most tokens from the start of a sequence or tree to the end of a label in it. 0: the capacity."`
-	TooLong         relabel.TooLong       `json:"too_long,omitempty" enum:"drop,cut" default:"drop" doc:"What becomes of a trunk over max_length: its labels are left out, or it is cut after the last one that fits. Both are counted."`
+	TooLong         relabel.TooLong       `json:"too_long,omitempty" enum:"drop,cut" doc:"What becomes of a trunk over max_length: its labels are left out (the default), or it is cut after the last one that fits. Both are counted."`
 	Divide          int                   `json:"divide,omitempty" minimum:"0" maximum:"4096" doc:"The trainer's data-parallel size: each view has a multiple of so many files, with the same number of rows but one. 0: 1."`
 	PadTree         bool                  `json:"pad_tree,omitempty" doc:"Fill rows of the tree view up to the capacity."`
 	Bare            bool                  `json:"bare,omitempty" doc:"Write linear with input_ids, attention_mask and labels alone, for loaders that want exactly these."`
@@ -61,17 +61,15 @@ type NewExportForm struct {
 
 func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.Export], error) {
 	b := in.Body
-	run, err := s.Store.FindRun(ctx, b.Run)
+	run, err := s.findRun(ctx, b.Run)
 	if err != nil {
 		return nil, asField(err, "run")
 	}
 	e := relabel.Export{ID: relabel.NewID(), State: relabel.ExportQueued, Destination: b.Destination,
-		Selection: relabel.ExportSelection{RunID: b.Run, Iteration: b.Iteration, Aggregated: b.Aggregated, Submitted: b.Submitted, Resolved: b.Resolved,
+		Selection: relabel.ExportSelection{RunID: run.ID, Iteration: b.Iteration, Aggregated: b.Aggregated, Submitted: b.Submitted, Resolved: b.Resolved,
 			EndReasons: b.EndReasons, Agreement: relabel.Agreement(unless(string(b.Agreement), "any")), LeaveOutFlags: b.LeaveOutFlags}}
-	for i, flag := range b.LeaveOutFlags {
-		if flag != relabel.AnyFlag && !relabel.IsFlag(flag) {
-			return nil, relabel.Errorf(relabel.CodeInvalid, "%.100q can be no flag", flag).On(fmt.Sprintf("leave_out_flags[%d]", i))
-		}
+	if err := s.checkFlags(ctx, run.ID, b.LeaveOutFlags); err != nil {
+		return nil, err
 	}
 	if b.LabelPolicy != "" {
 		policy, err := s.findPolicy(ctx, b.LabelPolicy)
@@ -96,6 +94,28 @@ func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.
 		return nil, err
 	}
 	return s.findExport(ctx, e.ID)
+}
+
+// checkFlags refuses flags that no review of the run has: one that is mistyped would
+// leave nothing out, and not say so.
+func (s *site) checkFlags(ctx context.Context, run relabel.ID, flags []string) error {
+	for i, flag := range flags {
+		field := fmt.Sprintf("leave_out_flags[%d]", i)
+		switch {
+		case flag == relabel.AnyFlag:
+			continue
+		case !relabel.IsFlag(flag):
+			return relabel.Errorf(relabel.CodeInvalid, "%.100q can be no flag", flag).On(field)
+		}
+		found, _, err := s.Store.ListReviews(ctx, relabel.ReviewFilter{RunID: &run, Flag: flag}, relabel.Page{Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return relabel.Errorf(relabel.CodeInvalid, "no review of this run has the flag %q: nothing would be left out for it", flag).On(field)
+		}
+	}
+	return nil
 }
 
 // exportForm fills in what was not said: the tokenizer and the template are those of the
@@ -169,8 +189,14 @@ func (s *site) checkIterations(ctx context.Context, sel relabel.ExportSelection)
 	return student, nil
 }
 
-func (s *site) listExports(ctx context.Context, in *PageQuery) (*of[Page[relabel.Export]], error) {
-	exports, next, err := s.Store.ListExports(ctx, in.page())
+// ExportQuery asks for a page of exports.
+type ExportQuery struct {
+	PageQuery
+	Run optionalID `query:"run" doc:"Id of a run: only of that."`
+}
+
+func (s *site) listExports(ctx context.Context, in *ExportQuery) (*of[Page[relabel.Export]], error) {
+	exports, next, err := s.Store.ListExports(ctx, relabel.ExportFilter{RunID: in.Run.id}, in.page())
 	for i := range exports {
 		exports[i] = viewExport(exports[i])
 	}

@@ -45,6 +45,8 @@ func (m *memory) endExport(id relabel.ID, end func(*relabel.Export) error) error
 	return relabel.Errorf(relabel.CodeNotFound, "there is no export %s", id)
 }
 
-func (m *memory) ListExports(_ context.Context, p relabel.Page) ([]relabel.Export, string, error) {
-	return page(m, m.exports, p, func(e relabel.Export) relabel.ID { return e.ID }, func(relabel.Export) bool { return true })
+func (m *memory) ListExports(_ context.Context, f relabel.ExportFilter, p relabel.Page) ([]relabel.Export, string, error) {
+	return page(m, m.exports, p, func(e relabel.Export) relabel.ID { return e.ID }, func(e relabel.Export) bool {
+		return f.RunID == nil || e.Selection.RunID == *f.RunID
+	})
 }

@@ -127,7 +127,7 @@ type Store interface {
 	// cancelled. DeleteExport forgets one that is over, CodeConflict where it is not.
 	CancelExport(ctx context.Context, id relabel.ID) error
 	DeleteExport(ctx context.Context, id relabel.ID) error
-	ListExports(ctx context.Context, p relabel.Page) (exports []relabel.Export, next string, err error)
+	ListExports(ctx context.Context, f relabel.ExportFilter, p relabel.Page) (exports []relabel.Export, next string, err error)
 
 	// BeginIdempotent claims a key. It returns nil when the caller is the first and shall
 	// go on, the stored answer when it was answered, and a CodeIdempotency error when the

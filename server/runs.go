@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"relabel"
 )
 
@@ -188,6 +190,35 @@ func (l *NewRunLimits) over(d relabel.RunLimits) relabel.RunLimits {
 	set(&d.VerifySeconds, l.VerifySeconds)
 	set(&d.EnvironmentRetries, l.EnvironmentRetries)
 	return d
+}
+
+// findRun finds a run by its id, or by its name where no other has it.
+func (s *site) findRun(ctx context.Context, word string) (relabel.Run, error) {
+	if id, err := uuid.Parse(word); err == nil {
+		return s.Store.FindRun(ctx, id)
+	}
+	var found []relabel.Run
+	for page := (relabel.Page{Limit: 500}); ; {
+		runs, next, err := s.Store.ListRuns(ctx, page)
+		if err != nil {
+			return relabel.Run{}, err
+		}
+		for _, r := range runs {
+			if r.Name == word {
+				found = append(found, r)
+			}
+		}
+		if page.After = next; next == "" {
+			break
+		}
+	}
+	switch len(found) {
+	case 0:
+		return relabel.Run{}, relabel.Errorf(relabel.CodeNotFound, "there is no run with the id or the name %.100q", word)
+	case 1:
+		return found[0], nil
+	}
+	return relabel.Run{}, relabel.Errorf(relabel.CodeInvalid, "%d runs are called %.100q: give an id instead", len(found), word)
 }
 
 func (s *site) listRuns(ctx context.Context, in *PageQuery) (*of[Page[relabel.Run]], error) {

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -162,15 +163,39 @@ func inOrder(views []relabel.View) []relabel.View {
 	return ordered
 }
 
+// defaultCapacity is the tokens of a bin where nobody says how many.
+const defaultCapacity = 65536
+
+// ofTokens names a field of the form that says nothing of messages and is set all the
+// same, "" for none.
+func ofTokens(f relabel.ExportForm) string {
+	for _, is := range []struct {
+		field string
+		set   bool
+	}{
+		{"tokenizer", f.Tokenizer != ""}, {"template", f.Template != ""}, {"template_options", f.TemplateOptions != nil}, {"date", f.Date != ""},
+		{"arguments", f.Arguments != ""}, {"reasoning", f.Reasoning == relabel.ReasoningKeep}, {"normalisation", f.Normalisation != ""}, {"capacity", f.Capacity != 0},
+		{"max_length", f.MaxLength != 0}, {"too_long", f.TooLong != ""}, {"pad_tree", f.PadTree}, {"bare", f.Bare},
+	} {
+		if is.set {
+			return is.field
+		}
+	}
+	return ""
+}
+
 // checkForm refuses what does not go together, and tries the tokenizer.
 func checkForm(f *relabel.ExportForm) error {
 	bad := func(field, format string, a ...any) error {
 		return relabel.Errorf(relabel.CodeInvalid, format, a...).On(field)
 	}
 	if !f.Tokens() {
-		*f = relabel.ExportForm{Views: f.Views, Divide: f.Divide} // the rest says nothing of messages
+		if field := ofTokens(*f); field != "" {
+			return bad(field, "is of the views of tokens, and there is none among the views asked for: add linear, packed or tree")
+		}
 		return nil
 	}
+	f.Capacity, f.Normalisation, f.TooLong = cmp.Or(f.Capacity, defaultCapacity), cmp.Or(f.Normalisation, relabel.PerToken), cmp.Or(f.TooLong, relabel.DropTooLong)
 	switch {
 	case f.Tokenizer == "":
 		return bad("tokenizer", "views of tokens need the student's tokenizer: name its folder here, or in the student's policy")

@@ -17,6 +17,7 @@ type summary struct {
 	TreeTokens   int64                        `json:"tree_tokens"`   // of their trees
 	Special      int                          `json:"special"`       // texts of special tokens in messages
 	Served       int                          `json:"served"`        // labels whose ids their server gave
+	SpecialTools int                          `json:"special_tools"` // texts of special tokens in the tools
 	Prompts      promptCheck                  `json:"prompts"`
 	Student      *studentSummary              `json:"student"` // nil without a view of tokens
 }
@@ -46,6 +47,7 @@ func summarize(b *labeller, all []*labelled, figures map[relabel.View]viewFigure
 		s.add(l)
 	}
 	if b.student != nil {
+		s.SpecialTools = b.student.SpecialInTools(b.run.Prompts.Tools)
 		s.Student = &studentSummary{b.student.Tokens.SHA256(), b.student.TemplateSHA256, b.student.Arguments, b.student.Stop, b.student.StopID, b.student.PadID}
 	}
 	return s
@@ -95,6 +97,7 @@ func (s *summary) merge(raw json.RawMessage) error {
 	s.Student = next.Student
 	s.States, s.Special, s.Served = s.States+next.States, s.Special+next.Special, s.Served+next.Served
 	s.LinearTokens, s.TreeTokens = s.LinearTokens+next.LinearTokens, s.TreeTokens+next.TreeTokens
+	s.SpecialTools = next.SpecialTools // the same in all parts
 	s.Prompts = s.Prompts.plus(next.Prompts)
 	for reason, n := range next.LeftOut {
 		s.LeftOut[reason] += n

@@ -53,10 +53,14 @@ func (s *Store) FindExport(ctx context.Context, id relabel.ID) (relabel.Export, 
 	return e, missing("export", id, err)
 }
 
-// ListExports lists exports, newest first. CodeInvalid for a page that is none.
-func (s *Store) ListExports(ctx context.Context, p relabel.Page) ([]relabel.Export, string, error) {
+// ListExports lists what the filter lets through, newest first. CodeInvalid for a page
+// that is none.
+func (s *Store) ListExports(ctx context.Context, f relabel.ExportFilter, p relabel.Page) ([]relabel.Export, string, error) {
 	l := list[relabel.Export]{query: exportSelect, key: "ex", scan: pgx.RowToStructByName[relabel.Export],
 		keyOf: func(e relabel.Export) cursor { return cursor{e.CreatedAt, e.ID} }}
+	if f.RunID != nil {
+		l.where("ex.run_id = %s", *f.RunID)
+	}
 	return l.page(ctx, s, p)
 }
 

@@ -98,7 +98,9 @@ func TestEveryOtherListPagesNewestFirst(t *testing.T) {
 	}
 	walk(t, "runs", want.runs, s.ListRuns, func(r relabel.Run) relabel.ID { return r.ID })
 	walk(t, "tasksets", want.sets, s.ListTasksets, func(x relabel.Taskset) relabel.ID { return x.ID })
-	walk(t, "exports", want.exports, s.ListExports, func(e relabel.Export) relabel.ID { return e.ID })
+	walk(t, "exports", want.exports, func(ctx context.Context, p relabel.Page) ([]relabel.Export, string, error) {
+		return s.ListExports(ctx, relabel.ExportFilter{}, p)
+	}, func(e relabel.Export) relabel.ID { return e.ID })
 	all := func(ctx context.Context, p relabel.Page) ([]relabel.Policy, string, error) {
 		return s.ListPolicies(ctx, p)
 	}

@@ -50,12 +50,12 @@ type formFlags struct {
 	Template        string   `placeholder:"FILE" help:"Another chat template than the folder's own."`
 	TemplateOptions string   `placeholder:"JSON" help:"Object of further variables for the template, e.g. {\"enable_thinking\": false}."`
 	Date            string   `placeholder:"YYYY-MM-DD" help:"The day that the template sees, where it asks for one."`
-	Arguments       string   `default:"auto" enum:"auto,string,object" help:"How the template gets a call's arguments: ${enum}."`
-	Reasoning       string   `default:"template" enum:"template,keep,drop" help:"What becomes of reasoning: ${enum}."`
-	Normalisation   string   `default:"token" enum:"token,transition" help:"What a label's weight is spread over: each ${enum}."`
-	Capacity        int      `default:"65536" help:"Tokens of a bin."`
+	Arguments       string   `placeholder:"HOW" help:"How the template gets a call's arguments: auto (default), string or object."`
+	Reasoning       string   `placeholder:"HOW" help:"What becomes of reasoning: template (default), keep or drop."`
+	Normalisation   string   `placeholder:"HOW" help:"What a label's weight is spread over: each token (default) or transition."`
+	Capacity        int      `placeholder:"TOKENS" help:"Tokens of a bin. Default: 65536."`
 	MaxLength       int      `placeholder:"TOKENS" help:"Most tokens of a sequence, or of a tree to the end of a label. Default: the capacity."`
-	TooLong         string   `default:"drop" enum:"drop,cut" help:"What becomes of a trunk over that: ${enum}. Both are counted."`
+	TooLong         string   `placeholder:"HOW" help:"What becomes of a trunk over that: drop (default) or cut. Both are counted."`
 	Divide          int      `placeholder:"N" help:"The trainer's data-parallel size: each view has a multiple of so many files."`
 	PadTree         bool     `help:"Fill rows of the tree view up to the capacity."`
 	Bare            bool     `help:"linear with input_ids, attention_mask and labels alone."`
@@ -63,9 +63,15 @@ type formFlags struct {
 
 // body is the form as POST /v1/exports takes it.
 func (f formFlags) body(body map[string]any) error {
-	body["views"], body["arguments"], body["reasoning"], body["normalisation"] = f.View, f.Arguments, f.Reasoning, f.Normalisation
-	body["capacity"], body["max_length"], body["too_long"], body["divide"] = f.Capacity, f.MaxLength, f.TooLong, f.Divide
-	body["pad_tree"], body["bare"] = f.PadTree, f.Bare
+	body["views"], body["divide"], body["pad_tree"], body["bare"], body["max_length"] = f.View, f.Divide, f.PadTree, f.Bare, f.MaxLength
+	for name, how := range map[string]string{"arguments": f.Arguments, "reasoning": f.Reasoning, "normalisation": f.Normalisation, "too_long": f.TooLong} {
+		if how != "" {
+			body[name] = how
+		}
+	}
+	if f.Capacity != 0 {
+		body["capacity"] = f.Capacity
+	}
 	for name, path := range map[string]string{"tokenizer": f.Tokenizer, "template": f.Template} {
 		if path == "" {
 			continue

@@ -14,7 +14,7 @@ import (
 
 // renderCommand renders conversations by a chat template, to see what a model would get.
 type renderCommand struct {
-	Template string `required:"" placeholder:"FILE" help:"A chat template (.jinja), or a tokenizer_config.json with its template and special tokens."`
+	Template string `required:"" placeholder:"FILE" help:"A chat template (.jinja), a tokenizer_config.json with its template and special tokens, or a folder that has one."`
 	Date     string `placeholder:"YYYY-MM-DD" help:"What the template takes for today; now where it is not given."`
 }
 
@@ -28,11 +28,19 @@ func (c *renderCommand) Run() error {
 			return relabel.Errorf(relabel.CodeInvalid, "is no date like 2025-01-31").On("--date")
 		}
 	}
-	model, err := template.Open(c.Template)
+	model, err := openModel(c.Template)
 	if err != nil {
 		return err
 	}
 	return renderLines(model, now, os.Stdin, os.Stdout)
+}
+
+// openModel reads a template, or that of a folder.
+func openModel(path string) (*template.Model, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return template.OpenFolder(path, "")
+	}
+	return template.Open(path)
 }
 
 // renderLines renders each line of in. Lines that are no JSON objects are answered too,

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"relabel/shard/template"
 )
 
 func TestRenderAnswersEachLineWithItsTextOrWhyThereIsNone(t *testing.T) {
@@ -28,13 +26,18 @@ nonsense
 {"error":"line 3: not JSON at byte 0: not a value"}
 {"text":"user: x"}
 `,
+		dir: `{"text":"Buser: é\ud800<b>"}
+{"error":"tokenizer_config.json:1:121: no content"}
+{"error":"line 3: not JSON at byte 0: not a value"}
+{"text":"<s>user: x"}
+`,
 		config: `{"text":"Buser: é\ud800<b>"}
 {"error":"tokenizer_config.json:1:121: no content"}
 {"error":"line 3: not JSON at byte 0: not a value"}
 {"text":"<s>user: x"}
 `,
 	} {
-		model, err := template.Open(name)
+		model, err := openModel(name)
 		noError(t, err)
 		var out bytes.Buffer
 		if err := renderLines(model, time.Time{}, strings.NewReader(in), &out); err != errSomeFailed {

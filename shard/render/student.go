@@ -110,6 +110,16 @@ func (s *Student) render(messages *template.List, tools template.Value, header b
 // where what it adds is not the end of its prompt.
 func (s *Student) Header() []int32 { return s.header.ids }
 
+// SpecialInTools counts the texts of special tokens in the tools. A template writes tools
+// out itself, and servers take what is special in that for tokens: so do the ids here,
+// other than with messages, which come from models and repositories.
+func (s *Student) SpecialInTools(tools []relabel.Tool) (n int) {
+	if v, err := template.DecodeJSON(relabel.AppendTools(nil, tools)); err == nil {
+		s.specials.guard(v, firstGuard, &n)
+	}
+	return n
+}
+
 // WithoutHeader is how many of a prompt's ids come before the header of the turn to come;
 // 0 where it does not end with that.
 func (s *Student) WithoutHeader(prompt []int32) int {
