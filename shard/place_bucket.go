@@ -22,7 +22,7 @@ import (
 )
 
 // bucketSchemes are the stores that an export can go to. Google's is reached as s3:// with
-// its endpoint for that protocol: its own client would double this program's size.
+// its endpoint for that protocol; docs/operations.md says what its own client would cost.
 var bucketSchemes = []string{"s3", "azblob"}
 
 // reachTime bounds one request that moves no file, with its tries; slowest is how many
