@@ -88,7 +88,7 @@ func leftOutLink(run relabel.ID, reason string) string {
 }
 
 func (v *viewer) listExports(w http.ResponseWriter, r *http.Request) error {
-	exports, next, err := v.Store.ListExports(r.Context(), relabel.Page{After: r.URL.Query().Get("after"), Limit: exportsShown})
+	exports, next, err := v.Store.ListExports(r.Context(), relabel.ExportFilter{}, relabel.Page{After: r.URL.Query().Get("after"), Limit: exportsShown})
 	if err != nil {
 		return err
 	}
