@@ -23,10 +23,13 @@ const (
 // were given up, and evaluations never do.
 type ExportSelection struct {
 	RunID      ID   `json:"run_id"`
-	Iteration  int  `json:"iteration"`  // 0: the latest done one
+	Iteration  int  `json:"iteration"`  // 0: the latest that is done, or, with Unfinished, that is done or runs
 	Aggregated bool `json:"aggregated"` // D1 ∪ … ∪ Di (eq. 3) instead of iteration i alone
-	Submitted  bool `json:"submitted"`  // only valid submissions (paper F.2)
-	Resolved   bool `json:"resolved"`   // only resolved ones (rejection sampling)
+	// Unfinished takes iterations that are still running too: what is done of them when the
+	// export is cut. The rest is left out, counted as not done.
+	Unfinished bool `json:"unfinished,omitempty"`
+	Submitted  bool `json:"submitted"` // only valid submissions (paper F.2)
+	Resolved   bool `json:"resolved"`  // only resolved ones (rejection sampling)
 	// EndReasons are the ends that a trajectory may have; empty: any.
 	EndReasons []EndReason `json:"end_reasons,omitempty"`
 	// Agreement leaves out states by whether the executed action is the label.
@@ -211,10 +214,11 @@ type FinishedPart struct {
 
 // PartTrajectory names a trajectory as it was when its export was cut.
 type PartTrajectory struct {
-	ID     ID  `json:"id"`
-	Trail  int `json:"trail"`  // the attempt that holds its turns
-	Turns  int `json:"turns"`  // of the trail
-	Labels int `json:"labels"` // that were there, of the selected policy
+	ID     ID              `json:"id"`
+	State  TrajectoryState `json:"state"`  // nothing leaves of one that was not over, whatever came of it
+	Trail  int             `json:"trail"`  // the attempt that holds its turns
+	Turns  int             `json:"turns"`  // of the trail
+	Labels int             `json:"labels"` // that were there, of the selected policy
 	// Flagged are its states with one of the flags that are left out.
 	Flagged []FlaggedState `json:"flagged,omitempty"`
 }

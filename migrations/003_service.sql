@@ -10,6 +10,7 @@ CREATE TABLE exports (
     end_reasons text[] NOT NULL, -- empty: any
     agreement  text NOT NULL CHECK (agreement IN ('', 'same', 'differs')),
     label_policy_id uuid CONSTRAINT exports_label_policy REFERENCES policies, -- null: the run's teacher
+    unfinished boolean NOT NULL, -- iterations that still run too, as far as they are
     leave_out_flags text[] NOT NULL, -- what reviews flagged so; *: with any flag
     form       json NOT NULL, -- views, tokenizer, template, limits: relabel.ExportForm
     state      text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),

@@ -41,7 +41,7 @@ func TestNoPartOfAnIterationIsExported(t *testing.T) {
 	running := func(a answerOf, number string) {
 		t.Helper()
 		s.refused(a, 409, relabel.CodeConflict, "iteration")
-		if said := a.fieldText("detail"); !strings.Contains(said, "iteration "+number+" is still running: wait until it is done, or cancel it") {
+		if said := a.fieldText("detail"); !strings.Contains(said, "iteration "+number+" is still running: wait until it is done, cancel it, or take what is done of it so far (unfinished)") {
 			t.Errorf("it says %q", said)
 		}
 	}
@@ -52,13 +52,19 @@ func TestNoPartOfAnIterationIsExported(t *testing.T) {
 	running(ask(`,"aggregated":true`), "1")
 	s.want(201, ask(`,"iteration":2`))
 	s.want(201, ask(``)) // the latest done one
+	for _, rest := range []string{``, `,"iteration":1`, `,"aggregated":true`} {
+		s.want(201, ask(rest+`,"unfinished":true`))
+		if sel := s.store.exports[len(s.store.exports)-1].Selection; !sel.Unfinished {
+			t.Errorf("%s: what is queued selects %+v", rest, sel)
+		}
+	}
 	is(relabel.IterationCancelled)
 	s.want(201, ask(`,"aggregated":true`))
 	s.want(201, ask(`,"iteration":1`))
 	s.want(201, s.post("/v1/runs/"+ids.run+"/iterations", `{"student":"student","kind":"evaluate"}`))
 	s.want(201, ask(`,"iteration":1`)) // an evaluation that runs is in nobody's way
-	if n := len(s.store.exports); n != 5 {
-		t.Errorf("%d exports are queued, not 5", n)
+	if n := len(s.store.exports); n != 8 {
+		t.Errorf("%d exports are queued, not 8", n)
 	}
 }
 

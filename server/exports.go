@@ -14,7 +14,7 @@ import (
 func (s *site) addExports() {
 	add(s, operation(http.MethodPost, "/v1/exports", "exports", "start-export", "Start an export",
 		"Queues a data set of a run's labelled states. Held-out tasks, attempts that were given up and evaluations never leave. "+
-			"An iteration that is still running is refused: wait until it is done, or cancel it."), s.startExport)
+			"An iteration that is still running is refused, except with unfinished, which takes what is done of it."), s.startExport)
 	add(s, operation(http.MethodGet, "/v1/exports", "exports", "list-exports", "List exports", "Exports, newest first: all, or those of a run."), s.listExports)
 	add(s, operation(http.MethodGet, "/v1/exports/{id}", "exports", "show-export", "Show an export", "One export, with how far it is, its files and what was left out."), s.showExport)
 	cancel := operation(http.MethodPost, "/v1/exports/{id}/cancel", "exports", "cancel-export", "Cancel an export",
@@ -28,8 +28,9 @@ func (s *site) addExports() {
 // NewExport says what leaves, and in which form.
 type NewExport struct {
 	Run        string              `json:"run" minLength:"1" maxLength:"200" doc:"The run: its id, or its name where no other has it."`
-	Iteration  int                 `json:"iteration,omitempty" minimum:"0" maximum:"1000000" doc:"Number of the collect iteration; 0: the latest done one."`
+	Iteration  int                 `json:"iteration,omitempty" minimum:"0" maximum:"1000000" doc:"Number of the collect iteration; 0: the latest that is done, with unfinished the latest that is done or runs."`
 	Aggregated bool                `json:"aggregated,omitempty" doc:"Also every earlier iteration: D1 ∪ … ∪ Di (eq. 3)."`
+	Unfinished bool                `json:"unfinished,omitempty" doc:"Iterations that are still running too: what is done of them when the export is cut. The rest is left out, counted as not_done."`
 	Submitted  bool                `json:"submitted,omitempty" doc:"Only trajectories with a valid submission (paper F.2)."`
 	Resolved   bool                `json:"resolved,omitempty" doc:"Only resolved trajectories (rejection sampling)."`
 	EndReasons []relabel.EndReason `json:"end_reasons,omitempty" maxItems:"5" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only trajectories that ended so. Empty: however they ended."`
@@ -66,7 +67,7 @@ func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.
 		return nil, asField(err, "run")
 	}
 	e := relabel.Export{ID: relabel.NewID(), State: relabel.ExportQueued, Destination: b.Destination,
-		Selection: relabel.ExportSelection{RunID: run.ID, Iteration: b.Iteration, Aggregated: b.Aggregated, Submitted: b.Submitted, Resolved: b.Resolved,
+		Selection: relabel.ExportSelection{RunID: run.ID, Iteration: b.Iteration, Aggregated: b.Aggregated, Unfinished: b.Unfinished, Submitted: b.Submitted, Resolved: b.Resolved,
 			EndReasons: b.EndReasons, Agreement: relabel.Agreement(unless(string(b.Agreement), "any")), LeaveOutFlags: b.LeaveOutFlags}}
 	if err := s.checkFlags(ctx, run.ID, b.LeaveOutFlags); err != nil {
 		return nil, err
@@ -164,11 +165,11 @@ func (s *site) checkIterations(ctx context.Context, sel relabel.ExportSelection)
 		return student, err
 	}
 	its = slices.DeleteFunc(its, func(it relabel.Iteration) bool { return it.Kind != relabel.Collect })
-	newest, done := 0, 0
+	newest, latest := 0, 0
 	for _, it := range its {
 		newest = max(newest, it.Number)
-		if it.State == relabel.IterationDone {
-			done = max(done, it.Number)
+		if it.State == relabel.IterationDone || sel.Unfinished && it.State == relabel.IterationRunning {
+			latest = max(latest, it.Number)
 		}
 	}
 	if sel.Iteration > newest {
@@ -176,11 +177,11 @@ func (s *site) checkIterations(ctx context.Context, sel relabel.ExportSelection)
 	}
 	last := sel.Iteration
 	if last == 0 {
-		last = done
+		last = latest
 	}
 	for _, it := range its {
-		if it.State == relabel.IterationRunning && (it.Number == last || sel.Aggregated && it.Number < last) {
-			return student, relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, or cancel it", it.Number).On("iteration")
+		if !sel.Unfinished && it.State == relabel.IterationRunning && (it.Number == last || sel.Aggregated && it.Number < last) {
+			return student, relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, cancel it, or take what is done of it so far (unfinished)", it.Number).On("iteration")
 		}
 		if it.Number == last {
 			student = it.StudentID

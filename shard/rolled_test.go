@@ -236,7 +236,7 @@ func exportMix(t testing.TB, m *rolledMix, form relabel.ExportForm, sel relabel.
 	ctx := context.Background()
 	x := NewExporter(Config{Store: m.store, Root: t.TempDir(), FolderID: "here", Version: "test"})
 	x.partBytes = 60_000
-	form.Views, form.Normalisation, form.Capacity, form.Divide, form.TooLong = relabel.Views, relabel.PerToken, 131072, 2, relabel.DropTooLong
+	form.Views, form.Normalisation, form.Capacity, form.Divide, form.TooLong = relabel.Views, relabel.PerToken, 262144, 2, relabel.DropTooLong
 	sel.RunID, sel.Aggregated, sel.Submitted = m.seeded.Run.ID, true, true
 	e, err := x.Prepare(relabel.Export{ID: relabel.NewID(), Form: form, Selection: sel})
 	if err == nil {

@@ -25,11 +25,7 @@ func (s *Store) ExportTrajectories(ctx context.Context, sel relabel.ExportSelect
 			}
 			seen := &exportContext{labels: sel.LabelPolicyID, iterations: map[relabel.ID]relabel.Iteration{}, policies: map[relabel.ID]relabel.Policy{}}
 			for _, was := range part.Trajectories {
-				e, err := seen.load(ctx, tx, was.ID)
-				if err == nil {
-					err = unchanged(was, e)
-					e.Flagged = was.Flagged
-				}
+				e, err := seen.loadAs(ctx, tx, was)
 				if err != nil {
 					return changedSince(was.ID, err)
 				}
@@ -45,8 +41,37 @@ func (s *Store) ExportTrajectories(ctx context.Context, sel relabel.ExportSelect
 	}
 }
 
+// loadAs reads a trajectory as it was when its export was cut. Of one that was not over
+// then there is no more than how many turns it had.
+func (x *exportContext) loadAs(ctx context.Context, tx pgx.Tx, was relabel.PartTrajectory) (relabel.ExportTrajectory, error) {
+	if !was.State.Terminal() {
+		return x.loadOpen(ctx, tx, was)
+	}
+	e, err := x.load(ctx, tx, was.ID)
+	if err == nil {
+		err = unchanged(was, e)
+	}
+	e.Flagged = was.Flagged
+	return e, err
+}
+
+// loadOpen reads whose an open trajectory is. What came of it since is not the export's.
+func (x *exportContext) loadOpen(ctx context.Context, tx pgx.Tx, was relabel.PartTrajectory) (e relabel.ExportTrajectory, err error) {
+	rows, _ := tx.Query(ctx, trajectorySelect+" WHERE tr.id = $1", was.ID)
+	if e.Trajectory, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Trajectory]); err != nil {
+		return e, err
+	}
+	e.Trajectory.State, e.Turns = was.State, make([]relabel.Turn, was.Turns)
+	rows, _ = tx.Query(ctx, taskSelect+" WHERE ta.id = $1", e.Trajectory.TaskID)
+	if e.Task, err = pgx.CollectExactlyOneRow(rows, scanTask); err != nil {
+		return e, err
+	}
+	e.Iteration, err = x.iteration(ctx, tx, e.Trajectory.IterationID)
+	return e, err
+}
+
 // errChanged is a trajectory that is not as it was when its export was cut.
-var errChanged = errors.New("another trail, or other numbers of turns or labels")
+var errChanged = errors.New("another state, another trail, or other numbers of turns or labels")
 
 func unchanged(was relabel.PartTrajectory, e relabel.ExportTrajectory) error {
 	labels := 0
@@ -55,7 +80,7 @@ func unchanged(was relabel.PartTrajectory, e relabel.ExportTrajectory) error {
 			labels++
 		}
 	}
-	if e.Trajectory.Trail != was.Trail || len(e.Turns) != was.Turns || labels != was.Labels {
+	if e.Trajectory.State != was.State || e.Trajectory.Trail != was.Trail || len(e.Turns) != was.Turns || labels != was.Labels {
 		return errChanged
 	}
 	return nil
@@ -70,12 +95,15 @@ func changedSince(id relabel.ID, err error) error {
 }
 
 // selected returns what sel selects, in the order of iteration number, instance id and
-// generation: collect iterations' trajectories that are over. Held-out tasks never.
+// generation: collect iterations' trajectories that are over, with
+// sel.Unfinished all of them. Held-out tasks never.
 func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]sizedTrajectory, error) {
 	var last int
 	err := tx.QueryRow(ctx, `SELECT number FROM iterations WHERE run_id = $1 AND kind = 'collect'
-		AND (number = $2 OR $2 = 0 AND state = 'done') ORDER BY number DESC LIMIT 1`, sel.RunID, sel.Iteration).Scan(&last)
+		AND (number = $2 OR $2 = 0 AND (state = 'done' OR $3 AND state = 'running')) ORDER BY number DESC LIMIT 1`, sel.RunID, sel.Iteration, sel.Unfinished).Scan(&last)
 	switch {
+	case errors.Is(err, pgx.ErrNoRows) && sel.Iteration == 0 && sel.Unfinished:
+		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration").On("iteration")
 	case errors.Is(err, pgx.ErrNoRows) && sel.Iteration == 0:
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration that is done").On("iteration")
 	case errors.Is(err, pgx.ErrNoRows):
@@ -83,8 +111,10 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 	case err != nil:
 		return nil, err
 	}
-	if err := allOver(ctx, tx, sel, last); err != nil {
-		return nil, err
+	if !sel.Unfinished {
+		if err := allOver(ctx, tx, sel, last); err != nil {
+			return nil, err
+		}
 	}
 	rows, _ := tx.Query(ctx, `SELECT tr.id, tr.trail, tr.turns,
 			CASE WHEN $4::uuid IS NULL THEN tr.labels_had ELSE (SELECT count(DISTINCT a.t) FROM actions a
@@ -92,14 +122,15 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 			coalesce((SELECT sum(octet_length(a.raw)) FROM actions a WHERE a.trajectory_id = tr.id AND a.attempt = tr.trail), 0)
 			+ coalesce((SELECT sum(octet_length(o.content)) FROM observations o WHERE o.trajectory_id = tr.id AND o.attempt = tr.trail), 0),
 			(SELECT json_agg(json_build_object('t', rv.t, 'flag', rv.flag) ORDER BY rv.t, rv.flag) FROM (SELECT DISTINCT coalesce(t, 0) AS t, flag FROM reviews
-				WHERE trajectory_id = tr.id AND (flag = ANY ($5) OR flag <> '' AND $6 = ANY ($5))) rv)
+				WHERE trajectory_id = tr.id AND (flag = ANY ($5) OR flag <> '' AND $6 = ANY ($5))) rv),
+			tr.state
 		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
 		WHERE it.run_id = $1 AND it.kind = 'collect' AND (it.number = $2 OR $3 AND it.number < $2)
-		AND tr.state IN ('done', 'failed', 'cancelled') AND NOT ta.held_out
+		AND (tr.state IN ('done', 'failed', 'cancelled') OR $7) AND NOT ta.held_out
 		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID,
-		sel.LeaveOutFlags, relabel.AnyFlag)
+		sel.LeaveOutFlags, relabel.AnyFlag, sel.Unfinished)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (tr sizedTrajectory, err error) {
-		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged)
+		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.State)
 	})
 }
 
@@ -110,7 +141,7 @@ func allOver(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection, last i
 	err := tx.QueryRow(ctx, `SELECT min(number) FROM iterations WHERE run_id = $1 AND kind = 'collect' AND state = 'running'
 		AND (number = $2 OR $3 AND number < $2)`, sel.RunID, last, sel.Aggregated).Scan(&running)
 	if err == nil && running != nil {
-		return relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, or cancel it", *running).On("iteration")
+		return relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, cancel it, or take what is done of it so far (unfinished)", *running).On("iteration")
 	}
 	return err
 }

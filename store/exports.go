@@ -9,7 +9,7 @@ import (
 	"relabel"
 )
 
-const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iteration', ex.iteration, 'aggregated', ex.aggregated,
+const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iteration', ex.iteration, 'aggregated', ex.aggregated, 'unfinished', ex.unfinished,
 		'submitted', ex.submitted, 'resolved', ex.resolved, 'end_reasons', ex.end_reasons, 'agreement', ex.agreement,
 		'label_policy_id', ex.label_policy_id, 'leave_out_flags', ex.leave_out_flags) AS selection,
 	ex.form, ex.state, ex.destination, ex.folder AS folder_id, ex.directory,
@@ -34,10 +34,10 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 	}
 	return s.create(ctx, "exports", e.ID, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO exports (id, run_id, iteration, aggregated, submitted, resolved, end_reasons, agreement,
-				label_policy_id, leave_out_flags, form, destination, folder, directory)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+				label_policy_id, leave_out_flags, form, destination, folder, directory, unfinished)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 			e.ID, sel.RunID, sel.Iteration, sel.Aggregated, sel.Submitted, sel.Resolved, sel.EndReasons, sel.Agreement,
-			sel.LabelPolicyID, sel.LeaveOutFlags, e.Form, e.Destination, e.FolderID, e.Directory)
+			sel.LabelPolicyID, sel.LeaveOutFlags, e.Form, e.Destination, e.FolderID, e.Directory, sel.Unfinished)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,6 +149,40 @@ func TestAnExportThatWaitsSaysSoUntilItIsFurther(t *testing.T) {
 	is("")
 }
 
+func TestWhatComesOfAnOpenTrajectoryWhileItsExportIsBuiltIsNotInIt(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := rounds(t, s)
+	e := relabel.Export{ID: relabel.NewID(), FolderID: "f", Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 3, Unfinished: true}}
+	must(t, s.CreateExport(ctx, e))
+	must(t, s.CutExport(ctx, e.ID, 1<<40))
+	part, err := s.FindExportPart(ctx, e.ID, 0)
+	must(t, err)
+	stored, err := s.FindExport(ctx, e.ID)
+	must(t, err)
+	open := slices.IndexFunc(part.Trajectories, func(p relabel.PartTrajectory) bool { return !p.State.Terminal() })
+	if open < 0 || part.Trajectories[open].Turns != 1 || !stored.Selection.Unfinished {
+		t.Fatalf("%+v of %+v", part.Trajectories, stored.Selection)
+	}
+	read := func() (said string) {
+		for tr, err := range s.ExportTrajectories(ctx, stored.Selection, part) {
+			must(t, err)
+			said += fmt.Sprintf("%s %d; ", tr.Trajectory.State, len(tr.Turns))
+		}
+		return said
+	}
+	before := read()
+	id := part.Trajectories[open].ID
+	expire(t, s, id)
+	c := storetest.Claim(t, s, id, "w2")
+	must(t, s.AdoptTurns(ctx, c.Fence, 1))
+	must(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 2, nil)))
+	if after := read(); after != before || !strings.Contains(before, "running 1") || !strings.Contains(before, "done 1") {
+		t.Errorf("it reads %q, then %q", before, after)
+	}
+}
+
 func TestATrajectoryThatChangedSinceTheCutIsNotExported(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -158,14 +193,23 @@ func TestATrajectoryThatChangedSinceTheCutIsNotExported(t *testing.T) {
 	must(t, s.CutExport(ctx, e.ID, 1<<40))
 	part, err := s.FindExportPart(ctx, e.ID, 0)
 	must(t, err)
-	part.Trajectories[0].Labels++
-	for _, err = range s.ExportTrajectories(ctx, e.Selection, part) {
-		if err != nil {
-			break
+	was := part.Trajectories[0]
+	for what, change := range map[string]func(p *relabel.PartTrajectory){
+		"a label": func(p *relabel.PartTrajectory) { p.Labels++ },
+		"a turn":  func(p *relabel.PartTrajectory) { p.Turns-- },
+		"a trail": func(p *relabel.PartTrajectory) { p.Trail++ },
+		"a state": func(p *relabel.PartTrajectory) { p.State = relabel.Failed }, // and retried since
+	} {
+		part.Trajectories[0] = was
+		change(&part.Trajectories[0])
+		for _, err = range s.ExportTrajectories(ctx, e.Selection, part) {
+			if err != nil {
+				break
+			}
 		}
-	}
-	if relabel.CodeOf(err) != relabel.CodeConflict || !strings.Contains(err.Error(), "has changed since the export began") {
-		t.Errorf("got %v", err)
+		if relabel.CodeOf(err) != relabel.CodeConflict || !strings.Contains(err.Error(), "has changed since the export began") {
+			t.Errorf("%s: got %v", what, err)
+		}
 	}
 }
 
@@ -281,6 +325,14 @@ func TestAnExportReadsNoIterationThatIsStillRunning(t *testing.T) {
 		if n > 0 || !strings.Contains(err.Error(), "iteration 3 is still running") {
 			t.Errorf("%+v: %d trajectories, %v", sel, n, err)
 		}
+	}
+	for _, sel := range []relabel.ExportSelection{{Iteration: 3, Unfinished: true}, {Unfinished: true}} {
+		if n, err := read(sel); n != 2 || err != nil {
+			t.Errorf("unfinished %+v: %d trajectories, %v", sel, n, err)
+		}
+	}
+	if n, err := read(relabel.ExportSelection{Unfinished: true, Aggregated: true}); n != 6 || err != nil {
+		t.Errorf("unfinished, aggregated: %d trajectories, %v", n, err)
 	}
 	exec(t, s, "ALTER TABLE iterations DISABLE TRIGGER iterations_step") // as another that began earlier
 	exec(t, s, "UPDATE iterations SET state = 'running', open = 1, ended_at = NULL WHERE run_id = $1 AND number = 1 AND kind = 'collect'", d.Run.ID)

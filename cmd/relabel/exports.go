@@ -30,8 +30,9 @@ type exportCommand struct {
 type exportStart struct {
 	clientFlags
 	RunName      string   `arg:"" name:"run" help:"Name or id of the run."`
-	Iteration    int      `placeholder:"I" help:"Iteration. Default: the latest that is done."`
+	Iteration    int      `placeholder:"I" help:"Iteration. Default: the latest that is done, with --unfinished the latest that is done or runs."`
 	Aggregated   bool     `help:"Iterations 1 to I together (D1 ∪ … ∪ Di), instead of I alone."`
+	Unfinished   bool     `help:"Iterations that are still running too: what is done of them; the rest is left out and counted."`
 	Submitted    bool     `default:"true" negatable:"" help:"Only valid submissions, as the paper's recipes do."`
 	Resolved     bool     `help:"Only resolved trajectories (rejection sampling)."`
 	EndReason    []string `placeholder:"REASON" enum:"finish,max_turns,context,wall_clock,no_call" help:"Only trajectories that ended so: ${enum}; may be repeated."`
@@ -102,7 +103,7 @@ func (c *exportStart) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		body := map[string]any{"run": run.ID, "iteration": c.Iteration, "aggregated": c.Aggregated, "submitted": c.Submitted, "resolved": c.Resolved, "agreement": c.Agreement}
+		body := map[string]any{"run": run.ID, "iteration": c.Iteration, "aggregated": c.Aggregated, "unfinished": c.Unfinished, "submitted": c.Submitted, "resolved": c.Resolved, "agreement": c.Agreement}
 		if len(c.EndReason) > 0 {
 			body["end_reasons"] = c.EndReason
 		}
@@ -222,6 +223,9 @@ func iterationsIn(s relabel.ExportSelection) string {
 	last := "latest"
 	if s.Iteration > 0 {
 		last = fmt.Sprint(s.Iteration)
+	}
+	if s.Unfinished {
+		last += ", what was done"
 	}
 	if s.Aggregated && s.Iteration != 1 {
 		return "1 to " + last
