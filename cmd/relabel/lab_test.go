@@ -55,12 +55,12 @@ func newLocalLab(t testing.TB, data string) *lab {
 	return l
 }
 
-// connect opens a connection to the lab's database.
-func (l *lab) connect(t testing.TB) *pgx.Conn {
+// connect opens a connection to the place's database.
+func (p place) connect(t testing.TB) *pgx.Conn {
 	t.Helper()
-	url := l.database
+	url := p.database
 	if url == "" {
-		b, err := os.ReadFile(filepath.Join(l.data, "database.url"))
+		b, err := os.ReadFile(filepath.Join(p.data, "database.url"))
 		if err != nil {
 			t.Fatal(err)
 		}
