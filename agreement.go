@@ -3,6 +3,7 @@ package relabel
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -23,6 +24,25 @@ func Agree(a, b Message) bool {
 		}
 	}
 	return len(a.ToolCalls) > 0 || strings.TrimSpace(a.Content) == strings.TrimSpace(b.Content)
+}
+
+// ActionKey returns the same text for two actions exactly where Agree says that they do
+// the same, so that many actions can be compared without keeping their messages.
+func ActionKey(m Message) string {
+	if len(m.ToolCalls) == 0 {
+		return "words " + strings.TrimSpace(m.Content)
+	}
+	var b strings.Builder
+	for _, c := range m.ToolCalls {
+		kind, arguments := "text", c.Arguments
+		if v, ok := jsonValue(c.Arguments); ok {
+			if text, err := json.Marshal(v); err == nil {
+				kind, arguments = "json", string(text)
+			}
+		}
+		fmt.Fprintf(&b, "%s %q %q\n", kind, c.Name, arguments)
+	}
+	return b.String()
 }
 
 // SameArguments reports whether two texts are equal as JSON values: key order, blanks and

@@ -20,10 +20,16 @@ func TestActionsAgreeWhenTheyDoTheSame(t *testing.T) {
 		{"a call against words", says("x"), says("x", call("bash", `{}`)), false},
 		{"large numbers apart", says("", call("f", `{"n":9007199254740993}`)), says("", call("f", `{"n":9007199254740992}`)), false},
 		{"the same broken arguments", says("", call("bash", `{"command`)), says("", call("bash", `{"command`)), true},
+		{"broken arguments against what they would be", says("", call("bash", `{"a":1} x`)), says("", call("bash", `{"a":1}`)), false},
+		{"a call of a tool whose name is like another's with arguments", says("", call("a", `1`), call("b", `2`)), says("", call("a", "1\"\njson \"b")), false},
+		{"words like a key", says(`json "bash" "{}"`), says("", call("bash", `{}`)), false},
 		{"differently broken arguments", says("", call("bash", `{"command`)), says("", call("bash", `{"comman`)), false},
 	} {
 		if got := Agree(c.a, c.b); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
+		}
+		if same := ActionKey(c.a) == ActionKey(c.b); same != c.want {
+			t.Errorf("%s: the keys are the same: %v", c.what, same)
 		}
 		if Agree(c.a, c.b) != Agree(c.b, c.a) {
 			t.Errorf("%s: not the same both ways round", c.what)

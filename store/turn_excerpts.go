@@ -74,3 +74,21 @@ func addOtherAnswers(ctx context.Context, q querier, trajectory relabel.ID, atte
 	}
 	return err
 }
+
+// EachAction gives take what was executed at each turn of an attempt, in order; nil for a
+// message longer than relabel.MostActionBytes. It reads nothing but these messages, one at
+// a time. An error of take ends it.
+func (s *Store) EachAction(ctx context.Context, trajectory relabel.ID, attempt int, take func(t int, m *relabel.Message) error) error {
+	rows, _ := s.pool.Query(ctx, `SELECT tu.t, CASE WHEN octet_length(x.raw) <= $3 THEN x.raw END FROM turns tu`+bothActions+`
+		WHERE tu.trajectory_id = $1 AND tu.attempt = $2 ORDER BY tu.t`, trajectory, attempt, relabel.MostActionBytes)
+	var t int
+	var raw []byte
+	_, err := pgx.ForEachRow(rows, []any{&t, &raw}, func() error {
+		if raw == nil {
+			return take(t, nil)
+		}
+		m := decoded(relabel.Action{Raw: raw})
+		return take(t, &m)
+	})
+	return classify(err)
+}

@@ -86,6 +86,32 @@ func TestExcerptsAreTurnsWithTheEndsOfTheirObservations(t *testing.T) {
 	}
 }
 
+func TestExecutedActionsAreReadOneByOne(t *testing.T) {
+	t.Parallel()
+	ctx, s := context.Background(), storetest.New(t)
+	c := storetest.Claim(t, s, storetest.Seed(t, s, 1).Trajectories[0].ID, "w")
+	for i := 1; i <= 3; i++ {
+		label := storetest.Had(c.Teacher.ID, "label")
+		turn := storetest.Turn(c, i, &label)
+		if i == 2 {
+			turn.Action = storetest.Had(turn.Action.PolicyID, strings.Repeat("x", relabel.MostActionBytes))
+		}
+		must(t, s.CommitTurn(ctx, c.Fence, turn))
+	}
+	whole, err := s.ListAttemptTurns(ctx, c.TrajectoryID, c.Attempt, 1, 4)
+	must(t, err)
+	read := 0
+	must(t, s.EachAction(ctx, c.TrajectoryID, c.Attempt, func(n int, m *relabel.Message) error {
+		if read++; n != read || (m == nil) != (n == 2) || m != nil && !reflect.DeepEqual(*m, whole[n-1].Action.Message) {
+			t.Errorf("turn %d: %+v", n, m)
+		}
+		return nil
+	}))
+	if read != 3 {
+		t.Errorf("%d actions", read)
+	}
+}
+
 // BenchmarkOverviewOfATrajectory reads what a page needs to know of 500 turns with
 // 200 kB each, beside all of them.
 func BenchmarkOverviewOfATrajectory(b *testing.B) {

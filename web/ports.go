@@ -42,6 +42,8 @@ type Store interface {
 	ListHeads(ctx context.Context, trajectory relabel.ID, attempt int) ([]relabel.TurnHead, error)
 	// ListExcerpts returns its turns t with from ≤ t < to, with the ends of their observations.
 	ListExcerpts(ctx context.Context, trajectory relabel.ID, attempt, from, to, head, tail int) ([]relabel.TurnExcerpt, error)
+	// EachAction gives take what was executed at each turn, nil where that is too long.
+	EachAction(ctx context.Context, trajectory relabel.ID, attempt int, take func(t int, m *relabel.Message) error) error
 	ListAttemptTurns(ctx context.Context, trajectory relabel.ID, attempt, from, to int) ([]relabel.Turn, error)
 	ListTurnCalls(ctx context.Context, trajectory relabel.ID, from, to int) ([]relabel.Call, error)
 	FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, error)

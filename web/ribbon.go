@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"relabel"
@@ -19,11 +20,15 @@ type headView struct {
 	Why       string // a label is missing
 	Class     string
 	Height    int // about how high its card is, in steps of ten lines
+	Bytes     int // of the executed action's message
 }
+
+// Number is t as a text.
+func (h headView) Number() string { return strconv.Itoa(h.T) }
 
 // viewHead shows a turn's head.
 func viewHead(h relabel.TurnHead, of int) headView {
-	v := headView{T: h.T, Of: of, Executor: h.Executor, Agreement: agreementOf(h), Tools: strings.Join(h.Tools, ", "), Why: h.LabelReason, Trouble: trouble(h)}
+	v := headView{T: h.T, Of: of, Executor: h.Executor, Agreement: agreementOf(h), Tools: strings.Join(h.Tools, ", "), Why: h.LabelReason, Trouble: trouble(h), Bytes: h.ActionBytes}
 	v.Class = strings.TrimSpace(string(h.Executor) + " " + v.Agreement.Class)
 	parts := []string{duration(h.EndedAt.Sub(h.StartedAt).Milliseconds())}
 	if h.Usage != nil {

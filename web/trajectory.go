@@ -122,12 +122,21 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 		Keys: trajectoryKeys, Scripts: []string{"trajectory.js", "reviews.js"}, View: view})
 }
 
-// findTrajectory finds a trajectory with what its head shows.
-func (v *viewer) findTrajectory(r *http.Request) (view trajectoryView, err error) {
+// findTrajectory finds the trajectory in an address with what its head shows.
+func (v *viewer) findTrajectory(r *http.Request) (trajectoryView, error) {
 	id, err := pathID(r)
+	if err != nil {
+		return trajectoryView{}, err
+	}
+	view, err := v.trajectoryOf(r, id)
 	if err != nil {
 		return view, err
 	}
+	return view, v.chooseAttempt(r, &view)
+}
+
+// trajectoryOf finds a trajectory with what its head shows, and the turns that count.
+func (v *viewer) trajectoryOf(r *http.Request, id relabel.ID) (view trajectoryView, err error) {
 	ctx := r.Context()
 	if view.Trajectory, err = v.Store.FindTrajectory(ctx, id); err != nil {
 		return view, err
@@ -148,8 +157,8 @@ func (v *viewer) findTrajectory(r *http.Request) (view trajectoryView, err error
 	if view.Student, err = v.policyName(ctx, view.Iteration.StudentID); err != nil {
 		return view, err
 	}
-	view.Again = view.again(r)
-	return view, v.chooseAttempt(r, &view)
+	view.Again, view.Shown = view.again(r), view.Trail
+	return view, nil
 }
 
 // chooseAttempt reads which attempt is asked for.
@@ -160,7 +169,6 @@ func (v *viewer) chooseAttempt(r *http.Request, view *trajectoryView) (err error
 	if view.Attempts, err = v.Store.ListAttempts(r.Context(), view.ID); err != nil {
 		return err
 	}
-	view.Shown = view.Trail
 	if word := r.URL.Query().Get("attempt"); word != "" {
 		if view.Shown, err = strconv.Atoi(word); err != nil || view.Shown < 1 || view.Shown > len(view.Attempts) {
 			return relabel.Errorf(relabel.CodeNotFound, "There is no such attempt.")

@@ -1,0 +1,154 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"relabel"
+)
+
+// pairView is a row's texts.
+type pairView struct {
+	TA, TB int // 0: that side has no turn
+	A, B   *turnView
+	Coarse bool
+}
+
+// testPair is a test that ended otherwise in both.
+type testPair struct {
+	Name string
+	A, B testWord
+}
+
+// readPairs reads the texts of pairs such as "3-3" and "4-0".
+func (v *viewer) readPairs(ctx context.Context, view *compareView, keys []string) error {
+	if len(keys) > pairsAtOnce {
+		return relabel.Errorf(relabel.CodeInvalid, "at most %d pairs are shown at once", pairsAtOnce).On("pairs")
+	}
+	for _, key := range keys {
+		first, second, _ := strings.Cut(key, "-")
+		ta, errA := strconv.Atoi(first)
+		tb, errB := strconv.Atoi(second)
+		if errA != nil || errB != nil || ta < 0 || tb < 0 || ta > len(view.A.Heads) || tb > len(view.B.Heads) || ta+tb == 0 {
+			return relabel.Errorf(relabel.CodeInvalid, "%.50q is no pair of turns", plain(key)).On("pairs")
+		}
+		pair, err := v.readPair(ctx, *view, ta, tb)
+		if err != nil {
+			return err
+		}
+		view.Pairs = append(view.Pairs, pair)
+	}
+	return nil
+}
+
+func (v *viewer) readPair(ctx context.Context, view compareView, ta, tb int) (pair pairView, err error) {
+	pair = pairView{TA: ta, TB: tb}
+	a, err := v.excerptOf(ctx, view.A, ta)
+	if err != nil {
+		return pair, err
+	}
+	b, err := v.excerptOf(ctx, view.B, tb)
+	if err != nil {
+		return pair, err
+	}
+	var d difference
+	both := a != nil && b != nil && a.ActionBytes+b.ActionBytes == 0
+	if both {
+		d = compareActions(a.Action.Message, b.Action.Message)
+		pair.Coarse = d.Coarse
+	}
+	if a != nil {
+		pair.A = view.A.executed(*a, both, d.A, d.WordsA)
+	}
+	if b != nil {
+		pair.B = view.B.executed(*b, both, d.B, d.WordsB)
+	}
+	return pair, nil
+}
+
+// excerptOf reads a turn of a side; nil for turn 0.
+func (v *viewer) excerptOf(ctx context.Context, s compareSide, t int) (*relabel.TurnExcerpt, error) {
+	if t == 0 {
+		return nil, nil
+	}
+	excerpts, err := v.Store.ListExcerpts(ctx, s.ID, s.Shown, t, t+1, headShown, tailShown)
+	if err != nil || len(excerpts) == 0 {
+		return nil, err
+	}
+	return &excerpts[0], nil
+}
+
+// executed shows what one side executed at a turn, marked where it was compared.
+func (s compareSide) executed(e relabel.TurnExcerpt, compared bool, calls []callView, words []span) *turnView {
+	l := card(fmt.Sprintf("%s/turns/%d", s.Base(), e.T))
+	if !compared {
+		calls = layOutAll(e.Action.Message.ToolCalls)
+	}
+	t := turnView{headView: s.Heads[e.T-1], Base: s.Base(), Action: viewAction(e.Action, calls, words, l)}
+	t.Action.TooLong = e.ActionBytes
+	for k := range e.Observations {
+		t.Observations = append(t.Observations, viewObservation(e, k, l))
+	}
+	return &t
+}
+
+// compareEnds shows patches and verdicts of both, with what the other lacks marked.
+func (v *viewer) compareEnds(ctx context.Context, view *compareView) error {
+	var patches [2][]textLine
+	sides := []*compareSide{&view.A, &view.B}
+	for i, side := range sides {
+		patch, err := v.Store.FindPatch(ctx, side.ID)
+		if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
+			return err
+		}
+		side.Outcome.Bytes, patches[i] = len(patch), patchLines(string(patch))
+		side.Outcome.Verdict, err = v.Store.FindVerdict(ctx, side.ID)
+		if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
+			return err
+		}
+		side.Outcome.HasVerdict = err == nil && side.Outcome.Verdict.Infra == ""
+	}
+	same := false
+	if len(patches[0]) > 0 && len(patches[1]) > 0 {
+		comparePatches(patches[0], patches[1])
+		same = !anyOwn(patches[0]) && !anyOwn(patches[1])
+	}
+	for i, side := range sides {
+		side.Outcome.Same = same
+		side.Outcome.Patch = limits{head: headShown, lines: 200, all: side.Base() + "/patch"}.diff(patches[i])
+		side.Outcome.Count = countTests(testRows(side.Task, side.Outcome.Verdict.Tests))
+	}
+	if view.A.Outcome.HasVerdict && view.B.Outcome.HasVerdict {
+		view.Tests = differingTests(testRows(view.A.Task, view.A.Outcome.Verdict.Tests), testRows(view.B.Task, view.B.Outcome.Verdict.Tests))
+	}
+	return nil
+}
+
+// differingTests are the tests that ended otherwise in both, by name.
+func differingTests(a, b []testRow) (tests []testPair) {
+	ended := map[string]testWord{}
+	for _, r := range b {
+		ended[r.Name] = r.testWord
+	}
+	differ := func(name string, x, y testWord) {
+		if x.Class != y.Class {
+			tests = append(tests, testPair{name, x, y})
+		}
+	}
+	for _, r := range a {
+		other, there := ended[r.Name]
+		if !there {
+			other = wordOf("")
+		}
+		differ(r.Name, r.testWord, other)
+		delete(ended, r.Name)
+	}
+	for name, other := range ended { // those that only B knows
+		differ(name, wordOf(""), other)
+	}
+	slices.SortFunc(tests, func(x, y testPair) int { return strings.Compare(x.Name, y.Name) })
+	return tests
+}
