@@ -151,6 +151,33 @@ func (f *folding) at(pos int, list ...*expr) {
 	}
 }
 
+// written folds expressions of a statement. Lists, tuples and maps in them are written
+// into the program as they stand, with what is constant in them: of a key that comes twice
+// both values are computed when it is rendered, and one that cannot be is an error then.
+// Within other expressions they are computed as a whole.
+func (f *folding) written(pos int, list ...*expr) {
+	for _, at := range list {
+		switch e := (*at).(type) {
+		case *listExpr:
+			f.allWritten(pos, e.items)
+		case *tupleExpr:
+			f.allWritten(pos, e.items)
+		case *dictExpr:
+			f.allWritten(e.pos, e.keys, e.values)
+		default:
+			f.at(pos, at)
+		}
+	}
+}
+
+func (f *folding) allWritten(pos int, lists ...[]expr) {
+	for _, list := range lists {
+		for i := range list {
+			f.written(pos, &list[i])
+		}
+	}
+}
+
 func (f *folding) all(pos int, lists ...[]expr) {
 	for _, list := range lists {
 		for i := range list {
@@ -213,37 +240,37 @@ func (f *folding) stmt(s stmt) {
 	var bodies [][]stmt
 	switch s := s.(type) {
 	case *outputStmt:
-		f.at(s.pos, &s.of)
+		f.written(s.pos, &s.of)
 	case *ifStmt:
-		f.at(-1, &s.test)
+		f.written(-1, &s.test)
 		bodies = [][]stmt{s.body, s.otherwise}
 		for _, e := range s.elifs {
 			f.stmt(e)
 		}
 	case *forStmt:
-		f.at(s.pos, &s.iter, &s.test)
+		f.written(s.pos, &s.iter, &s.test)
 		bodies = [][]stmt{s.body, s.otherwise}
 	case *setStmt:
-		f.at(s.pos, &s.value)
+		f.written(s.pos, &s.value)
 	case *setBlockStmt:
 		if s.filter != nil {
 			f.arguments(s.pos, &s.filter.arguments)
 		}
 		bodies = [][]stmt{s.body}
 	case *macroStmt:
-		f.all(s.pos, s.def.defaults)
+		f.allWritten(s.pos, s.def.defaults)
 		bodies = [][]stmt{s.def.body}
 	case *callStmt:
 		if s.call != nil {
 			f.parts(s.call)
 		}
-		f.all(s.pos, s.def.defaults)
+		f.allWritten(s.pos, s.def.defaults)
 		bodies = [][]stmt{s.def.body}
 	case *filterStmt:
 		f.arguments(s.pos, &s.filter.arguments)
 		bodies = [][]stmt{s.body}
 	case *withStmt:
-		f.all(s.pos, s.values)
+		f.allWritten(s.pos, s.values)
 		bodies = [][]stmt{s.body}
 	}
 	for _, body := range bodies {
