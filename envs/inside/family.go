@@ -20,11 +20,8 @@ type family struct {
 }
 
 func newFamily(session int) *family {
-	f := &family{session: session, members: map[int]string{}}
-	if p, alive := readProcess(strconv.Itoa(session)); alive {
-		f.leader = p.began
-	}
-	return f
+	leader, _ := readProcess(strconv.Itoa(session)) // which may be a zombie already
+	return &family{session: session, leader: leader.began, members: map[int]string{}}
 }
 
 // signal signals every member and returns how many there were.
@@ -92,7 +89,8 @@ func processTable() map[int]process {
 	return running
 }
 
-// readProcess reads one process's line; it is not ok where it is gone or a zombie.
+// readProcess reads one process's line; it is not ok where it is gone, or a zombie, whose
+// line is read all the same.
 func readProcess(pid string) (p process, ok bool) {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
@@ -101,12 +99,12 @@ func readProcess(pid string) (p process, ok bool) {
 	// "pid (name) state ppid pgrp session …", the start in the 22nd field; the name may
 	// hold anything.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(fields) < 20 || fields[0] == "Z" {
+	if len(fields) < 20 {
 		return p, false
 	}
 	var errs [2]error
 	p.parent, errs[0] = strconv.Atoi(fields[1])
 	p.session, errs[1] = strconv.Atoi(fields[3])
 	p.began = fields[19]
-	return p, errs[0] == nil && errs[1] == nil
+	return p, fields[0] != "Z" && errs[0] == nil && errs[1] == nil
 }
