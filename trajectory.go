@@ -105,6 +105,7 @@ type Trajectory struct {
 	// broke; RunLimits.EnvironmentRetries bounds them.
 	EnvironmentFailures int        `json:"environment_failures"`
 	Agreement           *float64   `json:"agreement,omitempty"` // share of student turns whose action equals the label; nil without any
+	Flags               []string   `json:"flags"`               // of its reviews, each once, in alphabetical order
 	CreatedAt           time.Time  `json:"created_at"`
 	StartedAt           *time.Time `json:"started_at,omitempty"`
 	EndedAt             *time.Time `json:"ended_at,omitempty"`

@@ -241,6 +241,7 @@ var trajectoryMeanings = map[string]string{
 	"Trajectory.first_differs":        "The first turn whose label differs from the student's action; absent where none does.",
 	"Trajectory.environment_failures": "Attempts that ended because a sandbox or the verifier's broke.",
 	"Trajectory.agreement":            "Share, 0 to 1, of student turns whose action equals the label; absent without any.",
+	"Trajectory.flags":                "The flags of its reviews, each once.",
 	"Trajectory.created_at":           "When it was drawn.",
 	"Trajectory.started_at":           "When it was first claimed.",
 	"Trajectory.ended_at":             "When it came to its end.",

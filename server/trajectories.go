@@ -20,30 +20,30 @@ func (s *site) addTrajectories() {
 
 // TrajectoryQuery is a filter in an address. Empty parameters do not narrow.
 type TrajectoryQuery struct {
-	Run           optionalID              `query:"run" doc:"Id of a run: only its trajectories."`
-	Iteration     iterationRef            `query:"iteration" doc:"Id of an iteration, or a number i: only its trajectories; of a number, those of all iterations that have it."`
-	Taskset       optionalID              `query:"taskset" doc:"Id of a taskset: only trajectories of runs over it."`
-	Task          optionalID              `query:"task" doc:"Id of a task: only its trajectories."`
-	Instance      string                  `query:"instance" maxLength:"1000" doc:"Only of tasks with this instance id."`
-	InstancePart  string                  `query:"instance_part" maxLength:"1000" doc:"Only of tasks whose instance id holds this, in whatever case."`
-	State         relabel.TrajectoryState `query:"state" enum:"queued,running,labelling,verifying,done,failed,cancelled" doc:"Only in this state."`
-	EndReason     relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only rollouts that ended so."`
-	Failure       relabel.FailureReason   `query:"failure" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only failed for this reason."`
-	Verdict       relabel.VerdictKind     `query:"verdict" enum:"passed,failed,error,none" doc:"Only with this verdict; error: the infrastructure's, none: not yet, or cancelled."`
-	Submitted     string                  `query:"submitted" enum:"true,false" doc:"Only with, or without, a valid submission."`
-	LabelsMissing bool                    `query:"labels_missing" doc:"true: only where some label could not be had."`
-	TurnsMin      optionalNumber          `query:"turns_min" minimum:"0" doc:"Only with as many turns, or more."`
-	TurnsMax      optionalNumber          `query:"turns_max" minimum:"0" doc:"Only with as many turns, or fewer."`
-	AgreementMin  optionalNumber          `query:"agreement_min" minimum:"0" maximum:"1" doc:"Only with this agreement, 0 to 1, or more."`
-	AgreementMax  optionalNumber          `query:"agreement_max" minimum:"0" maximum:"1" doc:"Only with this agreement, 0 to 1, or less."`
-	Flag          string                  `query:"flag" maxLength:"60" doc:"Only with a review that has this flag; *: any flag."`
-	Reviewed      string                  `query:"reviewed" enum:"true,false" doc:"Only with, or without, a review."`
+	Run          optionalID              `query:"run" doc:"Id of a run: only its trajectories."`
+	Iteration    iterationRef            `query:"iteration" doc:"Id of an iteration, or a number i: only its trajectories; of a number, those of all iterations that have it."`
+	Taskset      optionalID              `query:"taskset" doc:"Id of a taskset: only trajectories of runs over it."`
+	Task         optionalID              `query:"task" doc:"Id of a task: only its trajectories."`
+	Instance     string                  `query:"instance" maxLength:"1000" doc:"Only of tasks with this instance id."`
+	InstancePart string                  `query:"instance_part" maxLength:"1000" doc:"Only of tasks whose instance id holds this, in whatever case."`
+	State        relabel.TrajectoryState `query:"state" enum:"queued,running,labelling,verifying,done,failed,cancelled" doc:"Only in this state."`
+	EndReason    relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only rollouts that ended so."`
+	Failure      relabel.FailureReason   `query:"failure" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only failed for this reason."`
+	Verdict      relabel.VerdictKind     `query:"verdict" enum:"passed,failed,error,none" doc:"Only with this verdict; error: the infrastructure's, none: not yet, or cancelled."`
+	Submitted    string                  `query:"submitted" enum:"true,false" doc:"Only with, or without, a valid submission."`
+	Labels       string                  `query:"labels" enum:"missing" doc:"missing: only where some label could not be had."`
+	TurnsMin     optionalNumber          `query:"turns_min" minimum:"0" doc:"Only with as many turns, or more."`
+	TurnsMax     optionalNumber          `query:"turns_max" minimum:"0" doc:"Only with as many turns, or fewer."`
+	AgreementMin optionalNumber          `query:"agreement_min" minimum:"0" maximum:"1" doc:"Only with this agreement, 0 to 1, or more."`
+	AgreementMax optionalNumber          `query:"agreement_max" minimum:"0" maximum:"1" doc:"Only with this agreement, 0 to 1, or less."`
+	Flag         string                  `query:"flag" maxLength:"60" doc:"Only with a review that has this flag; *: any flag."`
+	Reviewed     string                  `query:"reviewed" enum:"true,false" doc:"Only with, or without, a review."`
 }
 
 func (q TrajectoryQuery) filter() relabel.TrajectoryFilter {
 	return relabel.TrajectoryFilter{RunID: q.Run.id, IterationID: q.Iteration.id, IterationNumber: q.Iteration.number, TasksetID: q.Taskset.id,
 		TaskID: q.Task.id, InstanceID: q.Instance, InstancePart: q.InstancePart,
-		State: q.State, EndReason: q.EndReason, Failure: q.Failure, Verdict: q.Verdict, Submitted: optionalBool(q.Submitted), LabelsMissing: q.LabelsMissing,
+		State: q.State, EndReason: q.EndReason, Failure: q.Failure, Verdict: q.Verdict, Submitted: optionalBool(q.Submitted), LabelsMissing: q.Labels == "missing",
 		MinTurns: q.TurnsMin.whole(), MaxTurns: q.TurnsMax.whole(), MinAgreement: q.AgreementMin.value, MaxAgreement: q.AgreementMax.value,
 		Flag: q.Flag, Reviewed: optionalBool(q.Reviewed)}
 }

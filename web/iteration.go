@@ -2,26 +2,24 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 
 	"relabel"
 )
 
-// newestShown is how many trajectories an iteration's page lists.
-const newestShown = 25
-
 // iterationPage is the page of one iteration.
 type iterationPage struct {
 	round
-	Run          relabel.Run
-	Concerns     []concern
-	Deeds        []deedLink
-	Spent        relabel.Spent
-	Trajectories []relabel.Trajectory
-	List         string // address of the whole list
-	Charts       []chart
-	Time         timeView
-	Relabelings  []relabel.RelabelProgress
-	Names        map[relabel.ID]string // of the policies that relabel
+	Run         relabel.Run
+	Concerns    []concern
+	Deeds       []deedLink
+	Spent       relabel.Spent
+	List        listView
+	Beside      string // address of the list beside those of others
+	Charts      []chart
+	Time        timeView
+	Relabelings []relabel.RelabelProgress
+	Names       map[relabel.ID]string // of the policies that relabel
 }
 
 func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
@@ -30,7 +28,7 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := iterationPage{List: "/trajectories?run=" + it.RunID.String() + "&iteration=" + it.ID.String(), Names: map[relabel.ID]string{}}
+	view := iterationPage{Beside: "/trajectories?run=" + it.RunID.String() + "&iteration=" + it.ID.String(), Names: map[relabel.ID]string{}}
 	if view.Run, err = v.Store.FindRun(ctx, it.RunID); err != nil {
 		return err
 	}
@@ -51,11 +49,11 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if wants(r, "trajectories") {
-		list, err := v.Store.ListTrajectories(ctx, relabel.TrajectoryFilter{IterationID: &it.ID}, relabel.Newest, relabel.Page{Limit: newestShown})
-		if err != nil {
+		place := listPlace{Path: "/iterations/" + it.ID.String(), InREST: url.Values{"iteration": {it.ID.String()}},
+			Narrow: func(f *relabel.TrajectoryFilter) { f.IterationID = &it.ID }, Columns: columns{Task: true}}
+		if view.List, err = v.list(r, place); err != nil {
 			return err
 		}
-		view.Trajectories = list.Items
 	}
 	if wants(r, "depth") {
 		if err := v.deepenIteration(r, &view); err != nil {
@@ -63,7 +61,7 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return v.render(w, r, page{Template: "iteration", Title: name + " of " + plain(view.Run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}, runCrumb(view.Run)},
-		Scripts: []string{"uplot.js", "chart.js"}, Follow: "/v1/iterations/" + it.ID.String() + "/events", View: view})
+		Keys: listKeys, Scripts: []string{"uplot.js", "chart.js", "list.js"}, Follow: "/v1/iterations/" + it.ID.String() + "/events", View: view})
 }
 
 // spentOn adds what the iteration's calls used, and who relabels.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
+	"time"
 
 	"relabel"
 )
@@ -12,68 +12,158 @@ import (
 // rowsShown is how many trajectories a page lists.
 const rowsShown = 50
 
-// choices are the words that a filter may take, in the order they are offered.
-var choices = map[string][]string{
-	"state":     {"queued", "running", "labelling", "verifying", "done", "failed", "cancelled"},
-	"verdict":   {"passed", "failed", "error", "none"},
-	"submitted": {"true", "false"},
-	"end":       {"finish", "max_turns", "context", "wall_clock", "no_call"},
-	"failure":   {"environment", "image_missing", "endpoint", "verifier", "secret", "internal"},
-}
+// listKeys are the keys of a page with a list.
+var listKeys = []shortcut{{"j k", "row"}, {"Enter", "open it"}, {"/", "filter"}, {"n p", "next, previous page"}}
 
-// choice is a filter that is chosen from words.
-type choice struct {
-	Name, Label, Chosen string
-	Words               []string
-}
-
-// listView is a page of trajectories.
+// listView is a list of trajectories, on a page of its own or in another one.
 type listView struct {
-	Trajectories []relabel.Trajectory
-	Choices      []choice
-	Query        url.Values
-	Run          *relabel.Run
-	Iteration    *relabel.Iteration
-	Next, First  string // addresses; "" where there is none
-	runs         map[relabel.ID]string
+	Rows                  []listRow
+	Headings              []heading
+	Form                  filterForm
+	Total, Of             int
+	Exact                 bool // else there are more than Total
+	First, Previous, Next string
+	JSON                  string // address of the same in REST
+	Run                   *relabel.Run
+	Iteration             *relabel.Iteration
+
+	columns columns
+	A, B    string // what comparing begins with, where two can be picked
 }
 
-// RunName names the run of a listed trajectory.
-func (v listView) RunName(id relabel.ID) string { return v.runs[id] }
+// columns are those that not every list has.
+type columns struct{ Task, Run, Iteration, Student, Pick bool }
 
-func (v *viewer) listTrajectories(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	filter, err := filterOf(q)
+// Has says which columns there are beside those that every list has.
+func (v listView) Has() columns { return v.columns }
+
+// Flagged is the list of the trajectories with a flag, in the run if one is chosen.
+func (v listView) Flagged(flag string) string {
+	q := url.Values{"flag": {flag}}
+	if v.Run != nil {
+		q.Set("run", v.Run.ID.String())
+	}
+	return "/trajectories?" + q.Encode()
+}
+
+// listRow is a trajectory in a list.
+type listRow struct {
+	relabel.Trajectory
+	Run, Student string
+	Trace        trace
+	Took         string
+}
+
+// listPlace is where a list stands: the page's path, what that narrows it to, and in which
+// words of the query REST says so.
+type listPlace struct {
+	Path    string
+	Narrow  func(*relabel.TrajectoryFilter)
+	InREST  url.Values
+	Columns columns
+}
+
+func (v *viewer) showTrajectories(w http.ResponseWriter, r *http.Request) error {
+	view, err := v.list(r, listPlace{Path: "/trajectories", Columns: columns{Task: true, Run: true, Iteration: true}})
 	if err != nil {
 		return err
 	}
-	view := listView{Query: q}
-	if err := v.nameFilter(r, filter, &view); err != nil {
-		return err
+	p := page{Template: "trajectories", Title: "Trajectories", Section: "Trajectories", Keys: listKeys, Scripts: []string{"list.js"}, Follow: "/v1/events", View: view}
+	switch {
+	case view.Iteration != nil:
+		p.Follow = "/v1/iterations/" + view.Iteration.ID.String() + "/events"
+	case view.Run != nil:
+		p.Follow = "/v1/runs/" + view.Run.ID.String() + "/events"
 	}
-	list, err := v.Store.ListTrajectories(r.Context(), filter, relabel.TrajectorySort(q.Get("sort")), relabel.Page{After: q.Get("after"), Limit: rowsShown})
-	if err != nil {
-		return err
-	}
-	view.Trajectories = list.Items
-	if view.runs, err = v.runNames(r.Context(), list.Items); err != nil {
-		return err
-	}
-	if list.Next != "" {
-		view.Next = withAfter(q, list.Next)
-	}
-	if q.Get("after") != "" {
-		view.First = withAfter(q, "")
-	}
-	for _, c := range []choice{{Name: "state", Label: "state"}, {Name: "verdict", Label: "verdict"}, {Name: "submitted", Label: "submitted"}, {Name: "end", Label: "end"}, {Name: "failure", Label: "infrastructure error"}} {
-		c.Chosen, c.Words = q.Get(c.Name), choices[c.Name]
-		view.Choices = append(view.Choices, c)
-	}
-	p := page{Template: "trajectories", Title: "Trajectories", Section: "Trajectories", View: view}
 	if view.Run != nil {
 		p.Crumbs = []crumb{{"Home", "/"}, runCrumb(*view.Run)}
+		if view.Iteration != nil {
+			p.Crumbs = append(p.Crumbs, iterationCrumb(*view.Iteration))
+		}
 	}
 	return v.render(w, r, p)
+}
+
+// list is the list that a page's address asks for.
+func (v *viewer) list(r *http.Request, at listPlace) (listView, error) {
+	ctx, q := r.Context(), r.URL.Query()
+	filter, err := filterOf(q)
+	if err != nil {
+		return listView{}, err
+	}
+	view := listView{columns: at.Columns}
+	if err := v.nameFilter(ctx, filter, &view); err != nil {
+		return view, err
+	}
+	if at.Narrow != nil {
+		at.Narrow(&filter)
+	}
+	sort := relabel.TrajectorySort(q.Get("sort"))
+	found, err := v.Store.ListTrajectories(ctx, filter, sort, relabel.Page{After: q.Get("after"), Before: q.Get("before"), Limit: rowsShown})
+	if err != nil {
+		return view, err
+	}
+	view.Total, view.Of, view.Exact = found.Total, found.Of, found.Exact
+	to := listAddress{at.Path, q}
+	view.Next, view.Previous = to.page("after", found.Next), to.page("before", found.Previous)
+	if q.Has("after") || q.Has("before") {
+		view.First = to.with("", "")
+	}
+	view.columns.Run = at.Columns.Run && view.Run == nil
+	view.columns.Iteration = at.Columns.Iteration && view.Iteration == nil
+	view.Headings = headingsOf(view.columns, sort, to)
+	view.JSON = restAddress(q, at.InREST)
+	if view.Rows, err = v.listRows(ctx, found.Items, view.columns); err != nil {
+		return view, err
+	}
+	if wants(r, "filter") { // parts that come by themselves are without
+		view.Form, err = v.filterForm(ctx, at, q, view)
+	}
+	return view, err
+}
+
+// nameFilter finds the run and the iteration that the filter names.
+func (v *viewer) nameFilter(ctx context.Context, f relabel.TrajectoryFilter, view *listView) error {
+	run := f.RunID
+	if f.IterationID != nil {
+		it, _, err := v.Store.FindIteration(ctx, *f.IterationID)
+		if err != nil {
+			return err
+		}
+		view.Iteration = &it
+		if run == nil {
+			run = &it.RunID
+		}
+	}
+	if run != nil {
+		found, err := v.Store.FindRun(ctx, *run)
+		if err != nil {
+			return err
+		}
+		view.Run = &found
+	}
+	return nil
+}
+
+// listRows adds what stands beside trajectories in a list.
+func (v *viewer) listRows(ctx context.Context, list []relabel.Trajectory, has columns) ([]listRow, error) {
+	runs, students := map[relabel.ID]string{}, map[relabel.ID]string{}
+	var err error
+	if has.Run {
+		if runs, err = v.runNames(ctx, list); err != nil {
+			return nil, err
+		}
+	}
+	rows := make([]listRow, len(list))
+	for i, t := range list {
+		if _, known := students[t.IterationID]; has.Student && !known {
+			if students[t.IterationID], err = v.studentName(ctx, t.IterationID); err != nil {
+				return nil, err
+			}
+		}
+		rows[i] = listRow{Trajectory: t, Run: runs[t.RunID], Student: students[t.IterationID], Trace: traceOf(t.Ribbon), Took: tookOf(t)}
+	}
+	return rows, nil
 }
 
 // runNames names the runs of the listed trajectories, each asked for once.
@@ -92,62 +182,18 @@ func (v *viewer) runNames(ctx context.Context, list []relabel.Trajectory) (map[r
 	return names, nil
 }
 
-// nameFilter finds the run and the iteration that the filter names.
-func (v *viewer) nameFilter(r *http.Request, f relabel.TrajectoryFilter, view *listView) error {
-	if f.IterationID != nil {
-		it, _, err := v.Store.FindIteration(r.Context(), *f.IterationID)
-		if err != nil {
-			return err
-		}
-		view.Iteration = &it
+// tookOf is how long a trajectory took, from its first claim to its end or to now.
+func tookOf(t relabel.Trajectory) string {
+	if t.StartedAt == nil {
+		return "–"
 	}
-	if f.RunID != nil {
-		run, err := v.Store.FindRun(r.Context(), *f.RunID)
-		if err != nil {
-			return err
-		}
-		view.Run = &run
+	end := time.Now()
+	if t.EndedAt != nil {
+		end = *t.EndedAt
 	}
-	return nil
-}
-
-// filterOf reads a filter from an address.
-func filterOf(q url.Values) (f relabel.TrajectoryFilter, err error) {
-	for name, words := range choices {
-		if word := q.Get(name); word != "" && !slices.Contains(words, word) {
-			return f, relabel.Errorf(relabel.CodeInvalid, "%.100q is none of %v", plain(word), words).On(name)
-		}
+	took := end.Sub(*t.StartedAt)
+	if took > 10*time.Second {
+		took = took.Round(time.Second)
 	}
-	for name, id := range map[string]**relabel.ID{"run": &f.RunID, "iteration": &f.IterationID, "task": &f.TaskID} {
-		if word := q.Get(name); word != "" {
-			parsed, err := relabel.ParseID(name, word)
-			if err != nil {
-				return f, err
-			}
-			*id = &parsed
-		}
-	}
-	for name, is := range map[string]**bool{"submitted": &f.Submitted} {
-		if word := q.Get(name); word != "" {
-			yes := word == "true"
-			*is = &yes
-		}
-	}
-	f.InstanceID, f.Verdict = q.Get("instance"), relabel.VerdictKind(q.Get("verdict"))
-	f.State, f.EndReason, f.Failure = relabel.TrajectoryState(q.Get("state")), relabel.EndReason(q.Get("end")), relabel.FailureReason(q.Get("failure"))
-	return f, nil
-}
-
-// withAfter is the address of another page of the same list.
-func withAfter(q url.Values, after string) string {
-	other := url.Values{}
-	for name, values := range q {
-		if name != "after" && len(values) > 0 && values[0] != "" {
-			other.Set(name, values[0])
-		}
-	}
-	if after != "" {
-		other.Set("after", after)
-	}
-	return "/trajectories?" + other.Encode()
+	return duration(max(took.Milliseconds(), 0))
 }

@@ -89,9 +89,9 @@ func TestTheListNamesTheRunOfEachTrajectory(t *testing.T) {
 		ids = append(ids, s.run.ID.String())
 	}
 	page := s.get(200, "/trajectories")
-	contains(t, page, "<th>run</th>")
+	contains(t, page, `<th scope="col">run</th>`)
 	for i, name := range []string{"first", "se&lt;cond"} {
-		if n := strings.Count(page, `<td><a href="/runs/`+ids[i]+`">`+name+`</a></td>`); n != 2 {
+		if n := strings.Count(page, `<td data-label="run"><a href="/runs/`+ids[i]+`">`+name+`</a></td>`); n != 2 {
 			t.Errorf("%d of 2 trajectories name the run %s", n, name)
 		}
 	}
@@ -116,9 +116,8 @@ func TestAnEvaluationHasNoLabelsToMiss(t *testing.T) {
 		shown string
 	}{{collected, "0"}, {evaluated, "–"}} {
 		contains(t, s.get(200, "/trajectories/"+c.of.ID.String()), `<dt>labels missing</dt><dd>`+c.shown+`</dd>`)
-		row := regexp.MustCompile(`<td class="n">1</td>\n<td class="n">[^<]*</td>\n<td class="n">([^<]*)</td>`)
-		if m := row.FindStringSubmatch(s.get(200, "/trajectories?iteration="+c.of.IterationID.String())); m == nil || m[1] != c.shown {
-			t.Errorf("%s: the list shows %q, want %q", c.of.Kind, m, c.shown)
+		if page := s.get(200, "/trajectories?iteration="+c.of.IterationID.String()); strings.Contains(page, "missing</span>") {
+			t.Errorf("%s: the list shows missing labels", c.of.Kind)
 		}
 	}
 	contains(t, s.get(200, "/"), "<td class=\"n\">–</td>\n<td class=\"n\">1</td>\n<td class=\"n\">1 of 1 (100%)</td>")
@@ -151,7 +150,7 @@ func TestTheListPagesByKeyAndKeepsItsFilter(t *testing.T) {
 	}
 	all := s.begin("many", executors...)
 	s.must(s.store.Fail(t.Context(), s.claim(all[7]), relabel.FailImageMissing, "no image"))
-	row := regexp.MustCompile(`<td><a href="/trajectories/([0-9a-f-]{36})">`)
+	row := regexp.MustCompile(`<a class="row" href="/trajectories/([0-9a-f-]{36})">`)
 	next := regexp.MustCompile(`rel="next" href="([^"]+)"`)
 	seen := map[string]bool{}
 	pages := 0
@@ -168,7 +167,7 @@ func TestTheListPagesByKeyAndKeepsItsFilter(t *testing.T) {
 			path = strings.ReplaceAll(m[1], "&amp;", "&")
 			contains(t, path, "state=queued", "run="+s.run.ID.String())
 		}
-		contains(t, page, `<option selected>queued</option>`)
+		contains(t, page, `<option value="queued" selected>queued</option>`, "<b>119</b> of 120 trajectories")
 	}
 	if len(seen) != 119 || pages != 3 {
 		t.Errorf("%d trajectories on %d pages", len(seen), pages)

@@ -113,7 +113,7 @@ func TestATaskShowsItsTrajectoriesSideBySide(t *testing.T) {
 	if n := p.Count("tbody .badge"); n != 4 {
 		t.Errorf("%d trajectories", n)
 	}
-	if n := p.Count(".ribbon.marked i.different"); n < 2 {
+	if n := p.Count("tbody .trace .off"); n < 2 {
 		t.Errorf("%d turns differ", n)
 	}
 	var a, b string

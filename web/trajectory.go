@@ -68,7 +68,7 @@ func (v trajectoryView) Width() string {
 
 func (v *viewer) trajectoryRoutes() routes {
 	return routes{
-		"GET /trajectories":                    v.listTrajectories,
+		"GET /trajectories":                    v.showTrajectories,
 		"GET /trajectories/{id}":               v.showTrajectory,
 		"GET /trajectories/{id}/turns":         v.showCards,
 		"GET /trajectories/{id}/turns/{t}":     v.showTurn,

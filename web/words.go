@@ -18,7 +18,8 @@ var functions = template.FuncMap{
 	"sum":      func(a, b int) int { return a + b },
 	"share":    share,
 	"yes":      yes,
-	"ribbon":   listRibbon,
+	"day":      day,
+	"many":     many,
 	"badge":    badgeOf,
 	"schedule": scheduleOf,
 	"ms":       duration,
@@ -37,6 +38,20 @@ func when(t any) string {
 		}
 	}
 	return "–"
+}
+
+// day writes a time for a column of them.
+func day(t time.Time) string { return t.UTC().Format("2 Jan 15:04") }
+
+// many writes a number that may be large, shortened.
+func many(n int) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
 // short is the end of an id, where ids of the same time differ.
@@ -131,22 +146,6 @@ func betaWords(b relabel.BetaSchedule) string {
 		return fmt.Sprintf("list %v", b.Values)
 	}
 	return fmt.Sprintf("constant %.4g", b.Start)
-}
-
-// cell is one turn in a ribbon.
-type cell struct {
-	T           int
-	Class, Sign string
-	Title, Link string
-}
-
-// listRibbon says who acted at each committed turn, as drawn.
-func listRibbon(t relabel.Trajectory) []cell {
-	var cells []cell
-	for i := 1; i <= min(t.Turns, len(t.Executors)); i++ {
-		cells = append(cells, cell{T: i, Class: string(t.Executors.At(i))})
-	}
-	return cells
 }
 
 // nameOf names a policy with its version.

@@ -1,0 +1,281 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"relabel"
+)
+
+// offered is how many runs, task sets and flags a filter offers to choose from.
+const offered = 100
+
+// choices are the words that a filter may take, in the order they are offered, with what
+// they say where that is not plain.
+var choices = map[string][]option{
+	"state":      {{Value: "queued"}, {Value: "running"}, {Value: "labelling"}, {Value: "verifying"}, {Value: "done"}, {Value: "failed"}, {Value: "cancelled"}},
+	"verdict":    {{Value: "passed", Says: "resolved"}, {Value: "failed", Says: "not resolved"}, {Value: "error", Says: "infrastructure"}, {Value: "none", Says: "none yet"}},
+	"end_reason": {{Value: "finish"}, {Value: "max_turns", Says: "out of turns"}, {Value: "context", Says: "context full"}, {Value: "wall_clock", Says: "out of time"}, {Value: "no_call", Says: "no call"}},
+	"failure":    {{Value: "environment"}, {Value: "image_missing", Says: "image missing"}, {Value: "endpoint"}, {Value: "verifier"}, {Value: "secret"}, {Value: "internal"}},
+	"submitted":  {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
+	"labels":     {{Value: "missing", Says: "some are missing"}},
+	"reviewed":   {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
+}
+
+// option is something to choose.
+type option struct {
+	Value, Says string
+	Chosen      bool
+}
+
+// Word is how it is shown.
+func (o option) Word() string {
+	if o.Says != "" {
+		return o.Says
+	}
+	return o.Value
+}
+
+// control is a field of a filter: a choice where it has options.
+type control struct {
+	Name, Label, Type, Value string
+	Min, Max, Step           string // of a number
+	Options                  []option
+	More                     string // where there are more options than are offered: what to do
+}
+
+// narrowed is a filter that has no control, with the address of the list without it.
+type narrowed struct{ Name, Value, Says, Without string }
+
+// filterForm is a list's filter as a form. Its controls are the words of the address.
+type filterForm struct {
+	Path       string
+	Main, More []control
+	Used       bool // one of More is
+	Only       []narrowed
+	All        string // address without a filter, "" where there is none
+}
+
+// filterOf reads a filter from an address, in the words of REST.
+func filterOf(q url.Values) (f relabel.TrajectoryFilter, err error) {
+	for name, words := range choices {
+		if word := q.Get(name); word != "" && !slices.ContainsFunc(words, func(o option) bool { return o.Value == word }) {
+			return f, relabel.Errorf(relabel.CodeInvalid, "%.100q is no choice here", plain(word)).On(name)
+		}
+	}
+	if n, err := strconv.Atoi(q.Get("iteration")); err == nil && n > 0 {
+		f.IterationNumber = n
+	} else if f.IterationID, err = idOf(q, "iteration"); err != nil {
+		return f, err
+	}
+	for name, id := range map[string]**relabel.ID{"run": &f.RunID, "taskset": &f.TasksetID, "task": &f.TaskID} {
+		if *id, err = idOf(q, name); err != nil {
+			return f, err
+		}
+	}
+	for name, is := range map[string]**bool{"submitted": &f.Submitted, "reviewed": &f.Reviewed} {
+		if word := q.Get(name); word != "" {
+			*is = new(word == "true")
+		}
+	}
+	f.LabelsMissing = q.Get("labels") == "missing"
+	f.InstanceID, f.InstancePart, f.Flag, f.Verdict = q.Get("instance"), q.Get("instance_part"), q.Get("flag"), relabel.VerdictKind(q.Get("verdict"))
+	f.State, f.EndReason, f.Failure = relabel.TrajectoryState(q.Get("state")), relabel.EndReason(q.Get("end_reason")), relabel.FailureReason(q.Get("failure"))
+	return f, figuresOf(q, &f)
+}
+
+func idOf(q url.Values, name string) (*relabel.ID, error) {
+	word := q.Get(name)
+	if word == "" {
+		return nil, nil
+	}
+	id, err := relabel.ParseID(name, word)
+	return &id, err
+}
+
+// figuresOf reads the bounds of figures.
+func figuresOf(q url.Values, f *relabel.TrajectoryFilter) error {
+	for name, bound := range map[string]**int{"turns_min": &f.MinTurns, "turns_max": &f.MaxTurns} {
+		if word := q.Get(name); word != "" {
+			n, err := strconv.Atoi(word)
+			if err != nil || n < 0 || n > 1_000_000 {
+				return relabel.Errorf(relabel.CodeInvalid, "a number of turns is wanted").On(name)
+			}
+			*bound = &n
+		}
+	}
+	for name, bound := range map[string]**float64{"agreement_min": &f.MinAgreement, "agreement_max": &f.MaxAgreement} {
+		if word := q.Get(name); word != "" {
+			x, err := strconv.ParseFloat(word, 64)
+			if err != nil || !(x >= 0 && x <= 1) {
+				return relabel.Errorf(relabel.CodeInvalid, "an agreement is from 0 to 1").On(name)
+			}
+			*bound = &x
+		}
+	}
+	return nil
+}
+
+// filterForm is the form of a list's filter.
+func (v *viewer) filterForm(ctx context.Context, at listPlace, q url.Values, view listView) (filterForm, error) {
+	to := listAddress{at.Path, q}
+	form := filterForm{Path: at.Path}
+	if at.Columns.Run {
+		runs, err := v.offerRuns(ctx, q, view.Run)
+		if err != nil {
+			return form, err
+		}
+		iterations, err := v.offerIterations(ctx, q, view)
+		if err != nil {
+			return form, err
+		}
+		sets, err := v.offerTasksets(ctx, q)
+		if err != nil {
+			return form, err
+		}
+		form.Main, form.More = []control{runs, iterations}, []control{sets}
+	}
+	if at.Columns.Task {
+		form.Main = append(form.Main, control{Name: "instance_part", Label: "task holds", Type: "search", Value: q.Get("instance_part")})
+	}
+	flags, err := v.offerFlags(ctx, q, view.Run)
+	if err != nil {
+		return form, err
+	}
+	form.Main = append(form.Main, chosen(q, "state", "state"), chosen(q, "verdict", "outcome"))
+	number := func(name, label, most, step string) control {
+		return control{Name: name, Label: label, Type: "number", Value: q.Get(name), Min: "0", Max: most, Step: step}
+	}
+	form.More = append(form.More, chosen(q, "end_reason", "rollout ended by"), chosen(q, "failure", "failed for"), chosen(q, "submitted", "submitted"), chosen(q, "labels", "labels"),
+		number("turns_min", "turns from", "", "1"), number("turns_max", "to", "", "1"), number("agreement_min", "agreement from", "1", "any"), number("agreement_max", "to", "1", "any"),
+		flags, chosen(q, "reviewed", "reviewed"))
+	form.Main = append(form.Main, sortControl(q))
+	form.Used = slices.ContainsFunc(form.More, func(c control) bool { return q.Get(c.Name) != "" })
+	for _, name := range []string{"task", "instance"} {
+		if value := q.Get(name); value != "" {
+			form.Only = append(form.Only, narrowed{name, value, v.taskWord(ctx, name, value), to.with(name, "")})
+		}
+	}
+	only := func(c control) bool { return c.Name != "sort" && q.Get(c.Name) != "" }
+	if form.Used || len(form.Only) > 0 || slices.ContainsFunc(form.Main, only) {
+		form.All = listAddress{at.Path, url.Values{"sort": q["sort"]}}.with("", "")
+	}
+	return form, nil
+}
+
+// taskWord names the task that a list is narrowed to.
+func (v *viewer) taskWord(ctx context.Context, name, value string) string {
+	if id, err := relabel.ParseID(name, value); name == "task" && err == nil {
+		if task, err := v.Store.FindTask(ctx, id); err == nil {
+			return task.InstanceID
+		}
+	}
+	return value
+}
+
+// chosen is a choice of fixed words.
+func chosen(q url.Values, name, label string) control {
+	c := control{Name: name, Label: label}
+	for _, o := range choices[name] {
+		o.Chosen = o.Value == q.Get(name)
+		c.Options = append(c.Options, o)
+	}
+	return c
+}
+
+// sortControl is the list's order, which headings give too.
+func sortControl(q url.Values) control {
+	c := control{Name: "sort", Label: "sorted by"}
+	for _, sort := range relabel.TrajectorySorts {
+		o := option{Value: string(sort), Says: strings.ReplaceAll(string(sort), "_", " "), Chosen: q.Get("sort") == string(sort)}
+		if sort == relabel.Newest {
+			o.Value, o.Chosen = "", q.Get("sort") == "" || o.Chosen
+		}
+		c.Options = append(c.Options, o)
+	}
+	return c
+}
+
+// offerRuns are the newest runs, and the one that is chosen.
+func (v *viewer) offerRuns(ctx context.Context, q url.Values, run *relabel.Run) (control, error) {
+	c := control{Name: "run", Label: "run"}
+	runs, next, err := v.Store.ListRuns(ctx, relabel.Page{Limit: offered})
+	if err != nil {
+		return c, err
+	}
+	if run != nil && !slices.ContainsFunc(runs, func(r relabel.Run) bool { return r.ID == run.ID }) {
+		runs = append(runs, *run)
+	}
+	for _, r := range runs {
+		c.Options = append(c.Options, option{r.ID.String(), r.Name, q.Get("run") == r.ID.String()})
+	}
+	if next != "" {
+		c.More = "older runs: from their own pages"
+	}
+	return c, nil
+}
+
+// offerIterations are those of the run, or any number.
+func (v *viewer) offerIterations(ctx context.Context, q url.Values, view listView) (control, error) {
+	c := control{Name: "iteration", Label: "iteration", Type: "number", Value: q.Get("iteration"), Min: "1", Step: "1"}
+	if view.Run == nil {
+		return c, nil
+	}
+	its, err := v.Store.ListIterations(ctx, view.Run.ID)
+	if err != nil {
+		return c, err
+	}
+	for _, it := range its {
+		c.Options = append(c.Options, option{it.ID.String(), fmt.Sprintf("%s %d", it.Kind, it.Number), q.Get("iteration") == it.ID.String()})
+	}
+	if n, err := strconv.Atoi(c.Value); err == nil {
+		c.Options = append(c.Options, option{c.Value, fmt.Sprintf("any with number %d", n), true})
+	}
+	return c, nil
+}
+
+func (v *viewer) offerTasksets(ctx context.Context, q url.Values) (control, error) {
+	c := control{Name: "taskset", Label: "task set"}
+	sets, next, err := v.Store.ListTasksets(ctx, relabel.Page{Limit: offered})
+	if err != nil {
+		return c, err
+	}
+	there := q.Get("taskset") == ""
+	for _, set := range sets {
+		is := q.Get("taskset") == set.ID.String()
+		c.Options, there = append(c.Options, option{set.ID.String(), set.Name, is}), there || is
+	}
+	if !there {
+		c.Options = append(c.Options, option{q.Get("taskset"), q.Get("taskset"), true})
+	}
+	if next != "" {
+		c.More = "older ones: from the pages of tasks"
+	}
+	return c, nil
+}
+
+// offerFlags are those in use, in the run if one is chosen.
+func (v *viewer) offerFlags(ctx context.Context, q url.Values, run *relabel.Run) (control, error) {
+	c := control{Name: "flag", Label: "flag", Options: []option{{relabel.AnyFlag, "any flag", q.Get("flag") == relabel.AnyFlag}}}
+	var of *relabel.ID
+	if run != nil {
+		of = &run.ID
+	}
+	flags, err := v.Store.ListFlags(ctx, of)
+	if err != nil {
+		return c, err
+	}
+	there := q.Get("flag") == "" || q.Get("flag") == relabel.AnyFlag
+	for _, f := range flags {
+		is := q.Get("flag") == f.Flag
+		c.Options, there = append(c.Options, option{f.Flag, fmt.Sprintf("%s (%d)", f.Flag, f.Count), is}), there || is
+	}
+	if !there {
+		c.Options = append(c.Options, option{q.Get("flag"), q.Get("flag"), true})
+	}
+	return c, nil
+}

@@ -1,0 +1,115 @@
+package web
+
+import (
+	"net/url"
+
+	"relabel"
+)
+
+// heading is that of a column.
+type heading struct {
+	Text, Class, Title string
+	Link               string // sorts by it; "" where a list is not sorted by that
+	Sorted             string // ascending or descending, as it is by now
+}
+
+// sorting is how a column sorts: first by the first, and then the other way.
+type sorting struct {
+	first, second relabel.TrajectorySort
+	descends      bool // the first one does
+}
+
+// listColumns are the columns of lists; the first ones only some have.
+var listColumns = []struct {
+	name, class, title string
+	sorting
+}{
+	{name: "A · B", title: "which two to compare"},
+	{name: "task"},
+	{name: "outcome"},
+	{name: "run"},
+	{name: "iteration"},
+	{name: "who acted", title: "the executor of each turn, and how the label stands to what the student did"},
+	{"first ▲", "n", "the first turn whose label differs from what the student did", sorting{relabel.EarliestDifference, relabel.LatestDifference, false}},
+	{"agreement", "n", "share of student turns whose label does the same", sorting{relabel.LowestAgreement, relabel.HighestAgreement, false}},
+	{"turns", "n", "", sorting{relabel.MostTurns, relabel.FewestTurns, true}},
+	{"tokens", "n", "of executed actions and labels, prompts and answers together", sorting{relabel.MostTokens, relabel.FewestTokens, true}},
+	{name: "took", class: "n", title: "from the first claim to the end"},
+	{"drawn", "", "when its iteration was started, UTC", sorting{relabel.Newest, relabel.Oldest, true}},
+	{name: "student"},
+	{name: "flags", title: "what reviews say of it"},
+}
+
+// headingsOf are those of a list's columns.
+func headingsOf(has columns, sort relabel.TrajectorySort, to listAddress) (all []heading) {
+	if sort == "" {
+		sort = relabel.Newest
+	}
+	there := map[string]bool{"A · B": has.Pick, "task": has.Task, "run": has.Run, "iteration": has.Iteration, "student": has.Student}
+	for _, c := range listColumns {
+		if is, some := there[c.name]; some && !is {
+			continue
+		}
+		h := heading{Text: c.name, Class: c.class, Title: c.title}
+		if c.first != "" {
+			next := c.first
+			if sort == c.first {
+				next = c.second
+			}
+			h.Link = to.with("sort", string(next))
+			if sort == c.first || sort == c.second {
+				h.Sorted = "ascending"
+				if (sort == c.first) == c.descends {
+					h.Sorted = "descending"
+				}
+			}
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// listAddress makes the addresses of a list's other pages.
+type listAddress struct {
+	path string
+	now  url.Values
+}
+
+// with is the list's beginning, with one word of its query changed.
+func (a listAddress) with(name, value string) string {
+	q := url.Values{}
+	for n, values := range a.now {
+		if len(values) > 0 && values[0] != "" && n != "after" && n != "before" && n != "part" {
+			q.Set(n, values[0])
+		}
+	}
+	if name != "" {
+		q.Set(name, value)
+	}
+	if value == "" || name == "sort" && value == string(relabel.Newest) {
+		q.Del(name)
+	}
+	if len(q) == 0 {
+		return a.path
+	}
+	return a.path + "?" + q.Encode()
+}
+
+// page is another page of the list, "" where there is none.
+func (a listAddress) page(name, place string) string {
+	if place == "" {
+		return ""
+	}
+	return a.with(name, place)
+}
+
+// restAddress is the address of a list in REST, whose words are the page's own.
+func restAddress(q, more url.Values) string {
+	all := listAddress{"/v1/trajectories", url.Values{}}
+	for _, from := range []url.Values{q, more} {
+		for name, values := range from {
+			all.now[name] = values
+		}
+	}
+	return all.with("", "")
+}
