@@ -237,6 +237,13 @@ type ExportTrajectory struct {
 	Flagged       []FlaggedState // when the export was cut
 }
 
+// Holding is a finished export that selected a trajectory, and the part of it that the
+// trajectory was put into: the files of that part, and no others, have its labels.
+type Holding struct {
+	Export Export
+	Part   int
+}
+
 // FileReader reads a file of an export.
 type FileReader interface {
 	io.ReadSeekCloser

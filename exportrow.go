@@ -49,6 +49,13 @@ type ExportSpan struct {
 // End is the place after the span's last token.
 func (s ExportSpan) End() int { return s.Start + s.Length }
 
+// HeldLabel is a label with the row of a view that holds it, from 0. Where rows do not say
+// where their labels stand (the messages view), its span has trajectory and turn alone.
+type HeldLabel struct {
+	Row  int
+	Span ExportSpan
+}
+
 // ShownRow is a row of an export with what people need to read it.
 type ShownRow struct {
 	Row   ExportRow

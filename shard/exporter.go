@@ -40,11 +40,12 @@ type Config struct {
 // Exporter builds data sets. It is safe for concurrent use.
 type Exporter struct {
 	Config
-	partBytes int64
+	partBytes  int64
+	tokenizers tokenizers
 }
 
 // NewExporter returns an Exporter that writes below config.Root.
-func NewExporter(config Config) *Exporter { return &Exporter{config, partBytes} }
+func NewExporter(config Config) *Exporter { return &Exporter{Config: config, partBytes: partBytes} }
 
 // Step does one step of an export. It may be done again after a crash or beside itself:
 // the same snapshot gives the same bytes, and nothing is to be seen before the last step.

@@ -17,14 +17,38 @@ import (
 // of a file and the pages of the row, not the file. Its tokens are decoded where the
 // tokenizer is on this machine. CodeNotFound where there is no such row.
 func (x *Exporter) Row(ctx context.Context, e relabel.Export, view relabel.View, n int) (shown relabel.ShownRow, err error) {
-	m, err := x.manifest(ctx, e)
+	of, m, err := x.view(ctx, e, view)
 	if err != nil {
 		return shown, err
 	}
-	if !slices.Contains(m.Views, view) {
-		return shown, relabel.Errorf(relabel.CodeNotFound, "the export has no view %.50q", view)
+	shown.Of = of.Len()
+	if shown.Row, shown.File, err = of.At(n); err != nil {
+		return shown, err
 	}
-	of := rows.NewView(m, view, func(path string) (rows.Bytes, error) {
+	shown.Texts = x.texts(m, shown.Row.IDs)
+	return shown, nil
+}
+
+// Holds lists the labels of a trajectory with the rows of a view that hold them, in the
+// order of rows. Only the files that in lets through are looked at, and of these the
+// column that says whose labels stand where. None in bare rows.
+func (x *Exporter) Holds(ctx context.Context, e relabel.Export, view relabel.View, trajectory relabel.ID, in func(path string) bool) ([]relabel.HeldLabel, error) {
+	of, _, err := x.view(ctx, e, view)
+	if err != nil {
+		return nil, err
+	}
+	return of.Of(trajectory.String(), in)
+}
+
+// view returns a view of a finished export.
+func (x *Exporter) view(ctx context.Context, e relabel.Export, view relabel.View) (of rows.View, m relabel.Manifest, err error) {
+	if m, err = x.manifest(ctx, e); err != nil {
+		return of, m, err
+	}
+	if !slices.Contains(m.Views, view) {
+		return of, m, relabel.Errorf(relabel.CodeNotFound, "the export has no view %.50q", view)
+	}
+	return rows.NewView(m, view, func(path string) (rows.Bytes, error) {
 		file, err := x.Open(ctx, e, path)
 		if err != nil {
 			return nil, err
@@ -34,13 +58,7 @@ func (x *Exporter) Row(ctx context.Context, e relabel.Export, view relabel.View,
 			return nil, errors.Join(err, file.Close())
 		}
 		return &ranges{FileReader: file, size: info.Size()}, nil
-	})
-	shown.Of = of.Len()
-	if shown.Row, shown.File, err = of.At(n); err != nil {
-		return shown, err
-	}
-	shown.Texts = texts(m, shown.Row.IDs)
-	return shown, nil
+	}), m, nil
 }
 
 // manifest reads the manifest of a finished export.
@@ -57,12 +75,12 @@ func (x *Exporter) manifest(ctx context.Context, e relabel.Export) (m relabel.Ma
 }
 
 // texts decodes ids one by one; nil where the tokenizer is not here, or is another one.
-func texts(m relabel.Manifest, ids []int32) []string {
+func (x *Exporter) texts(m relabel.Manifest, ids []int32) []string {
 	if m.Tokenizer == nil || len(ids) == 0 {
 		return nil
 	}
-	t, err := token.Open(m.Tokenizer.Path)
-	if err != nil || t.SHA256() != m.Tokenizer.SHA256 {
+	t := x.tokenizers.find(*m.Tokenizer)
+	if t == nil {
 		return nil
 	}
 	out := make([]string, len(ids))
@@ -70,6 +88,37 @@ func texts(m relabel.Manifest, ids []int32) []string {
 		out[i] = string(t.AppendBytes(nil, id))
 	}
 	return out
+}
+
+// mostTokenizers is how many tokenizers are kept: one has some hundred megabytes.
+const mostTokenizers = 2
+
+// tokenizers keeps those that were used last, by the hash of their file: reading one takes
+// a second, and a page of a row should not.
+type tokenizers struct {
+	mu   sync.Mutex
+	kept []*token.Tokenizer // the one used last comes first
+}
+
+// find returns the tokenizer with the hash that m says; nil where its file is not here, or
+// is another one by now.
+func (c *tokenizers) find(m relabel.ManifestTokenizer) *token.Tokenizer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := slices.IndexFunc(c.kept, func(t *token.Tokenizer) bool { return t.SHA256() == m.SHA256 })
+	if at < 0 {
+		t, err := token.Open(m.Path)
+		if err != nil || t.SHA256() != m.SHA256 {
+			return nil
+		}
+		c.kept, at = append(c.kept, t), len(c.kept)
+	}
+	t := c.kept[at]
+	c.kept = slices.Insert(slices.Delete(c.kept, at, at+1), 0, t)
+	if len(c.kept) > mostTokenizers {
+		c.kept = slices.Delete(c.kept, mostTokenizers, len(c.kept))
+	}
+	return t
 }
 
 // ranges reads a file at any place, one range at a time.

@@ -1,10 +1,16 @@
 package shard
 
 import (
+	"fmt"
 	"math/rand"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"testing"
 
 	"relabel"
+	"relabel/shard/token"
 )
 
 func TestARowOfAnExportIsReadWithItsTokensDecoded(t *testing.T) {
@@ -24,5 +30,85 @@ func TestARowOfAnExportIsReadWithItsTokensDecoded(t *testing.T) {
 	}
 	if _, err := x.Row(t.Context(), e, "other", 0); relabel.CodeOf(err) != relabel.CodeNotFound {
 		t.Errorf("a view that is not there: %v", err)
+	}
+}
+
+func TestTheRowsOfATrajectoryAreFoundInTheFilesOfItsPart(t *testing.T) {
+	folder, _ := testStudent(t)
+	random := mix{Rand: rand.New(rand.NewSource(2)), turns: 9, long: 9}
+	s := newFixedStore(random.trajectory(1, 0), random.trajectory(1, 2), random.trajectory(1, 4))
+	s.export.Form = relabel.ExportForm{Views: relabel.Views, Tokenizer: folder, Capacity: 40000, MaxLength: 40000, Normalisation: relabel.PerToken}
+	x := newTestExporter(t, s)
+	x.partBytes = 1 // a trajectory a part
+	e := export(t, s, x)
+	if e.Parts < 2 {
+		t.Fatalf("%d parts", e.Parts)
+	}
+	for number := range e.Parts {
+		part, err := s.FindExportPart(t.Context(), e.ID, number)
+		must(t, err)
+		whose := part.Trajectories[0].ID
+		mine := func(path string) bool {
+			return slices.ContainsFunc(part.Files, func(f relabel.ExportFile) bool { return f.Path == path })
+		}
+		for _, view := range relabel.Views {
+			held, err := x.Holds(t.Context(), e, view, whose, mine)
+			must(t, err)
+			everywhere, err := x.Holds(t.Context(), e, view, whose, func(string) bool { return true })
+			must(t, err)
+			if !reflect.DeepEqual(held, everywhere) || len(held) == 0 {
+				t.Errorf("part %d, %s: %d labels in its files, %d in all", number, view, len(held), len(everywhere))
+			}
+			for _, h := range held {
+				shown, err := x.Row(t.Context(), e, view, h.Row)
+				must(t, err)
+				if view == relabel.ViewMessages && shown.Row.ID != fmt.Sprintf("%s/%d", whose, h.Span.Turn) || view != relabel.ViewMessages && !slices.ContainsFunc(shown.Row.Spans, func(s relabel.ExportSpan) bool { return reflect.DeepEqual(s, h.Span) }) {
+					t.Errorf("part %d, %s: row %d (%s) does not hold turn %d", number, view, h.Row, shown.Row.ID, h.Span.Turn)
+				}
+			}
+			if none, err := x.Holds(t.Context(), e, view, relabel.NewID(), mine); err != nil || len(none) > 0 {
+				t.Errorf("%s: of another trajectory: %d labels, %v", view, len(none), err)
+			}
+		}
+	}
+}
+
+func TestATokenizerIsReadOnceAndNotAllAreKept(t *testing.T) {
+	folder, _ := testStudent(t)
+	sum := func(dir string) relabel.ManifestTokenizer {
+		tok, err := token.Open(dir)
+		must(t, err)
+		return relabel.ManifestTokenizer{Path: dir, SHA256: tok.SHA256()}
+	}
+	raw, err := os.ReadFile(filepath.Join(folder, "tokenizer.json"))
+	must(t, err)
+	var c tokenizers
+	first := sum(folder)
+	if got := c.find(first); got == nil || c.find(first) != got {
+		t.Fatal("it is not kept")
+	}
+	must(t, os.WriteFile(filepath.Join(folder, "tokenizer.json"), append(raw, '\n'), 0o644))
+	if c.find(first) == nil {
+		t.Error("what is kept is read again")
+	}
+	for range 2 * mostTokenizers {
+		raw = append(raw, '\n')
+		must(t, os.WriteFile(filepath.Join(folder, "tokenizer.json"), raw, 0o644))
+		if c.find(sum(folder)) == nil {
+			t.Error("another file of the same folder is not read")
+		}
+	}
+	if len(c.kept) != mostTokenizers {
+		t.Errorf("%d are kept", len(c.kept))
+	}
+	if c.find(first) != nil {
+		t.Error("another tokenizer than the one whose ids they are decodes them")
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

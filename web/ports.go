@@ -34,6 +34,10 @@ type Store interface {
 	ListPolicies(ctx context.Context, p relabel.Page) (policies []relabel.Policy, next string, err error)
 	ListExports(ctx context.Context, f relabel.ExportFilter, p relabel.Page) (exports []relabel.Export, next string, err error)
 	FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error)
+	// ListHolding lists which of a run's newest finished exports, so many, selected a
+	// trajectory, and into which part it was put; FindExportPart says which files that has.
+	ListHolding(ctx context.Context, run, trajectory relabel.ID, newest int) ([]relabel.Holding, error)
+	FindExportPart(ctx context.Context, id relabel.ID, number int) (relabel.ExportPart, error)
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
 	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, p relabel.Page) (relabel.TrajectoryPage, error)
@@ -67,4 +71,7 @@ type Exports interface {
 	// Row reads row n of a view, from 0. CodeNotFound where there is none, CodeConflict where
 	// the files are in another machine's folder.
 	Row(ctx context.Context, e relabel.Export, view relabel.View, n int) (relabel.ShownRow, error)
+	// Holds lists the labels of a trajectory with the rows that hold them, in the order of
+	// rows, from the files that in lets through.
+	Holds(ctx context.Context, e relabel.Export, view relabel.View, trajectory relabel.ID, in func(path string) bool) ([]relabel.HeldLabel, error)
 }

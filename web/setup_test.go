@@ -28,18 +28,29 @@ type site struct {
 	store     *store.Store
 	run       relabel.Run
 	iteration relabel.Iteration
+	rows      web.Exports // what rows are read by
+}
+
+// Row implements web.Exports.
+func (s *site) Row(ctx context.Context, e relabel.Export, view relabel.View, n int) (relabel.ShownRow, error) {
+	return s.rows.Row(ctx, e, view, n)
+}
+
+// Holds implements web.Exports.
+func (s *site) Holds(ctx context.Context, e relabel.Export, view relabel.View, trajectory relabel.ID, in func(string) bool) ([]relabel.HeldLabel, error) {
+	return s.rows.Holds(ctx, e, view, trajectory, in)
 }
 
 func start(t testing.TB, change ...func(*server.Config)) *site {
 	t.Helper()
-	s := &site{t: t, store: storetest.New(t)}
+	s := &site{t: t, store: storetest.New(t), rows: shownRows{}}
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
 	var rest http.Handler
 	config := server.Config{Store: s.store, Log: log, Plan: schedule.Plan, ParseTasks: relabel.ReadTasks, DrawHeldOut: schedule.DrawHeldOut,
 		PrepareRun:     func(r relabel.Run) (relabel.Run, error) { return r, schedule.ValidateRun(r) },
 		DefaultPrompts: func(string) (relabel.Prompts, error) { return relabel.Prompts{}, nil },
 		Exports:        shard.NewExporter(shard.Config{Root: t.TempDir(), FolderID: "here"}), Overview: s.store.Overview,
-		Pages: web.New(web.Config{Store: s.store, Exports: shownRows{}, Log: log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { rest.ServeHTTP(w, r) })})}
+		Pages: web.New(web.Config{Store: s.store, Exports: s, Log: log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { rest.ServeHTTP(w, r) })})}
 	for _, f := range change {
 		f(&config)
 	}

@@ -75,6 +75,7 @@ func (v *viewer) trajectoryRoutes() routes {
 		"GET /trajectories/{id}/turns/{t}/raw": v.showRaw,
 		"GET /trajectories/{id}/file.html":     v.writeFile,
 		"GET /trajectories/{id}/find":          v.showFound,
+		"GET /trajectories/{id}/trainer":       v.showTrainer,
 		"GET /trajectories/{id}/patch":         v.showPatch,
 		"GET /trajectories/{id}/test-output":   v.showOutput,
 	}

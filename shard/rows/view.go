@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 
 	"relabel"
 	"relabel/shard/parquet"
@@ -110,42 +112,64 @@ func (v View) Named(id string) (int, error) {
 	return 0, relabel.Errorf(relabel.CodeNotFound, "the view has no row %q", id)
 }
 
-// Held is a label with the row that holds it.
-type Held struct {
-	Row  int
-	Span relabel.ExportSpan
-}
-
-// Of lists the labels of a trajectory with the rows that hold them; none in bare rows. It
-// reads spans alone.
-func (v View) Of(trajectory string) (held []Held, err error) {
+// Of lists the labels of a trajectory with the rows that hold them, in the order of rows;
+// none in bare rows. It reads spans alone, or row_id where there are none, of the files
+// that in lets through.
+func (v View) Of(trajectory string, in func(path string) bool) (held []relabel.HeldLabel, err error) {
 	before := 0
 	for _, f := range v.files {
-		err := v.with(f, func(r *File) error {
-			if r.spans == nil {
-				return nil
+		if in(f.Path) {
+			err := v.with(f, func(r *File) error {
+				found, err := r.of(trajectory)
+				for _, h := range found {
+					held = append(held, relabel.HeldLabel{Row: before + h.Row, Span: h.Span})
+				}
+				return err
+			})
+			if err != nil {
+				return nil, err
 			}
-			var row relabel.ExportRow
-			var wrong error
-			return errors.Join(each(r.Reader, r.spans.cursors(), func(n int, of []*parquet.Cursor) bool {
-				if !slices.Contains(of[0].Texts, trajectory) {
-					return true
-				}
-				wrong = r.spans.put(&row)
-				for _, s := range row.Spans {
-					if s.Trajectory == trajectory {
-						held = append(held, Held{before + n, s})
-					}
-				}
-				return wrong == nil
-			}), wrong)
-		})
-		if err != nil {
-			return nil, err
 		}
 		before += f.Rows
 	}
 	return held, nil
+}
+
+// of lists the labels of a trajectory in a file.
+func (f *File) of(trajectory string) (held []relabel.HeldLabel, err error) {
+	if f.spans == nil {
+		return f.named(trajectory)
+	}
+	var row relabel.ExportRow
+	var wrong error
+	err = each(f.Reader, f.spans.cursors(), func(n int, of []*parquet.Cursor) bool {
+		if !slices.Contains(of[0].Texts, trajectory) {
+			return true
+		}
+		wrong = f.spans.put(&row)
+		for _, s := range row.Spans {
+			if s.Trajectory == trajectory {
+				held = append(held, relabel.HeldLabel{Row: n, Span: s})
+			}
+		}
+		return wrong == nil
+	})
+	return held, errors.Join(err, wrong)
+}
+
+// named lists the labels of a trajectory by the names of rows that are a label each.
+func (f *File) named(trajectory string) (held []relabel.HeldLabel, err error) {
+	err = each(f.Reader, []*parquet.Cursor{f.Cursor("row_id")}, func(n int, of []*parquet.Cursor) bool {
+		if len(of[0].Texts) != 1 {
+			return true
+		}
+		whose, t, _ := strings.Cut(of[0].Texts[0], "/")
+		if turn, err := strconv.Atoi(t); err == nil && whose == trajectory {
+			held = append(held, relabel.HeldLabel{Row: n, Span: relabel.ExportSpan{Trajectory: trajectory, Turn: turn}})
+		}
+		return true
+	})
+	return held, err
 }
 
 // each goes through rows of some columns until do says no. A column that is not there has
