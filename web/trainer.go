@@ -88,7 +88,7 @@ func (v *viewer) chooseRow(r *http.Request, view *trainerView) error {
 	if !slices.Contains(held.Export.Form.Views, view.View) {
 		return relabel.Errorf(relabel.CodeNotFound, "The export has no such view.").On("view")
 	}
-	err := v.listRows(r.Context(), view, held)
+	err := v.findRows(r.Context(), view, held)
 	if err == nil && len(view.Rows) > 0 {
 		err = v.showRow(r.Context(), view, q)
 	}
@@ -108,9 +108,9 @@ func likeliest(views []relabel.View) relabel.View {
 	return relabel.ViewMessages
 }
 
-// listRows finds the rows in the files of the part that the trajectory was put into: as
+// findRows finds the rows in the files of the part that the trajectory was put into: as
 // much as a part is, however large the export.
-func (v *viewer) listRows(ctx context.Context, view *trainerView, held relabel.Holding) error {
+func (v *viewer) findRows(ctx context.Context, view *trainerView, held relabel.Holding) error {
 	if v.Exports == nil {
 		return relabel.Errorf(relabel.CodeConflict, "Exports are not read here.")
 	}
