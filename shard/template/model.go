@@ -1,6 +1,9 @@
 package template
 
 import (
+	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,9 +24,10 @@ type Model struct {
 // namedTokens are the entries of a tokenizer_config.json that templates see.
 var namedTokens = []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}
 
-// Open reads a template (*.jinja), or a tokenizer_config.json with its chat_template and
-// special tokens; where that has no template, the chat_template.jinja beside it is taken.
-// What is wrong with either is a CodeInvalid error.
+// Open reads a template (*.jinja), or a tokenizer_config.json with its special tokens and
+// its templates: those in chat_template.jinja and additional_chat_templates beside it, and
+// where there are no such files its own chat_template. What is wrong with either is a
+// CodeInvalid error.
 func Open(path string) (*Model, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -85,36 +89,76 @@ func (m *Model) add(name, path, source string) error {
 	return err
 }
 
+// readTemplates takes the templates that transformers would: those in files of their own
+// stand in the place of whatever tokenizer_config.json has.
 func (m *Model) readTemplates(config *Map, path string) error {
+	if found, err := m.readFiles(filepath.Dir(path)); found || err != nil {
+		return err
+	}
 	given, _ := config.Get("chat_template")
 	switch given := given.(type) {
 	case string:
 		return m.add("default", path, given)
 	case *List:
-		for _, v := range given.items {
-			entry, _ := v.(*Map)
-			if entry == nil {
-				continue
-			}
-			name, _ := entry.Get("name")
-			source, _ := entry.Get("template")
-			n, okName := name.(string)
-			s, okSource := source.(string)
-			if !okName || !okSource {
-				return relabel.Errorf(relabel.CodeInvalid, "chat_template of %s holds an entry without name and template", path)
-			}
-			if err := m.add(n, path, s); err != nil {
-				return err
-			}
+		return m.addList(given, path)
+	}
+	return relabel.Errorf(relabel.CodeInvalid, "%s has no chat_template, and there is no %s beside it", path, defaultFile)
+}
+
+// The files of templates beside a tokenizer_config.json: the default, and a folder of others.
+const (
+	defaultFile  = "chat_template.jinja"
+	otherFolder  = "additional_chat_templates"
+	templateFile = ".jinja"
+)
+
+// readFiles reads the templates that have files of their own, and reports whether there are any.
+func (m *Model) readFiles(folder string) (found bool, err error) {
+	files := map[string]string{"default": filepath.Join(folder, defaultFile)}
+	others, err := os.ReadDir(filepath.Join(folder, otherFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, relabel.Errorf(relabel.CodeInvalid, "%s of %s cannot be read", otherFolder, folder).Because(err)
+	}
+	for _, other := range others {
+		if name, ok := strings.CutSuffix(other.Name(), templateFile); ok {
+			files[name] = filepath.Join(folder, otherFolder, other.Name())
 		}
-		return nil
 	}
-	beside := filepath.Join(filepath.Dir(path), "chat_template.jinja")
-	raw, err := os.ReadFile(beside)
-	if err != nil {
-		return relabel.Errorf(relabel.CodeInvalid, "%s has no chat_template, and there is no chat_template.jinja beside it", path)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		raw, err := os.ReadFile(files[name])
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return true, relabel.Errorf(relabel.CodeInvalid, "%s cannot be read", files[name]).Because(err)
+		}
+		if err := m.add(name, files[name], string(raw)); err != nil {
+			return true, err
+		}
+		found = true
 	}
-	return m.add("default", beside, string(raw))
+	return found, nil
+}
+
+// addList adds templates as tokenizer_config.json lists them.
+func (m *Model) addList(given *List, path string) error {
+	for _, v := range given.items {
+		entry, _ := v.(*Map)
+		if entry == nil {
+			continue
+		}
+		name, _ := entry.Get("name")
+		source, _ := entry.Get("template")
+		n, okName := name.(string)
+		s, okSource := source.(string)
+		if !okName || !okSource {
+			return relabel.Errorf(relabel.CodeInvalid, "chat_template of %s holds an entry without name and template", path)
+		}
+		if err := m.add(n, path, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readTokens takes the special tokens by their names.

@@ -35,8 +35,12 @@ func TestATokenizersConfigRendersAsItsApplyChatTemplate(t *testing.T) {
 	replies := bufio.NewReaderSize(out, 1<<20)
 	tokenizers := folder(t, "RELABEL_TOKENIZERS", "../../scripts/tokenizers.sh")
 	rendered := 0
+	folders := []string{withTemplateFiles(t, filepath.Join(tokenizers, "qwen2_5"))}
 	for _, name := range []string{"qwen1_5", "qwen2_5", "qwen3", "llama3", "llama3_1", "llama3_2", "deepseek_v3", "mistral_nemo", "command_r_plus", "gemma3"} {
-		dir, err := filepath.Abs(filepath.Join(tokenizers, name))
+		folders = append(folders, filepath.Join(tokenizers, name))
+	}
+	for _, name := range folders {
+		dir, err := filepath.Abs(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,5 +83,40 @@ func TestATokenizersConfigRendersAsItsApplyChatTemplate(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// withTemplateFiles copies a model's folder and lays templates beside its configuration.
+func withTemplateFiles(t *testing.T, model string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(model)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "additional_chat_templates"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"chat_template.jinja": "a file's: ", "additional_chat_templates" + "/tool_use.jinja": "a file's with tools: "} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"{{ messages | tojson }}"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestTemplatesInFilesStandInThePlaceOfTheConfigurations(t *testing.T) {
+	dir := withTemplateFiles(t, filepath.Join(folder(t, "RELABEL_TOKENIZERS", "../../scripts/tokenizers.sh"), "qwen2_5"))
+	model, err := OpenFolder(dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for variables, want := range map[string]string{`{"messages":[{"role":"user"}]}`: `a file's: [{"role": "user"}]`, `{"messages":[{"role":"user"}],"tools":[{"name":"a"}]}`: `a file's with tools: [{"role": "user"}]`} {
+		v, err := DecodeJSON([]byte(variables))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := model.RenderChat(v.(*Map), moment); err != nil || got != want {
+			t.Errorf("%s renders to %q (%v), not %q", variables, got, err, want)
+		}
 	}
 }
