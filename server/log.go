@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -52,6 +53,7 @@ func (s *site) logRequests(next http.Handler) http.Handler {
 func (s *site) logLine(r *http.Request, w middleware.WrapResponseWriter, err error, took time.Duration) {
 	line := s.Log.Debug()
 	switch {
+	case errors.Is(r.Context().Err(), context.Canceled): // who asked is gone, as tabs do: no error of ours
 	case w.Status() >= http.StatusInternalServerError:
 		line = s.Log.Error()
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:

@@ -1,7 +1,10 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 )
@@ -22,5 +25,23 @@ func TestARequestsLineSaysItsTimeWithTheUnit(t *testing.T) {
 	}
 	if line.Path != "/healthz" || line.Took == nil || *line.Took <= 0 || *line.Took > whole {
 		t.Errorf("%v ms: %s", whole, s.log)
+	}
+}
+
+// A tab that closes while its page is asked for is no error; the same failure for someone
+// who waits is one.
+func TestWhoIsGoneIsNoErrorInTheLog(t *testing.T) {
+	for _, gone := range []bool{true, false} {
+		s := start(t)
+		s.store.broken = context.Canceled
+		ctx, leave := context.WithCancel(t.Context())
+		if gone {
+			leave()
+		}
+		s.Config.Handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", s.URL+"/v1/runs", nil))
+		leave()
+		if isError := strings.Contains(s.log.String(), `"level":"error"`); isError == gone {
+			t.Errorf("gone %v: %s", gone, s.log)
+		}
 	}
 }
