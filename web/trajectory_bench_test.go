@@ -63,19 +63,33 @@ func (s *site) seedLarge(turns, output int) (path string) {
 	s.run, s.iteration = d.Run, d.Iteration
 	f := s.claim(d.Trajectories[0])
 	for i := 1; i <= turns; i++ {
-		var text strings.Builder
-		for k := 0; text.Len() < output; k++ {
-			fmt.Fprintf(&text, "src/module_%d/file_%d.py:%d: %s\n", k%17, (i*k)%101, k, strings.Repeat("word ", (i+k)%9))
-		}
-		action := bash(strings.Repeat("I look at what the tests say. ", 5), fmt.Sprintf("sed -n %d,%dp src/fields.py", i, i+40))
 		label := s.label(bash("", fmt.Sprintf("sed -n %d,%dp src/fields.py", i, i+40+i%3/2)))
 		if d.Trajectories[0].Executors.At(i) == relabel.Teacher {
 			label = nil
 		}
-		s.must(s.store.CommitTurn(s.t.Context(), f, s.turn(i, action, label, text.String())))
+		s.must(s.store.CommitTurn(s.t.Context(), f, s.largeTurn(i, output, label)))
 	}
 	s.end(f, patch, relabel.Verdict{Resolved: true, Reason: "resolved", Tests: map[string]relabel.TestStatus{"t::a": relabel.TestPassed}, Output: []byte("PASSED"), Millis: 10, At: time.Now()})
 	return "/trajectories/" + d.Trajectories[0].ID.String()
+}
+
+// largeTurn is a turn with so many bytes of output.
+func (s *site) largeTurn(t, output int, label *relabel.Action) relabel.Turn {
+	return s.turn(t, bash(largeThought(t), largeCommand(t)), label, largeOutput(t, output))
+}
+
+func largeThought(t int) string {
+	return fmt.Sprintf("I look at what the tests say %d. ", t) + strings.Repeat("I look at what the tests say. ", 4)
+}
+
+func largeCommand(t int) string { return fmt.Sprintf("sed -n %d,%dp src/fields.py", t, t+40) }
+
+func largeOutput(t, bytes int) string {
+	var text strings.Builder
+	for k := 0; text.Len() < bytes; k++ {
+		fmt.Fprintf(&text, "src/module_%d/file_%d.py:%d: %s\n", k%17, (t*k)%101, k, strings.Repeat("word ", (t+k)%9))
+	}
+	return text.String()
 }
 
 // largestRenderer is the resident memory of the largest renderer that this process has

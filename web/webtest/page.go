@@ -26,9 +26,10 @@ const patience = time.Minute
 // Page is a tab with its own cookies. Its methods fail the test where they cannot do what
 // they are asked to.
 type Page struct {
-	t    testing.TB
-	ctx  context.Context
-	host string
+	t     testing.TB
+	ctx   context.Context
+	close context.CancelFunc
+	host  string
 
 	mu       sync.Mutex
 	problems []string
@@ -83,7 +84,7 @@ func Open(t testing.TB, address string, settings ...Setting) *Page {
 		t.Fatal(err)
 	}
 	ctx, cancel := chromedp.NewContext(parent, chromedp.WithNewBrowserContext())
-	p := &Page{t: t, ctx: ctx, host: u.Host}
+	p := &Page{t: t, ctx: ctx, close: cancel, host: u.Host}
 	t.Cleanup(func() {
 		cancel()
 		p.checkProblems()
@@ -96,6 +97,9 @@ func Open(t testing.TB, address string, settings ...Setting) *Page {
 	p.Go(address)
 	return p
 }
+
+// Close closes the tab, which else stays until the test ends.
+func (p *Page) Close() { p.close() }
 
 // Set changes how the page is shown: Dark(), Phone().
 func (p *Page) Set(actions ...Setting) {
