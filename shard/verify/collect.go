@@ -66,7 +66,7 @@ func (f *fileCheck) tellRow(row *relabel.ExportRow, say say) {
 		f.facts(row, f.bare, say)
 		return
 	}
-	if l, err := readLabelled(row); err == nil {
+	if l, err := f.readLabelled(row); err == nil {
 		f.sayMessage(row, l, say, false)
 	}
 }

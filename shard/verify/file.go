@@ -23,6 +23,7 @@ type fileCheck struct {
 	entry  relabel.ManifestFile
 	number int // of the row
 	order  order
+	states states
 	state  string // messages_json of the row before
 
 	pairs   *render.Pairs // renders the messages of one trajectory

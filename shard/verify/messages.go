@@ -21,7 +21,7 @@ type labelled struct {
 
 // message checks a row of the messages view, and says what it says.
 func (f *fileCheck) message(row *relabel.ExportRow) {
-	l, err := readLabelled(row)
+	l, err := f.readLabelled(row)
 	if err != nil {
 		f.broken = true
 		f.reject(row, "messages", "%v", err)
@@ -39,20 +39,9 @@ func (f *fileCheck) message(row *relabel.ExportRow) {
 }
 
 // readLabelled reads a row's JSON. It is the text that this program writes, byte for byte.
-func readLabelled(row *relabel.ExportRow) (l labelled, err error) {
-	var raw []json.RawMessage
-	if err := json.Unmarshal([]byte(row.Messages), &raw); err != nil {
-		return l, fmt.Errorf("messages_json is no JSON array: %w", err)
-	}
-	for i, text := range raw {
-		m, err := relabel.DecodeMessage(text)
-		if err != nil {
-			return l, fmt.Errorf("messages_json: message %d is no chat message", i)
-		}
-		l.state = append(l.state, m)
-	}
-	if !sameText(row.Messages, string(relabel.AppendMessages(nil, l.state))) {
-		return l, fmt.Errorf("messages_json is not written as states are: other fields, another order or other spaces")
+func (f *fileCheck) readLabelled(row *relabel.ExportRow) (l labelled, err error) {
+	if l.state, err = f.states.read(row.Messages); err != nil {
+		return l, err
 	}
 	var label struct {
 		Turn    int
@@ -91,23 +80,6 @@ func labelText(l labelled) string {
 		text = strconv.AppendFloat(text, float64(w), 'g', -1, 32)
 	}
 	return string(append(text, "]}"...))
-}
-
-// sameText reports whether two JSON texts are the same, where the first may have U+FFFD as
-// the escape that stands for a byte that is no UTF-8.
-func sameText(a, b string) bool {
-	const escape, character = `\ufffd`, "\ufffd"
-	for a != b {
-		n := 0
-		for n < len(a) && n < len(b) && a[n] == b[n] {
-			n++
-		}
-		if !strings.HasPrefix(a[n:], escape) || !strings.HasPrefix(b[n:], character) {
-			return false
-		}
-		a, b = a[n+len(escape):], b[n+len(character):]
-	}
-	return true
 }
 
 // stateOf checks that the state is that of the row's turn: an action for each turn before

@@ -1,0 +1,76 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"relabel"
+)
+
+// states reads the states of rows one after the other. Most begin with the whole text of
+// the one before, of which it remembers what it says: of those only the rest is read.
+type states struct {
+	text     string // of the last one, without the bracket that closes the array
+	messages []relabel.Message
+}
+
+// read reads messages_json.
+func (s *states) read(text string) ([]relabel.Message, error) {
+	added := s.after(text)
+	if added == "" {
+		s.messages, added = nil, text
+	}
+	s.text = "" // nothing goes on from what is not right
+	from := len(s.messages)
+	var raw []json.RawMessage
+	if err := json.Unmarshal([]byte(added), &raw); err != nil {
+		return nil, fmt.Errorf("messages_json is no JSON array: %w", err)
+	}
+	for i, text := range raw {
+		m, err := relabel.DecodeMessage(text)
+		if err != nil {
+			return nil, fmt.Errorf("messages_json: message %d is no chat message", from+i)
+		}
+		s.messages = append(s.messages, m)
+	}
+	if !sameText(added, string(relabel.AppendMessages(nil, s.messages[from:]))) {
+		return nil, fmt.Errorf("messages_json is not written as states are: other fields, another order or other spaces")
+	}
+	if len(s.messages) > 0 {
+		s.text = strings.TrimSuffix(text, "]")
+	}
+	return s.messages, nil
+}
+
+// after returns what text adds to the state before as an array of its own, "" where it
+// does not go on from that.
+func (s *states) after(text string) string {
+	rest, goesOn := strings.CutPrefix(text, s.text)
+	switch {
+	case s.text == "" || !goesOn:
+		return ""
+	case rest == "]":
+		return "[]"
+	case strings.HasPrefix(rest, ",{"):
+		return "[" + rest[1:]
+	}
+	return ""
+}
+
+// sameText reports whether two JSON texts are the same, where the first may have U+FFFD as
+// the escape that stands for a byte that is no UTF-8.
+func sameText(a, b string) bool {
+	const escape, character = `\ufffd`, "\ufffd"
+	for a != b {
+		n := 0
+		for n < len(a) && n < len(b) && a[n] == b[n] {
+			n++
+		}
+		if !strings.HasPrefix(a[n:], escape) || !strings.HasPrefix(b[n:], character) {
+			return false
+		}
+		a, b = a[n+len(escape):], b[n+len(character):]
+	}
+	return true
+}
