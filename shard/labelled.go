@@ -13,14 +13,32 @@ import (
 )
 
 // labelled is a trajectory with what leaves of it: all views are written of the same
-// labels.
+// labels. Its texts are forgotten once it is labelled.
 type labelled struct {
 	relabel.ExportTrajectory
+	turns   int
+	text    int64             // bytes of its rows of the messages view, about
 	keep    map[int][]float32 // the labels that leave, by turn, with the weights of their tokens; nil without a tokenizer
 	roots   []*tree.Root
 	special int // texts of special tokens in its messages
 	prompts promptCheck
 	left    []leftOutLine
+}
+
+// forget lets go of all texts: those of a part would take more memory than all the rest.
+func (l *labelled) forget() { l.Task, l.Turns, l.StudentPrompt = relabel.Task{}, nil, nil }
+
+// of reports whether it is of the trajectory, which was read again.
+func (l *labelled) of(tr relabel.ExportTrajectory) bool {
+	if tr.Trajectory.ID != l.Trajectory.ID || len(tr.Turns) != l.turns {
+		return false
+	}
+	for t := range l.keep {
+		if tr.Turns[t-1].Label == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // kept returns the turn of the i-th label that leaves, from 0.
@@ -38,7 +56,8 @@ type labeller struct {
 
 // label says what leaves of a trajectory, and why the rest does not.
 func (b *labeller) label(tr relabel.ExportTrajectory) (*labelled, error) {
-	l := &labelled{ExportTrajectory: tr, keep: map[int][]float32{}}
+	l := &labelled{ExportTrajectory: tr, turns: len(tr.Turns), keep: map[int][]float32{}}
+	defer l.forget()
 	if reason, detail := leaveTrajectory(b.sel, tr); reason != "" {
 		l.left = append(l.left, leftOutLine{Reason: reason, Trajectory: tr.Trajectory.ID, InstanceID: tr.Task.InstanceID,
 			States: len(tr.Turns), Detail: detail})
@@ -64,10 +83,28 @@ func (b *labeller) label(tr relabel.ExportTrajectory) (*labelled, error) {
 	if slices.Contains(b.form.Views, relabel.ViewMessages) {
 		b.leaveLarge(l)
 	}
-	if b.student == nil || len(l.keep) == 0 {
-		return l, nil
+	if b.student != nil && len(l.keep) > 0 {
+		if err := b.grow(l); err != nil {
+			return nil, err
+		}
 	}
-	return l, b.grow(l)
+	l.text = b.size(l)
+	return l, nil
+}
+
+// size is about how many bytes the rows of the messages view have.
+func (b *labeller) size(l *labelled) (size int64) {
+	text := int64(len(relabel.AppendTools(nil, b.run.Prompts.Tools)))
+	for _, turn := range l.Turns {
+		if _, there := l.keep[turn.T]; there {
+			size += text
+		}
+		text += int64(len(turn.Action.Raw))
+		for _, o := range turn.Observations {
+			text += int64(len(o.Content))
+		}
+	}
+	return size
 }
 
 // leaveLarge leaves out the labels whose rows of the messages view would be too large,

@@ -70,14 +70,18 @@ func labelText(t int, label relabel.Message, weights []float32) string {
 // tenth of that.
 const messagesFileBytes = 700 << 20
 
-// writeMessages writes the messages view of a part: a row for each label that leaves.
-func writeMessages(dir string, run relabel.Run, form relabel.ExportForm, version string, all []*labelled, p part) (viewFigures, error) {
-	rows := &messagesRows{run: run, form: form, all: all, tools: string(relabel.AppendTools(nil, run.Prompts.Tools))}
-	count, size := rows.count()
+// writeMessages writes the messages view of a part: a row for each label that leaves. The
+// texts are read again, one trajectory at a time: those of a part take more memory than
+// all the rest of it.
+func writeMessages(dir string, rows *messagesRows, version string, p part) (viewFigures, error) {
+	count, size := 0, int64(0)
+	for _, l := range rows.all {
+		count, size = count+len(l.keep), size+l.text
+	}
 	w := parquet.NewWriter[messagesRow](dir, parquet.Layout{View: messagesView, LossMask: "none", First: p.First, Step: p.Step}, version)
-	return rowsOf(w, p, parquet.Split(count, int(1+size/messagesFileBytes), form.Divide), 0, func(i int) (messagesRow, parquet.Size, error) {
-		row := rows.at(i)
-		return row, parquet.Size{Bytes: row.size()}, nil
+	return rowsOf(w, p, parquet.Split(count, int(1+size/messagesFileBytes), rows.form.Divide), 0, func(i int) (messagesRow, parquet.Size, error) {
+		row, err := rows.at(i)
+		return row, parquet.Size{Bytes: row.size()}, err
 	})
 }
 
@@ -87,47 +91,53 @@ type messagesRows struct {
 	form  relabel.ExportForm
 	tools string
 	all   []*labelled
+	read  func() (relabel.ExportTrajectory, error, bool) // the next of all, again
 
-	passed int       // rows of the trajectories before the open one
-	open   int       // number of the open trajectory
-	next   int       // index of the turn whose state is grown
-	state  stateText // nil: that of the open trajectory is not begun
+	passed int                      // rows of the trajectories before the open one
+	open   int                      // how many trajectories were read; the last one is open
+	tr     relabel.ExportTrajectory // the open one
+	next   int                      // index of the turn whose state is grown
+	state  stateText                // nil: that of the open trajectory is not begun
 }
 
-// count is how many rows there are, and about how many bytes.
-func (m *messagesRows) count() (rows int, size int64) {
-	for _, l := range m.all {
-		text := int64(len(m.tools))
-		for _, turn := range l.Turns {
-			if _, there := l.keep[turn.T]; there {
-				rows++
-				size += text
-			}
-			text += int64(len(turn.Action.Raw))
-			for _, o := range turn.Observations {
-				text += int64(len(o.Content))
-			}
-		}
-	}
-	return rows, size
+func newMessagesRows(b *labeller, all []*labelled, read func() (relabel.ExportTrajectory, error, bool)) *messagesRows {
+	return &messagesRows{run: b.run, form: b.form, tools: string(relabel.AppendTools(nil, b.run.Prompts.Tools)), all: all, read: read}
 }
 
 // at returns row i; rows are asked for in order, some left out.
-func (m *messagesRows) at(i int) messagesRow {
-	for m.passed+len(m.all[m.open].keep) <= i {
-		m.passed += len(m.all[m.open].keep)
-		m.open, m.next, m.state = m.open+1, 0, nil
+func (m *messagesRows) at(i int) (messagesRow, error) {
+	for m.open == 0 || m.passed+len(m.all[m.open-1].keep) <= i {
+		if m.open > 0 {
+			m.passed += len(m.all[m.open-1].keep)
+		}
+		if err := m.advance(); err != nil {
+			return messagesRow{}, err
+		}
 	}
-	l := m.all[m.open]
+	l := m.all[m.open-1]
 	wanted := l.kept(i - m.passed)
 	if m.state == nil {
-		m.state = openState(reasoned(m.form, m.run.Prompts.Opening(l.Task)))
+		m.state = openState(reasoned(m.form, m.run.Prompts.Opening(m.tr.Task)))
 	}
-	for ; l.Turns[m.next].T < wanted; m.next++ {
-		m.state = m.state.advance(m.form, l.Turns[m.next])
+	for ; m.next+1 < wanted; m.next++ {
+		m.state = m.state.advance(m.form, m.tr.Turns[m.next])
 	}
-	label := reasoned(m.form, []relabel.Message{l.Turns[m.next].Label.Message})[0]
-	return messagesRow{RowID: fmt.Sprintf("%s/%d", l.Trajectory.ID, wanted), Messages: m.state.json(), Tools: m.tools, Label: labelText(wanted, label, l.keep[wanted])}
+	label := reasoned(m.form, []relabel.Message{m.tr.Turns[m.next].Label.Message})[0]
+	return messagesRow{RowID: fmt.Sprintf("%s/%d", l.Trajectory.ID, wanted), Messages: m.state.json(), Tools: m.tools, Label: labelText(wanted, label, l.keep[wanted])}, nil
+}
+
+// advance opens the next trajectory.
+func (m *messagesRows) advance() error {
+	tr, err, there := m.read()
+	if err != nil {
+		return err
+	}
+	l := m.all[m.open]
+	if !there || !l.of(tr) {
+		return relabel.Errorf(relabel.CodeConflict, "trajectory %s has changed while the export was built: start the export again", l.Trajectory.ID)
+	}
+	m.tr, m.open, m.next, m.state = tr, m.open+1, 0, nil
+	return nil
 }
 
 // reasoned drops the reasoning where the form says so: what the rows hold is what the

@@ -50,3 +50,19 @@ func TestTheLabelHasNoPartInTheState(t *testing.T) {
 		t.Errorf("the student's turn gave %s, with another label %s", before, after)
 	}
 }
+
+func TestATrajectoryThatIsAnotherWhenItIsReadAgainEndsTheExport(t *testing.T) {
+	b := &labeller{run: newFixedStore().run, form: relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages}}}
+	l, err := b.label(someTrajectory(1, 1, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shorter, unlabelled := someTrajectory(1, 1, 3), someTrajectory(1, 1, 4)
+	unlabelled.Turns[2].Label = nil
+	for name, tr := range map[string]relabel.ExportTrajectory{"another": someTrajectory(1, 2, 4), "shorter": shorter, "without a label": unlabelled, "gone": {}} {
+		rows := newMessagesRows(b, []*labelled{l}, func() (relabel.ExportTrajectory, error, bool) { return tr, nil, name != "gone" })
+		if _, err := rows.at(0); relabel.CodeOf(err) != relabel.CodeConflict {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

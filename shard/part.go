@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"os"
 	"runtime"
 
@@ -143,7 +144,7 @@ func (o *output) write(ctx context.Context, b *labeller, all []*labelled) (map[r
 	figures := map[relabel.View]viewFigures{}
 	for _, view := range f.Views {
 		if view == relabel.ViewMessages {
-			m, err := writeMessages(o.scratch.dir, b.run, f, v.Version, all, p)
+			m, err := o.writeMessages(ctx, b, all, p)
 			if err != nil {
 				return nil, folderError(err)
 			}
@@ -158,4 +159,11 @@ func (o *output) write(ctx context.Context, b *labeller, all []*labelled) (map[r
 		figures[view] = written[string(view)]
 	}
 	return figures, nil
+}
+
+// writeMessages writes the messages view, for which the trajectories are read again.
+func (o *output) writeMessages(ctx context.Context, b *labeller, all []*labelled, p part) (viewFigures, error) {
+	next, stop := iter.Pull2(o.exporter.Store.ExportTrajectories(ctx, o.export.Selection, o.part))
+	defer stop()
+	return writeMessages(o.scratch.dir, newMessagesRows(b, all, next), o.exporter.Version, p)
 }

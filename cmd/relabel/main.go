@@ -34,6 +34,7 @@ type cli struct {
 }
 
 func main() {
+	spareMemory()
 	ctx := withSignals(context.Background())
 	var c cli
 	parser, err := kong.New(&c,

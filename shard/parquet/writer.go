@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
 // MaxRow is the largest row, in bytes before compression. A row group holds any row up
@@ -172,7 +171,7 @@ func (w *Writer[R]) open() error {
 		return err
 	}
 	options := []parquet.WriterOption{
-		parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}),
+		parquet.Compression(new(codec)),
 		parquet.PageBufferSize(w.limits.page),
 		parquet.CreatedBy("relabel", w.version, ""),
 		parquet.DataPageStatistics(false),
