@@ -43,8 +43,13 @@ func obey(ctx context.Context, plan string) error {
 	if err := json.Unmarshal([]byte(plan), &o); err != nil {
 		return err
 	}
-	if o.Hammer {
+	switch {
+	case o.Hammer:
 		return hammer(ctx, o)
+	case o.Exports != "":
+		return buildExports(ctx, o)
+	case o.Check != "":
+		return checkExport(ctx, o)
 	}
 	return work(ctx, o)
 }

@@ -41,6 +41,8 @@ type orders struct {
 	Profile  string // folder
 	Hammer   bool   // writes to the store as fast as it can
 	Turns    int    // of what it writes
+	Exports  string // folder: it builds exports, there
+	Check    string // folder of an export: it checks that
 }
 
 // process is a process that a benchmark started.
@@ -57,7 +59,7 @@ func start(b *testing.B, o orders) *process {
 	text, err := json.Marshal(o)
 	must(b, err)
 	p := &process{cmd: exec.Command(os.Args[0])}
-	p.cmd.Env = append(os.Environ(), planVariable+"="+string(text))
+	p.cmd.Env = append(os.Environ(), planVariable+"="+string(text), "GOGC=50") // as relabel sets it
 	p.cmd.Stderr = os.Stderr
 	p.stdin, err = p.cmd.StdinPipe()
 	must(b, err)
