@@ -86,11 +86,11 @@ def sequences(view, row):
 
 
 def trees(row, pad):
-    """The ids that each token of a tree row sees before it, after checking that nodes and mask say the same."""
+    """Where the tokens stand that one of a tree row sees before it, after checking that nodes and mask say the same."""
     ids, end, start, parent, kind = (row[c] for c in ("tree_ids", "subtree_end", "node_start", "node_parent", "node_kind"))
     n, count = len(ids), len(row["node_start"])
     must(len(parent) == len(kind) == count and start[0] == 0 and all(a < b for a, b in zip(start, start[1:] + [n])), "nodes do not tile the row")
-    stop, seen, below, supervised = start[1:] + [n], {}, [0] * count, [False] * count
+    stop, above, below, supervised = start[1:] + [n], [None] * count, [0] * count, [False] * count
     for i in range(count):
         p = parent[i]
         must(-1 <= p < i and kind[i] in (0, 1, 2), f"node {i}")
@@ -100,10 +100,9 @@ def trees(row, pad):
             must(ids[start[i]:] == [pad] * (n - start[i]) and row["position_ids"][start[i]:] == [0] * (n - start[i]), "padding")
             must(end[start[i]:] == list(range(start[i] + 1, n + 1)), "padding sees")
             continue
-        above = [] if p == -1 else seen[stop[p] - 1] + [stop[p] - 1]
-        for q in range(start[i], stop[i]):
-            seen[q] = above + list(range(start[i], q))
-            must(row["position_ids"][q] == len(seen[q]), f"position of {q}")
+        above[i] = np.array([], int) if p == -1 else np.append(above[p], np.arange(start[p], stop[p]))
+        depth = len(above[i])
+        must(row["position_ids"][start[i] : stop[i]] == list(range(depth, depth + stop[i] - start[i])), f"positions of node {i}")
         a, root = i, i
         while a != -1:
             below[a], root, a = stop[i], a, parent[a]
@@ -113,10 +112,14 @@ def trees(row, pad):
         if kind[i] != 2:
             must(end[start[i] : stop[i]] == [below[i]] * (stop[i] - start[i]), f"subtree of node {i}")
         must(kind[i] == 2 or parent[i] != -1 or supervised[i], f"tree {i} has no label")
-    ends = np.array(end)
-    for q, path in seen.items():  # the mask alone, over the whole row
-        must(np.array_equal(np.flatnonzero(ends[:q] > q), path), f"the mask of {q}")
-    return seen
+    for i in range(count):  # the mask alone: all tokens of a node have one end, so it hides or shows whole nodes
+        path, a = set(), parent[i]
+        while a != -1:
+            path, a = path | {a}, parent[a]
+        for j in range(i):
+            must(end[start[j]] >= stop[i] if j in path else end[start[j]] <= start[i], f"the mask of node {i} over node {j}")
+    node = np.repeat(np.arange(count), np.diff(start + [n]))
+    return lambda q: np.append(above[node[q]], np.arange(start[node[q]], q)) if kind[node[q]] != 2 else np.array([], int)
 
 
 def labelled(view, row, stop, pad):
@@ -139,19 +142,20 @@ def labelled(view, row, stop, pad):
         seen = trees(row, pad)
         kinds = np.repeat(row["node_kind"], np.diff(row["node_start"] + [n]))
         must(all(("trunk", "leaf")[kinds[s["start"]]] == s["kind"] for s in spans), "a span's kind")
-        prefix = lambda q: [ids[k] for k in seen[q]]
+        prefix = lambda q: array[seen(q)]
     else:
         runs = sequences(view, row)
         must(all(labels[a] == -100 and any(labels[q] != -100 for q in range(a, a + k)) for a, k in runs), "a sequence")
         first = np.repeat([a for a, _ in runs], [k for _, k in runs])
-        prefix = lambda q: ids[first[q] : q]
+        prefix = lambda q: array[first[q] : q]
+    array = np.array(ids, "<i4")
     for q in tiled:
-        must(view != "tree" or q in seen and seen[q][-1:] == [q - 1], f"token {q} does not follow its predecessor")
+        must(view != "tree" or seen(q)[-1:].tolist() == [q - 1], f"token {q} does not follow its predecessor")
         yield key(prefix(q), ids[q], weights[q])
 
 
 def key(prefix, target, weight):
-    return hashlib.sha1(np.array(prefix, "<i4").tobytes()).digest(), target, struct.pack("<f", weight)
+    return hashlib.sha1(prefix.tobytes()).digest(), target, struct.pack("<f", weight)
 
 
 def altered(row, column):
@@ -176,8 +180,9 @@ def main(folder, pairs, alter):
     stop, pad = manifest["tokenizer"]["stop_id"], manifest["tokenizer"]["pad_id"]
     want = collections.Counter()
     for prompt, answer, weights in json.load(open(pairs)):
-        for i, (target, w) in enumerate(zip(answer, weights)):
-            want[key(prompt + answer[:i], target, w)] += 1
+        whole = np.array(prompt + answer, "<i4")
+        for i, (target, w) in enumerate(zip(answer, weights), len(prompt)):
+            want[key(whole[:i], target, w)] += 1
     found = 0
     for view, rows in read(folder, manifest).items():
         must(len({r["row_id"] for r in rows}) == len(rows), f"{view}: two rows of one name")

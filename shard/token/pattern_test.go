@@ -109,7 +109,7 @@ func TestPatternsMatchAsInTheReference(t *testing.T) {
 			t.Errorf("%q: %v", source, err)
 			continue
 		}
-		texts := make([]string, 1500)
+		texts := make([]string, 600)
 		for i := range texts {
 			texts[i] = someText(r)
 		}
