@@ -69,7 +69,7 @@ func (s *specials) next(text string, from int) (int, special) {
 	return -1, special{}
 }
 
-// guard breaks up the special tokens in a value's texts, and counts them.
+// guard breaks up the special tokens in a value's texts and names, and counts them.
 func (s *specials) guard(v template.Value, guard rune, count *int) template.Value {
 	switch v := v.(type) {
 	case string:
@@ -83,7 +83,8 @@ func (s *specials) guard(v template.Value, guard rune, count *int) template.Valu
 	case *template.Map:
 		m := template.NewMap()
 		for i := range v.Len() {
-			m.Set(v.Key(i).(string), s.guard(v.ValueAt(i), guard, count)) // keys of JSON are texts
+			key := s.guardText(v.Key(i).(string), guard, count) // keys of JSON are texts, and those of arguments the model's own
+			m.Set(key, s.guard(v.ValueAt(i), guard, count))
 		}
 		return m
 	}

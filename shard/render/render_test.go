@@ -42,7 +42,7 @@ func action(r *rand.Rand) relabel.Message {
 	}
 	for k := range r.IntN(3) {
 		m.ToolCalls = append(m.ToolCalls, relabel.ToolCall{ID: fmt.Sprintf("call_1_%d", k), Name: "execute_bash",
-			Arguments: fmt.Sprintf(`{"command":  %s, "n": 1.0, "e": 1e5, "deep": {"z": [1, null, true], "a": %s}}`, quoted(say(r, 6)), quoted(say(r, 2)))})
+			Arguments: fmt.Sprintf(`{"command":  %s, "n": 1.0, %s: 1e5, "deep": {"z": [1, null, true], "a": %s}}`, quoted(say(r, 6)), quoted(say(r, 2)), quoted(say(r, 2)))})
 	}
 	return m
 }

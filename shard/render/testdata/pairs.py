@@ -4,6 +4,7 @@ JSON lines {"folder", "state", "label", "tools", "arguments", "options"} come in
 of ids, or {"error"} go out. Special tokens' texts in messages are split by a character that is taken out
 again before the encoding, so that only the template's own become tokens.
 """
+import copy
 import json
 import os
 import sys
@@ -32,7 +33,7 @@ class Model:
         if isinstance(v, list):
             return [self.marked(x) for x in v]
         if isinstance(v, dict):
-            return {k: self.marked(x) for k, x in v.items()}
+            return {self.marked(k): self.marked(x) for k, x in v.items()}
         if not isinstance(v, str):
             return v
         out, i = [], 0
@@ -43,11 +44,12 @@ class Model:
         return "".join(out)
 
     def text(self, messages, ask, header):
-        messages = [self.marked(m) for m in messages]
+        messages = copy.deepcopy(messages)
         for m in messages:
             for c in m.get("tool_calls", []):
                 if ask["arguments"] == "object":
                     c["function"]["arguments"] = json.loads(c["function"]["arguments"])
+        messages = [self.marked(m) for m in messages]
         return self.template.apply_chat_template(messages, tools=ask["tools"] or None, tokenize=False,
                                                  add_generation_prompt=header, **ask["options"])
 
