@@ -244,6 +244,15 @@ type Holding struct {
 	Part   int
 }
 
+// SelectedIteration is what an export selected of an iteration when it was cut. What of it
+// was left out is counted by reason, not by iteration.
+type SelectedIteration struct {
+	Number       int
+	Trajectories int // done, failed and cancelled ones
+	Turns        int
+	Labels       int // that were there
+}
+
 // FileReader reads a file of an export.
 type FileReader interface {
 	io.ReadSeekCloser

@@ -42,7 +42,7 @@ func (x *Exporter) Holds(ctx context.Context, e relabel.Export, view relabel.Vie
 
 // view returns a view of a finished export.
 func (x *Exporter) view(ctx context.Context, e relabel.Export, view relabel.View) (of rows.View, m relabel.Manifest, err error) {
-	if m, err = x.manifest(ctx, e); err != nil {
+	if m, err = x.Manifest(ctx, e); err != nil {
 		return of, m, err
 	}
 	if !slices.Contains(m.Views, view) {
@@ -61,8 +61,9 @@ func (x *Exporter) view(ctx context.Context, e relabel.Export, view relabel.View
 	}), m, nil
 }
 
-// manifest reads the manifest of a finished export.
-func (x *Exporter) manifest(ctx context.Context, e relabel.Export) (m relabel.Manifest, err error) {
+// Manifest reads what a finished export says of itself. CodeConflict where it is in another
+// machine's folder.
+func (x *Exporter) Manifest(ctx context.Context, e relabel.Export) (m relabel.Manifest, err error) {
 	file, err := x.Open(ctx, e, manifestName)
 	if err != nil {
 		return m, err

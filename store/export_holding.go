@@ -30,3 +30,13 @@ type holdingRow struct {
 	relabel.Export
 	Number int
 }
+
+// CountSelected counts what an export selected, by iteration; nothing before it is cut.
+func (s *Store) CountSelected(ctx context.Context, export relabel.ID) ([]relabel.SelectedIteration, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT it.number, count(*), sum(p.turns), sum(p.labels)
+		FROM export_parts ep CROSS JOIN LATERAL json_to_recordset(ep.trajectories) AS p(id uuid, turns integer, labels integer)
+		JOIN trajectories tr ON tr.id = p.id JOIN iterations it ON it.id = tr.iteration_id
+		WHERE ep.export_id = $1 GROUP BY it.number ORDER BY it.number`, export)
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[relabel.SelectedIteration])
+	return list, classify(err)
+}

@@ -43,6 +43,18 @@ func TestExportsThatHoldATrajectoryAreListedWithItsPart(t *testing.T) {
 			t.Errorf("of the newest alone: %+v, %v", newest, err)
 		}
 	}
+	selected, err := s.CountSelected(ctx, made[1])
+	must(t, err)
+	n := 0
+	for i, it := range selected {
+		n += it.Trajectories
+		if it.Number != selected[0].Number+i || it.Turns < it.Labels {
+			t.Errorf("selected: %+v", selected)
+		}
+	}
+	if n != parts || len(selected) < 2 {
+		t.Errorf("%d trajectories of %d: %+v", n, parts, selected)
+	}
 	if none, err := s.ListHolding(ctx, d.Run.ID, relabel.NewID(), 10); err != nil || len(none) != 0 {
 		t.Errorf("of another trajectory: %v, %v", none, err)
 	}

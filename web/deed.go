@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"relabel"
@@ -36,10 +37,14 @@ type cost struct{ What, Amount, From string }
 // deedField is something to be chosen for a deed.
 type deedField struct {
 	Name, Label string
-	Kind        string // of input: text, number, textarea; select where there are Choices
+	Kind        string // of input: text, number, textarea; checks: any of Choices; else, with Choices, one of them
 	Value, Help string
+	Values      []string // of checks
 	Choices     []string
 }
+
+// Has reports whether a choice is made.
+func (f deedField) Has(choice string) bool { return slices.Contains(f.Values, choice) }
 
 // call is a request to the REST interface.
 type call struct {
@@ -158,13 +163,17 @@ func (c call) json() ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
+// hostOf is how this server was asked, as the beginning of an address.
+func hostOf(r *http.Request) string {
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
 // curl is the command that makes the same call from a shell.
 func (c call) curl(r *http.Request) string {
-	scheme := "http"
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
-		scheme = "https"
-	}
-	words := []string{"curl -X " + c.Method, quoted(scheme + "://" + r.Host + c.Path)}
+	words := []string{"curl -X " + c.Method, quoted(hostOf(r) + c.Path)}
 	if callerOf(r).Token {
 		words = append(words, `-H "Authorization: Bearer $RELABEL_TOKEN"`)
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -128,60 +127,4 @@ func (v *viewer) policyNames(r *http.Request) (names []string, err error) {
 		names = append(names, nameOf(p))
 	}
 	return names, err
-}
-
-// exportBody is the body of the start of an export.
-type exportBody struct {
-	Run           relabel.ID     `json:"run"`
-	Iteration     int            `json:"iteration,omitempty"`
-	Aggregated    bool           `json:"aggregated,omitempty"`
-	Submitted     bool           `json:"submitted,omitempty"`
-	Resolved      bool           `json:"resolved,omitempty"`
-	LeaveOutFlags []string       `json:"leave_out_flags,omitempty"`
-	Views         []relabel.View `json:"views,omitempty"`
-	Tokenizer     string         `json:"tokenizer,omitempty"`
-}
-
-const (
-	everyDone  = "every one that is done"
-	submitted  = "with a valid submission"
-	resolved   = "that are resolved"
-	thisRound  = "this iteration alone"
-	allRounds  = "it and every earlier one"
-	withFlags  = "stay"
-	leaveFlags = "are left out"
-)
-
-func (v *viewer) exportRun(r *http.Request, chosen url.Values) (deed, error) {
-	run, err := v.runOf(r)
-	if err != nil {
-		return deed{}, err
-	}
-	body := exportBody{Run: run.ID, Aggregated: chosen.Get("of") != thisRound, Submitted: chosen.Get("only") == submitted, Resolved: chosen.Get("only") == resolved, Tokenizer: chosen.Get("tokenizer")}
-	if body.Iteration, err = wholeNumber(chosen, "iteration"); err != nil {
-		return deed{}, err
-	}
-	view := or(chosen.Get("view"), "messages")
-	body.Views = []relabel.View{relabel.View(view)}
-	if chosen.Get("flagged") == leaveFlags {
-		body.LeaveOutFlags = []string{relabel.AnyFlag}
-	}
-	return deed{Title: "Export " + run.Name, Verb: "Export", Back: "/runs/" + run.ID.String(),
-		Notes: []string{"Models are not asked; workers read the database and write files. What is flagged or labelled later is not in it."},
-		Fields: []deedField{
-			{Name: "iteration", Label: "Iteration", Kind: "number", Value: chosen.Get("iteration"), Help: "Its number; empty: the latest that is done."},
-			{Name: "of", Label: "States of", Value: or(chosen.Get("of"), allRounds), Choices: []string{allRounds, thisRound}},
-			{Name: "only", Label: "Trajectories", Value: or(chosen.Get("only"), everyDone), Choices: []string{everyDone, submitted, resolved}},
-			{Name: "flagged", Label: "Flagged ones", Value: or(chosen.Get("flagged"), withFlags), Choices: []string{withFlags, leaveFlags}},
-			{Name: "view", Label: "Rows", Value: view, Choices: []string{"messages", "linear", "packed", "tree"}, Help: "All but messages are in the student’s tokens."},
-			{Name: "tokenizer", Label: "Tokenizer", Value: body.Tokenizer, Help: "Its folder on the machines that build; empty: the student policy’s."},
-		},
-		Call: call{http.MethodPost, "/v1/exports", body},
-		Done: func(answer []byte) string {
-			var made struct{ ID relabel.ID }
-			if json.Unmarshal(answer, &made) != nil {
-				return "/exports"
-			}
-			return "/exports/" + made.ID.String()
-		}}, nil
 }

@@ -33,6 +33,19 @@ type exportView struct {
 	Options  string               // of its form, as JSON
 	Deeds    []deedLink
 	Progress string
+	Selected []relabel.SelectedIteration
+	Manifest *relabel.Manifest // nil where it is not here, or not there yet
+	Apart    string            // why it is not here
+	Curl     string            // fetches the files
+}
+
+// Stated is how many labelled states were selected.
+func (v exportView) Stated() int {
+	n := v.Rows
+	for _, of := range v.Export.LeftOut {
+		n += of
+	}
+	return n
 }
 
 // viewRows is a view with what its files hold.
@@ -40,6 +53,18 @@ type viewRows struct {
 	View                     relabel.View
 	Files, Rows              int
 	Tokens, SupervisedTokens int
+	Bytes                    int
+	Fill                     *float64 // how full its bins are; nil where there are none
+}
+
+// filesOf are the files of a view.
+func filesOf(e relabel.Export, view relabel.View) (files []relabel.ExportFile) {
+	for _, f := range e.Files {
+		if strings.HasPrefix(f.Path, string(view)+"/") {
+			files = append(files, f)
+		}
+	}
+	return files
 }
 
 // leftOutCount is how many labelled states were left out for a reason.
@@ -58,11 +83,9 @@ func (v *viewer) viewExport(r *http.Request, e relabel.Export) (exportView, erro
 	view := exportView{Export: e, Run: run.Name}
 	for _, name := range e.Form.Views {
 		sum := viewRows{View: name}
-		for _, f := range e.Files {
-			if strings.HasPrefix(f.Path, string(name)+"/") {
-				sum.Files, sum.Rows = sum.Files+1, sum.Rows+f.Rows
-				sum.Tokens, sum.SupervisedTokens = sum.Tokens+f.Tokens, sum.SupervisedTokens+f.SupervisedTokens
-			}
+		for _, f := range filesOf(e, name) {
+			sum.Files, sum.Rows, sum.Bytes = sum.Files+1, sum.Rows+f.Rows, sum.Bytes+int(f.Bytes)
+			sum.Tokens, sum.SupervisedTokens = sum.Tokens+f.Tokens, sum.SupervisedTokens+f.SupervisedTokens
 		}
 		view.Views = append(view.Views, sum)
 	}
@@ -125,6 +148,9 @@ func (v *viewer) showExport(w http.ResponseWriter, r *http.Request) error {
 			view.Shards = append(view.Shards, f)
 		}
 	}
+	if err := v.addContents(r, e, &view); err != nil {
+		return err
+	}
 	options, err := json.MarshalIndent(struct {
 		Selection relabel.ExportSelection `json:"selection"`
 		Form      relabel.ExportForm      `json:"form"`
@@ -141,6 +167,40 @@ func (v *viewer) showExport(w http.ResponseWriter, r *http.Request) error {
 	}
 	return v.render(w, r, page{Template: "export", Title: "Export of " + plain(view.Run), Section: "Exports", Crumbs: []crumb{{"Exports", "/exports"}},
 		Follow: "/v1/runs/" + e.Selection.RunID.String() + "/events", View: view})
+}
+
+// addContents says what is in a finished export: by iteration, how full its bins are, and
+// how its files are fetched.
+func (v *viewer) addContents(r *http.Request, e relabel.Export, view *exportView) (err error) {
+	if view.Selected, err = v.Store.CountSelected(r.Context(), e.ID); err != nil || e.State != relabel.ExportDone {
+		return err
+	}
+	view.Curl = fetchAll(r, e)
+	if v.Exports == nil {
+		return nil
+	}
+	m, err := v.Exports.Manifest(r.Context(), e)
+	if code := relabel.CodeOf(err); code == relabel.CodeConflict || code == relabel.CodeUnavailable || code == relabel.CodeNotFound {
+		view.Apart = safeMessage(err)
+		return nil
+	}
+	view.Manifest = &m
+	for i := range view.Views {
+		if fill, there := m.Fill[string(view.Views[i].View)]; there {
+			view.Views[i].Fill = &fill
+		}
+	}
+	return err
+}
+
+// fetchAll is the command that fetches all files of an export into a folder of its name.
+func fetchAll(r *http.Request, e relabel.Export) string {
+	get := "curl -sf "
+	if callerOf(r).Token {
+		get += `-H "Authorization: Bearer $RELABEL_TOKEN" `
+	}
+	address := hostOf(r) + "/v1/exports/" + e.ID.String()
+	return get + quoted(address) + " | jq -r '.files[].path' | while read -r f; do " + get + `--create-dirs -o "` + e.ID.String() + `/$f" "` + address + `/files/$f"; done`
 }
 
 func (v *viewer) cancelExport(r *http.Request, _ url.Values) (deed, error) {

@@ -23,6 +23,10 @@ func (shownRows) Row(_ context.Context, _ relabel.Export, view relabel.View, n i
 	return relabel.ShownRow{Row: row, File: "tree/00000.parquet", Of: 1, Texts: []string{"state\n", "header\n", hostile}}, nil
 }
 
+func (shownRows) Manifest(context.Context, relabel.Export) (relabel.Manifest, error) {
+	return relabel.Manifest{}, relabel.Errorf(relabel.CodeConflict, "its files are in another data folder, in /srv")
+}
+
 func (shownRows) Holds(context.Context, relabel.Export, relabel.View, relabel.ID, func(string) bool) ([]relabel.HeldLabel, error) {
 	return nil, relabel.Errorf(relabel.CodeConflict, "its files are in another data folder, in /srv")
 }

@@ -38,6 +38,7 @@ type Store interface {
 	// trajectory, and into which part it was put; FindExportPart says which files that has.
 	ListHolding(ctx context.Context, run, trajectory relabel.ID, newest int) ([]relabel.Holding, error)
 	FindExportPart(ctx context.Context, id relabel.ID, number int) (relabel.ExportPart, error)
+	CountSelected(ctx context.Context, export relabel.ID) ([]relabel.SelectedIteration, error)
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
 	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, p relabel.Page) (relabel.TrajectoryPage, error)
@@ -68,6 +69,8 @@ type Store interface {
 
 // Exports reads the rows of finished exports, wherever their files are.
 type Exports interface {
+	// Manifest is what an export says of itself. CodeConflict as below.
+	Manifest(ctx context.Context, e relabel.Export) (relabel.Manifest, error)
 	// Row reads row n of a view, from 0. CodeNotFound where there is none, CodeConflict where
 	// the files are in another machine's folder.
 	Row(ctx context.Context, e relabel.Export, view relabel.View, n int) (relabel.ShownRow, error)

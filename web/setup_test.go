@@ -36,6 +36,11 @@ func (s *site) Row(ctx context.Context, e relabel.Export, view relabel.View, n i
 	return s.rows.Row(ctx, e, view, n)
 }
 
+// Manifest implements web.Exports.
+func (s *site) Manifest(ctx context.Context, e relabel.Export) (relabel.Manifest, error) {
+	return s.rows.Manifest(ctx, e)
+}
+
 // Holds implements web.Exports.
 func (s *site) Holds(ctx context.Context, e relabel.Export, view relabel.View, trajectory relabel.ID, in func(string) bool) ([]relabel.HeldLabel, error) {
 	return s.rows.Holds(ctx, e, view, trajectory, in)

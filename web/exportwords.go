@@ -1,0 +1,47 @@
+package web
+
+import "relabel"
+
+// Means says what a row of the view is.
+func (v viewRows) Means() string {
+	return map[relabel.View]string{
+		relabel.ViewMessages: "a labelled state as chat messages",
+		relabel.ViewLinear:   "one sequence: a trunk with its labels, or a state with one",
+		relabel.ViewPacked:   "a bin of sequences",
+		relabel.ViewTree:     "a bin of token trees",
+	}[v.View]
+}
+
+// Means says in words why states were left out.
+func (c leftOutCount) Means() string { return leftOutWords[c.Reason] }
+
+var leftOutWords = map[string]string{
+	"not_submitted":             "the selection asked for valid submissions",
+	"not_resolved":              "the selection asked for resolved trajectories",
+	"ended_otherwise":           "the selection asked for other ends",
+	"label_executed":            "the selection asked for states whose label was not executed",
+	"label_not_executed":        "the selection asked for states whose label was executed",
+	"flagged":                   "a review’s flag leaves it out",
+	"trajectory_failed":         "environment, endpoint or verifier failed it, not the agent",
+	"trajectory_cancelled":      "it was cancelled before it was done",
+	"not_done":                  "it was not over when the export was cut",
+	"held_out":                  "held-out tasks never leave",
+	"evaluation":                "evaluations never leave",
+	"label_missing":             "the teacher’s action could not be had",
+	"label_cut_by_length":       "the label has no end",
+	"label_refused":             "the teacher refused",
+	"label_no_call":             "the label has no call",
+	"label_malformed_arguments": "the label’s arguments cannot be executed",
+	"label_unknown_tool":        "the label calls no tool that there is",
+	"label_not_text":            "the label has bytes that are no text",
+	"label_unparsed":            "nothing is known about the label’s calls",
+	"state_too_large":           "the state is over 12 MiB",
+	"too_long":                  "over the longest way allowed",
+	"label_not_continuing":      "the template gives the label no form that continues its prompt",
+	"label_without_stop":        "the template gives the label no end",
+	"template_refused":          "the template refuses the state or the label",
+	"arguments_not_json":        "the template wants objects, and arguments are broken",
+	"lone_surrogate":            "half a character, which has no token",
+	"special_token_escaped":     "a special token’s text could not be told from a token",
+	"reasoning_not_rendered":    "reasoning was to be kept, and the template drops it",
+}
