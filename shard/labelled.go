@@ -170,8 +170,8 @@ func (b *labeller) tokens(l *labelled) ([]tree.Turn, error) {
 	c := b.student.Converse(b.run.Prompts.Opening(l.Task), b.run.Prompts.Tools)
 	turns := make([]tree.Turn, len(l.Turns))
 	for i, turn := range l.Turns {
-		turns[i] = tree.Turn{T: turn.T, ByTeacher: turn.Executor == relabel.Teacher, Weight: 1}
 		_, wanted := l.keep[turn.T]
+		turns[i] = tree.Turn{T: turn.T, ByTeacher: wanted && executedByTeacher(turn), Weight: 1}
 		err := b.fill(c, &turns[i], l, turn, wanted)
 		var refusal *render.Refusal
 		switch {
@@ -182,7 +182,7 @@ func (b *labeller) tokens(l *labelled) ([]tree.Turn, error) {
 		}
 		c.Advance(turn)
 	}
-	l.special = c.Special
+	l.special = c.Special()
 	return turns, nil
 }
 
@@ -210,12 +210,16 @@ func (b *labeller) fill(c *render.Conversation, to *tree.Turn, l *labelled, turn
 	return err
 }
 
-// servedPrompt is what the label's server was given, where the label is the student's own.
+// servedPrompt is what the label's server was given, nil where the label is not the
+// student's own. Served ids have the reasoning in them, so there are none where it is dropped.
 func (b *labeller) servedPrompt(l *labelled, turn relabel.Turn) []int32 {
-	if turn.Label.PromptTokenIDs == nil && b.sel.LabelPolicyID != nil && *b.sel.LabelPolicyID == l.Student.ID {
-		return l.studentPrompt(turn)
+	switch {
+	case turn.Label.PolicyID != l.Student.ID || b.form.Reasoning == relabel.ReasoningDrop:
+		return nil
+	case turn.Label.PromptTokenIDs != nil:
+		return turn.Label.PromptTokenIDs
 	}
-	return turn.Label.PromptTokenIDs
+	return l.studentPrompt(turn)
 }
 
 // serve takes the ids that the student's server gave.

@@ -79,7 +79,7 @@ func leaveFlagged(tr relabel.ExportTrajectory, t int) (reason Reason, flag strin
 
 // leaveAgreement returns why a state does not leave by what was executed in it, or "".
 func leaveAgreement(asked relabel.Agreement, turn relabel.Turn) Reason {
-	executed := turn.Executor == relabel.Teacher && turn.Action.PolicyID == turn.Label.PolicyID || relabel.Agree(turn.Action.Message, turn.Label.Message)
+	executed := executedByTeacher(turn) || relabel.Agree(turn.Action.Message, turn.Label.Message)
 	switch {
 	case asked == relabel.AgreementDiffers && executed:
 		return LabelExecuted
@@ -87,6 +87,12 @@ func leaveAgreement(asked relabel.Agreement, turn relabel.Turn) Reason {
 		return LabelNotExecuted
 	}
 	return ""
+}
+
+// executedByTeacher reports whether a teacher's label is what was executed, and not another
+// teacher's in its place.
+func executedByTeacher(turn relabel.Turn) bool {
+	return turn.Executor == relabel.Teacher && turn.Action.PolicyID == turn.Label.PolicyID
 }
 
 // leaveLabel returns why a turn's label does not leave, with a detail, or "".

@@ -86,6 +86,7 @@ func (m mix) trajectory(iteration, number int) relabel.ExportTrajectory {
 		case m.rarely(20):
 			label.Parse = relabel.CutByLength
 		case m.student != nil && m.rarely(3):
+			label.PolicyID = tr.Student.ID
 			label.PromptTokenIDs, label.TokenIDs = m.ids(10+m.Intn(20)), append(m.ids(1+m.Intn(9)), m.student.StopID)
 		}
 		tr.Turns = append(tr.Turns, turn)

@@ -21,8 +21,8 @@ type Conversation struct {
 	prompt *rendered // st with the header; nil until it is rendered
 
 	encoder encoder
-	// Special counts the texts of special tokens in the messages so far, labels too.
-	Special int
+
+	inMessages, inLabels int // texts of special tokens
 }
 
 // Converse begins a conversation with the prompt x and the tools.
@@ -44,10 +44,17 @@ func (c *Conversation) Advance(turn relabel.Turn) {
 	}
 }
 
+// Special is how many texts of special tokens there are in the messages so far, and in the
+// labels that were asked for.
+func (c *Conversation) Special() int { return c.inMessages + c.inLabels }
+
 // add adds a message of a state.
 func (c *Conversation) add(m relabel.Message) {
 	c.prompt = nil
 	v, err := c.student.message(m)
+	if err == nil && holds(v, c.guard) {
+		err = c.changeGuard(v)
+	}
 	if err != nil {
 		if c.broken == nil {
 			c.broken = err
@@ -55,27 +62,24 @@ func (c *Conversation) add(m relabel.Message) {
 		return
 	}
 	c.messages = append(c.messages, v)
-	if !holds(v, c.guard) {
-		c.guarded.Append(c.student.specials.guard(v, c.guard, &c.Special))
-		return
-	}
-	c.changeGuard(v)
+	c.guarded.Append(c.student.specials.guard(v, c.guard, &c.inMessages))
 }
 
-// changeGuard takes a guard that neither the messages nor v hold.
-func (c *Conversation) changeGuard(v template.Value) {
+// changeGuard takes a guard that neither the messages nor v hold, if there is one.
+func (c *Conversation) changeGuard(v template.Value) error {
 	all := template.NewList(append(c.messages[:len(c.messages):len(c.messages)], v)...)
-	for c.guard++; holds(all, c.guard); c.guard++ {
-		if c.guard == lastGuard {
-			c.broken = refuse(GuardEscaped, "the messages hold every character of private use")
-			return
+	guard := c.guard + 1
+	for ; holds(all, guard); guard++ {
+		if guard == lastGuard {
+			return refuse(GuardEscaped, "the messages hold every character of private use")
 		}
 	}
-	c.Special, c.prompt = 0, nil
+	c.guard, c.prompt, c.inMessages = guard, nil, 0
 	c.guarded = template.NewList()
 	for _, m := range c.messages {
-		c.guarded.Append(c.student.specials.guard(m, c.guard, &c.Special))
+		c.guarded.Append(c.student.specials.guard(m, guard, &c.inMessages))
 	}
+	return nil
 }
 
 // Prompt returns the ids of st with the header of the turn to come, as many ids as the
@@ -106,13 +110,15 @@ func (c *Conversation) Label(label relabel.Message) ([]int32, error) {
 		return nil, err
 	}
 	if holds(v, c.guard) {
-		c.changeGuard(v)
+		if err := c.changeGuard(v); err != nil {
+			return nil, err
+		}
 	}
 	prompt, err := c.renderPrompt()
 	if err != nil {
 		return nil, err
 	}
-	whole, err := c.render(with(c.guarded, c.student.specials.guard(v, c.guard, &c.Special)), false)
+	whole, err := c.render(with(c.guarded, c.student.specials.guard(v, c.guard, &c.inLabels)), false)
 	if err != nil {
 		return nil, err
 	}

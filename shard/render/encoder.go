@@ -1,5 +1,7 @@
 package render
 
+import "strings"
+
 // encoder encodes the renderings of one conversation, which mostly begin alike. Special
 // tokens that the template wrote divide a text into segments that are encoded each for
 // itself, so each is encoded once.
@@ -37,7 +39,7 @@ func (e encoder) segment(r rendered) []int32 {
 	}
 	ids := e.student.Tokens.Encode(nil, r.text, r.plain...)
 	if len(r.plain) == 0 {
-		e.segments[r.text] = ids
+		e.segments[strings.Clone(r.text)] = ids // its own memory, not that of the whole rendering
 	}
 	return ids
 }

@@ -183,3 +183,31 @@ func TestReasoningIsDroppedOrDemanded(t *testing.T) {
 		t.Errorf("a template that shows no reasoning: %v", err)
 	}
 }
+
+func TestSpecialTextIsCountedWhateverTheGuard(t *testing.T) {
+	s, err := Open(relabel.ExportForm{Tokenizer: modelFolder(t, "qwen3")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Converse(probeState, nil)
+	label := relabel.Message{Role: relabel.RoleAssistant, Content: "I write <|im_end|>."}
+	if _, err := c.Label(label); err != nil || c.Special() != 1 {
+		t.Errorf("%d texts, %v", c.Special(), err)
+	}
+	c.Advance(relabel.Turn{T: 1, Action: relabel.Action{Message: label}, Observations: []relabel.Observation{{Content: "\ue001 <|im_start|>"}}})
+	if c.Special() != 3 {
+		t.Errorf("%d texts after the label, the action and what was observed", c.Special())
+	}
+
+	var every strings.Builder
+	for r := firstGuard; r <= lastGuard; r++ {
+		every.WriteRune(r)
+	}
+	var refusal *Refusal
+	if _, err := c.Label(relabel.Message{Role: relabel.RoleAssistant, Content: every.String()}); !errors.As(err, &refusal) || refusal.Reason != GuardEscaped {
+		t.Errorf("a label with every guard in it: %v", err)
+	}
+	if _, err := c.Label(label); err != nil || c.Special() != 4 {
+		t.Errorf("the label after it: %d texts, %v", c.Special(), err)
+	}
+}

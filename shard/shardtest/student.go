@@ -13,12 +13,6 @@ import (
 //go:embed student.jinja
 var template string
 
-// Ids of the student's special tokens.
-const (
-	StopID = 1000 // <|im_end|>
-	PadID  = 1002 // <|endoftext|>
-)
-
 // Student writes the folder of a student and returns it: a byte-level tokenizer with few
 // merges, and a template that drops the reasoning of what comes before the last user
 // message, as Qwen3's does.
@@ -62,7 +56,7 @@ func tokenizer() any {
 	}
 	var added []any
 	for i, text := range []string{"<|im_end|>", "<|im_start|>", "<|endoftext|>", "<think>", "</think>", "<tool_call>", "</tool_call>"} {
-		added = append(added, map[string]any{"id": StopID + i, "content": text, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": i < 3})
+		added = append(added, map[string]any{"id": len(vocabulary) + i, "content": text, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": i < 3})
 	}
 	byteLevel := func(regex bool) any {
 		return map[string]any{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": regex}
