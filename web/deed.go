@@ -82,7 +82,7 @@ func (v *viewer) showDeed(w http.ResponseWriter, r *http.Request, of deedOf, cho
 		return err
 	}
 	view := deedView{deed: d, Address: r.URL.Path, Form: formToken(w, r), Once: rand.Text(), Curl: d.Call.curl(r), Problem: problem}
-	return v.render(w, r, page{Template: "deed", Title: d.Title, Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", d.Back}}, View: view})
+	return v.render(w, r, page{Template: "deed", Title: plain(d.Title), Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", d.Back}}, View: view})
 }
 
 func (v *viewer) doDeed(w http.ResponseWriter, r *http.Request, of deedOf) error {

@@ -128,3 +128,38 @@ func (v *viewer) policyNames(r *http.Request) (names []string, err error) {
 	}
 	return names, err
 }
+
+// relabels reports whether another teacher can be asked at a trajectory's states.
+func (v trajectoryView) relabels() bool {
+	return v.State == relabel.Done && v.Trajectory.Kind == relabel.Collect && v.Turns > 0
+}
+
+func (v *viewer) relabelTrajectory(r *http.Request, chosen url.Values) (deed, error) {
+	view, err := v.findTrajectory(r)
+	if err != nil {
+		return deed{}, err
+	}
+	if err := v.listHeads(r.Context(), &view); err != nil {
+		return deed{}, err
+	}
+	names, err := v.policyNames(r)
+	if err != nil {
+		return deed{}, err
+	}
+	policy := chosen.Get("policy")
+	if policy == "" && len(names) > 0 {
+		policy = names[0]
+	}
+	d := deed{Title: "Ask another teacher at the states of " + view.InstanceID, Verb: "Ask",
+		Notes:  []string{"At each of its turns it says what it would do. The first labels stay; exports can take these instead, and each turn shows them."},
+		Fields: []deedField{{Name: "policy", Label: "Teacher", Value: policy, Choices: names}},
+		Costs:  []cost{{"calls", grouped(int64(len(view.Heads))), "one for each turn that it has not answered yet, at most"}},
+		Call:   call{http.MethodPost, "/v1" + view.Base() + "/relabel", relabelBody{policy}}, Back: view.Base()}
+	if t := view.Tokens; t.PromptTokens > 0 {
+		d.Costs = append(d.Costs, cost{"tokens", about(float64(t.PromptTokens + t.CompletionTokens)), "as many as its executed actions took, prompts and answers together"})
+	}
+	if !view.relabels() {
+		d.Notes = append(d.Notes, "It is not done, or has no turn to ask about: this will be refused.")
+	}
+	return d, nil
+}

@@ -35,6 +35,7 @@ type trajectoryView struct {
 	Outcome   outcomeView
 	Again     againView
 	Reviews   reviewsView
+	Deeds     []deedLink
 	names     map[relabel.ID]string
 }
 
@@ -67,7 +68,7 @@ func (v trajectoryView) Width() string {
 }
 
 func (v *viewer) trajectoryRoutes() routes {
-	return routes{
+	to := routes{
 		"GET /trajectories":                    v.showTrajectories,
 		"GET /trajectories/{id}":               v.showTrajectory,
 		"GET /trajectories/{id}/turns":         v.showCards,
@@ -79,6 +80,8 @@ func (v *viewer) trajectoryRoutes() routes {
 		"GET /trajectories/{id}/patch":         v.showPatch,
 		"GET /trajectories/{id}/test-output":   v.showOutput,
 	}
+	v.addDeed(to, "/trajectories/{id}/relabel", v.relabelTrajectory)
+	return to
 }
 
 // crumbs are the way to a trajectory.
@@ -92,7 +95,7 @@ func (v trajectoryView) crumbsBelow() []crumb {
 }
 
 // trajectoryKeys work on the page of a trajectory.
-var trajectoryKeys = []shortcut{{"j k", "turn"}, {"n p", "differing label"}, {"g G", "ends"}, {"t", "go to"}, {"/", "find"}, {"e", "open, close"}, {"f", "flag or note"}}
+var trajectoryKeys = []shortcut{{"j k", "turn"}, {"n p", "differing label"}, {"g G", "ends"}, {"t", "go to"}, {"/", "find"}, {"e E", "open, close it, all"}, {"f", "flag or note"}}
 
 func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 	view, err := v.findTrajectory(r)
@@ -114,6 +117,9 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 	}
 	if view.Reviews, err = v.reviewsOf(r, view.ID); err != nil {
 		return err
+	}
+	if mayChange(r) && view.relabels() {
+		view.Deeds = []deedLink{{"Relabel…", view.Base() + "/relabel"}}
 	}
 	follow := ""
 	if !view.State.Terminal() {

@@ -51,7 +51,7 @@ func TestKeysGoThroughATrajectory(t *testing.T) {
 	}
 	p.Press("n")
 	visible(7)
-	p.Picture("trajectory-first-parting")
+	p.Screen("trajectory-first-parting")
 	p.Press("j")
 	visible(8)
 	p.Press("n", "n")
@@ -71,7 +71,13 @@ func TestKeysGoThroughATrajectory(t *testing.T) {
 	visible(43)
 	p.Press("e")
 	p.Wait("document.getElementById('t43').classList.contains('closed')")
-	p.Press("e")
+	p.Wait("document.getElementById('t43').getBoundingClientRect().height < 60") // one line
+	p.Screen("trajectory-closed")
+	p.Press("e", "E")
+	p.Wait("document.querySelectorAll('article.turn.closed').length === 60")
+	p.Screen("trajectory-all-closed")
+	p.Press("E")
+	p.Wait("!document.querySelector('article.turn.closed')")
 	p.Click(`.ribbon a[href="#t12"]`)
 	visible(12)
 
@@ -92,11 +98,11 @@ func TestFindShowsWhatIsNotDrawn(t *testing.T) {
 	if text := p.Text("#found"); !strings.Contains(text, "1 matches in 1 places") || !strings.Contains(text, "a needle in it") {
 		t.Errorf("found: %s", text)
 	}
-	p.Picture("found")
+	p.Screen("found")
 	p.Press(kb.Enter)
 	p.Wait("document.getElementById('t30').classList.contains('opened')")
 	p.Wait(`CSS.highlights.get("found-now") && (() => { const r = [...CSS.highlights.get("found-now")][0].getBoundingClientRect(); return r.top > 0 && r.bottom < innerHeight; })()`)
-	p.Picture("found-there")
+	p.Screen("found-there")
 	p.Press(kb.Escape)
 	p.Wait("document.getElementById('found').hidden")
 }

@@ -140,7 +140,7 @@ func viewAsked(c relabel.Call) askedView {
 		add("%s in the queue", duration(c.QueueMillis))
 	}
 	if c.FinishReason != "" {
-		add("ended by %s", c.FinishReason)
+		add("ended by %s", plain(c.FinishReason))
 	}
 	if c.Tries != 1 {
 		add("%d tries", c.Tries)

@@ -155,12 +155,19 @@
   const seek = (from, step, fits) => { for (let t = from; t >= 1 && t <= count(); t += step) if (fits(t)) return t; return 0; };
   const at = () => held || now || current();
   const toggle = () => { const card = turn(at() || 1); card?.classList.toggle("closed"); };
+  // All are closed to a line each, or, where none is open any more, opened.
+  const toggleAll = () => {
+    const cards = [...list.querySelectorAll("article.turn")];
+    const close = cards.some((card) => !card.classList.contains("closed"));
+    cards.forEach((card) => card.classList.toggle("closed", close));
+    if (at()) align(held = at());
+  };
   const keys = {
     j: () => go(Math.min(at() + 1, count())), k: () => go(Math.max(at() - 1, 1)),
     n: () => go(seek(at() + 1, 1, differs)), p: () => go(seek(at() - 1, -1, differs)),
     g: () => go(1), G: () => go(count()),
     t: () => document.getElementById("goto-t").select(), ":": () => document.getElementById("goto-t").select(),
-    "/": () => document.getElementById("find-q").select(), e: toggle,
+    "/": () => document.getElementById("find-q").select(), e: toggle, E: toggleAll,
   };
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { close(); document.activeElement?.blur?.(); return; }

@@ -145,20 +145,34 @@ func (p *Page) fits() {
 // tallest is the height of a picture, in pixels, beyond which it is cut.
 const tallest = 3000
 
-// Picture keeps a picture of the page, NAME.png, in the folder RELABEL_TEST_PICTURES; it
-// does nothing without one.
+// Picture keeps a picture of the page from its top, NAME.png, in the folder
+// RELABEL_TEST_PICTURES; it does nothing without one.
 func (p *Page) Picture(name string) {
+	p.t.Helper()
+	if os.Getenv("RELABEL_TEST_PICTURES") == "" {
+		return
+	}
+	var size []float64
+	p.Eval("[document.documentElement.clientWidth, document.documentElement.scrollHeight]", &size)
+	p.capture(name, page.CaptureScreenshotParams{Clip: &page.Viewport{Width: size[0], Height: math.Min(size[1], tallest), Scale: 1}, CaptureBeyondViewport: new(true)})
+}
+
+// Screen keeps a picture of what is on the screen, as Picture does: of a page that is
+// scrolled, whose parts elsewhere may not be drawn.
+func (p *Page) Screen(name string) {
+	p.t.Helper()
+	p.capture(name, page.CaptureScreenshotParams{})
+}
+
+func (p *Page) capture(name string, how page.CaptureScreenshotParams) {
 	p.t.Helper()
 	folder := os.Getenv("RELABEL_TEST_PICTURES")
 	if folder == "" {
 		return
 	}
-	var size []float64
-	p.Eval("[document.documentElement.clientWidth, document.documentElement.scrollHeight]", &size)
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	clip := &page.Viewport{Width: size[0], Height: math.Min(size[1], tallest), Scale: 1}
-	taken, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Clip: clip, CaptureBeyondViewport: new(true)})
+	taken, err := chromedp.Call(ctx, page.CaptureScreenshot, how)
 	if err != nil {
 		p.t.Fatal(err)
 	}
