@@ -49,7 +49,7 @@ func NewExporter(config Config) *Exporter { return &Exporter{Config: config, par
 
 // Step does one step of an export. It may be done again after a crash or beside itself:
 // the same snapshot gives the same bytes, and nothing is to be seen before the last step.
-// An export that is over already is left alone.
+// Of an export that is over, and not done, it removes what is left.
 func (x *Exporter) Step(ctx context.Context, job relabel.ExportJob) error {
 	e, err := x.Store.FindExport(ctx, job.ExportID)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
@@ -58,28 +58,35 @@ func (x *Exporter) Step(ctx context.Context, job relabel.ExportJob) error {
 	if err != nil {
 		return err
 	}
-	over := e.State != relabel.ExportQueued && e.State != relabel.ExportRunning
-	if over != (job.Step == relabel.ClearExport) {
-		return nil
+	if over(e) {
+		return x.clear(ctx, e)
 	}
-	ctx, stop := x.untilCancelled(ctx, e.ID)
-	defer stop()
-	switch job.Step {
-	case relabel.CutExport:
-		err = x.cut(ctx, e)
-	case relabel.BuildPart:
-		err = x.buildPart(ctx, e, job.Part)
-	case relabel.FinishExport:
-		err = x.finish(ctx, e)
-	case relabel.ClearExport:
-		err = x.clear(ctx, e)
-	default:
-		err = relabel.Errorf(relabel.CodeInvalid, "there is no step %q", job.Step)
-	}
-	if errors.Is(context.Cause(ctx), errCancelled) {
-		return nil
+	steps, stop := x.untilEnded(ctx, e.ID)
+	err = x.step(steps, e, job)
+	stop()
+	if err != nil && x.ended(ctx, e.ID) {
+		return x.clear(ctx, e) // again: this step may have put a file after the others were removed
 	}
 	return err
+}
+
+func (x *Exporter) step(ctx context.Context, e relabel.Export, job relabel.ExportJob) error {
+	switch job.Step {
+	case relabel.CutExport:
+		return x.cut(ctx, e)
+	case relabel.BuildPart:
+		return x.buildPart(ctx, e, job.Part)
+	case relabel.FinishExport:
+		return x.finish(ctx, e)
+	case relabel.ClearExport:
+		return nil // it is not over
+	}
+	return relabel.Errorf(relabel.CodeInvalid, "there is no step %q", job.Step)
+}
+
+// over reports whether an export has ended, well or not.
+func over(e relabel.Export) bool {
+	return e.State != relabel.ExportQueued && e.State != relabel.ExportRunning
 }
 
 // cut tries the destination, so that one that cannot be written to is known before
@@ -100,12 +107,9 @@ func (x *Exporter) ready(ctx context.Context, e relabel.Export) error {
 	return closeAfter(at.ready(ctx), at)
 }
 
-// errCancelled ends the steps of an export that was cancelled, or failed in another part.
-var errCancelled = errors.New("the export is over")
-
-// untilCancelled returns a context that ends when the export does.
-func (x *Exporter) untilCancelled(ctx context.Context, id relabel.ID) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
+// untilEnded returns a context that ends when the export does other than well.
+func (x *Exporter) untilEnded(ctx context.Context, id relabel.ID) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		tick := time.NewTicker(lookPeriod)
 		defer tick.Stop()
@@ -115,18 +119,26 @@ func (x *Exporter) untilCancelled(ctx context.Context, id relabel.ID) (context.C
 				return
 			case <-tick.C:
 			}
-			e, err := x.Store.FindExport(ctx, id)
-			if relabel.CodeOf(err) == relabel.CodeNotFound || err == nil && (e.State == relabel.ExportCancelled || e.State == relabel.ExportFailed) {
-				cancel(errCancelled)
-				return
+			if x.ended(ctx, id) {
+				cancel()
 			}
 		}
 	}()
-	return ctx, func() { cancel(context.Canceled) }
+	return ctx, cancel
 }
 
-// clear removes what an export that is over has written, unless it is done.
+// ended reports whether an export was cancelled, failed in another part, or was deleted.
+func (x *Exporter) ended(ctx context.Context, id relabel.ID) bool {
+	e, err := x.Store.FindExport(ctx, id)
+	return relabel.CodeOf(err) == relabel.CodeNotFound || err == nil && over(e) && e.State != relabel.ExportDone
+}
+
+// clear removes what an export that is over has written, unless it is done, and what its
+// crashed tries left in the scratch folder.
 func (x *Exporter) clear(ctx context.Context, e relabel.Export) error {
+	if err := removeUnlocked(scratchFolders(x.Root, e.ID.String())); err != nil {
+		return folderError(err)
+	}
 	if e.State == relabel.ExportDone {
 		return nil
 	}

@@ -20,14 +20,17 @@ type scratch struct {
 	lock *os.File
 }
 
-// newScratch makes a scratch folder, and removes those that crashed tries at the same
-// export left.
+// scratchFolders is the pattern of an export's scratch folders; * for all exports.
+func scratchFolders(root, id string) string { return filepath.Join(root, scratchName, id+"-*") }
+
+// newScratch makes a scratch folder, and removes those that crashed tries left, at whichever
+// export: theirs may never be tried again.
 func newScratch(root string, id relabel.ID) (*scratch, error) {
 	below := filepath.Join(root, scratchName)
 	if err := os.MkdirAll(below, 0o755); err != nil {
 		return nil, folderError(err)
 	}
-	if err := removeUnlocked(filepath.Join(below, id.String()+"-*")); err != nil {
+	if err := removeUnlocked(scratchFolders(root, "*")); err != nil {
 		return nil, folderError(err)
 	}
 	for {

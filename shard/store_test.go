@@ -25,6 +25,7 @@ type fixedStore struct {
 	parts   []relabel.FinishedPart
 	done    []bool
 	reasons []string // of FailExport
+	saved   func()   // called after each SaveExportFile; nil: nothing is
 }
 
 func (s *fixedStore) FindExport(_ context.Context, id relabel.ID) (relabel.Export, error) {
@@ -81,7 +82,12 @@ func (s *fixedStore) ExportTrajectories(ctx context.Context, _ relabel.ExportSel
 
 func (s *fixedStore) SaveExportFile(_ context.Context, _ relabel.ID, part int, f relabel.ExportFile) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer func() {
+		s.mu.Unlock()
+		if s.saved != nil {
+			s.saved()
+		}
+	}()
 	files := &s.parts[part].Files
 	*files = append(slices.DeleteFunc(*files, func(g relabel.ExportFile) bool { return g.Path == f.Path }), f)
 	return nil
@@ -90,6 +96,9 @@ func (s *fixedStore) SaveExportFile(_ context.Context, _ relabel.ID, part int, f
 func (s *fixedStore) FinishExportPart(_ context.Context, _ relabel.ID, part int, summary json.RawMessage, leftOut []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.export.State != relabel.ExportRunning {
+		return relabel.Errorf(relabel.CodeConflict, "the export is %s", s.export.State)
+	}
 	s.done[part], s.parts[part].Summary, s.parts[part].LeftOut = true, summary, leftOut
 	return nil
 }
