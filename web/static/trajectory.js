@@ -69,7 +69,7 @@
     for (const e of entries) {
       const t = number(e.target);
       if (!e.isIntersecting) wanted.delete(t);
-      else if (e.target.isConnected && !coming.has(t)) wanted.add(t);
+      else if (e.target.isConnected && !coming.has(t) && !e.target.classList.contains("closed")) wanted.add(t);
     }
     pump();
   }, { rootMargin: "1200px 0px" });
@@ -154,12 +154,17 @@
   const differs = (t) => turn(t).matches(".different, .missing");
   const seek = (from, step, fits) => { for (let t = from; t >= 1 && t <= count(); t += step) if (fits(t)) return t; return 0; };
   const at = () => held || now || current();
-  const toggle = () => { const card = turn(at() || 1); card?.classList.toggle("closed"); };
+  const toggle = () => {
+    const card = turn(at() || 1);
+    if (card && !card.classList.toggle("closed")) opened(card);
+  };
+  // opened has a turn's texts come that were not wanted while it was closed.
+  const opened = (card) => { near.unobserve(card); if (card.classList.contains("waits")) near.observe(card); };
   // All are closed to a line each, or, where none is open any more, opened.
   const toggleAll = () => {
     const cards = [...list.querySelectorAll("article.turn")];
     const close = cards.some((card) => !card.classList.contains("closed"));
-    cards.forEach((card) => card.classList.toggle("closed", close));
+    cards.forEach((card) => { card.classList.toggle("closed", close); if (!close) opened(card); });
     if (at()) align(held = at());
   };
   const keys = {
