@@ -17,6 +17,7 @@ type TrajectoryFilter struct {
 	TaskID          *ID
 	InstanceID      string
 	InstancePart    string // stands in the instance id, in whatever case
+	Text            string // stands in the instance id, why it failed, an error of its verifier, or a review, in whatever case
 	State           TrajectoryState
 	EndReason       EndReason
 	Failure         FailureReason

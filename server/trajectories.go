@@ -26,6 +26,7 @@ type TrajectoryQuery struct {
 	Task         optionalID              `query:"task" doc:"Id of a task: only its trajectories."`
 	Instance     string                  `query:"instance" maxLength:"1000" doc:"Only of tasks with this instance id."`
 	InstancePart string                  `query:"instance_part" maxLength:"1000" doc:"Only of tasks whose instance id holds this, in whatever case."`
+	Text         string                  `query:"q" maxLength:"1000" doc:"Only where this stands, in whatever case: in the instance id, in why it failed, in an error of its verifier, in a review's flag, note or author. Texts of turns are not looked at."`
 	State        relabel.TrajectoryState `query:"state" enum:"queued,running,labelling,verifying,done,failed,cancelled" doc:"Only in this state."`
 	EndReason    relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only rollouts that ended so."`
 	Failure      relabel.FailureReason   `query:"failure" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only failed for this reason."`
@@ -42,7 +43,7 @@ type TrajectoryQuery struct {
 
 func (q TrajectoryQuery) filter() relabel.TrajectoryFilter {
 	return relabel.TrajectoryFilter{RunID: q.Run.id, IterationID: q.Iteration.id, IterationNumber: q.Iteration.number, TasksetID: q.Taskset.id,
-		TaskID: q.Task.id, InstanceID: q.Instance, InstancePart: q.InstancePart,
+		TaskID: q.Task.id, InstanceID: q.Instance, InstancePart: q.InstancePart, Text: q.Text,
 		State: q.State, EndReason: q.EndReason, Failure: q.Failure, Verdict: q.Verdict, Submitted: optionalBool(q.Submitted), LabelsMissing: q.Labels == "missing",
 		MinTurns: q.TurnsMin.whole(), MaxTurns: q.TurnsMax.whole(), MinAgreement: q.AgreementMin.value, MaxAgreement: q.AgreementMax.value,
 		Flag: q.Flag, Reviewed: optionalBool(q.Reviewed)}

@@ -13,8 +13,11 @@ import (
 // Explain is how Postgres reads a page of a list of trajectories from its beginning,
 // segment by segment, and counts the matches.
 func (s *Store) Explain(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort) (plans []string, err error) {
-	w, err := walkOf(f, sort, relabel.Page{})
+	w, err := walkOf(sort, relabel.Page{})
 	if err != nil {
+		return nil, err
+	}
+	if err := s.read(ctx, func(tx pgx.Tx) (err error) { w.filter, err = seek(ctx, tx, f); return err }); err != nil {
 		return nil, err
 	}
 	explain := func(sql string, args []any) error {
@@ -28,7 +31,7 @@ func (s *Store) Explain(ctx context.Context, f relabel.TrajectoryFilter, sort re
 			return nil, err
 		}
 	}
-	if sql, args := countQuery(f); sql != "" {
+	if sql, args := countQuery(w.filter); sql != "" {
 		err = explain(sql, args)
 	}
 	return plans, err

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"relabel"
 )
 
 // question is a query for trajectories tr in the making, with its arguments.
@@ -30,7 +28,7 @@ func (q *question) where(condition string, args ...any) {
 }
 
 // within narrows to the iterations that the filter names.
-func (q *question) within(f relabel.TrajectoryFilter) {
+func (q *question) within(f sought) {
 	add := func(condition string, v any) { q.scope = append(q.scope, fmt.Sprintf(condition, q.arg(v))) }
 	if f.RunID != nil {
 		add("it.run_id = %s", *f.RunID)
@@ -48,7 +46,7 @@ func (q *question) within(f relabel.TrajectoryFilter) {
 
 // among is within, said of the trajectories themselves: of one iteration alone, and of its
 // run not besides, which the planner would take for a second thing that narrows.
-func (q *question) among(f relabel.TrajectoryFilter) {
+func (q *question) among(f sought) {
 	its := &question{args: q.args}
 	its.within(f)
 	switch {
@@ -70,18 +68,18 @@ func (q *question) among(f relabel.TrajectoryFilter) {
 }
 
 // filter narrows to what the filter lets through, of the rows of a segment.
-func (q *question) filter(f relabel.TrajectoryFilter, of segment) {
+func (q *question) filter(f sought, of segment) {
 	if of.holds != "" {
 		q.where(of.holds)
 	}
 	if f.TaskID != nil {
 		q.where("tr.task_id = %s", *f.TaskID)
 	}
-	if f.InstanceID != "" {
-		q.where("tr.task_id IN (SELECT ta.id FROM tasks ta WHERE ta.instance_id = %s)", legible(f.InstanceID))
+	if f.tasks != nil {
+		q.where("tr.task_id = ANY (%s)", f.tasks)
 	}
-	if f.InstancePart != "" {
-		q.where("tr.task_id IN (SELECT ta.id FROM tasks ta WHERE position(lower(%s) IN lower(ta.instance_id)) > 0)", legible(f.InstancePart))
+	if f.Text != "" {
+		q.where("(tr.task_id = ANY (%s) OR tr.id = ANY (%s))", f.textTasks, f.textOf)
 	}
 	for _, is := range [][2]string{{"state", string(f.State)}, {"end_reason", string(f.EndReason)}, {"failure", string(f.Failure)}, {"verdict", string(f.Verdict)}} {
 		if is[1] != "" {
@@ -128,17 +126,20 @@ func (q *question) between(final, now string, low, high any, of segment) {
 }
 
 // reviewed narrows to what people have said of them.
-func (q *question) reviewed(f relabel.TrajectoryFilter) {
-	if f.Flag != "" {
+func (q *question) reviewed(f sought) {
+	switch {
+	case f.reviewed != nil:
+		q.where("tr.id = ANY (%s)", f.reviewed)
+	case f.Flag != "":
 		condition, flag := flagIs(f.Flag)
 		q.where("tr.id IN (SELECT rv.trajectory_id FROM reviews rv WHERE "+condition+")", flag)
 	}
 	if f.Reviewed == nil {
 		return
 	}
-	if *f.Reviewed {
+	if *f.Reviewed && f.reviewed == nil {
 		q.where("tr.id IN (SELECT rv.trajectory_id FROM reviews rv)")
-	} else {
+	} else if !*f.Reviewed {
 		q.where("NOT EXISTS (SELECT FROM reviews rv WHERE rv.trajectory_id = tr.id)")
 	}
 }

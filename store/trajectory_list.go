@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -24,24 +25,28 @@ func (s *Store) ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter
 	if sort == "" {
 		sort = relabel.Newest
 	}
-	w, err := walkOf(f, sort, p)
+	w, err := walkOf(sort, p)
 	if err != nil {
 		return relabel.TrajectoryPage{}, err
 	}
 	var page relabel.TrajectoryPage
-	err = s.read(ctx, func(tx pgx.Tx) error {
+	err = s.read(ctx, func(tx pgx.Tx) (err error) {
+		if w.filter, err = seek(ctx, tx, f); err != nil {
+			return err
+		}
+		w.rows, w.segment = nil, nil
 		if err := w.read(ctx, tx); err != nil {
 			return err
 		}
 		page = w.page()
-		return countTrajectories(ctx, tx, f, &page)
+		return countTrajectories(ctx, tx, w.filter, &page)
 	})
 	return page, err
 }
 
 // walk reads a page, segment by segment, from a spot on.
 type walk struct {
-	filter   relabel.TrajectoryFilter
+	filter   sought
 	sort     relabel.TrajectorySort
 	segments []segment
 	from     *spot // nil: from the beginning
@@ -51,8 +56,8 @@ type walk struct {
 	segment  []int                // of each row
 }
 
-func walkOf(f relabel.TrajectoryFilter, sort relabel.TrajectorySort, p relabel.Page) (*walk, error) {
-	w := &walk{filter: f, sort: sort}
+func walkOf(sort relabel.TrajectorySort, p relabel.Page) (*walk, error) {
+	w := &walk{sort: sort}
 	var err error
 	if w.limit, err = limitOf(p); err != nil {
 		return nil, err
@@ -154,7 +159,7 @@ func (w *walk) spotOf(i int) string {
 }
 
 // countTrajectories says how many match, and of how many in the iterations in question.
-func countTrajectories(ctx context.Context, tx pgx.Tx, f relabel.TrajectoryFilter, page *relabel.TrajectoryPage) error {
+func countTrajectories(ctx context.Context, tx pgx.Tx, f sought, page *relabel.TrajectoryPage) error {
 	scope := &question{}
 	scope.within(f)
 	err := tx.QueryRow(ctx, "SELECT coalesce(sum(it.trajectories), 0) FROM iterations it WHERE "+all(scope.scope), scope.args...).Scan(&page.Of)
@@ -175,17 +180,25 @@ func countTrajectories(ctx context.Context, tx pgx.Tx, f relabel.TrajectoryFilte
 }
 
 // countQuery counts the matches, one beyond the bound at most; "" where the filter lets
-// everything of its iterations through.
-func countQuery(f relabel.TrajectoryFilter) (sql string, args []any) {
-	q := &question{}
-	q.within(f)
-	q.filter(f, segment{})
-	if len(q.rows) == 0 {
-		return "", nil
+// everything of its iterations through. By a figure, what is over and what is not are
+// counted apart: a condition on either would have every row read.
+func countQuery(f sought) (sql string, args []any) {
+	parts, q := []segment{{}}, &question{}
+	if f.byFigure() {
+		parts = []segment{{over: true}, {open: true, holds: "tr.ended_at IS NULL"}}
 	}
+	q.within(f)
 	from := "trajectories tr"
-	if len(q.scope) > 0 {
+	if len(q.scope) > 0 || f.byFigure() {
 		from = "iterations it JOIN trajectories tr ON tr.iteration_id = it.id"
 	}
-	return fmt.Sprintf("SELECT count(*) FROM (SELECT FROM %s WHERE %s LIMIT %d) matches", from, all(append(q.scope, q.rows...)), countedTrajectories+1), q.args
+	var counted []string
+	for _, of := range parts {
+		q.rows = nil
+		if q.filter(f, of); len(q.rows) == 0 {
+			return "", nil
+		}
+		counted = append(counted, fmt.Sprintf("SELECT FROM %s WHERE %s", from, all(append(q.scope, q.rows...))))
+	}
+	return fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) matches", strings.Join(counted, " UNION ALL "), countedTrajectories+1), q.args
 }

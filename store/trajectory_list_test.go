@@ -31,7 +31,8 @@ func passes(f relabel.TrajectoryFilter, t relabel.Trajectory) bool {
 		strings.Contains(strings.ToLower(t.InstanceID), strings.ToLower(f.InstancePart)) &&
 		(f.State == "" || f.State == t.State) && (f.EndReason == "" || f.EndReason == t.EndReason) &&
 		(f.Failure == "" || f.Failure == t.Failure) && (f.Verdict == "" || f.Verdict == t.Verdict) && same(f.Submitted, t.Submitted) &&
-		(!f.LabelsMissing || t.LabelsMissing > 0) &&
+		(!f.LabelsMissing || t.LabelsMissing > 0) && (f.Flag == "" || len(t.Flags) > 0) && (f.Reviewed == nil || *f.Reviewed == (len(t.Flags) > 0)) &&
+		strings.Contains(strings.ToLower(strings.Join(append([]string{t.InstanceID, t.FailureDetail}, t.Flags...), "\n")), strings.ToLower(f.Text)) &&
 		(f.MinTurns == nil || t.Turns >= *f.MinTurns) && (f.MaxTurns == nil || t.Turns <= *f.MaxTurns) &&
 		(f.MinAgreement == nil || agreement(func(a float64) bool { return a >= *f.MinAgreement })) &&
 		(f.MaxAgreement == nil || agreement(func(a float64) bool { return a <= *f.MaxAgreement }))
@@ -40,7 +41,7 @@ func passes(f relabel.TrajectoryFilter, t relabel.Trajectory) bool {
 // drawFilter draws a filter that lets like through, mostly.
 func drawFilter(rt *rapid.T, like relabel.Trajectory) (f relabel.TrajectoryFilter) {
 	half := 0.5
-	for _, field := range rapid.SliceOfN(rapid.IntRange(0, 15), 0, 3).Draw(rt, "fields") {
+	for _, field := range rapid.SliceOfN(rapid.IntRange(0, 18), 0, 3).Draw(rt, "fields") {
 		switch field {
 		case 0:
 			f.RunID = &like.RunID
@@ -74,6 +75,13 @@ func drawFilter(rt *rapid.T, like relabel.Trajectory) (f relabel.TrajectoryFilte
 			f.InstancePart = strings.ToUpper(like.InstanceID[:5])
 		case 15:
 			f.IterationNumber = like.Iteration
+		case 16:
+			f.Text = strings.ToUpper(append(like.Flags, like.FailureDetail, like.InstanceID)[0])
+		case 17:
+			f.Flag = relabel.AnyFlag
+		case 18:
+			yes := len(like.Flags) > 0
+			f.Reviewed = &yes
 		}
 	}
 	return f
@@ -125,6 +133,7 @@ func TestAListIsItsFilterSorted(t *testing.T) {
 	s := storetest.New(t)
 	storetest.SeedCrowd(t, s, 200, 3)
 	scatter(t, s, storetest.Seed(t, s, 15))
+	exec(t, s, "INSERT INTO reviews SELECT gen_random_uuid(), id, NULL, 'flag ' || abs(hashtext(id::text)) % 3, '', '' FROM trajectories ORDER BY id LIMIT 30")
 	all := pages(t, s, relabel.TrajectoryFilter{}, relabel.Newest, 500)
 	if len(all) != 235 {
 		t.Fatalf("%d trajectories", len(all))
@@ -177,4 +186,31 @@ func pages(t *testing.T, s *store.Store, f relabel.TrajectoryFilter, sort relabe
 		}
 	}
 	return all
+}
+
+// TestATextIsLookedForWhereATrajectoryHasShortOnes: in its task's name, in why it or its
+// verifier failed, and in what people say of it.
+func TestATextIsLookedForWhereATrajectoryHasShortOnes(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := storetest.Seed(t, s, 4)
+	claimed := func(i int) relabel.Claim { return storetest.Claim(t, s, d.Trajectories[i].ID, "w") }
+	must(t, s.Fail(ctx, claimed(0).Fence, relabel.FailEndpoint, "503 Überlast"))
+	c := claimed(1)
+	must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndNoCall}))
+	must(t, s.BeginVerifying(ctx, c.Fence))
+	must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Infra: "no space left on the device"}))
+	must(t, s.CreateReview(ctx, relabel.Review{ID: relabel.NewID(), TrajectoryID: d.Trajectories[2].ID, Note: "it peeks at 100% of the tests", Author: "Kim"}))
+	for text, want := range map[string][]int{"503 ÜberLAST": {0}, "SPACE LEFT": {1}, "0% of": {2}, " kim ": {2}, "nothing has this": nil, "REPO-0003": {3}} {
+		list, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{Text: text}, relabel.Oldest, relabel.Page{})
+		must(t, err)
+		var found []relabel.ID
+		for _, i := range want {
+			found = append(found, d.Trajectories[i].ID)
+		}
+		if !slices.Equal(ids(list.Items), found) || list.Total != len(want) {
+			t.Errorf("%q is found in %d: %v", text, list.Total, ids(list.Items))
+		}
+	}
 }

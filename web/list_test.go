@@ -53,8 +53,9 @@ func TestAListIsFilteredSortedAndWalkedWithKeys(t *testing.T) {
 	p.Click(".filter summary")
 
 	p.Press("/")
+	p.Wait("document.activeElement.matches('.filter input')")
 	p.Type(".filter input[type=search]", "1301"+kb.Enter)
-	p.Wait("location.search === '?instance_part=1301' && document.readyState === 'complete'")
+	p.Wait("location.search === '?q=1301' && document.readyState === 'complete'")
 	contains(t, p.Text(".total"), "3 of 10")
 	p.Click("th a[href*='most_turns']")
 	p.Wait("document.querySelector('th[aria-sort=descending]')?.textContent.startsWith('turns')")
@@ -66,7 +67,7 @@ func TestAListIsFilteredSortedAndWalkedWithKeys(t *testing.T) {
 	if turns := column(p, "turns"); !slices.Equal(turns, []string{"1", "8", "8"}) {
 		t.Errorf("the other way: %v", turns)
 	}
-	if want := "/trajectories?instance_part=1301&sort=fewest_turns"; p.Address() != want {
+	if want := "/trajectories?q=1301&sort=fewest_turns"; p.Address() != want {
 		t.Errorf("the address is %s", p.Address())
 	}
 

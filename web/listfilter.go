@@ -43,6 +43,7 @@ func (o option) Word() string {
 // control is a field of a filter: a choice where it has options.
 type control struct {
 	Name, Label, Type, Value string
+	Title                    string // what is not plain
 	Min, Max, Step           string // of a number
 	Options                  []option
 	More                     string // where there are more options than are offered: what to do
@@ -83,7 +84,7 @@ func filterOf(q url.Values) (f relabel.TrajectoryFilter, err error) {
 		}
 	}
 	f.LabelsMissing = q.Get("labels") == "missing"
-	f.InstanceID, f.InstancePart, f.Flag, f.Verdict = q.Get("instance"), q.Get("instance_part"), q.Get("flag"), relabel.VerdictKind(q.Get("verdict"))
+	f.InstanceID, f.InstancePart, f.Text, f.Flag, f.Verdict = q.Get("instance"), q.Get("instance_part"), q.Get("q"), q.Get("flag"), relabel.VerdictKind(q.Get("verdict"))
 	f.State, f.EndReason, f.Failure = relabel.TrajectoryState(q.Get("state")), relabel.EndReason(q.Get("end_reason")), relabel.FailureReason(q.Get("failure"))
 	return f, figuresOf(q, &f)
 }
@@ -139,8 +140,9 @@ func (v *viewer) filterForm(ctx context.Context, at listPlace, q url.Values, vie
 		}
 		form.Main, form.More = []control{runs, iterations}, []control{sets}
 	}
+	form.Main = append([]control{{Name: "q", Label: "find", Type: "search", Value: q.Get("q"), Title: "in instance ids, in why they failed, in errors of verifiers, and in reviews; not in the texts of turns"}}, form.Main...)
 	if at.Columns.Task {
-		form.Main = append(form.Main, control{Name: "instance_part", Label: "task holds", Type: "search", Value: q.Get("instance_part")})
+		form.More = append(form.More, control{Name: "instance_part", Label: "task holds", Type: "search", Value: q.Get("instance_part")})
 	}
 	flags, err := v.offerFlags(ctx, q, view.Run)
 	if err != nil {

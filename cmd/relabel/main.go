@@ -16,19 +16,20 @@ var version = "dev"
 
 // cli is every command. A command's flags stand beside its Run method, a file each.
 type cli struct {
-	Serve  serveCommand  `cmd:"" help:"Serve REST and the viewer, and roll trajectories out."`
-	Worker workerCommand `cmd:"" help:"Roll trajectories out for a server that runs elsewhere, on the same database; or list who does."`
-	Top    topCommand    `cmd:"" help:"Show what workers, runs, trajectories and endpoints do right now."`
-	Tasks  tasksCommand  `cmd:"" help:"Import, list and validate tasks."`
-	Policy policyCommand `cmd:"" help:"Register and list the endpoints that play teacher and student."`
-	Run    runCommand    `cmd:"" help:"Make runs, start and watch their iterations."`
-	Export exportCommand `cmd:"" help:"Build data sets from labelled trajectories."`
-	Review reviewCommand `cmd:"" help:"Flag trajectories, and take notes of them."`
-	Token  tokenCommand  `cmd:"" help:"Make and revoke the bearer tokens of the REST interface."`
-	Tokens tokensCommand `cmd:"" help:"Encode JSON lines of text with a tokenizer, as exports do."`
-	Demo   demoCommand   `cmd:"" help:"Collect DAgger data on real tasks with scripted policies, export it and show it."`
-	Render renderCommand `cmd:"" help:"Render conversations, JSON lines of messages, tools and whatever a chat template reads, by it."`
-	Doctor doctorCommand `cmd:"" help:"Say what is missing on this machine and how to get it."`
+	Serve      serveCommand      `cmd:"" help:"Serve REST and the viewer, and roll trajectories out."`
+	Worker     workerCommand     `cmd:"" help:"Roll trajectories out for a server that runs elsewhere, on the same database; or list who does."`
+	Top        topCommand        `cmd:"" help:"Show what workers, runs, trajectories and endpoints do right now."`
+	Tasks      tasksCommand      `cmd:"" help:"Import, list and validate tasks."`
+	Policy     policyCommand     `cmd:"" help:"Register and list the endpoints that play teacher and student."`
+	Run        runCommand        `cmd:"" help:"Make runs, start and watch their iterations."`
+	Export     exportCommand     `cmd:"" help:"Build data sets from labelled trajectories."`
+	Trajectory trajectoryCommand `cmd:"" help:"List trajectories of all runs, filtered and sorted."`
+	Review     reviewCommand     `cmd:"" help:"Flag trajectories, and take notes of them."`
+	Token      tokenCommand      `cmd:"" help:"Make and revoke the bearer tokens of the REST interface."`
+	Tokens     tokensCommand     `cmd:"" help:"Encode JSON lines of text with a tokenizer, as exports do."`
+	Demo       demoCommand       `cmd:"" help:"Collect DAgger data on real tasks with scripted policies, export it and show it."`
+	Render     renderCommand     `cmd:"" help:"Render conversations, JSON lines of messages, tools and whatever a chat template reads, by it."`
+	Doctor     doctorCommand     `cmd:"" help:"Say what is missing on this machine and how to get it."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"relabel"
+)
+
+// trajectoryCommand is `relabel trajectory`.
+type trajectoryCommand struct {
+	List trajectoryList `cmd:"" help:"List trajectories, newest first."`
+}
+
+// trajectoryList is `relabel trajectory list`. Its flags are the filters of REST.
+type trajectoryList struct {
+	clientFlags
+	RunName      string `name:"run" placeholder:"RUN" help:"Only of this run: its name or id."`
+	Iteration    string `help:"Only of this iteration: its id, or a number."`
+	Taskset      string `placeholder:"ID" help:"Only of runs over this task set."`
+	Task         string `placeholder:"ID" help:"Only of this task."`
+	Instance     string `help:"Only of tasks with this instance id."`
+	InstancePart string `placeholder:"TEXT" help:"Only of tasks whose instance id holds this."`
+	Q            string `name:"find" placeholder:"TEXT" help:"Only where this stands in the instance id, in why it failed, in an error of its verifier, or in a review. Texts of turns are not looked at."`
+	State        string `help:"Only in this state."`
+	Verdict      string `help:"Only with this verdict: passed, failed, error or none."`
+	EndReason    string `help:"Only rollouts that ended so."`
+	Failure      string `help:"Only failed for this reason."`
+	Submitted    string `help:"true or false: only with, or without, a valid submission."`
+	Labels       string `help:"missing: only where some label could not be had."`
+	TurnsMin     string `placeholder:"N" help:"Only with as many turns, or more."`
+	TurnsMax     string `placeholder:"N" help:"Only with as many turns, or fewer."`
+	AgreementMin string `placeholder:"X" help:"Only with this agreement, 0 to 1, or more."`
+	AgreementMax string `placeholder:"X" help:"Only with this agreement, 0 to 1, or less."`
+	Flag         string `help:"Only with a review that has this flag; *: with any."`
+	Reviewed     string `help:"true or false: only with, or without, a review."`
+	Sort         string `help:"newest, oldest, most_turns, fewest_turns, most_tokens, fewest_tokens, highest_agreement, lowest_agreement, earliest_difference or latest_difference."`
+}
+
+// Run prints the trajectories.
+func (c *trajectoryList) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		query := url.Values{}
+		for name, value := range map[string]string{"iteration": c.Iteration, "taskset": c.Taskset, "task": c.Task, "instance": c.Instance, "instance_part": c.InstancePart,
+			"q": c.Q, "state": c.State, "verdict": c.Verdict, "end_reason": c.EndReason, "failure": c.Failure, "submitted": c.Submitted, "labels": c.Labels,
+			"turns_min": c.TurnsMin, "turns_max": c.TurnsMax, "agreement_min": c.AgreementMin, "agreement_max": c.AgreementMax,
+			"flag": c.Flag, "reviewed": c.Reviewed, "sort": c.Sort} {
+			if value != "" {
+				query.Set(name, value)
+			}
+		}
+		if c.RunName != "" {
+			run, err := findRun(ctx, cl, c.RunName)
+			if err != nil {
+				return err
+			}
+			query.Set("run", run.ID.String())
+		}
+		all, err := list[relabel.Trajectory](ctx, cl, "/v1/trajectories?"+query.Encode())
+		if err != nil {
+			return err
+		}
+		t := newTable("ID", "ITERATION", "INSTANCE", "STATE", "VERDICT", "TURNS", "TOKENS", "AGREEMENT", "MISSING", "END", "FAILURE", "DETAIL", "FLAGS")
+		for _, j := range all {
+			agreement := ""
+			if j.Agreement != nil {
+				agreement = fmt.Sprintf("%.2f", *j.Agreement)
+			}
+			t.row(j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Verdict, j.Turns, j.Tokens, agreement, j.LabelsMissing, j.EndReason, j.Failure, oneLine(j.FailureDetail), strings.Join(j.Flags, ", "))
+		}
+		return t.print()
+	})
+}

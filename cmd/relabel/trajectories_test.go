@@ -1,0 +1,43 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/store/storetest"
+)
+
+func TestTrajectoriesAreListedByWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	db := storetest.Open(t, p.database)
+	noError(t, db.Migrate(t.Context()))
+	d := storetest.Seed(t, db, 3)
+	id := func(i int) string { return d.Trajectories[i].ID.String() }
+	noError(t, db.Fail(t.Context(), storetest.Claim(t, db, d.Trajectories[0].ID, "w").Fence, relabel.FailEndpoint, "503 \x1b[31mbusy"))
+	for _, c := range []struct {
+		flags []string
+		has   []int
+	}{
+		{nil, []int{0, 1, 2}}, {[]string{"--find", "BUSY"}, []int{0}}, {[]string{"--run", d.Run.Name, "--state", "queued"}, []int{1, 2}},
+		{[]string{"--instance", "owner__repo-0002", "--sort", "oldest"}, []int{2}}, {[]string{"--labels", "missing"}, nil}, {[]string{"--reviewed", "true"}, nil},
+	} {
+		said := p.must(t, append([]string{"trajectory", "list"}, c.flags...)...)
+		n := 0
+		for i := range d.Trajectories {
+			n += strings.Count(said, id(i))
+		}
+		for _, i := range c.has {
+			if !strings.Contains(said, id(i)) {
+				t.Errorf("%v lacks trajectory %d:\n%s", c.flags, i, said)
+			}
+		}
+		if n != len(c.has) || strings.Contains(said, "\x1b") {
+			t.Errorf("%v lists %d, not %d:\n%s", c.flags, n, len(c.has), said)
+		}
+	}
+	if said, code := p.command(t, "trajectory", "list", "--labels", "there"); code != 1 || !strings.Contains(said, "labels") {
+		t.Errorf("a wrong word ends with %d: %s", code, said)
+	}
+}
