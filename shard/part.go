@@ -144,7 +144,11 @@ func (o *output) write(ctx context.Context, b *labeller, all []*labelled) (map[r
 	figures := map[relabel.View]viewFigures{}
 	for _, view := range f.Views {
 		if view == relabel.ViewMessages {
-			m, err := o.writeMessages(ctx, b, all, p)
+			of := p
+			if b.student != nil {
+				of.Done = nil // they hold weights, a token each, and do not say of which tokenizer
+			}
+			m, err := o.writeMessages(ctx, b, all, of)
 			if err != nil {
 				return nil, folderError(err)
 			}

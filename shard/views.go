@@ -107,7 +107,11 @@ func rowsOf[R any](w *parquet.Writer[R], p part, deal []int, tokens int64, row f
 	defer w.Abort()
 	next, given := 0, 0
 	for _, n := range deal {
-		if f, ok := p.Done[w.Path()]; ok && f.Rows == n {
+		f, same, err := finished(p, w.Path(), next, n, row)
+		if err != nil {
+			return viewFigures{}, err
+		}
+		if same {
 			w.Skip(f)
 			next, given = next+n, given+1
 			continue
@@ -133,6 +137,25 @@ func rowsOf[R any](w *parquet.Writer[R], p part, deal []int, tokens int64, row f
 	}
 	files, err := w.Close()
 	return viewFigures{Files: files, Rows: next, Tokens: tokens}, err
+}
+
+// finished returns the file of a path that an earlier try finished, if it has as many rows
+// and tokens as it would get now: the machine that built it may have had other files of the
+// tokenizer or the template. Messages have no tokens, and their rows are asked for once.
+func finished[R any](p part, path string, from, n int, row func(i int) (R, parquet.Size, error)) (f parquet.File, same bool, err error) {
+	f, there := p.Done[path]
+	if !there || f.Rows != n || f.Tokens == 0 {
+		return f, there && f.Rows == n, nil
+	}
+	tokens, supervised := 0, 0
+	for i := range n {
+		_, size, err := row(from + i)
+		if err != nil {
+			return f, false, err
+		}
+		tokens, supervised = tokens+size.Tokens, supervised+size.Supervised
+	}
+	return f, tokens == f.Tokens && supervised == f.SupervisedTokens, nil
 }
 
 // layout is that of a view's files; loss says how loss_mask is aligned.
