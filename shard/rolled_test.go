@@ -28,6 +28,7 @@ type rolledMix struct {
 	store   *store.Store
 	seeded  storetest.Seeded
 	large   bool // one turn of some 60,000 tokens
+	plain   bool // a call's arguments have no < as \u003c, which not every checker looks for special tokens in
 	alone   bool // one call a message: what Llama's template takes
 
 	compared, differ int // prompts of the student's server, and how many of them are not as rendered
@@ -81,7 +82,11 @@ func (m *rolledMix) message() relabel.Message {
 		calls = 1
 	}
 	for k := range calls {
-		value, _ := json.Marshal(m.text(m.length())) // a string always has JSON
+		text := m.text(m.length())
+		value, _ := json.Marshal(text) // a string always has JSON
+		if m.plain {
+			value = relabel.AppendString(nil, text)
+		}
 		arguments := fmt.Sprintf(`{"command": %s, "n":  1.0}`, value)
 		if m.Intn(3) == 0 {
 			arguments = fmt.Sprintf(`{"z":[1, 2.50,{"a":null}],"command":%s}`, value)
@@ -166,16 +171,17 @@ func (m *rolledMix) roll(t testing.TB, id relabel.ID) {
 	ctx := context.Background()
 	claim := storetest.Claim(t, m.store, id, "w")
 	c := m.student.Converse(m.seeded.Run.Prompts.Opening(claim.Task), m.seeded.Run.Prompts.Tools)
-	asked, compared, differ := false, m.compared, m.differ
+	asked, leaves, compared, differ := false, false, m.compared, m.differ
 	for n := range 1 + m.Intn(len(claim.Trajectory.Executors)) {
 		turn := m.turn(claim, n+1, c, &asked)
 		if err := m.store.CommitTurn(ctx, claim.Fence, turn); err != nil {
 			t.Fatal(err)
 		}
 		c.Advance(turn)
+		leaves = leaves || turn.Label == nil || turn.Label.Status == relabel.Had && turn.Label.Parse == relabel.ParsedOK
 	}
 	submitted := m.Intn(5) > 0
-	if !submitted { // it does not leave, so its prompts are not compared
+	if !submitted || !leaves { // nothing of it is in the export, so its prompts are not compared
 		m.compared, m.differ = compared, differ
 	}
 	err := errors.Join(m.store.EndRollout(ctx, claim.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff --git a/a b/a\n"), Submitted: submitted}),
@@ -185,14 +191,15 @@ func (m *rolledMix) roll(t testing.TB, id relabel.ID) {
 	}
 }
 
-// newMix fills a database: an iteration each of β 0, 0.3 and 1.
-func newMix(t testing.TB, seed int64, form relabel.ExportForm, large, alone bool) *rolledMix {
+// newMix fills a database: an iteration each of β 0, 0.3 and 1. One whose export is kept
+// has a turn of some 60,000 tokens.
+func newMix(t testing.TB, seed int64, form relabel.ExportForm, kept, alone bool) *rolledMix {
 	t.Helper()
 	student, err := render.Open(form)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &rolledMix{Rand: rand.New(rand.NewSource(seed)), student: student, store: storetest.New(t), alone: alone}
+	m := &rolledMix{Rand: rand.New(rand.NewSource(seed)), student: student, store: storetest.New(t), alone: alone, plain: kept}
 	m.seeded = storetest.SeedWith(t, m.store, 4, func(d *storetest.Seeded) {
 		d.Run.Prompts.Tools = []relabel.Tool{{Name: "execute_bash", Description: "Runs <it>, naïvely.", Parameters: `{"type":"object","properties":{"z":{},"command":{"type":"string"}}}`}}
 		beta := 0.0
@@ -224,7 +231,7 @@ func newMix(t testing.TB, seed int64, form relabel.ExportForm, large, alone bool
 		}
 	}
 	for i, id := range ids {
-		m.large = large && i == 5
+		m.large = kept && i == 5
 		m.roll(t, id)
 	}
 	return m
