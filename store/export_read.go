@@ -105,7 +105,7 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 	case errors.Is(err, pgx.ErrNoRows) && sel.Iteration == 0 && sel.Unfinished:
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration").On("iteration")
 	case errors.Is(err, pgx.ErrNoRows) && sel.Iteration == 0:
-		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration that is done").On("iteration")
+		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration that is done: wait until one is, or take what is done of one that runs (unfinished)").On("iteration")
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration %d", sel.Iteration).On("iteration")
 	case err != nil:
