@@ -87,15 +87,28 @@ func hashOf(m relabel.Manifest, v relabel.View) string {
 
 // asked says in words what a selection asks for.
 func asked(sel relabel.ExportSelection) string {
+	text := "every finished trajectory"
 	switch {
 	case sel.Submitted && sel.Resolved:
-		return "valid submissions that resolve their task"
+		text = "valid submissions that resolve their task"
 	case sel.Submitted:
-		return "valid submissions"
+		text = "valid submissions"
 	case sel.Resolved:
-		return "trajectories that resolve their task"
+		text = "trajectories that resolve their task"
 	}
-	return "every finished trajectory"
+	if len(sel.EndReasons) > 0 {
+		text += fmt.Sprintf(", of those whose end is one of %v", sel.EndReasons)
+	}
+	switch sel.Agreement {
+	case relabel.AgreementSame:
+		text += ", where the label was executed"
+	case relabel.AgreementDiffers:
+		text += ", where the label was not executed"
+	}
+	if len(sel.LeaveOutFlags) > 0 {
+		text += fmt.Sprintf(", without what reviews flagged %s", oneLine(strings.Join(sel.LeaveOutFlags, ", ")))
+	}
+	return text
 }
 
 func policyName(p relabel.Policy) string {
