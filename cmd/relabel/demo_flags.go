@@ -95,10 +95,11 @@ func demoPolicy(e endpoint) relabel.Policy {
 		Server: relabel.ServerGeneric, Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits}
 }
 
-// scriptedPolicy is the policy of a scripted model.
+// scriptedPolicy is the policy of a scripted model. It is not asked for token ids: its own
+// are of no tokenizer, so that each prompt of an export would be said to differ.
 func (c *demoCommand) scriptedPolicy(model string) relabel.Policy {
 	return relabel.Policy{Name: model, BaseURL: "http://" + c.Scripted + "/v1", Model: model,
-		Server: relabel.ServerScripted, Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits}
+		Server: relabel.ServerGeneric, Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits}
 }
 
 // serveScripted serves the scripted policies where a real one is not given.
