@@ -124,7 +124,11 @@ func TestExportsAreRefusedWhereTheirFormCannotBe(t *testing.T) {
 	if a.field("directory") != "s3://bucket/p/"+a.field("id").(string) || a.field("form", "views").([]any)[0] != "linear" || a.field("form", "max_length") != 65536.0 {
 		t.Errorf("export %s", a.body)
 	}
-	s.store.policies[len(s.store.policies)-1].Tokenizer = "/nowhere/of/the/policy"
+	options := `{"depth":1.0,"tools":{"z":1e3,"a":2}}` // numbers and order as they were written
+	s.want(201, ask(`"views":["linear"],"tokenizer":"/nowhere/here","template_options":`+options))
+	if kept := string(s.store.exports[len(s.store.exports)-1].Form.TemplateOptions); kept != options {
+		t.Errorf("template_options are kept as %s", kept)
+	}
 	for i := range s.store.policies {
 		s.store.policies[i].Tokenizer = "/nowhere/of/the/policy"
 	}

@@ -44,20 +44,20 @@ type NewExport struct {
 
 // NewExportForm says how rows are written.
 type NewExportForm struct {
-	Views           []relabel.View        `json:"views,omitempty" maxItems:"4" uniqueItems:"true" enum:"messages,linear,packed,tree" doc:"Forms of the rows. Default: messages."`
-	Tokenizer       string                `json:"tokenizer,omitempty" maxLength:"4096" doc:"Folder with the student's tokenizer.json and tokenizer_config.json, on the machines that build. Needed for views of tokens, except where the student's policy names one."`
-	Template        string                `json:"template,omitempty" maxLength:"4096" doc:"File with another chat template than the folder's own, on the machines that build."`
-	TemplateOptions map[string]any        `json:"template_options,omitempty" doc:"Further variables for the template, such as {\"enable_thinking\": false}."`
-	Date            string                `json:"date,omitempty" format:"date" doc:"The day that the template sees where it asks for one. Without it such a template is refused: the same export must give the same bytes."`
-	Arguments       relabel.ArgumentsForm `json:"arguments,omitempty" enum:"auto,string,object" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto, the default: as text where the template shows that as it is."`
-	Reasoning       relabel.ReasoningForm `json:"reasoning,omitempty" enum:"template,keep,drop" doc:"What becomes of reasoning: the template decides (the default); labels that it renders without theirs are left out (keep); or it is never given to the template (drop)."`
-	Normalisation   relabel.Normalisation `json:"normalisation,omitempty" enum:"token,transition" doc:"What each label's weight is spread over: each of its tokens weighs w (the default), or w divided by their number."`
-	Capacity        int                   `json:"capacity,omitempty" minimum:"64" maximum:"524288" doc:"Tokens of a bin. Default: 65536."`
-	MaxLength       int                   `json:"max_length,omitempty" minimum:"0" maximum:"524288" doc:"Most tokens from the start of a sequence or tree to the end of a label in it. 0: the capacity."`
-	TooLong         relabel.TooLong       `json:"too_long,omitempty" enum:"drop,cut" doc:"What becomes of a trunk over max_length: its labels are left out (the default), or it is cut after the last one that fits. Both are counted."`
-	Divide          int                   `json:"divide,omitempty" minimum:"0" maximum:"4096" doc:"The trainer's data-parallel size: each view has a multiple of so many files, with the same number of rows but one. 0: 1."`
-	PadTree         bool                  `json:"pad_tree,omitempty" doc:"Fill rows of the tree view up to the capacity."`
-	Bare            bool                  `json:"bare,omitempty" doc:"Write linear with input_ids, attention_mask and labels alone, for loaders that want exactly these."`
+	Views           []relabel.View             `json:"views,omitempty" maxItems:"4" uniqueItems:"true" enum:"messages,linear,packed,tree" doc:"Forms of the rows. Default: messages."`
+	Tokenizer       string                     `json:"tokenizer,omitempty" maxLength:"4096" doc:"Folder with the student's tokenizer.json and tokenizer_config.json, on the machines that build. Needed for views of tokens, except where the student's policy names one."`
+	Template        string                     `json:"template,omitempty" maxLength:"4096" doc:"File with another chat template than the folder's own, on the machines that build."`
+	TemplateOptions map[string]json.RawMessage `json:"template_options,omitempty" doc:"Further variables for the template, such as {\"enable_thinking\": false}."`
+	Date            string                     `json:"date,omitempty" format:"date" doc:"The day that the template sees where it asks for one. Without it such a template is refused: the same export must give the same bytes."`
+	Arguments       relabel.ArgumentsForm      `json:"arguments,omitempty" enum:"auto,string,object" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto, the default: as text where the template shows that as it is."`
+	Reasoning       relabel.ReasoningForm      `json:"reasoning,omitempty" enum:"template,keep,drop" doc:"What becomes of reasoning: the template decides (the default); labels that it renders without theirs are left out (keep); or it is never given to the template (drop)."`
+	Normalisation   relabel.Normalisation      `json:"normalisation,omitempty" enum:"token,transition" doc:"What each label's weight is spread over: each of its tokens weighs w (the default), or w divided by their number."`
+	Capacity        int                        `json:"capacity,omitempty" minimum:"64" maximum:"524288" doc:"Tokens of a bin. Default: 65536."`
+	MaxLength       int                        `json:"max_length,omitempty" minimum:"0" maximum:"524288" doc:"Most tokens from the start of a sequence or tree to the end of a label in it. 0: the capacity."`
+	TooLong         relabel.TooLong            `json:"too_long,omitempty" enum:"drop,cut" doc:"What becomes of a trunk over max_length: its labels are left out (the default), or it is cut after the last one that fits. Both are counted."`
+	Divide          int                        `json:"divide,omitempty" minimum:"0" maximum:"4096" doc:"The trainer's data-parallel size: each view has a multiple of so many files, with the same number of rows but one. 0: 1."`
+	PadTree         bool                       `json:"pad_tree,omitempty" doc:"Fill rows of the tree view up to the capacity."`
+	Bare            bool                       `json:"bare,omitempty" doc:"Write linear with input_ids, attention_mask and labels alone, for loaders that want exactly these."`
 }
 
 func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.Export], error) {

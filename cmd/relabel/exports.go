@@ -87,7 +87,7 @@ func (f formFlags) body(body map[string]any) error {
 		body["date"] = f.Date
 	}
 	if f.TemplateOptions != "" {
-		var options map[string]any
+		var options map[string]json.RawMessage // numbers as they were written
 		if err := json.Unmarshal([]byte(f.TemplateOptions), &options); err != nil {
 			return relabel.Errorf(relabel.CodeInvalid, "must be a JSON object").On("--template-options").Because(err)
 		}
