@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"relabel"
@@ -56,11 +57,16 @@ func (v trajectoryView) Query() string {
 // Rest are the heads of the turns that no card is there of yet.
 func (v trajectoryView) Rest() []headView { return v.Heads[len(v.Cards):] }
 
+// Troubled is whether something went wrong in a turn.
+func (v trajectoryView) Troubled() bool {
+	return slices.ContainsFunc(v.Heads, func(h headView) bool { return h.Trouble != "" })
+}
+
 // Width is how wide a ribbon's cells are.
 func (v trajectoryView) Width() string {
 	switch n := len(v.Heads); {
 	case n <= 40:
-		return "wide"
+		return "broad"
 	case n <= 150:
 		return "middle"
 	}
