@@ -37,6 +37,26 @@ func TestAPartThatGoesOnAfterAnExportWasClearedLeavesNothing(t *testing.T) {
 	}
 }
 
+// Two workers may do the same: when one has ended the export, the other's part is no failure.
+func TestAPartThatGoesOnAfterItsExportIsDoneIsNoFailure(t *testing.T) {
+	s := newFixedStore(someTrajectory(1, 0, 5))
+	x := newTestExporter(t, s)
+	ctx := context.Background()
+	if err := x.Step(ctx, relabel.ExportJob{ExportID: s.export.ID, Step: relabel.CutExport}); err != nil {
+		t.Fatal(err)
+	}
+	s.saved = func() {
+		s.saved = nil
+		export(t, s, x)
+	}
+	if err := x.Step(ctx, relabel.ExportJob{ExportID: s.export.ID, Step: relabel.BuildPart}); err != nil {
+		t.Error(err)
+	}
+	if s.export.State != relabel.ExportDone || len(filesBelow(t, s.export.Directory)) < 3 {
+		t.Errorf("%s, %d files", s.export.State, len(filesBelow(t, s.export.Directory)))
+	}
+}
+
 func TestTheScratchOfACrashIsRemovedWhenItsExportIsClearedOrAnotherIsBuilt(t *testing.T) {
 	s := newFixedStore(someTrajectory(1, 0, 5))
 	x := newTestExporter(t, s)

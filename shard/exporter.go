@@ -49,7 +49,8 @@ func NewExporter(config Config) *Exporter { return &Exporter{Config: config, par
 
 // Step does one step of an export. It may be done again after a crash or beside itself:
 // the same snapshot gives the same bytes, and nothing is to be seen before the last step.
-// Of an export that is over, and not done, it removes what is left.
+// Of an export that is over, and not done, it removes what is left. A step that another
+// one has made needless by ending the export is no failure.
 func (x *Exporter) Step(ctx context.Context, job relabel.ExportJob) error {
 	e, err := x.Store.FindExport(ctx, job.ExportID)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
@@ -64,7 +65,12 @@ func (x *Exporter) Step(ctx context.Context, job relabel.ExportJob) error {
 	steps, stop := x.untilEnded(ctx, e.ID)
 	err = x.step(steps, e, job)
 	stop()
-	if err != nil && x.ended(ctx, e.ID) {
+	if err == nil {
+		return nil
+	}
+	now, findErr := x.Store.FindExport(ctx, e.ID)
+	if relabel.CodeOf(findErr) == relabel.CodeNotFound || findErr == nil && over(now) {
+		e.State = now.State
 		return x.clear(ctx, e) // again: this step may have put a file after the others were removed
 	}
 	return err
