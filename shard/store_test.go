@@ -48,6 +48,9 @@ func (s *fixedStore) CutExport(_ context.Context, _ relabel.ID, partBytes int64)
 	if s.export.State == relabel.ExportRunning && len(s.cut) > 0 {
 		return nil
 	}
+	if over(s.export) {
+		return relabel.Errorf(relabel.CodeConflict, "the export is %s", s.export.State)
+	}
 	s.export.State = relabel.ExportRunning
 	s.cut = slices.Collect(slices.Chunk(s.list, int(min(partBytes, 1000))))
 	if s.cut == nil {
@@ -88,8 +91,8 @@ func (s *fixedStore) SaveExportFile(_ context.Context, _ relabel.ID, part int, f
 			s.saved()
 		}
 	}()
-	files := &s.parts[part].Files
-	*files = append(slices.DeleteFunc(*files, func(g relabel.ExportFile) bool { return g.Path == f.Path }), f)
+	files := slices.DeleteFunc(slices.Clone(s.parts[part].Files), func(g relabel.ExportFile) bool { return g.Path == f.Path })
+	s.parts[part].Files = append(files, f)
 	return nil
 }
 
@@ -105,7 +108,10 @@ func (s *fixedStore) FinishExportPart(_ context.Context, _ relabel.ID, part int,
 
 func (s *fixedStore) ExportParts(context.Context, relabel.ID) iter.Seq2[relabel.FinishedPart, error] {
 	return func(yield func(relabel.FinishedPart, error) bool) {
-		for _, p := range s.parts {
+		s.mu.Lock()
+		parts := slices.Clone(s.parts)
+		s.mu.Unlock()
+		for _, p := range parts {
 			if !yield(p, nil) {
 				return
 			}
