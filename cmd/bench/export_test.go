@@ -59,7 +59,7 @@ func measureExport(b *testing.B, trajectories int) {
 	p := start(b, orders{Database: url, Name: fmt.Sprint("export", trajectories), Exports: root})
 	var ready string
 	p.hear(b, &ready)
-	e := export(b, s, r, root)
+	e := export(b, s, r, root, p)
 	took := e.EndedAt.Sub(e.CreatedAt).Seconds()
 	var tokens, bytes float64
 	of := map[string]float64{} // tokens of a view
@@ -90,8 +90,8 @@ func measureExport(b *testing.B, trajectories int) {
 	must(b, p.stop())
 }
 
-// export builds all views of a round and waits for them.
-func export(b *testing.B, s *store.Store, r round, root string) relabel.Export {
+// export has a process build all views of a round, and waits for them.
+func export(b *testing.B, s *store.Store, r round, root string, builder *process) relabel.Export {
 	b.Helper()
 	ctx := context.Background()
 	folder, err := shard.FolderID(root)
@@ -102,8 +102,15 @@ func export(b *testing.B, s *store.Store, r round, root string) relabel.Export {
 		Form: relabel.ExportForm{Views: relabel.Views, Tokenizer: tokenizer(b)}})
 	must(b, err)
 	must(b, s.CreateExport(ctx, e))
+	gone := builder.gone()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
 	for {
-		time.Sleep(50 * time.Millisecond)
+		select {
+		case err := <-gone:
+			b.Fatalf("the process that builds the export has ended: %v", err)
+		case <-tick.C:
+		}
 		e, err = s.FindExport(ctx, e.ID)
 		must(b, err)
 		switch e.State {

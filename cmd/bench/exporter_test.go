@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/rs/zerolog"
 
 	"relabel/shard"
@@ -37,14 +35,8 @@ func buildExports(ctx context.Context, o orders) error {
 	}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, shard.NewWorker(shard.NewExporter(shard.Config{Store: s, Root: o.Exports, FolderID: folder, Machine: "bench", Log: zerolog.Nop(), Version: "bench"})))
-	client, err := river.NewClient(riverpgxv5.New(s.Pool()), &river.Config{
-		Schema: s.Schema(), Workers: workers, JobTimeout: -1, ID: o.Name, Logger: slog.New(slog.DiscardHandler),
-		Queues: map[string]river.QueueConfig{store.ExportQueue(folder): {MaxWorkers: 1}},
-	})
+	client, err := take(ctx, s, o, workers, store.ExportQueue(folder), 1)
 	if err != nil {
-		return err
-	}
-	if err := client.Start(ctx); err != nil {
 		return err
 	}
 	fmt.Println(`"ready"`)

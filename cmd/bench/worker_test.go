@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/rs/zerolog"
@@ -77,6 +78,13 @@ func (p *process) hear(b *testing.B, into any) {
 	must(b, p.said.Decode(into))
 }
 
+// gone gives an error once a process that has nothing more to say has ended.
+func (p *process) gone() <-chan error {
+	ended := make(chan error, 1)
+	go func() { ended <- p.said.Decode(new(any)) }()
+	return ended
+}
+
 // stop ends the process.
 func (p *process) stop() error { return errors.Join(p.stdin.Close(), p.cmd.Wait()) }
 
@@ -99,14 +107,8 @@ func work(ctx context.Context, o orders) error {
 	mix := mixer.New(mixer.Config{Store: s, World: world(o, s, engines), Owner: o.Name, Slots: mixer.Slots{Rollouts: o.Rollouts}, Log: zerolog.Nop()})
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
-	client, err := river.NewClient(riverpgxv5.New(s.Pool()), &river.Config{
-		Schema: s.Schema(), Workers: workers, JobTimeout: -1, ID: o.Name, Logger: slog.New(slog.DiscardHandler),
-		Queues: map[string]river.QueueConfig{store.QueueRollout: {MaxWorkers: o.Rollouts}},
-	})
+	client, err := take(ctx, s, o, workers, store.QueueRollout, o.Rollouts)
 	if err != nil {
-		return err
-	}
-	if err := client.Start(ctx); err != nil {
 		return err
 	}
 	looking, end := context.WithCancel(ctx)
@@ -120,6 +122,18 @@ func work(ctx context.Context, o orders) error {
 	_, late := mix.Wait(ending)
 	end()
 	return errors.Join(err, late, stop())
+}
+
+// take begins to take so many jobs at once from a queue.
+func take(ctx context.Context, s *store.Store, o orders, workers *river.Workers, queue string, most int) (*river.Client[pgx.Tx], error) {
+	client, err := river.NewClient(riverpgxv5.New(s.Pool()), &river.Config{
+		Schema: s.Schema(), Workers: workers, JobTimeout: -1, ID: o.Name, Logger: slog.New(slog.DiscardHandler),
+		Queues: map[string]river.QueueConfig{queue: {MaxWorkers: most}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return client, client.Start(ctx)
 }
 
 // look does what each worker does every few seconds.
