@@ -82,16 +82,17 @@
   };
 
   // Code is coloured when it is reached, and only where there is not too much of it.
+  const loaded = new Promise((resolve) => addEventListener("load", () => setTimeout(resolve))); // text first, then colour
   let colouring;
   const colour = (card) => {
     const codes = [...card.querySelectorAll("pre[data-lang]")].filter((pre) => pre.textContent.length < 20000 && !pre.querySelector(".gap, .ctl"));
     if (codes.length === 0) return;
-    colouring ??= new Promise((resolve) => {
+    colouring ??= loaded.then(() => new Promise((resolve) => {
       const script = document.createElement("script");
       script.src = strip.dataset.highlight;
       script.onload = resolve;
       document.head.append(script);
-    });
+    }));
     colouring.then(() => {
       for (const pre of codes) {
         if (window.hljs?.getLanguage(pre.dataset.lang)) pre.innerHTML = window.hljs.highlight(pre.textContent, { language: pre.dataset.lang, ignoreIllegals: true }).value;
