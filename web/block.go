@@ -105,8 +105,9 @@ var lineClasses = map[byte]string{'+': "add", '-': "del", '@': "hunk", 'h': "fil
 
 // diff writes the lines of an edit or a patch; far from any change they are left out.
 func (l limits) diff(lines []textLine) template.HTML {
+	var long limits // of one line
 	if l.lines > 0 {
-		lines = foldLines(lines, 3, l.lines)
+		lines, long = foldLines(lines, 3, l.lines), limits{head: 1200, tail: 600, all: l.all}
 	}
 	var b strings.Builder
 	for _, line := range lines {
@@ -123,7 +124,7 @@ func (l limits) diff(lines []textLine) template.HTML {
 			b.WriteByte(line.Op)
 		}
 		for _, s := range line.Spans {
-			limits{}.stretch(&b, s, false, false)
+			long.stretch(&b, s, true, true)
 		}
 		b.WriteString("</span>\n")
 	}

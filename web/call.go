@@ -25,6 +25,7 @@ type block struct {
 	Text  string     // the argument's text, of all but edits
 	Lang  string     // what it is written in, "" where that is not known
 	Lines []textLine // of an edit
+	Edit  [2]string  // its texts, before and after
 	Spans []span     // Text with its marks; nil without any
 	Own   bool       // the other call lacks an argument of that name
 	Cut   fineness   // how finely it was compared
@@ -46,15 +47,15 @@ func layOut(c relabel.ToolCall) callView {
 		v.Blocks = []block{{Name: "arguments", Raw: c.Arguments, Text: c.Arguments}}
 		return v
 	}
-	args := map[string]string{}
+	args, raw := map[string]string{}, map[string]string{}
 	for _, f := range fields {
-		args[f.name] = textOf(f.value)
+		args[f.name], raw[f.name] = textOf(f.value), string(f.value)
 	}
 	edit := editOf(args)
 	for _, f := range fields {
 		switch {
 		case edit != nil && f.name == "new_str":
-			v.Blocks = append(v.Blocks, block{Name: "edit", Raw: editKey(args), Lines: edit})
+			v.Blocks = append(v.Blocks, block{Name: "edit", Raw: "[" + or(raw["old_str"], "null") + "," + raw["new_str"] + "]", Lines: edit, Edit: [2]string{args["old_str"], args["new_str"]}})
 		case edit != nil && f.name == "old_str":
 		default:
 			v.Blocks = append(v.Blocks, block{Name: f.name, Raw: string(f.value), Text: textOf(f.value), Lang: languageOf(f.name, args)})
@@ -83,11 +84,6 @@ func editOf(args map[string]string) []textLine {
 		return editLines(before, after)
 	}
 	return nil
-}
-
-func editKey(args map[string]string) string {
-	key, _ := json.Marshal([]string{args["old_str"], args["new_str"]}) // texts always marshal
-	return string(key)
 }
 
 // languages are what files of a suffix are written in, as highlight.js names it.

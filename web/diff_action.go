@@ -125,11 +125,37 @@ func (d *difference) mark(a, b *block) {
 	switch {
 	case a.Lines != nil && b.Lines != nil:
 		by = compareLines(a.Lines, b.Lines)
+		markEnds(a, b)
 	default:
+		if a.Text == b.Text { // a text beside a number, say: they differ as JSON alone
+			a.Text, b.Text = a.Raw, b.Raw
+		}
 		a.Spans, b.Spans, by = compareTexts(a.Text, b.Text)
 	}
 	a.Cut, b.Cut = by, by
 	d.Coarse = d.Coarse || by != byWords
+}
+
+// markEnds marks what two edits differ in where their lines are the same: whether the last
+// ones are ended, or else everything.
+func markEnds(a, b *block) {
+	if anyOwn(a.Lines) || anyOwn(b.Lines) {
+		return
+	}
+	for _, of := range [][2]*block{{a, b}, {b, a}} {
+		mine, other := of[0], of[1]
+		for k, op := range []byte("-+") {
+			if mine.Edit[k] != "" && !strings.HasSuffix(mine.Edit[k], "\n") && strings.HasSuffix(other.Edit[k], "\n") {
+				end := lineOf(op, noEnd)
+				end.Own = true
+				mine.Lines = append(mine.Lines, end)
+			}
+		}
+	}
+	if !anyOwn(a.Lines) && !anyOwn(b.Lines) {
+		own(a.Lines)
+		own(b.Lines)
+	}
 }
 
 func (d *difference) differsIn(name string) {

@@ -73,7 +73,13 @@ func TestHowAnActionDiffersFromItsLabel(t *testing.T) {
 			"edit command=str_replace path=/a.py edit= x = 1|-y = 2|*+y = [3]", "edit command=str_replace path=/a.py edit= x = 1|-y = 2|*+y = [4]"},
 		{"broken arguments", says("", `bash {"command": "ls`), says("", `bash {"command": "ls"}`), otherArguments, "same tool, other arguments, command",
 			`bash arguments=[{"command": "ls]`, "bash command=[ls]"},
-		{"a text beside a value", says("", `t {"a":"1"}`), says("", `t {"a":1}`), otherArguments, "same tool, other a", "t a=1", "t a=1"},
+		{"a text beside a value", says("", `t {"a":"1"}`), says("", `t {"a":1}`), otherArguments, "same tool, other a", `t a=["]1["]`, "t a=1"},
+		{"an edit's ends", says("", `edit {"command":"str_replace","old_str":"x\n","new_str":"y\n"}`), says("", `edit {"command":"str_replace","old_str":"x","new_str":"y"}`), otherArguments, "same tool, other edit",
+			"edit command=str_replace edit=-x|+y", "edit command=str_replace edit=-x|+y|*-" + noEnd + "|*+" + noEnd},
+		{"an insertion's end", says("", `edit {"command":"insert","new_str":"y"}`), says("", `edit {"command":"insert","new_str":"y\n"}`), otherArguments, "same tool, other edit",
+			"edit command=insert edit=+y|*+" + noEnd, "edit command=insert edit=+y"},
+		{"an edit of a number", says("", `edit {"old_str":"5","new_str":"6"}`), says("", `edit {"old_str":5,"new_str":6}`), otherArguments, "same tool, other edit",
+			"edit edit=*-5|*+6", "edit edit=*-5|*+6"},
 		{"a key twice", says("", `t {"a":1,"a":2}`), says("", `t {"a":1}`), otherArguments, "same tool, other a", "t a=1 a=[2]", "t a=1"},
 	} {
 		d := compareActions(c.a, c.b)
@@ -107,6 +113,8 @@ func TestMarksAndAgreementAreOne(t *testing.T) {
 		return rapid.SampledFrom([]string{"bash ", "edit "}).Draw(t, "tool") + rapid.SampledFrom([]string{
 			`{}`, `{"command":"ls"}`, `{"command":"ls -a"}`, `{"command": "ls"}`, `{"command":"str_replace","old_str":"a","new_str":"b"}`,
 			`{"command":"str_replace","old_str":"a","new_str":"c"}`, `{"new_str":"b","command":"str_replace","old_str":"a"}`, `{`, `[1]`, `{"n":1}`, `{"n":{"b":2,"a":1}}`, `{"n":{"a":1,"b":2}}`,
+			`{"n":"1"}`, `{"n":1.0}`, `{"old_str":"a\n","new_str":"b\n"}`, `{"old_str":"a","new_str":"b"}`, `{"old_str":"a","new_str":"b\n"}`, `{"old_str":1,"new_str":"b"}`, `{"old_str":"1","new_str":"b"}`,
+			`{"command":"insert","new_str":"b"}`, `{"command":"insert","old_str":"","new_str":"b"}`, `{"command":"insert","new_str":"b\n"}`,
 		}).Draw(t, "arguments")
 	})
 	rapid.Check(t, func(t *rapid.T) {
@@ -119,7 +127,7 @@ func TestMarksAndAgreementAreOne(t *testing.T) {
 		marks := func(calls []callView) bool {
 			return slices.ContainsFunc(calls, func(c callView) bool {
 				return c.NameOwn || c.Alone || slices.ContainsFunc(c.Blocks, func(b block) bool {
-					return b.Own || b.Spans != nil || slices.ContainsFunc(b.Lines, func(l textLine) bool { return l.Own })
+					return b.Own || slices.ContainsFunc(b.Spans, func(s span) bool { return s.Own }) || slices.ContainsFunc(b.Lines, func(l textLine) bool { return l.Own })
 				})
 			})
 		}

@@ -123,14 +123,14 @@ func own(lines []textLine) {
 
 // pairLines marks words in lines that do the same to other words, in their order.
 func pairLines(a, b []textLine) {
-	j := 0
+	next := map[byte]int{} // by what lines do
 	for i := range a {
-		for k := j; k < len(b); k++ {
-			if a[i].Op == b[k].Op {
-				markWords(&a[i], &b[k])
-				j = k + 1
-				break
-			}
+		k := next[a[i].Op]
+		for k < len(b) && b[k].Op != a[i].Op {
+			k++
+		}
+		if next[a[i].Op] = k + 1; k < len(b) {
+			markWords(&a[i], &b[k])
 		}
 	}
 }

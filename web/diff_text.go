@@ -182,12 +182,12 @@ func wordLength(s string) int {
 	}
 	first, n := utf8.DecodeRuneInString(s)
 	kind := kindOf(first)
-	for kind != sign && n < len(s) {
+	for n < len(s) {
 		r, more := utf8.DecodeRuneInString(s[n:])
-		if kindOf(r) != kind {
+		if !unicode.IsMark(r) && (kind == sign || kindOf(r) != kind) {
 			break
 		}
-		n += more
+		n += more // an accent stays with its letter
 	}
 	return n
 }

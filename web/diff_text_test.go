@@ -29,6 +29,7 @@ func TestWordsThatTheOtherTextLacksAreMarked(t *testing.T) {
 		{"nothing alike", "ls -la /tmp", "python -m pytest", "[ls -la /tmp]", "[python -m pytest]"},
 		{"one is empty", "", "ls", "", "[ls]"},
 		{"other letters than English ones", "übung eins größe", "übung zwei größe", "übung [eins] größe", "übung [zwei] größe"},
+		{"an accent of its own", "cafe\u0301 au lait", "cafe au lait", "[cafe\u0301] au lait", "[cafe] au lait"},
 		{"half a surrogate pair", "name \xed\xa0\x80x same", "name \xed\xa0\x81x same", "name [\xed\xa0\x80]x same", "name [\xed\xa0\x81]x same"},
 	} {
 		x, y, by := compareTexts(c.a, c.b)
