@@ -65,6 +65,20 @@ func plain(s string) string {
 	return b.String()
 }
 
+// exact returns s for a form's field, which gives it back as it is: what cannot be seen is
+// written by its number.
+func exact(s string) template.HTML {
+	var b strings.Builder
+	for _, r := range s {
+		if r != '\n' && isHidden(r) {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			template.HTMLEscape(&b, []byte(string(r)))
+		}
+	}
+	return template.HTML(b.String()) // each character was escaped above
+}
+
 // walk cuts s into pieces, in order.
 func walk(s string, take func(k kind, piece string)) {
 	start := 0

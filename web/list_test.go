@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,33 @@ func TestEveryFilterOfRESTHasAControl(t *testing.T) {
 	}
 	for _, path := range []string{"turns_min=x", "turns_max=-1", "agreement_min=2", "agreement_max=NaN", "labels=there", "reviewed=maybe", "sort=best", "before=x", "iteration=0", "taskset=x"} {
 		s.get(400, "/trajectories?"+path)
+	}
+}
+
+func TestWhatAFieldHoldsComesBackAsItIs(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	tr := s.begin("demo", "s")[0]
+	odd := "a\u00a0b \u202e<\"'&amp; é"
+	p := webtest.Open(t, s.URL+"/trajectories?q="+url.QueryEscape(odd)+"&instance="+url.QueryEscape(odd))
+	p.Click(".filter button.main")
+	p.Wait("document.readyState === 'complete'")
+	var now string
+	if p.Eval("[...new URLSearchParams(location.search)].filter(([name]) => name !== 'sort').join('|')", &now); now != "q,"+odd+"|instance,"+odd {
+		t.Errorf("the form asks for %q", now)
+	}
+	at := 1
+	f := s.claim(tr)
+	s.must(s.store.CommitTurn(t.Context(), f, s.turn(1, bash("", "ls"), s.label(bash("", "ls")), "a")))
+	r := relabel.Review{ID: relabel.NewID(), TrajectoryID: tr.ID, T: &at, Note: odd, Author: odd}
+	s.must(s.store.CreateReview(t.Context(), r))
+	p.Go(s.URL + "/trajectories/" + tr.ID.String() + "/reviews/" + r.ID.String() + "/edit")
+	p.Click("main form.deed button.main")
+	p.Wait("location.hash === '#t1'")
+	kept, err := s.store.FindReview(t.Context(), tr.ID, r.ID)
+	s.must(err)
+	if kept.Note != odd || kept.Author != odd {
+		t.Errorf("a review that was sent as it was now says %q by %q", kept.Note, kept.Author)
 	}
 }
 

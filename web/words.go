@@ -12,6 +12,7 @@ import (
 var functions = template.FuncMap{
 	"text":     plain,
 	"show":     show,
+	"exact":    exact,
 	"when":     when,
 	"short":    short,
 	"percent":  percent,
@@ -105,6 +106,8 @@ func badgeOf(t relabel.Trajectory) badge {
 		return badge{"quiet", "⊘", "cancelled"}
 	case t.State != relabel.Done:
 		return badge{"busy", "…", string(t.State)}
+	case t.Verdict == relabel.VerdictError:
+		return badge{"infra", "⚠", "infrastructure: verifier"}
 	case t.Resolved == nil:
 		return badge{"quiet", "–", "done, no verdict"}
 	case *t.Resolved:
