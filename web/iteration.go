@@ -22,6 +22,14 @@ type iterationPage struct {
 	Names       map[relabel.ID]string // of the policies that relabel
 }
 
+// Over is how many rollouts have ended, of which each submitted something valid or not.
+func (r round) Over() (n int) {
+	for _, of := range r.Figures.EndReasons {
+		n += of
+	}
+	return n
+}
+
 func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	it, name, err := v.iterationOf(r)

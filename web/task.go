@@ -50,10 +50,14 @@ func (v *viewer) studentName(ctx context.Context, iteration relabel.ID) (string,
 }
 
 // twoToCompare proposes which two to compare: the newest that passed and the newest that
-// did not, or the newest two.
+// did not, or the newest two that have turns.
 func twoToCompare(list []listRow) (a, b string) {
 	var passed, failed *relabel.Trajectory
+	var begun []relabel.ID
 	for i := range list {
+		if list[i].Turns > 0 {
+			begun = append(begun, list[i].ID)
+		}
 		switch t := &list[i].Trajectory; {
 		case t.Turns == 0:
 		case t.Resolved != nil && *t.Resolved && passed == nil:
@@ -65,8 +69,8 @@ func twoToCompare(list []listRow) (a, b string) {
 	switch {
 	case passed != nil && failed != nil:
 		return passed.ID.String(), failed.ID.String()
-	case len(list) >= 2:
-		return list[0].ID.String(), list[1].ID.String()
+	case len(begun) >= 2:
+		return begun[0].String(), begun[1].String()
 	}
 	return "", ""
 }

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"html"
 	"regexp"
 	"strings"
 	"testing"
@@ -80,6 +81,24 @@ func TestAnEarlierAttemptShowsItsOwnTurns(t *testing.T) {
 	}
 	contains(t, s.get(200, base+"?attempt=1"), "the first attempt", "These are the turns of attempt 1, which ended as diverged", base+"/turns/1?attempt=1")
 	contains(t, s.get(200, base+"/turns/1?attempt=1"), "the first attempt")
+	page = s.get(200, base+"?attempt=1")
+	raw := regexp.MustCompile(`class="raw" href="([^"]+)"`).FindStringSubmatch(page)
+	contains(t, s.get(200, html.UnescapeString(raw[1])), "the first attempt")
+	if strings.Contains(page, "/states/1") {
+		t.Error("a state of the turns that count stands at a turn of an earlier attempt")
+	}
+	contains(t, s.get(200, base+"/find?q=first&attempt=1"), `name="attempt" value="1"`, "1 matches")
+}
+
+func TestTurnsAreGoneToWithoutScripts(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	done, _ := s.rollout()
+	base := "/trajectories/" + done.ID.String()
+	contains(t, s.get(200, base+"/turns?t=2"), "Turn 2 of 5", "I run the tests first.")
+	for _, path := range []string{"/turns?t=6", "/turns?from=6&to=7", "/turns?part=cards&from=6&to=7"} {
+		s.get(404, base+path)
+	}
 }
 
 func TestATestWithoutAResultIsNotAFailure(t *testing.T) {
@@ -97,6 +116,10 @@ func TestATestWithoutAResultIsNotAFailure(t *testing.T) {
 		contains(t, page, `<code>t::a</code></td><td>failed</td><td><span class="badge quiet"><span aria-hidden="true">–</span> not known`)
 		if i == 0 {
 			contains(t, page, "1 failed, 1 not known", `<code>t::b</code></td><td>–</td><td><span class="badge bad">`)
+			continue
 		}
+		contains(t, page, "infrastructure: verifier")
 	}
+	// The verdict of one is not there, and both have submitted something.
+	contains(t, s.get(200, "/iterations/"+s.iteration.ID.String()), "<dt>valid submissions</dt><dd>2 of 2 (100%)</dd>")
 }

@@ -23,6 +23,12 @@ type turnView struct {
 	File         bool // it stands in a file, where links to the server lead nowhere
 }
 
+// Raw is the address of one text of the turn as it is: "action", "label" or the number of
+// an observation.
+func (v turnView) Raw(of any) string {
+	return fmt.Sprintf("%s/turns/%d/raw?of=%v%s", v.Base, v.T, of, strings.Replace(v.Query, "?", "&", 1))
+}
+
 // observationView is what the environment answered to one call.
 type observationView struct {
 	Tool   string

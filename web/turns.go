@@ -18,9 +18,16 @@ func (v *viewer) showCards(w http.ResponseWriter, r *http.Request) error {
 	if err := v.listHeads(r.Context(), &view); err != nil {
 		return err
 	}
+	if t := number(r.URL.Query().Get("t"), 0); t > 0 { // the go-to box, where no script runs
+		http.Redirect(w, r, fmt.Sprintf("%s/turns/%d%s", view.Base(), t, view.Query()), http.StatusSeeOther)
+		return nil
+	}
 	from, to := number(r.URL.Query().Get("from"), 0), number(r.URL.Query().Get("to"), 0)
 	if from < 1 || to < from || to-from >= turnsAtOnce {
 		return relabel.Errorf(relabel.CodeInvalid, "from and to are numbers of turns, at most %d of them", turnsAtOnce).On("from")
+	}
+	if from > len(view.Heads) {
+		return relabel.Errorf(relabel.CodeNotFound, "There is no such turn.")
 	}
 	to = min(to, len(view.Heads))
 	if r.URL.Query().Get("whole") == "" {
