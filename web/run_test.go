@@ -120,8 +120,9 @@ func TestTheFirstPageSaysWhatNeedsAttention(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	p := webtest.Open(t, s.URL+"/")
-	p.Wait("document.querySelector('main').innerText.includes('There is no run yet')")
+	p.Wait("document.querySelector('main').innerText.includes('To begin')")
 	p.Wait("document.querySelector('#live-state').textContent === 'live'")
+	p.Look("home-empty")
 	all := s.begin("fresh", "T", "T")
 	p.Wait("document.querySelector('main').innerText.includes('0 of 2')") // it came by itself
 	s.must(s.store.Fail(t.Context(), s.claim(all[0]), relabel.FailImageMissing, "no image"))

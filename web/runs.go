@@ -44,6 +44,7 @@ type homeView struct {
 	Concerns    []runConcern
 	Workers     []relabel.Worker
 	Held, Slots int
+	FirstSteps  []firstStep // of who has no run yet
 }
 
 // runConcern is a concern with the run that it is about, if any.
@@ -83,6 +84,11 @@ func (v *viewer) showHome(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, c := range workConcerns(view.Workers, running) {
 		view.Concerns = append([]runConcern{{concern: c}}, view.Concerns...)
+	}
+	if len(runs) == 0 && view.After == "" {
+		if view.FirstSteps, err = v.firstSteps(ctx); err != nil {
+			return err
+		}
 	}
 	for _, worker := range view.Workers {
 		view.Held += worker.Held
