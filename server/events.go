@@ -17,7 +17,7 @@ import (
 
 const (
 	beatPeriod  = 15 * time.Second
-	longestLife = time.Hour // of a stream: then its token is looked at again
+	longestLife = time.Hour // of a stream
 )
 
 // followed is a resource whose events can be followed.
@@ -52,7 +52,7 @@ func (s *site) addEvents() {
 // addStream serves a stream, which huma leaves to net/http.
 func (s *site) addStream(path, tag, id, summary, description string, scope func(relabel.ID) relabel.EventScope) {
 	op := operation(http.MethodGet, path, tag, id, summary, description+" Server-sent events: run, iteration, trajectory and export carry an Event and its number as id; "+
-		"progress shows the resource as its own page does, first and whenever its counts have changed; end is the last one, with the same; reset says that events after the given one are no longer kept; "+
+		"begin says where a stream begins that was asked for without a position; progress shows the resource as its own page does, first and whenever its counts have changed; end is the last one, with the same; reset says that events after the given one are no longer kept; "+
 		"cut says why the stream ends early. Come back with the last id to go on where it ended. A comment every 15 seconds keeps the line open.")
 	text, uuid := huma.TypeString, "uuid"
 	op.Parameters = []*huma.Param{
@@ -199,7 +199,7 @@ func (s *site) follow(w http.ResponseWriter, r *http.Request, what followed) err
 	if err != nil {
 		return err
 	}
-	f := &following{stream: openStream(w), site: s, what: what, me: me, after: after}
+	f := &following{stream: openStream(w), site: s, request: r, what: what, me: me, after: after}
 	if r.Method == http.MethodHead {
 		return nil
 	}

@@ -95,7 +95,7 @@ func (e *eventStream) next() (m message, ok bool) {
 			m.id, e.id = value, value
 		case name == "data":
 			m.data = []byte(value)
-		case line == "\n" && m.event != "":
+		case line == "\n" && m.event != "" && m.event != "begin":
 			return m, true
 		case line == "\n":
 			m = message{}
@@ -345,5 +345,33 @@ func TestAServerThatStopsIsNotHeldUpByItsStreams(t *testing.T) {
 	}
 	if _, m := e.until("cut"); !strings.Contains(string(m.data), "stops") {
 		t.Errorf("%s", m.data)
+	}
+}
+
+func TestAStreamSaysThatItIsOpenWhereNothingHappens(t *testing.T) {
+	t.Parallel()
+	s := startFollowable(t, 1)
+	s.finish(0)
+	e := s.follow("/v1/runs/" + s.Run.ID.String() + "/events")
+	begin := make([]byte, len("event: begin\nid: "))
+	if _, err := io.ReadFull(e.in, begin); err != nil || string(begin) != "event: begin\nid: " {
+		t.Errorf("it begins with %q, %v", begin, err)
+	}
+}
+
+func TestAStreamEndsWithItsToken(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t)
+	s := followable{start(t, func(c *server.Config) { c.Store, c.RequireToken = db, true }), db, storetest.Seed(t, db, 1)}
+	secret, err := db.CreateToken(t.Context(), "reader", relabel.ReadAccess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := s.follow("/v1/runs/"+s.Run.ID.String()+"/events", "Authorization", "Bearer "+secret)
+	if err := db.RevokeToken(t.Context(), "reader"); err != nil {
+		t.Fatal(err)
+	}
+	if _, m := e.until("cut"); !strings.Contains(string(m.data), "revoked") { // with the next beat
+		t.Errorf("cut: %s", m.data)
 	}
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -179,7 +181,9 @@ func (f *followers) count(ctx context.Context) {
 		case <-time.After(pause):
 		}
 		begin := time.Now()
-		for _, scope := range f.scopes() {
+		scopes := f.scopes()
+		maps.DeleteFunc(told, func(scope relabel.EventScope, _ string) bool { return !slices.Contains(scopes, scope) })
+		for _, scope := range scopes {
 			all, err := f.progress(ctx, scope)
 			if err != nil {
 				continue // of a run that was deleted, or the database is away: its events say so

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"time"
 
 	"relabel"
@@ -11,10 +12,11 @@ import (
 // following is one client's stream.
 type following struct {
 	*stream
-	site  *site
-	what  followed
-	me    *follower
-	after int64 // number of the last event that it has
+	site    *site
+	request *http.Request
+	what    followed
+	me      *follower
+	after   int64 // number of the last event that it has
 }
 
 // beginNow begins with how things stand, at the last event that there is.
@@ -60,7 +62,9 @@ func (f *following) run(ctx context.Context, over bool) error {
 		case <-f.me.cut:
 			return f.cutOff("events came faster than you read them")
 		case <-beat.C:
-			f.beat()
+			if f.beat(); !f.site.mayRead(f.request) {
+				return f.cutOff("your token was revoked, or you have signed out")
+			}
 		case now := <-f.me.progress:
 			f.showAll("progress", now)
 		case e := <-f.me.events:

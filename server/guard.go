@@ -139,6 +139,13 @@ func (s *site) caller(r *http.Request) (c relabel.Caller, err error) {
 	return c, err
 }
 
+// mayRead reports whether who asked for a stream may still read. While the database is
+// away nobody is sent off.
+func (s *site) mayRead(r *http.Request) bool {
+	c, err := s.caller(r)
+	return err != nil || c.Access != relabel.NoAccess
+}
+
 // trusts reports whether the caller may have details at a path that is open to all.
 func (s *site) trusts(r *http.Request) bool {
 	c, _ := relabel.CallerOf(r.Context())

@@ -54,8 +54,11 @@ func (s *stream) send(event string, id int64, data any) {
 	s.write(fmt.Sprintf("event: %s\ndata: %s\n\n", event, b))
 }
 
-// begin tells a reader its position, before there is an event.
-func (s *stream) begin(position int64) { s.write(fmt.Sprintf("id: %d\n\n", position)) }
+// begin tells a reader its position, before anything happens: that the line is open can be
+// heard by then.
+func (s *stream) begin(position int64) {
+	s.write(fmt.Sprintf("event: begin\nid: %d\ndata: {}\n\n", position))
+}
 
 // beat shows that the line lives.
 func (s *stream) beat() { s.write(":\n\n") }
