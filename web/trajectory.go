@@ -54,6 +54,16 @@ func (v trajectoryView) Query() string {
 	return fmt.Sprintf("?attempt=%d", v.Shown)
 }
 
+// Began is the attempt that began the turns that are shown, which later ones went on with.
+func (v trajectoryView) Began() int {
+	for n := range v.Attempts {
+		if v.continues(n + 1) {
+			return n + 1
+		}
+	}
+	return v.Shown
+}
+
 // Rest are the heads of the turns that no card is there of yet.
 func (v trajectoryView) Rest() []headView { return v.Heads[len(v.Cards):] }
 

@@ -119,6 +119,56 @@ func TestTurnsAppearWhileTheyRunAndLabelsWhenTheyCome(t *testing.T) {
 	p.Wait("document.querySelector('#t1.owed .observation')?.innerText.includes('what turn 1 wrote')")
 	s.must(s.store.SettleLabel(t.Context(), f, 1, *s.label(bash("", "ls tests"))))
 	p.Wait("document.querySelector('#t1.different .side.label mark')?.textContent === 'tests'")
+	s.must(s.store.CommitTurn(t.Context(), f, s.turn(2, bash("", "ls src"), nil, "a")))
+	s.end(f, patch, relabel.Verdict{Resolved: true, Reason: "resolved"})
+	p.Wait("document.querySelector('#strip .badge').textContent.includes('resolved') && document.querySelector('.head .badge').textContent.includes('resolved')")
+}
+
+// holdFetches keeps the answers to what a page fetches with a text in its address until
+// they are let through: held[0]() lets the first one.
+const holdFetches = `(() => { const real = fetch; window.held = []; window.fetch = async (address, options) => {
+	const answer = await real(address, options);
+	if (!String(address).includes(%q)) return answer;
+	const text = await answer.text();
+	await new Promise((through) => held.push(through));
+	return new Response(text, { status: answer.status });
+}; })(); 0`
+
+func TestAnAnswerThatComesLateDoesNotUndoANewerOne(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	all := s.begin("late", "sT")
+	f := s.claim(all[0])
+	p := webtest.Open(t, s.URL+"/trajectories/"+all[0].ID.String())
+	p.Wait("document.querySelector('#live-state').textContent === 'live'")
+	p.Eval(fmt.Sprintf(holdFetches, "/turns?"), nil)
+	owed := &relabel.Action{PolicyID: s.run.TeacherID, Status: relabel.Owed}
+	s.must(s.store.CommitTurn(t.Context(), f, s.turn(1, bash("", "ls src"), owed, "a")))
+	p.Wait("held.length === 1")
+	s.must(s.store.SettleLabel(t.Context(), f, 1, *s.label(bash("", "ls tests"))))
+	p.Wait("held.length === 2")
+	p.Eval("held[1](); 0", nil)
+	p.Wait("document.querySelector('#t1.different .side.label mark')")
+	p.Eval("new Promise((then) => { held[0](); setTimeout(then, 0); })", nil)
+	if p.Count("#t1.different .side.label mark") != 1 {
+		t.Error("the turn is as it was before its label came")
+	}
+}
+
+func TestATrajectoryThatBeginsAnewIsShownAnew(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	all := s.begin("anew", "TT")
+	f := s.claim(all[0])
+	s.must(s.store.CommitTurn(t.Context(), f, s.turn(1, bash("", "the first attempt"), nil, "a")))
+	s.must(s.store.CommitTurn(t.Context(), f, s.turn(2, bash("", "its second turn"), nil, "a")))
+	p := webtest.Open(t, s.URL+"/trajectories/"+all[0].ID.String())
+	p.Wait("document.querySelector('#live-state').textContent === 'live' && document.querySelector('#t2 .call')")
+	s.must(s.store.Release(t.Context(), f))
+	f = s.claim(all[0])
+	s.must(s.store.Diverge(t.Context(), f, 1, "turn 1: the working tree differs"))
+	s.must(s.store.CommitTurn(t.Context(), f, s.turn(1, bash("", "the second attempt"), nil, "a")))
+	p.Wait("document.querySelector('#t1')?.innerText.includes('the second attempt') && !document.querySelector('#t2')")
 }
 
 func TestATrajectoryIsOneFile(t *testing.T) {

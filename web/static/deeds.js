@@ -6,10 +6,10 @@
   let asked = 0;
   const show = async (address, keep) => {
     const mine = ++asked;
-    const response = await fetch(address, { headers: { Accept: "text/html" } });
-    const part = new DOMParser().parseFromString(await response.text(), "text/html").querySelector("[data-part=deed]");
+    const response = await fetch(address, { headers: { Accept: "text/html" } }).catch(() => null);
+    const part = response?.ok && new DOMParser().parseFromString(await response.text(), "text/html").querySelector("[data-part=deed]");
     if (mine !== asked) return; // more was chosen meanwhile: this answer would undo it
-    if (!response.ok || !part) { location.href = address.replace(/[?&]part=deed/, ""); return; }
+    if (!part) { location.href = address.replace(/[?&]part=deed/, ""); return; }
     if (keep) window.relabel.morph(dialog.firstElementChild, part);
     else dialog.replaceChildren(document.importNode(part, true));
     if (!dialog.open) dialog.showModal();

@@ -36,7 +36,7 @@
   if (!address) return;
   const state = document.getElementById("live-state");
   const gap = 1000, pollGap = 5000, silence = 20000;
-  let source = null, last = "", over = false, waiting = new Set(), timer = 0, busy = false, poll = 0, watch = 0;
+  let source = null, last = "", over = false, gone = false, waiting = new Set(), timer = 0, busy = false, poll = 0, watch = 0;
 
   const parts = () => [...document.querySelectorAll("[data-part][data-on]")];
   const say = (text) => { if (state.textContent !== text) state.textContent = text; };
@@ -47,6 +47,7 @@
   const bring = async () => {
     timer = 0;
     busy = true;
+    let pause = gap;
     const from = performance.now(), names = [...waiting], url = new URL(location.href);
     waiting = new Set();
     url.hash = "";
@@ -54,7 +55,8 @@
     names.forEach((name) => url.searchParams.append("part", name));
     try {
       const response = await fetch(url, { headers: { Accept: "text/html" } });
-      if (response.redirected || response.status === 401) { over = true; close(); say("signed out"); return; }
+      if (response.redirected || response.status === 401) { stop("signed out"); return; }
+      if (response.status === 404) { stop("this is not there any more"); return; }
       if (!response.ok) throw new Error(response.statusText);
       const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
       for (const name of names) {
@@ -65,33 +67,36 @@
         now.dispatchEvent(new CustomEvent("renewed", { bubbles: true }));
       }
     } catch {
-      names.forEach((name) => waiting.add(name)); // tried again with what happens next, or by the clock
-      if (!poll) startPolling();
+      names.forEach((name) => waiting.add(name));
+      pause = pollGap;
     } finally {
       busy = false;
       const took = performance.now() - from; // a slow server is asked less
-      if (waiting.size && !over && !document.hidden) timer = setTimeout(bring, Math.max(gap, 3 * took));
+      if (waiting.size && !gone && !document.hidden) timer = setTimeout(bring, Math.max(pause, 3 * took));
     }
   };
 
   const close = () => { source?.close(); source = null; clearTimeout(watch); clearInterval(poll); poll = 0; };
-  const startPolling = () => { clearInterval(poll); poll = setInterval(() => heard(""), pollGap); say("live, every few seconds"); };
+  const stop = (text) => { over = gone = true; close(); say(text); };
+  const startPolling = () => { if (over || document.hidden) return; clearInterval(poll); poll = setInterval(() => heard(""), pollGap); say("live, every few seconds"); };
   const open = () => {
     if (source || over || document.hidden) return;
     source = new EventSource(address + (last ? (address.includes("?") ? "&" : "?") + "after=" + last : ""));
     const note = (event) => { if (event.lastEventId) last = event.lastEventId; clearTimeout(watch); };
-    source.onopen = () => { clearInterval(poll); poll = 0; say("live"); };
+    // What happened since the page was made, or while there was no stream, is looked at once.
+    source.onopen = () => { clearInterval(poll); poll = 0; say("live"); heard(""); };
     source.onerror = () => { if (source?.readyState === EventSource.CLOSED) { source = null; startPolling(); setTimeout(open, 60000); } else say("live, coming back"); };
     for (const subject of ["run", "iteration", "trajectory", "export", "progress"]) source.addEventListener(subject, (event) => { note(event); heard(subject); });
     source.addEventListener("reset", (event) => { note(event); heard(""); });
     source.addEventListener("end", (event) => { note(event); heard(""); over = true; close(); say(""); });
+    source.addEventListener("begin", note);
     // What stands between may keep events back: then the clock says when to look.
     if (!last) watch = setTimeout(startPolling, silence);
   };
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) { close(); return; }
     open();
-    if (!last) heard(""); // what happened meanwhile has no number
+    if (!over || waiting.size) heard("");
   });
   window.addEventListener("pagehide", close);
   window.addEventListener("pageshow", open);

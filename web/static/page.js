@@ -19,6 +19,7 @@
       area.select();
       document.execCommand("copy");
       area.remove();
+      button.focus();
     }
     const before = button.textContent;
     button.textContent = "Copied";

@@ -33,7 +33,9 @@
       got.finally(() => { for (let t = from; t <= to; t++) coming.delete(t); pump(); });
     }
   };
+  let asked = 0;
   const load = async (from, to, whole) => {
+    const mine = ++asked;
     const parameters = [["part", "cards"], ["from", from], ["to", to]];
     if (whole) parameters.push(["whole", "1"]);
     try {
@@ -41,14 +43,16 @@
       if (!answer.ok) throw new Error(String(answer.status));
       const template = document.createElement("template");
       template.innerHTML = await answer.text();
-      for (const card of template.content.querySelectorAll("article.turn")) put(card, whole);
+      for (const card of template.content.querySelectorAll("article.turn")) put(card, whole, mine);
     } catch (problem) {
       for (let t = from; t <= to; t++) failed(turn(t), problem);
     }
   };
-  const put = (card, whole) => {
+  const put = (card, whole, request) => {
     const old = turn(number(card));
-    if (!old) return;
+    if (!old || old.request > request) return; // what was asked for later is there
+    card.request = request;
+    near.unobserve(old);
     card.classList.toggle("closed", old.classList.contains("closed"));
     card.classList.toggle("now", old.classList.contains("now"));
     if (whole) card.classList.add("opened");
@@ -176,7 +180,7 @@
     "/": () => document.getElementById("find-q").select(), e: toggle, E: toggleAll,
   };
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") { close(); document.activeElement?.blur?.(); return; }
+    if (event.key === "Escape" && !document.querySelector("dialog[open]")) { close(); document.activeElement?.blur?.(); return; }
     if (window.relabel.typing(event) || !Object.hasOwn(keys, event.key)) { if (!event.target.matches("input")) held = 0; return; }
     event.preventDefault();
     keys[event.key]();
@@ -293,10 +297,13 @@
   const standings = ["equal", "different", "missing", "owed"];
   const renew = () => {
     const before = now;
+    const { began } = document.getElementById("began").dataset;
+    if (began !== strip.dataset.began && count() > 0) { location.reload(); return; } // another attempt began anew: these are its turns no more
+    strip.dataset.began = began;
     for (const cell of document.querySelectorAll(".ribbon a")) {
       const t = Number(cell.hash.slice(2)), card = turn(t);
       if (!card) add(t, cell);
-      else if (standings.some((s) => cell.classList.contains(s) !== card.classList.contains(s))) load(t, t);
+      else if (standings.some((s) => cell.classList.contains(s) !== card.classList.contains(s))) load(t, t, card.classList.contains("opened"));
     }
     now = 0;
     if (before) mark(before); else follow();
