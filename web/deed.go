@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -41,6 +43,7 @@ type deedField struct {
 	Value, Help string
 	Values      []string // of checks
 	Choices     []string
+	Offers      []string // what may be meant, of a text that may be another
 }
 
 // Has reports whether a choice is made.
@@ -77,21 +80,42 @@ func (v *viewer) showDeed(w http.ResponseWriter, r *http.Request, of deedOf, cho
 	if !mayChange(r) {
 		return relabel.Errorf(relabel.CodeForbidden, "Your token may look at everything and change nothing.")
 	}
-	d, err := of(r, chosen)
+	d, refused, err := workOut(r, of, chosen)
 	if err != nil {
 		return err
 	}
+	if refused != "" {
+		problem, status = refused, http.StatusBadRequest
+	}
 	view := deedView{deed: d, Address: r.URL.Path, Form: formToken(w, r), Once: rand.Text(), Curl: d.Call.curl(r), Problem: problem}
 	return v.render(w, r, page{Template: "deed", Title: plain(d.Title), Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", d.Back}}, View: view})
+}
+
+// workOut works a deed out. Where a field holds what cannot be it is taken to be empty, and
+// refused says why: the rest of what was chosen stays.
+func workOut(r *http.Request, of deedOf, chosen url.Values) (d deed, refused string, err error) {
+	for {
+		d, err = of(r, chosen)
+		var wrong *relabel.Error
+		if !errors.As(err, &wrong) || wrong.Code != relabel.CodeInvalid || chosen.Get(wrong.Field) == "" {
+			return d, refused, err
+		}
+		refused = or(refused, safeMessage(err))
+		chosen = maps.Clone(chosen)
+		chosen.Del(wrong.Field)
+	}
 }
 
 func (v *viewer) doDeed(w http.ResponseWriter, r *http.Request, of deedOf) error {
 	if err := checkForm(r); err != nil {
 		return err
 	}
-	d, err := of(r, r.PostForm)
+	d, refused, err := workOut(r, of, r.PostForm)
 	if err != nil {
 		return err
+	}
+	if refused != "" {
+		return v.showDeed(w, r, of, r.PostForm, "", 0)
 	}
 	status, answer, err := v.ask(r, d.Call, r.PostForm.Get("once"))
 	if err != nil {

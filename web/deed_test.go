@@ -142,3 +142,35 @@ func TestABrowserSignsInAndOut(t *testing.T) {
 		}
 	}
 }
+
+func TestAnIterationIsStartedWithTheNewestStudent(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.begin("rounds", "T")
+	_, err := s.store.CreatePolicy(t.Context(), relabel.Policy{ID: relabel.NewID(), Name: "rounds-student", BaseURL: "http://h/v2", Model: "m2", Server: relabel.ServerGeneric, Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits})
+	s.must(err)
+	p := webtest.Open(t, s.URL+"/runs/"+s.run.ID.String())
+	p.Expect("400")
+	p.Click("a[href$='/start']")
+	p.Wait("document.querySelector('#deed [name=student]')?.value === 'rounds-student@2'")
+	p.Wait("document.querySelectorAll('#deed datalist option').length === 3")
+	p.Type("#deed [name=generations]", "2")
+	p.Type("#deed [name=beta]", "3\t")
+	p.Wait("document.querySelector('#deed [role=alert]')?.innerText.includes('beta: a number from 0 to 1 is wanted')")
+	p.Wait(`document.querySelector("#deed #curl").textContent.includes('"generations":2')`) // the rest stays
+	p.Eval("(() => { const f = document.querySelector('#deed [name=beta]'); f.value = '0.5'; f.dispatchEvent(new Event('change', {bubbles: true})); })()", nil)
+	p.Wait(`document.querySelector("#deed #curl").textContent.includes('"beta":0.5') && !document.querySelector('#deed [role=alert]')`)
+}
+
+func TestADeedSaysThatTheServerIsGone(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.begin("gone", "T")
+	p := webtest.Open(t, s.URL+"/runs/"+s.run.ID.String())
+	p.Expect("ERR_")
+	p.Set(webtest.Offline())
+	p.Click("a[href$='/start']")
+	p.Wait("document.querySelector('#deed').open && document.querySelector('#deed').innerText.includes('The server does not answer')")
+	p.Click("#deed [data-closes]")
+	p.Wait("!document.querySelector('#deed').open")
+}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"relabel"
@@ -35,10 +36,11 @@ func (v *viewer) startIteration(r *http.Request, chosen url.Values) (deed, error
 	if _, err := v.runCharts(r.Context(), run, rounds); err != nil { // which tells rounds their spending
 		return deed{}, err
 	}
-	student := chosen.Get("student")
-	if student == "" && len(rounds) > 0 {
-		student = rounds[len(rounds)-1].Student
+	names, err := v.policyNames(r)
+	if err != nil {
+		return deed{}, err
 	}
+	student := or(chosen.Get("student"), nextStudent(rounds, names))
 	ask := startBody{Student: student, Kind: relabel.IterationKind(or(chosen.Get("kind"), string(relabel.Collect))), HeldOut: chosen.Get("on") == "held-out tasks"}
 	if ask.Tasks, err = wholeNumber(chosen, "tasks"); err != nil {
 		return deed{}, err
@@ -50,7 +52,7 @@ func (v *viewer) startIteration(r *http.Request, chosen url.Values) (deed, error
 		return deed{}, err
 	}
 	path := "/runs/" + run.ID.String()
-	d := deed{Title: "Start the next iteration of " + run.Name, Verb: "Start", Fields: startFields(run, ask, chosen), Back: path,
+	d := deed{Title: "Start the next iteration of " + run.Name, Verb: "Start", Fields: startFields(run, ask, chosen, names), Back: path,
 		Call: call{http.MethodPost, "/v1" + path + "/iterations", ask}, Done: madeIteration}
 	open, heldOut, err := v.Store.CountTasks(r.Context(), run.TasksetID)
 	if err != nil {
@@ -95,9 +97,25 @@ func fraction(chosen url.Values, name string) (*float64, error) {
 	return &x, nil
 }
 
-func startFields(run relabel.Run, ask startBody, chosen url.Values) []deedField {
+// nextStudent is the newest version of the last round's student: a checkpoint that was
+// trained since is one. Names are those of policies, the newest first.
+func nextStudent(rounds []round, names []string) string {
+	if len(rounds) == 0 {
+		return ""
+	}
+	last := rounds[len(rounds)-1].Student
+	base, _, _ := strings.Cut(last, "@")
+	for _, name := range names {
+		if of, _, _ := strings.Cut(name, "@"); of == base {
+			return name
+		}
+	}
+	return last
+}
+
+func startFields(run relabel.Run, ask startBody, chosen url.Values, policies []string) []deedField {
 	fields := []deedField{
-		{Name: "student", Label: "Student", Value: ask.Student, Help: "This round’s policy: its name, name@version or id. A checkpoint under a new address is a new version: relabel policy create."},
+		{Name: "student", Label: "Student", Value: ask.Student, Offers: policies, Help: "This round’s policy: its name, name@version or id. A new checkpoint is a new version of it: relabel policy add."},
 		{Name: "kind", Label: "Kind", Value: string(ask.Kind), Choices: []string{string(relabel.Collect), string(relabel.Evaluate)}, Help: "collect: mixture rollouts with labels. evaluate: the student alone, greedy, without labels."},
 		{Name: "tasks", Label: "Tasks", Kind: "number", Value: chosen.Get("tasks"), Help: "How many to draw; empty: all."},
 		{Name: "generations", Label: "Rollouts a task", Kind: "number", Value: chosen.Get("generations"), Help: "Empty: 1."},
@@ -106,7 +124,7 @@ func startFields(run relabel.Run, ask startBody, chosen url.Values) []deedField 
 	case ask.Kind == relabel.Evaluate:
 		fields = append(fields, deedField{Name: "on", Label: "On", Value: or(chosen.Get("on"), "the run’s tasks"), Choices: []string{"the run’s tasks", "held-out tasks"}})
 	case run.Beta != nil:
-		fields = append(fields, deedField{Name: "beta", Label: "β", Value: chosen.Get("beta"), Help: "The chance that the teacher executes a turn; empty: the schedule’s."})
+		fields = append(fields, deedField{Name: "beta", Label: "β", Value: chosen.Get("beta"), Help: "The chance that the teacher executes a turn; empty: the schedule’s, " + betaWords(*run.Beta) + "."})
 	}
 	return fields
 }

@@ -111,7 +111,15 @@ func leftOutLink(run relabel.ID, reason string) string {
 }
 
 func (v *viewer) listExports(w http.ResponseWriter, r *http.Request) error {
-	exports, next, err := v.Store.ListExports(r.Context(), relabel.ExportFilter{}, relabel.Page{After: r.URL.Query().Get("after"), Limit: exportsShown})
+	run, err := v.chosenRun(r)
+	if err != nil {
+		return err
+	}
+	p, filter := page{Template: "exports", Title: "Exports", Section: "Exports", Follow: "/v1/events"}, relabel.ExportFilter{}
+	if run != nil {
+		filter.RunID, p.Crumbs, p.Follow = &run.ID, []crumb{{"Home", "/"}, runCrumb(*run)}, "/v1/runs/"+run.ID.String()+"/events"
+	}
+	exports, next, err := v.Store.ListExports(r.Context(), filter, relabel.Page{After: r.URL.Query().Get("after"), Limit: exportsShown})
 	if err != nil {
 		return err
 	}
@@ -122,7 +130,8 @@ func (v *viewer) listExports(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	nextLink, first := pageLinks(r, next)
-	return v.render(w, r, page{Template: "exports", Title: "Exports", Section: "Exports", View: map[string]any{"Exports": views, "Next": nextLink, "First": first}})
+	p.View = map[string]any{"Run": run, "Exports": views, "Next": nextLink, "First": first}
+	return v.render(w, r, p)
 }
 
 // exportOf finds the export in an address.

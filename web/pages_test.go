@@ -42,7 +42,7 @@ func TestARunsPageShowsItsBudgetAndWhyItIsPaused(t *testing.T) {
 	micros := int64(1_250_000)
 	s.must(s.store.RecordCall(t.Context(), relabel.Call{PolicyID: s.run.TeacherID, TrajectoryID: &trajectory, Purpose: relabel.PurposeLabel, Tries: 1,
 		Usage: &relabel.Usage{PromptTokens: 90, CompletionTokens: 30}, CostMicros: &micros}))
-	contains(t, s.get(200, path), "120 tokens of 100 in 1 calls", "1.25 of 2.50", "paused: budget", "120 tokens are spent of the budget of 100")
+	contains(t, s.get(200, path), "120 tokens of 100 in 1 call<", "1.25 of 2.50", "paused: budget", "120 tokens are spent of the budget of 100")
 	contains(t, s.get(200, "/"), "paused: budget")
 	_, err = s.store.PauseIteration(t.Context(), s.iteration.ID, relabel.PausedByUser, "the <server> moves")
 	s.must(err)

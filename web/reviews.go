@@ -49,16 +49,12 @@ func (v *viewer) reviewRoutes() routes {
 func (v *viewer) listReviews(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	filter, view := relabel.ReviewFilter{Flag: q.Get("flag")}, reviewListView{Flag: q.Get("flag")}
-	if word := q.Get("run"); word != "" {
-		id, err := relabel.ParseID("run", word)
-		if err != nil {
-			return err
-		}
-		run, err := v.Store.FindRun(r.Context(), id)
-		if err != nil {
-			return err
-		}
-		filter.RunID, view.Run = &id, &run
+	run, err := v.chosenRun(r)
+	if err != nil {
+		return err
+	}
+	if run != nil {
+		filter.RunID, view.Run = &run.ID, run
 	}
 	list, next, err := v.Store.ListReviews(r.Context(), filter, relabel.Page{After: q.Get("after"), Limit: reviewsShown})
 	if err != nil {
@@ -81,6 +77,20 @@ func (v *viewer) listReviews(w http.ResponseWriter, r *http.Request) error {
 		p.Crumbs = []crumb{{"Home", "/"}, runCrumb(*view.Run)}
 	}
 	return v.render(w, r, p)
+}
+
+// chosenRun is the run that an address names (?run=), nil where it names none.
+func (v *viewer) chosenRun(r *http.Request) (*relabel.Run, error) {
+	word := r.URL.Query().Get("run")
+	if word == "" {
+		return nil, nil
+	}
+	id, err := relabel.ParseID("run", word)
+	if err != nil {
+		return nil, err
+	}
+	run, err := v.Store.FindRun(r.Context(), id)
+	return &run, err
 }
 
 func reviewsAddress(run, flag string) string {

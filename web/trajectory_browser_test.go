@@ -60,6 +60,8 @@ func TestKeysGoThroughATrajectory(t *testing.T) {
 	visible(23)
 	p.Press("G")
 	visible(60)
+	p.Press("n")
+	p.Wait("document.getElementById('at').textContent === 'no differing or missing label below'")
 	p.Press("g")
 	visible(1)
 	p.Press("t")

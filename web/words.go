@@ -21,6 +21,7 @@ var functions = template.FuncMap{
 	"yes":      yes,
 	"day":      day,
 	"many":     many,
+	"grouped":  grouped,
 	"badge":    badgeOf,
 	"schedule": scheduleOf,
 	"ms":       duration,

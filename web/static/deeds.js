@@ -6,13 +6,27 @@
   let asked = 0;
   const show = async (address, keep) => {
     const mine = ++asked;
-    const response = await fetch(address, { headers: { Accept: "text/html" } }).catch(() => null);
-    const part = response?.ok && new DOMParser().parseFromString(await response.text(), "text/html").querySelector("[data-part=deed]");
+    const text = await fetch(address, { headers: { Accept: "text/html" } }).then((response) => response.text()).catch(() => null);
     if (mine !== asked) return; // more was chosen meanwhile: this answer would undo it
+    if (text === null) { unheard(); return; }
+    const part = new DOMParser().parseFromString(text, "text/html").querySelector("[data-part=deed]");
     if (!part) { location.href = address.replace(/[?&]part=deed/, ""); return; }
     if (keep) window.relabel.morph(dialog.firstElementChild, part);
     else dialog.replaceChildren(document.importNode(part, true));
     if (!dialog.open) dialog.showModal();
+  };
+  // unheard says above the question, or alone, that the server does not answer.
+  const unheard = () => {
+    const said = document.createElement("p"), leave = document.createElement("p");
+    said.className = "box problem";
+    said.setAttribute("role", "alert");
+    said.textContent = "The server does not answer. Try again when it runs.";
+    dialog.querySelector("[role=alert]")?.remove();
+    if (dialog.open) { dialog.querySelector("h1")?.after(said); return; }
+    said.id = "deed-title";
+    leave.innerHTML = "<button type=button data-closes>Close</button>";
+    dialog.replaceChildren(said, leave);
+    dialog.showModal();
   };
   const partOf = (href) => href + (href.includes("?") ? "&" : "?") + "part=deed";
   document.addEventListener("click", (event) => {

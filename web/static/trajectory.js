@@ -122,7 +122,7 @@
     turn(now)?.classList.remove("now");
     document.querySelector(".ribbon a[aria-current]")?.removeAttribute("aria-current");
     now = t;
-    document.getElementById("at").textContent = t > 0 ? `turn ${t} of ${count()}` : "";
+    say(t > 0 ? `turn ${t} of ${count()}` : "");
     if (t === 0) return;
     turn(t).classList.add("now");
     document.querySelector(`.ribbon a[href="#t${t}"]`)?.setAttribute("aria-current", "true");
@@ -158,6 +158,12 @@
   };
   const differs = (t) => turn(t).matches(".different, .missing");
   const seek = (from, step, fits) => { for (let t = from; t >= 1 && t <= count(); t += step) if (fits(t)) return t; return 0; };
+  const goDiffering = (step) => {
+    const t = seek(at() + step, step, differs);
+    if (t) go(t); else say(`no differing or missing label ${step > 0 ? "below" : "above"}`);
+  };
+  // say shows something where the number of the turn is, until another turn is read.
+  const say = (text) => { document.getElementById("at").textContent = text; };
   const at = () => held || now || current();
   const toggle = () => {
     const card = turn(at() || 1);
@@ -174,7 +180,7 @@
   };
   const keys = {
     j: () => go(Math.min(at() + 1, count())), k: () => go(Math.max(at() - 1, 1)),
-    n: () => go(seek(at() + 1, 1, differs)), p: () => go(seek(at() - 1, -1, differs)),
+    n: () => goDiffering(1), p: () => goDiffering(-1),
     g: () => go(1), G: () => go(count()),
     t: () => document.getElementById("goto-t").select(), ":": () => document.getElementById("goto-t").select(),
     "/": () => document.getElementById("find-q").select(), e: toggle, E: toggleAll,
@@ -212,7 +218,7 @@
   });
   const copy = async (link) => {
     try { await navigator.clipboard.writeText(link.href); } catch { return; } // only where there is a clipboard
-    document.getElementById("at").textContent = `the address of turn ${now} is copied`;
+    say(`the address of turn ${now} is copied`);
   };
 
   // Find: the server looks through everything, also what is not drawn or is cut.

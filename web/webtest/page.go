@@ -53,6 +53,12 @@ func Phone() Setting {
 	return send(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 2, Mobile: true})
 }
 
+// Offline lets no request of the page reach its server.
+func Offline() Setting {
+	all := &network.Conditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}
+	return send(network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{all}})
+}
+
 func light() Setting { return scheme("light") }
 
 func screen() Setting {
