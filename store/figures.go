@@ -9,35 +9,58 @@ import (
 	"relabel"
 )
 
-// figuresSelect sums a run's trajectories up, those that stand alike together. The
+// figuresSelect sums iterations' trajectories up, those that stand alike together. The
 // ribbons come as they are: counting their letters turn by turn is quicker here.
 const figuresSelect = `SELECT iteration_id, state, coalesce(end_reason, ''), coalesce(failure, ''), verdict, sum(compared), sum(agreed),
 	sum(tool_calls), sum(tool_failures), sum(student_tool_calls), sum(student_tool_failures), coalesce(string_agg(ribbon, ',') FILTER (WHERE turns > 0), ''), ` +
 	"count(*), sum(turns), sum(teacher_turns), sum(labels_had), sum(labels_owed), sum(labels_missing), count(*) FILTER (WHERE submitted), " +
-	"count(*) FILTER (WHERE resolved), count(resolved) FROM trajectories WHERE run_id = $1 GROUP BY iteration_id, state, end_reason, failure, verdict"
+	"count(*) FILTER (WHERE resolved), count(resolved) FROM trajectories WHERE iteration_id = ANY ($1) GROUP BY iteration_id, state, end_reason, failure, verdict"
 
 // ListFigures gives each iteration of a run in numbers, in the order they were made; none
-// where there is no such run. It reads a row of each of the run's trajectories.
+// where there is no such run. It reads a row of each trajectory, but of iterations that have
+// ended once: maps and slices are shared, not the caller's to change.
 func (s *Store) ListFigures(ctx context.Context, run relabel.ID) ([]relabel.Figures, error) {
 	its, err := s.ListIterations(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	list, places := make([]relabel.Figures, len(its)), map[relabel.ID]*relabel.Figures{}
+	list := make([]relabel.Figures, len(its))
+	all, unread := places{}, places{}
+	var ids []relabel.ID
 	for i, it := range its {
-		list[i] = relabel.Figures{Iteration: it, Progress: relabel.Progress{Trajectories: map[relabel.TrajectoryState]int{}}, ByTurn: []relabel.TurnFigures{},
-			Verdicts: map[relabel.VerdictKind]int{}, EndReasons: map[relabel.EndReason]int{}, Failures: map[relabel.FailureReason]int{}}
-		places[it.ID] = &list[i]
+		known := false
+		if list[i], known = s.figures.find(it); !known {
+			list[i] = noFigures()
+			unread[it.ID], ids = &list[i], append(ids, it.ID)
+		}
+		list[i].Iteration = it
+		all[it.ID] = &list[i]
 	}
 	b := &pgx.Batch{}
-	queueFigures(b, run, places)
-	queueSpent(b, run, places)
-	queueKappa(b, run, places)
-	return list, classify(s.pool.SendBatch(ctx, b).Close())
+	if len(ids) > 0 {
+		queueFigures(b, ids, unread)
+		queueKappa(b, ids, unread)
+	}
+	queueSpent(b, run, all)
+	if err := classify(s.pool.SendBatch(ctx, b).Close()); err != nil {
+		return nil, err
+	}
+	for _, f := range unread {
+		s.figures.keep(f.Iteration, *f)
+	}
+	return list, nil
+}
+
+// places are where the figures of iterations are put.
+type places map[relabel.ID]*relabel.Figures
+
+func noFigures() relabel.Figures {
+	return relabel.Figures{Progress: relabel.Progress{Trajectories: map[relabel.TrajectoryState]int{}}, ByTurn: []relabel.TurnFigures{},
+		Verdicts: map[relabel.VerdictKind]int{}, EndReasons: map[relabel.EndReason]int{}, Failures: map[relabel.FailureReason]int{}}
 }
 
 // queueFigures reads what stands in the trajectories.
-func queueFigures(b *pgx.Batch, run relabel.ID, places map[relabel.ID]*relabel.Figures) {
+func queueFigures(b *pgx.Batch, iterations []relabel.ID, to places) {
 	var id relabel.ID
 	var row progressRow
 	var end relabel.EndReason
@@ -45,14 +68,11 @@ func queueFigures(b *pgx.Batch, run relabel.ID, places map[relabel.ID]*relabel.F
 	var verdict relabel.VerdictKind
 	var one relabel.Figures
 	var ribbons string
-	b.Queue(figuresSelect, run).Query(func(rows pgx.Rows) error {
+	b.Queue(figuresSelect, iterations).Query(func(rows pgx.Rows) error {
 		into := []any{&id, &row.state, &end, &failure, &verdict, &one.Compared, &one.Agreed,
 			&one.ToolCalls, &one.ToolFailures, &one.StudentToolCalls, &one.StudentToolFailures, &ribbons}
 		_, err := pgx.ForEachRow(rows, append(into, row.fields()[1:]...), func() error {
-			f, known := places[id]
-			if !known {
-				return nil // made since
-			}
+			f := to[id]
 			row.addTo(&f.Progress)
 			f.Verdicts[verdict] += row.count
 			if end != "" {
@@ -74,13 +94,13 @@ func queueFigures(b *pgx.Batch, run relabel.ID, places map[relabel.ID]*relabel.F
 }
 
 // queueSpent reads what the iterations' calls have used.
-func queueSpent(b *pgx.Batch, run relabel.ID, places map[relabel.ID]*relabel.Figures) {
+func queueSpent(b *pgx.Batch, run relabel.ID, to places) {
 	var id relabel.ID
 	var sum relabel.Spent
 	b.Queue("SELECT sp.iteration_id, "+spentSums+" FROM spend sp WHERE sp.run_id = $1 GROUP BY sp.iteration_id", run).Query(func(rows pgx.Rows) error {
 		into := []any{&id, &sum.Calls, &sum.Tokens, &sum.PromptTokens, &sum.CachedTokens, &sum.CompletionTokens, &sum.Cost}
 		_, err := pgx.ForEachRow(rows, into, func() error {
-			if f, known := places[id]; known {
+			if f, known := to[id]; known { // else made since
 				f.Spent = sum
 			}
 			return nil
@@ -90,15 +110,13 @@ func queueSpent(b *pgx.Batch, run relabel.ID, places map[relabel.ID]*relabel.Fig
 }
 
 // queueKappa reads what was drawn of κ, and what came of it.
-func queueKappa(b *pgx.Batch, run relabel.ID, places map[relabel.ID]*relabel.Figures) {
+func queueKappa(b *pgx.Batch, iterations []relabel.ID, to places) {
 	var id relabel.ID
 	var drawn, ran *float64
 	b.Queue(`SELECT iteration_id, avg(kappa)::float8, avg(turns - teacher_turns)::float8 FROM trajectories
-		WHERE run_id = $1 AND kappa IS NOT NULL AND end_reason IS NOT NULL GROUP BY iteration_id`, run).Query(func(rows pgx.Rows) error {
+		WHERE iteration_id = ANY ($1) AND kappa IS NOT NULL AND end_reason IS NOT NULL GROUP BY iteration_id`, iterations).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&id, &drawn, &ran}, func() error {
-			if f, known := places[id]; known {
-				f.KappaDrawn, f.KappaRun = drawn, ran
-			}
+			to[id].KappaDrawn, to[id].KappaRun = drawn, ran
 			return nil
 		})
 		return err

@@ -2,9 +2,12 @@ package store_test
 
 import (
 	"context"
+	"reflect"
+	"slices"
 	"testing"
 
 	"relabel"
+	"relabel/store"
 	"relabel/store/storetest"
 )
 
@@ -73,11 +76,24 @@ func TestARunInFiguresIsItsTurnsCounted(t *testing.T) {
 	s := storetest.New(t)
 	c := storetest.SeedCrowd(t, s, 400, 6)
 	used(t, s, c.First, c.Teacher.ID, 100, 10, 2_000_000)
-	list, err := s.ListFigures(ctx, c.Run.ID)
-	must(t, err)
+	list := agreesWithTheTurns(t, s, c.Run.ID)
 	if len(list) != 10 || list[0].Iteration.Number != 1 || list[0].Spent.Tokens != 110 || list[0].Spent.Cost != 2 || list[1].Spent.Calls != 0 {
 		t.Fatalf("%d iterations, the first %+v", len(list), list[0])
 	}
+	if beta := list[3].RealisedBeta(); beta == nil || *beta < 0.45 || *beta > 0.75 { // β4 = 0.6 of some 240 turns
+		t.Errorf("realised β: %v", *beta)
+	}
+	if none, err := s.ListFigures(ctx, relabel.NewID()); err != nil || len(none) != 0 {
+		t.Errorf("%+v, %v", none, err)
+	}
+}
+
+// agreesWithTheTurns lists a run's figures and counts them again.
+func agreesWithTheTurns(t *testing.T, s *store.Store, run relabel.ID) []relabel.Figures {
+	t.Helper()
+	ctx := context.Background()
+	list, err := s.ListFigures(ctx, run)
+	must(t, err)
 	for _, f := range list {
 		id := f.Iteration.ID
 		var turns, teacher, compared, agreed int
@@ -100,11 +116,42 @@ func TestARunInFiguresIsItsTurnsCounted(t *testing.T) {
 			}
 		}
 	}
-	if beta := list[3].RealisedBeta(); beta == nil || *beta < 0.45 || *beta > 0.75 { // β4 = 0.6 of some 240 turns
-		t.Errorf("realised β: %v", *beta)
+	return list
+}
+
+// TestFiguresOfAnIterationThatEndedAreReadOnce spends, retries and cancels between: what is
+// remembered is what would be read.
+func TestFiguresOfAnIterationThatEndedAreReadOnce(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	c := storetest.SeedCrowd(t, s, 200, 4)
+	first := agreesWithTheTurns(t, s, c.Run.ID)
+	of := func(list []relabel.Figures) relabel.Figures {
+		return list[slices.IndexFunc(list, func(f relabel.Figures) bool { return f.Iteration.ID == c.Middle })]
 	}
-	if none, err := s.ListFigures(ctx, relabel.NewID()); err != nil || len(none) != 0 {
-		t.Errorf("%+v, %v", none, err)
+	used(t, s, c.First, c.Teacher.ID, 100, 10, 2_000_000)
+	if again := agreesWithTheTurns(t, s, c.Run.ID); again[0].Spent.Tokens != 110 || !reflect.DeepEqual(of(again), of(first)) {
+		t.Errorf("%+v, not %+v", again, first)
+	}
+	exec(t, s, "UPDATE trajectories SET compared = compared + 1 WHERE iteration_id = $1", c.Middle)
+	list, err := s.ListFigures(ctx, c.Run.ID)
+	must(t, err)
+	if of(list).Compared != of(first).Compared {
+		t.Error("an iteration that has ended was read again")
+	}
+	exec(t, s, "UPDATE trajectories SET compared = compared - 1 WHERE iteration_id = $1", c.Middle)
+	retried, err := s.RetryFailed(ctx, c.Middle, nil)
+	must(t, err)
+	if f := of(agreesWithTheTurns(t, s, c.Run.ID)); retried == 0 || f.Progress.Trajectories[relabel.Queued] != retried || len(f.Failures) != 0 {
+		t.Errorf("%d retried: %+v", retried, f.Progress)
+	}
+	_, err = s.CancelIteration(ctx, c.Middle)
+	must(t, err)
+	for range 2 {
+		if f := of(agreesWithTheTurns(t, s, c.Run.ID)); f.Progress.Trajectories[relabel.Cancelled] != retried+of(first).Progress.Trajectories[relabel.Cancelled] {
+			t.Errorf("%d cancelled: %+v", retried, f.Progress)
+		}
 	}
 }
 

@@ -42,6 +42,8 @@ type Store struct {
 	schema string
 	jobs   *river.Client[pgx.Tx] // inserts only
 	clock  Clock
+
+	figures endedSums[relabel.Figures]
 }
 
 // Open connects to the Postgres at url, in the schema that the url's search_path names

@@ -38,6 +38,7 @@ func SeedCrowd(t testing.TB, s *store.Store, n, turns int) Crowd {
 			CASE n WHEN 10 THEN 1 ELSE 0 END, CASE WHEN n < 10 THEN now() END FROM iterations, generate_series(2, 10) n
 		UNION ALL SELECT gen_random_uuid(), (SELECT id FROM runs WHERE id <> run_id), 1, 'collect', student_id, 0.5, 2, 2 * $1, 'done', 0, now() FROM iterations`, c.Tasks)
 	execute(t, s, crowdTrajectories, c.Tasks, turns, d.Run.ID)
+	execute(t, s, "ANALYZE trajectories") // or the keys to it may be checked by reading all of it each time
 	execute(t, s, "INSERT INTO patches SELECT id, 'diff --git a' FROM trajectories WHERE patch_bytes > 0")
 	execute(t, s, crowdAttempts)
 	execute(t, s, crowdTurns)
