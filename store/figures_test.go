@@ -125,7 +125,7 @@ func TestFiguresOfAnIterationThatEndedAreReadOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := storetest.New(t)
-	c := storetest.SeedCrowd(t, s, 200, 4)
+	c := storetest.SeedCrowd(t, s, 400, 2)
 	first := agreesWithTheTurns(t, s, c.Run.ID)
 	of := func(list []relabel.Figures) relabel.Figures {
 		return list[slices.IndexFunc(list, func(f relabel.Figures) bool { return f.Iteration.ID == c.Middle })]
