@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,7 +25,8 @@ const (
 // has of its own marked.
 type difference struct {
 	Kind   differenceKind
-	In     []string // the arguments that differ, each once
+	In     []string // the arguments that differ, each once, and mostNamed of them at most
+	More   int      // that are not named
 	Coarse bool     // something was too long to be compared word by word
 	A, B   []callView
 	// What is said, marked where it is the action: where neither calls a tool.
@@ -97,10 +99,13 @@ func (d *difference) pair(a, b []callView) {
 
 // compareBlocks compares the arguments of two calls by name.
 func (d *difference) compareBlocks(a, b []block) {
-	met := make([]bool, len(b))
+	met, first := make([]bool, len(b)), map[string]int{}
+	for j := len(b) - 1; j >= 0; j-- {
+		first[b[j].Name] = j
+	}
 	for i := range a {
-		j := slices.IndexFunc(b, func(other block) bool { return other.Name == a[i].Name })
-		if j < 0 || met[j] {
+		j, there := first[a[i].Name]
+		if !there || met[j] {
 			a[i].Own = true
 			d.differsIn(a[i].Name)
 			continue
@@ -158,8 +163,15 @@ func markEnds(a, b *block) {
 	}
 }
 
+// mostNamed is how many arguments a turn's head names.
+const mostNamed = 8
+
 func (d *difference) differsIn(name string) {
-	if !slices.Contains(d.In, name) {
+	switch {
+	case slices.Contains(d.In, name):
+	case len(d.In) == mostNamed:
+		d.More++
+	default:
 		d.In = append(d.In, name)
 	}
 }
@@ -171,7 +183,11 @@ func (d difference) Word() string {
 		if len(d.In) == 0 {
 			return "same tool, other arguments"
 		}
-		return "same tool, other " + strings.Join(d.In, ", ")
+		names := strings.Join(d.In, ", ")
+		if d.More > 0 {
+			names += fmt.Sprintf(" and %d more", d.More)
+		}
+		return "same tool, other " + names
 	case otherTool:
 		switch {
 		case len(d.A) == 0:

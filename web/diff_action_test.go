@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -103,6 +104,29 @@ func TestALongDifferenceIsSaidToBeCoarse(t *testing.T) {
 	d := compareActions(long("old"), long("new"))
 	if !d.Coarse || d.A[0].Blocks[2].Cut != byEnds {
 		t.Errorf("coarse: %v", d.Coarse)
+	}
+}
+
+func TestWhatDiffersInManyPlacesIsBounded(t *testing.T) {
+	lines := func(word string) (text string) {
+		for i := range 3000 {
+			text += fmt.Sprintf("line %d of the %s text\\n", i, word)
+		}
+		return text
+	}
+	d := compareActions(says("", `edit {"old_str":"","new_str":"`+lines("one")+`"}`), says("", `edit {"old_str":"","new_str":"`+lines("other")+`"}`))
+	if b := d.A[0].Blocks[0]; !d.Coarse || b.Cut != byLines || len(b.Lines[0].Spans) < 2 || len(b.Lines[2999].Spans) != 1 || !b.Lines[2999].Own {
+		t.Errorf("coarse: %v, compared by %d", d.Coarse, b.Cut)
+	}
+	keys := func(value int) string {
+		all := ""
+		for i := range 20 {
+			all += fmt.Sprintf(`,"k%d":%d`, i, value)
+		}
+		return "t {" + all[1:] + "}"
+	}
+	if word := compareActions(says("", keys(1)), says("", keys(2))).Word(); word != "same tool, other k0, k1, k2, k3, k4, k5, k6, k7 and 12 more" {
+		t.Error(word)
 	}
 }
 

@@ -11,9 +11,7 @@ type textLine struct {
 	Op    byte   // '+' put in, '-' taken out, ' ' kept; 'h' and '@' are a patch's own lines
 	Spans []span // its text, without the end
 	Own   bool   // the other side lacks it
-	Old   int    // its number before and after, where they are known
-	New   int
-	Gap   int // so many lines are left out here; then there is nothing else
+	Gap   int    // so many lines are left out here; then there is nothing else
 }
 
 // text is the line without its marks.
@@ -41,12 +39,12 @@ func editLines(before, after string) (lines []textLine) {
 			lines = append(lines, lineOf(op, text))
 		}
 	}
-	i := 0
+	i, marks := 0, &marker{}
 	for _, h := range hunksOf(x, y) {
 		add(' ', x[i:h.PosX])
 		add('-', x[h.PosX:h.EndX])
 		add('+', y[h.PosY:h.EndY])
-		markReplaced(lines, h)
+		marks.replaced(lines, h)
 		i = h.EndX
 	}
 	add(' ', x[i:])
@@ -56,23 +54,30 @@ func editLines(before, after string) (lines []textLine) {
 	return lines
 }
 
-// markReplaced marks the words that differ between the lines that a hunk has taken out
-// and put in, which are the last of lines.
-func markReplaced(lines []textLine, h diff.Hunk[string]) {
+// marker marks words in lines that stand for each other, as long as there are not too many.
+type marker struct{ done int } // bytes of lines so far
+
+// mostMarked is how many bytes of lines words are looked for in.
+const mostMarked = 100_000
+
+// replaced marks the words that differ between the lines that a hunk has taken out and put
+// in, which are the last of lines.
+func (m *marker) replaced(lines []textLine, h diff.Hunk[string]) {
 	out, in := h.EndX-h.PosX, h.EndY-h.PosY
 	taken := lines[len(lines)-out-in:]
 	for k := 0; k < min(out, in); k++ {
-		markWords(&taken[k], &taken[out+k])
+		m.words(&taken[k], &taken[out+k])
 	}
 }
 
-// markWords marks the words in which two lines differ, where they have some in common.
-func markWords(a, b *textLine) {
+// words marks the words in which two lines differ, where they have some in common.
+func (m *marker) words(a, b *textLine) {
 	u, v := a.text(), b.text()
 	const longest = 2000 // bytes of a line that words are looked for in
-	if len(u)+len(v) > longest {
+	if len(u)+len(v) > longest || m.done > mostMarked {
 		return
 	}
+	m.done += len(u) + len(v)
 	x, y := compareTokens(words(u), words(v))
 	if len(x) == 1 && x[0].Own || len(y) == 1 && y[0].Own || len(x) == 0 || len(y) == 0 {
 		return // all of it differs, which the line itself says
@@ -100,10 +105,14 @@ func compareLines(a, b []textLine) fineness {
 		own(b[head : len(b)-tail])
 		return byEnds
 	}
+	marks := &marker{}
 	for _, h := range hunksOf(x, y) {
 		own(a[h.PosX:h.EndX])
 		own(b[h.PosY:h.EndY])
-		pairLines(a[h.PosX:h.EndX], b[h.PosY:h.EndY])
+		marks.pair(a[h.PosX:h.EndX], b[h.PosY:h.EndY])
+	}
+	if marks.done > mostMarked {
+		return byLines
 	}
 	return byWords
 }
@@ -121,8 +130,8 @@ func own(lines []textLine) {
 	}
 }
 
-// pairLines marks words in lines that do the same to other words, in their order.
-func pairLines(a, b []textLine) {
+// pair marks words in lines that do the same to other words, in their order.
+func (m *marker) pair(a, b []textLine) {
 	next := map[byte]int{} // by what lines do
 	for i := range a {
 		k := next[a[i].Op]
@@ -130,7 +139,7 @@ func pairLines(a, b []textLine) {
 			k++
 		}
 		if next[a[i].Op] = k + 1; k < len(b) {
-			markWords(&a[i], &b[k])
+			m.words(&a[i], &b[k])
 		}
 	}
 }

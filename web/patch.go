@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// hunkHead is the line that begins a hunk: where it stands before and after, and how
-// many lines it has there.
-var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+// hunkHead is the line that begins a hunk, with how many lines it has before and after.
+var hunkHead = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
 // patchLines tells the lines of a patch apart. A line is what its place says, not what it
 // begins with: a deleted "-- x" is no file's name. What is no patch has Op 0.
 func patchLines(patch string) (lines []textLine) {
-	var old, new, oldLeft, newLeft int
+	var oldLeft, newLeft int
 	for _, text := range bareLines(patch) {
 		l := lineOf(0, text)
 		switch {
@@ -24,10 +23,10 @@ func patchLines(patch string) (lines []textLine) {
 			}
 			l = lineOf(text[0], text[1:])
 			if text[0] != '+' && text[0] != '\\' {
-				old, oldLeft, l.Old = old+1, oldLeft-1, old
+				oldLeft--
 			}
 			if text[0] != '-' && text[0] != '\\' {
-				new, newLeft, l.New = new+1, newLeft-1, new
+				newLeft--
 			}
 			if text[0] == '\\' {
 				l = lineOf('h', text)
@@ -35,7 +34,7 @@ func patchLines(patch string) (lines []textLine) {
 		case strings.HasPrefix(text, "@@"):
 			l.Op = '@'
 			if m := hunkHead.FindStringSubmatch(text); m != nil {
-				old, oldLeft, new, newLeft = number(m[1], 0), number(m[2], 1), number(m[3], 0), number(m[4], 1)
+				oldLeft, newLeft = number(m[1], 1), number(m[2], 1)
 			}
 		case isFileLine(text):
 			l.Op, oldLeft, newLeft = 'h', 0, 0

@@ -17,7 +17,7 @@ type headView struct {
 	Figures   string // in one line
 	Tools     string
 	Trouble   string // what went wrong in it
-	Why       string // a label is missing
+	Why       string // its label is missing
 	Class     string
 	Height    int // about how high its card is, in steps of ten lines
 	Bytes     int // of the executed action's message
@@ -61,7 +61,7 @@ func trouble(h relabel.TurnHead) string {
 // Title says of a turn what its cell cannot.
 func (h headView) Title() string {
 	parts := []string{fmt.Sprintf("turn %d: %s", h.T, h.Executor)}
-	for _, more := range []string{h.Agreement.Word, h.Tools, h.Trouble, h.Figures} {
+	for _, more := range []string{h.Agreement.Word, h.Why, h.Tools, h.Trouble, h.Figures} {
 		if more != "" {
 			parts = append(parts, more)
 		}
@@ -74,7 +74,6 @@ type course struct {
 	Compared, Agreed int
 	First            int // first turn whose label differs; 0 for none
 	Recovered        int // first turn after it from where on all labels agree; 0 where there is none
-	Missing          int // first turn without a label
 }
 
 // courseOf goes along the heads. A recovery is said only where at least two turns agree.
@@ -93,10 +92,6 @@ func courseOf(heads []relabel.TurnHead) (c course) {
 			since, c.Recovered = 0, 0
 			if c.First == 0 {
 				c.First = h.T
-			}
-		case "missing":
-			if c.Missing == 0 {
-				c.Missing = h.T
 			}
 		}
 	}
