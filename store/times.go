@@ -98,6 +98,13 @@ func (s *Store) ListTimes(ctx context.Context, run relabel.ID) ([]relabel.Iterat
 	return list, classify(err)
 }
 
+// FindIterationTime says where the time of one iteration went: nowhere, if there is none.
+func (s *Store) FindIterationTime(ctx context.Context, iteration relabel.ID) (r relabel.TimeReport, err error) {
+	err = s.pool.QueryRow(ctx, "SELECT "+timeSums+timeRows+"WHERE tr.iteration_id = $1", iteration).Scan(timeFields(&r)...)
+	r.Efficiency = relabel.Efficiency(r.Ideal, r.Actual)
+	return r, classify(err)
+}
+
 func timeFields(r *relabel.TimeReport) []any {
 	s := &r.Spent
 	return []any{&r.Attempts, &s.Start, &s.Slot, &s.Replay, &s.Endpoint, &s.Model, &s.Sandbox, &s.Database, &s.End,

@@ -71,6 +71,9 @@ func TestTheCriticalPathIsTheLongerOfRolloutAndLastLabel(t *testing.T) {
 			if len(its) != 1 || its[0].IterationID != d.Iteration.ID || its[0].Spent != spent || its[0].Ideal != want.ideal {
 				t.Errorf("the iteration: %+v", its)
 			}
+			if it, err := s.FindIterationTime(ctx, d.Iteration.ID); err != nil || it != its[0].TimeReport && *it.Efficiency != *its[0].Efficiency || it.Spent != spent {
+				t.Errorf("the iteration alone: %+v, %v", it, err)
+			}
 			turns, err := s.ListTurns(ctx, c.TrajectoryID, 1, 10)
 			must(t, err)
 			if got := turns[1].Time; got != (relabel.TurnTime{Endpoint: 1, Sandbox: 10, Database: 10}) || turns[0].Label.Millis != want.label || turns[0].Action.Millis != 100 {

@@ -108,14 +108,10 @@ func (v *viewer) deepenIteration(r *http.Request, view *iterationPage) error {
 	}
 	counted.Series = []series{counts}
 	view.Charts = []chart{turnChart([]round{view.round}), counted.withoutEmpty()}
-	times, err := v.Store.ListTimes(r.Context(), view.RunID)
+	spent, err := v.Store.FindIterationTime(r.Context(), view.ID)
 	if err != nil {
 		return err
 	}
-	for _, t := range times {
-		if t.IterationID == view.ID {
-			view.Time = newTimeView(t.TimeReport)
-		}
-	}
+	view.Time = newTimeView(spent)
 	return nil
 }

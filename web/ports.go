@@ -22,6 +22,7 @@ type Store interface {
 	ListSpending(ctx context.Context, run relabel.ID) ([]relabel.Spending, error)
 	FindSpent(ctx context.Context, run relabel.ID) (relabel.Spent, error)
 	ListTimes(ctx context.Context, run relabel.ID) ([]relabel.IterationTime, error)
+	FindIterationTime(ctx context.Context, iteration relabel.ID) (relabel.TimeReport, error)
 	FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error)
 	FindTaskset(ctx context.Context, id relabel.ID) (relabel.Taskset, error)
 	FindTasksetByName(ctx context.Context, name string) (relabel.Taskset, error)
