@@ -24,6 +24,7 @@ const (
 	CodeEndpoint        Code = "endpoint"          // a model endpoint failed after its retries
 	CodeSecretMissing   Code = "secret_missing"    // a policy names a secret that is not there
 	CodeUnavailable     Code = "unavailable"       // a part that is needed is not there; try again later
+	CodeBusy            Code = "busy"              // as much of this as may be is under way; try again soon
 	CodeInternal        Code = "internal"          // a bug or an unforeseen failure; details are in the log
 )
 

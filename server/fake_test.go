@@ -302,6 +302,10 @@ func (m *memory) ListTrajectories(_ context.Context, f relabel.TrajectoryFilter,
 	return relabel.TrajectoryPage{Items: items, Next: next, Total: len(items), Exact: true, Of: len(m.trajectories)}, err
 }
 
+func (m *memory) SearchTexts(context.Context, relabel.TrajectoryFilter, relabel.TrajectorySort, relabel.TextSearch) (relabel.TextPage, error) {
+	return relabel.TextPage{Searched: len(m.trajectories), Total: len(m.trajectories), Exact: true, Of: len(m.trajectories)}, m.broken
+}
+
 func (m *memory) ListAttempts(_ context.Context, id relabel.ID) ([]relabel.Attempt, error) {
 	return m.attempts[id], m.broken
 }

@@ -81,6 +81,9 @@ type Store interface {
 
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
 	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, p relabel.Page) (relabel.TrajectoryPage, error)
+	// SearchTexts looks for a text in what those trajectories hold, as far as it comes within
+	// some seconds. CodeBusy where too many do.
+	SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, ask relabel.TextSearch) (relabel.TextPage, error)
 	ListAttempts(ctx context.Context, trajectory relabel.ID) ([]relabel.Attempt, error)
 	// ListTurns returns the current attempt's turns t with from ≤ t < from+limit, in
 	// order, with executed action, label and observations, without prompt ids.

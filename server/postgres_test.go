@@ -38,6 +38,12 @@ func TestTheInterfaceOverPostgres(t *testing.T) {
 	for path, status := range map[string]int{"": 200, "/turns": 200, "/attempts": 200, "/calls": 200, "/verdict": 404, "/states/1": 404} {
 		s.want(status, s.get("/v1/trajectories/"+id+path))
 	}
+	found := s.want(200, s.get("/v1/trajectories/search?limit=1&text=MAKE%20it&run="+ids.run))
+	more := s.want(200, s.get("/v1/trajectories/search?limit=1&text=MAKE%20it&run="+ids.run+"&after="+url.QueryEscape(found.fieldText("next"))))
+	if found.field("searched") != 1.0 || found.field("total") != 2.0 || found.field("items", 0, "first", 0, "place") != "the task" || more.field("next") != "" ||
+		found.field("items", 0, "trajectory", "id") == more.field("items", 0, "trajectory", "id") {
+		t.Errorf("searched %s then %s", found.body, more.body)
+	}
 	export := s.want(201, s.post("/v1/exports", `{"run":"`+ids.run+`"}`))
 	s.want(200, s.get("/v1/exports/"+export.field("id").(string)))
 	if a := s.want(409, s.post("/v1/tasksets?name=real", fmt.Sprintf(taskLine, "x"))); a.field("code") != "conflict" {
@@ -121,7 +127,7 @@ func TestRandomInputIsNeverTheServersFault(t *testing.T) {
 			}
 			s.faultless("GET", path+"?"+q.Encode(), "")
 		}
-		for _, pattern := range []string{"/v1/runs/%s", "/v1/runs/%s/webhooks", "/v1/runs/" + ids.run + "/events?after=%s", "/v1/policies/%s", "/v1/trajectories/%s/turns", "/v1/trajectories/" + trajectory + "/states/%s", "/v1/exports/" + export + "/files/%s", "/v1/exports/%s/files/a", "/v1/iterations/%s"} {
+		for _, pattern := range []string{"/v1/runs/%s", "/v1/runs/%s/webhooks", "/v1/runs/" + ids.run + "/events?after=%s", "/v1/policies/%s", "/v1/trajectories/%s/turns", "/v1/trajectories/" + trajectory + "/states/%s", "/v1/exports/" + export + "/files/%s", "/v1/exports/%s/files/a", "/v1/iterations/%s", "/v1/trajectories/search?text=%s"} {
 			s.faultless("GET", fmt.Sprintf(pattern, url.PathEscape(odd(r))), "")
 		}
 	}

@@ -40,6 +40,7 @@ var statuses = map[relabel.Code]int{
 	relabel.CodeEndpoint:        http.StatusBadGateway,
 	relabel.CodeSecretMissing:   http.StatusUnprocessableEntity,
 	relabel.CodeUnavailable:     http.StatusServiceUnavailable,
+	relabel.CodeBusy:            http.StatusTooManyRequests,
 	relabel.CodeInternal:        http.StatusInternalServerError,
 	codeMalformed:               http.StatusBadRequest,
 	codeMethod:                  http.StatusMethodNotAllowed,

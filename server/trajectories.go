@@ -11,6 +11,11 @@ import (
 func (s *site) addTrajectories() {
 	add(s, operation(http.MethodGet, "/v1/trajectories", "trajectories", "list-trajectories", "List trajectories",
 		"Trajectories that fit the filter, and how many of how many do."), s.listTrajectories)
+	search := operation(http.MethodGet, "/v1/trajectories/search", "trajectories", "search-texts", "Search in texts of trajectories",
+		"Looks for a text, in whatever case, in the actions, labels, other teachers' answers and observations of the trajectories that fit the filter, in their problem statements, in why they failed, in their submissions and in the output of their tests. "+
+			"An answer takes some seconds at most: it says how many trajectories it looked through and how to go on, and says nothing of the others. 429 where too many search at once.")
+	search.Errors = append(search.Errors, http.StatusTooManyRequests)
+	add(s, search, s.searchTexts)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}", "trajectories", "show-trajectory", "Show a trajectory", "One trajectory without its turns."), s.showTrajectory)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/attempts", "trajectories", "list-attempts", "List a trajectory's attempts",
 		"Every try at it, in order, with the worker and the sandbox that made it."), s.listAttempts)
@@ -49,6 +54,11 @@ func (q TrajectoryQuery) filter() relabel.TrajectoryFilter {
 		Flag: q.Flag, Reviewed: optionalBool(q.Reviewed)}
 }
 
+// SortQuery is the order of a list of trajectories.
+type SortQuery struct {
+	Sort relabel.TrajectorySort `query:"sort" enum:"newest,oldest,most_turns,fewest_turns,most_tokens,fewest_tokens,highest_agreement,lowest_agreement,earliest_difference,latest_difference" default:"newest" doc:"By a figure, trajectories that are over and have it come first, then the others, newest first."`
+}
+
 // optionalBool reads what an enum has let through.
 func optionalBool(word string) *bool {
 	if word == "" {
@@ -60,15 +70,29 @@ func optionalBool(word string) *bool {
 
 func (s *site) listTrajectories(ctx context.Context, in *struct {
 	TrajectoryQuery
+	SortQuery
 	PageQuery
-	Before string                 `query:"before" maxLength:"512" doc:"The previous of the page after; instead of after."`
-	Sort   relabel.TrajectorySort `query:"sort" enum:"newest,oldest,most_turns,fewest_turns,most_tokens,fewest_tokens,highest_agreement,lowest_agreement,earliest_difference,latest_difference" default:"newest" doc:"By a figure, trajectories that are over and have it come first, then the others, newest first."`
+	Before string `query:"before" maxLength:"512" doc:"The previous of the page after; instead of after."`
 }) (*of[relabel.TrajectoryPage], error) {
 	p := in.page()
 	p.Before = in.Before
 	page, err := s.Store.ListTrajectories(ctx, in.filter(), in.Sort, p)
 	if page.Items == nil {
 		page.Items = []relabel.Trajectory{}
+	}
+	return one(page, err)
+}
+
+func (s *site) searchTexts(ctx context.Context, in *struct {
+	TrajectoryQuery
+	SortQuery
+	PageQuery
+	Words string `query:"text" required:"true" minLength:"1" maxLength:"500" doc:"The text that is looked for, as it is, but for the case of its letters."`
+}) (*of[relabel.TextPage], error) {
+	p := in.page()
+	page, err := s.Store.SearchTexts(ctx, in.filter(), in.Sort, relabel.TextSearch{Text: in.Words, After: p.After, Limit: p.Limit})
+	if page.Items == nil {
+		page.Items = []relabel.TextFound{}
 	}
 	return one(page, err)
 }

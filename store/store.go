@@ -43,7 +43,8 @@ type Store struct {
 	jobs   *river.Client[pgx.Tx] // inserts only
 	clock  Clock
 
-	figures endedSums[relabel.Figures]
+	figures  endedSums[relabel.Figures]
+	searches chan struct{} // one of each search in texts that is under way
 }
 
 // Open connects to the Postgres at url, in the schema that the url's search_path names
@@ -88,7 +89,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, classify(err)
 	}
-	s := &Store{pool: pool, heart: heart, schema: schema, jobs: jobs}
+	s := &Store{pool: pool, heart: heart, schema: schema, jobs: jobs, searches: make(chan struct{}, searchesAtOnce)}
 	if err := s.ReadClock(ctx); err != nil {
 		s.Close()
 		return nil, err

@@ -154,8 +154,17 @@ func (w *walk) page() relabel.TrajectoryPage {
 	return p
 }
 
-func (w *walk) spotOf(i int) string {
-	return spot{w.segment[i], w.segments[w.segment[i]].keyOf(w.rows[i]), w.rows[i].ID}.text(w.sort)
+func (w *walk) spotOf(i int) string { return w.spotAt(i).text(w.sort) }
+
+func (w *walk) spotAt(i int) spot {
+	return spot{w.segment[i], w.segments[w.segment[i]].keyOf(w.rows[i]), w.rows[i].ID}
+}
+
+// goOn reads the page after the one that was read.
+func (w *walk) goOn(ctx context.Context, s *Store) error {
+	w.from = new(w.spotAt(len(w.rows) - 1))
+	w.rows, w.segment = nil, nil
+	return s.read(ctx, func(tx pgx.Tx) error { return w.read(ctx, tx) })
 }
 
 // countTrajectories says how many match, and of how many in the iterations in question.

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"relabel"
@@ -73,10 +70,10 @@ func summary(m relabel.Message) string {
 	}
 	c := m.ToolCalls[0]
 	line := c.Name
-	if fields, ok := fieldsOf(c.Arguments); ok {
+	if fields, ok := relabel.ReadArguments(c.Arguments); ok {
 		for _, f := range fields {
-			if f.name != "old_str" && f.name != "new_str" && f.name != "file_text" {
-				line += " " + firstLine(textOf(f.value))
+			if f.Name != "old_str" && f.Name != "new_str" && f.Name != "file_text" {
+				line += " " + firstLine(f.Text())
 			}
 		}
 	}
@@ -94,34 +91,4 @@ func firstLine(s string) string {
 		s = string(r[:wide]) + "…"
 	}
 	return s
-}
-
-// field is one field of a JSON object.
-type field struct {
-	name  string
-	value json.RawMessage
-}
-
-// fieldsOf reads a JSON object's fields in order, duplicates included.
-func fieldsOf(text string) (fields []field, ok bool) {
-	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, false
-	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return nil, false
-		}
-		var value json.RawMessage
-		if dec.Decode(&value) != nil {
-			return nil, false
-		}
-		fields = append(fields, field{name.(string), value})
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, false
-	}
-	_, err := dec.Token()
-	return fields, err == io.EOF
 }

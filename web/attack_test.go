@@ -103,7 +103,7 @@ func TestAttackTextInEveryFieldIsInertOnEveryPage(t *testing.T) {
 	pages := []string{"/", run, run + "/tasks", run + "/tasks?q=" + query, iteration, run + "/start", run + "/start?student=" + query, run + "/pause?text=" + query, run + "/resume", run + "/cancel",
 		run + "/export", run + "/export?view=tree&tokenizer=" + query + "&template=" + query + "&destination=" + query + "&labels=" + query + "&flag=" + query,
 		iteration + "/relabel", iteration + "/retry", base + "/relabel?policy=" + query,
-		"/trajectories", "/trajectories?run=" + s.run.ID.String() + "&instance=" + query, base, base + "?attempt=1", base + "/turns?from=1&to=2", base + "/turns?part=cards&from=1&to=2&whole=1", base + "/turns/1", base + "/turns/2",
+		"/trajectories", "/trajectories?run=" + s.run.ID.String() + "&instance=" + query, "/trajectories/search?text=script", "/trajectories/search?text=" + query, "/trajectories/search?part=found&text=" + query + "&instance_part=attack", base, base + "?attempt=1", base + "/turns?from=1&to=2", base + "/turns?part=cards&from=1&to=2&whole=1", base + "/turns/1", base + "/turns/2",
 		base + "/find?q=script", base + "/find?q=" + query, base + "/patch", base + "/test-output", base + "/file.html", base + "/trainer", base + "/reviews", "/trajectories/" + failed.ID.String(),
 		"/compare?a=" + done.ID.String() + "&b=" + other.ID.String(), "/compare?part=pairs&pairs=1-1,2-2&a=" + done.ID.String() + "&b=" + other.ID.String(),
 		"/tasks", "/tasks/" + set, "/tasks/" + set + "?q=" + query, "/tasks/" + set + "/attack__one-1",

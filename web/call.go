@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"html/template"
 	"path"
 	"strings"
@@ -41,7 +40,7 @@ func (b block) Short() bool {
 // layOut lays a call out.
 func layOut(c relabel.ToolCall) callView {
 	v := callView{Name: c.Name}
-	fields, ok := fieldsOf(c.Arguments)
+	fields, ok := relabel.ReadArguments(c.Arguments)
 	if !ok {
 		v.Broken = true
 		v.Blocks = []block{{Name: "arguments", Raw: c.Arguments, Text: c.Arguments}}
@@ -49,27 +48,19 @@ func layOut(c relabel.ToolCall) callView {
 	}
 	args, raw := map[string]string{}, map[string]string{}
 	for _, f := range fields {
-		args[f.name], raw[f.name] = textOf(f.value), string(f.value)
+		args[f.Name], raw[f.Name] = f.Text(), string(f.Value)
 	}
 	edit := editOf(args)
 	for _, f := range fields {
 		switch {
-		case edit != nil && f.name == "new_str":
+		case edit != nil && f.Name == "new_str":
 			v.Blocks = append(v.Blocks, block{Name: "edit", Raw: "[" + or(raw["old_str"], "null") + "," + raw["new_str"] + "]", Lines: edit, Edit: [2]string{args["old_str"], args["new_str"]}})
-		case edit != nil && f.name == "old_str":
+		case edit != nil && f.Name == "old_str":
 		default:
-			v.Blocks = append(v.Blocks, block{Name: f.name, Raw: string(f.value), Text: textOf(f.value), Lang: languageOf(f.name, args)})
+			v.Blocks = append(v.Blocks, block{Name: f.Name, Raw: string(f.Value), Text: f.Text(), Lang: languageOf(f.Name, args)})
 		}
 	}
 	return v
-}
-
-// textOf is a JSON value's text: a string's characters, anything else as it is written.
-func textOf(value json.RawMessage) string {
-	if value[0] == '"' {
-		return relabel.DecodeString(value)
-	}
-	return string(value)
 }
 
 // editOf is what a call of the file editor does to the file's lines, nil for one that

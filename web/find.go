@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -23,14 +24,10 @@ type foundView struct {
 	Places int // turns and other texts with a match
 }
 
-// hit is a match with what stands around it.
+// hit is a match with the address at which it is read.
 type hit struct {
-	T                    int    // 0: in none of the turns
-	Place                string // where, in words
-	Part                 string // of a turn's card
-	Nth                  int    // of the matches in that part, from 0
-	Link                 string
-	Before, Match, After string
+	relabel.Match
+	Link string
 }
 
 // showFound looks for a text, in any case, in everything that belongs to a trajectory.
@@ -40,26 +37,45 @@ func (v *viewer) showFound(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	found := foundView{trajectoryView: view, Words: r.URL.Query().Get("q")}
-	if len(found.Words) > 500 {
-		return relabel.Errorf(relabel.CodeInvalid, "at most 500 bytes are looked for").On("q")
+	if len(found.Words) > relabel.MostSearchedFor {
+		return relabel.Errorf(relabel.CodeInvalid, "at most %d bytes are looked for", relabel.MostSearchedFor).On("q")
 	}
 	if strings.TrimSpace(found.Words) != "" {
-		f := newFinder(found.Words, &found)
+		f := relabel.NewFinder(found.Words, mostListed, mostOfTurn)
 		if err := v.findInTurns(r.Context(), view, f); err != nil {
 			return err
 		}
 		if err := v.findInOutcome(r.Context(), view, f); err != nil {
 			return err
 		}
+		found.Total, found.Places = f.Matches, f.Places
+		for _, m := range f.Kept {
+			found.Hits = append(found.Hits, hit{m, linkOf(m, view.Base(), view.Query())})
+		}
 	}
 	return v.render(w, r, page{Template: "find", Title: "Find in " + plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: found})
 }
 
+// linkOf is where a match is read, in the trajectory at base.
+func linkOf(m relabel.Match, base, query string) string {
+	switch {
+	case m.T > 0:
+		return fmt.Sprintf("%s%s#t%d", base, query, m.T)
+	case m.Place == "patch", m.Place == "gold patch":
+		return base + "/patch"
+	case m.Place == "test":
+		return base + "#tests"
+	case m.Place == "test output":
+		return base + "/test-output"
+	}
+	return base + query
+}
+
 // findInTurns goes through the turns.
-func (v *viewer) findInTurns(ctx context.Context, view trajectoryView, f *finder) error {
+func (v *viewer) findInTurns(ctx context.Context, view trajectoryView, f *relabel.Finder) error {
 	return v.walkTurns(ctx, view, func(turns []relabel.Turn) error {
 		for _, turn := range turns {
-			f.turn(turn, view.Base()+view.Query())
+			f.Turn(turn)
 		}
 		return nil
 	})
@@ -94,22 +110,22 @@ func (v *viewer) walkTurns(ctx context.Context, view trajectoryView, fn func([]r
 }
 
 // findInOutcome looks at what is no turn: the task, the patch, the tests.
-func (v *viewer) findInOutcome(ctx context.Context, view trajectoryView, f *finder) error {
-	f.other("the task", view.Base()+view.Query(), view.Task.ProblemStatement)
-	f.other("failure", view.Base()+view.Query(), view.FailureDetail)
+func (v *viewer) findInOutcome(ctx context.Context, view trajectoryView, f *relabel.Finder) error {
+	f.Other("the task", view.Task.ProblemStatement)
+	f.Other("failure", view.FailureDetail)
 	patch, err := v.Store.FindPatch(ctx, view.ID)
 	if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
 		return err
 	}
-	f.other("patch", view.Base()+"/patch", string(patch))
-	f.other("gold patch", view.Base()+"/patch", view.Task.Patch)
+	f.Other("patch", string(patch))
+	f.Other("gold patch", view.Task.Patch)
 	verdict, err := v.Store.FindVerdict(ctx, view.ID)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		return nil
 	}
 	for _, row := range testRows(view.Task, verdict.Tests) {
-		f.other("test", view.Base()+"#tests", row.Name)
+		f.Other("test", row.Name)
 	}
-	f.other("test output", view.Base()+"/test-output", string(verdict.Output))
+	f.Other("test output", string(verdict.Output))
 	return err
 }

@@ -24,6 +24,7 @@ type listView struct {
 	Exact                 bool // else there are more than Total
 	First, Previous, Next string
 	JSON                  string // address of the same in REST
+	Texts                 string // address of the search in the texts of these
 	Run                   *relabel.Run
 	Iteration             *relabel.Iteration
 
@@ -68,20 +69,26 @@ func (v *viewer) showTrajectories(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	p := page{Template: "trajectories", Title: "Trajectories", Section: "Trajectories", Keys: listKeys, Scripts: []string{"list.js"}, Follow: "/v1/events", View: view}
+	p := page{Template: "trajectories", Title: "Trajectories", Section: "Trajectories", Keys: listKeys, Scripts: []string{"list.js"}, Follow: "/v1/events", Crumbs: view.crumbs(), View: view}
 	switch {
 	case view.Iteration != nil:
 		p.Follow = "/v1/iterations/" + view.Iteration.ID.String() + "/events"
 	case view.Run != nil:
 		p.Follow = "/v1/runs/" + view.Run.ID.String() + "/events"
 	}
-	if view.Run != nil {
-		p.Crumbs = []crumb{{"Home", "/"}, runCrumb(*view.Run)}
-		if view.Iteration != nil {
-			p.Crumbs = append(p.Crumbs, iterationCrumb(*view.Iteration))
-		}
-	}
 	return v.render(w, r, p)
+}
+
+// crumbs are the way to a list of one run or iteration.
+func (v listView) crumbs() []crumb {
+	if v.Run == nil {
+		return nil
+	}
+	way := []crumb{{"Home", "/"}, runCrumb(*v.Run)}
+	if v.Iteration != nil {
+		way = append(way, iterationCrumb(*v.Iteration))
+	}
+	return way
 }
 
 // list is the list that a page's address asks for.
@@ -112,7 +119,7 @@ func (v *viewer) list(r *http.Request, at listPlace) (listView, error) {
 	view.columns.Run = at.Columns.Run && view.Run == nil
 	view.columns.Iteration = at.Columns.Iteration && view.Iteration == nil
 	view.Headings = headingsOf(view.columns, sort, to)
-	view.JSON = restAddress(q, at.InREST)
+	view.JSON, view.Texts = sameAt("/v1/trajectories", q, at.InREST), sameAt(searchPath, q, at.InREST)
 	if view.Rows, err = v.listRows(ctx, found.Items, view.columns); err != nil {
 		return view, err
 	}

@@ -59,6 +59,7 @@ type filterForm struct {
 	Used       bool // one of More is
 	Only       []narrowed
 	All        string // address without a filter, "" where there is none
+	Do         string // what its button says; "" where that is to filter
 }
 
 // filterOf reads a filter from an address, in the words of REST.
@@ -231,6 +232,7 @@ func (v *viewer) offerIterations(ctx context.Context, q url.Values, view listVie
 	if err != nil {
 		return c, err
 	}
+	c.Type = ""
 	for _, it := range its {
 		c.Options = append(c.Options, option{it.ID.String(), fmt.Sprintf("%s %d", it.Kind, it.Number), q.Get("iteration") == it.ID.String()})
 	}

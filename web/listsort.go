@@ -79,7 +79,7 @@ type listAddress struct {
 func (a listAddress) with(name, value string) string {
 	q := url.Values{}
 	for n, values := range a.now {
-		if len(values) > 0 && values[0] != "" && n != "after" && n != "before" && n != "part" {
+		if len(values) > 0 && values[0] != "" && n != "after" && n != "before" && n != "so_far" && n != "part" {
 			q.Set(n, values[0])
 		}
 	}
@@ -103,9 +103,10 @@ func (a listAddress) page(name, place string) string {
 	return a.with(name, place)
 }
 
-// restAddress is the address of a list in REST, whose words are the page's own.
-func restAddress(q, more url.Values) string {
-	all := listAddress{"/v1/trajectories", url.Values{}}
+// sameAt is the address of what has the words of a list's own address, and more: the list
+// in REST, the search in its texts.
+func sameAt(path string, q, more url.Values) string {
+	all := listAddress{path, url.Values{}}
 	for _, from := range []url.Values{q, more} {
 		for name, values := range from {
 			all.now[name] = values

@@ -43,6 +43,8 @@ type Store interface {
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
 	ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, p relabel.Page) (relabel.TrajectoryPage, error)
+	// SearchTexts looks for a text in what those trajectories hold, as far as it comes.
+	SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, ask relabel.TextSearch) (relabel.TextPage, error)
 	ListAttempts(ctx context.Context, trajectory relabel.ID) ([]relabel.Attempt, error)
 	// ListHeads returns the heads of all turns of an attempt, in order.
 	ListHeads(ctx context.Context, trajectory relabel.ID, attempt int) ([]relabel.TurnHead, error)

@@ -29,6 +29,7 @@ type site struct {
 	run       relabel.Run
 	iteration relabel.Iteration
 	rows      web.Exports // what rows are read by
+	searched  int64       // bytes that a search reads for a page; 0: as many as it does
 }
 
 // Row implements web.Exports.
@@ -55,7 +56,7 @@ func start(t testing.TB, change ...func(*server.Config)) *site {
 		PrepareRun:     func(r relabel.Run) (relabel.Run, error) { return r, schedule.ValidateRun(r) },
 		DefaultPrompts: func(string) (relabel.Prompts, error) { return relabel.Prompts{}, nil },
 		Exports:        shard.NewExporter(shard.Config{Root: t.TempDir(), FolderID: "here"}), Overview: s.store.Overview,
-		Pages: web.New(web.Config{Store: s.store, Exports: s, Log: log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { rest.ServeHTTP(w, r) })})}
+		Pages: web.New(web.Config{Store: hasty{s.store, &s.searched}, Exports: s, Log: log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { rest.ServeHTTP(w, r) })})}
 	for _, f := range change {
 		f(&config)
 	}

@@ -86,6 +86,7 @@ func (v trajectoryView) Width() string {
 func (v *viewer) trajectoryRoutes() routes {
 	to := routes{
 		"GET /trajectories":                    v.showTrajectories,
+		"GET " + searchPath:                    v.showSearch,
 		"GET /trajectories/{id}":               v.showTrajectory,
 		"GET /trajectories/{id}/turns":         v.showCards,
 		"GET /trajectories/{id}/turns/{t}":     v.showTurn,

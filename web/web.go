@@ -92,6 +92,8 @@ func (v *viewer) showError(w http.ResponseWriter, r *http.Request, err error) {
 		status, view.Title, view.Message = http.StatusForbidden, "Not allowed", safeMessage(err)
 	case code == relabel.CodeConflict:
 		status, view.Title, view.Message = http.StatusConflict, "Not possible now", safeMessage(err)
+	case code == relabel.CodeBusy:
+		status, view.Title, view.Message = http.StatusTooManyRequests, "Too many at once", safeMessage(err)
 	case code == relabel.CodeUnavailable:
 		status, view.Title, view.Message = http.StatusServiceUnavailable, "Not available", safeMessage(err)
 	case r.Context().Err() != nil: // nobody waits for the answer any more

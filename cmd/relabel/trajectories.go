@@ -11,19 +11,25 @@ import (
 
 // trajectoryCommand is `relabel trajectory`.
 type trajectoryCommand struct {
-	List trajectoryList `cmd:"" help:"List trajectories, newest first."`
+	List   trajectoryList   `cmd:"" help:"List trajectories, newest first."`
+	Search trajectorySearch `cmd:"" help:"Look for a text in what trajectories hold: actions, labels, observations, submissions, output of tests."`
 }
 
-// trajectoryList is `relabel trajectory list`. Its flags are the filters of REST.
+// trajectoryList is `relabel trajectory list`.
 type trajectoryList struct {
 	clientFlags
+	trajectoryFilter
+}
+
+// trajectoryFilter are the filters of REST.
+type trajectoryFilter struct {
 	RunName      string `name:"run" placeholder:"RUN" help:"Only of this run: its name or id."`
 	Iteration    string `help:"Only of this iteration: its id, or a number."`
 	Taskset      string `placeholder:"ID" help:"Only of runs over this task set."`
 	Task         string `placeholder:"ID" help:"Only of this task."`
 	Instance     string `help:"Only of tasks with this instance id."`
 	InstancePart string `placeholder:"TEXT" help:"Only of tasks whose instance id holds this."`
-	Q            string `name:"find" placeholder:"TEXT" help:"Only where this stands in the instance id, in why it failed, in an error of its verifier, or in a review. Texts of turns are not looked at."`
+	Q            string `name:"find" placeholder:"TEXT" help:"Only where this stands in the instance id, in why it failed, in an error of its verifier, or in a review. Texts of turns are not looked at: trajectory search does that."`
 	State        string `help:"Only in this state."`
 	Verdict      string `help:"Only with this verdict: passed, failed, error or none."`
 	EndReason    string `help:"Only rollouts that ended so."`
@@ -39,24 +45,33 @@ type trajectoryList struct {
 	Sort         string `help:"newest, oldest, most_turns, fewest_turns, most_tokens, fewest_tokens, highest_agreement, lowest_agreement, earliest_difference or latest_difference."`
 }
 
+// query is the filter in the words of REST.
+func (f trajectoryFilter) query(ctx context.Context, cl *client) (url.Values, error) {
+	query := url.Values{}
+	for name, value := range map[string]string{"iteration": f.Iteration, "taskset": f.Taskset, "task": f.Task, "instance": f.Instance, "instance_part": f.InstancePart,
+		"q": f.Q, "state": f.State, "verdict": f.Verdict, "end_reason": f.EndReason, "failure": f.Failure, "submitted": f.Submitted, "labels": f.Labels,
+		"turns_min": f.TurnsMin, "turns_max": f.TurnsMax, "agreement_min": f.AgreementMin, "agreement_max": f.AgreementMax,
+		"flag": f.Flag, "reviewed": f.Reviewed, "sort": f.Sort} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if f.RunName != "" {
+		run, err := findRun(ctx, cl, f.RunName)
+		if err != nil {
+			return nil, err
+		}
+		query.Set("run", run.ID.String())
+	}
+	return query, nil
+}
+
 // Run prints the trajectories.
 func (c *trajectoryList) Run(ctx context.Context) error {
 	return c.with(ctx, func(cl *client) error {
-		query := url.Values{}
-		for name, value := range map[string]string{"iteration": c.Iteration, "taskset": c.Taskset, "task": c.Task, "instance": c.Instance, "instance_part": c.InstancePart,
-			"q": c.Q, "state": c.State, "verdict": c.Verdict, "end_reason": c.EndReason, "failure": c.Failure, "submitted": c.Submitted, "labels": c.Labels,
-			"turns_min": c.TurnsMin, "turns_max": c.TurnsMax, "agreement_min": c.AgreementMin, "agreement_max": c.AgreementMax,
-			"flag": c.Flag, "reviewed": c.Reviewed, "sort": c.Sort} {
-			if value != "" {
-				query.Set(name, value)
-			}
-		}
-		if c.RunName != "" {
-			run, err := findRun(ctx, cl, c.RunName)
-			if err != nil {
-				return err
-			}
-			query.Set("run", run.ID.String())
+		query, err := c.query(ctx, cl)
+		if err != nil {
+			return err
 		}
 		all, err := list[relabel.Trajectory](ctx, cl, "/v1/trajectories?"+query.Encode())
 		if err != nil {

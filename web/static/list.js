@@ -2,15 +2,15 @@
 // address.
 "use strict";
 (() => {
-  const links = () => [...document.querySelectorAll(".rows tbody a.row")];
+  const links = () => [...document.querySelectorAll(".rows a.row")];
   const step = (by) => {
     const all = links();
     if (!all.length) return;
-    const row = document.activeElement?.closest(".rows tbody tr");
+    const row = document.activeElement?.closest(".rows tbody tr, .rows li");
     const now = row ? all.findIndex((link) => row.contains(link)) : -1;
     const next = all[Math.min(Math.max(now + by, 0), all.length - 1)];
     next.focus({ preventScroll: true });
-    next.closest("tr").scrollIntoView({ block: "nearest" });
+    next.closest("tr, li").scrollIntoView({ block: "nearest" });
   };
   const turn = (rel) => document.querySelector(`.pages a[rel=${rel}]`)?.click();
   const keys = {

@@ -1,0 +1,46 @@
+package relabel
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+)
+
+// Argument is one field of a call's arguments.
+type Argument struct {
+	Name  string
+	Value json.RawMessage // as the model wrote it
+}
+
+// Text is what the value says: a string's characters, anything else as it is written.
+func (a Argument) Text() string {
+	if a.Value[0] == '"' {
+		return DecodeString(a.Value)
+	}
+	return string(a.Value)
+}
+
+// ReadArguments reads the fields of a call's arguments in order, duplicates included; ok
+// is false where the text is no JSON object.
+func ReadArguments(text string) (all []Argument, ok bool) {
+	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, false
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, false
+		}
+		var value json.RawMessage
+		if dec.Decode(&value) != nil {
+			return nil, false
+		}
+		all = append(all, Argument{name.(string), value})
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, false
+	}
+	_, err := dec.Token()
+	return all, err == io.EOF
+}

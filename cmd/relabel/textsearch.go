@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+
+	"relabel"
+)
+
+// trajectorySearch is `relabel trajectory search TEXT`.
+type trajectorySearch struct {
+	clientFlags
+	trajectoryFilter
+	Text string `arg:"" help:"What is looked for, in whatever case."`
+}
+
+// Run prints the trajectories that hold the text as they are found, with the first matches
+// of each, and in the end, on standard error, how many were looked through.
+func (c *trajectorySearch) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		query, err := c.query(ctx, cl)
+		if err != nil {
+			return err
+		}
+		query.Set("text", c.Text)
+		var sum relabel.TextPage
+		found := 0
+		for {
+			page, err := searchPage(ctx, cl, query)
+			if err != nil {
+				return err
+			}
+			for _, f := range page.Items {
+				printFound(f)
+			}
+			found, sum.Searched, sum.Bytes = found+len(page.Items), sum.Searched+page.Searched, sum.Bytes+page.Bytes
+			if page.Next == "" {
+				break
+			}
+			query.Set("after", page.Next)
+		}
+		fmt.Fprintf(os.Stderr, "%d trajectories looked through, %.1f MB: found in %d\n", sum.Searched, float64(sum.Bytes)/1e6, found)
+		return nil
+	})
+}
+
+// searchPage asks for one page, and again while the server has too much of this to do.
+func searchPage(ctx context.Context, cl *client, query url.Values) (page relabel.TextPage, err error) {
+	for {
+		err = cl.get(ctx, "/v1/trajectories/search?"+query.Encode(), &page)
+		if relabel.CodeOf(err) != relabel.CodeBusy {
+			return page, err
+		}
+		select {
+		case <-ctx.Done():
+			return page, err
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// printFound prints a trajectory and its first matches, a line each.
+func printFound(f relabel.TextFound) {
+	t := f.Trajectory
+	fmt.Printf("%s  %s  %s %d  %s  matches: %d\n", t.ID, inertLine(t.InstanceID), t.Kind, t.Iteration, t.Verdict, f.Matches)
+	for _, m := range f.First {
+		where := m.Place
+		if m.T > 0 {
+			where = fmt.Sprintf("turn %d, %s: %s", m.T, m.Executor, m.Place)
+		}
+		fmt.Printf("    %s  %s\n", inertLine(where), inertLine(m.Before+m.Text+m.After))
+	}
+}

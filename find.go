@@ -1,0 +1,196 @@
+package relabel
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Match is where a text stands that was looked for, with some of what stands around it.
+type Match struct {
+	T        int    `json:"t,omitempty"`        // 0: in none of the turns
+	Executor Role   `json:"executor,omitempty"` // of the turn
+	Place    string `json:"place"`              // in words: thought, command, label, command, observation, patch, …
+	Before   string `json:"before"`
+	Text     string `json:"match"` // as it is written there
+	After    string `json:"after"`
+	Part     string `json:"-"` // of the turn: action, label, other or observation
+	Nth      int    `json:"-"` // of the matches in that part, from 0
+}
+
+// Finder looks for one text in many, whatever the case of letters; it counts all matches
+// and keeps the first ones. It is not safe for concurrent use.
+type Finder struct {
+	Matches int
+	Places  int     // turns and other texts with a match
+	Kept    []Match // in the order in which texts were given
+
+	most, mostOfTurn int
+	words            []byte // in lower case
+	wide             bool   // they are not all ASCII
+	plain            []byte // the longest part of them that stands in any JSON as it is
+	buffer           []byte
+
+	t, ofTurn, nth int
+	executor       Role
+	part           string
+}
+
+// NewFinder looks for words. It keeps most matches, mostOfTurn of each turn or other text.
+func NewFinder(words string, most, mostOfTurn int) *Finder {
+	f := &Finder{most: most, mostOfTurn: mostOfTurn, wide: strings.ContainsFunc(words, func(r rune) bool { return r >= utf8.RuneSelf })}
+	f.words = foldInto(nil, words, f.wide)
+	for _, part := range bytes.FieldsFunc(f.words, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\/`, r) }) {
+		if len(part) > len(f.plain) {
+			f.plain = part
+		}
+	}
+	return f
+}
+
+// Forget begins anew, with nothing found.
+func (f *Finder) Forget() { f.Matches, f.Places, f.Kept, f.t, f.ofTurn = 0, 0, nil, 0, 0 }
+
+// Turn looks into all of a turn.
+func (f *Finder) Turn(turn Turn) {
+	f.Begin(turn.T, turn.Executor)
+	f.Action("action", turn.Action.Message)
+	if turn.Label != nil && turn.Executor == Student {
+		f.Action("label", turn.Label.Message)
+		f.In("label", "label, why it is missing", turn.Label.Reason)
+	}
+	for _, o := range turn.Others {
+		f.Action("other", o.Message)
+	}
+	for _, o := range turn.Observations {
+		f.In("observation", "observation", o.Content)
+	}
+}
+
+// Begin says that what follows belongs to turn t, or (0) is a text beside the turns.
+func (f *Finder) Begin(t int, executor Role) {
+	f.t, f.executor, f.ofTurn, f.nth, f.part = t, executor, 0, 0, ""
+}
+
+// ofParts leads the places of actions that were not executed.
+var ofParts = map[string]string{"label": "label, ", "other": "another teacher, "}
+
+// Action looks into an action, in the order in which it is read.
+func (f *Finder) Action(part string, m Message) {
+	of := ofParts[part]
+	f.In(part, of+"thought", m.ReasoningContent)
+	f.In(part, of+"thought", m.Content)
+	for _, c := range m.ToolCalls {
+		f.In(part, of+"call", c.Name)
+		arguments, ok := ReadArguments(c.Arguments)
+		if !ok {
+			f.In(part, of+"arguments", c.Arguments)
+		}
+		for _, a := range arguments {
+			f.In(part, of+a.Name, a.Text())
+		}
+	}
+}
+
+// In looks into a text of a turn's part, or, where part is "", of none.
+func (f *Finder) In(part, place, text string) { lookIn(f, part, place, text) }
+
+// InBytes is In; the text may change once it returns.
+func (f *Finder) InBytes(part, place string, text []byte) { lookIn(f, part, place, text) }
+
+// Other looks into a text beside the turns.
+func (f *Finder) Other(place, text string) {
+	f.Begin(0, "")
+	f.In("", place, text)
+}
+
+// MayBeIn reports whether a message that is written as JSON may have the words in one of
+// its texts; where it is false, it surely has not. It costs far less than to read it.
+func (f *Finder) MayBeIn(written []byte) bool {
+	if len(f.plain) == 0 {
+		return true
+	}
+	f.buffer = foldInto(f.buffer[:0], written, false)
+	// What is plain may be written as an escape all the same, or in several parts of a text.
+	return bytes.Contains(f.buffer, f.plain) || bytes.Contains(written, []byte(`\u00`)) || bytes.Contains(written, []byte(`"text"`))
+}
+
+func lookIn[T string | []byte](f *Finder, part, place string, text T) {
+	if part != f.part {
+		f.part, f.nth = part, 0
+	}
+	if len(text) < len(f.words) || len(f.words) == 0 {
+		return
+	}
+	f.buffer = foldInto(f.buffer[:0], text, f.wide)
+	for from := 0; ; f.nth++ {
+		i := bytes.Index(f.buffer[from:], f.words)
+		if i < 0 {
+			return
+		}
+		at := from + i
+		from = at + len(f.words)
+		f.Matches++
+		if f.ofTurn < f.mostOfTurn && len(f.Kept) < f.most {
+			keep(f, place, text, at)
+		}
+		if f.ofTurn++; f.ofTurn == 1 {
+			f.Places++
+		}
+	}
+}
+
+// How much is kept of what stands around a match, in bytes.
+const (
+	keptBefore = 60
+	keptAfter  = 100
+)
+
+func keep[T string | []byte](f *Finder, place string, text T, at int) {
+	end := at + len(f.words)
+	from, to := max(0, at-keptBefore), min(len(text), end+keptAfter)
+	for from > 0 && from < at && !utf8.RuneStart(text[from]) {
+		from++
+	}
+	for to < len(text) && to > end && !utf8.RuneStart(text[to]) {
+		to--
+	}
+	f.Kept = append(f.Kept, Match{T: f.t, Executor: f.executor, Place: place, Part: f.part, Nth: f.nth,
+		Before: string(text[from:at]), Text: string(text[at:end]), After: string(text[end:to])})
+}
+
+// lower are the bytes of ASCII in lower case, all others as they are.
+var lower = func() (t [256]byte) {
+	for c := range t {
+		t[c] = byte(c)
+		if 'A' <= c && c <= 'Z' {
+			t[c] += 'a' - 'A'
+		}
+	}
+	return t
+}()
+
+// foldInto appends s in lower case, each byte where it was: a letter that is of another
+// length in lower case stays as it is, and so do all beyond ASCII that are not wide.
+func foldInto[T string | []byte](dst []byte, s T, wide bool) []byte {
+	n := len(dst)
+	dst = append(dst, s...)
+	folded := dst[n:]
+	for i, c := range folded {
+		folded[i] = lower[c]
+	}
+	if !wide {
+		return dst
+	}
+	for i := 0; i < len(folded); i++ {
+		if folded[i] >= utf8.RuneSelf {
+			r, size := utf8.DecodeRune(folded[i:])
+			if low := unicode.ToLower(r); low != r && utf8.RuneLen(low) == size {
+				utf8.EncodeRune(folded[i:], low)
+			}
+			i += size - 1
+		}
+	}
+	return dst
+}
