@@ -69,7 +69,7 @@ func (v *viewer) exportRun(r *http.Request, chosen url.Values) (deed, error) {
 // exportOf is the body of what was chosen.
 func exportOf(run relabel.Run, chosen url.Values) (body exportBody, err error) {
 	body = exportBody{Run: run.ID, Aggregated: chosen.Get("of") != thisRound, Unfinished: chosen.Get("running") == runningRounds,
-		Submitted: chosen.Get("only") == submitted, Resolved: chosen.Get("only") == resolved, LeaveOutFlags: chosen["flag"], Destination: chosen.Get("destination")}
+		Submitted: or(chosen.Get("only"), submitted) == submitted, Resolved: chosen.Get("only") == resolved, LeaveOutFlags: chosen["flag"], Destination: chosen.Get("destination")}
 	switch chosen.Get("states") {
 	case sameStates:
 		body.Agreement = relabel.AgreementSame
@@ -134,7 +134,7 @@ func (v *viewer) exportFields(r *http.Request, run relabel.Run, body exportBody,
 		{Name: "iteration", Label: "Iteration", Kind: "number", Value: chosen.Get("iteration"), Help: "Its number; empty: the latest that is done."},
 		pick("of", "States of", "", allRounds, thisRound),
 		pick("running", "One that still runs", "", doneRounds, runningRounds),
-		pick("only", "Trajectories", "", everyDone, submitted, resolved),
+		pick("only", "Trajectories", "", submitted, everyDone, resolved),
 		pick("states", "States", "", anyState, sameStates, otherStates),
 		pick("labels", "Labels of", "Another teacher’s, or the student’s own actions; states that it did not answer are left out.", append([]string{runsTeacher}, policies...)...),
 	}
@@ -184,12 +184,15 @@ func (v *viewer) exportCosts(r *http.Request, run relabel.Run, body exportBody) 
 	if len(chosen) == 0 {
 		return []cost{{"states", "none", "no such collect iteration is done"}}, nil
 	}
-	of := stretches(numbersOf(chosen))
+	of := "iteration " + stretches(numbersOf(chosen))
+	if len(chosen) > 1 {
+		of = "iterations " + stretches(numbersOf(chosen))
+	}
 	states := 0.0
 	for _, r := range chosen {
 		states += statesOf(r.Figures, body)
 	}
-	costs := []cost{{"states", about(states), "by the labels of iteration " + of + "; what cannot be rendered is left out of it"}}
+	costs := []cost{{"states", about(states), "by the labels of " + of + "; what cannot be rendered is left out of it"}}
 	spent, err := v.Store.ListSpending(r.Context(), run.ID)
 	if err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func (v *viewer) showGrid(w http.ResponseWriter, r *http.Request) error {
 	}
 	view.Next, view.First = pageLinks(r, next)
 	return v.render(w, r, page{Template: "grid", Title: "Tasks of " + plain(run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}, runCrumb(run)},
-		Keys: []shortcut{{"← → ↑ ↓", "cell"}, {"h j k l", "cell"}, {"Enter", "open it"}}, Scripts: []string{"grid.js"}, View: view})
+		Keys: []shortcut{{"← → ↑ ↓ h j k l", "cell"}, {"Enter", "open it"}}, Scripts: []string{"grid.js"}, Follow: "/v1/runs/" + run.ID.String() + "/events", View: view})
 }
 
 func viewGridRow(run relabel.Run, its []relabel.Iteration, row relabel.GridRow, columns []gridColumn) gridRow {

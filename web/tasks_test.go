@@ -87,6 +87,14 @@ func TestTheGridIsWalkedWithKeys(t *testing.T) {
 	if got := label(); got != "collect 1: out of time" {
 		t.Errorf("two below is %q", got)
 	}
+	p.Wait("document.querySelector('#live-state').textContent === 'live'")
+	list, err := s.store.ListTrajectories(t.Context(), relabel.TrajectoryFilter{RunID: &s.run.ID, State: relabel.Queued}, relabel.Newest, relabel.Page{Limit: 1})
+	s.must(err)
+	s.must(s.store.Fail(t.Context(), s.claim(list.Items[0]), relabel.FailImageMissing, "no image"))
+	p.Wait("document.querySelectorAll('td b.infra').length === 2")
+	if got := label(); got != "collect 1: out of time" {
+		t.Errorf("after a cell was renewed the focus is on %q", got)
+	}
 	if n := p.Count(".grid tbody a[tabindex='0']"); n != 1 {
 		t.Errorf("%d cells are stops of the tab key", n)
 	}

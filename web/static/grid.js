@@ -2,16 +2,19 @@
 // this script each cell is a link like any other.
 "use strict";
 (() => {
-  const table = document.querySelector(".grid table");
-  if (!table) return;
-  const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.querySelector("a")));
-  const links = rows.flat().filter(Boolean);
+  let rows = [], links = [];
   const hold = (link) => {
     links.forEach((l) => { l.tabIndex = -1; });
-    link.tabIndex = 0;
+    if (link) link.tabIndex = 0;
   };
-  hold(links.find((l) => l.matches(".outcome")) ?? links[0]);
-  table.addEventListener("focusin", (event) => { if (links.includes(event.target)) hold(event.target); });
+  const read = () => { // what the table has, also after it was renewed
+    rows = [...document.querySelectorAll(".grid tbody tr")].map((row) => [...row.cells].map((cell) => cell.querySelector("a")));
+    links = rows.flat().filter(Boolean);
+    hold(links.find((l) => l === document.activeElement) ?? links.find((l) => l.matches(".outcome")) ?? links[0]);
+  };
+  read();
+  document.addEventListener("renewed", read);
+  document.addEventListener("focusin", (event) => { if (links.includes(event.target)) hold(event.target); });
   const at = () => {
     for (let y = 0; y < rows.length; y++) {
       const x = rows[y].indexOf(document.activeElement);
@@ -27,7 +30,7 @@
     if (!from) {
       if (event.key.length > 1) return; // arrows scroll the page until a cell has the focus
       event.preventDefault();
-      links.find((l) => l.tabIndex === 0).focus();
+      links.find((l) => l.tabIndex === 0)?.focus();
       return;
     }
     event.preventDefault();

@@ -15,7 +15,7 @@
   const turn = (rel) => document.querySelector(`.pages a[rel=${rel}]`)?.click();
   const keys = {
     j: () => step(1), k: () => step(-1), n: () => turn("next"), p: () => turn("prev"),
-    "/": () => requestAnimationFrame(() => document.querySelector(".filter input[type=search]")?.select()), // later: the key itself is no text
+    "/": () => document.querySelector(".filter input[type=search]")?.select(),
   };
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && event.target.closest?.(".filter")) { event.target.blur(); return; }

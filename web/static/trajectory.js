@@ -325,6 +325,7 @@
     head.append(link);
     card.append(head);
     list.append(card);
+    document.getElementById("goto-t").placeholder = "1–" + count();
     near.observe(card);
   };
   document.addEventListener("renewed", (event) => { if (event.target.dataset.part === "ribbon") renew(); });
