@@ -7,8 +7,15 @@ type Figures struct {
 	Verdicts   map[VerdictKind]int   `json:"verdicts"`    // kinds without any are left out, as below
 	EndReasons map[EndReason]int     `json:"end_reasons"` // of rollouts that are over
 	Failures   map[FailureReason]int `json:"failures"`
-	Compared   int                   `json:"compared"` // student turns whose label is there
-	Agreed     int                   `json:"agreed"`   // those of them whose action is the label's
+	// Of those that a verdict found not resolved: why, and how their rollouts ended.
+	Unresolved     map[VerdictReason]int `json:"unresolved"`
+	UnresolvedEnds map[EndReason]int     `json:"unresolved_ends"`
+	// UnresolvedSubmitted is how many of them are valid submissions.
+	UnresolvedSubmitted int `json:"unresolved_submitted"`
+	// LackLabels is how many trajectories have a turn whose label could not be had.
+	LackLabels int `json:"lack_labels"`
+	Compared   int `json:"compared"` // student turns whose label is there
+	Agreed     int `json:"agreed"`   // those of them whose action is the label's
 	// Calls of tools in executed actions, and those that the tool refused or failed; the
 	// student's part of them apart, since the mixture changes from iteration to iteration.
 	ToolCalls           int           `json:"tool_calls"`

@@ -22,6 +22,7 @@ type TrajectoryFilter struct {
 	EndReason       EndReason
 	Failure         FailureReason
 	Verdict         VerdictKind
+	VerdictReason   VerdictReason
 	Submitted       *bool
 	LabelsMissing   bool // some label could not be had
 	MinTurns        *int

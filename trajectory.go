@@ -93,6 +93,7 @@ type Trajectory struct {
 	Submitted     *bool         `json:"submitted,omitempty"` // a valid submission; nil before the end
 	Resolved      *bool         `json:"resolved,omitempty"`  // nil without a verdict
 	Verdict       VerdictKind   `json:"verdict"`
+	VerdictReason VerdictReason `json:"verdict_reason,omitempty"` // "" without a verdict
 	LabelsHad     int           `json:"labels_had"`
 	LabelsOwed    int           `json:"labels_owed"`
 	LabelsMissing int           `json:"labels_missing"`

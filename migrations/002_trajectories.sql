@@ -36,6 +36,7 @@ CREATE TABLE trajectories (
     submitted      boolean,
     patch_bytes    integer CHECK (patch_bytes >= 0), -- of its row in patches
     resolved       boolean, -- the current attempt's verdict, here for the lists
+    verdict_reason text, -- why, as its verdict says
     failure        text CHECK (failure IN ('environment', 'image_missing', 'endpoint', 'verifier', 'secret', 'internal')),
     failure_detail text,
     -- Counts over the turns of the trail, kept by the statements that write them.
@@ -85,6 +86,7 @@ CREATE TABLE trajectories (
     CONSTRAINT trajectories_submitted CHECK (NOT submitted OR patch_bytes > 0),
     CONSTRAINT trajectories_failure CHECK ((state = 'failed') = (failure IS NOT NULL) AND (failure IS NULL) = (failure_detail IS NULL)),
     CONSTRAINT trajectories_resolved CHECK (resolved IS NULL OR state = 'done'),
+    CONSTRAINT trajectories_judged CHECK ((resolved IS NULL) = (verdict_reason IS NULL)),
     CONSTRAINT trajectories_turns CHECK (turns BETWEEN 0 AND length(executors)),
     CONSTRAINT trajectories_ribbon CHECK (length(ribbon) = turns),
     CONSTRAINT trajectories_labels CHECK (labels_had + labels_owed + labels_missing = CASE kind WHEN 'collect' THEN turns ELSE 0 END),
@@ -109,6 +111,7 @@ CREATE INDEX trajectories_state ON trajectories (state, created_at DESC, id DESC
 CREATE INDEX trajectories_by_end_reason ON trajectories (end_reason, created_at DESC, id DESC) WHERE end_reason IS NOT NULL;
 CREATE INDEX trajectories_by_failure ON trajectories (failure, created_at DESC, id DESC) WHERE failure IS NOT NULL;
 CREATE INDEX trajectories_by_verdict ON trajectories (verdict, created_at DESC, id DESC);
+CREATE INDEX trajectories_by_verdict_reason ON trajectories (verdict_reason, created_at DESC, id DESC) WHERE verdict_reason IS NOT NULL;
 CREATE INDEX trajectories_by_submitted ON trajectories (submitted, created_at DESC, id DESC) WHERE submitted IS NOT NULL;
 CREATE INDEX trajectories_by_labels_missing ON trajectories (created_at DESC, id DESC) WHERE labels_missing > 0;
 CREATE INDEX trajectories_open ON trajectories (iteration_id, created_at DESC, id DESC) WHERE ended_at IS NULL;

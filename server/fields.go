@@ -250,6 +250,7 @@ var trajectoryMeanings = map[string]string{
 	"Trajectory.submitted":            "Whether there is a valid submission: a finish action and a patch that applies. Absent before the end.",
 	"Trajectory.resolved":             "Whether the submission resolves the task; absent without a verdict.",
 	"Trajectory.verdict":              "passed, failed, error (the infrastructure's, never the agent's: no verdict, and none will come) or none (not yet, or cancelled).",
+	"Trajectory.verdict_reason":       "Why it is resolved or not: resolved, tests (one did not pass), tests_timed_out, tests_did_not_finish, empty_patch, patch_does_not_apply or patch_unsafe; absent without a verdict.",
 	"Trajectory.labels_had":           "Turns whose label is there.",
 	"Trajectory.labels_owed":          "Turns whose label is still to come.",
 	"Trajectory.labels_missing":       "Labels that could not be had.",

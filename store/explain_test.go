@@ -67,6 +67,7 @@ func listFilters(c storetest.Crowd) map[string]relabel.TrajectoryFilter {
 		"end":            {EndReason: relabel.EndNoCall},
 		"failure":        {Failure: relabel.FailSecret},
 		"verdict":        {Verdict: relabel.VerdictPassed},
+		"verdict reason": {VerdictReason: relabel.VerdictTimedOut},
 		"not submitted":  {Submitted: &no},
 		"labels missing": {LabelsMissing: true},
 		"turns":          {MinTurns: &three, MaxTurns: &three},

@@ -11,10 +11,10 @@ import (
 
 // figuresSelect sums iterations' trajectories up, those that stand alike together. The
 // ribbons come as they are: counting their letters turn by turn is quicker here.
-const figuresSelect = `SELECT iteration_id, state, coalesce(end_reason, ''), coalesce(failure, ''), verdict, sum(compared), sum(agreed),
+const figuresSelect = `SELECT iteration_id, state, coalesce(end_reason, ''), coalesce(failure, ''), verdict, coalesce(verdict_reason, ''), count(*) FILTER (WHERE labels_missing > 0), sum(compared), sum(agreed),
 	sum(tool_calls), sum(tool_failures), sum(student_tool_calls), sum(student_tool_failures), coalesce(string_agg(ribbon, ',') FILTER (WHERE turns > 0), ''), ` +
 	"count(*), sum(turns), sum(teacher_turns), sum(labels_had), sum(labels_owed), sum(labels_missing), count(*) FILTER (WHERE submitted), " +
-	"count(*) FILTER (WHERE resolved), count(resolved) FROM trajectories WHERE iteration_id = ANY ($1) GROUP BY iteration_id, state, end_reason, failure, verdict"
+	"count(*) FILTER (WHERE resolved), count(resolved) FROM trajectories WHERE iteration_id = ANY ($1) GROUP BY iteration_id, state, end_reason, failure, verdict, verdict_reason"
 
 // ListFigures gives each iteration of a run in numbers, in the order they were made; none
 // where there is no such run. It reads a row of each trajectory, but of iterations that have
@@ -56,7 +56,8 @@ type places map[relabel.ID]*relabel.Figures
 
 func noFigures() relabel.Figures {
 	return relabel.Figures{Progress: relabel.Progress{Trajectories: map[relabel.TrajectoryState]int{}}, ByTurn: []relabel.TurnFigures{},
-		Verdicts: map[relabel.VerdictKind]int{}, EndReasons: map[relabel.EndReason]int{}, Failures: map[relabel.FailureReason]int{}}
+		Verdicts: map[relabel.VerdictKind]int{}, EndReasons: map[relabel.EndReason]int{}, Failures: map[relabel.FailureReason]int{},
+		Unresolved: map[relabel.VerdictReason]int{}, UnresolvedEnds: map[relabel.EndReason]int{}}
 }
 
 // queueFigures reads what stands in the trajectories.
@@ -66,15 +67,22 @@ func queueFigures(b *pgx.Batch, iterations []relabel.ID, to places) {
 	var end relabel.EndReason
 	var failure relabel.FailureReason
 	var verdict relabel.VerdictKind
+	var reason relabel.VerdictReason
 	var one relabel.Figures
 	var ribbons string
 	b.Queue(figuresSelect, iterations).Query(func(rows pgx.Rows) error {
-		into := []any{&id, &row.state, &end, &failure, &verdict, &one.Compared, &one.Agreed,
+		into := []any{&id, &row.state, &end, &failure, &verdict, &reason, &one.LackLabels, &one.Compared, &one.Agreed,
 			&one.ToolCalls, &one.ToolFailures, &one.StudentToolCalls, &one.StudentToolFailures, &ribbons}
 		_, err := pgx.ForEachRow(rows, append(into, row.fields()[1:]...), func() error {
 			f := to[id]
 			row.addTo(&f.Progress)
 			f.Verdicts[verdict] += row.count
+			f.LackLabels += one.LackLabels
+			if verdict == relabel.VerdictFailed {
+				f.Unresolved[reason] += row.count
+				f.UnresolvedEnds[end] += row.count
+				f.UnresolvedSubmitted += row.one.Submitted
+			}
 			if end != "" {
 				f.EndReasons[end] += row.count
 			}

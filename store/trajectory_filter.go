@@ -81,7 +81,7 @@ func (q *question) filter(f sought, of segment) {
 	if f.Text != "" {
 		q.where("(tr.task_id = ANY (%s) OR tr.id = ANY (%s))", f.textTasks, f.textOf)
 	}
-	for _, is := range [][2]string{{"state", string(f.State)}, {"end_reason", string(f.EndReason)}, {"failure", string(f.Failure)}, {"verdict", string(f.Verdict)}} {
+	for _, is := range [][2]string{{"state", string(f.State)}, {"end_reason", string(f.EndReason)}, {"failure", string(f.Failure)}, {"verdict", string(f.Verdict)}, {"verdict_reason", string(f.VerdictReason)}} {
 		if is[1] != "" {
 			q.where("tr."+is[0]+" = %s", legible(is[1]))
 		}

@@ -20,17 +20,26 @@ var failureWords = map[relabel.FailureReason]string{
 	relabel.FailVerifier: "the verifier broke", relabel.FailSecret: "a policy’s secret is missing", relabel.FailInternal: "relabel itself went wrong",
 }
 
-// concernsOf are a run's: pauses, failures by reason, missing labels.
-func concernsOf(run relabel.Run, rounds []round) (all []concern) {
+// pausesOf are what of a run is paused.
+func pausesOf(run relabel.Run, rounds []round) (all []concern) {
 	if run.Paused != nil {
 		all = append(all, concern{"quiet", "Ⅱ", "The run is paused" + because(run.Paused) + ".", "", ""})
 	}
 	for _, r := range rounds {
+		if r.Paused != nil && r.State == relabel.IterationRunning {
+			all = append(all, concern{"quiet", "Ⅱ", fmt.Sprintf("%s %d is paused%s.", r.Kind, r.Number, because(r.Paused)), "", ""})
+		}
+	}
+	return all
+}
+
+// concernsOf are a run's: pauses, failures by reason, missing labels. Its own page, and
+// those of its iterations, have a table of the latter.
+func concernsOf(run relabel.Run, rounds []round) []concern {
+	all := pausesOf(run, rounds)
+	for _, r := range rounds {
 		name := fmt.Sprintf("%s %d", r.Kind, r.Number)
 		list := "/trajectories?run=" + run.ID.String() + "&iteration=" + r.ID.String()
-		if r.Paused != nil && r.State == relabel.IterationRunning {
-			all = append(all, concern{"quiet", "Ⅱ", name + " is paused" + because(r.Paused) + ".", "", ""})
-		}
 		for _, reason := range slices.Sorted(maps.Keys(r.Figures.Failures)) {
 			all = append(all, concern{"infra", "⚠", fmt.Sprintf("%s: %d failed, %s", name, r.Figures.Failures[reason], failureWords[reason]),
 				list + "&state=failed&failure=" + string(reason), "show them"})

@@ -60,7 +60,7 @@ func mixtureChart(run relabel.Run, collects []round) chart {
 		}
 		return c
 	}
-	c.Title, c.Note, c.Unit, c.From, c.To = "Turns that the teacher executed", "βi as planned, with the band that chance leaves in 19 of 20 cases, and as it came", "%", new(0.0), new(100.0)
+	c.Title, c.Note, c.Unit, c.From, c.To = "Turns that the teacher executed", "βi as planned, with the band where chance leaves the share in 19 of 20 cases, and as it came", "%", new(0.0), new(100.0)
 	planned := series{Name: "planned β", Look: "ink"}
 	for _, r := range collects {
 		if r.Beta == nil {
@@ -184,7 +184,7 @@ func endsChart(rounds []round) chart {
 		reason relabel.EndReason
 		look   string
 	}{{relabel.EndFinish, "passed"}, {relabel.EndMaxTurns, "student"}, {relabel.EndContext, "label"}, {relabel.EndWallClock, "differ"}, {relabel.EndNoCall, "failed"}} {
-		c.Series = append(c.Series, series{Name: string(of.reason), Look: of.look, Values: valuesOf(rounds, func(r round) *float64 { return new(float64(r.Figures.EndReasons[of.reason])) })})
+		c.Series = append(c.Series, series{Name: endWord(of.reason), Look: of.look, Values: valuesOf(rounds, func(r round) *float64 { return new(float64(r.Figures.EndReasons[of.reason])) })})
 	}
 	c.Series = append(c.Series, series{Name: "infrastructure error", Look: "infra", Values: valuesOf(rounds, func(r round) *float64 {
 		return new(float64(r.Figures.Progress.Trajectories[relabel.Failed]))

@@ -12,6 +12,7 @@ type iterationPage struct {
 	round
 	Run         relabel.Run
 	Concerns    []concern
+	Causes      causeTable
 	Deeds       []deedLink
 	Spent       relabel.Spent
 	List        listView
@@ -47,7 +48,7 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
 	for _, one := range rounds {
 		if one.ID == it.ID {
 			view.round = one
-			view.Concerns = concernsOf(view.Run, []round{one})
+			view.Concerns, view.Causes = pausesOf(view.Run, []round{one}), causesOfOne(one)
 		}
 	}
 	if mayChange(r) {

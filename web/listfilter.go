@@ -17,13 +17,22 @@ const offered = 100
 // choices are the words that a filter may take, in the order they are offered, with what
 // they say where that is not plain.
 var choices = map[string][]option{
-	"state":      {{Value: "queued"}, {Value: "running"}, {Value: "labelling"}, {Value: "verifying"}, {Value: "done"}, {Value: "failed"}, {Value: "cancelled"}},
-	"verdict":    {{Value: "passed", Says: "resolved"}, {Value: "failed", Says: "not resolved"}, {Value: "error", Says: "infrastructure"}, {Value: "none", Says: "none yet"}},
-	"end_reason": {{Value: "finish"}, {Value: "max_turns", Says: "out of turns"}, {Value: "context", Says: "context full"}, {Value: "wall_clock", Says: "out of time"}, {Value: "no_call", Says: "no call"}},
-	"failure":    {{Value: "environment"}, {Value: "image_missing", Says: "image missing"}, {Value: "endpoint"}, {Value: "verifier"}, {Value: "secret"}, {Value: "internal"}},
-	"submitted":  {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
-	"labels":     {{Value: "missing", Says: "some are missing"}},
-	"reviewed":   {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
+	"state":          {{Value: "queued"}, {Value: "running"}, {Value: "labelling"}, {Value: "verifying"}, {Value: "done"}, {Value: "failed"}, {Value: "cancelled"}},
+	"verdict":        {{Value: "passed", Says: "resolved"}, {Value: "failed", Says: "not resolved"}, {Value: "error", Says: "infrastructure"}, {Value: "none", Says: "none yet"}},
+	"verdict_reason": said(verdictWords, relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe, relabel.VerdictResolved),
+	"end_reason":     said(endWords, relabel.EndFinish, relabel.EndMaxTurns, relabel.EndContext, relabel.EndWallClock, relabel.EndNoCall),
+	"failure":        {{Value: "environment"}, {Value: "image_missing", Says: "image missing"}, {Value: "endpoint"}, {Value: "verifier"}, {Value: "secret"}, {Value: "internal"}},
+	"submitted":      {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
+	"labels":         {{Value: "missing", Says: "some are missing"}},
+	"reviewed":       {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
+}
+
+// said are words to choose with what they say.
+func said[T ~string](says map[T]string, words ...T) (all []option) {
+	for _, word := range words {
+		all = append(all, option{Value: string(word), Says: says[word]})
+	}
+	return all
 }
 
 // option is something to choose.
@@ -86,6 +95,7 @@ func filterOf(q url.Values) (f relabel.TrajectoryFilter, err error) {
 	}
 	f.LabelsMissing = q.Get("labels") == "missing"
 	f.InstanceID, f.InstancePart, f.Text, f.Flag, f.Verdict = q.Get("instance"), q.Get("instance_part"), q.Get("q"), q.Get("flag"), relabel.VerdictKind(q.Get("verdict"))
+	f.VerdictReason = relabel.VerdictReason(q.Get("verdict_reason"))
 	f.State, f.EndReason, f.Failure = relabel.TrajectoryState(q.Get("state")), relabel.EndReason(q.Get("end_reason")), relabel.FailureReason(q.Get("failure"))
 	return f, figuresOf(q, &f)
 }
@@ -153,7 +163,7 @@ func (v *viewer) filterForm(ctx context.Context, at listPlace, q url.Values, vie
 	number := func(name, label, most, step string) control {
 		return control{Name: name, Label: label, Type: "number", Value: q.Get(name), Min: "0", Max: most, Step: step}
 	}
-	form.More = append(form.More, chosen(q, "end_reason", "rollout ended by"), chosen(q, "failure", "failed for"), chosen(q, "submitted", "submitted"), chosen(q, "labels", "labels"),
+	form.More = append(form.More, chosen(q, "verdict_reason", "verdict"), chosen(q, "end_reason", "rollout ended by"), chosen(q, "failure", "failed for"), chosen(q, "submitted", "submitted"), chosen(q, "labels", "labels"),
 		number("turns_min", "turns from", "", "1"), number("turns_max", "to", "", "1"), number("agreement_min", "agreement from", "1", "any"), number("agreement_max", "to", "1", "any"),
 		flags, chosen(q, "reviewed", "reviewed"))
 	form.Main = append(form.Main, sortControl(q))

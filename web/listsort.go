@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/url"
 
 	"relabel"
@@ -95,6 +96,14 @@ func (a listAddress) with(name, value string) string {
 	return a.path + "?" + q.Encode()
 }
 
+// narrowed is the list's beginning, with more words in its query.
+func (a listAddress) narrowed(more url.Values) string {
+	to := listAddress{a.path, url.Values{}}
+	maps.Copy(to.now, a.now)
+	maps.Copy(to.now, more)
+	return to.with("", "")
+}
+
 // page is another page of the list, "" where there is none.
 func (a listAddress) page(name, place string) string {
 	if place == "" {
@@ -106,11 +115,5 @@ func (a listAddress) page(name, place string) string {
 // sameAt is the address of what has the words of a list's own address, and more: the list
 // in REST, the search in its texts.
 func sameAt(path string, q, more url.Values) string {
-	all := listAddress{path, url.Values{}}
-	for _, from := range []url.Values{q, more} {
-		for name, values := range from {
-			all.now[name] = values
-		}
-	}
-	return all.with("", "")
+	return listAddress{path, q}.narrowed(more)
 }

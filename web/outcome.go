@@ -24,9 +24,25 @@ type outcomeView struct {
 	Output      body
 }
 
+// Because says why the patch does not resolve the task, "" where it does.
+func (v outcomeView) Because() string {
+	if v.Verdict.Resolved {
+		return ""
+	}
+	return verdictWord(v.Verdict.Reason)
+}
+
+// testsShown is how many tests are shown from the start: those to look at first.
+const testsShown = 40
+
+// TestsFirst and TestsRest are the tests that are shown from the start, and the others.
+func (v outcomeView) TestsFirst() []testRow { return v.Tests[:min(testsShown, len(v.Tests))] }
+func (v outcomeView) TestsRest() []testRow  { return v.Tests[min(testsShown, len(v.Tests)):] }
+
 // testRow is one test of the task.
 type testRow struct {
 	Name string
+	N    int    // from 1, as they are listed
 	Must string // what it was before the patch: "failed" or "passed"; "" where the task does not say
 	testWord
 }
@@ -37,13 +53,16 @@ type testWord struct {
 	rank              int // those to look at first first
 }
 
+// passedRank is that of a test that passed.
+const passedRank = 2
+
 // wordOf says how a test ended. One without a result is not known, which is no failure of
 // its own, though the verdict counts it as one.
 func wordOf(status relabel.TestStatus) testWord {
-	switch status {
-	case relabel.TestPassed, relabel.TestXFail:
-		return testWord{"good", "✓", strings.ToLower(string(status)), 2}
-	case "", relabel.TestAbsent:
+	switch {
+	case status.Passed():
+		return testWord{"good", "✓", strings.ToLower(string(status)), passedRank}
+	case status == "" || status == relabel.TestAbsent:
 		return testWord{"quiet", "–", "not known", 1}
 	}
 	return testWord{"bad", "✗", strings.ToLower(string(status)), 0}
@@ -51,12 +70,20 @@ func wordOf(status relabel.TestStatus) testWord {
 
 // outcome finds the patch and the verdict, where there are any.
 func (v *viewer) outcome(ctx context.Context, t trajectoryView) (outcomeView, error) {
-	var view outcomeView
+	view, err := v.judged(ctx, t)
+	if err != nil {
+		return view, err
+	}
 	patch, err := v.Store.FindPatch(ctx, t.ID)
 	if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
 		return view, err
 	}
 	view.showPatches(string(patch), t.Task.Patch, limits{head: headShown, lines: 200, all: t.Base() + "/patch"})
+	return view, nil
+}
+
+// judged finds the verdict.
+func (v *viewer) judged(ctx context.Context, t trajectoryView) (view outcomeView, err error) {
 	view.Verdict, err = v.Store.FindVerdict(ctx, t.ID)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		view.Tests = testRows(t.Task, nil)
@@ -105,7 +132,7 @@ func testRows(task relabel.Task, tests map[string]relabel.TestStatus) []testRow 
 	}
 	rows := make([]testRow, 0, len(must))
 	for name, before := range must {
-		rows = append(rows, testRow{name, before, wordOf(tests[name])})
+		rows = append(rows, testRow{Name: name, Must: before, testWord: wordOf(tests[name])})
 	}
 	sort.Slice(rows, func(i, j int) bool {
 		a, b := rows[i], rows[j]
@@ -117,6 +144,9 @@ func testRows(task relabel.Task, tests map[string]relabel.TestStatus) []testRow 
 		}
 		return a.Name < b.Name
 	})
+	for i := range rows {
+		rows[i].N = i + 1
+	}
 	return rows
 }
 

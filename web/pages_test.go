@@ -73,7 +73,7 @@ func TestATrajectoryShowsExecutorAndLabelAtEachTurn(t *testing.T) {
 		`<span class="l add`, "test_timedelta_field", "✓", "exit 0", "38 ms", "The division is inexact.")
 
 	infra := s.get(200, "/trajectories/"+failed.ID.String())
-	contains(t, infra, "Infrastructure error (environment)", "the container died", `class="badge infra"`)
+	contains(t, infra, "the sandbox or its engine broke at turn 2: the container died", `class="badge infra"`)
 	if strings.Contains(infra, "not resolved") {
 		t.Error("an infrastructure error looks like a failure of the agent")
 	}

@@ -74,12 +74,18 @@ type course struct {
 	Compared, Agreed int
 	First            int // first turn whose label differs; 0 for none
 	Recovered        int // first turn after it from where on all labels agree; 0 where there is none
+	Missing          int // first turn without a label
+	Trouble          int // last turn whose tool failed, or whose calls were not understood; 0 for none
+	Troubled         string
 }
 
 // courseOf goes along the heads. A recovery is said only where at least two turns agree.
 func courseOf(heads []relabel.TurnHead) (c course) {
 	since := 0
 	for _, h := range heads {
+		if h.Failed > 0 || h.Parse != relabel.ParsedOK && h.Parse != "" {
+			c.Trouble, c.Troubled = h.T, trouble(h)
+		}
 		switch a := agreementOf(h); a.Class {
 		case "equal":
 			c.Compared++
@@ -92,6 +98,10 @@ func courseOf(heads []relabel.TurnHead) (c course) {
 			since, c.Recovered = 0, 0
 			if c.First == 0 {
 				c.First = h.T
+			}
+		case "missing":
+			if c.Missing == 0 {
+				c.Missing = h.T
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 // runPage is the page of one run.
 type runPage struct {
 	runView
+	Causes causeTable
 	Spent  relabel.Spent
 	Deeds  []deedLink
 	Charts []chart
@@ -26,6 +27,7 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 	if view.runView, err = v.viewRun(ctx, run); err != nil {
 		return err
 	}
+	view.Concerns, view.Causes = pausesOf(run, view.Iterations), causesIn(run, view.Iterations)
 	if view.Spent, err = v.Store.FindSpent(ctx, run.ID); err != nil {
 		return err
 	}

@@ -65,9 +65,14 @@ func TestARunsPageShowsItsIterationsAsCharts(t *testing.T) {
 	s := start(t)
 	s.rounds()
 	page := s.get(200, "/runs/"+s.run.ID.String())
-	contains(t, page, "collect 1: 1 failed, the sandbox or its engine broke", "1 failed, the verifier broke", "1 of 6 labels are missing")
+	contains(t, page, "Why they failed", "1: the sandbox or its engine broke", "1: the verifier broke", "1: a label could not be had")
 	p := webtest.Open(t, s.URL+"/runs/"+s.run.ID.String())
 	p.Wait("document.querySelectorAll('.chart canvas').length === document.querySelectorAll('.chart').length && document.querySelectorAll('.chart').length >= 7")
+	for chart, values := range map[string][]string{"resolved": {"iteration3", "mixture66.67%"}, "mixture": {"planned β40% (20.4% to 59.6%)", "realised50%"}} { // at rest
+		if text := p.Text("#" + chart + " .u-legend"); !strings.Contains(text, values[0]) || !strings.Contains(text, values[1]) || strings.Contains(text, "chance") || strings.Contains(text, "low") {
+			t.Errorf("the legend of %s: %q", chart, text)
+		}
+	}
 	p.Click("#resolved summary")
 	if text := p.Text("#resolved .wide table"); !strings.Contains(text, "3\t66.7%") || !strings.Contains(text, "2\t33.3%") {
 		t.Errorf("the table of what is resolved: %q", text)

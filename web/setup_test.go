@@ -30,6 +30,8 @@ type site struct {
 	iteration relabel.Iteration
 	rows      web.Exports // what rows are read by
 	searched  int64       // bytes that a search reads for a page; 0: as many as it does
+	mend      []string    // tests of its tasks that fail before the patch
+	keep      []string    // and those that pass
 }
 
 // Row implements web.Exports.
@@ -49,7 +51,7 @@ func (s *site) Holds(ctx context.Context, e relabel.Export, view relabel.View, t
 
 func start(t testing.TB, change ...func(*server.Config)) *site {
 	t.Helper()
-	s := &site{t: t, store: storetest.New(t), rows: shownRows{}}
+	s := &site{t: t, store: storetest.New(t), rows: shownRows{}, mend: []string{"t::a"}}
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
 	var rest http.Handler
 	config := server.Config{Store: s.store, Log: log, Plan: schedule.Plan, ParseTasks: relabel.ReadTasks, DrawHeldOut: schedule.DrawHeldOut,
@@ -113,7 +115,7 @@ func (s *site) begin(name string, executors ...string) []relabel.Trajectory {
 	var tasks []relabel.Task
 	for i := range executors {
 		tasks = append(tasks, relabel.Task{ID: relabel.NewID(), TasksetID: set.ID, InstanceID: fmt.Sprintf("marshmallow__marshmallow-%d", 1300+i), Image: "relabel/python:1", Workdir: "/testbed",
-			ProblemStatement: "TimeDelta serialization is off by one.\n\n```py\nassert f.serialize(345) == 345  # <b>fails</b>\n```", LogParser: "pytest", TestCmd: "pytest -rA", FailToPass: []string{"t::a"}})
+			ProblemStatement: "TimeDelta serialization is off by one.\n\n```py\nassert f.serialize(345) == 345  # <b>fails</b>\n```", LogParser: "pytest", TestCmd: "pytest -rA", FailToPass: s.mend, PassToPass: s.keep})
 	}
 	s.must(s.store.CreateTaskset(ctx, set, tasks))
 	policy := func(kind string) relabel.Policy {

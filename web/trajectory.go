@@ -128,9 +128,12 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if wants(r, "outcome") {
-		if view.Outcome, err = v.outcome(r.Context(), view); err != nil {
-			return err
-		}
+		view.Outcome, err = v.outcome(r.Context(), view)
+	} else if wants(r, "head") {
+		view.Outcome, err = v.judged(r.Context(), view)
+	}
+	if err != nil {
+		return err
 	}
 	if view.Reviews, err = v.reviewsOf(r, view.ID); err != nil {
 		return err

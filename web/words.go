@@ -23,6 +23,8 @@ var functions = template.FuncMap{
 	"many":     many,
 	"grouped":  grouped,
 	"badge":    badgeOf,
+	"ended":    endWord,
+	"because":  becauseOf,
 	"schedule": scheduleOf,
 	"ms":       duration,
 	"size":     size,
@@ -115,6 +117,14 @@ func badgeOf(t relabel.Trajectory) badge {
 		return badge{"good", "✓", "resolved"}
 	}
 	return badge{"bad", "✗", "not resolved"}
+}
+
+// becauseOf says why a trajectory is not resolved, "" where it is or where nothing says.
+func becauseOf(t relabel.Trajectory) string {
+	if t.Verdict != relabel.VerdictFailed {
+		return ""
+	}
+	return verdictWord(t.VerdictReason)
 }
 
 // scheduleOf writes β or κ's law of an iteration.

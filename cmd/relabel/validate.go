@@ -126,5 +126,5 @@ func verdictWord(v relabel.Verdict) string {
 	case v.Resolved:
 		return "resolved"
 	}
-	return "not resolved (" + v.Reason + ")"
+	return "not resolved (" + string(v.Reason) + ")"
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"relabel"
 )
 
 // forged is what a submission prints to look like success.
@@ -58,7 +60,7 @@ var planted = map[string][]func(*bench){
 func TestPlantedFilesDoNotMoveTheVerdict(t *testing.T) {
 	b := newBench(t)
 	for name, edits := range planted {
-		if v := b.verify(b.patch(edits...)); v.Resolved || v.Infra != "" || v.Reason != ReasonTests {
+		if v := b.verify(b.patch(edits...)); v.Resolved || v.Infra != "" || v.Reason != relabel.VerdictTests {
 			t.Errorf("%s: resolved %v, reason %q, infra %q, tests %v\n%s", name, v.Resolved, v.Reason, v.Infra, v.Tests, v.Output)
 		}
 		if v := b.verify(b.patch(append(edits, gold)...)); !v.Resolved {
@@ -77,10 +79,10 @@ func TestPlantedScriptsDoNotMoveTheVerdict(t *testing.T) {
 	})
 	for run, script := range map[string]string{"sh ./run": "run", "sh tools/test.sh": "tools/test.sh"} {
 		b.task.TestCmd = run
-		if v := b.verify(b.patch(file(script, forge))); v.Resolved || v.Infra != "" || v.Reason != ReasonTests {
+		if v := b.verify(b.patch(file(script, forge))); v.Resolved || v.Infra != "" || v.Reason != relabel.VerdictTests {
 			t.Errorf("%s: resolved %v, reason %q, infra %q", script, v.Resolved, v.Reason, v.Infra)
 		}
-		b.expect(ReasonResolved, gold, file(script, forge))
+		b.expect(relabel.VerdictResolved, gold, file(script, forge))
 	}
 }
 
@@ -107,7 +109,7 @@ func TestKillingTheTestRunIsHeldAgainstTheSubmission(t *testing.T) {
 		"kills everything":  "import os\nos.write(1, " + pyForged + ".encode())\nos.kill(-1, 9)",
 		"kills its parents": "import os\nos.write(1, " + pyForged + ".encode())\nos.kill(os.getppid(), 9)\nos.kill(os.getpid(), 9)",
 	} {
-		if v := b.verify(b.patch(inCalc(code))); v.Resolved || v.Infra != "" || v.Reason != ReasonUnfinished {
+		if v := b.verify(b.patch(inCalc(code))); v.Resolved || v.Infra != "" || v.Reason != relabel.VerdictUnfinished {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}

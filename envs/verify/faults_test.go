@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"relabel"
 	"relabel/envs"
 )
 
@@ -41,7 +42,7 @@ func TestAContainerThatDiesOnceIsReplaced(t *testing.T) {
 	host := &dyingHost{Host: b.host}
 	host.deaths.Store(1)
 	b.host = host
-	b.expect(ReasonResolved, gold)
+	b.expect(relabel.VerdictResolved, gold)
 	if n := host.created.Load(); n != 3 {
 		t.Errorf("%d containers, want 3: the first, the gold patch's and the second", n)
 	}

@@ -37,7 +37,7 @@ func (s *stage) test(ctx context.Context) trial {
 	switch {
 	case t.verdict.Resolved:
 	case r.Ended != envs.EndedExit:
-		t.verdict.Reason = ReasonTimedOut
+		t.verdict.Reason = relabel.VerdictTimedOut
 	case noSpace(log):
 		t.doubt = "the disk was full while the tests ran"
 	case !ended:
@@ -72,13 +72,13 @@ func between(nonce string, r envs.Result) (log []byte, code int, ended bool) {
 // test of both lists passed, as PASSED or XFAIL. A test that is absent or was skipped
 // has not passed.
 func grade(task relabel.Task, outcomes outcomes) relabel.Verdict {
-	v := relabel.Verdict{Resolved: true, Reason: ReasonResolved, Tests: map[string]relabel.TestStatus{}}
+	v := relabel.Verdict{Resolved: true, Reason: relabel.VerdictResolved, Tests: map[string]relabel.TestStatus{}}
 	for _, list := range [][]string{task.FailToPass, task.PassToPass} {
 		for _, id := range list {
 			status := outcomes.of(id)
 			v.Tests[id] = status
-			if status != relabel.TestPassed && status != relabel.TestXFail {
-				v.Resolved, v.Reason = false, ReasonTests
+			if !status.Passed() {
+				v.Resolved, v.Reason = false, relabel.VerdictTests
 			}
 		}
 	}

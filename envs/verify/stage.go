@@ -59,7 +59,7 @@ func (s *stage) apply(ctx context.Context) *trial {
 	case r.Exit == 0:
 		return nil
 	case r.Exit == notApplied && !noSpace(r.Output):
-		return &trial{verdict: relabel.Verdict{Reason: ReasonDoesNotApply, Output: kept(r)}}
+		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictDoesNotApply, Output: kept(r)}}
 	default:
 		problem = failed("applying the submission", r)
 	}

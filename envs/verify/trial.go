@@ -42,7 +42,7 @@ func (v *Verifier) try(ctx context.Context, c candidate) (t trial, err error) {
 	}
 	files, problem := patchFiles(c.patch)
 	if problem != "" {
-		return trial{verdict: relabel.Verdict{Reason: ReasonUnsafe, Output: []byte(problem)}}, nil
+		return trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: []byte(problem)}}, nil
 	}
 	if err := v.host.EnsureImage(ctx, c.task.Image); err != nil {
 		return doubtful("%v", err), nil

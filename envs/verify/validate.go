@@ -35,7 +35,7 @@ func (v *Verifier) Validate(ctx context.Context, task relabel.Task, limits relab
 		return Validation{}, err
 	}
 	if empty.doubt != "" && empty.ran && gold.doubt == "" && gold.verdict.Resolved {
-		empty.doubt, empty.verdict.Reason = "", ReasonUnfinished
+		empty.doubt, empty.verdict.Reason = "", relabel.VerdictUnfinished
 	}
 	r := Validation{Gold: gold.settled(), Empty: empty.settled()}
 	r.Seconds = float64(r.Gold.Millis+r.Empty.Millis) / 1000
@@ -68,10 +68,10 @@ func problemOf(task relabel.Task, r Validation) string {
 		return "it has no gold patch"
 	case r.Gold.Infra != "":
 		return "with the gold patch: " + r.Gold.Infra
-	case !r.Gold.Resolved && r.Gold.Reason == ReasonTests:
+	case !r.Gold.Resolved && r.Gold.Reason == relabel.VerdictTests:
 		return "the gold patch does not resolve it: " + unpassed(r.Gold)
 	case !r.Gold.Resolved:
-		return "the gold patch does not resolve it: " + r.Gold.Reason
+		return "the gold patch does not resolve it: " + string(r.Gold.Reason)
 	case r.Empty.Infra != "":
 		return "without a patch: " + r.Empty.Infra
 	case r.Empty.Resolved:

@@ -22,17 +22,6 @@ import (
 	"relabel/envs"
 )
 
-// The reasons of a verdict that is no infrastructure error.
-const (
-	ReasonResolved     = "resolved"             // every test that must pass passed
-	ReasonTests        = "tests"                // one of them did not
-	ReasonEmptyPatch   = "empty_patch"          // there is no submission
-	ReasonUnsafe       = "patch_unsafe"         // it leaves the repository, or touches .git
-	ReasonDoesNotApply = "patch_does_not_apply" // in none of the three ways
-	ReasonTimedOut     = "tests_timed_out"      // they ran longer than VerifySeconds
-	ReasonUnfinished   = "tests_did_not_finish" // they broke off twice with the submission, and not with the gold patch
-)
-
 // Verifier tests submissions. It is safe for concurrent use.
 type Verifier struct {
 	host envs.Host
@@ -73,7 +62,7 @@ type candidate struct {
 // settle decides on a submission.
 func (v *Verifier) settle(ctx context.Context, c candidate) (relabel.Verdict, error) {
 	if len(bytes.TrimSpace(c.patch)) == 0 {
-		return relabel.Verdict{Reason: ReasonEmptyPatch}, nil
+		return relabel.Verdict{Reason: relabel.VerdictEmptyPatch}, nil
 	}
 	first, err := v.try(ctx, c)
 	if err != nil || first.doubt == "" {
@@ -94,7 +83,7 @@ func (v *Verifier) settle(ctx context.Context, c candidate) (relabel.Verdict, er
 	case !second.ran:
 		return infra(second), nil
 	}
-	second.verdict.Reason = ReasonUnfinished
+	second.verdict.Reason = relabel.VerdictUnfinished
 	return second.verdict, nil
 }
 

@@ -20,10 +20,10 @@ func (b *bench) verify(patch []byte) relabel.Verdict {
 }
 
 // expect verifies the edits and compares the verdict.
-func (b *bench) expect(reason string, edits ...func(*bench)) relabel.Verdict {
+func (b *bench) expect(reason relabel.VerdictReason, edits ...func(*bench)) relabel.Verdict {
 	b.t.Helper()
 	v := b.verify(b.patch(edits...))
-	if v.Infra != "" || v.Reason != reason || v.Resolved != (reason == ReasonResolved) {
+	if v.Infra != "" || v.Reason != reason || v.Resolved != (reason == relabel.VerdictResolved) {
 		b.t.Errorf("resolved %v, reason %q, infra %q, tests %v\n%s", v.Resolved, v.Reason, v.Infra, v.Tests, v.Output)
 	}
 	return v
@@ -40,14 +40,14 @@ func inCalc(code string) func(*bench) { return file("calc.py", code+"\n\n"+repos
 
 func TestTheGoldPatchIsResolved(t *testing.T) {
 	b := newBench(t)
-	v := b.expect(ReasonResolved, gold)
+	v := b.expect(relabel.VerdictResolved, gold)
 	if len(v.Tests) != 3 || v.Tests["tests/test_add.py::test_add"] != relabel.TestPassed || v.At.IsZero() || !strings.Contains(string(v.Output), "3 passed") {
 		t.Errorf("%+v", v)
 	}
 }
 
 func TestASubmissionThatChangesNothingIsNotResolved(t *testing.T) {
-	v := newBench(t).expect(ReasonTests, file("README", "hello\n"))
+	v := newBench(t).expect(relabel.VerdictTests, file("README", "hello\n"))
 	want := map[string]relabel.TestStatus{
 		"tests/test_add.py::test_add": relabel.TestFailed, "tests/test_add.py::test_zero": relabel.TestPassed, "tests/test_sub.py::test_sub": relabel.TestPassed,
 	}
@@ -60,20 +60,20 @@ func TestASubmissionThatChangesNothingIsNotResolved(t *testing.T) {
 
 func TestTheTestsStartFromTheBaseCommitWhereverTheImageStands(t *testing.T) {
 	b := newBench(t, gold, func(b *bench) { b.git("commit", "-q", "-a", "-m", "the fix") })
-	b.expect(ReasonTests, file("README", "hello\n"))
-	b.expect(ReasonResolved, gold)
+	b.expect(relabel.VerdictTests, file("README", "hello\n"))
+	b.expect(relabel.VerdictResolved, gold)
 }
 
 func TestAnEmptyPatchNeedsNoContainer(t *testing.T) {
 	b := newBench(t)
 	b.task.Image = "relabel/there-is-no-such-image"
-	if v := b.verify([]byte("\n")); v.Reason != ReasonEmptyPatch || v.Resolved || v.Infra != "" {
+	if v := b.verify([]byte("\n")); v.Reason != relabel.VerdictEmptyPatch || v.Resolved || v.Infra != "" {
 		t.Errorf("%+v", v)
 	}
 }
 
 func TestBreakingAnotherTestIsNotResolved(t *testing.T) {
-	v := newBench(t).expect(ReasonTests, file("calc.py", strings.ReplaceAll(repository["calc.py"], "-", "+")))
+	v := newBench(t).expect(relabel.VerdictTests, file("calc.py", strings.ReplaceAll(repository["calc.py"], "-", "+")))
 	if v.Tests["tests/test_sub.py::test_sub"] != relabel.TestFailed || v.Tests["tests/test_add.py::test_add"] != relabel.TestPassed {
 		t.Errorf("%v", v.Tests)
 	}
@@ -90,7 +90,7 @@ func TestPatchesAreAppliedWithFuzz(t *testing.T) {
 func TestAPatchThatDoesNotApplySaysSo(t *testing.T) {
 	b := newBench(t)
 	patch := "diff --git a/calc.py b/calc.py\n--- a/calc.py\n+++ b/calc.py\n@@ -1,2 +1,2 @@\n-no such line\n+x\n nor this\n"
-	if v := b.verify([]byte(patch)); v.Reason != ReasonDoesNotApply || v.Infra != "" {
+	if v := b.verify([]byte(patch)); v.Reason != relabel.VerdictDoesNotApply || v.Infra != "" {
 		t.Errorf("%+v", v)
 	}
 }
@@ -98,26 +98,26 @@ func TestAPatchThatDoesNotApplySaysSo(t *testing.T) {
 func TestAPatchThatLeavesTheRepositoryIsRefused(t *testing.T) {
 	b := newBench(t)
 	patch := "diff --git a/../x b/../x\nnew file mode 100644\n--- /dev/null\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n"
-	if v := b.verify([]byte(patch)); v.Reason != ReasonUnsafe || v.Infra != "" {
+	if v := b.verify([]byte(patch)); v.Reason != relabel.VerdictUnsafe || v.Infra != "" {
 		t.Errorf("%+v", v)
 	}
 }
 
 func TestCodeThatCannotBeImportedIsTheSubmissionsDoing(t *testing.T) {
-	newBench(t).expect(ReasonTests, file("calc.py", "def add(:\n"))
+	newBench(t).expect(relabel.VerdictTests, file("calc.py", "def add(:\n"))
 }
 
 func TestALogWithoutTestsIsHeldAgainstTheSubmissionWhereTheGoldPatchHasOne(t *testing.T) {
 	b := newBench(t)
 	b.task.TestCmd = "python3 -c 'import calc' && " + b.task.TestCmd
-	b.expect(ReasonUnfinished, file("calc.py", "def add(:\n"))
+	b.expect(relabel.VerdictUnfinished, file("calc.py", "def add(:\n"))
 }
 
 func TestTestsThatRunTooLongHaveFailed(t *testing.T) {
 	b := newBench(t)
 	b.task.TestCmd = "sleep 600"
 	v, err := New(b.host).Verify(context.Background(), b.task, relabel.NewID(), 1, relabel.RunLimits{VerifySeconds: 1}, b.patch(gold))
-	if err != nil || v.Reason != ReasonTimedOut || v.Infra != "" || v.Resolved {
+	if err != nil || v.Reason != relabel.VerdictTimedOut || v.Infra != "" || v.Resolved {
 		t.Errorf("%+v %v", v, err)
 	}
 }
@@ -174,7 +174,7 @@ func TestWhatGitWarnsOfIsNoTree(t *testing.T) {
 			b.t.Fatal(err)
 		}
 	})
-	b.expect(ReasonResolved, gold, file("tests/test_sub.py", "def test_sub():\n    pass\n"))
+	b.expect(relabel.VerdictResolved, gold, file("tests/test_sub.py", "def test_sub():\n    pass\n"))
 }
 
 func TestACancelledVerificationIsAnErrorAndNoVerdict(t *testing.T) {

@@ -14,6 +14,13 @@
     return String(+v.toPrecision(4));
   };
 
+  // newest is the last point at which the most series have a value: what the legend says
+  // while nothing is pointed at.
+  const newest = (c) => {
+    const there = c.labels.map((_, i) => c.series.filter((s) => s.values[i] != null).length);
+    return there.lastIndexOf(Math.max(...there));
+  };
+
   // mark draws a series' shape at its points, so that hue is not all there is.
   const mark = (look) => (u, index) => {
     const { ctx } = u, r = 4 * devicePixelRatio;
@@ -53,13 +60,13 @@
       data.push(values);
       series.push({
         label: shapes[s.look] + " " + s.name, look: s.look, stroke, width: 2, dash: dashes[s.look], spanGaps: true,
-        value: (_, v, __, i) => amount(i == null ? null : own[i]),
+        value: (_, v, __, i) => i == null ? "–" : amount(own[i]) + (s.low?.[i] != null ? " (" + amount(s.low[i]) + " to " + amount(s.high[i]) + ")" : ""),
         ...(c.bars ? { fill: stroke, paths: uPlot.paths.bars({ size: [0.6, 60] }), points: { show: false } } : { points: { show: xs.length <= 60 ? mark(s.look) : false } }),
       });
       if (s.low) {
         const at = data.length;
         data.push(s.low, s.high);
-        for (const edge of ["least", "most"]) series.push({ label: s.name + ", " + edge + " by chance", stroke: faint(stroke), width: 1, points: { show: false }, value: (_, v) => amount(v) });
+        for (const edge of ["low", "high"]) series.push({ label: edge, class: "edge", stroke: faint(stroke), width: 1, points: { show: false } });
         bands.push({ series: [at + 1, at], fill: faint(stroke) });
       }
     }
@@ -69,8 +76,9 @@
       series.splice(0, series.length, head[1], ...series.slice(1).reverse());
     }
     const axis = { stroke: colour("dim"), grid: { stroke: colour("line"), width: 1 }, ticks: { stroke: colour("line"), width: 1 }, font: "12px system-ui, sans-serif" };
+    const rest = newest(c), settle = (u) => { if (u.cursor.idx == null) u.setLegend({ idx: rest }, false); };
     const plot = new uPlot({
-      width, height: 190, series, bands, legend: { live: true },
+      width, height: 190, series, bands, legend: { live: true }, hooks: { ready: [settle], setLegend: [settle] },
       scales: { x: { time: false, range: () => [-0.5, xs.length - 0.5] }, y: { range: (_, low, high) => c.from != null && c.to != null ? [c.from, c.to] : [Math.min(0, low ?? 0), (high || 1) * 1.08] } },
       axes: [{ ...axis, splits: () => thin(xs, width), values: (_, at) => at.map((i) => c.labels[i] ?? "") }, { ...axis, size: 52, values: (_, at) => at.map(amount) }],
       cursor: { drag: { x: false, y: false }, points: { size: 7 } },

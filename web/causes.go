@@ -1,0 +1,138 @@
+package web
+
+import (
+	"fmt"
+	"net/url"
+
+	"relabel"
+)
+
+// cause is one reason why trajectories are not resolved, with the filter of a list that
+// lets exactly these through.
+type cause struct {
+	Class, Sign, Word string
+	filter            url.Values
+	count             func(relabel.Figures) int
+}
+
+// causesOf are the kinds of causes, each with those that there are.
+var causesOf = []struct {
+	title  string
+	causes []cause
+}{
+	{"Not resolved, by what the verifier found", verdictCauses()},
+	{"Not resolved, by how the rollout ended", endCauses()},
+	{"Infrastructure errors, no doing of the agent", failureCauses()},
+	{"Labels", []cause{{"infra", "!", "a label could not be had", url.Values{"labels": {"missing"}}, func(f relabel.Figures) int { return f.LackLabels }}}},
+}
+
+func verdictCauses() (all []cause) {
+	for _, r := range []relabel.VerdictReason{relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe} {
+		all = append(all, cause{"bad", "✗", verdictWord(r), url.Values{"verdict": {"failed"}, "verdict_reason": {string(r)}}, func(f relabel.Figures) int { return f.Unresolved[r] }})
+	}
+	return all
+}
+
+func endCauses() []cause {
+	finished := func(word, submitted string, count func(relabel.Figures) int) cause {
+		return cause{"quiet", "–", word, url.Values{"verdict": {"failed"}, "end_reason": {string(relabel.EndFinish)}, "submitted": {submitted}}, count}
+	}
+	all := []cause{
+		finished("finished, with a valid submission", "true", func(f relabel.Figures) int { return f.UnresolvedSubmitted }),
+		finished("finished, without one", "false", func(f relabel.Figures) int { return f.UnresolvedEnds[relabel.EndFinish] - f.UnresolvedSubmitted }),
+	}
+	for _, r := range []relabel.EndReason{relabel.EndMaxTurns, relabel.EndContext, relabel.EndWallClock, relabel.EndNoCall} {
+		c := cause{"quiet", "–", endWord(r), url.Values{"verdict": {"failed"}, "end_reason": {string(r)}}, func(f relabel.Figures) int { return f.UnresolvedEnds[r] }}
+		if r == relabel.EndWallClock {
+			c.Class, c.Sign = "limit", "◷"
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func failureCauses() (all []cause) {
+	for _, r := range []relabel.FailureReason{relabel.FailEnvironment, relabel.FailImageMissing, relabel.FailEndpoint, relabel.FailVerifier, relabel.FailSecret, relabel.FailInternal} {
+		all = append(all, cause{"infra", "⚠", failureWords[r], url.Values{"state": {"failed"}, "failure": {string(r)}}, func(f relabel.Figures) int { return f.Failures[r] }})
+	}
+	return all
+}
+
+// causeTable is why trajectories failed: causes, by iteration.
+type causeTable struct {
+	Columns []causeColumn
+	Groups  []causeGroup
+}
+
+type causeColumn struct{ Name, Link string }
+
+type causeGroup struct {
+	Title string
+	Rows  []causeRow
+}
+
+type causeRow struct {
+	cause
+	Cells []causeCell
+}
+
+// causeCell is how many there are, with the list of them.
+type causeCell struct {
+	Count int
+	Link  string
+}
+
+// causesIn counts a run's by iteration, and, of several, together.
+func causesIn(run relabel.Run, rounds []round) causeTable {
+	var table causeTable
+	if len(rounds) == 0 {
+		return table
+	}
+	lists := make([]listAddress, len(rounds))
+	for i, r := range rounds {
+		table.Columns = append(table.Columns, causeColumn{fmt.Sprintf("%s %d", r.Kind, r.Number), "/iterations/" + r.ID.String()})
+		lists[i] = listAddress{"/trajectories", url.Values{"run": {run.ID.String()}, "iteration": {r.ID.String()}}}
+	}
+	if len(rounds) > 1 {
+		table.Columns = append(table.Columns, causeColumn{Name: "together"})
+		lists = append(lists, listAddress{"/trajectories", url.Values{"run": {run.ID.String()}}})
+	}
+	table.count(rounds, lists)
+	return table
+}
+
+// causesOfOne counts those of an iteration, whose page has the list of them.
+func causesOfOne(r round) causeTable {
+	table := causeTable{}
+	table.count([]round{r}, []listAddress{{"/iterations/" + r.ID.String(), nil}})
+	for _, g := range table.Groups {
+		for _, row := range g.Rows {
+			row.Cells[0].Link += "#trajectories"
+		}
+	}
+	return table
+}
+
+// count fills in what there is. A list more than there are rounds is that of all of them.
+func (t *causeTable) count(rounds []round, lists []listAddress) {
+	for _, kind := range causesOf {
+		group := causeGroup{Title: kind.title}
+		for _, c := range kind.causes {
+			row, sum := causeRow{cause: c, Cells: make([]causeCell, len(lists))}, 0
+			for i, r := range rounds {
+				row.Cells[i].Count = c.count(r.Figures)
+				sum += row.Cells[i].Count
+			}
+			row.Cells[len(lists)-1].Count = sum
+			for i, to := range lists {
+				row.Cells[i].Link = to.narrowed(c.filter)
+			}
+			if sum > 0 {
+				group.Rows = append(group.Rows, row)
+			}
+		}
+		if len(group.Rows) > 0 {
+			t.Groups = append(t.Groups, group)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+
+	"relabel"
+)
+
+// endWords say how a rollout ended, verdictWords why a patch does not resolve its task, in
+// lists, filters, tables and heads alike.
+var (
+	endWords = map[relabel.EndReason]string{relabel.EndFinish: "finished", relabel.EndMaxTurns: "out of turns", relabel.EndContext: "context full",
+		relabel.EndWallClock: "out of time", relabel.EndNoCall: "no call"}
+	verdictWords = map[relabel.VerdictReason]string{relabel.VerdictResolved: "resolved", relabel.VerdictTests: "tests fail", relabel.VerdictTimedOut: "tests timed out", relabel.VerdictUnfinished: "tests break off",
+		relabel.VerdictEmptyPatch: "empty patch", relabel.VerdictDoesNotApply: "patch does not apply", relabel.VerdictUnsafe: "patch unsafe"}
+)
+
+// endWord and verdictWord are those words, or what is stored where there is none.
+func endWord(r relabel.EndReason) string {
+	if word := endWords[r]; word != "" {
+		return word
+	}
+	return string(r)
+}
+
+func verdictWord(r relabel.VerdictReason) string {
+	if word := verdictWords[r]; word != "" {
+		return word
+	}
+	return string(r)
+}
+
+// namedTests is how many tests of a kind are named in a head, longestName how much of a
+// name there is: its end, which tells tests of a file apart.
+const (
+	namedTests  = 3
+	longestName = 40
+)
+
+// whyView says why a trajectory ended as it did.
+type whyView struct {
+	Cause  string // in our words
+	Detail string // in those of a program
+	Infra  bool   // it says nothing about the agent
+	Passed int    // tests, of a resolved one
+	Tests  []failedTests
+	End    string // of the rollout
+}
+
+// failedTests are those of a task's tests that did not pass, of one kind.
+type failedTests struct {
+	Says      string // what they should have done
+	Count, Of int
+	First     []testRow
+}
+
+// More is how many are not named.
+func (f failedTests) More() int { return f.Count - len(f.First) }
+
+// Tail is the end of a test's name.
+func (r testRow) Tail() string {
+	name := []rune(r.Name)
+	if len(name) <= longestName {
+		return r.Name
+	}
+	return "…" + string(name[len(name)-longestName+1:])
+}
+
+// Why says why it ended as it did, where the attempt that counts is shown and is over.
+func (v trajectoryView) Why() *whyView {
+	if v.Shown != v.Trail || !v.State.Terminal() && v.EndReason == "" {
+		return nil
+	}
+	w := whyView{End: v.ended()}
+	verdict := v.Outcome.Verdict
+	switch {
+	case v.State == relabel.Failed:
+		w.Infra, w.Cause, w.Detail = true, failureWords[v.Failure]+v.failedAt(), v.FailureDetail
+	case v.State == relabel.Cancelled:
+		w.Cause = fmt.Sprintf("It was cancelled after %d turns.", v.Turns)
+	case v.State != relabel.Done:
+	case verdict.Infra != "":
+		w.Infra, w.Cause, w.Detail = true, failureWords[relabel.FailVerifier], verdict.Infra
+	case verdict.Resolved:
+		w.Passed = len(v.Task.FailToPass) + len(v.Task.PassToPass)
+	case verdict.Reason == relabel.VerdictTests:
+		w.Tests = failedOf(v.Outcome.Tests)
+	default:
+		w.Cause = v.unresolved(verdict.Reason)
+	}
+	return &w
+}
+
+// failedAt says when a failed trajectory failed.
+func (v trajectoryView) failedAt() string {
+	switch {
+	case v.EndReason != "" && v.Failure == relabel.FailVerifier:
+		return ""
+	case v.EndReason != "":
+		return " after the rollout"
+	case v.Turns == 0:
+		return " before the first turn"
+	}
+	return fmt.Sprintf(" at turn %d", v.Turns+1)
+}
+
+// unresolved says why a patch that was not judged by its tests does not resolve the task.
+func (v trajectoryView) unresolved(reason relabel.VerdictReason) string {
+	switch reason {
+	case relabel.VerdictEmptyPatch:
+		return "The patch is empty."
+	case relabel.VerdictDoesNotApply:
+		return "The patch does not apply to the base commit."
+	case relabel.VerdictUnsafe:
+		return "The patch leaves the repository, or touches .git."
+	case relabel.VerdictTimedOut:
+		return fmt.Sprintf("The tests ran longer than %d seconds.", v.Run.Limits.VerifySeconds)
+	case relabel.VerdictUnfinished:
+		return "The tests broke off twice with this patch, and not with the gold patch."
+	}
+	return "The verdict says " + string(reason) + "."
+}
+
+// ended says how the rollout ended.
+func (v trajectoryView) ended() string {
+	limits, bound := v.Run.Limits, ""
+	switch v.EndReason {
+	case "":
+		return ""
+	case relabel.EndMaxTurns:
+		bound = fmt.Sprintf(" (%d)", limits.MaxTurns)
+	case relabel.EndContext:
+		bound = fmt.Sprintf(" (%s tokens)", grouped(int64(limits.MaxContextTokens)))
+	case relabel.EndWallClock:
+		bound = fmt.Sprintf(" (%d seconds)", limits.WallClockSeconds)
+	case relabel.EndNoCall:
+		bound = " in three actions in a row"
+	}
+	word := endWord(v.EndReason)
+	submission := "without a valid submission"
+	if v.Submitted != nil && *v.Submitted {
+		submission = "with a valid submission"
+	}
+	return strings.ToUpper(word[:1]) + word[1:] + bound + ", " + submission + "."
+}
+
+// failedOf are the tests that did not pass: those that the patch should have mended, and
+// those that it broke. Rows come with what failed first.
+func failedOf(rows []testRow) (all []failedTests) {
+	for _, kind := range []struct{ must, says string }{{"failed", "that should pass now do not"}, {"passed", "that passed before do not"}} {
+		f := failedTests{Says: kind.says}
+		for _, r := range rows {
+			if r.Must != kind.must {
+				continue
+			}
+			f.Of++
+			if r.rank == passedRank {
+				continue
+			}
+			if f.Count++; f.Count <= namedTests {
+				f.First = append(f.First, r)
+			}
+		}
+		if f.Count > 0 {
+			all = append(all, f)
+		}
+	}
+	return all
+}
