@@ -11,7 +11,7 @@ import (
 )
 
 // searchKeys are the keys of a search in texts.
-var searchKeys = []shortcut{{"j k", "match"}, {"Enter", "open it"}, {"/", "search"}, {"n", "search on"}}
+var searchKeys = []shortcut{{"j k", "match"}, {"Enter", "open it"}, {"/", "search"}, {"n", "search on"}, {"Esc", "stop"}}
 
 // searchPath is the page's; REST has it below /v1.
 const searchPath = "/trajectories/search"

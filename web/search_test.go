@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
+	"github.com/jackc/pgx/v5"
 
 	"relabel"
 	"relabel/store"
@@ -100,14 +101,33 @@ func TestASearchSaysHowFarItCameAndGoesOn(t *testing.T) {
 	}
 }
 
+// hold has searches wait until the transaction ends.
+func (s *site) hold() pgx.Tx {
+	s.t.Helper()
+	tx, err := s.store.Pool().Begin(s.t.Context())
+	s.must(err)
+	_, err = tx.Exec(s.t.Context(), "LOCK TABLE observations")
+	s.must(err)
+	return tx
+}
+
+// searching waits until so many searches wait for hold.
+func (s *site) searching(n int) {
+	s.t.Helper()
+	now := -1
+	for until := time.Now().Add(time.Minute); now != n; {
+		s.must(s.store.Pool().QueryRow(s.t.Context(), "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'observations'::regclass").Scan(&now))
+		if time.Now().After(until) {
+			s.t.Fatalf("%d searches wait, not %d", now, n)
+		}
+	}
+}
+
 func TestWhoSearchesWhileManyDoIsToldSo(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.saying("a")
-	tx, err := s.store.Pool().Begin(t.Context())
-	s.must(err)
-	_, err = tx.Exec(t.Context(), "LOCK TABLE observations")
-	s.must(err)
+	tx := s.hold()
 	ended := make(chan int)
 	for range 3 {
 		go func() {
@@ -120,10 +140,7 @@ func TestWhoSearchesWhileManyDoIsToldSo(t *testing.T) {
 			ended <- answer.StatusCode
 		}()
 	}
-	waiting := 0
-	for until := time.Now().Add(time.Minute); waiting < 3 && time.Now().Before(until); {
-		s.must(s.store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'observations'::regclass").Scan(&waiting))
-	}
+	s.searching(3)
 	contains(t, s.get(429, "/trajectories/search?text=x"), "Too many at once", "3 searches are under way already; try again in some seconds")
 	s.get(429, "/v1/trajectories/search?text=x")
 	s.get(200, "/trajectories/search") // nothing is asked for
@@ -159,4 +176,35 @@ func TestASearchGoesOnByItselfAndIsWalkedWithKeys(t *testing.T) {
 	p.Wait("document.activeElement === document.querySelectorAll('.found a.row')[0]")
 	p.Press(kb.Enter)
 	p.Wait("location.hash === '#t2' && " + fmt.Sprintf("[%q, %q].includes(location.pathname)", "/trajectories/"+all[1].ID.String(), "/trajectories/"+all[3].ID.String()))
+}
+
+func TestASearchPausesWhenMuchIsFoundAndStopsWhenItsReaderSaysSo(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	texts := make([]string, 23)
+	for i := range texts {
+		texts[i] = "a needle"
+	}
+	s.saying(texts...)
+	s.searched = 1
+	p := webtest.Open(t, s.URL+"/trajectories/search?text=needle")
+	link := "document.querySelector('.pages a[rel=next]')"
+	p.Wait("document.querySelectorAll('.found').length === 21 && !document.querySelector('#search-stop') && !" + link + ".hidden")
+	contains(t, p.Text(".total"), "Looked through 21 of 23 trajectories", "found in 21", "Nothing is known of the others yet")
+	p.Eval("scrollTo(0, document.body.scrollHeight)", nil)
+	p.Screen("search-paused")
+	tx := s.hold()
+	p.Press("n")
+	s.searching(1)
+	p.Wait(link + ".hidden")
+	p.Screen("search-goes-on")
+	p.Click("#search-stop")
+	p.Wait("!document.querySelector('#search-stop') && document.activeElement === " + link)
+	s.searching(0) // the server does not go on for nobody
+	s.must(tx.Rollback(t.Context()))
+	p.Press("n")
+	p.Wait("document.querySelector('.total').textContent.includes('Looked through all 23 trajectories')")
+	if n := p.Count(".found"); n != 23 || p.Count(".pages a[rel=next]") != 0 {
+		t.Errorf("%d are shown", n)
+	}
 }

@@ -28,7 +28,6 @@
     document.getElementById("search-note")?.remove();
   };
   const goOn = async () => {
-    going?.abort();
     const mine = going = new AbortController();
     const begun = rows();
     show();
@@ -57,17 +56,20 @@
       button.id = "search-stop";
       button.type = "button";
       button.textContent = "Stop";
-      button.onclick = () => { stop(); next()?.focus(); };
+      button.onclick = stop;
       area.querySelector(".pages").prepend(button);
     }
-    if (!going) button?.remove();
     if (next()) next().hidden = Boolean(going);
+    if (!going && button) {
+      if (document.activeElement === button) next()?.focus();
+      button.remove();
+    }
     area.setAttribute("aria-busy", String(Boolean(going)));
   };
   area.addEventListener("click", (event) => {
     if (!event.target.closest(".pages a[rel=next]") || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    goOn();
+    if (!going) goOn();
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape" && going && !document.querySelector("dialog[open]")) stop(); });
   addEventListener("pagehide", stop);
