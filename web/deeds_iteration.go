@@ -97,13 +97,9 @@ func (v *viewer) relabelIteration(r *http.Request, chosen url.Values) (deed, err
 	if err != nil {
 		return deed{}, err
 	}
-	names, err := v.policyNames(r)
+	policy, names, err := v.otherTeacher(r, chosen)
 	if err != nil {
 		return deed{}, err
-	}
-	policy := chosen.Get("policy")
-	if policy == "" && len(names) > 0 {
-		policy = names[0]
 	}
 	done := one.Progress.Trajectories[relabel.Done]
 	path := "/iterations/" + one.ID.String()
@@ -118,6 +114,16 @@ func (v *viewer) relabelIteration(r *http.Request, chosen url.Values) (deed, err
 		}
 	}
 	return d, nil
+}
+
+// otherTeacher is the policy that was chosen to be asked, or the newest one, and the names
+// of those to choose from.
+func (v *viewer) otherTeacher(r *http.Request, chosen url.Values) (policy string, names []string, err error) {
+	names, err = v.policyNames(r)
+	if policy = chosen.Get("policy"); policy == "" && len(names) > 0 {
+		policy = names[0]
+	}
+	return policy, names, err
 }
 
 // policyNames names the policies, the newest first.
@@ -142,13 +148,9 @@ func (v *viewer) relabelTrajectory(r *http.Request, chosen url.Values) (deed, er
 	if err := v.listHeads(r.Context(), &view); err != nil {
 		return deed{}, err
 	}
-	names, err := v.policyNames(r)
+	policy, names, err := v.otherTeacher(r, chosen)
 	if err != nil {
 		return deed{}, err
-	}
-	policy := chosen.Get("policy")
-	if policy == "" && len(names) > 0 {
-		policy = names[0]
 	}
 	d := deed{Title: "Ask another teacher at the states of " + view.InstanceID, Verb: "Ask",
 		Notes:  []string{"At each of its turns it says what it would do. The first labels stay; exports can take these instead, and each turn shows them."},
