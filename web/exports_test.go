@@ -34,9 +34,19 @@ func (shownRows) Holds(context.Context, relabel.Export, relabel.View, relabel.ID
 // exported makes a finished export of the site's run.
 func (s *site) exported() relabel.Export {
 	s.t.Helper()
+	return s.finishExport(s.queueExport())
+}
+
+func (s *site) queueExport() relabel.Export {
+	s.t.Helper()
 	e := relabel.Export{ID: relabel.NewID(), State: relabel.ExportQueued, FolderID: "here", Directory: "/srv/exports/x", Selection: relabel.ExportSelection{RunID: s.run.ID, Iteration: 1},
 		Form: relabel.ExportForm{Views: []relabel.View{relabel.ViewTree}, Tokenizer: "/srv/student", Capacity: 4096, MaxLength: 4096, TooLong: relabel.DropTooLong, Normalisation: relabel.PerToken}}
 	s.must(s.store.CreateExport(s.t.Context(), e))
+	return e
+}
+
+func (s *site) finishExport(e relabel.Export) relabel.Export {
+	s.t.Helper()
 	s.must(s.store.CutExport(s.t.Context(), e.ID, 1<<20))
 	cut, err := s.store.FindExport(s.t.Context(), e.ID)
 	s.must(err)
@@ -84,5 +94,27 @@ func TestExportPagesInABrowser(t *testing.T) {
 	e := s.exported()
 	for name, path := range map[string]string{"exports": "/exports", "export": "/exports/" + e.ID.String(), "export-row": "/exports/" + e.ID.String() + "/rows/tree/0"} {
 		webtest.Open(t, s.URL+path).Look(name)
+	}
+}
+
+func TestAnExportsPageShowsWhatIsInItWhenItIsDone(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.outcomes()
+	e := s.queueExport()
+	p := webtest.Open(t, s.URL+"/exports/"+e.ID.String())
+	list := webtest.Open(t, s.URL+"/exports?run="+s.run.ID.String())
+	for _, open := range []*webtest.Page{p, list} {
+		open.Wait("document.querySelector('#live-state').textContent === 'live' && document.querySelector('main').innerText.includes('queued')")
+	}
+	if text := p.Text("main"); strings.Contains(text, "Left out") || !strings.Contains(text, "when it is done") {
+		t.Errorf("before it is done the page says %s", text)
+	}
+	s.finishExport(e)
+	p.Wait("document.querySelector('main').innerText.includes('label_missing') && document.querySelector(\"a[href$='/rows/tree/0']\") && document.querySelector(\".deeds a[href$='/delete']\")")
+	list.Wait("document.querySelector('tbody').innerText.includes('done')")
+	s.begin("other", "T")
+	if text := s.get(200, "/exports?run="+s.run.ID.String()); strings.Contains(text, e.ID.String()) {
+		t.Error("a run's exports hold another's")
 	}
 }

@@ -170,8 +170,13 @@ type reviewBody struct {
 	Author string `json:"author,omitempty"`
 }
 
-// reviewDeed is a deed with the fields of a review.
-func reviewDeed(trajectory relabel.Trajectory, chosen url.Values) deed {
+// reviewDeed is a deed with the fields of a review; flags that the run has already are
+// offered.
+func (v *viewer) reviewDeed(r *http.Request, trajectory relabel.Trajectory, chosen url.Values) (deed, error) {
+	flags, err := v.Store.ListFlags(r.Context(), &trajectory.RunID)
+	if err != nil {
+		return deed{}, err
+	}
 	b := reviewBody{Flag: strings.TrimSpace(chosen.Get("flag")), Note: strings.ReplaceAll(chosen.Get("note"), "\r\n", "\n"), Author: strings.TrimSpace(chosen.Get("author"))}
 	if t, err := strconv.Atoi(chosen.Get("t")); err == nil {
 		b.T = &t
@@ -188,7 +193,10 @@ func reviewDeed(trajectory relabel.Trajectory, chosen url.Values) deed {
 		{Name: "note", Label: "Note", Kind: "textarea", Value: b.Note},
 		{Name: "author", Label: "By", Value: b.Author, Help: "Who says it, as others shall read it."},
 	}
-	return d
+	for _, f := range flags {
+		d.Fields[0].Offers = append(d.Fields[0].Offers, f.Flag)
+	}
+	return d, nil
 }
 
 func (v *viewer) addReview(r *http.Request, chosen url.Values) (deed, error) {
@@ -196,7 +204,10 @@ func (v *viewer) addReview(r *http.Request, chosen url.Values) (deed, error) {
 	if err != nil {
 		return deed{}, err
 	}
-	d := reviewDeed(of.Trajectory, chosen)
+	d, err := v.reviewDeed(r, of.Trajectory, chosen)
+	if err != nil {
+		return deed{}, err
+	}
 	d.Title, d.Verb, d.Call.Method = "Review "+of.InstanceID, "Keep it", http.MethodPost
 	return d, nil
 }
@@ -225,7 +236,10 @@ func (v *viewer) editReview(r *http.Request, chosen url.Values) (deed, error) {
 			chosen.Set("t", strconv.Itoa(*review.T))
 		}
 	}
-	d := reviewDeed(of.Trajectory, chosen)
+	d, err := v.reviewDeed(r, of.Trajectory, chosen)
+	if err != nil {
+		return deed{}, err
+	}
 	d.Title, d.Verb, d.Call.Method = "Edit a review of "+of.InstanceID, "Keep it", http.MethodPut
 	d.Call.Path += "/" + review.ID.String()
 	return d, nil
