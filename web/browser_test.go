@@ -31,6 +31,10 @@ func TestTheHelpOpensAndCloses(t *testing.T) {
 	s := start(t)
 	done, _ := s.rollout()
 	p := webtest.Open(t, s.URL+"/trajectories/"+done.ID.String())
+	p.Eval("document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '?', ctrlKey: true, bubbles: true })), 0", nil)
+	if p.Count("dialog[open]") != 0 {
+		t.Error("the browser's own keys are taken")
+	}
 	p.Press("?")
 	p.Wait("document.querySelector('#help').open")
 	p.Look("help")

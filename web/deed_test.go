@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -173,4 +174,24 @@ func TestADeedSaysThatTheServerIsGone(t *testing.T) {
 	p.Wait("document.querySelector('#deed').open && document.querySelector('#deed').innerText.includes('The server does not answer')")
 	p.Click("#deed [data-closes]")
 	p.Wait("!document.querySelector('#deed').open")
+}
+
+func TestAQuestionThatIsWorkedOutLateUndoesNothing(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.begin("questions", "T")
+	p := webtest.Open(t, s.URL+"/runs/"+s.run.ID.String())
+	p.Click("a[href$='/pause']")
+	p.Wait("document.querySelector('#deed #curl')")
+	p.Eval(fmt.Sprintf(holdFetches, "part=deed"), nil)
+	for i, text := range []string{"first", "second"} {
+		p.Eval(fmt.Sprintf("(() => { const field = document.querySelector('#deed [name=text]'); field.value = %q; field.dispatchEvent(new Event('change', { bubbles: true })); })(), 0", text), nil)
+		p.Wait(fmt.Sprintf("held.length === %d", i+1))
+	}
+	p.Eval("held[1](); 0", nil)
+	p.Wait("document.querySelector('#deed #curl').textContent.includes('second')")
+	p.Eval("new Promise((then) => { held[0](); setTimeout(then, 0); })", nil)
+	if text := p.Text("#deed #curl"); !strings.Contains(text, "second") {
+		t.Errorf("it is as it was before: %s", text)
+	}
 }

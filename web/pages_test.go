@@ -216,7 +216,7 @@ func TestPagesLoadNothingFromElsewhere(t *testing.T) {
 	s := start(t)
 	done, _ := s.rollout()
 	page, header := s.fetch(200, "/trajectories/"+done.ID.String())
-	if csp := header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; style-src 'self'; script-src 'self'") || strings.Contains(csp, "unsafe") {
+	if csp := header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; style-src 'self'; script-src 'self'") || strings.Contains(csp, "unsafe") || !strings.Contains(csp, "frame-ancestors 'none'") || !strings.Contains(csp, "base-uri 'none'") || !strings.Contains(csp, "form-action 'self'") {
 		t.Errorf("policy %s", csp)
 	}
 	for _, m := range regexp.MustCompile(`(?:src|href|action)="([^"]*)"`).FindAllStringSubmatch(page, -1) {

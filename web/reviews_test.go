@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
+
 	"relabel"
 	"relabel/web/webtest"
 )
@@ -51,6 +53,12 @@ func TestATrajectoryIsFlaggedEditedAndFreedFromItsPage(t *testing.T) {
 	p.Wait("!document.querySelector('.review') && document.querySelector('.reviews')")
 	p.Press("f")
 	p.Wait("document.querySelector('#deed [name=author]')?.value === 'Ada'") // who reviews is remembered
+	p.Press(kb.Escape)
+	p.Wait("!document.querySelector('#deed').open")
+	p.Go(s.URL + "/trajectories/" + done.ID.String() + "#t3")
+	p.Wait("document.getElementById('at').textContent === 'turn 3 of 5'")
+	p.Press("f")
+	p.Wait("document.querySelector('#deed [name=t]')?.value === '3'") // about the turn that is read
 }
 
 func TestReviewsAreListedByFlag(t *testing.T) {
@@ -79,6 +87,7 @@ func TestReviewsAreListedByFlag(t *testing.T) {
 	if n := p.Count(".review"); n != 2 || p.Count("main script, main img, [onmouseover], [onerror]") != 0 {
 		t.Errorf("%d reviews on the trajectory's page", n)
 	}
+	contains(t, s.get(200, "/trajectories/"+all[0].ID.String()), ">There are more</a>")
 	if page := s.get(200, "/reviews?run="+s.run.ID.String()+"&flag=nothing"); !strings.Contains(page, "No review fits") {
 		t.Error("none is not said")
 	}

@@ -113,6 +113,7 @@ func TestWhatFailedIsRetriedByItsReason(t *testing.T) {
 	p.Wait("document.querySelector('#deed').open")
 	p.Eval("(() => { const s = document.querySelector('#deed select'); s.value = 'verifier'; s.dispatchEvent(new Event('change', {bubbles: true})); })()", nil)
 	p.Wait(`document.querySelector("#deed #curl").textContent.includes('{"reasons":["verifier"]}')`)
+	p.Wait("document.querySelector('#deed').innerText.includes('1 trajectories are queued once more')")
 	p.Click("#deed button.main")
 	p.Wait("!document.querySelector('main').innerText.includes('the verifier broke') && document.querySelector('main').innerText.includes('the sandbox or its engine broke')")
 	p.Click(".deeds a[href$='/relabel']")
