@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -61,6 +62,15 @@ func because(p *relabel.Pause) string {
 		return ": " + string(p.Reason)
 	}
 	return ""
+}
+
+// stalls are why what runs may stand still: nothing where nothing runs.
+func (v *viewer) stalls(ctx context.Context, running bool) ([]concern, error) {
+	if !running {
+		return nil, nil
+	}
+	workers, err := v.Store.ListWorkers(ctx)
+	return workConcerns(workers, true), err
 }
 
 // workConcerns are those of who works: nobody does, or an endpoint is taken to be down.

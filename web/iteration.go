@@ -48,7 +48,11 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
 	for _, one := range rounds {
 		if one.ID == it.ID {
 			view.round = one
-			view.Concerns, view.Causes = pausesOf(view.Run, []round{one}), causesOfOne(one)
+			stalls, err := v.stalls(ctx, one.State == relabel.IterationRunning)
+			if err != nil {
+				return err
+			}
+			view.Concerns, view.Causes = append(stalls, pausesOf(view.Run, []round{one})...), causesOfOne(one)
 		}
 	}
 	if mayChange(r) {

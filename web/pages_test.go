@@ -177,6 +177,14 @@ func TestTheListPagesByKeyAndKeepsItsFilter(t *testing.T) {
 	contains(t, s.get(200, "/trajectories?iteration="+s.iteration.ID.String()+"&verdict=passed"), "No trajectory fits")
 }
 
+func TestAFilterThatCannotBeLeadsBackToThePage(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	contains(t, s.get(400, "/trajectories?agreement_min=7&sort=newest"), "agreement_min: ", `<a href="/trajectories">The same page without`)
+	contains(t, s.get(200, "/trajectories?state=done"), "No trajectory fits.")
+	contains(t, s.get(200, "/trajectories"), "There is none yet")
+}
+
 func TestWhatIsNotThereIsAPageToo(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -27,7 +27,11 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 	if view.runView, err = v.viewRun(ctx, run); err != nil {
 		return err
 	}
-	view.Concerns, view.Causes = pausesOf(run, view.Iterations), causesIn(run, view.Iterations)
+	stalls, err := v.stalls(ctx, view.Running())
+	if err != nil {
+		return err
+	}
+	view.Concerns, view.Causes = append(stalls, pausesOf(run, view.Iterations)...), causesIn(run, view.Iterations)
 	if view.Spent, err = v.Store.FindSpent(ctx, run.ID); err != nil {
 		return err
 	}

@@ -134,6 +134,8 @@ func TestTheFirstPageSaysWhatNeedsAttention(t *testing.T) {
 	s.must(s.store.Fail(t.Context(), s.claim(all[0]), relabel.FailImageMissing, "no image"))
 	p.Wait("document.querySelector('.concerns')?.innerText.includes('image is not to be had')")
 	p.Wait("document.querySelector('.concerns').innerText.includes('no worker does')")
+	contains(t, s.get(200, "/runs/"+s.run.ID.String()), "no worker does")
+	contains(t, s.get(200, "/iterations/"+s.iteration.ID.String()), "no worker does")
 	p.Look("home-live")
 	p.Click(".concerns a[href*='failure=image_missing']")
 	p.Wait("location.pathname === '/trajectories' && document.querySelectorAll('tbody tr').length === 1")

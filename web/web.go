@@ -78,13 +78,16 @@ var errMethod = relabel.Errorf(relabel.CodeForbidden, "Pages can only be read.")
 
 // showError shows what went wrong, without its cause.
 func (v *viewer) showError(w http.ResponseWriter, r *http.Request, err error) {
-	view := struct{ Title, Message string }{"Something went wrong here", "The server's log says more."}
+	view := struct{ Title, Message, Without string }{Title: "Something went wrong here", Message: "The server's log says more."}
 	status := http.StatusInternalServerError
 	switch code := relabel.CodeOf(err); {
 	case code == relabel.CodeNotFound:
 		status, view.Title, view.Message = http.StatusNotFound, "Not found", safeMessage(err)
 	case code == relabel.CodeInvalid:
 		status, view.Title, view.Message = http.StatusBadRequest, "This cannot be shown", safeMessage(err)
+		if r.Method == http.MethodGet && r.URL.RawQuery != "" {
+			view.Without = r.URL.EscapedPath()
+		}
 	case errors.Is(err, errMethod):
 		status, view.Title, view.Message = http.StatusMethodNotAllowed, "Not possible", safeMessage(err)
 		w.Header().Set("Allow", "GET, HEAD")

@@ -147,7 +147,7 @@
   const align = (t) => { turn(t).scrollIntoView({ block: "start", behavior: "instant" }); };
   const go = async (t, focus = true) => {
     const card = turn(t);
-    if (!card) return;
+    if (!card) { say(`there is no turn ${t}`); return; }
     held = t;
     align(t);
     mark(t);
