@@ -47,6 +47,9 @@ func (v *viewer) showGrid(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := r.URL.Query()
+	if err := notLonger(q, "q"); err != nil {
+		return err
+	}
 	g, next, err := v.Store.ListGrid(r.Context(), id, q.Get("q"), relabel.Page{After: q.Get("after"), Limit: gridRowsShown})
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func TestEveryFilterOfRESTHasAControl(t *testing.T) {
 			t.Errorf("%s cannot be chosen", p.Name)
 		}
 	}
-	for _, path := range []string{"turns_min=x", "turns_max=-1", "agreement_min=2", "agreement_max=NaN", "labels=there", "reviewed=maybe", "sort=best", "before=x", "iteration=0", "taskset=x"} {
+	for _, path := range []string{"turns_min=x", "turns_max=-1", "agreement_min=2", "agreement_max=NaN", "labels=there", "reviewed=maybe", "sort=best", "before=x", "iteration=0", "taskset=x", "q=" + strings.Repeat("x", 1001), "instance=" + strings.Repeat("x", 1001)} {
 		s.get(400, "/trajectories?"+path)
 	}
 }

@@ -73,6 +73,11 @@ type filterForm struct {
 
 // filterOf reads a filter from an address, in the words of REST.
 func filterOf(q url.Values) (f relabel.TrajectoryFilter, err error) {
+	for _, name := range []string{"q", "instance", "instance_part", "flag"} {
+		if err := notLonger(q, name); err != nil {
+			return f, err
+		}
+	}
 	for name, words := range choices {
 		if word := q.Get(name); word != "" && !slices.ContainsFunc(words, func(o option) bool { return o.Value == word }) {
 			return f, relabel.Errorf(relabel.CodeInvalid, "%.100q is no choice here", plain(word)).On(name)
@@ -98,6 +103,15 @@ func filterOf(q url.Values) (f relabel.TrajectoryFilter, err error) {
 	f.VerdictReason = relabel.VerdictReason(q.Get("verdict_reason"))
 	f.State, f.EndReason, f.Failure = relabel.TrajectoryState(q.Get("state")), relabel.EndReason(q.Get("end_reason")), relabel.FailureReason(q.Get("failure"))
 	return f, figuresOf(q, &f)
+}
+
+// notLonger refuses a text that is longer than any that is looked for.
+func notLonger(q url.Values, name string) error {
+	const longest = 1000
+	if len(q.Get(name)) > longest {
+		return relabel.Errorf(relabel.CodeInvalid, "at most %d bytes are looked for", longest).On(name)
+	}
+	return nil
 }
 
 func idOf(q url.Values, name string) (*relabel.ID, error) {

@@ -70,6 +70,9 @@ func (v *viewer) listTasks(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := r.URL.Query()
+	if err := notLonger(q, "q"); err != nil {
+		return err
+	}
 	view := taskListView{Set: set, Part: q.Get("q"), HeldOut: q.Get("held_out")}
 	filter := relabel.TaskFilter{Part: view.Part}
 	switch view.HeldOut {

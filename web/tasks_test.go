@@ -149,7 +149,7 @@ func TestTasksAreFoundByNameAndId(t *testing.T) {
 	for _, path := range []string{"/tasks/none", "/tasks/" + relabel.NewID().String(), "/tasks/" + set.ID.String() + "/none", "/tasks/" + set.ID.String() + "/" + relabel.NewID().String(), "/runs/" + relabel.NewID().String() + "/tasks", "/runs/x/tasks"} {
 		s.get(404, path)
 	}
-	for _, path := range []string{"/tasks?after=!", "/tasks/" + set.ID.String() + "?after=!", "/tasks/" + set.ID.String() + "?held_out=maybe", "/runs/" + s.run.ID.String() + "/tasks?after=!"} {
+	for _, path := range []string{"/tasks?after=!", "/tasks/" + set.ID.String() + "?after=!", "/tasks/" + set.ID.String() + "?held_out=maybe", "/tasks/" + set.ID.String() + "?q=" + strings.Repeat("x", 1001), "/runs/" + s.run.ID.String() + "/tasks?q=" + strings.Repeat("x", 1001), "/runs/" + s.run.ID.String() + "/tasks?after=!"} {
 		s.get(400, path)
 	}
 }
