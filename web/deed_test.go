@@ -195,3 +195,18 @@ func TestAQuestionThatIsWorkedOutLateUndoesNothing(t *testing.T) {
 		t.Errorf("it is as it was before: %s", text)
 	}
 }
+
+func TestADeedIsSentOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.begin("once", "T")
+	p := webtest.Open(t, s.URL+"/runs/"+s.run.ID.String())
+	p.Click("a[href$='/pause']")
+	p.Wait("document.querySelector('#deed button.main')")
+	p.Eval("window.kept = []; window.addEventListener('submit', (event) => { kept.push(event.defaultPrevented); event.preventDefault(); }); 0", nil)
+	var kept []bool
+	p.Eval("for (let i = 0; i < 2; i++) document.querySelector('#deed button.main').click(); kept", &kept)
+	if len(kept) != 2 || kept[0] || !kept[1] {
+		t.Errorf("two clicks were kept back as %v", kept)
+	}
+}

@@ -43,5 +43,14 @@
     chosen.set("part", "deed");
     return show(form.getAttribute("action") + "?" + chosen, true);
   };
+  // A form is sent once: what a second click asks would be answered in the place of the first,
+  // as not done.
+  let sent = new WeakSet();
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("form.deed") || event.submitter?.formMethod === "get") return;
+    if (sent.has(event.target)) event.preventDefault();
+    sent.add(event.target);
+  });
+  window.addEventListener("pageshow", () => { sent = new WeakSet(); });
   dialog.addEventListener("change", (event) => { if (event.target.form) again(event.target.form); });
 })();
