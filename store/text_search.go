@@ -56,7 +56,8 @@ func (s *Store) SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sor
 	if h.bytes == 0 {
 		h.bytes = searchBytes
 	}
-	return page, classify(h.run(ctx, f))
+	err = h.run(ctx, f)
+	return page, classify(err)
 }
 
 // textSearch is a search under way.

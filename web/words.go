@@ -18,7 +18,6 @@ var functions = template.FuncMap{
 	"percent":  percent,
 	"sum":      func(a, b int) int { return a + b },
 	"share":    share,
-	"yes":      yes,
 	"day":      day,
 	"many":     many,
 	"grouped":  grouped,
@@ -69,23 +68,18 @@ func percent(n, all int) string {
 	return fmt.Sprintf("%d of %d (%d%%)", n, all, (200*n+all)/(2*all))
 }
 
-// share writes a share of 1 that may be unknown.
+// share writes a share of 1 that may be unknown. What is nearly all, or next to nothing, is
+// not written as all or nothing.
 func share(x *float64) string {
-	if x == nil {
+	switch {
+	case x == nil:
 		return "–"
+	case *x < 1 && *x >= 0.995:
+		return "0.99"
+	case *x > 0 && *x < 0.005:
+		return "0.01"
 	}
 	return fmt.Sprintf("%.2f", *x)
-}
-
-// yes writes what may be unknown.
-func yes(is *bool) string {
-	switch {
-	case is == nil:
-		return "–"
-	case *is:
-		return "yes"
-	}
-	return "no"
 }
 
 // duration writes milliseconds.
