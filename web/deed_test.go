@@ -32,8 +32,12 @@ func TestARunIsPausedAndGoesOnFromItsPage(t *testing.T) {
 		t.Fatalf("the run is %+v, %v", run.Paused, err)
 	}
 	p.Click("a[href$='/resume']")
+	p.Wait("document.activeElement.matches('#deed button.main')")
 	p.Click("#deed [data-closes]")
 	p.Wait("!document.querySelector('#deed').open")
+	p.Click("a[href$='/cancel']")
+	p.Wait("document.activeElement.matches('#deed [data-closes]')") // what cannot be taken back is not done by a mere Enter
+	p.Click("#deed [data-closes]")
 	p.Click("a[href$='/resume']")
 	p.Click("#deed button.main")
 	p.Wait("document.querySelector(\"a[href$='/pause']\")")
