@@ -54,7 +54,7 @@ func BenchmarkSearchTexts(b *testing.B) {
 }
 
 // absent stands in no file in one piece.
-const absent = "ImportError: " + "circular"
+const absent = "ImportError: " + "of a module"
 
 // searchInDatabase is a search that the database makes alone: bytes beyond ASCII are
 // escaped first, since observations may hold what no text of Postgres can.
