@@ -244,13 +244,23 @@ type Holding struct {
 	Part   int
 }
 
-// SelectedIteration is what an export selected of an iteration when it was cut. What of it
-// was left out is counted by reason, not by iteration.
+// SelectedIteration is what an export selected of an iteration when it was cut, and what
+// of it is left out so far.
 type SelectedIteration struct {
 	Number       int
 	Trajectories int // done, failed and cancelled ones
 	Turns        int
-	Labels       int // that were there
+	Labels       int            // that were there
+	LeftOut      map[string]int // labelled states by reason, of the parts that are done
+}
+
+// Left is how many of its turns' states are not left out.
+func (s SelectedIteration) Left() int {
+	n := s.Turns
+	for _, of := range s.LeftOut {
+		n -= of
+	}
+	return n
 }
 
 // FileReader reads a file of an export.

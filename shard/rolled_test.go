@@ -269,6 +269,14 @@ func exportMix(t testing.TB, m *rolledMix, form relabel.ExportForm, sel relabel.
 	if e, err = m.store.FindExport(ctx, e.ID); err != nil || e.State != relabel.ExportDone {
 		t.Fatalf("%+v, %v", e, err)
 	}
+	selected, err := m.store.CountSelected(ctx, e.ID)
+	in := 0
+	for _, it := range selected {
+		in += it.Left()
+	}
+	if err != nil || in != e.Rows {
+		t.Errorf("%d states by iteration, %d in it: %v", in, e.Rows, err)
+	}
 	return e
 }
 

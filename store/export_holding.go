@@ -1,7 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"io"
 
 	"github.com/jackc/pgx/v5"
 
@@ -31,12 +35,57 @@ type holdingRow struct {
 	Number int
 }
 
-// CountSelected counts what an export selected, by iteration; nothing before it is cut.
-func (s *Store) CountSelected(ctx context.Context, export relabel.ID) ([]relabel.SelectedIteration, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT it.number, count(*), sum(p.turns), sum(p.labels)
-		FROM export_parts ep CROSS JOIN LATERAL json_to_recordset(ep.trajectories) AS p(id uuid, turns integer, labels integer)
-		JOIN trajectories tr ON tr.id = p.id JOIN iterations it ON it.id = tr.iteration_id
-		WHERE ep.export_id = $1 GROUP BY it.number ORDER BY it.number`, export)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[relabel.SelectedIteration])
+// CountSelected counts what an export selected, by iteration, and what of it was left out;
+// nothing before it is cut.
+func (s *Store) CountSelected(ctx context.Context, export relabel.ID) (list []relabel.SelectedIteration, err error) {
+	err = s.read(ctx, func(tx pgx.Tx) error {
+		list = nil
+		rows, _ := tx.Query(ctx, `SELECT p.id, it.number, p.turns, p.labels
+			FROM export_parts ep CROSS JOIN LATERAL json_to_recordset(ep.trajectories) AS p(id uuid, turns integer, labels integer)
+			JOIN trajectories tr ON tr.id = p.id JOIN iterations it ON it.id = tr.iteration_id
+			WHERE ep.export_id = $1 ORDER BY it.number`, export)
+		of := map[relabel.ID]int{} // place in the list
+		var id relabel.ID
+		var one relabel.SelectedIteration
+		_, err := pgx.ForEachRow(rows, []any{&id, &one.Number, &one.Turns, &one.Labels}, func() error {
+			if len(list) == 0 || list[len(list)-1].Number != one.Number {
+				list = append(list, relabel.SelectedIteration{Number: one.Number, LeftOut: map[string]int{}})
+			}
+			it := &list[len(list)-1]
+			it.Trajectories, it.Turns, it.Labels = it.Trajectories+1, it.Turns+one.Turns, it.Labels+one.Labels
+			of[id] = len(list) - 1
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return countLeftOut(ctx, tx, export, func(trajectory relabel.ID, reason string, states int) {
+			if at, known := of[trajectory]; known && states > 0 {
+				list[at].LeftOut[reason] += states
+			}
+		})
+	})
 	return list, classify(err)
+}
+
+// countLeftOut reads the lines of what was left out of an export, a part at a time.
+func countLeftOut(ctx context.Context, tx pgx.Tx, export relabel.ID, count func(trajectory relabel.ID, reason string, states int)) error {
+	rows, _ := tx.Query(ctx, "SELECT left_out FROM export_parts WHERE export_id = $1 AND done", export)
+	var text []byte
+	_, err := pgx.ForEachRow(rows, []any{&text}, func() error {
+		for lines := json.NewDecoder(bytes.NewReader(text)); ; {
+			var line struct {
+				Reason     string     `json:"reason"`
+				Trajectory relabel.ID `json:"trajectory"`
+				States     int        `json:"states"`
+			}
+			if err := lines.Decode(&line); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			count(line.Trajectory, line.Reason, line.States)
+		}
+	})
+	return err
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"relabel"
@@ -23,7 +24,10 @@ func TestExportsThatHoldATrajectoryAreListedWithItsPart(t *testing.T) {
 		e, err := s.FindExport(ctx, id)
 		must(t, err)
 		for n := range e.Parts {
-			must(t, s.FinishExportPart(ctx, id, n, []byte("{}"), nil))
+			p, err := s.FindExportPart(ctx, id, n)
+			must(t, err)
+			left := fmt.Sprintf(`{"reason":"label_missing","trajectory":%q,"turn":1,"states":1,"detail":"\u0000"}`+"\n", p.Trajectories[0].ID)
+			must(t, s.FinishExportPart(ctx, id, n, []byte("{}"), []byte(left)))
 		}
 		must(t, s.FinishExport(ctx, e))
 		return e.Parts
@@ -48,7 +52,7 @@ func TestExportsThatHoldATrajectoryAreListedWithItsPart(t *testing.T) {
 	n := 0
 	for i, it := range selected {
 		n += it.Trajectories
-		if it.Number != selected[0].Number+i || it.Turns < it.Labels {
+		if it.Number != selected[0].Number+i || it.Turns < it.Labels || it.LeftOut["label_missing"] != it.Trajectories || it.Left() != it.Turns-it.Trajectories {
 			t.Errorf("selected: %+v", selected)
 		}
 	}

@@ -31,7 +31,7 @@ func TestAnExportIsAskedForWithWhatItWillHold(t *testing.T) {
 	contains(t, ask("&view=tree"), "tree, tokens", "tree, bytes", "by export "+e.ID.String()[24:]+": 6 states")
 
 	page := s.get(200, "/exports/"+e.ID.String())
-	contains(t, page, "Of 7 states 6 are in it", "could not be had", "a bin of token trees", "have 1.76 times", "times as many tokens", "<td>collect 1</td><td class=\"n\">2</td><td class=\"n\">7</td><td class=\"n\">6</td>", "fill of bins", "left_out.jsonl", "jq -r")
+	contains(t, page, "Of 7 states 6 are in it", "could not be had", "a bin of token trees", "have 1.76 times", "times as many tokens", "<td>collect 1</td><td class=\"n\">7</td><td class=\"n\">6</td><td class=\"left\"><span>1 label_missing</span>", "<td class=\"n\">2</td><td class=\"n\">6</td>", "fill of bins", "left_out.jsonl", "nothing but curl")
 	s.rows = shownRows{}
 	contains(t, s.get(200, "/exports/"+e.ID.String()), "What its bins hold is not shown: its files are in another data folder")
 }

@@ -202,16 +202,6 @@ func (v *viewer) addContents(r *http.Request, e relabel.Export, view *exportView
 	return err
 }
 
-// fetchAll is the command that fetches all files of an export into a folder of its name.
-func fetchAll(r *http.Request, e relabel.Export) string {
-	get := "curl -sf "
-	if callerOf(r).Token {
-		get += `-H "Authorization: Bearer $RELABEL_TOKEN" `
-	}
-	address := hostOf(r) + "/v1/exports/" + e.ID.String()
-	return get + quoted(address) + " | jq -r '.files[].path' | while read -r f; do " + get + `--create-dirs -o "` + e.ID.String() + `/$f" "` + address + `/files/$f"; done`
-}
-
 func (v *viewer) cancelExport(r *http.Request, _ url.Values) (deed, error) {
 	e, err := v.exportOf(r)
 	path := "/exports/" + e.ID.String()

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,10 +32,10 @@ func (shownRows) Holds(context.Context, relabel.Export, relabel.View, relabel.ID
 	return nil, relabel.Errorf(relabel.CodeConflict, "its files are in another data folder, in /srv")
 }
 
-// exported makes a finished export of the site's run.
-func (s *site) exported() relabel.Export {
+// exported makes a finished export of the site's run, with files.
+func (s *site) exported(files ...relabel.ExportFile) relabel.Export {
 	s.t.Helper()
-	return s.finishExport(s.queueExport())
+	return s.finishExport(s.queueExport(), files...)
 }
 
 func (s *site) queueExport() relabel.Export {
@@ -45,16 +46,22 @@ func (s *site) queueExport() relabel.Export {
 	return e
 }
 
-func (s *site) finishExport(e relabel.Export) relabel.Export {
+func (s *site) finishExport(e relabel.Export, files ...relabel.ExportFile) relabel.Export {
 	s.t.Helper()
 	s.must(s.store.CutExport(s.t.Context(), e.ID, 1<<20))
 	cut, err := s.store.FindExport(s.t.Context(), e.ID)
 	s.must(err)
 	for part := range cut.Parts {
-		s.must(s.store.FinishExportPart(s.t.Context(), e.ID, part, []byte("{}"), nil))
+		p, err := s.store.FindExportPart(s.t.Context(), e.ID, part)
+		s.must(err)
+		left := fmt.Sprintf(`{"reason":"label_missing","trajectory":%q,"turn":1,"states":1,"detail":"\u0000 \ud800"}`, p.Trajectories[0].ID)
+		s.must(s.store.FinishExportPart(s.t.Context(), e.ID, part, []byte("{}"), []byte(left+"\n")))
 	}
 	e.Rows, e.LeftOut = 12, map[string]int{"trajectory_failed": 3, "label_missing": 1}
-	e.Files = []relabel.ExportFile{{Path: "tree/00000.parquet", SHA256: strings.Repeat("ab", 32), Bytes: 4321, Rows: 1, Tokens: 3, SupervisedTokens: 1}}
+	e.Files = append(files, relabel.ExportFile{Path: "tree/00000.parquet", SHA256: strings.Repeat("ab", 32), Bytes: 4321, Rows: 1, Tokens: 3, SupervisedTokens: 1})
+	if len(files) > 0 {
+		e.Files = files
+	}
 	s.must(s.store.FinishExport(s.t.Context(), e))
 	return e
 }
@@ -69,7 +76,7 @@ func TestAnExportIsShownWithItsRows(t *testing.T) {
 		t.Error(list)
 	}
 	whole := s.get(200, path)
-	for _, want := range []string{"12", "trajectory_failed", "state=failed", "label_missing", "/v1" + path + "/files/tree/00000.parquet", path + "/rows/tree/0", "/srv/exports/x", "/srv/student", path + "/delete"} {
+	for _, want := range []string{"12", "trajectory_failed", "state=failed", "label_missing", "/v1" + path + "/files/tree/00000.parquet", path + "/rows/tree/0", "/srv/exports/x", "/srv/student", path + "/delete", "<span>1 label_missing</span>"} {
 		if !strings.Contains(whole, want) {
 			t.Errorf("the page lacks %q", want)
 		}
