@@ -19,7 +19,7 @@ type chart struct {
 type series struct {
 	Name string `json:"name"`
 	// Look is whose colour and shape it has: teacher, student, label, agree, differ, failed,
-	// infra, passed, ink or dim.
+	// infra, passed, limit (out of time), context (out of it), ink or dim.
 	Look   string     `json:"look"`
 	Values []*float64 `json:"values"`
 	// Low and High are a band around it, such as what chance allows.

@@ -120,7 +120,7 @@ func agreementChart(collects []round) chart {
 }
 
 // turnLooks tell the lines of the newest iterations apart, the newest first.
-var turnLooks = []string{"agree", "label", "dim"}
+var turnLooks = []string{"agree", "ink", "dim"}
 
 // turnChart shows agreement by turn, a line for each of the newest iterations. Many turns
 // are taken together by five or more.
@@ -183,7 +183,7 @@ func endsChart(rounds []round) chart {
 	for _, of := range []struct {
 		reason relabel.EndReason
 		look   string
-	}{{relabel.EndFinish, "passed"}, {relabel.EndMaxTurns, "student"}, {relabel.EndContext, "label"}, {relabel.EndWallClock, "differ"}, {relabel.EndNoCall, "failed"}} {
+	}{{relabel.EndFinish, "dim"}, {relabel.EndMaxTurns, "ink"}, {relabel.EndContext, "context"}, {relabel.EndWallClock, "limit"}, {relabel.EndNoCall, "failed"}} {
 		c.Series = append(c.Series, series{Name: endWord(of.reason), Look: of.look, Values: valuesOf(rounds, func(r round) *float64 { return new(float64(r.Figures.EndReasons[of.reason])) })})
 	}
 	c.Series = append(c.Series, series{Name: "infrastructure error", Look: "infra", Values: valuesOf(rounds, func(r round) *float64 {

@@ -2,7 +2,7 @@
 // sheet, and anew when these, the numbers or the width change.
 "use strict";
 (() => {
-  const shapes = { teacher: "■", student: "●", label: "◆", agree: "✓", differ: "▲", failed: "✗", infra: "⚠", passed: "✓", ink: "○", dim: "□" };
+  const shapes = { teacher: "■", student: "●", label: "◆", agree: "✓", differ: "▲", failed: "✗", infra: "⚠", passed: "✓", limit: "◷", context: "▬", ink: "○", dim: "□" };
   const dashes = { label: [2, 3], differ: [7, 4], infra: [2, 4], dim: [4, 4] };
   const drawn = new Map(); // figure → { plot, text }
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
