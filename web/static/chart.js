@@ -14,10 +14,10 @@
     return String(+v.toPrecision(4));
   };
 
-  // newest is the last point at which the most series have a value: what the legend says
-  // while nothing is pointed at.
+  // newest is the last point at which the most series have a value, or a bar: what the legend
+  // says while nothing is pointed at.
   const newest = (c) => {
-    const there = c.labels.map((_, i) => c.series.filter((s) => s.values[i] != null).length);
+    const there = c.labels.map((_, i) => c.series.filter((s) => c.bars ? s.values[i] > 0 : s.values[i] != null).length);
     return there.lastIndexOf(Math.max(...there));
   };
 
