@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
+
 	"relabel"
 	"relabel/server"
 	"relabel/web/webtest"
@@ -197,6 +199,14 @@ func TestAQuestionThatIsWorkedOutLateUndoesNothing(t *testing.T) {
 	p.Eval("new Promise((then) => { held[0](); setTimeout(then, 0); })", nil)
 	if text := p.Text("#deed #curl"); !strings.Contains(text, "second") {
 		t.Errorf("it is as it was before: %s", text)
+	}
+	p.Eval("document.querySelector('#deed [name=text]').dispatchEvent(new Event('change', { bubbles: true })), 0", nil)
+	p.Wait("held.length === 3")
+	p.Press(kb.Escape)
+	p.Wait("!document.querySelector('#deed').open")
+	p.Eval("new Promise((then) => { held[2](); setTimeout(then, 0); })", nil)
+	if p.Count("#deed[open]") != 0 {
+		t.Error("a question that was left comes back")
 	}
 }
 

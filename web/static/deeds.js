@@ -52,5 +52,6 @@
     sent.add(event.target);
   });
   window.addEventListener("pageshow", () => { sent = new WeakSet(); });
+  dialog.addEventListener("close", () => { asked++; }); // what is still worked out would open it again
   dialog.addEventListener("change", (event) => { if (event.target.form) again(event.target.form); });
 })();
