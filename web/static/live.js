@@ -85,7 +85,7 @@
     const note = (event) => { if (event.lastEventId) last = event.lastEventId; clearTimeout(watch); };
     // What happened since the page was made, or while there was no stream, is looked at once.
     source.onopen = () => { clearInterval(poll); poll = 0; say("live"); heard(""); };
-    source.onerror = () => { if (source?.readyState === EventSource.CLOSED) { source = null; startPolling(); setTimeout(open, 60000); } else say("live, coming back"); };
+    source.onerror = () => { if (source?.readyState === EventSource.CLOSED) { source = null; startPolling(); setTimeout(open, 60000); } else say("not live: the server does not answer"); };
     for (const subject of ["run", "iteration", "trajectory", "export", "progress"]) source.addEventListener(subject, (event) => { note(event); heard(subject); });
     source.addEventListener("reset", (event) => { note(event); heard(""); });
     source.addEventListener("end", (event) => { note(event); heard(""); over = true; close(); say(""); });
