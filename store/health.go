@@ -12,11 +12,11 @@ import (
 
 // recentCalls sums up, for each policy of $1, its last $2 calls: all of them, and by the
 // address that was asked last ("": none was).
-const recentCalls = `SELECT po.id, GROUPING(ca.base_url) = 1, coalesce(rtrim(ca.base_url, '/'), ''), count(*), min(ca.started_at), count(*) FILTER (WHERE ca.error <> ''),
+const recentCalls = `SELECT po.id, GROUPING(ca.base_url) = 1, coalesce(ca.base_url, ''), count(*), min(ca.started_at), count(*) FILTER (WHERE ca.error <> ''),
 		count(*) FILTER (WHERE ca.tries > 1), sum(ca.tries),
 		coalesce(percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY ca.millis) FILTER (WHERE ca.error = ''), '{0,0}'),
 		coalesce(percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY ca.queue_millis) FILTER (WHERE ca.error = ''), '{0,0}')
-	FROM unnest($1::uuid[]) po(id) JOIN LATERAL (SELECT base_url, started_at, error, tries, millis, queue_millis FROM calls
+	FROM unnest($1::uuid[]) po(id) JOIN LATERAL (SELECT rtrim(base_url, '/') AS base_url, started_at, error, tries, millis, queue_millis FROM calls
 		WHERE policy_id = po.id ORDER BY started_at DESC LIMIT $2) ca ON true
 	GROUP BY GROUPING SETS ((po.id), (po.id, ca.base_url)) ORDER BY 2 DESC, 3`
 

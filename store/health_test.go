@@ -24,7 +24,7 @@ func TestHealthIsWhatTheLastCallsAndTheWorkersSay(t *testing.T) {
 			Millis: millis, QueueMillis: millis / 10, Tries: tries, Status: 200, Error: fault, ErrorBody: []byte("because\x00of \x1b[31mthat")}))
 	}
 	for i := range 99 {
-		call("http://a/v1", int64(i+1)*10, 1, "")
+		call("http://a/v1"+[]string{"", "/"}[i%2], int64(i+1)*10, 1, "") // one address
 	}
 	call("http://b/v1", 5, 3, "")
 	call("http://b/v1", 60000, 4, "HTTP 500")

@@ -122,6 +122,7 @@ func TestTurnsAppearWhileTheyRunAndLabelsWhenTheyCome(t *testing.T) {
 	s.must(s.store.SettleLabel(t.Context(), f, 1, *s.label(bash("", "ls tests"))))
 	p.Wait("document.querySelector('#t1.different .side.label mark')?.textContent === 'tests'")
 	s.must(s.store.CommitTurn(t.Context(), f, s.turn(2, bash("", "ls src"), nil, "a")))
+	p.Wait("document.querySelector('#t1 .of').textContent === 'of 2'")
 	s.end(f, patch, relabel.Verdict{Resolved: true, Reason: "resolved"})
 	p.Wait("document.querySelector('#strip .badge').textContent.includes('resolved') && document.querySelector('.head .badge').textContent.includes('resolved')")
 }

@@ -311,6 +311,7 @@
       if (!card) add(t, cell);
       else if (standings.some((s) => cell.classList.contains(s) !== card.classList.contains(s))) load(t, t, card.classList.contains("opened"));
     }
+    for (const of of list.querySelectorAll(".of")) of.textContent = "of " + count();
     now = 0;
     if (before) mark(before); else follow();
   };
