@@ -93,7 +93,7 @@ type relabelBody struct {
 }
 
 func (v *viewer) relabelIteration(r *http.Request, chosen url.Values) (deed, error) {
-	one, all, err := v.roundOf(r)
+	one, _, err := v.roundOf(r)
 	if err != nil {
 		return deed{}, err
 	}
@@ -108,7 +108,7 @@ func (v *viewer) relabelIteration(r *http.Request, chosen url.Values) (deed, err
 		Fields: []deedField{{Name: "policy", Label: "Teacher", Value: policy, Choices: names}},
 		Call:   call{http.MethodPost, "/v1" + path + "/relabel", relabelBody{policy}}, Back: path}
 	d.Costs = []cost{{"calls", grouped(int64(one.Progress.Turns)), "one for each turn, at most"}}
-	for _, c := range costsOf(done, one.Kind, all) {
+	for _, c := range costsOf(done, one.Kind, []round{one}) {
 		if c.What == "tokens" {
 			d.Costs = append(d.Costs, cost{"tokens", "up to " + c.Amount, "as many as rollouts and labels used together"})
 		}

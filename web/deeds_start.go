@@ -145,15 +145,16 @@ func trajectoriesOf(run relabel.Run, ask startBody, open, heldOut int) int {
 }
 
 // costsOf says what n trajectories will use, by the newest iteration of the same kind of
-// which some have ended.
+// which some have ended otherwise than by being cancelled.
 func costsOf(n int, kind relabel.IterationKind, rounds []round) []cost {
 	for i := len(rounds) - 1; i >= 0; i-- {
 		r := rounds[i]
-		if r.Kind != kind || r.Ended == 0 {
+		ended := r.Ended - r.Progress.Trajectories[relabel.Cancelled]
+		if r.Kind != kind || ended == 0 {
 			continue
 		}
-		from := fmt.Sprintf("by %s %d: %s trajectories", r.Kind, r.Number, grouped(int64(r.Ended)))
-		per := float64(n) / float64(r.Ended)
+		from := fmt.Sprintf("by %s %d: %s trajectories", r.Kind, r.Number, grouped(int64(ended)))
+		per := float64(n) / float64(ended)
 		var tokens int64
 		for _, of := range r.Tokens {
 			tokens += of

@@ -101,6 +101,10 @@ func TestARunsPageShowsItsIterationsAsCharts(t *testing.T) {
 	if n := len(its); n != 5 {
 		t.Errorf("%d iterations, want one more than 4", n)
 	}
+	_, err = s.store.CancelIteration(t.Context(), its[4].ID) // tells nothing of costs
+	s.must(err)
+	contains(t, s.get(200, "/runs/"+s.run.ID.String()+"/start?tasks=2"), ">by collect 3: 3 trajectories<")
+	contains(t, s.get(200, "/iterations/"+its[2].ID.String()+"/relabel"), ">up to 900 000<")
 }
 
 func TestWhatFailedIsRetriedByItsReason(t *testing.T) {
