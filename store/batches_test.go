@@ -16,7 +16,11 @@ func TestABatchHoldsWhatIsOwedOnceAndHandsTheRestOn(t *testing.T) {
 	rollOut(t, s, d.Trajectories[0].ID)
 	_, err := s.ClaimBatch(ctx, "early", storetest.Lease)
 	wantCode(t, err, relabel.CodeNotFound)
-	rollOut(t, s, d.Trajectories[1].ID)
+	second := endRollout(t, s, d.Trajectories[1].ID)
+	must(t, s.BeginLabelling(ctx)) // while it is still held
+	_, err = s.ClaimBatch(ctx, "early", storetest.Lease)
+	wantCode(t, err, relabel.CodeNotFound)
+	must(t, s.AwaitLabels(ctx, second.Fence))
 	must(t, s.BeginLabelling(ctx)) // gathers nothing twice
 
 	c, err := s.ClaimBatch(ctx, "labeller", storetest.Lease)

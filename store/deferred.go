@@ -9,8 +9,10 @@ import (
 	"relabel"
 )
 
-// rolling tells whether iteration it still rolls out.
-const rolling = `EXISTS (SELECT 1 FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state IN ('queued', 'running') AND tr.end_reason IS NULL)`
+// rolling tells whether iteration it still rolls out, or a worker is about to let go of what
+// it has rolled out: labels that are gathered before that would leave its own out.
+const rolling = `(EXISTS (SELECT 1 FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state IN ('queued', 'running') AND tr.end_reason IS NULL)
+	OR EXISTS (SELECT 1 FROM trajectories tr WHERE tr.run_id = it.run_id AND tr.owner IS NOT NULL AND tr.iteration_id = it.id AND tr.labels_owed > 0))`
 
 // BeginLabelling begins the labelling of the iterations whose labels are deferred and
 // whose rollouts are all over, and goes on with that of iterations where it has begun.

@@ -22,13 +22,19 @@ func seedDeferred(t testing.TB, s *store.Store, n int, mode relabel.LabelMode) s
 // their label, and then to where it waits for them.
 func rollOut(t testing.TB, s *store.Store, id relabel.ID) relabel.Claim {
 	t.Helper()
+	c := endRollout(t, s, id)
+	must(t, s.AwaitLabels(context.Background(), c.Fence))
+	return c
+}
+
+func endRollout(t testing.TB, s *store.Store, id relabel.ID) relabel.Claim {
+	t.Helper()
 	ctx := context.Background()
 	c := storetest.Claim(t, s, id, "roller")
 	for i := 1; i <= 6; i++ {
 		must(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, i, nil)))
 	}
 	must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff"), Submitted: true}))
-	must(t, s.AwaitLabels(ctx, c.Fence))
 	return c
 }
 
