@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"maps"
+	"reflect"
 	"testing"
 	"time"
 
@@ -71,7 +72,7 @@ func TestTheCriticalPathIsTheLongerOfRolloutAndLastLabel(t *testing.T) {
 			if len(its) != 1 || its[0].IterationID != d.Iteration.ID || its[0].Spent != spent || its[0].Ideal != want.ideal {
 				t.Errorf("the iteration: %+v", its)
 			}
-			if it, err := s.FindIterationTime(ctx, d.Iteration.ID); err != nil || it != its[0].TimeReport && *it.Efficiency != *its[0].Efficiency || it.Spent != spent {
+			if it, err := s.FindIterationTime(ctx, d.Iteration.ID); err != nil || !reflect.DeepEqual(it, its[0].TimeReport) {
 				t.Errorf("the iteration alone: %+v, %v", it, err)
 			}
 			turns, err := s.ListTurns(ctx, c.TrajectoryID, 1, 10)

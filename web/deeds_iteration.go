@@ -41,14 +41,10 @@ func (v *viewer) roundOf(r *http.Request) (one round, all []round, err error) {
 	if err != nil {
 		return one, nil, err
 	}
-	run, err := v.Store.FindRun(r.Context(), it.RunID)
-	if err != nil {
-		return one, nil, err
-	}
 	if all, err = v.rounds(r.Context(), it.RunID); err != nil {
 		return one, nil, err
 	}
-	if _, err = v.runCharts(r.Context(), run, all); err != nil { // which tells rounds their spending
+	if err = v.addSpending(r.Context(), it.RunID, all); err != nil {
 		return one, nil, err
 	}
 	for _, r := range all {

@@ -33,7 +33,7 @@ func (v *viewer) startIteration(r *http.Request, chosen url.Values) (deed, error
 	if err != nil {
 		return deed{}, err
 	}
-	if _, err := v.runCharts(r.Context(), run, rounds); err != nil { // which tells rounds their spending
+	if err := v.addSpending(r.Context(), run.ID, rounds); err != nil {
 		return deed{}, err
 	}
 	names, err := v.policyNames(r)

@@ -14,7 +14,6 @@ type iterationPage struct {
 	Concerns    []concern
 	Causes      causeTable
 	Deeds       []deedLink
-	Spent       relabel.Spent
 	List        listView
 	Beside      string // address of the list beside those of others
 	Charts      []chart
@@ -58,7 +57,7 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
 	if mayChange(r) {
 		view.Deeds = iterationDeeds(view.round)
 	}
-	if err := v.spentOn(r, &view); err != nil {
+	if err := v.addRelabelings(r, &view); err != nil {
 		return err
 	}
 	if wants(r, "trajectories") {
@@ -77,19 +76,8 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
 		Keys: listKeys, Scripts: []string{"uplot.js", "chart.js", "list.js"}, Follow: "/v1/iterations/" + it.ID.String() + "/events", View: view})
 }
 
-// spentOn adds what the iteration's calls used, and who relabels.
-func (v *viewer) spentOn(r *http.Request, view *iterationPage) error {
-	spending, err := v.Store.ListSpending(r.Context(), view.RunID)
-	if err != nil {
-		return err
-	}
-	for _, s := range spending {
-		if s.IterationID == view.ID {
-			view.Spent.Calls += s.Calls
-			view.Spent.Tokens += s.Tokens
-			view.Spent.Cost += s.Cost
-		}
-	}
+// addRelabelings adds who relabels.
+func (v *viewer) addRelabelings(r *http.Request, view *iterationPage) (err error) {
 	if view.Relabelings, err = v.Store.RelabelProgress(r.Context(), view.ID); err != nil {
 		return err
 	}

@@ -54,9 +54,18 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 
 // runCharts draws what came of a run by iteration; rounds get their spending.
 func (v *viewer) runCharts(ctx context.Context, run relabel.Run, rounds []round) ([]chart, error) {
-	spending, err := v.Store.ListSpending(ctx, run.ID)
-	if err != nil {
+	if err := v.addSpending(ctx, run.ID, rounds); err != nil {
 		return nil, err
+	}
+	collects := ofKind(rounds, relabel.Collect)
+	return []chart{mixtureChart(run, collects), resolvedChart(rounds), agreementChart(collects), turnChart(collects), endsChart(rounds), callsChart(rounds), tokensChart(run, rounds), costChart(rounds)}, nil
+}
+
+// addSpending tells a run's rounds what each of their policies used.
+func (v *viewer) addSpending(ctx context.Context, run relabel.ID, rounds []round) error {
+	spending, err := v.Store.ListSpending(ctx, run)
+	if err != nil {
+		return err
 	}
 	for i := range rounds {
 		rounds[i].Tokens = map[relabel.ID]int64{}
@@ -67,8 +76,7 @@ func (v *viewer) runCharts(ctx context.Context, run relabel.Run, rounds []round)
 			}
 		}
 	}
-	collects := ofKind(rounds, relabel.Collect)
-	return []chart{mixtureChart(run, collects), resolvedChart(rounds), agreementChart(collects), turnChart(collects), endsChart(rounds), callsChart(rounds), tokensChart(run, rounds), costChart(rounds)}, nil
+	return nil
 }
 
 // deepen adds what only attempts tell.
