@@ -32,6 +32,8 @@ func parseDiff(text string) ([]diffChange, error) {
 			err = r.hunk()
 		case strings.HasPrefix(line, "GIT binary patch"):
 			r.binary()
+		case strings.HasPrefix(line, "Binary files ") && strings.HasSuffix(strings.TrimSuffix(line, "\r"), " differ"):
+			err = fmt.Errorf("does not hold the contents of a binary file, so that nothing can apply it: %s", strings.TrimSuffix(line, "\r"))
 		case strings.HasPrefix(line, "rename from ") || strings.HasPrefix(line, "copy from "):
 			err = r.renamed(&r.last().old, line)
 		case strings.HasPrefix(line, "rename to ") || strings.HasPrefix(line, "copy to "):

@@ -1,6 +1,7 @@
 package relabel
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -14,8 +15,9 @@ var ownFields = []string{
 	"base_version", "created_at", // where it came from; not kept
 }
 
-// sweGymRepos are the eleven of SWE-Gym, sweBenchRepos the twelve of SWE-bench. They
-// have none in common, which tells the two apart where a line has no image.
+// sweGymRepos are the eleven of SWE-Gym, sweBenchRepos those that SWE-bench and its
+// variants publish images for. They have none in common, which tells the two apart where a
+// line has no image.
 var (
 	sweGymRepos = []string{
 		"project-monai/monai", "python/mypy", "conan-io/conan", "iterative/dvc", "getmoto/moto", "bokeh/bokeh",
@@ -24,6 +26,19 @@ var (
 	sweBenchRepos = []string{
 		"astropy/astropy", "django/django", "matplotlib/matplotlib", "mwaskom/seaborn", "pallets/flask", "psf/requests",
 		"pydata/xarray", "pylint-dev/pylint", "pytest-dev/pytest", "scikit-learn/scikit-learn", "sphinx-doc/sphinx", "sympy/sympy",
+		// The development split.
+		"marshmallow-code/marshmallow", "pvlib/pvlib-python", "pydicom/pydicom", "pylint-dev/astroid", "pyvista/pyvista", "sqlfluff/sqlfluff",
+		// Multimodal and Multilingual.
+		"alibaba-fusion/next", "apache/druid", "apache/lucene", "astral-sh/ruff", "automattic/wp-calypso", "axios/axios", "babel/babel",
+		"bpmn-io/bpmn-js", "briannesbitt/carbon", "burntsushi/ripgrep", "caddyserver/caddy", "carbon-design-system/carbon", "chartjs/chart.js",
+		"diegomura/react-pdf", "eslint/eslint", "facebook/docusaurus", "faker-ruby/faker", "fastlane/fastlane", "fluent/fluentd", "fmtlib/fmt",
+		"gin-gonic/gin", "gohugoio/hugo", "google/gson", "googlechrome/lighthouse", "grommet/grommet", "hashicorp/terraform",
+		"highlightjs/highlight.js", "immutable-js/immutable-js", "javaparser/javaparser", "jekyll/jekyll", "jordansissel/fpm", "jqlang/jq",
+		"laravel/framework", "markedjs/marked", "micropython/micropython", "mrdoob/three.js", "nlohmann/json", "nushell/nushell",
+		"openlayers/openlayers", "php-cs-fixer/php-cs-fixer", "phpoffice/phpspreadsheet", "preactjs/preact", "prettier/prettier", "prismjs/prism",
+		"processing/p5.js", "projectlombok/lombok", "prometheus/prometheus", "quarto-dev/quarto-cli", "reactivex/rxjava", "redis/redis",
+		"rubocop/rubocop", "scratchfoundation/scratch-gui", "sharkdp/bat", "tokio-rs/axum", "tokio-rs/tokio", "uutils/coreutils",
+		"valkey-io/valkey", "vuejs/core",
 	}
 )
 
@@ -38,20 +53,32 @@ func (l *taskLine) task(format TaskFormat) Task {
 		}
 	}
 	t := Task{
-		InstanceID: l.need("instance_id"), Repo: l.text("repo"), Image: l.image(format), Workdir: "/testbed",
+		InstanceID: l.need("instance_id"), Repo: l.text("repo"), Image: l.image(format), Workdir: l.folder(format),
 		ProblemStatement: l.need("problem_statement"), HintsText: l.text("hints_text"), Patch: l.need("patch"),
 		FailToPass: l.tests("FAIL_TO_PASS"), PassToPass: l.tests("PASS_TO_PASS"),
-	}
-	if l.has("workdir") {
-		t.Workdir = l.text("workdir")
 	}
 	if format == FormatRelabel {
 		l.readOwn(&t)
 	} else {
-		l.readSWE(&t)
+		l.readSWE(&t, format)
 	}
 	l.check(t)
 	return t
+}
+
+// folder is the path of the repository in the image: the line's own, or the data set's.
+func (l *taskLine) folder(format TaskFormat) string {
+	if l.has("workdir") {
+		return l.text("workdir")
+	}
+	if format != FormatSWERebenchV2 {
+		return "/testbed"
+	}
+	_, name, ok := strings.Cut(l.quietText("repo"), "/")
+	if !ok || name == "" {
+		l.refuse("repo", "is not OWNER/NAME, after which the image's folder is named")
+	}
+	return "/" + name
 }
 
 // readOwn reads what relabel's own form has in its own way.
@@ -82,8 +109,12 @@ func (l *taskLine) unsupported() bool {
 func (l *taskLine) detectFormat() TaskFormat {
 	repo := strings.ToLower(l.quietText("repo"))
 	switch {
+	case l.has("install_config") && l.ofRebenchV2():
+		return FormatSWERebenchV2
 	case l.has("install_config"):
 		return FormatSWERebench
+	case l.has("test_cmds"):
+		return FormatSWEBenchLive
 	case l.has("eval_script") || l.has("eval_type") || l.has("environment_setup_commit"):
 		return FormatSWEBench
 	case l.has("workdir") || l.has("test_cmd"):
@@ -99,6 +130,19 @@ func (l *taskLine) detectFormat() TaskFormat {
 	}
 	l.refuse("image", "is missing, and the line shows neither SWE-bench's nor SWE-Gym's form: add it, or name the format")
 	return ""
+}
+
+// ofRebenchV2 reports whether a line with an install_config is of SWE-rebench's second
+// version: its recipe names the base image, and its images are in a namespace of their own.
+func (l *taskLine) ofRebenchV2() bool {
+	recipe := l.fields["install_config"]
+	if recipe[0] == '"' {
+		recipe = json.RawMessage(decodeText(recipe))
+	}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(recipe, &fields) // readInstallConfig refuses what cannot be read
+	_, named := fields["base_image_name"]
+	return named || strings.Contains(l.quietText("image_name"), "swerebenchv2/")
 }
 
 // quietText reads a string without judging it.
@@ -127,7 +171,13 @@ func (l *taskLine) image(format TaskFormat) string {
 	id := strings.ToLower(l.quietText("instance_id"))
 	switch format {
 	case FormatSWEBench:
+		if repo := l.quietText("repo"); !slices.Contains(sweBenchRepos, strings.ToLower(repo)) {
+			l.refuse("image", "is missing, and SWE-bench publishes no image for the repository %q: add image_name, docker_image or image", repo)
+			return ""
+		}
 		return "swebench/sweb.eval.x86_64." + strings.ReplaceAll(id, "__", "_1776_") + ":latest"
+	case FormatSWEBenchLive:
+		return "starryzhang/sweb.eval.x86_64." + strings.ReplaceAll(id, "__", "_1776_")
 	case FormatSWERebench:
 		return "swerebench/sweb.eval.x86_64." + strings.ReplaceAll(id, "__", "_1776_") + ":latest"
 	case FormatSWEGym:

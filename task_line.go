@@ -12,7 +12,24 @@ import (
 type taskLine struct {
 	number   int
 	fields   map[string]json.RawMessage
+	used     map[string]bool // the fields that were read into the task
 	problems []taskProblem
+}
+
+// newTaskLine returns a line of these fields, none of them used yet.
+func newTaskLine(number int, fields map[string]json.RawMessage) *taskLine {
+	return &taskLine{number: number, fields: fields, used: map[string]bool{}}
+}
+
+// unused returns the names of the fields that hold something and were not read.
+func (l *taskLine) unused() []string {
+	var names []string
+	for name := range l.fields {
+		if l.has(name) && !l.used[name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // parseObject reads a JSON object into its fields, names exactly as written, and says
@@ -67,6 +84,7 @@ func (l *taskLine) has(field string) bool {
 
 // text reads an optional string; absence and null are "".
 func (l *taskLine) text(field string) string {
+	l.used[field] = true
 	if !l.has(field) {
 		return ""
 	}
@@ -103,6 +121,7 @@ func (l *taskLine) checkText(field, s string) string {
 // tests reads a list of test names, given as a list or as a JSON string that holds one.
 // A name that comes twice counts once.
 func (l *taskLine) tests(field string) []string {
+	l.used[field] = true
 	if !l.has(field) {
 		return nil
 	}

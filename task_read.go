@@ -22,15 +22,28 @@ type TaskFormat string
 
 // The forms. FormatAuto tells each line's form by its fields; see detectFormat.
 const (
-	FormatAuto       TaskFormat = "auto"
-	FormatRelabel    TaskFormat = "relabel"
-	FormatSWEBench   TaskFormat = "swebench" // SWE-bench, Lite and Verified, up to v5
-	FormatSWEGym     TaskFormat = "swegym"
-	FormatSWERebench TaskFormat = "swerebench"
+	FormatAuto         TaskFormat = "auto"
+	FormatRelabel      TaskFormat = "relabel"
+	FormatSWEBench     TaskFormat = "swebench" // SWE-bench, Lite and Verified, up to v5
+	FormatSWEBenchLive TaskFormat = "swebenchlive"
+	FormatSWEGym       TaskFormat = "swegym"
+	FormatSWERebench   TaskFormat = "swerebench"
+	FormatSWERebenchV2 TaskFormat = "swerebenchv2"
 )
 
 // TaskFormats lists the forms that ReadTasks takes.
-var TaskFormats = []TaskFormat{FormatAuto, FormatRelabel, FormatSWEBench, FormatSWEGym, FormatSWERebench}
+var TaskFormats = []TaskFormat{
+	FormatAuto, FormatRelabel, FormatSWEBench, FormatSWEBenchLive, FormatSWEGym, FormatSWERebench, FormatSWERebenchV2,
+}
+
+// TaskFile is what was read from a file of tasks.
+type TaskFile struct {
+	Tasks  []Task // in the order of the file, without ids
+	Digest string // hex SHA-256 of the file's bytes
+	// Unused counts, by name, the lines whose field holds something that no part of a task
+	// was read from. A field of install_config is named install_config.FIELD.
+	Unused map[string]int
+}
 
 // taskProblem is what is wrong with one field of one line.
 type taskProblem struct {
@@ -46,49 +59,69 @@ func (p taskProblem) where() string {
 	return fmt.Sprintf("line %d: %s", p.line, p.field)
 }
 
-// ReadTasks reads a JSONL file, one task a line, and returns its tasks in the order of
-// the file, without ids, and the hex SHA-256 of the file's bytes. A byte order mark and
-// blank lines are passed over.
+// ReadTasks reads a JSONL file, one task per line. A byte order mark and blank lines are
+// skipped.
 //
 // It is all or nothing: where any line is wrong it returns no task and a CodeInvalid
 // error whose Field names the first wrong line and field ("line 7: FAIL_TO_PASS") and
 // whose Message goes on with the others, 20 at most.
-func ReadTasks(r io.Reader, format TaskFormat) (tasks []Task, digest string, err error) {
+func ReadTasks(r io.Reader, format TaskFormat) (TaskFile, error) {
 	if err := checkTaskFormat(format); err != nil {
-		return nil, "", err
+		return TaskFile{}, err
 	}
 	hash := sha256.New()
 	in := bufio.NewReaderSize(io.TeeReader(r, hash), 1<<16)
-	var problems []taskProblem
-	seen := map[string]int{} // instance id → line
+	file := taskFileReader{format: format, unused: map[string]int{}, lines: map[string]int{}}
 	for number := 1; ; number++ {
 		line, long, err := readLine(in, MaxTaskLine)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, "", Errorf(CodeInvalid, "the file cannot be read to its end").Because(err)
+			return TaskFile{}, Errorf(CodeInvalid, "the file cannot be read to its end").Because(err)
 		}
 		if number == 1 {
 			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 		}
 		if line = bytes.TrimSpace(line); long || len(line) > 0 {
-			task, wrong := readTask(number, line, long, format)
-			if first := seen[task.InstanceID]; first > 0 && task.InstanceID != "" {
-				wrong = append(wrong, taskProblem{number, "instance_id", fmt.Sprintf("%q is that of line %d too", task.InstanceID, first)})
-			} else {
-				seen[task.InstanceID] = number
-			}
-			tasks, problems = append(tasks, task), append(problems, wrong...)
+			file.add(number, line, long)
 		}
-		if err != nil || len(problems) > maxTaskProblems {
+		if err != nil || len(file.problems) > maxTaskProblems {
 			break
 		}
 	}
-	if len(problems) > 0 {
-		return nil, "", taskFileError(problems)
+	if len(file.problems) > 0 {
+		return TaskFile{}, taskFileError(file.problems)
 	}
-	if len(tasks) == 0 {
-		return nil, "", Errorf(CodeInvalid, "the file holds no task")
+	if len(file.tasks) == 0 {
+		return TaskFile{}, Errorf(CodeInvalid, "the file holds no task")
 	}
-	return tasks, hex.EncodeToString(hash.Sum(nil)), nil
+	return TaskFile{Tasks: file.tasks, Digest: hex.EncodeToString(hash.Sum(nil)), Unused: file.unused}, nil
+}
+
+// taskFileReader collects the lines of a file.
+type taskFileReader struct {
+	format   TaskFormat
+	tasks    []Task
+	unused   map[string]int
+	problems []taskProblem
+	lines    map[string]int // instance id → line
+}
+
+// add reads one line that is not blank.
+func (f *taskFileReader) add(number int, text []byte, long bool) {
+	line := readTaskLine(number, text, long)
+	var task Task
+	if len(line.problems) == 0 {
+		task = line.task(f.format)
+	}
+	if first := f.lines[task.InstanceID]; first > 0 && task.InstanceID != "" {
+		line.refuse("instance_id", "%q is that of line %d too", task.InstanceID, first)
+	} else {
+		f.lines[task.InstanceID] = number
+	}
+	for _, field := range line.unused() {
+		f.unused[field]++
+	}
+	f.tasks = append(f.tasks, task)
+	f.problems = append(f.problems, line.problems...)
 }
 
 func checkTaskFormat(format TaskFormat) error {
@@ -102,18 +135,20 @@ func checkTaskFormat(format TaskFormat) error {
 	return Errorf(CodeInvalid, "%q is none of %s", format, strings.Join(names, ", ")).On("format")
 }
 
-// readTask reads one line as a task, or says all that is wrong with it.
-func readTask(number int, line []byte, long bool, format TaskFormat) (Task, []taskProblem) {
+// readTaskLine reads the fields of one line, or says why it has none.
+func readTaskLine(number int, text []byte, long bool) *taskLine {
+	line := newTaskLine(number, nil)
 	if long {
-		return Task{}, []taskProblem{{number, "", fmt.Sprintf("is longer than %d MiB", MaxTaskLine>>20)}}
+		line.refuse("", "is longer than %d MiB", MaxTaskLine>>20)
+		return line
 	}
-	fields, wrong := parseObject(line)
+	fields, wrong := parseObject(text)
 	if wrong != "" {
-		return Task{}, []taskProblem{{number, "", wrong}}
+		line.refuse("", "%s", wrong)
+		return line
 	}
-	l := &taskLine{number: number, fields: fields}
-	task := l.task(format)
-	return task, l.problems
+	line.fields = fields
+	return line
 }
 
 // readLine reads up to and with a newline. Of a line over limit it reads all and keeps

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,10 +23,10 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // TestTaskFormsReadAsGolden reads a file of each data set's form and compares all that
 // becomes of it.
 func TestTaskFormsReadAsGolden(t *testing.T) {
-	for _, name := range []string{"relabel", "swebench", "swebench_v5", "swegym", "swerebench"} {
+	for _, name := range []string{"relabel", "swebench", "swebench_v5", "swebenchlive", "swegym", "swerebench", "swerebenchv2"} {
 		t.Run(name, func(t *testing.T) {
 			raw := readTaskFile(t, name)
-			tasks, digest, err := ReadTasks(bytes.NewReader(raw), FormatAuto)
+			tasks, digest, err := readTasks(bytes.NewReader(raw), FormatAuto)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,6 +55,12 @@ func TestTaskFormsReadAsGolden(t *testing.T) {
 	}
 }
 
+// readTasks reads a file and returns its parts.
+func readTasks(r io.Reader, format TaskFormat) (tasks []Task, digest string, err error) {
+	file, err := ReadTasks(r, format)
+	return file.Tasks, file.Digest, err
+}
+
 func readTaskFile(t testing.TB, name string) []byte {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", "tasks", name+".jsonl"))
@@ -65,7 +73,7 @@ func readTaskFile(t testing.TB, name string) []byte {
 func TestFormsThatAreNotSupportedAreRefusedByName(t *testing.T) {
 	for name, want := range map[string]string{"r2egym": "R2E-Gym", "swesmith": "SWE-smith"} {
 		for _, format := range TaskFormats {
-			_, _, err := ReadTasks(bytes.NewReader(readTaskFile(t, name)), format)
+			_, _, err := readTasks(bytes.NewReader(readTaskFile(t, name)), format)
 			if err == nil || !strings.Contains(err.Error(), "line 1: "+want+"'s form is not supported") {
 				t.Errorf("%s as %s: %v", name, format, err)
 			}
@@ -113,6 +121,8 @@ func TestBadFieldsAreRefusedWithLineAndField(t *testing.T) {
 		{"image", nil, "missing"}, {"image", "team/UPPER", "not an image reference"}, {"image", "x y", "not an image reference"},
 		{"workdir", "testbed", "absolute"}, {"workdir", "/a/../b", "absolute"}, {"workdir", "/", "absolute"},
 		{"problem_statement", " \n", "missing or empty"}, {"problem_statement", "a\x00b", "NUL"},
+		{"test_patch", diff("x") + "diff --git a/t.png b/t.png\nindex 1..2 100644\nBinary files a/t.png and b/t.png differ\n", "contents of a binary file"},
+		{"patch", "diff --git a/t.png b/t.png\nindex 1..2 100644\nBinary files a/t.png and b/t.png differ\n", "contents of a binary file"},
 		{"patch", "", "missing or empty"}, {"patch", "hello", "no diff"},
 		{"patch", diff("../etc/passwd"), "leaves the repository"}, {"patch", diff("/etc/passwd"), "leaves the repository"},
 		{"patch", diff("sub/.git/config"), "leaves the repository"}, {"patch", diff("x") + "@@ -9,3 +9,3 @@\n a\n", "should go on"},
@@ -127,7 +137,7 @@ func TestBadFieldsAreRefusedWithLineAndField(t *testing.T) {
 	} {
 		t.Run(c.field+" "+c.says, func(t *testing.T) {
 			file := ownLine(t, map[string]any{"instance_id": "good"}) + "\n\n" + ownLine(t, map[string]any{c.field: c.value})
-			tasks, digest, err := ReadTasks(strings.NewReader(file), FormatAuto)
+			tasks, digest, err := readTasks(strings.NewReader(file), FormatAuto)
 			var e *Error
 			if !errors.As(err, &e) || e.Code != CodeInvalid || e.Field != "line 3: "+c.field || !strings.Contains(e.Message, c.says) {
 				t.Fatalf("got %v, want a refusal of line 3: %s that says %q", err, c.field, c.says)
@@ -158,7 +168,7 @@ func TestBadLinesAreRefused(t *testing.T) {
 		"over the limit":    {good + "\n{\"x\":\"" + strings.Repeat("x", MaxTaskLine) + "\"}\n", "line 2: is longer than 32 MiB"},
 		"swebench no tests": {changeLine(t, strings.Split(string(readTaskFile(t, "swebench")), "\n")[0], map[string]any{"base_commit": nil, "test_patch": nil}), "line 1: base_commit: is missing or empty\nline 1: test_patch: is missing"},
 	} {
-		if _, _, err := ReadTasks(strings.NewReader(c.file), FormatAuto); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := readTasks(strings.NewReader(c.file), FormatAuto); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %.300v, want %q", name, err, c.want)
 		}
 	}
@@ -169,7 +179,7 @@ func TestSeveralProblemsAreToldAtOnceUpToALimit(t *testing.T) {
 	for i := range 30 {
 		file.WriteString(ownLine(t, map[string]any{"instance_id": fmt.Sprint("t", i), "image": "A B"}) + "\n")
 	}
-	_, _, err := ReadTasks(strings.NewReader(file.String()), FormatAuto)
+	_, _, err := readTasks(strings.NewReader(file.String()), FormatAuto)
 	lines := strings.Split(err.Error(), "\n")
 	if len(lines) != maxTaskProblems+1 || !strings.HasPrefix(lines[0], "line 1: image: ") || !strings.HasPrefix(lines[19], "line 20: image: ") || !strings.HasPrefix(lines[20], "and more") {
 		t.Errorf("got %d lines:\n%v", len(lines), err)
@@ -178,7 +188,7 @@ func TestSeveralProblemsAreToldAtOnceUpToALimit(t *testing.T) {
 
 func TestBOMCRLFAndAMissingLastNewlineAreTolerated(t *testing.T) {
 	file := "\ufeff" + ownLine(t, nil) + "\r\n\r\n" + ownLine(t, map[string]any{"instance_id": "second"})
-	tasks, _, err := ReadTasks(iotest.OneByteReader(strings.NewReader(file)), FormatRelabel)
+	tasks, _, err := readTasks(iotest.OneByteReader(strings.NewReader(file)), FormatRelabel)
 	if err != nil || len(tasks) != 2 || tasks[1].InstanceID != "second" {
 		t.Fatalf("got %d tasks, %v", len(tasks), err)
 	}
@@ -187,7 +197,7 @@ func TestBOMCRLFAndAMissingLastNewlineAreTolerated(t *testing.T) {
 func TestAReaderThatFailsImportsNothing(t *testing.T) {
 	cause := errors.New("the line dropped")
 	r := iotest.ErrReader(cause)
-	if tasks, _, err := ReadTasks(r, FormatAuto); tasks != nil || CodeOf(err) != CodeInvalid || !errors.Is(err, cause) {
+	if tasks, _, err := readTasks(r, FormatAuto); tasks != nil || CodeOf(err) != CodeInvalid || !errors.Is(err, cause) {
 		t.Errorf("got %v, %v", tasks, err)
 	}
 }
@@ -195,17 +205,21 @@ func TestAReaderThatFailsImportsNothing(t *testing.T) {
 func TestTheFormatCanBeNamed(t *testing.T) {
 	gym := string(readTaskFile(t, "swegym"))
 	other := changeLine(t, gym, map[string]any{"repo": "acme/shelf", "instance_id": "Acme__shelf-1"})
-	for format, want := range map[TaskFormat]string{
-		FormatSWEGym:     "xingyaoww/sweb.eval.x86_64.acme_s_shelf-1",
-		FormatSWEBench:   "swebench/sweb.eval.x86_64.acme_1776_shelf-1:latest",
-		FormatSWERebench: "swerebench/sweb.eval.x86_64.acme_1776_shelf-1:latest",
+	astropy := changeLine(t, gym, map[string]any{"repo": "Astropy/astropy", "instance_id": "astropy__astropy-1"})
+	live := changeLine(t, other, map[string]any{"test_cmds": []string{"pytest"}, "log_parser": "pytest"})
+	for format, c := range map[TaskFormat]struct{ line, want string }{
+		FormatSWEGym:       {other, "xingyaoww/sweb.eval.x86_64.acme_s_shelf-1"},
+		FormatSWEBench:     {astropy, "swebench/sweb.eval.x86_64.astropy_1776_astropy-1:latest"},
+		FormatSWEBenchLive: {live, "starryzhang/sweb.eval.x86_64.acme_1776_shelf-1"},
+		FormatSWERebench:   {other, "swerebench/sweb.eval.x86_64.acme_1776_shelf-1:latest"},
 	} {
-		tasks, _, err := ReadTasks(strings.NewReader(other), format)
+		want := c.want
+		tasks, _, err := readTasks(strings.NewReader(c.line), format)
 		if err != nil || tasks[0].Image != want {
 			t.Errorf("%s: got %v, %v", format, tasks, err)
 		}
 	}
-	if _, _, err := ReadTasks(strings.NewReader(gym), "yaml"); CodeOf(err) != CodeInvalid {
+	if _, _, err := readTasks(strings.NewReader(gym), "yaml"); CodeOf(err) != CodeInvalid {
 		t.Errorf("an unknown format gave %v", err)
 	}
 }
@@ -213,7 +227,7 @@ func TestTheFormatCanBeNamed(t *testing.T) {
 func TestWhatTheUserAddsToASWEBenchLineIsKept(t *testing.T) {
 	first, _, _ := strings.Cut(string(readTaskFile(t, "swebench")), "\n")
 	line := changeLine(t, first, map[string]any{"image_name": "mine/x", "docker_image": "other/y", "test_cmd": "make test", "log_parser": "unittest", "workdir": "/repo"})
-	tasks, _, err := ReadTasks(strings.NewReader(line), FormatAuto)
+	tasks, _, err := readTasks(strings.NewReader(line), FormatAuto)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +240,7 @@ func TestEveryParserOfTheVerifierCanBeNamed(t *testing.T) {
 	first, _, _ := strings.Cut(string(readTaskFile(t, "swebench")), "\n")
 	for _, name := range []string{"pytest", "pytest_v2", "pytest_options", "unittest", "django", "sympy", "gotest", "jest", "vitest"} {
 		for _, prefix := range []string{"", "parse_log_"} {
-			tasks, _, err := ReadTasks(strings.NewReader(changeLine(t, first, map[string]any{"test_cmd": "make test", "log_parser": prefix + name})), FormatAuto)
+			tasks, _, err := readTasks(strings.NewReader(changeLine(t, first, map[string]any{"test_cmd": "make test", "log_parser": prefix + name})), FormatAuto)
 			if err != nil || tasks[0].LogParser != name {
 				t.Errorf("%s%s gave %v, %v", prefix, name, tasks, err)
 			}
@@ -247,13 +261,13 @@ func TestHeldOutIsMarkedByListOrNotAtAll(t *testing.T) {
 
 // FuzzReadTasks looks for input that panics, or gives a task which breaks a promise.
 func FuzzReadTasks(f *testing.F) {
-	for _, name := range []string{"relabel", "swebench", "swebench_v5", "swegym", "swerebench", "swesmith", "r2egym"} {
+	for _, name := range []string{"relabel", "swebench", "swebench_v5", "swebenchlive", "swegym", "swerebench", "swerebenchv2", "swesmith", "r2egym"} {
 		for line := range strings.Lines(string(readTaskFile(f, name))) {
 			f.Add([]byte(line))
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tasks, digest, err := ReadTasks(bytes.NewReader(data), FormatAuto)
+		tasks, digest, err := readTasks(bytes.NewReader(data), FormatAuto)
 		if err != nil {
 			if tasks != nil || digest != "" || CodeOf(err) != CodeInvalid {
 				t.Fatalf("refused with %v, but returned %v", err, tasks)
@@ -276,4 +290,56 @@ func FuzzReadTasks(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestAnImageThatNobodyPublishedIsNotDerived(t *testing.T) {
+	first, _, _ := strings.Cut(string(readTaskFile(t, "swebench")), "\n")
+	line := changeLine(t, first, map[string]any{"repo": "acme/shelf", "environment_setup_commit": "298ccb478e6bf092953bca67a3d29dc6c35f6752"})
+	_, _, err := readTasks(strings.NewReader(line), FormatAuto)
+	if err == nil || !strings.Contains(err.Error(), `line 1: image: is missing, and SWE-bench publishes no image for the repository "acme/shelf"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFieldsThatAreNotUsedAreCountedByName(t *testing.T) {
+	for name, want := range map[string]map[string]int{
+		"swerebench": {"created_at": 2, "version": 2, "environment_setup_commit": 2, "license_name": 2, "meta": 2,
+			"install_config.python": 2, "install_config.pre_install": 1},
+		"swerebenchv2": {"created_at": 1, "language": 1, "interface": 1, "install_config.base_image_name": 1, "install_config.install": 1},
+		"swebenchlive": {"created_at": 1, "pull_number": 1},
+	} {
+		file, err := ReadTasks(bytes.NewReader(readTaskFile(t, name)), FormatAuto)
+		if err != nil || !maps.Equal(file.Unused, want) {
+			t.Errorf("%s: not used are %v, %v; want %v", name, file.Unused, err, want)
+		}
+	}
+}
+
+func TestAnEvaluationScriptIsCutAtItsMarks(t *testing.T) {
+	script := "export A=1\ngit apply -v - <<'E'\n+ : '>>>>> Start Test Output'\nE\n: '>>>>> Start Test Output'\npytest a\n: '>>>>> End Test Output'\ngit checkout x\n"
+	got, ok := SplitEvalScript(script)
+	if !ok || got.Tests != "pytest a" || got.After != "git checkout x\n" || !strings.HasSuffix(got.Before, "E") || !got.AppliesTestPatch() {
+		t.Errorf("got %+v, %v", got, ok)
+	}
+	for _, broken := range []string{"", "pytest", ": '>>>>> Start Test Output'\npytest", ": '>>>>> End Test Output'\n: '>>>>> Start Test Output'"} {
+		if _, ok := SplitEvalScript(broken); ok {
+			t.Errorf("%q was cut", broken)
+		}
+	}
+}
+
+func TestARecipesVariablesAreSetBeforeItsTests(t *testing.T) {
+	first, _, _ := strings.Cut(string(readTaskFile(t, "swerebench")), "\n")
+	recipe := func(variables any) string {
+		return changeLine(t, first, map[string]any{"install_config": map[string]any{"test_cmd": "pytest", "env_vars": variables}})
+	}
+	tasks, _, err := readTasks(strings.NewReader(recipe(map[string]string{"B": "it's", "A": "1"})), FormatAuto)
+	if err != nil || !strings.Contains(tasks[0].EvalScript, "export A=1\nexport B='it'\\''s'\n: '") {
+		t.Errorf("got %v, %v", tasks, err)
+	}
+	for _, bad := range []any{map[string]int{"A": 1}, map[string]string{"A;x": "1"}, "not JSON"} {
+		if _, _, err := readTasks(strings.NewReader(recipe(bad)), FormatAuto); err == nil || !strings.Contains(err.Error(), "line 1: install_config.env_vars: ") {
+			t.Errorf("%v gave %v", bad, err)
+		}
+	}
 }

@@ -7,36 +7,17 @@ import (
 )
 
 // readSWE reads what only the SWE-bench family has: how its tests are run and read.
-func (l *taskLine) readSWE(t *Task) {
+func (l *taskLine) readSWE(t *Task, format TaskFormat) {
 	t.BaseCommit, t.TestPatch = l.need("base_commit"), l.need("test_patch")
 	switch {
-	case l.has("test_cmd"): // added by who made the file
+	case l.has("test_cmd"): // added by the file's author: it goes before the data set's own
 		l.readTestCommand(t)
 	case l.has("install_config"):
-		l.readInstallConfig(t)
+		l.readInstallConfig(t, format)
+	case format == FormatSWEBenchLive:
+		l.readLiveCommands(t)
 	default:
 		l.readEvalScript(t)
-	}
-}
-
-// readInstallConfig takes SWE-rebench's test command and parser.
-func (l *taskLine) readInstallConfig(t *Task) {
-	raw := l.fields["install_config"]
-	if raw[0] == '"' {
-		raw = json.RawMessage(decodeText(raw))
-	}
-	fields, wrong := parseObject([]byte(strings.TrimSpace(string(raw))))
-	if wrong != "" {
-		l.refuse("install_config", "%s", wrong)
-		return
-	}
-	inner := &taskLine{number: l.number, fields: fields}
-	inner.readTestCommand(t)
-	for _, p := range inner.problems {
-		l.refuse("install_config."+p.field, "%s", p.message)
-	}
-	if t.TestCmd != "" {
-		t.TestCmd = onTestFiles(t.TestCmd, testFiles(t.TestPatch))
 	}
 }
 
@@ -44,25 +25,30 @@ func (l *taskLine) readInstallConfig(t *Task) {
 // another, and log_parser. The verifier decides what neither of the two says; a command
 // alone is taken for one of pytest.
 func (l *taskLine) readTestCommand(t *Task) {
-	var list []string
-	if raw := l.fields["test_cmd"]; len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &list) == nil {
-		t.TestCmd = l.checkText("test_cmd", strings.Join(list, " && "))
-	} else {
-		t.TestCmd = l.text("test_cmd")
-	}
+	t.TestCmd = strings.Join(l.commands("test_cmd"), " && ")
 	if t.LogParser = l.parser(l.text("log_parser")); t.LogParser == "" && t.TestCmd != "" {
 		t.LogParser = "pytest"
 	}
 }
 
-// The lines between which SWE-bench's evaluation scripts run the tests.
-const (
-	startMark = ">>>>> Start Test Output"
-	endMark   = ">>>>> End Test Output"
-)
+// commands reads a shell command or a list of them; nil where there is none.
+func (l *taskLine) commands(field string) []string {
+	var list []string
+	if raw := l.fields[field]; len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &list) == nil {
+		l.used[field] = true
+		for i := range list {
+			list[i] = l.checkText(field, list[i])
+		}
+		return list
+	}
+	if command := l.text(field); command != "" {
+		return []string{command}
+	}
+	return nil
+}
 
-// readEvalScript takes SWE-bench v5's parser, and the commands that stand between the
-// marks of its evaluation script. Earlier versions have neither.
+// readEvalScript reads SWE-bench v5's parser and its evaluation script, which runs as a
+// whole. Earlier versions have neither.
 func (l *taskLine) readEvalScript(t *Task) {
 	t.LogParser = l.parser(l.text("log_parser"))
 	if kind := l.text("eval_type"); kind != "" && kind != "pass_and_fail" {
@@ -72,19 +58,14 @@ func (l *taskLine) readEvalScript(t *Task) {
 	if script == "" {
 		return
 	}
-	_, rest, ok := strings.Cut(script, startMark)
-	body, _, closed := strings.Cut(rest, endMark)
-	if !ok || !closed {
+	parts, marked := SplitEvalScript(script)
+	switch {
+	case !marked:
 		l.refuse("eval_script", "lacks the marks around its test command")
-		return
-	}
-	lines := strings.Split(body, "\n")
-	if len(lines) > 2 {
-		t.TestCmd = strings.TrimSpace(strings.Join(lines[1:len(lines)-1], "\n")) // without the marks' own lines
-	}
-	if t.TestCmd == "" {
+	case parts.Tests == "":
 		l.refuse("eval_script", "has no command between its marks")
 	}
+	t.EvalScript, t.TestCmd = script, parts.Tests
 }
 
 // notTests are endings of files in a test patch that are data, not tests.

@@ -63,6 +63,7 @@ var taskMeanings = map[string]string{
 	"Task.patch":             "Gold patch: what resolves the task.",
 	"Task.test_patch":        "What the verifier adds before it runs the tests.",
 	"Task.test_cmd":          "The test command.",
+	"Task.eval_script":       "The script that the test command is a part of, with what prepares the tests; absent where the command is all.",
 	"Task.log_parser":        "How the test command's output is read.",
 	"Task.fail_to_pass":      "Tests that the gold patch makes pass.",
 	"Task.pass_to_pass":      "Tests that pass before and after.",

@@ -152,4 +152,4 @@ type Store interface {
 type Planner func(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel.Task) (relabel.PlannedIteration, error)
 
 // TaskParser reads a JSONL file of tasks; see relabel.ReadTasks.
-type TaskParser func(r io.Reader, format relabel.TaskFormat) (tasks []relabel.Task, digest string, err error)
+type TaskParser func(r io.Reader, format relabel.TaskFormat) (relabel.TaskFile, error)

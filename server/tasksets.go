@@ -20,22 +20,23 @@ func (s *site) addTasksets() {
 
 type importTaskset struct {
 	Name    string             `query:"name" required:"true" minLength:"1" maxLength:"200" doc:"The taskset's name; no other may have it."`
-	Format  relabel.TaskFormat `query:"format" enum:"auto,relabel,swebench,swegym,swerebench" default:"auto" doc:"Form of the lines; auto tells by their fields."`
+	Format  relabel.TaskFormat `query:"format" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" default:"auto" doc:"Form of the lines; auto tells by their fields."`
 	HeldOut []string           `query:"held_out,explode" maxItems:"10000" doc:"Instance ids that are never rolled out for training. Separated by commas, or given more than once."`
 	Count   int                `query:"held_out_count" minimum:"0" maximum:"1000000" doc:"Instead of a list: how many tasks to hold out, drawn with the seed."`
 	Seed    int64              `query:"held_out_seed" doc:"Seed of that draw: the same seed holds the same tasks out on any machine."`
 	RawBody []byte             `contentType:"application/x-ndjson" doc:"The JSONL file, a task a line; at most 256 MiB."`
 }
 
-func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[relabel.Taskset], error) {
-	tasks, digest, err := s.ParseTasks(bytes.NewReader(in.RawBody), in.Format)
+func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[importedTaskset], error) {
+	file, err := s.ParseTasks(bytes.NewReader(in.RawBody), in.Format)
 	if err != nil {
 		return nil, err
 	}
+	tasks := file.Tasks
 	if len(tasks) == 0 {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "no task in it").On("body")
 	}
-	set := relabel.Taskset{ID: relabel.NewID(), Name: in.Name, Digest: digest, Tasks: len(tasks)}
+	set := relabel.Taskset{ID: relabel.NewID(), Name: in.Name, Digest: file.Digest, Tasks: len(tasks)}
 	for i := range tasks {
 		tasks[i].ID, tasks[i].TasksetID = relabel.NewID(), set.ID
 	}
@@ -45,7 +46,14 @@ func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[relabe
 	if err := s.Store.CreateTaskset(ctx, set, tasks); err != nil {
 		return nil, err
 	}
-	return one(s.Store.FindTaskset(ctx, set.ID))
+	stored, err := s.Store.FindTaskset(ctx, set.ID)
+	return one(importedTaskset{stored, file.Unused}, err)
+}
+
+// importedTaskset is a taskset and what was not taken from its file.
+type importedTaskset struct {
+	relabel.Taskset
+	UnusedFields map[string]int `json:"unused_fields" doc:"Fields of the lines that no part of a task was read from, by name, each with the number of its lines. A field of install_config is named install_config.FIELD."`
 }
 
 // holdOut marks the tasks that the request holds out, and counts them.

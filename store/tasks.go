@@ -13,18 +13,18 @@ const tasksetSelect = `SELECT ts.id, ts.name, ts.digest, ts.tasks, ts.held_out, 
 
 const taskSelect = `SELECT ta.id, ta.taskset_id, ta.instance_id, ta.repo, ta.base_commit, ta.image, ta.workdir,
 	ta.problem_statement AS problem, ta.hints_text AS hints, ta.patch AS gold, ta.test_patch AS tests,
-	ta.test_cmd, ta.log_parser, ta.fail_to_pass, ta.pass_to_pass, ta.held_out FROM tasks ta`
+	ta.test_cmd, ta.eval_script AS script, ta.log_parser, ta.fail_to_pass, ta.pass_to_pass, ta.held_out FROM tasks ta`
 
 // taskRow reads the long texts as the bytes they are.
 type taskRow struct {
 	relabel.Task
-	Problem, Hints, Gold, Tests []byte
+	Problem, Hints, Gold, Tests, Script []byte
 }
 
 func scanTask(row pgx.CollectableRow) (relabel.Task, error) {
 	r, err := pgx.RowToStructByNameLax[taskRow](row)
 	r.ProblemStatement, r.HintsText = string(r.Problem), string(r.Hints)
-	r.Patch, r.TestPatch = string(r.Gold), string(r.Tests)
+	r.Patch, r.TestPatch, r.EvalScript = string(r.Gold), string(r.Tests), string(r.Script)
 	return r.Task, err
 }
 
@@ -45,11 +45,11 @@ func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []
 			return taken(err, "tasksets_name", "taskset", set.Name, "use that one, or import this file under another name")
 		}
 		columns := []string{"id", "taskset_id", "instance_id", "repo", "base_commit", "image", "workdir", "problem_statement",
-			"hints_text", "patch", "test_patch", "test_cmd", "log_parser", "fail_to_pass", "pass_to_pass", "held_out"}
+			"hints_text", "patch", "test_patch", "test_cmd", "eval_script", "log_parser", "fail_to_pass", "pass_to_pass", "held_out"}
 		_, err = tx.CopyFrom(ctx, pgx.Identifier{"tasks"}, columns, pgx.CopyFromSlice(len(tasks), func(i int) ([]any, error) {
 			t := tasks[i]
 			return []any{given(t.ID), set.ID, t.InstanceID, t.Repo, t.BaseCommit, t.Image, t.Workdir, []byte(t.ProblemStatement),
-				[]byte(t.HintsText), []byte(t.Patch), []byte(t.TestPatch), t.TestCmd, t.LogParser, present(t.FailToPass), present(t.PassToPass), t.HeldOut}, nil
+				[]byte(t.HintsText), []byte(t.Patch), []byte(t.TestPatch), t.TestCmd, []byte(t.EvalScript), t.LogParser, present(t.FailToPass), present(t.PassToPass), t.HeldOut}, nil
 		}))
 		return err
 	})

@@ -7,9 +7,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relabel"
@@ -27,7 +29,7 @@ type tasksImport struct {
 	clientFlags
 	File         string `arg:"" type:"existingfile" help:"JSONL, a task a line. One bad line and nothing is imported."`
 	Name         string `help:"Name of the task set. Default: the file's."`
-	Format       string `default:"auto" enum:"auto,relabel,swebench,swegym,swerebench" help:"Form of the lines: ${enum}."`
+	Format       string `default:"auto" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" help:"Form of the lines: ${enum}."`
 	HeldOut      string `type:"existingfile" placeholder:"FILE" help:"File of instance ids, one a line, that are never rolled out for training."`
 	HeldOutCount int    `placeholder:"N" help:"Instead: hold N tasks out, drawn with --held-out-seed."`
 	HeldOutSeed  int64  `default:"0" help:"Seed of that draw."`
@@ -59,11 +61,17 @@ func (c *tasksImport) Run(ctx context.Context) error {
 		return err
 	}
 	return c.with(ctx, func(cl *client) error {
-		var set relabel.Taskset
+		var set struct {
+			relabel.Taskset
+			UnusedFields map[string]int `json:"unused_fields"`
+		}
 		if err := cl.postJSONL(ctx, "/v1/tasksets?"+query.Encode(), body, &set); err != nil {
 			return err
 		}
 		fmt.Printf("%s  %s: %d tasks, %d of them held out\n", set.ID, set.Name, set.Tasks, set.HeldOut)
+		for _, field := range slices.Sorted(maps.Keys(set.UnusedFields)) {
+			fmt.Printf("not used: %s (%d lines)\n", field, set.UnusedFields[field])
+		}
 		return nil
 	})
 }
@@ -136,8 +144,8 @@ func readTaskFile(path string) ([]relabel.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	tasks, _, err := relabel.ReadTasks(bytes.NewReader(body), relabel.FormatAuto)
-	return tasks, err
+	file, err := relabel.ReadTasks(bytes.NewReader(body), relabel.FormatAuto)
+	return file.Tasks, err
 }
 
 // readLines reads a file of tasks that is not blank.

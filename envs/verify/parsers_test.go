@@ -51,9 +51,9 @@ func TestParsersOfOtherDataSetsAreImportedAsOnesThereAre(t *testing.T) {
 func imported(parser string) (string, error) {
 	line := fmt.Sprintf(`{"instance_id": "a__b-1", "image": "python:3.12", "workdir": "/repo", "problem_statement": "It fails.",
 		"patch": "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+b\n", "test_cmd": "run", "log_parser": %q, "FAIL_TO_PASS": ["t"]}`, parser)
-	tasks, _, err := relabel.ReadTasks(strings.NewReader(strings.ReplaceAll(line, "\n", " ")), relabel.FormatRelabel)
+	file, err := relabel.ReadTasks(strings.NewReader(strings.ReplaceAll(line, "\n", " ")), relabel.FormatRelabel)
 	if err != nil {
 		return "", err
 	}
-	return tasks[0].LogParser, nil
+	return file.Tasks[0].LogParser, nil
 }

@@ -1,0 +1,106 @@
+package relabel
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// readInstallConfig reads SWE-rebench's recipe. Version 1 installs the repository again
+// before it runs test_cmd on the files of the test patch; version 2 has installed it in its
+// image, and its test_cmd names what it runs.
+func (l *taskLine) readInstallConfig(t *Task, format TaskFormat) {
+	l.used["install_config"] = true
+	raw := l.fields["install_config"]
+	if raw[0] == '"' {
+		raw = json.RawMessage(decodeText(raw))
+	}
+	fields, wrong := parseObject([]byte(strings.TrimSpace(string(raw))))
+	if wrong != "" {
+		l.refuse("install_config", "%s", wrong)
+		return
+	}
+	inner := newTaskLine(l.number, fields)
+	inner.readTestCommand(t)
+	if t.TestCmd == "" && len(inner.problems) == 0 {
+		inner.refuse("test_cmd", "is missing or empty")
+	}
+	if format != FormatSWERebenchV2 && len(inner.problems) == 0 {
+		t.TestCmd = onTestFiles(t.TestCmd, testFiles(t.TestPatch))
+		t.EvalScript = makeEvalScript(inner.installation(), t.TestCmd)
+	}
+	l.adopt("install_config", inner)
+}
+
+// adopt takes over what was found wrong with the fields of an object in field, and which of
+// them were not used.
+func (l *taskLine) adopt(field string, inner *taskLine) {
+	for _, p := range inner.problems {
+		l.refuse(field+"."+p.field, "%s", p.message)
+	}
+	for _, name := range inner.unused() {
+		l.fields[field+"."+name] = inner.fields[name]
+	}
+}
+
+// offline has pip work with what the image holds: sandboxes have no network.
+const offline = "export PIP_NO_BUILD_ISOLATION=0 PIP_RETRIES=0 PIP_DISABLE_PIP_VERSION_CHECK=1"
+
+// installation returns the commands of SWE-rebench's recipe that run before its tests.
+func (l *taskLine) installation() []string {
+	commands := []string{"export LANG=C.UTF-8 LC_ALL=C.UTF-8"}
+	commands = append(commands, l.exports("env_vars")...)
+	if install := l.commands("install"); len(install) > 0 {
+		commands = append(append(commands, offline), install...)
+	}
+	return commands
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// exports reads an object of environment variables, or a JSON string that holds one, as
+// shell commands that set them.
+func (l *taskLine) exports(field string) []string {
+	l.used[field] = true
+	if !l.has(field) {
+		return nil
+	}
+	raw := l.fields[field]
+	if raw[0] == '"' {
+		raw = json.RawMessage(decodeText(raw))
+	}
+	if strings.TrimSpace(string(raw)) == "" {
+		return nil
+	}
+	var values map[string]string
+	if json.Unmarshal(raw, &values) != nil {
+		l.refuse(field, "is neither an object of strings nor a JSON string that holds one")
+		return nil
+	}
+	var commands []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !variableName.MatchString(name) {
+			l.refuse(field, "%q is not the name of an environment variable", name)
+			return nil
+		}
+		commands = append(commands, "export "+name+"="+shellQuote(l.checkText(field, values[name])))
+	}
+	return commands
+}
+
+// readLiveCommands reads SWE-bench-Live's commands: those that build the repository again,
+// those that run the tests, and those that print the log where the tests do not.
+func (l *taskLine) readLiveCommands(t *Task) {
+	t.LogParser = l.parser(l.need("log_parser"))
+	tests := l.commands("test_cmds")
+	if len(tests) == 0 && !l.wrong("test_cmds") {
+		l.refuse("test_cmds", "is missing or empty")
+		return
+	}
+	t.TestCmd = strings.Join(append(tests, l.commands("print_cmds")...), "\n")
+	if rebuild := l.commands("rebuild_cmds"); len(rebuild) > 0 {
+		t.EvalScript = makeEvalScript(rebuild, t.TestCmd)
+	}
+}
