@@ -8,14 +8,14 @@ import (
 )
 
 // LogParsers lists the names of the verifier's parsers of test logs.
-var LogParsers = []string{"pytest", "pytest_v2", "pytest_options", "unittest", "django", "sympy", "gotest", "jest", "vitest"}
+var LogParsers = []string{"pytest", "pytest_v2", "pytest_options", "matplotlib", "unittest", "django", "sympy", "gotest", "jest", "vitest"}
 
 // parserAliases are other names, without parse_log_, of parsers that read the same.
 var parserAliases = map[string]string{
 	"pydicom": "pytest_options", "requests": "pytest_options", "pylint": "pytest_options",
-	"seaborn": "pytest", "matplotlib": "pytest", "astroid": "pytest", "flask": "pytest", "marshmallow": "pytest", "pvlib": "pytest",
+	"astroid": "pytest", "flask": "pytest", "marshmallow": "pytest", "pvlib": "pytest",
 	"pyvista": "pytest", "sqlfluff": "pytest", "xarray": "pytest",
-	"astropy": "pytest_v2", "scikit": "pytest_v2", "sphinx": "pytest_v2",
+	"seaborn": "pytest_v2", "astropy": "pytest_v2", "scikit": "pytest_v2", "sphinx": "pytest_v2",
 }
 
 // parser returns the verifier's name of a log parser. "" leaves it to the verifier.

@@ -21,10 +21,12 @@ const pytestCommandLine = "python3 -m pytest -rA -p no:cacheprovider --continue-
 // frameworks are those of repositories that data sets of the SWE-bench family hold and
 // that do not run plain pytest, or whose test ids are shortened.
 var frameworks = map[string]framework{
-	"django/django":     {"./tests/runtests.py --verbosity 2 --settings=test_sqlite --parallel 1", "django", djangoLabel},
-	"sympy/sympy":       {"PYTHONWARNINGS='ignore::UserWarning,ignore::SyntaxWarning' bin/test -C --verbose", "sympy", nil},
-	"psf/requests":      {pytestCommandLine, "pytest_options", nil},
-	"pylint-dev/pylint": {pytestCommandLine, "pytest_options", nil},
+	"django/django":         {"./tests/runtests.py --verbosity 2 --settings=test_sqlite --parallel 1", "django", djangoLabel},
+	"sympy/sympy":           {"PYTHONWARNINGS='ignore::UserWarning,ignore::SyntaxWarning' bin/test -C --verbose", "sympy", nil},
+	"matplotlib/matplotlib": {pytestCommandLine, "matplotlib", nil},
+	"mwaskom/seaborn":       {pytestCommandLine, "pytest_v2", nil},
+	"psf/requests":          {pytestCommandLine, "pytest_options", nil},
+	"pylint-dev/pylint":     {pytestCommandLine, "pytest_options", nil},
 }
 
 // plainPytest tests every other repository.

@@ -69,15 +69,18 @@ func between(nonce string, r envs.Result) (log []byte, code int, ended bool) {
 }
 
 // grade compares what the tests gave with what the task asks: resolved means that every
-// test of both lists passed, as PASSED or XFAIL. A test that is absent or was skipped
-// has not passed.
+// test of FAIL_TO_PASS passed, as PASSED or XFAIL, and every test of PASS_TO_PASS passed or
+// was skipped: a skipped test is no regression, as in swebench 5.0.2
+// (grading.test_maintained). A test that is absent has not passed.
 func grade(task relabel.Task, outcomes outcomes) relabel.Verdict {
 	v := relabel.Verdict{Resolved: true, Reason: relabel.VerdictResolved, Tests: map[string]relabel.TestStatus{}}
-	for _, list := range [][]string{task.FailToPass, task.PassToPass} {
+	for i, list := range [][]string{task.FailToPass, task.PassToPass} {
+		toPass := i == 0
 		for _, id := range list {
 			status := outcomes.of(id)
 			v.Tests[id] = status
-			if !status.Passed() {
+			maintained := !toPass && status == relabel.TestSkipped
+			if !status.Passed() && !maintained {
 				v.Resolved, v.Reason = false, relabel.VerdictTests
 			}
 		}

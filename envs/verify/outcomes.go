@@ -19,6 +19,7 @@ var parsers = withLongNames(map[string]parser{
 	"pytest":         parsePytest,
 	"pytest_v2":      parsePytestV2,
 	"pytest_options": parsePytestOptions,
+	"matplotlib":     parseMatplotlib,
 	"unittest":       parseUnittest,
 	"django":         parseUnittest,
 	"sympy":          parseSympy,
@@ -60,18 +61,30 @@ func (o outcomes) add(id string, status relabel.TestStatus) {
 }
 
 // of returns the status of a test that a task names, or TestAbsent. Some data sets cut
-// ids at their first space; such an id stands for every test that starts like it.
+// parametrised ids short; such an id stands for every test that starts like it, where
+// these agree on whether they passed, as in swebench 5.0.2 (grading._resolve_case). Where
+// they do not it names no test.
 func (o outcomes) of(id string) relabel.TestStatus {
 	if status, there := o[id]; there {
 		return status
 	}
+	if strings.Count(id, "[") <= strings.Count(id, "]") {
+		return relabel.TestAbsent
+	}
 	worst := relabel.TestAbsent
-	if strings.Count(id, "[") > strings.Count(id, "]") {
-		for full, status := range o {
-			if strings.HasPrefix(full, id+" ") && severity[status] > severity[worst] {
-				worst = status
-			}
+	passed, failed := false, false
+	for full, status := range o {
+		if !strings.HasPrefix(full, id) {
+			continue
 		}
+		passed = passed || status.Passed()
+		failed = failed || !status.Passed()
+		if severity[status] > severity[worst] {
+			worst = status
+		}
+	}
+	if passed && failed {
+		return relabel.TestAbsent
 	}
 	return worst
 }

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	jestResult = regexp.MustCompile(`^\s*([✓✔✕×○↓])\s+(?:skipped )?(\S.*?)(?:\s+(?:\(\d+(?:\.\d+)?\s*m?s\)|\d+(?:\.\d+)?\s*m?s|\[skipped\]))?$`)
+	jestResult = regexp.MustCompile(`^\s*([✓✔✕×○↓])\s+(\S.*?)(?:\s+(?:\(\d+(?:\.\d+)?\s*m?s\)|\d+(?:\.\d+)?\s*m?s|\[skipped\]))?$`)
 	jestMarks  = map[string]relabel.TestStatus{
 		"✓": relabel.TestPassed, "✔": relabel.TestPassed, "✕": relabel.TestFailed, "×": relabel.TestFailed,
 		"○": relabel.TestSkipped, "↓": relabel.TestSkipped,
@@ -15,7 +15,8 @@ var (
 )
 
 // parseJest reads the verbose log of Jest or Vitest: a mark, a test's name and how long
-// it took.
+// it took. Jest writes "skipped" before the name of a skipped test; it is kept, as SWE-bench
+// keeps it.
 func parseJest(log []byte) outcomes {
 	o := outcomes{}
 	for _, line := range logLines(log) {

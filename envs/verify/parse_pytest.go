@@ -119,6 +119,15 @@ func parsePytestOptions(log []byte) outcomes {
 	return o
 }
 
+// mouseButtons writes the parameters of Matplotlib's mouse tests as numbers: how pytest
+// writes them depends on the version of Python, and data sets have the numbers.
+var mouseButtons = strings.NewReplacer("MouseButton.LEFT", "1", "MouseButton.RIGHT", "3")
+
+// parseMatplotlib reads pytest's log with mouse buttons as numbers.
+func parseMatplotlib(log []byte) outcomes {
+	return parsePytest([]byte(mouseButtons.Replace(string(log))))
+}
+
 func shortOption(id string) string {
 	main, option, ok := strings.Cut(id, "[")
 	option, closed := strings.CutSuffix(option, "]")

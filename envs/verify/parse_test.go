@@ -150,7 +150,8 @@ func TestJestAndVitestLogs(t *testing.T) {
 		"jest":   "PASS src/a.test.js\n  sum\n    ✓ adds (3 ms)\n    ✕ adds floats\n    ○ skipped adds big (numbers)\n    ✎ todo later\n",
 		"vitest": " ✓ adds 3ms\n × adds floats 12 ms\n   ↓ adds big (numbers) [skipped]\n",
 	} {
-		want := outcomes{"adds": passed, "adds floats": failing, "adds big (numbers)": skipped}
+		want := outcomes{"adds": passed, "adds floats": failing}
+		want[map[string]string{"jest": "skipped adds big (numbers)", "vitest": "adds big (numbers)"}[name]] = skipped
 		if got := parsers[name]([]byte(log)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -187,10 +188,32 @@ func TestFailedSubtestsFailTheirTest(t *testing.T) {
 	}
 }
 
-func TestIDsCutAtASpaceStandForAllThatStartLikeThem(t *testing.T) {
-	o := outcomes{"a.py::t[x y]": passed, "a.py::t[x z]": failing, "a.py::t[p q]": passed}
-	if o.of("a.py::t[x") != failing || o.of("a.py::t[p") != passed || o.of("a.py::t") != relabel.TestAbsent {
-		t.Errorf("got %s %s %s", o.of("a.py::t[x"), o.of("a.py::t[p"), o.of("a.py::t"))
+func TestAnIDThatWasCutStandsForAllThatStartLikeItWhereTheyAgree(t *testing.T) {
+	o := outcomes{
+		"a.py::t[x y]": passed, "a.py::t[x z]": failing, "a.py::t[p q]": passed, "a.py::t[photon/s]": xfail,
+		"a.py::t[log(a)]": failing, "a.py::t[log(b)]": skipped, "a.py::t[s 1]": skipped,
+	}
+	for id, want := range map[string]relabel.TestStatus{
+		"a.py::t[x": relabel.TestAbsent, "a.py::t[p": xfail, "a.py::t[pho": xfail, "a.py::t[log(": failing, "a.py::t[s": skipped,
+		"a.py::t": relabel.TestAbsent, "a.py::t[q": relabel.TestAbsent,
+	} {
+		if got := o.of(id); got != want {
+			t.Errorf("%s: got %s, want %s", id, got, want)
+		}
+	}
+}
+
+func TestMatplotlibsMouseButtonsAreNumbers(t *testing.T) {
+	got := parsers["matplotlib"]([]byte("= short test summary info =\nPASSED t.py::test_e[MouseButton.LEFT-1]\nFAILED t.py::test_e[MouseButton.RIGHT-3] - no\n"))
+	if want := (outcomes{"t.py::test_e[1-1]": passed, "t.py::test_e[3-3]": failing}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestAMigrationOnATestsLineIsNoPartOfItsID(t *testing.T) {
+	got := parsers["django"]([]byte("Applying sites.0002_alter_domain_unique...test_no_migrations (migrations.test_commands.MigrateTests) ... ok\n  Applying auth.0001_initial... OK\n"))
+	if got.of("test_no_migrations (migrations.test_commands.MigrateTests)") != passed {
+		t.Errorf("got %v", got)
 	}
 }
 
@@ -210,4 +233,21 @@ func FuzzParsersTakeAnyLog(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestASkippedTestIsMaintainedButNotMadeToPass(t *testing.T) {
+	task := relabel.Task{FailToPass: []string{"new"}, PassToPass: []string{"old"}}
+	for _, c := range []struct {
+		o    outcomes
+		want bool
+	}{
+		{outcomes{"new": passed, "old": skipped}, true},
+		{outcomes{"new": skipped, "old": passed}, false},
+		{outcomes{"new": passed}, false},
+		{outcomes{"new": passed, "old": failing}, false},
+	} {
+		if got := grade(task, c.o); got.Resolved != c.want || got.Tests["old"] != c.o.of("old") {
+			t.Errorf("%v: got %+v", c.o, got)
+		}
+	}
 }

@@ -26,7 +26,7 @@ func parseUnittest(log []byte) outcomes {
 			o.addAll([]string{m[2]}, headingStatus[m[1]])
 		}
 		if name, rest, ok := strings.Cut(line, " ... "); ok {
-			name = strings.TrimSpace(name)
+			name = withoutMigration(strings.TrimSpace(name))
 			waiting = []string{name}
 			if unittestID.MatchString(previous) && !unittestID.MatchString(name) {
 				waiting = append(waiting, previous)
@@ -42,6 +42,16 @@ func parseUnittest(log []byte) outcomes {
 		previous = line
 	}
 	return o
+}
+
+// withoutMigration cuts off what Django's migrations printed on the line of a test's id:
+// "Applying sites.0002_alter_domain_unique...test_no_migrations (…)".
+func withoutMigration(name string) string {
+	migration, id, ok := strings.Cut(name, "...")
+	if ok && id != "" && strings.HasPrefix(migration, "Applying ") {
+		return id
+	}
+	return name
 }
 
 var headingStatus = map[string]relabel.TestStatus{"FAIL": relabel.TestFailed, "ERROR": relabel.TestError}

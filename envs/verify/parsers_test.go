@@ -38,7 +38,7 @@ func TestParsersOfOtherDataSetsAreImportedAsOnesThereAre(t *testing.T) {
 	for name, want := range map[string]string{
 		"parse_log_astropy": "pytest_v2", "parse_log_scikit": "pytest_v2", "parse_log_sphinx": "pytest_v2",
 		"parse_log_requests": "pytest_options", "parse_log_pydicom": "pytest_options", "parse_log_pylint": "pytest_options",
-		"parse_log_matplotlib": "pytest", "parse_log_xarray": "pytest", "seaborn": "pytest",
+		"parse_log_matplotlib": "matplotlib", "parse_log_xarray": "pytest", "seaborn": "pytest_v2",
 		"parse_log_django": "django", "parse_log_sympy": "sympy",
 	} {
 		if stored, err := imported(name); err != nil || stored != want || parsers[stored] == nil {

@@ -24,7 +24,8 @@ var pytestCommand = regexp.MustCompile(`(?:^|[\s;&|(])(?:\S*/)?(?:pytest|py\.tes
 // or options from the environment. The report is what text in the log cannot forge, and
 // what a process that ends itself early never writes.
 func witnessed(command, parserName string) bool {
-	if !strings.HasPrefix(strings.TrimPrefix(parserName, "parse_log_"), "pytest") {
+	parserName = strings.TrimPrefix(parserName, "parse_log_")
+	if !strings.HasPrefix(parserName, "pytest") && parserName != "matplotlib" {
 		return false
 	}
 	for _, own := range []string{"junit", "PYTEST_ADDOPTS", "env -i", "tox"} {
@@ -106,6 +107,7 @@ type testCase struct {
 // and class and name of the report (tests.test_a.T, test_b) come out the same. The
 // report escapes characters that XML cannot hold, which are left out here.
 func plainName(id string) string {
+	id = mouseButtons.Replace(id)
 	id = strings.NewReplacer(".py::", ".", ".py.", ".", "::()::", ".", "::", ".", "/", ".", `\`, ".").Replace(id)
 	return xmlEscape.ReplaceAllString(strings.Map(printable, id), "")
 }
