@@ -3,78 +3,232 @@ package server
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"mime"
-	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
 	"relabel"
 )
 
-// How large a request's body may be, in bytes, and how long it may take.
+// How large a request's body may be, in bytes.
 const (
+	smallBody   = 64 << 10 // larger ones need a slot
 	maxBody     = 4 << 20
 	maxTaskFile = 256 << 20
-	bodyTime    = 30 * time.Second
 )
 
-// taskFilePath is the one path that takes a file rather than JSON.
-const taskFilePath = "/v1/tasksets"
+// How many bodies over smallBody may be received or held at once. Together they take at
+// most largeBodies × maxBody of memory and uploads × maxTaskFile of disk.
+const (
+	largeBodies = 16
+	uploads     = 4
+)
 
-// takeBody reads the body of a request that changes something, whole and within its
-// limits, refuses JSON that could be read in two ways, and answers repeated requests.
+// filePaths are the paths that take a file rather than JSON, with its largest size in
+// bytes. Files are spooled to disk.
+var filePaths = map[string]int64{"/v1/tasksets": maxTaskFile}
+
+// bodySlots bounds the large bodies that are held at once.
+type bodySlots struct {
+	json  chan struct{}
+	files chan struct{}
+	parse chan struct{} // of one
+}
+
+func newBodySlots() bodySlots {
+	return bodySlots{json: make(chan struct{}, largeBodies), files: make(chan struct{}, uploads), parse: make(chan struct{}, 1)}
+}
+
+// body is the body of a request, received whole. Close frees its slot and its file.
+type body struct {
+	inMemory []byte
+	file     *os.File // of an upload over smallBody; else nil
+	size     int64    // in bytes
+	sha256   string   // hex
+	slot     chan struct{}
+}
+
+// Close ends what the body holds.
+func (b *body) Close() {
+	if b.file != nil {
+		_ = b.file.Close() // it was unlinked as it was made
+	}
+	if b.slot != nil {
+		<-b.slot
+	}
+}
+
+// reader reads the body from its beginning.
+func (b *body) reader() *io.SectionReader {
+	if b.file != nil {
+		return io.NewSectionReader(b.file, 0, b.size)
+	}
+	return io.NewSectionReader(bytes.NewReader(b.inMemory), 0, b.size)
+}
+
+// bodyKey finds the body in a request's context.
+type bodyKey struct{}
+
+// uploadOf returns the file that came with a request to one of filePaths.
+func uploadOf(ctx context.Context) *io.SectionReader {
+	if b, ok := ctx.Value(bodyKey{}).(*body); ok {
+		return b.reader()
+	}
+	return (&body{}).reader()
+}
+
+// takeBody receives the body of a request whole and within its limits, refuses JSON that
+// could be read in two ways, and answers repeated requests.
 func (s *site) takeBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if reads(r) {
+		if reads(r) && r.ContentLength == 0 {
 			next.ServeHTTP(w, r)
 			return
 		}
-		body, err := readBody(w, r)
-		if err == nil && isJSON(r) && len(body) > 0 {
-			err = checkJSON(body)
-		}
+		b, err := s.receive(w, r)
 		if err != nil {
+			// What is left of the body is not read: the connection ends with the answer.
+			endReading(r.Body, longAgo)
+			w.Header().Set("Connection", "close")
 			s.refuse(w, r, err)
 			return
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		s.answerOnce(w, r, body, next)
+		defer b.Close()
+		endReading(r.Body, time.Time{}) // the request may take longer than its body
+		if !reads(r) && isJSON(r) && len(b.inMemory) > 0 {
+			if err := checkJSON(b.inMemory); err != nil {
+				s.refuse(w, r, err)
+				return
+			}
+		}
+		r = r.WithContext(context.WithValue(r.Context(), bodyKey{}, b))
+		r.Body = io.NopCloser(b.reader())
+		s.answerOnce(w, r, b.sha256, next)
 	})
 }
 
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	limit := int64(maxBody)
-	if r.URL.Path == taskFilePath {
-		limit = maxTaskFile
-	} else {
-		connection := http.NewResponseController(w)
-		// A test's recorder has no deadlines; a real connection always does.
-		_ = connection.SetReadDeadline(time.Now().Add(bodyTime))
-		defer func() { _ = connection.SetReadDeadline(time.Time{}) }()
-	}
+// receive reads the body. Where it fails nothing is left of what was read.
+func (s *site) receive(w http.ResponseWriter, r *http.Request) (*body, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return nil, relabel.Errorf(codeMediaType, "a body is read as it is, without Content-Encoding")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	var tooLarge *http.MaxBytesError
-	var timeout net.Error
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, relabel.Errorf(codeTooLarge, "the body is over %d bytes", limit).On("body")
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return nil, relabel.Errorf(codeTimeout, "the body did not come within %s", bodyTime).Because(err)
-	case errors.Is(err, context.Canceled), err != nil:
-		return nil, relabel.Errorf(codeMalformed, "the body could not be read").Because(err)
+	limit, isFile := filePaths[r.URL.Path]
+	if !isFile {
+		limit = maxBody
 	}
-	return body, nil
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	b := &body{}
+	if err := s.fill(b, http.MaxBytesReader(w, r.Body, limit), isFile && r.Method == http.MethodPost); err != nil {
+		b.Close()
+		return nil, bodyError(err, s.Pace.orDefault())
+	}
+	return b, nil
+}
+
+// fill reads in to its end: a small body into memory, a large one into memory or, where
+// it is a file, to disk.
+func (s *site) fill(b *body, in io.Reader, isFile bool) error {
+	hash := sha256.New()
+	in = io.TeeReader(in, hash)
+	var memory bytes.Buffer
+	var err error
+	if b.size, err = io.CopyN(&memory, in, smallBody+1); err == nil {
+		err = s.fillLarge(b, &memory, in, isFile)
+	} else if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	b.inMemory, b.sha256 = memory.Bytes(), hex.EncodeToString(hash.Sum(nil))
+	return err
+}
+
+// fillLarge goes on after the first smallBody bytes, which memory holds.
+func (s *site) fillLarge(b *body, memory *bytes.Buffer, in io.Reader, isFile bool) error {
+	slots := s.bodies.json
+	if isFile {
+		slots = s.bodies.files
+	}
+	select {
+	case slots <- struct{}{}:
+		b.slot = slots
+	default:
+		return relabel.Errorf(relabel.CodeUnavailable, "too many large bodies are being received; retry in some seconds").On("body")
+	}
+	if !isFile {
+		n, err := io.Copy(memory, in)
+		b.size += n
+		return err
+	}
+	var err error
+	if b.file, err = spoolFile(s.Spool); err != nil {
+		return err
+	}
+	if _, err := memory.WriteTo(b.file); err != nil {
+		return noSpool(err)
+	}
+	n, err := io.Copy(spooled{b.file}, in)
+	b.size += n
+	return err
+}
+
+// spooled marks the errors of the file, which are not those of the client.
+type spooled struct{ file *os.File }
+
+// Write writes to the file.
+func (s spooled) Write(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	if err != nil {
+		err = noSpool(err)
+	}
+	return n, err
+}
+
+// spoolFile makes a file without a name in dir: nothing of it is left however the
+// process ends.
+func spoolFile(dir string) (*os.File, error) {
+	file, err := os.CreateTemp(dir, "relabel-upload-")
+	if err != nil {
+		return nil, noSpool(err)
+	}
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, noSpool(errors.Join(err, file.Close()))
+	}
+	return file, nil
+}
+
+func noSpool(err error) error {
+	return relabel.Errorf(relabel.CodeUnavailable, "the server has no room for uploads; its log says more").Because(err)
+}
+
+func tooLarge(limit int64) error {
+	return relabel.Errorf(codeTooLarge, "the body is over %d bytes", limit).On("body")
+}
+
+// bodyError says why a body was not received.
+func bodyError(err error, pace Pace) error {
+	var large *http.MaxBytesError
+	var known *relabel.Error
+	switch {
+	case errors.As(err, &large):
+		return tooLarge(large.Limit)
+	case errors.Is(err, errSlowBody):
+		return slowBody(pace)
+	case errors.As(err, &known):
+		return err
+	}
+	return relabel.Errorf(codeMalformed, "the body could not be read").Because(err)
 }
 
 // isJSON reports whether the body is to be read as JSON.
 func isJSON(r *http.Request) bool {
-	if r.URL.Path == taskFilePath {
+	if _, isFile := filePaths[r.URL.Path]; isFile {
 		return false
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))

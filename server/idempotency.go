@@ -3,8 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"strings"
 	"time"
@@ -17,7 +15,7 @@ const endTime = 10 * time.Second
 
 // answerOnce answers a request with an Idempotency-Key once, and gives the same answer
 // again to whoever repeats it. An answer that is the server's fault is not kept.
-func (s *site) answerOnce(w http.ResponseWriter, r *http.Request, body []byte, next http.Handler) {
+func (s *site) answerOnce(w http.ResponseWriter, r *http.Request, bodySHA256 string, next http.Handler) {
 	key := r.Header.Get("Idempotency-Key")
 	if key == "" || r.Method != http.MethodPost || !isAPI(r.URL.Path) {
 		next.ServeHTTP(w, r)
@@ -27,8 +25,7 @@ func (s *site) answerOnce(w http.ResponseWriter, r *http.Request, body []byte, n
 		s.refuse(w, r, relabel.Errorf(relabel.CodeInvalid, "a key is 1 to 255 printable ASCII characters").On("header.Idempotency-Key"))
 		return
 	}
-	sum := sha256.Sum256(body)
-	claim := relabel.Idempotent{Key: key, Route: r.Method + " " + r.URL.RequestURI(), BodyHash: hex.EncodeToString(sum[:])}
+	claim := relabel.Idempotent{Key: key, Route: r.Method + " " + r.URL.RequestURI(), BodyHash: bodySHA256}
 	kept, err := s.Store.BeginIdempotent(r.Context(), claim)
 	if err != nil {
 		s.refuse(w, r, err)

@@ -128,10 +128,17 @@ func problem(ctx context.Context, err error) *Problem {
 	return newProblem(relabel.CodeInternal, "something went wrong here; the server's log says more", "")
 }
 
+// retryAfter is the number of seconds after which a client may ask an overloaded server
+// again.
+const retryAfter = "5"
+
 // refuse answers with a problem outside of huma.
 func (s *site) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem(r.Context(), err)
 	w.Header().Set("Content-Type", p.ContentType(""))
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
+	}
 	w.WriteHeader(p.Status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -43,6 +43,10 @@ type Config struct {
 	Overview func(ctx context.Context) (relabel.Overview, error)
 	Log      zerolog.Logger
 	Version  string
+	// Pace bounds slow clients; zero: its defaults.
+	Pace Pace
+	// Spool is the folder that uploads are received in; "": the system's for temporary files.
+	Spool string
 }
 
 // Exports is what the interface asks of whoever writes exports.
@@ -62,13 +66,14 @@ type site struct {
 	api       huma.API
 	router    *chi.Mux
 	followers *followers
+	bodies    bodySlots
 }
 
 // New returns the interface: /v1, /healthz, /readyz, /metrics, /openapi.json, /docs, and
 // config.Pages at every other path.
 func New(config Config) http.Handler {
-	s := &site{Config: config, router: chi.NewRouter()}
-	s.router.Use(s.logRequests, setSecurityHeaders, s.guard, middleware.GetHead, s.takeBody)
+	s := &site{Config: config, router: chi.NewRouter(), bodies: newBodySlots()}
+	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.guard, middleware.GetHead, s.takeBody)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	s.api = humachi.New(s.router, apiConfig(config))
@@ -101,8 +106,8 @@ func NewHTTP(addr string, handler http.Handler) *http.Server {
 		Addr:              addr,
 		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       10 * time.Minute, // of a task file; takeBody grants the others less
-		WriteTimeout:      10 * time.Minute, // export files and streams renew theirs as they go
+		ReadTimeout:       10 * time.Minute, // paceConnections replaces it where there is a body
+		WriteTimeout:      10 * time.Minute, // until the first byte; then paceConnections bounds each piece
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    256 << 10,
 	}

@@ -1,10 +1,11 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"relabel"
 )
@@ -12,6 +13,8 @@ import (
 func (s *site) addTasksets() {
 	op := operation(http.MethodPost, "/v1/tasksets", "tasksets", "import-taskset", "Import tasks",
 		"Reads a JSONL file of tasks, in relabel's own form or the SWE-bench core form, as one immutable taskset. A bad line is refused with its number and field, and then nothing is imported.")
+	op.RequestBody = &huma.RequestBody{Required: true, Description: "The JSONL file, one task per line; at most 256 MiB.",
+		Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
 	add(s, op, s.importTaskset)
 	add(s, operation(http.MethodGet, "/v1/tasksets", "tasksets", "list-tasksets", "List tasksets", "All tasksets, newest first."), s.listTasksets)
 	add(s, operation(http.MethodGet, "/v1/tasksets/{id}", "tasksets", "show-taskset", "Show a taskset", "One taskset, with how many tasks it has."), s.showTaskset)
@@ -24,11 +27,21 @@ type importTaskset struct {
 	HeldOut []string           `query:"held_out,explode" maxItems:"10000" doc:"Instance ids that are never rolled out for training. Separated by commas, or given more than once."`
 	Count   int                `query:"held_out_count" minimum:"0" maximum:"1000000" doc:"Instead of a list: how many tasks to hold out, drawn with the seed."`
 	Seed    int64              `query:"held_out_seed" doc:"Seed of that draw: the same seed holds the same tasks out on any machine."`
-	RawBody []byte             `contentType:"application/x-ndjson" doc:"The JSONL file, a task a line; at most 256 MiB."`
 }
 
 func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[importedTaskset], error) {
-	file, err := s.ParseTasks(bytes.NewReader(in.RawBody), in.Format)
+	upload := uploadOf(ctx)
+	if upload.Size() == 0 {
+		return nil, relabel.Errorf(codeMalformed, "the request has no body; send the task file as it is")
+	}
+	// One file at a time is held in memory as tasks.
+	select {
+	case s.bodies.parse <- struct{}{}:
+		defer func() { <-s.bodies.parse }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	file, err := s.ParseTasks(upload, in.Format)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 // siteConfig is what the REST interface and the viewer are made of.
 type siteConfig struct {
 	db    *database
-	data  string                               // folder of the exports
+	data  string                               // folder of the exports, and of uploads while they are received
 	ready func(context.Context) []server.Check // nil where this process does not work
 	token bool                                 // demand a bearer token
 	log   zerolog.Logger
@@ -49,6 +49,7 @@ func newSite(c siteConfig) (http.Handler, error) {
 		Exports:        exporter,
 		Log:            c.log,
 		Version:        version,
+		Spool:          c.data,
 	})
 	return site, nil
 }
