@@ -29,7 +29,7 @@ type ExportSelection struct {
 	// export is cut. The rest is left out, counted as not done.
 	Unfinished bool `json:"unfinished,omitempty"`
 	Submitted  bool `json:"submitted"` // only valid submissions (paper F.2)
-	Resolved   bool `json:"resolved"`  // only resolved ones (rejection sampling)
+	Resolved   bool `json:"resolved"`  // only resolved ones, submitted and passed (rejection sampling)
 	// EndReasons are the ends that a trajectory may have; empty: any.
 	EndReasons []EndReason `json:"end_reasons,omitempty"`
 	// Agreement leaves out states by whether the executed action is the label.

@@ -7,7 +7,8 @@ type Figures struct {
 	Verdicts   map[VerdictKind]int   `json:"verdicts"`    // kinds without any are left out, as below
 	EndReasons map[EndReason]int     `json:"end_reasons"` // of rollouts that are over
 	Failures   map[FailureReason]int `json:"failures"`
-	// Of those that a verdict found not resolved: why, and how their rollouts ended.
+	// Of those with a verdict that are not resolved: the verdict's reason, and how their
+	// rollouts ended. The reason "passed" counts those that pass and were not submitted.
 	Unresolved     map[VerdictReason]int `json:"unresolved"`
 	UnresolvedEnds map[EndReason]int     `json:"unresolved_ends"`
 	// UnresolvedSubmitted is how many of them are valid submissions.
@@ -61,7 +62,8 @@ func (f Figures) Ended() (n int) {
 // many turns it comes to the iteration's βi (eq. 8).
 func (f Figures) RealisedBeta() *float64 { return share(f.Progress.TeacherTurns, f.Progress.Turns) }
 
-// Resolution is the share of verdicts that found the task resolved; nil without any.
+// Resolution is the share of trajectories with a verdict that are resolved: submitted and
+// passed; nil without any.
 // Infrastructure errors are not among them.
 func (f Figures) Resolution() *float64 { return share(f.Progress.Resolved, f.Progress.Verified) }
 

@@ -24,7 +24,8 @@ type TrajectoryFilter struct {
 	Verdict         VerdictKind
 	VerdictReason   VerdictReason
 	Submitted       *bool
-	LabelsMissing   bool // some label could not be had
+	Resolved        *bool // submitted and passed; false: a verdict, and not both
+	LabelsMissing   bool  // some label could not be had
 	MinTurns        *int
 	MaxTurns        *int
 	MinAgreement    *float64 // 0 to 1; those without an agreement are let through by neither

@@ -18,17 +18,20 @@ type GridRow struct {
 // GridCell counts a task's trajectories in one iteration, each under one heading. All
 // are 0 where the iteration did not draw the task.
 type GridCell struct {
-	Passed    int
-	Failed    int // not resolved, by whatever end but the next
-	TimeLimit int // not resolved, and the rollout's wall clock was up
-	Error     int // the infrastructure's doing: failed, or the verifier broke
-	Running   int // claimed and not over
-	Queued    int
-	Cancelled int
-	Only      *ID // the trajectory, where there is but one
+	Resolved int
+	// PassedUnsubmitted counts those that pass and were not submitted, TimeLimit those that
+	// do not pass and whose wall clock ran out, Failed the other unresolved ones.
+	PassedUnsubmitted int
+	Failed            int
+	TimeLimit         int
+	Error             int // the infrastructure's doing: failed, or the verifier broke
+	Running           int // claimed and not over
+	Queued            int
+	Cancelled         int
+	Only              *ID // the trajectory, where there is but one
 }
 
 // Generations is how many trajectories the cell counts.
 func (c GridCell) Generations() int {
-	return c.Passed + c.Failed + c.TimeLimit + c.Error + c.Running + c.Queued + c.Cancelled
+	return c.Resolved + c.PassedUnsubmitted + c.Failed + c.TimeLimit + c.Error + c.Running + c.Queued + c.Cancelled
 }

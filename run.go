@@ -127,6 +127,8 @@ type Progress struct {
 	LabelsOwed   int                     `json:"labels_owed"`
 	LabelsMissed int                     `json:"labels_missing"`
 	Submitted    int                     `json:"submitted"` // valid submissions
-	Resolved     int                     `json:"resolved"`
-	Verified     int                     `json:"verified"` // with a verdict that is no infrastructure error
+	Resolved     int                     `json:"resolved"`  // submitted and passed
+	// PassedUnsubmitted counts those whose patch passes but was never submitted.
+	PassedUnsubmitted int `json:"passed_unsubmitted"`
+	Verified          int `json:"verified"` // with a verdict that is no infrastructure error
 }

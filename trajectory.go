@@ -90,8 +90,10 @@ type Trajectory struct {
 	EndReason     EndReason     `json:"end_reason,omitempty"`
 	Failure       FailureReason `json:"failure,omitempty"`
 	FailureDetail string        `json:"failure_detail,omitempty"`
-	Submitted     *bool         `json:"submitted,omitempty"` // a valid submission; nil before the end
-	Resolved      *bool         `json:"resolved,omitempty"`  // nil without a verdict
+	Submitted     *bool         `json:"submitted,omitempty"`   // a valid submission; nil before the end
+	Passed        *bool         `json:"passed,omitempty"`      // the tests did, submitted or not; nil without a verdict
+	Resolved      *bool         `json:"resolved,omitempty"`    // submitted and passed; nil without a verdict
+	Protections   *int          `json:"protections,omitempty"` // Verdict.Protections; nil without a verdict
 	Verdict       VerdictKind   `json:"verdict"`
 	VerdictReason VerdictReason `json:"verdict_reason,omitempty"` // "" without a verdict
 	LabelsHad     int           `json:"labels_had"`
@@ -117,7 +119,7 @@ type Trajectory struct {
 // no label to compare it with.
 type Ribbon string
 
-// VerdictKind is what came of a trajectory's verification, in a word.
+// VerdictKind classifies a trajectory's verdict. It says nothing about the submission.
 type VerdictKind string
 
 // The kinds.

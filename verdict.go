@@ -17,12 +17,19 @@ const (
 	TestAbsent  TestStatus = "ABSENT"
 )
 
-// VerdictReason says why a task is resolved or not.
+// ProtectionsVersion is the version of the verifier's protections against forged results.
+// A change that can turn the verdict of a stored submission raises it.
+const ProtectionsVersion = 1
+
+// MaxDroppedPaths is how many dropped paths a verdict names; DroppedCount counts all.
+const MaxDroppedPaths = 100
+
+// VerdictReason names why a submission passed or not.
 type VerdictReason string
 
 // The reasons of a verdict that is no infrastructure error.
 const (
-	VerdictResolved     VerdictReason = "resolved"             // every test that must pass passed
+	VerdictTestsPassed  VerdictReason = "passed"               // every test that must pass passed
 	VerdictTests        VerdictReason = "tests"                // one of them did not
 	VerdictTimedOut     VerdictReason = "tests_timed_out"      // they ran longer than VerifySeconds
 	VerdictUnfinished   VerdictReason = "tests_did_not_finish" // they broke off twice with the submission, and not with the gold patch
@@ -34,13 +41,26 @@ const (
 // Passed reports whether a test that has to pass did.
 func (s TestStatus) Passed() bool { return s == TestPassed || s == TestXFail }
 
-// Verdict is R(τ, x): what the verifier found in a fresh container.
+// Verdict is R(τ, x): the verifier's finding in a fresh container. It does not depend on
+// whether the agent submitted; Trajectory.Resolved joins the two.
 type Verdict struct {
-	Resolved bool                  `json:"resolved"`
-	Reason   VerdictReason         `json:"reason"`          // why it is resolved or not; "" beside an infrastructure error
-	Tests    map[string]TestStatus `json:"tests,omitempty"` // of FAIL_TO_PASS and PASS_TO_PASS
-	Output   []byte                `json:"-"`               // of the test command, capped
-	Infra    string                `json:"infra,omitempty"` // an infrastructure error; then Resolved says nothing
-	Millis   int64                 `json:"millis"`
-	At       time.Time             `json:"at"`
+	Passed bool                  `json:"passed"`
+	Reason VerdictReason         `json:"reason"`          // why it passed or not; "" beside an infrastructure error
+	Tests  map[string]TestStatus `json:"tests,omitempty"` // of FAIL_TO_PASS and PASS_TO_PASS
+	Output []byte                `json:"-"`               // of the test command, capped
+	Infra  string                `json:"infra,omitempty"` // an infrastructure error; Passed is then false and means nothing
+	// Protections is the ProtectionsVersion of the verifier; 0 before versions were kept.
+	Protections int `json:"protections"`
+	// Dropped names the parts of the submission that were not graded, MaxDroppedPaths at
+	// most; DroppedCount counts all of them.
+	Dropped      []DroppedPath `json:"dropped,omitempty"`
+	DroppedCount int           `json:"dropped_count"`
+	Millis       int64         `json:"millis"`
+	At           time.Time     `json:"at"`
+}
+
+// DroppedPath is a part of a submission that was not graded.
+type DroppedPath struct {
+	Path   string `json:"path"` // relative to the repository root
+	Reason string `json:"reason"`
 }

@@ -127,7 +127,7 @@ func TestEachLineOfARolloutNamesTrajectoryAttemptTurnAndWorker(t *testing.T) {
 		turn   float64 // of the last line
 		says   string
 	}{
-		"done":             {func(*bench) {}, 3, `"resolved":true`},
+		"done":             {func(*bench) {}, 3, `"passed":true`},
 		"a policy's error": {func(b *bench) { b.world.student = fails("the endpoint said no") }, 2, "the endpoint said no"},
 		"a sandbox's error": {func(b *bench) {
 			b.world.execute = func(_ context.Context, t int, _ relabel.Message) error { return at(t, 3, broken) }

@@ -83,7 +83,7 @@ func (r *rollout) verify(life context.Context, patch []byte) error {
 		return r.store.Finish(ctx, r.claim.Fence, verdict)
 	})
 	if err == nil {
-		r.log.Info().Str("state", string(relabel.Done)).Bool("resolved", verdict.Resolved).Msg("trajectory")
+		r.log.Info().Str("state", string(relabel.Done)).Bool("passed", verdict.Passed).Msg("trajectory")
 	}
 	return err
 }

@@ -290,7 +290,7 @@ type bench struct {
 func newBench(executors string, last int) *bench {
 	b := &bench{store: newFakeStore(testClaim(executors)), world: &fakeWorld{
 		teacher: talks(relabel.Teacher, last, 0), student: talks(relabel.Student, last, 0),
-		patch: "diff", verdict: relabel.Verdict{Resolved: true, Reason: "resolved"},
+		patch: "diff", verdict: relabel.Verdict{Passed: true, Reason: "passed"},
 	}}
 	b.mixer = New(Config{Store: b.store, World: b.world.world(), Owner: "worker"})
 	return b

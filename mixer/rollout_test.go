@@ -26,7 +26,7 @@ func TestTrajectoryGoesFromQueuedToDone(t *testing.T) {
 		if e := b.store.ending; e.Reason != relabel.EndFinish || !e.Submitted || string(e.Patch) != "diff" {
 			t.Errorf("ending %+v", e)
 		}
-		if !b.store.verdict.Resolved || b.store.sandbox != "host/container" {
+		if !b.store.verdict.Passed || b.store.sandbox != "host/container" {
 			t.Errorf("verdict %+v, sandbox %s", b.store.verdict, b.store.sandbox)
 		}
 		if p := b.problems(); len(p) > 0 {

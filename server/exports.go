@@ -32,7 +32,7 @@ type NewExport struct {
 	Aggregated bool                `json:"aggregated,omitempty" doc:"Also every earlier iteration: D1 ∪ … ∪ Di (eq. 3)."`
 	Unfinished bool                `json:"unfinished,omitempty" doc:"Iterations that are still running too: what is done of them when the export is cut. The rest is left out, counted as not_done."`
 	Submitted  bool                `json:"submitted,omitempty" doc:"Only trajectories with a valid submission (paper F.2)."`
-	Resolved   bool                `json:"resolved,omitempty" doc:"Only resolved trajectories (rejection sampling)."`
+	Resolved   bool                `json:"resolved,omitempty" doc:"Only resolved trajectories, submitted and passed (rejection sampling)."`
 	EndReasons []relabel.EndReason `json:"end_reasons,omitempty" maxItems:"5" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only trajectories that ended so. Empty: however they ended."`
 	Agreement  relabel.Agreement   `json:"agreement,omitempty" enum:"any,same,differs" default:"any" doc:"Only states where the executed action is the label (same), or is not (differs). Where the teacher executed it is."`
 	// LabelPolicy is a word for a policy; the selection has its id.

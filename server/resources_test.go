@@ -171,7 +171,7 @@ func TestWhatCameOfATrajectory(t *testing.T) {
 	base := "/v1/trajectories/" + tr.ID.String()
 	s.refused(s.get(base+"/verdict"), 404, relabel.CodeNotFound, "")
 	s.store.patches[tr.ID] = []byte("diff --git\r\n\x00\xff<b>\n")
-	s.store.verdicts[tr.ID] = relabel.Verdict{Resolved: true, Reason: "resolved", Tests: map[string]relabel.TestStatus{"t::a": relabel.TestPassed}, Output: []byte("<ok>\xff")}
+	s.store.verdicts[tr.ID] = relabel.Verdict{Passed: true, Reason: "passed", Tests: map[string]relabel.TestStatus{"t::a": relabel.TestPassed}, Output: []byte("<ok>\xff")}
 	s.store.attempts[tr.ID] = []relabel.Attempt{{Number: 1, Worker: "v", Outcome: "lost"}, {Number: 2, Worker: "w", Outcome: "done"}}
 	s.store.calls[tr.ID] = []relabel.Call{{ID: relabel.NewID(), Status: 200, ErrorBody: []byte("body")}, {ID: relabel.NewID(), Status: 500}}
 
@@ -180,7 +180,7 @@ func TestWhatCameOfATrajectory(t *testing.T) {
 		t.Errorf("patch %q as %s", patch.body, patch.Header.Get("Content-Type"))
 	}
 	verdict := s.want(200, s.get(base+"/verdict"))
-	if verdict.field("resolved") != true || verdict.field("output") != "<ok>\uFFFD" || verdict.field("tests", "t::a") != "PASSED" {
+	if verdict.field("passed") != true || verdict.field("output") != "<ok>\uFFFD" || verdict.field("tests", "t::a") != "PASSED" {
 		t.Errorf("verdict %s", verdict.body)
 	}
 	if a := s.want(200, s.get(base+"/attempts")); a.field("items", 0, "worker") != "v" || a.field("items", 1, "worker") != "w" || a.field("next") != "" {

@@ -36,8 +36,9 @@ type TrajectoryQuery struct {
 	EndReason    relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only rollouts that ended so."`
 	Failure      relabel.FailureReason   `query:"failure" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only failed for this reason."`
 	Verdict      relabel.VerdictKind     `query:"verdict" enum:"passed,failed,error,none" doc:"Only with this verdict; error: the infrastructure's, none: not yet, or cancelled."`
-	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"resolved,tests,tests_timed_out,tests_did_not_finish,empty_patch,patch_does_not_apply,patch_unsafe" doc:"Only with a verdict for this reason."`
+	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"passed,tests,tests_timed_out,tests_did_not_finish,empty_patch,patch_does_not_apply,patch_unsafe" doc:"Only with a verdict for this reason."`
 	Submitted    string                  `query:"submitted" enum:"true,false" doc:"Only with, or without, a valid submission."`
+	Resolved     string                  `query:"resolved" enum:"true,false" doc:"true: only resolved, that is submitted and passed; false: only with a verdict and not resolved."`
 	Labels       string                  `query:"labels" enum:"missing" doc:"missing: only where some label could not be had."`
 	TurnsMin     optionalNumber          `query:"turns_min" minimum:"0" doc:"Only with as many turns, or more."`
 	TurnsMax     optionalNumber          `query:"turns_max" minimum:"0" doc:"Only with as many turns, or fewer."`
@@ -50,7 +51,7 @@ type TrajectoryQuery struct {
 func (q TrajectoryQuery) filter() relabel.TrajectoryFilter {
 	return relabel.TrajectoryFilter{RunID: q.Run.id, IterationID: q.Iteration.id, IterationNumber: q.Iteration.number, TasksetID: q.Taskset.id,
 		TaskID: q.Task.id, InstanceID: q.Instance, InstancePart: q.InstancePart, Text: q.Text,
-		State: q.State, EndReason: q.EndReason, Failure: q.Failure, Verdict: q.Verdict, VerdictReason: q.Reason, Submitted: optionalBool(q.Submitted), LabelsMissing: q.Labels == "missing",
+		State: q.State, EndReason: q.EndReason, Failure: q.Failure, Verdict: q.Verdict, VerdictReason: q.Reason, Submitted: optionalBool(q.Submitted), Resolved: optionalBool(q.Resolved), LabelsMissing: q.Labels == "missing",
 		MinTurns: q.TurnsMin.whole(), MaxTurns: q.TurnsMax.whole(), MinAgreement: q.AgreementMin.value, MaxAgreement: q.AgreementMax.value,
 		Flag: q.Flag, Reviewed: optionalBool(q.Reviewed)}
 }

@@ -185,7 +185,7 @@ func (m *rolledMix) roll(t testing.TB, id relabel.ID) {
 		m.compared, m.differ = compared, differ
 	}
 	err := errors.Join(m.store.EndRollout(ctx, claim.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff --git a/a b/a\n"), Submitted: submitted}),
-		m.store.BeginVerifying(ctx, claim.Fence), m.store.Finish(ctx, claim.Fence, relabel.Verdict{Resolved: m.Intn(2) == 0, Reason: "tests"}))
+		m.store.BeginVerifying(ctx, claim.Fence), m.store.Finish(ctx, claim.Fence, relabel.Verdict{Passed: m.Intn(2) == 0, Reason: "tests"}))
 	if err != nil {
 		t.Fatal(err)
 	}

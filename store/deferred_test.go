@@ -78,7 +78,7 @@ func TestLabellingBeginsWithTheEndOfTheLastRollout(t *testing.T) {
 		must(t, s.SettleLabel(ctx, c.Fence, turn, storetest.Had(d.Teacher.ID, fmt.Sprint("label ", turn))))
 	}
 	must(t, s.BeginVerifying(ctx, c.Fence))
-	must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Resolved: true, Reason: "resolved"}))
+	must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Passed: true, Reason: "passed"}))
 }
 
 func TestLabellingBegunByHandDoesNotWaitForTheOthers(t *testing.T) {

@@ -51,23 +51,17 @@ func (s *Store) BeginVerifying(ctx context.Context, f relabel.Fence) error {
 // Finish stores the verdict and moves verifying to done. With the iteration's last
 // trajectory the iteration is done.
 func (s *Store) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) error {
-	var resolved *bool // a verifier that broke says nothing
+	var passed *bool // nil where the verifier broke
 	var reason *string
+	var protections *int
 	if v.Infra == "" {
-		resolved, reason = &v.Resolved, new(legible(string(v.Reason)))
+		passed, reason, protections = &v.Passed, new(legible(string(v.Reason))), &v.Protections
 	}
-	output := v.Output
-	if output == nil {
-		output = []byte{}
-	}
-	st := step{to: relabel.Done, outcome: "done", tried: "finish", args: []any{resolved, reason},
-		sql: `UPDATE trajectories SET state = 'done', resolved = $4, verdict_reason = $5, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()
+	st := step{to: relabel.Done, outcome: "done", tried: "finish", args: []any{passed, reason, protections},
+		sql: `UPDATE trajectories SET state = 'done', passed = $4, verdict_reason = $5, protections = $6, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()
 			WHERE` + fenced + `AND state = 'verifying'`}
 	return s.take(ctx, f, st, func(tx pgx.Tx, iteration relabel.ID) error {
-		_, err := tx.Exec(ctx, `INSERT INTO verdicts (trajectory_id, attempt, resolved, reason, tests, output, infra, millis)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			f.TrajectoryID, f.Attempt, v.Resolved, legible(string(v.Reason)), v.Tests, output, legible(v.Infra), v.Millis)
-		if err != nil {
+		if err := insertVerdict(ctx, tx, f.TrajectoryID, f.Attempt, v); err != nil {
 			return err
 		}
 		if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "done", ""); err != nil {

@@ -14,7 +14,7 @@ import (
 const figuresSelect = `SELECT iteration_id, state, coalesce(end_reason, ''), coalesce(failure, ''), verdict, coalesce(verdict_reason, ''), count(*) FILTER (WHERE labels_missing > 0), sum(compared), sum(agreed),
 	sum(tool_calls), sum(tool_failures), sum(student_tool_calls), sum(student_tool_failures), coalesce(string_agg(ribbon, ',') FILTER (WHERE turns > 0), ''), ` +
 	"count(*), sum(turns), sum(teacher_turns), sum(labels_had), sum(labels_owed), sum(labels_missing), count(*) FILTER (WHERE submitted), " +
-	"count(*) FILTER (WHERE resolved), count(resolved) FROM trajectories WHERE iteration_id = ANY ($1) GROUP BY iteration_id, state, end_reason, failure, verdict, verdict_reason"
+	"count(*) FILTER (WHERE resolved), count(resolved), count(*) FILTER (WHERE passed AND NOT submitted) FROM trajectories WHERE iteration_id = ANY ($1) GROUP BY iteration_id, state, end_reason, failure, verdict, verdict_reason"
 
 // ListFigures gives each iteration of a run in numbers, in the order they were made; none
 // where there is no such run. It reads a row of each trajectory, but of iterations that have
@@ -78,10 +78,10 @@ func queueFigures(b *pgx.Batch, iterations []relabel.ID, to places) {
 			row.addTo(&f.Progress)
 			f.Verdicts[verdict] += row.count
 			f.LackLabels += one.LackLabels
-			if verdict == relabel.VerdictFailed {
-				f.Unresolved[reason] += row.count
-				f.UnresolvedEnds[end] += row.count
-				f.UnresolvedSubmitted += row.one.Submitted
+			if unresolved := row.one.Verified - row.one.Resolved; unresolved > 0 {
+				f.Unresolved[reason] += unresolved
+				f.UnresolvedEnds[end] += unresolved
+				f.UnresolvedSubmitted += row.one.Submitted - row.one.Resolved
 			}
 			if end != "" {
 				f.EndReasons[end] += row.count

@@ -112,7 +112,8 @@ func agreesWithTheTurns(t *testing.T, s *store.Store, run relabel.ID) []relabel.
 		for what, got := range map[string]int{"verdict = 'passed'": f.Verdicts[relabel.VerdictPassed], "verdict = 'error'": f.Verdicts[relabel.VerdictError],
 			"end_reason = 'max_turns'": f.EndReasons[relabel.EndMaxTurns], "failure = 'environment'": f.Failures[relabel.FailEnvironment], "resolved": f.Progress.Resolved,
 			"verdict_reason = 'empty_patch'": f.Unresolved[relabel.VerdictEmptyPatch], "NOT resolved AND end_reason = 'max_turns'": f.UnresolvedEnds[relabel.EndMaxTurns],
-			"NOT resolved AND submitted": f.UnresolvedSubmitted, "labels_missing > 0": f.LackLabels} {
+			"NOT resolved AND submitted": f.UnresolvedSubmitted, "passed AND NOT submitted": f.Progress.PassedUnsubmitted, "passed AND submitted": f.Progress.Resolved,
+			"verdict = 'passed' AND NOT submitted": f.Unresolved[relabel.VerdictTestsPassed], "labels_missing > 0": f.LackLabels} {
 			if want := value[int](t, s, "SELECT count(*) FROM trajectories WHERE iteration_id = $1 AND "+what, id); got != want {
 				t.Errorf("iteration %d has %d where %s, not %d", f.Iteration.Number, got, what, want)
 			}

@@ -17,12 +17,12 @@ func TestAGridHasACellForEachTaskAndIteration(t *testing.T) {
 	storetest.Seed(t, s, 3) // another run's tasks
 	d := storetest.Seed(t, s, 4)
 	end := func(c relabel.Claim, reason relabel.EndReason, v relabel.Verdict) {
-		must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: reason, Patch: []byte("p"), Submitted: true}))
+		must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: reason, Patch: []byte("p"), Submitted: reason == relabel.EndFinish}))
 		must(t, s.BeginVerifying(ctx, c.Fence))
 		must(t, s.Finish(ctx, c.Fence, v))
 	}
 	claim := func(tr relabel.Trajectory) relabel.Claim { return storetest.Claim(t, s, tr.ID, "w") }
-	end(claim(d.Trajectories[0]), relabel.EndFinish, relabel.Verdict{Resolved: true})
+	end(claim(d.Trajectories[0]), relabel.EndFinish, relabel.Verdict{Passed: true})
 	end(claim(d.Trajectories[1]), relabel.EndWallClock, relabel.Verdict{})
 	must(t, s.Fail(ctx, claim(d.Trajectories[2]).Fence, relabel.FailEndpoint, "gone"))
 	claim(d.Trajectories[3])
@@ -32,15 +32,15 @@ func TestAGridHasACellForEachTaskAndIteration(t *testing.T) {
 		second.Trajectories = append(second.Trajectories, relabel.Trajectory{ID: relabel.NewID(), TaskID: task.ID, Generation: g, Executors: "sss"})
 	}
 	must(t, s.CreateIteration(ctx, second))
-	end(claim(second.Trajectories[0]), relabel.EndMaxTurns, relabel.Verdict{})
+	end(claim(second.Trajectories[0]), relabel.EndMaxTurns, relabel.Verdict{Passed: true})
 	end(claim(second.Trajectories[1]), relabel.EndFinish, relabel.Verdict{Infra: "the disk is full"})
 	exec(t, s, "UPDATE trajectories SET state = 'cancelled', ended_at = now() WHERE id = $1", second.Trajectories[3].ID)
 
 	only := func(tr relabel.Trajectory) *relabel.ID { return &tr.ID }
 	first, last := d.Trajectories, second.Trajectories
 	want := [][]relabel.GridCell{
-		{{Passed: 1, Only: only(first[0])}, {}},
-		{{TimeLimit: 1, Only: only(first[1])}, {Failed: 1, Error: 1, Queued: 1}},
+		{{Resolved: 1, Only: only(first[0])}, {}},
+		{{TimeLimit: 1, Only: only(first[1])}, {PassedUnsubmitted: 1, Error: 1, Queued: 1}},
 		{{Error: 1, Only: only(first[2])}, {}},
 		{{Running: 1, Only: only(first[3])}, {Cancelled: 1, Only: only(last[3])}},
 	}

@@ -10,7 +10,7 @@ import (
 
 // progressColumns are what a Progress sums up over trajectories of one state.
 const progressColumns = `state, count(*), sum(turns), sum(teacher_turns), sum(labels_had), sum(labels_owed), sum(labels_missing),
-	count(*) FILTER (WHERE submitted), count(*) FILTER (WHERE resolved), count(resolved)`
+	count(*) FILTER (WHERE submitted), count(*) FILTER (WHERE resolved), count(resolved), count(*) FILTER (WHERE passed AND NOT submitted)`
 
 // progressRow reads progressColumns and adds them to a Progress.
 type progressRow struct {
@@ -21,7 +21,7 @@ type progressRow struct {
 
 func (r *progressRow) fields() []any {
 	return []any{&r.state, &r.count, &r.one.Turns, &r.one.TeacherTurns, &r.one.LabelsHad, &r.one.LabelsOwed, &r.one.LabelsMissed,
-		&r.one.Submitted, &r.one.Resolved, &r.one.Verified}
+		&r.one.Submitted, &r.one.Resolved, &r.one.Verified, &r.one.PassedUnsubmitted}
 }
 
 func (r *progressRow) addTo(sum *relabel.Progress) {
@@ -37,6 +37,7 @@ func (r *progressRow) addTo(sum *relabel.Progress) {
 	sum.Submitted += r.one.Submitted
 	sum.Resolved += r.one.Resolved
 	sum.Verified += r.one.Verified
+	sum.PassedUnsubmitted += r.one.PassedUnsubmitted
 }
 
 // Overview says how everything stands. It reads a row of each trajectory and attempt:

@@ -162,7 +162,7 @@ func TestARolloutThatWasOverGoesOnAtItsLabels(t *testing.T) {
 				must(t, s.SettleLabel(ctx, next.Fence, 3, storetest.Had(c.Teacher.ID, "label 3")))
 			}
 			must(t, s.BeginVerifying(ctx, next.Fence))
-			must(t, s.Finish(ctx, next.Fence, relabel.Verdict{Resolved: true, Reason: "resolved"}))
+			must(t, s.Finish(ctx, next.Fence, relabel.Verdict{Passed: true, Reason: "passed"}))
 			turns, err := s.ListTurns(ctx, c.TrajectoryID, 1, 10)
 			must(t, err)
 			if len(turns) != 3 || turns[2].Label.Message.Content != "label 3" {

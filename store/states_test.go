@@ -122,7 +122,7 @@ func TestColumnsThatBelongToAStateAreThereExactlyThen(t *testing.T) {
 		{relabel.Labelling, "end_reason = NULL, patch_bytes = NULL, submitted = NULL", "trajectories_end_reason"},
 		{relabel.Labelling, "patch_bytes = NULL", "trajectories_submission"},
 		{relabel.Labelling, "submitted = true", "trajectories_submitted"},
-		{relabel.Labelling, "resolved = true, verdict_reason = 'resolved'", "trajectories_resolved"},
+		{relabel.Labelling, "passed = true, verdict_reason = 'passed', protections = 0", "trajectories_passed"},
 		{relabel.Verifying, "turns = 1, labels_owed = 1", "trajectories_owed"},
 		{relabel.Verifying, "owner = NULL, lease_until = NULL", "trajectories_owned"},
 		{relabel.Done, "owner = 'w', lease_until = now()", "trajectories_owned"},

@@ -24,7 +24,7 @@ func TestTasksAreListedWithWhatCameOfThem(t *testing.T) {
 	}
 	first, next := list(relabel.TaskFilter{}, relabel.Page{Limit: 3})
 	rest, none := list(relabel.TaskFilter{}, relabel.Page{Limit: 3, After: next})
-	if len(first) != 3 || len(rest) != 1 || none != "" || rest[0].ID != d.Tasks[3].ID || first[1].Outcomes != (relabel.GridCell{Passed: 1, Only: first[1].Outcomes.Only}) ||
+	if len(first) != 3 || len(rest) != 1 || none != "" || rest[0].ID != d.Tasks[3].ID || first[1].Outcomes != (relabel.GridCell{Resolved: 1, Only: first[1].Outcomes.Only}) ||
 		*first[1].Outcomes.Only != d.Trajectories[1].ID || first[0].Outcomes.Queued != 1 || first[0].Begins != d.Tasks[0].ProblemStatement {
 		t.Errorf("%+v, %+v, %q", first, rest, none)
 	}

@@ -152,7 +152,7 @@ const textsSelect = `SELECT o.place, coalesce(x.t, 0), x.part, coalesce(x.execut
 		UNION ALL SELECT NULL, 5, NULL, ta.problem_statement, NULL, 0 FROM tasks ta WHERE ta.id = tr.task_id
 		UNION ALL SELECT NULL, 6, NULL, convert_to(tr.failure_detail, 'UTF8'), NULL, 0
 		UNION ALL SELECT NULL, 7, NULL, p.patch, NULL, 0 FROM patches p WHERE p.trajectory_id = tr.id
-		UNION ALL SELECT NULL, 8, NULL, v.output, NULL, 0 FROM verdicts v WHERE v.trajectory_id = tr.id AND v.attempt = tr.attempt
+		UNION ALL SELECT NULL, 8, NULL, v.output, NULL, 0 FROM (SELECT output FROM verdicts WHERE trajectory_id = tr.id ORDER BY infra = '' DESC, number DESC LIMIT 1) v
 	) x ORDER BY o.place, x.t, x.part, x.policy_id, x.k`
 
 // group looks through some trajectories with one query.

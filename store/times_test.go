@@ -55,7 +55,7 @@ func TestTheCriticalPathIsTheLongerOfRolloutAndLastLabel(t *testing.T) {
 			if before.Attempts != 0 || before.Efficiency != nil {
 				t.Errorf("an attempt that runs is told of: %+v", before)
 			}
-			must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Resolved: true, Reason: "resolved"}))
+			must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Passed: true, Reason: "passed"}))
 			must(t, s.RecordTime(ctx, c.Fence, relabel.TimeSpent{Model: 99})) // it is over: changes nothing
 			got, err := s.FindTime(ctx, c.TrajectoryID)
 			must(t, err)

@@ -10,7 +10,7 @@ import (
 
 const trajectorySelect = `SELECT tr.id, tr.run_id, tr.iteration_id, tr.task_id, ta.instance_id, it.number AS iteration, tr.kind, tr.generation,
 	tr.state, tr.attempt, tr.trail, tr.environment_failures, tr.executors, tr.kappa, tr.turns, coalesce(tr.end_reason, '') AS end_reason,
-	coalesce(tr.failure, '') AS failure, coalesce(tr.failure_detail, '') AS failure_detail, tr.submitted, tr.resolved, tr.verdict, coalesce(tr.verdict_reason, '') AS verdict_reason,
+	coalesce(tr.failure, '') AS failure, coalesce(tr.failure_detail, '') AS failure_detail, tr.submitted, tr.passed, tr.resolved, tr.protections, tr.verdict, coalesce(tr.verdict_reason, '') AS verdict_reason,
 	tr.labels_had, tr.labels_owed, tr.labels_missing, tr.tokens, tr.ribbon, nullif(position('d' IN tr.ribbon), 0) AS first_differs, tr.agreed::float8 / nullif(tr.compared, 0) AS agreement,
 	ARRAY(SELECT DISTINCT rv.flag FROM reviews rv WHERE rv.trajectory_id = tr.id AND rv.flag <> '' ORDER BY 1) AS flags, tr.created_at, tr.started_at, tr.ended_at
 	FROM trajectories tr JOIN tasks ta ON ta.id = tr.task_id JOIN iterations it ON it.id = tr.iteration_id`
@@ -44,11 +44,13 @@ func (s *Store) FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, e
 	return patch, missing("trajectory", trajectory, err)
 }
 
-// FindVerdict returns the verdict on the current attempt; CodeNotFound where there is
-// none.
+// verdictSelect reads verdicts v.
+const verdictSelect = `SELECT v.passed, v.reason, v.tests, v.output, v.infra, v.protections, v.dropped, v.dropped_count, v.millis, v.at FROM verdicts v`
+
+// FindVerdict returns the current verdict: the newest that is no infrastructure error,
+// or the newest where all are. CodeNotFound where there is none.
 func (s *Store) FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel.Verdict, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT v.resolved, v.reason, v.tests, v.output, v.infra, v.millis, v.at
-		FROM verdicts v JOIN trajectories tr ON tr.id = v.trajectory_id AND tr.attempt = v.attempt WHERE tr.id = $1`, trajectory)
+	rows, _ := s.pool.Query(ctx, verdictSelect+" WHERE v.trajectory_id = $1 ORDER BY v.infra = '' DESC, v.number DESC LIMIT 1", trajectory)
 	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Verdict])
 	return v, missing("verdict on trajectory", trajectory, err)
 }

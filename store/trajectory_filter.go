@@ -91,6 +91,9 @@ func (q *question) filter(f sought, of segment) {
 	if f.Submitted != nil {
 		q.where("tr.submitted IS NOT NULL AND tr.submitted = %s", *f.Submitted)
 	}
+	if f.Resolved != nil {
+		q.where("tr.resolved IS NOT NULL AND tr.resolved = %s", *f.Resolved)
+	}
 	if f.LabelsMissing {
 		q.where("tr.labels_missing > 0")
 	}

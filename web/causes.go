@@ -27,22 +27,22 @@ var causesOf = []struct {
 }
 
 func verdictCauses() (all []cause) {
-	for _, r := range []relabel.VerdictReason{relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe} {
-		all = append(all, cause{"bad", "✗", verdictWord(r), url.Values{"verdict": {"failed"}, "verdict_reason": {string(r)}}, func(f relabel.Figures) int { return f.Unresolved[r] }})
+	for _, r := range []relabel.VerdictReason{relabel.VerdictTestsPassed, relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe} {
+		all = append(all, cause{"bad", "✗", verdictWord(r), url.Values{"resolved": {"false"}, "verdict_reason": {string(r)}}, func(f relabel.Figures) int { return f.Unresolved[r] }})
 	}
 	return all
 }
 
 func endCauses() []cause {
 	finished := func(word, submitted string, count func(relabel.Figures) int) cause {
-		return cause{"quiet", "–", word, url.Values{"verdict": {"failed"}, "end_reason": {string(relabel.EndFinish)}, "submitted": {submitted}}, count}
+		return cause{"quiet", "–", word, url.Values{"resolved": {"false"}, "end_reason": {string(relabel.EndFinish)}, "submitted": {submitted}}, count}
 	}
 	all := []cause{
 		finished("finished, with a valid submission", "true", func(f relabel.Figures) int { return f.UnresolvedSubmitted }),
 		finished("finished, without one", "false", func(f relabel.Figures) int { return f.UnresolvedEnds[relabel.EndFinish] - f.UnresolvedSubmitted }),
 	}
 	for _, r := range []relabel.EndReason{relabel.EndMaxTurns, relabel.EndContext, relabel.EndWallClock, relabel.EndNoCall} {
-		c := cause{"quiet", "–", endWord(r), url.Values{"verdict": {"failed"}, "end_reason": {string(r)}}, func(f relabel.Figures) int { return f.UnresolvedEnds[r] }}
+		c := cause{"quiet", "–", endWord(r), url.Values{"resolved": {"false"}, "end_reason": {string(r)}}, func(f relabel.Figures) int { return f.UnresolvedEnds[r] }}
 		if r == relabel.EndWallClock {
 			c.Class, c.Sign = "limit", "◷"
 		}

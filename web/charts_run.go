@@ -89,7 +89,7 @@ func bandOf(p float64, n int) (low, high *float64) {
 // resolvedChart shows how many of those with a verdict are resolved, mixtures beside the
 // student alone.
 func resolvedChart(all []round) chart {
-	c := chart{ID: "resolved", Title: "Resolved, of those with a verdict", Note: "infrastructure errors are in neither number", X: "iteration", Unit: "%", From: new(0.0), To: new(100.0)}
+	c := chart{ID: "resolved", Title: "Resolved, of those with a verdict", Note: "resolved is submitted and passed; infrastructure errors are in neither number", X: "iteration", Unit: "%", From: new(0.0), To: new(100.0)}
 	last := 0
 	for _, r := range all {
 		last = max(last, r.Number)

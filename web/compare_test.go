@@ -25,7 +25,7 @@ func (s *site) pairOf(a, b []string) (first, second relabel.Trajectory) {
 			s.must(s.store.CommitTurn(s.t.Context(), f, s.turn(t+1, m, s.label(m), "output of "+command)))
 		}
 		status := []relabel.TestStatus{relabel.TestPassed, relabel.TestFailed}[i]
-		s.end(f, []string{patch, strings.Replace(patch, "round(", "ceil(", 1)}[i], relabel.Verdict{Resolved: i == 0, Reason: "tests",
+		s.end(f, []string{patch, strings.Replace(patch, "round(", "ceil(", 1)}[i], relabel.Verdict{Passed: i == 0, Reason: "tests",
 			Tests: map[string]relabel.TestStatus{"t::a": status, "t::b <script>": relabel.TestPassed}})
 	}
 	return all[0], other

@@ -18,10 +18,11 @@ const offered = 100
 // they say where that is not plain.
 var choices = map[string][]option{
 	"state":          {{Value: "queued"}, {Value: "running"}, {Value: "labelling"}, {Value: "verifying"}, {Value: "done"}, {Value: "failed"}, {Value: "cancelled"}},
-	"verdict":        {{Value: "passed", Says: "resolved"}, {Value: "failed", Says: "not resolved"}, {Value: "error", Says: "infrastructure"}, {Value: "none", Says: "none yet"}},
-	"verdict_reason": said(verdictWords, relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe, relabel.VerdictResolved),
+	"verdict":        {{Value: "passed"}, {Value: "failed"}, {Value: "error", Says: "infrastructure"}, {Value: "none", Says: "none yet"}},
+	"verdict_reason": said(verdictWords, relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe, relabel.VerdictTestsPassed),
 	"end_reason":     said(endWords, relabel.EndFinish, relabel.EndMaxTurns, relabel.EndContext, relabel.EndWallClock, relabel.EndNoCall),
 	"failure":        {{Value: "environment"}, {Value: "image_missing", Says: "image missing"}, {Value: "endpoint"}, {Value: "verifier"}, {Value: "secret"}, {Value: "internal"}},
+	"resolved":       {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
 	"submitted":      {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
 	"labels":         {{Value: "missing", Says: "some are missing"}},
 	"reviewed":       {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
@@ -93,7 +94,7 @@ func filterOf(q url.Values) (f relabel.TrajectoryFilter, err error) {
 			return f, err
 		}
 	}
-	for name, is := range map[string]**bool{"submitted": &f.Submitted, "reviewed": &f.Reviewed} {
+	for name, is := range map[string]**bool{"submitted": &f.Submitted, "resolved": &f.Resolved, "reviewed": &f.Reviewed} {
 		if word := q.Get(name); word != "" {
 			*is = new(word == "true")
 		}
@@ -173,7 +174,7 @@ func (v *viewer) filterForm(ctx context.Context, at listPlace, q url.Values, vie
 	if err != nil {
 		return form, err
 	}
-	form.Main = append(form.Main, chosen(q, "state", "state"), chosen(q, "verdict", "outcome"))
+	form.Main = append(form.Main, chosen(q, "state", "state"), chosen(q, "resolved", "resolved"), chosen(q, "verdict", "tests"))
 	number := func(name, label, most, step string) control {
 		return control{Name: name, Label: label, Type: "number", Value: q.Get(name), Min: "0", Max: most, Step: step}
 	}

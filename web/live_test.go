@@ -62,7 +62,7 @@ func TestTheEndIsShownThoughAPartIsBeingFetched(t *testing.T) {
 	p.Wait("document.querySelector('#live-state').textContent === 'live'")
 	s.must(s.store.CommitTurn(t.Context(), f, s.turn(1, bash("", "ls"), nil, "a")))
 	p.Wait("held.length === 1")
-	s.end(f, patch, relabel.Verdict{Resolved: true, Reason: "resolved"})
+	s.end(f, patch, relabel.Verdict{Passed: true, Reason: "passed"})
 	p.Wait("document.querySelector('#live-state').textContent === ''")
 	p.Eval("setInterval(() => held.forEach((through) => through()), 20); 0", nil)
 	p.Wait("document.querySelector('.head .badge').textContent.includes('resolved')")

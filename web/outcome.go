@@ -24,9 +24,9 @@ type outcomeView struct {
 	Output      body
 }
 
-// Because says why the patch does not resolve the task, "" where it does.
+// Because says why the patch does not pass, "" where it does.
 func (v outcomeView) Because() string {
-	if v.Verdict.Resolved {
+	if v.Verdict.Passed {
 		return ""
 	}
 	return verdictWord(v.Verdict.Reason)

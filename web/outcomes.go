@@ -19,7 +19,8 @@ func (o outcomeCount) Many() bool { return o.Count > 1 }
 // outcomeCounts are the ends of a cell's trajectories that there are, good ones first.
 func outcomeCounts(c relabel.GridCell) []outcomeCount {
 	all := []outcomeCount{
-		{"good", "✓", "passed", c.Passed},
+		{"good", "✓", "resolved", c.Resolved},
+		{"bad", "◐", "passes, not submitted", c.PassedUnsubmitted},
 		{"bad", "✗", "failed", c.Failed},
 		{"limit", "◷", "out of time", c.TimeLimit},
 		{"infra", "⚠", "infrastructure error", c.Error},

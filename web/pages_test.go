@@ -108,7 +108,7 @@ func TestAnEvaluationHasNoLabelsToMiss(t *testing.T) {
 			turn.Label = nil
 		}
 		s.must(s.store.CommitTurn(t.Context(), f, turn))
-		s.end(f, patch, relabel.Verdict{Resolved: true, Reason: "resolved"})
+		s.end(f, patch, relabel.Verdict{Passed: true, Reason: "passed"})
 	}
 	for _, c := range []struct {
 		of    relabel.Trajectory

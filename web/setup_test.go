@@ -235,7 +235,7 @@ func (s *site) rollout() (done, failed relabel.Trajectory) {
 	for _, turn := range turns {
 		s.must(s.store.CommitTurn(s.t.Context(), f, turn))
 	}
-	s.end(f, patch, relabel.Verdict{Resolved: true, Reason: "resolved", Tests: map[string]relabel.TestStatus{"tests/test_serialization.py::TestFieldSerialization::test_timedelta_field": relabel.TestPassed}, Output: []byte("PASSED tests\n"), Millis: 8123})
+	s.end(f, patch, relabel.Verdict{Passed: true, Reason: "passed", Tests: map[string]relabel.TestStatus{"tests/test_serialization.py::TestFieldSerialization::test_timedelta_field": relabel.TestPassed}, Output: []byte("PASSED tests\n"), Millis: 8123})
 	g := s.claim(all[1])
 	s.must(s.store.CommitTurn(s.t.Context(), g, s.turn(1, bash("", "ls"), nil, "a")))
 	s.must(s.store.Fail(s.t.Context(), g, relabel.FailEnvironment, "the container died"))

@@ -27,7 +27,7 @@ func (s *site) outcomes() []relabel.Trajectory {
 	for t := range 5 {
 		s.must(s.store.CommitTurn(s.t.Context(), f, act(t+1)))
 	}
-	s.end(f, patch, relabel.Verdict{Resolved: true, Reason: "resolved"})
+	s.end(f, patch, relabel.Verdict{Passed: true, Reason: "passed"})
 	f = s.claim(all[1])
 	s.must(s.store.CommitTurn(s.t.Context(), f, act(1)))
 	s.end(f, patch, relabel.Verdict{Reason: "tests"})
@@ -49,7 +49,7 @@ func (s *site) outcomes() []relabel.Trajectory {
 		for t := range 3 {
 			s.must(s.store.CommitTurn(s.t.Context(), f, act(t+1)))
 		}
-		s.end(f, patch, relabel.Verdict{Resolved: resolved, Reason: "tests"})
+		s.end(f, patch, relabel.Verdict{Passed: resolved, Reason: "tests"})
 	}
 	_, err := s.store.CancelIteration(s.t.Context(), s.iteration.ID)
 	s.must(err)
@@ -72,15 +72,15 @@ func TestTheGridIsWalkedWithKeys(t *testing.T) {
 		return words
 	}
 	p.Press("j")
-	if got := label(); got != "collect 1: passed" {
+	if got := label(); got != "collect 1: resolved" {
 		t.Errorf("the first cell is %q", got)
 	}
 	p.Press("l")
-	if got := label(); got != "collect 2: 1 passed, 1 failed, 1 queued" {
+	if got := label(); got != "collect 2: 1 resolved, 1 failed, 1 queued" {
 		t.Errorf("right of it is %q", got)
 	}
 	p.Press(kb.ArrowDown) // nothing was drawn below
-	if got := label(); got != "collect 2: 1 passed, 1 failed, 1 queued" {
+	if got := label(); got != "collect 2: 1 resolved, 1 failed, 1 queued" {
 		t.Errorf("below is %q", got)
 	}
 	p.Press("h", kb.ArrowDown, "j")

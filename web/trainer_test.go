@@ -55,7 +55,7 @@ func (s *site) trained() relabel.Trajectory {
 			}
 			s.must(s.store.CommitTurn(s.t.Context(), f, s.turn(t+1, m, label, strings.Repeat(fmt.Sprintf("output of turn %d\n", t+1), 40))))
 		}
-		s.end(f, patch, relabel.Verdict{Resolved: true, Reason: "tests"})
+		s.end(f, patch, relabel.Verdict{Passed: true, Reason: "tests"})
 	}
 	return all[0]
 }

@@ -73,7 +73,7 @@ func (s *site) seedLarge(turns, output int) (path string) {
 		}
 		s.must(s.store.CommitTurn(s.t.Context(), f, s.largeTurn(i, output, label)))
 	}
-	s.end(f, patch, relabel.Verdict{Resolved: true, Reason: "resolved", Tests: map[string]relabel.TestStatus{"t::a": relabel.TestPassed}, Output: []byte("PASSED"), Millis: 10, At: time.Now()})
+	s.end(f, patch, relabel.Verdict{Passed: true, Reason: "passed", Tests: map[string]relabel.TestStatus{"t::a": relabel.TestPassed}, Output: []byte("PASSED"), Millis: 10, At: time.Now()})
 	return "/trajectories/" + d.Trajectories[0].ID.String()
 }
 

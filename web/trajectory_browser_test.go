@@ -123,7 +123,7 @@ func TestTurnsAppearWhileTheyRunAndLabelsWhenTheyCome(t *testing.T) {
 	p.Wait("document.querySelector('#t1.different .side.label mark')?.textContent === 'tests'")
 	s.must(s.store.CommitTurn(t.Context(), f, s.turn(2, bash("", "ls src"), nil, "a")))
 	p.Wait("document.querySelector('#t1 .of').textContent === 'of 2'")
-	s.end(f, patch, relabel.Verdict{Resolved: true, Reason: "resolved"})
+	s.end(f, patch, relabel.Verdict{Passed: true, Reason: "passed"})
 	p.Wait("document.querySelector('#strip .badge').textContent.includes('resolved') && document.querySelector('.head .badge').textContent.includes('resolved')")
 }
 

@@ -7,12 +7,12 @@ import (
 	"relabel"
 )
 
-// endWords say how a rollout ended, verdictWords why a patch does not resolve its task, in
+// endWords say how a rollout ended, verdictWords why a task is not resolved, in
 // lists, filters, tables and heads alike.
 var (
 	endWords = map[relabel.EndReason]string{relabel.EndFinish: "finished", relabel.EndMaxTurns: "out of turns", relabel.EndContext: "context full",
 		relabel.EndWallClock: "out of time", relabel.EndNoCall: "no call"}
-	verdictWords = map[relabel.VerdictReason]string{relabel.VerdictResolved: "resolved", relabel.VerdictTests: "tests fail", relabel.VerdictTimedOut: "tests timed out", relabel.VerdictUnfinished: "tests break off",
+	verdictWords = map[relabel.VerdictReason]string{relabel.VerdictTestsPassed: "passes, not submitted", relabel.VerdictTests: "tests fail", relabel.VerdictTimedOut: "tests timed out", relabel.VerdictUnfinished: "tests break off",
 		relabel.VerdictEmptyPatch: "empty patch", relabel.VerdictDoesNotApply: "patch does not apply", relabel.VerdictUnsafe: "patch unsafe"}
 )
 
@@ -43,7 +43,7 @@ type whyView struct {
 	Cause  string // in our words
 	Detail string // in those of a program
 	Infra  bool   // it says nothing about the agent
-	Passed int    // tests, of a resolved one
+	Passed int    // tests, where all pass
 	Tests  []failedTests
 	End    string // of the rollout
 }
@@ -82,8 +82,11 @@ func (v trajectoryView) Why() *whyView {
 	case v.State != relabel.Done:
 	case verdict.Infra != "":
 		w.Infra, w.Cause, w.Detail = true, failureWords[relabel.FailVerifier], verdict.Infra
-	case verdict.Resolved:
+	case verdict.Passed:
 		w.Passed = len(v.Task.FailToPass) + len(v.Task.PassToPass)
+		if v.Resolved != nil && !*v.Resolved {
+			w.Cause = "The task is not resolved: the patch passes, but it was not submitted."
+		}
 	case verdict.Reason == relabel.VerdictTests:
 		w.Tests = failedOf(v.Outcome.Tests)
 	default:

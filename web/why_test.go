@@ -56,7 +56,7 @@ func (s *site) judged() map[string]relabel.Trajectory {
 		}
 		switch name {
 		case "resolved":
-			finish(relabel.EndFinish, true, relabel.Verdict{Resolved: true, Reason: relabel.VerdictResolved})
+			finish(relabel.EndFinish, true, relabel.Verdict{Passed: true, Reason: relabel.VerdictTestsPassed})
 		case "tests":
 			finish(relabel.EndFinish, true, relabel.Verdict{Reason: relabel.VerdictTests, Tests: tests})
 		case "empty":

@@ -109,11 +109,13 @@ func badgeOf(t relabel.Trajectory) badge {
 		return badge{"quiet", "–", "done, no verdict"}
 	case *t.Resolved:
 		return badge{"good", "✓", "resolved"}
+	case t.Verdict == relabel.VerdictPassed:
+		return badge{"bad", "✗", "passes, not submitted"}
 	}
 	return badge{"bad", "✗", "not resolved"}
 }
 
-// becauseOf says why a trajectory is not resolved, "" where it is or where nothing says.
+// becauseOf says why a trajectory does not pass, "" where it does or has no verdict.
 func becauseOf(t relabel.Trajectory) string {
 	if t.Verdict != relabel.VerdictFailed {
 		return ""

@@ -169,5 +169,5 @@ func rollOut(ctx context.Context, s *store.Store, c relabel.Claim, r *rand.Rand)
 	if err := s.BeginVerifying(ctx, c.Fence); err != nil {
 		return err
 	}
-	return s.Finish(ctx, c.Fence, relabel.Verdict{Resolved: true, Reason: "tests"})
+	return s.Finish(ctx, c.Fence, relabel.Verdict{Passed: true, Reason: "tests"})
 }

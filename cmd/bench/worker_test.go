@@ -184,7 +184,7 @@ func world(o orders, s *store.Store, engines envs.Host) mixer.World {
 			return openhands.Parse(c.Run.Prompts.Tools, action)
 		},
 		Verify: func(ctx context.Context, _ relabel.Claim, _ []byte) (relabel.Verdict, error) {
-			return relabel.Verdict{Resolved: true, Reason: "tests", Output: []byte("1 passed")}, spend(ctx, o.Times.Verify)
+			return relabel.Verdict{Passed: true, Reason: "tests", Output: []byte("1 passed")}, spend(ctx, o.Times.Verify)
 		},
 		Policy: func(p relabel.Policy) (mixer.Policy, error) {
 			mu.Lock()

@@ -50,7 +50,7 @@ func rollLong(t *testing.T, s *store.Store, d storetest.Seeded, id relabel.ID) {
 	}
 	noError(t, s.EndRollout(ctx, claim.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff --git a/a b/a\n"), Submitted: true}))
 	noError(t, s.BeginVerifying(ctx, claim.Fence))
-	noError(t, s.Finish(ctx, claim.Fence, relabel.Verdict{Resolved: true, Reason: "tests"}))
+	noError(t, s.Finish(ctx, claim.Fence, relabel.Verdict{Passed: true, Reason: "tests"}))
 }
 
 // filesOf maps each file below a folder to its hash.

@@ -34,7 +34,7 @@ type exportStart struct {
 	Aggregated   bool     `help:"Iterations 1 to I together (D1 ∪ … ∪ Di), instead of I alone."`
 	Unfinished   bool     `help:"Iterations that are still running too: what is done of them; the rest is left out and counted."`
 	Submitted    bool     `default:"true" negatable:"" help:"Only valid submissions, as the paper's recipes do."`
-	Resolved     bool     `help:"Only resolved trajectories (rejection sampling)."`
+	Resolved     bool     `help:"Only resolved trajectories: submitted and passed (rejection sampling)."`
 	EndReason    []string `placeholder:"REASON" enum:"finish,max_turns,context,wall_clock,no_call" help:"Only trajectories that ended so: ${enum}; may be repeated."`
 	Agreement    string   `default:"any" enum:"any,same,differs" help:"Only states where the executed action is the label, or is not: ${enum}."`
 	LabelPolicy  string   `placeholder:"POLICY" help:"Whose labels leave, instead of the run's teacher's: another teacher's, that run relabel asked, or the student's own actions."`

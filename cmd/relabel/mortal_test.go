@@ -397,7 +397,7 @@ func (m *mortal) outcome() string {
 		noError(m.t, err)
 		v, err := m.db.FindVerdict(ctx, m.claimed)
 		noError(m.t, err)
-		fmt.Fprintf(&s, "%s\n%v %s %v", patch, v.Resolved, v.Reason, v.Tests)
+		fmt.Fprintf(&s, "%s\n%v %s %v", patch, v.Passed, v.Reason, v.Tests)
 	}
 	return s.String()
 }

@@ -16,7 +16,7 @@ func printIterations(ctx context.Context, cl *client, runs ...relabel.Run) error
 // printRuns is printIterations, with the iterations' ids if they are asked for: pause,
 // retry, label and others take one.
 func printRuns(ctx context.Context, cl *client, ids bool, runs ...relabel.Run) error {
-	heads := []string{"RUN", "ITERATION", "MIXTURE", "TRAJECTORIES", "FAILED", "TURNS", "BY TEACHER", "LABELS", "MISSING", "SUBMITTED", "RESOLVED", "STATE"}
+	heads := []string{"RUN", "ITERATION", "MIXTURE", "TRAJECTORIES", "FAILED", "TURNS", "BY TEACHER", "LABELS", "MISSING", "SUBMITTED", "RESOLVED", "PASSED ONLY", "STATE"}
 	if ids {
 		heads = append(heads, "ID")
 	}
@@ -32,7 +32,7 @@ func printRuns(ctx context.Context, cl *client, ids bool, runs ...relabel.Run) e
 			ended, all := counts(p)
 			cells := []any{run.Name, fmt.Sprintf("%s %d", it.Kind, it.Number), mixture(it.Iteration),
 				fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Failed], p.Turns, share(p.TeacherTurns, p.Turns), p.LabelsHad, p.LabelsMissed,
-				p.Submitted, fmt.Sprintf("%d of %d", p.Resolved, p.Verified), standing(run, it.Iteration)}
+				p.Submitted, fmt.Sprintf("%d of %d", p.Resolved, p.Verified), p.PassedUnsubmitted, standing(run, it.Iteration)}
 			if ids {
 				cells = append(cells, it.ID)
 			}

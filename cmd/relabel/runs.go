@@ -188,9 +188,9 @@ func (c *runTrajectories) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("ID", "ITERATION", "INSTANCE", "STATE", "TURNS", "END", "SUBMITTED", "RESOLVED", "FAILURE", "DETAIL")
+		t := newTable("ID", "ITERATION", "INSTANCE", "STATE", "TURNS", "END", "SUBMITTED", "PASSED", "RESOLVED", "FAILURE", "DETAIL")
 		for _, j := range all {
-			t.row(j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Turns, j.EndReason, truth(j.Submitted), truth(j.Resolved), j.Failure, oneLine(j.FailureDetail))
+			t.row(j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Turns, j.EndReason, truth(j.Submitted), truth(j.Passed), truth(j.Resolved), j.Failure, oneLine(j.FailureDetail))
 		}
 		return t.print()
 	})

@@ -23,7 +23,7 @@ func quickWorld(turn time.Duration) mixer.World {
 	return mixer.World{
 		Start: func(context.Context, relabel.Claim) (mixer.Episode, error) { return quickEpisode{turn}, nil },
 		Verify: func(context.Context, relabel.Claim, []byte) (relabel.Verdict, error) {
-			return relabel.Verdict{Resolved: true, Reason: "tests"}, nil
+			return relabel.Verdict{Passed: true, Reason: "tests"}, nil
 		},
 		Policy: func(relabel.Policy) (mixer.Policy, error) { return quickPolicy{}, nil },
 		Parse:  func(relabel.Claim, relabel.Message) relabel.ParseOutcome { return relabel.ParsedOK },

@@ -31,11 +31,12 @@ type trajectoryFilter struct {
 	InstancePart  string `placeholder:"TEXT" help:"Only of tasks whose instance id holds this."`
 	Q             string `name:"find" placeholder:"TEXT" help:"Only where this stands in the instance id, in why it failed, in an error of its verifier, or in a review. Texts of turns are not looked at: trajectory search does that."`
 	State         string `help:"Only in this state."`
-	Verdict       string `help:"Only with this verdict: passed, failed, error or none."`
+	Verdict       string `help:"Only with this verdict of the tests: passed, failed, error or none."`
 	VerdictReason string `placeholder:"REASON" help:"Only with a verdict for this reason: tests, empty_patch, patch_does_not_apply, …"`
 	EndReason     string `help:"Only rollouts that ended so."`
 	Failure       string `help:"Only failed for this reason."`
 	Submitted     string `help:"true or false: only with, or without, a valid submission."`
+	Resolved      string `help:"true: only resolved, that is submitted and passed; false: only with a verdict and not resolved."`
 	Labels        string `help:"missing: only where some label could not be had."`
 	TurnsMin      string `placeholder:"N" help:"Only with as many turns, or more."`
 	TurnsMax      string `placeholder:"N" help:"Only with as many turns, or fewer."`
@@ -50,7 +51,7 @@ type trajectoryFilter struct {
 func (f trajectoryFilter) query(ctx context.Context, cl *client) (url.Values, error) {
 	query := url.Values{}
 	for name, value := range map[string]string{"iteration": f.Iteration, "taskset": f.Taskset, "task": f.Task, "instance": f.Instance, "instance_part": f.InstancePart,
-		"q": f.Q, "state": f.State, "verdict": f.Verdict, "verdict_reason": f.VerdictReason, "end_reason": f.EndReason, "failure": f.Failure, "submitted": f.Submitted, "labels": f.Labels,
+		"q": f.Q, "state": f.State, "verdict": f.Verdict, "verdict_reason": f.VerdictReason, "end_reason": f.EndReason, "failure": f.Failure, "submitted": f.Submitted, "resolved": f.Resolved, "labels": f.Labels,
 		"turns_min": f.TurnsMin, "turns_max": f.TurnsMax, "agreement_min": f.AgreementMin, "agreement_max": f.AgreementMax,
 		"flag": f.Flag, "reviewed": f.Reviewed, "sort": f.Sort} {
 		if value != "" {
@@ -78,13 +79,13 @@ func (c *trajectoryList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("ID", "ITERATION", "INSTANCE", "STATE", "VERDICT", "TURNS", "TOKENS", "AGREEMENT", "MISSING", "END", "FAILURE", "DETAIL", "FLAGS")
+		t := newTable("ID", "ITERATION", "INSTANCE", "STATE", "VERDICT", "RESOLVED", "TURNS", "TOKENS", "AGREEMENT", "MISSING", "END", "FAILURE", "DETAIL", "FLAGS")
 		for _, j := range all {
 			agreement := ""
 			if j.Agreement != nil {
 				agreement = fmt.Sprintf("%.2f", *j.Agreement)
 			}
-			t.row(j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Verdict, j.Turns, j.Tokens, agreement, j.LabelsMissing, j.EndReason, j.Failure, oneLine(j.FailureDetail), strings.Join(j.Flags, ", "))
+			t.row(j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Verdict, truth(j.Resolved), j.Turns, j.Tokens, agreement, j.LabelsMissing, j.EndReason, j.Failure, oneLine(j.FailureDetail), strings.Join(j.Flags, ", "))
 		}
 		return t.print()
 	})

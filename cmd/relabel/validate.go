@@ -105,7 +105,7 @@ var marks = regexp.MustCompile(`(?m)^[0-9a-f]{32} (begin|end \d+)$`)
 // lastOutput is the end of what the trial wrote that a problem is about, indented.
 func lastOutput(r verify.Validation) string {
 	v := r.Gold
-	if v.Resolved {
+	if v.Passed {
 		v = r.Empty
 	}
 	lines := strings.Split(strings.TrimSpace(marks.ReplaceAllString(string(v.Output), "")), "\n")
@@ -123,8 +123,8 @@ func verdictWord(v relabel.Verdict) string {
 	switch {
 	case v.Infra != "":
 		return "infrastructure error"
-	case v.Resolved:
-		return "resolved"
+	case v.Passed:
+		return "passed"
 	}
-	return "not resolved (" + string(v.Reason) + ")"
+	return "not passed (" + string(v.Reason) + ")"
 }

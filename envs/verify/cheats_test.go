@@ -60,10 +60,10 @@ var planted = map[string][]func(*bench){
 func TestPlantedFilesDoNotMoveTheVerdict(t *testing.T) {
 	b := newBench(t)
 	for name, edits := range planted {
-		if v := b.verify(b.patch(edits...)); v.Resolved || v.Infra != "" || v.Reason != relabel.VerdictTests {
-			t.Errorf("%s: resolved %v, reason %q, infra %q, tests %v\n%s", name, v.Resolved, v.Reason, v.Infra, v.Tests, v.Output)
+		if v := b.verify(b.patch(edits...)); v.Passed || v.Infra != "" || v.Reason != relabel.VerdictTests {
+			t.Errorf("%s: resolved %v, reason %q, infra %q, tests %v\n%s", name, v.Passed, v.Reason, v.Infra, v.Tests, v.Output)
 		}
-		if v := b.verify(b.patch(append(edits, gold)...)); !v.Resolved {
+		if v := b.verify(b.patch(append(edits, gold)...)); !v.Passed {
 			t.Errorf("%s, beside a solution: reason %q, infra %q, tests %v\n%s", name, v.Reason, v.Infra, v.Tests, v.Output)
 		}
 	}
@@ -79,10 +79,10 @@ func TestPlantedScriptsDoNotMoveTheVerdict(t *testing.T) {
 	})
 	for run, script := range map[string]string{"sh ./run": "run", "sh tools/test.sh": "tools/test.sh"} {
 		b.task.TestCmd = run
-		if v := b.verify(b.patch(file(script, forge))); v.Resolved || v.Infra != "" || v.Reason != relabel.VerdictTests {
-			t.Errorf("%s: resolved %v, reason %q, infra %q", script, v.Resolved, v.Reason, v.Infra)
+		if v := b.verify(b.patch(file(script, forge))); v.Passed || v.Infra != "" || v.Reason != relabel.VerdictTests {
+			t.Errorf("%s: resolved %v, reason %q, infra %q", script, v.Passed, v.Reason, v.Infra)
 		}
-		b.expect(relabel.VerdictResolved, gold, file(script, forge))
+		b.expect(relabel.VerdictTestsPassed, gold, file(script, forge))
 	}
 }
 
@@ -96,8 +96,8 @@ func TestTextThatLooksLikeSuccessDoesNotMoveTheVerdict(t *testing.T) {
 		"leaves without a word":     "import os\nos._exit(0)",
 		"skips itself":              printed + "import pytest\npytest.skip(allow_module_level=True)",
 	} {
-		if v := b.verify(b.patch(inCalc(code))); v.Resolved || v.Infra != "" {
-			t.Errorf("%s: resolved %v, reason %q, infra %q, tests %v\n%s", name, v.Resolved, v.Reason, v.Infra, v.Tests, v.Output)
+		if v := b.verify(b.patch(inCalc(code))); v.Passed || v.Infra != "" {
+			t.Errorf("%s: resolved %v, reason %q, infra %q, tests %v\n%s", name, v.Passed, v.Reason, v.Infra, v.Tests, v.Output)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestKillingTheTestRunIsHeldAgainstTheSubmission(t *testing.T) {
 		"kills everything":  "import os\nos.write(1, " + pyForged + ".encode())\nos.kill(-1, 9)",
 		"kills its parents": "import os\nos.write(1, " + pyForged + ".encode())\nos.kill(os.getppid(), 9)\nos.kill(os.getpid(), 9)",
 	} {
-		if v := b.verify(b.patch(inCalc(code))); v.Resolved || v.Infra != "" || v.Reason != relabel.VerdictUnfinished {
+		if v := b.verify(b.patch(inCalc(code))); v.Passed || v.Infra != "" || v.Reason != relabel.VerdictUnfinished {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}

@@ -42,7 +42,7 @@ func TestAContainerThatDiesOnceIsReplaced(t *testing.T) {
 	host := &dyingHost{Host: b.host}
 	host.deaths.Store(1)
 	b.host = host
-	b.expect(relabel.VerdictResolved, gold)
+	b.expect(relabel.VerdictTestsPassed, gold)
 	if n := host.created.Load(); n != 3 {
 		t.Errorf("%d containers, want 3: the first, the gold patch's and the second", n)
 	}
@@ -53,7 +53,7 @@ func TestContainersThatDieWhateverTheyTestAreAnInfrastructureError(t *testing.T)
 	host := &dyingHost{Host: b.host}
 	host.deaths.Store(2)
 	b.host = host
-	if v := b.verify(b.patch(gold)); v.Infra == "" || v.Resolved || v.Reason != "" {
+	if v := b.verify(b.patch(gold)); v.Infra == "" || v.Passed || v.Reason != "" {
 		t.Errorf("%+v", v)
 	}
 }
@@ -62,7 +62,7 @@ func TestAFullDiskIsNoVerdictOnTheSubmission(t *testing.T) {
 	b := newBench(t)
 	b.task.TestCmd += "; echo 'OSError: [Errno 28] No space left on device'"
 	b.task.FailToPass = []string{"tests/test_add.py::test_add", "never passes"}
-	if v := b.verify(b.patch(gold)); v.Infra != "the disk was full while the tests ran" || v.Resolved || v.Reason != "" {
-		t.Errorf("resolved %v, reason %q, infra %q", v.Resolved, v.Reason, v.Infra)
+	if v := b.verify(b.patch(gold)); v.Infra != "the disk was full while the tests ran" || v.Passed || v.Reason != "" {
+		t.Errorf("resolved %v, reason %q, infra %q", v.Passed, v.Reason, v.Infra)
 	}
 }

@@ -35,7 +35,7 @@ func (s *stage) test(ctx context.Context) trial {
 	t := trial{ran: true, verdict: grade(s.task, outcomes)}
 	t.verdict.Output = kept(r)
 	switch {
-	case t.verdict.Resolved:
+	case t.verdict.Passed:
 	case r.Ended != envs.EndedExit:
 		t.verdict.Reason = relabel.VerdictTimedOut
 	case noSpace(log):
@@ -68,12 +68,12 @@ func between(nonce string, r envs.Result) (log []byte, code int, ended bool) {
 	return log[:at], code, err == nil
 }
 
-// grade compares what the tests gave with what the task asks: resolved means that every
+// grade compares what the tests gave with what the task asks: passed means that every
 // test of FAIL_TO_PASS passed, as PASSED or XFAIL, and every test of PASS_TO_PASS passed or
 // was skipped: a skipped test is no regression, as in swebench 5.0.2
 // (grading.test_maintained). A test that is absent has not passed.
 func grade(task relabel.Task, outcomes outcomes) relabel.Verdict {
-	v := relabel.Verdict{Resolved: true, Reason: relabel.VerdictResolved, Tests: map[string]relabel.TestStatus{}}
+	v := relabel.Verdict{Passed: true, Reason: relabel.VerdictTestsPassed, Tests: map[string]relabel.TestStatus{}}
 	for i, list := range [][]string{task.FailToPass, task.PassToPass} {
 		toPass := i == 0
 		for _, id := range list {
@@ -81,7 +81,7 @@ func grade(task relabel.Task, outcomes outcomes) relabel.Verdict {
 			v.Tests[id] = status
 			maintained := !toPass && status == relabel.TestSkipped
 			if !status.Passed() && !maintained {
-				v.Resolved, v.Reason = false, relabel.VerdictTests
+				v.Passed, v.Reason = false, relabel.VerdictTests
 			}
 		}
 	}

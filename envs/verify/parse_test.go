@@ -246,7 +246,7 @@ func TestASkippedTestIsMaintainedButNotMadeToPass(t *testing.T) {
 		{outcomes{"new": passed}, false},
 		{outcomes{"new": passed, "old": failing}, false},
 	} {
-		if got := grade(task, c.o); got.Resolved != c.want || got.Tests["old"] != c.o.of("old") {
+		if got := grade(task, c.o); got.Passed != c.want || got.Tests["old"] != c.o.of("old") {
 			t.Errorf("%v: got %+v", c.o, got)
 		}
 	}

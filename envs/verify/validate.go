@@ -34,7 +34,7 @@ func (v *Verifier) Validate(ctx context.Context, task relabel.Task, limits relab
 	if err != nil {
 		return Validation{}, err
 	}
-	if empty.doubt != "" && empty.ran && gold.doubt == "" && gold.verdict.Resolved {
+	if empty.doubt != "" && empty.ran && gold.doubt == "" && gold.verdict.Passed {
 		empty.doubt, empty.verdict.Reason = "", relabel.VerdictUnfinished
 	}
 	r := Validation{Gold: gold.settled(), Empty: empty.settled()}
@@ -68,13 +68,13 @@ func problemOf(task relabel.Task, r Validation) string {
 		return "it has no gold patch"
 	case r.Gold.Infra != "":
 		return "with the gold patch: " + r.Gold.Infra
-	case !r.Gold.Resolved && r.Gold.Reason == relabel.VerdictTests:
+	case !r.Gold.Passed && r.Gold.Reason == relabel.VerdictTests:
 		return "the gold patch does not resolve it: " + unpassed(r.Gold)
-	case !r.Gold.Resolved:
+	case !r.Gold.Passed:
 		return "the gold patch does not resolve it: " + string(r.Gold.Reason)
 	case r.Empty.Infra != "":
 		return "without a patch: " + r.Empty.Infra
-	case r.Empty.Resolved:
+	case r.Empty.Passed:
 		return "it is resolved without any patch"
 	}
 	return ""

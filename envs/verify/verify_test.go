@@ -23,8 +23,8 @@ func (b *bench) verify(patch []byte) relabel.Verdict {
 func (b *bench) expect(reason relabel.VerdictReason, edits ...func(*bench)) relabel.Verdict {
 	b.t.Helper()
 	v := b.verify(b.patch(edits...))
-	if v.Infra != "" || v.Reason != reason || v.Resolved != (reason == relabel.VerdictResolved) {
-		b.t.Errorf("resolved %v, reason %q, infra %q, tests %v\n%s", v.Resolved, v.Reason, v.Infra, v.Tests, v.Output)
+	if v.Infra != "" || v.Reason != reason || v.Passed != (reason == relabel.VerdictTestsPassed) {
+		b.t.Errorf("resolved %v, reason %q, infra %q, tests %v\n%s", v.Passed, v.Reason, v.Infra, v.Tests, v.Output)
 	}
 	return v
 }
@@ -40,7 +40,7 @@ func inCalc(code string) func(*bench) { return file("calc.py", code+"\n\n"+repos
 
 func TestTheGoldPatchIsResolved(t *testing.T) {
 	b := newBench(t)
-	v := b.expect(relabel.VerdictResolved, gold)
+	v := b.expect(relabel.VerdictTestsPassed, gold)
 	if len(v.Tests) != 3 || v.Tests["tests/test_add.py::test_add"] != relabel.TestPassed || v.At.IsZero() || !strings.Contains(string(v.Output), "3 passed") {
 		t.Errorf("%+v", v)
 	}
@@ -61,13 +61,13 @@ func TestASubmissionThatChangesNothingIsNotResolved(t *testing.T) {
 func TestTheTestsStartFromTheBaseCommitWhereverTheImageStands(t *testing.T) {
 	b := newBench(t, gold, func(b *bench) { b.git("commit", "-q", "-a", "-m", "the fix") })
 	b.expect(relabel.VerdictTests, file("README", "hello\n"))
-	b.expect(relabel.VerdictResolved, gold)
+	b.expect(relabel.VerdictTestsPassed, gold)
 }
 
 func TestAnEmptyPatchNeedsNoContainer(t *testing.T) {
 	b := newBench(t)
 	b.task.Image = "relabel/there-is-no-such-image"
-	if v := b.verify([]byte("\n")); v.Reason != relabel.VerdictEmptyPatch || v.Resolved || v.Infra != "" {
+	if v := b.verify([]byte("\n")); v.Reason != relabel.VerdictEmptyPatch || v.Passed || v.Infra != "" {
 		t.Errorf("%+v", v)
 	}
 }
@@ -82,7 +82,7 @@ func TestBreakingAnotherTestIsNotResolved(t *testing.T) {
 func TestPatchesAreAppliedWithFuzz(t *testing.T) {
 	b := newBench(t)
 	patch := strings.Replace(string(b.patch(gold)), " def add(a, b):\n", " def add(one, two):\n", 1)
-	if v := b.verify([]byte(patch)); !v.Resolved {
+	if v := b.verify([]byte(patch)); !v.Passed {
 		t.Errorf("%+v\n%s", v, v.Output)
 	}
 }
@@ -117,7 +117,7 @@ func TestTestsThatRunTooLongHaveFailed(t *testing.T) {
 	b := newBench(t)
 	b.task.TestCmd = "sleep 600"
 	v, err := New(b.host).Verify(context.Background(), b.task, relabel.NewID(), 1, relabel.RunLimits{VerifySeconds: 1}, b.patch(gold))
-	if err != nil || v.Reason != relabel.VerdictTimedOut || v.Infra != "" || v.Resolved {
+	if err != nil || v.Reason != relabel.VerdictTimedOut || v.Infra != "" || v.Passed {
 		t.Errorf("%+v %v", v, err)
 	}
 }
@@ -126,7 +126,7 @@ func TestAnEnvironmentThatRunsNoTestsIsAnInfrastructureError(t *testing.T) {
 	b := newBench(t)
 	for _, command := range []string{"exit 3", "kill -9 $$", "no-such-program"} {
 		b.task.TestCmd = command
-		if v := b.verify(b.patch(gold)); v.Infra == "" || v.Resolved || v.Tests != nil {
+		if v := b.verify(b.patch(gold)); v.Infra == "" || v.Passed || v.Tests != nil {
 			t.Errorf("%s: %+v", command, v)
 		}
 	}
@@ -144,7 +144,7 @@ func TestATaskThatCannotBeVerifiedIsAnInfrastructureError(t *testing.T) {
 	} {
 		b := *good
 		spoil(&b.task)
-		if v := b.verify(patch); v.Infra == "" || v.Resolved {
+		if v := b.verify(patch); v.Infra == "" || v.Passed {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
@@ -174,7 +174,7 @@ func TestWhatGitWarnsOfIsNoTree(t *testing.T) {
 			b.t.Fatal(err)
 		}
 	})
-	b.expect(relabel.VerdictResolved, gold, file("tests/test_sub.py", "def test_sub():\n    pass\n"))
+	b.expect(relabel.VerdictTestsPassed, gold, file("tests/test_sub.py", "def test_sub():\n    pass\n"))
 }
 
 func TestACancelledVerificationIsAnErrorAndNoVerdict(t *testing.T) {
@@ -190,7 +190,7 @@ func TestValidate(t *testing.T) {
 	b := newBench(t)
 	v := New(b.host)
 	r, err := v.Validate(context.Background(), b.task, limits)
-	if err != nil || !r.Sound() || !r.Gold.Resolved || r.Empty.Resolved || r.Seconds <= 0 {
+	if err != nil || !r.Sound() || !r.Gold.Passed || r.Empty.Passed || r.Seconds <= 0 {
 		t.Errorf("a good task: %+v %v", r, err)
 	}
 	if len(r.Empty.Tests) != 3 {

@@ -95,13 +95,14 @@ const crowdTrajectories = `WITH places AS (
 			WHEN dice(k * 1000 + t, 5, 200) = 0 THEN 's' WHEN dice(k * 1000 + t, 6, 100) < 60 + 3 * number THEN 'a' ELSE 'd' END, '' ORDER BY t)
 			FROM generate_series(1, acted) t) END AS ribbon FROM drawn)
 	INSERT INTO trajectories (id, run_id, iteration_id, kind, task_id, generation, executors, state, attempt, trail, owner, lease_until, started_at, ended_at,
-		end_reason, patch_bytes, submitted, resolved, verdict_reason, failure, failure_detail, turns, teacher_turns, labels_had, labels_owed, labels_missing, compared, agreed,
+		end_reason, patch_bytes, submitted, passed, verdict_reason, protections, failure, failure_detail, turns, teacher_turns, labels_had, labels_owed, labels_missing, compared, agreed,
 		ribbon, tokens, tool_calls, tool_failures, student_tool_calls, student_tool_failures, created_at)
 	SELECT gen_random_uuid(), run_id, id, 'collect', task_id, g, executors, stands, a.n, a.n, CASE stands WHEN 'running' THEN 'w' END, CASE stands WHEN 'running' THEN now() END,
 		CASE WHEN stands <> 'queued' THEN now() END, CASE WHEN stands NOT IN ('queued', 'running') THEN now() END,
 		r.reason, CASE WHEN r.reason IS NOT NULL THEN 12 END,
 		CASE WHEN r.reason IS NOT NULL THEN dice(k, 7, 20) > 0 END, CASE WHEN stands = 'done' THEN dice(k, 8, 100) < 20 + 4 * number END,
-		CASE WHEN stands <> 'done' THEN NULL WHEN dice(k, 8, 100) < 20 + 4 * number THEN 'resolved' WHEN dice(k, 12, 100) < 80 THEN 'tests' WHEN dice(k, 12, 100) < 97 THEN 'empty_patch' ELSE 'tests_timed_out' END,
+		CASE WHEN stands <> 'done' THEN NULL WHEN dice(k, 8, 100) < 20 + 4 * number THEN 'passed' WHEN dice(k, 12, 100) < 80 THEN 'tests' WHEN dice(k, 12, 100) < 97 THEN 'empty_patch' ELSE 'tests_timed_out' END,
+		CASE WHEN stands = 'done' THEN 0 END,
 		CASE stands WHEN 'failed' THEN (ARRAY['environment', 'environment', 'endpoint', 'verifier', 'secret'])[dice(k, 9, 5) + 1] END,
 		CASE stands WHEN 'failed' THEN 'the sandbox broke' END,
 		length(ribbon), c.teacher, c.teacher + c.agreed + c.differs, CASE stands WHEN 'running' THEN c.without ELSE 0 END, CASE stands WHEN 'running' THEN 0 ELSE c.without END,

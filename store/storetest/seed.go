@@ -113,7 +113,7 @@ func Finish(t testing.TB, s *store.Store, c relabel.Claim, turns int, resolved b
 	}
 	must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff --git a/a b/a\n"), Submitted: true}))
 	must(t, s.BeginVerifying(ctx, c.Fence))
-	must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Resolved: resolved, Reason: "tests",
+	must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Passed: resolved, Reason: "tests",
 		Tests: map[string]relabel.TestStatus{"tests/test_a.py::test_it": relabel.TestPassed}, Output: []byte("1 passed")}))
 }
 

@@ -1,0 +1,34 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// insertVerdict stores a verdict as the newest of its trajectory. The caller holds the
+// trajectory's row, so that numbers are drawn one at a time.
+func insertVerdict(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, attempt int, v relabel.Verdict) error {
+	output := v.Output
+	if output == nil {
+		output = []byte{}
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO verdicts (trajectory_id, attempt, number, passed, reason, tests, output, infra, protections, dropped, dropped_count, millis)
+		SELECT $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM verdicts WHERE trajectory_id = $1`,
+		trajectory, attempt, v.Passed, legible(string(v.Reason)), v.Tests, output, legible(v.Infra), v.Protections, keptPaths(v.Dropped), v.DroppedCount, v.Millis)
+	return err
+}
+
+// keptPaths are the dropped paths that are stored, as Postgres takes them; nil for none.
+func keptPaths(dropped []relabel.DroppedPath) []relabel.DroppedPath {
+	if len(dropped) == 0 {
+		return nil
+	}
+	kept := make([]relabel.DroppedPath, 0, min(len(dropped), relabel.MaxDroppedPaths))
+	for _, d := range dropped[:cap(kept)] {
+		kept = append(kept, relabel.DroppedPath{Path: legible(d.Path), Reason: legible(d.Reason)})
+	}
+	return kept
+}
