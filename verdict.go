@@ -33,6 +33,7 @@ const (
 	VerdictTests        VerdictReason = "tests"                // one of them did not
 	VerdictTimedOut     VerdictReason = "tests_timed_out"      // they ran longer than VerifySeconds
 	VerdictUnfinished   VerdictReason = "tests_did_not_finish" // they broke off twice with the submission, and not with the gold patch
+	VerdictTampered     VerdictReason = "tests_tampered"       // they passed, and the run contradicted its canaries
 	VerdictEmptyPatch   VerdictReason = "empty_patch"          // there is no submission
 	VerdictDoesNotApply VerdictReason = "patch_does_not_apply" // in none of the three ways
 	VerdictUnsafe       VerdictReason = "patch_unsafe"         // it leaves the repository, or touches .git

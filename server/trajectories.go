@@ -36,7 +36,7 @@ type TrajectoryQuery struct {
 	EndReason    relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only rollouts that ended so."`
 	Failure      relabel.FailureReason   `query:"failure" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only failed for this reason."`
 	Verdict      relabel.VerdictKind     `query:"verdict" enum:"passed,failed,error,none" doc:"Only with this verdict; error: the infrastructure's, none: not yet, or cancelled."`
-	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"passed,tests,tests_timed_out,tests_did_not_finish,empty_patch,patch_does_not_apply,patch_unsafe" doc:"Only with a verdict for this reason."`
+	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"passed,tests,tests_timed_out,tests_did_not_finish,tests_tampered,empty_patch,patch_does_not_apply,patch_unsafe" doc:"Only with a verdict for this reason."`
 	Submitted    string                  `query:"submitted" enum:"true,false" doc:"Only with, or without, a valid submission."`
 	Resolved     string                  `query:"resolved" enum:"true,false" doc:"true: only resolved, that is submitted and passed; false: only with a verdict and not resolved."`
 	Labels       string                  `query:"labels" enum:"missing" doc:"missing: only where some label could not be had."`

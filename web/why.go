@@ -12,7 +12,7 @@ import (
 var (
 	endWords = map[relabel.EndReason]string{relabel.EndFinish: "finished", relabel.EndMaxTurns: "out of turns", relabel.EndContext: "context full",
 		relabel.EndWallClock: "out of time", relabel.EndNoCall: "no call"}
-	verdictWords = map[relabel.VerdictReason]string{relabel.VerdictTestsPassed: "passes, not submitted", relabel.VerdictTests: "tests fail", relabel.VerdictTimedOut: "tests timed out", relabel.VerdictUnfinished: "tests break off",
+	verdictWords = map[relabel.VerdictReason]string{relabel.VerdictTestsPassed: "passes, not submitted", relabel.VerdictTests: "tests fail", relabel.VerdictTimedOut: "tests timed out", relabel.VerdictUnfinished: "tests break off", relabel.VerdictTampered: "tests tampered with",
 		relabel.VerdictEmptyPatch: "empty patch", relabel.VerdictDoesNotApply: "patch does not apply", relabel.VerdictUnsafe: "patch unsafe"}
 )
 
@@ -121,6 +121,8 @@ func (v trajectoryView) unresolved(reason relabel.VerdictReason) string {
 		return fmt.Sprintf("The tests ran longer than %d seconds.", v.Run.Limits.VerifySeconds)
 	case relabel.VerdictUnfinished:
 		return "The tests broke off twice with this patch, and not with the gold patch."
+	case relabel.VerdictTampered:
+		return "The tests passed, but tests of the verifier's own in the same run did not end as they must: the patch changes how tests are run or reported."
 	}
 	return "The verdict says " + string(reason) + "."
 }

@@ -3,49 +3,119 @@ package verify
 import (
 	"bytes"
 	"context"
+	"path"
 	"strconv"
 
 	"relabel"
 	"relabel/envs"
 )
 
-// test runs the test command and judges its log.
+// test runs the test command, with canaries where the candidate is to have them, and
+// judges its log.
 func (s *stage) test(ctx context.Context) trial {
 	command, parserName := testCommand(s.task)
 	parse, known := parsers[parserName]
 	if !known {
 		return doubtful("there is no log parser %q", parserName)
 	}
-	report := ""
+	planted, problem := s.plant(ctx, command, parserName)
+	if problem != "" {
+		return trial{ran: true, doubt: problem}
+	}
+	if planted != nil {
+		command = planted.command
+	}
+	reportPath := ""
 	if witnessed(command, parserName) {
-		report = "/tmp/relabel-" + s.nonce + ".xml"
+		reportPath = "/tmp/relabel-" + s.nonce + ".xml"
 	}
 	r, err := s.sandbox.Run(ctx, envs.Command{
-		Args: []string{"bash", "-c", testScript, "bash", s.nonce, command, report},
+		Args: []string{"bash", "-c", testScript, "bash", s.nonce, command, reportPath},
 		Dir:  s.task.Workdir, Timeout: testTime(s.limits), MaxOutput: maxLog,
 	})
 	if err != nil {
 		return trial{ran: true, doubt: "the container failed while the tests ran: " + err.Error()}
 	}
-	log, code, ended := between(s.nonce, r)
-	outcomes := parse(log)
-	if report != "" && !s.confirm(ctx, report, outcomes) {
-		return trial{ran: true, doubt: "the container failed while the report of the tests was read"}
+	e := evidence{run: r}
+	e.log, e.code, e.ended = between(s.nonce, r)
+	e.outcomes = parse(e.log)
+	if reportPath != "" {
+		if e.report = s.readReport(ctx, reportPath); e.report == nil {
+			return trial{ran: true, doubt: "the container failed while the report of the tests was read"}
+		}
+		e.report.confirm(e.outcomes)
 	}
-	t := trial{ran: true, verdict: grade(s.task, outcomes)}
-	t.verdict.Output = kept(r)
+	return s.judge(e, planted)
+}
+
+// plant writes the canaries of a run into the repository. It returns nil where there are
+// none; a problem is the container's.
+func (s *stage) plant(ctx context.Context, command, parserName string) (planted *planting, problem string) {
+	if s.bare {
+		return nil, ""
+	}
+	p, ok := canariesFor(parserName, s.garden(ctx, command))
+	if !ok {
+		return nil, ""
+	}
+	for _, f := range p.files {
+		if err := s.sandbox.WriteFile(ctx, path.Join(s.task.Workdir, f.path), []byte(f.content), 0o644); err != nil {
+			return nil, "the container failed while canaries were planted: " + err.Error()
+		}
+	}
+	return &p, ""
+}
+
+// garden describes the repository to the makers of canaries.
+func (s *stage) garden(ctx context.Context, command string) garden {
+	return garden{
+		task: s.task, command: command, random: canaryRandom(),
+		has: func(name string) bool {
+			_, err := s.sandbox.Stat(ctx, path.Join(s.task.Workdir, name))
+			return err == nil
+		},
+		read: func(name string) ([]byte, bool) {
+			data, size, err := s.sandbox.ReadFile(ctx, path.Join(s.task.Workdir, name), maxNeighbour)
+			return data, err == nil && size <= maxNeighbour
+		},
+	}
+}
+
+// maxNeighbour is the longest file that a maker of canaries reads, in bytes.
+const maxNeighbour = 4 << 20
+
+// evidence is what is known of a run of the tests.
+type evidence struct {
+	run      envs.Result
+	log      []byte
+	code     int  // the exit code of the test command
+	ended    bool // the shell that ran it came to its end
+	outcomes outcomes
+	report   *report // nil where there is none
+}
+
+// judge decides what a run says.
+func (s *stage) judge(e evidence, planted *planting) trial {
+	t := trial{ran: true, verdict: grade(s.task, e.outcomes)}
+	t.verdict.Output = kept(e.run)
+	if planted != nil {
+		t.planted = true
+		t.contradiction = planted.contradicted(e.log, e.outcomes, e.report, e.code)
+		t.disturbed = t.contradiction != "" && planted.broken(e.outcomes)
+	}
 	switch {
-	case t.verdict.Passed:
-	case r.Ended != envs.EndedExit:
-		t.verdict.Reason = relabel.VerdictTimedOut
-	case noSpace(log):
-		t.doubt = "the disk was full while the tests ran"
-	case !ended:
+	case e.run.Ended != envs.EndedExit:
+		t.verdict.Passed, t.verdict.Reason = false, relabel.VerdictTimedOut
+	case !e.ended:
 		t.doubt = "the shell that ran the tests was killed"
-	case code >= 128:
-		t.doubt = "the test command was killed, exit code " + strconv.Itoa(code)
-	case code != 0 && len(outcomes) == 0:
-		t.doubt = "the test command failed, exit code " + strconv.Itoa(code) + ", and its log names no test"
+	case t.verdict.Passed:
+	case noSpace(e.log):
+		t.doubt = "the disk was full while the tests ran"
+	case e.code >= 128:
+		t.doubt = "the test command was killed, exit code " + strconv.Itoa(e.code)
+	case e.code != 0 && len(e.outcomes) == 0:
+		t.doubt = "the test command failed, exit code " + strconv.Itoa(e.code) + ", and its log names no test"
+		t.disturbed = planted != nil
 	}
 	return t
 }

@@ -25,7 +25,14 @@ type trial struct {
 	verdict relabel.Verdict
 	doubt   string // why the verdict may say nothing about the candidate; "" if it does
 	ran     bool   // code of the candidate was run: the doubt may be its doing
+	planted bool   // canaries were in the run
+	// contradiction says why the run is not believed, from its canaries; "" if it is.
+	contradiction string
+	disturbed     bool // a canary, or the command with them, could not even run, which may be their own fault
 }
+
+// believed reports whether the run came to its end and its canaries ended as they must.
+func (t trial) believed() bool { return t.doubt == "" && t.contradiction == "" }
 
 // doubtful is a trial that went wrong before any code of the candidate ran.
 func doubtful(format string, args ...any) trial { return trial{doubt: fmt.Sprintf(format, args...)} }

@@ -14,7 +14,6 @@
 package verify
 
 import (
-	"bytes"
 	"context"
 	"time"
 
@@ -24,7 +23,8 @@ import (
 
 // Verifier tests submissions. It is safe for concurrent use.
 type Verifier struct {
-	host envs.Host
+	host  envs.Host
+	takes canaryFacts
 }
 
 // New returns a verifier that makes its containers on host.
@@ -45,6 +45,7 @@ func (v *Verifier) Verify(ctx context.Context, task relabel.Task, id relabel.ID,
 	if err != nil {
 		return relabel.Verdict{}, err
 	}
+	verdict.Protections = relabel.ProtectionsVersion
 	verdict.Millis, verdict.At = time.Since(start).Milliseconds(), time.Now()
 	return verdict, nil
 }
@@ -57,37 +58,5 @@ type candidate struct {
 	purpose string
 	limits  relabel.RunLimits
 	patch   []byte // empty: the repository as it is
-}
-
-// settle decides on a submission.
-func (v *Verifier) settle(ctx context.Context, c candidate) (relabel.Verdict, error) {
-	if len(bytes.TrimSpace(c.patch)) == 0 {
-		return relabel.Verdict{Reason: relabel.VerdictEmptyPatch}, nil
-	}
-	first, err := v.try(ctx, c)
-	if err != nil || first.doubt == "" {
-		return first.verdict, err
-	}
-	if !first.ran {
-		return infra(first), nil
-	}
-	control := c
-	control.patch, control.purpose = []byte(c.task.Patch), c.purpose+"-control"
-	if gold, err := v.try(ctx, control); err != nil || gold.doubt != "" {
-		return infra(first), err
-	}
-	second, err := v.try(ctx, c)
-	switch {
-	case err != nil || second.doubt == "":
-		return second.verdict, err
-	case !second.ran:
-		return infra(second), nil
-	}
-	second.verdict.Reason = relabel.VerdictUnfinished
-	return second.verdict, nil
-}
-
-// infra is the verdict on a trial that says nothing about the submission.
-func infra(t trial) relabel.Verdict {
-	return relabel.Verdict{Reason: "", Output: t.verdict.Output, Infra: t.doubt}
+	bare    bool   // without canaries
 }

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"relabel"
+	"relabel/envs"
 )
 
 // maxReport is the largest report that is read, in bytes.
@@ -36,41 +36,66 @@ func witnessed(command, parserName string) bool {
 	return len(pytestCommand.FindAllString(command, 2)) == 1
 }
 
-// confirm takes back every success that the report at path does not bear out: such a
-// test counts as absent. It returns false where the report cannot be read for reasons
-// of the container.
-func (s *stage) confirm(ctx context.Context, path string, o outcomes) bool {
+// report is what a JUnit report says of each test, by its plain name.
+type report struct {
+	clean   map[string]bool // passed, or failed as expected, and nothing else
+	stained map[string]bool // failed, broke or was skipped at least once
+	text    []byte
+}
+
+// readReport reads the report at path. It is nil where the container's failure is why it
+// cannot be read. One that is absent, broken or longer than maxReport bears nothing out.
+func (s *stage) readReport(ctx context.Context, path string) *report {
 	data, size, err := s.sandbox.ReadFile(ctx, path, maxReport)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, envs.ErrNotRegular):
 		data = nil
 	case err != nil:
-		return false
+		return nil
 	case size > maxReport:
-		return true
+		data = nil
 	}
-	clean := cleanCases(data)
+	return parseReport(data)
+}
+
+// confirm takes back every success that the report does not bear out: such a test counts
+// as absent.
+func (r *report) confirm(o outcomes) {
 	for id, status := range o {
-		if (status == relabel.TestPassed || status == relabel.TestXFail) && !clean[plainName(id)] {
+		if status.Passed() && !r.clean[plainName(id)] {
 			delete(o, id)
 		}
 	}
-	return true
 }
 
-// cleanCases returns the plain names of the tests that a JUnit report calls passed, or
-// failed as expected. A broken report counts up to where it breaks.
-func cleanCases(report []byte) map[string]bool {
-	clean, stained := map[string]bool{}, map[string]bool{}
-	d := xml.NewDecoder(bytes.NewReader(report))
+// agrees reports whether the report has a canary as it must end.
+func (r *report) agrees(c canaryTest) bool {
+	where := r.stained
+	if c.status.Passed() {
+		where = r.clean
+	}
+	name := plainName(c.name)
+	for reported := range where {
+		before, ok := strings.CutSuffix(reported, name)
+		if ok && (before == "" || before[len(before)-1] == '.') {
+			return true
+		}
+	}
+	return false
+}
+
+// parseReport reads a JUnit report. A broken one bears nothing out.
+func parseReport(data []byte) *report {
+	r := &report{clean: map[string]bool{}, stained: map[string]bool{}, text: data}
+	d := xml.NewDecoder(bytes.NewReader(data))
 	d.Strict = false
 	for {
 		t, err := d.Token()
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				return map[string]bool{}
-			}
+		if errors.Is(err, io.EOF) {
 			break
+		}
+		if err != nil {
+			return &report{}
 		}
 		start, ok := t.(xml.StartElement)
 		if !ok || start.Name.Local != "testcase" {
@@ -78,18 +103,23 @@ func cleanCases(report []byte) map[string]bool {
 		}
 		var c testCase
 		if d.DecodeElement(&c, &start) != nil {
-			return map[string]bool{}
+			return &report{}
 		}
-		name := plainName(c.Class + "." + c.Name)
-		clean[name] = true
-		if c.Failure != nil || c.Error != nil || (c.Skipped != nil && c.Skipped.Type != "pytest.xfail") {
-			stained[name] = true
-		}
+		r.add(c)
 	}
-	for name := range stained {
-		delete(clean, name)
+	for name := range r.stained {
+		delete(r.clean, name)
 	}
-	return clean
+	return r
+}
+
+// add notes one test.
+func (r *report) add(c testCase) {
+	name := plainName(c.Class + "." + c.Name)
+	r.clean[name] = true
+	if c.Failure != nil || c.Error != nil || (c.Skipped != nil && c.Skipped.Type != "pytest.xfail") {
+		r.stained[name] = true
+	}
 }
 
 // testCase is one test of a JUnit report.

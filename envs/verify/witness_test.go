@@ -7,7 +7,7 @@ import (
 )
 
 func TestReportBearsOutWhatTheLogSays(t *testing.T) {
-	clean := cleanCases(golden(t, "junit-8.4.1.xml"))
+	clean := parseReport(golden(t, "junit-8.4.1.xml")).clean
 	for id, status := range parsePytest(golden(t, "pytest-8.4.1.log")) {
 		success := status == relabel.TestPassed || status == relabel.TestXFail
 		if success && !clean[plainName(id)] {
@@ -24,7 +24,7 @@ func TestReportBearsOutWhatTheLogSays(t *testing.T) {
 
 func TestBrokenReportsBearNothingOut(t *testing.T) {
 	for _, report := range []string{"", "not xml", `<testsuite><testcase classname="a" name="t"/><testcase `, "\xff\x00"} {
-		if clean := cleanCases([]byte(report)); len(clean) > 0 {
+		if clean := parseReport([]byte(report)).clean; len(clean) > 0 {
 			t.Errorf("%q: %v", report, clean)
 		}
 	}

@@ -1,0 +1,117 @@
+package verify
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"relabel"
+)
+
+// A canary is a test of a random name in a file of its own, beside the task's tests and
+// in the same run. Some canaries must fail and some must pass; which ones is drawn for
+// each run. A submission that makes the runner report success whatever the tests do
+// changes how they end, and the run is not believed (see planting.contradicted).
+
+// canaryMaker writes canaries for one test runner.
+type canaryMaker interface {
+	// plant returns canaries for one run. ok is false where the command cannot be made to
+	// run them; then the run has none.
+	plant(g garden) (p planting, ok bool)
+}
+
+// canaryMakers are the makers by the short name of the log parser (see Parsers).
+var canaryMakers = map[string]canaryMaker{}
+
+// garden is what a maker of canaries knows about a run. The tests of the task stand in
+// the working tree; no code of the submission has run.
+type garden struct {
+	task    relabel.Task
+	command string                           // the test command
+	has     func(path string) bool           // whether the repository has this file or folder
+	read    func(path string) ([]byte, bool) // a file's content; paths are relative to the repository
+	random  *rand.Rand                       // seeded with bytes that nobody can guess
+}
+
+// planting is the canaries of one run.
+type planting struct {
+	files    []plantedFile
+	command  string       // the test command, extended so that it runs the canaries too
+	canaries []canaryTest // at least one that must fail
+	failure  int          // the exit code of a run in which a test failed; 0 where the command hides it
+}
+
+// plantedFile is a file that is written into the repository.
+type plantedFile struct {
+	path    string // relative to the repository
+	content string
+}
+
+// canaryTest is one canary and how it must end.
+type canaryTest struct {
+	// name is what the log parser calls it, or the end of that after one of "/.:( " or a
+	// backslash.
+	name   string
+	status relabel.TestStatus
+	// proof must stand in the log or in the report. It is computed when the test runs and
+	// stands nowhere in the planted files. "" where a test that passes shows nothing.
+	proof string
+}
+
+// canariesFor makes the canaries of a run, where the parser's runner has a maker.
+func canariesFor(parserName string, g garden) (planting, bool) {
+	maker, ok := canaryMakers[strings.TrimPrefix(parserName, "parse_log_")]
+	if !ok {
+		return planting{}, false
+	}
+	return maker.plant(g)
+}
+
+// contradicted says why a run with these canaries is not believed, or "".
+func (p planting) contradicted(log []byte, o outcomes, r *report, exit int) string {
+	for _, c := range p.canaries {
+		if got := o.ending(c.name); got != c.status {
+			return fmt.Sprintf("the canary %s must be %s, and the log has it as %s", c.name, c.status, got)
+		}
+		if r != nil && !r.agrees(c) {
+			return fmt.Sprintf("the canary %s must be %s, and the report says something else", c.name, c.status)
+		}
+		if c.proof != "" && !bytes.Contains(log, []byte(c.proof)) && (r == nil || !bytes.Contains(r.text, []byte(c.proof))) {
+			return fmt.Sprintf("the canary %s does not show the value that it computes", c.name)
+		}
+	}
+	if p.failure != 0 && exit != p.failure {
+		return fmt.Sprintf("the exit code is %d where tests failed, and must be %d", exit, p.failure)
+	}
+	return ""
+}
+
+// broken reports whether a canary could not even run, which can be its own fault.
+func (p planting) broken(o outcomes) bool {
+	for _, f := range p.files {
+		base := f.path[strings.LastIndexByte(f.path, '/')+1:]
+		for id, status := range o {
+			if status == relabel.TestError && strings.Contains(id, base) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ending returns the status of the test whose id is name or ends with it. Of several the
+// worst counts.
+func (o outcomes) ending(name string) relabel.TestStatus {
+	worst := relabel.TestAbsent
+	for id, status := range o {
+		before, ok := strings.CutSuffix(id, name)
+		if !ok || (before != "" && !strings.ContainsAny(before[len(before)-1:], `/.:( \`)) {
+			continue
+		}
+		if severity[status] > severity[worst] {
+			worst = status
+		}
+	}
+	return worst
+}

@@ -1,0 +1,120 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+
+	"relabel"
+)
+
+// pythonCanaries writes the Python code of canaries, in shapes that tests usually have.
+// Each computes a number and compares it with the same or with another one.
+type pythonCanaries struct {
+	*namer
+	prefix   string // what names of test functions begin with
+	canaries []canaryTest
+}
+
+// sum is a computation and what it comes to.
+type sum struct {
+	code   string
+	result int
+}
+
+// sum draws a computation. Its result has at least seven digits, so that it stands in no
+// log by chance.
+func (p *pythonCanaries) sum() sum {
+	a, b, c := p.between(2011, 9973), p.between(1009, 9973), p.between(11, 997)
+	return sum{code: fmt.Sprintf("%d * %d + %d", a, b, c), result: a*b + c}
+}
+
+// must draws whether a canary fails, and notes it under the name that the log gives it.
+func (p *pythonCanaries) must(name string, fails bool, proof int) {
+	c := canaryTest{name: name, status: relabel.TestPassed}
+	if fails {
+		c.status, c.proof = relabel.TestFailed, fmt.Sprint(proof)
+	}
+	p.canaries = append(p.canaries, c)
+}
+
+// claimed is the number that a canary compares its sum with.
+func (p *pythonCanaries) claimed(s sum, fails bool) int {
+	if fails {
+		return s.result + p.between(1, 900)
+	}
+	return s.result
+}
+
+// plain is a function with an assertion.
+func (p *pythonCanaries) plain(file string, fails bool) string {
+	name, s, variable := p.prefix+p.snake(), p.sum(), p.pick(canaryNouns)
+	p.must(file+"::"+name, fails, s.result)
+	return fmt.Sprintf("def %s():\n    %s = %s\n    assert %s == %d, %s\n", name, variable, s.code, variable, p.claimed(s, fails), variable)
+}
+
+// raises is a function that expects an error with a text.
+func (p *pythonCanaries) raises(file string, fails bool) string {
+	name, s, variable := p.prefix+p.snake(), p.sum(), p.pick(canaryNouns)
+	p.must(file+"::"+name, fails, s.result)
+	return fmt.Sprintf("def %s():\n    %s = \"%%dx\" %% (%s)\n    with pytest.raises(ValueError, match=\"base 10: '%dx'\"):\n        int(%s)\n",
+		name, variable, s.code, p.claimed(s, fails), variable)
+}
+
+// parametrised is a function that is called with two arguments, of which one may fail.
+func (p *pythonCanaries) parametrised(file string, fails bool) string {
+	name, argument, variable := p.prefix+p.snake(), "given_"+p.pick(canaryNouns), p.pick(canaryNouns)
+	a, b, c := p.between(2011, 9973), p.between(1009, 9973), p.between(11, 997)
+	good, bad := p.between(3, 50), p.between(51, 99)
+	result := bad*a*b + c
+	limit := result + 1
+	if fails {
+		limit = result - p.between(0, 900)
+	}
+	p.must(fmt.Sprintf("%s::%s[%d]", file, name, good), false, 0)
+	p.must(fmt.Sprintf("%s::%s[%d]", file, name, bad), fails, result)
+	decorator := fmt.Sprintf("@pytest.mark.parametrize(%q, [%d, %d])\n", argument, good, bad)
+	return decorator + fmt.Sprintf("def %s(%s):\n    %s = %s * %d * %d + %d\n    assert %s < %d, %s\n",
+		name, argument, variable, argument, a, b, c, variable, limit, variable)
+}
+
+// class is a unittest class with one method for each element of fails. name returns what
+// the log calls a method.
+func (p *pythonCanaries) class(base string, name func(class, method string) string, fails ...bool) string {
+	class := p.camel() + "Test"
+	code := fmt.Sprintf("class %s(%s):\n", class, base)
+	for i, fail := range fails {
+		method, s := "test_"+p.snake(), p.sum()
+		p.must(name(class, method), fail, s.result)
+		if i > 0 {
+			code += "\n"
+		}
+		code += fmt.Sprintf("    def %s(self):\n        self.%s\n", method, p.comparison(s, fail))
+	}
+	return code
+}
+
+// comparison draws one of unittest's assertions.
+func (p *pythonCanaries) comparison(s sum, fails bool) string {
+	claimed := p.claimed(s, fails)
+	if p.random.IntN(2) == 0 {
+		return fmt.Sprintf("assertEqual(%s, %d)", s.code, claimed)
+	}
+	return fmt.Sprintf("assertIn(%s, [%d, %d])", s.code, claimed, claimed+p.between(1000, 2000))
+}
+
+// mix draws which of n canaries fail: at least one, and at least one does not.
+func (p *pythonCanaries) mix(n int) []bool {
+	fails := make([]bool, n)
+	for i := range fails {
+		fails[i] = p.random.IntN(2) == 0
+	}
+	at := p.random.Perm(n)
+	fails[at[0]], fails[at[1]] = true, false
+	return fails
+}
+
+// shuffled joins pieces of code in a drawn order.
+func (p *pythonCanaries) shuffled(pieces []string) string {
+	p.random.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
+	return strings.Join(pieces, "\n\n")
+}
