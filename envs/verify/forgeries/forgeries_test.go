@@ -41,7 +41,7 @@ func heldAgainst(r result) string {
 		return "it ended as a failure of the environment: " + r.err.Error()
 	case r.verdict.Infra != "":
 		return "it ended as an infrastructure error: " + r.verdict.Infra
-	case r.verdict.Resolved:
+	case r.verdict.Passed:
 		return "it passed"
 	case r.verdict.Reason != relabel.VerdictTests && !slices.Contains(r.submission.allow, string(r.verdict.Reason)):
 		return "it came to " + string(r.verdict.Reason) + ", which its header does not allow: does it still try what it says?"
@@ -55,7 +55,7 @@ func TestHonestSolutionsPass(t *testing.T) {
 		honest = ofEachKind(honest)
 	}
 	for _, r := range attemptAll(t, honest) {
-		if r.err != nil || !r.verdict.Resolved {
+		if r.err != nil || !r.verdict.Passed {
 			t.Errorf("%s (%s): error %v, infra %q, reason %q, tests %v\n%s", r.submission.name, r.submission.about,
 				r.err, r.verdict.Infra, r.verdict.Reason, r.verdict.Tests, r.verdict.Output)
 		}
@@ -108,7 +108,7 @@ func (r result) word() string {
 		return "ERROR " + r.err.Error()
 	case r.verdict.Infra != "":
 		return "INFRA " + r.verdict.Infra
-	case r.verdict.Resolved:
+	case r.verdict.Passed:
 		return "passed"
 	}
 	return string(r.verdict.Reason)
