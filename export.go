@@ -23,13 +23,17 @@ const (
 // were given up, and evaluations never do.
 type ExportSelection struct {
 	RunID      ID   `json:"run_id"`
-	Iteration  int  `json:"iteration"`  // 0: the latest that is done, or, with Unfinished, that is done or runs
+	Iteration  int  `json:"iteration"`  // 0, of exports made by older versions: the latest that is done, or, with Unfinished, that is done or runs
 	Aggregated bool `json:"aggregated"` // D1 ∪ … ∪ Di (eq. 3) instead of iteration i alone
 	// Unfinished takes iterations that are still running too: what is done of them when the
 	// export is cut. The rest is left out, counted as not done.
 	Unfinished bool `json:"unfinished,omitempty"`
 	Submitted  bool `json:"submitted"` // only valid submissions (paper F.2)
-	Resolved   bool `json:"resolved"`  // only resolved ones, submitted and passed (rejection sampling)
+	Resolved   bool `json:"resolved"`  // only resolved ones, submitted and passed (rejection sampling): implies Submitted
+	// MixedRewards takes only groups (the trajectories of one task in one iteration) of which
+	// some are resolved and some are not: equal rewards have no advantage (GRPO). A trajectory
+	// without a verdict is no member of its group.
+	MixedRewards bool `json:"mixed_rewards"`
 	// EndReasons are the ends that a trajectory may have; empty: any.
 	EndReasons []EndReason `json:"end_reasons,omitempty"`
 	// Agreement leaves out states by whether the executed action is the label.
@@ -127,13 +131,13 @@ const (
 	PerTransition Normalisation = "transition" // each token weighs w / |ãt|
 )
 
-// TooLong is what becomes of a row over the limits.
+// TooLong says what to do with a trunk over the limits. A leaf over them is always dropped.
 type TooLong string
 
-// The ways; both are counted.
+// The ways; what they exclude is counted.
 const (
-	DropTooLong TooLong = "drop" // the labels that need it are left out
 	CutTooLong  TooLong = "cut"  // a trunk is cut after the last label that fits
+	DropTooLong TooLong = "drop" // a trunk over the limit is dropped with all its labels
 )
 
 // Export is a data set built from chosen trajectories.
@@ -154,7 +158,10 @@ type Export struct {
 	// PromptCheck compares rendered prompts with those of the student's server; nil before
 	// the end, and without a view of tokens.
 	PromptCheck *PromptCheck `json:"prompt_check,omitempty"`
-	Failure     string       `json:"failure,omitempty"`
+	// ModelCheck says whether the student's architecture was checked for recurrent layers;
+	// empty without the tree view.
+	ModelCheck ModelCheck `json:"model_check,omitempty"`
+	Failure    string     `json:"failure,omitempty"`
 	// Waiting is why it waits, since when, while it does: mostly for its destination.
 	Waiting      string       `json:"waiting,omitempty"`
 	WaitingSince *time.Time   `json:"waiting_since,omitempty"`
@@ -162,6 +169,16 @@ type Export struct {
 	CreatedAt    time.Time    `json:"created_at"`
 	EndedAt      *time.Time   `json:"ended_at,omitempty"`
 }
+
+// ModelCheck says whether the architecture of the model that is to train on trees is known
+// to have no recurrent layers: their state would go from branch to branch.
+type ModelCheck string
+
+// The values. A model with recurrent layers is refused.
+const (
+	ModelChecked    ModelCheck = "checked"     // its config.json names no recurrent layer
+	ModelNotChecked ModelCheck = "not_checked" // there is no config.json beside its tokenizer
+)
 
 // ExportFilter narrows a list of exports. Zero fields do not narrow.
 type ExportFilter struct{ RunID *ID }
@@ -221,6 +238,16 @@ type PartTrajectory struct {
 	Labels int             `json:"labels"` // that were there, of the selected policy
 	// Flagged are its states with one of the flags that are left out.
 	Flagged []FlaggedState `json:"flagged,omitempty"`
+	// Group is its group's rewards; nil where ExportSelection.MixedRewards is not set.
+	Group *RewardGroup `json:"group,omitempty"`
+}
+
+// RewardGroup says what an export needs to know of the group of a trajectory: the
+// trajectories of its task in its iteration. A member's reward is whether it is resolved;
+// one without a verdict, as after an infrastructure error, is no member.
+type RewardGroup struct {
+	Mixed bool `json:"mixed"` // some members are resolved and some are not
+	First bool `json:"first"` // the trajectory is the first one of its task and iteration, by which groups are counted
 }
 
 // ExportTrajectory is a trajectory as an export reads it.
@@ -235,6 +262,7 @@ type ExportTrajectory struct {
 	// student executed, nil where it did not say so. A nil one knows of none.
 	StudentPrompt func(t int) []int32
 	Flagged       []FlaggedState // when the export was cut
+	Group         *RewardGroup   // then; nil where ExportSelection.MixedRewards is not set
 }
 
 // Holding is a finished export that selected a trajectory, and the part of it that the

@@ -28,6 +28,34 @@ type Manifest struct {
 	SpecialInTools     int                `json:"special_in_tools"` // texts of special tokens in the tools, which are tokens there
 	Served             int                `json:"served"`           // labels whose ids are their server's own, not a rendering
 	PromptCheck        *PromptCheck       `json:"prompt_check"`     // null without a view of tokens
+	Groups             *ManifestGroups    `json:"groups"`           // null where the selection does not ask for mixed rewards
+	ModelCheck         ModelCheck         `json:"model_check"`      // "" without the tree view
+	TooLong            *ManifestTooLong   `json:"too_long"`         // null without a view of tokens
+}
+
+// ManifestGroups counts the groups (the trajectories of a task in an iteration).
+type ManifestGroups struct {
+	Mixed int `json:"mixed"` // of which some are resolved and some are not
+	Equal int `json:"equal"` // the others, which are excluded
+}
+
+// ManifestTooLong counts what the limit on a row's length excluded. The labels in it are
+// left_out's too_long.
+type ManifestTooLong struct {
+	TrunksCut     int `json:"trunks_cut"`     // after their last label that fits
+	LabelsCut     int `json:"labels_cut"`     // behind that
+	TrunksDropped int `json:"trunks_dropped"` // with all their labels
+	LabelsDropped int `json:"labels_dropped"` // with these trunks
+	LeavesDropped int `json:"leaves_dropped"` // one label each
+}
+
+// Labels is the number of labels that the limit excluded.
+func (t ManifestTooLong) Labels() int { return t.LabelsCut + t.LabelsDropped + t.LeavesDropped }
+
+// Plus returns the sum of two counts.
+func (t ManifestTooLong) Plus(u ManifestTooLong) ManifestTooLong {
+	return ManifestTooLong{TrunksCut: t.TrunksCut + u.TrunksCut, LabelsCut: t.LabelsCut + u.LabelsCut,
+		TrunksDropped: t.TrunksDropped + u.TrunksDropped, LabelsDropped: t.LabelsDropped + u.LabelsDropped, LeavesDropped: t.LeavesDropped + u.LeavesDropped}
 }
 
 // ManifestTokenizer is what the ids are of.

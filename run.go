@@ -5,11 +5,13 @@ import "time"
 // Recipe names where states come from and which labels train (paper table 2).
 type Recipe string
 
-// The recipes that need only teacher labels.
+// The recipes. A run has one of the first three, which need only teacher labels.
 const (
 	SFT       Recipe = "sft"       // teacher states: β = 1
 	DAgger    Recipe = "dagger"    // turn mixture, eq. 8
 	AggreVaTe Recipe = "aggrevate" // student prefix, teacher completion, eq. 9
+	OPD       Recipe = "opd"       // student states and labels, weighted by log πe − log πθ
+	GRPO      Recipe = "grpo"      // student states and labels, weighted by advantages
 )
 
 // Run is an experiment: what is rolled out, by which teacher, on which schedule.

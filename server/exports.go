@@ -25,16 +25,17 @@ func (s *site) addExports() {
 		"Removes an export that is over, and what of it is at its destination; files of others beside stay."), s.deleteExport)
 }
 
-// NewExport says what leaves, and in which form.
+// NewExport says what leaves, and in which form. A filter that is absent is that of the run's recipe.
 type NewExport struct {
-	Run        string              `json:"run" minLength:"1" maxLength:"200" doc:"The run: its id, or its name where no other has it."`
-	Iteration  int                 `json:"iteration,omitempty" minimum:"0" maximum:"1000000" doc:"Number of the collect iteration; 0: the latest that is done, with unfinished the latest that is done or runs."`
-	Aggregated bool                `json:"aggregated,omitempty" doc:"Also every earlier iteration: D1 ∪ … ∪ Di (eq. 3)."`
-	Unfinished bool                `json:"unfinished,omitempty" doc:"Iterations that are still running too: what is done of them when the export is cut. The rest is left out, counted as not_done."`
-	Submitted  bool                `json:"submitted,omitempty" doc:"Only trajectories with a valid submission (paper F.2)."`
-	Resolved   bool                `json:"resolved,omitempty" doc:"Only resolved trajectories, submitted and passed (rejection sampling)."`
-	EndReasons []relabel.EndReason `json:"end_reasons,omitempty" maxItems:"5" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only trajectories that ended so. Empty: however they ended."`
-	Agreement  relabel.Agreement   `json:"agreement,omitempty" enum:"any,same,differs" default:"any" doc:"Only states where the executed action is the label (same), or is not (differs). Where the teacher executed it is."`
+	Run          string              `json:"run" minLength:"1" maxLength:"200" doc:"The run: its id, or its name where no other has it."`
+	Iteration    int                 `json:"iteration,omitempty" minimum:"0" maximum:"1000000" doc:"Number of the collect iteration; 0: the latest that is done, with unfinished the latest that is done or runs."`
+	Aggregated   bool                `json:"aggregated,omitempty" doc:"Also every earlier iteration: D1 ∪ … ∪ Di (eq. 3). Absent: that iteration alone."`
+	Unfinished   bool                `json:"unfinished,omitempty" doc:"Iterations that are still running too: what is done of them when the export is cut. The rest is left out, counted as not_done."`
+	Submitted    *bool               `json:"submitted,omitempty" doc:"Only trajectories with a valid submission (paper F.2); false: without one too. Absent: true, of a grpo run false."`
+	Resolved     *bool               `json:"resolved,omitempty" doc:"Only resolved trajectories, which are submitted and pass the tests (rejection sampling); false: others too. Absent: true of an sft run, where submitted is not false; else false."`
+	MixedRewards *bool               `json:"mixed_rewards,omitempty" doc:"Only groups (the trajectories of a task in an iteration) of which some are resolved and some are not; the others are excluded and counted as equal_rewards. Absent: false, of a grpo run true."`
+	EndReasons   []relabel.EndReason `json:"end_reasons,omitempty" maxItems:"5" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only trajectories that ended so. Empty: however they ended."`
+	Agreement    relabel.Agreement   `json:"agreement,omitempty" enum:"any,same,differs" default:"any" doc:"Only states where the executed action is the label (same), or is not (differs). Where the teacher executed it is."`
 	// LabelPolicy is a word for a policy; the selection has its id.
 	LabelPolicy   string   `json:"label_policy,omitempty" maxLength:"200" doc:"Whose labels leave: a policy's id, its name, or name@version. Another teacher's, that relabelings asked, or the student's own actions. States that it did not answer are left out. Empty: the run's teacher."`
 	LeaveOutFlags []string `json:"leave_out_flags,omitempty" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: a trajectory that has one does not leave, nor the state of a turn that has one. *: any flag. What was flagged when the export is cut counts."`
@@ -54,7 +55,7 @@ type NewExportForm struct {
 	Normalisation   relabel.Normalisation      `json:"normalisation,omitempty" enum:"token,transition" doc:"What each label's weight is spread over: each of its tokens weighs w (the default), or w divided by their number."`
 	Capacity        int                        `json:"capacity,omitempty" minimum:"64" maximum:"524288" doc:"Tokens of a bin. Default: 65536."`
 	MaxLength       int                        `json:"max_length,omitempty" minimum:"0" maximum:"524288" doc:"Most tokens from the start of a sequence or tree to the end of a label in it. 0: the capacity."`
-	TooLong         relabel.TooLong            `json:"too_long,omitempty" enum:"drop,cut" doc:"What becomes of a trunk over max_length: its labels are left out (the default), or it is cut after the last one that fits. Both are counted."`
+	TooLong         relabel.TooLong            `json:"too_long,omitempty" enum:"cut,drop" doc:"What to do with a trunk over max_length: cut it after the last label that fits (the default), or drop all its labels. A leaf over it is dropped. All are counted."`
 	Divide          int                        `json:"divide,omitempty" minimum:"0" maximum:"4096" doc:"The trainer's data-parallel size: each view has a multiple of so many files, with the same number of rows but one. 0: 1."`
 	PadTree         bool                       `json:"pad_tree,omitempty" doc:"Fill rows of the tree view up to the capacity."`
 	Bare            bool                       `json:"bare,omitempty" doc:"Write linear with input_ids, attention_mask and labels alone, for loaders that want exactly these."`
@@ -66,26 +67,16 @@ func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.
 	if err != nil {
 		return nil, asField(err, "run")
 	}
-	e := relabel.Export{ID: relabel.NewID(), State: relabel.ExportQueued, Destination: b.Destination,
-		Selection: relabel.ExportSelection{RunID: run.ID, Iteration: b.Iteration, Aggregated: b.Aggregated, Unfinished: b.Unfinished, Submitted: b.Submitted, Resolved: b.Resolved,
-			EndReasons: b.EndReasons, Agreement: relabel.Agreement(unless(string(b.Agreement), "any")), LeaveOutFlags: b.LeaveOutFlags}}
-	if err := s.checkFlags(ctx, run.ID, b.LeaveOutFlags); err != nil {
+	e := relabel.Export{ID: relabel.NewID(), State: relabel.ExportQueued, Destination: b.Destination}
+	if e.Selection, err = s.selection(ctx, b, run); err != nil {
 		return nil, err
 	}
-	if b.LabelPolicy != "" {
-		policy, err := s.findPolicy(ctx, b.LabelPolicy)
-		if err != nil {
-			return nil, asField(err, "label_policy")
-		}
-		if policy.ID != run.TeacherID { // whose labels leave anyhow
-			e.Selection.LabelPolicyID = &policy.ID
-		}
-	}
-	student, err := s.checkIterations(ctx, e.Selection)
+	last, err := s.lastIteration(ctx, e.Selection)
 	if err != nil {
 		return nil, err
 	}
-	if e.Form, err = s.exportForm(ctx, b.NewExportForm, student); err != nil {
+	e.Selection.Iteration = last.Number
+	if e.Form, err = s.exportForm(ctx, b.NewExportForm, last.StudentID); err != nil {
 		return nil, err
 	}
 	if e, err = s.Exports.Prepare(e); err != nil {
@@ -95,6 +86,30 @@ func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.
 		return nil, err
 	}
 	return s.findExport(ctx, e.ID)
+}
+
+// selection is what was asked for, with the filters of the run's recipe where none was.
+func (s *site) selection(ctx context.Context, b NewExport, run relabel.Run) (relabel.ExportSelection, error) {
+	sel := relabel.ExportSelection{RunID: run.ID, Iteration: b.Iteration, Aggregated: b.Aggregated, Unfinished: b.Unfinished,
+		EndReasons: b.EndReasons, Agreement: relabel.Agreement(unless(string(b.Agreement), "any")), LeaveOutFlags: b.LeaveOutFlags}
+	sel, err := sel.WithDefaults(relabel.ExportFilters{Submitted: b.Submitted, Resolved: b.Resolved, MixedRewards: b.MixedRewards}, run.Recipe)
+	if err != nil {
+		return sel, err
+	}
+	if err := s.checkFlags(ctx, run.ID, b.LeaveOutFlags); err != nil {
+		return sel, err
+	}
+	if b.LabelPolicy == "" {
+		return sel, nil
+	}
+	policy, err := s.findPolicy(ctx, b.LabelPolicy)
+	if err != nil {
+		return sel, asField(err, "label_policy")
+	}
+	if policy.ID != run.TeacherID { // whose labels leave anyhow
+		sel.LabelPolicyID = &policy.ID
+	}
+	return sel, nil
 }
 
 // checkFlags refuses flags that no review of the run has: one that is mistyped would
@@ -125,9 +140,6 @@ func (s *site) exportForm(ctx context.Context, n NewExportForm, student relabel.
 	f := relabel.ExportForm{Views: n.Views, Tokenizer: n.Tokenizer, Template: n.Template, Date: n.Date,
 		Arguments: relabel.ArgumentsForm(unless(string(n.Arguments), "auto")), Reasoning: relabel.ReasoningForm(unless(string(n.Reasoning), "template")),
 		Normalisation: n.Normalisation, Capacity: n.Capacity, MaxLength: n.MaxLength, TooLong: n.TooLong, Divide: n.Divide, PadTree: n.PadTree, Bare: n.Bare}
-	if len(f.Views) == 0 {
-		f.Views = []relabel.View{relabel.ViewMessages}
-	}
 	if len(n.TemplateOptions) > 0 {
 		options, err := json.Marshal(n.TemplateOptions)
 		if err != nil {
@@ -156,38 +168,49 @@ func unless(text, nothing string) string {
 	return text
 }
 
-// checkIterations refuses a selection of an iteration that is not there, or still runs:
-// the data set would hold a part of it, and not say which. It returns the last iteration's
-// student.
-func (s *site) checkIterations(ctx context.Context, sel relabel.ExportSelection) (student relabel.ID, err error) {
+// lastIteration returns the iteration that is exported, the last one where earlier ones are
+// exported too: the one asked for, else the latest that is done or, with Unfinished, is done
+// or runs. It refuses an iteration that does not exist and one that still runs: the data set
+// would hold a part of it without a word about that.
+func (s *site) lastIteration(ctx context.Context, sel relabel.ExportSelection) (last relabel.Iteration, err error) {
 	its, err := s.Store.ListIterations(ctx, sel.RunID)
 	if err != nil {
-		return student, err
+		return last, err
 	}
 	its = slices.DeleteFunc(its, func(it relabel.Iteration) bool { return it.Kind != relabel.Collect })
-	newest, latest := 0, 0
+	if last, err = chosenIteration(its, sel); err != nil {
+		return last, err
+	}
+	for _, it := range its {
+		if !sel.Unfinished && it.State == relabel.IterationRunning && (it.Number == last.Number || sel.Aggregated && it.Number < last.Number) {
+			return last, relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, cancel it, or take what is done of it so far (unfinished)", it.Number).On("iteration")
+		}
+	}
+	return last, nil
+}
+
+// chosenIteration finds, among a run's collect iterations, the one that sel asks for.
+func chosenIteration(its []relabel.Iteration, sel relabel.ExportSelection) (last relabel.Iteration, err error) {
+	newest := 0
 	for _, it := range its {
 		newest = max(newest, it.Number)
-		if it.State == relabel.IterationDone || sel.Unfinished && it.State == relabel.IterationRunning {
-			latest = max(latest, it.Number)
+		is := it.State == relabel.IterationDone || sel.Unfinished && it.State == relabel.IterationRunning
+		if sel.Iteration != 0 {
+			is = it.Number == sel.Iteration
+		}
+		if is && it.Number > last.Number {
+			last = it
 		}
 	}
-	if sel.Iteration > newest {
-		return student, relabel.Errorf(relabel.CodeInvalid, "the run has %d collect iterations", newest).On("iteration")
+	switch {
+	case last.Number > 0:
+		return last, nil
+	case sel.Iteration != 0:
+		return last, relabel.Errorf(relabel.CodeInvalid, "the run has %d collect iterations", newest).On("iteration")
+	case newest == 0:
+		return last, relabel.Errorf(relabel.CodeConflict, "the run has no collect iteration to export").On("iteration")
 	}
-	last := sel.Iteration
-	if last == 0 {
-		last = latest
-	}
-	for _, it := range its {
-		if !sel.Unfinished && it.State == relabel.IterationRunning && (it.Number == last || sel.Aggregated && it.Number < last) {
-			return student, relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, cancel it, or take what is done of it so far (unfinished)", it.Number).On("iteration")
-		}
-		if it.Number == last {
-			student = it.StudentID
-		}
-	}
-	return student, nil
+	return last, relabel.Errorf(relabel.CodeConflict, "no collect iteration of the run is done: wait until one is, or take what is done of one that runs (unfinished)").On("iteration")
 }
 
 // ExportQuery asks for a page of exports.

@@ -26,7 +26,6 @@ type document struct {
 		Tags        []string
 		Parameters  []struct {
 			Name        string `json:"name"`
-			In          string `json:"in"`
 			Description string `json:"description"`
 		} `json:"parameters"`
 		Responses map[string]struct {

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -159,8 +158,18 @@ func (x *Exporter) clear(ctx context.Context, e relabel.Export) error {
 // that cannot be, with CodeInvalid naming the field. A tokenizer that is on this machine
 // is tried; one that is not may be on those that build.
 func (x *Exporter) Prepare(e relabel.Export) (relabel.Export, error) {
+	if !e.Form.Tokens() {
+		if field := ofTokens(e.Form); field != "" {
+			return e, relabel.Errorf(relabel.CodeInvalid, "is of the views of tokens, and there is none among the views asked for: add linear, packed or tree").On(field)
+		}
+	}
+	e.Form = e.Form.WithDefaults()
 	e.Form.Views = inOrder(e.Form.Views)
-	if err := checkForm(&e.Form); err != nil {
+	if err := checkForm(e.Form); err != nil {
+		return e, err
+	}
+	var err error
+	if e.ModelCheck, err = checkModel(e.Form); err != nil {
 		return e, err
 	}
 	if e.Destination != "" {
@@ -182,9 +191,6 @@ func inOrder(views []relabel.View) []relabel.View {
 	return ordered
 }
 
-// defaultCapacity is the tokens of a bin where nobody says how many.
-const defaultCapacity = 65536
-
 // ofTokens names a field of the form that says nothing of messages and is set all the
 // same, "" for none.
 func ofTokens(f relabel.ExportForm) string {
@@ -204,18 +210,13 @@ func ofTokens(f relabel.ExportForm) string {
 }
 
 // checkForm refuses what does not go together, and tries the tokenizer.
-func checkForm(f *relabel.ExportForm) error {
+func checkForm(f relabel.ExportForm) error {
 	bad := func(field, format string, a ...any) error {
 		return relabel.Errorf(relabel.CodeInvalid, format, a...).On(field)
 	}
-	if !f.Tokens() {
-		if field := ofTokens(*f); field != "" {
-			return bad(field, "is of the views of tokens, and there is none among the views asked for: add linear, packed or tree")
-		}
-		return nil
-	}
-	f.Capacity, f.Normalisation, f.TooLong = cmp.Or(f.Capacity, defaultCapacity), cmp.Or(f.Normalisation, relabel.PerToken), cmp.Or(f.TooLong, relabel.DropTooLong)
 	switch {
+	case !f.Tokens():
+		return nil
 	case f.Tokenizer == "":
 		return bad("tokenizer", "views of tokens need the student's tokenizer: name its folder here, or in the student's policy")
 	case f.Bare && !slices.Contains(f.Views, relabel.ViewLinear):
@@ -227,12 +228,9 @@ func checkForm(f *relabel.ExportForm) error {
 	case f.PadTree && !slices.Contains(f.Views, relabel.ViewTree):
 		return bad("pad_tree", "is of the tree view, which is not asked for")
 	}
-	if f.MaxLength == 0 {
-		f.MaxLength = f.Capacity
-	}
 	if _, err := os.Stat(f.Tokenizer); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	_, err := render.Open(*f)
+	_, err := render.Open(f)
 	return err
 }

@@ -203,8 +203,8 @@ func TestTheManifestHasTheFieldsOfTheFormat(t *testing.T) {
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		t.Fatal(err)
 	}
-	names := strings.Fields(`beta capacity deduplication_ratio files fill iterations left_out loss_mask normalisation prompt_check recipe run
-		schema_version selection served special_in_tools special_text states student teacher template tokenizer views`)
+	names := strings.Fields(`beta capacity deduplication_ratio files fill groups iterations left_out loss_mask model_check normalisation prompt_check recipe run
+		schema_version selection served special_in_tools special_text states student teacher template tokenizer too_long views`)
 	if got := slices.Sorted(maps.Keys(fields)); !slices.Equal(got, names) {
 		t.Errorf("fields %v, want %v", got, names)
 	}

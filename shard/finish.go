@@ -62,7 +62,7 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 	if err := at.publish(ctx, scratch.path(manifestName)); err != nil {
 		return err
 	}
-	e.Rows, e.LeftOut, e.PromptCheck, e.Directory = sum.States, sum.LeftOut, sum.promptCheck(e.Form), at.directory()
+	e.Rows, e.LeftOut, e.PromptCheck, e.ModelCheck, e.Directory = sum.States, sum.LeftOut, m.PromptCheck, m.ModelCheck, at.directory()
 	x.Log.Info().Stringer("export", e.ID).Int("states", e.Rows).Dur("took", time.Since(begin)).Msg("export done")
 	return x.Store.FinishExport(ctx, e)
 }

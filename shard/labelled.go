@@ -22,6 +22,7 @@ type labelled struct {
 	roots   []*tree.Root
 	special int // texts of special tokens in its messages
 	prompts promptCheck
+	tooLong relabel.ManifestTooLong // what max_length excluded
 	left    []leftOutLine
 }
 
@@ -52,6 +53,7 @@ type labeller struct {
 	sel     relabel.ExportSelection
 	form    relabel.ExportForm
 	student *render.Student // nil without a view of tokens
+	model   relabel.ModelCheck
 }
 
 // label says what leaves of a trajectory, and why the rest does not.
@@ -149,7 +151,8 @@ func (b *labeller) grow(l *labelled) error {
 		return err
 	}
 	for _, r := range roots {
-		fitted, over := r.Fit(b.form.MaxLength, b.form.TooLong == relabel.CutTooLong)
+		fitted, over, counts := r.Fit(b.form.MaxLength, b.form.TooLong != relabel.DropTooLong)
+		l.tooLong = l.tooLong.Plus(counts)
 		for _, t := range over {
 			l.leave(t, TooLong, fmt.Sprintf("over %d tokens", b.form.MaxLength))
 		}

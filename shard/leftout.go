@@ -34,6 +34,8 @@ const (
 	LabelNotExecuted    Reason = "label_not_executed" // asked for: only where it was
 	TooLong             Reason = "too_long"           // over max_length
 	Flagged             Reason = "flagged"            // asked for: not what reviews flagged so
+	EqualRewards        Reason = "equal_rewards"      // asked for: groups with mixed rewards only
+	NoReward            Reason = "no_reward"          // the same, and it has no verdict
 )
 
 // ofParse is the reason for a label that was not understood as an action.
@@ -60,6 +62,10 @@ func leaveTrajectory(sel relabel.ExportSelection, tr relabel.ExportTrajectory) (
 		return NotSubmitted, ""
 	case sel.Resolved && !is(t.Resolved):
 		return NotResolved, ""
+	case sel.MixedRewards && t.Resolved == nil:
+		return NoReward, ""
+	case sel.MixedRewards && (tr.Group == nil || !tr.Group.Mixed):
+		return EqualRewards, ""
 	case len(sel.EndReasons) > 0 && !slices.Contains(sel.EndReasons, t.EndReason):
 		return EndedOtherwise, ""
 	}

@@ -26,6 +26,9 @@ func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel
 		m.Files = append(m.Files, relabel.ManifestFile{Path: f.Path, View: relabel.View(path.Dir(f.Path)), SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows,
 			Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
 	}
+	if e.Selection.MixedRewards {
+		m.Groups = &sum.Groups
+	}
 	if e.Form.Tokens() {
 		addTokens(&m, e.Form, sum)
 	}
@@ -35,6 +38,7 @@ func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel
 // addTokens says what speaks of tokens.
 func addTokens(m *relabel.Manifest, f relabel.ExportForm, sum summary) {
 	m.Capacity, m.Normalisation, m.PromptCheck = &f.Capacity, &f.Normalisation, sum.promptCheck(f)
+	m.ModelCheck, m.TooLong = sum.Student.ModelCheck, &sum.TooLong
 	for view, alignment := range map[relabel.View]string{relabel.ViewLinear: "token", relabel.ViewPacked: "rolled-1"} {
 		if _, there := sum.Views[view]; there && !(f.Bare && view == relabel.ViewLinear) {
 			m.LossMask[string(view)] = alignment

@@ -35,6 +35,9 @@ func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) 
 		if b.student, err = render.Open(e.Form); err != nil {
 			return err
 		}
+		if b.model, err = checkModel(e.Form); err != nil {
+			return err
+		}
 	}
 	all, err := x.labelAll(ctx, e, part, b)
 	if err != nil {

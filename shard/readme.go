@@ -34,7 +34,7 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 		"Run": oneLine(run.Name), "Manifest": m, "Form": e.Form, "Totals": totalsOf(m), "Hash": func(v relabel.View) string { return hashOf(m, v) },
 		"Has":      func(v string) bool { return slices.Contains(m.Views, relabel.View(v)) },
 		"PerToken": m.Normalisation != nil && *m.Normalisation == relabel.PerToken,
-		"Teacher":  teacher, "Rounds": rounds, "Asked": asked(m.Selection.ExportSelection),
+		"Teacher":  teacher, "Rounds": rounds, "Asked": m.Selection.ExportSelection.Describe(),
 		"Prompts": m.PromptCheck, "LeftOut": countsText(m.LeftOut), "LeftOutName": leftOutName,
 	})
 }
@@ -83,32 +83,6 @@ func hashOf(m relabel.Manifest, v relabel.View) string {
 		}
 	}
 	return hex.EncodeToString(hash.Sum(nil))[:16]
-}
-
-// asked says in words what a selection asks for.
-func asked(sel relabel.ExportSelection) string {
-	text := "every finished trajectory"
-	switch {
-	case sel.Submitted && sel.Resolved:
-		text = "valid submissions that resolve their task"
-	case sel.Submitted:
-		text = "valid submissions"
-	case sel.Resolved:
-		text = "trajectories that resolve their task"
-	}
-	if len(sel.EndReasons) > 0 {
-		text += fmt.Sprintf(", of those whose end is one of %v", sel.EndReasons)
-	}
-	switch sel.Agreement {
-	case relabel.AgreementSame:
-		text += ", where the label was executed"
-	case relabel.AgreementDiffers:
-		text += ", where the label was not executed"
-	}
-	if len(sel.LeaveOutFlags) > 0 {
-		text += fmt.Sprintf(", without what reviews flagged %s", oneLine(strings.Join(sel.LeaveOutFlags, ", ")))
-	}
-	return text
 }
 
 func policyName(p relabel.Policy) string {

@@ -20,6 +20,8 @@ type summary struct {
 	SpecialTools int                          `json:"special_tools"` // texts of special tokens in the tools
 	Prompts      promptCheck                  `json:"prompts"`
 	Student      *studentSummary              `json:"student"` // nil without a view of tokens
+	Groups       relabel.ManifestGroups       `json:"groups"`
+	TooLong      relabel.ManifestTooLong      `json:"too_long"`
 }
 
 // iterationSummary is whose rows a part holds of an iteration.
@@ -38,6 +40,7 @@ type studentSummary struct {
 	Stop            string                `json:"stop"`
 	StopID          int32                 `json:"stop_id"`
 	PadID           int32                 `json:"pad_id"`
+	ModelCheck      relabel.ModelCheck    `json:"model_check"`
 }
 
 // summarize sums a part up.
@@ -48,13 +51,21 @@ func summarize(b *labeller, all []*labelled, figures map[relabel.View]viewFigure
 	}
 	if b.student != nil {
 		s.SpecialTools = b.student.SpecialInTools(b.run.Prompts.Tools)
-		s.Student = &studentSummary{b.student.Tokens.SHA256(), b.student.TemplateSHA256, b.student.Arguments, b.student.Stop, b.student.StopID, b.student.PadID}
+		s.Student = &studentSummary{b.student.Tokens.SHA256(), b.student.TemplateSHA256, b.student.Arguments, b.student.Stop, b.student.StopID, b.student.PadID, b.model}
 	}
 	return s
 }
 
 func (s *summary) add(l *labelled) {
 	s.States += len(l.keep)
+	s.TooLong = s.TooLong.Plus(l.tooLong)
+	switch {
+	case l.Group == nil || !l.Group.First:
+	case l.Group.Mixed:
+		s.Groups.Mixed++
+	default:
+		s.Groups.Equal++
+	}
 	for _, line := range l.left {
 		if line.States > 0 { // a trajectory that never came to a state is named, but counts none
 			s.LeftOut[string(line.Reason)] += line.States
@@ -98,6 +109,8 @@ func (s *summary) merge(raw json.RawMessage) error {
 	s.States, s.Special, s.Served = s.States+next.States, s.Special+next.Special, s.Served+next.Served
 	s.LinearTokens, s.TreeTokens = s.LinearTokens+next.LinearTokens, s.TreeTokens+next.TreeTokens
 	s.SpecialTools = next.SpecialTools // the same in all parts
+	s.Groups = relabel.ManifestGroups{Mixed: s.Groups.Mixed + next.Groups.Mixed, Equal: s.Groups.Equal + next.Groups.Equal}
+	s.TooLong = s.TooLong.Plus(next.TooLong)
 	s.Prompts = s.Prompts.plus(next.Prompts)
 	for reason, n := range next.LeftOut {
 		s.LeftOut[reason] += n

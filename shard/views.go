@@ -15,7 +15,6 @@ type tokenViews struct {
 	Views        []string // of linear, packed and tree
 	Capacity     int      // tokens of a row at most
 	Longest      int      // tokens of a sequence, or of a tree's longest way from root to leaf, at most; no more than Capacity
-	Cut          bool     // cut what is over Longest at a turn, rather than leave it out
 	Bare         bool     // linear has ids, attention mask and labels alone
 	Pad          bool     // tree rows are filled up to Capacity
 	PadID        int32
@@ -55,24 +54,6 @@ type part struct {
 	Done map[string]parquet.File
 	// Put takes each file as it is finished; nil: it stays where it is.
 	Put func(parquet.File) error
-}
-
-// fit returns the roots without the labels that are over Longest, which it gives to left
-// with their trajectory. All views are then written of the same labels.
-func (v tokenViews) fit(roots []*tree.Root, left func(trajectory string, turn int) error) ([]*tree.Root, error) {
-	var kept []*tree.Root
-	for _, r := range roots {
-		fitted, over := r.Fit(v.Longest, v.Cut)
-		for _, turn := range over {
-			if err := left(r.Origin.Trajectory, turn); err != nil {
-				return nil, err
-			}
-		}
-		if fitted != nil {
-			kept = append(kept, fitted)
-		}
-	}
-	return kept, nil
 }
 
 // write writes the views of a part below dir. The roots must fit. The same part gives the

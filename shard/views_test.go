@@ -21,14 +21,15 @@ func TestTokenViewsHoldExactlyThePairs(t *testing.T) {
 		odd  bool
 		beta float32
 		n    tree.Normalisation
+		cut  bool
 	}{
-		"dagger":           {tokenViews{}, false, 0.3, tree.PerToken},
-		"student alone":    {tokenViews{DataParallel: 3}, false, 0, tree.PerTransition},
-		"teacher, padded":  {tokenViews{Pad: true, PadID: testPad}, false, 1, tree.PerToken},
-		"everything odd":   {tokenViews{Signals: []string{advantagesColumn}, Cut: true}, true, 0.5, tree.PerToken},
-		"odd, dropped":     {tokenViews{Longest: 700}, true, 0.8, tree.PerTransition},
-		"odd, way apart":   {tokenViews{Longest: 500, Cut: true, Pad: true, PadID: testPad}, true, 0.2, tree.PerToken},
-		"odd, all signals": {tokenViews{Signals: []string{teacherLogprobsColumn, studentLogprobsColumn, advantagesColumn}}, true, 0, tree.PerToken},
+		"dagger":           {tokenViews{}, false, 0.3, tree.PerToken, false},
+		"student alone":    {tokenViews{DataParallel: 3}, false, 0, tree.PerTransition, false},
+		"teacher, padded":  {tokenViews{Pad: true, PadID: testPad}, false, 1, tree.PerToken, false},
+		"everything odd":   {tokenViews{Signals: []string{advantagesColumn}}, true, 0.5, tree.PerToken, true},
+		"odd, dropped":     {tokenViews{Longest: 700}, true, 0.8, tree.PerTransition, false},
+		"odd, way apart":   {tokenViews{Longest: 500, Pad: true, PadID: testPad}, true, 0.2, tree.PerToken, true},
+		"odd, all signals": {tokenViews{Signals: []string{teacherLogprobsColumn, studentLogprobsColumn, advantagesColumn}}, true, 0, tree.PerToken, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,7 +39,7 @@ func TestTokenViewsHoldExactlyThePairs(t *testing.T) {
 			}
 			dir := t.TempDir()
 			s := synthetic{Rand: rand.New(rand.NewSource(7)), words: 40, turns: 9, observation: 120, beta: c.beta, odd: c.odd}
-			pairs := writeParts(t, dir, s, c.v, c.n)
+			pairs := writeParts(t, dir, s, c.v, c.n, c.cut)
 			out, err := exec.Command(python(t), "testdata/check_shards.py", dir, filepath.Join(pairs, "pairs.json"), "--alter").CombinedOutput()
 			if err != nil || !strings.Contains(string(out), "alterations found") {
 				t.Fatalf("%v\n%s", err, out)
@@ -48,7 +49,7 @@ func TestTokenViewsHoldExactlyThePairs(t *testing.T) {
 }
 
 // writeParts writes an export of two parts into dir, and returns the folder of its pairs.json.
-func writeParts(t testing.TB, dir string, s synthetic, v tokenViews, n tree.Normalisation) string {
+func writeParts(t testing.TB, dir string, s synthetic, v tokenViews, n tree.Normalisation, cut bool) string {
 	t.Helper()
 	var pairs [][3]any
 	views := map[string]viewFigures{}
@@ -58,12 +59,13 @@ func writeParts(t testing.TB, dir string, s synthetic, v tokenViews, n tree.Norm
 			trajectories = append(trajectories, s.trajectory(10*number+i))
 		}
 		gone := map[string][]int{}
-		roots, err := v.fit(rootsOf(t, trajectories, n), func(id string, turn int) error {
-			gone[id] = append(gone[id], turn)
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+		var roots []*tree.Root
+		for _, r := range rootsOf(t, trajectories, n) {
+			fitted, over, _ := r.Fit(v.Longest, cut)
+			gone[r.Origin.Trajectory] = append(gone[r.Origin.Trajectory], over...)
+			if fitted != nil {
+				roots = append(roots, fitted)
+			}
 		}
 		for _, tr := range trajectories {
 			for i := range tr.Turns {
@@ -95,7 +97,7 @@ func TestTheSamePartGivesTheSameBytes(t *testing.T) {
 		dir := t.TempDir()
 		v := tokenViews{Views: []string{linearView, packedView, treeView}, Capacity: 1500, Longest: 1500, Version: "test"}
 		s := synthetic{Rand: rand.New(rand.NewSource(7)), words: 40, turns: 9, observation: 120, odd: true}
-		writeParts(t, dir, s, v, tree.PerToken)
+		writeParts(t, dir, s, v, tree.PerToken, false)
 		written = append(written, filesBelow(t, dir))
 	}
 	if len(written[0]) != 7 || !maps.Equal(written[0], written[1]) {

@@ -17,13 +17,19 @@ func TestAnExportIsAskedForWithWhatItWillHold(t *testing.T) {
 	s.must(s.store.CreateReview(t.Context(), relabel.Review{ID: relabel.NewID(), TrajectoryID: tr.ID, Flag: "cheats", Note: "n"}))
 	path := "/runs/" + s.run.ID.String() + "/export"
 	ask := func(query string) string { return html.UnescapeString(s.get(200, path+"?part=deed"+query)) }
-	contains(t, ask(""), `"views":["messages"]`, `"aggregated":true`, "<td class=\"n\">6</td>", "by the labels of iteration 1", "no export of this run has it yet", "cheats")
+	plain := ask("")
+	contains(t, plain, `-d '{"run":"`+s.run.ID.String()+`"}'`, "Takes valid submissions of the latest iteration.", "as dagger has it: valid submissions", "<td class=\"n\">6</td>", "by the labels of iteration 1", "no export of this run has it yet", "cheats")
 	if strings.Contains(ask(""), "Capacity") {
 		t.Error("it asks for tokens of messages")
 	}
-	contains(t, ask("&of=this+iteration+alone&only=that+are+resolved&states=where+something+else+was+executed&flag=cheats&view=tree&view=linear&tokenizer=/srv/q&template=/srv/t&capacity=4096&max_length=2048&weights=a+label’s+tokens+share+w&labels=trained-student@1&running=gives+what+is+done+of+it&destination=s3://b/x"),
+	contains(t, ask("&of=it+and+every+earlier+one&only=that+are+resolved&states=where+something+else+was+executed&flag=cheats&view=tree&view=linear&tokenizer=/srv/q&template=/srv/t&capacity=4096&max_length=2048&weights=a+label’s+tokens+share+w&labels=trained-student@1&running=gives+what+is+done+of+it&destination=s3://b/x"),
 		`"views":["linear","tree"],"tokenizer":"/srv/q","template":"/srv/t","normalisation":"transition","capacity":4096,"max_length":2048}`,
-		`"unfinished":true,"resolved":true,"agreement":"differs","label_policy":"trained-student@1","leave_out_flags":["cheats"],"destination":"s3://b/x"`, "<td class=\"n\">3</td>")
+		`"aggregated":true,"unfinished":true,"resolved":true,"agreement":"differs","label_policy":"trained-student@1","leave_out_flags":["cheats"],"destination":"s3://b/x"`, "<td class=\"n\">3</td>")
+	contains(t, ask("&only=every+one+that+is+done&groups=only+groups+with+mixed+rewards&ended=finish&ended=context&divide=8"),
+		`"submitted":false,"mixed_rewards":true,"end_reasons":["finish","context"],"divide":8}`, "Takes every finished trajectory of groups with mixed rewards, of those whose end is one of [finish context]")
+	contains(t, ask("&only=with+a+valid+submission&groups=every+group"), `"submitted":true,"resolved":false,"mixed_rewards":false}`)
+	contains(t, ask(`&view=tree&view=linear&template_options={"a":+1.0}&date=2026-01-31&arguments=object&reasoning=drop&too_long=dropped+with+all+their+labels&rows=padded+to+the+capacity&rows=linear+with+ids,+mask+and+labels+alone`),
+		`"template_options":{"a":1.0},"date":"2026-01-31","arguments":"object","reasoning":"drop","too_long":"drop","pad_tree":true,"bare":true}`)
 	contains(t, ask("&iteration=7"), "no such collect iteration is done")
 	s.get(400, path+"?capacity=x&view=tree")
 	s.get(400, path+"?capacity=600000&view=tree")

@@ -17,6 +17,8 @@ func (c leftOutCount) Means() string { return leftOutWords[c.Reason] }
 
 var leftOutWords = map[string]string{
 	"not_submitted":             "the selection asked for valid submissions",
+	"equal_rewards":             "all of its group (the trajectories of its task in its iteration) are resolved, or none is",
+	"no_reward":                 "it has no verdict, and the selection asked for groups with mixed rewards",
 	"not_resolved":              "the selection asked for resolved trajectories",
 	"ended_otherwise":           "the selection asked for other ends",
 	"label_executed":            "the selection asked for states whose label was not executed",

@@ -3,12 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,134 +23,6 @@ type exportCommand struct {
 	Delete exportDelete `cmd:"" help:"Remove a data set with its files."`
 }
 
-// exportStart is `relabel export start RUN`.
-type exportStart struct {
-	clientFlags
-	RunName      string   `arg:"" name:"run" help:"Name or id of the run."`
-	Iteration    int      `placeholder:"I" help:"Iteration. Default: the latest that is done, with --unfinished the latest that is done or runs."`
-	Aggregated   bool     `help:"Iterations 1 to I together (D1 ∪ … ∪ Di), instead of I alone."`
-	Unfinished   bool     `help:"Iterations that are still running too: what is done of them; the rest is left out and counted."`
-	Submitted    bool     `default:"true" negatable:"" help:"Only valid submissions, as the paper's recipes do."`
-	Resolved     bool     `help:"Only resolved trajectories: submitted and passed (rejection sampling)."`
-	EndReason    []string `placeholder:"REASON" enum:"finish,max_turns,context,wall_clock,no_call" help:"Only trajectories that ended so: ${enum}; may be repeated."`
-	Agreement    string   `default:"any" enum:"any,same,differs" help:"Only states where the executed action is the label, or is not: ${enum}."`
-	LabelPolicy  string   `placeholder:"POLICY" help:"Whose labels leave, instead of the run's teacher's: another teacher's, that run relabel asked, or the student's own actions."`
-	LeaveOutFlag []string `placeholder:"FLAG" help:"Leave out what reviews flagged so: trajectories, and the states of flagged turns; * for any flag. May be repeated."`
-	Detach       bool     `help:"Return at once; relabel export show says how far it is."`
-	Destination  string   `placeholder:"URL" help:"Bucket below which it is written, e.g. s3://bucket/prefix?region=eu-west-1. Default: the exports' folder."`
-	formFlags
-}
-
-// formFlags say how rows are written.
-type formFlags struct {
-	View            []string `default:"messages" enum:"messages,linear,packed,tree" help:"Forms of the rows: ${enum}."`
-	Tokenizer       string   `placeholder:"DIR" help:"Folder with the student's tokenizer.json and tokenizer_config.json. Default: the student policy's."`
-	Template        string   `placeholder:"FILE" help:"Another chat template than the folder's own."`
-	TemplateOptions string   `placeholder:"JSON" help:"Object of further variables for the template, e.g. {\"enable_thinking\": false}."`
-	Date            string   `placeholder:"YYYY-MM-DD" help:"The day that the template sees, where it asks for one."`
-	Arguments       string   `placeholder:"HOW" help:"How the template gets a call's arguments: auto (default), string or object."`
-	Reasoning       string   `placeholder:"HOW" help:"What becomes of reasoning: template (default), keep or drop."`
-	Normalisation   string   `placeholder:"HOW" help:"What a label's weight is spread over: each token (default) or transition."`
-	Capacity        int      `placeholder:"TOKENS" help:"Tokens of a bin. Default: 65536."`
-	MaxLength       int      `placeholder:"TOKENS" help:"Most tokens of a sequence, or of a tree to the end of a label. Default: the capacity."`
-	TooLong         string   `placeholder:"HOW" help:"What becomes of a trunk over that: drop (default) or cut. Both are counted."`
-	Divide          int      `placeholder:"N" help:"The trainer's data-parallel size: each view has a multiple of so many files."`
-	PadTree         bool     `help:"Fill rows of the tree view up to the capacity."`
-	Bare            bool     `help:"linear with input_ids, attention_mask and labels alone."`
-}
-
-// body is the form as POST /v1/exports takes it.
-func (f formFlags) body(body map[string]any) error {
-	body["views"], body["divide"], body["pad_tree"], body["bare"], body["max_length"] = f.View, f.Divide, f.PadTree, f.Bare, f.MaxLength
-	for name, how := range map[string]string{"arguments": f.Arguments, "reasoning": f.Reasoning, "normalisation": f.Normalisation, "too_long": f.TooLong} {
-		if how != "" {
-			body[name] = how
-		}
-	}
-	if f.Capacity != 0 {
-		body["capacity"] = f.Capacity
-	}
-	for name, path := range map[string]string{"tokenizer": f.Tokenizer, "template": f.Template} {
-		if path == "" {
-			continue
-		}
-		whole, err := filepath.Abs(path) // the server may stand in another folder
-		if err != nil {
-			return err
-		}
-		body[name] = whole
-	}
-	if f.Date != "" {
-		body["date"] = f.Date
-	}
-	if f.TemplateOptions != "" {
-		var options map[string]json.RawMessage // numbers as they were written
-		if err := json.Unmarshal([]byte(f.TemplateOptions), &options); err != nil {
-			return relabel.Errorf(relabel.CodeInvalid, "must be a JSON object").On("--template-options").Because(err)
-		}
-		body["template_options"] = options
-	}
-	return nil
-}
-
-// Run starts the export and waits for its end.
-func (c *exportStart) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
-		run, err := findRun(ctx, cl, c.RunName)
-		if err != nil {
-			return err
-		}
-		body := map[string]any{"run": run.ID, "iteration": c.Iteration, "aggregated": c.Aggregated, "unfinished": c.Unfinished, "submitted": c.Submitted, "resolved": c.Resolved, "agreement": c.Agreement}
-		if len(c.EndReason) > 0 {
-			body["end_reasons"] = c.EndReason
-		}
-		if len(c.LeaveOutFlag) > 0 {
-			body["leave_out_flags"] = c.LeaveOutFlag
-		}
-		if c.Destination != "" {
-			body["destination"] = c.Destination
-		}
-		if err := c.body(body); err != nil {
-			return err
-		}
-		if c.LabelPolicy != "" {
-			body["label_policy"] = c.LabelPolicy
-		}
-		var e relabel.Export
-		if err := cl.post(ctx, "/v1/exports", body, &e); err != nil {
-			return err
-		}
-		id := e.ID
-		if c.Detach {
-			fmt.Printf("%s  it is built %s: `relabel export show %s` says how far it is\n", id, cl.elsewhere(), id)
-			sayIfNobodyWorks(ctx, cl)
-			return nil
-		}
-		if e, err = c.build(ctx, cl, id); ctx.Err() != nil {
-			return interruptedf("the export goes on %s: `relabel export show %s` says how far it is", cl.elsewhere(), id)
-		}
-		if err != nil {
-			return err
-		}
-		return printExport(e)
-	})
-}
-
-// build waits for an export's end. Where no server runs that would build it, this
-// process does.
-func (c *exportStart) build(ctx context.Context, cl *client, id relabel.ID) (e relabel.Export, err error) {
-	if cl.here != nil {
-		stop, err := startExports(ctx, cl.here, c.Data)
-		if err != nil {
-			return e, err
-		}
-		defer func() { err = errors.Join(err, stop()) }()
-	} else {
-		sayIfNobodyWorks(ctx, cl)
-	}
-	return watchExport(ctx, cl, id)
-}
-
 // printExport prints where a data set is and what it holds, or why there is none.
 func printExport(e relabel.Export) error {
 	switch e.State {
@@ -167,7 +36,13 @@ func printExport(e relabel.Export) error {
 			fmt.Println("  " + why)
 		}
 	}
+	fmt.Println("  " + taken(e))
 	return printFiles(e)
+}
+
+// taken says which trajectories and iterations a data set takes.
+func taken(e relabel.Export) string {
+	return "taken: " + inertLine(e.Selection.Describe()+" of "+e.Selection.DescribeIterations())
 }
 
 // printFiles prints what was left out of an export, and its files.

@@ -49,18 +49,3 @@ func Pack(items []Item, limits Limits) (bins [][]int, over []int) {
 	}
 	return bins, over
 }
-
-// Fill is how full bins are: tokens in them by tokens that they could hold, from 0 to 1.
-// It is 1 for no bins.
-func Fill(items []Item, bins [][]int, capacity int) float64 {
-	if len(bins) == 0 {
-		return 1
-	}
-	tokens := 0
-	for _, bin := range bins {
-		for _, i := range bin {
-			tokens += items[i].Length
-		}
-	}
-	return float64(tokens) / (float64(capacity) * float64(len(bins)))
-}

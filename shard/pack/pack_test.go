@@ -81,10 +81,10 @@ func TestTheTwoLimitsStandApart(t *testing.T) {
 	if fmt.Sprint(bins, over) != "[[0 3]] [1 2]" {
 		t.Errorf("bins %v, over %v", bins, over)
 	}
-	if f := Fill(items, bins, 10); f != 1 {
+	if f := fill(items, bins, 10); f != 1 {
 		t.Errorf("fill %v", f)
 	}
-	if bins, over := Pack(nil, Limits{10, 10}); bins != nil || over != nil || Fill(nil, nil, 10) != 1 {
+	if bins, over := Pack(nil, Limits{10, 10}); bins != nil || over != nil || fill(nil, nil, 10) != 1 {
 		t.Errorf("nothing was packed into %v, %v over", bins, over)
 	}
 }

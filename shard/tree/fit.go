@@ -1,13 +1,18 @@
 package tree
 
-import "slices"
+import (
+	"slices"
 
-// Fit returns the tree less the labels whose sequences are over limit tokens, and the
-// turns of these labels. A leaf that is over goes. A trunk that is over goes with all its
-// labels, or is cut after the last label that ends within the limit where cut says so. It
-// is decided by the linear view's rows, so that all views hold the same labels. The root
-// is nil where no label is left, and is itself where all are.
-func (r *Root) Fit(limit int, cut bool) (fitted *Root, over []int) {
+	"relabel"
+)
+
+// Fit returns the tree without the labels whose sequences are longer than limit tokens, the
+// turns of these labels, and how many trunks and leaves they were of. A leaf over the limit
+// is dropped. A trunk over it is cut after the last label that ends within the limit, and
+// is dropped with all its labels where none does or where cut is false. The lengths are
+// those of the linear view's rows, so that all views hold the same labels. The root is nil
+// where no label is left, and is itself where all are.
+func (r *Root) Fit(limit int, cut bool) (fitted *Root, over []int, counts relabel.ManifestTooLong) {
 	kept := *r
 	if n := len(r.spans); n > 0 && r.spans[n-1].End() > limit {
 		keep := 0
@@ -17,6 +22,11 @@ func (r *Root) Fit(limit int, cut bool) (fitted *Root, over []int) {
 		for _, s := range r.spans[keep:] {
 			over = append(over, s.Turn)
 		}
+		if keep > 0 {
+			counts.TrunksCut, counts.LabelsCut = 1, n-keep
+		} else {
+			counts.TrunksDropped, counts.LabelsDropped = 1, n
+		}
 		kept.spans = r.spans[:keep]
 	}
 	long := func(l leaf) bool { return l.at+len(l.ids) > limit }
@@ -25,16 +35,17 @@ func (r *Root) Fit(limit int, cut bool) (fitted *Root, over []int) {
 		for _, l := range r.leaves {
 			if long(l) {
 				over = append(over, l.span.Turn)
+				counts.LeavesDropped++
 			} else {
 				kept.leaves = append(kept.leaves, l)
 			}
 		}
 	}
 	if over == nil {
-		return r, nil
+		return r, nil, counts
 	}
 	slices.Sort(over)
-	return kept.trimmed(), over
+	return kept.trimmed(), over, counts
 }
 
 // Split returns the tree as trees of at most bin tokens, itself where it is one already.

@@ -23,10 +23,10 @@ var recurrentModels = []string{"bamba", "falcon_h1", "granitemoehybrid", "jamba"
 func CheckModel(config []byte) error {
 	var c any
 	if err := json.Unmarshal(config, &c); err != nil {
-		return relabel.Errorf(relabel.CodeInvalid, "the student's config.json cannot be read").Because(err)
+		return relabel.Errorf(relabel.CodeInvalid, "the student's config.json is not valid JSON").On("tokenizer").Because(err)
 	}
 	if name := recurrent(c); name != "" {
-		return relabel.Errorf(relabel.CodeInvalid, "the student has recurrent state (%s): export linear or packed, not tree", name).On("view")
+		return relabel.Errorf(relabel.CodeInvalid, "the student has recurrent layers (%s), whose state would go from branch to branch: export linear or packed instead of tree", name).On("views")
 	}
 	return nil
 }

@@ -135,7 +135,10 @@ func TestFitAndSplitKeepLabelsWithTheirPrefixes(t *testing.T) {
 		var fitted []*Root
 		var f Forest
 		for _, r := range build(t, tr, PerToken) {
-			kept, over := r.Fit(limit, cut)
+			kept, over, counts := r.Fit(limit, cut)
+			if counts.Labels() != len(over) || !cut && counts.TrunksCut > 0 || counts.TrunksCut+counts.TrunksDropped > 1 {
+				t.Fatalf("%d labels are over the limit, counted as %+v", len(over), counts)
+			}
 			for _, turn := range over {
 				gone[turn] = true
 			}

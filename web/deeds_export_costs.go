@@ -1,0 +1,145 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+
+	"relabel"
+)
+
+// exportCosts says how much will be in it: states by the figures of the iterations, tokens
+// and bytes by the newest export of the run that has the view, else by the teacher's usage.
+func (v *viewer) exportCosts(r *http.Request, run relabel.Run, body exportBody) ([]cost, error) {
+	sel, err := relabel.ExportSelection{Agreement: body.Agreement}.WithDefaults(body.filters(), run.Recipe)
+	if err != nil {
+		return nil, err
+	}
+	rounds, err := v.rounds(r.Context(), run.ID)
+	if err != nil {
+		return nil, err
+	}
+	chosen := chosenRounds(rounds, body)
+	if len(chosen) == 0 {
+		return []cost{{"states", "none", "no such collect iteration is done"}}, nil
+	}
+	of := "iteration " + stretches(numbersOf(chosen))
+	if len(chosen) > 1 {
+		of = "iterations " + stretches(numbersOf(chosen))
+	}
+	states := 0.0
+	for _, r := range chosen {
+		states += statesOf(r.Figures, sel)
+	}
+	costs := []cost{{"states", about(states), "by the labels of " + of + "; what cannot be rendered is left out of it"}}
+	spent, err := v.Store.ListSpending(r.Context(), run.ID)
+	if err != nil {
+		return nil, err
+	}
+	exports, _, err := v.Store.ListExports(r.Context(), relabel.ExportFilter{RunID: &run.ID}, relabel.Page{Limit: exportsShown})
+	if err != nil {
+		return nil, err
+	}
+	for _, view := range body.form().Views {
+		costs = append(costs, viewCosts(view, states, exports, usageOf(chosen, spent, run.TeacherID))...)
+	}
+	return costs, nil
+}
+
+// chosenRounds are the collect iterations whose states leave.
+func chosenRounds(rounds []round, body exportBody) (chosen []round) {
+	last := -1
+	for _, r := range rounds {
+		over := r.State == relabel.IterationDone || body.Unfinished && r.State == relabel.IterationRunning
+		if r.Kind == relabel.Collect && over && (body.Iteration == 0 || r.Number == body.Iteration) {
+			last = max(last, r.Number)
+		}
+	}
+	for _, r := range rounds {
+		if r.Kind == relabel.Collect && (r.Number == last || body.Aggregated && r.Number < last) {
+			chosen = append(chosen, r)
+		}
+	}
+	return chosen
+}
+
+func numbersOf(rounds []round) (numbers []int) {
+	for _, r := range rounds {
+		numbers = append(numbers, r.Number)
+	}
+	return numbers
+}
+
+// statesOf is about how many labelled states of an iteration are selected.
+func statesOf(f relabel.Figures, sel relabel.ExportSelection) float64 {
+	states, done := float64(f.Progress.LabelsHad), float64(max(1, f.Progress.Trajectories[relabel.Done]))
+	switch {
+	case sel.Resolved:
+		states *= min(1, float64(f.Progress.Resolved)/done)
+	case sel.Submitted:
+		states *= min(1, float64(f.Progress.Submitted)/done)
+	}
+	same := float64(f.Progress.TeacherTurns+f.Agreed) / float64(max(1, f.Progress.TeacherTurns+f.Compared))
+	switch sel.Agreement {
+	case relabel.AgreementSame:
+		states *= same
+	case relabel.AgreementDiffers:
+		states *= 1 - same
+	}
+	return states
+}
+
+// usage is what states are long, by what the teacher was asked.
+type usage struct{ Prompt, Answer, Trunks, Leaves float64 } // tokens a state; trajectories and differing labels a state
+
+func usageOf(rounds []round, spent []relabel.Spending, teacher relabel.ID) (u usage) {
+	var labels, calls float64
+	for _, r := range rounds {
+		labels += float64(r.Progress.LabelsHad)
+		u.Trunks += float64(r.Progress.Trajectories[relabel.Done])
+		u.Leaves += float64(r.Figures.Compared - r.Figures.Agreed)
+		for _, s := range spent {
+			if s.IterationID == r.ID && s.PolicyID == teacher {
+				calls += float64(s.Calls)
+				u.Prompt += float64(s.PromptTokens)
+				u.Answer += float64(s.CompletionTokens)
+			}
+		}
+	}
+	if labels == 0 || calls == 0 {
+		return usage{}
+	}
+	return usage{u.Prompt / calls, u.Answer / calls, u.Trunks / labels, u.Leaves / labels}
+}
+
+// tokens are about how many tokens a state takes in a view. A trajectory's last state is
+// about twice as long as its mean one; a leaf of the linear view repeats its state.
+func (u usage) tokens(view relabel.View) float64 {
+	tree := u.Trunks*2*u.Prompt + u.Answer
+	if view == relabel.ViewTree {
+		return tree
+	}
+	return tree + u.Leaves*u.Prompt
+}
+
+func viewCosts(view relabel.View, states float64, exports []relabel.Export, u usage) []cost {
+	for _, e := range exports {
+		var sum relabel.ExportFile
+		for _, f := range filesOf(e, view) {
+			sum.Bytes, sum.Tokens = sum.Bytes+f.Bytes, sum.Tokens+f.Tokens
+		}
+		if e.State != relabel.ExportDone || e.Rows == 0 || sum.Bytes == 0 {
+			continue
+		}
+		per := states / float64(e.Rows)
+		from := fmt.Sprintf("by export %s: %s states", short(e.ID), grouped(int64(e.Rows)))
+		costs := []cost{{string(view) + ", bytes", about(per * float64(sum.Bytes)), from}}
+		if view != relabel.ViewMessages {
+			costs = append([]cost{{string(view) + ", tokens", about(per * float64(sum.Tokens)), from}}, costs...)
+		}
+		return costs
+	}
+	if view == relabel.ViewMessages || u.Prompt == 0 {
+		return []cost{{string(view), "not known", "no export of this run has it yet"}}
+	}
+	return []cost{{string(view) + ", tokens", about(states * u.tokens(view)), "by the teacher’s usage, in its tokens; bytes are known after a first export"}}
+}
