@@ -55,10 +55,19 @@ test: test-needs lint ## Everything the tests need, the checks, then all tests w
 test-tokens: test-needs ## All tokenizers with all texts, where `make test` draws some for most: half an hour
 	@RELABEL_TEST_TOKENS=all go test -count=1 -timeout 120m ./shard/token
 
+.PHONY: runner-images
+runner-images: install ## Make the images with Go, Jest and Vitest that tests of the verifier start from
+	@scripts/runner-images.sh
+
+.PHONY: forgeries
+forgeries: test-needs ## Try all forged submissions in real sandboxes, and list what each came to: a quarter of an hour
+	@RELABEL_TEST_FORGERIES=all go test -count=1 -timeout 120m -v ./envs/verify/forgeries
+
 .PHONY: test-needs
 test-needs: ## Install what the tests need
 	@scripts/install.sh --tests
 	@scripts/base-image.sh
+	@scripts/runner-images.sh
 	@scripts/python.sh shard/testdata/requirements.txt >/dev/null
 	@scripts/python.sh shard/template/testdata/requirements.txt >/dev/null
 	@scripts/templates.sh >/dev/null

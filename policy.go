@@ -161,6 +161,7 @@ type Completion struct {
 	Said           []byte     // see Action
 	ReadAs         []CallForm // see Action
 	NotGiven       []string   // see Action
+	Clamped        []string   // what the answer said beyond its bounds, and was cut or dropped
 	Message        Message    // the same as DecodeMessage(Raw)
 	FinishReason   string     // the server's word: stop, tool_calls, length, …
 	Refusal        string
@@ -199,7 +200,8 @@ type Call struct {
 	QueueMillis  int64     `json:"queue_millis"`       // spent waiting for a place at the endpoint, before all tries together
 	Hedged       bool      `json:"hedged,omitempty"`   // two replicas were asked at once; each has its own record
 	Error        string    `json:"error,omitempty"`
-	ErrorBody    []byte    `json:"-"` // the last error body, capped; secrets removed
+	Clamped      []string  `json:"clamped,omitempty"` // what the answer said beyond its bounds, and was cut or dropped: usage, logprobs, token_ids, …
+	ErrorBody    []byte    `json:"-"`                 // the last error body, capped; secrets removed
 }
 
 // ModelSeen is a model that answered for a policy at one address. More than one for an

@@ -16,10 +16,11 @@ type BatchBounds struct {
 	Rounds int           // how often a label is asked for before it is missing
 	Poll   time.Duration // between two looks at a batch, at most
 	Again  time.Duration // before a round after the first, and before an unclear request is settled
+	Age    time.Duration // of a batch without answers, before it counts as refused; endpoints promise them within 24 hours
 }
 
 // DefaultBounds are within what OpenAI's endpoint takes.
-var DefaultBounds = BatchBounds{Lines: 50_000, Bytes: 190 << 20, Rounds: 3, Poll: 30 * time.Second, Again: time.Minute}
+var DefaultBounds = BatchBounds{Lines: 50_000, Bytes: 190 << 20, Rounds: 3, Poll: 30 * time.Second, Again: time.Minute, Age: 48 * time.Hour}
 
 // over puts the bounds that are set over the defaults.
 func (b BatchBounds) over(d BatchBounds) BatchBounds {
@@ -37,6 +38,9 @@ func (b BatchBounds) over(d BatchBounds) BatchBounds {
 	}
 	if b.Again > 0 {
 		d.Again = b.Again
+	}
+	if b.Age > 0 {
+		d.Age = b.Age
 	}
 	return d
 }
@@ -100,6 +104,8 @@ func (b *batch) conclude(ctx context.Context, err error) error {
 		return relabel.Errorf(relabel.CodeLeaseLost, "the batch is another worker's")
 	case ctx.Err() != nil:
 		return errors.Join(ErrReleased, b.putOff(ctx, "", "", 0))
+	case b.tooOld():
+		return b.refusedOr(ctx, b.late(relabel.Shown(err)))
 	}
 	b.Log.Warn().Err(err).Stringer("batch", b.claim.BatchID).Msg("the batch is put off")
 	if kept := b.putOff(ctx, "", relabel.Shown(err), b.Bound.Again); kept != nil {
@@ -223,6 +229,11 @@ func (b *batch) look(life context.Context) error {
 	switch {
 	case err != nil:
 		return b.refusedOr(life, err)
+	case !remote.Over() && b.tooOld():
+		if err := b.remote.Cancel(life, remote.ID); err != nil {
+			b.Log.Warn().Err(err).Stringer("batch", b.claim.BatchID).Msg("the endpoint does not cancel the batch")
+		}
+		return b.refusedOr(life, b.late("it is still "+remote.Status))
 	case !remote.Over():
 		return b.putOff(life, remote.Status, "", b.patience())
 	}
@@ -243,6 +254,14 @@ func (b *batch) refusedOr(life context.Context, err error) error {
 		}
 	}
 	return b.end(life, relabel.BatchFailed, "", relabel.Shown(err))
+}
+
+// tooOld reports whether the batch has had its time. It bounds how often a batch is put off.
+func (b *batch) tooOld() bool { return time.Since(b.claim.Batch.CreatedAt) > b.Bound.Age }
+
+// late is the refusal that a batch that is too old counts as.
+func (b *batch) late(why string) error {
+	return relabel.Errorf(relabel.CodeEndpoint, "%s: the batch has no answers %s after it was made: %s", b.claim.Policy.Name, b.Bound.Age, why)
 }
 
 func (b *batch) lastRound() bool { return b.claim.Batch.Round >= b.Bound.Rounds }

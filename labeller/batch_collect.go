@@ -75,7 +75,7 @@ func (b *batch) record(life context.Context, item relabel.BatchItem, a relabel.B
 	}
 	call := relabel.Call{ID: uuid.NewSHA1(uuid.UUID(b.claim.BatchID), []byte(a.CustomID)), PolicyID: b.claim.Policy.ID,
 		TrajectoryID: &item.TrajectoryID, Attempt: item.Attempt, T: item.T, Purpose: relabel.PurposeLabel, Tries: 1,
-		FinishReason: a.Completion.FinishReason, Usage: a.Completion.Usage, Model: a.Completion.Model,
+		FinishReason: a.Completion.FinishReason, Usage: a.Completion.Usage, Model: a.Completion.Model, Clamped: a.Completion.Clamped,
 		CostMicros: b.claim.Policy.Price.OfBatches().CostMicros(a.Completion.Usage), BaseURL: b.claim.Policy.BaseURL}
 	if a.Err != nil {
 		call.Error = a.Err.Error()

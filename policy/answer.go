@@ -2,6 +2,8 @@ package policy
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 
 	"relabel"
 )
@@ -24,63 +26,90 @@ type answerChoice struct {
 	Logprobs       json.RawMessage `json:"logprobs"`
 }
 
-// decodeAnswer reads a 200 body, or says in problem what is wrong with it.
+// decodeAnswer reads a 200 body, or says in problem what is wrong with it. It is the one
+// place where what an answer says is held to bounds (bounds.go).
 func decodeAnswer(body []byte) (done relabel.Completion, problem string) {
+	var c clamps
 	var w answerBody
 	if err := json.Unmarshal(body, &w); err != nil {
-		if !json.Valid(body) {
-			return done, "its answer is no JSON"
+		plain, found := withoutNaN(body)
+		if !found || json.Unmarshal(plain, &w) != nil {
+			return done, undecoded(body)
 		}
-		return done, "its answer is no chat completion"
+		c.note(clampedNumbers)
 	}
 	if len(w.Choices) == 0 {
 		return done, "its answer holds no choices"
 	}
 	choice := w.Choices[0]
+	if len(choice.Message) > maxMessage {
+		return done, fmt.Sprintf("its message is larger than %d MiB", maxMessage>>20)
+	}
 	message, err := relabel.DecodeMessage(choice.Message)
 	if err != nil {
 		return done, "its answer holds no message"
 	}
 	done = relabel.Completion{
-		Raw:          choice.Message,
-		Message:      message,
-		FinishReason: optional[string](choice.FinishReason),
-		Refusal:      refusal(choice.Message),
-		TokenIDs:     optional[[]int32](choice.TokenIDs),
-		Usage:        decodeUsage(w.Usage),
-		Model:        optional[string](w.Model),
-		Fingerprint:  optional[string](w.Fingerprint),
+		Raw:            choice.Message,
+		Message:        message,
+		FinishReason:   c.name(choice.FinishReason, clampedFinish),
+		Refusal:        c.cut(refusal(choice.Message), maxRefusal, clampedRefusal),
+		TokenIDs:       c.ids(choice.TokenIDs, clampedIDs),
+		PromptTokenIDs: c.ids(w.PromptTokenIDs, clampedPromptIDs),
+		Usage:          c.usage(w.Usage),
+		Model:          c.name(w.Model, clampedModel),
+		Fingerprint:    c.name(w.Fingerprint, clampedFingerprint),
 	}
-	if done.PromptTokenIDs = optional[[]int32](w.PromptTokenIDs); done.PromptTokenIDs == nil {
-		done.PromptTokenIDs = optional[[]int32](choice.PromptTokenIDs)
+	if done.PromptTokenIDs == nil {
+		done.PromptTokenIDs = c.ids(choice.PromptTokenIDs, clampedPromptIDs)
 	}
-	addLogprobs(&done, choice.Logprobs)
+	addLogprobs(&done, choice.Logprobs, &c)
+	done.Clamped = c
 	return done, ""
+}
+
+// undecoded says what is wrong with a body that is not a chat completion.
+func undecoded(body []byte) string {
+	if !json.Valid(body) {
+		return "its answer is no JSON"
+	}
+	return "its answer is no chat completion"
 }
 
 // addLogprobs reads choices[].logprobs. llama-server puts each token's id beside its
 // logprob. Logprobs that do not align with the sampled ids are left out.
-func addLogprobs(done *relabel.Completion, raw json.RawMessage) {
-	tokens := optional[struct {
+func addLogprobs(done *relabel.Completion, raw json.RawMessage, c *clamps) {
+	var w struct {
 		Content []struct {
 			ID      *int32   `json:"id"`
 			Logprob *float32 `json:"logprob"`
 		} `json:"content"`
-	}](raw).Content
+	}
+	if given(raw) && json.Unmarshal(raw, &w) != nil {
+		c.note(clampedLogprobs)
+		return
+	}
 	var ids []int32
 	var logprobs []float32
-	for _, t := range tokens {
+	for _, t := range w.Content {
 		if t.ID != nil {
 			ids = append(ids, *t.ID)
 		}
-		if t.Logprob != nil {
-			logprobs = append(logprobs, *t.Logprob)
+		if t.Logprob == nil {
+			continue
+		}
+		if p, ok := c.logprob(*t.Logprob); ok {
+			logprobs = append(logprobs, p)
 		}
 	}
-	if done.TokenIDs == nil && len(ids) == len(tokens) {
+	if slices.ContainsFunc(ids, func(id int32) bool { return id < 0 }) {
+		c.note(clampedIDs)
+		ids = nil
+	}
+	if done.TokenIDs == nil && len(ids) == len(w.Content) {
 		done.TokenIDs = ids
 	}
-	if len(logprobs) == len(tokens) && (done.TokenIDs == nil || len(done.TokenIDs) == len(logprobs)) {
+	if len(logprobs) == len(w.Content) && (done.TokenIDs == nil || len(done.TokenIDs) == len(logprobs)) {
 		done.Logprobs = logprobs
 	}
 }
@@ -90,25 +119,6 @@ func refusal(message json.RawMessage) string {
 	return optional[struct {
 		Refusal string `json:"refusal"`
 	}](message).Refusal
-}
-
-// decodeUsage returns nil where the server does not say.
-func decodeUsage(raw json.RawMessage) *relabel.Usage {
-	w := optional[*struct {
-		Prompt     int `json:"prompt_tokens"`
-		Completion int `json:"completion_tokens"`
-		Details    *struct {
-			Cached int `json:"cached_tokens"`
-		} `json:"prompt_tokens_details"`
-	}](raw)
-	if w == nil {
-		return nil
-	}
-	u := &relabel.Usage{PromptTokens: w.Prompt, CompletionTokens: w.Completion}
-	if w.Details != nil {
-		u.CachedTokens = w.Details.Cached
-	}
-	return u
 }
 
 // optional reads raw as a T, and gives T's zero value where it is absent or another type.

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"relabel"
 )
@@ -83,6 +85,9 @@ func (b *Batches) Upload(ctx context.Context, name string, file io.Reader, size 
 	if made.ID == "" {
 		return "", b.unclear("it names no file", nil)
 	}
+	if !usableID(made.ID) {
+		return "", b.refused("it names a file by an id that is not 1 to 200 printable characters", nil)
+	}
 	return made.ID, nil
 }
 
@@ -102,7 +107,7 @@ func (r remoteBatch) seen() relabel.RemoteBatch {
 			Message string `json:"message"`
 		} `json:"data"`
 	}](r.Errors).Data
-	seen := relabel.RemoteBatch{ID: r.ID, Status: r.Status, OutputFile: r.Output, ErrorFile: r.Failed}
+	seen := relabel.RemoteBatch{ID: r.ID, Status: clip(r.Status, maxName), OutputFile: r.Output, ErrorFile: r.Failed}
 	if len(problems) > 0 {
 		seen.Problem = clip(problems[0].Message, 300)
 	}
@@ -136,7 +141,7 @@ func (b *Batches) Find(ctx context.Context, key string) (*relabel.RemoteBatch, e
 			return nil, err
 		}
 		for _, r := range page.Data {
-			if optional[map[string]string](r.Metadata)[batchKey] == key {
+			if optional[map[string]string](r.Metadata)[batchKey] == key && r.usable() {
 				seen := r.seen()
 				return &seen, nil
 			}
@@ -172,7 +177,20 @@ func (b *Batches) batch(ctx context.Context, method, path string, body []byte) (
 	if made.ID == "" {
 		return relabel.RemoteBatch{}, b.unclear("it names no batch", nil)
 	}
+	if !made.usable() {
+		return relabel.RemoteBatch{}, b.refused("it names a batch or a file by an id that is not 1 to 200 printable characters", nil)
+	}
 	return made.seen(), nil
+}
+
+// usable reports whether what the batch is called by can be stored and asked for.
+func (r remoteBatch) usable() bool {
+	return usableID(r.ID) && (r.Output == "" || usableID(r.Output)) && (r.Failed == "" || usableID(r.Failed))
+}
+
+// usableID reports whether an id of an endpoint's is 1 to maxName printable characters.
+func usableID(id string) bool {
+	return id != "" && len(id) <= maxName && utf8.ValidString(id) && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 func (b *Batches) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {

@@ -153,10 +153,15 @@ func (c *Client) keep(ctx context.Context, call relabel.Call) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	if err := c.record(ctx, call); err != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "the call to %s could not be recorded", c.policy.Name).Because(err)
+	err := c.record(ctx, call)
+	if err == nil {
+		return nil
 	}
-	return nil
+	var known *relabel.Error
+	if errors.As(err, &known) && (known.Code == relabel.CodeInternal || known.Code == relabel.CodeInvalid) { // the same row would be refused again
+		return relabel.Errorf(relabel.CodeInternal, "the call to %s could not be recorded: %s", c.policy.Name, known.Message).Because(err)
+	}
+	return relabel.Errorf(relabel.CodeUnavailable, "the call to %s could not be recorded", c.policy.Name).Because(err)
 }
 
 // ask tries until there is an answer, a failure that trying again does not mend, or
@@ -222,6 +227,7 @@ func (c *Client) write(call *relabel.Call, a attempt) {
 		return
 	}
 	call.FinishReason, call.Usage, call.Model = a.done.FinishReason, a.done.Usage, a.done.Model
+	call.Clamped = a.done.Clamped
 	call.CostMicros = c.policy.Price.CostMicros(a.done.Usage)
 }
 

@@ -76,7 +76,7 @@ func (b *prober) send(ctx context.Context, method, path string, body []byte) rep
 	defer resp.Body.Close()
 	b.report.Reachable = true
 	r := reply{status: resp.StatusCode}
-	if r.body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer)); err != nil {
+	if r.body, err = io.ReadAll(io.LimitReader(resp.Body, usualAnswer)); err != nil {
 		return reply{status: 0, problem: "the answer broke off: " + scrub(err.Error(), b.secret)}
 	}
 	if r.status != http.StatusOK {

@@ -12,7 +12,9 @@ import (
 
 // Bounds on what is read of an answer, in bytes.
 const (
-	maxAnswer    = 64 << 20 // prompt ids and logprobs of a full context take some MB
+	maxAnswer    = 32 << 20 // prompt ids and logprobs of a full context take some MB
+	usualAnswer  = 4 << 20  // a larger one is read and decoded while at most largeAtOnce are
+	largeAtOnce  = 2
 	maxErrorRead = 1 << 20
 	maxErrorKept = 8 << 10
 )
@@ -81,7 +83,8 @@ func (c *Client) read(resp *http.Response, secret string) (relabel.Completion, *
 	if resp.StatusCode != http.StatusOK {
 		limit = maxErrorRead
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	body, free, err := readBody(resp.Request.Context(), resp.Body, limit)
+	defer free()
 	if resp.StatusCode != http.StatusOK {
 		// A body that breaks off still tells more than none.
 		return relabel.Completion{}, c.refused(resp, body, secret)
@@ -102,6 +105,26 @@ func (c *Client) read(resp *http.Response, secret string) (relabel.Completion, *
 		return relabel.Completion{}, &failure{err: c.failed("%s", problem), outcome: useless, body: keptBody(body, secret), retries: always}
 	}
 	return done, nil
+}
+
+// large are the answers larger than usualAnswer that this process reads right now: they
+// and what is decoded of them bound its memory, whatever endpoints send.
+var large = make(chan struct{}, largeAtOnce)
+
+// readBody reads at most limit+1 bytes. free is to be called when the body is decoded.
+func readBody(ctx context.Context, from io.Reader, limit int64) (body []byte, free func(), err error) {
+	free = func() {}
+	body, err = io.ReadAll(io.LimitReader(from, min(usualAnswer, limit+1)))
+	if err != nil || len(body) < usualAnswer {
+		return body, free, err
+	}
+	select {
+	case large <- struct{}{}:
+	case <-ctx.Done():
+		return body, free, ctx.Err()
+	}
+	rest, err := io.ReadAll(io.LimitReader(from, limit+1-int64(len(body))))
+	return append(body, rest...), func() { <-large }, err
 }
 
 // noAnswer is the failure of a line that broke or a server that took too long.

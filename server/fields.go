@@ -124,6 +124,7 @@ var policyMeanings = map[string]string{
 	"Call.base_url":                    "The address that was asked last.",
 	"Call.queue_millis":                "Milliseconds that it waited for a place at the endpoint, before all tries together.",
 	"Call.hedged":                      "Whether two replicas were asked at once; each has its own record.",
+	"Call.clamped":                     "What the answer said beyond its bounds, and was cut or dropped: `usage`, `logprobs`, `token_ids`, `prompt_token_ids`, `finish_reason`, `refusal`, `model`, `system_fingerprint`, `numbers` (NaN or Infinity).",
 	"Call.error":                       "What went wrong.",
 	"Usage.prompt_tokens":              "Tokens of the prompt.",
 	"Usage.completion_tokens":          "Tokens of the answer.",

@@ -70,6 +70,9 @@ func add[I, O any](s *site, op huma.Operation, do func(context.Context, *I) (*O,
 	describeErrors(s, &op)
 	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // takeBody has read the body, within its limits
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		if err := checkUnique(reflect.ValueOf(in), ""); err != nil {
+			return nil, problem(ctx, err)
+		}
 		out, err := do(ctx, in)
 		if err != nil {
 			return nil, problem(ctx, err)
@@ -124,6 +127,7 @@ func (s *site) addDescription() {
 		panic(err) // made of our own types alone
 	}
 	page := docsPage(s.api.OpenAPI(), s.Pages != nil)
+	ownUniqueness(s.api.OpenAPI())
 	s.router.Get("/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(spec) // a client that is gone reads nothing
@@ -139,7 +143,7 @@ type IDPath struct {
 
 // PageQuery asks for a page of a list.
 type PageQuery struct {
-	After string `query:"after" maxLength:"512" doc:"The next of the page before; empty for the first page."`
+	After string `query:"after" maxLength:"512" minLength:"1" doc:"The next of the page before; absent for the first page."`
 	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Items in the page, 1 to 500."`
 }
 

@@ -26,6 +26,7 @@ type document struct {
 		Tags        []string
 		Parameters  []struct {
 			Name        string `json:"name"`
+			In          string `json:"in"`
 			Description string `json:"description"`
 		} `json:"parameters"`
 		Responses map[string]struct {

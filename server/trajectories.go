@@ -23,7 +23,7 @@ func (s *site) addTrajectories() {
 		"Every question to a policy, all its tries together, in the order they were asked."), s.listCalls)
 }
 
-// TrajectoryQuery is a filter in an address. Empty parameters do not narrow.
+// TrajectoryQuery is a filter in an address. Absent parameters do not narrow.
 type TrajectoryQuery struct {
 	Run          optionalID              `query:"run" doc:"Id of a run: only its trajectories."`
 	Iteration    iterationRef            `query:"iteration" doc:"Id of an iteration, or a number i: only its trajectories; of a number, those of all iterations that have it."`

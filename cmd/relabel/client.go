@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -206,17 +205,17 @@ func list[T any](ctx context.Context, c *client, path string) ([]T, error) {
 	if strings.Contains(path, "?") {
 		sep = "&"
 	}
-	for after := ""; ; {
+	for next := path + sep + "limit=500"; ; {
 		var page struct {
 			Items []T    `json:"items"`
 			Next  string `json:"next"`
 		}
-		if err := c.get(ctx, fmt.Sprintf("%s%slimit=500&after=%s", path, sep, url.QueryEscape(after)), &page); err != nil {
+		if err := c.get(ctx, next, &page); err != nil {
 			return nil, err
 		}
 		if all = append(all, page.Items...); page.Next == "" {
 			return all, nil
 		}
-		after = page.Next
+		next = path + sep + "limit=500&after=" + url.QueryEscape(page.Next)
 	}
 }

@@ -160,6 +160,16 @@ func TestStopsByTheAgentOfEverythingLeaveTheSandboxWorking(t *testing.T) {
 	}
 }
 
+func TestLocalhostHasItsNameInASandbox(t *testing.T) {
+	t.Parallel()
+	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
+	const serve = `import socket; s = socket.create_server(("localhost", 0)); socket.create_connection(("localhost", s.getsockname()[1]))`
+	r, err := sandbox.Run(t.Context(), envs.Command{Args: []string{"python3", "-c", serve}})
+	if err != nil || r.Exit != 0 {
+		t.Errorf("a server on localhost: %v, exit code %d\n%s", err, r.Exit, r.Output)
+	}
+}
+
 func TestRuntimeThatIsAskedForAndMissingIsRefused(t *testing.T) {
 	t.Parallel()
 	spec := newSpec(t)

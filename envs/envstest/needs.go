@@ -21,15 +21,22 @@ const baseImage = "relabel/base:bookworm"
 // do, where it is not there.
 func Image(t testing.TB) string {
 	t.Helper()
+	return MadeImage(t, baseImage)
+}
+
+// MadeImage returns an image that a script of this repository makes. The test fails, with
+// what to do, where it is not there.
+func MadeImage(t testing.TB, name string) string {
+	t.Helper()
 	engine, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
 	if err != nil {
 		t.Fatalf("no Docker client: %v", err)
 	}
 	defer engine.Close()
-	if _, err := engine.ImageInspect(t.Context(), baseImage); err != nil {
-		t.Fatalf("the image %s is needed: build it with `make base-image` (it needs a Docker engine that this user may speak to): %v", baseImage, err)
+	if _, err := engine.ImageInspect(t.Context(), name); err != nil {
+		t.Fatalf("the image %s is needed: build it with `make base-image runner-images` (it needs a Docker engine that this user may speak to): %v", name, err)
 	}
-	return baseImage
+	return name
 }
 
 // built is the sandboxd of this test binary.

@@ -67,9 +67,27 @@ func Image(t testing.TB, dir, workdir string) string {
 	return name
 }
 
+// ImageOn makes an image as Image does, on top of another image than the base image. base is
+// one of those that scripts/base-image.sh and scripts/runner-images.sh make.
+func ImageOn(t testing.TB, base, dir, workdir string) string {
+	t.Helper()
+	name, remove := imageOn(t, envstest.MadeImage(t, base), dir, workdir)
+	t.Cleanup(func() {
+		if err := remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	return name
+}
+
 // ImageOfMany makes an image as Image does, which the caller removes when all tests that use
 // it are over.
 func ImageOfMany(t testing.TB, dir, workdir string) (name string, remove func() error) {
+	t.Helper()
+	return imageOn(t, envstest.Image(t), dir, workdir)
+}
+
+func imageOn(t testing.TB, base, dir, workdir string) (name string, remove func() error) {
 	t.Helper()
 	engine, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
 	if err != nil {
@@ -78,7 +96,7 @@ func ImageOfMany(t testing.TB, dir, workdir string) (name string, remove func() 
 	sweep.Do(func() { sweepImages(t, engine) })
 	ctx := context.Background()
 	name = repository + ":" + uuid.NewString()
-	made, err := engine.ContainerCreate(ctx, &container.Config{Image: envstest.Image(t), Cmd: []string{"true"}}, nil, nil, nil, "")
+	made, err := engine.ContainerCreate(ctx, &container.Config{Image: base, Cmd: []string{"true"}}, nil, nil, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

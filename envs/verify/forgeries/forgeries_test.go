@@ -1,0 +1,115 @@
+package forgeries
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"relabel"
+	"relabel/envs/docker/dockertest"
+)
+
+// atOnce is how many submissions are tried at the same time.
+const atOnce = 2
+
+// everything reports whether all submissions are to be tried, as `make forgeries` does,
+// instead of one of each kind.
+func everything() bool { return os.Getenv("RELABEL_TEST_FORGERIES") == "all" }
+
+func TestNoForgeryPasses(t *testing.T) {
+	forgeries := readSubmissions(t, "cheats")
+	if !everything() {
+		forgeries = ofEachKind(forgeries)
+	}
+	for _, r := range attemptAll(t, forgeries) {
+		if problem := heldAgainst(r); problem != "" {
+			t.Errorf("%s (%s): %s\n%s\n%s", r.submission.name, r.submission.about, problem, r.patch, r.verdict.Output)
+		}
+	}
+}
+
+// heldAgainst says what is wrong with the outcome of a forgery; "" if it failed by its own doing.
+func heldAgainst(r result) string {
+	switch {
+	case r.err != nil:
+		return "it ended as a failure of the environment: " + r.err.Error()
+	case r.verdict.Infra != "":
+		return "it ended as an infrastructure error: " + r.verdict.Infra
+	case r.verdict.Passed:
+		return "it passed"
+	case r.verdict.Reason != relabel.VerdictTests && !slices.Contains(r.submission.allow, string(r.verdict.Reason)):
+		return "it came to " + string(r.verdict.Reason) + ", which its header does not allow: does it still try what it says?"
+	}
+	return ""
+}
+
+func TestHonestSolutionsPass(t *testing.T) {
+	honest := readSubmissions(t, "honest")
+	if !everything() {
+		honest = ofEachKind(honest)
+	}
+	for _, r := range attemptAll(t, honest) {
+		if r.err != nil || !r.verdict.Passed {
+			t.Errorf("%s (%s): error %v, infra %q, reason %q, tests %v\n%s", r.submission.name, r.submission.about,
+				r.err, r.verdict.Infra, r.verdict.Reason, r.verdict.Tests, r.verdict.Output)
+		}
+	}
+}
+
+// attemptAll tries submissions, some at once, and prints what each came to.
+func attemptAll(t *testing.T, submissions []submission) []result {
+	t.Helper()
+	if only := os.Getenv("RELABEL_TEST_FORGERY"); only != "" {
+		submissions = slices.DeleteFunc(submissions, func(s submission) bool { return !strings.Contains(s.name+" "+s.kind+" "+s.task, only) })
+	}
+	host := dockertest.NewHost(t)
+	made := &shelf{t: t, tasks: map[string]relabel.Task{}}
+	results := make([]result, len(submissions))
+	var waiting sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i, s := range submissions {
+		task := made.task(s.task)
+		slots <- struct{}{}
+		waiting.Add(1)
+		go func() {
+			defer waiting.Done()
+			defer func() { <-slots }()
+			results[i] = attempt(context.Background(), host, task, s)
+		}()
+	}
+	waiting.Wait()
+	t.Logf("%s", table(results))
+	return results
+}
+
+// table lists what submissions came to.
+func table(results []result) string {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "\nTASK\tKIND\tNAME\tVERDICT\tSECONDS\n")
+	for _, r := range results {
+		s := r.submission
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.1f\n", s.task, s.kind, s.name, r.word(), r.took.Round(100*time.Millisecond).Seconds())
+	}
+	_ = w.Flush() // a strings.Builder takes everything
+	return text.String()
+}
+
+// word says in short what a submission came to.
+func (r result) word() string {
+	switch {
+	case r.err != nil:
+		return "ERROR " + r.err.Error()
+	case r.verdict.Infra != "":
+		return "INFRA " + r.verdict.Infra
+	case r.verdict.Passed:
+		return "passed"
+	}
+	return string(r.verdict.Reason)
+}

@@ -1,0 +1,168 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"relabel"
+)
+
+// Bounds on what an answer says beside its message. A value beyond them is cut, or dropped
+// as if it had not been given, and Completion.Clamped names it.
+const (
+	maxUsage   = 10_000_000 // tokens; the longest context that a run may have
+	maxName    = 200        // bytes of a model's name, a fingerprint and a finish reason
+	maxRefusal = 64 << 10   // bytes
+	maxMessage = 8 << 20    // bytes; a longer message makes the answer useless
+	// roundingError is how far above 0 a logprob may be and count as 0.
+	roundingError = 0.01
+)
+
+// What may be clamped, as Completion.Clamped names it.
+const (
+	clampedNumbers     = "numbers" // NaN or Infinity, which JSON does not have
+	clampedUsage       = "usage"
+	clampedIDs         = askedIDs
+	clampedPromptIDs   = askedPromptIDs
+	clampedLogprobs    = askedLogprobs
+	clampedFinish      = "finish_reason"
+	clampedRefusal     = "refusal"
+	clampedModel       = "model"
+	clampedFingerprint = "system_fingerprint"
+)
+
+// clamps collects the names of what was cut or dropped, each once.
+type clamps []string
+
+func (c *clamps) note(what string) {
+	if !slices.Contains(*c, what) {
+		*c = append(*c, what)
+	}
+}
+
+// name reads a short text and cuts it to maxName bytes of printable UTF-8.
+func (c *clamps) name(raw json.RawMessage, what string) string {
+	return c.cut(optional[string](raw), maxName, what)
+}
+
+// cut cuts text to n bytes.
+func (c *clamps) cut(text string, n int, what string) string {
+	if len(text) <= n {
+		return text
+	}
+	c.note(what)
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// usage reads token counts; nil where the server gives none, or none that can be true.
+func (c *clamps) usage(raw json.RawMessage) *relabel.Usage {
+	w := optional[*struct {
+		Prompt     json.RawMessage `json:"prompt_tokens"`
+		Completion json.RawMessage `json:"completion_tokens"`
+		Details    json.RawMessage `json:"prompt_tokens_details"`
+	}](raw)
+	if w == nil {
+		if given(raw) {
+			c.note(clampedUsage)
+		}
+		return nil
+	}
+	prompt, okPrompt := c.count(w.Prompt)
+	completion, okCompletion := c.count(w.Completion)
+	if !okPrompt || !okCompletion {
+		return nil
+	}
+	cached, _ := c.count(optional[struct {
+		Cached json.RawMessage `json:"cached_tokens"`
+	}](w.Details).Cached)
+	if cached > prompt {
+		c.note(clampedUsage)
+		cached = prompt
+	}
+	return &relabel.Usage{PromptTokens: prompt, CompletionTokens: completion, CachedTokens: cached}
+}
+
+// count reads a number of tokens: a whole number from 0 to maxUsage. Absent is 0; anything
+// else is 0, noted and not ok.
+func (c *clamps) count(raw json.RawMessage) (n int, ok bool) {
+	if !given(raw) {
+		return 0, true
+	}
+	var f float64
+	if json.Unmarshal(raw, &f) != nil || f < 0 || f > maxUsage || f != math.Trunc(f) {
+		c.note(clampedUsage)
+		return 0, false
+	}
+	return int(f), true
+}
+
+// ids reads token ids; nil where the server gives none, or one that is none.
+func (c *clamps) ids(raw json.RawMessage, what string) []int32 {
+	ids := optional[[]int32](raw)
+	if ids == nil && given(raw) || slices.ContainsFunc(ids, func(id int32) bool { return id < 0 }) {
+		c.note(what)
+		return nil
+	}
+	return ids
+}
+
+// logprob checks a natural logarithm of a probability: at most 0, but for rounding.
+func (c *clamps) logprob(p float32) (float32, bool) {
+	if p > roundingError {
+		c.note(clampedLogprobs)
+		return 0, false
+	}
+	return min(p, 0), true
+}
+
+// given reports whether a field is there and not null.
+func given(raw json.RawMessage) bool {
+	return len(raw) > 0 && string(raw) != "null"
+}
+
+// notNumbers are the words that some servers write for numbers that JSON does not have.
+var notNumbers = []string{"-Infinity", "Infinity", "NaN"}
+
+// withoutNaN replaces NaN and Infinity outside of strings by null, and reports whether
+// there was one.
+func withoutNaN(body []byte) ([]byte, bool) {
+	if !slices.ContainsFunc(notNumbers, func(word string) bool { return bytes.Contains(body, []byte(word)) }) {
+		return body, false
+	}
+	var out []byte
+	found, inString := false, false
+	for i := 0; i < len(body); i++ {
+		switch {
+		case inString && body[i] == '\\' && i+1 < len(body):
+			out = append(out, body[i])
+			i++
+		case body[i] == '"':
+			inString = !inString
+		case !inString:
+			if word := wordAt(body[i:]); word != "" {
+				out = append(out, "null"...)
+				i += len(word) - 1
+				found = true
+				continue
+			}
+		}
+		out = append(out, body[i])
+	}
+	return out, found
+}
+
+// wordAt returns which of notNumbers body begins with, "" where none.
+func wordAt(body []byte) string {
+	for _, word := range notNumbers {
+		if bytes.HasPrefix(body, []byte(word)) {
+			return word
+		}
+	}
+	return ""
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Makes the images that tests of the verifier start from for runners other than Python's:
+#
+#   relabel/base-go:bookworm      Debian with git and Go (golang-go)
+#   relabel/base-jest:bookworm    Debian with git, Node.js, and Jest in /testbed/node_modules
+#   relabel/base-vitest:bookworm  the same with Vitest
+#
+# An image that was made from the same packages and versions is kept: then nothing is done.
+# Root bootstraps them from Debian's archive; Jest and Vitest come from npm's registry. The
+# first time takes about three minutes.
+#
+#   RELABEL_DEBIAN_MIRROR  Debian archive, instead of debootstrap's own
+set -euo pipefail
+cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+go_image=relabel/base-go:bookworm
+node_image=relabel/base-node:bookworm
+common=git,patch,procps,ca-certificates
+# npm is there for commands such as npx jest and npm test. What these packages need is
+# resolved as of the day, so that each machine gets the same versions.
+npm=npm@10.8.2
+resolved_before=2025-06-01
+declare -A node_packages=([jest]="jest@29.7.0 $npm" [vitest]="vitest@1.6.1 $npm")
+
+main() {
+    mkdir -p "$cache"
+    exec 9>"$cache/runner-images.lock"
+    flock 9 # two calls at once build each image once
+    bootstrap "$go_image" "$common,golang-go" --change 'ENV CGO_ENABLED=0' --change 'ENV GOPROXY=off'
+    local runner
+    for runner in jest vitest; do
+        if ! made_of "relabel/base-$runner:bookworm" "${node_packages[$runner]} $resolved_before"; then
+            bootstrap "$node_image" "$common,nodejs"
+            install_node_packages "$runner"
+        fi
+    done
+}
+
+# made_of IMAGE CONTENT reports whether the image is there and its label names the content.
+made_of() {
+    [ "$(docker image inspect -f '{{index .Config.Labels "relabel.packages"}}' "$1" 2>/dev/null)" = "$2" ]
+}
+
+# bootstrap IMAGE PACKAGES [docker import option…]
+bootstrap() {
+    local image=$1 packages=$2
+    shift 2
+    made_of "$image" "$packages" && return
+    if [ "$(id -u)" != 0 ]; then
+        echo "runner images: $image is missing and only root can bootstrap it: sudo $0" >&2
+        exit 1
+    fi
+    "$here/bootstrap-image.sh" "$image" "$packages" "$@" --change 'CMD ["bash"]' --change "LABEL relabel.packages=$packages"
+}
+
+# install_node_packages RUNNER adds the runner's packages to the image of Node.js.
+install_node_packages() {
+    local runner=$1 packages=${node_packages[$1]} work
+    command -v npm >/dev/null || {
+        echo "runner images: npm is needed to fetch $packages: apt-get install -y npm" >&2
+        exit 1
+    }
+    work=$(mktemp -d "$cache/runner-$runner.XXXXXX")
+    echo "runner images: fetching $packages" >&2
+    # shellcheck disable=SC2086 # a list of words
+    if ! (cd "$work" && echo '{"private": true}' >package.json &&
+        npm install --silent --no-audit --no-fund --ignore-scripts --before="$resolved_before" --cache "$work/npm" $packages) >"$work.log" 2>&1; then
+        tail -10 "$work.log" >&2
+        rm -rf "$work"
+        echo "runner images: $packages could not be fetched: is the package registry reachable? (whole log: $work.log)" >&2
+        exit 1
+    fi
+    cat >"$work/Dockerfile" <<END
+FROM $node_image
+COPY node_modules /testbed/node_modules
+RUN ln -s /testbed/node_modules/.bin/npm /testbed/node_modules/.bin/npx /usr/local/bin/
+LABEL relabel.packages="$packages $resolved_before"
+END
+    printf 'npm\n' >"$work/.dockerignore"
+    DOCKER_BUILDKIT=0 docker build -q -t "relabel/base-$runner:bookworm" "$work" >/dev/null 2>"$work.log" || {
+        cat "$work.log" >&2
+        exit 1
+    }
+    rm -rf "$work" "$work.log"
+}
+
+main "$@"

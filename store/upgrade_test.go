@@ -1,0 +1,108 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+	"relabel/store"
+	"relabel/store/storetest"
+)
+
+// rowCounts counts the rows of every table of the schema but those that migrating writes.
+func rowCounts(t testing.TB, s *store.Store) map[string]int {
+	t.Helper()
+	rows, _ := s.Pool().Query(context.Background(), `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+		AND relname NOT LIKE 'relabel_schema_%' AND relname NOT LIKE 'river_%' ORDER BY 1`)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	must(t, err)
+	counts := map[string]int{}
+	for _, table := range tables {
+		counts[table] = value[int](t, s, "SELECT count(*) FROM "+pgx.Identifier{table}.Sanitize())
+	}
+	return counts
+}
+
+// openDumped migrates the database of an earlier version, which loses no row.
+func openDumped(t testing.TB) *store.Store {
+	t.Helper()
+	s := storetest.Open(t, storetest.Dumped(t))
+	before := rowCounts(t, s)
+	if v := value[int](t, s, "SELECT version FROM relabel_schema_version"); v != 3 || before["trajectories"] != 21 || before["actions"] != 306 {
+		t.Fatalf("the dump is of version %d and holds %v", v, before)
+	}
+	must(t, s.Migrate(context.Background()))
+	after := rowCounts(t, s)
+	for table, n := range before {
+		if after[table] != n {
+			t.Errorf("%s had %d rows and has %d", table, n, after[table])
+		}
+	}
+	return s
+}
+
+func TestADatabaseOfAnEarlierVersionOpens(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := openDumped(t)
+	runs, _, err := s.ListRuns(ctx, relabel.Page{})
+	must(t, err)
+	var resolved, unsubmitted, submitted int
+	for _, run := range runs {
+		figures, err := s.ListFigures(ctx, run.ID)
+		must(t, err)
+		for _, f := range figures {
+			resolved += f.Progress.Resolved
+			unsubmitted += f.Progress.PassedUnsubmitted
+			submitted += f.Progress.Submitted
+		}
+		_, _, err = s.ListGrid(ctx, run.ID, "", relabel.Page{})
+		must(t, err)
+	}
+	if resolved != 18 || unsubmitted != 2 || submitted != 19 { // 20 were called resolved, two of them not submitted
+		t.Errorf("%d resolved, %d pass and were not submitted, %d submitted", resolved, unsubmitted, submitted)
+	}
+	told := "SELECT sum((webhook_trajectories(id)->>$1)::int) FROM iterations"
+	if r, u := value[int](t, s, told, "resolved"), value[int](t, s, told, "passed_unsubmitted"); r != resolved || u != unsubmitted {
+		t.Errorf("webhooks are told %d resolved, %d passed and unsubmitted", r, u)
+	}
+	over, err := s.Overview(ctx)
+	must(t, err)
+	if over.Total.Resolved != resolved || over.Total.PassedUnsubmitted != unsubmitted {
+		t.Errorf("the overview sums %+v", over.Total)
+	}
+	page, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, relabel.Newest, relabel.Page{})
+	must(t, err)
+	for _, tr := range page.Items {
+		readDumped(t, s, tr)
+	}
+	if len(page.Items) != 21 {
+		t.Errorf("%d trajectories", len(page.Items))
+	}
+}
+
+// readDumped reads all there is of a trajectory, whose verdict has no version.
+func readDumped(t testing.TB, s *store.Store, tr relabel.Trajectory) {
+	t.Helper()
+	ctx := context.Background()
+	if tr.Passed == nil || *tr.Resolved != (*tr.Passed && *tr.Submitted) || tr.Protections == nil || *tr.Protections != 0 {
+		t.Errorf("%+v", tr)
+	}
+	if tr.VerdictReason != map[bool]relabel.VerdictReason{true: relabel.VerdictTestsPassed, false: relabel.VerdictTests}[*tr.Passed] {
+		t.Errorf("passed %v for the reason %s", *tr.Passed, tr.VerdictReason)
+	}
+	v, err := s.FindVerdict(ctx, tr.ID)
+	must(t, err)
+	if v.Passed != *tr.Passed || v.Reason != tr.VerdictReason || v.Protections != 0 || len(v.Tests) == 0 || len(v.Output) == 0 {
+		t.Errorf("%+v", v)
+	}
+	turns, err := s.ListTurns(ctx, tr.ID, 1, 1000)
+	must(t, err)
+	if len(turns) != tr.Turns {
+		t.Errorf("%d turns, not %d", len(turns), tr.Turns)
+	}
+	_, err = s.FindPatch(ctx, tr.ID)
+	must(t, err)
+}
