@@ -29,8 +29,9 @@ func (s *stage) test(ctx context.Context) trial {
 	if witnessed(command, parserName) {
 		reportPath = "/tmp/relabel-" + s.nonce + ".xml"
 	}
+	script, _ := relabel.SplitEvalScript(s.task.EvalScript) // "" has no parts
 	r, err := s.sandbox.Run(ctx, envs.Command{
-		Args: []string{"bash", "-c", testScript, "bash", s.nonce, command, reportPath},
+		Args: []string{"bash", "-c", testScript, "bash", s.nonce, command, reportPath, script.Before, script.After},
 		Dir:  s.task.Workdir, Timeout: testTime(s.limits), MaxOutput: maxLog,
 	})
 	if err != nil {
@@ -134,7 +135,8 @@ func between(nonce string, r envs.Result) (log []byte, code int, ended bool) {
 	if at < 0 {
 		return log, r.Exit, false
 	}
-	code, err := strconv.Atoi(string(bytes.TrimSpace(log[at+len(nonce)+len("\n end "):])))
+	line, _, _ := bytes.Cut(log[at+len(nonce)+len("\n end "):], []byte("\n"))
+	code, err := strconv.Atoi(string(bytes.TrimSpace(line)))
 	return log[:at], code, err == nil
 }
 

@@ -71,15 +71,19 @@ xargs -0 -r git --literal-pathspecs ls-files -z -- < "$list" > "$list.there"
 git checkout-index -f -q -z --stdin < "$list.there"
 `
 
-// testScript NONCE COMMAND WITNESS runs the test command between two lines that hold
-// the nonce, the last with its exit code, inside the conda environment testbed where
-// the image has one. WITNESS, unless empty, is where pytest is to write its report.
+// testScript NONCE COMMAND WITNESS BEFORE AFTER runs the test command between two lines
+// that hold the nonce, the last with its exit code, inside the conda environment testbed
+// where the image has one. WITNESS, unless empty, is where pytest is to write its report.
+// BEFORE and AFTER are the rest of an evaluation script, in the same shell.
 const testScript = `for conda in /opt/miniconda3 /opt/conda /root/miniconda3; do
   if [ -d "$conda/envs/testbed" ]; then . "$conda/bin/activate" testbed; break; fi
 done
 if [ -n "$3" ]; then export PYTEST_ADDOPTS="${PYTEST_ADDOPTS:-} --junitxml=$3"; fi
-printf '\n%s begin\n' "$1"
-( eval "$2" ) </dev/null
-code=$?
-printf '\n%s end %s\n' "$1" "$code"
+relabel_nonce=$1 relabel_tests=$2 relabel_after=$5
+eval "$4"
+printf '\n%s begin\n' "$relabel_nonce"
+( eval "$relabel_tests" ) </dev/null
+relabel_code=$?
+printf '\n%s end %s\n' "$relabel_nonce" "$relabel_code"
+eval "$relabel_after"
 `

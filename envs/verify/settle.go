@@ -142,7 +142,7 @@ func (f *canaryFacts) note(task relabel.Task, takes bool) { f.known.Store(factKe
 
 // factKey is a digest of all that a run of the gold patch depends on.
 func factKey(task relabel.Task) [sha256.Size]byte {
-	fields := []string{task.Image, task.Workdir, task.BaseCommit, task.TestCmd, task.LogParser, task.Repo, task.Patch, task.TestPatch}
+	fields := []string{task.Image, task.Workdir, task.BaseCommit, task.TestCmd, task.EvalScript, task.LogParser, task.Repo, task.Patch, task.TestPatch}
 	fields = append(append(fields, task.FailToPass...), task.PassToPass...)
 	return sha256.Sum256([]byte(strings.Join(fields, "\x00")))
 }

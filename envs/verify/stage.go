@@ -80,7 +80,8 @@ func (s *stage) restore(ctx context.Context, protected []string) string {
 			return problem
 		}
 	}
-	if strings.TrimSpace(s.task.TestPatch) == "" {
+	script, _ := relabel.SplitEvalScript(s.task.EvalScript) // "" has no parts
+	if strings.TrimSpace(s.task.TestPatch) == "" || script.AppliesTestPatch() {
 		return ""
 	}
 	r, problem := s.run(ctx, "applying the task's test patch", "git apply --whitespace=nowarn -", []byte(s.task.TestPatch))
