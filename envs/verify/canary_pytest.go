@@ -53,7 +53,7 @@ func callsPytest(words []word, at int) bool {
 // pytestFunctions is a file with functions.
 func pytestFunctions(p *pythonCanaries, file string) plantedFile {
 	base := path.Base(file)
-	fails := p.mix(4)
+	fails := mix(p.random, 4)
 	code := p.shuffled([]string{p.plain(base, fails[0]), p.raises(base, fails[1]), p.parametrised(base, fails[2]), p.plain(base, fails[3])})
 	return plantedFile{path: file, content: "import pytest\n\n\n" + code}
 }
@@ -62,7 +62,7 @@ func pytestFunctions(p *pythonCanaries, file string) plantedFile {
 func pytestClass(p *pythonCanaries, file string) plantedFile {
 	base := path.Base(file)
 	name := func(class, method string) string { return base + "::" + class + "::" + method }
-	return plantedFile{path: file, content: "import unittest\n\n\n" + p.class("unittest.TestCase", name, p.mix(2)...)}
+	return plantedFile{path: file, content: "import unittest\n\n\n" + p.class("unittest.TestCase", name, mix(p.random, 2)...)}
 }
 
 // firstTestFile is the first file with tests that the task names, in the order of its

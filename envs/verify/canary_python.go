@@ -15,19 +15,6 @@ type pythonCanaries struct {
 	canaries []canaryTest
 }
 
-// sum is a computation and what it comes to.
-type sum struct {
-	code   string
-	result int
-}
-
-// sum draws a computation. Its result has at least seven digits, so that it stands in no
-// log by chance.
-func (p *pythonCanaries) sum() sum {
-	a, b, c := p.between(2011, 9973), p.between(1009, 9973), p.between(11, 997)
-	return sum{code: fmt.Sprintf("%d * %d + %d", a, b, c), result: a*b + c}
-}
-
 // must draws whether a canary fails, and notes it under the name that the log gives it.
 func (p *pythonCanaries) must(name string, fails bool, proof int) {
 	c := canaryTest{name: name, status: relabel.TestPassed}
@@ -47,14 +34,14 @@ func (p *pythonCanaries) claimed(s sum, fails bool) int {
 
 // plain is a function with an assertion.
 func (p *pythonCanaries) plain(file string, fails bool) string {
-	name, s, variable := p.prefix+p.snake(), p.sum(), p.pick(canaryNouns)
+	name, s, variable := p.prefix+p.snake(), drawSum(p.namer), p.pick(canaryNouns)
 	p.must(file+"::"+name, fails, s.result)
 	return fmt.Sprintf("def %s():\n    %s = %s\n    assert %s == %d, %s\n", name, variable, s.code, variable, p.claimed(s, fails), variable)
 }
 
 // raises is a function that expects an error with a text.
 func (p *pythonCanaries) raises(file string, fails bool) string {
-	name, s, variable := p.prefix+p.snake(), p.sum(), p.pick(canaryNouns)
+	name, s, variable := p.prefix+p.snake(), drawSum(p.namer), p.pick(canaryNouns)
 	p.must(file+"::"+name, fails, s.result)
 	return fmt.Sprintf("def %s():\n    %s = \"%%dx\" %% (%s)\n    with pytest.raises(ValueError, match=\"base 10: '%dx'\"):\n        int(%s)\n",
 		name, variable, s.code, p.claimed(s, fails), variable)
@@ -83,7 +70,7 @@ func (p *pythonCanaries) class(base string, name func(class, method string) stri
 	class := p.camel() + "Test"
 	code := fmt.Sprintf("class %s(%s):\n", class, base)
 	for i, fail := range fails {
-		method, s := "test_"+p.snake(), p.sum()
+		method, s := "test_"+p.snake(), drawSum(p.namer)
 		p.must(name(class, method), fail, s.result)
 		if i > 0 {
 			code += "\n"
@@ -100,17 +87,6 @@ func (p *pythonCanaries) comparison(s sum, fails bool) string {
 		return fmt.Sprintf("assertEqual(%s, %d)", s.code, claimed)
 	}
 	return fmt.Sprintf("assertIn(%s, [%d, %d])", s.code, claimed, claimed+p.between(1000, 2000))
-}
-
-// mix draws which of n canaries fail: at least one, and at least one does not.
-func (p *pythonCanaries) mix(n int) []bool {
-	fails := make([]bool, n)
-	for i := range fails {
-		fails[i] = p.random.IntN(2) == 0
-	}
-	at := p.random.Perm(n)
-	fails[at[0]], fails[at[1]] = true, false
-	return fails
 }
 
 // shuffled joins pieces of code in a drawn order.

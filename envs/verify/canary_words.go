@@ -2,6 +2,7 @@ package verify
 
 import (
 	crand "crypto/rand"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 )
@@ -64,3 +65,27 @@ func (n *namer) camel() string {
 
 // between returns a number of [low, high).
 func (n *namer) between(low, high int) int { return low + n.random.IntN(high-low) }
+
+// sum is a computation and what it comes to.
+type sum struct {
+	code   string
+	result int
+}
+
+// drawSum draws a computation. Its result has at least seven digits, so that it is in no log
+// by chance.
+func drawSum(n *namer) sum {
+	a, b, c := n.between(2011, 9973), n.between(1009, 9973), n.between(11, 997)
+	return sum{code: fmt.Sprintf("%d * %d + %d", a, b, c), result: a*b + c}
+}
+
+// mix draws which of n canaries fail: at least one, and at least one does not.
+func mix(random *rand.Rand, n int) []bool {
+	fails := make([]bool, n)
+	for i := range fails {
+		fails[i] = random.IntN(2) == 0
+	}
+	at := random.Perm(n)
+	fails[at[0]], fails[at[1]] = true, false
+	return fails
+}

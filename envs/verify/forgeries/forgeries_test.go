@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"text/tabwriter"
-	"time"
 
 	"relabel"
 	"relabel/envs/docker/dockertest"
@@ -62,12 +62,22 @@ func TestHonestSolutionsPass(t *testing.T) {
 	}
 }
 
+// chosen returns those submissions whose name, kind or task matches RELABEL_TEST_FORGERY.
+func chosen(t *testing.T, submissions []submission) []submission {
+	t.Helper()
+	pattern, err := regexp.Compile(os.Getenv("RELABEL_TEST_FORGERY"))
+	if err != nil {
+		t.Fatalf("RELABEL_TEST_FORGERY: %v", err)
+	}
+	return slices.DeleteFunc(slices.Clone(submissions), func(s submission) bool {
+		return !pattern.MatchString(s.name) && !pattern.MatchString(s.kind) && !pattern.MatchString(s.task)
+	})
+}
+
 // attemptAll tries submissions, some at once, and prints what each came to.
 func attemptAll(t *testing.T, submissions []submission) []result {
 	t.Helper()
-	if only := os.Getenv("RELABEL_TEST_FORGERY"); only != "" {
-		submissions = slices.DeleteFunc(submissions, func(s submission) bool { return !strings.Contains(s.name+" "+s.kind+" "+s.task, only) })
-	}
+	submissions = chosen(t, submissions)
 	host := dockertest.NewHost(t)
 	made := &shelf{t: t, tasks: map[string]relabel.Task{}}
 	results := make([]result, len(submissions))
@@ -81,6 +91,7 @@ func attemptAll(t *testing.T, submissions []submission) []result {
 			defer waiting.Done()
 			defer func() { <-slots }()
 			results[i] = attempt(context.Background(), host, task, s)
+			t.Logf("%s: %s", s.name, results[i].word())
 		}()
 	}
 	waiting.Wait()
@@ -92,10 +103,10 @@ func attemptAll(t *testing.T, submissions []submission) []result {
 func table(results []result) string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\nTASK\tKIND\tNAME\tVERDICT\tSECONDS\n")
+	fmt.Fprintf(w, "\nTASK\tKIND\tNAME\tVERDICT\tDROPPED\tSECONDS\n")
 	for _, r := range results {
 		s := r.submission
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.1f\n", s.task, s.kind, s.name, r.word(), r.took.Round(100*time.Millisecond).Seconds())
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%.1f\n", s.task, s.kind, s.name, r.word(), r.verdict.DroppedCount, r.took.Seconds())
 	}
 	_ = w.Flush() // a strings.Builder takes everything
 	return text.String()
