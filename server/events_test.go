@@ -225,7 +225,7 @@ func TestAPositionThatIsNotKeptBeginsAnew(t *testing.T) {
 	s.refused(s.get(path+"?after=x"), 422, relabel.CodeInvalid, "query.after")
 	s.refused(s.get(path+"?afer=1"), 422, relabel.CodeInvalid, "query.afer")
 	s.refused(s.get("/v1/iterations/"+relabel.NewID().String()+"/events"), 404, relabel.CodeNotFound, "")
-	s.refused(s.get("/v1/runs/x/events"), 422, relabel.CodeInvalid, "path.id")
+	s.refused(s.get("/v1/runs/x/events"), 404, relabel.CodeNotFound, "")
 }
 
 // A client that does not read is cut, and gets the rest when it comes back; one that

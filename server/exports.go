@@ -216,7 +216,7 @@ func chosenIteration(its []relabel.Iteration, sel relabel.ExportSelection) (last
 // ExportQuery asks for a page of exports.
 type ExportQuery struct {
 	PageQuery
-	Run optionalID `query:"run" doc:"Id of a run: only of that."`
+	Run optionalID `query:"run" doc:"Id or name of a run: only of that."`
 }
 
 func (s *site) listExports(ctx context.Context, in *ExportQuery) (*of[Page[relabel.Export]], error) {

@@ -127,6 +127,10 @@ func (m *memory) FindTaskset(_ context.Context, id relabel.ID) (relabel.Taskset,
 	return find(m, &m.tasksets, func(s relabel.Taskset) bool { return s.ID == id })
 }
 
+func (m *memory) FindTasksetByName(_ context.Context, name string) (relabel.Taskset, error) {
+	return find(m, &m.tasksets, func(s relabel.Taskset) bool { return s.Name == name })
+}
+
 func (m *memory) ListTasksets(_ context.Context, p relabel.Page) ([]relabel.Taskset, string, error) {
 	return page(m, m.tasksets, p, func(s relabel.Taskset) relabel.ID { return s.ID }, func(relabel.Taskset) bool { return true })
 }
@@ -179,6 +183,10 @@ func (m *memory) CreateRun(_ context.Context, r relabel.Run) error {
 
 func (m *memory) FindRun(_ context.Context, id relabel.ID) (relabel.Run, error) {
 	return find(m, &m.runs, func(r relabel.Run) bool { return r.ID == id })
+}
+
+func (m *memory) FindRunByName(_ context.Context, name string) (relabel.Run, error) {
+	return find(m, &m.runs, func(r relabel.Run) bool { return r.Name == name })
 }
 
 func (m *memory) ListRuns(_ context.Context, p relabel.Page) ([]relabel.Run, string, error) {

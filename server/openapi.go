@@ -122,6 +122,7 @@ func (s *site) describeProblems(op *huma.Operation) {
 // addDescription serves /openapi.json and /docs. It comes last: it describes the rest.
 func (s *site) addDescription() {
 	describeFields(s.api.OpenAPI())
+	s.describeNames()
 	spec, err := json.Marshal(s.api.OpenAPI())
 	if err != nil {
 		panic(err) // made of our own types alone

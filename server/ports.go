@@ -15,6 +15,7 @@ import (
 type Store interface {
 	CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []relabel.Task) error
 	FindTaskset(ctx context.Context, id relabel.ID) (relabel.Taskset, error)
+	FindTasksetByName(ctx context.Context, name string) (relabel.Taskset, error)
 	ListTasksets(ctx context.Context, p relabel.Page) (sets []relabel.Taskset, next string, err error)
 	ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Page) (tasks []relabel.Task, next string, err error)
 	FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error)
@@ -33,6 +34,7 @@ type Store interface {
 	// CreateRun stores a run. CodeConflict when another one has the name.
 	CreateRun(ctx context.Context, r relabel.Run) error
 	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
+	FindRunByName(ctx context.Context, name string) (relabel.Run, error)
 	ListRuns(ctx context.Context, p relabel.Page) (runs []relabel.Run, next string, err error)
 
 	// CreateIteration stores an iteration with its trajectories and queues a job for

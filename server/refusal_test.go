@@ -53,7 +53,7 @@ func TestBadInputIsRefusedNamingTheField(t *testing.T) {
 		{"unknown recipe", "/v1/runs", strings.Replace(run(""), "dagger", "magic", 1), 422, "invalid", "recipe"},
 		{"unknown teacher", "/v1/runs", strings.Replace(run(""), `"teacher":"teacher"`, `"teacher":"nobody"`, 1), 422, "invalid", "teacher"},
 		{"unknown taskset", "/v1/runs", strings.Replace(run(""), ids.taskset, ids.run, 1), 422, "invalid", "taskset"},
-		{"taskset that is no id", "/v1/runs", strings.Replace(run(""), ids.taskset, "x", 1), 422, "invalid", "taskset"},
+		{"taskset of no such name", "/v1/runs", strings.Replace(run(""), ids.taskset, "x", 1), 422, "invalid", "taskset"},
 		{"unknown scaffold", "/v1/runs", run(`,"scaffold":"x"`), 422, "invalid", "scaffold"},
 		{"unknown instance", "/v1/runs", run(`,"instances":["a__b-1","x"]`), 422, "invalid", "instances[1]"},
 		{"held-out instance", "/v1/runs", run(`,"instances":["a__b-3"]`), 422, "invalid", "instances[0]"},
@@ -84,7 +84,8 @@ func TestAddressesAreChecked(t *testing.T) {
 	}{
 		{"/v1/nothing", 404, "not_found", ""},
 		{"/elsewhere", 404, "not_found", ""},
-		{"/v1/runs/x", 422, "invalid", "id"},
+		{"/v1/runs/x", 404, "not_found", ""},
+		{"/v1/iterations/x", 422, "invalid", "id"},
 		{"/v1/runs/" + relabel.NewID().String(), 404, "not_found", ""},
 		{"/v1/runs?after=x", 422, "invalid", "after"},
 		{"/v1/runs?limit=0", 422, "invalid", "limit"},

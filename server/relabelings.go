@@ -129,10 +129,10 @@ func (s *site) cancelRelabelings(ctx context.Context, in *struct {
 }
 
 func (s *site) listRelabelings(ctx context.Context, in *struct {
-	Run        optionalID           `query:"run" doc:"Id of a run: only of its trajectories."`
+	Run        optionalID           `query:"run" doc:"Id or name of a run: only of its trajectories."`
 	Iteration  optionalID           `query:"iteration" doc:"Id of an iteration: only of its trajectories."`
 	Trajectory optionalID           `query:"trajectory" doc:"Id of a trajectory: only of that."`
-	Policy     optionalID           `query:"policy" doc:"Id of a policy: only by that."`
+	Policy     optionalID           `query:"policy" doc:"Id, name (the newest version) or name@version of a policy: only by that."`
 	State      relabel.RelabelState `query:"state" enum:"queued,running,done,failed,cancelled" doc:"Only in this state."`
 	PageQuery
 }) (*of[Page[relabel.Relabeling]], error) {

@@ -64,13 +64,15 @@ func TestListsPageByKeyAndFilter(t *testing.T) {
 		s.store.trajectories = append(s.store.trajectories, tr)
 	}
 	var seen []any
-	after := ""
+	address := "/v1/trajectories?limit=3&run=" + run.String()
+	next, after := address, ""
 	for range 3 {
-		a := s.want(200, s.get("/v1/trajectories?limit=3&run="+run.String()+"&after="+after))
+		a := s.want(200, s.get(next))
 		for _, item := range a.field("items").([]any) {
 			seen = append(seen, item.(map[string]any)["instance_id"])
 		}
 		after = a.field("next").(string)
+		next = address + "&after=" + after
 	}
 	if fmt.Sprint(seen) != "[6 5 4 3 2 1 0]" || after != "" {
 		t.Errorf("paged through %v, then %q", seen, after)

@@ -82,7 +82,7 @@ func (s *site) listTrajectoryReviews(ctx context.Context, in *struct {
 }
 
 func (s *site) listReviews(ctx context.Context, in *struct {
-	Run  optionalID `query:"run" doc:"Id of a run: only of its trajectories."`
+	Run  optionalID `query:"run" doc:"Id or name of a run: only of its trajectories."`
 	Flag string     `query:"flag" maxLength:"60" doc:"Only with this flag; *: with any."`
 	PageQuery
 }) (*of[Page[relabel.Review]], error) {

@@ -3,10 +3,9 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
-
-	"github.com/google/uuid"
 
 	"relabel"
 )
@@ -24,7 +23,7 @@ type NewRun struct {
 	Recipe    relabel.Recipe    `json:"recipe" enum:"sft,dagger,aggrevate" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, or student prefixes of eq. 9."`
 	Scaffold  string            `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with."`
 	Prompts   *NewPrompts       `json:"prompts,omitempty" doc:"Texts in the place of the scaffold's own."`
-	Taskset   relabel.ID        `json:"taskset" format:"uuid" doc:"Id of the taskset."`
+	Taskset   string            `json:"taskset" minLength:"1" maxLength:"200" doc:"The taskset: its id or its name."`
 	Instances []string          `json:"instances,omitempty" maxItems:"100000" doc:"Instance ids to roll out; empty: every task that is not held out."`
 	Teacher   string            `json:"teacher" minLength:"1" maxLength:"200" doc:"The teacher policy: its id, its name, or name@version."`
 	Beta      *NewBeta          `json:"beta,omitempty" doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 an iteration, never below 0.6 (paper F.1)."`
@@ -79,9 +78,9 @@ type NewRunLimits struct {
 
 func (s *site) createRun(ctx context.Context, in *of[NewRun]) (*of[relabel.Run], error) {
 	b := in.Body
-	r := relabel.Run{ID: relabel.NewID(), Name: b.Name, Recipe: b.Recipe, Scaffold: b.Scaffold, TasksetID: b.Taskset,
+	r := relabel.Run{ID: relabel.NewID(), Name: b.Name, Recipe: b.Recipe, Scaffold: b.Scaffold,
 		Instances: b.Instances, Beta: (*relabel.BetaSchedule)(b.Beta), Rho: (*relabel.RhoSchedule)(b.Rho), Labels: b.Labels, Limits: b.Limits.over(relabel.PaperLimits), Seed: b.Seed}
-	if err := checkNotices(b.Budget, b.Webhook); err != nil {
+	if err := errors.Join(checkNewName(b.Name), checkNotices(b.Budget, b.Webhook)); err != nil {
 		return nil, err
 	}
 	r.Budget = (*relabel.Budget)(b.Budget)
@@ -92,6 +91,11 @@ func (s *site) createRun(ctx context.Context, in *of[NewRun]) (*of[relabel.Run],
 	if r.Prompts, err = s.prompts(b.Scaffold, b.Prompts); err != nil {
 		return nil, err
 	}
+	set, err := s.findTaskset(ctx, b.Taskset)
+	if err != nil {
+		return nil, asField(err, "taskset")
+	}
+	r.TasksetID = set.ID
 	teacher, err := s.findPolicy(ctx, b.Teacher)
 	if err != nil {
 		return nil, asField(err, "teacher")
@@ -137,9 +141,6 @@ func (s *site) prompts(scaffold string, own *NewPrompts) (relabel.Prompts, error
 
 // checkInstances refuses instances that the taskset lacks or holds out.
 func (s *site) checkInstances(ctx context.Context, r relabel.Run) error {
-	if _, err := s.Store.FindTaskset(ctx, r.TasksetID); err != nil {
-		return asField(err, "taskset")
-	}
 	if len(r.Instances) == 0 {
 		return nil
 	}
@@ -190,35 +191,6 @@ func (l *NewRunLimits) over(d relabel.RunLimits) relabel.RunLimits {
 	set(&d.VerifySeconds, l.VerifySeconds)
 	set(&d.EnvironmentRetries, l.EnvironmentRetries)
 	return d
-}
-
-// findRun finds a run by its id, or by its name where no other has it.
-func (s *site) findRun(ctx context.Context, word string) (relabel.Run, error) {
-	if id, err := uuid.Parse(word); err == nil {
-		return s.Store.FindRun(ctx, id)
-	}
-	var found []relabel.Run
-	for page := (relabel.Page{Limit: 500}); ; {
-		runs, next, err := s.Store.ListRuns(ctx, page)
-		if err != nil {
-			return relabel.Run{}, err
-		}
-		for _, r := range runs {
-			if r.Name == word {
-				found = append(found, r)
-			}
-		}
-		if page.After = next; next == "" {
-			break
-		}
-	}
-	switch len(found) {
-	case 0:
-		return relabel.Run{}, relabel.Errorf(relabel.CodeNotFound, "there is no run with the id or the name %.100q", word)
-	case 1:
-		return found[0], nil
-	}
-	return relabel.Run{}, relabel.Errorf(relabel.CodeInvalid, "%d runs are called %.100q: give an id instead", len(found), word)
 }
 
 func (s *site) listRuns(ctx context.Context, in *PageQuery) (*of[Page[relabel.Run]], error) {

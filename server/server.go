@@ -73,7 +73,7 @@ type site struct {
 // config.Pages at every other path.
 func New(config Config) http.Handler {
 	s := &site{Config: config, router: chi.NewRouter(), bodies: newBodySlots()}
-	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.guard, middleware.GetHead, s.checkQuery, s.takeBody)
+	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.guard, middleware.GetHead, s.checkQuery, s.resolveNames, s.takeBody)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	s.api = humachi.New(s.router, apiConfig(config))

@@ -30,6 +30,9 @@ type importTaskset struct {
 }
 
 func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[importedTaskset], error) {
+	if err := checkNewName(in.Name); err != nil {
+		return nil, err
+	}
 	upload := uploadOf(ctx)
 	if upload.Size() == 0 {
 		return nil, relabel.Errorf(codeMalformed, "the request has no body; send the task file as it is")

@@ -25,9 +25,9 @@ func (s *site) addTrajectories() {
 
 // TrajectoryQuery is a filter in an address. Absent parameters do not narrow.
 type TrajectoryQuery struct {
-	Run          optionalID              `query:"run" doc:"Id of a run: only its trajectories."`
+	Run          optionalID              `query:"run" doc:"Id or name of a run: only its trajectories."`
 	Iteration    iterationRef            `query:"iteration" doc:"Id of an iteration, or a number i: only its trajectories; of a number, those of all iterations that have it."`
-	Taskset      optionalID              `query:"taskset" doc:"Id of a taskset: only trajectories of runs over it."`
+	Taskset      optionalID              `query:"taskset" doc:"Id or name of a taskset: only trajectories of runs over it."`
 	Task         optionalID              `query:"task" doc:"Id of a task: only its trajectories."`
 	Instance     string                  `query:"instance" maxLength:"1000" doc:"Only of tasks with this instance id."`
 	InstancePart string                  `query:"instance_part" maxLength:"1000" doc:"Only of tasks whose instance id holds this, in whatever case."`

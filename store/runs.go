@@ -53,6 +53,13 @@ func (s *Store) FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
 	return run, missing("run", id, err)
 }
 
+// FindRunByName returns the run of this name; CodeNotFound where there is none.
+func (s *Store) FindRunByName(ctx context.Context, name string) (relabel.Run, error) {
+	rows, _ := s.pool.Query(ctx, runSelect+" WHERE ru.name = $1", legible(name))
+	run, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Run])
+	return run, missing("run", name, err)
+}
+
 // ListRuns lists runs, newest first. CodeInvalid for a page that is none.
 func (s *Store) ListRuns(ctx context.Context, p relabel.Page) ([]relabel.Run, string, error) {
 	l := list[relabel.Run]{query: runSelect, key: "ru", scan: pgx.RowToStructByName[relabel.Run],

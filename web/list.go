@@ -94,7 +94,7 @@ func (v listView) crumbs() []crumb {
 // list is the list that a page's address asks for.
 func (v *viewer) list(r *http.Request, at listPlace) (listView, error) {
 	ctx, q := r.Context(), r.URL.Query()
-	filter, err := filterOf(q)
+	filter, err := v.filterOf(ctx, q)
 	if err != nil {
 		return listView{}, err
 	}

@@ -33,7 +33,12 @@ func TestEveryFilterOfRESTHasAControl(t *testing.T) {
 			t.Errorf("%s cannot be chosen", p.Name)
 		}
 	}
-	for _, path := range []string{"turns_min=x", "turns_max=-1", "agreement_min=2", "agreement_max=NaN", "labels=there", "reviewed=maybe", "sort=best", "before=x", "iteration=0", "taskset=x", "q=" + strings.Repeat("x", 1001), "instance=" + strings.Repeat("x", 1001)} {
+	for _, names := range []string{"run=demo", "run=demo&iteration=1", "run=" + of.RunID.String()} {
+		if named := s.get(200, "/trajectories?"+names); !strings.Contains(named, "/trajectories/"+of.ID.String()) {
+			t.Errorf("?%s lists nothing of its run", names)
+		}
+	}
+	for _, path := range []string{"run=nobody", "turns_min=x", "turns_max=-1", "agreement_min=2", "agreement_max=NaN", "labels=there", "reviewed=maybe", "sort=best", "before=x", "iteration=0", "taskset=x", "q=" + strings.Repeat("x", 1001), "instance=" + strings.Repeat("x", 1001)} {
 		s.get(400, "/trajectories?"+path)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"relabel"
 )
 
@@ -72,8 +74,52 @@ type filterForm struct {
 	Do         string // what its button says; "" where that is to filter
 }
 
-// filterOf reads a filter from an address, in the words of REST.
-func filterOf(q url.Values) (f relabel.TrajectoryFilter, err error) {
+// filterOf reads a filter from an address, in the words of REST: a run and a taskset by
+// id or by name. The names in q become ids, as the list's own links have them.
+func (v *viewer) filterOf(ctx context.Context, q url.Values) (relabel.TrajectoryFilter, error) {
+	finders := map[string]func(context.Context, string) (relabel.ID, error){"run": v.runID, "taskset": v.tasksetID}
+	for name, find := range finders {
+		word := q.Get(name)
+		if word == "" {
+			continue
+		}
+		id, err := find(ctx, word)
+		if err != nil {
+			return relabel.TrajectoryFilter{}, unknownName(err, name)
+		}
+		q.Set(name, id.String())
+	}
+	return readFilter(q)
+}
+
+// unknownName makes the absence of what a filter names that filter's fault.
+func unknownName(err error, filter string) error {
+	if relabel.CodeOf(err) != relabel.CodeNotFound {
+		return err
+	}
+	return relabel.Errorf(relabel.CodeInvalid, "nothing has this id or name").On(filter).Because(err)
+}
+
+// runID is the id of the run that an id or a name stands for.
+func (v *viewer) runID(ctx context.Context, word string) (relabel.ID, error) {
+	if id, err := uuid.Parse(word); err == nil {
+		return id, nil
+	}
+	run, err := v.Store.FindRunByName(ctx, word)
+	return run.ID, err
+}
+
+// tasksetID is the id of the taskset that an id or a name stands for.
+func (v *viewer) tasksetID(ctx context.Context, word string) (relabel.ID, error) {
+	if id, err := uuid.Parse(word); err == nil {
+		return id, nil
+	}
+	set, err := v.Store.FindTasksetByName(ctx, word)
+	return set.ID, err
+}
+
+// readFilter reads a filter whose names are ids.
+func readFilter(q url.Values) (f relabel.TrajectoryFilter, err error) {
 	for _, name := range []string{"q", "instance", "instance_part", "flag"} {
 		if err := notLonger(q, name); err != nil {
 			return f, err

@@ -13,6 +13,7 @@ type Store interface {
 	EndSession(ctx context.Context, sha256 string) error
 	ListRuns(ctx context.Context, p relabel.Page) (runs []relabel.Run, next string, err error)
 	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
+	FindRunByName(ctx context.Context, name string) (relabel.Run, error)
 	ListIterations(ctx context.Context, run relabel.ID) ([]relabel.Iteration, error)
 	FindIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, relabel.Progress, error)
 	ListFigures(ctx context.Context, run relabel.ID) ([]relabel.Figures, error)

@@ -85,9 +85,9 @@ func (v *viewer) chosenRun(r *http.Request) (*relabel.Run, error) {
 	if word == "" {
 		return nil, nil
 	}
-	id, err := relabel.ParseID("run", word)
+	id, err := v.runID(r.Context(), word)
 	if err != nil {
-		return nil, err
+		return nil, unknownName(err, "run")
 	}
 	run, err := v.Store.FindRun(r.Context(), id)
 	return &run, err

@@ -65,7 +65,7 @@ func tallyOf(word string) (t tally, err error) {
 
 func (v *viewer) showSearch(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	filter, err := filterOf(q)
+	filter, err := v.filterOf(r.Context(), q)
 	if err != nil {
 		return err
 	}

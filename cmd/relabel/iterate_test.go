@@ -93,20 +93,3 @@ func TestCausesAreCountedByWhatTheyMean(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
-
-func TestARunIsFoundByNameOrIDAndNeverGuessed(t *testing.T) {
-	runs := []relabel.Run{{ID: relabel.NewID(), Name: "a"}, {ID: relabel.NewID(), Name: "twice"}, {ID: relabel.NewID(), Name: "twice"}}
-	for _, c := range []struct {
-		word string
-		id   relabel.ID
-		code relabel.Code
-	}{
-		{"a", runs[0].ID, ""}, {runs[2].ID.String(), runs[2].ID, ""},
-		{"twice", relabel.ID{}, relabel.CodeConflict}, {"b", relabel.ID{}, relabel.CodeNotFound},
-	} {
-		r, err := oneRun(runs, c.word)
-		if r.ID != c.id || relabel.CodeOf(err) != c.code {
-			t.Errorf("%s: %v, %v", c.word, r.ID, err)
-		}
-	}
-}

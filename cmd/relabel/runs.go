@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"strings"
 
 	"relabel"
 )
@@ -113,32 +112,13 @@ func (c *runList) Run(ctx context.Context) error {
 	})
 }
 
-// findRun finds a run by id or by name. A name that several runs have is refused: which
-// of them is meant is not for this program to say.
-func findRun(ctx context.Context, cl *client, nameOrID string) (relabel.Run, error) {
-	runs, err := list[relabel.Run](ctx, cl, "/v1/runs")
-	if err != nil {
-		return relabel.Run{}, err
+// findRun finds a run by its id or its name.
+func findRun(ctx context.Context, cl *client, nameOrID string) (r relabel.Run, err error) {
+	err = cl.get(ctx, "/v1/runs/"+url.PathEscape(nameOrID), &r)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		err = relabel.Errorf(relabel.CodeNotFound, "no run %q; `relabel run list` shows what there is", nameOrID)
 	}
-	return oneRun(runs, nameOrID)
-}
-
-// oneRun returns the only run of that name or id.
-func oneRun(runs []relabel.Run, nameOrID string) (relabel.Run, error) {
-	var found []relabel.Run
-	var ids []string
-	for _, r := range runs {
-		if r.Name == nameOrID || r.ID.String() == nameOrID {
-			found, ids = append(found, r), append(ids, r.ID.String())
-		}
-	}
-	switch len(found) {
-	case 0:
-		return relabel.Run{}, relabel.Errorf(relabel.CodeNotFound, "no run %q; `relabel run list` shows what there is", nameOrID)
-	case 1:
-		return found[0], nil
-	}
-	return relabel.Run{}, relabel.Errorf(relabel.CodeConflict, "%d runs are called %q; give an id instead: %s", len(found), nameOrID, strings.Join(ids, ", "))
+	return r, err
 }
 
 // iterationsOf returns a run's iterations with their progress, in the order they were made.

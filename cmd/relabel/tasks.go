@@ -125,17 +125,13 @@ func printTasksets(ctx context.Context, cl *client) error {
 	return t.print()
 }
 
-// findTaskset finds a task set by id or by name.
-func findTaskset(ctx context.Context, cl *client, nameOrID string) (relabel.Taskset, error) {
-	sets, err := list[relabel.Taskset](ctx, cl, "/v1/tasksets")
-	if err != nil {
-		return relabel.Taskset{}, err
+// findTaskset finds a task set by its id or its name.
+func findTaskset(ctx context.Context, cl *client, nameOrID string) (set relabel.Taskset, err error) {
+	err = cl.get(ctx, "/v1/tasksets/"+url.PathEscape(nameOrID), &set)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		err = relabel.Errorf(relabel.CodeNotFound, "no task set %q; `relabel tasks list` shows what there is", nameOrID)
 	}
-	s := find(sets, func(s relabel.Taskset) bool { return s.Name == nameOrID || s.ID.String() == nameOrID })
-	if s == nil {
-		return relabel.Taskset{}, relabel.Errorf(relabel.CodeNotFound, "no task set %q; `relabel tasks list` shows what there is", nameOrID)
-	}
-	return *s, nil
+	return set, err
 }
 
 // readTaskFile reads a file of tasks of any known form.
