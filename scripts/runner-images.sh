@@ -16,6 +16,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 go_image=relabel/base-go:bookworm
 node_image=relabel/base-node:bookworm
 common=git,patch,procps,ca-certificates
+go_packages=$common,golang-go
 # npm is there for commands such as npx jest and npm test. What these packages need is
 # resolved as of the day, so that each machine gets the same versions.
 npm=npm@10.8.2
@@ -26,7 +27,10 @@ main() {
     mkdir -p "$cache"
     exec 9>"$cache/runner-images.lock"
     flock 9 # two calls at once build each image once
-    bootstrap "$go_image" "$common,golang-go" --change 'ENV CGO_ENABLED=0' --change 'ENV GOPROXY=off'
+    if ! made_of "$go_image" "$go_packages, built"; then
+        bootstrap "$go_image" "$go_packages" --change 'ENV CGO_ENABLED=0' --change 'ENV GOPROXY=off'
+        build_go_library
+    fi
     local runner
     for runner in jest vitest; do
         if ! made_of "relabel/base-$runner:bookworm" "${node_packages[$runner]} $resolved_before"; then
@@ -53,6 +57,31 @@ bootstrap() {
     "$here/bootstrap-image.sh" "$image" "$packages" "$@" --change 'CMD ["bash"]' --change "LABEL relabel.packages=$packages"
 }
 
+# build_go_library has the image hold what each test needs of the standard library, compiled.
+build_go_library() {
+    local work
+    work=$(mktemp -d "$cache/runner-go.XXXXXX")
+    printf 'module example.com/empty\n\ngo 1.19\n' >"$work/go.mod"
+    printf 'package empty\n\nimport (\n\t"fmt"\n\t"os/exec"\n\t"strconv"\n\t"testing"\n)\n\nfunc TestEmpty(t *testing.T) { t.Log(fmt.Sprint(strconv.Itoa(1)), exec.Cmd{}) }\n' >"$work/empty_test.go"
+    cat >"$work/Dockerfile" <<END
+FROM $go_image
+ENV GOCACHE=/var/cache/go-build
+COPY go.mod empty_test.go /tmp/empty/
+RUN cd /tmp/empty && go test ./... && rm -rf /tmp/empty && chmod -R a+rwX /var/cache/go-build
+LABEL relabel.packages="$go_packages, built"
+END
+    build "$go_image" "$work"
+}
+
+# build IMAGE FOLDER makes an image from a folder with a Dockerfile, and removes the folder.
+build() {
+    if ! DOCKER_BUILDKIT=0 docker build -q --network none -t "$1" "$2" >"$2.log" 2>&1; then
+        tail -20 "$2.log" >&2
+        exit 1
+    fi
+    rm -rf "$2" "$2.log"
+}
+
 # install_node_packages RUNNER adds the runner's packages to the image of Node.js.
 install_node_packages() {
     local runner=$1 packages=${node_packages[$1]} work
@@ -77,11 +106,7 @@ RUN ln -s /testbed/node_modules/.bin/npm /testbed/node_modules/.bin/npx /usr/loc
 LABEL relabel.packages="$packages $resolved_before"
 END
     printf 'npm\n' >"$work/.dockerignore"
-    DOCKER_BUILDKIT=0 docker build -q -t "relabel/base-$runner:bookworm" "$work" >/dev/null 2>"$work.log" || {
-        cat "$work.log" >&2
-        exit 1
-    }
-    rm -rf "$work" "$work.log"
+    build "relabel/base-$runner:bookworm" "$work"
 }
 
 main "$@"

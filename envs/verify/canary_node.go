@@ -1,0 +1,163 @@
+package verify
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"sort"
+	"strings"
+
+	"relabel"
+)
+
+// nodeCanaries are canaries for Jest and Vitest. Each test file has globals and modules of
+// its own, so they are written at the end of the task's test files, where they share these
+// with the task's tests.
+type nodeCanaries struct{}
+
+func init() {
+	canaryMakers["jest"] = nodeCanaries{}
+	canaryMakers["vitest"] = nodeCanaries{}
+}
+
+// maxNodeFiles is how many test files get canaries.
+const maxNodeFiles = 20
+
+var (
+	nodeTestName = regexp.MustCompile(`\.(test|spec)\.[cm]?[jt]sx?$|(^|/)__tests__/.*\.[cm]?[jt]sx?$`)
+	nodeTestCall = regexp.MustCompile(`(?m)^\s*(test|it)(?:\.\w+)*(?:\.each\b.*)?\(`)
+	nodeExpect   = regexp.MustCompile(`\bexpect\(`)
+	// nodeChooses finds options that choose tests by name or end the run at a failure.
+	nodeChooses = regexp.MustCompile(`(^|\s)(-t|--testNamePattern|-b|--bail|--onlyFailures|-f)\b`)
+)
+
+// nodeRunners are the programs that end with exit code 1 where a test failed.
+var nodeRunners = map[string]bool{"jest": true, "vitest": true, "npx": true, "npm": true, "yarn": true, "pnpm": true}
+
+func (nodeCanaries) plant(g garden) (planting, bool) {
+	if nodeChooses.MatchString(g.command) {
+		return planting{}, false
+	}
+	c := nodeCode{namer: newNamer(g.random)}
+	result := planting{command: g.command, failure: nodeFailure(g.command)}
+	for _, file := range nodeTestFiles(g) {
+		if planted, ok := c.file(g, file); ok && len(result.files) < maxNodeFiles {
+			result.files = append(result.files, planted)
+		}
+	}
+	result.canaries = c.canaries
+	return result, len(result.files) > 0
+}
+
+// nodeFailure is the exit code of a command whose last call is one of a runner, if a test
+// failed; 0 where that is not known.
+func nodeFailure(command string) int {
+	words := shellWords(command)
+	if len(words) == 0 || strings.Contains(command, "|") {
+		return 0
+	}
+	last := words[len(words)-1].command
+	for _, w := range words {
+		if w.command == last && nodeRunners[path.Base(w.text)] {
+			return 1
+		}
+	}
+	return 0
+}
+
+// nodeTestFiles returns the test files of the test patch, and those that ids such as
+// "test/add.test.js > adds" name, sorted.
+func nodeTestFiles(g garden) []string {
+	set := map[string]bool{}
+	files, _ := patchFiles([]byte(g.task.TestPatch))
+	for _, f := range files {
+		if !f.deleted && nodeTestName.MatchString(f.path) {
+			set[f.path] = true
+		}
+	}
+	for _, list := range [][]string{g.task.FailToPass, g.task.PassToPass} {
+		for _, id := range list {
+			if file, _, ok := strings.Cut(id, " > "); ok && nodeTestName.MatchString(file) && !unsafePath(file) {
+				set[file] = true
+			}
+		}
+	}
+	var sorted []string
+	for file := range set {
+		sorted = append(sorted, file)
+	}
+	sort.Strings(sorted)
+	return sorted
+}
+
+// nodeCode writes the JavaScript of canaries, which is TypeScript too.
+type nodeCode struct {
+	*namer
+	canaries []canaryTest
+}
+
+// file is a test file with canaries at its end. They call what the file's own tests call.
+func (c *nodeCode) file(g garden, name string) (plantedFile, bool) {
+	content, ok := g.read(name)
+	call := nodeTestCall.FindSubmatch(content)
+	if !ok || call == nil {
+		return plantedFile{}, false
+	}
+	fails := mix(c.random, 4)
+	shapes := []func(call string, fails bool) string{c.compares, c.deep, c.throws, c.later}
+	if !nodeExpect.Match(content) {
+		shapes = []func(string, bool) string{c.throws, c.throws, c.throws, c.throws}
+	}
+	var code []string
+	for i, shape := range shapes {
+		code = append(code, shape(string(call[1]), fails[i]))
+	}
+	c.random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
+	return plantedFile{path: name, content: string(content) + "\n" + strings.Join(code, "\n")}, true
+}
+
+// title draws the name of a canary and how it must end; a failed one shows proof.
+func (c *nodeCode) title(fails bool, proof int) string {
+	test := canaryTest{name: strings.Join(c.phrase(), " "), status: relabel.TestPassed}
+	if fails {
+		test.status, test.proof = relabel.TestFailed, fmt.Sprint(proof)
+	}
+	c.canaries = append(c.canaries, test)
+	return test.name
+}
+
+// want is what a canary expects of a sum.
+func (c *nodeCode) want(s sum, fails bool) int {
+	if fails {
+		return s.result + c.between(1, 900)
+	}
+	return s.result
+}
+
+// compares is a test with toBe.
+func (c *nodeCode) compares(call string, fails bool) string {
+	s, variable := drawSum(c.namer), c.pick(canaryNouns)+"Of"
+	return fmt.Sprintf("%s('%s', () => {\n  const %s = %s;\n  expect(%s).toBe(%d);\n});\n",
+		call, c.title(fails, s.result), variable, s.code, variable, c.want(s, fails))
+}
+
+// deep is a test with toEqual on an object.
+func (c *nodeCode) deep(call string, fails bool) string {
+	s, field := drawSum(c.namer), c.pick(canaryNouns)
+	return fmt.Sprintf("%s('%s', () => {\n  expect({ %s: [%s] }).toEqual({ %s: [%d] });\n});\n",
+		call, c.title(fails, s.result), field, s.code, field, c.want(s, fails))
+}
+
+// throws is a test that throws an error of its own.
+func (c *nodeCode) throws(call string, fails bool) string {
+	s, variable := drawSum(c.namer), c.pick(canaryNouns)+"Of"
+	return fmt.Sprintf("%s('%s', () => {\n  const %s = %s;\n  if (%s !== %d) throw new Error('got ' + %s);\n});\n",
+		call, c.title(fails, s.result), variable, s.code, variable, c.want(s, fails), variable)
+}
+
+// later is a test that awaits what it compares.
+func (c *nodeCode) later(call string, fails bool) string {
+	s, variable := drawSum(c.namer), c.pick(canaryNouns)+"Of"
+	return fmt.Sprintf("%s('%s', async () => {\n  const %s = await Promise.resolve(%s);\n  expect(%s === %d ? 0 : %s).toEqual(0);\n});\n",
+		call, c.title(fails, s.result), variable, s.code, variable, c.want(s, fails), variable)
+}
