@@ -55,8 +55,7 @@ func callsGoTest(words []word, at int) bool {
 // goTestFiles returns one test file of each package that the task names, sorted.
 func goTestFiles(g garden) []string {
 	byFolder := map[string]string{}
-	files, _ := patchFiles([]byte(g.task.TestPatch))
-	for _, f := range files {
+	for _, f := range patchFiles(g.task.TestPatch) {
 		if !f.deleted && strings.HasSuffix(f.path, "_test.go") && byFolder[path.Dir(f.path)] == "" {
 			byFolder[path.Dir(f.path)] = f.path
 		}

@@ -10,7 +10,7 @@ import (
 type pytestCanaries struct{}
 
 func init() {
-	for _, parser := range []string{"pytest", "pytest_v2", "pytest_options"} {
+	for _, parser := range []string{"pytest", "pytest_v2", "pytest_options", "matplotlib"} {
 		canaryMakers[parser] = pytestCanaries{}
 	}
 }

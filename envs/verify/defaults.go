@@ -70,8 +70,7 @@ func frameworkOf(task relabel.Task) framework {
 // tests, and those that the test ids name.
 func testFiles(task relabel.Task) []string {
 	set := map[string]bool{}
-	files, _ := patchFiles([]byte(task.TestPatch))
-	for _, f := range files {
+	for _, f := range patchFiles(task.TestPatch) {
 		if !f.deleted && strings.HasSuffix(f.path, ".py") && !supportFile(f.path) {
 			set[f.path] = true
 		}

@@ -1,44 +1,46 @@
 package verify
 
 import (
-	"fmt"
-	"path"
 	"regexp"
 	"strconv"
 	"strings"
 )
 
-// patchFile is a path that a patch touches.
+// patchFile is a path that a patch of a task's own touches. What a submission touches is
+// read from git after it was applied: see reading.
 type patchFile struct {
 	path    string
-	added   bool // the patch makes it
 	deleted bool // the patch removes it
 }
 
 // hunkHeader gives the lengths of a hunk's two sides; 1 where none is written.
 var hunkHeader = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
-// patchFiles lists the paths that a patch touches, both sides of a rename, each once
-// and in order. The problem says which of them leaves the repository, lies in .git, or
-// becomes a symlink that points out of the repository; then the list is not whole.
-func patchFiles(patch []byte) (files []patchFile, problem string) {
+// patchFiles lists the paths that a task's own patch touches, both sides of a rename, each
+// once and in order.
+func patchFiles(patch string) []patchFile {
 	r := patchReader{seen: map[string]int{}}
-	for _, line := range strings.Split(string(patch), "\n") {
-		if r.line(line); r.problem != "" {
-			return nil, r.problem
-		}
+	for _, line := range strings.Split(patch, "\n") {
+		r.line(line)
 	}
-	return r.files, ""
+	return r.files
+}
+
+// patchPaths lists the paths of patchFiles.
+func patchPaths(patch string) []string {
+	var paths []string
+	for _, f := range patchFiles(patch) {
+		paths = append(paths, f.path)
+	}
+	return paths
 }
 
 // patchReader goes through a patch line by line.
 type patchReader struct {
 	files    []patchFile
 	seen     map[string]int // path → its place in files
-	problem  string
-	current  string // the path after the patch, for symlinks
-	symlink  bool   // the current file becomes one
-	old, new int    // lines of the current hunk still to come
+	current  string         // the path after the patch
+	old, new int            // lines of the current hunk still to come
 }
 
 func (r *patchReader) line(line string) {
@@ -66,15 +68,13 @@ func (r *patchReader) line(line string) {
 		r.touch(unquote(name))
 	case "new", "deleted", "old":
 		r.mode(word, rest)
-	case "index":
-		r.symlink = r.symlink || strings.HasSuffix(rest, " 120000")
 	}
 }
 
 // begin starts the next file. Its line is the only place that names a file without
 // content: both names are the same then.
 func (r *patchReader) begin(rest string) {
-	r.current, r.symlink = "", false
+	r.current = ""
 	names, ok := strings.CutPrefix(rest, "--git ")
 	if !ok {
 		return
@@ -91,12 +91,10 @@ func (r *patchReader) begin(rest string) {
 
 // mode reads a line such as "new file mode 100644".
 func (r *patchReader) mode(word, rest string) {
-	r.symlink = r.symlink || (word == "new" && strings.HasSuffix(rest, "mode 120000"))
 	at, there := r.seen[r.current]
 	if !there || !strings.HasPrefix(rest, "file mode") {
 		return
 	}
-	r.files[at].added = r.files[at].added || word == "new"
 	r.files[at].deleted = word == "deleted"
 }
 
@@ -105,9 +103,6 @@ func (r *patchReader) body(line string) {
 	switch {
 	case strings.HasPrefix(line, "+"):
 		r.new--
-		if r.symlink && escapes(r.current, line[1:]) {
-			r.problem = fmt.Sprintf("%q becomes a link to %q, out of the repository", r.current, line[1:])
-		}
 	case strings.HasPrefix(line, "-"):
 		r.old--
 	case strings.HasPrefix(line, `\`):
@@ -121,9 +116,6 @@ func (r *patchReader) body(line string) {
 func (r *patchReader) touch(name string) {
 	if name == "" {
 		return
-	}
-	if unsafePath(name) {
-		r.problem = fmt.Sprintf("%q leaves the repository or lies in .git", name)
 	}
 	if _, there := r.seen[name]; !there {
 		r.seen[name] = len(r.files)
@@ -185,23 +177,4 @@ func unquote(name string) string {
 		return name
 	}
 	return s
-}
-
-// unsafePath reports whether a path leaves the repository or lies in a .git folder.
-func unsafePath(name string) bool {
-	if name == "" || strings.HasPrefix(name, "/") || strings.Contains(name, "\x00") {
-		return true
-	}
-	for _, part := range strings.Split(name, "/") {
-		if part == ".." || strings.EqualFold(part, ".git") {
-			return true
-		}
-	}
-	return false
-}
-
-// escapes reports whether a symlink at name with this target points out of the
-// repository or into .git.
-func escapes(name, target string) bool {
-	return path.IsAbs(target) || unsafePath(path.Join(path.Dir(name), target))
 }

@@ -8,51 +8,45 @@ import (
 	"relabel"
 )
 
-// settings are files that steer the test runner or the interpreter, whatever folder
-// they are in.
-var settings = map[string]bool{
-	"conftest.py": true, "pytest.ini": true, ".pytest.ini": true, "pytest.toml": true, ".pytest.toml": true,
-	"tox.ini": true, "setup.cfg": true, "pyproject.toml": true,
-	"sitecustomize.py": true, "usercustomize.py": true,
-}
-
-// testName is what files with tests are called in Python, Go and JavaScript.
+// testName matches the names of files with tests in Python, Go and JavaScript.
 var testName = regexp.MustCompile(`^(test_.*\.py|.*_test\.py|.*_test\.go|.*\.(test|spec)\.[cm]?[jt]sx?)$`)
 
 // testFolders are the names of folders that hold tests and what they need.
 var testFolders = map[string]bool{"test": true, "tests": true, "testing": true, "__tests__": true}
 
-// runnerModules are modules of test runners. A submission that adds one at a place where
-// modules are imported from hides the real one.
-var runnerModules = map[string]bool{"pytest": true, "_pytest": true, "pluggy": true, "py": true, "iniconfig": true, "xdist": true, "unittest": true}
-
-// protection knows which files a submission must not change for its tests. They are put
-// back to what they were before it, which leaves alone what the gold patch itself
-// changes.
+// protection decides which changes of a submission are not graded. They never reach the
+// working tree. Paths that the gold patch changes are graded, but for tests.
 type protection struct {
 	tests   map[string]bool // files of the test patch and of the test ids
 	folders map[string]bool // folders of tests that those files lie in
 	gold    map[string]bool // paths that the gold patch touches
-	runs    map[string]bool // scripts that the test command runs
-	names   map[string]bool // what stood where modules are imported from, before the submission
+	runs    map[string]bool // files that the test command names
+	base    pathSet         // the repository before the submission
+	final   pathSet         // and with all of it
+	facts   facts
+	roots   map[string]bool // folders that modules are imported from
 }
 
-// protectionOf is the protection of a task's tests. names are paths at the root of the
-// repository and in its src and lib.
-func protectionOf(task relabel.Task, names []string) protection {
-	p := protection{tests: map[string]bool{}, folders: map[string]bool{}, gold: map[string]bool{}, runs: map[string]bool{}, names: map[string]bool{}}
-	command, _ := testCommand(task)
-	p.script(command)
-	for _, n := range names {
-		p.names[strings.TrimSuffix(n, ".py")] = true
+// rules are tried in order; the first that gives a reason drops the change.
+var rules = []func(protection, change) string{
+	protection.isTest, protection.isGold, protection.isTestLike, protection.steersRunner, protection.isRun, protection.isDistribution,
+	protection.isCompiled, protection.isHidden, protection.shadowsModule, protection.steersGit, protection.linksToTests, protection.looksLikeProtected,
+}
+
+// graded is the answer of a rule that lets a change through whatever later rules say.
+const graded = "graded"
+
+// protectionOf is the protection of a task's tests from what was read.
+func protectionOf(task relabel.Task, r reading) protection {
+	p := protection{
+		tests: map[string]bool{}, folders: map[string]bool{}, gold: map[string]bool{}, runs: map[string]bool{},
+		base: r.base, final: finalPaths(r), facts: r.facts,
 	}
-	gold, _ := patchFiles([]byte(task.Patch))
-	for _, f := range gold {
-		p.gold[f.path] = true
+	for _, name := range patchPaths(task.Patch) {
+		p.gold[name] = true
 	}
-	named, _ := patchFiles([]byte(task.TestPatch))
-	for _, f := range named {
-		p.test(f.path)
+	for _, name := range patchPaths(task.TestPatch) {
+		p.test(name)
 	}
 	for _, list := range [][]string{task.FailToPass, task.PassToPass} {
 		for _, id := range list {
@@ -61,7 +55,30 @@ func protectionOf(task relabel.Task, names []string) protection {
 			}
 		}
 	}
+	command, _ := testCommand(task)
+	p.named(command)
+	p.named(task.EvalScript)
+	p.roots = p.importRoots(task, command)
 	return p
+}
+
+// finalPaths are the files of the repository with the submission.
+func finalPaths(r reading) pathSet {
+	var files []string
+	gone := map[string]bool{}
+	for _, c := range r.changes {
+		if c.deleted() {
+			gone[c.path] = true
+		} else {
+			files = append(files, c.path)
+		}
+	}
+	for f := range r.base.files {
+		if !gone[f] {
+			files = append(files, f)
+		}
+	}
+	return newPathSet(files)
 }
 
 // test notes a file with tests and the folder of tests around it: the innermost that is
@@ -76,52 +93,42 @@ func (p protection) test(file string) {
 	}
 }
 
-// script notes the scripts that a command names by "./" or ".sh", and what make reads.
-func (p protection) script(command string) {
-	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()<>'\"", r) })
-	for _, word := range words {
-		switch {
-		case word == "make":
-			p.runs["Makefile"], p.runs["makefile"], p.runs["GNUmakefile"] = true, true, true
-		case strings.HasPrefix(word, "./"), strings.HasSuffix(word, ".sh"):
-			p.runs[path.Clean(word)] = true
+// split parts changes into those that are graded and those that are dropped, with the
+// reason of each.
+func (p protection) split(changes []change) (dropped []change, reasons []relabel.DroppedPath) {
+	for _, c := range changes {
+		if reason := p.reason(c); reason != "" {
+			dropped = append(dropped, c)
+			reasons = append(reasons, relabel.DroppedPath{Path: c.path, Reason: reason})
 		}
 	}
+	return dropped, reasons
 }
 
-// among returns the protected paths of a patch, in its order.
-func (p protection) among(files []patchFile) []string {
-	var protected []string
-	for _, f := range files {
-		if p.covers(f) {
-			protected = append(protected, f.path)
+// reason says why a change is not graded; "" where it is.
+func (p protection) reason(c change) string {
+	for _, rule := range rules {
+		switch reason := rule(p, c); reason {
+		case "":
+		case graded:
+			return ""
+		default:
+			return reason
 		}
 	}
-	return protected
+	return ""
 }
 
-// covers reports whether a file that a submission touches is to be put back.
-func (p protection) covers(f patchFile) bool {
-	if p.tests[f.path] || p.nests(f.path) {
-		return true
+// isTest drops what the test patch or a test id names, and what lies below such a file
+// or takes the place of a folder above it: a submission can make a folder of the one, or
+// a link of the other.
+func (p protection) isTest(c change) string {
+	if p.tests[c.path] || p.nests(c.path) {
+		return "a file of the task's tests"
 	}
-	if p.gold[f.path] {
-		return false
-	}
-	base := path.Base(f.path)
-	if settings[base] || p.runs[f.path] || testName.MatchString(base) || p.hidesRunner(f.path) {
-		return true
-	}
-	for dir := path.Dir(f.path); dir != "."; dir = path.Dir(dir) {
-		if p.folders[dir] {
-			return true
-		}
-	}
-	return p.folders[f.path]
+	return ""
 }
 
-// nests reports whether a path lies below a test file's path or stands where a folder
-// above it belongs: a submission can make a folder of the one, or a link of the other.
 func (p protection) nests(name string) bool {
 	for test := range p.tests {
 		if strings.HasPrefix(test, name+"/") || strings.HasPrefix(name, test+"/") {
@@ -131,16 +138,88 @@ func (p protection) nests(name string) bool {
 	return false
 }
 
-// hidesRunner reports whether a path is, or lies in, a module of a test runner that the
-// repository did not have before.
-func (p protection) hidesRunner(name string) bool {
-	place, rest := "", name
-	for _, dir := range []string{"src/", "lib/"} {
-		if after, ok := strings.CutPrefix(name, dir); ok {
-			place, rest = dir, after
+// isGold lets through what the gold patch changes.
+func (p protection) isGold(c change) string {
+	if p.gold[c.path] {
+		return graded
+	}
+	return ""
+}
+
+// isTestLike drops files that are called like tests, and folders of the task's tests.
+func (p protection) isTestLike(c change) string {
+	if testName.MatchString(path.Base(c.path)) {
+		return "a file with tests"
+	}
+	if p.inTests(c.path) {
+		return "in a folder of the task's tests"
+	}
+	return ""
+}
+
+// inTests reports whether a path is a folder of the task's tests or lies in one.
+func (p protection) inTests(name string) bool {
+	for dir := name; dir != "."; dir = path.Dir(dir) {
+		if p.folders[dir] {
+			return true
 		}
 	}
-	module, _, _ := strings.Cut(rest, "/")
-	module = strings.TrimSuffix(module, ".py")
-	return runnerModules[module] && !p.names[place+module]
+	return false
+}
+
+// isHidden drops what an honest submission cannot hold: files that git ignores.
+func (p protection) isHidden(c change) string {
+	switch {
+	case c.hidden:
+		return "takes the place of an ignored file of the image"
+	case c.ignored:
+		return "ignored by git at the base commit"
+	}
+	return ""
+}
+
+// steersGit drops the attributes of files, by which git writes them in another form.
+func (p protection) steersGit(c change) string {
+	if path.Base(c.path) == ".gitattributes" {
+		return "attributes of git"
+	}
+	return ""
+}
+
+// linksToTests drops links by which the submission could reach the tests.
+func (p protection) linksToTests(c change) string {
+	if c.newMode != linkMode {
+		return ""
+	}
+	target := path.Join(path.Dir(c.path), c.link)
+	if p.tests[target] || p.nests(target) || p.inTests(target) {
+		return "a link to the tests"
+	}
+	return ""
+}
+
+// looksLikeProtected drops paths that some file system takes for one of the others, such
+// as Conftest.py and Tests/.
+func (p protection) looksLikeProtected(c change) string {
+	folded := foldPath(c.path)
+	if folded == c.path {
+		return ""
+	}
+	twin := c
+	twin.path = folded
+	for _, rule := range []func(protection, change) string{protection.isTest, protection.isTestLike, protection.steersRunner, protection.shadowsModule} {
+		if rule(p, twin) != "" && !p.base.has(c.path) {
+			return "its name differs from a protected one in case, dots or spaces alone"
+		}
+	}
+	return ""
+}
+
+// foldPath writes a path as file systems that fold names compare it.
+func foldPath(name string) string {
+	parts := strings.Split(strings.ToLower(name), "/")
+	for i, part := range parts {
+		parts[i] = strings.TrimRight(part, ". ")
+	}
+	return strings.Join(parts, "/")
 }

@@ -15,24 +15,53 @@ func TestProtectionCoversTestsAndWhatSteersThem(t *testing.T) {
 		PassToPass: []string{"pkg/sub/tests/test_sub.py::test_y", "checks.py::test_z"},
 	}
 	task.TestCmd = "cd . && make check; sh tools/run.sh ./ci/go pkg/core.py"
-	p := protectionOf(task, []string{"pkg", "tests", "checks.py", "src", "src/_pytest"})
-	var files []patchFile
-	protected := []string{
+	dropped := []string{
 		"tests/unit/test_core.py", "tests/unit/data/expected.json", "pkg/sub/tests/tools.py", "checks.py",
 		"conftest.py", "pkg/conftest.py", "pytest.ini", "sitecustomize.py", "pytest.py", "_pytest/runner.py",
-		"src/pytest.py", "src/pluggy/__init__.py", "new/test_more.py", "pkg/core_test.go",
-		"Makefile", "tools/run.sh", "ci/go",
+		"src/argparse.py", "src/pluggy/__init__.py", "new/test_more.py", "pkg/core_test.go", "more/json.py",
+		"Makefile", "tools/run.sh", "ci/go", "tools/other.sh",
 		"tests", "pkg/sub", "tests/unit/test_core.py/x.py", "tests/other.py",
+		"x-1.0.dist-info/METADATA", "pkg.egg-info/entry_points.txt", "a.pth", "pkg/__editable__x.py", "pkg/core.cpython-311-x86_64-linux-gnu.so",
+		"pkg/__pycache__/core.cpython-311.pyc", "argparse.pyc", "Conftest.py", "Tests/unit/test_core.py", ".gitattributes", ".env", ".coveragerc",
 	}
-	free := []string{
-		"pkg/core.py", "tox.ini", "pkg/testing.py", "src/_pytest/runner.py", "pkg/pytest.py", "README.md", "tools/other.sh", "pkg/Makefile",
-		"pkg/sub/code.py",
+	graded := []string{
+		"pkg/core.py", "tox.ini", "pkg/testing.py", "src/_pytest/runner.py", "pkg/pytest.py", "pkg/types.py", "README.md", "pkg/Makefile",
+		"pkg/sub/code.py", "json/data.txt", "src/json/schema.py", "newmodule.py", ".gitignore",
 	}
-	for _, name := range append(append([]string(nil), protected...), free...) {
-		files = append(files, patchFile{path: name})
+	r := reading{
+		base: newPathSet([]string{
+			"pkg/__init__.py", "pkg/core.py", "tests/unit/test_core.py", "checks.py", "src/_pytest/__init__.py", "more/conftest.py", "tools/run.sh", "ci/go",
+		}),
+		facts: parseFacts("name argparse\x00name json\x00name types\x00"),
 	}
-	if got := p.among(files); !reflect.DeepEqual(got, protected) {
-		t.Errorf("\n got %q\nwant %q", got, protected)
+	for _, name := range append(append([]string{"_pytest/__init__.py"}, dropped...), graded...) {
+		r.changes = append(r.changes, change{path: name, oldMode: noMode, newMode: "100644"})
+	}
+	_, reasons := protectionOf(task, r).split(r.changes[1:])
+	var got []string
+	for _, d := range reasons {
+		got = append(got, d.Path)
+	}
+	if !reflect.DeepEqual(got, dropped) {
+		t.Errorf("\n got %q\nwant %q", got, dropped)
+	}
+}
+
+func TestWhatAnHonestSubmissionCannotHoldIsDropped(t *testing.T) {
+	p := protectionOf(relabel.Task{FailToPass: []string{"tests/test_a.py::test_b"}}, reading{base: newPathSet([]string{"tests/test_a.py"})})
+	for name, c := range map[string]change{
+		"an ignored file":          {path: "build/x.py", ignored: true},
+		"a file of the image":      {path: ".venv/lib/x.py", hidden: true},
+		"a link to the tests":      {path: "pkg/data", newMode: linkMode, link: "../tests"},
+		"a link to a file of it":   {path: "data", newMode: linkMode, link: "tests/test_a.py"},
+		"a link in a test's place": {path: "tests", newMode: linkMode, link: "other"},
+	} {
+		if p.reason(c) == "" {
+			t.Errorf("%s is graded", name)
+		}
+	}
+	if reason := p.reason(change{path: "pkg/data", newMode: linkMode, link: "../other"}); reason != "" {
+		t.Errorf("another link is dropped: %s", reason)
 	}
 }
 

@@ -69,7 +69,9 @@ func absent(task relabel.Task, v relabel.Verdict) bool {
 // patch, and by a second run of the submission. What breaks off or contradicts its
 // canaries twice around a run that did not is held against the submission.
 func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (relabel.Verdict, error) {
-	takes, control, err := v.control(ctx, c)
+	gold := c
+	gold.patch, gold.own, gold.purpose = []byte(c.task.Patch), true, c.purpose+"-control"
+	takes, control, err := v.control(ctx, gold)
 	if err != nil {
 		return relabel.Verdict{}, err
 	}
@@ -97,11 +99,10 @@ func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (re
 	return second.verdict, nil
 }
 
-// control tests the gold patch, and finds out whether the task's run takes canaries: with
+// control tests a candidate that is the gold patch, and finds out whether the task's run takes canaries: with
 // them the gold patch passes and they end as they must, or they change nothing.
 func (v *Verifier) control(ctx context.Context, c candidate) (takes bool, t trial, err error) {
-	c.patch, c.purpose = []byte(c.task.Patch), c.purpose+"-control"
-	with, err := v.try(ctx, c)
+	with, err := v.timed(ctx, c)
 	switch {
 	case err != nil || c.bare || (with.doubt != "" && !with.disturbed):
 		return false, with, err
@@ -113,7 +114,7 @@ func (v *Verifier) control(ctx context.Context, c candidate) (takes bool, t tria
 		return true, with, nil
 	}
 	c.bare = true
-	without, err := v.try(ctx, c)
+	without, err := v.timed(ctx, c)
 	if err != nil || without.doubt != "" {
 		return false, without, err
 	}

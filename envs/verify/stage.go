@@ -10,92 +10,109 @@ import (
 	"relabel/envs"
 )
 
+// maxReading is how much of what readScript prints is taken, in bytes.
+const maxReading = 120 << 20
+
 // stage is a trial under way in its container.
 type stage struct {
 	sandbox envs.Sandbox
 	candidate
 	nonce string
-	tree  string // the repository before the patch, as a git tree
+	reading
+	dropped []relabel.DroppedPath
 }
 
-// play goes through the steps of a trial: prepare, apply, put the tests back, run them,
-// judge.
-func (s *stage) play(ctx context.Context, files []patchFile) trial {
-	names, problem := s.prepare(ctx)
-	if problem != "" {
-		return doubtful("%s", problem)
+// play goes through the steps of a trial: apply the patch to an index, decide what is
+// graded, lay that and the tests into the working tree, run the tests, judge.
+func (s *stage) play(ctx context.Context) trial {
+	t := s.read(ctx)
+	if t == nil {
+		t = s.lay(ctx)
 	}
-	if len(s.patch) > 0 {
-		if t := s.apply(ctx); t != nil {
-			return *t
-		}
+	if t == nil {
+		tested := s.test(ctx)
+		t = &tested
 	}
-	if problem := s.restore(ctx, protectionOf(s.task, names).among(files)); problem != "" {
-		return doubtful("%s", problem)
-	}
-	return s.test(ctx)
+	t.verdict.DroppedCount = len(s.dropped)
+	t.verdict.Dropped = s.dropped[:min(len(s.dropped), relabel.MaxDroppedPaths)]
+	return *t
 }
 
-// prepare brings the repository to the base commit, remembers its tree and returns the
-// names that stand at the places where modules are imported from.
-func (s *stage) prepare(ctx context.Context) (names []string, problem string) {
-	r, problem := s.run(ctx, "preparing the repository", prepareScript, nil, s.index(), s.task.BaseCommit)
-	if problem == "" && r.Exit != 0 {
-		problem = failed("preparing the repository in "+s.task.Workdir+" at "+cmp.Or(s.task.BaseCommit, "HEAD"), r)
+// read brings the repository to the base commit and applies the patch to an index. A
+// trial is returned where it is decided by that.
+func (s *stage) read(ctx context.Context) *trial {
+	own := ""
+	if s.own {
+		own = "own"
 	}
-	if problem != "" {
-		return nil, problem
-	}
-	first, rest, _ := strings.Cut(string(r.Output), "\n")
-	s.tree = first
-	return strings.FieldsFunc(rest, func(c rune) bool { return c == 0 }), ""
-}
-
-// apply applies the submission. A trial is returned where it is decided by that.
-func (s *stage) apply(ctx context.Context) *trial {
-	r, problem := s.run(ctx, "applying the submission", applyScript, s.patch, s.index(), s.tree)
+	command, _ := testCommand(s.task)
+	args := append([]string{s.index(), s.task.BaseCommit, inspectProgram, own}, interpreters(command)...)
+	doing := "preparing the repository in " + s.task.Workdir + " at " + cmp.Or(s.task.BaseCommit, "HEAD")
+	r, problem := s.run(ctx, doing, readScript, bytes.TrimLeft(s.patch, "\n"), maxReading, args...)
 	switch {
 	case problem != "":
-	case r.Exit == 0:
-		return nil
-	case r.Exit == notApplied && !noSpace(r.Output):
+	case r.Exit == notApplied && bytes.Contains(r.Output, []byte("invalid path")), r.Exit == notApplied && bytes.Contains(r.Output, []byte("beyond a symbolic link")):
+		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: kept(r)}}
+	case r.Exit == notApplied:
 		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictDoesNotApply, Output: kept(r)}}
+	case r.Exit == unreadable:
+		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: append([]byte("git cannot read the patch, or sees nothing in it\n"), kept(r)...)}}
+	case r.Exit != 0:
+		problem = failed(doing, r)
+	case r.Dropped > 0:
+		problem = "the repository has too many files"
 	default:
-		problem = failed("applying the submission", r)
+		return s.decide(r.Output)
 	}
-	t := doubtful("%s", problem)
-	return &t
+	return &trial{ran: len(s.patch) > 0, doubt: problem}
 }
 
-// restore puts protected files back as they were before the submission, and applies
-// the task's test patch.
-func (s *stage) restore(ctx context.Context, protected []string) string {
-	if len(protected) > 0 {
-		list := []byte(strings.Join(protected, "\x00") + "\x00")
-		r, problem := s.run(ctx, "putting the tests back", restoreScript, list, s.index(), s.tree)
-		if problem == "" && r.Exit != 0 {
-			problem = failed("putting the tests back", r)
-		}
-		if problem != "" {
-			return problem
+// decide reads what git has of the patch and refuses what is unsafe.
+func (s *stage) decide(output []byte) *trial {
+	var ok bool
+	if s.reading, ok = parseReading(output); !ok {
+		return &trial{ran: len(s.patch) > 0, doubt: "what git says of the patch cannot be read"}
+	}
+	if problem := unsafe(s.changes); problem != "" {
+		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: []byte(problem)}}
+	}
+	return nil
+}
+
+// lay writes what is graded, and the task's test patch, into the working tree. A trial is
+// returned where that fails: the submission may be why.
+func (s *stage) lay(ctx context.Context) *trial {
+	dropped, reasons := protectionOf(s.task, s.reading).split(s.changes)
+	s.dropped = reasons
+	var input bytes.Buffer
+	for _, removed := range []bool{true, false} { // what is in the way goes first
+		for _, c := range dropped {
+			if c.added() == removed {
+				input.WriteString(c.entry())
+			}
 		}
 	}
-	script, _ := relabel.SplitEvalScript(s.task.EvalScript) // "" has no parts
-	if strings.TrimSpace(s.task.TestPatch) == "" || script.AppliesTestPatch() {
-		return ""
+	input.WriteByte(0)
+	if script, split := relabel.SplitEvalScript(s.task.EvalScript); !split || !script.AppliesTestPatch() {
+		input.WriteString(s.task.TestPatch)
 	}
-	r, problem := s.run(ctx, "applying the task's test patch", "git apply --whitespace=nowarn -", []byte(s.task.TestPatch))
+	const doing = "applying the task's test patch"
+	r, problem := s.run(ctx, doing, layScript, input.Bytes(), 0, s.index(), s.tree)
 	if problem == "" && r.Exit != 0 {
-		problem = failed("applying the task's test patch", r)
+		problem = failed(doing, r)
 	}
-	return problem
+	if problem == "" {
+		return nil
+	}
+	return &trial{ran: len(s.patch) > 0, doubt: problem}
 }
 
-// run runs a script of ours at the repository. The problem is the container's.
-func (s *stage) run(ctx context.Context, doing, script string, stdin []byte, args ...string) (r envs.Result, problem string) {
+// run runs a script of ours at the repository, with at most so many bytes of output (0:
+// the default). The problem is the container's.
+func (s *stage) run(ctx context.Context, doing, script string, stdin []byte, output int, args ...string) (r envs.Result, problem string) {
 	r, err := s.sandbox.Run(ctx, envs.Command{
 		Args: append([]string{"bash", "-c", script, "bash"}, args...), Env: trustRepository,
-		Dir: s.task.Workdir, Stdin: stdin, Timeout: preparing,
+		Dir: s.task.Workdir, Stdin: stdin, Timeout: preparing, MaxOutput: output,
 	})
 	switch {
 	case err != nil:

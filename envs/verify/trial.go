@@ -47,10 +47,6 @@ func (v *Verifier) try(ctx context.Context, c candidate) (t trial, err error) {
 	if len(c.task.FailToPass) == 0 {
 		return doubtful("the task names no FAIL_TO_PASS test, so nothing could show that it is resolved"), nil
 	}
-	files, problem := patchFiles(c.patch)
-	if problem != "" {
-		return trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: []byte(problem)}}, nil
-	}
 	if err := v.host.EnsureImage(ctx, c.task.Image); err != nil {
 		return doubtful("%v", err), nil
 	}
@@ -60,8 +56,8 @@ func (v *Verifier) try(ctx context.Context, c candidate) (t trial, err error) {
 	}
 	// What Close cannot remove has a deadline and is reaped; the verdict stands all the same.
 	defer func() { _ = sandbox.Close(ctx) }()
-	s := stage{sandbox: sandbox, candidate: c, nonce: nonce()}
-	return s.play(ctx, files), nil
+	s := stage{sandbox: sandbox, candidate: c, nonce: newNonce()}
+	return s.play(ctx), nil
 }
 
 // spec describes the container of a trial.
@@ -85,8 +81,8 @@ func testTime(limits relabel.RunLimits) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// nonce is a word that code under test cannot guess.
-func nonce() string {
+// newNonce returns a word that code under test cannot guess.
+func newNonce() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // crypto/rand never fails: it ends the process instead
 	return hex.EncodeToString(b)

@@ -24,12 +24,12 @@ func (r Validation) Sound() bool { return r.Problem == "" }
 // bound each run. Tests that cannot even start without a patch have not passed, where
 // they can with the gold patch. An error is ctx's alone.
 func (v *Verifier) Validate(ctx context.Context, task relabel.Task, limits relabel.RunLimits) (Validation, error) {
-	c := candidate{task: task, id: relabel.NewID(), purpose: "validate", limits: limits, patch: []byte(task.Patch)}
-	gold, err := v.timed(ctx, c)
+	c := candidate{task: task, id: relabel.NewID(), purpose: "validate", limits: limits, patch: []byte(task.Patch), own: true}
+	takes, gold, err := v.control(ctx, c)
 	if err != nil {
 		return Validation{}, err
 	}
-	c.patch = nil
+	c.patch, c.bare = nil, !takes
 	empty, err := v.timed(ctx, c)
 	if err != nil {
 		return Validation{}, err

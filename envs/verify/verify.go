@@ -58,5 +58,6 @@ type candidate struct {
 	purpose string
 	limits  relabel.RunLimits
 	patch   []byte // empty: the repository as it is
+	own     bool   // the patch is the task's own, not a submission
 	bare    bool   // without canaries
 }

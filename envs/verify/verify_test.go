@@ -79,11 +79,47 @@ func TestBreakingAnotherTestIsNotResolved(t *testing.T) {
 	}
 }
 
-func TestPatchesAreAppliedWithFuzz(t *testing.T) {
+func TestOnlyATasksOwnPatchIsAppliedWithFuzz(t *testing.T) {
 	b := newBench(t)
 	patch := strings.Replace(string(b.patch(gold)), " def add(a, b):\n", " def add(one, two):\n", 1)
-	if v := b.verify([]byte(patch)); !v.Passed {
+	if v := b.verify([]byte(patch)); v.Reason != relabel.VerdictDoesNotApply || v.Infra != "" {
 		t.Errorf("%+v\n%s", v, v.Output)
+	}
+	b.task.Patch = patch
+	if r, err := New(b.host).Validate(context.Background(), b.task, limits); err != nil || !r.Sound() {
+		t.Errorf("as the gold patch: %+v %v", r, err)
+	}
+}
+
+// TestAPatchThatGitCannotReadIsRefused holds the ways in which a patch meant one thing to
+// git and another to a reader of its text.
+func TestAPatchThatGitCannotReadIsRefused(t *testing.T) {
+	b := newBench(t)
+	const plant = "--- /dev/null\n+++ b/tests/conftest.py\n@@ -0,0 +1 @@\n+x = 1\n"
+	for name, patch := range map[string]string{
+		"indented":       "  " + strings.ReplaceAll(plant, "\n", "\n  "),
+		"no patch":       "import os\n",
+		"a dot":          strings.ReplaceAll(plant, "b/tests", "b/./tests"),
+		"two slashes":    strings.ReplaceAll(plant, "b/tests", "b//tests"),
+		"a context diff": "*** calc.py\n--- calc.py\n***************\n*** 1 ****\n! a\n--- 1 ----\n! b\n",
+	} {
+		if v := b.verify([]byte(patch)); v.Reason != relabel.VerdictUnsafe || v.Infra != "" {
+			t.Errorf("%s: reason %q, infra %q\n%s", name, v.Reason, v.Infra, v.Output)
+		}
+	}
+}
+
+func TestDroppedPathsAreNamedInTheVerdict(t *testing.T) {
+	b := newBench(t)
+	v := b.expect(relabel.VerdictTestsPassed, gold, file("tests/more.py", ""), file("argparse.py", "x = 1\n"), file("zz-1.0.dist-info/METADATA", "Name: zz\n"), file("types/core.py", ""))
+	want := map[string]bool{"tests/more.py": true, "argparse.py": true, "zz-1.0.dist-info/METADATA": true}
+	for _, d := range v.Dropped {
+		if !want[d.Path] || d.Reason == "" {
+			t.Errorf("dropped %+v", d)
+		}
+	}
+	if len(v.Dropped) != len(want) || v.DroppedCount != len(want) || v.Protections != relabel.ProtectionsVersion {
+		t.Errorf("%d of %d, protections %d", len(v.Dropped), v.DroppedCount, v.Protections)
 	}
 }
 

@@ -1,0 +1,139 @@
+package verify
+
+import (
+	"path"
+	"strings"
+
+	"relabel"
+)
+
+// A module that a submission adds to a folder that modules are imported from hides an
+// installed one of the same top-level name from the test runner. Below the top level a
+// name hides nothing.
+
+// shadowsModule drops files of a module that would hide an installed one and that the
+// base has not.
+func (p protection) shadowsModule(c change) string {
+	if c.deleted() {
+		return ""
+	}
+	for root := range p.roots {
+		module, ok := p.moduleBelow(root, c.path)
+		if ok && p.facts.modules[module] && !p.baseModule(root, module) {
+			return "would hide the installed module " + module
+		}
+	}
+	return ""
+}
+
+// moduleBelow returns the top-level name under which a file becomes importable from a
+// folder. A folder counts with its __init__ alone: without one, an installed module goes
+// first.
+func (p protection) moduleBelow(root, file string) (module string, ok bool) {
+	rest := file
+	if root != "." {
+		if rest, ok = strings.CutPrefix(file, root+"/"); !ok {
+			return "", false
+		}
+	}
+	first, _, nested := strings.Cut(rest, "/")
+	if !nested {
+		module, _, ok = strings.Cut(first, ".")
+		return module, ok && importable(first)
+	}
+	return first, isPackage(p.final, path.Join(root, first))
+}
+
+// baseModule reports whether the base has a module of this name in the folder.
+func (p protection) baseModule(root, module string) bool {
+	dir := path.Join(root, module)
+	return p.base.files[dir+".py"] || isPackage(p.base, dir) || (p.base.folders[dir] && p.hasPython(dir))
+}
+
+// hasPython reports whether a folder of the base holds Python files, so that it is a
+// package without __init__.
+func (p protection) hasPython(dir string) bool {
+	for file := range p.base.files {
+		if path.Dir(file) == dir && strings.HasSuffix(file, ".py") {
+			return true
+		}
+	}
+	return false
+}
+
+// isPackage reports whether a folder has an __init__.
+func isPackage(s pathSet, dir string) bool {
+	if !s.folders[dir] {
+		return false
+	}
+	for _, suffix := range []string{".py", ".pyc", ".so", ".pyd", ".abi3.so"} {
+		if s.files[dir+"/__init__"+suffix] {
+			return true
+		}
+	}
+	return false
+}
+
+// importable reports whether the interpreter imports a file of this name.
+func importable(base string) bool {
+	switch path.Ext(base) {
+	case ".py", ".pyc", ".so", ".pyd":
+		return true
+	}
+	return false
+}
+
+// importRoots are the folders that modules are imported from: the repository, src and lib,
+// what PYTHONPATH in the command and the interpreter name, and the folders that pytest adds
+// for files with tests and conftest.py.
+func (p protection) importRoots(task relabel.Task, command string) map[string]bool {
+	roots := map[string]bool{".": true, "src": true, "lib": true}
+	for _, dir := range append(pythonPath(command, task.Workdir), pythonPath(task.EvalScript, task.Workdir)...) {
+		roots[dir] = true
+	}
+	for _, dir := range p.facts.paths {
+		roots[path.Clean(dir)] = true
+	}
+	for file := range p.tests {
+		p.packageRoots(roots, file)
+	}
+	for file := range p.base.files {
+		if path.Base(file) == "conftest.py" {
+			p.packageRoots(roots, file)
+		}
+	}
+	return roots
+}
+
+// packageRoots adds the folder that the package of a file lies in, before the submission
+// and with it.
+func (p protection) packageRoots(roots map[string]bool, file string) {
+	for _, s := range []pathSet{p.base, p.final} {
+		dir := path.Dir(file)
+		for dir != "." && isPackage(s, dir) {
+			dir = path.Dir(dir)
+		}
+		roots[dir] = true
+	}
+}
+
+// pythonPath returns the folders of the repository that a command sets PYTHONPATH to.
+func pythonPath(command, workdir string) []string {
+	var dirs []string
+	for _, w := range shellWords(command) {
+		value, ok := strings.CutPrefix(w.text, "PYTHONPATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range strings.Split(value, ":") {
+			dir = strings.NewReplacer("$PWD", workdir, "$(pwd)", workdir, "${PWD}", workdir).Replace(dir)
+			if !path.IsAbs(dir) {
+				dir = path.Join(workdir, dir)
+			}
+			if rest, ok := strings.CutPrefix(dir+"/", path.Clean(workdir)+"/"); ok {
+				dirs = append(dirs, path.Clean(rest))
+			}
+		}
+	}
+	return dirs
+}
