@@ -20,15 +20,12 @@ func (w Webhook) Validate() error {
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return Errorf(CodeInvalid, "not an http or https address").On("webhook.url")
-	case u.User != nil:
-		return Errorf(CodeInvalid, "holds credentials; the signature says who sends").On("webhook.url")
+	case holdsCredential(u):
+		return Errorf(CodeInvalid, "holds a credential; name a secret instead, whose signature shows who sends").On("webhook.url")
 	case u.Fragment != "":
 		return Errorf(CodeInvalid, "holds a fragment, which is never sent").On("webhook.url")
-	case w.Secret != "" && !secretName.MatchString(w.Secret):
-		// The text is not shown: it may be the secret itself, put here by mistake.
-		return Errorf(CodeInvalid, "not the name of a secret (letters, digits, hyphens, underscores)").On("webhook.secret")
 	}
-	return nil
+	return CheckSecretName("webhook.secret", w.Secret)
 }
 
 // Site is what others are told of this relabel.

@@ -26,7 +26,7 @@ type NewPolicy struct {
 	Model      string             `json:"model" minLength:"1" maxLength:"500" doc:"The model's name, as the server knows it."`
 	Server     relabel.ServerKind `json:"server,omitempty" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" default:"generic" doc:"What kind of server it is, which says what optional fields it takes."`
 	ToolFormat relabel.ToolFormat `json:"tool_format,omitempty" enum:"native,text" default:"native" doc:"How tools and calls go over the line: in the fields that the protocol has for them, or as text, for endpoints without tool calling. The canonical action is the same."`
-	Secret     string             `json:"secret,omitempty" maxLength:"100" doc:"NAME of the secret that holds the API key, in the worker's environment or secrets folder. Never the key itself."`
+	Secret     string             `json:"secret,omitempty" maxLength:"1000" doc:"NAME of the secret (a letter, then at most 39 letters, digits, hyphens or underscores) that holds the API key, in the worker's environment or secrets folder. Never the key itself."`
 	Sampling   *NewSampling       `json:"sampling,omitempty" doc:"How it samples when it collects. Evaluation is greedy whatever stands here."`
 	Limits     *NewLimits         `json:"limits,omitempty" doc:"Bounds of its use."`
 	Price      *NewPrice          `json:"price,omitempty" doc:"What its tokens cost. Absent: not known."`
@@ -102,7 +102,7 @@ func (s *site) createPolicy(ctx context.Context, in *of[NewPolicy]) (*of[relabel
 	if _, err := uuid.Parse(p.Name); err == nil {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "a name that is a UUID would be taken for an id").On("name")
 	}
-	if err := p.Validate(); err != nil {
+	if err := p.ValidateNew(); err != nil {
 		return nil, err
 	}
 	return one(s.Store.CreatePolicy(ctx, p))

@@ -61,6 +61,9 @@ func TestBadInputIsRefusedNamingTheField(t *testing.T) {
 		{"unknown student", iterations, `{"student":"nobody"}`, 422, "invalid", "student"},
 		{"credentials in an address", "/v1/policies", `{"name":"p","base_url":"http://u:p@h/v1","model":"m"}`, 422, "invalid", "base_url"},
 		{"a key in the place of its name", "/v1/policies", `{"name":"p","base_url":"http://h/v1","model":"m","secret":"sk abc/def"}`, 422, "invalid", "secret"},
+		{"a key that looks like a name", "/v1/policies", `{"name":"p","base_url":"http://h/v1","model":"m","secret":"sk-canary"}`, 422, "invalid", "secret"},
+		{"a key for a webhook's secret", "/v1/runs", run(`,"webhook":{"url":"https://h/x","secret":"whsec_canary"}`), 422, "invalid", "webhook.secret"},
+		{"a key in a webhook's address", "/v1/runs", run(`,"webhook":{"url":"https://h/x?token=canary"}`), 422, "invalid", "webhook.url"},
 		{"temperature below 0", "/v1/policies", `{"name":"p","base_url":"http://h/v1","model":"m","sampling":{"temperature":-1}}`, 422, "invalid", "sampling.temperature"},
 		{"a name that is an id", "/v1/policies", `{"name":"` + ids.run + `","base_url":"http://h/v1","model":"m"}`, 422, "invalid", "name"},
 		{"export of no run", "/v1/exports", `{"run":"` + ids.taskset + `"}`, 422, "invalid", "run"},
@@ -69,7 +72,10 @@ func TestBadInputIsRefusedNamingTheField(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &service{Server: s.Server, t: t, store: s.store}
-			s.refused(s.post(c.path, c.body), c.status, c.code, c.field)
+			a := s.post(c.path, c.body)
+			if s.refused(a, c.status, c.code, c.field); strings.Contains(string(a.body), "canary") {
+				t.Errorf("the value is shown: %s", a.body)
+			}
 		})
 	}
 }

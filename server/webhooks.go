@@ -25,7 +25,7 @@ type NewBudget struct {
 // NewWebhook says who is told.
 type NewWebhook struct {
 	URL    string `json:"url" maxLength:"2000" doc:"Where to: an http or https address, of the operator's own choice."`
-	Secret string `json:"secret,omitempty" maxLength:"100" doc:"NAME of the secret that signs; empty: nothing is signed."`
+	Secret string `json:"secret,omitempty" maxLength:"1000" doc:"NAME of the secret that signs (a letter, then at most 39 letters, digits, hyphens or underscores); empty: nothing is signed."`
 }
 
 // checkNotices refuses a budget or a webhook that is none.

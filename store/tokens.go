@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,6 +33,9 @@ type Token struct {
 func (s *Store) CreateToken(ctx context.Context, name string, access relabel.Access) (secret string, err error) {
 	if name == "" || len(name) > longestTokenName || legible(name) != name {
 		return "", relabel.Errorf(relabel.CodeInvalid, "a token's name is a text of 1 to %d bytes", longestTokenName).On("name")
+	}
+	if strings.HasPrefix(name, tokenPrefix) {
+		return "", relabel.Errorf(relabel.CodeInvalid, "has the form of a token; choose a name that says who uses it").On("name")
 	}
 	secret = tokenPrefix + randomText()
 	err = s.change(ctx, func(tx pgx.Tx) error {

@@ -50,7 +50,7 @@ func (e endpoint) check() error {
 		return relabel.Errorf(relabel.CodeInvalid, "is missing: name the model that %s is to be asked for", e.base).On(flag + "-model")
 	}
 	var wrong *relabel.Error
-	if errors.As(demoPolicy(e).Validate(), &wrong) {
+	if errors.As(demoPolicy(e).ValidateNew(), &wrong) {
 		flags := map[string]string{"base_url": flag, "secret": flag + "-secret"}
 		return wrong.On(flags[wrong.Field])
 	}
