@@ -36,5 +36,9 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	return inside.Serve(in, out, filepath.Dir(self), func() { os.Exit(0) })
+	apart, err := inside.Separate()
+	if err != nil {
+		return err
+	}
+	return inside.Serve(in, out, inside.Config{Home: filepath.Dir(self), Disk: "/", Separation: apart, Expire: func() { os.Exit(0) }})
 }

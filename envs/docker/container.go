@@ -19,13 +19,26 @@ const (
 	labelDeadline   = "relabel.deadline"
 )
 
+// home is where sandboxd keeps its own files in a container: a file system in memory that
+// commands can neither enter, rename nor unmount.
+const home = "/relabel"
+
+// homeOptions mount it. It holds sandboxd, a copy of git and small files.
+const homeOptions = "rw,exec,nosuid,nodev,mode=0700,size=96m,uid=%d,gid=%[1]d"
+
+// sandboxdUser is inside.UserID, whom sandboxd runs as.
+const sandboxdUser = 63271
+
+// grantedCapabilities are for sandboxd alone, which takes them from every command that it
+// starts. With them it changes to its own user, starts and ends commands of another, and reads
+// and removes what they left, whatever its mode.
+var grantedCapabilities = []string{"SETUID", "SETGID", "SETPCAP", "KILL", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER"}
+
 // bootstrap is what a container begins with: it takes sandboxd, $1 bytes of it, from
-// standard input and becomes it. An image's own user may not write to /. Without a network
-// the engine leaves the image's empty /etc/hosts as it is: tests need the name localhost.
+// standard input and becomes it. Without a network the engine leaves the image's empty
+// /etc/hosts as it is: tests need the name localhost.
 const bootstrap = `[ -s /etc/hosts ] || { printf '127.0.0.1 localhost\n::1 localhost\n' >/etc/hosts; } 2>/dev/null
-home=/relabel
-mkdir -m 700 $home 2>/dev/null || home=$(mktemp -d) || exit 1
-head -c "$1" >$home/sandboxd && chmod 700 $home/sandboxd && exec $home/sandboxd serve`
+head -c "$1" >` + home + `/sandboxd && chmod 700 ` + home + `/sandboxd && exec ` + home + `/sandboxd serve`
 
 // containerConfig describes the program of a sandbox's container: no network, no log.
 func (h *Host) containerConfig(spec envs.Spec) *container.Config {
@@ -33,6 +46,7 @@ func (h *Host) containerConfig(spec envs.Spec) *container.Config {
 		Image:           spec.Image,
 		Entrypoint:      []string{"/bin/sh", "-c", bootstrap, "sh", strconv.Itoa(len(h.sandboxd))},
 		WorkingDir:      spec.Workdir,
+		User:            "0", // sandboxd's beginning; commands run as the image's user
 		Env:             gitEnv,
 		Labels:          labelsOf(h.instance, spec.Labels),
 		NetworkDisabled: true,
@@ -46,8 +60,8 @@ func (h *Host) containerConfig(spec envs.Spec) *container.Config {
 // gitEnv lets git work in a repository that another user owns.
 var gitEnv = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}
 
-// hostConfig walls the container in. Seccomp, AppArmor and masked paths are the engine's
-// defaults, which stand where nothing is said.
+// hostConfig walls the container in. AppArmor and read-only paths are the engine's defaults,
+// which stand where nothing is said.
 func hostConfig(limits envs.Limits, quota bool) *container.HostConfig {
 	no := false
 	config := &container.HostConfig{
@@ -55,7 +69,10 @@ func hostConfig(limits envs.Limits, quota bool) *container.HostConfig {
 		IpcMode:      "private",
 		CgroupnsMode: "private", // an engine on cgroup v1 would share the host's
 		CapDrop:      []string{"ALL"},
-		SecurityOpt:  []string{"no-new-privileges"},
+		CapAdd:       grantedCapabilities,
+		SecurityOpt:  []string{"no-new-privileges", "seccomp=" + seccompProfile},
+		MaskedPaths:  maskedPaths,
+		Tmpfs:        map[string]string{home: fmt.Sprintf(homeOptions, sandboxdUser)},
 		LogConfig:    container.LogConfig{Type: "none"}, // what sandboxd says is no log
 		AutoRemove:   true,                              // when sandboxd ends, nobody else has to tidy
 		// sandboxd is the init process: it takes in orphans. One in front of it would hold

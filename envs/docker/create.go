@@ -61,7 +61,7 @@ func (h *Host) createContainer(ctx context.Context, spec envs.Spec) (id string, 
 		switch {
 		case err == nil:
 			return id, nil
-		case errdefs.IsNotFound(err) && strings.Contains(strings.ToLower(err.Error()), "image"):
+		case errors.Is(err, errNoImage), errdefs.IsNotFound(err) && strings.Contains(strings.ToLower(err.Error()), "image"):
 			err = h.EnsureImage(ctx, spec.Image)
 		case errdefs.IsConflict(err):
 			err = h.removeOurs(ctx, spec.Name)
@@ -78,15 +78,21 @@ func (h *Host) createContainer(ctx context.Context, spec envs.Spec) (id string, 
 	return "", relabel.Errorf(relabel.CodeEnvironment, "Docker could not create %s: its name or image came and went", spec.Name)
 }
 
+// errNoImage says that the engine does not have the image.
+var errNoImage = errors.New("no such image")
+
 func (h *Host) tryCreate(ctx context.Context, spec envs.Spec, quota bool) (string, error) {
-	volumes, err := h.volumesOf(ctx, spec.Image)
+	image, there, err := h.factsOf(ctx, spec.Image)
 	if err != nil {
 		return "", err
+	}
+	if !there {
+		return "", errNoImage
 	}
 	call, cancel := context.WithTimeout(ctx, h.times.Create)
 	defer cancel()
 	config := hostConfig(spec.Limits, quota)
-	config.Mounts = ownVolumes(volumes, labelsOf(h.instance, spec.Labels))
+	config.Mounts = ownVolumes(image.volumes, labelsOf(h.instance, spec.Labels))
 	made, err := h.client.ContainerCreate(call, h.containerConfig(spec), config, nil, nil, spec.Name)
 	return made.ID, err
 }
@@ -107,6 +113,10 @@ func (h *Host) start(ctx context.Context, spec envs.Spec, id string) (*Sandbox, 
 	// One time limit for all of it; the connection outlives it.
 	call, cancel := context.WithTimeout(ctx, h.times.Start)
 	defer cancel()
+	image, _, err := h.factsOf(call, spec.Image)
+	if err != nil {
+		return nil, err
+	}
 	attached, err := h.attach(call, id)
 	if err != nil {
 		return nil, failed(ctx, "attach to "+spec.Name, err)
@@ -122,7 +132,7 @@ func (h *Host) start(ctx context.Context, spec envs.Spec, id string) (*Sandbox, 
 		written <- err
 	}()
 	session, err := remote.Open(call, stream, remote.Config{
-		Workdir: spec.Workdir, Deadline: spec.Labels.Deadline, Silence: h.silence, Why: func(broke error) error { return h.why(id, broke) },
+		Workdir: spec.Workdir, User: image.user, Deadline: spec.Labels.Deadline, Silence: h.silence, Why: func(broke error) error { return h.why(id, broke) },
 	})
 	if err != nil {
 		stream.Close() // unblocks the writing

@@ -95,12 +95,12 @@ func TestSandboxWithoutTemporaryFoldersWorks(t *testing.T) {
 	t.Parallel()
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	base, _ := bash(t, sandbox, "git init -q . && git -c user.name=a -c user.email=a@invalid commit -q --allow-empty -m base && git rev-parse HEAD")
-	bash(t, sandbox, "rm -rf /tmp /relabel /var/tmp; mkdir -p /relabel/git; mkfifo /relabel/git/config; echo new >file")
+	bash(t, sandbox, `rm -rf /tmp /relabel /.relabel-* /var/tmp; for d in /.relabel-*; do mv "$d" /elsewhere; mkdir -p "$d/objects"; mkfifo "$d/index"; done; echo new >file`)
 	patch, err := sandbox.Patch(t.Context(), base)
 	if err != nil || !strings.Contains(string(patch.Diff), "+new") {
 		t.Errorf("patch %q, %v", patch.Diff, err)
 	}
-	bash(t, sandbox, "rm -rf /relabel")
+	bash(t, sandbox, "rm -rf /relabel /elsewhere /.relabel-*")
 	got, err := sandbox.Run(t.Context(), envs.Command{Args: []string{"cat"}, Stdin: []byte("well")})
 	if err != nil || string(got.Output) != "well" {
 		t.Errorf("standard input: %q, %v", got.Output, err)
@@ -299,7 +299,7 @@ func TestHostThatCannotWorkIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(stale, bytes.ReplaceAll(binary, []byte(wire.Mark), []byte(strings.ReplaceAll(wire.Mark, "1", "0"))), 0o700); err != nil {
+	if err := os.WriteFile(stale, bytes.ReplaceAll(binary, []byte(wire.Mark), []byte(strings.ReplaceAll(wire.Mark, "protocol", "protocel"))), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

@@ -56,11 +56,11 @@ type Host struct {
 	log      zerolog.Logger
 	noQuota  atomic.Bool // the engine cannot bound a writable layer
 
-	pulling chan struct{} // places for pulls at once
-	mu      sync.Mutex
-	pulls   map[string]*pull
-	volumes map[string][]string // paths that an image declares volumes at
-	engine  engineFacts
+	pulling  chan struct{} // places for pulls at once
+	mu       sync.Mutex
+	pulls    map[string]*pull
+	declared map[string]imageFacts // what images that were used say of themselves
+	engine   engineFacts
 }
 
 var _ envs.Engine = (*Host)(nil)
@@ -90,7 +90,7 @@ func NewHost(c Config) (*Host, error) {
 	return &Host{
 		address: address, client: engine, instance: c.Instance, sandboxd: sandboxd, silence: c.Silence, times: c.Times.orDefault(),
 		images: c.Images, minFree: c.MinFree, free: c.Free, log: c.Log.With().Str("docker", address.Name).Logger(),
-		pulling: make(chan struct{}, c.Images.atOnce()), pulls: map[string]*pull{}, volumes: map[string][]string{},
+		pulling: make(chan struct{}, c.Images.atOnce()), pulls: map[string]*pull{}, declared: map[string]imageFacts{},
 	}, nil
 }
 

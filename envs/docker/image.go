@@ -60,8 +60,10 @@ func (h *Host) HasImage(ctx context.Context, name string) (bool, error) {
 	found, err := h.client.ImageInspect(call, name)
 	switch {
 	case err == nil:
-		if found.Config != nil {
-			h.noteVolumes(name, found.Config.Volumes)
+		if found.Config == nil {
+			h.noteFacts(name, nil, "")
+		} else {
+			h.noteFacts(name, found.Config.Volumes, found.Config.User)
 		}
 		return true, nil
 	case errdefs.IsNotFound(err):

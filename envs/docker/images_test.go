@@ -52,7 +52,7 @@ func TestTestbedOfTheImageIsActivated(t *testing.T) {
 	engine := engineOf(t)
 	host, spec := dockertest.NewHost(t), newSpec(t)
 	base := start(t, host, spec)
-	if got, exit := bash(t, base, `mkdir -p /opt/miniconda3/envs/testbed/bin && printf '#!/bin/sh\necho conda\n' >/opt/miniconda3/envs/testbed/bin/python3 && chmod +x /opt/miniconda3/envs/testbed/bin/python3 && rm -r /relabel`); exit != 0 {
+	if got, exit := bash(t, base, `mkdir -p /opt/miniconda3/envs/testbed/bin && printf '#!/bin/sh\necho conda\n' >/opt/miniconda3/envs/testbed/bin/python3 && chmod +x /opt/miniconda3/envs/testbed/bin/python3`); exit != 0 {
 		t.Fatal(got)
 	}
 	name := "relabel/test-testbed:" + spec.Labels.Trajectory

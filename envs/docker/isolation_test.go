@@ -2,6 +2,7 @@ package docker_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,18 @@ func bash(t testing.TB, sandbox envs.Sandbox, script string) (string, int) {
 	return strings.TrimSpace(string(result.Output)), result.Exit
 }
 
+// sandboxdsOwn are the capabilities that sandboxd takes from every command.
+var sandboxdsOwn = []string{"DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "SETGID", "SETPCAP", "SETUID"}
+
+// withoutPrefix returns capabilities in order, without the prefix that some engines give them.
+func withoutPrefix(capabilities []string) (names []string) {
+	for _, c := range capabilities {
+		names = append(names, strings.TrimPrefix(c, "CAP_"))
+	}
+	slices.Sort(names)
+	return names
+}
+
 func TestContainerIsWalledInByInspect(t *testing.T) {
 	t.Parallel()
 	host, spec := dockertest.NewHost(t), newSpec(t)
@@ -82,8 +95,10 @@ func TestContainerIsWalledInByInspect(t *testing.T) {
 	h := found.HostConfig
 	for what, ok := range map[string]bool{
 		"no network":                 h.NetworkMode == "none" && found.Config.NetworkDisabled && len(h.PortBindings) == 0,
-		"no capability":              len(h.CapDrop) == 1 && h.CapDrop[0] == "ALL" && len(h.CapAdd) == 0 && !h.Privileged,
-		"no new privileges":          len(h.SecurityOpt) == 1 && h.SecurityOpt[0] == "no-new-privileges", // and so the default seccomp profile
+		"capabilities of sandboxd":   len(h.CapDrop) == 1 && h.CapDrop[0] == "ALL" && slices.Equal(withoutPrefix(h.CapAdd), sandboxdsOwn) && !h.Privileged,
+		"no new privileges":          len(h.SecurityOpt) == 2 && h.SecurityOpt[0] == "no-new-privileges",
+		"a seccomp profile of ours":  strings.HasPrefix(h.SecurityOpt[1], `seccomp={"defaultAction":"SCMP_ACT_ERRNO"`),
+		"one file system in memory":  len(h.Tmpfs) == 1 && strings.Contains(h.Tmpfs["/relabel"], "mode=0700"),
 		"process limit":              h.PidsLimit != nil && *h.PidsLimit == 100,
 		"memory without swap":        h.Memory == 256<<20 && h.MemorySwap == h.Memory,
 		"CPU limit":                  h.NanoCPUs == 1.5e9,
@@ -94,7 +109,7 @@ func TestContainerIsWalledInByInspect(t *testing.T) {
 		"it goes with its sandboxd":  h.AutoRemove,
 		"one file is bounded":        len(h.Ulimits) == 2 && h.Ulimits[0].Name == "fsize" && h.Ulimits[0].Hard == 64<<20,
 		"deterministic name":         found.Name == "/"+spec.Name,
-		"masked and read-only paths": len(h.MaskedPaths) > 0 && len(h.ReadonlyPaths) > 0,
+		"masked and read-only paths": slices.Contains(h.MaskedPaths, "/proc/kallsyms") && slices.Contains(h.MaskedPaths, "/proc/kcore") && len(h.ReadonlyPaths) > 0,
 	} {
 		if !ok {
 			t.Errorf("%s: not so: %+v", what, h)
@@ -111,6 +126,17 @@ func TestContainerIsWalledInByInspect(t *testing.T) {
 		t.Error("no instance label")
 	}
 }
+
+// settled waits until sandboxd has hidden itself again after the start of a command.
+const settled = `until [ "$(stat -c %u /proc/1/oom_score_adj)" = 63271 ]; do sleep 0.01; done; `
+
+// deniedCalls prints what io_uring_setup, userfaultfd, bpf, add_key, keyctl and perf_event_open
+// return, and errno: the seccomp profile refuses them with EPERM.
+const deniedCalls = `
+import ctypes, platform
+libc = ctypes.CDLL(None, use_errno=True)
+calls = [425, 323, 321, 248, 250, 298] if platform.machine() == "x86_64" else [425, 282, 280, 217, 219, 241]
+for call in calls: print(libc.syscall(call, 1, 0, 0, 0, 0), ctypes.get_errno())`
 
 func TestContainerIsWalledInFromInside(t *testing.T) {
 	t.Parallel()
@@ -130,13 +156,26 @@ func TestContainerIsWalledInFromInside(t *testing.T) {
 		"devices":                          {`mknod /tmp/disk b 8 0 2>/dev/null && echo made || echo denied`, "denied"},
 		"the kernel's settings":            {`(echo x >/proc/sys/kernel/core_pattern) 2>/dev/null && echo written || echo denied`, "denied"},
 		"sysrq":                            {`(echo h >/proc/sysrq-trigger) 2>/dev/null && echo written || echo denied`, "denied"},
+		"sandboxd is another user":         {`stat -c %u /proc/1; id -u`, "63271\n0"},
 		"another's memory and files":       {`cat /proc/1/mem /proc/1/environ 2>/dev/null; (echo x >/proc/1/fd/1) 2>/dev/null && echo written || echo denied`, "denied"},
+		"files of process 1":               {settled + `cat /proc/1/fd/* /proc/1/maps 2>/dev/null | head -c 100; ls -d /proc/1/cwd/* /proc/1/root/* 2>/dev/null; find /proc/1/ -maxdepth 3 -path /proc/1/net -prune -o -user 0 -print 2>/dev/null | head -n 3`, ""},
+		"limits of process 1":              {`for r in nofile nproc fsize data as; do for p in /proc/1/task/*; do prlimit --pid ${p##*/} --$r=0:0 2>/dev/null && echo limited $r; done; done; true`, ""},
+		"process 1 in want of memory":      {settled + `(echo 1000 >/proc/1/oom_score_adj) 2>/dev/null && echo written || echo denied`, "denied"},
+		"priority of process 1":            {`python3 -c 'import os; os.setpriority(os.PRIO_PROCESS, 1, 19)' 2>&1 | tail -n 1 | cut -d: -f1; taskset -p 1 1 >/dev/null 2>&1 && echo set || echo denied`, "PermissionError\ndenied"},
+		"sandboxd's own folder":            {`exec 2>/dev/null; ls /relabel; mv /relabel /moved; rmdir /relabel; umount /relabel; chmod 777 /relabel; echo x >/relabel/x; mount -o remount,size=1 /relabel; stat -c '%u %a' /relabel`, "63271 700"},
+		"the commands' own memory killing": {`until [ $(cat /proc/self/oom_score_adj) = 1000 ]; do sleep 0.01; done; echo 1000`, "1000"},
 		"tracing process 1":                {`python3 -c 'import ctypes; print(ctypes.CDLL(None).ptrace(16, 1, 0, 0))'`, "-1"},
 		"the cgroup":                       {`find /sys/fs/cgroup -maxdepth 2 -name 'pids.max' -exec sh -c 'echo max >$0' {} \; 2>&1 | grep -c -v 'Read-only\|denied\|nonexistent'; true`, "0"},
 		"no cgroup of the host's is named": {`cut -d: -f3 /proc/1/cgroup | sort -u`, "/"},
 		"no secret of ours":                {`env | grep -i -E 'key|token|secret|password|DOCKER|RELABEL|DATABASE' | grep -v ^GIT_CONFIG_KEY_0; true`, ""},
 		"only the init process is there":   {`cat /proc/1/comm; set -- /proc/[0-9]*; echo $#`, "sandboxd\n2"},
-		"it cannot be killed":              {`for s in KILL STOP TERM INT HUP QUIT ABRT SEGV USR1 PIPE; do kill -$s 1 || echo $s; done`, ""},
+		"it cannot be signalled":           {`for p in /proc/1/task/*; do for s in KILL STOP TERM INT HUP QUIT ABRT SEGV USR1 PIPE; do kill -$s ${p##*/} 2>/dev/null && echo $s; done; done; true`, ""},
+		"the kernel's symbols":             {`cat /proc/kallsyms | wc -c`, "0"},
+		"io_uring, userfaultfd, bpf, keys": {`python3 -c '` + deniedCalls + `'`, "-1 1\n-1 1\n-1 1\n-1 1\n-1 1\n-1 1"},
+		"virtual machine sockets":          {`python3 -c 'import socket; socket.socket(40, socket.SOCK_STREAM)' 2>&1 | tail -n 1`, "PermissionError: [Errno 1] Operation not permitted"},
+		"kernel crypto sockets":            {`python3 -c 'import socket; socket.socket(38, socket.SOCK_SEQPACKET)' 2>&1 | tail -n 1`, "PermissionError: [Errno 1] Operation not permitted"},
+		"other sockets":                    {`python3 -c 'import socket; socket.socketpair(); socket.socket(socket.AF_INET6); socket.socket(socket.AF_NETLINK, socket.SOCK_RAW); print("open")'`, "open"},
+		"its output by name":               {`echo out >/dev/stdout; echo err >/dev/stderr`, "out\nerr"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			if got, _ := bash(t, sandbox, c.script); got != c.want {

@@ -8,28 +8,34 @@ import (
 	"github.com/docker/docker/api/types/mount"
 )
 
-// volumesOf returns the paths at which an image declares volumes, none where it is not
-// there. The engine is asked once.
-func (h *Host) volumesOf(ctx context.Context, image string) ([]string, error) {
-	h.mu.Lock()
-	paths, known := h.volumes[image]
-	h.mu.Unlock()
-	if known {
-		return paths, nil
-	}
-	if _, err := h.HasImage(ctx, image); err != nil {
-		return nil, err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.volumes[image], nil
+// imageFacts are what is known of an image that a sandbox is made from.
+type imageFacts struct {
+	volumes []string // paths at which it declares volumes
+	user    string   // whom its programs run as; "" is root
 }
 
-// noteVolumes keeps what an inspection said of an image's volumes.
-func (h *Host) noteVolumes(image string, declared map[string]struct{}) {
+// factsOf returns what an image declares; there is false where the engine does not have it. The
+// engine is asked once.
+func (h *Host) factsOf(ctx context.Context, image string) (facts imageFacts, there bool, err error) {
+	h.mu.Lock()
+	facts, there = h.declared[image]
+	h.mu.Unlock()
+	if there {
+		return facts, true, nil
+	}
+	if there, err = h.HasImage(ctx, image); err != nil || !there {
+		return imageFacts{}, false, err
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.volumes[image] = slices.Sorted(maps.Keys(declared))
+	return h.declared[image], true, nil
+}
+
+// noteFacts keeps what an inspection said of an image.
+func (h *Host) noteFacts(image string, volumes map[string]struct{}, user string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.declared[image] = imageFacts{volumes: slices.Sorted(maps.Keys(volumes)), user: user}
 }
 
 // ownVolumes makes the volumes that an image declares ours to see: the engine makes them

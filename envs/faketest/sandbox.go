@@ -52,7 +52,7 @@ func (b *Sandbox) start(ctx context.Context, workdir, home string) error {
 		defer close(b.served)
 		defer closeAll()
 		// Why it ended shows on the host's side of the pipes.
-		_ = inside.Serve(fromHost, toHost, home, func() { _ = closeAll() })
+		_ = inside.Serve(fromHost, toHost, inside.Config{Home: home, Disk: home, Expire: func() { _ = closeAll() }})
 	}()
 	var err error
 	b.session, err = remote.Open(ctx, pipes{fromBox, toBox, closeAll}, remote.Config{

@@ -10,31 +10,21 @@ import (
 
 // do answers one request; emit takes the response's body.
 func (s *Server) do(ctx context.Context, req wire.Request, body []byte, emit func([]byte)) wire.Response {
-	switch req.Op {
-	case wire.OpReady:
+	if req.Op == wire.OpReady {
 		return wire.Response{}
+	}
+	<-s.taken
+	switch req.Op {
 	case wire.OpRun:
 		return s.run(ctx, req, body, emit)
-	case wire.OpRead:
-		data, size, err := s.readFile(req.Path, req.Limit)
+	case wire.OpRead, wire.OpWrite, wire.OpStat, wire.OpList:
+		var resp wire.Response
+		var err error
+		s.apart.asCommands(func() { resp, err = s.doFile(req, body, emit) })
 		if err != nil {
-			return faultOf(err)
-		}
-		emit(data)
-		return wire.Response{Size: size}
-	case wire.OpWrite:
-		if err := s.writeFile(req.Path, body, req.Mode); err != nil {
 			return faultOf(s.orDiskFull(err))
 		}
-		return wire.Response{}
-	case wire.OpStat:
-		file, err := s.stat(req.Path)
-		if err != nil {
-			return faultOf(err)
-		}
-		return wire.Response{File: file}
-	case wire.OpList:
-		return s.answerList(req, emit)
+		return resp
 	case wire.OpFingerprint:
 		digest, err := s.fingerprint(ctx)
 		if err != nil {
@@ -52,16 +42,29 @@ func (s *Server) do(ctx context.Context, req wire.Request, body []byte, emit fun
 	return wire.Response{Fault: wire.FaultOther, Message: fmt.Sprintf("unknown operation %q", req.Op)}
 }
 
-// answerList sends a listing as the body, because it may be longer than a head.
-func (s *Server) answerList(req wire.Request, emit func([]byte)) wire.Response {
+// doFile answers a request for a file, with the rights of commands.
+func (s *Server) doFile(req wire.Request, body []byte, emit func([]byte)) (wire.Response, error) {
+	switch req.Op {
+	case wire.OpRead:
+		data, size, err := s.readFile(req.Path, req.Limit)
+		if err == nil {
+			emit(data)
+		}
+		return wire.Response{Size: size}, err
+	case wire.OpWrite:
+		return wire.Response{}, s.writeFile(req.Path, body, req.Mode)
+	case wire.OpStat:
+		file, err := s.stat(req.Path)
+		return wire.Response{File: file}, err
+	}
+	// A listing is the body, because it may be longer than a head.
 	files, more, err := s.list(req.Path, req.Depth, int(req.Limit))
 	if err != nil {
-		return faultOf(err)
+		return wire.Response{}, err
 	}
 	listing, err := json.Marshal(files)
-	if err != nil {
-		return faultOf(err)
+	if err == nil {
+		emit(listing)
 	}
-	emit(listing)
-	return wire.Response{More: more}
+	return wire.Response{More: more}, err
 }

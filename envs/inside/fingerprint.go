@@ -11,20 +11,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"relabel/envs/wire"
 )
 
-// fingerprint is the id of the tree that git would commit, or, where git cannot say
-// (no repository, a broken one), a digest of the folder by walking it.
+// fingerprint is the id of the tree that git would commit, with the sizes and ends of files that
+// are too large for it, or, where git cannot say (no repository, a broken one, special files that
+// git would wait for), a digest of the folder by walking it.
 func (s *Server) fingerprint(ctx context.Context) (string, error) {
 	s.repo.mu.Lock()
 	defer s.repo.mu.Unlock()
-	s.repo.noteStart()
-	err := s.repo.stage(ctx, s.processes, s.repo.start)
+	tree, err := s.gitTree(ctx)
 	if err == nil {
-		var tree []byte
-		if tree, err = s.repo.git(ctx, s.processes, nil, "write-tree"); err == nil {
-			return "git:" + strings.TrimSpace(string(tree)), nil
-		}
+		return "git:" + tree, nil
 	}
 	if ctx.Err() != nil {
 		return "", err
@@ -39,8 +38,41 @@ func (s *Server) fingerprint(ctx context.Context) (string, error) {
 	return "walk:" + digest, nil
 }
 
-// walkDigest is a digest of all paths, modes and contents below dir, .git left out. Errors
-// are ctx's alone.
+// gitTree is the id of the tree that git would commit.
+func (s *Server) gitTree(ctx context.Context) (string, error) {
+	found, err := s.repo.tree.scan(ctx, s.workdir)
+	if err != nil {
+		return "", err
+	}
+	if len(found.special) > 0 {
+		return "", fmt.Errorf("%s: %w", found.special[0], errNotRegular)
+	}
+	s.repo.noteStart()
+	large, err := s.repo.stage(ctx, s.processes, s.repo.start)
+	if errors.Is(err, errNoRepository) && !s.repo.seeded {
+		// The commit of the start may have been removed since, with the history after the base.
+		if dir, failed := gitFolder(s.workdir); failed == nil {
+			large, err = s.repo.stage(ctx, s.processes, headOf(dir))
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	written, err := s.repo.git(ctx, s.processes, nil, "write-tree")
+	tree := strings.TrimSpace(string(written))
+	if err != nil || len(large) == 0 {
+		return tree, err
+	}
+	h := sha256.New()
+	for _, path := range large {
+		fmt.Fprintf(h, "%q ", path)
+		digestFile(h, filepath.Join(s.workdir, path))
+	}
+	return tree + "+" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// walkDigest is a digest of all paths, modes and contents below dir, without .git and volatile
+// files. Errors are ctx's alone.
 func walkDigest(ctx context.Context, dir string) (string, error) {
 	h := sha256.New()
 	dir = resolved(dir)
@@ -53,7 +85,7 @@ func walkDigest(ctx context.Context, dir string) (string, error) {
 			fmt.Fprintln(h, "no folder")
 			return nil
 		}
-		if entry.Name() == ".git" {
+		if leftOut(entry.Name()) {
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
@@ -72,6 +104,15 @@ func walkDigest(ctx context.Context, dir string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
+// leftOut are .git and the files of volatile.
+func leftOut(name string) bool {
+	switch name {
+	case ".git", "__pycache__", ".pytest_cache":
+		return true
+	}
+	return strings.HasSuffix(name, ".pyc") || strings.HasSuffix(name, ".pyo")
+}
+
 // resolved is the folder itself where dir is a link to one, which a walk would not enter.
 func resolved(dir string) string {
 	if target, err := filepath.EvalSymlinks(dir); err == nil {
@@ -80,19 +121,25 @@ func resolved(dir string) string {
 	return dir
 }
 
-// digestFile adds a file's mode and content; one that cannot be read counts as such.
+// digestFile adds a file's mode and content; one that cannot be read counts as such. Of a file
+// of more than wire.MaxPatch bytes the size and both ends count: it may be sparse, and endless.
 func digestFile(h io.Writer, path string) {
-	f, err := os.Open(path)
+	f, err := openPlain(path)
 	if err != nil {
 		fmt.Fprintln(h, "unreadable")
 		return
 	}
 	defer f.Close()
-	content := sha256.New()
-	n, err := io.Copy(content, f)
-	mode := fs.FileMode(0)
+	mode, size := fs.FileMode(0), int64(0)
 	if info, err := f.Stat(); err == nil {
-		mode = info.Mode().Perm()
+		mode, size = info.Mode().Perm(), info.Size()
 	}
-	fmt.Fprintf(h, "%o %d %x %v\n", mode, n, content.Sum(nil), err != nil)
+	const end = 1 << 20
+	parts := []io.Reader{io.LimitReader(f, wire.MaxPatch)}
+	if size > wire.MaxPatch {
+		parts = []io.Reader{io.NewSectionReader(f, 0, end), io.NewSectionReader(f, size-end, end)}
+	}
+	content := sha256.New()
+	n, err := io.Copy(content, io.MultiReader(parts...))
+	fmt.Fprintf(h, "%o %d %d %x %v\n", mode, size, n, content.Sum(nil), err != nil)
 }

@@ -23,9 +23,9 @@ func StandardStreams() (in, out *os.File, err error) {
 	return os.NewFile(0, "standard input"), os.NewFile(1, "standard output"), nil
 }
 
-// Harden makes this process fit to live beside an agent that runs as the same user:
-// nobody may read its memory or its open files, through which answers could be forged, and
-// it needs no new thread once commands run.
+// Harden makes this process fit to live beside an agent: until Separate nobody may read its
+// memory or its open files, through which answers could be forged, no command can end it, and it
+// needs no new thread once commands run.
 func Harden() error {
 	// On prctl(2): 4 is PR_SET_DUMPABLE.
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, 4, 0, 0); errno != 0 {

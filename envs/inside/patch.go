@@ -4,106 +4,137 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"relabel/envs/wire"
 )
 
 // Bounds on the left-out files that are named: how many, and the bytes of all names.
 const (
-	maxBinaryNames = 1000
-	maxNamesBytes  = 64 << 10
+	maxDroppedNames = 1000
+	maxNamesBytes   = 64 << 10
 )
 
-// patch ends what commands left behind and returns what changed since base, binary
-// files left out.
-func (s *Server) patch(ctx context.Context, base string) (diff []byte, binary []string, err error) {
+// patch ends what commands left behind and returns what changed since base, and the paths of
+// what it leaves out: binary and large files, and folders whose paths are too long to be opened.
+func (s *Server) patch(ctx context.Context, base string) (diff []byte, dropped []string, err error) {
 	s.repo.mu.Lock()
 	defer s.repo.mu.Unlock()
-	s.processes.endAll()
-	// Commands run as we do and can write to our folder, also while we warm an index there.
-	s.repo.warm = nil
-	if err := os.RemoveAll(s.repo.private); err != nil {
+	if err := s.processes.endAllAndWait(ctx); err != nil {
 		return nil, nil, err
 	}
-	if err := s.repo.prepare(ctx, s.processes); err != nil {
+	found, err := s.clear(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.repo.prepare(); err != nil {
 		return nil, nil, err
 	}
 	if base == "" {
 		base = s.repo.start
 	}
-	commit, err := s.repo.git(ctx, s.processes, nil, "rev-parse", "--verify", "--quiet", base+"^{commit}")
+	tree, err := s.repo.treeOf(ctx, s.processes, base)
 	if err != nil || base == "" {
 		return nil, nil, errors.Join(errNoRepository, err)
 	}
-	base = strings.TrimSpace(string(commit))
-	submodules, err := s.gitlinks(ctx, base)
+	if err := s.removeNested(ctx, tree, found.nested); err != nil {
+		return nil, nil, err
+	}
+	// What is known of unchanged files is forgotten: a file that a command had mapped into memory
+	// may have changed without a trace.
+	s.repo.seeded = false
+	large, err := s.repo.stage(ctx, s.processes, tree)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := removeNested(s.workdir, submodules); err != nil {
-		return nil, nil, err
-	}
-	if err := s.repo.stage(ctx, s.processes, base); err != nil {
-		return nil, nil, err
-	}
-	if binary, err = s.leaveOutBinary(ctx, base); err != nil {
+	binary, err := s.leaveOutBinary(ctx, tree)
+	if err != nil {
 		return nil, nil, err
 	}
 	diff, err = s.repo.git(ctx, s.processes, nil, "diff", "--no-color", "--binary", "--full-index", "--no-ext-diff", "--no-textconv",
-		"--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "--cached", base)
+		"--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "--cached", tree)
 	if len(diff) > wire.MaxPatch {
 		return nil, nil, errTooLarge
 	}
 	if len(diff) > 0 && diff[len(diff)-1] != '\n' {
 		diff = append(diff, '\n')
 	}
-	return diff, binary, err
+	return diff, named(binary, large, found.tooLong), err
 }
 
-// gitlinks returns the paths of base's submodules, whose .git is their own.
-func (s *Server) gitlinks(ctx context.Context, base string) (map[string]bool, error) {
-	tree, err := s.repo.git(ctx, s.processes, nil, "ls-tree", "-r", "-z", base)
+// named joins lists of paths, up to the bounds on those that are named.
+func named(lists ...[]string) (names []string) {
+	room := maxNamesBytes
+	for _, list := range lists {
+		for _, path := range list {
+			if room -= len(path); room < 0 || len(names) == maxDroppedNames {
+				return names
+			}
+			names = append(names, path)
+		}
+	}
+	return names
+}
+
+// clear removes what git would wait for in the working tree: pipes and links to devices under the
+// names of its own files. No command runs any more.
+func (s *Server) clear(ctx context.Context) (scanned, error) {
+	s.repo.tree = treeScan{}
+	found, err := s.repo.tree.scan(ctx, s.workdir)
 	if err != nil {
+		return found, err
+	}
+	for _, path := range found.special {
+		if err := os.Remove(filepath.Join(s.workdir, path)); err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// removeNested removes .git below the top folder, except those of tree's submodules: git would
+// record the folder around it as a submodule instead of its files.
+func (s *Server) removeNested(ctx context.Context, tree string, nested []string) error {
+	if len(nested) == 0 {
+		return nil
+	}
+	listed, err := s.repo.git(ctx, s.processes, nil, "ls-tree", "-r", "-z", tree)
+	if err != nil {
+		return err
+	}
+	submodules := map[string]bool{}
+	for entry := range bytes.SplitSeq(listed, []byte{0}) {
+		if meta, path, ok := bytes.Cut(entry, []byte("\t")); ok && bytes.HasPrefix(meta, []byte("160000 ")) {
+			submodules[string(path)] = true
+		}
+	}
+	for _, path := range nested {
+		if submodules[filepath.Dir(path)] {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(s.workdir, path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaveOutBinary puts binary files in our index back to what they are in tree, and returns their
+// paths. It holds the content of every changed file against its name, on both sides.
+func (s *Server) leaveOutBinary(ctx context.Context, tree string) ([]string, error) {
+	raw, err := s.repo.git(ctx, s.processes, nil, "diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--cached", tree)
+	if err != nil || len(raw) == 0 {
 		return nil, err
 	}
-	paths := map[string]bool{}
-	for entry := range bytes.SplitSeq(tree, []byte{0}) {
-		if meta, path, ok := bytes.Cut(entry, []byte("\t")); ok && bytes.HasPrefix(meta, []byte("160000 ")) {
-			paths[string(path)] = true
-		}
+	// ":oldmode newmode oldname newname status", then the path.
+	fields := strings.Split(string(raw), "\x00")
+	if err := s.repo.readObjects(ctx, s.processes, blobsOf(fields), nil); err != nil {
+		return nil, err
 	}
-	return paths, nil
-}
-
-// removeNested removes .git below the top folder: git would record the folder around it
-// as a submodule instead of its files.
-func removeNested(workdir string, keep map[string]bool) error {
-	workdir = resolved(workdir)
-	return filepath.WalkDir(workdir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.Name() != ".git" {
-			return nil // what cannot be read cannot be staged either
-		}
-		folder := strings.TrimPrefix(strings.TrimPrefix(filepath.Dir(path), workdir), "/")
-		if folder != "" && !keep[folder] {
-			if err := os.RemoveAll(path); err != nil {
-				return err
-			}
-		}
-		if entry.IsDir() {
-			return fs.SkipDir
-		}
-		return nil
-	})
-}
-
-// leaveOutBinary puts binary files in our index back to what they are in base, and
-// returns their paths.
-func (s *Server) leaveOutBinary(ctx context.Context, base string) ([]string, error) {
-	numstat, err := s.repo.git(ctx, s.processes, nil, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--cached", base)
+	numstat, err := s.repo.git(ctx, s.processes, nil, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--cached", tree)
 	if err != nil {
 		return nil, err
 	}
@@ -113,28 +144,60 @@ func (s *Server) leaveOutBinary(ctx context.Context, base string) ([]string, err
 			binary[string(path)] = true
 		}
 	}
-	if len(binary) == 0 {
-		return nil, nil
-	}
-	raw, err := s.repo.git(ctx, s.processes, nil, "diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--cached", base)
-	if err != nil {
-		return nil, err
-	}
 	var names []string
 	var info bytes.Buffer
-	room := maxNamesBytes
-	fields := strings.Split(string(raw), "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
-		// ":oldmode newmode oldid newid status", then the path.
 		old, path := strings.Fields(strings.TrimPrefix(fields[i], ":")), fields[i+1]
-		if len(old) < 3 || !binary[path] {
-			continue
-		}
-		info.WriteString(old[0] + " " + old[2] + "\t" + path + "\x00")
-		if room -= len(path); room >= 0 && len(names) < maxBinaryNames {
+		if len(old) >= 3 && binary[path] {
+			info.WriteString(old[0] + " " + old[2] + "\t" + path + "\x00")
 			names = append(names, path)
 		}
 	}
+	if len(names) == 0 {
+		return nil, nil
+	}
 	_, err = s.repo.git(ctx, s.processes, info.Bytes(), "update-index", "-z", "--index-info")
 	return names, err
+}
+
+// blobsOf returns the names of the files' contents in the fields of a raw diff, both sides,
+// without those of submodules and of what is not there.
+func blobsOf(fields []string) (names []string) {
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(fields); i += 2 {
+		meta := strings.Fields(strings.TrimPrefix(fields[i], ":"))
+		if len(meta) < 4 {
+			continue
+		}
+		for side := range 2 {
+			mode, name := meta[side], meta[2+side]
+			if mode == "160000" || strings.Trim(mode, "0") == "" || strings.Trim(name, "0") == "" || seen[name] {
+				continue
+			}
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// endTime bounds the wait for the ends of processes that were killed.
+const endTime = 5 * time.Second
+
+// endAllAndWait ends every process of commands and waits until none is left, so that nothing
+// changes the tree any more. One that hangs in the kernel is not waited for longer than endTime.
+func (p *processes) endAllAndWait(ctx context.Context) error {
+	p.endAll()
+	if !p.first {
+		return nil
+	}
+	for end := time.Now().Add(endTime); len(processTable()) > 0 && time.Now().Before(end); {
+		p.endAll() // one that was forked meanwhile
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }

@@ -17,10 +17,11 @@ type processes struct {
 	mu    sync.Mutex
 	ends  map[int]chan syscall.WaitStatus
 	began []*family // elsewhere than in a container: what was started
+	apart *Separation
 }
 
-func newProcesses() *processes {
-	p := &processes{first: os.Getpid() == 1, ends: map[int]chan syscall.WaitStatus{}}
+func newProcesses(apart *Separation) *processes {
+	p := &processes{first: os.Getpid() == 1, ends: map[int]chan syscall.WaitStatus{}, apart: apart}
 	if p.first {
 		died := make(chan os.Signal, 1)
 		signal.Notify(died, syscall.SIGCHLD)
@@ -33,12 +34,32 @@ func newProcesses() *processes {
 	return p
 }
 
-// start starts a program and returns its process id, and a channel on which its end
-// comes. Where the container's process limit is reached, what commands left behind is
+// startCommand starts a program of the agent's with the rights of the image's user: see start.
+func (p *processes) startCommand(argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
+	commands, _ := p.apart.forking()
+	attr.Sys.Credential = p.apart.credential()
+	pid, end, err := p.start(commands, argv0, argv, attr)
+	if p.apart != nil {
+		// The child changed its user while it shared our memory: for a moment a command could have
+		// made us the first victim when memory is out.
+		err = errors.Join(err, hideFromCommands())
+		preferForOOM(os.Getpid(), "0")
+	}
+	return pid, end, err
+}
+
+// startOwn starts a program of sandboxd's own: see start.
+func (p *processes) startOwn(argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
+	_, git := p.apart.forking()
+	return p.start(git, argv0, argv, attr)
+}
+
+// start starts a program from a thread and returns its process id, and a channel on which its
+// end comes. Where the container's process limit is reached, what commands left behind is
 // ended to make room.
-func (p *processes) start(argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
+func (p *processes) start(from *worker, argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
 	for try := 0; ; try++ {
-		pid, end, err := p.fork(argv0, argv, attr)
+		pid, end, err := p.fork(from, argv0, argv, attr)
 		if !errors.Is(err, syscall.EAGAIN) || !p.first || try == 100 {
 			return pid, end, err
 		}
@@ -47,10 +68,10 @@ func (p *processes) start(argv0 string, argv []string, attr *syscall.ProcAttr) (
 	}
 }
 
-func (p *processes) fork(argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
+func (p *processes) fork(from *worker, argv0 string, argv []string, attr *syscall.ProcAttr) (pid int, exit <-chan syscall.WaitStatus, err error) {
 	p.mu.Lock() // the reaper must not meet a child that is not in the map yet
 	defer p.mu.Unlock()
-	pid, err := syscall.ForkExec(argv0, argv, attr)
+	from.do(func() { pid, err = syscall.ForkExec(argv0, argv, attr) })
 	if err != nil {
 		return 0, nil, err
 	}

@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"relabel/envs/wire"
 )
@@ -19,37 +17,41 @@ import (
 // errNoRepository says that there is no repository, or not the commit asked for.
 var errNoRepository = errors.New("no repository with that commit")
 
-// gitTime bounds one git command of ours.
-const gitTime = 5 * time.Minute
-
-// repository reads the working tree through a git folder of our own, which borrows the
-// real one's objects. So the configuration, hooks, filters and locks that a command
-// may have left in the repository mean nothing, and what is written here, objects and
-// index, leaves the repository as it was.
+// repository reads the working tree through a git folder and an index of our own, which borrow
+// the real repository's objects. So the configuration, hooks, filters, locks and index that a
+// command may have left in the repository mean nothing, and what is written here leaves the
+// repository as it was.
 type repository struct {
 	workdir string
-	private string // our git folder
-	start   string // the commit that HEAD was at when the sandbox started, or first had one
+	private string   // our git folder: small files that commands cannot reach
+	bulk    *bulk    // our objects and our index
+	program []string // the words that a git command begins with
+	start   string   // the commit that HEAD was at when the sandbox started, or first had one
+	objects string   // where the repository's objects were then
+	noGit   error    // why there is no git
 
-	mu   sync.Mutex // one at a time: there is one index
-	warm *warmIndex // nil where none is known
+	mu     sync.Mutex // one operation at a time: there is one index
+	seeded bool       // our index holds the tracked files
+	theirs fileState  // the repository's own index when it was last looked at
+	tree   treeScan
 }
 
 // openRepository looks at the repository at workdir without running git, because it is
 // in the way of every start.
-func openRepository(workdir, private string) *repository {
-	r := &repository{workdir: workdir, private: private}
+func openRepository(workdir, private string, bulk *bulk) *repository {
+	r := &repository{workdir: workdir, private: private, bulk: bulk, program: []string{"git"}}
 	r.noteStart()
 	return r
 }
 
-// noteStart keeps where HEAD is, unless it is known already.
+// noteStart keeps where HEAD and the objects are, unless that is known already.
 func (r *repository) noteStart() {
 	if r.start != "" {
 		return
 	}
 	if dir, err := gitFolder(r.workdir); err == nil {
 		r.start = headOf(dir)
+		r.objects = filepath.Join(commonFolder(dir), "objects")
 	}
 }
 
@@ -116,149 +118,113 @@ func headOf(dir string) string {
 // what an agent did, whether or not the repository ignores them.
 const volatile = "\n__pycache__/\n*.py[co]\n.pytest_cache/\n"
 
-// prepare makes our git folder anew over the repository as it is now, with a copy of its
-// index, so that git knows which files it need not read again.
-func (r *repository) prepare(ctx context.Context, processes *processes) error {
+// prepare writes our git folder over the repository as it is now. A repository whose objects are
+// gone, or hold special files that git would wait for, is errNoRepository.
+func (r *repository) prepare() error {
+	if r.noGit != nil {
+		return fmt.Errorf("copy git: %w", r.noGit)
+	}
 	r.noteStart()
 	dir, err := gitFolder(r.workdir)
 	if err != nil {
 		return errors.Join(errNoRepository, err)
 	}
-	objects := filepath.Join(commonFolder(dir), "objects")
-	if _, err := os.Stat(objects); err != nil {
-		return errors.Join(errNoRepository, err)
+	common := commonFolder(dir)
+	objects := r.objects
+	if !isFolder(objects) {
+		objects = filepath.Join(common, "objects")
 	}
-	for _, sub := range []string{"objects/info", "refs", "info"} {
-		if err := os.MkdirAll(filepath.Join(r.private, sub), 0o700); err != nil {
-			return err
-		}
+	if err := checkObjects(objects); err != nil {
+		return errors.Join(errNoRepository, err)
 	}
 	config := "[core]\n\trepositoryformatversion = 0\n"
 	if len(r.start) == 64 {
 		config = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
 	}
-	exclude, _ := readPlain(filepath.Join(commonFolder(dir), "info/exclude")) // without one nothing is excluded
+	exclude, _ := readPlain(filepath.Join(common, "info/exclude")) // without one nothing is excluded
 	for name, content := range map[string][]byte{
-		"HEAD": []byte("ref: refs/heads/none\n"), "config": []byte(config),
-		"objects/info/alternates": []byte(objects + "\n"), "info/exclude": append(exclude, volatile...),
+		filepath.Join(r.private, "HEAD"):         []byte("ref: refs/heads/none\n"),
+		filepath.Join(r.private, "config"):       []byte(config),
+		filepath.Join(r.private, "info/exclude"): append(exclude, volatile...),
 		// Whether a file is text is seen from its content alone.
-		"info/attributes": []byte("* !diff\n"),
+		filepath.Join(r.private, "info/attributes"): []byte("* !diff\n"),
+		r.bulk.path("objects/info/alternates"):      []byte(objects + "\n"),
+		filepath.Join(r.private, "refs/none"):       nil,
 	} {
-		if err := os.WriteFile(filepath.Join(r.private, name), content, 0o600); err != nil {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, content, 0o600); err != nil {
 			return err
 		}
 	}
-	os.Remove(filepath.Join(r.private, "index.lock"))
-	return r.placeIndex(ctx, processes, filepath.Join(dir, "index"))
+	return nil
 }
 
-// copyIndex copies an index with its age. Without one stage builds one.
-func copyIndex(from, to string) error {
-	source, err := openPlain(from)
-	if err != nil {
-		return nil
-	}
-	defer source.Close()
-	target, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(target, source)
-	if err = errors.Join(err, target.Close()); err != nil {
-		return err
-	}
-	info, err := source.Stat()
-	if err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
-// stage puts the whole working tree into our index, on top of what is tracked.
-func (r *repository) stage(ctx context.Context, processes *processes, commit string) error {
-	if err := r.prepare(ctx, processes); err != nil {
-		return err
+// checkObjects refuses a folder of objects in which git would open a pipe or a device.
+func checkObjects(objects string) error {
+	if !isFolder(objects) {
+		return fmt.Errorf("%s: %w", objects, errNotDirectory)
 	}
-	if _, err := os.Stat(filepath.Join(r.private, "index")); err == nil && r.addOpenly(ctx, processes) == nil {
-		return nil
+	for _, sub := range []string{"info", "pack"} {
+		dir := filepath.Join(objects, sub)
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // git does without
+		}
+		for _, entry := range entries {
+			if waits(filepath.Join(dir, entry.Name()), entry.Type()) {
+				return fmt.Errorf("%s/%s: %w", sub, entry.Name(), errNotRegular)
+			}
+		}
 	}
-	// The copied index may be broken, or a half of one: begin from the commit.
-	os.Remove(filepath.Join(r.private, "index"))
-	if _, err := r.git(ctx, processes, nil, "read-tree", commit); err != nil {
-		return errors.Join(errNoRepository, err)
-	}
-	return r.add(ctx, processes)
+	return nil
 }
 
-// addOpenly stages the working tree, files too that the copied index has git pass over:
-// those are marked "assume unchanged" or "skip". A skipped file that is not there stays as
-// it was: a sparse checkout leaves it out.
-func (r *repository) addOpenly(ctx context.Context, processes *processes) error {
-	listed, err := r.git(ctx, processes, nil, "ls-files", "-v", "-z")
+// git runs git on our folder and our index and returns its standard output.
+func (r *repository) git(ctx context.Context, processes *processes, stdin []byte, args ...string) ([]byte, error) {
+	stdout, stderr, status, err := processes.output(ctx, r.request("index", stdin, args))
+	return stdout, gitFailure(args[0], stderr, exitCode(status), err)
+}
+
+// request is that of a git command on an index of our bulk folder.
+func (r *repository) request(index string, stdin []byte, args []string) request {
+	env := []string{
+		"PATH=" + valueOf(commandEnv(os.Environ()), "PATH"), "LC_ALL=C", "HOME=/nonexistent", "GIT_EXEC_PATH=/nonexistent",
+		"GIT_DIR=" + r.private, "GIT_WORK_TREE=" + r.workdir,
+		"GIT_OBJECT_DIRECTORY=" + r.bulk.childPath("objects"), "GIT_INDEX_FILE=" + r.bulk.childPath(index),
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1",
+	}
+	config := []string{
+		"-c", "core.bigFileThreshold=" + strconv.Itoa(wire.MaxPatch), // such files count as binary
+		"-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=true", "-c", "core.autocrlf=false", "-c", "core.safecrlf=false",
+		"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.excludesFile=/dev/null", "-c", "gc.auto=0", "-c", "advice.addEmbeddedRepo=false",
+		"-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false", // files of the repository that no hash vouches for
+	}
+	words := append(append(append([]string{}, r.program...), config...), args...)
+	return request{scratch: r.bulk.path("scratch"), env: env, dir: r.workdir, args: words, stdin: stdin, folder: r.bulk.folder}
+}
+
+// gitFailure is the error of a git command, nil where it did well.
+func gitFailure(command string, stderr []byte, exit int, err error) error {
 	if err != nil {
-		return err
+		return fmt.Errorf("git %s: %w", command, err)
 	}
-	var hidden bytes.Buffer
-	for entry := range bytes.SplitSeq(listed, []byte{0}) {
-		tag, path, _ := bytes.Cut(entry, []byte(" "))
-		if len(tag) != 1 || tag[0] != 'S' && (tag[0] < 'a' || tag[0] > 'z') {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(r.workdir, string(path))); err != nil && (tag[0] == 'S' || tag[0] == 's') {
-			continue
-		}
-		hidden.Write(append(path, 0))
+	if exit != 0 {
+		return &gitError{command: command, exit: exit, says: lastLine(stderr)}
 	}
-	// Of the two options git heeds the last alone.
-	for _, mark := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
-		if hidden.Len() == 0 {
-			break
-		}
-		if _, err := r.git(ctx, processes, hidden.Bytes(), "update-index", mark, "-z", "--stdin"); err != nil {
-			return err
-		}
-	}
-	return r.add(ctx, processes)
-}
-
-// add stages what can be read; files that cannot, which git tells by exit code 1, stay
-// as they were.
-func (r *repository) add(ctx context.Context, processes *processes) error {
-	_, err := r.git(ctx, processes, nil, "add", "-A", "--ignore-errors")
-	if isExit(err, 1) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // isExit reports whether err is a git command's that ended with the exit code.
 func isExit(err error, code int) bool {
 	var failed *gitError
 	return errors.As(err, &failed) && failed.exit == code
-}
-
-// git runs git on our folder and returns its standard output.
-func (r *repository) git(ctx context.Context, processes *processes, stdin []byte, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, gitTime)
-	defer cancel()
-	env := []string{
-		"PATH=" + valueOf(commandEnv(os.Environ()), "PATH"), "LC_ALL=C", "HOME=/nonexistent",
-		"GIT_DIR=" + r.private, "GIT_WORK_TREE=" + r.workdir,
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1",
-	}
-	config := []string{
-		"git", "-c", "core.bigFileThreshold=" + strconv.Itoa(wire.MaxPatch), // such files count as binary
-		"-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=true", "-c", "core.autocrlf=false", "-c", "core.safecrlf=false",
-		"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.excludesFile=/dev/null", "-c", "gc.auto=0", "-c", "advice.addEmbeddedRepo=false",
-	}
-	stdout, stderr, status, err := processes.output(ctx, r.private, env, r.workdir, stdin, append(config, args...))
-	if err != nil {
-		return nil, fmt.Errorf("git %s: %w", args[0], err)
-	}
-	if status.ExitStatus() != 0 {
-		return nil, &gitError{command: args[0], exit: exitCode(status), says: lastLine(stderr)}
-	}
-	return stdout, nil
 }
 
 // gitError is a git command that failed.

@@ -73,17 +73,21 @@ func (s *Server) launch(c *command, req wire.Request, stdin []byte) error {
 	}
 	// A larger pipe lets a program write its output and end without waiting for us.
 	growPipe(pipe[1])
+	// A command may open it again, by /dev/stdout.
+	if err := syscall.Fchmod(pipe[1], 0o666); err != nil {
+		return errors.Join(err, syscall.Close(pipe[0]), syscall.Close(pipe[1]))
+	}
 	attr := &syscall.ProcAttr{
 		Dir: s.path(req.Dir), Env: env, Sys: &syscall.SysProcAttr{Setsid: true},
 		Files: []uintptr{in.Fd(), uintptr(pipe[1]), uintptr(pipe[1])},
 	}
-	c.pid, c.exit, err = s.processes.start(path, req.Args, attr)
+	c.pid, c.exit, err = s.processes.startCommand(path, req.Args, attr)
 	syscall.Close(pipe[1])
 	if err != nil {
 		syscall.Close(pipe[0])
 		return err
 	}
-	preferForOOM(c.pid)
+	preferForOOM(c.pid, "1000")
 	if err := syscall.SetNonblock(pipe[0], true); err != nil {
 		return err
 	}
@@ -108,23 +112,27 @@ func (s *Server) standardInput(stdin []byte) (*os.File, error) {
 	if len(stdin) == 0 {
 		return os.Open(os.DevNull)
 	}
-	f, err := unnamed(s.home)
+	f, err := unnamed(s.bulk.path("scratch"))
 	if err != nil {
 		return nil, err
 	}
+	// A command may open it again, by /dev/stdin.
+	if err := f.Chmod(0o644); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	if _, err := f.Write(stdin); err != nil {
-		f.Close()
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
 	_, err = f.Seek(0, io.SeekStart)
 	return f, err
 }
 
-// preferForOOM makes the kernel end the command rather than sandboxd when memory is out.
-func preferForOOM(pid int) {
+// preferForOOM says how likely a process is to be ended when memory is out: commands, with 1000,
+// before sandboxd, with 0. None can make itself less likely than 0.
+func preferForOOM(pid int, score string) {
 	// A program that is gone already needs no preference.
 	if f, err := os.OpenFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", os.O_WRONLY, 0); err == nil {
-		_, _ = f.WriteString("1000")
+		_, _ = f.WriteString(score)
 		f.Close()
 	}
 }

@@ -3,6 +3,7 @@ package inside
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"strconv"
 	"syscall"
@@ -14,10 +15,10 @@ var errDiskFull = errors.New("the disk is full")
 // orDiskFull returns err, or errDiskFull where nothing can be written any more: a program
 // that fails because of that seldom says so in a way that could be read.
 func (s *Server) orDiskFull(err error) error {
-	if err == nil || errors.Is(err, errTooLarge) {
+	if err == nil || errors.Is(err, errTooLarge) || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, failed := unnamed(s.home)
+	f, failed := unnamed(s.bulk.path("scratch"))
 	if failed == nil {
 		defer f.Close()
 		_, failed = f.Write(make([]byte, 64<<10))

@@ -20,14 +20,30 @@ import (
 // handshakeTime is how long the host may take to say hello.
 const handshakeTime = time.Minute
 
+// Config says where and how sandboxd works.
+type Config struct {
+	// Home is a folder for files of its own that commands cannot reach. It may be small.
+	Home string
+	// Disk is a folder in which it makes one for what may be large.
+	Disk string
+	// Separation keeps commands away from this process; nil runs them as this process.
+	Separation *Separation
+	// Expire is called when the host has been silent for too long or the deadline is over.
+	Expire func()
+}
+
 // Server answers one host.
 type Server struct {
 	workdir   string
-	home      string   // a folder of our own, outside the working tree
+	home      string // Config.Home
+	bulk      *bulk
+	apart     *Separation
+	user      string   // whom commands run as, in the form of an image's USER
 	env       []string // what commands see
 	processes *processes
 	out       *wire.Writer
 	repo      *repository
+	taken     chan struct{} // closed once git was copied, or could not be
 	watch     *watch
 	silence   time.Duration
 
@@ -36,29 +52,57 @@ type Server struct {
 }
 
 // Serve greets the host on out and answers what it asks on in until in ends, which is
-// the host's going, and returns nil then. home is a folder for files of its own. expire is
-// called when the host has been silent for too long or the deadline is over.
-func Serve(in io.Reader, out io.Writer, home string, expire func()) error {
-	s := &Server{home: home, out: wire.NewWriter(out), cancels: map[uint32]context.CancelFunc{}, watch: newWatch(expire)}
+// the host's going, and returns nil then.
+func Serve(in io.Reader, out io.Writer, c Config) error {
+	s := &Server{home: c.Home, apart: c.Separation, out: wire.NewWriter(out), taken: make(chan struct{}),
+		cancels: map[uint32]context.CancelFunc{}, watch: newWatch(c.Expire)}
 	defer s.watch.stop()
 	s.watch.silentFor(handshakeTime)
-	if err := s.out.Hello(wire.Hello{Version: wire.Version, Home: home}); err != nil {
+	if err := s.out.Hello(wire.Hello{Version: wire.Version, Home: c.Home}); err != nil {
 		return fmt.Errorf("greet the host: %w", err)
 	}
 	r := wire.NewReader(bufio.NewReaderSize(in, 64<<10))
 	if err := s.greet(r); err != nil {
 		return err
 	}
-	s.processes = newProcesses()
+	err := s.apart.open(s.user)
+	if err != nil {
+		return err
+	}
+	if s.bulk, err = openBulk(c.Disk); err != nil {
+		return err
+	}
+	defer s.bulk.folder.Close()
+	s.processes = newProcesses(s.apart)
 	s.env = commandEnv(os.Environ())
-	s.repo = openRepository(s.workdir, filepath.Join(home, "git"))
-	err := s.answer(r)
+	if s.apart != nil {
+		s.env = unique(s.apart.user.inEnvironment(s.env))
+	}
+	s.repo = openRepository(s.workdir, filepath.Join(c.Home, "git"), s.bulk)
+	go s.takeGit()
+	err = s.answer(r)
 	s.cancelAll()
 	s.processes.endAll()
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err
+}
+
+// takeGit copies git for our own use, where commands run beside us. Commands wait for that.
+func (s *Server) takeGit() {
+	defer close(s.taken)
+	if s.apart == nil {
+		return
+	}
+	program, err := copyGit(context.Background(), s.processes, s.bulk.path("scratch"), s.env, filepath.Join(s.home, "program"))
+	if err == nil {
+		s.repo.program = program
+		return
+	}
+	// The image's own may have been replaced by the time that it is needed.
+	s.repo.program = []string{"/nonexistent/git"}
+	s.repo.noGit = err
 }
 
 // greet reads the host's hello.
@@ -78,7 +122,7 @@ func (s *Server) greet(r *wire.Reader) error {
 		problem := fmt.Sprintf("sandboxd speaks version %d, the host %d", wire.Version, hello.Version)
 		return errors.Join(errors.New(problem), s.out.Hello(wire.Hello{Version: wire.Version, Problem: problem}))
 	}
-	s.workdir, s.silence = hello.Workdir, hello.Silence
+	s.workdir, s.silence, s.user = hello.Workdir, hello.Silence, hello.User
 	s.watch.silentFor(s.silence)
 	s.watch.until(hello.Deadline)
 	return nil

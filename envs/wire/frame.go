@@ -23,11 +23,11 @@ import (
 
 // Version is the protocol's version. Both sides say theirs first, and differing ones
 // part.
-const Version = 1
+const Version = 2
 
 // Mark stands in the binary of each sandboxd of this version, so that another is known
 // before any sandbox is made.
-const Mark = "relabel-sandboxd-protocol-1."
+const Mark = "relabel-sandboxd-protocol-2."
 
 // MaxFrame is the most bytes of a part of a body; longer bodies travel in several.
 const MaxFrame = 256 << 10

@@ -12,6 +12,7 @@ type Hello struct {
 	Workdir  string        `json:"workdir,omitempty"` // the repository's absolute path
 	Silence  time.Duration `json:"silence,omitempty"` // sandboxd ends when the host says nothing for so long; 0 never
 	Deadline time.Time     `json:"deadline,omitzero"` // sandboxd ends then in any case; zero never
+	User     string        `json:"user,omitempty"`    // whom commands run as, in the form of an image's USER; "" is root
 	Home     string        `json:"home,omitempty"`    // from sandboxd: the folder of its own files
 	Problem  string        `json:"problem,omitempty"` // from sandboxd: why it parts
 }

@@ -1,0 +1,126 @@
+package inside
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha1" //nolint:gosec // git's own names of objects
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// errForged says that an object of the repository has other content than its name says. Git does
+// not look at that when it reads one.
+var errForged = errors.New("an object of the repository is not what its name says")
+
+// treeOf returns the tree of a commit, after the commit and all folders of the tree were held
+// against their names.
+func (r *repository) treeOf(ctx context.Context, processes *processes, commit string) (string, error) {
+	resolved, err := r.git(ctx, processes, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
+	if err != nil {
+		return "", err
+	}
+	commit = strings.TrimSpace(string(resolved))
+	tree := ""
+	err = r.readObjects(ctx, processes, []string{commit}, func(content []byte) {
+		if line, _, ok := bytes.Cut(content, []byte("\n")); ok {
+			tree = string(bytes.TrimPrefix(line, []byte("tree ")))
+		}
+	})
+	if err != nil {
+		return "", err
+	}
+	listed, err := r.git(ctx, processes, nil, "ls-tree", "-r", "-d", "-z", tree)
+	if err != nil {
+		return "", err
+	}
+	folders := []string{tree}
+	for entry := range bytes.SplitSeq(listed, []byte{0}) {
+		meta, _, _ := bytes.Cut(entry, []byte("\t"))
+		if fields := strings.Fields(string(meta)); len(fields) == 3 && fields[1] == "tree" {
+			folders = append(folders, fields[2])
+		}
+	}
+	return tree, r.readObjects(ctx, processes, folders, nil)
+}
+
+// readObjects reads objects and holds each against its name. small, if set, is given the content
+// of each that is no longer than a megabyte.
+func (r *repository) readObjects(ctx context.Context, processes *processes, names []string, small func(content []byte)) error {
+	if len(names) == 0 {
+		return nil
+	}
+	req := r.request("index", []byte(strings.Join(names, "\n")+"\n"), []string{"cat-file", "--batch"})
+	out, says, status, err := processes.outputFiles(ctx, req)
+	if err != nil {
+		return fmt.Errorf("git cat-file: %w", err)
+	}
+	defer out.Close()
+	defer says.Close()
+	if status.ExitStatus() != 0 {
+		return fmt.Errorf("%w: git cat-file: exit %d", errNoRepository, exitCode(status))
+	}
+	stream := bufio.NewReaderSize(out, 256<<10)
+	if _, err := out.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := checkObject(stream, name, small); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// smallObject is the most that is kept of an object, in bytes.
+const smallObject = 1 << 20
+
+// checkObject reads "name kind size", the content and a newline.
+func checkObject(stream *bufio.Reader, name string, small func([]byte)) error {
+	head, err := stream.ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("%w: git cat-file: %w", errNoRepository, err)
+	}
+	fields := strings.Fields(head)
+	if len(fields) != 3 {
+		return fmt.Errorf("%w: object %s: %s", errNoRepository, name, strings.TrimSpace(head))
+	}
+	size, err := strconv.ParseInt(fields[2], 10, 64)
+	if err != nil {
+		return fmt.Errorf("%w: object %s: %w", errNoRepository, name, err)
+	}
+	sum := newHash(name)
+	fmt.Fprintf(sum, "%s %d\x00", fields[1], size)
+	var content bytes.Buffer
+	var into io.Writer = sum
+	if small != nil && size <= smallObject {
+		into = io.MultiWriter(sum, &content)
+	}
+	if _, err := io.CopyN(into, stream, size); err != nil {
+		return fmt.Errorf("object %s: %w", name, err)
+	}
+	if _, err := stream.Discard(1); err != nil {
+		return fmt.Errorf("object %s: %w", name, err)
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != name {
+		return fmt.Errorf("%w: %w: %s", errNoRepository, errForged, name)
+	}
+	if small != nil {
+		small(content.Bytes())
+	}
+	return nil
+}
+
+// newHash is that of an object's name.
+func newHash(name string) hash.Hash {
+	if len(name) == 2*sha256.Size {
+		return sha256.New()
+	}
+	return sha1.New() //nolint:gosec // git's own names of objects
+}

@@ -1,0 +1,164 @@
+package inside
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// UserID is the user and the group that sandboxd runs as in a container. No image is known
+// to use it, and it lies below 65536, which is what engines with user namespaces map.
+const UserID = 63271
+
+// keptCapabilities are what sandboxd keeps of root's capabilities, as envs/docker grants them:
+// to start commands as the image's user, to end them, to read and remove whatever they left,
+// and to take all capabilities from them.
+var keptCapabilities = []uintptr{
+	unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_SETPCAP, unix.CAP_KILL, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER,
+}
+
+// Separation keeps commands away from sandboxd: they run as the image's user without any
+// capability, sandboxd as UserID. A nil Separation runs everything as this process.
+//
+// The Linux kernel keeps credentials per thread, so each kind of work has a thread with exactly
+// the credentials that it needs.
+type Separation struct {
+	groups   []uint32 // root's supplementary groups, as the container started
+	user     user
+	commands *worker // starts commands
+	git      *worker // starts git: it may read every file
+	files    *worker // reads and writes files as commands do
+}
+
+// Separate makes this process, which must be root with keptCapabilities, UserID. It is called
+// once, before any other thread does work.
+func Separate() (*Separation, error) {
+	groups, err := os.Getgroups()
+	if err != nil {
+		return nil, fmt.Errorf("separate sandboxd from commands: %w", err)
+	}
+	s := &Separation{}
+	for _, g := range groups {
+		s.groups = append(s.groups, uint32(g))
+	}
+	if err := becomeUser(UserID); err != nil {
+		return nil, fmt.Errorf("separate sandboxd from commands (the engine must grant the capabilities): %w", err)
+	}
+	return s, nil
+}
+
+// becomeUser changes all threads to a user, who keeps keptCapabilities.
+func becomeUser(id int) error {
+	if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_SET_KEEPCAPS, 1, 0); errno != 0 {
+		return fmt.Errorf("keep capabilities: %w", errno)
+	}
+	if err := errors.Join(syscall.Setgroups(nil), syscall.Setresgid(id, id, id), syscall.Setresuid(id, id, id)); err != nil {
+		return fmt.Errorf("change the user: %w", err)
+	}
+	header, data := capabilities(keptCapabilities, nil)
+	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&data[0])), 0)
+	if errno != 0 {
+		return fmt.Errorf("set capabilities: %w", errno)
+	}
+	return nil
+}
+
+// open starts the threads. spec names the user that commands run as, in the form of an
+// image's USER.
+func (s *Separation) open(spec string) (err error) {
+	if s == nil {
+		return nil
+	}
+	if s.user, err = findUser(spec, s.groups); err != nil {
+		return err
+	}
+	var errs [3]error
+	s.commands, errs[0] = newWorker(func() error {
+		return errors.Join(dropBounding(), setCapabilities([]uintptr{unix.CAP_SETUID, unix.CAP_SETGID}, nil))
+	})
+	s.git, errs[1] = newWorker(mayReadAll)
+	s.files, errs[2] = newWorker(s.user.actAs)
+	if err := errors.Join(errs[:]...); err != nil {
+		return fmt.Errorf("prepare the threads of sandboxd: %w", err)
+	}
+	return hideFromCommands()
+}
+
+// mayReadAll lets programs that this thread starts read every file, and nothing more.
+func mayReadAll() error {
+	read := []uintptr{unix.CAP_DAC_READ_SEARCH}
+	if err := errors.Join(setCapabilities(keptCapabilities, read), dropBounding(), setCapabilities(read, read)); err != nil {
+		return err
+	}
+	return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, unix.CAP_DAC_READ_SEARCH, 0, 0)
+}
+
+// hideFromCommands makes the files of this process below /proc its own user's. A change of
+// credentials makes them root's, whom commands may run as.
+func hideFromCommands() error {
+	return unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
+}
+
+// credential is what a command starts with.
+func (s *Separation) credential() *syscall.Credential {
+	if s == nil {
+		return nil
+	}
+	return &syscall.Credential{Uid: s.user.uid, Gid: s.user.gid, Groups: s.user.groups}
+}
+
+// asCommands calls do with the rights that commands have on files.
+func (s *Separation) asCommands(do func()) {
+	if s == nil {
+		do()
+		return
+	}
+	s.files.do(do)
+}
+
+// forking returns the threads that start commands and git; nil is the caller's own.
+func (s *Separation) forking() (commands, git *worker) {
+	if s == nil {
+		return nil, nil
+	}
+	return s.commands, s.git
+}
+
+// capabilities lays sets of capabilities out for capset(2).
+func capabilities(permitted, inheritable []uintptr) (header unix.CapUserHeader, data [2]unix.CapUserData) {
+	header.Version = unix.LINUX_CAPABILITY_VERSION_3
+	for _, c := range permitted {
+		data[c/32].Permitted |= 1 << (c % 32)
+	}
+	for _, c := range inheritable {
+		data[c/32].Inheritable |= 1 << (c % 32)
+	}
+	for i := range data {
+		data[i].Effective = data[i].Permitted
+	}
+	return header, data
+}
+
+// setCapabilities sets those of this thread.
+func setCapabilities(permitted, inheritable []uintptr) error {
+	header, data := capabilities(permitted, inheritable)
+	return unix.Capset(&header, &data[0])
+}
+
+// dropBounding takes all capabilities from what this thread's programs can ever get.
+func dropBounding() error {
+	for c := uintptr(0); c < 64; c++ {
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+		if errors.Is(err, unix.EINVAL) {
+			return nil // the kernel knows no further one
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package inside
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"relabel/envs/wire"
+)
+
+// slowLook is how long a look at unchanged files may take before our index is told of their
+// times again.
+const slowLook = 300 * time.Millisecond
+
+// stage puts the working tree into our index, on top of what tree tracks: every file that the
+// repository tracks or would add, as it is on disk. Files of more than wire.MaxPatch bytes stay as
+// they were and are returned; special files stay as they were.
+func (r *repository) stage(ctx context.Context, processes *processes, tree string) (large []string, err error) {
+	if err := r.prepare(); err != nil {
+		return nil, err
+	}
+	if !r.seeded {
+		if err := r.seed(ctx, processes, tree); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.heedTheirs(ctx, processes); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	listed, err := r.git(ctx, processes, nil, "ls-files", "-z", "-o", "-m", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	if len(listed) == 0 {
+		if time.Since(began) > slowLook {
+			err = r.refresh(ctx, processes)
+		}
+		return nil, err
+	}
+	args := []string{"add", "-A", "--ignore-errors", "--", "."}
+	for path := range bytes.SplitSeq(listed, []byte{0}) {
+		if info, err := os.Lstat(filepath.Join(r.workdir, string(path))); err == nil && info.Mode().IsRegular() && info.Size() > wire.MaxPatch {
+			large = append(large, string(path))
+			args = append(args, ":(exclude,literal)"+string(path))
+		}
+	}
+	// Exit code 1 says that some file could not be read: it stays as it was.
+	if _, err = r.git(ctx, processes, nil, args...); isExit(err, 1) {
+		err = nil
+	}
+	return large, err
+}
+
+// seed begins our index with the files that a tree tracks ("" is none), and has git look at each.
+func (r *repository) seed(ctx context.Context, processes *processes, tree string) error {
+	os.Remove(r.bulk.path("index"))
+	os.Remove(r.bulk.path("index.lock"))
+	r.theirs = fileState{}
+	args := []string{"read-tree", tree}
+	if tree == "" {
+		args[1] = "--empty"
+	}
+	if _, err := r.git(ctx, processes, nil, args...); err != nil {
+		return errors.Join(errNoRepository, err)
+	}
+	r.seeded = true
+	return r.refresh(ctx, processes)
+}
+
+// refresh has our index know the times of files whose content has not changed.
+func (r *repository) refresh(ctx context.Context, processes *processes) error {
+	// Exit code 1 says that some have changed.
+	_, err := r.git(ctx, processes, nil, "update-index", "-q", "--refresh")
+	if isExit(err, 1) {
+		return nil
+	}
+	return err
+}
+
+// fileState tells whether a file is still the same: no command can set its change time.
+type fileState struct {
+	device, inode uint64
+	size          int64
+	modified      syscall.Timespec
+	changed       syscall.Timespec
+}
+
+// stateOf returns a file's state; not ok where it is no regular file.
+func stateOf(path string) (state fileState, ok bool) {
+	var s syscall.Stat_t
+	if err := syscall.Lstat(path, &s); err != nil || s.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return state, false
+	}
+	return fileState{s.Dev, s.Ino, s.Size, s.Mtim, s.Ctim}, true
+}
+
+// heedTheirs takes from the repository's own index, where it changed, which files it tracks in
+// spite of its ignore rules, and which missing ones it leaves out on purpose (a sparse checkout).
+// Neither their content nor what it says of unchanged files is taken from there.
+func (r *repository) heedTheirs(ctx context.Context, processes *processes) error {
+	dir, err := gitFolder(r.workdir)
+	if err != nil {
+		return errors.Join(errNoRepository, err)
+	}
+	path := filepath.Join(dir, "index")
+	state, regular := stateOf(path)
+	if !regular || state == r.theirs {
+		return nil
+	}
+	if err := copyPlain(path, r.bulk.path("theirs")); err != nil {
+		return err
+	}
+	theirs, stderr, status, err := processes.output(ctx, r.request("theirs", nil, []string{"ls-files", "-v", "-z"}))
+	if err = gitFailure("ls-files", stderr, exitCode(status), err); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return nil // a broken one says nothing
+	}
+	ours, err := r.git(ctx, processes, nil, "ls-files", "-z")
+	if err != nil {
+		return err
+	}
+	tracked := map[string]bool{}
+	for path := range bytes.SplitSeq(ours, []byte{0}) {
+		tracked[string(path)] = true
+	}
+	added, left := r.compare(theirs, tracked)
+	err = r.updateIndex(ctx, processes, added, "--add")
+	if err = errors.Join(err, r.updateIndex(ctx, processes, left, "--skip-worktree")); err == nil {
+		r.theirs = state
+	}
+	return err
+}
+
+// compare goes through what ls-files -v says of the repository's index: files that are there and
+// that we do not track, and tracked ones that it skips and that are not there.
+func (r *repository) compare(listed []byte, tracked map[string]bool) (added, left []byte) {
+	for entry := range bytes.SplitSeq(listed, []byte{0}) {
+		tag, name, _ := bytes.Cut(entry, []byte(" "))
+		if len(tag) != 1 || len(name) == 0 {
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(r.workdir, string(name)))
+		skipped := tag[0] == 'S' || tag[0] == 's'
+		switch {
+		case err != nil && skipped && tracked[string(name)]:
+			left = append(append(left, name...), 0)
+		case err == nil && !tracked[string(name)] && info.Mode().IsRegular() && info.Size() <= wire.MaxPatch:
+			added = append(append(added, name...), 0)
+		}
+	}
+	return added, left
+}
+
+// updateIndex applies an option of update-index to paths. A path that it refuses, below a link for
+// example, leaves those after it as they were.
+func (r *repository) updateIndex(ctx context.Context, processes *processes, paths []byte, option string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err := r.git(ctx, processes, paths, "update-index", option, "-z", "--stdin")
+	var refused *gitError
+	if errors.As(err, &refused) {
+		return nil
+	}
+	return err
+}
+
+// copyPlain copies a regular file, up to maxPlain.
+func copyPlain(from, to string) error {
+	source, err := openPlain(from)
+	if err != nil {
+		return nil
+	}
+	defer source.Close()
+	target, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, io.LimitReader(source, maxPlain))
+	return errors.Join(err, target.Close())
+}
