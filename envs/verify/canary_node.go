@@ -69,8 +69,7 @@ func nodeFailure(command string) int {
 // "test/add.test.js > adds" name, sorted.
 func nodeTestFiles(g garden) []string {
 	set := map[string]bool{}
-	files, _ := patchFiles([]byte(g.task.TestPatch))
-	for _, f := range files {
+	for _, f := range patchFiles(g.task.TestPatch) {
 		if !f.deleted && nodeTestName.MatchString(f.path) {
 			set[f.path] = true
 		}
