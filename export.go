@@ -74,11 +74,15 @@ var Views = []View{ViewMessages, ViewLinear, ViewPacked, ViewTree}
 // messages are asked for.
 type ExportForm struct {
 	Views []View `json:"views"`
-	// Tokenizer is the folder with the student's tokenizer.json and tokenizer_config.json,
-	// on the machines that build. Template is a file with another chat template than the
-	// folder's own. TemplateOptions is an object of further variables for it.
+	// Tokenizer is the student's tokenizer as it was named: the name or the hash of a
+	// registered one, whose hash is in TokenizerHash, or else a path below --tokenizers of the
+	// machines that build. TemplateText is another chat template than the tokenizer's own,
+	// Template the path of a file with one, below --tokenizers as well; at most one is set.
+	// TemplateOptions is an object of further variables for the template.
 	Tokenizer       string          `json:"tokenizer,omitempty"`
+	TokenizerHash   string          `json:"tokenizer_hash,omitempty"`
 	Template        string          `json:"template,omitempty"`
+	TemplateText    string          `json:"template_text,omitempty"`
 	TemplateOptions json.RawMessage `json:"template_options,omitempty"`
 	Date            string          `json:"date,omitempty"` // the day (2026-01-31) that the template sees, where it asks for one
 	Arguments       ArgumentsForm   `json:"arguments,omitempty"`

@@ -60,16 +60,21 @@ func (t ManifestTooLong) Plus(u ManifestTooLong) ManifestTooLong {
 
 // ManifestTokenizer is what the ids are of.
 type ManifestTokenizer struct {
-	Path   string `json:"path"`   // its folder, where the export was built
-	SHA256 string `json:"sha256"` // of tokenizer.json
-	Stop   string `json:"stop"`   // text of the token that ends a label
+	Path   string `json:"path"`           // as it was named: a registered one's name, or a path
+	Hash   string `json:"hash,omitempty"` // of a registered one's files: TokenizerFiles.Hash
+	SHA256 string `json:"sha256"`         // of tokenizer.json
+	Stop   string `json:"stop"`           // text of the token that ends a label
 	StopID int32  `json:"stop_id"`
 	PadID  int32  `json:"pad_id"`
 }
 
+// Ref is the tokenizer as exports name it.
+func (t ManifestTokenizer) Ref() TokenizerRef { return TokenizerRef{t.Path, t.Hash} }
+
 // ManifestTemplate is what states and labels were rendered with.
 type ManifestTemplate struct {
-	Path      string          `json:"path,omitempty"` // where it is another than the folder's own
+	Path      string          `json:"path,omitempty"` // where it is a file's instead of the tokenizer's own
+	Text      string          `json:"text,omitempty"` // where it was given instead of the tokenizer's own
 	SHA256    string          `json:"sha256"`         // of its text
 	Options   json.RawMessage `json:"options"`        // further variables
 	Date      string          `json:"date,omitempty"`

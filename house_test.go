@@ -46,6 +46,11 @@ var arrows = []struct{ from, to string }{
 	{"shard", "examples/train"},        // the programs that the README of an export shows
 	{"shard/render", "shard/template"}, // text
 	{"shard/render", "shard/token"},    // and its ids
+	{"shard/*", "shard/modelfiles"},    // their files
+	{"shard/tokenizers", "shard/render"},
+	{"shard/tokenizers", "shard/template"},
+	{"shard/tokenizers", "shard/token"},
+	{"shard/shardtest", "shard/tokenizers"},
 	{"shard/rows", "shard/parquet"},
 	{"shard/verify", "shard/rows"},    // what stands in a file
 	{"shard/verify", "shard/parquet"}, // its columns

@@ -27,12 +27,15 @@ type Policy struct {
 	Limits       PolicyLimits `json:"limits"`
 	Price        *Price       `json:"price,omitempty"` // nil: what it costs is not known
 	CacheMarkers CacheMarkers `json:"cache_markers,omitempty"`
-	// Tokenizer is the folder with the model's tokenizer.json and tokenizer_config.json, on
-	// the machines that build exports; ChatTemplate a file with another template than the
-	// folder's. Both serve exports for this policy as the student, and may be empty.
-	Tokenizer    string    `json:"tokenizer,omitempty"`
-	ChatTemplate string    `json:"chat_template,omitempty"`
-	CreatedAt    time.Time `json:"created_at"`
+	// Tokenizer is the model's tokenizer as it was named: the name or the hash of a registered
+	// one, whose hash is in TokenizerHash, or else a path below --tokenizers. TemplateText is
+	// another chat template than the tokenizer's own, ChatTemplate the path of a file with one,
+	// below --tokenizers as well. All may be empty.
+	Tokenizer     string    `json:"tokenizer,omitempty"`
+	TokenizerHash string    `json:"tokenizer_hash,omitempty"`
+	ChatTemplate  string    `json:"chat_template,omitempty"`
+	TemplateText  string    `json:"template_text,omitempty"`
+	CreatedAt     time.Time `json:"created_at"`
 }
 
 // BaseURLs are the addresses that serve p, the first one first.

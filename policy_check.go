@@ -55,6 +55,10 @@ func checkNames(p Policy) *Error {
 		return Errorf(CodeInvalid, "%q is none of %v", p.Server, ServerKinds).On("server")
 	case p.ToolFormat != "" && !slices.Contains(ToolFormats, p.ToolFormat):
 		return Errorf(CodeInvalid, "%q is none of %v", p.ToolFormat, ToolFormats).On("tool_format")
+	case p.ChatTemplate != "" && p.TemplateText != "":
+		return Errorf(CodeInvalid, "is a second template: give chat_template or template_text").On("chat_template")
+	case len(p.TemplateText) > MaxChatTemplate:
+		return Errorf(CodeInvalid, "has %d bytes; at most %d are accepted", len(p.TemplateText), MaxChatTemplate).On("template_text")
 	case p.Secret != "" && !secretName.MatchString(p.Secret):
 		// The text is not shown: it may be a key, put here by mistake.
 		return Errorf(CodeInvalid, "not the name of a secret (letters, digits, hyphens, underscores)").On("secret")

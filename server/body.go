@@ -32,7 +32,7 @@ const (
 
 // filePaths are the paths that take a file rather than JSON, with its largest size in
 // bytes. Files are spooled to disk.
-var filePaths = map[string]int64{"/v1/tasksets": maxTaskFile}
+var filePaths = map[string]int64{"/v1/tasksets": maxTaskFile, "/v1/tokenizers": maxTokenizerUpload}
 
 // bodySlots bounds the large bodies that are held at once.
 type bodySlots struct {

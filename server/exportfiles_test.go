@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/shard/shardtest"
 )
 
 func TestExportsAreQueuedAndShown(t *testing.T) {
@@ -120,19 +121,23 @@ func TestExportsAreRefusedWhereTheirFormCannotBe(t *testing.T) {
 			t.Errorf("%s: it says %q", c.body, said)
 		}
 	}
-	a := s.want(201, ask(`"views":["packed","linear"],"tokenizer":"/nowhere/here","destination":"s3://bucket/p?region=x"`))
+	student := shardtest.Student(t)
+	if err := os.CopyFS(filepath.Join(s.tokenizers, "student"), os.DirFS(student)); err != nil {
+		t.Fatal(err)
+	}
+	a := s.want(201, ask(`"views":["packed","linear"],"tokenizer":"student","destination":"s3://bucket/p?region=x"`))
 	if a.field("directory") != "s3://bucket/p/"+a.field("id").(string) || a.field("form", "views").([]any)[0] != "linear" || a.field("form", "max_length") != 65536.0 {
 		t.Errorf("export %s", a.body)
 	}
-	options := `{"depth":1.0,"tools":{"z":1e3,"a":2}}` // numbers and order as they were written
-	s.want(201, ask(`"views":["linear"],"tokenizer":"/nowhere/here","template_options":`+options))
+	options := `{"depth":1.0,"more":{"z":1e3,"a":2}}` // numbers and order as they were written
+	s.want(201, ask(`"views":["linear"],"tokenizer":"student","template_options":`+options))
 	if kept := string(s.store.exports[len(s.store.exports)-1].Form.TemplateOptions); kept != options {
 		t.Errorf("template_options are kept as %s", kept)
 	}
 	for i := range s.store.policies {
-		s.store.policies[i].Tokenizer = "/nowhere/of/the/policy"
+		s.store.policies[i].Tokenizer = filepath.Join(s.tokenizers, "student") // as older policies name it
 	}
-	if a = s.want(201, ask(`"views":["linear"]`)); a.field("form", "tokenizer") != "/nowhere/of/the/policy" {
+	if a = s.want(201, ask(`"views":["linear"]`)); a.field("form", "tokenizer") != filepath.Join(s.tokenizers, "student") {
 		t.Errorf("export %s", a.body)
 	}
 }

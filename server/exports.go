@@ -46,8 +46,9 @@ type NewExport struct {
 // NewExportForm says how rows are written.
 type NewExportForm struct {
 	Views           []relabel.View             `json:"views,omitempty" maxItems:"4" uniqueItems:"true" enum:"messages,linear,packed,tree" doc:"Forms of the rows. Default: messages."`
-	Tokenizer       string                     `json:"tokenizer,omitempty" maxLength:"4096" doc:"Folder with the student's tokenizer.json and tokenizer_config.json, on the machines that build. Needed for views of tokens, except where the student's policy names one."`
-	Template        string                     `json:"template,omitempty" maxLength:"4096" doc:"File with another chat template than the folder's own, on the machines that build."`
+	Tokenizer       string                     `json:"tokenizer,omitempty" maxLength:"4096" doc:"The student's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that build. Needed for views of tokens, except where the student's policy names one."`
+	Template        string                     `json:"template,omitempty" maxLength:"4096" doc:"Path of a file with another chat template than the tokenizer's own, below --tokenizers of the machines that build."`
+	TemplateText    string                     `json:"template_text,omitempty" maxLength:"262144" doc:"Text of another chat template than the tokenizer's own."`
 	TemplateOptions map[string]json.RawMessage `json:"template_options,omitempty" doc:"Further variables for the template, such as {\"enable_thinking\": false}."`
 	Date            string                     `json:"date,omitempty" format:"date" doc:"The day that the template sees where it asks for one. Without it such a template is refused: the same export must give the same bytes."`
 	Arguments       relabel.ArgumentsForm      `json:"arguments,omitempty" enum:"auto,string,object" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto, the default: as text where the template shows that as it is."`
@@ -79,7 +80,7 @@ func (s *site) startExport(ctx context.Context, in *of[NewExport]) (*of[relabel.
 	if e.Form, err = s.exportForm(ctx, b.NewExportForm, last.StudentID); err != nil {
 		return nil, err
 	}
-	if e, err = s.Exports.Prepare(e); err != nil {
+	if e, err = s.Exports.Prepare(ctx, e); err != nil {
 		return nil, err
 	}
 	if err := s.Store.CreateExport(ctx, e); err != nil {
@@ -137,7 +138,7 @@ func (s *site) checkFlags(ctx context.Context, run relabel.ID, flags []string) e
 // exportForm fills in what was not said: the tokenizer and the template are those of the
 // last iteration's student.
 func (s *site) exportForm(ctx context.Context, n NewExportForm, student relabel.ID) (relabel.ExportForm, error) {
-	f := relabel.ExportForm{Views: n.Views, Tokenizer: n.Tokenizer, Template: n.Template, Date: n.Date,
+	f := relabel.ExportForm{Views: n.Views, Tokenizer: n.Tokenizer, Template: n.Template, TemplateText: n.TemplateText, Date: n.Date,
 		Arguments: relabel.ArgumentsForm(unless(string(n.Arguments), "auto")), Reasoning: relabel.ReasoningForm(unless(string(n.Reasoning), "template")),
 		Normalisation: n.Normalisation, Capacity: n.Capacity, MaxLength: n.MaxLength, TooLong: n.TooLong, Divide: n.Divide, PadTree: n.PadTree, Bare: n.Bare}
 	if len(n.TemplateOptions) > 0 {
@@ -152,12 +153,15 @@ func (s *site) exportForm(ctx context.Context, n NewExportForm, student relabel.
 		if err != nil {
 			return f, err
 		}
-		f.Tokenizer = policy.Tokenizer
-		if f.Template == "" {
-			f.Template = policy.ChatTemplate
+		f.Tokenizer, f.TokenizerHash = policy.Tokenizer, policy.TokenizerHash
+		if f.Template == "" && f.TemplateText == "" {
+			f.Template, f.TemplateText = policy.ChatTemplate, policy.TemplateText
 		}
+		return f, nil
 	}
-	return f, nil
+	ref, err := s.findTokenizer(ctx, f.Tokenizer)
+	f.TokenizerHash = ref.Hash
+	return f, err
 }
 
 // unless returns text, or "" where it is what stands for nothing said.

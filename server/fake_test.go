@@ -28,12 +28,15 @@ type memory struct {
 	calls        map[relabel.ID][]relabel.Call
 	models       map[relabel.ID][]relabel.ModelSeen
 	exports      []relabel.Export
+	tokenizers   []relabel.Tokenizer
 	reviews      []relabel.Review
 	keys         map[string]relabel.Idempotent
-	tokens       map[string]relabel.Access
-	sessions     map[string]relabel.Access
-	broken       error  // what every call fails with, where it is set
-	slow         func() // called while a policy is made, where it is set
+	// tokenizerFiles are by their hash.
+	tokenizerFiles map[string]relabel.TokenizerFiles
+	tokens         map[string]relabel.Access
+	sessions       map[string]relabel.Access
+	broken         error  // what every call fails with, where it is set
+	slow           func() // called while a policy is made, where it is set
 }
 
 func (m *memory) FindTime(ctx context.Context, id relabel.ID) (relabel.TimeReport, error) {
@@ -57,7 +60,7 @@ var _ server.Store = (*memory)(nil)
 
 func newMemory() *memory {
 	return &memory{turns: map[relabel.ID][]relabel.Turn{}, attempts: map[relabel.ID][]relabel.Attempt{}, patches: map[relabel.ID][]byte{},
-		verdicts: map[relabel.ID]relabel.Verdict{}, calls: map[relabel.ID][]relabel.Call{}, models: map[relabel.ID][]relabel.ModelSeen{}, keys: map[string]relabel.Idempotent{}, tokens: map[string]relabel.Access{}, sessions: map[string]relabel.Access{}}
+		verdicts: map[relabel.ID]relabel.Verdict{}, calls: map[relabel.ID][]relabel.Call{}, models: map[relabel.ID][]relabel.ModelSeen{}, keys: map[string]relabel.Idempotent{}, tokenizerFiles: map[string]relabel.TokenizerFiles{}, tokens: map[string]relabel.Access{}, sessions: map[string]relabel.Access{}}
 }
 
 var errNone = relabel.Errorf(relabel.CodeNotFound, "there is no such thing")

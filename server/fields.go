@@ -34,7 +34,7 @@ func fieldMeaning(schema, field string) string {
 }
 
 // fieldMeanings says what each field of a relabel type means, with its unit.
-var fieldMeanings = merge(taskMeanings, policyMeanings, runMeanings, schedulingMeanings, trajectoryMeanings, turnMeanings, exportMeanings, timeMeanings, relabelMeanings, noticeMeanings, reviewMeanings)
+var fieldMeanings = merge(taskMeanings, policyMeanings, runMeanings, schedulingMeanings, trajectoryMeanings, turnMeanings, exportMeanings, timeMeanings, relabelMeanings, noticeMeanings, reviewMeanings, tokenizerMeanings)
 
 func merge(parts ...map[string]string) map[string]string {
 	all := map[string]string{}
@@ -78,8 +78,10 @@ var policyMeanings = map[string]string{
 	"Policy.replicas":                  "Further addresses that serve the same model.",
 	"Policy.price":                     "What its tokens cost; absent: not known.",
 	"Policy.cache_markers":             "How requests mark what the server is to keep in its prompt cache; absent: not at all.",
-	"Policy.tokenizer":                 "Folder with the model's tokenizer, on the machines that build exports; absent: not said.",
-	"Policy.chat_template":             "File with its chat template, there; absent: the folder's own.",
+	"Policy.tokenizer":                 "The model's tokenizer as it was named; absent: not said.",
+	"Policy.tokenizer_hash":            "Hash of the registered tokenizer's files; absent: the tokenizer is a path below --tokenizers.",
+	"Policy.chat_template":             "Path of a file with its chat template, below --tokenizers; absent: the tokenizer's own.",
+	"Policy.template_text":             "Text of its chat template; absent: the tokenizer's own.",
 	"Policy.model":                     "The model's name, as the server knows it.",
 	"Policy.server":                    "What kind of server it is.",
 	"Policy.tool_format":               "How tools and calls go over the line: native or text.",

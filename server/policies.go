@@ -31,8 +31,9 @@ type NewPolicy struct {
 	Limits     *NewLimits         `json:"limits,omitempty" doc:"Bounds of its use."`
 	Price      *NewPrice          `json:"price,omitempty" doc:"What its tokens cost. Absent: not known."`
 	Markers    string             `json:"cache_markers,omitempty" enum:"none,anthropic" default:"none" doc:"How requests mark what the server is to keep in its prompt cache. anthropic: cache_control in the content's text block."`
-	Tokenizer  string             `json:"tokenizer,omitempty" maxLength:"4096" doc:"Folder with the model's tokenizer.json and tokenizer_config.json, on the machines that build exports. What exports of tokens take when this policy is the student."`
-	Template   string             `json:"chat_template,omitempty" maxLength:"4096" doc:"File with another chat template than the folder's own, on the same machines."`
+	Tokenizer  string             `json:"tokenizer,omitempty" maxLength:"4096" doc:"The model's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that use it. Exports of tokens take it when this policy is the student. The policy keeps the hash."`
+	Template   string             `json:"chat_template,omitempty" maxLength:"4096" doc:"Path of a file with another chat template than the tokenizer's own, below --tokenizers of the same machines."`
+	Text       string             `json:"template_text,omitempty" maxLength:"262144" doc:"Text of another chat template than the tokenizer's own."`
 }
 
 // NewSampling is how a new policy samples.
@@ -90,7 +91,7 @@ func (s *site) createPolicy(ctx context.Context, in *of[NewPolicy]) (*of[relabel
 	b := in.Body
 	p := relabel.Policy{ID: relabel.NewID(), Name: b.Name, BaseURL: b.BaseURL, Replicas: b.Replicas, Model: b.Model, Server: b.Server,
 		ToolFormat: b.ToolFormat, Secret: b.Secret, Sampling: relabel.PaperSampling, Limits: b.Limits.over(relabel.DefaultPolicyLimits), Price: b.Price.price(),
-		Tokenizer: b.Tokenizer, ChatTemplate: b.Template}
+		Tokenizer: b.Tokenizer, ChatTemplate: b.Template, TemplateText: b.Text}
 	if b.Markers != "none" {
 		p.CacheMarkers = relabel.CacheMarkers(b.Markers)
 	}
@@ -103,6 +104,9 @@ func (s *site) createPolicy(ctx context.Context, in *of[NewPolicy]) (*of[relabel
 		return nil, relabel.Errorf(relabel.CodeInvalid, "a name that is a UUID would be taken for an id").On("name")
 	}
 	if err := p.ValidateNew(); err != nil {
+		return nil, err
+	}
+	if err := s.resolveTokenizer(ctx, &p); err != nil {
 		return nil, err
 	}
 	return one(s.Store.CreatePolicy(ctx, p))

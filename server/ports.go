@@ -31,6 +31,17 @@ type Store interface {
 	ListModels(ctx context.Context, policy relabel.ID) ([]relabel.ModelSeen, error)
 	ListPolicies(ctx context.Context, p relabel.Page) (policies []relabel.Policy, next string, err error)
 
+	// CreateTokenizer registers files as the next version of a name. The same files as the
+	// newest version return that one.
+	CreateTokenizer(ctx context.Context, name string, files relabel.TokenizerFiles) (relabel.Tokenizer, error)
+	// FindTokenizer finds by name (the newest version), name@version or hash.
+	FindTokenizer(ctx context.Context, word string) (relabel.Tokenizer, error)
+	FindTokenizerFiles(ctx context.Context, hash string) (relabel.TokenizerFiles, error)
+	ListTokenizers(ctx context.Context, p relabel.Page) (list []relabel.Tokenizer, next string, err error)
+	// DeleteTokenizer forgets a name. CodeConflict where a policy or an export that is not
+	// over uses its files.
+	DeleteTokenizer(ctx context.Context, name string) error
+
 	// CreateRun stores a run. CodeConflict when another one has the name.
 	CreateRun(ctx context.Context, r relabel.Run) error
 	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)

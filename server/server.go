@@ -35,6 +35,8 @@ type Config struct {
 	Ready func(ctx context.Context) []Check
 	// Exports knows where exports are written.
 	Exports Exports
+	// Tokenizers opens the tokenizers that policies and exports name.
+	Tokenizers Tokenizers
 	// Pages answers what is not the interface's, behind the same guards; nil: 404.
 	Pages http.Handler
 	// Metrics answers GET /metrics behind the same guards; nil: 404.
@@ -53,11 +55,20 @@ type Config struct {
 type Exports interface {
 	// Prepare fills in where a new export is written, and refuses, with CodeInvalid naming
 	// the field, a form or a destination that cannot be.
-	Prepare(e relabel.Export) (relabel.Export, error)
+	Prepare(ctx context.Context, e relabel.Export) (relabel.Export, error)
 	// Open opens a file of a finished export. CodeNotFound where it has none such.
 	Open(ctx context.Context, e relabel.Export, path string) (relabel.FileReader, error)
 	// Remove removes an export's files. CodeConflict where they are another machine's.
 	Remove(ctx context.Context, e relabel.Export) error
+}
+
+// Tokenizers is what the interface asks of whoever opens tokenizers.
+type Tokenizers interface {
+	// Check refuses, with CodeInvalid naming the file, files that cannot be used.
+	Check(ctx context.Context, files relabel.TokenizerFiles) error
+	// Accepts refuses, with CodeInvalid naming the field, a tokenizer or a template's file
+	// that is named by a path and cannot be opened here. A name with a hash is accepted.
+	Accepts(ctx context.Context, ref relabel.TokenizerRef, templateFile string) error
 }
 
 // site is the interface with what it works on.
@@ -78,6 +89,7 @@ func New(config Config) http.Handler {
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	s.api = humachi.New(s.router, apiConfig(config))
 	s.addTasksets()
+	s.addTokenizers()
 	s.addPolicies()
 	s.addRuns()
 	s.addIterations()

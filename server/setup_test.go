@@ -19,6 +19,7 @@ import (
 	"relabel"
 	"relabel/server"
 	"relabel/shard"
+	"relabel/shard/tokenizers"
 )
 
 // service is the interface over real HTTP, with the store behind it.
@@ -29,6 +30,8 @@ type service struct {
 	log   *logBuffer
 	// exports is the folder of the exports.
 	exports string
+	// tokenizers is the folder below which paths are accepted.
+	tokenizers string
 }
 
 // logBuffer is a log that requests write at once.
@@ -52,10 +55,14 @@ func (b *logBuffer) String() string {
 
 func start(t *testing.T, change ...func(*server.Config)) *service {
 	t.Helper()
-	s := &service{t: t, store: newMemory(), log: &logBuffer{}, exports: t.TempDir()}
+	s := &service{t: t, store: newMemory(), log: &logBuffer{}, exports: t.TempDir(), tokenizers: t.TempDir()}
+	opener, err := tokenizers.NewOpener(s.store, s.tokenizers)
+	if err != nil {
+		t.Fatal(err)
+	}
 	config := server.Config{
-		Exports: shard.NewExporter(shard.Config{Root: s.exports, FolderID: "here"}),
-		Store:   s.store, Version: "test", Log: zerolog.New(s.log),
+		Exports: shard.NewExporter(shard.Config{Tokenizers: opener, Root: s.exports, FolderID: "here"}), Tokenizers: opener,
+		Store: s.store, Version: "test", Log: zerolog.New(s.log),
 		ParseTasks:  relabel.ReadTasks,
 		DrawHeldOut: func(_ int64, ids []string, n int) []string { return ids[:n] },
 		PrepareRun: func(r relabel.Run) (relabel.Run, error) {

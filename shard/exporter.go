@@ -2,16 +2,13 @@ package shard
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"relabel"
-	"relabel/shard/render"
+	"relabel/shard/tokenizers"
 )
 
 // partBytes is the stored text of a part of an export, before it is compressed: some eight
@@ -28,19 +25,19 @@ const waitPeriod = 20 * time.Second
 // Config is what an Exporter works with. All fields but Machine, Log and Version are
 // needed.
 type Config struct {
-	Store    Store
-	Root     string // folder in which each export gets one, named by its id
-	FolderID string // of Root; see FolderID
-	Machine  string // that it runs on, for messages
-	Log      zerolog.Logger
-	Version  string // of relabel, written into the files
+	Store      Store
+	Tokenizers *tokenizers.Opener
+	Root       string // folder in which each export gets one, named by its id
+	FolderID   string // of Root; see FolderID
+	Machine    string // that it runs on, for messages
+	Log        zerolog.Logger
+	Version    string // of relabel, written into the files
 }
 
 // Exporter builds data sets. It is safe for concurrent use.
 type Exporter struct {
 	Config
-	partBytes  int64
-	tokenizers tokenizers
+	partBytes int64
 }
 
 // NewExporter returns an Exporter that writes below config.Root.
@@ -155,9 +152,9 @@ func (x *Exporter) clear(ctx context.Context, e relabel.Export) error {
 }
 
 // Prepare fills in where a new export is written, and refuses a form or a destination
-// that cannot be, with CodeInvalid naming the field. A tokenizer that is on this machine
-// is tried; one that is not may be on those that build.
-func (x *Exporter) Prepare(e relabel.Export) (relabel.Export, error) {
+// that cannot be, with CodeInvalid naming the field. The tokenizer is opened and its
+// template tried.
+func (x *Exporter) Prepare(ctx context.Context, e relabel.Export) (relabel.Export, error) {
 	if !e.Form.Tokens() {
 		if field := ofTokens(e.Form); field != "" {
 			return e, relabel.Errorf(relabel.CodeInvalid, "is of the views of tokens, and there is none among the views asked for: add linear, packed or tree").On(field)
@@ -168,9 +165,11 @@ func (x *Exporter) Prepare(e relabel.Export) (relabel.Export, error) {
 	if err := checkForm(e.Form); err != nil {
 		return e, err
 	}
-	var err error
-	if e.ModelCheck, err = checkModel(e.Form); err != nil {
-		return e, err
+	if e.Form.Tokens() {
+		var err error
+		if _, e.ModelCheck, err = x.openStudent(ctx, e.Form); err != nil {
+			return e, err
+		}
 	}
 	if e.Destination != "" {
 		_, under, err := bucketURL(e.Destination)
@@ -198,7 +197,7 @@ func ofTokens(f relabel.ExportForm) string {
 		field string
 		set   bool
 	}{
-		{"tokenizer", f.Tokenizer != ""}, {"template", f.Template != ""}, {"template_options", f.TemplateOptions != nil}, {"date", f.Date != ""},
+		{"tokenizer", f.Tokenizer != ""}, {"template", f.Template != ""}, {"template_text", f.TemplateText != ""}, {"template_options", f.TemplateOptions != nil}, {"date", f.Date != ""},
 		{"arguments", f.Arguments != ""}, {"reasoning", f.Reasoning == relabel.ReasoningKeep}, {"normalisation", f.Normalisation != ""}, {"capacity", f.Capacity != 0},
 		{"max_length", f.MaxLength != 0}, {"too_long", f.TooLong != ""}, {"pad_tree", f.PadTree}, {"bare", f.Bare},
 	} {
@@ -209,7 +208,7 @@ func ofTokens(f relabel.ExportForm) string {
 	return ""
 }
 
-// checkForm refuses what does not go together, and tries the tokenizer.
+// checkForm refuses what does not go together.
 func checkForm(f relabel.ExportForm) error {
 	bad := func(field, format string, a ...any) error {
 		return relabel.Errorf(relabel.CodeInvalid, format, a...).On(field)
@@ -218,7 +217,9 @@ func checkForm(f relabel.ExportForm) error {
 	case !f.Tokens():
 		return nil
 	case f.Tokenizer == "":
-		return bad("tokenizer", "views of tokens need the student's tokenizer: name its folder here, or in the student's policy")
+		return bad("tokenizer", "views of tokens need the student's tokenizer: name a registered one here, or in the student's policy")
+	case f.Template != "" && f.TemplateText != "":
+		return bad("template", "is a second template: give template or template_text")
 	case f.Bare && !slices.Contains(f.Views, relabel.ViewLinear):
 		return bad("bare", "is of the linear view, which is not asked for")
 	case f.Bare && f.Normalisation == relabel.PerTransition:
@@ -228,9 +229,5 @@ func checkForm(f relabel.ExportForm) error {
 	case f.PadTree && !slices.Contains(f.Views, relabel.ViewTree):
 		return bad("pad_tree", "is of the tree view, which is not asked for")
 	}
-	if _, err := os.Stat(f.Tokenizer); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	_, err := render.Open(f)
-	return err
+	return nil
 }

@@ -19,10 +19,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/shard/shardtest"
 )
 
 func newTestExporter(t testing.TB, s Store) *Exporter {
-	return NewExporter(Config{Store: s, Root: t.TempDir(), FolderID: "here", Log: zerolog.Nop(), Version: "test"})
+	return NewExporter(Config{Tokenizers: shardtest.Tokenizers(t), Store: s, Root: t.TempDir(), FolderID: "here", Log: zerolog.Nop(), Version: "test"})
 }
 
 // run does the steps of an export as the queue would.

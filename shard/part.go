@@ -13,7 +13,6 @@ import (
 
 	"relabel"
 	"relabel/shard/parquet"
-	"relabel/shard/render"
 )
 
 // buildPart writes the files of one part. Those that an earlier try finished are there
@@ -32,10 +31,7 @@ func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) 
 	}
 	b := &labeller{run: run, sel: e.Selection, form: e.Form}
 	if e.Form.Tokens() {
-		if b.student, err = render.Open(e.Form); err != nil {
-			return err
-		}
-		if b.model, err = checkModel(e.Form); err != nil {
+		if b.student, b.model, err = x.openStudent(ctx, e.Form); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"relabel"
 	"relabel/shard/render"
+	"relabel/shard/shardtest"
 	"relabel/store"
 	"relabel/store/storetest"
 )
@@ -241,11 +242,11 @@ func newMix(t testing.TB, seed int64, form relabel.ExportForm, kept, alone bool)
 func exportMix(t testing.TB, m *rolledMix, form relabel.ExportForm, sel relabel.ExportSelection) relabel.Export {
 	t.Helper()
 	ctx := context.Background()
-	x := NewExporter(Config{Store: m.store, Root: t.TempDir(), FolderID: "here", Version: "test"})
+	x := NewExporter(Config{Tokenizers: shardtest.Tokenizers(t), Store: m.store, Root: t.TempDir(), FolderID: "here", Version: "test"})
 	x.partBytes = 60_000
 	form.Views, form.Normalisation, form.Capacity, form.Divide, form.TooLong = relabel.Views, relabel.PerToken, 262144, 2, relabel.DropTooLong
 	sel.RunID, sel.Aggregated, sel.Submitted = m.seeded.Run.ID, true, true
-	e, err := x.Prepare(relabel.Export{ID: relabel.NewID(), Form: form, Selection: sel})
+	e, err := x.Prepare(context.Background(), relabel.Export{ID: relabel.NewID(), Form: form, Selection: sel})
 	if err == nil {
 		err = m.store.CreateExport(ctx, e)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"relabel"
 	"relabel/shard/rows"
-	"relabel/shard/token"
 )
 
 // Row reads row n of a view, from 0, of a finished export, wherever its files are: the end
@@ -25,7 +24,7 @@ func (x *Exporter) Row(ctx context.Context, e relabel.Export, view relabel.View,
 	if shown.Row, shown.File, err = of.At(n); err != nil {
 		return shown, err
 	}
-	shown.Texts = x.texts(m, shown.Row.IDs)
+	shown.Texts = x.texts(ctx, m, shown.Row.IDs)
 	return shown, nil
 }
 
@@ -75,12 +74,12 @@ func (x *Exporter) Manifest(ctx context.Context, e relabel.Export) (m relabel.Ma
 	return m, json.Unmarshal(raw, &m)
 }
 
-// texts decodes ids one by one; nil where the tokenizer is not here, or is another one.
-func (x *Exporter) texts(m relabel.Manifest, ids []int32) []string {
+// texts decodes ids one by one; nil where the tokenizer cannot be opened, or is another one.
+func (x *Exporter) texts(ctx context.Context, m relabel.Manifest, ids []int32) []string {
 	if m.Tokenizer == nil || len(ids) == 0 {
 		return nil
 	}
-	t := x.tokenizers.find(*m.Tokenizer)
+	t := x.Tokenizers.OfSHA256(ctx, m.Tokenizer.Ref(), m.Tokenizer.SHA256)
 	if t == nil {
 		return nil
 	}
@@ -89,37 +88,6 @@ func (x *Exporter) texts(m relabel.Manifest, ids []int32) []string {
 		out[i] = string(t.AppendBytes(nil, id))
 	}
 	return out
-}
-
-// mostTokenizers is how many tokenizers are kept: one has some hundred megabytes.
-const mostTokenizers = 2
-
-// tokenizers keeps those that were used last, by the hash of their file: reading one takes
-// a second, and a page of a row should not.
-type tokenizers struct {
-	mu   sync.Mutex
-	kept []*token.Tokenizer // the one used last comes first
-}
-
-// find returns the tokenizer with the hash that m says; nil where its file is not here, or
-// is another one by now.
-func (c *tokenizers) find(m relabel.ManifestTokenizer) *token.Tokenizer {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at := slices.IndexFunc(c.kept, func(t *token.Tokenizer) bool { return t.SHA256() == m.SHA256 })
-	if at < 0 {
-		t, err := token.Open(m.Path)
-		if err != nil || t.SHA256() != m.SHA256 {
-			return nil
-		}
-		c.kept, at = append(c.kept, t), len(c.kept)
-	}
-	t := c.kept[at]
-	c.kept = slices.Insert(slices.Delete(c.kept, at, at+1), 0, t)
-	if len(c.kept) > mostTokenizers {
-		c.kept = slices.Delete(c.kept, mostTokenizers, len(c.kept))
-	}
-	return t
 }
 
 // ranges reads a file at any place, one range at a time.

@@ -3,14 +3,11 @@ package shard
 import (
 	"fmt"
 	"math/rand"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
 	"relabel"
-	"relabel/shard/token"
 )
 
 func TestARowOfAnExportIsReadWithItsTokensDecoded(t *testing.T) {
@@ -70,39 +67,6 @@ func TestTheRowsOfATrajectoryAreFoundInTheFilesOfItsPart(t *testing.T) {
 				t.Errorf("%s: of another trajectory: %d labels, %v", view, len(none), err)
 			}
 		}
-	}
-}
-
-func TestATokenizerIsReadOnceAndNotAllAreKept(t *testing.T) {
-	folder, _ := testStudent(t)
-	sum := func(dir string) relabel.ManifestTokenizer {
-		tok, err := token.Open(dir)
-		must(t, err)
-		return relabel.ManifestTokenizer{Path: dir, SHA256: tok.SHA256()}
-	}
-	raw, err := os.ReadFile(filepath.Join(folder, "tokenizer.json"))
-	must(t, err)
-	var c tokenizers
-	first := sum(folder)
-	if got := c.find(first); got == nil || c.find(first) != got {
-		t.Fatal("it is not kept")
-	}
-	must(t, os.WriteFile(filepath.Join(folder, "tokenizer.json"), append(raw, '\n'), 0o644))
-	if c.find(first) == nil {
-		t.Error("what is kept is read again")
-	}
-	for range 2 * mostTokenizers {
-		raw = append(raw, '\n')
-		must(t, os.WriteFile(filepath.Join(folder, "tokenizer.json"), raw, 0o644))
-		if c.find(sum(folder)) == nil {
-			t.Error("another file of the same folder is not read")
-		}
-	}
-	if len(c.kept) != mostTokenizers {
-		t.Errorf("%d are kept", len(c.kept))
-	}
-	if c.find(first) != nil {
-		t.Error("another tokenizer than the one whose ids they are decodes them")
 	}
 }
 

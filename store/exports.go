@@ -34,10 +34,10 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 	}
 	return s.create(ctx, "exports", e.ID, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO exports (id, run_id, iteration, aggregated, submitted, resolved, end_reasons, agreement,
-				label_policy_id, leave_out_flags, form, destination, folder, directory, unfinished, mixed_rewards, model_check)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+				label_policy_id, leave_out_flags, form, destination, folder, directory, unfinished, mixed_rewards, model_check, tokenizer_hash)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, nullif($18, ''))`,
 			e.ID, sel.RunID, sel.Iteration, sel.Aggregated, sel.Submitted, sel.Resolved, sel.EndReasons, sel.Agreement,
-			sel.LabelPolicyID, sel.LeaveOutFlags, e.Form, e.Destination, e.FolderID, e.Directory, sel.Unfinished, sel.MixedRewards, e.ModelCheck)
+			sel.LabelPolicyID, sel.LeaveOutFlags, e.Form, e.Destination, e.FolderID, e.Directory, sel.Unfinished, sel.MixedRewards, e.ModelCheck, e.Form.TokenizerHash)
 		if err != nil {
 			return err
 		}

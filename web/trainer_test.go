@@ -17,7 +17,7 @@ import (
 // export builds an export of the site's run, in all views, and has its rows shown.
 func (s *site) export() relabel.Export {
 	s.t.Helper()
-	x := shard.NewExporter(shard.Config{Store: s.store, Root: s.t.TempDir(), FolderID: "here", Log: zerolog.Nop(), Version: "test"})
+	x := shard.NewExporter(shard.Config{Tokenizers: shardtest.Tokenizers(s.t), Store: s.store, Root: s.t.TempDir(), FolderID: "here", Log: zerolog.Nop(), Version: "test"})
 	s.rows = x
 	e := relabel.Export{ID: relabel.NewID(), FolderID: "here", Selection: relabel.ExportSelection{RunID: s.run.ID, Iteration: 1, Unfinished: true},
 		Form: relabel.ExportForm{Views: relabel.Views, Tokenizer: shardtest.Student(s.t), Capacity: 60000, MaxLength: 60000, TooLong: relabel.DropTooLong, Normalisation: relabel.PerTransition}}

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel/shard"
+	"relabel/shard/tokenizers"
 	"relabel/shard/verify"
 	"relabel/store"
 )
@@ -33,8 +34,12 @@ func buildExports(ctx context.Context, o orders) error {
 	if err != nil {
 		return err
 	}
+	opener, err := tokenizers.NewOpener(s, "/")
+	if err != nil {
+		return err
+	}
 	workers := river.NewWorkers()
-	river.AddWorker(workers, shard.NewWorker(shard.NewExporter(shard.Config{Store: s, Root: o.Exports, FolderID: folder, Machine: "bench", Log: zerolog.Nop(), Version: "bench"})))
+	river.AddWorker(workers, shard.NewWorker(shard.NewExporter(shard.Config{Store: s, Tokenizers: opener, Root: o.Exports, FolderID: folder, Machine: "bench", Log: zerolog.Nop(), Version: "bench"})))
 	client, err := take(ctx, s, o, workers, store.ExportQueue(folder), 1)
 	if err != nil {
 		return err

@@ -105,7 +105,11 @@ func (f clientFlags) serveDatabase(db *database) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	site, err := newSite(siteConfig{db: db, data: f.Data, metrics: newMetrics(), log: quietLog()})
+	opener, err := tokenizerFlags{}.open(db)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	site, err := newSite(siteConfig{db: db, data: f.Data, tokenizers: opener, metrics: newMetrics(), log: quietLog()})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}

@@ -94,6 +94,9 @@ func addCommand(p relabel.Policy) string {
 	add("cache-markers", string(p.CacheMarkers), string(relabel.CacheMarkersNone))
 	add("tokenizer", p.Tokenizer, "")
 	add("chat-template", p.ChatTemplate, "")
+	if p.TemplateText != "" { // it is a file of whoever registers the policy
+		add("chat-template", "FILE", "")
+	}
 	for i, w := range words {
 		words[i] = shellWord(w)
 	}

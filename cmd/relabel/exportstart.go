@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"relabel"
 	"relabel/server"
@@ -34,8 +33,8 @@ type exportStart struct {
 // formFlags say how rows are written. What is not given takes the server's default.
 type formFlags struct {
 	View            []string `placeholder:"VIEW" enum:"messages,linear,packed,tree" help:"Forms of the rows: ${enum}. Default: messages."`
-	Tokenizer       string   `placeholder:"DIR" help:"Folder with the student's tokenizer.json and tokenizer_config.json. Default: the student policy's."`
-	Template        string   `placeholder:"FILE" help:"Another chat template than the folder's own."`
+	Tokenizer       string   `placeholder:"DIR|NAME" help:"The student's tokenizer: a model's folder on this machine, which is registered, or the name or hash of a registered one. Default: the student policy's."`
+	Template        string   `placeholder:"FILE" help:"Another chat template than the tokenizer's own; its text is sent."`
 	TemplateOptions string   `placeholder:"JSON" help:"Object of further variables for the template, e.g. {\"enable_thinking\": false}."`
 	Date            string   `placeholder:"YYYY-MM-DD" help:"The day that the template sees, where it asks for one."`
 	Arguments       string   `placeholder:"HOW" help:"How the template gets a call's arguments: auto (default), string or object."`
@@ -50,7 +49,7 @@ type formFlags struct {
 }
 
 // body is the export as POST /v1/exports takes it. What is not given is absent.
-func (c *exportStart) body(run relabel.Run) (body server.NewExport, err error) {
+func (c *exportStart) body(ctx context.Context, cl *client, run relabel.Run) (body server.NewExport, err error) {
 	body = server.NewExport{Run: run.ID.String(), Iteration: c.Iteration, Aggregated: c.Aggregated, Unfinished: c.Unfinished,
 		Submitted: c.Submitted, Resolved: c.Resolved, MixedRewards: c.MixedRewards,
 		LabelPolicy: c.LabelPolicy, LeaveOutFlags: c.LeaveOutFlag, Destination: c.Destination}
@@ -60,36 +59,29 @@ func (c *exportStart) body(run relabel.Run) (body server.NewExport, err error) {
 	if c.Agreement != "any" {
 		body.Agreement = relabel.Agreement(c.Agreement)
 	}
-	body.NewExportForm, err = c.form()
+	body.NewExportForm, err = c.form(ctx, cl)
 	return body, err
 }
 
-// form is the part of the body that says how rows are written.
-func (f formFlags) form() (form server.NewExportForm, err error) {
+// form is the part of the body that says how rows are written. A tokenizer's folder is
+// registered.
+func (f formFlags) form(ctx context.Context, cl *client) (form server.NewExportForm, err error) {
 	form = server.NewExportForm{Date: f.Date, Arguments: relabel.ArgumentsForm(f.Arguments), Reasoning: relabel.ReasoningForm(f.Reasoning),
 		Normalisation: relabel.Normalisation(f.Normalisation), Capacity: f.Capacity, MaxLength: f.MaxLength, TooLong: relabel.TooLong(f.TooLong),
 		Divide: f.Divide, PadTree: f.PadTree, Bare: f.Bare}
 	for _, view := range f.View {
 		form.Views = append(form.Views, relabel.View(view))
 	}
-	if form.Tokenizer, err = absolute(f.Tokenizer); err != nil {
+	if form.Tokenizer, err = useTokenizer(ctx, cl, f.Tokenizer); err != nil {
 		return form, err
 	}
-	if form.Template, err = absolute(f.Template); err != nil || f.TemplateOptions == "" {
+	if form.TemplateText, form.Template, err = useTemplate(f.Template); err != nil || f.TemplateOptions == "" {
 		return form, err
 	}
 	if json.Unmarshal([]byte(f.TemplateOptions), &form.TemplateOptions) != nil { // numbers stay as they were written
 		return form, relabel.Errorf(relabel.CodeInvalid, "must be a JSON object").On("--template-options")
 	}
 	return form, nil
-}
-
-// absolute is a path that a server in another folder finds; "" stays "".
-func absolute(path string) (string, error) {
-	if path == "" {
-		return "", nil
-	}
-	return filepath.Abs(path)
 }
 
 // Run starts the export and waits for its end.
@@ -99,7 +91,7 @@ func (c *exportStart) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		body, err := c.body(run)
+		body, err := c.body(ctx, cl, run)
 		if err != nil {
 			return err
 		}

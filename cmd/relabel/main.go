@@ -20,6 +20,7 @@ type cli struct {
 	Worker     workerCommand     `cmd:"" help:"Roll trajectories out for a server that runs elsewhere, on the same database; or list who does."`
 	Top        topCommand        `cmd:"" help:"Show what workers, runs, trajectories and endpoints do right now."`
 	Tasks      tasksCommand      `cmd:"" help:"Import, list and validate tasks."`
+	Tokenizer  tokenizerCommand  `cmd:"" help:"Register and list the tokenizers that policies and exports name."`
 	Policy     policyCommand     `cmd:"" help:"Register and list the endpoints that play teacher and student."`
 	Run        runCommand        `cmd:"" help:"Make runs, start and watch their iterations."`
 	Export     exportCommand     `cmd:"" help:"Build data sets from labelled trajectories."`

@@ -56,8 +56,8 @@ type policyPriceFlags struct {
 
 // policyTokenFlags say what the model's ids and its template are, for exports.
 type policyTokenFlags struct {
-	Tokenizer    string `placeholder:"DIR" help:"Folder with the model's tokenizer.json and tokenizer_config.json, on the machines that build exports."`
-	ChatTemplate string `placeholder:"FILE" help:"Another chat template than the folder's own."`
+	Tokenizer    string `placeholder:"DIR|NAME" help:"The model's tokenizer: its folder on this machine, which is registered, or the name or hash of a registered one."`
+	ChatTemplate string `placeholder:"FILE" help:"Another chat template than the tokenizer's own; its text is sent."`
 }
 
 // Run registers the policy.
@@ -66,7 +66,7 @@ func (c *policyAdd) Run(ctx context.Context) error {
 		Name: c.Name, BaseURL: c.BaseURL, Replicas: c.Replica, Model: c.Model, Server: relabel.ServerKind(c.ServerKind),
 		ToolFormat: relabel.ToolFormat(c.ToolFormat), Secret: c.Secret,
 		Sampling: relabel.Sampling{Temperature: c.Temperature, TopP: c.TopP, MaxTokens: c.MaxTokens},
-		Limits:   c.limits(), Tokenizer: c.Tokenizer, ChatTemplate: c.ChatTemplate,
+		Limits:   c.limits(),
 	}
 	if c.CacheMarkers != "none" {
 		p.CacheMarkers = relabel.CacheMarkers(c.CacheMarkers)
@@ -76,12 +76,24 @@ func (c *policyAdd) Run(ctx context.Context) error {
 		return err
 	}
 	return c.with(ctx, func(cl *client) error {
+		if err := c.policyTokenFlags.put(ctx, cl, &p); err != nil {
+			return err
+		}
 		if err := cl.post(ctx, "/v1/policies", policyBody(p), &p); err != nil {
 			return err
 		}
 		fmt.Printf("%s  %s@%d\n", p.ID, p.Name, p.Version)
 		return nil
 	})
+}
+
+// put puts the tokenizer and the template into a policy. A folder is registered.
+func (f policyTokenFlags) put(ctx context.Context, cl *client, p *relabel.Policy) (err error) {
+	if p.Tokenizer, err = useTokenizer(ctx, cl, f.Tokenizer); err != nil {
+		return err
+	}
+	p.TemplateText, p.ChatTemplate, err = useTemplate(f.ChatTemplate)
+	return err
 }
 
 func (f policyLimitFlags) limits() relabel.PolicyLimits {
@@ -122,11 +134,10 @@ func policyBody(p relabel.Policy) map[string]any {
 	if p.CacheMarkers != relabel.CacheMarkersNone {
 		body["cache_markers"] = p.CacheMarkers
 	}
-	if p.Tokenizer != "" {
-		body["tokenizer"] = p.Tokenizer
-	}
-	if p.ChatTemplate != "" {
-		body["chat_template"] = p.ChatTemplate
+	for field, given := range map[string]string{"tokenizer": p.Tokenizer, "chat_template": p.ChatTemplate, "template_text": p.TemplateText} {
+		if given != "" {
+			body[field] = given
+		}
 	}
 	return body
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/shard/modelfiles"
 	"relabel/shard/template"
 )
 
@@ -37,10 +38,14 @@ func (c *renderCommand) Run() error {
 
 // openModel reads a template, or that of a folder.
 func openModel(path string) (*template.Model, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return template.OpenFolder(path, "")
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return template.Open(path)
 	}
-	return template.Open(path)
+	files, err := modelfiles.ReadFolder(path)
+	if err != nil {
+		return nil, err
+	}
+	return template.FromFiles(files, "")
 }
 
 // renderLines renders each line of in. Lines that are no JSON objects are answered too,

@@ -75,11 +75,15 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 	if err := f.announce(ctx, db, addressOf(listener)); err != nil {
 		return err
 	}
+	opener, err := f.tokenizerFlags.open(db)
+	if err != nil {
+		return err
+	}
 	var host *fleet.Fleet
 	var ready func(context.Context) []server.Check
 	m := newMetrics()
 	if f.Rollouts != 0 {
-		w, err := startWork(ctx, db, f.workFlags, f.Data, m, details)
+		w, err := startWork(ctx, db, f.workFlags, f.Data, opener, m, details)
 		if err != nil {
 			return err
 		}
@@ -91,7 +95,7 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 			return answered(ctx, c, host)
 		}
 	}
-	site, err := newSite(siteConfig{db: db, data: f.Data, ready: ready, token: !isLoopback(f.Listen), log: details, metrics: m})
+	site, err := newSite(siteConfig{db: db, data: f.Data, ready: ready, token: !isLoopback(f.Listen), log: details, metrics: m, tokenizers: opener})
 	if err != nil {
 		return err
 	}

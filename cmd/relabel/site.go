@@ -10,6 +10,7 @@ import (
 	"relabel/envs/scaffold/openhands"
 	"relabel/mixer/schedule"
 	"relabel/server"
+	"relabel/shard/tokenizers"
 	"relabel/web"
 )
 
@@ -21,12 +22,13 @@ type siteConfig struct {
 	token bool                                 // demand a bearer token
 	log   zerolog.Logger
 
-	metrics *metrics
+	metrics    *metrics
+	tokenizers *tokenizers.Opener
 }
 
 // newSite joins the REST interface and the viewer.
 func newSite(c siteConfig) (http.Handler, error) {
-	exporter, err := newExporter(c.db, c.data, c.log)
+	exporter, err := newExporter(c.db, c.data, c.tokenizers, c.log)
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +49,7 @@ func newSite(c siteConfig) (http.Handler, error) {
 		Metrics:        c.metrics.handler(),
 		Overview:       all.get,
 		Exports:        exporter,
+		Tokenizers:     c.tokenizers,
 		Log:            c.log,
 		Version:        version,
 		Spool:          c.data,

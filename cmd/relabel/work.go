@@ -21,12 +21,23 @@ import (
 	"relabel/labeller"
 	"relabel/mixer"
 	"relabel/shard"
+	"relabel/shard/tokenizers"
 	"relabel/store"
 )
 
 // secretFlags say where the keys of model endpoints are.
 type secretFlags struct {
 	Secrets string `env:"RELABEL_SECRETS" placeholder:"DIR" help:"Folder with a file for each secret that policies name."`
+}
+
+// tokenizerFlags say which tokenizers of this machine may be named by a path.
+type tokenizerFlags struct {
+	Tokenizers string `env:"RELABEL_TOKENIZERS" placeholder:"DIR" help:"Folder below which exports and policies may name tokenizers by path. Default: only registered tokenizers can be named."`
+}
+
+// open returns what opens tokenizers in this process.
+func (f tokenizerFlags) open(db *database) (*tokenizers.Opener, error) {
+	return tokenizers.NewOpener(db.Store, f.Tokenizers)
 }
 
 // workFlags bound what one process rolls out.
@@ -39,6 +50,7 @@ type workFlags struct {
 	dockerFlags
 	imageFlags
 	secretFlags
+	tokenizerFlags
 }
 
 // minLease leaves a few looks and renewals in a lease.
@@ -111,12 +123,12 @@ type work struct {
 }
 
 // startWork begins to take rollouts, exports and webhooks' deliveries from the queue.
-func startWork(ctx context.Context, db *database, f workFlags, data string, m *metrics, log zerolog.Logger) (*work, error) {
+func startWork(ctx context.Context, db *database, f workFlags, data string, opener *tokenizers.Opener, m *metrics, log zerolog.Logger) (*work, error) {
 	host, err := openHost(ctx, db, f, log)
 	if err != nil {
 		return nil, err
 	}
-	w, err := startWorkOn(ctx, host, db, f, data, m, log)
+	w, err := startWorkOn(ctx, host, db, f, data, opener, m, log)
 	if err != nil {
 		return nil, errors.Join(err, host.Close())
 	}
@@ -124,7 +136,7 @@ func startWork(ctx context.Context, db *database, f workFlags, data string, m *m
 }
 
 // startWorkOn is startWork with an open host.
-func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFlags, data string, m *metrics, log zerolog.Logger) (*work, error) {
+func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFlags, data string, opener *tokenizers.Opener, m *metrics, log zerolog.Logger) (*work, error) {
 	there := room{host: host, data: data, minFree: int64(f.MinFree)}
 	me, slots := f.newWorker(host), mixer.Slots{Rollouts: f.Rollouts, Ahead: f.Ahead}
 	log = log.With().Str("worker", me.Name).Logger()
@@ -133,7 +145,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 		Slots: slots, Room: there.check, Log: log, Observe: m.ofRollouts()})
 	m.registry.MustRegister(rollouts{mix.Activity}, engines{host})
 	labels := newLabeller(db, f.Lease, policies, me.Name, log)
-	exporter, err := newExporter(db, data, log)
+	exporter, err := newExporter(db, data, opener, log)
 	if err != nil {
 		return nil, err
 	}

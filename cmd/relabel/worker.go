@@ -40,7 +40,11 @@ func (c *workerRun) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	w, err := startWork(ctx, db, c.workFlags, c.Data, m, log)
+	opener, err := c.tokenizerFlags.open(db)
+	if err != nil {
+		return err
+	}
+	w, err := startWork(ctx, db, c.workFlags, c.Data, opener, m, log)
 	if err != nil {
 		return err
 	}

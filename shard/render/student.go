@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/shard/modelfiles"
 	"relabel/shard/template"
 	"relabel/shard/token"
 )
@@ -32,15 +33,39 @@ type Student struct {
 	header    header
 }
 
-// Open reads the tokenizer and the template that form names, finds out how the template
-// wants arguments and how it ends a turn, and refuses, with CodeInvalid naming the field,
-// what cannot be rendered right.
+// Open is New with the folder and the template's file that form names, which are read as
+// paths on this machine: the caller of this process chose them.
 func Open(form relabel.ExportForm) (*Student, error) {
-	tokens, err := token.Open(form.Tokenizer)
+	files, err := modelfiles.ReadFolder(form.Tokenizer)
 	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "%s", said(err)).On("tokenizer").Because(err)
+		return nil, onField(err, "tokenizer")
 	}
-	model, err := template.OpenFolder(form.Tokenizer, form.Template)
+	tokens, err := token.Parse(files[relabel.TokenizerJSON])
+	if err != nil {
+		return nil, onField(err, "tokenizer")
+	}
+	if form.Template != "" {
+		text, err := modelfiles.ReadFile(form.Template, relabel.MaxChatTemplate)
+		if err != nil {
+			return nil, relabel.Errorf(relabel.CodeInvalid, "the template cannot be read").On("template").Because(err)
+		}
+		form.TemplateText = string(text)
+	}
+	return New(tokens, files, form)
+}
+
+// onField says of which field of a form an error is.
+func onField(err error, field string) error {
+	return relabel.Errorf(relabel.CodeInvalid, "%s", said(err)).On(field).Because(err)
+}
+
+// New makes a student of a tokenizer and the other files of its folder. It uses the
+// template of form (TemplateText) or else the folder's own, finds out how the template
+// wants arguments and how it ends a turn, and refuses, with CodeInvalid naming the field,
+// what cannot be rendered right. It reads nothing; Tokenizer and Template of form, which
+// are paths or names, do not matter.
+func New(tokens *token.Tokenizer, files relabel.TokenizerFiles, form relabel.ExportForm) (*Student, error) {
+	model, err := template.FromFiles(files, form.TemplateText)
 	if err != nil {
 		return nil, err
 	}

@@ -1,16 +1,15 @@
 package template
 
 import (
-	"errors"
-	"io/fs"
 	"maps"
-	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"relabel"
+	"relabel/shard/modelfiles"
 )
 
 // Model is how one model's conversations are rendered: its template, or several of which
@@ -29,46 +28,70 @@ var namedTokens = []string{"bos_token", "eos_token", "unk_token", "sep_token", "
 // where there are no such files its own chat_template. What is wrong with either is a
 // CodeInvalid error.
 func Open(path string) (*Model, error) {
-	raw, err := os.ReadFile(path)
+	if filepath.Ext(path) != ".json" {
+		raw, err := modelfiles.ReadFile(path, relabel.MaxChatTemplate)
+		if err != nil {
+			return nil, relabel.Errorf(relabel.CodeInvalid, "the template cannot be read").Because(err)
+		}
+		m := newModel()
+		return m, m.add("default", filepath.Base(path), string(raw))
+	}
+	raw, err := modelfiles.ReadFile(path, relabel.MaxTokenizerFile)
 	if err != nil {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "the template cannot be read").Because(err)
 	}
-	m := &Model{templates: map[string]*Template{}, special: NewMap()}
-	if filepath.Ext(path) != ".json" {
-		return m, m.add("default", path, string(raw))
-	}
-	config, err := m.readConfig(raw, path)
+	files, err := modelfiles.ReadFolder(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
-	return m, m.readTemplates(config, path)
+	files[relabel.TokenizerConfig] = raw
+	return FromFiles(files, "")
 }
 
-// OpenFolder reads a model's folder: the special tokens of its tokenizer_config.json, and
-// its templates, or (not "") a file's in their place. What is wrong with either is a
-// CodeInvalid error.
-func OpenFolder(folder, file string) (*Model, error) {
-	path := filepath.Join(folder, "tokenizer_config.json")
-	if file == "" {
-		return Open(path)
+// FromFiles makes a model of the files of a model's folder: the special tokens of
+// tokenizer_config.json, and its templates, or (not "") the text of another one in their
+// place. What is wrong with either is a CodeInvalid error.
+func FromFiles(files relabel.TokenizerFiles, text string) (*Model, error) {
+	m := newModel()
+	raw, there := files[relabel.TokenizerConfig]
+	if !there {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "is missing: it names the special tokens").On(relabel.TokenizerConfig)
 	}
-	raw, err := os.ReadFile(path)
+	config, err := m.readConfig(raw)
 	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "%s cannot be read", path).Because(err)
+		return nil, err
 	}
-	m, err := Open(file)
-	if err == nil {
-		_, err = m.readConfig(raw, path)
+	if text != "" {
+		return m, m.add("default", relabel.ChatTemplateFile, text)
 	}
-	return m, err
+	return m, m.readTemplates(config, files)
 }
+
+// CheckFiles refuses, with CodeInvalid, files of a model's folder whose special tokens or
+// chat templates cannot be read. A folder may have neither.
+func CheckFiles(files relabel.TokenizerFiles) error {
+	m, config := newModel(), NewMap()
+	if raw, there := files[relabel.TokenizerConfig]; there {
+		var err error
+		if config, err = m.readConfig(raw); err != nil {
+			return err
+		}
+	}
+	found, err := m.readFiles(files)
+	if given, _ := config.Get("chat_template"); found || err != nil || given == nil {
+		return err
+	}
+	return m.readTemplates(config, files)
+}
+
+func newModel() *Model { return &Model{templates: map[string]*Template{}, special: NewMap()} }
 
 // readConfig takes the special tokens of a tokenizer_config.json.
-func (m *Model) readConfig(raw []byte, path string) (*Map, error) {
+func (m *Model) readConfig(raw []byte) (*Map, error) {
 	v, err := DecodeJSON(raw)
 	config, ok := v.(*Map)
 	if err != nil || !ok {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "%s is no tokenizer_config.json", path).Because(err)
+		return nil, relabel.Errorf(relabel.CodeInvalid, "is not a JSON object").On(relabel.TokenizerConfig).Because(err)
 	}
 	m.config = true
 	m.readTokens(config)
@@ -83,56 +106,45 @@ func (m *Model) Special(name string) string {
 	return text
 }
 
-func (m *Model) add(name, path, source string) error {
-	t, err := Parse(filepath.Base(path), source)
+func (m *Model) add(name, file, source string) error {
+	if len(m.templates) == maxTemplates {
+		return relabel.Errorf(relabel.CodeInvalid, "more than %d chat templates", maxTemplates).On(file)
+	}
+	t, err := Parse(file, source)
 	m.templates[name] = t
 	return err
 }
 
+// maxTemplates bounds the chat templates of one model.
+const maxTemplates = 64
+
 // readTemplates takes the templates that transformers would: those in files of their own
 // stand in the place of whatever tokenizer_config.json has.
-func (m *Model) readTemplates(config *Map, path string) error {
-	if found, err := m.readFiles(filepath.Dir(path)); found || err != nil {
+func (m *Model) readTemplates(config *Map, files relabel.TokenizerFiles) error {
+	if found, err := m.readFiles(files); found || err != nil {
 		return err
 	}
 	given, _ := config.Get("chat_template")
 	switch given := given.(type) {
 	case string:
-		return m.add("default", path, given)
+		return m.add("default", relabel.TokenizerConfig, given)
 	case *List:
-		return m.addList(given, path)
+		return m.addList(given)
 	}
-	return relabel.Errorf(relabel.CodeInvalid, "%s has no chat_template, and there is no %s beside it", path, defaultFile)
+	return relabel.Errorf(relabel.CodeInvalid, "has no chat_template, and there is no %s beside it", relabel.ChatTemplateFile).On(relabel.TokenizerConfig)
 }
 
-// The files of templates beside a tokenizer_config.json: the default, and a folder of others.
-const (
-	defaultFile  = "chat_template.jinja"
-	otherFolder  = "additional_chat_templates"
-	templateFile = ".jinja"
-)
-
 // readFiles reads the templates that have files of their own, and reports whether there are any.
-func (m *Model) readFiles(folder string) (found bool, err error) {
-	files := map[string]string{"default": filepath.Join(folder, defaultFile)}
-	others, err := os.ReadDir(filepath.Join(folder, otherFolder))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, relabel.Errorf(relabel.CodeInvalid, "%s of %s cannot be read", otherFolder, folder).Because(err)
-	}
-	for _, other := range others {
-		if name, ok := strings.CutSuffix(other.Name(), templateFile); ok {
-			files[name] = filepath.Join(folder, otherFolder, other.Name())
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		raw, err := os.ReadFile(files[name])
-		if errors.Is(err, fs.ErrNotExist) {
+func (m *Model) readFiles(files relabel.TokenizerFiles) (found bool, err error) {
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		base, isTemplate := strings.CutSuffix(path.Base(file), ".jinja")
+		if !isTemplate {
 			continue
 		}
-		if err != nil {
-			return true, relabel.Errorf(relabel.CodeInvalid, "%s cannot be read", files[name]).Because(err)
+		if file == relabel.ChatTemplateFile {
+			base = "default"
 		}
-		if err := m.add(name, files[name], string(raw)); err != nil {
+		if err := m.add(base, path.Base(file), string(files[file])); err != nil {
 			return true, err
 		}
 		found = true
@@ -141,7 +153,7 @@ func (m *Model) readFiles(folder string) (found bool, err error) {
 }
 
 // addList adds templates as tokenizer_config.json lists them.
-func (m *Model) addList(given *List, path string) error {
+func (m *Model) addList(given *List) error {
 	for _, v := range given.items {
 		entry, _ := v.(*Map)
 		if entry == nil {
@@ -152,9 +164,9 @@ func (m *Model) addList(given *List, path string) error {
 		n, okName := name.(string)
 		s, okSource := source.(string)
 		if !okName || !okSource {
-			return relabel.Errorf(relabel.CodeInvalid, "chat_template of %s holds an entry without name and template", path)
+			return relabel.Errorf(relabel.CodeInvalid, "chat_template holds an entry without name and template").On(relabel.TokenizerConfig)
 		}
-		if err := m.add(n, path, s); err != nil {
+		if err := m.add(n, relabel.TokenizerConfig, s); err != nil {
 			return err
 		}
 	}

@@ -106,7 +106,7 @@ func withTemplateFiles(t *testing.T, model string) string {
 
 func TestTemplatesInFilesStandInThePlaceOfTheConfigurations(t *testing.T) {
 	dir := withTemplateFiles(t, filepath.Join(folder(t, "RELABEL_TOKENIZERS", "../../scripts/tokenizers.sh"), "qwen2_5"))
-	model, err := OpenFolder(dir, "")
+	model, err := Open(filepath.Join(dir, "tokenizer_config.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

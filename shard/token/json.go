@@ -37,6 +37,9 @@ func (n node) decode(v any, want string) error {
 
 // object reads an object whose keys must all be in known.
 func (n node) object(known ...string) (map[string]node, error) {
+	if err := n.bound(mostMembers); err != nil {
+		return nil, err
+	}
 	var raw map[string]json.RawMessage
 	if err := n.decode(&raw, "an object"); err != nil {
 		return nil, err
@@ -66,6 +69,9 @@ func (n node) pathOf(key string) string {
 
 // list reads an array.
 func (n node) list() ([]node, error) {
+	if err := n.bound(mostItems); err != nil {
+		return nil, err
+	}
 	var raw []json.RawMessage
 	if err := n.decode(&raw, "a list"); err != nil {
 		return nil, err

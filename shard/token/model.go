@@ -45,6 +45,9 @@ func parseModel(n node) (*model, error) {
 }
 
 func (m *model) parseVocabulary(n node) error {
+	if err := n.bound(mostVocabulary); err != nil {
+		return err
+	}
 	if err := n.decode(&m.vocabulary, "an object of ids"); err != nil {
 		return err
 	}
@@ -68,6 +71,9 @@ func (m *model) parseVocabulary(n node) error {
 
 // parseMerges reads merges as pairs or, as they were written before, as "left right".
 func (m *model) parseMerges(n node) error {
+	if err := n.bound(mostMerges); err != nil {
+		return err
+	}
 	var pairs [][2]string
 	if err := json.Unmarshal(n.raw, &pairs); err != nil || n.absent() {
 		var lines []string

@@ -164,6 +164,9 @@ func parsePattern(n node) (finder, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(s) > mostPattern {
+		return nil, source.refuse("has %d bytes; at most %d are accepted", len(s), mostPattern)
+	}
 	if scan := scannerOf(s); scan != nil {
 		return scan, nil
 	}

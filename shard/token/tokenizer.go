@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"relabel"
+	"relabel/shard/modelfiles"
 )
 
 // Tokenizer turns text into token ids and back. It is safe for concurrent use.
@@ -34,13 +35,13 @@ type Added struct {
 	Normalized bool // is normalized itself, and found in normalized text
 }
 
-// Open reads a tokenizer.json, or the one in a folder. It refuses, naming the JSON path,
-// each component and option that it does not know.
+// Open reads a tokenizer.json, or the one in a folder, of at most 64 MiB. It refuses, naming
+// the JSON path, each component and option that it does not know.
 func Open(path string) (*Tokenizer, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, "tokenizer.json")
+		path = filepath.Join(path, relabel.TokenizerJSON)
 	}
-	data, err := os.ReadFile(path)
+	data, err := modelfiles.ReadFile(path, relabel.MaxTokenizerBytes)
 	if err != nil {
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the tokenizer cannot be read").On(path).Because(err)
 	}
@@ -49,9 +50,16 @@ func Open(path string) (*Tokenizer, error) {
 
 // Parse reads the content of a tokenizer.json as Open does.
 func Parse(data []byte) (*Tokenizer, error) {
-	parts, err := node{raw: data}.object("version", "truncation", "padding", "added_tokens", "normalizer",
+	whole := node{raw: data}
+	if err := whole.checkDepth(); err != nil {
+		return nil, err
+	}
+	parts, err := whole.object("version", "truncation", "padding", "added_tokens", "normalizer",
 		"pre_tokenizer", "post_processor", "decoder", "model")
 	if err != nil {
+		return nil, err
+	}
+	if err := checkSizes(parts); err != nil {
 		return nil, err
 	}
 	if err := checkFrame(parts); err != nil {
@@ -64,6 +72,9 @@ func Parse(data []byte) (*Tokenizer, error) {
 	}
 	if t.normalize, err = parseNormalizer(parts["normalizer"]); err != nil {
 		return nil, err
+	}
+	if growth(t.normalize) > mostGrowth {
+		return nil, parts["normalizer"].refuse("replaces a character by more than %d bytes", mostGrowth)
 	}
 	if t.stages, err = parsePreTokenizer(parts["pre_tokenizer"]); err != nil {
 		return nil, err

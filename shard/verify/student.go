@@ -29,6 +29,6 @@ func OpenStudent(m relabel.Manifest, tokenizer, template string) (*render.Studen
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		folder = filepath.Dir(folder)
 	}
-	return render.Open(relabel.ExportForm{Tokenizer: folder, Template: cmp.Or(template, m.Template.Path), TemplateOptions: m.Template.Options,
+	return render.Open(relabel.ExportForm{Tokenizer: folder, Template: cmp.Or(template, m.Template.Path), TemplateText: m.Template.Text, TemplateOptions: m.Template.Options,
 		Date: m.Template.Date, Arguments: m.Template.Arguments, Reasoning: m.Template.Reasoning})
 }

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"relabel"
+	"relabel/shard/modelfiles"
+)
+
+// tokenizerCommand is `relabel tokenizer`.
+type tokenizerCommand struct {
+	Add    tokenizerAdd    `cmd:"" help:"Register the tokenizer and the chat templates of a model's folder, or a new version of them."`
+	List   tokenizerList   `cmd:"" help:"List registered tokenizers, all versions, newest first."`
+	Show   tokenizerShow   `cmd:"" help:"Show a registered tokenizer and its files."`
+	Delete tokenizerDelete `cmd:"" help:"Forget a name with all its versions; refused while a policy or a running export uses them."`
+}
+
+// tokenizerAdd is `relabel tokenizer add NAME DIR`.
+type tokenizerAdd struct {
+	clientFlags
+	Name string `arg:"" help:"Name that policies and exports use."`
+	Dir  string `arg:"" type:"existingdir" help:"Folder of the model on this machine. Its tokenizer, chat templates and configuration are sent, at most 64 MiB; weights are not."`
+}
+
+// Run registers the folder.
+func (c *tokenizerAdd) Run(ctx context.Context) error {
+	files, err := readModelFolder(c.Dir)
+	if err != nil {
+		return err
+	}
+	return c.with(ctx, func(cl *client) error {
+		t, err := sendTokenizer(ctx, cl, c.Name, files)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s  %s@%d\n", t.Hash, t.Name, t.Version)
+		return nil
+	})
+}
+
+// readModelFolder reads the files of a folder and checks what can be checked here.
+func readModelFolder(dir string) (relabel.TokenizerFiles, error) {
+	files, err := modelfiles.ReadFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	return files, files.Check()
+}
+
+// sendTokenizer registers files by a name.
+func sendTokenizer(ctx context.Context, cl *client, name string, files relabel.TokenizerFiles) (t relabel.Tokenizer, err error) {
+	var body bytes.Buffer
+	archive := tar.NewWriter(&body)
+	for _, f := range files.List() {
+		header := &tar.Header{Name: f.Name, Mode: 0o644, Size: f.Bytes, Format: tar.FormatUSTAR}
+		if err := archive.WriteHeader(header); err != nil {
+			return t, err
+		}
+		if _, err := archive.Write(files[f.Name]); err != nil {
+			return t, err
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return t, err
+	}
+	err = cl.send(ctx, http.MethodPost, "/v1/tokenizers?name="+url.QueryEscape(name), "application/x-tar", body.Bytes(), &t)
+	return t, err
+}
+
+// useTokenizer returns how a tokenizer that was given to a command is named over REST: a
+// folder of this machine is registered, unless its files are, and named by its hash's
+// name; anything else is a name, a hash or a path of the server's.
+func useTokenizer(ctx context.Context, cl *client, given string) (string, error) {
+	if given == "" {
+		return "", nil
+	}
+	info, err := os.Stat(given)
+	if err != nil || !info.IsDir() {
+		return given, nil
+	}
+	files, err := readModelFolder(given)
+	if err != nil {
+		return "", err
+	}
+	var there relabel.Tokenizer
+	err = cl.get(ctx, "/v1/tokenizers/"+files.Hash(), &there)
+	switch {
+	case err == nil:
+		return fmt.Sprintf("%s@%d", there.Name, there.Version), nil
+	case relabel.CodeOf(err) != relabel.CodeNotFound:
+		return "", err
+	}
+	whole, err := filepath.Abs(given)
+	if err != nil {
+		return "", err
+	}
+	t, err := sendTokenizer(ctx, cl, tokenizerName(filepath.Base(whole), files.Hash()), files)
+	return fmt.Sprintf("%s@%d", t.Name, t.Version), err
+}
+
+var notInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// tokenizerName is the name of a folder that was registered without one: the folder's own
+// and the beginning of the hash, so that two folders of the same name do not meet.
+func tokenizerName(folder, hash string) string {
+	folder = strings.Trim(notInName.ReplaceAllString(folder, "-"), "._-")
+	if folder == "" {
+		folder = "tokenizer"
+	}
+	return folder[:min(len(folder), 80)] + "-" + hash[:8]
+}
+
+// useTemplate returns how a chat template that was given to a command goes over REST: by
+// the text of a file of this machine, else as a path of the server's.
+func useTemplate(given string) (text, path string, err error) {
+	if given == "" {
+		return "", "", nil
+	}
+	content, err := modelfiles.ReadFile(given, relabel.MaxChatTemplate)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", given, nil
+	case err != nil:
+		return "", "", relabel.Errorf(relabel.CodeInvalid, "the template %s cannot be read", given).Because(err)
+	}
+	return string(content), "", nil
+}
+
+// tokenizerList is `relabel tokenizer list`.
+type tokenizerList struct{ clientFlags }
+
+// Run prints the tokenizers.
+func (c *tokenizerList) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		all, err := list[relabel.Tokenizer](ctx, cl, "/v1/tokenizers")
+		if err != nil {
+			return err
+		}
+		t := newTable("NAME", "HASH", "FILES", "BYTES", "REGISTERED")
+		for _, one := range all {
+			t.row(fmt.Sprintf("%s@%d", one.Name, one.Version), one.Hash, len(one.Files), one.Bytes, one.CreatedAt.Format("2006-01-02 15:04"))
+		}
+		return t.print()
+	})
+}
+
+// tokenizerShow is `relabel tokenizer show NAME`.
+type tokenizerShow struct {
+	clientFlags
+	Tokenizer string `arg:"" help:"Name (then the newest version), NAME@VERSION, or hash."`
+}
+
+// Run prints one tokenizer.
+func (c *tokenizerShow) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		var one relabel.Tokenizer
+		if err := cl.get(ctx, "/v1/tokenizers/"+url.PathEscape(c.Tokenizer), &one); err != nil {
+			return err
+		}
+		fmt.Printf("%s  %s@%d, registered %s\n", one.Hash, one.Name, one.Version, one.CreatedAt.Format("2006-01-02 15:04"))
+		t := newTable("FILE", "BYTES", "SHA-256")
+		for _, f := range one.Files {
+			t.row(f.Name, f.Bytes, f.SHA256)
+		}
+		return t.print()
+	})
+}
+
+// tokenizerDelete is `relabel tokenizer delete NAME`.
+type tokenizerDelete struct {
+	clientFlags
+	Name string `arg:"" help:"Name of the tokenizer."`
+}
+
+// Run forgets the name.
+func (c *tokenizerDelete) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		if err := cl.call(ctx, http.MethodDelete, "/v1/tokenizers/"+url.PathEscape(c.Name), nil, nil); err != nil {
+			return err
+		}
+		fmt.Println("deleted: " + c.Name)
+		return nil
+	})
+}

@@ -1,0 +1,206 @@
+// Package tokenizers opens the tokenizers that policies and exports name: registered ones,
+// by the hash of their files, and those below one folder of this machine. What was used
+// last is kept, parsed, in memory.
+package tokenizers
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"relabel"
+	"relabel/shard/modelfiles"
+	"relabel/shard/render"
+	"relabel/shard/template"
+	"relabel/shard/token"
+)
+
+// Store has the files of registered tokenizers.
+type Store interface {
+	// FindTokenizerFiles returns the files with a hash. CodeNotFound where there are none.
+	FindTokenizerFiles(ctx context.Context, hash string) (relabel.TokenizerFiles, error)
+}
+
+// mostKept is how many tokenizers are kept: a large one has some hundred megabytes.
+const mostKept = 3
+
+// Opener opens tokenizers. It is safe for concurrent use; it parses one at a time.
+type Opener struct {
+	store Store
+	root  *os.Root // --tokenizers; nil: no path is accepted
+	// turn holds the kept tokenizers, the one used last first; who has them may parse.
+	turn chan []*Tokenizer
+}
+
+// Tokenizer is one that was opened.
+type Tokenizer struct {
+	*token.Tokenizer
+	Hash  string                 // of all files: relabel.TokenizerFiles.Hash
+	Files relabel.TokenizerFiles // but tokenizer.json, which is parsed
+}
+
+// NewOpener returns an Opener for store and for the folder dir, "" for none. CodeInvalid
+// where dir is not a folder.
+func NewOpener(store Store, dir string) (*Opener, error) {
+	o := &Opener{store: store, turn: make(chan []*Tokenizer, 1)}
+	o.turn <- nil
+	if dir == "" {
+		return o, nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "the folder of tokenizers cannot be read").On("--tokenizers").Because(err)
+	}
+	o.root = root
+	return o, nil
+}
+
+// Open returns the tokenizer that ref means. CodeInvalid where there is none, or where it
+// cannot be used; the error of a path does not tell what exists on this machine.
+func (o *Opener) Open(ctx context.Context, ref relabel.TokenizerRef) (*Tokenizer, error) {
+	select {
+	case kept := <-o.turn:
+		t, kept, err := o.find(ctx, ref, kept)
+		o.turn <- kept
+		return t, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// find is Open with the kept tokenizers, of which it returns the new list.
+func (o *Opener) find(ctx context.Context, ref relabel.TokenizerRef, kept []*Tokenizer) (*Tokenizer, []*Tokenizer, error) {
+	hash, files := ref.Hash, relabel.TokenizerFiles(nil)
+	if hash == "" {
+		var err error
+		if files, err = o.below(ref.Name); err != nil {
+			return nil, kept, err
+		}
+		hash = files.Hash()
+	}
+	at := slices.IndexFunc(kept, func(t *Tokenizer) bool { return t.Hash == hash })
+	if at >= 0 {
+		t := kept[at]
+		return t, slices.Insert(slices.Delete(kept, at, at+1), 0, t), nil
+	}
+	t, err := o.load(ctx, ref, hash, files)
+	if err != nil {
+		return nil, kept, err
+	}
+	if kept = slices.Insert(kept, 0, t); len(kept) > mostKept {
+		kept = slices.Delete(kept, mostKept, len(kept))
+	}
+	return t, kept, nil
+}
+
+// load parses files, which it reads from the database where they are nil.
+func (o *Opener) load(ctx context.Context, ref relabel.TokenizerRef, hash string, files relabel.TokenizerFiles) (*Tokenizer, error) {
+	if files == nil {
+		var err error
+		if files, err = o.store.FindTokenizerFiles(ctx, hash); relabel.CodeOf(err) == relabel.CodeNotFound {
+			return nil, relabel.Errorf(relabel.CodeInvalid, "the tokenizer %s (%s) is not registered any more: register its folder again with `relabel tokenizer add`", ref.Name, hash)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	tokens, err := token.Parse(files[relabel.TokenizerJSON])
+	if err != nil {
+		return nil, err
+	}
+	delete(files, relabel.TokenizerJSON)
+	return &Tokenizer{Tokenizer: tokens, Hash: hash, Files: files}, nil
+}
+
+// below reads the files at a path.
+func (o *Opener) below(path string) (relabel.TokenizerFiles, error) {
+	if o.root == nil {
+		return nil, notAccepted()
+	}
+	return modelfiles.ReadBelow(o.root, path)
+}
+
+// notAccepted refuses paths where --tokenizers is not set.
+func notAccepted() error {
+	return relabel.Errorf(relabel.CodeInvalid, "is not the name or the hash of a registered tokenizer (`relabel tokenizer list`), and paths are not accepted without --tokenizers DIR: register the folder with `relabel tokenizer add NAME DIR`")
+}
+
+// Student opens the tokenizer that form names, and makes a student of it and of form's
+// template. Errors are CodeInvalid on the field tokenizer, template or template_options.
+func (o *Opener) Student(ctx context.Context, form relabel.ExportForm) (*Tokenizer, *render.Student, error) {
+	t, err := o.Open(ctx, form.TokenizerRef())
+	if err != nil {
+		return nil, nil, onField(err, "tokenizer")
+	}
+	if form.Template != "" {
+		if form.TemplateText, err = o.template(form.Template); err != nil {
+			return nil, nil, err
+		}
+	}
+	student, err := render.New(t.Tokenizer, t.Files, form)
+	return t, student, err
+}
+
+// Accepts refuses, with CodeInvalid on the field tokenizer or template, what is named by a
+// path and cannot be read here. templateFile may be "". A ref with a hash was found already.
+func (o *Opener) Accepts(ctx context.Context, ref relabel.TokenizerRef, templateFile string) error {
+	if ref.Hash == "" && ref.Name != "" {
+		if _, err := o.Open(ctx, ref); err != nil {
+			return onField(err, "tokenizer")
+		}
+	}
+	if templateFile == "" {
+		return nil
+	}
+	_, err := o.template(templateFile)
+	return err
+}
+
+// template reads the chat template at a path.
+func (o *Opener) template(path string) (string, error) {
+	if o.root == nil {
+		return "", onField(notAccepted(), "template")
+	}
+	text, err := modelfiles.ReadTemplateBelow(o.root, path)
+	return text, onField(err, "template")
+}
+
+// OfSHA256 returns a tokenizer by the hash of its tokenizer.json where ref still means one
+// that has it, nil otherwise: it decodes the ids of an export.
+func (o *Opener) OfSHA256(ctx context.Context, ref relabel.TokenizerRef, sha256 string) *token.Tokenizer {
+	t, err := o.Open(ctx, ref)
+	if err != nil || t.SHA256() != sha256 {
+		return nil
+	}
+	return t.Tokenizer
+}
+
+// Check parses files as Open does, and their chat templates.
+// CodeInvalid names what is not known or wrong. It waits for its turn to parse.
+func (o *Opener) Check(ctx context.Context, files relabel.TokenizerFiles) error {
+	if err := files.Check(); err != nil {
+		return err
+	}
+	select {
+	case kept := <-o.turn:
+		defer func() { o.turn <- kept }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if _, err := token.Parse(files[relabel.TokenizerJSON]); err != nil {
+		return onField(err, relabel.TokenizerJSON)
+	}
+	return template.CheckFiles(files)
+}
+
+// onField says on which field or file an error is, and keeps its own field in the message.
+func onField(err error, field string) error {
+	known, ok := err.(*relabel.Error)
+	if !ok {
+		return err
+	}
+	e := *known
+	if e.Field != "" {
+		e.Message = e.Field + ": " + e.Message
+	}
+	return e.On(field)
+}

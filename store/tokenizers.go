@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+const tokenizerSelect = `SELECT tk.id, tk.name, tk.version, tk.hash, ts.bytes, ts.files, tk.created_at
+	FROM tokenizers tk JOIN tokenizer_sets ts ON ts.hash = tk.hash`
+
+// CreateTokenizer registers files, which Check accepted, as the next version of a name. The
+// same files as the newest version return that one. Files are kept once, however many names
+// they have.
+func (s *Store) CreateTokenizer(ctx context.Context, name string, files relabel.TokenizerFiles) (relabel.Tokenizer, error) {
+	t := relabel.Tokenizer{Name: name, Hash: files.Hash(), Bytes: files.Bytes(), Files: files.List()}
+	err := s.change(ctx, func(tx pgx.Tx) error {
+		// One at a time for each name: versions have no gaps, and none is made twice.
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('tokenizer ' || current_schema() || ' ' || $1, 0))", name); err != nil {
+			return err
+		}
+		rows, _ := tx.Query(ctx, tokenizerSelect+" WHERE tk.name = $1 ORDER BY tk.version DESC LIMIT 1", name)
+		newest, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Tokenizer])
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+		case err != nil:
+			return err
+		case newest.Hash == t.Hash:
+			t = newest
+			return nil
+		case newest.Version >= relabel.MaxTokenizerVersions:
+			return relabel.Errorf(relabel.CodeConflict, "the name has %d versions already: use another name", newest.Version).On("name")
+		}
+		if err := insertTokenizerSet(ctx, tx, t, files); err != nil {
+			return err
+		}
+		t.ID, t.Version = relabel.NewID(), newest.Version+1
+		return tx.QueryRow(ctx, "INSERT INTO tokenizers (id, name, version, hash) VALUES ($1, $2, $3, $4) RETURNING created_at",
+			t.ID, t.Name, t.Version, t.Hash).Scan(&t.CreatedAt)
+	})
+	if err != nil {
+		return relabel.Tokenizer{}, err
+	}
+	return t, nil
+}
+
+// insertTokenizerSet stores files unless they are there. The row of a set that is there is
+// locked, so that it is not deleted meanwhile.
+func insertTokenizerSet(ctx context.Context, tx pgx.Tx, t relabel.Tokenizer, files relabel.TokenizerFiles) error {
+	tag, err := tx.Exec(ctx, "INSERT INTO tokenizer_sets (hash, bytes, files) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING", t.Hash, t.Bytes, t.Files)
+	if err != nil {
+		return err
+	}
+	if tag.RowsAffected() == 0 {
+		_, err := tx.Exec(ctx, "SELECT 1 FROM tokenizer_sets WHERE hash = $1 FOR KEY SHARE", t.Hash)
+		return err
+	}
+	for _, f := range t.Files {
+		if _, err := tx.Exec(ctx, "INSERT INTO tokenizer_files (hash, name, content) VALUES ($1, $2, $3)", t.Hash, f.Name, files[f.Name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FindTokenizer finds a registered tokenizer by a name (the newest version), by
+// name@version, or by the hash of its files (the newest that has it). CodeNotFound where
+// there is none.
+func (s *Store) FindTokenizer(ctx context.Context, word string) (relabel.Tokenizer, error) {
+	if !relabel.IsTokenizerHash(word) && !relabel.IsTokenizerWord(word) {
+		return relabel.Tokenizer{}, relabel.Errorf(relabel.CodeNotFound, "there is no tokenizer %.120q", word)
+	}
+	base, suffix, _ := strings.Cut(word, "@")
+	version, _ := strconv.Atoi(suffix) // 0 where there is none
+	where, args := " WHERE tk.name = $1 AND ($2 = 0 OR tk.version = $2) ORDER BY tk.version DESC LIMIT 1", []any{base, version}
+	if relabel.IsTokenizerHash(word) {
+		where, args = " WHERE tk.hash = $1 ORDER BY tk.created_at DESC, tk.id DESC LIMIT 1", []any{word}
+	}
+	rows, _ := s.pool.Query(ctx, tokenizerSelect+where, args...)
+	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Tokenizer])
+	return t, missing("tokenizer", word, err)
+}
+
+// FindTokenizerFiles returns the files with a hash. CodeNotFound where there are none.
+func (s *Store) FindTokenizerFiles(ctx context.Context, hash string) (relabel.TokenizerFiles, error) {
+	rows, _ := s.pool.Query(ctx, "SELECT name, content FROM tokenizer_files WHERE hash = $1", hash)
+	files, name, content := relabel.TokenizerFiles{}, "", []byte(nil)
+	_, err := pgx.ForEachRow(rows, []any{&name, &content}, func() error {
+		files[name], content = content, nil
+		return nil
+	})
+	if err == nil && len(files) == 0 {
+		err = pgx.ErrNoRows
+	}
+	return files, missing("tokenizer with the hash", hash, err)
+}
+
+// ListTokenizers lists versions of registered tokenizers, newest first. CodeInvalid for a
+// page that is none.
+func (s *Store) ListTokenizers(ctx context.Context, p relabel.Page) ([]relabel.Tokenizer, string, error) {
+	l := list[relabel.Tokenizer]{query: tokenizerSelect, key: "tk", scan: pgx.RowToStructByName[relabel.Tokenizer],
+		keyOf: func(t relabel.Tokenizer) cursor { return cursor{t.CreatedAt, t.ID} }}
+	return l.page(ctx, s, p)
+}
+
+// DeleteTokenizer forgets a name with all its versions, and the files that no other name
+// has. CodeConflict where a policy or an export that is not over uses such files,
+// CodeNotFound where there is no such name.
+func (s *Store) DeleteTokenizer(ctx context.Context, name string) error {
+	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		rows, _ := tx.Query(ctx, `SELECT hash FROM tokenizer_sets WHERE hash IN (SELECT hash FROM tokenizers WHERE name = $1) ORDER BY hash FOR UPDATE`, legible(name))
+		hashes, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		if len(hashes) == 0 {
+			if again {
+				return nil
+			}
+			return relabel.Errorf(relabel.CodeNotFound, "there is no tokenizer %.120q", name)
+		}
+		if _, err := tx.Exec(ctx, "DELETE FROM tokenizers WHERE name = $1", name); err != nil {
+			return err
+		}
+		for _, hash := range hashes {
+			if err := deleteTokenizerSet(ctx, tx, name, hash); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// deleteTokenizerSet deletes files unless another name has them. name is the one that is
+// deleted.
+func deleteTokenizerSet(ctx context.Context, tx pgx.Tx, name, hash string) error {
+	var named bool
+	var policy, export string
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM tokenizers WHERE hash = $1),
+		coalesce((SELECT name || '@' || version FROM policies WHERE tokenizer_hash = $1 ORDER BY created_at DESC LIMIT 1), ''),
+		coalesce((SELECT id::text FROM exports WHERE tokenizer_hash = $1 AND state IN ('queued', 'running') LIMIT 1), '')`, hash).Scan(&named, &policy, &export)
+	switch {
+	case err != nil || named:
+		return err
+	case policy != "":
+		return relabel.Errorf(relabel.CodeConflict, "the tokenizer %s is used by the policy %s: a policy keeps its tokenizer", name, policy)
+	case export != "":
+		return relabel.Errorf(relabel.CodeConflict, "the tokenizer %s is used by the export %s, which is not over: wait for it, or cancel it", name, export)
+	}
+	_, err = tx.Exec(ctx, "DELETE FROM tokenizer_sets WHERE hash = $1", hash)
+	return err
+}

@@ -1,0 +1,182 @@
+package relabel
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of a tokenizer's files, in bytes. The largest tokenizer.json in use has 33 MB.
+const (
+	MaxTokenizerBytes    = 64 << 20  // all files together
+	MaxTokenizerFile     = 8 << 20   // each file but tokenizer.json
+	MaxChatTemplate      = 256 << 10 // a chat template's text
+	MaxTokenizerFiles    = 64
+	MaxTokenizerVersions = 1000 // of one name
+)
+
+// The files of a model's folder that are registered. Others are not used.
+const (
+	TokenizerJSON      = "tokenizer.json"
+	TokenizerConfig    = "tokenizer_config.json"
+	ChatTemplateFile   = "chat_template.jinja"
+	ModelConfig        = "config.json"
+	OtherTemplates     = "additional_chat_templates/" // a folder of *.jinja
+	templateExtension  = ".jinja"
+	chatTemplateLegacy = "chat_template.json"
+)
+
+// tokenizerFiles are the names beside those in OtherTemplates.
+var tokenizerFiles = []string{TokenizerJSON, TokenizerConfig, ChatTemplateFile, chatTemplateLegacy, ModelConfig,
+	"special_tokens_map.json", "generation_config.json"}
+
+// TokenizerFileNames lists the files of a model's folder that are used, but those in
+// OtherTemplates.
+func TokenizerFileNames() []string { return slices.Clone(tokenizerFiles) }
+
+// IsTokenizerFile reports whether a file of a model's folder is used.
+func IsTokenizerFile(name string) bool {
+	other, ok := strings.CutPrefix(name, OtherTemplates)
+	if ok {
+		base, isTemplate := strings.CutSuffix(other, templateExtension)
+		return isTemplate && plainName.MatchString(base)
+	}
+	return slices.Contains(tokenizerFiles, name)
+}
+
+// maxBytesOf is how large a file of a model's folder may be.
+func maxBytesOf(name string) int {
+	switch {
+	case name == TokenizerJSON:
+		return MaxTokenizerBytes
+	case strings.HasSuffix(name, templateExtension):
+		return MaxChatTemplate
+	}
+	return MaxTokenizerFile
+}
+
+// TokenizerFiles are the used files of a model's folder: content by name. Names have
+// forward slashes.
+type TokenizerFiles map[string][]byte
+
+// Hash identifies the files: the SHA-256, in hexadecimal, of one line per file, in the
+// order of names: the SHA-256 of the content in hexadecimal, two spaces, the name and a
+// newline, as sha256sum prints it.
+func (f TokenizerFiles) Hash() string {
+	sum := sha256.New()
+	for _, file := range f.List() {
+		fmt.Fprintf(sum, "%s  %s\n", file.SHA256, file.Name)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// List describes the files, in the order of names.
+func (f TokenizerFiles) List() []TokenizerFile {
+	list := make([]TokenizerFile, 0, len(f))
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		sum := sha256.Sum256(f[name])
+		list = append(list, TokenizerFile{Name: name, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(f[name]))})
+	}
+	return list
+}
+
+// Bytes is the length of all files together.
+func (f TokenizerFiles) Bytes() int64 {
+	total := int64(0)
+	for _, content := range f {
+		total += int64(len(content))
+	}
+	return total
+}
+
+// Check refuses, with CodeInvalid naming the file, files that are not used, are too large,
+// or lack tokenizer.json. It does not parse them.
+func (f TokenizerFiles) Check() error {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if err := CheckTokenizerFile(name, int64(len(f[name]))); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(f[TokenizerJSON]) == 0:
+		return Errorf(CodeInvalid, "is missing or empty: it holds the vocabulary").On(TokenizerJSON)
+	case len(f) > MaxTokenizerFiles:
+		return Errorf(CodeInvalid, "%d files are more than %d", len(f), MaxTokenizerFiles).On("body")
+	case f.Bytes() > MaxTokenizerBytes:
+		return Errorf(CodeInvalid, "the files have %d bytes together; at most %d are accepted", f.Bytes(), MaxTokenizerBytes).On("body")
+	}
+	return nil
+}
+
+// CheckTokenizerFile refuses, with CodeInvalid naming the file, one that is not used or is
+// too large.
+func CheckTokenizerFile(name string, bytes int64) error {
+	if !IsTokenizerFile(name) {
+		return Errorf(CodeInvalid, "the file %.100q is not used: send %s, and %s*%s", name, strings.Join(tokenizerFiles, ", "), OtherTemplates, templateExtension).On("body")
+	}
+	if most := maxBytesOf(name); bytes > int64(most) {
+		return Errorf(CodeInvalid, "has %d bytes; at most %d are accepted", bytes, most).On(name)
+	}
+	return nil
+}
+
+// TokenizerFile describes a file of a registered tokenizer.
+type TokenizerFile struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"` // hexadecimal
+	Bytes  int64  `json:"bytes"`
+}
+
+// Tokenizer is a version of a registered tokenizer: a name that stands for the files of a
+// model's folder. Versions count from 1 and never change; the name means the newest one.
+type Tokenizer struct {
+	ID        ID              `json:"id"`
+	Name      string          `json:"name"`
+	Version   int             `json:"version"`
+	Hash      string          `json:"hash"` // of the files: TokenizerFiles.Hash
+	Bytes     int64           `json:"bytes"`
+	Files     []TokenizerFile `json:"files"`
+	CreatedAt time.Time       `json:"created_at"`
+}
+
+// TokenizerRef says which tokenizer is meant: the files with a hash, or, where the hash is
+// "", the folder at a path below --tokenizers of the machine that reads it.
+type TokenizerRef struct {
+	Name string // as it was named; shown to people
+	Hash string
+}
+
+// None reports whether no tokenizer is meant.
+func (r TokenizerRef) None() bool { return r == TokenizerRef{} }
+
+// TokenizerRef is the tokenizer of p's model; none where it is not known.
+func (p Policy) TokenizerRef() TokenizerRef { return TokenizerRef{p.Tokenizer, p.TokenizerHash} }
+
+// TokenizerRef is the tokenizer that f names.
+func (f ExportForm) TokenizerRef() TokenizerRef { return TokenizerRef{f.Tokenizer, f.TokenizerHash} }
+
+var (
+	plainName     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	tokenizerHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	tokenizerWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}(@[0-9]{1,9})?$`)
+)
+
+// IsTokenizerHash reports whether a word is the hash of a tokenizer's files.
+func IsTokenizerHash(word string) bool { return tokenizerHash.MatchString(word) }
+
+// IsTokenizerWord reports whether a word can be the name of a registered tokenizer, alone or
+// with a version (name@3).
+func IsTokenizerWord(word string) bool { return tokenizerWord.MatchString(word) }
+
+// CheckTokenizerName refuses, with CodeInvalid, what cannot name a tokenizer.
+func CheckTokenizerName(name string) error {
+	if !plainName.MatchString(name) || IsTokenizerHash(name) {
+		return Errorf(CodeInvalid, "%.120q is not a name: write 1 to 100 letters, digits, dots, hyphens or underscores, led by a letter or digit, and not 64 hexadecimal digits", name).On("name")
+	}
+	return nil
+}
