@@ -56,6 +56,7 @@ func TestAUsedTokenizerIsNotDeleted(t *testing.T) {
 		must(t, err)
 	}
 	p := storetest.Policy(t, s, "student")
+	p.ID = relabel.ID{}
 	p.Tokenizer, p.TokenizerHash, p.TemplateText = "used", used.Hash(), "{{ messages }}"
 	made, err := s.CreatePolicy(ctx, p)
 	must(t, err)

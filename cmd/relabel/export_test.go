@@ -22,8 +22,10 @@ import (
 // the labels that it must hold.
 func (c *collected) exported(t *testing.T) {
 	var e relabel.Export
+	tokenizer, err := useTokenizer(t.Context(), c.api, shardtest.Student(t))
+	noError(t, err)
 	noError(t, c.api.post(t.Context(), "/v1/exports", map[string]any{"run": c.dagger.ID, "aggregated": true, "submitted": true,
-		"views": relabel.Views, "tokenizer": shardtest.Student(t)}, &e))
+		"views": relabel.Views, "tokenizer": tokenizer}, &e))
 	eventually(t, "the export ends", func() bool {
 		noError(t, c.api.get(t.Context(), "/v1/exports/"+e.ID.String(), &e))
 		return e.State == relabel.ExportDone || e.State == relabel.ExportFailed
