@@ -106,6 +106,7 @@ func (e *endpoint) grant(w *waiter, over bool, now time.Time) {
 	e.order.note(over)
 	w.lane.take(w, now)
 	e.inFlight++
+	e.flying[w] = struct{}{}
 	e.granted++
 	w.grant, w.granted = e.granted, now
 	w.near = e.inFlight*5 >= e.limit.places()*4

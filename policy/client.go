@@ -66,7 +66,9 @@ func Open(p relabel.Policy, o Options) (*Client, error) {
 		c.endpoints = NewEndpoints(Observe{})
 	}
 	for _, base := range p.BaseURLs() {
-		c.replicas = append(c.replicas, c.endpoints.join(base, p))
+		l := c.endpoints.join(base, p)
+		l.at.probeBy(&asker{policy: at(p, base), http: c.http, secrets: c.secrets})
+		c.replicas = append(c.replicas, l)
 	}
 	return c, nil
 }

@@ -19,6 +19,9 @@ type Endpoints struct {
 
 	mu  sync.Mutex
 	all map[string]*endpoint
+
+	told    sync.Mutex
+	changed chan struct{} // closed when an endpoint goes down or comes back; nil while nobody asks
 }
 
 // NewEndpoints makes an empty set, which is told to o.
@@ -32,7 +35,7 @@ func (s *Endpoints) join(base string, p relabel.Policy) *lane {
 	base = strings.TrimRight(base, "/")
 	e := s.all[base]
 	if e == nil {
-		e = &endpoint{base: base, set: s, observe: s.observe}
+		e = &endpoint{base: base, set: s, observe: s.observe, flying: map[*waiter]struct{}{}}
 		s.all[base] = e
 	}
 	s.mu.Unlock()
@@ -68,6 +71,23 @@ type endpoint struct {
 	broke    map[uint64]bool // the calls that got a 500 since the last answer
 	order    order           // between lanes
 	timer    *time.Timer     // admits again when time alone may let somebody in
+
+	// How it stands: standing.go and watch.go.
+	flying       map[*waiter]struct{}
+	answered     time.Time     // when the last answer came
+	spoke        time.Time     // when it last said anything
+	longest      time.Duration // that an answer took
+	trust        time.Duration // it was silent for so long and answered all the same
+	silent       string        // why it counts as silent; "" while it does not
+	refused      int           // tries without an answer since the last one
+	refusedSince time.Time
+	refusal      outcome // the last of them
+	down         string  // why it counts as down; "" while it does not
+	downSince    time.Time
+	asker        *asker
+	probing      bool
+	nextProbe    time.Time
+	answerLimit  time.Duration // of the next probe
 }
 
 // tried is how a try ended.
@@ -117,6 +137,7 @@ func (e *endpoint) leave(w *waiter, t tried) health {
 // learn is leave under e.mu; back says that the endpoint was down and is up again.
 func (e *endpoint) learn(w *waiter, t tried, now time.Time) (back bool) {
 	e.inFlight--
+	defer e.heard(w, t, now)
 	w.lane.giveBack(w, t.outcome, t.usage, now)
 	e.learnLimit(w, t, now)
 	switch t.outcome {
@@ -174,6 +195,9 @@ func (e *endpoint) learnLimit(w *waiter, t tried, now time.Time) {
 func (e *endpoint) wait() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.silent != "" {
+		return max(lastInterval, e.closedFor(time.Now()))
+	}
 	return e.closedFor(time.Now())
 }
 

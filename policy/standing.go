@@ -1,0 +1,148 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"relabel"
+)
+
+// When an endpoint that does not answer counts as down, whatever a call's own timeout is.
+// Nothing that is in flight is given up for it.
+const (
+	suspectAfter = 2 * time.Second        // without a word while a call is in flight: it is probed
+	refusedAfter = 3 * time.Second        // while nothing but refusals and errors come
+	refusedTries = 3                      // so many of them, at least
+	aliveFor     = 30 * time.Second       // after an answer an endpoint is known to be up
+	watchEvery   = 250 * time.Millisecond // between two looks at all endpoints
+)
+
+// Standing is how an endpoint stands for this process.
+type Standing struct {
+	URL   string
+	Down  string // why it counts as down, safe to show; "" while it does not
+	Since time.Time
+	Alive bool // it answered a call within aliveFor
+}
+
+// Standings lists how all endpoints stand, by URL.
+func (s *Endpoints) Standings() []Standing {
+	var list []Standing
+	for _, e := range s.list() {
+		e.mu.Lock()
+		list = append(list, Standing{URL: e.base, Down: e.down, Since: e.downSince,
+			Alive: e.down == "" && !e.answered.IsZero() && time.Since(e.answered) < aliveFor})
+		e.mu.Unlock()
+	}
+	slices.SortFunc(list, func(a, b Standing) int { return strings.Compare(a.URL, b.URL) })
+	return list
+}
+
+// Down says why no address of the client's policy is to be had now, "" while one is.
+// changed is closed when that may have changed.
+func (c *Client) Down() (why string, changed <-chan struct{}) {
+	changed = c.endpoints.changes()
+	for i, l := range c.replicas {
+		l.at.mu.Lock()
+		down := l.at.down
+		l.at.mu.Unlock()
+		if down == "" {
+			return "", changed
+		}
+		if i == 0 {
+			why = l.at.base + ": " + down
+		}
+	}
+	return why, changed
+}
+
+// changes returns a channel that is closed when an endpoint goes down or comes back.
+func (s *Endpoints) changes() <-chan struct{} {
+	s.told.Lock()
+	defer s.told.Unlock()
+	if s.changed == nil {
+		s.changed = make(chan struct{})
+	}
+	return s.changed
+}
+
+func (s *Endpoints) broadcast() {
+	s.told.Lock()
+	defer s.told.Unlock()
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
+	}
+}
+
+// judge decides whether the endpoint counts as down. e.mu is held.
+func (e *endpoint) judge(now time.Time) {
+	down := ""
+	switch {
+	case e.breaker.open:
+		down = shownFailure(e.breaker.last)
+	case e.silent != "":
+		down = e.silent
+	case e.refused >= refusedTries && now.Sub(e.refusedSince) >= refusedAfter && (e.refusal != broken || len(e.broke) > 1):
+		down = fmt.Sprintf("no answer but errors for %d requests (%s)", e.refused, e.refusal)
+	}
+	if (down == "") != (e.down == "") {
+		e.downSince = now
+		e.set.broadcast()
+	}
+	e.down = down
+}
+
+// heard learns from the end of a try what silence and refusals tell of the endpoint. e.mu
+// is held.
+func (e *endpoint) heard(w *waiter, t tried, now time.Time) {
+	delete(e.flying, w)
+	switch {
+	case t.outcome == answered:
+		if e.silent != "" { // it was only slow: such a time is no sign of silence from now on
+			e.trust = max(e.trust, 2*now.Sub(w.granted))
+		}
+		e.longest = max(e.longest, now.Sub(w.granted))
+		e.answered, e.spoke, e.refused, e.silent = now, now, 0, ""
+	case t.outcome == useless:
+		e.spoke, e.refused, e.silent = now, 0, ""
+	case t.outcome != abandoned:
+		if t.outcome.lives() {
+			e.spoke = now
+		}
+		if e.refused++; e.refused == 1 {
+			e.refusedSince = now
+		}
+		e.refusal = t.outcome
+	}
+	e.judge(now)
+}
+
+// suspect reports for how long a call in flight has heard nothing of an endpoint that says
+// nothing to others either; 0 where that is not long.
+func (e *endpoint) suspect(now time.Time) time.Duration {
+	var oldest time.Time
+	for w := range e.flying {
+		if oldest.IsZero() || w.granted.Before(oldest) {
+			oldest = w.granted
+		}
+	}
+	if oldest.IsZero() || now.Sub(later(oldest, e.spoke)) < max(suspectAfter, e.trust) {
+		return 0
+	}
+	return now.Sub(oldest)
+}
+
+// shownFailure is the message of a failed try, without the policy's name and its cause.
+func shownFailure(err error) string {
+	if err == nil {
+		return "it does not answer"
+	}
+	said := relabel.Shown(err)
+	if _, rest, ok := strings.Cut(said, ": "); ok {
+		return rest
+	}
+	return said
+}
