@@ -164,6 +164,8 @@ type Claim struct {
 	Turns []Turn
 	// Ending is that of a rollout that was over before; nil where it is not.
 	Ending *Ending
+	// Waited is where and for how long earlier attempts waited for an endpoint that was down.
+	Waited Wait
 	// Abandoned is what earlier attempts left behind in the engine, if anything.
 	Abandoned []string
 }

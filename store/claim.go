@@ -19,7 +19,8 @@ const claimSet = ` state = CASE WHEN end_reason IS NULL THEN 'running' ELSE 'lab
 
 // claimUpdate gives a queued trajectory to $2.
 const claimUpdate = "UPDATE trajectories SET" + claimSet +
-	`WHERE id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp() RETURNING attempt, run_id, iteration_id, task_id`
+	`WHERE id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp() RETURNING attempt, run_id, iteration_id, task_id,
+	coalesce(waited_step, ''), waited_ms`
 
 // Claim gives the trajectory to owner: attempt+1, state running (labelling where the
 // rollout was over), a lease by the database's clock, and what earlier attempts left. One
@@ -59,10 +60,12 @@ func checkClaim(owner string, lease time.Duration) error {
 // pgx.ErrNoRows where it is not queued.
 func claim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, lease time.Duration) error {
 	var run, iteration, task relabel.ID
-	err := tx.QueryRow(ctx, claimUpdate, c.TrajectoryID, c.Owner, lease).Scan(&c.Attempt, &run, &iteration, &task)
+	var waited int64
+	err := tx.QueryRow(ctx, claimUpdate, c.TrajectoryID, c.Owner, lease).Scan(&c.Attempt, &run, &iteration, &task, &c.Waited.Step, &waited)
 	if err != nil {
 		return err
 	}
+	c.Waited.For = time.Duration(waited) * time.Millisecond
 	return readClaim(ctx, tx, c, run, iteration, task)
 }
 

@@ -45,14 +45,14 @@ var Passing = passing
 
 // ExplainRelabelClaim is how Postgres finds the relabeling whose turn it is.
 func (s *Store) ExplainRelabelClaim(ctx context.Context) (string, error) {
-	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+nextRelabeling)
+	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+nextRelabeling, "w")
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	return strings.Join(lines, "\n"), err
 }
 
 // ExplainClaim is how Postgres plans to find what a claim may take.
 func (s *Store) ExplainClaim(ctx context.Context) (string, error) {
-	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+candidatesSelect)
+	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+candidatesSelect, "w")
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	return strings.Join(lines, "\n"), err
 }

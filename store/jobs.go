@@ -86,9 +86,11 @@ func (s *Store) wakeNext(ctx context.Context, tx pgx.Tx, iteration relabel.ID, t
 
 // surplusWakeups compares the wake-ups that wait with what could be claimed now: queued
 // trajectories of running iterations that are not paused, within their runs' quotas.
-const surplusWakeups = `WITH queued AS (
-		SELECT it.run_id, count(*) AS n FROM iterations it JOIN trajectories tr ON tr.iteration_id = it.id AND tr.state = 'queued' AND tr.claimable_at <= clock_timestamp()
-		WHERE it.state = 'running' AND it.paused IS NULL GROUP BY it.run_id),
+// What waits for an endpoint that is down is left out: it would be passed over.
+var surplusWakeups = `WITH ` + withDown("''") + `, queued AS (
+		SELECT it.run_id, count(*) AS n FROM iterations it JOIN runs ru ON ru.id = it.run_id` + heldBack + `
+		JOIN trajectories tr ON tr.iteration_id = it.id AND tr.state = 'queued' AND tr.claimable_at <= clock_timestamp()
+		WHERE it.state = 'running' AND it.paused IS NULL AND NOT ` + waitsForEndpoint + ` GROUP BY it.run_id),
 	held AS (SELECT run_id, count(*) AS n FROM trajectories WHERE owner IS NOT NULL GROUP BY run_id)
 	SELECT (SELECT count(*) FROM river_job WHERE kind = 'rollout' AND state IN ('available', 'pending', 'retryable', 'scheduled'))
 		- coalesce(sum(CASE WHEN ru.quota IS NULL THEN queued.n

@@ -31,8 +31,8 @@ func (s *Store) wakeLabellers(ctx context.Context, tx pgx.Tx, job river.JobArgs,
 }
 
 // dueSelect counts what is to be claimed beyond the wake-ups that wait for it.
-const dueSelect = `SELECT
-	(SELECT count(*)` + relabelingsDue + `)
+var dueSelect = `SELECT
+	(SELECT count(*)` + relabelingsDue("''") + `)
 		- (SELECT count(*) FROM river_job WHERE kind = $1 AND state IN ('available', 'pending', 'retryable', 'scheduled')),
 	(SELECT count(*) FROM label_batches ba WHERE` + batchDue + `)
 		- (SELECT count(*) FROM river_job WHERE kind = $2 AND state IN ('available', 'pending', 'retryable', 'scheduled'))`

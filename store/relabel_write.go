@@ -24,16 +24,18 @@ func relabelLost() error {
 const relabelings = ` FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id
 	JOIN iterations it ON it.id = tr.iteration_id JOIN runs ru ON ru.id = tr.run_id `
 
-// relabelingsDue are those that are to be claimed.
-const relabelingsDue = relabelings + `WHERE (re.state = 'queued' OR re.state = 'running' AND re.lease_until <= clock_timestamp())
-	AND it.paused IS NULL AND ru.paused IS NULL `
+// relabelingsDue are those that the worker that an SQL expression names may claim.
+func relabelingsDue(worker string) string {
+	return relabelings + `WHERE (re.state = 'queued' OR re.state = 'running' AND re.lease_until <= clock_timestamp())
+		AND it.paused IS NULL AND ru.paused IS NULL AND re.policy_id NOT IN ` + downPolicies(worker) + ` `
+}
 
-// nextRelabeling is the one whose turn it is.
-const nextRelabeling = "SELECT re.id" + relabelingsDue + "ORDER BY re.priority DESC, re.created_at, re.id LIMIT 1 FOR NO KEY UPDATE OF re SKIP LOCKED"
+// nextRelabeling is the one whose turn it is for the worker $1.
+var nextRelabeling = "SELECT re.id" + relabelingsDue("$1") + "ORDER BY re.priority DESC, re.created_at, re.id LIMIT 1 FOR NO KEY UPDATE OF re SKIP LOCKED"
 
 // ClaimRelabeling gives owner the relabeling whose turn it is: the highest priority
 // first, then the oldest; one whose lease has run out counts as queued. Those of paused
-// runs and iterations wait. CodeNotFound when there is none.
+// runs and iterations wait, and those whose policy's endpoint is down. CodeNotFound when there is none.
 func (s *Store) ClaimRelabeling(ctx context.Context, owner string, lease time.Duration) (relabel.RelabelClaim, error) {
 	var c relabel.RelabelClaim
 	err := s.write(ctx, func(tx pgx.Tx) error {

@@ -15,16 +15,25 @@ import (
 // oldest trajectory. Each iteration is asked for its first queued one alone, and what is
 // held is counted only where that makes a difference: what it costs grows with running
 // iterations, and with held trajectories where several runs or a quota are to be judged.
-const candidatesSelect = `WITH able AS MATERIALIZED (
-		SELECT it.id, it.run_id, ru.quota, ru.priority, oldest.id AS oldest
-		FROM iterations it JOIN runs ru ON ru.id = it.run_id
-		CROSS JOIN LATERAL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
-			AND tr.claimable_at <= clock_timestamp() ORDER BY tr.id LIMIT 1) oldest
+//
+// What an endpoint that is down holds back is passed over (outages.go): queued trajectories
+// whose rollout is over have an index of their own, so that the others are not walked through.
+var candidatesSelect = `WITH ` + withDown("$1") + `, able AS MATERIALIZED (
+		SELECT it.id, it.run_id, ru.quota, ru.priority, oldest.id AS oldest, held_back.rollouts, gone.labels
+		FROM iterations it JOIN runs ru ON ru.id = it.run_id` + heldBack + `
+		CROSS JOIN LATERAL (SELECT id FROM (
+			(SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
+				AND tr.claimable_at <= clock_timestamp() AND NOT held_back.rollouts AND NOT gone.labels ORDER BY tr.id LIMIT 1)
+			UNION ALL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
+				AND tr.claimable_at <= clock_timestamp() AND NOT held_back.rollouts AND gone.labels AND tr.end_reason IS NULL ORDER BY tr.id LIMIT 1)
+			UNION ALL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
+				AND tr.claimable_at <= clock_timestamp() AND (held_back.rollouts OR gone.labels) AND tr.end_reason IS NOT NULL
+				AND NOT (gone.labels AND tr.labels_owed > 0) ORDER BY tr.id LIMIT 1)) ways ORDER BY id LIMIT 1) oldest
 		WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL),
 	held AS MATERIALIZED (
 		SELECT run_id, count(*) AS n FROM trajectories
 		WHERE owner IS NOT NULL AND (SELECT count(DISTINCT run_id) > 1 OR count(quota) > 0 FROM able) GROUP BY run_id)
-	SELECT able.id, able.run_id, able.quota FROM able LEFT JOIN held USING (run_id)
+	SELECT able.id, able.run_id, able.quota, able.rollouts, able.labels FROM able LEFT JOIN held USING (run_id)
 	WHERE able.quota IS NULL OR coalesce(held.n, 0) < able.quota
 	ORDER BY able.priority DESC, coalesce(held.n, 0), able.oldest`
 
@@ -32,10 +41,13 @@ const candidatesSelect = `WITH able AS MATERIALIZED (
 type candidate struct {
 	iteration, run relabel.ID
 	quota          *int
+	rollouts       bool // an endpoint that is down holds them back
+	labels         bool // and these
 }
 
 // ClaimNext gives owner the trajectory whose turn it is, as Claim does: of the runs and
-// iterations that are not paused and below their quota those of the highest priority, of
+// iterations that are not paused, below their quota and not waiting for an endpoint that is
+// down (SeeEndpoints) those of the highest priority, of
 // these the run with the fewest held trajectories, and of that its oldest one.
 // CodeNotFound when nothing is to be claimed now.
 //
@@ -53,9 +65,9 @@ func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration
 				return err
 			}
 		}
-		rows, _ := tx.Query(ctx, candidatesSelect)
+		rows, _ := tx.Query(ctx, candidatesSelect, owner)
 		candidates, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k candidate, err error) {
-			return k, row.Scan(&k.iteration, &k.run, &k.quota)
+			return k, row.Scan(&k.iteration, &k.run, &k.quota, &k.rollouts, &k.labels)
 		})
 		if err != nil {
 			return err
@@ -106,7 +118,14 @@ func (k candidate) next(ctx context.Context, tx pgx.Tx) (id *relabel.ID, err err
 // where there is none, or no more room in the run's quota.
 func (k candidate) oldest(ctx context.Context, tx pgx.Tx) (*relabel.ID, error) {
 	var id relabel.ID
-	err := tx.QueryRow(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp()
+	ready := ""
+	if k.rollouts {
+		ready = "AND end_reason IS NOT NULL "
+	}
+	if k.labels {
+		ready += "AND (end_reason IS NULL OR labels_owed = 0) "
+	}
+	err := tx.QueryRow(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp() `+ready+`
 		AND ($3::integer IS NULL OR (SELECT count(*) FROM trajectories WHERE run_id = $2 AND owner IS NOT NULL) < $3)
 		ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`, k.iteration, k.run, k.quota).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
