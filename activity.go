@@ -16,6 +16,9 @@ type RolloutActivity struct {
 	Phase        Phase  `json:"phase"`
 	PhaseMillis  int64  `json:"phase_ms"`     // for how long by now, in milliseconds
 	LabelsAsked  int    `json:"labels_asked"` // labels that are being asked for beside it
+	// WaitsFor is the endpoint that is down and that it waits for, and why that is; "" where it
+	// waits for none. A rollout holds no slot meanwhile.
+	WaitsFor string `json:"waits_for,omitempty"`
 }
 
 // EndpointActivity is how an endpoint stands for one worker right now.

@@ -24,6 +24,7 @@ type account struct {
 	booked time.Time // up to here time is in spent
 	turn   int       // in hand; 0 before the first
 	asked  int       // labels that are being asked for
+	waits  string    // which endpoint is down that it waits for, and why; "" where none is
 	spent  map[relabel.Phase]time.Duration
 	told   map[relabel.Phase]time.Duration // of spent, in turns before
 }
@@ -82,6 +83,27 @@ func (a *account) asking(more int) {
 	a.asked += more
 }
 
+// waitsFor notes which endpoint is down that the rollout waits for, "" where none is.
+func (a *account) waitsFor(why string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.waits = why
+}
+
+// turnInHand is the turn in hand; 0 before the first.
+func (a *account) turnInHand() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.turn
+}
+
+// askedFor counts the labels that are being asked for.
+func (a *account) askedFor() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.asked
+}
+
 // turnTime says where the time went since it was last asked.
 func (a *account) turnTime() relabel.TurnTime {
 	a.mu.Lock()
@@ -113,7 +135,7 @@ func (a *account) activity() relabel.RolloutActivity {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return relabel.RolloutActivity{TrajectoryID: a.claim.TrajectoryID, RunID: a.claim.Run.ID, InstanceID: a.claim.Trajectory.InstanceID,
-		Attempt: a.claim.Attempt, Turn: a.turn, Phase: a.phase, PhaseMillis: time.Since(a.since).Milliseconds(), LabelsAsked: a.asked}
+		Attempt: a.claim.Attempt, Turn: a.turn, Phase: a.phase, PhaseMillis: time.Since(a.since).Milliseconds(), LabelsAsked: a.asked, WaitsFor: a.waits}
 }
 
 // Run puts the turn in hand on each line that the rollout logs.

@@ -12,6 +12,7 @@ import (
 // back, or failed. Labels and sandbox are gone by then.
 func (r *rollout) conclude(ctx, life context.Context, err error) error {
 	var failed *failure
+	var waits *waiting
 	switch {
 	case err == nil:
 		return nil
@@ -19,12 +20,14 @@ func (r *rollout) conclude(ctx, life context.Context, err error) error {
 		return r.abandoned()
 	case ctx.Err() != nil, errors.Is(err, ErrReleased):
 		return r.release(ctx, ErrReleased)
+	case errors.As(err, &waits):
+		return r.releaseWaiting(ctx, waits)
 	case errors.As(err, &failed) && failed.broken() && r.mayTryAgain():
 		return r.releaseBroken(ctx, failed)
 	case errors.As(err, &failed):
 		return r.fail(ctx, failed)
 	case relabel.CodeOf(err) == relabel.CodeUnavailable:
-		return r.release(ctx, err)
+		return r.releaseFault(ctx, err)
 	}
 	return r.fail(ctx, &failure{reason: relabel.FailInternal, detail: relabel.Shown(err), cause: err})
 }
@@ -41,14 +44,22 @@ func (r *rollout) abandoned() error {
 func (r *rollout) release(ctx context.Context, why error) error {
 	r.recordTime(ctx)
 	err := r.write(ctx, func(ctx context.Context) error { return r.store.Release(ctx, r.claim.Fence) })
+	return r.released(err, why)
+}
+
+// released returns why the trajectory was given back, or err that it could not be.
+func (r *rollout) released(err, why error) error {
 	switch {
 	case lost(err):
 		return r.abandoned()
 	case err != nil:
 		return errors.Join(err, why)
 	}
-	r.released.Add(1)
+	r.givenBack.Add(1)
 	r.log.Info().Str("state", string(relabel.Queued)).AnErr("why", why).Msg("trajectory")
+	if waits := (*waiting)(nil); errors.As(why, &waits) {
+		return ErrReleased
+	}
 	return why
 }
 

@@ -21,6 +21,8 @@ type fakeStore struct {
 	attempt  int
 	trail    int    // the attempt that holds the turns
 	broke    int    // environment failures
+	fault    string // step of the last fault
+	faults   int    // in a row
 	diverged string // what was said of the last divergence
 	owner    string
 	paused   bool
@@ -339,6 +341,31 @@ func (s *fakeStore) Release(ctx context.Context, f relabel.Fence) error {
 		s.move(relabel.Queued)
 		return nil
 	})
+}
+
+func (s *fakeStore) ReleaseWaiting(ctx context.Context, f relabel.Fence, at relabel.Wait, _ string) error {
+	return s.fenced(ctx, "ReleaseWaiting", f, func() error {
+		if s.claim.Waited.Step != at.Step {
+			s.claim.Waited = relabel.Wait{Step: at.Step}
+		}
+		s.claim.Waited.For += at.For
+		s.move(relabel.Queued)
+		return nil
+	})
+}
+
+func (s *fakeStore) ReleaseFault(ctx context.Context, f relabel.Fence, step string, _ error) (again bool, err error) {
+	err = s.fenced(ctx, "Release", f, func() error {
+		if s.fault != step {
+			s.fault, s.faults = step, 0
+		}
+		if s.faults++; s.faults < 3 {
+			again = true
+			s.move(relabel.Queued)
+		}
+		return nil
+	})
+	return again, err
 }
 
 func (s *fakeStore) ReleaseBroken(ctx context.Context, f relabel.Fence, _ string, pause time.Duration) error {

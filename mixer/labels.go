@@ -143,10 +143,10 @@ func (l *labels) fail(err error) {
 	}
 }
 
-// wait waits until every label is had or missing, or until the trajectory is to be given
+// wait waits until every label is had or missing, ctx ends, or the trajectory is to be given
 // back, which is ErrReleased. Only the rollout's own goroutine may call it: nothing is
 // asked for meanwhile.
-func (l *labels) wait(giveBack <-chan struct{}) error {
+func (l *labels) wait(ctx context.Context, giveBack <-chan struct{}) error {
 	l.urgency.Raise()
 	settled := make(chan struct{})
 	go func() {
@@ -157,6 +157,8 @@ func (l *labels) wait(giveBack <-chan struct{}) error {
 	case <-settled:
 	case <-giveBack:
 		return ErrReleased
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -40,6 +40,8 @@ type Config struct {
 	Owner string        // names this worker; unique among live ones
 	Lease time.Duration // 0 means DefaultLease
 	Slots Slots         // without Rollouts nothing is bounded
+	// Wait is how long a rollout whose endpoint is down keeps its sandbox; 0 means DefaultWait.
+	Wait time.Duration
 	// Room, if set, fails while nothing new is to be begun, for want of an engine or of disk
 	// space: wake-ups are then put off.
 	Room func(ctx context.Context) error
@@ -57,12 +59,13 @@ type Mixer struct {
 	log   zerolog.Logger
 	heart *heart
 
-	claiming, rollouts, ending, verifying places
+	claiming, rollouts, parked, ending, verifying places
+	wait                                          time.Duration
 
-	base     context.Context // ends with Cut
-	cut      context.CancelFunc
-	work     sync.WaitGroup // every rollout of the queue's, to its very end
-	released atomic.Int64
+	base      context.Context // ends with Cut
+	cut       context.CancelFunc
+	work      sync.WaitGroup // every rollout of the queue's, to its very end
+	givenBack atomic.Int64
 
 	room    func(ctx context.Context) error
 	observe Observe
@@ -74,9 +77,13 @@ func New(c Config) *Mixer {
 	if c.Lease <= 0 {
 		c.Lease = DefaultLease
 	}
+	if c.Wait <= 0 {
+		c.Wait = DefaultWait
+	}
 	m := &Mixer{store: c.Store, world: c.World, owner: c.Owner, lease: c.Lease, log: c.Log, room: c.Room, observe: c.Observe,
 		heart:    &heart{store: c.Store, lease: c.Lease, log: c.Log, held: map[relabel.Fence]*hold{}},
-		claiming: newPlaces(claimsAtOnce), rollouts: newPlaces(c.Slots.Rollouts), ending: newPlaces(c.Slots.Rollouts * endingPerRollout),
+		claiming: newPlaces(claimsAtOnce), rollouts: newPlaces(c.Slots.Rollouts),
+		parked: newPlaces(c.Slots.Rollouts), wait: c.Wait, ending: newPlaces(c.Slots.Rollouts * endingPerRollout),
 		verifying: newPlaces(c.Slots.Rollouts * verifyingPerRollout)}
 	m.base, m.cut = context.WithCancel(context.Background())
 	return m
@@ -104,7 +111,7 @@ func (m *Mixer) Wait(ctx context.Context) (released int, err error) {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	return int(m.released.Load()), err
+	return int(m.givenBack.Load()), err
 }
 
 // Roll claims the trajectory whose turn it is and takes it to its end. It returns nil
@@ -114,8 +121,9 @@ func (m *Mixer) Wait(ctx context.Context) (released int, err error) {
 // is the store's: the trajectory is given back if that was possible, and is otherwise
 // free when its lease runs out.
 //
-// free is called, once, as soon as the rollout is over: what then follows, late labels
-// and verification, needs no slot of the queue.
+// free is called, once, as soon as the rollout is over (what then follows, late labels and
+// verification, needs no slot of the queue), or gives up its slot because its endpoint is
+// down.
 func (m *Mixer) Roll(ctx context.Context, free func()) error {
 	claim, since, err := m.claim(ctx)
 	if err != nil {
@@ -124,7 +132,7 @@ func (m *Mixer) Roll(ctx context.Context, free func()) error {
 	life, giveBack, letGo := m.heart.keep(ctx, claim.Fence, since)
 	defer letGo()
 	r := newRollout(m, life, claim)
-	r.giveBack, r.free = giveBack, free
+	r.giveBack, r.free = giveBack, sync.OnceFunc(free)
 	defer m.present.add(r.account)()
 	r.say(relabel.Running)
 	err = r.live(life)

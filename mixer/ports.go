@@ -55,6 +55,12 @@ type Store interface {
 	// Release gives the trajectory back to the queue, with turns, ending and owed labels,
 	// and a wake-up for whoever goes on with it; the attempt is kept as released.
 	Release(ctx context.Context, f relabel.Fence) error
+	// ReleaseWaiting is Release while the endpoint of the trajectory is down: it adds up how
+	// long it waited at the step, and ClaimNext passes over it until the endpoint is back.
+	ReleaseWaiting(ctx context.Context, f relabel.Fence, at relabel.Wait, why string) error
+	// ReleaseFault is Release after a fault at a step that may be transient. again is false,
+	// and nothing changed, where the same fault came there too often in a row to be.
+	ReleaseFault(ctx context.Context, f relabel.Fence, step string, fault error) (again bool, err error)
 	// ReleaseBroken is Release after an environment failure: it counts it, and the next
 	// claim waits for the pause.
 	ReleaseBroken(ctx context.Context, f relabel.Fence, detail string, pause time.Duration) error
@@ -99,4 +105,7 @@ type World struct {
 	Verify func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error)
 	// Policy opens a policy version.
 	Policy func(p relabel.Policy) (Policy, error)
+	// Down says why none of a policy's addresses is to be had now, "" where one is. changed is
+	// closed when that may have changed. Nil knows of none.
+	Down func(p relabel.Policy) (why string, changed <-chan struct{})
 }

@@ -31,6 +31,7 @@ type rollout struct {
 	// giveBack is closed when the trajectory is to go back to the queue, with the turn in
 	// hand committed; nil where it never is.
 	giveBack <-chan struct{}
+	seat     seat   // its slot while turns are rolled out
 	free     func() // says that the queue's slot is no longer needed
 }
 
@@ -70,16 +71,27 @@ func (r *rollout) live(life context.Context) (err error) {
 	if r.deferred > 0 {
 		return r.awaitLabels(life)
 	}
-	leave, err := r.take(life, r.ending)
+	leave, err := r.awaitEnd(life)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	r.free()
-	if err := r.lateLabels(); err != nil {
-		return stopped(life, err)
-	}
 	return r.verify(life, patch)
+}
+
+// awaitEnd takes a place among the ends of trajectories and waits there for late labels.
+func (r *rollout) awaitEnd(life context.Context) (leave func(), err error) {
+	ctx, over := r.besideTeacher(life)
+	defer over()
+	if leave, err = r.take(ctx, r.ending); err != nil {
+		return nil, err
+	}
+	r.free()
+	if err := r.lateLabels(ctx); err != nil {
+		leave()
+		return nil, stopped(ctx, err)
+	}
+	return leave, nil
 }
 
 // rollOut brings the rollout to its end and returns its patch. The sandbox is made ready,
@@ -101,11 +113,10 @@ func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	leave, err := r.take(life, r.rollouts)
-	if err != nil {
+	if r.seat.leave, err = r.take(life, r.rollouts); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer r.seat.up()
 	if reason == "" {
 		if reason, err = r.roll(life); err != nil {
 			return nil, err
@@ -121,9 +132,9 @@ func (r *rollout) take(life context.Context, p places) (leave func(), err error)
 }
 
 // lateLabels waits for the labels that are still owed.
-func (r *rollout) lateLabels() error {
+func (r *rollout) lateLabels(ctx context.Context) error {
 	defer r.account.in(relabel.PhaseLabels)()
-	return r.labels.wait(r.giveBack)
+	return r.labels.wait(ctx, r.giveBack)
 }
 
 // openPolicies opens the policies that this trajectory will ask, and no other: a

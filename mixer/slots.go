@@ -17,6 +17,11 @@ type Slots struct {
 // many jobs as the queue is to hand out at once.
 func (s Slots) Claims() int { return s.Rollouts + s.Ahead }
 
+// A rollout that waits for an endpoint that is down holds no slot either, but a place among
+// those that wait without one: there are as many as slots. Where all are taken it is given
+// back to the queue at once. So a process has at most twice Rollouts and Ahead sandboxes
+// that roll out.
+//
 // The ends of trajectories hold no slot of rollouts. They have bounds of their own:
 // a verification is a container as large as a rollout's, so there are as many; a
 // trajectory whose late labels are waited for is but its state in memory.
@@ -55,4 +60,17 @@ func (p places) take(ctx context.Context, giveBack <-chan struct{}) (leave func(
 			<-p
 		}
 	}, nil
+}
+
+// tryTake takes a place if one is free.
+func (p places) tryTake() (leave func(), ok bool) {
+	if p == nil {
+		return func() {}, true
+	}
+	select {
+	case p <- struct{}{}:
+		return func() { <-p }, true
+	default:
+		return nil, false
+	}
 }

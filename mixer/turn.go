@@ -141,20 +141,25 @@ func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pending
 // act asks the executor for its action at st. The call is recorded while the action is
 // executed.
 func (r *rollout) act(ctx context.Context, t int, executor relabel.Role) (relabel.Completion, error) {
-	policy, phase := r.teacher, relabel.PhaseTeacher
+	policy, version, phase := r.teacher, r.claim.Teacher, relabel.PhaseTeacher
 	if executor == relabel.Student {
-		policy, phase = r.student, relabel.PhaseStudent
+		policy, version, phase = r.student, r.claim.Student, relabel.PhaseStudent
 	}
 	req := r.request(r.state, t, executor, relabel.PurposeAct)
 	req.Clock, req.Beside = r.clock, true
+	watched, enough := r.besideExecutor(ctx, t, version)
 	out, over := r.account.in(phase), r.clock.call()
-	answer, err := policy.Complete(ctx, req)
-	over()
-	r.account.waited(phase, out()-answer.Took)
+	defer over()
+	answer, err := policy.Complete(watched, req)
 	if err != nil {
-		return relabel.Completion{}, stopped(ctx, policyFailure(executor, err))
+		err = stopped(watched, policyFailure(executor, err))
 	}
-	return answer, nil
+	enough()
+	r.account.waited(phase, out()-answer.Took)
+	if err == nil {
+		err = r.sit(ctx, t)
+	}
+	return answer, err
 }
 
 // policyOf is the policy that plays a role.
