@@ -36,6 +36,9 @@ func withLongNames(short map[string]parser) map[string]parser {
 	return all
 }
 
+// shortParser is the name of a parser without the prefix that some data sets write.
+func shortParser(name string) string { return strings.TrimPrefix(name, "parse_log_") }
+
 // Parsers lists the names that Task.LogParser may have, besides "".
 func Parsers() []string {
 	var names []string

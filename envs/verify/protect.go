@@ -21,6 +21,8 @@ type protection struct {
 	folders map[string]bool // folders of tests that those files lie in
 	gold    map[string]bool // paths that the gold patch touches
 	runs    map[string]bool // files that the test command names
+	loaded  map[string]bool // modules that the runner's configuration at the base names
+	parser  string          // the short name of the log parser
 	base    pathSet         // the repository before the submission
 	final   pathSet         // and with all of it
 	facts   facts
@@ -30,7 +32,8 @@ type protection struct {
 // rules are tried in order; the first that gives a reason drops the change.
 var rules = []func(protection, change) string{
 	protection.isTest, protection.isGold, protection.isTestLike, protection.steersRunner, protection.isRun, protection.isDistribution,
-	protection.isCompiled, protection.isHidden, protection.shadowsModule, protection.steersGit, protection.linksToTests, protection.looksLikeProtected,
+	protection.isCompiled, protection.isHidden, protection.shadowsModule, protection.steersGit, protection.steersGo, protection.steersNode,
+	protection.linksToTests, protection.looksLikeProtected,
 }
 
 // graded is the answer of a rule that lets a change through whatever later rules say.
@@ -55,7 +58,8 @@ func protectionOf(task relabel.Task, r reading) protection {
 			}
 		}
 	}
-	command, _ := testCommand(task)
+	command, parserName := testCommand(task)
+	p.parser = shortParser(parserName)
 	p.named(command)
 	p.named(task.EvalScript)
 	p.roots = p.importRoots(task, command)

@@ -82,7 +82,9 @@ func (s *stage) decide(output []byte) *trial {
 // lay writes what is graded, and the task's test patch, into the working tree. A trial is
 // returned where that fails: the submission may be why.
 func (s *stage) lay(ctx context.Context) *trial {
-	dropped, reasons := protectionOf(s.task, s.reading).split(s.changes)
+	p := protectionOf(s.task, s.reading)
+	p.loaded = s.loadedModules(ctx)
+	dropped, reasons := p.split(s.changes)
 	s.dropped = reasons
 	var input bytes.Buffer
 	for _, removed := range []bool{true, false} { // what is in the way goes first

@@ -1,0 +1,108 @@
+package verify
+
+import (
+	"context"
+	"path"
+	"regexp"
+	"strings"
+)
+
+var (
+	// nodeSettings are names of files that configure Node.js package managers, test runners
+	// and the programs that these load into their own process: bundlers and compilers.
+	nodeSettings = regexp.MustCompile(`^(package\.json|\.npmrc|\.yarnrc(\.ya?ml)?|\.pnpmfile\.c?js|pnpm-workspace\.yaml|\.pnp\.[a-z.]+|` +
+		`(jest|vitest|vite|babel|postcss|swc|tsup|rollup|webpack|metro)(\.[\w-]+)*\.(config|workspace|setup)(\.[\w-]+)*\.([cm]?[jt]s|json|ya?ml)|` +
+		`(jest|vitest|vite|babel|postcss)[.-](config|workspace|setup|preset|preprocess|env|environment|transform|transformer|resolver)(\.[\w-]+)*\.([cm]?[jt]s|json)|` +
+		`setup-?[tT]ests?\.[cm]?[jt]sx?|\.(babel|swc|postcss|browserslist|mocha|nyc|c8|ts-node)rc(\.\w+)?|[tj]sconfig(\.[\w-]+)*\.json)$`)
+	// nodeFolders hold what tests load instead of, or beside, the modules that they name.
+	nodeFolders = []string{"node_modules", "__mocks__", "__snapshots__", "__tests__", ".yarn"}
+	// nodeHooks finds the keys of a configuration whose values are modules that the runner
+	// loads, and nodeModulePath the paths in such a value.
+	nodeHooks = regexp.MustCompile(`\b(setupFiles|setupFilesAfterEnv|setupTestFrameworkScriptFile|globalSetup|globalTeardown|testEnvironment|environment|` +
+		`reporters?|transform|resolver|runner|testRunner|testSequencer|snapshotSerializers|snapshotEnvironment|preset|presets|plugins|dependencyExtractor)["']?\s*:\s*(\[[^\]]*\]|\{[^}]*\}|["'][^"']*["'])`)
+	nodeModulePath = regexp.MustCompile(`["'](?:<rootDir>/|\./)([\w@./-]+)["']`)
+)
+
+// nodeConfigs are the configurations at the root of a repository that may name modules which
+// a runner loads.
+var nodeConfigs = []string{
+	"package.json", "jest.config.js", "jest.config.cjs", "jest.config.mjs", "jest.config.ts", "jest.config.json",
+	"vitest.config.js", "vitest.config.mjs", "vitest.config.ts", "vitest.config.mts", "vite.config.js", "vite.config.mjs", "vite.config.ts", "vite.config.mts",
+	"babel.config.js", "babel.config.cjs", "babel.config.json", ".babelrc", ".babelrc.js",
+}
+
+// steersNode drops what configures the test runner, and the modules that it loads by its
+// configuration at the base.
+func (p protection) steersNode(c change) string {
+	if !nodeParsers[p.parser] {
+		return ""
+	}
+	if p.loaded[c.path] || p.loaded[strings.TrimSuffix(c.path, path.Ext(c.path))] {
+		return "loaded by the test runner's configuration"
+	}
+	return nodeSteering(c.path)
+}
+
+// nodeParsers are the log parsers of runners on Node.js.
+var nodeParsers = map[string]bool{"jest": true, "vitest": true}
+
+// loadedModules returns the modules that the configurations of the base have the runner load,
+// with and without their suffixes.
+func (s *stage) loadedModules(ctx context.Context) map[string]bool {
+	loaded := map[string]bool{}
+	if _, name := testCommand(s.task); !nodeParsers[shortParser(name)] {
+		return loaded
+	}
+	for _, config := range nodeConfigs {
+		if !s.base.files[config] {
+			continue
+		}
+		data, _, err := s.sandbox.ReadFile(ctx, path.Join(s.task.Workdir, config), maxNeighbour)
+		if err != nil {
+			continue // without it the other rules and the canaries hold
+		}
+		for _, file := range nodeSetupFiles(data) {
+			loaded[file], loaded[file+"/index"] = true, true
+		}
+	}
+	return loaded
+}
+
+// nodeSteering says how a file steers Node.js, its package manager or the test runner; ""
+// where it does not.
+func nodeSteering(name string) string {
+	base := path.Base(name)
+	switch {
+	case nodeSettings.MatchString(base):
+		return "configures the test runner, or what it loads"
+	case strings.HasSuffix(base, ".snap"):
+		return "a snapshot that tests compare with"
+	case nodeTestName.MatchString(name):
+		return "a file with tests"
+	}
+	for _, folder := range folders(name) {
+		for _, special := range nodeFolders {
+			if folder == special {
+				return "in a folder " + special
+			}
+		}
+	}
+	return ""
+}
+
+// nodeSetupFiles returns the files that a configuration has the runner load, relative to the
+// repository.
+func nodeSetupFiles(config []byte) []string {
+	var files []string
+	for _, hook := range nodeHooks.FindAllSubmatch(config, -1) {
+		for _, m := range nodeModulePath.FindAllSubmatch(hook[2], -1) {
+			if file := path.Clean(string(m[1])); !unsafePath(file) {
+				files = append(files, file)
+			}
+		}
+	}
+	return files
+}
+
+// folders returns the names of the folders above a path.
+func folders(name string) []string { return strings.Split(path.Dir(name), "/") }
