@@ -32,6 +32,8 @@ var arrows = []struct{ from, to string }{
 	{"store", "migrations"},
 	{"store/*", "store"},
 	{"store/storetest", "store/localpg"},
+	{"labeller", "lease"},
+	{"regrader", "lease"},
 	{"envs/*", "envs"},
 	{"envs/*/*", "envs"},
 	{"envs/*", "envs/wire"},   // the frames that both ends speak

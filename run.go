@@ -118,6 +118,7 @@ type Iteration struct {
 	LabellingSince *time.Time `json:"labelling_since,omitempty"`
 	CreatedAt      time.Time  `json:"created_at"`
 	EndedAt        *time.Time `json:"ended_at,omitempty"`
+	RegradedAt     *time.Time `json:"regraded_at,omitempty"` // when a verdict of its trajectories was last replaced
 }
 
 // Progress counts an iteration's trajectories and labels.

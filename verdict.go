@@ -45,6 +45,7 @@ func (s TestStatus) Passed() bool { return s == TestPassed || s == TestXFail }
 // Verdict is R(τ, x): the verifier's finding in a fresh container. It does not depend on
 // whether the agent submitted; Trajectory.Resolved joins the two.
 type Verdict struct {
+	Number int                   `json:"number,omitempty"` // from 1, of the trajectory's verdicts; 0 before it is stored
 	Passed bool                  `json:"passed"`
 	Reason VerdictReason         `json:"reason"`          // why it passed or not; "" beside an infrastructure error
 	Tests  map[string]TestStatus `json:"tests,omitempty"` // of FAIL_TO_PASS and PASS_TO_PASS

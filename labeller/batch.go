@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/lease"
 )
 
 // BatchBounds bounds batches.
@@ -100,7 +101,7 @@ func (b *batch) conclude(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case lost(err):
+	case lease.Lost(err):
 		return relabel.Errorf(relabel.CodeLeaseLost, "the batch is another worker's")
 	case ctx.Err() != nil:
 		return errors.Join(ErrReleased, b.putOff(ctx, "", "", 0))

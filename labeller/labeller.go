@@ -16,31 +16,21 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"relabel"
+	"relabel/lease"
 )
 
-const (
-	// DefaultLease is how long a claim holds without renewal.
-	DefaultLease = 40 * time.Second
-	// renewPeriod is between two renewals of a lease, at most: what was cancelled, paused or
-	// taken over is let go this soon.
-	renewPeriod = time.Second
-	// writeLimit bounds one write to the store. Writes are not cut short by a shutdown.
-	writeLimit = 30 * time.Second
-)
+// writeLimit bounds one write to the store. Writes are not cut short by a shutdown.
+const writeLimit = 30 * time.Second
 
 // ErrReleased says that what was claimed was given back, because the worker stops.
 var ErrReleased = errors.New("it was given back")
-
-// errLeaseLost ends work that is another's by now, or nobody's.
-var errLeaseLost = errors.New("the lease is lost")
 
 // Config is what a Labeller needs.
 type Config struct {
 	Store Store
 	World World
 	Owner string        // names this worker; unique among live ones
-	Lease time.Duration // 0 means DefaultLease
+	Lease time.Duration // 0 means lease.Default
 	Bound BatchBounds   // zero fields mean those of DefaultBounds
 	Log   zerolog.Logger
 }
@@ -55,7 +45,7 @@ type Labeller struct {
 // New makes a Labeller. Store, World's functions and Owner must be there.
 func New(c Config) *Labeller {
 	if c.Lease <= 0 {
-		c.Lease = DefaultLease
+		c.Lease = lease.Default
 	}
 	c.Bound = c.Bound.over(DefaultBounds)
 	return &Labeller{Config: c, drains: make(chan struct{})}
@@ -74,43 +64,9 @@ func (l *Labeller) draining() bool {
 	}
 }
 
-// hold renews a lease in the background until letGo; it was last known to be whole at
-// since. life ends with ctx, and with errLeaseLost as its cause when the lease is lost, or
-// could not be renewed for its whole length. Renewal goes on while ctx is cancelled:
-// giving back needs a live lease too.
-func (l *Labeller) hold(ctx context.Context, since time.Time, renew func(context.Context, time.Duration) error) (life context.Context, letGo func()) {
-	life, lose := context.WithCancelCause(ctx)
-	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var beat sync.WaitGroup
-	beat.Go(func() {
-		tick := time.NewTicker(min(l.Lease/3, renewPeriod))
-		defer tick.Stop()
-		for {
-			select {
-			case <-beating.Done():
-				return
-			case <-tick.C:
-			}
-			sent := time.Now()
-			renewing, cancel := context.WithTimeout(beating, l.Lease/3)
-			err := renew(renewing, l.Lease)
-			cancel()
-			switch {
-			case err == nil:
-				since = sent
-			case lost(err), time.Since(since) >= l.Lease:
-				lose(errLeaseLost)
-				return
-			case beating.Err() == nil: // the next beat tries again
-				l.Log.Warn().Err(err).Msg("a lease could not be renewed")
-			}
-		}
-	})
-	return life, func() {
-		stop()
-		beat.Wait()
-		lose(nil)
-	}
+// hold keeps a lease until letGo; it was last known to be whole at since.
+func (l *Labeller) hold(ctx context.Context, since time.Time, renew lease.Renew) (life context.Context, letGo func()) {
+	return lease.Keep(ctx, since, l.Lease, renew, l.Log)
 }
 
 // write writes to the store, uninterrupted by a shutdown.
@@ -118,11 +74,6 @@ func write(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeLimit)
 	defer cancel()
 	return do(ctx)
-}
-
-// lost reports whether err says that another has what was claimed.
-func lost(err error) bool {
-	return relabel.CodeOf(err) == relabel.CodeLeaseLost || errors.Is(err, errLeaseLost)
 }
 
 // stopped returns why ctx ended, if it did, for then err is but what came of that.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relabel"
+	"relabel/lease"
 )
 
 // relabeller is the role under which the seeds of relabelings are drawn: the run's own
@@ -122,7 +123,7 @@ func (l *Labeller) concludeRelabel(ctx context.Context, c relabel.RelabelClaim, 
 	log := l.Log.With().Stringer("relabeling", c.RelabelingID).Stringer("trajectory", c.Trajectory.ID).Str("policy", c.Policy.Name).Logger()
 	var hopeless *unaskable
 	switch {
-	case lost(err):
+	case lease.Lost(err):
 		log.Warn().Msg("the relabeling was cancelled or is another worker's: let go")
 		return relabel.Errorf(relabel.CodeLeaseLost, "the relabeling was cancelled or is another worker's")
 	case err == nil:

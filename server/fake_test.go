@@ -25,6 +25,7 @@ type memory struct {
 	attempts     map[relabel.ID][]relabel.Attempt
 	patches      map[relabel.ID][]byte
 	verdicts     map[relabel.ID]relabel.Verdict
+	regraded     []relabel.RegradeSelection
 	calls        map[relabel.ID][]relabel.Call
 	models       map[relabel.ID][]relabel.ModelSeen
 	exports      []relabel.Export

@@ -110,6 +110,13 @@ type Store interface {
 	ListTimes(ctx context.Context, run relabel.ID) ([]relabel.IterationTime, error)
 	FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, error)
 	FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel.Verdict, error)
+	// Regrade queues stored submissions to be graded again; RegradeProgress says how they
+	// stand. CodeConflict where no selected trajectory is done.
+	Regrade(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error)
+	RegradeProgress(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error)
+	CancelRegradings(ctx context.Context, sel relabel.RegradeSelection) (cancelled int, err error)
+	ListRegradings(ctx context.Context, trajectory relabel.ID) ([]relabel.Regrading, error)
+	ListVerdicts(ctx context.Context, trajectory relabel.ID) ([]relabel.Verdict, error)
 	ListCalls(ctx context.Context, trajectory relabel.ID) ([]relabel.Call, error)
 
 	// LabelIteration begins the labelling of what has been rolled out of an iteration whose

@@ -100,6 +100,7 @@ func New(config Config) http.Handler {
 	s.addTrajectories()
 	s.addTurns()
 	s.addRelabelings()
+	s.addRegradings()
 	s.addReviews()
 	s.addOutcomes()
 	s.addExports()

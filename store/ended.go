@@ -11,16 +11,24 @@ import (
 const mostEnded = 1000
 
 // endedSums remembers what was summed up over all trajectories of iterations that have
-// ended. Nothing of those changes any more, until they are retried; then the iteration
-// runs, and ends at another time.
+// ended. Nothing of those changes any more, until they are retried or graded again: a
+// retried iteration runs and ends at another time, a regraded one has another regraded_at.
 type endedSums[T any] struct {
 	mu sync.Mutex
 	of map[relabel.ID]endedSum[T]
 }
 
 type endedSum[T any] struct {
-	ended time.Time
-	sum   T
+	changed time.Time
+	sum     T
+}
+
+// changedAt is when an iteration that has ended last changed.
+func changedAt(it relabel.Iteration) time.Time {
+	if it.RegradedAt != nil && it.RegradedAt.After(*it.EndedAt) {
+		return *it.RegradedAt
+	}
+	return *it.EndedAt
 }
 
 // find returns the sum of an iteration as it was read. It belongs to all who find it.
@@ -28,7 +36,7 @@ func (e *endedSums[T]) find(it relabel.Iteration) (sum T, known bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	one, known := e.of[it.ID]
-	if !known || it.EndedAt == nil || !it.EndedAt.Equal(one.ended) {
+	if !known || it.EndedAt == nil || !changedAt(it).Equal(one.changed) {
 		return sum, false
 	}
 	return one.sum, true
@@ -45,5 +53,5 @@ func (e *endedSums[T]) keep(it relabel.Iteration, sum T) {
 	if e.of == nil || len(e.of) >= mostEnded {
 		e.of = map[relabel.ID]endedSum[T]{}
 	}
-	e.of[it.ID] = endedSum[T]{*it.EndedAt, sum}
+	e.of[it.ID] = endedSum[T]{changedAt(it), sum}
 }

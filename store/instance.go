@@ -16,11 +16,13 @@ func (s *Store) Instance(ctx context.Context) (string, error) {
 	return id.String(), classify(err)
 }
 
-// LiveAttempts returns the current attempt of every trajectory that a worker owns with
-// a live lease: whatever sandbox belongs to another attempt is nobody's.
+// LiveAttempts returns the current attempt of every trajectory that a worker rolls out or
+// grades again with a live lease: a sandbox of any other attempt belongs to nobody.
 func (s *Store) LiveAttempts(ctx context.Context) (map[relabel.ID]int, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id, attempt FROM trajectories
-		WHERE state IN ('running', 'labelling', 'verifying') AND lease_until > clock_timestamp()`)
+		WHERE state IN ('running', 'labelling', 'verifying') AND lease_until > clock_timestamp()
+		UNION SELECT tr.id, tr.attempt FROM regradings re JOIN trajectories tr ON tr.id = re.trajectory_id
+		WHERE re.state = 'running' AND re.lease_until > clock_timestamp()`)
 	live := map[relabel.ID]int{}
 	var id relabel.ID
 	var attempt int

@@ -9,7 +9,7 @@ import (
 )
 
 const iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_id, it.beta, it.rho, it.generations,
-	it.state, it.paused, it.labelling_since, it.created_at, it.ended_at FROM iterations it`
+	it.state, it.paused, it.labelling_since, it.created_at, it.ended_at, it.regraded_at FROM iterations it`
 
 // CreateIteration stores an iteration with its trajectories and a wake-up for each, in
 // one transaction. CodeConflict when the number is taken, CodeInvalid when there are

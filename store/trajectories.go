@@ -45,7 +45,11 @@ func (s *Store) FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, e
 }
 
 // verdictSelect reads verdicts v.
-const verdictSelect = `SELECT v.passed, v.reason, v.tests, v.output, v.infra, v.protections, v.dropped, v.dropped_count, v.millis, v.at FROM verdicts v`
+const (
+	verdictSelect = "SELECT v.output, " + verdictRest
+	verdictHeads  = "SELECT NULL::bytea AS output, " + verdictRest // without their output
+	verdictRest   = `v.number, v.passed, v.reason, v.tests, v.infra, v.protections, v.dropped, v.dropped_count, v.millis, v.at FROM verdicts v`
+)
 
 // FindVerdict returns the current verdict: the newest that is no infrastructure error,
 // or the newest where all are. CodeNotFound where there is none.

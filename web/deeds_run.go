@@ -21,6 +21,8 @@ func (v *viewer) deedRoutes() routes {
 	v.addDeed(to, "/iterations/{id}/relabel", v.relabelIteration)
 	v.addDeed(to, "/runs/{id}/start", v.startIteration)
 	v.addDeed(to, "/runs/{id}/export", v.exportRun)
+	v.addDeed(to, "/runs/{id}/verify", v.verifyRun)
+	v.addDeed(to, "/runs/{id}/verify/cancel", v.cancelVerify)
 	return to
 }
 

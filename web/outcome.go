@@ -18,6 +18,7 @@ type outcomeView struct {
 	Same        bool          // they change the same lines
 	HasVerdict  bool
 	Verdict     relabel.Verdict
+	History     []relabel.Verdict // every verdict, the newest first
 	Took        string
 	Tests       []testRow
 	Count       string
@@ -31,6 +32,19 @@ func (v outcomeView) Because() string {
 	}
 	return verdictWord(v.Verdict.Reason)
 }
+
+// Skipped names the tests that were skipped, in order.
+func (v outcomeView) Skipped() (names []string) {
+	for _, row := range v.Tests {
+		if row.Word == "skipped" {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
+// MoreDropped is how many dropped paths the verdict does not name.
+func (v outcomeView) MoreDropped() int { return max(0, v.Verdict.DroppedCount-len(v.Verdict.Dropped)) }
 
 // testsShown is how many tests are shown from the start: those to look at first.
 const testsShown = 40
@@ -88,6 +102,12 @@ func (v *viewer) judged(ctx context.Context, t trajectoryView) (view outcomeView
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		view.Tests = testRows(t.Task, nil)
 		return view, nil
+	}
+	if err != nil {
+		return view, err
+	}
+	if view.History, err = v.Store.ListVerdicts(ctx, t.ID); err != nil {
+		return view, err
 	}
 	view.HasVerdict, view.Took = err == nil, duration(view.Verdict.Millis)
 	view.Output = cappedBody(strings.TrimRight(string(view.Verdict.Output), "\n"), t.Base()+"/test-output")

@@ -57,6 +57,11 @@ type Store interface {
 	ListTurnCalls(ctx context.Context, trajectory relabel.ID, from, to int) ([]relabel.Call, error)
 	FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, error)
 	FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel.Verdict, error)
+	// ListVerdicts lists a trajectory's verdicts, the newest first, without their output.
+	ListVerdicts(ctx context.Context, trajectory relabel.ID) ([]relabel.Verdict, error)
+	// RegradeProgress sums up a selection's verdicts and regradings. CodeConflict where no
+	// selected trajectory is done.
+	RegradeProgress(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error)
 	FindReview(ctx context.Context, trajectory, id relabel.ID) (relabel.Review, error)
 	ListReviews(ctx context.Context, f relabel.ReviewFilter, p relabel.Page) (list []relabel.Review, next string, err error)
 	// ListFlags lists the flags in use in a run (nil: in all), the most frequent first.

@@ -13,8 +13,11 @@ type runPage struct {
 	Causes causeTable
 	Spent  relabel.Spent
 	Deeds  []deedLink
-	Charts []chart
-	Time   timeView
+	// Verdicts counts the verdicts by version of the protections, Regrading the regradings by
+	// state; "" without any.
+	Verdicts, Regrading string
+	Charts              []chart
+	Time                timeView
 }
 
 func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
@@ -35,8 +38,15 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 	if view.Spent, err = v.Store.FindSpent(ctx, run.ID); err != nil {
 		return err
 	}
+	verdicts, err := v.Store.RegradeProgress(ctx, relabel.RegradeSelection{RunID: run.ID})
+	if err != nil && relabel.CodeOf(err) != relabel.CodeConflict {
+		return err
+	}
+	if err == nil {
+		view.Verdicts, view.Regrading = verdictsByVersion(verdicts), regradeWords(verdicts)
+	}
 	if mayChange(r) {
-		view.Deeds = runDeeds(view.runView)
+		view.Deeds = append(runDeeds(view.runView), regradeDeeds(run.ID, verdicts)...)
 	}
 	if wants(r, "charts") {
 		if view.Charts, err = v.runCharts(ctx, run, view.Iterations); err != nil {

@@ -98,6 +98,7 @@ func (v *viewer) trajectoryRoutes() routes {
 		"GET /trajectories/{id}/test-output":   v.showOutput,
 	}
 	v.addDeed(to, "/trajectories/{id}/relabel", v.relabelTrajectory)
+	v.addDeed(to, "/trajectories/{id}/verify", v.verifyTrajectory)
 	return to
 }
 
@@ -140,6 +141,9 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 	}
 	if mayChange(r) && view.relabels() {
 		view.Deeds = []deedLink{{"Relabel…", view.Base() + "/relabel"}}
+	}
+	if mayChange(r) && view.State == relabel.Done {
+		view.Deeds = append(view.Deeds, deedLink{"Grade again…", view.Base() + "/verify"})
 	}
 	follow := ""
 	if !view.State.Terminal() {

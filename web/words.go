@@ -24,6 +24,7 @@ var functions = template.FuncMap{
 	"badge":    badgeOf,
 	"ended":    endWord,
 	"because":  becauseOf,
+	"verdict":  verdictWord,
 	"schedule": scheduleOf,
 	"ms":       duration,
 	"size":     size,

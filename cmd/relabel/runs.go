@@ -24,6 +24,7 @@ type runCommand struct {
 	Cancel       runCancel       `cmd:"" help:"Cancel a run's iterations, or one iteration."`
 	Label        runLabel        `cmd:"" help:"Begin with the labels that a run defers."`
 	Relabel      runRelabel      `cmd:"" help:"Ask another teacher at every state of what is done."`
+	Verify       runVerify       `cmd:"" help:"Grade stored submissions again under the verifier's present protections."`
 	Retry        runRetry        `cmd:"" help:"Try an iteration's failed trajectories once more."`
 }
 

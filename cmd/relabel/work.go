@@ -20,6 +20,7 @@ import (
 	"relabel/envs/verify"
 	"relabel/labeller"
 	"relabel/mixer"
+	"relabel/regrader"
 	"relabel/shard"
 	"relabel/shard/tokenizers"
 	"relabel/store"
@@ -154,8 +155,9 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	river.AddWorker(workers, shard.NewWorker(exporter))
 	river.AddWorker(workers, newTeller(db, f.secretFlags, log))
 	labeller.AddWorkers(workers, labels)
+	regrader.AddWorker(workers, newRegrader(db, host, f.Lease, me.Name, there, log))
 	client, err := newQueue(db.Store, me.Name, workers, exportQueues(exporter, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},
-		"label": {MaxWorkers: labelsAtOnce}, "webhook": {MaxWorkers: webhooksAtOnce}}))
+		"label": {MaxWorkers: labelsAtOnce}, store.QueueRegrade: {MaxWorkers: regradesAtOnce}, "webhook": {MaxWorkers: webhooksAtOnce}}))
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +236,7 @@ func (w *work) recover(ctx context.Context) error {
 	if !mine {
 		return nil
 	}
-	return errors.Join(w.db.BeginLabelling(ctx), w.db.WakeLabellers(ctx))
+	return errors.Join(w.db.BeginLabelling(ctx), w.db.WakeLabellers(ctx), w.db.WakeRegraders(ctx))
 }
 
 // look says that this process lives and sees to the trajectories that others left.

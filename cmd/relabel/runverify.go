@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"relabel"
+)
+
+// runVerify is `relabel run verify RUN`.
+type runVerify struct {
+	clientFlags
+	RunName    string `arg:"" name:"run" help:"Name or id of the run."`
+	Iteration  string `placeholder:"ID" help:"Only trajectories of this iteration."`
+	Trajectory string `placeholder:"ID" help:"Only this trajectory."`
+	All        bool   `help:"Also those whose verdict is of the present protections."`
+	Status     bool   `help:"Show how the verdicts stand and queue nothing."`
+	Cancel     bool   `help:"Cancel what is queued or running; replaced verdicts stay."`
+	Detach     bool   `help:"Do not wait for the end."`
+}
+
+// Run queues the regradings and watches them.
+func (c *runVerify) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		run, err := findRun(ctx, cl, c.RunName)
+		if err != nil {
+			return err
+		}
+		path := "/v1/runs/" + run.ID.String() + "/verify"
+		body := map[string]any{}
+		for name, id := range map[string]string{"iteration": c.Iteration, "trajectory": c.Trajectory} {
+			if id != "" {
+				body[name] = id
+			}
+		}
+		switch {
+		case c.Status:
+			p, err := c.progress(ctx, cl, path)
+			if err != nil {
+				return err
+			}
+			return printVerdicts(p)
+		case c.Cancel:
+			var answer struct {
+				Cancelled int `json:"cancelled"`
+			}
+			err := cl.post(ctx, path+"/cancel", body, &answer)
+			if err == nil {
+				fmt.Printf("%d regradings are cancelled\n", answer.Cancelled)
+			}
+			return err
+		}
+		body["all"] = c.All
+		if err := cl.post(ctx, path, body, &relabel.RegradeProgress{}); err != nil {
+			return err
+		}
+		return c.watch(ctx, cl, path)
+	})
+}
+
+func (c *runVerify) progress(ctx context.Context, cl *client, path string) (p relabel.RegradeProgress, err error) {
+	query := url.Values{}
+	if c.Iteration != "" {
+		query.Set("iteration", c.Iteration)
+	}
+	if c.Trajectory != "" {
+		query.Set("trajectory", c.Trajectory)
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return p, cl.get(ctx, path, &p)
+}
+
+// watch waits until no regrading is queued or running, and prints the verdicts.
+func (c *runVerify) watch(ctx context.Context, cl *client, path string) error {
+	if cl.here != nil && !c.Detach {
+		fmt.Println("No server runs here: `relabel serve` will grade them.")
+	} else if !c.Detach {
+		sayIfNobodyWorks(ctx, cl)
+	}
+	for said := ""; ; {
+		p, err := c.progress(ctx, cl, path)
+		if ctx.Err() != nil {
+			return interruptedf("the grading goes on %s", cl.elsewhere())
+		}
+		if err != nil {
+			return err
+		}
+		if line := regradeLine(p); line != said {
+			fmt.Println(line)
+			said = line
+		}
+		switch {
+		case p.Open() == 0:
+			if err := printVerdicts(p); err != nil {
+				return err
+			}
+			return regraded(p)
+		case c.Detach, cl.here != nil:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// regradeLine is the progress in one line.
+func regradeLine(p relabel.RegradeProgress) string {
+	if len(p.Regradings) == 0 {
+		return fmt.Sprintf("every verdict is of version %d of the protections: nothing is graded again (--all does)", p.Protections)
+	}
+	return fmt.Sprintf("%d queued, %d running, %d done, %d failed; %d verdicts turned, %d infrastructure errors", p.Regradings[relabel.RegradeQueued],
+		p.Regradings[relabel.RegradeRunning], p.Regradings[relabel.RegradeDone], p.Regradings[relabel.RegradeFailed], p.Changed, p.Errors)
+}
+
+// printVerdicts prints the current verdicts by version.
+func printVerdicts(p relabel.RegradeProgress) error {
+	t := newTable("PROTECTIONS", "VERDICTS", "PASSED")
+	for _, v := range p.Verdicts {
+		version := fmt.Sprint(v.Protections)
+		if v.Protections == p.Protections {
+			version += " (present)"
+		}
+		t.row(version, v.Verdicts, v.Passed)
+	}
+	return t.print()
+}
+
+// regraded is an error where a submission could not be graded.
+func regraded(p relabel.RegradeProgress) error {
+	if n := p.Regradings[relabel.RegradeFailed]; n > 0 {
+		return relabel.Errorf(relabel.CodeUnavailable, "%d submissions could not be graded and keep their verdict: GET /v1/trajectories/{id}/regradings has the reason; run verify again when it is mended", n)
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+// Package regrader grades stored submissions again: it verifies the patch of a trajectory
+// that is done in a fresh container and stores the verdict beside the earlier ones.
+//
+// A regrading is claimed like a trajectory, with a lease and a fence. What a worker that
+// died leaves is graded by the next one.
+package regrader
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"relabel"
+	"relabel/lease"
+)
+
+// writeLimit bounds one write to the store. Writes are not cut short by a shutdown.
+const writeLimit = 30 * time.Second
+
+// retryPause is the pause after an infrastructure error.
+const retryPause = 30 * time.Second
+
+// ErrReleased says that the regrading was returned to the queue because the worker stops.
+var ErrReleased = errors.New("the regrading was released")
+
+// Store keeps regradings. Methods that take a fence fail with CodeLeaseLost once another
+// worker has claimed the regrading, or it was cancelled, and have then changed nothing.
+// Methods are safe for concurrent use.
+type Store interface {
+	// ClaimRegrading gives owner the regrading that is due longest; CodeNotFound when there
+	// is none.
+	ClaimRegrading(ctx context.Context, owner string, length time.Duration) (relabel.RegradeClaim, error)
+	RenewRegrading(ctx context.Context, f relabel.RegradeFence, length time.Duration) error
+	ReleaseRegrading(ctx context.Context, f relabel.RegradeFence) error
+	// FinishRegrading stores the verdict. One that is an infrastructure error leaves the
+	// current verdict as it is, and the regrading due after pause, a bounded number of times.
+	FinishRegrading(ctx context.Context, f relabel.RegradeFence, v relabel.Verdict, pause time.Duration) error
+}
+
+// Config is what a Regrader needs.
+type Config struct {
+	Store Store
+	// Verify grades a submission. What goes wrong with a container is Verdict.Infra; an
+	// error is ctx's alone.
+	Verify func(ctx context.Context, c relabel.RegradeClaim) (relabel.Verdict, error)
+	// Room fails while nothing new can begin, for want of an engine or of disk space; nil
+	// never does.
+	Room  func(ctx context.Context) error
+	Owner string        // names this worker; unique among live ones
+	Lease time.Duration // 0 means lease.Default
+	Log   zerolog.Logger
+}
+
+// Regrader works on regradings. It is safe for concurrent use.
+type Regrader struct{ Config }
+
+// New makes a Regrader. Store, Verify and Owner must be set.
+func New(c Config) *Regrader {
+	if c.Lease <= 0 {
+		c.Lease = lease.Default
+	}
+	return &Regrader{c}
+}
+
+// Regrade claims a regrading and grades its submission. It returns nil when the verdict is
+// stored; CodeNotFound when none is due; CodeLeaseLost when the regrading was cancelled or
+// taken over; ErrReleased when ctx ended; CodeUnavailable without room. Any other error is
+// the store's.
+func (r *Regrader) Regrade(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ErrReleased
+	}
+	if r.Room != nil {
+		if err := r.Room(ctx); err != nil {
+			return err
+		}
+	}
+	since := time.Now()
+	var claim relabel.RegradeClaim
+	err := write(ctx, func(ctx context.Context) (err error) {
+		claim, err = r.Store.ClaimRegrading(ctx, r.Owner, r.Lease)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	renew := func(ctx context.Context, length time.Duration) error {
+		return r.Store.RenewRegrading(ctx, claim.RegradeFence, length)
+	}
+	life, release := lease.Keep(ctx, since, r.Lease, renew, r.Log)
+	defer release()
+	return r.conclude(life, claim)
+}
+
+// conclude grades and stores, or releases what ctx's end cut short.
+func (r *Regrader) conclude(life context.Context, claim relabel.RegradeClaim) error {
+	log := r.Log.With().Stringer("trajectory", claim.Trajectory.ID).Stringer("regrading", claim.RegradingID).Logger()
+	verdict, err := r.verify(life, claim, log)
+	cause := context.Cause(life)
+	switch {
+	case lease.Lost(cause):
+		return relabel.Errorf(relabel.CodeLeaseLost, "the regrading was cancelled or is another worker's")
+	case cause != nil || err != nil:
+		released := write(life, func(ctx context.Context) error { return r.Store.ReleaseRegrading(ctx, claim.RegradeFence) })
+		return errors.Join(ErrReleased, released)
+	}
+	err = write(life, func(ctx context.Context) error {
+		return r.Store.FinishRegrading(ctx, claim.RegradeFence, verdict, retryPause)
+	})
+	if err == nil {
+		log.Info().Bool("passed", verdict.Passed).Int("protections", verdict.Protections).Str("infra", verdict.Infra).Msg("graded again")
+	}
+	return err
+}
+
+// verify runs Verify; a panic is an infrastructure error.
+func (r *Regrader) verify(life context.Context, claim relabel.RegradeClaim, log zerolog.Logger) (v relabel.Verdict, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a regrading panicked")
+			v, err = relabel.Verdict{Infra: "a bug in the verifier; the worker's log has the details"}, nil
+		}
+	}()
+	return r.Verify(life, claim)
+}
+
+// write writes to the store, uninterrupted by a shutdown.
+func write(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeLimit)
+	defer cancel()
+	return do(ctx)
+}

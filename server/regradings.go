@@ -1,0 +1,131 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"relabel"
+)
+
+func (s *site) addRegradings() {
+	verify := operation(http.MethodPost, "/v1/runs/{id}/verify", "runs", "verify-run", "Grade a run's submissions again",
+		"Queues the stored submission of each trajectory that is done, and whose verdict is older than the verifier's present protections, to be graded again in a fresh container. "+
+			"The new verdict counts from then on; the earlier ones are kept, and the trajectory stays done. An infrastructure error leaves the verdict as it is. "+
+			"Asked again, what is queued or running is not queued twice.")
+	verify.DefaultStatus = http.StatusOK
+	add(s, verify, s.verifyRun)
+	add(s, operation(http.MethodGet, "/v1/runs/{id}/verify", "runs", "show-verify-run", "Show how a run's verdicts stand",
+		"The run's verdicts by version of the verifier's protections, and the progress of grading them again."), s.showVerifyRun)
+	cancel := operation(http.MethodPost, "/v1/runs/{id}/verify/cancel", "runs", "cancel-verify-run", "Cancel grading a run again",
+		"Cancels what is queued or running. Verdicts that were replaced stay so.")
+	cancel.DefaultStatus = http.StatusOK
+	add(s, cancel, s.cancelVerifyRun)
+	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/verdicts", "trajectories", "list-verdicts", "List a trajectory's verdicts",
+		"Every verdict, the newest first, without its output. The newest that is no infrastructure error counts."), s.listVerdicts)
+	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/regradings", "trajectories", "list-regradings", "List a trajectory's regradings",
+		"How often its submission was to be graded again, and what came of it: the newest first, 100 at most."), s.listRegradings)
+}
+
+// Regrade says which trajectories of a run are graded again.
+type Regrade struct {
+	Iteration  *relabel.ID `json:"iteration,omitempty" doc:"Only trajectories of this iteration: its id."`
+	Trajectory *relabel.ID `json:"trajectory,omitempty" doc:"Only this trajectory: its id."`
+	All        bool        `json:"all,omitempty" doc:"Also those whose verdict is of the present protections."`
+}
+
+func (s *site) verifyRun(ctx context.Context, in *struct {
+	IDPath
+	Body Regrade
+}) (*of[relabel.RegradeProgress], error) {
+	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return one(s.Store.Regrade(ctx, relabel.RegradeSelection{RunID: in.ID, IterationID: in.Body.Iteration, TrajectoryID: in.Body.Trajectory, All: in.Body.All}))
+}
+
+func (s *site) showVerifyRun(ctx context.Context, in *struct {
+	IDPath
+	Iteration  optionalID `query:"iteration" doc:"Id of an iteration: only its trajectories."`
+	Trajectory optionalID `query:"trajectory" doc:"Id of a trajectory: only that."`
+}) (*of[relabel.RegradeProgress], error) {
+	return one(s.Store.RegradeProgress(ctx, relabel.RegradeSelection{RunID: in.ID, IterationID: in.Iteration.id, TrajectoryID: in.Trajectory.id}))
+}
+
+// CancelRegrade says which regradings of a run are cancelled.
+type CancelRegrade struct {
+	Iteration  *relabel.ID `json:"iteration,omitempty" doc:"Only of this iteration: its id."`
+	Trajectory *relabel.ID `json:"trajectory,omitempty" doc:"Only of this trajectory: its id."`
+}
+
+// CancelledRegradings counts what was cancelled.
+type CancelledRegradings struct {
+	Cancelled int `json:"cancelled" doc:"How many regradings were cancelled."`
+}
+
+func (s *site) cancelVerifyRun(ctx context.Context, in *struct {
+	IDPath
+	Body CancelRegrade
+}) (*of[CancelledRegradings], error) {
+	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	n, err := s.Store.CancelRegradings(ctx, relabel.RegradeSelection{RunID: in.ID, IterationID: in.Body.Iteration, TrajectoryID: in.Body.Trajectory})
+	return one(CancelledRegradings{n}, err)
+}
+
+// Verdicts lists verdicts.
+type Verdicts struct {
+	Items []relabel.Verdict `json:"items" nullable:"false" doc:"The newest first."`
+}
+
+func (s *site) listVerdicts(ctx context.Context, in *IDPath) (*of[Verdicts], error) {
+	if _, err := s.Store.FindTrajectory(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	all, err := s.Store.ListVerdicts(ctx, in.ID)
+	if all == nil {
+		all = []relabel.Verdict{}
+	}
+	return one(Verdicts{all}, err)
+}
+
+// Regradings lists regradings.
+type Regradings struct {
+	Items []relabel.Regrading `json:"items" nullable:"false" doc:"The newest first."`
+}
+
+func (s *site) listRegradings(ctx context.Context, in *IDPath) (*of[Regradings], error) {
+	if _, err := s.Store.FindTrajectory(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	all, err := s.Store.ListRegradings(ctx, in.ID)
+	if all == nil {
+		all = []relabel.Regrading{}
+	}
+	return one(Regradings{all}, err)
+}
+
+var regradeMeanings = map[string]string{
+	"Iteration.regraded_at":           "When a verdict of its trajectories was last replaced; absent: never.",
+	"RegradeProgress.protections":     "The present version of the verifier's protections.",
+	"RegradeProgress.verdicts":        "Current verdicts by version, the oldest version first.",
+	"RegradeProgress.outdated":        "Trajectories that are done without a verdict of the present version: what grading again takes.",
+	"RegradeProgress.outdated_millis": "Milliseconds that their current verdicts took together.",
+	"RegradeProgress.regradings":      "The latest regrading of each trajectory by state; states without any are absent.",
+	"RegradeProgress.errors":          "Infrastructure errors and lost workers of these regradings.",
+	"RegradeProgress.changed":         "Of those that are done: how many verdicts turned.",
+	"ProtectionsCount.protections":    "Version of the protections; 0: before versions were kept.",
+	"ProtectionsCount.verdicts":       "Verdicts of that version.",
+	"ProtectionsCount.passed":         "Of these, how many passed.",
+	"Regrading.id":                    "Its id.",
+	"Regrading.trajectory_id":         "The trajectory.",
+	"Regrading.instance_id":           "The task's name.",
+	"Regrading.state":                 "queued, running, done, failed (three infrastructure errors; the verdict stays) or cancelled.",
+	"Regrading.tries":                 "Tries that ended with an infrastructure error or a lost worker.",
+	"Regrading.failure":               "The last infrastructure error.",
+	"Regrading.changed":               "Whether passed differs from the verdict before; absent until it is done.",
+	"Regrading.created_at":            "When it was asked for.",
+	"Regrading.started_at":            "When it was first claimed.",
+	"Regrading.ended_at":              "When it ended.",
+	"Verdict.number":                  "From 1: which of the trajectory's verdicts it is.",
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// regradeFenced is what every write of a regrading demands, as fenced does of a trajectory.
+const regradeFenced = " id = $1 AND claim = $2 AND owner = $3 AND lease_until > clock_timestamp() "
+
+func regradeLost() error {
+	return relabel.Errorf(relabel.CodeLeaseLost, "the regrading is no longer this worker's")
+}
+
+// regradingsDue are the regradings re that can be claimed now. Those of paused runs and
+// iterations wait.
+const regradingsDue = ` FROM regradings re JOIN trajectories tr ON tr.id = re.trajectory_id JOIN iterations it ON it.id = tr.iteration_id
+	JOIN runs ru ON ru.id = tr.run_id WHERE (re.state = 'queued' AND re.due_at <= clock_timestamp() OR re.state = 'running' AND re.lease_until <= clock_timestamp())
+	AND it.paused IS NULL AND ru.paused IS NULL `
+
+// ClaimRegrading gives owner the regrading that is due longest. One whose lease ran out is
+// due too, and counts a try. CodeNotFound when there is none.
+func (s *Store) ClaimRegrading(ctx context.Context, owner string, length time.Duration) (relabel.RegradeClaim, error) {
+	var c relabel.RegradeClaim
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		c = relabel.RegradeClaim{RegradeFence: relabel.RegradeFence{Owner: owner}}
+		var trajectory relabel.ID
+		err := tx.QueryRow(ctx, `UPDATE regradings SET tries = tries + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', claim = claim + 1, owner = $1,
+				lease_until = clock_timestamp() + $2::interval, started_at = coalesce(started_at, clock_timestamp())
+			WHERE id = (SELECT re.id`+regradingsDue+`ORDER BY re.due_at, re.id LIMIT 1 FOR NO KEY UPDATE OF re SKIP LOCKED)
+			RETURNING id, claim, trajectory_id`, owner, length).Scan(&c.RegradingID, &c.Claim, &trajectory)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return relabel.Errorf(relabel.CodeNotFound, "nothing is to be graded again now")
+		}
+		if err != nil {
+			return err
+		}
+		var run relabel.Run
+		b := &pgx.Batch{}
+		readInto(b, &c.Trajectory, pgx.RowToStructByName[relabel.Trajectory], trajectorySelect+" WHERE tr.id = $1", trajectory)
+		readInto(b, &run, pgx.RowToStructByName[relabel.Run], runSelect+" JOIN trajectories tr ON tr.run_id = ru.id WHERE tr.id = $1", trajectory)
+		readInto(b, &c.Task, scanTask, taskSelect+" JOIN trajectories tr ON tr.task_id = ta.id WHERE tr.id = $1", trajectory)
+		readInto(b, &c.Patch, pgx.RowTo[[]byte], "SELECT patch FROM patches WHERE trajectory_id = $1", trajectory)
+		err = tx.SendBatch(ctx, b).Close()
+		c.Limits = run.Limits
+		return err
+	})
+	return c, err
+}
+
+// RenewRegrading extends the lease. CodeLeaseLost where the fence does not hold (it was
+// cancelled, or taken over), here and below.
+func (s *Store) RenewRegrading(ctx context.Context, f relabel.RegradeFence, length time.Duration) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, "UPDATE regradings SET lease_until = clock_timestamp() + $4::interval WHERE"+regradeFenced, f.RegradingID, f.Claim, f.Owner, length)
+		if err == nil && tag.RowsAffected() == 0 {
+			return regradeLost()
+		}
+		return err
+	})
+}
+
+// ReleaseRegrading returns the regrading to the queue.
+func (s *Store) ReleaseRegrading(ctx context.Context, f relabel.RegradeFence) error {
+	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		tag, err := tx.Exec(ctx, "UPDATE regradings SET state = 'queued', owner = NULL, lease_until = NULL WHERE"+regradeFenced, f.RegradingID, f.Claim, f.Owner)
+		if err == nil && tag.RowsAffected() == 0 && !again {
+			return regradeLost()
+		}
+		return err
+	})
+}
+
+// FinishRegrading stores the new verdict beside the earlier ones. An infrastructure error
+// leaves the earlier verdict the current one and queues the regrading again after pause,
+// or fails it after relabel.MaxRegradeTries.
+func (s *Store) FinishRegrading(ctx context.Context, f relabel.RegradeFence, v relabel.Verdict, pause time.Duration) error {
+	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		var trajectory relabel.ID
+		var tries int
+		err := tx.QueryRow(ctx, "SELECT trajectory_id, tries FROM regradings WHERE"+regradeFenced+"FOR NO KEY UPDATE", f.RegradingID, f.Claim, f.Owner).Scan(&trajectory, &tries)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return regradeSettled(ctx, tx, f, again)
+		}
+		if err != nil {
+			return err
+		}
+		var attempt int
+		var passed *bool
+		if err := tx.QueryRow(ctx, "SELECT attempt, passed FROM trajectories WHERE id = $1 FOR NO KEY UPDATE", trajectory).Scan(&attempt, &passed); err != nil {
+			return err
+		}
+		if err := insertVerdict(ctx, tx, trajectory, attempt, v); err != nil {
+			return err
+		}
+		if v.Infra != "" {
+			return putOffRegrading(ctx, tx, f, tries+1, v.Infra, pause)
+		}
+		return replaceVerdict(ctx, tx, f, trajectory, v, passed == nil || *passed != v.Passed)
+	})
+}
+
+// regradeSettled tells, after an unclear commit, a regrading that was settled from one that
+// is another's.
+func regradeSettled(ctx context.Context, tx pgx.Tx, f relabel.RegradeFence, again bool) error {
+	var settled bool
+	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM regradings WHERE id = $1 AND claim = $2 AND state IN ('done', 'queued', 'failed'))", f.RegradingID, f.Claim).Scan(&settled)
+	if err == nil && !(again && settled) {
+		return regradeLost()
+	}
+	return err
+}
+
+// putOffRegrading counts an infrastructure error.
+func putOffRegrading(ctx context.Context, tx pgx.Tx, f relabel.RegradeFence, tries int, infra string, pause time.Duration) error {
+	state, ended := "queued", "NULL"
+	if tries >= relabel.MaxRegradeTries {
+		state, ended = "failed", "clock_timestamp()"
+	}
+	_, err := tx.Exec(ctx, fmt.Sprintf(`UPDATE regradings SET state = '%s', tries = $2, failure = $3, due_at = clock_timestamp() + $4::interval,
+		owner = NULL, lease_until = NULL, ended_at = %s WHERE id = $1`, state, ended), f.RegradingID, tries, legible(infra), pause)
+	return err
+}
+
+// replaceVerdict makes v the trajectory's current verdict and ends the regrading. The
+// trajectory stays done; its followers get an event, and sums over its iteration that were
+// kept are read again.
+func replaceVerdict(ctx context.Context, tx pgx.Tx, f relabel.RegradeFence, trajectory relabel.ID, v relabel.Verdict, changed bool) error {
+	b := &pgx.Batch{}
+	b.Queue("UPDATE regradings SET state = 'done', changed = $2, owner = NULL, lease_until = NULL, ended_at = clock_timestamp() WHERE id = $1", f.RegradingID, changed)
+	b.Queue("UPDATE trajectories SET passed = $2, verdict_reason = $3, protections = $4 WHERE id = $1", trajectory, v.Passed, legible(string(v.Reason)), v.Protections)
+	b.Queue("INSERT INTO events (subject, run_id, iteration_id, trajectory_id, state) SELECT 'trajectory', run_id, iteration_id, id, state FROM trajectories WHERE id = $1", trajectory)
+	// Last: the iteration's row is what many want.
+	b.Queue("UPDATE iterations SET regraded_at = clock_timestamp() WHERE id = (SELECT iteration_id FROM trajectories WHERE id = $1)", trajectory)
+	return tx.SendBatch(ctx, b).Close()
+}

@@ -1,0 +1,36 @@
+package web_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"relabel"
+)
+
+// TestASubmissionIsGradedAgainFromItsPages follows a regrade from the run's page to the
+// trajectory's: what it costs is said first, and the old verdict stays.
+func TestASubmissionIsGradedAgainFromItsPages(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	done, _ := s.rollout()
+	run, trajectory := "/runs/"+s.run.ID.String(), "/trajectories/"+done.ID.String()
+	contains(t, s.get(200, run), "Grade again…", "Verdicts: 1 of version 0")
+	contains(t, s.get(200, run+"/verify"), "containers", "no model is called", "1 of version 0", `/verify`)
+	contains(t, s.get(200, trajectory), "Grade again…", "before versions of the protections were kept")
+	ctx := context.Background()
+	_, err := s.store.Regrade(ctx, relabel.RegradeSelection{RunID: s.run.ID})
+	s.must(err)
+	contains(t, s.get(200, run), "grading again: 1 queued", "Cancel grading…")
+	c, err := s.store.ClaimRegrading(ctx, "g", time.Minute)
+	s.must(err)
+	s.must(s.store.FinishRegrading(ctx, c.RegradeFence, relabel.Verdict{Reason: relabel.VerdictTests, Protections: 1, DroppedCount: 3,
+		Dropped: []relabel.DroppedPath{{Path: "zz.pth", Reason: "<b>it loads code"}}, Tests: map[string]relabel.TestStatus{"t::skipped": relabel.TestSkipped}}, 0))
+	page := s.get(200, trajectory)
+	contains(t, page, "zz.pth", "&lt;b&gt;it loads code", "and 2 more", "1 skipped test", "t::skipped", "version 1 of the protections", "Verdict 2", ">tests fail<")
+	if strings.Contains(page, "✓</span> resolved") {
+		t.Error("a verdict that turned is still shown as resolved")
+	}
+	contains(t, s.get(200, run), "1 done; 1 turned", "Verdicts: 1 of version 1")
+}
