@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"relabel"
@@ -127,7 +128,7 @@ func (s *site) caller(r *http.Request) (c relabel.Caller, err error) {
 	}()
 	c.Token = true
 	if token, given := bearer(r); given {
-		c.Access, err = s.Store.CheckToken(r.Context(), relabel.HashSecret(token))
+		c.Access, err = s.checkToken(r, relabel.HashSecret(token))
 		return c, err
 	}
 	cookie, err := r.Cookie(relabel.SessionCookie)
@@ -138,6 +139,37 @@ func (s *site) caller(r *http.Request) (c relabel.Caller, err error) {
 	c.Access, err = s.Store.CheckSession(r.Context(), relabel.HashSecret(cookie.Value))
 	return c, err
 }
+
+// checkToken says what the token with this hash allows. A caller that fails again and again
+// is told to wait.
+func (s *site) checkToken(r *http.Request, sha256 string) (relabel.Access, error) {
+	if wait := s.Attempts.Wait(r.RemoteAddr, sha256); wait > 0 {
+		return relabel.NoAccess, &waitError{wait}
+	}
+	access, err := s.Store.CheckToken(r.Context(), sha256)
+	switch {
+	case err != nil: // the database's fault, not the caller's
+	case access == relabel.NoAccess:
+		s.Attempts.Failed(r.RemoteAddr, sha256)
+	default:
+		s.Attempts.Succeeded(r.RemoteAddr, sha256)
+	}
+	return access, err
+}
+
+// waitError tells a caller when it may try again.
+type waitError struct{ after time.Duration }
+
+// Error returns what the caller is told.
+func (w *waitError) Error() string { return w.Unwrap().Error() }
+
+// Unwrap returns the refusal.
+func (w *waitError) Unwrap() error {
+	return relabel.Errorf(relabel.CodeBusy, "too many unknown tokens came from this address; retry in %d seconds", w.seconds())
+}
+
+// seconds is the wait in whole seconds, rounded up.
+func (w *waitError) seconds() int { return int((w.after + time.Second - 1) / time.Second) }
 
 // mayRead reports whether who asked for a stream may still read. While the database is
 // away nobody is sent off.

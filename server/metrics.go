@@ -1,6 +1,7 @@
 package server
 
 import (
+	"io"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
@@ -12,7 +13,14 @@ import (
 // and Log.
 func NewMetrics(config Config) http.Handler {
 	s := &site{Config: config, router: chi.NewRouter()}
-	s.router.Use(s.logRequests, setSecurityHeaders, s.guard, middleware.GetHead)
+	if s.Attempts == nil {
+		s.Attempts = NewAttempts()
+	}
+	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.guard, middleware.GetHead)
+	s.router.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"status":"live"}`) // a client that is gone reads nothing
+	})
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	s.addMetrics()

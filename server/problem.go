@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -138,6 +139,10 @@ func (s *site) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("Content-Type", p.ContentType(""))
 	if p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retryAfter)
+	}
+	var wait *waitError
+	if errors.As(err, &wait) {
+		w.Header().Set("Retry-After", strconv.Itoa(wait.seconds()))
 	}
 	w.WriteHeader(p.Status)
 	enc := json.NewEncoder(w)

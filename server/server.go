@@ -45,6 +45,8 @@ type Config struct {
 	Overview func(ctx context.Context) (relabel.Overview, error)
 	Log      zerolog.Logger
 	Version  string
+	// Attempts slows the guessing of tokens down; nil: one of the interface's own.
+	Attempts *Attempts
 	// Pace bounds slow clients; zero: its defaults.
 	Pace Pace
 	// Spool is the folder that uploads are received in; "": the system's for temporary files.
@@ -84,6 +86,9 @@ type site struct {
 // config.Pages at every other path.
 func New(config Config) http.Handler {
 	s := &site{Config: config, router: chi.NewRouter(), bodies: newBodySlots()}
+	if s.Attempts == nil {
+		s.Attempts = NewAttempts()
+	}
 	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.guard, middleware.GetHead, s.checkQuery, s.resolveNames, s.takeBody)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)

@@ -71,7 +71,7 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 // other.
 func (x *Exporter) gather(ctx context.Context, e relabel.Export, scratch *scratch) (sum summary, files []relabel.ExportFile, err error) {
 	sum = summary{LeftOut: map[string]int{}, Views: map[relabel.View]viewFigures{}}
-	left, err := os.Create(scratch.path(leftOutName))
+	left, err := os.OpenFile(scratch.path(leftOutName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
 		return sum, nil, folderError(err)
 	}

@@ -14,6 +14,13 @@ import (
 	"relabel"
 )
 
+// Modes of an export's folders and files: its owner writes, its group reads, and others
+// have nothing, since data sets hold what agents saw. The umask may take more off.
+const (
+	folderMode = 0o750
+	fileMode   = 0o640
+)
+
 // folderIDName is the file that says which exports' folder this is: machines that share
 // it may build each other's parts, others may not.
 const folderIDName = ".folder"
@@ -21,7 +28,7 @@ const folderIDName = ".folder"
 // FolderID returns the id of the exports' folder at root, which it makes where there is
 // none.
 func FolderID(root string) (string, error) {
-	if err := os.MkdirAll(root, 0o755); err != nil {
+	if err := os.MkdirAll(root, folderMode); err != nil {
 		return "", folderError(err)
 	}
 	name := filepath.Join(root, folderIDName)
@@ -78,7 +85,7 @@ const triedName = ".tried"
 // ready makes a file beside where the folder is to be.
 func (f *folder) ready(context.Context) error {
 	root := filepath.Dir(f.final)
-	if err := os.MkdirAll(root, 0o755); err != nil {
+	if err := os.MkdirAll(root, folderMode); err != nil {
 		return folderError(err)
 	}
 	// A name of its own: two that try at once must not remove each other's.
@@ -95,7 +102,7 @@ func (f *folder) put(_ context.Context, path, local string) error {
 		return nil
 	}
 	name := filepath.Join(f.partial, filepath.FromSlash(path))
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(name), folderMode); err != nil {
 		return folderError(err)
 	}
 	if err := os.Rename(local, name); err != nil {
@@ -169,7 +176,7 @@ func folderError(err error) error {
 
 // writeFile writes a file aside, syncs it and renames it.
 func writeFile(name string, data []byte) error {
-	f, err := os.OpenFile(name+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	f, err := os.OpenFile(name+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
 		return err
 	}

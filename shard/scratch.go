@@ -27,7 +27,7 @@ func scratchFolders(root, id string) string { return filepath.Join(root, scratch
 // export: theirs may never be tried again.
 func newScratch(root string, id relabel.ID) (*scratch, error) {
 	below := filepath.Join(root, scratchName)
-	if err := os.MkdirAll(below, 0o755); err != nil {
+	if err := os.MkdirAll(below, folderMode); err != nil {
 		return nil, folderError(err)
 	}
 	if err := removeUnlocked(scratchFolders(root, "*")); err != nil {

@@ -3,6 +3,7 @@ package web
 
 import (
 	"context"
+	"time"
 
 	"relabel"
 )
@@ -74,6 +75,14 @@ type Store interface {
 	ListFailedCalls(ctx context.Context, policy relabel.ID, limit int) ([]relabel.Call, error)
 	ListModels(ctx context.Context, policy relabel.ID) ([]relabel.ModelSeen, error)
 	ListPolicySpending(ctx context.Context, policy relabel.ID, p relabel.Page) (runs []relabel.RunSpending, next string, err error)
+}
+
+// Attempts says how long a caller has to wait before its token is looked at, and is told
+// what came of it. server.Attempts is one.
+type Attempts interface {
+	Wait(remoteAddr, sha256 string) time.Duration
+	Failed(remoteAddr, sha256 string)
+	Succeeded(remoteAddr, sha256 string)
 }
 
 // Exports reads the rows of finished exports, wherever their files are.

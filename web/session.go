@@ -3,9 +3,12 @@ package web
 import (
 	"crypto/rand"
 	"crypto/subtle"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"relabel"
 )
@@ -44,17 +47,37 @@ func (v *viewer) showSignIn(w http.ResponseWriter, r *http.Request) error {
 // signIn begins a session. The token comes in the body alone, and stays in no log.
 func (v *viewer) signIn(w http.ResponseWriter, r *http.Request) error {
 	view := signInView{To: ownAddress(r.PostFormValue("to"))}
-	secret, err := v.Store.BeginSession(r.Context(), relabel.HashSecret(strings.TrimSpace(r.PostFormValue("token"))))
+	token := relabel.HashSecret(strings.TrimSpace(r.PostFormValue("token")))
+	if wait := v.signInWait(r, token); wait > 0 {
+		view.Problem = fmt.Sprintf("Too many unknown tokens came from this address. Try again in %d seconds.", wait)
+		w.Header().Set("Retry-After", strconv.Itoa(wait))
+		return v.render(w, r, page{Template: "signin", Title: "Sign in", Status: http.StatusTooManyRequests, View: view})
+	}
+	secret, err := v.Store.BeginSession(r.Context(), token)
 	if relabel.CodeOf(err) == relabel.CodeUnauthorized {
+		if v.Attempts != nil {
+			v.Attempts.Failed(r.RemoteAddr, token)
+		}
 		view.Problem = safeMessage(err)
 		return v.render(w, r, page{Template: "signin", Title: "Sign in", Status: http.StatusUnauthorized, View: view})
 	}
 	if err != nil {
 		return err
 	}
+	if v.Attempts != nil {
+		v.Attempts.Succeeded(r.RemoteAddr, token)
+	}
 	setCookie(w, r, relabel.SessionCookie, secret, 30*24*60*60)
 	http.Redirect(w, r, view.To, http.StatusSeeOther)
 	return nil
+}
+
+// signInWait is how many seconds a caller has to wait before its token is looked at.
+func (v *viewer) signInWait(r *http.Request, token string) int {
+	if v.Attempts == nil {
+		return 0
+	}
+	return int((v.Attempts.Wait(r.RemoteAddr, token) + time.Second - 1) / time.Second)
 }
 
 func (v *viewer) signOut(w http.ResponseWriter, r *http.Request) error {

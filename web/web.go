@@ -16,6 +16,8 @@ type Config struct {
 	// REST is the interface that deeds call. It must trust the caller that a request's context
 	// knows.
 	REST http.Handler
+	// Attempts slows the guessing of tokens down; nil: nothing does.
+	Attempts Attempts
 	// Exports reads rows.
 	Exports Exports
 	Log     zerolog.Logger // of failures; the zero value logs nothing

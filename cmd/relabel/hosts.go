@@ -45,7 +45,10 @@ func (f dockerFlags) imagesFrom(secrets policy.Secrets) (docker.Images, error) {
 	for _, text := range f.RegistrySecrets {
 		registry, name, ok := strings.Cut(text, "=")
 		if !ok || registry == "" || name == "" {
-			return images, relabel.Errorf(relabel.CodeInvalid, "%q names no registry and secret: write HOST=NAME", text).On("--registry-secret")
+			return images, relabel.Errorf(relabel.CodeInvalid, "is not HOST=NAME, a registry and the name of a secret").On("--registry-secret")
+		}
+		if err := relabel.CheckSecretName("--registry-secret", name); err != nil {
+			return images, err
 		}
 		named[registry] = name
 	}

@@ -30,6 +30,7 @@ type cli struct {
 	Tokens     tokensCommand     `cmd:"" help:"Encode JSON lines of text with a tokenizer, as exports do."`
 	Demo       demoCommand       `cmd:"" help:"Collect DAgger data on real tasks with scripted policies, export it and show it."`
 	Render     renderCommand     `cmd:"" help:"Render conversations, JSON lines of messages, tools and whatever a chat template reads, by it."`
+	Health     healthCommand     `cmd:"" help:"Check that the process at an address answers; for health checks of containers."`
 	Doctor     doctorCommand     `cmd:"" help:"Say what is missing on this machine and how to get it."`
 
 	Version kong.VersionFlag `help:"Print the version."`

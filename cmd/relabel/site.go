@@ -35,7 +35,8 @@ func newSite(c siteConfig) (http.Handler, error) {
 	all := &overviews{ask: c.db.Overview}
 	c.metrics.registry.MustRegister(all)
 	var site http.Handler
-	pages := web.New(web.Config{Store: c.db.Store, Exports: exporter, Log: c.log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { site.ServeHTTP(w, r) })})
+	attempts := server.NewAttempts()
+	pages := web.New(web.Config{Attempts: attempts, Store: c.db.Store, Exports: exporter, Log: c.log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { site.ServeHTTP(w, r) })})
 	site = server.New(server.Config{
 		Store:          c.db.Store,
 		Plan:           schedule.Plan,
@@ -53,6 +54,7 @@ func newSite(c siteConfig) (http.Handler, error) {
 		Log:            c.log,
 		Version:        version,
 		Spool:          c.data,
+		Attempts:       attempts,
 	})
 	return site, nil
 }

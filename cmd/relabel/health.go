@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"relabel"
+)
+
+// healthCommand is `relabel health`.
+type healthCommand struct {
+	Address string `arg:"" optional:"" default:"http://127.0.0.1:7788" help:"Address of a server, or of a worker's --metrics. Default: ${default}."`
+}
+
+// healthTime bounds a check.
+const healthTime = 5 * time.Second
+
+// Run fails unless the process answers.
+func (c *healthCommand) Run(ctx context.Context) error {
+	if err := checkAddress(c.Address, "address"); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthTime)
+	defer cancel()
+	cl := &client{base: c.Address, close: func() error { return nil }}
+	if err := cl.get(ctx, "/healthz", nil); err != nil {
+		return relabel.Errorf(relabel.CodeUnavailable, "%s does not answer as relabel does", c.Address).Because(err)
+	}
+	return nil
+}
