@@ -19,16 +19,52 @@ func (p protection) shadowsModule(c change) string {
 	}
 	for root := range p.roots {
 		module, ok := p.moduleBelow(root, c.path)
-		if ok && p.facts.modules[module] && !p.baseModule(root, module) {
+		switch {
+		case !ok:
+		case p.facts.modules[module] && !p.baseModule(root, module):
 			return "would hide the installed module " + module
+		case p.holdsTests(module) && !p.regular(root, module) && !p.within(c.path, path.Join(root, module)):
+			return "would hide the folder " + module + " with tests"
 		}
 	}
 	return ""
 }
 
+// holdsTests reports whether tests are imported below this name: it is the first folder,
+// below one that modules are imported from, on the way to a file with tests.
+func (p protection) holdsTests(module string) bool {
+	for file := range p.tests {
+		for root := range p.roots {
+			rest := file
+			if root != "." {
+				var below bool
+				if rest, below = strings.CutPrefix(file, root+"/"); !below {
+					continue
+				}
+			}
+			if first, _, nested := strings.Cut(rest, "/"); nested && first == module {
+				return true
+			}
+		}
+	}
+	return testFolders[module]
+}
+
+// within reports whether a path lies in this folder of the base.
+func (p protection) within(name, dir string) bool {
+	return p.base.folders[dir] && strings.HasPrefix(name, dir+"/")
+}
+
+// regular reports whether the base has a file or package of this name in the folder: what
+// goes before a folder without __init__.
+func (p protection) regular(root, module string) bool {
+	dir := path.Join(root, module)
+	return p.base.files[dir+".py"] || isPackage(p.base, dir)
+}
+
 // moduleBelow returns the top-level name under which a file becomes importable from a
-// folder. A folder counts with its __init__ alone: without one, an installed module goes
-// first.
+// folder. A folder counts with its __init__ alone, for without one an installed module goes
+// first; a folder of tests without one may join another.
 func (p protection) moduleBelow(root, file string) (module string, ok bool) {
 	rest := file
 	if root != "." {
@@ -41,13 +77,13 @@ func (p protection) moduleBelow(root, file string) (module string, ok bool) {
 		module, _, ok = strings.Cut(first, ".")
 		return module, ok && importable(first)
 	}
-	return first, isPackage(p.final, path.Join(root, first))
+	return first, isPackage(p.final, path.Join(root, first)) || testFolders[first]
 }
 
 // baseModule reports whether the base has a module of this name in the folder.
 func (p protection) baseModule(root, module string) bool {
 	dir := path.Join(root, module)
-	return p.base.files[dir+".py"] || isPackage(p.base, dir) || (p.base.folders[dir] && p.hasPython(dir))
+	return p.regular(root, module) || (p.base.folders[dir] && p.hasPython(dir))
 }
 
 // hasPython reports whether a folder of the base holds Python files, so that it is a

@@ -102,6 +102,26 @@ wait
 cat "$index.facts"
 `
 
+// settingsScript INDEX TREE PATH… takes the task's gold patch on standard input and prints
+// three lines for each path: what TREE has of it, what TREE with the gold patch has, and
+// what INDEX has, in base64.
+const settingsScript = `set -e
+index=$1 tree=$2
+shift 2
+cat > "$index.gold.patch"
+export GIT_INDEX_FILE=$index.gold
+git read-tree "$tree"
+git apply --cached --whitespace=nowarn "$index.gold.patch" >&2 || git read-tree "$tree"
+for path; do
+  git cat-file blob "$tree:$path" 2>/dev/null | base64 | tr -d '\n'
+  echo
+  git cat-file blob ":$path" 2>/dev/null | base64 | tr -d '\n'
+  echo
+  GIT_INDEX_FILE=$index git cat-file blob ":$path" | base64 | tr -d '\n'
+  echo
+done
+`
+
 // layScript INDEX TREE takes entries of an index, each ended with NUL, an empty entry and
 // the task's test patch on standard input. It puts the entries back into INDEX, applies the
 // test patch there and brings the working tree, which is as TREE has it, to what INDEX

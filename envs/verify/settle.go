@@ -3,20 +3,26 @@ package verify
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"strings"
-	"sync"
 
 	"relabel"
 )
 
 // settle decides on a submission.
 func (v *Verifier) settle(ctx context.Context, c candidate) (relabel.Verdict, error) {
+	verdict, err := v.decide(ctx, c)
+	if err != nil || !verdict.Passed || len(excused(verdict)) == 0 {
+		return verdict, err
+	}
+	return v.hold(ctx, c, verdict)
+}
+
+// decide finds a verdict by one trial, or by experiment.
+func (v *Verifier) decide(ctx context.Context, c candidate) (relabel.Verdict, error) {
 	if len(bytes.TrimSpace(c.patch)) == 0 {
 		return relabel.Verdict{Reason: relabel.VerdictEmptyPatch}, nil
 	}
-	takes, known := v.takes.of(c.task)
-	c.bare = known && !takes
+	fact, known := v.gold.of(c.task)
+	c.bare = known && !fact.takes
 	first, err := v.try(ctx, c)
 	switch {
 	case err != nil:
@@ -69,9 +75,7 @@ func absent(task relabel.Task, v relabel.Verdict) bool {
 // patch, and by a second run of the submission. What breaks off or contradicts its
 // canaries twice around a run that did not is held against the submission.
 func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (relabel.Verdict, error) {
-	gold := c
-	gold.patch, gold.own, gold.purpose = []byte(c.task.Patch), true, c.purpose+"-control"
-	takes, control, err := v.control(ctx, gold)
+	takes, control, err := v.control(ctx, c.gold())
 	if err != nil {
 		return relabel.Verdict{}, err
 	}
@@ -99,19 +103,23 @@ func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (re
 	return second.verdict, nil
 }
 
-// control tests a candidate that is the gold patch, and finds out whether the task's run takes canaries: with
-// them the gold patch passes and they end as they must, or they change nothing.
+// gold is the candidate of a control run: the task's gold patch.
+func (c candidate) gold() candidate {
+	c.patch, c.own, c.purpose = []byte(c.task.Patch), true, c.purpose+"-control"
+	return c
+}
+
+// control tests a candidate that is the gold patch, and finds out whether the task's run
+// takes canaries: with them the gold patch passes and they end as they must, or they
+// change nothing.
 func (v *Verifier) control(ctx context.Context, c candidate) (takes bool, t trial, err error) {
 	with, err := v.timed(ctx, c)
 	switch {
-	case err != nil || c.bare || (with.doubt != "" && !with.disturbed):
+	case err != nil || (with.doubt != "" && (c.bare || !with.disturbed)):
 		return false, with, err
-	case !with.planted && with.doubt == "":
-		return true, with, nil
-	}
-	if with.believed() && with.verdict.Passed {
-		v.takes.note(c.task, true)
-		return true, with, nil
+	case c.bare || (!with.planted && with.doubt == "") || (with.believed() && with.verdict.Passed):
+		v.gold.note(c.task, !c.bare, with)
+		return !c.bare, with, nil
 	}
 	c.bare = true
 	without, err := v.timed(ctx, c)
@@ -119,34 +127,12 @@ func (v *Verifier) control(ctx context.Context, c candidate) (takes bool, t tria
 		return false, without, err
 	}
 	takes = with.believed() && !without.verdict.Passed
-	v.takes.note(c.task, takes)
+	v.gold.note(c.task, takes, without)
 	return takes, without, nil
 }
 
 // note is a line of ours below the output of the tests.
 func note(text string) []byte { return []byte("\n[relabel: " + text + "]\n") }
-
-// canaryFacts remembers for which tasks a run takes canaries. The zero value is empty.
-type canaryFacts struct{ known sync.Map }
-
-// of returns whether a task's run takes canaries, and whether that is known.
-func (f *canaryFacts) of(task relabel.Task) (takes, known bool) {
-	fact, known := f.known.Load(factKey(task))
-	if !known {
-		return false, false
-	}
-	takes, _ = fact.(bool)
-	return takes, true
-}
-
-func (f *canaryFacts) note(task relabel.Task, takes bool) { f.known.Store(factKey(task), takes) }
-
-// factKey is a digest of all that a run of the gold patch depends on.
-func factKey(task relabel.Task) [sha256.Size]byte {
-	fields := []string{task.Image, task.Workdir, task.BaseCommit, task.TestCmd, task.EvalScript, task.LogParser, task.Repo, task.Patch, task.TestPatch}
-	fields = append(append(fields, task.FailToPass...), task.PassToPass...)
-	return sha256.Sum256([]byte(strings.Join(fields, "\x00")))
-}
 
 // infra is the verdict on a trial that says nothing about the submission.
 func infra(t trial) relabel.Verdict {

@@ -84,8 +84,12 @@ func (s *stage) decide(output []byte) *trial {
 func (s *stage) lay(ctx context.Context) *trial {
 	p := protectionOf(s.task, s.reading)
 	p.loaded = s.loadedModules(ctx)
+	foreign, t := s.foreignSettings(ctx, p)
+	if t != nil {
+		return t
+	}
 	dropped, reasons := p.split(s.changes)
-	s.dropped = reasons
+	dropped, s.dropped = append(dropped, foreign...), append(reasons, droppedSettings(foreign)...)
 	var input bytes.Buffer
 	for _, removed := range []bool{true, false} { // what is in the way goes first
 		for _, c := range dropped {

@@ -23,8 +23,8 @@ import (
 
 // Verifier tests submissions. It is safe for concurrent use.
 type Verifier struct {
-	host  envs.Host
-	takes canaryFacts
+	host envs.Host
+	gold goldFacts
 }
 
 // New returns a verifier that makes its containers on host.

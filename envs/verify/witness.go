@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"relabel"
 	"relabel/envs"
 )
 
@@ -40,6 +41,7 @@ func witnessed(command, parserName string) bool {
 type report struct {
 	clean   map[string]bool // passed, or failed as expected, and nothing else
 	stained map[string]bool // failed, broke or was skipped at least once
+	skipped map[string]bool // was skipped at least once
 	text    []byte
 }
 
@@ -58,11 +60,12 @@ func (s *stage) readReport(ctx context.Context, path string) *report {
 	return parseReport(data)
 }
 
-// confirm takes back every success that the report does not bear out: such a test counts
-// as absent.
+// confirm takes back every success, and every skip, that the report does not bear out: such
+// a test counts as absent.
 func (r *report) confirm(o outcomes) {
 	for id, status := range o {
-		if status.Passed() && !r.clean[plainName(id)] {
+		name := plainName(id)
+		if (status.Passed() && !r.clean[name]) || (status == relabel.TestSkipped && !r.skipped[name]) {
 			delete(o, id)
 		}
 	}
@@ -86,7 +89,7 @@ func (r *report) agrees(c canaryTest) bool {
 
 // parseReport reads a JUnit report. A broken one bears nothing out.
 func parseReport(data []byte) *report {
-	r := &report{clean: map[string]bool{}, stained: map[string]bool{}, text: data}
+	r := &report{clean: map[string]bool{}, stained: map[string]bool{}, skipped: map[string]bool{}, text: data}
 	d := xml.NewDecoder(bytes.NewReader(data))
 	d.Strict = false
 	for {
@@ -117,6 +120,9 @@ func parseReport(data []byte) *report {
 func (r *report) add(c testCase) {
 	name := plainName(c.Class + "." + c.Name)
 	r.clean[name] = true
+	if c.Skipped != nil {
+		r.skipped[name] = true
+	}
 	if c.Failure != nil || c.Error != nil || (c.Skipped != nil && c.Skipped.Type != "pytest.xfail") {
 		r.stained[name] = true
 	}
