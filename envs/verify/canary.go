@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"relabel"
@@ -32,6 +33,36 @@ type garden struct {
 	has     func(path string) bool           // whether the repository has this file or folder
 	read    func(path string) ([]byte, bool) // a file's content; paths are relative to the repository
 	random  *rand.Rand                       // seeded with bytes that nobody can guess
+	base    pathSet                          // the files of the repository before the submission
+}
+
+// maxSearched is how many files are read to find the tests of a task whose test patch names
+// none.
+const maxSearched = 100
+
+// holding returns the files of the base, sorted, that hold at least one of the texts. It stops
+// once each was found.
+func (g garden) holding(isTest func(file string) bool, texts []string) []string {
+	var candidates, found []string
+	for file := range g.base.files {
+		if isTest(file) {
+			candidates = append(candidates, file)
+		}
+	}
+	slices.Sort(candidates)
+	missing := slices.Clone(texts)
+	for _, file := range candidates[:min(len(candidates), maxSearched)] {
+		content, _ := g.read(file)
+		before := len(missing)
+		missing = slices.DeleteFunc(missing, func(text string) bool { return bytes.Contains(content, []byte(text)) })
+		if len(missing) < before {
+			found = append(found, file)
+		}
+		if len(missing) == 0 {
+			break
+		}
+	}
+	return found
 }
 
 // planting is the canaries of one run.

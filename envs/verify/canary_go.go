@@ -52,12 +52,19 @@ func callsGoTest(words []word, at int) bool {
 	return at > 0 && words[at].text == "test" && path.Base(words[at-1].text) == "go" && words[at-1].command == words[at].command
 }
 
-// goTestFiles returns one test file of each package that the task names, sorted.
+// goTestFiles returns one test file of each package that the task names, sorted: those of the
+// test patch, or else those that hold its FAIL_TO_PASS tests.
 func goTestFiles(g garden) []string {
 	byFolder := map[string]string{}
 	for _, f := range patchFiles(g.task.TestPatch) {
 		if !f.deleted && strings.HasSuffix(f.path, "_test.go") && byFolder[path.Dir(f.path)] == "" {
 			byFolder[path.Dir(f.path)] = f.path
+		}
+	}
+	if len(byFolder) == 0 {
+		isTest := func(file string) bool { return strings.HasSuffix(file, "_test.go") }
+		for _, file := range g.holding(isTest, goFunctions(g.task.FailToPass)) {
+			byFolder[path.Dir(file)] = file
 		}
 	}
 	var sorted []string
@@ -66,6 +73,17 @@ func goTestFiles(g garden) []string {
 	}
 	sort.Strings(sorted)
 	return sorted
+}
+
+// goFunctions returns how the functions of test ids such as TestA/b and
+// example.com/p:TestA are declared.
+func goFunctions(ids []string) []string {
+	var declared []string
+	for _, id := range ids {
+		name, _, _ := strings.Cut(id[strings.LastIndexByte(id, ':')+1:], "/")
+		declared = append(declared, "func "+name+"(")
+	}
+	return declared
 }
 
 // selectsGo reports whether the packages that the call names include the one in a folder;

@@ -100,3 +100,21 @@ func TestSomeCanariesOfGoFailAndSomePass(t *testing.T) {
 		t.Errorf("%v", ends)
 	}
 }
+
+func TestCanariesOfGoStandBesideTheTestsOfIdsWithoutATestPatch(t *testing.T) {
+	g := goGarden("go test -v ./...")
+	g.task.TestPatch, g.task.FailToPass = "", []string{"example.com/p/sub:TestSub/one"}
+	g.base = newPathSet([]string{"calc_test.go", "sub/sub_test.go", "sub/sub.go"})
+	read := g.read
+	g.read = func(name string) ([]byte, bool) {
+		content, ok := read(name)
+		if name == "sub/sub_test.go" {
+			content = append(content, "func TestSub(t *testing.T) {}\n"...)
+		}
+		return content, ok
+	}
+	p, ok := goCanaries{}.plant(g)
+	if !ok || len(p.files) != 1 || !strings.HasPrefix(p.files[0].path, "sub/") {
+		t.Errorf("%v %+v", ok, p.files)
+	}
+}

@@ -66,7 +66,8 @@ func nodeFailure(command string) int {
 }
 
 // nodeTestFiles returns the test files of the test patch, and those that ids such as
-// "test/add.test.js > adds" name, sorted.
+// "test/add.test.js > adds" name, sorted; without any, those that hold the titles of
+// FAIL_TO_PASS tests.
 func nodeTestFiles(g garden) []string {
 	set := map[string]bool{}
 	for _, f := range patchFiles(g.task.TestPatch) {
@@ -81,12 +82,30 @@ func nodeTestFiles(g garden) []string {
 			}
 		}
 	}
+	if len(set) == 0 {
+		isTest := func(file string) bool {
+			return nodeTestName.MatchString(file) && !strings.Contains("/"+file, "/node_modules/")
+		}
+		for _, file := range g.holding(isTest, nodeTitles(g.task.FailToPass)) {
+			set[file] = true
+		}
+	}
 	var sorted []string
 	for file := range set {
 		sorted = append(sorted, file)
 	}
 	sort.Strings(sorted)
 	return sorted
+}
+
+// nodeTitles returns the titles of tests, without those of the groups around them.
+func nodeTitles(ids []string) []string {
+	var titles []string
+	for _, id := range ids {
+		parts := strings.Split(id, " > ")
+		titles = append(titles, parts[len(parts)-1])
+	}
+	return titles
 }
 
 // nodeCode writes the JavaScript of canaries, which is TypeScript too.

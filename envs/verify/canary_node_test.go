@@ -68,3 +68,12 @@ func TestTheExitCodeOfNodeCountsWhereItIsTheCommands(t *testing.T) {
 		}
 	}
 }
+
+func TestCanariesOfNodeStandBesideTheTitlesOfIdsWithoutATestPatch(t *testing.T) {
+	g := nodeGarden("npx jest", "test('adds', () => {});\n")
+	g.task.TestPatch, g.task.FailToPass = "", []string{"math > adds"}
+	g.base = newPathSet([]string{"test/add.test.js", "node_modules/a/a.test.js", "src/add.js"})
+	if p, ok := (nodeCanaries{}).plant(g); !ok || len(p.files) != 1 || p.files[0].path != "test/add.test.js" {
+		t.Errorf("%v %+v", ok, p.files)
+	}
+}

@@ -24,6 +24,9 @@ var unittestStops = map[string]bool{"-f": true, "--failfast": true, "-k": true, 
 func (unittestCanaries) plant(g garden) (planting, bool) {
 	call, ok := findCall(g.command, callsUnittest)
 	neighbour := firstTestFile(g)
+	if neighbour == "" {
+		neighbour = unittestFile(g)
+	}
 	if !ok || neighbour == "" || call.has(unittestStops) {
 		return planting{}, false
 	}
@@ -39,6 +42,25 @@ func (unittestCanaries) plant(g garden) (planting, bool) {
 		result.failure = 1
 	}
 	return result, true
+}
+
+// unittestFile is the file of the first test id, such as tests.test_add.AddTest.test_add or
+// test_add (adding.tests.AddTest); "" where there is none of its name.
+func unittestFile(g garden) string {
+	for _, id := range g.task.FailToPass {
+		dotted := id
+		if m := unittestID.FindStringSubmatch(id); m != nil {
+			dotted = m[2]
+		}
+		for parts := strings.Split(dotted, "."); len(parts) > 0; parts = parts[:len(parts)-1] {
+			for _, root := range []string{".", "tests", "src"} {
+				if file := path.Join(root, strings.Join(parts, "/")+".py"); g.has(file) {
+					return file
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // callsUnittest reports whether a word calls unittest or a runner of Django's.
@@ -103,6 +125,9 @@ func (c runnerCall) runs(program string) bool {
 func (sympyCanaries) plant(g garden) (planting, bool) {
 	call, ok := findCall(g.command, func(words []word, at int) bool { return strings.HasSuffix("/"+words[at].text, "/bin/test") })
 	neighbour := firstTestFile(g)
+	if names := call.names(); neighbour == "" && len(names) > 0 && g.has(names[0]) {
+		neighbour = names[0]
+	}
 	if !ok || neighbour == "" || call.has(unittestStops) {
 		return planting{}, false
 	}

@@ -45,3 +45,16 @@ func TestRunnersThatStopOrChooseRunNoCanaries(t *testing.T) {
 		}
 	}
 }
+
+func TestFilesOfUnittestAreFoundByTheirIds(t *testing.T) {
+	for id, file := range map[string]string{
+		"tests.test_add.AddTest.test_add": "tests/test_add.py", "test_add (adding.tests.AddTest)": "tests/adding/tests.py",
+		"test_add (adding.tests.AddTest.test_add)": "tests/adding/tests.py", "nothing": "",
+	} {
+		g := unittestGarden("", file)
+		g.task.FailToPass = []string{id}
+		if got := unittestFile(g); got != file {
+			t.Errorf("%s: %q, want %q", id, got, file)
+		}
+	}
+}

@@ -85,7 +85,7 @@ func (s *stage) plant(ctx context.Context, command, parserName string) (planted 
 // garden describes the repository to the makers of canaries.
 func (s *stage) garden(ctx context.Context, command string) garden {
 	return garden{
-		task: s.task, command: command, random: canaryRandom(),
+		task: s.task, command: command, random: canaryRandom(), base: s.base,
 		has: func(name string) bool {
 			if s.base.has(name) {
 				return true
