@@ -83,7 +83,17 @@ type NewIteration struct {
 	Tasks       int      // how many tasks to draw with the run's seed; 0 means all
 	Instances   []string // exactly these; they may be held out only when evaluating
 	HeldOut     bool     // evaluate on the held-out tasks
-	Generations int      // rollouts a task; 0 means 1
+	Again       *Draw    // exactly these tasks, drawn by another iteration; nil: a draw of its own
+	Generations int      // rollouts a task; 0 means Again's, else 1
+}
+
+// Draw is what an iteration rolls out. It stays with the iteration, so that another one can
+// roll out exactly the same.
+type Draw struct {
+	IterationID ID       `json:"iteration_id"`
+	TasksetID   ID       `json:"taskset_id"`
+	Generations int      `json:"generations"` // rollouts a task
+	Instances   []string `json:"instances"`   // sorted
 }
 
 // PlannedIteration is an iteration with its trajectories, drawn and ready to be stored.

@@ -108,9 +108,10 @@ type Iteration struct {
 	Number      int            `json:"number"` // i, from 1; collect and evaluate iterations count apart
 	Kind        IterationKind  `json:"kind"`
 	StudentID   ID             `json:"student_id"`
-	Beta        *float64       `json:"beta,omitempty"` // βi of a dagger or sft round
-	Rho         *RhoSchedule   `json:"rho,omitempty"`  // of an aggrevate round
-	Generations int            `json:"generations"`    // rollouts a task
+	Beta        *float64       `json:"beta,omitempty"`     // βi of a dagger or sft round
+	Rho         *RhoSchedule   `json:"rho,omitempty"`      // of an aggrevate round
+	Generations int            `json:"generations"`        // rollouts a task
+	AgainID     *ID            `json:"again_id,omitempty"` // the iteration whose draw this one repeats; nil: none, or it was deleted
 	State       IterationState `json:"state"`
 	Paused      *Pause         `json:"paused,omitempty"` // by itself; its run may be paused too
 	// LabellingSince is when deferred labels began to be asked for; nil before, and in runs

@@ -204,6 +204,21 @@ func (m *memory) CreateIteration(_ context.Context, p relabel.PlannedIteration) 
 	return add(m, &m.iterations, p.Iteration)
 }
 
+func (m *memory) FindDraw(_ context.Context, id relabel.ID) (relabel.Draw, error) {
+	it, err := find(m, &m.iterations, func(it relabel.Iteration) bool { return it.ID == id })
+	if err != nil {
+		return relabel.Draw{}, err
+	}
+	run, err := find(m, &m.runs, func(r relabel.Run) bool { return r.ID == it.RunID })
+	d := relabel.Draw{IterationID: id, TasksetID: run.TasksetID, Generations: it.Generations}
+	for _, t := range m.trajectories {
+		if t.IterationID == id && t.Generation == 0 {
+			d.Instances = append(d.Instances, t.InstanceID)
+		}
+	}
+	return d, err
+}
+
 func (m *memory) FindIteration(_ context.Context, id relabel.ID) (relabel.Iteration, relabel.Progress, error) {
 	it, err := find(m, &m.iterations, func(it relabel.Iteration) bool { return it.ID == id })
 	p := relabel.Progress{Trajectories: map[relabel.TrajectoryState]int{}}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -16,6 +17,8 @@ func (s *site) addIterations() {
 		"Starts the run's next round with this round's student: draws tasks and executors with the run's seed, and queues a trajectory for each task and generation."), s.startIteration)
 	add(s, operation(http.MethodGet, "/v1/runs/{id}/iterations", "runs", "list-iterations", "List a run's iterations", "The run's iterations in the order they were started, with their progress."), s.listIterations)
 	add(s, operation(http.MethodGet, "/v1/iterations/{id}", "runs", "show-iteration", "Show an iteration", "One iteration, with its progress."), s.showIteration)
+	add(s, operation(http.MethodGet, "/v1/iterations/{id}/draw", "runs", "show-draw", "Show what an iteration rolls out",
+		"The instances that were drawn or named for it, and the rollouts of each. POST /v1/runs/{id}/iterations with again rolls out the same."), s.showDraw)
 }
 
 // NewIteration describes the next round.
@@ -25,8 +28,9 @@ type NewIteration struct {
 	Beta        *float64              `json:"beta,omitempty" minimum:"0" maximum:"1" doc:"βi instead of the schedule's: the chance that the teacher executes a turn."`
 	Tasks       int                   `json:"tasks,omitempty" minimum:"0" maximum:"100000" doc:"How many tasks to draw; 0: all."`
 	Instances   []string              `json:"instances,omitempty" maxItems:"100000" doc:"Exactly these instances. Held-out ones only when evaluating."`
-	HeldOut     bool                  `json:"held_out,omitempty" doc:"Evaluate on the held-out tasks."`
-	Generations int                   `json:"generations,omitempty" minimum:"0" maximum:"1000" doc:"Rollouts a task; 0 means 1."`
+	HeldOut     bool                  `json:"held_out,omitempty" doc:"Evaluate on the held-out tasks. An evaluation needs this, instances or again."`
+	Again       *relabel.ID           `json:"again,omitempty" format:"uuid" doc:"Id of an iteration of a run of the same task set, this run's or another's: exactly its tasks are rolled out again."`
+	Generations int                   `json:"generations,omitempty" minimum:"0" maximum:"1000" doc:"Rollouts a task; 0: those of again, else 1."`
 }
 
 // IterationView is an iteration with its progress.
@@ -49,7 +53,14 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 		return nil, asField(err, "student")
 	}
 	b := in.Body
-	ask := relabel.NewIteration{Kind: b.Kind, StudentID: student.ID, Beta: b.Beta, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: max(b.Generations, 1)}
+	ask := relabel.NewIteration{Kind: b.Kind, StudentID: student.ID, Beta: b.Beta, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations}
+	if b.Again != nil {
+		draw, err := s.Store.FindDraw(ctx, *b.Again)
+		if err != nil {
+			return nil, asField(err, "again")
+		}
+		ask.Again = &draw
+	}
 	tasks, err := s.allTasks(ctx, run.TasksetID)
 	if err != nil {
 		return nil, err
@@ -73,13 +84,17 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 
 // checkSize refuses more trajectories than one iteration may have, before they are drawn.
 func checkSize(ask relabel.NewIteration, tasks int) error {
-	if n := len(ask.Instances); n > 0 {
-		tasks = n
-	} else if ask.Tasks > 0 {
+	generations := ask.Generations
+	switch {
+	case ask.Again != nil:
+		tasks, generations = len(ask.Again.Instances), cmp.Or(generations, ask.Again.Generations)
+	case len(ask.Instances) > 0:
+		tasks = len(ask.Instances)
+	case ask.Tasks > 0:
 		tasks = min(tasks, ask.Tasks)
 	}
-	if tasks*ask.Generations > maxTrajectories {
-		return relabel.Errorf(relabel.CodeInvalid, "%d tasks with %d rollouts each are more than %d trajectories", tasks, ask.Generations, maxTrajectories).On("generations")
+	if generations = max(generations, 1); tasks*generations > maxTrajectories {
+		return relabel.Errorf(relabel.CodeInvalid, "%d tasks with %d rollouts each are more than %d trajectories", tasks, generations, maxTrajectories).On("generations")
 	}
 	return nil
 }
@@ -163,4 +178,8 @@ func cut[T any](all []T, q PageQuery, key func(T) string) (page []T, next string
 
 func (s *site) showIteration(ctx context.Context, in *IDPath) (*of[IterationView], error) {
 	return s.viewIteration(ctx, in.ID)
+}
+
+func (s *site) showDraw(ctx context.Context, in *IDPath) (*of[relabel.Draw], error) {
+	return one(s.Store.FindDraw(ctx, in.ID))
 }

@@ -52,6 +52,8 @@ type Store interface {
 	// each, in one transaction. CodeConflict when the number is taken.
 	CreateIteration(ctx context.Context, p relabel.PlannedIteration) error
 	FindIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, relabel.Progress, error)
+	// FindDraw returns what an iteration rolls out.
+	FindDraw(ctx context.Context, iteration relabel.ID) (relabel.Draw, error)
 	ListIterations(ctx context.Context, run relabel.ID) ([]relabel.Iteration, error)
 	// CancelIteration moves its trajectories that are not terminal to cancelled; the
 	// workers that own them notice within a second. CancelRun does so for each iteration of

@@ -9,7 +9,7 @@ import (
 )
 
 const iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_id, it.beta, it.rho, it.generations,
-	it.state, it.paused, it.labelling_since, it.created_at, it.ended_at, it.regraded_at FROM iterations it`
+	it.again_id, it.state, it.paused, it.labelling_since, it.created_at, it.ended_at, it.regraded_at FROM iterations it`
 
 // CreateIteration stores an iteration with its trajectories and a wake-up for each, in
 // one transaction. CodeConflict when the number is taken, CodeInvalid when there are
@@ -21,9 +21,9 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 	it := p.Iteration
 	it.ID = given(it.ID)
 	return s.create(ctx, "iterations", it.ID, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, trajectories, open)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
-			it.ID, it.RunID, it.Number, it.Kind, it.StudentID, it.Beta, it.Rho, max(it.Generations, 1), len(p.Trajectories))
+		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, trajectories, open, again_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)`,
+			it.ID, it.RunID, it.Number, it.Kind, it.StudentID, it.Beta, it.Rho, max(it.Generations, 1), len(p.Trajectories), it.AgainID)
 		if err != nil {
 			return err
 		}
@@ -49,6 +49,15 @@ func (s *Store) FindIteration(ctx context.Context, id relabel.ID) (relabel.Itera
 	}
 	progress, err := s.progress(ctx, id)
 	return it, progress, err
+}
+
+// FindDraw returns what an iteration rolls out. CodeNotFound where there is none.
+func (s *Store) FindDraw(ctx context.Context, iteration relabel.ID) (relabel.Draw, error) {
+	d := relabel.Draw{IterationID: iteration}
+	err := s.pool.QueryRow(ctx, `SELECT r.taskset_id, it.generations,
+			ARRAY(SELECT ta.instance_id FROM tasks ta WHERE ta.id IN (SELECT tr.task_id FROM trajectories tr WHERE tr.iteration_id = it.id) ORDER BY ta.instance_id COLLATE "C")
+		FROM iterations it JOIN runs r ON r.id = it.run_id WHERE it.id = $1`, iteration).Scan(&d.TasksetID, &d.Generations, &d.Instances)
+	return d, missing("iteration", iteration, err)
 }
 
 func readIteration(ctx context.Context, tx pgx.Tx, id relabel.ID) (relabel.Iteration, error) {

@@ -26,6 +26,9 @@ func iterationDeeds(r round) (links []deedLink) {
 	if r.Infra > 0 && r.State != relabel.IterationCancelled {
 		links = append(links, deedLink{fmt.Sprintf("Retry %d failed…", r.Infra), path + "/retry"})
 	}
+	if r.Kind == relabel.Evaluate {
+		links = append(links, deedLink{"Evaluate on these tasks…", "/runs/" + r.RunID.String() + "/start?" + url.Values{"kind": {string(relabel.Evaluate)}, "again": {r.ID.String()}}.Encode()})
+	}
 	if r.Kind == relabel.Collect && r.Progress.Trajectories[relabel.Done] > 0 {
 		links = append(links, deedLink{"Relabel…", path + "/relabel"})
 		if r.State == relabel.IterationDone {

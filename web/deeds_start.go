@@ -19,7 +19,9 @@ type startBody struct {
 	Kind        relabel.IterationKind `json:"kind,omitempty"`
 	Beta        *float64              `json:"beta,omitempty"`
 	Tasks       int                   `json:"tasks,omitempty"`
+	Instances   []string              `json:"instances,omitempty"`
 	HeldOut     bool                  `json:"held_out,omitempty"`
+	Again       string                `json:"again,omitempty"`
 	Generations int                   `json:"generations,omitempty"`
 }
 
@@ -41,8 +43,8 @@ func (v *viewer) startIteration(r *http.Request, chosen url.Values) (deed, error
 		return deed{}, err
 	}
 	student := or(chosen.Get("student"), nextStudent(rounds, names))
-	ask := startBody{Student: student, Kind: relabel.IterationKind(or(chosen.Get("kind"), string(relabel.Collect))), HeldOut: chosen.Get("on") == "held-out tasks"}
-	if ask.Tasks, err = wholeNumber(chosen, "tasks"); err != nil {
+	ask := startBody{Student: student, Kind: relabel.IterationKind(or(chosen.Get("kind"), string(relabel.Collect)))}
+	if err := ask.chooseTasks(chosen); err != nil {
 		return deed{}, err
 	}
 	if ask.Generations, err = wholeNumber(chosen, "generations"); err != nil {
@@ -52,14 +54,13 @@ func (v *viewer) startIteration(r *http.Request, chosen url.Values) (deed, error
 		return deed{}, err
 	}
 	path := "/runs/" + run.ID.String()
-	d := deed{Title: "Start the next iteration of " + run.Name, Verb: "Start", Fields: startFields(run, ask, chosen, names), Back: path,
+	d := deed{Title: "Start the next iteration of " + run.Name, Verb: "Start", Fields: startFields(run, ask, chosen, names, rounds), Back: path,
 		Call: call{http.MethodPost, "/v1" + path + "/iterations", ask}, Done: madeIteration}
-	open, heldOut, err := v.Store.CountTasks(r.Context(), run.TasksetID)
+	n, err := v.countTrajectories(r.Context(), run, ask)
 	if err != nil {
 		return d, err
 	}
-	n := trajectoriesOf(run, ask, open, heldOut)
-	d.Notes = []string{fmt.Sprintf("Draws %s trajectories with the run’s seed, and queues them. Models are asked as soon as workers have slots.", grouped(int64(n)))}
+	d.Notes = []string{fmt.Sprintf("Queues %s trajectories. Models are asked as soon as workers have slots.", grouped(int64(n)))}
 	if run.Paused != nil {
 		d.Notes = append(d.Notes, "The run is paused: nothing is rolled out before it goes on.")
 	}
@@ -111,37 +112,6 @@ func nextStudent(rounds []round, names []string) string {
 		}
 	}
 	return last
-}
-
-func startFields(run relabel.Run, ask startBody, chosen url.Values, policies []string) []deedField {
-	fields := []deedField{
-		{Name: "student", Label: "Student", Value: ask.Student, Offers: policies, Help: "This round’s policy: its name, name@version or id. A new checkpoint is a new version of it: relabel policy add."},
-		{Name: "kind", Label: "Kind", Value: string(ask.Kind), Choices: []string{string(relabel.Collect), string(relabel.Evaluate)}, Help: "collect: mixture rollouts with labels. evaluate: the student alone, greedy, without labels."},
-		{Name: "tasks", Label: "Tasks", Kind: "number", Value: chosen.Get("tasks"), Help: "How many to draw; empty: all."},
-		{Name: "generations", Label: "Rollouts a task", Kind: "number", Value: chosen.Get("generations"), Help: "Empty: 1."},
-	}
-	switch {
-	case ask.Kind == relabel.Evaluate:
-		fields = append(fields, deedField{Name: "on", Label: "On", Value: or(chosen.Get("on"), "the run’s tasks"), Choices: []string{"the run’s tasks", "held-out tasks"}})
-	case run.Beta != nil:
-		fields = append(fields, deedField{Name: "beta", Label: "β", Value: chosen.Get("beta"), Help: "The chance that the teacher executes a turn; empty: the schedule’s, " + betaWords(*run.Beta) + "."})
-	}
-	return fields
-}
-
-// trajectoriesOf is how many trajectories are drawn.
-func trajectoriesOf(run relabel.Run, ask startBody, open, heldOut int) int {
-	n := open
-	switch {
-	case ask.HeldOut:
-		n = heldOut
-	case len(run.Instances) > 0:
-		n = len(run.Instances)
-	}
-	if ask.Tasks > 0 {
-		n = min(n, ask.Tasks)
-	}
-	return n * max(1, ask.Generations)
 }
 
 // costsOf says what n trajectories will use, by the newest iteration of the same kind of

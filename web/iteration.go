@@ -20,6 +20,15 @@ type iterationPage struct {
 	Time        timeView
 	Relabelings []relabel.RelabelProgress
 	Names       map[relabel.ID]string // of the policies that relabel
+	Draw        relabel.Draw
+}
+
+// drawnShown is how many drawn instances a page names; REST has all.
+const drawnShown = 200
+
+// Drawn are the first instances of the draw.
+func (p iterationPage) Drawn() []string {
+	return p.Draw.Instances[:min(len(p.Draw.Instances), drawnShown)]
 }
 
 // Over is how many rollouts have ended, of which each submitted something valid or not.
@@ -38,6 +47,9 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
 	}
 	view := iterationPage{Beside: "/trajectories?run=" + it.RunID.String() + "&iteration=" + it.ID.String(), Names: map[relabel.ID]string{}}
 	if view.Run, err = v.Store.FindRun(ctx, it.RunID); err != nil {
+		return err
+	}
+	if view.Draw, err = v.Store.FindDraw(ctx, it.ID); err != nil {
 		return err
 	}
 	rounds, err := v.rounds(ctx, it.RunID)

@@ -17,6 +17,7 @@ type Store interface {
 	FindRunByName(ctx context.Context, name string) (relabel.Run, error)
 	ListIterations(ctx context.Context, run relabel.ID) ([]relabel.Iteration, error)
 	FindIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, relabel.Progress, error)
+	FindDraw(ctx context.Context, iteration relabel.ID) (relabel.Draw, error)
 	ListFigures(ctx context.Context, run relabel.ID) ([]relabel.Figures, error)
 	CountTasks(ctx context.Context, taskset relabel.ID) (open, heldOut int, err error)
 	ListWorkers(ctx context.Context) ([]relabel.Worker, error)

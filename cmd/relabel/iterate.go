@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"relabel"
+	"relabel/server"
 )
 
 // runIterate is `relabel run iterate RUN`.
@@ -16,10 +17,11 @@ type runIterate struct {
 	Student     string   `required:"" help:"Name (its newest version), name@version or id of this round's student policy."`
 	Kind        string   `default:"collect" enum:"collect,evaluate" help:"${enum}."`
 	Beta        *float64 `help:"βi instead of the schedule's."`
-	Count       *int     `name:"count" placeholder:"N" help:"Roll out N tasks, drawn with the run's seed. Default: all."`
+	Count       *int     `name:"count" placeholder:"N" help:"Roll out N tasks, drawn with the run's seed: another subset in each iteration. Default: all."`
 	Instance    []string `help:"Exactly these instances."`
-	HeldOut     bool     `help:"Evaluate on the held-out tasks."`
-	Generations int      `default:"1" help:"Rollouts a task."`
+	HeldOut     bool     `help:"Evaluate on the held-out tasks. An evaluation needs --held-out, --instance or --again."`
+	Again       string   `placeholder:"ITERATION" help:"Exactly the tasks of this iteration (its id), of any run of the same task set."`
+	Generations *int     `placeholder:"N" help:"Rollouts a task. Default: those of --again, else 1."`
 	Detach      bool     `help:"Do not wait for the end."`
 }
 
@@ -35,7 +37,11 @@ func (c *runIterate) Run(ctx context.Context) error {
 			return err
 		}
 		var it relabel.Iteration
-		if err := cl.post(ctx, "/v1/runs/"+run.ID.String()+"/iterations", c.body(student), &it); err != nil {
+		body, err := c.body(student)
+		if err != nil {
+			return err
+		}
+		if err := cl.post(ctx, "/v1/runs/"+run.ID.String()+"/iterations", body, &it); err != nil {
 			return err
 		}
 		fmt.Println(it.ID)
@@ -55,25 +61,54 @@ func (c *runIterate) Validate() error {
 	switch {
 	case c.Count != nil && *c.Count < 1:
 		return relabel.Errorf(relabel.CodeInvalid, "is %d; at least one task is rolled out", *c.Count).On("--count")
-	case c.Generations < 1:
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; a task is rolled out at least once", c.Generations).On("--generations")
+	case c.Generations != nil && *c.Generations < 1:
+		return relabel.Errorf(relabel.CodeInvalid, "is %d; a task is rolled out at least once", *c.Generations).On("--generations")
+	case c.Kind == string(relabel.Evaluate) && !c.HeldOut && len(c.Instance) == 0 && c.Again == "":
+		return relabel.Errorf(relabel.CodeInvalid, "an evaluation would roll out training tasks: give --held-out, name instances (--instance), or repeat another iteration's draw (--again ITERATION)").On("--held-out")
 	}
 	return nil
 }
 
-// body is the iteration as POST /v1/runs/{id}/iterations takes it.
-func (c *runIterate) body(student relabel.Policy) map[string]any {
-	body := map[string]any{"kind": c.Kind, "student": student.ID, "held_out": c.HeldOut, "generations": c.Generations}
-	if c.Beta != nil {
-		body["beta"] = *c.Beta
-	}
+// body is the iteration as POST /v1/runs/{id}/iterations takes it. What is not given is
+// absent.
+func (c *runIterate) body(student relabel.Policy) (server.NewIteration, error) {
+	body := server.NewIteration{Student: student.ID.String(), Kind: relabel.IterationKind(c.Kind), Beta: c.Beta, Instances: c.Instance, HeldOut: c.HeldOut}
 	if c.Count != nil {
-		body["tasks"] = *c.Count
+		body.Tasks = *c.Count
 	}
-	if len(c.Instance) > 0 {
-		body["instances"] = c.Instance
+	if c.Generations != nil {
+		body.Generations = *c.Generations
 	}
-	return body
+	if c.Again == "" {
+		return body, nil
+	}
+	id, err := relabel.ParseID("iteration", c.Again)
+	body.Again = &id
+	return body, err
+}
+
+// runInstances is `relabel run instances ITERATION`.
+type runInstances struct {
+	clientFlags
+	Iteration string `arg:"" help:"Id of the iteration."`
+}
+
+// Run prints the instances that an iteration rolls out, one per line.
+func (c *runInstances) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		id, err := relabel.ParseID("iteration", c.Iteration)
+		if err != nil {
+			return err
+		}
+		var draw relabel.Draw
+		if err := cl.get(ctx, "/v1/iterations/"+id.String()+"/draw", &draw); err != nil {
+			return err
+		}
+		for _, instance := range draw.Instances {
+			fmt.Println(inertLine(instance))
+		}
+		return nil
+	})
 }
 
 // watchToTheEnd waits for the iteration's end and says what came of it.

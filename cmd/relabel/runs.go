@@ -18,6 +18,7 @@ type runCommand struct {
 	Watch        runWatch        `cmd:"" help:"Watch an iteration until it is over, also over a restart of the server."`
 	Show         runShow         `cmd:"" help:"Show a run's iterations, with their ids, and what is spent."`
 	Trajectories runTrajectories `cmd:"" help:"List the trajectories of a run."`
+	Instances    runInstances    `cmd:"" help:"List the instances that an iteration rolls out, one per line."`
 	Set          runSet          `cmd:"" help:"Change a run's priority, quota, budget or webhook."`
 	Pause        runPause        `cmd:"" help:"Pause a run or an iteration; turns in hand are finished."`
 	Resume       runResume       `cmd:"" help:"Resume a run or an iteration."`

@@ -12,6 +12,8 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 	var pool []relabel.Task
 	var err error
 	switch {
+	case ask.Again != nil:
+		return drawnAgain(*ask.Again, it.Kind, within(run, it.Kind, tasks))
 	case len(ask.Instances) > 0:
 		pool, err = named(ask.Instances, it.Kind, within(run, it.Kind, tasks))
 	case ask.HeldOut:
@@ -38,6 +40,31 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 		return DrawTasks(run.Seed, it.Number, pool, ask.Tasks), nil
 	}
 	slices.SortFunc(pool, func(a, b relabel.Task) int { return cmp.Compare(a.InstanceID, b.InstanceID) })
+	return pool, nil
+}
+
+// drawnAgain returns the tasks of another iteration's draw, all of them or none.
+func drawnAgain(draw relabel.Draw, kind relabel.IterationKind, tasks []relabel.Task) ([]relabel.Task, error) {
+	found := make(map[string]relabel.Task, len(tasks))
+	for _, t := range tasks {
+		found[t.InstanceID] = t
+	}
+	pool := make([]relabel.Task, 0, len(draw.Instances))
+	var gone []string
+	for _, id := range draw.Instances {
+		task, ok := found[id]
+		switch {
+		case !ok:
+			gone = append(gone, id)
+		case task.HeldOut && kind == relabel.Collect:
+			return nil, relabel.Errorf(relabel.CodeInvalid, "%q of iteration %s is held out: it is never rolled out for training", id, draw.IterationID).On("again")
+		default:
+			pool = append(pool, task)
+		}
+	}
+	if len(gone) > 0 {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "%d of the %d tasks of iteration %s are not among the run's tasks any more, %q first", len(gone), len(draw.Instances), draw.IterationID, gone[0]).On("again")
+	}
 	return pool, nil
 }
 

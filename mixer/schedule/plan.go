@@ -1,6 +1,10 @@
 package schedule
 
-import "relabel"
+import (
+	"cmp"
+
+	"relabel"
+)
 
 // Plan turns a request for iteration number of a run into the iteration with its
 // trajectories drawn: βi or ρi, the tasks, and for each rollout b1…bT. tasks are all of
@@ -51,9 +55,10 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 		ID: relabel.NewID(), RunID: run.ID, Number: number, Kind: ask.Kind,
 		StudentID: ask.StudentID, Generations: ask.Generations, State: relabel.IterationRunning,
 	}
-	if it.Generations == 0 {
-		it.Generations = 1
+	if ask.Again != nil {
+		it.AgainID, it.Generations = &ask.Again.IterationID, cmp.Or(it.Generations, ask.Again.Generations)
 	}
+	it.Generations = cmp.Or(it.Generations, 1)
 	switch {
 	case number < 1:
 		return it, relabel.Errorf(relabel.CodeInvalid, "is %d; iterations count from 1", number).On("number")
@@ -63,18 +68,38 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 		return it, relabel.Errorf(relabel.CodeInvalid, "is missing; an iteration names its student").On("student_id")
 	case it.Generations < 1 || it.Generations > MaxTrajectories:
 		return it, relabel.Errorf(relabel.CodeInvalid, "is %d; it must be from 1 to %d", it.Generations, MaxTrajectories).On("generations")
-	case ask.Tasks < 0:
-		return it, relabel.Errorf(relabel.CodeInvalid, "is %d; it must be at least 0", ask.Tasks).On("tasks")
-	case ask.Tasks > 0 && len(ask.Instances) > 0:
-		return it, relabel.Errorf(relabel.CodeInvalid, "goes with a draw; instances are named already").On("tasks")
-	case ask.HeldOut && len(ask.Instances) > 0:
-		return it, relabel.Errorf(relabel.CodeInvalid, "means all held-out tasks; instances are named already").On("held_out")
-	case ask.HeldOut && it.Kind == relabel.Collect:
-		return it, relabel.Errorf(relabel.CodeInvalid, "held-out tasks are never rolled out for training").On("held_out")
 	case ask.Beta != nil && (it.Kind == relabel.Evaluate || run.Recipe != relabel.DAgger):
 		return it, relabel.Errorf(relabel.CodeInvalid, "goes with a collect iteration of a dagger run").On("beta")
 	}
+	if err := checkDraw(run, ask); err != nil {
+		return it, err
+	}
 	return it, mixing(&it, run, ask.Beta)
+}
+
+// checkDraw refuses a request whose tasks are named twice or, in an evaluation, not at all:
+// a draw among the run's tasks would evaluate on what the student was trained on.
+func checkDraw(run relabel.Run, ask relabel.NewIteration) error {
+	bad := func(field, format string, args ...any) error {
+		return relabel.Errorf(relabel.CodeInvalid, format, args...).On(field)
+	}
+	switch {
+	case ask.Tasks < 0:
+		return bad("tasks", "is %d; it must be at least 0", ask.Tasks)
+	case ask.Tasks > 0 && len(ask.Instances) > 0:
+		return bad("tasks", "is for a draw; instances are named already")
+	case ask.HeldOut && len(ask.Instances) > 0:
+		return bad("held_out", "means all held-out tasks; instances are named already")
+	case ask.HeldOut && ask.Kind == relabel.Collect:
+		return bad("held_out", "held-out tasks are never rolled out for training")
+	case ask.Again != nil && (ask.HeldOut || ask.Tasks > 0 || len(ask.Instances) > 0):
+		return bad("again", "repeats a draw: leave held_out, tasks and instances out")
+	case ask.Again != nil && ask.Again.TasksetID != run.TasksetID:
+		return bad("again", "iteration %s is of another task set than this run", ask.Again.IterationID)
+	case ask.Kind == relabel.Evaluate && !ask.HeldOut && len(ask.Instances) == 0 && ask.Again == nil:
+		return bad("held_out", "an evaluation would roll out training tasks: set held_out, name instances, or repeat another iteration's draw (again)")
+	}
+	return nil
 }
 
 // mixing sets βi or ρi of a collect iteration; override stands in for the schedule's βi.

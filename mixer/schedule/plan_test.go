@@ -245,3 +245,47 @@ func TestHeldOutDrawIsDeterministicAndDistinct(t *testing.T) {
 		}
 	}
 }
+
+func TestAnEvaluationWithoutHeldOutOrNamedTasksIsRefused(t *testing.T) {
+	ask := relabel.NewIteration{Kind: relabel.Evaluate, StudentID: relabel.NewID()}
+	for _, ask.Tasks = range []int{0, 2} {
+		_, err := schedule.Plan(runOf(relabel.DAgger), 1, ask, tasksOf(4, 2))
+		wantField(t, err, "held_out")
+	}
+}
+
+func TestADrawIsRepeated(t *testing.T) {
+	tasks, run := tasksOf(9, 6), runOf(relabel.DAgger)
+	evaluate := relabel.NewIteration{Kind: relabel.Evaluate, StudentID: relabel.NewID(), HeldOut: true, Tasks: 3, Generations: 2}
+	first := plan(t, run, 1, evaluate, tasks)
+	draw := relabel.Draw{IterationID: first.Iteration.ID, TasksetID: run.TasksetID, Generations: 2, Instances: slices.Compact(instances(first))}
+	another := runOf(relabel.SFT)
+	another.Seed = 99
+	again := relabel.NewIteration{Kind: relabel.Evaluate, StudentID: relabel.NewID(), Again: &draw}
+	second := plan(t, another, 4, again, tasks)
+	if got, want := instances(second), instances(first); !slices.Equal(got, want) || *second.Iteration.AgainID != draw.IterationID || second.Iteration.Generations != 2 {
+		t.Errorf("it rolls out %v, not %v: %+v", got, want, second.Iteration)
+	}
+	again.Generations = 1
+	if got := instances(plan(t, another, 4, again, tasks)); !slices.Equal(got, draw.Instances) {
+		t.Errorf("once each it rolls out %v", got)
+	}
+	refused := func(ask relabel.NewIteration, tasks []relabel.Task, says string) {
+		t.Helper()
+		_, err := schedule.Plan(another, 4, ask, tasks)
+		wantField(t, err, "again")
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v does not say %q", err, says)
+		}
+	}
+	more := again
+	more.Tasks = 2
+	refused(more, tasks, "leave held_out, tasks and instances out")
+	refused(again, tasks[:3], "3 of the 3 tasks of iteration")
+	collected := again
+	collected.Kind = relabel.Collect
+	refused(collected, tasks, "is held out")
+	other := draw
+	other.TasksetID = relabel.NewID()
+	refused(relabel.NewIteration{Kind: relabel.Evaluate, StudentID: relabel.NewID(), Again: &other}, tasks, "another task set")
+}
