@@ -12,6 +12,7 @@ var exportMeanings = map[string]string{
 	"Export.rows":                     "Labelled states in it.",
 	"Export.left_out":                 "States that were left out, by reason.",
 	"Export.prompt_check":             "How its prompts compare with what the student's server was given; absent before the end, and without a view of tokens.",
+	"Export.model_check":              "Whether the student's config.json was checked for recurrent layers, which trees must not train: checked, or not_checked where there is none; absent without the tree view.",
 	"PromptCheck.compared":            "Prompts of the student's turns whose ids its server gave.",
 	"PromptCheck.differ":              "How many of them are rendered otherwise: the server has another template, other variables for it, or another tokenizer.",
 	"PromptCheck.first":               "Where the first of them differs; absent: nowhere.",

@@ -44,7 +44,7 @@ func TestTheInterfaceOverPostgres(t *testing.T) {
 		found.field("items", 0, "trajectory", "id") == more.field("items", 0, "trajectory", "id") {
 		t.Errorf("searched %s then %s", found.body, more.body)
 	}
-	export := s.want(201, s.post("/v1/exports", `{"run":"`+ids.run+`"}`))
+	export := s.want(201, s.post("/v1/exports", `{"run":"`+ids.run+`","unfinished":true}`))
 	s.want(200, s.get("/v1/exports/"+export.field("id").(string)))
 	if a := s.want(409, s.post("/v1/tasksets?name=real", fmt.Sprintf(taskLine, "x"))); a.field("code") != "conflict" {
 		t.Errorf("the same name again: %s", a.body)
@@ -98,7 +98,7 @@ func TestRandomInputIsNeverTheServersFault(t *testing.T) {
 	s := startOnPostgres(t)
 	ids := s.seed()
 	r := rand.New(rand.NewPCG(1, 2))
-	export := s.want(201, s.post("/v1/exports", `{"run":"`+ids.run+`"}`)).fieldText("id")
+	export := s.want(201, s.post("/v1/exports", `{"run":"`+ids.run+`","unfinished":true}`)).fieldText("id")
 	trajectory := s.get("/v1/trajectories").field("items", 0, "id").(string)
 	bodies := map[string]string{
 		"/v1/policies": `{"name":"p","base_url":"http://h/v1","model":"m","server":"vllm","secret":"KEY","sampling":{"temperature":1,"top_p":0.5,"max_tokens":5},"limits":{"concurrency":1,"timeout_seconds":1,"retries":0}}`,

@@ -88,7 +88,7 @@ func TestReviewsThatCannotBeAreRefused(t *testing.T) {
 	if said := mistyped.fieldText("detail"); !strings.Contains(said, `no review of this run has the flag "laek"`) {
 		t.Errorf("it says %q", said)
 	}
-	export := s.want(201, s.post("/v1/exports", fmt.Sprintf(`{"run":%q,"leave_out_flags":["leak","*"]}`, run)))
+	export := s.want(201, s.post("/v1/exports", fmt.Sprintf(`{"run":%q,"unfinished":true,"leave_out_flags":["leak","*"]}`, run)))
 	if got := export.field("selection", "leave_out_flags", 1); got != "*" {
 		t.Errorf("%s", export.body)
 	}

@@ -14,7 +14,9 @@ func TestAnEvaluationIsStartedOnHeldOutNamedOrRepeatedTasks(t *testing.T) {
 	s.begin("drawn", "T")
 	of := s.evaluate()
 	path := "/runs/" + s.run.ID.String() + "/start"
-	ask := func(query string) string { return html.UnescapeString(s.get(200, path+"?part=deed&kind=evaluate"+query)) }
+	ask := func(query string) string {
+		return html.UnescapeString(s.get(200, path+"?part=deed&kind=evaluate"+query))
+	}
 	contains(t, ask(""), `"kind":"evaluate","held_out":true}`, "another subset in each iteration", "Queues 0 trajectories")
 	contains(t, ask("&on=named+instances&instances=a%0D%0Ab&tasks=9"), `"kind":"evaluate","instances":["a","b"]}`, "Queues 2 trajectories")
 	contains(t, ask("&again="+of.IterationID.String()), `"kind":"evaluate","again":"`+of.IterationID.String()+`"}`, "Queues 1 trajectories")
