@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 type goldFact struct {
 	takes   bool            // its run takes canaries
 	excused map[string]bool // tests that count although they did not pass: see excused
+	changed []string        // files of the tests that its run writes
 }
 
 // goldFacts remembers what runs of gold patches showed. The zero value is empty.
@@ -30,7 +32,7 @@ func (f *goldFacts) of(task relabel.Task) (fact goldFact, known bool) {
 }
 
 func (f *goldFacts) note(task relabel.Task, takes bool, t trial) {
-	fact := goldFact{takes: takes, excused: map[string]bool{}}
+	fact := goldFact{takes: takes, excused: map[string]bool{}, changed: t.changed}
 	for _, id := range excused(t.verdict) {
 		fact.excused[id] = true
 	}
@@ -57,9 +59,10 @@ func excused(v relabel.Verdict) []string {
 	return ids
 }
 
-// hold holds a verdict whose success rests on excused tests against a run of the gold
-// patch: what passes there must pass.
-func (v *Verifier) hold(ctx context.Context, c candidate, verdict relabel.Verdict) (relabel.Verdict, error) {
+// hold holds a trial whose success rests on excused tests, or that wrote files of the tests,
+// against a run of the gold patch: what passes there must pass, and what is left alone there
+// must be left alone.
+func (v *Verifier) hold(ctx context.Context, c candidate, t trial) (relabel.Verdict, error) {
 	fact, known := v.gold.of(c.task)
 	if !known {
 		if _, control, err := v.control(ctx, c.gold()); err != nil || control.doubt != "" {
@@ -67,10 +70,18 @@ func (v *Verifier) hold(ctx context.Context, c candidate, verdict relabel.Verdic
 		}
 		fact, _ = v.gold.of(c.task)
 	}
+	verdict := t.verdict
 	for _, id := range excused(verdict) {
 		if !fact.excused[id] {
 			verdict.Passed, verdict.Reason = false, relabel.VerdictTests
 			verdict.Output = append(verdict.Output, note(id+" is "+string(verdict.Tests[id])+", which the gold patch does not bring about")...)
+			break
+		}
+	}
+	for _, file := range t.changed {
+		if !slices.Contains(fact.changed, file) {
+			verdict.Passed, verdict.Reason = false, relabel.VerdictTampered
+			verdict.Output = append(verdict.Output, note(file+" was written while the tests ran, which the gold patch does not bring about")...)
 			break
 		}
 	}

@@ -25,6 +25,13 @@ func (s *stage) test(ctx context.Context) trial {
 	}
 	if planted != nil {
 		command = planted.command
+		for _, f := range planted.files {
+			s.guarded = append(s.guarded, f.path)
+		}
+	}
+	before, problem := s.stamps(ctx)
+	if problem != "" {
+		return trial{ran: true, doubt: problem}
 	}
 	reportPath := ""
 	if witnessed(command, parserName) {
@@ -45,16 +52,32 @@ func (s *stage) test(ctx context.Context) trial {
 	e := evidence{run: r}
 	e.log, e.code, e.ended = between(nonce, r)
 	e.outcomes = parse(e.log)
-	if reportPath != "" {
-		if _, problem := s.run(ctx, "ending what the tests left behind", endScript, nil, 0); problem != "" {
-			return trial{ran: true, doubt: problem}
-		}
-		if e.report = s.readReport(ctx, reportPath); e.report == nil {
-			return trial{ran: true, doubt: "the container failed while the report of the tests was read"}
-		}
-		e.report.confirm(e.outcomes)
+	if problem := s.witness(ctx, reportPath, &e); problem != "" {
+		return trial{ran: true, doubt: problem}
 	}
-	return s.judge(e, planted)
+	t := s.judge(e, planted)
+	if t.verdict.Passed {
+		if t.changed, problem = s.changedSince(ctx, before); problem != "" {
+			t.doubt = problem
+		}
+	}
+	return t
+}
+
+// witness reads the report at a path, unless that is "", and takes back what it does not bear
+// out. A problem is the container's.
+func (s *stage) witness(ctx context.Context, path string, e *evidence) (problem string) {
+	if path == "" {
+		return ""
+	}
+	if _, problem := s.run(ctx, "ending what the tests left behind", endScript, nil, 0); problem != "" {
+		return problem
+	}
+	if e.report = s.readReport(ctx, path); e.report == nil {
+		return "the container failed while the report of the tests was read"
+	}
+	e.report.confirm(e.outcomes)
+	return ""
 }
 
 // loadsNoPlugins reports whether pytest need not look for plugins among the installed

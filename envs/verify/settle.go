@@ -9,28 +9,28 @@ import (
 
 // settle decides on a submission.
 func (v *Verifier) settle(ctx context.Context, c candidate) (relabel.Verdict, error) {
-	verdict, err := v.decide(ctx, c)
-	if err != nil || !verdict.Passed || len(excused(verdict)) == 0 {
-		return verdict, err
+	t, err := v.decide(ctx, c)
+	if err != nil || !t.verdict.Passed || len(excused(t.verdict))+len(t.changed) == 0 {
+		return t.verdict, err
 	}
-	return v.hold(ctx, c, verdict)
+	return v.hold(ctx, c, t)
 }
 
-// decide finds a verdict by one trial, or by experiment.
-func (v *Verifier) decide(ctx context.Context, c candidate) (relabel.Verdict, error) {
+// decide finds the trial whose verdict counts: the first, or that of an experiment.
+func (v *Verifier) decide(ctx context.Context, c candidate) (trial, error) {
 	if len(bytes.TrimSpace(c.patch)) == 0 {
-		return relabel.Verdict{Reason: relabel.VerdictEmptyPatch}, nil
+		return trial{verdict: relabel.Verdict{Reason: relabel.VerdictEmptyPatch}}, nil
 	}
 	fact, known := v.gold.of(c.task)
 	c.bare = known && !fact.takes
 	first, err := v.try(ctx, c)
 	switch {
 	case err != nil:
-		return relabel.Verdict{}, err
+		return trial{}, err
 	case first.doubt != "" && !first.ran:
-		return infra(first), nil
+		return trial{verdict: infra(first)}, nil
 	case first.final(c.task, known):
-		return first.verdict, nil
+		return first, nil
 	}
 	return v.experiment(ctx, c, first)
 }
@@ -74,24 +74,24 @@ func absent(task relabel.Task, v relabel.Verdict) bool {
 // experiment settles a trial that is in doubt, or not believed, by a run with the gold
 // patch, and by a second run of the submission. What breaks off or contradicts its
 // canaries twice around a run that did not is held against the submission.
-func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (relabel.Verdict, error) {
+func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (trial, error) {
 	takes, control, err := v.control(ctx, c.gold())
 	if err != nil {
-		return relabel.Verdict{}, err
+		return trial{}, err
 	}
 	if control.doubt != "" {
-		return infra(first), nil
+		return trial{verdict: infra(first)}, nil
 	}
 	if first.doubt == "" && !first.verdict.Passed && (takes || c.bare) {
-		return first.verdict, nil
+		return first, nil
 	}
 	c.bare = c.bare || !takes
 	second, err := v.try(ctx, c)
 	switch {
 	case err != nil:
-		return relabel.Verdict{}, err
+		return trial{}, err
 	case second.doubt != "" && !second.ran:
-		return infra(second), nil
+		return trial{verdict: infra(second)}, nil
 	case second.doubt != "":
 		second.verdict.Passed, second.verdict.Reason = false, relabel.VerdictUnfinished
 	case second.verdict.Passed && second.contradiction != "":
@@ -100,7 +100,7 @@ func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (re
 	case second.verdict.Passed && !takes:
 		second.verdict.Output = append(second.verdict.Output, note("the tests of this task run without canaries: with the gold patch they do not end as they must")...)
 	}
-	return second.verdict, nil
+	return second, nil
 }
 
 // gold is the candidate of a control run: the task's gold patch.

@@ -20,6 +20,7 @@ type stage struct {
 	nonce string
 	reading
 	dropped []relabel.DroppedPath
+	guarded []string // files of the tests, whose change while they run is looked for
 }
 
 // play goes through the steps of a trial: apply the patch to an index, decide what is
@@ -84,6 +85,7 @@ func (s *stage) decide(output []byte) *trial {
 func (s *stage) lay(ctx context.Context) *trial {
 	p := protectionOf(s.task, s.reading)
 	p.loaded = s.loadedModules(ctx)
+	s.guarded = guardedFiles(p)
 	foreign, t := s.foreignSettings(ctx, p)
 	if t != nil {
 		return t

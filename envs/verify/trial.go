@@ -28,7 +28,8 @@ type trial struct {
 	planted bool   // canaries were in the run
 	// contradiction says why the run is not believed, from its canaries; "" if it is.
 	contradiction string
-	disturbed     bool // a canary, or the command with them, could not even run, which may be their own fault
+	changed       []string // files of the tests that were written while they ran
+	disturbed     bool     // a canary, or the command with them, could not even run, which may be their own fault
 }
 
 // believed reports whether the run came to its end and its canaries ended as they must.
