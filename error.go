@@ -20,6 +20,7 @@ const (
 	CodeLeaseLost       Code = "lease_lost"        // another worker owns the trajectory by now
 	CodeImageMissing    Code = "image_missing"     // the task's image is neither present nor to be pulled
 	CodeEnvironment     Code = "environment"       // a sandbox or its engine failed; says nothing about the agent
+	CodeDisk            Code = "disk"              // a sandbox's commands wrote more to disk than they may
 	CodeContextOverflow Code = "context_overflow"  // the endpoint says the state is too long for the model
 	CodeEndpoint        Code = "endpoint"          // a model endpoint failed after its retries
 	CodeSecretMissing   Code = "secret_missing"    // a policy names a secret that is not there

@@ -54,7 +54,14 @@ const (
 	EndContext   EndReason = "context"    // the state no longer fits the context limit
 	EndWallClock EndReason = "wall_clock" // the rollout's time was up
 	EndNoCall    EndReason = "no_call"    // three actions in a row without a call
+	EndDisk      EndReason = "disk"       // it wrote more to disk than a sandbox may
+	// EndSandboxBroken: an action broke the sandbox, and a fresh one in which the same turns were
+	// replayed broke at the same action, while its engine was well.
+	EndSandboxBroken EndReason = "sandbox_broken"
 )
+
+// EndReasons lists every one.
+var EndReasons = []EndReason{EndFinish, EndMaxTurns, EndContext, EndWallClock, EndNoCall, EndDisk, EndSandboxBroken}
 
 // FailureReason says why a trajectory failed: none of them is the agent's doing.
 type FailureReason string
@@ -162,6 +169,9 @@ type Claim struct {
 	// Turns are those that were committed before, in order, without prompt ids. While
 	// Trajectory.Trail is an earlier attempt they are to be replayed.
 	Turns []Turn
+	// Broken is the action whose execution ended with a broken sandbox in an earlier attempt, at
+	// the turn after Turns; nil where there is none. It is executed again before any model is asked.
+	Broken *BrokenTurn
 	// Ending is that of a rollout that was over before; nil where it is not.
 	Ending *Ending
 	// Waited is where and for how long earlier attempts waited for an endpoint that was down.
@@ -175,6 +185,13 @@ type Ending struct {
 	Reason    EndReason
 	Patch     []byte // against base_commit; empty means no submission
 	Submitted bool   // a finish action and a non-empty patch that applies (tasks: valid submission)
+}
+
+// BrokenTurn is an action in the course of which the sandbox broke.
+type BrokenTurn struct {
+	T        int // its turn
+	Executor Role
+	Action   Action
 }
 
 // Attempt is one try at a trajectory, by one worker in one sandbox.

@@ -20,12 +20,17 @@ func (r *rollout) execute(ctx context.Context, t int, a relabel.Action) ([]relab
 // cutObservations answers each call of an action that was cut, or the action itself
 // where it has none.
 func cutObservations(t int, action relabel.Message) []relabel.Observation {
+	return observeAll(t, action, cutText)
+}
+
+// observeAll answers each call of an action with a text, or the action itself where it has none.
+func observeAll(t int, action relabel.Message, text string) []relabel.Observation {
 	if len(action.ToolCalls) == 0 {
-		return []relabel.Observation{{Content: cutText, Failed: true}}
+		return []relabel.Observation{{Content: text, Failed: true}}
 	}
 	obs := make([]relabel.Observation, len(action.ToolCalls))
 	for k, call := range action.ToolCalls {
-		obs[k] = relabel.Observation{CallID: relabel.CallID(t, k), Tool: call.Name, Content: cutText, Failed: true}
+		obs[k] = relabel.Observation{CallID: relabel.CallID(t, k), Tool: call.Name, Content: text, Failed: true}
 	}
 	return obs
 }

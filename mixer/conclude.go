@@ -22,7 +22,7 @@ func (r *rollout) conclude(ctx, life context.Context, err error) error {
 		return r.release(ctx, ErrReleased)
 	case errors.As(err, &waits):
 		return r.releaseWaiting(ctx, waits)
-	case errors.As(err, &failed) && failed.broken() && r.mayTryAgain():
+	case errors.As(err, &failed) && failed.broken() && r.mayTryAgain(failed):
 		return r.releaseBroken(ctx, failed)
 	case errors.As(err, &failed):
 		return r.fail(ctx, failed)
@@ -68,8 +68,11 @@ func (r *rollout) released(err, why error) error {
 const firstPause = 10 * time.Second
 
 // mayTryAgain reports whether another attempt may end with a broken sandbox.
-func (r *rollout) mayTryAgain() bool {
-	return r.claim.Trajectory.EnvironmentFailures < r.claim.Run.Limits.EnvironmentRetries
+// Where the first of all breaks was in the course of an action, one does in any case: it tells
+// whether that was the action's doing.
+func (r *rollout) mayTryAgain(f *failure) bool {
+	first := f.turn != nil && r.claim.Broken == nil
+	return first || r.claim.Trajectory.EnvironmentFailures < r.claim.Run.Limits.EnvironmentRetries
 }
 
 // releaseBroken gives the trajectory back because its sandbox or verifier broke.
@@ -77,7 +80,7 @@ func (r *rollout) releaseBroken(ctx context.Context, f *failure) error {
 	r.recordTime(ctx)
 	pause := firstPause << min(r.claim.Trajectory.EnvironmentFailures, 5)
 	err := r.write(ctx, func(ctx context.Context) error {
-		return r.store.ReleaseBroken(ctx, r.claim.Fence, f.detail, pause)
+		return r.store.ReleaseBroken(ctx, r.claim.Fence, f.detail, pause, f.turn)
 	})
 	switch {
 	case lost(err):

@@ -10,9 +10,9 @@ import (
 // submission is a finish action and a patch that applies and is not empty.
 func (r *rollout) endRollout(life context.Context, reason relabel.EndReason) (patch []byte, err error) {
 	defer r.account.in(relabel.PhaseEnd)()
-	patch, applies, err := r.episode.Patch(life)
+	patch, applies, err := r.takePatch(life, &reason)
 	if err != nil {
-		return nil, stopped(life, environmentFailure(err))
+		return nil, err
 	}
 	r.closeSandbox(life)
 	ending := relabel.Ending{Reason: reason, Patch: patch,
@@ -25,6 +25,27 @@ func (r *rollout) endRollout(life context.Context, reason relabel.EndReason) (pa
 			Bool("submitted", ending.Submitted).Msg("trajectory")
 	}
 	return patch, err
+}
+
+// takePatch takes the patch within what is left of the wall clock. A patch that takes longer is
+// none, and the rollout ended because its time was up; a broken sandbox has none.
+func (r *rollout) takePatch(life context.Context, reason *relabel.EndReason) (patch []byte, applies bool, err error) {
+	if *reason == relabel.EndSandboxBroken {
+		return nil, false, nil
+	}
+	ctx, cancel := r.bounded(life)
+	defer cancel()
+	patch, applies, err = r.episode.Patch(ctx)
+	switch {
+	case err == nil:
+		return patch, applies, nil
+	case life.Err() == nil && ctx.Err() != nil:
+		*reason = relabel.EndWallClock
+		return nil, false, nil
+	case life.Err() == nil && *reason == relabel.EndDisk:
+		return nil, false, nil // there may be no room to take it with
+	}
+	return nil, false, stopped(life, environmentFailure(err))
 }
 
 // tooEarly reports whether what a rollout that is over owes is not this worker's to ask

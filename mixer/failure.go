@@ -12,6 +12,8 @@ type failure struct {
 	detail string // safe to show
 	lasts  bool   // another attempt would come to the same
 	cause  error  // for the log alone
+	// turn is the action in the course of which the sandbox broke; nil where it was none's.
+	turn *relabel.BrokenTurn
 }
 
 func (f *failure) Error() string { return string(f.reason) + ": " + f.detail }

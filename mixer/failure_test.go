@@ -36,6 +36,7 @@ func TestFailuresAreNotTheAgentsAndSayWhy(t *testing.T) {
 			b.world.startErr = relabel.Errorf(relabel.CodeEnvironment, "the engine hangs")
 		}, relabel.FailEnvironment, "the engine hangs"},
 		"sandbox dies": {"sss", func(b *bench) {
+			b.engineFails()
 			b.world.execute = func(_ context.Context, t int, _ relabel.Message) error {
 				if t == 2 {
 					return relabel.Errorf(relabel.CodeEnvironment, "the container is gone")
@@ -181,6 +182,7 @@ func TestFailureLetsGoOfLabels(t *testing.T) {
 			inFlight.Add(-1)
 			return relabel.Completion{}, err
 		}
+		b.engineFails()
 		b.world.execute = func(_ context.Context, t int, _ relabel.Message) error {
 			if t == 3 {
 				return relabel.Errorf(relabel.CodeEnvironment, "the container is gone")

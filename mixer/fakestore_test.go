@@ -20,6 +20,7 @@ type fakeStore struct {
 	state    relabel.TrajectoryState
 	attempt  int
 	trail    int    // the attempt that holds the turns
+	pending  *relabel.BrokenTurn
 	broke    int    // environment failures
 	fault    string // step of the last fault
 	faults   int    // in a row
@@ -132,6 +133,9 @@ func (s *fakeStore) give(owner string, lease time.Duration) (relabel.Claim, erro
 	c.Fence = relabel.Fence{TrajectoryID: c.Trajectory.ID, Attempt: s.attempt, Owner: owner}
 	c.Ending, c.Turns = s.ending, s.committed()
 	c.Trajectory.Trail, c.Trajectory.EnvironmentFailures = s.trail, s.broke
+	if s.pending != nil && s.pending.T == len(c.Turns)+1 {
+		c.Broken = s.pending
+	}
 	return c, nil
 }
 
@@ -332,49 +336,6 @@ func (s *fakeStore) Fail(ctx context.Context, f relabel.Fence, reason relabel.Fa
 	return s.fenced(ctx, "Fail", f, func() error {
 		s.move(relabel.Failed)
 		s.failure, s.detail = reason, detail
-		return nil
-	})
-}
-
-func (s *fakeStore) Release(ctx context.Context, f relabel.Fence) error {
-	return s.fenced(ctx, "Release", f, func() error {
-		s.move(relabel.Queued)
-		return nil
-	})
-}
-
-func (s *fakeStore) ReleaseWaiting(ctx context.Context, f relabel.Fence, at relabel.Wait, _ string) error {
-	return s.fenced(ctx, "ReleaseWaiting", f, func() error {
-		if s.claim.Waited.Step != at.Step {
-			s.claim.Waited = relabel.Wait{Step: at.Step}
-		}
-		s.claim.Waited.For += at.For
-		s.move(relabel.Queued)
-		return nil
-	})
-}
-
-func (s *fakeStore) ReleaseFault(ctx context.Context, f relabel.Fence, step string, _ error) (again bool, err error) {
-	err = s.fenced(ctx, "Release", f, func() error {
-		if s.fault != step {
-			s.fault, s.faults = step, 0
-		}
-		if s.faults++; s.faults < 3 {
-			again = true
-			s.move(relabel.Queued)
-		}
-		return nil
-	})
-	return again, err
-}
-
-func (s *fakeStore) ReleaseBroken(ctx context.Context, f relabel.Fence, _ string, pause time.Duration) error {
-	return s.fenced(ctx, "ReleaseBroken", f, func() error {
-		if pause <= 0 {
-			s.broken = append(s.broken, "no pause after a broken sandbox")
-		}
-		s.move(relabel.Queued)
-		s.broke++
 		return nil
 	})
 }

@@ -62,8 +62,9 @@ type Store interface {
 	// and nothing changed, where the same fault came there too often in a row to be.
 	ReleaseFault(ctx context.Context, f relabel.Fence, step string, fault error) (again bool, err error)
 	// ReleaseBroken is Release after an environment failure: it counts it, and the next
-	// claim waits for the pause.
-	ReleaseBroken(ctx context.Context, f relabel.Fence, detail string, pause time.Duration) error
+	// claim waits for the pause. broken is the action in the course of which the sandbox broke,
+	// nil where it was none's; the next claim has it.
+	ReleaseBroken(ctx context.Context, f relabel.Fence, detail string, pause time.Duration, broken *relabel.BrokenTurn) error
 }
 
 // Policy answers at a state. It retries by itself, records its calls, and is safe for
@@ -80,7 +81,8 @@ type Policy interface {
 type Episode interface {
 	// Execute runs the calls of turn t's action in order and returns an observation for
 	// each, or one without a call id where it has none. finished says that finish was
-	// called; nothing after it was run. Errors are CodeEnvironment.
+	// called; nothing after it was run. Errors are CodeEnvironment, or CodeDisk where its
+	// commands wrote more to disk than they may.
 	Execute(ctx context.Context, t int, action relabel.Message) (obs []relabel.Observation, finished bool, err error)
 	// Tree returns the working tree's fingerprint.
 	Tree(ctx context.Context) (string, error)
@@ -103,6 +105,9 @@ type World struct {
 	// Verify tests a patch in a fresh container. What goes wrong with the container is
 	// Verdict.Infra, not an error.
 	Verify func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error)
+	// EngineFailed reports whether it was the engine at dockerHost that ended a sandbox with err,
+	// rather than what was executed in it; nil: never.
+	EngineFailed func(ctx context.Context, dockerHost string, err error) bool
 	// Policy opens a policy version.
 	Policy func(p relabel.Policy) (Policy, error)
 	// Down says why none of a policy's addresses is to be had now, "" where one is. changed is

@@ -57,6 +57,9 @@ func (r *rollout) resume(life context.Context) (relabel.EndReason, error) {
 // that is what the models saw. Errors are a *divergence, the sandbox's or life's end.
 func (r *rollout) replay(life context.Context) (reason relabel.EndReason, err error) {
 	for i, turn := range r.claim.Turns {
+		if ended := endingOf(turn); ended != "" {
+			return ended, nil
+		}
 		r.account.begin(turn.T)
 		if r.askedBack() {
 			return "", ErrReleased
@@ -65,7 +68,7 @@ func (r *rollout) replay(life context.Context) (reason relabel.EndReason, err er
 		if err != nil {
 			return "", stopped(life, environmentFailure(err))
 		}
-		tree, err := r.episode.Tree(life)
+		tree, err := r.tree(life)
 		if err != nil {
 			return "", stopped(life, environmentFailure(err))
 		}
@@ -120,7 +123,7 @@ func (r *rollout) startOver(life context.Context, d *divergence) error {
 	if err != nil {
 		return err
 	}
-	r.claim.Turns, r.silent = nil, 0
+	r.claim.Turns, r.claim.Broken, r.silent = nil, nil, 0
 	r.account.begin(0)
 	r.state = r.opening()
 	return r.startSandbox(life)

@@ -224,6 +224,7 @@ func TestABrokenSandboxIsTriedAgainUntilTheBudgetIsUsedUp(t *testing.T) {
 			}
 		}, relabel.FailEnvironment},
 		"it dies in a turn": {func(b *bench, broken func() bool) {
+			b.engineFails()
 			b.world.execute = func(_ context.Context, t int, _ relabel.Message) error {
 				if t == 3 && broken() {
 					return relabel.Errorf(relabel.CodeEnvironment, "the container is gone")

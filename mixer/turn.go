@@ -31,6 +31,9 @@ func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 			return wallClockEnds(err)
 		}
 		turn, finished, err := r.turn(ctx, life, t)
+		if ended := endingOf(turn); err == nil && ended != "" {
+			return ended, nil
+		}
 		switch {
 		case relabel.CodeOf(err) == relabel.CodeContextOverflow:
 			return relabel.EndContext, nil
@@ -83,12 +86,13 @@ func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, fin
 			}
 		}()
 	}
-	answer, err := r.act(ctx, t, turn.Executor)
+	answer, err := r.choose(ctx, &turn)
 	if err != nil {
 		return turn, false, err
 	}
-	turn.Action = answer.Action(r.policyOf(turn.Executor), r.parse)
-	finished, err = r.inSandbox(ctx, life, &turn)
+	if finished, err = r.inSandbox(ctx, life, &turn); err != nil {
+		err = r.judgeBreak(life, &turn, err)
+	}
 	if lost := r.recorded(answer); err == nil && lost != nil {
 		err = stopped(ctx, lost)
 	}
@@ -105,10 +109,24 @@ func (r *rollout) inSandbox(ctx, life context.Context, turn *relabel.Turn) (fini
 	if turn.Observations, finished, err = r.execute(ctx, turn.T, turn.Action); err != nil {
 		return false, stopped(ctx, environmentFailure(err))
 	}
-	if turn.Tree, err = r.episode.Tree(life); err != nil {
+	if turn.Tree, err = r.tree(life); err != nil {
 		return false, stopped(life, environmentFailure(err))
 	}
 	return finished, nil
+}
+
+// choose gives the turn its action: the executor's answer at st, or that of an earlier attempt
+// whose sandbox broke in its course.
+func (r *rollout) choose(ctx context.Context, turn *relabel.Turn) (answer relabel.Completion, err error) {
+	if r.isBroken(turn.T) {
+		turn.Action = r.claim.Broken.Action
+		return answer, nil
+	}
+	if answer, err = r.act(ctx, turn.T, turn.Executor); err != nil {
+		return answer, err
+	}
+	turn.Action = answer.Action(r.policyOf(turn.Executor), r.parse)
+	return answer, nil
 }
 
 // commit stores the turn with its label as it is now: the teacher's own action, one

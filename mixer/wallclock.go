@@ -72,6 +72,16 @@ func (w *wallClock) call() (over func()) {
 	}
 }
 
+// rest is what is left.
+func (w *wallClock) rest() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.going {
+		return w.left
+	}
+	return w.left - time.Since(w.since)
+}
+
 // Stop is relabel.Clock's.
 func (w *wallClock) Stop() {
 	w.mu.Lock()

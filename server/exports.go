@@ -34,7 +34,7 @@ type NewExport struct {
 	Submitted    *bool               `json:"submitted,omitempty" doc:"Only trajectories with a valid submission (paper F.2); false: without one too. Absent: true, of a grpo run false."`
 	Resolved     *bool               `json:"resolved,omitempty" doc:"Only resolved trajectories, which are submitted and pass the tests (rejection sampling); false: others too. Absent: true of an sft run, where submitted is not false; else false."`
 	MixedRewards *bool               `json:"mixed_rewards,omitempty" doc:"Only groups (the trajectories of a task in an iteration) of which some are resolved and some are not; the others are excluded and counted as equal_rewards. Absent: false, of a grpo run true."`
-	EndReasons   []relabel.EndReason `json:"end_reasons,omitempty" maxItems:"5" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only trajectories that ended so. Empty: however they ended."`
+	EndReasons   []relabel.EndReason `json:"end_reasons,omitempty" maxItems:"7" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken" doc:"Only trajectories that ended so. Empty: however they ended."`
 	Agreement    relabel.Agreement   `json:"agreement,omitempty" enum:"any,same,differs" default:"any" doc:"Only states where the executed action is the label (same), or is not (differs). Where the teacher executed it is."`
 	// LabelPolicy is a word for a policy; the selection has its id.
 	LabelPolicy   string   `json:"label_policy,omitempty" maxLength:"200" doc:"Whose labels leave: a policy's id, its name, or name@version. Another teacher's, that relabelings asked, or the student's own actions. States that it did not answer are left out. Empty: the run's teacher."`

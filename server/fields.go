@@ -254,7 +254,7 @@ var trajectoryMeanings = map[string]string{
 	"Trajectory.executors":            "b1…bT as they were drawn, a letter a turn up to Tmax: T teacher, s student.",
 	"Trajectory.kappa":                "κ, the length of the student's prefix in turns, of an aggrevate round.",
 	"Trajectory.turns":                "Committed turns.",
-	"Trajectory.end_reason":           "Why the rollout ended: finish, max_turns, context, wall_clock or no_call.",
+	"Trajectory.end_reason":           "Why the rollout ended: finish, max_turns, context, wall_clock, no_call, disk or sandbox_broken.",
 	"Trajectory.failure":              "Why it failed: environment, image_missing, endpoint, verifier, secret or internal. None is the agent's doing.",
 	"Trajectory.failure_detail":       "More about the failure.",
 	"Trajectory.submitted":            "Whether there is a valid submission: a finish action and a patch that applies. Absent before the end.",

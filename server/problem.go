@@ -34,6 +34,7 @@ var statuses = map[relabel.Code]int{
 	relabel.CodeIdempotency:     http.StatusConflict,
 	relabel.CodeUnauthorized:    http.StatusUnauthorized,
 	relabel.CodeForbidden:       http.StatusForbidden,
+	relabel.CodeDisk:            http.StatusConflict,
 	relabel.CodeLeaseLost:       http.StatusConflict,
 	relabel.CodeImageMissing:    http.StatusUnprocessableEntity,
 	relabel.CodeEnvironment:     http.StatusServiceUnavailable,

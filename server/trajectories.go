@@ -33,7 +33,7 @@ type TrajectoryQuery struct {
 	InstancePart string                  `query:"instance_part" maxLength:"1000" doc:"Only of tasks whose instance id holds this, in whatever case."`
 	Text         string                  `query:"q" maxLength:"1000" doc:"Only where this stands, in whatever case: in the instance id, in why it failed, in an error of its verifier, in a review's flag, note or author. Texts of turns are not looked at."`
 	State        relabel.TrajectoryState `query:"state" enum:"queued,running,labelling,verifying,done,failed,cancelled" doc:"Only in this state."`
-	EndReason    relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call" doc:"Only rollouts that ended so."`
+	EndReason    relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken" doc:"Only rollouts that ended so."`
 	Failure      relabel.FailureReason   `query:"failure" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only failed for this reason."`
 	Verdict      relabel.VerdictKind     `query:"verdict" enum:"passed,failed,error,none" doc:"Only with this verdict; error: the infrastructure's, none: not yet, or cancelled."`
 	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"passed,tests,tests_timed_out,tests_did_not_finish,tests_tampered,empty_patch,patch_does_not_apply,patch_unsafe" doc:"Only with a verdict for this reason."`

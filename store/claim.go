@@ -137,11 +137,21 @@ func (s *Store) Release(ctx context.Context, f relabel.Fence) error {
 }
 
 // ReleaseBroken gives the trajectory back because its sandbox, or the verifier's, broke.
-// That is counted, and the next claim waits for the pause.
-func (s *Store) ReleaseBroken(ctx context.Context, f relabel.Fence, detail string, pause time.Duration) error {
+// That is counted, and the next claim waits for the pause. broken, where it is not nil, is the
+// action in the course of which the sandbox broke: the next claims have it until its turn is
+// committed.
+func (s *Store) ReleaseBroken(ctx context.Context, f relabel.Fence, detail string, pause time.Duration, broken *relabel.BrokenTurn) error {
+	stored, err := encodeBroken(broken)
+	if err != nil {
+		return err
+	}
 	st := step{to: relabel.Queued, outcome: "environment", tried: "be given back", args: []any{pause},
 		sql: requeueUpdate + ", environment_failures = environment_failures + 1, claimable_at = clock_timestamp() + $4::interval WHERE" + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
-		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "environment", legible(detail))
+		if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "environment", legible(detail)); err != nil || broken == nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "UPDATE attempts SET broke_at = $3, broken = $4 WHERE trajectory_id = $1 AND number = $2", f.TrajectoryID, f.Attempt, broken.T, stored)
+		return err
 	})
 }

@@ -34,7 +34,7 @@ func writes(s *store.Store, c relabel.Claim) map[string]func(context.Context, re
 		"Fail":    func(ctx context.Context, f relabel.Fence) error { return s.Fail(ctx, f, relabel.FailInternal, "a bug") },
 		"Release": s.Release,
 		"ReleaseBroken": func(ctx context.Context, f relabel.Fence) error {
-			return s.ReleaseBroken(ctx, f, "the engine is gone", time.Second)
+			return s.ReleaseBroken(ctx, f, "the engine is gone", time.Second, nil)
 		},
 		"AdoptTurns": func(ctx context.Context, f relabel.Fence) error { return s.AdoptTurns(ctx, f, 1) },
 		"Diverge":    func(ctx context.Context, f relabel.Fence) error { return s.Diverge(ctx, f, 1, "turn 1: another tree") },

@@ -223,7 +223,7 @@ func TestABrokenSandboxIsCountedAndTheNextClaimWaits(t *testing.T) {
 	ctx := context.Background()
 	s := storetest.New(t)
 	c := rolledOut(t, s, 2)
-	must(t, s.ReleaseBroken(ctx, c.Fence, "the engine is gone", time.Hour))
+	must(t, s.ReleaseBroken(ctx, c.Fence, "the engine is gone", time.Hour, nil))
 	_, err := s.Claim(ctx, c.TrajectoryID, "v", storetest.Lease)
 	wantCode(t, err, relabel.CodeConflict)
 	exec(t, s, "UPDATE trajectories SET claimable_at = clock_timestamp()")

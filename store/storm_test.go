@@ -60,7 +60,7 @@ func (w *worker) act(ctx context.Context, d storetest.Seeded) error {
 		return w.Release(ctx, c.Fence)
 	case 15:
 		delete(w.held, id)
-		return w.ReleaseBroken(ctx, c.Fence, "gone", 0)
+		return w.ReleaseBroken(ctx, c.Fence, "gone", 0, nil)
 	case 16, 17, 18:
 		return w.AdoptTurns(ctx, c.Fence, c.Trajectory.Trail)
 	}

@@ -62,7 +62,7 @@ func TestAnUnclearCommitIsSettledByItsKey(t *testing.T) {
 	cut("release", func() error { return s.Release(ctx, other.Fence) })
 	other = storetest.Claim(t, s, d.Trajectories[1].ID, "w")
 	must(t, s.CommitTurn(ctx, other.Fence, storetest.Turn(other, 1, nil)))
-	cut("broken sandbox", func() error { return s.ReleaseBroken(ctx, other.Fence, "the engine is gone", 0) })
+	cut("broken sandbox", func() error { return s.ReleaseBroken(ctx, other.Fence, "the engine is gone", 0, nil) })
 	other = storetest.Claim(t, s, d.Trajectories[1].ID, "w")
 	cut("adoption", func() error { return s.AdoptTurns(ctx, other.Fence, other.Trajectory.Trail) })
 	must(t, s.Release(ctx, other.Fence))

@@ -41,7 +41,7 @@ func endCauses() []cause {
 		finished("finished, with a valid submission", "true", func(f relabel.Figures) int { return f.UnresolvedSubmitted }),
 		finished("finished, without one", "false", func(f relabel.Figures) int { return f.UnresolvedEnds[relabel.EndFinish] - f.UnresolvedSubmitted }),
 	}
-	for _, r := range []relabel.EndReason{relabel.EndMaxTurns, relabel.EndContext, relabel.EndWallClock, relabel.EndNoCall} {
+	for _, r := range []relabel.EndReason{relabel.EndMaxTurns, relabel.EndContext, relabel.EndWallClock, relabel.EndNoCall, relabel.EndDisk, relabel.EndSandboxBroken} {
 		c := cause{"quiet", "–", endWord(r), url.Values{"resolved": {"false"}, "end_reason": {string(r)}}, func(f relabel.Figures) int { return f.UnresolvedEnds[r] }}
 		if r == relabel.EndWallClock {
 			c.Class, c.Sign = "limit", "◷"

@@ -183,7 +183,7 @@ func endsChart(rounds []round) chart {
 	for _, of := range []struct {
 		reason relabel.EndReason
 		look   string
-	}{{relabel.EndFinish, "dim"}, {relabel.EndMaxTurns, "ink"}, {relabel.EndContext, "context"}, {relabel.EndWallClock, "limit"}, {relabel.EndNoCall, "failed"}} {
+	}{{relabel.EndFinish, "dim"}, {relabel.EndMaxTurns, "ink"}, {relabel.EndContext, "context"}, {relabel.EndWallClock, "limit"}, {relabel.EndNoCall, "failed"}, {relabel.EndDisk, "limit"}, {relabel.EndSandboxBroken, "failed"}} {
 		c.Series = append(c.Series, series{Name: endWord(of.reason), Look: of.look, Values: valuesOf(rounds, func(r round) *float64 { return new(float64(r.Figures.EndReasons[of.reason])) })})
 	}
 	c.Series = append(c.Series, series{Name: "infrastructure error", Look: "infra", Values: valuesOf(rounds, func(r round) *float64 {

@@ -77,7 +77,7 @@ const (
 )
 
 // endReasons are the ends that can be chosen.
-var endReasons = []relabel.EndReason{relabel.EndFinish, relabel.EndMaxTurns, relabel.EndContext, relabel.EndWallClock, relabel.EndNoCall}
+var endReasons = relabel.EndReasons
 
 func (v *viewer) exportRun(r *http.Request, chosen url.Values) (deed, error) {
 	run, err := v.runOf(r)

@@ -22,7 +22,7 @@ var choices = map[string][]option{
 	"state":          {{Value: "queued"}, {Value: "running"}, {Value: "labelling"}, {Value: "verifying"}, {Value: "done"}, {Value: "failed"}, {Value: "cancelled"}},
 	"verdict":        {{Value: "passed"}, {Value: "failed"}, {Value: "error", Says: "infrastructure"}, {Value: "none", Says: "none yet"}},
 	"verdict_reason": said(verdictWords, relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictTampered, relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe, relabel.VerdictTestsPassed),
-	"end_reason":     said(endWords, relabel.EndFinish, relabel.EndMaxTurns, relabel.EndContext, relabel.EndWallClock, relabel.EndNoCall),
+	"end_reason":     said(endWords, relabel.EndReasons...),
 	"failure":        {{Value: "environment"}, {Value: "image_missing", Says: "image missing"}, {Value: "endpoint"}, {Value: "verifier"}, {Value: "secret"}, {Value: "internal"}},
 	"resolved":       {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
 	"submitted":      {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},

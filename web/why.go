@@ -11,7 +11,8 @@ import (
 // lists, filters, tables and heads alike.
 var (
 	endWords = map[relabel.EndReason]string{relabel.EndFinish: "finished", relabel.EndMaxTurns: "out of turns", relabel.EndContext: "context full",
-		relabel.EndWallClock: "out of time", relabel.EndNoCall: "no call"}
+		relabel.EndWallClock: "out of time", relabel.EndNoCall: "no call",
+		relabel.EndDisk: "disk used up", relabel.EndSandboxBroken: "broke its sandbox"}
 	verdictWords = map[relabel.VerdictReason]string{relabel.VerdictTestsPassed: "passes, not submitted", relabel.VerdictTests: "tests fail", relabel.VerdictTimedOut: "tests timed out", relabel.VerdictUnfinished: "tests break off", relabel.VerdictTampered: "tests tampered with",
 		relabel.VerdictEmptyPatch: "empty patch", relabel.VerdictDoesNotApply: "patch does not apply", relabel.VerdictUnsafe: "patch unsafe"}
 )

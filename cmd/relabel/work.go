@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/envs"
 	"relabel/envs/fleet"
 	"relabel/envs/scaffold/openhands"
 	"relabel/envs/verify"
@@ -284,5 +285,8 @@ func newWorld(host *fleet.Fleet, policies *policies) mixer.World {
 			return verifier.Verify(ctx, c.Task, c.TrajectoryID, c.Attempt, c.Run.Limits, patch)
 		},
 		Policy: policies.open,
+		EngineFailed: func(ctx context.Context, name string, err error) bool {
+			return errors.Is(err, envs.ErrEngine) || !host.Well(ctx, name)
+		},
 	}
 }

@@ -31,7 +31,7 @@ var (
 	errMemory  = relabel.Errorf(relabel.CodeEnvironment, "the engine killed it: out of memory")
 	errKilled  = relabel.Errorf(relabel.CodeEnvironment, "it was killed from outside")
 	errByself  = relabel.Errorf(relabel.CodeEnvironment, "it ended by itself: nobody spoke to it any more, or its deadline was over")
-	errRestart = relabel.Errorf(relabel.CodeEnvironment, "its engine was restarted, or removed it")
+	errRestart = relabel.Errorf(relabel.CodeEnvironment, "its engine was restarted, or removed it").Because(envs.ErrEngine)
 	errLost    = relabel.Errorf(relabel.CodeEnvironment, "the connection to it was lost")
 	errSilent  = relabel.Errorf(relabel.CodeEnvironment, "its engine does not answer")
 )
@@ -49,7 +49,8 @@ func (h *Host) why(id string, broke error) error {
 		return errSilent.Because(errors.Join(envs.ErrEngine, broke, err))
 	}
 	// The engine answered, and knows of no end.
-	return h.stillThere(id).Because(broke)
+	end = h.stillThere(id)
+	return end.Because(errors.Join(broke, end.Unwrap()))
 }
 
 // readEnd reads the container's last events, those to come too, until it has ended.

@@ -173,6 +173,23 @@ func (f *Fleet) Health() (all []Health) {
 	return all
 }
 
+// Well asks the engine of a name how it is, and reports whether it answers and has room. A name of
+// no engine of this fleet is not well.
+func (f *Fleet) Well(ctx context.Context, name string) bool {
+	for _, m := range f.members {
+		if m.name != name {
+			continue
+		}
+		if err := f.look(ctx, m); err != nil {
+			return false
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return m.down == nil && m.full == ""
+	}
+	return false
+}
+
 // words are what of an error is safe to show.
 func words(err error) string {
 	var known *relabel.Error
