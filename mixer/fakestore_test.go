@@ -19,7 +19,7 @@ type fakeStore struct {
 	claim    relabel.Claim // as it will be given out, but for its fence
 	state    relabel.TrajectoryState
 	attempt  int
-	trail    int    // the attempt that holds the turns
+	trail    int // the attempt that holds the turns
 	pending  *relabel.BrokenTurn
 	broke    int    // environment failures
 	fault    string // step of the last fault
