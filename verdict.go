@@ -18,7 +18,9 @@ const (
 )
 
 // ProtectionsVersion is the version of the verifier's protections against forged results.
-// A change that can turn the verdict of a stored submission raises it.
+// A change that can turn the verdict of a stored submission raises it. docs/verdicts.md says
+// what each version means: 0 is before versions were kept; 1 reads what a patch touches from
+// git, drops what steers the tests and runs canaries beside them.
 const ProtectionsVersion = 1
 
 // MaxDroppedPaths is how many dropped paths a verdict names; DroppedCount counts all.
@@ -35,8 +37,8 @@ const (
 	VerdictUnfinished   VerdictReason = "tests_did_not_finish" // they broke off twice with the submission, and not with the gold patch
 	VerdictTampered     VerdictReason = "tests_tampered"       // they passed, and the run contradicted its canaries
 	VerdictEmptyPatch   VerdictReason = "empty_patch"          // there is no submission
-	VerdictDoesNotApply VerdictReason = "patch_does_not_apply" // in none of the three ways
-	VerdictUnsafe       VerdictReason = "patch_unsafe"         // it leaves the repository, or touches .git
+	VerdictDoesNotApply VerdictReason = "patch_does_not_apply" // neither by git apply nor by its three-way merge
+	VerdictUnsafe       VerdictReason = "patch_unsafe"         // git cannot read it, or it leaves the repository or touches .git
 )
 
 // Passed reports whether a test that has to pass did.

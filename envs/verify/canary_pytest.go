@@ -3,6 +3,8 @@ package verify
 import (
 	"path"
 	"strings"
+
+	"relabel"
 )
 
 // pytestCanaries are canaries for pytest, called by its name, as a module, by coverage, or
@@ -26,8 +28,15 @@ func (pytestCanaries) plant(g garden) (planting, bool) {
 	}
 	p := pythonCanaries{namer: newNamer(g.random), prefix: "test_"}
 	functions, class := canaryFile(g, p.namer, neighbour), canaryFile(g, p.namer, neighbour)
-	result := planting{files: []plantedFile{pytestFunctions(&p, functions), pytestClass(&p, class)}, canaries: p.canaries}
-	result.command = call.with(append([]string{"--maxfail=0"}, unselected(g, call, functions, class)...)...)
+	result := planting{files: []plantedFile{pytestFunctions(&p, functions), pytestClass(&p, class)}}
+	added := append([]string{"--maxfail=0"}, unselected(g, call, functions, class)...)
+	if below, names, ok := pytestBelow(&p, g, neighbour); ok {
+		result.files = append(result.files, below)
+		if len(unselected(g, call, neighbour)) > 0 {
+			added = append(added, names...)
+		}
+	}
+	result.canaries, result.command = p.canaries, call.with(added...)
 	if call.alone {
 		result.failure = 1
 	}
@@ -63,6 +72,26 @@ func pytestClass(p *pythonCanaries, file string) plantedFile {
 	base := path.Base(file)
 	name := func(class, method string) string { return base + "::" + class + "::" + method }
 	return plantedFile{path: file, content: "import unittest\n\n\n" + p.class("unittest.TestCase", name, mix(p.random, 2)...)}
+}
+
+// pytestBelow is a file of the task's tests with canaries below them, and the node ids of
+// these: a takeover that knows the files of the repository cannot tell them apart by the
+// file. There is none where the evaluation script is still to patch the file.
+func pytestBelow(p *pythonCanaries, g garden, file string) (below plantedFile, ids []string, ok bool) {
+	script, _ := relabel.SplitEvalScript(g.task.EvalScript)
+	content, ok := g.read(file)
+	if !ok || script.AppliesTestPatch() {
+		return plantedFile{}, nil, false
+	}
+	first, text := len(p.canaries), string(content)
+	for _, fails := range mix(p.random, 2) {
+		text += "\n\n" + p.plain(path.Base(file), fails)
+	}
+	for _, c := range p.canaries[first:] {
+		_, name, _ := strings.Cut(c.name, "::")
+		ids = append(ids, path.Join(g.task.Workdir, file)+"::"+name)
+	}
+	return plantedFile{path: file, content: text, shared: true}, ids, true
 }
 
 // firstTestFile is the first file with tests that the task names, in the order of its

@@ -56,6 +56,24 @@ func TestCanariesArePlantedWhereTheCommandRunsThem(t *testing.T) {
 	}
 }
 
+func TestCanariesStandBelowTheTasksTestsToo(t *testing.T) {
+	for command, named := range map[string]bool{"pytest tests/test_a.py": false, "pytest tests/test_a.py::test_x": true, "pytest": false} {
+		g := gardenOf(command, "tests/test_a.py")
+		g.read = func(string) ([]byte, bool) { return []byte("def test_x():\n    pass"), true }
+		p, ok := canariesFor("pytest", g)
+		last := p.files[len(p.files)-1]
+		if !ok || !last.shared || last.path != "tests/test_a.py" || !strings.HasPrefix(last.content, "def test_x():\n    pass\n\ndef test_") {
+			t.Errorf("%s: %+v", command, last)
+		}
+		if got := strings.Contains(p.command, "/testbed/tests/test_a.py::test_"); got != named {
+			t.Errorf("%s became %s", command, p.command)
+		}
+		if p.broken(outcomes{"tests/test_a.py": relabel.TestError}) {
+			t.Error("tests that cannot be imported are taken for the canaries' fault")
+		}
+	}
+}
+
 func TestCanariesAreDrawnForEachRun(t *testing.T) {
 	g := gardenOf("pytest tests/test_a.py", "tests/test_a.py")
 	first, _ := canariesFor("pytest", g)

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"relabel"
@@ -21,7 +22,7 @@ func (p protection) shadowsModule(c change) string {
 		module, ok := p.moduleBelow(root, c.path)
 		switch {
 		case !ok:
-		case p.facts.modules[module] && !p.baseModule(root, module):
+		case p.facts.modules[module] && !p.baseModule(root, module) && !p.own(module):
 			return "would hide the installed module " + module
 		case p.holdsTests(module) && !p.regular(root, module) && !p.within(c.path, path.Join(root, module)):
 			return "would hide the folder " + module + " with tests"
@@ -84,6 +85,21 @@ func (p protection) moduleBelow(root, file string) (module string, ok bool) {
 func (p protection) baseModule(root, module string) bool {
 	dir := path.Join(root, module)
 	return p.regular(root, module) || (p.base.folders[dir] && p.hasPython(dir))
+}
+
+// own reports whether the repository has a module of this name in another folder that
+// modules are imported from, but for folders of tests: the installed one is its own, and a
+// submission may move it. Modules of test runners stay where they are.
+func (p protection) own(module string) bool {
+	if slices.Contains(runnerModules, module) {
+		return false
+	}
+	for root := range p.roots {
+		if !p.inTests(root) && p.baseModule(root, module) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasPython reports whether a folder of the base holds Python files, so that it is a

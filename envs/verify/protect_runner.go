@@ -17,8 +17,16 @@ func (p protection) steersRunner(c change) string {
 	if settings[path.Base(c.path)] {
 		return "configures the test runner or its environment"
 	}
+	for _, part := range strings.Split(c.path, "/") {
+		if hooks[part] {
+			return "a package that the test runner or the interpreter loads by its name"
+		}
+	}
 	return ""
 }
+
+// hooks are modules that are loaded by their names, as packages too.
+var hooks = map[string]bool{"conftest": true, "sitecustomize": true, "usercustomize": true}
 
 // named notes the files of the repository that a command names, and what a command that
 // builds reads.

@@ -1,16 +1,11 @@
-// Package verify finds the verdict R(τ, x) of a submission: it applies the patch in a
-// fresh container of the task's image, puts the tests back as the task has them, runs
-// the test command and reads its log.
+// Package verify finds the verdict R(τ, x) of a submission. In a fresh container of the
+// task's image it applies the patch to an index of its own, drops what is not graded, lays
+// the rest and the task's tests into the working tree, runs the test command with canaries
+// beside the tests, and reads the log.
 //
-// What of a submission cannot move the verdict: edits of tests, of their support files,
-// of the test runner's configuration, of Makefiles and scripts that the test command runs;
-// planted conftest.py, sitecustomize.py or modules that shadow the runner; symlinks;
-// killing the test process, its parents or the whole container; and, where the command
-// runs pytest itself (see witnessed), text that looks like test results and ending the
-// process early. What is not defended: code that runs inside the test process, as every
-// solution does, and was written to take over the test runner itself, by replacing its
-// functions in memory or by writing the report that witness.go reads; and where there is
-// no report to hold the log against, code that prints a log of its own.
+// docs/verdicts.md says what a verdict promises, what is dropped, how canaries work and
+// what is not defended. The steps are stage's, the rules for paths protection's, the
+// canaries of each runner canaryMaker's, and doubts are settled by Verifier.settle.
 package verify
 
 import (
