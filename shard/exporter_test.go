@@ -385,7 +385,7 @@ func TestTheWorkerFailsWhatCannotSucceedAndRetriesTheRest(t *testing.T) {
 	empty := newFixedStore(someTrajectory(1, 1, 4))
 	empty.export.Selection.Resolved = true
 	var cancelled *river.JobCancelError
-	if err := work(empty, 1); !errors.As(err, &cancelled) || !slices.Equal(empty.reasons, []string{"every labelled state was left out: 4 × not_resolved"}) {
+	if err := work(empty, 1); !errors.As(err, &cancelled) || !slices.Equal(empty.reasons, []string{`every labelled state was left out: 4 × not_resolved (included with --no-resolved; REST: "resolved": false)`}) {
 		t.Errorf("an empty export gave %v, reasons %q", err, empty.reasons)
 	}
 	broken := newFixedStore(someTrajectory(1, 0, 1))

@@ -97,7 +97,7 @@ func emptyExport(left map[string]int) error {
 	if len(left) == 0 {
 		return relabel.Errorf(relabel.CodeConflict, "there is no labelled state in these iterations")
 	}
-	return relabel.Errorf(relabel.CodeConflict, "every labelled state was left out: %s", countsText(left))
+	return relabel.Errorf(relabel.CodeConflict, "every labelled state was left out: %s", reasonsText(left))
 }
 
 // writeWhole writes README.md and manifest.json into the scratch folder.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"relabel"
@@ -72,6 +73,33 @@ func alterations(t testing.TB) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// TestACheckSaysWhatWasNotRenderedAgain: PASS alone would say that labels are what their
+// states render to.
+func TestACheckSaysWhatWasNotRenderedAgain(t *testing.T) {
+	folder, student := testStudent(t)
+	for name, c := range map[string]struct {
+		student *render.Student
+		says    string
+		views   int
+	}{
+		"mixture":      {student, "", 0},
+		"linear alone": {student, "there is no messages view to render", 1},
+		"text":         {student, "there is no view of tokens, so nothing says which ids they have", 1},
+		"served":       {student, "their ids are their server's own", 3},
+		"bare":         {nil, "no tokenizer and template were given", 3},
+	} {
+		r := check(t, mixed(t, name, folder, student, 1), c.student)
+		if !r.Sound() || len(r.Unchecked) != c.views || strings.Contains(r.Figure(), "NOT rendered again") != (c.views > 0) {
+			t.Errorf("%s: %s", name, r.Figure())
+		}
+		for _, u := range r.Unchecked {
+			if u.Why != c.says || u.Labels == 0 || name == "served" && u.Labels == r.Views[u.View].Labels {
+				t.Errorf("%s: %+v of %+v", name, u, r.Views[u.View])
+			}
+		}
+	}
 }
 
 func TestEveryAlterationOfASoundExportIsRefused(t *testing.T) {

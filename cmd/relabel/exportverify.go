@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"time"
@@ -19,6 +20,7 @@ type exportVerify struct {
 	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: where the manifest says that it was."`
 	Template  string `placeholder:"FILE" type:"existingfile" help:"Another chat template than the folder's own."`
 	Render    bool   `default:"true" negatable:"" help:"Render the messages view again and compare it with the views of tokens."`
+	JSON      bool   `name:"json" help:"Print the report as JSON, with what was not checked."`
 	First     int    `default:"10" placeholder:"N" help:"Problems of each kind that are told one by one."`
 }
 
@@ -35,16 +37,32 @@ func (c *exportVerify) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := c.print(report); err != nil {
+		return err
+	}
+	if !report.Sound() {
+		return errSomeFailed
+	}
+	return nil
+}
+
+// print prints the report, as JSON where that is asked for.
+func (c *exportVerify) print(report *verify.Report) error {
+	if c.JSON {
+		out := json.NewEncoder(os.Stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(struct {
+			Sound bool `json:"sound"`
+			*verify.Report
+		}{report.Sound(), report})
+	}
 	for _, p := range report.Problems {
 		fmt.Println(inertLine(p.String()))
 	}
 	for _, note := range report.Notes {
 		fmt.Println("note: " + inertLine(note))
 	}
-	fmt.Println(report.Figure())
-	if !report.Sound() {
-		return errSomeFailed
-	}
+	fmt.Println(inertLine(report.Figure()))
 	return nil
 }
 

@@ -16,9 +16,11 @@ func (c *check) checkFigures() {
 			c.checkBins(v)
 			c.checkParts(v)
 			c.report.Rendered += v.renderedTokens
+			c.report.Labels += v.renderedLabels
 		}
 	}
 	c.checkTokenFields()
+	c.checkTooLong()
 	c.checkFill()
 	c.checkRatio()
 	c.checkStudent()
@@ -81,6 +83,21 @@ func (c *check) checkTokenFields() {
 		if c.views[relabel.View(view)] == nil {
 			c.complain("loss_mask names %s, which is not there", view)
 		}
+	}
+}
+
+// checkTooLong compares the counts of what the limit on a row's length excluded. Exports of
+// older versions have none.
+func (c *check) checkTooLong() {
+	long, m := c.manifest.TooLong, &c.manifest
+	if long == nil {
+		return
+	}
+	if got, want := long.Labels(), m.LeftOut["too_long"]; got != want {
+		c.complain("too_long counts %d labels, and left_out has %d", got, want)
+	}
+	if long.TrunksCut > long.LabelsCut || long.TrunksDropped > long.LabelsDropped || long.TrunksCut == 0 && long.LabelsCut > 0 || long.TrunksDropped == 0 && long.LabelsDropped > 0 {
+		c.complain("too_long has %d trunks cut by %d labels and %d dropped with %d: each loses a label at least", long.TrunksCut, long.LabelsCut, long.TrunksDropped, long.LabelsDropped)
 	}
 }
 

@@ -40,8 +40,9 @@ type fileCheck struct {
 	seen     map[int]bool
 	bins     []binRun
 
-	servedLabels, renderedTokens int
-	padding                      int64
+	servedLabels                   int
+	renderedLabels, renderedTokens int
+	padding                        int64
 }
 
 // readFile checks a file and adds what it holds to its view.

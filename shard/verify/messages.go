@@ -198,5 +198,6 @@ func (f *fileCheck) sayMessage(row *relabel.ExportRow, l labelled, say say, firs
 	say(pairs, f.hash.fact(f.hash.thenText(f.hash.thenText(whose, seen), sum)), len(prompt)+len(answer)-1)
 	if first {
 		f.renderedTokens += len(answer)
+		f.renderedLabels++
 	}
 }

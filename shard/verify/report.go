@@ -12,18 +12,21 @@ import (
 
 // Report is what a check found.
 type Report struct {
-	Problems []Problem      // the first of each kind
-	Counts   map[string]int // all of them, by kind
-	Notes    []string       // what could not be checked
-	Views    map[relabel.View]Figures
-	Rendered int // supervised tokens of the messages view that were rendered again
+	Problems  []Problem                `json:"problems"` // the first of each kind
+	Counts    map[string]int           `json:"counts"`   // all of them, by kind
+	Notes     []string                 `json:"notes"`    // what could not be compared
+	Views     map[relabel.View]Figures `json:"views"`
+	Rendered  int                      `json:"rendered_tokens"` // supervised tokens of the messages view that were rendered again
+	Labels    int                      `json:"rendered_labels"` // labels of that view that were
+	Unchecked []Unchecked              `json:"unchecked"`       // labels that were not
 }
 
 // Problem is one thing that is wrong. What is empty is not known, or it is of the whole.
 type Problem struct {
-	Kind      string // what is wrong: see the kinds in docs/shard-format.md
-	File, Row string // Row is a row_id, or "#n" where rows have none, n from 0
-	Text      string
+	Kind string `json:"kind"` // what is wrong: see the kinds in docs/shard-format.md
+	File string `json:"file"`
+	Row  string `json:"row"` // a row_id, or "#n" where rows have none, n from 0
+	Text string `json:"text"`
 }
 
 // String says all of it in one line.
@@ -34,9 +37,11 @@ func (p Problem) String() string {
 
 // Figures count what a view holds.
 type Figures struct {
-	Files, Rows        int
-	Tokens, Supervised int64 // 0 in the messages view
-	Labels             int
+	Files      int   `json:"files"`
+	Rows       int   `json:"rows"`
+	Tokens     int64 `json:"tokens"`            // 0 in the messages view
+	Supervised int64 `json:"supervised_tokens"` // likewise
+	Labels     int   `json:"labels"`            // 0 in bare rows
 }
 
 func (f *Figures) add(g Figures) {
@@ -47,7 +52,8 @@ func (f *Figures) add(g Figures) {
 // Sound reports whether nothing is wrong.
 func (r *Report) Sound() bool { return len(r.Counts) == 0 }
 
-// Figure is the last line: PASS or FAIL with the problems by kind, and what was read.
+// Figure is the last line: PASS or FAIL with the problems by kind, what was read, and which
+// labels were not compared with a rendering of their state.
 func (r *Report) Figure() string {
 	var parts []string
 	for _, view := range relabel.Views {
@@ -60,8 +66,8 @@ func (r *Report) Figure() string {
 			parts = append(parts, fmt.Sprintf("%s %d rows %d tokens %d supervised", view, f.Rows, f.Tokens, f.Supervised))
 		}
 	}
-	parts = append(parts, fmt.Sprintf("rendered again %d", r.Rendered))
-	text := strings.Join(parts, ", ")
+	parts = append(parts, fmt.Sprintf("rendered again %d labels %d tokens", r.Labels, r.Rendered))
+	text := strings.Join(parts, ", ") + r.uncheckedText()
 	if r.Sound() {
 		return "PASS  " + text
 	}
@@ -96,6 +102,7 @@ func (c *check) finishReport() {
 	slices.SortStableFunc(c.report.Problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.File, b.File))
 	})
+	c.report.Unchecked = append(c.report.Unchecked, c.listUnchecked()...)
 	c.report.Views = map[relabel.View]Figures{}
 	for view, v := range c.views {
 		c.report.Views[view] = v.Figures

@@ -60,8 +60,9 @@ type viewState struct {
 
 	bins []binRun
 
-	servedLabels, renderedTokens int
-	padding                      int64 // tokens
+	servedLabels                   int
+	renderedLabels, renderedTokens int
+	padding                        int64 // tokens
 }
 
 // Check checks the export in the folder dir. An error is one of reading, not of the
@@ -74,7 +75,7 @@ func Check(ctx context.Context, dir string, o Options) (*Report, error) {
 		o.Progress = &Progress{}
 	}
 	c := &check{Options: o, dir: dir, hash: newHasher(), views: map[relabel.View]*viewState{}, served: map[uint64]bool{}}
-	c.report.Counts = map[string]int{}
+	c.report = Report{Counts: map[string]int{}, Problems: []Problem{}, Notes: []string{}, Unchecked: []Unchecked{}}
 	if !c.readManifest() {
 		return &c.report, nil
 	}
@@ -165,6 +166,7 @@ func (v *viewState) merge(f *fileCheck) {
 	for i := range f.seen {
 		v.seen[i] = true
 	}
-	v.servedLabels, v.renderedTokens, v.padding = v.servedLabels+f.servedLabels, v.renderedTokens+f.renderedTokens, v.padding+f.padding
+	v.servedLabels, v.padding = v.servedLabels+f.servedLabels, v.padding+f.padding
+	v.renderedLabels, v.renderedTokens = v.renderedLabels+f.renderedLabels, v.renderedTokens+f.renderedTokens
 	v.bins = append(v.bins, f.bins...)
 }

@@ -1,0 +1,42 @@
+package shard
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"relabel/shard/render"
+)
+
+// included says which option of the command, and which field over REST, would include what
+// was left out for a reason. Reasons that no option changes are not in it.
+var included = map[Reason]struct{ option, field string }{
+	NotSubmitted:                    {"--no-submitted", `"submitted": false`},
+	NotResolved:                     {"--no-resolved", `"resolved": false`},
+	EqualRewards:                    {"--no-mixed-rewards", `"mixed_rewards": false`},
+	NoReward:                        {"--no-mixed-rewards", `"mixed_rewards": false`},
+	EndedOtherwise:                  {"no --end-reason", `no "end_reasons"`},
+	LabelExecuted:                   {"--agreement any", `"agreement": "any"`},
+	LabelNotExecuted:                {"--agreement any", `"agreement": "any"`},
+	Flagged:                         {"no --leave-out-flag", `no "leave_out_flags"`},
+	LabelMissing:                    {"--label-policy POLICY", `"label_policy": "POLICY"`},
+	TooLong:                         {"a larger --max-length or --capacity, --too-long cut", `"max_length", "capacity", "too_long": "cut"`},
+	Reason(render.ArgumentsNotJSON): {"--arguments string", `"arguments": "string"`},
+	Reason(render.ReasoningDropped): {"--reasoning template", `"reasoning": "template"`},
+	TrajectoryFailed:                {"after run retry", "after POST /v1/iterations/{id}/retry"},
+}
+
+// reasonsText writes counts by reason, in the order of the reasons, each with the option
+// that would include it.
+func reasonsText(counts map[string]int) string {
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		text := fmt.Sprintf("%d × %s", counts[reason], reason)
+		if by, there := included[Reason(reason)]; there {
+			text += fmt.Sprintf(" (included with %s; REST: %s)", by.option, by.field)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}

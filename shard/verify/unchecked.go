@@ -1,0 +1,59 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+
+	"relabel"
+)
+
+// Unchecked is labels of a view that were not compared with a rendering of their state.
+type Unchecked struct {
+	View   relabel.View `json:"view"`
+	Labels int          `json:"labels"`
+	Why    string       `json:"why"`
+}
+
+// listUnchecked lists the labels that were not compared with a rendering.
+func (c *check) listUnchecked() (all []Unchecked) {
+	if c.views[relabel.ViewMessages] != nil && len(c.tokenViews()) == 0 {
+		return []Unchecked{{relabel.ViewMessages, c.manifest.States, "there is no view of tokens, so nothing says which ids they have"}}
+	}
+	for _, view := range c.tokenViews() {
+		if u := c.uncheckedOf(view, c.views[view]); u.Labels > 0 {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// uncheckedOf counts the labels of a view of tokens that were not compared with a rendering.
+func (c *check) uncheckedOf(view relabel.View, v *viewState) Unchecked {
+	labels, messages := v.Labels, c.views[relabel.ViewMessages]
+	if v.bare {
+		labels = c.manifest.States // its rows have no spans to count
+	}
+	switch {
+	case messages == nil:
+		return Unchecked{view, labels, "there is no messages view to render"}
+	case c.Student == nil:
+		return Unchecked{view, labels, "no tokenizer and template were given"}
+	case v.broken || messages.broken:
+		return Unchecked{view, labels, "not all of its rows, or of the messages view's, could be read"}
+	case v.bare && c.manifest.Served > 0:
+		return Unchecked{view, labels, "some labels have their server's own ids, and bare rows do not say which"}
+	}
+	return Unchecked{view, v.servedLabels, "their ids are their server's own"}
+}
+
+// uncheckedText says what was not rendered again, "" where everything was.
+func (r *Report) uncheckedText() string {
+	var parts []string
+	for _, u := range r.Unchecked {
+		parts = append(parts, fmt.Sprintf("%s %d labels (%s)", u.View, u.Labels, u.Why))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; NOT rendered again: " + strings.Join(parts, ", ")
+}
