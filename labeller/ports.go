@@ -79,6 +79,9 @@ type Batches interface {
 type World struct {
 	Policy  func(p relabel.Policy) (Policy, error)
 	Batches func(p relabel.Policy) (Batches, error)
+	// Down says why none of a policy's addresses is to be had now, "" where one is. changed is
+	// closed when that may have changed. Nil knows of none.
+	Down func(p relabel.Policy) (why string, changed <-chan struct{})
 	// Parse says how an action is understood in the run's scaffold.
 	Parse func(run relabel.Run, action relabel.Message) relabel.ParseOutcome
 	// Seed is that of the call of a role at turn t.

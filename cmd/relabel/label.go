@@ -20,6 +20,7 @@ const labelsAtOnce = 4
 func newLabeller(db *database, lease time.Duration, policies *policies, owner string, log zerolog.Logger) *labeller.Labeller {
 	return labeller.New(labeller.Config{Store: db.Store, Owner: owner, Lease: lease, Log: log, World: labeller.World{
 		Policy: func(p relabel.Policy) (labeller.Policy, error) { return policies.open(p) },
+		Down:   policies.down,
 		Batches: func(p relabel.Policy) (labeller.Batches, error) {
 			return policy.OpenBatches(p, policies.options)
 		},

@@ -174,6 +174,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	w.looks.Go(func() { w.lookLoop(looking) })
 	w.looks.Go(func() { w.reapLoop(looking) })
 	w.looks.Go(func() { w.activityLoop(looking) })
+	w.looks.Go(func() { w.outagesLoop(looking, policies.options.Endpoints) })
 	w.looks.Go(func() { w.purgeLoop(looking, f.KeepEvents) })
 	w.looks.Go(func() { w.imagesLoop(looking, slots.Claims()) })
 	return w, nil
@@ -288,5 +289,6 @@ func newWorld(host *fleet.Fleet, policies *policies) mixer.World {
 		EngineFailed: func(ctx context.Context, name string, err error) bool {
 			return errors.Is(err, envs.ErrEngine) || !host.Well(ctx, name)
 		},
+		Down: policies.down,
 	}
 }

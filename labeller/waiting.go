@@ -1,0 +1,40 @@
+package labeller
+
+import (
+	"context"
+	"time"
+
+	"relabel"
+)
+
+// waitLimit is how long a relabeling whose endpoint is down keeps its slot. Then it is given
+// back, and not claimed before the endpoint is back: every answer that it has is stored.
+const waitLimit = 5 * time.Second
+
+// whileUp returns a context that ends with ErrReleased as its cause when the policy has
+// been down for waitLimit. over ends the watch.
+func (l *Labeller) whileUp(ctx context.Context, p relabel.Policy) (watched context.Context, over func()) {
+	if l.World.Down == nil {
+		return ctx, func() {}
+	}
+	watched, give := context.WithCancelCause(ctx)
+	go func() {
+		for {
+			why, changed := l.World.Down(p)
+			var timer <-chan time.Time
+			if why != "" {
+				timer = time.After(waitLimit)
+			}
+			select {
+			case <-watched.Done():
+				return
+			case <-changed:
+			case <-timer:
+				l.Log.Info().Str("policy", p.Name).Str("why", why).Msg("a relabeling waits in the queue: its endpoint is down")
+				give(ErrReleased)
+				return
+			}
+		}
+	}()
+	return watched, func() { give(nil) }
+}
