@@ -34,6 +34,9 @@ type ExportSelection struct {
 	// some are resolved and some are not: equal rewards have no advantage (GRPO). A trajectory
 	// without a verdict is no member of its group.
 	MixedRewards bool `json:"mixed_rewards"`
+	// VerdictProtections demands a verdict of this version of the verifier's protections or a
+	// newer one; 0: any, or none.
+	VerdictProtections int `json:"verdict_protections,omitempty"`
 	// EndReasons are the ends that a trajectory may have; empty: any.
 	EndReasons []EndReason `json:"end_reasons,omitempty"`
 	// Agreement leaves out states by whether the executed action is the label.
@@ -242,8 +245,17 @@ type PartTrajectory struct {
 	Labels int             `json:"labels"` // that were there, of the selected policy
 	// Flagged are its states with one of the flags that are left out.
 	Flagged []FlaggedState `json:"flagged,omitempty"`
+	// Verdict is the verdict then: grading again may replace it while the export is built.
+	// nil in parts that older versions cut.
+	Verdict *PartVerdict `json:"verdict,omitempty"`
 	// Group is its group's rewards; nil where ExportSelection.MixedRewards is not set.
 	Group *RewardGroup `json:"group,omitempty"`
+}
+
+// PartVerdict is a trajectory's current verdict; nil fields where there is none.
+type PartVerdict struct {
+	Passed      *bool `json:"passed"`
+	Protections *int  `json:"protections"`
 }
 
 // RewardGroup says what an export needs to know of the group of a trajectory: the

@@ -30,7 +30,10 @@ type Manifest struct {
 	PromptCheck        *PromptCheck       `json:"prompt_check"`     // null without a view of tokens
 	Groups             *ManifestGroups    `json:"groups"`           // null where the selection does not ask for mixed rewards
 	ModelCheck         ModelCheck         `json:"model_check"`      // "" without the tree view
-	TooLong            *ManifestTooLong   `json:"too_long"`         // null without a view of tokens
+	// VerdictProtections counts the trajectories that gave a row by the version of the
+	// protections of their verdict; null where the selection does not rely on verdicts.
+	VerdictProtections map[string]int   `json:"verdict_protections"`
+	TooLong            *ManifestTooLong `json:"too_long"` // null without a view of tokens
 }
 
 // ManifestGroups counts the groups (the trajectories of a task in an iteration).

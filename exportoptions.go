@@ -3,6 +3,7 @@ package relabel
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -50,6 +51,31 @@ func (s ExportSelection) WithDefaults(f ExportFilters, r Recipe) (ExportSelectio
 	return s, nil
 }
 
+// ReliesOnVerdicts reports whether the selection asks for anything of verdicts.
+func (s ExportSelection) ReliesOnVerdicts() bool {
+	return s.Resolved || s.MixedRewards || s.VerdictProtections > 0
+}
+
+// NewestProtections is the word for the present ProtectionsVersion.
+const NewestProtections = "newest"
+
+// ParseProtections reads the versions of verdicts that an export accepts: "" is 0 (any),
+// "newest" the present ProtectionsVersion, and a number that version or newer. CodeInvalid
+// for anything else.
+func ParseProtections(word string) (int, error) {
+	switch word {
+	case "":
+		return 0, nil
+	case NewestProtections:
+		return ProtectionsVersion, nil
+	}
+	n, err := strconv.Atoi(word)
+	if err != nil || n < 1 || n > ProtectionsVersion {
+		return 0, Errorf(CodeInvalid, "is %.40q: give newest, or a version from 1 to %d", word, ProtectionsVersion).On("verdict_protections")
+	}
+	return n, nil
+}
+
 // Describe says in words which trajectories and states the selection takes, without the
 // iterations.
 func (s ExportSelection) Describe() string {
@@ -62,6 +88,9 @@ func (s ExportSelection) Describe() string {
 	}
 	if s.MixedRewards {
 		text += " of groups with mixed rewards"
+	}
+	if s.VerdictProtections > 0 {
+		text += fmt.Sprintf(", with a verdict of version %d of the protections or newer", s.VerdictProtections)
 	}
 	if len(s.EndReasons) > 0 {
 		text += fmt.Sprintf(", of those whose end is one of %v", s.EndReasons)

@@ -36,6 +36,8 @@ type NewExport struct {
 	MixedRewards *bool               `json:"mixed_rewards,omitempty" doc:"Only groups (the trajectories of a task in an iteration) of which some are resolved and some are not; the others are excluded and counted as equal_rewards. Absent: false, of a grpo run true."`
 	EndReasons   []relabel.EndReason `json:"end_reasons,omitempty" maxItems:"7" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken" doc:"Only trajectories that ended so. Empty: however they ended."`
 	Agreement    relabel.Agreement   `json:"agreement,omitempty" enum:"any,same,differs" default:"any" doc:"Only states where the executed action is the label (same), or is not (differs). Where the teacher executed it is."`
+	// VerdictProtections is a word or a number; the selection has the number.
+	VerdictProtections string `json:"verdict_protections,omitempty" maxLength:"10" pattern:"^(newest|[1-9][0-9]*)$" doc:"Only trajectories with a verdict of this version of the verifier's protections or a newer one; newest: the present version. The others are excluded and counted as verdict_outdated; POST /v1/runs/{id}/verify grades them again. Absent: any verdict, or none."`
 	// LabelPolicy is a word for a policy; the selection has its id.
 	LabelPolicy   string   `json:"label_policy,omitempty" maxLength:"200" doc:"Whose labels leave: a policy's id, its name, or name@version. Another teacher's, that relabelings asked, or the student's own actions. States that it did not answer are left out. Empty: the run's teacher."`
 	LeaveOutFlags []string `json:"leave_out_flags,omitempty" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: a trajectory that has one does not leave, nor the state of a turn that has one. *: any flag. What was flagged when the export is cut counts."`
@@ -95,6 +97,9 @@ func (s *site) selection(ctx context.Context, b NewExport, run relabel.Run) (rel
 		EndReasons: b.EndReasons, Agreement: relabel.Agreement(unless(string(b.Agreement), "any")), LeaveOutFlags: b.LeaveOutFlags}
 	sel, err := sel.WithDefaults(relabel.ExportFilters{Submitted: b.Submitted, Resolved: b.Resolved, MixedRewards: b.MixedRewards}, run.Recipe)
 	if err != nil {
+		return sel, err
+	}
+	if sel.VerdictProtections, err = relabel.ParseProtections(b.VerdictProtections); err != nil {
 		return sel, err
 	}
 	if err := s.checkFlags(ctx, run.ID, b.LeaveOutFlags); err != nil {

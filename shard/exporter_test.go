@@ -205,7 +205,7 @@ func TestTheManifestHasTheFieldsOfTheFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := strings.Fields(`beta capacity deduplication_ratio files fill groups iterations left_out loss_mask model_check normalisation prompt_check recipe run
-		schema_version selection served special_in_tools special_text states student teacher template tokenizer too_long views`)
+		schema_version selection served special_in_tools special_text states student teacher template tokenizer too_long verdict_protections views`)
 	if got := slices.Sorted(maps.Keys(fields)); !slices.Equal(got, names) {
 		t.Errorf("fields %v, want %v", got, names)
 	}

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 
@@ -20,6 +21,7 @@ const (
 	HeldOut             Reason = "held_out"             // a held-out task never leaves
 	NotSubmitted        Reason = "not_submitted"        // asked for: valid submissions only
 	NotResolved         Reason = "not_resolved"         // asked for: resolved ones only
+	VerdictOutdated     Reason = "verdict_outdated"     // asked for: verdicts of newer protections; or it has none
 	LabelMissing        Reason = "label_missing"        // the teacher's action could not be had
 	LabelNotText        Reason = "label_not_text"
 	LabelCut            Reason = "label_cut_by_length" // it has no end that could be learnt
@@ -60,6 +62,10 @@ func leaveTrajectory(sel relabel.ExportSelection, tr relabel.ExportTrajectory) (
 		return NotDone, ""
 	case sel.Submitted && !is(t.Submitted):
 		return NotSubmitted, ""
+	case sel.VerdictProtections > 0 && t.Protections == nil:
+		return VerdictOutdated, "no verdict"
+	case sel.VerdictProtections > 0 && *t.Protections < sel.VerdictProtections:
+		return VerdictOutdated, fmt.Sprintf("version %d", *t.Protections)
 	case sel.Resolved && !is(t.Resolved):
 		return NotResolved, ""
 	case sel.MixedRewards && t.Resolved == nil:

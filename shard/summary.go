@@ -3,6 +3,7 @@ package shard
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"relabel"
 )
@@ -22,6 +23,7 @@ type summary struct {
 	Student      *studentSummary              `json:"student"` // nil without a view of tokens
 	Groups       relabel.ManifestGroups       `json:"groups"`
 	TooLong      relabel.ManifestTooLong      `json:"too_long"`
+	Protections  map[string]int               `json:"protections"` // trajectories with a row, by version of their verdict's protections
 }
 
 // iterationSummary is whose rows a part holds of an iteration.
@@ -74,6 +76,9 @@ func (s *summary) add(l *labelled) {
 	if len(l.keep) == 0 {
 		return
 	}
+	if version := l.Trajectory.Protections; version != nil {
+		s.addProtections(strconv.Itoa(*version), 1)
+	}
 	s.Special += l.special
 	s.Prompts = s.Prompts.plus(l.prompts)
 	for _, r := range l.roots {
@@ -88,6 +93,13 @@ func (s *summary) add(l *labelled) {
 		}
 	}
 	s.addIteration(iterationSummary{l.Iteration.Number, l.Iteration.Beta, l.Student, l.Teacher})
+}
+
+func (s *summary) addProtections(version string, n int) {
+	if s.Protections == nil {
+		s.Protections = map[string]int{}
+	}
+	s.Protections[version] += n
 }
 
 func (s *summary) addIteration(it iterationSummary) {
@@ -112,6 +124,9 @@ func (s *summary) merge(raw json.RawMessage) error {
 	s.Groups = relabel.ManifestGroups{Mixed: s.Groups.Mixed + next.Groups.Mixed, Equal: s.Groups.Equal + next.Groups.Equal}
 	s.TooLong = s.TooLong.Plus(next.TooLong)
 	s.Prompts = s.Prompts.plus(next.Prompts)
+	for version, n := range next.Protections {
+		s.addProtections(version, n)
+	}
 	for reason, n := range next.LeftOut {
 		s.LeftOut[reason] += n
 	}

@@ -51,8 +51,21 @@ func (x *exportContext) loadAs(ctx context.Context, tx pgx.Tx, was relabel.PartT
 	if err == nil {
 		err = unchanged(was, e)
 	}
+	verdictAs(&e.Trajectory, was.Verdict)
 	e.Flagged, e.Group = was.Flagged, was.Group
 	return e, err
+}
+
+// verdictAs gives a trajectory the verdict that it had when its export was cut.
+func verdictAs(t *relabel.Trajectory, was *relabel.PartVerdict) {
+	if was == nil {
+		return
+	}
+	t.Passed, t.Protections, t.Resolved = was.Passed, was.Protections, nil
+	if was.Passed != nil {
+		resolved := *was.Passed && t.Submitted != nil && *t.Submitted
+		t.Resolved = &resolved
+	}
 }
 
 // loadOpen reads whose an open trajectory is. What came of it since is not the export's.
@@ -123,17 +136,18 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 			+ coalesce((SELECT sum(octet_length(o.content)) FROM observations o WHERE o.trajectory_id = tr.id AND o.attempt = tr.trail), 0),
 			(SELECT json_agg(json_build_object('t', rv.t, 'flag', rv.flag) ORDER BY rv.t, rv.flag) FROM (SELECT DISTINCT coalesce(t, 0) AS t, flag FROM reviews
 				WHERE trajectory_id = tr.id AND (flag = ANY ($5) OR flag <> '' AND $6 = ANY ($5))) rv),
-			tr.state, CASE WHEN $8 THEN json_build_object('mixed', coalesce(bool_or(tr.resolved) FILTER (WHERE tr.state = 'done') OVER rewards
-				AND bool_or(NOT tr.resolved) FILTER (WHERE tr.state = 'done') OVER rewards, false),
-				'first', row_number() OVER (PARTITION BY tr.iteration_id, tr.task_id ORDER BY tr.generation, tr.id) = 1) END
+			tr.state, CASE WHEN $8 THEN json_build_object('mixed', coalesce(bool_or(tr.resolved) FILTER (WHERE tr.state = 'done' AND tr.protections >= $9) OVER rewards
+				AND bool_or(NOT tr.resolved) FILTER (WHERE tr.state = 'done' AND tr.protections >= $9) OVER rewards, false),
+				'first', row_number() OVER (PARTITION BY tr.iteration_id, tr.task_id ORDER BY tr.generation, tr.id) = 1) END,
+			json_build_object('passed', tr.passed, 'protections', tr.protections)
 		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
 		WHERE it.run_id = $1 AND it.kind = 'collect' AND (it.number = $2 OR $3 AND it.number < $2)
 		AND (tr.state IN ('done', 'failed', 'cancelled') OR $7) AND NOT ta.held_out
 		WINDOW rewards AS (PARTITION BY tr.iteration_id, tr.task_id)
 		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID,
-		sel.LeaveOutFlags, relabel.AnyFlag, sel.Unfinished, sel.MixedRewards)
+		sel.LeaveOutFlags, relabel.AnyFlag, sel.Unfinished, sel.MixedRewards, sel.VerdictProtections)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (tr sizedTrajectory, err error) {
-		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.State, &tr.Group)
+		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.State, &tr.Group, &tr.Verdict)
 	})
 }
 

@@ -12,32 +12,33 @@ import (
 // exportBody is the body of the start of an export. What is not chosen is absent: the server
 // has the defaults.
 type exportBody struct {
-	Run             relabel.ID            `json:"run"`
-	Iteration       int                   `json:"iteration,omitempty"`
-	Aggregated      bool                  `json:"aggregated,omitempty"`
-	Unfinished      bool                  `json:"unfinished,omitempty"`
-	Submitted       *bool                 `json:"submitted,omitempty"`
-	Resolved        *bool                 `json:"resolved,omitempty"`
-	MixedRewards    *bool                 `json:"mixed_rewards,omitempty"`
-	EndReasons      []relabel.EndReason   `json:"end_reasons,omitempty"`
-	Agreement       relabel.Agreement     `json:"agreement,omitempty"`
-	LabelPolicy     string                `json:"label_policy,omitempty"`
-	LeaveOutFlags   []string              `json:"leave_out_flags,omitempty"`
-	Destination     string                `json:"destination,omitempty"`
-	Views           []relabel.View        `json:"views,omitempty"`
-	Tokenizer       string                `json:"tokenizer,omitempty"`
-	Template        string                `json:"template,omitempty"`
-	TemplateOptions json.RawMessage       `json:"template_options,omitempty"`
-	Date            string                `json:"date,omitempty"`
-	Arguments       relabel.ArgumentsForm `json:"arguments,omitempty"`
-	Reasoning       relabel.ReasoningForm `json:"reasoning,omitempty"`
-	Normalisation   relabel.Normalisation `json:"normalisation,omitempty"`
-	Capacity        int                   `json:"capacity,omitempty"`
-	MaxLength       int                   `json:"max_length,omitempty"`
-	TooLong         relabel.TooLong       `json:"too_long,omitempty"`
-	Divide          int                   `json:"divide,omitempty"`
-	PadTree         bool                  `json:"pad_tree,omitempty"`
-	Bare            bool                  `json:"bare,omitempty"`
+	Run                relabel.ID            `json:"run"`
+	Iteration          int                   `json:"iteration,omitempty"`
+	Aggregated         bool                  `json:"aggregated,omitempty"`
+	Unfinished         bool                  `json:"unfinished,omitempty"`
+	Submitted          *bool                 `json:"submitted,omitempty"`
+	Resolved           *bool                 `json:"resolved,omitempty"`
+	MixedRewards       *bool                 `json:"mixed_rewards,omitempty"`
+	VerdictProtections string                `json:"verdict_protections,omitempty"`
+	EndReasons         []relabel.EndReason   `json:"end_reasons,omitempty"`
+	Agreement          relabel.Agreement     `json:"agreement,omitempty"`
+	LabelPolicy        string                `json:"label_policy,omitempty"`
+	LeaveOutFlags      []string              `json:"leave_out_flags,omitempty"`
+	Destination        string                `json:"destination,omitempty"`
+	Views              []relabel.View        `json:"views,omitempty"`
+	Tokenizer          string                `json:"tokenizer,omitempty"`
+	Template           string                `json:"template,omitempty"`
+	TemplateOptions    json.RawMessage       `json:"template_options,omitempty"`
+	Date               string                `json:"date,omitempty"`
+	Arguments          relabel.ArgumentsForm `json:"arguments,omitempty"`
+	Reasoning          relabel.ReasoningForm `json:"reasoning,omitempty"`
+	Normalisation      relabel.Normalisation `json:"normalisation,omitempty"`
+	Capacity           int                   `json:"capacity,omitempty"`
+	MaxLength          int                   `json:"max_length,omitempty"`
+	TooLong            relabel.TooLong       `json:"too_long,omitempty"`
+	Divide             int                   `json:"divide,omitempty"`
+	PadTree            bool                  `json:"pad_tree,omitempty"`
+	Bare               bool                  `json:"bare,omitempty"`
 }
 
 // filters are the filters that are chosen.
@@ -64,6 +65,8 @@ const (
 	allRounds     = "it and every earlier one"
 	doneRounds    = "is refused"
 	runningRounds = "gives what is done of it"
+	anyVerdict    = "of any version of the protections, or none"
+	newestVerdict = "of the present protections"
 	anyState      = "every state"
 	sameStates    = "where the label was executed"
 	otherStates   = "where something else was executed"
@@ -91,6 +94,9 @@ func (v *viewer) exportRun(r *http.Request, chosen url.Values) (deed, error) {
 	sel := relabel.ExportSelection{Iteration: body.Iteration, Aggregated: body.Aggregated, Unfinished: body.Unfinished, EndReasons: body.EndReasons,
 		Agreement: body.Agreement, LeaveOutFlags: body.LeaveOutFlags}
 	if sel, err = sel.WithDefaults(body.filters(), run.Recipe); err != nil {
+		return deed{}, err
+	}
+	if sel.VerdictProtections, err = relabel.ParseProtections(body.VerdictProtections); err != nil {
 		return deed{}, err
 	}
 	fields, err := v.exportFields(r, run, body, chosen)
@@ -141,6 +147,9 @@ func (b *exportBody) chooseFilters(chosen url.Values) {
 		b.MixedRewards = new(false)
 	case mixedGroups:
 		b.MixedRewards = new(true)
+	}
+	if chosen.Get("verdicts") == newestVerdict {
+		b.VerdictProtections = relabel.NewestProtections
 	}
 	switch chosen.Get("states") {
 	case sameStates:

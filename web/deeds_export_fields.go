@@ -73,6 +73,7 @@ func selectionFields(run relabel.Run, chosen url.Values) ([]deedField, error) {
 		choice(chosen, "running", "One that still runs", "", doneRounds, runningRounds),
 		choice(chosen, "only", "Trajectories", "", fmt.Sprintf("as %s has it: %s", run.Recipe, usual.Describe()), submitted, resolved, everyDone),
 		choice(chosen, "groups", "Groups", "The trajectories of a task in an iteration; rewards are mixed where some are resolved and some are not.", fmt.Sprintf("as %s has it: %s", run.Recipe, groups), everyGroup, mixedGroups),
+		choice(chosen, "verdicts", "Verdicts", "Trajectories with another verdict are left out; “Grade again” on the run’s page replaces it.", anyVerdict, newestVerdict),
 		ended,
 		choice(chosen, "states", "States", "", anyState, sameStates, otherStates),
 	}, nil

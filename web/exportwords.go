@@ -19,6 +19,7 @@ var leftOutWords = map[string]string{
 	"not_submitted":             "the selection asked for valid submissions",
 	"equal_rewards":             "all of its group (the trajectories of its task in its iteration) are resolved, or none is",
 	"no_reward":                 "it has no verdict, and the selection asked for groups with mixed rewards",
+	"verdict_outdated":          "the selection asked for verdicts of newer protections: grade the run again",
 	"not_resolved":              "the selection asked for resolved trajectories",
 	"ended_otherwise":           "the selection asked for other ends",
 	"label_executed":            "the selection asked for states whose label was not executed",

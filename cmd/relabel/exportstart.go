@@ -14,19 +14,20 @@ import (
 // recipe, which the server knows.
 type exportStart struct {
 	clientFlags
-	RunName      string   `arg:"" name:"run" help:"Name or id of the run."`
-	Iteration    int      `placeholder:"I" help:"Iteration. Default: the latest that is done, with --unfinished the latest that is done or runs."`
-	Aggregated   bool     `help:"Iterations 1 to I together (D1 ∪ … ∪ Di), instead of I alone."`
-	Unfinished   bool     `help:"Include running iterations: finished trajectories are exported, the rest excluded and counted."`
-	Submitted    *bool    `negatable:"" help:"Only valid submissions. Default for every recipe but grpo; --no-submitted includes trajectories without one."`
-	Resolved     *bool    `negatable:"" help:"Only resolved trajectories: submitted, and the tests pass (rejection sampling). Default for sft; --no-resolved includes the others."`
-	MixedRewards *bool    `negatable:"" help:"Only groups (the trajectories of a task in an iteration) of which some are resolved and some are not. Default for grpo; --no-mixed-rewards includes the others."`
-	EndReason    []string `placeholder:"REASON" enum:"finish,max_turns,context,wall_clock,no_call" help:"Only trajectories that ended so: ${enum}; may be repeated."`
-	Agreement    string   `default:"any" enum:"any,same,differs" help:"Only states where the executed action is the label, or is not: ${enum}."`
-	LabelPolicy  string   `placeholder:"POLICY" help:"Export labels from this policy instead of the run's teacher: another teacher, asked with run relabel, or the student's own actions."`
-	LeaveOutFlag []string `placeholder:"FLAG" help:"Leave out what reviews flagged so: trajectories, and the states of flagged turns; * for any flag. May be repeated."`
-	Detach       bool     `help:"Return at once; relabel export show says how far it is."`
-	Destination  string   `placeholder:"URL" help:"Bucket below which it is written, e.g. s3://bucket/prefix?region=eu-west-1. Default: the exports' folder."`
+	RunName            string   `arg:"" name:"run" help:"Name or id of the run."`
+	Iteration          int      `placeholder:"I" help:"Iteration. Default: the latest that is done, with --unfinished the latest that is done or runs."`
+	Aggregated         bool     `help:"Iterations 1 to I together (D1 ∪ … ∪ Di), instead of I alone."`
+	Unfinished         bool     `help:"Include running iterations: finished trajectories are exported, the rest excluded and counted."`
+	Submitted          *bool    `negatable:"" help:"Only valid submissions. Default for every recipe but grpo; --no-submitted includes trajectories without one."`
+	Resolved           *bool    `negatable:"" help:"Only resolved trajectories: submitted, and the tests pass (rejection sampling). Default for sft; --no-resolved includes the others."`
+	MixedRewards       *bool    `negatable:"" help:"Only groups (the trajectories of a task in an iteration) of which some are resolved and some are not. Default for grpo; --no-mixed-rewards includes the others."`
+	VerdictProtections string   `placeholder:"newest|N" help:"Only trajectories with a verdict of version N of the verifier's protections or newer; the others are excluded and counted. relabel run verify grades them again."`
+	EndReason          []string `placeholder:"REASON" enum:"finish,max_turns,context,wall_clock,no_call" help:"Only trajectories that ended so: ${enum}; may be repeated."`
+	Agreement          string   `default:"any" enum:"any,same,differs" help:"Only states where the executed action is the label, or is not: ${enum}."`
+	LabelPolicy        string   `placeholder:"POLICY" help:"Export labels from this policy instead of the run's teacher: another teacher, asked with run relabel, or the student's own actions."`
+	LeaveOutFlag       []string `placeholder:"FLAG" help:"Leave out what reviews flagged so: trajectories, and the states of flagged turns; * for any flag. May be repeated."`
+	Detach             bool     `help:"Return at once; relabel export show says how far it is."`
+	Destination        string   `placeholder:"URL" help:"Bucket below which it is written, e.g. s3://bucket/prefix?region=eu-west-1. Default: the exports' folder."`
 	formFlags
 }
 
@@ -51,7 +52,7 @@ type formFlags struct {
 // body is the export as POST /v1/exports takes it. What is not given is absent.
 func (c *exportStart) body(ctx context.Context, cl *client, run relabel.Run) (body server.NewExport, err error) {
 	body = server.NewExport{Run: run.ID.String(), Iteration: c.Iteration, Aggregated: c.Aggregated, Unfinished: c.Unfinished,
-		Submitted: c.Submitted, Resolved: c.Resolved, MixedRewards: c.MixedRewards,
+		Submitted: c.Submitted, Resolved: c.Resolved, MixedRewards: c.MixedRewards, VerdictProtections: c.VerdictProtections,
 		LabelPolicy: c.LabelPolicy, LeaveOutFlags: c.LeaveOutFlag, Destination: c.Destination}
 	for _, reason := range c.EndReason {
 		body.EndReasons = append(body.EndReasons, relabel.EndReason(reason))

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -86,5 +89,46 @@ func neverResolved(t *testing.T, p place, cl *client, tr relabel.Trajectory) {
 	}
 	if page := fetched(t, cl, "/iterations/"+tr.IterationID.String()); !strings.Contains(page, fmt.Sprintf("%d of %d (", it.Progress.Resolved, it.Progress.Verified)) {
 		t.Error("the iteration's page has another sum")
+	}
+}
+
+// TestAnExportDemandsVerdictsOfThePresentProtections exports by verdict: the manifest
+// counts the versions, and older verdicts are excluded on demand.
+func TestAnExportDemandsVerdictsOfThePresentProtections(t *testing.T) {
+	t.Parallel()
+	p := dumpedPlace(t)
+	s := storetest.Open(t, p.database)
+	noError(t, s.Migrate(bounded(t)))
+	said, code := p.command(t, "export", "start", "demo-dagger-3f722383", "--aggregated", "--verdict-protections", "newest")
+	if code == 0 || !strings.Contains(said, "verdict_outdated") {
+		t.Errorf("no verdict is of the present protections, and yet [%d]:\n%s", code, said)
+	}
+	_, err := s.Pool().Exec(bounded(t), `UPDATE trajectories SET protections = $1 WHERE id IN (SELECT tr.id FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id
+		JOIN runs ru ON ru.id = tr.run_id WHERE ru.name = 'demo-dagger-3f722383' AND it.kind = 'collect' AND tr.resolved ORDER BY tr.id LIMIT 3)`, relabel.ProtectionsVersion)
+	noError(t, err)
+	present := fmt.Sprint(relabel.ProtectionsVersion)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--verdict-protections", "newest"}, `{"` + present + `":3}`},
+		{[]string{"--resolved"}, `{"0":10,"` + present + `":3}`},
+		{nil, "null"},
+	} {
+		p.must(t, append([]string{"export", "start", "demo-dagger-3f722383", "--aggregated"}, c.args...)...)
+		exports, _, err := s.ListExports(bounded(t), relabel.ExportFilter{}, relabel.Page{Limit: 1})
+		noError(t, err)
+		text, err := os.ReadFile(filepath.Join(exports[0].Directory, "manifest.json"))
+		noError(t, err)
+		var m relabel.Manifest
+		noError(t, json.Unmarshal(text, &m))
+		got, err := json.Marshal(m.VerdictProtections)
+		noError(t, err)
+		if string(got) != c.want || c.args == nil && exports[0].LeftOut["verdict_outdated"] != 0 {
+			t.Errorf("%v: the manifest counts %s, not %s; left out %v", c.args, got, c.want, exports[0].LeftOut)
+		}
+	}
+	if said, code := p.command(t, "export", "start", "demo-dagger-3f722383", "--verdict-protections", "99"); code == 0 || !strings.Contains(said, "verdict") {
+		t.Errorf("[%d] %s", code, said)
 	}
 }
