@@ -165,8 +165,7 @@ func (c *goCode) file(g garden, neighbour string) (plantedFile, bool) {
 	if g.has(name) {
 		return plantedFile{}, false
 	}
-	fails := mix(c.random, 4)
-	code := []string{c.plain("Errorf", fails[0]), c.plain("Fatalf", fails[1]), c.table(fails[2]), c.plain("Errorf", fails[3])}
+	code := []string{c.plain("Errorf", true), c.plain("Fatalf", true), c.table(c.random.IntN(2) == 0), c.plain("Errorf", false)}
 	c.random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
 	head := fmt.Sprintf("package %s\n\nimport (\n\t\"strconv\"\n\t\"testing\"\n)\n\n", clause[1])
 	return plantedFile{path: name, content: head + strings.Join(code, "\n")}, true

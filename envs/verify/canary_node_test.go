@@ -58,6 +58,22 @@ func TestCanariesOfNodeCallOnlyWhatTheFileHas(t *testing.T) {
 	}
 }
 
+func TestEachMatcherThatATestFileUsesHasACanaryThatFails(t *testing.T) {
+	var content string
+	for _, m := range nodeMatchers {
+		content += "test('a', () => { expect(1)" + m.use + "1) });\n"
+	}
+	for range 20 {
+		p, _ := nodeCanaries{}.plant(nodeGarden("npx jest", content))
+		added := strings.TrimPrefix(p.files[0].content, content)
+		for _, m := range nodeMatchers {
+			if !strings.Contains(added, m.use) {
+				t.Errorf("no canary uses %s", m.use)
+			}
+		}
+	}
+}
+
 func TestTheExitCodeOfNodeCountsWhereItIsTheCommands(t *testing.T) {
 	for command, want := range map[string]int{
 		"npx jest --verbose": 1, "cd a && CI=1 yarn test": 1, "npm test -- --verbose 2>&1": 1,
