@@ -81,8 +81,10 @@ type Limits struct {
 	MemoryBytes int64 // swap included
 	CPUs        float64
 	PIDs        int64
-	DiskBytes   int64  // of the writable layer, where the engine can bound it
-	Runtime     string // e.g. runsc; refused where the engine lacks it
+	// DiskBytes bounds what commands write to the container's disk. It is measured from inside while
+	// they run, with an eighth of tolerance; the engine bounds it where it can.
+	DiskBytes int64
+	Runtime   string // e.g. runsc; refused where the engine lacks it
 }
 
 // DefaultLimits bound a sandbox that says nothing.
@@ -93,7 +95,8 @@ var DefaultLimits = Limits{MemoryBytes: 4 << 30, CPUs: 2, PIDs: 1024, DiskBytes:
 // its sandboxd died every method fails with CodeEnvironment.
 type Sandbox interface {
 	// Run runs a command and returns when it ended or was ended. A non-zero exit, a
-	// time-out or cut output is a Result, not an error.
+	// time-out or cut output is a Result, not an error. It fails with CodeDisk where commands
+	// wrote more than Limits.DiskBytes: they are ended then, and no further one starts.
 	Run(ctx context.Context, cmd Command) (Result, error)
 	// ReadFile returns at most limit bytes of a regular file, and its whole size.
 	// Errors wrap fs.ErrNotExist, fs.ErrPermission or ErrNotRegular.

@@ -132,7 +132,7 @@ func (h *Host) start(ctx context.Context, spec envs.Spec, id string) (*Sandbox, 
 		written <- err
 	}()
 	session, err := remote.Open(call, stream, remote.Config{
-		Workdir: spec.Workdir, User: image.user, Deadline: spec.Labels.Deadline, Silence: h.silence, Why: func(broke error) error { return h.why(id, broke) },
+		Workdir: spec.Workdir, User: image.user, Disk: spec.Limits.DiskBytes, Deadline: spec.Labels.Deadline, Silence: h.silence, Why: func(broke error) error { return h.why(id, broke) },
 	})
 	if err != nil {
 		stream.Close() // unblocks the writing

@@ -26,7 +26,7 @@ func Run(t *testing.T, newHost func(t testing.TB) envs.Host, image string) {
 	for name, test := range map[string]func(*testing.T){
 		"Commands": s.testCommands, "Ending": s.testEnding, "Escapes": s.testEscapes, "Lengths": s.testLengths, "Background": s.testBackground,
 		"Files": s.testFiles, "Listing": s.testListing, "Fingerprint": s.testFingerprint, "Patch": s.testPatch, "HostileRepository": s.testHostileRepository,
-		"HiddenChanges": s.testHiddenChanges, "StrangeFiles": s.testStrangeFiles, "LargePatch": s.testLargePatch, "Life": s.testLife,
+		"HiddenChanges": s.testHiddenChanges, "StrangeFiles": s.testStrangeFiles, "LargePatch": s.testLargePatch, "SpecialFiles": s.testSpecialFiles, "Forgeries": s.testForgeries, "Bounds": s.testBounds, "Life": s.testLife,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

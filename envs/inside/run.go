@@ -35,6 +35,9 @@ type command struct {
 // run runs a command to its end. It ends when the program itself has ended: what it
 // left in the background lives on, even where it holds the output open.
 func (s *Server) run(ctx context.Context, req wire.Request, stdin []byte, emit func([]byte)) wire.Response {
+	if s.disk.over.Load() {
+		return s.disk.fault()
+	}
 	began, killed := time.Now(), oomKills()
 	c := &command{keeps: newEnds(req.MaxOutput, emit), read: make(chan error, 1)}
 	if err := s.launch(c, req, stdin); err != nil {
@@ -43,6 +46,9 @@ func (s *Server) run(ctx context.Context, req wire.Request, stdin []byte, emit f
 	go c.follow(s.processes)
 	status, ended := c.await(ctx, req)
 	c.drain()
+	if s.lookAtDisk() {
+		return s.disk.fault()
+	}
 	resp := wire.Response{Ended: ended, Exit: exitCode(status), Elapsed: time.Since(began)}
 	resp.Kept, resp.Streamed, resp.Dropped = c.keeps.finish()
 	resp.Memory = resp.Exit != 0 && oomKills() > killed

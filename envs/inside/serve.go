@@ -38,6 +38,7 @@ type Server struct {
 	home      string // Config.Home
 	bulk      *bulk
 	apart     *Separation
+	disk      diskUse
 	user      string   // whom commands run as, in the form of an image's USER
 	env       []string // what commands see
 	processes *processes
@@ -80,6 +81,8 @@ func Serve(in io.Reader, out io.Writer, c Config) error {
 	}
 	s.repo = openRepository(s.workdir, filepath.Join(c.Home, "git"), s.bulk)
 	go s.takeGit()
+	stop := s.watchDisk()
+	defer stop()
 	err = s.answer(r)
 	s.cancelAll()
 	s.processes.endAll()
@@ -122,7 +125,7 @@ func (s *Server) greet(r *wire.Reader) error {
 		problem := fmt.Sprintf("sandboxd speaks version %d, the host %d", wire.Version, hello.Version)
 		return errors.Join(errors.New(problem), s.out.Hello(wire.Hello{Version: wire.Version, Problem: problem}))
 	}
-	s.workdir, s.silence, s.user = hello.Workdir, hello.Silence, hello.User
+	s.workdir, s.silence, s.user, s.disk.limit = hello.Workdir, hello.Silence, hello.User, hello.Disk
 	s.watch.silentFor(s.silence)
 	s.watch.until(hello.Deadline)
 	return nil

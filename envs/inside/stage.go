@@ -43,16 +43,40 @@ func (r *repository) stage(ctx context.Context, processes *processes, tree strin
 		}
 		return nil, err
 	}
-	args := []string{"add", "-A", "--ignore-errors", "--", "."}
-	for path := range bytes.SplitSeq(listed, []byte{0}) {
-		if info, err := os.Lstat(filepath.Join(r.workdir, string(path))); err == nil && info.Mode().IsRegular() && info.Size() > wire.MaxPatch {
+	large, err = r.addListed(ctx, processes, listed)
+	return large, err
+}
+
+// addListed puts changed and new files, as ls-files lists them, into our index, and returns those
+// that are too large for it.
+func (r *repository) addListed(ctx context.Context, processes *processes, listed []byte) (large []string, err error) {
+	var paths bytes.Buffer
+	simple := true
+	for path := range bytes.SplitSeq(bytes.TrimSuffix(listed, []byte{0}), []byte{0}) {
+		info, err := os.Lstat(filepath.Join(r.workdir, string(path)))
+		switch {
+		case bytes.HasSuffix(path, []byte("/")):
+			simple = false // a repository in the repository
+		case err == nil && info.Mode().IsRegular() && info.Size() > wire.MaxPatch:
 			large = append(large, string(path))
-			args = append(args, ":(exclude,literal)"+string(path))
+		case err != nil, info.Mode().IsRegular(), info.Mode()&os.ModeSymlink != 0:
+			paths.Write(append(path, 0))
 		}
 	}
-	// Exit code 1 says that some file could not be read: it stays as it was.
+	if simple {
+		_, err := r.git(ctx, processes, paths.Bytes(), "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+		var refused *gitError
+		if !errors.As(err, &refused) {
+			return large, err
+		}
+	}
+	// The long way: it looks at every file again, and passes over what cannot be added.
+	args := []string{"add", "-A", "--ignore-errors", "--", "."}
+	for _, path := range large {
+		args = append(args, ":(exclude,literal)"+path)
+	}
 	if _, err = r.git(ctx, processes, nil, args...); isExit(err, 1) {
-		err = nil
+		err = nil // some file could not be read: it stays as it was
 	}
 	return large, err
 }

@@ -33,6 +33,9 @@ func failure(r wire.Response, path string) error {
 	if r.Fault == wire.FaultDisk {
 		return relabel.Errorf(relabel.CodeEnvironment, "the sandbox's disk is full").Because(errors.New(r.Message))
 	}
+	if r.Fault == wire.FaultDiskLimit {
+		return relabel.Errorf(relabel.CodeDisk, "%s", r.Message)
+	}
 	f, known := failures[r.Fault]
 	if !known {
 		return relabel.Errorf(relabel.CodeEnvironment, "the sandbox failed").Because(errors.New(r.Message))

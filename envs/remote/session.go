@@ -19,6 +19,7 @@ const DefaultSilence = 2 * time.Minute
 // Config says what a sandboxd is to be.
 type Config struct {
 	Workdir  string    // where commands start
+	Disk     int64     // bytes that commands may write to the container's disk; 0 is any number
 	User     string    // whom commands run as, in the form of an image's USER; "" is root
 	Deadline time.Time // it ends then in any case; zero never
 	// Silence is how long the host may say nothing until sandboxd ends itself; 0 means
@@ -76,7 +77,7 @@ func Open(ctx context.Context, stream Stream, c Config) (*Session, error) {
 	}
 	stop := context.AfterFunc(ctx, func() { stream.Close() })
 	r := wire.NewReader(stream)
-	err := s.greet(r, wire.Hello{Version: wire.Version, Workdir: c.Workdir, User: c.User, Silence: c.Silence, Deadline: c.Deadline})
+	err := s.greet(r, wire.Hello{Version: wire.Version, Workdir: c.Workdir, User: c.User, Disk: c.Disk, Silence: c.Silence, Deadline: c.Deadline})
 	if err == nil && !stop() {
 		err = ctx.Err()
 	}

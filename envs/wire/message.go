@@ -13,6 +13,7 @@ type Hello struct {
 	Silence  time.Duration `json:"silence,omitempty"` // sandboxd ends when the host says nothing for so long; 0 never
 	Deadline time.Time     `json:"deadline,omitzero"` // sandboxd ends then in any case; zero never
 	User     string        `json:"user,omitempty"`    // whom commands run as, in the form of an image's USER; "" is root
+	Disk     int64         `json:"disk,omitempty"`    // bytes that commands may write to the container's disk; 0 is any number
 	Home     string        `json:"home,omitempty"`    // from sandboxd: the folder of its own files
 	Problem  string        `json:"problem,omitempty"` // from sandboxd: why it parts
 }
@@ -94,6 +95,7 @@ const (
 	FaultRepository   Fault = "repository" // there is no repository, or not such a commit
 	FaultTooLarge     Fault = "too_large"  // a patch longer than MaxPatch
 	FaultDisk         Fault = "disk"       // it is full
+	FaultDiskLimit    Fault = "disk_limit" // commands wrote more than they may
 	FaultCanceled     Fault = "canceled"
 	FaultOther        Fault = "other"
 )

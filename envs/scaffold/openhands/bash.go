@@ -92,6 +92,9 @@ func refusal(format string, args ...any) relabel.Observation {
 // broken says that the sandbox itself failed, and why where that is fit to be shown.
 func broken(doing string, err error) error {
 	var known *relabel.Error
+	if relabel.CodeOf(err) == relabel.CodeDisk { // the agent's doing
+		return err
+	}
 	if errors.As(err, &known) && known.Code == relabel.CodeEnvironment {
 		return relabel.Errorf(relabel.CodeEnvironment, "the sandbox failed while %s: %s", doing, known.Message).Because(err)
 	}
