@@ -105,9 +105,15 @@ func parseRaw(fields []string) []change {
 // at the base.
 func (c change) entry() string { return c.oldMode + " " + c.oldID + "\t" + c.path + "\x00" }
 
+// maxChanges is how many files a submission may change.
+const maxChanges = 50_000
+
 // unsafe says which change leaves the repository, lies in .git, becomes a symlink that
 // leads out of the repository, or a submodule; "" where none does.
 func unsafe(changes []change) string {
+	if len(changes) > maxChanges {
+		return fmt.Sprintf("it changes %d files, and %d may be", len(changes), maxChanges)
+	}
 	for _, c := range changes {
 		switch {
 		case unsafePath(c.path):
@@ -167,10 +173,11 @@ func escapes(name, target string) bool {
 type pathSet struct {
 	files   map[string]bool
 	folders map[string]bool
+	python  map[string]bool // folders with Python files right in them
 }
 
 func newPathSet(files []string) pathSet {
-	s := pathSet{files: make(map[string]bool, len(files)), folders: map[string]bool{".": true}}
+	s := pathSet{files: make(map[string]bool, len(files)), folders: map[string]bool{".": true}, python: map[string]bool{}}
 	for _, f := range files {
 		s.add(f)
 	}
@@ -179,6 +186,9 @@ func newPathSet(files []string) pathSet {
 
 func (s pathSet) add(file string) {
 	s.files[file] = true
+	if strings.HasSuffix(file, ".py") {
+		s.python[path.Dir(file)] = true
+	}
 	for dir := path.Dir(file); !s.folders[dir]; dir = path.Dir(dir) {
 		s.folders[dir] = true
 	}

@@ -18,6 +18,7 @@ var testFolders = map[string]bool{"test": true, "tests": true, "testing": true, 
 // working tree. Paths that the gold patch changes are graded, but for tests.
 type protection struct {
 	tests   map[string]bool // files of the test patch and of the test ids
+	above   map[string]bool // the folders above them
 	folders map[string]bool // folders of tests that those files lie in
 	gold    map[string]bool // paths that the gold patch touches
 	runs    map[string]bool // files that the test command names
@@ -27,11 +28,13 @@ type protection struct {
 	final   pathSet         // and with all of it
 	facts   facts
 	roots   map[string]bool // folders that modules are imported from
+	// testModules are the names below which tests are imported.
+	testModules map[string]bool
 }
 
 // rules are tried in order; the first that gives a reason drops the change.
 var rules = []func(protection, change) string{
-	protection.isTest, protection.isGold, protection.isTestLike, protection.steersRunner, protection.isRun, protection.isDistribution,
+	protection.isTest, protection.isGold, protection.isTestLike, protection.steersRunner, protection.isRun, protection.isDistribution, protection.isInstalled,
 	protection.isCompiled, protection.isHidden, protection.shadowsModule, protection.steersGit, protection.steersGo, protection.steersNode,
 	protection.linksToTests, protection.looksLikeProtected,
 }
@@ -42,7 +45,7 @@ const graded = "graded"
 // protectionOf is the protection of a task's tests from what was read.
 func protectionOf(task relabel.Task, r reading) protection {
 	p := protection{
-		tests: map[string]bool{}, folders: map[string]bool{}, gold: map[string]bool{}, runs: map[string]bool{},
+		tests: map[string]bool{}, above: map[string]bool{}, folders: map[string]bool{}, gold: map[string]bool{}, runs: map[string]bool{},
 		base: r.base, final: finalPaths(r), facts: r.facts,
 	}
 	for _, name := range patchPaths(task.Patch) {
@@ -63,6 +66,7 @@ func protectionOf(task relabel.Task, r reading) protection {
 	p.named(command)
 	p.named(task.EvalScript)
 	p.roots = p.importRoots(task, command)
+	p.testModules = testModulesOf(p.tests, p.roots)
 	return p
 }
 
@@ -89,10 +93,12 @@ func finalPaths(r reading) pathSet {
 // called so.
 func (p protection) test(file string) {
 	p.tests[file] = true
+	innermost := ""
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		if testFolders[path.Base(dir)] {
+		p.above[dir] = true
+		if innermost == "" && testFolders[path.Base(dir)] {
+			innermost = dir
 			p.folders[dir] = true
-			return
 		}
 	}
 }
@@ -134,12 +140,12 @@ func (p protection) isTest(c change) string {
 }
 
 func (p protection) nests(name string) bool {
-	for test := range p.tests {
-		if strings.HasPrefix(test, name+"/") || strings.HasPrefix(name, test+"/") {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if p.tests[dir] {
 			return true
 		}
 	}
-	return false
+	return p.above[name]
 }
 
 // isGold lets through what the gold patch changes.

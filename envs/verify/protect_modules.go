@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -19,36 +20,37 @@ func (p protection) shadowsModule(c change) string {
 		return ""
 	}
 	for root := range p.roots {
-		module, ok := p.moduleBelow(root, c.path)
+		if c.newMode == linkMode && (root == c.path || strings.HasPrefix(root, c.path+"/")) {
+			return "a link in the place of a folder that modules are imported from"
+		}
+		module, ok := p.moduleBelow(root, c)
 		switch {
 		case !ok:
 		case p.facts.modules[module] && !p.baseModule(root, module) && !p.own(module):
 			return "would hide the installed module " + module
-		case p.holdsTests(module) && !p.regular(root, module) && !p.within(c.path, path.Join(root, module)):
+		case p.testModules[module] && !p.regular(root, module) && !p.within(c.path, path.Join(root, module)):
 			return "would hide the folder " + module + " with tests"
 		}
 	}
 	return ""
 }
 
-// holdsTests reports whether tests are imported below this name: it is the first folder,
-// below one that modules are imported from, on the way to a file with tests.
-func (p protection) holdsTests(module string) bool {
-	for file := range p.tests {
-		for root := range p.roots {
-			rest := file
+// testModulesOf returns the names below which tests are imported: the first folders, below
+// one that modules are imported from, on the way to files with tests.
+func testModulesOf(tests, roots map[string]bool) map[string]bool {
+	modules := maps.Clone(testFolders)
+	for file := range tests {
+		for root := range roots {
+			rest, below := file, true
 			if root != "." {
-				var below bool
-				if rest, below = strings.CutPrefix(file, root+"/"); !below {
-					continue
-				}
+				rest, below = strings.CutPrefix(file, root+"/")
 			}
-			if first, _, nested := strings.Cut(rest, "/"); nested && first == module {
-				return true
+			if first, _, nested := strings.Cut(rest, "/"); below && nested {
+				modules[first] = true
 			}
 		}
 	}
-	return testFolders[module]
+	return modules
 }
 
 // within reports whether a path lies in this folder of the base.
@@ -66,17 +68,17 @@ func (p protection) regular(root, module string) bool {
 // moduleBelow returns the top-level name under which a file becomes importable from a
 // folder. A folder counts with its __init__ alone, for without one an installed module goes
 // first; a folder of tests without one may join another.
-func (p protection) moduleBelow(root, file string) (module string, ok bool) {
-	rest := file
+func (p protection) moduleBelow(root string, c change) (module string, ok bool) {
+	rest := c.path
 	if root != "." {
-		if rest, ok = strings.CutPrefix(file, root+"/"); !ok {
+		if rest, ok = strings.CutPrefix(rest, root+"/"); !ok {
 			return "", false
 		}
 	}
 	first, _, nested := strings.Cut(rest, "/")
 	if !nested {
-		module, _, ok = strings.Cut(first, ".")
-		return module, ok && importable(first)
+		module, _, _ = strings.Cut(first, ".")
+		return module, importable(first) || c.newMode == linkMode
 	}
 	return first, isPackage(p.final, path.Join(root, first)) || testFolders[first]
 }
@@ -84,7 +86,7 @@ func (p protection) moduleBelow(root, file string) (module string, ok bool) {
 // baseModule reports whether the base has a module of this name in the folder.
 func (p protection) baseModule(root, module string) bool {
 	dir := path.Join(root, module)
-	return p.regular(root, module) || (p.base.folders[dir] && p.hasPython(dir))
+	return p.regular(root, module) || p.base.python[dir]
 }
 
 // own reports whether the repository has a module of this name in another folder that
@@ -96,17 +98,6 @@ func (p protection) own(module string) bool {
 	}
 	for root := range p.roots {
 		if !p.inTests(root) && p.baseModule(root, module) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasPython reports whether a folder of the base holds Python files, so that it is a
-// package without __init__.
-func (p protection) hasPython(dir string) bool {
-	for file := range p.base.files {
-		if path.Dir(file) == dir && strings.HasSuffix(file, ".py") {
 			return true
 		}
 	}

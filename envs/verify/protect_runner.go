@@ -92,6 +92,17 @@ func (p protection) isDistribution(c change) string {
 	return ""
 }
 
+// isInstalled drops changes of packages that are installed in a folder of the repository.
+func (p protection) isInstalled(c change) string {
+	for dir := path.Dir(c.path); dir != "."; dir = path.Dir(dir) {
+		base := path.Base(dir)
+		if base == "site-packages" || base == "dist-packages" || p.base.files[dir+"/pyvenv.cfg"] {
+			return "in an environment with installed packages"
+		}
+	}
+	return ""
+}
+
 // isCompiled drops compiled code, which the interpreter may prefer to the sources that
 // are graded. A submission is text.
 func (p protection) isCompiled(c change) string {

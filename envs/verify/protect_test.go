@@ -49,10 +49,13 @@ func TestProtectionCoversTestsAndWhatSteersThem(t *testing.T) {
 }
 
 func TestWhatAnHonestSubmissionCannotHoldIsDropped(t *testing.T) {
-	p := protectionOf(relabel.Task{FailToPass: []string{"tests/test_a.py::test_b"}}, reading{base: newPathSet([]string{"tests/test_a.py"})})
+	p := protectionOf(relabel.Task{FailToPass: []string{"tests/test_a.py::test_b"}}, reading{base: newPathSet([]string{"tests/test_a.py"}), facts: parseFacts("")})
 	for name, c := range map[string]change{
 		"an ignored file":          {path: "build/x.py", ignored: true},
 		"a file of the image":      {path: ".venv/lib/x.py", hidden: true},
+		"an installed package":     {path: "env/lib/python3.11/site-packages/_pytest/runner.py", oldMode: "100644"},
+		"a linked package":         {path: "pytest", newMode: linkMode, link: "pkg"},
+		"a linked folder":          {path: "src", newMode: linkMode, link: "pkg"},
 		"a link to the tests":      {path: "pkg/data", newMode: linkMode, link: "../tests"},
 		"a link to a file of it":   {path: "data", newMode: linkMode, link: "tests/test_a.py"},
 		"a link in a test's place": {path: "tests", newMode: linkMode, link: "other"},

@@ -17,7 +17,7 @@ var trustRepository = []string{
 // Exit codes of the scripts below.
 const (
 	notApplied = 42 // the patch does not apply
-	unreadable = 43 // git cannot read the patch, or sees nothing in it
+	unreadable = 43 // git cannot read the patch, or sees nothing in it, or it adds more than 500 links
 )
 
 // readScript INDEX BASE INSPECT OWN COMMAND… brings the repository to BASE ("" is HEAD),
@@ -93,9 +93,12 @@ while IFS= read -r -d '' path; do
   if [ -e "$path" ] || [ -L "$path" ]; then printf '%s\0' "$path"; fi
 done < "$index.added"
 printf '\0'
+links=0
 while IFS= read -r -d '' meta && IFS= read -r -d '' path; do
   read -r _ mode _ id _ <<< "$meta"
-  if [ "$mode" = 120000 ]; then printf '%s\0=' "$path"; git cat-file blob "$id" | tr '\0' '\n'; printf '\0'; fi
+  if [ "$mode" != 120000 ]; then continue; fi
+  if [ $((links += 1)) -gt 500 ]; then exit 43; fi
+  printf '%s\0=' "$path"; git cat-file blob "$id" | tr '\0' '\n'; printf '\0'
 done < "$index.raw"
 printf '\0'
 wait

@@ -57,7 +57,7 @@ func (s *stage) read(ctx context.Context) *trial {
 	case r.Exit == notApplied:
 		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictDoesNotApply, Output: kept(r)}}
 	case r.Exit == unreadable:
-		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: append([]byte("git cannot read the patch, or sees nothing in it\n"), kept(r)...)}}
+		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: append([]byte("git cannot read the patch, or sees nothing in it, or it adds more than 500 links\n"), kept(r)...)}}
 	case r.Exit != 0:
 		problem = failed(doing, r)
 	case r.Dropped > 0:
