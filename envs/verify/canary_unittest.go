@@ -33,7 +33,8 @@ func (unittestCanaries) plant(g garden) (planting, bool) {
 	p := pythonCanaries{namer: newNamer(g.random), prefix: "test_"}
 	file := canaryFile(g, p.namer, neighbour)
 	name := func(class, method string) string { return class + "." + method }
-	code := p.class("unittest.TestCase", name, mix(p.random, 3)...) + "\n\n" + p.class("unittest.TestCase", name, mix(p.random, 2)...)
+	content, _ := g.read(neighbour)
+	code := p.shuffled([]string{p.claims(name, content), p.class("unittest.TestCase", name, mix(p.random, 3)...)})
 	result := planting{
 		files:   []plantedFile{{path: file, content: "import unittest\n\n\n" + code}},
 		command: call.with(unittestName(call, file)...), canaries: p.canaries,

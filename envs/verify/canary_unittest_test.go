@@ -58,3 +58,23 @@ func TestFilesOfUnittestAreFoundByTheirIds(t *testing.T) {
 		}
 	}
 }
+
+func TestEachAssertionThatATestCaseUsesHasACanaryThatFails(t *testing.T) {
+	var content string
+	for _, claim := range unittestClaims {
+		content += "self." + claim.use + "(\n"
+	}
+	g := unittestGarden("python3 -m unittest tests.test_add", "tests/test_add.py")
+	g.read = func(string) ([]byte, bool) { return []byte(content), true }
+	p, _ := unittestCanaries{}.plant(g)
+	for _, claim := range unittestClaims {
+		if !strings.Contains(p.files[0].content, "self."+claim.use+"(") {
+			t.Errorf("no canary uses %s", claim.use)
+		}
+	}
+	for _, c := range p.canaries {
+		if c.proof != "" && strings.Contains(p.files[0].content, c.proof) {
+			t.Errorf("%s says %s in its file", c.name, c.proof)
+		}
+	}
+}
