@@ -1,0 +1,222 @@
+// Package outbound decides which addresses this process connects to when a policy, a
+// webhook or an export's destination names them. The rule is applied to each address that
+// is dialled, after names were resolved, so that neither a name that changes its address
+// nor a redirect leads past it.
+package outbound
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"relabel"
+)
+
+// Rule refuses addresses. Link-local, metadata, unspecified, multicast and broadcast
+// addresses are refused always; loopback and private ones are accepted. The zero Rule
+// accepts all others. It is safe for concurrent use.
+type Rule struct {
+	allow []netip.Prefix
+}
+
+// NewRule returns a rule that accepts, of what is not refused always, only addresses in
+// one of the prefixes in CIDR form; all where there are none. CodeInvalid names a prefix
+// that is not one.
+func NewRule(cidrs []string) (Rule, error) {
+	var r Rule
+	for _, cidr := range cidrs {
+		prefix, err := netip.ParsePrefix(cidr)
+		if err != nil {
+			address, addressError := netip.ParseAddr(cidr)
+			if addressError != nil {
+				return r, relabel.Errorf(relabel.CodeInvalid, "%.100q is not a range of addresses such as 10.0.0.0/8", cidr).On("--allow-address").Because(err)
+			}
+			prefix = netip.PrefixFrom(address, address.BitLen())
+		}
+		r.allow = append(r.allow, prefix.Masked())
+	}
+	return r, nil
+}
+
+// never are addresses that are refused always, beside those that their kind refuses.
+var never = []struct {
+	prefix netip.Prefix
+	what   string
+}{
+	{netip.MustParsePrefix("0.0.0.0/8"), "unspecified"},
+	{netip.MustParsePrefix("255.255.255.255/32"), "a broadcast address"},
+	{netip.MustParsePrefix("fd00:ec2::/32"), "a metadata address of a cloud"},
+	{netip.MustParsePrefix("fd20:ce::254/128"), "a metadata address of a cloud"},
+	{netip.MustParsePrefix("100.100.100.200/32"), "a metadata address of a cloud"},
+	{netip.MustParsePrefix("168.63.129.16/32"), "a metadata address of a cloud"},
+	{netip.MustParsePrefix("192.0.0.192/32"), "a metadata address of a cloud"},
+}
+
+// metadataNames are names of metadata services, for proxies that resolve names themselves.
+var metadataNames = []string{"metadata.google.internal", "metadata.goog", "metadata.azure.internal", "metadata.azure.com", "instance-data", "instance-data.ec2.internal"}
+
+// Check refuses an address with CodeAddressRefused.
+func (r Rule) Check(address netip.Addr) error {
+	inner := innermost(address)
+	if what := forbidden(inner); what != "" {
+		return refused("%s is %s: relabel never connects to such addresses", address, what)
+	}
+	if len(r.allow) == 0 {
+		return nil
+	}
+	for _, prefix := range r.allow {
+		if prefix.Contains(inner) {
+			return nil
+		}
+	}
+	return refused("%s is outside of what --allow-address allows", address)
+}
+
+func refused(format string, args ...any) error {
+	return relabel.Errorf(relabel.CodeAddressRefused, format, args...)
+}
+
+// forbidden says what an address is that is refused always, "" for others.
+func forbidden(address netip.Addr) string {
+	for _, n := range never {
+		if n.prefix.Contains(address) {
+			return n.what
+		}
+	}
+	switch {
+	case !address.IsValid() || address.IsUnspecified():
+		return "unspecified"
+	case address.IsLinkLocalUnicast():
+		return "link-local, where metadata services are"
+	case address.IsMulticast():
+		return "a multicast address"
+	}
+	return ""
+}
+
+// Prefixes of IPv6 addresses that lead to an IPv4 address within them.
+var (
+	nat64      = netip.MustParsePrefix("64:ff9b::/96")
+	nat64Local = netip.MustParsePrefix("64:ff9b:1::/48")
+	sixToFour  = netip.MustParsePrefix("2002::/16")
+	teredo     = netip.MustParsePrefix("2001::/32")
+	compatible = netip.MustParsePrefix("::/96")
+)
+
+// innermost is the IPv4 address that an IPv6 address leads to, or the address itself.
+func innermost(address netip.Addr) netip.Addr {
+	address = address.Unmap().WithZone("")
+	if !address.Is6() {
+		return address
+	}
+	b := address.As16()
+	last := [4]byte(b[12:16])
+	switch {
+	case nat64.Contains(address), nat64Local.Contains(address):
+		return netip.AddrFrom4(last)
+	case sixToFour.Contains(address):
+		return netip.AddrFrom4([4]byte(b[2:6]))
+	case teredo.Contains(address):
+		return netip.AddrFrom4([4]byte{^last[0], ^last[1], ^last[2], ^last[3]})
+	case compatible.Contains(address) && address != netip.IPv6Unspecified() && address != netip.IPv6Loopback():
+		return netip.AddrFrom4(last)
+	}
+	return address
+}
+
+// Control implements net.Dialer's Control: it refuses to connect a socket.
+func (r Rule) Control(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return refused("%.100q is not an address", address)
+	}
+	return r.Check(at.Addr())
+}
+
+// CheckURL refuses, with CodeAddressRefused, a URL whose host is an address that is
+// refused or the name of a metadata service. Other names are checked when they are dialled.
+func (r Rule) CheckURL(raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil // its form is for others to refuse
+	}
+	return r.checkHost(u.Hostname())
+}
+
+// checkHost is CheckURL of a host.
+func (r Rule) checkHost(host string) error {
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	for _, metadata := range metadataNames {
+		if name == metadata {
+			return refused("%s is the name of a metadata service: relabel never connects to it", name)
+		}
+	}
+	if address, ok := literal(name); ok {
+		return r.Check(address)
+	}
+	return nil
+}
+
+// literal reads an address in any form that resolvers of C libraries, and so proxies, take
+// for one: 2852039166 and 0xa9.254.0xa9.254 are 169.254.169.254.
+func literal(host string) (netip.Addr, bool) {
+	if address, err := netip.ParseAddr(host); err == nil {
+		return address, true
+	}
+	return numeric(host)
+}
+
+// Dial limits.
+const (
+	dialTimeout = 30 * time.Second
+	keepAlive   = 30 * time.Second
+)
+
+// Transport returns a transport like the default one that connects only to what the rule
+// accepts. Proxies of the environment (HTTPS_PROXY and the like) are used: the proxy's
+// address must be accepted, and of the target what this machine can find out, since the
+// proxy dials it.
+func (r Rule) Transport() *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive, Control: r.Control}
+	return &http.Transport{
+		Proxy: func(req *http.Request) (*url.URL, error) {
+			proxy, err := http.ProxyFromEnvironment(req)
+			if proxy == nil || err != nil {
+				return proxy, err
+			}
+			return proxy, r.checkTarget(req.Context(), req.URL.Hostname())
+		},
+		DialContext:           dialer.DialContext,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          100,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+	}
+}
+
+// checkTarget refuses the target of a request that goes through a proxy. A name that has
+// no address here is accepted, except where the rule is narrowed: only the proxy knows it.
+func (r Rule) checkTarget(ctx context.Context, host string) error {
+	if err := r.checkHost(host); err != nil {
+		return err
+	}
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		if len(r.allow) > 0 {
+			return refused("%.100q has no address here, so that --allow-address cannot be applied to what the proxy would connect to", host)
+		}
+		return nil
+	}
+	for _, address := range addresses {
+		if err := r.Check(address); err != nil {
+			return err
+		}
+	}
+	return nil
+}
