@@ -69,6 +69,14 @@ func checkNames(p Policy) *Error {
 // completionsPath is what a client adds to a base URL.
 const completionsPath = "/chat/completions"
 
+// BaseURLField is the JSON field of the i-th of a policy's BaseURLs.
+func BaseURLField(i int) string {
+	if i == 0 {
+		return "base_url"
+	}
+	return fmt.Sprintf("replicas[%d]", i-1)
+}
+
 // checkBaseURLs checks all addresses. None may be given twice: affinity would count it double.
 func checkBaseURLs(p Policy) *Error {
 	if len(p.Replicas) > MaxReplicas {
@@ -76,10 +84,7 @@ func checkBaseURLs(p Policy) *Error {
 	}
 	seen := map[string]bool{}
 	for i, address := range p.BaseURLs() {
-		field := "base_url"
-		if i > 0 {
-			field = fmt.Sprintf("replicas[%d]", i-1)
-		}
+		field := BaseURLField(i)
 		if err := checkBaseURL(address); err != nil {
 			return err.On(field)
 		}

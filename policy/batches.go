@@ -48,7 +48,7 @@ func OpenBatches(p relabel.Policy, o Options) (*Batches, error) {
 	if _, err := o.Secrets.of(p); err != nil {
 		return nil, err
 	}
-	return &Batches{policy: p, base: strings.TrimRight(p.BaseURL, "/"), http: withoutRedirects(o.HTTP, 2), secrets: o.Secrets}, nil
+	return &Batches{policy: p, base: strings.TrimRight(p.BaseURL, "/"), http: withoutRedirects(o, 2), secrets: o.Secrets}, nil
 }
 
 // Line is a request as a line of a batch's file, with its newline.
@@ -231,6 +231,9 @@ func (b *Batches) send(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp, err := b.http.Do(req)
+	if why := addressRefused(err); why != "" {
+		return nil, b.refused(why, err)
+	}
 	if err != nil {
 		return nil, b.unclear("the connection to its batch endpoint failed", errors.New(scrub(err.Error(), secret)))
 	}

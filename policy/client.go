@@ -31,6 +31,19 @@ type Options struct {
 	// environment, the system's certificates). Its CheckRedirect is not asked:
 	// redirects are never followed.
 	HTTP *http.Client
+	// Transport makes the transport of each client where HTTP is nil; nil: the default one.
+	Transport func() *http.Transport
+}
+
+// transport makes a transport.
+func (o Options) transport() *http.Transport {
+	if o.Transport != nil {
+		return o.Transport()
+	}
+	if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		return t.Clone()
+	}
+	return &http.Transport{Proxy: http.ProxyFromEnvironment}
 }
 
 // Client asks one policy version for actions. It is safe for concurrent use, and is
@@ -56,7 +69,7 @@ func Open(p relabel.Policy, o Options) (*Client, error) {
 	}
 	c := &Client{
 		policy:    p,
-		http:      withoutRedirects(o.HTTP, p.Limits.Concurrency),
+		http:      withoutRedirects(o, p.Limits.Concurrency),
 		secrets:   o.Secrets,
 		record:    o.Record,
 		endpoints: o.Endpoints,
@@ -73,14 +86,14 @@ func Open(p relabel.Policy, o Options) (*Client, error) {
 	return c, nil
 }
 
-// withoutRedirects copies c, or makes a default client. A redirect would carry the
+// withoutRedirects copies o's client, or makes one. A redirect would carry the
 // conversation, and on the same domain the key, to where the policy does not point.
-func withoutRedirects(c *http.Client, connections int) *http.Client {
+func withoutRedirects(o Options, connections int) *http.Client {
 	var own http.Client
-	if c != nil {
-		own = *c
-	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		t = t.Clone()
+	if o.HTTP != nil {
+		own = *o.HTTP
+	} else {
+		t := o.transport()
 		t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, connections // the default keeps 100 in all
 		own.Transport = t
 	}

@@ -49,7 +49,7 @@ func Probe(ctx context.Context, p relabel.Policy, o Options) (Report, error) {
 		r.Problem = err.Error()
 		return r, err
 	}
-	b := &prober{policy: p, http: withoutRedirects(o.HTTP, 1), secret: secret, report: &r}
+	b := &prober{policy: p, http: withoutRedirects(o, 1), secret: secret, report: &r}
 	defer b.http.CloseIdleConnections()
 	err = b.all(ctx)
 	return r, err

@@ -70,6 +70,9 @@ func (b *prober) send(ctx context.Context, method, path string, body []byte) rep
 		return reply{problem: "no request can be made of its address"}
 	}
 	resp, err := b.http.Do(req)
+	if why := addressRefused(err); why != "" {
+		return reply{problem: why}
+	}
 	if err != nil {
 		return reply{problem: scrub(err.Error(), b.secret)}
 	}

@@ -25,7 +25,7 @@ func Reach(ctx context.Context, p relabel.Policy, o Options) error {
 		return err
 	}
 	p.Limits.TimeoutSeconds = min(p.Limits.TimeoutSeconds, reachSeconds)
-	b := &prober{policy: p, http: withoutRedirects(o.HTTP, 1), secret: secret, report: &Report{}}
+	b := &prober{policy: p, http: withoutRedirects(o, 1), secret: secret, report: &Report{}}
 	defer b.http.CloseIdleConnections()
 	got := b.ask(ctx, p, plainRequest("Say hello.", p.Sampling.MaxTokens), "")
 	if got.status == 0 && ctx.Err() == nil {

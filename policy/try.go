@@ -127,8 +127,20 @@ func readBody(ctx context.Context, from io.Reader, limit int64) (body []byte, fr
 	return append(body, rest...), func() { <-large }, err
 }
 
+// addressRefused says why an address was not dialled, "" where that was not what failed.
+func addressRefused(err error) string {
+	var refused *relabel.Error
+	if errors.As(err, &refused) && refused.Code == relabel.CodeAddressRefused {
+		return refused.Message
+	}
+	return ""
+}
+
 // noAnswer is the failure of a line that broke or a server that took too long.
 func (c *Client) noAnswer(err error, secret string) *failure {
+	if why := addressRefused(err); why != "" { // trying again does not help
+		return &failure{err: c.failed("%s", why).Because(err), outcome: useless}
+	}
 	cause := errors.New(scrub(err.Error(), secret))
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &failure{err: c.failed("no whole answer within %d s", c.policy.Limits.TimeoutSeconds).Because(cause), outcome: slow, retries: always}

@@ -106,6 +106,11 @@ func (s *site) createPolicy(ctx context.Context, in *of[NewPolicy]) (*of[relabel
 	if err := p.ValidateNew(); err != nil {
 		return nil, err
 	}
+	for i, address := range p.BaseURLs() {
+		if err := s.checkAddress(address, relabel.BaseURLField(i)); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.resolveTokenizer(ctx, &p); err != nil {
 		return nil, err
 	}

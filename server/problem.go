@@ -39,6 +39,7 @@ var statuses = map[relabel.Code]int{
 	relabel.CodeImageMissing:    http.StatusUnprocessableEntity,
 	relabel.CodeEnvironment:     http.StatusServiceUnavailable,
 	relabel.CodeContextOverflow: http.StatusUnprocessableEntity,
+	relabel.CodeAddressRefused:  http.StatusUnprocessableEntity,
 	relabel.CodeEndpoint:        http.StatusBadGateway,
 	relabel.CodeSecretMissing:   http.StatusUnprocessableEntity,
 	relabel.CodeUnavailable:     http.StatusServiceUnavailable,

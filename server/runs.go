@@ -80,7 +80,7 @@ func (s *site) createRun(ctx context.Context, in *of[NewRun]) (*of[relabel.Run],
 	b := in.Body
 	r := relabel.Run{ID: relabel.NewID(), Name: b.Name, Recipe: b.Recipe, Scaffold: b.Scaffold,
 		Instances: b.Instances, Beta: (*relabel.BetaSchedule)(b.Beta), Rho: (*relabel.RhoSchedule)(b.Rho), Labels: b.Labels, Limits: b.Limits.over(relabel.PaperLimits), Seed: b.Seed}
-	if err := errors.Join(checkNewName(b.Name), checkNotices(b.Budget, b.Webhook)); err != nil {
+	if err := errors.Join(checkNewName(b.Name), s.checkNotices(b.Budget, b.Webhook)); err != nil {
 		return nil, err
 	}
 	r.Budget = (*relabel.Budget)(b.Budget)

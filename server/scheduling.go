@@ -42,7 +42,7 @@ func (s *site) setScheduling(ctx context.Context, in *struct {
 	Body SchedulingPatch
 }) (*of[relabel.Run], error) {
 	b := in.Body
-	if err := checkNotices(b.Budget, b.Webhook); err != nil {
+	if err := s.checkNotices(b.Budget, b.Webhook); err != nil {
 		return nil, err
 	}
 	return one(s.Store.SetScheduling(ctx, in.ID, relabel.SchedulingChange{Priority: b.Priority, Quota: b.Quota,

@@ -37,6 +37,9 @@ type Config struct {
 	Exports Exports
 	// Tokenizers opens the tokenizers that policies and exports name.
 	Tokenizers Tokenizers
+	// CheckAddress refuses, with CodeAddressRefused, a URL whose host is an address that this
+	// process may not connect to; names are checked when they are dialled. nil: none is refused.
+	CheckAddress func(url string) error
 	// Pages answers what is not the interface's, behind the same guards; nil: 404.
 	Pages http.Handler
 	// Metrics answers GET /metrics behind the same guards; nil: 404.

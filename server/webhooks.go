@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"relabel"
@@ -28,8 +29,21 @@ type NewWebhook struct {
 	Secret string `json:"secret,omitempty" maxLength:"1000" doc:"NAME of the secret that signs (a letter, then at most 39 letters, digits, hyphens or underscores); empty: nothing is signed."`
 }
 
-// checkNotices refuses a budget or a webhook that is none.
-func checkNotices(b *NewBudget, w *NewWebhook) error {
+// checkAddress refuses what may not be connected to, on a field.
+func (s *site) checkAddress(url, field string) error {
+	if s.CheckAddress == nil {
+		return nil
+	}
+	err := s.CheckAddress(url)
+	var known *relabel.Error
+	if errors.As(err, &known) {
+		return known.On(field)
+	}
+	return err
+}
+
+// checkNotices refuses a budget or a webhook that is none, or may not be told.
+func (s *site) checkNotices(b *NewBudget, w *NewWebhook) error {
 	if b != nil {
 		if err := relabel.Budget(*b).Validate(); err != nil {
 			return err
@@ -38,7 +52,10 @@ func checkNotices(b *NewBudget, w *NewWebhook) error {
 	if w == nil || *w == (NewWebhook{}) {
 		return nil
 	}
-	return relabel.Webhook(*w).Validate()
+	if err := relabel.Webhook(*w).Validate(); err != nil {
+		return err
+	}
+	return s.checkAddress(w.URL, "webhook.url")
 }
 
 func (s *site) listDeliveries(ctx context.Context, in *struct {

@@ -27,11 +27,13 @@ const waitPeriod = 20 * time.Second
 type Config struct {
 	Store      Store
 	Tokenizers *tokenizers.Opener
-	Root       string // folder in which each export gets one, named by its id
-	FolderID   string // of Root; see FolderID
-	Machine    string // that it runs on, for messages
-	Log        zerolog.Logger
-	Version    string // of relabel, written into the files
+	// Destinations say how buckets are reached; zero: at the providers' own addresses.
+	Destinations Destinations
+	Root         string // folder in which each export gets one, named by its id
+	FolderID     string // of Root; see FolderID
+	Machine      string // that it runs on, for messages
+	Log          zerolog.Logger
+	Version      string // of relabel, written into the files
 }
 
 // Exporter builds data sets. It is safe for concurrent use.
@@ -172,8 +174,8 @@ func (x *Exporter) Prepare(ctx context.Context, e relabel.Export) (relabel.Expor
 		}
 	}
 	if e.Destination != "" {
-		_, under, err := bucketURL(e.Destination)
-		e.Directory = publicURL(e.Destination, under, e.ID)
+		at, err := x.Destinations.parse(e.Destination)
+		e.Directory = publicURL(e.Destination, at.prefix, e.ID)
 		return e, err
 	}
 	e.FolderID, e.Directory = x.FolderID, newFolder(x.Root, e.ID).directory()

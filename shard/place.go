@@ -33,7 +33,7 @@ type place interface {
 // place returns where e is written.
 func (x *Exporter) place(ctx context.Context, e relabel.Export) (place, error) {
 	if e.Destination != "" {
-		return openBucket(ctx, e, x.Machine)
+		return openBucket(ctx, e, x.Destinations, x.Machine)
 	}
 	return newFolder(x.Root, e.ID), nil
 }

@@ -9,21 +9,14 @@ import (
 	"os"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"gocloud.dev/blob"
-	_ "gocloud.dev/blob/azureblob" // azblob://
-	_ "gocloud.dev/blob/s3blob"    // s3://
 	"gocloud.dev/gcerrors"
 
 	"relabel"
 )
-
-// bucketSchemes are the stores that an export can go to. Google's is reached as s3:// with
-// its endpoint for that protocol; docs/operations.md says what its own client would cost.
-var bucketSchemes = []string{"s3", "azblob"}
 
 // reachTime bounds one request that moves no file, with its tries; slowest is how many
 // bytes of a file go in a second at least.
@@ -31,49 +24,6 @@ const (
 	reachTime = 30 * time.Second
 	slowest   = 256 << 10
 )
-
-// CheckDestination refuses what is no bucket's URL, or holds a secret. An example of one
-// that is: s3://bucket/prefix?region=eu-west-1.
-func CheckDestination(destination string) error {
-	_, _, err := bucketURL(destination)
-	return err
-}
-
-// bucketURL takes a destination apart: the bucket as gocloud.dev/blob opens it, and the
-// prefix within it, without slashes around.
-func bucketURL(destination string) (bucket, prefix string, err error) {
-	bad := func(format string, a ...any) (string, string, error) {
-		return "", "", relabel.Errorf(relabel.CodeInvalid, format, a...).On("destination")
-	}
-	u, err := url.Parse(destination)
-	if err != nil || u.Host == "" {
-		return bad("must be the URL of a bucket, such as s3://bucket/prefix?region=eu-west-1")
-	}
-	if !slices.Contains(bucketSchemes, u.Scheme) {
-		return bad("has the scheme %q; %s are known", u.Scheme, strings.Join(bucketSchemes, " and "))
-	}
-	if u.User != nil {
-		return bad("must not hold a key: workers take it from their environment (AWS_ACCESS_KEY_ID and the like)")
-	}
-	prefix = strings.Trim(u.Path, "/")
-	if prefix != "" && !fs.ValidPath(prefix) {
-		return bad("has a prefix with empty or dotted parts")
-	}
-	for parameter := range u.Query() {
-		if !slices.Contains(bucketParameters[u.Scheme], parameter) {
-			return bad("has the parameter %q; for %s there are %s", parameter, u.Scheme, strings.Join(bucketParameters[u.Scheme], ", "))
-		}
-	}
-	u.Path = ""
-	return u.String(), prefix, nil
-}
-
-// bucketParameters are what a destination may say of how its bucket is reached.
-var bucketParameters = map[string][]string{
-	"s3": {"region", "endpoint", "use_path_style", "disable_https", "profile", "role", "anonymous", "ssetype", "kmskeyid", "accelerate", "dualstack", "fips",
-		"hostname_immutable", "rate_limiter_capacity", "request_checksum_calculation", "response_checksum_validation", "s3ForcePathStyle"},
-	"azblob": {"storage_account", "domain", "protocol", "cdn", "localemu"},
-}
 
 // bucket is a place in an object store. Its files are there as soon as they are put; the
 // manifest, which comes last, makes them an export.
@@ -84,21 +34,17 @@ type bucket struct {
 	machine string // that writes to it, for messages
 }
 
-func openBucket(ctx context.Context, e relabel.Export, machine string) (*bucket, error) {
-	address, prefix, err := bucketURL(e.Destination)
+func openBucket(ctx context.Context, e relabel.Export, d Destinations, machine string) (*bucket, error) {
+	at, err := d.parse(e.Destination)
 	if err != nil {
 		return nil, err
 	}
-	u, err := url.Parse(e.Destination)
-	if err != nil {
-		return nil, err
-	}
-	b := &bucket{name: destinationName(u), url: publicURL(e.Destination, prefix, e.ID), machine: machine}
-	all, err := blob.OpenBucket(ctx, address)
+	b := &bucket{name: at.name(), url: publicURL(e.Destination, at.prefix, e.ID), machine: machine}
+	all, err := d.open(ctx, at)
 	if err != nil {
 		return nil, b.fault(err)
 	}
-	b.Bucket = blob.PrefixedBucket(all, path.Join(prefix, e.ID.String())+"/")
+	b.Bucket = blob.PrefixedBucket(all, path.Join(at.prefix, e.ID.String())+"/")
 	return b, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,7 +34,25 @@ func bucketStore(name, destination string) *fixedStore {
 func bucketExporter(t testing.TB, s Store) *Exporter {
 	x := newTestExporter(t, s)
 	x.Machine, x.partBytes = "host-7", 1 // a trajectory a part
+	if fixed, ok := s.(*fixedStore); ok {
+		x.Destinations.Endpoints = operatorsServers(t, fixed.export.Destination)
+	} else if broken, ok := s.(*breaking); ok {
+		x.Destinations.Endpoints = operatorsServers(t, broken.fixedStore.export.Destination)
+	}
 	return x
+}
+
+// operatorsServers are the servers that a destination names, as an operator would.
+func operatorsServers(t testing.TB, raw string) []string {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if server := (destination{options: u.Query()}).namedServer(); server != "" {
+		return []string{server}
+	}
+	return nil
 }
 
 // inFolder is what the same export is in a folder.

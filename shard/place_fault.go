@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,7 +35,10 @@ func (f *destinationFault) Unwrap() error { return f.cause }
 // has a code already, and what was stopped from outside, stays as it is.
 func (b *bucket) fault(err error) error {
 	var known *relabel.Error
-	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
+	switch {
+	case errors.As(err, &known) && known.Code == relabel.CodeAddressRefused: // by the dialler
+		return relabel.Errorf(known.Code, "%s: %s", b.name, known.Message).On("destination").Because(err)
+	case err == nil, known != nil, errors.Is(err, context.Canceled):
 		return err
 	}
 	f := &destinationFault{cause: err}
@@ -106,7 +108,7 @@ func answerOf(err error) (status int, word string) {
 // lacksKeys reports whether there were no keys to sign a request with.
 func lacksKeys(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, "get credentials") || strings.Contains(text, "DefaultAzureCredential")
+	return errors.Is(err, errNoAzureKeys) || strings.Contains(text, "get credentials") || strings.Contains(text, "DefaultAzureCredential")
 }
 
 // unanswered says why there was no answer.
@@ -132,16 +134,4 @@ func (b *bucket) keys() string {
 		return "set AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY (or AZURE_STORAGE_SAS_TOKEN) in the environment of relabel there, with the right to write, list and delete"
 	}
 	return "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment of relabel there, with the right to write, list and delete"
-}
-
-// destinationName is a destination as messages name it: the bucket and the prefix, and
-// the server where one is named.
-func destinationName(u *url.URL) string {
-	name := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
-	for _, parameter := range []string{"endpoint", "domain"} {
-		if server := u.Query().Get(parameter); server != "" {
-			name += " at " + server
-		}
-	}
-	return name
 }

@@ -81,7 +81,7 @@ func (w *Worker) fail(ctx context.Context, id relabel.ID, why error) error {
 
 // hopelessCode reports whether trying again cannot help.
 func hopelessCode(code relabel.Code) bool {
-	return code == relabel.CodeInvalid || code == relabel.CodeConflict || code == relabel.CodeNotFound
+	return code == relabel.CodeInvalid || code == relabel.CodeConflict || code == relabel.CodeNotFound || code == relabel.CodeAddressRefused
 }
 
 // safeReason is what of an error may be shown.

@@ -33,6 +33,9 @@ func (w *Worker) send(ctx context.Context, d relabel.Delivery, hook *relabel.Web
 		return try, err
 	}
 	res, err := w.client.Do(req)
+	if relabel.CodeOf(err) == relabel.CodeAddressRefused { // trying again does not help
+		try.State = relabel.DeliveryFailed
+	}
 	if err != nil {
 		try.Answer = plain(err)
 		return try, err
@@ -81,10 +84,10 @@ func plain(err error) string {
 	var wrapped *url.Error
 	var ours *relabel.Error
 	switch {
-	case errors.As(err, &wrapped):
-		return wrapped.Err.Error()
 	case errors.As(err, &ours):
 		return ours.Message // its cause is for the log
+	case errors.As(err, &wrapped):
+		return wrapped.Err.Error()
 	}
 	return err.Error()
 }

@@ -28,11 +28,13 @@ const (
 type Config struct {
 	Store Store
 	// Secret returns a secret's value by its name; CodeSecretMissing where there is none.
-	Secret  func(name string) (string, error)
-	Pauses  []time.Duration  // between tries; nil: Pauses
-	Now     func() time.Time // by the queue's clock; nil: time.Now
-	Log     zerolog.Logger
-	Version string
+	Secret func(name string) (string, error)
+	Pauses []time.Duration  // between tries; nil: Pauses
+	Now    func() time.Time // by the queue's clock; nil: time.Now
+	// Transport connects to receivers; nil: the default one.
+	Transport http.RoundTripper
+	Log       zerolog.Logger
+	Version   string
 }
 
 // Worker delivers.
@@ -51,7 +53,8 @@ func NewWorker(config Config) *Worker {
 		config.Now = time.Now
 	}
 	return &Worker{Config: config, client: &http.Client{
-		Timeout: sendLimit,
+		Timeout:   sendLimit,
+		Transport: config.Transport,
 		// The address is the operator's choice; where it would lead on to is not.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

@@ -21,12 +21,13 @@ type policies struct {
 	clients map[relabel.ID]*policy.Client
 }
 
-func newPolicies(db *database, secrets string, m *metrics, log zerolog.Logger) *policies {
+func newPolicies(db *database, secrets string, res resources, m *metrics, log zerolog.Logger) *policies {
 	return &policies{
 		options: policy.Options{
 			Secrets:   policy.Secrets{Dir: secrets},
 			Endpoints: policy.NewEndpoints(m.ofEndpoints(log)),
 			Seen:      recordModel(db, log),
+			Transport: res.rule.Transport,
 		},
 		record:  db.RecordCall,
 		metrics: m,

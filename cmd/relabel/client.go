@@ -105,11 +105,11 @@ func (f clientFlags) serveDatabase(db *database) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	opener, err := tokenizerFlags{}.open(db)
+	res, err := environmentResources().open(db)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	site, err := newSite(siteConfig{db: db, data: f.Data, tokenizers: opener, metrics: newMetrics(), log: quietLog()})
+	site, err := newSite(siteConfig{db: db, data: f.Data, resources: res, metrics: newMetrics(), log: quietLog()})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"relabel"
+	"relabel/outbound"
 	"relabel/policy"
 	"relabel/policy/scripted"
 )
@@ -77,7 +78,7 @@ func (c *demoCommand) reach(ctx context.Context) error {
 		if e.base == "" {
 			continue
 		}
-		err := policy.Reach(ctx, demoPolicy(e), policy.Options{Secrets: policy.Secrets{Dir: c.Secrets}})
+		err := policy.Reach(ctx, demoPolicy(e), policy.Options{Secrets: policy.Secrets{Dir: c.Secrets}, Transport: outbound.Rule{}.Transport})
 		var known *relabel.Error
 		if errors.As(err, &known) {
 			return known.On("--" + string(e.role))

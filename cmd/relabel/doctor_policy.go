@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/outbound"
 	"relabel/policy"
 )
 
@@ -26,7 +27,7 @@ func (c *doctorCommand) probe(ctx context.Context) error {
 				return err
 			}
 		}
-		report, err := policy.Probe(ctx, p, policy.Options{Secrets: secrets})
+		report, err := policy.Probe(ctx, p, policy.Options{Secrets: secrets, Transport: outbound.Rule{}.Transport})
 		if printed := c.print(report); printed != nil { // what was found out before an error is worth reading too
 			return printed
 		}

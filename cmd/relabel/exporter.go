@@ -8,18 +8,17 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel/shard"
-	"relabel/shard/tokenizers"
 	"relabel/store"
 )
 
 // newExporter returns what builds exports in the data folder, and reads them.
-func newExporter(db *database, data string, opener *tokenizers.Opener, log zerolog.Logger) (*shard.Exporter, error) {
+func newExporter(db *database, data string, res resources, log zerolog.Logger) (*shard.Exporter, error) {
 	root := filepath.Join(data, "exports")
 	folder, err := shard.FolderID(root)
 	if err != nil {
 		return nil, err
 	}
-	return shard.NewExporter(shard.Config{Store: db.Store, Tokenizers: opener, Root: root, FolderID: folder, Machine: machineName(), Log: log, Version: version}), nil
+	return shard.NewExporter(shard.Config{Store: db.Store, Tokenizers: res.tokenizers, Destinations: res.destinations, Root: root, FolderID: folder, Machine: machineName(), Log: log, Version: version}), nil
 }
 
 // exportQueues adds the queues that x takes steps from, one at a time each: those for its
@@ -32,11 +31,11 @@ func exportQueues(x *shard.Exporter, queues map[string]river.QueueConfig) map[st
 
 // startExports takes exports alone from the queue, for a command without a server.
 func startExports(ctx context.Context, db *database, data string) (stop func() error, err error) {
-	opener, err := tokenizerFlags{}.open(db)
+	res, err := environmentResources().open(db)
 	if err != nil {
 		return nil, err
 	}
-	exporter, err := newExporter(db, data, opener, newLog().Level(zerolog.ErrorLevel)) // of the rest the command tells
+	exporter, err := newExporter(db, data, res, newLog().Level(zerolog.ErrorLevel)) // of the rest the command tells
 	if err != nil {
 		return nil, err
 	}

@@ -63,8 +63,8 @@ func (f siteFlags) check() error {
 }
 
 // newTeller delivers what webhooks are told.
-func newTeller(db *database, f secretFlags, log zerolog.Logger) *webhook.Worker {
-	return webhook.NewWorker(webhook.Config{Store: db.Store, Now: db.Clock().Now, Secret: policy.Secrets{Dir: f.Secrets}.Find, Log: log, Version: version})
+func newTeller(db *database, f secretFlags, res resources, log zerolog.Logger) *webhook.Worker {
+	return webhook.NewWorker(webhook.Config{Store: db.Store, Now: db.Clock().Now, Secret: policy.Secrets{Dir: f.Secrets}.Find, Transport: res.rule.Transport(), Log: log, Version: version})
 }
 
 // purgeLoop deletes events that are older than keep, and keys that nobody repeats any more.

@@ -35,7 +35,7 @@ func TestAnEngineThatHangsAtARemovalHoldsUpNoTakeover(t *testing.T) {
 	host, err := fleet.New(ctx, fleet.Config{Members: []fleet.Member{{Engine: engine}}})
 	noError(t, err)
 	flags := workFlags{Rollouts: 1, Lease: time.Minute, KeepEvents: time.Hour, imageFlags: imageFlags{Silence: time.Minute, Pulls: 1}}
-	w, err := startWorkOn(ctx, host, &database{Store: s}, flags, t.TempDir(), nil, newMetrics(), quietLog())
+	w, err := startWorkOn(ctx, host, &database{Store: s}, flags, t.TempDir(), resources{}, newMetrics(), quietLog())
 	noError(t, err)
 	defer func() { noError(t, w.Stop(context.Background())) }()
 	<-engine.asked

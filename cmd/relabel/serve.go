@@ -32,7 +32,7 @@ type serveCommand struct {
 
 // Validate checks the flags before anything is begun.
 func (c *serveCommand) Validate() error {
-	if err := c.siteFlags.check(); err != nil || c.NoWork {
+	if err := errors.Join(c.siteFlags.check(), c.resourceFlags.check()); err != nil || c.NoWork {
 		return err
 	}
 	return c.workFlags.check()
@@ -75,7 +75,7 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 	if err := f.announce(ctx, db, addressOf(listener)); err != nil {
 		return err
 	}
-	opener, err := f.tokenizerFlags.open(db)
+	res, err := f.resourceFlags.open(db)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 	var ready func(context.Context) []server.Check
 	m := newMetrics()
 	if f.Rollouts != 0 {
-		w, err := startWork(ctx, db, f.workFlags, f.Data, opener, m, details)
+		w, err := startWork(ctx, db, f.workFlags, f.Data, res, m, details)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 			return answered(ctx, c, host)
 		}
 	}
-	site, err := newSite(siteConfig{db: db, data: f.Data, ready: ready, token: !isLoopback(f.Listen), log: details, metrics: m, tokenizers: opener})
+	site, err := newSite(siteConfig{db: db, data: f.Data, ready: ready, token: !isLoopback(f.Listen), log: details, metrics: m, resources: res})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"relabel/envs/scaffold/openhands"
 	"relabel/mixer/schedule"
 	"relabel/server"
-	"relabel/shard/tokenizers"
 	"relabel/web"
 )
 
@@ -22,13 +21,13 @@ type siteConfig struct {
 	token bool                                 // demand a bearer token
 	log   zerolog.Logger
 
-	metrics    *metrics
-	tokenizers *tokenizers.Opener
+	metrics   *metrics
+	resources resources
 }
 
 // newSite joins the REST interface and the viewer.
 func newSite(c siteConfig) (http.Handler, error) {
-	exporter, err := newExporter(c.db, c.data, c.tokenizers, c.log)
+	exporter, err := newExporter(c.db, c.data, c.resources, c.log)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +49,8 @@ func newSite(c siteConfig) (http.Handler, error) {
 		Metrics:        c.metrics.handler(),
 		Overview:       all.get,
 		Exports:        exporter,
-		Tokenizers:     c.tokenizers,
+		Tokenizers:     c.resources.tokenizers,
+		CheckAddress:   c.resources.rule.CheckURL,
 		Log:            c.log,
 		Version:        version,
 		Spool:          c.data,

@@ -23,23 +23,12 @@ import (
 	"relabel/mixer"
 	"relabel/regrader"
 	"relabel/shard"
-	"relabel/shard/tokenizers"
 	"relabel/store"
 )
 
 // secretFlags say where the keys of model endpoints are.
 type secretFlags struct {
 	Secrets string `env:"RELABEL_SECRETS" placeholder:"DIR" help:"Folder with a file for each secret that policies name."`
-}
-
-// tokenizerFlags say which tokenizers of this machine may be named by a path.
-type tokenizerFlags struct {
-	Tokenizers string `env:"RELABEL_TOKENIZERS" placeholder:"DIR" help:"Folder below which exports and policies may name tokenizers by path. Default: only registered tokenizers can be named."`
-}
-
-// open returns what opens tokenizers in this process.
-func (f tokenizerFlags) open(db *database) (*tokenizers.Opener, error) {
-	return tokenizers.NewOpener(db.Store, f.Tokenizers)
 }
 
 // workFlags bound what one process rolls out.
@@ -52,7 +41,7 @@ type workFlags struct {
 	dockerFlags
 	imageFlags
 	secretFlags
-	tokenizerFlags
+	resourceFlags
 }
 
 // minLease leaves a few looks and renewals in a lease.
@@ -79,7 +68,7 @@ func (f workFlags) check() error {
 	case f.Pulls < 1:
 		return relabel.Errorf(relabel.CodeInvalid, "is %d; at least one image is pulled at once", f.Pulls).On("--pulls")
 	}
-	return f.secretFlags.check()
+	return errors.Join(f.secretFlags.check(), f.resourceFlags.check())
 }
 
 // check refuses a folder of secrets that is not there: each secret in it would be missing.
@@ -125,12 +114,12 @@ type work struct {
 }
 
 // startWork begins to take rollouts, exports and webhooks' deliveries from the queue.
-func startWork(ctx context.Context, db *database, f workFlags, data string, opener *tokenizers.Opener, m *metrics, log zerolog.Logger) (*work, error) {
+func startWork(ctx context.Context, db *database, f workFlags, data string, res resources, m *metrics, log zerolog.Logger) (*work, error) {
 	host, err := openHost(ctx, db, f, log)
 	if err != nil {
 		return nil, err
 	}
-	w, err := startWorkOn(ctx, host, db, f, data, opener, m, log)
+	w, err := startWorkOn(ctx, host, db, f, data, res, m, log)
 	if err != nil {
 		return nil, errors.Join(err, host.Close())
 	}
@@ -138,23 +127,23 @@ func startWork(ctx context.Context, db *database, f workFlags, data string, open
 }
 
 // startWorkOn is startWork with an open host.
-func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFlags, data string, opener *tokenizers.Opener, m *metrics, log zerolog.Logger) (*work, error) {
+func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFlags, data string, res resources, m *metrics, log zerolog.Logger) (*work, error) {
 	there := room{host: host, data: data, minFree: int64(f.MinFree)}
 	me, slots := f.newWorker(host), mixer.Slots{Rollouts: f.Rollouts, Ahead: f.Ahead}
 	log = log.With().Str("worker", me.Name).Logger()
-	policies := newPolicies(db, f.Secrets, m, log)
+	policies := newPolicies(db, f.Secrets, res, m, log)
 	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, policies), Owner: me.Name, Lease: f.Lease,
 		Slots: slots, Room: there.check, Log: log, Observe: m.ofRollouts()})
 	m.registry.MustRegister(rollouts{mix.Activity}, engines{host})
 	labels := newLabeller(db, f.Lease, policies, me.Name, log)
-	exporter, err := newExporter(db, data, opener, log)
+	exporter, err := newExporter(db, data, res, log)
 	if err != nil {
 		return nil, err
 	}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
 	river.AddWorker(workers, shard.NewWorker(exporter))
-	river.AddWorker(workers, newTeller(db, f.secretFlags, log))
+	river.AddWorker(workers, newTeller(db, f.secretFlags, res, log))
 	labeller.AddWorkers(workers, labels)
 	regrader.AddWorker(workers, newRegrader(db, host, f.Lease, me.Name, there, log))
 	client, err := newQueue(db.Store, me.Name, workers, exportQueues(exporter, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},

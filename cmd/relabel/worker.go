@@ -40,11 +40,11 @@ func (c *workerRun) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	opener, err := c.tokenizerFlags.open(db)
+	res, err := c.resourceFlags.open(db)
 	if err != nil {
 		return err
 	}
-	w, err := startWork(ctx, db, c.workFlags, c.Data, opener, m, log)
+	w, err := startWork(ctx, db, c.workFlags, c.Data, res, m, log)
 	if err != nil {
 		return err
 	}

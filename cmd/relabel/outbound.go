@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"relabel"
+	"relabel/outbound"
+	"relabel/shard"
+	"relabel/shard/tokenizers"
+)
+
+// tokenizerFlags say which tokenizers of this machine may be named by a path.
+type tokenizerFlags struct {
+	Tokenizers string `env:"RELABEL_TOKENIZERS" placeholder:"DIR" help:"Folder below which exports and policies may name tokenizers by path. Default: only registered tokenizers can be named."`
+}
+
+// outboundFlags say what this process may connect to, and with whose keys.
+type outboundFlags struct {
+	AllowAddress        []string `env:"RELABEL_ALLOW_ADDRESS" placeholder:"CIDR" help:"Connect to policies, webhooks and destinations only in this range of addresses; may be repeated. Default: all but link-local, metadata, multicast and broadcast addresses, which are refused always."`
+	DestinationEndpoint []string `env:"RELABEL_DESTINATION_ENDPOINT" placeholder:"URL" help:"Server that destinations of exports may name with endpoint= or domain=, and that keys may be sent to, e.g. https://s3.example.org; may be repeated. Default: only those of the providers and of AWS_ENDPOINT_URL."`
+	CloudCredentials    bool     `env:"RELABEL_CLOUD_CREDENTIALS" help:"Take the keys of destinations also from this machine's own role or identity, which its metadata service is asked for."`
+}
+
+// resourceFlags say what of its surroundings this process may use for others.
+type resourceFlags struct {
+	tokenizerFlags
+	outboundFlags
+}
+
+// resources are what this process may use for those who ask it to.
+type resources struct {
+	tokenizers   *tokenizers.Opener
+	rule         outbound.Rule // of addresses
+	destinations shard.Destinations
+}
+
+// environmentResources are the flags of a command that serves only itself: those of serve
+// and worker, as the environment has them.
+func environmentResources() resourceFlags {
+	list := func(name string) []string {
+		return strings.FieldsFunc(os.Getenv(name), func(r rune) bool { return r == ',' })
+	}
+	return resourceFlags{tokenizerFlags{os.Getenv("RELABEL_TOKENIZERS")},
+		outboundFlags{list("RELABEL_ALLOW_ADDRESS"), list("RELABEL_DESTINATION_ENDPOINT"), os.Getenv("RELABEL_CLOUD_CREDENTIALS") == "true"}}
+}
+
+// check refuses flags that are not what they are for.
+func (f resourceFlags) check() error {
+	for _, endpoint := range f.DestinationEndpoint {
+		if err := shard.CheckEndpoint(endpoint); err != nil {
+			return err
+		}
+	}
+	if info, err := os.Stat(f.Tokenizers); f.Tokenizers != "" && (err != nil || !info.IsDir()) {
+		return relabel.Errorf(relabel.CodeInvalid, "is not a folder").On("--tokenizers").Because(err)
+	}
+	_, err := outbound.NewRule(f.AllowAddress)
+	return err
+}
+
+// open returns the resources. CodeInvalid where check refuses the flags.
+func (f resourceFlags) open(db *database) (r resources, err error) {
+	if err := f.check(); err != nil {
+		return r, err
+	}
+	if r.rule, err = outbound.NewRule(f.AllowAddress); err != nil {
+		return r, err
+	}
+	r.destinations = shard.Destinations{Transport: r.rule.Transport(), Endpoints: f.DestinationEndpoint, CloudKeys: f.CloudCredentials}
+	r.tokenizers, err = tokenizers.NewOpener(db.Store, f.Tokenizers)
+	return r, err
+}

@@ -1,0 +1,176 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/azureblob"
+	"gocloud.dev/blob/s3blob"
+)
+
+// open opens a bucket. Nothing is sent, but where keys come from a service (CloudKeys).
+func (d Destinations) open(ctx context.Context, at destination) (*blob.Bucket, error) {
+	if at.scheme == schemeAzure {
+		return d.openAzure(ctx, at)
+	}
+	return d.openS3(ctx, at)
+}
+
+// awsClient connects as Transport does. It is of the SDK's own kind, which adds the
+// certificates of AWS_CA_BUNDLE.
+func (d Destinations) awsClient() *awshttp.BuildableClient {
+	client := awshttp.NewBuildableClient()
+	if d.Transport == nil {
+		return client
+	}
+	return client.WithTransportOptions(func(t *http.Transport) {
+		t.Proxy, t.DialContext = d.Transport.Proxy, d.Transport.DialContext
+	})
+}
+
+// azureClient connects as Transport does, and follows no redirect: it could lead to another
+// server.
+func (d Destinations) azureClient() *http.Client {
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if d.Transport != nil {
+		client.Transport = d.Transport
+	}
+	return client
+}
+
+func (d Destinations) openS3(ctx context.Context, at destination) (*blob.Bucket, error) {
+	settings := []func(*config.LoadOptions) error{
+		config.WithHTTPClient(d.awsClient()),
+		config.WithEC2IMDSClientEnableState(imds.ClientDisabled),
+		config.WithRetryer(func() aws.Retryer {
+			return retry.NewStandard(func(o *retry.StandardOptions) { o.RateLimiter = ratelimit.None })
+		}),
+	}
+	if region := at.options.Get("region"); region != "" {
+		settings = append(settings, config.WithRegion(region))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, settings...)
+	if err != nil {
+		return nil, err
+	}
+	if d.CloudKeys { // its addresses are link-local, which the transport refuses
+		cloud, err := config.LoadDefaultConfig(ctx, config.WithRegion(cfg.Region))
+		if err != nil {
+			return nil, err
+		}
+		cfg.Credentials = cloud.Credentials
+	}
+	applyChecksums(&cfg, at)
+	options := s3blob.Options{EncryptionType: types.ServerSideEncryption(at.options.Get("ssetype")), KMSEncryptionID: at.options.Get("kmskeyid")}
+	return s3blob.OpenBucket(ctx, s3.NewFromConfig(cfg, at.s3Options), at.bucket, &options)
+}
+
+// applyChecksums says when checksums are sent and expected, for servers that do not know
+// them.
+func applyChecksums(cfg *aws.Config, at destination) {
+	if at.options.Get("request_checksum_calculation") == "when_required" {
+		cfg.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+	}
+	if at.options.Get("response_checksum_validation") == "when_required" {
+		cfg.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	}
+}
+
+// s3Options are the options of the destination.
+func (at destination) s3Options(o *s3.Options) {
+	o.UsePathStyle = at.options.Get("use_path_style") == "true" || at.options.Get("s3ForcePathStyle") == "true"
+	o.UseAccelerate = at.options.Get("accelerate") == "true"
+	if at.options.Get("dualstack") == "true" {
+		o.EndpointOptions.UseDualStackEndpoint = aws.DualStackEndpointStateEnabled
+	}
+	if at.options.Get("fips") == "true" {
+		o.EndpointOptions.UseFIPSEndpoint = aws.FIPSEndpointStateEnabled
+	}
+	if endpoint := at.options.Get("endpoint"); endpoint != "" {
+		o.BaseEndpoint = aws.String(endpoint)
+	}
+}
+
+func (d Destinations) openAzure(ctx context.Context, at destination) (*blob.Bucket, error) {
+	service := azureblob.NewDefaultServiceURLOptions()
+	for option, into := range map[string]*string{"storage_account": &service.AccountName, "domain": &service.StorageDomain, "protocol": &service.Protocol} {
+		if value := at.options.Get(option); value != "" {
+			*into = value
+		}
+	}
+	service.IsLocalEmulator = service.IsLocalEmulator || at.options.Get("localemu") == "true"
+	address, err := azureblob.NewServiceURL(service)
+	if err != nil {
+		return nil, err
+	}
+	client, err := d.azureContainer(string(address), at.bucket)
+	if err != nil {
+		return nil, err
+	}
+	return azureblob.OpenBucket(ctx, client, nil)
+}
+
+// errNoAzureKeys says that the environment has no keys.
+var errNoAzureKeys = errors.New("no Azure keys in the environment")
+
+// azureContainer makes a client with the keys of the environment: the account's key, an
+// access signature, a connection string or a registered application, else, with CloudKeys,
+// the machine's identity.
+func (d Destinations) azureContainer(service, name string) (*container.Client, error) {
+	at, err := url.JoinPath(service, name)
+	if err != nil {
+		return nil, err
+	}
+	options := &container.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: d.azureClient()}}
+	connection := os.Getenv("AZURE_STORAGE_CONNECTION_STRING")
+	if connection == "" {
+		connection = os.Getenv("AZURE_STORAGEBLOB_CONNECTIONSTRING")
+	}
+	account, key := os.Getenv("AZURE_STORAGE_ACCOUNT"), os.Getenv("AZURE_STORAGE_KEY")
+	switch {
+	case account != "" && key != "":
+		keys, err := azblob.NewSharedKeyCredential(account, key)
+		if err != nil {
+			return nil, err
+		}
+		return container.NewClientWithSharedKeyCredential(at, keys, options)
+	case os.Getenv("AZURE_STORAGE_SAS_TOKEN") != "": // it stands in the address
+		return container.NewClientWithNoCredential(at, options)
+	case connection != "":
+		return container.NewClientFromConnectionString(connection, name, options)
+	}
+	identity, err := d.azureIdentity()
+	if err != nil {
+		return nil, err
+	}
+	return container.NewClient(at, identity, options)
+}
+
+// azureIdentity is an application that the environment names, or, with CloudKeys, whatever
+// the machine is.
+func (d Destinations) azureIdentity() (azcore.TokenCredential, error) {
+	if d.CloudKeys {
+		return azidentity.NewDefaultAzureCredential(nil)
+	}
+	if strings.TrimSpace(os.Getenv("AZURE_CLIENT_ID")) == "" {
+		return nil, errNoAzureKeys
+	}
+	return azidentity.NewEnvironmentCredential(&azidentity.EnvironmentCredentialOptions{ClientOptions: azcore.ClientOptions{Transport: d.azureClient()}})
+}
