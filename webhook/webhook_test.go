@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/outbound"
 	"relabel/store"
 	"relabel/store/storetest"
 )
@@ -113,9 +114,15 @@ func verify(t *testing.T, r received) {
 // work takes deliveries from the queue until the test ends, or until stop.
 func work(t *testing.T, s *store.Store, name string) (stop func()) {
 	t.Helper()
+	return workBy(t, s, name, outbound.Rule{})
+}
+
+// workBy is work with a rule of addresses.
+func workBy(t *testing.T, s *store.Store, name string, rule outbound.Rule) (stop func()) {
+	t.Helper()
 	pauses := make([]time.Duration, len(Pauses)) // none: tests do not wait
 	workers := river.NewWorkers()
-	river.AddWorker(workers, NewWorker(Config{Store: s, Pauses: pauses, Log: zerolog.Nop(), Version: "test",
+	river.AddWorker(workers, NewWorker(Config{Store: s, Pauses: pauses, Log: zerolog.Nop(), Version: "test", Transport: rule.Transport(),
 		Secret: func(string) (string, error) { return secret, nil }}))
 	client, err := river.NewClient(riverpgxv5.New(s.Pool()), &river.Config{Schema: s.Schema(), Workers: workers, ID: name, JobTimeout: -1,
 		FetchPollInterval: 50 * time.Millisecond, FetchCooldown: 20 * time.Millisecond, Queues: map[string]river.QueueConfig{store.QueueWebhook: {MaxWorkers: 4}}})
@@ -254,6 +261,21 @@ func TestNobodyThereIsGivenUpAtTheEnd(t *testing.T) {
 	work(t, s, "one")
 	got := becomes(t, s, d.Run.ID, relabel.DeliveryFailed)
 	if got.Tries != len(Pauses)+1 || *got.Status != 0 || !strings.Contains(got.Answer, "refused") || strings.Contains(got.Answer, "whsec") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What may not be dialled is given up at once, and says why.
+func TestAReceiverThatMayNotBeDialledIsGivenUpAtOnce(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	r := listen(t, 200)
+	narrow, err := outbound.NewRule([]string{"10.0.0.0/8"})
+	must(t, err)
+	d := told(t, s, r.URL)
+	workBy(t, s, "one", narrow)
+	got := becomes(t, s, d.Run.ID, relabel.DeliveryFailed)
+	if got.Tries != 1 || !strings.Contains(got.Answer, "outside of what --allow-address allows") || len(r.came) > 0 {
 		t.Errorf("%+v", got)
 	}
 }
