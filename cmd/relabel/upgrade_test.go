@@ -67,6 +67,40 @@ func TestWhatWasNeverSubmittedIsResolvedNowhere(t *testing.T) {
 	}
 }
 
+// TestAStudentThatNeverFinishesResolvesNothing has patches that pass of rollouts that ran
+// out of turns.
+func TestAStudentThatNeverFinishesResolvesNothing(t *testing.T) {
+	t.Parallel()
+	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	s := storetest.Open(t, p.database)
+	ctx := bounded(t)
+	noError(t, s.Migrate(ctx))
+	d := storetest.Seed(t, s, 2)
+	for _, tr := range d.Trajectories {
+		c := storetest.Claim(t, s, tr.ID, "w")
+		noError(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, new(storetest.Had(c.Teacher.ID, "label")))))
+		noError(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndMaxTurns, Patch: []byte("diff --git a/a b/a\n")}))
+		noError(t, s.BeginVerifying(ctx, c.Fence))
+		noError(t, s.Finish(ctx, c.Fence, relabel.Verdict{Passed: true, Reason: relabel.VerdictTestsPassed, Protections: relabel.ProtectionsVersion}))
+	}
+	_, cl := p.serve(t, "--no-work")
+	var over relabel.Overview
+	noError(t, cl.get(ctx, "/v1/overview", &over))
+	if over.Total.Resolved != 0 || over.Total.PassedUnsubmitted != 2 || over.Total.Verified != 2 {
+		t.Errorf("the overview sums %+v", over.Total)
+	}
+	for _, tr := range d.Trajectories {
+		noError(t, cl.get(ctx, "/v1/trajectories/"+tr.ID.String(), &tr))
+		if *tr.Resolved || !*tr.Passed || tr.EndReason != relabel.EndMaxTurns {
+			t.Errorf("%+v", tr)
+		}
+		neverResolved(t, p, cl, tr)
+	}
+	if show := p.must(t, "run", "show", d.Run.ID.String()); !strings.Contains(show, "0 of 2") {
+		t.Errorf("run show:\n%s", show)
+	}
+}
+
 // neverResolved holds the lists and sums of an unsubmitted trajectory's iteration to it.
 func neverResolved(t *testing.T, p place, cl *client, tr relabel.Trajectory) {
 	t.Helper()
