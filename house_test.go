@@ -57,6 +57,7 @@ var arrows = []struct{ from, to string }{
 	{"shard/verify", "shard/rows"},    // what stands in a file
 	{"shard/verify", "shard/parquet"}, // its columns
 	{"shard/verify", "shard/render"},  // what should stand there
+	{"shard/verify", "shard/token"},   // and its ids
 }
 
 // vagueNames are package names that say nothing of what is inside.

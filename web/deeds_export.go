@@ -28,6 +28,7 @@ type exportBody struct {
 	Views              []relabel.View        `json:"views,omitempty"`
 	Tokenizer          string                `json:"tokenizer,omitempty"`
 	Template           string                `json:"template,omitempty"`
+	TemplateText       string                `json:"template_text,omitempty"`
 	TemplateOptions    json.RawMessage       `json:"template_options,omitempty"`
 	Date               string                `json:"date,omitempty"`
 	Arguments          relabel.ArgumentsForm `json:"arguments,omitempty"`
@@ -167,6 +168,7 @@ func (b *exportBody) chooseFilters(chosen url.Values) {
 // chooseTokens takes what was chosen of the views of tokens.
 func (b *exportBody) chooseTokens(chosen url.Values) (err error) {
 	b.Tokenizer, b.Template, b.Date = chosen.Get("tokenizer"), chosen.Get("template"), chosen.Get("date")
+	b.TemplateText = chosen.Get("template_text")
 	if how := chosen.Get("arguments"); how != "auto" {
 		b.Arguments = relabel.ArgumentsForm(how)
 	}

@@ -44,7 +44,11 @@ func (v *viewer) exportFields(r *http.Request, run relabel.Run, body exportBody,
 	}
 	fields = append(fields, views)
 	if body.form().Tokens() {
-		fields = append(fields, tokenFields(body, chosen)...)
+		tokenizers, err := v.tokenizerNames(r)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, tokenFields(body, chosen, tokenizers)...)
 	}
 	return append(fields,
 		deedField{Name: "divide", Label: "Files", Kind: "number", Value: chosen.Get("divide"), Help: "The trainer’s data-parallel size: the number of files per view is a multiple of it; empty: 1."},
@@ -79,11 +83,24 @@ func selectionFields(run relabel.Run, chosen url.Values) ([]deedField, error) {
 	}, nil
 }
 
-// tokenFields say how rows of tokens are made.
-func tokenFields(body exportBody, chosen url.Values) []deedField {
+// tokenizersOffered is how many registered tokenizers a form offers.
+const tokenizersOffered = 100
+
+// tokenizerNames names the registered tokenizers, the newest first.
+func (v *viewer) tokenizerNames(r *http.Request) (names []string, err error) {
+	list, _, err := v.Store.ListTokenizers(r.Context(), relabel.Page{Limit: tokenizersOffered})
+	for _, t := range list {
+		names = append(names, fmt.Sprintf("%s@%d", t.Name, t.Version))
+	}
+	return names, err
+}
+
+// tokenFields say how rows of tokens are made; tokenizers are offered by their names.
+func tokenFields(body exportBody, chosen url.Values, tokenizers []string) []deedField {
 	fields := []deedField{
-		{Name: "tokenizer", Label: "Tokenizer", Value: body.Tokenizer, Help: "Its folder on the machines that build; empty: the one that the student’s policy names."},
-		{Name: "template", Label: "Chat template", Value: body.Template, Help: "A file there; empty: the tokenizer folder’s own."},
+		{Name: "tokenizer", Label: "Tokenizer", Value: body.Tokenizer, Offers: tokenizers, Help: "The name or hash of a registered one (relabel tokenizer add); empty: the one that the student’s policy names."},
+		{Name: "template", Label: "Chat template", Value: body.Template, Help: "Path of a file below --tokenizers of the machines that build; empty: the tokenizer’s own."},
+		{Name: "template_text", Label: "Template’s text", Kind: "textarea", Value: body.TemplateText, Help: "Instead of a file; empty: the tokenizer’s own."},
 		{Name: "template_options", Label: "Template options", Value: chosen.Get("template_options"), Help: "A JSON object of further variables for the template, such as {\"enable_thinking\": false}."},
 		{Name: "date", Label: "Date", Value: chosen.Get("date"), Help: "The day that the template sees where it asks for one, such as 2026-01-31."},
 		choice(chosen, "arguments", "Arguments", "How the template gets a call’s arguments; auto: as text where it shows that as it is, else as an object.", "auto", string(relabel.ArgumentsString), string(relabel.ArgumentsObject)),

@@ -12,9 +12,10 @@ import (
 
 // How many there are on a page of policies.
 const (
-	policiesShown = 30
-	runsSpentOn   = 20
-	errorsShown   = 10
+	policiesShown   = 30
+	tokenizersShown = 50
+	runsSpentOn     = 20
+	errorsShown     = 10
 )
 
 // policyRow is a policy with how it fares.
@@ -40,7 +41,12 @@ func (v *viewer) listPolicies(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	nextLink, first := pageLinks(r, next)
-	return v.render(w, r, page{Template: "policies", Title: "Policies", Section: "Policies", View: map[string]any{"Policies": rows, "Next": nextLink, "First": first}})
+	tokenizers, _, err := v.Store.ListTokenizers(r.Context(), relabel.Page{Limit: tokenizersShown})
+	if err != nil {
+		return err
+	}
+	return v.render(w, r, page{Template: "policies", Title: "Policies", Section: "Policies",
+		View: map[string]any{"Policies": rows, "Next": nextLink, "First": first, "Tokenizers": tokenizers}})
 }
 
 func (v *viewer) policyRows(r *http.Request, list []relabel.Policy) ([]policyRow, error) {

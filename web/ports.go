@@ -35,6 +35,8 @@ type Store interface {
 	// came of them in each iteration; part is one of the instance id, "" for all.
 	ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel.TaskFilter, p relabel.Page) (tasks []relabel.TaskHead, next string, err error)
 	ListGrid(ctx context.Context, run relabel.ID, part string, p relabel.Page) (g relabel.Grid, next string, err error)
+	// ListTokenizers lists the versions of registered tokenizers, newest first.
+	ListTokenizers(ctx context.Context, p relabel.Page) (list []relabel.Tokenizer, next string, err error)
 	ListPolicies(ctx context.Context, p relabel.Page) (policies []relabel.Policy, next string, err error)
 	ListExports(ctx context.Context, f relabel.ExportFilter, p relabel.Page) (exports []relabel.Export, next string, err error)
 	FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error)

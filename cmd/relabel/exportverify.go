@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -14,10 +15,12 @@ import (
 	"relabel/shard/verify"
 )
 
-// exportVerify is `relabel export verify DIR`. It needs no server and writes nothing.
+// exportVerify is `relabel export verify DIR`. It writes nothing. It needs no server, but
+// asks one that runs for a registered tokenizer.
 type exportVerify struct {
+	clientFlags
 	Dir       string `arg:"" type:"existingdir" help:"Folder of the export."`
-	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: where the manifest says that it was."`
+	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: the registered one, from the server that runs, or where the manifest says that it was."`
 	Template  string `placeholder:"FILE" type:"existingfile" help:"Another chat template than the folder's own."`
 	Render    bool   `default:"true" negatable:"" help:"Render the messages view again and compare it with the views of tokens."`
 	JSON      bool   `name:"json" help:"Print the report as JSON, with what was not checked."`
@@ -26,7 +29,7 @@ type exportVerify struct {
 
 // Run prints what is wrong, and last a line that says PASS or FAIL with what was read.
 func (c *exportVerify) Run(ctx context.Context) error {
-	student, err := c.student()
+	student, err := c.student(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,16 +71,39 @@ func (c *exportVerify) print(report *verify.Report) error {
 
 // student opens what the export was rendered with; nil where nothing is to be rendered. A
 // manifest that cannot be read is the check's to tell.
-func (c *exportVerify) student() (*render.Student, error) {
+func (c *exportVerify) student(ctx context.Context) (*render.Student, error) {
 	m, err := verify.ReadManifest(c.Dir)
 	if err != nil || !c.Render {
 		return nil, nil
+	}
+	if c.Tokenizer == "" && c.Template == "" && m.Tokenizer != nil && m.Tokenizer.Hash != "" {
+		if files := c.registered(ctx, m.Tokenizer.Hash); files != nil {
+			return verify.NewStudent(m, files)
+		}
 	}
 	s, err := verify.OpenStudent(m, c.Tokenizer, c.Template)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		return nil, relabel.Errorf(relabel.CodeNotFound, "%s: name its folder with --tokenizer, or leave that out with --no-render", message(err))
 	}
 	return s, err
+}
+
+// registered returns the files of a registered tokenizer; nil where no server runs that has
+// them.
+func (c *exportVerify) registered(ctx context.Context, hash string) relabel.TokenizerFiles {
+	cl := c.running(ctx)
+	if c.Server != "" {
+		cl = &client{base: strings.TrimSuffix(c.Server, "/")}
+	}
+	if cl == nil {
+		return nil
+	}
+	cl.token = c.Token
+	files, err := fetchTokenizer(ctx, cl, hash)
+	if err != nil {
+		return nil // OpenStudent says what is missing
+	}
+	return files
 }
 
 // readingPeriod is between two looks at how far a check is.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -75,6 +76,38 @@ func sendTokenizer(ctx context.Context, cl *client, name string, files relabel.T
 	}
 	err = cl.send(ctx, http.MethodPost, "/v1/tokenizers?name="+url.QueryEscape(name), "application/x-tar", body.Bytes(), &t)
 	return t, err
+}
+
+// fetchTokenizer fetches the files of a registered tokenizer.
+func fetchTokenizer(ctx context.Context, cl *client, hash string) (relabel.TokenizerFiles, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, cl.base+"/v1/tokenizers/"+hash+"/files", nil)
+	if err != nil {
+		return nil, err
+	}
+	if cl.token != "" {
+		req.Header.Set("Authorization", "Bearer "+cl.token)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, problem(res)
+	}
+	files := relabel.TokenizerFiles{}
+	for archive := tar.NewReader(io.LimitReader(res.Body, 2*relabel.MaxTokenizerBytes)); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return files, files.Check()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if files[header.Name], err = io.ReadAll(archive); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // useTokenizer returns how a tokenizer that was given to a command is named over REST: a

@@ -3,10 +3,10 @@ package token
 // Bounds of a tokenizer.json, so that a hostile file costs no more memory than a large
 // real one. The largest vocabulary in use has 262,144 tokens, with 580,000 merges.
 const (
-	mostMembers    = 64        // of an object with known keys
-	mostItems      = 100_000   // of a list
-	mostVocabulary = 1_000_000 // tokens
-	mostMerges     = 2_000_000
+	mostMembers    = 64      // of an object with known keys
+	mostItems      = 100_000 // of a list
+	mostVocabulary = 512_000 // tokens
+	mostMerges     = 1_200_000
 	mostComponent  = 1 << 20  // bytes of a normalizer, pre-tokenizer, post-processor or decoder
 	mostDepth      = 32       // lists and objects within each other
 	mostPattern    = 16 << 10 // bytes of a regular expression

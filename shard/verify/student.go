@@ -10,6 +10,7 @@ import (
 
 	"relabel"
 	"relabel/shard/render"
+	"relabel/shard/token"
 )
 
 // OpenStudent opens the tokenizer and the template that an export was rendered with: where
@@ -29,6 +30,26 @@ func OpenStudent(m relabel.Manifest, tokenizer, template string) (*render.Studen
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		folder = filepath.Dir(folder)
 	}
-	return render.Open(relabel.ExportForm{Tokenizer: folder, Template: cmp.Or(template, m.Template.Path), TemplateText: m.Template.Text, TemplateOptions: m.Template.Options,
-		Date: m.Template.Date, Arguments: m.Template.Arguments, Reasoning: m.Template.Reasoning})
+	form := formOf(m)
+	form.Tokenizer, form.Template = folder, cmp.Or(template, m.Template.Path)
+	return render.Open(form)
+}
+
+// NewStudent is OpenStudent with the files of the registered tokenizer that the manifest
+// names. CodeInvalid where they are others.
+func NewStudent(m relabel.Manifest, files relabel.TokenizerFiles) (*render.Student, error) {
+	if files.Hash() != m.Tokenizer.Hash {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "are not the files that the manifest names (%s)", m.Tokenizer.Hash).On("tokenizer")
+	}
+	tokens, err := token.Parse(files[relabel.TokenizerJSON])
+	if err != nil {
+		return nil, err
+	}
+	return render.New(tokens, files, formOf(m))
+}
+
+// formOf is how the manifest says that rows were rendered.
+func formOf(m relabel.Manifest) relabel.ExportForm {
+	return relabel.ExportForm{TemplateText: m.Template.Text, TemplateOptions: m.Template.Options,
+		Date: m.Template.Date, Arguments: m.Template.Arguments, Reasoning: m.Template.Reasoning}
 }
