@@ -23,6 +23,7 @@ type pair struct {
 	t      *testing.T
 	image  string
 	second *dockertest.Engine
+	there  envs.Host // the second engine's
 }
 
 func newPair(t *testing.T) *pair {
@@ -32,7 +33,7 @@ func newPair(t *testing.T) *pair {
 	a := dockertest.NewHostWith(t, docker.Config{Times: times})
 	b := dockertest.NewHostWith(t, docker.Config{Address: second.Address() + "?slots=2", Times: times, Silence: 15 * time.Second})
 	f := newFleet(t, fleet.Config{Members: []fleet.Member{{Engine: a, Slots: 1}, {Engine: b, Slots: b.Slots()}}, LookEvery: 100 * time.Millisecond, Patience: time.Minute})
-	return &pair{f, t, envstest.Image(t), second}
+	return &pair{f, t, envstest.Image(t), second, b}
 }
 
 func (p *pair) create() envs.Sandbox {
@@ -94,6 +95,11 @@ func TestSandboxesOfARealEngineThatIsKilledFailAndNewOnesAreMadeElsewhere(t *tes
 	}
 	p.second.Start()
 	p.out(false)
+	// An engine that was killed removes its containers when it starts again, or fails to: then they
+	// are left to workers, who remove every five seconds what belongs to no live attempt.
+	if _, err := p.there.Reap(t.Context(), func(envs.Labels) bool { return false }); err != nil {
+		t.Errorf("reap: %v", err)
+	}
 	if s := p.create(); s.HostName() != p.second.Address() {
 		t.Errorf("the engine is back, and the sandbox is on %s", s.HostName())
 	}
