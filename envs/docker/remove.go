@@ -69,10 +69,20 @@ func (h *Host) leftContainers() leftover {
 	return leftover{"containers", func(ctx context.Context, ours filters.Args) (list []thing, err error) {
 		found, err := h.client.ContainerList(ctx, container.ListOptions{All: true, Filters: ours})
 		for _, c := range found {
-			list = append(list, thing{c.ID, nameOf(c), c.Labels})
+			if c.State != container.StateDead || h.knows(ctx, c.ID) {
+				list = append(list, thing{c.ID, nameOf(c), c.Labels})
+			}
 		}
 		return list, err
 	}, h.remove}
+}
+
+// knows reports whether the engine knows a container that it lists. One that was killed while it
+// removed a container, and started again, may list it as dead until its next start, and have no
+// such container: there is nothing left to be removed then.
+func (h *Host) knows(ctx context.Context, id string) bool {
+	_, err := h.client.ContainerInspect(ctx, id)
+	return !errdefs.IsNotFound(err)
 }
 
 func (h *Host) leftVolumes() leftover {

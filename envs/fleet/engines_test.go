@@ -95,8 +95,8 @@ func TestSandboxesOfARealEngineThatIsKilledFailAndNewOnesAreMadeElsewhere(t *tes
 	}
 	p.second.Start()
 	p.out(false)
-	// An engine that was killed removes its containers when it starts again, or fails to: then they
-	// are left to workers, who remove every five seconds what belongs to no live attempt.
+	// An engine that was killed removes its containers when it starts again, or leaves them to
+	// workers, which remove every five seconds what belongs to no live attempt.
 	if _, err := p.there.Reap(t.Context(), func(envs.Labels) bool { return false }); err != nil {
 		t.Errorf("reap: %v", err)
 	}
