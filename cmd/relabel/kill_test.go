@@ -39,7 +39,7 @@ func (m *mortal) undisturbed() (outcome string, all []moment) {
 	m.queue()
 	m.roll(moment{})
 	outcome = m.outcome()
-	if !strings.Contains(outcome, "done finish") || !strings.Contains(outcome, "true resolved") {
+	if !strings.Contains(outcome, "done finish") || !strings.Contains(outcome, "true passed") {
 		m.t.Fatalf("undisturbed: %s", outcome)
 	}
 	for _, op := range []string{"ClaimNext", "Start", "SetSandbox", "act", "label", "Execute", "Tree", "CommitTurn", "SettleLabel", "Patch", "EndRollout", "BeginVerifying", "Verify", "Finish"} {
