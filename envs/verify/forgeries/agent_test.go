@@ -18,7 +18,7 @@ import (
 const maxSubmission = 32 << 20
 
 // limits are those of the rollouts and of the tests.
-var limits = relabel.RunLimits{MaxTurns: 100, WallClockSeconds: 600, CommandSeconds: 60, VerifySeconds: 90}
+var limits = relabel.RunLimits{MaxTurns: 100, WallClockSeconds: 3600, CommandSeconds: 600, VerifySeconds: 900}
 
 // result is what became of a submission.
 type result struct {
