@@ -5,6 +5,8 @@ type Overview struct {
 	Total Progress       `json:"total"` // of all iterations
 	Jobs  map[string]int `json:"jobs"`  // that wait, by queue
 	Runs  []RunOverview  `json:"runs"`  // those with an iteration that runs, the newest first
+	// Outages are policies that are down and what waits for them in the queue.
+	Outages []Outage `json:"outages"`
 	// Ideal, Actual and Efficiency are of all trajectories that are done, as in TimeReport.
 	Ideal      int64    `json:"ideal_ms"`
 	Actual     int64    `json:"actual_ms"`

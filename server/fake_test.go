@@ -313,6 +313,8 @@ func (m *memory) RetryFailed(_ context.Context, iteration relabel.ID, reasons []
 	return n, nil
 }
 
+func (m *memory) ListOutages(context.Context, *relabel.ID) ([]relabel.Outage, error) { return nil, nil }
+
 func (m *memory) ListWorkers(context.Context) ([]relabel.Worker, error) {
 	return m.workers, m.broken
 }

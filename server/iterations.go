@@ -38,6 +38,15 @@ type IterationView struct {
 	relabel.Iteration
 	Progress  relabel.Progress `json:"progress" doc:"How far it is."`
 	RunPaused *relabel.Pause   `json:"run_paused,omitempty" doc:"Why its run is paused, if that is what holds it up."`
+	Outages   []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down and that its queued trajectories wait for: they are not claimed meanwhile."`
+}
+
+// orEmpty is a list that is never null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 func (s *site) startIteration(ctx context.Context, in *struct {
@@ -119,13 +128,22 @@ func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[IterationV
 	if progress.Trajectories == nil {
 		progress.Trajectories = map[relabel.TrajectoryState]int{}
 	}
-	view := IterationView{Iteration: it, Progress: progress}
+	view := IterationView{Iteration: it, Progress: progress, Outages: []relabel.Outage{}}
 	if it.State == relabel.IterationRunning {
 		run, err := s.Store.FindRun(ctx, it.RunID)
 		if err != nil {
 			return nil, err
 		}
 		view.RunPaused = run.Paused
+		outages, err := s.Store.ListOutages(ctx, &it.RunID)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range outages {
+			if o.IterationID == it.ID {
+				view.Outages = append(view.Outages, o)
+			}
+		}
 	}
 	return one(view, nil)
 }

@@ -75,6 +75,9 @@ type Store interface {
 	RetryFailed(ctx context.Context, iteration relabel.ID, reasons []relabel.FailureReason) (retried int, err error)
 	// ListWorkers lists the processes that roll out.
 	ListWorkers(ctx context.Context) ([]relabel.Worker, error)
+	// ListOutages lists policies that are down and that queued trajectories wait for; run nil
+	// means of all runs.
+	ListOutages(ctx context.Context, run *relabel.ID) ([]relabel.Outage, error)
 
 	// FindSpent returns what a run's calls have used.
 	FindSpent(ctx context.Context, run relabel.ID) (relabel.Spent, error)

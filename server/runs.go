@@ -200,7 +200,8 @@ func (s *site) listRuns(ctx context.Context, in *PageQuery) (*of[Page[relabel.Ru
 // RunView is a run with what it has used.
 type RunView struct {
 	relabel.Run
-	Spent relabel.Spent `json:"spent" doc:"What its calls have used so far."`
+	Spent   relabel.Spent    `json:"spent" doc:"What its calls have used so far."`
+	Outages []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down and that its queued trajectories wait for: they are not claimed meanwhile."`
 }
 
 func (s *site) showRun(ctx context.Context, in *IDPath) (*of[RunView], error) {
@@ -209,5 +210,9 @@ func (s *site) showRun(ctx context.Context, in *IDPath) (*of[RunView], error) {
 		return nil, err
 	}
 	spent, err := s.Store.FindSpent(ctx, in.ID)
-	return one(RunView{run, spent}, err)
+	if err != nil {
+		return nil, err
+	}
+	outages, err := s.Store.ListOutages(ctx, &in.ID)
+	return one(RunView{run, spent, orEmpty(outages)}, err)
 }

@@ -54,7 +54,12 @@ func (s *Store) Overview(ctx context.Context) (relabel.Overview, error) {
 		_, err := pgx.ForEachRow(rows, []any{&queue, &waiting}, func() error { o.Jobs[queue] = waiting; return nil })
 		return err
 	})
-	return o, classify(s.pool.SendBatch(ctx, b).Close())
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return o, classify(err)
+	}
+	var err error
+	o.Outages, err = s.ListOutages(ctx, nil)
+	return o, err
 }
 
 // queueRuns reads the runs that have a running iteration, the newest first. Their places

@@ -90,7 +90,7 @@ func workConcerns(workers []relabel.Worker, running bool) (all []concern) {
 		}
 	}
 	for _, url := range slices.Sorted(maps.Keys(down)) {
-		all = append(all, concern{"bad", "✗", "The endpoint " + url + " is taken to be down: " + down[url], "/policies", "policies"})
+		all = append(all, concern{"bad", "✗", "The endpoint " + url + " is taken to be down: " + down[url] + ". What needs it waits without a slot, and other runs go on.", "/policies", "policies"})
 	}
 	return all
 }

@@ -125,7 +125,7 @@ func (s snapshot) print(out io.Writer, rows int) error {
 	fmt.Fprintf(out, "%s  %s, %d of %d trajectories ended, %d turns, %d labels, %d owed, %d missing, efficiency %s\n",
 		s.at.Format(time.TimeOnly), workers, ended, all, s.all.Total.Turns, s.all.Total.LabelsHad, s.all.Total.LabelsOwed,
 		s.all.Total.LabelsMissed, ratio(s.all.Efficiency))
-	for _, t := range []*table{s.runTable(), s.workerTable(), s.endpointTable(), s.rolloutTable(rows)} {
+	for _, t := range []*table{s.runTable(), s.outageTable(), s.workerTable(), s.endpointTable(), s.rolloutTable(rows)} {
 		if len(t.lines) == 1 {
 			continue
 		}
@@ -156,6 +156,15 @@ func (s snapshot) runTable() *table {
 		t.row(oneLine(r.Name), state, fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Queued], p.Trajectories[relabel.Running],
 			p.Trajectories[relabel.Labelling], p.Trajectories[relabel.Verifying], p.Trajectories[relabel.Failed],
 			p.Turns, p.LabelsHad, p.LabelsOwed, p.LabelsMissed, ratio(r.Efficiency))
+	}
+	return t
+}
+
+// outageTable lists what waits in the queue for an endpoint that is down.
+func (s snapshot) outageTable() *table {
+	t := newTable("WAITS FOR", "ROLE", "ENDPOINT", "TRAJECTORIES", "FOR", "WHY")
+	for _, o := range s.all.Outages {
+		t.row(oneLine(o.Policy), o.Role, oneLine(o.URL), o.Waiting, s.at.Sub(o.Since).Round(time.Second), oneLine(o.Reason))
 	}
 	return t
 }
@@ -224,7 +233,11 @@ func (s snapshot) rolloutTable(rows int) *table {
 		all = all[:min(rows, len(all))]
 	}
 	for _, r := range all {
-		t.row(r.TrajectoryID, oneLine(r.InstanceID), r.worker, r.Attempt, r.Turn, r.Phase,
+		does := string(r.Phase)
+		if r.WaitsFor != "" {
+			does = "waits for " + oneLine(r.WaitsFor)
+		}
+		t.row(r.TrajectoryID, oneLine(r.InstanceID), r.worker, r.Attempt, r.Turn, does,
 			fmt.Sprintf("%.1fs", float64(r.PhaseMillis)/1000), r.LabelsAsked)
 	}
 	return t
