@@ -100,6 +100,7 @@ type PolicyLimits struct {
 	Retries           int `json:"retries"`             // further tries after an answer that is of no use
 	PatienceSeconds   int `json:"patience_seconds"`    // how long a call waits for an endpoint that is down or says "not now"
 	HedgeAfterSeconds int `json:"hedge_after_seconds"` // without an answer for so long, another replica is asked too; 0: never
+	ContextTokens     int `json:"context_tokens"`      // of prompt and answer together, as the server was started; 0: not known
 }
 
 // DefaultPolicyLimits bound a policy that says nothing.
@@ -110,7 +111,8 @@ type ChatRequest struct {
 	Messages []Message // the state st
 	Tools    []Tool
 	Sampling Sampling
-	Seed     *int64 // nil: none is sent
+	Seed     *int64      // nil: none is sent
+	Size     *PromptSize // of the prompt, as far as it is known; nil: nobody looked. Recorded with the call
 	// What the call is for; recorded with it.
 	TrajectoryID ID
 	Attempt      int
@@ -185,26 +187,27 @@ type Completion struct {
 
 // Call records one question to a policy: all its tries together.
 type Call struct {
-	ID           ID        `json:"id"`
-	PolicyID     ID        `json:"policy_id"`
-	TrajectoryID *ID       `json:"trajectory_id,omitempty"`
-	Attempt      int       `json:"attempt"`
-	T            int       `json:"t"`
-	Purpose      Purpose   `json:"purpose"`
-	StartedAt    time.Time `json:"started_at"`
-	Millis       int64     `json:"millis"` // from the first try to the last answer
-	Tries        int       `json:"tries"`
-	Status       int       `json:"status"` // HTTP status of the last try; 0 when no answer came
-	FinishReason string    `json:"finish_reason,omitempty"`
-	Usage        *Usage    `json:"usage,omitempty"`
-	CostMicros   *int64    `json:"cost_micros,omitempty"` // millionths of the price's currency; nil where price or usage is not known
-	Model        string    `json:"model,omitempty"`
-	BaseURL      string    `json:"base_url,omitempty"` // which address was asked last; "" where none was
-	QueueMillis  int64     `json:"queue_millis"`       // spent waiting for a place at the endpoint, before all tries together
-	Hedged       bool      `json:"hedged,omitempty"`   // two replicas were asked at once; each has its own record
-	Error        string    `json:"error,omitempty"`
-	Clamped      []string  `json:"clamped,omitempty"` // what the answer said beyond its bounds, and was cut or dropped: usage, logprobs, token_ids, …
-	ErrorBody    []byte    `json:"-"`                 // the last error body, capped; secrets removed
+	ID           ID          `json:"id"`
+	PolicyID     ID          `json:"policy_id"`
+	TrajectoryID *ID         `json:"trajectory_id,omitempty"`
+	Attempt      int         `json:"attempt"`
+	T            int         `json:"t"`
+	Purpose      Purpose     `json:"purpose"`
+	StartedAt    time.Time   `json:"started_at"`
+	Millis       int64       `json:"millis"` // from the first try to the last answer
+	Tries        int         `json:"tries"`
+	Status       int         `json:"status"` // HTTP status of the last try; 0 when no answer came
+	FinishReason string      `json:"finish_reason,omitempty"`
+	Usage        *Usage      `json:"usage,omitempty"`
+	CostMicros   *int64      `json:"cost_micros,omitempty"` // millionths of the price's currency; nil where price or usage is not known
+	Model        string      `json:"model,omitempty"`
+	BaseURL      string      `json:"base_url,omitempty"` // which address was asked last; "" where none was
+	QueueMillis  int64       `json:"queue_millis"`       // spent waiting for a place at the endpoint, before all tries together
+	Hedged       bool        `json:"hedged,omitempty"`   // two replicas were asked at once; each has its own record
+	Error        string      `json:"error,omitempty"`
+	Size         *PromptSize `json:"prompt_size,omitempty"` // what the prompt was taken to have before it was sent
+	Clamped      []string    `json:"clamped,omitempty"`     // what the answer said beyond its bounds, and was cut or dropped: usage, logprobs, token_ids, …
+	ErrorBody    []byte      `json:"-"`                     // the last error body, capped; secrets removed
 }
 
 // ModelSeen is a model that answered for a policy at one address. More than one for an

@@ -17,6 +17,7 @@ const (
 	MaxTimeoutSeconds = 24 * 3600
 	MaxRetries        = 20
 	MaxReplicas       = 64
+	MaxContextTokens  = 10_000_000
 	MaxPerMinute      = 1_000_000_000 // requests or tokens
 	MaxPrice          = 1_000_000     // a million tokens
 )
@@ -144,6 +145,7 @@ func checkLimits(p Policy) *Error {
 	}{
 		{"requests_per_minute", l.RequestsPerMinute, MaxPerMinute}, {"tokens_per_minute", l.TokensPerMinute, MaxPerMinute},
 		{"patience_seconds", l.PatienceSeconds, MaxTimeoutSeconds}, {"hedge_after_seconds", l.HedgeAfterSeconds, MaxTimeoutSeconds},
+		{"context_tokens", l.ContextTokens, MaxContextTokens},
 	} {
 		if c.is < 0 || c.is > c.most {
 			return Errorf(CodeInvalid, "%d is not in 0 to %d", c.is, c.most).On("limits." + c.field)

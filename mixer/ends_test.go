@@ -133,14 +133,14 @@ func TestCutAnswerExecutesNothingAndEachCallIsTold(t *testing.T) {
 func TestContextLimitEndsAfterTheTurnThatReachesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("ssssssss", 100)
-		b.store.claim.Run.Limits.MaxContextTokens = 35
+		b.store.claim.Run.Limits.MaxContextTokens = 3500
 		b.world.student = func(_ context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 			c := says(relabel.Student, req, "execute_bash")
-			c.Usage = &relabel.Usage{PromptTokens: 10 * req.T, CompletionTokens: 5}
+			c.Usage = &relabel.Usage{PromptTokens: 1000 * req.T, CompletionTokens: 500}
 			return c, nil
 		}
 		rollToDone(t, b)
-		wantEnd(t, b, relabel.EndContext, 3) // 30 + 5
+		wantEnd(t, b, relabel.EndContext, 3) // 3000 + 500
 	})
 }
 

@@ -36,8 +36,11 @@ type pendingLabel struct {
 	cancel context.CancelFunc
 }
 
-// ask asks for the label of turn t, without waiting.
-func (l *labels) ask(t int, req relabel.ChatRequest) *pendingLabel {
+// ask asks for the label of turn t, without waiting. One whose prompt does not fit the
+// teacher's context is not asked for: it is missing.
+func (l *labels) ask(t int, req relabel.ChatRequest, sizes *relabel.PromptSizes) *pendingLabel {
+	teacher := l.r.claim.Teacher
+	req, tooLong := fit(req, l.r.sizeOf(relabel.Teacher, teacher, sizes, req.Messages), teacher.Limits.ContextTokens, teacher)
 	ctx, cancel := context.WithCancel(l.ctx)
 	req.Urgency = &l.urgency
 	p := &pendingLabel{
@@ -49,6 +52,10 @@ func (l *labels) ask(t int, req relabel.ChatRequest) *pendingLabel {
 		defer cancel()
 		defer l.r.account.asking(-1)
 		defer close(p.answer)
+		if tooLong != nil {
+			p.answer <- relabel.MissingAction(teacher.ID, tooLong)
+			return nil
+		}
 		a, err := l.complete(ctx, req)
 		if err == nil && ctx.Err() == nil {
 			p.answer <- a
@@ -61,10 +68,12 @@ func (l *labels) ask(t int, req relabel.ChatRequest) *pendingLabel {
 // askOwed asks again for the labels that the turns still owe, and for no other.
 func (l *labels) askOwed(turns []relabel.Turn) {
 	state := l.r.opening()
+	sizes := relabel.NewPromptSizes(state, l.r.claim.Run.Prompts.Tools)
 	for _, turn := range turns {
 		if owing(turn) {
-			l.settleLater(l.ask(turn.T, l.r.request(state, turn.T, relabel.Teacher, relabel.PurposeLabel)))
+			l.settleLater(l.ask(turn.T, l.r.request(state, turn.T, relabel.Teacher, relabel.PurposeLabel), sizes))
 		}
+		sizes.Add(turn)
 		state = relabel.AppendTurn(state, turn)
 	}
 }

@@ -126,6 +126,7 @@ func (r *rollout) startOver(life context.Context, d *divergence) error {
 	r.claim.Turns, r.claim.Broken, r.silent = nil, nil, 0
 	r.account.begin(0)
 	r.state = r.opening()
+	r.sizes = relabel.NewPromptSizes(r.state, r.claim.Run.Prompts.Tools)
 	return r.startSandbox(life)
 }
 

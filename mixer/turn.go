@@ -52,6 +52,7 @@ func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 func (r *rollout) advance(turn relabel.Turn, finished bool) relabel.EndReason {
 	silent, full := r.fellSilent(turn.Action), r.contextIsFull(turn.Action)
 	r.state = relabel.AppendTurn(r.state, turn)
+	r.sizes.Add(turn)
 	switch {
 	case finished:
 		return relabel.EndFinish
@@ -79,7 +80,7 @@ func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, fin
 	turn = relabel.Turn{T: t, Executor: r.claim.Trajectory.Executors.At(t), StartedAt: time.Now()}
 	var label *pendingLabel
 	if r.collects() && turn.Executor == relabel.Student && !r.claim.Run.Labels.Deferred() {
-		label = r.labels.ask(t, r.request(r.state, t, relabel.Teacher, relabel.PurposeLabel))
+		label = r.labels.ask(t, r.request(r.state, t, relabel.Teacher, relabel.PurposeLabel), r.sizes)
 		defer func() {
 			if err != nil {
 				label.drop()
@@ -163,7 +164,10 @@ func (r *rollout) act(ctx context.Context, t int, executor relabel.Role) (relabe
 	if executor == relabel.Student {
 		policy, version, phase = r.student, r.claim.Student, relabel.PhaseStudent
 	}
-	req := r.request(r.state, t, executor, relabel.PurposeAct)
+	req, err := fit(r.request(r.state, t, executor, relabel.PurposeAct), r.sizeOf(executor, version, r.sizes, r.state), r.contextLimit(version), version)
+	if err != nil {
+		return relabel.Completion{}, err
+	}
 	req.Clock, req.Beside = r.clock, true
 	watched, enough := r.besideExecutor(ctx, t, version)
 	out, over := r.account.in(phase), r.clock.call()

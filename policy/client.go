@@ -154,7 +154,7 @@ func beside(do func() error) (wait func() error) {
 
 func (c *Client) newCall(req relabel.ChatRequest) relabel.Call {
 	call := relabel.Call{ID: relabel.NewID(), PolicyID: c.policy.ID, Attempt: req.Attempt, T: req.T,
-		Purpose: req.Purpose, StartedAt: time.Now()}
+		Purpose: req.Purpose, StartedAt: time.Now(), Size: req.Size}
 	if req.TrajectoryID != (relabel.ID{}) {
 		call.TrajectoryID = &req.TrajectoryID
 	}

@@ -51,6 +51,7 @@ type NewLimits struct {
 	TimeoutSeconds    *int `json:"timeout_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds that one HTTP request may take. Default 600."`
 	Retries           *int `json:"retries,omitempty" minimum:"0" maximum:"20" doc:"Further tries after an answer that is of no use. Default 3."`
 	PatienceSeconds   *int `json:"patience_seconds,omitempty" minimum:"0" maximum:"86400" doc:"Seconds that a call waits for an endpoint that is down or says that it is busy, before it fails. Default 600."`
+	ContextTokens     *int `json:"context_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Tokens of prompt and answer together, as the server was started; 0: not known. What does not fit is not sent."`
 	HedgeAfterSeconds *int `json:"hedge_after_seconds,omitempty" minimum:"0" maximum:"86400" doc:"Seconds without an answer after which another replica is asked too. Default 0: never."`
 }
 
@@ -66,6 +67,7 @@ func (l *NewLimits) over(d relabel.PolicyLimits) relabel.PolicyLimits {
 	set(&d.Retries, l.Retries)
 	set(&d.PatienceSeconds, l.PatienceSeconds)
 	set(&d.HedgeAfterSeconds, l.HedgeAfterSeconds)
+	set(&d.ContextTokens, l.ContextTokens)
 	return d
 }
 

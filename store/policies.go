@@ -16,15 +16,16 @@ const policySelect = `SELECT po.id, po.name, po.version, po.base_url, po.replica
 	json_build_object('temperature', po.temperature, 'top_p', po.top_p, 'max_tokens', po.max_tokens) AS sampling,
 	json_build_object('concurrency', po.concurrency, 'requests_per_minute', po.requests_per_minute,
 		'tokens_per_minute', po.tokens_per_minute, 'timeout_seconds', po.timeout_seconds, 'retries', po.retries,
-		'patience_seconds', po.patience_seconds, 'hedge_after_seconds', po.hedge_after_seconds) AS limits,
+		'patience_seconds', po.patience_seconds, 'hedge_after_seconds', po.hedge_after_seconds,
+		'context_tokens', po.context_tokens) AS limits,
 	po.price, po.cache_markers, po.tokenizer, coalesce(po.tokenizer_hash, '') AS tokenizer_hash, po.chat_template, po.template_text,
 	po.created_at FROM policies po`
 
 const policyInsert = `INSERT INTO policies (id, name, version, base_url, replicas, model, server, tool_format, secret,
 	temperature, top_p, max_tokens, concurrency, requests_per_minute, tokens_per_minute, timeout_seconds, retries,
 	patience_seconds, hedge_after_seconds, price, cache_markers, tokenizer, chat_template,
-	tokenizer_hash, template_text)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, nullif($24, ''), $25) RETURNING created_at`
+	tokenizer_hash, template_text, context_tokens)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, nullif($24, ''), $25, $26) RETURNING created_at`
 
 // CreatePolicy stores a new version under the policy's name and returns it with its
 // version and time. The same definition as the newest version returns that one.
@@ -52,7 +53,7 @@ func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Pol
 			p.Sampling.Temperature, p.Sampling.TopP, p.Sampling.MaxTokens,
 			p.Limits.Concurrency, p.Limits.RequestsPerMinute, p.Limits.TokensPerMinute, p.Limits.TimeoutSeconds, p.Limits.Retries,
 			p.Limits.PatienceSeconds, p.Limits.HedgeAfterSeconds, p.Price, p.CacheMarkers,
-			p.Tokenizer, p.ChatTemplate, p.TokenizerHash, p.TemplateText).Scan(&p.CreatedAt)
+			p.Tokenizer, p.ChatTemplate, p.TokenizerHash, p.TemplateText, p.Limits.ContextTokens).Scan(&p.CreatedAt)
 	})
 	if err != nil {
 		return relabel.Policy{}, err

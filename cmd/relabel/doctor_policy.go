@@ -85,6 +85,7 @@ func addCommand(p relabel.Policy) string {
 	number("retries", l.Retries, usual.Retries)
 	number("patience", l.PatienceSeconds, usual.PatienceSeconds)
 	number("hedge-after", l.HedgeAfterSeconds, usual.HedgeAfterSeconds)
+	number("context-tokens", l.ContextTokens, usual.ContextTokens)
 	if p.Price != nil {
 		add("price-input", decimal(p.Price.Input), "")
 		add("price-cached", decimal(p.Price.Cached), decimal(p.Price.Input))

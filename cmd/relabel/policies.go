@@ -41,6 +41,7 @@ type policyLimitFlags struct {
 	Timeout           int `default:"600" help:"Seconds for one request."`
 	Retries           int `default:"3" help:"Further tries after an answer that is of no use."`
 	Patience          int `default:"600" help:"Seconds that a call waits for an endpoint that is down or busy, before it fails."`
+	ContextTokens     int `placeholder:"N" help:"Tokens of prompt and answer together, as the server was started. What does not fit is not sent. Default: not known."`
 	HedgeAfter        int `placeholder:"SECONDS" help:"Without an answer for so long, ask another replica too. Default: never."`
 }
 
@@ -98,7 +99,7 @@ func (f policyTokenFlags) put(ctx context.Context, cl *client, p *relabel.Policy
 
 func (f policyLimitFlags) limits() relabel.PolicyLimits {
 	return relabel.PolicyLimits{Concurrency: f.Concurrency, RequestsPerMinute: f.RequestsPerMinute, TokensPerMinute: f.TokensPerMinute,
-		TimeoutSeconds: f.Timeout, Retries: f.Retries, PatienceSeconds: f.Patience, HedgeAfterSeconds: f.HedgeAfter}
+		TimeoutSeconds: f.Timeout, Retries: f.Retries, PatienceSeconds: f.Patience, HedgeAfterSeconds: f.HedgeAfter, ContextTokens: f.ContextTokens}
 }
 
 // price is nil where no price was given.

@@ -53,6 +53,9 @@ func policyTable(p relabel.Policy) *table {
 	t.row("concurrency", fmt.Sprintf("at most %d", l.Concurrency))
 	t.row("a minute", fmt.Sprintf("%s requests, %s tokens", orNone(l.RequestsPerMinute, "any"), orNone(l.TokensPerMinute, "any")))
 	t.row("timeout", fmt.Sprintf("%d s a request, %d further tries, patience %d s", l.TimeoutSeconds, l.Retries, l.PatienceSeconds))
+	if l.ContextTokens > 0 {
+		t.row("context", fmt.Sprintf("%d tokens", l.ContextTokens))
+	}
 	if l.HedgeAfterSeconds > 0 {
 		t.row("hedging", fmt.Sprintf("another replica after %d s", l.HedgeAfterSeconds))
 	}
