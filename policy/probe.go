@@ -89,6 +89,11 @@ func (b *prober) models(ctx context.Context) {
 			Meta        json.RawMessage `json:"meta"`          // llama-server
 		} `json:"data"`
 	}
+	if got.status >= http.StatusInternalServerError {
+		b.report.found(AskModel, got.answer(), "GET /models: "+got.problem)
+		b.report.Advice = append(b.report.Advice, "the list of models is broken ("+got.problem+"): see the server's log")
+		return
+	}
 	if got.status != http.StatusOK || json.Unmarshal(got.body, &w) != nil || len(w.Data) == 0 {
 		b.report.found(AskModel, NotSaid, "the server lists none")
 		return

@@ -60,8 +60,33 @@ func (b *prober) ask(ctx context.Context, p relabel.Policy, req relabel.ChatRequ
 	return r
 }
 
-// send sends one request and reads the whole answer.
+// sends is how often a request is sent whose connection breaks before an answer; the pause
+// before each further time is probePause longer.
+const (
+	sends      = 3
+	probePause = 200 * time.Millisecond
+)
+
+// send sends a request and reads the whole answer. A connection that is refused or breaks is
+// tried again: one that was reset says little of the endpoint.
 func (b *prober) send(ctx context.Context, method, path string, body []byte) reply {
+	for n := 1; ; n++ {
+		begun := time.Now()
+		r := b.sendOnce(ctx, method, path, body)
+		timedOut := time.Since(begun) >= time.Duration(b.policy.Limits.TimeoutSeconds)*time.Second
+		if r.status != 0 || timedOut || n == sends || ctx.Err() != nil {
+			return r
+		}
+		select {
+		case <-ctx.Done():
+			return r
+		case <-time.After(time.Duration(n) * probePause):
+		}
+	}
+}
+
+// sendOnce is send without a second try.
+func (b *prober) sendOnce(ctx context.Context, method, path string, body []byte) reply {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(b.policy.Limits.TimeoutSeconds)*time.Second)
 	defer cancel()
 	b.report.Requests++

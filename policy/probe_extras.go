@@ -93,7 +93,9 @@ func topLevelPromptIDs(body []byte) bool {
 
 // several asks for two answers to one request, which nothing here needs.
 func (b *prober) several(ctx context.Context, p relabel.Policy) {
-	got := b.ask(ctx, bare(p), plainRequest("Say hello.", 4), `,"n":2`)
+	req := plainRequest("Say hello.", 4)
+	req.Sampling.Temperature = 1 // vLLM refuses n above 1 where it decodes greedily
+	got := b.ask(ctx, bare(p), req, `,"n":2`)
 	var w struct {
 		Choices []json.RawMessage `json:"choices"`
 	}

@@ -168,7 +168,7 @@ func TestAProbeOfRealServers(t *testing.T) {
 	}{
 		"llama-server": {relabel.ServerGeneric, map[Question]Answer{AskReachable: Yes, AskModel: Yes, AskNative: Yes, AskTwo: Yes, AskHistory: Yes, AskBroken: Yes,
 			AskIDs: Yes, AskPromptIDs: NotGiven, AskLogprobs: Yes, AskN: Refused, AskSeed: Unclear, AskContext: Yes}, relabel.ServerLlama, relabel.ToolsNative},
-		"transformers-serve": {relabel.ServerVLLM, map[Question]Answer{AskReachable: Yes, AskModel: NotSaid, AskNative: Yes, AskTwo: Yes, AskHistory: Refused,
+		"transformers-serve": {relabel.ServerVLLM, map[Question]Answer{AskReachable: Yes, AskModel: Refused, AskNative: Yes, AskTwo: Yes, AskHistory: Refused,
 			AskIDs: Refused, AskPromptIDs: Refused, AskLogprobs: NotGiven, AskN: NotGiven, AskContext: NotSaid}, relabel.ServerTransformers, relabel.ToolsText},
 		"llama-cpp-python": {relabel.ServerLlamaCpp, map[Question]Answer{AskReachable: Yes, AskModel: Yes, AskNative: Raw, AskText: NoCall, AskTwo: Yes, AskHistory: Yes, AskBroken: Yes,
 			AskIDs: NotGiven, AskLogprobs: Yes, AskN: NotGiven, AskContext: NotSaid}, "", ""},

@@ -158,7 +158,7 @@ func (a *asker) send(ctx context.Context, method, path string, body []byte, limi
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	b := &prober{policy: a.policy, http: a.http, secret: secret, report: &Report{}}
-	return b.send(ctx, method, path, body)
+	return b.sendOnce(ctx, method, path, body)
 }
 
 // word asks for one token.

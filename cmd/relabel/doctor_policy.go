@@ -50,9 +50,9 @@ func (c *doctorCommand) print(report policy.Report) error {
 			Command string `json:"command,omitempty"` // what to run, as one shell line
 		}{report, command})
 	}
-	fmt.Print(report)
+	fmt.Print(inert(report.String()))
 	if command != "" {
-		fmt.Printf("\nThe next version with that in it:\n  %s\n", command)
+		fmt.Printf("\nThe next version with that in it:\n  %s\n", inert(command))
 	}
 	return nil
 }

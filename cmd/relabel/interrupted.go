@@ -37,5 +37,5 @@ func message(err error) string {
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}
-	return err.Error()
+	return inert(err.Error())
 }

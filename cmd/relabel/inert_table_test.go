@@ -1,0 +1,24 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestTablesAndErrorsShowControlCharactersInert(t *testing.T) {
+	said := "m\x1b[31m\x1b]0;title\x07\u202e\r\n\x9b"
+	table := newTable("MODEL")
+	table.row(said)
+	var out bytes.Buffer
+	noError(t, table.write(&out))
+	for _, text := range []string{out.String(), message(plainError(said))} {
+		if strings.ContainsAny(text, "\x1b\x07\r\x9b\u202e") {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
+type plainError string
+
+func (e plainError) Error() string { return string(e) }
