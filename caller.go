@@ -25,6 +25,9 @@ type Caller struct {
 	Access  Access
 	Session string // the session's secret; "" where it is no browser that signed in
 	Token   bool   // tokens are demanded here, and one stands behind the request
+	// TokenSHA256 is the hex SHA-256 of the bearer token, "" where it is none.
+	TokenSHA256 string
+	Address     string // where the request comes from, without its port
 }
 
 type callerKey struct{}

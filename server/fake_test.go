@@ -36,6 +36,8 @@ type memory struct {
 	tokenizerFiles map[string]relabel.TokenizerFiles
 	tokens         map[string]relabel.Access
 	sessions       map[string]relabel.Access
+	audit          []relabel.AuditEntry
+	noAudit        error  // what BeginAudit fails with, where it is set
 	broken         error  // what every call fails with, where it is set
 	slow           func() // called while a policy is made, where it is set
 }

@@ -28,12 +28,13 @@ func (s *site) guard(next http.Handler) http.Handler {
 				s.refuse(w, r, err)
 				return
 			}
+			caller.Address = hostOf(r.RemoteAddr)
 		}
 		switch needed := s.needed(r); {
 		case caller.Access == relabel.FullAccess, caller.Access == needed, needed == relabel.NoAccess:
 			next.ServeHTTP(w, r.WithContext(relabel.WithCaller(r.Context(), caller)))
 		case caller.Access == relabel.ReadAccess:
-			s.refuse(w, r, relabel.Errorf(relabel.CodeForbidden, "this token may look at everything and change nothing"))
+			s.refuse(w, r, relabel.Errorf(relabel.CodeForbidden, "this token may change nothing, and not read the audit log"))
 		case reads(r) && strings.Contains(r.Header.Get("Accept"), "text/html"):
 			http.Redirect(w, r, "/sign-in?to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 		default:
@@ -108,6 +109,8 @@ func (s *site) needed(r *http.Request) relabel.Access {
 	switch path := r.URL.Path; {
 	case path == "/healthz", path == "/readyz", s.Pages != nil && (path == "/sign-in" || strings.HasPrefix(path, "/static/")):
 		return relabel.NoAccess
+	case path == auditPath:
+		return relabel.FullAccess
 	case s.Pages != nil && path == "/sign-out", reads(r):
 		return relabel.ReadAccess
 	}
@@ -128,7 +131,8 @@ func (s *site) caller(r *http.Request) (c relabel.Caller, err error) {
 	}()
 	c.Token = true
 	if token, given := bearer(r); given {
-		c.Access, err = s.checkToken(r, relabel.HashSecret(token))
+		c.TokenSHA256 = relabel.HashSecret(token)
+		c.Access, err = s.checkToken(r, c.TokenSHA256)
 		return c, err
 	}
 	cookie, err := r.Cookie(relabel.SessionCookie)

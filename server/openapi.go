@@ -39,6 +39,7 @@ func apiConfig(c Config) huma.Config {
 			{Name: "trajectories", Description: "What was rolled out, turn by turn, and what came of it."},
 			{Name: "reviews", Description: "What people say of trajectories: flags and notes."},
 			{Name: "exports", Description: "Data sets for trainers."},
+			{Name: "audit", Description: "Who changed what."},
 			{Name: "health", Description: "Whether the server lives and can work."},
 		},
 	}}
@@ -129,6 +130,7 @@ func (s *site) addDescription() {
 	}
 	page := docsPage(s.api.OpenAPI(), s.Pages != nil)
 	ownUniqueness(s.api.OpenAPI())
+	s.operations = operationIDs(s.api.OpenAPI())
 	s.router.Get("/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(spec) // a client that is gone reads nothing

@@ -79,6 +79,12 @@ type Store interface {
 	// means of all runs.
 	ListOutages(ctx context.Context, run *relabel.ID) ([]relabel.Outage, error)
 
+	// BeginAudit notes that a caller is about to change something, EndAudit what came of it,
+	// with the id of what was made.
+	BeginAudit(ctx context.Context, e relabel.AuditEntry, c relabel.Caller) error
+	EndAudit(ctx context.Context, id relabel.ID, status int, resource string) error
+	ListAudit(ctx context.Context, f relabel.AuditFilter, p relabel.Page) (entries []relabel.AuditEntry, next string, err error)
+
 	// FindSpent returns what a run's calls have used.
 	FindSpent(ctx context.Context, run relabel.ID) (relabel.Spent, error)
 	// ListDeliveries lists what a run's webhook was told, newest first. Redeliver tells it

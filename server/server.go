@@ -83,6 +83,8 @@ type site struct {
 	router    *chi.Mux
 	followers *followers
 	bodies    bodySlots
+	// operations are the ids of the operations that change something, by method and path.
+	operations map[string]string
 }
 
 // New returns the interface: /v1, /healthz, /readyz, /metrics, /openapi.json, /docs, and
@@ -92,7 +94,7 @@ func New(config Config) http.Handler {
 	if s.Attempts == nil {
 		s.Attempts = NewAttempts()
 	}
-	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.guard, middleware.GetHead, s.checkQuery, s.resolveNames, s.takeBody)
+	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.guard, middleware.GetHead, s.checkQuery, s.resolveNames, s.audit, s.takeBody)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	s.api = humachi.New(s.router, apiConfig(config))
@@ -114,6 +116,7 @@ func New(config Config) http.Handler {
 	s.addExports()
 	s.addExportFiles()
 	s.addTime()
+	s.addAudit()
 	s.addHealth()
 	s.addMetrics()
 	s.addDescription()

@@ -34,6 +34,34 @@ func (s *Store) RecordCall(ctx context.Context, c relabel.Call) error {
 	})
 }
 
+// purgeBatch bounds how many calls are deleted in one transaction.
+const purgeBatch = 5_000
+
+// PurgeCalls deletes calls that began longer ago than keep. What they used stays in the
+// sums of spending, and what they labelled in the trajectories. It goes through each
+// policy's calls by their age, oldest first.
+func (s *Store) PurgeCalls(ctx context.Context, keep time.Duration) (purged int64, err error) {
+	rows, _ := s.pool.Query(ctx, "SELECT id FROM policies")
+	policies, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+	if err != nil {
+		return 0, classify(err)
+	}
+	for _, policy := range policies {
+		for deleted := int64(purgeBatch); deleted == purgeBatch; purged += deleted {
+			err := s.write(ctx, func(tx pgx.Tx) error {
+				tag, err := tx.Exec(ctx, `DELETE FROM calls WHERE id IN (SELECT id FROM calls
+					WHERE policy_id = $1 AND started_at < clock_timestamp() - $2::interval ORDER BY started_at LIMIT $3)`, policy, keep, purgeBatch)
+				deleted = tag.RowsAffected()
+				return err
+			})
+			if err != nil {
+				return purged, err
+			}
+		}
+	}
+	return purged, nil
+}
+
 const callSelect = `SELECT id, policy_id, trajectory_id, attempt, t, purpose, started_at, millis, tries, status, finish_reason,
 		CASE WHEN prompt_tokens IS NOT NULL THEN json_build_object('prompt_tokens', prompt_tokens,
 			'completion_tokens', completion_tokens, 'cached_tokens', cached_tokens) END AS usage,

@@ -16,6 +16,8 @@ const sessionLife = "30 days"
 // than the token. CodeUnauthorized for a token that is not known or was revoked.
 func (s *Store) BeginSession(ctx context.Context, tokenSHA256 string) (secret string, err error) {
 	secret = randomText()
+	caller, _ := relabel.CallerOf(ctx)
+	entry := relabel.AuditEntry{ID: relabel.NewID(), Actor: relabel.ActorToken, Operation: "sign-in", Method: "POST", Path: "/sign-in", Address: caller.Address}
 	err = s.settle(ctx, func(tx pgx.Tx, again bool) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM sessions WHERE created_at < clock_timestamp() - $1::interval", sessionLife); err != nil {
 			return err
@@ -25,6 +27,13 @@ func (s *Store) BeginSession(ctx context.Context, tokenSHA256 string) (secret st
 		if err == nil && tag.RowsAffected() == 0 && !again {
 			return relabel.Errorf(relabel.CodeUnauthorized, "this token is not known, or was revoked")
 		}
+		if err != nil {
+			return err
+		}
+		if err := insertAudit(ctx, tx, entry, relabel.Caller{TokenSHA256: tokenSHA256}); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, "UPDATE audit SET status = 303 WHERE id = $1", entry.ID)
 		return err
 	})
 	return secret, err

@@ -2,8 +2,10 @@ package store_test
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -113,5 +115,37 @@ func TestBudgetAndWebhookCanBeChanged(t *testing.T) {
 	}
 	if run, err = s.SetScheduling(ctx, d.Run.ID, relabel.SchedulingChange{Budget: &relabel.Budget{}, Webhook: &relabel.Webhook{}}); err != nil || run.Budget != nil || run.Webhook != nil {
 		t.Errorf("not removed: %+v, %v", run, err)
+	}
+}
+
+func TestPurgedCallsStayCounted(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := storetest.Seed(t, s, 2)
+	old := used(t, s, d.Trajectories[0].ID, d.Teacher.ID, 100, 10, 1500)
+	used(t, s, d.Trajectories[0].ID, d.Teacher.ID, 100, 10, 1500)
+	if _, err := s.Pool().Exec(ctx, "UPDATE calls SET started_at = started_at - interval '2 days' WHERE id = $1", old.ID); err != nil {
+		t.Fatal(err)
+	}
+	sums := func() (all []any) {
+		spent, err := s.FindSpent(ctx, d.Run.ID)
+		must(t, err)
+		byIteration, err := s.ListSpending(ctx, d.Run.ID)
+		must(t, err)
+		byRun, _, err := s.ListPolicySpending(ctx, d.Teacher.ID, relabel.Page{})
+		must(t, err)
+		return []any{spent, byIteration, byRun}
+	}
+	before := sums()
+	purged, err := s.PurgeCalls(ctx, 24*time.Hour)
+	must(t, err)
+	calls, err := s.ListCalls(ctx, d.Trajectories[0].ID)
+	must(t, err)
+	if purged != 1 || len(calls) != 1 || calls[0].ID == old.ID {
+		t.Errorf("purged %d, left %d", purged, len(calls))
+	}
+	if after := sums(); !reflect.DeepEqual(before, after) {
+		t.Errorf("spending was %+v, is %+v", before, after)
 	}
 }

@@ -38,7 +38,11 @@ func (s *Store) CreateToken(ctx context.Context, name string, access relabel.Acc
 		return "", relabel.Errorf(relabel.CodeInvalid, "has the form of a token; choose a name that says who uses it").On("name")
 	}
 	secret = tokenPrefix + randomText()
+	entry := relabel.NewID()
 	err = s.change(ctx, func(tx pgx.Tx) error {
+		if err := auditCommand(ctx, tx, entry, "create-token", name); err != nil {
+			return err
+		}
 		_, err := tx.Exec(ctx, "INSERT INTO tokens (sha256, name, access) VALUES ($1, $2, $3) ON CONFLICT (sha256) DO NOTHING", relabel.HashSecret(secret), name, access)
 		return taken(err, "tokens_name", "token", name, "choose another name, or revoke that one first")
 	})
@@ -74,7 +78,11 @@ func (s *Store) access(ctx context.Context, query, sha256 string) (access relabe
 // RevokeToken ends the live token of this name, at once and for ever. CodeNotFound where
 // there is none.
 func (s *Store) RevokeToken(ctx context.Context, name string) error {
+	entry := relabel.NewID()
 	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		if err := auditCommand(ctx, tx, entry, "revoke-token", name); err != nil {
+			return err
+		}
 		tag, err := tx.Exec(ctx, "UPDATE tokens SET revoked_at = clock_timestamp() WHERE name = $1 AND revoked_at IS NULL", name)
 		if err == nil && tag.RowsAffected() == 0 && !again {
 			return missing("live token", name, pgx.ErrNoRows)

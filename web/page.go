@@ -63,7 +63,7 @@ func (s shortcut) Each() []string { return strings.Fields(s.Keys) }
 
 // sections are the entries of the navigation.
 var sections = []crumb{
-	{"Home", "/"}, {"Trajectories", "/trajectories"}, {"Tasks", "/tasks"}, {"Policies", "/policies"}, {"Exports", "/exports"}, {"Reviews", "/reviews"},
+	{"Home", "/"}, {"Trajectories", "/trajectories"}, {"Tasks", "/tasks"}, {"Policies", "/policies"}, {"Exports", "/exports"}, {"Reviews", "/reviews"}, {"Audit", "/audit"},
 }
 
 // commonScripts are run by every page, in this order.

@@ -27,6 +27,7 @@ type cli struct {
 	Trajectory trajectoryCommand `cmd:"" help:"List trajectories of all runs, filtered and sorted."`
 	Review     reviewCommand     `cmd:"" help:"Flag trajectories, and take notes of them."`
 	Token      tokenCommand      `cmd:"" help:"Make and revoke the bearer tokens of the REST interface."`
+	Audit      auditCommand      `cmd:"" help:"List who changed what, newest first."`
 	Tokens     tokensCommand     `cmd:"" help:"Encode JSON lines of text with a tokenizer, as exports do."`
 	Demo       demoCommand       `cmd:"" help:"Collect DAgger data on real tasks with scripted policies, export it and show it."`
 	Render     renderCommand     `cmd:"" help:"Render conversations, JSON lines of messages, tools and whatever a chat template reads, by it."`

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -14,13 +13,8 @@ import (
 	"relabel/webhook"
 )
 
-const (
-	webhooksAtOnce = 4         // deliveries that one process tries at a time
-	purgePeriod    = time.Hour // between two looks for what is too old
-	// keepKeys is how long an Idempotency-Key is remembered: deliveries, whose ids are keys of
-	// what trainers post, come over a day, and again by hand.
-	keepKeys = 7 * 24 * time.Hour
-)
+// webhooksAtOnce is how many deliveries one process tries at a time.
+const webhooksAtOnce = 4
 
 // siteFlags say what others are told of a server.
 type siteFlags struct {
@@ -65,22 +59,4 @@ func (f siteFlags) check() error {
 // newTeller delivers what webhooks are told.
 func newTeller(db *database, f secretFlags, res resources, log zerolog.Logger) *webhook.Worker {
 	return webhook.NewWorker(webhook.Config{Store: db.Store, Now: db.Clock().Now, Secret: policy.Secrets{Dir: f.Secrets}.Find, Transport: res.rule.Transport(), Log: log, Version: version})
-}
-
-// purgeLoop deletes events that are older than keep, and keys that nobody repeats any more.
-func (w *work) purgeLoop(ctx context.Context, keep time.Duration) {
-	tick := time.NewTicker(purgePeriod)
-	defer tick.Stop()
-	for {
-		_, events := w.db.PurgeEvents(ctx, keep)
-		_, keys := w.db.PurgeIdempotent(ctx, keepKeys)
-		if err := errors.Join(events, keys); err != nil && ctx.Err() == nil {
-			w.log.Error().Err(err).Msg("what is too old could not be deleted")
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
 }

@@ -34,7 +34,7 @@ func TestAnEngineThatHangsAtARemovalHoldsUpNoTakeover(t *testing.T) {
 	engine := stuck{faketest.NewHost(t.TempDir()), make(chan struct{}, 100)}
 	host, err := fleet.New(ctx, fleet.Config{Members: []fleet.Member{{Engine: engine}}})
 	noError(t, err)
-	flags := workFlags{Rollouts: 1, Lease: time.Minute, KeepEvents: time.Hour, imageFlags: imageFlags{Silence: time.Minute, Pulls: 1}}
+	flags := workFlags{Rollouts: 1, Lease: time.Minute, retentionFlags: retentionFlags{KeepEvents: time.Hour}, imageFlags: imageFlags{Silence: time.Minute, Pulls: 1}}
 	w, err := startWorkOn(ctx, host, &database{Store: s}, flags, t.TempDir(), resources{}, newMetrics(), quietLog())
 	noError(t, err)
 	defer func() { noError(t, w.Stop(context.Background())) }()

@@ -57,7 +57,10 @@ type reviewList struct {
 // Run prints the reviews.
 func (c *reviewList) Run(ctx context.Context) error {
 	return c.with(ctx, func(cl *client) error {
-		query := url.Values{"flag": {c.Flag}}
+		query := url.Values{}
+		if c.Flag != "" {
+			query.Set("flag", c.Flag)
+		}
 		if c.RunName != "" {
 			run, err := findRun(ctx, cl, c.RunName)
 			if err != nil {

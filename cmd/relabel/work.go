@@ -37,7 +37,7 @@ type workFlags struct {
 	Ahead      int           `default:"1" env:"RELABEL_AHEAD" help:"Further trajectories whose sandboxes are made ready meanwhile."`
 	Lease      time.Duration `default:"40s" env:"RELABEL_LEASE" help:"How long a worker that is not heard of keeps its trajectories."`
 	Grace      time.Duration `default:"60s" env:"RELABEL_GRACE" help:"How long turns in hand may take to finish at a stop, before they are cut."`
-	KeepEvents time.Duration `default:"720h" env:"RELABEL_KEEP_EVENTS" help:"How long events are kept for those who follow them."`
+	retentionFlags
 	dockerFlags
 	imageFlags
 	secretFlags
@@ -59,8 +59,6 @@ func (f workFlags) check() error {
 		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must not be below 0", f.Ahead).On("--ahead")
 	case f.Lease < minLease:
 		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least %s", f.Lease, minLease).On("--lease")
-	case f.KeepEvents < time.Minute:
-		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least a minute", f.KeepEvents).On("--keep-events")
 	case f.Grace < 0:
 		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must not be below 0", f.Grace).On("--grace")
 	case f.Silence < minSilence:
@@ -68,7 +66,7 @@ func (f workFlags) check() error {
 	case f.Pulls < 1:
 		return relabel.Errorf(relabel.CodeInvalid, "is %d; at least one image is pulled at once", f.Pulls).On("--pulls")
 	}
-	return errors.Join(f.secretFlags.check(), f.resourceFlags.check())
+	return errors.Join(f.retentionFlags.check(), f.secretFlags.check(), f.resourceFlags.check())
 }
 
 // check refuses a folder of secrets that is not there: each secret in it would be missing.
@@ -164,7 +162,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	w.looks.Go(func() { w.reapLoop(looking) })
 	w.looks.Go(func() { w.activityLoop(looking) })
 	w.looks.Go(func() { w.outagesLoop(looking, policies.options.Endpoints) })
-	w.looks.Go(func() { w.purgeLoop(looking, f.KeepEvents) })
+	w.looks.Go(func() { w.purgeLoop(looking, f.retentionFlags) })
 	w.looks.Go(func() { w.imagesLoop(looking, slots.Claims()) })
 	return w, nil
 }

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"relabel"
+)
+
+// auditCommand is `relabel audit`.
+type auditCommand struct {
+	clientFlags
+	Who      string        `name:"token-name" placeholder:"NAME" help:"Only what the token with this name or id did."`
+	Resource string        `placeholder:"ID" help:"Only what was done to the run, iteration, export … with this id, or to the token with this name."`
+	Since    time.Duration `placeholder:"DURATION" help:"Only the last hours or minutes, e.g. 24h. Default: all that is kept."`
+}
+
+// Run prints the log, newest first.
+func (c *auditCommand) Run(ctx context.Context) error {
+	query := url.Values{}
+	if c.Who != "" {
+		query.Set("token_name", c.Who)
+	}
+	if c.Resource != "" {
+		query.Set("resource", c.Resource)
+	}
+	if c.Since > 0 {
+		query.Set("since", time.Now().Add(-c.Since).UTC().Format(time.RFC3339))
+	}
+	return c.with(ctx, func(cl *client) error {
+		entries, err := list[relabel.AuditEntry](ctx, cl, "/v1/audit?"+query.Encode())
+		if err != nil {
+			return err
+		}
+		t := newTable("AT", "ACTOR", "TOKEN", "FROM", "OPERATION", "RESOURCE", "STATUS", "PATH")
+		for _, e := range entries {
+			t.row(e.CreatedAt.Format("2006-01-02 15:04:05"), e.Actor, oneLine(e.Token), e.Address, e.Operation, oneLine(e.Resource), e.Status, oneLine(e.Path))
+		}
+		return t.print()
+	})
+}

@@ -1,0 +1,185 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+
+	"relabel"
+)
+
+// auditPath is the path that full access is needed to read.
+const auditPath = "/v1/audit"
+
+func (s *site) addAudit() {
+	add(s, operation(http.MethodGet, auditPath, "audit", "list-audit", "List who changed what",
+		"Every request that changes something, also one that was refused, newest first: by which token, from where, with what outcome. A token that may only read may not read this."), s.listAudit)
+}
+
+func (s *site) listAudit(ctx context.Context, in *struct {
+	Token    string    `query:"token_name" maxLength:"200" doc:"Name or id of a token: only what it did."`
+	Resource string    `query:"resource" maxLength:"200" doc:"Id of a resource, or the name of a token: only what was done to it."`
+	Since    time.Time `query:"since" doc:"Only from this time on (RFC 3339)."`
+	PageQuery
+}) (*of[Page[relabel.AuditEntry]], error) {
+	return pageOf(s.Store.ListAudit(ctx, relabel.AuditFilter{Token: in.Token, Resource: in.Resource, Since: in.Since}, in.page()))
+}
+
+// audit notes every request that changes something before it is carried out, and its
+// outcome before it is answered. Where that is not possible nothing is done. Pages change
+// things through the interface, with their reader as its caller.
+func (s *site) audit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		signsOut := r.URL.Path == "/sign-out"
+		if reads(r) || !isAPI(r.URL.Path) && !signsOut {
+			next.ServeHTTP(w, r)
+			return
+		}
+		entry := s.auditEntry(r)
+		caller, _ := relabel.CallerOf(r.Context())
+		if err := s.Store.BeginAudit(r.Context(), entry, caller); err != nil {
+			s.refuse(w, r, relabel.Errorf(relabel.CodeUnavailable, "the audit log cannot be written; nothing was done").Because(err))
+			return
+		}
+		watched := &auditedAnswer{ResponseWriter: w}
+		watched.end = func(status int, resource string) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), endTime)
+			defer cancel()
+			if err := s.Store.EndAudit(ctx, entry.ID, status, resource); err != nil {
+				s.Log.Error().Err(err).Str("path", r.URL.Path).Msg("the outcome of an audited request could not be kept")
+			}
+		}
+		defer watched.abandon()
+		next.ServeHTTP(watched, r)
+		watched.finish(nil)
+	})
+}
+
+// auditEntry describes a request without its query and its body.
+func (s *site) auditEntry(r *http.Request) relabel.AuditEntry {
+	caller, _ := relabel.CallerOf(r.Context())
+	e := relabel.AuditEntry{ID: relabel.NewID(), Actor: relabel.ActorLocal, Method: r.Method, Path: r.URL.Path, Address: caller.Address, Operation: "unknown"}
+	switch {
+	case caller.Session != "":
+		e.Actor = relabel.ActorSession
+	case caller.TokenSHA256 != "":
+		e.Actor = relabel.ActorToken
+	}
+	route := chi.NewRouteContext()
+	if s.router.Match(route, r.Method, r.URL.Path) {
+		if id, ok := s.operations[r.Method+" "+route.RoutePattern()]; ok {
+			e.Operation = id
+		}
+	}
+	if r.URL.Path == "/sign-out" {
+		e.Operation = "sign-out"
+	}
+	if parts := strings.Split(r.URL.Path, "/"); len(parts) > 3 { // "", v1, collection, id
+		e.Resource = parts[3]
+	}
+	return e
+}
+
+// operationIDs lists the operations' ids by method and path.
+func operationIDs(api *huma.OpenAPI) map[string]string {
+	ids := map[string]string{}
+	for path, item := range api.Paths {
+		for method, op := range map[string]*huma.Operation{http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete} {
+			if op != nil {
+				ids[method+" "+path] = op.OperationID
+			}
+		}
+	}
+	return ids
+}
+
+// auditedAnswer keeps the status back until the outcome is noted.
+type auditedAnswer struct {
+	http.ResponseWriter
+	status int
+	ended  bool
+	end    func(status int, resource string)
+}
+
+// WriteHeader keeps the status until the body begins, which names what was made.
+func (a *auditedAnswer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+
+// Write notes the outcome, then answers.
+func (a *auditedAnswer) Write(b []byte) (int, error) {
+	a.finish(b)
+	return a.ResponseWriter.Write(b)
+}
+
+// finish notes the outcome once and sends the status; body is the beginning of the answer.
+func (a *auditedAnswer) finish(body []byte) {
+	if a.ended {
+		return
+	}
+	a.ended = true
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	resource := ""
+	if a.status == http.StatusCreated {
+		resource = idIn(body)
+	}
+	a.end(a.status, resource)
+	a.ResponseWriter.WriteHeader(a.status)
+}
+
+// abandon notes a request whose handler panicked.
+func (a *auditedAnswer) abandon() {
+	if !a.ended {
+		a.ended = true
+		a.end(http.StatusInternalServerError, "")
+	}
+}
+
+// Unwrap lets http.ResponseController find the connection.
+func (a *auditedAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// idIn returns the id of what an answer shows, "" where it has none.
+func idIn(answer []byte) string {
+	var made struct {
+		ID string `json:"id"`
+	}
+	if json.NewDecoder(bytes.NewReader(answer)).Decode(&made) != nil {
+		return ""
+	}
+	return made.ID
+}
+
+// hostOf is a remote address without its port.
+func hostOf(remoteAddr string) string {
+	host, _, err := net.SplitHostPort(remoteAddr)
+	if err != nil {
+		return remoteAddr
+	}
+	return host
+}
+
+// auditMeanings says what the fields of an entry mean.
+var auditMeanings = map[string]string{
+	"AuditEntry.id":         "Its id.",
+	"AuditEntry.created_at": "When the request was about to be carried out.",
+	"AuditEntry.actor":      "How the caller was known: local (over the loopback address, without a token), token, session (a browser that signed in with a token), command (on this machine, on the database itself).",
+	"AuditEntry.token":      "Name of the token that stands behind it.",
+	"AuditEntry.token_id":   "The first 12 hexadecimal digits of that token's SHA-256: names may be used again.",
+	"AuditEntry.operation":  "The operation's id, as this description names it; also sign-in, sign-out, create-token, revoke-token; unknown where the path is none.",
+	"AuditEntry.method":     "HTTP method.",
+	"AuditEntry.path":       "Path of the request, with ids, without a query.",
+	"AuditEntry.resource":   "Id of what it was done to, or of what was made.",
+	"AuditEntry.address":    "Address that the request came from.",
+	"AuditEntry.status":     "HTTP status of the answer; 0: not known, as after a crash of the server.",
+}

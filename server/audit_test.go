@@ -1,0 +1,87 @@
+package server_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/server"
+	"relabel/store"
+	"relabel/store/storetest"
+)
+
+func TestWhoChangedWhatIsKept(t *testing.T) {
+	t.Parallel()
+	var db *store.Store
+	s := start(t, func(c *server.Config) {
+		db = storetest.New(t)
+		c.Store, c.RequireToken = db, true
+	})
+	ctx := t.Context()
+	admin, err := db.CreateToken(ctx, "admin", relabel.FullAccess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := db.CreateToken(ctx, "reader", relabel.ReadAccess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := func(token string) []string { return []string{"Authorization", "Bearer " + token} }
+	line := fmt.Sprintf(taskLine, "a__b-1")
+	set := s.want(201, s.post("/v1/tasksets?name=audited", line, append(as(admin), "Content-Type", "application/x-ndjson")...)).fieldText("id")
+	s.want(201, s.post("/v1/policies", `{"name":"p","base_url":"http://h/v1","model":"m","secret":"CANARY"}`, as(admin)...))
+	run := s.want(201, s.post("/v1/runs", `{"name":"r","recipe":"sft","taskset":"audited","teacher":"p"}`, as(admin)...)).fieldText("id")
+	s.want(200, s.post("/v1/runs/r/pause", `{"text":"CANARY"}`, as(admin)...))
+	s.want(422, s.post("/v1/policies", `{"name":"CANARY"}`, as(admin)...))
+	s.want(404, s.post("/v1/nothing", `{}`, as(admin)...))
+	s.want(403, s.post("/v1/runs/r/pause", `{}`, as(reader)...))
+	s.refused(s.get("/v1/audit", as(reader)...), 403, "forbidden", "")
+	log := s.want(200, s.get("/v1/audit", as(admin)...))
+	var page struct{ Items []relabel.AuditEntry }
+	if err := json.Unmarshal(log.body, &page); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"token admin unknown  404", "token admin create-policy  422", "token admin pause-run " + run + " 200", "token admin create-run " + run + " 201",
+		"token admin create-policy * 201", "token admin import-taskset " + set + " 201", "command  create-token reader 200", "command  create-token admin 200",
+	}
+	if len(page.Items) != len(want) {
+		t.Fatalf("%d entries: %s", len(page.Items), log.body)
+	}
+	for i, e := range page.Items {
+		got := fmt.Sprintf("%s %s %s %s %d", e.Actor, e.Token, e.Operation, e.Resource, e.Status)
+		if strings.Contains(want[i], "*") {
+			got = strings.Replace(got, e.Resource, "*", 1)
+		}
+		if got != want[i] {
+			t.Errorf("entry %d is %q, want %q", i, got, want[i])
+		}
+		if e.Actor == relabel.ActorToken && (e.Address != "127.0.0.1" || !strings.HasPrefix(relabel.HashSecret(admin), e.TokenID) || e.TokenID == "") {
+			t.Errorf("entry %d: %+v", i, e)
+		}
+	}
+	if text := string(log.body); strings.Contains(text, "CANARY") || strings.Contains(text, admin) || strings.Contains(text, "name=audited") {
+		t.Errorf("the log holds what it must not: %s", text)
+	}
+	for query, n := range map[string]int{"token_name=admin": 6, "token_name=nobody": 0, "resource=" + run: 2, "since=2999-01-01T00:00:00Z": 0, "limit=2": 2} {
+		if items := s.want(200, s.get("/v1/audit?"+query, as(admin)...)).field("items").([]any); len(items) != n {
+			t.Errorf("%s: %d entries, want %d", query, len(items), n)
+		}
+	}
+	if purged, err := db.PurgeAudit(ctx, 0); err != nil || purged != int64(len(want)) {
+		t.Errorf("purged %d, %v", purged, err)
+	}
+}
+
+func TestWithoutAnAuditLogNothingIsChanged(t *testing.T) {
+	s := start(t)
+	s.store.noAudit = errors.New("no room")
+	s.refused(s.post("/v1/policies", policyBody), 503, "unavailable", "")
+	if len(s.store.policies) > 0 {
+		t.Error("the policy was made")
+	}
+	s.want(200, s.get("/v1/policies"))
+}

@@ -1,0 +1,35 @@
+package server_test
+
+import (
+	"context"
+
+	"relabel"
+)
+
+func (m *memory) BeginAudit(_ context.Context, e relabel.AuditEntry, _ relabel.Caller) error {
+	if m.noAudit != nil {
+		return m.noAudit
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.audit = append(m.audit, e)
+	return nil
+}
+
+func (m *memory) EndAudit(_ context.Context, id relabel.ID, status int, resource string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.audit {
+		if e := &m.audit[i]; e.ID == id {
+			e.Status = status
+			if resource != "" {
+				e.Resource = resource
+			}
+		}
+	}
+	return nil
+}
+
+func (m *memory) ListAudit(_ context.Context, _ relabel.AuditFilter, p relabel.Page) ([]relabel.AuditEntry, string, error) {
+	return page(m, m.audit, p, func(e relabel.AuditEntry) relabel.ID { return e.ID }, func(relabel.AuditEntry) bool { return true })
+}

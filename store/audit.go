@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// auditInsert notes an operation with the token of a hash ($8), or of the session of a
+// hash ($9).
+const auditInsert = `INSERT INTO audit (id, actor, operation, method, path, resource, address, token, token_id)
+	SELECT $1, $2, $3, $4, $5, $6, $7, coalesce(t.name, ''), coalesce(left(t.sha256, 12), '')
+	FROM (SELECT 1) one LEFT JOIN tokens t ON t.sha256 = coalesce(nullif($8, ''), (SELECT se.token_sha256 FROM sessions se WHERE se.sha256 = $9))
+	ON CONFLICT (id) DO NOTHING`
+
+// BeginAudit notes that a caller is about to do something. The entry's token is that of
+// the caller; its status is 0 until EndAudit.
+func (s *Store) BeginAudit(ctx context.Context, e relabel.AuditEntry, c relabel.Caller) error {
+	return s.change(ctx, func(tx pgx.Tx) error { return insertAudit(ctx, tx, e, c) })
+}
+
+func insertAudit(ctx context.Context, tx pgx.Tx, e relabel.AuditEntry, c relabel.Caller) error {
+	session := ""
+	if c.Session != "" {
+		session = relabel.HashSecret(c.Session)
+	}
+	_, err := tx.Exec(ctx, auditInsert, e.ID, e.Actor, e.Operation, e.Method, legible(e.Path), legible(e.Resource), legible(e.Address), c.TokenSHA256, session)
+	return err
+}
+
+// auditCommand notes what a command does to the database itself, in its transaction.
+func auditCommand(ctx context.Context, tx pgx.Tx, id relabel.ID, operation, resource string) error {
+	_, err := tx.Exec(ctx, `INSERT INTO audit (id, actor, operation, resource, status) VALUES ($1, 'command', $2, $3, 200) ON CONFLICT (id) DO NOTHING`,
+		id, operation, legible(resource))
+	return err
+}
+
+// EndAudit notes what came of an operation; resource, where it is not "", replaces the one
+// that was noted, as of something that was made.
+func (s *Store) EndAudit(ctx context.Context, id relabel.ID, status int, resource string) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "UPDATE audit SET status = $2, resource = coalesce(nullif($3, ''), resource) WHERE id = $1", id, status, legible(resource))
+		return err
+	})
+}
+
+// ListAudit lists the audit log, newest first. CodeInvalid for a page that is none.
+func (s *Store) ListAudit(ctx context.Context, f relabel.AuditFilter, p relabel.Page) ([]relabel.AuditEntry, string, error) {
+	l := list[relabel.AuditEntry]{query: "SELECT id, created_at, actor, token, token_id, operation, method, path, resource, address, status FROM audit au", key: "au",
+		scan: pgx.RowToStructByName[relabel.AuditEntry], keyOf: func(e relabel.AuditEntry) cursor { return cursor{e.CreatedAt, e.ID} }}
+	if f.Token != "" {
+		l.where("%[1]s IN (au.token, au.token_id)", legible(f.Token))
+	}
+	if f.Resource != "" {
+		l.where("au.resource = %s", legible(f.Resource))
+	}
+	if !f.Since.IsZero() {
+		l.where("au.created_at >= %s", f.Since)
+	}
+	return l.page(ctx, s, p)
+}
+
+// PurgeAudit forgets entries that are older than keep.
+func (s *Store) PurgeAudit(ctx context.Context, keep time.Duration) (purged int64, err error) {
+	err = s.write(ctx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, "DELETE FROM audit WHERE created_at < clock_timestamp() - $1::interval", keep)
+		purged = tag.RowsAffected()
+		return err
+	})
+	return purged, err
+}
