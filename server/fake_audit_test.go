@@ -33,3 +33,13 @@ func (m *memory) EndAudit(_ context.Context, id relabel.ID, status int, resource
 func (m *memory) ListAudit(_ context.Context, _ relabel.AuditFilter, p relabel.Page) ([]relabel.AuditEntry, string, error) {
 	return page(m, m.audit, p, func(e relabel.AuditEntry) relabel.ID { return e.ID }, func(relabel.AuditEntry) bool { return true })
 }
+
+func (m *memory) CountRun(ctx context.Context, id relabel.ID) (relabel.RunContents, error) {
+	_, err := m.FindRun(ctx, id)
+	return relabel.RunContents{}, err
+}
+
+func (m *memory) DeleteIdleRun(ctx context.Context, id relabel.ID) error {
+	_, err := m.FindRun(ctx, id)
+	return err
+}

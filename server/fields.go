@@ -34,7 +34,7 @@ func fieldMeaning(schema, field string) string {
 }
 
 // fieldMeanings says what each field of a relabel type means, with its unit.
-var fieldMeanings = merge(taskMeanings, policyMeanings, runMeanings, schedulingMeanings, trajectoryMeanings, turnMeanings, exportMeanings, timeMeanings, relabelMeanings, regradeMeanings, noticeMeanings, reviewMeanings, tokenizerMeanings, auditMeanings)
+var fieldMeanings = merge(taskMeanings, policyMeanings, runMeanings, schedulingMeanings, trajectoryMeanings, turnMeanings, exportMeanings, timeMeanings, relabelMeanings, regradeMeanings, noticeMeanings, reviewMeanings, tokenizerMeanings, auditMeanings, contentMeanings)
 
 func merge(parts ...map[string]string) map[string]string {
 	all := map[string]string{}

@@ -102,6 +102,7 @@ func New(config Config) http.Handler {
 	s.addTokenizers()
 	s.addPolicies()
 	s.addRuns()
+	s.addRunDeletion()
 	s.addIterations()
 	s.addScheduling()
 	s.addWorkers()

@@ -72,7 +72,15 @@ func (s *Store) ListRuns(ctx context.Context, p relabel.Page) ([]relabel.Run, st
 // waiting jobs. Workers that are at it find their lease lost. CodeNotFound where there
 // is no such run.
 func (s *Store) DeleteRun(ctx context.Context, id relabel.ID) error {
+	return s.deleteRun(ctx, id, func(pgx.Tx) error { return nil })
+}
+
+// deleteRun deletes a run unless check, which comes first in the transaction, refuses.
+func (s *Store) deleteRun(ctx context.Context, id relabel.ID, check func(pgx.Tx) error) error {
 	err := s.settle(ctx, func(tx pgx.Tx, again bool) error {
+		if err := check(tx); err != nil {
+			return err
+		}
 		// Waiting jobs only: the queue's own workers end those that run. Rollouts' jobs name no
 		// trajectory; those that wake a worker for nothing are over at once.
 		_, err := tx.Exec(ctx, `DELETE FROM river_job j WHERE j.state <> 'running' AND j.kind = 'export'

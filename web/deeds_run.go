@@ -14,6 +14,7 @@ func (v *viewer) deedRoutes() routes {
 	v.addDeed(to, "/runs/{id}/pause", v.pauseRun)
 	v.addDeed(to, "/runs/{id}/resume", v.resumeRun)
 	v.addDeed(to, "/runs/{id}/cancel", v.cancelRun)
+	v.addDeed(to, "/runs/{id}/delete", v.deleteRun)
 	v.addDeed(to, "/iterations/{id}/pause", v.pauseIteration)
 	v.addDeed(to, "/iterations/{id}/resume", v.resumeIteration)
 	v.addDeed(to, "/iterations/{id}/cancel", v.cancelIteration)
@@ -111,6 +112,8 @@ func runDeeds(v runView) []deedLink {
 	}
 	if v.Running() {
 		links = append(links, deedLink{"Cancel…", path + "/cancel"})
+	} else {
+		links = append(links, deedLink{"Delete…", path + "/delete"})
 	}
 	for _, r := range v.Iterations {
 		if r.Kind == relabel.Collect && r.State == relabel.IterationDone {

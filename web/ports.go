@@ -11,6 +11,7 @@ import (
 // Store is what the pages read; server.Store says what each method promises.
 type Store interface {
 	BeginSession(ctx context.Context, tokenSHA256 string) (secret string, err error)
+	CountRun(ctx context.Context, id relabel.ID) (relabel.RunContents, error)
 	ListAudit(ctx context.Context, f relabel.AuditFilter, p relabel.Page) (entries []relabel.AuditEntry, next string, err error)
 	EndSession(ctx context.Context, sha256 string) error
 	ListRuns(ctx context.Context, p relabel.Page) (runs []relabel.Run, next string, err error)

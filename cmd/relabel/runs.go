@@ -26,6 +26,7 @@ type runCommand struct {
 	Label        runLabel        `cmd:"" help:"Begin with the labels that a run defers."`
 	Relabel      runRelabel      `cmd:"" help:"Ask another teacher at every state of what is done."`
 	Verify       runVerify       `cmd:"" help:"Grade stored submissions again under the verifier's present protections."`
+	Delete       runDelete       `cmd:"" help:"Say what a run consists of, and with --yes delete it for good."`
 	Retry        runRetry        `cmd:"" help:"Try an iteration's failed trajectories once more."`
 }
 

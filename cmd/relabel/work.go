@@ -33,10 +33,10 @@ type secretFlags struct {
 
 // workFlags bound what one process rolls out.
 type workFlags struct {
-	Rollouts   int           `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories rolled out at once."`
-	Ahead      int           `default:"1" env:"RELABEL_AHEAD" help:"Further trajectories whose sandboxes are made ready meanwhile."`
-	Lease      time.Duration `default:"40s" env:"RELABEL_LEASE" help:"How long a worker that is not heard of keeps its trajectories."`
-	Grace      time.Duration `default:"60s" env:"RELABEL_GRACE" help:"How long turns in hand may take to finish at a stop, before they are cut."`
+	Rollouts int           `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories rolled out at once."`
+	Ahead    int           `default:"1" env:"RELABEL_AHEAD" help:"Further trajectories whose sandboxes are made ready meanwhile."`
+	Lease    time.Duration `default:"40s" env:"RELABEL_LEASE" help:"How long a worker that is not heard of keeps its trajectories."`
+	Grace    time.Duration `default:"60s" env:"RELABEL_GRACE" help:"How long turns in hand may take to finish at a stop, before they are cut."`
 	retentionFlags
 	dockerFlags
 	imageFlags

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/docker/go-units"
+
+	"relabel"
+)
+
+// runDelete is `relabel run delete RUN`.
+type runDelete struct {
+	clientFlags
+	RunName string `arg:"" name:"run" help:"Name or id of the run."`
+	Yes     bool   `help:"Delete it. Without this the command only says what would be deleted."`
+}
+
+// Run says what the run consists of, and deletes it.
+func (c *runDelete) Run(ctx context.Context) error {
+	return c.with(ctx, func(cl *client) error {
+		run, err := findRun(ctx, cl, c.RunName)
+		if err != nil {
+			return err
+		}
+		path, had := "/v1/runs/"+run.ID.String(), relabel.RunContents{}
+		if err := cl.get(ctx, path+"/contents", &had); err != nil {
+			return err
+		}
+		fmt.Printf("%s: %d iterations, %d trajectories, %d turns, %d calls, %d reviews, %d exports, %s\n", oneLine(run.Name), had.Iterations, had.Trajectories, had.Turns, had.Calls, had.Reviews, had.Exports, units.BytesSize(float64(had.Bytes)))
+		fmt.Println("Files that exports wrote stay, and so do the task set and the policies.")
+		if had.Refused != "" {
+			return relabel.Errorf(relabel.CodeConflict, "the run cannot be deleted: %s", had.Refused)
+		}
+		if !c.Yes {
+			fmt.Println("Nothing was deleted. Add --yes to delete the run for good.")
+			return nil
+		}
+		if err := cl.call(ctx, http.MethodDelete, path, nil, &had); err != nil {
+			return err
+		}
+		fmt.Println("Deleted.")
+		return nil
+	})
+}

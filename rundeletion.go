@@ -1,0 +1,14 @@
+package relabel
+
+// RunContents says what a run consists of, and so what is deleted with it.
+type RunContents struct {
+	Iterations   int   `json:"iterations"`
+	Trajectories int   `json:"trajectories"`
+	Turns        int64 `json:"turns"` // of the attempts that count
+	Calls        int64 `json:"calls"`
+	Reviews      int   `json:"reviews"`
+	Exports      int   `json:"exports"` // their rows go, files that were written stay
+	Bytes        int64 `json:"bytes"`   // of observations and actions as they are stored
+	// Refused says why the run cannot be deleted now; "" where it can.
+	Refused string `json:"refused,omitempty"`
+}
