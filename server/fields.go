@@ -24,7 +24,7 @@ func describeFields(api *huma.OpenAPI) {
 
 // embedding names the types whose fields stand in another's object.
 var embedding = map[string]string{"IterationView": "Iteration", "ActionView": "Action", "VerdictView": "Verdict",
-	"RunView": "Run", "RunTime": "TimeReport", "IterationTime": "TimeReport"}
+	"RunView": "Run", "ImportedTaskset": "Taskset", "RunTime": "TimeReport", "IterationTime": "TimeReport"}
 
 func fieldMeaning(schema, field string) string {
 	if meaning, ok := fieldMeanings[schema+"."+field]; ok {
