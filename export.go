@@ -90,13 +90,16 @@ type ExportForm struct {
 	Date            string          `json:"date,omitempty"` // the day (2026-01-31) that the template sees, where it asks for one
 	Arguments       ArgumentsForm   `json:"arguments,omitempty"`
 	Reasoning       ReasoningForm   `json:"reasoning,omitempty"`
-	Normalisation   Normalisation   `json:"normalisation,omitempty"`
-	Capacity        int             `json:"capacity,omitempty"`   // tokens of a bin
-	MaxLength       int             `json:"max_length,omitempty"` // tokens from a row's or tree's root to a leaf's end; 0: the capacity
-	TooLong         TooLong         `json:"too_long,omitempty"`
-	Divide          int             `json:"divide,omitempty"`   // files of a view come in multiples of it: the trainer's data-parallel size; 0: 1
-	PadTree         bool            `json:"pad_tree,omitempty"` // tree rows are padded to the capacity
-	Bare            bool            `json:"bare,omitempty"`     // linear has input_ids, attention_mask and labels alone
+	// ThinkingAlias gives a message's reasoning_content to the template as thinking too, the
+	// name that those of gpt-oss and LFM read. nil: true.
+	ThinkingAlias *bool         `json:"thinking_alias,omitempty"`
+	Normalisation Normalisation `json:"normalisation,omitempty"`
+	Capacity      int           `json:"capacity,omitempty"`   // tokens of a bin
+	MaxLength     int           `json:"max_length,omitempty"` // tokens from a row's or tree's root to a leaf's end; 0: the capacity
+	TooLong       TooLong       `json:"too_long,omitempty"`
+	Divide        int           `json:"divide,omitempty"`   // files of a view come in multiples of it: the trainer's data-parallel size; 0: 1
+	PadTree       bool          `json:"pad_tree,omitempty"` // tree rows are padded to the capacity
+	Bare          bool          `json:"bare,omitempty"`     // linear has input_ids, attention_mask and labels alone
 }
 
 // Tokens reports whether a view of tokens is asked for.

@@ -83,6 +83,9 @@ type ManifestTemplate struct {
 	Date      string          `json:"date,omitempty"`
 	Arguments ArgumentsForm   `json:"arguments"`
 	Reasoning ReasoningForm   `json:"reasoning,omitempty"`
+	// ThinkingAlias says whether reasoning_content was given as thinking too; null in exports
+	// of older versions, where it was.
+	ThinkingAlias *bool `json:"thinking_alias"`
 }
 
 // ManifestFile is one Parquet file of a view.

@@ -138,5 +138,8 @@ func (f ExportForm) WithDefaults() ExportForm {
 	f.MaxLength = cmp.Or(f.MaxLength, f.Capacity)
 	f.Normalisation = cmp.Or(f.Normalisation, PerToken)
 	f.TooLong = cmp.Or(f.TooLong, CutTooLong)
+	if f.ThinkingAlias == nil {
+		f.ThinkingAlias = new(true)
+	}
 	return f
 }

@@ -55,6 +55,7 @@ type NewExportForm struct {
 	Date            string                     `json:"date,omitempty" format:"date" doc:"The day that the template sees where it asks for one. Without it such a template is refused: the same export must give the same bytes."`
 	Arguments       relabel.ArgumentsForm      `json:"arguments,omitempty" enum:"auto,string,object" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto, the default: as text where the template shows that as it is."`
 	Reasoning       relabel.ReasoningForm      `json:"reasoning,omitempty" enum:"template,keep,drop" doc:"What becomes of reasoning: the template decides (the default); labels that it renders without theirs are left out (keep); or it is never given to the template (drop)."`
+	ThinkingAlias   *bool                      `json:"thinking_alias,omitempty" doc:"Whether the template gets a message's reasoning_content as thinking too, the name that those of gpt-oss and LFM read. Absent: true."`
 	Normalisation   relabel.Normalisation      `json:"normalisation,omitempty" enum:"token,transition" doc:"What each label's weight is spread over: each of its tokens weighs w (the default), or w divided by their number."`
 	Capacity        int                        `json:"capacity,omitempty" minimum:"64" maximum:"524288" doc:"Tokens of a bin. Default: 65536."`
 	MaxLength       int                        `json:"max_length,omitempty" minimum:"0" maximum:"524288" doc:"Most tokens from the start of a sequence or tree to the end of a label in it. 0: the capacity."`
@@ -144,7 +145,7 @@ func (s *site) checkFlags(ctx context.Context, run relabel.ID, flags []string) e
 // last iteration's student.
 func (s *site) exportForm(ctx context.Context, n NewExportForm, student relabel.ID) (relabel.ExportForm, error) {
 	f := relabel.ExportForm{Views: n.Views, Tokenizer: n.Tokenizer, Template: n.Template, TemplateText: n.TemplateText, Date: n.Date,
-		Arguments: relabel.ArgumentsForm(unless(string(n.Arguments), "auto")), Reasoning: relabel.ReasoningForm(unless(string(n.Reasoning), "template")),
+		Arguments: relabel.ArgumentsForm(unless(string(n.Arguments), "auto")), Reasoning: relabel.ReasoningForm(unless(string(n.Reasoning), "template")), ThinkingAlias: n.ThinkingAlias,
 		Normalisation: n.Normalisation, Capacity: n.Capacity, MaxLength: n.MaxLength, TooLong: n.TooLong, Divide: n.Divide, PadTree: n.PadTree, Bare: n.Bare}
 	if len(n.TemplateOptions) > 0 {
 		options, err := json.Marshal(n.TemplateOptions)

@@ -50,6 +50,7 @@ var exportMeanings = map[string]string{
 	"ExportForm.date":                     "The day that the template sees.",
 	"ExportForm.arguments":                "How the template gets a call's arguments; absent: found out.",
 	"ExportForm.reasoning":                "What becomes of reasoning; absent: the template decides.",
+	"ExportForm.thinking_alias":           "Whether the template gets reasoning_content as thinking too.",
 	"ExportForm.normalisation":            "What each label's weight is spread over.",
 	"ExportForm.capacity":                 "Tokens of a bin.",
 	"ExportForm.max_length":               "Most tokens of a sequence, or of a tree from its root to a label's end.",

@@ -200,7 +200,7 @@ func ofTokens(f relabel.ExportForm) string {
 		set   bool
 	}{
 		{"tokenizer", f.Tokenizer != ""}, {"template", f.Template != ""}, {"template_text", f.TemplateText != ""}, {"template_options", f.TemplateOptions != nil}, {"date", f.Date != ""},
-		{"arguments", f.Arguments != ""}, {"reasoning", f.Reasoning == relabel.ReasoningKeep}, {"normalisation", f.Normalisation != ""}, {"capacity", f.Capacity != 0},
+		{"arguments", f.Arguments != ""}, {"reasoning", f.Reasoning == relabel.ReasoningKeep}, {"thinking_alias", f.ThinkingAlias != nil}, {"normalisation", f.Normalisation != ""}, {"capacity", f.Capacity != 0},
 		{"max_length", f.MaxLength != 0}, {"too_long", f.TooLong != ""}, {"pad_tree", f.PadTree}, {"bare", f.Bare},
 	} {
 		if is.set {

@@ -57,7 +57,8 @@ func addTokens(m *relabel.Manifest, f relabel.ExportForm, sum summary) {
 		m.DeduplicationRatio = &ratio
 	}
 	m.Tokenizer = &relabel.ManifestTokenizer{Path: f.Tokenizer, Hash: f.TokenizerHash, SHA256: sum.Student.TokenizerSHA256, Stop: sum.Student.Stop, StopID: sum.Student.StopID, PadID: sum.Student.PadID}
-	m.Template = &relabel.ManifestTemplate{Path: f.Template, Text: f.TemplateText, SHA256: sum.Student.TemplateSHA256, Options: f.TemplateOptions, Date: f.Date, Arguments: sum.Student.Arguments, Reasoning: f.Reasoning}
+	m.Template = &relabel.ManifestTemplate{Path: f.Template, Text: f.TemplateText, SHA256: sum.Student.TemplateSHA256, Options: f.TemplateOptions, Date: f.Date, Arguments: sum.Student.Arguments, Reasoning: f.Reasoning,
+		ThinkingAlias: new(f.ThinkingAlias == nil || *f.ThinkingAlias)}
 	if m.Template.Options == nil {
 		m.Template.Options = json.RawMessage("{}")
 	}

@@ -34,7 +34,7 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 		"Run": oneLine(run.Name), "Manifest": m, "Form": e.Form, "Totals": totalsOf(m), "Hash": func(v relabel.View) string { return hashOf(m, v) },
 		"Has":      func(v string) bool { return slices.Contains(m.Views, relabel.View(v)) },
 		"PerToken": m.Normalisation != nil && *m.Normalisation == relabel.PerToken,
-		"Teacher":  teacher, "Rounds": rounds, "Asked": m.Selection.ExportSelection.Describe(),
+		"Teacher":  teacher, "Rounds": rounds, "Asked": m.Selection.ExportSelection.Describe(), "AskedRounds": m.Selection.ExportSelection.DescribeIterations(),
 		"Prompts": m.PromptCheck, "LeftOut": countsText(m.LeftOut), "LeftOutName": leftOutName,
 	})
 }

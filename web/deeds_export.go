@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"relabel"
 )
@@ -33,6 +34,7 @@ type exportBody struct {
 	Date               string                `json:"date,omitempty"`
 	Arguments          relabel.ArgumentsForm `json:"arguments,omitempty"`
 	Reasoning          relabel.ReasoningForm `json:"reasoning,omitempty"`
+	ThinkingAlias      *bool                 `json:"thinking_alias,omitempty"`
 	Normalisation      relabel.Normalisation `json:"normalisation,omitempty"`
 	Capacity           int                   `json:"capacity,omitempty"`
 	MaxLength          int                   `json:"max_length,omitempty"`
@@ -76,6 +78,8 @@ const (
 	byTransition  = "a label’s tokens share w"
 	cutTrunks     = "cut after the last label that fits"
 	dropTrunks    = "dropped with all their labels"
+	bothNames     = "as reasoning_content and thinking"
+	ownName       = "as reasoning_content alone"
 	padded        = "padded to the capacity"
 	bareRows      = "linear with ids, mask and labels alone"
 )
@@ -167,13 +171,15 @@ func (b *exportBody) chooseFilters(chosen url.Values) {
 
 // chooseTokens takes what was chosen of the views of tokens.
 func (b *exportBody) chooseTokens(chosen url.Values) (err error) {
-	b.Tokenizer, b.Template, b.Date = chosen.Get("tokenizer"), chosen.Get("template"), chosen.Get("date")
-	b.TemplateText = chosen.Get("template_text")
+	b.Tokenizer, b.Template, b.TemplateText, b.Date = chosen.Get("tokenizer"), chosen.Get("template"), strings.ReplaceAll(chosen.Get("template_text"), "\r\n", "\n"), chosen.Get("date") // forms send lines so
 	if how := chosen.Get("arguments"); how != "auto" {
 		b.Arguments = relabel.ArgumentsForm(how)
 	}
 	if how := chosen.Get("reasoning"); how != "template" {
 		b.Reasoning = relabel.ReasoningForm(how)
+	}
+	if chosen.Get("thinking") == ownName {
+		b.ThinkingAlias = new(false)
 	}
 	if text := chosen.Get("template_options"); text != "" {
 		var options map[string]json.RawMessage

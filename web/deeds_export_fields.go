@@ -105,6 +105,7 @@ func tokenFields(body exportBody, chosen url.Values, tokenizers []string) []deed
 		{Name: "date", Label: "Date", Value: chosen.Get("date"), Help: "The day that the template sees where it asks for one, such as 2026-01-31."},
 		choice(chosen, "arguments", "Arguments", "How the template gets a call’s arguments; auto: as text where it shows that as it is, else as an object.", "auto", string(relabel.ArgumentsString), string(relabel.ArgumentsObject)),
 		choice(chosen, "reasoning", "Reasoning", "template: it decides; keep: labels that it renders without theirs are left out; drop: it gets none.", "template", string(relabel.ReasoningKeep), string(relabel.ReasoningDrop)),
+		choice(chosen, "thinking", "It is given", "The templates of gpt-oss and LFM read thinking.", bothNames, ownName),
 		{Name: "capacity", Label: "Capacity", Kind: "number", Value: chosen.Get("capacity"), Help: fmt.Sprintf("Tokens of a bin; empty: %d.", relabel.DefaultCapacity)},
 		{Name: "max_length", Label: "Longest way", Kind: "number", Value: chosen.Get("max_length"), Help: "Tokens from the start to the end of a label; empty: the capacity. Labels that need more are left out and counted."},
 		choice(chosen, "too_long", "Longer trunks are", "A leaf that is longer is dropped.", cutTrunks, dropTrunks),

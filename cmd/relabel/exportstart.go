@@ -40,6 +40,7 @@ type formFlags struct {
 	Date            string   `placeholder:"YYYY-MM-DD" help:"The day that the template sees, where it asks for one."`
 	Arguments       string   `placeholder:"HOW" help:"How the template gets a call's arguments: auto (default), string or object."`
 	Reasoning       string   `placeholder:"HOW" help:"What becomes of reasoning: template (default), keep or drop."`
+	ThinkingAlias   *bool    `negatable:"" help:"Give the template a message's reasoning_content as thinking too, which those of gpt-oss and LFM read. Default: yes."`
 	Normalisation   string   `placeholder:"HOW" help:"What a label's weight is spread over: each token (default) or transition."`
 	Capacity        int      `placeholder:"TOKENS" help:"Tokens of a bin. Default: 65536."`
 	MaxLength       int      `placeholder:"TOKENS" help:"Most tokens of a sequence, or of a tree to the end of a label. Default: the capacity."`
@@ -67,7 +68,7 @@ func (c *exportStart) body(ctx context.Context, cl *client, run relabel.Run) (bo
 // form is the part of the body that says how rows are written. A tokenizer's folder is
 // registered.
 func (f formFlags) form(ctx context.Context, cl *client) (form server.NewExportForm, err error) {
-	form = server.NewExportForm{Date: f.Date, Arguments: relabel.ArgumentsForm(f.Arguments), Reasoning: relabel.ReasoningForm(f.Reasoning),
+	form = server.NewExportForm{Date: f.Date, Arguments: relabel.ArgumentsForm(f.Arguments), Reasoning: relabel.ReasoningForm(f.Reasoning), ThinkingAlias: f.ThinkingAlias,
 		Normalisation: relabel.Normalisation(f.Normalisation), Capacity: f.Capacity, MaxLength: f.MaxLength, TooLong: relabel.TooLong(f.TooLong),
 		Divide: f.Divide, PadTree: f.PadTree, Bare: f.Bare}
 	for _, view := range f.View {

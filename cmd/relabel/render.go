@@ -17,6 +17,7 @@ import (
 type renderCommand struct {
 	Template string `required:"" placeholder:"FILE" help:"A chat template (.jinja), a tokenizer_config.json with its template and special tokens, or a folder that has one."`
 	Date     string `placeholder:"YYYY-MM-DD" help:"What the template takes for today; now where it is not given."`
+	Thinking bool   `name:"thinking-alias" default:"true" negatable:"" help:"Give a message's reasoning under both reasoning_content and thinking, whichever it has."`
 }
 
 // Run reads conversations from the standard input, a JSON object a line, and writes one
@@ -32,6 +33,9 @@ func (c *renderCommand) Run() error {
 	model, err := openModel(c.Template)
 	if err != nil {
 		return err
+	}
+	if !c.Thinking {
+		model.NoThinking()
 	}
 	return renderLines(model, now, os.Stdin, os.Stdout)
 }

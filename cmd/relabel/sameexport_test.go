@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/shard/shardtest"
 	"relabel/store"
 	"relabel/store/storetest"
 )
@@ -34,6 +35,7 @@ func TestTheSameIntentGivesTheSameDataSetEverywhere(t *testing.T) {
 	}
 	_, api := p.serve(t)
 	e := exports{t: t, place: p, api: api}
+	p.must(t, "tokenizer", "add", "small", shardtest.Student(t), "--server", api.base)
 	for _, c := range []struct {
 		recipe relabel.Recipe
 		body   string // over REST, after the run
@@ -51,6 +53,9 @@ func TestTheSameIntentGivesTheSameDataSetEverywhere(t *testing.T) {
 		{relabel.DAgger, `,"mixed_rewards":true,"submitted":false,"iteration":1,"agreement":"differs"`, []string{"--mixed-rewards", "--no-submitted", "--iteration", "1", "--agreement", "differs"},
 			url.Values{"groups": {"only groups with mixed rewards"}, "only": {"every one that is done"}, "iteration": {"1"}, "states": {"where something else was executed"}}, 4,
 			"every finished trajectory of groups with mixed rewards, where the label was not executed of iteration 1"},
+		{relabel.DAgger, `,"views":["linear","tree"],"tokenizer":"small","thinking_alias":false,"max_length":400,"capacity":1000`,
+			[]string{"--view", "tree,linear", "--tokenizer", "small", "--no-thinking-alias", "--max-length", "400", "--capacity", "1000"},
+			url.Values{"view": {"linear", "tree"}, "tokenizer": {"small"}, "thinking": {"as reasoning_content alone"}, "max_length": {"400"}, "capacity": {"1000"}}, 4, "valid submissions of iteration 2"},
 	} {
 		run := runs[c.recipe]
 		rest := e.overREST(run, c.body)
@@ -167,7 +172,7 @@ func (x exports) fromPage(run relabel.Run, chosen url.Values) relabel.Export {
 	noError(x.t, err)
 	browser := &http.Client{Jar: jar}
 	address := x.api.base + "/runs/" + run.ID.String() + "/export"
-	res, err := browser.Get(address)
+	res, err := browser.Get(address + "?" + url.Values{"view": chosen["view"]}.Encode()) // the page asks again as views are chosen
 	noError(x.t, err)
 	defer res.Body.Close()
 	page, err := io.ReadAll(res.Body)

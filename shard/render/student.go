@@ -69,6 +69,9 @@ func New(tokens *token.Tokenizer, files relabel.TokenizerFiles, form relabel.Exp
 	if err != nil {
 		return nil, err
 	}
+	if form.ThinkingAlias != nil && !*form.ThinkingAlias {
+		model.NoThinking()
+	}
 	own, err := model.Template(true)
 	if err != nil {
 		return nil, err

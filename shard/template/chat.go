@@ -11,10 +11,16 @@ import (
 var reasoningFields = []string{"reasoning_content", "thinking", "reasoning"}
 
 // RenderChat renders a conversation as transformers' apply_chat_template does: tools and
-// documents are None where they are not given, add_generation_prompt false, and a
-// message's reasoning stands under each of its names that templates read. Messages, tools
-// and documents must be lists of objects. The variables are not changed.
+// documents are None where they are not given and add_generation_prompt false. A message's
+// reasoning is given under reasoning_content and thinking, whichever of its names it had:
+// the templates of gpt-oss and LFM read only the latter. Messages, tools and documents must
+// be lists of objects. The variables are not changed.
 func (t *Template) RenderChat(variables *Map, now time.Time) (string, error) {
+	return t.renderChat(variables, now, true)
+}
+
+// renderChat is RenderChat; without alias a message's reasoning stays under its own name.
+func (t *Template) renderChat(variables *Map, now time.Time, alias bool) (string, error) {
 	v := NewMap()
 	for i, k := range variables.keys {
 		v.Set(k.(string), variables.vals[i])
@@ -32,8 +38,9 @@ func (t *Template) RenderChat(variables *Map, now time.Time) (string, error) {
 			return "", err
 		}
 	}
-	messages, _ := v.Get("messages")
-	v.Set("messages", aliasReasoning(messages.(*List)))
+	if messages, _ := v.Get("messages"); alias {
+		v.Set("messages", aliasReasoning(messages.(*List)))
+	}
 	return t.Render(v, now)
 }
 

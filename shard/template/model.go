@@ -18,6 +18,8 @@ type Model struct {
 	templates map[string]*Template // one alone is called default
 	special   *Map
 	config    bool
+
+	noThinking bool // reasoning is given under its own name alone
 }
 
 // namedTokens are the entries of a tokenizer_config.json that templates see.
@@ -224,7 +226,7 @@ func (m *Model) RenderChat(variables *Map, now time.Time) (string, error) {
 		return "", err
 	}
 	if !m.config {
-		return t.RenderChat(variables, now)
+		return t.renderChat(variables, now, !m.noThinking)
 	}
 	v := m.special.copy()
 	for i, k := range variables.keys {
@@ -236,8 +238,12 @@ func (m *Model) RenderChat(variables *Map, now time.Time) (string, error) {
 		return "", relabel.Errorf(relabel.CodeInvalid, "a conversation without messages").On("messages")
 	}
 	v.Set("messages", withoutNulls(l))
-	return t.RenderChat(v, now)
+	return t.renderChat(v, now, !m.noThinking)
 }
+
+// NoThinking has the model give a message's reasoning under its own name alone, not under
+// thinking too.
+func (m *Model) NoThinking() { m.noThinking = true }
 
 func withoutNulls(messages *List) *List {
 	out := &List{slices.Clone(messages.items)}

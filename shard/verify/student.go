@@ -51,5 +51,5 @@ func NewStudent(m relabel.Manifest, files relabel.TokenizerFiles) (*render.Stude
 // formOf is how the manifest says that rows were rendered.
 func formOf(m relabel.Manifest) relabel.ExportForm {
 	return relabel.ExportForm{TemplateText: m.Template.Text, TemplateOptions: m.Template.Options,
-		Date: m.Template.Date, Arguments: m.Template.Arguments, Reasoning: m.Template.Reasoning}
+		Date: m.Template.Date, Arguments: m.Template.Arguments, Reasoning: m.Template.Reasoning, ThinkingAlias: m.Template.ThinkingAlias}
 }
