@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,13 @@ func writes(s *store.Store, c relabel.Claim) map[string]func(context.Context, re
 		"Release": s.Release,
 		"ReleaseBroken": func(ctx context.Context, f relabel.Fence) error {
 			return s.ReleaseBroken(ctx, f, "the engine is gone", time.Second, nil)
+		},
+		"ReleaseWaiting": func(ctx context.Context, f relabel.Fence) error {
+			return s.ReleaseWaiting(ctx, f, relabel.Wait{}, "no answer")
+		},
+		"ReleaseFault": func(ctx context.Context, f relabel.Fence) error {
+			_, err := s.ReleaseFault(ctx, f, "turn 1", errors.New("a fault"))
+			return err
 		},
 		"AdoptTurns": func(ctx context.Context, f relabel.Fence) error { return s.AdoptTurns(ctx, f, 1) },
 		"Diverge":    func(ctx context.Context, f relabel.Fence) error { return s.Diverge(ctx, f, 1, "turn 1: another tree") },
