@@ -13,7 +13,7 @@ func TestTablesAndErrorsShowControlCharactersInert(t *testing.T) {
 	var out bytes.Buffer
 	noError(t, table.write(&out))
 	for _, text := range []string{out.String(), message(plainError(said))} {
-		if strings.ContainsAny(text, "\x1b\x07\r\x9b\u202e") {
+		if strings.ContainsAny(text, "\x1b\x07\r\u202e") || strings.Contains(text, "\x9b") {
 			t.Errorf("%q", text)
 		}
 	}
