@@ -1,17 +1,16 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -238,14 +237,15 @@ func newMix(t testing.TB, seed int64, form relabel.ExportForm, kept, alone bool)
 	return m
 }
 
-// exportMix exports all that there is, in all views, as the queue's workers would.
-func exportMix(t testing.TB, m *rolledMix, form relabel.ExportForm, sel relabel.ExportSelection) relabel.Export {
+// exportMix exports all that there is, in all views, as the queue's workers would. A form
+// without a capacity gets one that every row is within.
+func exportMix(t testing.TB, m *rolledMix, form relabel.ExportForm) relabel.Export {
 	t.Helper()
 	ctx := context.Background()
 	x := NewExporter(Config{Tokenizers: shardtest.Tokenizers(t), Store: m.store, Root: t.TempDir(), FolderID: "here", Version: "test"})
 	x.partBytes = 60_000
-	form.Views, form.Normalisation, form.Capacity, form.Divide, form.TooLong = relabel.Views, relabel.PerToken, 262144, 2, relabel.DropTooLong
-	sel.RunID, sel.Aggregated, sel.Submitted = m.seeded.Run.ID, true, true
+	form.Views, form.Normalisation, form.Capacity, form.Divide = relabel.Views, relabel.PerToken, cmp.Or(form.Capacity, 262144), 2
+	sel := relabel.ExportSelection{RunID: m.seeded.Run.ID, Aggregated: true, Submitted: true}
 	e, err := x.Prepare(context.Background(), relabel.Export{ID: relabel.NewID(), Form: form, Selection: sel})
 	if err == nil {
 		err = m.store.CreateExport(ctx, e)
@@ -291,109 +291,4 @@ func tokenizerFolder(t testing.TB, name string) string {
 		t.Fatal(err)
 	}
 	return filepath.Join(strings.TrimSpace(string(out)), name)
-}
-
-// TestARandomMixIsTheSameInAllViews exports random trajectories out of a real database.
-// With RELABEL_TEST_MIX_DIR the exports stay there, RELABEL_TEST_MIX_SEEDS of each
-// tokenizer, for a check by other programs.
-func TestARandomMixIsTheSameInAllViews(t *testing.T) {
-	seeds := []int64{1}
-	keep := os.Getenv("RELABEL_TEST_MIX_DIR")
-	if n, err := strconv.Atoi(os.Getenv("RELABEL_TEST_MIX_SEEDS")); err == nil {
-		seeds = nil
-		for i := range n {
-			seeds = append(seeds, int64(i+1))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(mixTokenizers)) {
-		for _, seed := range seeds {
-			t.Run(fmt.Sprintf("%s %d", name, seed), func(t *testing.T) {
-				t.Parallel()
-				form := mixTokenizers[name]
-				form.Tokenizer = tokenizerFolder(t, name)
-				m := newMix(t, seed, form, keep != "", name == "llama3_2")
-				e := exportMix(t, m, form, relabel.ExportSelection{})
-				checkMix(t, m, e)
-				if keep != "" {
-					if err := os.CopyFS(filepath.Join(keep, fmt.Sprintf("%s-%d", name, seed)), os.DirFS(e.Directory)); err != nil {
-						t.Fatal(err)
-					}
-				}
-			})
-		}
-	}
-}
-
-// checkMix holds an export to the labels of the database, each rendered alone.
-func checkMix(t *testing.T, m *rolledMix, e relabel.Export) {
-	t.Helper()
-	ctx := context.Background()
-	part := relabel.ExportPart{}
-	for n := range e.Parts {
-		p, err := m.store.FindExportPart(ctx, e.ID, n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		part.Trajectories = append(part.Trajectories, p.Trajectories...)
-	}
-	var pairs [][3]any
-	turns := 0
-	for tr, err := range m.store.ExportTrajectories(ctx, e.Selection, part) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		turns += len(tr.Turns)
-		pairs = append(pairs, m.pairs(t, tr)...)
-	}
-	left := 0
-	for _, n := range e.LeftOut {
-		left += n
-	}
-	if e.Rows != len(pairs) || e.Rows+left != turns {
-		t.Errorf("%d rows and %v left out of %d turns, %d labels to leave", e.Rows, e.LeftOut, turns, len(pairs))
-	}
-	if c := e.PromptCheck; c == nil || c.Compared != m.compared || c.Differ != m.differ || (c.First == nil) != (m.differ == 0) {
-		t.Errorf("the check of prompts says %+v, %d of %d differ", c, m.differ, m.compared)
-	}
-	name := filepath.Join(t.TempDir(), "pairs.json")
-	writeJSON(t, name, pairs)
-	out, err := exec.Command(python(t), "testdata/check_shards.py", e.Directory, name).CombinedOutput()
-	if err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
-	t.Logf("%d labels of %d turns in %d parts, left out %v: %s", e.Rows, turns, e.Parts, e.LeftOut, out)
-}
-
-// pairs renders the labels that leave of a trajectory, each in a conversation of its own.
-func (m *rolledMix) pairs(t *testing.T, tr relabel.ExportTrajectory) (pairs [][3]any) {
-	if !*tr.Trajectory.Submitted {
-		return nil
-	}
-	for i, turn := range tr.Turns {
-		if turn.Label.Status != relabel.Had || turn.Label.Parse != relabel.ParsedOK {
-			continue
-		}
-		c := m.student.Converse(m.seeded.Run.Prompts.Opening(tr.Task), m.seeded.Run.Prompts.Tools)
-		for _, before := range tr.Turns[:i] {
-			c.Advance(before)
-		}
-		var refusal *render.Refusal
-		prompt, _, err := c.Prompt()
-		answer := []int32(nil)
-		if err == nil {
-			answer, err = c.Label(turn.Label.Message.Canonical(turn.T))
-		}
-		if errors.As(err, &refusal) {
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		weights := make([]float32, len(answer))
-		for k := range weights {
-			weights[k] = 1
-		}
-		pairs = append(pairs, [3]any{prompt, answer, weights})
-	}
-	return pairs
 }
