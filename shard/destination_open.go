@@ -55,12 +55,19 @@ func (d Destinations) azureClient() *http.Client {
 	return client
 }
 
+// collided is the status of a request that met another one at the same object or folder, as
+// of two workers that try the same destination: it says nothing about the destination.
+var collided = map[int]struct{}{http.StatusConflict: {}}
+
 func (d Destinations) openS3(ctx context.Context, at destination) (*blob.Bucket, error) {
 	settings := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(d.awsClient()),
 		config.WithEC2IMDSClientEnableState(imds.ClientDisabled),
 		config.WithRetryer(func() aws.Retryer {
-			return retry.NewStandard(func(o *retry.StandardOptions) { o.RateLimiter = ratelimit.None })
+			return retry.NewStandard(func(o *retry.StandardOptions) {
+				o.RateLimiter = ratelimit.None
+				o.Retryables = append(o.Retryables, retry.RetryableHTTPStatusCode{Codes: collided})
+			})
 		}),
 	}
 	if region := at.options.Get("region"); region != "" {

@@ -73,6 +73,10 @@ func (b *bucket) diagnose(err error) (words string, refused bool) {
 		return fmt.Sprintf("there are no keys for it on %s: %s", b.machine, b.keys()), true
 	case status == http.StatusNotFound, gcerrors.Code(err) == gcerrors.NotFound:
 		return fmt.Sprintf("it is not there%s: make the bucket, or start the export with another destination", said), true
+	case status == http.StatusConflict && slices.Contains(ofCollisions, word):
+		return fmt.Sprintf("other requests were at the same object each time%s", said), false
+	case status == http.StatusConflict:
+		return fmt.Sprintf("it answered 409%s: another object is in the way; start the export with another prefix or bucket", said), true
 	case status >= http.StatusInternalServerError, status == http.StatusRequestTimeout, status == http.StatusTooManyRequests:
 		return fmt.Sprintf("it answered %d%s", status, said), false
 	case status != 0:
@@ -83,6 +87,9 @@ func (b *bucket) diagnose(err error) (words string, refused bool) {
 
 // ofKeys are words for keys that are not taken, which come with other statuses.
 var ofKeys = []string{"ExpiredToken", "InvalidToken", "TokenRefreshRequired", "RequestExpired", "XAdminUserNotFound"}
+
+// ofCollisions are words for a request that another one at the same time kept from being done.
+var ofCollisions = []string{"OperationAborted", "ConditionalRequestConflict"}
 
 // plainWord is what of a server's own words may be shown.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`)

@@ -1,0 +1,101 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/riverqueue/river"
+
+	"relabel"
+	"relabel/shard/buckettest"
+)
+
+// collider stands before an S3 server and answers the first requests for each object with
+// 409, as a server does where another request is at the same object or removes its folder.
+type collider struct {
+	times int // each; less than none: always
+	word  string
+
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+func (c *collider) collides(r *http.Request) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := r.Method + " " + r.URL.Path
+	c.seen[key]++
+	return c.times < 0 || c.seen[key] <= c.times
+}
+
+// start returns the destination below path that goes through the collider.
+func (c *collider) start(t *testing.T, server *buckettest.S3, path string) string {
+	t.Helper()
+	c.seen = map[string]int{}
+	direct, err := url.Parse(server.URL(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoint := direct.Query().Get("endpoint")
+	target, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+		p.Out.URL.Scheme, p.Out.URL.Host = target.Scheme, target.Host // the Host header is signed: it stays
+	}}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !c.collides(r) {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/xml")
+		w.WriteHeader(http.StatusConflict)
+		fmt.Fprintf(w, "<Error><Code>%s</Code><Message>a conflict</Message></Error>", c.word)
+	}))
+	t.Cleanup(front.Close)
+	return strings.Replace(direct.String(), endpoint, front.URL, 1)
+}
+
+// TestACollisionInABucketIsTriedAgain: two workers that try the same destination at once
+// meet at one object, of which a server may say 409.
+func TestACollisionInABucketIsTriedAgain(t *testing.T) {
+	buckettest.UseKeys(t)
+	server := buckettest.StartS3(t, "shards")
+	want := inFolder(t, "")
+	c := &collider{times: 1, word: "ExistingObjectIsDirectory"}
+	s := bucketStore("one", c.start(t, server, "shards"))
+	e := export(t, s, bucketExporter(t, s))
+	same(t, "in the bucket", filesBelow(t, filepath.Join(server.Folder, "shards", e.ID.String())), want)
+}
+
+func TestACollisionThatLastsIsWaitedForAndAnObjectInTheWayIsNot(t *testing.T) {
+	buckettest.UseKeys(t)
+	server := buckettest.StartS3(t, "shards")
+	c := &collider{times: -1, word: "OperationAborted"}
+	s := bucketStore("one", c.start(t, server, "shards"))
+	var snoozed *river.JobSnoozeError
+	err := work(s, bucketExporter(t, s), relabel.CutExport, 0)
+	if !errors.As(err, &snoozed) || len(s.reasons) > 0 || !strings.Contains(s.export.Waiting, "other requests were at the same object each time (OperationAborted)") {
+		t.Errorf("%v, failed for %q, waits for %q", err, s.reasons, s.export.Waiting)
+	}
+	if err := os.WriteFile(filepath.Join(server.Folder, "shards", "taken"), []byte("theirs"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s = bucketStore("two", server.URL("shards/taken"))
+	err = work(s, bucketExporter(t, s), relabel.CutExport, 0)
+	if len(s.reasons) != 1 || !strings.Contains(s.reasons[0], "it answered 409 (ObjectParentIsFile): another object is in the way") {
+		t.Errorf("%v, failed for %q, waits for %q", err, s.reasons, s.export.Waiting)
+	}
+}
