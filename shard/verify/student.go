@@ -25,7 +25,7 @@ func OpenStudent(m relabel.Manifest, tokenizer, template string) (*render.Studen
 		if !slices.Contains(m.Views, relabel.ViewMessages) {
 			return nil, nil // nothing is to be rendered
 		}
-		return nil, relabel.Errorf(relabel.CodeNotFound, "the tokenizer is not in %s, where it was: its labels cannot be rendered again", folder).On("tokenizer")
+		return nil, notFound(*m.Tokenizer)
 	}
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		folder = filepath.Dir(folder)
@@ -33,6 +33,15 @@ func OpenStudent(m relabel.Manifest, tokenizer, template string) (*render.Studen
 	form := formOf(m)
 	form.Tokenizer, form.Template = folder, cmp.Or(template, m.Template.Path)
 	return render.Open(form)
+}
+
+// notFound says which tokenizer is missing: a folder, or a registered one, which servers have.
+func notFound(of relabel.ManifestTokenizer) error {
+	const so = "the labels cannot be rendered again"
+	if of.Hash != "" {
+		return relabel.Errorf(relabel.CodeNotFound, "no server that runs has the registered tokenizer %s: %s", of.Path, so).On("tokenizer")
+	}
+	return relabel.Errorf(relabel.CodeNotFound, "the folder %s is not there: %s", of.Path, so).On("tokenizer")
 }
 
 // NewStudent is OpenStudent with the files of the registered tokenizer that the manifest
