@@ -3,7 +3,7 @@ package relabel
 // The ways in which a prompt's size is known before it is sent.
 const (
 	SizeByTokenizer = "tokenizer" // counted
-	SizeByUsage     = "usage"     // what the server counted last, and a third of the bytes that came since
+	SizeByUsage     = "usage"     // what a server counted last, and a third of the bytes added since
 	SizeByBytes     = "bytes"     // a quarter of the bytes: no server has counted yet
 )
 
@@ -18,21 +18,33 @@ const (
 type PromptSize struct {
 	Tokens int    `json:"tokens"`
 	By     string `json:"by"` // tokenizer, usage or bytes
+	// NotCounted says why a prompt near its limit was estimated and not counted; "" where it
+	// was counted, or was not near.
+	NotCounted string `json:"not_counted,omitempty"`
+}
+
+// PromptEstimate is a prompt's estimated size.
+type PromptEstimate struct {
+	PromptSize
+	// Most is a pessimistic bound of its tokens: what the policy's own server counted last, or
+	// twice what another policy's did, and one for each byte added since.
+	Most int
 }
 
 // PromptSizes estimates the sizes of a trajectory's states from what servers counted. It
 // depends on the committed turns alone: whoever replays them comes to the same numbers.
 type PromptSizes struct {
-	bytes int
-	seen  map[Role]counted
+	bytes  int
+	last   *counted // of the last turn whose server counted
+	counts map[ID]counted
 }
 
-// counted is what a server counted, and how long the state was then.
+// counted is what a policy's server counted, and how long the state was then.
 type counted struct{ tokens, bytes int }
 
 // NewPromptSizes begins with s1.
 func NewPromptSizes(opening []Message, tools []Tool) *PromptSizes {
-	return &PromptSizes{bytes: len(AppendMessages(nil, opening)) + len(AppendTools(nil, tools)), seen: map[Role]counted{}}
+	return &PromptSizes{bytes: len(AppendMessages(nil, opening)) + len(AppendTools(nil, tools)), counts: map[ID]counted{}}
 }
 
 // Add goes on to the state after a turn.
@@ -40,24 +52,26 @@ func (s *PromptSizes) Add(turn Turn) {
 	added := AppendTurn(nil, turn)
 	s.bytes += len(AppendMessages(nil, added[:1]))
 	if u := turn.Action.Usage; u != nil {
-		s.seen[turn.Executor] = counted{u.Tokens(), s.bytes}
+		c := counted{u.Tokens(), s.bytes}
+		s.last, s.counts[turn.Action.PolicyID] = &c, c
 	}
 	if len(added) > 1 {
 		s.bytes += len(AppendMessages(nil, added[1:]))
 	}
 }
 
-// Of estimates the state as a prompt for a role: from what the role's own server counted,
-// or else the other's.
-func (s *PromptSizes) Of(role Role) PromptSize {
-	for _, r := range []Role{role, Student, Teacher} {
-		if c, ok := s.seen[r]; ok {
-			return PromptSize{c.tokens + (s.bytes-c.bytes+addedBytesPerToken-1)/addedBytesPerToken, SizeByUsage}
-		}
+// Of estimates the state as a prompt of a policy: from what its own server counted, or else
+// the server of the last turn.
+func (s *PromptSizes) Of(policy ID) PromptEstimate {
+	c, own := s.counts[policy]
+	if !own && s.last == nil {
+		return PromptEstimate{PromptSize{Tokens: s.bytes / bytesPerToken, By: SizeByBytes}, s.bytes}
 	}
-	return PromptSize{s.bytes / bytesPerToken, SizeByBytes}
+	base := c.tokens
+	if !own {
+		c = *s.last
+		base = 2 * c.tokens
+	}
+	added := s.bytes - c.bytes
+	return PromptEstimate{PromptSize{Tokens: c.tokens + (added+addedBytesPerToken-1)/addedBytesPerToken, By: SizeByUsage}, base + added}
 }
-
-// Room is how many tokens of a limit are left for the answer; 0 or less where the prompt
-// does not fit with one token of answer. limit 0 is no limit: then known is false.
-func (p PromptSize) Room(limit int) (room int, known bool) { return limit - p.Tokens, limit > 0 }

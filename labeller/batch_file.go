@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 
 	"relabel"
 )
@@ -12,8 +13,9 @@ import (
 // allTurns is beyond the last turn of any trajectory.
 const allTurns = 1 << 30
 
-// upload writes the batch's requests into a file and gives the endpoint that. What does
-// not fit goes into another batch.
+// upload writes the batch's requests into a file and gives the endpoint that. What is too
+// much for one file goes into another batch. Afterwards the batch has the items that are in
+// the file; where none is, none of them fits the teacher's context, and there is no file.
 func (b *batch) upload(life context.Context) (id string, err error) {
 	file, err := os.CreateTemp("", "relabel-batch-*.jsonl")
 	if err != nil {
@@ -23,16 +25,18 @@ func (b *batch) upload(life context.Context) (id string, err error) {
 		_ = file.Close() // it was read, or is of no use
 		_ = os.Remove(file.Name())
 	}()
-	size, written, err := b.writeLines(life, file)
+	size, written, rest, err := b.writeLines(life, file)
 	if err != nil {
 		return "", err
 	}
-	if rest := b.claim.Items[written:]; len(rest) > 0 {
+	if len(rest) > 0 {
 		err := b.write(life, func(ctx context.Context) error { return b.Store.SplitBatch(ctx, b.claim.BatchFence, rest) })
 		if err != nil {
 			return "", err
 		}
-		b.claim.Items = b.claim.Items[:written]
+	}
+	if b.claim.Items = written; len(written) == 0 {
+		return "", nil
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return "", relabel.Errorf(relabel.CodeUnavailable, "the batch's file is not to be read").Because(err)
@@ -40,8 +44,9 @@ func (b *batch) upload(life context.Context) (id string, err error) {
 	return b.remote.Upload(life, "relabel-"+b.claim.BatchID.String()+".jsonl", file, size)
 }
 
-// writeLines writes as many of the batch's requests as its bounds allow, one at least.
-func (b *batch) writeLines(life context.Context, file io.Writer) (size int64, written int, err error) {
+// writeLines writes as many of the batch's requests as its bounds allow, one at least where
+// any fits the teacher's context. The rest is what is left to write.
+func (b *batch) writeLines(life context.Context, file io.Writer) (size int64, written, rest []relabel.BatchItem, err error) {
 	out := bufio.NewWriterSize(file, 1<<20)
 	items := b.claim.Items
 	for from := 0; from < len(items); {
@@ -49,23 +54,23 @@ func (b *batch) writeLines(life context.Context, file io.Writer) (size int64, wr
 		for to < len(items) && items[to].TrajectoryID == items[from].TrajectoryID {
 			to++
 		}
-		lines, err := b.lines(life, items[from:to])
+		fitting, lines, err := b.lines(life, items[from:to])
 		if err != nil {
-			return 0, 0, err
+			return 0, nil, nil, err
 		}
-		for _, line := range lines {
-			if written > 0 && (written >= b.Bound.Lines || size+int64(len(line)) > b.Bound.Bytes) {
-				return size, written, flushed(out)
+		for k, line := range lines {
+			if len(written) > 0 && (len(written) >= b.Bound.Lines || size+int64(len(line)) > b.Bound.Bytes) {
+				return size, written, slices.Concat(fitting[k:], items[to:]), flushed(out)
 			}
 			if _, err := out.Write(line); err != nil {
-				return 0, 0, full(err)
+				return 0, nil, nil, full(err)
 			}
 			size += int64(len(line))
-			written++
+			written = append(written, fitting[k])
 		}
 		from = to
 	}
-	return size, written, flushed(out)
+	return size, written, nil, flushed(out)
 }
 
 func flushed(out *bufio.Writer) error {
@@ -79,32 +84,53 @@ func full(err error) error {
 	return relabel.Errorf(relabel.CodeUnavailable, "the batch's file cannot be written").Because(err)
 }
 
-// lines returns a line for each of the items, which are of one trajectory and in order.
-func (b *batch) lines(life context.Context, items []relabel.BatchItem) ([][]byte, error) {
+// lines returns a line for each of the items, which are of one trajectory and in order, that
+// fits the teacher's context, and those items. The labels of the others it settles as missing.
+func (b *batch) lines(life context.Context, items []relabel.BatchItem) (fitting []relabel.BatchItem, lines [][]byte, err error) {
 	tr, err := b.Store.FindTrajectory(life, items[0].TrajectoryID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	task, err := b.Store.FindTask(life, tr.TaskID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	turns, err := b.Store.ListTurns(life, tr.ID, 1, allTurns)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var lines [][]byte
 	state := b.claim.Run.Prompts.Opening(task)
+	sizes := relabel.NewPromptSizes(state, b.claim.Run.Prompts.Tools)
 	for _, turn := range turns {
 		if len(items) > 0 && items[0].T == turn.T {
 			req := b.request(b.claim.Run, tr, b.claim.Policy, state, turn.T, relabel.Teacher)
-			lines = append(lines, b.remote.Line(customID(items[0]), req))
+			line, err := b.line(life, items[0], req, sizes.Of(b.claim.Policy.ID))
+			if err != nil {
+				return nil, nil, err
+			}
+			if line != nil {
+				fitting, lines = append(fitting, items[0]), append(lines, line)
+			}
 			items = items[1:]
 		}
+		sizes.Add(turn)
 		state = relabel.AppendTurn(state, turn)
 	}
 	if len(items) > 0 {
-		return nil, relabel.Errorf(relabel.CodeInternal, "trajectory %s has no turn %d", tr.ID, items[0].T)
+		return nil, nil, relabel.Errorf(relabel.CodeInternal, "trajectory %s has no turn %d", tr.ID, items[0].T)
 	}
-	return lines, nil
+	return fitting, lines, nil
+}
+
+// line returns the line of an item; nil where its prompt does not fit the teacher's context,
+// and its label is settled as missing.
+func (b *batch) line(life context.Context, item relabel.BatchItem, req relabel.ChatRequest, estimate relabel.PromptEstimate) ([]byte, error) {
+	req, err := b.limit(b.claim.Policy).Fit(life, req, estimate)
+	switch {
+	case relabel.CodeOf(err) == relabel.CodeContextOverflow:
+		return nil, b.settle(life, item, relabel.MissingAction(b.claim.Policy.ID, err))
+	case err != nil:
+		return nil, err
+	}
+	return b.remote.Line(customID(item), req), nil
 }

@@ -82,6 +82,8 @@ type World struct {
 	// Down says why none of a policy's addresses is to be had now, "" where one is. changed is
 	// closed when that may have changed. Nil knows of none.
 	Down func(p relabel.Policy) (why string, changed <-chan struct{})
+	// Count counts the tokens of prompts near their limit. Nil: all are estimated.
+	Count relabel.CountPrompt
 	// Parse says how an action is understood in the run's scaffold.
 	Parse func(run relabel.Run, action relabel.Message) relabel.ParseOutcome
 	// Seed is that of the call of a role at turn t.

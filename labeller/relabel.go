@@ -59,15 +59,18 @@ func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim, askedBa
 	g, ctx := errgroup.WithContext(life)
 	g.SetLimit(max(c.Policy.Limits.Concurrency, 1))
 	state, asked := c.Run.Prompts.Opening(c.Task), 0
+	sizes := relabel.NewPromptSizes(state, c.Run.Prompts.Tools)
 	for _, turn := range c.Turns {
 		if slices.Contains(c.Owed, turn.T) {
 			if ctx.Err() != nil || askedBack() {
 				break
 			}
 			req := l.request(c.Run, c.Trajectory, c.Policy, state, turn.T, relabeller)
-			g.Go(func() error { return l.answer(ctx, c, policy, req) })
+			estimate := sizes.Of(c.Policy.ID)
+			g.Go(func() error { return l.answer(ctx, c, policy, req, estimate) })
 			asked++
 		}
+		sizes.Add(turn)
 		state = relabel.AppendTurn(state, turn)
 	}
 	if err := g.Wait(); err != nil {
@@ -95,15 +98,28 @@ func (l *Labeller) request(run relabel.Run, tr relabel.Trajectory, p relabel.Pol
 	}
 }
 
-// answer asks at one state and stores what comes of it.
-func (l *Labeller) answer(ctx context.Context, c relabel.RelabelClaim, policy Policy, req relabel.ChatRequest) (err error) {
+// limit bounds prompt and answer of a label by the context of the policy that is asked.
+func (l *Labeller) limit(p relabel.Policy) relabel.PromptLimit {
+	return relabel.PromptLimit{Policy: p, Tokens: p.Limits.ContextTokens, Count: l.World.Count}
+}
+
+// answer asks at one state and stores what comes of it. A state that does not fit the policy's
+// context is not sent: its label is missing.
+func (l *Labeller) answer(ctx context.Context, c relabel.RelabelClaim, policy Policy, req relabel.ChatRequest, estimate relabel.PromptEstimate) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			l.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a relabeling panicked")
 			err = &unaskable{relabel.Errorf(relabel.CodeInternal, "a bug in relabelling; details are in the log")}
 		}
 	}()
-	done, err := policy.Complete(ctx, req)
+	req, err = l.limit(c.Policy).Fit(ctx, req, estimate)
+	if err != nil && relabel.CodeOf(err) != relabel.CodeContextOverflow {
+		return err
+	}
+	var done relabel.Completion
+	if err == nil {
+		done, err = policy.Complete(ctx, req)
+	}
 	var action relabel.Action
 	switch code := relabel.CodeOf(err); {
 	case err == nil:

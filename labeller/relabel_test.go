@@ -27,6 +27,7 @@ import (
 type endpoint struct {
 	*scripted.Server
 	url    string
+	tokens int // of its policies' context; 0: not known
 	asked  atomic.Int64
 	before func(n int64, w http.ResponseWriter) (done bool)
 	path   func(w http.ResponseWriter, r *http.Request) (done bool) // before each request
@@ -56,6 +57,7 @@ func (e *endpoint) policy(t *testing.T, s *store.Store, name string) relabel.Pol
 	t.Helper()
 	limits := relabel.DefaultPolicyLimits
 	limits.Concurrency, limits.Retries, limits.PatienceSeconds = 4, 0, 1
+	limits.ContextTokens = e.tokens
 	p, err := s.CreatePolicy(context.Background(), relabel.Policy{Name: name, BaseURL: e.url, Model: scripted.TeacherModel,
 		Server: relabel.ServerScripted, Sampling: relabel.PaperSampling, Limits: limits,
 		Price: &relabel.Price{Input: 4, Cached: 4, Output: 20, Currency: "EUR", Batch: 0.5}})

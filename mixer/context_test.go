@@ -8,16 +8,23 @@ import (
 	"relabel"
 )
 
-// counts lets the policies' tokenizer count the state of turn t as 100·t tokens.
+// counts lets the policies' tokenizer count the state of turn t as 100·t tokens, and the
+// student's server too.
 func counts(b *bench) {
-	b.mixer.world.Count = func(_ relabel.Policy, state []relabel.Message, _ []relabel.Tool) (int, bool) {
+	answer := b.world.student
+	b.world.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+		done, err := answer(ctx, req)
+		done.Usage = &relabel.Usage{PromptTokens: 100 * req.T}
+		return done, err
+	}
+	b.mixer.world.Count = func(_ context.Context, _ relabel.Policy, state []relabel.Message, _ []relabel.Tool) (int, error) {
 		turns := 0
 		for _, m := range state {
 			if m.Role == relabel.RoleAssistant {
 				turns++
 			}
 		}
-		return 100 * (turns + 1), true
+		return 100 * (turns + 1), nil
 	}
 }
 
@@ -72,29 +79,64 @@ func TestALabelWhosePromptDoesNotFitTheTeacherIsMissingAndTheRolloutGoesOn(t *te
 }
 
 func TestAReplayComesToTheSameContextEnd(t *testing.T) {
-	ends := func(interrupt bool) (turns int) {
-		synctest.Test(t, func(t *testing.T) {
-			b := newBench("ssssss", 6)
-			answer := b.world.student
+	for _, counted := range []bool{false, true} {
+		plain, replayed := contextEnd(t, counted, nil), contextEnd(t, counted, func(b *bench) {
+			answer, broken := b.world.student, false
 			b.world.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 				done, err := answer(ctx, req)
-				done.Usage = &relabel.Usage{PromptTokens: 100 * req.T, CompletionTokens: 10}
-				if interrupt && req.T == 3 {
-					interrupt = false
+				if req.T == 3 && !broken {
+					broken = true
 					return done, relabel.Errorf(relabel.CodeUnavailable, "the call could not be recorded")
 				}
 				return done, err
 			}
-			b.store.claim.Run.Limits.MaxContextTokens = 450
-			for b.store.state != relabel.Done {
-				_ = b.roll(context.Background())
-			}
-			wantEnd(t, b, relabel.EndContext, len(b.turns()))
-			turns = len(b.turns())
 		})
-		return turns
+		if plain != replayed || plain == 0 {
+			t.Errorf("counted %v: %d turns, and %d after a replay", counted, plain, replayed)
+		}
 	}
-	if plain, replayed := ends(false), ends(true); plain != replayed || plain == 0 {
-		t.Errorf("%d turns, and %d after a replay", plain, replayed)
+}
+
+func TestAPromptThatCannotBeCountedNowIsCountedByTheNextAttempt(t *testing.T) {
+	plain, replayed := contextEnd(t, true, nil), contextEnd(t, true, func(b *bench) {
+		count, broken := b.mixer.world.Count, 0
+		b.mixer.world.Count = func(ctx context.Context, p relabel.Policy, state []relabel.Message, tools []relabel.Tool) (int, error) {
+			n, err := count(ctx, p, state, tools)
+			if n >= 300 && broken < 2 { // once for the student, once for the teacher
+				broken++
+				return 0, relabel.Errorf(relabel.CodeUnavailable, "the database does not answer")
+			}
+			return n, err
+		}
+	})
+	if plain != replayed || plain == 0 {
+		t.Errorf("%d turns, and %d after the store was broken", plain, replayed)
 	}
+}
+
+// contextEnd is after how many turns a rollout ends whose context is 450 tokens, with its
+// parts changed.
+func contextEnd(t *testing.T, counted bool, change func(*bench)) (turns int) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("ssssss", 6)
+		counts(b)
+		if !counted {
+			b.mixer.world.Count = nil
+		}
+		b.store.claim.Run.Limits.MaxContextTokens, b.store.claim.Teacher.Limits.ContextTokens = 450, 450
+		if change != nil {
+			change(b)
+		}
+		for b.store.state != relabel.Done {
+			_ = b.roll(context.Background())
+		}
+		wantEnd(t, b, relabel.EndContext, len(b.turns()))
+		turns = len(b.turns())
+		for _, turn := range b.turns() {
+			if turn.Label.Status != relabel.Had {
+				t.Errorf("turn %d: its label is %s %q", turn.T, turn.Label.Status, turn.Label.Reason)
+			}
+		}
+	})
+	return turns
 }

@@ -39,8 +39,7 @@ type pendingLabel struct {
 // ask asks for the label of turn t, without waiting. One whose prompt does not fit the
 // teacher's context is not asked for: it is missing.
 func (l *labels) ask(t int, req relabel.ChatRequest, sizes *relabel.PromptSizes) *pendingLabel {
-	teacher := l.r.claim.Teacher
-	req, tooLong := fit(req, l.r.sizeOf(relabel.Teacher, teacher, sizes, req.Messages), teacher.Limits.ContextTokens, teacher)
+	estimate := sizes.Of(l.r.claim.Teacher.ID)
 	ctx, cancel := context.WithCancel(l.ctx)
 	req.Urgency = &l.urgency
 	p := &pendingLabel{
@@ -52,11 +51,7 @@ func (l *labels) ask(t int, req relabel.ChatRequest, sizes *relabel.PromptSizes)
 		defer cancel()
 		defer l.r.account.asking(-1)
 		defer close(p.answer)
-		if tooLong != nil {
-			p.answer <- relabel.MissingAction(teacher.ID, tooLong)
-			return nil
-		}
-		a, err := l.complete(ctx, req)
+		a, err := l.complete(ctx, req, estimate)
 		if err == nil && ctx.Err() == nil {
 			p.answer <- a
 		}
@@ -79,10 +74,17 @@ func (l *labels) askOwed(turns []relabel.Turn) {
 }
 
 // complete asks the teacher. A label that cannot be had is a Missing action; an error
-// is the store's, that could not record the call.
-func (l *labels) complete(ctx context.Context, req relabel.ChatRequest) (relabel.Action, error) {
+// is the store's: it could not record the call, or not be read.
+func (l *labels) complete(ctx context.Context, req relabel.ChatRequest, estimate relabel.PromptEstimate) (relabel.Action, error) {
 	teacher := l.r.claim.Teacher.ID
-	answer, err := l.r.teacher.Complete(ctx, req)
+	req, err := l.r.labelLimit().Fit(ctx, req, estimate)
+	if err != nil && relabel.CodeOf(err) != relabel.CodeContextOverflow && ctx.Err() == nil {
+		return relabel.Action{}, err // the store's: it has the tokenizer
+	}
+	var answer relabel.Completion
+	if err == nil {
+		answer, err = l.r.teacher.Complete(ctx, req)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return relabel.Action{}, nil // nobody waits for it

@@ -110,9 +110,8 @@ type World struct {
 	EngineFailed func(ctx context.Context, dockerHost string, err error) bool
 	// Policy opens a policy version.
 	Policy func(p relabel.Policy) (Policy, error)
-	// Count counts the tokens of a state as a policy's prompt; ok is false where its tokenizer
-	// is not known here. Nil knows of none.
-	Count func(p relabel.Policy, state []relabel.Message, tools []relabel.Tool) (n int, ok bool)
+	// Count counts the tokens of prompts near their limit. Nil: all are estimated.
+	Count relabel.CountPrompt
 	// Down says why none of a policy's addresses is to be had now, "" where one is. changed is
 	// closed when that may have changed. Nil knows of none.
 	Down func(p relabel.Policy) (why string, changed <-chan struct{})

@@ -164,9 +164,9 @@ func (r *rollout) act(ctx context.Context, t int, executor relabel.Role) (relabe
 	if executor == relabel.Student {
 		policy, version, phase = r.student, r.claim.Student, relabel.PhaseStudent
 	}
-	req, err := fit(r.request(r.state, t, executor, relabel.PurposeAct), r.sizeOf(executor, version, r.sizes, r.state), r.contextLimit(version), version)
+	req, err := r.actLimit(version).Fit(ctx, r.request(r.state, t, executor, relabel.PurposeAct), r.sizes.Of(version.ID))
 	if err != nil {
-		return relabel.Completion{}, err
+		return relabel.Completion{}, stopped(ctx, err)
 	}
 	req.Clock, req.Beside = r.clock, true
 	watched, enough := r.besideExecutor(ctx, t, version)

@@ -20,13 +20,11 @@ const (
 // begins with the bytes of the turn before.
 func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte {
 	dst = relabel.AppendString(append(dst, `{"model":`...), p.Model)
-	messages := req.Messages
-	size := roughSize(messages, req.Tools)
+	size := roughSize(req.Messages, req.Tools)
 	dst = slices.Grow(dst, size+size/4) // a state is long, and grown step by step it would be copied again and again
-	if p.ToolFormat == relabel.ToolsText {
-		messages = texttools.State(messages, req.Tools)
-	} else if len(req.Tools) > 0 {
-		dst = relabel.AppendTools(append(dst, `,"tools":`...), req.Tools)
+	messages, tools := Sent(p, req.Messages, req.Tools)
+	if len(tools) > 0 {
+		dst = relabel.AppendTools(append(dst, `,"tools":`...), tools)
 	}
 	dst = strconv.AppendFloat(append(dst, `,"temperature":`...), req.Sampling.Temperature, 'g', -1, 64)
 	dst = strconv.AppendFloat(append(dst, `,"top_p":`...), req.Sampling.TopP, 'g', -1, 64)
@@ -38,11 +36,20 @@ func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte
 		dst = strconv.AppendInt(append(dst, key...), int64(n), 10)
 	}
 	dst = append(dst, optionalFields(p.Server)...)
-	dst = appendState(append(dst, `,"messages":`...), p, wireMessages(p.Server, messages))
+	dst = appendState(append(dst, `,"messages":`...), p, messages)
 	if req.Seed != nil && p.Server != relabel.ServerGeneric {
 		dst = strconv.AppendInt(append(dst, `,"seed":`...), *req.Seed, 10)
 	}
 	return append(dst, '}')
+}
+
+// Sent returns a state and its tools as they are sent to a policy's endpoint: calls and tools
+// in the policy's tool format, and nothing that servers refuse.
+func Sent(p relabel.Policy, state []relabel.Message, tools []relabel.Tool) ([]relabel.Message, []relabel.Tool) {
+	if p.ToolFormat == relabel.ToolsText {
+		state, tools = texttools.State(state, tools), nil
+	}
+	return wireMessages(p.Server, state), tools
 }
 
 // roughSize is about how long messages and tools are as JSON, without what is escaped.

@@ -130,6 +130,7 @@ var policyMeanings = map[string]string{
 	"Call.prompt_size":                 "What the prompt was taken to have before it was sent; absent where nobody looked.",
 	"PromptSize.tokens":                "Tokens.",
 	"PromptSize.by":                    "How it is known: `tokenizer`, `usage` (what the server counted last and a third of the bytes since) or `bytes` (a quarter of them).",
+	"PromptSize.not_counted":           "Why a prompt near its limit was estimated and not counted by the policy's tokenizer.",
 	"Call.clamped":                     "What the answer said beyond its bounds, and was cut or dropped: `usage`, `logprobs`, `token_ids`, `prompt_token_ids`, `finish_reason`, `refusal`, `model`, `system_fingerprint`, `numbers` (NaN or Infinity).",
 	"Call.error":                       "What went wrong.",
 	"Usage.prompt_tokens":              "Tokens of the prompt.",

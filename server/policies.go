@@ -31,7 +31,7 @@ type NewPolicy struct {
 	Limits     *NewLimits         `json:"limits,omitempty" doc:"Bounds of its use."`
 	Price      *NewPrice          `json:"price,omitempty" doc:"What its tokens cost. Absent: not known."`
 	Markers    string             `json:"cache_markers,omitempty" enum:"none,anthropic" default:"none" doc:"How requests mark what the server is to keep in its prompt cache. anthropic: cache_control in the content's text block."`
-	Tokenizer  string             `json:"tokenizer,omitempty" maxLength:"4096" doc:"The model's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that use it. Exports of tokens take it when this policy is the student. The policy keeps the hash."`
+	Tokenizer  string             `json:"tokenizer,omitempty" maxLength:"4096" doc:"The model's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that use it. Exports of tokens take it when this policy is the student; a registered one counts prompts near the context limit. The policy keeps the hash."`
 	Template   string             `json:"chat_template,omitempty" maxLength:"4096" doc:"Path of a file with another chat template than the tokenizer's own, below --tokenizers of the same machines."`
 	Text       string             `json:"template_text,omitempty" maxLength:"262144" doc:"Text of another chat template than the tokenizer's own."`
 }

@@ -9,12 +9,14 @@ import (
 	"relabel"
 	"relabel/mixer"
 	"relabel/policy"
+	"relabel/shard/tokenizers"
 )
 
 // policies shares one client a policy version, and one set of endpoints, so that their
 // limits hold in the process.
 type policies struct {
 	options policy.Options
+	counter *tokenizers.Counter
 	record  func(context.Context, relabel.Call) error
 	metrics *metrics
 	mu      sync.Mutex
@@ -29,6 +31,7 @@ func newPolicies(db *database, secrets string, res resources, m *metrics, log ze
 			Seen:      recordModel(db, log),
 			Transport: res.rule.Transport,
 		},
+		counter: tokenizers.NewCounter(res.tokenizers),
 		record:  db.RecordCall,
 		metrics: m,
 		clients: map[relabel.ID]*policy.Client{},
@@ -49,6 +52,12 @@ func (p *policies) open(def relabel.Policy) (mixer.Policy, error) {
 	}
 	p.clients[def.ID] = c
 	return c, nil
+}
+
+// count is a relabel.CountPrompt: it counts the state as the policy's endpoint is sent it.
+func (p *policies) count(ctx context.Context, def relabel.Policy, state []relabel.Message, tools []relabel.Tool) (int, error) {
+	state, tools = policy.Sent(def, state, tools)
+	return p.counter.Count(ctx, def, state, tools)
 }
 
 // recordFor keeps the calls of a policy, and counts what they cost.

@@ -21,6 +21,7 @@ func newLabeller(db *database, lease time.Duration, policies *policies, owner st
 	return labeller.New(labeller.Config{Store: db.Store, Owner: owner, Lease: lease, Log: log, World: labeller.World{
 		Policy: func(p relabel.Policy) (labeller.Policy, error) { return policies.open(p) },
 		Down:   policies.down,
+		Count:  policies.count,
 		Batches: func(p relabel.Policy) (labeller.Batches, error) {
 			return policy.OpenBatches(p, policies.options)
 		},

@@ -55,7 +55,8 @@ type policyPriceFlags struct {
 	CacheMarkers string   `default:"none" enum:"none,anthropic" help:"How requests mark what the server is to cache: ${enum}. Most servers need none."`
 }
 
-// policyTokenFlags say what the model's ids and its template are, for exports.
+// policyTokenFlags say what the model's ids and its template are, for exports and for counting
+// prompts.
 type policyTokenFlags struct {
 	Tokenizer    string `placeholder:"DIR|NAME" help:"The model's tokenizer: its folder on this machine, which is registered, or the name or hash of a registered one."`
 	ChatTemplate string `placeholder:"FILE" help:"Another chat template than the tokenizer's own; its text is sent."`

@@ -273,6 +273,7 @@ func newWorld(host *fleet.Fleet, policies *policies) mixer.World {
 			return verifier.Verify(ctx, c.Task, c.TrajectoryID, c.Attempt, c.Run.Limits, patch)
 		},
 		Policy: policies.open,
+		Count:  policies.count,
 		EngineFailed: func(ctx context.Context, name string, err error) bool {
 			return errors.Is(err, envs.ErrEngine) || !host.Well(ctx, name)
 		},
