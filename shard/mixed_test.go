@@ -112,6 +112,8 @@ var mixes = map[string]struct {
 	"student alone":  {relabel.ExportForm{Views: relabel.Views, Capacity: 3000, TooLong: relabel.CutTooLong}, 0, false},
 	"mixture":        {relabel.ExportForm{Views: relabel.Views, Capacity: 2000, PadTree: true, Normalisation: relabel.PerTransition, Divide: 2}, 0.3, false},
 	"teacher alone":  {relabel.ExportForm{Views: relabel.Views, Capacity: 20_000, Reasoning: relabel.ReasoningDrop}, 1, false},
+	"cut":            {relabel.ExportForm{Views: relabel.Views, Capacity: 1500, MaxLength: 1200, TooLong: relabel.CutTooLong}, 0.3, false},
+	"dropped":        {relabel.ExportForm{Views: relabel.Views, Capacity: 1500, MaxLength: 1200, TooLong: relabel.DropTooLong}, 0.3, false},
 	"served":         {relabel.ExportForm{Views: relabel.Views, Capacity: 4000}, 0.3, true},
 	"bare":           {relabel.ExportForm{Views: relabel.Views, Capacity: 4000, Bare: true}, 0.3, false},
 	"bare and text":  {relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages, relabel.ViewLinear}, Capacity: 4000, Bare: true}, 0.3, false},

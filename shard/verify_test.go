@@ -41,7 +41,7 @@ func TestWhatTheExporterWritesIsSound(t *testing.T) {
 	folder, student := testStudent(t)
 	for _, name := range mixNames() {
 		t.Run(name, func(t *testing.T) {
-			rendered, supervised := 0, int64(0)
+			rendered, supervised, long := 0, int64(0), relabel.ManifestTooLong{}
 			for seed := range int64(4) {
 				dir := mixed(t, name, folder, student, seed)
 				r := check(t, dir, student)
@@ -50,6 +50,9 @@ func TestWhatTheExporterWritesIsSound(t *testing.T) {
 				}
 				t.Log(r.Figure())
 				rendered += r.Rendered
+				if counts := readManifest(t, dir).TooLong; counts != nil {
+					long = long.Plus(*counts)
+				}
 				for _, f := range r.Views {
 					supervised = max(supervised, f.Supervised)
 				}
@@ -57,6 +60,9 @@ func TestWhatTheExporterWritesIsSound(t *testing.T) {
 			form := mixes[name].form
 			if form.Tokens() && supervised == 0 || form.Tokens() && form.Views[0] == relabel.ViewMessages && rendered == 0 {
 				t.Errorf("%d tokens rendered again, %d supervised: nothing is proven", rendered, supervised)
+			}
+			if name == "cut" && min(long.TrunksCut, long.LabelsCut, long.LeavesDropped) == 0 || name == "dropped" && min(long.TrunksDropped, long.LabelsDropped, long.LeavesDropped) == 0 {
+				t.Errorf("%+v: nothing is proven of rows that are too long", long)
 			}
 		})
 	}
@@ -104,7 +110,7 @@ func TestACheckSaysWhatWasNotRenderedAgain(t *testing.T) {
 
 func TestEveryAlterationOfASoundExportIsRefused(t *testing.T) {
 	folder, student := testStudent(t)
-	names := []string{"student alone", "mixture", "teacher alone", "served", "bare", "bare and text", "packed to tree"}
+	names := []string{"student alone", "mixture", "teacher alone", "cut", "dropped", "served", "bare", "bare and text", "packed to tree"}
 	each := alterations(t)/len(names) + 1
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
