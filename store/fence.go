@@ -52,8 +52,11 @@ type step struct {
 	to      relabel.TrajectoryState
 	outcome string // the attempt's when the step ends it, else ""
 	tried   string // completes "a trajectory that is … cannot …"
-	sql     string // UPDATE trajectories …; its first arguments are the fence's
-	args    []any  // the further ones
+	// check may refuse the step before it is made; nil: nothing does. It returns nil where the
+	// fence does not hold: the step says so.
+	check func(tx pgx.Tx) error
+	sql   string // UPDATE trajectories …; its first arguments are the fence's
+	args  []any  // the further ones
 }
 
 // take makes the step, and then what belongs with it; both or neither. A step that ends
@@ -63,6 +66,11 @@ func (s *Store) take(ctx context.Context, f relabel.Fence, st step, also func(tx
 	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
 		if again {
 			if done, err := reached(ctx, tx, f, st.to, st.outcome); done || err != nil {
+				return err
+			}
+		}
+		if st.check != nil {
+			if err := st.check(tx); err != nil {
 				return err
 			}
 		}

@@ -12,9 +12,9 @@ import (
 	"relabel"
 )
 
-// How often in a row a trajectory is given back at one step for one fault. A fault that
-// comes once more is not transient. An outage of the database's own says so, and each
-// release then waits twice as long, so that it has more than half an hour.
+// How often in a row one fault may come at one step: the last of them fails the trajectory.
+// Each release after an outage of the database waits twice as long as the one before, from
+// outagePause up to lastOutage: 25 minutes in all before the last attempt.
 const (
 	mostFaults  = 3
 	mostOutages = 10
@@ -33,26 +33,45 @@ func (s *Store) ReleaseWaiting(ctx context.Context, f relabel.Fence, at relabel.
 	})
 }
 
+// errRepeats refuses the release of a trajectory whose fault repeats.
+var errRepeats = errors.New("the same fault came at the same step too often")
+
 // ReleaseFault is Release after a fault at a step that may be transient. again is false,
-// and nothing was changed, where the same fault came at the same step so often in a row
-// that it is not: mostFaults times, or mostOutages where the database itself was away.
+// and nothing was changed, when the fault comes at this step for the mostFaults-th time in a
+// row, or for the mostOutages-th time where the database itself was away.
 func (s *Store) ReleaseFault(ctx context.Context, f relabel.Fence, at string, fault error) (again bool, err error) {
 	signature, outage := signatureOf(fault)
 	most, pause := mostFaults, time.Duration(0)
 	if outage {
 		most, pause = mostOutages, outagePause
 	}
-	st := step{to: relabel.Queued, outcome: "released", tried: "be given back", args: []any{at + ": " + signature, most, pause, lastOutage},
+	named := at + ": " + signature
+	st := step{to: relabel.Queued, outcome: "released", tried: "be given back", args: []any{named, pause, lastOutage},
+		check: func(tx pgx.Tx) error { return checkRepeats(ctx, tx, f, named, most) },
 		sql: requeueUpdate + `, fault = $4, faults = CASE WHEN fault = $4 THEN faults + 1 ELSE 1 END,
-			claimable_at = clock_timestamp() + least($6::interval * power(2, CASE WHEN fault = $4 THEN least(faults, 20) ELSE 0 END), $7::interval)
-			WHERE` + fenced + `AND (fault IS DISTINCT FROM $4 OR faults < $5 - 1)`}
+			claimable_at = clock_timestamp() + least($5::interval * power(2, CASE WHEN fault = $4 THEN least(faults, 20) ELSE 0 END), $6::interval)
+			WHERE` + fenced}
 	err = s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
 		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", legible("given back by its worker after a fault: "+signature))
 	})
-	if relabel.CodeOf(err) == relabel.CodeConflict { // the fence holds: it is the count that does not let it
+	if errors.Is(err, errRepeats) {
 		return false, nil
 	}
-	return true, err
+	return err == nil, err
+}
+
+// checkRepeats returns errRepeats when the fault has come most-1 times in a row before.
+func checkRepeats(ctx context.Context, tx pgx.Tx, f relabel.Fence, fault string, most int) error {
+	var repeats bool
+	err := tx.QueryRow(ctx, "SELECT fault IS NOT DISTINCT FROM $4 AND faults >= $5 FROM trajectories WHERE"+fenced+"FOR NO KEY UPDATE",
+		f.TrajectoryID, f.Attempt, f.Owner, fault, most-1).Scan(&repeats)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err == nil && repeats:
+		return errRepeats
+	}
+	return err
 }
 
 // signatureOf tells faults apart: SQLSTATE and constraint of what the server refused, else

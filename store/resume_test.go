@@ -111,10 +111,14 @@ func TestADivergedAttemptKeepsItsTurnsAndIsShownNoMore(t *testing.T) {
 	c := rolledOut(t, s, 3)
 	must(t, s.Release(ctx, c.Fence))
 	next := storetest.Claim(t, s, c.TrajectoryID, "v")
+	exec(t, s, "UPDATE trajectories SET fault = 'turn 4: x', faults = 2")
 	for range 2 {
 		must(t, s.Diverge(ctx, next.Fence, 1, "turn 2: the working tree is another one"))
 	}
 	wantCode(t, s.AdoptTurns(ctx, next.Fence, 1), relabel.CodeConflict)
+	if n := value[int](t, s, "SELECT count(*) FROM trajectories WHERE fault IS NOT NULL OR faults > 0"); n != 0 {
+		t.Error("faults of turns that nobody goes on with are counted on")
+	}
 	attempts, err := s.ListAttempts(ctx, c.TrajectoryID)
 	must(t, err)
 	if a := attempts[0]; a.Outcome != "diverged" || a.Reason != "turn 2: the working tree is another one" || a.ContinuedBy != nil {

@@ -9,9 +9,9 @@ import (
 )
 
 // retryUpdate gives failed trajectories back to the queue, with their turns and their
-// ending, if they have one.
+// ending, if they have one. Whatever counted towards a failure begins again at 0.
 const retryUpdate = `UPDATE trajectories SET state = 'queued', failure = NULL, failure_detail = NULL, ended_at = NULL,
-	environment_failures = 0, claimable_at = clock_timestamp() WHERE id = ANY ($1)`
+	environment_failures = 0, waited_step = NULL, waited_ms = 0, fault = NULL, faults = 0, claimable_at = clock_timestamp() WHERE id = ANY ($1)`
 
 // oweAgain makes owed what was forgone when the trajectories failed.
 const oweAgain = `WITH again AS (UPDATE actions a SET status = 'owed', reason = NULL FROM trajectories tr

@@ -16,19 +16,22 @@ import (
 // held is counted only where that makes a difference: what it costs grows with running
 // iterations, and with held trajectories where several runs or a quota are to be judged.
 //
-// What an endpoint that is down holds back is passed over (outages.go): queued trajectories
-// whose rollout is over have an index of their own, so that the others are not walked through.
+// What an endpoint that is down holds back is passed over (outages.go). Queued trajectories
+// whose rollout is over have an index of their own, and so have the others, so that neither
+// kind is read in search of the other. While only labels are held back, rollouts go first.
 var candidatesSelect = `WITH ` + withDown("$1") + `, able AS MATERIALIZED (
 		SELECT it.id, it.run_id, ru.quota, ru.priority, oldest.id AS oldest, held_back.rollouts, gone.labels
 		FROM iterations it JOIN runs ru ON ru.id = it.run_id` + heldBack + `
 		CROSS JOIN LATERAL (SELECT id FROM (
 			(SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
 				AND tr.claimable_at <= clock_timestamp() AND NOT held_back.rollouts AND NOT gone.labels ORDER BY tr.id LIMIT 1)
-			UNION ALL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
-				AND tr.claimable_at <= clock_timestamp() AND NOT held_back.rollouts AND gone.labels AND tr.end_reason IS NULL ORDER BY tr.id LIMIT 1)
-			UNION ALL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
-				AND tr.claimable_at <= clock_timestamp() AND (held_back.rollouts OR gone.labels) AND tr.end_reason IS NOT NULL
-				AND NOT (gone.labels AND tr.labels_owed > 0) ORDER BY tr.id LIMIT 1)) ways ORDER BY id LIMIT 1) oldest
+			UNION ALL (SELECT coalesce(
+				(SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
+					AND tr.claimable_at <= clock_timestamp() AND NOT held_back.rollouts AND tr.end_reason IS NULL ORDER BY tr.id LIMIT 1),
+				(SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
+					AND tr.claimable_at <= clock_timestamp() AND tr.end_reason IS NOT NULL
+					AND NOT (gone.labels AND tr.labels_owed > 0) ORDER BY tr.id LIMIT 1)) WHERE held_back.rollouts OR gone.labels)) ways
+			WHERE id IS NOT NULL ORDER BY id LIMIT 1) oldest
 		WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL),
 	held AS MATERIALIZED (
 		SELECT run_id, count(*) AS n FROM trajectories
@@ -117,15 +120,25 @@ func (k candidate) next(ctx context.Context, tx pgx.Tx) (id *relabel.ID, err err
 // oldest locks the candidate's oldest queued trajectory that no other claimer is at; nil
 // where there is none, or no more room in the run's quota.
 func (k candidate) oldest(ctx context.Context, tx pgx.Tx) (*relabel.ID, error) {
+	const rolling, ended = "AND end_reason IS NULL ", "AND end_reason IS NOT NULL "
+	switch {
+	case k.rollouts && k.labels:
+		return k.oldestOf(ctx, tx, ended+"AND labels_owed = 0 ")
+	case k.rollouts:
+		return k.oldestOf(ctx, tx, ended)
+	case k.labels:
+		if id, err := k.oldestOf(ctx, tx, rolling); id != nil || err != nil {
+			return id, err
+		}
+		return k.oldestOf(ctx, tx, ended+"AND labels_owed = 0 ")
+	}
+	return k.oldestOf(ctx, tx, "")
+}
+
+// oldestOf is oldest of those for which a condition holds.
+func (k candidate) oldestOf(ctx context.Context, tx pgx.Tx, condition string) (*relabel.ID, error) {
 	var id relabel.ID
-	ready := ""
-	if k.rollouts {
-		ready = "AND end_reason IS NOT NULL "
-	}
-	if k.labels {
-		ready += "AND (end_reason IS NULL OR labels_owed = 0) "
-	}
-	err := tx.QueryRow(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp() `+ready+`
+	err := tx.QueryRow(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp() `+condition+`
 		AND ($3::integer IS NULL OR (SELECT count(*) FROM trajectories WHERE run_id = $2 AND owner IS NOT NULL) < $3)
 		ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`, k.iteration, k.run, k.quota).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -122,3 +122,28 @@ func TestAClaimReadsNoQueue(t *testing.T) {
 		t.Errorf("every trajectory is read:\n%s", plan)
 	}
 }
+
+// TestAClaimReadsNoTrajectoryThatWaitsForLabels has thousands of trajectories whose rollout is
+// over wait for a teacher that is down, before those that are still to be rolled out.
+func TestAClaimReadsNoTrajectoryThatWaitsForLabels(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	d := seedAt(t, s, 10, dead, up, beta(0))
+	exec(t, s, "UPDATE iterations SET generations = 5000, trajectories = 50000, open = 50000 WHERE id = $1", d.Iteration.ID)
+	exec(t, s, `INSERT INTO trajectories (id, run_id, iteration_id, kind, task_id, generation, executors)
+		SELECT gen_random_uuid(), run_id, iteration_id, 'collect', task_id, g, executors FROM trajectories, generate_series(1, 1000) g`)
+	exec(t, s, "ALTER TABLE trajectories DISABLE TRIGGER ALL")
+	exec(t, s, `UPDATE trajectories SET attempt = 1, trail = 1, started_at = now(), end_reason = 'finish', submitted = false, patch_bytes = 0,
+		turns = 1, labels_owed = 1, ribbon = 's' WHERE generation BETWEEN 1 AND 990`)
+	exec(t, s, "ALTER TABLE trajectories ENABLE TRIGGER ALL")
+	exec(t, s, "VACUUM ANALYZE trajectories")
+	deadFor(t, s, "w")
+	plan, err := s.ExplainClaim(context.Background())
+	must(t, err)
+	if n := rowsRead(plan); n > 10 || !strings.Contains(plan, "trajectories_queued_rolling") {
+		t.Errorf("a claim reads %d trajectories:\n%s", n, plan)
+	}
+	if got := claimedBy(t, s, "w", 3); len(got) != 3 {
+		t.Errorf("%d claimed", len(got))
+	}
+}

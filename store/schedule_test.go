@@ -221,6 +221,7 @@ func TestFailedTrajectoriesAreRetriedByReason(t *testing.T) {
 		must(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, nil)))
 		must(t, s.Fail(ctx, c.Fence, reason, "gone"))
 	}
+	exec(t, s, "UPDATE trajectories SET waited_step = 'turn 2', waited_ms = 3600000, fault = 'turn 2: x', faults = 2 WHERE state = 'failed'")
 	storetest.Finish(t, s, storetest.Claim(t, s, d.Trajectories[3].ID, "w"), 2, true)
 	n, err := s.RetryFailed(ctx, d.Iteration.ID, reasons[:2])
 	must(t, err)
@@ -233,6 +234,9 @@ func TestFailedTrajectoriesAreRetriedByReason(t *testing.T) {
 	must(t, err)
 	if tr.State != relabel.Queued || tr.Failure != "" || tr.FailureDetail != "" || tr.EndedAt != nil || tr.Attempt != 1 || tr.EnvironmentFailures != 0 || tr.LabelsMissing != 0 {
 		t.Errorf("trajectory: %+v", tr)
+	}
+	if n := value[int](t, s, "SELECT count(*) FROM trajectories WHERE state = 'queued' AND (waited_step IS NOT NULL OR waited_ms > 0 OR fault IS NOT NULL OR faults > 0)"); n != 0 {
+		t.Errorf("%d retried trajectories keep what counted towards a failure", n)
 	}
 	if p.LabelsOwed != 2 || p.LabelsMissed != 1 || p.LabelsHad != 2 {
 		t.Errorf("labels: %+v", p)
