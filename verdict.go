@@ -55,6 +55,9 @@ type Verdict struct {
 	Infra  string                `json:"infra,omitempty"` // an infrastructure error; Passed is then false and means nothing
 	// Protections is the ProtectionsVersion of the verifier; 0 before versions were kept.
 	Protections int `json:"protections"`
+	// Canaries says that canaries stood in the run that the verdict rests on: tests of ours
+	// whose ending shows whether the runner is believed. False where no test ran.
+	Canaries bool `json:"canaries"`
 	// Dropped names the parts of the submission that were not graded, MaxDroppedPaths at
 	// most; DroppedCount counts all of them.
 	Dropped      []DroppedPath `json:"dropped,omitempty"`

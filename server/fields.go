@@ -291,6 +291,7 @@ var trajectoryMeanings = map[string]string{
 	"Attempt.continued_by":            "The attempt that replayed this one and took its turns over.",
 	"Verdict.passed":                  "Whether every FAIL_TO_PASS and PASS_TO_PASS test passed, submitted or not. False and without meaning where infra is set.",
 	"Verdict.protections":             "Version of the verifier's protections; 0: before versions were kept.",
+	"Verdict.canaries":                "Whether canaries ran beside the task's tests: tests whose ending shows whether the runner is believed. False too where no test ran.",
 	"Verdict.dropped":                 "Parts of the submission that were not graded, 100 at most; absent: none.",
 	"Verdict.dropped_count":           "How many parts were not graded, those not named included.",
 	"DroppedPath.path":                "Path in the repository.",

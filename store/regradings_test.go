@@ -23,7 +23,7 @@ func graded(t *testing.T) (*store.Store, storetest.Seeded) {
 }
 
 func present(passed bool, reason relabel.VerdictReason) relabel.Verdict {
-	return relabel.Verdict{Passed: passed, Reason: reason, Protections: relabel.ProtectionsVersion, Output: []byte("again"), Millis: 7,
+	return relabel.Verdict{Passed: passed, Reason: reason, Protections: relabel.ProtectionsVersion, Output: []byte("again"), Millis: 7, Canaries: true,
 		Dropped: []relabel.DroppedPath{{Path: "zz-1.0.dist-info/entry_points.txt", Reason: "a plugin"}}, DroppedCount: 1}
 }
 
@@ -72,7 +72,7 @@ func TestARegradeKeepsTheOldVerdict(t *testing.T) {
 	if tr.State != relabel.Done || *tr.Passed || *tr.Resolved || *tr.Protections != relabel.ProtectionsVersion || len(verdicts) != 2 || !verdicts[1].Passed || verdicts[0].Passed || verdicts[0].Number != 2 {
 		t.Errorf("%+v, %+v", tr, verdicts)
 	}
-	if v, err := s.FindVerdict(ctx, tr.ID); err != nil || v.Number != 2 || string(v.Output) != "again" || len(v.Dropped) != 1 || v.DroppedCount != 1 {
+	if v, err := s.FindVerdict(ctx, tr.ID); err != nil || v.Number != 2 || string(v.Output) != "again" || len(v.Dropped) != 1 || v.DroppedCount != 1 || !v.Canaries || verdicts[1].Canaries {
 		t.Errorf("%+v, %v", v, err)
 	}
 	if list, err = s.ListFigures(ctx, d.Run.ID); err != nil || list[0].Progress.Resolved != 0 {

@@ -48,7 +48,7 @@ func (s *Store) FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, e
 const (
 	verdictSelect = "SELECT v.output, " + verdictRest
 	verdictHeads  = "SELECT NULL::bytea AS output, " + verdictRest // without their output
-	verdictRest   = `v.number, v.passed, v.reason, v.tests, v.infra, v.protections, v.dropped, v.dropped_count, v.millis, v.at FROM verdicts v`
+	verdictRest   = `v.number, v.passed, v.reason, v.tests, v.infra, v.protections, v.canaries, v.dropped, v.dropped_count, v.millis, v.at FROM verdicts v`
 )
 
 // FindVerdict returns the current verdict: the newest that is no infrastructure error,

@@ -15,9 +15,9 @@ func insertVerdict(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, attemp
 	if output == nil {
 		output = []byte{}
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO verdicts (trajectory_id, attempt, number, passed, reason, tests, output, infra, protections, dropped, dropped_count, millis)
-		SELECT $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM verdicts WHERE trajectory_id = $1`,
-		trajectory, attempt, v.Passed, legible(string(v.Reason)), v.Tests, output, legible(v.Infra), v.Protections, keptPaths(v.Dropped), v.DroppedCount, v.Millis)
+	_, err := tx.Exec(ctx, `INSERT INTO verdicts (trajectory_id, attempt, number, passed, reason, tests, output, infra, protections, dropped, dropped_count, millis, canaries)
+		SELECT $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM verdicts WHERE trajectory_id = $1`,
+		trajectory, attempt, v.Passed, legible(string(v.Reason)), v.Tests, output, legible(v.Infra), v.Protections, keptPaths(v.Dropped), v.DroppedCount, v.Millis, v.Canaries)
 	return err
 }
 

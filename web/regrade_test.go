@@ -29,7 +29,7 @@ func TestASubmissionIsGradedAgainFromItsPages(t *testing.T) {
 	s.must(s.store.FinishRegrading(ctx, c.RegradeFence, relabel.Verdict{Reason: relabel.VerdictTests, Protections: 1, DroppedCount: 3,
 		Dropped: []relabel.DroppedPath{{Path: "zz.pth", Reason: "<b>it loads code"}}, Tests: map[string]relabel.TestStatus{"t::skipped": relabel.TestSkipped}}, 0))
 	page := s.get(200, trajectory)
-	contains(t, page, "zz.pth", "&lt;b&gt;it loads code", "and 2 more", "1 skipped test", "t::skipped", "version 1 of the protections", "Verdict 2", ">tests fail<")
+	contains(t, page, "zz.pth", "&lt;b&gt;it loads code", "and 2 more", "1 skipped test", "t::skipped", "version 1 of the protections", "Verdict 2", "of the protections, without canaries", ">tests fail<")
 	if strings.Contains(page, "✓</span> resolved") {
 		t.Error("a verdict that turned is still shown as resolved")
 	}

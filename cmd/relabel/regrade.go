@@ -7,7 +7,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
-	"relabel/envs/fleet"
 	"relabel/envs/verify"
 	"relabel/regrader"
 )
@@ -17,8 +16,7 @@ import (
 const regradesAtOnce = 2
 
 // newRegrader joins store and verifier into what grades stored submissions again.
-func newRegrader(db *database, host *fleet.Fleet, length time.Duration, owner string, there room, log zerolog.Logger) *regrader.Regrader {
-	verifier := verify.New(host)
+func newRegrader(db *database, verifier *verify.Verifier, length time.Duration, owner string, there room, log zerolog.Logger) *regrader.Regrader {
 	return regrader.New(regrader.Config{Store: db.Store, Owner: owner, Lease: length, Room: there.check, Log: log,
 		Verify: func(ctx context.Context, c relabel.RegradeClaim) (relabel.Verdict, error) {
 			return verifier.Verify(ctx, c.Task, c.Trajectory.ID, c.Trajectory.Attempt, c.Limits, c.Patch)

@@ -130,7 +130,8 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	me, slots := f.newWorker(host), mixer.Slots{Rollouts: f.Rollouts, Ahead: f.Ahead}
 	log = log.With().Str("worker", me.Name).Logger()
 	policies := newPolicies(db, f.Secrets, res, m, log)
-	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, policies), Owner: me.Name, Lease: f.Lease,
+	verifier := verify.New(host) // one for both: it remembers what gold patches showed
+	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, verifier, policies), Owner: me.Name, Lease: f.Lease,
 		Slots: slots, Room: there.check, Log: log, Observe: m.ofRollouts()})
 	m.registry.MustRegister(rollouts{mix.Activity}, engines{host})
 	labels := newLabeller(db, f.Lease, policies, me.Name, log)
@@ -143,7 +144,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	river.AddWorker(workers, shard.NewWorker(exporter))
 	river.AddWorker(workers, newTeller(db, f.secretFlags, res, log))
 	labeller.AddWorkers(workers, labels)
-	regrader.AddWorker(workers, newRegrader(db, host, f.Lease, me.Name, there, log))
+	regrader.AddWorker(workers, newRegrader(db, verifier, f.Lease, me.Name, there, log))
 	client, err := newQueue(db.Store, me.Name, workers, exportQueues(exporter, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},
 		"label": {MaxWorkers: labelsAtOnce}, store.QueueRegrade: {MaxWorkers: regradesAtOnce}, "webhook": {MaxWorkers: webhooksAtOnce}}))
 	if err != nil {
@@ -260,8 +261,7 @@ func (w *work) lookLoop(ctx context.Context) {
 }
 
 // newWorld joins sandboxes, scaffold, verifier and policies into what the mixer acts in.
-func newWorld(host *fleet.Fleet, policies *policies) mixer.World {
-	verifier := verify.New(host)
+func newWorld(host *fleet.Fleet, verifier *verify.Verifier, policies *policies) mixer.World {
 	return mixer.World{
 		Start: func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
 			return openhands.Start(ctx, host, c)

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -36,9 +37,16 @@ func TestARunnerThatTakesNoCanariesIsJudgedWithoutThem(t *testing.T) {
 		b.git("commit", "-q", "-a", "-m", "refuse")
 		b.task.BaseCommit = strings.TrimSpace(string(b.git("rev-parse", "HEAD")))
 	})
-	v := b.expect(relabel.VerdictTestsPassed, gold)
-	if !strings.Contains(string(v.Output), "without canaries") {
-		t.Errorf("it does not say that there were no canaries:\n%s", v.Output)
+	host := &dyingHost{Host: b.host}
+	verifier := New(host)
+	for _, containers := range []int32{6, 7} { // the first, two controls of two runs, the second; and then one each
+		v, err := verifier.Verify(context.Background(), b.task, relabel.NewID(), 1, limits, b.patch(gold))
+		if err != nil || !v.Passed || v.Canaries || !strings.Contains(string(v.Output), "without canaries: with the gold patch") {
+			t.Errorf("%v: passed %v, canaries %v\n%s", err, v.Passed, v.Canaries, v.Output)
+		}
+		if n := host.created.Load(); n != containers {
+			t.Errorf("%d containers, want %d", n, containers)
+		}
 	}
 	b.expect(relabel.VerdictTests, file("README", "x\n"))
 }

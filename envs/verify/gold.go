@@ -18,29 +18,99 @@ type goldFact struct {
 	changed []string        // files of the tests that its run writes
 }
 
-// goldFacts remembers what runs of gold patches showed. The zero value is empty.
-type goldFacts struct{ known sync.Map }
+// goldFacts remembers what runs of gold patches showed. The zero value is empty. It is safe
+// for concurrent use.
+type goldFacts struct {
+	mu      sync.Mutex
+	known   map[taskKey]goldFact
+	flights map[taskKey]*flight // controls under way
+}
+
+// taskKey stands for all that a run of a task's gold patch depends on.
+type taskKey [sha256.Size]byte
+
+// flight is a control under way. Its fields count once done is closed.
+type flight struct {
+	done  chan struct{}
+	doubt string
+	err   error
+}
 
 // of returns what is known of a task.
 func (f *goldFacts) of(task relabel.Task) (fact goldFact, known bool) {
-	stored, known := f.known.Load(factKey(task))
-	if !known {
-		return goldFact{}, false
-	}
-	fact, _ = stored.(goldFact)
-	return fact, true
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fact, known = f.known[keyOf(task)]
+	return fact, known
 }
 
+// find returns what is known of a task, and runs a control, which notes it, where nothing is.
+// Concurrent calls for one task share one control; where that of another call was cancelled,
+// find runs its own. A doubt says why a control showed nothing. Errors are ctx's.
+func (f *goldFacts) find(ctx context.Context, task relabel.Task, control func() (trial, error)) (fact goldFact, doubt string, err error) {
+	for {
+		if fact, known := f.of(task); known {
+			return fact, "", nil
+		}
+		shared, mine := f.board(task)
+		if mine {
+			f.fly(task, shared, control)
+		}
+		select {
+		case <-shared.done:
+		case <-ctx.Done():
+			return goldFact{}, "", ctx.Err()
+		}
+		if shared.doubt != "" || (mine && shared.err != nil) {
+			return goldFact{}, shared.doubt, shared.err
+		}
+	}
+}
+
+// board returns the control of a task that is under way, or a new one, which is mine to fly.
+func (f *goldFacts) board(task relabel.Task) (shared *flight, mine bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key := keyOf(task)
+	if shared, under := f.flights[key]; under {
+		return shared, false
+	}
+	if f.flights == nil {
+		f.flights = map[taskKey]*flight{}
+	}
+	f.flights[key] = &flight{done: make(chan struct{})}
+	return f.flights[key], true
+}
+
+// fly runs a control and ends its flight.
+func (f *goldFacts) fly(task relabel.Task, mine *flight, control func() (trial, error)) {
+	t, err := control()
+	mine.doubt, mine.err = t.doubt, err
+	if err != nil {
+		mine.doubt = ""
+	}
+	f.mu.Lock()
+	delete(f.flights, keyOf(task))
+	f.mu.Unlock()
+	close(mine.done)
+}
+
+// note remembers what a control showed.
 func (f *goldFacts) note(task relabel.Task, takes bool, t trial) {
 	fact := goldFact{takes: takes, excused: map[string]bool{}, changed: t.changed}
 	for _, id := range excused(t.verdict) {
 		fact.excused[id] = true
 	}
-	f.known.Store(factKey(task), fact)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known == nil {
+		f.known = map[taskKey]goldFact{}
+	}
+	f.known[keyOf(task)] = fact
 }
 
-// factKey is a digest of all that a run of the gold patch depends on.
-func factKey(task relabel.Task) [sha256.Size]byte {
+// keyOf is a digest of all that a run of the gold patch depends on.
+func keyOf(task relabel.Task) taskKey {
 	fields := []string{task.Image, task.Workdir, task.BaseCommit, task.TestCmd, task.EvalScript, task.LogParser, task.Repo, task.Patch, task.TestPatch}
 	fields = append(append(fields, task.FailToPass...), task.PassToPass...)
 	return sha256.Sum256([]byte(strings.Join(fields, "\x00")))
@@ -59,17 +129,22 @@ func excused(v relabel.Verdict) []string {
 	return ids
 }
 
-// hold holds a trial whose success rests on excused tests, or that wrote files of the tests,
-// against a run of the gold patch: what passes there must pass, and what is left alone there
-// must be left alone.
+// hold holds a trial that passed against a run of the gold patch. Where its success rests on
+// excused tests, what passes with the gold patch must pass; where it wrote files of the tests,
+// what the gold patch leaves alone must be left alone.
 func (v *Verifier) hold(ctx context.Context, c candidate, t trial) (relabel.Verdict, error) {
-	fact, known := v.gold.of(c.task)
-	if !known {
-		if _, control, err := v.control(ctx, c.gold()); err != nil || control.doubt != "" {
-			return infra(control), err
-		}
-		fact, _ = v.gold.of(c.task)
+	if len(excused(t.verdict))+len(t.changed) == 0 {
+		return t.verdict, nil
 	}
+	fact, doubt, err := v.learn(ctx, c)
+	if err != nil || doubt != "" {
+		return infra(trial{verdict: t.verdict, doubt: doubt}), err
+	}
+	return fact.judge(t), nil
+}
+
+// judge is the verdict on a trial that passed, beside what the gold patch showed.
+func (fact goldFact) judge(t trial) relabel.Verdict {
 	verdict := t.verdict
 	for _, id := range excused(verdict) {
 		if !fact.excused[id] {
@@ -85,5 +160,5 @@ func (v *Verifier) hold(ctx context.Context, c candidate, t trial) (relabel.Verd
 			break
 		}
 	}
-	return verdict, nil
+	return verdict
 }

@@ -138,10 +138,10 @@ type evidence struct {
 
 // judge decides what a run says.
 func (s *stage) judge(e evidence, planted *planting) trial {
-	t := trial{ran: true, verdict: grade(s.task, e.outcomes)}
+	t := trial{ran: true, bare: s.bare, verdict: grade(s.task, e.outcomes)}
 	t.verdict.Output = kept(e.run)
 	if planted != nil {
-		t.planted = true
+		t.planted, t.verdict.Canaries = true, true
 		t.contradiction = planted.contradicted(e.log, e.outcomes, e.report, e.code)
 		t.disturbed = t.contradiction != "" && planted.broken(e.outcomes)
 	}

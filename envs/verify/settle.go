@@ -10,10 +10,26 @@ import (
 // settle decides on a submission.
 func (v *Verifier) settle(ctx context.Context, c candidate) (relabel.Verdict, error) {
 	t, err := v.decide(ctx, c)
-	if err != nil || !t.verdict.Passed || len(excused(t.verdict))+len(t.changed) == 0 {
-		return t.verdict, err
+	if err != nil {
+		return relabel.Verdict{}, err
 	}
-	return v.hold(ctx, c, t)
+	if t.verdict.Passed {
+		if t.verdict, err = v.hold(ctx, c, t); err != nil {
+			return relabel.Verdict{}, err
+		}
+	}
+	if t.verdict.Tests != nil && !t.verdict.Canaries {
+		t.verdict.Output = append(t.verdict.Output, note("the tests ran without canaries: "+t.without())...)
+	}
+	return t.verdict, nil
+}
+
+// without says why a trial had no canaries.
+func (t trial) without() string {
+	if t.bare {
+		return "with the gold patch they do not end as they must"
+	}
+	return "none can be added to the test command of this task"
 }
 
 // decide finds the trial whose verdict counts: the first, or that of an experiment.
@@ -71,21 +87,21 @@ func absent(task relabel.Task, v relabel.Verdict) bool {
 	return true
 }
 
-// experiment settles a trial that is in doubt, or not believed, by a run with the gold
-// patch, and by a second run of the submission. What breaks off or contradicts its
+// experiment settles a trial that is in doubt, or not believed, by what a run of the gold
+// patch shows, and by a second run of the submission. What breaks off or contradicts its
 // canaries twice around a run that did not is held against the submission.
 func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (trial, error) {
-	takes, control, err := v.control(ctx, c.gold())
+	fact, doubt, err := v.standard(ctx, c, first)
 	if err != nil {
 		return trial{}, err
 	}
-	if control.doubt != "" {
+	if doubt != "" {
 		return trial{verdict: infra(first)}, nil
 	}
-	if first.doubt == "" && !first.verdict.Passed && (takes || c.bare) {
+	if first.doubt == "" && !first.verdict.Passed && fact.takes {
 		return first, nil
 	}
-	c.bare = c.bare || !takes
+	c.bare = !fact.takes
 	second, err := v.try(ctx, c)
 	switch {
 	case err != nil:
@@ -97,38 +113,71 @@ func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (tr
 	case second.verdict.Passed && second.contradiction != "":
 		second.verdict.Passed, second.verdict.Reason = false, relabel.VerdictTampered
 		second.verdict.Output = append(second.verdict.Output, note(second.contradiction)...)
-	case second.verdict.Passed && !takes:
-		second.verdict.Output = append(second.verdict.Output, note("the tests of this task run without canaries: with the gold patch they do not end as they must")...)
 	}
 	return second, nil
 }
 
-// gold is the candidate of a control run: the task's gold patch.
+// standard returns what the gold patch shows of the candidate's task. Where that is known, it
+// runs the gold patch again only if the candidate's run broke off: to see whether the engine
+// is why. A doubt says why the gold patch shows nothing.
+func (v *Verifier) standard(ctx context.Context, c candidate, first trial) (fact goldFact, doubt string, err error) {
+	fact, known := v.gold.of(c.task)
+	switch {
+	case !known:
+		return v.learn(ctx, c)
+	case first.doubt == "":
+		return fact, "", nil
+	}
+	again, err := v.try(ctx, c.gold())
+	return fact, again.doubt, err
+}
+
+// learn returns what the gold patch shows of the candidate's task, by a control where nothing
+// is known.
+func (v *Verifier) learn(ctx context.Context, c candidate) (fact goldFact, doubt string, err error) {
+	return v.gold.find(ctx, c.task, func() (trial, error) {
+		_, t, err := v.control(ctx, c.gold())
+		return t, err
+	})
+}
+
+// gold is the candidate of a control: the task's gold patch.
 func (c candidate) gold() candidate {
 	c.patch, c.own, c.purpose = []byte(c.task.Patch), true, c.purpose+"-control"
 	return c
 }
 
+// controlRounds is how often a control must find that the task's run takes no canaries
+// before that is believed: a gold patch whose tests fail now and then would else end the
+// canaries of its task.
+const controlRounds = 2
+
 // control tests a candidate that is the gold patch, and finds out whether the task's run
-// takes canaries: with them the gold patch passes and they end as they must, or they
-// change nothing.
+// takes canaries. It does where the gold patch passes with them and they end as they must, or
+// where they change nothing. That it does not must show in each of controlRounds pairs of
+// runs, with canaries and without.
 func (v *Verifier) control(ctx context.Context, c candidate) (takes bool, t trial, err error) {
-	with, err := v.timed(ctx, c)
-	switch {
-	case err != nil || (with.doubt != "" && (c.bare || !with.disturbed)):
-		return false, with, err
-	case c.bare || (!with.planted && with.doubt == "") || (with.believed() && with.verdict.Passed):
-		v.gold.note(c.task, !c.bare, with)
-		return !c.bare, with, nil
+	bare := c
+	bare.bare = true
+	for range controlRounds {
+		with, err := v.timed(ctx, c)
+		switch {
+		case err != nil || (with.doubt != "" && !with.disturbed):
+			return false, with, err
+		case (!with.planted && with.doubt == "") || (with.believed() && with.verdict.Passed):
+			v.gold.note(c.task, true, with)
+			return true, with, nil
+		}
+		t, err = v.timed(ctx, bare)
+		if err != nil || t.doubt != "" {
+			return false, t, err
+		}
+		if takes = with.believed() && !t.verdict.Passed; takes {
+			break
+		}
 	}
-	c.bare = true
-	without, err := v.timed(ctx, c)
-	if err != nil || without.doubt != "" {
-		return false, without, err
-	}
-	takes = with.believed() && !without.verdict.Passed
-	v.gold.note(c.task, takes, without)
-	return takes, without, nil
+	v.gold.note(c.task, takes, t)
+	return takes, t, nil
 }
 
 // note is a line of ours below the output of the tests.

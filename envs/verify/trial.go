@@ -26,6 +26,7 @@ type trial struct {
 	doubt   string // why the verdict may say nothing about the candidate; "" if it does
 	ran     bool   // code of the candidate was run: the doubt may be its doing
 	planted bool   // canaries were in the run
+	bare    bool   // it was to have none
 	// contradiction says why the run is not believed, from its canaries; "" if it is.
 	contradiction string
 	changed       []string // files of the tests that were written while they ran
