@@ -82,8 +82,13 @@ func read(t *testing.T, x *Exporter, e relabel.Export) map[string]string {
 
 func same(t *testing.T, what string, got, want map[string]string) {
 	t.Helper()
-	if !maps.Equal(got, want) {
-		t.Errorf("%s: files %v, want %v with the same bytes", what, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	if names, wanted := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(names, wanted) {
+		t.Errorf("%s: files %v, want %v", what, names, wanted)
+	}
+	for name, text := range got {
+		if text != want[name] {
+			t.Errorf("%s: %s is other than it should be: %s", what, name, difference(text, want[name]))
+		}
 	}
 }
 

@@ -28,7 +28,8 @@ type Store interface {
 	SaveExportFile(ctx context.Context, id relabel.ID, part int, f relabel.ExportFile) error
 	// FinishExportPart says that a part is there; the last one queues the export's end.
 	FinishExportPart(ctx context.Context, id relabel.ID, part int, summary json.RawMessage, leftOut []byte) error
-	// ExportParts yields what the end of an export needs of its parts, in order.
+	// ExportParts yields what the end of an export needs of its parts, in order, the files
+	// of each by path: the manifest has them so, whichever worker noted which first.
 	ExportParts(ctx context.Context, id relabel.ID) iter.Seq2[relabel.FinishedPart, error]
 	// FinishExport moves running to done with its directory, counts and the files of no
 	// part; FailExport to failed with a reason that is safe to show.

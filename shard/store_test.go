@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/uuid"
@@ -92,7 +93,9 @@ func (s *fixedStore) SaveExportFile(_ context.Context, _ relabel.ID, part int, f
 		}
 	}()
 	files := slices.DeleteFunc(slices.Clone(s.parts[part].Files), func(g relabel.ExportFile) bool { return g.Path == f.Path })
-	s.parts[part].Files = append(files, f)
+	files = append(files, f)
+	slices.SortFunc(files, func(a, b relabel.ExportFile) int { return strings.Compare(a.Path, b.Path) }) // as the store gives them
+	s.parts[part].Files = files
 	return nil
 }
 
