@@ -76,6 +76,7 @@ func TestAWorkerThatIsKilledInMidExportLeavesTheSameBytes(t *testing.T) {
 	t.Parallel()
 	server := buckettest.StartS3(t, "shards")
 	p, d := bucketPlace(t, 5)
+	p.env = append(p.env, "RELABEL_DESTINATION_ENDPOINT="+server.Endpoint())
 	said, code := p.command(t, "export", "start", d.Run.Name, "--destination", server.URL("shards/peace"))
 	if code != 0 {
 		t.Fatal(said)

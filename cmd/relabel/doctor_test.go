@@ -48,12 +48,12 @@ func TestDoctorProbesAPolicyAndItsCommandMendsIt(t *testing.T) {
 func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
 	p := relabel.Policy{Name: "student", BaseURL: "https://host/v1", Replicas: []string{"https://b/v1", "https://c/v1"}, Model: "it's a model",
 		Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Secret: "KEY", Sampling: relabel.Sampling{Temperature: 1, TopP: 0.95, MaxTokens: 4096},
-		Limits: relabel.PolicyLimits{Concurrency: 3, RequestsPerMinute: 4, TokensPerMinute: 5, TimeoutSeconds: 60, Retries: 1, PatienceSeconds: 6, HedgeAfterSeconds: 7},
+		Limits: relabel.PolicyLimits{Concurrency: 3, RequestsPerMinute: 4, TokensPerMinute: 5, TimeoutSeconds: 60, Retries: 1, PatienceSeconds: 6, HedgeAfterSeconds: 7, ContextTokens: 32768},
 		Price:  &relabel.Price{Input: 0.5, Cached: 0.1, Output: 2, Currency: "EUR", Batch: 0.5}, CacheMarkers: relabel.CacheMarkersAnthropic,
 		Tokenizer: "/models/student", ChatTemplate: "/models/own.jinja"}
 	const want = `relabel policy add student --base-url https://host/v1 --model 'it'\''s a model' --replica https://b/v1 --replica https://c/v1 --server-kind vllm ` +
 		`--tool-format text --secret KEY --temperature 1 --top-p 0.95 --max-tokens 4096 --concurrency 3 --requests-per-minute 4 --tokens-per-minute 5 --timeout 60 ` +
-		`--retries 1 --patience 6 --hedge-after 7 --price-input 0.5 --price-cached 0.1 --price-output 2 --price-batch 0.5 --currency EUR --cache-markers anthropic ` +
+		`--retries 1 --patience 6 --hedge-after 7 --context-tokens 32768 --price-input 0.5 --price-cached 0.1 --price-output 2 --price-batch 0.5 --currency EUR --cache-markers anthropic ` +
 		`--tokenizer /models/student --chat-template /models/own.jinja`
 	if got := addCommand(p); got != want {
 		t.Errorf("%s\n%s", got, want)

@@ -210,7 +210,8 @@ func TestRunsArePausedAndRetriedFromTheCommandLine(t *testing.T) {
 	if said := l.must(t, "run", "set", "patient", "--priority", "7", "--quota", "1"); said != "patient: priority 7, quota 1, budget none\n" {
 		t.Errorf("set says %s", said)
 	}
-	nobody := b.policy(t, relabel.Policy{Name: "nobody", BaseURL: "http://127.0.0.1:9/v1", Model: "none", Limits: relabel.PolicyLimits{Concurrency: 1, TimeoutSeconds: 5}})
+	// An endpoint that answers, but has no such model: one that is down would be waited for.
+	nobody := b.policy(t, relabel.Policy{Name: "nobody", BaseURL: listenFor(t, http.NotFoundHandler()) + "/v1", Model: "none", Limits: relabel.PolicyLimits{Concurrency: 1, TimeoutSeconds: 5}})
 	iteration := b.start(t, run, nobody, map[string]any{"beta": 0})
 	if said := l.must(t, "run", "pause", iteration.String()); !strings.Contains(said, "collect 1: running paused (user)") {
 		t.Errorf("pause says %s", said)

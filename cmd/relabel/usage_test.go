@@ -134,7 +134,7 @@ func TestWhoWaitsForAnExportIsToldThatNobodyWorks(t *testing.T) {
 		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }
 	}
 	api := http.NewServeMux()
-	api.HandleFunc("GET /v1/runs", answer(`{"items": [{"id": "`+id+`", "name": "r"}]}`))
+	api.HandleFunc("GET /v1/runs/{run}", answer(`{"id": "`+id+`", "name": "r"}`))
 	api.HandleFunc("GET /v1/workers", answer(`{"items": [{"name": "a", "state": "silent"}]}`))
 	api.HandleFunc("POST /v1/exports", answer(`{"id": "`+id+`", "state": "queued"}`))
 	api.HandleFunc("GET /v1/exports/{id}", answer(`{"id": "`+id+`", "state": "done"}`))

@@ -37,8 +37,11 @@ func StartS3(t testing.TB, buckets ...string) *S3 {
 
 // URL is the destination below a path of bucket and prefix.
 func (s *S3) URL(path string) string {
-	return "s3://" + path + "?region=us-east-1&use_path_style=true&endpoint=http://" + s.address
+	return "s3://" + path + "?region=us-east-1&use_path_style=true&endpoint=" + s.Endpoint()
 }
+
+// Endpoint is the address of the server, as an operator names it.
+func (s *S3) Endpoint() string { return "http://" + s.address }
 
 // Environ is the environment with the server's keys.
 func Environ() []string {
