@@ -172,6 +172,9 @@ type Claim struct {
 	// Broken is the action whose execution ended with a broken sandbox in an earlier attempt, at
 	// the turn after Turns; nil where there is none. It is executed again before any model is asked.
 	Broken *BrokenTurn
+	// BrokeAt are the turns at which sandboxes of earlier attempts broke since the rollout began, in
+	// the order of the attempts: in the course of the turn's action, or after it and before the next.
+	BrokeAt []int
 	// Ending is that of a rollout that was over before; nil where it is not.
 	Ending *Ending
 	// Waited is where and for how long earlier attempts waited for an endpoint that was down.
@@ -187,7 +190,7 @@ type Ending struct {
 	Submitted bool   // a finish action and a non-empty patch that applies (tasks: valid submission)
 }
 
-// BrokenTurn is an action in the course of which the sandbox broke.
+// BrokenTurn is an action in the course of which the sandbox broke, or the last one before it did.
 type BrokenTurn struct {
 	T        int // its turn
 	Executor Role

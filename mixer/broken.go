@@ -3,6 +3,7 @@ package mixer
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"relabel"
@@ -22,26 +23,43 @@ const shortestLook = time.Minute
 // in its course.
 func (r *rollout) isBroken(t int) bool { return r.claim.Broken != nil && r.claim.Broken.T == t }
 
+// isSecond reports whether a sandbox of an earlier attempt broke where the action of turn t was the
+// last one.
+func (r *rollout) isSecond(t int) bool { return slices.Contains(r.claim.BrokeAt, t) }
+
 // judgeBreak says what it means that the execution of the turn's action failed with err. What the
 // action did is the agent's end: nil, and the turn is one that ends the rollout (see endingOf).
-// The first time that a sandbox breaks and its engine is well, the same action is to be executed
-// in another one: the failure bears it.
 func (r *rollout) judgeBreak(life context.Context, turn *relabel.Turn, err error) error {
+	reason, err := r.judge(life, &relabel.BrokenTurn{T: turn.T, Executor: turn.Executor, Action: turn.Action}, err)
+	switch reason {
+	case relabel.EndDisk:
+		return end(turn, reason, diskText)
+	case relabel.EndSandboxBroken:
+		return end(turn, reason, brokenText)
+	}
+	return err
+}
+
+// judge says what err, the failure of a sandbox, means, where last is the last action that was
+// executed in it; nil is none. What commands did is the agent's end: its reason, and no error. The
+// first time that a sandbox breaks and its engine is well, the same is to be tried in another one:
+// the failure bears the action.
+func (r *rollout) judge(life context.Context, last *relabel.BrokenTurn, err error) (relabel.EndReason, error) {
 	var f *failure
-	if !errors.As(err, &f) || context.Cause(life) != nil {
-		return err
+	if !errors.As(err, &f) || context.Cause(life) != nil || last == nil {
+		return "", err
 	}
 	switch {
 	case relabel.CodeOf(f.cause) == relabel.CodeDisk:
-		return end(turn, relabel.EndDisk, diskText)
+		return relabel.EndDisk, nil
 	case !f.broken(), r.engineFailed(life, f.cause):
-		return err
-	case !r.isBroken(turn.T):
-		f.turn = &relabel.BrokenTurn{T: turn.T, Executor: turn.Executor, Action: turn.Action}
-		return err
+		return "", err
+	case !r.isSecond(last.T):
+		f.turn = last
+		return "", err
 	}
-	r.log.Warn().AnErr("cause", f.cause).Msg("the same action broke a second sandbox: the rollout is over")
-	return end(turn, relabel.EndSandboxBroken, brokenText)
+	r.log.Warn().AnErr("cause", f.cause).Int("t", last.T).Msg("a second sandbox broke at the same turn: the rollout is over")
+	return relabel.EndSandboxBroken, nil
 }
 
 // engineFailed asks whether the engine is to blame for the end of the sandbox.

@@ -71,7 +71,7 @@ const firstPause = 10 * time.Second
 // Where the first of all breaks was in the course of an action, one does in any case: it tells
 // whether that was the action's doing.
 func (r *rollout) mayTryAgain(f *failure) bool {
-	first := f.turn != nil && r.claim.Broken == nil
+	first := f.turn != nil && len(r.claim.BrokeAt) == 0
 	return first || r.claim.Trajectory.EnvironmentFailures < r.claim.Run.Limits.EnvironmentRetries
 }
 

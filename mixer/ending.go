@@ -28,7 +28,8 @@ func (r *rollout) endRollout(life context.Context, reason relabel.EndReason) (pa
 }
 
 // takePatch takes the patch within what is left of the wall clock. A patch that takes longer is
-// none, and the rollout ended because its time was up; a broken sandbox has none.
+// none, and the rollout ended because its time was up; a broken sandbox has none. Where commands
+// broke it, or filled its disk, before the patch was taken, the rollout ended because of that.
 func (r *rollout) takePatch(life context.Context, reason *relabel.EndReason) (patch []byte, applies bool, err error) {
 	if *reason == relabel.EndSandboxBroken {
 		return nil, false, nil
@@ -45,7 +46,11 @@ func (r *rollout) takePatch(life context.Context, reason *relabel.EndReason) (pa
 	case life.Err() == nil && *reason == relabel.EndDisk:
 		return nil, false, nil // there may be no room to take it with
 	}
-	return nil, false, stopped(life, environmentFailure(err))
+	ended, err := r.judge(life, r.last, stopped(life, environmentFailure(err)))
+	if err == nil {
+		*reason = ended
+	}
+	return nil, false, err
 }
 
 // tooEarly reports whether what a rollout that is over owes is not this worker's to ask

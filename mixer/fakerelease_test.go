@@ -48,6 +48,7 @@ func (s *fakeStore) ReleaseBroken(ctx context.Context, f relabel.Fence, _ string
 		s.broke++
 		if broken != nil {
 			s.pending = broken
+			s.brokeAt = append(s.brokeAt, broken.T)
 		}
 		return nil
 	})

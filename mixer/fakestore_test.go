@@ -3,6 +3,7 @@ package mixer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ type fakeStore struct {
 	attempt  int
 	trail    int // the attempt that holds the turns
 	pending  *relabel.BrokenTurn
+	brokeAt  []int
 	broke    int    // environment failures
 	fault    string // step of the last fault
 	faults   int    // in a row
@@ -136,6 +138,7 @@ func (s *fakeStore) give(owner string, lease time.Duration) (relabel.Claim, erro
 	if s.pending != nil && s.pending.T == len(c.Turns)+1 {
 		c.Broken = s.pending
 	}
+	c.BrokeAt = slices.Clone(s.brokeAt)
 	return c, nil
 }
 

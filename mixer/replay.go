@@ -54,7 +54,8 @@ func (r *rollout) resume(life context.Context) (relabel.EndReason, error) {
 
 // replay executes the recorded actions in the fresh sandbox, without asking any model,
 // and holds each turn against its record. The state is made of what was recorded, for
-// that is what the models saw. Errors are a *divergence, the sandbox's or life's end.
+// that is what the models saw. Where commands break a second sandbox, or fill the disk, the rollout
+// is over with all turns that are recorded. Errors are a *divergence, the sandbox's or life's end.
 func (r *rollout) replay(life context.Context) (reason relabel.EndReason, err error) {
 	for i, turn := range r.claim.Turns {
 		if ended := endingOf(turn); ended != "" {
@@ -64,15 +65,12 @@ func (r *rollout) replay(life context.Context) (reason relabel.EndReason, err er
 		if r.askedBack() {
 			return "", ErrReleased
 		}
-		obs, finished, err := r.execute(life, turn.T, turn.Action)
+		again := turn
+		finished, err := r.play(life, life, &again)
 		if err != nil {
-			return "", stopped(life, environmentFailure(err))
+			return r.judge(life, &relabel.BrokenTurn{T: turn.T, Executor: turn.Executor, Action: turn.Action}, err)
 		}
-		tree, err := r.tree(life)
-		if err != nil {
-			return "", stopped(life, environmentFailure(err))
-		}
-		what := difference(turn, obs, tree)
+		what := difference(turn, again.Observations, again.Tree)
 		if last := i == len(r.claim.Turns)-1; what == "" && finished && !last {
 			what = "finish ends the trajectory here"
 		}
@@ -123,7 +121,7 @@ func (r *rollout) startOver(life context.Context, d *divergence) error {
 	if err != nil {
 		return err
 	}
-	r.claim.Turns, r.claim.Broken, r.silent = nil, nil, 0
+	r.claim.Turns, r.claim.Broken, r.claim.BrokeAt, r.silent, r.last = nil, nil, nil, 0, nil
 	r.account.begin(0)
 	r.state = r.opening()
 	r.sizes = relabel.NewPromptSizes(r.state, r.claim.Run.Prompts.Tools)

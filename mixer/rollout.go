@@ -26,6 +26,7 @@ type rollout struct {
 	state   []relabel.Message    // st
 	sizes   *relabel.PromptSizes // of state
 	silent  int                  // actions without a call, in a row
+	last    *relabel.BrokenTurn  // the last action that was executed to its end in the sandbox; nil before
 	clock   *wallClock           // while turns are rolled out
 	// deferred counts the turns whose labels are asked for after the rollouts.
 	deferred int

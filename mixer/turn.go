@@ -51,6 +51,7 @@ func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 // where it goes on.
 func (r *rollout) advance(turn relabel.Turn, finished bool) relabel.EndReason {
 	silent, full := r.fellSilent(turn.Action), r.contextIsFull(turn.Action)
+	r.last = &relabel.BrokenTurn{T: turn.T, Executor: turn.Executor, Action: turn.Action}
 	r.state = relabel.AppendTurn(r.state, turn)
 	r.sizes.Add(turn)
 	switch {
@@ -107,6 +108,11 @@ func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, fin
 // inSandbox executes the turn's action and takes the working tree's fingerprint.
 func (r *rollout) inSandbox(ctx, life context.Context, turn *relabel.Turn) (finished bool, err error) {
 	defer r.account.in(relabel.PhaseSandbox)()
+	return r.play(ctx, life, turn)
+}
+
+// play executes the turn's action until ctx ends, and takes the fingerprint until life does.
+func (r *rollout) play(ctx, life context.Context, turn *relabel.Turn) (finished bool, err error) {
 	if turn.Observations, finished, err = r.execute(ctx, turn.T, turn.Action); err != nil {
 		return false, stopped(ctx, environmentFailure(err))
 	}

@@ -1,9 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -31,22 +31,38 @@ func encodeBroken(b *relabel.BrokenTurn) ([]byte, error) {
 	return stored, nil
 }
 
-// readBroken returns the action at turn t in the course of which a sandbox broke; nil where there
-// was none.
-func readBroken(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, t int) (*relabel.BrokenTurn, error) {
-	var stored []byte
+// readBroken returns the turns at which sandboxes broke, in the order of the attempts, and the last
+// action in the course of which one did at turn next; nil where there was none.
+func readBroken(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, next int) (at []int, pending *relabel.BrokenTurn, err error) {
 	// What came before a divergence belongs to other turns.
-	err := tx.QueryRow(ctx, `SELECT broken FROM attempts WHERE trajectory_id = $1 AND broke_at = $2
+	rows, err := tx.Query(ctx, `SELECT broke_at, CASE WHEN broke_at = $2 THEN broken END FROM attempts
+		WHERE trajectory_id = $1 AND broke_at IS NOT NULL
 		AND number > coalesce((SELECT max(number) FROM attempts WHERE trajectory_id = $1 AND outcome = 'diverged'), 0)
-		ORDER BY number DESC LIMIT 1`, trajectory, t).Scan(&stored)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
+		ORDER BY number`, trajectory, next)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	var t int
+	var last, stored []byte
+	_, err = pgx.ForEachRow(rows, []any{&t, &stored}, func() error {
+		at = append(at, t)
+		if stored != nil {
+			last = bytes.Clone(stored)
+		}
+		return nil
+	})
+	if err != nil || last == nil {
+		return at, nil, err
+	}
+	pending, err = decodeBroken(next, last)
+	return at, pending, err
+}
+
+// decodeBroken is the inverse of encodeBroken.
+func decodeBroken(t int, stored []byte) (*relabel.BrokenTurn, error) {
 	var b storedBroken
-	if err := json.Unmarshal(stored, &b); err != nil {
+	err := json.Unmarshal(stored, &b)
+	if err != nil {
 		return nil, fmt.Errorf("read the action that broke its sandbox: %w", err)
 	}
 	action := b.Action

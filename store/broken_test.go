@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"relabel"
@@ -26,8 +27,12 @@ func TestTheActionThatBrokeASandboxIsExecutedAgain(t *testing.T) {
 	}
 	must(t, s.ReleaseBroken(t.Context(), next.Fence, "the engine is gone", 0, nil))
 	third := storetest.Claim(t, s, c.TrajectoryID, "a third")
-	if third.Broken == nil {
-		t.Error("another attempt's broken engine made it forgotten")
+	if third.Broken == nil || !slices.Equal(third.BrokeAt, []int{3}) {
+		t.Errorf("another attempt's broken engine made it forgotten: %v", third.BrokeAt)
+	}
+	must(t, s.ReleaseBroken(t.Context(), third.Fence, "the container is gone in the replay", 0, &relabel.BrokenTurn{T: 2, Executor: relabel.Student, Action: action}))
+	if third = storetest.Claim(t, s, c.TrajectoryID, "one more"); third.Broken == nil || third.Broken.T != 3 || !slices.Equal(third.BrokeAt, []int{3, 2}) {
+		t.Errorf("after a break at a turn that is committed: %+v, %v", third.Broken, third.BrokeAt)
 	}
 	must(t, s.AdoptTurns(t.Context(), third.Fence, third.Trajectory.Trail))
 	must(t, s.EndRollout(t.Context(), third.Fence, relabel.Ending{Reason: relabel.EndSandboxBroken}))

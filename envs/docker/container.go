@@ -60,6 +60,10 @@ func (h *Host) containerConfig(spec envs.Spec) *container.Config {
 // gitEnv lets git work in a repository that another user owns.
 var gitEnv = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}
 
+// quotaOf is the engine's bound for what commands may write so many bytes of. It is larger by a
+// quarter: sandboxd, which ends the commands, is to find out before a write fails.
+func quotaOf(bytes int64) int64 { return bytes + bytes/4 }
+
 // hostConfig walls the container in. AppArmor and read-only paths are the engine's defaults,
 // which stand where nothing is said.
 func hostConfig(limits envs.Limits, quota bool) *container.HostConfig {
@@ -93,7 +97,7 @@ func hostConfig(limits envs.Limits, quota bool) *container.HostConfig {
 		},
 	}
 	if quota {
-		config.StorageOpt = map[string]string{"size": strconv.FormatInt(limits.DiskBytes, 10)}
+		config.StorageOpt = map[string]string{"size": strconv.FormatInt(quotaOf(limits.DiskBytes), 10)}
 	}
 	return config
 }

@@ -98,15 +98,7 @@ func TestReaperRemovesWhatDeadAttemptsLeftAndNothingElse(t *testing.T) {
 func TestVolumesOfAnImageAreLabelledAndGoWithTheirSandbox(t *testing.T) {
 	t.Parallel()
 	engine, host, spec := engineOf(t), dockertest.NewHost(t), newSpec(t)
-	made, err := engine.ContainerCreate(t.Context(), &container.Config{Image: spec.Image, Cmd: []string{"true"}, Volumes: map[string]struct{}{"/cache": {}}}, nil, nil, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec.Image = "relabel/test-volume:" + spec.Labels.Trajectory
-	commit(t, engine, made.ID, spec.Image)
-	if err := engine.ContainerRemove(t.Context(), made.ID, container.RemoveOptions{RemoveVolumes: true}); err != nil {
-		t.Fatal(err)
-	}
+	spec.Image = withVolume(t, engine, spec, "/cache")
 	sandbox := start(t, host, spec)
 	bash(t, sandbox, "echo kept >/cache/file")
 	find := func() []*volume.Volume {
@@ -125,6 +117,21 @@ func TestVolumesOfAnImageAreLabelledAndGoWithTheirSandbox(t *testing.T) {
 	if v := find(); len(v) != 0 {
 		t.Errorf("left behind: %v", v)
 	}
+}
+
+// withVolume makes an image of the spec's that declares a volume.
+func withVolume(t *testing.T, engine *client.Client, spec envs.Spec, path string) (image string) {
+	t.Helper()
+	made, err := engine.ContainerCreate(t.Context(), &container.Config{Image: spec.Image, Cmd: []string{"true"}, Volumes: map[string]struct{}{path: {}}}, nil, nil, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image = "relabel/test-volume:" + spec.Labels.Trajectory
+	commit(t, engine, made.ID, image)
+	if err := engine.ContainerRemove(t.Context(), made.ID, container.RemoveOptions{RemoveVolumes: true}); err != nil {
+		t.Fatal(err)
+	}
+	return image
 }
 
 // removal takes a container away whatever it does.

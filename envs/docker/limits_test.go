@@ -1,11 +1,13 @@
 package docker_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"relabel"
 	"relabel/envs"
+	"relabel/envs/docker"
 	"relabel/envs/docker/dockertest"
 )
 
@@ -15,6 +17,7 @@ func TestCommandsThatWriteTooMuchAreEnded(t *testing.T) {
 	for name, script := range map[string]string{
 		"at once":            `for i in 1 2 3; do fallocate -l 60M f$i; done; sync`,
 		"while it runs":      `i=0; while :; do i=$((i+1)); head -c 10M /dev/zero >/var/f$i; done`,
+		"deleted and open":   `for i in 1 2 3; do exec {fd}>f; rm f; head -c 40M /dev/zero >&$fd; done; sleep 1000`,
 		"beside the command": `(setsid bash -c 'i=0; while :; do i=$((i+1)); head -c 10M /dev/zero >/var/f$i; done' &); sleep 1000`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -32,6 +35,54 @@ func TestCommandsThatWriteTooMuchAreEnded(t *testing.T) {
 				t.Errorf("patch %q, %v", p.Diff, err)
 			}
 		})
+	}
+}
+
+// hide fills the disk with deleted files of %d MiB that it keeps open, and that no other process
+// can look at.
+const hide = `import ctypes, os, time
+ctypes.CDLL(None).prctl(4, 0)
+for i in range(1000):
+    f = open("/hidden", "wb", 0)
+    os.unlink("/hidden")
+    os.dup(f.fileno())
+    try:
+        for _ in range(%d): f.write(bytes(1 << 20))
+    except OSError:
+        break
+print("full", flush=True)
+time.sleep(1000)
+`
+
+// A volume that the image declares lies on the engine's disk and has no quota.
+func TestWhatCommandsWriteToAVolumeCounts(t *testing.T) {
+	t.Parallel()
+	engine, host, spec := engineOf(t), dockertest.NewHost(t), newSpec(t)
+	spec.Image = withVolume(t, engine, spec, "/cache/deep")
+	sandbox := start(t, host, spec)
+	_, err := sandbox.Run(t.Context(), envs.Command{Args: []string{"bash", "-c", "for i in 1 2 3; do fallocate -l 40M /cache/deep/f$i; done"}})
+	if relabel.CodeOf(err) != relabel.CodeDisk {
+		t.Errorf("got %v", err)
+	}
+	if _, err := sandbox.Fingerprint(t.Context()); relabel.CodeOf(err) != relabel.CodeDisk {
+		t.Errorf("the fingerprint: %v", err)
+	}
+}
+
+// The engine's disk is full then, too: that must not make it the environment's failure.
+func TestADiskThatACommandFilledInHidingIsItsDoing(t *testing.T) {
+	t.Parallel()
+	engine := dockertest.StartEngine(t, dockertest.SmallDisk(t, "700m"))
+	spec := newSpec(t)
+	spec.Image, spec.Limits.MemoryBytes = engine.Load(), 2<<30 // the engine's disk is in memory
+	sandbox := start(t, dockertest.NewHostWith(t, docker.Config{Address: engine.Address()}), spec)
+	bash(t, sandbox, "git init -q . && git -c user.name=a -c user.email=a@invalid commit -q --allow-empty -m base; echo new >file")
+	if err := sandbox.WriteFile(t.Context(), "/hide.py", fmt.Appendf(nil, hide, 40), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	bash(t, sandbox, "(setsid python3 /hide.py >/dev/shm/out 2>&1 &); for i in $(seq 600); do grep -q full /dev/shm/out && break; sleep 0.1; done; cat /dev/shm/out")
+	if _, err := sandbox.Fingerprint(t.Context()); relabel.CodeOf(err) != relabel.CodeDisk {
+		t.Errorf("got %v", err)
 	}
 }
 

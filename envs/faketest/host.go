@@ -21,6 +21,7 @@ type Faults struct {
 	Create     error         // Create fails with it
 	LoseAnswer bool          // Create makes the sandbox, but fails with CodeEnvironment
 	DieAfter   int           // a sandbox dies at the command after so many; 0 never
+	DieIn      string        // a sandbox dies at each command whose text has it; "" never
 	Slow       time.Duration // every call of a sandbox takes so much longer
 	EngineDown bool          // every call of the host fails, as the engine's doing
 	Full       string        // why the host has no room; "" where it has

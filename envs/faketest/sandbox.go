@@ -119,7 +119,7 @@ func (b *Sandbox) Run(ctx context.Context, cmd envs.Command) (envs.Result, error
 	if err != nil {
 		return envs.Result{}, err
 	}
-	if n := b.commands.Add(1); f.DieAfter > 0 && n > int64(f.DieAfter) {
+	if n := b.commands.Add(1); f.DieAfter > 0 && n > int64(f.DieAfter) || f.DieIn != "" && strings.Contains(strings.Join(cmd.Args, " "), f.DieIn) {
 		b.die()
 	}
 	cmd.Dir = b.path(cmd.Dir)

@@ -3,11 +3,8 @@ package inside
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"relabel/envs/wire"
@@ -20,19 +17,22 @@ const (
 	restAfterWalk = 10
 )
 
-// diskUse is how much commands wrote to the container's disk. Few file systems of engines can
-// bound that, so it is measured: how much space is free there costs one system call, and where it
-// shrank by an eighth of the limit since the last walk, whoever used it, the files that are younger
-// than the sandbox are counted. No command can set the time of a file's last change. A file that
-// has no name any more is not counted: its space is free again when its program ends.
+// diskUse is how much commands wrote to the container's disk: its own file system and the volumes
+// of its image. Few file systems of engines can bound that, so it is measured: how much space is
+// free there costs one system call, and where it shrank by an eighth of the limit since the last
+// walk, whoever used it, two things are counted: the files that are younger than the sandbox, of
+// which no command can set the time of the last change, and those that were deleted and that a
+// process still has open.
 type diskUse struct {
 	limit int64 // bytes; 0 is any number
+	apart *Separation
 	over  atomic.Bool
 
 	mu    sync.Mutex
 	began time.Time
-	free  int64     // when it was last walked
-	rest  time.Time // no walk before
+	roots []string  // "/" and the folders on which other disks are mounted
+	free  []int64   // of each root when it was last walked
+	rest  time.Time // no walk before, unless a write failed
 }
 
 // fault is the answer where too much was written.
@@ -47,7 +47,7 @@ func (s *Server) watchDisk() (stop func()) {
 		s.disk.limit = 0
 		return func() {}
 	}
-	s.disk.began, s.disk.free = time.Now(), freeSpace("/")
+	s.disk.begin(s.apart)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		tick := time.NewTicker(lookEvery)
@@ -64,9 +64,17 @@ func (s *Server) watchDisk() (stop func()) {
 	return cancel
 }
 
+// begin notes what is there before the first command.
+func (d *diskUse) begin(apart *Separation) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.apart, d.began, d.roots = apart, time.Now(), diskRoots()
+	d.free = freeSpaces(d.roots)
+}
+
 // lookAtDisk reports whether commands wrote too much, and ends all of them then.
 func (s *Server) lookAtDisk() bool {
-	if s.disk.limit == 0 || !s.disk.exceeded() {
+	if s.disk.limit == 0 || !s.disk.exceeded(false) {
 		return s.disk.over.Load()
 	}
 	s.disk.over.Store(true)
@@ -74,56 +82,65 @@ func (s *Server) lookAtDisk() bool {
 	return true
 }
 
-// exceeded reports whether more than the limit, and an eighth, was written.
-func (d *diskUse) exceeded() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	free, now := freeSpace("/"), time.Now()
-	if d.free-free < d.limit/8 || now.Before(d.rest) {
-		return false
+// filledDisk reports whether commands wrote too much, where a write just failed because the disk
+// is full. A process can hide its files from the count. So all commands are ended, and what is
+// free right after that and was not before is theirs, too. Commands of a sandbox whose disk is
+// full can be ended: its rollout does not go on.
+func (s *Server) filledDisk() bool {
+	d := &s.disk
+	if d.limit == 0 || d.over.Load() {
+		return d.over.Load()
 	}
-	used := written("/", d.began, d.limit+d.limit/8)
-	d.free, d.rest = free, now.Add(restAfterWalk*time.Since(now))
-	return used > d.limit+d.limit/8
-}
-
-// freeSpace is how many bytes are free on the file system of a path.
-func freeSpace(path string) int64 {
-	var s syscall.Statfs_t
-	if err := syscall.Statfs(path, &s); err != nil {
-		return 0
-	}
-	return int64(s.Bavail) * s.Bsize
-}
-
-// written counts the bytes on disk of files below dir, on its file system, that were changed since
-// began, until they are more than enough.
-func written(dir string, began time.Time, enough int64) (bytes int64) {
-	var top syscall.Stat_t
-	if err := syscall.Lstat(dir, &top); err != nil {
-		return 0
-	}
-	for queue := []string{dir}; len(queue) > 0 && bytes <= enough; {
-		folder := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		entries, _ := os.ReadDir(folder) // what could be read counts
-		for _, entry := range entries {
-			path := filepath.Join(folder, entry.Name())
-			var s syscall.Stat_t
-			if err := syscall.Lstat(path, &s); err != nil {
-				continue // gone since
-			}
-			switch s.Mode & syscall.S_IFMT {
-			case syscall.S_IFDIR:
-				if s.Dev == top.Dev && len(path) < maxPath {
-					queue = append(queue, path)
-				}
-			case syscall.S_IFREG:
-				if !time.Unix(s.Ctim.Unix()).Before(began) {
-					bytes += s.Blocks * 512 / max(1, int64(s.Nlink))
-				}
-			}
+	if !d.exceeded(true) {
+		before := freeSpaces(d.roots)
+		s.processes.endEvery()
+		if !d.cameBack(before) {
+			return false
 		}
 	}
-	return bytes
+	d.over.Store(true)
+	s.processes.endAll()
+	return true
+}
+
+// most is how many bytes commands may write until they are ended: the limit, and an eighth.
+func (d *diskUse) most() int64 { return d.limit + d.limit/8 }
+
+// exceeded reports whether more than most was written. Unless it must, it walks only where the
+// free space shrank and the last walk was long enough ago.
+func (d *diskUse) exceeded(must bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	free, now := freeSpaces(d.roots), time.Now()
+	if !must && (now.Before(d.rest) || !differ(d.free, free, d.limit/8)) {
+		return false
+	}
+	used := written(d.roots, d.began, d.most())
+	if used <= d.most() {
+		d.apart.asCommands(func() { used += deletedAndOpen(d.roots) })
+	}
+	d.free, d.rest = free, now.Add(restAfterWalk*time.Since(now))
+	return used > d.most()
+}
+
+// cameBack reports whether, on a root, more than most is free that was not before. The space of
+// the files of a process that ended may take a moment to come back.
+func (d *diskUse) cameBack(before []int64) bool {
+	for range 5 {
+		if differ(freeSpaces(d.roots), before, d.most()+1) {
+			return true
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return false
+}
+
+// differ reports whether an element of a is larger than that of b by least or more.
+func differ(a, b []int64, least int64) bool {
+	for i := range a {
+		if a[i]-b[i] >= least {
+			return true
+		}
+	}
+	return false
 }

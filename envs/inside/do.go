@@ -3,6 +3,7 @@ package inside
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"relabel/envs/wire"
@@ -22,24 +23,37 @@ func (s *Server) do(ctx context.Context, req wire.Request, body []byte, emit fun
 		var err error
 		s.apart.asCommands(func() { resp, err = s.doFile(req, body, emit) })
 		if err != nil {
-			return faultOf(s.orDiskFull(err))
+			return s.failed(err)
 		}
 		return resp
 	case wire.OpFingerprint:
 		digest, err := s.fingerprint(ctx)
+		if s.lookAtDisk() { // what was ended for it may have left the tree in any state
+			return s.disk.fault()
+		}
 		if err != nil {
-			return faultOf(s.orDiskFull(err))
+			return s.failed(err)
 		}
 		return wire.Response{Digest: digest}
 	case wire.OpPatch:
 		diff, binary, err := s.patch(ctx, req.Base)
 		if err != nil {
-			return faultOf(s.orDiskFull(err))
+			return s.failed(err)
 		}
 		emit(diff)
 		return wire.Response{Binary: binary}
 	}
 	return wire.Response{Fault: wire.FaultOther, Message: fmt.Sprintf("unknown operation %q", req.Op)}
+}
+
+// failed is the answer to a request that failed. Where that is because the disk is full, it tells
+// whether commands filled it.
+func (s *Server) failed(err error) wire.Response {
+	err = s.orDiskFull(err)
+	if errors.Is(err, errDiskFull) && s.filledDisk() {
+		return s.disk.fault()
+	}
+	return faultOf(err)
 }
 
 // doFile answers a request for a file, with the rights of commands.

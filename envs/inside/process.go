@@ -145,6 +145,17 @@ func (p *processes) endAll() {
 	p.began = nil
 }
 
+// endEvery is endAll until none is left that runs. One that hangs in the kernel is not waited for.
+func (p *processes) endEvery() {
+	for range 400 {
+		p.endAll()
+		if len(processTable()) == 0 {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 // spareThreads makes the runtime start n threads now, so that none has to be started
 // where a fork bomb has used up the container's processes, which would be fatal.
 func spareThreads(n int) {

@@ -41,6 +41,9 @@ func (s *Server) run(ctx context.Context, req wire.Request, stdin []byte, emit f
 	began, killed := time.Now(), oomKills()
 	c := &command{keeps: newEnds(req.MaxOutput, emit), read: make(chan error, 1)}
 	if err := s.launch(c, req, stdin); err != nil {
+		if errors.Is(err, syscall.ENOSPC) && s.filledDisk() {
+			return s.disk.fault()
+		}
 		return refuseStart(c, req, err, began)
 	}
 	go c.follow(s.processes)

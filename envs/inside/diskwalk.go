@@ -1,0 +1,154 @@
+package inside
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// maxOpenFiles bounds how many open files of all processes are looked at.
+const maxOpenFiles = 100_000
+
+// diskless are the types of file systems that take no space on a disk.
+var diskless = []string{"proc", "sysfs", "tmpfs", "ramfs", "devtmpfs", "devpts", "mqueue", "cgroup", "cgroup2", "hugetlbfs", "securityfs", "debugfs", "tracefs", "bpf"}
+
+// diskRoots returns the root folder and every folder on which another disk is mounted: the volumes
+// that the image declares.
+func diskRoots() []string {
+	roots := []string{"/"}
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return roots
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		path, fstype := parseMount(lines.Text())
+		if path == "" || slices.Contains(diskless, fstype) || slices.Contains(roots, path) {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			roots = append(roots, path)
+		}
+	}
+	return roots
+}
+
+// parseMount returns the mount point and the type of the file system of a line of
+// /proc/self/mountinfo: "id parent major:minor root path options … - type source options".
+func parseMount(line string) (path, fstype string) {
+	before, after, _ := strings.Cut(line, " - ")
+	fields, rest := strings.Fields(before), strings.Fields(after)
+	if len(fields) < 5 || len(rest) < 1 {
+		return "", ""
+	}
+	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	return unescape.Replace(fields[4]), rest[0]
+}
+
+// freeSpaces returns how many bytes are free on the file system of each path.
+func freeSpaces(paths []string) []int64 {
+	free := make([]int64, len(paths))
+	for i, path := range paths {
+		var s syscall.Statfs_t
+		if err := syscall.Statfs(path, &s); err == nil {
+			free[i] = int64(s.Bavail) * s.Bsize
+		}
+	}
+	return free
+}
+
+// written counts the bytes on disk of files below the roots that were changed since began, until
+// they are more than enough. A root below another one is counted once.
+func written(roots []string, began time.Time, enough int64) (bytes int64) {
+	for _, root := range roots {
+		bytes += writtenBelow(root, roots, began, enough-bytes)
+	}
+	return bytes
+}
+
+// writtenBelow is written for one root, on its file system.
+func writtenBelow(root string, roots []string, began time.Time, enough int64) (bytes int64) {
+	var top syscall.Stat_t
+	if err := syscall.Lstat(root, &top); err != nil {
+		return 0
+	}
+	for queue := []string{root}; len(queue) > 0 && bytes <= enough; {
+		folder := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		entries, _ := os.ReadDir(folder) // what could be read counts
+		for _, entry := range entries {
+			path := filepath.Join(folder, entry.Name())
+			var s syscall.Stat_t
+			if err := syscall.Lstat(path, &s); err != nil {
+				continue // gone since
+			}
+			switch s.Mode & syscall.S_IFMT {
+			case syscall.S_IFDIR:
+				if s.Dev == top.Dev && len(path) < maxPath && !slices.Contains(roots, path) {
+					queue = append(queue, path)
+				}
+			case syscall.S_IFREG:
+				if !time.Unix(s.Ctim.Unix()).Before(began) {
+					bytes += s.Blocks * 512 / max(1, int64(s.Nlink))
+				}
+			}
+		}
+	}
+	return bytes
+}
+
+// deletedAndOpen counts the bytes on disk of files that have no name any more and that a process
+// has open. The caller has the rights of commands: it sees into processes that do not hide.
+func deletedAndOpen(roots []string) (bytes int64) {
+	devices := map[uint64]bool{}
+	for _, root := range roots {
+		var s syscall.Stat_t
+		if err := syscall.Stat(root, &s); err == nil {
+			devices[s.Dev] = true
+		}
+	}
+	type file struct{ device, inode uint64 }
+	seen, left := map[file]bool{}, maxOpenFiles
+	for pid := range processTable() {
+		folder := "/proc/" + strconv.Itoa(pid) + "/fd"
+		names, _ := os.ReadDir(folder) // what could be read counts
+		for _, name := range names[:min(len(names), left)] {
+			left--
+			var s syscall.Stat_t
+			path := filepath.Join(folder, name.Name())
+			if err := syscall.Stat(path, &s); err != nil || s.Nlink > 0 || s.Mode&syscall.S_IFMT != syscall.S_IFREG {
+				continue
+			}
+			if at := (file{s.Dev, s.Ino}); !seen[at] && (devices[s.Dev] || !inMemory(path)) {
+				seen[at] = true
+				bytes += s.Blocks * 512
+			}
+		}
+	}
+	return bytes
+}
+
+// The magic numbers of file systems in memory, of statfs(2).
+const (
+	tmpfsMagic     = 0x01021994
+	ramfsMagic     = 0x858458f6
+	hugetlbfsMagic = 0x958458f6
+)
+
+// inMemory reports whether a file takes memory, which is bounded otherwise, and no disk.
+func inMemory(path string) bool {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(path, &s); err != nil {
+		return true // gone since
+	}
+	switch uint64(s.Type) & 0xffffffff {
+	case tmpfsMagic, ramfsMagic, hugetlbfsMagic:
+		return true
+	}
+	return false
+}
