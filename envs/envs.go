@@ -81,7 +81,7 @@ type Limits struct {
 	MemoryBytes int64 // swap included
 	CPUs        float64
 	PIDs        int64
-	// DiskBytes bounds what commands write to the container's disk. It is measured from inside while
+	// DiskBytes bounds what commands write to the container's disk and its image's volumes. It is measured from inside while
 	// they run, with an eighth of tolerance; the engine bounds it where it can.
 	DiskBytes int64
 	Runtime   string // e.g. runsc; refused where the engine lacks it
@@ -96,7 +96,8 @@ var DefaultLimits = Limits{MemoryBytes: 4 << 30, CPUs: 2, PIDs: 1024, DiskBytes:
 type Sandbox interface {
 	// Run runs a command and returns when it ended or was ended. A non-zero exit, a
 	// time-out or cut output is a Result, not an error. It fails with CodeDisk where commands
-	// wrote more than Limits.DiskBytes: they are ended then, and no further one starts.
+	// wrote more than Limits.DiskBytes: they are ended then, and no further one starts. So does
+	// every other method that finds the disk full because of them, and Fingerprint in any case.
 	Run(ctx context.Context, cmd Command) (Result, error)
 	// ReadFile returns at most limit bytes of a regular file, and its whole size.
 	// Errors wrap fs.ErrNotExist, fs.ErrPermission or ErrNotRegular.

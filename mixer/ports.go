@@ -84,9 +84,10 @@ type Episode interface {
 	// called; nothing after it was run. Errors are CodeEnvironment, or CodeDisk where its
 	// commands wrote more to disk than they may.
 	Execute(ctx context.Context, t int, action relabel.Message) (obs []relabel.Observation, finished bool, err error)
-	// Tree returns the working tree's fingerprint.
+	// Tree returns the working tree's fingerprint. Errors are those of Execute.
 	Tree(ctx context.Context) (string, error)
-	// Patch takes the submission and says whether it applies to the base commit.
+	// Patch takes the submission and says whether it applies to the base commit. Errors are
+	// those of Execute.
 	Patch(ctx context.Context) (diff []byte, applies bool, err error)
 	// Sandbox says which container on which engine this is.
 	Sandbox() (dockerHost, container string)

@@ -71,15 +71,19 @@ func written(roots []string, began time.Time, enough int64) (bytes int64) {
 	return bytes
 }
 
-// writtenBelow is written for one root, on its file system.
+// writtenBelow is written for one folder, on its file system.
 func writtenBelow(root string, roots []string, began time.Time, enough int64) (bytes int64) {
 	var top syscall.Stat_t
-	if err := syscall.Lstat(root, &top); err != nil {
+	if err := syscall.Stat(root, &top); err != nil {
 		return 0
 	}
 	for queue := []string{root}; len(queue) > 0 && bytes <= enough; {
 		folder := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
+		if len(folder)+1+syscall.NAME_MAX > maxPath {
+			bytes += writtenDeep(folder, began, enough-bytes)
+			continue
+		}
 		entries, _ := os.ReadDir(folder) // what could be read counts
 		for _, entry := range entries {
 			path := filepath.Join(folder, entry.Name())
@@ -89,7 +93,7 @@ func writtenBelow(root string, roots []string, began time.Time, enough int64) (b
 			}
 			switch s.Mode & syscall.S_IFMT {
 			case syscall.S_IFDIR:
-				if s.Dev == top.Dev && len(path) < maxPath && !slices.Contains(roots, path) {
+				if s.Dev == top.Dev && !slices.Contains(roots, path) {
 					queue = append(queue, path)
 				}
 			case syscall.S_IFREG:
@@ -100,6 +104,17 @@ func writtenBelow(root string, roots []string, began time.Time, enough int64) (b
 		}
 	}
 	return bytes
+}
+
+// writtenDeep is writtenBelow for a folder whose path leaves no room for a name: it is reached
+// through its descriptor.
+func writtenDeep(folder string, began time.Time, enough int64) int64 {
+	f, err := os.Open(folder)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	return writtenBelow("/proc/self/fd/"+strconv.Itoa(int(f.Fd())), nil, began, enough)
 }
 
 // deletedAndOpen counts the bytes on disk of files that have no name any more and that a process

@@ -134,7 +134,8 @@ git apply --check --cached --whitespace=nowarn -`
 
 // Patch takes the submission: what changed since the base commit, byte for byte. It
 // says whether the patch is one and applies to that commit. An agent that removed the
-// repository, or wrote more than a patch can be, has submitted nothing. Errors are CodeEnvironment.
+// repository, or wrote more than a patch can be, has submitted nothing. Errors are CodeEnvironment,
+// or CodeDisk where commands filled the disk.
 func (e *Episode) Patch(ctx context.Context) (diff []byte, applies bool, err error) {
 	patch, err := e.sandbox.Patch(ctx, e.base)
 	if errors.Is(err, envs.ErrNoRepository) || errors.Is(err, envs.ErrTooLarge) {
