@@ -16,6 +16,7 @@ type goldFact struct {
 	takes   bool            // its run takes canaries
 	excused map[string]bool // tests that count although they did not pass: see excused
 	changed []string        // files of the tests that its run writes
+	counts  testCounts      // of its run
 }
 
 // goldFacts remembers what runs of gold patches showed. The zero value is empty. It is safe
@@ -97,7 +98,7 @@ func (f *goldFacts) fly(task relabel.Task, mine *flight, control func() (trial, 
 
 // note remembers what a control showed.
 func (f *goldFacts) note(task relabel.Task, takes bool, t trial) {
-	fact := goldFact{takes: takes, excused: map[string]bool{}, changed: t.changed}
+	fact := goldFact{takes: takes, excused: map[string]bool{}, changed: t.changed, counts: t.counts}
 	for _, id := range excused(t.verdict) {
 		fact.excused[id] = true
 	}
@@ -131,9 +132,10 @@ func excused(v relabel.Verdict) []string {
 
 // hold holds a trial that passed against a run of the gold patch. Where its success rests on
 // excused tests, what passes with the gold patch must pass; where it wrote files of the tests,
-// what the gold patch leaves alone must be left alone.
+// what the gold patch leaves alone must be left alone. Where the gold patch was run before,
+// as many tests must have been seen as then.
 func (v *Verifier) hold(ctx context.Context, c candidate, t trial) (relabel.Verdict, error) {
-	if len(excused(t.verdict))+len(t.changed) == 0 {
+	if _, known := v.gold.of(c.task); !known && len(excused(t.verdict))+len(t.changed) == 0 {
 		return t.verdict, nil
 	}
 	fact, doubt, err := v.learn(ctx, c)
@@ -159,6 +161,10 @@ func (fact goldFact) judge(t trial) relabel.Verdict {
 			verdict.Output = append(verdict.Output, note(file+" was written while the tests ran, which the gold patch does not bring about")...)
 			break
 		}
+	}
+	if difference := t.counts.differs(fact.counts); difference != "" {
+		verdict.Passed, verdict.Reason = false, relabel.VerdictTampered
+		verdict.Output = append(verdict.Output, note(difference)...)
 	}
 	return verdict
 }

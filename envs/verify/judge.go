@@ -138,7 +138,7 @@ type evidence struct {
 
 // judge decides what a run says.
 func (s *stage) judge(e evidence, planted *planting) trial {
-	t := trial{ran: true, bare: s.bare, verdict: grade(s.task, e.outcomes)}
+	t := trial{ran: true, bare: s.bare, counts: countTests(s.task, e.report, planted), verdict: grade(s.task, e.outcomes)}
 	t.verdict.Output = kept(e.run)
 	if planted != nil {
 		t.planted, t.verdict.Canaries = true, true

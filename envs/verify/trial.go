@@ -30,7 +30,8 @@ type trial struct {
 	// contradiction says why the run is not believed, from its canaries; "" if it is.
 	contradiction string
 	changed       []string // files of the tests that were written while they ran
-	disturbed     bool     // a canary, or the command with them, could not even run, which may be their own fault
+	counts        testCounts
+	disturbed     bool // a canary, or the command with them, could not even run, which may be their own fault
 }
 
 // believed reports whether the run came to its end and its canaries ended as they must.
