@@ -4,7 +4,6 @@
 # repository that modules are imported from, "plugin" and a distribution with plugins of
 # pytest. It runs on every Python from 2.7.
 import os
-import re
 import sys
 
 here = os.path.realpath(sys.argv[1])
@@ -43,9 +42,14 @@ def modules(folder):
 def configured(file):
     try:
         with open(os.path.join(here, file)) as f:
-            for value in re.findall(r"(?m)^[ \t]*pythonpath[ \t]*=(.*(?:\n[ \t]+.*)*)", f.read()):
-                for folder in re.findall(r"[\w./-]+", value):
-                    show("path", os.path.normpath(folder))
+            text = f.read()
+        if "pythonpath" not in text:
+            return
+        import re  # takes as long as the rest of this program
+
+        for value in re.findall(r"(?m)^[ \t]*pythonpath[ \t]*=(.*(?:\n[ \t]+.*)*)", text):
+            for folder in re.findall(r"[\w./-]+", value):
+                show("path", os.path.normpath(folder))
     except (IOError, OSError, ValueError):
         pass
 
