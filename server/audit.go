@@ -32,13 +32,12 @@ func (s *site) listAudit(ctx context.Context, in *struct {
 	return pageOf(s.Store.ListAudit(ctx, relabel.AuditFilter{Token: in.Token, Resource: in.Resource, Since: in.Since}, in.page()))
 }
 
-// audit notes every request that changes something before it is carried out, and its
-// outcome before it is answered. Where that is not possible nothing is done. Pages change
-// things through the interface, with their reader as its caller.
+// audit notes every request that changes something, or would if it were not refused, before
+// it is carried out, and its outcome before it is answered. Where that is not possible
+// nothing is done.
 func (s *site) audit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		signsOut := r.URL.Path == "/sign-out"
-		if reads(r) || !isAPI(r.URL.Path) && !signsOut {
+		if !s.audited(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -62,10 +61,38 @@ func (s *site) audit(next http.Handler) http.Handler {
 	})
 }
 
+// audited reports whether a request gets an entry. Pages change things through the
+// interface, with their reader as its caller: of theirs it is those that are refused.
+func (s *site) audited(r *http.Request) bool {
+	caller, _ := relabel.CallerOf(r.Context())
+	if reads(r) || caller.Access == relabel.NoAccess {
+		return false
+	}
+	return isAPI(r.URL.Path) || r.URL.Path == "/sign-out" || !s.allows(r)
+}
+
+// How many characters of a request's address an entry keeps. The resource is indexed: an
+// index of Postgres holds no text of more than 2,700 bytes.
+const (
+	mostResource = 200
+	mostPath     = 1000
+)
+
+// firstRunes is at most the first n characters of a text.
+func firstRunes(s string, n int) string {
+	for at := range s {
+		if n == 0 {
+			return s[:at]
+		}
+		n--
+	}
+	return s
+}
+
 // auditEntry describes a request without its query and its body.
 func (s *site) auditEntry(r *http.Request) relabel.AuditEntry {
 	caller, _ := relabel.CallerOf(r.Context())
-	e := relabel.AuditEntry{ID: relabel.NewID(), Actor: relabel.ActorLocal, Method: r.Method, Path: r.URL.Path, Address: caller.Address, Operation: "unknown"}
+	e := relabel.AuditEntry{ID: relabel.NewID(), Actor: relabel.ActorLocal, Method: firstRunes(r.Method, mostResource), Path: firstRunes(r.URL.Path, mostPath), Address: caller.Address, Operation: "unknown"}
 	switch {
 	case caller.Session != "":
 		e.Actor = relabel.ActorSession
@@ -81,8 +108,12 @@ func (s *site) auditEntry(r *http.Request) relabel.AuditEntry {
 	if r.URL.Path == "/sign-out" {
 		e.Operation = "sign-out"
 	}
-	if parts := strings.Split(r.URL.Path, "/"); len(parts) > 3 { // "", v1, collection, id
-		e.Resource = parts[3]
+	path := r.URL.Path
+	if !isAPI(path) {
+		path = "/pages" + path // "", pages, collection, id
+	}
+	if parts := strings.Split(path, "/"); len(parts) > 3 { // "", v1, collection, id
+		e.Resource = firstRunes(parts[3], mostResource)
 	}
 	return e
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -38,6 +39,12 @@ func TestWhoChangedWhatIsKept(t *testing.T) {
 	s.want(422, s.post("/v1/policies", `{"name":"CANARY"}`, as(admin)...))
 	s.want(404, s.post("/v1/nothing", `{}`, as(admin)...))
 	s.want(403, s.post("/v1/runs/r/pause", `{}`, as(reader)...))
+	s.want(403, s.send("DELETE", "/v1/runs/r", "", as(reader)...))
+	s.want(403, s.post("/runs/"+run+"/pause", ``, as(reader)...)) // as a page sends it
+	s.want(404, s.send("DELETE", "/v1/runs/none", "", as(admin)...))
+	s.want(422, s.post("/v1/runs/r/pause?text=", `{}`, as(admin)...))
+	s.want(401, s.post("/v1/runs/r/pause", `{}`, as("unknown")...))
+	s.want(405, s.post("/healthz", ``))
 	s.refused(s.get("/v1/audit", as(reader)...), 403, "forbidden", "")
 	log := s.want(200, s.get("/v1/audit", as(admin)...))
 	var page struct{ Items []relabel.AuditEntry }
@@ -45,6 +52,7 @@ func TestWhoChangedWhatIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
+		"token admin pause-run " + run + " 422", "token admin delete-run none 404", "token reader unknown " + run + " 403", "token reader delete-run " + run + " 403", "token reader pause-run " + run + " 403",
 		"token admin unknown  404", "token admin create-policy  422", "token admin pause-run " + run + " 200", "token admin create-run " + run + " 201",
 		"token admin create-policy * 201", "token admin import-taskset " + set + " 201", "command  create-token reader 200", "command  create-token admin 200",
 	}
@@ -59,20 +67,40 @@ func TestWhoChangedWhatIsKept(t *testing.T) {
 		if got != want[i] {
 			t.Errorf("entry %d is %q, want %q", i, got, want[i])
 		}
-		if e.Actor == relabel.ActorToken && (e.Address != "127.0.0.1" || !strings.HasPrefix(relabel.HashSecret(admin), e.TokenID) || e.TokenID == "") {
+		secret := map[string]string{"admin": admin, "reader": reader}[e.Token]
+		if e.Actor == relabel.ActorToken && (e.Address != "127.0.0.1" || !strings.HasPrefix(relabel.HashSecret(secret), e.TokenID) || e.TokenID == "") {
 			t.Errorf("entry %d: %+v", i, e)
 		}
 	}
 	if text := string(log.body); strings.Contains(text, "CANARY") || strings.Contains(text, admin) || strings.Contains(text, "name=audited") {
 		t.Errorf("the log holds what it must not: %s", text)
 	}
-	for query, n := range map[string]int{"token_name=admin": 6, "token_name=nobody": 0, "resource=" + run: 2, "since=2999-01-01T00:00:00Z": 0, "limit=2": 2} {
+	for query, n := range map[string]int{"token_name=admin": 8, "token_name=reader": 3, "token_name=nobody": 0, "resource=" + run: 6, "since=2999-01-01T00:00:00Z": 0, "limit=2": 2} {
 		if items := s.want(200, s.get("/v1/audit?"+query, as(admin)...)).field("items").([]any); len(items) != n {
 			t.Errorf("%s: %d entries, want %d", query, len(items), n)
 		}
 	}
 	if purged, err := db.PurgeAudit(ctx, 0); err != nil || purged != int64(len(want)) {
 		t.Errorf("purged %d, %v", purged, err)
+	}
+}
+
+// TestALongPathIsCutInTheAuditLog sends random texts: an index compresses others.
+func TestALongPathIsCutInTheAuditLog(t *testing.T) {
+	t.Parallel()
+	s := startOnPostgres(t)
+	word := strings.Builder{}
+	for word.Len() < 12_000 {
+		fmt.Fprintf(&word, "%c", 'α'+rand.N('ω'-'α'))
+	}
+	s.want(422, s.post("/v1/iterations/"+word.String()+"/cancel", ""))
+	s.want(404, s.post("/v1/runs/"+word.String()+"/cancel", ""))
+	entries := s.want(200, s.get("/v1/audit")).field("items").([]any)
+	for _, e := range entries[:2] {
+		e := e.(map[string]any)
+		if resource, path := []rune(e["resource"].(string)), []rune(e["path"].(string)); len(resource) != 200 || len(path) != 1000 {
+			t.Errorf("%d characters of the resource and %d of the path are kept", len(resource), len(path))
+		}
 	}
 }
 

@@ -17,9 +17,10 @@ var crossOrigin = http.NewCrossOriginProtection()
 // tokenNames are the query names under which callers put tokens by mistake.
 var tokenNames = []string{"token", "access_token", "api_key", "apikey", "authorization", "bearer"}
 
-// guard lets a request pass that is well-formed, meant for this server, not made by a
-// foreign page, and authorised. What comes after it knows the caller.
-func (s *site) guard(next http.Handler) http.Handler {
+// authenticate lets a request pass that is well-formed, meant for this server, not made by
+// a foreign page, and whose caller is known where that is needed. What comes after it knows
+// the caller.
+func (s *site) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, known := relabel.CallerOf(r.Context()) // a page asks for what its reader may have
 		if !known {
@@ -30,11 +31,9 @@ func (s *site) guard(next http.Handler) http.Handler {
 			}
 			caller.Address = hostOf(r.RemoteAddr)
 		}
-		switch needed := s.needed(r); {
-		case caller.Access == relabel.FullAccess, caller.Access == needed, needed == relabel.NoAccess:
+		switch {
+		case caller.Access != relabel.NoAccess, s.needed(r) == relabel.NoAccess:
 			next.ServeHTTP(w, r.WithContext(relabel.WithCaller(r.Context(), caller)))
-		case caller.Access == relabel.ReadAccess:
-			s.refuse(w, r, relabel.Errorf(relabel.CodeForbidden, "this token may change nothing, and not read the audit log"))
 		case reads(r) && strings.Contains(r.Header.Get("Accept"), "text/html"):
 			http.Redirect(w, r, "/sign-in?to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 		default:
@@ -42,6 +41,24 @@ func (s *site) guard(next http.Handler) http.Handler {
 			s.refuse(w, r, relabel.Errorf(relabel.CodeUnauthorized, "a known token is needed: Authorization: Bearer …; relabel token create makes one"))
 		}
 	})
+}
+
+// authorize refuses what the caller has no access to.
+func (s *site) authorize(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.allows(r) {
+			s.refuse(w, r, relabel.Errorf(relabel.CodeForbidden, "this token is read-only and may not read the audit log"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// allows reports whether the access of a request's caller suffices for it.
+func (s *site) allows(r *http.Request) bool {
+	caller, _ := relabel.CallerOf(r.Context())
+	needed := s.needed(r)
+	return caller.Access == relabel.FullAccess || caller.Access == needed || needed == relabel.NoAccess
 }
 
 // check looks at a request that comes from outside.

@@ -16,7 +16,7 @@ func NewMetrics(config Config) http.Handler {
 	if s.Attempts == nil {
 		s.Attempts = NewAttempts()
 	}
-	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.guard, middleware.GetHead)
+	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.authenticate, s.authorize, middleware.GetHead)
 	s.router.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"status":"live"}`) // a client that is gone reads nothing

@@ -57,26 +57,41 @@ func (s *site) findTaskset(ctx context.Context, word string) (relabel.Taskset, e
 	return s.Store.FindTasksetByName(ctx, word)
 }
 
-// resolveNames replaces names by ids in the path and the query of a request, so that
-// every operation and every filter takes both.
-func (s *site) resolveNames(next http.Handler) http.Handler {
+// addressRefusal is the key of what is wrong with a request's address.
+type addressRefusal struct{}
+
+// readAddress replaces names by ids in the path and the query of a request, so that every
+// operation and every filter takes both. It keeps what is wrong with the address for
+// refuseAddress: the audit log and the caller's access come before.
+func (s *site) readAddress(next http.Handler) http.Handler {
 	inPath, inQuery := s.pathNames(), s.queryNames()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, "/v1/") {
-			next.ServeHTTP(w, r)
+		refusal := queryProblem(r)
+		if strings.HasPrefix(r.URL.Path, "/v1/") {
+			address := *r.URL
+			if err := resolvePath(r.Context(), &address, inPath); refusal == nil {
+				refusal = err
+			}
+			if refusal == nil {
+				refusal = resolveQuery(r.Context(), &address, inQuery)
+			}
+			r = r.WithContext(r.Context())
+			r.URL = &address
+		}
+		if refusal != nil {
+			r = r.WithContext(context.WithValue(r.Context(), addressRefusal{}, refusal))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// refuseAddress refuses a request whose address readAddress found wrong.
+func (s *site) refuseAddress(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if refusal, wrong := r.Context().Value(addressRefusal{}).(error); wrong {
+			s.refuse(w, r, refusal)
 			return
 		}
-		address := *r.URL
-		err := resolvePath(r.Context(), &address, inPath)
-		if err == nil {
-			err = resolveQuery(r.Context(), &address, inQuery)
-		}
-		if err != nil {
-			s.refuse(w, r, err)
-			return
-		}
-		r = r.WithContext(r.Context())
-		r.URL = &address
 		next.ServeHTTP(w, r)
 	})
 }

@@ -9,23 +9,13 @@ import (
 // repeatable are the query parameters that may be given more than once.
 var repeatable = map[string]bool{"held_out": true}
 
-// checkQuery refuses a query of the interface whose parameters would be ignored: one that
-// is empty, and one that is given twice. Pages are left alone: browsers send the empty
-// fields of forms.
-func (s *site) checkQuery(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isAPI(r.URL.Path) && r.URL.RawQuery != "" {
-			if p := queryProblem(r); p != nil {
-				s.refuse(w, r, p)
-				return
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// queryProblem says what is wrong with a query, nil for nothing.
+// queryProblem says what is wrong with a query, nil for nothing: a parameter that would be
+// ignored, since it is empty or given twice. Queries of pages are left alone: browsers send
+// the empty fields of forms.
 func queryProblem(r *http.Request) error {
+	if !isAPI(r.URL.Path) {
+		return nil
+	}
 	for name, values := range r.URL.Query() {
 		message := ""
 		switch {

@@ -94,7 +94,7 @@ func New(config Config) http.Handler {
 	if s.Attempts == nil {
 		s.Attempts = NewAttempts()
 	}
-	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.guard, middleware.GetHead, s.checkQuery, s.resolveNames, s.audit, s.takeBody)
+	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.authenticate, s.readAddress, s.audit, s.authorize, s.refuseAddress, middleware.GetHead, s.takeBody)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	s.api = humachi.New(s.router, apiConfig(config))
