@@ -4,12 +4,13 @@
 
 ALTER TABLE trajectories RENAME COLUMN resolved TO passed; -- the verdict column follows: it tells what the tests found
 ALTER TABLE trajectories RENAME CONSTRAINT trajectories_resolved TO trajectories_passed;
-UPDATE trajectories SET verdict_reason = 'passed' WHERE verdict_reason = 'resolved';
 ALTER TABLE trajectories
-    ADD COLUMN protections integer CHECK (protections >= 0), -- of the current verdict; null without one
-    ADD COLUMN resolved boolean GENERATED ALWAYS AS (CASE WHEN passed IS NOT NULL THEN passed AND submitted END) STORED;
-UPDATE trajectories SET protections = 0 WHERE passed IS NOT NULL;
-ALTER TABLE trajectories
+    ADD COLUMN protections integer CHECK (protections >= 0); -- of the current verdict; null without one
+UPDATE trajectories SET protections = CASE WHEN passed IS NOT NULL THEN 0 END,
+        verdict_reason = CASE verdict_reason WHEN 'resolved' THEN 'passed' ELSE verdict_reason END
+    WHERE passed IS NOT NULL OR verdict_reason = 'resolved';
+ALTER TABLE trajectories -- after the update: this writes the table anew
+    ADD COLUMN resolved boolean GENERATED ALWAYS AS (CASE WHEN passed IS NOT NULL THEN passed AND submitted END) STORED,
     ADD CONSTRAINT trajectories_protections CHECK ((passed IS NULL) = (protections IS NULL));
 CREATE INDEX trajectories_by_resolved ON trajectories (resolved, created_at DESC, id DESC) WHERE resolved IS NOT NULL;
 
