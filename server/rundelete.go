@@ -12,7 +12,7 @@ func (s *site) addRunDeletion() {
 		"What is deleted with the run, and why it cannot be deleted now, if so."), s.countRun)
 	op := operation(http.MethodDelete, "/v1/runs/{id}", "runs", "delete-run", "Delete a run",
 		"Removes the run with its iterations, trajectories, turns, calls, reviews, events and the entries of its exports, for good, and answers what that was. Files that its exports wrote stay where they are, and so do the taskset and the policies. "+
-			"409 while an iteration runs or an export is built.")
+			"409 while an iteration runs, an export is built, or its trajectories are relabelled or graded again.")
 	op.Errors = append(op.Errors, http.StatusConflict)
 	add(s, op, s.deleteRun)
 }
@@ -34,9 +34,9 @@ var contentMeanings = map[string]string{
 	"RunContents.iterations":   "Iterations.",
 	"RunContents.trajectories": "Trajectories.",
 	"RunContents.turns":        "Turns of the attempts that count.",
-	"RunContents.calls":        "Model calls that are kept.",
+	"RunContents.calls":        "Model calls that are kept; of a run of more than 200 trajectories an estimate.",
 	"RunContents.reviews":      "Reviews of its trajectories.",
 	"RunContents.exports":      "Entries of exports; the files that they wrote stay.",
-	"RunContents.bytes":        "Bytes of observations and actions as they are stored.",
+	"RunContents.bytes":        "Bytes of observations and actions as they are stored; of a run of more than 200 trajectories an estimate.",
 	"RunContents.refused":      "Why it cannot be deleted now; absent where it can.",
 }

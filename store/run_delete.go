@@ -8,25 +8,32 @@ import (
 	"relabel"
 )
 
-// contentsSelect counts what belongs to run $1.
-const contentsSelect = `SELECT
-	(SELECT count(*) FROM iterations it WHERE it.run_id = $1) AS iterations,
-	(SELECT count(*) FROM trajectories tr WHERE tr.run_id = $1) AS trajectories,
-	(SELECT coalesce(sum(tr.turns), 0)::bigint FROM trajectories tr WHERE tr.run_id = $1) AS turns,
-	(SELECT count(*) FROM trajectories tr JOIN calls c ON c.trajectory_id = tr.id WHERE tr.run_id = $1) AS calls,
-	(SELECT count(*) FROM trajectories tr JOIN reviews re ON re.trajectory_id = tr.id WHERE tr.run_id = $1) AS reviews,
-	(SELECT count(*) FROM exports ex WHERE ex.run_id = $1) AS exports,
-	(SELECT coalesce(sum(pg_column_size(o.content)), 0)::bigint FROM trajectories tr JOIN observations o ON o.trajectory_id = tr.id WHERE tr.run_id = $1)
-		+ (SELECT coalesce(sum(pg_column_size(ac.*)), 0)::bigint FROM trajectories tr JOIN actions ac ON ac.trajectory_id = tr.id WHERE tr.run_id = $1) AS bytes,
-	'' AS refused`
+// sampledTrajectories is of how many trajectories calls and bytes are read; of a larger run
+// both are estimates.
+const sampledTrajectories = 200
 
-// CountRun says what a run consists of and whether it can be deleted. CodeNotFound where
-// there is none.
+// contentsSelect counts what belongs to run $1. Calls and bytes are those of at most $2
+// trajectories, times the share of these: all of them would be a read of the whole run.
+const contentsSelect = `WITH had AS (SELECT count(*) AS n, coalesce(sum(turns), 0)::bigint AS turns FROM trajectories WHERE run_id = $1),
+	sample AS MATERIALIZED (SELECT id FROM trajectories WHERE run_id = $1 ORDER BY hashtext(id::text), id LIMIT $2),
+	part AS (SELECT count(*) AS n, coalesce(sum(c.n), 0) AS calls, coalesce(sum(o.n + ac.n), 0) AS bytes FROM sample sa,
+		LATERAL (SELECT count(*) AS n FROM calls WHERE trajectory_id = sa.id) c,
+		LATERAL (SELECT coalesce(sum(pg_column_size(x.content)), 0) AS n FROM observations x WHERE x.trajectory_id = sa.id) o,
+		LATERAL (SELECT coalesce(sum(pg_column_size(x.*)), 0) AS n FROM actions x WHERE x.trajectory_id = sa.id) ac)
+	SELECT (SELECT count(*) FROM iterations it WHERE it.run_id = $1) AS iterations, had.n AS trajectories, had.turns,
+		coalesce(round(part.calls * had.n / nullif(part.n, 0)), 0)::bigint AS calls,
+		(SELECT count(*) FROM trajectories tr JOIN reviews re ON re.trajectory_id = tr.id WHERE tr.run_id = $1) AS reviews,
+		(SELECT count(*) FROM exports ex WHERE ex.run_id = $1) AS exports,
+		coalesce(round(part.bytes * had.n / nullif(part.n, 0)), 0)::bigint AS bytes, '' AS refused
+	FROM had, part`
+
+// CountRun says what a run consists of and whether it can be deleted; the calls and bytes of
+// a run of more than sampledTrajectories are estimates. CodeNotFound where there is none.
 func (s *Store) CountRun(ctx context.Context, id relabel.ID) (relabel.RunContents, error) {
 	if _, err := s.FindRun(ctx, id); err != nil {
 		return relabel.RunContents{}, err
 	}
-	rows, _ := s.pool.Query(ctx, contentsSelect, id)
+	rows, _ := s.pool.Query(ctx, contentsSelect, id, sampledTrajectories)
 	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.RunContents])
 	if err != nil {
 		return c, classify(err)
@@ -43,9 +50,13 @@ type queryRow interface {
 // inUse says why a run cannot be deleted now, "" where it can.
 func inUse(ctx context.Context, db queryRow, run relabel.ID) (why string, err error) {
 	var running, open, exports int
+	var relabels, regrades bool
 	err = db.QueryRow(ctx, `SELECT (SELECT count(*) FROM iterations WHERE run_id = $1 AND state = 'running'),
 		(SELECT count(*) FROM trajectories WHERE run_id = $1 AND state NOT IN ('done', 'failed', 'cancelled')),
-		(SELECT count(*) FROM exports WHERE run_id = $1 AND state IN ('queued', 'running'))`, run).Scan(&running, &open, &exports)
+		(SELECT count(*) FROM exports WHERE run_id = $1 AND state IN ('queued', 'running')),
+		EXISTS (SELECT FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id WHERE re.state IN ('queued', 'running') AND tr.run_id = $1),
+		EXISTS (SELECT FROM regradings re JOIN trajectories tr ON tr.id = re.trajectory_id WHERE re.state IN ('queued', 'running') AND tr.run_id = $1)`,
+		run).Scan(&running, &open, &exports, &relabels, &regrades)
 	switch {
 	case err != nil:
 		return "", err
@@ -53,12 +64,17 @@ func inUse(ctx context.Context, db queryRow, run relabel.ID) (why string, err er
 		return "it has iterations that run: wait for them, or cancel the run first", nil
 	case exports > 0:
 		return "an export of it is being built: wait for it, or cancel the export first", nil
+	case relabels:
+		return "relabelings of it are queued or running: wait for them, or cancel them first", nil
+	case regrades:
+		return "submissions of it are being graded again: wait for that, or cancel it first", nil
 	}
 	return "", nil
 }
 
 // DeleteIdleRun is DeleteRun of a run that is not at work: CodeConflict while an iteration
-// runs or an export is built. Nothing can begin between the look and the deletion.
+// runs, an export is built, or its trajectories are relabelled or graded again. No iteration
+// and no export can begin between the look and the deletion.
 func (s *Store) DeleteIdleRun(ctx context.Context, id relabel.ID) error {
 	return s.deleteRun(ctx, id, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT 1 FROM runs WHERE id = $1 FOR UPDATE", id); err != nil {

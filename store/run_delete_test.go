@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"relabel"
@@ -25,6 +26,19 @@ func TestARunIsDeletedWholeAndNotWhileItIsAtWork(t *testing.T) {
 	}
 	if had, err = s.CountRun(ctx, d.Run.ID); err != nil || had.Refused != "" {
 		t.Errorf("cancelled: %+v, %v", had, err)
+	}
+	for _, table := range []string{"relabelings (id, trajectory_id, policy_id, attempt, turns, owed)", "regradings (id, trajectory_id)"} {
+		name, _, _ := strings.Cut(table, " ")
+		values := map[string]string{"relabelings": "$1, $2, $3, 1, 1, 1", "regradings": "$1, $2"}[name]
+		args := []any{relabel.NewID(), d.Trajectories[0].ID, other.Teacher.ID}[:strings.Count(values, "$")]
+		_, err := s.Pool().Exec(ctx, "INSERT INTO "+table+" VALUES ("+values+")", args...)
+		must(t, err)
+		if had, err = s.CountRun(ctx, d.Run.ID); err != nil || had.Refused == "" {
+			t.Errorf("with %s: %+v, %v", name, had, err)
+		}
+		wantCode(t, s.DeleteIdleRun(ctx, d.Run.ID), relabel.CodeConflict)
+		_, err = s.Pool().Exec(ctx, "UPDATE "+name+" SET state = 'cancelled', ended_at = clock_timestamp()")
+		must(t, err)
 	}
 	must(t, s.DeleteIdleRun(ctx, d.Run.ID))
 	wantCode(t, s.DeleteIdleRun(ctx, d.Run.ID), relabel.CodeNotFound)

@@ -15,7 +15,7 @@ func (v *viewer) deleteRun(r *http.Request, _ url.Values) (deed, error) {
 	had, err := v.Store.CountRun(r.Context(), run.ID)
 	path := "/runs/" + run.ID.String()
 	notes := []string{
-		fmt.Sprintf("Deleted: %d iterations, %d trajectories, %d turns, %d calls, %d reviews, %d entries of exports.", had.Iterations, had.Trajectories, had.Turns, had.Calls, had.Reviews, had.Exports),
+		fmt.Sprintf("Deleted: %d iterations, %d trajectories, %d turns, about %d calls, %d reviews, %d entries of exports.", had.Iterations, had.Trajectories, had.Turns, had.Calls, had.Reviews, had.Exports),
 		"Kept: files that exports wrote, the task set, the policies, and the audit log.",
 	}
 	if had.Refused != "" {

@@ -28,7 +28,7 @@ func (c *runDelete) Run(ctx context.Context) error {
 		if err := cl.get(ctx, path+"/contents", &had); err != nil {
 			return err
 		}
-		fmt.Printf("%s: %d iterations, %d trajectories, %d turns, %d calls, %d reviews, %d exports, %s\n", oneLine(run.Name), had.Iterations, had.Trajectories, had.Turns, had.Calls, had.Reviews, had.Exports, units.BytesSize(float64(had.Bytes)))
+		fmt.Printf("%s: %d iterations, %d trajectories, %d turns, about %d calls, %d reviews, %d exports, about %s\n", oneLine(run.Name), had.Iterations, had.Trajectories, had.Turns, had.Calls, had.Reviews, had.Exports, units.BytesSize(float64(had.Bytes)))
 		fmt.Println("Files that exports wrote stay, and so do the task set and the policies.")
 		if had.Refused != "" {
 			return relabel.Errorf(relabel.CodeConflict, "the run cannot be deleted: %s", had.Refused)
