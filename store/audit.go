@@ -65,10 +65,6 @@ func (s *Store) ListAudit(ctx context.Context, f relabel.AuditFilter, p relabel.
 
 // PurgeAudit forgets entries that are older than keep.
 func (s *Store) PurgeAudit(ctx context.Context, keep time.Duration) (purged int64, err error) {
-	err = s.write(ctx, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, "DELETE FROM audit WHERE created_at < clock_timestamp() - $1::interval", keep)
-		purged = tag.RowsAffected()
-		return err
-	})
-	return purged, err
+	return s.purgeInBatches(ctx, `DELETE FROM audit WHERE id IN (SELECT id FROM audit
+		WHERE created_at < clock_timestamp() - $2::interval ORDER BY created_at LIMIT $1)`, keep)
 }
