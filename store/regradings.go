@@ -47,9 +47,23 @@ func (s *Store) Regrade(ctx context.Context, sel relabel.RegradeSelection) (rela
 	return s.RegradeProgress(ctx, sel)
 }
 
-// RegradeProgress sums up a selection's verdicts and regradings. sel.All does not matter.
-// CodeConflict where no selected trajectory is done, CodeNotFound where there is no run.
+// RegradeProgress is RegradeCounts with OutdatedMillis, which reads a verdict of each
+// trajectory that is outdated.
 func (s *Store) RegradeProgress(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error) {
+	p, err := s.RegradeCounts(ctx, sel)
+	if err != nil || p.Outdated == 0 {
+		return p, err
+	}
+	sel.All = false
+	err = s.pool.QueryRow(ctx, `SELECT coalesce(sum((SELECT v.millis FROM verdicts v WHERE v.trajectory_id = tr.id
+		ORDER BY v.infra = '' DESC, v.number DESC LIMIT 1)), 0)::bigint`+regradable, regradeArgs(sel)...).Scan(&p.OutdatedMillis)
+	return p, classify(err)
+}
+
+// RegradeCounts sums up a selection's verdicts and regradings; OutdatedMillis is 0. sel.All
+// does not matter. CodeConflict where no selected trajectory is done, CodeNotFound where
+// there is no run.
+func (s *Store) RegradeCounts(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error) {
 	p := relabel.RegradeProgress{Protections: relabel.ProtectionsVersion, Verdicts: []relabel.ProtectionsCount{}, Regradings: map[relabel.RegradeState]int{}}
 	if _, err := s.FindRun(ctx, sel.RunID); err != nil {
 		return p, err
@@ -58,10 +72,8 @@ func (s *Store) RegradeProgress(ctx context.Context, sel relabel.RegradeSelectio
 	args := regradeArgs(sel)
 	b := &pgx.Batch{}
 	var done int
-	b.Queue(`SELECT count(*), count(*) FILTER (WHERE tr.protections IS NULL OR tr.protections < $5),
-		coalesce(sum((SELECT v.millis FROM verdicts v WHERE v.trajectory_id = tr.id ORDER BY v.infra = '' DESC, v.number DESC LIMIT 1))
-			FILTER (WHERE tr.protections IS NULL OR tr.protections < $5), 0)::bigint`+regradable, args...).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&done, &p.Outdated, &p.OutdatedMillis) })
+	b.Queue(`SELECT count(*), count(*) FILTER (WHERE tr.protections IS NULL OR tr.protections < $5)`+regradable, args...).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&done, &p.Outdated) })
 	b.Queue("SELECT tr.protections, count(*), count(*) FILTER (WHERE tr.passed)"+regradable+"AND tr.protections IS NOT NULL GROUP BY 1 ORDER BY 1", args...).Query(func(rows pgx.Rows) (err error) {
 		p.Verdicts, err = pgx.AppendRows(p.Verdicts, rows, pgx.RowToStructByPos[relabel.ProtectionsCount])
 		return err

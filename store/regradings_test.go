@@ -49,6 +49,7 @@ func TestARegradeKeepsTheOldVerdict(t *testing.T) {
 	if p.Open() != 2 {
 		t.Fatalf("%+v", p)
 	}
+	verdictTime(t, s, all)
 	for range 2 {
 		c, err := s.ClaimRegrading(ctx, "g", time.Minute)
 		must(t, err)
@@ -157,5 +158,20 @@ func TestAnotherWorkerTakesARegradingOver(t *testing.T) {
 	}
 	if v, err := s.ListVerdicts(ctx, first); err != nil || len(v) != 1 {
 		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// verdictTime gives each of two verdicts five seconds: counting leaves that out, the
+// progress sums it up.
+func verdictTime(t *testing.T, s *store.Store, all relabel.RegradeSelection) {
+	t.Helper()
+	_, err := s.Pool().Exec(t.Context(), "UPDATE verdicts SET millis = 5000")
+	must(t, err)
+	counted, err := s.RegradeCounts(t.Context(), all)
+	must(t, err)
+	summed, err := s.RegradeProgress(t.Context(), all)
+	must(t, err)
+	if counted.Outdated != 2 || counted.OutdatedMillis != 0 || summed.Outdated != 2 || summed.OutdatedMillis != 10_000 {
+		t.Errorf("%+v, %+v", counted, summed)
 	}
 }

@@ -67,6 +67,8 @@ type Store interface {
 	ListVerdicts(ctx context.Context, trajectory relabel.ID) ([]relabel.Verdict, error)
 	// RegradeProgress sums up a selection's verdicts and regradings. CodeConflict where no
 	// selected trajectory is done.
+	// RegradeCounts is RegradeProgress without the time that verdicts took.
+	RegradeCounts(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error)
 	RegradeProgress(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error)
 	FindReview(ctx context.Context, trajectory, id relabel.ID) (relabel.Review, error)
 	ListReviews(ctx context.Context, f relabel.ReviewFilter, p relabel.Page) (list []relabel.Review, next string, err error)

@@ -38,7 +38,7 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 	if view.Spent, err = v.Store.FindSpent(ctx, run.ID); err != nil {
 		return err
 	}
-	verdicts, err := v.Store.RegradeProgress(ctx, relabel.RegradeSelection{RunID: run.ID})
+	verdicts, err := v.Store.RegradeCounts(ctx, relabel.RegradeSelection{RunID: run.ID})
 	if err != nil && relabel.CodeOf(err) != relabel.CodeConflict {
 		return err
 	}
