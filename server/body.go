@@ -45,6 +45,21 @@ func newBodySlots() bodySlots {
 	return bodySlots{json: make(chan struct{}, largeBodies), files: make(chan struct{}, uploads), parse: make(chan struct{}, 1)}
 }
 
+// parseWait bounds how long an upload waits for its turn to be parsed.
+const parseWait = 60 * time.Second
+
+// beginParse waits for the turn to parse an upload; leave ends it. CodeBusy after parseWait.
+func (b bodySlots) beginParse(ctx context.Context) (leave func(), err error) {
+	select {
+	case b.parse <- struct{}{}:
+		return func() { <-b.parse }, nil
+	case <-time.After(parseWait):
+		return nil, relabel.Errorf(relabel.CodeBusy, "other files are being read; try again later")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // body is the body of a request, received whole. Close frees its slot and its file.
 type body struct {
 	inMemory []byte

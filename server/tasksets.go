@@ -38,12 +38,11 @@ func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[import
 		return nil, relabel.Errorf(codeMalformed, "the request has no body; send the task file as it is")
 	}
 	// One file at a time is held in memory as tasks.
-	select {
-	case s.bodies.parse <- struct{}{}:
-		defer func() { <-s.bodies.parse }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	leave, err := s.bodies.beginParse(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	file, err := s.ParseTasks(upload, in.Format)
 	if err != nil {
 		return nil, err

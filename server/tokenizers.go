@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"path"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -36,9 +35,6 @@ func (s *site) addTokenizers() {
 // headers.
 const maxTokenizerUpload = relabel.MaxTokenizerBytes + 1<<20
 
-// parseWait bounds how long an upload waits for its turn to be parsed.
-const parseWait = 60 * time.Second
-
 type addTokenizer struct {
 	Name string `query:"name" required:"true" minLength:"1" maxLength:"100" doc:"The name to register it by: letters, digits, dots, hyphens and underscores."`
 }
@@ -52,14 +48,11 @@ func (s *site) addTokenizer(ctx context.Context, in *addTokenizer) (*of[relabel.
 		return nil, relabel.Errorf(codeMalformed, "the request has no body; send the tar file as it is")
 	}
 	// One file at a time is held in memory.
-	select {
-	case s.bodies.parse <- struct{}{}:
-		defer func() { <-s.bodies.parse }()
-	case <-time.After(parseWait):
-		return nil, relabel.Errorf(relabel.CodeBusy, "other files are being read; try again later")
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	leave, err := s.bodies.beginParse(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	files, err := readTokenizerTar(upload)
 	if err != nil {
 		return nil, err
