@@ -60,8 +60,11 @@ func NewOpener(store Store, dir string) (*Opener, error) {
 func (o *Opener) Open(ctx context.Context, ref relabel.TokenizerRef) (*Tokenizer, error) {
 	select {
 	case kept := <-o.turn:
-		t, kept, err := o.find(ctx, ref, kept)
-		o.turn <- kept
+		next := kept
+		defer func() { o.turn <- next }() // also where a file makes find panic
+		var t *Tokenizer
+		var err error
+		t, next, err = o.find(ctx, ref, kept)
 		return t, err
 	case <-ctx.Done():
 		return nil, ctx.Err()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"relabel"
 	"relabel/shard/modelfiles"
@@ -128,4 +129,37 @@ func TestFilesAreCheckedByParsingThem(t *testing.T) {
 			t.Errorf("%q: %v", says, err)
 		}
 	}
+}
+
+// panicking is a store whose files cannot be read at first.
+type panicking struct {
+	registered
+	calm bool
+}
+
+func (p *panicking) FindTokenizerFiles(ctx context.Context, hash string) (relabel.TokenizerFiles, error) {
+	if !p.calm {
+		panic("a file that is not understood")
+	}
+	return p.registered.FindTokenizerFiles(ctx, hash)
+}
+
+func TestAPanicOfOneTokenizerBlocksNoOther(t *testing.T) {
+	store := &panicking{registered: registered{files: map[string]relabel.TokenizerFiles{}}}
+	o, err := tokenizers.NewOpener(store, "")
+	must(t, err)
+	ref := store.add(t, 0)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("it did not panic")
+			}
+		}()
+		_, _ = o.Open(t.Context(), ref)
+	}()
+	store.calm = true
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err = o.Open(ctx, ref)
+	must(t, err)
 }
