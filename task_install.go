@@ -45,7 +45,9 @@ func (l *taskLine) adopt(field string, inner *taskLine) {
 	}
 }
 
-// offline has pip work with what the image holds: sandboxes have no network.
+// offline has pip work with what the image holds: sandboxes have no network. pip reads
+// PIP_NO_BUILD_ISOLATION=0 as --no-build-isolation: its options that begin with no- take the
+// value of what they switch off.
 const offline = "export PIP_NO_BUILD_ISOLATION=0 PIP_RETRIES=0 PIP_DISABLE_PIP_VERSION_CHECK=1"
 
 // installation returns the commands of SWE-rebench's recipe that run before its tests.

@@ -13,7 +13,7 @@ import (
 
 func (s *site) addExports() {
 	add(s, operation(http.MethodPost, "/v1/exports", "exports", "start-export", "Start an export",
-		"Queues a data set of a run's labelled states. Held-out tasks, attempts that were given up and evaluations never leave. "+
+		"Queues a data set of a run's labelled states. Held-out tasks, attempts that were given up and evaluations are never exported. "+
 			"An iteration that is still running is refused, except with unfinished, which takes what is done of it."), s.startExport)
 	add(s, operation(http.MethodGet, "/v1/exports", "exports", "list-exports", "List exports", "Exports, newest first: all, or those of a run."), s.listExports)
 	add(s, operation(http.MethodGet, "/v1/exports/{id}", "exports", "show-export", "Show an export", "One export, with how far it is, its files and what was left out."), s.showExport)
@@ -25,7 +25,7 @@ func (s *site) addExports() {
 		"Removes an export that is over, and what of it is at its destination; files of others beside stay."), s.deleteExport)
 }
 
-// NewExport says what leaves, and in which form. A filter that is absent is that of the run's recipe.
+// NewExport says what is exported, and in which form. A filter that is absent is that of the run's recipe.
 type NewExport struct {
 	Run          string              `json:"run" minLength:"1" maxLength:"200" doc:"The run: its id, or its name where no other has it."`
 	Iteration    int                 `json:"iteration,omitempty" minimum:"0" maximum:"1000000" doc:"Number of the collect iteration; 0: the latest that is done, with unfinished the latest that is done or runs."`
@@ -39,8 +39,8 @@ type NewExport struct {
 	// VerdictProtections is a word or a number; the selection has the number.
 	VerdictProtections string `json:"verdict_protections,omitempty" maxLength:"10" pattern:"^(newest|[1-9][0-9]*)$" doc:"Only trajectories with a verdict of this version of the verifier's protections or a newer one; newest: the present version. The others are excluded and counted as verdict_outdated; POST /v1/runs/{id}/verify grades them again. Absent: any verdict, or none."`
 	// LabelPolicy is a word for a policy; the selection has its id.
-	LabelPolicy   string   `json:"label_policy,omitempty" maxLength:"200" doc:"Whose labels leave: a policy's id, its name, or name@version. Another teacher's, that relabelings asked, or the student's own actions. States that it did not answer are left out. Empty: the run's teacher."`
-	LeaveOutFlags []string `json:"leave_out_flags,omitempty" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: a trajectory that has one does not leave, nor the state of a turn that has one. *: any flag. What was flagged when the export is cut counts."`
+	LabelPolicy   string   `json:"label_policy,omitempty" maxLength:"200" doc:"Export labels from this policy instead of the run's teacher: its id, its name, or name@version; another teacher, asked by relabelings, or the student's own actions. States that it did not answer are excluded. Empty: the run's teacher."`
+	LeaveOutFlags []string `json:"leave_out_flags,omitempty" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: a trajectory that has one is not exported, nor is the state of a turn that has one. *: any flag. What was flagged when the export is cut counts."`
 	Destination   string   `json:"destination,omitempty" maxLength:"2000" doc:"URL of the bucket below which the export is written, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix; keys come from the workers' environment. Empty: the exports' folder of this server."`
 	NewExportForm
 }
@@ -54,13 +54,13 @@ type NewExportForm struct {
 	TemplateOptions map[string]json.RawMessage `json:"template_options,omitempty" doc:"Further variables for the template, such as {\"enable_thinking\": false}."`
 	Date            string                     `json:"date,omitempty" format:"date" doc:"The day that the template sees where it asks for one. Without it such a template is refused: the same export must give the same bytes."`
 	Arguments       relabel.ArgumentsForm      `json:"arguments,omitempty" enum:"auto,string,object" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto, the default: as text where the template shows that as it is."`
-	Reasoning       relabel.ReasoningForm      `json:"reasoning,omitempty" enum:"template,keep,drop" doc:"What becomes of reasoning: the template decides (the default); labels that it renders without theirs are left out (keep); or it is never given to the template (drop)."`
+	Reasoning       relabel.ReasoningForm      `json:"reasoning,omitempty" enum:"template,keep,drop" doc:"How reasoning is exported: the template decides (the default); labels that it renders without theirs are excluded (keep); or it is never given to the template (drop)."`
 	ThinkingAlias   *bool                      `json:"thinking_alias,omitempty" doc:"Whether the template gets a message's reasoning_content as thinking too, the name that those of gpt-oss and LFM read. Absent: true."`
 	Normalisation   relabel.Normalisation      `json:"normalisation,omitempty" enum:"token,transition" doc:"What each label's weight is spread over: each of its tokens weighs w (the default), or w divided by their number."`
 	Capacity        int                        `json:"capacity,omitempty" minimum:"64" maximum:"524288" doc:"Tokens of a bin. Default: 65536."`
 	MaxLength       int                        `json:"max_length,omitempty" minimum:"0" maximum:"524288" doc:"Most tokens from the start of a sequence or tree to the end of a label in it. 0: the capacity."`
 	TooLong         relabel.TooLong            `json:"too_long,omitempty" enum:"cut,drop" doc:"What to do with a trunk over max_length: cut it after the last label that fits (the default), or drop all its labels. A leaf over it is dropped. All are counted."`
-	Divide          int                        `json:"divide,omitempty" minimum:"0" maximum:"4096" doc:"The trainer's data-parallel size: each view has a multiple of so many files, with the same number of rows but one. 0: 1."`
+	Divide          int                        `json:"divide,omitempty" minimum:"0" maximum:"4096" doc:"The trainer's data-parallel size: the number of files per view is a multiple of this; their numbers of rows differ by one at most. 0: 1."`
 	PadTree         bool                       `json:"pad_tree,omitempty" doc:"Fill rows of the tree view up to the capacity."`
 	Bare            bool                       `json:"bare,omitempty" doc:"Write linear with input_ids, attention_mask and labels alone, for loaders that want exactly these."`
 }

@@ -113,7 +113,7 @@ var regradeMeanings = map[string]string{
 	"RegradeProgress.outdated_millis": "Milliseconds that their current verdicts took together.",
 	"RegradeProgress.regradings":      "The latest regrading of each trajectory by state; states without any are absent.",
 	"RegradeProgress.errors":          "Infrastructure errors and lost workers of these regradings.",
-	"RegradeProgress.changed":         "Of those that are done: how many verdicts turned.",
+	"RegradeProgress.changed":         "Of those that are done: how many verdicts changed.",
 	"ProtectionsCount.protections":    "Version of the protections; 0: before versions were kept.",
 	"ProtectionsCount.verdicts":       "Verdicts of that version.",
 	"ProtectionsCount.passed":         "Of these, how many passed.",

@@ -19,7 +19,7 @@ func (s *site) addRelabelings() {
 		"Has another teacher asked at every stored state of a trajectory that is done, beside what was answered there before. "+
 			"Asked for again it is the same relabeling; once it is over, what is missing is asked for once more."), s.relabelTrajectory)
 	add(s, operation(http.MethodPost, "/v1/iterations/{id}/relabel", "runs", "relabel-iteration", "Relabel an iteration",
-		"Relabels each trajectory of the iteration that is done by now. Failed and cancelled ones are not relabelled: their states never leave."), s.relabelIteration)
+		"Relabels each trajectory of the iteration that is done by now. Failed and cancelled ones are not relabelled: their states are never exported."), s.relabelIteration)
 	add(s, operation(http.MethodGet, "/v1/iterations/{id}/relabelings", "runs", "show-relabelings", "Show an iteration's relabelings",
 		"How far they are, summed up by policy, with how often each teacher agrees with the first label."), s.relabelProgress)
 	cancelAll := operation(http.MethodPost, "/v1/iterations/{id}/relabelings/cancel", "runs", "cancel-relabelings", "Cancel an iteration's relabelings",
@@ -151,7 +151,7 @@ func (s *site) cancelRelabeling(ctx context.Context, in *IDPath) (*of[relabel.Re
 var relabelMeanings = map[string]string{
 	"Run.labels":                      "When the teacher is asked for the labels of the student's turns: beside the rollout, deferred until the iteration's last rollout is over, or batch: then and through its batch endpoint.",
 	"Iteration.labelling_since":       "When deferred labels began to be asked for; absent before, and where labels are not deferred.",
-	"ExportSelection.label_policy_id": "Whose labels leave in the place of the run's teacher's: those of relabelings. Absent: the teacher's.",
+	"ExportSelection.label_policy_id": "The policy whose labels are exported instead of the run's teacher's. Absent: the run's teacher.",
 	"Relabeling.id":                   "Its id.",
 	"Relabeling.run_id":               "The run.",
 	"Relabeling.iteration_id":         "The iteration.",

@@ -19,9 +19,10 @@ const offered = 100
 // choices are the words that a filter may take, in the order they are offered, with what
 // they say where that is not plain.
 var choices = map[string][]option{
-	"state":          {{Value: "queued"}, {Value: "running"}, {Value: "labelling"}, {Value: "verifying"}, {Value: "done"}, {Value: "failed"}, {Value: "cancelled"}},
-	"verdict":        {{Value: "passed"}, {Value: "failed"}, {Value: "error", Says: "infrastructure"}, {Value: "none", Says: "none yet"}},
-	"verdict_reason": said(verdictWords, relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictTampered, relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe, relabel.VerdictTestsPassed),
+	"state":   {{Value: "queued"}, {Value: "running"}, {Value: "labelling"}, {Value: "verifying"}, {Value: "done"}, {Value: "failed"}, {Value: "cancelled"}},
+	"verdict": {{Value: "passed"}, {Value: "failed"}, {Value: "error", Says: "infrastructure"}, {Value: "none", Says: "none yet"}},
+	// The list of those that pass has the submitted ones too: verdictWords says why a task is not resolved.
+	"verdict_reason": append([]option{{Value: string(relabel.VerdictTestsPassed), Says: "tests pass"}}, said(verdictWords, relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictTampered, relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe)...),
 	"end_reason":     said(endWords, relabel.EndReasons...),
 	"failure":        {{Value: "environment"}, {Value: "image_missing", Says: "image missing"}, {Value: "endpoint"}, {Value: "verifier"}, {Value: "secret"}, {Value: "internal"}},
 	"resolved":       {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},

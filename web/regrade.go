@@ -104,7 +104,7 @@ func regradeWords(p relabel.RegradeProgress) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return strings.Join(words, ", ") + fmt.Sprintf("; %d turned, %d infrastructure errors", p.Changed, p.Errors)
+	return strings.Join(words, ", ") + fmt.Sprintf("; %d changed, %d infrastructure errors", p.Changed, p.Errors)
 }
 
 // cancelVerify proposes to cancel a run's regradings.

@@ -31,7 +31,7 @@ func TestASubmissionIsGradedAgainFromItsPages(t *testing.T) {
 	page := s.get(200, trajectory)
 	contains(t, page, "zz.pth", "&lt;b&gt;it loads code", "and 2 more", "1 skipped test", "t::skipped", "version 1 of the protections", "Verdict 2", "of the protections, without canaries", ">tests fail<")
 	if strings.Contains(page, "✓</span> resolved") {
-		t.Error("a verdict that turned is still shown as resolved")
+		t.Error("a verdict that changed is still shown as resolved")
 	}
-	contains(t, s.get(200, run), "1 done; 1 turned", "Verdicts: 1 of version 1")
+	contains(t, s.get(200, run), "1 done; 1 changed", "Verdicts: 1 of version 1")
 }

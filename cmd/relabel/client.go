@@ -105,7 +105,11 @@ func (f clientFlags) serveDatabase(db *database) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := environmentResources().open(db)
+	flags, err := environmentResources()
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	res, err := flags.open(db)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}

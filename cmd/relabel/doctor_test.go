@@ -64,7 +64,7 @@ func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
 		}
 	}
 	var c cli
-	parser, err := kong.New(&c, kong.Vars{"version": "", "data": ""})
+	parser, err := kong.New(&c, flagVars("", ""))
 	noError(t, err)
 	words := strings.Split(strings.ReplaceAll(want, `'it'\''s a model'`, "it's_a_model"), " ")[1:]
 	if _, err := parser.Parse(words); err != nil || c.Policy.Add.ToolFormat != "text" || c.Policy.Add.Retries != 1 {

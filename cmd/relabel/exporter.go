@@ -31,7 +31,11 @@ func exportQueues(x *shard.Exporter, queues map[string]river.QueueConfig) map[st
 
 // startExports takes exports alone from the queue, for a command without a server.
 func startExports(ctx context.Context, db *database, data string) (stop func() error, err error) {
-	res, err := environmentResources().open(db)
+	flags, err := environmentResources()
+	if err != nil {
+		return nil, err
+	}
+	res, err := flags.open(db)
 	if err != nil {
 		return nil, err
 	}

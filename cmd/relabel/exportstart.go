@@ -22,7 +22,7 @@ type exportStart struct {
 	Resolved           *bool    `negatable:"" help:"Only resolved trajectories: submitted, and the tests pass (rejection sampling). Default for sft; --no-resolved includes the others."`
 	MixedRewards       *bool    `negatable:"" help:"Only groups (the trajectories of a task in an iteration) of which some are resolved and some are not. Default for grpo; --no-mixed-rewards includes the others."`
 	VerdictProtections string   `placeholder:"newest|N" help:"Only trajectories with a verdict of version N of the verifier's protections or newer; the others are excluded and counted. relabel run verify grades them again."`
-	EndReason          []string `placeholder:"REASON" enum:"finish,max_turns,context,wall_clock,no_call" help:"Only trajectories that ended so: ${enum}; may be repeated."`
+	EndReason          []string `placeholder:"REASON" enum:"${end_reasons}" help:"Only trajectories that ended so: ${enum}; may be repeated."`
 	Agreement          string   `default:"any" enum:"any,same,differs" help:"Only states where the executed action is the label, or is not: ${enum}."`
 	LabelPolicy        string   `placeholder:"POLICY" help:"Export labels from this policy instead of the run's teacher: another teacher, asked with run relabel, or the student's own actions."`
 	LeaveOutFlag       []string `placeholder:"FLAG" help:"Leave out what reviews flagged so: trajectories, and the states of flagged turns; * for any flag. May be repeated."`
@@ -39,7 +39,7 @@ type formFlags struct {
 	TemplateOptions string   `placeholder:"JSON" help:"Object of further variables for the template, e.g. {\"enable_thinking\": false}."`
 	Date            string   `placeholder:"YYYY-MM-DD" help:"The day that the template sees, where it asks for one."`
 	Arguments       string   `placeholder:"HOW" help:"How the template gets a call's arguments: auto (default), string or object."`
-	Reasoning       string   `placeholder:"HOW" help:"What becomes of reasoning: template (default), keep or drop."`
+	Reasoning       string   `placeholder:"HOW" help:"How reasoning is exported: template (default) lets the template decide, keep excludes labels that it renders without theirs, drop never gives it to the template."`
 	ThinkingAlias   *bool    `negatable:"" help:"Give the template a message's reasoning_content as thinking too, which those of gpt-oss and LFM read. Default: yes."`
 	Normalisation   string   `placeholder:"HOW" help:"What a label's weight is spread over: each token (default) or transition."`
 	Capacity        int      `placeholder:"TOKENS" help:"Tokens of a bin. Default: 65536."`

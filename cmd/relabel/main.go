@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"relabel"
 )
 
 // version is set by the build (-ldflags "-X main.version=…").
@@ -44,7 +47,7 @@ func main() {
 	parser, err := kong.New(&c,
 		kong.Name("relabel"),
 		kong.Description("DAgger data for LLM agents: a teacher's action at every state that a teacher/student mixture visits."),
-		kong.Vars{"version": version, "data": defaultDataFolder()},
+		flagVars(version, defaultDataFolder()),
 		kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil { // the commands above contradict each other
 		panic(err)
@@ -58,6 +61,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, "relabel: "+message(err))
 		os.Exit(exitCode(err))
 	}
+}
+
+// flagVars are the variables in the tags of flags.
+func flagVars(version, data string) kong.Vars {
+	ends := make([]string, len(relabel.EndReasons))
+	for i, reason := range relabel.EndReasons {
+		ends[i] = string(reason)
+	}
+	return kong.Vars{"version": version, "data": data, "end_reasons": strings.Join(ends, ",")}
 }
 
 // exitUsage ends a command line that is not understood.

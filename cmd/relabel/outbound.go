@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"relabel"
 	"relabel/outbound"
 	"relabel/shard"
@@ -17,8 +19,8 @@ type tokenizerFlags struct {
 
 // outboundFlags say what this process may connect to, and with whose keys.
 type outboundFlags struct {
-	AllowAddress        []string `env:"RELABEL_ALLOW_ADDRESS" placeholder:"CIDR" help:"Connect to policies, webhooks and destinations only in this range of addresses; may be repeated. Default: all but link-local, metadata, multicast and broadcast addresses, which are refused always."`
-	DestinationEndpoint []string `env:"RELABEL_DESTINATION_ENDPOINT" placeholder:"URL" help:"Server that destinations of exports may name with endpoint= or domain=, and that keys may be sent to, e.g. https://s3.example.org; may be repeated. Default: only those of the providers and of AWS_ENDPOINT_URL."`
+	AllowAddress        wordList `env:"RELABEL_ALLOW_ADDRESS" placeholder:"CIDR" help:"Connect to policies, webhooks and destinations only in this range of addresses; may be repeated. Default: all but link-local, metadata, multicast and broadcast addresses, which are refused always."`
+	DestinationEndpoint wordList `env:"RELABEL_DESTINATION_ENDPOINT" placeholder:"URL" help:"Server that destinations of exports may name with endpoint= or domain=, and that keys may be sent to, e.g. https://s3.example.org; may be repeated. Default: only those of the providers and of AWS_ENDPOINT_URL."`
 	CloudCredentials    bool     `env:"RELABEL_CLOUD_CREDENTIALS" help:"Take the keys of destinations also from this machine's own role or identity, which its metadata service is asked for."`
 }
 
@@ -35,14 +37,34 @@ type resources struct {
 	destinations shard.Destinations
 }
 
+// wordList is a flag's list whose elements commas separate, with or without spaces.
+type wordList []string
+
+// Decode appends the elements of one value.
+func (l *wordList) Decode(ctx *kong.DecodeContext) error {
+	var value string
+	if err := ctx.Scan.PopValueInto("list", &value); err != nil {
+		return err
+	}
+	for word := range strings.SplitSeq(value, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			*l = append(*l, word)
+		}
+	}
+	return nil
+}
+
 // environmentResources are the flags of a command that serves only itself: those of serve
 // and worker, as the environment has them.
-func environmentResources() resourceFlags {
-	list := func(name string) []string {
-		return strings.FieldsFunc(os.Getenv(name), func(r rune) bool { return r == ',' })
+func environmentResources() (f resourceFlags, err error) {
+	parser, err := kong.New(&f)
+	if err != nil {
+		return f, err
 	}
-	return resourceFlags{tokenizerFlags{os.Getenv("RELABEL_TOKENIZERS")},
-		outboundFlags{list("RELABEL_ALLOW_ADDRESS"), list("RELABEL_DESTINATION_ENDPOINT"), os.Getenv("RELABEL_CLOUD_CREDENTIALS") == "true"}}
+	if _, err = parser.Parse(nil); err != nil {
+		return f, relabel.Errorf(relabel.CodeInvalid, "the environment has a value that cannot be read: %v", err)
+	}
+	return f, nil
 }
 
 // check refuses flags that are not what they are for.

@@ -114,7 +114,7 @@ func regradeLine(p relabel.RegradeProgress) string {
 	if len(p.Regradings) == 0 {
 		return fmt.Sprintf("every verdict is of version %d of the protections: nothing is graded again (--all does)", p.Protections)
 	}
-	return fmt.Sprintf("%d queued, %d running, %d done, %d failed; %d verdicts turned, %d infrastructure errors", p.Regradings[relabel.RegradeQueued],
+	return fmt.Sprintf("%d queued, %d running, %d done, %d failed; %d verdicts changed, %d infrastructure errors", p.Regradings[relabel.RegradeQueued],
 		p.Regradings[relabel.RegradeRunning], p.Regradings[relabel.RegradeDone], p.Regradings[relabel.RegradeFailed], p.Changed, p.Errors)
 }
 
@@ -134,7 +134,7 @@ func printVerdicts(p relabel.RegradeProgress) error {
 // regraded is an error where a submission could not be graded.
 func regraded(p relabel.RegradeProgress) error {
 	if n := p.Regradings[relabel.RegradeFailed]; n > 0 {
-		return relabel.Errorf(relabel.CodeUnavailable, "%d submissions could not be graded and keep their verdict: GET /v1/trajectories/{id}/regradings has the reason; run verify again when it is mended", n)
+		return relabel.Errorf(relabel.CodeUnavailable, "%d submissions could not be graded and keep their verdict: GET /v1/trajectories/{id}/regradings has the reason; run verify again after fixing the cause", n)
 	}
 	return nil
 }

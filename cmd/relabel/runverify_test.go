@@ -26,7 +26,7 @@ func TestAStoredSubmissionIsGradedAgainInAContainer(t *testing.T) {
 		noError(t, err)
 	}
 	said := b.must(t, "run", "verify", "graded")
-	if !strings.Contains(said, "2 done, 0 failed; 2 verdicts turned, 0 infrastructure errors") || !strings.Contains(said, "(present)") {
+	if !strings.Contains(said, "2 done, 0 failed; 2 verdicts changed, 0 infrastructure errors") || !strings.Contains(said, "(present)") {
 		t.Errorf("run verify said:\n%s", said)
 	}
 	for _, before := range r.trajectories {

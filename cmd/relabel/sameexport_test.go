@@ -36,14 +36,7 @@ func TestTheSameIntentGivesTheSameDataSetEverywhere(t *testing.T) {
 	_, api := p.serve(t)
 	e := exports{t: t, place: p, api: api}
 	p.must(t, "tokenizer", "add", "small", shardtest.Student(t), "--server", api.base)
-	for _, c := range []struct {
-		recipe relabel.Recipe
-		body   string // over REST, after the run
-		args   []string
-		page   url.Values
-		states int
-		takes  string
-	}{
+	for _, c := range []intent{
 		{relabel.SFT, ``, nil, nil, 2, "resolved trajectories of iteration 2"},
 		{relabel.DAgger, ``, nil, nil, 4, "valid submissions of iteration 2"},
 		{relabel.AggreVaTe, ``, nil, nil, 4, "valid submissions of iteration 2"},
@@ -56,6 +49,7 @@ func TestTheSameIntentGivesTheSameDataSetEverywhere(t *testing.T) {
 		{relabel.DAgger, `,"views":["linear","tree"],"tokenizer":"small","thinking_alias":false,"max_length":400,"capacity":1000`,
 			[]string{"--view", "tree,linear", "--tokenizer", "small", "--no-thinking-alias", "--max-length", "400", "--capacity", "1000"},
 			url.Values{"view": {"linear", "tree"}, "tokenizer": {"small"}, "thinking": {"as reasoning_content alone"}, "max_length": {"400"}, "capacity": {"1000"}}, 4, "valid submissions of iteration 2"},
+		everyEnd(),
 	} {
 		run := runs[c.recipe]
 		rest := e.overREST(run, c.body)
@@ -68,6 +62,31 @@ func TestTheSameIntentGivesTheSameDataSetEverywhere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// intent is an export as it is asked for in three ways, with what it takes.
+type intent struct {
+	recipe relabel.Recipe
+	body   string // over REST, after the run
+	args   []string
+	page   url.Values
+	states int
+	takes  string
+}
+
+// everyEnd chooses every reason by which a rollout ends.
+func everyEnd() intent {
+	all, err := json.Marshal(relabel.EndReasons)
+	if err != nil {
+		panic(err)
+	}
+	in := intent{recipe: relabel.DAgger, body: `,"end_reasons":` + string(all), page: url.Values{}, states: 4,
+		takes: fmt.Sprintf("valid submissions, of those whose end is one of %v of iteration 2", relabel.EndReasons)}
+	for _, reason := range relabel.EndReasons {
+		in.args = append(in.args, "--end-reason", string(reason))
+		in.page.Add("ended", string(reason))
+	}
+	return in
 }
 
 // seedRounds stores a run with two done rounds over two tasks, two rollouts each: of the
@@ -187,7 +206,7 @@ func (x exports) fromPage(run relabel.Run, chosen url.Values) relabel.Export {
 		form.Set(field[1], html.UnescapeString(formChosen.FindStringSubmatch(field[2])[1]))
 	}
 	for name, values := range chosen {
-		if _, there := form[name]; !there {
+		if _, there := form[name]; !there && !strings.Contains(string(page), `<input type="checkbox" name="`+name+`"`) {
 			x.t.Fatalf("the form has no field %s: %v", name, form)
 		}
 		form[name] = values
