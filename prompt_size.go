@@ -60,6 +60,13 @@ func (s *PromptSizes) Add(turn Turn) {
 	}
 }
 
+// With returns the sizes of the state with an action after it that no server has counted.
+func (s *PromptSizes) With(action Message) *PromptSizes {
+	next := *s
+	next.bytes += len(AppendMessage(nil, action))
+	return &next
+}
+
 // Of estimates the state as a prompt of a policy: from what its own server counted, or else
 // the server of the last turn.
 func (s *PromptSizes) Of(policy ID) PromptEstimate {

@@ -45,16 +45,12 @@ func (r *rollout) fellSilent(a relabel.Action) bool {
 	return r.silent >= maxSilent
 }
 
-// contextIsFull reports whether the executed action's prompt and answer reach the
-// run's limit, as the executor's server counts. Where it does not count, four bytes of
-// the request's JSON are taken for a token.
-func (r *rollout) contextIsFull(a relabel.Action) bool {
-	if a.Usage != nil {
-		return a.Usage.PromptTokens+a.Usage.CompletionTokens >= r.claim.Run.Limits.MaxContextTokens
+// contextIsFull reports whether the executed action's prompt and answer reach its executor's
+// limit, as its server counted. Where it does not count, they are estimated as prompts are.
+func (r *rollout) contextIsFull(turn relabel.Turn) bool {
+	limit := r.actLimit(r.versionOf(turn.Executor)).Tokens
+	if u := turn.Action.Usage; u != nil {
+		return u.Tokens() >= limit
 	}
-	const bytesPerToken = 4
-	text := relabel.AppendTools(nil, r.claim.Run.Prompts.Tools)
-	text = relabel.AppendMessages(text, r.state)
-	text = relabel.AppendMessage(text, a.Message)
-	return len(text)/bytesPerToken >= r.claim.Run.Limits.MaxContextTokens
+	return r.sizes.With(turn.Action.Message).Of(turn.Action.PolicyID).Tokens >= limit
 }

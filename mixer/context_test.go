@@ -2,6 +2,7 @@ package mixer
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -139,4 +140,41 @@ func contextEnd(t *testing.T, counted bool, change func(*bench)) (turns int) {
 		}
 	})
 	return turns
+}
+
+func TestNoLabelIsAskedForWhereTheExecutorsPromptDoesNotFit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("ssss", 4)
+		b.store.claim.Student.Limits.ContextTokens = 1
+		rollToDone(t, b)
+		wantEnd(t, b, relabel.EndContext, 0)
+		if n := len(b.world.callsOf(relabel.Teacher)); n != 0 {
+			t.Errorf("%d labels were asked for", n)
+		}
+	})
+}
+
+func TestAnActionThatFillsItsExecutorsContextEndsTheRollout(t *testing.T) {
+	for name, usage := range map[string]*relabel.Usage{
+		"as its server counts": {PromptTokens: 2400, CompletionTokens: 600},
+		"as estimated":         nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench("s", 9)
+				b.store.claim.Student.Limits.ContextTokens = 3000
+				answer := b.world.student
+				b.world.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+					done, err := answer(ctx, req)
+					done.Usage = usage
+					if usage == nil {
+						done.Message.Content = strings.Repeat("word ", 3000)
+					}
+					return done, err
+				}
+				rollToDone(t, b)
+				wantEnd(t, b, relabel.EndContext, 1)
+			})
+		})
+	}
 }

@@ -16,6 +16,7 @@ type labels struct {
 	r      *rollout
 	work   sync.WaitGroup
 
+	flights inFlight        // of their calls
 	urgency relabel.Urgency // of all of them: raised when the rollout has ended and waits
 
 	mu  sync.Mutex
@@ -41,7 +42,7 @@ type pendingLabel struct {
 func (l *labels) ask(t int, req relabel.ChatRequest, sizes *relabel.PromptSizes) *pendingLabel {
 	estimate := sizes.Of(l.r.claim.Teacher.ID)
 	ctx, cancel := context.WithCancel(l.ctx)
-	req.Urgency = &l.urgency
+	req.Urgency, req.Clock = &l.urgency, l.flights.clock(nil)
 	p := &pendingLabel{
 		t: t, owed: relabel.Action{PolicyID: l.r.claim.Teacher.ID, Status: relabel.Owed},
 		answer: make(chan relabel.Action, 1), cancel: cancel,

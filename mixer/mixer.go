@@ -59,8 +59,8 @@ type Mixer struct {
 	log   zerolog.Logger
 	heart *heart
 
-	claiming, rollouts, parked, ending, verifying places
-	wait                                          time.Duration
+	claiming, rollouts, waitingPlaces, ending, verifying places
+	wait                                                 time.Duration
 
 	base      context.Context // ends with Cut
 	cut       context.CancelFunc
@@ -83,7 +83,7 @@ func New(c Config) *Mixer {
 	m := &Mixer{store: c.Store, world: c.World, owner: c.Owner, lease: c.Lease, log: c.Log, room: c.Room, observe: c.Observe,
 		heart:    &heart{store: c.Store, lease: c.Lease, log: c.Log, held: map[relabel.Fence]*hold{}},
 		claiming: newPlaces(claimsAtOnce), rollouts: newPlaces(c.Slots.Rollouts),
-		parked: newPlaces(c.Slots.Rollouts), wait: c.Wait, ending: newPlaces(c.Slots.Rollouts * endingPerRollout),
+		waitingPlaces: newPlaces(c.Slots.Rollouts), wait: c.Wait, ending: newPlaces(c.Slots.Rollouts * endingPerRollout),
 		verifying: newPlaces(c.Slots.Rollouts * verifyingPerRollout)}
 	m.base, m.cut = context.WithCancel(context.Background())
 	return m

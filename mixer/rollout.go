@@ -33,7 +33,7 @@ type rollout struct {
 	// giveBack is closed when the trajectory is to go back to the queue, with the turn in
 	// hand committed; nil where it never is.
 	giveBack <-chan struct{}
-	seat     seat   // its slot while turns are rolled out
+	slot     slot   // while turns are rolled out
 	free     func() // says that the queue's slot is no longer needed
 }
 
@@ -116,10 +116,10 @@ func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.seat.leave, err = r.take(life, r.rollouts); err != nil {
+	if r.slot.leave, err = r.take(life, r.rollouts); err != nil {
 		return nil, err
 	}
-	defer r.seat.up()
+	defer r.slot.release()
 	if reason == "" {
 		if reason, err = r.roll(life); err != nil {
 			return nil, err

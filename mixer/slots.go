@@ -18,7 +18,8 @@ type Slots struct {
 func (s Slots) Claims() int { return s.Rollouts + s.Ahead }
 
 // A rollout that waits for an endpoint that is down holds no slot either, but a place among
-// those that wait without one: there are as many as slots. Where all are taken it is given
+// those that wait without one, in which it also executes the answer that ends the wait: there
+// are as many as slots. Where all are taken it is given
 // back to the queue at once. So a process has at most twice Rollouts and Ahead sandboxes
 // that roll out.
 //

@@ -30,6 +30,9 @@ func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 		if err := context.Cause(ctx); err != nil {
 			return wallClockEnds(err)
 		}
+		if err := r.retakeSlot(ctx); err != nil {
+			return wallClockEnds(err)
+		}
 		turn, finished, err := r.turn(ctx, life, t)
 		if ended := endingOf(turn); err == nil && ended != "" {
 			return ended, nil
@@ -50,7 +53,7 @@ func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 // advance makes st+1 out of st and the turn. It returns why the rollout ends with it, ""
 // where it goes on.
 func (r *rollout) advance(turn relabel.Turn, finished bool) relabel.EndReason {
-	silent, full := r.fellSilent(turn.Action), r.contextIsFull(turn.Action)
+	silent, full := r.fellSilent(turn.Action), r.contextIsFull(turn)
 	r.last = &relabel.BrokenTurn{T: turn.T, Executor: turn.Executor, Action: turn.Action}
 	r.state = relabel.AppendTurn(r.state, turn)
 	r.sizes.Add(turn)
@@ -79,6 +82,10 @@ func wallClockEnds(err error) (relabel.EndReason, error) {
 func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, finished bool, err error) {
 	r.account.begin(t)
 	turn = relabel.Turn{T: t, Executor: r.claim.Trajectory.Executors.At(t), StartedAt: time.Now()}
+	req, err := r.actRequest(ctx, turn)
+	if err != nil {
+		return turn, false, err
+	}
 	var label *pendingLabel
 	if r.collects() && turn.Executor == relabel.Student && !r.claim.Run.Labels.Deferred() {
 		label = r.labels.ask(t, r.request(r.state, t, relabel.Teacher, relabel.PurposeLabel), r.sizes)
@@ -88,7 +95,7 @@ func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, fin
 			}
 		}()
 	}
-	answer, err := r.choose(ctx, &turn)
+	answer, err := r.choose(ctx, &turn, req)
 	if err != nil {
 		return turn, false, err
 	}
@@ -124,15 +131,15 @@ func (r *rollout) play(ctx, life context.Context, turn *relabel.Turn) (finished 
 
 // choose gives the turn its action: the executor's answer at st, or that of an earlier attempt
 // whose sandbox broke in its course.
-func (r *rollout) choose(ctx context.Context, turn *relabel.Turn) (answer relabel.Completion, err error) {
+func (r *rollout) choose(ctx context.Context, turn *relabel.Turn, req relabel.ChatRequest) (answer relabel.Completion, err error) {
 	if r.isBroken(turn.T) {
 		turn.Action = r.claim.Broken.Action
 		return answer, nil
 	}
-	if answer, err = r.act(ctx, turn.T, turn.Executor); err != nil {
+	if answer, err = r.act(ctx, req, turn.Executor); err != nil {
 		return answer, err
 	}
-	turn.Action = answer.Action(r.policyOf(turn.Executor), r.parse)
+	turn.Action = answer.Action(r.versionOf(turn.Executor).ID, r.parse)
 	return answer, nil
 }
 
@@ -163,19 +170,31 @@ func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pending
 	return err
 }
 
-// act asks the executor for its action at st. The call is recorded while the action is
-// executed.
-func (r *rollout) act(ctx context.Context, t int, executor relabel.Role) (relabel.Completion, error) {
-	policy, version, phase := r.teacher, r.claim.Teacher, relabel.PhaseTeacher
-	if executor == relabel.Student {
-		policy, version, phase = r.student, r.claim.Student, relabel.PhaseStudent
+// actRequest asks the executor for its action at st, within its context. A prompt that does
+// not fit there is found before a label is asked for. An action that is executed again is not
+// asked for.
+func (r *rollout) actRequest(ctx context.Context, turn relabel.Turn) (req relabel.ChatRequest, err error) {
+	if r.isBroken(turn.T) {
+		return req, nil
 	}
-	req, err := r.actLimit(version).Fit(ctx, r.request(r.state, t, executor, relabel.PurposeAct), r.sizes.Of(version.ID))
+	version := r.versionOf(turn.Executor)
+	req, err = r.actLimit(version).Fit(ctx, r.request(r.state, turn.T, turn.Executor, relabel.PurposeAct), r.sizes.Of(version.ID))
 	if err != nil {
-		return relabel.Completion{}, stopped(ctx, err)
+		err = stopped(ctx, err)
 	}
-	req.Clock, req.Beside = r.clock, true
-	watched, enough := r.besideExecutor(ctx, t, version)
+	return req, err
+}
+
+// act asks the executor for its action. The call is recorded while the action is executed.
+func (r *rollout) act(ctx context.Context, req relabel.ChatRequest, executor relabel.Role) (relabel.Completion, error) {
+	policy, phase := r.teacher, relabel.PhaseTeacher
+	if executor == relabel.Student {
+		policy, phase = r.student, relabel.PhaseStudent
+	}
+	flights := &inFlight{}
+	req.Clock, req.Beside = flights.clock(r.clock), true
+	watched, enough := r.besideExecutor(ctx, req.T, r.versionOf(executor), flights)
+	defer enough()
 	out, over := r.account.in(phase), r.clock.call()
 	defer over()
 	answer, err := policy.Complete(watched, req)
@@ -184,18 +203,15 @@ func (r *rollout) act(ctx context.Context, t int, executor relabel.Role) (relabe
 	}
 	enough()
 	r.account.waited(phase, out()-answer.Took)
-	if err == nil {
-		err = r.sit(ctx, t)
-	}
 	return answer, err
 }
 
-// policyOf is the policy that plays a role.
-func (r *rollout) policyOf(role relabel.Role) relabel.ID {
+// versionOf is the policy that plays a role.
+func (r *rollout) versionOf(role relabel.Role) relabel.Policy {
 	if role == relabel.Student {
-		return r.claim.Student.ID
+		return r.claim.Student
 	}
-	return r.claim.Teacher.ID
+	return r.claim.Teacher
 }
 
 // recorded waits until the call that gave an answer is recorded: no turn commits before.

@@ -3,6 +3,7 @@ package mixer
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"relabel"
@@ -12,7 +13,7 @@ const (
 	// waitGrace is how long an endpoint is down before what waits for it gives its slot up.
 	waitGrace = time.Second
 	// DefaultWait is how long a rollout without a slot waits for its endpoint beside its
-	// sandbox, and for a slot when the endpoint is back. Then it is given back to the queue.
+	// sandbox while no request of it is in flight. Then it is given back to the queue.
 	DefaultWait = 45 * time.Second
 	// labelWait is how long a rollout that is over waits for a teacher that is down: it has
 	// no sandbox, and whoever claims it next replays nothing.
@@ -33,125 +34,143 @@ const stepOfLabels = "labels"
 
 func stepOf(t int) string { return fmt.Sprintf("turn %d", t) }
 
-// seat is a rollout's slot, which it may give up for a while. Only one goroutine at a time
+// slot is a rollout's slot, which it may give up for a while. Only one goroutine at a time
 // may use it.
-type seat struct {
-	leave  func() // of the slot; nil while it has none
-	parked func() // of the place among those that wait without one; nil while it has a slot
+type slot struct {
+	leave   func() // gives the slot up; nil while the rollout has none
+	waiting func() // gives up the place among those that wait without a slot; nil while it has one
 }
 
-// up gives up everything.
-func (s *seat) up() {
-	for _, leave := range []func(){s.leave, s.parked} {
+// release gives up everything.
+func (s *slot) release() {
+	for _, leave := range []func(){s.leave, s.waiting} {
 		if leave != nil {
 			leave()
 		}
 	}
-	s.leave, s.parked = nil, nil
+	s.leave, s.waiting = nil, nil
 }
 
-// stand gives the slot up, where there is a place among those that wait without one. The
+// giveUpSlot gives the slot up, where there is a place among those that wait without one. The
 // queue hands out another job in its stead.
-func (r *rollout) stand() bool {
-	parked, ok := r.parked.tryTake()
+func (r *rollout) giveUpSlot() bool {
+	waiting, ok := r.waitingPlaces.tryTake()
 	if !ok {
 		return false
 	}
-	r.seat.leave()
-	r.seat.leave, r.seat.parked = nil, parked
+	r.slot.leave()
+	r.slot.leave, r.slot.waiting = nil, waiting
 	r.free()
 	return true
 }
 
-// sit takes a slot again, in the order of those that want one. The clock of the rollout
-// stands meanwhile.
-func (r *rollout) sit(ctx context.Context, t int) error {
-	if r.seat.leave != nil {
+// retakeSlot takes a slot again before the next turn, in the order of those that want one.
+// The turn for which it was given up is committed by then: an answer that came is executed
+// without a slot. The rollout's clock stands meanwhile.
+func (r *rollout) retakeSlot(ctx context.Context) error {
+	if r.slot.leave != nil {
 		return nil
 	}
+	defer r.clock.call()()
 	r.clock.Stop()
-	begun := time.Now()
-	defer func() { r.account.waited(relabel.PhaseSlot, time.Since(begun)) }() // the endpoint's doing
-	sitting, cancel := context.WithTimeoutCause(ctx, r.wait, &waiting{step: stepOf(t), why: "it is back, and no slot became free", took: r.wait})
-	defer cancel()
-	leave, err := r.take(sitting, r.rollouts)
+	leave, err := r.take(ctx, r.rollouts)
 	if err != nil {
 		return err
 	}
-	r.seat.parked()
-	r.seat.leave, r.seat.parked = leave, nil
+	r.slot.waiting()
+	r.slot.leave, r.slot.waiting = leave, nil
 	return nil
 }
 
-// vigil watches whether a policy that a rollout waits for is down.
-type vigil struct {
+// outageWatch watches whether a policy that a rollout waits for is down.
+type outageWatch struct {
 	r      *rollout
 	policy relabel.Policy
 	step   string
 	limit  time.Duration // until the trajectory is given back
-	// down is called when the policy has been down for waitGrace; where it is false, the
+	// giveUp is called when the policy has been down for waitGrace; where it is false, the
 	// trajectory is given back at once.
-	down func() bool
+	giveUp func() bool
+	// flights are the calls that wait. While a request of theirs is in flight nothing is given
+	// back, up to the policy's own timeout: a server may answer nothing else meanwhile.
+	flights *inFlight
 
+	until time.Time // when the first request that was in flight past the limit times out
 	give  context.CancelCauseFunc
 	stop  chan struct{}
 	ended chan struct{}
 }
 
-// watch begins a vigil. The context ends with a *waiting as its cause when the trajectory is
-// to be given back. over ends it; after that nothing of it happens any more.
-func (v *vigil) watch(ctx context.Context) (watched context.Context, over func()) {
-	if v.r.world.Down == nil {
+// watch begins it. The context ends with a *waiting as its cause when the trajectory is to be
+// given back. over ends the watch; after that nothing of it happens any more.
+func (w *outageWatch) watch(ctx context.Context) (watched context.Context, over func()) {
+	if w.r.world.Down == nil {
 		return ctx, func() {}
 	}
-	watched, v.give = context.WithCancelCause(ctx)
-	v.stop, v.ended = make(chan struct{}), make(chan struct{})
-	go v.run()
-	return watched, func() {
-		close(v.stop)
-		<-v.ended
-		v.give(nil)
-		v.r.account.waitsFor("")
-	}
+	watched, w.give = context.WithCancelCause(ctx)
+	w.stop, w.ended = make(chan struct{}), make(chan struct{})
+	go w.run()
+	return watched, sync.OnceFunc(func() {
+		close(w.stop)
+		<-w.ended
+		w.give(nil)
+		w.r.account.waitsFor("")
+	})
 }
 
-func (v *vigil) run() {
-	defer close(v.ended)
-	left, stood := v.limit, false
+func (w *outageWatch) run() {
+	defer close(w.ended)
+	left, gaveUp := w.limit, false
 	for {
-		why, changed := v.r.world.Down(v.policy)
-		v.r.account.waitsFor(why)
+		why, changed := w.r.world.Down(w.policy)
+		w.r.account.waitsFor(why)
 		var timer <-chan time.Time
 		since := time.Now()
 		switch {
 		case why == "":
-		case stood:
+		case gaveUp:
 			timer = time.After(left)
 		default:
-			timer = time.After(min(waitGrace, v.limit))
+			timer = time.After(min(waitGrace, w.limit))
 		}
 		select {
-		case <-v.stop:
+		case <-w.stop:
 			return
 		case <-changed:
-			if stood && why != "" {
+			if gaveUp && why != "" {
 				left = max(left-time.Since(since), 0)
 			}
 		case <-timer:
-			if !stood && v.down() {
-				stood = true
-				continue
+			switch {
+			case !gaveUp && w.giveUp():
+				gaveUp = true
+			case !w.mayBeAnswered():
+				w.give(&waiting{step: w.step, why: why, took: w.limit - left + time.Since(since)})
+				return
+			case gaveUp:
+				left = waitGrace // to look again
 			}
-			v.give(&waiting{step: v.step, why: why, took: v.limit - left + time.Since(since)})
-			return
 		}
 	}
 }
 
+// mayBeAnswered reports whether a request is in flight, and the first one that it found so
+// has not reached the policy's timeout.
+func (w *outageWatch) mayBeAnswered() bool {
+	since, ok := w.flights.oldest()
+	if !ok {
+		return false
+	}
+	if w.until.IsZero() {
+		w.until = since.Add(time.Duration(w.policy.Limits.TimeoutSeconds) * time.Second)
+	}
+	return time.Now().Before(w.until)
+}
+
 // besideExecutor watches while the executor of turn t is asked: its slot is given up when
 // its endpoint is down.
-func (r *rollout) besideExecutor(ctx context.Context, t int, p relabel.Policy) (context.Context, func()) {
-	return (&vigil{r: r, policy: p, step: stepOf(t), limit: r.wait, down: r.stand}).watch(ctx)
+func (r *rollout) besideExecutor(ctx context.Context, t int, p relabel.Policy, flights *inFlight) (context.Context, func()) {
+	return (&outageWatch{r: r, policy: p, step: stepOf(t), limit: r.wait, giveUp: r.giveUpSlot, flights: flights}).watch(ctx)
 }
 
 // besideTeacher watches while a rollout that is over waits for labels. A trajectory that
@@ -160,7 +179,7 @@ func (r *rollout) besideTeacher(ctx context.Context) (context.Context, func()) {
 	if r.account.askedFor() == 0 || r.patienceOver(stepOfLabels, r.claim.Teacher) {
 		return ctx, func() {}
 	}
-	return (&vigil{r: r, policy: r.claim.Teacher, step: stepOfLabels, limit: labelWait, down: func() bool { return true }}).watch(ctx)
+	return (&outageWatch{r: r, policy: r.claim.Teacher, step: stepOfLabels, limit: labelWait, giveUp: func() bool { return true }, flights: &r.labels.flights}).watch(ctx)
 }
 
 // patienceOver reports whether earlier attempts waited at the step for as long as the
