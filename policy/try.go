@@ -4,19 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"time"
 
 	"relabel"
-)
-
-// Bounds on what is read of an answer, in bytes.
-const (
-	maxAnswer    = 32 << 20 // prompt ids and logprobs of a full context take some MB
-	usualAnswer  = 4 << 20  // a larger one is read and decoded while at most largeAtOnce are
-	largeAtOnce  = 2
-	maxErrorRead = 1 << 20
-	maxErrorKept = 8 << 10
 )
 
 // try sends the request to base once. The status is 0 when no answer came.
@@ -107,26 +99,6 @@ func (c *Client) read(resp *http.Response, secret string) (relabel.Completion, *
 	return done, nil
 }
 
-// large are the answers larger than usualAnswer that this process reads right now: they
-// and what is decoded of them bound its memory, whatever endpoints send.
-var large = make(chan struct{}, largeAtOnce)
-
-// readBody reads at most limit+1 bytes. free is to be called when the body is decoded.
-func readBody(ctx context.Context, from io.Reader, limit int64) (body []byte, free func(), err error) {
-	free = func() {}
-	body, err = io.ReadAll(io.LimitReader(from, min(usualAnswer, limit+1)))
-	if err != nil || len(body) < usualAnswer {
-		return body, free, err
-	}
-	select {
-	case large <- struct{}{}:
-	case <-ctx.Done():
-		return body, free, ctx.Err()
-	}
-	rest, err := io.ReadAll(io.LimitReader(from, limit+1-int64(len(body))))
-	return append(body, rest...), func() { <-large }, err
-}
-
 // addressRefused says why an address was not dialled, "" where that was not what failed.
 func addressRefused(err error) string {
 	var refused *relabel.Error
@@ -142,6 +114,9 @@ func (c *Client) noAnswer(err error, secret string) *failure {
 		return &failure{err: c.failed("%s", why).Because(err), outcome: useless}
 	}
 	cause := errors.New(scrub(err.Error(), secret))
+	if local := (*fs.PathError)(nil); errors.As(err, &local) { // says nothing of the endpoint
+		return &failure{err: c.failed("its answer cannot be written to the folder of temporary files; make room there").Because(cause), outcome: abandoned, retries: always}
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &failure{err: c.failed("no whole answer within %d s", c.policy.Limits.TimeoutSeconds).Because(cause), outcome: slow, retries: always}
 	}
