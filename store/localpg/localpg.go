@@ -74,6 +74,28 @@ func start(ctx context.Context, dir string, settings []string) (*Server, error) 
 	if err := c.prepare(ctx); err != nil {
 		return nil, err
 	}
+	for {
+		s, err := c.serve(ctx, settings)
+		if err == nil || !errors.Is(err, errOrphans) {
+			return s, err
+		}
+		select {
+		case <-time.After(orphanPause):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// errOrphans says that processes of a server that was killed have not ended yet. They end
+// by themselves, within moments where the machine is not busy.
+var errOrphans = errors.New("processes of an earlier server are still there")
+
+// orphanPause is how long a start waits for such processes before it tries again.
+const orphanPause = 200 * time.Millisecond
+
+// serve takes over the server of the folder or starts one, and waits until it answers.
+func (c *cluster) serve(ctx context.Context, settings []string) (*Server, error) {
 	p, err := c.adopt()
 	if err == nil && p == nil {
 		p, err = c.launch(settings)
@@ -152,7 +174,7 @@ func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
 		select {
 		case <-retry.C:
 			if !s.process.alive() {
-				return nil, relabel.Errorf(relabel.CodeUnavailable, "the local Postgres did not start: %s", s.process.lastWords())
+				return nil, s.process.didNotStart()
 			}
 		case <-ctx.Done():
 			return nil, relabel.Errorf(relabel.CodeUnavailable, "the local Postgres did not answer within %v; its log is %s",

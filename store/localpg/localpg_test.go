@@ -3,6 +3,7 @@ package localpg
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -162,6 +163,20 @@ func TestTheServerOfAKilledRelabelIsTakenOver(t *testing.T) {
 	end(t, s)
 	if (&process{pid: postmaster}).alive() {
 		t.Error("the server that was taken over runs on")
+	}
+}
+
+func TestAStartWaitsForProcessesOfAKilledServer(t *testing.T) {
+	t.Parallel()
+	p := &process{log: filepath.Join(t.TempDir(), "log")}
+	for said, orphans := range map[string]bool{
+		"FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use\nHINT:  Terminate any old server processes\n": true,
+		"FATAL:  could not create lock file\n": false,
+	} {
+		must(t, os.WriteFile(p.log, []byte(said), 0o600))
+		if err := p.didNotStart(); errors.Is(err, errOrphans) != orphans || !strings.Contains(err.Error(), "FATAL") {
+			t.Errorf("%q gives %v", said, err)
+		}
 	}
 }
 

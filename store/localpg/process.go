@@ -78,6 +78,17 @@ func (p *process) stop(ctx context.Context) error {
 	}
 }
 
+// didNotStart is the error of a server that ended before it answered. It wraps errOrphans
+// where the server was kept from starting by processes of an earlier one.
+func (p *process) didNotStart() error {
+	said := p.lastWords()
+	var cause error
+	if strings.Contains(said, "pre-existing shared memory block") {
+		cause = errOrphans
+	}
+	return relabel.Errorf(relabel.CodeUnavailable, "the local Postgres did not start: %s", said).Because(cause)
+}
+
 // lastWords are the end of the server's log.
 func (p *process) lastWords() string {
 	b, err := os.ReadFile(p.log)
