@@ -2,8 +2,8 @@ package relabel
 
 import "time"
 
-// EndpointSight is how one worker finds an endpoint.
-type EndpointSight struct {
+// EndpointStatus is how one worker finds an endpoint.
+type EndpointStatus struct {
 	URL  string // base URL without a slash at its end
 	Down string // why it counts as down; "" where it answered a moment ago
 }

@@ -32,7 +32,7 @@ func TestARelabelingWhoseEndpointIsDownGivesItsSlotBack(t *testing.T) {
 	if err := w.Relabel(ctx); !errors.Is(err, labeller.ErrReleased) {
 		t.Fatalf("error %v", err)
 	}
-	must(t, s.SeeEndpoints(ctx, "w", []relabel.EndpointSight{{URL: e.url, Down: "503"}}))
+	must(t, s.SeeEndpoints(ctx, "w", []relabel.EndpointStatus{{URL: e.url, Down: "503"}}))
 	if err := w.Relabel(ctx); relabel.CodeOf(err) != relabel.CodeNotFound {
 		t.Errorf("it is claimed while its endpoint is down: %v", err)
 	}

@@ -80,7 +80,7 @@ func Open(p relabel.Policy, o Options) (*Client, error) {
 	}
 	for _, base := range p.BaseURLs() {
 		l := c.endpoints.join(base, p)
-		l.at.probeBy(&asker{policy: at(p, base), http: c.http, secrets: c.secrets})
+		l.at.probeBy(&endpointProbe{policy: at(p, base), http: c.http, secrets: c.secrets})
 		c.replicas = append(c.replicas, l)
 	}
 	return c, nil

@@ -73,21 +73,21 @@ type endpoint struct {
 	timer    *time.Timer     // admits again when time alone may let somebody in
 
 	// How it stands: standing.go and watch.go.
-	flying       map[*waiter]struct{}
-	answered     time.Time     // when the last answer came
-	spoke        time.Time     // when it last said anything
-	longest      time.Duration // that an answer took
-	trust        time.Duration // it was silent for so long and answered all the same
-	silent       string        // why it counts as silent; "" while it does not
-	refused      int           // tries without an answer since the last one
-	refusedSince time.Time
-	refusal      outcome // the last of them
-	down         string  // why it counts as down; "" while it does not
-	downSince    time.Time
-	asker        *asker
-	probing      bool
-	nextProbe    time.Time
-	answerLimit  time.Duration // of the next probe
+	flying        map[*waiter]struct{}
+	answered      time.Time     // when the last answer came
+	spoke         time.Time     // when it last said anything
+	longest       time.Duration // that an answer took
+	silenceBorne  time.Duration // it was silent for so long and answered all the same
+	silent        string        // why it counts as silent; "" while it does not
+	refused       int           // tries without an answer since the last one
+	refusedSince  time.Time
+	refusal       outcome // the last of them
+	down          string  // why it counts as down; "" while it does not
+	downSince     time.Time
+	endpointProbe *endpointProbe
+	probing       bool
+	nextProbe     time.Time
+	answerLimit   time.Duration // of the next probe
 }
 
 // tried is how a try ended.
@@ -98,9 +98,9 @@ type tried struct {
 	err     error          // of a failure; safe to show
 }
 
-// rouse sends away who waits for an endpoint that is down and may find another one: one
+// redirectWaiters sends away who waits for an endpoint that is down and may find another one: one
 // is back.
-func (s *Endpoints) rouse() {
+func (s *Endpoints) redirectWaiters() {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.all))
 	s.mu.Unlock()
@@ -129,7 +129,7 @@ func (e *endpoint) leave(w *waiter, t tried) health {
 	h := health{e.breaker.failures, e.breaker.open, len(e.broke) > 1, e.quiet.After(now)}
 	e.mu.Unlock()
 	if back {
-		e.set.rouse()
+		e.set.redirectWaiters()
 	}
 	return h
 }
@@ -137,7 +137,7 @@ func (e *endpoint) leave(w *waiter, t tried) health {
 // learn is leave under e.mu; back says that the endpoint was down and is up again.
 func (e *endpoint) learn(w *waiter, t tried, now time.Time) (back bool) {
 	e.inFlight--
-	defer e.heard(w, t, now)
+	defer e.learnStanding(w, t, now)
 	w.lane.giveBack(w, t.outcome, t.usage, now)
 	e.learnLimit(w, t, now)
 	switch t.outcome {

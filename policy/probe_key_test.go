@@ -19,7 +19,7 @@ func TestAnEndpointWhoseKeyIsMissingIsFoundToBeBack(t *testing.T) {
 		e.mu.Lock()
 		e.silent, e.down = "no answer", "no answer"
 		e.mu.Unlock()
-		e.probe(t.Context(), e.asker, true, time.Second)
+		e.probe(t.Context(), e.endpointProbe, true, time.Second)
 		if why, _ := c.Down(); why != "" {
 			t.Errorf("it is down: %s", why)
 		}

@@ -95,14 +95,14 @@ func (e *endpoint) judge(now time.Time) {
 	e.down = down
 }
 
-// heard learns from the end of a try what silence and refusals tell of the endpoint. e.mu
+// learnStanding learns from the end of a try what silence and refusals tell of the endpoint. e.mu
 // is held.
-func (e *endpoint) heard(w *waiter, t tried, now time.Time) {
+func (e *endpoint) learnStanding(w *waiter, t tried, now time.Time) {
 	delete(e.flying, w)
 	switch {
 	case t.outcome == answered:
 		if e.silent != "" { // it was only slow: such a time is no sign of silence from now on
-			e.trust = max(e.trust, 2*now.Sub(w.granted))
+			e.silenceBorne = max(e.silenceBorne, 2*now.Sub(w.granted))
 		}
 		e.longest = max(e.longest, now.Sub(w.granted))
 		e.answered, e.spoke, e.refused, e.silent = now, now, 0, ""
@@ -129,7 +129,7 @@ func (e *endpoint) suspect(now time.Time) time.Duration {
 			oldest = w.granted
 		}
 	}
-	if oldest.IsZero() || now.Sub(later(oldest, e.spoke)) < max(suspectAfter, e.trust) {
+	if oldest.IsZero() || now.Sub(later(oldest, e.spoke)) < max(suspectAfter, e.silenceBorne) {
 		return 0
 	}
 	return now.Sub(oldest)

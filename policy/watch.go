@@ -51,16 +51,16 @@ func (e *endpoint) watch(ctx context.Context) {
 	now := time.Now()
 	e.judge(now)
 	due := e.down != "" || e.suspect(now) > 0
-	if !due || e.probing || e.asker == nil || now.Before(e.nextProbe) || now.Before(e.quiet) {
+	if !due || e.probing || e.endpointProbe == nil || now.Before(e.nextProbe) || now.Before(e.quiet) {
 		return
 	}
 	e.probing = true
 	doubtful := e.down != "" || e.answered.IsZero() || e.suspect(now) > 2*e.longest
-	go e.probe(ctx, e.asker, doubtful, e.answerLimit)
+	go e.probe(ctx, e.endpointProbe, doubtful, e.answerLimit)
 }
 
 // probe asks whether the endpoint is there, and where that is doubtful whether it answers.
-func (e *endpoint) probe(ctx context.Context, a *asker, doubtful bool, limit time.Duration) {
+func (e *endpoint) probe(ctx context.Context, a *endpointProbe, doubtful bool, limit time.Duration) {
 	limit = min(max(limit, answerTimeout), a.longest())
 	silent := ""
 	got := a.send(ctx, http.MethodGet, "/models", nil, modelsTimeout)
@@ -76,7 +76,7 @@ func (e *endpoint) probe(ctx context.Context, a *asker, doubtful bool, limit tim
 		return
 	}
 	if e.probed(got.status, silent, doubtful, limit) {
-		e.set.rouse()
+		e.set.redirectWaiters()
 	}
 }
 
@@ -125,10 +125,10 @@ func ofProbe(status int) outcome {
 }
 
 // probeBy has the endpoint probed as a policy asks it.
-func (e *endpoint) probeBy(a *asker) {
+func (e *endpoint) probeBy(a *endpointProbe) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.asker = a
+	e.endpointProbe = a
 }
 
 // at is the policy with one of its addresses alone.
@@ -137,21 +137,21 @@ func at(p relabel.Policy, base string) relabel.Policy {
 	return p
 }
 
-// asker asks an endpoint as a policy does.
-type asker struct {
+// endpointProbe asks an endpoint as a policy does.
+type endpointProbe struct {
 	policy  relabel.Policy
 	http    *http.Client
 	secrets Secrets
 }
 
 // longest is how long a probe may take.
-func (a *asker) longest() time.Duration {
+func (a *endpointProbe) longest() time.Duration {
 	return max(time.Duration(a.policy.Limits.TimeoutSeconds)*time.Second, answerTimeout)
 }
 
 // send sends one request; the reply's status is 0 where no answer came within limit. Where the
 // policy's secret is missing it goes without a key: a refusal is a sign of life too.
-func (a *asker) send(ctx context.Context, method, path string, body []byte, limit time.Duration) reply {
+func (a *endpointProbe) send(ctx context.Context, method, path string, body []byte, limit time.Duration) reply {
 	secret, err := a.secrets.of(a.policy)
 	if err != nil {
 		secret = ""
@@ -163,6 +163,6 @@ func (a *asker) send(ctx context.Context, method, path string, body []byte, limi
 }
 
 // word asks for one token.
-func (a *asker) word(ctx context.Context, limit time.Duration) reply {
+func (a *endpointProbe) word(ctx context.Context, limit time.Duration) reply {
 	return a.send(ctx, http.MethodPost, "/chat/completions", appendRequest(nil, bare(a.policy), plainRequest("Say hello.", 1)), limit)
 }

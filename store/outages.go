@@ -9,15 +9,15 @@ import (
 	"relabel"
 )
 
-// sightHolds is how long what a worker says of an endpoint holds without being said again.
-const sightHolds = 15 * time.Second
+// statusHolds is how long what a worker says of an endpoint holds without being said again.
+const statusHolds = 15 * time.Second
 
 // downPolicies is the select list of the ids of policies all of whose addresses are down
-// for the worker that an SQL expression names: the worker's own sight decides, and where it has none
+// for the worker that an SQL expression names: the worker's own status decides, and where it has none
 // those of others, of which one that finds the endpoint up outweighs all.
 func downPolicies(worker string) string {
-	return `(WITH sights AS (SELECT base_url, worker, down FROM endpoint_sights WHERE until > clock_timestamp()),
-		urls AS (SELECT array_agg(base_url) AS down FROM (SELECT base_url FROM sights GROUP BY base_url
+	return `(WITH statuses AS (SELECT base_url, worker, down FROM endpoint_status WHERE until > clock_timestamp()),
+		urls AS (SELECT array_agg(base_url) AS down FROM (SELECT base_url FROM statuses GROUP BY base_url
 			HAVING CASE WHEN bool_or(worker = ` + worker + `) THEN bool_or(worker = ` + worker + ` AND down IS NOT NULL) ELSE bool_and(down IS NOT NULL) END) known)
 		SELECT po.id FROM policies po, urls WHERE rtrim(po.base_url, '/') = ANY (urls.down)
 			AND NOT EXISTS (SELECT 1 FROM unnest(po.replicas) r WHERE NOT rtrim(r, '/') = ANY (urls.down)))`
@@ -28,29 +28,29 @@ func withDown(worker string) string { return "down AS MATERIALIZED " + downPolic
 
 // heldBack joins iterations it and runs ru with what an outage holds back of an iteration:
 // rollouts whose executors it may need, and labels that its teacher owes.
-const heldBack = ` CROSS JOIN LATERAL (SELECT it.student_id IN (SELECT id FROM down) AS student, ru.teacher_id IN (SELECT id FROM down) AS labels) gone
-	CROSS JOIN LATERAL (SELECT gone.student AND (it.kind = 'evaluate' OR coalesce(it.beta, 0) < 1)
-		OR gone.labels AND it.kind = 'collect' AND (it.rho IS NOT NULL OR it.beta > 0) AS rollouts) held_back `
+const heldBack = ` CROSS JOIN LATERAL (SELECT it.student_id IN (SELECT id FROM down) AS student, ru.teacher_id IN (SELECT id FROM down) AS labels) is_down
+	CROSS JOIN LATERAL (SELECT is_down.student AND (it.kind = 'evaluate' OR coalesce(it.beta, 0) < 1)
+		OR is_down.labels AND it.kind = 'collect' AND (it.rho IS NOT NULL OR it.beta > 0) AS rollouts) held_back `
 
 // waitsForEndpoint holds for trajectories tr that heldBack holds back.
-const waitsForEndpoint = ` (CASE WHEN tr.end_reason IS NULL THEN held_back.rollouts ELSE gone.labels AND tr.labels_owed > 0 END) `
+const waitsForEndpoint = ` (CASE WHEN tr.end_reason IS NULL THEN held_back.rollouts ELSE is_down.labels AND tr.labels_owed > 0 END) `
 
 // SeeEndpoints records how the worker finds endpoints, in place of what it said before.
-func (s *Store) SeeEndpoints(ctx context.Context, worker string, sights []relabel.EndpointSight) error {
-	urls, down := make([]string, len(sights)), make([]*string, len(sights))
-	for i, e := range sights {
+func (s *Store) SeeEndpoints(ctx context.Context, worker string, statuses []relabel.EndpointStatus) error {
+	urls, down := make([]string, len(statuses)), make([]*string, len(statuses))
+	for i, e := range statuses {
 		urls[i] = legible(e.URL)
 		if e.Down != "" {
 			down[i] = new(legible(e.Down))
 		}
 	}
 	return s.settleAtOnce(ctx, func(b *pgx.Batch) {
-		b.Queue("DELETE FROM endpoint_sights WHERE worker = $1 AND NOT base_url = ANY ($2) OR until < clock_timestamp() - $3::interval", worker, urls, forgottenAfter)
-		b.Queue(`INSERT INTO endpoint_sights (base_url, worker, down, until)
+		b.Queue("DELETE FROM endpoint_status WHERE worker = $1 AND NOT base_url = ANY ($2) OR until < clock_timestamp() - $3::interval", worker, urls, forgottenAfter)
+		b.Queue(`INSERT INTO endpoint_status (base_url, worker, down, until)
 			SELECT url, $1, down, clock_timestamp() + $4::interval FROM unnest($2::text[], $3::text[]) AS n(url, down)
 			ON CONFLICT (base_url, worker) DO UPDATE SET down = excluded.down, until = excluded.until,
-				since = CASE WHEN (endpoint_sights.down IS NULL) = (excluded.down IS NULL) AND endpoint_sights.until > clock_timestamp()
-					THEN endpoint_sights.since ELSE excluded.since END`, worker, urls, down, sightHolds)
+				since = CASE WHEN (endpoint_status.down IS NULL) = (excluded.down IS NULL) AND endpoint_status.until > clock_timestamp()
+					THEN endpoint_status.since ELSE excluded.since END`, worker, urls, down, statusHolds)
 	})
 }
 
@@ -58,15 +58,15 @@ func (s *Store) SeeEndpoints(ctx context.Context, worker string, sights []relabe
 // queued trajectories do; run nil means of all runs.
 func (s *Store) ListOutages(ctx context.Context, run *relabel.ID) ([]relabel.Outage, error) {
 	rows, _ := s.pool.Query(ctx, "WITH "+withDown("''")+`, waiting AS (
-			SELECT it.id, it.created_at, CASE WHEN gone.student THEN it.student_id END AS student, CASE WHEN gone.labels THEN ru.teacher_id END AS teacher,
+			SELECT it.id, it.created_at, CASE WHEN is_down.student THEN it.student_id END AS student, CASE WHEN is_down.labels THEN ru.teacher_id END AS teacher,
 				(SELECT count(*) FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued' AND `+waitsForEndpoint+`) AS n
 			FROM iterations it JOIN runs ru ON ru.id = it.run_id`+heldBack+`
-			WHERE it.state = 'running' AND ($1::uuid IS NULL OR it.run_id = $1) AND (gone.student OR gone.labels))
+			WHERE it.state = 'running' AND ($1::uuid IS NULL OR it.run_id = $1) AND (is_down.student OR is_down.labels))
 		SELECT w.id AS iteration_id, roles.role, po.name || '@' || po.version AS policy, po.base_url AS url,
 			coalesce(seen.reason, '') AS reason, coalesce(seen.since, clock_timestamp()) AS since, w.n AS waiting
 		FROM waiting w CROSS JOIN LATERAL (VALUES ('student', w.student), ('teacher', w.teacher)) roles(role, policy_id)
 		JOIN policies po ON po.id = roles.policy_id
-		LEFT JOIN LATERAL (SELECT min(down) AS reason, min(since) AS since FROM endpoint_sights
+		LEFT JOIN LATERAL (SELECT min(down) AS reason, min(since) AS since FROM endpoint_status
 			WHERE base_url = rtrim(po.base_url, '/') AND down IS NOT NULL AND until > clock_timestamp()) seen ON true
 		WHERE w.n > 0 ORDER BY w.created_at DESC, w.id, roles.role`, run)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Outage])

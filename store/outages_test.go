@@ -40,7 +40,7 @@ const up, dead = "http://up/v1", "http://dead/v1"
 
 func deadFor(t *testing.T, s *store.Store, worker string) {
 	t.Helper()
-	must(t, s.SeeEndpoints(context.Background(), worker, []relabel.EndpointSight{{URL: dead, Down: "refused"}}))
+	must(t, s.SeeEndpoints(context.Background(), worker, []relabel.EndpointStatus{{URL: dead, Down: "refused"}}))
 }
 
 // claimed are the runs of n claims, "" where nothing was to be claimed.
@@ -124,7 +124,7 @@ func prefixes(d *storetest.Seeded) {
 	d.Iteration.Beta, d.Iteration.Rho = nil, &rho
 }
 
-func TestWhoseSightOfAnEndpointCounts(t *testing.T) {
+func TestWhoseStatusOfAnEndpointCounts(t *testing.T) {
 	t.Parallel()
 	ctx, s := context.Background(), storetest.New(t)
 	seedAt(t, s, 6, up, dead, nil)
@@ -132,19 +132,19 @@ func TestWhoseSightOfAnEndpointCounts(t *testing.T) {
 	if n := len(claimedBy(t, s, "b", 1)); n != 0 {
 		t.Error("what another worker knows is not heeded")
 	}
-	must(t, s.SeeEndpoints(ctx, "b", []relabel.EndpointSight{{URL: dead}}))
+	must(t, s.SeeEndpoints(ctx, "b", []relabel.EndpointStatus{{URL: dead}}))
 	if n := len(claimedBy(t, s, "b", 1)); n != 1 {
-		t.Error("its own sight does not count")
+		t.Error("its own status does not count")
 	}
 	if n := len(claimedBy(t, s, "a", 1)); n != 0 {
-		t.Error("another's sight outweighs its own")
+		t.Error("another's status outweighs its own")
 	}
 	if n := len(claimedBy(t, s, "c", 1)); n != 1 {
 		t.Error("one that finds it up does not outweigh")
 	}
-	exec(t, s, "UPDATE endpoint_sights SET until = clock_timestamp() - interval '1 second'")
+	exec(t, s, "UPDATE endpoint_status SET until = clock_timestamp() - interval '1 second'")
 	if n := len(claimedBy(t, s, "a", 1)); n != 1 {
-		t.Error("a sight holds for ever")
+		t.Error("a status holds for ever")
 	}
 }
 
@@ -158,7 +158,7 @@ func TestAReplicaThatIsUpIsEnough(t *testing.T) {
 	if n := len(claimedBy(t, s, "w", 1)); n != 1 {
 		t.Error("it is passed over")
 	}
-	must(t, s.SeeEndpoints(context.Background(), "w", []relabel.EndpointSight{{URL: dead, Down: "refused"}, {URL: "http://other/v1", Down: "refused"}}))
+	must(t, s.SeeEndpoints(context.Background(), "w", []relabel.EndpointStatus{{URL: dead, Down: "refused"}, {URL: "http://other/v1", Down: "refused"}}))
 	if n := len(claimedBy(t, s, "w", 1)); n != 0 {
 		t.Error("it is claimed with both down")
 	}

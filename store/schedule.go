@@ -20,17 +20,17 @@ import (
 // whose rollout is over have an index of their own, and so have the others, so that neither
 // kind is read in search of the other. While only labels are held back, rollouts go first.
 var candidatesSelect = `WITH ` + withDown("$1") + `, able AS MATERIALIZED (
-		SELECT it.id, it.run_id, ru.quota, ru.priority, oldest.id AS oldest, held_back.rollouts, gone.labels
+		SELECT it.id, it.run_id, ru.quota, ru.priority, oldest.id AS oldest, held_back.rollouts, is_down.labels
 		FROM iterations it JOIN runs ru ON ru.id = it.run_id` + heldBack + `
 		CROSS JOIN LATERAL (SELECT id FROM (
 			(SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
-				AND tr.claimable_at <= clock_timestamp() AND NOT held_back.rollouts AND NOT gone.labels ORDER BY tr.id LIMIT 1)
+				AND tr.claimable_at <= clock_timestamp() AND NOT held_back.rollouts AND NOT is_down.labels ORDER BY tr.id LIMIT 1)
 			UNION ALL (SELECT coalesce(
 				(SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
 					AND tr.claimable_at <= clock_timestamp() AND NOT held_back.rollouts AND tr.end_reason IS NULL ORDER BY tr.id LIMIT 1),
 				(SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
 					AND tr.claimable_at <= clock_timestamp() AND tr.end_reason IS NOT NULL
-					AND NOT (gone.labels AND tr.labels_owed > 0) ORDER BY tr.id LIMIT 1)) WHERE held_back.rollouts OR gone.labels)) ways
+					AND NOT (is_down.labels AND tr.labels_owed > 0) ORDER BY tr.id LIMIT 1)) WHERE held_back.rollouts OR is_down.labels)) ways
 			WHERE id IS NOT NULL ORDER BY id LIMIT 1) oldest
 		WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL),
 	held AS MATERIALIZED (

@@ -11,7 +11,7 @@ import (
 
 const (
 	outagePeriod = 200 * time.Millisecond // between looks at how the endpoints stand
-	sightPeriod  = 5 * time.Second        // between two words to the others on what has not changed
+	statusPeriod = 5 * time.Second        // between two words to the others on what has not changed
 )
 
 // down says whether none of a policy's addresses is to be had; see policy.Client.Down.
@@ -29,7 +29,7 @@ func (p *policies) down(def relabel.Policy) (why string, changed <-chan struct{}
 // that no worker claims what waits for one that is down.
 type outages struct {
 	work *work
-	said []relabel.EndpointSight
+	said []relabel.EndpointStatus
 	at   time.Time
 }
 
@@ -53,21 +53,21 @@ func (w *work) outagesLoop(ctx context.Context, endpoints *policy.Endpoints) {
 
 // tell records what has changed, and all of it now and then.
 func (o *outages) tell(ctx context.Context, standings []policy.Standing) error {
-	var sights []relabel.EndpointSight
+	var statuses []relabel.EndpointStatus
 	for _, s := range standings {
 		if s.Down != "" || s.Alive {
-			sights = append(sights, relabel.EndpointSight{URL: s.URL, Down: s.Down})
+			statuses = append(statuses, relabel.EndpointStatus{URL: s.URL, Down: s.Down})
 		}
 	}
 	o.work.metrics.endpoints.stand(standings)
-	if slices.Equal(sights, o.said) && (len(sights) == 0 || time.Since(o.at) < sightPeriod) {
+	if slices.Equal(statuses, o.said) && (len(statuses) == 0 || time.Since(o.at) < statusPeriod) {
 		return nil
 	}
-	changed := !slices.Equal(downOf(sights), downOf(o.said))
-	if err := o.work.db.SeeEndpoints(ctx, o.work.me.Name, sights); err != nil {
+	changed := !slices.Equal(downOf(statuses), downOf(o.said))
+	if err := o.work.db.SeeEndpoints(ctx, o.work.me.Name, statuses); err != nil {
 		return err
 	}
-	o.said, o.at = sights, time.Now()
+	o.said, o.at = statuses, time.Now()
 	if !changed {
 		return nil
 	}
@@ -75,8 +75,8 @@ func (o *outages) tell(ctx context.Context, standings []policy.Standing) error {
 }
 
 // downOf are the addresses that are down.
-func downOf(sights []relabel.EndpointSight) (urls []string) {
-	for _, s := range sights {
+func downOf(statuses []relabel.EndpointStatus) (urls []string) {
+	for _, s := range statuses {
 		if s.Down != "" {
 			urls = append(urls, s.URL)
 		}
