@@ -25,6 +25,7 @@ func TestAnAnswerAfterAnOutageIsExecutedWithoutASlot(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		if n := len(b.turns()); n != 1 || b.store.state != relabel.Running {
 			t.Errorf("%d turns while another has the slot, %s", n, b.store.state)
 		}
