@@ -74,7 +74,7 @@ func (r Rule) Check(address netip.Addr) error {
 			return nil
 		}
 	}
-	return refused("%s is outside of what --allow-address allows", address)
+	return refused("%s is outside of what --allow-address allows: whoever operates relabel adds its range, at the server and at every worker", address)
 }
 
 func refused(format string, args ...any) error {

@@ -27,11 +27,10 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 		return nil, err
 	}
 	if len(pool) == 0 {
-		field := "instances"
 		if ask.HeldOut {
-			field = "held_out"
+			return nil, relabel.Errorf(relabel.CodeInvalid, "the task set has no held-out task: import it with some (held_out_count), or name instances").On("held_out")
 		}
-		return nil, relabel.Errorf(relabel.CodeInvalid, "there is no such task to roll out").On(field)
+		return nil, relabel.Errorf(relabel.CodeInvalid, "there is no such task to roll out").On("instances")
 	}
 	if ask.Tasks > len(pool) {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "is %d; there are %d tasks to draw from", ask.Tasks, len(pool)).On("tasks")
