@@ -175,6 +175,9 @@ type Claim struct {
 	// BrokeAt are the turns at which sandboxes of earlier attempts broke since the rollout began, in
 	// the order of the attempts: in the course of the turn's action, or after it and before the next.
 	BrokeAt []int
+	// Breaks counts the earlier attempts whose sandbox broke at an action while its engine was
+	// well, those too that a divergence has ended.
+	Breaks int
 	// Ending is that of a rollout that was over before; nil where it is not.
 	Ending *Ending
 	// Waited is where and for how long earlier attempts waited for an endpoint that was down.

@@ -27,6 +27,13 @@ func (r *rollout) isBroken(t int) bool { return r.claim.Broken != nil && r.claim
 // last one.
 func (r *rollout) isSecond(t int) bool { return slices.Contains(r.claim.BrokeAt, t) }
 
+// breaksWherever reports whether sandboxes of earlier attempts broke at actions too, at whichever
+// turns, and no further try is left: what breaks sandbox after sandbox on engines that are well is
+// what the agent does.
+func (r *rollout) breaksWherever() bool {
+	return r.claim.Breaks > 0 && r.claim.Trajectory.EnvironmentFailures >= r.claim.Run.Limits.EnvironmentRetries
+}
+
 // judgeBreak says what it means that the execution of the turn's action failed with err. What the
 // action did is the agent's end: nil, and the turn is one that ends the rollout (see endingOf).
 func (r *rollout) judgeBreak(life context.Context, turn *relabel.Turn, err error) error {
@@ -54,11 +61,11 @@ func (r *rollout) judge(life context.Context, last *relabel.BrokenTurn, err erro
 		return relabel.EndDisk, nil
 	case !f.broken(), r.engineFailed(life, f.cause):
 		return "", err
-	case !r.isSecond(last.T):
+	case !r.isSecond(last.T) && !r.breaksWherever():
 		f.turn = last
 		return "", err
 	}
-	r.log.Warn().AnErr("cause", f.cause).Int("t", last.T).Msg("a second sandbox broke at the same turn: the rollout is over")
+	r.log.Warn().AnErr("cause", f.cause).Int("t", last.T).Msg("sandboxes break again and again while their engines are well: the rollout is over")
 	return relabel.EndSandboxBroken, nil
 }
 

@@ -161,3 +161,46 @@ func TestASandboxThatHangsEndsWithTheWallClock(t *testing.T) {
 		})
 	}
 }
+
+// A command that goes on beside later actions breaks each sandbox at another turn.
+func TestSandboxesThatBreakAtDifferentTurnsAreTheAgentsEndWhenNoTryIsLeft(t *testing.T) {
+	for _, retries := range []int{0, 1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench("ssssssss", 100)
+			b.store.claim.Run.Limits.EnvironmentRetries = retries
+			b.world.execute = func(_ context.Context, at int, _ relabel.Message) error {
+				if at > b.world.opened {
+					return relabel.Errorf(relabel.CodeEnvironment, "the container is gone")
+				}
+				return nil
+			}
+			attempts := 1
+			for ; errors.Is(b.roll(t.Context()), ErrReleased); attempts++ {
+				time.Sleep(10 * time.Minute) // the pause after a broken sandbox
+			}
+			if e := b.store.ending; e == nil || e.Reason != relabel.EndSandboxBroken || b.store.state != relabel.Done {
+				t.Errorf("%d retries: ending %+v, %s %s", retries, e, b.store.state, b.store.failure)
+			}
+			if want := max(retries, 1) + 1; attempts != want {
+				t.Errorf("%d retries: %d attempts, want %d", retries, attempts, want)
+			}
+		})
+	}
+}
+
+// A command whose result differs in each sandbox has each replay begin again at turn 1.
+func TestSandboxesThatBreakAfterEachDivergenceAreTheAgentsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("sss", 100)
+		b.store.claim.Run.Limits.EnvironmentRetries = 2
+		b.world.execute = breaks(2, func() bool { return true })
+		attempts := 1
+		for ; errors.Is(b.roll(t.Context()), ErrReleased); attempts++ {
+			b.store.turns[b.store.trail][0].Tree = "random bytes of this sandbox"
+			time.Sleep(10 * time.Minute) // the pause after a broken sandbox
+		}
+		if e := b.store.ending; e == nil || e.Reason != relabel.EndSandboxBroken || attempts != 3 || b.store.diverged == "" {
+			t.Errorf("ending %+v after %d attempts, diverged %q, %s", e, attempts, b.store.diverged, b.store.failure)
+		}
+	})
+}

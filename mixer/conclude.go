@@ -68,10 +68,10 @@ func (r *rollout) released(err, why error) error {
 const firstPause = 10 * time.Second
 
 // mayTryAgain reports whether another attempt may end with a broken sandbox.
-// Where the first of all breaks was in the course of an action, one does in any case: it tells
-// whether that was the action's doing.
+// Where the first of all breaks was in the course of an action, one does in any case, also with
+// no retries: it tells whether that was the action's doing.
 func (r *rollout) mayTryAgain(f *failure) bool {
-	first := f.turn != nil && len(r.claim.BrokeAt) == 0
+	first := f.turn != nil && r.claim.Breaks == 0
 	return first || r.claim.Trajectory.EnvironmentFailures < r.claim.Run.Limits.EnvironmentRetries
 }
 

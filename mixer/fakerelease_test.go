@@ -49,6 +49,7 @@ func (s *fakeStore) ReleaseBroken(ctx context.Context, f relabel.Fence, _ string
 		if broken != nil {
 			s.pending = broken
 			s.brokeAt = append(s.brokeAt, broken.T)
+			s.breaks++
 		}
 		return nil
 	})

@@ -23,6 +23,7 @@ type fakeStore struct {
 	trail    int // the attempt that holds the turns
 	pending  *relabel.BrokenTurn
 	brokeAt  []int
+	breaks   int
 	broke    int    // environment failures
 	fault    string // step of the last fault
 	faults   int    // in a row
@@ -138,7 +139,7 @@ func (s *fakeStore) give(owner string, lease time.Duration) (relabel.Claim, erro
 	if s.pending != nil && s.pending.T == len(c.Turns)+1 {
 		c.Broken = s.pending
 	}
-	c.BrokeAt = slices.Clone(s.brokeAt)
+	c.BrokeAt, c.Breaks = slices.Clone(s.brokeAt), s.breaks
 	return c, nil
 }
 
@@ -191,7 +192,7 @@ func (s *fakeStore) Diverge(ctx context.Context, f relabel.Fence, from int, deta
 				s.labels[labelKey(from, turn.T)] = l
 			}
 		}
-		s.trail, s.diverged = s.attempt, detail
+		s.trail, s.diverged, s.brokeAt = s.attempt, detail, nil
 		return nil
 	})
 }

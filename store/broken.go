@@ -58,6 +58,12 @@ func readBroken(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, next int)
 	return at, pending, err
 }
 
+// countBreaks counts the attempts whose sandbox broke at an action.
+func countBreaks(ctx context.Context, tx pgx.Tx, trajectory relabel.ID) (n int, err error) {
+	err = tx.QueryRow(ctx, "SELECT count(*) FROM attempts WHERE trajectory_id = $1 AND broke_at IS NOT NULL", trajectory).Scan(&n)
+	return n, err
+}
+
 // decodeBroken is the inverse of encodeBroken.
 func decodeBroken(t int, stored []byte) (*relabel.BrokenTurn, error) {
 	var b storedBroken

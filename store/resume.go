@@ -32,7 +32,10 @@ func readTrail(ctx context.Context, tx pgx.Tx, c *relabel.Claim) error {
 	if c.Turns, err = readTurns(ctx, tx, tr.ID, tr.Trail, 1, allTurns); err != nil || c.Ending != nil || tr.EnvironmentFailures == 0 {
 		return err
 	}
-	c.BrokeAt, c.Broken, err = readBroken(ctx, tx, tr.ID, len(c.Turns)+1)
+	if c.BrokeAt, c.Broken, err = readBroken(ctx, tx, tr.ID, len(c.Turns)+1); err != nil {
+		return err
+	}
+	c.Breaks, err = countBreaks(ctx, tx, tr.ID)
 	return err
 }
 
