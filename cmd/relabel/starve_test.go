@@ -157,6 +157,7 @@ func (c *crew) queue(t *testing.T, n int, teacher, student, executors string, be
 		}{{&d.Teacher, teacher}, {&d.Student, student}} {
 			p := *of.policy
 			p.ID, p.BaseURL, p.Server, p.Name = relabel.ID{}, of.url, relabel.ServerGeneric, "p-"+relabel.NewID().String()
+			p.Limits.TimeoutSeconds = 20 // so long a call in flight keeps its trajectory
 			var err error
 			*of.policy, err = c.db.CreatePolicy(context.Background(), p)
 			noError(t, err)
