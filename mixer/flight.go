@@ -13,6 +13,7 @@ type inFlight struct {
 	mu    sync.Mutex
 	n     int
 	since time.Time // since when n > 0
+	ended time.Time // when n was above 0 last; zero where it never was
 }
 
 // oldest returns since when requests have been in flight without a break; ok is false where
@@ -23,13 +24,23 @@ func (f *inFlight) oldest() (since time.Time, ok bool) {
 	return f.since, f.n > 0
 }
 
+// justEnded reports whether the last request ended so recently that its answer may not have been
+// used yet.
+func (f *inFlight) justEnded() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.n == 0 && !f.ended.IsZero() && time.Since(f.ended) < waitGrace
+}
+
 func (f *inFlight) add(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.n == 0 {
 		f.since = time.Now()
 	}
-	f.n += n
+	if f.n += n; f.n == 0 {
+		f.ended = time.Now()
+	}
 }
 
 // clock returns the Clock of one call, whose requests it counts. next is told the same; nil:

@@ -154,11 +154,11 @@ func (w *outageWatch) run() {
 	}
 }
 
-// mayBeAnswered reports whether a request is in flight, and the first one that it found so
-// has not reached the policy's timeout.
+// mayBeAnswered reports whether a request is in flight or has just been answered, and the first
+// one that it found so has not reached the policy's timeout.
 func (w *outageWatch) mayBeAnswered() bool {
 	since, ok := w.flights.oldest()
-	if !ok {
+	if !ok && !w.flights.justEnded() {
 		return false
 	}
 	if w.until.IsZero() {
