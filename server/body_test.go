@@ -125,15 +125,14 @@ func TestUploadsAreSpooledBoundedAndLeaveNothing(t *testing.T) {
 	s := start(t, func(c *server.Config) { c.Spool = spool })
 	part := strings.Repeat(" ", 65<<10) // over what is kept in memory
 	var open []net.Conn
-	for range 4 {
-		open = append(open, s.dial(head("POST", "/v1/tasksets?name=x", 1<<20)+part))
-	}
 	deadline := time.Now().Add(limit)
 	var refused answerOf
-	for refused.Response == nil || refused.StatusCode != 503 { // until all four have their place
+	for refused.Response == nil || refused.StatusCode != 503 { // until four have a place
 		if time.Now().After(deadline) {
 			t.Fatalf("a fifth upload is answered %v", refused)
 		}
+		// Each time one more: one that found the upload below in the last place was refused.
+		open = append(open, s.dial(head("POST", "/v1/tasksets?name=x", 1<<20)+part))
 		refused = s.post("/v1/tasksets?name=x", part, "Content-Type", "application/x-ndjson")
 	}
 	s.refused(refused, 503, "unavailable", "body")
