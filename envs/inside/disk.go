@@ -15,12 +15,15 @@ const (
 	lookEvery = 2 * time.Second
 	// restAfterWalk is how many times as long as a walk took no other one begins.
 	restAfterWalk = 10
+	// oldestWalk is how old the last walk may get: what others on the same disk delete can hide
+	// from a look at the free space what commands write.
+	oldestWalk = 2 * time.Minute
 )
 
 // diskUse is how much commands wrote to the container's disk: its own file system and the volumes
 // of its image. Few file systems of engines can bound that, so it is measured: how much space is
-// free there costs one system call, and where it shrank by an eighth of the limit since the last
-// walk, whoever used it, two things are counted: the files that are younger than the sandbox, of
+// free there costs one system call, and where it changed by an eighth of the limit since the last
+// walk, whoever used or freed it, or that walk is old, two things are counted: the files that are younger than the sandbox, of
 // which no command can set the time of the last change, and those that were deleted and that a
 // process still has open.
 type diskUse struct {
@@ -32,6 +35,7 @@ type diskUse struct {
 	began time.Time
 	roots []string  // "/" and the folders on which other disks are mounted
 	free  []int64   // of each root when it was last walked
+	last  time.Time // when that was
 	rest  time.Time // no walk before, unless a write failed
 }
 
@@ -69,7 +73,7 @@ func (d *diskUse) begin(apart *Separation) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.apart, d.began, d.roots = apart, time.Now(), diskRoots()
-	d.free = freeSpaces(d.roots)
+	d.free, d.last = freeSpaces(d.roots), d.began
 }
 
 // lookAtDisk reports whether commands wrote too much, and ends all of them then.
@@ -106,21 +110,27 @@ func (s *Server) filledDisk() bool {
 // most is how many bytes commands may write until they are ended: the limit, and an eighth.
 func (d *diskUse) most() int64 { return d.limit + d.limit/8 }
 
-// exceeded reports whether more than most was written. Unless it must, it walks only where the
-// free space shrank and the last walk was long enough ago.
+// exceeded reports whether more than most was written. Unless it must, it walks only where a walk
+// is due.
 func (d *diskUse) exceeded(must bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	free, now := freeSpaces(d.roots), time.Now()
-	if !must && (now.Before(d.rest) || !differ(d.free, free, d.limit/8)) {
+	if !must && !d.due(free, now) {
 		return false
 	}
 	used := written(d.roots, d.began, d.most())
 	if used <= d.most() {
 		d.apart.asCommands(func() { used += deletedAndOpen(d.roots) })
 	}
-	d.free, d.rest = free, now.Add(restAfterWalk*time.Since(now))
+	d.free, d.last, d.rest = free, now, now.Add(restAfterWalk*time.Since(now))
 	return used > d.most()
+}
+
+// due reports whether the free space changed, or the last walk is old, and that walk's rest is over.
+func (d *diskUse) due(free []int64, now time.Time) bool {
+	changed := differ(d.free, free, d.limit/8) || differ(free, d.free, d.limit/8)
+	return now.After(d.rest) && (changed || now.Sub(d.last) > oldestWalk)
 }
 
 // cameBack reports whether, on a root, more than most is free that was not before. The space of
