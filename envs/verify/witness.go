@@ -1,11 +1,8 @@
 package verify
 
 import (
-	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
-	"io"
 	"io/fs"
 	"regexp"
 	"strings"
@@ -35,14 +32,6 @@ func witnessed(command, parserName string) bool {
 		}
 	}
 	return len(pytestCommand.FindAllString(command, 2)) == 1
-}
-
-// report is what a JUnit report says of each test, by its plain name.
-type report struct {
-	clean   map[string]bool // passed, or failed as expected, and nothing else
-	stained map[string]bool // failed, broke or was skipped at least once
-	skipped map[string]bool // was skipped at least once
-	text    []byte
 }
 
 // readReport reads the report at path. It is nil where the container's failure is why it
@@ -87,66 +76,17 @@ func (r *report) agrees(c canaryTest) bool {
 	return false
 }
 
-// parseReport reads a JUnit report. A broken one bears nothing out.
-func parseReport(data []byte) *report {
-	r := &report{clean: map[string]bool{}, stained: map[string]bool{}, skipped: map[string]bool{}, text: data}
-	d := xml.NewDecoder(bytes.NewReader(data))
-	d.Strict = false
-	for {
-		t, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return &report{}
-		}
-		start, ok := t.(xml.StartElement)
-		if !ok || start.Name.Local != "testcase" {
-			continue
-		}
-		var c testCase
-		if d.DecodeElement(&c, &start) != nil {
-			return &report{}
-		}
-		r.add(c)
-	}
-	for name := range r.stained {
-		delete(r.clean, name)
-	}
-	return r
-}
-
-// add notes one test.
-func (r *report) add(c testCase) {
-	name := plainName(c.Class + "." + c.Name)
-	r.clean[name] = true
-	if c.Skipped != nil {
-		r.skipped[name] = true
-	}
-	if c.Failure != nil || c.Error != nil || (c.Skipped != nil && c.Skipped.Type != "pytest.xfail") {
-		r.stained[name] = true
-	}
-}
-
-// testCase is one test of a JUnit report.
-type testCase struct {
-	Class   string    `xml:"classname,attr"`
-	Name    string    `xml:"name,attr"`
-	Failure *struct{} `xml:"failure"`
-	Error   *struct{} `xml:"error"`
-	Skipped *struct {
-		Type string `xml:"type,attr"`
-	} `xml:"skipped"`
-}
-
 // plainName writes a test's name so that the id of the log (tests/test_a.py::T::test_b)
 // and class and name of the report (tests.test_a.T, test_b) come out the same. The
 // report escapes characters that XML cannot hold, which are left out here.
 func plainName(id string) string {
 	id = mouseButtons.Replace(id)
-	id = strings.NewReplacer(".py::", ".", ".py.", ".", "::()::", ".", "::", ".", "/", ".", `\`, ".").Replace(id)
+	id = nameSeparators.Replace(id)
 	return xmlEscape.ReplaceAllString(strings.Map(printable, id), "")
 }
+
+// nameSeparators replaces what stands between the parts of a test's name.
+var nameSeparators = strings.NewReplacer(".py::", ".", ".py.", ".", "::()::", ".", "::", ".", "/", ".", `\`, ".")
 
 var xmlEscape = regexp.MustCompile(`#x[0-9A-F]{2,4}`)
 
