@@ -55,6 +55,7 @@ var never = []struct {
 	{netip.MustParsePrefix("100.100.100.200/32"), "a metadata address of a cloud"},
 	{netip.MustParsePrefix("168.63.129.16/32"), "a metadata address of a cloud"},
 	{netip.MustParsePrefix("192.0.0.192/32"), "a metadata address of a cloud"},
+	{netip.MustParsePrefix("64:ff9b:1::/48"), "of the range of local NAT64 translators, where only the translator knows which IPv4 address it leads to"},
 }
 
 // metadataNames are names of metadata services, for proxies that resolve names themselves.
@@ -62,19 +63,25 @@ var metadataNames = []string{"metadata.google.internal", "metadata.goog", "metad
 
 // Check refuses an address with CodeAddressRefused.
 func (r Rule) Check(address netip.Addr) error {
-	inner := innermost(address)
-	if what := forbidden(inner); what != "" {
-		return refused("%s is %s: relabel never connects to such addresses", address, what)
-	}
-	if len(r.allow) == 0 {
-		return nil
-	}
-	for _, prefix := range r.allow {
-		if prefix.Contains(inner) {
-			return nil
+	for _, to := range destinations(address) {
+		if what := forbidden(to); what != "" {
+			return refused("%s is %s: relabel never connects to such addresses", address, what)
+		}
+		if !r.allows(to) {
+			return refused("%s is outside of what --allow-address allows: whoever operates relabel adds its range, at the server and at every worker", address)
 		}
 	}
-	return refused("%s is outside of what --allow-address allows: whoever operates relabel adds its range, at the server and at every worker", address)
+	return nil
+}
+
+// allows reports whether an address is in one of the prefixes, where there are any.
+func (r Rule) allows(address netip.Addr) bool {
+	for _, prefix := range r.allow {
+		if prefix.Contains(address) {
+			return true
+		}
+	}
+	return len(r.allow) == 0
 }
 
 func refused(format string, args ...any) error {
@@ -97,36 +104,6 @@ func forbidden(address netip.Addr) string {
 		return "a multicast address"
 	}
 	return ""
-}
-
-// Prefixes of IPv6 addresses that lead to an IPv4 address within them.
-var (
-	nat64      = netip.MustParsePrefix("64:ff9b::/96")
-	nat64Local = netip.MustParsePrefix("64:ff9b:1::/48")
-	sixToFour  = netip.MustParsePrefix("2002::/16")
-	teredo     = netip.MustParsePrefix("2001::/32")
-	compatible = netip.MustParsePrefix("::/96")
-)
-
-// innermost is the IPv4 address that an IPv6 address leads to, or the address itself.
-func innermost(address netip.Addr) netip.Addr {
-	address = address.Unmap().WithZone("")
-	if !address.Is6() {
-		return address
-	}
-	b := address.As16()
-	last := [4]byte(b[12:16])
-	switch {
-	case nat64.Contains(address), nat64Local.Contains(address):
-		return netip.AddrFrom4(last)
-	case sixToFour.Contains(address):
-		return netip.AddrFrom4([4]byte(b[2:6]))
-	case teredo.Contains(address):
-		return netip.AddrFrom4([4]byte{^last[0], ^last[1], ^last[2], ^last[3]})
-	case compatible.Contains(address) && address != netip.IPv6Unspecified() && address != netip.IPv6Loopback():
-		return netip.AddrFrom4(last)
-	}
-	return address
 }
 
 // Control implements net.Dialer's Control: it refuses to connect a socket.
