@@ -56,9 +56,10 @@ var severity = map[relabel.TestStatus]int{
 }
 
 // add notes an outcome. Of several outcomes of one test the worst counts: a line that
-// says PASSED takes nothing back.
+// says PASSED takes nothing back. Of more than maxOutcomes tests the later ones are not noted.
 func (o outcomes) add(id string, status relabel.TestStatus) {
-	if id != "" && severity[status] > severity[o[id]] {
+	before, there := o[id]
+	if id != "" && severity[status] > severity[before] && (there || len(o) < maxOutcomes) {
 		o[id] = status
 	}
 }

@@ -19,7 +19,7 @@ var (
 // keeps it.
 func parseJest(log []byte) outcomes {
 	o := outcomes{}
-	for _, line := range logLines(log) {
+	for line := range logLines(log) {
 		if m := jestResult.FindStringSubmatch(line); m != nil {
 			o.add(m[2], jestMarks[m[1]])
 		}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 
@@ -16,22 +17,13 @@ var (
 	subtestFailed = regexp.MustCompile(`^(?:\S.*, )?SUBFAIL(?:ED)?\b.*?(\S+::\S+)`)
 )
 
-// logLines splits a log into lines without colours and carriage returns.
-func logLines(log []byte) []string {
-	lines := strings.Split(string(ansi.ReplaceAll(log, nil)), "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(l, "\r")
-	}
-	return lines
-}
-
 // parsePytest reads what pytest -rA writes under "short test summary info": a status
 // and a test id, and after " - " a message. Where the log has no such heading every
 // line is read. Skipped tests are listed by place and not by id there, so that they
 // count as absent.
 func parsePytest(log []byte) outcomes {
 	o := outcomes{}
-	for _, line := range summaryLines(logLines(log)) {
+	for line := range summaryLines(log) {
 		word, rest, _ := strings.Cut(line, " ")
 		if m := subtestFailed.FindStringSubmatch(line); m != nil {
 			o.add(m[1], relabel.TestFailed)
@@ -47,24 +39,34 @@ func parsePytest(log []byte) outcomes {
 	return o
 }
 
-// summaryLines returns the lines of every summary, or all lines where there is none.
-func summaryLines(lines []string) []string {
-	var found []string
-	headed, inside := false, false
-	for _, line := range lines {
-		switch {
-		case summaryHeader.MatchString(line):
-			headed, inside = true, true
-		case inside && sectionHeader.MatchString(line):
-			inside = false
-		case inside:
-			found = append(found, line)
+// summaryLines yields the lines of every summary, or all lines where there is none.
+func summaryLines(log []byte) iter.Seq[string] {
+	if !hasSummary(log) {
+		return logLines(log)
+	}
+	return func(yield func(string) bool) {
+		inside := false
+		for line := range logLines(log) {
+			switch {
+			case summaryHeader.MatchString(line):
+				inside = true
+			case inside && sectionHeader.MatchString(line):
+				inside = false
+			case inside && !yield(line):
+				return
+			}
 		}
 	}
-	if !headed {
-		return lines
+}
+
+// hasSummary reports whether a line is the heading of a summary.
+func hasSummary(log []byte) bool {
+	for line := range logLines(log) {
+		if summaryHeader.MatchString(line) {
+			return true
+		}
 	}
-	return found
+	return false
 }
 
 // withoutMessage cuts a message off an id. The brackets of a parametrised id may hold
@@ -99,7 +101,7 @@ func withoutMessage(status relabel.TestStatus, rest string) string {
 // those of its xdist form.
 func parsePytestV2(log []byte) outcomes {
 	o := parsePytest(log)
-	for _, line := range logLines(log) {
+	for line := range logLines(log) {
 		if m := statusLast.FindStringSubmatch(line); m != nil {
 			o.add(m[1], statuses[m[2]])
 		} else if m := statusXdist.FindStringSubmatch(line); m != nil {

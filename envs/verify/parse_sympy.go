@@ -15,7 +15,7 @@ func parseSympy(log []byte) outcomes {
 		"ok": relabel.TestPassed, "E": relabel.TestError, "F": relabel.TestFailed,
 		"f": relabel.TestXFail, "s": relabel.TestSkipped,
 	}
-	for _, line := range logLines(log) {
+	for line := range logLines(log) {
 		if m := sympyFailure.FindStringSubmatch(line); m != nil {
 			o.add(m[1], relabel.TestFailed)
 			_, test, _ := strings.Cut(m[1], ".py:")

@@ -21,7 +21,7 @@ func parseUnittest(log []byte) outcomes {
 	o := outcomes{}
 	previous := ""       // the last line: an id, if the next is its docstring
 	var waiting []string // the names of a test whose end has not come yet
-	for _, line := range logLines(log) {
+	for line := range logLines(log) {
 		if m := unittestHeading.FindStringSubmatch(line); m != nil {
 			o.addAll([]string{m[2]}, headingStatus[m[1]])
 		}

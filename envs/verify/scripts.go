@@ -7,11 +7,13 @@ import _ "embed"
 //go:embed inspect.py
 var inspectProgram string
 
-// trustRepository lets git work on a repository that another user owns, without its hooks.
+// trustRepository lets git work on a repository that another user owns, without its hooks. In the
+// C locale each byte is a character: in UTF-8, bash's read takes the NUL after an incomplete
+// character for part of it, and loses the next entry of a list.
 var trustRepository = []string{
 	"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
 	"GIT_CONFIG_KEY_1=core.hooksPath", "GIT_CONFIG_VALUE_1=/dev/null",
-	"GIT_PAGER=cat", "PAGER=cat", "LC_ALL=C.UTF-8",
+	"GIT_PAGER=cat", "PAGER=cat", "LC_ALL=C",
 }
 
 // Exit codes of the scripts below.
@@ -44,7 +46,7 @@ want=$(git rev-parse --verify --quiet --end-of-options "$base^{commit}") || {
 look() {
   for python in "$@"; do
     if [[ $python == ./* ]]; then python=$here/$python; fi
-    if command -v "$python" >/dev/null 2>&1 && (cd / && "$python" -c "$inspect" "$here"); then return; fi
+    if command -v "$python" >/dev/null 2>&1 && (cd / && LC_ALL=C.UTF-8 "$python" -c "$inspect" "$here"); then return; fi
   done
 }
 here=$PWD
