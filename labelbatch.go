@@ -42,6 +42,7 @@ type BatchItem struct {
 	TrajectoryID ID
 	Attempt      int
 	T            int
+	Size         *PromptSize // of the prompt, as its line was written; nil: no line was
 }
 
 // BatchFence is what every write of a batch carries; see Fence.

@@ -172,7 +172,9 @@ func (b *batch) send(life context.Context) error {
 		if len(b.claim.Items) == 0 {
 			return b.end(life, relabel.BatchDone, "", "no label's prompt fits the policy's context")
 		}
-		err = b.write(life, func(ctx context.Context) error { return b.Store.KeepBatchFile(ctx, b.claim.BatchFence, file) })
+		err = b.write(life, func(ctx context.Context) error {
+			return b.Store.KeepBatchFile(ctx, b.claim.BatchFence, file, b.claim.Items)
+		})
 		if err != nil {
 			return err
 		}

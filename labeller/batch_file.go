@@ -104,12 +104,12 @@ func (b *batch) lines(life context.Context, items []relabel.BatchItem) (fitting 
 	for _, turn := range turns {
 		if len(items) > 0 && items[0].T == turn.T {
 			req := b.request(b.claim.Run, tr, b.claim.Policy, state, turn.T, relabel.Teacher)
-			line, err := b.line(life, items[0], req, sizes.Of(b.claim.Policy.ID))
+			item, line, err := b.line(life, items[0], req, sizes.Of(b.claim.Policy.ID))
 			if err != nil {
 				return nil, nil, err
 			}
 			if line != nil {
-				fitting, lines = append(fitting, items[0]), append(lines, line)
+				fitting, lines = append(fitting, item), append(lines, line)
 			}
 			items = items[1:]
 		}
@@ -122,15 +122,16 @@ func (b *batch) lines(life context.Context, items []relabel.BatchItem) (fitting 
 	return fitting, lines, nil
 }
 
-// line returns the line of an item; nil where its prompt does not fit the teacher's context,
-// and its label is settled as missing.
-func (b *batch) line(life context.Context, item relabel.BatchItem, req relabel.ChatRequest, estimate relabel.PromptEstimate) ([]byte, error) {
+// line returns the line of an item, and the item with its prompt's size; a nil line where the
+// prompt does not fit the teacher's context, and its label is settled as missing.
+func (b *batch) line(life context.Context, item relabel.BatchItem, req relabel.ChatRequest, estimate relabel.PromptEstimate) (relabel.BatchItem, []byte, error) {
 	req, err := b.limit(b.claim.Policy).Fit(life, req, estimate)
 	switch {
 	case relabel.CodeOf(err) == relabel.CodeContextOverflow:
-		return nil, b.settle(life, item, relabel.MissingAction(b.claim.Policy.ID, err))
+		return item, nil, b.settle(life, item, relabel.MissingAction(b.claim.Policy.ID, err))
 	case err != nil:
-		return nil, err
+		return item, nil, err
 	}
-	return b.remote.Line(customID(item), req), nil
+	item.Size = req.Size
+	return item, b.remote.Line(customID(item), req), nil
 }

@@ -120,6 +120,32 @@ func TestABatchBringsWhatTheTeacherWouldHaveSaidLive(t *testing.T) {
 	if len(calls) != 3+6 {
 		t.Errorf("%d calls are recorded", len(calls))
 	}
+	sizesOfBoth(t, calls)
+}
+
+// sizesOfBoth holds the prompt's size of each batched call against the live one of its turn,
+// which is the same state.
+func sizesOfBoth(t *testing.T, calls []relabel.Call) {
+	t.Helper()
+	live := map[int]relabel.PromptSize{}
+	for _, c := range calls {
+		if c.Status == http.StatusOK && c.Size != nil {
+			live[c.T] = *c.Size
+		}
+	}
+	batched := 0
+	for _, c := range calls {
+		if c.Status == http.StatusOK {
+			continue
+		}
+		batched++
+		if c.Size == nil || *c.Size != live[c.T] || c.Size.Tokens == 0 {
+			t.Errorf("turn %d: the batched prompt has the size %+v, the live one %+v", c.T, c.Size, live[c.T])
+		}
+	}
+	if batched != 3 || len(live) != 6 {
+		t.Errorf("%d batched calls and %d live ones with a size", batched, len(live))
+	}
 }
 
 func TestWhatABatchAnsweredIsSpentAtABatchesPriceAndCountsForTheBudget(t *testing.T) {
@@ -215,8 +241,8 @@ func (k *killed) write(op string, do func() error) error {
 	return errDead
 }
 
-func (k *killed) KeepBatchFile(ctx context.Context, f relabel.BatchFence, file string) error {
-	return k.write("KeepBatchFile", func() error { return k.Store.KeepBatchFile(ctx, f, file) })
+func (k *killed) KeepBatchFile(ctx context.Context, f relabel.BatchFence, file string, items []relabel.BatchItem) error {
+	return k.write("KeepBatchFile", func() error { return k.Store.KeepBatchFile(ctx, f, file, items) })
 }
 
 func (k *killed) SendingBatch(ctx context.Context, f relabel.BatchFence) error {

@@ -30,7 +30,9 @@ type Store interface {
 	RenewBatch(ctx context.Context, f relabel.BatchFence, lease time.Duration) error
 	// SplitBatch takes items out of a batch that is not sent yet into another one.
 	SplitBatch(ctx context.Context, f relabel.BatchFence, items []relabel.BatchItem) error
-	KeepBatchFile(ctx context.Context, f relabel.BatchFence, file string) error
+	// KeepBatchFile records the file that the endpoint was given, and the size of each item's
+	// prompt in it.
+	KeepBatchFile(ctx context.Context, f relabel.BatchFence, file string, items []relabel.BatchItem) error
 	// SendingBatch records that the endpoint may have the batch from now on; SentBatch, that
 	// it has.
 	SendingBatch(ctx context.Context, f relabel.BatchFence) error

@@ -83,10 +83,11 @@ func readBatch(ctx context.Context, tx pgx.Tx, c *relabel.BatchClaim) error {
 	readInto(b, &c.Run, pgx.RowToStructByName[relabel.Run],
 		runSelect+" JOIN iterations it ON it.run_id = ru.id JOIN label_batches ba ON ba.iteration_id = it.id WHERE ba.id = $1", c.BatchID)
 	readInto(b, &c.Policy, pgx.RowToStructByName[relabel.Policy], policySelect+" JOIN label_batches ba ON ba.policy_id = po.id WHERE ba.id = $1", c.BatchID)
-	b.Queue(`SELECT i.trajectory_id, i.attempt, i.t FROM label_batch_items i
+	b.Queue(`SELECT i.trajectory_id, i.attempt, i.t, CASE WHEN i.prompt_by IS NOT NULL THEN json_build_object(
+			'tokens', i.prompt_estimate, 'by', i.prompt_by, 'not_counted', i.prompt_not_counted) END AS size FROM label_batch_items i
 		JOIN trajectories tr ON tr.id = i.trajectory_id AND tr.attempt = i.attempt AND tr.state = 'labelling' AND tr.owner IS NULL
 		WHERE i.batch_id = $1 AND i.status = 'asked' ORDER BY i.trajectory_id, i.t`, c.BatchID).Query(func(rows pgx.Rows) (err error) {
-		c.Items, err = pgx.CollectRows(rows, pgx.RowToStructByPos[relabel.BatchItem])
+		c.Items, err = pgx.CollectRows(rows, pgx.RowToStructByName[relabel.BatchItem])
 		return err
 	})
 	return tx.SendBatch(ctx, b).Close()
@@ -114,9 +115,38 @@ func (s *Store) RenewBatch(ctx context.Context, f relabel.BatchFence, lease time
 	return s.changeBatch(ctx, f, "lease_until = clock_timestamp() + $4::interval", lease)
 }
 
-// KeepBatchFile records the file that the endpoint was given.
-func (s *Store) KeepBatchFile(ctx context.Context, f relabel.BatchFence, file string) error {
-	return s.changeBatch(ctx, f, "remote_file = $4", file)
+// KeepBatchFile records the file that the endpoint was given, and the size of each item's
+// prompt in it: whoever takes the answers in records it with the call.
+func (s *Store) KeepBatchFile(ctx context.Context, f relabel.BatchFence, file string, items []relabel.BatchItem) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, "UPDATE label_batches SET remote_file = $4 WHERE"+batchFenced, f.BatchID, f.Claim, f.Owner, file)
+		if err == nil && tag.RowsAffected() == 0 {
+			return batchLost()
+		}
+		if err != nil {
+			return err
+		}
+		return keepPromptSizes(ctx, tx, f.BatchID, items)
+	})
+}
+
+// keepPromptSizes stores the sizes that the items have.
+func keepPromptSizes(ctx context.Context, tx pgx.Tx, batch relabel.ID, items []relabel.BatchItem) error {
+	var trajectories []relabel.ID
+	var turns, tokens []int
+	var by, notCounted []string
+	for _, item := range items {
+		if item.Size == nil {
+			continue
+		}
+		trajectories, turns = append(trajectories, item.TrajectoryID), append(turns, item.T)
+		tokens, by = append(tokens, item.Size.Tokens), append(by, item.Size.By)
+		notCounted = append(notCounted, legible(item.Size.NotCounted))
+	}
+	_, err := tx.Exec(ctx, `UPDATE label_batch_items i SET prompt_estimate = s.tokens, prompt_by = s.by, prompt_not_counted = s.not_counted
+		FROM unnest($2::uuid[], $3::integer[], $4::integer[], $5::text[], $6::text[]) AS s (trajectory_id, t, tokens, by, not_counted)
+		WHERE i.batch_id = $1 AND i.trajectory_id = s.trajectory_id AND i.t = s.t`, batch, trajectories, turns, tokens, by, notCounted)
+	return err
 }
 
 // SendingBatch records that the endpoint may have been asked from now on.
@@ -239,7 +269,7 @@ func (s *Store) handOn(ctx context.Context, tx pgx.Tx, f relabel.BatchFence, nex
 		return err
 	}
 	rows, _ := tx.Query(ctx, "SELECT i.trajectory_id, i.attempt, i.t "+owing, f.BatchID)
-	items, err := pgx.CollectRows(rows, pgx.RowToStructByPos[relabel.BatchItem])
+	items, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[relabel.BatchItem])
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func TestABatchHoldsWhatIsOwedOnceAndHandsTheRestOn(t *testing.T) {
 	wantCode(t, err, relabel.CodeNotFound)
 
 	must(t, s.SplitBatch(ctx, c.BatchFence, c.Items[5:]))
-	must(t, s.KeepBatchFile(ctx, c.BatchFence, "file-1"))
+	must(t, s.KeepBatchFile(ctx, c.BatchFence, "file-1", c.Items[:5]))
 	must(t, s.SendingBatch(ctx, c.BatchFence))
 	must(t, s.SentBatch(ctx, c.BatchFence, "batch_1"))
 	for _, item := range c.Items[:3] { // all of the first trajectory
@@ -74,7 +74,7 @@ func TestABatchWhoseWorkerDiedGoesOnWhereItWas(t *testing.T) {
 		t.Errorf("claim %+v", next)
 	}
 	for what, err := range map[string]error{
-		"renew": s.RenewBatch(ctx, dead.BatchFence, time.Minute), "file": s.KeepBatchFile(ctx, dead.BatchFence, "f"),
+		"renew": s.RenewBatch(ctx, dead.BatchFence, time.Minute), "file": s.KeepBatchFile(ctx, dead.BatchFence, "f", dead.Items),
 		"sending": s.SendingBatch(ctx, dead.BatchFence), "sent": s.SentBatch(ctx, dead.BatchFence, "b"),
 		"put off": s.PutOffBatch(ctx, dead.BatchFence, "", "", 0), "split": s.SplitBatch(ctx, dead.BatchFence, dead.Items[1:]),
 		"settle": s.SettleBatched(ctx, dead.BatchFence, dead.Items[1], storetest.Had(d.Teacher.ID, "stale")),
