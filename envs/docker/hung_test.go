@@ -167,3 +167,24 @@ func TestSandboxOnAnEngineThatHangsAtRemovalIsClosedWithAnError(t *testing.T) {
 	stuck.Store(false)
 	await(t, "it is closed again", func() bool { return sandbox.Close(t.Context()) == nil })
 }
+
+// A container that is frozen hangs each of its requests; the session finds out by its pings,
+// long before the command's own deadline.
+func TestASandboxThatIsFrozenFailsAfterItsSilence(t *testing.T) {
+	t.Parallel()
+	engine := engineOf(t)
+	host := dockertest.NewHostWith(t, docker.Config{Silence: 2 * time.Second})
+	sandbox := start(t, host, newSpec(t))
+	if err := engine.ContainerPause(t.Context(), sandbox.ID()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err := sandbox.Run(ctx, envs.Command{Args: []string{"true"}, Timeout: time.Hour})
+	if relabel.CodeOf(err) != relabel.CodeEnvironment || ctx.Err() != nil {
+		t.Errorf("got %v", err)
+	}
+	if err := engine.ContainerUnpause(t.Context(), sandbox.ID()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -258,8 +258,19 @@ func (s *Session) ping() {
 }
 
 // call sends a request and waits for its answer. When ctx is over the request is
-// cancelled, and call returns ctx's error.
+// cancelled, and call returns ctx's error; when sandboxd's own deadline for it is over,
+// CodeEnvironment.
 func (s *Session) call(ctx context.Context, req wire.Request, body []byte) (wire.Response, []byte, error) {
+	if limit := deadlineOf(req); limit > 0 {
+		bounded, cancel := context.WithTimeoutCause(ctx, limit, hung(req.Op, limit))
+		defer cancel()
+		ctx = bounded
+	}
+	return s.exchange(ctx, req, body)
+}
+
+// exchange is call without the deadline.
+func (s *Session) exchange(ctx context.Context, req wire.Request, body []byte) (wire.Response, []byte, error) {
 	wait := make(chan answer, 1)
 	s.mu.Lock()
 	if s.dead != nil {
