@@ -30,9 +30,10 @@ type Run struct {
 	Limits    RunLimits     `json:"limits"`
 	Seed      int64         `json:"seed"`
 	Scheduling
-	Budget    *Budget   `json:"budget,omitempty"`  // nil: no bound
-	Webhook   *Webhook  `json:"webhook,omitempty"` // nil: that of all runs, if there is one
-	CreatedAt time.Time `json:"created_at"`
+	Budget     *Budget    `json:"budget,omitempty"`  // nil: no bound
+	Webhook    *Webhook   `json:"webhook,omitempty"` // nil: that of all runs, if there is one
+	CreatedAt  time.Time  `json:"created_at"`
+	DeletingAt *time.Time `json:"deleting_at,omitempty"` // when its deletion began, which goes on in the background; nil: it is kept
 }
 
 // LabelMode says when the teacher is asked for the labels of the student's turns. A turn

@@ -11,4 +11,6 @@ type RunContents struct {
 	Bytes        int64 `json:"bytes"`   // of observations and actions as they are stored; about, as Calls
 	// Refused says why the run cannot be deleted now; "" where it can.
 	Refused string `json:"refused,omitempty"`
+	// Deleting says that the run is being deleted in the background.
+	Deleting bool `json:"deleting,omitempty"`
 }

@@ -39,7 +39,14 @@ func (m *memory) CountRun(ctx context.Context, id relabel.ID) (relabel.RunConten
 	return relabel.RunContents{}, err
 }
 
-func (m *memory) DeleteIdleRun(ctx context.Context, id relabel.ID) error {
+func (m *memory) BeginDeletion(ctx context.Context, id relabel.ID) error {
 	_, err := m.FindRun(ctx, id)
 	return err
+}
+
+func (m *memory) FinishDeletion(ctx context.Context, _ relabel.ID) error {
+	if m.slowDeletion {
+		<-ctx.Done()
+	}
+	return ctx.Err()
 }

@@ -37,6 +37,7 @@ type memory struct {
 	tokens         map[string]relabel.Access
 	sessions       map[string]relabel.Access
 	audit          []relabel.AuditEntry
+	slowDeletion   bool   // FinishDeletion waits until it is cancelled
 	noAudit        error  // what BeginAudit fails with, where it is set
 	broken         error  // what every call fails with, where it is set
 	slow           func() // called while a policy is made, where it is set

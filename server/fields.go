@@ -204,6 +204,7 @@ var runMeanings = map[string]string{
 var schedulingMeanings = map[string]string{
 	"Run.priority":        "The highest is claimed first; runs of one priority share the slots evenly.",
 	"Run.quota":           "How many of its trajectories workers may hold at a time; 0: as many as there are slots.",
+	"Run.deleting_at":     "When its deletion began, which goes on in the background: nothing new can be begun in it; absent: it is kept.",
 	"Run.paused":          "Why, and since when, nothing of it is claimed; absent: it goes on.",
 	"Iteration.paused":    "Its own pause; absent: it goes on, unless its run is paused.",
 	"Pause.reason":        "user, budget or disk.",

@@ -48,10 +48,12 @@ type Store interface {
 	FindRunByName(ctx context.Context, name string) (relabel.Run, error)
 	ListRuns(ctx context.Context, p relabel.Page) (runs []relabel.Run, next string, err error)
 
-	// CountRun says what a run consists of. DeleteIdleRun deletes it: CodeConflict while an
-	// iteration runs or an export is built.
+	// CountRun says what a run consists of. BeginDeletion marks it as being deleted:
+	// CodeConflict while an iteration runs or an export is built. FinishDeletion deletes a
+	// marked run piece by piece; what it has deleted when ctx ends stays deleted.
 	CountRun(ctx context.Context, id relabel.ID) (relabel.RunContents, error)
-	DeleteIdleRun(ctx context.Context, id relabel.ID) error
+	BeginDeletion(ctx context.Context, run relabel.ID) error
+	FinishDeletion(ctx context.Context, run relabel.ID) error
 
 	// CreateIteration stores an iteration with its trajectories and queues a job for
 	// each, in one transaction. CodeConflict when the number is taken.

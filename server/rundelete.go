@@ -3,6 +3,10 @@ package server
 import (
 	"context"
 	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"relabel"
 )
@@ -12,8 +16,11 @@ func (s *site) addRunDeletion() {
 		"What is deleted with the run, and why it cannot be deleted now, if so."), s.countRun)
 	op := operation(http.MethodDelete, "/v1/runs/{id}", "runs", "delete-run", "Delete a run",
 		"Removes the run with its iterations, trajectories, turns, calls, reviews, events and the entries of its exports, for good, and answers what that was. Files that its exports wrote stay where they are, and so do the taskset and the policies. "+
+			"A large run is deleted in the background: the answer is then 202 with deleting, the run has a deleting_at until it is gone, and nothing new can be begun in it. That goes on after a restart of the server. "+
 			"409 while an iteration runs, an export is built, or its trajectories are relabelled or graded again.")
 	op.Errors = append(op.Errors, http.StatusConflict)
+	contents := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[relabel.RunContents](), true, "RunContents")
+	op.Responses = map[string]*huma.Response{"202": {Description: "The run is being deleted.", Content: map[string]*huma.MediaType{"application/json": {Schema: contents}}}}
 	add(s, op, s.deleteRun)
 }
 
@@ -21,12 +28,34 @@ func (s *site) countRun(ctx context.Context, in *IDPath) (*of[relabel.RunContent
 	return one(s.Store.CountRun(ctx, in.ID))
 }
 
-func (s *site) deleteRun(ctx context.Context, in *IDPath) (*of[relabel.RunContents], error) {
+// deletionWait is how long a request waits for the deletion that it began.
+const deletionWait = 3 * time.Second
+
+// RunDeletion answers a deletion: with 200 where the run is gone, with 202 where it is
+// being deleted.
+type RunDeletion struct {
+	Status int
+	Body   relabel.RunContents
+}
+
+func (s *site) deleteRun(ctx context.Context, in *IDPath) (*RunDeletion, error) {
 	contents, err := s.Store.CountRun(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return one(contents, s.Store.DeleteIdleRun(ctx, in.ID))
+	if err := s.Store.BeginDeletion(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	wait, end := context.WithTimeout(ctx, deletionWait)
+	defer end()
+	contents.Deleting, contents.Refused = false, ""
+	if err := s.Store.FinishDeletion(wait, in.ID); err != nil {
+		// The run is marked: what is left of it is deleted in the background.
+		s.Log.Info().Err(err).Stringer("run", in.ID).Msg("a deletion goes on in the background")
+		contents.Deleting = true
+		return &RunDeletion{http.StatusAccepted, contents}, nil
+	}
+	return &RunDeletion{http.StatusOK, contents}, nil
 }
 
 // contentMeanings says what the fields of RunContents mean.
@@ -38,5 +67,6 @@ var contentMeanings = map[string]string{
 	"RunContents.reviews":      "Reviews of its trajectories.",
 	"RunContents.exports":      "Entries of exports; the files that they wrote stay.",
 	"RunContents.bytes":        "Bytes of observations and actions as they are stored; of a run of more than 200 trajectories an estimate.",
+	"RunContents.deleting":     "It is being deleted, in the background; absent otherwise.",
 	"RunContents.refused":      "Why it cannot be deleted now; absent where it can.",
 }

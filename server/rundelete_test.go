@@ -20,3 +20,14 @@ func TestARunIsDeletedOverREST(t *testing.T) {
 	s.want(404, s.get("/v1/iterations/"+ids.iteration))
 	s.want(200, s.get("/v1/tasksets/real"))
 }
+
+func TestALargeRunIsDeletedInTheBackground(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	ids := s.seed()
+	s.store.slowDeletion = true
+	answer := s.want(202, s.send("DELETE", "/v1/runs/"+ids.run, ""))
+	if answer.field("deleting") != true {
+		t.Errorf("it answers %s", answer.body)
+	}
+}

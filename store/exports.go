@@ -33,6 +33,9 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 		sel.LeaveOutFlags = []string{}
 	}
 	return s.create(ctx, "exports", e.ID, func(tx pgx.Tx) error {
+		if err := keepRun(ctx, tx, itself, sel.RunID); err != nil {
+			return err
+		}
 		_, err := tx.Exec(ctx, `INSERT INTO exports (id, run_id, iteration, aggregated, submitted, resolved, end_reasons, agreement,
 				label_policy_id, leave_out_flags, form, destination, folder, directory, unfinished, mixed_rewards, model_check, tokenizer_hash, verdict_protections)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, nullif($18, ''), $19)`,

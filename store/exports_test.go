@@ -378,7 +378,7 @@ func TestAnExportReadsOneSnapshot(t *testing.T) {
 	for e, err := range s.Exported(ctx, relabel.ExportSelection{RunID: d.Run.ID, Aggregated: true}) {
 		must(t, err)
 		if n++; n == 1 {
-			must(t, s.DeleteRun(ctx, d.Run.ID))
+			deleteRun(t, s, d.Run.ID)
 		}
 		if len(e.Turns) == 0 {
 			t.Errorf("trajectory %d lost its turns", n)
@@ -412,7 +412,7 @@ func TestDeletingARunLeavesNothingOfIt(t *testing.T) {
 	other := storetest.Seed(t, s, 1)
 	running := storetest.Claim(t, s, d.Trajectories[1].ID, "w")
 
-	must(t, s.DeleteRun(ctx, d.Run.ID))
+	deleteRun(t, s, d.Run.ID)
 	for table, left := range map[string]int{"runs": 1, "iterations": 1, "trajectories": 1, "attempts": 0, "turns": 0, "actions": 0, "observations": 0,
 		"calls": 0, "verdicts": 0, "exports": 0, "export_files": 0, "events": 2, "reviews": 0, "river_job": 1} {
 		if n := value[int](t, s, "SELECT count(*) FROM "+table); n != left {
@@ -420,7 +420,7 @@ func TestDeletingARunLeavesNothingOfIt(t *testing.T) {
 		}
 	}
 	wantCode(t, renew(s, running.Fence), relabel.CodeLeaseLost)
-	wantCode(t, s.DeleteRun(ctx, d.Run.ID), relabel.CodeNotFound)
+	wantCode(t, s.BeginDeletion(ctx, d.Run.ID), relabel.CodeNotFound)
 	if _, err := s.FindRun(ctx, other.Run.ID); err != nil {
 		t.Errorf("the other run is gone: %v", err)
 	}

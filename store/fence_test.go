@@ -67,7 +67,7 @@ func TestAStaleWorkerWritesZeroRows(t *testing.T) {
 			must(t, s.Release(context.Background(), c.Fence))
 		},
 		"deleted": func(t *testing.T, s *store.Store, c *relabel.Claim) {
-			must(t, s.DeleteRun(context.Background(), c.Run.ID))
+			removeRun(t, s, c.Run.ID)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,6 +21,9 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 	it := p.Iteration
 	it.ID = given(it.ID)
 	return s.create(ctx, "iterations", it.ID, func(tx pgx.Tx) error {
+		if err := keepRun(ctx, tx, itself, it.RunID); err != nil {
+			return err
+		}
 		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, trajectories, open, again_id)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)`,
 			it.ID, it.RunID, it.Number, it.Kind, it.StudentID, it.Beta, it.Rho, max(it.Generations, 1), len(p.Trajectories), it.AgainID)

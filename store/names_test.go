@@ -44,7 +44,7 @@ func TestANameThatIsTakenIsNamed(t *testing.T) {
 	_, err = s.CreateToken(ctx, "ci", relabel.FullAccess)
 	wantTaken(t, err, "ci", "revoke that one first")
 
-	must(t, s.DeleteRun(ctx, d.Run.ID))
+	deleteRun(t, s, d.Run.ID)
 	must(t, s.CreateRun(ctx, again)) // the name is free again
 }
 

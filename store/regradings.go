@@ -22,9 +22,13 @@ func regradeArgs(sel relabel.RegradeSelection) []any {
 }
 
 // Regrade queues a regrading of each selected trajectory that has none queued or running,
-// and returns how the selection stands. CodeConflict where no selected trajectory is done.
+// and returns how the selection stands. CodeConflict where no selected trajectory is done
+// or the run is being deleted.
 func (s *Store) Regrade(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error) {
 	err := s.change(ctx, func(tx pgx.Tx) error {
+		if err := keepRun(ctx, tx, itself, sel.RunID); err != nil {
+			return err
+		}
 		rows, _ := tx.Query(ctx, "SELECT tr.id"+regradable+"ORDER BY tr.id", regradeArgs(sel)...)
 		trajectories, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 		if err != nil {

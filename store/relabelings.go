@@ -18,7 +18,8 @@ const relabelSelect = `SELECT re.id, tr.run_id, tr.iteration_id, re.trajectory_i
 
 // RelabelTrajectory has a policy asked at every state of a trajectory that is done. Asked
 // for again it is the same relabeling; what is missing is then asked for once more.
-// CodeConflict where the trajectory is not done or has no turn.
+// CodeConflict where the trajectory is not done or has no turn, or its run is being
+// deleted.
 func (s *Store) RelabelTrajectory(ctx context.Context, trajectory, policy relabel.ID, priority int) (relabel.Relabeling, error) {
 	t, err := s.FindTrajectory(ctx, trajectory)
 	switch {
@@ -38,7 +39,7 @@ func (s *Store) RelabelTrajectory(ctx context.Context, trajectory, policy relabe
 }
 
 // RelabelIteration does what RelabelTrajectory does for each trajectory of the iteration
-// that is done. CodeConflict where none is.
+// that is done. CodeConflict where none is, or the run is being deleted.
 func (s *Store) RelabelIteration(ctx context.Context, iteration, policy relabel.ID, priority int) (relabel.RelabelProgress, error) {
 	if _, _, err := s.FindIteration(ctx, iteration); err != nil {
 		return relabel.RelabelProgress{}, err
@@ -63,9 +64,12 @@ func (s *Store) RelabelIteration(ctx context.Context, iteration, policy relabel.
 	return relabel.RelabelProgress{}, err
 }
 
-// relabel queues the relabelings of trajectories that are done.
+// relabel queues the relabelings of trajectories of one run that are done.
 func (s *Store) relabel(ctx context.Context, trajectories []relabel.ID, policy relabel.ID, priority int) error {
 	return s.change(ctx, func(tx pgx.Tx) error {
+		if err := keepRun(ctx, tx, ofTrajectory, trajectories[0]); err != nil {
+			return err
+		}
 		again, err := askAgain(ctx, tx, trajectories, policy, priority)
 		if err != nil {
 			return err

@@ -120,7 +120,7 @@ func TestTheRunsOwnTeacherMayBeAskedOnceMore(t *testing.T) {
 			t.Errorf("turn %d: label %q, others %+v", turn.T, turn.Label.Message.Content, turn.Others)
 		}
 	}
-	must(t, s.DeleteRun(ctx, d.Run.ID))
+	deleteRun(t, s, d.Run.ID)
 }
 
 func TestARelabelingWhoseWorkerDiedOwesWhatWasNotAnswered(t *testing.T) {

@@ -23,10 +23,13 @@ const oweAgain = `WITH again AS (UPDATE actions a SET status = 'owed', reason = 
 // RetryFailed gives the iteration's trajectories that failed for one of the reasons back
 // to the queue, with fresh budgets and the labels owed that they had not got; the
 // iteration runs again where it was done. No reasons are all reasons. It returns how many
-// there were. CodeConflict where the iteration was cancelled. Data sets that were exported
+// there were. CodeConflict where the iteration was cancelled or its run is being deleted. Data sets that were exported
 // before stay as they are.
 func (s *Store) RetryFailed(ctx context.Context, iteration relabel.ID, reasons []relabel.FailureReason) (retried int, err error) {
 	err = s.change(ctx, func(tx pgx.Tx) error {
+		if err := keepRun(ctx, tx, ofIteration, iteration); err != nil {
+			return err
+		}
 		if err := cancelOrRetry(ctx, tx, iteration); err != nil {
 			return err
 		}

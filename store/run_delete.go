@@ -24,13 +24,14 @@ const contentsSelect = `WITH had AS (SELECT count(*) AS n, coalesce(sum(turns), 
 		coalesce(round(part.calls * had.n / nullif(part.n, 0)), 0)::bigint AS calls,
 		(SELECT count(*) FROM trajectories tr JOIN reviews re ON re.trajectory_id = tr.id WHERE tr.run_id = $1) AS reviews,
 		(SELECT count(*) FROM exports ex WHERE ex.run_id = $1) AS exports,
-		coalesce(round(part.bytes * had.n / nullif(part.n, 0)), 0)::bigint AS bytes, '' AS refused
+		coalesce(round(part.bytes * had.n / nullif(part.n, 0)), 0)::bigint AS bytes, '' AS refused, false AS deleting
 	FROM had, part`
 
 // CountRun says what a run consists of and whether it can be deleted; the calls and bytes of
 // a run of more than sampledTrajectories are estimates. CodeNotFound where there is none.
 func (s *Store) CountRun(ctx context.Context, id relabel.ID) (relabel.RunContents, error) {
-	if _, err := s.FindRun(ctx, id); err != nil {
+	run, err := s.FindRun(ctx, id)
+	if err != nil {
 		return relabel.RunContents{}, err
 	}
 	rows, _ := s.pool.Query(ctx, contentsSelect, id, sampledTrajectories)
@@ -38,6 +39,7 @@ func (s *Store) CountRun(ctx context.Context, id relabel.ID) (relabel.RunContent
 	if err != nil {
 		return c, classify(err)
 	}
+	c.Deleting = run.DeletingAt != nil
 	c.Refused, err = inUse(ctx, s.pool, id)
 	return c, classify(err)
 }
@@ -70,20 +72,4 @@ func inUse(ctx context.Context, db queryRow, run relabel.ID) (why string, err er
 		return "submissions of it are being graded again: wait for that, or cancel it first", nil
 	}
 	return "", nil
-}
-
-// DeleteIdleRun is DeleteRun of a run that is not at work: CodeConflict while an iteration
-// runs, an export is built, or its trajectories are relabelled or graded again. No iteration
-// and no export can begin between the look and the deletion.
-func (s *Store) DeleteIdleRun(ctx context.Context, id relabel.ID) error {
-	return s.deleteRun(ctx, id, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT 1 FROM runs WHERE id = $1 FOR UPDATE", id); err != nil {
-			return err
-		}
-		why, err := inUse(ctx, tx, id)
-		if err == nil && why != "" {
-			return relabel.Errorf(relabel.CodeConflict, "the run cannot be deleted: %s", why)
-		}
-		return err
-	})
 }

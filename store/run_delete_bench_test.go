@@ -2,9 +2,11 @@ package store_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
+	"relabel/store"
 	"relabel/store/storetest"
 )
 
@@ -33,7 +35,10 @@ func BenchmarkDeleteRun(b *testing.B) {
 	had, err := s.CountRun(ctx, c.Run.ID)
 	must(b, err)
 	counted := time.Since(began)
-	must(b, s.DeleteIdleRun(ctx, c.Run.ID))
+	longest := longestTransaction(b, s)
+	must(b, s.BeginDeletion(ctx, c.Run.ID))
+	must(b, s.FinishDeletion(ctx, c.Run.ID))
+	b.ReportMetric(longest().Seconds(), "s-longest-transaction")
 	b.ReportMetric(counted.Seconds(), "s-count")
 	b.ReportMetric((time.Since(began) - counted).Seconds(), "s-delete")
 	b.Logf("%d trajectories, %d turns, about %d MB", had.Trajectories, had.Turns, had.Bytes>>20)
@@ -41,5 +46,34 @@ func BenchmarkDeleteRun(b *testing.B) {
 	must(b, s.Pool().QueryRow(ctx, "SELECT count(*) FROM observations o WHERE NOT EXISTS (SELECT FROM trajectories tr WHERE tr.id = o.trajectory_id)").Scan(&left))
 	if left > 0 {
 		b.Errorf("%d observations are left", left)
+	}
+}
+
+// longestTransaction samples how long transactions of this database take until it is called.
+func longestTransaction(b *testing.B, s *store.Store) (longest func() time.Duration) {
+	b.Helper()
+	stop, most := make(chan struct{}), time.Duration(0)
+	var sampling sync.WaitGroup
+	sampling.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+			var age time.Duration
+			err := s.Pool().QueryRow(context.Background(), `SELECT coalesce(max(clock_timestamp() - xact_start), '0') FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL`).Scan(&age)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			most = max(most, age)
+		}
+	})
+	return func() time.Duration {
+		close(stop)
+		sampling.Wait()
+		return most
 	}
 }

@@ -20,7 +20,7 @@ func TestARunIsDeletedWholeAndNotWhileItIsAtWork(t *testing.T) {
 	if had.Iterations != 1 || had.Trajectories != 3 || had.Calls != 1 || had.Refused == "" {
 		t.Errorf("it has %+v", had)
 	}
-	wantCode(t, s.DeleteIdleRun(ctx, d.Run.ID), relabel.CodeConflict)
+	wantCode(t, s.BeginDeletion(ctx, d.Run.ID), relabel.CodeConflict)
 	if _, err := s.CancelRun(ctx, d.Run.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -36,12 +36,13 @@ func TestARunIsDeletedWholeAndNotWhileItIsAtWork(t *testing.T) {
 		if had, err = s.CountRun(ctx, d.Run.ID); err != nil || had.Refused == "" {
 			t.Errorf("with %s: %+v, %v", name, had, err)
 		}
-		wantCode(t, s.DeleteIdleRun(ctx, d.Run.ID), relabel.CodeConflict)
+		wantCode(t, s.BeginDeletion(ctx, d.Run.ID), relabel.CodeConflict)
 		_, err = s.Pool().Exec(ctx, "UPDATE "+name+" SET state = 'cancelled', ended_at = clock_timestamp()")
 		must(t, err)
 	}
-	must(t, s.DeleteIdleRun(ctx, d.Run.ID))
-	wantCode(t, s.DeleteIdleRun(ctx, d.Run.ID), relabel.CodeNotFound)
+	must(t, s.BeginDeletion(ctx, d.Run.ID))
+	must(t, s.FinishDeletion(ctx, d.Run.ID))
+	wantCode(t, s.BeginDeletion(ctx, d.Run.ID), relabel.CodeNotFound)
 	_, err = s.CountRun(ctx, d.Run.ID)
 	wantCode(t, err, relabel.CodeNotFound)
 	for _, table := range []string{"iterations", "trajectories", "events", "spend"} {

@@ -15,7 +15,7 @@ const runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.prompts, ru
 	ru.seed, ru.priority, coalesce(ru.quota, 0) AS quota, ru.paused,
 	CASE WHEN ru.budget_tokens IS NOT NULL OR ru.budget_micros IS NOT NULL
 		THEN json_build_object('tokens', coalesce(ru.budget_tokens, 0), 'cost', coalesce(ru.budget_micros, 0) / 1e6::float8) END AS budget,
-	ru.webhook, ru.created_at FROM runs ru`
+	ru.webhook, ru.created_at, ru.deleting_at FROM runs ru`
 
 const runInsert = `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskset_id, instances, teacher_id, beta, rho, labels,
 	max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed,
@@ -65,37 +65,4 @@ func (s *Store) ListRuns(ctx context.Context, p relabel.Page) ([]relabel.Run, st
 	l := list[relabel.Run]{query: runSelect, key: "ru", scan: pgx.RowToStructByName[relabel.Run],
 		keyOf: func(r relabel.Run) cursor { return cursor{r.CreatedAt, r.ID} }}
 	return l.page(ctx, s, p)
-}
-
-// DeleteRun deletes a run and all that was made for it: iterations, trajectories with
-// everything below them, exports (their files on disk are not its business), events and
-// waiting jobs. Workers that are at it find their lease lost. CodeNotFound where there
-// is no such run.
-func (s *Store) DeleteRun(ctx context.Context, id relabel.ID) error {
-	return s.deleteRun(ctx, id, func(pgx.Tx) error { return nil })
-}
-
-// deleteRun deletes a run unless check, which comes first in the transaction, refuses.
-func (s *Store) deleteRun(ctx context.Context, id relabel.ID, check func(pgx.Tx) error) error {
-	err := s.settle(ctx, func(tx pgx.Tx, again bool) error {
-		if err := check(tx); err != nil {
-			return err
-		}
-		// Waiting jobs only: the queue's own workers end those that run. Rollouts' jobs name no
-		// trajectory; those that wake a worker for nothing are over at once.
-		_, err := tx.Exec(ctx, `DELETE FROM river_job j WHERE j.state <> 'running' AND j.kind = 'export'
-			AND (j.args->>'export_id')::uuid IN (SELECT ex.id FROM exports ex WHERE ex.run_id = $1)`, id)
-		if err != nil {
-			return err
-		}
-		tag, err := tx.Exec(ctx, "DELETE FROM runs WHERE id = $1", id)
-		if err == nil && tag.RowsAffected() == 0 && !again {
-			return missing("run", id, pgx.ErrNoRows)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.BalanceWakeups(ctx)
 }

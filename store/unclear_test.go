@@ -156,7 +156,7 @@ func TestAnUnclearCommitOfARequestIsNoFailure(t *testing.T) {
 		}},
 		{"cancel", func() error { _, err := s.CancelIteration(ctx, d.Iteration.ID); return err }},
 		{"revocation", func() error { return s.RevokeToken(ctx, "token") }},
-		{"deletion", func() error { return s.DeleteRun(ctx, run.ID) }},
+		{"deletion", func() error { return s.BeginDeletion(ctx, run.ID) }},
 	} {
 		cutOnce(l, "commit")
 		if err := request.make(); err != nil {

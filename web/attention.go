@@ -21,8 +21,11 @@ var failureWords = map[relabel.FailureReason]string{
 	relabel.FailVerifier: "the verifier broke", relabel.FailSecret: "a policy’s secret is missing", relabel.FailInternal: "relabel itself went wrong",
 }
 
-// pausesOf are what of a run is paused.
+// pausesOf are what of a run is paused or being deleted.
 func pausesOf(run relabel.Run, rounds []round) (all []concern) {
+	if run.DeletingAt != nil {
+		all = append(all, concern{"bad", "✕", "The run is being deleted; what this page shows is what is left of it.", "", ""})
+	}
 	if run.Paused != nil {
 		all = append(all, concern{"quiet", "Ⅱ", "The run is paused" + because(run.Paused) + ".", "", ""})
 	}

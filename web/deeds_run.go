@@ -102,6 +102,9 @@ func backTo(it relabel.Iteration) string { return "/iterations/" + it.ID.String(
 
 // runDeeds are what can be done to a run as it is.
 func runDeeds(v runView) []deedLink {
+	if v.DeletingAt != nil {
+		return nil
+	}
 	path := "/runs/" + v.ID.String()
 	links := []deedLink{{"Start an iteration…", path + "/start"}}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/docker/go-units"
 
@@ -40,7 +41,43 @@ func (c *runDelete) Run(ctx context.Context) error {
 		if err := cl.call(ctx, http.MethodDelete, path, nil, &had); err != nil {
 			return err
 		}
-		fmt.Println("Deleted.")
-		return nil
+		return c.follow(ctx, cl, run)
 	})
+}
+
+// deletionLook is the time between two looks at a run that is being deleted.
+const deletionLook = time.Second
+
+// follow waits until the server has deleted the run.
+func (c *runDelete) follow(ctx context.Context, cl *client, run relabel.Run) error {
+	path := "/v1/runs/" + run.ID.String() + "/contents"
+	for told := false; ; {
+		var left relabel.RunContents
+		err := cl.get(ctx, path, &left)
+		if relabel.CodeOf(err) == relabel.CodeNotFound {
+			fmt.Println("Deleted.")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !told {
+			fmt.Println("The server deletes it in the background, also when this command is stopped.")
+			told = true
+		}
+		fmt.Printf("%d trajectories left\n", left.Trajectories)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(deletionLook):
+		}
+	}
+}
+
+// deletingSince says since when a run is being deleted, "" where it is not.
+func deletingSince(at *time.Time) string {
+	if at == nil {
+		return ""
+	}
+	return "since " + at.Format("2006-01-02 15:04")
 }

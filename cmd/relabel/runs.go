@@ -107,9 +107,9 @@ func (c *runList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("ID", "NAME", "RECIPE", "SEED", "MADE", "PRIORITY", "QUOTA", "PAUSED")
+		t := newTable("ID", "NAME", "RECIPE", "SEED", "MADE", "PRIORITY", "QUOTA", "PAUSED", "DELETING")
 		for _, r := range runs {
-			t.row(r.ID, r.Name, r.Recipe, r.Seed, r.CreatedAt.Format("2006-01-02 15:04"), r.Priority, quota(r.Quota), paused(r.Paused))
+			t.row(r.ID, r.Name, r.Recipe, r.Seed, r.CreatedAt.Format("2006-01-02 15:04"), r.Priority, quota(r.Quota), paused(r.Paused), deletingSince(r.DeletingAt))
 		}
 		return t.print()
 	})

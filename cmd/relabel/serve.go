@@ -95,6 +95,7 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 			return answered(ctx, c, host)
 		}
 	}
+	defer deleteRuns(ctx, db, log)()
 	site, err := newSite(siteConfig{db: db, data: f.Data, ready: ready, token: !isLoopback(f.Listen), log: details, metrics: m, resources: res})
 	if err != nil {
 		return err

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// deletionSteps delete what belongs to run $1, at most $2 units in one statement, from what
+// others refer to last. A step is over when it finds nothing. Each unit takes with it the
+// rows that belong to it alone.
+var deletionSteps = []struct {
+	statement string
+	units     int
+}{
+	{"DELETE FROM trajectories WHERE id IN (SELECT id FROM trajectories WHERE run_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2)", 20},
+	{"DELETE FROM iterations WHERE id IN (SELECT id FROM iterations WHERE run_id = $1 LIMIT $2)", 20},
+	{"DELETE FROM exports WHERE id IN (SELECT id FROM exports WHERE run_id = $1 LIMIT $2)", 1},
+	{"DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE run_id = $1 LIMIT $2)", purgeBatch},
+	{"DELETE FROM events WHERE id IN (SELECT id FROM events WHERE run_id = $1 LIMIT $2)", purgeBatch},
+	{"DELETE FROM runs WHERE id = $1 AND $2::integer > 0", 1},
+}
+
+// BeginDeletion marks a run as being deleted: from then on it takes no new work, and
+// FinishDeletion deletes it. A run that is marked already stays so. CodeNotFound where there
+// is none, CodeConflict while an iteration runs, an export is built, or its trajectories are
+// relabelled or graded again. Nothing of that can begin between the look and the mark.
+func (s *Store) BeginDeletion(ctx context.Context, run relabel.ID) error {
+	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+		var marked bool
+		err := tx.QueryRow(ctx, "SELECT deleting_at IS NOT NULL FROM runs WHERE id = $1 FOR UPDATE", run).Scan(&marked)
+		if err != nil || marked {
+			return missing("run", run, err)
+		}
+		why, err := inUse(ctx, tx, run)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return relabel.Errorf(relabel.CodeConflict, "the run cannot be deleted: %s", why)
+		}
+		if _, err := tx.Exec(ctx, "UPDATE runs SET deleting_at = clock_timestamp() WHERE id = $1", run); err != nil {
+			return err
+		}
+		// Waiting jobs only: the queue's own workers end those that run.
+		_, err = tx.Exec(ctx, `DELETE FROM river_job j WHERE j.state <> 'running' AND j.kind = 'export'
+			AND (j.args->>'export_id')::uuid IN (SELECT ex.id FROM exports ex WHERE ex.run_id = $1)`, run)
+		return err
+	})
+}
+
+// FinishDeletion deletes a run that BeginDeletion marked, with all that was made for it:
+// iterations, trajectories with everything below them, entries of exports (not their files)
+// and events. Each of its transactions deletes a bounded number of rows, and what one has
+// deleted stays deleted when ctx ends. A run that is gone, or is not marked, is left as it
+// is. Any number of processes may call it for one run.
+func (s *Store) FinishDeletion(ctx context.Context, run relabel.ID) error {
+	for step := 0; step < len(deletionSteps); {
+		deleted, err := s.deleteSome(ctx, run, step)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return nil
+		case err != nil:
+			return err
+		case deleted == 0 || step == len(deletionSteps)-1:
+			step++
+		}
+	}
+	return s.BalanceWakeups(ctx)
+}
+
+// deleteSome executes one step of a deletion once and counts the units; pgx.ErrNoRows where
+// no such run is marked. The lock lets one process follow the other.
+func (s *Store) deleteSome(ctx context.Context, run relabel.ID, step int) (deleted int64, err error) {
+	var gone bool
+	err = s.change(ctx, func(tx pgx.Tx) error {
+		gone = false
+		err := tx.QueryRow(ctx, "SELECT FROM runs WHERE id = $1 AND deleting_at IS NOT NULL FOR UPDATE", run).Scan()
+		if errors.Is(err, pgx.ErrNoRows) {
+			gone = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, deletionSteps[step].statement, run, deletionSteps[step].units)
+		deleted = tag.RowsAffected()
+		return err
+	})
+	if err == nil && gone {
+		err = pgx.ErrNoRows
+	}
+	return deleted, err
+}
+
+// FinishDeletions finishes the deletions that were begun, such as those of a server that
+// was stopped.
+func (s *Store) FinishDeletions(ctx context.Context) error {
+	rows, _ := s.pool.Query(ctx, "SELECT id FROM runs WHERE deleting_at IS NOT NULL ORDER BY deleting_at, id")
+	runs, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+	if err != nil {
+		return classify(err)
+	}
+	for _, run := range runs {
+		if err := s.FinishDeletion(ctx, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Where keepRun finds the run of what $1 names.
+const (
+	itself       = "$1"
+	ofIteration  = "(SELECT run_id FROM iterations WHERE id = $1)"
+	ofTrajectory = "(SELECT run_id FROM trajectories WHERE id = $1)"
+)
+
+// keepRun holds a run against its deletion until the transaction ends: work of it that the
+// transaction makes is seen by BeginDeletion. CodeConflict where the run is being deleted.
+// One that is not there is for the caller to find out.
+func keepRun(ctx context.Context, tx pgx.Tx, run string, id relabel.ID) error {
+	var deleting bool
+	err := tx.QueryRow(ctx, "SELECT deleting_at IS NOT NULL FROM runs WHERE id = "+run+" FOR KEY SHARE", id).Scan(&deleting)
+	if err == nil && deleting {
+		return relabel.Errorf(relabel.CodeConflict, "the run is being deleted")
+	}
+	return ignoreNone(err)
+}
