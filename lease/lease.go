@@ -45,7 +45,7 @@ func Keep(ctx context.Context, since time.Time, length time.Duration, renew Rene
 			case <-tick.C:
 			}
 			sent := time.Now()
-			one, cancel := context.WithTimeout(renewing, length/3)
+			one, cancel := context.WithTimeout(renewing, min(length/3, length-sent.Sub(since)))
 			err := renew(one, length)
 			cancel()
 			switch {
