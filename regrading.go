@@ -36,6 +36,7 @@ type Regrading struct {
 type RegradeSelection struct {
 	RunID        ID
 	IterationID  *ID  // nil: of every iteration
+	Iteration    int  // of every iteration with this number; 0: of any
 	TrajectoryID *ID  // nil: every trajectory
 	All          bool // those whose verdict is of the present protections too
 }
@@ -52,6 +53,18 @@ type RegradeProgress struct {
 	Regradings map[RegradeState]int `json:"regradings"`
 	Errors     int                  `json:"errors"`  // infrastructure errors of these
 	Changed    int                  `json:"changed"` // of those that are done: passed differs
+	// Failures are those that failed, by instance; MostRegradeFailures at most.
+	Failures []RegradeFailure `json:"failures"`
+}
+
+// MostRegradeFailures bounds how many failed regradings a progress names.
+const MostRegradeFailures = 100
+
+// RegradeFailure is a trajectory whose submission could not be graded again.
+type RegradeFailure struct {
+	TrajectoryID ID     `json:"trajectory_id"`
+	InstanceID   string `json:"instance_id"`
+	Failure      string `json:"failure"` // the last infrastructure error
 }
 
 // Open counts the regradings that are queued or running.

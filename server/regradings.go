@@ -28,9 +28,14 @@ func (s *site) addRegradings() {
 
 // Regrade says which trajectories of a run are graded again.
 type Regrade struct {
-	Iteration  *relabel.ID `json:"iteration,omitempty" doc:"Only trajectories of this iteration: its id."`
-	Trajectory *relabel.ID `json:"trajectory,omitempty" doc:"Only this trajectory: its id."`
-	All        bool        `json:"all,omitempty" doc:"Also those whose verdict is of the present protections."`
+	Iteration  iterationRef `json:"iteration,omitempty" doc:"Only trajectories of this iteration: its id, or a number i for those of all iterations of the run that have it."`
+	Trajectory *relabel.ID  `json:"trajectory,omitempty" doc:"Only this trajectory: its id."`
+	All        bool         `json:"all,omitempty" doc:"Also those whose verdict is of the present protections."`
+}
+
+// selected says which trajectories of a run a request means.
+func selected(run relabel.ID, of iterationRef, trajectory *relabel.ID, all bool) relabel.RegradeSelection {
+	return relabel.RegradeSelection{RunID: run, IterationID: of.id, Iteration: of.number, TrajectoryID: trajectory, All: all}
 }
 
 func (s *site) verifyRun(ctx context.Context, in *struct {
@@ -40,21 +45,21 @@ func (s *site) verifyRun(ctx context.Context, in *struct {
 	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return one(s.Store.Regrade(ctx, relabel.RegradeSelection{RunID: in.ID, IterationID: in.Body.Iteration, TrajectoryID: in.Body.Trajectory, All: in.Body.All}))
+	return one(s.Store.Regrade(ctx, selected(in.ID, in.Body.Iteration, in.Body.Trajectory, in.Body.All)))
 }
 
 func (s *site) showVerifyRun(ctx context.Context, in *struct {
 	IDPath
-	Iteration  optionalID `query:"iteration" doc:"Id of an iteration: only its trajectories."`
-	Trajectory optionalID `query:"trajectory" doc:"Id of a trajectory: only that."`
+	Iteration  iterationRef `query:"iteration" doc:"Id of an iteration, or a number i: only its trajectories; of a number, those of all iterations of the run that have it."`
+	Trajectory optionalID   `query:"trajectory" doc:"Id of a trajectory: only that."`
 }) (*of[relabel.RegradeProgress], error) {
-	return one(s.Store.RegradeProgress(ctx, relabel.RegradeSelection{RunID: in.ID, IterationID: in.Iteration.id, TrajectoryID: in.Trajectory.id}))
+	return one(s.Store.RegradeProgress(ctx, selected(in.ID, in.Iteration, in.Trajectory.id, false)))
 }
 
 // CancelRegrade says which regradings of a run are cancelled.
 type CancelRegrade struct {
-	Iteration  *relabel.ID `json:"iteration,omitempty" doc:"Only of this iteration: its id."`
-	Trajectory *relabel.ID `json:"trajectory,omitempty" doc:"Only of this trajectory: its id."`
+	Iteration  iterationRef `json:"iteration,omitempty" doc:"Only of this iteration: its id, or a number i for all iterations of the run that have it."`
+	Trajectory *relabel.ID  `json:"trajectory,omitempty" doc:"Only of this trajectory: its id."`
 }
 
 // CancelledRegradings counts what was cancelled.
@@ -69,7 +74,7 @@ func (s *site) cancelVerifyRun(ctx context.Context, in *struct {
 	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	n, err := s.Store.CancelRegradings(ctx, relabel.RegradeSelection{RunID: in.ID, IterationID: in.Body.Iteration, TrajectoryID: in.Body.Trajectory})
+	n, err := s.Store.CancelRegradings(ctx, selected(in.ID, in.Body.Iteration, in.Body.Trajectory, false))
 	return one(CancelledRegradings{n}, err)
 }
 
@@ -114,6 +119,10 @@ var regradeMeanings = map[string]string{
 	"RegradeProgress.regradings":      "The latest regrading of each trajectory by state; states without any are absent.",
 	"RegradeProgress.errors":          "Infrastructure errors and lost workers of these regradings.",
 	"RegradeProgress.changed":         "Of those that are done: how many verdicts changed.",
+	"RegradeProgress.failures":        "Trajectories whose submission could not be graded, by instance; 100 at most. Their verdict stays.",
+	"RegradeFailure.trajectory_id":    "The trajectory.",
+	"RegradeFailure.instance_id":      "The task's name.",
+	"RegradeFailure.failure":          "The last infrastructure error.",
 	"ProtectionsCount.protections":    "Version of the protections; 0: before versions were kept.",
 	"ProtectionsCount.verdicts":       "Verdicts of that version.",
 	"ProtectionsCount.passed":         "Of these, how many passed.",

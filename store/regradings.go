@@ -13,12 +13,17 @@ import (
 const QueueRegrade = "regrade"
 
 // regradable are the trajectories tr that a RegradeSelection takes: $1 run, $2 iteration or
-// null, $3 trajectory or null, $4 all, $5 present protections.
+// null, $3 trajectory or null, $4 all, $5 present protections, $6 number of iterations or 0.
 const regradable = ` FROM trajectories tr WHERE tr.run_id = $1 AND tr.state = 'done' AND ($2::uuid IS NULL OR tr.iteration_id = $2)
+	AND ($6 = 0 OR tr.iteration_id IN (SELECT it.id FROM iterations it WHERE it.run_id = $1 AND it.number = $6))
 	AND ($3::uuid IS NULL OR tr.id = $3) AND ($4 OR tr.protections IS NULL OR tr.protections < $5) `
 
+// latestRegradings are the latest regrading re of each trajectory that is regradable.
+const latestRegradings = ` FROM (SELECT DISTINCT ON (re.trajectory_id) re.* FROM regradings re
+	WHERE re.trajectory_id IN (SELECT tr.id` + regradable + `) ORDER BY re.trajectory_id, re.created_at DESC, re.id DESC) re `
+
 func regradeArgs(sel relabel.RegradeSelection) []any {
-	return []any{sel.RunID, sel.IterationID, sel.TrajectoryID, sel.All, relabel.ProtectionsVersion}
+	return []any{sel.RunID, sel.IterationID, sel.TrajectoryID, sel.All, relabel.ProtectionsVersion, sel.Iteration}
 }
 
 // Regrade queues a regrading of each selected trajectory that has none queued or running,
@@ -68,7 +73,7 @@ func (s *Store) RegradeProgress(ctx context.Context, sel relabel.RegradeSelectio
 // does not matter. CodeConflict where no selected trajectory is done, CodeNotFound where
 // there is no run.
 func (s *Store) RegradeCounts(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error) {
-	p := relabel.RegradeProgress{Protections: relabel.ProtectionsVersion, Verdicts: []relabel.ProtectionsCount{}, Regradings: map[relabel.RegradeState]int{}}
+	p := relabel.RegradeProgress{Protections: relabel.ProtectionsVersion, Verdicts: []relabel.ProtectionsCount{}, Regradings: map[relabel.RegradeState]int{}, Failures: []relabel.RegradeFailure{}}
 	if _, err := s.FindRun(ctx, sel.RunID); err != nil {
 		return p, err
 	}
@@ -84,14 +89,18 @@ func (s *Store) RegradeCounts(ctx context.Context, sel relabel.RegradeSelection)
 	})
 	var state relabel.RegradeState
 	var n, errors, changed int
-	b.Queue(`SELECT re.state, count(*), sum(re.tries), count(*) FILTER (WHERE re.changed) FROM (SELECT DISTINCT ON (re.trajectory_id) re.* FROM regradings re
-		WHERE re.trajectory_id IN (SELECT tr.id`+regradable+`) ORDER BY re.trajectory_id, re.created_at DESC, re.id DESC) re GROUP BY re.state`, args...).Query(func(rows pgx.Rows) error {
+	b.Queue("SELECT re.state, count(*), sum(re.tries), count(*) FILTER (WHERE re.changed)"+latestRegradings+"GROUP BY re.state", args...).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&state, &n, &errors, &changed}, func() error {
 			p.Regradings[state] = n
 			p.Errors += errors
 			p.Changed += changed
 			return nil
 		})
+		return err
+	})
+	b.Queue("SELECT tr.id, ta.instance_id, coalesce(re.failure, '')"+latestRegradings+`JOIN trajectories tr ON tr.id = re.trajectory_id JOIN tasks ta ON ta.id = tr.task_id
+		WHERE re.state = 'failed' ORDER BY ta.instance_id, tr.id LIMIT $7`, append(args, relabel.MostRegradeFailures)...).Query(func(rows pgx.Rows) (err error) {
+		p.Failures, err = pgx.AppendRows(p.Failures, rows, pgx.RowToStructByPos[relabel.RegradeFailure])
 		return err
 	})
 	if err := classify(s.pool.SendBatch(ctx, b).Close()); err != nil {

@@ -112,6 +112,9 @@ func TestAnInfrastructureErrorKeepsTheVerdict(t *testing.T) {
 	if p.Regradings[relabel.RegradeFailed] != 1 || p.Errors != relabel.MaxRegradeTries || p.Outdated != 1 {
 		t.Errorf("%+v", p)
 	}
+	if len(p.Failures) != 1 || p.Failures[0] != (relabel.RegradeFailure{TrajectoryID: first, InstanceID: d.Tasks[0].InstanceID, Failure: "the disk is full"}) {
+		t.Errorf("failures %+v", p.Failures)
+	}
 	tr, err := s.FindTrajectory(ctx, first)
 	must(t, err)
 	v, err := s.FindVerdict(ctx, first)
@@ -173,5 +176,21 @@ func verdictTime(t *testing.T, s *store.Store, all relabel.RegradeSelection) {
 	must(t, err)
 	if counted.Outdated != 2 || counted.OutdatedMillis != 0 || summed.Outdated != 2 || summed.OutdatedMillis != 10_000 {
 		t.Errorf("%+v, %+v", counted, summed)
+	}
+}
+
+func TestARegradeTakesTheIterationsOfANumber(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s, d := graded(t)
+	_, err := s.Regrade(ctx, relabel.RegradeSelection{RunID: d.Run.ID, Iteration: 2})
+	wantCode(t, err, relabel.CodeConflict)
+	p, err := s.Regrade(ctx, relabel.RegradeSelection{RunID: d.Run.ID, Iteration: 1})
+	must(t, err)
+	if p.Open() != 2 {
+		t.Errorf("%+v", p)
+	}
+	if n, err := s.CancelRegradings(ctx, relabel.RegradeSelection{RunID: d.Run.ID, Iteration: 1}); err != nil || n != 2 {
+		t.Errorf("%d cancelled, %v", n, err)
 	}
 }

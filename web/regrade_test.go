@@ -34,4 +34,13 @@ func TestASubmissionIsGradedAgainFromItsPages(t *testing.T) {
 		t.Error("a verdict that changed is still shown as resolved")
 	}
 	contains(t, s.get(200, run), "1 done; 1 changed", "Verdicts: 1 of version 1")
+	if _, err := s.store.Regrade(ctx, relabel.RegradeSelection{RunID: s.run.ID, All: true}); err != nil {
+		t.Fatal(err)
+	}
+	for range relabel.MaxRegradeTries {
+		c, err := s.store.ClaimRegrading(ctx, "g", time.Minute)
+		s.must(err)
+		s.must(s.store.FinishRegrading(ctx, c.RegradeFence, relabel.Verdict{Infra: "<i>no image", Protections: 1}, 0))
+	}
+	contains(t, s.get(200, run), "1 failed", "not graded again", `<a href="`+trajectory+`">`, "&lt;i&gt;no image")
 }

@@ -16,6 +16,8 @@ type runPage struct {
 	// Verdicts counts the verdicts by version of the protections, Regrading the regradings by
 	// state; "" without any.
 	Verdicts, Regrading string
+	// NotGraded are the trajectories whose submission could not be graded again.
+	NotGraded []relabel.RegradeFailure
 	Charts              []chart
 	Time                timeView
 }
@@ -44,6 +46,7 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err == nil {
 		view.Verdicts, view.Regrading = verdictsByVersion(verdicts), regradeWords(verdicts)
+		view.NotGraded = verdicts.Failures
 	}
 	if mayChange(r) {
 		view.Deeds = append(runDeeds(view.runView), regradeDeeds(run.ID, verdicts)...)

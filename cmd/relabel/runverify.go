@@ -13,7 +13,7 @@ import (
 type runVerify struct {
 	clientFlags
 	RunName    string `arg:"" name:"run" help:"Name or id of the run."`
-	Iteration  string `placeholder:"ID" help:"Only trajectories of this iteration."`
+	Iteration  string `help:"Only trajectories of this iteration: its id, or a number."`
 	Trajectory string `placeholder:"ID" help:"Only this trajectory."`
 	All        bool   `help:"Also those whose verdict is of the present protections."`
 	Status     bool   `help:"Show how the verdicts stand and queue nothing."`
@@ -41,7 +41,10 @@ func (c *runVerify) Run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			return printVerdicts(p)
+			if err := printVerdicts(p); err != nil {
+				return err
+			}
+			return printRegradeFailures(p)
 		case c.Cancel:
 			var answer struct {
 				Cancelled int `json:"cancelled"`
@@ -98,6 +101,9 @@ func (c *runVerify) watch(ctx context.Context, cl *client, path string) error {
 			if err := printVerdicts(p); err != nil {
 				return err
 			}
+			if err := printRegradeFailures(p); err != nil {
+				return err
+			}
 			return regraded(p)
 		case c.Detach, cl.here != nil:
 			return nil
@@ -131,10 +137,26 @@ func printVerdicts(p relabel.RegradeProgress) error {
 	return t.print()
 }
 
+// printRegradeFailures names the trajectories that could not be graded, and why.
+func printRegradeFailures(p relabel.RegradeProgress) error {
+	if len(p.Failures) == 0 {
+		return nil
+	}
+	fmt.Println("\nNot graded; their verdicts are as they were:")
+	t := newTable("TRAJECTORY", "INSTANCE", "WHY")
+	for _, f := range p.Failures {
+		t.row(f.TrajectoryID, f.InstanceID, oneLine(f.Failure))
+	}
+	if more := p.Regradings[relabel.RegradeFailed] - len(p.Failures); more > 0 {
+		t.row(fmt.Sprintf("and %d more", more), "", "")
+	}
+	return t.print()
+}
+
 // regraded is an error where a submission could not be graded.
 func regraded(p relabel.RegradeProgress) error {
 	if n := p.Regradings[relabel.RegradeFailed]; n > 0 {
-		return relabel.Errorf(relabel.CodeUnavailable, "%d submissions could not be graded and keep their verdict: GET /v1/trajectories/{id}/regradings has the reason; run verify again after fixing the cause", n)
+		return relabel.Errorf(relabel.CodeUnavailable, "%d submissions could not be graded and keep their verdict; repeat `relabel run verify` after fixing the cause", n)
 	}
 	return nil
 }

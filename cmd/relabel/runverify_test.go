@@ -41,7 +41,13 @@ func TestAStoredSubmissionIsGradedAgainInAContainer(t *testing.T) {
 			t.Errorf("%s: %+v", before.InstanceID, verdicts.Items)
 		}
 	}
-	if said := b.must(t, "run", "verify", "graded"); !strings.Contains(said, "2 done") || strings.Contains(said, "3 done") {
+	if said := b.must(t, "run", "verify", "graded", "--iteration", "1"); !strings.Contains(said, "2 done") || strings.Contains(said, "3 done") {
 		t.Errorf("verdicts of the present protections are graded again:\n%s", said)
+	}
+	_, err := conn.Exec(bounded(t), "UPDATE regradings SET state = 'failed', tries = 3, changed = NULL, failure = 'the image is missing'")
+	noError(t, err)
+	said = b.must(t, "run", "verify", "graded", "--status", "--iteration", r.ID.String())
+	if before := r.trajectories[0]; !strings.Contains(said, before.ID.String()) || !strings.Contains(said, before.InstanceID) || !strings.Contains(said, "the image is missing") {
+		t.Errorf("what could not be graded is not named:\n%s", said)
 	}
 }
