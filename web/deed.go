@@ -87,7 +87,7 @@ func (v *viewer) showDeed(w http.ResponseWriter, r *http.Request, of deedOf, cho
 	if refused != "" {
 		problem, status = refused, http.StatusBadRequest
 	}
-	view := deedView{deed: d, Address: r.URL.Path, Form: formToken(w, r), Once: rand.Text(), Curl: d.Call.curl(r), Problem: problem}
+	view := deedView{deed: d, Address: r.URL.EscapedPath(), Form: formToken(w, r), Once: rand.Text(), Curl: d.Call.curl(r), Problem: problem}
 	return v.render(w, r, page{Template: "deed", Title: plain(d.Title), Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", d.Back}}, View: view})
 }
 

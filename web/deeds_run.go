@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/google/uuid"
+
 	"relabel"
 )
 
@@ -78,13 +80,13 @@ func (v *viewer) cancelIteration(r *http.Request, _ url.Values) (deed, error) {
 		Call: call{http.MethodPost, "/v1/iterations/" + it.ID.String() + "/cancel", nil}, Back: backTo(it)}, err
 }
 
-// runOf finds the run in an address.
+// runOf finds the run in an address, by its id or its name.
 func (v *viewer) runOf(r *http.Request) (relabel.Run, error) {
-	id, err := pathID(r)
-	if err != nil {
-		return relabel.Run{}, err
+	word := r.PathValue("id")
+	if id, err := uuid.Parse(word); err == nil {
+		return v.Store.FindRun(r.Context(), id)
 	}
-	return v.Store.FindRun(r.Context(), id)
+	return v.Store.FindRunByName(r.Context(), word)
 }
 
 // iterationOf finds the iteration in an address, and names it.

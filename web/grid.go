@@ -38,11 +38,7 @@ type gridCell struct {
 func (v *viewer) gridRoutes() routes { return routes{"GET /runs/{id}/tasks": v.showGrid} }
 
 func (v *viewer) showGrid(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r)
-	if err != nil {
-		return err
-	}
-	run, err := v.Store.FindRun(r.Context(), id)
+	run, err := v.runOf(r)
 	if err != nil {
 		return err
 	}
@@ -50,7 +46,7 @@ func (v *viewer) showGrid(w http.ResponseWriter, r *http.Request) error {
 	if err := notLonger(q, "q"); err != nil {
 		return err
 	}
-	g, next, err := v.Store.ListGrid(r.Context(), id, q.Get("q"), relabel.Page{After: q.Get("after"), Limit: gridRowsShown})
+	g, next, err := v.Store.ListGrid(r.Context(), run.ID, q.Get("q"), relabel.Page{After: q.Get("after"), Limit: gridRowsShown})
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ type runPage struct {
 	Verdicts, Regrading string
 	// NotGraded are the trajectories whose submission could not be graded again.
 	NotGraded []relabel.RegradeFailure
-	Charts              []chart
-	Time                timeView
+	Charts    []chart
+	Time      timeView
 }
 
 func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
