@@ -20,8 +20,9 @@ const (
 // ProtectionsVersion is the version of the verifier's protections against forged results.
 // A change that can turn the verdict of a stored submission raises it. docs/verdicts.md says
 // what each version means: 0 is before versions were kept; 1 reads what a patch touches from
-// git, drops what steers the tests and runs canaries beside them.
-const ProtectionsVersion = 1
+// git, drops what steers the tests and runs canaries beside them; 2 drops helpers of tests
+// outside of test folders too.
+const ProtectionsVersion = 2
 
 // MaxDroppedPaths is how many dropped paths a verdict names; DroppedCount counts all.
 const MaxDroppedPaths = 100

@@ -18,15 +18,15 @@ const stampScript = `xargs -0 -r -n 500 stat --printf '%n\t%i %.9Z %s\0' -- 2>/d
 exit 0
 `
 
-// guardedFiles returns the files of the tests: those that the task names, and what lies in
-// their folders, sorted.
+// guardedFiles returns the files of the tests: those that the task names, what lies in their
+// folders, and helpers of tests, sorted.
 func guardedFiles(p protection) []string {
 	set := map[string]bool{}
 	for file := range p.tests {
 		set[file] = true
 	}
 	for file := range p.base.files {
-		if p.inTests(file) || path.Base(file) == "conftest.py" {
+		if p.inTests(file) || path.Base(file) == "conftest.py" || p.helps(file) {
 			set[file] = true
 		}
 	}

@@ -3,6 +3,7 @@ package verify
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"relabel"
@@ -23,6 +24,7 @@ type protection struct {
 	gold    map[string]bool // paths that the gold patch touches
 	runs    map[string]bool // files that the test command names
 	loaded  map[string]bool // modules that the runner's configuration at the base names
+	patched map[string]bool // paths that the test patch touches
 	parser  string          // the short name of the log parser
 	base    pathSet         // the repository before the submission
 	final   pathSet         // and with all of it
@@ -30,11 +32,16 @@ type protection struct {
 	roots   map[string]bool // folders that modules are imported from
 	// testModules are the names below which tests are imported.
 	testModules map[string]bool
+	testPlaces  map[string]bool // modules and folders of the tests, without suffixes
+	goldUnits   map[string]bool // helpers of tests that the gold patch changes
+	subjects    subjects        // what the task's tests test
+	// helperFolders remembers which names of folders are those of helpers.
+	helperFolders map[string]bool
 }
 
 // rules are tried in order; the first that gives a reason drops the change.
 var rules = []func(protection, change) string{
-	protection.isTest, protection.isGold, protection.isTestLike, protection.steersRunner, protection.isRun, protection.isDistribution, protection.isInstalled,
+	protection.isTest, protection.isGold, protection.isTestLike, protection.isHelper, protection.steersRunner, protection.isRun, protection.isDistribution, protection.isInstalled,
 	protection.isCompiled, protection.isHidden, protection.shadowsModule, protection.steersGit, protection.steersGo, protection.steersNode,
 	protection.linksToTests, protection.looksLikeProtected,
 }
@@ -45,28 +52,30 @@ const graded = "graded"
 // protectionOf is the protection of a task's tests from what was read.
 func protectionOf(task relabel.Task, r reading) protection {
 	p := protection{
-		tests: map[string]bool{}, above: map[string]bool{}, folders: map[string]bool{}, gold: map[string]bool{}, runs: map[string]bool{},
+		tests: map[string]bool{}, above: map[string]bool{}, folders: map[string]bool{}, runs: map[string]bool{}, helperFolders: map[string]bool{},
+		gold: listed(patchPaths(task.Patch)), patched: listed(patchPaths(task.TestPatch)), subjects: subjectsOf(task),
 		base: r.base, final: finalPaths(r), facts: r.facts,
 	}
-	for _, name := range patchPaths(task.Patch) {
-		p.gold[name] = true
-	}
-	for _, name := range patchPaths(task.TestPatch) {
+	for name := range p.patched {
 		p.test(name)
-	}
-	for _, list := range [][]string{task.FailToPass, task.PassToPass} {
-		for _, id := range list {
-			if file := fileOf(id); file != "" {
-				p.test(file)
-			}
-		}
 	}
 	command, parserName := testCommand(task)
 	p.parser = shortParser(parserName)
 	p.named(command)
 	p.named(task.EvalScript)
+	for _, id := range slices.Concat(task.FailToPass, task.PassToPass) {
+		if isDoctest(id) {
+			delete(p.runs, fileOf(id))
+		}
+	}
+	p.roots = p.importRoots(task, command)
+	for _, file := range p.idFiles(task) {
+		p.test(file)
+	}
 	p.roots = p.importRoots(task, command)
 	p.testModules = testModulesOf(p.tests, p.roots)
+	p.testPlaces = placesOf(p.tests, p.folders)
+	p.goldUnits = p.unitsOf(p.gold)
 	return p
 }
 
@@ -164,6 +173,9 @@ func (p protection) isTestLike(c change) string {
 	if p.inTests(c.path) {
 		return "in a folder of the task's tests"
 	}
+	if p.takesPlace(c) {
+		return "takes the place of the task's tests"
+	}
 	return ""
 }
 
@@ -217,7 +229,7 @@ func (p protection) looksLikeProtected(c change) string {
 	}
 	twin := c
 	twin.path = folded
-	for _, rule := range []func(protection, change) string{protection.isTest, protection.isTestLike, protection.steersRunner, protection.shadowsModule} {
+	for _, rule := range []func(protection, change) string{protection.isTest, protection.isTestLike, protection.isHelper, protection.steersRunner, protection.shadowsModule} {
 		if rule(p, twin) != "" && !p.base.has(c.path) {
 			return "its name differs from a protected one in case, dots or spaces alone"
 		}

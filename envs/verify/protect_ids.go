@@ -1,0 +1,169 @@
+package verify
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"relabel"
+)
+
+var (
+	// dottedName matches the names of Python's modules, classes and functions.
+	dottedName = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
+	// inBrackets finds the name of the class in an id such as "test_a (shop.tests.T)".
+	inBrackets = regexp.MustCompile(`^[^\s(]+ \(([\w.]+)\)`)
+)
+
+// idFiles returns the files that test ids name: by a path, or by a dotted name that is
+// resolved against the base and the test patch. A file that the gold patch changes is code
+// under test, unless its name is that of tests.
+func (p protection) idFiles(task relabel.Task) []string {
+	var files []string
+	open, seen := map[string]bool{}, map[string]bool{}
+	for _, id := range slices.Concat(task.FailToPass, task.PassToPass) {
+		file, candidates := p.nameOf(id)
+		if file != "" {
+			files = append(files, file)
+		}
+		if len(candidates) == 0 || seen[candidates[0]] {
+			continue
+		}
+		seen[candidates[0]] = true
+		if found := p.resolve(candidates); len(found) > 0 {
+			files = append(files, found...)
+			continue
+		}
+		for _, candidate := range candidates {
+			open[candidate] = true
+		}
+	}
+	files = append(files, p.endingIn(open)...)
+	return slices.DeleteFunc(files, func(file string) bool {
+		return p.gold[file] && !p.patched[file] && !testName.MatchString(path.Base(file))
+	})
+}
+
+// nameOf returns the file that an id names, or else the files that its dotted name may mean.
+func (p protection) nameOf(id string) (file string, candidates []string) {
+	if isDoctest(id) {
+		return "", nil
+	}
+	if file = fileOf(id); file != "" {
+		return file, nil
+	}
+	if m := inBrackets.FindStringSubmatch(id); m != nil {
+		return "", moduleCandidates(m[1], false)
+	}
+	for _, separator := range []string{" > ", "::", ":", " ", "#"} {
+		if first, _, _ := strings.Cut(id, separator); p.base.files[first] || p.patched[first] {
+			return first, nil
+		}
+	}
+	name, _, whole := strings.Cut(id, "::")
+	if name, _, _ = strings.Cut(name, "["); dottedName.MatchString(name) {
+		return "", moduleCandidates(name, whole)
+	}
+	return "", nil
+}
+
+// isDoctest reports whether an id of pytest is that of a doctest, which has the dotted name
+// of what it documents: pkg/core.py::pkg.core.add. Its file is code under test.
+func isDoctest(id string) bool {
+	_, rest, _ := strings.Cut(id, "::")
+	name, _, _ := strings.Cut(rest, "[")
+	return strings.Contains(name, ".") && dottedName.MatchString(name)
+}
+
+// moduleCandidates returns the files, without the folder that they are imported from, that
+// may hold the class or function of a dotted name, the longest first. Whole says that the
+// name may be that of a module.
+func moduleCandidates(name string, whole bool) []string {
+	var candidates []string
+	parts := strings.Split(name, ".")
+	if whole {
+		candidates = append(candidates, strings.Join(parts, "/")+".py")
+	}
+	for n := len(parts) - 1; n > 0; n-- {
+		if module := strings.Join(parts[:n], "/"); inModule(parts[n]) {
+			candidates = append(candidates, module+".py", module+"/__init__.py")
+		}
+	}
+	return candidates
+}
+
+// inModule reports whether a part of a dotted name is that of a class or function of tests,
+// and not that of a module.
+func inModule(part string) bool {
+	bare := strings.TrimLeft(part, "_")
+	return bare != strings.ToLower(bare) || strings.HasPrefix(bare, "test")
+}
+
+// resolve returns the first of the candidates that folders hold which tests are imported
+// from, in each of these.
+func (p protection) resolve(candidates []string) []string {
+	var found []string
+	for _, candidate := range candidates {
+		for root := range p.roots {
+			if file := path.Join(root, candidate); p.base.files[file] || p.patched[file] {
+				found = append(found, file)
+			}
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	return found
+}
+
+// endingIn returns the files of the base whose path ends in one of the candidates: what a
+// test runner imports from a folder that nothing names.
+func (p protection) endingIn(candidates map[string]bool) []string {
+	if len(candidates) == 0 {
+		return nil
+	}
+	var found []string
+	for file := range p.base.files {
+		if !strings.HasSuffix(file, ".py") {
+			continue
+		}
+		for rest, more := file, true; more; _, rest, more = strings.Cut(rest, "/") {
+			if candidates[rest] && (rest == file || strings.Contains(rest, "/")) {
+				found = append(found, file)
+				break
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// takesPlace reports whether a change would be imported instead of a file or folder of the
+// tests: tests/__init__.py instead of tests.py, or tests.py instead of a folder tests.
+func (p protection) takesPlace(c change) bool {
+	module, ok := moduleOf(c.path)
+	if ok && p.testPlaces[module] || c.newMode == linkMode && p.testPlaces[c.path] {
+		return true
+	}
+	for dir := path.Dir(c.path); dir != "."; dir = path.Dir(dir) {
+		if p.testPlaces[dir] {
+			return true
+		}
+	}
+	return false
+}
+
+// placesOf returns the modules and folders of tests, without suffixes.
+func placesOf(tests, folders map[string]bool) map[string]bool {
+	places := map[string]bool{}
+	for file := range tests {
+		if module, ok := moduleOf(file); ok && path.Ext(file) != ".go" {
+			places[module] = true
+		}
+	}
+	for folder := range folders {
+		places[folder] = true
+	}
+	return places
+}
