@@ -39,7 +39,7 @@ func TestARunnerThatTakesNoCanariesIsJudgedWithoutThem(t *testing.T) {
 	})
 	host := &dyingHost{Host: b.host}
 	verifier := New(host)
-	for _, containers := range []int32{6, 7} { // the first, two controls of two runs, the second; and then one each
+	for _, containers := range []int32{7, 8} { // the first, two controls with all canaries, two with fewer, one without, the second; then one each
 		v, err := verifier.Verify(context.Background(), b.task, relabel.NewID(), 1, limits, b.patch(gold))
 		if err != nil || !v.Passed || v.Canaries || !strings.Contains(string(v.Output), "without canaries: with the gold patch") {
 			t.Errorf("%v: passed %v, canaries %v\n%s", err, v.Passed, v.Canaries, v.Output)

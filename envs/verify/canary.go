@@ -13,7 +13,7 @@ import (
 // A canary is a test of a random name in a file of its own, beside the task's tests and
 // in the same run. Some canaries must fail and some must pass; which ones is drawn for
 // each run. A submission that makes the runner report success whatever the tests do
-// changes how they end, and the run is not believed (see planting.contradicted).
+// changes how they end, and the run is not believed (see planting.misses).
 
 // canaryMaker writes canaries for one test runner.
 type canaryMaker interface {
@@ -34,6 +34,7 @@ type garden struct {
 	read    func(path string) ([]byte, bool) // a file's content; paths are relative to the repository
 	random  *rand.Rand                       // seeded with bytes that nobody can guess
 	base    pathSet                          // the files of the repository before the submission
+	left    map[string]bool                  // keys of canaries that the task cannot take (see canaryTest.key)
 }
 
 // maxSearched is how many files are read to find the tests of a task whose test patch names
@@ -89,7 +90,17 @@ type canaryTest struct {
 	// proof must stand in the log or in the report. It is computed when the test runs and
 	// stands nowhere in the planted files. "" where a test that passes shows nothing.
 	proof string
+	// key names the canary in all runs of a task, as its name does not: canaries with keys that
+	// the gold patch does not satisfy are left out, and the others stay. "" where it cannot be
+	// left out alone.
+	key string
 }
+
+// exitKey is the key of the demand on the exit code.
+const exitKey = "exit code"
+
+// miss is a canary that did not end as it must, by its key, and what was seen instead.
+type miss struct{ key, why string }
 
 // canariesFor makes the canaries of a run, where the parser's runner has a maker.
 func canariesFor(parserName string, g garden) (planting, bool) {
@@ -97,26 +108,49 @@ func canariesFor(parserName string, g garden) (planting, bool) {
 	if !ok {
 		return planting{}, false
 	}
-	return maker.plant(g)
+	p, ok := maker.plant(g)
+	if !ok || !p.remains(nil) {
+		return planting{}, false
+	}
+	if g.left[exitKey] {
+		p.failure = 0
+	}
+	return p, true
 }
 
-// contradicted says why a run with these canaries is not believed, or "".
-func (p planting) contradicted(log []byte, o outcomes, r *report, exit int) string {
+// misses lists the canaries that did not end as they must. A run that has any is not
+// believed.
+func (p planting) misses(log []byte, o outcomes, r *report, exit int) []miss {
+	var misses []miss
 	for _, c := range p.canaries {
-		if got := o.ending(c.name); got != c.status {
-			return fmt.Sprintf("the canary %s must be %s, and the log has it as %s", c.name, c.status, got)
-		}
-		if r != nil && !r.agrees(c) {
-			return fmt.Sprintf("the canary %s must be %s, and the report says something else", c.name, c.status)
-		}
-		if c.proof != "" && !bytes.Contains(log, []byte(c.proof)) && (r == nil || !bytes.Contains(r.text, []byte(c.proof))) {
-			return fmt.Sprintf("the canary %s does not show the value that it computes", c.name)
+		if why := c.contradicted(log, o, r); why != "" {
+			misses = append(misses, miss{c.key, why})
 		}
 	}
 	if p.failure != 0 && exit != p.failure {
-		return fmt.Sprintf("the exit code is %d where tests failed, and must be %d", exit, p.failure)
+		misses = append(misses, miss{exitKey, fmt.Sprintf("the exit code is %d where tests failed, and must be %d", exit, p.failure)})
+	}
+	return misses
+}
+
+// contradicted says why a run does not show the canary as it must end, or "".
+func (c canaryTest) contradicted(log []byte, o outcomes, r *report) string {
+	if got := o.ending(c.name); got != c.status {
+		return fmt.Sprintf("the canary %s must be %s, and the log has it as %s", c.name, c.status, got)
+	}
+	if r != nil && !r.agrees(c) {
+		return fmt.Sprintf("the canary %s must be %s, and the report says something else", c.name, c.status)
+	}
+	if c.proof != "" && !bytes.Contains(log, []byte(c.proof)) && (r == nil || !bytes.Contains(r.text, []byte(c.proof))) {
+		return fmt.Sprintf("the canary %s does not show the value that it computes", c.name)
 	}
 	return ""
+}
+
+// remains reports whether a canary that must fail remains where those with the keys are left
+// out.
+func (p planting) remains(left map[string]bool) bool {
+	return slices.ContainsFunc(p.canaries, func(c canaryTest) bool { return !c.status.Passed() && !left[c.key] })
 }
 
 // broken reports whether a canary could not even run, which can be its own fault.

@@ -3,8 +3,6 @@ package verify
 import (
 	"path"
 	"strings"
-
-	"relabel"
 )
 
 // pytestCanaries are canaries for pytest, called by its name, as a module, by coverage, or
@@ -22,17 +20,22 @@ func (pytestCanaries) plant(g garden) (planting, bool) {
 	if !ok {
 		return planting{}, false
 	}
-	neighbour := firstTestFile(g)
-	if neighbour == "" {
+	neighbours := pythonNeighbours(g)
+	if len(neighbours) == 0 {
 		return planting{}, false
 	}
-	p := pythonCanaries{namer: newNamer(g.random), prefix: "test_"}
-	functions, class := canaryFile(g, p.namer, neighbour), canaryFile(g, p.namer, neighbour)
-	result := planting{files: []plantedFile{pytestFunctions(&p, functions), pytestClass(&p, class)}}
+	p, content := newPythonCanaries(g), contentOf(neighbours)
+	first := neighbours[0].file
+	functions, class := canaryFile(g, p.namer, first), canaryFile(g, p.namer, first)
+	result := planting{files: []plantedFile{pytestFunctions(p, functions, content), pytestClass(p, class, content)}}
 	added := append([]string{"--maxfail=0"}, unselected(g, call, functions, class)...)
-	if below, names, ok := pytestBelow(&p, g, neighbour); ok {
+	for i, n := range neighbours {
+		below, names, ok := pytestBelow(p, g, n, i == 0)
+		if !ok {
+			continue
+		}
 		result.files = append(result.files, below)
-		if len(unselected(g, call, neighbour)) > 0 {
+		if len(unselected(g, call, n.file)) > 0 {
 			added = append(added, names...)
 		}
 	}
@@ -59,65 +62,58 @@ func callsPytest(words []word, at int) bool {
 	return false
 }
 
-// pytestFunctions is a file with functions.
-func pytestFunctions(p *pythonCanaries, file string) plantedFile {
+// pytestFunctions is a file with functions, and with claims for what content uses.
+func pytestFunctions(p *pythonCanaries, file string, content []byte) plantedFile {
 	base := path.Base(file)
-	fails := mix(p.random, 4)
-	code := p.shuffled([]string{p.plain(base, fails[0]), p.raises(base, fails[1]), p.parametrised(base, fails[2]), p.plain(base, fails[3])})
-	return plantedFile{path: file, content: "import pytest\n\n\n" + code}
+	var code []string
+	if p.under("functions") {
+		fails := mix(p.random, 4)
+		code = []string{p.plain(base, fails[0]), p.raises(base, fails[1]), p.parametrised(base, fails[2]), p.plain(base, fails[3])}
+	}
+	claims := append(usedIn(pytestClaims, content, 1), usedIn(mockClaims, content, 0)...)
+	code = append(code, p.functions("function", file, "(AssertionError, pytest.fail.Exception)", claims)...)
+	return plantedFile{path: file, content: "import pytest\n\n\n" + p.shuffled(code)}
 }
 
-// pytestClass is a file with a class of unittest.
-func pytestClass(p *pythonCanaries, file string) plantedFile {
-	base := path.Base(file)
-	name := func(class, method string) string { return base + "::" + class + "::" + method }
-	return plantedFile{path: file, content: "import unittest\n\n\n" + p.class("unittest.TestCase", name, mix(p.random, 2)...)}
+// pytestClass is a file with a class of unittest, and with claims for what content uses.
+func pytestClass(p *pythonCanaries, file string, content []byte) plantedFile {
+	return plantedFile{path: file, content: "import unittest\n\n\n" + p.class("class", content, pytestMethod(file))}
+}
+
+// pytestMethod returns what pytest calls a method of a class in a file.
+func pytestMethod(file string) func(class, method string) string {
+	return func(class, method string) string { return path.Base(file) + "::" + class + "::" + method }
 }
 
 // pytestBelow is a file of the task's tests with canaries below them, and the node ids of
 // these: a takeover that knows the files of the repository cannot tell them apart by the
-// file. There is none where the evaluation script is still to patch the file.
-func pytestBelow(p *pythonCanaries, g garden, file string) (below plantedFile, ids []string, ok bool) {
-	script, _ := relabel.SplitEvalScript(g.task.EvalScript)
-	content, ok := g.read(file)
-	if !ok || script.AppliesTestPatch() {
+// file. plain says that it is to have functions, in any case. There is none where the
+// evaluation script is still to patch the file.
+func pytestBelow(p *pythonCanaries, g garden, n neighbour, plain bool) (below plantedFile, ids []string, ok bool) {
+	if !n.takesBelow(g) {
 		return plantedFile{}, nil, false
 	}
-	first, text := len(p.canaries), string(content)
-	for _, fails := range mix(p.random, 2) {
-		text += "\n\n" + p.plain(path.Base(file), fails)
+	first, code := len(p.canaries), []string(nil)
+	if plain && p.under(n.file) {
+		for _, fails := range mix(p.random, 2) {
+			code = append(code, p.plain(path.Base(n.file), fails))
+		}
 	}
+	code = append(code, p.functions(n.file, n.file, "AssertionError", helperClaims(n.content, n.content))...)
 	for _, c := range p.canaries[first:] {
 		_, name, _ := strings.Cut(c.name, "::")
-		ids = append(ids, path.Join(g.task.Workdir, file)+"::"+name)
+		ids = append(ids, path.Join(g.task.Workdir, n.file)+"::"+name)
 	}
-	return plantedFile{path: file, content: text, shared: true}, ids, true
-}
-
-// firstTestFile is the first file with tests that the task names, in the order of its
-// ids; "" where it names none.
-func firstTestFile(g garden) string {
-	for _, list := range [][]string{g.task.FailToPass, g.task.PassToPass, testFiles(g.task)} {
-		for _, id := range list {
-			if file := fileOf(id + "::"); file != "" && g.has(file) {
-				return file
-			}
+	for _, group := range classGroups(n.content, g.task.FailToPass) {
+		class, text := p.derived(n.file, n.content, group, false, pytestMethod(n.file))
+		if text != "" {
+			code, ids = append(code, text), append(ids, path.Join(g.task.Workdir, n.file)+"::"+class)
 		}
 	}
-	return ""
-}
-
-// canaryFile draws a name for a file beside neighbour, in its manner.
-func canaryFile(g garden, n *namer, neighbour string) string {
-	for {
-		name := "test_" + n.snake() + ".py"
-		if strings.HasSuffix(neighbour, "_test.py") {
-			name = n.snake() + "_test.py"
-		}
-		if file := path.Join(path.Dir(neighbour), name); !g.has(file) {
-			return file
-		}
+	if len(code) == 0 {
+		return plantedFile{}, nil, false
 	}
+	return plantedFile{path: n.file, content: string(n.content) + "\n\n" + strings.Join(code, "\n\n"), shared: true}, ids, true
 }
 
 // unselected returns those of the files that the call would not run: it names files or

@@ -11,13 +11,26 @@ import (
 // Each computes a number and compares it with the same or with another one.
 type pythonCanaries struct {
 	*namer
-	prefix   string // what names of test functions begin with
+	prefix   string          // what names of test functions begin with
+	left     map[string]bool // keys of canaries that are left out
+	key      string          // of the canaries that are being written
 	canaries []canaryTest
+}
+
+// newPythonCanaries writes canaries for a garden.
+func newPythonCanaries(g garden) *pythonCanaries {
+	return &pythonCanaries{namer: newNamer(g.random), prefix: "test_", left: g.left}
+}
+
+// under begins canaries with a key, and reports whether there are to be any.
+func (p *pythonCanaries) under(key string) bool {
+	p.key = key
+	return !p.left[key]
 }
 
 // must draws whether a canary fails, and notes it under the name that the log gives it.
 func (p *pythonCanaries) must(name string, fails bool, proof int) {
-	c := canaryTest{name: name, status: relabel.TestPassed}
+	c := canaryTest{name: name, key: p.key, status: relabel.TestPassed}
 	if fails {
 		c.status, c.proof = relabel.TestFailed, fmt.Sprint(proof)
 	}
@@ -64,20 +77,20 @@ func (p *pythonCanaries) parametrised(file string, fails bool) string {
 		name, argument, variable, argument, a, b, c, variable, limit, variable)
 }
 
-// class is a unittest class with one method for each element of fails. name returns what
-// the log calls a method.
-func (p *pythonCanaries) class(base string, name func(class, method string) string, fails ...bool) string {
+// class is a class of unittest with comparisons and the claims of content, at a place that
+// its keys name. name returns what the log calls a method.
+func (p *pythonCanaries) class(at string, content []byte, name func(class, method string) string) string {
 	class := p.camel() + "Test"
-	code := fmt.Sprintf("class %s(%s):\n", class, base)
-	for i, fail := range fails {
-		method, s := "test_"+p.snake(), drawSum(p.namer)
-		p.must(name(class, method), fail, s.result)
-		if i > 0 {
-			code += "\n"
+	var methods []string
+	if p.under(at) {
+		for _, fails := range mix(p.random, 3) {
+			methods = append(methods, p.method(class, true, fails, name))
 		}
-		code += fmt.Sprintf("    def %s(self):\n        self.%s\n", method, p.comparison(s, fail))
 	}
-	return code
+	if methods = append(methods, p.methods(at, class, append(usedIn(unittestClaims, content, 2), usedIn(mockClaims, content, 0)...), name)...); len(methods) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("class %s(unittest.TestCase):\n", class) + p.shuffled(methods)
 }
 
 // comparison draws one of unittest's assertions.

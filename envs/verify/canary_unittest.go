@@ -2,6 +2,7 @@ package verify
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -23,45 +24,58 @@ var unittestStops = map[string]bool{"-f": true, "--failfast": true, "-k": true, 
 
 func (unittestCanaries) plant(g garden) (planting, bool) {
 	call, ok := findCall(g.command, callsUnittest)
-	neighbour := firstTestFile(g)
-	if neighbour == "" {
-		neighbour = unittestFile(g)
-	}
-	if !ok || neighbour == "" || call.has(unittestStops) {
+	neighbours := pythonNeighbours(g)
+	if !ok || len(neighbours) == 0 || call.has(unittestStops) {
 		return planting{}, false
 	}
-	p := pythonCanaries{namer: newNamer(g.random), prefix: "test_"}
-	file := canaryFile(g, p.namer, neighbour)
-	name := func(class, method string) string { return class + "." + method }
-	content, _ := g.read(neighbour)
-	code := p.shuffled([]string{p.claims(name, content), p.class("unittest.TestCase", name, mix(p.random, 3)...)})
-	result := planting{
-		files:   []plantedFile{{path: file, content: "import unittest\n\n\n" + code}},
-		command: call.with(unittestName(call, file)...), canaries: p.canaries,
+	p := newPythonCanaries(g)
+	file := canaryFile(g, p.namer, neighbours[0].file)
+	code := p.class("class", contentOf(neighbours), unittestMethod)
+	result := planting{files: []plantedFile{{path: file, content: "import unittest\n\n\n" + code}}}
+	added := unittestName(call, file)
+	for _, n := range neighbours {
+		if below, names, ok := unittestBelow(p, g, call, n); ok {
+			result.files, added = append(result.files, below), append(added, names...)
+		}
 	}
+	result.canaries, result.command = p.canaries, call.with(added...)
 	if call.alone {
 		result.failure = 1
 	}
 	return result, true
 }
 
-// unittestFile is the file of the first test id, such as tests.test_add.AddTest.test_add or
-// test_add (adding.tests.AddTest); "" where there is none of its name.
-func unittestFile(g garden) string {
-	for _, id := range g.task.FailToPass {
-		dotted := id
-		if m := unittestID.FindStringSubmatch(id); m != nil {
-			dotted = m[2]
-		}
-		for parts := strings.Split(dotted, "."); len(parts) > 0; parts = parts[:len(parts)-1] {
-			for _, root := range []string{".", "tests", "src"} {
-				if file := path.Join(root, strings.Join(parts, "/")+".py"); g.has(file) {
-					return file
-				}
-			}
+// unittestMethod is what unittest calls a method, at the end of its name.
+func unittestMethod(class, method string) string { return class + "." + method }
+
+// unittestBelow is a file of the task's tests with canaries below them, and how the call is
+// told to run them too.
+func unittestBelow(p *pythonCanaries, g garden, call runnerCall, n neighbour) (below plantedFile, names []string, ok bool) {
+	if !n.takesBelow(g) {
+		return plantedFile{}, nil, false
+	}
+	text := string(n.content)
+	for _, group := range classGroups(n.content, g.task.FailToPass) {
+		if class, code := p.derived(n.file, n.content, group, true, unittestMethod); code != "" {
+			text += "\n\n" + code
+			names = append(names, unittestClass(call, n.file, class)...)
 		}
 	}
-	return ""
+	return plantedFile{path: n.file, content: text, shared: true}, names, len(text) > len(n.content)
+}
+
+// unittestClass is how the call is told to run a class of a file too; nothing where it runs
+// the whole file, or all files of a folder.
+func unittestClass(call runnerCall, file, class string) []string {
+	module := unittestName(call, file)
+	if len(module) == 0 || strings.HasSuffix(module[0], ".py") {
+		return nil
+	}
+	parts := slices.ContainsFunc(call.names(), func(name string) bool { return strings.HasPrefix(name, module[0]+".") })
+	if !parts || slices.Contains(call.names(), module[0]) {
+		return nil
+	}
+	return []string{module[0] + "." + class}
 }
 
 // callsUnittest reports whether a word calls unittest or a runner of Django's.
@@ -132,7 +146,7 @@ func (sympyCanaries) plant(g garden) (planting, bool) {
 	if !ok || neighbour == "" || call.has(unittestStops) {
 		return planting{}, false
 	}
-	p := pythonCanaries{namer: newNamer(g.random), prefix: "test_"}
+	p := newPythonCanaries(g)
 	file := canaryFile(g, p.namer, neighbour)
 	var code []string
 	for _, fails := range mix(p.random, 4) {

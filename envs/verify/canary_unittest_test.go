@@ -53,7 +53,8 @@ func TestFilesOfUnittestAreFoundByTheirIds(t *testing.T) {
 	} {
 		g := unittestGarden("", file)
 		g.task.FailToPass = []string{id}
-		if got := unittestFile(g); got != file {
+		g.task.TestPatch = ""
+		if got := strings.Join(testFilesOf(g), " "); got != file {
 			t.Errorf("%s: %q, want %q", id, got, file)
 		}
 	}
@@ -68,7 +69,7 @@ func TestEachAssertionThatATestCaseUsesHasACanaryThatFails(t *testing.T) {
 	g.read = func(string) ([]byte, bool) { return []byte(content), true }
 	p, _ := unittestCanaries{}.plant(g)
 	for _, claim := range unittestClaims {
-		if !strings.Contains(p.files[0].content, "self."+claim.use+"(") {
+		if !strings.Contains(p.files[0].content, "self."+claim.use) {
 			t.Errorf("no canary uses %s", claim.use)
 		}
 	}

@@ -53,6 +53,79 @@ func TestAFlakyRunOfTheGoldPatchEndsNoCanaries(t *testing.T) {
 	}
 }
 
+// lyingHost is a host on which some runs of the tests, by number from 1, end with exit code 0.
+type lyingHost struct {
+	envs.Host
+	lies map[int32]bool
+	runs atomic.Int32
+}
+
+func (h *lyingHost) Create(ctx context.Context, spec envs.Spec) (envs.Sandbox, error) {
+	s, err := h.Host.Create(ctx, spec)
+	return &lyingSandbox{Sandbox: s, host: h}, err
+}
+
+type lyingSandbox struct {
+	envs.Sandbox
+	host *lyingHost
+}
+
+func (s *lyingSandbox) Run(ctx context.Context, cmd envs.Command) (envs.Result, error) {
+	if strings.Contains(cmd.Args[2], " begin") && s.host.lies[s.host.runs.Add(1)] {
+		cmd.Args[4] += "; true"
+	}
+	return s.Sandbox.Run(ctx, cmd)
+}
+
+// TestAContradictionIsAnsweredByTwoCleanRuns has runs of a solution contradict their
+// canaries. One is forgiven; one of the two after it is not.
+func TestAContradictionIsAnsweredByTwoCleanRuns(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct {
+		lies   map[int32]bool
+		runs   int32 // one, one of the gold patch, and up to two
+		passed bool
+	}{
+		{map[int32]bool{1: true}, 4, true},
+		{map[int32]bool{1: true, 3: true}, 3, false},
+		{map[int32]bool{1: true, 4: true}, 4, false},
+	} {
+		host := &lyingHost{Host: b.host, lies: c.lies}
+		v, err := New(host).Verify(context.Background(), b.task, relabel.NewID(), 1, limits, b.patch(gold))
+		if err != nil || v.Passed != c.passed || (!v.Passed && v.Reason != relabel.VerdictTampered) || host.runs.Load() != c.runs {
+			t.Errorf("%v: %v, passed %v, reason %q, %d runs", c.lies, err, v.Passed, v.Reason, host.runs.Load())
+		}
+	}
+}
+
+// TestACanaryThatATaskCannotTakeIsLeftOutAlone has test classes that no further class may
+// derive from.
+func TestACanaryThatATaskCannotTakeIsLeftOutAlone(t *testing.T) {
+	const final = "from calc import sub\n\n\nclass TestSub:\n    def __init_subclass__(cls):\n        raise TypeError(cls)\n\n" +
+		"    def test_sub(self):\n        assert sub(3, 1) == 2\n"
+	b := newBench(t, file("tests/test_sub.py", final), func(b *bench) {
+		b.git("commit", "-q", "-a", "-m", "final")
+		b.task.BaseCommit = strings.TrimSpace(string(b.git("rev-parse", "HEAD")))
+		b.task.FailToPass = append(b.task.FailToPass, "tests/test_sub.py::TestSub::test_sub")
+		b.task.PassToPass = []string{"tests/test_add.py::test_zero"}
+	})
+	host := &dyingHost{Host: b.host}
+	verifier := New(host)
+	for _, containers := range []int32{3, 4} { // the first, two controls; then one
+		v, err := verifier.Verify(context.Background(), b.task, relabel.NewID(), 1, limits, b.patch(gold))
+		if err != nil || !v.Passed || !v.Canaries || !strings.Contains(string(v.Output), "left out: tests/test_sub.py") {
+			t.Errorf("%v: passed %v, reason %q, canaries %v\n%s", err, v.Passed, v.Reason, v.Canaries, v.Output)
+		}
+		if n := host.created.Load(); n != containers {
+			t.Errorf("%d containers, want %d", n, containers)
+		}
+	}
+	v, err := verifier.Verify(context.Background(), b.task, relabel.NewID(), 1, limits, b.patch(inCalc(takeovers["calls"])))
+	if err != nil || v.Reason != relabel.VerdictTampered || !v.Canaries {
+		t.Errorf("a takeover: %v, reason %q\n%s", err, v.Reason, v.Output)
+	}
+}
+
 func TestConcurrentSubmissionsShareOneControl(t *testing.T) {
 	var facts goldFacts
 	var controls atomic.Int32
@@ -62,7 +135,7 @@ func TestConcurrentSubmissionsShareOneControl(t *testing.T) {
 			close(begun)
 		}
 		<-end
-		facts.note(task, true, trial{})
+		facts.note(task, true, nil, trial{})
 		return trial{}, nil
 	}
 	var all sync.WaitGroup
@@ -100,7 +173,7 @@ func TestAControlThatIsCancelledIsRunByThoseThatWait(t *testing.T) {
 	second := make(chan error, 1)
 	go func() {
 		fact, doubt, err := facts.find(context.Background(), task, func() (trial, error) {
-			facts.note(task, true, trial{})
+			facts.note(task, true, nil, trial{})
 			return trial{}, nil
 		})
 		if !fact.takes || doubt != "" {

@@ -14,6 +14,7 @@ import (
 // goldFact is what a run of the gold patch showed of a task.
 type goldFact struct {
 	takes   bool            // its run takes canaries
+	left    map[string]bool // keys of canaries that it does not take
 	excused map[string]bool // tests that count although they did not pass: see excused
 	changed []string        // files of the tests that its run writes
 	counts  testCounts      // of its run
@@ -96,9 +97,9 @@ func (f *goldFacts) fly(task relabel.Task, mine *flight, control func() (trial, 
 	close(mine.done)
 }
 
-// note remembers what a control showed.
-func (f *goldFacts) note(task relabel.Task, takes bool, t trial) {
-	fact := goldFact{takes: takes, excused: map[string]bool{}, changed: t.changed, counts: t.counts}
+// note remembers what a control showed, and returns it.
+func (f *goldFacts) note(task relabel.Task, takes bool, left map[string]bool, t trial) goldFact {
+	fact := goldFact{takes: takes, left: left, excused: map[string]bool{}, changed: t.changed, counts: t.counts}
 	for _, id := range excused(t.verdict) {
 		fact.excused[id] = true
 	}
@@ -108,6 +109,7 @@ func (f *goldFacts) note(task relabel.Task, takes bool, t trial) {
 		f.known = map[taskKey]goldFact{}
 	}
 	f.known[keyOf(task)] = fact
+	return fact
 }
 
 // keyOf is a digest of all that a run of the gold patch depends on.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,7 +109,7 @@ func (s *stage) plant(ctx context.Context, command, parserName string) (planted 
 // garden describes the repository to the makers of canaries.
 func (s *stage) garden(ctx context.Context, command string) garden {
 	return garden{
-		task: s.task, command: command, random: canaryRandom(), base: s.base,
+		task: s.task, command: command, random: canaryRandom(), base: s.base, left: s.left,
 		has: func(name string) bool {
 			if s.base.has(name) {
 				return true
@@ -138,12 +139,15 @@ type evidence struct {
 
 // judge decides what a run says.
 func (s *stage) judge(e evidence, planted *planting) trial {
-	t := trial{ran: true, bare: s.bare, counts: countTests(s.task, e.report, planted), verdict: grade(s.task, e.outcomes)}
+	t := trial{ran: true, bare: s.bare, left: s.left, counts: countTests(s.task, e.report, planted), verdict: grade(s.task, e.outcomes)}
 	t.verdict.Output = kept(e.run)
 	if planted != nil {
 		t.planted, t.verdict.Canaries = true, true
-		t.contradiction = planted.contradicted(e.log, e.outcomes, e.report, e.code)
-		t.disturbed = t.contradiction != "" && planted.broken(e.outcomes)
+		t.below = slices.ContainsFunc(planted.files, func(f plantedFile) bool { return f.shared })
+		t.missed = planted.misses(e.log, e.outcomes, e.report, e.code)
+		missed := keysOf(t.missed)
+		t.leavable = !missed[""] && planted.remains(missed)
+		t.disturbed = len(t.missed) > 0 && planted.broken(e.outcomes)
 	}
 	switch {
 	case e.run.Ended != envs.EndedExit:

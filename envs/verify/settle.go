@@ -3,6 +3,10 @@ package verify
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"relabel"
 )
@@ -18,10 +22,26 @@ func (v *Verifier) settle(ctx context.Context, c candidate) (relabel.Verdict, er
 			return relabel.Verdict{}, err
 		}
 	}
-	if t.verdict.Tests != nil && !t.verdict.Canaries {
+	switch {
+	case t.verdict.Tests == nil:
+	case !t.verdict.Canaries:
 		t.verdict.Output = append(t.verdict.Output, note("the tests ran without canaries: "+t.without())...)
+	case len(t.left) > 0:
+		t.verdict.Output = append(t.verdict.Output, note("canaries that the gold patch does not satisfy are left out: "+keyList(t.left))...)
 	}
 	return t.verdict, nil
+}
+
+// maxListed is how many keys of canaries a line of the output names.
+const maxListed = 20
+
+// keyList names keys, sorted; of many the first.
+func keyList(keys map[string]bool) string {
+	sorted := slices.Sorted(maps.Keys(keys))
+	if len(sorted) <= maxListed {
+		return strings.Join(sorted, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(sorted[:maxListed], ", "), len(sorted)-maxListed)
 }
 
 // without says why a trial had no canaries.
@@ -38,7 +58,7 @@ func (v *Verifier) decide(ctx context.Context, c candidate) (trial, error) {
 		return trial{verdict: relabel.Verdict{Reason: relabel.VerdictEmptyPatch}}, nil
 	}
 	fact, known := v.gold.of(c.task)
-	c.bare = known && !fact.takes
+	c.bare, c.left = known && !fact.takes, fact.left
 	first, err := v.try(ctx, c)
 	switch {
 	case err != nil:
@@ -59,11 +79,11 @@ func (t trial) final(task relabel.Task, known bool) bool {
 	case t.doubt != "":
 		return false
 	case t.verdict.Passed:
-		return t.contradiction == ""
+		return len(t.missed) == 0
 	case known || !t.planted:
 		return true
 	}
-	return !t.disturbed && !almost(task, t.verdict) && (t.contradiction != "" || !absent(task, t.verdict))
+	return !t.disturbed && !almost(task, t.verdict) && (len(t.missed) > 0 || !absent(task, t.verdict))
 }
 
 // almost reports whether each FAIL_TO_PASS test passed: what failed are tests that passed
@@ -87,9 +107,14 @@ func absent(task relabel.Task, v relabel.Verdict) bool {
 	return true
 }
 
+// cleanRuns is how many runs in a row must agree with their canaries after one that did not.
+// An honest run contradicts its canaries hardly ever; code that tampers with some runs, drawn
+// at random, is to gain little from a further one.
+const cleanRuns = 2
+
 // experiment settles a trial that is in doubt, or not believed, by what a run of the gold
-// patch shows, and by a second run of the submission. What breaks off or contradicts its
-// canaries twice around a run that did not is held against the submission.
+// patch shows, and by further runs of the submission. What breaks off or contradicts its
+// canaries again around a run that did not is held against the submission.
 func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (trial, error) {
 	fact, doubt, err := v.standard(ctx, c, first)
 	if err != nil {
@@ -98,23 +123,49 @@ func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (tr
 	if doubt != "" {
 		return trial{verdict: infra(first)}, nil
 	}
-	if first.doubt == "" && !first.verdict.Passed && fact.takes {
+	if fact.explains(first) {
+		first.left = fact.left
 		return first, nil
 	}
-	c.bare = !fact.takes
-	second, err := v.try(ctx, c)
+	c.bare, c.left = !fact.takes, fact.left
+	rounds := 1
+	if fact.takes && len(first.missed) > 0 {
+		rounds = cleanRuns
+	}
+	var again trial
+	for range rounds {
+		if again, err = v.again(ctx, c); err != nil || !again.verdict.Passed {
+			break
+		}
+	}
+	return again, err
+}
+
+// explains reports whether a trial's verdict counts, given what the gold patch showed: it
+// contradicts only canaries that the task cannot take, or it failed with canaries that do not
+// keep the gold patch from passing.
+func (fact goldFact) explains(t trial) bool {
+	if t.doubt != "" || !fact.takes || fact.left[belowKey] {
+		return false
+	}
+	return !t.verdict.Passed || !slices.ContainsFunc(t.missed, func(m miss) bool { return !fact.left[m.key] })
+}
+
+// again tests a submission once more, after a trial that was not believed.
+func (v *Verifier) again(ctx context.Context, c candidate) (trial, error) {
+	t, err := v.try(ctx, c)
 	switch {
 	case err != nil:
 		return trial{}, err
-	case second.doubt != "" && !second.ran:
-		return trial{verdict: infra(second)}, nil
-	case second.doubt != "":
-		second.verdict.Passed, second.verdict.Reason = false, relabel.VerdictUnfinished
-	case second.verdict.Passed && second.contradiction != "":
-		second.verdict.Passed, second.verdict.Reason = false, relabel.VerdictTampered
-		second.verdict.Output = append(second.verdict.Output, note(second.contradiction)...)
+	case t.doubt != "" && !t.ran:
+		return trial{verdict: infra(t)}, nil
+	case t.doubt != "":
+		t.verdict.Passed, t.verdict.Reason = false, relabel.VerdictUnfinished
+	case t.verdict.Passed && len(t.missed) > 0:
+		t.verdict.Passed, t.verdict.Reason = false, relabel.VerdictTampered
+		t.verdict.Output = append(t.verdict.Output, note(t.missed[0].why)...)
 	}
-	return second, nil
+	return t, nil
 }
 
 // standard returns what the gold patch shows of the candidate's task. Where that is known, it
@@ -145,39 +196,6 @@ func (v *Verifier) learn(ctx context.Context, c candidate) (fact goldFact, doubt
 func (c candidate) gold() candidate {
 	c.patch, c.own, c.purpose = []byte(c.task.Patch), true, c.purpose+"-control"
 	return c
-}
-
-// controlRounds is how often a control must find that the task's run takes no canaries
-// before that is believed: a gold patch whose tests fail now and then would else end the
-// canaries of its task.
-const controlRounds = 2
-
-// control tests a candidate that is the gold patch, and finds out whether the task's run
-// takes canaries. It does where the gold patch passes with them and they end as they must, or
-// where they change nothing. That it does not must show in each of controlRounds pairs of
-// runs, with canaries and without.
-func (v *Verifier) control(ctx context.Context, c candidate) (takes bool, t trial, err error) {
-	bare := c
-	bare.bare = true
-	for range controlRounds {
-		with, err := v.timed(ctx, c)
-		switch {
-		case err != nil || (with.doubt != "" && !with.disturbed):
-			return false, with, err
-		case (!with.planted && with.doubt == "") || (with.believed() && with.verdict.Passed):
-			v.gold.note(c.task, true, with)
-			return true, with, nil
-		}
-		t, err = v.timed(ctx, bare)
-		if err != nil || t.doubt != "" {
-			return false, t, err
-		}
-		if takes = with.believed() && !t.verdict.Passed; takes {
-			break
-		}
-	}
-	v.gold.note(c.task, takes, t)
-	return takes, t, nil
 }
 
 // note is a line of ours below the output of the tests.

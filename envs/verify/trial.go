@@ -23,19 +23,22 @@ const (
 // trial is one run of a candidate in one container.
 type trial struct {
 	verdict relabel.Verdict
-	doubt   string // why the verdict may say nothing about the candidate; "" if it does
-	ran     bool   // code of the candidate was run: the doubt may be its doing
-	planted bool   // canaries were in the run
-	bare    bool   // it was to have none
-	// contradiction says why the run is not believed, from its canaries; "" if it is.
-	contradiction string
-	changed       []string // files of the tests that were written while they ran
-	counts        testCounts
-	disturbed     bool // a canary, or the command with them, could not even run, which may be their own fault
+	doubt   string          // why the verdict may say nothing about the candidate; "" if it does
+	ran     bool            // code of the candidate was run: the doubt may be its doing
+	planted bool            // canaries were in the run
+	below   bool            // some of them below the tests of the task
+	bare    bool            // it was to have none
+	left    map[string]bool // keys of canaries that it went without
+	missed  []miss          // the canaries that did not end as they must; where there are any, the run is not believed
+	// leavable says that canaries which must fail remain where the missed ones are left out.
+	leavable  bool
+	changed   []string // files of the tests that were written while they ran
+	counts    testCounts
+	disturbed bool // a canary, or the command with them, could not even run, which may be their own fault
 }
 
 // believed reports whether the run came to its end and its canaries ended as they must.
-func (t trial) believed() bool { return t.doubt == "" && t.contradiction == "" }
+func (t trial) believed() bool { return t.doubt == "" && len(t.missed) == 0 }
 
 // doubtful is a trial that went wrong before any code of the candidate ran.
 func doubtful(format string, args ...any) trial { return trial{doubt: fmt.Sprintf(format, args...)} }

@@ -25,11 +25,11 @@ func (r Validation) Sound() bool { return r.Problem == "" }
 // they can with the gold patch. An error is ctx's alone.
 func (v *Verifier) Validate(ctx context.Context, task relabel.Task, limits relabel.RunLimits) (Validation, error) {
 	c := candidate{task: task, id: relabel.NewID(), purpose: "validate", limits: limits, patch: []byte(task.Patch), own: true}
-	takes, gold, err := v.control(ctx, c)
+	fact, gold, err := v.control(ctx, c)
 	if err != nil {
 		return Validation{}, err
 	}
-	c.patch, c.bare = nil, !takes
+	c.patch, c.bare, c.left = nil, !fact.takes, fact.left
 	empty, err := v.timed(ctx, c)
 	if err != nil {
 		return Validation{}, err

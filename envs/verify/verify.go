@@ -52,7 +52,8 @@ type candidate struct {
 	attempt int
 	purpose string
 	limits  relabel.RunLimits
-	patch   []byte // empty: the repository as it is
-	own     bool   // the patch is the task's own, not a submission
-	bare    bool   // without canaries
+	patch   []byte          // empty: the repository as it is
+	own     bool            // the patch is the task's own, not a submission
+	bare    bool            // without canaries
+	left    map[string]bool // keys of canaries that are left out
 }

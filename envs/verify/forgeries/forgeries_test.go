@@ -62,6 +62,9 @@ func TestHonestSolutionsPass(t *testing.T) {
 			t.Errorf("%s (%s): error %v, infra %q, reason %q, tests %v\n%s", r.submission.name, r.submission.about,
 				r.err, r.verdict.Infra, r.verdict.Reason, r.verdict.Tests, r.verdict.Output)
 		}
+		if !r.verdict.Canaries || strings.Contains(string(r.verdict.Output), "are left out: ") {
+			t.Errorf("%s: not all canaries stood in the run\n%s", r.submission.name, r.verdict.Output)
+		}
 	}
 }
 

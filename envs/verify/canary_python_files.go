@@ -1,0 +1,145 @@
+package verify
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"relabel"
+)
+
+// neighbour is a file of the task's tests in Python.
+type neighbour struct {
+	file    string
+	content []byte // empty where it cannot be read
+}
+
+// maxNeighbours and maxNeighbourBytes bound the test files of a task that canaries are written
+// for, and their bytes in all. The first is always read.
+const (
+	maxNeighbours     = 16
+	maxNeighbourBytes = 2 << 20
+)
+
+// pythonNeighbours returns the files of the task's tests: those that FAIL_TO_PASS names, then
+// those of the test patch.
+func pythonNeighbours(g garden) []neighbour {
+	files := testFilesOf(g)
+	if len(files) == 0 {
+		if first := firstTestFile(g); first != "" {
+			files = []string{first}
+		}
+	}
+	var neighbours []neighbour
+	total := 0
+	for _, file := range files[:min(len(files), maxNeighbours)] {
+		content, _ := g.read(file)
+		if total += len(content); total > maxNeighbourBytes && len(neighbours) > 0 {
+			break
+		}
+		neighbours = append(neighbours, neighbour{file, content})
+	}
+	return neighbours
+}
+
+// testFilesOf returns the files that ids of FAIL_TO_PASS name, then those that the test patch
+// leaves, each once.
+func testFilesOf(g garden) []string {
+	var files []string
+	tried := map[string]bool{}
+	add := func(file string) bool {
+		if file == "" || unsafePath(file) || tried[file] {
+			return slices.Contains(files, file)
+		}
+		tried[file] = true
+		if !g.has(file) {
+			return false
+		}
+		files = append(files, file)
+		return true
+	}
+	for _, id := range g.task.FailToPass {
+		if add(fileOf(id+"::")) || len(files) >= maxNeighbours {
+			continue
+		}
+		if class := dottedClass(id); !tried[class] && len(tried) < maxTried {
+			tried[class] = true
+			_ = slices.ContainsFunc(dottedFiles(class), add) // it adds the first that is there
+		}
+	}
+	for _, f := range patchFiles(g.task.TestPatch) {
+		if !f.deleted && strings.HasSuffix(f.path, ".py") && !supportFile(f.path) {
+			add(f.path)
+		}
+	}
+	return files
+}
+
+// maxTried bounds the names that are looked for.
+const maxTried = 500
+
+// dottedClass returns the class or module of a test id such as tests.test_add.AddTest.test_add
+// or test_add (adding.tests.AddTest).
+func dottedClass(id string) string {
+	if m := unittestID.FindStringSubmatch(id); m != nil {
+		return strings.TrimSuffix(m[2], "."+m[1])
+	}
+	if at := strings.LastIndexByte(id, '.'); at > 0 {
+		return id[:at]
+	}
+	return id
+}
+
+// dottedFiles returns the files that may hold a class or module of a dotted name.
+func dottedFiles(dotted string) []string {
+	var files []string
+	for parts := strings.Split(dotted, "."); len(parts) > 0; parts = parts[:len(parts)-1] {
+		for _, root := range []string{".", "tests", "src"} {
+			files = append(files, path.Join(root, strings.Join(parts, "/")+".py"))
+		}
+	}
+	return files
+}
+
+// contentOf joins the contents of files.
+func contentOf(neighbours []neighbour) []byte {
+	var all [][]byte
+	for _, n := range neighbours {
+		all = append(all, n.content)
+	}
+	return bytes.Join(all, []byte("\n"))
+}
+
+// takesBelow reports whether canaries may stand below the file's tests: it can be read, and
+// no evaluation script is still to patch it.
+func (n neighbour) takesBelow(g garden) bool {
+	script, _ := relabel.SplitEvalScript(g.task.EvalScript)
+	return len(n.content) > 0 && !g.left[belowKey] && !script.AppliesTestPatch()
+}
+
+// firstTestFile is the first file with tests that the task names, in the order of its
+// ids; "" where it names none.
+func firstTestFile(g garden) string {
+	for _, list := range [][]string{g.task.FailToPass, g.task.PassToPass, testFiles(g.task)} {
+		for _, id := range list {
+			if file := fileOf(id + "::"); file != "" && g.has(file) {
+				return file
+			}
+		}
+	}
+	return ""
+}
+
+// canaryFile draws a name for a file beside neighbour, in its manner.
+func canaryFile(g garden, n *namer, neighbour string) string {
+	for {
+		name := "test_" + n.snake() + ".py"
+		if strings.HasSuffix(neighbour, "_test.py") {
+			name = n.snake() + "_test.py"
+		}
+		if file := path.Join(path.Dir(neighbour), name); !g.has(file) {
+			return file
+		}
+	}
+}

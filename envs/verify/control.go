@@ -1,0 +1,96 @@
+package verify
+
+import (
+	"context"
+	"maps"
+)
+
+// belowKey is the key of all canaries that stand in the task's own test files.
+const belowKey = "canaries in the test files"
+
+// controlRounds is how often the gold patch is tested with the same canaries before one that
+// it does not satisfy is left out: a gold patch whose tests fail now and then would else end
+// canaries of its task.
+const controlRounds = 2
+
+// control tests a candidate that is the gold patch, and finds out which canaries its task's
+// run takes: all of them but those that it contradicts in each of controlRounds runs; where it
+// does not pass with them, those outside of the task's own test files; else none.
+func (v *Verifier) control(ctx context.Context, c candidate) (fact goldFact, t trial, err error) {
+	for _, left := range []map[string]bool{nil, {belowKey: true}} {
+		c.left = left
+		fit, err := v.fit(ctx, c)
+		if err != nil || fit.over {
+			return goldFact{}, fit.trial, err
+		}
+		if fit.settled {
+			return v.gold.note(c.task, fit.takes, fit.left, fit.trial), fit.trial, nil
+		}
+		if !fit.trial.below {
+			break
+		}
+	}
+	c.bare, c.left = true, nil
+	t, err = v.timed(ctx, c)
+	if err != nil || t.doubt != "" {
+		return goldFact{}, t, err
+	}
+	return v.gold.note(c.task, false, nil, t), t, nil
+}
+
+// fit is what runs of the gold patch with the same canaries showed.
+type fit struct {
+	trial   trial // the last
+	over    bool  // the last broke off, and nothing is known
+	settled bool  // takes and left are known
+	takes   bool
+	left    map[string]bool // keys of canaries that are to be left out
+}
+
+// fit tests the gold patch with canaries until it is settled which of them its task takes, at
+// most controlRounds times.
+func (v *Verifier) fit(ctx context.Context, c candidate) (fit, error) {
+	var missed map[string]bool // in each run so far
+	var with trial
+	for range controlRounds {
+		var err error
+		with, err = v.timed(ctx, c)
+		switch {
+		case err != nil || (with.doubt != "" && !with.disturbed):
+			return fit{trial: with, over: true}, err
+		case with.doubt != "":
+			continue
+		case !with.planted:
+			return fit{trial: with, settled: true, takes: c.left == nil}, nil
+		case with.believed() && with.verdict.Passed:
+			return fit{trial: with, settled: true, takes: true, left: c.left}, nil
+		case with.believed():
+			bare := c
+			bare.bare = true
+			without, err := v.timed(ctx, bare)
+			if err != nil || without.doubt != "" {
+				return fit{trial: without, over: true}, err
+			}
+			if !without.verdict.Passed {
+				return fit{trial: without, settled: true, takes: true, left: c.left}, nil
+			}
+		case !with.verdict.Passed || !with.leavable:
+		case missed != nil:
+			maps.DeleteFunc(missed, func(key string, _ bool) bool { return !keysOf(with.missed)[key] })
+			maps.Copy(missed, c.left)
+			return fit{trial: with, settled: true, takes: true, left: missed}, nil
+		default:
+			missed = keysOf(with.missed)
+		}
+	}
+	return fit{trial: with}, nil
+}
+
+// keysOf returns the keys of misses.
+func keysOf(misses []miss) map[string]bool {
+	keys := map[string]bool{}
+	for _, m := range misses {
+		keys[m.key] = true
+	}
+	return keys
+}
