@@ -186,8 +186,10 @@ func checkObjects(objects string) error {
 	return nil
 }
 
-// git runs git on our folder and our index and returns its standard output.
+// git runs git on our folder and our index and returns its standard output. A lock that is there
+// before was left by a git that was killed: one operation at a time uses our index.
 func (r *repository) git(ctx context.Context, processes *processes, stdin []byte, args ...string) ([]byte, error) {
+	os.Remove(r.bulk.path("index.lock"))
 	stdout, stderr, status, err := processes.output(ctx, r.request("index", stdin, args))
 	return stdout, gitFailure(args[0], stderr, exitCode(status), err)
 }

@@ -60,7 +60,7 @@ func parseReading(output []byte) (reading, bool) {
 	}
 	for i := range r.changes {
 		c := &r.changes[i]
-		c.ignored, c.hidden, c.link = ignored[c.path], hidden[c.path], links[c.path]
+		c.ignored, c.hidden, c.link = ignored["./"+c.path], hidden[c.path], links[c.path]
 	}
 	r.facts = parseFacts(rest)
 	return r, true

@@ -40,7 +40,7 @@ func (s *stage) stamps(ctx context.Context) (stamps map[string]string, problem s
 	if len(files) == 0 {
 		return nil, ""
 	}
-	r, problem := s.run(ctx, "looking at the files of the tests", stampScript, []byte(strings.Join(files, "\x00")+"\x00"), maxReading)
+	r, problem := s.look(ctx, "looking at the files of the tests", stampScript, []byte(strings.Join(files, "\x00")+"\x00"))
 	if problem != "" {
 		return nil, problem
 	}

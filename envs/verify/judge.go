@@ -71,7 +71,7 @@ func (s *stage) witness(ctx context.Context, path string, e *evidence) (problem 
 	if path == "" {
 		return ""
 	}
-	if _, problem := s.run(ctx, "ending what the tests left behind", endScript, nil, 0); problem != "" {
+	if _, problem := s.look(ctx, "ending what the tests left behind", endScript, nil); problem != "" {
 		return problem
 	}
 	if e.report = s.readReport(ctx, path); e.report == nil {

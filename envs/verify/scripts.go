@@ -19,7 +19,7 @@ var trustRepository = []string{
 // Exit codes of the scripts below.
 const (
 	notApplied = 42 // the patch does not apply
-	unreadable = 43 // git cannot read the patch, or sees nothing in it, or it adds more than 500 links
+	unreadable = 43 // git cannot read the patch, or sees nothing in it, or it adds too many links or files: see readScript
 )
 
 // readScript INDEX BASE INSPECT OWN COMMAND… brings the repository to BASE ("" is HEAD),
@@ -28,9 +28,12 @@ const (
 // unless empty, says that the patch is the task's own; such a one may also be applied by
 // patch(1), in the working tree. It prints fields that end with NUL, in lists that end
 // with an empty field: the tree's name; the paths of the tree; git's raw difference between
-// the tree and INDEX; of the paths that the patch adds, those that git ignores at BASE, and
-// those that are there already and not in the tree; pairs of a symlink and its target; and
-// what INSPECT, a Python program, prints of the interpreter that COMMAND names.
+// the tree and INDEX; of the paths that the patch adds, those that git ignores at BASE, with
+// "./" before them, for git takes a name that begins with a colon for a pattern, and those that
+// are there already and not in the tree; pairs of a symlink and its target; and what INSPECT,
+// a Python program, prints of the interpreter that COMMAND names. Git is asked for all added
+// paths at once, and gives up at one below a symlink of BASE: then it is asked for one by one,
+// and a patch that adds more than 5,000 is refused.
 // Untracked files that the image brings are part of the tree. What git warns of is shown
 // only where it fails.
 const readScript = `set -e
@@ -84,11 +87,15 @@ git diff-index --cached --raw -z --no-renames --no-abbrev --ignore-submodules=no
 cat "$index.raw"
 printf '\0'
 git diff-index --cached --name-only --diff-filter=A -z --no-renames --ignore-submodules=none "$tree" > "$index.added"
-if ! git check-ignore --no-index -z --stdin < "$index.added" > "$index.ignored" && [ $? != 1 ]; then
+while IFS= read -r -d '' path; do printf './%s\0' "$path"; done < "$index.added" > "$index.asked"
+oneByOne() {
+  one=0
   while IFS= read -r -d '' path; do
+    if [ $((one += 1)) -gt 5000 ]; then exit 43; fi
     if git check-ignore --no-index -q -- "$path"; then printf '%s\0' "$path"; fi
-  done < "$index.added" > "$index.ignored" || true
-fi
+  done < "$index.asked"
+}
+git check-ignore --no-index -z --stdin < "$index.asked" > "$index.ignored" || [ $? = 1 ] || oneByOne > "$index.ignored"
 cat "$index.ignored"
 printf '\0'
 while IFS= read -r -d '' path; do

@@ -57,7 +57,7 @@ func (s *stage) read(ctx context.Context) *trial {
 	case r.Exit == notApplied:
 		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictDoesNotApply, Output: kept(r)}}
 	case r.Exit == unreadable:
-		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: append([]byte("git cannot read the patch, or sees nothing in it, or it adds more than 500 links\n"), kept(r)...)}}
+		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: append([]byte("git cannot read the patch, or sees nothing in it, or it adds more than 500 links, or more than 5,000 files and one of them below a symlink of the base\n"), kept(r)...)}}
 	case r.Exit != 0:
 		problem = failed(doing, r)
 	case r.Dropped > 0:
@@ -118,10 +118,21 @@ func (s *stage) lay(ctx context.Context) *trial {
 // run runs a script of ours at the repository, with at most so many bytes of output (0:
 // the default). The problem is the container's.
 func (s *stage) run(ctx context.Context, doing, script string, stdin []byte, output int, args ...string) (r envs.Result, problem string) {
-	r, err := s.sandbox.Run(ctx, envs.Command{
-		Args: append([]string{"bash", "-c", script, "bash"}, args...), Env: trustRepository,
-		Dir: s.task.Workdir, Stdin: stdin, Timeout: preparing, MaxOutput: output,
+	return s.script(ctx, doing, envs.Command{
+		Args: append([]string{"bash", "-c", script, "bash"}, args...), Stdin: stdin, Timeout: preparing, MaxOutput: output,
 	})
+}
+
+// look runs a script of ours that takes seconds, around the tests: code of the submission may
+// have replaced the programs that it calls by ones that never end.
+func (s *stage) look(ctx context.Context, doing, script string, stdin []byte) (r envs.Result, problem string) {
+	return s.script(ctx, doing, envs.Command{Args: []string{"bash", "-c", script, "bash"}, Stdin: stdin, Timeout: looking, MaxOutput: maxReading})
+}
+
+// script runs a command of ours at the repository. The problem is the container's.
+func (s *stage) script(ctx context.Context, doing string, command envs.Command) (r envs.Result, problem string) {
+	command.Env, command.Dir = trustRepository, s.task.Workdir
+	r, err := s.sandbox.Run(ctx, command)
 	switch {
 	case err != nil:
 		return r, "the container failed while " + doing + ": " + err.Error()

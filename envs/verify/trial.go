@@ -14,6 +14,8 @@ import (
 const (
 	// preparing bounds each step before the tests.
 	preparing = 15 * time.Minute
+	// looking bounds each look at the container before and after the tests.
+	looking = 2 * time.Minute
 	// maxLog is how much of the test command's output is read, and maxKept how much of
 	// it is kept with the verdict, in bytes.
 	maxLog  = 32 << 20
