@@ -22,7 +22,7 @@ const (
 // what each version means: 0 is before versions were kept; 1 reads what a patch touches from
 // git, drops what steers the tests and runs canaries beside them; 2 drops helpers of tests
 // outside of test folders too, and has canaries for every assertion and base class that
-// Python tests use.
+// Python tests use and for the claims that tests of Jest and Vitest make.
 const ProtectionsVersion = 2
 
 // MaxDroppedPaths is how many dropped paths a verdict names; DroppedCount counts all.

@@ -1,61 +1,107 @@
 package verify
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
 
-// nodeClaim is a statement of a test that does not hold: VALUE is a large number, WRONG a
-// near one.
-type nodeClaim struct{ use, statement string }
-
-// nodeMatchers are claims with the matchers that Jest and Vitest share. Code under test may
-// replace any of them, so a file gets a canary for each that it uses.
-var nodeMatchers = []nodeClaim{
-	{".toBe(", "expect(VALUE).toBe(WRONG)"},
-	{".toEqual(", "expect({ value: [VALUE] }).toEqual({ value: [WRONG] })"},
-	{".toStrictEqual(", "expect([VALUE]).toStrictEqual([WRONG])"},
-	{".toMatchObject(", "expect({ value: VALUE }).toMatchObject({ value: WRONG })"},
-	{".toHaveProperty(", "expect({ value: VALUE }).toHaveProperty('value', WRONG)"},
-	{".toContain(", "expect([VALUE]).toContain(WRONG)"},
-	{".toContainEqual(", "expect([VALUE]).toContainEqual(WRONG)"},
-	{".toBeCloseTo(", "expect(VALUE).toBeCloseTo(WRONG)"},
-	{".toMatch(", "expect('' + VALUE).toMatch(/^WRONG$/)"},
-	{".toHaveLength(", "expect([VALUE]).toHaveLength(2)"},
-	{".toBeTruthy(", "expect(VALUE < 0).toBeTruthy()"},
-	{".toBeFalsy(", "expect(VALUE > 0).toBeFalsy()"},
-	{".toBeDefined(", "expect([VALUE][1]).toBeDefined()"},
-	{".toBeUndefined(", "expect(VALUE).toBeUndefined()"},
-	{".toBeNull(", "expect(VALUE).toBeNull()"},
-	{".toBeNaN(", "expect(VALUE).toBeNaN()"},
-	{".toBeGreaterThan(", "expect(-VALUE).toBeGreaterThan(0)"},
-	{".toBeGreaterThanOrEqual(", "expect(-VALUE).toBeGreaterThanOrEqual(0)"},
-	{".toBeLessThan(", "expect(VALUE).toBeLessThan(0)"},
-	{".toBeLessThanOrEqual(", "expect(VALUE).toBeLessThanOrEqual(0)"},
-	{".toBeInstanceOf(", "expect(new Number(VALUE)).toBeInstanceOf(Error)"},
-	{".toThrow(", "expect(() => VALUE).toThrow()"},
-	{".toThrowError(", "expect(() => VALUE).toThrowError()"},
-	{".not.", "expect(VALUE).not.toBe(VALUE)"},
+// nodeClaim is what a test claims, and what does not hold.
+type nodeClaim struct {
+	statement string // with the words that canary_node_matchers.go explains
+	stored    string // what the snapshot file has for the test; "" where it is not read
+	shown     bool   // the failure shows VALUE
 }
 
-// nodeAsserts are claims with the functions of assert.
-var nodeAsserts = []nodeClaim{
-	{"assert.equal(", "assert.equal(VALUE, WRONG)"},
-	{"assert.strictEqual(", "assert.strictEqual(VALUE, WRONG)"},
-	{"assert.deepEqual(", "assert.deepEqual([VALUE], [WRONG])"},
-	{"assert.deepStrictEqual(", "assert.deepStrictEqual([VALUE], [WRONG])"},
-}
+// maxNodeClaims is how many claims are made with what a test file uses.
+const maxNodeClaims = 120
 
-// nodeClaims returns the claims for a test file: those with toBe and toEqual where it has
-// expectations, and those with whatever else it uses.
-func nodeClaims(content []byte) []string {
-	var claims []string
-	for i, m := range nodeMatchers {
-		if nodeExpect.Match(content) && (i < 2 || bytes.Contains(content, []byte(m.use))) {
-			claims = append(claims, m.statement)
+var (
+	// nodeMatch finds calls of matchers, with what goes before them.
+	nodeMatch = regexp.MustCompile(`\.\s*(?:(resolves|rejects)\s*\.\s*)?(?:(not)\s*\.\s*)?((?:to|last|nth)[A-Z]\w*)\s*(?:<[^>()]*>)?\(`)
+	// nodeMocks finds the object of Jest or Vitest that makes mocks.
+	nodeMocks = regexp.MustCompile(`\b(jest|vi|vitest)\.(?:fn|spyOn|mock|mocked)\b`)
+)
+
+// nodeClaims returns the claims for a test file, each once: two that every file with
+// expectations has, and those with what else it uses.
+func nodeClaims(content []byte) []nodeClaim {
+	var claims []nodeClaim
+	if nodeExpect.Match(content) && !chaiExpect.Match(content) {
+		claims = append(claims, nodeMatchers[0].claim("", ""), nodeMatchers[1].claim("", ""))
+		claims = append(claims, matcherClaims(content)...)
+	}
+	if nodeExpect.Match(content) {
+		claims = append(claims, chaiClaims(content)...)
+	}
+	claims = append(claims, assertions(content)...)
+	var all []nodeClaim
+	seen := map[string]bool{}
+	mocks := nodeMocks.FindSubmatch(content)
+	for _, c := range claims {
+		c.statement = strings.NewReplacer("CALLED", nodeCalled, "TWICE", nodeTwice).Replace(c.statement)
+		if strings.Contains(c.statement, "MOCK") {
+			if mocks == nil {
+				continue
+			}
+			c.statement = strings.ReplaceAll(c.statement, "MOCK", string(mocks[1])+".fn")
+		}
+		if !seen[c.statement] && len(all) < maxNodeClaims {
+			seen[c.statement] = true
+			all = append(all, c)
 		}
 	}
-	for _, a := range nodeAsserts {
-		if bytes.Contains(content, []byte(a.use)) {
-			claims = append(claims, a.statement)
+	return all
+}
+
+// matcherClaims are claims with the matchers that a file calls, behind what it calls them
+// behind, and with what else of expect it uses.
+func matcherClaims(content []byte) []nodeClaim {
+	var claims []nodeClaim
+	if bytes.Contains(content, []byte(".not.")) {
+		claims = append(claims, nodeMatchers[0].claim("", "not"))
+	}
+	for _, m := range nodeMatch.FindAllSubmatch(content, -1) {
+		promise, not, name := string(m[1]), string(m[2]), string(m[3])
+		for _, matcher := range nodeMatchers {
+			if matcher.name == name && !(matcher.plain && not != "") && !(matcher.sync && promise != "") {
+				claims = append(claims, matcher.claim(promise, not))
+			}
+		}
+	}
+	for _, u := range nodeUses {
+		if bytes.Contains(content, []byte(u.use)) {
+			claims = append(claims, u.nodeClaim)
 		}
 	}
 	return claims
+}
+
+// claim is a claim with the matcher behind promise ("resolves", "rejects" or "") and not ("not"
+// or "").
+func (m nodeMatcher) claim(promise, not string) nodeClaim {
+	received, args := m.bad, m.args
+	if promise == "rejects" && m.rejected != "" {
+		received = m.rejected
+	}
+	chain := "." + m.name
+	if not != "" {
+		chain = ".not" + chain
+		if m.good != "" {
+			received = m.good
+		}
+		received, args = strings.ReplaceAll(received, "WRONG", "RIGHT"), strings.ReplaceAll(args, "WRONG", "RIGHT")
+		if strings.Contains(received, "CALLED") {
+			received = strings.ReplaceAll(nodeCalled, "WRONG", "RIGHT")
+		}
+	}
+	before := ""
+	if promise != "" {
+		made := map[string]string{"resolves": "resolve", "rejects": "reject"}[promise]
+		before, received, chain = "await ", "Promise."+made+"("+received+")", "."+promise+chain
+	}
+	return nodeClaim{
+		statement: before + "expect(" + received + ")" + chain + "(" + args + ")",
+		stored:    m.stored, shown: m.shown && promise == "" && not == "",
+	}
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,19 +59,96 @@ func TestCanariesOfNodeCallOnlyWhatTheFileHas(t *testing.T) {
 	}
 }
 
-func TestEachMatcherThatATestFileUsesHasACanaryThatFails(t *testing.T) {
-	var content string
+// TestEachFormThatATestFileUsesHasACanaryThatFails has files that call each matcher, plainly,
+// behind .not and behind promises, and what else can claim something.
+func TestEachFormThatATestFileUsesHasACanaryThatFails(t *testing.T) {
+	forms := map[string]string{ // what a test calls, and a text of its canary
+		"expect(f).toHaveBeenCalledTimes(1); jest.fn()":                      ").toHaveBeenCalledTimes(2)",
+		"expect(f).not.toHaveBeenCalledWith(1); vi.fn()":                     ").not.toHaveBeenCalledWith(",
+		"await expect(p).resolves.toEqual(1)":                                "await expect(Promise.resolve({ value: [",
+		"await expect(p).rejects.toThrow('a')":                               ").rejects.toThrow('",
+		"await expect(p)\n    .rejects\n    .not\n    .toBe(1)":              ").rejects.not.toBe(",
+		"expect(a).toEqual<Sum>(b)":                                          ").toEqual({ value: [",
+		"expect(a).toMatchInlineSnapshot()":                                  ").toMatchInlineSnapshot(`",
+		"expect(a).toEqual(expect.objectContaining(b))":                      "(expect.objectContaining({ value: ",
+		"expect.assertions(1); expect(1).toBe(1)":                            "expect.assertions(2);",
+		"expect.hasAssertions(); expect(1).toBe(1)":                          "expect.hasAssertions();",
+		"const check = require('node:assert');\ncheck.deepStrictEqual(a, b)": "check.deepStrictEqual([",
+		"assert.strict.equal(a, b)":                                          "assert.strict.equal(",
+		"assert(a)":                                                          " assert(",
+		"await assert.rejects(p)":                                            "await assert.rejects(Promise.resolve(",
+		"import { strictEqual, ok as yes } from 'assert';\nyes(a)":           " yes(",
+		"import { strictEqual } from 'node:assert/strict';":                  " strictEqual(",
+		"const { throws: fails } = require('assert');":                       " fails(() => ",
+		"import { expect } from 'chai';\nexpect(a).to.not.deep.equal(b)":     ").to.not.deep.equal([",
+		"const expect = require('chai').expect;\nexpect(a).to.be.true;":      " < 0).to.be.true;",
+	}
+	for form, want := range forms {
+		content := "test('a', async () => {\n" + form + "\n});\n"
+		p, ok := nodeCanaries{}.plant(nodeGarden("npx jest", content))
+		if !ok {
+			t.Errorf("%s: no canaries", form)
+			continue
+		}
+		added := strings.TrimPrefix(p.files[0].content, content)
+		if !strings.Contains(added, want) {
+			t.Errorf("%s: no canary has %q\n%s", form, want, added)
+		}
+		if strings.Contains(form, "chai") && strings.Contains(added, ").toBe(") {
+			t.Errorf("%s: canaries call what chai has not\n%s", form, added)
+		}
+		for _, word := range []string{"VALUE", "WRONG", "RIGHT", "MOCK", "CALLED", "TWICE"} {
+			if strings.Contains(added, word) {
+				t.Errorf("%s: %s stands in a canary\n%s", form, word, added)
+			}
+		}
+	}
+}
+
+func TestEachMatcherThatATestFileCallsHasACanaryThatFails(t *testing.T) {
+	content := "jest.fn();\n"
 	for _, m := range nodeMatchers {
-		content += "test('a', () => { expect(1)" + m.use + "1) });\n"
+		content += "test('a', () => { expect(1)." + m.name + "(1) });\n"
 	}
 	for range 20 {
 		p, _ := nodeCanaries{}.plant(nodeGarden("npx jest", content))
 		added := strings.TrimPrefix(p.files[0].content, content)
 		for _, m := range nodeMatchers {
-			if !strings.Contains(added, m.use) {
-				t.Errorf("no canary uses %s", m.use)
+			if !strings.Contains(added, "."+m.name+"(") {
+				t.Errorf("no canary uses %s", m.name)
 			}
 		}
+	}
+}
+
+func TestSnapshotsOfCanariesJoinThoseOfTheFile(t *testing.T) {
+	const content = "import { test, expect } from 'vitest';\ntest('a', () => { expect(1).toMatchSnapshot() });\n"
+	g := nodeGarden("npx vitest run", content)
+	read := g.read
+	g.read = func(name string) ([]byte, bool) {
+		if name == "test/__snapshots__/add.test.js.snap" {
+			return []byte("// Vitest Snapshot v1\n\nexports[`a 10`] = `1\n2`;\n\nexports[`a 2`] = `1`;\n"), true
+		}
+		return read(name)
+	}
+	p, _ := nodeCanaries{}.plant(g)
+	if want := "// Vitest Snapshot v1\n\nexports[`a 2`] = `1`;\n\nexports[`a 10`] = `1\n2`;\n\nexports[`"; len(p.files) != 2 || !strings.HasPrefix(p.files[1].content, want) {
+		t.Errorf("%+v", p.files)
+	}
+}
+
+func TestClaimsThatATaskDoesNotTakeAreLeftOutAlone(t *testing.T) {
+	const content = "test('a', () => { expect(1).toBe(1); expect(1).toBeNull() });\n"
+	all, _ := nodeCanaries{}.plant(nodeGarden("npx jest", content))
+	g := nodeGarden("npx jest", content)
+	g.left = map[string]bool{"test/add.test.js: expect(VALUE).toBeNull()": true}
+	fewer, _ := nodeCanaries{}.plant(g)
+	if len(fewer.canaries) != len(all.canaries)-1 || strings.Contains(fewer.files[0].content[len(content):], "toBeNull") {
+		t.Errorf("%d of %d canaries\n%s", len(fewer.canaries), len(all.canaries), fewer.files[0].content)
+	}
+	g.left = map[string]bool{belowKey: true}
+	if p, ok := (nodeCanaries{}).plant(g); !ok || len(p.canaries) != 5 || slices.ContainsFunc(p.canaries, func(c canaryTest) bool { return c.key != "" }) {
+		t.Errorf("%+v", p.canaries)
 	}
 }
 
