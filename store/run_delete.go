@@ -49,27 +49,29 @@ type queryRow interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// inUse says why a run cannot be deleted now, "" where it can.
+// inUse says why a run cannot be deleted now and what ends that, "" where it can.
 func inUse(ctx context.Context, db queryRow, run relabel.ID) (why string, err error) {
-	var running, open, exports int
-	var relabels, regrades bool
+	var running, open int
+	var export, teacher string
+	var regrades bool
 	err = db.QueryRow(ctx, `SELECT (SELECT count(*) FROM iterations WHERE run_id = $1 AND state = 'running'),
 		(SELECT count(*) FROM trajectories WHERE run_id = $1 AND state NOT IN ('done', 'failed', 'cancelled')),
-		(SELECT count(*) FROM exports WHERE run_id = $1 AND state IN ('queued', 'running')),
-		EXISTS (SELECT FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id WHERE re.state IN ('queued', 'running') AND tr.run_id = $1),
+		coalesce((SELECT id::text FROM exports WHERE run_id = $1 AND state IN ('queued', 'running') ORDER BY created_at LIMIT 1), ''),
+		coalesce((SELECT po.name || '@' || po.version FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id JOIN policies po ON po.id = re.policy_id
+			WHERE re.state IN ('queued', 'running') AND tr.run_id = $1 LIMIT 1), ''),
 		EXISTS (SELECT FROM regradings re JOIN trajectories tr ON tr.id = re.trajectory_id WHERE re.state IN ('queued', 'running') AND tr.run_id = $1)`,
-		run).Scan(&running, &open, &exports, &relabels, &regrades)
+		run).Scan(&running, &open, &export, &teacher, &regrades)
 	switch {
 	case err != nil:
 		return "", err
 	case running > 0 || open > 0:
-		return "it has iterations that run: wait for them, or cancel the run first", nil
-	case exports > 0:
-		return "an export of it is being built: wait for it, or cancel the export first", nil
-	case relabels:
-		return "relabelings of it are queued or running: wait for them, or cancel them first", nil
+		return "it has iterations that run: wait for them, or end them with `relabel run cancel RUN`", nil
+	case export != "":
+		return "the export " + export + " of it is being built: wait for it, or end it with `relabel export cancel " + export + "`", nil
+	case teacher != "":
+		return "trajectories of it are being relabelled: wait for that, or end it with `relabel run relabel RUN --teacher " + teacher + " --cancel`", nil
 	case regrades:
-		return "submissions of it are being graded again: wait for that, or cancel it first", nil
+		return "submissions of it are being graded again: wait for that, or end it with `relabel run verify RUN --cancel`", nil
 	}
 	return "", nil
 }

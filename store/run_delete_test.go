@@ -33,7 +33,8 @@ func TestARunIsDeletedWholeAndNotWhileItIsAtWork(t *testing.T) {
 		args := []any{relabel.NewID(), d.Trajectories[0].ID, other.Teacher.ID}[:strings.Count(values, "$")]
 		_, err := s.Pool().Exec(ctx, "INSERT INTO "+table+" VALUES ("+values+")", args...)
 		must(t, err)
-		if had, err = s.CountRun(ctx, d.Run.ID); err != nil || had.Refused == "" {
+		ends := map[string]string{"relabelings": "`relabel run relabel RUN --teacher teacher@", "regradings": "`relabel run verify RUN --cancel`"}[name]
+		if had, err = s.CountRun(ctx, d.Run.ID); err != nil || !strings.Contains(had.Refused, ends) {
 			t.Errorf("with %s: %+v, %v", name, had, err)
 		}
 		wantCode(t, s.BeginDeletion(ctx, d.Run.ID), relabel.CodeConflict)

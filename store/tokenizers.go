@@ -112,6 +112,13 @@ func (s *Store) ListTokenizers(ctx context.Context, p relabel.Page) ([]relabel.T
 // has. CodeConflict where a policy or an export that is not over uses such files,
 // CodeNotFound where there is no such name.
 func (s *Store) DeleteTokenizer(ctx context.Context, name string) error {
+	if strings.Contains(name, "@") || relabel.IsTokenizerHash(name) {
+		t, err := s.FindTokenizer(ctx, name)
+		if err != nil {
+			return err
+		}
+		return relabel.Errorf(relabel.CodeInvalid, "names one version, and a tokenizer is deleted with all its versions: give its name, %s", t.Name).On("tokenizer")
+	}
 	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
 		rows, _ := tx.Query(ctx, `SELECT hash FROM tokenizer_sets WHERE hash IN (SELECT hash FROM tokenizers WHERE name = $1) ORDER BY hash FOR UPDATE`, legible(name))
 		hashes, err := pgx.CollectRows(rows, pgx.RowTo[string])

@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 
 	"relabel"
@@ -70,6 +71,13 @@ func TestAUsedTokenizerIsNotDeleted(t *testing.T) {
 	must(t, s.DeleteTokenizer(ctx, "second-name")) // the files have another name
 	wantCode(t, s.DeleteTokenizer(ctx, "used"), relabel.CodeConflict)
 	wantCode(t, s.DeleteTokenizer(ctx, "free"), relabel.CodeNotFound)
+	for _, word := range []string{"used@1", used.Hash()} {
+		err := s.DeleteTokenizer(ctx, word)
+		if wantCode(t, err, relabel.CodeInvalid); !strings.Contains(err.Error(), "with all its versions: give its name, used") {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+	wantCode(t, s.DeleteTokenizer(ctx, "used@9"), relabel.CodeNotFound)
 	if _, err := s.FindTokenizerFiles(ctx, used.Hash()); err != nil {
 		t.Error(err)
 	}

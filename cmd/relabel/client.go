@@ -164,7 +164,7 @@ func (c *client) send(ctx context.Context, method, path, contentType string, bod
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "no answer from %s", c.base).Because(err)
+		return noAnswer(c, err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode >= 400 {
@@ -204,6 +204,11 @@ func problem(res *http.Response) error {
 		lines = append(lines, strings.TrimPrefix(e.Location+": "+e.Message, ": "))
 	}
 	return relabel.Errorf(p.Code, "%s", strings.Join(lines, "\n  "))
+}
+
+// noAnswer is the error of a server that could not be reached.
+func noAnswer(c *client, err error) error {
+	return relabel.Errorf(relabel.CodeUnavailable, "no answer from %s", c.base).Because(err)
 }
 
 // list reads every page of a list under path into items.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"relabel"
-	"relabel/outbound"
 	"relabel/policy"
 	"relabel/policy/scripted"
 )
@@ -74,11 +73,15 @@ func (c *demoCommand) findSecrets() error {
 // reach fails where a real model does not answer: rollouts would wait for it, for as long as
 // its policy is patient.
 func (c *demoCommand) reach(ctx context.Context) error {
+	rule, err := c.addressRule()
+	if err != nil {
+		return err
+	}
 	for _, e := range c.endpoints() {
 		if e.base == "" {
 			continue
 		}
-		err := policy.Reach(ctx, demoPolicy(e), policy.Options{Secrets: policy.Secrets{Dir: c.Secrets}, Transport: outbound.Rule{}.Transport})
+		err = policy.Reach(ctx, demoPolicy(e), policy.Options{Secrets: policy.Secrets{Dir: c.Secrets}, Transport: rule.Transport})
 		var known *relabel.Error
 		if errors.As(err, &known) {
 			return known.On("--" + string(e.role))

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/outbound"
 	"relabel/policy"
 )
 
@@ -27,7 +26,11 @@ func (c *doctorCommand) probe(ctx context.Context) error {
 				return err
 			}
 		}
-		report, err := policy.Probe(ctx, p, policy.Options{Secrets: secrets, Transport: outbound.Rule{}.Transport})
+		rule, err := environmentRule()
+		if err != nil {
+			return err
+		}
+		report, err := policy.Probe(ctx, p, policy.Options{Secrets: secrets, Transport: rule.Transport})
 		if printed := c.print(report); printed != nil { // what was found out before an error is worth reading too
 			return printed
 		}

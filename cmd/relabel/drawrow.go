@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/shard/token"
 )
 
 // drawing prints a row.
@@ -19,7 +18,7 @@ type drawing struct {
 	number, of int
 	all        bool
 	colour     bool
-	words      *token.Tokenizer // nil: ids are shown as numbers
+	words      vocabulary // without tokens ids are shown as numbers
 }
 
 // The colours: what is trained on, what says so, what is not.
@@ -66,8 +65,8 @@ func (d *drawing) draw(row *relabel.ExportRow) {
 	for _, s := range row.Spans {
 		d.printf("  %s/%d  %s, tokens %d to %d, %s, iteration %d, β %s, ids %s\n", inertLine(s.Trajectory), s.Turn, inertLine(s.Kind), s.Start, s.End(), weightWords(s), s.Iteration, number(s.Beta), inertLine(s.IDs))
 	}
-	if d.words == nil {
-		d.printf("The tokenizer is not where the manifest says, or another one by now: ids are shown. --tokenizer names its folder.\n")
+	if d.words.tokens == nil {
+		d.printf("Ids are shown, because %s. --tokenizer names a folder that has it.\n", inertLine(d.words.why))
 	}
 	switch {
 	case len(row.NodeStart) > 0:
@@ -182,12 +181,12 @@ func (d *drawing) masked(out *strings.Builder, row *relabel.ExportRow, a, b int)
 
 // decode is the text of ids, harmless; without a tokenizer the ids.
 func (d *drawing) decode(ids []int32) string {
-	if d.words == nil {
+	if d.words.tokens == nil {
 		return strings.Trim(fmt.Sprint(ids), "[]") + " "
 	}
 	var raw []byte
 	for _, id := range ids {
-		raw = d.words.AppendBytes(raw, id)
+		raw = d.words.tokens.AppendBytes(raw, id)
 	}
 	return inert(string(raw))
 }

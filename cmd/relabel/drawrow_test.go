@@ -15,7 +15,7 @@ func shownRow(t *testing.T, view relabel.View, row relabel.ExportRow, colour, al
 	words, err := token.Open(shardtest.Student(t))
 	noError(t, err)
 	var out strings.Builder
-	d := drawing{out: &out, view: view, path: string(view) + "/00000.parquet", number: 3, of: 9, colour: colour, all: all, words: words}
+	d := drawing{out: &out, view: view, path: string(view) + "/00000.parquet", number: 3, of: 9, colour: colour, all: all, words: vocabulary{tokens: words}}
 	d.draw(&row)
 	return out.String()
 }

@@ -14,7 +14,6 @@ import (
 
 	"relabel"
 	"relabel/shard/rows"
-	"relabel/shard/token"
 	"relabel/shard/verify"
 )
 
@@ -22,12 +21,12 @@ import (
 type rowFlags struct {
 	Row       string `placeholder:"N|ROW_ID" help:"Show a row's tokens, with what is trained on in colour (in brackets without a terminal, or with NO_COLOR): its number in the view, from 0, or its row_id."`
 	View      string `placeholder:"VIEW" enum:",messages,linear,packed,tree" default:"" help:"View of the row. Default: linear, or another one of tokens."`
-	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: where the manifest says that it was."`
+	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: the registered one, from the server that runs, or where the manifest says that it was."`
 	All       bool   `help:"Long runs of what is not trained on, too."`
 }
 
-// show prints a row.
-func (f rowFlags) show(dir string) error {
+// show prints a row. fetch gets a registered tokenizer.
+func (f rowFlags) show(dir string, fetch func(hash string) (relabel.TokenizerFiles, error)) error {
 	m, err := verify.ReadManifest(dir)
 	if err != nil {
 		return err
@@ -49,7 +48,10 @@ func (f rowFlags) show(dir string) error {
 	}
 	out := bufio.NewWriter(os.Stdout)
 	d := drawing{out: out, manifest: m, view: name, path: path, number: number, of: view.Len(), all: f.All,
-		colour: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "", words: f.words(m)}
+		colour: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""}
+	if m.Tokenizer != nil {
+		d.words = openVocabulary(*m.Tokenizer, f.Tokenizer, fetch)
+	}
 	d.draw(&row)
 	return out.Flush()
 }
@@ -66,22 +68,6 @@ func (f rowFlags) view(m relabel.Manifest) (relabel.View, error) {
 		return "", relabel.Errorf(relabel.CodeNotFound, "the export has no view %s: it has %s", asked, viewWords(m.Views)).On("--view")
 	}
 	return asked, nil
-}
-
-// words decodes ids; nil where the tokenizer is not there, or another one.
-func (f rowFlags) words(m relabel.Manifest) *token.Tokenizer {
-	if m.Tokenizer == nil {
-		return nil
-	}
-	folder := m.Tokenizer.Path
-	if f.Tokenizer != "" {
-		folder = f.Tokenizer
-	}
-	t, err := token.Open(folder)
-	if err != nil || t.SHA256() != m.Tokenizer.SHA256 {
-		return nil
-	}
-	return t
 }
 
 // folderSource opens the files of an export's folder.

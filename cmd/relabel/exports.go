@@ -118,7 +118,7 @@ type exportShow struct {
 // Run prints one export, or a row of it.
 func (c *exportShow) Run(ctx context.Context) error {
 	if info, err := os.Stat(c.ID); err == nil && info.IsDir() {
-		return c.folder(c.ID)
+		return c.folder(c.ID, func(hash string) (relabel.TokenizerFiles, error) { return c.registeredTokenizer(ctx, hash) })
 	}
 	return c.with(ctx, func(cl *client) error {
 		id, err := relabel.ParseID("export", c.ID)
@@ -135,14 +135,15 @@ func (c *exportShow) Run(ctx context.Context) error {
 		if info, err := os.Stat(e.Directory); err != nil || !info.IsDir() {
 			return relabel.Errorf(relabel.CodeNotFound, "its files are in %s, not on this machine: fetch them, or look at the row in the viewer", e.Directory).On("--row")
 		}
-		return c.folder(e.Directory)
+		return c.folder(e.Directory, func(hash string) (relabel.TokenizerFiles, error) { return cl.registeredTokenizer(ctx, hash) })
 	})
 }
 
-// folder prints what the manifest of an export's folder says, or a row.
-func (c *exportShow) folder(dir string) error {
+// folder prints what the manifest of an export's folder says, or a row. fetch gets a
+// registered tokenizer.
+func (c *exportShow) folder(dir string, fetch func(hash string) (relabel.TokenizerFiles, error)) error {
 	if c.Row != "" {
-		return c.show(dir)
+		return c.show(dir, fetch)
 	}
 	m, err := verify.ReadManifest(dir)
 	if err != nil {

@@ -99,7 +99,7 @@ func (c *exportStart) Run(ctx context.Context) error {
 		}
 		var e relabel.Export
 		if err := cl.post(ctx, "/v1/exports", body, &e); err != nil {
-			return err
+			return notHere(err, map[string]string{"tokenizer": c.Tokenizer, "template": c.Template})
 		}
 		id := e.ID
 		if c.Detach {

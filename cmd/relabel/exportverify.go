@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -76,34 +76,20 @@ func (c *exportVerify) student(ctx context.Context) (*render.Student, error) {
 	if err != nil || !c.Render {
 		return nil, nil
 	}
+	var unfetched error
 	if c.Tokenizer == "" && c.Template == "" && m.Tokenizer != nil && m.Tokenizer.Hash != "" {
-		if files := c.registered(ctx, m.Tokenizer.Hash); files != nil {
+		files, err := c.registeredTokenizer(ctx, m.Tokenizer.Hash)
+		if files != nil {
 			return verify.NewStudent(m, files)
 		}
+		unfetched = err
 	}
 	s, err := verify.OpenStudent(m, c.Tokenizer, c.Template)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		err = cmp.Or(unfetched, err)
 		return nil, relabel.Errorf(relabel.CodeNotFound, "%s: name its folder with --tokenizer, or leave that out with --no-render", message(err))
 	}
 	return s, err
-}
-
-// registered returns the files of a registered tokenizer; nil where no server runs that has
-// them.
-func (c *exportVerify) registered(ctx context.Context, hash string) relabel.TokenizerFiles {
-	cl := c.running(ctx)
-	if c.Server != "" {
-		cl = &client{base: strings.TrimSuffix(c.Server, "/")}
-	}
-	if cl == nil {
-		return nil
-	}
-	cl.token = c.Token
-	files, err := fetchTokenizer(ctx, cl, hash)
-	if err != nil {
-		return nil // OpenStudent says what is missing
-	}
-	return files
 }
 
 // readingPeriod is between two looks at how far a check is.

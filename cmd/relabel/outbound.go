@@ -77,8 +77,21 @@ func (f resourceFlags) check() error {
 	if info, err := os.Stat(f.Tokenizers); f.Tokenizers != "" && (err != nil || !info.IsDir()) {
 		return relabel.Errorf(relabel.CodeInvalid, "is not a folder").On("--tokenizers").Because(err)
 	}
-	_, err := outbound.NewRule(f.AllowAddress)
+	_, err := f.addressRule()
 	return err
+}
+
+// addressRule is the rule of the addresses to connect to.
+func (f outboundFlags) addressRule() (outbound.Rule, error) { return outbound.NewRule(f.AllowAddress) }
+
+// environmentRule is the address rule of a command that connects by itself: what serve and
+// worker would obey with the same environment.
+func environmentRule() (outbound.Rule, error) {
+	f, err := environmentResources()
+	if err != nil {
+		return outbound.Rule{}, err
+	}
+	return f.addressRule()
 }
 
 // open returns the resources. CodeInvalid where check refuses the flags.
@@ -86,7 +99,7 @@ func (f resourceFlags) open(db *database) (r resources, err error) {
 	if err := f.check(); err != nil {
 		return r, err
 	}
-	if r.rule, err = outbound.NewRule(f.AllowAddress); err != nil {
+	if r.rule, err = f.addressRule(); err != nil {
 		return r, err
 	}
 	r.destinations = shard.Destinations{Transport: r.rule.Transport(), Endpoints: f.DestinationEndpoint, CloudKeys: f.CloudCredentials}

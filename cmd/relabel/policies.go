@@ -82,7 +82,7 @@ func (c *policyAdd) Run(ctx context.Context) error {
 			return err
 		}
 		if err := cl.post(ctx, "/v1/policies", policyBody(p), &p); err != nil {
-			return err
+			return notHere(err, map[string]string{"tokenizer": c.Tokenizer, "chat_template": c.ChatTemplate})
 		}
 		fmt.Printf("%s  %s@%d\n", p.ID, p.Name, p.Version)
 		return nil

@@ -55,7 +55,11 @@ func readModelFolder(dir string) (relabel.TokenizerFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	return files, files.Check()
+	var wrong *relabel.Error
+	if errors.As(files.Check(), &wrong) {
+		return nil, wrong.On(filepath.Join(dir, wrong.Field))
+	}
+	return files, nil
 }
 
 // sendTokenizer registers files by a name.
@@ -89,7 +93,7 @@ func fetchTokenizer(ctx context.Context, cl *client, hash string) (relabel.Token
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, noAnswer(cl, err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
@@ -139,6 +143,28 @@ func useTokenizer(ctx context.Context, cl *client, given string) (string, error)
 	}
 	t, err := sendTokenizer(ctx, cl, tokenizerName(filepath.Base(whole), files.Hash()), files)
 	return fmt.Sprintf("%s@%d", t.Name, t.Version), err
+}
+
+// notHere adds to the server's refusal of a field what the command looked for on this
+// machine before it sent the word as it was given. given has the words by field.
+func notHere(err error, given map[string]string) error {
+	if relabel.CodeOf(err) != relabel.CodeInvalid {
+		return err
+	}
+	for field, word := range given {
+		if word == "" || !strings.HasPrefix(err.Error(), field+": ") {
+			continue
+		}
+		if whole, failed := filepath.Abs(word); failed == nil && !exists(word) {
+			return relabel.Errorf(relabel.CodeInvalid, "%s\n  nor is it on this machine: there is no %s", err.Error(), whole)
+		}
+	}
+	return err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 var notInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
@@ -212,7 +238,7 @@ func (c *tokenizerShow) Run(ctx context.Context) error {
 // tokenizerDelete is `relabel tokenizer delete NAME`.
 type tokenizerDelete struct {
 	clientFlags
-	Name string `arg:"" help:"Name of the tokenizer."`
+	Name string `arg:"" help:"Name of the tokenizer, without a version: all versions are deleted."`
 }
 
 // Run forgets the name.

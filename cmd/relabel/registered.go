@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"relabel"
+	"relabel/shard/token"
+)
+
+// registeredTokenizer fetches a registered tokenizer by its hash from the server of --server,
+// or else the one that uses the data folder; nil where none runs. An error says which server
+// does not give it, and why.
+func (f clientFlags) registeredTokenizer(ctx context.Context, hash string) (relabel.TokenizerFiles, error) {
+	cl := f.running(ctx)
+	if f.Server != "" {
+		if err := checkAddress(f.Server, "--server"); err != nil {
+			return nil, err
+		}
+		cl = &client{base: strings.TrimSuffix(f.Server, "/")}
+	}
+	if cl == nil {
+		return nil, nil
+	}
+	cl.token = f.Token
+	return cl.registeredTokenizer(ctx, hash)
+}
+
+// registeredTokenizer fetches a registered tokenizer by its hash. An error names the server.
+func (c *client) registeredTokenizer(ctx context.Context, hash string) (relabel.TokenizerFiles, error) {
+	files, err := fetchTokenizer(ctx, c, hash)
+	if err != nil {
+		return nil, relabel.Errorf(relabel.CodeOf(err), "the registered tokenizer cannot be fetched from %s: %s", c.base, message(err))
+	}
+	return files, nil
+}
+
+// vocabulary decodes the ids of an export. why says what is missing where tokens is nil.
+type vocabulary struct {
+	tokens *token.Tokenizer
+	why    string
+}
+
+// openVocabulary opens the tokenizer of an export: from a folder, where one is given, from
+// the server that has registered it, or where the manifest says that it was.
+func openVocabulary(of relabel.ManifestTokenizer, folder string, fetch func(hash string) (relabel.TokenizerFiles, error)) vocabulary {
+	tokens, err := openTokens(of, folder, fetch)
+	switch {
+	case err != nil:
+		return vocabulary{why: message(err)}
+	case tokens == nil:
+		return vocabulary{why: "the tokenizer " + of.Path + " is a registered one, and no server runs here"}
+	case tokens.SHA256() != of.SHA256:
+		return vocabulary{why: "the tokenizer is not the one that the manifest names"}
+	}
+	return vocabulary{tokens: tokens}
+}
+
+// openTokens is openVocabulary without the comparison; nil where no server runs that could
+// have the tokenizer.
+func openTokens(of relabel.ManifestTokenizer, folder string, fetch func(hash string) (relabel.TokenizerFiles, error)) (*token.Tokenizer, error) {
+	switch {
+	case folder != "":
+		return token.Open(folder)
+	case of.Hash == "":
+		return token.Open(of.Path)
+	}
+	files, err := fetch(of.Hash)
+	if files == nil || err != nil {
+		return nil, err
+	}
+	return token.Parse(files[relabel.TokenizerJSON])
+}
