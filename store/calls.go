@@ -35,9 +35,6 @@ func (s *Store) RecordCall(ctx context.Context, c relabel.Call) error {
 	})
 }
 
-// purgeBatch bounds how many rows are purged in one transaction.
-const purgeBatch = 5_000
-
 // PurgeCalls deletes calls that began longer ago than keep. What they used stays in the
 // sums of spending, and what they labelled in the trajectories. It goes through each
 // policy's calls by their age, oldest first.
@@ -51,22 +48,6 @@ func (s *Store) PurgeCalls(ctx context.Context, keep time.Duration) (purged int6
 		n, err := s.purgeInBatches(ctx, `DELETE FROM calls WHERE id IN (SELECT id FROM calls
 			WHERE policy_id = $2 AND started_at < clock_timestamp() - $3::interval ORDER BY started_at LIMIT $1)`, policy, keep)
 		purged += n
-		if err != nil {
-			return purged, err
-		}
-	}
-	return purged, nil
-}
-
-// purgeInBatches executes a statement that deletes at most $1 rows, a transaction each time,
-// until it finds fewer, and counts the rows.
-func (s *Store) purgeInBatches(ctx context.Context, statement string, args ...any) (purged int64, err error) {
-	for deleted := int64(purgeBatch); deleted == purgeBatch; purged += deleted {
-		err := s.write(ctx, func(tx pgx.Tx) error {
-			tag, err := tx.Exec(ctx, statement, append([]any{purgeBatch}, args...)...)
-			deleted = tag.RowsAffected()
-			return err
-		})
 		if err != nil {
 			return purged, err
 		}

@@ -77,16 +77,18 @@ func (s *Store) KeepsEvents(ctx context.Context, number int64) (kept bool, err e
 }
 
 // PurgeEvents deletes the events that are older than keep, the oldest numbers first, so
-// that what is left has no gap. It returns how many there were.
+// that what is left has no gap, also where ctx ends before all are deleted. It returns how
+// many were.
 func (s *Store) PurgeEvents(ctx context.Context, keep time.Duration) (purged int64, err error) {
 	if _, err := s.PublishEvents(ctx); err != nil {
 		return 0, err
 	}
-	err = s.write(ctx, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `DELETE FROM events WHERE number < coalesce(
-			(SELECT min(number) FROM events WHERE at >= clock_timestamp() - $1::interval), (SELECT last + 1 FROM event_numbers))`, keep)
-		purged = tag.RowsAffected()
-		return err
-	})
-	return purged, err
+	var kept int64 // the first number that is kept
+	err = s.pool.QueryRow(ctx, `SELECT coalesce((SELECT min(number) FROM events WHERE at >= clock_timestamp() - $1::interval),
+		(SELECT last + 1 FROM event_numbers))`, keep).Scan(&kept)
+	if err != nil {
+		return 0, classify(err)
+	}
+	return s.purgeInBatches(ctx, `DELETE FROM events WHERE number IN (SELECT number FROM events
+		WHERE number < $2 ORDER BY number LIMIT $1)`, kept)
 }

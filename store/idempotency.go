@@ -65,10 +65,6 @@ func (s *Store) EndIdempotent(ctx context.Context, i relabel.Idempotent) error {
 
 // PurgeIdempotent forgets keys that were used longer ago than keep.
 func (s *Store) PurgeIdempotent(ctx context.Context, keep time.Duration) (purged int64, err error) {
-	err = s.write(ctx, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, "DELETE FROM idempotency_keys WHERE since < clock_timestamp() - $1::interval", keep)
-		purged = tag.RowsAffected()
-		return err
-	})
-	return purged, err
+	return s.purgeInBatches(ctx, `DELETE FROM idempotency_keys WHERE key IN (SELECT key FROM idempotency_keys
+		WHERE since < clock_timestamp() - $2::interval ORDER BY since LIMIT $1)`, keep)
 }

@@ -2,8 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"relabel"
 )
@@ -41,9 +42,7 @@ func (w *work) purgeLoop(ctx context.Context, keep retentionFlags) {
 	tick := time.NewTicker(purgePeriod)
 	defer tick.Stop()
 	for {
-		if err := purge(ctx, w.db, keep); err != nil && ctx.Err() == nil {
-			w.log.Error().Err(err).Msg("purging old rows failed")
-		}
+		purge(ctx, w.db, keep, w.log)
 		select {
 		case <-ctx.Done():
 			return
@@ -52,15 +51,29 @@ func (w *work) purgeLoop(ctx context.Context, keep retentionFlags) {
 	}
 }
 
-func purge(ctx context.Context, db *database, keep retentionFlags) error {
-	_, events := db.PurgeEvents(ctx, keep.KeepEvents)
-	_, keys := db.PurgeIdempotent(ctx, keepKeys)
-	var calls, audit error
-	if keep.KeepCalls > 0 {
-		_, calls = db.PurgeCalls(ctx, keep.KeepCalls)
+// purge deletes what is too old, kind by kind, and logs how many rows of each were deleted.
+// It stops with ctx.
+func purge(ctx context.Context, db *database, keep retentionFlags, log zerolog.Logger) {
+	for _, kind := range []struct {
+		what  string
+		keep  time.Duration // 0: for ever
+		purge func(context.Context, time.Duration) (int64, error)
+	}{
+		{"events", keep.KeepEvents, db.PurgeEvents},
+		{"idempotency keys", keepKeys, db.PurgeIdempotent},
+		{"model calls", keep.KeepCalls, db.PurgeCalls},
+		{"audit entries", keep.KeepAudit, db.PurgeAudit},
+	} {
+		if kind.keep == 0 || ctx.Err() != nil {
+			continue
+		}
+		began := time.Now()
+		rows, err := kind.purge(ctx, kind.keep)
+		if rows > 0 {
+			log.Info().Str("kind", kind.what).Int64("rows", rows).Dur("took", time.Since(began)).Msg("purged old rows")
+		}
+		if err != nil && ctx.Err() == nil {
+			log.Error().Err(err).Str("kind", kind.what).Msg("purging old rows failed")
+		}
 	}
-	if keep.KeepAudit > 0 {
-		_, audit = db.PurgeAudit(ctx, keep.KeepAudit)
-	}
-	return errors.Join(events, keys, calls, audit)
 }
