@@ -43,38 +43,64 @@ func (b *Batches) Answers(ctx context.Context, file string, of func(customID str
 	}
 	defer resp.Body.Close()
 	lines := bufio.NewReaderSize(resp.Body, 1<<16)
-	for {
-		line, err := readLine(lines)
-		if len(line) > 0 {
-			var a answerLine
-			if json.Unmarshal(line, &a) == nil && a.CustomID != "" {
-				if err := each(b.understand(a, of(a.CustomID))); err != nil {
-					return err
-				}
-			}
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
+	for over := false; !over; {
+		var answer *relabel.BatchAnswer
+		if answer, over, err = b.nextAnswer(ctx, lines, of); err != nil {
 			return b.unclear("a file of answers breaks off", err)
 		}
+		if answer == nil {
+			continue
+		}
+		if err := each(*answer); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// readLine reads a line of at most maxAnswer bytes; the rest of a longer one is dropped,
-// which leaves no JSON.
-func readLine(from *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := from.ReadSlice('\n')
-		if len(line) < maxAnswer {
-			line = append(line, part...)
+// nextAnswer reads a line and understands it, as one of few where it is large; nil where it
+// is none or longer than maxAnswer. over reports whether it was the last.
+func (b *Batches) nextAnswer(ctx context.Context, from *bufio.Reader, of func(customID string) relabel.ChatRequest) (answer *relabel.BatchAnswer, over bool, err error) {
+	line := &lineReader{from: from}
+	text, free, err := readBody(ctx, line, maxAnswer)
+	defer free()
+	if err == nil && len(text) > maxAnswer {
+		_, err = io.Copy(io.Discard, line)
+		text = nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	var a answerLine
+	if json.Unmarshal(text, &a) == nil && a.CustomID != "" {
+		answer = new(b.understand(a, of(a.CustomID)))
+	}
+	return answer, line.last, nil
+}
+
+// lineReader reads one line.
+type lineReader struct {
+	from *bufio.Reader
+	part []byte // read and not yet given; of from's buffer
+	over bool   // part is the end of the line
+	last bool   // no line follows
+}
+
+// Read gives io.EOF at the end of the line.
+func (l *lineReader) Read(p []byte) (int, error) {
+	if len(l.part) == 0 {
+		if l.over {
+			return 0, io.EOF
 		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
+		part, err := l.from.ReadSlice('\n')
+		l.part, l.over, l.last = part, !errors.Is(err, bufio.ErrBufferFull), errors.Is(err, io.EOF)
+		if err != nil && l.over && !l.last {
+			return 0, err
 		}
 	}
+	n := copy(p, l.part)
+	l.part = l.part[n:]
+	return n, nil
 }
 
 // understand makes a completion of a line, or says why there is none.
