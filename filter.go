@@ -1,11 +1,15 @@
 package relabel
 
+// MostPageBytes bounds the rows of a page, in bytes as they are stored. A page whose rows
+// are larger has fewer items than its limit, one at least.
+const MostPageBytes = 4 << 20
+
 // Page asks for a part of a list, newest first unless the list says otherwise. Lists page
 // by key, not by number.
 type Page struct {
 	After  string // the Next of the page before; "" for the first
 	Before string // the Previous of the page after, where a list gives one; "" else
-	Limit  int    // items; 0 means 50, at most 500
+	Limit  int    // items; 0 means 50, at most 500; see also MostPageBytes
 }
 
 // TrajectoryFilter narrows a list of trajectories. Zero fields do not narrow.

@@ -20,6 +20,10 @@ const (
 	MaxTokenizerVersions = 1000 // of one name
 )
 
+// TokenizerChunk is how much of a registered file is read at a time where it is passed on,
+// in bytes.
+const TokenizerChunk = 4 << 20
+
 // The files of a model's folder that are registered. Others are not used.
 const (
 	TokenizerJSON      = "tokenizer.json"

@@ -41,6 +41,16 @@ func (m *memory) FindTokenizerFiles(_ context.Context, hash string) (relabel.Tok
 	return copied, nil
 }
 
+func (m *memory) ReadTokenizerFile(_ context.Context, hash, name string, from int64, limit int) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	content := m.tokenizerFiles[hash][name]
+	if m.broken != nil || from >= int64(len(content)) {
+		return nil, errNone
+	}
+	return content[from:min(from+int64(limit), int64(len(content)))], nil
+}
+
 func (m *memory) ListTokenizers(_ context.Context, p relabel.Page) ([]relabel.Tokenizer, string, error) {
 	return page(m, m.tokenizers, p, func(t relabel.Tokenizer) relabel.ID { return t.ID }, func(relabel.Tokenizer) bool { return true })
 }

@@ -147,7 +147,7 @@ type IDPath struct {
 // PageQuery asks for a page of a list.
 type PageQuery struct {
 	After string `query:"after" maxLength:"512" minLength:"1" doc:"The next of the page before; absent for the first page."`
-	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Items in the page, 1 to 500."`
+	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Items in the page, at most; 1 to 500. A page of large items has fewer: next tells whether more follow."`
 }
 
 func (p PageQuery) page() relabel.Page { return relabel.Page{After: p.After, Limit: p.Limit} }

@@ -36,7 +36,8 @@ type Store interface {
 	CreateTokenizer(ctx context.Context, name string, files relabel.TokenizerFiles) (relabel.Tokenizer, error)
 	// FindTokenizer finds by name (the newest version), name@version or hash.
 	FindTokenizer(ctx context.Context, word string) (relabel.Tokenizer, error)
-	FindTokenizerFiles(ctx context.Context, hash string) (relabel.TokenizerFiles, error)
+	// ReadTokenizerFile returns at most limit bytes of a file from a position on.
+	ReadTokenizerFile(ctx context.Context, hash, name string, from int64, limit int) ([]byte, error)
 	ListTokenizers(ctx context.Context, p relabel.Page) (list []relabel.Tokenizer, next string, err error)
 	// DeleteTokenizer forgets a name. CodeConflict where a policy or an export that is not
 	// over uses its files.

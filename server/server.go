@@ -83,6 +83,7 @@ type site struct {
 	router    *chi.Mux
 	followers *followers
 	bodies    bodySlots
+	answers   *answerSlots
 	// operations are the ids of the operations that change something, by method and path.
 	operations map[string]string
 }
@@ -90,11 +91,11 @@ type site struct {
 // New returns the interface: /v1, /healthz, /readyz, /metrics, /openapi.json, /docs, and
 // config.Pages at every other path.
 func New(config Config) http.Handler {
-	s := &site{Config: config, router: chi.NewRouter(), bodies: newBodySlots()}
+	s := &site{Config: config, router: chi.NewRouter(), bodies: newBodySlots(), answers: newAnswerSlots()}
 	if s.Attempts == nil {
 		s.Attempts = NewAttempts()
 	}
-	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.authenticate, s.readAddress, s.audit, s.authorize, s.refuseAddress, middleware.GetHead, s.takeBody)
+	s.router.Use(s.logRequests, setSecurityHeaders, s.paceConnections, s.authenticate, s.readAddress, s.audit, s.authorize, s.refuseAddress, s.boundAnswers, middleware.GetHead, s.takeBody)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	s.api = humachi.New(s.router, apiConfig(config))

@@ -2,7 +2,6 @@ package server
 
 import (
 	"archive/tar"
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -26,6 +25,8 @@ func (s *site) addTokenizers() {
 	add(s, operation(http.MethodGet, "/v1/tokenizers/{tokenizer}", "tokenizers", "show-tokenizer", "Show a tokenizer", "One version of a registered tokenizer, with its files."), s.showTokenizer)
 	files := operation(http.MethodGet, "/v1/tokenizers/{tokenizer}/files", "tokenizers", "fetch-tokenizer", "Fetch a tokenizer's files",
 		"The files of a registered tokenizer as a tar file, as they were registered.")
+	files.Responses = map[string]*huma.Response{"200": {Description: "The tar file.",
+		Content: map[string]*huma.MediaType{"application/x-tar": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}}
 	add(s, files, s.fetchTokenizer)
 	add(s, operation(http.MethodDelete, "/v1/tokenizers/{tokenizer}", "tokenizers", "delete-tokenizer", "Delete a tokenizer",
 		"Forgets a name with all its versions, and the files that no other name has. Refused while a policy or an export that is not over uses such files."), s.deleteTokenizer)
@@ -108,35 +109,6 @@ type TokenizerPath struct {
 
 func (s *site) showTokenizer(ctx context.Context, in *TokenizerPath) (*of[relabel.Tokenizer], error) {
 	return one(s.Store.FindTokenizer(ctx, in.Tokenizer))
-}
-
-// TarFile is an answer that is a tar file.
-type TarFile struct {
-	ContentType string `header:"Content-Type"`
-	Body        []byte
-}
-
-func (s *site) fetchTokenizer(ctx context.Context, in *TokenizerPath) (*TarFile, error) {
-	t, err := s.Store.FindTokenizer(ctx, in.Tokenizer)
-	if err != nil {
-		return nil, err
-	}
-	files, err := s.Store.FindTokenizerFiles(ctx, t.Hash)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	archive := tar.NewWriter(&out)
-	for _, f := range t.Files {
-		header := &tar.Header{Name: f.Name, Mode: 0o644, Size: int64(len(files[f.Name])), Format: tar.FormatUSTAR}
-		if err := archive.WriteHeader(header); err != nil {
-			return nil, err
-		}
-		if _, err := archive.Write(files[f.Name]); err != nil {
-			return nil, err
-		}
-	}
-	return &TarFile{"application/x-tar", out.Bytes()}, archive.Close()
 }
 
 // TokenizerDeleted says which name was deleted.

@@ -91,7 +91,7 @@ type TurnPage struct {
 func (s *site) listTurns(ctx context.Context, in *struct {
 	IDPath
 	From  int  `query:"from" minimum:"1" maximum:"1000000" default:"1" doc:"First turn of the page, from 1."`
-	Limit int  `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Turns in the page, 1 to 500."`
+	Limit int  `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Turns in the page, at most; 1 to 500. A page of large turns has fewer."`
 	Raw   bool `query:"raw" doc:"Also give the messages as their servers wrote them."`
 }) (*of[TurnPage], error) {
 	trajectory, err := s.Store.FindTrajectory(ctx, in.ID)
@@ -106,8 +106,8 @@ func (s *site) listTurns(ctx context.Context, in *struct {
 	for _, turn := range turns {
 		page.Items = append(page.Items, viewTurn(turn, in.Raw))
 	}
-	if next := in.From + in.Limit; next <= trajectory.Turns {
-		page.NextFrom = next
+	if len(turns) > 0 && turns[len(turns)-1].T < trajectory.Turns {
+		page.NextFrom = turns[len(turns)-1].T + 1
 	}
 	return &of[TurnPage]{page}, nil
 }

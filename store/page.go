@@ -101,13 +101,44 @@ func (l *list[T]) page(ctx context.Context, s *Store, p relabel.Page) (items []T
 		after = &c
 	}
 	query, args := l.sql(after, limit+1)
-	rows, _ := s.pool.Query(ctx, query, args...)
-	if items, err = pgx.CollectRows(rows, l.scan); err != nil {
+	items, more, err := collectPage(ctx, s, l.scan, limit, query, args)
+	if err != nil {
 		return nil, "", classify(err)
 	}
-	if len(items) > limit {
-		items = items[:limit]
-		next = l.keyOf(items[limit-1]).String()
+	if more {
+		next = l.keyOf(items[len(items)-1]).String()
 	}
 	return items, next, nil
+}
+
+// collectPage reads at most limit rows of a query, and no further than to the one that
+// brings them over relabel.MostPageBytes. more reports whether there are further ones.
+func collectPage[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], limit int, query string, args []any) (items []T, more bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends a query whose rows are not all wanted, with its connection
+	rows, _ := s.pool.Query(ctx, query, args...)
+	bytes := 0
+	for rows.Next() {
+		for _, column := range rows.RawValues() {
+			bytes += len(column)
+		}
+		if len(items) == limit || (len(items) > 0 && bytes > relabel.MostPageBytes) {
+			more = true
+			break
+		}
+		item, err := scan(rows)
+		if err != nil {
+			rows.Close()
+			return nil, false, err
+		}
+		items = append(items, item)
+	}
+	if more && len(items) < limit {
+		cancel()
+	}
+	rows.Close()
+	if more {
+		return items, true, nil
+	}
+	return items, false, rows.Err()
 }

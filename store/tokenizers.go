@@ -100,6 +100,15 @@ func (s *Store) FindTokenizerFiles(ctx context.Context, hash string) (relabel.To
 	return files, missing("tokenizer with the hash", hash, err)
 }
 
+// ReadTokenizerFile returns at most limit bytes of a registered file, from a position on, at
+// least one. CodeNotFound where the file is not there or ends before.
+func (s *Store) ReadTokenizerFile(ctx context.Context, hash, name string, from int64, limit int) ([]byte, error) {
+	var chunk []byte
+	err := s.pool.QueryRow(ctx, "SELECT substring(content FROM $3 FOR $4) FROM tokenizer_files WHERE hash = $1 AND name = $2 AND octet_length(content) > $3 - 1",
+		hash, name, from+1, limit).Scan(&chunk)
+	return chunk, missing("file "+name+" of the tokenizer with the hash", hash, err)
+}
+
 // ListTokenizers lists versions of registered tokenizers, newest first. CodeInvalid for a
 // page that is none.
 func (s *Store) ListTokenizers(ctx context.Context, p relabel.Page) ([]relabel.Tokenizer, string, error) {

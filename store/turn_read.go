@@ -36,7 +36,7 @@ const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu
 
 // ListTurns returns the trajectory's turns t with from ≤ t < from+limit, in order,
 // with executed action, label and observations, but without prompt ids, which FindState
-// has. CodeNotFound where there is no such trajectory.
+// has. It ends before the turn that brings it over relabel.MostPageBytes, after one at least. CodeNotFound where there is no such trajectory.
 func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error) {
 	if limit < 1 {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "at least one turn is read").On("limit")
@@ -49,13 +49,28 @@ func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limi
 		if err := tx.QueryRow(ctx, "SELECT trail FROM trajectories WHERE id = $1", trajectory).Scan(&trail); err != nil {
 			return missing("trajectory", trajectory, err)
 		}
-		var err error
-		if turns, err = readTurns(ctx, tx, trajectory, trail, from, from+limit); err != nil {
+		to, err := turnsWithin(ctx, tx, trajectory, trail, from, from+limit)
+		if err != nil {
+			return err
+		}
+		if turns, err = readTurns(ctx, tx, trajectory, trail, from, to); err != nil {
 			return err
 		}
 		return addOthers(ctx, tx, trajectory, trail, from, turns)
 	})
 	return turns, err
+}
+
+// turnsWithin returns the turn before which a page of turns t with from ≤ t < to ends.
+func turnsWithin(ctx context.Context, q pgx.Tx, trajectory relabel.ID, attempt, from, to int) (end int, err error) {
+	err = q.QueryRow(ctx, `SELECT coalesce(min(t), $4) FROM (SELECT t, row_number() OVER (ORDER BY t) AS row, sum(bytes) OVER (ORDER BY t) AS total FROM (
+		SELECT t, sum(bytes) AS bytes FROM (
+			SELECT t, octet_length(content)::bigint AS bytes FROM observations WHERE trajectory_id = $1 AND attempt = $2 AND t >= $3 AND t < $4
+			UNION ALL
+			SELECT t, coalesce(octet_length(raw), 0)::bigint + coalesce(octet_length(said), 0) + coalesce(pg_column_size(token_ids), 0) + coalesce(pg_column_size(logprobs), 0)
+			FROM actions WHERE trajectory_id = $1 AND attempt = $2 AND t >= $3 AND t < $4) parts GROUP BY t) turns) sums
+		WHERE total > $5 AND row > 1`, trajectory, attempt, from, to, relabel.MostPageBytes).Scan(&end)
+	return end, err
 }
 
 // ListAttemptTurns returns an attempt's turns t with from ≤ t < to as ListTurns does; none
