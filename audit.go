@@ -27,6 +27,7 @@ type AuditEntry struct {
 	Resource  string    `json:"resource,omitempty"`
 	Address   string    `json:"address,omitempty"` // of the caller, without its port
 	Status    int       `json:"status"`            // HTTP status; 0: not known, as after a crash
+	More      int       `json:"more,omitempty"`    // requests of the same caller in the same hour that have no entry of their own
 }
 
 // AuditFilter narrows the audit log; zero fields do not.

@@ -20,7 +20,7 @@ const auditPath = "/v1/audit"
 
 func (s *site) addAudit() {
 	add(s, operation(http.MethodGet, auditPath, "audit", "list-audit", "List who changed what",
-		"Every request that changes something, also one that was refused, newest first: by which token, from where, with what outcome. A token that may only read may not read this."), s.listAudit)
+		"Every request that changes something, also one that was refused, newest first: by which token, from where, with what outcome. Of the refused requests of a caller in an hour the first 60 have an entry each; the last of these counts the others in more. A token that may only read may not read this."), s.listAudit)
 }
 
 func (s *site) listAudit(ctx context.Context, in *struct {
@@ -49,9 +49,7 @@ func (s *site) audit(next http.Handler) http.Handler {
 		}
 		watched := &auditedAnswer{ResponseWriter: w}
 		watched.end = func(status int, resource string) {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), endTime)
-			defer cancel()
-			if err := s.Store.EndAudit(ctx, entry.ID, status, resource); err != nil {
+			if err := s.endAudit(r.Context(), entry.ID, caller, status, resource); err != nil {
 				s.Log.Error().Err(err).Str("path", r.URL.Path).Msg("the outcome of an audited request could not be kept")
 			}
 		}
@@ -59,6 +57,19 @@ func (s *site) audit(next http.Handler) http.Handler {
 		next.ServeHTTP(watched, r)
 		watched.finish(nil)
 	})
+}
+
+// endAudit notes the outcome of a request. Of a caller's refused requests most are counted
+// at an entry of theirs, in the place of an entry each.
+func (s *site) endAudit(ctx context.Context, entry relabel.ID, caller relabel.Caller, status int, resource string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer cancel()
+	if status >= http.StatusBadRequest {
+		if at, counts := s.refusals.next(callerKey(caller), entry, time.Now()); counts {
+			return s.Store.CountAudit(ctx, entry, at, status)
+		}
+	}
+	return s.Store.EndAudit(ctx, entry, status, resource)
 }
 
 // audited reports whether a request gets an entry. Pages change things through the
@@ -212,5 +223,6 @@ var auditMeanings = map[string]string{
 	"AuditEntry.path":       "Path of the request, with ids, without a query.",
 	"AuditEntry.resource":   "Id of what it was done to, or of what was made.",
 	"AuditEntry.address":    "Address that the request came from.",
+	"AuditEntry.more":       "Refused requests of the same caller, in the hour of this one, that have no entry of their own: the first 60 have one. Absent: none.",
 	"AuditEntry.status":     "HTTP status of the answer; 0: not known, as after a crash of the server.",
 }

@@ -113,3 +113,47 @@ func TestWithoutAnAuditLogNothingIsChanged(t *testing.T) {
 	}
 	s.want(200, s.get("/v1/policies"))
 }
+
+func TestRefusedRequestsDoNotFillTheAuditLog(t *testing.T) {
+	t.Parallel()
+	var db *store.Store
+	s := start(t, func(c *server.Config) {
+		db = storetest.New(t)
+		c.Store, c.RequireToken = db, true
+	})
+	ctx := t.Context()
+	admin, err := db.CreateToken(ctx, "admin", relabel.FullAccess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := db.CreateToken(ctx, "reader", relabel.ReadAccess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 150 {
+		s.want(403, s.send("DELETE", fmt.Sprintf("/v1/runs/%d", i), "", "Authorization", "Bearer "+reader))
+	}
+	s.want(404, s.post("/v1/runs/none/pause", `{}`, "Authorization", "Bearer "+admin)) // has a count of its own
+	for i := range 65 {
+		body := strings.Replace(policyBody, `"name":"p"`, fmt.Sprintf(`"name":"p%d"`, i), 1)
+		s.want(201, s.post("/v1/policies", body, "Authorization", "Bearer "+admin)) // what is carried out is listed
+	}
+	count := func(token string) (entries, more int) {
+		list, _, err := db.ListAudit(ctx, relabel.AuditFilter{Token: token}, relabel.Page{Limit: 500})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			if more += e.More; e.More > 0 && e.Status != 403 {
+				t.Errorf("%+v counts refused ones", e)
+			}
+		}
+		return len(list), more
+	}
+	if entries, more := count("reader"); entries != 60 || more != 90 {
+		t.Errorf("%d entries of 150 refused requests, and %d more", entries, more)
+	}
+	if entries, more := count("admin"); entries != 66 || more != 0 {
+		t.Errorf("%d entries of the other token, and %d more", entries, more)
+	}
+}

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"slices"
 
 	"relabel"
 )
@@ -25,6 +26,18 @@ func (m *memory) EndAudit(_ context.Context, id relabel.ID, status int, resource
 			if resource != "" {
 				e.Resource = resource
 			}
+		}
+	}
+	return nil
+}
+
+func (m *memory) CountAudit(_ context.Context, id, at relabel.ID, _ int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.audit = slices.DeleteFunc(m.audit, func(e relabel.AuditEntry) bool { return e.ID == id })
+	for i := range m.audit {
+		if m.audit[i].ID == at {
+			m.audit[i].More++
 		}
 	}
 	return nil

@@ -91,6 +91,8 @@ type Store interface {
 	// with the id of what was made.
 	BeginAudit(ctx context.Context, e relabel.AuditEntry, c relabel.Caller) error
 	EndAudit(ctx context.Context, id relabel.ID, status int, resource string) error
+	// CountAudit removes the entry of a refused request and counts it at another one.
+	CountAudit(ctx context.Context, id, at relabel.ID, status int) error
 	ListAudit(ctx context.Context, f relabel.AuditFilter, p relabel.Page) (entries []relabel.AuditEntry, next string, err error)
 
 	// FindSpent returns what a run's calls have used.

@@ -84,6 +84,7 @@ type site struct {
 	followers *followers
 	bodies    bodySlots
 	answers   *answerSlots
+	refusals  *refusals
 	// operations are the ids of the operations that change something, by method and path.
 	operations map[string]string
 }
@@ -91,7 +92,7 @@ type site struct {
 // New returns the interface: /v1, /healthz, /readyz, /metrics, /openapi.json, /docs, and
 // config.Pages at every other path.
 func New(config Config) http.Handler {
-	s := &site{Config: config, router: chi.NewRouter(), bodies: newBodySlots(), answers: newAnswerSlots()}
+	s := &site{Config: config, router: chi.NewRouter(), bodies: newBodySlots(), answers: newAnswerSlots(), refusals: newRefusals()}
 	if s.Attempts == nil {
 		s.Attempts = NewAttempts()
 	}

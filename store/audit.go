@@ -47,9 +47,20 @@ func (s *Store) EndAudit(ctx context.Context, id relabel.ID, status int, resourc
 	})
 }
 
+// CountAudit removes an entry and counts it at another one. Where that one is gone, the
+// entry stays, with its status.
+func (s *Store) CountAudit(ctx context.Context, id, at relabel.ID, status int) error {
+	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+		_, err := tx.Exec(ctx, `WITH counted AS (UPDATE audit SET more = more + 1 WHERE id = $2 AND EXISTS (SELECT FROM audit WHERE id = $1) RETURNING 1),
+			gone AS (DELETE FROM audit WHERE id = $1 AND EXISTS (SELECT FROM counted))
+			UPDATE audit SET status = $3 WHERE id = $1 AND NOT EXISTS (SELECT FROM counted)`, id, at, status)
+		return err
+	})
+}
+
 // ListAudit lists the audit log, newest first. CodeInvalid for a page that is none.
 func (s *Store) ListAudit(ctx context.Context, f relabel.AuditFilter, p relabel.Page) ([]relabel.AuditEntry, string, error) {
-	l := list[relabel.AuditEntry]{query: "SELECT id, created_at, actor, token, token_id, operation, method, path, resource, address, status FROM audit au", key: "au",
+	l := list[relabel.AuditEntry]{query: "SELECT id, created_at, actor, token, token_id, operation, method, path, resource, address, status, more FROM audit au", key: "au",
 		scan: pgx.RowToStructByName[relabel.AuditEntry], keyOf: func(e relabel.AuditEntry) cursor { return cursor{e.CreatedAt, e.ID} }}
 	if f.Token != "" {
 		l.where("%[1]s IN (au.token, au.token_id)", legible(f.Token))

@@ -8,8 +8,11 @@ import (
 	"relabel"
 )
 
-// sessionLife is how long a browser stays signed in.
-const sessionLife = "30 days"
+const (
+	sessionLife   = "30 days" // how long a browser stays signed in
+	mostSessions  = 1000      // of one token
+	signInsListed = 60        // of one token in an hour that have an entry each in the audit log
+)
 
 // BeginSession signs a browser in with the token of this hex SHA-256 and returns the
 // session's secret, of which only the SHA-256 is kept. It lasts 30 days, and no longer
@@ -30,13 +33,41 @@ func (s *Store) BeginSession(ctx context.Context, tokenSHA256 string) (secret st
 		if err != nil {
 			return err
 		}
-		if err := insertAudit(ctx, tx, entry, relabel.Caller{TokenSHA256: tokenSHA256}); err != nil {
+		if err := endOldSessions(ctx, tx, tokenSHA256); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, "UPDATE audit SET status = 303 WHERE id = $1", entry.ID)
-		return err
+		return auditSignIn(ctx, tx, entry, tokenSHA256)
 	})
 	return secret, err
+}
+
+// endOldSessions ends the oldest sessions of a token that has more than mostSessions.
+func endOldSessions(ctx context.Context, tx pgx.Tx, tokenSHA256 string) error {
+	_, err := tx.Exec(ctx, `DELETE FROM sessions WHERE sha256 IN (SELECT sha256 FROM sessions WHERE token_sha256 = $1
+		ORDER BY created_at DESC, sha256 OFFSET $2)`, tokenSHA256, mostSessions)
+	return err
+}
+
+// auditSignIn notes that a browser signed in. Of a token's that follow each other within an
+// hour the first signInsListed have an entry each; the last of these counts the others.
+func auditSignIn(ctx context.Context, tx pgx.Tx, entry relabel.AuditEntry, tokenSHA256 string) error {
+	if err := insertAudit(ctx, tx, entry, relabel.Caller{TokenSHA256: tokenSHA256}); err != nil {
+		return err
+	}
+	var listed int
+	var last *relabel.ID
+	err := tx.QueryRow(ctx, `WITH recent AS (SELECT id, created_at FROM audit WHERE token = (SELECT name FROM tokens WHERE sha256 = $1) AND operation = 'sign-in'
+			AND created_at > clock_timestamp() - interval '1 hour' AND id <> $2)
+		SELECT (SELECT count(*) FROM recent), (SELECT id FROM recent ORDER BY created_at DESC LIMIT 1)`, tokenSHA256, entry.ID).Scan(&listed, &last)
+	if err != nil {
+		return err
+	}
+	if listed >= signInsListed {
+		_, err = tx.Exec(ctx, "WITH gone AS (DELETE FROM audit WHERE id = $1) UPDATE audit SET more = more + 1 WHERE id = $2", entry.ID, last)
+		return err
+	}
+	_, err = tx.Exec(ctx, "UPDATE audit SET status = 303 WHERE id = $1", entry.ID)
+	return err
 }
 
 // CheckSession says what the session of this hex SHA-256 lets its browser do: what its

@@ -33,9 +33,9 @@ func (c *auditCommand) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("AT", "ACTOR", "TOKEN", "FROM", "OPERATION", "RESOURCE", "STATUS", "PATH")
+		t := newTable("AT", "ACTOR", "TOKEN", "FROM", "OPERATION", "RESOURCE", "STATUS", "MORE", "PATH")
 		for _, e := range entries {
-			t.row(e.CreatedAt.Format("2006-01-02 15:04:05"), e.Actor, oneLine(e.Token), e.Address, e.Operation, oneLine(e.Resource), e.Status, oneLine(e.Path))
+			t.row(e.CreatedAt.Format("2006-01-02 15:04:05"), e.Actor, oneLine(e.Token), e.Address, e.Operation, oneLine(e.Resource), e.Status, e.More, oneLine(e.Path))
 		}
 		return t.print()
 	})
