@@ -12,7 +12,7 @@ import (
 type change struct {
 	path             string
 	oldMode, newMode string // six octal digits; noMode where there is no such file
-	oldID            string // the object at the base; zeros where there is none
+	oldID, newID     string // the objects at the base and with the patch; zeros where there is none
 	link             string // the target, where the path becomes a symlink
 	ignored          bool   // the patch adds it, and git ignores it at the base commit
 	hidden           bool   // the patch adds it, and the image has an ignored file there
@@ -95,7 +95,7 @@ func parseRaw(fields []string) []change {
 	for i := 0; i+1 < len(fields); i += 2 {
 		words := strings.Fields(strings.TrimPrefix(fields[i], ":"))
 		if len(words) == 5 {
-			changes = append(changes, change{path: fields[i+1], oldMode: words[0], newMode: words[1], oldID: words[2]})
+			changes = append(changes, change{path: fields[i+1], oldMode: words[0], newMode: words[1], oldID: words[2], newID: words[3]})
 		}
 	}
 	return changes

@@ -30,7 +30,7 @@ func TestNoGoldPatchIsTouched(t *testing.T) {
 		if len(r.changes) == 0 {
 			t.Errorf("%s names no change", file)
 		}
-		if _, dropped := protectionOf(task, r).split(r.changes); len(dropped) > 0 {
+		if dropped := protectionOf(task, r).split(r.changes); len(dropped) > 0 {
 			t.Errorf("%s: dropped %v", file, dropped)
 		}
 	}

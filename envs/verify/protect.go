@@ -26,10 +26,15 @@ type protection struct {
 	loaded  map[string]bool // modules that the runner's configuration at the base names
 	patched map[string]bool // paths that the test patch touches
 	parser  string          // the short name of the log parser
-	base    pathSet         // the repository before the submission
-	final   pathSet         // and with all of it
-	facts   facts
-	roots   map[string]bool // folders that modules are imported from
+	// commands are the test command and the evaluation script.
+	commands string
+	// exported are the names that a package.json gives to modules at the base, while it is
+	// compared.
+	exported map[string]bool
+	base     pathSet // the repository before the submission
+	final    pathSet // and with all of it
+	facts    facts
+	roots    map[string]bool // folders that modules are imported from
 	// testModules are the names below which tests are imported.
 	testModules map[string]bool
 	testPlaces  map[string]bool // modules and folders of the tests, without suffixes
@@ -61,6 +66,7 @@ func protectionOf(task relabel.Task, r reading) protection {
 	}
 	command, parserName := testCommand(task)
 	p.parser = shortParser(parserName)
+	p.commands = command + "\n" + task.EvalScript
 	p.named(command)
 	p.named(task.EvalScript)
 	for _, id := range slices.Concat(task.FailToPass, task.PassToPass) {
@@ -112,16 +118,15 @@ func (p protection) test(file string) {
 	}
 }
 
-// split parts changes into those that are graded and those that are dropped, with the
-// reason of each.
-func (p protection) split(changes []change) (dropped []change, reasons []relabel.DroppedPath) {
+// split returns the changes that are not graded, with the reason of each.
+func (p protection) split(changes []change) []restored {
+	var dropped []restored
 	for _, c := range changes {
 		if reason := p.reason(c); reason != "" {
-			dropped = append(dropped, c)
-			reasons = append(reasons, relabel.DroppedPath{Path: c.path, Reason: reason})
+			dropped = append(dropped, atBase(c, reason))
 		}
 	}
-	return dropped, reasons
+	return dropped
 }
 
 // reason says why a change is not graded; "" where it is.

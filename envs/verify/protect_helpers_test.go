@@ -32,13 +32,11 @@ func patchOf(names ...string) string {
 
 func droppedOf(task relabel.Task, r reading) []string {
 	names := []string{}
-	for _, d := range second(protectionOf(task, r).split(r.changes)) {
-		names = append(names, d.Path)
+	for _, d := range protectionOf(task, r).split(r.changes) {
+		names = append(names, d.reason.Path)
 	}
 	return names
 }
-
-func second[A, B any](_ A, b B) B { return b }
 
 func TestHelpersOfTestsAreDroppedWhereverTheyLie(t *testing.T) {
 	helpers := []string{

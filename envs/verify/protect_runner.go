@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"maps"
 	"path"
 	"strings"
 )
@@ -37,7 +38,8 @@ func (p protection) named(command string) {
 			dirs = append(dirs, path.Clean(words[i+1].text))
 		}
 		if w.text == "make" || w.text == "gmake" {
-			p.runs["Makefile"], p.runs["makefile"], p.runs["GNUmakefile"], p.runs[anyScript] = true, true, true, true
+			maps.Copy(p.runs, makefiles)
+			p.runs[anyScript] = true
 		}
 		if w.text == "install" || w.text == "build" || w.text == "develop" {
 			p.runs["setup.py"] = true
@@ -66,6 +68,9 @@ func (p protection) isRun(c change) string {
 	}
 	return ""
 }
+
+// makefiles are what make reads.
+var makefiles = map[string]bool{"Makefile": true, "makefile": true, "GNUmakefile": true}
 
 // scripts are the suffixes of scripts that one of them may call or read; anyScript stands
 // in protection.runs for all of them.

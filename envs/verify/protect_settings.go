@@ -4,26 +4,48 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"path"
 	"reflect"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"relabel"
 )
 
-// A file of settings that the gold patch changes is graded, because it may be part of the
-// solution. What steers the test runner in it must be as at the base or as the gold patch
-// has it: otherwise the change is dropped.
+// A file that steers the tests and that the gold patch changes may be part of the solution.
+// Where such a file is data, what steers the tests in it must be as the base or the gold
+// patch has it: otherwise it stays as at the base. Any other file, most of which are
+// programs, must be as the gold patch has it: otherwise the gold patch's takes its place,
+// with which the task's tests were found to pass.
 
-// foreignSettings returns those changes of settings that the gold patch allows and that
-// steer the runner in a third way. A trial is returned where the container failed.
-func (s *stage) foreignSettings(ctx context.Context, p protection) ([]change, *trial) {
+// Why such a change is dropped.
+const (
+	settingsReason = "steers the test runner neither as the base does nor as the gold patch"
+	programReason  = "steers the tests; the gold patch's version takes its place"
+)
+
+// maxSettings is how many bytes of a file of settings are compared.
+const maxSettings = 1 << 20
+
+// restored is a path that is not graded as the submission has it.
+type restored struct {
+	entry   string // the line of git update-index --index-info that is laid instead
+	removed bool   // there is no such file then
+	reason  relabel.DroppedPath
+}
+
+// atBase puts a change back to what the base has.
+func atBase(c change, reason string) restored {
+	return restored{entry: c.entry(), removed: c.added(), reason: relabel.DroppedPath{Path: c.path, Reason: reason}}
+}
+
+// sharedSettings returns those changes of what steers the tests that the gold patch allows
+// and that differ from what it may be. A trial is returned where the container failed.
+func (s *stage) sharedSettings(ctx context.Context, p protection) ([]restored, *trial) {
 	var shared []change
-	args := []string{s.index(), s.tree}
+	args := []string{s.index(), s.tree, fmt.Sprint(maxSettings + 1)}
 	for _, c := range s.changes {
-		if base := path.Base(c.path); p.gold[c.path] && !p.tests[c.path] && !c.deleted() && settings[base] && base != "conftest.py" {
+		if p.gold[c.path] && !p.tests[c.path] && p.steers(c) {
 			shared = append(shared, c)
 			args = append(args, c.path)
 		}
@@ -33,100 +55,121 @@ func (s *stage) foreignSettings(ctx context.Context, p protection) ([]change, *t
 	}
 	const doing = "comparing settings with those of the gold patch"
 	r, problem := s.run(ctx, doing, settingsScript, []byte(s.task.Patch), maxReading, args...)
-	lines := bytes.Split(r.Output, []byte("\n"))
-	if problem == "" && (r.Exit != 0 || len(lines) < 3*len(shared)) {
+	lines := strings.Split(string(r.Output), "\n")
+	if problem == "" && (r.Exit != 0 || len(lines) < 4*len(shared)) {
 		problem = failed(doing, r)
 	}
 	if problem != "" {
 		return nil, &trial{ran: true, doubt: problem}
 	}
-	var foreign []change
+	var foreign []restored
+	elsewhere := p.solvesElsewhere()
 	for i, c := range shared {
-		base, gold, mine := steering(c.path, lines[3*i]), steering(c.path, lines[3*i+1]), steering(c.path, lines[3*i+2])
-		if mine == nil || (!reflect.DeepEqual(mine, base) && !reflect.DeepEqual(mine, gold)) {
-			foreign = append(foreign, c)
+		if back, differs := p.compared(c, lines[4*i:4*i+4], elsewhere); differs {
+			foreign = append(foreign, back)
 		}
 	}
 	return foreign, nil
 }
 
-// settingsReason is why such a change is dropped.
-const settingsReason = "steers the test runner neither as the base does nor as the gold patch"
-
-// droppedSettings returns changes with that reason.
-func droppedSettings(changes []change) []relabel.DroppedPath {
-	var paths []relabel.DroppedPath
-	for _, c := range changes {
-		paths = append(paths, relabel.DroppedPath{Path: c.path, Reason: settingsReason})
+// steers reports whether a file steers the tests by its name. Of the files that the test
+// command names, scripts and setup.py do: others may be the code under test.
+func (p protection) steers(c change) bool {
+	if base := path.Base(c.path); base == "go.sum" || base == "go.work.sum" {
+		return false
 	}
-	return paths
+	if p.runs[c.path] && (scripts[path.Ext(c.path)] || makefiles[c.path] || path.Base(c.path) == "setup.py") {
+		return true
+	}
+	for _, rule := range []func(protection, change) string{
+		protection.steersRunner, protection.isDistribution, protection.isInstalled, protection.isCompiled, protection.steersGit, protection.steersGo,
+	} {
+		if rule(p, c) != "" {
+			return true
+		}
+	}
+	return nodeParsers[p.parser] && nodeSteering(c.path) != ""
 }
 
-// steering returns what of a file of settings, in base64, steers test runners. It is nil
-// where that cannot be read.
-func steering(name string, encoded []byte) map[string]any {
-	content, err := base64.StdEncoding.DecodeString(string(encoded))
-	if err != nil {
-		return nil
-	}
-	switch {
-	case strings.HasSuffix(name, ".toml"):
-		return tomlSteering(content)
-	case path.Base(name) == "setup.cfg", path.Base(name) == "tox.ini":
-		return iniSteering(content)
-	}
-	return map[string]any{"": string(content)}
-}
-
-// steersTests reports whether a table or section of this name is read by a test runner,
-// its plugins or the tools around it.
-func steersTests(name string) bool {
-	for _, prefix := range []string{"pytest", "tool:pytest", "coverage", "tox", "testenv", "nox", "hatch", "nosetests", "unittest", "aliases", "test", "options.entry_points", "entry"} {
-		if strings.HasPrefix(strings.ToLower(name), prefix) {
+// solvesElsewhere reports whether the gold patch changes code besides what steers the tests:
+// without that, these files are the solution, and its version of them would be a gift.
+func (p protection) solvesElsewhere() bool {
+	for name := range p.gold {
+		if !prose[path.Ext(name)] && !p.tests[name] && !p.steers(change{path: name}) && p.isTestLike(change{path: name}) == "" {
 			return true
 		}
 	}
 	return false
 }
 
-// tomlSteering returns the tables of tools that steer tests, and the project's entry
-// points.
-func tomlSteering(content []byte) map[string]any {
-	var file map[string]any
-	if toml.Unmarshal(content, &file) != nil {
+// prose are the suffixes of texts, and of files without one.
+var prose = map[string]bool{"": true, ".md": true, ".rst": true, ".txt": true, ".adoc": true}
+
+// compared compares a change with the base and the gold patch. The lines are what
+// settingsScript prints of it.
+func (p protection) compared(c change, lines []string, elsewhere bool) (back restored, differs bool) {
+	if read := settingsReader(c.path); read != nil && !c.deleted() {
+		content, _ := base64.StdEncoding.DecodeString(lines[0]) // what cannot be read exports nothing
+		p.exported = exportsOf(content)
+		base, gold, mine := p.read(read, lines[0]), p.read(read, lines[2]), p.read(read, lines[3])
+		return atBase(c, settingsReason), !steersAlike(mine, base, gold)
+	}
+	entry := lines[1]
+	if entry == "" { // the gold patch removes it
+		entry = noMode + " " + strings.Repeat("0", len(c.oldID))
+	}
+	back = restored{entry: entry + "\t" + c.path + "\x00", removed: strings.HasPrefix(entry, noMode), reason: relabel.DroppedPath{Path: c.path, Reason: programReason}}
+	return back, elsewhere && entry != c.newMode+" "+c.newID
+}
+
+// A settingsFormat returns what of a file of settings steers the tests, by key; nil where
+// the file cannot be read.
+type settingsFormat func(p protection, content []byte) map[string]any
+
+// settingsReader returns how a file of settings is read; nil where it is compared as a whole.
+func settingsReader(name string) settingsFormat {
+	base := path.Base(name)
+	switch {
+	case strings.HasSuffix(base, ".toml"):
+		return tomlSteering
+	case base == "setup.cfg", base == "tox.ini":
+		return iniSteering
+	case base == "package.json":
+		return packageSteering
+	case typeScriptSettings.MatchString(base):
+		return typeScriptSteering
+	case base == "go.mod":
+		return goModSteering
+	case base == "go.work":
+		return goWorkSteering
+	}
+	return nil
+}
+
+// read reads a file of settings in base64. A file that is not there steers nothing.
+func (p protection) read(format settingsFormat, encoded string) map[string]any {
+	content, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || len(content) > maxSettings {
 		return nil
 	}
-	found := map[string]any{}
-	for _, top := range []string{"tool", "project", "envs", "env"} {
-		table, _ := file[top].(map[string]any)
-		for name, value := range table {
-			if steersTests(name) || top == "envs" || top == "env" {
-				found[top+"."+name] = value
+	if len(bytes.TrimSpace(content)) == 0 {
+		return map[string]any{}
+	}
+	return format(p, content)
+}
+
+// steersAlike reports whether each key of a submission's settings is as at the base or as
+// the gold patch has it.
+func steersAlike(mine, base, gold map[string]any) bool {
+	if mine == nil {
+		return false
+	}
+	for _, settings := range []map[string]any{mine, base, gold} {
+		for key := range settings {
+			if !reflect.DeepEqual(mine[key], base[key]) && !reflect.DeepEqual(mine[key], gold[key]) {
+				return false
 			}
 		}
 	}
-	for name, value := range file {
-		if steersTests(name) {
-			found[name] = value
-		}
-	}
-	return found
-}
-
-// iniSteering returns the lines of the sections that steer tests. A line that begins with
-// a bracket begins a section, however far it is indented.
-func iniSteering(content []byte) map[string]any {
-	found := map[string]any{}
-	section := ""
-	for _, line := range strings.Split(string(content), "\n") {
-		trimmed := strings.TrimSpace(line)
-		if strings.HasPrefix(trimmed, "[") {
-			section = strings.TrimSpace(strings.Trim(trimmed, "[]"))
-		}
-		if trimmed != "" && steersTests(section) {
-			before, _ := found[section].(string)
-			found[section] = before + strings.TrimRight(line, " \t\r") + "\n"
-		}
-	}
-	return found
+	return true
 }

@@ -38,10 +38,9 @@ func TestProtectionCoversTestsAndWhatSteersThem(t *testing.T) {
 	for _, name := range append(append([]string{"_pytest/__init__.py"}, dropped...), graded...) {
 		r.changes = append(r.changes, change{path: name, oldMode: noMode, newMode: "100644"})
 	}
-	_, reasons := protectionOf(task, r).split(r.changes[1:])
 	var got []string
-	for _, d := range reasons {
-		got = append(got, d.Path)
+	for _, d := range protectionOf(task, r).split(r.changes[1:]) {
+		got = append(got, d.reason.Path)
 	}
 	if !reflect.DeepEqual(got, dropped) {
 		t.Errorf("\n got %q\nwant %q", got, dropped)

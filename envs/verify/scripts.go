@@ -114,23 +114,27 @@ wait
 cat "$index.facts"
 `
 
-// settingsScript INDEX TREE PATH… takes the task's gold patch on standard input and prints
-// three lines for each path: what TREE has of it, what TREE with the gold patch has, and
-// what INDEX has, in base64.
+// settingsScript INDEX TREE BYTES PATH… takes the task's gold patch on standard input and
+// prints four lines for each path: what TREE has of it, mode and object with the gold patch,
+// what TREE with the gold patch has, and what INDEX has; contents in base64, of so many BYTES
+// at most, and empty lines where there is no such file.
 const settingsScript = `set -e
-index=$1 tree=$2
-shift 2
+index=$1 tree=$2 bytes=$3
+shift 3
+exec 2>"$index.said"
+trap 'code=$?; if [ $code != 0 ]; then cat "$index.said"; fi' EXIT
 cat > "$index.gold.patch"
-export GIT_INDEX_FILE=$index.gold
+export GIT_INDEX_FILE=$index.gold GIT_LITERAL_PATHSPECS=1
 git read-tree "$tree"
-git apply --cached --whitespace=nowarn "$index.gold.patch" >&2 || git read-tree "$tree"
+git apply --cached --whitespace=nowarn "$index.gold.patch" || git read-tree "$tree"
+content() { git cat-file blob "$1" 2>/dev/null | head -c "$bytes" | base64 | tr -d '\n'; echo; }
 for path; do
-  git cat-file blob "$tree:$path" 2>/dev/null | base64 | tr -d '\n'
-  echo
-  git cat-file blob ":$path" 2>/dev/null | base64 | tr -d '\n'
-  echo
-  GIT_INDEX_FILE=$index git cat-file blob ":$path" | base64 | tr -d '\n'
-  echo
+  content "$tree:$path"
+  entry=$(git ls-files -s -- "$path")
+  read -r mode id _ <<< "$entry"
+  echo "$mode${id:+ $id}"
+  content ":$path"
+  GIT_INDEX_FILE=$index content ":$path"
 done
 `
 

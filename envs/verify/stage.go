@@ -86,19 +86,21 @@ func (s *stage) lay(ctx context.Context) *trial {
 	p := protectionOf(s.task, s.reading)
 	p.loaded = s.loadedModules(ctx)
 	s.guarded = guardedFiles(p)
-	foreign, t := s.foreignSettings(ctx, p)
+	dropped, t := s.sharedSettings(ctx, p)
 	if t != nil {
 		return t
 	}
-	dropped, reasons := p.split(s.changes)
-	dropped, s.dropped = append(dropped, foreign...), append(reasons, droppedSettings(foreign)...)
+	dropped = append(p.split(s.changes), dropped...)
 	var input bytes.Buffer
 	for _, removed := range []bool{true, false} { // what is in the way goes first
-		for _, c := range dropped {
-			if c.added() == removed {
-				input.WriteString(c.entry())
+		for _, d := range dropped {
+			if d.removed == removed {
+				input.WriteString(d.entry)
 			}
 		}
+	}
+	for _, d := range dropped {
+		s.dropped = append(s.dropped, d.reason)
 	}
 	input.WriteByte(0)
 	if script, split := relabel.SplitEvalScript(s.task.EvalScript); !split || !script.AppliesTestPatch() {
