@@ -3,12 +3,15 @@ package shard
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
@@ -115,6 +118,10 @@ func (at destination) s3Options(o *s3.Options) {
 	}
 }
 
+// azureRetried are the statuses that the SDK tries again where none are given.
+var azureRetried = []int{http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
+	http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+
 func (d Destinations) openAzure(ctx context.Context, at destination) (*blob.Bucket, error) {
 	service := azureblob.NewDefaultServiceURLOptions()
 	for option, into := range map[string]*string{"storage_account": &service.AccountName, "domain": &service.StorageDomain, "protocol": &service.Protocol} {
@@ -145,7 +152,10 @@ func (d Destinations) azureContainer(service, name string) (*container.Client, e
 	if err != nil {
 		return nil, err
 	}
-	options := &container.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: d.azureClient()}}
+	options := &container.ClientOptions{ClientOptions: azcore.ClientOptions{
+		Transport: d.azureClient(),
+		Retry:     policy.RetryOptions{StatusCodes: append(slices.Collect(maps.Keys(collided)), azureRetried...)},
+	}}
 	connection := os.Getenv("AZURE_STORAGE_CONNECTION_STRING")
 	if connection == "" {
 		connection = os.Getenv("AZURE_STORAGEBLOB_CONNECTIONSTRING")

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,11 +21,13 @@ import (
 	"relabel/shard/buckettest"
 )
 
-// collider stands before an S3 server and answers the first requests for each object with
-// 409, as a server does where another request is at the same object or removes its folder.
+// collider stands before a server and answers the first requests for each object with a
+// status, by default 409, as a server does where another request is at the same object or
+// removes its folder.
 type collider struct {
-	times int // each; less than none: always
-	word  string
+	times  int // each; less than none: always
+	status int
+	word   string
 
 	mu   sync.Mutex
 	seen map[string]int
@@ -39,15 +42,14 @@ func (c *collider) collides(r *http.Request) bool {
 }
 
 // start returns the destination below path that goes through the collider.
-func (c *collider) start(t *testing.T, server *buckettest.S3, path string) string {
+func (c *collider) start(t *testing.T, server interface{ URL(string) string }, path string) string {
 	t.Helper()
 	c.seen = map[string]int{}
 	direct, err := url.Parse(server.URL(path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	endpoint := direct.Query().Get("endpoint")
-	target, err := url.Parse(endpoint)
+	target, err := url.Parse(cmp.Or(direct.Query().Get("endpoint"), "http://"+direct.Query().Get("domain")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,11 +63,11 @@ func (c *collider) start(t *testing.T, server *buckettest.S3, path string) strin
 		}
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/xml")
-		w.WriteHeader(http.StatusConflict)
+		w.WriteHeader(cmp.Or(c.status, http.StatusConflict))
 		fmt.Fprintf(w, "<Error><Code>%s</Code><Message>a conflict</Message></Error>", c.word)
 	}))
 	t.Cleanup(front.Close)
-	return strings.Replace(direct.String(), endpoint, front.URL, 1)
+	return strings.Replace(direct.String(), target.Host, strings.TrimPrefix(front.URL, "http://"), 1)
 }
 
 // TestACollisionInABucketIsTriedAgain: two workers that try the same destination at once
@@ -96,6 +98,36 @@ func TestACollisionThatLastsIsWaitedForAndAnObjectInTheWayIsNot(t *testing.T) {
 	s = bucketStore("two", server.URL("shards/taken"))
 	err = work(s, bucketExporter(t, s), relabel.CutExport, 0)
 	if len(s.reasons) != 1 || !strings.Contains(s.reasons[0], "it answered 409 (ObjectParentIsFile): another object is in the way") {
+		t.Errorf("%v, failed for %q, waits for %q", err, s.reasons, s.export.Waiting)
+	}
+}
+
+// TestACollisionInAnAzureContainerIsTriedAgain: as in a bucket of S3.
+func TestACollisionInAnAzureContainerIsTriedAgain(t *testing.T) {
+	server := buckettest.StartAzure(t, "shards")
+	want := inFolder(t, "")
+	c := &collider{times: 1, word: "ContainerBeingDeleted"}
+	s := bucketStore("one", c.start(t, server, "shards"))
+	x := bucketExporter(t, s)
+	same(t, "in the container", read(t, x, export(t, s, x)), want)
+}
+
+// TestACollisionInAnAzureContainerThatLastsIsWaitedFor: by whichever status and word Azure says
+// that another request was first. A blob of another kind in the way is not waited for.
+func TestACollisionInAnAzureContainerThatLastsIsWaitedFor(t *testing.T) {
+	server := buckettest.StartAzure(t, "shards")
+	for word, status := range map[string]int{"ConditionNotMet": 412, "InvalidBlockList": 400} {
+		c := &collider{times: -1, status: status, word: word}
+		s := bucketStore("one", c.start(t, server, "shards"))
+		var snoozed *river.JobSnoozeError
+		err := work(s, bucketExporter(t, s), relabel.CutExport, 0)
+		if !errors.As(err, &snoozed) || len(s.reasons) > 0 || !strings.Contains(s.export.Waiting, "other requests were at the same object each time ("+word+")") {
+			t.Errorf("%s: %v, failed for %q, waits for %q", word, err, s.reasons, s.export.Waiting)
+		}
+	}
+	c := &collider{times: -1, word: "InvalidBlobType"}
+	s := bucketStore("two", c.start(t, server, "shards"))
+	if err := work(s, bucketExporter(t, s), relabel.CutExport, 0); len(s.reasons) != 1 || !strings.Contains(s.reasons[0], "it answered 409 (InvalidBlobType): another object is in the way") {
 		t.Errorf("%v, failed for %q, waits for %q", err, s.reasons, s.export.Waiting)
 	}
 }

@@ -73,7 +73,7 @@ func (b *bucket) diagnose(err error) (words string, refused bool) {
 		return fmt.Sprintf("there are no keys for it on %s: %s", b.machine, b.keys()), true
 	case status == http.StatusNotFound, gcerrors.Code(err) == gcerrors.NotFound:
 		return fmt.Sprintf("it is not there%s: make the bucket, or start the export with another destination", said), true
-	case status == http.StatusConflict && slices.Contains(ofCollisions, word):
+	case slices.Contains(ofCollisions[status], word):
 		return fmt.Sprintf("other requests were at the same object each time%s", said), false
 	case status == http.StatusConflict:
 		return fmt.Sprintf("it answered 409%s: another object is in the way; start the export with another prefix or bucket", said), true
@@ -88,8 +88,14 @@ func (b *bucket) diagnose(err error) (words string, refused bool) {
 // ofKeys are words for keys that are not taken, which come with other statuses.
 var ofKeys = []string{"ExpiredToken", "InvalidToken", "TokenRefreshRequired", "RequestExpired", "XAdminUserNotFound"}
 
-// ofCollisions are words for a request that another one at the same time kept from being done.
-var ofCollisions = []string{"OperationAborted", "ConditionalRequestConflict"}
+// ofCollisions are the words, by status, for a request that another one at the same time kept
+// from being done: of S3, and of Azure, where a writer that commits a file first drops the blocks
+// of every other one, and a container that is being deleted is gone or made again soon.
+var ofCollisions = map[int][]string{
+	http.StatusConflict:           {"OperationAborted", "ConditionalRequestConflict", "ContainerBeingDeleted", "PendingCopyOperation"},
+	http.StatusPreconditionFailed: {"PreconditionFailed", "ConditionNotMet"},
+	http.StatusBadRequest:         {"InvalidBlockList"},
+}
 
 // plainWord is what of a server's own words may be shown.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`)
