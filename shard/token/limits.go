@@ -1,5 +1,7 @@
 package token
 
+import "iter"
+
 // Bounds of a tokenizer.json, so that a hostile file costs no more memory than a large
 // real one. The largest vocabulary in use has 262,144 tokens, with 580,000 merges.
 const (
@@ -21,23 +23,49 @@ func (n node) bound(most int) error {
 	return nil
 }
 
+// structure yields each bracket and comma of a JSON text that is outside of its strings, with
+// the number of lists and objects that are open after it. raw need not be valid.
+func structure(raw []byte) iter.Seq2[byte, int] {
+	return func(yield func(mark byte, depth int) bool) {
+		depth, quoted := 0, false
+		for i := 0; i < len(raw); i++ {
+			c := raw[i]
+			switch {
+			case quoted && c == '\\':
+				i++
+				continue
+			case c == '"':
+				quoted = !quoted
+				continue
+			case quoted:
+				continue
+			}
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth--
+			case ',':
+			default:
+				continue
+			}
+			if !yield(c, depth) {
+				return
+			}
+		}
+	}
+}
+
 // entriesOf counts the entries of a JSON list or object, up to one more than most. Of an
-// empty one it returns 1 at most. raw need not be valid.
+// empty one it returns 1 at most.
 func entriesOf(raw []byte, most int) int {
-	entries, depth, quoted := 1, 0, false
-	for i := 0; i < len(raw) && entries <= most; i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '[' || c == '{':
-			depth++
-		case c == ']' || c == '}':
-			depth--
-		case c == ',' && depth == 1:
+	entries := 1
+	for mark, depth := range structure(raw) {
+		if mark == ',' && depth == 1 {
 			entries++
+		}
+		if entries > most {
+			break
 		}
 	}
 	return entries
@@ -56,19 +84,7 @@ func checkSizes(parts map[string]node) error {
 
 // checkDepth refuses JSON that is nested deeper than any real file.
 func (n node) checkDepth() error {
-	depth, quoted := 0, false
-	for i := 0; i < len(n.raw); i++ {
-		switch c := n.raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '[' || c == '{':
-			depth++
-		case c == ']' || c == '}':
-			depth--
-		}
+	for _, depth := range structure(n.raw) {
 		if depth > mostDepth {
 			return n.refuse("is nested deeper than %d", mostDepth)
 		}

@@ -43,3 +43,19 @@ func TestHostileTokenizersAreRefusedInBoundedMemory(t *testing.T) {
 		}
 	}
 }
+
+func TestEntriesAndDepthAreThoseOutsideOfStrings(t *testing.T) {
+	for text, want := range map[string]int{
+		`[]`: 1, `[1]`: 1, `[1,2,3]`: 3, `["a,b","\",[","\\",{"c":[1,2]}]`: 4, `{"a":{"b":1,"c":2},"d":"{,"}`: 2, `[1,2,3,4,5,6,7,8,9]`: 6, `["cut\`: 1, `]],,`: 1,
+	} {
+		if got := entriesOf([]byte(text), 5); got != want {
+			t.Errorf("%s: %d entries, not %d", text, got, want)
+		}
+	}
+	for depth, refused := range map[int]bool{mostDepth: false, mostDepth + 1: true} {
+		nested := node{raw: []byte(strings.Repeat(`{"[[{\"":[`, depth/2) + strings.Repeat("[", depth%2))}
+		if err := nested.checkDepth(); (err != nil) != refused {
+			t.Errorf("depth %d: %v", depth, err)
+		}
+	}
+}
