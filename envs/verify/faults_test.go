@@ -13,6 +13,7 @@ import (
 // dyingHost is a host whose containers die while tests run, as many as it is told.
 type dyingHost struct {
 	envs.Host
+	spared  atomic.Int32 // how many live before that
 	deaths  atomic.Int32 // how many are still to die
 	created atomic.Int32
 }
@@ -29,7 +30,7 @@ type dyingSandbox struct {
 }
 
 func (s *dyingSandbox) Run(ctx context.Context, cmd envs.Command) (envs.Result, error) {
-	if strings.Contains(cmd.Args[2], " begin") && s.host.deaths.Add(-1) >= 0 {
+	if strings.Contains(cmd.Args[2], " begin") && s.host.spared.Add(-1) < 0 && s.host.deaths.Add(-1) >= 0 {
 		if err := s.Close(ctx); err != nil {
 			return envs.Result{}, err
 		}
@@ -55,6 +56,20 @@ func TestContainersThatDieWhateverTheyTestAreAnInfrastructureError(t *testing.T)
 	b.host = host
 	if v := b.verify(b.patch(gold)); v.Infra == "" || v.Passed || v.Reason != "" {
 		t.Errorf("%+v", v)
+	}
+}
+
+// TestAControlThatDiesIsWhyThereIsNoVerdict has a submission that fails in a way that canaries
+// may cause, which only the gold patch can settle.
+func TestAControlThatDiesIsWhyThereIsNoVerdict(t *testing.T) {
+	b := newBench(t)
+	host := &dyingHost{Host: b.host}
+	host.spared.Store(1)
+	host.deaths.Store(1)
+	b.host = host
+	const exhaust = "import os\ntry:\n    while True:\n        os.open('/dev/null', 0)\nexcept OSError:\n    pass"
+	if v := b.verify(b.patch(inCalc(exhaust))); v.Infra == "" || v.Passed || v.Reason != "" {
+		t.Errorf("passed %v, reason %q, infra %q", v.Passed, v.Reason, v.Infra)
 	}
 }
 

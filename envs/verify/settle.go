@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -121,6 +122,7 @@ func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (tr
 		return trial{}, err
 	}
 	if doubt != "" {
+		first.doubt = cmp.Or(first.doubt, doubt)
 		return trial{verdict: infra(first)}, nil
 	}
 	if fact.explains(first) {
