@@ -20,6 +20,8 @@ func TestCommandsThatWriteTooMuchAreEnded(t *testing.T) {
 		"while it runs":      `i=0; while :; do i=$((i+1)); head -c 10M /dev/zero >/var/f$i; done`,
 		"deleted and open":   `for i in 1 2 3; do exec {fd}>f; rm f; head -c 40M /dev/zero >&$fd; done; sleep 1000`,
 		"behind long paths":  `cd /var; exec python3 -c 'import os; [(os.mkdir("d" * 200), os.chdir("d" * 200)) for _ in range(50)]; [os.posix_fallocate(os.open(n, os.O_CREAT | os.O_WRONLY), 0, 50 << 20) for n in "abc"]'`,
+		"as long links":      `cd /var; exec python3 -c 'import os; [os.symlink("x" * 4000, str(i)) for i in range(25000)]'`,
+		"as names alone":     `cd /var; exec python3 -c 'import os; [os.mknod(str(i)) for i in range(25000)]'`,
 		"beside the command": `(setsid bash -c 'i=0; while :; do i=$((i+1)); head -c 10M /dev/zero >/var/f$i; done' &); sleep 1000`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,20 +50,25 @@ func parseMount(line string) (path, fstype string) {
 	return unescape.Replace(fields[4]), rest[0]
 }
 
-// freeSpaces returns how many bytes are free on the file system of each path.
+// inodeBytes is the least that a file of any type counts, in bytes: a disk has a limited number
+// of inodes, and sandboxes share it.
+const inodeBytes = 4096
+
+// freeSpaces returns how many bytes are free on the file system of each path, and then, for each,
+// what its free inodes count.
 func freeSpaces(paths []string) []int64 {
-	free := make([]int64, len(paths))
+	free := make([]int64, 2*len(paths))
 	for i, path := range paths {
 		var s syscall.Statfs_t
 		if err := syscall.Statfs(path, &s); err == nil {
-			free[i] = int64(s.Bavail) * s.Bsize
+			free[i], free[len(paths)+i] = int64(s.Bavail)*s.Bsize, int64(s.Ffree)*inodeBytes
 		}
 	}
 	return free
 }
 
-// written counts the bytes on disk of files below the roots that were changed since began, until
-// they are more than enough. A root below another one is counted once.
+// written counts the bytes on disk of files of every type below the roots that were changed since
+// began, until they are more than enough. A root below another one is counted once.
 func written(roots []string, began time.Time, enough int64) (bytes int64) {
 	for _, root := range roots {
 		bytes += writtenBelow(root, roots, began, enough-bytes)
@@ -91,15 +96,14 @@ func writtenBelow(root string, roots []string, began time.Time, enough int64) (b
 			if err := syscall.Lstat(path, &s); err != nil {
 				continue // gone since
 			}
-			switch s.Mode & syscall.S_IFMT {
-			case syscall.S_IFDIR:
-				if s.Dev == top.Dev && !slices.Contains(roots, path) {
-					queue = append(queue, path)
-				}
-			case syscall.S_IFREG:
-				if !time.Unix(s.Ctim.Unix()).Before(began) {
-					bytes += s.Blocks * 512 / max(1, int64(s.Nlink))
-				}
+			switch folder := s.Mode&syscall.S_IFMT == syscall.S_IFDIR; {
+			case folder && (s.Dev != top.Dev || slices.Contains(roots, path)):
+				continue
+			case folder:
+				queue, s.Nlink = append(queue, path), 1
+			}
+			if !time.Unix(s.Ctim.Unix()).Before(began) {
+				bytes += max(s.Blocks*512, inodeBytes) / max(1, int64(s.Nlink))
 			}
 		}
 	}
