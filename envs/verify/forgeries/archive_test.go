@@ -24,6 +24,8 @@ type submission struct {
 	run   string // bash commands, after the files were written; "" if none
 	// raw says that the agent replaced git: what it wrote to /tmp/submission is the patch.
 	raw bool
+	// plain says that the task's command takes no canaries.
+	plain bool
 	// seconds bounds its tests; 0: as those of all others.
 	seconds int
 	// allow lists reasons, besides failed tests, that the verdict may have.
@@ -36,7 +38,7 @@ func readSubmissions(t *testing.T, folder string) []submission {
 	var all []submission
 	for _, path := range archives(t, folder) {
 		header, files := readArchive(t, path)
-		s := submission{name: nameOf(path), task: header["task"], kind: header["kind"], about: header["about"], raw: header["raw"] == "true"}
+		s := submission{name: nameOf(path), task: header["task"], kind: header["kind"], about: header["about"], raw: header["raw"] == "true", plain: header["canaries"] == "none"}
 		if header["allow"] != "" {
 			s.allow = list(header["allow"])
 		}
