@@ -1,6 +1,9 @@
 package relabel
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // Manifest is what manifest.json of an export says. Fields that speak of tokens are null
 // or empty in an export without a token view.
@@ -50,6 +53,12 @@ type ManifestTooLong struct {
 	TrunksDropped int `json:"trunks_dropped"` // with all their labels
 	LabelsDropped int `json:"labels_dropped"` // with these trunks
 	LeavesDropped int `json:"leaves_dropped"` // one label each
+}
+
+// Words says what became of what was too long, in one line.
+func (t ManifestTooLong) Words() string {
+	return fmt.Sprintf("over max_length: %d trunks cut (%d labels behind the cut), %d trunks dropped (%d labels), %d leaves dropped",
+		t.TrunksCut, t.LabelsCut, t.TrunksDropped, t.LabelsDropped, t.LeavesDropped)
 }
 
 // Labels is the number of labels that the limit excluded.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"relabel"
@@ -155,6 +156,11 @@ func (b *exportBody) chooseFilters(chosen url.Values) {
 	}
 	if chosen.Get("verdicts") == newestVerdict {
 		b.VerdictProtections = relabel.NewestProtections
+	}
+	for version := range relabel.ProtectionsVersion {
+		if chosen.Get("verdicts") == verdictsOf(version) {
+			b.VerdictProtections = strconv.Itoa(version)
+		}
 	}
 	switch chosen.Get("states") {
 	case sameStates:

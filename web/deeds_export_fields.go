@@ -77,10 +77,23 @@ func selectionFields(run relabel.Run, chosen url.Values) ([]deedField, error) {
 		choice(chosen, "running", "One that still runs", "", doneRounds, runningRounds),
 		choice(chosen, "only", "Trajectories", "", fmt.Sprintf("as %s has it: %s", run.Recipe, usual.Describe()), submitted, resolved, everyDone),
 		choice(chosen, "groups", "Groups", "The trajectories of a task in an iteration; rewards are mixed where some are resolved and some are not.", fmt.Sprintf("as %s has it: %s", run.Recipe, groups), everyGroup, mixedGroups),
-		choice(chosen, "verdicts", "Verdicts", "Trajectories with another verdict are left out; “Grade again” on the run’s page replaces it.", anyVerdict, newestVerdict),
+		choice(chosen, "verdicts", "Verdicts", "Trajectories with another verdict are left out; “Grade again” on the run’s page replaces it.", verdictChoices()...),
 		ended,
 		choice(chosen, "states", "States", "", anyState, sameStates, otherStates),
 	}, nil
+}
+
+// verdictChoices are the versions of verdicts that can be asked for, the newest first.
+func verdictChoices() []string {
+	choices := []string{anyVerdict, newestVerdict}
+	for version := relabel.ProtectionsVersion - 1; version > 0; version-- {
+		choices = append(choices, verdictsOf(version))
+	}
+	return choices
+}
+
+func verdictsOf(version int) string {
+	return fmt.Sprintf("of version %d of the protections or newer", version)
 }
 
 // tokenizersOffered is how many registered tokenizers a form offers.

@@ -30,6 +30,7 @@ func TestAnExportIsAskedForWithWhatItWillHold(t *testing.T) {
 	contains(t, ask("&only=with+a+valid+submission&groups=every+group"), `"submitted":true,"resolved":false,"mixed_rewards":false}`)
 	contains(t, ask(`&view=tree&view=linear&template_options={"a":+1.0}&date=2026-01-31&arguments=object&reasoning=drop&thinking=as+reasoning_content+alone&template_text=a%0D%0Ab&too_long=dropped+with+all+their+labels&rows=padded+to+the+capacity&rows=linear+with+ids,+mask+and+labels+alone`),
 		`"template_text":"a\nb","template_options":{"a":1.0},"date":"2026-01-31","arguments":"object","reasoning":"drop","thinking_alias":false,"too_long":"drop","pad_tree":true,"bare":true}`)
+	contains(t, ask("&verdicts=of+version+1+of+the+protections+or+newer"), `"verdict_protections":"1"}`, "with a verdict of version 1 of the protections or newer")
 	contains(t, ask("&iteration=7"), "no such collect iteration is done")
 	s.get(400, path+"?capacity=x&view=tree")
 	s.get(400, path+"?capacity=600000&view=tree")

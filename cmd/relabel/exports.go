@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -53,6 +55,9 @@ func printFiles(e relabel.Export) error {
 	if e.PromptCheck != nil {
 		fmt.Println("  prompts: " + promptWords(*e.PromptCheck))
 	}
+	if e.ModelCheck == relabel.ModelNotChecked {
+		fmt.Println("  model: not checked for recurrent layers, which trees must not train: there is no config.json beside the tokenizer")
+	}
 	if len(e.Files) == 0 {
 		return nil
 	}
@@ -61,6 +66,18 @@ func printFiles(e relabel.Export) error {
 		t.row(f.Path, f.Rows, f.Tokens, f.SupervisedTokens, f.Bytes, f.SHA256)
 	}
 	return t.print()
+}
+
+// printOptions prints what an export was asked for, as its page does.
+func printOptions(e relabel.Export) error {
+	options, err := json.Marshal(struct {
+		Selection relabel.ExportSelection `json:"selection"`
+		Form      relabel.ExportForm      `json:"form"`
+	}{e.Selection, e.Form})
+	if err == nil {
+		fmt.Println("  options: " + inertLine(string(options)))
+	}
+	return err
 }
 
 // exportList is `relabel export list`.
@@ -130,7 +147,7 @@ func (c *exportShow) Run(ctx context.Context) error {
 			return err
 		}
 		if c.Row == "" {
-			return printExport(e)
+			return errors.Join(printExport(e), printOptions(e))
 		}
 		if info, err := os.Stat(e.Directory); err != nil || !info.IsDir() {
 			return relabel.Errorf(relabel.CodeNotFound, "its files are in %s, not on this machine: fetch them, or look at the row in the viewer", e.Directory).On("--row")
@@ -150,7 +167,10 @@ func (c *exportShow) folder(dir string, fetch func(hash string) (relabel.Tokeniz
 		return err
 	}
 	fmt.Printf("%d labelled states as %s of run %s\n", m.States, viewWords(m.Views), m.Run)
-	e := relabel.Export{LeftOut: m.LeftOut}
+	if m.TooLong != nil && m.TooLong.Labels() > 0 {
+		fmt.Println("  " + m.TooLong.Words())
+	}
+	e := relabel.Export{LeftOut: m.LeftOut, PromptCheck: m.PromptCheck, ModelCheck: m.ModelCheck}
 	for _, f := range m.Files {
 		e.Files = append(e.Files, relabel.ExportFile{Path: f.Path, SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
 	}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"relabel/server"
+)
+
+// TestEveryOptionOfAnExportIsAFlag compares what POST /v1/exports takes with what the command
+// has flags for.
+func TestEveryOptionOfAnExportIsAFlag(t *testing.T) {
+	flags := flagsOf(reflect.TypeFor[exportStart]())
+	other := map[string]string{"run": "", "template-text": "template", "views": "view", "end-reasons": "end-reason", "leave-out-flags": "leave-out-flag"}
+	var options []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[server.NewExport]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || f.Anonymous {
+			continue
+		}
+		flag := strings.ReplaceAll(name, "_", "-")
+		if renamed, ok := other[flag]; ok {
+			flag = renamed
+		}
+		if flag != "" && !slices.Contains(flags, flag) {
+			t.Errorf("%s is an option over REST, and the command has no --%s: %v", name, flag, flags)
+		}
+		options = append(options, flag)
+	}
+	for _, flag := range flags {
+		if flag != "run" && flag != "detach" && !slices.Contains(options, flag) {
+			t.Errorf("--%s is no option over REST: %v", flag, options)
+		}
+	}
+}
