@@ -126,6 +126,7 @@ func (s *shellReader) finish() {
 // runnerCall is the one place of a command where a test runner is called.
 type runnerCall struct {
 	command string
+	name    string // the runner's, as the command has it
 	before  []word // words of the whole command before the runner's name
 	args    []word // its arguments
 	end     int    // where the call ends
@@ -149,7 +150,7 @@ func findCall(command string, is func(words []word, at int) bool) (runnerCall, b
 	if found < 0 {
 		return runnerCall{}, false
 	}
-	call := runnerCall{command: command, before: words[:found], end: words[found].end, alone: true}
+	call := runnerCall{command: command, name: words[found].text, before: words[:found], end: words[found].end, alone: true}
 	for _, w := range words[found+1:] {
 		if w.command != words[found].command {
 			call.alone = false

@@ -15,9 +15,14 @@ const controlRounds = 2
 
 // control tests a candidate that is the gold patch, and finds out which canaries its task's
 // run takes: all of them but those that it contradicts in each of controlRounds runs; where it
-// does not pass with them, those outside of the task's own test files; else none.
+// does not pass with them, all without a report, or those outside of the task's own test files;
+// else none.
 func (v *Verifier) control(ctx context.Context, c candidate) (fact goldFact, t trial, err error) {
-	for _, left := range []map[string]bool{nil, {belowKey: true}} {
+	reported, below := true, true
+	for _, left := range []map[string]bool{nil, {reportKey: true}, {reportKey: true, belowKey: true}} {
+		if (left[belowKey] && !below) || (left[reportKey] && !left[belowKey] && !reported) {
+			continue
+		}
 		c.left = left
 		fit, err := v.fit(ctx, c)
 		if err != nil || fit.over {
@@ -26,8 +31,8 @@ func (v *Verifier) control(ctx context.Context, c candidate) (fact goldFact, t t
 		if fit.settled {
 			return v.gold.note(c.task, fit.takes, fit.left, fit.trial), fit.trial, nil
 		}
-		if !fit.trial.below {
-			break
+		if left == nil {
+			reported, below = fit.trial.reported, fit.trial.below
 		}
 	}
 	c.bare, c.left = true, nil
@@ -60,8 +65,8 @@ func (v *Verifier) fit(ctx context.Context, c candidate) (fit, error) {
 			return fit{trial: with, over: true}, err
 		case with.doubt != "":
 			continue
-		case !with.planted:
-			return fit{trial: with, settled: true, takes: c.left == nil}, nil
+		case !with.planted && with.believed():
+			return fit{trial: with, settled: true, takes: !c.left[belowKey], left: c.left}, nil
 		case with.believed() && with.verdict.Passed:
 			return fit{trial: with, settled: true, takes: true, left: c.left}, nil
 		case with.believed():

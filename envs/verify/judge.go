@@ -38,6 +38,7 @@ func (s *stage) test(ctx context.Context) trial {
 	if witnessed(command, parserName) {
 		reportPath = "/tmp/relabel-" + s.nonce + ".xml"
 	}
+	nodeReportPath, command := s.askNode(ctx, command, parserName)
 	script, _ := relabel.SplitEvalScript(s.task.EvalScript) // "" has no parts
 	nonce, plain := newNonce(), ""
 	if s.loadsNoPlugins(parserName, script) {
@@ -53,7 +54,7 @@ func (s *stage) test(ctx context.Context) trial {
 	e := evidence{run: r}
 	e.log, e.code, e.ended = between(nonce, r)
 	e.outcomes = parse(e.log)
-	if problem := s.witness(ctx, reportPath, &e); problem != "" {
+	if problem := s.witness(ctx, reportPath, nodeReportPath, &e); problem != "" {
 		return trial{ran: true, doubt: problem}
 	}
 	t := s.judge(e, planted)
@@ -65,19 +66,23 @@ func (s *stage) test(ctx context.Context) trial {
 	return t
 }
 
-// witness reads the report at a path, unless that is "", and takes back what it does not bear
-// out. A problem is the container's.
-func (s *stage) witness(ctx context.Context, path string, e *evidence) (problem string) {
-	if path == "" {
+// witness reads the report of pytest, which takes back what it does not bear out, or that of
+// Jest or Vitest, where their paths are not "". A problem is the container's.
+func (s *stage) witness(ctx context.Context, pytest, node string, e *evidence) (problem string) {
+	if pytest == "" && node == "" {
 		return ""
 	}
 	if _, problem := s.look(ctx, "ending what the tests left behind", endScript, nil); problem != "" {
 		return problem
 	}
-	if e.report = s.readReport(ctx, path); e.report == nil {
+	if node != "" {
+		e.node = s.readNodeReport(ctx, node)
+	} else if e.report = s.readReport(ctx, pytest); e.report != nil {
+		e.report.confirm(e.outcomes)
+	}
+	if e.node == nil && e.report == nil {
 		return "the container failed while the report of the tests was read"
 	}
-	e.report.confirm(e.outcomes)
 	return ""
 }
 
@@ -134,21 +139,27 @@ type evidence struct {
 	code     int  // the exit code of the test command
 	ended    bool // the shell that ran it came to its end
 	outcomes outcomes
-	report   *report // nil where there is none
+	report   *report     // of pytest; nil where there is none
+	node     *nodeReport // of Jest or Vitest; nil where it was not asked for
 }
 
 // judge decides what a run says.
 func (s *stage) judge(e evidence, planted *planting) trial {
-	t := trial{ran: true, bare: s.bare, left: s.left, counts: countTests(s.task, e.report, planted), verdict: grade(s.task, e.outcomes)}
+	t := trial{ran: true, bare: s.bare, left: s.left, reported: e.node != nil, counts: s.counts(e, planted), verdict: grade(s.task, e.outcomes)}
 	t.verdict.Output = kept(e.run)
 	if planted != nil {
 		t.planted, t.verdict.Canaries = true, true
 		t.below = slices.ContainsFunc(planted.files, func(f plantedFile) bool { return f.shared })
 		t.missed = planted.misses(e.log, e.outcomes, e.report, e.code)
-		missed := keysOf(t.missed)
-		t.leavable = !missed[""] && planted.remains(missed)
-		t.disturbed = len(t.missed) > 0 && planted.broken(e.outcomes)
 	}
+	if t.reported {
+		if m, differs := e.node.miss(s.task, e.outcomes, planted); differs {
+			t.missed = append(t.missed, m)
+		}
+	}
+	missed := keysOf(t.missed)
+	t.leavable = !missed[""] && (planted == nil || planted.remains(missed))
+	t.disturbed = len(t.missed) > 0 && planted != nil && planted.broken(e.outcomes)
 	switch {
 	case e.run.Ended != envs.EndedExit:
 		t.verdict.Passed, t.verdict.Reason = false, relabel.VerdictTimedOut
@@ -161,7 +172,7 @@ func (s *stage) judge(e evidence, planted *planting) trial {
 		t.doubt = "the test command was killed, exit code " + strconv.Itoa(e.code)
 	case e.code != 0 && len(e.outcomes) == 0:
 		t.doubt = "the test command failed, exit code " + strconv.Itoa(e.code) + ", and its log names no test"
-		t.disturbed = planted != nil
+		t.disturbed = planted != nil || t.reported
 	}
 	return t
 }

@@ -25,13 +25,15 @@ const (
 // trial is one run of a candidate in one container.
 type trial struct {
 	verdict relabel.Verdict
-	doubt   string          // why the verdict may say nothing about the candidate; "" if it does
-	ran     bool            // code of the candidate was run: the doubt may be its doing
-	planted bool            // canaries were in the run
-	below   bool            // some of them below the tests of the task
-	bare    bool            // it was to have none
-	left    map[string]bool // keys of canaries that it went without
-	missed  []miss          // the canaries that did not end as they must; where there are any, the run is not believed
+	doubt   string // why the verdict may say nothing about the candidate; "" if it does
+	ran     bool   // code of the candidate was run: the doubt may be its doing
+	planted bool   // canaries were in the run
+	below   bool   // some of them below the tests of the task
+	bare    bool   // it was to have none
+	// reported says that Jest or Vitest was asked for a report.
+	reported bool
+	left     map[string]bool // keys of canaries that it went without
+	missed   []miss          // the canaries that did not end as they must; where there are any, the run is not believed
 	// leavable says that canaries which must fail remain where the missed ones are left out.
 	leavable  bool
 	changed   []string // files of the tests that were written while they ran
