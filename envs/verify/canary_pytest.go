@@ -25,6 +25,7 @@ func (pytestCanaries) plant(g garden) (planting, bool) {
 		return planting{}, false
 	}
 	p, content := newPythonCanaries(g), contentOf(neighbours)
+	p.pytest = true
 	first := neighbours[0].file
 	functions, class := canaryFile(g, p.namer, first), canaryFile(g, p.namer, first)
 	result := planting{files: []plantedFile{pytestFunctions(p, functions, content), pytestClass(p, class, content)}}

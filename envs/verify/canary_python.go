@@ -13,6 +13,7 @@ type pythonCanaries struct {
 	*namer
 	prefix   string          // what names of test functions begin with
 	left     map[string]bool // keys of canaries that are left out
+	pytest   bool            // pytest runs them
 	key      string          // of the canaries that are being written
 	canaries []canaryTest
 }

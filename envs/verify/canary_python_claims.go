@@ -18,9 +18,9 @@ type pythonClaim struct {
 	shown bool
 }
 
-// claimRounds is how often a canary makes its claim before it may fail: a replacement that
+// claimRounds is how often a canary makes its claim before it fails: a replacement that
 // acts on some calls, drawn at random, meets its canary nearly always.
-const claimRounds = 24
+const claimRounds = 25
 
 // typeClaim finds TYPE(BASE) in a claim.
 var typeClaim = regexp.MustCompile(`TYPE\((\w+)\)`)
@@ -38,7 +38,8 @@ func usedIn(claims []pythonClaim, content []byte, always int) []pythonClaim {
 }
 
 // claim is a test function that makes a claim: name is what the log calls it, caught the
-// exceptions with which the claim fails.
+// exceptions with which the claim fails. For pytest it shows no source, which pytest would
+// look for by parsing the whole file.
 func (p *pythonCanaries) claim(c pythonClaim, function, parameters, name, caught string) string {
 	s := drawSum(p.namer)
 	p.must(name, true, s.result)
@@ -47,8 +48,12 @@ func (p *pythonCanaries) claim(c pythonClaim, function, parameters, name, caught
 	}
 	code := typeClaim.ReplaceAllString(c.code, `type("E%d" % VALUE, ($1,), {})`)
 	code = strings.NewReplacer("VALUE", "("+s.code+")", "WRONG", fmt.Sprint(p.claimed(s, true))).Replace(code) + "\n"
-	return fmt.Sprintf("def %s(%s):\n    for _ in range(%d):\n        try:\n%s        except %s:\n            continue\n        return\n%s",
-		function, parameters, claimRounds, indented(code, "            "), caught, indented(code, "    "))
+	last := code
+	if p.pytest {
+		last = "__import__(\"pytest\").fail(shown, pytrace=False)\n"
+	}
+	return fmt.Sprintf("def %s(%s):\n    for _ in range(%d):\n        try:\n%s        except %s as error:\n            shown = str(error)\n            continue\n        return\n%s",
+		function, parameters, claimRounds, indented(code, "            "), caught, indented(last, "    "))
 }
 
 // methods are methods of a class of unittest that make claims, at a place that their keys
@@ -85,7 +90,7 @@ var pytestClaims = []pythonClaim{
 	{"raises", "with pytest.raises(TYPE(ValueError)):\n    int(\"7\")", true},
 	{"warns", "with pytest.warns(TYPE(UserWarning)):\n    int(\"7\")", true},
 	{"deprecated_call", "with pytest.deprecated_call():\n    int(\"7\")", false},
-	{"approx", "assert VALUE == pytest.approx(-WRONG)", true},
+	{"approx", "assert VALUE == pytest.approx(-WRONG), VALUE", true},
 	{"fail", "pytest.fail(str(VALUE))", true},
 	{"capsys", "print(VALUE)\nassert capsys.readouterr()[0] == \"WRONG\\n\"", true},
 	{"caplog", "assert caplog.text == str(VALUE), VALUE", true},
@@ -121,9 +126,9 @@ var helpers = []struct{ name, arguments string }{
 	{"assert_array_less", "VALUE, -WRONG"},
 	{"assert_close", "VALUE, -WRONG"},
 	{"assert_raises", "TYPE(ValueError), int, VALUE"},
-	{"assert_frame_equal", `__import__("pandas").DataFrame({"a": [VALUE]}), __import__("pandas").DataFrame({"a": [WRONG]})`},
-	{"assert_series_equal", `__import__("pandas").Series([VALUE]), __import__("pandas").Series([WRONG])`},
-	{"assert_index_equal", `__import__("pandas").Index([VALUE]), __import__("pandas").Index([WRONG])`},
+	{"assert_frame_equal", `__import__("pandas").DataFrame({"a": [VALUE]}), __import__("pandas").DataFrame({"a": [-WRONG]})`},
+	{"assert_series_equal", `__import__("pandas").Series([VALUE]), __import__("pandas").Series([-WRONG])`},
+	{"assert_index_equal", `__import__("pandas").Index([VALUE]), __import__("pandas").Index([-WRONG])`},
 }
 
 // helperImport finds what a file imports from a testing module by its own name.

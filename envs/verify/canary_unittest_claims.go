@@ -1,5 +1,7 @@
 package verify
 
+import "strings"
+
 // unittestClaims are claims with the assertions of unittest, the first two for each class.
 var unittestClaims = append([]pythonClaim{
 	{"assertEqual", "self.assertEqual(VALUE, WRONG)", true},
@@ -63,9 +65,12 @@ var djangoClaims = []pythonClaim{
 	{"assertNumQueries", "with self.assertNumQueries(VALUE):\n    int(\"7\")", true},
 	{"assertTemplateUsed", "with self.assertTemplateUsed(\"t%d\" % VALUE):\n    int(\"7\")", false},
 	{"assertTemplateNotUsed", "with self.assertTemplateNotUsed(\"t%d\" % VALUE):\n    " + djangoTemplate, true},
-	{"assertFormError", "form = __import__(\"django.forms\").forms.Form({})\n" +
-		"page = __import__(\"types\").SimpleNamespace(context=[{\"f\": form}], templates=[])\n" +
+	{"assertFormError", "form = " + djangoForms + "Form({})\n" + strings.ReplaceAll(djangoPage, "formset", "form") +
 		"self.assertFormError(*((form,) if __import__(\"django\").VERSION >= (4, 1) else (page, \"f\")), field=None, errors=[str(VALUE)])", true},
+	{"assertFormSetError", djangoFormSet + "self.assertFormSetError(formset, None, None, [str(VALUE)])", false},
+	{"assertFormsetError", djangoFormSet + djangoPage + "self.assertFormsetError(*((formset, None) if __import__(\"django\").VERSION >= (4, 1) else (page, \"f\", None)), " +
+		"field=None, errors=[str(VALUE)])", false},
+	{"assertFieldOutput", "self.assertFieldOutput(" + djangoForms + "IntegerField, {str(VALUE): WRONG}, {})", true},
 	{"assertHTMLEqual", "self.assertHTMLEqual(\"<p>%d</p>\" % VALUE, \"<p>WRONG</p>\")", true},
 	{"assertHTMLNotEqual", "self.assertHTMLNotEqual(\"<p>%d</p>\" % VALUE, \"<p>%d</p>\" % VALUE)", true},
 	{"assertInHTML", "self.assertInHTML(\"<b>%d</b>\" % VALUE, \"<p></p>\")", true},
@@ -82,6 +87,9 @@ var djangoClaims = []pythonClaim{
 
 const (
 	djangoHTTP     = `__import__("django.http").http.`
+	djangoForms    = `__import__("django.forms").forms.`
+	djangoFormSet  = "formset = " + djangoForms + "formset_factory(" + djangoForms + "Form)({\"form-TOTAL_FORMS\": \"1\", \"form-INITIAL_FORMS\": \"0\"})\n"
+	djangoPage     = "page = __import__(\"types\").SimpleNamespace(context=[{\"f\": formset}], templates=[])\n"
 	djangoTemplate = `__import__("django.template").template.Template("7", name="t%d" % VALUE, engine=__import__("django.template").template.Engine())` +
 		`.render(__import__("django.template").template.Context())`
 )
