@@ -101,6 +101,8 @@ func pytestBelow(p *pythonCanaries, g garden, n neighbour, plain bool) (below pl
 		}
 	}
 	code = append(code, p.functions(n.file, n.file, "AssertionError", helperClaims(n.content, n.content))...)
+	called, _ := p.calls(g, n, false, pytestMethod(n.file))
+	code = append(code, called...)
 	for _, c := range p.canaries[first:] {
 		_, name, _ := strings.Cut(c.name, "::")
 		ids = append(ids, path.Join(g.task.Workdir, n.file)+"::"+name)

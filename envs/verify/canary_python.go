@@ -16,6 +16,7 @@ type pythonCanaries struct {
 	pytest   bool            // pytest runs them
 	key      string          // of the canaries that are being written
 	canaries []canaryTest
+	called   int // how many tests of the task canaries call
 }
 
 // newPythonCanaries writes canaries for a garden.

@@ -89,9 +89,15 @@ func (p *pythonCanaries) derived(file string, content []byte, group classGroup, 
 	if len(methods) == 0 {
 		return "", ""
 	}
-	code = fmt.Sprintf("class %s(%s):\n    locals().update({name: None for name in dir(%s) if name.startswith(\"test\") and callable(getattr(%s, name))})\n\n%s",
-		class, group.name, group.name, group.name, p.shuffled(methods))
-	return class, "try:\n" + indented(code, "    ") + "except Exception:\n    pass\n"
+	return class, withoutTests(class, group.name, p.shuffled(methods))
+}
+
+// withoutTests is a class with methods that derives from a class of its file, without that
+// class's tests.
+func withoutTests(class, from, methods string) string {
+	code := fmt.Sprintf("class %s(%s):\n    locals().update({name: None for name in dir(%s) if name.startswith(\"test\") and callable(getattr(%s, name))})\n\n%s",
+		class, from, from, from, methods)
+	return "try:\n" + indented(code, "    ") + "except Exception:\n    pass\n"
 }
 
 // method is a method of a test class with a comparison.

@@ -61,6 +61,11 @@ func unittestBelow(p *pythonCanaries, g garden, call runnerCall, n neighbour) (b
 			names = append(names, unittestClass(call, n.file, class)...)
 		}
 	}
+	called, classes := p.calls(g, n, true, unittestMethod)
+	for i, code := range called {
+		text += "\n\n" + code
+		names = append(names, unittestClass(call, n.file, classes[i])...)
+	}
 	return plantedFile{path: n.file, content: text, shared: true}, names, len(text) > len(n.content)
 }
 

@@ -1,0 +1,82 @@
+package verify
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"relabel"
+)
+
+const callable = `import pytest
+
+
+def test_add(tmp_path, capsys):
+    assert add(1, 2) == 3
+
+
+@pytest.mark.parametrize("a", [1, 2])
+def test_sub(a):
+    pass
+
+
+def test_other():
+    pass
+
+
+class TestSum:
+    """Sums."""
+
+    def test_of(self, tmp_path):
+        assert total([1]) == 1
+
+    @staticmethod
+    def test_static():
+        pass
+
+    async def test_later(self):
+        pass
+
+
+class Cases(Base):
+    def test_of(self):
+        self.assertEqual(total([1]), 1)
+
+
+def helper():
+    def test_inner(self):
+        pass
+`
+
+func TestCalledTestsStandWithoutADecorator(t *testing.T) {
+	ids := []string{"t.py::test_add", "t.py::test_sub[1]", "t.py::TestSum::test_of", "t.py::TestSum::test_static", "t.py::TestSum::test_later", "t.py::Cases::test_of", "t.py::test_inner"}
+	want := []calledTest{
+		{name: "test_add", parameters: "tmp_path, capsys"},
+		{class: "TestSum", name: "test_of", parameters: "tmp_path"},
+		{class: "Cases", name: "test_of", cases: true},
+	}
+	if got := calledTests([]byte(callable), ids); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestACanaryCallsATestBeforeItFails(t *testing.T) {
+	g := garden{task: relabel.Task{FailToPass: []string{"t.py::test_add", "t.py::Cases::test_of"}}, random: canaryRandom()}
+	p := newPythonCanaries(g)
+	n := neighbour{file: "t.py", content: []byte(callable)}
+	code, classes := p.calls(g, n, false, pytestMethod(n.file))
+	text := strings.Join(code, "\n")
+	if len(classes) != 1 || len(p.canaries) != 2 || !strings.Contains(text, "(tmp_path, capsys):\n    test_add(tmp_path, capsys)\n    assert ") ||
+		!strings.Contains(text, "(Cases):") || !strings.Contains(text, "(self):\n            Cases.test_of(self)\n            self.assert") {
+		t.Errorf("%v\n%s", p.canaries, text)
+	}
+	for _, c := range p.canaries {
+		if c.status != relabel.TestFailed || c.proof == "" || !strings.HasPrefix(c.key, "t.py calls ") {
+			t.Errorf("%+v", c)
+		}
+	}
+	g.left = map[string]bool{"t.py calls test_add": true}
+	if code, _ := newPythonCanaries(g).calls(g, n, false, pytestMethod(n.file)); len(code) != 1 {
+		t.Errorf("%d canaries where one is left out", len(code))
+	}
+}
