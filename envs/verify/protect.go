@@ -40,6 +40,7 @@ type protection struct {
 	testPlaces  map[string]bool // modules and folders of the tests, without suffixes
 	goldUnits   map[string]bool // helpers of tests that the gold patch changes
 	subjects    subjects        // what the task's tests test
+	testOnly    map[string]bool // modules and folders that nothing but tests imports
 	// helperFolders remembers which names of folders are those of helpers.
 	helperFolders map[string]bool
 }

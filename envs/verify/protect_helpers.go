@@ -39,6 +39,12 @@ func (p protection) isHelper(c change) string {
 			return "a helper of tests, which the gold patch does not change"
 		}
 	}
+	module, _ := moduleOf(c.path)
+	for unit := module; unit != "." && len(p.testOnly) > 0; unit = path.Dir(unit) {
+		if p.testOnly[unit] {
+			return "nothing but tests imports it, and the gold patch does not change it"
+		}
+	}
 	if strings.HasSuffix(c.path, ".golden") && !c.added() {
 		return "data that tests compare with"
 	}

@@ -87,6 +87,9 @@ func (s *stage) lay(ctx context.Context) *trial {
 	p.loaded = s.loadedModules(ctx)
 	s.guarded = guardedFiles(p)
 	dropped, t := s.sharedSettings(ctx, p)
+	if t == nil {
+		p.testOnly, t = s.testImports(ctx, p)
+	}
 	if t != nil {
 		return t
 	}

@@ -1,0 +1,119 @@
+package verify
+
+import (
+	"context"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A module whose name may be that of a helper of tests, or of code as well, is a helper
+// where nothing but tests and helpers imports it at the base: pkg/helpers.py, src/mocks.ts,
+// and any package of Go below internal/, which nobody outside of the repository can import.
+
+// sharedName matches such names, without case and separators.
+var sharedName = regexp.MustCompile(`^(helpers?|support|mocks?|fakes?|stubs?|doubles?|dumm(y|ies)|factor(y|ies)|fixtures?|assert(s|ions?)?|require|matchers?|harness|samples?|tests?)$`)
+
+// goTestPackage matches names of packages of Go such as storetest.
+var goTestPackage = regexp.MustCompile(`^[a-z0-9]+tests?$`)
+
+const (
+	maxLookedUp  = 50       // modules whose importers are looked for
+	maxImporters = 16 << 20 // bytes of lines that name them
+)
+
+// importersScript TREE takes words on standard input, one in a line, and prints the lines of
+// sources and settings in TREE that have one of them: "TREE:PATH", NUL, and the line.
+const importersScript = `git grep -I -z -w -F -f - "$1" -- '*.py' '*.pyi' '*.pyx' '*.go' '*.js' '*.jsx' '*.ts' '*.tsx' '*.[cm]js' '*.[cm]ts' '*.vue' '*.svelte' '*.toml' '*.cfg' '*.ini' '*.json' '*.in' '*.yml' '*.yaml' 2>/dev/null || [ $? = 1 ]`
+
+// sharedUnits returns the modules and folders of the base that changes lie in and whose
+// importers decide whether they help tests.
+func (p protection) sharedUnits(changes []change) []string {
+	units := map[string]bool{}
+	for _, c := range changes {
+		module, ok := moduleOf(c.path)
+		if !ok && c.newMode != linkMode {
+			continue
+		}
+		for unit := module; unit != "."; unit = path.Dir(unit) {
+			if p.shared(unit, c.path) && p.hasModule(unit) && !p.goldTouches(unit) && !p.subjects.have(unit) && p.reason(c) == "" {
+				units[unit] = true
+			}
+		}
+	}
+	if len(units) > maxLookedUp {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(units))
+}
+
+// shared reports whether importers decide of a module or folder above a file.
+func (p protection) shared(unit, file string) bool {
+	if path.Ext(file) == ".go" {
+		parts := strings.Split(unit, "/")
+		inside := slices.Contains(parts[:len(parts)-1], "internal") || goTestPackage.MatchString(path.Base(unit))
+		return unit == path.Dir(file) && (inside || sharedName.MatchString(path.Base(unit)))
+	}
+	return sharedName.MatchString(separators.Replace(strings.ToLower(path.Base(unit))))
+}
+
+// goldTouches reports whether the gold patch changes a module, or a file below its folder.
+func (p protection) goldTouches(unit string) bool {
+	for name := range p.gold {
+		if module, _ := moduleOf(name); module == unit || strings.HasPrefix(name, unit+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// testImports returns those units that tests import at the base, or in the task's test
+// patch, and that nothing else does. A trial is returned where the container failed.
+func (s *stage) testImports(ctx context.Context, p protection) (map[string]bool, *trial) {
+	units := p.sharedUnits(s.changes)
+	if len(units) == 0 || s.own {
+		return nil, nil
+	}
+	words := map[string]bool{}
+	for _, unit := range units {
+		words[path.Base(unit)] = true
+	}
+	const doing = "looking for what imports helpers of tests"
+	r, problem := s.run(ctx, doing, importersScript, []byte(strings.Join(slices.Sorted(maps.Keys(words)), "\n")+"\n"), maxImporters, s.tree)
+	if problem == "" && r.Exit != 0 {
+		problem = failed(doing, r)
+	}
+	if problem != "" {
+		return nil, &trial{ran: true, doubt: problem}
+	}
+	if r.Dropped > 0 {
+		return nil, nil // too many lines: they are modules as any
+	}
+	return p.onlyTests(units, append(importLines(s.tree, r.Output), patchedLines(s.task.TestPatch)...)), nil
+}
+
+// onlyTests returns those units that a test imports, and nothing but tests and helpers does.
+func (p protection) onlyTests(units []string, lines []importLine) map[string]bool {
+	only := map[string]bool{}
+	for _, unit := range units {
+		tested, used := false, false
+		for _, l := range lines {
+			module, _ := moduleOf(l.file)
+			if module == unit || strings.HasPrefix(module, unit+"/") || !l.imports(unit) {
+				continue
+			}
+			test := p.ofTests(l.file)
+			tested, used = tested || test, used || !test
+		}
+		only[unit] = tested && !used
+	}
+	return only
+}
+
+// ofTests reports whether a file is part of the repository's tests.
+func (p protection) ofTests(file string) bool {
+	c := change{path: file}
+	return p.isTest(c) != "" || p.isTestLike(c) != "" || path.Base(file) == "conftest.py" || len(p.helperUnits(file, false)) > 0
+}
