@@ -73,7 +73,8 @@ func (s *site) boundAnswers(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		release, err := s.answers.hold(streamedBytes(r.URL.Path))
+		streamed := streamedBytes(r.URL.Path)
+		release, err := s.answers.hold(streamed)
 		if err != nil {
 			s.refuse(w, r, err)
 			return
@@ -85,7 +86,7 @@ func (s *site) boundAnswers(next http.Handler) http.Handler {
 			return
 		}
 		defer leave()
-		bound := &boundAnswer{ResponseWriter: w, site: s, request: r, leave: leave}
+		bound := &boundAnswer{ResponseWriter: w, site: s, request: r, leave: leave, counted: streamed > 0}
 		next.ServeHTTP(bound, r.WithContext(context.WithValue(r.Context(), boundKey{}, true)))
 		bound.begin()
 	})
@@ -110,6 +111,7 @@ type boundAnswer struct {
 	site    *site
 	request *http.Request
 	leave   func()
+	counted bool // what it holds is counted already
 	status  int
 	begun   bool
 	refused bool
@@ -139,7 +141,7 @@ func (b *boundAnswer) Write(p []byte) (int, error) {
 	if b.refused {
 		return len(p), nil // the problem was written
 	}
-	if len(p) > smallAnswer {
+	if len(p) > smallAnswer && !b.counted {
 		release, err := b.site.answers.hold(int64(len(p)))
 		if err != nil {
 			return b.refuse(p, err)

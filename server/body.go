@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"relabel"
@@ -28,6 +29,8 @@ const (
 const (
 	largeBodies = 16
 	uploads     = 4
+	bodiesRead  = 4       // JSON bodies over freeBody whose values are checked and read at once
+	freeBody    = 4 << 10 // smaller ones take no turn
 )
 
 // filePaths are the paths that take a file rather than JSON, with its largest size in
@@ -39,10 +42,11 @@ type bodySlots struct {
 	json  chan struct{}
 	files chan struct{}
 	parse chan struct{} // of one
+	read  chan struct{} // JSON that is checked and read; see beginRead
 }
 
 func newBodySlots() bodySlots {
-	return bodySlots{json: make(chan struct{}, largeBodies), files: make(chan struct{}, uploads), parse: make(chan struct{}, 1)}
+	return bodySlots{json: make(chan struct{}, largeBodies), files: make(chan struct{}, uploads), parse: make(chan struct{}, 1), read: make(chan struct{}, bodiesRead)}
 }
 
 // parseWait bounds how long an upload waits for its turn to be parsed.
@@ -57,6 +61,35 @@ func (b bodySlots) beginParse(ctx context.Context) (leave func(), err error) {
 		return nil, relabel.Errorf(relabel.CodeBusy, "other files are being read; try again later")
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+}
+
+// beginRead waits for the turn to check and read JSON of so many bytes, which takes many
+// times the memory of its text; leave ends it, however often it is called. CodeUnavailable
+// after parseWait.
+func (b bodySlots) beginRead(ctx context.Context, size int64) (leave func(), err error) {
+	if size <= freeBody {
+		return func() {}, nil
+	}
+	wait := time.NewTimer(parseWait)
+	defer wait.Stop()
+	select {
+	case b.read <- struct{}{}:
+		return sync.OnceFunc(func() { <-b.read }), nil
+	case <-wait.C:
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "other bodies are being read; retry in some seconds")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// readKey finds what ends the turn to read a body in a request's context.
+type readKey struct{}
+
+// endRead ends the turn to read a request's body: it is read.
+func endRead(ctx context.Context) {
+	if leave, ok := ctx.Value(readKey{}).(func()); ok {
+		leave()
 	}
 }
 
@@ -116,13 +149,20 @@ func (s *site) takeBody(next http.Handler) http.Handler {
 		}
 		defer b.Close()
 		endReading(r.Body, time.Time{}) // the request may take longer than its body
+		ctx := context.WithValue(r.Context(), bodyKey{}, b)
 		if !reads(r) && isJSON(r) && len(b.inMemory) > 0 {
-			if err := checkJSON(b.inMemory); err != nil {
+			leave, err := s.bodies.beginRead(ctx, b.size)
+			if err == nil {
+				defer leave()
+				err = checkJSON(b.inMemory)
+			}
+			if err != nil {
 				s.refuse(w, r, err)
 				return
 			}
+			ctx = context.WithValue(ctx, readKey{}, leave)
 		}
-		r = r.WithContext(context.WithValue(r.Context(), bodyKey{}, b))
+		r = r.WithContext(ctx)
 		r.Body = io.NopCloser(b.reader())
 		s.answerOnce(w, r, b.sha256, next)
 	})

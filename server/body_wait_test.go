@@ -25,3 +25,45 @@ func TestAnUploadDoesNotWaitWithoutEndToBeParsed(t *testing.T) {
 		}
 	})
 }
+
+func TestFewBodiesAreReadAtOnce(t *testing.T) {
+	t.Parallel()
+	slots, ctx := newBodySlots(), context.Background()
+	var leave []func()
+	for range bodiesRead {
+		l, err := slots.beginRead(ctx, smallBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave = append(leave, l)
+	}
+	if _, err := slots.beginRead(ctx, freeBody); err != nil {
+		t.Errorf("a small body waits: %v", err)
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := slots.beginRead(gone, freeBody+1); err == nil {
+		t.Error("one more body is read")
+	}
+	leave[0]()
+	leave[0]() // twice is once
+	if _, err := slots.beginRead(ctx, smallBody); err != nil {
+		t.Error(err)
+	}
+	if _, err := slots.beginRead(gone, freeBody+1); err == nil {
+		t.Error("a turn was given back twice")
+	}
+}
+
+func TestTheTurnToReadEndsWithTheReading(t *testing.T) {
+	t.Parallel()
+	slots := newBodySlots()
+	leave, err := slots.beginRead(context.Background(), smallBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	endRead(context.WithValue(context.Background(), readKey{}, leave))
+	if len(slots.read) != 0 {
+		t.Error("the turn goes on while the request is carried out")
+	}
+}

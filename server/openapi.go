@@ -74,6 +74,7 @@ func add[I, O any](s *site, op huma.Operation, do func(context.Context, *I) (*O,
 		if err := checkUnique(reflect.ValueOf(in), ""); err != nil {
 			return nil, problem(ctx, err)
 		}
+		endRead(ctx)
 		out, err := do(ctx, in)
 		if err != nil {
 			return nil, problem(ctx, err)

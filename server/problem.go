@@ -83,8 +83,11 @@ type Problem struct {
 	Code   relabel.Code   `json:"code" doc:"Stable, machine-readable reason. Codes are added to, never renamed."`
 	Detail string         `json:"detail" doc:"What is wrong, for people."`
 	Field  string         `json:"field,omitempty" doc:"The input field, parameter, line or file that is wrong first, where it is known."`
-	Errors []ProblemField `json:"errors,omitempty" doc:"All that is wrong, where more is known."`
+	Errors []ProblemField `json:"errors,omitempty" doc:"All that is wrong, where more is known; the first 100."`
 }
+
+// mostErrors is how many errors of a request are listed.
+const mostErrors = 100
 
 // ProblemField says what is wrong with one part of the input.
 type ProblemField struct {
@@ -175,7 +178,7 @@ func init() {
 func problemOf(status int, message string, errs []error) *Problem {
 	p := newProblem(codeOfStatus(status), message, "")
 	p.Status, p.Title = status, http.StatusText(status)
-	for _, err := range errs {
+	for _, err := range errs[:min(len(errs), mostErrors)] {
 		var d huma.ErrorDetailer
 		f := ProblemField{Message: "not valid"}
 		if errors.As(err, &d) {

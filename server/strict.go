@@ -12,8 +12,11 @@ import (
 	"relabel"
 )
 
-// maxDepth is how deep the JSON of a request may nest; the deepest that is needed is 4.
-const maxDepth = 32
+// Bounds of the JSON of a request.
+const (
+	maxDepth  = 32      // levels; the deepest that is needed is 4
+	maxValues = 200_000 // keys and values; a run may name 100,000 instances
+)
 
 // strictReader walks through JSON and knows where it is.
 type strictReader struct {
@@ -29,17 +32,22 @@ type level struct {
 }
 
 // checkJSON refuses JSON that two readers may understand in two ways (duplicate keys,
-// broken UTF-8, lone surrogates), that is too deep, or that holds NaN or a NUL.
+// broken UTF-8, lone surrogates), that is too deep or has too many values, or that holds NaN
+// or a NUL.
 func checkJSON(body []byte) error {
 	if !utf8.Valid(body) {
 		return relabel.Errorf(codeMalformed, "not UTF-8").On("body")
 	}
 	r := &strictReader{dec: json.NewDecoder(bytes.NewReader(body))}
 	r.dec.UseNumber()
-	for done := false; !done; {
+	values := 0
+	for done := false; !done; values++ {
 		token, err := r.dec.Token()
 		if err != nil {
 			return r.syntaxError(body, err)
+		}
+		if values == maxValues {
+			return relabel.Errorf(codeMalformed, "JSON with more than %d keys and values", maxValues).On("body")
 		}
 		if done, err = r.step(token); err != nil {
 			return err
