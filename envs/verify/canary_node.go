@@ -22,7 +22,7 @@ const maxNodeFiles = 20
 
 var (
 	nodeTestName = regexp.MustCompile(`\.(test|spec)\.[cm]?[jt]sx?$|(^|/)__tests__/.*\.[cm]?[jt]sx?$`)
-	nodeTestCall = regexp.MustCompile(`(?m)^\s*(test|it)(?:\.\w+)*(?:\.each\b.*)?\(`)
+	nodeTestCall = regexp.MustCompile(`(?m)^\s*(test|it)(?:\.\w+)*(?:\.each\b.*)?[(\x60]`)
 	nodeExpect   = regexp.MustCompile(`\bexpect\(`)
 	// nodeChooses finds options that choose tests by name or end the run at a failure.
 	nodeChooses = regexp.MustCompile(`(^|\s)(-t|--testNamePattern|-b|--bail|--onlyFailures|-f)\b`)
@@ -35,7 +35,7 @@ func (nodeCanaries) plant(g garden) (planting, bool) {
 	if nodeChooses.MatchString(g.command) {
 		return planting{}, false
 	}
-	c := nodeCode{namer: newNamer(g.random)}
+	c := nodeCode{namer: newNamer(g.random), left: g.left}
 	result := planting{command: g.command, failure: nodeFailure(g.command)}
 	files := nodeTestFiles(g)
 	for _, file := range files[:min(len(files), maxNodeFiles)] {

@@ -2,6 +2,8 @@ package verify
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"relabel"
@@ -11,31 +13,76 @@ import (
 type nodeCode struct {
 	*namer
 	canaries []canaryTest
-	call     string   // how the tests of the present file are called: test or it
-	chai     bool     // its expect is chai's
-	stored   []string // what its snapshot file is to have
+	left     map[string]bool // keys of canaries that are left out
+	file     nodeFile        // the test file that the canaries are for
+	call     string          // how the next canary is called: test or it
+	stored   []string        // what the file's snapshots are to have
+}
+
+// nodeFile is a test file, and what its tests are made with.
+type nodeFile struct {
+	name    string
+	content []byte
+	calls   []string // test, it or both
+	each    []string // those of them that are called with tables
+	groups  bool     // it calls describe
+	expects bool     // it calls expect
+	chai    bool     // its expect is chai's
+}
+
+var (
+	nodeGroup = regexp.MustCompile(`(?m)^\s*describe(?:\.\w+)*(?:\.each\b.*)?\(`)
+	nodeEach  = regexp.MustCompile("(?m)^\\s*(test|it)(?:\\.\\w+)*\\.each\\b")
+)
+
+// newNodeFile looks at a test file.
+func newNodeFile(name string, content []byte) nodeFile {
+	return nodeFile{
+		name: name, content: content, calls: distinct(nodeTestCall.FindAllSubmatch(content, -1)), each: distinct(nodeEach.FindAllSubmatch(content, -1)),
+		groups: nodeGroup.Match(content), expects: nodeExpect.Match(content), chai: chaiExpect.Match(content),
+	}
+}
+
+// distinct returns the first groups of matches, each once.
+func distinct(matches [][][]byte) []string {
+	var texts []string
+	for _, m := range matches {
+		if !slices.Contains(texts, string(m[1])) {
+			texts = append(texts, string(m[1]))
+		}
+	}
+	return texts
 }
 
 // files are a test file with canaries at its end, and its snapshot file where they need one.
-// They call what the file's own tests call. There are none where it calls nothing.
+// They call what the file's own tests call, in a group too where these stand in groups. There
+// are none where the file calls nothing.
 func (c *nodeCode) files(g garden, name string) []plantedFile {
 	content, ok := g.read(name)
-	call := nodeTestCall.FindSubmatch(content)
-	if !ok || call == nil {
+	c.file, c.stored = newNodeFile(name, content), nil
+	if !ok || len(c.file.calls) == 0 {
 		return nil
 	}
-	c.call, c.chai, c.stored = string(call[1]), chaiExpect.Match(content), nil
-	var code []string
+	code, grouped := c.usual(), []string(nil)
+	if c.file.groups {
+		grouped = c.usual()
+	}
 	for _, claim := range nodeClaims(content) {
-		if key := name + ": " + claim.statement; !g.left[key] && !g.left[belowKey] {
+		key := c.key(claim.statement)
+		c.call = c.pick(c.file.calls)
+		switch {
+		case key == "":
+		case c.file.groups && claim.stored == "": // what is stored is known by the names of groups too
+			grouped = append(grouped, c.fails(key, claim))
+		default:
 			code = append(code, c.fails(key, claim))
 		}
 	}
-	code = append(code, c.throws(true), c.throws(c.random.IntN(2) == 0), c.throws(false))
-	if nodeExpect.Match(content) {
-		code = append(code, c.passes(), c.later(c.random.IntN(2) == 0))
+	if len(grouped) > 0 {
+		c.shuffle(grouped)
+		code = append(code, fmt.Sprintf("describe('%s', () => {\n%s});\n", strings.Join(c.phrase(), " "), strings.Join(grouped, "\n")))
 	}
-	c.random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
+	c.shuffle(code)
 	files := []plantedFile{{path: name, content: string(content) + "\n" + strings.Join(code, "\n"), shared: true}}
 	if len(c.stored) > 0 {
 		files = append(files, c.snapshots(g, name, string(content)))
@@ -43,10 +90,45 @@ func (c *nodeCode) files(g garden, name string) []plantedFile {
 	return files
 }
 
-// title draws the name of a canary and how it must end; a failed one shows
+// key is the key of a canary of the present file that can be left out alone; "" where it is to
+// be left out.
+func (c *nodeCode) key(about string) string {
+	key := c.file.name + ": " + about
+	if c.left[key] || c.left[belowKey] {
+		return ""
+	}
+	return key
+}
+
+func (c *nodeCode) shuffle(code []string) {
+	c.random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
+}
+
+// usual are tests that throw, wait or expect something, some of which fail, for each way in
+// which the tests of the present file are called.
+func (c *nodeCode) usual() []string {
+	var code []string
+	for _, c.call = range c.file.calls {
+		code = append(code, c.throws(true), c.throws(c.random.IntN(2) == 0), c.throws(false))
+		if c.file.expects {
+			code = append(code, c.passes())
+		}
+		if key := c.key("an async test"); key != "" {
+			code = append(code, c.later(key, true), c.later(key, c.random.IntN(2) == 0))
+		}
+	}
+	for _, c.call = range c.file.each {
+		if key := c.key("a test with a table"); key != "" {
+			code = append(code, c.tabled(key))
+		}
+	}
+	return code
+}
+
+// title draws the name of a canary under a key, and how it must end; a failed one shows
 // proof, unless that is 0.
-func (c *nodeCode) title(fails bool, proof int) string {
-	test := canaryTest{name: strings.Join(c.phrase(), " "), status: relabel.TestPassed}
+func (c *nodeCode) title(key string, fails bool, proof int) string {
+	test := canaryTest{name: strings.Join(c.phrase(), " "), key: key, status: relabel.TestPassed}
 	if fails {
 		test.status = relabel.TestFailed
 	}
@@ -72,8 +154,7 @@ func (c *nodeCode) fails(key string, claim nodeClaim) string {
 	if claim.shown {
 		proof = s.result
 	}
-	title, wrong := c.title(true, proof), fmt.Sprint(c.want(s, true))
-	c.canaries[len(c.canaries)-1].key = key
+	title, wrong := c.title(key, true, proof), fmt.Sprint(c.want(s, true))
 	statement := strings.NewReplacer("VALUE", variable, "WRONG", wrong, "RIGHT", fmt.Sprint(s.result)).Replace(claim.statement)
 	if claim.stored != "" {
 		c.stored = append(c.stored, fmt.Sprintf("exports[`%s 1`] = `%s`;", title, strings.ReplaceAll(claim.stored, "WRONG", wrong)))
@@ -89,13 +170,13 @@ func (c *nodeCode) fails(key string, claim nodeClaim) string {
 func (c *nodeCode) passes() string {
 	s, variable := drawSum(c.namer), c.pick(canaryNouns)+"Of"
 	return fmt.Sprintf("%s('%s', () => {\n  const %s = %s;\n  expect(%s)%s(%d);\n  expect([%s])%s([%d]);\n});\n",
-		c.call, c.title(false, 0), variable, s.code, variable, c.matcher(".toBe", ".to.equal"), s.result,
+		c.call, c.title("", false, 0), variable, s.code, variable, c.matcher(".toBe", ".to.equal"), s.result,
 		variable, c.matcher(".toEqual", ".to.deep.equal"), s.result)
 }
 
 // matcher is a matcher of Jest and Vitest, or chai's where expect is chai's.
 func (c *nodeCode) matcher(plain, chai string) string {
-	if c.chai {
+	if c.file.chai {
 		return chai
 	}
 	return plain
@@ -105,12 +186,23 @@ func (c *nodeCode) matcher(plain, chai string) string {
 func (c *nodeCode) throws(fails bool) string {
 	s, variable := drawSum(c.namer), c.pick(canaryNouns)+"Of"
 	return fmt.Sprintf("%s('%s', () => {\n  const %s = %s;\n  if (%s !== %d) throw new Error('got ' + %s);\n});\n",
-		c.call, c.title(fails, s.result), variable, s.code, variable, c.want(s, fails), variable)
+		c.call, c.title("", fails, s.result), variable, s.code, variable, c.want(s, fails), variable)
 }
 
-// later is a test that awaits what it compares.
-func (c *nodeCode) later(fails bool) string {
+// later is a test, under a key, that awaits what it compares.
+func (c *nodeCode) later(key string, fails bool) string {
 	s, variable := drawSum(c.namer), c.pick(canaryNouns)+"Of"
-	return fmt.Sprintf("%s('%s', async () => {\n  const %s = await Promise.resolve(%s);\n  expect(%s === %d ? 0 : %s)%s(0);\n});\n",
-		c.call, c.title(fails, s.result), variable, s.code, variable, c.want(s, fails), variable, c.matcher(".toEqual", ".to.equal"))
+	want := c.want(s, fails)
+	claim := fmt.Sprintf("if (%s !== %d) throw new Error('got ' + %s)", variable, want, variable)
+	if c.file.expects {
+		claim = fmt.Sprintf("expect(%s === %d ? 0 : %s)%s(0)", variable, want, variable, c.matcher(".toEqual", ".to.equal"))
+	}
+	return fmt.Sprintf("%s('%s', async () => {\n  const %s = await Promise.resolve(%s);\n  %s;\n});\n", c.call, c.title(key, fails, s.result), variable, s.code, claim)
+}
+
+// tabled is a test, under a key, that fails for the one row of its table.
+func (c *nodeCode) tabled(key string) string {
+	s, variable := drawSum(c.namer), c.pick(canaryNouns)+"Of"
+	return fmt.Sprintf("%s.each([[%s, %d]])('%s', (%s, wanted) => {\n  if (%s !== wanted) throw new Error('got ' + %s);\n});\n",
+		c.call, s.code, c.want(s, true), c.title(key, true, s.result), variable, variable, variable)
 }

@@ -105,6 +105,33 @@ func TestEachFormThatATestFileUsesHasACanaryThatFails(t *testing.T) {
 	}
 }
 
+// TestCanariesOfNodeAreCalledAsTheTestsOfTheFile has a file with each way to call a test.
+func TestCanariesOfNodeAreCalledAsTheTestsOfTheFile(t *testing.T) {
+	const content = "describe('math', () => {\n  it('a', async () => { expect(1).toBe(1) });\n  test.each`\n    a\n    ${1}\n  `('b $a', () => {});\n});\n"
+	p, _ := nodeCanaries{}.plant(nodeGarden("npx jest", content))
+	added := p.files[0].content[len(content):]
+	group := strings.Index(added, "\ndescribe('")
+	if group < 0 {
+		t.Fatalf("no canary stands in a group\n%s", added)
+	}
+	inside, _, _ := strings.Cut(added[group+1:], "\n});\n});\n")
+	outside := strings.Replace(added, inside, "", 1)
+	for _, code := range []string{inside, outside} {
+		for _, call := range []string{"it('", "test('", "test.each([["} {
+			if !strings.Contains(code, "\n"+call) {
+				t.Errorf("no %s in\n%s", call, code)
+			}
+		}
+	}
+	failing := map[string]bool{}
+	for _, c := range p.canaries {
+		failing[c.key] = failing[c.key] || !c.status.Passed()
+	}
+	if !failing["test/add.test.js: an async test"] || !failing["test/add.test.js: a test with a table"] || !failing[""] {
+		t.Errorf("%v", failing)
+	}
+}
+
 func TestEachMatcherThatATestFileCallsHasACanaryThatFails(t *testing.T) {
 	content := "jest.fn();\n"
 	for _, m := range nodeMatchers {
@@ -147,7 +174,7 @@ func TestClaimsThatATaskDoesNotTakeAreLeftOutAlone(t *testing.T) {
 		t.Errorf("%d of %d canaries\n%s", len(fewer.canaries), len(all.canaries), fewer.files[0].content)
 	}
 	g.left = map[string]bool{belowKey: true}
-	if p, ok := (nodeCanaries{}).plant(g); !ok || len(p.canaries) != 5 || slices.ContainsFunc(p.canaries, func(c canaryTest) bool { return c.key != "" }) {
+	if p, ok := (nodeCanaries{}).plant(g); !ok || len(p.canaries) != 4 || slices.ContainsFunc(p.canaries, func(c canaryTest) bool { return c.key != "" }) {
 		t.Errorf("%+v", p.canaries)
 	}
 }
