@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"path"
 	"slices"
 	"strings"
 
@@ -35,6 +36,7 @@ type garden struct {
 	random  *rand.Rand                       // seeded with bytes that nobody can guess
 	base    pathSet                          // the files of the repository before the submission
 	left    map[string]bool                  // keys of canaries that the task cannot take (see canaryTest.key)
+	late    bool                             // an evaluation script writes the test files before the command runs
 }
 
 // maxSearched is how many files are read to find the tests of a task whose test patch names
@@ -79,6 +81,9 @@ type plantedFile struct {
 	path    string // relative to the repository
 	content string
 	shared  bool // it is a file of the task's tests, with canaries below them
+	// below is the file of the task's tests that the command appends this one to, whose path is
+	// absolute then.
+	below string
 }
 
 // canaryTest is one canary and how it must end.
@@ -114,6 +119,11 @@ func canariesFor(parserName string, g garden) (planting, bool) {
 	}
 	if g.left[exitKey] {
 		p.failure = 0
+	}
+	for _, f := range p.files {
+		if f.below != "" {
+			p.command = fmt.Sprintf("cat %s >> %s; rm -f %s; %s", shellWord(f.path), shellWord(path.Join(g.task.Workdir, f.below)), shellWord(f.path), p.command)
+		}
 	}
 	return p, true
 }

@@ -88,8 +88,7 @@ func pytestMethod(file string) func(class, method string) string {
 
 // pytestBelow is a file of the task's tests with canaries below them, and the node ids of
 // these: a takeover that knows the files of the repository cannot tell them apart by the
-// file. plain says that it is to have functions, in any case. There is none where the
-// evaluation script is still to patch the file.
+// file. plain says that it is to have functions, in any case.
 func pytestBelow(p *pythonCanaries, g garden, n neighbour, plain bool) (below plantedFile, ids []string, ok bool) {
 	if !n.takesBelow(g) {
 		return plantedFile{}, nil, false
@@ -116,7 +115,7 @@ func pytestBelow(p *pythonCanaries, g garden, n neighbour, plain bool) (below pl
 	if len(code) == 0 {
 		return plantedFile{}, nil, false
 	}
-	return plantedFile{path: n.file, content: string(n.content) + "\n\n" + strings.Join(code, "\n\n"), shared: true}, ids, true
+	return n.below(g, p.namer, code), ids, true
 }
 
 // unselected returns those of the files that the call would not run: it names files or

@@ -5,8 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"relabel"
 )
 
 // neighbour is a file of the task's tests in Python.
@@ -111,11 +109,17 @@ func contentOf(neighbours []neighbour) []byte {
 	return bytes.Join(all, []byte("\n"))
 }
 
-// takesBelow reports whether canaries may stand below the file's tests: it can be read, and
-// no evaluation script is still to patch it.
-func (n neighbour) takesBelow(g garden) bool {
-	script, _ := relabel.SplitEvalScript(g.task.EvalScript)
-	return len(n.content) > 0 && !g.left[belowKey] && !script.AppliesTestPatch()
+// takesBelow reports whether canaries may stand below the file's tests.
+func (n neighbour) takesBelow(g garden) bool { return len(n.content) > 0 && !g.left[belowKey] }
+
+// below is the file with code below its tests, or a file with the code alone, where an
+// evaluation script is still to write the tests.
+func (n neighbour) below(g garden, names *namer, code []string) plantedFile {
+	text := "\n\n" + strings.Join(code, "\n\n")
+	if g.late {
+		return plantedFile{path: "/tmp/" + names.snake(), content: text, shared: true, below: n.file}
+	}
+	return plantedFile{path: n.file, content: string(n.content) + text, shared: true}
 }
 
 // firstTestFile is the first file with tests that the task names, in the order of its

@@ -54,19 +54,18 @@ func unittestBelow(p *pythonCanaries, g garden, call runnerCall, n neighbour) (b
 	if !n.takesBelow(g) {
 		return plantedFile{}, nil, false
 	}
-	text := string(n.content)
+	var code []string
 	for _, group := range classGroups(n.content, g.task.FailToPass) {
-		if class, code := p.derived(n.file, n.content, group, true, unittestMethod); code != "" {
-			text += "\n\n" + code
-			names = append(names, unittestClass(call, n.file, class)...)
+		if class, text := p.derived(n.file, n.content, group, true, unittestMethod); text != "" {
+			code, names = append(code, text), append(names, unittestClass(call, n.file, class)...)
 		}
 	}
 	called, classes := p.calls(g, n, true, unittestMethod)
-	for i, code := range called {
-		text += "\n\n" + code
-		names = append(names, unittestClass(call, n.file, classes[i])...)
+	code = append(code, called...)
+	for _, class := range classes {
+		names = append(names, unittestClass(call, n.file, class)...)
 	}
-	return plantedFile{path: n.file, content: text, shared: true}, names, len(text) > len(n.content)
+	return n.below(g, p.namer, code), names, len(code) > 0
 }
 
 // unittestClass is how the call is told to run a class of a file too; nothing where it runs

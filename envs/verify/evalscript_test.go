@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -39,6 +41,42 @@ func TestAnEvaluationScriptRunsAsAWhole(t *testing.T) {
 		t.Errorf("nothing ran after the tests:\n%s", v.Output)
 	}
 	b.expect(relabel.VerdictTests, file("README", "hello\n"))
+}
+
+// TestCanariesStandBelowTestsThatAnEvaluationScriptWrites has a script that applies the test
+// patch itself, and takeovers of what only these tests use.
+func TestCanariesStandBelowTestsThatAnEvaluationScriptWrites(t *testing.T) {
+	const tests = "import unittest\n\n\nclass Case(unittest.TestCase):\n    pass\n\n\nfrom calc import add\n\n\n" +
+		"class AddTest(Case):\n    def test_add(self):\n" +
+		"        self.assertTupleEqual((add(1, 2),), (3,))\n"
+	b := newBench(t)
+	b.task.TestPatch = addition("tests/test_aa.py", tests)
+	b.task.EvalScript = "cd /testbed\ngit apply -v - <<'EOF_1'\n" + b.task.TestPatch + "EOF_1\n: '>>>>> Start Test Output'\n" + b.task.TestCmd + "\n: '>>>>> End Test Output'\n" +
+		"echo left: $(ls /tmp)\n"
+	b.task.FailToPass = []string{"tests/test_aa.py::AddTest::test_add"}
+	v := b.expect(relabel.VerdictTestsPassed, gold)
+	output := string(v.Output)
+	if !v.Canaries || strings.Contains(output, "are left out") || !regexp.MustCompile(`(?m)^FAILED tests/test_aa.py::\w+Test::`).MatchString(output) {
+		t.Errorf("canaries %v:\n%s", v.Canaries, output)
+	}
+	if regexp.MustCompile(`left:.*\w+_\w+_\w+`).MatchString(output) {
+		t.Errorf("canaries are left behind:\n%s", output)
+	}
+	for name, code := range map[string]string{
+		"assertion":  "import unittest\nunittest.TestCase.assertTupleEqual = lambda *given: None",
+		"base class": "import sys\nimport unittest\nkind = unittest.TestCase.__subclasses__()\nfor case in kind:\n    if case.__name__ == 'Case':\n        case._callTestMethod = lambda *given: None",
+	} {
+		code = strings.ReplaceAll("def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b\n\n\nCODE\n", "CODE", code)
+		if v := b.verify(b.patch(file("calc.py", code))); v.Passed || v.Reason != relabel.VerdictTampered {
+			t.Errorf("%s: passed %v, reason %q\n%s", name, v.Passed, v.Reason, v.Output)
+		}
+	}
+}
+
+// addition is a patch that adds a file.
+func addition(name, content string) string {
+	lines := strings.SplitAfter(strings.TrimSuffix(content, "\n"), "\n")
+	return fmt.Sprintf("diff --git a/%s b/%s\nnew file mode 100644\n--- /dev/null\n+++ b/%s\n@@ -0,0 +1,%d @@\n+%s\n", name, name, name, len(lines), strings.Join(lines, "+"))
 }
 
 func TestWhatStandsBeforeTheMarksIsNoResult(t *testing.T) {

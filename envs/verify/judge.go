@@ -27,7 +27,9 @@ func (s *stage) test(ctx context.Context) trial {
 	if planted != nil {
 		command = planted.command
 		for _, f := range planted.files {
-			s.guarded = append(s.guarded, f.path)
+			if f.below == "" {
+				s.guarded = append(s.guarded, f.path)
+			}
 		}
 	}
 	before, problem := s.stamps(ctx)
@@ -99,30 +101,42 @@ func (s *stage) plant(ctx context.Context, command, parserName string) (planted 
 	if s.bare {
 		return nil, ""
 	}
-	p, ok := canariesFor(parserName, s.garden(ctx, command))
+	patched, problem := s.patchedTests(ctx)
+	if problem != "" {
+		return nil, problem
+	}
+	p, ok := canariesFor(parserName, s.garden(ctx, command, patched))
 	if !ok {
 		return nil, ""
 	}
 	for _, f := range p.files {
-		if err := s.sandbox.WriteFile(ctx, path.Join(s.task.Workdir, f.path), []byte(f.content), 0o644); err != nil {
+		file := f.path
+		if f.below == "" {
+			file = path.Join(s.task.Workdir, f.path)
+		}
+		if err := s.sandbox.WriteFile(ctx, file, []byte(f.content), 0o644); err != nil {
 			return nil, "the container failed while canaries were planted: " + err.Error()
 		}
 	}
 	return &p, ""
 }
 
-// garden describes the repository to the makers of canaries.
-func (s *stage) garden(ctx context.Context, command string) garden {
+// garden describes the repository to the makers of canaries, with the files that the
+// evaluation script will write.
+func (s *stage) garden(ctx context.Context, command string, patched map[string][]byte) garden {
 	return garden{
-		task: s.task, command: command, random: canaryRandom(), base: s.base, left: s.left,
+		task: s.task, command: command, random: canaryRandom(), base: s.base, left: s.left, late: s.appliesTestPatch(),
 		has: func(name string) bool {
-			if s.base.has(name) {
+			if s.base.has(name) || patched[name] != nil {
 				return true
 			}
 			_, err := s.sandbox.Stat(ctx, path.Join(s.task.Workdir, name))
 			return err == nil
 		},
 		read: func(name string) ([]byte, bool) {
+			if content := patched[name]; content != nil {
+				return content, true
+			}
 			data, size, err := s.sandbox.ReadFile(ctx, path.Join(s.task.Workdir, name), maxNeighbour)
 			return data, err == nil && size <= maxNeighbour
 		},

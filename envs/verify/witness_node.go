@@ -23,7 +23,7 @@ func (s *stage) askNode(ctx context.Context, command, parserName string) (file, 
 		return "", command
 	}
 	file = "/tmp/relabel-" + s.nonce + ".json"
-	if asking, ok := nodeReportCommand(command, file, s.garden(ctx, command).read); ok {
+	if asking, ok := nodeReportCommand(command, file, s.garden(ctx, command, nil).read); ok {
 		return file, asking
 	}
 	return "", command

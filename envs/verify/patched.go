@@ -1,0 +1,63 @@
+package verify
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+
+	"relabel"
+)
+
+// patchedScript INDEX TREE PATH… takes the task's test patch on standard input and prints a
+// line for each path: what TREE with the patch has of it, in base64; an empty line where it
+// has nothing.
+const patchedScript = `set -e
+index=$1 tree=$2
+shift 2
+trap 'rm -f -- "$index" "$index.tests"' EXIT
+cat > "$index.tests"
+export GIT_INDEX_FILE=$index
+git read-tree "$tree"
+git apply --cached --whitespace=nowarn "$index.tests" >&2
+for path; do
+  git cat-file blob ":$path" 2>/dev/null | base64 | tr -d '\n'
+  echo
+done
+`
+
+// patchedTests returns the files of the test patch as the evaluation script will leave them,
+// by their paths; none where the script does not apply the patch, or git cannot. A problem is
+// the container's.
+func (s *stage) patchedTests(ctx context.Context) (patched map[string][]byte, problem string) {
+	if !s.appliesTestPatch() {
+		return nil, ""
+	}
+	var paths []string
+	for _, f := range patchFiles(s.task.TestPatch) {
+		if !f.deleted && !unsafePath(f.path) && len(paths) < maxPatched {
+			paths = append(paths, f.path)
+		}
+	}
+	args := append([]string{s.index() + ".patched", s.tree}, paths...)
+	r, problem := s.run(ctx, "reading the task's test patch", patchedScript, []byte(s.task.TestPatch), maxReading, args...)
+	lines := strings.Split(string(r.Output), "\n")
+	if problem != "" || r.Exit != 0 || len(lines) <= len(paths) {
+		return nil, problem
+	}
+	patched = map[string][]byte{}
+	for i, path := range paths {
+		if content, err := base64.StdEncoding.DecodeString(lines[i]); err == nil && len(content) > 0 && len(content) <= maxNeighbour {
+			patched[path] = content
+		}
+	}
+	return patched, ""
+}
+
+// maxPatched is how many files of a test patch are read.
+const maxPatched = 100
+
+// appliesTestPatch reports whether the task's evaluation script applies the test patch.
+func (c candidate) appliesTestPatch() bool {
+	script, _ := relabel.SplitEvalScript(c.task.EvalScript)
+	return script.AppliesTestPatch()
+}
