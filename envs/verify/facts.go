@@ -29,8 +29,15 @@ func parseFacts(output string) facts {
 	for _, name := range runnerModules {
 		f.modules[name] = true
 	}
+	for name := range optionalModules {
+		f.modules[name] = true
+	}
 	return f
 }
+
+// optionalModules are modules that pytest and the standard library import where there are any,
+// and that are not installed: org of Jython, for example, which copy and pickle try to import.
+var optionalModules = listed([]string{"org", "vms_lib", "argcomplete", "colorama", "pygments"})
 
 // runnerModules stand for what is installed where no interpreter answers.
 var runnerModules = []string{

@@ -67,7 +67,8 @@ func (p protection) regular(root, module string) bool {
 
 // moduleBelow returns the top-level name under which a file becomes importable from a
 // folder. A folder counts with its __init__ alone, for without one an installed module goes
-// first; a folder of tests without one may join another.
+// first; a folder of tests without one may join another, and no installed module goes before
+// one of an optional module.
 func (p protection) moduleBelow(root string, c change) (module string, ok bool) {
 	rest := c.path
 	if root != "." {
@@ -80,7 +81,7 @@ func (p protection) moduleBelow(root string, c change) (module string, ok bool) 
 		module, _, _ = strings.Cut(first, ".")
 		return module, importable(first) || c.newMode == linkMode
 	}
-	return first, isPackage(p.final, path.Join(root, first)) || testFolders[first]
+	return first, isPackage(p.final, path.Join(root, first)) || testFolders[first] || optionalModules[first]
 }
 
 // baseModule reports whether the base has a module of this name in the folder.

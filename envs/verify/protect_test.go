@@ -23,11 +23,11 @@ func TestProtectionCoversTestsAndWhatSteersThem(t *testing.T) {
 		"tests", "pkg/sub", "tests/unit/test_core.py/x.py", "tests/other.py",
 		"x-1.0.dist-info/METADATA", "pkg.egg-info/entry_points.txt", "a.pth", "pkg/__editable__x.py", "pkg/core.cpython-311-x86_64-linux-gnu.so",
 		"pkg/__pycache__/core.cpython-311.pyc", "argparse.pyc", "Conftest.py", "Tests/unit/test_core.py", ".gitattributes", ".env", ".coveragerc",
-		"tests.py", "src/tests.py", "lib/tests/tools.py", "pkg/conftest/__init__.py",
+		"tests.py", "src/tests.py", "lib/tests/tools.py", "pkg/conftest/__init__.py", "org/python/core.py", "src/colorama.py",
 	}
 	graded := []string{
 		"pkg/core.py", "tox.ini", "pkg/testing.py", "src/_pytest/runner.py", "pkg/pytest.py", "pkg/types.py", "README.md", "pkg/Makefile",
-		"pkg/sub/code.py", "json/data.txt", "src/json/schema.py", "newmodule.py", ".gitignore",
+		"pkg/sub/code.py", "json/data.txt", "src/json/schema.py", "newmodule.py", ".gitignore", "pkg/org/core.py",
 	}
 	r := reading{
 		base: newPathSet([]string{
