@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // importLine is a line of a source that may import a module.
@@ -49,16 +50,17 @@ var (
 // imports reports whether a line imports a module or folder, or names it in a string, as
 // far as the line can tell: a name that stands alone may be part of a longer import.
 func (l importLine) imports(unit string) bool {
-	word := path.Base(unit)
-	if !strings.Contains(l.text, word) {
-		return false
-	}
-	for _, target := range l.targets(word) {
+	for _, target := range l.targets(path.Base(unit)) {
 		if leadsTo(target, unit, path.Ext(l.file) == ".go") {
 			return true
 		}
 	}
 	return false
+}
+
+// words returns the words of a line, which may have hyphens.
+func (l importLine) words() []string {
+	return strings.FieldsFunc(l.text, func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // leadsTo reports whether a module's path lies in a unit: the unit ends with the path, or

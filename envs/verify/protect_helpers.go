@@ -18,6 +18,10 @@ var (
 	helperName = regexp.MustCompile(`^(test(s|ing)?` +
 		`(utils?|utility|utilities|helpers?|libs?|support|kit|tools?|common|base|cases?|fixtures?|data|mocks?|fakes?|stubs?|factory|factories|asserts?|assertions?|matchers?|harness|client|server)*|` +
 		`(utils?|helpers?|support)(for)?test(s|ing)?)$`)
+	// lastWords matches names that end so, with underscores between words: internal_test_utils.
+	lastWords = regexp.MustCompile(`_(test|tests|testing)_?(utils?|utilities|helpers?|support|fixtures?|data|lib|kit|mocks?|fakes?|stubs?)$`)
+	// humps finds where a word begins by its capital alone.
+	humps = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 	// dataFolder matches the names of folders with what tests read or compare with.
 	dataFolder = regexp.MustCompile(`^(fixtures|__fixtures__|__snapshots__|goldens?)$`)
 	// nodeTestFolder matches names that only repositories on Node.js have for folders of tests.
@@ -62,8 +66,8 @@ func (p protection) helperUnits(name string, link bool) []string {
 		}
 	}
 	module, ok := moduleOf(name)
-	stem := separators.Replace(strings.ToLower(path.Base(module)))
-	if (ok || link) && helperName.MatchString(stem) && (p.base.folders[module] || stem != "test" && stem != "tests") {
+	stem := strings.ToLower(path.Base(module))
+	if (ok || link) && namesHelper(path.Base(module)) && (p.base.folders[module] || stem != "test" && stem != "tests") {
 		units = append(units, module)
 	}
 	return units
@@ -81,10 +85,16 @@ func (p protection) helperFolder(name string) bool {
 		return is
 	}
 	lower := strings.ToLower(name)
-	is := helperName.MatchString(separators.Replace(lower)) || dataFolder.MatchString(lower) ||
+	is := namesHelper(name) || dataFolder.MatchString(lower) ||
 		nodeParsers[p.parser] && nodeTestFolder.MatchString(lower)
 	p.helperFolders[name] = is
 	return is
+}
+
+// namesHelper reports whether a module or folder helps tests by its name.
+func namesHelper(name string) bool {
+	words := strings.ToLower(strings.ReplaceAll(humps.ReplaceAllString(name, "${1}_${2}"), "-", "_"))
+	return helperName.MatchString(separators.Replace(words)) || lastWords.MatchString(words)
 }
 
 // moduleOf returns a path without the suffix of a module.

@@ -44,11 +44,12 @@ func TestHelpersOfTestsAreDroppedWhereverTheyLie(t *testing.T) {
 		"sklearn/utils/_testing.py", "scipy/_lib/_testutils.py", "aiohttp/test_helpers/x.py", "starlette/testclient.py", "pylint/testutils/lint.py", "pkg/utils_for_tests.py",
 		"internal/testutil/same.go", "testhelpers/check.go", "pkg/store/testing.go", "x/test-helpers/a.go", "pkg/testdata/want.golden", "cmd/a/x.golden",
 		"test-utils/render.tsx", "src/testing.ts", "src/TestUtils.tsx", "src/testHelpers/index.js", "src/test/setup.ts", "lib/fixtures/a.json",
+		"packages/internal-test-utils/index.js", "src/ReactTestUtils.js", "pkg/common_test_helpers.pyx",
 	}
 	products := []string{
 		"src/jinja2/tests.py", "src/werkzeug/test.py", "src/_pytest/unittest.py", "src/_pytest/fixtures.py", "mypy/stubtest.py", "django/core/management/commands/test.py",
 		"docs/testing.rst", "pkg/contest.py", "pkg/latest.go", "src/attest/sign.ts", "src/testimonials.tsx", "pkg/protest/x.py", "src/spec/parse.py", "lib/golden_section.py",
-		"jest-runner/src/runTest.ts", "src/helpers.py", "pkg/testable.py",
+		"jest-runner/src/runTest.ts", "src/helpers.py", "pkg/testable.py", "src/attestUtils.ts", "src/latestData.ts",
 	}
 	r := edits(append(slices.Clone(helpers), products...), append(slices.Clone(helpers), products...)...)
 	task := relabel.Task{TestPatch: patchOf("checks/test_core.py"), Patch: patchOf("pkg/core.py"), TestCmd: "pytest checks", LogParser: "pytest"}

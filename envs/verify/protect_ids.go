@@ -26,6 +26,7 @@ func (p protection) idFiles(task relabel.Task) []string {
 		file, candidates := p.nameOf(id)
 		if file != "" {
 			files = append(files, file)
+			open[file] = open[file] || !p.base.files[file] && !p.patched[file]
 		}
 		if len(candidates) == 0 || seen[candidates[0]] {
 			continue
@@ -118,21 +119,31 @@ func (p protection) resolve(candidates []string) []string {
 }
 
 // endingIn returns the files of the base whose path ends in one of the candidates: what a
-// test runner imports from a folder that nothing names.
+// test runner finds from a folder that nothing names. A name without folders must be that
+// of one file alone.
 func (p protection) endingIn(candidates map[string]bool) []string {
 	if len(candidates) == 0 {
 		return nil
 	}
 	var found []string
+	lone := map[string][]string{}
 	for file := range p.base.files {
 		if !strings.HasSuffix(file, ".py") {
 			continue
 		}
+		if base := path.Base(file); candidates[base] {
+			lone[base] = append(lone[base], file)
+		}
 		for rest, more := file, true; more; _, rest, more = strings.Cut(rest, "/") {
-			if candidates[rest] && (rest == file || strings.Contains(rest, "/")) {
+			if candidates[rest] && strings.Contains(rest, "/") {
 				found = append(found, file)
 				break
 			}
+		}
+	}
+	for _, files := range lone {
+		if len(files) == 1 {
+			found = append(found, files...)
 		}
 	}
 	slices.Sort(found)

@@ -32,12 +32,15 @@ func TestTestIdsNameTheirFiles(t *testing.T) {
 		"shop.none.T.test_a":                      nil,
 		"shop.tests.AddTest.test_a":               {"shop/tests.py"}, // of the test patch
 		"TestAdd":                                 nil,
+		"deep/specs.py::test_a":                   {"deep/specs.py", "shop/deep/specs.py"}, // from another folder
+		"specs.py::test_a":                        {"shop/deep/specs.py", "specs.py"},
+		"__init__.py::test_a":                     {"__init__.py"},
 		"adds two numbers. And more":              nil,
 		"github.com/a/b.TestAdd":                  nil,
 	} {
 		task := relabel.Task{PassToPass: []string{id}, TestPatch: patchOf("shop/tests.py")}
 		p := protectionOf(task, edits(base))
-		if got := p.idFiles(task); !slices.Equal(got, want) {
+		if got := slices.Sorted(slices.Values(p.idFiles(task))); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", id, got, want)
 		}
 	}

@@ -20,8 +20,8 @@ var sharedName = regexp.MustCompile(`^(helpers?|support|mocks?|fakes?|stubs?|dou
 var goTestPackage = regexp.MustCompile(`^[a-z0-9]+tests?$`)
 
 const (
-	maxLookedUp  = 50       // modules whose importers are looked for
-	maxImporters = 16 << 20 // bytes of lines that name them
+	maxImporters = 64 << 20 // bytes of lines that name modules
+	maxDoubted   = 50       // modules that are graded where there are more such lines
 )
 
 // importersScript TREE takes words on standard input, one in a line, and prints the lines of
@@ -42,9 +42,6 @@ func (p protection) sharedUnits(changes []change) []string {
 				units[unit] = true
 			}
 		}
-	}
-	if len(units) > maxLookedUp {
-		return nil
 	}
 	return slices.Sorted(maps.Keys(units))
 }
@@ -88,26 +85,38 @@ func (s *stage) testImports(ctx context.Context, p protection) (map[string]bool,
 	if problem != "" {
 		return nil, &trial{ran: true, doubt: problem}
 	}
+	if r.Dropped > 0 && len(units) > maxDoubted {
+		return listed(units), nil // no solution changes so many of them
+	}
 	if r.Dropped > 0 {
-		return nil, nil // too many lines: they are modules as any
+		return nil, nil
 	}
 	return p.onlyTests(units, append(importLines(s.tree, r.Output), patchedLines(s.task.TestPatch)...)), nil
 }
 
 // onlyTests returns those units that a test imports, and nothing but tests and helpers does.
 func (p protection) onlyTests(units []string, lines []importLine) map[string]bool {
-	only := map[string]bool{}
+	called, tested, used := map[string][]string{}, map[string]bool{}, map[string]bool{}
 	for _, unit := range units {
-		tested, used := false, false
-		for _, l := range lines {
-			module, _ := moduleOf(l.file)
-			if module == unit || strings.HasPrefix(module, unit+"/") || !l.imports(unit) {
-				continue
+		called[path.Base(unit)] = append(called[path.Base(unit)], unit)
+	}
+	for _, l := range lines {
+		module, _ := moduleOf(l.file)
+		for _, word := range l.words() {
+			for _, unit := range called[word] {
+				switch {
+				case used[unit], module == unit, strings.HasPrefix(module, unit+"/"), !l.imports(unit):
+				case p.ofTests(l.file):
+					tested[unit] = true
+				default:
+					used[unit] = true
+				}
 			}
-			test := p.ofTests(l.file)
-			tested, used = tested || test, used || !test
 		}
-		only[unit] = tested && !used
+	}
+	only := map[string]bool{}
+	for unit := range tested {
+		only[unit] = !used[unit]
 	}
 	return only
 }

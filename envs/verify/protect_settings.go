@@ -112,7 +112,7 @@ func (p protection) compared(c change, lines []string, elsewhere bool) (back res
 		content, _ := base64.StdEncoding.DecodeString(lines[0]) // what cannot be read exports nothing
 		p.exported = exportsOf(content)
 		base, gold, mine := p.read(read, lines[0]), p.read(read, lines[2]), p.read(read, lines[3])
-		return atBase(c, settingsReason), !steersAlike(mine, base, gold)
+		return atBase(c, settingsReason), c.newMode == linkMode || !steersAlike(mine, base, gold)
 	}
 	entry := lines[1]
 	if entry == "" { // the gold patch removes it

@@ -15,6 +15,7 @@ func TestWhatSteersTheRunnerIsReadFromSettings(t *testing.T) {
 	}
 	for name, pair := range map[string][2]string{
 		"pyproject.toml": {"[project]\nname = 'a'\n[tool.pytest.ini_options]\naddopts = '-q'\n", "[project]\nname = 'b'\ntool.x = 1\n[tool.black]\n[tool.pytest.ini_options]\naddopts = '-q'\n"},
+		"c/setup.cfg":    {"[tool:pytest]\r\naddopts = -q\r\n", "[metadata]\nname = b\n[tool:pytest]\naddopts = -q\n"},
 		"sub/setup.cfg":  {"[metadata]\nname = a\n[tool:pytest]\naddopts = -q\n", "[metadata]\nname = b\n\n[tool:pytest]\naddopts = -q\n"},
 	} {
 		if first, second := read(name, pair[0]), read(name, pair[1]); len(first) == 0 || !reflect.DeepEqual(first, second) {
@@ -28,6 +29,10 @@ func TestWhatSteersTheRunnerIsReadFromSettings(t *testing.T) {
 		"b/pyproject.toml":   {"", "[project.entry-points.pytest11]\nx = 'cheat'\n"},
 		"setup.cfg":          {"[metadata]\n", "[metadata]\n[tool:pytest]\naddopts = -p cheat\n"},
 		"tox.ini":            {"[flake8]\n", "[flake8]\n  [pytest]\naddopts = -p cheat\n"},
+		"a/tox.ini":          {"[pytest]\nmarkers =\n  [x]\n", "[pytest]\nmarkers =\n  [x]\naddopts = -p cheat\n"},
+		"b/tox.ini":          {"[flake8]\na = 1\n", "[flake8]\na = 1\r[pytest]\raddopts = -p cheat\n"},
+		"c/tox.ini":          {"[flake8]\na = 1\n", "[flake8]\na = 1\x0c[pytest]\u2028addopts = -p cheat\n"},
+		"b/setup.cfg":        {"[metadata]\n", "[metadata]\n[DEFAULT]\nplugins = cheat\n"},
 	} {
 		if first, second := read(name, pair[0]), read(name, pair[1]); reflect.DeepEqual(first, second) {
 			t.Errorf("%s: both are %v", name, first)
@@ -134,6 +139,13 @@ func TestFilesThatAreComparedAsAWholeBecomeThoseOfTheGoldPatch(t *testing.T) {
 		if differs != test.differs || differs && (back.entry != test.entry || back.reason.Reason != programReason) {
 			t.Errorf("%s: %v %+v", name, differs, back)
 		}
+	}
+}
+
+func TestALinkInThePlaceOfSettingsIsDropped(t *testing.T) {
+	c := change{path: "setup.cfg", oldMode: "100644", newMode: linkMode, link: "other.cfg"}
+	if back, differs := (protection{}).compared(c, []string{"", "100644 1", "", "b3RoZXIuY2Zn"}, true); !differs || back.reason.Reason != settingsReason {
+		t.Errorf("a link is graded: %+v", back)
 	}
 }
 
