@@ -93,9 +93,13 @@ func (f clientFlags) serveHere(ctx context.Context) (*client, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close(ctx))
 	}
-	inner := c.close
+	inner, stopDeleting := c.close, deleteRuns(ctx, db, quietLog())
 	c.here = db
-	c.close = func() error { return errors.Join(inner(), db.Close(ctx)) }
+	c.close = func() error {
+		err := inner()
+		stopDeleting()
+		return errors.Join(err, db.Close(ctx))
+	}
 	return c, nil
 }
 

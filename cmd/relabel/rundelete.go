@@ -62,7 +62,7 @@ func (c *runDelete) follow(ctx context.Context, cl *client, run relabel.Run) err
 			return err
 		}
 		if !told {
-			fmt.Println("The server deletes it in the background, also when this command is stopped.")
+			fmt.Println("It is deleted in the background: by the server, or by the next one that starts.")
 			told = true
 		}
 		fmt.Printf("%d trajectories left\n", left.Trajectories)
