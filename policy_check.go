@@ -105,7 +105,7 @@ func checkBaseURL(address string) *Error {
 	plain := strings.TrimRight(address, "/")
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return Errorf(CodeInvalid, "not an http or https address")
+		return Errorf(CodeInvalid, "is no http or https address; write http://HOST:PORT/v1")
 	case u.User != nil:
 		return Errorf(CodeInvalid, "holds credentials; name a secret instead")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":

@@ -19,7 +19,7 @@ func (w Webhook) Validate() error {
 	u, err := url.Parse(w.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return Errorf(CodeInvalid, "not an http or https address").On("webhook.url")
+		return Errorf(CodeInvalid, "is no http or https address; write https://HOST/PATH").On("webhook.url")
 	case holdsCredential(u):
 		return Errorf(CodeInvalid, "holds a credential; name a secret instead, whose signature shows who sends").On("webhook.url")
 	case u.Fragment != "":

@@ -45,7 +45,7 @@ func (c *collected) exported(t *testing.T) {
 	for _, f := range e.Files {
 		c.download(t, dir, e, f)
 	}
-	for _, run := range []func(context.Context) error{(&exportVerify{Dir: dir, Tokenizer: shardtest.Student(t), Render: true, First: 10}).Run, (&exportShow{ID: dir, rowFlags: rowFlags{Row: "0", View: "tree"}}).Run, (&exportShow{ID: dir}).Run} {
+	for _, run := range []func(context.Context) error{(&exportVerify{Export: dir, Tokenizer: shardtest.Student(t), Render: true, First: 10}).Run, (&exportShow{ID: dir, rowFlags: rowFlags{Row: "0", View: "tree"}}).Run, (&exportShow{ID: dir}).Run} {
 		noError(t, run(t.Context()))
 	}
 	var m relabel.Manifest

@@ -134,26 +134,45 @@ type exportShow struct {
 
 // Run prints one export, or a row of it.
 func (c *exportShow) Run(ctx context.Context) error {
-	if info, err := os.Stat(c.ID); err == nil && info.IsDir() {
+	if isFolder(c.ID) {
 		return c.folder(c.ID, func(hash string) (relabel.TokenizerFiles, error) { return c.registeredTokenizer(ctx, hash) })
 	}
 	return c.with(ctx, func(cl *client) error {
-		id, err := relabel.ParseID("export", c.ID)
+		e, err := findExport(ctx, cl, c.ID)
 		if err != nil {
-			return err
-		}
-		var e relabel.Export
-		if err := cl.get(ctx, "/v1/exports/"+id.String(), &e); err != nil {
 			return err
 		}
 		if c.Row == "" {
 			return errors.Join(printExport(e), printOptions(e))
 		}
-		if info, err := os.Stat(e.Directory); err != nil || !info.IsDir() {
+		if !isFolder(e.Directory) {
 			return relabel.Errorf(relabel.CodeNotFound, "its files are in %s, not on this machine: fetch them, or look at the row in the viewer", e.Directory).On("--row")
 		}
 		return c.folder(e.Directory, func(hash string) (relabel.TokenizerFiles, error) { return cl.registeredTokenizer(ctx, hash) })
 	})
+}
+
+// findExport finds an export by its id.
+func findExport(ctx context.Context, cl *client, word string) (e relabel.Export, err error) {
+	id, err := exportID(word)
+	if err != nil {
+		return e, err
+	}
+	return e, cl.get(ctx, "/v1/exports/"+id.String(), &e)
+}
+
+// exportID reads the id of an export.
+func exportID(word string) (relabel.ID, error) {
+	id, err := relabel.ParseID("export", word)
+	if err != nil {
+		return id, relabel.Errorf(relabel.CodeInvalid, "%q is no id of an export; `relabel export list` shows them", word)
+	}
+	return id, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // folder prints what the manifest of an export's folder says, or a row. fetch gets a
@@ -195,7 +214,7 @@ type exportCancel struct {
 // Run cancels an export.
 func (c *exportCancel) Run(ctx context.Context) error {
 	return c.with(ctx, func(cl *client) error {
-		id, err := relabel.ParseID("export", c.ID)
+		id, err := exportID(c.ID)
 		if err != nil {
 			return err
 		}

@@ -15,11 +15,11 @@ import (
 	"relabel/shard/verify"
 )
 
-// exportVerify is `relabel export verify DIR`. It writes nothing. It needs no server, but
-// asks one that runs for a registered tokenizer.
+// exportVerify is `relabel export verify ID|DIR`. It writes nothing. Of a folder it needs no
+// server, but asks one that runs for a registered tokenizer.
 type exportVerify struct {
 	clientFlags
-	Dir       string `arg:"" type:"existingdir" help:"Folder of the export."`
+	Export    string `arg:"" name:"id|dir" help:"Id of the export, whose files are on this machine, or its folder."`
 	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: the registered one, from the server that runs, or where the manifest says that it was."`
 	Template  string `placeholder:"FILE" type:"existingfile" help:"Another chat template than the folder's own."`
 	Render    bool   `default:"true" negatable:"" help:"Render the messages view again and compare it with the views of tokens."`
@@ -29,13 +29,33 @@ type exportVerify struct {
 
 // Run prints what is wrong, and last a line that says PASS or FAIL with what was read.
 func (c *exportVerify) Run(ctx context.Context) error {
-	student, err := c.student(ctx)
+	if isFolder(c.Export) {
+		return c.check(ctx, c.Export, func(hash string) (relabel.TokenizerFiles, error) { return c.registeredTokenizer(ctx, hash) })
+	}
+	if _, err := relabel.ParseID("export", c.Export); err != nil {
+		return relabel.Errorf(relabel.CodeNotFound, "%s is neither a folder on this machine nor the id of an export; `relabel export list` shows what there is", c.Export)
+	}
+	return c.with(ctx, func(cl *client) error {
+		e, err := findExport(ctx, cl, c.Export)
+		if err != nil {
+			return err
+		}
+		if !isFolder(e.Directory) {
+			return relabel.Errorf(relabel.CodeNotFound, "its files are in %s, not on this machine: fetch them, and give their folder", e.Directory)
+		}
+		return c.check(ctx, e.Directory, func(hash string) (relabel.TokenizerFiles, error) { return cl.registeredTokenizer(ctx, hash) })
+	})
+}
+
+// check checks the folder of an export. fetch gets a registered tokenizer.
+func (c *exportVerify) check(ctx context.Context, dir string, fetch func(hash string) (relabel.TokenizerFiles, error)) error {
+	student, err := c.student(dir, fetch)
 	if err != nil {
 		return err
 	}
 	progress := new(verify.Progress)
 	done := showReading(ctx, progress)
-	report, err := verify.Check(ctx, c.Dir, verify.Options{Student: student, First: max(1, c.First), Progress: progress})
+	report, err := verify.Check(ctx, dir, verify.Options{Student: student, First: max(1, c.First), Progress: progress})
 	done()
 	if err != nil {
 		return err
@@ -71,14 +91,14 @@ func (c *exportVerify) print(report *verify.Report) error {
 
 // student opens what the export was rendered with; nil where nothing is to be rendered. A
 // manifest that cannot be read is the check's to tell.
-func (c *exportVerify) student(ctx context.Context) (*render.Student, error) {
-	m, err := verify.ReadManifest(c.Dir)
+func (c *exportVerify) student(dir string, fetch func(hash string) (relabel.TokenizerFiles, error)) (*render.Student, error) {
+	m, err := verify.ReadManifest(dir)
 	if err != nil || !c.Render {
 		return nil, nil
 	}
 	var unfetched error
 	if c.Tokenizer == "" && c.Template == "" && m.Tokenizer != nil && m.Tokenizer.Hash != "" {
-		files, err := c.registeredTokenizer(ctx, m.Tokenizer.Hash)
+		files, err := fetch(m.Tokenizer.Hash)
 		if files != nil {
 			return verify.NewStudent(m, files)
 		}

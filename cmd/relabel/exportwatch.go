@@ -88,7 +88,7 @@ type exportDelete struct {
 // Run deletes an export.
 func (c *exportDelete) Run(ctx context.Context) error {
 	return c.with(ctx, func(cl *client) error {
-		id, err := relabel.ParseID("export", c.ID)
+		id, err := exportID(c.ID)
 		if err != nil {
 			return err
 		}

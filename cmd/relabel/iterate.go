@@ -14,7 +14,7 @@ import (
 type runIterate struct {
 	clientFlags
 	RunName     string   `arg:"" name:"run" help:"Name or id of the run."`
-	Student     string   `required:"" help:"Name (its newest version), name@version or id of this round's student policy."`
+	Student     string   `required:"" placeholder:"POLICY" help:"Name (its newest version), name@version or id of this round's student policy."`
 	Kind        string   `default:"collect" enum:"collect,evaluate" help:"${enum}."`
 	Beta        *float64 `help:"βi instead of the schedule's."`
 	Count       *int     `name:"count" placeholder:"N" help:"Roll out N tasks, drawn with the run's seed: another subset in each iteration. Default: all."`
@@ -82,7 +82,7 @@ func (c *runIterate) body(student relabel.Policy) (server.NewIteration, error) {
 	if c.Again == "" {
 		return body, nil
 	}
-	id, err := relabel.ParseID("iteration", c.Again)
+	id, err := iterationID(c.Again)
 	body.Again = &id
 	return body, err
 }
@@ -96,7 +96,7 @@ type runInstances struct {
 // Run prints the instances that an iteration rolls out, one per line.
 func (c *runInstances) Run(ctx context.Context) error {
 	return c.with(ctx, func(cl *client) error {
-		id, err := relabel.ParseID("iteration", c.Iteration)
+		id, err := iterationID(c.Iteration)
 		if err != nil {
 			return err
 		}

@@ -35,6 +35,9 @@ func TestAnExportsRegisteredTokenizerIsFetchedByItsHash(t *testing.T) {
 	}
 	const nowhere = "http://127.0.0.1:9"
 	expect(0, "trained on", "show", id, "--row", "0") // from the database itself
+	expect(0, "PASS", "verify", id)
+	expect(1, "neither a folder on this machine nor the id of an export", "verify", "nonsense")
+	expect(1, "is no id of an export", "cancel", "nonsense")
 	expect(0, "no server runs here", "show", dir, "--row", "0")
 	expect(0, "no answer from "+nowhere, "show", dir, "--row", "0", "--server", nowhere)
 	expect(0, "demands a token", "show", dir, "--row", "0", "--server", locked)
@@ -46,6 +49,7 @@ func TestAnExportsRegisteredTokenizerIsFetchedByItsHash(t *testing.T) {
 	expect(0, "trained on", "show", dir, "--row", "0")
 	expect(0, "PASS", "verify", dir)
 	expect(0, "PASS", "verify", dir, "--server", api.base)
+	expect(0, "PASS", "verify", id)
 	if code := server.signal(syscall.SIGTERM); code != 0 {
 		t.Errorf("the server ended with %d", code)
 	}

@@ -17,7 +17,7 @@ type runLabel struct {
 // Run begins the iteration's labelling.
 func (c *runLabel) Run(ctx context.Context) error {
 	return c.with(ctx, func(cl *client) error {
-		id, err := relabel.ParseID("iteration", c.Iteration)
+		id, err := iterationID(c.Iteration)
 		if err != nil {
 			return err
 		}

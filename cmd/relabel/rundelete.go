@@ -31,6 +31,9 @@ func (c *runDelete) Run(ctx context.Context) error {
 		}
 		fmt.Printf("%s: %d iterations, %d trajectories, %d turns, about %d calls, %d reviews, %d exports, about %s\n", oneLine(run.Name), had.Iterations, had.Trajectories, had.Turns, had.Calls, had.Reviews, had.Exports, units.BytesSize(float64(had.Bytes)))
 		fmt.Println("Files that exports wrote stay, and so do the task set and the policies.")
+		if had.Exports > 0 {
+			fmt.Println("To remove the files too, run `relabel export delete ID` for each of its exports first.")
+		}
 		if had.Refused != "" {
 			return relabel.Errorf(relabel.CodeConflict, "the run cannot be deleted: %s", had.Refused)
 		}

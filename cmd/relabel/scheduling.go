@@ -136,6 +136,15 @@ type runCancel struct{ target }
 // Run cancels it.
 func (c *runCancel) Run(ctx context.Context) error { return c.act(ctx, "cancel", struct{}{}) }
 
+// iterationID reads the id of an iteration.
+func iterationID(word string) (relabel.ID, error) {
+	id, err := relabel.ParseID("iteration", word)
+	if err != nil {
+		return id, relabel.Errorf(relabel.CodeInvalid, "%q is no id of an iteration; `relabel run show RUN` shows them", word)
+	}
+	return id, nil
+}
+
 // runRetry is `relabel run retry ITERATION`.
 type runRetry struct {
 	clientFlags
@@ -146,7 +155,7 @@ type runRetry struct {
 // Run queues them again.
 func (c *runRetry) Run(ctx context.Context) error {
 	return c.with(ctx, func(cl *client) error {
-		id, err := relabel.ParseID("iteration", c.Iteration)
+		id, err := iterationID(c.Iteration)
 		if err != nil {
 			return err
 		}
