@@ -33,6 +33,6 @@ type AuditEntry struct {
 // AuditFilter narrows the audit log; zero fields do not.
 type AuditFilter struct {
 	Token    string // name or id of a token
-	Resource string
+	Resource string // id, or the name of a run, task set, policy, tokenizer or token
 	Since    time.Time
 }

@@ -75,7 +75,7 @@ func TestWhoChangedWhatIsKept(t *testing.T) {
 	if text := string(log.body); strings.Contains(text, "CANARY") || strings.Contains(text, admin) || strings.Contains(text, "name=audited") {
 		t.Errorf("the log holds what it must not: %s", text)
 	}
-	for query, n := range map[string]int{"token_name=admin": 8, "token_name=reader": 3, "token_name=nobody": 0, "resource=" + run: 6, "since=2999-01-01T00:00:00Z": 0, "limit=2": 2} {
+	for query, n := range map[string]int{"token_name=admin": 8, "token_name=reader": 3, "token_name=nobody": 0, "resource=" + run: 6, "resource=r": 6, "resource=audited": 1, "resource=p": 1, "resource=reader": 1, "resource=none": 1, "since=2999-01-01T00:00:00Z": 0, "limit=2": 2} {
 		if items := s.want(200, s.get("/v1/audit?"+query, as(admin)...)).field("items").([]any); len(items) != n {
 			t.Errorf("%s: %d entries, want %d", query, len(items), n)
 		}

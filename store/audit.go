@@ -58,6 +58,12 @@ func (s *Store) CountAudit(ctx context.Context, id, at relabel.ID, status int) e
 	})
 }
 
+// auditResource finds entries by the id of a resource, or by a name: entries keep the ids of
+// what has both. Of a policy or a tokenizer all versions are meant.
+const auditResource = `au.resource = ANY(ARRAY(SELECT %[1]s::text UNION ALL SELECT id::text FROM runs WHERE name = %[1]s::text
+	UNION ALL SELECT id::text FROM tasksets WHERE name = %[1]s::text UNION ALL SELECT id::text FROM policies WHERE name = %[1]s::text
+	UNION ALL SELECT id::text FROM tokenizers WHERE name = %[1]s::text))`
+
 // ListAudit lists the audit log, newest first. CodeInvalid for a page that is none.
 func (s *Store) ListAudit(ctx context.Context, f relabel.AuditFilter, p relabel.Page) ([]relabel.AuditEntry, string, error) {
 	l := list[relabel.AuditEntry]{query: "SELECT id, created_at, actor, token, token_id, operation, method, path, resource, address, status, more FROM audit au", key: "au",
@@ -66,7 +72,7 @@ func (s *Store) ListAudit(ctx context.Context, f relabel.AuditFilter, p relabel.
 		l.where("%[1]s IN (au.token, au.token_id)", legible(f.Token))
 	}
 	if f.Resource != "" {
-		l.where("au.resource = %s", legible(f.Resource))
+		l.where(auditResource, legible(f.Resource))
 	}
 	if !f.Since.IsZero() {
 		l.where("au.created_at >= %s", f.Since)

@@ -12,7 +12,7 @@ import (
 type auditCommand struct {
 	clientFlags
 	Who      string        `name:"token-name" placeholder:"NAME" help:"Only what the token with this name or id did."`
-	Resource string        `placeholder:"ID" help:"Only what was done to the run, iteration, export … with this id, or to the token with this name."`
+	Resource string        `placeholder:"ID|NAME" help:"Only what was done to the run, iteration, export … with this id, or to the run, task set, policy, tokenizer or token with this name."`
 	Since    time.Duration `placeholder:"DURATION" help:"Only the last hours or minutes, e.g. 24h. Default: all that is kept."`
 }
 

@@ -35,3 +35,13 @@ func TestEveryOptionOfAnExportIsAFlag(t *testing.T) {
 		}
 	}
 }
+
+func TestAWordThatIsNoIdSaysWhereIdsAreFound(t *testing.T) {
+	_, iteration := iterationID("collect 1")
+	_, export := exportID("first")
+	for want, err := range map[string]error{"relabel run show RUN": iteration, "relabel export list": export} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not name `%s`", err, want)
+		}
+	}
+}
