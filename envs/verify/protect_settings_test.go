@@ -195,7 +195,7 @@ func TestSuccessThatRestsOnSkippedTestsIsHeldAgainstTheGoldPatch(t *testing.T) {
 		"expects its failure": "import pytest\ndef add(a, b):\n    if b:\n        pytest.xfail('not today')\n    return a - b\ndef sub(a, b):\n    return a - b\n",
 		"skips what passed":   "import pytest\ndef add(a, b):\n    return a + b\ndef sub(a, b):\n    pytest.skip('not today')\n",
 	} {
-		if v := b.verify(b.patch(file("calc.py", code))); v.Passed || v.Reason != relabel.VerdictTests || v.Infra != "" {
+		if v := b.verify(b.patch(file("calc.py", code))); v.Passed || (v.Reason != relabel.VerdictTests && v.Reason != relabel.VerdictTampered) || v.Infra != "" {
 			t.Errorf("%s: reason %q, infra %q, %v\n%s", name, v.Reason, v.Infra, v.Tests, v.Output)
 		}
 	}
