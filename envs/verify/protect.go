@@ -25,7 +25,9 @@ type protection struct {
 	runs    map[string]bool // files that the test command names
 	loaded  map[string]bool // modules that the runner's configuration at the base names
 	patched map[string]bool // paths that the test patch touches
-	parser  string          // the short name of the log parser
+	// chosen are the patterns of files with tests in the runner's configuration at the base.
+	chosen []*regexp.Regexp
+	parser string // the short name of the log parser
 	// commands are the test command and the evaluation script.
 	commands string
 	// exported are the names that a package.json gives to modules at the base, while it is

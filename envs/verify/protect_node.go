@@ -40,18 +40,21 @@ func (p protection) steersNode(c change) string {
 	if p.loaded[c.path] || p.loaded[strings.TrimSuffix(c.path, path.Ext(c.path))] {
 		return "loaded by the test runner's configuration"
 	}
+	if p.isChosen(c.path) {
+		return "a file with tests, as the test runner's configuration has it"
+	}
 	return nodeSteering(c.path)
 }
 
 // nodeParsers are the log parsers of runners on Node.js.
 var nodeParsers = map[string]bool{"jest": true, "vitest": true}
 
-// loadedModules returns the modules that the configurations of the base have the runner load,
-// with and without their suffixes.
-func (s *stage) loadedModules(ctx context.Context) map[string]bool {
-	loaded := map[string]bool{}
-	if _, name := testCommand(s.task); !nodeParsers[shortParser(name)] {
-		return loaded
+// nodeConfiguration notes the modules that the configurations of the base have the runner
+// load, with and without their suffixes, and the patterns of files with tests.
+func (s *stage) nodeConfiguration(ctx context.Context, p *protection) {
+	p.loaded = map[string]bool{}
+	if !nodeParsers[p.parser] {
+		return
 	}
 	for _, config := range nodeConfigs {
 		if !s.base.files[config] {
@@ -62,10 +65,10 @@ func (s *stage) loadedModules(ctx context.Context) map[string]bool {
 			continue // without it the other rules and the canaries hold
 		}
 		for _, file := range nodeSetupFiles(data) {
-			loaded[file], loaded[file+"/index"] = true, true
+			p.loaded[file], p.loaded[file+"/index"] = true, true
 		}
+		p.chosen = append(p.chosen, nodeTestPatterns(data)...)
 	}
-	return loaded
 }
 
 // nodeSteering says how a file steers Node.js, its package manager or the test runner; ""

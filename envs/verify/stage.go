@@ -84,7 +84,7 @@ func (s *stage) decide(output []byte) *trial {
 // returned where that fails: the submission may be why.
 func (s *stage) lay(ctx context.Context) *trial {
 	p := protectionOf(s.task, s.reading)
-	p.loaded = s.loadedModules(ctx)
+	s.nodeConfiguration(ctx, &p)
 	s.guarded = guardedFiles(p)
 	dropped, t := s.sharedSettings(ctx, p)
 	if t == nil {
