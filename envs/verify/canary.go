@@ -81,6 +81,7 @@ type plantedFile struct {
 	path    string // relative to the repository
 	content string
 	shared  bool // it is a file of the task's tests, with canaries below them
+	claims  bool // it is left out with those: see belowKey
 	// below is the file of the task's tests that the command appends this one to, whose path is
 	// absolute then.
 	below string

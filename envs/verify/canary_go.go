@@ -2,16 +2,18 @@ package verify
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 
 	"relabel"
 )
 
-// goCanaries are canaries for go test: one file in each package whose tests the test patch
-// changes or the task's ids name. The package's own test binary runs them.
+// goCanaries are canaries for go test, in each package whose tests the test patch changes or the
+// task's ids name: a file with the usual ones, one with claims (see goClaims), and some at the
+// end of the task's own test files. The package's own test binary runs them.
 type goCanaries struct{}
 
 func init() { canaryMakers["gotest"] = goCanaries{} }
@@ -26,12 +28,10 @@ func (goCanaries) plant(g garden) (planting, bool) {
 	}
 	result := planting{command: g.command}
 	c := goCode{namer: newNamer(g.random)}
-	for _, file := range goTestFiles(g) {
-		if found && !call.selectsGo(path.Dir(file)) {
-			continue
-		}
-		if planted, ok := c.file(g, file); ok {
-			result.files = append(result.files, planted)
+	byFolder := goTestFiles(g)
+	for _, folder := range slices.Sorted(maps.Keys(byFolder)) {
+		if !found || call.selectsGo(folder) {
+			result.files = append(result.files, c.files(g, folder, byFolder[folder])...)
 		}
 	}
 	if len(result.files) == 0 {
@@ -52,27 +52,22 @@ func callsGoTest(words []word, at int) bool {
 	return at > 0 && words[at].text == "test" && path.Base(words[at-1].text) == "go" && words[at-1].command == words[at].command
 }
 
-// goTestFiles returns one test file of each package that the task names, sorted: those of the
-// test patch, or else those that hold its FAIL_TO_PASS tests.
-func goTestFiles(g garden) []string {
-	byFolder := map[string]string{}
+// goTestFiles returns the test files of each package that the task names, by folders: those of
+// the test patch, or else those that hold its FAIL_TO_PASS tests.
+func goTestFiles(g garden) map[string][]string {
+	byFolder := map[string][]string{}
 	for _, f := range patchFiles(g.task.TestPatch) {
-		if !f.deleted && strings.HasSuffix(f.path, "_test.go") && byFolder[path.Dir(f.path)] == "" {
-			byFolder[path.Dir(f.path)] = f.path
+		if !f.deleted && strings.HasSuffix(f.path, "_test.go") {
+			byFolder[path.Dir(f.path)] = append(byFolder[path.Dir(f.path)], f.path)
 		}
 	}
 	if len(byFolder) == 0 {
 		isTest := func(file string) bool { return strings.HasSuffix(file, "_test.go") }
 		for _, file := range g.holding(isTest, goFunctions(g.task.FailToPass)) {
-			byFolder[path.Dir(file)] = file
+			byFolder[path.Dir(file)] = append(byFolder[path.Dir(file)], file)
 		}
 	}
-	var sorted []string
-	for _, file := range byFolder {
-		sorted = append(sorted, file)
-	}
-	sort.Strings(sorted)
-	return sorted
+	return byFolder
 }
 
 // goFunctions returns how the functions of test ids such as TestA/b and
@@ -154,21 +149,62 @@ type goCode struct {
 	canaries  []canaryTest
 }
 
-// file is a file with canaries beside a test file, in its package.
-func (c *goCode) file(g garden, neighbour string) (plantedFile, bool) {
-	content, ok := g.read(neighbour)
-	clause := goPackageClause.FindSubmatch(content)
-	if !ok || clause == nil {
-		return plantedFile{}, false
+// files are the canaries of a package, in files of their own beside its test files and at the
+// end of these.
+func (c *goCode) files(g garden, folder string, neighbours []string) []plantedFile {
+	var files []plantedFile
+	var contents [][]byte
+	pkg := ""
+	for _, name := range neighbours[:min(len(neighbours), maxNeighbours)] {
+		content, ok := g.read(name)
+		clause := goPackageClause.FindSubmatch(content)
+		if !ok || clause == nil {
+			continue
+		}
+		if pkg == "" {
+			pkg = string(clause[1])
+		}
+		contents = append(contents, content)
+		if below, ok := c.below(g, name, content); ok {
+			files = append(files, below)
+		}
 	}
-	name := path.Join(path.Dir(neighbour), c.snake()+"_test.go")
-	if g.has(name) {
-		return plantedFile{}, false
+	if pkg == "" {
+		return nil
 	}
-	code := []string{c.plain("Errorf", true), c.plain("Fatalf", true), c.table(c.random.IntN(2) == 0), c.plain("Errorf", false)}
+	for i, content := range []string{c.usual(pkg), c.claims(g, folder, pkg, contents)} {
+		name := path.Join(folder, c.snake()+"_test.go")
+		for g.has(name) {
+			name = path.Join(folder, c.snake()+"_test.go")
+		}
+		if content != "" {
+			files = append(files, plantedFile{path: name, content: content, claims: i > 0})
+		}
+	}
+	return files
+}
+
+// usual is a file of the package with canaries that report in each way.
+func (c *goCode) usual(pkg string) string {
+	code := []string{c.plain("Errorf", false), c.plain("Errorf", true), c.plain("Fatalf", true), c.plain("Error", true), c.plain("Fatal", true),
+		c.table(true), c.table(c.random.IntN(2) == 0)}
 	c.random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
-	head := fmt.Sprintf("package %s\n\nimport (\n\t\"strconv\"\n\t\"testing\"\n)\n\n", clause[1])
-	return plantedFile{path: name, content: head + strings.Join(code, "\n")}, true
+	return fmt.Sprintf("package %s\n\nimport (\n\t\"strconv\"\n\t\"testing\"\n)\n\n", pkg) + strings.Join(code, "\n")
+}
+
+// goImportsTesting finds the import of testing under its own name.
+var goImportsTesting = regexp.MustCompile(`(?m)^(?:import\s+|\s+)"testing"\s*$`)
+
+// below is a test file of the task with canaries at its end: a takeover that knows the files of
+// the repository cannot tell them apart by the file.
+func (c *goCode) below(g garden, name string, content []byte) (plantedFile, bool) {
+	script, _ := relabel.SplitEvalScript(g.task.EvalScript)
+	if g.left[belowKey] || script.AppliesTestPatch() || !goImportsTesting.Match(content) {
+		return plantedFile{}, false
+	}
+	code := []string{c.plain("Errorf", true), c.plain("Fatalf", c.random.IntN(2) == 0)}
+	c.random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
+	return plantedFile{path: name, content: string(content) + "\n" + strings.Join(code, "\n"), shared: true}, true
 }
 
 // function draws the name of a test function.
@@ -189,6 +225,10 @@ func (c *goCode) must(name string, fails bool, proof int) {
 
 // plain is a function with one comparison, which reports by the method.
 func (c *goCode) plain(method string, fails bool) string {
+	format := ""
+	if strings.HasSuffix(method, "f") {
+		format = "\"got %d\", "
+	}
 	name, variable := c.function(), c.pick(canaryNouns)+"Of"
 	s := drawSum(c.namer)
 	c.must(name, fails, s.result)
@@ -196,8 +236,8 @@ func (c *goCode) plain(method string, fails bool) string {
 	if fails {
 		want += c.between(1, 900)
 	}
-	return fmt.Sprintf("func %s(t *testing.T) {\n\t%s := %s\n\tif %s != %d {\n\t\tt.%s(\"got %%d\", %s)\n\t}\n}\n",
-		name, variable, s.code, variable, want, method, variable)
+	return fmt.Sprintf("func %s(t *testing.T) {\n\t%s := %s\n\tif %s != %d {\n\t\tt.%s(%s%s)\n\t}\n}\n",
+		name, variable, s.code, variable, want, method, format, variable)
 }
 
 // table is a function with two subtests, of which one may fail.

@@ -3,6 +3,7 @@ package verify
 import (
 	"go/format"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,62 @@ func TestCanariesOfGoStandInEachTestedPackage(t *testing.T) {
 		if !ok || strings.Join(folders, " ") != strings.Join(want, " ") {
 			t.Errorf("%s: canaries in %v, want %v", command, folders, want)
 		}
+	}
+}
+
+// TestEachComparisonThatGoTestsCallHasACanaryThatFails has test files that compare with
+// libraries, under names of their own too.
+func TestEachComparisonThatGoTestsCallHasACanaryThatFails(t *testing.T) {
+	for content, want := range map[string]string{
+		"import \"reflect\"\nfunc f() { reflect.DeepEqual(1, 2) }":                                            "if !reflect.DeepEqual([]int{",
+		"import r \"reflect\"\nfunc f() { r.DeepEqual(1, 2) }":                                                "r \"reflect\"",
+		"import e \"errors\"\nfunc f() { e.Is(a, b) }":                                                        "if !e.Is(errors.New(strconv.Itoa(",
+		"import \"github.com/stretchr/testify/require\"\nfunc f() { require.NoErrorf(t, err, \"a\") }":        "require.NoErrorf(t, errors.New(strconv.Itoa(",
+		"import \"github.com/stretchr/testify/assert\"\nfunc f() { is := assert.New(t); is.Equal(1, 2) }":     "assert.Equal(t, ",
+		"import \"github.com/stretchr/testify/suite\"\nfunc (s *S) f() { s.Require().Len(a, 2) }":             "assert.Len(t, []int{",
+		"import \"github.com/google/go-cmp/cmp\"\nfunc f() { cmp.Diff(1, 2) }":                                "if diff := cmp.Diff([]int{",
+		"import \"gotest.tools/v3/assert\"\nfunc f() { assert.NilError(t, err) }":                             "assert.NilError(t, errors.New(",
+		"import . \"github.com/onsi/gomega\"\nfunc f() { g.Expect(1).To(Equal(1)) }":                          "gomega.NewWithT(t).Expect(",
+		"import \"strings\"\nimport \"testing\"\nfunc TestA(t *testing.T) { strings.Contains(\"a\", \"b\") }": "if !strings.Contains(strconv.Itoa(",
+	} {
+		g := goGarden("go test -v .")
+		g.read = func(string) ([]byte, bool) { return []byte("package calc\n\n" + content + "\n"), true }
+		p, ok := goCanaries{}.plant(g)
+		at := slices.IndexFunc(p.files, func(f plantedFile) bool { return f.claims })
+		if !ok || at < 0 || !strings.Contains(p.files[at].content, want) {
+			t.Errorf("%s: no canary has %q\n%+v", content, want, p.files)
+			continue
+		}
+		for _, f := range p.files {
+			if _, err := format.Source([]byte(f.content)); err != nil {
+				t.Errorf("%s is not Go: %v\n%s", f.path, err, f.content)
+			}
+		}
+		c := p.canaries[slices.IndexFunc(p.canaries, func(c canaryTest) bool { return c.key != "" })]
+		g.left = map[string]bool{c.key: true}
+		if p, _ := (goCanaries{}).plant(g); slices.ContainsFunc(p.files, func(f plantedFile) bool { return f.claims }) {
+			t.Errorf("%s is not left out", c.key)
+		}
+	}
+}
+
+func TestCanariesOfGoStandInTheTestFilesToo(t *testing.T) {
+	const content = "package calc\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n"
+	g := goGarden("go test -v -run TestA .")
+	g.read = func(string) ([]byte, bool) { return []byte(content), true }
+	p, _ := goCanaries{}.plant(g)
+	first := p.files[0]
+	if first.path != "calc_test.go" || !first.shared || !strings.HasPrefix(first.content, content+"\nfunc Test") {
+		t.Errorf("%+v", first)
+	}
+	for _, c := range p.canaries {
+		if name, _, _ := strings.Cut(c.name, "/"); !strings.Contains(p.command, name) {
+			t.Errorf("%s does not run %s", p.command, name)
+		}
+	}
+	g.left = map[string]bool{belowKey: true}
+	if p, _ := (goCanaries{}).plant(g); len(p.files) != 1 || p.files[0].shared {
+		t.Errorf("%+v", p.files)
 	}
 }
 

@@ -5,7 +5,8 @@ import (
 	"maps"
 )
 
-// belowKey is the key of all canaries that stand in the task's own test files.
+// belowKey is the key of all canaries that stand in the task's own test files, and, for Go, of
+// those that make claims.
 const belowKey = "canaries in the test files"
 
 // controlRounds is how often the gold patch is tested with the same canaries before one that

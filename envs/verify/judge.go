@@ -163,7 +163,7 @@ func (s *stage) judge(e evidence, planted *planting) trial {
 	t.verdict.Output = kept(e.run)
 	if planted != nil {
 		t.planted, t.verdict.Canaries = true, true
-		t.below = slices.ContainsFunc(planted.files, func(f plantedFile) bool { return f.shared })
+		t.below = slices.ContainsFunc(planted.files, func(f plantedFile) bool { return f.shared || f.claims })
 		t.missed = planted.misses(e.log, e.outcomes, e.report, e.code)
 	}
 	if t.reported {
