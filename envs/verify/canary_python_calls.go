@@ -21,7 +21,7 @@ const maxCalled = 2
 
 var (
 	pythonTest      = regexp.MustCompile(`(?m)^([ \t]*)def[ \t]+(test\w*)\(([\w \t,]*)\)[ \t]*(?:->[^:\n]*)?:`)
-	pythonDecorated = regexp.MustCompile(`(?:^|\n)[ \t]*[@)][^\n]*\n$`)
+	pythonDecorated = regexp.MustCompile(`(?:^|\n)[ \t]*[@)\]}][^\n]*\n$`)
 )
 
 // calledTests returns the tests of a file that ids name and that stand there without a

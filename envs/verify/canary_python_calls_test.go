@@ -20,6 +20,20 @@ def test_sub(a):
     pass
 
 
+@pytest.mark.parametrize("a", [
+    1,
+])
+def test_mul(a):
+    pass
+
+
+@fixtures[
+    "a"
+]
+def test_div(a):
+    pass
+
+
 def test_other():
     pass
 
@@ -49,7 +63,7 @@ def helper():
 `
 
 func TestCalledTestsStandWithoutADecorator(t *testing.T) {
-	ids := []string{"t.py::test_add", "t.py::test_sub[1]", "t.py::TestSum::test_of", "t.py::TestSum::test_static", "t.py::TestSum::test_later", "t.py::Cases::test_of", "t.py::test_inner"}
+	ids := []string{"t.py::test_add", "t.py::test_sub[1]", "t.py::test_mul[1]", "t.py::test_div", "t.py::TestSum::test_of", "t.py::TestSum::test_static", "t.py::TestSum::test_later", "t.py::Cases::test_of", "t.py::test_inner"}
 	want := []calledTest{
 		{name: "test_add", parameters: "tmp_path, capsys"},
 		{class: "TestSum", name: "test_of", parameters: "tmp_path"},

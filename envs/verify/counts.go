@@ -85,10 +85,7 @@ func countTests(task relabel.Task, r *report, planted *planting) testCounts {
 			functions[function] = true
 		}
 	}
-	for _, c := range planted.canaries {
-		name, _, _ := strings.Cut(plainName(c.name), "[")
-		maps.DeleteFunc(functions, func(function string, _ bool) bool { return function == name || strings.HasSuffix(function, "."+name) })
-	}
+	withoutCanaries(functions, planted)
 	counts := testCounts{}
 	for _, file := range testFiles(task) {
 		module := plainName(strings.TrimSuffix(file, ".py")) + "."
@@ -114,4 +111,22 @@ func (c testCounts) differs(gold testCounts) string {
 		}
 	}
 	return ""
+}
+
+// withoutCanaries removes the canaries from names of test functions, and all that ran in
+// their classes: tests that these inherit are no further ones.
+func withoutCanaries(functions map[string]bool, planted *planting) {
+	canaries, classes := map[string]bool{}, map[string]bool{}
+	for _, c := range planted.canaries {
+		name, _, _ := strings.Cut(c.name, "[")
+		parts := strings.Split(name, "::")
+		canaries[parts[len(parts)-1]] = true
+		if len(parts) > 2 {
+			classes[parts[len(parts)-2]] = true
+		}
+	}
+	maps.DeleteFunc(functions, func(function string, _ bool) bool {
+		parts := strings.Split(function, ".")
+		return canaries[parts[len(parts)-1]] || (len(parts) > 1 && classes[parts[len(parts)-2]])
+	})
 }
