@@ -10,9 +10,6 @@ import (
 	"relabel"
 )
 
-// allTurns is beyond the last turn of any trajectory.
-const allTurns = 1 << 30
-
 // upload writes the batch's requests into a file and gives the endpoint that. What is too
 // much for one file goes into another batch. Afterwards the batch has the items that are in
 // the file; where none is, none of them fits the teacher's context, and there is no file.
@@ -95,7 +92,7 @@ func (b *batch) lines(life context.Context, items []relabel.BatchItem) (fitting 
 	if err != nil {
 		return nil, nil, err
 	}
-	turns, err := b.Store.ListTurns(life, tr.ID, 1, allTurns)
+	turns, err := b.turns(life, tr.ID, items[len(items)-1].T)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,6 +117,23 @@ func (b *batch) lines(life context.Context, items []relabel.BatchItem) (fitting 
 		return nil, nil, relabel.Errorf(relabel.CodeInternal, "trajectory %s has no turn %d", tr.ID, items[0].T)
 	}
 	return fitting, lines, nil
+}
+
+// turns returns the turns 1 to last of a trajectory, page by page; fewer where there are fewer.
+func (b *batch) turns(life context.Context, trajectory relabel.ID, last int) ([]relabel.Turn, error) {
+	var turns []relabel.Turn
+	for next := 1; next <= last; {
+		page, err := b.Store.ListTurns(life, trajectory, next, last-next+1)
+		if err != nil {
+			return nil, err
+		}
+		if len(page) == 0 {
+			break
+		}
+		turns = append(turns, page...)
+		next = page[len(page)-1].T + 1
+	}
+	return turns, nil
 }
 
 // line returns the line of an item, and the item with its prompt's size; a nil line where the

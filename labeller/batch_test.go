@@ -123,6 +123,23 @@ func TestABatchBringsWhatTheTeacherWouldHaveSaidLive(t *testing.T) {
 	sizesOfBoth(t, calls)
 }
 
+// largeTurns is a store whose turns are so large that a page has one of them.
+type largeTurns struct{ *store.Store }
+
+func (l largeTurns) ListTurns(ctx context.Context, trajectory relabel.ID, from, _ int) ([]relabel.Turn, error) {
+	return l.Store.ListTurns(ctx, trajectory, from, 1)
+}
+
+func TestABatchHasTheLabelsOfTrajectoriesThatFillManyPages(t *testing.T) {
+	t.Parallel()
+	e := newEndpoint(t, scripted.Config{})
+	s, d := waiting(t, e, 1)
+	workOff(t, s, worker(largeTurns{s}, s, "w", quick))
+	if got := count(labels(t, s, d), relabel.Had); got != 3 {
+		t.Errorf("%d labels are had, want 3", got)
+	}
+}
+
 // sizesOfBoth holds the prompt's size of each batched call against the live one of its turn,
 // which is the same state.
 func sizesOfBoth(t *testing.T, calls []relabel.Call) {

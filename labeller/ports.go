@@ -48,6 +48,7 @@ type Store interface {
 
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
 	FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error)
+	// ListTurns returns turns from a number on, at most limit and fewer where they are large.
 	ListTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error)
 }
 

@@ -21,12 +21,15 @@ var (
 // under test, unless its name is that of tests.
 func (p protection) idFiles(task relabel.Task) []string {
 	var files []string
-	open, seen := map[string]bool{}, map[string]bool{}
+	var open [][]string
+	seen := map[string]bool{}
 	for _, id := range slices.Concat(task.FailToPass, task.PassToPass) {
 		file, candidates := p.nameOf(id)
 		if file != "" {
 			files = append(files, file)
-			open[file] = open[file] || !p.base.files[file] && !p.patched[file]
+			if !p.base.files[file] && !p.patched[file] && !seen[file] {
+				seen[file], open = true, append(open, []string{file})
+			}
 		}
 		if len(candidates) == 0 || seen[candidates[0]] {
 			continue
@@ -36,9 +39,7 @@ func (p protection) idFiles(task relabel.Task) []string {
 			files = append(files, found...)
 			continue
 		}
-		for _, candidate := range candidates {
-			open[candidate] = true
-		}
+		open = append(open, candidates)
 	}
 	files = append(files, p.endingIn(open)...)
 	return slices.DeleteFunc(files, func(file string) bool {
@@ -118,36 +119,38 @@ func (p protection) resolve(candidates []string) []string {
 	return found
 }
 
-// endingIn returns the files of the base whose path ends in one of the candidates: what a
-// test runner finds from a folder that nothing names. A name without folders must be that
-// of one file alone.
-func (p protection) endingIn(candidates map[string]bool) []string {
-	if len(candidates) == 0 {
+// endingIn returns the files of the base whose path ends in the first candidate of a name
+// that any path ends in: what a test runner finds from a folder that nothing names. A
+// candidate without folders must be the name of one file alone, and one that is a package
+// without others above it must be its whole path: for a name such as forms.T,
+// django/forms/__init__.py is code.
+func (p protection) endingIn(names [][]string) []string {
+	ends := map[string][]string{}
+	for _, candidate := range slices.Concat(names...) {
+		ends[candidate] = nil
+	}
+	if len(ends) == 0 {
 		return nil
 	}
-	var found []string
-	lone := map[string][]string{}
 	for file := range p.base.files {
 		if !strings.HasSuffix(file, ".py") {
 			continue
 		}
-		if base := path.Base(file); candidates[base] {
-			lone[base] = append(lone[base], file)
-		}
 		for rest, more := file, true; more; _, rest, more = strings.Cut(rest, "/") {
-			if candidates[rest] && strings.Contains(rest, "/") {
-				found = append(found, file)
-				break
+			if _, is := ends[rest]; is && (rest == file || path.Base(rest) != "__init__.py" || strings.Count(rest, "/") > 1) {
+				ends[rest] = append(ends[rest], file)
 			}
 		}
 	}
-	for _, files := range lone {
-		if len(files) == 1 {
-			found = append(found, files...)
+	var found []string
+	for _, candidates := range names {
+		i := slices.IndexFunc(candidates, func(c string) bool { return len(ends[c]) == 1 || (len(ends[c]) > 1 && strings.Contains(c, "/")) })
+		if i >= 0 {
+			found = append(found, ends[candidates[i]]...)
 		}
 	}
 	slices.Sort(found)
-	return found
+	return slices.Compact(found)
 }
 
 // takesPlace reports whether a change would be imported instead of a file or folder of the

@@ -54,6 +54,22 @@ func TestFilesOfIdsThatTheGoldPatchChangesAreGraded(t *testing.T) {
 	}
 }
 
+func TestIdsOfTestsNameNoCodeOfTheSameEnding(t *testing.T) {
+	base := []string{
+		"django/forms/__init__.py", "django/core/cache/__init__.py", "django/utils/__init__.py", "tests/cache/tests.py", "tests/model_forms/tests.py",
+	}
+	task := relabel.Task{TestPatch: patchOf("tests/model_forms/tests.py"), PassToPass: []string{
+		"test_a (cache.tests.CacheTests)", "test_b (forms.FormTests)", "test_c (utils.tests.NoTests)",
+	}}
+	p := protectionOf(task, edits(base))
+	if got, want := p.idFiles(task), []string{"tests/cache/tests.py"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := droppedOf(task, edits(base, "django/forms/__init__.py", "django/core/cache/__init__.py", "django/utils/__init__.py")); len(got) > 0 {
+		t.Errorf("dropped %q", got)
+	}
+}
+
 func TestWhatTakesThePlaceOfTestsIsDropped(t *testing.T) {
 	task := relabel.Task{PassToPass: []string{"shop.tests.T.test_a", "shop/more/tests/test_b.py::test_b", "checks.T.test_c"}}
 	base := []string{"shop/__init__.py", "shop/tests.py", "shop/more/tests/test_b.py", "checks.py"}
