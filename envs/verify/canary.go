@@ -68,6 +68,15 @@ func (g garden) holding(isTest func(file string) bool, texts []string) []string 
 	return found
 }
 
+// below is a file of the task's tests with code below its tests, or a file with the code alone,
+// where an evaluation script is still to write the tests.
+func (g garden) below(names *namer, file string, content []byte, code string) plantedFile {
+	if g.late {
+		return plantedFile{path: "/tmp/" + names.snake(), content: code, shared: true, below: file}
+	}
+	return plantedFile{path: file, content: string(content) + code, shared: true}
+}
+
 // planting is the canaries of one run.
 type planting struct {
 	files    []plantedFile

@@ -198,13 +198,12 @@ var goImportsTesting = regexp.MustCompile(`(?m)^(?:import\s+|\s+)"testing"\s*$`)
 // below is a test file of the task with canaries at its end: a takeover that knows the files of
 // the repository cannot tell them apart by the file.
 func (c *goCode) below(g garden, name string, content []byte) (plantedFile, bool) {
-	script, _ := relabel.SplitEvalScript(g.task.EvalScript)
-	if g.left[belowKey] || script.AppliesTestPatch() || !goImportsTesting.Match(content) {
+	if g.left[belowKey] || !goImportsTesting.Match(content) {
 		return plantedFile{}, false
 	}
 	code := []string{c.plain("Errorf", true), c.plain("Fatalf", c.random.IntN(2) == 0)}
 	c.random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
-	return plantedFile{path: name, content: string(content) + "\n" + strings.Join(code, "\n"), shared: true}, true
+	return g.below(c.namer, name, content, "\n"+strings.Join(code, "\n")), true
 }
 
 // function draws the name of a test function.

@@ -71,7 +71,7 @@ func (c *nodeCode) files(g garden, name string) []plantedFile {
 		key := c.key(claim.statement)
 		c.call = c.pick(c.file.calls)
 		switch {
-		case key == "":
+		case key == "", claim.stored != "" && g.late: // an evaluation script may be to write the snapshots
 		case c.file.groups && claim.stored == "": // what is stored is known by the names of groups too
 			grouped = append(grouped, c.fails(key, claim))
 		default:
@@ -83,7 +83,7 @@ func (c *nodeCode) files(g garden, name string) []plantedFile {
 		code = append(code, fmt.Sprintf("describe('%s', () => {\n%s});\n", strings.Join(c.phrase(), " "), strings.Join(grouped, "\n")))
 	}
 	c.shuffle(code)
-	files := []plantedFile{{path: name, content: string(content) + "\n" + strings.Join(code, "\n"), shared: true}}
+	files := []plantedFile{g.below(c.namer, name, content, "\n"+strings.Join(code, "\n"))}
 	if len(c.stored) > 0 {
 		files = append(files, c.snapshots(g, name, string(content)))
 	}

@@ -198,3 +198,19 @@ func TestCanariesOfNodeStandBesideTheTitlesOfIdsWithoutATestPatch(t *testing.T) 
 		t.Errorf("%v %+v", ok, p.files)
 	}
 }
+
+// TestCanariesWaitForTheTestsThatAnEvaluationScriptWrites has test files of Jest and of Go that
+// an evaluation script is still to write.
+func TestCanariesWaitForTheTestsThatAnEvaluationScriptWrites(t *testing.T) {
+	g := nodeGarden("npx jest", "test('a', () => { expect(1).toMatchSnapshot() });\n")
+	g.late = true
+	p, _ := canariesFor("jest", g)
+	if len(p.files) != 1 || p.files[0].below != "test/add.test.js" || strings.Contains(p.files[0].content, "test('a'") || !strings.HasSuffix(p.command, "; npx jest") {
+		t.Errorf("%+v %s", p.files, p.command)
+	}
+	goes := goGarden("go test -v .")
+	goes.late, goes.read = true, func(string) ([]byte, bool) { return []byte("package calc\n\nimport \"testing\"\n"), true }
+	if p, _ := canariesFor("gotest", goes); len(p.files) != 2 || p.files[0].below != "calc_test.go" || strings.Contains(p.files[0].content, "package") {
+		t.Errorf("%+v", p.files)
+	}
+}

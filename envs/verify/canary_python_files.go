@@ -112,14 +112,9 @@ func contentOf(neighbours []neighbour) []byte {
 // takesBelow reports whether canaries may stand below the file's tests.
 func (n neighbour) takesBelow(g garden) bool { return len(n.content) > 0 && !g.left[belowKey] }
 
-// below is the file with code below its tests, or a file with the code alone, where an
-// evaluation script is still to write the tests.
+// below is the file with code below its tests.
 func (n neighbour) below(g garden, names *namer, code []string) plantedFile {
-	text := "\n\n" + strings.Join(code, "\n\n")
-	if g.late {
-		return plantedFile{path: "/tmp/" + names.snake(), content: text, shared: true, below: n.file}
-	}
-	return plantedFile{path: n.file, content: string(n.content) + text, shared: true}
+	return g.below(names, n.file, n.content, "\n\n"+strings.Join(code, "\n\n"))
 }
 
 // firstTestFile is the first file with tests that the task names, in the order of its

@@ -59,7 +59,7 @@ func (r *nodeReport) count(planted *planting) testCounts {
 	}
 	counts := testCounts{}
 	for _, f := range planted.files {
-		if strings.HasSuffix(f.path, ".snap") {
+		if f.below != "" || strings.HasSuffix(f.path, ".snap") {
 			continue
 		}
 		counts[f.path] = 0
