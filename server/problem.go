@@ -184,6 +184,9 @@ func problemOf(status int, message string, errs []error) *Problem {
 		if errors.As(err, &d) {
 			f = ProblemField{Location: d.ErrorDetail().Location, Message: d.ErrorDetail().Message}
 		}
+		if status == http.StatusUnsupportedMediaType {
+			f.Message += "; send JSON with Content-Type: application/json"
+		}
 		if m := misplaced.FindStringSubmatch(f.Message); m != nil {
 			f.Location += "." + m[1] + m[2]
 			f.Message = cmp.Or(m[3], f.Message)

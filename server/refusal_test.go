@@ -127,6 +127,9 @@ func TestMethodsBodiesAndKindsAreChecked(t *testing.T) {
 	}
 	s.refused(s.post("/v1/policies", `{"name":"`+strings.Repeat("a", 4<<20)+`"}`), 413, "too_large", "body")
 	s.refused(s.post("/v1/policies", "{}", "Content-Type", "text/plain"), 415, "unsupported_media", "body")
+	if said := string(s.post("/v1/policies", "{}", "Content-Type", "text/plain").body); !strings.Contains(said, "send JSON with Content-Type: application/json") {
+		t.Errorf("it does not say what to send: %s", said)
+	}
 	s.refused(s.post("/v1/policies", "{}", "Content-Encoding", "gzip"), 415, "unsupported_media", "")
 	if head := s.send(http.MethodHead, "/v1/runs", ""); head.StatusCode != 200 || len(head.body) != 0 {
 		t.Errorf("HEAD %d %q", head.StatusCode, head.body)
