@@ -31,17 +31,26 @@ func (s Secrets) Find(name string) (string, error) {
 		return checkSecret(value, "environment variable "+variable)
 	}
 	if s.Dir == "" {
-		return "", relabel.Errorf(relabel.CodeSecretMissing, "secret %q is missing: set the environment variable %s", name, variable)
+		return "", relabel.Errorf(relabel.CodeSecretMissing, "secret %q is missing on %s: set the environment variable %s for relabel's processes there", name, machine(), variable)
 	}
 	file := filepath.Join(s.Dir, name)
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", relabel.Errorf(relabel.CodeSecretMissing, "secret %q is missing: set the environment variable %s or write the file %s", name, variable, file)
+		return "", relabel.Errorf(relabel.CodeSecretMissing, "secret %q is missing on %s: set the environment variable %s or write the file %s for relabel's processes there", name, machine(), variable, file)
 	}
 	if err != nil {
 		return "", relabel.Errorf(relabel.CodeSecretMissing, "secret %q cannot be read from the file %s", name, file).Because(err)
 	}
 	return checkSecret(string(data), "file "+file)
+}
+
+// machine names the machine that lacks a secret: others may have it.
+func machine() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "this machine"
+	}
+	return name
 }
 
 // of returns p's secret, "" where it names none.
