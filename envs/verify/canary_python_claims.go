@@ -61,7 +61,7 @@ func (p *pythonCanaries) claim(c pythonClaim, function, parameters, name, caught
 func (p *pythonCanaries) methods(at, class string, claims []pythonClaim, name func(class, method string) string) []string {
 	var methods []string
 	for _, c := range claims {
-		if p.under(at + " " + c.use) {
+		if (c.use != subTest || !p.pytest) && p.under(at+" "+c.use) {
 			method := "test_" + p.snake()
 			methods = append(methods, indented(p.claim(c, method, "self", name(class, method), "AssertionError"), "    "))
 		}
@@ -88,6 +88,7 @@ var fixtureOf = map[string]string{"capsys": "capsys", "caplog": "caplog", "recwa
 // file that imports pytest.
 var pytestClaims = []pythonClaim{
 	{"raises", "with pytest.raises(TYPE(ValueError)):\n    int(\"7\")", true},
+	{"match", "with pytest.raises(ValueError) as caught:\n    int(\"x\")\ncaught.match(\"^%d$\" % VALUE)", true},
 	{"warns", "with pytest.warns(TYPE(UserWarning)):\n    int(\"7\")", true},
 	{"deprecated_call", "with pytest.deprecated_call():\n    int(\"7\")", false},
 	{"approx", "assert VALUE == pytest.approx(-WRONG), VALUE", true},
