@@ -2,6 +2,7 @@ package verify
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -48,8 +49,13 @@ var runnerModules = []string{
 // known reports whether an interpreter answered.
 func (f facts) known() bool { return f.modules["sys"] }
 
-// interpreters are the names of Python that a command says or implies, the likeliest
-// first.
+// condaRoots are where images of data sets have conda. testScript activates the environment
+// testbed of the first that has one.
+var condaRoots = []string{"/opt/miniconda3", "/opt/conda", "/root/miniconda3"}
+
+// interpreters are the names of Python that a command says or implies, the likeliest first: those
+// that it gives a path, then that of the environment which is activated before the tests run,
+// then what is found by name alone, or is conda's own.
 func interpreters(command string) []string {
 	var named []string
 	for _, w := range shellWords(command) {
@@ -63,13 +69,19 @@ func interpreters(command string) []string {
 			named = append(named, ".venv/bin/python")
 		}
 	}
-	for i, name := range named {
-		if strings.Contains(name, "/") && !path.IsAbs(name) {
-			named[i] = "./" + path.Clean(name)
+	var first, last []string
+	for _, name := range named {
+		switch {
+		case !strings.Contains(name, "/"), slices.ContainsFunc(condaRoots, func(root string) bool { return path.Dir(name) == root+"/bin" }):
+			last = append(last, name)
+		case path.IsAbs(name):
+			first = append(first, name)
+		default:
+			first = append(first, "./"+path.Clean(name))
 		}
 	}
-	for _, conda := range []string{"/opt/miniconda3", "/opt/conda", "/root/miniconda3"} {
-		named = append(named, conda+"/envs/testbed/bin/python")
+	for _, root := range condaRoots {
+		first = append(first, root+"/envs/testbed/bin/python")
 	}
-	return append(named, "python3", "python")
+	return slices.Concat(first, last, []string{"python3", "python"})
 }
