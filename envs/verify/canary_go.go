@@ -147,6 +147,7 @@ type goCode struct {
 	*namer
 	functions []string
 	canaries  []canaryTest
+	called    int // how many tests of the task canaries call
 }
 
 // files are the canaries of a package, in files of their own beside its test files and at the
@@ -201,7 +202,7 @@ func (c *goCode) below(g garden, name string, content []byte) (plantedFile, bool
 	if g.left[belowKey] || !goImportsTesting.Match(content) {
 		return plantedFile{}, false
 	}
-	code := []string{c.plain("Errorf", true), c.plain("Fatalf", c.random.IntN(2) == 0)}
+	code := append(c.calls(g, name, content), c.plain("Errorf", true), c.plain("Fatalf", c.random.IntN(2) == 0))
 	c.random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
 	return g.below(c.namer, name, content, "\n"+strings.Join(code, "\n")), true
 }
