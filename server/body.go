@@ -43,10 +43,11 @@ type bodySlots struct {
 	files chan struct{}
 	parse chan struct{} // of one
 	read  chan struct{} // JSON that is checked and read; see beginRead
+	draw  chan struct{} // of one; see beginDraw
 }
 
 func newBodySlots() bodySlots {
-	return bodySlots{json: make(chan struct{}, largeBodies), files: make(chan struct{}, uploads), parse: make(chan struct{}, 1), read: make(chan struct{}, bodiesRead)}
+	return bodySlots{json: make(chan struct{}, largeBodies), files: make(chan struct{}, uploads), parse: make(chan struct{}, 1), read: make(chan struct{}, bodiesRead), draw: make(chan struct{}, 1)}
 }
 
 // parseWait bounds how long an upload waits for its turn to be parsed.
@@ -54,33 +55,41 @@ const parseWait = 60 * time.Second
 
 // beginParse waits for the turn to parse an upload; leave ends it. CodeBusy after parseWait.
 func (b bodySlots) beginParse(ctx context.Context) (leave func(), err error) {
+	return beginTurn(ctx, b.parse, "other files are being read; try again later")
+}
+
+// beginDraw waits for the turn to hold the names of all tasks of a task set, and the
+// trajectories that are drawn of them; leave ends it. CodeBusy after parseWait.
+func (b bodySlots) beginDraw(ctx context.Context) (leave func(), err error) {
+	return beginTurn(ctx, b.draw, "other iterations are being drawn; try again later")
+}
+
+// beginTurn takes a slot; leave gives it back. CodeBusy with a text after parseWait.
+func beginTurn(ctx context.Context, slot chan struct{}, busy string) (leave func(), err error) {
+	wait := time.NewTimer(parseWait)
+	defer wait.Stop()
 	select {
-	case b.parse <- struct{}{}:
-		return func() { <-b.parse }, nil
-	case <-time.After(parseWait):
-		return nil, relabel.Errorf(relabel.CodeBusy, "other files are being read; try again later")
+	case slot <- struct{}{}:
+		return func() { <-slot }, nil
+	case <-wait.C:
+		return nil, relabel.Errorf(relabel.CodeBusy, "%s", busy)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
 // beginRead waits for the turn to check and read JSON of so many bytes, which takes many
-// times the memory of its text; leave ends it, however often it is called. CodeUnavailable
-// after parseWait.
+// times the memory of its text; leave ends it, however often it is called. CodeBusy after
+// parseWait.
 func (b bodySlots) beginRead(ctx context.Context, size int64) (leave func(), err error) {
 	if size <= freeBody {
 		return func() {}, nil
 	}
-	wait := time.NewTimer(parseWait)
-	defer wait.Stop()
-	select {
-	case b.read <- struct{}{}:
-		return sync.OnceFunc(func() { <-b.read }), nil
-	case <-wait.C:
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "other bodies are being read; retry in some seconds")
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	leave, err = beginTurn(ctx, b.read, "other bodies are being read; retry in some seconds")
+	if err != nil {
+		return nil, err
 	}
+	return sync.OnceFunc(leave), nil
 }
 
 // readKey finds what ends the turn to read a body in a request's context.

@@ -146,6 +146,18 @@ func (m *memory) ListTasks(_ context.Context, set relabel.ID, p relabel.Page) ([
 	return page(m, m.tasks, p, func(t relabel.Task) relabel.ID { return t.ID }, func(t relabel.Task) bool { return t.TasksetID == set })
 }
 
+func (m *memory) ListTaskNames(_ context.Context, set relabel.ID) ([]relabel.Task, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []relabel.Task
+	for _, t := range m.tasks {
+		if t.TasksetID == set {
+			all = append(all, relabel.Task{ID: t.ID, TasksetID: set, InstanceID: t.InstanceID, HeldOut: t.HeldOut})
+		}
+	}
+	return all, m.broken
+}
+
 func (m *memory) FindTask(_ context.Context, id relabel.ID) (relabel.Task, error) {
 	return find(m, &m.tasks, func(t relabel.Task) bool { return t.ID == id })
 }

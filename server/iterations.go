@@ -70,7 +70,12 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 		}
 		ask.Again = &draw
 	}
-	tasks, err := s.allTasks(ctx, run.TasksetID)
+	leave, err := s.bodies.beginDraw(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	tasks, err := s.Store.ListTaskNames(ctx, run.TasksetID)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,9 @@ type Store interface {
 	FindTasksetByName(ctx context.Context, name string) (relabel.Taskset, error)
 	ListTasksets(ctx context.Context, p relabel.Page) (sets []relabel.Taskset, next string, err error)
 	ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Page) (tasks []relabel.Task, next string, err error)
+	// ListTaskNames lists all tasks of a taskset with nothing but id, instance id and whether
+	// they are held out, in the byte order of their instance ids.
+	ListTaskNames(ctx context.Context, taskset relabel.ID) ([]relabel.Task, error)
 	FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error)
 
 	// CreatePolicy stores a new version under the policy's name and returns it with its

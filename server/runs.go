@@ -144,7 +144,12 @@ func (s *site) checkInstances(ctx context.Context, r relabel.Run) error {
 	if len(r.Instances) == 0 {
 		return nil
 	}
-	tasks, err := s.allTasks(ctx, r.TasksetID)
+	leave, err := s.bodies.beginDraw(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	tasks, err := s.Store.ListTaskNames(ctx, r.TasksetID)
 	if err != nil {
 		return err
 	}
@@ -162,21 +167,6 @@ func (s *site) checkInstances(ctx context.Context, r relabel.Run) error {
 		}
 	}
 	return nil
-}
-
-// allTasks reads every page of a taskset.
-func (s *site) allTasks(ctx context.Context, set relabel.ID) ([]relabel.Task, error) {
-	var all []relabel.Task
-	for p := (relabel.Page{Limit: 500}); ; {
-		tasks, next, err := s.Store.ListTasks(ctx, set, p)
-		if err != nil {
-			return nil, err
-		}
-		if all = append(all, tasks...); next == "" {
-			return all, nil
-		}
-		p.After = next
-	}
 }
 
 // over puts the given limits over the defaults.

@@ -80,3 +80,30 @@ func TestATokenizersFileIsReadInPieces(t *testing.T) {
 	_, err = s.ReadTokenizerFile(ctx, k.Hash, relabel.TokenizerJSON, 10, 4)
 	wantCode(t, err, relabel.CodeNotFound)
 }
+
+func TestAPageOfLargeTasksHasFewer(t *testing.T) {
+	t.Parallel()
+	ctx, s := context.Background(), storetest.New(t)
+	set := relabel.Taskset{ID: relabel.NewID(), Name: "large"}
+	var tasks []relabel.Task
+	for i := range 5 {
+		tasks = append(tasks, relabel.Task{ID: relabel.NewID(), InstanceID: fmt.Sprintf("a__b-%d", i), Image: "i", HeldOut: i == 3,
+			Patch: strings.Repeat("x", relabel.MostPageBytes/8*3)})
+	}
+	must(t, s.CreateTaskset(ctx, set, tasks))
+	first, next, err := s.ListTasks(ctx, set.ID, relabel.Page{Limit: 500})
+	must(t, err)
+	if len(first) != 2 || next == "" {
+		t.Errorf("%d tasks, next %q", len(first), next)
+	}
+	second, _, err := s.ListTasks(ctx, set.ID, relabel.Page{Limit: 500, After: next})
+	must(t, err)
+	if len(second) != 2 || second[0].InstanceID != "a__b-2" {
+		t.Errorf("then %d tasks", len(second))
+	}
+	names, err := s.ListTaskNames(ctx, set.ID)
+	must(t, err)
+	if len(names) != 5 || names[4].InstanceID != "a__b-4" || !names[3].HeldOut || names[3].ID != tasks[3].ID || names[3].Patch != "" {
+		t.Errorf("names: %+v", names)
+	}
+}

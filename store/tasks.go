@@ -103,18 +103,30 @@ func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Pag
 	if err != nil {
 		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this is no page of the list").On("after")
 	}
-	rows, _ := s.pool.Query(ctx, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id > $2 ORDER BY ta.instance_id LIMIT $3",
-		taskset, legible(string(after)), limit+1)
-	tasks, err := pgx.CollectRows(rows, scanTask)
+	tasks, more, err := collectPage(ctx, s, scanTask, limit, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id > $2 ORDER BY ta.instance_id LIMIT $3",
+		[]any{taskset, legible(string(after)), limit + 1})
 	if err != nil {
 		return nil, "", classify(err)
 	}
 	next := ""
-	if len(tasks) > limit {
-		tasks = tasks[:limit]
-		next = base64.RawURLEncoding.EncodeToString([]byte(tasks[limit-1].InstanceID))
+	if more {
+		next = base64.RawURLEncoding.EncodeToString([]byte(tasks[len(tasks)-1].InstanceID))
 	}
 	return tasks, next, nil
+}
+
+// ListTaskNames lists all tasks of a taskset with nothing but their ids, their instance ids
+// and whether they are held out, in the byte order of their instance ids; none where there
+// is no such taskset.
+func (s *Store) ListTaskNames(ctx context.Context, taskset relabel.ID) ([]relabel.Task, error) {
+	rows, _ := s.pool.Query(ctx, "SELECT id, instance_id, held_out FROM tasks WHERE taskset_id = $1 ORDER BY instance_id", taskset)
+	var all []relabel.Task
+	task := relabel.Task{TasksetID: taskset}
+	_, err := pgx.ForEachRow(rows, []any{&task.ID, &task.InstanceID, &task.HeldOut}, func() error {
+		all = append(all, task)
+		return nil
+	})
+	return all, classify(err)
 }
 
 // FindTasksetByName returns the taskset of this name; CodeNotFound where there is none.
