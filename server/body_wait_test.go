@@ -67,3 +67,21 @@ func TestTheTurnToReadEndsWithTheReading(t *testing.T) {
 		t.Error("the turn goes on while the request is carried out")
 	}
 }
+
+// TestOneIterationIsDrawnAtATime runs with a clock of its own.
+func TestOneIterationIsDrawnAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slots := newBodySlots()
+		leave, err := slots.beginDraw(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := slots.beginDraw(context.Background()); relabel.CodeOf(err) != relabel.CodeBusy {
+			t.Errorf("while another one is drawn: %v", err)
+		}
+		leave()
+		if _, err := slots.beginDraw(context.Background()); err != nil {
+			t.Errorf("after it: %v", err)
+		}
+	})
+}
