@@ -13,6 +13,43 @@ type nodeClaim struct {
 	shown     bool   // the failure shows VALUE
 }
 
+// nodeWays are claims that reach what they compare by ways that code under test may change, by a
+// text of a file that goes them. CHECK compares value with WRONG.
+var nodeWays = []struct{ use, statement string }{
+	{".then(", "return Promise.resolve(VALUE).then((value) => { CHECK; })"},
+	{".catch(", "return Promise.reject(VALUE).catch((value) => { CHECK; })"},
+	{".finally(", "return Promise.resolve(VALUE).finally(() => { const value = VALUE; CHECK; })"},
+	{".forEach(", "[VALUE].forEach((value) => { CHECK; })"},
+	{".map(", "[VALUE].map((value) => { CHECK; })"},
+	{".every(", "if (![VALUE].every((value) => value < 0)) throw new Error('got ' + VALUE)"},
+	{".some(", "if (![VALUE].some((value) => value < 0)) throw new Error('got ' + VALUE)"},
+	{" of ", "for (const value of [VALUE]) { CHECK; }"},
+	{"Object.keys(", "Object.keys({ [VALUE]: 1 }).forEach((key) => { const value = Number(key); CHECK; })"},
+	{"Object.values(", "Object.values({ key: VALUE }).forEach((value) => { CHECK; })"},
+	{"Object.entries(", "Object.entries({ key: VALUE }).forEach(([, value]) => { CHECK; })"},
+	{"JSON.stringify(", "if (JSON.stringify([VALUE]) !== JSON.stringify([WRONG])) throw new Error('got ' + VALUE)"},
+	{"setTimeout(", "return new Promise((resolve, reject) => { setTimeout(() => { try { const value = VALUE; CHECK; resolve(null); } catch (e) { reject(e); } }, 1); })"},
+}
+
+// wayClaims are claims by the ways that a file goes.
+func wayClaims(content []byte) []nodeClaim {
+	check := "if (value !== WRONG) throw new Error('got ' + value)"
+	switch {
+	case !nodeExpect.Match(content):
+	case chaiExpect.Match(content):
+		check = "expect(value).to.equal(WRONG)"
+	default:
+		check = "expect(value).toBe(WRONG)"
+	}
+	var claims []nodeClaim
+	for _, way := range nodeWays {
+		if bytes.Contains(content, []byte(way.use)) {
+			claims = append(claims, nodeClaim{statement: strings.ReplaceAll(way.statement, "CHECK", check), shown: true})
+		}
+	}
+	return claims
+}
+
 // maxNodeClaims is how many claims are made with what a test file uses.
 const maxNodeClaims = 120
 
@@ -34,7 +71,7 @@ func nodeClaims(content []byte) []nodeClaim {
 	if nodeExpect.Match(content) {
 		claims = append(claims, chaiClaims(content)...)
 	}
-	claims = append(claims, assertions(content)...)
+	claims = append(append(claims, assertions(content)...), wayClaims(content)...)
 	var all []nodeClaim
 	seen := map[string]bool{}
 	mocks := nodeMocks.FindSubmatch(content)

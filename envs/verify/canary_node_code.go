@@ -27,11 +27,13 @@ type nodeFile struct {
 	each    []string // those of them that are called with tables
 	groups  bool     // it calls describe
 	expects bool     // it calls expect
+	done    bool     // some of its tests take a callback
 	chai    bool     // its expect is chai's
 }
 
 var (
 	nodeGroup = regexp.MustCompile(`(?m)^\s*describe(?:\.\w+)*(?:\.each\b.*)?\(`)
+	nodeDone  = regexp.MustCompile(`(?m)^\s*(?:test|it)\b.*(?:\(done\b|function\s*\w*\(done\b|,\s*done\s*=>)`)
 	nodeEach  = regexp.MustCompile("(?m)^\\s*(test|it)(?:\\.\\w+)*\\.each\\b")
 )
 
@@ -39,7 +41,7 @@ var (
 func newNodeFile(name string, content []byte) nodeFile {
 	return nodeFile{
 		name: name, content: content, calls: distinct(nodeTestCall.FindAllSubmatch(content, -1)), each: distinct(nodeEach.FindAllSubmatch(content, -1)),
-		groups: nodeGroup.Match(content), expects: nodeExpect.Match(content), chai: chaiExpect.Match(content),
+		groups: nodeGroup.Match(content), expects: nodeExpect.Match(content), done: nodeDone.Match(content), chai: chaiExpect.Match(content),
 	}
 }
 
@@ -116,6 +118,9 @@ func (c *nodeCode) usual() []string {
 		if key := c.key("an async test"); key != "" {
 			code = append(code, c.later(key, true), c.later(key, c.random.IntN(2) == 0))
 		}
+	}
+	if key := c.key("a test with a callback"); key != "" && c.file.done {
+		code = append(code, c.calledBack(key))
 	}
 	for _, c.call = range c.file.each {
 		if key := c.key("a test with a table"); key != "" {
@@ -205,4 +210,11 @@ func (c *nodeCode) tabled(key string) string {
 	s, variable := drawSum(c.namer), c.pick(canaryNouns)+"Of"
 	return fmt.Sprintf("%s.each([[%s, %d]])('%s', (%s, wanted) => {\n  if (%s !== wanted) throw new Error('got ' + %s);\n});\n",
 		c.call, s.code, c.want(s, true), c.title(key, true, s.result), variable, variable, variable)
+}
+
+// calledBack is a test, under a key, that calls back with a failure.
+func (c *nodeCode) calledBack(key string) string {
+	s, variable := drawSum(c.namer), c.pick(canaryNouns)+"Of"
+	return fmt.Sprintf("%s('%s', (done) => {\n  const %s = %s;\n  done(%s === %d ? undefined : new Error('got ' + %s));\n});\n",
+		c.call, c.title(key, true, s.result), variable, s.code, variable, c.want(s, true), variable)
 }

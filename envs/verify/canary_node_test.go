@@ -63,25 +63,30 @@ func TestCanariesOfNodeCallOnlyWhatTheFileHas(t *testing.T) {
 // behind .not and behind promises, and what else can claim something.
 func TestEachFormThatATestFileUsesHasACanaryThatFails(t *testing.T) {
 	forms := map[string]string{ // what a test calls, and a text of its canary
-		"expect(f).toHaveBeenCalledTimes(1); jest.fn()":                      ").toHaveBeenCalledTimes(2)",
-		"expect(f).not.toHaveBeenCalledWith(1); vi.fn()":                     ").not.toHaveBeenCalledWith(",
-		"await expect(p).resolves.toEqual(1)":                                "await expect(Promise.resolve({ value: [",
-		"await expect(p).rejects.toThrow('a')":                               ").rejects.toThrow('",
-		"await expect(p)\n    .rejects\n    .not\n    .toBe(1)":              ").rejects.not.toBe(",
-		"expect(a).toEqual<Sum>(b)":                                          ").toEqual({ value: [",
-		"expect(a).toMatchInlineSnapshot()":                                  ").toMatchInlineSnapshot(`",
-		"expect(a).toEqual(expect.objectContaining(b))":                      "(expect.objectContaining({ value: ",
-		"expect.assertions(1); expect(1).toBe(1)":                            "expect.assertions(2);",
-		"expect.hasAssertions(); expect(1).toBe(1)":                          "expect.hasAssertions();",
-		"const check = require('node:assert');\ncheck.deepStrictEqual(a, b)": "check.deepStrictEqual([",
-		"assert.strict.equal(a, b)":                                          "assert.strict.equal(",
-		"assert(a)":                                                          " assert(",
-		"await assert.rejects(p)":                                            "await assert.rejects(Promise.resolve(",
-		"import { strictEqual, ok as yes } from 'assert';\nyes(a)":           " yes(",
-		"import { strictEqual } from 'node:assert/strict';":                  " strictEqual(",
-		"const { throws: fails } = require('assert');":                       " fails(() => ",
-		"import { expect } from 'chai';\nexpect(a).to.not.deep.equal(b)":     ").to.not.deep.equal([",
-		"const expect = require('chai').expect;\nexpect(a).to.be.true;":      " < 0).to.be.true;",
+		"expect(f).toHaveBeenCalledTimes(1); jest.fn()":                             ").toHaveBeenCalledTimes(2)",
+		"expect(f).not.toHaveBeenCalledWith(1); vi.fn()":                            ").not.toHaveBeenCalledWith(",
+		"await expect(p).resolves.toEqual(1)":                                       "await expect(Promise.resolve({ value: [",
+		"await expect(p).rejects.toThrow('a')":                                      ").rejects.toThrow('",
+		"await expect(p)\n    .rejects\n    .not\n    .toBe(1)":                     ").rejects.not.toBe(",
+		"expect(a).toEqual<Sum>(b)":                                                 ").toEqual({ value: [",
+		"expect(a).toMatchInlineSnapshot()":                                         ").toMatchInlineSnapshot(`",
+		"expect(a).toEqual(expect.objectContaining(b))":                             "(expect.objectContaining({ value: ",
+		"expect.assertions(1); expect(1).toBe(1)":                                   "expect.assertions(2);",
+		"expect.hasAssertions(); expect(1).toBe(1)":                                 "expect.hasAssertions();",
+		"const check = require('node:assert');\ncheck.deepStrictEqual(a, b)":        "check.deepStrictEqual([",
+		"assert.strict.equal(a, b)":                                                 "assert.strict.equal(",
+		"assert(a)":                                                                 " assert(",
+		"await assert.rejects(p)":                                                   "await assert.rejects(Promise.resolve(",
+		"import { strictEqual, ok as yes } from 'assert';\nyes(a)":                  " yes(",
+		"import { strictEqual } from 'node:assert/strict';":                         " strictEqual(",
+		"const { throws: fails } = require('assert');":                              " fails(() => ",
+		"return later().then((sum) => expect(sum).toBe(1))":                         ").then((value) => { expect(value).toBe(",
+		"sums.forEach((sum) => assert.ok(sum))":                                     "].forEach((value) => { if (value !== ",
+		"for (const sum of sums) expect(sum).toBe(1)":                               "for (const value of [",
+		"import { expect } from 'chai';\nfor (const a of b) expect(a).to.be.a('c')": "{ expect(value).to.equal(",
+		"expect(JSON.stringify(a)).toBe(JSON.stringify(b))":                         "if (JSON.stringify([",
+		"import { expect } from 'chai';\nexpect(a).to.not.deep.equal(b)":            ").to.not.deep.equal([",
+		"const expect = require('chai').expect;\nexpect(a).to.be.true;":             " < 0).to.be.true;",
 	}
 	for form, want := range forms {
 		content := "test('a', async () => {\n" + form + "\n});\n"
@@ -97,7 +102,7 @@ func TestEachFormThatATestFileUsesHasACanaryThatFails(t *testing.T) {
 		if strings.Contains(form, "chai") && strings.Contains(added, ").toBe(") {
 			t.Errorf("%s: canaries call what chai has not\n%s", form, added)
 		}
-		for _, word := range []string{"VALUE", "WRONG", "RIGHT", "MOCK", "CALLED", "TWICE"} {
+		for _, word := range []string{"VALUE", "WRONG", "RIGHT", "MOCK", "CALLED", "TWICE", "CHECK"} {
 			if strings.Contains(added, word) {
 				t.Errorf("%s: %s stands in a canary\n%s", form, word, added)
 			}
@@ -107,7 +112,7 @@ func TestEachFormThatATestFileUsesHasACanaryThatFails(t *testing.T) {
 
 // TestCanariesOfNodeAreCalledAsTheTestsOfTheFile has a file with each way to call a test.
 func TestCanariesOfNodeAreCalledAsTheTestsOfTheFile(t *testing.T) {
-	const content = "describe('math', () => {\n  it('a', async () => { expect(1).toBe(1) });\n  test.each`\n    a\n    ${1}\n  `('b $a', () => {});\n});\n"
+	const content = "it('c', (done) => { done() });\ndescribe('math', () => {\n  it('a', async () => { expect(1).toBe(1) });\n  test.each`\n    a\n    ${1}\n  `('b $a', () => {});\n});\n"
 	p, _ := nodeCanaries{}.plant(nodeGarden("npx jest", content))
 	added := p.files[0].content[len(content):]
 	group := strings.Index(added, "\ndescribe('")
@@ -127,7 +132,7 @@ func TestCanariesOfNodeAreCalledAsTheTestsOfTheFile(t *testing.T) {
 	for _, c := range p.canaries {
 		failing[c.key] = failing[c.key] || !c.status.Passed()
 	}
-	if !failing["test/add.test.js: an async test"] || !failing["test/add.test.js: a test with a table"] || !failing[""] {
+	if !failing["test/add.test.js: an async test"] || !failing["test/add.test.js: a test with a table"] || !failing["test/add.test.js: a test with a callback"] || !failing[""] {
 		t.Errorf("%v", failing)
 	}
 }
