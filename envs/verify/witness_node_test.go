@@ -104,3 +104,15 @@ func TestTestsOfGoAreCountedByPackagesWithCanaries(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+func TestAFailureIsNotExplainedWhereTheReportMayBeWhy(t *testing.T) {
+	failed, passed := trial{reported: true}, trial{reported: true, missed: []miss{{reportKey, "the report differs"}}}
+	passed.verdict.Passed = true
+	left := goldFact{takes: true, left: map[string]bool{reportKey: true}}
+	if left.explains(failed) || !left.explains(passed) {
+		t.Errorf("failed %v, passed %v", left.explains(failed), left.explains(passed))
+	}
+	if kept := (goldFact{takes: true}); !kept.explains(failed) || kept.explains(passed) {
+		t.Error("a report that the task can write is no reason")
+	}
+}
