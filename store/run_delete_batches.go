@@ -97,19 +97,20 @@ func (s *Store) deleteSome(ctx context.Context, run relabel.ID, step int) (delet
 }
 
 // FinishDeletions finishes the deletions that were begun, such as those of a server that
-// was stopped.
+// was stopped. One that fails does not keep the others from being finished.
 func (s *Store) FinishDeletions(ctx context.Context) error {
 	rows, _ := s.pool.Query(ctx, "SELECT id FROM runs WHERE deleting_at IS NOT NULL ORDER BY deleting_at, id")
 	runs, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 	if err != nil {
 		return classify(err)
 	}
+	var failed []error
 	for _, run := range runs {
 		if err := s.FinishDeletion(ctx, run); err != nil {
-			return err
+			failed = append(failed, err)
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // Where keepRun finds the run of what $1 names.

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"regexp"
@@ -19,48 +20,58 @@ type calledTest struct {
 // maxCalled is how many tests of a task canaries call.
 const maxCalled = 2
 
-var (
-	pythonTest      = regexp.MustCompile(`(?m)^([ \t]*)def[ \t]+(test\w*)\(([\w \t,]*)\)[ \t]*(?:->[^:\n]*)?:`)
-	pythonDecorated = regexp.MustCompile(`(?:^|\n)[ \t]*[@)\]}][^\n]*\n$`)
-)
+var pythonTest = regexp.MustCompile(`(?m)^([ \t]*)def[ \t]+(test\w*)\(([\w \t,]*)\)[ \t]*(?:->[^:\n]*)?:`)
 
 // calledTests returns the tests of a file that ids name and that stand there without a
 // decorator, in the order of the file.
 func calledTests(content []byte, ids []string) []calledTest {
-	chosen := strings.Join(ids, "\n")
+	chosen := wordsOf(ids)
+	classes, tops := pythonClass.FindAllSubmatchIndex(content, -1), pythonTopLevel.FindAllIndex(content, -1)
+	class, top := -1, 0     // the last class that begins before a test, and the first top level after it
+	cases := map[int]bool{} // classes that are test cases of unittest
 	var tests []calledTest
 	for _, m := range pythonTest.FindAllSubmatchIndex(content, -1) {
+		for class+1 < len(classes) && classes[class+1][0] < m[0] {
+			class++
+		}
+		for top < len(tops) && tops[top][0] <= m[0] {
+			top++
+		}
 		test := calledTest{name: string(content[m[4]:m[5]]), parameters: strings.TrimSpace(string(content[m[6]:m[7]]))}
-		if pythonDecorated.Match(content[:m[0]]) || !containsWord(chosen, test.name) {
+		if decorated(content[:m[0]]) || !chosen[test.name] {
 			continue
 		}
-		if m[2] < m[3] && !test.method(content, m[0], chosen) {
-			continue
+		if m[2] < m[3] {
+			if class < 0 || top == 0 || tops[top-1][0] > classes[class][0] || !test.method(content, classes[class], chosen) {
+				continue
+			}
+			if _, known := cases[class]; !known {
+				end := len(content)
+				if top < len(tops) {
+					end = tops[top][0]
+				}
+				cases[class] = unittestUse.Match(content[classes[class][0]:end])
+			}
+			test.cases = cases[class]
 		}
 		tests = append(tests, test)
 	}
 	return tests
 }
 
-// method notes the class of a method that begins at a place of the file, and reports whether
-// the ids name it.
-func (t *calledTest) method(content []byte, at int, chosen string) bool {
-	classes := pythonClass.FindAllSubmatchIndex(content[:at], -1)
-	if len(classes) == 0 {
-		return false
-	}
-	m := classes[len(classes)-1]
+// decorated reports whether the last line before a function ends a decorator.
+func decorated(before []byte) bool {
+	lines := bytes.TrimSuffix(before, []byte("\n"))
+	last := bytes.TrimLeft(lines[bytes.LastIndexByte(lines, '\n')+1:], " \t")
+	return len(last) > 0 && bytes.IndexByte([]byte("@)]}"), last[0]) >= 0
+}
+
+// method notes the class of a method, which matched pythonClass, and reports whether the
+// chosen words have it.
+func (t *calledTest) method(content []byte, class []int, chosen map[string]bool) bool {
 	self, fixtures, _ := strings.Cut(t.parameters, ",")
-	if pythonTopLevel.Match(content[m[1]:at]) || strings.TrimSpace(self) != "self" {
-		return false
-	}
-	t.class, t.parameters = string(content[m[2]:m[3]]), strings.TrimSpace(fixtures)
-	body := content[m[0]:]
-	if end := pythonTopLevel.FindIndex(content[m[1]:]); end != nil {
-		body = content[m[0] : m[1]+end[0]]
-	}
-	t.cases = unittestUse.Match(body)
-	return containsWord(chosen, t.class)
+	t.class, t.parameters = string(content[class[2]:class[3]]), strings.TrimSpace(fixtures)
+	return strings.TrimSpace(self) == "self" && chosen[t.class]
 }
 
 // calls writes canaries that call tests of a file: those of FAIL_TO_PASS, or else of
@@ -72,7 +83,6 @@ func (p *pythonCanaries) calls(g garden, n neighbour, cases bool, name func(clas
 		tests = calledTests(n.content, g.task.PassToPass)
 	}
 	for _, t := range tests {
-		t.cases = t.cases || cases
 		if p.called == maxCalled || (cases && t.class == "") {
 			continue
 		}
@@ -84,7 +94,7 @@ func (p *pythonCanaries) calls(g garden, n neighbour, cases bool, name func(clas
 			code = append(code, p.callOf(t, path.Base(n.file)))
 			continue
 		}
-		class, text := p.callIn(t, name)
+		class, text := p.callIn(t, cases || t.cases, name)
 		code, classes = append(code, text), append(classes, class)
 	}
 	return code, classes
@@ -97,15 +107,15 @@ func (p *pythonCanaries) callOf(t calledTest, file string) string {
 	return fmt.Sprintf("def %s(%s):\n    %s(%s)\n    assert %s == %d, %s\n", function, t.parameters, t.name, t.parameters, s.code, p.claimed(s, true), s.code)
 }
 
-// callIn is a class with a method that calls one of the class that it derives from.
-func (p *pythonCanaries) callIn(t calledTest, name func(class, method string) string) (class, code string) {
-	class, method, s := p.camel()+"Test", p.prefix+p.snake(), drawSum(p.namer)
-	if !t.cases && strings.HasPrefix(t.class, "Test") {
-		class = "Test" + p.camel()
-	}
+// callIn is a class with a method that calls one of the class that it derives from. cases says
+// that both are test cases of unittest. It has that class's name and more, so that unittest,
+// which sorts classes by name, runs the task's own test first: a test that cannot run twice in
+// a process then fails in the canary, and not where it counts.
+func (p *pythonCanaries) callIn(t calledTest, cases bool, name func(class, method string) string) (class, code string) {
+	class, method, s := t.class+p.camel(), p.prefix+p.snake(), drawSum(p.namer)
 	p.must(name(class, method), true, s.result)
 	claim := fmt.Sprintf("assert %s == %d, %s", s.code, p.claimed(s, true), s.code)
-	if t.cases {
+	if cases {
 		claim = "self." + p.comparison(s, true)
 	}
 	parameters := strings.TrimSuffix("self, "+t.parameters, ", ")

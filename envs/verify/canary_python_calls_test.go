@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"bytes"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -84,6 +86,9 @@ func TestACanaryCallsATestBeforeItFails(t *testing.T) {
 		!strings.Contains(text, "(Cases):") || !strings.Contains(text, "(self):\n            Cases.test_of(self)\n            self.assert") {
 		t.Errorf("%v\n%s", p.canaries, text)
 	}
+	if classes[0] <= "Cases" { // unittest runs classes in the order of their names
+		t.Errorf("the canary of %s runs before the test that it calls", classes[0])
+	}
 	for _, c := range p.canaries {
 		if c.status != relabel.TestFailed || c.proof == "" || !strings.HasPrefix(c.key, "t.py calls ") {
 			t.Errorf("%+v", c)
@@ -92,5 +97,23 @@ func TestACanaryCallsATestBeforeItFails(t *testing.T) {
 	g.left = map[string]bool{"t.py calls test_add": true}
 	if code, _ := newPythonCanaries(g).calls(g, n, false, pytestMethod(n.file)); len(code) != 1 {
 		t.Errorf("%d canaries where one is left out", len(code))
+	}
+}
+
+// BenchmarkCalledTests looks for the tests of a file as large as those of large repositories.
+func BenchmarkCalledTests(b *testing.B) {
+	var content bytes.Buffer
+	var ids []string
+	for class := range 20 {
+		fmt.Fprintf(&content, "class C%dTests(TestCase):\n", class)
+		for test := range 40 {
+			fmt.Fprintf(&content, "    def test_%d_%d(self):\n%s\n", class, test, strings.Repeat("        self.assertEqual(total([1, 2, 3]), 6)\n", 10))
+			ids = append(ids, fmt.Sprintf("test_%d_%d (shop.tests.C%dTests)", class, test, class))
+		}
+	}
+	for b.Loop() {
+		if n := len(calledTests(content.Bytes(), ids)); n != len(ids) {
+			b.Fatalf("%d tests", n)
+		}
 	}
 }

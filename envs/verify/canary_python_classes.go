@@ -31,7 +31,7 @@ var (
 func classGroups(content []byte, ids []string) []classGroup {
 	var groups []classGroup
 	at := map[string]int{}
-	chosen := strings.Join(ids, "\n")
+	chosen := wordsOf(ids)
 	for _, m := range pythonClass.FindAllSubmatchIndex(content, -1) {
 		body := content[m[1]:]
 		if end := pythonTopLevel.FindIndex(body); end != nil {
@@ -49,12 +49,26 @@ func classGroups(content []byte, ids []string) []classGroup {
 			i, at[bases] = len(groups), len(groups)
 			groups = append(groups, classGroup{name: name, bases: bases})
 		}
-		if !containsWord(chosen, groups[i].name) && containsWord(chosen, name) {
+		if !chosen[groups[i].name] && chosen[name] {
 			groups[i].name = name
 		}
 		groups[i].body += string(body)
 	}
 	return groups[:min(len(groups), maxClassGroups)]
+}
+
+// pythonWord matches a word that stands alone.
+var pythonWord = regexp.MustCompile(`\w+`)
+
+// wordsOf returns the words that stand alone in texts.
+func wordsOf(texts []string) map[string]bool {
+	words := map[string]bool{}
+	for _, text := range texts {
+		for _, word := range pythonWord.FindAllString(text, -1) {
+			words[word] = true
+		}
+	}
+	return words
 }
 
 // containsWord reports whether a text has a word that stands alone.
