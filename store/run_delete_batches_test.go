@@ -91,6 +91,23 @@ func TestADeletionThatIsInterruptedIsFinishedLater(t *testing.T) {
 	}
 }
 
+func TestADeletionThatFailsKeepsNoOtherFromItsEnd(t *testing.T) {
+	t.Parallel()
+	ctx, s := context.Background(), storetest.New(t)
+	broken, other := idle(t, s, 1), idle(t, s, 1)
+	must(t, s.BeginDeletion(ctx, broken.Run.ID))
+	must(t, s.BeginDeletion(ctx, other.Run.ID))
+	_, err := s.Pool().Exec(ctx, `CREATE FUNCTION refuse_run() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			IF OLD.run_id = '`+broken.Run.ID.String()+`' THEN RAISE EXCEPTION 'refused'; END IF; RETURN OLD; END $$;
+		CREATE TRIGGER refuse_run BEFORE DELETE ON iterations FOR EACH ROW EXECUTE FUNCTION refuse_run()`)
+	must(t, err)
+	if err := s.FinishDeletions(ctx); err == nil {
+		t.Error("a deletion that failed is not told")
+	}
+	_, err = s.FindRun(ctx, other.Run.ID)
+	wantCode(t, err, relabel.CodeNotFound)
+}
+
 func TestOnlyAMarkedRunIsDeleted(t *testing.T) {
 	t.Parallel()
 	ctx, s := context.Background(), storetest.New(t)
