@@ -56,7 +56,17 @@ func makeTask(t *testing.T, name string) relabel.Task {
 	task.Image = dockertest.ImageOn(t, header["base"], r.dir, workdir)
 	task.Patch = r.patch(files, "gold/")
 	task.TestPatch = r.patch(files, "tests/")
+	if header["script"] == "true" {
+		task.EvalScript = evaluationScript(task)
+	}
 	return task
+}
+
+// evaluationScript is a script that applies the test patch and runs the test command, as data sets
+// have them.
+func evaluationScript(task relabel.Task) string {
+	return "#!/bin/bash\nset -uxo pipefail\ncd " + workdir + "\ngit apply -v - <<'EOF_1'\n" + task.TestPatch + "EOF_1\n" +
+		": '>>>>> Start Test Output'\n" + task.TestCmd + "\n: '>>>>> End Test Output'\n"
 }
 
 // repository is a task's repository on this machine.
