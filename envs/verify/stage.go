@@ -85,6 +85,7 @@ func (s *stage) decide(output []byte) *trial {
 func (s *stage) lay(ctx context.Context) *trial {
 	p := protectionOf(s.task, s.reading)
 	s.nodeConfiguration(ctx, &p)
+	s.calledPrograms(ctx, p)
 	s.guarded = guardedFiles(p)
 	dropped, t := s.sharedSettings(ctx, p)
 	if t == nil {
