@@ -219,3 +219,17 @@ func TestCanariesWaitForTheTestsThatAnEvaluationScriptWrites(t *testing.T) {
 		t.Errorf("%+v", p.files)
 	}
 }
+
+func TestCanariesThatPassExpectSomethingWhereTestsMust(t *testing.T) {
+	const content = "beforeEach(() => { expect.hasAssertions() });\ntest('a', () => { expect(1).toBe(1) });\n"
+	for range 20 {
+		p, _ := nodeCanaries{}.plant(nodeGarden("npx jest", content))
+		for _, c := range p.canaries {
+			_, code, _ := strings.Cut(p.files[0].content, "'"+c.name+"'")
+			code, _, _ = strings.Cut(code, "\n});")
+			if c.status.Passed() && !strings.Contains(code, "expect(") {
+				t.Fatalf("%s expects nothing\n%s", c.name, code)
+			}
+		}
+	}
+}
