@@ -109,6 +109,9 @@ type canaryTest struct {
 	// the gold patch does not satisfy are left out, and the others stay. "" where it cannot be
 	// left out alone.
 	key string
+	// calls is the test of the task that it calls, by its name in the log or the end of that;
+	// "" where it calls none.
+	calls string
 }
 
 // exitKey is the key of the demand on the exit code.
@@ -173,8 +176,15 @@ func (p planting) remains(left map[string]bool) bool {
 	return slices.ContainsFunc(p.canaries, func(c canaryTest) bool { return !c.status.Passed() && !left[c.key] })
 }
 
-// broken reports whether a canary could not even run, which can be its own fault.
-func (p planting) broken(o outcomes) bool {
+// broken reports whether a canary could not even run, which can be its own fault, or one that
+// missed could not run a test once more that passed: few tests cannot run twice in a process,
+// and some of these end it.
+func (p planting) broken(o outcomes, missed map[string]bool) bool {
+	for _, c := range p.canaries {
+		if c.calls != "" && missed[c.key] && o.ending(c.calls).Passed() {
+			return true
+		}
+	}
 	for _, f := range p.files {
 		if f.shared {
 			continue

@@ -104,6 +104,7 @@ func (p *pythonCanaries) calls(g garden, n neighbour, cases bool, name func(clas
 func (p *pythonCanaries) callOf(t calledTest, file string) string {
 	function, s := p.prefix+p.snake(), drawSum(p.namer)
 	p.must(file+"::"+function, true, s.result)
+	p.canaries[len(p.canaries)-1].calls = file + "::" + t.name
 	return fmt.Sprintf("def %s(%s):\n    %s(%s)\n    assert %s == %d, %s\n", function, t.parameters, t.name, t.parameters, s.code, p.claimed(s, true), s.code)
 }
 
@@ -114,6 +115,7 @@ func (p *pythonCanaries) callOf(t calledTest, file string) string {
 func (p *pythonCanaries) callIn(t calledTest, cases bool, name func(class, method string) string) (class, code string) {
 	class, method, s := t.class+p.camel(), p.prefix+p.snake(), drawSum(p.namer)
 	p.must(name(class, method), true, s.result)
+	p.canaries[len(p.canaries)-1].calls = name(t.class, t.name)
 	claim := fmt.Sprintf("assert %s == %d, %s", s.code, p.claimed(s, true), s.code)
 	if cases {
 		claim = "self." + p.comparison(s, true)

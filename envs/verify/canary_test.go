@@ -68,9 +68,18 @@ func TestCanariesStandBelowTheTasksTestsToo(t *testing.T) {
 		if got := strings.Contains(p.command, "/testbed/tests/test_a.py::test_"); got != named {
 			t.Errorf("%s became %s", command, p.command)
 		}
-		if p.broken(outcomes{"tests/test_a.py": relabel.TestError}) {
+		if p.broken(outcomes{"tests/test_a.py": relabel.TestError}, nil) {
 			t.Error("tests that cannot be imported are taken for the canaries' fault")
 		}
+	}
+}
+
+func TestACanaryIsBrokenWhereItCannotRepeatATestThatPassed(t *testing.T) {
+	p := planting{canaries: []canaryTest{{name: "TestEdge", key: "a_test.go calls TestHandle", status: relabel.TestFailed, calls: "TestHandle"}}}
+	missed := map[string]bool{"a_test.go calls TestHandle": true}
+	passed, failed := outcomes{"shop:TestHandle": relabel.TestPassed}, outcomes{"shop:TestHandle": relabel.TestFailed}
+	if !p.broken(passed, missed) || p.broken(failed, missed) || p.broken(passed, nil) {
+		t.Errorf("passed: %v, failed: %v, not missed: %v", p.broken(passed, missed), p.broken(failed, missed), p.broken(passed, nil))
 	}
 }
 

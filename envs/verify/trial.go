@@ -38,7 +38,7 @@ type trial struct {
 	leavable  bool
 	changed   []string // files of the tests that were written while they ran
 	counts    testCounts
-	disturbed bool // a canary, or the command with them, could not even run, which may be their own fault
+	disturbed bool // a canary, or the command with them, could not run, or run a test once more, which may be their own fault
 }
 
 // believed reports whether the run came to its end and its canaries ended as they must.
