@@ -68,6 +68,12 @@ func (s *stage) nodeConfiguration(ctx context.Context, p *protection) {
 			p.loaded[file], p.loaded[file+"/index"] = true, true
 		}
 		p.chosen = append(p.chosen, nodeTestPatterns(data)...)
+		if config == "package.json" {
+			command, _ := testCommand(s.task)
+			for _, file := range nodePrograms(data, command) {
+				p.loaded[file] = true
+			}
+		}
 	}
 }
 
