@@ -31,7 +31,7 @@ func newAnswerSlots() *answerSlots {
 }
 
 // begin waits for the turn to build an answer; leave ends it, however often it is called.
-// CodeBusy after buildWait.
+// CodeUnavailable after buildWait.
 func (a *answerSlots) begin(ctx context.Context) (leave func(), err error) {
 	wait := time.NewTimer(buildWait)
 	defer wait.Stop()

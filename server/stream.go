@@ -15,12 +15,14 @@ type stream struct {
 	err        error
 }
 
-// openStream begins the answer.
+// openStream begins the answer and sends its head, so that a reader sees the line open and
+// the turn to build an answer is over (see boundAnswers), though nothing may happen for long.
 func openStream(w http.ResponseWriter) *stream {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // asks proxies to pass each event on
 	s := &stream{w: w, connection: http.NewResponseController(w)}
 	w.WriteHeader(http.StatusOK)
+	s.err = s.connection.Flush()
 	return s
 }
 

@@ -53,6 +53,20 @@ func alike(p protection, name, base, mine string) bool {
 	return steersAlike(read(mine), read(base), read(base))
 }
 
+func TestEachKeyThatSteersMayBeAsTheBaseOrTheGoldPatchHasIt(t *testing.T) {
+	base, gold := map[string]any{"a": "base", "b": "base", "old": "base"}, map[string]any{"a": "gold", "b": "gold", "new": "gold"}
+	for _, mine := range []map[string]any{base, gold, {"a": "base", "b": "gold"}, {"a": "gold", "b": "base", "old": "base", "new": "gold"}} {
+		if !steersAlike(mine, base, gold) {
+			t.Errorf("%v is foreign", mine)
+		}
+	}
+	for _, mine := range []map[string]any{nil, {"a": "base"}, {"a": "base", "b": "own"}, {"a": "base", "b": "base", "old": "gold"}, {"a": "base", "b": "base", "own": "base"}} {
+		if steersAlike(mine, base, gold) {
+			t.Errorf("%v is alike", mine)
+		}
+	}
+}
+
 func TestWhatSteersTestsIsReadFromSettingsOfNodeAndGo(t *testing.T) {
 	p := protection{commands: "npm run unit -- --ci"}
 	for name, pairs := range map[string][][2]string{
