@@ -359,34 +359,6 @@ func TestAStreamSaysThatItIsOpenWhereNothingHappens(t *testing.T) {
 	}
 }
 
-// TestAStreamThatGoesOnIsOpenBeforeAnythingHappens holds that its head comes at once: with the
-// first sign of life, which a slow machine may meet now and then, it would come too late.
-func TestAStreamThatGoesOnIsOpenBeforeAnythingHappens(t *testing.T) {
-	t.Parallel()
-	const tries = 3
-	s := startFollowable(t, tries)
-	path := "/v1/runs/" + s.Run.ID.String() + "/events"
-	for i := range tries {
-		fresh := s.follow(path)
-		for fresh.id == "" {
-			line, err := fresh.in.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
-			fresh.id = strings.TrimPrefix(strings.TrimSpace(line), "id: ")
-			if fresh.id == strings.TrimSpace(line) {
-				fresh.id = ""
-			}
-		}
-		e := s.follow(path, "Last-Event-ID", fresh.id)
-		s.finish(i)
-		if line, err := e.in.ReadString('\n'); err == nil && line != ":\n" {
-			return
-		}
-	}
-	t.Error("a stream that goes on has no head before its first sign of life")
-}
-
 func TestAStreamEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t)
