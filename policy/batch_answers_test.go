@@ -66,7 +66,7 @@ func TestLinesOfBatchesAreReadWhateverTheirLength(t *testing.T) {
 	t.Parallel()
 	b := batchOf(t, func(w io.Writer) {
 		io.WriteString(w, "\n\nno JSON\n"+lineOf("first", 10)+lineOf("large", 2*usualAnswer)+lineOf("second", 70_000))
-		io.WriteString(w, strings.Repeat(" ", maxAnswer+1)+lineOf("end of too large a line", 0)+lineOf("too large", maxAnswer+1)+lineOf("third", 0)+"\n"+strings.TrimSpace(lineOf("last", 1)))
+		io.WriteString(w, strings.Repeat(" ", maxAnswer+200_000)+lineOf("end of too large a line", 0)+lineOf("too large", maxAnswer+1)+lineOf("third", 0)+"\n"+strings.TrimSpace(lineOf("last", 1)))
 	})
 	var got []string
 	err := b.Answers(context.Background(), "f", func(string) relabel.ChatRequest { return relabel.ChatRequest{} }, func(a relabel.BatchAnswer) error {
