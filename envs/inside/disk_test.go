@@ -1,6 +1,9 @@
 package inside
 
 import (
+	"os"
+	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -26,5 +29,21 @@ func TestAWalkIsDueWhereTheDiskChangedOrTheLastIsOld(t *testing.T) {
 		if got := d.due([]int64{of.free}, now); got != of.due {
 			t.Errorf("%s: due is %v", what, got)
 		}
+	}
+}
+
+func TestFilesOfEveryTypeCountTheirInode(t *testing.T) {
+	began, root := time.Now().Add(-time.Minute), t.TempDir()
+	file := filepath.Join(root, "file")
+	for _, err := range []error{
+		os.WriteFile(file, nil, 0o600), os.Link(file, filepath.Join(root, "again")), os.Mkdir(filepath.Join(root, "folder"), 0o700),
+		os.Symlink("file", filepath.Join(root, "link")), syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := written([]string{root}, began, 1<<40); got < 4*inodeBytes {
+		t.Errorf("%d bytes, want those of four inodes at least", got)
 	}
 }
