@@ -171,6 +171,7 @@ func TestContainerIsWalledInFromInside(t *testing.T) {
 		"only the init process is there":   {`cat /proc/1/comm; set -- /proc/[0-9]*; echo $#`, "sandboxd\n2"},
 		"it cannot be signalled":           {`for p in /proc/1/task/*; do for s in KILL STOP TERM INT HUP QUIT ABRT SEGV USR1 PIPE; do kill -$s ${p##*/} 2>/dev/null && echo $s; done; done; true`, ""},
 		"the kernel's symbols":             {`cat /proc/kallsyms | wc -c`, "0"},
+		"fallocate":                        {`python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); print(c.fallocate(1, 0, ctypes.c_long(0), ctypes.c_long(1)), ctypes.get_errno())'`, "-1 95"},
 		"io_uring, userfaultfd, bpf, keys": {`python3 -c '` + deniedCalls + `'`, "-1 1\n-1 1\n-1 1\n-1 1\n-1 1\n-1 1"},
 		"virtual machine sockets":          {`python3 -c 'import socket; socket.socket(40, socket.SOCK_STREAM)' 2>&1 | tail -n 1`, "PermissionError: [Errno 1] Operation not permitted"},
 		"kernel crypto sockets":            {`python3 -c 'import socket; socket.socket(38, socket.SOCK_SEQPACKET)' 2>&1 | tail -n 1`, "PermissionError: [Errno 1] Operation not permitted"},

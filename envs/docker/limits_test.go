@@ -16,7 +16,7 @@ import (
 func TestCommandsThatWriteTooMuchAreEnded(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
-		"at once":            `for i in 1 2 3; do fallocate -l 60M f$i; done; sync`,
+		"at once":            `for i in 1 2 3; do head -c 60M /dev/zero >f$i; done; sync`,
 		"while it runs":      `i=0; while :; do i=$((i+1)); head -c 10M /dev/zero >/var/f$i; done`,
 		"deleted and open":   `for i in 1 2 3; do exec {fd}>f; rm f; head -c 40M /dev/zero >&$fd; done; sleep 1000`,
 		"behind long paths":  `cd /var; exec python3 -c 'import os; [(os.mkdir("d" * 200), os.chdir("d" * 200)) for _ in range(50)]; [os.posix_fallocate(os.open(n, os.O_CREAT | os.O_WRONLY), 0, 50 << 20) for n in "abc"]'`,
@@ -75,7 +75,7 @@ func TestWhatCommandsWriteToAVolumeCounts(t *testing.T) {
 	engine, host, spec := engineOf(t), dockertest.NewHost(t), newSpec(t)
 	spec.Image = withVolume(t, engine, spec, "/cache/deep")
 	sandbox := start(t, host, spec)
-	err := runUntilOneIsEnded(t, sandbox, "for i in 1 2 3; do fallocate -l 40M /cache/deep/f$i; done")
+	err := runUntilOneIsEnded(t, sandbox, "for i in 1 2 3; do head -c 40M /dev/zero >/cache/deep/f$i; done")
 	if relabel.CodeOf(err) != relabel.CodeDisk {
 		t.Errorf("got %v", err)
 	}

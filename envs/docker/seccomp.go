@@ -9,7 +9,8 @@ import (
 // profileText is the engine's default profile (github.com/moby/profiles, v0.2.4) without what it
 // allows to holders of capabilities, and without socketcall(2), whose arguments no filter can see.
 // So there is no io_uring, no socket of the families AF_VSOCK and AF_ALG, and no keyctl,
-// userfaultfd, perf_event_open or bpf. It is passed with each container because defaults differ
+// userfaultfd, perf_event_open or bpf. fallocate(2) answers that it is not supported: one call can
+// take the engine's whole disk before the sandbox's use of it is measured. The profile is passed with each container because defaults differ
 // between engines: that of Docker 20.10 allows io_uring and AF_VSOCK.
 //
 //go:embed seccomp.json

@@ -22,10 +22,10 @@ const (
 
 // diskUse is how much commands wrote to the container's disk: its own file system and the volumes
 // of its image. Few file systems of engines can bound that, so it is measured: how much space is
-// free there costs one system call, and where it, or the number of free inodes, changed by an eighth of the limit since the last
-// walk, whoever used or freed it, or that walk is old, two things are counted: the files that are younger than the sandbox, of
-// which no command can set the time of the last change, and those that were deleted and that a
-// process still has open.
+// free there costs one system call, and where it, or the number of free inodes, changed by an
+// eighth of the limit since the last walk, whoever used or freed it, or that walk is old, two
+// things are counted: the files that are younger than the sandbox, of which no command can set the
+// time of the last change, and those that were deleted and that a process still has open.
 type diskUse struct {
 	limit int64 // bytes; 0 is any number
 	apart *Separation
@@ -89,13 +89,17 @@ func (s *Server) lookAtDisk() bool {
 // filledDisk reports whether commands wrote too much, where a write just failed because the disk
 // is full. A process can hide its files from the count. So all commands are ended, and what is
 // free right after that and was not before is theirs, too. Commands of a sandbox whose disk is
-// full can be ended: its rollout does not go on.
+// full can be ended: its rollout does not go on. Where no process lives, none hides anything, and
+// what becomes free is others'.
 func (s *Server) filledDisk() bool {
 	d := &s.disk
 	if d.limit == 0 || d.over.Load() {
 		return d.over.Load()
 	}
 	if !d.exceeded(true) {
+		if len(processTable()) == 0 {
+			return false
+		}
 		before := freeSpaces(d.roots)
 		s.processes.endEvery()
 		if !d.cameBack(before) {

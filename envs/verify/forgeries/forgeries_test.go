@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"relabel"
+	"relabel/envs"
 	"relabel/envs/docker/dockertest"
 )
 
@@ -99,7 +100,7 @@ func TestForgeriesThatNoVerdictCanTell(t *testing.T) {
 func attemptAll(t *testing.T, submissions []submission) []result {
 	t.Helper()
 	submissions = chosen(t, submissions)
-	host := dockertest.NewHost(t)
+	host := smallDisks{dockertest.NewHost(t)}
 	made := &shelf{t: t, tasks: map[string]relabel.Task{}}
 	results := make([]result, len(submissions))
 	var waiting sync.WaitGroup
@@ -118,6 +119,14 @@ func attemptAll(t *testing.T, submissions []submission) []result {
 	waiting.Wait()
 	t.Logf("%s", table(results))
 	return results
+}
+
+// smallDisks makes sandboxes with little disk: some forgeries fill what they get.
+type smallDisks struct{ envs.Host }
+
+func (h smallDisks) Create(ctx context.Context, spec envs.Spec) (envs.Sandbox, error) {
+	spec.Limits.DiskBytes = 1 << 30
+	return h.Host.Create(ctx, spec)
 }
 
 // table lists what submissions came to.
