@@ -83,6 +83,7 @@ type planting struct {
 	command  string       // the test command, extended so that it runs the canaries too
 	canaries []canaryTest // at least one that must fail
 	failure  int          // the exit code of a run in which a test failed; 0 where the command hides it
+	stops    bool         // settings of the runner may end a run at its first failure
 }
 
 // plantedFile is a file that is written into the repository.
@@ -197,6 +198,20 @@ func (p planting) broken(o outcomes, missed map[string]bool) bool {
 		}
 	}
 	return false
+}
+
+// cutShort reports whether a canary that failed may have ended the run, as settings of Jest and
+// Vitest have it: another one was not reached, nor was a test of the task.
+func (p planting) cutShort(o outcomes, tests map[string]relabel.TestStatus) bool {
+	failed, unreached, untested := false, false, false
+	for _, c := range p.canaries {
+		status := o.ending(c.name)
+		failed, unreached = failed || status == relabel.TestFailed, unreached || status == relabel.TestAbsent
+	}
+	for _, status := range tests {
+		untested = untested || status == relabel.TestAbsent
+	}
+	return p.stops && failed && unreached && untested
 }
 
 // ending returns the status of the test whose id is name or ends with it. Of several the

@@ -36,7 +36,7 @@ func (nodeCanaries) plant(g garden) (planting, bool) {
 		return planting{}, false
 	}
 	c := nodeCode{namer: newNamer(g.random), left: g.left}
-	result := planting{command: g.command, failure: nodeFailure(g.command)}
+	result := planting{command: g.command, failure: nodeFailure(g.command), stops: true}
 	files := nodeTestFiles(g)
 	for _, file := range files[:min(len(files), maxNodeFiles)] {
 		result.files = append(result.files, c.files(g, file)...)

@@ -83,6 +83,21 @@ func TestACanaryIsBrokenWhereItCannotRepeatATestThatPassed(t *testing.T) {
 	}
 }
 
+func TestAFailedCanaryMayEndARunOfJest(t *testing.T) {
+	p := planting{stops: true, canaries: []canaryTest{{name: "first", status: relabel.TestFailed}, {name: "second", status: relabel.TestFailed}}}
+	cut := outcomes{"first": relabel.TestFailed, "adds": relabel.TestPassed}
+	whole := outcomes{"first": relabel.TestFailed, "second": relabel.TestFailed}
+	none := outcomes{"adds": relabel.TestPassed}
+	seen, unseen := map[string]relabel.TestStatus{"adds": relabel.TestPassed}, map[string]relabel.TestStatus{"adds": relabel.TestPassed, "subs": relabel.TestAbsent}
+	if !p.cutShort(cut, unseen) || p.cutShort(cut, seen) || p.cutShort(whole, unseen) || p.cutShort(none, unseen) {
+		t.Error("what may have ended a run is not what it is taken for")
+	}
+	p.stops = false
+	if p.cutShort(cut, unseen) {
+		t.Error("a runner that does not stop is taken for one that does")
+	}
+}
+
 func TestCanariesAreDrawnForEachRun(t *testing.T) {
 	g := gardenOf("pytest tests/test_a.py", "tests/test_a.py")
 	first, _ := canariesFor("pytest", g)

@@ -173,7 +173,7 @@ func (s *stage) judge(e evidence, planted *planting) trial {
 	}
 	missed := keysOf(t.missed)
 	t.leavable = !missed[""] && (planted == nil || planted.remains(missed))
-	t.disturbed = len(t.missed) > 0 && planted != nil && planted.broken(e.outcomes, missed)
+	t.disturbed = len(t.missed) > 0 && planted != nil && (planted.broken(e.outcomes, missed) || planted.cutShort(e.outcomes, t.verdict.Tests))
 	switch {
 	case e.run.Ended != envs.EndedExit:
 		t.verdict.Passed, t.verdict.Reason = false, relabel.VerdictTimedOut
