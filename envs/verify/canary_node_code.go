@@ -36,7 +36,7 @@ type nodeFile struct {
 var (
 	nodeGroup = regexp.MustCompile(`(?m)^\s*describe(?:\.\w+)*(?:\.each\b.*)?\(`)
 	nodeDone  = regexp.MustCompile(`(?m)^\s*(?:test|it)\b.*(?:\(done\b|function\s*\w*\(done\b|,\s*done\s*=>)`)
-	nodeEach  = regexp.MustCompile("(?m)^\\s*(test|it)(?:\\.\\w+)*\\.each\\b")
+	nodeEach  = regexp.MustCompile(`(?m)^\s*(test|it)(?:\.\w+)*\.each\b`)
 )
 
 // newNodeFile looks at a test file.
