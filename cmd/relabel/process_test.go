@@ -167,7 +167,7 @@ func (p place) start(t testing.TB, args ...string) *process {
 	t.Cleanup(func() {
 		_ = r.cmd.Process.Kill()
 		<-r.done
-		if t.Failed() && args[0] == "serve" {
+		if t.Failed() && len(args) > 0 && args[0] == "serve" {
 			t.Logf("relabel %v said:\n%s", args, r.said.String())
 		}
 	})

@@ -204,10 +204,15 @@ type countedEpisode struct {
 	quickEpisode
 	turns *peak
 	leave func()
+	ready <-chan struct{} // no turn ends before
 }
 
 func (e countedEpisode) Execute(ctx context.Context, t int, m relabel.Message) ([]relabel.Observation, bool, error) {
 	defer e.turns.enter()()
+	select {
+	case <-e.ready:
+	case <-ctx.Done():
+	}
 	return e.quickEpisode.Execute(ctx, t, m)
 }
 
@@ -225,10 +230,10 @@ func TestSlotsBoundWhatIsDoneAtOnce(t *testing.T) {
 	noError(t, s.Migrate(ctx))
 	d := storetest.Seed(t, s, 12)
 	var sandboxes, turns, verifying peak
-	release := make(chan struct{})
+	release, ready := make(chan struct{}), make(chan struct{})
 	world := quickWorld(time.Millisecond)
 	world.Start = func(context.Context, relabel.Claim) (mixer.Episode, error) {
-		return countedEpisode{quickEpisode{time.Millisecond}, &turns, sync.OnceFunc(sandboxes.enter())}, nil
+		return countedEpisode{quickEpisode{time.Millisecond}, &turns, sync.OnceFunc(sandboxes.enter()), ready}, nil
 	}
 	world.Verify = func(ctx context.Context, _ relabel.Claim, _ []byte) (relabel.Verdict, error) {
 		defer verifying.enter()()
@@ -239,6 +244,8 @@ func TestSlotsBoundWhatIsDoneAtOnce(t *testing.T) {
 		return relabel.Verdict{Reason: "tests"}, nil
 	}
 	startWorkers(t, url, 1, mixer.Slots{Rollouts: 2, Ahead: 1}, world)
+	eventually(t, "two turns are executed, and a third sandbox is there", func() bool { return turns.now.Load() == 2 && sandboxes.now.Load() == 3 })
+	close(ready)
 	eventually(t, "every rollout is over while two are verified", func() bool {
 		_, p, err := s.FindIteration(ctx, d.Iteration.ID)
 		noError(t, err)
