@@ -120,6 +120,7 @@ func TestTheRunsOwnTeacherMayBeAskedOnceMore(t *testing.T) {
 			t.Errorf("turn %d: label %q, others %+v", turn.T, turn.Label.Message.Content, turn.Others)
 		}
 	}
+	must(t, s.FinishRelabeling(ctx, c.RelabelFence))
 	deleteRun(t, s, d.Run.ID)
 }
 
