@@ -31,8 +31,17 @@ var candidatesSelect = `WITH ` + withDown("$1") + `, able AS MATERIALIZED (
 				(SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
 					AND tr.claimable_at <= clock_timestamp() AND tr.end_reason IS NOT NULL
 					AND NOT (is_down.labels AND tr.labels_owed > 0) ORDER BY tr.id LIMIT 1)) WHERE held_back.rollouts OR is_down.labels)) ways
-			WHERE id IS NOT NULL ORDER BY id LIMIT 1) oldest
-		WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL),
+			WHERE id IS NOT NULL ORDER BY id LIMIT 1) oldest ` + judgeCandidates
+
+// anyCandidates is candidatesSelect for when no endpoint is down, which costs less.
+const anyCandidates = `WITH able AS MATERIALIZED (
+		SELECT it.id, it.run_id, ru.quota, ru.priority, oldest.id AS oldest, false AS rollouts, false AS labels
+		FROM iterations it JOIN runs ru ON ru.id = it.run_id
+		CROSS JOIN LATERAL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
+			AND tr.claimable_at <= clock_timestamp() ORDER BY tr.id LIMIT 1) oldest ` + judgeCandidates
+
+// judgeCandidates ends both: it leaves out what is paused or has its quota, and orders the rest.
+const judgeCandidates = `WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL),
 	held AS MATERIALIZED (
 		SELECT run_id, count(*) AS n FROM trajectories
 		WHERE owner IS NOT NULL AND (SELECT count(DISTINCT run_id) > 1 OR count(quota) > 0 FROM able) GROUP BY run_id)
@@ -68,10 +77,7 @@ func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration
 				return err
 			}
 		}
-		rows, _ := tx.Query(ctx, candidatesSelect, owner)
-		candidates, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k candidate, err error) {
-			return k, row.Scan(&k.iteration, &k.run, &k.quota, &k.rollouts, &k.labels)
-		})
+		candidates, err := listCandidates(ctx, tx, owner)
 		if err != nil {
 			return err
 		}
@@ -91,6 +97,29 @@ func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration
 		return relabel.Claim{}, err
 	}
 	return c, nil
+}
+
+// listCandidates lists the iterations that owner may take a trajectory from, best first.
+func listCandidates(ctx context.Context, tx pgx.Tx, owner string) ([]candidate, error) {
+	var batch pgx.Batch
+	batch.Queue("SELECT EXISTS (SELECT FROM endpoint_status WHERE down IS NOT NULL AND until > clock_timestamp())")
+	batch.Queue(anyCandidates)
+	results := tx.SendBatch(ctx, &batch)
+	var down bool
+	if err := results.QueryRow().Scan(&down); err != nil {
+		return nil, errors.Join(err, results.Close())
+	}
+	rows, _ := results.Query()
+	candidates, err := pgx.CollectRows(rows, scanCandidate)
+	if err = errors.Join(err, results.Close()); err != nil || !down {
+		return candidates, err
+	}
+	rows, _ = tx.Query(ctx, candidatesSelect, owner)
+	return pgx.CollectRows(rows, scanCandidate)
+}
+
+func scanCandidate(row pgx.CollectableRow) (k candidate, err error) {
+	return k, row.Scan(&k.iteration, &k.run, &k.quota, &k.rollouts, &k.labels)
 }
 
 // next is oldest, for a run with a quota from under the lock of its claims. That is held
