@@ -50,9 +50,14 @@ func (s *Store) ExplainRelabelClaim(ctx context.Context) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// ExplainClaim is how Postgres plans to find what a claim may take.
-func (s *Store) ExplainClaim(ctx context.Context) (string, error) {
-	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+candidatesSelect, "w")
+// ExplainClaim is how Postgres finds what a claim may take, while an endpoint is down and while
+// none is.
+func (s *Store) ExplainClaim(ctx context.Context, down bool) (string, error) {
+	sql, args := anyCandidates, []any{}
+	if down {
+		sql, args = candidatesSelect, []any{"w"}
+	}
+	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+sql, args...)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	return strings.Join(lines, "\n"), err
 }

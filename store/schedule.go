@@ -40,7 +40,7 @@ const anyCandidates = `WITH able AS MATERIALIZED (
 		CROSS JOIN LATERAL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
 			AND tr.claimable_at <= clock_timestamp() ORDER BY tr.id LIMIT 1) oldest ` + judgeCandidates
 
-// judgeCandidates ends both: it leaves out what is paused or has its quota, and orders the rest.
+// judgeCandidates is the end of both: it skips paused iterations and runs at their quota, and orders the others.
 const judgeCandidates = `WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL),
 	held AS MATERIALIZED (
 		SELECT run_id, count(*) AS n FROM trajectories

@@ -111,15 +111,17 @@ func TestAClaimReadsNoQueue(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	crowd(t, s, nil)
-	plan, err := s.ExplainClaim(context.Background())
-	must(t, err)
-	for _, index := range []string{"trajectories_queued", "trajectories_held"} {
-		if !strings.Contains(plan, index) {
-			t.Errorf("%s is not used:\n%s", index, plan)
+	for _, down := range []bool{false, true} {
+		plan, err := s.ExplainClaim(context.Background(), down)
+		must(t, err)
+		for _, index := range []string{"trajectories_queued", "trajectories_held"} {
+			if !strings.Contains(plan, index) {
+				t.Errorf("%s is not used:\n%s", index, plan)
+			}
 		}
-	}
-	if strings.Contains(plan, "Seq Scan on trajectories") {
-		t.Errorf("every trajectory is read:\n%s", plan)
+		if strings.Contains(plan, "Seq Scan on trajectories") {
+			t.Errorf("every trajectory is read:\n%s", plan)
+		}
 	}
 }
 
@@ -138,7 +140,7 @@ func TestAClaimReadsNoTrajectoryThatWaitsForLabels(t *testing.T) {
 	exec(t, s, "ALTER TABLE trajectories ENABLE TRIGGER ALL")
 	exec(t, s, "VACUUM ANALYZE trajectories")
 	deadFor(t, s, "w")
-	plan, err := s.ExplainClaim(context.Background())
+	plan, err := s.ExplainClaim(context.Background(), true)
 	must(t, err)
 	if n := rowsRead(plan); n > 10 || !strings.Contains(plan, "trajectories_queued_rolling") {
 		t.Errorf("a claim reads %d trajectories:\n%s", n, plan)

@@ -24,7 +24,7 @@ var failureWords = map[relabel.FailureReason]string{
 // pausesOf are what of a run is paused or being deleted.
 func pausesOf(run relabel.Run, rounds []round) (all []concern) {
 	if run.DeletingAt != nil {
-		all = append(all, concern{"bad", "✕", "The run is being deleted; what this page shows is what is left of it.", "", ""})
+		all = append(all, concern{"bad", "✕", "The run is being deleted; this page shows the part that is not deleted yet.", "", ""})
 	}
 	if run.Paused != nil {
 		all = append(all, concern{"quiet", "Ⅱ", "The run is paused" + because(run.Paused) + ".", "", ""})

@@ -25,7 +25,7 @@ func (v *viewer) deleteRun(r *http.Request, _ url.Values) (deed, error) {
 		notes = append(notes, "The server deletes a run of this size in the background; the page of the run says so until it is gone, and nothing new can be begun in it.")
 	}
 	if had.Deleting {
-		notes = append(notes, "It is being deleted already; this is what is left.")
+		notes = append(notes, "It is being deleted already; this is the part that is not deleted yet.")
 	}
 	if had.Refused != "" {
 		notes = append(notes, "It cannot be deleted now: "+had.Refused+".")
