@@ -53,7 +53,7 @@ test: test-needs lint ## Everything the tests need, the checks, then all tests w
 
 .PHONY: test-tokens
 test-tokens: test-needs ## All tokenizers with all texts, where `make test` draws some for most: half an hour
-	@RELABEL_TEST_TOKENS=all go test -count=1 -timeout 120m ./shard/token
+	@RELABEL_TEST_TOKENS=all go test -count=1 -timeout 120m ./tokenizer
 
 .PHONY: runner-images
 runner-images: install ## Make the images with Go, Jest and Vitest that tests of the verifier start from
@@ -69,9 +69,9 @@ test-needs: ## Install what the tests need
 	@scripts/base-image.sh
 	@scripts/runner-images.sh
 	@scripts/python.sh shard/testdata/requirements.txt >/dev/null
-	@scripts/python.sh shard/template/testdata/requirements.txt >/dev/null
+	@scripts/python.sh jinja/testdata/requirements.txt >/dev/null
 	@scripts/templates.sh >/dev/null
-	@scripts/python.sh shard/token/testdata/requirements.txt >/dev/null
+	@scripts/python.sh tokenizer/testdata/requirements.txt >/dev/null
 	@scripts/python.sh examples/train/requirements.txt >/dev/null
 	@scripts/tokenizers.sh >/dev/null
 	@scripts/axe.sh >/dev/null

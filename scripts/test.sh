@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=$1
 run=${2:+-run=$2}
-sequential='relabel/shard/(token|template|render|tree|pack)'
+sequential='relabel/(jinja|tokenizer|shard/render|shard/tree|shard/pack)'
 compared='^Test(ARandomMix|EveryAlteration|TokenViews|WhatTheExporterWrites|RealTrainers|AnExportLoads|AnExportMadeAgain)'
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/modelfiles"
 	"relabel/policy"
-	"relabel/shard/modelfiles"
 	"relabel/shard/shardtest"
 	"relabel/store/storetest"
 )

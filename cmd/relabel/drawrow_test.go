@@ -6,13 +6,13 @@ import (
 
 	"relabel"
 	"relabel/shard/shardtest"
-	"relabel/shard/token"
+	"relabel/tokenizer"
 )
 
 // shownRow draws a row with the small student's tokens.
 func shownRow(t *testing.T, view relabel.View, row relabel.ExportRow, colour, all bool) string {
 	t.Helper()
-	words, err := token.Open(shardtest.Student(t))
+	words, err := tokenizer.Open(shardtest.Student(t))
 	noError(t, err)
 	var out strings.Builder
 	d := drawing{out: &out, view: view, path: string(view) + "/00000.parquet", number: 3, of: 9, colour: colour, all: all, words: vocabulary{tokens: words}}
@@ -23,7 +23,7 @@ func shownRow(t *testing.T, view relabel.View, row relabel.ExportRow, colour, al
 // ids are the tokens of parts of a row.
 func ids(t *testing.T, parts ...string) (all [][]int32) {
 	t.Helper()
-	words, err := token.Open(shardtest.Student(t))
+	words, err := tokenizer.Open(shardtest.Student(t))
 	noError(t, err)
 	for _, p := range parts {
 		all = append(all, words.Encode(nil, p))

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/shard/token"
+	"relabel/tokenizer"
 )
 
 // registeredTokenizer fetches a registered tokenizer by its hash from the server of --server,
@@ -37,7 +37,7 @@ func (c *client) registeredTokenizer(ctx context.Context, hash string) (relabel.
 
 // vocabulary decodes the ids of an export. why says what is missing where tokens is nil.
 type vocabulary struct {
-	tokens *token.Tokenizer
+	tokens *tokenizer.Tokenizer
 	why    string
 }
 
@@ -58,16 +58,16 @@ func openVocabulary(of relabel.ManifestTokenizer, folder string, fetch func(hash
 
 // openTokens is openVocabulary without the comparison; nil where no server runs that could
 // have the tokenizer.
-func openTokens(of relabel.ManifestTokenizer, folder string, fetch func(hash string) (relabel.TokenizerFiles, error)) (*token.Tokenizer, error) {
+func openTokens(of relabel.ManifestTokenizer, folder string, fetch func(hash string) (relabel.TokenizerFiles, error)) (*tokenizer.Tokenizer, error) {
 	switch {
 	case folder != "":
-		return token.Open(folder)
+		return tokenizer.Open(folder)
 	case of.Hash == "":
-		return token.Open(of.Path)
+		return tokenizer.Open(of.Path)
 	}
 	files, err := fetch(of.Hash)
 	if files == nil || err != nil {
 		return nil, err
 	}
-	return token.Parse(files[relabel.TokenizerJSON])
+	return tokenizer.Parse(files[relabel.TokenizerJSON])
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"relabel"
-	"relabel/shard/modelfiles"
-	"relabel/shard/template"
+	"relabel/jinja"
+	"relabel/modelfiles"
 )
 
 // renderCommand renders conversations by a chat template, to see what a model would get.
@@ -41,20 +41,20 @@ func (c *renderCommand) Run() error {
 }
 
 // openModel reads a template, or that of a folder.
-func openModel(path string) (*template.Model, error) {
+func openModel(path string) (*jinja.Model, error) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return template.Open(path)
+		return jinja.Open(path)
 	}
 	files, err := modelfiles.ReadFolder(path)
 	if err != nil {
 		return nil, err
 	}
-	return template.FromFiles(files, "")
+	return jinja.FromFiles(files, "")
 }
 
 // renderLines renders each line of in. Lines that are no JSON objects are answered too,
 // and make it fail at the end.
-func renderLines(model *template.Model, now time.Time, in io.Reader, out io.Writer) error {
+func renderLines(model *jinja.Model, now time.Time, in io.Reader, out io.Writer) error {
 	lines, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<20)
 	bad := false
 	for number := 1; ; number++ {
@@ -86,9 +86,9 @@ func renderLines(model *template.Model, now time.Time, in io.Reader, out io.Writ
 }
 
 // renderLine answers one line; ok is false where it is no JSON object.
-func renderLine(model *template.Model, now time.Time, line []byte, number int) (reply []byte, ok bool) {
-	v, err := template.DecodeJSON(line)
-	variables, isMap := v.(*template.Map)
+func renderLine(model *jinja.Model, now time.Time, line []byte, number int) (reply []byte, ok bool) {
+	v, err := jinja.DecodeJSON(line)
+	variables, isMap := v.(*jinja.Map)
 	if err == nil && !isMap {
 		err = errors.New("not a JSON object")
 	}

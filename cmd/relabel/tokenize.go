@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"relabel"
-	"relabel/shard/token"
+	"relabel/tokenizer"
 )
 
 // tokensCommand is `relabel tokens`.
@@ -23,7 +23,7 @@ type tokensCommand struct {
 
 // Run answers each line {"text": …} of standard input with a line {"ids": […]}.
 func (c *tokensCommand) Run() error {
-	tokenizer, err := token.Open(c.Tokenizer)
+	tokenizer, err := tokenizer.Open(c.Tokenizer)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (c *tokensCommand) Run() error {
 }
 
 // encodeLines encodes JSON lines until one of them is not right, which the error names.
-func encodeLines(tokenizer *token.Tokenizer, in io.Reader, out io.Writer) error {
+func encodeLines(tokenizer *tokenizer.Tokenizer, in io.Reader, out io.Writer) error {
 	lines := bufio.NewReaderSize(in, 1<<20)
 	var ids []int32
 	var answer []byte

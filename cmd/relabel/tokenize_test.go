@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"relabel/shard/token"
+	"relabel/tokenizer"
 )
 
 // smallTokenizer is byte-level and has a token for each byte, and one for "ab".
-func smallTokenizer(t *testing.T) *token.Tokenizer {
+func smallTokenizer(t *testing.T) *tokenizer.Tokenizer {
 	t.Helper()
-	tokenizer, err := token.Open(filepath.Join("..", "..", "shard", "token", "testdata", "small"))
+	tokenizer, err := tokenizer.Open(filepath.Join("..", "..", "tokenizer", "testdata", "small"))
 	if err != nil {
 		t.Fatal(err)
 	}

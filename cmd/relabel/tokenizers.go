@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/shard/modelfiles"
+	"relabel/modelfiles"
 )
 
 // tokenizerCommand is `relabel tokenizer`.

@@ -4,17 +4,17 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/shard/template"
+	"relabel/jinja"
 )
 
 // Conversation is a trajectory as the student's template sees it, which grows turn by
 // turn. It is for one goroutine.
 type Conversation struct {
 	student *Student
-	tools   template.Value
+	tools   jinja.Value
 
-	messages []template.Value // as decoded, without guards
-	guarded  *template.List   // with them
+	messages []jinja.Value // as decoded, without guards
+	guarded  *jinja.List   // with them
 	guard    rune
 	broken   error // why no state from here on can be rendered
 
@@ -27,9 +27,9 @@ type Conversation struct {
 
 // Converse begins a conversation with the prompt x and the tools.
 func (s *Student) Converse(opening []relabel.Message, tools []relabel.Tool) *Conversation {
-	c := &Conversation{student: s, guard: firstGuard, guarded: template.NewList(), encoder: newEncoder(s)}
+	c := &Conversation{student: s, guard: firstGuard, guarded: jinja.NewList(), encoder: newEncoder(s)}
 	if len(tools) > 0 {
-		c.tools, c.broken = template.DecodeJSON(relabel.AppendTools(nil, tools))
+		c.tools, c.broken = jinja.DecodeJSON(relabel.AppendTools(nil, tools))
 	}
 	for _, m := range opening {
 		c.add(m)
@@ -66,8 +66,8 @@ func (c *Conversation) add(m relabel.Message) {
 }
 
 // changeGuard takes a guard that neither the messages nor v hold, if there is one.
-func (c *Conversation) changeGuard(v template.Value) error {
-	all := template.NewList(append(c.messages[:len(c.messages):len(c.messages)], v)...)
+func (c *Conversation) changeGuard(v jinja.Value) error {
+	all := jinja.NewList(append(c.messages[:len(c.messages):len(c.messages)], v)...)
 	guard := c.guard + 1
 	for ; holds(all, guard); guard++ {
 		if guard == lastGuard {
@@ -75,7 +75,7 @@ func (c *Conversation) changeGuard(v template.Value) error {
 		}
 	}
 	c.guard, c.prompt, c.inMessages = guard, nil, 0
-	c.guarded = template.NewList()
+	c.guarded = jinja.NewList()
 	for _, m := range c.messages {
 		c.guarded.Append(c.student.specials.guard(m, guard, &c.inMessages))
 	}
@@ -143,7 +143,7 @@ func (c *Conversation) renderPrompt() (rendered, error) {
 	return *c.prompt, nil
 }
 
-func (c *Conversation) render(messages *template.List, header bool) (rendered, error) {
+func (c *Conversation) render(messages *jinja.List, header bool) (rendered, error) {
 	r, err := c.student.render(messages, c.tools, header, c.guard)
 	if err == nil && strings.Contains(r.text, escaped(c.guard)) {
 		err = refuse(GuardEscaped, "the template escapes what is not ASCII")
@@ -151,8 +151,8 @@ func (c *Conversation) render(messages *template.List, header bool) (rendered, e
 	return r, err
 }
 
-func with(list *template.List, v template.Value) *template.List {
-	longer := template.NewList()
+func with(list *jinja.List, v jinja.Value) *jinja.List {
+	longer := jinja.NewList()
 	for i := range list.Len() {
 		longer.Append(list.At(i))
 	}

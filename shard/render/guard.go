@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"relabel/shard/template"
-	"relabel/shard/token"
+	"relabel/jinja"
+	"relabel/tokenizer"
 )
 
 // Text of a special token inside a message is data, not a token. It is broken up by a
@@ -30,7 +30,7 @@ type special struct {
 	id   int32
 }
 
-func newSpecials(t *token.Tokenizer) *specials {
+func newSpecials(t *tokenizer.Tokenizer) *specials {
 	s := &specials{alone: true}
 	for _, a := range t.Special() {
 		s.alone = s.alone && !a.SingleWord && !a.LStrip && !a.RStrip && !a.Normalized
@@ -70,18 +70,18 @@ func (s *specials) next(text string, from int) (int, special) {
 }
 
 // guard breaks up the special tokens in a value's texts and names, and counts them.
-func (s *specials) guard(v template.Value, guard rune, count *int) template.Value {
+func (s *specials) guard(v jinja.Value, guard rune, count *int) jinja.Value {
 	switch v := v.(type) {
 	case string:
 		return s.guardText(v, guard, count)
-	case *template.List:
-		list := template.NewList()
+	case *jinja.List:
+		list := jinja.NewList()
 		for i := range v.Len() {
 			list.Append(s.guard(v.At(i), guard, count))
 		}
 		return list
-	case *template.Map:
-		m := template.NewMap()
+	case *jinja.Map:
+		m := jinja.NewMap()
 		for i := range v.Len() {
 			key := s.guardText(v.Key(i).(string), guard, count) // keys of JSON are texts, and those of arguments the model's own
 			m.Set(key, s.guard(v.ValueAt(i), guard, count))
@@ -117,7 +117,7 @@ func (s *specials) guardText(text string, guard rune, count *int) string {
 // tokens are data.
 type rendered struct {
 	text  string
-	plain []token.Span
+	plain []tokenizer.Span
 }
 
 // mend takes the guards out of a rendered text.
@@ -137,7 +137,7 @@ func (s *specials) mend(text string, guard rune) rendered {
 	r := rendered{text: string(append(mended, text...))}
 	for _, at := range starts {
 		if found, ok := s.at(r.text[at:]); ok {
-			r.plain = append(r.plain, token.Span{Start: at, End: at + len(found.text)})
+			r.plain = append(r.plain, tokenizer.Span{Start: at, End: at + len(found.text)})
 		}
 	}
 	return r
@@ -148,7 +148,7 @@ func (r rendered) between(a, b int) rendered {
 	piece := rendered{text: r.text[a:b]}
 	for _, p := range r.plain {
 		if p.Start >= a && p.End <= b {
-			piece.plain = append(piece.plain, token.Span{Start: p.Start - a, End: p.End - a})
+			piece.plain = append(piece.plain, tokenizer.Span{Start: p.Start - a, End: p.End - a})
 		}
 	}
 	return piece

@@ -5,16 +5,16 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/shard/template"
+	"relabel/jinja"
 )
 
 // message returns a canonical message as the template is given it: the JSON that the
 // models were sent, arguments as the template needs them.
-func (s *Student) message(m relabel.Message) (template.Value, error) {
+func (s *Student) message(m relabel.Message) (jinja.Value, error) {
 	if s.reasoning == relabel.ReasoningDrop {
 		m.ReasoningContent = ""
 	}
-	v, err := template.DecodeJSON(relabel.AppendMessage(nil, m))
+	v, err := jinja.DecodeJSON(relabel.AppendMessage(nil, m))
 	if err != nil {
 		return nil, err
 	}
@@ -24,27 +24,27 @@ func (s *Student) message(m relabel.Message) (template.Value, error) {
 	if len(m.ToolCalls) == 0 || s.Arguments != relabel.ArgumentsObject {
 		return v, nil
 	}
-	calls, _ := v.(*template.Map).Get("tool_calls")
-	list := calls.(*template.List) // as AppendMessage writes it, here and below
+	calls, _ := v.(*jinja.Map).Get("tool_calls")
+	list := calls.(*jinja.List) // as AppendMessage writes it, here and below
 	for k, call := range m.ToolCalls {
-		arguments, err := template.DecodeJSON([]byte(call.Arguments))
+		arguments, err := jinja.DecodeJSON([]byte(call.Arguments))
 		if err != nil {
 			return nil, refuse(ArgumentsNotJSON, "of %s: %s", call.ID, said(err))
 		}
-		function, _ := list.At(k).(*template.Map).Get("function")
-		function.(*template.Map).Set("arguments", arguments)
+		function, _ := list.At(k).(*jinja.Map).Get("function")
+		function.(*jinja.Map).Set("arguments", arguments)
 	}
 	return v, nil
 }
 
 // holds reports whether a text of the value holds the character.
-func holds(v template.Value, r rune) bool {
+func holds(v jinja.Value, r rune) bool {
 	return anyText(v, func(text string) bool { return strings.ContainsRune(text, r) })
 }
 
 // hasSurrogate reports whether a text of the value holds the three-byte form of half a
 // surrogate pair.
-func hasSurrogate(v template.Value) bool {
+func hasSurrogate(v jinja.Value) bool {
 	return anyText(v, func(text string) bool {
 		for i := 0; i+2 < len(text); i++ {
 			at := strings.IndexByte(text[i:], 0xED)
@@ -59,17 +59,17 @@ func hasSurrogate(v template.Value) bool {
 	})
 }
 
-func anyText(v template.Value, is func(string) bool) bool {
+func anyText(v jinja.Value, is func(string) bool) bool {
 	switch v := v.(type) {
 	case string:
 		return is(v)
-	case *template.List:
+	case *jinja.List:
 		for i := range v.Len() {
 			if anyText(v.At(i), is) {
 				return true
 			}
 		}
-	case *template.Map:
+	case *jinja.Map:
 		for i := range v.Len() {
 			if anyText(v.Key(i), is) || anyText(v.ValueAt(i), is) {
 				return true

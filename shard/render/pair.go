@@ -2,7 +2,7 @@ package render
 
 import (
 	"relabel"
-	"relabel/shard/template"
+	"relabel/jinja"
 )
 
 // Pairs renders pairs (st, ãt), each alone, and so says what a trainer that has nothing
@@ -20,9 +20,9 @@ func (s *Student) Pairs() *Pairs { return &Pairs{s, newEncoder(s)} }
 // and with its stop token. tools is the JSON array of the tools as they were sent. What
 // cannot be rendered is a *Refusal.
 func (p *Pairs) Render(state []relabel.Message, tools string, label relabel.Message) (prompt, answer []int32, err error) {
-	c := &Conversation{student: p.student, guard: firstGuard, guarded: template.NewList(), encoder: p.encoder}
+	c := &Conversation{student: p.student, guard: firstGuard, guarded: jinja.NewList(), encoder: p.encoder}
 	if tools != "[]" {
-		c.tools, c.broken = template.DecodeJSON([]byte(tools))
+		c.tools, c.broken = jinja.DecodeJSON([]byte(tools))
 	}
 	for _, m := range state {
 		c.add(m)

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/shard/template"
+	"relabel/jinja"
 )
 
 // header is what a template adds for the turn to come.
@@ -61,8 +61,8 @@ func showsArguments(form relabel.ArgumentsForm, answer string) bool {
 
 // probeWith renders the probe, and learns the stop token.
 func (s *Student) probeWith(eos string) (prompt, answer rendered, err error) {
-	c := &Conversation{student: s, guard: firstGuard, guarded: template.NewList(), encoder: newEncoder(s)}
-	if c.tools, err = template.DecodeJSON(relabel.AppendTools(nil, probeTools)); err != nil {
+	c := &Conversation{student: s, guard: firstGuard, guarded: jinja.NewList(), encoder: newEncoder(s)}
+	if c.tools, err = jinja.DecodeJSON(relabel.AppendTools(nil, probeTools)); err != nil {
 		return prompt, answer, err
 	}
 	for _, m := range probeState {
@@ -132,7 +132,7 @@ func (s *Student) answer(prompt, whole rendered) (rendered, error) {
 // findHeader learns what the template adds to a state for the turn to come. A template
 // whose header is not the end of its prompt has none: each label is a root of its own.
 func (s *Student) findHeader(prompt rendered) error {
-	messages := template.NewList()
+	messages := jinja.NewList()
 	for _, m := range probeState {
 		v, err := s.message(m)
 		if err != nil {
@@ -140,7 +140,7 @@ func (s *Student) findHeader(prompt rendered) error {
 		}
 		messages.Append(v)
 	}
-	tools, err := template.DecodeJSON(relabel.AppendTools(nil, probeTools))
+	tools, err := jinja.DecodeJSON(relabel.AppendTools(nil, probeTools))
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ type pair struct {
 var startReference = sync.OnceValues(func() (*reference, error) {
 	name := os.Getenv("RELABEL_TEMPLATE_PYTHON")
 	if name == "" {
-		out, err := output("../../scripts/python.sh", "../template/testdata/requirements.txt")
+		out, err := output("../../scripts/python.sh", "../../jinja/testdata/requirements.txt")
 		if err != nil {
 			return nil, err
 		}

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"relabel"
-	"relabel/shard/modelfiles"
-	"relabel/shard/template"
-	"relabel/shard/token"
+	"relabel/jinja"
+	"relabel/modelfiles"
+	"relabel/tokenizer"
 )
 
 // Student is a student's tokenizer and chat template. It is safe for concurrent use.
 type Student struct {
-	Tokens *token.Tokenizer
+	Tokens *tokenizer.Tokenizer
 	// TemplateSHA256 is the hash of the template's text (hex).
 	TemplateSHA256 string
 	// Arguments is how the template is given the arguments of a call.
@@ -25,8 +25,8 @@ type Student struct {
 	// PadID is the id to pad rows with: that of pad_token, else of the stop token.
 	PadID int32
 
-	model     *template.Model
-	options   *template.Map // further variables
+	model     *jinja.Model
+	options   *jinja.Map // further variables
 	reasoning relabel.ReasoningForm
 	now       time.Time // what strftime_now sees; zero: a template that asks is refused
 	specials  *specials
@@ -40,7 +40,7 @@ func Open(form relabel.ExportForm) (*Student, error) {
 	if err != nil {
 		return nil, onField(err, "tokenizer")
 	}
-	tokens, err := token.Parse(files[relabel.TokenizerJSON])
+	tokens, err := tokenizer.Parse(files[relabel.TokenizerJSON])
 	if err != nil {
 		return nil, onField(err, "tokenizer")
 	}
@@ -64,8 +64,8 @@ func onField(err error, field string) error {
 // wants arguments and how it ends a turn, and refuses, with CodeInvalid naming the field,
 // what cannot be rendered right. It reads nothing; Tokenizer and Template of form, which
 // are paths or names, do not matter.
-func New(tokens *token.Tokenizer, files relabel.TokenizerFiles, form relabel.ExportForm) (*Student, error) {
-	model, err := template.FromFiles(files, form.TemplateText)
+func New(tokens *tokenizer.Tokenizer, files relabel.TokenizerFiles, form relabel.ExportForm) (*Student, error) {
+	model, err := jinja.FromFiles(files, form.TemplateText)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func New(tokens *token.Tokenizer, files relabel.TokenizerFiles, form relabel.Exp
 
 // addOptions takes the further variables and the day.
 func (s *Student) addOptions(form relabel.ExportForm) error {
-	s.options = template.NewMap()
+	s.options = jinja.NewMap()
 	if form.Date != "" {
 		now, err := time.Parse(time.DateOnly, form.Date)
 		if err != nil {
@@ -103,8 +103,8 @@ func (s *Student) addOptions(form relabel.ExportForm) error {
 	if len(form.TemplateOptions) == 0 {
 		return nil
 	}
-	v, err := template.DecodeJSON(form.TemplateOptions)
-	options, ok := v.(*template.Map)
+	v, err := jinja.DecodeJSON(form.TemplateOptions)
+	options, ok := v.(*jinja.Map)
 	if err != nil || !ok {
 		return relabel.Errorf(relabel.CodeInvalid, "must be a JSON object").On("template_options").Because(err)
 	}
@@ -119,8 +119,8 @@ func (s *Student) addOptions(form relabel.ExportForm) error {
 }
 
 // render renders messages, whose special tokens are broken up by guard.
-func (s *Student) render(messages *template.List, tools template.Value, header bool, guard rune) (rendered, error) {
-	v := template.NewMap()
+func (s *Student) render(messages *jinja.List, tools jinja.Value, header bool, guard rune) (rendered, error) {
+	v := jinja.NewMap()
 	v.Set("messages", messages)
 	v.Set("tools", tools)
 	v.Set("add_generation_prompt", header)
@@ -142,7 +142,7 @@ func (s *Student) Header() []int32 { return s.header.ids }
 // out itself, and servers take what is special in that for tokens: so do the ids here,
 // other than with messages, which come from models and repositories.
 func (s *Student) SpecialInTools(tools []relabel.Tool) (n int) {
-	if v, err := template.DecodeJSON(relabel.AppendTools(nil, tools)); err == nil {
+	if v, err := jinja.DecodeJSON(relabel.AppendTools(nil, tools)); err == nil {
 		s.specials.guard(v, firstGuard, &n)
 	}
 	return n

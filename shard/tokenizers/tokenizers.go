@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"relabel"
-	"relabel/shard/modelfiles"
+	"relabel/jinja"
+	"relabel/modelfiles"
 	"relabel/shard/render"
-	"relabel/shard/template"
-	"relabel/shard/token"
+	"relabel/tokenizer"
 )
 
 // Store has the files of registered tokenizers.
@@ -34,7 +34,7 @@ type Opener struct {
 
 // Tokenizer is one that was opened.
 type Tokenizer struct {
-	*token.Tokenizer
+	*tokenizer.Tokenizer
 	Hash  string                 // of all files: relabel.TokenizerFiles.Hash
 	Files relabel.TokenizerFiles // but tokenizer.json, which is parsed
 }
@@ -106,7 +106,7 @@ func (o *Opener) load(ctx context.Context, ref relabel.TokenizerRef, hash string
 			return nil, err
 		}
 	}
-	tokens, err := token.Parse(files[relabel.TokenizerJSON])
+	tokens, err := tokenizer.Parse(files[relabel.TokenizerJSON])
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (o *Opener) template(path string) (string, error) {
 
 // OfSHA256 returns a tokenizer by the hash of its tokenizer.json where ref still means one
 // that has it, nil otherwise: it decodes the ids of an export.
-func (o *Opener) OfSHA256(ctx context.Context, ref relabel.TokenizerRef, sha256 string) *token.Tokenizer {
+func (o *Opener) OfSHA256(ctx context.Context, ref relabel.TokenizerRef, sha256 string) *tokenizer.Tokenizer {
 	t, err := o.Open(ctx, ref)
 	if err != nil || t.SHA256() != sha256 {
 		return nil
@@ -189,10 +189,10 @@ func (o *Opener) Check(ctx context.Context, files relabel.TokenizerFiles) error 
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if _, err := token.Parse(files[relabel.TokenizerJSON]); err != nil {
+	if _, err := tokenizer.Parse(files[relabel.TokenizerJSON]); err != nil {
 		return onField(err, relabel.TokenizerJSON)
 	}
-	return template.CheckFiles(files)
+	return jinja.CheckFiles(files)
 }
 
 // onField says on which field or file an error is, and keeps its own field in the message.

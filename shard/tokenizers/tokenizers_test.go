@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"relabel"
-	"relabel/shard/modelfiles"
+	"relabel/modelfiles"
 	"relabel/shard/shardtest"
 	"relabel/shard/tokenizers"
 )

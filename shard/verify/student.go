@@ -10,7 +10,7 @@ import (
 
 	"relabel"
 	"relabel/shard/render"
-	"relabel/shard/token"
+	"relabel/tokenizer"
 )
 
 // OpenStudent opens the tokenizer and the template that an export was rendered with: where
@@ -50,7 +50,7 @@ func NewStudent(m relabel.Manifest, files relabel.TokenizerFiles) (*render.Stude
 	if files.Hash() != m.Tokenizer.Hash {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "are not the files that the manifest names (%s)", m.Tokenizer.Hash).On("tokenizer")
 	}
-	tokens, err := token.Parse(files[relabel.TokenizerJSON])
+	tokens, err := tokenizer.Parse(files[relabel.TokenizerJSON])
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,56 @@
+package jinja
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// changedInUnicode15 are letters that became lower case, and format characters that came,
+// in the edition after Python's.
+var changedInUnicode15 = []rune{0x10FC, 0xA7F2, 0xA7F3, 0xA7F4, 0xAB69, 0x13439, 0x1343A, 0x1343B, 0x1343C, 0x1343D, 0x1343E, 0x1343F}
+
+// characterQuestions are asked of every character; the first is whether it is printable,
+// which says whether both sides know it.
+var characterQuestions = []string{
+	"c.isprintable()", "('aΣ' ~ c ~ 'b').upper()", "('aΣ' ~ c ~ 'b').lower()", "('aΣ' ~ c ~ 'b').title()", "('aΣ' ~ c ~ 'b').swapcase()", "c.capitalize()",
+	"('a' ~ c ~ 'b').split()", "('a' ~ c ~ 'b').splitlines()", "c.strip()|length", "c.isdigit()", "c.isdecimal()", "c.isnumeric()", "c.isalpha()", "c.isalnum()",
+	"c.isspace()", "c.isupper()", "c.islower()", "c.istitle()", "[c]", "c|tojson(true)", "c|title", "('a' ~ c)|wordcount",
+}
+
+func TestCharactersAreThoseOfPython(t *testing.T) {
+	ref := newReference(t)
+	source := "{% for c in s %}"
+	for _, q := range characterQuestions {
+		source += "{{ [" + q + "] }}|"
+	}
+	source += "\n{% endfor %}"
+	known := 0
+	for start := rune(0); start < 0x32000; start += 0x400 {
+		var all []rune
+		for c := start; c < start+0x400; c++ {
+			all = append(all, c)
+		}
+		variables := string(appendJSONText([]byte(`{"s": `), fromRunes(all), true)) + "}"
+		want := ref.render(t, source, variables, false)
+		got, err := ours(source, variables, false)
+		if err != nil || want.failed {
+			t.Fatalf("U+%04X: %v, %v", start, err, want.err)
+		}
+		g, w := strings.Split(got, "\n"), strings.Split(want.text, "\n")
+		for i, c := range all {
+			ours, _, _ := strings.Cut(g[i], "|")
+			theirs, _, _ := strings.Cut(w[i], "|")
+			if ours != theirs || slices.Contains(changedInUnicode15, c) {
+				continue // newer than Python's Unicode
+			}
+			known++
+			if g[i] != w[i] {
+				t.Errorf("U+%04X: %q, in Python %q", c, g[i], w[i])
+			}
+		}
+	}
+	if known < 0x2FF00 {
+		t.Errorf("only %d characters are known to both", known)
+	}
+}

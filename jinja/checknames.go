@@ -1,0 +1,87 @@
+package jinja
+
+import "slices"
+
+// checkNames refuses what can be seen to be unknown before anything runs: functions and
+// methods, by their names. It reports whether the template calls strftime_now.
+func checkNames(body []stmt) (clock bool, err error) {
+	c := nameCheck{stored: map[string]bool{}, asked: map[string]bool{}, keys: map[string]bool{}}
+	c.collect(nodes(body))
+	for _, n := range c.names {
+		if why, ok := refusedGlobals[n.name]; ok && !c.stored[n.name] {
+			return false, faultAt(n.pos, "%s is not supported: %s", n.name, why)
+		}
+	}
+	for _, call := range c.calls {
+		switch of := call.of.(type) {
+		case *nameExpr:
+			clock = clock || of.name == "strftime_now"
+			if _, ok := globals[of.name]; !ok && !c.stored[of.name] && !c.asked[of.name] {
+				return false, faultAt(of.pos, "unknown function %s", of.name)
+			}
+		case *attrExpr:
+			if err := c.checkMethod(of); err != nil {
+				return false, err
+			}
+		}
+	}
+	return clock, nil
+}
+
+// nameCheck is what a template does with names.
+type nameCheck struct {
+	stored map[string]bool // somewhere in the template
+	asked  map[string]bool // whether they are defined
+	keys   map[string]bool // of namespaces and literal maps, which may hold macros
+	calls  []*callExpr
+	names  []*nameExpr
+}
+
+func (c *nameCheck) collect(list []node) {
+	for _, n := range list {
+		switch n := n.(type) {
+		case *nameExpr:
+			if n.use != load {
+				c.stored[n.name] = true
+			}
+			c.names = append(c.names, n)
+		case *attrTarget:
+			c.keys[n.attr] = true
+		case *constExpr:
+			if s, ok := n.value.(string); ok {
+				c.keys[s] = true
+			}
+		case *macroStmt:
+			c.stored[n.def.name] = true
+		case *callStmt:
+			c.stored["caller"] = true
+		case *forStmt:
+			c.stored["loop"] = true
+		case *callExpr:
+			for _, name := range n.arguments.names {
+				c.keys[name] = true
+			}
+			c.calls = append(c.calls, n)
+		case *testExpr:
+			if e, ok := n.of.(*nameExpr); ok && (n.name == "defined" || n.name == "undefined" || n.name == "callable") {
+				c.asked[e.name] = true
+			}
+		}
+		c.collect(n.children())
+	}
+	c.stored["caller"] = true
+}
+
+// checkMethod refuses methods that we do not have, and names that nothing has.
+func (c *nameCheck) checkMethod(e *attrExpr) error {
+	if c.keys[e.attr] || slices.Contains(loopMethods, e.attr) {
+		return nil
+	}
+	if e.on == 0 {
+		return faultAt(e.pos, "unknown method %s", e.attr)
+	}
+	if !isSupported(e.attr) {
+		return faultAt(e.pos, "the method %s is not supported", e.attr)
+	}
+	return nil
+}

@@ -1,0 +1,352 @@
+package jinja
+
+func (e *constExpr) eval(*run, *frame) (Value, error) { return e.value, nil }
+
+func (e *nameExpr) eval(r *run, f *frame) (Value, error) {
+	if r.folding {
+		return nil, errNotConstant
+	}
+	v := *f.slot(e.at)
+	if v == absent {
+		return undefinedName(e.name), nil
+	}
+	return v, nil
+}
+
+func (e *attrTarget) eval(*run, *frame) (Value, error) {
+	return nil, faultAt(e.pos, "an attribute that is assigned to has no value here")
+}
+
+func evalAll(r *run, f *frame, list []expr) ([]Value, error) {
+	out := make([]Value, len(list))
+	for i, e := range list {
+		v, err := e.eval(r, f)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+func (e *tupleExpr) eval(r *run, f *frame) (Value, error) {
+	items, err := evalAll(r, f, e.items)
+	if err == nil {
+		err = r.built(64 + 16*len(items))
+	}
+	return &tuple{items: items}, err
+}
+
+func (e *listExpr) eval(r *run, f *frame) (Value, error) {
+	items, err := evalAll(r, f, e.items)
+	if err == nil {
+		err = r.built(64 + 16*len(items))
+	}
+	return &List{items}, err
+}
+
+func (e *dictExpr) eval(r *run, f *frame) (Value, error) {
+	m := NewMap()
+	for i := range e.keys {
+		k, err := e.keys[i].eval(r, f)
+		if err != nil {
+			return nil, err
+		}
+		v, err := e.values[i].eval(r, f)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.set(k, v); err != nil {
+			return nil, at(e.pos, err)
+		}
+	}
+	return m, r.built(128 + 128*len(e.keys))
+}
+
+func (e *condExpr) eval(r *run, f *frame) (Value, error) {
+	v, err := e.test.eval(r, f)
+	if err != nil {
+		return nil, err
+	}
+	if truth(v) {
+		return e.then.eval(r, f)
+	}
+	if e.otherwise == nil {
+		if r.folding {
+			return nil, errNotConstant
+		}
+		return &undefined{"the inline if-expression evaluated to false and no else section was defined"}, nil
+	}
+	return e.otherwise.eval(r, f)
+}
+
+func (e *andExpr) eval(r *run, f *frame) (Value, error) {
+	v, err := e.left.eval(r, f)
+	if err != nil || !truth(v) {
+		return v, err
+	}
+	return e.right.eval(r, f)
+}
+
+func (e *orExpr) eval(r *run, f *frame) (Value, error) {
+	v, err := e.left.eval(r, f)
+	if err != nil || truth(v) {
+		return v, err
+	}
+	return e.right.eval(r, f)
+}
+
+func (e *notExpr) eval(r *run, f *frame) (Value, error) {
+	v, err := e.of.eval(r, f)
+	return !truth(v), err
+}
+
+func (e *unaryExpr) eval(r *run, f *frame) (Value, error) {
+	v, err := e.of.eval(r, f)
+	if err != nil {
+		return nil, err
+	}
+	v, err = unary(e.op, v)
+	return v, at(e.pos, err)
+}
+
+func (e *binaryExpr) eval(r *run, f *frame) (Value, error) {
+	left, err := e.left.eval(r, f)
+	if err != nil {
+		return nil, err
+	}
+	right, err := e.right.eval(r, f)
+	if err != nil {
+		return nil, err
+	}
+	if e.op == "+" {
+		if a, ok := left.(string); ok {
+			if b, ok := right.(string); ok {
+				if err := r.built(len(a) + len(b)); err != nil {
+					return nil, at(e.pos, err)
+				}
+				return a + b, nil
+			}
+		}
+	}
+	v, err := binary(r, e.op, left, right)
+	return v, at(e.pos, err)
+}
+
+func (e *concatExpr) eval(r *run, f *frame) (Value, error) {
+	// Python evaluates all parts before it makes texts of them.
+	values, err := evalAll(r, f, e.parts)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	for _, v := range values {
+		text, err := toText(v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, text...)
+	}
+	return string(out), r.built(len(out))
+}
+
+func (e *compareExpr) eval(r *run, f *frame) (Value, error) {
+	left, err := e.left.eval(r, f)
+	if err != nil {
+		return nil, err
+	}
+	for i, op := range e.ops {
+		right, err := e.rights[i].eval(r, f)
+		if err != nil {
+			return nil, err
+		}
+		ok, err := compare(r, op, left, right)
+		if err != nil {
+			return nil, at(e.pos, err)
+		}
+		if !ok {
+			return false, nil
+		}
+		left = right
+	}
+	return true, nil
+}
+
+func (e *attrExpr) eval(r *run, f *frame) (Value, error) {
+	of, err := e.of.eval(r, f)
+	if err != nil {
+		return nil, err
+	}
+	v, err := attribute(of, e.attr, e.on)
+	return v, at(e.pos, err)
+}
+
+func (e *itemExpr) eval(r *run, f *frame) (Value, error) {
+	of, err := e.of.eval(r, f)
+	if err != nil {
+		return nil, err
+	}
+	arg, err := e.arg.eval(r, f)
+	if err != nil {
+		return nil, err
+	}
+	v, err := item(r, of, arg)
+	return v, at(e.pos, err)
+}
+
+func (e *sliceExpr) eval(r *run, f *frame) (Value, error) {
+	of, err := e.of.eval(r, f)
+	if err != nil {
+		return nil, err
+	}
+	var bounds [3]Value
+	for i, b := range []expr{e.start, e.stop, e.step} {
+		if b == nil {
+			continue
+		}
+		if bounds[i], err = b.eval(r, f); err != nil {
+			return nil, err
+		}
+	}
+	v, err := slice(r, of, bounds)
+	return v, at(e.pos, err)
+}
+
+func (e *callExpr) eval(r *run, f *frame) (Value, error) { return e.with(r, f, nil) }
+
+// with calls, with a caller where a call block does.
+func (e *callExpr) with(r *run, f *frame, caller Value) (Value, error) {
+	if r.folding {
+		return nil, errNotConstant
+	}
+	of, err := e.of.eval(r, f)
+	if err != nil {
+		return nil, err
+	}
+	args, named, err := e.arguments.values(r, f)
+	if err != nil {
+		return nil, at(e.pos, err)
+	}
+	if caller != nil {
+		if named == nil {
+			named = NewMap()
+		}
+		if _, ok := named.Get("caller"); ok {
+			return nil, faultAt(e.pos, "caller is given twice")
+		}
+		named.Set("caller", caller)
+	}
+	v, err := invoke(r, of, args, named)
+	return v, at(e.pos, err)
+}
+
+// values evaluates arguments in the order in which Python does.
+func (a *arguments) values(r *run, f *frame) ([]Value, *Map, error) {
+	args, err := evalAll(r, f, a.args)
+	if err != nil {
+		return nil, nil, err
+	}
+	var named *Map
+	for i, name := range a.names {
+		v, err := a.named[i].eval(r, f)
+		if err != nil {
+			return nil, nil, err
+		}
+		if named == nil {
+			named = NewMap()
+		}
+		named.Set(name, v)
+	}
+	if a.star != nil {
+		v, err := a.star.eval(r, f)
+		if err != nil {
+			return nil, nil, err
+		}
+		more, err := listOf(r, v)
+		if err != nil {
+			return nil, nil, err
+		}
+		args = append(args, more...)
+	}
+	if a.twice != nil {
+		v, err := a.twice.eval(r, f)
+		if err != nil {
+			return nil, nil, err
+		}
+		if named, err = merge(named, v); err != nil {
+			return nil, nil, err
+		}
+	}
+	return args, named, nil
+}
+
+// merge adds **v to named arguments.
+func merge(named *Map, v Value) (*Map, error) {
+	m, ok := v.(*Map)
+	if !ok {
+		return nil, faultf("argument after ** must be a mapping, not %s", typeName(v))
+	}
+	if named == nil {
+		named = NewMap()
+	}
+	for i, k := range m.keys {
+		s, ok := k.(string)
+		if !ok {
+			return nil, faultf("keywords must be strings")
+		}
+		if _, twice := named.Get(s); twice {
+			return nil, faultf("got multiple values for keyword argument %s", repr(s))
+		}
+		named.Set(s, m.vals[i])
+	}
+	return named, nil
+}
+
+func (e *filterExpr) eval(r *run, f *frame) (Value, error) {
+	if e.of == nil || r.folding && e.filter.contextual {
+		return nil, errNotConstant
+	}
+	of, err := e.of.eval(r, f)
+	if err != nil {
+		return nil, err
+	}
+	return e.apply(r, f, of)
+}
+
+// over applies a chain of filters that begins at what a block holds.
+func (e *filterExpr) over(r *run, f *frame, text Value) (Value, error) {
+	of := text
+	if inner, ok := e.of.(*filterExpr); ok {
+		var err error
+		if of, err = inner.over(r, f, text); err != nil {
+			return nil, err
+		}
+	}
+	return e.apply(r, f, of)
+}
+
+func (e *filterExpr) apply(r *run, f *frame, of Value) (Value, error) {
+	args, named, err := e.arguments.values(r, f)
+	if err != nil {
+		return nil, at(e.pos, err)
+	}
+	v, err := e.filter.call(r, of, args, named)
+	return v, at(e.pos, err)
+}
+
+func (e *testExpr) eval(r *run, f *frame) (Value, error) {
+	of, err := e.of.eval(r, f)
+	if err != nil {
+		return nil, err
+	}
+	if len(e.args)+len(e.names) == 0 && e.star == nil && e.twice == nil && e.test.one != nil {
+		v, err := e.test.one(of)
+		return v, at(e.pos, err)
+	}
+	args, named, err := e.arguments.values(r, f)
+	if err != nil {
+		return nil, at(e.pos, err)
+	}
+	v, err := e.test.call(r, of, args, named)
+	return v, at(e.pos, err)
+}

@@ -1,0 +1,266 @@
+package jinja
+
+import (
+	"fmt"
+	"strings"
+)
+
+// softText is markupsafe's soft_str: text stays what it is, all else becomes text.
+func softText(v Value) (string, bool, error) {
+	if s, ok := v.(markup); ok {
+		return string(s), true, nil
+	}
+	s, err := toText(v)
+	return s, false, err
+}
+
+// asBefore gives a text the mark back that it had.
+func asBefore(s string, safe bool) Value {
+	if safe {
+		return markup(s)
+	}
+	return s
+}
+
+// textFilter makes a filter of a function from text to text.
+func textFilter(do func(string) string) *filter {
+	return &filter{value: "s", do: func(r *run, v Value, _ []Value) (Value, error) {
+		s, safe, err := softText(v)
+		if err != nil {
+			return nil, err
+		}
+		s = do(s)
+		return asBefore(s, safe), r.built(len(s))
+	}}
+}
+
+func stringFilter(r *run, v Value, _ []Value) (Value, error) {
+	s, safe, err := softText(v)
+	if err != nil {
+		return nil, err
+	}
+	return asBefore(s, safe), r.built(len(s))
+}
+
+// titleWords is the filter title: words begin after hyphens, spaces and brackets alone.
+func titleWords(s string) string {
+	breaks := func(c rune) bool { return isSpace(c) || strings.ContainsRune("-({[<", c) }
+	var out []byte
+	for s != "" {
+		rest := trimLeftFunc(s, breaks)
+		out = append(out, s[:len(s)-len(rest)]...)
+		s = trimLeftFunc(rest, func(c rune) bool { return !breaks(c) })
+		if word := runes(rest[:len(rest)-len(s)]); len(word) > 0 {
+			out = append(out, upper(fromRunes(word[:1]))...)
+			out = append(out, lower(fromRunes(word[1:]))...)
+		}
+	}
+	return string(out)
+}
+
+func trimFilter(r *run, v Value, a []Value) (Value, error) {
+	s, safe, err := softText(v)
+	if err != nil {
+		return nil, err
+	}
+	out, err := stripper(true, true)(r, s, a)
+	if err != nil {
+		return nil, err
+	}
+	return asBefore(out.(string), safe), r.looked(len(s))
+}
+
+func replaceFilter(r *run, v Value, a []Value) (Value, error) {
+	var texts [3]string
+	for i, x := range []Value{v, a[0], a[1]} {
+		var err error
+		if texts[i], err = toText(x); err != nil {
+			return nil, err
+		}
+	}
+	n := -1
+	if a[2] != nil {
+		var err error
+		if n, err = intArg(a[2]); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.looked(len(texts[0])); err != nil {
+		return nil, err
+	}
+	return replaceText(r, texts[0], texts[1], texts[2], n)
+}
+
+func indentFilter(r *run, v Value, a []Value) (Value, error) {
+	s, ok := plainText(v)
+	if !ok {
+		return nil, faultf("indent of a %s", typeName(v))
+	}
+	pad, ok := plainText(a[0])
+	if !ok {
+		n, err := intArg(a[0])
+		if err != nil {
+			return nil, err
+		}
+		if n > maxText {
+			return nil, faultf("an indent of %d is too large", n)
+		}
+		pad = strings.Repeat(" ", max(n, 0))
+	}
+	lines := splitLines(s+"\n", false)
+	if err := r.built(len(s) + len(lines)*len(pad)); err != nil {
+		return nil, err
+	}
+	var out []byte
+	if truth(a[1]) {
+		out = append(out, pad...)
+	}
+	for i, line := range lines {
+		if i > 0 {
+			out = append(out, '\n')
+			if line != "" || truth(a[2]) {
+				out = append(out, pad...)
+			}
+		}
+		out = append(out, line...)
+	}
+	_, safe := v.(markup)
+	return asBefore(string(out), safe), nil
+}
+
+func centerFilter(r *run, v Value, a []Value) (Value, error) {
+	s, safe, err := softText(v)
+	if err != nil {
+		return nil, err
+	}
+	out, err := textMethods["center"].call(r, s, []Value{a[0], " "})
+	if err != nil {
+		return nil, err
+	}
+	return asBefore(out.(string), safe), nil
+}
+
+func truncateFilter(r *run, v Value, a []Value) (Value, error) {
+	end, okEnd := plainText(a[2])
+	size, okSize := toInt(a[0])
+	leeway, okLeeway := int64(5), true
+	if a[3] != nil {
+		leeway, okLeeway = toInt(a[3])
+	}
+	n := int64(length(end))
+	if !okEnd || !okSize || !okLeeway || size < n || leeway < 0 {
+		return nil, faultf("truncate to these lengths")
+	}
+	if has, err := lengthOf(v); err != nil || int64(has) <= size+leeway {
+		return v, err
+	}
+	s, ok := v.(string)
+	if !ok {
+		return nil, faultf("truncate of a %s is not supported", typeName(v))
+	}
+	rs := runes(s)
+	cut := fromRunes(rs[:size-n])
+	if !truth(a[1]) {
+		if i := strings.LastIndexByte(cut, ' '); i >= 0 {
+			cut = cut[:i]
+		}
+	}
+	return cut + end, r.built(len(cut))
+}
+
+func wordCountFilter(r *run, v Value, _ []Value) (Value, error) {
+	s, _, err := softText(v)
+	if err != nil {
+		return nil, err
+	}
+	n, inside := int64(0), false
+	for _, c := range runes(s) {
+		word := c == '_' || isAlnum(c)
+		if word && !inside {
+			n++
+		}
+		inside = word
+	}
+	return n, r.looked(len(s))
+}
+
+func safeFilter(_ *run, v Value, _ []Value) (Value, error) {
+	s, err := toText(v)
+	return markup(s), err
+}
+
+var htmlEscaper = strings.NewReplacer("&", "&amp;", ">", "&gt;", "<", "&lt;", "'", "&#39;", `"`, "&#34;")
+
+func escapeHTML(s string) string { return htmlEscaper.Replace(s) }
+
+func escapeFilter(r *run, v Value, _ []Value) (Value, error) {
+	if s, ok := v.(markup); ok {
+		return s, nil
+	}
+	return forceEscapeFilter(r, v, nil)
+}
+
+func forceEscapeFilter(r *run, v Value, _ []Value) (Value, error) {
+	s, err := toText(v)
+	if err != nil {
+		return nil, err
+	}
+	out := escapeHTML(s)
+	return markup(out), r.built(len(out))
+}
+
+func urlEncodeFilter(r *run, v Value, _ []Value) (Value, error) {
+	_, isText := plainText(v)
+	next, err := iterate(r, v)
+	if isText || err != nil {
+		s, err := toText(v)
+		if err != nil {
+			return nil, err
+		}
+		out := quoteURL(s, false)
+		return out, r.built(len(out))
+	}
+	if m, ok := v.(*Map); ok {
+		next = overItems(r, (&view{m, "items"}).items())
+	}
+	var parts []string
+	for {
+		item, ok, err := next()
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			out := strings.Join(parts, "&")
+			return out, r.built(len(out))
+		}
+		pair, err := take(r, item, 2)
+		if err != nil {
+			return nil, err
+		}
+		k, err := toText(pair[0])
+		if err != nil {
+			return nil, err
+		}
+		w, err := toText(pair[1])
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, quoteURL(k, true)+"="+quoteURL(w, true))
+	}
+}
+
+func quoteURL(s string, query bool) string {
+	var out []byte
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_.-~", c) >= 0 || c == '/' && !query:
+			out = append(out, c)
+		case c == ' ' && query:
+			out = append(out, '+')
+		default:
+			out = fmt.Appendf(out, "%%%02X", c)
+		}
+	}
+	return string(out)
+}

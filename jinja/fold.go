@@ -1,0 +1,279 @@
+package jinja
+
+import "math"
+
+// Jinja2 computes what is constant when it reads a template. That shows: a slice that
+// cannot be is then undefined where it would be an error, and a number that is not finite
+// cannot be written into its program. So it is done here too, by its rules.
+
+// fold computes what is constant in statements.
+func fold(list []stmt) error {
+	const share = 20 // of what a rendering may take
+	f := &folding{r: &run{variables: NewMap(), folding: true, steps: maxSteps - maxSteps/share, bytes: maxBytes - maxBytes/share}}
+	f.body(list)
+	return f.err
+}
+
+// folding goes through a template, up to its first error.
+type folding struct {
+	r   *run
+	err error
+}
+
+func (f *folding) body(list []stmt) {
+	for i, s := range list {
+		if f.err != nil {
+			return
+		}
+		if o, ok := s.(*outputStmt); ok {
+			if text, ok := f.constantText(o.of); ok {
+				list[i] = &textStmt{text}
+				continue
+			}
+		}
+		f.stmt(s)
+	}
+}
+
+// constantText is the text of an output that is constant as a whole.
+func (f *folding) constantText(e expr) (string, bool) {
+	v, ok := f.constant(e)
+	if !ok {
+		return "", false
+	}
+	text, err := toText(v)
+	return text, err == nil
+}
+
+// constant evaluates an expression that depends on nothing, as far as it is looked at.
+func (f *folding) constant(e expr) (Value, bool) {
+	if f.r.step(1) != nil {
+		return nil, false // too much for now: it is left to the rendering
+	}
+	v, err := e.eval(f.r, nil)
+	return v, err == nil
+}
+
+// errNotConstant ends the folding of what depends on something.
+var errNotConstant = faultf("not constant")
+
+// folded returns the expression with what is constant in it computed.
+func (f *folding) folded(e expr) expr {
+	if _, ok := e.(*constExpr); ok {
+		return e
+	}
+	f.parts(e)
+	v, ok := f.constant(e)
+	if !ok || f.err != nil || !isPlain(v, 0) {
+		return e
+	}
+	if !isFinite(v) {
+		f.err = faultf("a constant is not finite")
+	}
+	return literal(v)
+}
+
+// literal is an expression that gives a value, its lists and maps new each time.
+func literal(v Value) expr {
+	switch v := v.(type) {
+	case *List:
+		return &listExpr{literals(v.items)}
+	case *tuple:
+		return &tupleExpr{literals(v.items)}
+	case *Map:
+		return &dictExpr{keys: literals(v.keys), values: literals(v.vals), pos: -1}
+	}
+	return &constExpr{v}
+}
+
+func literals(items []Value) []expr {
+	out := make([]expr, len(items))
+	for i, v := range items {
+		out[i] = literal(v)
+	}
+	return out
+}
+
+// isPlain reports whether a value can be written into a program.
+func isPlain(v Value, depth int) bool {
+	switch v := v.(type) {
+	case *List:
+		return depth < maxNested && allPlain(v.items, depth)
+	case *tuple:
+		return depth < maxNested && !v.group && allPlain(v.items, depth)
+	case *Map:
+		return depth < maxNested && allPlain(v.keys, depth) && allPlain(v.vals, depth)
+	case nil, string, markup:
+		return true
+	}
+	return isNumber(v)
+}
+
+func allPlain(items []Value, depth int) bool {
+	for _, v := range items {
+		if !isPlain(v, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+func isFinite(v Value) bool {
+	switch v := v.(type) {
+	case float64:
+		return !math.IsInf(v, 0) && !math.IsNaN(v)
+	case *List:
+		return allFinite(v.items)
+	case *tuple:
+		return allFinite(v.items)
+	case *Map:
+		return allFinite(v.keys) && allFinite(v.vals)
+	}
+	return true
+}
+
+func allFinite(items []Value) bool {
+	for _, v := range items {
+		if !isFinite(v) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *folding) at(pos int, list ...*expr) {
+	for _, e := range list {
+		if *e == nil || f.err != nil {
+			continue
+		}
+		*e = f.folded(*e)
+		f.err = at(pos, f.err)
+	}
+}
+
+// written folds expressions of a statement. Lists, tuples and maps in them are written
+// into the program as they stand, with what is constant in them: of a key that comes twice
+// both values are computed when it is rendered, and one that cannot be is an error then.
+// Within other expressions they are computed as a whole.
+func (f *folding) written(pos int, list ...*expr) {
+	for _, at := range list {
+		switch e := (*at).(type) {
+		case *listExpr:
+			f.allWritten(pos, e.items)
+		case *tupleExpr:
+			f.allWritten(pos, e.items)
+		case *dictExpr:
+			f.allWritten(e.pos, e.keys, e.values)
+		default:
+			f.at(pos, at)
+		}
+	}
+}
+
+func (f *folding) allWritten(pos int, lists ...[]expr) {
+	for _, list := range lists {
+		for i := range list {
+			f.written(pos, &list[i])
+		}
+	}
+}
+
+func (f *folding) all(pos int, lists ...[]expr) {
+	for _, list := range lists {
+		for i := range list {
+			f.at(pos, &list[i])
+		}
+	}
+}
+
+func (f *folding) arguments(pos int, a *arguments) {
+	f.all(pos, a.args, a.named)
+	f.at(pos, &a.star, &a.twice)
+}
+
+// parts folds what an expression is made of.
+func (f *folding) parts(e expr) {
+	switch e := e.(type) {
+	case *tupleExpr:
+		f.all(-1, e.items)
+	case *listExpr:
+		f.all(-1, e.items)
+	case *dictExpr:
+		f.all(e.pos, e.keys, e.values)
+	case *condExpr:
+		f.at(-1, &e.test, &e.then, &e.otherwise)
+	case *andExpr:
+		f.at(-1, &e.left, &e.right)
+	case *orExpr:
+		f.at(-1, &e.left, &e.right)
+	case *notExpr:
+		f.at(-1, &e.of)
+	case *unaryExpr:
+		f.at(e.pos, &e.of)
+	case *binaryExpr:
+		f.at(e.pos, &e.left, &e.right)
+	case *concatExpr:
+		f.all(-1, e.parts)
+	case *compareExpr:
+		f.at(e.pos, &e.left)
+		f.all(e.pos, e.rights)
+	case *attrExpr:
+		f.at(e.pos, &e.of)
+	case *itemExpr:
+		f.at(e.pos, &e.of, &e.arg)
+	case *sliceExpr:
+		f.at(e.pos, &e.of, &e.start, &e.stop, &e.step)
+	case *callExpr:
+		f.at(e.pos, &e.of)
+		f.arguments(e.pos, &e.arguments)
+	case *filterExpr:
+		f.at(e.pos, &e.of)
+		f.arguments(e.pos, &e.arguments)
+	case *testExpr:
+		f.at(e.pos, &e.of)
+		f.arguments(e.pos, &e.arguments)
+	}
+}
+
+// stmt folds the expressions of a statement and of what is in it.
+func (f *folding) stmt(s stmt) {
+	var bodies [][]stmt
+	switch s := s.(type) {
+	case *outputStmt:
+		f.written(s.pos, &s.of)
+	case *ifStmt:
+		f.written(-1, &s.test)
+		bodies = [][]stmt{s.body, s.otherwise}
+		for _, e := range s.elifs {
+			f.stmt(e)
+		}
+	case *forStmt:
+		f.written(s.pos, &s.iter, &s.test)
+		bodies = [][]stmt{s.body, s.otherwise}
+	case *setStmt:
+		f.written(s.pos, &s.value)
+	case *setBlockStmt:
+		if s.filter != nil {
+			f.arguments(s.pos, &s.filter.arguments)
+		}
+		bodies = [][]stmt{s.body}
+	case *macroStmt:
+		f.allWritten(s.pos, s.def.defaults)
+		bodies = [][]stmt{s.def.body}
+	case *callStmt:
+		if s.call != nil {
+			f.parts(s.call)
+		}
+		f.allWritten(s.pos, s.def.defaults)
+		bodies = [][]stmt{s.def.body}
+	case *filterStmt:
+		f.arguments(s.pos, &s.filter.arguments)
+		bodies = [][]stmt{s.body}
+	case *withStmt:
+		f.allWritten(s.pos, s.values)
+		bodies = [][]stmt{s.body}
+	}
+	for _, body := range bodies {
+		f.body(body)
+	}
+}

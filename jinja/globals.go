@@ -1,0 +1,152 @@
+package jinja
+
+// maxRange is how many numbers a range may have in the sandbox.
+const maxRange = 100000
+
+// refusedGlobals are those of Jinja2 that we do not have, and why.
+var refusedGlobals = map[string]string{
+	"lipsum": "what it gives is no two times the same",
+	"cycler": "it is for pages",
+	"joiner": "it is for pages",
+	"self":   "it is for blocks",
+}
+
+// globals are the functions that every template has.
+var globals map[string]*builtin
+
+func init() {
+	globals = map[string]*builtin{}
+	for name, call := range map[string]func(*run, []Value, *Map) (Value, error){
+		"range":           rangeGlobal,
+		"dict":            dictGlobal,
+		"namespace":       namespaceGlobal,
+		"raise_exception": raiseGlobal,
+		"strftime_now":    strftimeGlobal,
+	} {
+		globals[name] = &builtin{name, call}
+	}
+}
+
+func rangeGlobal(_ *run, args []Value, named *Map) (Value, error) {
+	if named != nil && named.Len() > 0 {
+		return nil, faultf("range() takes no keyword arguments")
+	}
+	if len(args) < 1 || len(args) > 3 {
+		return nil, faultf("range expected 1 to 3 arguments, got %d", len(args))
+	}
+	var n [3]int64
+	for i, a := range args {
+		v, err := intArg(a)
+		if err != nil {
+			return nil, err
+		}
+		const far = 1 << 40
+		if v > far || v < -far {
+			return nil, faultf("a range up to %d is not supported", v)
+		}
+		n[i] = int64(v)
+	}
+	s := span{n[0], n[1], 1}
+	switch len(args) {
+	case 1:
+		s = span{0, n[0], 1}
+	case 3:
+		if s.step = n[2]; s.step == 0 {
+			return nil, faultf("range() arg 3 must not be zero")
+		}
+	}
+	if s.len() > maxRange {
+		return nil, faultf("Range too big. The sandbox blocks ranges larger than MAX_RANGE (%d).", maxRange)
+	}
+	return s, nil
+}
+
+func dictGlobal(r *run, args []Value, named *Map) (Value, error) {
+	if len(args) > 1 {
+		return nil, faultf("dict expected at most 1 argument, got %d", len(args))
+	}
+	m := NewMap()
+	if len(args) == 1 {
+		if of, ok := args[0].(*Map); ok {
+			m = of.copy()
+		} else if err := fromPairs(r, m, args[0]); err != nil {
+			return nil, err
+		}
+	}
+	if named != nil {
+		for i, k := range named.keys {
+			m.Set(k.(string), named.vals[i])
+		}
+	}
+	return m, r.built(64 * m.Len())
+}
+
+// fromPairs fills a map with the pairs that a value gives.
+func fromPairs(r *run, m *Map, v Value) error {
+	next, err := iterate(r, v)
+	if err != nil {
+		return err
+	}
+	for {
+		item, ok, err := next()
+		if err != nil || !ok {
+			return err
+		}
+		pair, err := take(r, item, 2)
+		if err != nil {
+			return err
+		}
+		if err := m.set(pair[0], pair[1]); err != nil {
+			return err
+		}
+		if err := r.built(64); err != nil {
+			return err
+		}
+	}
+}
+
+func namespaceGlobal(r *run, args []Value, named *Map) (Value, error) {
+	attrs, err := dictGlobal(r, args, named)
+	if err != nil {
+		return nil, err
+	}
+	m := attrs.(*Map)
+	ns := &namespace{NewMap()}
+	for i, k := range m.keys {
+		name, ok := k.(string)
+		if !ok {
+			return nil, faultf("a namespace whose attribute is a %s is not supported", typeName(k))
+		}
+		if err := ns.set(name, m.vals[i]); err != nil {
+			return nil, err
+		}
+	}
+	return ns, nil
+}
+
+func raiseGlobal(_ *run, args []Value, named *Map) (Value, error) {
+	a, err := bind("raise_exception", []parameter{required("message")}, args, named)
+	if err != nil {
+		return nil, err
+	}
+	text, err := toText(a[0])
+	if err != nil {
+		return nil, err
+	}
+	return nil, &fault{pos: -1, text: text, raised: true}
+}
+
+func strftimeGlobal(r *run, args []Value, named *Map) (Value, error) {
+	a, err := bind("strftime_now", []parameter{required("format")}, args, named)
+	if err != nil {
+		return nil, err
+	}
+	format, err := textArg(a[0])
+	if err != nil {
+		return nil, err
+	}
+	if r.now.IsZero() {
+		return nil, faultf("the template asks for the time, and none is given")
+	}
+	return strftime(r.now, format)
+}

@@ -1,0 +1,157 @@
+package jinja
+
+import "slices"
+
+// overItems gives the items of a list.
+func overItems(_ *run, items []Value) iterator {
+	i := 0
+	return func() (Value, bool, error) {
+		if i >= len(items) {
+			return nil, false, nil
+		}
+		i++
+		return items[i-1], true, nil
+	}
+}
+
+// iterate is Python's iter(v).
+func iterate(r *run, v Value) (iterator, error) {
+	switch v := v.(type) {
+	case *List:
+		return overItems(r, v.items), nil
+	case *tuple:
+		return overItems(r, v.items), nil
+	case *Map:
+		return overItems(r, v.keys), nil
+	case *view:
+		return overItems(r, v.items()), nil
+	case string:
+		return overText(v, func(s string) Value { return s }), nil
+	case markup:
+		return overText(string(v), func(s string) Value { return s }), nil
+	case *undefined:
+		return overItems(r, nil), nil
+	case span:
+		i, n := int64(0), v.len()
+		return func() (Value, bool, error) {
+			if i >= n {
+				return nil, false, nil
+			}
+			i++
+			return v.start + (i-1)*v.step, true, nil
+		}, nil
+	case *generator:
+		return func() (Value, bool, error) {
+			if err := r.step(1); err != nil {
+				return nil, false, err
+			}
+			return v.next()
+		}, nil
+	}
+	return nil, faultf("'%s' object is not iterable", typeName(v))
+}
+
+func overText(s string, wrap func(string) Value) iterator {
+	return func() (Value, bool, error) {
+		if s == "" {
+			return nil, false, nil
+		}
+		_, n := decodeRune(s)
+		c := s[:n]
+		s = s[n:]
+		return wrap(c), true, nil
+	}
+}
+
+// listOf is Python's list(v), without its list.
+func listOf(r *run, v Value) ([]Value, error) {
+	switch v := v.(type) {
+	case *List:
+		return slices.Clone(v.items), r.built(16 * len(v.items))
+	case *tuple:
+		return slices.Clone(v.items), r.built(16 * len(v.items))
+	}
+	next, err := iterate(r, v)
+	if err != nil {
+		return nil, err
+	}
+	var out []Value
+	for {
+		item, ok, err := next()
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return out, nil
+		}
+		out = append(out, item)
+		if err := r.built(128); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// lengthOf is Python's len(v).
+func lengthOf(v Value) (int, error) {
+	switch v := v.(type) {
+	case string:
+		return length(v), nil
+	case markup:
+		return length(string(v)), nil
+	case *List:
+		return len(v.items), nil
+	case *tuple:
+		return len(v.items), nil
+	case *Map:
+		return len(v.keys), nil
+	case *view:
+		return len(v.m.keys), nil
+	case span:
+		return int(v.len()), nil
+	case *undefined:
+		return 0, nil
+	case *loop:
+		return v.length()
+	}
+	return 0, faultf("object of type '%s' has no len()", typeName(v))
+}
+
+// len counts the numbers of a range.
+func (s span) len() int64 {
+	switch {
+	case s.step > 0 && s.start < s.stop:
+		return (s.stop-s.start-1)/s.step + 1
+	case s.step < 0 && s.start > s.stop:
+		return (s.start-s.stop-1)/(-s.step) + 1
+	}
+	return 0
+}
+
+// items are what a view shows.
+func (v *view) items() []Value {
+	switch v.kind {
+	case "keys":
+		return v.m.keys
+	case "values":
+		return v.m.vals
+	}
+	out := make([]Value, len(v.m.keys))
+	for i, k := range v.m.keys {
+		out[i] = &tuple{items: []Value{k, v.m.vals[i]}}
+	}
+	return out
+}
+
+// reversed is Python's reversed(v).
+func reversed(r *run, v Value) (iterator, error) {
+	switch v := v.(type) {
+	case *generator, *loop, nil, bool, int64, float64, *namespace, *macro, *method, *builtin:
+		return nil, faultf("'%s' object is not reversible", typeName(v))
+	}
+	items, err := listOf(r, v)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(items)
+	return overItems(r, items), nil
+}

@@ -1,0 +1,116 @@
+package jinja
+
+import (
+	"slices"
+	"strings"
+)
+
+// binary is an arithmetic operation of Python's on any two values.
+func binary(r *run, op kind, a, b Value) (Value, error) {
+	if isNumber(a) && isNumber(b) {
+		return arithmetic(r, op, a, b)
+	}
+	for _, v := range []Value{a, b} {
+		if u, ok := v.(*undefined); ok {
+			if _, text := a.(string); text && op == "%" {
+				break
+			}
+			return nil, faultf("%s", u.why)
+		}
+	}
+	switch op {
+	case "+":
+		if v, ok, err := add(r, a, b); ok || err != nil {
+			return v, err
+		}
+	case "*":
+		if n, ok := toInt(b); ok {
+			if v, ok, err := repeat(r, a, n); ok || err != nil {
+				return v, err
+			}
+		}
+		if n, ok := toInt(a); ok {
+			if v, ok, err := repeat(r, b, n); ok || err != nil {
+				return v, err
+			}
+		}
+	case "%":
+		switch s := a.(type) {
+		case string:
+			return printf(r, s, b)
+		case markup:
+			return nil, faultf("%% with a text marked safe is not supported")
+		}
+	}
+	return nil, faultf("unsupported operand type(s) for %s: '%s' and '%s'", op, typeName(a), typeName(b))
+}
+
+// add joins texts, lists and tuples.
+func add(r *run, a, b Value) (Value, bool, error) {
+	s, okA := plainText(a)
+	t, okB := plainText(b)
+	if okA && okB {
+		_, safeA := a.(markup)
+		_, safeB := b.(markup)
+		if err := r.built(len(s) + len(t)); err != nil {
+			return nil, false, err
+		}
+		switch {
+		case safeA && !safeB:
+			return markup(s + escapeHTML(t)), true, nil
+		case safeB && !safeA:
+			return markup(escapeHTML(s) + t), true, nil
+		case safeA:
+			return markup(s + t), true, nil
+		}
+		return s + t, true, nil
+	}
+	switch a := a.(type) {
+	case *List:
+		if b, ok := b.(*List); ok {
+			return &List{slices.Concat(a.items, b.items)}, true, r.built(16 * (len(a.items) + len(b.items)))
+		}
+	case *tuple:
+		if b, ok := b.(*tuple); ok {
+			return &tuple{items: slices.Concat(a.items, b.items)}, true, r.built(16 * (len(a.items) + len(b.items)))
+		}
+	}
+	return nil, false, nil
+}
+
+// repeat repeats a text, list or tuple.
+func repeat(r *run, v Value, n int64) (Value, bool, error) {
+	n = max(n, 0)
+	size := func(of, each int) error {
+		if of > 0 && n > int64(maxText/(of*each)) {
+			return faultf("a value repeated %d times is too large", n)
+		}
+		return r.built(of * each * int(n))
+	}
+	switch v := v.(type) {
+	case string, markup:
+		s, _ := plainText(v)
+		if s == "" {
+			return v, true, nil
+		}
+		if err := size(len(s), 1); err != nil {
+			return nil, false, err
+		}
+		s = strings.Repeat(s, int(n))
+		if _, ok := v.(markup); ok {
+			return markup(s), true, nil
+		}
+		return s, true, nil
+	case *List:
+		if err := size(len(v.items), 16); err != nil || len(v.items) == 0 {
+			return &List{}, true, err
+		}
+		return &List{slices.Repeat(v.items, int(n))}, true, nil
+	case *tuple:
+		if err := size(len(v.items), 16); err != nil || len(v.items) == 0 {
+			return &tuple{}, true, err
+		}
+		return &tuple{items: slices.Repeat(v.items, int(n))}, true, nil
+	}
+	return nil, false, nil
+}

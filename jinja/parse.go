@@ -1,0 +1,383 @@
+package jinja
+
+import (
+	"slices"
+	"strings"
+)
+
+// parser reads statements and expressions from tokens. Each method is that of the same
+// name in Jinja2's parser.
+type parser struct {
+	tokens []token
+	i      int
+	depth  int
+}
+
+func (p *parser) current() token { return p.tokens[p.i] }
+
+func (p *parser) look() token { return p.tokens[min(p.i+1, len(p.tokens)-1)] }
+
+// next returns the current token and moves on.
+func (p *parser) next() token {
+	t := p.tokens[p.i]
+	if p.i < len(p.tokens)-1 {
+		p.i++
+	}
+	return t
+}
+
+func (p *parser) expect(k kind) (token, error) {
+	if t := p.current(); t.kind != k {
+		return t, faultAt(t.pos, "expected %s, got %s", k, t.describe())
+	}
+	return p.next(), nil
+}
+
+func (p *parser) expectName(name string) error {
+	if t := p.current(); !t.is(name) {
+		return faultAt(t.pos, "expected %s, got %s", name, t.describe())
+	}
+	p.next()
+	return nil
+}
+
+func (p *parser) skip(k kind) bool {
+	if p.current().kind == k {
+		p.next()
+		return true
+	}
+	return false
+}
+
+func (p *parser) skipName(name string) bool {
+	if p.current().is(name) {
+		p.next()
+		return true
+	}
+	return false
+}
+
+// deeper counts how deep the source is nested, so that a hostile one ends in an error.
+func (p *parser) deeper() error {
+	if p.depth++; p.depth > maxParse {
+		return faultAt(p.current().pos, "nested too deep")
+	}
+	return nil
+}
+
+// chained counts the operations of one expression, so that the tree grows no deeper.
+func (p *parser) chained(n *int) error {
+	if *n++; *n > maxChain {
+		return faultAt(p.current().pos, "the expression is too long")
+	}
+	return nil
+}
+
+// template reads the whole source.
+func (p *parser) template() ([]stmt, error) { return p.subparse(nil) }
+
+// subparse reads statements up to one of the tags that end them, which stays.
+func (p *parser) subparse(ends []string) ([]stmt, error) {
+	if err := p.deeper(); err != nil {
+		return nil, err
+	}
+	defer func() { p.depth-- }()
+	var body []stmt
+	for {
+		t := p.current()
+		switch t.kind {
+		case kindEnd:
+			if ends != nil {
+				return nil, faultAt(t.pos, "unexpected end of template, expected %s", strings.Join(ends, " or "))
+			}
+			return body, nil
+		case kindData:
+			p.next()
+			body = append(body, &textStmt{t.text})
+		case kindVariableBegin:
+			p.next()
+			e, err := p.tuple(tupleRule{condExpr: true})
+			if err != nil {
+				return nil, err
+			}
+			if _, err := p.expect(kindVariableEnd); err != nil {
+				return nil, err
+			}
+			body = append(body, &outputStmt{e, t.pos})
+		case kindBlockBegin:
+			p.next()
+			if c := p.current(); c.kind == kindName && slices.Contains(ends, c.text) {
+				return body, nil
+			}
+			s, err := p.statement()
+			if err != nil {
+				return nil, err
+			}
+			if _, err := p.expect(kindBlockEnd); err != nil {
+				return nil, err
+			}
+			body = append(body, s...)
+		default:
+			return nil, faultAt(t.pos, "unexpected %s", t.describe())
+		}
+	}
+}
+
+// statements reads a block's body: the end of its tag, and what comes up to an end tag.
+func (p *parser) statements(drop bool, ends ...string) ([]stmt, error) {
+	p.skip(":")
+	if _, err := p.expect(kindBlockEnd); err != nil {
+		return nil, err
+	}
+	body, err := p.subparse(ends)
+	if err == nil && drop {
+		p.next()
+	}
+	return body, err
+}
+
+// refusedTags are statements of Jinja2 that have no place in a chat template.
+var refusedTags = []string{"extends", "include", "import", "from", "block", "autoescape"}
+
+func (p *parser) statement() ([]stmt, error) {
+	t := p.current()
+	if t.kind != kindName {
+		return nil, faultAt(t.pos, "tag name expected")
+	}
+	var s stmt
+	var err error
+	switch t.text {
+	case "if":
+		s, err = p.ifStatement()
+	case "for":
+		s, err = p.forStatement()
+	case "set":
+		s, err = p.setStatement()
+	case "macro":
+		s, err = p.macroStatement()
+	case "call":
+		s, err = p.callBlock()
+	case "filter":
+		s, err = p.filterBlock()
+	case "with":
+		s, err = p.withStatement()
+	case "print":
+		return p.printStatement()
+	case "generation":
+		s, err = p.generationBlock()
+	case "break":
+		s = &breakStmt{p.next().pos}
+	case "continue":
+		s = &continueStmt{p.next().pos}
+	default:
+		if slices.Contains(refusedTags, t.text) {
+			return nil, faultAt(t.pos, "the statement %s is not supported", t.text)
+		}
+		return nil, faultAt(t.pos, "unknown statement %s", t.text)
+	}
+	return []stmt{s}, err
+}
+
+func (p *parser) ifStatement() (stmt, error) {
+	p.next()
+	result := &ifStmt{}
+	s := result
+	for {
+		var err error
+		if s.test, err = p.tuple(tupleRule{}); err != nil {
+			return nil, err
+		}
+		if s.body, err = p.statements(false, "elif", "else", "endif"); err != nil {
+			return nil, err
+		}
+		switch p.next().text {
+		case "elif":
+			s = &ifStmt{}
+			result.elifs = append(result.elifs, s)
+			continue
+		case "else":
+			result.otherwise, err = p.statements(true, "endif")
+		}
+		return result, err
+	}
+}
+
+func (p *parser) forStatement() (stmt, error) {
+	s := &forStmt{pos: p.next().pos}
+	var err error
+	if s.target, err = p.assignTarget(tupleRule{end: "in"}); err != nil {
+		return nil, err
+	}
+	if err = p.expectName("in"); err != nil {
+		return nil, err
+	}
+	if s.iter, err = p.tuple(tupleRule{end: "recursive"}); err != nil {
+		return nil, err
+	}
+	if p.skipName("if") {
+		if s.test, err = p.expression(); err != nil {
+			return nil, err
+		}
+	}
+	s.recursive = p.skipName("recursive")
+	if s.body, err = p.statements(false, "endfor", "else"); err != nil {
+		return nil, err
+	}
+	if p.next().text == "else" {
+		s.otherwise, err = p.statements(true, "endfor")
+	}
+	return s, err
+}
+
+func (p *parser) setStatement() (stmt, error) {
+	pos := p.next().pos
+	target, err := p.assignTarget(tupleRule{namespaces: true})
+	if err != nil {
+		return nil, err
+	}
+	if p.skip("=") {
+		value, err := p.tuple(tupleRule{condExpr: true})
+		return &setStmt{target, value, pos}, err
+	}
+	s := &setBlockStmt{target: target, pos: pos}
+	filtered, err := p.filters(nil, false)
+	if err != nil {
+		return nil, err
+	}
+	if filtered != nil {
+		s.filter = filtered.(*filterExpr)
+	}
+	s.body, err = p.statements(true, "endset")
+	return s, err
+}
+
+func (p *parser) macroStatement() (stmt, error) {
+	s := &macroStmt{pos: p.next().pos}
+	name, err := p.nameTarget()
+	if err != nil {
+		return nil, err
+	}
+	s.target, s.def.name = name, name.name
+	if err := p.signature(&s.def); err != nil {
+		return nil, err
+	}
+	s.def.body, err = p.statements(true, "endmacro")
+	return s, err
+}
+
+// signature reads the parameters of a macro or a call block.
+func (p *parser) signature(d *macroDef) error {
+	if _, err := p.expect("("); err != nil {
+		return err
+	}
+	for p.current().kind != ")" {
+		if len(d.args) > 0 {
+			if _, err := p.expect(","); err != nil {
+				return err
+			}
+		}
+		arg, err := p.nameTarget()
+		if err != nil {
+			return err
+		}
+		arg.use = param
+		if slices.ContainsFunc(d.args, func(a *nameExpr) bool { return a.name == arg.name }) {
+			return faultAt(arg.pos, "parameter %s is there twice", arg.name)
+		}
+		if p.skip("=") {
+			value, err := p.expression()
+			if err != nil {
+				return err
+			}
+			d.defaults = append(d.defaults, value)
+		} else if len(d.defaults) > 0 {
+			return faultAt(p.current().pos, "non-default argument follows default argument")
+		}
+		d.args = append(d.args, arg)
+	}
+	p.next()
+	return nil
+}
+
+func (p *parser) callBlock() (stmt, error) {
+	s := &callStmt{pos: p.next().pos}
+	if p.current().kind == "(" {
+		if err := p.signature(&s.def); err != nil {
+			return nil, err
+		}
+	}
+	e, err := p.expression()
+	if err != nil {
+		return nil, err
+	}
+	call, ok := e.(*callExpr)
+	if !ok {
+		return nil, faultAt(s.pos, "expected call")
+	}
+	s.call = call
+	s.def.body, err = p.statements(true, "endcall")
+	return s, err
+}
+
+func (p *parser) generationBlock() (stmt, error) {
+	s := &callStmt{pos: p.next().pos}
+	var err error
+	s.def.body, err = p.statements(true, "endgeneration")
+	return s, err
+}
+
+func (p *parser) filterBlock() (stmt, error) {
+	s := &filterStmt{pos: p.next().pos}
+	e, err := p.filters(nil, true)
+	if err != nil {
+		return nil, err
+	}
+	s.filter = e.(*filterExpr)
+	s.body, err = p.statements(true, "endfilter")
+	return s, err
+}
+
+func (p *parser) withStatement() (stmt, error) {
+	s := &withStmt{pos: p.next().pos}
+	for p.current().kind != kindBlockEnd {
+		if len(s.targets) > 0 {
+			if _, err := p.expect(","); err != nil {
+				return nil, err
+			}
+		}
+		target, err := p.assignTarget(tupleRule{})
+		if err != nil {
+			return nil, err
+		}
+		setUse(target, param)
+		if _, err := p.expect("="); err != nil {
+			return nil, err
+		}
+		value, err := p.expression()
+		if err != nil {
+			return nil, err
+		}
+		s.targets, s.values = append(s.targets, target), append(s.values, value)
+	}
+	var err error
+	s.body, err = p.statements(true, "endwith")
+	return s, err
+}
+
+func (p *parser) printStatement() ([]stmt, error) {
+	pos := p.next().pos
+	var out []stmt
+	for p.current().kind != kindBlockEnd {
+		if len(out) > 0 {
+			if _, err := p.expect(","); err != nil {
+				return nil, err
+			}
+		}
+		e, err := p.expression()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, &outputStmt{e, pos})
+	}
+	return out, nil
+}

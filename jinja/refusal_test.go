@@ -1,0 +1,157 @@
+package jinja
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"relabel"
+)
+
+// refusal parses and renders a template that must fail, and returns the error.
+func refusal(t *testing.T, source, variables string) *relabel.Error {
+	t.Helper()
+	v, err := DecodeJSON([]byte(variables))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmpl, err := Parse("x.jinja", source)
+	if err == nil {
+		_, err = tmpl.Render(v.(*Map), time.Time{})
+	}
+	e, ok := err.(*relabel.Error)
+	if !ok || e.Code != relabel.CodeInvalid {
+		t.Fatalf("%s: not refused as it should be: %v", source, err)
+	}
+	return e
+}
+
+func TestWhatIsNotKnownIsRefusedWhenATemplateIsRead(t *testing.T) {
+	for _, c := range []struct{ source, place, text string }{
+		{"a\n  {% frob %}", "x.jinja:2:6", "unknown statement frob"},
+		{"é{{ x|frob }}", "x.jinja:1:7", "unknown filter frob"},
+		{"{{ x is frob }}", "x.jinja:1:9", "unknown test frob"},
+		{"{{ frob(1) }}", "x.jinja:1:4", "unknown function frob"},
+		{"{{ x.frob() }}", "x.jinja:1:6", "unknown method frob"},
+		{"{{ x.encode() }}", "x.jinja:1:6", "the method encode is not supported"},
+		{"{{ x|random }}", "x.jinja:1:6", "the filter random is not supported"},
+		{"{% include 'a' %}", "x.jinja:1:4", "include is not supported"},
+		{"{{ lipsum() }}", "x.jinja:1:4", "lipsum is not supported"},
+		{"{% if x %}", "x.jinja:1:11", "unexpected end of template"},
+		{"{{ 'a }}", "x.jinja:1:4", "unexpected character"},
+		{"{{ (1] }}", "x.jinja:1:6", "unexpected ']'"},
+		{"{# a", "x.jinja:1:1", "missing end of comment"},
+	} {
+		_, err := Parse("x.jinja", c.source)
+		e, ok := err.(*relabel.Error)
+		if !ok || e.Code != relabel.CodeInvalid || e.Field != c.place || !strings.Contains(e.Message, c.text) {
+			t.Errorf("%s: %v", c.source, err)
+		}
+	}
+}
+
+func TestAFunctionThatIsAskedForFirstIsNoUnknownOne(t *testing.T) {
+	for _, source := range []string{
+		"{% if frob is defined %}{{ frob() }}{% endif %}ok",
+		"{% set ns = namespace() %}{% macro m() %}o{% endmacro %}{% set ns.frob = m %}{{ ns.frob() }}k",
+	} {
+		tmpl, err := Parse("x", source)
+		if err != nil {
+			t.Fatalf("%s: %v", source, err)
+		}
+		if got, err := tmpl.Render(NewMap(), moment); got != "ok" {
+			t.Errorf("%s: %q %v", source, got, err)
+		}
+	}
+}
+
+func TestATemplatesOwnErrorKeepsItsWordsAndHasItsPlace(t *testing.T) {
+	e := refusal(t, "a\n{{ raise_exception('Roles: ' ~ m[0]) }}", `{"m": ["é"]}`)
+	if e.Message != "Roles: é" || e.Field != "x.jinja:2:19" {
+		t.Errorf("%s at %s", e.Message, e.Field)
+	}
+	if e := refusal(t, "{{ m.x.y }}", `{"m": {}}`); e.Field != "x.jinja:1:8" || !strings.Contains(e.Message, "has no attribute 'x'") {
+		t.Errorf("%s at %s", e.Message, e.Field)
+	}
+}
+
+func TestATemplateThatAsksForTheTimeNeedsOne(t *testing.T) {
+	source := "{{ strftime_now('%d %b %Y') }}"
+	refusal(t, source, `{}`)
+	tmpl, err := Parse("x", source)
+	if err != nil || !tmpl.UsesClock() {
+		t.Fatal(err)
+	}
+	if got, err := tmpl.Render(NewMap(), moment); got != "07 Mar 2025" || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
+}
+
+// A hostile template ends in an error: were it not so, this test would not end.
+func TestHostileTemplatesAreRefused(t *testing.T) {
+	loops := strings.Repeat("{% for x in range(100000) %}", 4) + strings.Repeat("{% endfor %}", 4)
+	double := "{% set ns = namespace(s='0123456789') %}{% for x in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}"
+	lists := "{% set ns = namespace(s=[1, 2]) %}{% for x in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}"
+	ownNest := "{% set ns = namespace(s=[]) %}{% for x in range(5000) %}{% set ns.s = [ns.s] %}{% endfor %}{{ ns.s }}{{ ns.s == [ns.s] }}{{ ns.s|tojson }}"
+	for name, source := range map[string]string{
+		"loops":            loops,
+		"recursion":        "{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}",
+		"call blocks":      "{% macro f() %}{% call f() %}{% endcall %}{% endmacro %}{{ f() }}",
+		"doubled text":     double,
+		"doubled lists":    lists,
+		"repeated text":    "{{ 'a' * 10**12 }}",
+		"repeated list":    "{{ ([0] * 10**9)|length }}",
+		"huge power":       "{{ 9 ** 999999999 }}",
+		"huge product":     "{% set ns = namespace(n=10**4000) %}{% for x in range(99) %}{% set ns.n = ns.n * ns.n %}{% endfor %}",
+		"padding":          "{{ 'a'.center(10**11) }}",
+		"format width":     "{{ '%999999999d' % 1 }}",
+		"format spec":      "{{ '{:999999999}'.format(1) }}",
+		"indent":           "{{ ('a\n' * 1000)|indent(10**9) }}",
+		"replace":          "{{ ('a' * 10**6).replace('a', 'b' * 10**6) }}",
+		"join":             "{{ range(100000)|join('b' * 10**6) }}",
+		"tabs":             "{{ ('\t' * 10**6).expandtabs(10**6) }}",
+		"nested values":    ownNest,
+		"nested source":    strings.Repeat("{% if x %}", 5000),
+		"nested brackets":  "{{ " + strings.Repeat("(", 100000),
+		"signs":            "{{ " + strings.Repeat("-", 100000) + "1 }}",
+		"nots":             "{{ " + strings.Repeat("not ", 100000) + "1 }}",
+		"long chains":      "{{ x" + strings.Repeat(".a", 100000) + " }}",
+		"filters":          "{{ x" + strings.Repeat("|list|reverse", 100000) + " }}",
+		"itself in itself": "{% set ns = namespace() %}{% set ns.x = ns %}{{ ns }}",
+		"batch":            "{{ [1]|batch(10**12, 0)|list }}",
+		"slices":           "{{ [1]|slice(10**12, 0)|list }}",
+		"output":           "{% set s = 'a' * 10**8 %}{% for x in range(100) %}{{ s }}{% endfor %}",
+	} {
+		t.Run(name, func(t *testing.T) { refusal(t, source, `{"x": 1}`) })
+	}
+}
+
+func TestJSONIsReadAndWrittenAsPythonDoes(t *testing.T) {
+	tmpl, err := Parse("x", "{{ v|tojson }} {{ v }}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		`1e5`:                                 "100000.0 100000.0",
+		`-0`:                                  "0 0",
+		`-0.0`:                                "-0.0 -0.0",
+		`1E400`:                               "Infinity inf",
+		`NaN`:                                 "NaN nan",
+		`[1.10, 1e-7, 123456789012345678901]`: "[1.1, 1e-07, 123456789012345678901] [1.1, 1e-07, 123456789012345678901]",
+		`{"b": 1, "a": 2, "b": 3}`:            `{"b": 3, "a": 2} {'b': 3, 'a': 2}`,
+		`"\ud83d\ude00\u0000é/\/"`:            `"😀\u0000é//" ` + "😀\x00é//",
+	} {
+		v, err := DecodeJSON([]byte(`{"v": ` + in + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := tmpl.Render(v.(*Map), moment); got != want || err != nil {
+			t.Errorf("%s: %q %v", in, got, err)
+		}
+	}
+	for _, in := range []string{``, `{`, `[1,]`, `{"a":1,}`, `01`, `1.`, `.5`, `+1`, `'a'`, "\"\n\"", `"\x"`, `"\u12"`, `nul`, `1 2`, "\"\xff\"", `{1: 2}`, strings.Repeat("[", 100000)} {
+		if v, err := DecodeJSON([]byte(in)); err == nil || relabel.CodeOf(err) != relabel.CodeInvalid {
+			t.Errorf("%q is read as %v, %v", in, v, err)
+		}
+	}
+}

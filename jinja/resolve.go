@@ -1,0 +1,305 @@
+package jinja
+
+import "strconv"
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// slot is where a variable is kept: so many functions outwards, at that place.
+type slot struct{ out, index int }
+
+// load1 fills a variable when its scope begins.
+type load1 struct {
+	to   slot
+	how  how
+	from slot
+	name string
+}
+
+// function is what has variables of its own: the template, a macro, a recursive loop,
+// the condition of a loop.
+type function struct {
+	slots map[string]int
+	outer *function
+	enter []load1 // of the template's own
+}
+
+func newFunction(outer *function) *function { return &function{slots: map[string]int{}, outer: outer} }
+
+// scope is where statements stand while their names are resolved.
+type scope struct {
+	fn   *function
+	syms *symbols
+	loop bool // break and continue have a loop to end here
+}
+
+func (s scope) inner() scope { return scope{s.fn, newSymbols(s.syms), s.loop} }
+
+// own returns the slot of a variable of this function, made where it is not there.
+func (s scope) own(variable string) slot {
+	i, ok := s.fn.slots[variable]
+	if !ok {
+		i = len(s.fn.slots)
+		s.fn.slots[variable] = i
+	}
+	return slot{0, i}
+}
+
+// find returns the slot of a variable of this function or one around it.
+func (s scope) find(variable string) (slot, bool) {
+	out := 0
+	for fn := s.fn; fn != nil; fn = fn.outer {
+		if i, ok := fn.slots[variable]; ok {
+			return slot{out, i}, true
+		}
+		out++
+	}
+	return slot{}, false
+}
+
+// enter makes the variables of a scope and returns what fills them, and which to empty
+// when it ends.
+func (s scope) enter() ([]load1, []slot) {
+	var loads []load1
+	var leave []slot
+	for _, v := range s.syms.loads.names {
+		from := s.syms.loads.origins[v]
+		l := load1{to: s.own(v), how: from.how, name: from.from}
+		leave = append(leave, l.to)
+		if from.how == fromOuter {
+			l.from, _ = s.find(from.from)
+		}
+		if from.how != fromCaller {
+			loads = append(loads, l)
+		}
+	}
+	return loads, leave
+}
+
+// resolveTemplate gives each name of a template its slot.
+func resolveTemplate(body []stmt) (*function, error) {
+	root := scope{fn: newFunction(nil), syms: newSymbols(nil)}
+	visitAll(root.syms, body)
+	root.fn.enter, _ = root.enter()
+	return root.fn, resolveAll(root, body)
+}
+
+func resolveAll[T node](s scope, list []T) error {
+	for _, n := range list {
+		if err := s.resolve(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resolve gives each name in a node its slot.
+func (s scope) resolve(n node) error {
+	switch n := n.(type) {
+	case *nameExpr:
+		return s.resolveName(n.name, n.pos, &n.at)
+	case *attrTarget:
+		return s.resolveName(n.name, n.pos, &n.at)
+	case *breakStmt:
+		if !s.loop {
+			return faultAt(n.pos, "break outside of a loop")
+		}
+		return nil
+	case *continueStmt:
+		if !s.loop {
+			return faultAt(n.pos, "continue outside of a loop")
+		}
+		return nil
+	case *forStmt:
+		return s.resolveFor(n)
+	case *macroStmt:
+		if err := s.resolveMacro(&n.def, n.pos); err != nil {
+			return err
+		}
+		return s.resolve(n.target)
+	case *callStmt:
+		if err := s.resolveMacro(&n.def, n.pos); err != nil || n.call == nil {
+			return err
+		}
+		return s.resolve(n.call)
+	case *filterStmt:
+		in := s.inner()
+		visitAll(in.syms, n.children())
+		n.enter, n.leave = in.enter()
+		return resolveAll(in, n.children())
+	case *setBlockStmt:
+		return s.resolveSetBlock(n)
+	case *withStmt:
+		return s.resolveWith(n)
+	}
+	return resolveAll(s, n.children())
+}
+
+func (s scope) resolveName(name string, pos int, to *slot) error {
+	variable := s.syms.ref(name)
+	at, ok := s.find(variable)
+	if variable == "" || !ok {
+		return faultAt(pos, "the name %s cannot be used here", name)
+	}
+	*to = at
+	return nil
+}
+
+func (s scope) resolveSetBlock(n *setBlockStmt) error {
+	in := s.inner()
+	visitAll(in.syms, n.body)
+	n.enter, n.leave = in.enter()
+	if err := resolveAll(in, n.body); err != nil {
+		return err
+	}
+	if n.filter != nil {
+		if err := in.resolve(n.filter); err != nil {
+			return err
+		}
+	}
+	return s.resolve(n.target)
+}
+
+func (s scope) resolveWith(n *withStmt) error {
+	in := s.inner()
+	visitAll(in.syms, n.targets)
+	visitAll(in.syms, n.body)
+	n.enter, n.leave = in.enter()
+	if err := resolveAll(s, n.values); err != nil {
+		return err
+	}
+	if err := resolveAll(in, n.targets); err != nil {
+		return err
+	}
+	return resolveAll(in, n.body)
+}
+
+func (s scope) resolveFor(n *forStmt) error {
+	body, otherwise, test := s.inner(), s.inner(), s.inner()
+	n.extended = n.recursive || undeclared(n.body, "loop")["loop"]
+	if n.extended {
+		body.syms.declare("loop")
+	}
+	body.syms.visitTarget(n.target)
+	visitAll(body.syms, n.body)
+	visitAll(otherwise.syms, n.otherwise)
+	if n.test != nil {
+		test.syms.visitTarget(n.target)
+		test.syms.visit(n.test)
+		if err := s.resolveTest(n, test); err != nil {
+			return err
+		}
+	}
+	if pos, ok := storesLoop(n); ok {
+		return faultAt(pos, "can't assign to special loop variable in for-loop target")
+	}
+	if n.recursive {
+		n.recursiveFrame = newFunction(s.fn)
+		body.fn, otherwise.fn = n.recursiveFrame, n.recursiveFrame
+	}
+	n.enter, n.leave = body.enter()
+	if n.extended {
+		n.loopAt = body.own(body.syms.ref("loop"))
+	}
+	if err := body.resolve(n.target); err != nil {
+		return err
+	}
+	body.loop = true
+	if err := resolveAll(body, n.body); err != nil {
+		return err
+	}
+	if n.recursive {
+		otherwise.loop = false
+	}
+	n.enterElse, n.leaveElse = otherwise.enter()
+	if err := resolveAll(otherwise, n.otherwise); err != nil {
+		return err
+	}
+	return s.resolve(n.iter)
+}
+
+// resolveTest resolves the condition of a loop, which is a function of its own.
+func (s scope) resolveTest(n *forStmt, test scope) error {
+	n.testFunction = newFunction(s.fn)
+	test.fn = n.testFunction
+	test.loop = false
+	n.enterTest, _ = test.enter()
+	n.testTarget = copyTarget(n.target)
+	if err := test.resolve(n.testTarget); err != nil {
+		return err
+	}
+	return test.resolve(n.test)
+}
+
+// copyTarget copies a loop's target, which has other slots in the condition.
+func copyTarget(e expr) expr {
+	switch e := e.(type) {
+	case *nameExpr:
+		c := *e
+		return &c
+	case *tupleExpr:
+		c := &tupleExpr{}
+		for _, item := range e.items {
+			c.items = append(c.items, copyTarget(item))
+		}
+		return c
+	}
+	return e
+}
+
+// storesLoop returns where something under a loop is stored as loop.
+func storesLoop(n node) (int, bool) {
+	if e, ok := n.(*nameExpr); ok && e.use == store && e.name == "loop" {
+		return e.pos, true
+	}
+	for _, c := range n.children() {
+		if pos, ok := storesLoop(c); ok {
+			return pos, true
+		}
+	}
+	return 0, false
+}
+
+// resolveMacro resolves a macro's parameters and body, a function of its own.
+func (s scope) resolveMacro(d *macroDef, pos int) error {
+	in := s.inner()
+	in.loop = false
+	analyze := func() {
+		visitAll(in.syms, d.args)
+		visitAll(in.syms, d.defaults)
+		visitAll(in.syms, d.body)
+	}
+	analyze()
+	found := undeclared(d.body, "caller", "kwargs", "varargs")
+	has := map[string]bool{}
+	for i, a := range d.args {
+		has[a.name] = true
+		if a.name == "caller" {
+			d.explicitCaller = true
+			if found["caller"] && i < len(d.args)-len(d.defaults) {
+				return faultAt(pos, "the special argument caller must be left out or be given a default")
+			}
+		}
+	}
+	special := map[string]**slot{"caller": &d.caller, "kwargs": &d.kwargs, "varargs": &d.varargs}
+	for _, name := range []string{"caller", "kwargs", "varargs"} {
+		if found[name] && !has[name] {
+			in.syms.declare(name)
+			*special[name] = new(slot)
+		}
+	}
+	analyze()
+	d.function = newFunction(s.fn)
+	in.fn = d.function
+	d.enter, _ = in.enter()
+	for name, at := range special {
+		if *at != nil {
+			**at = in.own(in.syms.ref(name))
+		}
+	}
+	for _, list := range [][]node{nodes(d.args), nodes(d.defaults), nodes(d.body)} {
+		if err := resolveAll(in, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}

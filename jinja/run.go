@@ -1,0 +1,132 @@
+package jinja
+
+import "time"
+
+// run is one rendering.
+type run struct {
+	variables *Map
+	now       time.Time
+	out       []byte
+	steps     int
+	bytes     int
+	depth     int
+	folding   bool // constants are computed
+}
+
+// frame holds the variables of a function that runs.
+type frame struct {
+	slots []Value
+	outer *frame
+}
+
+// flow says how a statement ended.
+type flow int
+
+const (
+	flowOn flow = iota
+	flowBreak
+	flowContinue
+)
+
+// enter begins a function: all its variables are missing but those that its scope loads.
+func (r *run) enter(fn *function, outer *frame) *frame {
+	f := &frame{slots: make([]Value, len(fn.slots)), outer: outer}
+	for i := range f.slots {
+		f.slots[i] = absent
+	}
+	r.load(f, fn.enter)
+	return f
+}
+
+// load fills the variables of a scope.
+func (r *run) load(f *frame, loads []load1) {
+	for _, l := range loads {
+		var v Value = absent
+		switch l.how {
+		case fromContext:
+			v = r.global(l.name)
+		case fromOuter:
+			v = *f.slot(l.from)
+		}
+		f.slots[l.to.index] = v
+	}
+}
+
+// global returns what Render was given under a name, or what Jinja2 gives.
+func (r *run) global(name string) Value {
+	if v, ok := r.variables.Get(name); ok {
+		return v
+	}
+	if g, ok := globals[name]; ok {
+		return g
+	}
+	return absent
+}
+
+func (f *frame) slot(s slot) *Value {
+	for i := 0; i < s.out; i++ {
+		f = f.outer
+	}
+	return &f.slots[s.index]
+}
+
+// clear empties the variables of a scope that ends.
+func (f *frame) clear(leave []slot) {
+	for _, s := range leave {
+		f.slots[s.index] = absent
+	}
+}
+
+// step counts work, so that no template runs for ever.
+func (r *run) step(n int) error {
+	if r.steps += n; r.steps > maxSteps {
+		return faultf("the template takes too many steps")
+	}
+	return nil
+}
+
+// looked counts the bytes that an operation reads.
+func (r *run) looked(bytes int) error { return r.step(1 + bytes/64) }
+
+// built counts the bytes of a text or list that is made.
+func (r *run) built(bytes int) error {
+	if bytes > maxText || bytes < 0 {
+		return faultf("a value of %d bytes is too large", bytes)
+	}
+	if r.bytes += bytes; r.bytes > maxBytes {
+		return faultf("the template makes too much text")
+	}
+	return r.step(bytes / 64)
+}
+
+// write appends to the output.
+func (r *run) write(s string) error {
+	if len(r.out)+len(s) > maxText {
+		return faultf("the output is too large")
+	}
+	r.out = append(r.out, s...)
+	return r.step(len(s) / 256)
+}
+
+// deeper begins a call within a call; shallower ends it.
+func (r *run) deeper() error {
+	if r.depth++; r.depth > maxDepth {
+		return faultf("calls are nested too deep")
+	}
+	return nil
+}
+
+func (r *run) shallower() { r.depth-- }
+
+// capture runs do and returns what it wrote, which is no longer in the output.
+func (r *run) capture(do func() (flow, error)) (string, flow, error) {
+	kept := r.out
+	r.out = nil
+	fl, err := do()
+	text := string(r.out)
+	r.out = kept
+	if err == nil {
+		err = r.built(len(text))
+	}
+	return text, fl, err
+}

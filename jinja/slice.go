@@ -1,0 +1,139 @@
+package jinja
+
+// slice is Python's v[start:stop:step]; of constants, what cannot be is undefined.
+func slice(r *run, v Value, bounds [3]Value) (Value, error) {
+	w, err := cut(r, v, bounds)
+	if _, ok := v.(*undefined); err != nil && r.folding && !ok && !isZero(bounds[2]) {
+		return &undefined{typeName(v) + " object has no such element"}, nil
+	}
+	return w, err
+}
+
+// isZero reports whether a step is 0, which is an error of another kind.
+func isZero(step Value) bool {
+	n, ok := toInt(step)
+	return ok && n == 0
+}
+
+func cut(r *run, v Value, bounds [3]Value) (Value, error) {
+	n, err := lengthOf(v)
+	if err != nil {
+		return nil, faultf("'%s' object is not subscriptable", typeName(v))
+	}
+	start, step, count, err := sliceRange(bounds, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.built(count); err != nil {
+		return nil, err
+	}
+	switch v := v.(type) {
+	case *List:
+		return &List{pick(v.items, start, step, count)}, r.built(16 * count)
+	case *tuple:
+		return &tuple{items: pick(v.items, start, step, count)}, r.built(16 * count)
+	case string:
+		return sliceText(v, start, step, count), r.looked(len(v))
+	case markup:
+		return markup(sliceText(string(v), start, step, count)), r.looked(len(v))
+	case span:
+		first := v.start + int64(start)*v.step
+		s := span{first, first + int64(count)*v.step*int64(step), v.step * int64(step)}
+		return sliceSpan(v, bounds, n, s)
+	}
+	if u, ok := v.(*undefined); ok {
+		return nil, faultf("%s", u.why)
+	}
+	return nil, faultf("unhashable type: 'slice'")
+}
+
+// sliceSpan gives a range the end that Python gives it, which shows when it is printed.
+func sliceSpan(v span, bounds [3]Value, n int, s span) (Value, error) {
+	start, stop, _, err := sliceEnds(bounds, n)
+	if err != nil {
+		return nil, err
+	}
+	s.start = v.start + int64(start)*v.step
+	s.stop = v.start + int64(stop)*v.step
+	return s, nil
+}
+
+// sliceEnds is Python's slice.indices.
+func sliceEnds(bounds [3]Value, n int) (start, stop, step int, err error) {
+	step = 1
+	var given [3]int
+	for i, b := range bounds {
+		if b == nil {
+			continue
+		}
+		if big, ok := toBig(b); ok {
+			limit := int64(n) + 2
+			v, fits := toInt(fromBig(big))
+			switch {
+			case i == 2 && fits:
+				limit = max(limit, 1)
+				v = min(max(v, -limit), limit)
+			case fits:
+				v = min(max(v, -limit), limit)
+			case big.Sign() < 0:
+				v = -limit
+			default:
+				v = limit
+			}
+			given[i] = int(v)
+			continue
+		}
+		return 0, 0, 0, faultf("slice indices must be integers or None or have an __index__ method")
+	}
+	if bounds[2] != nil {
+		if step = given[2]; step == 0 {
+			return 0, 0, 0, faultf("slice step cannot be zero")
+		}
+	}
+	low, high := 0, n
+	start, stop = 0, n
+	if step < 0 {
+		low, high = -1, n-1
+		start, stop = n-1, -1
+	}
+	within := func(v int) int {
+		if v < 0 {
+			v += n
+		}
+		return min(max(v, low), high)
+	}
+	if bounds[0] != nil {
+		start = within(given[0])
+	}
+	if bounds[1] != nil {
+		stop = within(given[1])
+	}
+	return start, stop, step, nil
+}
+
+// sliceRange returns the first place of a slice among n, its step and its size.
+func sliceRange(bounds [3]Value, n int) (start, step, count int, err error) {
+	start, stop, step, err := sliceEnds(bounds, n)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	return start, step, int(span{int64(start), int64(stop), int64(step)}.len()), nil
+}
+
+func pick[T any](items []T, start, step, count int) []T {
+	out := make([]T, count)
+	for i := range out {
+		out[i] = items[start+i*step]
+	}
+	return out
+}
+
+func sliceText(s string, start, step, count int) string {
+	switch {
+	case isASCII(s) && step == 1:
+		return s[start : start+count]
+	case isASCII(s):
+		return string(pick([]byte(s), start, step, count))
+	}
+	return fromRunes(pick(runes(s), start, step, count))
+}

@@ -1,0 +1,308 @@
+package jinja
+
+import (
+	"strings"
+)
+
+// textMethod is a method of str: its parameters, by position alone unless keywords is
+// set, and what it does.
+type textMethod struct {
+	params   []parameter
+	keywords bool
+	call     func(r *run, s string, a []Value) (Value, error)
+}
+
+// whole makes a method of a function from text to text.
+func whole(f func(string) string) textMethod {
+	return textMethod{call: func(r *run, s string, _ []Value) (Value, error) {
+		out := f(s)
+		return out, r.built(len(out))
+	}}
+}
+
+// question makes a method of a function from text to truth.
+func question(f func(string) bool) textMethod {
+	return textMethod{call: func(r *run, s string, _ []Value) (Value, error) { return f(s), r.looked(len(s)) }}
+}
+
+var textMethods map[string]textMethod
+
+func init() {
+	search := []parameter{required("sub"), optional("start", nil), optional("end", nil)}
+	chars := []parameter{optional("chars", nil)}
+	splitting := []parameter{optional("sep", nil), optional("maxsplit", int64(-1))}
+	fill := []parameter{required("width"), optional("fillchar", " ")}
+	textMethods = map[string]textMethod{
+		"upper": whole(upper), "lower": whole(lower), "title": whole(titleCase), "capitalize": whole(capitalize),
+		"swapcase": whole(swapCase),
+		"isdigit":  question(each(isDigit)), "isdecimal": question(each(isDecimal)), "isnumeric": question(each(isNumeric)),
+		"isalpha": question(each(isAlpha)), "isalnum": question(each(isAlnum)), "isspace": question(each(isSpace)),
+		"isascii": question(isASCII), "isupper": question(isUpper), "islower": question(isLower), "istitle": question(isTitle),
+		"isprintable": question(func(s string) bool { return s == "" || each(isPrintable)(s) }),
+		"strip":       {params: chars, call: stripper(true, true)},
+		"lstrip":      {params: chars, call: stripper(true, false)},
+		"rstrip":      {params: chars, call: stripper(false, true)},
+		"split":       {params: splitting, keywords: true, call: splitText},
+		"rsplit":      {params: splitting, keywords: true, call: splitTextRight},
+		"splitlines":  {params: []parameter{optional("keepends", false)}, keywords: true, call: splitLinesMethod},
+		"partition":   {params: []parameter{required("sep")}, call: partition},
+		"rpartition":  {params: []parameter{required("sep")}, call: partitionRight},
+		"join":        {params: []parameter{required("iterable")}, call: joinMethod},
+		"replace":     {params: []parameter{required("old"), required("new"), optional("count", int64(-1))}, call: replaceMethod},
+		"find":        {params: search, call: finder(false, false)},
+		"rfind":       {params: search, call: finder(true, false)},
+		"index":       {params: search, call: finder(false, true)},
+		"rindex":      {params: search, call: finder(true, true)},
+		"count":       {params: search, call: countText},
+		"startswith":  {params: search, call: affix(strings.HasPrefix)},
+		"endswith":    {params: search, call: affix(strings.HasSuffix)},
+		"removeprefix": {params: []parameter{required("prefix")}, call: func(_ *run, s string, a []Value) (Value, error) {
+			p, err := textArg(a[0])
+			return strings.TrimPrefix(s, p), err
+		}},
+		"removesuffix": {params: []parameter{required("suffix")}, call: func(_ *run, s string, a []Value) (Value, error) {
+			p, err := textArg(a[0])
+			return strings.TrimSuffix(s, p), err
+		}},
+		"center":     {params: fill, call: justify(centered)},
+		"ljust":      {params: fill, call: justify(func(n int) (int, int) { return 0, n })},
+		"rjust":      {params: fill, call: justify(func(n int) (int, int) { return n, 0 })},
+		"zfill":      {params: []parameter{required("width")}, call: zeroFill},
+		"expandtabs": {params: []parameter{optional("tabsize", int64(8))}, keywords: true, call: expandTabs},
+		"format":     {},
+	}
+}
+
+// callText calls a method of a text.
+func callText(r *run, s, name string, args []Value, named *Map) (Value, error) {
+	if name == "format" {
+		return formatText(r, s, args, named)
+	}
+	m, ok := textMethods[name]
+	if !ok {
+		return nil, faultf("the method %s of a str is not supported", name)
+	}
+	if !m.keywords && named != nil && named.Len() > 0 {
+		return nil, faultf("str.%s() takes no keyword arguments", name)
+	}
+	a, err := bind("str."+name, m.params, args, named)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.looked(len(s)); err != nil {
+		return nil, err
+	}
+	return m.call(r, s, a)
+}
+
+func textArg(v Value) (string, error) {
+	if s, ok := plainText(v); ok {
+		return s, nil
+	}
+	return "", faultf("a str is wanted, not %s", typeName(v))
+}
+
+// intArg reads an argument that must be an integer; what is too large for one is cut.
+func intArg(v Value) (int, error) {
+	n, ok := toBig(v)
+	if !ok {
+		return 0, faultf("'%s' object cannot be interpreted as an integer", typeName(v))
+	}
+	if !n.IsInt64() {
+		return 0, faultf("Python int too large to convert to C ssize_t")
+	}
+	return int(n.Int64()), nil
+}
+
+// stripper is strip on one side or both.
+func stripper(left, right bool) func(*run, string, []Value) (Value, error) {
+	return func(_ *run, s string, a []Value) (Value, error) {
+		drop := isSpace
+		if a[0] != nil {
+			chars, err := textArg(a[0])
+			if err != nil {
+				return nil, err
+			}
+			set := map[rune]bool{}
+			for _, c := range runes(chars) {
+				set[c] = true
+			}
+			drop = func(c rune) bool { return set[c] }
+		}
+		if left {
+			s = trimLeftFunc(s, drop)
+		}
+		if right {
+			s = trimRightFunc(s, drop)
+		}
+		return s, nil
+	}
+}
+
+func textList(r *run, parts []string) (Value, error) {
+	l := &List{make([]Value, len(parts))}
+	for i, p := range parts {
+		l.items[i] = p
+	}
+	return l, r.built(32 * len(parts))
+}
+
+// splitArgs reads the separator, which may be none, and the number of cuts, -1 for all.
+func splitArgs(a []Value) (sep string, none bool, n int, err error) {
+	if n, err = intArg(a[1]); err != nil {
+		return
+	}
+	if a[0] == nil {
+		return "", true, n, nil
+	}
+	if sep, err = textArg(a[0]); err == nil && sep == "" {
+		err = faultf("empty separator")
+	}
+	return
+}
+
+func splitText(r *run, s string, a []Value) (Value, error) {
+	sep, none, n, err := splitArgs(a)
+	if err != nil {
+		return nil, err
+	}
+	if !none {
+		if n < 0 {
+			return textList(r, strings.Split(s, sep))
+		}
+		return textList(r, strings.SplitN(s, sep, n+1))
+	}
+	parts := []string{}
+	s = trimLeftFunc(s, isSpace)
+	for s != "" && n != 0 {
+		i := strings.IndexFunc(s, isSpace)
+		if i < 0 {
+			break
+		}
+		parts = append(parts, s[:i])
+		s = trimLeftFunc(s[i:], isSpace)
+		n--
+	}
+	if s != "" {
+		parts = append(parts, s)
+	}
+	return textList(r, parts)
+}
+
+func splitTextRight(r *run, s string, a []Value) (Value, error) {
+	sep, none, n, err := splitArgs(a)
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 {
+		return splitText(r, s, a)
+	}
+	var parts []string
+	if !none {
+		for ; n > 0; n-- {
+			i := strings.LastIndex(s, sep)
+			if i < 0 {
+				break
+			}
+			parts = append([]string{s[i+len(sep):]}, parts...)
+			s = s[:i]
+		}
+		return textList(r, append([]string{s}, parts...))
+	}
+	s = trimRightFunc(s, isSpace)
+	for s != "" && n > 0 {
+		rest := trimRightFunc(s, func(c rune) bool { return !isSpace(c) })
+		if rest == "" {
+			break
+		}
+		parts = append([]string{s[len(rest):]}, parts...)
+		s = trimRightFunc(rest, isSpace)
+		n--
+	}
+	if s != "" {
+		parts = append([]string{s}, parts...)
+	}
+	return textList(r, parts)
+}
+
+// splitLines is Python's str.splitlines.
+func splitLines(s string, keep bool) []string {
+	lines := []string{}
+	start := 0
+	for i := 0; i < len(s); {
+		c, n := decodeRune(s[i:])
+		if !(c >= 10 && c <= 13 || c >= 28 && c <= 30 || c == 0x85 || c == 0x2028 || c == 0x2029) {
+			i += n
+			continue
+		}
+		end := i
+		i += n
+		if c == '\r' && i < len(s) && s[i] == '\n' {
+			i++
+		}
+		if keep {
+			end = i
+		}
+		lines = append(lines, s[start:end])
+		start = i
+	}
+	if start < len(s) {
+		lines = append(lines, s[start:])
+	}
+	return lines
+}
+
+func splitLinesMethod(r *run, s string, a []Value) (Value, error) {
+	if _, ok := toInt(a[0]); !ok {
+		return nil, faultf("'%s' object cannot be interpreted as an integer", typeName(a[0]))
+	}
+	return textList(r, splitLines(s, truth(a[0])))
+}
+
+func partition(_ *run, s string, a []Value) (Value, error) {
+	sep, none, _, err := splitArgs([]Value{a[0], int64(0)})
+	if err != nil || none {
+		return nil, faultf("must be str and not empty")
+	}
+	before, after, found := strings.Cut(s, sep)
+	if !found {
+		sep = ""
+	}
+	return &tuple{items: []Value{before, sep, after}}, nil
+}
+
+func partitionRight(_ *run, s string, a []Value) (Value, error) {
+	sep, none, _, err := splitArgs([]Value{a[0], int64(0)})
+	if err != nil || none {
+		return nil, faultf("must be str and not empty")
+	}
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return &tuple{items: []Value{"", "", s}}, nil
+	}
+	return &tuple{items: []Value{s[:i], sep, s[i+len(sep):]}}, nil
+}
+
+func joinMethod(r *run, s string, a []Value) (Value, error) {
+	items, err := listOf(r, a[0])
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]string, len(items))
+	size := 0
+	for i, item := range items {
+		if _, ok := item.(markup); ok {
+			return nil, faultf("join of texts marked safe is not supported")
+		}
+		t, ok := item.(string)
+		if !ok {
+			return nil, faultf("sequence item %d: expected str instance, %s found", i, typeName(item))
+		}
+		parts[i] = t
+		size += len(t) + len(s)
+	}
+	if err := r.built(size); err != nil {
+		return nil, err
+	}
+	return strings.Join(parts, s), nil
+}

@@ -1,0 +1,54 @@
+package tokenizer
+
+import (
+	"hash/maphash"
+	"sync/atomic"
+)
+
+// cacheSlots bounds the cache of a tokenizer: about 10 MB when full.
+const cacheSlots = 1 << 16
+
+// longestCached is the length in bytes from which on a word is not worth a place.
+const longestCached = 128
+
+// wordCache remembers the ids of words. A word has two places; a newer word takes one of
+// them from an older. Readers and writers need no lock, because entries never change.
+type wordCache struct {
+	seed  maphash.Seed
+	slots [cacheSlots]atomic.Pointer[cachedWord]
+}
+
+type cachedWord struct {
+	word string
+	ids  []int32
+}
+
+func newWordCache() *wordCache { return &wordCache{seed: maphash.MakeSeed()} }
+
+// hash returns what get and put want to know of a word.
+func (c *wordCache) hash(word string) uint64 { return maphash.String(c.seed, word) }
+
+// get returns the ids of a word, nil where they are not remembered.
+func (c *wordCache) get(hash uint64, word string) []int32 {
+	i := hash % cacheSlots
+	if e := c.slots[i].Load(); e != nil && e.word == word {
+		return e.ids
+	}
+	if e := c.slots[i^1].Load(); e != nil && e.word == word {
+		return e.ids
+	}
+	return nil
+}
+
+// put remembers the ids of a word; both are copied, so that no text is kept alive.
+func (c *wordCache) put(hash uint64, word string, ids []int32) {
+	e := &cachedWord{word: string([]byte(word)), ids: append(make([]int32, 0, len(ids)), ids...)}
+	i := hash % cacheSlots
+	if hash>>32&1 == 1 {
+		i ^= 1
+	}
+	if c.slots[i].Load() != nil && c.slots[i^1].Load() == nil {
+		i ^= 1
+	}
+	c.slots[i].Store(e)
+}
