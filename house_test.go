@@ -34,6 +34,7 @@ var arrows = []struct{ from, to string }{
 	{"store/storetest", "store/localpg"},
 	{"labeller", "lease"},
 	{"regrader", "lease"},
+	{"web", "web/*"},
 	{"envs/*", "envs"},
 	{"envs/*/*", "envs"},
 	{"envs/*", "envs/wire"},   // the frames that both ends speak

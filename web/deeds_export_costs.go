@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"relabel"
+	"relabel/web/chart"
 )
 
 // exportCosts says how much will be in it: states by the figures of the iterations, tokens
@@ -131,7 +132,7 @@ func viewCosts(view relabel.View, states float64, exports []relabel.Export, u us
 			continue
 		}
 		per := states / float64(e.Rows)
-		from := fmt.Sprintf("by export %s: %s states", short(e.ID), grouped(int64(e.Rows)))
+		from := fmt.Sprintf("by export %s: %s states", short(e.ID), chart.Grouped(int64(e.Rows)))
 		costs := []cost{{string(view) + ", bytes", about(per * float64(sum.Bytes)), from}}
 		if view != relabel.ViewMessages {
 			costs = append([]cost{{string(view) + ", tokens", about(per * float64(sum.Tokens)), from}}, costs...)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"relabel"
+	"relabel/web/chart"
 )
 
 // iterationDeeds are what can be done to an iteration as it is.
@@ -81,7 +82,7 @@ func (v *viewer) retryIteration(r *http.Request, chosen url.Values) (deed, error
 	}
 	path := "/iterations/" + one.ID.String()
 	return deed{Title: fmt.Sprintf("Retry what failed of %s %d", one.Kind, one.Number), Verb: "Retry",
-		Notes:  []string{fmt.Sprintf("%s trajectories are queued once more, with fresh budgets. What was exported before stays as it is.", grouped(int64(n)))},
+		Notes:  []string{fmt.Sprintf("%s trajectories are queued once more, with fresh budgets. What was exported before stays as it is.", chart.Grouped(int64(n)))},
 		Fields: []deedField{{Name: "reason", Label: "Failed for", Value: reason, Choices: reasons, Help: failureWords[relabel.FailureReason(reason)]}},
 		Costs:  costsOf(n, one.Kind, all), Call: call{http.MethodPost, "/v1" + path + "/retry", body}, Back: path}, nil
 }
@@ -103,10 +104,10 @@ func (v *viewer) relabelIteration(r *http.Request, chosen url.Values) (deed, err
 	done := one.Progress.Trajectories[relabel.Done]
 	path := "/iterations/" + one.ID.String()
 	d := deed{Title: fmt.Sprintf("Ask another teacher at the states of %s %d", one.Kind, one.Number), Verb: "Ask",
-		Notes:  []string{fmt.Sprintf("At every turn of %s trajectories that are done it says what it would do. The first labels stay; exports can take these instead, and pages show how often both agree.", grouped(int64(done)))},
+		Notes:  []string{fmt.Sprintf("At every turn of %s trajectories that are done it says what it would do. The first labels stay; exports can take these instead, and pages show how often both agree.", chart.Grouped(int64(done)))},
 		Fields: []deedField{{Name: "policy", Label: "Teacher", Value: policy, Choices: names}},
 		Call:   call{http.MethodPost, "/v1" + path + "/relabel", relabelBody{policy}}, Back: path}
-	d.Costs = []cost{{"calls", grouped(int64(one.Progress.Turns)), "one for each turn, at most"}}
+	d.Costs = []cost{{"calls", chart.Grouped(int64(one.Progress.Turns)), "one for each turn, at most"}}
 	for _, c := range costsOf(done, one.Kind, []round{one}) {
 		if c.What == "tokens" {
 			d.Costs = append(d.Costs, cost{"tokens", "up to " + c.Amount, "as many as rollouts and labels used together"})
@@ -154,7 +155,7 @@ func (v *viewer) relabelTrajectory(r *http.Request, chosen url.Values) (deed, er
 	d := deed{Title: "Ask another teacher at the states of " + view.InstanceID, Verb: "Ask",
 		Notes:  []string{"At each of its turns it says what it would do. The first labels stay; exports can take these instead, and each turn shows them."},
 		Fields: []deedField{{Name: "policy", Label: "Teacher", Value: policy, Choices: names}},
-		Costs:  []cost{{"calls", grouped(int64(len(view.Heads))), "one for each turn that it has not answered yet, at most"}},
+		Costs:  []cost{{"calls", chart.Grouped(int64(len(view.Heads))), "one for each turn that it has not answered yet, at most"}},
 		Call:   call{http.MethodPost, "/v1" + view.Base() + "/relabel", relabelBody{policy}}, Back: view.Base()}
 	if t := view.Tokens; t.PromptTokens > 0 {
 		d.Costs = append(d.Costs, cost{"tokens", about(float64(t.PromptTokens + t.CompletionTokens)), "as many as its executed actions took, prompts and answers together"})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/web/chart"
 )
 
 // startBody is the body of the start of an iteration.
@@ -60,7 +61,7 @@ func (v *viewer) startIteration(r *http.Request, chosen url.Values) (deed, error
 	if err != nil {
 		return d, err
 	}
-	d.Notes = []string{fmt.Sprintf("Queues %s trajectories. Models are asked as soon as workers have slots.", grouped(int64(n)))}
+	d.Notes = []string{fmt.Sprintf("Queues %s trajectories. Models are asked as soon as workers have slots.", chart.Grouped(int64(n)))}
 	if run.Paused != nil {
 		d.Notes = append(d.Notes, "The run is paused: nothing is rolled out before it goes on.")
 	}
@@ -123,7 +124,7 @@ func costsOf(n int, kind relabel.IterationKind, rounds []round) []cost {
 		if r.Kind != kind || ended == 0 {
 			continue
 		}
-		from := fmt.Sprintf("by %s %d: %s trajectories", r.Kind, r.Number, grouped(int64(ended)))
+		from := fmt.Sprintf("by %s %d: %s trajectories", r.Kind, r.Number, chart.Grouped(int64(ended)))
 		per := float64(n) / float64(ended)
 		var tokens int64
 		for _, of := range r.Tokens {
@@ -156,7 +157,7 @@ func about(x float64) string {
 		return "0"
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
-	return grouped(int64(math.Round(x/unit) * unit))
+	return chart.Grouped(int64(math.Round(x/unit) * unit))
 }
 
 // madeIteration is the page of the iteration that was made.

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"relabel"
+	"relabel/web/chart"
 )
 
 // iterationPage is the page of one iteration.
@@ -16,7 +17,7 @@ type iterationPage struct {
 	Deeds       []deedLink
 	List        listView
 	Beside      string // address of the list beside those of others
-	Charts      []chart
+	Charts      []chart.Chart
 	Time        timeView
 	Relabelings []relabel.RelabelProgress
 	Names       map[relabel.ID]string // of the policies that relabel
@@ -103,16 +104,7 @@ func (v *viewer) addRelabelings(r *http.Request, view *iterationPage) (err error
 
 // deepenIteration adds what turns and attempts tell.
 func (v *viewer) deepenIteration(r *http.Request, view *iterationPage) error {
-	counted := chart{ID: "turns", Title: "Labels compared, by turn", Note: "where few are left, the line beside it jumps", X: "turn", Bars: true}
-	counts := series{Name: "student turns with a label", Look: "student"}
-	turns := len(view.Figures.ByTurn)
-	step := stepOf(turns)
-	counted.Labels = spans(turns, step)
-	for i := range counted.Labels {
-		counts.Values = append(counts.Values, new(float64(between(view.Figures, i*step, (i+1)*step).Compared)))
-	}
-	counted.Series = []series{counts}
-	view.Charts = []chart{turnChart([]round{view.round}), counted.withoutEmpty()}
+	view.Charts = []chart.Chart{chart.Turn([]chart.Round{view.Round}), chart.Compared(view.Round)}
 	spent, err := v.Store.FindIterationTime(r.Context(), view.ID)
 	if err != nil {
 		return err

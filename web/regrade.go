@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/web/chart"
 )
 
 // regradeBody is the body of grading a run again.
@@ -77,7 +78,7 @@ func (v *viewer) regradeDeed(r *http.Request, title string, sel relabel.RegradeS
 	}
 	d.Notes = []string{fmt.Sprintf("Each stored submission is tested in a fresh container under version %d of the verifier's protections. The new verdict counts from then on; the earlier one is kept. "+
 		"An infrastructure error leaves the verdict as it is.", p.Protections), "Verdicts now: " + verdictsByVersion(p) + "."}
-	d.Costs = []cost{{"containers", grouped(int64(n)), from}, {"tokens", "0", "no model is called"}}
+	d.Costs = []cost{{"containers", chart.Grouped(int64(n)), from}, {"tokens", "0", "no model is called"}}
 	if !body.All && p.Outdated > 0 {
 		d.Costs = append(d.Costs, cost{"container time", duration(p.OutdatedMillis), "as long as their current verdicts took together"})
 	}
@@ -88,7 +89,7 @@ func (v *viewer) regradeDeed(r *http.Request, title string, sel relabel.RegradeS
 func verdictsByVersion(p relabel.RegradeProgress) string {
 	var words []string
 	for _, of := range p.Verdicts {
-		words = append(words, fmt.Sprintf("%s of version %d", grouped(int64(of.Verdicts)), of.Protections))
+		words = append(words, fmt.Sprintf("%s of version %d", chart.Grouped(int64(of.Verdicts)), of.Protections))
 	}
 	return or(strings.Join(words, ", "), "none")
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"relabel"
+	"relabel/web/chart"
 )
 
 // runPage is the page of one run.
@@ -18,7 +19,7 @@ type runPage struct {
 	Verdicts, Regrading string
 	// NotGraded are the trajectories whose submission could not be graded again.
 	NotGraded []relabel.RegradeFailure
-	Charts    []chart
+	Charts    []chart.Chart
 	Time      timeView
 }
 
@@ -65,13 +66,18 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 		Scripts: []string{"uplot.js", "chart.js"}, Follow: "/v1/runs/" + run.ID.String() + "/events", View: view})
 }
 
-// runCharts draws what came of a run by iteration; rounds get their spending.
-func (v *viewer) runCharts(ctx context.Context, run relabel.Run, rounds []round) ([]chart, error) {
+// runCharts returns a run's charts by iteration, after adding the spending to its rounds.
+func (v *viewer) runCharts(ctx context.Context, run relabel.Run, rounds []round) ([]chart.Chart, error) {
 	if err := v.addSpending(ctx, run.ID, rounds); err != nil {
 		return nil, err
 	}
-	collects := ofKind(rounds, relabel.Collect)
-	return []chart{mixtureChart(run, collects), resolvedChart(rounds), agreementChart(collects), turnChart(collects), endsChart(rounds), callsChart(rounds), tokensChart(run, rounds), costChart(rounds)}, nil
+	all := make([]chart.Round, len(rounds))
+	for i, r := range rounds {
+		all[i] = r.Round
+	}
+	collects := chart.OfKind(all, relabel.Collect)
+	return []chart.Chart{chart.Mixture(run, collects), chart.Resolved(all), chart.Agreement(collects), chart.Turn(collects), chart.Ends(all, endWord),
+		chart.Calls(all), chart.Tokens(run, all), chart.Cost(all)}, nil
 }
 
 // addSpending tells a run's rounds what each of their policies used.

@@ -6,11 +6,12 @@ import (
 	"net/http"
 
 	"relabel"
+	"relabel/web/chart"
 )
 
-// iterationRow is an iteration as tables show it.
-type iterationRow struct {
-	relabel.Iteration
+// round is an iteration as pages show it.
+type round struct {
+	chart.Round
 	Progress   relabel.Progress
 	Student    string
 	Ended, All int
@@ -156,11 +157,11 @@ func (v *viewer) rounds(ctx context.Context, run relabel.ID) ([]round, error) {
 				return nil, err
 			}
 		}
-		row := iterationRow{Iteration: it, Progress: f.Progress, Student: names[it.StudentID], Ended: f.Ended(), All: f.All(), Infra: f.Progress.Trajectories[relabel.Failed]}
+		one := round{Round: chart.Round{Iteration: it, Figures: f}, Progress: f.Progress, Student: names[it.StudentID], Ended: f.Ended(), All: f.All(), Infra: f.Progress.Trajectories[relabel.Failed]}
 		if f.Compared > 0 {
-			row.Agreement = new(float64(f.Agreed) / float64(f.Compared))
+			one.Agreement = new(float64(f.Agreed) / float64(f.Compared))
 		}
-		all = append(all, round{iterationRow: row, Figures: f})
+		all = append(all, one)
 	}
 	return all, nil
 }

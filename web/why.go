@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/web/chart"
 )
 
 // endWords say how a rollout ended, verdictWords why a task is not resolved, in
@@ -137,7 +138,7 @@ func (v trajectoryView) ended() string {
 	case relabel.EndMaxTurns:
 		bound = fmt.Sprintf(" (%d)", limits.MaxTurns)
 	case relabel.EndContext:
-		bound = fmt.Sprintf(" (%s tokens)", grouped(int64(limits.MaxContextTokens)))
+		bound = fmt.Sprintf(" (%s tokens)", chart.Grouped(int64(limits.MaxContextTokens)))
 	case relabel.EndWallClock:
 		bound = fmt.Sprintf(" (%d seconds)", limits.WallClockSeconds)
 	case relabel.EndNoCall:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/web/chart"
 )
 
 // functions are what templates may call.
@@ -20,7 +21,7 @@ var functions = template.FuncMap{
 	"share":    share,
 	"day":      day,
 	"many":     many,
-	"grouped":  grouped,
+	"grouped":  chart.Grouped,
 	"badge":    badgeOf,
 	"ended":    endWord,
 	"because":  becauseOf,
