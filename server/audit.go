@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"relabel/api"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ func (s *site) listAudit(ctx context.Context, in *struct {
 	Resource string    `query:"resource" maxLength:"200" doc:"Id of a resource, or the name of a run, a task set, a policy, a tokenizer (all versions) or a token: only what was done to it."`
 	Since    time.Time `query:"since" doc:"Only from this time on (RFC 3339)."`
 	PageQuery
-}) (*of[Page[relabel.AuditEntry]], error) {
+}) (*of[api.Page[relabel.AuditEntry]], error) {
 	return pageOf(s.Store.ListAudit(ctx, relabel.AuditFilter{Token: in.Token, Resource: in.Resource, Since: in.Since}, in.page()))
 }
 

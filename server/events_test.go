@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/api"
 	"relabel/server"
 	"relabel/store"
 	"relabel/store/storetest"
@@ -144,7 +145,7 @@ func TestAStreamTellsWhatHappensUntilTheEnd(t *testing.T) {
 	if want := slices.Concat(life, life, []string{"iteration done", "end done"}); !slices.Equal(got, want) {
 		t.Errorf("iteration: %q", got)
 	}
-	var view server.IterationView
+	var view api.IterationView
 	if err := json.Unmarshal(end.data, &view); err != nil || view.Progress.Resolved != 2 || view.Progress.Turns != 4 {
 		t.Errorf("end: %s", end.data)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/api"
 	"relabel/server"
 )
 
@@ -112,8 +113,8 @@ func TestEveryAnswerCarriesSecurityHeaders(t *testing.T) {
 
 func TestLiveIsNotReady(t *testing.T) {
 	s := start(t, func(c *server.Config) {
-		c.Ready = func(context.Context) []server.Check {
-			return []server.Check{{Name: "docker", Detail: "no engine at unix:///var/run/docker.sock; start one"}}
+		c.Ready = func(context.Context) []api.Check {
+			return []api.Check{{Name: "docker", Detail: "no engine at unix:///var/run/docker.sock; start one"}}
 		}
 	})
 	if a := s.want(200, s.get("/healthz")); a.field("status") != "live" {
@@ -135,7 +136,7 @@ func TestOnlyCallersWithATokenAreToldWhatExactlyIsMissing(t *testing.T) {
 	const detail = "dial unix /run/secret-place/docker.sock: permission denied"
 	s := start(t, func(c *server.Config) {
 		c.RequireToken = true
-		c.Ready = func(context.Context) []server.Check { return []server.Check{{Name: "docker", Detail: detail}} }
+		c.Ready = func(context.Context) []api.Check { return []api.Check{{Name: "docker", Detail: detail}} }
 	})
 	s.store.tokens[relabel.HashSecret("rl_good")] = relabel.FullAccess
 	for _, headers := range [][]string{nil, {"Authorization", "Bearer rl_bad"}} {

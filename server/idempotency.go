@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"relabel/api"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ func (s *site) answerFirst(w http.ResponseWriter, r *http.Request, claim relabel
 func replay(w http.ResponseWriter, kept relabel.Idempotent) {
 	kind := "application/json"
 	if kept.Status >= http.StatusBadRequest {
-		kind = (*Problem)(nil).ContentType("")
+		kind = (*api.Problem)(nil).ContentType("")
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Idempotency-Replayed", "true")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"relabel/api"
 
 	"relabel"
 )
@@ -21,26 +22,6 @@ func (s *site) addIterations() {
 		"The instances that were drawn or named for it, and the rollouts of each. POST /v1/runs/{id}/iterations with again rolls out the same."), s.showDraw)
 }
 
-// NewIteration describes the next round.
-type NewIteration struct {
-	Student     string                `json:"student" minLength:"1" maxLength:"200" doc:"The student policy of this round: its id, its name, or name@version."`
-	Kind        relabel.IterationKind `json:"kind,omitempty" enum:"collect,evaluate" default:"collect" doc:"collect: mixture rollouts with labels. evaluate: the student alone, greedy, without labels."`
-	Beta        *float64              `json:"beta,omitempty" minimum:"0" maximum:"1" doc:"βi instead of the schedule's: the chance that the teacher executes a turn."`
-	Tasks       int                   `json:"tasks,omitempty" minimum:"0" maximum:"100000" doc:"How many tasks to draw; 0: all."`
-	Instances   []string              `json:"instances,omitempty" maxItems:"100000" doc:"Exactly these instances. Held-out ones only when evaluating."`
-	HeldOut     bool                  `json:"held_out,omitempty" doc:"Evaluate on the held-out tasks. An evaluation needs this, instances or again."`
-	Again       *relabel.ID           `json:"again,omitempty" format:"uuid" doc:"Id of an iteration of a run of the same task set, this run's or another's: exactly its tasks are rolled out again."`
-	Generations int                   `json:"generations,omitempty" minimum:"0" maximum:"1000" doc:"Rollouts a task; 0: those of again, else 1."`
-}
-
-// IterationView is an iteration with its progress.
-type IterationView struct {
-	relabel.Iteration
-	Progress  relabel.Progress `json:"progress" doc:"How far it is."`
-	RunPaused *relabel.Pause   `json:"run_paused,omitempty" doc:"Why its run is paused, if that is what holds it up."`
-	Outages   []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down and that its queued trajectories wait for: they are not claimed meanwhile."`
-}
-
 // orEmpty is a list that is never null.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
@@ -51,8 +32,8 @@ func orEmpty[T any](list []T) []T {
 
 func (s *site) startIteration(ctx context.Context, in *struct {
 	IDPath
-	Body NewIteration
-}) (*of[IterationView], error) {
+	Body api.NewIteration
+}) (*of[api.IterationView], error) {
 	run, err := s.Store.FindRun(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -125,7 +106,7 @@ func (s *site) nextNumber(ctx context.Context, run relabel.ID, kind relabel.Iter
 	return number, err
 }
 
-func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[IterationView], error) {
+func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[api.IterationView], error) {
 	it, progress, err := s.Store.FindIteration(ctx, id)
 	if err != nil {
 		return nil, err
@@ -133,7 +114,7 @@ func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[IterationV
 	if progress.Trajectories == nil {
 		progress.Trajectories = map[relabel.TrajectoryState]int{}
 	}
-	view := IterationView{Iteration: it, Progress: progress, Outages: []relabel.Outage{}}
+	view := api.IterationView{Iteration: it, Progress: progress, Outages: []relabel.Outage{}}
 	if it.State == relabel.IterationRunning {
 		run, err := s.Store.FindRun(ctx, it.RunID)
 		if err != nil {
@@ -157,7 +138,7 @@ func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[IterationV
 func (s *site) listIterations(ctx context.Context, in *struct {
 	IDPath
 	PageQuery
-}) (*of[Page[IterationView]], error) {
+}) (*of[api.Page[api.IterationView]], error) {
 	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -169,7 +150,7 @@ func (s *site) listIterations(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	views := make([]IterationView, 0, len(its))
+	views := make([]api.IterationView, 0, len(its))
 	for _, it := range its {
 		view, err := s.viewIteration(ctx, it.ID)
 		if err != nil {
@@ -199,7 +180,7 @@ func cut[T any](all []T, q PageQuery, key func(T) string) (page []T, next string
 	return all, next, nil
 }
 
-func (s *site) showIteration(ctx context.Context, in *IDPath) (*of[IterationView], error) {
+func (s *site) showIteration(ctx context.Context, in *IDPath) (*of[api.IterationView], error) {
 	return s.viewIteration(ctx, in.ID)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"relabel/api"
 	"strconv"
 	"strings"
 
@@ -112,7 +113,7 @@ func describeErrors(s *site, op *huma.Operation) {
 
 // describeProblems describes the errors of an operation that huma does not serve.
 func (s *site) describeProblems(op *huma.Operation) {
-	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")
+	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[api.Problem](), true, "Problem")
 	for _, status := range op.Errors {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{
 			Description: http.StatusText(status),
@@ -153,23 +154,17 @@ type PageQuery struct {
 
 func (p PageQuery) page() relabel.Page { return relabel.Page{After: p.After, Limit: p.Limit} }
 
-// Page is a page of a list.
-type Page[T any] struct {
-	Items []T    `json:"items" nullable:"false" doc:"The items, newest first unless the list says otherwise."`
-	Next  string `json:"next" doc:"Pass it as after to get the next page; empty at the end."`
-}
-
 // of is an answer with a body.
 type of[T any] struct{ Body T }
 
-func pageOf[T any](items []T, next string, err error) (*of[Page[T]], error) {
+func pageOf[T any](items []T, next string, err error) (*of[api.Page[T]], error) {
 	if err != nil {
 		return nil, err
 	}
 	if items == nil {
 		items = []T{}
 	}
-	return &of[Page[T]]{Page[T]{items, next}}, nil
+	return &of[api.Page[T]]{api.Page[T]{Items: items, Next: next}}, nil
 }
 
 func one[T any](item T, err error) (*of[T], error) {

@@ -54,6 +54,17 @@ func (r *iterationRef) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// iterationOf reads the iteration that a body names; "" names none.
+func iterationOf(word string) (ref iterationRef, err error) {
+	if word == "" {
+		return ref, nil
+	}
+	if err := ref.UnmarshalText([]byte(word)); err != nil {
+		return ref, relabel.Errorf(relabel.CodeInvalid, "an iteration is named by its id, or by its number from 1").On("iteration")
+	}
+	return ref, nil
+}
+
 // optionalNumber is a number in a query that need not be there.
 type optionalNumber struct{ value *float64 }
 

@@ -3,11 +3,10 @@ package server
 import (
 	"context"
 	"net/http"
+	"relabel/api"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"relabel"
 )
 
 func (s *site) addOutcomes() {
@@ -38,13 +37,7 @@ func (s *site) showPatch(ctx context.Context, in *IDPath) (*patchAnswer, error) 
 	return &patchAnswer{"text/x-diff", patch}, nil
 }
 
-// VerdictView is a verdict with its output.
-type VerdictView struct {
-	relabel.Verdict
-	Output string `json:"output" doc:"Output of the test command, capped by the verifier; bytes that are no UTF-8 stand as U+FFFD."`
-}
-
-func (s *site) showVerdict(ctx context.Context, in *IDPath) (*of[VerdictView], error) {
+func (s *site) showVerdict(ctx context.Context, in *IDPath) (*of[api.VerdictView], error) {
 	v, err := s.Store.FindVerdict(ctx, in.ID)
-	return one(VerdictView{v, strings.ToValidUTF8(string(v.Output), "\uFFFD")}, err)
+	return one(api.VerdictView{Verdict: v, Output: strings.ToValidUTF8(string(v.Output), "\uFFFD")}, err)
 }

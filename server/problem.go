@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"relabel/api"
 	"strconv"
 	"strings"
 
@@ -75,47 +76,21 @@ func codeOfStatus(status int) relabel.Code {
 	return relabel.CodeInternal
 }
 
-// Problem is the body of every error (RFC 9457), with a stable code.
-type Problem struct {
-	Type   string         `json:"type" doc:"URN of the kind of problem: urn:relabel:problem: and the code."`
-	Title  string         `json:"title" doc:"The HTTP status in words."`
-	Status int            `json:"status" doc:"The HTTP status."`
-	Code   relabel.Code   `json:"code" doc:"Stable, machine-readable reason. Codes are added to, never renamed."`
-	Detail string         `json:"detail" doc:"What is wrong, for people."`
-	Field  string         `json:"field,omitempty" doc:"The input field, parameter, line or file that is wrong first, where it is known."`
-	Errors []ProblemField `json:"errors,omitempty" doc:"All that is wrong, where more is known; the first 100."`
-}
-
 // mostErrors is how many errors of a request are listed.
 const mostErrors = 100
 
-// ProblemField says what is wrong with one part of the input.
-type ProblemField struct {
-	Location string `json:"location,omitempty" doc:"Where: body.limits.max_turns, query.limit, path.id, or a line of a file."`
-	Message  string `json:"message" doc:"What is wrong there."`
-}
-
-// Error returns the detail.
-func (p *Problem) Error() string { return p.Detail }
-
-// GetStatus returns the HTTP status.
-func (p *Problem) GetStatus() int { return p.Status }
-
-// ContentType makes the body problem+json.
-func (p *Problem) ContentType(string) string { return "application/problem+json" }
-
-func newProblem(code relabel.Code, detail, field string) *Problem {
+func newProblem(code relabel.Code, detail, field string) *api.Problem {
 	status, ok := statuses[code]
 	if !ok {
 		status = http.StatusInternalServerError
 	}
-	return &Problem{Type: "urn:relabel:problem:" + string(code), Title: http.StatusText(status), Status: status, Code: code, Detail: detail, Field: field}
+	return &api.Problem{Type: "urn:relabel:problem:" + string(code), Title: http.StatusText(status), Status: status, Code: code, Detail: detail, Field: field}
 }
 
 // problem turns an error into what is shown of it, and keeps the whole for the log.
-func problem(ctx context.Context, err error) *Problem {
+func problem(ctx context.Context, err error) *api.Problem {
 	noteCause(ctx, err)
-	var p *Problem
+	var p *api.Problem
 	if errors.As(err, &p) {
 		return p
 	}
@@ -125,7 +100,7 @@ func problem(ctx context.Context, err error) *Problem {
 		p = newProblem(e.Code, e.Message, e.Field)
 		if e.Field != "" {
 			p.Detail = e.Field + ": " + e.Message
-			p.Errors = []ProblemField{{Location: e.Field, Message: e.Message}}
+			p.Errors = []api.ProblemField{{Location: e.Field, Message: e.Message}}
 		}
 		return p
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -175,14 +150,14 @@ func init() {
 
 // problemOf makes a problem of what huma found wrong. Values are not sent back: they
 // may be secrets, and they may be large.
-func problemOf(status int, message string, errs []error) *Problem {
+func problemOf(status int, message string, errs []error) *api.Problem {
 	p := newProblem(codeOfStatus(status), message, "")
 	p.Status, p.Title = status, http.StatusText(status)
 	for _, err := range errs[:min(len(errs), mostErrors)] {
 		var d huma.ErrorDetailer
-		f := ProblemField{Message: "not valid"}
+		f := api.ProblemField{Message: "not valid"}
 		if errors.As(err, &d) {
-			f = ProblemField{Location: d.ErrorDetail().Location, Message: d.ErrorDetail().Message}
+			f = api.ProblemField{Location: d.ErrorDetail().Location, Message: d.ErrorDetail().Message}
 		}
 		if status == http.StatusUnsupportedMediaType {
 			f.Message += "; send JSON with Content-Type: application/json"

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"relabel/api"
 
 	"relabel"
 )
@@ -26,13 +27,6 @@ func (s *site) addRegradings() {
 		"How often its submission was to be graded again, and what came of it: the newest first, 100 at most."), s.listRegradings)
 }
 
-// Regrade says which trajectories of a run are graded again.
-type Regrade struct {
-	Iteration  iterationRef `json:"iteration,omitempty" doc:"Only trajectories of this iteration: its id, or a number i for those of all iterations of the run that have it."`
-	Trajectory *relabel.ID  `json:"trajectory,omitempty" doc:"Only this trajectory: its id."`
-	All        bool         `json:"all,omitempty" doc:"Also those whose verdict is of the present protections."`
-}
-
 // selected says which trajectories of a run a request means.
 func selected(run relabel.ID, of iterationRef, trajectory *relabel.ID, all bool) relabel.RegradeSelection {
 	return relabel.RegradeSelection{RunID: run, IterationID: of.id, Iteration: of.number, TrajectoryID: trajectory, All: all}
@@ -40,12 +34,16 @@ func selected(run relabel.ID, of iterationRef, trajectory *relabel.ID, all bool)
 
 func (s *site) verifyRun(ctx context.Context, in *struct {
 	IDPath
-	Body Regrade
+	Body api.Regrade
 }) (*of[relabel.RegradeProgress], error) {
 	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return one(s.Store.Regrade(ctx, selected(in.ID, in.Body.Iteration, in.Body.Trajectory, in.Body.All)))
+	iteration, err := iterationOf(in.Body.Iteration)
+	if err != nil {
+		return nil, err
+	}
+	return one(s.Store.Regrade(ctx, selected(in.ID, iteration, in.Body.Trajectory, in.Body.All)))
 }
 
 func (s *site) showVerifyRun(ctx context.Context, in *struct {
@@ -56,34 +54,22 @@ func (s *site) showVerifyRun(ctx context.Context, in *struct {
 	return one(s.Store.RegradeProgress(ctx, selected(in.ID, in.Iteration, in.Trajectory.id, false)))
 }
 
-// CancelRegrade says which regradings of a run are cancelled.
-type CancelRegrade struct {
-	Iteration  iterationRef `json:"iteration,omitempty" doc:"Only of this iteration: its id, or a number i for all iterations of the run that have it."`
-	Trajectory *relabel.ID  `json:"trajectory,omitempty" doc:"Only of this trajectory: its id."`
-}
-
-// CancelledRegradings counts what was cancelled.
-type CancelledRegradings struct {
-	Cancelled int `json:"cancelled" doc:"How many regradings were cancelled."`
-}
-
 func (s *site) cancelVerifyRun(ctx context.Context, in *struct {
 	IDPath
-	Body CancelRegrade
-}) (*of[CancelledRegradings], error) {
+	Body api.CancelRegrade
+}) (*of[api.CancelledRegradings], error) {
 	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	n, err := s.Store.CancelRegradings(ctx, selected(in.ID, in.Body.Iteration, in.Body.Trajectory, false))
-	return one(CancelledRegradings{n}, err)
+	iteration, err := iterationOf(in.Body.Iteration)
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.Store.CancelRegradings(ctx, selected(in.ID, iteration, in.Body.Trajectory, false))
+	return one(api.CancelledRegradings{Cancelled: n}, err)
 }
 
-// Verdicts lists verdicts.
-type Verdicts struct {
-	Items []relabel.Verdict `json:"items" nullable:"false" doc:"The newest first."`
-}
-
-func (s *site) listVerdicts(ctx context.Context, in *IDPath) (*of[Verdicts], error) {
+func (s *site) listVerdicts(ctx context.Context, in *IDPath) (*of[api.Verdicts], error) {
 	if _, err := s.Store.FindTrajectory(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -91,15 +77,10 @@ func (s *site) listVerdicts(ctx context.Context, in *IDPath) (*of[Verdicts], err
 	if all == nil {
 		all = []relabel.Verdict{}
 	}
-	return one(Verdicts{all}, err)
+	return one(api.Verdicts{Items: all}, err)
 }
 
-// Regradings lists regradings.
-type Regradings struct {
-	Items []relabel.Regrading `json:"items" nullable:"false" doc:"The newest first."`
-}
-
-func (s *site) listRegradings(ctx context.Context, in *IDPath) (*of[Regradings], error) {
+func (s *site) listRegradings(ctx context.Context, in *IDPath) (*of[api.Regradings], error) {
 	if _, err := s.Store.FindTrajectory(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -107,7 +88,7 @@ func (s *site) listRegradings(ctx context.Context, in *IDPath) (*of[Regradings],
 	if all == nil {
 		all = []relabel.Regrading{}
 	}
-	return one(Regradings{all}, err)
+	return one(api.Regradings{Items: all}, err)
 }
 
 var regradeMeanings = map[string]string{

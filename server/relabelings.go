@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"relabel/api"
 
 	"relabel"
 )
@@ -34,7 +35,7 @@ func (s *site) addRelabelings() {
 	add(s, cancel, s.cancelRelabeling)
 }
 
-func (s *site) labelIteration(ctx context.Context, in *IDPath) (*of[IterationView], error) {
+func (s *site) labelIteration(ctx context.Context, in *IDPath) (*of[api.IterationView], error) {
 	if _, err := s.Store.LabelIteration(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func (s *site) labelIteration(ctx context.Context, in *IDPath) (*of[IterationVie
 func (s *site) listBatches(ctx context.Context, in *struct {
 	IDPath
 	PageQuery
-}) (*of[Page[relabel.LabelBatch]], error) {
+}) (*of[api.Page[relabel.LabelBatch]], error) {
 	if _, _, err := s.Store.FindIteration(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -55,15 +56,9 @@ func (s *site) listBatches(ctx context.Context, in *struct {
 	return pageOf(cut(batches, in.PageQuery, func(b relabel.LabelBatch) string { return b.ID.String() }))
 }
 
-// NewRelabeling says who is asked.
-type NewRelabeling struct {
-	Policy   string `json:"policy" minLength:"1" maxLength:"200" doc:"The teacher that is asked: the policy's id, its name, or name@version."`
-	Priority int    `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is worked off first. Default 0."`
-}
-
 func (s *site) relabelTrajectory(ctx context.Context, in *struct {
 	IDPath
-	Body NewRelabeling
+	Body api.NewRelabeling
 }) (*of[relabel.Relabeling], error) {
 	policy, err := s.findPolicy(ctx, in.Body.Policy)
 	if err != nil {
@@ -74,7 +69,7 @@ func (s *site) relabelTrajectory(ctx context.Context, in *struct {
 
 func (s *site) relabelIteration(ctx context.Context, in *struct {
 	IDPath
-	Body NewRelabeling
+	Body api.NewRelabeling
 }) (*of[relabel.RelabelProgress], error) {
 	policy, err := s.findPolicy(ctx, in.Body.Policy)
 	if err != nil {
@@ -83,12 +78,7 @@ func (s *site) relabelIteration(ctx context.Context, in *struct {
 	return one(s.Store.RelabelIteration(ctx, in.ID, policy.ID, in.Body.Priority))
 }
 
-// Relabelings sums relabelings up.
-type Relabelings struct {
-	Items []relabel.RelabelProgress `json:"items" nullable:"false" doc:"One for each policy that was asked."`
-}
-
-func (s *site) relabelProgress(ctx context.Context, in *IDPath) (*of[Relabelings], error) {
+func (s *site) relabelProgress(ctx context.Context, in *IDPath) (*of[api.Relabelings], error) {
 	if _, _, err := s.Store.FindIteration(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -96,23 +86,13 @@ func (s *site) relabelProgress(ctx context.Context, in *IDPath) (*of[Relabelings
 	if all == nil {
 		all = []relabel.RelabelProgress{}
 	}
-	return one(Relabelings{all}, err)
-}
-
-// CancelRelabelings says whose relabelings are cancelled.
-type CancelRelabelings struct {
-	Policy string `json:"policy,omitempty" maxLength:"200" doc:"Only those of this policy: its id, its name, or name@version. Empty: all."`
-}
-
-// Cancelled counts what was cancelled.
-type Cancelled struct {
-	Cancelled int `json:"cancelled" doc:"How many relabelings were cancelled."`
+	return one(api.Relabelings{Items: all}, err)
 }
 
 func (s *site) cancelRelabelings(ctx context.Context, in *struct {
 	IDPath
-	Body CancelRelabelings
-}) (*of[Cancelled], error) {
+	Body api.CancelRelabelings
+}) (*of[api.Cancelled], error) {
 	if _, _, err := s.Store.FindIteration(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -125,7 +105,7 @@ func (s *site) cancelRelabelings(ctx context.Context, in *struct {
 		of = &policy.ID
 	}
 	n, err := s.Store.CancelRelabelings(ctx, in.ID, of)
-	return one(Cancelled{n}, err)
+	return one(api.Cancelled{Cancelled: n}, err)
 }
 
 func (s *site) listRelabelings(ctx context.Context, in *struct {
@@ -135,7 +115,7 @@ func (s *site) listRelabelings(ctx context.Context, in *struct {
 	Policy     optionalID           `query:"policy" doc:"Id, name (the newest version) or name@version of a policy: only by that."`
 	State      relabel.RelabelState `query:"state" enum:"queued,running,done,failed,cancelled" doc:"Only in this state."`
 	PageQuery
-}) (*of[Page[relabel.Relabeling]], error) {
+}) (*of[api.Page[relabel.Relabeling]], error) {
 	f := relabel.RelabelFilter{RunID: in.Run.id, IterationID: in.Iteration.id, TrajectoryID: in.Trajectory.id, PolicyID: in.Policy.id, State: in.State}
 	return pageOf(s.Store.ListRelabelings(ctx, f, in.page()))
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"relabel/api"
 
 	"relabel"
 )
@@ -18,19 +19,6 @@ func (s *site) addReviews() {
 	add(s, operation(http.MethodGet, "/v1/reviews", "reviews", "list-reviews", "List reviews", "Reviews that fit the filter, newest first."), s.listReviews)
 }
 
-// NewReview is what a reviewer says.
-type NewReview struct {
-	T      *int   `json:"t,omitempty" minimum:"1" doc:"The turn that it is about; absent: the whole trajectory."`
-	Flag   string `json:"flag,omitempty" maxLength:"60" doc:"A name of your own choice for what is wrong or remarkable, such as leak or wrong-label: a-z, 0-9, hyphen, dot and underscore. Lists and exports filter by it."`
-	Note   string `json:"note,omitempty" maxLength:"10000" doc:"What there is to say."`
-	Author string `json:"author,omitempty" maxLength:"100" doc:"Who says it, as others shall read it. It is not checked."`
-}
-
-func (n NewReview) of(trajectory relabel.ID) (relabel.Review, error) {
-	r := relabel.Review{ID: relabel.NewID(), TrajectoryID: trajectory, T: n.T, Flag: n.Flag, Note: n.Note, Author: n.Author}
-	return r, r.Validate()
-}
-
 // ReviewPath is the path of a review.
 type ReviewPath struct {
 	IDPath
@@ -39,9 +27,9 @@ type ReviewPath struct {
 
 func (s *site) createReview(ctx context.Context, in *struct {
 	IDPath
-	Body NewReview
+	Body api.NewReview
 }) (*of[relabel.Review], error) {
-	r, err := in.Body.of(in.ID)
+	r, err := in.Body.Of(in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +41,9 @@ func (s *site) createReview(ctx context.Context, in *struct {
 
 func (s *site) editReview(ctx context.Context, in *struct {
 	ReviewPath
-	Body NewReview
+	Body api.NewReview
 }) (*of[relabel.Review], error) {
-	r, err := in.Body.of(in.ID)
+	r, err := in.Body.Of(in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +62,7 @@ func (s *site) deleteReview(ctx context.Context, in *ReviewPath) (*struct{}, err
 func (s *site) listTrajectoryReviews(ctx context.Context, in *struct {
 	IDPath
 	PageQuery
-}) (*of[Page[relabel.Review]], error) {
+}) (*of[api.Page[relabel.Review]], error) {
 	if _, err := s.Store.FindTrajectory(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -85,7 +73,7 @@ func (s *site) listReviews(ctx context.Context, in *struct {
 	Run  optionalID `query:"run" doc:"Id or name of a run: only of its trajectories."`
 	Flag string     `query:"flag" maxLength:"60" doc:"Only with this flag; *: with any."`
 	PageQuery
-}) (*of[Page[relabel.Review]], error) {
+}) (*of[api.Page[relabel.Review]], error) {
 	return pageOf(s.Store.ListReviews(ctx, relabel.ReviewFilter{RunID: in.Run.id, Flag: in.Flag}, in.page()))
 }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"relabel/api"
 
 	"relabel"
 )
@@ -29,17 +30,9 @@ func act[I, O any](s *site, path, id, summary, description string, do func(conte
 	add(s, op, do)
 }
 
-// SchedulingPatch changes a run's scheduling; what is left out stays.
-type SchedulingPatch struct {
-	Priority *int        `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is claimed first; runs of one priority share the slots evenly. Default 0."`
-	Quota    *int        `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"How many of its trajectories workers may hold at a time; 0: as many as there are slots."`
-	Budget   *NewBudget  `json:"budget,omitempty" doc:"In the place of the one there was. A run that its budget has paused goes on when it is resumed."`
-	Webhook  *NewWebhook `json:"webhook,omitempty" doc:"In the place of the one there was; with an empty url the one of all runs, if any."`
-}
-
 func (s *site) setScheduling(ctx context.Context, in *struct {
 	IDPath
-	Body SchedulingPatch
+	Body api.SchedulingPatch
 }) (*of[relabel.Run], error) {
 	b := in.Body
 	if err := s.checkNotices(b.Budget, b.Webhook); err != nil {
@@ -49,15 +42,10 @@ func (s *site) setScheduling(ctx context.Context, in *struct {
 		Budget: (*relabel.Budget)(b.Budget), Webhook: (*relabel.Webhook)(b.Webhook)}))
 }
 
-// NewPause says why something is paused.
-type NewPause struct {
-	Text string `json:"text,omitempty" maxLength:"1000" doc:"Why, in words."`
-}
-
 // PauseInput names what is paused.
 type PauseInput struct {
 	IDPath
-	Body *NewPause
+	Body *api.NewPause
 }
 
 func (in PauseInput) text() string {
@@ -79,44 +67,33 @@ func (s *site) cancelRun(ctx context.Context, in *IDPath) (*of[relabel.Run], err
 	return one(s.Store.CancelRun(ctx, in.ID))
 }
 
-func (s *site) pauseIteration(ctx context.Context, in *PauseInput) (*of[IterationView], error) {
+func (s *site) pauseIteration(ctx context.Context, in *PauseInput) (*of[api.IterationView], error) {
 	_, err := s.Store.PauseIteration(ctx, in.ID, relabel.PausedByUser, in.text())
 	return s.viewAfter(ctx, in.ID, err)
 }
 
-func (s *site) resumeIteration(ctx context.Context, in *IDPath) (*of[IterationView], error) {
+func (s *site) resumeIteration(ctx context.Context, in *IDPath) (*of[api.IterationView], error) {
 	_, err := s.Store.ResumeIteration(ctx, in.ID)
 	return s.viewAfter(ctx, in.ID, err)
 }
 
-func (s *site) cancelIteration(ctx context.Context, in *IDPath) (*of[IterationView], error) {
+func (s *site) cancelIteration(ctx context.Context, in *IDPath) (*of[api.IterationView], error) {
 	_, err := s.Store.CancelIteration(ctx, in.ID)
 	return s.viewAfter(ctx, in.ID, err)
 }
 
 // viewAfter shows an iteration after a change that went well.
-func (s *site) viewAfter(ctx context.Context, id relabel.ID, err error) (*of[IterationView], error) {
+func (s *site) viewAfter(ctx context.Context, id relabel.ID, err error) (*of[api.IterationView], error) {
 	if err != nil {
 		return nil, err
 	}
 	return s.viewIteration(ctx, id)
 }
 
-// Retry says what is tried again.
-type Retry struct {
-	Reasons []relabel.FailureReason `json:"reasons,omitempty" maxItems:"20" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only trajectories that failed for one of these; none: all that failed."`
-}
-
-// RetryView says how many trajectories are tried again.
-type RetryView struct {
-	Retried   int           `json:"retried" doc:"Trajectories that are queued again."`
-	Iteration IterationView `json:"iteration" doc:"The iteration after that."`
-}
-
 func (s *site) retryIteration(ctx context.Context, in *struct {
 	IDPath
-	Body *Retry
-}) (*of[RetryView], error) {
+	Body *api.Retry
+}) (*of[api.RetryView], error) {
 	var reasons []relabel.FailureReason
 	if in.Body != nil {
 		reasons = in.Body.Reasons
@@ -129,5 +106,5 @@ func (s *site) retryIteration(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return one(RetryView{n, view.Body}, nil)
+	return one(api.RetryView{Retried: n, Iteration: view.Body}, nil)
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"relabel/api"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ type Config struct {
 	// this machine's loopback address are answered.
 	RequireToken bool
 	// Ready says what the parts that work needs are doing; nil: nothing is asked.
-	Ready func(ctx context.Context) []Check
+	Ready func(ctx context.Context) []api.Check
 	// Exports knows where exports are written.
 	Exports Exports
 	// Tokenizers opens the tokenizers that policies and exports name.

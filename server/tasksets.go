@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"relabel/api"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -29,7 +30,7 @@ type importTaskset struct {
 	Seed    int64              `query:"held_out_seed" doc:"Seed of that draw: the same seed holds the same tasks out on any machine."`
 }
 
-func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[importedTaskset], error) {
+func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[api.ImportedTaskset], error) {
 	if err := checkNewName(in.Name); err != nil {
 		return nil, err
 	}
@@ -62,13 +63,7 @@ func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[import
 		return nil, err
 	}
 	stored, err := s.Store.FindTaskset(ctx, set.ID)
-	return one(importedTaskset{stored, file.Unused}, err)
-}
-
-// importedTaskset is a taskset and what was not taken from its file.
-type importedTaskset struct {
-	relabel.Taskset
-	UnusedFields map[string]int `json:"unused_fields" doc:"Fields of the lines that no part of a task was read from, by name, each with the number of its lines. A field of install_config is named install_config.FIELD."`
+	return one(api.ImportedTaskset{Taskset: stored, UnusedFields: file.Unused}, err)
 }
 
 // holdOut marks the tasks that the request holds out, and counts them.
@@ -100,7 +95,7 @@ func (s *site) holdOut(tasks []relabel.Task, in *importTaskset) (int, error) {
 	return n, nil
 }
 
-func (s *site) listTasksets(ctx context.Context, in *PageQuery) (*of[Page[relabel.Taskset]], error) {
+func (s *site) listTasksets(ctx context.Context, in *PageQuery) (*of[api.Page[relabel.Taskset]], error) {
 	return pageOf(s.Store.ListTasksets(ctx, in.page()))
 }
 
@@ -111,7 +106,7 @@ func (s *site) showTaskset(ctx context.Context, in *IDPath) (*of[relabel.Taskset
 func (s *site) listTasks(ctx context.Context, in *struct {
 	IDPath
 	PageQuery
-}) (*of[Page[relabel.Task]], error) {
+}) (*of[api.Page[relabel.Task]], error) {
 	if _, err := s.Store.FindTaskset(ctx, in.ID); err != nil {
 		return nil, err
 	}

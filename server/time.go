@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"relabel/api"
 
 	"relabel"
 )
@@ -16,15 +17,9 @@ func (s *site) addTime() {
 		"Trajectories by state, turns, labels, waiting jobs, and the runs that have a running iteration. It may be some seconds old."), s.showOverview)
 }
 
-// RunTime says where a run's time went.
-type RunTime struct {
-	relabel.TimeReport
-	Iterations []relabel.IterationTime `json:"iterations" nullable:"false" doc:"The same of each iteration, in the order they were made."`
-}
-
-func (s *site) showRunTime(ctx context.Context, in *IDPath) (*of[RunTime], error) {
+func (s *site) showRunTime(ctx context.Context, in *IDPath) (*of[api.RunTime], error) {
 	its, err := s.Store.ListTimes(ctx, in.ID)
-	view := RunTime{Iterations: append([]relabel.IterationTime{}, its...)}
+	view := api.RunTime{Iterations: append([]relabel.IterationTime{}, its...)}
 	for _, it := range its {
 		view.TimeReport = view.Add(it.TimeReport)
 	}

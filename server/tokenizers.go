@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"relabel/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -98,7 +99,7 @@ func readTokenizerTar(from io.Reader) (relabel.TokenizerFiles, error) {
 	}
 }
 
-func (s *site) listTokenizers(ctx context.Context, in *PageQuery) (*of[Page[relabel.Tokenizer]], error) {
+func (s *site) listTokenizers(ctx context.Context, in *PageQuery) (*of[api.Page[relabel.Tokenizer]], error) {
 	return pageOf(s.Store.ListTokenizers(ctx, in.page()))
 }
 
@@ -111,15 +112,10 @@ func (s *site) showTokenizer(ctx context.Context, in *TokenizerPath) (*of[relabe
 	return one(s.Store.FindTokenizer(ctx, in.Tokenizer))
 }
 
-// TokenizerDeleted says which name was deleted.
-type TokenizerDeleted struct {
-	Name string `json:"name"`
-}
-
 func (s *site) deleteTokenizer(ctx context.Context, in *struct {
 	Tokenizer string `path:"tokenizer" maxLength:"200" doc:"Its name."`
-}) (*of[TokenizerDeleted], error) {
-	return one(TokenizerDeleted{in.Tokenizer}, s.Store.DeleteTokenizer(ctx, in.Tokenizer))
+}) (*of[api.TokenizerDeleted], error) {
+	return one(api.TokenizerDeleted{Name: in.Tokenizer}, s.Store.DeleteTokenizer(ctx, in.Tokenizer))
 }
 
 // findTokenizer resolves how a tokenizer is named: a name or a hash of a registered one,

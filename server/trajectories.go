@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"relabel/api"
 	"strconv"
 
 	"relabel"
@@ -106,7 +107,7 @@ func (s *site) showTrajectory(ctx context.Context, in *IDPath) (*of[relabel.Traj
 func (s *site) listAttempts(ctx context.Context, in *struct {
 	IDPath
 	PageQuery
-}) (*of[Page[relabel.Attempt]], error) {
+}) (*of[api.Page[relabel.Attempt]], error) {
 	if _, err := s.Store.FindTrajectory(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (s *site) listAttempts(ctx context.Context, in *struct {
 func (s *site) listCalls(ctx context.Context, in *struct {
 	IDPath
 	PageQuery
-}) (*of[Page[relabel.Call]], error) {
+}) (*of[api.Page[relabel.Call]], error) {
 	if _, err := s.Store.FindTrajectory(ctx, in.ID); err != nil {
 		return nil, err
 	}

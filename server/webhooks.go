@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"relabel/api"
 
 	"relabel"
 )
@@ -15,18 +16,6 @@ func (s *site) addWebhooks() {
 		"Sends a delivery again, under the same webhook-id, to the webhook that the run has now, whatever became of it before.")
 	op.DefaultStatus = http.StatusOK
 	add(s, op, s.redeliver)
-}
-
-// NewBudget bounds what a run's calls may use.
-type NewBudget struct {
-	Tokens int64   `json:"tokens,omitempty" minimum:"0" maximum:"1000000000000000" doc:"Most tokens of prompts and answers together; 0: no bound."`
-	Cost   float64 `json:"cost,omitempty" minimum:"0" maximum:"1000000000" doc:"Most cost, in the currency of the policies' prices; 0: no bound."`
-}
-
-// NewWebhook says who is told.
-type NewWebhook struct {
-	URL    string `json:"url" maxLength:"2000" doc:"Where to: an http or https address, of the operator's own choice."`
-	Secret string `json:"secret,omitempty" maxLength:"1000" doc:"NAME of the secret that signs (a letter, then at most 39 letters, digits, hyphens or underscores); empty: nothing is signed."`
 }
 
 // checkAddress refuses what may not be connected to, on a field.
@@ -43,13 +32,13 @@ func (s *site) checkAddress(url, field string) error {
 }
 
 // checkNotices refuses a budget or a webhook that is none, or may not be told.
-func (s *site) checkNotices(b *NewBudget, w *NewWebhook) error {
+func (s *site) checkNotices(b *api.NewBudget, w *api.NewWebhook) error {
 	if b != nil {
 		if err := relabel.Budget(*b).Validate(); err != nil {
 			return err
 		}
 	}
-	if w == nil || *w == (NewWebhook{}) {
+	if w == nil || *w == (api.NewWebhook{}) {
 		return nil
 	}
 	if err := relabel.Webhook(*w).Validate(); err != nil {
@@ -61,7 +50,7 @@ func (s *site) checkNotices(b *NewBudget, w *NewWebhook) error {
 func (s *site) listDeliveries(ctx context.Context, in *struct {
 	IDPath
 	PageQuery
-}) (*of[Page[relabel.Delivery]], error) {
+}) (*of[api.Page[relabel.Delivery]], error) {
 	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
 		return nil, err
 	}

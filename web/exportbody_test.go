@@ -3,17 +3,16 @@ package web
 import (
 	"maps"
 	"reflect"
+	"relabel/api"
 	"slices"
 	"strings"
 	"testing"
-
-	"relabel/server"
 )
 
 // TestEveryOptionOfAnExportIsOnItsPage compares what POST /v1/exports takes with what the page
 // that starts an export can send.
 func TestEveryOptionOfAnExportIsOnItsPage(t *testing.T) {
-	rest, page := jsonNames(reflect.TypeFor[server.NewExport]()), jsonNames(reflect.TypeFor[exportBody]())
+	rest, page := jsonNames(reflect.TypeFor[api.NewExport]()), jsonNames(reflect.TypeFor[exportBody]())
 	if !maps.Equal(rest, page) {
 		t.Errorf("REST takes %v, the page sends %v", slices.Sorted(maps.Keys(rest)), slices.Sorted(maps.Keys(page)))
 	}

@@ -2,11 +2,10 @@ package main
 
 import (
 	"reflect"
+	"relabel/api"
 	"slices"
 	"strings"
 	"testing"
-
-	"relabel/server"
 )
 
 // TestEveryOptionOfAnExportIsAFlag compares what POST /v1/exports takes with what the command
@@ -15,7 +14,7 @@ func TestEveryOptionOfAnExportIsAFlag(t *testing.T) {
 	flags := flagsOf(reflect.TypeFor[exportStart]())
 	other := map[string]string{"run": "", "template-text": "template", "views": "view", "end-reasons": "end-reason", "leave-out-flags": "leave-out-flag"}
 	var options []string
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[server.NewExport]()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[api.NewExport]()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "" || f.Anonymous {
 			continue

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"relabel/api"
 
 	"relabel"
-	"relabel/server"
 )
 
 // exportStart is `relabel export start RUN`. A filter that is not given is that of the run's
@@ -51,8 +51,8 @@ type formFlags struct {
 }
 
 // body is the export as POST /v1/exports takes it. What is not given is absent.
-func (c *exportStart) body(ctx context.Context, cl *client, run relabel.Run) (body server.NewExport, err error) {
-	body = server.NewExport{Run: run.ID.String(), Iteration: c.Iteration, Aggregated: c.Aggregated, Unfinished: c.Unfinished,
+func (c *exportStart) body(ctx context.Context, cl *client, run relabel.Run) (body api.NewExport, err error) {
+	body = api.NewExport{Run: run.ID.String(), Iteration: c.Iteration, Aggregated: c.Aggregated, Unfinished: c.Unfinished,
 		Submitted: c.Submitted, Resolved: c.Resolved, MixedRewards: c.MixedRewards, VerdictProtections: c.VerdictProtections,
 		LabelPolicy: c.LabelPolicy, LeaveOutFlags: c.LeaveOutFlag, Destination: c.Destination}
 	for _, reason := range c.EndReason {
@@ -67,8 +67,8 @@ func (c *exportStart) body(ctx context.Context, cl *client, run relabel.Run) (bo
 
 // form is the part of the body that says how rows are written. A tokenizer's folder is
 // registered.
-func (f formFlags) form(ctx context.Context, cl *client) (form server.NewExportForm, err error) {
-	form = server.NewExportForm{Date: f.Date, Arguments: relabel.ArgumentsForm(f.Arguments), Reasoning: relabel.ReasoningForm(f.Reasoning), ThinkingAlias: f.ThinkingAlias,
+func (f formFlags) form(ctx context.Context, cl *client) (form api.NewExportForm, err error) {
+	form = api.NewExportForm{Date: f.Date, Arguments: relabel.ArgumentsForm(f.Arguments), Reasoning: relabel.ReasoningForm(f.Reasoning), ThinkingAlias: f.ThinkingAlias,
 		Normalisation: relabel.Normalisation(f.Normalisation), Capacity: f.Capacity, MaxLength: f.MaxLength, TooLong: relabel.TooLong(f.TooLong),
 		Divide: f.Divide, PadTree: f.PadTree, Bare: f.Bare}
 	for _, view := range f.View {

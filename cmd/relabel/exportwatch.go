@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"relabel/api"
 	"time"
 
 	"relabel"
-	"relabel/server"
 )
 
 // pollPeriod is between two looks at an export.
@@ -96,7 +96,7 @@ func (c *exportDelete) Run(ctx context.Context) error {
 		if c.LeaveFiles {
 			path += "?leave_files=true"
 		}
-		var deleted server.ExportDeleted
+		var deleted api.ExportDeleted
 		if err := cl.call(ctx, http.MethodDelete, path, nil, &deleted); err != nil {
 			return err
 		}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"relabel/api"
 	"slices"
 
 	"relabel"
-	"relabel/server"
 )
 
 // runIterate is `relabel run iterate RUN`.
@@ -71,8 +71,8 @@ func (c *runIterate) Validate() error {
 
 // body is the iteration as POST /v1/runs/{id}/iterations takes it. What is not given is
 // absent.
-func (c *runIterate) body(student relabel.Policy) (server.NewIteration, error) {
-	body := server.NewIteration{Student: student.ID.String(), Kind: relabel.IterationKind(c.Kind), Beta: c.Beta, Instances: c.Instance, HeldOut: c.HeldOut}
+func (c *runIterate) body(student relabel.Policy) (api.NewIteration, error) {
+	body := api.NewIteration{Student: student.ID.String(), Kind: relabel.IterationKind(c.Kind), Beta: c.Beta, Instances: c.Instance, HeldOut: c.HeldOut}
 	if c.Count != nil {
 		body.Tasks = *c.Count
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"relabel"
+	"relabel/api"
 	"relabel/envs/docker"
 	"relabel/envs/fleet"
-	"relabel/server"
 )
 
 // room says whether there is room for new work: an engine that works, and disk space.
@@ -38,9 +38,9 @@ func (r room) disk() error {
 }
 
 // ready says how the engines and the disk are. One engine that works is enough.
-func (r room) ready(ctx context.Context) []server.Check {
+func (r room) ready(ctx context.Context) []api.Check {
 	r.host.Look(ctx)
-	engines := server.Check{Name: "docker", OK: true}
+	engines := api.Check{Name: "docker", OK: true}
 	for _, h := range r.host.Health() {
 		if h.Problem != "" {
 			engines.Detail += fmt.Sprintf("%s: %s. ", h.Name, h.Problem)
@@ -49,11 +49,11 @@ func (r room) ready(ctx context.Context) []server.Check {
 	if err := r.host.Room(ctx); err != nil {
 		engines.OK = false
 	}
-	disk := server.Check{Name: "disk", OK: true}
+	disk := api.Check{Name: "disk", OK: true}
 	if err := r.disk(); err != nil {
-		disk = server.Check{Name: "disk", Detail: message(err)}
+		disk = api.Check{Name: "disk", Detail: message(err)}
 	}
-	return []server.Check{engines, disk}
+	return []api.Check{engines, disk}
 }
 
 // hostsNow names the engines, with what is wrong with those that get nothing new.

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/api"
 	"relabel/envs/fleet"
 	"relabel/server"
 )
@@ -80,7 +81,7 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 		return err
 	}
 	var host *fleet.Fleet
-	var ready func(context.Context) []server.Check
+	var ready func(context.Context) []api.Check
 	m := newMetrics()
 	if f.Rollouts != 0 {
 		w, err := startWork(ctx, db, f.workFlags, f.Data, res, m, details)

@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/api"
 	"relabel/envs/scaffold/openhands"
 	"relabel/mixer/schedule"
 	"relabel/server"
@@ -16,9 +17,9 @@ import (
 // siteConfig is what the REST interface and the viewer are made of.
 type siteConfig struct {
 	db    *database
-	data  string                               // folder of the exports, and of uploads while they are received
-	ready func(context.Context) []server.Check // nil where this process does not work
-	token bool                                 // demand a bearer token
+	data  string                            // folder of the exports, and of uploads while they are received
+	ready func(context.Context) []api.Check // nil where this process does not work
+	token bool                              // demand a bearer token
 	log   zerolog.Logger
 
 	metrics   *metrics

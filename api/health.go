@@ -1,0 +1,15 @@
+package api
+
+// Check says whether one part that work needs is there.
+type Check struct {
+	Name   string `json:"name" doc:"The part: database, docker, …"`
+	OK     bool   `json:"ok" doc:"Whether it is there."`
+	Detail string `json:"detail,omitempty" doc:"What is missing and what to do about it. Where tokens are demanded, only callers with one are told; the log says it too."`
+}
+
+// Health says that the server lives or is ready.
+type Health struct {
+	Status  string  `json:"status" enum:"live,ready" doc:"live: the process answers. ready: all that work needs is there."`
+	Version string  `json:"version" doc:"Version of relabel."`
+	Checks  []Check `json:"checks,omitempty" doc:"The parts that were asked; of /readyz."`
+}

@@ -1,0 +1,93 @@
+package api
+
+import "relabel"
+
+// NewPolicy describes an endpoint.
+type NewPolicy struct {
+	Name       string             `json:"name" minLength:"1" maxLength:"100" doc:"Its name: letters, digits, dots, hyphens and underscores."`
+	BaseURL    string             `json:"base_url" maxLength:"2000" doc:"Address of the endpoint, up to and with /v1; no credentials in it."`
+	Replicas   []string           `json:"replicas,omitempty" maxItems:"64" doc:"Further addresses that serve the same model. Each trajectory keeps to one of them."`
+	Model      string             `json:"model" minLength:"1" maxLength:"500" doc:"The model's name, as the server knows it."`
+	Server     relabel.ServerKind `json:"server,omitempty" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" default:"generic" doc:"What kind of server it is, which says what optional fields it takes."`
+	ToolFormat relabel.ToolFormat `json:"tool_format,omitempty" enum:"native,text" default:"native" doc:"How tools and calls go over the line: in the fields that the protocol has for them, or as text, for endpoints without tool calling. The canonical action is the same."`
+	Secret     string             `json:"secret,omitempty" maxLength:"1000" doc:"NAME of the secret (a letter, then at most 39 letters, digits, hyphens or underscores) that holds the API key, in the worker's environment or secrets folder. Never the key itself."`
+	Sampling   *NewSampling       `json:"sampling,omitempty" doc:"How it samples when it collects. Evaluation is greedy whatever stands here."`
+	Limits     *NewLimits         `json:"limits,omitempty" doc:"Bounds of its use."`
+	Price      *NewPrice          `json:"price,omitempty" doc:"What its tokens cost. Absent: not known."`
+	Markers    string             `json:"cache_markers,omitempty" enum:"none,anthropic" default:"none" doc:"How requests mark what the server is to keep in its prompt cache. anthropic: cache_control in the content's text block."`
+	Tokenizer  string             `json:"tokenizer,omitempty" maxLength:"4096" doc:"The model's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that use it. Exports of tokens take it when this policy is the student; a registered one counts prompts near the context limit. The policy keeps the hash."`
+	Template   string             `json:"chat_template,omitempty" maxLength:"4096" doc:"Path of a file with another chat template than the tokenizer's own, below --tokenizers of the same machines."`
+	Text       string             `json:"template_text,omitempty" maxLength:"262144" doc:"Text of another chat template than the tokenizer's own."`
+}
+
+// NewSampling is how a new policy samples.
+type NewSampling struct {
+	Temperature *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2" doc:"Sampling temperature. Default 0.7 (paper F.1)."`
+	TopP        *float64 `json:"top_p,omitempty" exclusiveMinimum:"0" maximum:"1" doc:"Nucleus of probability mass that is sampled from. Default 0.9 (paper F.1)."`
+	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Most tokens of one answer; 0 leaves it to the server."`
+}
+
+// NewLimits bounds a new policy's use.
+type NewLimits struct {
+	Concurrency       *int `json:"concurrency,omitempty" minimum:"1" maximum:"4096" doc:"Most calls in flight at each address in one worker process; fewer where the server has trouble with so many. Default 8."`
+	RequestsPerMinute *int `json:"requests_per_minute,omitempty" minimum:"0" maximum:"1000000000" doc:"Requests a minute at each address in one worker process. Default 0: no limit."`
+	TokensPerMinute   *int `json:"tokens_per_minute,omitempty" minimum:"0" maximum:"1000000000" doc:"Tokens a minute, prompt and answer, at each address in one worker process. Default 0: no limit."`
+	TimeoutSeconds    *int `json:"timeout_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds that one HTTP request may take. Default 600."`
+	Retries           *int `json:"retries,omitempty" minimum:"0" maximum:"20" doc:"Further tries after an answer that is of no use. Default 3."`
+	PatienceSeconds   *int `json:"patience_seconds,omitempty" minimum:"0" maximum:"86400" doc:"Seconds that a call waits for an endpoint that is down or says that it is busy, before it fails. Default 600."`
+	ContextTokens     *int `json:"context_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Tokens of prompt and answer together, as the server was started; 0: not known. What does not fit is not sent."`
+	HedgeAfterSeconds *int `json:"hedge_after_seconds,omitempty" minimum:"0" maximum:"86400" doc:"Seconds without an answer after which another replica is asked too. Default 0: never."`
+}
+
+// NewPrice is what a new policy's tokens cost.
+type NewPrice struct {
+	Input    float64  `json:"input" minimum:"0" maximum:"1000000" doc:"A million tokens of prompts."`
+	Cached   *float64 `json:"cached,omitempty" minimum:"0" maximum:"1000000" doc:"A million tokens of prompts that came from the server's cache. Default: as input."`
+	Output   float64  `json:"output" minimum:"0" maximum:"1000000" doc:"A million tokens of answers."`
+	Batch    float64  `json:"batch,omitempty" minimum:"0" maximum:"1" doc:"Share of these prices that answers of the batch endpoint cost, such as 0.5; 0: all of them."`
+	Currency string   `json:"currency,omitempty" pattern:"^[A-Z]{3}$" default:"USD" doc:"Currency, in three letters."`
+}
+
+// Over returns d with what was given in its place.
+func (s *NewSampling) Over(d relabel.Sampling) relabel.Sampling {
+	if s == nil {
+		return d
+	}
+	set(&d.Temperature, s.Temperature)
+	set(&d.TopP, s.TopP)
+	d.MaxTokens = s.MaxTokens
+	return d
+}
+
+// Over returns d with what was given in its place.
+func (l *NewLimits) Over(d relabel.PolicyLimits) relabel.PolicyLimits {
+	if l == nil {
+		return d
+	}
+	set(&d.Concurrency, l.Concurrency)
+	set(&d.RequestsPerMinute, l.RequestsPerMinute)
+	set(&d.TokensPerMinute, l.TokensPerMinute)
+	set(&d.TimeoutSeconds, l.TimeoutSeconds)
+	set(&d.Retries, l.Retries)
+	set(&d.PatienceSeconds, l.PatienceSeconds)
+	set(&d.HedgeAfterSeconds, l.HedgeAfterSeconds)
+	set(&d.ContextTokens, l.ContextTokens)
+	return d
+}
+
+// Price is the price as it is stored; nil where none was given.
+func (p *NewPrice) Price() *relabel.Price {
+	if p == nil {
+		return nil
+	}
+	made := &relabel.Price{Input: p.Input, Cached: p.Input, Output: p.Output, Currency: p.Currency, Batch: p.Batch}
+	set(&made.Cached, p.Cached)
+	return made
+}
+
+// set puts what was given in the place of a default.
+func set[T any](field *T, given *T) {
+	if given != nil {
+		*field = *given
+	}
+}

@@ -1,0 +1,29 @@
+package api
+
+import "relabel"
+
+// Problem is the body of every error (RFC 9457), with a stable code.
+type Problem struct {
+	Type   string         `json:"type" doc:"URN of the kind of problem: urn:relabel:problem: and the code."`
+	Title  string         `json:"title" doc:"The HTTP status in words."`
+	Status int            `json:"status" doc:"The HTTP status."`
+	Code   relabel.Code   `json:"code" doc:"Stable, machine-readable reason. Codes are added to, never renamed."`
+	Detail string         `json:"detail" doc:"What is wrong, for people."`
+	Field  string         `json:"field,omitempty" doc:"The input field, parameter, line or file that is wrong first, where it is known."`
+	Errors []ProblemField `json:"errors,omitempty" doc:"All that is wrong, where more is known; the first 100."`
+}
+
+// ProblemField says what is wrong with one part of the input.
+type ProblemField struct {
+	Location string `json:"location,omitempty" doc:"Where: body.limits.max_turns, query.limit, path.id, or a line of a file."`
+	Message  string `json:"message" doc:"What is wrong there."`
+}
+
+// Error returns the detail.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus returns the HTTP status.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType makes the body problem+json.
+func (p *Problem) ContentType(string) string { return "application/problem+json" }

@@ -1,0 +1,31 @@
+package api
+
+import "relabel"
+
+// Regrade says which trajectories of a run are graded again.
+type Regrade struct {
+	Iteration  string      `json:"iteration,omitempty" doc:"Only trajectories of this iteration: its id, or a number i for those of all iterations of the run that have it."`
+	Trajectory *relabel.ID `json:"trajectory,omitempty" doc:"Only this trajectory: its id."`
+	All        bool        `json:"all,omitempty" doc:"Also those whose verdict is of the present protections."`
+}
+
+// CancelRegrade says which regradings of a run are cancelled.
+type CancelRegrade struct {
+	Iteration  string      `json:"iteration,omitempty" doc:"Only of this iteration: its id, or a number i for all iterations of the run that have it."`
+	Trajectory *relabel.ID `json:"trajectory,omitempty" doc:"Only of this trajectory: its id."`
+}
+
+// CancelledRegradings counts what was cancelled.
+type CancelledRegradings struct {
+	Cancelled int `json:"cancelled" doc:"How many regradings were cancelled."`
+}
+
+// Verdicts lists verdicts.
+type Verdicts struct {
+	Items []relabel.Verdict `json:"items" nullable:"false" doc:"The newest first."`
+}
+
+// Regradings lists regradings.
+type Regradings struct {
+	Items []relabel.Regrading `json:"items" nullable:"false" doc:"The newest first."`
+}

@@ -1,0 +1,24 @@
+package api
+
+import "relabel"
+
+// NewRelabeling says who is asked.
+type NewRelabeling struct {
+	Policy   string `json:"policy" minLength:"1" maxLength:"200" doc:"The teacher that is asked: the policy's id, its name, or name@version."`
+	Priority int    `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is worked off first. Default 0."`
+}
+
+// Relabelings sums relabelings up.
+type Relabelings struct {
+	Items []relabel.RelabelProgress `json:"items" nullable:"false" doc:"One for each policy that was asked."`
+}
+
+// CancelRelabelings says whose relabelings are cancelled.
+type CancelRelabelings struct {
+	Policy string `json:"policy,omitempty" maxLength:"200" doc:"Only those of this policy: its id, its name, or name@version. Empty: all."`
+}
+
+// Cancelled counts what was cancelled.
+type Cancelled struct {
+	Cancelled int `json:"cancelled" doc:"How many relabelings were cancelled."`
+}

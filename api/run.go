@@ -1,0 +1,114 @@
+package api
+
+import "relabel"
+
+// NewRun describes an experiment.
+type NewRun struct {
+	Name      string            `json:"name" minLength:"1" maxLength:"200" doc:"Its name; no other run may have it."`
+	Recipe    relabel.Recipe    `json:"recipe" enum:"sft,dagger,aggrevate" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, or student prefixes of eq. 9."`
+	Scaffold  string            `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with."`
+	Prompts   *NewPrompts       `json:"prompts,omitempty" doc:"Texts in the place of the scaffold's own."`
+	Taskset   string            `json:"taskset" minLength:"1" maxLength:"200" doc:"The taskset: its id or its name."`
+	Instances []string          `json:"instances,omitempty" maxItems:"100000" doc:"Instance ids to roll out; empty: every task that is not held out."`
+	Teacher   string            `json:"teacher" minLength:"1" maxLength:"200" doc:"The teacher policy: its id, its name, or name@version."`
+	Beta      *NewBeta          `json:"beta,omitempty" doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 an iteration, never below 0.6 (paper F.1)."`
+	Rho       *NewRho           `json:"rho,omitempty" doc:"Schedule of ρi, the law of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
+	Labels    relabel.LabelMode `json:"labels,omitempty" enum:"beside,deferred,batch" default:"beside" doc:"When the teacher is asked for the labels of the student's turns: beside the rollout, deferred until the iteration's last rollout is over, or batch: then and through the teacher's batch endpoint (files and batches, as OpenAI has them)."`
+	Limits    *NewRunLimits     `json:"limits,omitempty" doc:"Bounds of each trajectory."`
+	Budget    *NewBudget        `json:"budget,omitempty" doc:"What its calls may use before it is paused. It can be changed later."`
+	Webhook   *NewWebhook       `json:"webhook,omitempty" doc:"Who is told when an iteration or an export is over, or the run paused by itself. It can be changed later."`
+	Seed      int64             `json:"seed,omitempty" doc:"Seed of every draw: the same seed gives the same draws on any machine."`
+}
+
+// NewPrompts are a run's own texts; what is left out stays the scaffold's.
+type NewPrompts struct {
+	System string    `json:"system,omitempty" doc:"System message."`
+	First  string    `json:"first,omitempty" doc:"First user message. {workdir}, {problem_statement} and {hints_text} stand for the task's; {hints?}…{/hints?} is left out where there are no hints."`
+	Tools  []NewTool `json:"tools,omitempty" maxItems:"100" doc:"Descriptions of the scaffold's tools."`
+}
+
+// NewTool describes a tool to the models.
+type NewTool struct {
+	Name        string `json:"name" minLength:"1" maxLength:"100" doc:"The tool's name."`
+	Description string `json:"description" doc:"What the models are told about it."`
+	Parameters  string `json:"parameters" doc:"JSON Schema of its arguments, as text: the models see its keys in this order."`
+}
+
+// NewBeta is a schedule of βi.
+type NewBeta struct {
+	Kind   string    `json:"kind" enum:"linear,exponential,constant,list" doc:"The schedule's form."`
+	Start  float64   `json:"start,omitempty" minimum:"0" maximum:"1" doc:"β1 of linear and exponential, the value of constant; a probability."`
+	Step   float64   `json:"step,omitempty" minimum:"0" maximum:"1" doc:"Linear: what is taken off an iteration."`
+	Decay  float64   `json:"decay,omitempty" minimum:"0" maximum:"1" doc:"Exponential: the factor an iteration."`
+	Floor  float64   `json:"floor,omitempty" minimum:"0" maximum:"1" doc:"Linear and exponential: never below this."`
+	Values []float64 `json:"values,omitempty" maxItems:"10000" doc:"List: β1, β2, …, each a probability; the last one holds on."`
+}
+
+// NewRho is a schedule of ρi.
+type NewRho struct {
+	Kind   string `json:"kind" enum:"shifting,uniform,constant,list" doc:"The schedule's form."`
+	Max    int    `json:"max,omitempty" minimum:"0" maximum:"1000" doc:"Largest κ of shifting and uniform, the value of constant; in turns."`
+	Values []int  `json:"values,omitempty" maxItems:"10000" doc:"List: κ of iteration 1, 2, …, in turns; the last one holds on."`
+}
+
+// NewRunLimits bounds each trajectory; what is left out takes the paper's value.
+type NewRunLimits struct {
+	MaxTurns           *int `json:"max_turns,omitempty" minimum:"1" maximum:"1000" doc:"Most turns of a trajectory (Tmax). Default 100."`
+	MaxContextTokens   *int `json:"max_context_tokens,omitempty" minimum:"256" maximum:"10000000" doc:"Most tokens of prompt and answer together. Default 65536."`
+	WallClockSeconds   *int `json:"wall_clock_seconds,omitempty" minimum:"1" maximum:"604800" doc:"Seconds that a rollout may take, without its verification. Default 3600."`
+	CommandSeconds     *int `json:"command_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds without output after which a command is ended. Default 120."`
+	VerifySeconds      *int `json:"verify_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds that the test command may take. Default 1800."`
+	EnvironmentRetries *int `json:"environment_retries,omitempty" minimum:"0" maximum:"100" doc:"Attempts that may end with a broken sandbox or verifier before a trajectory fails. Default 3."`
+}
+
+// RunView is a run with what it has used.
+type RunView struct {
+	relabel.Run
+	Spent   relabel.Spent    `json:"spent" doc:"What its calls have used so far."`
+	Outages []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down and that its queued trajectories wait for: they are not claimed meanwhile."`
+}
+
+// NewBudget bounds what a run's calls may use.
+type NewBudget struct {
+	Tokens int64   `json:"tokens,omitempty" minimum:"0" maximum:"1000000000000000" doc:"Most tokens of prompts and answers together; 0: no bound."`
+	Cost   float64 `json:"cost,omitempty" minimum:"0" maximum:"1000000000" doc:"Most cost, in the currency of the policies' prices; 0: no bound."`
+}
+
+// NewWebhook says who is told.
+type NewWebhook struct {
+	URL    string `json:"url" maxLength:"2000" doc:"Where to: an http or https address, of the operator's own choice."`
+	Secret string `json:"secret,omitempty" maxLength:"1000" doc:"NAME of the secret that signs (a letter, then at most 39 letters, digits, hyphens or underscores); empty: nothing is signed."`
+}
+
+// SchedulingPatch changes a run's scheduling; what is left out stays.
+type SchedulingPatch struct {
+	Priority *int        `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is claimed first; runs of one priority share the slots evenly. Default 0."`
+	Quota    *int        `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"How many of its trajectories workers may hold at a time; 0: as many as there are slots."`
+	Budget   *NewBudget  `json:"budget,omitempty" doc:"In the place of the one there was. A run that its budget has paused goes on when it is resumed."`
+	Webhook  *NewWebhook `json:"webhook,omitempty" doc:"In the place of the one there was; with an empty url the one of all runs, if any."`
+}
+
+// NewPause says why something is paused.
+type NewPause struct {
+	Text string `json:"text,omitempty" maxLength:"1000" doc:"Why, in words."`
+}
+
+// RunTime says where a run's time went.
+type RunTime struct {
+	relabel.TimeReport
+	Iterations []relabel.IterationTime `json:"iterations" nullable:"false" doc:"The same of each iteration, in the order they were made."`
+}
+
+// Over returns d with what was given in its place.
+func (l *NewRunLimits) Over(d relabel.RunLimits) relabel.RunLimits {
+	if l == nil {
+		return d
+	}
+	set(&d.MaxTurns, l.MaxTurns)
+	set(&d.MaxContextTokens, l.MaxContextTokens)
+	set(&d.WallClockSeconds, l.WallClockSeconds)
+	set(&d.CommandSeconds, l.CommandSeconds)
+	set(&d.VerifySeconds, l.VerifySeconds)
+	set(&d.EnvironmentRetries, l.EnvironmentRetries)
+	return d
+}

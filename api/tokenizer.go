@@ -1,0 +1,6 @@
+package api
+
+// TokenizerDeleted says which name was deleted.
+type TokenizerDeleted struct {
+	Name string `json:"name"`
+}
