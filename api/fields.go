@@ -1,0 +1,204 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"relabel"
+)
+
+// Field is a field of a request or an answer, as its tags describe it.
+type Field struct {
+	Name      string // in JSON
+	Doc       string // for people: what it means, with its unit
+	Default   string // "": none, or one that depends on other fields
+	Enum      []string
+	Min, Max  string // bounds of a number; "": none
+	MaxLength int    // characters of a text, items of a list; 0: no bound
+	Pattern   string // that a text must match
+	Format    string // such as uuid or date
+	Required  bool
+	Type      reflect.Type
+	Index     []int // of reflect.Value.FieldByIndex
+}
+
+// List reports whether the field holds a list.
+func (f Field) List() bool {
+	return f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() != reflect.Uint8
+}
+
+// Fields lists the fields of a struct, those of embedded structs among them, in the order in
+// which they are declared. v is a struct, a pointer to one, or its reflect.Type.
+func Fields(v any) []Field {
+	t, is := v.(reflect.Type)
+	if !is {
+		t = reflect.TypeOf(v)
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	var fields []Field
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || !f.IsExported() || name == "" || name == "-" {
+			continue
+		}
+		fields = append(fields, fieldOf(f, name, options))
+	}
+	return fields
+}
+
+func fieldOf(f reflect.StructField, name, options string) Field {
+	field := Field{Name: name, Doc: f.Tag.Get("doc"), Default: f.Tag.Get("default"), Min: f.Tag.Get("minimum"), Max: f.Tag.Get("maximum"),
+		Pattern: f.Tag.Get("pattern"), Format: f.Tag.Get("format"), Required: options != "omitempty" && f.Tag.Get("required") != "false",
+		Type: f.Type, Index: f.Index}
+	if words := f.Tag.Get("enum"); words != "" {
+		field.Enum = strings.Split(words, ",")
+	}
+	for _, tag := range []string{"maxLength", "maxItems"} {
+		if n, err := strconv.Atoi(f.Tag.Get(tag)); err == nil {
+			field.MaxLength = n
+		}
+	}
+	return field
+}
+
+// FieldOf returns the field of a struct with a JSON name. It panics where there is none.
+func FieldOf(v any, name string) Field {
+	for _, f := range Fields(v) {
+		if f.Name == name {
+			return f
+		}
+	}
+	panic(fmt.Sprintf("%T has no field %s", v, name))
+}
+
+// Defaults sets the fields of the struct that v points to which are absent and have a
+// default.
+func Defaults(v any) {
+	s := reflect.ValueOf(v).Elem()
+	for _, f := range Fields(v) {
+		if at := s.FieldByIndex(f.Index); f.Default != "" && at.IsZero() {
+			setText(at, f.Default)
+		}
+	}
+}
+
+// setText sets a value, or what a pointer shall point to, from the text of a tag. It panics
+// where the text does not fit.
+func setText(at reflect.Value, text string) {
+	var err error
+	switch at.Kind() {
+	case reflect.Pointer:
+		at.Set(reflect.New(at.Type().Elem()))
+		setText(at.Elem(), text)
+	case reflect.String:
+		at.SetString(text)
+	case reflect.Bool:
+		var is bool
+		is, err = strconv.ParseBool(text)
+		at.SetBool(is)
+	case reflect.Int, reflect.Int64:
+		var n int64
+		n, err = strconv.ParseInt(text, 10, 64)
+		at.SetInt(n)
+	case reflect.Float64:
+		var x float64
+		x, err = strconv.ParseFloat(text, 64)
+		at.SetFloat(x)
+	case reflect.Slice:
+		at.Set(reflect.MakeSlice(at.Type(), 1, 1))
+		setText(at.Index(0), text)
+	default:
+		panic("no default for " + at.Type().String())
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Validate checks the fields of a struct, and of the structs in it, against their bounds.
+// CodeInvalid names the first that is wrong. Absent fields are not checked.
+func Validate(v any) error { return validate(reflect.ValueOf(v), "") }
+
+func validate(v reflect.Value, path string) error {
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	for _, f := range Fields(v.Type()) {
+		name := strings.TrimPrefix(path+"."+f.Name, ".")
+		at := v.FieldByIndex(f.Index)
+		if f.Required && at.Kind() == reflect.String && at.Len() == 0 {
+			return relabel.Errorf(relabel.CodeInvalid, "is missing").On(name)
+		}
+		if err := f.check(at, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check checks a value of the field.
+func (f Field) check(at reflect.Value, name string) error {
+	if at.Kind() == reflect.Pointer {
+		if at.IsNil() {
+			return nil
+		}
+		at = at.Elem()
+	} else if at.IsZero() {
+		return nil
+	}
+	switch at.Kind() {
+	case reflect.Struct:
+		return validate(at, name)
+	case reflect.String:
+		return f.checkText(at.String(), name)
+	case reflect.Int, reflect.Int64:
+		return f.checkNumber(float64(at.Int()), name)
+	case reflect.Float64:
+		return f.checkNumber(at.Float(), name)
+	case reflect.Slice:
+		return f.checkList(at, name)
+	}
+	return nil
+}
+
+func (f Field) checkText(text, name string) error {
+	switch {
+	case f.Enum != nil && !slices.Contains(f.Enum, text):
+		return relabel.Errorf(relabel.CodeInvalid, "is %.40q: give one of %s", text, strings.Join(f.Enum, ", ")).On(name)
+	case f.MaxLength > 0 && utf8.RuneCountInString(text) > f.MaxLength:
+		return relabel.Errorf(relabel.CodeInvalid, "is over %d characters", f.MaxLength).On(name)
+	case f.Pattern != "" && !regexp.MustCompile(f.Pattern).MatchString(text):
+		return relabel.Errorf(relabel.CodeInvalid, "does not match %s", f.Pattern).On(name)
+	}
+	return nil
+}
+
+func (f Field) checkNumber(n float64, name string) error {
+	if low, err := strconv.ParseFloat(f.Min, 64); err == nil && n < low {
+		return relabel.Errorf(relabel.CodeInvalid, "is %v: at least %s", n, f.Min).On(name)
+	}
+	if high, err := strconv.ParseFloat(f.Max, 64); err == nil && n > high {
+		return relabel.Errorf(relabel.CodeInvalid, "is %v: at most %s", n, f.Max).On(name)
+	}
+	return nil
+}
+
+func (f Field) checkList(list reflect.Value, name string) error {
+	if f.MaxLength > 0 && list.Len() > f.MaxLength {
+		return relabel.Errorf(relabel.CodeInvalid, "has over %d items", f.MaxLength).On(name)
+	}
+	f.MaxLength = 0 // it is the list's
+	for i := range list.Len() {
+		if err := f.check(list.Index(i), fmt.Sprintf("%s[%d]", name, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package api_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/api"
+)
+
+func TestFieldsTellWhatTheirTagsSay(t *testing.T) {
+	fields := map[string]api.Field{}
+	for _, f := range api.Fields(api.NewExport{}) {
+		if f.Doc == "" {
+			t.Errorf("%s is not described", f.Name)
+		}
+		fields[f.Name] = f
+	}
+	if f := fields["run"]; !f.Required || f.MaxLength != 200 || f.List() {
+		t.Errorf("run: %+v", f)
+	}
+	if f := fields["views"]; f.Required || !f.List() || strings.Join(f.Enum, " ") != "messages linear packed tree" {
+		t.Errorf("views, of an embedded struct: %+v", f)
+	}
+	if f := fields["capacity"]; f.Min != "64" || f.Max != "524288" {
+		t.Errorf("capacity: %+v", f)
+	}
+}
+
+func TestDefaultsFillWhatIsAbsent(t *testing.T) {
+	it := api.NewIteration{Student: "s"}
+	api.Defaults(&it)
+	if it.Kind != relabel.Collect || it.Student != "s" || it.Tasks != 0 {
+		t.Errorf("%+v", it)
+	}
+	it = api.NewIteration{Kind: relabel.Evaluate}
+	if api.Defaults(&it); it.Kind != relabel.Evaluate {
+		t.Errorf("what was given is overwritten: %+v", it)
+	}
+}
+
+func TestValidateNamesTheFieldThatIsWrong(t *testing.T) {
+	over := 1_000_000
+	for field, wrong := range map[string]any{
+		"name":             api.NewRun{},
+		"recipe":           api.NewRun{Name: "a", Recipe: "none", Taskset: "t", Teacher: "p"},
+		"limits.max_turns": api.NewRun{Name: "a", Recipe: relabel.DAgger, Taskset: "t", Teacher: "p", Limits: &api.NewRunLimits{MaxTurns: &over}},
+		"capacity":         api.NewExport{Run: "r", NewExportForm: api.NewExportForm{Capacity: 1}},
+		"views[1]":         api.NewExport{Run: "r", NewExportForm: api.NewExportForm{Views: []relabel.View{relabel.ViewTree, "forest"}}},
+		"flag":             &api.NewReview{Flag: strings.Repeat("x", 61)},
+		"price.currency":   api.NewPolicy{Name: "p", BaseURL: "http://x", Model: "m", Price: &api.NewPrice{Currency: "euro"}},
+	} {
+		var known *relabel.Error
+		if err := api.Validate(wrong); !errors.As(err, &known) || known.Code != relabel.CodeInvalid || known.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if err := api.Validate(api.NewExport{Run: "r", Iteration: 3}); err != nil {
+		t.Error(err)
+	}
+}
