@@ -17,26 +17,26 @@ const exportsShown = 50
 
 func (v *viewer) exportRoutes() routes {
 	to := routes{"GET /exports": v.listExports, "GET /exports/{id}": v.showExport, "GET /exports/{id}/rows/{view}/{row}": v.showExportRow}
-	v.addDeed(to, "/exports/{id}/cancel", v.cancelExport)
-	v.addDeed(to, "/exports/{id}/delete", v.deleteExport)
+	v.addOperation(to, "/exports/{id}/cancel", v.cancelExport)
+	v.addOperation(to, "/exports/{id}/delete", v.deleteExport)
 	return to
 }
 
 // exportView is an export as pages show it.
 type exportView struct {
 	relabel.Export
-	Run      string
-	Bytes    int
-	Views    []viewRows
-	LeftOut  []leftOutCount
-	Shards   []relabel.ExportFile // of its views
-	Options  string               // of its form, as JSON
-	Deeds    []deedLink
-	Progress string
-	Selected []relabel.SelectedIteration
-	Manifest *relabel.Manifest // nil where it is not here, or not there yet
-	Apart    string            // why it is not here
-	Curl     string            // fetches the files
+	Run        string
+	Bytes      int
+	Views      []viewRows
+	LeftOut    []leftOutCount
+	Shards     []relabel.ExportFile // of its views
+	Options    string               // of its form, as JSON
+	Operations []operationLink
+	Progress   string
+	Selected   []relabel.SelectedIteration
+	Manifest   *relabel.Manifest // nil where it is not here, or not there yet
+	Apart      string            // why it is not here
+	Curl       string            // fetches the files
 }
 
 // Stated is how many labelled states were selected.
@@ -170,9 +170,9 @@ func (v *viewer) showExport(w http.ResponseWriter, r *http.Request) error {
 	view.Options = string(options)
 	over := e.State != relabel.ExportQueued && e.State != relabel.ExportRunning
 	if mayChange(r) && over {
-		view.Deeds = []deedLink{{"Delete", "/exports/" + e.ID.String() + "/delete"}}
+		view.Operations = []operationLink{{"Delete", "/exports/" + e.ID.String() + "/delete"}}
 	} else if mayChange(r) {
-		view.Deeds = []deedLink{{"Cancel", "/exports/" + e.ID.String() + "/cancel"}}
+		view.Operations = []operationLink{{"Cancel", "/exports/" + e.ID.String() + "/cancel"}}
 	}
 	return v.render(w, r, page{Template: "export", Title: "Export of " + plain(view.Run), Section: "Exports", Crumbs: []crumb{{"Exports", "/exports"}},
 		Follow: "/v1/runs/" + e.Selection.RunID.String() + "/events", View: view})
@@ -202,16 +202,16 @@ func (v *viewer) addContents(r *http.Request, e relabel.Export, view *exportView
 	return err
 }
 
-func (v *viewer) cancelExport(r *http.Request, _ url.Values) (deed, error) {
+func (v *viewer) cancelExport(r *http.Request, _ url.Values) (operation, error) {
 	e, err := v.exportOf(r)
 	path := "/exports/" + e.ID.String()
-	return deed{Title: "Cancel this export", Verb: "Cancel for good", Grave: true, Notes: []string{"What it has written is removed. The labels stay: it can be started again."},
+	return operation{Title: "Cancel this export", Verb: "Cancel for good", Grave: true, Notes: []string{"What it has written is removed. The labels stay: it can be started again."},
 		Call: call{http.MethodPost, "/v1" + path + "/cancel", nil}, Back: path}, err
 }
 
-func (v *viewer) deleteExport(r *http.Request, _ url.Values) (deed, error) {
+func (v *viewer) deleteExport(r *http.Request, _ url.Values) (operation, error) {
 	e, err := v.exportOf(r)
 	path := "/exports/" + e.ID.String()
-	return deed{Title: "Delete this export", Verb: "Delete for good", Grave: true, Notes: []string{fmt.Sprintf("Its %d files in %s are removed. Trajectories and labels stay.", len(e.Files), plain(e.Directory))},
+	return operation{Title: "Delete this export", Verb: "Delete for good", Grave: true, Notes: []string{fmt.Sprintf("Its %d files in %s are removed. Trajectories and labels stay.", len(e.Files), plain(e.Directory))},
 		Call: call{http.MethodDelete, "/v1" + path, nil}, Back: "/exports"}, err
 }

@@ -118,7 +118,7 @@ func TestAnExportsPageShowsWhatIsInItWhenItIsDone(t *testing.T) {
 		t.Errorf("before it is done the page says %s", text)
 	}
 	s.finishExport(e)
-	p.Wait("document.querySelector('main').innerText.includes('label_missing') && document.querySelector(\"a[href$='/rows/tree/0']\") && document.querySelector(\".deeds a[href$='/delete']\")")
+	p.Wait("document.querySelector('main').innerText.includes('label_missing') && document.querySelector(\"a[href$='/rows/tree/0']\") && document.querySelector(\".operations a[href$='/delete']\")")
 	list.Wait("document.querySelector('tbody').innerText.includes('done')")
 	s.begin("other", "T")
 	if text := s.get(200, "/exports?run="+s.run.ID.String()); strings.Contains(text, e.ID.String()) {

@@ -14,7 +14,7 @@ type iterationPage struct {
 	Run         relabel.Run
 	Concerns    []concern
 	Causes      causeTable
-	Deeds       []deedLink
+	Operations  []operationLink
 	List        listView
 	Beside      string // address of the list beside those of others
 	Charts      []chart.Chart
@@ -68,7 +68,7 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if mayChange(r) {
-		view.Deeds = iterationDeeds(view.round)
+		view.Operations = iterationOperations(view.round)
 	}
 	if err := v.addRelabelings(r, &view); err != nil {
 		return err

@@ -61,7 +61,7 @@ func TestWhatAFieldHoldsComesBackAsItIs(t *testing.T) {
 	r := relabel.Review{ID: relabel.NewID(), TrajectoryID: tr.ID, T: &at, Note: odd, Author: odd}
 	s.must(s.store.CreateReview(t.Context(), r))
 	p.Go(s.URL + "/trajectories/" + tr.ID.String() + "/reviews/" + r.ID.String() + "/edit")
-	p.Click("main form.deed button.main")
+	p.Click("main form.operation button.main")
 	p.Wait("location.hash === '#t1'")
 	kept, err := s.store.FindReview(t.Context(), tr.ID, r.ID)
 	s.must(err)

@@ -14,7 +14,7 @@ func TestAPageFollowsWhatHappensAndKeepsWhatIsOpen(t *testing.T) {
 	all := s.begin("live", "TT", "TT")
 	p := webtest.Open(t, s.URL+"/runs/"+s.run.ID.String())
 	p.Wait("document.querySelector('#live-state').textContent === 'live'")
-	p.Eval("document.querySelector('a[data-deed]').focus(); document.querySelector('main details').open = true; window.before = document.activeElement; null", nil)
+	p.Eval("document.querySelector('a[data-operation]').focus(); document.querySelector('main details').open = true; window.before = document.activeElement; null", nil)
 	p.Wait("document.querySelector('main').innerText.includes('0 of 2')")
 
 	f := s.claim(all[0])

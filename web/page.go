@@ -67,7 +67,7 @@ var sections = []crumb{
 }
 
 // commonScripts are run by every page, in this order.
-var commonScripts = []string{"page.js", "live.js", "deeds.js"}
+var commonScripts = []string{"page.js", "live.js", "operations.js"}
 
 // frame is what the layout is given.
 type frame struct {

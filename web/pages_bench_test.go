@@ -30,8 +30,8 @@ func BenchmarkPagesOfALargeRun(b *testing.B) {
 		{"policy", "/policies/" + c.Run.TeacherID.String()},
 		{"exports", "/exports"},
 		{"reviews", "/reviews"},
-		{"deed to export", "/runs/" + run + "/export"},
-		{"deed to start", "/runs/" + run + "/start"},
+		{"operation to export", "/runs/" + run + "/export"},
+		{"operation to start", "/runs/" + run + "/start"},
 	} {
 		b.Run(page.name+"/server", func(b *testing.B) {
 			var bytes int

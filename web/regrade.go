@@ -25,14 +25,14 @@ const (
 )
 
 // verifyRun proposes to grade a run's submissions again.
-func (v *viewer) verifyRun(r *http.Request, chosen url.Values) (deed, error) {
+func (v *viewer) verifyRun(r *http.Request, chosen url.Values) (operation, error) {
 	run, err := v.runOf(r)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	iterations, err := v.Store.ListIterations(r.Context(), run.ID)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	names, body := []string{everyRound}, regradeBody{All: chosen.Get("which") == everyVerdict}
 	for _, it := range iterations {
@@ -42,25 +42,25 @@ func (v *viewer) verifyRun(r *http.Request, chosen url.Values) (deed, error) {
 			body.Iteration = &it.ID
 		}
 	}
-	fields := []deedField{{Name: "of", Label: "Of", Value: or(chosen.Get("of"), everyRound), Choices: names},
+	fields := []operationField{{Name: "of", Label: "Of", Value: or(chosen.Get("of"), everyRound), Choices: names},
 		{Name: "which", Label: "Verdicts", Value: or(chosen.Get("which"), olderVerdicts), Choices: []string{olderVerdicts, everyVerdict}}}
-	return v.regradeDeed(r, "Grade the submissions of "+run.Name+" again", relabel.RegradeSelection{RunID: run.ID}, body, fields, "/runs/"+run.ID.String())
+	return v.regradeOperation(r, "Grade the submissions of "+run.Name+" again", relabel.RegradeSelection{RunID: run.ID}, body, fields, "/runs/"+run.ID.String())
 }
 
 // verifyTrajectory proposes to grade one submission again.
-func (v *viewer) verifyTrajectory(r *http.Request, _ url.Values) (deed, error) {
+func (v *viewer) verifyTrajectory(r *http.Request, _ url.Values) (operation, error) {
 	view, err := v.findTrajectory(r)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	sel := relabel.RegradeSelection{RunID: view.RunID, TrajectoryID: &view.ID}
-	return v.regradeDeed(r, "Grade the submission for "+view.InstanceID+" again", sel, regradeBody{Trajectory: &view.ID, All: true}, nil, view.Base())
+	return v.regradeOperation(r, "Grade the submission for "+view.InstanceID+" again", sel, regradeBody{Trajectory: &view.ID, All: true}, nil, view.Base())
 }
 
-// regradeDeed is what grading a selection again does and costs.
-func (v *viewer) regradeDeed(r *http.Request, title string, sel relabel.RegradeSelection, body regradeBody, fields []deedField, back string) (deed, error) {
+// regradeOperation is what grading a selection again does and costs.
+func (v *viewer) regradeOperation(r *http.Request, title string, sel relabel.RegradeSelection, body regradeBody, fields []operationField, back string) (operation, error) {
 	sel.IterationID = body.Iteration
-	d := deed{Title: title, Verb: "Grade again", Fields: fields, Back: back, Call: call{http.MethodPost, "/v1/runs/" + sel.RunID.String() + "/verify", body}}
+	d := operation{Title: title, Verb: "Grade again", Fields: fields, Back: back, Call: call{http.MethodPost, "/v1/runs/" + sel.RunID.String() + "/verify", body}}
 	p, err := v.Store.RegradeProgress(r.Context(), sel)
 	if relabel.CodeOf(err) == relabel.CodeConflict {
 		d.Notes = []string{"No trajectory is done: this will be refused."}
@@ -109,21 +109,21 @@ func regradeWords(p relabel.RegradeProgress) string {
 }
 
 // cancelVerify proposes to cancel a run's regradings.
-func (v *viewer) cancelVerify(r *http.Request, _ url.Values) (deed, error) {
+func (v *viewer) cancelVerify(r *http.Request, _ url.Values) (operation, error) {
 	run, err := v.runOf(r)
 	path := "/runs/" + run.ID.String()
-	return deed{Title: "Cancel grading the submissions of " + run.Name + " again", Verb: "Cancel", Notes: []string{"What is queued or running is cancelled. Verdicts that were replaced stay so."},
+	return operation{Title: "Cancel grading the submissions of " + run.Name + " again", Verb: "Cancel", Notes: []string{"What is queued or running is cancelled. Verdicts that were replaced stay so."},
 		Call: call{http.MethodPost, "/v1" + path + "/verify/cancel", struct{}{}}, Back: path}, err
 }
 
-// regradeDeeds are what can be done to a run's verdicts as they are.
-func regradeDeeds(run relabel.ID, p relabel.RegradeProgress) (links []deedLink) {
+// regradeOperations are what can be done to a run's verdicts as they are.
+func regradeOperations(run relabel.ID, p relabel.RegradeProgress) (links []operationLink) {
 	path := "/runs/" + run.String() + "/verify"
 	if len(p.Verdicts) > 0 || p.Outdated > 0 {
-		links = append(links, deedLink{"Grade again…", path})
+		links = append(links, operationLink{"Grade again…", path})
 	}
 	if p.Open() > 0 {
-		links = append(links, deedLink{"Cancel grading…", path + "/cancel"})
+		links = append(links, operationLink{"Cancel grading…", path + "/cancel"})
 	}
 	return links
 }

@@ -16,9 +16,9 @@ const reviewsShown = 50
 // reviewRow is a review in a list.
 type reviewRow struct {
 	relabel.Review
-	Run   string
-	Link  string // to the trajectory or its turn
-	Deeds []deedLink
+	Run        string
+	Link       string // to the trajectory or its turn
+	Operations []operationLink
 }
 
 // reviewListView is a page of reviews.
@@ -40,9 +40,9 @@ type flagLink struct {
 
 func (v *viewer) reviewRoutes() routes {
 	to := routes{"GET /reviews": v.listReviews, "GET /trajectories/{id}/reviews": v.showReviews}
-	v.addDeed(to, "/trajectories/{id}/reviews/new", v.addReview)
-	v.addDeed(to, "/trajectories/{id}/reviews/{review}/edit", v.editReview)
-	v.addDeed(to, "/trajectories/{id}/reviews/{review}/delete", v.deleteReview)
+	v.addOperation(to, "/trajectories/{id}/reviews/new", v.addReview)
+	v.addOperation(to, "/trajectories/{id}/reviews/{review}/edit", v.editReview)
+	v.addOperation(to, "/trajectories/{id}/reviews/{review}/delete", v.deleteReview)
 	return to
 }
 
@@ -120,7 +120,7 @@ func (v *viewer) reviewRows(r *http.Request, list []relabel.Review) ([]reviewRow
 		}
 		if mayChange(r) {
 			path := fmt.Sprintf("/trajectories/%s/reviews/%s", review.TrajectoryID, review.ID)
-			rows[i].Deeds = []deedLink{{"Edit…", path + "/edit"}, {"Delete…", path + "/delete"}}
+			rows[i].Operations = []operationLink{{"Edit…", path + "/edit"}, {"Delete…", path + "/delete"}}
 		}
 	}
 	return rows, nil
@@ -131,7 +131,7 @@ type reviewsView struct {
 	Trajectory relabel.ID
 	Reviews    []reviewRow
 	More       bool // than are shown
-	Deeds      []deedLink
+	Operations []operationLink
 }
 
 // reviewsOf finds what was said of a trajectory, for its page.
@@ -143,7 +143,7 @@ func (v *viewer) reviewsOf(r *http.Request, trajectory relabel.ID) (view reviews
 	}
 	view.More = next != ""
 	if mayChange(r) {
-		view.Deeds = []deedLink{{"Flag or note…", "/trajectories/" + trajectory.String() + "/reviews/new"}}
+		view.Operations = []operationLink{{"Flag or note…", "/trajectories/" + trajectory.String() + "/reviews/new"}}
 	}
 	view.Reviews, err = v.reviewRows(r, list)
 	return view, err
@@ -170,24 +170,24 @@ type reviewBody struct {
 	Author string `json:"author,omitempty"`
 }
 
-// reviewDeed is a deed with the fields of a review; flags that the run has already are
+// reviewOperation is an operation with the fields of a review; flags that the run has already are
 // offered.
-func (v *viewer) reviewDeed(r *http.Request, trajectory relabel.Trajectory, chosen url.Values) (deed, error) {
+func (v *viewer) reviewOperation(r *http.Request, trajectory relabel.Trajectory, chosen url.Values) (operation, error) {
 	flags, err := v.Store.ListFlags(r.Context(), &trajectory.RunID)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	b := reviewBody{Flag: strings.TrimSpace(chosen.Get("flag")), Note: strings.ReplaceAll(chosen.Get("note"), "\r\n", "\n"), Author: strings.TrimSpace(chosen.Get("author"))}
 	if t, err := strconv.Atoi(chosen.Get("t")); err == nil {
 		b.T = &t
 	}
 	path := "/trajectories/" + trajectory.ID.String()
-	d := deed{Back: path, Call: call{Path: "/v1" + path + "/reviews", Body: b},
+	d := operation{Back: path, Call: call{Path: "/v1" + path + "/reviews", Body: b},
 		Notes: []string{"Lists filter by flags, and exports can leave out what has one."}}
 	if b.T != nil {
 		d.Back += fmt.Sprintf("#t%d", *b.T)
 	}
-	d.Fields = []deedField{
+	d.Fields = []operationField{
 		{Name: "flag", Label: "Flag", Value: b.Flag, Help: "A name of your own choice, such as leak or wrong-label: a-z, 0-9, hyphen, dot and underscore. May stay empty beside a note."},
 		{Name: "t", Label: "Turn", Kind: "number", Value: chosen.Get("t"), Help: fmt.Sprintf("1 to %d; empty: the whole trajectory.", trajectory.Turns)},
 		{Name: "note", Label: "Note", Kind: "textarea", Value: b.Note},
@@ -199,14 +199,14 @@ func (v *viewer) reviewDeed(r *http.Request, trajectory relabel.Trajectory, chos
 	return d, nil
 }
 
-func (v *viewer) addReview(r *http.Request, chosen url.Values) (deed, error) {
+func (v *viewer) addReview(r *http.Request, chosen url.Values) (operation, error) {
 	of, err := v.findTrajectory(r)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
-	d, err := v.reviewDeed(r, of.Trajectory, chosen)
+	d, err := v.reviewOperation(r, of.Trajectory, chosen)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	d.Title, d.Verb, d.Call.Method = "Review "+of.InstanceID, "Keep it", http.MethodPost
 	return d, nil
@@ -225,10 +225,10 @@ func (v *viewer) reviewAt(r *http.Request) (of trajectoryView, review relabel.Re
 	return of, review, err
 }
 
-func (v *viewer) editReview(r *http.Request, chosen url.Values) (deed, error) {
+func (v *viewer) editReview(r *http.Request, chosen url.Values) (operation, error) {
 	of, review, err := v.reviewAt(r)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	if !chosen.Has("note") { // nothing is chosen yet
 		chosen = url.Values{"flag": {review.Flag}, "note": {review.Note}, "author": {review.Author}}
@@ -236,22 +236,22 @@ func (v *viewer) editReview(r *http.Request, chosen url.Values) (deed, error) {
 			chosen.Set("t", strconv.Itoa(*review.T))
 		}
 	}
-	d, err := v.reviewDeed(r, of.Trajectory, chosen)
+	d, err := v.reviewOperation(r, of.Trajectory, chosen)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	d.Title, d.Verb, d.Call.Method = "Edit a review of "+of.InstanceID, "Keep it", http.MethodPut
 	d.Call.Path += "/" + review.ID.String()
 	return d, nil
 }
 
-func (v *viewer) deleteReview(r *http.Request, _ url.Values) (deed, error) {
+func (v *viewer) deleteReview(r *http.Request, _ url.Values) (operation, error) {
 	of, review, err := v.reviewAt(r)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	path := "/trajectories/" + of.ID.String()
-	d := deed{Title: "Delete a review of " + of.InstanceID, Verb: "Delete", Grave: true, Back: path, Call: call{http.MethodDelete, "/v1" + path + "/reviews/" + review.ID.String(), nil}}
+	d := operation{Title: "Delete a review of " + of.InstanceID, Verb: "Delete", Grave: true, Back: path, Call: call{http.MethodDelete, "/v1" + path + "/reviews/" + review.ID.String(), nil}}
 	for _, text := range []string{review.Flag, review.Note, review.Author} {
 		if text != "" {
 			d.Notes = append(d.Notes, text)

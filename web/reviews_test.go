@@ -23,15 +23,15 @@ func TestATrajectoryIsFlaggedEditedAndFreedFromItsPage(t *testing.T) {
 		p.Eval("document.querySelector("+strconv.Quote(selector)+").click(), 0", nil)
 	}
 	p.Press("f")
-	p.Wait("document.querySelector('#deed').open")
-	p.Type("#deed [name=author]", "Ada")
-	p.Type("#deed [name=flag]", "wrong-label")
-	p.Type("#deed [name=t]", "2")
-	p.Type("#deed [name=note]", "The label edits first.")
+	p.Wait("document.querySelector('#operation').open")
+	p.Type("#operation [name=author]", "Ada")
+	p.Type("#operation [name=flag]", "wrong-label")
+	p.Type("#operation [name=t]", "2")
+	p.Type("#operation [name=note]", "The label edits first.")
 	p.Press("\t")
-	p.Wait(`document.querySelector("#deed #curl").textContent.includes('"flag":"wrong-label"') && document.querySelector("#deed #curl").textContent.includes("edits first")`)
-	p.Look("review-deed")
-	click("#deed button.main")
+	p.Wait(`document.querySelector("#operation #curl").textContent.includes('"flag":"wrong-label"') && document.querySelector("#operation #curl").textContent.includes("edits first")`)
+	p.Look("review-operation")
+	click("#operation button.main")
 	p.Wait("location.hash === '#t2' && document.querySelector('.review .flag')?.innerText === 'wrong-label'")
 	list, _, err := s.store.ListReviews(t.Context(), relabel.ReviewFilter{}, relabel.Page{})
 	s.must(err)
@@ -40,25 +40,25 @@ func TestATrajectoryIsFlaggedEditedAndFreedFromItsPage(t *testing.T) {
 	}
 	p.Look("trajectory-reviewed")
 	click(".review a[href$='/edit']")
-	p.Wait("document.querySelector('#deed').open && document.querySelector('#deed [name=flag]').value === 'wrong-label'")
-	p.Eval("document.querySelector('#deed [name=flag]').value = 'No!'", nil)
+	p.Wait("document.querySelector('#operation').open && document.querySelector('#operation [name=flag]').value === 'wrong-label'")
+	p.Eval("document.querySelector('#operation [name=flag]').value = 'No!'", nil)
 	p.Expect("422")
-	click("#deed button.main")
+	click("#operation button.main")
 	p.Wait("document.querySelector('[role=alert]')?.innerText.includes('a flag is 1 to 60')")
 	p.Eval("document.querySelector('[name=flag]').value = 'leak'", nil)
 	click("button.main")
 	p.Wait("document.querySelector('.review .flag')?.innerText === 'leak' && document.querySelector('.review .meta').innerText.includes('edited')")
 	click(".review a[href$='/delete']")
-	click("#deed button.grave")
+	click("#operation button.grave")
 	p.Wait("!document.querySelector('.review') && document.querySelector('.reviews')")
 	p.Press("f")
-	p.Wait("document.querySelector('#deed [name=author]')?.value === 'Ada'") // who reviews is remembered
+	p.Wait("document.querySelector('#operation [name=author]')?.value === 'Ada'") // who reviews is remembered
 	p.Press(kb.Escape)
-	p.Wait("!document.querySelector('#deed').open")
+	p.Wait("!document.querySelector('#operation').open")
 	p.Go(s.URL + "/trajectories/" + done.ID.String() + "#t3")
 	p.Wait("document.getElementById('at').textContent === 'turn 3 of 5'")
 	p.Press("f")
-	p.Wait("document.querySelector('#deed [name=t]')?.value === '3'") // about the turn that is read
+	p.Wait("document.querySelector('#operation [name=t]')?.value === '3'") // about the turn that is read
 }
 
 func TestReviewsAreListedByFlag(t *testing.T) {

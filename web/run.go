@@ -11,9 +11,9 @@ import (
 // runPage is the page of one run.
 type runPage struct {
 	runView
-	Causes causeTable
-	Spent  relabel.Spent
-	Deeds  []deedLink
+	Causes     causeTable
+	Spent      relabel.Spent
+	Operations []operationLink
 	// Verdicts counts the verdicts by version of the protections, Regrading the regradings by
 	// state; "" without any.
 	Verdicts, Regrading string
@@ -50,7 +50,7 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 		view.NotGraded = verdicts.Failures
 	}
 	if mayChange(r) {
-		view.Deeds = append(runDeeds(view.runView), regradeDeeds(run.ID, verdicts)...)
+		view.Operations = append(runOperations(view.runView), regradeOperations(run.ID, verdicts)...)
 	}
 	if wants(r, "charts") {
 		if view.Charts, err = v.runCharts(ctx, run, view.Iterations); err != nil {

@@ -10,10 +10,10 @@ import (
 const quickDeletion = 500
 
 // deleteRun says what a run consists of, and deletes it.
-func (v *viewer) deleteRun(r *http.Request, _ url.Values) (deed, error) {
+func (v *viewer) deleteRun(r *http.Request, _ url.Values) (operation, error) {
 	run, err := v.runOf(r)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	had, err := v.Store.CountRun(r.Context(), run.ID)
 	path := "/runs/" + run.ID.String()
@@ -30,6 +30,6 @@ func (v *viewer) deleteRun(r *http.Request, _ url.Values) (deed, error) {
 	if had.Refused != "" {
 		notes = append(notes, "It cannot be deleted now: "+had.Refused+".")
 	}
-	return deed{Title: "Delete run " + run.Name, Verb: "Delete permanently", Grave: true, Notes: notes,
+	return operation{Title: "Delete run " + run.Name, Verb: "Delete permanently", Grave: true, Notes: notes,
 		Call: call{http.MethodDelete, "/v1" + path, nil}, Back: path, Done: func([]byte) string { return "/" }}, err
 }

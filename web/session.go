@@ -102,7 +102,7 @@ func callerOf(r *http.Request) relabel.Caller {
 	return c
 }
 
-// mayChange reports whether deeds are offered to who asks.
+// mayChange reports whether operations are offered to who asks.
 func mayChange(r *http.Request) bool { return callerOf(r).Access == relabel.FullAccess }
 
 // ownAddress is an address of this server, or its first page.

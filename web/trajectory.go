@@ -20,24 +20,24 @@ const (
 // trajectoryView is a trajectory with the heads of all its turns.
 type trajectoryView struct {
 	relabel.Trajectory
-	Shown     int // the attempt whose turns are shown
-	Attempts  []relabel.Attempt
-	Run       relabel.Run
-	Iteration relabel.Iteration
-	Teacher   string
-	Student   string
-	Task      relabel.Task
-	Problem   body
-	Heads     []headView
-	Course    course
-	Teachers  int // turns that the teacher executed
-	Tokens    relabel.Usage
-	Cards     []turnView // the first ones, or those asked for
-	Outcome   outcomeView
-	Again     againView
-	Reviews   reviewsView
-	Deeds     []deedLink
-	names     map[relabel.ID]string
+	Shown      int // the attempt whose turns are shown
+	Attempts   []relabel.Attempt
+	Run        relabel.Run
+	Iteration  relabel.Iteration
+	Teacher    string
+	Student    string
+	Task       relabel.Task
+	Problem    body
+	Heads      []headView
+	Course     course
+	Teachers   int // turns that the teacher executed
+	Tokens     relabel.Usage
+	Cards      []turnView // the first ones, or those asked for
+	Outcome    outcomeView
+	Again      againView
+	Reviews    reviewsView
+	Operations []operationLink
+	names      map[relabel.ID]string
 }
 
 // Base is the trajectory's address.
@@ -97,8 +97,8 @@ func (v *viewer) trajectoryRoutes() routes {
 		"GET /trajectories/{id}/patch":         v.showPatch,
 		"GET /trajectories/{id}/test-output":   v.showOutput,
 	}
-	v.addDeed(to, "/trajectories/{id}/relabel", v.relabelTrajectory)
-	v.addDeed(to, "/trajectories/{id}/verify", v.verifyTrajectory)
+	v.addOperation(to, "/trajectories/{id}/relabel", v.relabelTrajectory)
+	v.addOperation(to, "/trajectories/{id}/verify", v.verifyTrajectory)
 	return to
 }
 
@@ -140,10 +140,10 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if mayChange(r) && view.relabels() {
-		view.Deeds = []deedLink{{"Relabel…", view.Base() + "/relabel"}}
+		view.Operations = []operationLink{{"Relabel…", view.Base() + "/relabel"}}
 	}
 	if mayChange(r) && view.State == relabel.Done {
-		view.Deeds = append(view.Deeds, deedLink{"Grade again…", view.Base() + "/verify"})
+		view.Operations = append(view.Operations, operationLink{"Grade again…", view.Base() + "/verify"})
 	}
 	follow := ""
 	if !view.State.Terminal() {

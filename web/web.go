@@ -13,7 +13,7 @@ import (
 // Config is what the pages are made of.
 type Config struct {
 	Store Store
-	// REST is the interface that deeds call. It must trust the caller that a request's context
+	// REST is the interface that operations call. It must trust the caller that a request's context
 	// knows.
 	REST http.Handler
 	// Attempts slows the guessing of tokens down; nil: nothing does.
@@ -43,7 +43,7 @@ type routes map[string]answer
 func New(config Config) http.Handler {
 	v := &viewer{config}
 	mux := http.NewServeMux()
-	for _, of := range []routes{v.sessionRoutes(), v.runRoutes(), v.deedRoutes(), v.trajectoryRoutes(), v.gridRoutes(), v.taskRoutes(), v.exportRoutes(), v.reviewRoutes(), v.policyRoutes(), v.compareRoutes(), v.auditRoutes(), {"/": v.showNothing}} {
+	for _, of := range []routes{v.sessionRoutes(), v.runRoutes(), v.operationRoutes(), v.trajectoryRoutes(), v.gridRoutes(), v.taskRoutes(), v.exportRoutes(), v.reviewRoutes(), v.policyRoutes(), v.compareRoutes(), v.auditRoutes(), {"/": v.showNothing}} {
 		for pattern, answer := range of {
 			mux.HandleFunc(pattern, v.page(answer))
 		}

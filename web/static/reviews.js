@@ -4,13 +4,13 @@
   const name = "relabel-author";
   document.addEventListener("keydown", (event) => {
     if (event.key !== "f" || window.relabel.typing(event)) return;
-    const link = document.querySelector("a[data-deed][href*='/reviews/new']");
+    const link = document.querySelector("a[data-operation][href*='/reviews/new']");
     if (!link) return;
     event.preventDefault();
     link.click();
   });
   document.addEventListener("click", (event) => { // about the turn that is read
-    const link = event.target.closest("a[data-deed][href*='/reviews/new']");
+    const link = event.target.closest("a[data-operation][href*='/reviews/new']");
     const turn = /^#t(\d+)$/.exec(location.hash);
     if (link) link.setAttribute("href", link.pathname + (turn ? "?t=" + turn[1] : ""));
   }, true);
@@ -19,7 +19,7 @@
   };
   document.addEventListener("change", remember, true);
   const fill = () => {
-    const field = document.querySelector("form.deed input[name=author]:not([data-met])");
+    const field = document.querySelector("form.operation input[name=author]:not([data-met])");
     if (!field) return;
     field.dataset.met = "";
     const known = localStorage.getItem(name);
@@ -29,6 +29,6 @@
     }
   };
   fill();
-  const dialog = document.getElementById("deed");
+  const dialog = document.getElementById("operation");
   if (dialog) new MutationObserver(fill).observe(dialog, { childList: true, subtree: true });
 })();

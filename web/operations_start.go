@@ -27,35 +27,35 @@ type startBody struct {
 }
 
 // startIteration asks for the next round with this round's student.
-func (v *viewer) startIteration(r *http.Request, chosen url.Values) (deed, error) {
+func (v *viewer) startIteration(r *http.Request, chosen url.Values) (operation, error) {
 	run, err := v.runOf(r)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	rounds, err := v.rounds(r.Context(), run.ID)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	if err := v.addSpending(r.Context(), run.ID, rounds); err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	names, err := v.policyNames(r)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	student := or(chosen.Get("student"), nextStudent(rounds, names))
 	ask := startBody{Student: student, Kind: relabel.IterationKind(or(chosen.Get("kind"), string(relabel.Collect)))}
 	if err := ask.chooseTasks(chosen); err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	if ask.Generations, err = wholeNumber(chosen, "generations"); err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	if ask.Beta, err = fraction(chosen, "beta"); err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	path := "/runs/" + run.ID.String()
-	d := deed{Title: "Start the next iteration of " + run.Name, Verb: "Start", Fields: startFields(run, ask, chosen, names, rounds), Back: path,
+	d := operation{Title: "Start the next iteration of " + run.Name, Verb: "Start", Fields: startFields(run, ask, chosen, names, rounds), Back: path,
 		Call: call{http.MethodPost, "/v1" + path + "/iterations", ask}, Done: madeIteration}
 	n, err := v.countTrajectories(r.Context(), run, ask)
 	if err != nil {

@@ -1,16 +1,16 @@
-// A deed's question opens above the page; with what is chosen it is worked out again. The
+// An operation's question opens above the page; with what is chosen it is worked out again. The
 // form itself is sent as any form is. Without this script the question is a page.
 "use strict";
 (() => {
-  const dialog = document.getElementById("deed");
+  const dialog = document.getElementById("operation");
   let asked = 0;
   const show = async (address, keep) => {
     const mine = ++asked;
     const text = await fetch(address, { headers: { Accept: "text/html" } }).then((response) => response.text()).catch(() => null);
     if (mine !== asked) return; // more was chosen meanwhile: this answer would undo it
     if (text === null) { unheard(); return; }
-    const part = new DOMParser().parseFromString(text, "text/html").querySelector("[data-part=deed]");
-    if (!part) { location.href = address.replace(/[?&]part=deed/, ""); return; }
+    const part = new DOMParser().parseFromString(text, "text/html").querySelector("[data-part=operation]");
+    if (!part) { location.href = address.replace(/[?&]part=operation/, ""); return; }
     if (keep) window.relabel.morph(dialog.firstElementChild, part);
     else dialog.replaceChildren(document.importNode(part, true));
     if (!dialog.open) dialog.showModal();
@@ -23,31 +23,31 @@
     said.textContent = "The server does not answer. Try again when it runs.";
     dialog.querySelector("[role=alert]")?.remove();
     if (dialog.open) { dialog.querySelector("h1")?.after(said); return; }
-    said.id = "deed-title";
+    said.id = "operation-title";
     leave.innerHTML = "<button type=button data-closes>Close</button>";
     dialog.replaceChildren(said, leave);
     dialog.showModal();
   };
-  const partOf = (href) => href + (href.includes("?") ? "&" : "?") + "part=deed";
+  const partOf = (href) => href + (href.includes("?") ? "&" : "?") + "part=operation";
   document.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    const link = event.target.closest("a[data-deed]");
+    const link = event.target.closest("a[data-operation]");
     if (link) { event.preventDefault(); show(partOf(link.getAttribute("href"))); }
-    if (event.target.closest("#deed [data-closes]")) { event.preventDefault(); dialog.close(); }
-    if (event.target.closest("#deed .again")) { event.preventDefault(); again(event.target.form); }
+    if (event.target.closest("#operation [data-closes]")) { event.preventDefault(); dialog.close(); }
+    if (event.target.closest("#operation .again")) { event.preventDefault(); again(event.target.form); }
   });
   const again = (form) => {
     const chosen = new URLSearchParams(new FormData(form));
     chosen.delete("form");
     chosen.delete("once");
-    chosen.set("part", "deed");
+    chosen.set("part", "operation");
     return show(form.getAttribute("action") + "?" + chosen, true);
   };
   // A form is sent once: what a second click asks would be answered in the place of the first,
   // as not done.
   let sent = new WeakSet();
   document.addEventListener("submit", (event) => {
-    if (!event.target.matches("form.deed") || event.submitter?.formMethod === "get") return;
+    if (!event.target.matches("form.operation") || event.submitter?.formMethod === "get") return;
     if (sent.has(event.target)) event.preventDefault();
     sent.add(event.target);
   });

@@ -9,12 +9,12 @@ import (
 )
 
 // choice is a field with choices; the first one is the default.
-func choice(chosen url.Values, name, label, help string, of ...string) deedField {
-	return deedField{Name: name, Label: label, Value: or(chosen.Get(name), of[0]), Choices: of, Help: help}
+func choice(chosen url.Values, name, label, help string, of ...string) operationField {
+	return operationField{Name: name, Label: label, Value: or(chosen.Get(name), of[0]), Choices: of, Help: help}
 }
 
 // exportFields are what can be chosen; what concerns tokens comes with a view of tokens.
-func (v *viewer) exportFields(r *http.Request, run relabel.Run, body exportBody, chosen url.Values) ([]deedField, error) {
+func (v *viewer) exportFields(r *http.Request, run relabel.Run, body exportBody, chosen url.Values) ([]operationField, error) {
 	policies, err := v.policyNames(r)
 	if err != nil {
 		return nil, err
@@ -29,13 +29,13 @@ func (v *viewer) exportFields(r *http.Request, run relabel.Run, body exportBody,
 	}
 	fields = append(fields, choice(chosen, "labels", "Labels of", "Another teacher’s, or the student’s own actions; states that it did not answer are left out.", append([]string{runsTeacher}, policies...)...))
 	if len(flags) > 0 {
-		all := deedField{Name: "flag", Label: "Leave out", Kind: "checks", Values: chosen["flag"], Choices: []string{relabel.AnyFlag}, Help: "What reviews flagged so: a whole trajectory, or the state of one turn. * stands for any flag."}
+		all := operationField{Name: "flag", Label: "Leave out", Kind: "checks", Values: chosen["flag"], Choices: []string{relabel.AnyFlag}, Help: "What reviews flagged so: a whole trajectory, or the state of one turn. * stands for any flag."}
 		for _, f := range flags {
 			all.Choices = append(all.Choices, f.Flag)
 		}
 		fields = append(fields, all)
 	}
-	views := deedField{Name: "view", Label: "Rows", Kind: "checks", Help: "All but messages are in the student’s tokens."}
+	views := operationField{Name: "view", Label: "Rows", Kind: "checks", Help: "All but messages are in the student’s tokens."}
 	for _, view := range relabel.Views {
 		views.Choices = append(views.Choices, string(view))
 	}
@@ -51,13 +51,13 @@ func (v *viewer) exportFields(r *http.Request, run relabel.Run, body exportBody,
 		fields = append(fields, tokenFields(body, chosen, tokenizers)...)
 	}
 	return append(fields,
-		deedField{Name: "divide", Label: "Files", Kind: "number", Value: chosen.Get("divide"), Help: "The trainer’s data-parallel size: the number of files per view is a multiple of it; empty: 1."},
-		deedField{Name: "destination", Label: "Destination", Value: body.Destination, Help: "URL of a bucket, such as s3://bucket/prefix; empty: the exports’ folder of this server."}), nil
+		operationField{Name: "divide", Label: "Files", Kind: "number", Value: chosen.Get("divide"), Help: "The trainer’s data-parallel size: the number of files per view is a multiple of it; empty: 1."},
+		operationField{Name: "destination", Label: "Destination", Value: body.Destination, Help: "URL of a bucket, such as s3://bucket/prefix; empty: the exports’ folder of this server."}), nil
 }
 
 // selectionFields say which trajectories and states are exported. The first choice of a
 // filter is that of the run's recipe.
-func selectionFields(run relabel.Run, chosen url.Values) ([]deedField, error) {
+func selectionFields(run relabel.Run, chosen url.Values) ([]operationField, error) {
 	usual, err := relabel.ExportSelection{}.WithDefaults(relabel.ExportFilters{}, run.Recipe)
 	if err != nil {
 		return nil, err
@@ -67,11 +67,11 @@ func selectionFields(run relabel.Run, chosen url.Values) ([]deedField, error) {
 		groups = mixedGroups
 	}
 	usual.MixedRewards = false
-	ended := deedField{Name: "ended", Label: "Ended by", Kind: "checks", Values: chosen["ended"], Help: "None: however they ended."}
+	ended := operationField{Name: "ended", Label: "Ended by", Kind: "checks", Values: chosen["ended"], Help: "None: however they ended."}
 	for _, reason := range endReasons {
 		ended.Choices = append(ended.Choices, string(reason))
 	}
-	return []deedField{
+	return []operationField{
 		{Name: "iteration", Label: "Iteration", Kind: "number", Value: chosen.Get("iteration"), Help: "Its number; empty: the latest that is done."},
 		choice(chosen, "of", "States of", "", thisRound, allRounds),
 		choice(chosen, "running", "One that still runs", "", doneRounds, runningRounds),
@@ -109,8 +109,8 @@ func (v *viewer) tokenizerNames(r *http.Request) (names []string, err error) {
 }
 
 // tokenFields say how rows of tokens are made; tokenizers are offered by their names.
-func tokenFields(body exportBody, chosen url.Values, tokenizers []string) []deedField {
-	fields := []deedField{
+func tokenFields(body exportBody, chosen url.Values, tokenizers []string) []operationField {
+	fields := []operationField{
 		{Name: "tokenizer", Label: "Tokenizer", Value: body.Tokenizer, Offers: tokenizers, Help: "The name or hash of a registered one (relabel tokenizer add); empty: the one that the student’s policy names."},
 		{Name: "template", Label: "Chat template", Value: body.Template, Help: "Path of a file below --tokenizers of the machines that build; empty: the tokenizer’s own."},
 		{Name: "template_text", Label: "Template’s text", Kind: "textarea", Value: body.TemplateText, Help: "Instead of a file; empty: the tokenizer’s own."},
@@ -124,7 +124,7 @@ func tokenFields(body exportBody, chosen url.Values, tokenizers []string) []deed
 		choice(chosen, "too_long", "Longer trunks are", "A leaf that is longer is dropped.", cutTrunks, dropTrunks),
 		choice(chosen, "weights", "Weights", "", byToken, byTransition),
 	}
-	rows := deedField{Name: "rows", Label: "Form", Kind: "checks", Values: chosen["rows"]}
+	rows := operationField{Name: "rows", Label: "Form", Kind: "checks", Values: chosen["rows"]}
 	if body.has(relabel.ViewTree) {
 		rows.Choices = append(rows.Choices, padded)
 	}

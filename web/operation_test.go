@@ -22,30 +22,30 @@ func TestARunIsPausedAndGoesOnFromItsPage(t *testing.T) {
 	s.begin("O'Neill's", "T")
 	p := webtest.Open(t, s.URL+"/runs/"+s.run.ID.String())
 	p.Click("a[href$='/pause']")
-	p.Wait("document.querySelector('#deed').open")
-	p.Type("#deed [name=text]", "it's late")
+	p.Wait("document.querySelector('#operation').open")
+	p.Type("#operation [name=text]", "it's late")
 	p.Press("\t") // leaves the field: the question is worked out again
-	p.Wait(`document.querySelector("#deed #curl").textContent.includes("-d '{\"text\":\"it'\\''s late\"}'")`)
-	p.Wait(`document.activeElement.closest("#deed")`)
-	p.Look("deed")
-	p.Click("#deed button.main")
+	p.Wait(`document.querySelector("#operation #curl").textContent.includes("-d '{\"text\":\"it'\\''s late\"}'")`)
+	p.Wait(`document.activeElement.closest("#operation")`)
+	p.Look("operation")
+	p.Click("#operation button.main")
 	p.Wait("document.querySelector('main .badge.quiet')?.title === \"it's late\"")
 	if run, err := s.store.FindRun(t.Context(), s.run.ID); err != nil || run.Paused == nil || run.Paused.Text != "it's late" {
 		t.Fatalf("the run is %+v, %v", run.Paused, err)
 	}
 	p.Click("a[href$='/resume']")
-	p.Wait("document.activeElement.matches('#deed button.main')")
-	p.Click("#deed [data-closes]")
-	p.Wait("!document.querySelector('#deed').open")
+	p.Wait("document.activeElement.matches('#operation button.main')")
+	p.Click("#operation [data-closes]")
+	p.Wait("!document.querySelector('#operation').open")
 	p.Click("a[href$='/cancel']")
-	p.Wait("document.activeElement.matches('#deed [data-closes]')") // what cannot be taken back is not done by a mere Enter
-	p.Click("#deed [data-closes]")
+	p.Wait("document.activeElement.matches('#operation [data-closes]')") // what cannot be taken back is not done by a mere Enter
+	p.Click("#operation [data-closes]")
 	p.Click("a[href$='/resume']")
-	p.Click("#deed button.main")
+	p.Click("#operation button.main")
 	p.Wait("document.querySelector(\"a[href$='/pause']\")")
 }
 
-func TestADeedThatCannotBeDoneSaysWhy(t *testing.T) {
+func TestAnOperationThatCannotBeDoneSaysWhy(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.begin("over", "T")
@@ -114,8 +114,8 @@ func TestABrowserSignsInAndOut(t *testing.T) {
 	s.must(err)
 	path := "/runs/" + s.run.ID.String()
 	for _, c := range []struct {
-		token string
-		deeds int
+		token      string
+		operations int
 	}{{full, 3}, {read, 0}} {
 		p := webtest.Open(t, s.URL+path)
 		p.Expect("401")
@@ -127,18 +127,18 @@ func TestABrowserSignsInAndOut(t *testing.T) {
 		p.Look("sign-in")
 		p.Type("#token", c.token+"\r")
 		p.Wait("location.pathname === '" + path + "' && document.readyState === 'complete'")
-		if n := p.Count("a[data-deed]"); n != c.deeds {
-			t.Errorf("%d deeds are offered, want %d", n, c.deeds)
+		if n := p.Count("a[data-operation]"); n != c.operations {
+			t.Errorf("%d operations are offered, want %d", n, c.operations)
 		}
 		var status int
 		p.Eval("fetch('/v1/runs').then(r => r.status)", &status)
 		if status != 200 {
 			t.Errorf("a link to JSON answers %d", status)
 		}
-		if c.deeds > 0 {
+		if c.operations > 0 {
 			p.Click("a[href$='/pause']")
-			p.Wait("document.querySelector('#deed #curl').textContent.includes('$RELABEL_TOKEN')")
-			p.Click("#deed button.main")
+			p.Wait("document.querySelector('#operation #curl').textContent.includes('$RELABEL_TOKEN')")
+			p.Click("#operation button.main")
 			p.Wait("document.querySelector('a[href$=\"/resume\"]')")
 		}
 		p.Click("form[action='/sign-out'] button")
@@ -159,17 +159,17 @@ func TestAnIterationIsStartedWithTheNewestStudent(t *testing.T) {
 	p := webtest.Open(t, s.URL+"/runs/"+s.run.ID.String())
 	p.Expect("400")
 	p.Click("a[href$='/start']")
-	p.Wait("document.querySelector('#deed [name=student]')?.value === 'rounds-student@2'")
-	p.Wait("document.querySelectorAll('#deed datalist option').length === 3")
-	p.Type("#deed [name=generations]", "2")
-	p.Type("#deed [name=beta]", "3\t")
-	p.Wait("document.querySelector('#deed [role=alert]')?.innerText.includes('beta: a number from 0 to 1 is wanted')")
-	p.Wait(`document.querySelector("#deed #curl").textContent.includes('"generations":2')`) // the rest stays
-	p.Eval("(() => { const f = document.querySelector('#deed [name=beta]'); f.value = '0.5'; f.dispatchEvent(new Event('change', {bubbles: true})); })()", nil)
-	p.Wait(`document.querySelector("#deed #curl").textContent.includes('"beta":0.5') && !document.querySelector('#deed [role=alert]')`)
+	p.Wait("document.querySelector('#operation [name=student]')?.value === 'rounds-student@2'")
+	p.Wait("document.querySelectorAll('#operation datalist option').length === 3")
+	p.Type("#operation [name=generations]", "2")
+	p.Type("#operation [name=beta]", "3\t")
+	p.Wait("document.querySelector('#operation [role=alert]')?.innerText.includes('beta: a number from 0 to 1 is wanted')")
+	p.Wait(`document.querySelector("#operation #curl").textContent.includes('"generations":2')`) // the rest stays
+	p.Eval("(() => { const f = document.querySelector('#operation [name=beta]'); f.value = '0.5'; f.dispatchEvent(new Event('change', {bubbles: true})); })()", nil)
+	p.Wait(`document.querySelector("#operation #curl").textContent.includes('"beta":0.5') && !document.querySelector('#operation [role=alert]')`)
 }
 
-func TestADeedSaysThatTheServerIsGone(t *testing.T) {
+func TestAnOperationSaysThatTheServerIsGone(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.begin("gone", "T")
@@ -177,9 +177,9 @@ func TestADeedSaysThatTheServerIsGone(t *testing.T) {
 	p.Expect("ERR_")
 	p.Set(webtest.Offline())
 	p.Click("a[href$='/start']")
-	p.Wait("document.querySelector('#deed').open && document.querySelector('#deed').innerText.includes('The server does not answer')")
-	p.Click("#deed [data-closes]")
-	p.Wait("!document.querySelector('#deed').open")
+	p.Wait("document.querySelector('#operation').open && document.querySelector('#operation').innerText.includes('The server does not answer')")
+	p.Click("#operation [data-closes]")
+	p.Wait("!document.querySelector('#operation').open")
 }
 
 func TestAQuestionThatIsWorkedOutLateUndoesNothing(t *testing.T) {
@@ -188,38 +188,38 @@ func TestAQuestionThatIsWorkedOutLateUndoesNothing(t *testing.T) {
 	s.begin("questions", "T")
 	p := webtest.Open(t, s.URL+"/runs/"+s.run.ID.String())
 	p.Click("a[href$='/pause']")
-	p.Wait("document.querySelector('#deed #curl')")
-	p.Eval(fmt.Sprintf(holdFetches, "part=deed"), nil)
+	p.Wait("document.querySelector('#operation #curl')")
+	p.Eval(fmt.Sprintf(holdFetches, "part=operation"), nil)
 	for i, text := range []string{"first", "second"} {
-		p.Eval(fmt.Sprintf("(() => { const field = document.querySelector('#deed [name=text]'); field.value = %q; field.dispatchEvent(new Event('change', { bubbles: true })); })(), 0", text), nil)
+		p.Eval(fmt.Sprintf("(() => { const field = document.querySelector('#operation [name=text]'); field.value = %q; field.dispatchEvent(new Event('change', { bubbles: true })); })(), 0", text), nil)
 		p.Wait(fmt.Sprintf("held.length === %d", i+1))
 	}
 	p.Eval("held[1](); 0", nil)
-	p.Wait("document.querySelector('#deed #curl').textContent.includes('second')")
+	p.Wait("document.querySelector('#operation #curl').textContent.includes('second')")
 	p.Eval("new Promise((then) => { held[0](); setTimeout(then, 0); })", nil)
-	if text := p.Text("#deed #curl"); !strings.Contains(text, "second") {
+	if text := p.Text("#operation #curl"); !strings.Contains(text, "second") {
 		t.Errorf("it is as it was before: %s", text)
 	}
-	p.Eval("document.querySelector('#deed [name=text]').dispatchEvent(new Event('change', { bubbles: true })), 0", nil)
+	p.Eval("document.querySelector('#operation [name=text]').dispatchEvent(new Event('change', { bubbles: true })), 0", nil)
 	p.Wait("held.length === 3")
 	p.Press(kb.Escape)
-	p.Wait("!document.querySelector('#deed').open")
+	p.Wait("!document.querySelector('#operation').open")
 	p.Eval("new Promise((then) => { held[2](); setTimeout(then, 0); })", nil)
-	if p.Count("#deed[open]") != 0 {
+	if p.Count("#operation[open]") != 0 {
 		t.Error("a question that was left comes back")
 	}
 }
 
-func TestADeedIsSentOnce(t *testing.T) {
+func TestAnOperationIsSentOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.begin("once", "T")
 	p := webtest.Open(t, s.URL+"/runs/"+s.run.ID.String())
 	p.Click("a[href$='/pause']")
-	p.Wait("document.querySelector('#deed button.main')")
+	p.Wait("document.querySelector('#operation button.main')")
 	p.Eval("window.kept = []; window.addEventListener('submit', (event) => { kept.push(event.defaultPrevented); event.preventDefault(); }); 0", nil)
 	var kept []bool
-	p.Eval("for (let i = 0; i < 2; i++) document.querySelector('#deed button.main').click(); kept", &kept)
+	p.Eval("for (let i = 0; i < 2; i++) document.querySelector('#operation button.main').click(); kept", &kept)
 	if len(kept) != 2 || kept[0] || !kept[1] {
 		t.Errorf("two clicks were kept back as %v", kept)
 	}

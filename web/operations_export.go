@@ -88,28 +88,28 @@ const (
 // endReasons are the ends that can be chosen.
 var endReasons = relabel.EndReasons
 
-func (v *viewer) exportRun(r *http.Request, chosen url.Values) (deed, error) {
+func (v *viewer) exportRun(r *http.Request, chosen url.Values) (operation, error) {
 	run, err := v.runOf(r)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	body, err := exportOf(run, chosen)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	sel := relabel.ExportSelection{Iteration: body.Iteration, Aggregated: body.Aggregated, Unfinished: body.Unfinished, EndReasons: body.EndReasons,
 		Agreement: body.Agreement, LeaveOutFlags: body.LeaveOutFlags}
 	if sel, err = sel.WithDefaults(body.filters(), run.Recipe); err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	if sel.VerdictProtections, err = relabel.ParseProtections(body.VerdictProtections); err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	fields, err := v.exportFields(r, run, body, chosen)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
-	d := deed{Title: "Export " + run.Name, Verb: "Export", Back: "/runs/" + run.ID.String(), Fields: fields, Call: call{http.MethodPost, "/v1/exports", body}, Done: madeExport,
+	d := operation{Title: "Export " + run.Name, Verb: "Export", Back: "/runs/" + run.ID.String(), Fields: fields, Call: call{http.MethodPost, "/v1/exports", body}, Done: madeExport,
 		Notes: []string{"Takes " + sel.Describe() + " of " + sel.DescribeIterations() + ".",
 			"Models are not asked; workers read the database and write files. Held-out tasks and evaluations are never exported. What is flagged or labelled later is not in it."}}
 	d.Costs, err = v.exportCosts(r, run, body)

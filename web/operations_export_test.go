@@ -16,7 +16,7 @@ func TestAnExportIsAskedForWithWhatItWillHold(t *testing.T) {
 	tr := s.trained()
 	s.must(s.store.CreateReview(t.Context(), relabel.Review{ID: relabel.NewID(), TrajectoryID: tr.ID, Flag: "cheats", Note: "n"}))
 	path := "/runs/" + s.run.ID.String() + "/export"
-	ask := func(query string) string { return html.UnescapeString(s.get(200, path+"?part=deed"+query)) }
+	ask := func(query string) string { return html.UnescapeString(s.get(200, path+"?part=operation"+query)) }
 	plain := ask("")
 	contains(t, plain, `-d '{"run":"`+s.run.ID.String()+`"}'`, "Takes valid submissions of the latest iteration.", "as dagger has it: valid submissions", "<td class=\"n\">6</td>", "by the labels of iteration 1", "no export of this run has it yet", "cheats")
 	if strings.Contains(ask(""), "Capacity") {
@@ -50,14 +50,14 @@ func TestAnExportIsStartedFromTheRunsPage(t *testing.T) {
 	done := s.export()
 	p := webtest.Open(t, s.URL+"/runs/"+s.run.ID.String())
 	p.Click("a[href$='/export']")
-	p.Wait("document.querySelector('#deed').open")
-	p.Click("#deed input[value=tree]")
-	p.Wait(`document.querySelector("#deed #curl").textContent.includes('"views":["messages","tree"]') && document.querySelector("#deed [name=tokenizer]")`)
-	p.Type("#deed [name=tokenizer]", shardtest.Student(t))
+	p.Wait("document.querySelector('#operation').open")
+	p.Click("#operation input[value=tree]")
+	p.Wait(`document.querySelector("#operation #curl").textContent.includes('"views":["messages","tree"]') && document.querySelector("#operation [name=tokenizer]")`)
+	p.Type("#operation [name=tokenizer]", shardtest.Student(t))
 	p.Press("\t")
-	p.Wait(`document.querySelector("#deed #curl").textContent.includes('"tokenizer":"/')`)
-	p.Look("deed-export")
-	p.Click("#deed button.main")
+	p.Wait(`document.querySelector("#operation #curl").textContent.includes('"tokenizer":"/')`)
+	p.Look("operation-export")
+	p.Click("#operation button.main")
 	p.Wait("location.pathname.startsWith('/exports/')")
 	if text := p.Text("main"); !strings.Contains(text, "queued") {
 		t.Errorf("the page says %.300s", text)

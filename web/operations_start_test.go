@@ -15,7 +15,7 @@ func TestAnEvaluationIsStartedOnHeldOutNamedOrRepeatedTasks(t *testing.T) {
 	of := s.evaluate()
 	path := "/runs/" + s.run.ID.String() + "/start"
 	ask := func(query string) string {
-		return html.UnescapeString(s.get(200, path+"?part=deed&kind=evaluate"+query))
+		return html.UnescapeString(s.get(200, path+"?part=operation&kind=evaluate"+query))
 	}
 	contains(t, ask(""), `"kind":"evaluate","held_out":true}`, "another subset in each iteration", "Queues 0 trajectories")
 	contains(t, ask("&on=named+instances&instances=a%0D%0Ab&tasks=9"), `"kind":"evaluate","instances":["a","b"]}`, "Queues 2 trajectories")
@@ -27,5 +27,5 @@ func TestAnEvaluationIsStartedOnHeldOutNamedOrRepeatedTasks(t *testing.T) {
 	s.get(400, path+"?kind=evaluate&again="+relabel.NewID().String())
 	page := html.UnescapeString(s.get(200, "/iterations/"+of.IterationID.String()))
 	contains(t, page, "1 task, 1 rollout each", "<code>"+of.InstanceID+"</code>", "/start?again="+of.IterationID.String()+"&kind=evaluate")
-	contains(t, html.UnescapeString(s.get(200, path+"?part=deed")), `"kind":"collect"}`, "the run’s tasks")
+	contains(t, html.UnescapeString(s.get(200, path+"?part=operation")), `"kind":"collect"}`, "the run’s tasks")
 }

@@ -15,29 +15,29 @@ import (
 	"relabel"
 )
 
-// deed is something that a page does when its reader wants it: said before it is done,
+// operation is something that a page does when its reader wants it: said before it is done,
 // with what comes of it, what it will cost, and the REST call that does the same. That call
 // is what is made.
-type deed struct {
+type operation struct {
 	Title string   // a sentence: what is done
 	Verb  string   // on the button
 	Grave bool     // it cannot be taken back
 	Notes []string // what comes of it
 	Costs []cost
-	// Fields are what can be chosen. The deed is worked out anew with what was chosen, so that
+	// Fields are what can be chosen. The operation is worked out anew with what was chosen, so that
 	// notes, costs and call always say what will be done.
-	Fields []deedField
+	Fields []operationField
 	Call   call
 	Back   string // the page to return to
 	// Done is the page to go to when it is done, from the call's answer; nil: Back.
 	Done func(answer []byte) string
 }
 
-// cost is a line of what a deed will use.
+// cost is a line of what an operation will use.
 type cost struct{ What, Amount, From string }
 
-// deedField is something to be chosen for a deed.
-type deedField struct {
+// operationField is something to be chosen for an operation.
+type operationField struct {
 	Name, Label string
 	Kind        string // of input: text, number, textarea; checks: any of Choices; else, with Choices, one of them
 	Value, Help string
@@ -47,7 +47,7 @@ type deedField struct {
 }
 
 // Has reports whether a choice is made.
-func (f deedField) Has(choice string) bool { return slices.Contains(f.Values, choice) }
+func (f operationField) Has(choice string) bool { return slices.Contains(f.Values, choice) }
 
 // call is a request to the REST interface.
 type call struct {
@@ -55,28 +55,28 @@ type call struct {
 	Body         any // JSON; nil: none
 }
 
-// deedView is what the template of a deed is given.
-type deedView struct {
-	deed
-	Address string // of the deed: form and question
+// operationView is what the template of an operation is given.
+type operationView struct {
+	operation
+	Address string // of the operation: form and question
 	Form    string // its token
 	Curl    string
-	Once    string // the form's own key: sent twice, it does its deed once
+	Once    string // the form's own key: sent twice, it does its operation once
 	Problem string // why it was not done
 }
 
-// deedOf works a deed out from what was chosen so far.
-type deedOf = func(r *http.Request, chosen url.Values) (deed, error)
+// operationOf works an operation out from what was chosen so far.
+type operationOf = func(r *http.Request, chosen url.Values) (operation, error)
 
-// addDeed adds a deed to routes: GET says what will be done, POST does it.
-func (v *viewer) addDeed(to routes, path string, of deedOf) {
+// addOperation adds an operation to routes: GET says what will be done, POST does it.
+func (v *viewer) addOperation(to routes, path string, of operationOf) {
 	to["GET "+path] = func(w http.ResponseWriter, r *http.Request) error {
-		return v.showDeed(w, r, of, r.URL.Query(), "", 0)
+		return v.showOperation(w, r, of, r.URL.Query(), "", 0)
 	}
-	to["POST "+path] = func(w http.ResponseWriter, r *http.Request) error { return v.doDeed(w, r, of) }
+	to["POST "+path] = func(w http.ResponseWriter, r *http.Request) error { return v.doOperation(w, r, of) }
 }
 
-func (v *viewer) showDeed(w http.ResponseWriter, r *http.Request, of deedOf, chosen url.Values, problem string, status int) error {
+func (v *viewer) showOperation(w http.ResponseWriter, r *http.Request, of operationOf, chosen url.Values, problem string, status int) error {
 	if !mayChange(r) {
 		return relabel.Errorf(relabel.CodeForbidden, "Your token may look at everything and change nothing.")
 	}
@@ -87,13 +87,13 @@ func (v *viewer) showDeed(w http.ResponseWriter, r *http.Request, of deedOf, cho
 	if refused != "" {
 		problem, status = refused, http.StatusBadRequest
 	}
-	view := deedView{deed: d, Address: r.URL.EscapedPath(), Form: formToken(w, r), Once: rand.Text(), Curl: d.Call.curl(r), Problem: problem}
-	return v.render(w, r, page{Template: "deed", Title: plain(d.Title), Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", d.Back}}, View: view})
+	view := operationView{operation: d, Address: r.URL.EscapedPath(), Form: formToken(w, r), Once: rand.Text(), Curl: d.Call.curl(r), Problem: problem}
+	return v.render(w, r, page{Template: "operation", Title: plain(d.Title), Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", d.Back}}, View: view})
 }
 
-// workOut works a deed out. Where a field holds what cannot be it is taken to be empty, and
+// workOut works an operation out. Where a field holds what cannot be it is taken to be empty, and
 // refused says why: the rest of what was chosen stays.
-func workOut(r *http.Request, of deedOf, chosen url.Values) (d deed, refused string, err error) {
+func workOut(r *http.Request, of operationOf, chosen url.Values) (d operation, refused string, err error) {
 	for {
 		d, err = of(r, chosen)
 		var wrong *relabel.Error
@@ -106,7 +106,7 @@ func workOut(r *http.Request, of deedOf, chosen url.Values) (d deed, refused str
 	}
 }
 
-func (v *viewer) doDeed(w http.ResponseWriter, r *http.Request, of deedOf) error {
+func (v *viewer) doOperation(w http.ResponseWriter, r *http.Request, of operationOf) error {
 	if err := checkForm(r); err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (v *viewer) doDeed(w http.ResponseWriter, r *http.Request, of deedOf) error
 		return err
 	}
 	if refused != "" {
-		return v.showDeed(w, r, of, r.PostForm, "", 0)
+		return v.showOperation(w, r, of, r.PostForm, "", 0)
 	}
 	status, answer, err := v.ask(r, d.Call, r.PostForm.Get("once"))
 	if err != nil {
@@ -126,7 +126,7 @@ func (v *viewer) doDeed(w http.ResponseWriter, r *http.Request, of deedOf) error
 		if json.Unmarshal(answer, &problem) != nil || problem.Detail == "" {
 			problem.Detail = http.StatusText(status)
 		}
-		return v.showDeed(w, r, of, r.PostForm, problem.Detail, status)
+		return v.showOperation(w, r, of, r.PostForm, problem.Detail, status)
 	}
 	to := d.Back
 	if d.Done != nil {
@@ -214,5 +214,5 @@ func (c call) curl(r *http.Request) string {
 // quoted is s as one word of a shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// deedLink leads to a deed.
-type deedLink struct{ Text, Link string }
+// operationLink leads to an operation.
+type operationLink struct{ Text, Link string }

@@ -11,29 +11,29 @@ import (
 	"relabel/web/chart"
 )
 
-// iterationDeeds are what can be done to an iteration as it is.
-func iterationDeeds(r round) (links []deedLink) {
+// iterationOperations are what can be done to an iteration as it is.
+func iterationOperations(r round) (links []operationLink) {
 	path := "/iterations/" + r.ID.String()
 	running := r.State == relabel.IterationRunning
 	switch {
 	case running && r.Paused != nil:
-		links = append(links, deedLink{"Go on…", path + "/resume"})
+		links = append(links, operationLink{"Go on…", path + "/resume"})
 	case running:
-		links = append(links, deedLink{"Pause…", path + "/pause"})
+		links = append(links, operationLink{"Pause…", path + "/pause"})
 	}
 	if running {
-		links = append(links, deedLink{"Cancel…", path + "/cancel"})
+		links = append(links, operationLink{"Cancel…", path + "/cancel"})
 	}
 	if r.Infra > 0 && r.State != relabel.IterationCancelled {
-		links = append(links, deedLink{fmt.Sprintf("Retry %d failed…", r.Infra), path + "/retry"})
+		links = append(links, operationLink{fmt.Sprintf("Retry %d failed…", r.Infra), path + "/retry"})
 	}
 	if r.Kind == relabel.Evaluate {
-		links = append(links, deedLink{"Evaluate on these tasks…", "/runs/" + r.RunID.String() + "/start?" + url.Values{"kind": {string(relabel.Evaluate)}, "again": {r.ID.String()}}.Encode()})
+		links = append(links, operationLink{"Evaluate on these tasks…", "/runs/" + r.RunID.String() + "/start?" + url.Values{"kind": {string(relabel.Evaluate)}, "again": {r.ID.String()}}.Encode()})
 	}
 	if r.Kind == relabel.Collect && r.Progress.Trajectories[relabel.Done] > 0 {
-		links = append(links, deedLink{"Relabel…", path + "/relabel"})
+		links = append(links, operationLink{"Relabel…", path + "/relabel"})
 		if r.State == relabel.IterationDone {
-			links = append(links, deedLink{"Export…", "/runs/" + r.RunID.String() + "/export?iteration=" + fmt.Sprint(r.Number)})
+			links = append(links, operationLink{"Export…", "/runs/" + r.RunID.String() + "/export?iteration=" + fmt.Sprint(r.Number)})
 		}
 	}
 	return links
@@ -66,10 +66,10 @@ type retryBody struct {
 
 const anyReason = "any reason"
 
-func (v *viewer) retryIteration(r *http.Request, chosen url.Values) (deed, error) {
+func (v *viewer) retryIteration(r *http.Request, chosen url.Values) (operation, error) {
 	one, all, err := v.roundOf(r)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	reasons := []string{anyReason}
 	for _, reason := range slices.Sorted(maps.Keys(one.Figures.Failures)) {
@@ -81,9 +81,9 @@ func (v *viewer) retryIteration(r *http.Request, chosen url.Values) (deed, error
 		n = one.Figures.Failures[relabel.FailureReason(reason)]
 	}
 	path := "/iterations/" + one.ID.String()
-	return deed{Title: fmt.Sprintf("Retry what failed of %s %d", one.Kind, one.Number), Verb: "Retry",
+	return operation{Title: fmt.Sprintf("Retry what failed of %s %d", one.Kind, one.Number), Verb: "Retry",
 		Notes:  []string{fmt.Sprintf("%s trajectories are queued once more, with fresh budgets. What was exported before stays as it is.", chart.Grouped(int64(n)))},
-		Fields: []deedField{{Name: "reason", Label: "Failed for", Value: reason, Choices: reasons, Help: failureWords[relabel.FailureReason(reason)]}},
+		Fields: []operationField{{Name: "reason", Label: "Failed for", Value: reason, Choices: reasons, Help: failureWords[relabel.FailureReason(reason)]}},
 		Costs:  costsOf(n, one.Kind, all), Call: call{http.MethodPost, "/v1" + path + "/retry", body}, Back: path}, nil
 }
 
@@ -92,20 +92,20 @@ type relabelBody struct {
 	Policy string `json:"policy"`
 }
 
-func (v *viewer) relabelIteration(r *http.Request, chosen url.Values) (deed, error) {
+func (v *viewer) relabelIteration(r *http.Request, chosen url.Values) (operation, error) {
 	one, _, err := v.roundOf(r)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	policy, names, err := v.otherTeacher(r, chosen)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	done := one.Progress.Trajectories[relabel.Done]
 	path := "/iterations/" + one.ID.String()
-	d := deed{Title: fmt.Sprintf("Ask another teacher at the states of %s %d", one.Kind, one.Number), Verb: "Ask",
+	d := operation{Title: fmt.Sprintf("Ask another teacher at the states of %s %d", one.Kind, one.Number), Verb: "Ask",
 		Notes:  []string{fmt.Sprintf("At every turn of %s trajectories that are done it says what it would do. The first labels stay; exports can take these instead, and pages show how often both agree.", chart.Grouped(int64(done)))},
-		Fields: []deedField{{Name: "policy", Label: "Teacher", Value: policy, Choices: names}},
+		Fields: []operationField{{Name: "policy", Label: "Teacher", Value: policy, Choices: names}},
 		Call:   call{http.MethodPost, "/v1" + path + "/relabel", relabelBody{policy}}, Back: path}
 	d.Costs = []cost{{"calls", chart.Grouped(int64(one.Progress.Turns)), "one for each turn, at most"}}
 	for _, c := range costsOf(done, one.Kind, []round{one}) {
@@ -140,21 +140,21 @@ func (v trajectoryView) relabels() bool {
 	return v.State == relabel.Done && v.Trajectory.Kind == relabel.Collect && v.Turns > 0
 }
 
-func (v *viewer) relabelTrajectory(r *http.Request, chosen url.Values) (deed, error) {
+func (v *viewer) relabelTrajectory(r *http.Request, chosen url.Values) (operation, error) {
 	view, err := v.findTrajectory(r)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	if err := v.listHeads(r.Context(), &view); err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
 	policy, names, err := v.otherTeacher(r, chosen)
 	if err != nil {
-		return deed{}, err
+		return operation{}, err
 	}
-	d := deed{Title: "Ask another teacher at the states of " + view.InstanceID, Verb: "Ask",
+	d := operation{Title: "Ask another teacher at the states of " + view.InstanceID, Verb: "Ask",
 		Notes:  []string{"At each of its turns it says what it would do. The first labels stay; exports can take these instead, and each turn shows them."},
-		Fields: []deedField{{Name: "policy", Label: "Teacher", Value: policy, Choices: names}},
+		Fields: []operationField{{Name: "policy", Label: "Teacher", Value: policy, Choices: names}},
 		Costs:  []cost{{"calls", chart.Grouped(int64(len(view.Heads))), "one for each turn that it has not answered yet, at most"}},
 		Call:   call{http.MethodPost, "/v1" + view.Base() + "/relabel", relabelBody{policy}}, Back: view.Base()}
 	if t := view.Tokens; t.PromptTokens > 0 {

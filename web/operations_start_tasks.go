@@ -57,14 +57,14 @@ func (b *startBody) chooseTasks(chosen url.Values) (err error) {
 }
 
 // taskFields say which tasks are rolled out.
-func (b startBody) taskFields(chosen url.Values, rounds []round) []deedField {
+func (b startBody) taskFields(chosen url.Values, rounds []round) []operationField {
 	on := b.on(chosen)
-	fields := []deedField{{Name: "on", Label: "On", Value: on, Choices: tasksOf(b.Kind)}}
+	fields := []operationField{{Name: "on", Label: "On", Value: on, Choices: tasksOf(b.Kind)}}
 	switch on {
 	case namedInstances:
-		return append(fields, deedField{Name: "instances", Label: "Instances", Kind: "textarea", Value: chosen.Get("instances"), Help: "Instance ids, one per line."})
+		return append(fields, operationField{Name: "instances", Label: "Instances", Kind: "textarea", Value: chosen.Get("instances"), Help: "Instance ids, one per line."})
 	case sameDraw:
-		again := deedField{Name: "again", Label: "Iteration", Value: b.Again, Help: "Id of an iteration of a run of the same task set: exactly its tasks are rolled out again."}
+		again := operationField{Name: "again", Label: "Iteration", Value: b.Again, Help: "Id of an iteration of a run of the same task set: exactly its tasks are rolled out again."}
 		for i := len(rounds) - 1; i >= 0; i-- {
 			if rounds[i].Kind == b.Kind {
 				again.Offers = append(again.Offers, rounds[i].ID.String())
@@ -72,18 +72,18 @@ func (b startBody) taskFields(chosen url.Values, rounds []round) []deedField {
 		}
 		return append(fields, again)
 	}
-	return append(fields, deedField{Name: "tasks", Label: "Tasks", Kind: "number", Value: chosen.Get("tasks"), Help: "How many to draw, another subset in each iteration; empty: all."})
+	return append(fields, operationField{Name: "tasks", Label: "Tasks", Kind: "number", Value: chosen.Get("tasks"), Help: "How many to draw, another subset in each iteration; empty: all."})
 }
 
-func startFields(run relabel.Run, ask startBody, chosen url.Values, policies []string, rounds []round) []deedField {
-	fields := []deedField{
+func startFields(run relabel.Run, ask startBody, chosen url.Values, policies []string, rounds []round) []operationField {
+	fields := []operationField{
 		{Name: "student", Label: "Student", Value: ask.Student, Offers: policies, Help: "This round’s policy: its name, name@version or id. A new checkpoint is a new version of it: relabel policy add."},
 		{Name: "kind", Label: "Kind", Value: string(ask.Kind), Choices: []string{string(relabel.Collect), string(relabel.Evaluate)}, Help: "collect: mixture rollouts with labels. evaluate: the student alone, greedy, without labels."},
 	}
 	fields = append(fields, ask.taskFields(chosen, rounds)...)
-	fields = append(fields, deedField{Name: "generations", Label: "Rollouts a task", Kind: "number", Value: chosen.Get("generations"), Help: "Empty: 1, or as many as the iteration whose tasks are rolled out again."})
+	fields = append(fields, operationField{Name: "generations", Label: "Rollouts a task", Kind: "number", Value: chosen.Get("generations"), Help: "Empty: 1, or as many as the iteration whose tasks are rolled out again."})
 	if ask.Kind == relabel.Collect && run.Beta != nil {
-		fields = append(fields, deedField{Name: "beta", Label: "β", Value: chosen.Get("beta"), Help: "The chance that the teacher executes a turn; empty: the schedule’s, " + betaWords(*run.Beta) + "."})
+		fields = append(fields, operationField{Name: "beta", Label: "β", Value: chosen.Get("beta"), Help: "The chance that the teacher executes a turn; empty: the schedule’s, " + betaWords(*run.Beta) + "."})
 	}
 	return fields
 }
