@@ -45,6 +45,12 @@ var arrows = []struct{ from, to string }{
 	{"envs/*", "envs/wire"},   // the frames that both ends speak
 	{"envs/*", "envs/remote"}, // the host's end, whatever the stream
 	{"envs/faketest", "envs/inside"},
+	{"envs/verify", "envs/verify/*"},
+	{"envs/verify", "envs/verify/canary/*"},
+	{"envs/verify/*", "envs/verify/tree"},
+	{"envs/verify/*", "envs/verify/testcmd"},
+	{"envs/verify/canary", "envs/verify/results"},
+	{"envs/verify/canary/*", "envs/verify/*"}, // what they are made of and how they are run
 	{"envs/docker/dockertest", "envs/docker"},
 	{"mixer", "mixer/schedule"},
 	{"policy/*", "policy"},

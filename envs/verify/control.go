@@ -3,11 +3,9 @@ package verify
 import (
 	"context"
 	"maps"
-)
 
-// belowKey is the key of all canaries that stand in the task's own test files, and, for Go, of
-// those that make claims.
-const belowKey = "canaries in the test files"
+	"relabel/envs/verify/canary"
+)
 
 // controlRounds is how often the gold patch is tested with the same canaries before one that
 // it does not satisfy is left out: a gold patch whose tests fail now and then would else end
@@ -20,8 +18,8 @@ const controlRounds = 2
 // else none.
 func (v *Verifier) control(ctx context.Context, c candidate) (fact goldFact, t trial, err error) {
 	reported, below := true, true
-	for _, left := range []map[string]bool{nil, {reportKey: true}, {reportKey: true, belowKey: true}} {
-		if (left[belowKey] && !below) || (left[reportKey] && !left[belowKey] && !reported) {
+	for _, left := range []map[string]bool{nil, {canary.ReportKey: true}, {canary.ReportKey: true, canary.BelowKey: true}} {
+		if (left[canary.BelowKey] && !below) || (left[canary.ReportKey] && !left[canary.BelowKey] && !reported) {
 			continue
 		}
 		c.left = left
@@ -67,7 +65,7 @@ func (v *Verifier) fit(ctx context.Context, c candidate) (fit, error) {
 		case with.doubt != "":
 			continue
 		case !with.planted && with.believed():
-			return fit{trial: with, settled: true, takes: !c.left[belowKey], left: c.left}, nil
+			return fit{trial: with, settled: true, takes: !c.left[canary.BelowKey], left: c.left}, nil
 		case with.believed() && with.verdict.Passed:
 			return fit{trial: with, settled: true, takes: true, left: c.left}, nil
 		case with.believed():
@@ -93,10 +91,10 @@ func (v *Verifier) fit(ctx context.Context, c candidate) (fit, error) {
 }
 
 // keysOf returns the keys of misses.
-func keysOf(misses []miss) map[string]bool {
+func keysOf(misses []canary.Miss) map[string]bool {
 	keys := map[string]bool{}
 	for _, m := range misses {
-		keys[m.key] = true
+		keys[m.Key] = true
 	}
 	return keys
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/envs/verify/canary"
+	"relabel/envs/verify/results"
+	"relabel/envs/verify/testcmd"
 )
 
 // testCounts says for each file of a task's tests, or each of its Go packages, how many test
@@ -16,23 +19,23 @@ import (
 type testCounts map[string]int
 
 // counts counts the test functions of a run.
-func (s *stage) counts(e evidence, planted *planting) testCounts {
-	switch _, name := testCommand(s.task); {
+func (s *stage) counts(e evidence, planted *canary.Planting) testCounts {
+	switch _, name := testcmd.Of(s.task); {
 	case planted == nil:
 		return nil
-	case shortParser(name) == "gotest":
+	case testcmd.ShortParser(name) == "gotest":
 		return countGo(e.outcomes, planted)
 	case e.node != nil:
-		return e.node.count(planted)
+		return countNode(e.node, planted)
 	}
 	return countTests(s.task, e.report, planted)
 }
 
 // countGo counts the test functions of the packages with canaries, canaries left out.
-func countGo(o outcomes, planted *planting) testCounts {
+func countGo(o results.Outcomes, planted *canary.Planting) testCounts {
 	canaries := map[string]bool{}
-	for _, c := range planted.canaries {
-		canaries[c.name] = true
+	for _, c := range planted.Canaries {
+		canaries[c.Name] = true
 	}
 	counts := testCounts{}
 	for id := range o {
@@ -49,24 +52,24 @@ func countGo(o outcomes, planted *planting) testCounts {
 	return counts
 }
 
-// count counts the tests of the files with canaries whose titles stand in the file as they are,
+// countNode counts the tests of the files with canaries whose titles stand in the file as they are,
 // each title once and canaries left out: other titles are made while the file runs, and how
 // many there are may depend on the code under test.
-func (r *nodeReport) count(planted *planting) testCounts {
+func countNode(r *results.NodeReport, planted *canary.Planting) testCounts {
 	canaries := map[string]bool{}
-	for _, c := range planted.canaries {
-		canaries[c.name] = true
+	for _, c := range planted.Canaries {
+		canaries[c.Name] = true
 	}
 	counts := testCounts{}
-	for _, f := range planted.files {
-		if f.below != "" || strings.HasSuffix(f.path, ".snap") {
+	for _, f := range planted.Files {
+		if f.Below != "" || strings.HasSuffix(f.Path, ".snap") {
 			continue
 		}
-		counts[f.path] = 0
-		for title := range r.titles[f.path] {
-			literal := strings.Contains(f.content, "'"+title+"'") || strings.Contains(f.content, `"`+title+`"`) || strings.Contains(f.content, "`"+title+"`")
+		counts[f.Path] = 0
+		for title := range r.Titles[f.Path] {
+			literal := strings.Contains(f.Content, "'"+title+"'") || strings.Contains(f.Content, `"`+title+`"`) || strings.Contains(f.Content, "`"+title+"`")
 			if literal && !canaries[title] {
-				counts[f.path]++
+				counts[f.Path]++
 			}
 		}
 	}
@@ -74,12 +77,12 @@ func (r *nodeReport) count(planted *planting) testCounts {
 }
 
 // countTests counts the test functions of a report, canaries left out.
-func countTests(task relabel.Task, r *report, planted *planting) testCounts {
+func countTests(task relabel.Task, r *results.Report, planted *canary.Planting) testCounts {
 	if r == nil || planted == nil {
 		return nil
 	}
 	functions := map[string]bool{}
-	for _, names := range []map[string]bool{r.clean, r.stained} {
+	for _, names := range []map[string]bool{r.Clean, r.Stained} {
 		for name := range names {
 			function, _, _ := strings.Cut(name, "[")
 			functions[function] = true
@@ -87,8 +90,8 @@ func countTests(task relabel.Task, r *report, planted *planting) testCounts {
 	}
 	withoutCanaries(functions, planted)
 	counts := testCounts{}
-	for _, file := range testFiles(task) {
-		module := plainName(strings.TrimSuffix(file, ".py")) + "."
+	for _, file := range testcmd.Files(task) {
+		module := results.PlainName(strings.TrimSuffix(file, ".py")) + "."
 		counts[file] = 0
 		for function := range functions {
 			if strings.HasPrefix(function, module) {
@@ -115,10 +118,10 @@ func (c testCounts) differs(gold testCounts) string {
 
 // withoutCanaries removes the canaries from names of test functions, and all that ran in
 // their classes: tests that these inherit are no further ones.
-func withoutCanaries(functions map[string]bool, planted *planting) {
+func withoutCanaries(functions map[string]bool, planted *canary.Planting) {
 	canaries, classes := map[string]bool{}, map[string]bool{}
-	for _, c := range planted.canaries {
-		name, _, _ := strings.Cut(c.name, "[")
+	for _, c := range planted.Canaries {
+		name, _, _ := strings.Cut(c.Name, "[")
 		parts := strings.Split(name, "::")
 		canaries[parts[len(parts)-1]] = true
 		if len(parts) > 2 {

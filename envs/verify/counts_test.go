@@ -6,16 +6,18 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/envs/verify/canary"
+	"relabel/envs/verify/results"
 )
 
 func TestTestsAreCountedByFileWithoutCanaries(t *testing.T) {
-	r := parseReport([]byte(`<testsuites><testsuite>
+	r := results.ParseReport([]byte(`<testsuites><testsuite>
 		<testcase classname="tests.test_a" name="test_one[1]"/><testcase classname="tests.test_a" name="test_one[2]"><failure/></testcase>
 		<testcase classname="tests.test_a.TestB" name="test_two"><skipped/></testcase><testcase classname="tests.test_a" name="test_canary"/>
 		<testcase classname="tests.test_a" name="test_many[canary]"/><testcase classname="tests.test_ab" name="test_one"/>
 		<testcase classname="tests.test_a.TestCanary" name="test_fails"/><testcase classname="tests.test_a.TestCanary" name="check_inherited"/></testsuite></testsuites>`))
 	task := relabel.Task{FailToPass: []string{"tests/test_a.py::test_one[1]"}, PassToPass: []string{"tests/test_gone.py::test_it"}}
-	p := &planting{canaries: []canaryTest{{name: "test_a.py::test_canary"}, {name: "test_a.py::test_many[canary]"}, {name: "test_a.py::TestCanary::test_fails"}}}
+	p := &canary.Planting{Canaries: []canary.Test{{Name: "test_a.py::test_canary"}, {Name: "test_a.py::test_many[canary]"}, {Name: "test_a.py::TestCanary::test_fails"}}}
 	got := countTests(task, r, p)
 	if len(got) != 2 || got["tests/test_a.py"] != 2 || got["tests/test_gone.py"] != 0 {
 		t.Errorf("%v", got)

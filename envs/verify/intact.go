@@ -2,14 +2,8 @@ package verify
 
 import (
 	"context"
-	"maps"
-	"path"
-	"slices"
 	"strings"
 )
-
-// maxStamped is how many files of the tests are looked at.
-const maxStamped = 5000
 
 // stampScript prints, for each path on standard input, ended by NUL, its inode, the time of
 // its last change, which no program can set, and its size. A path that is not there has
@@ -17,22 +11,6 @@ const maxStamped = 5000
 const stampScript = `xargs -0 -r -n 500 stat --printf '%n\t%i %.9Z %s\0' -- 2>/dev/null
 exit 0
 `
-
-// guardedFiles returns the files of the tests: those that the task names, what lies in their
-// folders, and helpers of tests, sorted.
-func guardedFiles(p protection) []string {
-	set := map[string]bool{}
-	for file := range p.tests {
-		set[file] = true
-	}
-	for file := range p.base.files {
-		if p.inTests(file) || path.Base(file) == "conftest.py" || p.helps(file) {
-			set[file] = true
-		}
-	}
-	files := slices.Sorted(maps.Keys(set))
-	return files[:min(len(files), maxStamped)]
-}
 
 // stamps returns what stampScript prints of the guarded files. The problem is the container's.
 func (s *stage) stamps(ctx context.Context) (stamps map[string]string, problem string) {

@@ -10,13 +10,19 @@ import (
 
 	"relabel"
 	"relabel/envs"
+	"relabel/envs/verify/canary"
+	"relabel/envs/verify/canary/golang"
+	"relabel/envs/verify/canary/node"
+	"relabel/envs/verify/canary/python"
+	"relabel/envs/verify/results"
+	"relabel/envs/verify/testcmd"
 )
 
 // test runs the test command, with canaries where the candidate is to have them, and
 // judges its log.
 func (s *stage) test(ctx context.Context) trial {
-	command, parserName := testCommand(s.task)
-	parse, known := parsers[parserName]
+	command, parserName := testcmd.Of(s.task)
+	parse, known := results.ParserOf(parserName)
 	if !known {
 		return doubtful("there is no log parser %q", parserName)
 	}
@@ -25,10 +31,10 @@ func (s *stage) test(ctx context.Context) trial {
 		return trial{ran: true, doubt: problem}
 	}
 	if planted != nil {
-		command = planted.command
-		for _, f := range planted.files {
-			if f.below == "" {
-				s.guarded = append(s.guarded, f.path)
+		command = planted.Command
+		for _, f := range planted.Files {
+			if f.Below == "" {
+				s.guarded = append(s.guarded, f.Path)
 			}
 		}
 	}
@@ -37,7 +43,7 @@ func (s *stage) test(ctx context.Context) trial {
 		return trial{ran: true, doubt: problem}
 	}
 	reportPath := ""
-	if witnessed(command, parserName) {
+	if testcmd.Witnessed(command, parserName) {
 		reportPath = "/tmp/relabel-" + s.nonce + ".xml"
 	}
 	nodeReportPath, command := s.askNode(ctx, command, parserName)
@@ -80,7 +86,7 @@ func (s *stage) witness(ctx context.Context, pytest, node string, e *evidence) (
 	if node != "" {
 		e.node = s.readNodeReport(ctx, node)
 	} else if e.report = s.readReport(ctx, pytest); e.report != nil {
-		e.report.confirm(e.outcomes)
+		e.report.Confirm(e.outcomes)
 	}
 	if e.node == nil && e.report == nil {
 		return "the container failed while the report of the tests was read"
@@ -91,13 +97,27 @@ func (s *stage) witness(ctx context.Context, pytest, node string, e *evidence) (
 // loadsNoPlugins reports whether pytest need not look for plugins among the installed
 // distributions: the image has none with plugins, and the script installs nothing.
 func (s *stage) loadsNoPlugins(parserName string, script relabel.EvalScript) bool {
-	return strings.HasPrefix(strings.TrimPrefix(parserName, "parse_log_"), "pytest") && s.facts.known() && len(s.facts.plugins) == 0 &&
+	return strings.HasPrefix(strings.TrimPrefix(parserName, "parse_log_"), "pytest") && s.Facts.Known() && len(s.Facts.Plugins) == 0 &&
 		!strings.Contains(script.Before, "install")
 }
 
-// plant writes the canaries of a run into the repository. It returns nil where there are
+// canaryMakers are the makers by the short name of the log parser.
+var canaryMakers = map[string]canary.Maker{
+	"gotest":         golang.Canaries{},
+	"jest":           node.Canaries{},
+	"vitest":         node.Canaries{},
+	"pytest":         python.Pytest{},
+	"pytest_v2":      python.Pytest{},
+	"pytest_options": python.Pytest{},
+	"matplotlib":     python.Pytest{},
+	"unittest":       python.Unittest{},
+	"django":         python.Unittest{},
+	"sympy":          python.Sympy{},
+}
+
+// Plant writes the canaries of a run into the repository. It returns nil where there are
 // none; a problem is the container's.
-func (s *stage) plant(ctx context.Context, command, parserName string) (planted *planting, problem string) {
+func (s *stage) plant(ctx context.Context, command, parserName string) (planted *canary.Planting, problem string) {
 	if s.bare {
 		return nil, ""
 	}
@@ -105,16 +125,20 @@ func (s *stage) plant(ctx context.Context, command, parserName string) (planted 
 	if problem != "" {
 		return nil, problem
 	}
-	p, ok := canariesFor(parserName, s.garden(ctx, command, patched))
+	maker, ok := canaryMakers[testcmd.ShortParser(parserName)]
 	if !ok {
 		return nil, ""
 	}
-	for _, f := range p.files {
-		file := f.path
-		if f.below == "" {
-			file = path.Join(s.task.Workdir, f.path)
+	p, ok := canary.Plant(maker, s.garden(ctx, command, patched))
+	if !ok {
+		return nil, ""
+	}
+	for _, f := range p.Files {
+		file := f.Path
+		if f.Below == "" {
+			file = path.Join(s.task.Workdir, f.Path)
 		}
-		if err := s.sandbox.WriteFile(ctx, file, []byte(f.content), 0o644); err != nil {
+		if err := s.sandbox.WriteFile(ctx, file, []byte(f.Content), 0o644); err != nil {
 			return nil, "the container failed while canaries were planted: " + err.Error()
 		}
 	}
@@ -123,28 +147,25 @@ func (s *stage) plant(ctx context.Context, command, parserName string) (planted 
 
 // garden describes the repository to the makers of canaries, with the files that the
 // evaluation script will write.
-func (s *stage) garden(ctx context.Context, command string, patched map[string][]byte) garden {
-	return garden{
-		task: s.task, command: command, random: canaryRandom(), base: s.base, left: s.left, late: s.appliesTestPatch(),
-		has: func(name string) bool {
-			if s.base.has(name) || patched[name] != nil {
+func (s *stage) garden(ctx context.Context, command string, patched map[string][]byte) canary.Garden {
+	return canary.Garden{
+		Task: s.task, Command: command, Random: canary.Random(), Base: s.Base, Left: s.left, Late: s.appliesTestPatch(),
+		Has: func(name string) bool {
+			if s.Base.Has(name) || patched[name] != nil {
 				return true
 			}
 			_, err := s.sandbox.Stat(ctx, path.Join(s.task.Workdir, name))
 			return err == nil
 		},
-		read: func(name string) ([]byte, bool) {
+		Read: func(name string) ([]byte, bool) {
 			if content := patched[name]; content != nil {
 				return content, true
 			}
-			data, size, err := s.sandbox.ReadFile(ctx, path.Join(s.task.Workdir, name), maxNeighbour)
-			return data, err == nil && size <= maxNeighbour
+			data, size, err := s.sandbox.ReadFile(ctx, path.Join(s.task.Workdir, name), canary.MaxNeighbour)
+			return data, err == nil && size <= canary.MaxNeighbour
 		},
 	}
 }
-
-// maxNeighbour is the longest file that a maker of canaries reads, in bytes.
-const maxNeighbour = 4 << 20
 
 // evidence is what is known of a run of the tests.
 type evidence struct {
@@ -152,28 +173,28 @@ type evidence struct {
 	log      []byte
 	code     int  // the exit code of the test command
 	ended    bool // the shell that ran it came to its end
-	outcomes outcomes
-	report   *report     // of pytest; nil where there is none
-	node     *nodeReport // of Jest or Vitest; nil where it was not asked for
+	outcomes results.Outcomes
+	report   *results.Report     // of pytest; nil where there is none
+	node     *results.NodeReport // of Jest or Vitest; nil where it was not asked for
 }
 
 // judge decides what a run says.
-func (s *stage) judge(e evidence, planted *planting) trial {
-	t := trial{ran: true, bare: s.bare, left: s.left, reported: e.node != nil, counts: s.counts(e, planted), verdict: grade(s.task, e.outcomes)}
+func (s *stage) judge(e evidence, planted *canary.Planting) trial {
+	t := trial{ran: true, bare: s.bare, left: s.left, reported: e.node != nil, counts: s.counts(e, planted), verdict: results.Grade(s.task, e.outcomes)}
 	t.verdict.Output = kept(e.run)
 	if planted != nil {
 		t.planted, t.verdict.Canaries = true, true
-		t.below = slices.ContainsFunc(planted.files, func(f plantedFile) bool { return f.shared || f.claims })
-		t.missed = planted.misses(e.log, e.outcomes, e.report, e.code)
+		t.below = slices.ContainsFunc(planted.Files, func(f canary.File) bool { return f.Shared || f.Claims })
+		t.missed = planted.Misses(e.log, e.outcomes, e.report, e.code)
 	}
 	if t.reported {
-		if m, differs := e.node.miss(s.task, e.outcomes, planted); differs {
+		if m, differs := nodeMiss(e.node, s.task, e.outcomes, planted); differs {
 			t.missed = append(t.missed, m)
 		}
 	}
 	missed := keysOf(t.missed)
-	t.leavable = !missed[""] && (planted == nil || planted.remains(missed))
-	t.disturbed = len(t.missed) > 0 && planted != nil && (planted.broken(e.outcomes, missed) || planted.cutShort(e.outcomes, t.verdict.Tests))
+	t.leavable = !missed[""] && (planted == nil || planted.Remains(missed))
+	t.disturbed = len(t.missed) > 0 && planted != nil && (planted.Broken(e.outcomes, missed) || planted.CutShort(e.outcomes, t.verdict.Tests))
 	switch {
 	case e.run.Ended != envs.EndedExit:
 		t.verdict.Passed, t.verdict.Reason = false, relabel.VerdictTimedOut
@@ -209,24 +230,4 @@ func between(nonce string, r envs.Result) (log []byte, code int, ended bool) {
 	line, _, _ := bytes.Cut(log[at+len(nonce)+len("\n end "):], []byte("\n"))
 	code, err := strconv.Atoi(string(bytes.TrimSpace(line)))
 	return log[:at], r.Exit, err == nil && code == r.Exit
-}
-
-// grade compares what the tests gave with what the task asks: passed means that every
-// test of FAIL_TO_PASS passed, as PASSED or XFAIL, and every test of PASS_TO_PASS passed or
-// was skipped: a skipped test is no regression, as in swebench 5.0.2
-// (grading.test_maintained). A test that is absent has not passed.
-func grade(task relabel.Task, outcomes outcomes) relabel.Verdict {
-	v := relabel.Verdict{Passed: true, Reason: relabel.VerdictTestsPassed, Tests: map[string]relabel.TestStatus{}}
-	for i, list := range [][]string{task.FailToPass, task.PassToPass} {
-		toPass := i == 0
-		for _, id := range list {
-			status := outcomes.of(id)
-			v.Tests[id] = status
-			maintained := !toPass && status == relabel.TestSkipped
-			if !status.Passed() && !maintained {
-				v.Passed, v.Reason = false, relabel.VerdictTests
-			}
-		}
-	}
-	return v
 }

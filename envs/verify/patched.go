@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/envs/verify/canary"
+	"relabel/envs/verify/tree"
 )
 
 // patchedScript INDEX TREE PATH… takes the task's test patch on standard input and prints a
@@ -33,20 +35,20 @@ func (s *stage) patchedTests(ctx context.Context) (patched map[string][]byte, pr
 		return nil, ""
 	}
 	var paths []string
-	for _, f := range patchFiles(s.task.TestPatch) {
-		if !f.deleted && !unsafePath(f.path) && len(paths) < maxPatched {
-			paths = append(paths, f.path)
+	for _, f := range tree.PatchFiles(s.task.TestPatch) {
+		if !f.Deleted && !tree.UnsafePath(f.Path) && len(paths) < maxPatched {
+			paths = append(paths, f.Path)
 		}
 	}
-	args := append([]string{s.index() + ".patched", s.tree}, paths...)
-	r, problem := s.run(ctx, "reading the task's test patch", patchedScript, []byte(s.task.TestPatch), maxReading, args...)
+	args := append([]string{s.Index() + ".patched", s.Tree}, paths...)
+	r, problem := s.Run(ctx, "reading the task's test patch", patchedScript, []byte(s.task.TestPatch), maxReading, args...)
 	lines := strings.Split(string(r.Output), "\n")
 	if problem != "" || r.Exit != 0 || len(lines) <= len(paths) {
 		return nil, problem
 	}
 	patched = map[string][]byte{}
 	for i, path := range paths {
-		if content, err := base64.StdEncoding.DecodeString(lines[i]); err == nil && len(content) > 0 && len(content) <= maxNeighbour {
+		if content, err := base64.StdEncoding.DecodeString(lines[i]); err == nil && len(content) > 0 && len(content) <= canary.MaxNeighbour {
 			patched[path] = content
 		}
 	}

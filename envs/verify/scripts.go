@@ -114,30 +114,6 @@ wait
 cat "$index.facts"
 `
 
-// settingsScript INDEX TREE BYTES PATH… takes the task's gold patch on standard input and
-// prints four lines for each path: what TREE has of it, mode and object with the gold patch,
-// what TREE with the gold patch has, and what INDEX has; contents in base64, of so many BYTES
-// at most, and empty lines where there is no such file.
-const settingsScript = `set -e
-index=$1 tree=$2 bytes=$3
-shift 3
-exec 2>"$index.said"
-trap 'code=$?; if [ $code != 0 ]; then cat "$index.said"; fi' EXIT
-cat > "$index.gold.patch"
-export GIT_INDEX_FILE=$index.gold GIT_LITERAL_PATHSPECS=1
-git read-tree "$tree"
-git apply --cached --whitespace=nowarn "$index.gold.patch" || git read-tree "$tree"
-content() { git cat-file blob "$1" 2>/dev/null | head -c "$bytes" | base64 | tr -d '\n'; echo; }
-for path; do
-  content "$tree:$path"
-  entry=$(git ls-files -s -- "$path")
-  read -r mode id _ <<< "$entry"
-  echo "$mode${id:+ $id}"
-  content ":$path"
-  GIT_INDEX_FILE=$index content ":$path"
-done
-`
-
 // layScript INDEX TREE takes entries of an index, each ended with NUL, an empty entry and
 // the task's test patch on standard input. It puts the entries back into INDEX, applies the
 // test patch there and brings the working tree, which is as TREE has it, to what INDEX

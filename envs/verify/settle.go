@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/envs/verify/canary"
 )
 
 // settle decides on a submission.
@@ -147,13 +148,13 @@ func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (tr
 // contradicts only canaries that the task cannot take, or it failed with canaries that do not
 // keep the gold patch from passing.
 func (fact goldFact) explains(t trial) bool {
-	if t.doubt != "" || !fact.takes || fact.left[belowKey] {
+	if t.doubt != "" || !fact.takes || fact.left[canary.BelowKey] {
 		return false
 	}
-	if t.reported && fact.left[reportKey] && !t.verdict.Passed {
+	if t.reported && fact.left[canary.ReportKey] && !t.verdict.Passed {
 		return false // to be asked for a report may be why it failed
 	}
-	return !t.verdict.Passed || !slices.ContainsFunc(t.missed, func(m miss) bool { return !fact.left[m.key] })
+	return !t.verdict.Passed || !slices.ContainsFunc(t.missed, func(m canary.Miss) bool { return !fact.left[m.Key] })
 }
 
 // again tests a submission once more, after a trial that was not believed.
@@ -168,7 +169,7 @@ func (v *Verifier) again(ctx context.Context, c candidate) (trial, error) {
 		t.verdict.Passed, t.verdict.Reason = false, relabel.VerdictUnfinished
 	case t.verdict.Passed && len(t.missed) > 0:
 		t.verdict.Passed, t.verdict.Reason = false, relabel.VerdictTampered
-		t.verdict.Output = append(t.verdict.Output, note(t.missed[0].why)...)
+		t.verdict.Output = append(t.verdict.Output, note(t.missed[0].Why)...)
 	}
 	return t, nil
 }

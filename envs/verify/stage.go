@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"strings"
+	"path"
 
 	"relabel"
 	"relabel/envs"
+	"relabel/envs/verify/protect"
+	"relabel/envs/verify/testcmd"
+	"relabel/envs/verify/tree"
 )
 
 // maxReading is how much of what readScript prints is taken, in bytes.
@@ -18,7 +21,7 @@ type stage struct {
 	sandbox envs.Sandbox
 	candidate
 	nonce string
-	reading
+	tree.Reading
 	dropped []relabel.DroppedPath
 	guarded []string // files of the tests, whose change while they run is looked for
 }
@@ -46,10 +49,10 @@ func (s *stage) read(ctx context.Context) *trial {
 	if s.own {
 		own = "own"
 	}
-	command, _ := testCommand(s.task)
-	args := append([]string{s.index(), s.task.BaseCommit, inspectProgram, own}, interpreters(command)...)
+	command, _ := testcmd.Of(s.task)
+	args := append([]string{s.Index(), s.task.BaseCommit, inspectProgram, own}, testcmd.Interpreters(command)...)
 	doing := "preparing the repository in " + s.task.Workdir + " at " + cmp.Or(s.task.BaseCommit, "HEAD")
-	r, problem := s.run(ctx, doing, readScript, bytes.TrimLeft(s.patch, "\n"), maxReading, args...)
+	r, problem := s.Run(ctx, doing, readScript, bytes.TrimLeft(s.patch, "\n"), maxReading, args...)
 	switch {
 	case problem != "":
 	case r.Exit == notApplied && bytes.Contains(r.Output, []byte("invalid path")), r.Exit == notApplied && bytes.Contains(r.Output, []byte("beyond a symbolic link")):
@@ -59,7 +62,7 @@ func (s *stage) read(ctx context.Context) *trial {
 	case r.Exit == unreadable:
 		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: append([]byte("git cannot read the patch, or sees nothing in it, or it adds more than 500 links, or more than 5,000 files and one of them below a symlink of the base\n"), kept(r)...)}}
 	case r.Exit != 0:
-		problem = failed(doing, r)
+		problem = protect.Failed(doing, r)
 	case r.Dropped > 0:
 		problem = "the repository has too many files"
 	default:
@@ -71,10 +74,10 @@ func (s *stage) read(ctx context.Context) *trial {
 // decide reads what git has of the patch and refuses what is unsafe.
 func (s *stage) decide(output []byte) *trial {
 	var ok bool
-	if s.reading, ok = parseReading(output); !ok {
+	if s.Reading, ok = tree.ParseReading(output); !ok {
 		return &trial{ran: len(s.patch) > 0, doubt: "what git says of the patch cannot be read"}
 	}
-	if problem := unsafe(s.changes); problem != "" {
+	if problem := tree.Unsafe(s.Changes); problem != "" {
 		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: []byte(problem)}}
 	}
 	return nil
@@ -83,37 +86,30 @@ func (s *stage) decide(output []byte) *trial {
 // lay writes what is graded, and the task's test patch, into the working tree. A trial is
 // returned where that fails: the submission may be why.
 func (s *stage) lay(ctx context.Context) *trial {
-	p := protectionOf(s.task, s.reading)
-	s.nodeConfiguration(ctx, &p)
-	s.calledPrograms(ctx, p)
-	s.guarded = guardedFiles(p)
-	dropped, t := s.sharedSettings(ctx, p)
-	if t == nil {
-		p.testOnly, t = s.testImports(ctx, p)
+	split, problem := protect.Decide(ctx, s, s.task, s.Reading, s.own)
+	if problem != "" {
+		return &trial{ran: true, doubt: problem}
 	}
-	if t != nil {
-		return t
-	}
-	dropped = append(p.split(s.changes), dropped...)
+	s.guarded = split.Guarded
 	var input bytes.Buffer
 	for _, removed := range []bool{true, false} { // what is in the way goes first
-		for _, d := range dropped {
-			if d.removed == removed {
-				input.WriteString(d.entry)
+		for _, d := range split.Dropped {
+			if d.Removed == removed {
+				input.WriteString(d.Entry)
 			}
 		}
 	}
-	for _, d := range dropped {
-		s.dropped = append(s.dropped, d.reason)
+	for _, d := range split.Dropped {
+		s.dropped = append(s.dropped, d.Reason)
 	}
 	input.WriteByte(0)
-	if script, split := relabel.SplitEvalScript(s.task.EvalScript); !split || !script.AppliesTestPatch() {
+	if script, ok := relabel.SplitEvalScript(s.task.EvalScript); !ok || !script.AppliesTestPatch() {
 		input.WriteString(s.task.TestPatch)
 	}
 	const doing = "applying the task's test patch"
-	r, problem := s.run(ctx, doing, layScript, input.Bytes(), 0, s.index(), s.tree)
+	r, problem := s.Run(ctx, doing, layScript, input.Bytes(), 0, s.Index(), s.Tree)
 	if problem == "" && r.Exit != 0 {
-		problem = failed(doing, r)
+		problem = protect.Failed(doing, r)
 	}
 	if problem == "" {
 		return nil
@@ -121,9 +117,15 @@ func (s *stage) lay(ctx context.Context) *trial {
 	return &trial{ran: len(s.patch) > 0, doubt: problem}
 }
 
-// run runs a script of ours at the repository, with at most so many bytes of output (0:
-// the default). The problem is the container's.
-func (s *stage) run(ctx context.Context, doing, script string, stdin []byte, output int, args ...string) (r envs.Result, problem string) {
+// Read returns the first max bytes of a file of the repository.
+func (s *stage) Read(ctx context.Context, name string, max int64) ([]byte, error) {
+	data, _, err := s.sandbox.ReadFile(ctx, path.Join(s.task.Workdir, name), max)
+	return data, err
+}
+
+// Run runs a script of ours at the repository, with at most output bytes of output (0: the
+// default). The problem is the container's.
+func (s *stage) Run(ctx context.Context, doing, script string, stdin []byte, output int, args ...string) (r envs.Result, problem string) {
 	return s.script(ctx, doing, envs.Command{
 		Args: append([]string{"bash", "-c", script, "bash"}, args...), Stdin: stdin, Timeout: preparing, MaxOutput: output,
 	})
@@ -148,17 +150,8 @@ func (s *stage) script(ctx context.Context, doing string, command envs.Command) 
 	return r, ""
 }
 
-func (s *stage) index() string { return "/tmp/relabel-" + s.nonce + ".index" }
-
-// failed words a script's failure with the last of its output.
-func failed(doing string, r envs.Result) string {
-	const last = 500
-	out := bytes.TrimSpace(append(append([]byte(nil), r.Output...), r.Tail...))
-	if len(out) > last {
-		out = out[len(out)-last:]
-	}
-	return doing + " failed: " + strings.ToValidUTF8(string(out), "\uFFFD")
-}
+// Index is the path of the index that the patch is applied to.
+func (s *stage) Index() string { return "/tmp/relabel-" + s.nonce + ".index" }
 
 // noSpace reports whether a full disk was met.
 func noSpace(log []byte) bool { return bytes.Contains(log, []byte("No space left on device")) }

@@ -9,6 +9,7 @@ import (
 
 	"relabel"
 	"relabel/envs"
+	"relabel/envs/verify/canary"
 )
 
 const (
@@ -33,7 +34,7 @@ type trial struct {
 	// reported says that Jest or Vitest was asked for a report.
 	reported bool
 	left     map[string]bool // keys of canaries that it went without
-	missed   []miss          // the canaries that did not end as they must; where there are any, the run is not believed
+	missed   []canary.Miss   // the canaries that did not end as they must; where there are any, the run is not believed
 	// leavable says that canaries which must fail remain where the missed ones are left out.
 	leavable  bool
 	changed   []string // files of the tests that were written while they ran

@@ -4,8 +4,9 @@
 // beside the tests, and reads the log.
 //
 // docs/verdicts.md says what a verdict promises, what is dropped, how canaries work and
-// what is not defended. The steps are stage's, the rules for paths protection's, the
-// canaries of each runner canaryMaker's, and doubts are settled by Verifier.settle.
+// what is not defended. The steps are stage's. Package tree reads the patch, protect has the
+// rules for paths, canary the canaries, testcmd the test command and results the log. Doubts are
+// settled by Verifier.settle.
 package verify
 
 import (

@@ -1,0 +1,102 @@
+package protect
+
+import (
+	"context"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"relabel/envs/verify/testcmd"
+)
+
+// A script that the test command names, a makefile, or a script of package.json calls
+// further programs of the repository. They print the log as well, so they are not graded
+// either.
+
+const (
+	maxScripts    = 30        // scripts that are read
+	maxScriptSize = 256 << 10 // bytes of one
+)
+
+// interpreterName matches programs whose first argument is a program.
+var interpreterName = regexp.MustCompile(`^(python[\d.]*|pypy[\d.]*|node|nodejs|tsx|ts-node|bun|deno|perl|ruby|php|bash|sh|dash|zsh|exec|source|\.|time|env|coverage|run|xvfb-run|\$.*)$`)
+
+// calledPrograms notes the programs that the scripts at the base call, and those that these
+// call.
+func (p protection) calledPrograms(ctx context.Context, repo Container) {
+	queue := slices.Sorted(maps.Keys(p.runs))
+	queue = append(queue, p.noteCalls(p.npmScripts(ctx, repo), ".")...)
+	for read := 0; len(queue) > 0 && read < maxScripts; {
+		name := queue[0]
+		queue = queue[1:]
+		if ext := path.Ext(name); !p.base.Files[name] || ext != "" && !scripts[ext] {
+			continue
+		}
+		read++
+		data, err := repo.Read(ctx, name, maxScriptSize)
+		if err != nil {
+			continue // without it the other rules and the canaries hold
+		}
+		queue = append(queue, p.noteCalls(string(data), path.Dir(name))...)
+	}
+}
+
+// npmScripts returns the scripts of package.json at the base that the test command comes to.
+func (p protection) npmScripts(ctx context.Context, repo Container) string {
+	if !testcmd.NodeParsers[p.parser] || !p.base.Files["package.json"] {
+		return ""
+	}
+	data, err := repo.Read(ctx, "package.json", maxScriptSize)
+	if err != nil {
+		return ""
+	}
+	all, _ := jsonObject(data)["scripts"].(map[string]any)
+	texts := ""
+	for name := range reachedScripts(p.commands, all) {
+		text, _ := all[name].(string)
+		texts += text + "\n"
+	}
+	return texts
+}
+
+// noteCalls notes the files of the base that a script in a folder calls, but for those that
+// tests name, and returns the new ones.
+func (p protection) noteCalls(script, folder string) []string {
+	var fresh []string
+	dirs, words := []string{".", folder}, testcmd.Words(script)
+	for i, w := range words {
+		if w.Text == "cd" && i+1 < len(words) {
+			dirs = append(dirs, path.Clean(words[i+1].Text), path.Join(folder, words[i+1].Text))
+		}
+		if !called(words, i) {
+			continue
+		}
+		text := w.Text
+		if strings.HasPrefix(text, "$") { // the script's own folder
+			_, text, _ = strings.Cut(text, "/")
+		}
+		for _, dir := range dirs {
+			if name := path.Join(dir, text); p.base.Files[name] && !p.runs[name] {
+				p.runs[name] = true
+				fresh = append(fresh, name)
+			}
+		}
+	}
+	return fresh
+}
+
+// called reports whether a word is the program of a command, or that of an interpreter.
+func called(words []testcmd.Word, at int) bool {
+	for at--; at >= 0 && words[at].Command == words[at+1].Command; at-- {
+		switch before := words[at].Text; {
+		case before == "-m" || before == "-c":
+			return false
+		case strings.HasPrefix(before, "-"), strings.Contains(before, "="), before == "@":
+		default:
+			return interpreterName.MatchString(path.Base(before))
+		}
+	}
+	return true
+}

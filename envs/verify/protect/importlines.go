@@ -1,0 +1,140 @@
+package protect
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"relabel/envs/verify/tree"
+)
+
+// importLine is a line of a source that may import a module.
+type importLine struct {
+	file, text string
+}
+
+// importLines reads what importersScript prints of a tree.
+func importLines(tree string, output []byte) []importLine {
+	var lines []importLine
+	for line := range strings.Lines(string(output)) {
+		if file, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\x00"); ok {
+			lines = append(lines, importLine{strings.TrimPrefix(file, tree+":"), text})
+		}
+	}
+	return lines
+}
+
+// patchedLines returns the lines that a patch adds.
+func patchedLines(patch string) []importLine {
+	var lines []importLine
+	file := ""
+	for line := range strings.Lines(patch) {
+		line = strings.TrimSuffix(line, "\n")
+		if name, ok := strings.CutPrefix(line, "+++ "); ok {
+			file = tree.Stripped(name)
+		} else if text, ok := strings.CutPrefix(line, "+"); ok {
+			lines = append(lines, importLine{file, text})
+		}
+	}
+	return lines
+}
+
+var (
+	pythonFrom   = regexp.MustCompile(`^\s*(?:>>> )?from\s+(\.*)([\w.]*)\s+c?import\s+(.*)$`)
+	pythonImport = regexp.MustCompile(`^\s*(?:>>> )?c?import\s+(.*)$`)
+	pythonNames  = regexp.MustCompile(`^\s*\w+(\s+as\s+\w+)?(\s*,\s*\w+(\s+as\s+\w+)?)*\s*,?\s*\)?\s*(#.*)?$`)
+	pythonName   = regexp.MustCompile(`[\w.]+`)
+	quotedText   = regexp.MustCompile(`["'` + "`" + `]([^"'` + "`" + `\s]+)["'` + "`" + `]`)
+	settingValue = regexp.MustCompile(`[\w./-]+`)
+)
+
+// imports reports whether a line imports a module or folder, or names it in a string, as
+// far as the line can tell: a name that stands alone may be part of a longer import.
+func (l importLine) imports(unit string) bool {
+	for _, target := range l.targets(path.Base(unit)) {
+		if leadsTo(target, unit, path.Ext(l.file) == ".go") {
+			return true
+		}
+	}
+	return false
+}
+
+// words returns the words of a line, which may have hyphens.
+func (l importLine) words() []string {
+	return strings.FieldsFunc(l.text, func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// leadsTo reports whether a module's path lies in a unit: the unit ends with the path, or
+// with the path's first parts. A whole path begins with the name of the repository's module.
+func leadsTo(target, unit string, whole bool) bool {
+	for ; target != "." && target != "/"; target = path.Dir(target) {
+		if target == unit || strings.HasSuffix(unit, "/"+target) || whole && strings.HasSuffix(target, "/"+unit) {
+			return path.Base(target) == path.Base(unit)
+		}
+	}
+	return false
+}
+
+// targets returns the paths of the modules that a line may import.
+func (l importLine) targets(word string) []string {
+	switch path.Ext(l.file) {
+	case ".py", ".pyi", ".pyx":
+		return l.pythonTargets(word)
+	case ".toml", ".cfg", ".ini", ".in", ".yml", ".yaml":
+		var targets []string
+		for _, value := range settingValue.FindAllString(l.text, -1) {
+			targets = append(targets, dotted(value))
+		}
+		return targets
+	}
+	var targets []string
+	for _, m := range quotedText.FindAllStringSubmatch(l.text, -1) {
+		name, _ := moduleOf(m[1])
+		if strings.HasPrefix(name, ".") {
+			name = path.Join(path.Dir(l.file), name)
+		}
+		targets = append(targets, strings.TrimSuffix(strings.TrimLeft(name, "@~#/"), "/index"))
+	}
+	return targets
+}
+
+// pythonTargets are those of a line of Python.
+func (l importLine) pythonTargets(word string) []string {
+	var targets []string
+	if m := pythonFrom.FindStringSubmatch(l.text); m != nil {
+		from := strings.ReplaceAll(m[2], ".", "/")
+		if dots := len(m[1]); dots > 0 {
+			from = path.Join(path.Dir(l.file), strings.Repeat("../", dots-1), from)
+		}
+		targets = append(targets, from)
+		for _, name := range pythonName.FindAllString(m[3], -1) {
+			targets = append(targets, path.Join(from, name))
+		}
+		return targets
+	}
+	if m := pythonImport.FindStringSubmatch(l.text); m != nil {
+		for _, name := range pythonName.FindAllString(m[1], -1) {
+			targets = append(targets, strings.ReplaceAll(name, ".", "/"))
+		}
+		return targets
+	}
+	if pythonNames.MatchString(l.text) {
+		return []string{word}
+	}
+	for _, m := range quotedText.FindAllStringSubmatch(l.text, -1) {
+		if strings.Contains(m[1], ".") || m[1] == word {
+			targets = append(targets, dotted(m[1]))
+		}
+	}
+	return targets
+}
+
+// dotted returns the path of a dotted name, with or without what follows a colon.
+func dotted(name string) string {
+	name, _, _ = strings.Cut(name, ":")
+	if module, ok := moduleOf(name); ok || strings.Contains(name, "/") {
+		return path.Clean(module)
+	}
+	return strings.ReplaceAll(name, ".", "/")
+}

@@ -1,0 +1,66 @@
+package results
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+)
+
+// NodeReport is what a report of Jest or Vitest says of each test, by each of its names: the
+// title, that with the titles of its groups, and that with its file.
+type NodeReport struct {
+	Clean   map[string]bool            // passed, and nothing else
+	Stained map[string]bool            // failed at least once
+	Titles  map[string]map[string]bool // by file, relative to the repository
+}
+
+// ParseNodeReport reads a report. One that is broken or has too many tests bears nothing out.
+func ParseNodeReport(data []byte, workdir string) *NodeReport {
+	var content struct {
+		TestResults []struct {
+			Name             string
+			AssertionResults []struct {
+				AncestorTitles []string
+				Title, Status  string
+			}
+		}
+	}
+	if json.Unmarshal(data, &content) != nil {
+		return &NodeReport{}
+	}
+	r := &NodeReport{Clean: map[string]bool{}, Stained: map[string]bool{}, Titles: map[string]map[string]bool{}}
+	cases := 0
+	for _, f := range content.TestResults {
+		file := strings.TrimPrefix(f.Name, path.Clean(workdir)+"/")
+		r.Titles[file] = map[string]bool{}
+		for _, t := range f.AssertionResults {
+			if cases++; cases > maxReportCases {
+				return &NodeReport{}
+			}
+			r.Titles[file][t.Title] = true
+			r.add(t.Status, t.Title, strings.Join(append(t.AncestorTitles, t.Title), ">"), strings.Join(append(append([]string{file}, t.AncestorTitles...), t.Title), ">"))
+		}
+	}
+	for name := range r.Stained {
+		delete(r.Clean, name)
+	}
+	return r
+}
+
+// add notes a test under its names.
+func (r *NodeReport) add(status string, names ...string) {
+	for _, name := range names {
+		switch status {
+		case "passed":
+			r.Clean[NodeName(name)] = true
+		case "failed":
+			r.Stained[NodeName(name)] = true
+		}
+	}
+}
+
+// NodeName writes the names of the log and of the report so that they come out the same.
+// Vitest's report has an empty group around all tests of a file.
+func NodeName(name string) string {
+	return strings.TrimPrefix(strings.ReplaceAll(strings.Map(printable, name), ">>", ">"), ">")
+}
