@@ -5,7 +5,7 @@ SHELL := bash
 
 # Options for `relabel demo`, e.g. make demo ARGS=--exit
 ARGS ?=
-# What the Dockerfile starts from and is called; see docs/operations.md.
+# What the Dockerfile starts from and is called; see docs/install.md.
 BASE ?= relabel/runtime:bookworm
 IMAGE ?= relabel/relabel:latest
 # A package or test to look at alone: make test PKG=./mixer/... RUN=TestX

@@ -33,7 +33,7 @@ type destination struct {
 }
 
 // The stores that an export can go to. Google's is reached as s3:// with its endpoint for
-// that protocol; docs/operations.md says what its own client would cost.
+// that protocol; docs/destinations.md says what its own client would cost.
 const (
 	schemeS3    = "s3"
 	schemeAzure = "azblob"
