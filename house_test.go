@@ -45,6 +45,9 @@ var arrows = []struct{ from, to string }{
 	{"envs/*", "envs/wire"},   // the frames that both ends speak
 	{"envs/*", "envs/remote"}, // the host's end, whatever the stream
 	{"envs/faketest", "envs/inside"},
+	{"envs/inside", "envs/inside/*"},
+	{"envs/inside/*", "envs/wire"},
+	{"envs/inside/worktree", "envs/inside/process"},
 	{"envs/verify", "envs/verify/*"},
 	{"envs/verify", "envs/verify/canary/*"},
 	{"envs/verify/*", "envs/verify/tree"},

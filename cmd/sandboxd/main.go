@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"relabel/envs/inside"
+	"relabel/envs/inside/process"
 	"relabel/envs/wire"
 )
 
@@ -25,18 +26,18 @@ func main() {
 
 // serve answers the host until it goes. Ending the first process ends the container.
 func serve() error {
-	if err := inside.Harden(); err != nil {
+	if err := process.Harden(); err != nil {
 		return err
 	}
 	self, err := filepath.Abs(os.Args[0])
 	if err != nil {
 		return err
 	}
-	in, out, err := inside.StandardStreams()
+	in, out, err := process.StandardStreams()
 	if err != nil {
 		return err
 	}
-	apart, err := inside.Separate()
+	apart, err := process.Separate()
 	if err != nil {
 		return err
 	}

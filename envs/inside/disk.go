@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"relabel/envs/inside/process"
 	"relabel/envs/wire"
 )
 
@@ -28,7 +29,7 @@ const (
 // time of the last change, and those that were deleted and that a process still has open.
 type diskUse struct {
 	limit int64 // bytes; 0 is any number
-	apart *Separation
+	apart *process.Separation
 	over  atomic.Bool
 
 	mu    sync.Mutex
@@ -47,7 +48,7 @@ func (d *diskUse) fault() wire.Response {
 // watchDisk looks at the disk again and again until it is stopped. Elsewhere than in a container
 // the disk is others', too.
 func (s *Server) watchDisk() (stop func()) {
-	if s.disk.limit <= 0 || !s.processes.first {
+	if s.disk.limit <= 0 || !s.processes.First {
 		s.disk.limit = 0
 		return func() {}
 	}
@@ -69,7 +70,7 @@ func (s *Server) watchDisk() (stop func()) {
 }
 
 // begin notes what is there before the first command.
-func (d *diskUse) begin(apart *Separation) {
+func (d *diskUse) begin(apart *process.Separation) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.apart, d.began, d.roots = apart, time.Now(), diskRoots()
@@ -82,7 +83,7 @@ func (s *Server) lookAtDisk() bool {
 		return s.disk.over.Load()
 	}
 	s.disk.over.Store(true)
-	s.processes.endAll()
+	s.processes.EndAll()
 	return true
 }
 
@@ -97,17 +98,17 @@ func (s *Server) filledDisk() bool {
 		return d.over.Load()
 	}
 	if !d.exceeded(true) {
-		if len(processTable()) == 0 {
+		if len(process.ProcessTable()) == 0 {
 			return false
 		}
 		before := freeSpaces(d.roots)
-		s.processes.endEvery()
+		s.processes.EndEvery()
 		if !d.cameBack(before) {
 			return false
 		}
 	}
 	d.over.Store(true)
-	s.processes.endAll()
+	s.processes.EndAll()
 	return true
 }
 
@@ -125,7 +126,7 @@ func (d *diskUse) exceeded(must bool) bool {
 	}
 	used := written(d.roots, d.began, d.most())
 	if used <= d.most() {
-		d.apart.asCommands(func() { used += deletedAndOpen(d.roots) })
+		d.apart.AsCommands(func() { used += deletedAndOpen(d.roots) })
 	}
 	d.free, d.last, d.rest = free, now, now.Add(restAfterWalk*time.Since(now))
 	return used > d.most()

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"relabel/envs/inside/process"
+	"relabel/envs/inside/worktree"
 )
 
 // maxOpenFiles bounds how many open files of all processes are looked at.
@@ -85,7 +88,7 @@ func writtenBelow(root string, roots []string, began time.Time, enough int64) (b
 	for queue := []string{root}; len(queue) > 0 && bytes <= enough; {
 		folder := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		if len(folder)+1+syscall.NAME_MAX > maxPath {
+		if len(folder)+1+syscall.NAME_MAX > worktree.MaxPath {
 			bytes += writtenDeep(folder, began, enough-bytes)
 			continue
 		}
@@ -133,7 +136,7 @@ func deletedAndOpen(roots []string) (bytes int64) {
 	}
 	type file struct{ device, inode uint64 }
 	seen, left := map[file]bool{}, maxOpenFiles
-	for pid := range processTable() {
+	for pid := range process.ProcessTable() {
 		folder := "/proc/" + strconv.Itoa(pid) + "/fd"
 		names, _ := os.ReadDir(folder) // what could be read counts
 		for _, name := range names[:min(len(names), left)] {

@@ -21,7 +21,7 @@ func (s *Server) do(ctx context.Context, req wire.Request, body []byte, emit fun
 	case wire.OpRead, wire.OpWrite, wire.OpStat, wire.OpList:
 		var resp wire.Response
 		var err error
-		s.apart.asCommands(func() { resp, err = s.doFile(req, body, emit) })
+		s.apart.AsCommands(func() { resp, err = s.doFile(req, body, emit) })
 		if err != nil {
 			return s.failed(err)
 		}

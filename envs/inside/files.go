@@ -12,13 +12,9 @@ import (
 	"strings"
 	"syscall"
 
+	"relabel/envs/inside/process"
+	"relabel/envs/inside/worktree"
 	"relabel/envs/wire"
-)
-
-// Errors of file operations beside those of io/fs.
-var (
-	errNotRegular   = errors.New("not a regular file")
-	errNotDirectory = syscall.ENOTDIR
 )
 
 // path makes a request's path absolute.
@@ -31,7 +27,7 @@ func (s *Server) path(p string) string {
 
 // readFile returns at most limit bytes of a regular file, and its whole size.
 func (s *Server) readFile(path string, limit int64) ([]byte, int64, error) {
-	f, err := openPlain(s.path(path))
+	f, err := process.OpenPlain(s.path(path))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -57,7 +53,7 @@ func (s *Server) writeFile(path string, data []byte, mode fs.FileMode) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
-		return errNotRegular
+		return process.ErrNotRegular
 	case err == nil:
 		mode = info.Mode()
 	case errors.Is(err, fs.ErrNotExist):
@@ -157,17 +153,17 @@ func faultOf(err error) wire.Response {
 	switch {
 	case errors.Is(err, errDiskFull):
 		fault = wire.FaultDisk
-	case errors.Is(err, errNoRepository): // whatever file that was found by
+	case errors.Is(err, worktree.ErrNoRepository): // whatever file that was found by
 		fault = wire.FaultRepository
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, process.ErrTooLarge):
 		fault = wire.FaultTooLarge
 	case errors.Is(err, fs.ErrNotExist):
 		fault = wire.FaultNotExist
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ETXTBSY):
 		fault = wire.FaultPermission
-	case errors.Is(err, errNotRegular), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENXIO):
+	case errors.Is(err, process.ErrNotRegular), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENXIO):
 		fault = wire.FaultNotRegular
-	case errors.Is(err, errNotDirectory):
+	case errors.Is(err, process.ErrNotDirectory):
 		fault = wire.FaultNotDirectory
 	case slices.ContainsFunc(pathErrors, func(e error) bool { return errors.Is(err, e) }):
 		fault = wire.FaultPath

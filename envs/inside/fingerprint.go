@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relabel/envs/inside/process"
+	"relabel/envs/inside/worktree"
 	"relabel/envs/wire"
 )
 
@@ -19,8 +21,8 @@ import (
 // are too large for it, or, where git cannot say (no repository, a broken one, special files that
 // git would wait for), a digest of the folder by walking it.
 func (s *Server) fingerprint(ctx context.Context) (string, error) {
-	s.repo.mu.Lock()
-	defer s.repo.mu.Unlock()
+	s.repo.Mu.Lock()
+	defer s.repo.Mu.Unlock()
 	tree, err := s.gitTree(ctx)
 	if err == nil {
 		return "git:" + tree, nil
@@ -40,25 +42,25 @@ func (s *Server) fingerprint(ctx context.Context) (string, error) {
 
 // gitTree is the id of the tree that git would commit.
 func (s *Server) gitTree(ctx context.Context) (string, error) {
-	found, err := s.repo.tree.scan(ctx, s.workdir)
+	found, err := s.repo.Tree.Scan(ctx, s.workdir)
 	if err != nil {
 		return "", err
 	}
-	if len(found.special) > 0 {
-		return "", fmt.Errorf("%s: %w", found.special[0], errNotRegular)
+	if len(found.Special) > 0 {
+		return "", fmt.Errorf("%s: %w", found.Special[0], process.ErrNotRegular)
 	}
-	s.repo.noteStart()
-	large, err := s.repo.stage(ctx, s.processes, s.repo.start)
-	if errors.Is(err, errNoRepository) && !s.repo.seeded {
+	s.repo.NoteStart()
+	large, err := s.repo.Stage(ctx, s.processes, s.repo.Start)
+	if errors.Is(err, worktree.ErrNoRepository) && !s.repo.Seeded {
 		// The commit of the start may have been removed since, with the history after the base.
-		if dir, failed := gitFolder(s.workdir); failed == nil {
-			large, err = s.repo.stage(ctx, s.processes, headOf(dir))
+		if dir, failed := worktree.GitFolder(s.workdir); failed == nil {
+			large, err = s.repo.Stage(ctx, s.processes, worktree.HeadOf(dir))
 		}
 	}
 	if err != nil {
 		return "", err
 	}
-	written, err := s.repo.git(ctx, s.processes, nil, "write-tree")
+	written, err := s.repo.Git(ctx, s.processes, nil, "write-tree")
 	tree := strings.TrimSpace(string(written))
 	if err != nil || len(large) == 0 {
 		return tree, err
@@ -75,7 +77,7 @@ func (s *Server) gitTree(ctx context.Context) (string, error) {
 // files. Errors are ctx's alone.
 func walkDigest(ctx context.Context, dir string) (string, error) {
 	h := sha256.New()
-	dir = resolved(dir)
+	dir = worktree.Resolved(dir)
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -113,18 +115,10 @@ func leftOut(name string) bool {
 	return strings.HasSuffix(name, ".pyc") || strings.HasSuffix(name, ".pyo")
 }
 
-// resolved is the folder itself where dir is a link to one, which a walk would not enter.
-func resolved(dir string) string {
-	if target, err := filepath.EvalSymlinks(dir); err == nil {
-		return target
-	}
-	return dir
-}
-
 // digestFile adds a file's mode and content; one that cannot be read counts as such. Of a file
 // of more than wire.MaxPatch bytes the size and both ends count: it may be sparse, and endless.
 func digestFile(h io.Writer, path string) {
-	f, err := openPlain(path)
+	f, err := process.OpenPlain(path)
 	if err != nil {
 		fmt.Fprintln(h, "unreadable")
 		return

@@ -7,8 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
+	"relabel/envs/inside/process"
+	"relabel/envs/inside/worktree"
 	"relabel/envs/wire"
 )
 
@@ -21,32 +22,32 @@ const (
 // patch ends what commands left behind and returns what changed since base, and the paths of
 // what it leaves out: binary and large files, and folders whose paths are too long to be opened.
 func (s *Server) patch(ctx context.Context, base string) (diff []byte, dropped []string, err error) {
-	s.repo.mu.Lock()
-	defer s.repo.mu.Unlock()
-	if err := s.processes.endAllAndWait(ctx); err != nil {
+	s.repo.Mu.Lock()
+	defer s.repo.Mu.Unlock()
+	if err := s.processes.EndAllAndWait(ctx); err != nil {
 		return nil, nil, err
 	}
 	found, err := s.clear(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.repo.prepare(); err != nil {
+	if err := s.repo.Prepare(); err != nil {
 		return nil, nil, err
 	}
 	if base == "" {
-		base = s.repo.start
+		base = s.repo.Start
 	}
-	tree, err := s.repo.treeOf(ctx, s.processes, base)
+	tree, err := s.repo.TreeOf(ctx, s.processes, base)
 	if err != nil || base == "" {
-		return nil, nil, errors.Join(errNoRepository, err)
+		return nil, nil, errors.Join(worktree.ErrNoRepository, err)
 	}
-	if err := s.removeNested(ctx, tree, found.nested); err != nil {
+	if err := s.removeNested(ctx, tree, found.Nested); err != nil {
 		return nil, nil, err
 	}
 	// What is known of unchanged files is forgotten: a file that a command had mapped into memory
 	// may have changed without a trace.
-	s.repo.seeded = false
-	large, err := s.repo.stage(ctx, s.processes, tree)
+	s.repo.Seeded = false
+	large, err := s.repo.Stage(ctx, s.processes, tree)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,15 +55,15 @@ func (s *Server) patch(ctx context.Context, base string) (diff []byte, dropped [
 	if err != nil {
 		return nil, nil, err
 	}
-	diff, err = s.repo.git(ctx, s.processes, nil, "diff", "--no-color", "--binary", "--full-index", "--no-ext-diff", "--no-textconv",
+	diff, err = s.repo.Git(ctx, s.processes, nil, "diff", "--no-color", "--binary", "--full-index", "--no-ext-diff", "--no-textconv",
 		"--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "--cached", tree)
 	if len(diff) > wire.MaxPatch {
-		return nil, nil, errTooLarge
+		return nil, nil, process.ErrTooLarge
 	}
 	if len(diff) > 0 && diff[len(diff)-1] != '\n' {
 		diff = append(diff, '\n')
 	}
-	return diff, named(binary, large, found.tooLong), err
+	return diff, named(binary, large, found.TooLong), err
 }
 
 // named joins lists of paths, up to the bounds on those that are named.
@@ -81,13 +82,13 @@ func named(lists ...[]string) (names []string) {
 
 // clear removes what git would wait for in the working tree: pipes and links to devices under the
 // names of its own files. No command runs any more.
-func (s *Server) clear(ctx context.Context) (scanned, error) {
-	s.repo.tree = treeScan{}
-	found, err := s.repo.tree.scan(ctx, s.workdir)
+func (s *Server) clear(ctx context.Context) (worktree.Scanned, error) {
+	s.repo.Tree = worktree.TreeScan{}
+	found, err := s.repo.Tree.Scan(ctx, s.workdir)
 	if err != nil {
 		return found, err
 	}
-	for _, path := range found.special {
+	for _, path := range found.Special {
 		if err := os.Remove(filepath.Join(s.workdir, path)); err != nil {
 			return found, err
 		}
@@ -101,7 +102,7 @@ func (s *Server) removeNested(ctx context.Context, tree string, nested []string)
 	if len(nested) == 0 {
 		return nil
 	}
-	listed, err := s.repo.git(ctx, s.processes, nil, "ls-tree", "-r", "-z", tree)
+	listed, err := s.repo.Git(ctx, s.processes, nil, "ls-tree", "-r", "-z", tree)
 	if err != nil {
 		return err
 	}
@@ -125,16 +126,16 @@ func (s *Server) removeNested(ctx context.Context, tree string, nested []string)
 // leaveOutBinary puts binary files in our index back to what they are in tree, and returns their
 // paths. It holds the content of every changed file against its name, on both sides.
 func (s *Server) leaveOutBinary(ctx context.Context, tree string) ([]string, error) {
-	raw, err := s.repo.git(ctx, s.processes, nil, "diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--cached", tree)
+	raw, err := s.repo.Git(ctx, s.processes, nil, "diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--cached", tree)
 	if err != nil || len(raw) == 0 {
 		return nil, err
 	}
 	// ":oldmode newmode oldname newname status", then the path.
 	fields := strings.Split(string(raw), "\x00")
-	if err := s.repo.readObjects(ctx, s.processes, blobsOf(fields), nil); err != nil {
+	if err := s.repo.ReadObjects(ctx, s.processes, blobsOf(fields), nil); err != nil {
 		return nil, err
 	}
-	numstat, err := s.repo.git(ctx, s.processes, nil, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--cached", tree)
+	numstat, err := s.repo.Git(ctx, s.processes, nil, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--cached", tree)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +157,7 @@ func (s *Server) leaveOutBinary(ctx context.Context, tree string) ([]string, err
 	if len(names) == 0 {
 		return nil, nil
 	}
-	_, err = s.repo.git(ctx, s.processes, info.Bytes(), "update-index", "-z", "--index-info")
+	_, err = s.repo.Git(ctx, s.processes, info.Bytes(), "update-index", "-z", "--index-info")
 	return names, err
 }
 
@@ -179,25 +180,4 @@ func blobsOf(fields []string) (names []string) {
 		}
 	}
 	return names
-}
-
-// endTime bounds the wait for the ends of processes that were killed.
-const endTime = 5 * time.Second
-
-// endAllAndWait ends every process of commands and waits until none is left, so that nothing
-// changes the tree any more. One that hangs in the kernel is not waited for longer than endTime.
-func (p *processes) endAllAndWait(ctx context.Context) error {
-	p.endAll()
-	if !p.first {
-		return nil
-	}
-	for end := time.Now().Add(endTime); len(processTable()) > 0 && time.Now().Before(end); {
-		p.endAll() // one that was forked meanwhile
-		select {
-		case <-time.After(time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"relabel/envs/inside/process"
 	"relabel/envs/wire"
 )
 
@@ -29,7 +29,7 @@ type command struct {
 	out   *os.File
 	read  chan error // the reader's end: io.EOF, or errStopped
 	last  atomic.Int64
-	keeps *ends
+	keeps *process.Ends
 }
 
 // run runs a command to its end. It ends when the program itself has ended: what it
@@ -39,7 +39,7 @@ func (s *Server) run(ctx context.Context, req wire.Request, stdin []byte, emit f
 		return s.disk.fault()
 	}
 	began, killed := time.Now(), oomKills()
-	c := &command{keeps: newEnds(req.MaxOutput, emit), read: make(chan error, 1)}
+	c := &command{keeps: process.NewEnds(req.MaxOutput, emit), read: make(chan error, 1)}
 	if err := s.launch(c, req, stdin); err != nil {
 		if errors.Is(err, syscall.ENOSPC) && s.filledDisk() {
 			return s.disk.fault()
@@ -52,8 +52,8 @@ func (s *Server) run(ctx context.Context, req wire.Request, stdin []byte, emit f
 	if s.lookAtDisk() {
 		return s.disk.fault()
 	}
-	resp := wire.Response{Ended: ended, Exit: exitCode(status), Elapsed: time.Since(began)}
-	resp.Kept, resp.Streamed, resp.Dropped = c.keeps.finish()
+	resp := wire.Response{Ended: ended, Exit: process.ExitCode(status), Elapsed: time.Since(began)}
+	resp.Kept, resp.Streamed, resp.Dropped = c.keeps.Finish()
 	resp.Memory = resp.Exit != 0 && oomKills() > killed
 	if ended == "" {
 		resp.Fault, resp.Message = wire.FaultCanceled, "canceled"
@@ -67,7 +67,7 @@ func (s *Server) launch(c *command, req wire.Request, stdin []byte) error {
 		return errors.New("no command")
 	}
 	env := append(append([]string(nil), s.env...), req.Env...)
-	path, err := lookPath(req.Args[0], env)
+	path, err := process.LookPath(req.Args[0], env)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (s *Server) launch(c *command, req wire.Request, stdin []byte) error {
 		return err
 	}
 	// A larger pipe lets a program write its output and end without waiting for us.
-	growPipe(pipe[1])
+	process.GrowPipe(pipe[1])
 	// A command may open it again, by /dev/stdout.
 	if err := syscall.Fchmod(pipe[1], 0o666); err != nil {
 		return errors.Join(err, syscall.Close(pipe[0]), syscall.Close(pipe[1]))
@@ -90,13 +90,13 @@ func (s *Server) launch(c *command, req wire.Request, stdin []byte) error {
 		Dir: s.path(req.Dir), Env: env, Sys: &syscall.SysProcAttr{Setsid: true},
 		Files: []uintptr{in.Fd(), uintptr(pipe[1]), uintptr(pipe[1])},
 	}
-	c.pid, c.exit, err = s.processes.startCommand(path, req.Args, attr)
+	c.pid, c.exit, err = s.processes.StartCommand(path, req.Args, attr)
 	syscall.Close(pipe[1])
 	if err != nil {
 		syscall.Close(pipe[0])
 		return err
 	}
-	preferForOOM(c.pid, "1000")
+	process.PreferForOOM(c.pid, "1000")
 	if err := syscall.SetNonblock(pipe[0], true); err != nil {
 		return err
 	}
@@ -105,23 +105,12 @@ func (s *Server) launch(c *command, req wire.Request, stdin []byte) error {
 	return nil
 }
 
-// Of fcntl(2), which package syscall lacks.
-const (
-	fSetPipeSize = 1031
-	pipeSize     = 1 << 20
-)
-
-// growPipe makes room in a pipe, as far as the kernel allows; without it all is slower.
-func growPipe(fd int) {
-	_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), fSetPipeSize, pipeSize)
-}
-
 // standardInput is /dev/null, or a file that holds the input: nothing has to feed it.
 func (s *Server) standardInput(stdin []byte) (*os.File, error) {
 	if len(stdin) == 0 {
 		return os.Open(os.DevNull)
 	}
-	f, err := unnamed(s.bulk.path("scratch"))
+	f, err := process.Unnamed(s.bulk.Path("scratch"))
 	if err != nil {
 		return nil, err
 	}
@@ -136,30 +125,20 @@ func (s *Server) standardInput(stdin []byte) (*os.File, error) {
 	return f, err
 }
 
-// preferForOOM says how likely a process is to be ended when memory is out: commands, with 1000,
-// before sandboxd, with 0. None can make itself less likely than 0.
-func preferForOOM(pid int, score string) {
-	// A program that is gone already needs no preference.
-	if f, err := os.OpenFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", os.O_WRONLY, 0); err == nil {
-		_, _ = f.WriteString(score)
-		f.Close()
-	}
-}
-
 // follow keeps what the command writes until the pipe ends or drain stops it.
-func (c *command) follow(processes *processes) {
+func (c *command) follow(processes *process.Table) {
 	buf := *readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(&buf)
 	for {
 		n, err := c.out.Read(buf)
 		if n > 0 {
 			c.last.Store(time.Now().UnixNano())
-			c.keeps.write(buf[:n])
+			c.keeps.Write(buf[:n])
 		}
 		if err != nil {
 			c.read <- err
 			if errors.Is(err, io.EOF) {
-				processes.hasten(c.exit)
+				processes.Hasten(c.exit)
 			}
 			return
 		}
@@ -204,8 +183,8 @@ func (c *command) await(ctx context.Context, req wire.Request) (status syscall.W
 
 // end ends the command with all its children and returns how it ended.
 func (c *command) end() (status syscall.WaitStatus) {
-	family := newFamily(c.pid)
-	family.signal(syscall.SIGTERM)
+	family := process.NewFamily(c.pid)
+	family.Signal(syscall.SIGTERM)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	exited := false
@@ -217,7 +196,7 @@ func (c *command) end() (status syscall.WaitStatus) {
 	// Until none is left: some are forked while the first pass goes on, and none dies at
 	// once. One that hangs in the kernel is not waited for.
 	for range 200 {
-		if family.signal(syscall.SIGKILL) == 0 {
+		if family.Signal(syscall.SIGKILL) == 0 {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -259,10 +238,10 @@ func (c *command) drain() {
 // behind may write for ever. It says whether the pipe is still held open.
 func (c *command) take(fd int) (open bool) {
 	buf := make([]byte, 64<<10)
-	for left := pipeSize; left > 0; {
+	for left := process.PipeSize; left > 0; {
 		n, err := syscall.Read(fd, buf[:min(len(buf), left)])
 		if n > 0 {
-			c.keeps.write(buf[:n])
+			c.keeps.Write(buf[:n])
 			left -= n
 		}
 		if errors.Is(err, syscall.EINTR) {
@@ -275,14 +254,6 @@ func (c *command) take(fd int) (open bool) {
 	return true
 }
 
-// exitCode is the shell's: 128+n for signal n.
-func exitCode(status syscall.WaitStatus) int {
-	if status.Signaled() {
-		return 128 + int(status.Signal())
-	}
-	return status.ExitStatus()
-}
-
 // refuseStart answers as a shell does for a program that cannot be started. Where the
 // container's limits are what is in the way, it is the sandbox that failed.
 func refuseStart(c *command, req wire.Request, err error, began time.Time) wire.Response {
@@ -290,11 +261,11 @@ func refuseStart(c *command, req wire.Request, err error, began time.Time) wire.
 		return wire.Response{Fault: wire.FaultOther, Message: "start a command: " + err.Error()}
 	}
 	exit := 126
-	if errors.Is(err, syscall.ENOENT) || errors.Is(err, errNotFound) {
+	if errors.Is(err, syscall.ENOENT) || errors.Is(err, process.ErrNotFound) {
 		exit = 127
 	}
-	c.keeps.write([]byte(fmt.Sprintf("%s: %v\n", strings.Join(req.Args[:min(1, len(req.Args))], ""), err)))
+	c.keeps.Write([]byte(fmt.Sprintf("%s: %v\n", strings.Join(req.Args[:min(1, len(req.Args))], ""), err)))
 	resp := wire.Response{Ended: "exit", Exit: exit, Elapsed: time.Since(began)}
-	resp.Kept, resp.Streamed, resp.Dropped = c.keeps.finish()
+	resp.Kept, resp.Streamed, resp.Dropped = c.keeps.Finish()
 	return resp
 }

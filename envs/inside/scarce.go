@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"relabel/envs/inside/process"
 )
 
 // errDiskFull says that what failed did so because nothing more can be written.
@@ -15,10 +17,10 @@ var errDiskFull = errors.New("the disk is full")
 // orDiskFull returns err, or errDiskFull where nothing can be written any more: a program
 // that fails because of that seldom says so in a way that could be read.
 func (s *Server) orDiskFull(err error) error {
-	if err == nil || errors.Is(err, errTooLarge) || errors.Is(err, fs.ErrNotExist) {
+	if err == nil || errors.Is(err, process.ErrTooLarge) || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, failed := unnamed(s.bulk.path("scratch"))
+	f, failed := process.Unnamed(s.bulk.Path("scratch"))
 	if failed == nil {
 		defer f.Close()
 		_, failed = f.Write(make([]byte, 64<<10))

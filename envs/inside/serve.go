@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"relabel/envs/inside/process"
+	"relabel/envs/inside/worktree"
 	"relabel/envs/wire"
 )
 
@@ -27,7 +29,7 @@ type Config struct {
 	// Disk is a folder in which it makes one for what may be large.
 	Disk string
 	// Separation keeps commands away from this process; nil runs them as this process.
-	Separation *Separation
+	Separation *process.Separation
 	// Expire is called when the host has been silent for too long or the deadline is over.
 	Expire func()
 }
@@ -36,14 +38,14 @@ type Config struct {
 type Server struct {
 	workdir   string
 	home      string // Config.Home
-	bulk      *bulk
-	apart     *Separation
+	bulk      *worktree.Bulk
+	apart     *process.Separation
 	disk      diskUse
 	user      string   // whom commands run as, in the form of an image's USER
 	env       []string // what commands see
-	processes *processes
+	processes *process.Table
 	out       *wire.Writer
-	repo      *repository
+	repo      *worktree.Repository
 	taken     chan struct{} // closed once git was copied, or could not be
 	watch     *watch
 	silence   time.Duration
@@ -66,26 +68,26 @@ func Serve(in io.Reader, out io.Writer, c Config) error {
 	if err := s.greet(r); err != nil {
 		return err
 	}
-	err := s.apart.open(s.user)
+	err := s.apart.Open(s.user)
 	if err != nil {
 		return err
 	}
-	if s.bulk, err = openBulk(c.Disk); err != nil {
+	if s.bulk, err = worktree.OpenBulk(c.Disk); err != nil {
 		return err
 	}
-	defer s.bulk.folder.Close()
-	s.processes = newProcesses(s.apart)
-	s.env = commandEnv(os.Environ())
+	defer s.bulk.Folder.Close()
+	s.processes = process.NewTable(s.apart)
+	s.env = process.CommandEnv(os.Environ())
 	if s.apart != nil {
-		s.env = unique(s.apart.user.inEnvironment(s.env))
+		s.env = process.Unique(s.apart.User.InEnvironment(s.env))
 	}
-	s.repo = openRepository(s.workdir, filepath.Join(c.Home, "git"), s.bulk)
+	s.repo = worktree.Open(s.workdir, filepath.Join(c.Home, "git"), s.bulk)
 	go s.takeGit()
 	stop := s.watchDisk()
 	defer stop()
 	err = s.answer(r)
 	s.cancelAll()
-	s.processes.endAll()
+	s.processes.EndAll()
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
@@ -98,14 +100,14 @@ func (s *Server) takeGit() {
 	if s.apart == nil {
 		return
 	}
-	program, err := copyGit(context.Background(), s.processes, s.bulk.path("scratch"), s.env, filepath.Join(s.home, "program"))
+	program, err := worktree.CopyGit(context.Background(), s.processes, s.bulk.Path("scratch"), s.env, filepath.Join(s.home, "program"))
 	if err == nil {
-		s.repo.program = program
+		s.repo.Program = program
 		return
 	}
 	// The image's own may have been replaced by the time that it is needed.
-	s.repo.program = []string{"/nonexistent/git"}
-	s.repo.noGit = err
+	s.repo.Program = []string{"/nonexistent/git"}
+	s.repo.NoGit = err
 }
 
 // greet reads the host's hello.

@@ -1,4 +1,4 @@
-package inside
+package process
 
 import (
 	"maps"
@@ -9,24 +9,25 @@ import (
 	"syscall"
 )
 
-// family is a command with all that is to end with it: the processes of its session, which
+// Family is a command with all that is to end with it: the processes of its session, which
 // background jobs and `timeout` put into groups of their own, and their descendants, which
 // `setsid` and terminals put into other sessions. A daemon that has left its parents is no
 // longer of it.
-type family struct {
+type Family struct {
 	session int
 	leader  string         // when the session's leader started; "" where that is not known
 	members map[int]string // process id → when it started, for an id may be given anew
 }
 
-func newFamily(session int) *family {
+// NewFamily returns the family of a session, whose first process has this id.
+func NewFamily(session int) *Family {
 	leader, _ := readProcess(strconv.Itoa(session)) // which may be a zombie already
-	return &family{session: session, leader: leader.began, members: map[int]string{}}
+	return &Family{session: session, leader: leader.began, members: map[int]string{}}
 }
 
-// signal signals every member and returns how many there were.
-func (f *family) signal(sig syscall.Signal) int {
-	running := processTable()
+// Signal signals every member and returns how many there were.
+func (f *Family) Signal(sig syscall.Signal) int {
+	running := ProcessTable()
 	if leader, there := running[f.session]; there && f.leader != "" && leader.began != f.leader {
 		return 0 // all are gone, and the session's id is another's now
 	}
@@ -48,7 +49,7 @@ func (f *family) signal(sig syscall.Signal) int {
 }
 
 // grow takes in the session and, generation by generation, the children of members.
-func (f *family) grow(running map[int]process) {
+func (f *Family) grow(running map[int]process) {
 	for more := true; more; {
 		more = false
 		for pid, p := range running {
@@ -68,8 +69,8 @@ type process struct {
 	began           string // in ticks since the machine started
 }
 
-// processTable reads /proc, this process left out.
-func processTable() map[int]process {
+// ProcessTable reads /proc, this process left out.
+func ProcessTable() map[int]process {
 	running := map[int]process{}
 	dir, err := os.Open("/proc")
 	if err != nil {

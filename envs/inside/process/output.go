@@ -1,9 +1,9 @@
-package inside
+package process
 
-// ends keeps the beginning and the end of a command's output. What fits the limit is
+// Ends keeps the beginning and the end of a command's output. What fits the limit is
 // handed on as it comes, so that it travels while the command runs; the last bytes wait
 // in a ring besides, in case more comes than fits.
-type ends struct {
+type Ends struct {
 	emit  func([]byte)
 	limit int   // bytes that are kept in all
 	total int64 // bytes that came
@@ -11,16 +11,18 @@ type ends struct {
 	next  int // where the ring goes on once it is full
 }
 
-func newEnds(limit int, emit func([]byte)) *ends {
-	return &ends{emit: emit, limit: max(limit, 0)}
+// NewEnds returns ends of at most limit bytes each; emit takes the first.
+func NewEnds(limit int, emit func([]byte)) *Ends {
+	return &Ends{emit: emit, limit: max(limit, 0)}
 }
 
 // head and tail are how many bytes of the beginning and of the end are kept of output
 // that is too long.
-func (e *ends) head() int { return e.limit / 2 }
-func (e *ends) tail() int { return e.limit - e.limit/2 }
+func (e *Ends) head() int { return e.limit / 2 }
+func (e *Ends) tail() int { return e.limit - e.limit/2 }
 
-func (e *ends) write(p []byte) {
+// Write takes the next bytes of the output.
+func (e *Ends) Write(p []byte) {
 	if room := int64(e.limit) - e.total; room > 0 {
 		e.emit(p[:min(int64(len(p)), room)])
 	}
@@ -31,7 +33,7 @@ func (e *ends) write(p []byte) {
 }
 
 // remember puts p into the ring.
-func (e *ends) remember(p []byte) {
+func (e *Ends) remember(p []byte) {
 	if over := len(p) - e.tail(); over >= 0 {
 		e.ring, e.next = append(e.ring[:0], p[over:]...), 0
 		return
@@ -44,9 +46,9 @@ func (e *ends) remember(p []byte) {
 	}
 }
 
-// finish hands on the end where output was cut, and returns how many bytes of the
+// Finish hands on the end where output was cut, and returns how many bytes of the
 // beginning count, how many were handed on before the end, and how many are gone.
-func (e *ends) finish() (kept, streamed int, dropped int64) {
+func (e *Ends) Finish() (kept, streamed int, dropped int64) {
 	if e.total <= int64(e.limit) {
 		return int(e.total), int(e.total), 0
 	}

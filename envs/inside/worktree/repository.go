@@ -1,4 +1,5 @@
-package inside
+// Package worktree reads a working tree by way of a git folder and an index of sandboxd's own.
+package worktree
 
 import (
 	"bytes"
@@ -11,70 +12,71 @@ import (
 	"strings"
 	"sync"
 
+	"relabel/envs/inside/process"
 	"relabel/envs/wire"
 )
 
-// errNoRepository says that there is no repository, or not the commit asked for.
-var errNoRepository = errors.New("no repository with that commit")
+// ErrNoRepository says that there is no repository, or not the commit asked for.
+var ErrNoRepository = errors.New("no repository with that commit")
 
-// repository reads the working tree through a git folder and an index of our own, which borrow
+// Repository reads the working tree through a git folder and an index of our own, which borrow
 // the real repository's objects. So the configuration, hooks, filters, locks and index that a
 // command may have left in the repository mean nothing, and what is written here leaves the
 // repository as it was.
-type repository struct {
+type Repository struct {
 	workdir string
 	private string   // our git folder: small files that commands cannot reach
-	bulk    *bulk    // our objects and our index
-	program []string // the words that a git command begins with
-	start   string   // the commit that HEAD was at when the sandbox started, or first had one
+	bulk    *Bulk    // our objects and our index
+	Program []string // the words that a git command begins with
+	Start   string   // the commit that HEAD was at when the sandbox started, or first had one
 	objects string   // where the repository's objects were then
-	noGit   error    // why there is no git
+	NoGit   error    // why there is no git
 
-	mu     sync.Mutex // one operation at a time: there is one index
-	seeded bool       // our index holds the tracked files
+	Mu     sync.Mutex // one operation at a time: there is one index
+	Seeded bool       // our index holds the tracked files
 	theirs fileState  // the repository's own index when it was last looked at
-	tree   treeScan
+	Tree   TreeScan   // what the last scan of the working tree found
 }
 
-// openRepository looks at the repository at workdir without running git, because it is
+// Open looks at the repository at workdir without running git, because it is
 // in the way of every start.
-func openRepository(workdir, private string, bulk *bulk) *repository {
-	r := &repository{workdir: workdir, private: private, bulk: bulk, program: []string{"git"}}
-	r.noteStart()
+func Open(workdir, private string, bulk *Bulk) *Repository {
+	r := &Repository{workdir: workdir, private: private, bulk: bulk, Program: []string{"git"}}
+	r.NoteStart()
 	return r
 }
 
-// noteStart keeps where HEAD and the objects are, unless that is known already.
-func (r *repository) noteStart() {
-	if r.start != "" {
+// NoteStart keeps where HEAD and the objects are, unless that is known already.
+func (r *Repository) NoteStart() {
+	if r.Start != "" {
 		return
 	}
-	if dir, err := gitFolder(r.workdir); err == nil {
-		r.start = headOf(dir)
+	if dir, err := GitFolder(r.workdir); err == nil {
+		r.Start = HeadOf(dir)
 		r.objects = filepath.Join(commonFolder(dir), "objects")
 	}
 }
 
-// gitFolder returns the git folder of a working tree; .git may be a file that names it.
-func gitFolder(workdir string) (string, error) {
+// GitFolder returns the git folder of a working tree; .git may be a file that names it.
+func GitFolder(workdir string) (string, error) {
 	dir := filepath.Join(workdir, ".git")
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return dir, nil
 	}
-	content, err := readPlain(dir)
+	content, err := process.ReadPlain(dir)
 	if err != nil {
 		return "", err
 	}
 	link, ok := strings.CutPrefix(strings.TrimSpace(string(content)), "gitdir: ")
 	if !ok {
-		return "", errNoRepository
+		return "", ErrNoRepository
 	}
 	return within(workdir, link), nil
 }
 
 // commonFolder is the git folder that worktrees share.
 func commonFolder(dir string) string {
-	if common, err := readPlain(filepath.Join(dir, "commondir")); err == nil {
+	if common, err := process.ReadPlain(filepath.Join(dir, "commondir")); err == nil {
 		return within(dir, strings.TrimSpace(string(common)))
 	}
 	return dir
@@ -87,9 +89,9 @@ func within(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// headOf returns the commit HEAD is at, or "".
-func headOf(dir string) string {
-	head, err := readPlain(filepath.Join(dir, "HEAD"))
+// HeadOf returns the commit HEAD is at, or "".
+func HeadOf(dir string) string {
+	head, err := process.ReadPlain(filepath.Join(dir, "HEAD"))
 	if err != nil {
 		return ""
 	}
@@ -98,10 +100,10 @@ func headOf(dir string) string {
 		return ref
 	}
 	common := commonFolder(dir)
-	if id, err := readPlain(filepath.Join(common, ref)); err == nil {
+	if id, err := process.ReadPlain(filepath.Join(common, ref)); err == nil {
 		return strings.TrimSpace(string(id))
 	}
-	packed, err := readPlain(filepath.Join(common, "packed-refs"))
+	packed, err := process.ReadPlain(filepath.Join(common, "packed-refs"))
 	if err != nil {
 		return ""
 	}
@@ -118,16 +120,16 @@ func headOf(dir string) string {
 // what an agent did, whether or not the repository ignores them.
 const volatile = "\n__pycache__/\n*.py[co]\n.pytest_cache/\n"
 
-// prepare writes our git folder over the repository as it is now. A repository whose objects are
-// gone, or hold special files that git would wait for, is errNoRepository.
-func (r *repository) prepare() error {
-	if r.noGit != nil {
-		return fmt.Errorf("copy git: %w", r.noGit)
+// Prepare writes our git folder over the repository as it is now. A repository whose objects are
+// gone, or hold special files that git would wait for, is ErrNoRepository.
+func (r *Repository) Prepare() error {
+	if r.NoGit != nil {
+		return fmt.Errorf("copy git: %w", r.NoGit)
 	}
-	r.noteStart()
-	dir, err := gitFolder(r.workdir)
+	r.NoteStart()
+	dir, err := GitFolder(r.workdir)
 	if err != nil {
-		return errors.Join(errNoRepository, err)
+		return errors.Join(ErrNoRepository, err)
 	}
 	common := commonFolder(dir)
 	objects := r.objects
@@ -135,20 +137,20 @@ func (r *repository) prepare() error {
 		objects = filepath.Join(common, "objects")
 	}
 	if err := checkObjects(objects); err != nil {
-		return errors.Join(errNoRepository, err)
+		return errors.Join(ErrNoRepository, err)
 	}
 	config := "[core]\n\trepositoryformatversion = 0\n"
-	if len(r.start) == 64 {
+	if len(r.Start) == 64 {
 		config = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
 	}
-	exclude, _ := readPlain(filepath.Join(common, "info/exclude")) // without one nothing is excluded
+	exclude, _ := process.ReadPlain(filepath.Join(common, "info/exclude")) // without one nothing is excluded
 	for name, content := range map[string][]byte{
 		filepath.Join(r.private, "HEAD"):         []byte("ref: refs/heads/none\n"),
 		filepath.Join(r.private, "config"):       []byte(config),
 		filepath.Join(r.private, "info/exclude"): append(exclude, volatile...),
 		// Whether a file is text is seen from its content alone.
 		filepath.Join(r.private, "info/attributes"): []byte("* !diff\n"),
-		r.bulk.path("objects/info/alternates"):      []byte(objects + "\n"),
+		r.bulk.Path("objects/info/alternates"):      []byte(objects + "\n"),
 		filepath.Join(r.private, "refs/none"):       nil,
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -169,7 +171,7 @@ func isFolder(path string) bool {
 // checkObjects refuses a folder of objects in which git would open a pipe or a device.
 func checkObjects(objects string) error {
 	if !isFolder(objects) {
-		return fmt.Errorf("%s: %w", objects, errNotDirectory)
+		return fmt.Errorf("%s: %w", objects, process.ErrNotDirectory)
 	}
 	for _, sub := range []string{"info", "pack"} {
 		dir := filepath.Join(objects, sub)
@@ -179,25 +181,25 @@ func checkObjects(objects string) error {
 		}
 		for _, entry := range entries {
 			if waits(filepath.Join(dir, entry.Name()), entry.Type()) {
-				return fmt.Errorf("%s/%s: %w", sub, entry.Name(), errNotRegular)
+				return fmt.Errorf("%s/%s: %w", sub, entry.Name(), process.ErrNotRegular)
 			}
 		}
 	}
 	return nil
 }
 
-// git runs git on our folder and our index and returns its standard output. A lock that is there
+// Git runs git on our folder and our index and returns its standard output. A lock that is there
 // before was left by a git that was killed: one operation at a time uses our index.
-func (r *repository) git(ctx context.Context, processes *processes, stdin []byte, args ...string) ([]byte, error) {
-	os.Remove(r.bulk.path("index.lock"))
-	stdout, stderr, status, err := processes.output(ctx, r.request("index", stdin, args))
-	return stdout, gitFailure(args[0], stderr, exitCode(status), err)
+func (r *Repository) Git(ctx context.Context, processes *process.Table, stdin []byte, args ...string) ([]byte, error) {
+	os.Remove(r.bulk.Path("index.lock"))
+	stdout, stderr, status, err := processes.Output(ctx, r.request("index", stdin, args))
+	return stdout, gitFailure(args[0], stderr, process.ExitCode(status), err)
 }
 
 // request is that of a git command on an index of our bulk folder.
-func (r *repository) request(index string, stdin []byte, args []string) request {
+func (r *Repository) request(index string, stdin []byte, args []string) process.Request {
 	env := []string{
-		"PATH=" + valueOf(commandEnv(os.Environ()), "PATH"), "LC_ALL=C", "HOME=/nonexistent", "GIT_EXEC_PATH=/nonexistent",
+		"PATH=" + process.ValueOf(process.CommandEnv(os.Environ()), "PATH"), "LC_ALL=C", "HOME=/nonexistent", "GIT_EXEC_PATH=/nonexistent",
 		"GIT_DIR=" + r.private, "GIT_WORK_TREE=" + r.workdir,
 		"GIT_OBJECT_DIRECTORY=" + r.bulk.childPath("objects"), "GIT_INDEX_FILE=" + r.bulk.childPath(index),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1",
@@ -208,8 +210,8 @@ func (r *repository) request(index string, stdin []byte, args []string) request 
 		"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.excludesFile=/dev/null", "-c", "gc.auto=0", "-c", "advice.addEmbeddedRepo=false",
 		"-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false", // files of the repository that no hash vouches for
 	}
-	words := append(append(append([]string{}, r.program...), config...), args...)
-	return request{scratch: r.bulk.path("scratch"), env: env, dir: r.workdir, args: words, stdin: stdin, folder: r.bulk.folder}
+	words := append(append(append([]string{}, r.Program...), config...), args...)
+	return process.Request{Scratch: r.bulk.Path("scratch"), Env: env, Dir: r.workdir, Args: words, Stdin: stdin, Folder: r.bulk.Folder}
 }
 
 // gitFailure is the error of a git command, nil where it did well.

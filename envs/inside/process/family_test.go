@@ -1,4 +1,4 @@
-package inside
+package process
 
 import (
 	"os/exec"
@@ -15,14 +15,14 @@ func TestAFamilyKnowsALeaderThatHasEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitZombie(t, cmd.Process.Pid)
-	if _, alive := processTable()[cmd.Process.Pid]; alive {
+	if _, alive := ProcessTable()[cmd.Process.Pid]; alive {
 		t.Error("a zombie is taken for a process that runs")
 	}
-	f := newFamily(cmd.Process.Pid)
+	f := NewFamily(cmd.Process.Pid)
 	if f.leader == "" {
 		t.Error("when it began is not known")
 	}
-	if n := f.signal(syscall.SIGKILL); n != 0 {
+	if n := f.Signal(syscall.SIGKILL); n != 0 {
 		t.Errorf("%d are left of it", n)
 	}
 	if err := cmd.Wait(); err != nil {

@@ -1,4 +1,4 @@
-package inside
+package process
 
 import (
 	"context"
@@ -13,24 +13,24 @@ import (
 // maxWritten is the most that a program of our own need may write, in bytes.
 const maxWritten = wire.MaxBody
 
-// errTooLarge says that a program wrote more than maxWritten, or that a patch is longer
+// ErrTooLarge says that a program wrote more than maxWritten, or that a patch is longer
 // than one may be.
-var errTooLarge = errors.New("too large")
+var ErrTooLarge = errors.New("too large")
 
-// request is a program of our own need.
-type request struct {
-	scratch string   // the folder of its standard streams
-	env     []string // all of its variables
-	dir     string   // where it starts
-	args    []string // the first is its path, or a name on the PATH of env
-	stdin   []byte
-	folder  *os.File // open in it as file 3; nil for none
+// Request is a program of our own need.
+type Request struct {
+	Scratch string   // the folder of its standard streams
+	Env     []string // all of its variables
+	Dir     string   // where it starts
+	Args    []string // the first is its path, or a name on the PATH of env
+	Stdin   []byte   // its standard input
+	Folder  *os.File // open in it as file 3; nil for none
 }
 
-// output runs a program of our own need and returns what it wrote; more than maxWritten is
-// errTooLarge.
-func (p *processes) output(ctx context.Context, r request) (stdout, stderr []byte, status syscall.WaitStatus, err error) {
-	out, says, status, err := p.outputFiles(ctx, r)
+// Output runs a program of our own need and returns what it wrote; more than maxWritten is
+// ErrTooLarge.
+func (p *Table) Output(ctx context.Context, r Request) (stdout, stderr []byte, status syscall.WaitStatus, err error) {
+	out, says, status, err := p.OutputFiles(ctx, r)
 	if err != nil {
 		return nil, nil, status, err
 	}
@@ -41,21 +41,21 @@ func (p *processes) output(ctx context.Context, r request) (stdout, stderr []byt
 			return nil, nil, status, err
 		}
 		if len(*content) > maxWritten {
-			return nil, nil, status, errTooLarge
+			return nil, nil, status, ErrTooLarge
 		}
 	}
 	return stdout, stderr, status, nil
 }
 
-// outputFiles runs a program of our own need and returns the files that it wrote to, which the
+// OutputFiles runs a program of our own need and returns the files that it wrote to, which the
 // caller closes. Its standard streams are plain files: nothing has to feed or empty them while it
 // runs.
-func (p *processes) outputFiles(ctx context.Context, r request) (stdout, stderr *os.File, status syscall.WaitStatus, err error) {
-	path, err := lookPath(r.args[0], r.env)
+func (p *Table) OutputFiles(ctx context.Context, r Request) (stdout, stderr *os.File, status syscall.WaitStatus, err error) {
+	path, err := LookPath(r.Args[0], r.Env)
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	files, err := standardFiles(r.scratch, r.stdin)
+	files, err := standardFiles(r.Scratch, r.Stdin)
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -68,15 +68,15 @@ func (p *processes) outputFiles(ctx context.Context, r request) (stdout, stderr 
 }
 
 // runOwn runs a program to its end, which comes at once where ctx is over.
-func (p *processes) runOwn(ctx context.Context, r request, path string, files [3]*os.File) (syscall.WaitStatus, error) {
-	attr := &syscall.ProcAttr{Dir: r.dir, Env: r.env, Sys: &syscall.SysProcAttr{Setsid: true}}
+func (p *Table) runOwn(ctx context.Context, r Request, path string, files [3]*os.File) (syscall.WaitStatus, error) {
+	attr := &syscall.ProcAttr{Dir: r.Dir, Env: r.Env, Sys: &syscall.SysProcAttr{Setsid: true}}
 	for _, f := range files {
 		attr.Files = append(attr.Files, f.Fd())
 	}
-	if r.folder != nil {
-		attr.Files = append(attr.Files, r.folder.Fd())
+	if r.Folder != nil {
+		attr.Files = append(attr.Files, r.Folder.Fd())
 	}
-	pid, end, err := p.startOwn(path, r.args, attr)
+	pid, end, err := p.startOwn(path, r.Args, attr)
 	if err != nil {
 		return 0, err
 	}
@@ -84,7 +84,7 @@ func (p *processes) runOwn(ctx context.Context, r request, path string, files [3
 	case status := <-end:
 		return status, nil
 	case <-ctx.Done():
-		newFamily(pid).signal(syscall.SIGKILL)
+		NewFamily(pid).Signal(syscall.SIGKILL)
 		<-end
 		return 0, ctx.Err()
 	}
@@ -93,7 +93,7 @@ func (p *processes) runOwn(ctx context.Context, r request, path string, files [3
 // standardFiles makes the files of a program's standard streams.
 func standardFiles(scratch string, stdin []byte) (files [3]*os.File, err error) {
 	for i := range files {
-		if files[i], err = unnamed(scratch); err != nil {
+		if files[i], err = Unnamed(scratch); err != nil {
 			for _, f := range files[:i] {
 				f.Close()
 			}
@@ -108,8 +108,8 @@ func standardFiles(scratch string, stdin []byte) (files [3]*os.File, err error) 
 	return files, err
 }
 
-// unnamed makes a file in a folder of ours that no path leads to.
-func unnamed(dir string) (*os.File, error) {
+// Unnamed makes a file in a folder of ours that no path leads to.
+func Unnamed(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}

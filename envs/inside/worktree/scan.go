@@ -1,4 +1,4 @@
-package inside
+package worktree
 
 import (
 	"context"
@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// maxPath is the longest path that Linux opens in one call, in bytes, below the working tree.
-const maxPath = 4095
+// MaxPath is the longest path that Linux opens in one call, in bytes, below the working tree.
+const MaxPath = 4095
 
 // settled is how old a folder's last change must be for what was read of it to hold: the clock of
 // file systems is coarse.
 const settled = 100 * time.Millisecond
 
-// treeScan knows the folders of a working tree. A folder that has not changed since it was read
+// TreeScan knows the folders of a working tree. A folder that has not changed since it was read
 // is not read again: no command can set a folder's change time.
-type treeScan struct{ folders map[string]folderState }
+type TreeScan struct{ folders map[string]folderState }
 
 // folderState is what a folder held.
 type folderState struct {
@@ -28,16 +28,16 @@ type folderState struct {
 	nested  bool     // it has a .git
 }
 
-// scanned is what a scan found, as paths below the working tree.
-type scanned struct {
-	special []string // files of git's names that git would wait for: see waits
-	nested  []string // .git files and folders below the top
-	tooLong []string // folders whose path is longer than git can open
+// Scanned is what a scan found, as paths below the working tree.
+type Scanned struct {
+	Special []string // files of git's names that git would wait for: see waits
+	Nested  []string // .git files and folders below the top
+	TooLong []string // folders whose path is longer than git can open
 }
 
-// scan walks the folders of a tree, .git left out.
-func (t *treeScan) scan(ctx context.Context, dir string) (found scanned, err error) {
-	dir = resolved(dir)
+// Scan walks the folders of a tree, .git left out.
+func (t *TreeScan) Scan(ctx context.Context, dir string) (found Scanned, err error) {
+	dir = Resolved(dir)
 	seen := map[string]folderState{}
 	queue := []string{""}
 	for len(queue) > 0 {
@@ -52,16 +52,16 @@ func (t *treeScan) scan(ctx context.Context, dir string) (found scanned, err err
 		}
 		seen[folder] = now
 		if now.nested && folder != "" {
-			found.nested = append(found.nested, filepath.Join(folder, ".git"))
+			found.Nested = append(found.Nested, filepath.Join(folder, ".git"))
 		}
 		for _, name := range now.special {
-			found.special = append(found.special, filepath.Join(folder, name))
+			found.Special = append(found.Special, filepath.Join(folder, name))
 		}
 		for _, name := range now.folders {
 			path := filepath.Join(folder, name)
 			// The longest name of a file must fit behind it.
-			if len(path)+1+syscall.NAME_MAX > maxPath {
-				found.tooLong = append(found.tooLong, path)
+			if len(path)+1+syscall.NAME_MAX > MaxPath {
+				found.TooLong = append(found.TooLong, path)
 				continue
 			}
 			queue = append(queue, path)
@@ -72,7 +72,7 @@ func (t *treeScan) scan(ctx context.Context, dir string) (found scanned, err err
 }
 
 // look returns what a folder holds.
-func (t *treeScan) look(dir, folder string) (folderState, bool) {
+func (t *TreeScan) look(dir, folder string) (folderState, bool) {
 	path := filepath.Join(dir, folder)
 	var s syscall.Stat_t
 	if err := syscall.Lstat(path, &s); err != nil || s.Mode&syscall.S_IFMT != syscall.S_IFDIR {
@@ -120,4 +120,12 @@ func waits(path string, kind fs.FileMode) bool {
 		return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 	}
 	return true
+}
+
+// Resolved is the folder itself where dir is a link to one, which a walk would not enter.
+func Resolved(dir string) string {
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		return target
+	}
+	return dir
 }

@@ -1,4 +1,4 @@
-package inside
+package process
 
 import (
 	"errors"
@@ -97,7 +97,7 @@ func groupsOf(login string) (groups []uint32) {
 // entriesOf reads the lines of a file of colon-separated fields; those with fewer than least
 // fields, and a file that cannot be read, have no entries.
 func entriesOf(path string, least int) (entries [][]string) {
-	content, err := readPlain(path)
+	content, err := ReadPlain(path)
 	if err != nil {
 		return nil
 	}
@@ -128,8 +128,8 @@ func (u user) actAs() error {
 	return setCapabilities(nil, nil)
 }
 
-// inEnvironment adds the user's home folder where the engine filled in root's.
-func (u user) inEnvironment(env []string) []string {
+// InEnvironment adds the user's home folder where the engine filled in root's.
+func (u user) InEnvironment(env []string) []string {
 	root, _, err := lookUpUser("0")
 	if u.uid == 0 || u.home == "" || err != nil || os.Getenv("HOME") != root.home {
 		return env

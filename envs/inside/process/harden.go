@@ -1,4 +1,4 @@
-package inside
+package process
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"syscall"
 )
 
@@ -32,7 +33,7 @@ func Harden() error {
 		return fmt.Errorf("close /proc/self to others: %w", errno)
 	}
 	// An output of the usual length fits, and need not wait for the engine to take it.
-	growPipe(1)
+	GrowPipe(1)
 	// One at a time: handing work from thread to thread is what a short command would
 	// spend most of its time on.
 	runtime.GOMAXPROCS(1)
@@ -42,4 +43,33 @@ func Harden() error {
 	signal.Notify(make(chan os.Signal, 1))
 	spareThreads(spare)
 	return nil
+}
+
+// fSetPipeSize is of fcntl(2); package syscall lacks it.
+const fSetPipeSize = 1031
+
+// PipeSize is how many bytes GrowPipe makes room for.
+const PipeSize = 1 << 20
+
+// GrowPipe makes room in a pipe, as far as the kernel allows; without it all is slower.
+func GrowPipe(fd int) {
+	_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), fSetPipeSize, PipeSize)
+}
+
+// PreferForOOM says how likely a process is to be ended when memory is out: commands, with 1000,
+// before sandboxd, with 0. None can make itself less likely than 0.
+func PreferForOOM(pid int, score string) {
+	// A program that is gone already needs no preference.
+	if f, err := os.OpenFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", os.O_WRONLY, 0); err == nil {
+		_, _ = f.WriteString(score)
+		f.Close()
+	}
+}
+
+// ExitCode is the shell's: 128+n for signal n.
+func ExitCode(status syscall.WaitStatus) int {
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return status.ExitStatus()
 }

@@ -1,4 +1,4 @@
-package inside
+package worktree
 
 import (
 	"bufio"
@@ -13,22 +13,24 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"relabel/envs/inside/process"
 )
 
 // errForged says that an object of the repository has other content than its name says. Git does
 // not look at that when it reads one.
 var errForged = errors.New("an object of the repository is not what its name says")
 
-// treeOf returns the tree of a commit, after the commit and all folders of the tree were held
+// TreeOf returns the tree of a commit, after the commit and all folders of the tree were held
 // against their names.
-func (r *repository) treeOf(ctx context.Context, processes *processes, commit string) (string, error) {
-	resolved, err := r.git(ctx, processes, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
+func (r *Repository) TreeOf(ctx context.Context, processes *process.Table, commit string) (string, error) {
+	resolved, err := r.Git(ctx, processes, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
 	if err != nil {
 		return "", err
 	}
 	commit = strings.TrimSpace(string(resolved))
 	tree := ""
-	err = r.readObjects(ctx, processes, []string{commit}, func(content []byte) {
+	err = r.ReadObjects(ctx, processes, []string{commit}, func(content []byte) {
 		if line, _, ok := bytes.Cut(content, []byte("\n")); ok {
 			tree = string(bytes.TrimPrefix(line, []byte("tree ")))
 		}
@@ -36,7 +38,7 @@ func (r *repository) treeOf(ctx context.Context, processes *processes, commit st
 	if err != nil {
 		return "", err
 	}
-	listed, err := r.git(ctx, processes, nil, "ls-tree", "-r", "-d", "-z", tree)
+	listed, err := r.Git(ctx, processes, nil, "ls-tree", "-r", "-d", "-z", tree)
 	if err != nil {
 		return "", err
 	}
@@ -47,24 +49,24 @@ func (r *repository) treeOf(ctx context.Context, processes *processes, commit st
 			folders = append(folders, fields[2])
 		}
 	}
-	return tree, r.readObjects(ctx, processes, folders, nil)
+	return tree, r.ReadObjects(ctx, processes, folders, nil)
 }
 
-// readObjects reads objects and holds each against its name. small, if set, is given the content
+// ReadObjects reads objects and holds each against its name. small, if set, is given the content
 // of each that is no longer than a megabyte.
-func (r *repository) readObjects(ctx context.Context, processes *processes, names []string, small func(content []byte)) error {
+func (r *Repository) ReadObjects(ctx context.Context, processes *process.Table, names []string, small func(content []byte)) error {
 	if len(names) == 0 {
 		return nil
 	}
 	req := r.request("index", []byte(strings.Join(names, "\n")+"\n"), []string{"cat-file", "--batch"})
-	out, says, status, err := processes.outputFiles(ctx, req)
+	out, says, status, err := processes.OutputFiles(ctx, req)
 	if err != nil {
 		return fmt.Errorf("git cat-file: %w", err)
 	}
 	defer out.Close()
 	defer says.Close()
 	if status.ExitStatus() != 0 {
-		return fmt.Errorf("%w: git cat-file: exit %d", errNoRepository, exitCode(status))
+		return fmt.Errorf("%w: git cat-file: exit %d", ErrNoRepository, process.ExitCode(status))
 	}
 	stream := bufio.NewReaderSize(out, 256<<10)
 	if _, err := out.Seek(0, io.SeekStart); err != nil {
@@ -85,15 +87,15 @@ const smallObject = 1 << 20
 func checkObject(stream *bufio.Reader, name string, small func([]byte)) error {
 	head, err := stream.ReadString('\n')
 	if err != nil {
-		return fmt.Errorf("%w: git cat-file: %w", errNoRepository, err)
+		return fmt.Errorf("%w: git cat-file: %w", ErrNoRepository, err)
 	}
 	fields := strings.Fields(head)
 	if len(fields) != 3 {
-		return fmt.Errorf("%w: object %s: %s", errNoRepository, name, strings.TrimSpace(head))
+		return fmt.Errorf("%w: object %s: %s", ErrNoRepository, name, strings.TrimSpace(head))
 	}
 	size, err := strconv.ParseInt(fields[2], 10, 64)
 	if err != nil {
-		return fmt.Errorf("%w: object %s: %w", errNoRepository, name, err)
+		return fmt.Errorf("%w: object %s: %w", ErrNoRepository, name, err)
 	}
 	sum := newHash(name)
 	fmt.Fprintf(sum, "%s %d\x00", fields[1], size)
@@ -109,7 +111,7 @@ func checkObject(stream *bufio.Reader, name string, small func([]byte)) error {
 		return fmt.Errorf("object %s: %w", name, err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != name {
-		return fmt.Errorf("%w: %w: %s", errNoRepository, errForged, name)
+		return fmt.Errorf("%w: %w: %s", ErrNoRepository, errForged, name)
 	}
 	if small != nil {
 		small(content.Bytes())

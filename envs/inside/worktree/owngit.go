@@ -1,4 +1,4 @@
-package inside
+package worktree
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"relabel/envs/inside/process"
 )
 
 // errNoGit says that the image has no git that can be copied.
@@ -19,11 +21,11 @@ var errNoGit = errors.New("the image has no git program")
 // copyTime bounds the copying of git.
 const copyTime = time.Minute
 
-// copyGit copies the image's git, with its loader and its libraries, to dir, which commands
+// CopyGit copies the image's git, with its loader and its libraries, to dir, which commands
 // cannot reach, before any command runs. It returns the words that a git command begins with.
 // What commands later put onto the PATH, or in the place of the image's git and libraries, is
 // not run.
-func copyGit(ctx context.Context, processes *processes, scratch string, env []string, dir string) ([]string, error) {
+func CopyGit(ctx context.Context, processes *process.Table, scratch string, env []string, dir string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, copyTime)
 	defer cancel()
 	git, interpreter, err := findGit(env)
@@ -67,7 +69,7 @@ func copyGit(ctx context.Context, processes *processes, scratch string, env []st
 // findGit returns the first git on the PATH of env that is a program, rather than a script, and
 // its loader; "" where it is linked statically.
 func findGit(env []string) (git, interpreter string, err error) {
-	for _, dir := range filepath.SplitList(valueOf(env, "PATH")) {
+	for _, dir := range filepath.SplitList(process.ValueOf(env, "PATH")) {
 		path := filepath.Join(dir, "git")
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 			continue
@@ -95,12 +97,12 @@ func interpreterOf(program *elf.File) (string, error) {
 
 // listLibraries asks a loader, begun with the words of start, which files it would load for a
 // program, by the names that the program calls them.
-func listLibraries(ctx context.Context, processes *processes, scratch string, start []string, program string) (map[string]string, error) {
+func listLibraries(ctx context.Context, processes *process.Table, scratch string, start []string, program string) (map[string]string, error) {
 	args := append(append([]string{}, start[:1]...), "--list")
 	args = append(append(args, start[1:]...), program)
-	out, says, status, err := processes.output(ctx, request{scratch: scratch, env: []string{"LC_ALL=C"}, dir: "/", args: args})
+	out, says, status, err := processes.Output(ctx, process.Request{Scratch: scratch, Env: []string{"LC_ALL=C"}, Dir: "/", Args: args})
 	if err != nil || status.ExitStatus() != 0 {
-		return nil, errors.Join(fmt.Errorf("list the libraries of %s: exit %d: %s", program, exitCode(status), lastLine(says)), err)
+		return nil, errors.Join(fmt.Errorf("list the libraries of %s: exit %d: %s", program, process.ExitCode(status), lastLine(says)), err)
 	}
 	files := map[string]string{}
 	for line := range strings.Lines(string(out)) {

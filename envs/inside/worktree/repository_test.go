@@ -1,10 +1,12 @@
-package inside
+package worktree
 
 import (
 	"context"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"relabel/envs/inside/process"
 )
 
 // A git that is killed, because memory or the disk was full, leaves its lock behind.
@@ -25,13 +27,13 @@ func TestALockThatAKilledGitLeftIsNotHeeded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := openRepository(dir, t.TempDir(), &bulk{folder})
-	processes := newProcesses(nil)
+	r := Open(dir, t.TempDir(), &Bulk{folder})
+	processes := process.NewTable(nil)
 	for range 2 {
-		if _, err := r.stage(context.Background(), processes, ""); err != nil {
+		if _, err := r.Stage(context.Background(), processes, ""); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(r.bulk.path("index.lock"), nil, 0o600); err != nil {
+		if err := os.WriteFile(r.bulk.Path("index.lock"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, "other"), nil, 0o644); err != nil {

@@ -1,6 +1,9 @@
-package inside
+// Package process starts programs inside a sandbox, ends them with all that they started, and keeps
+// commands away from sandboxd.
+package process
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/signal"
@@ -10,19 +13,20 @@ import (
 	"time"
 )
 
-// processes starts programs and tells of their ends. As process 1 of a container it
+// Table starts programs and tells of their ends. As process 1 of a container it
 // also takes in the orphans, as an init does; elsewhere it waits for its own alone.
-type processes struct {
-	first bool // this is process 1: every other process of the container is ours to end
+type Table struct {
+	First bool // this is process 1: every other process of the container is ours to end
 	mu    sync.Mutex
 	ends  map[int]chan syscall.WaitStatus
-	began []*family // elsewhere than in a container: what was started
+	began []*Family // elsewhere than in a container: what was started
 	apart *Separation
 }
 
-func newProcesses(apart *Separation) *processes {
-	p := &processes{first: os.Getpid() == 1, ends: map[int]chan syscall.WaitStatus{}, apart: apart}
-	if p.first {
+// NewTable returns a table of no process. A process makes one at most.
+func NewTable(apart *Separation) *Table {
+	p := &Table{First: os.Getpid() == 1, ends: map[int]chan syscall.WaitStatus{}, apart: apart}
+	if p.First {
 		died := make(chan os.Signal, 1)
 		signal.Notify(died, syscall.SIGCHLD)
 		go func() {
@@ -34,8 +38,8 @@ func newProcesses(apart *Separation) *processes {
 	return p
 }
 
-// startCommand starts a program of the agent's with the rights of the image's user: see start.
-func (p *processes) startCommand(argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
+// StartCommand starts a program of the agent's with the rights of the image's user: see start.
+func (p *Table) StartCommand(argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
 	commands, _ := p.apart.forking()
 	attr.Sys.Credential = p.apart.credential()
 	pid, end, err := p.start(commands, argv0, argv, attr)
@@ -43,13 +47,13 @@ func (p *processes) startCommand(argv0 string, argv []string, attr *syscall.Proc
 		// The child changed its user while it shared our memory: for a moment a command could have
 		// made us the first victim when memory is out.
 		err = errors.Join(err, hideFromCommands())
-		preferForOOM(os.Getpid(), "0")
+		PreferForOOM(os.Getpid(), "0")
 	}
 	return pid, end, err
 }
 
 // startOwn starts a program of sandboxd's own: see start.
-func (p *processes) startOwn(argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
+func (p *Table) startOwn(argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
 	_, git := p.apart.forking()
 	return p.start(git, argv0, argv, attr)
 }
@@ -57,18 +61,18 @@ func (p *processes) startOwn(argv0 string, argv []string, attr *syscall.ProcAttr
 // start starts a program from a thread and returns its process id, and a channel on which its
 // end comes. Where the container's process limit is reached, what commands left behind is
 // ended to make room.
-func (p *processes) start(from *worker, argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
+func (p *Table) start(from *worker, argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
 	for try := 0; ; try++ {
 		pid, end, err := p.fork(from, argv0, argv, attr)
-		if !errors.Is(err, syscall.EAGAIN) || !p.first || try == 100 {
+		if !errors.Is(err, syscall.EAGAIN) || !p.First || try == 100 {
 			return pid, end, err
 		}
-		p.endAll()
+		p.EndAll()
 		time.Sleep(20 * time.Millisecond) // the reaper needs a moment for a thousand of them
 	}
 }
 
-func (p *processes) fork(from *worker, argv0 string, argv []string, attr *syscall.ProcAttr) (pid int, exit <-chan syscall.WaitStatus, err error) {
+func (p *Table) fork(from *worker, argv0 string, argv []string, attr *syscall.ProcAttr) (pid int, exit <-chan syscall.WaitStatus, err error) {
 	p.mu.Lock() // the reaper must not meet a child that is not in the map yet
 	defer p.mu.Unlock()
 	from.do(func() { pid, err = syscall.ForkExec(argv0, argv, attr) })
@@ -76,8 +80,8 @@ func (p *processes) fork(from *worker, argv0 string, argv []string, attr *syscal
 		return 0, nil, err
 	}
 	end := make(chan syscall.WaitStatus, 1)
-	if !p.first {
-		p.began = append(p.began, newFamily(pid))
+	if !p.First {
+		p.began = append(p.began, NewFamily(pid))
 		go func() { end <- wait(pid) }()
 		return pid, end, nil
 	}
@@ -95,8 +99,8 @@ func wait(pid int) (status syscall.WaitStatus) {
 }
 
 // collect takes in every child that has ended, adopted ones too.
-func (p *processes) collect() {
-	if !p.first {
+func (p *Table) collect() {
+	if !p.First {
 		return
 	}
 	p.mu.Lock()
@@ -117,12 +121,12 @@ func (p *processes) collect() {
 	}
 }
 
-// hasten looks for an end that is near, because the output has ended: to be told of it
+// Hasten looks for an end that is near, because the output has ended: to be told of it
 // by a signal takes longer.
-func (p *processes) hasten(end <-chan syscall.WaitStatus) {
+func (p *Table) Hasten(end <-chan syscall.WaitStatus) {
 	for range 50 {
 		p.collect()
-		if !p.first || len(end) > 0 {
+		if !p.First || len(end) > 0 {
 			return
 		}
 		// A sleep of Go's would be a millisecond at least here.
@@ -130,26 +134,26 @@ func (p *processes) hasten(end <-chan syscall.WaitStatus) {
 	}
 }
 
-// endAll kills every other process of the container; where this is none, the sessions
+// EndAll kills every other process of the container; where this is none, the sessions
 // that were started.
-func (p *processes) endAll() {
-	if p.first {
+func (p *Table) EndAll() {
+	if p.First {
 		_ = syscall.Kill(-1, syscall.SIGKILL) // ESRCH: there is none
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, f := range p.began {
-		f.signal(syscall.SIGKILL)
+		f.Signal(syscall.SIGKILL)
 	}
 	p.began = nil
 }
 
-// endEvery is endAll until none is left that runs. One that hangs in the kernel is not waited for.
-func (p *processes) endEvery() {
+// EndEvery is EndAll until none is left that runs. One that hangs in the kernel is not waited for.
+func (p *Table) EndEvery() {
 	for range 400 {
-		p.endAll()
-		if len(processTable()) == 0 {
+		p.EndAll()
+		if len(ProcessTable()) == 0 {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -172,4 +176,25 @@ func spareThreads(n int) {
 	}
 	started.Wait()
 	close(release)
+}
+
+// endTime bounds the wait for the ends of processes that were killed.
+const endTime = 5 * time.Second
+
+// EndAllAndWait ends every process of commands and waits until none is left, so that nothing
+// changes the tree any more. One that hangs in the kernel is not waited for longer than endTime.
+func (p *Table) EndAllAndWait(ctx context.Context) error {
+	p.EndAll()
+	if !p.First {
+		return nil
+	}
+	for end := time.Now().Add(endTime); len(ProcessTable()) > 0 && time.Now().Before(end); {
+		p.EndAll() // one that was forked meanwhile
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package inside
+package worktree
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 )
 
-// bulk is a folder on the container's disk for what may be large: the objects and the index of
+// Bulk is a folder on the container's disk for what may be large: the objects and the index of
 // our git, standard streams. Commands cannot enter it, but an agent that is root can rename it.
 // So it is held open, and reached through that. An empty one could be removed: it never is.
-type bulk struct{ folder *os.File }
+type Bulk struct{ Folder *os.File }
 
-// openBulk makes a folder below dir.
-func openBulk(dir string) (*bulk, error) {
+// OpenBulk makes a folder below dir.
+func OpenBulk(dir string) (*Bulk, error) {
 	path, err := os.MkdirTemp(dir, ".relabel-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for large files: %w", err)
@@ -24,13 +24,13 @@ func openBulk(dir string) (*bulk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &bulk{folder}, nil
+	return &Bulk{folder}, nil
 }
 
-// path is where this process finds a file of the folder, wherever the folder is by now.
-func (b *bulk) path(name string) string {
-	return filepath.Join(fmt.Sprintf("/proc/self/fd/%d", b.folder.Fd()), name)
+// Path is where this process finds a file of the folder, wherever the folder is by now.
+func (b *Bulk) Path(name string) string {
+	return filepath.Join(fmt.Sprintf("/proc/self/fd/%d", b.Folder.Fd()), name)
 }
 
 // childPath is where a program finds it that has the folder open as file 3.
-func (b *bulk) childPath(name string) string { return filepath.Join("/proc/self/fd/3", name) }
+func (b *Bulk) childPath(name string) string { return filepath.Join("/proc/self/fd/3", name) }

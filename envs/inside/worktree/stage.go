@@ -1,4 +1,4 @@
-package inside
+package worktree
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"relabel/envs/inside/process"
 	"relabel/envs/wire"
 )
 
@@ -17,14 +18,14 @@ import (
 // times again.
 const slowLook = 300 * time.Millisecond
 
-// stage puts the working tree into our index, on top of what tree tracks: every file that the
+// Stage puts the working tree into our index, on top of what tree tracks: every file that the
 // repository tracks or would add, as it is on disk. Files of more than wire.MaxPatch bytes stay as
 // they were and are returned; special files stay as they were.
-func (r *repository) stage(ctx context.Context, processes *processes, tree string) (large []string, err error) {
-	if err := r.prepare(); err != nil {
+func (r *Repository) Stage(ctx context.Context, processes *process.Table, tree string) (large []string, err error) {
+	if err := r.Prepare(); err != nil {
 		return nil, err
 	}
-	if !r.seeded {
+	if !r.Seeded {
 		if err := r.seed(ctx, processes, tree); err != nil {
 			return nil, err
 		}
@@ -33,7 +34,7 @@ func (r *repository) stage(ctx context.Context, processes *processes, tree strin
 		return nil, err
 	}
 	began := time.Now()
-	listed, err := r.git(ctx, processes, nil, "ls-files", "-z", "-o", "-m", "--exclude-standard")
+	listed, err := r.Git(ctx, processes, nil, "ls-files", "-z", "-o", "-m", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (r *repository) stage(ctx context.Context, processes *processes, tree strin
 
 // addListed puts changed and new files, as ls-files lists them, into our index, and returns those
 // that are too large for it.
-func (r *repository) addListed(ctx context.Context, processes *processes, listed []byte) (large []string, err error) {
+func (r *Repository) addListed(ctx context.Context, processes *process.Table, listed []byte) (large []string, err error) {
 	var paths bytes.Buffer
 	simple := true
 	for path := range bytes.SplitSeq(bytes.TrimSuffix(listed, []byte{0}), []byte{0}) {
@@ -64,7 +65,7 @@ func (r *repository) addListed(ctx context.Context, processes *processes, listed
 		}
 	}
 	if simple {
-		_, err := r.git(ctx, processes, paths.Bytes(), "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+		_, err := r.Git(ctx, processes, paths.Bytes(), "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
 		var refused *gitError
 		if !errors.As(err, &refused) {
 			return large, err
@@ -75,32 +76,32 @@ func (r *repository) addListed(ctx context.Context, processes *processes, listed
 	for _, path := range large {
 		args = append(args, ":(exclude,literal)"+path)
 	}
-	if _, err = r.git(ctx, processes, nil, args...); isExit(err, 1) {
+	if _, err = r.Git(ctx, processes, nil, args...); isExit(err, 1) {
 		err = nil // some file could not be read: it stays as it was
 	}
 	return large, err
 }
 
 // seed begins our index with the files that a tree tracks ("" is none), and has git look at each.
-func (r *repository) seed(ctx context.Context, processes *processes, tree string) error {
-	os.Remove(r.bulk.path("index"))
-	os.Remove(r.bulk.path("index.lock"))
+func (r *Repository) seed(ctx context.Context, processes *process.Table, tree string) error {
+	os.Remove(r.bulk.Path("index"))
+	os.Remove(r.bulk.Path("index.lock"))
 	r.theirs = fileState{}
 	args := []string{"read-tree", tree}
 	if tree == "" {
 		args[1] = "--empty"
 	}
-	if _, err := r.git(ctx, processes, nil, args...); err != nil {
-		return errors.Join(errNoRepository, err)
+	if _, err := r.Git(ctx, processes, nil, args...); err != nil {
+		return errors.Join(ErrNoRepository, err)
 	}
-	r.seeded = true
+	r.Seeded = true
 	return r.refresh(ctx, processes)
 }
 
 // refresh has our index know the times of files whose content has not changed.
-func (r *repository) refresh(ctx context.Context, processes *processes) error {
+func (r *Repository) refresh(ctx context.Context, processes *process.Table) error {
 	// Exit code 1 says that some have changed.
-	_, err := r.git(ctx, processes, nil, "update-index", "-q", "--refresh")
+	_, err := r.Git(ctx, processes, nil, "update-index", "-q", "--refresh")
 	if isExit(err, 1) {
 		return nil
 	}
@@ -127,27 +128,27 @@ func stateOf(path string) (state fileState, ok bool) {
 // heedTheirs takes from the repository's own index, where it changed, which files it tracks in
 // spite of its ignore rules, and which missing ones it leaves out on purpose (a sparse checkout).
 // Neither their content nor what it says of unchanged files is taken from there.
-func (r *repository) heedTheirs(ctx context.Context, processes *processes) error {
-	dir, err := gitFolder(r.workdir)
+func (r *Repository) heedTheirs(ctx context.Context, processes *process.Table) error {
+	dir, err := GitFolder(r.workdir)
 	if err != nil {
-		return errors.Join(errNoRepository, err)
+		return errors.Join(ErrNoRepository, err)
 	}
 	path := filepath.Join(dir, "index")
 	state, regular := stateOf(path)
 	if !regular || state == r.theirs {
 		return nil
 	}
-	if err := copyPlain(path, r.bulk.path("theirs")); err != nil {
+	if err := copyPlain(path, r.bulk.Path("theirs")); err != nil {
 		return err
 	}
-	theirs, stderr, status, err := processes.output(ctx, r.request("theirs", nil, []string{"ls-files", "-v", "-z"}))
-	if err = gitFailure("ls-files", stderr, exitCode(status), err); err != nil {
+	theirs, stderr, status, err := processes.Output(ctx, r.request("theirs", nil, []string{"ls-files", "-v", "-z"}))
+	if err = gitFailure("ls-files", stderr, process.ExitCode(status), err); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
 		return nil // a broken one says nothing
 	}
-	ours, err := r.git(ctx, processes, nil, "ls-files", "-z")
+	ours, err := r.Git(ctx, processes, nil, "ls-files", "-z")
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (r *repository) heedTheirs(ctx context.Context, processes *processes) error
 
 // compare goes through what ls-files -v says of the repository's index: files that are there and
 // that we do not track, and tracked ones that it skips and that are not there.
-func (r *repository) compare(listed []byte, tracked map[string]bool) (added, left []byte) {
+func (r *Repository) compare(listed []byte, tracked map[string]bool) (added, left []byte) {
 	for entry := range bytes.SplitSeq(listed, []byte{0}) {
 		tag, name, _ := bytes.Cut(entry, []byte(" "))
 		if len(tag) != 1 || len(name) == 0 {
@@ -185,11 +186,11 @@ func (r *repository) compare(listed []byte, tracked map[string]bool) (added, lef
 
 // updateIndex applies an option of update-index to paths. A path that it refuses, below a link for
 // example, leaves those after it as they were.
-func (r *repository) updateIndex(ctx context.Context, processes *processes, paths []byte, option string) error {
+func (r *Repository) updateIndex(ctx context.Context, processes *process.Table, paths []byte, option string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	_, err := r.git(ctx, processes, paths, "update-index", option, "-z", "--stdin")
+	_, err := r.Git(ctx, processes, paths, "update-index", option, "-z", "--stdin")
 	var refused *gitError
 	if errors.As(err, &refused) {
 		return nil
@@ -197,9 +198,9 @@ func (r *repository) updateIndex(ctx context.Context, processes *processes, path
 	return err
 }
 
-// copyPlain copies a regular file, up to maxPlain.
+// copyPlain copies a regular file, up to MaxPlain.
 func copyPlain(from, to string) error {
-	source, err := openPlain(from)
+	source, err := process.OpenPlain(from)
 	if err != nil {
 		return nil
 	}
@@ -208,6 +209,6 @@ func copyPlain(from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(target, io.LimitReader(source, maxPlain))
+	_, err = io.Copy(target, io.LimitReader(source, process.MaxPlain))
 	return errors.Join(err, target.Close())
 }

@@ -1,4 +1,4 @@
-package inside
+package process
 
 import (
 	"errors"
@@ -28,10 +28,10 @@ var keptCapabilities = []uintptr{
 // the credentials that it needs.
 type Separation struct {
 	groups   []uint32 // root's supplementary groups, as the container started
-	user     user
-	commands *worker // starts commands
-	git      *worker // starts git: it may read every file
-	files    *worker // reads and writes files as commands do
+	User     user     // whom commands run as
+	commands *worker  // starts commands
+	git      *worker  // starts git: it may read every file
+	files    *worker  // reads and writes files as commands do
 }
 
 // Separate makes this process, which must be root with keptCapabilities, UserID. It is called
@@ -67,13 +67,13 @@ func becomeUser(id int) error {
 	return nil
 }
 
-// open starts the threads. spec names the user that commands run as, in the form of an
+// Open starts the threads. spec names the user that commands run as, in the form of an
 // image's USER.
-func (s *Separation) open(spec string) (err error) {
+func (s *Separation) Open(spec string) (err error) {
 	if s == nil {
 		return nil
 	}
-	if s.user, err = findUser(spec, s.groups); err != nil {
+	if s.User, err = findUser(spec, s.groups); err != nil {
 		return err
 	}
 	var errs [3]error
@@ -81,7 +81,7 @@ func (s *Separation) open(spec string) (err error) {
 		return errors.Join(dropBounding(), setCapabilities([]uintptr{unix.CAP_SETUID, unix.CAP_SETGID}, nil))
 	})
 	s.git, errs[1] = newWorker(mayReadAll)
-	s.files, errs[2] = newWorker(s.user.actAs)
+	s.files, errs[2] = newWorker(s.User.actAs)
 	if err := errors.Join(errs[:]...); err != nil {
 		return fmt.Errorf("prepare the threads of sandboxd: %w", err)
 	}
@@ -108,11 +108,11 @@ func (s *Separation) credential() *syscall.Credential {
 	if s == nil {
 		return nil
 	}
-	return &syscall.Credential{Uid: s.user.uid, Gid: s.user.gid, Groups: s.user.groups}
+	return &syscall.Credential{Uid: s.User.uid, Gid: s.User.gid, Groups: s.User.groups}
 }
 
-// asCommands calls do with the rights that commands have on files.
-func (s *Separation) asCommands(do func()) {
+// AsCommands calls do with the rights that commands have on files.
+func (s *Separation) AsCommands(do func()) {
 	if s == nil {
 		do()
 		return
