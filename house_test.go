@@ -55,6 +55,7 @@ var arrows = []struct{ from, to string }{
 	{"envs/verify/canary", "envs/verify/results"},
 	{"envs/verify/canary/*", "envs/verify/*"}, // what they are made of and how they are run
 	{"envs/docker/dockertest", "envs/docker"},
+	{"mixer", "lease"},
 	{"mixer", "mixer/schedule"},
 	{"policy/*", "policy"},
 	{"policy", "policy/texttools"},   // calls in text, which the client reads

@@ -51,7 +51,7 @@ func (b BatchBounds) over(d BatchBounds) BatchBounds {
 // CodeNotFound when no batch is due; CodeLeaseLost when another has it; ErrReleased when
 // ctx was cancelled. Any other error is the store's.
 func (l *Labeller) Batch(ctx context.Context) error {
-	if ctx.Err() != nil || l.draining() {
+	if ctx.Err() != nil || closed(l.drains) {
 		return ErrReleased
 	}
 	since := time.Now()
@@ -63,10 +63,11 @@ func (l *Labeller) Batch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	life, letGo := l.hold(ctx, since, func(ctx context.Context, lease time.Duration) error {
-		return l.Store.RenewBatch(ctx, claim.BatchFence, lease)
-	})
-	defer letGo()
+	renew := func(ctx context.Context, length time.Duration) (bool, error) {
+		return false, l.Store.RenewBatch(ctx, claim.BatchFence, length)
+	}
+	life, _, release := lease.NewSingleKeeper(l.Lease, renew, l.Log).Keep(ctx, since)
+	defer release()
 	b := &batch{Labeller: l, claim: claim}
 	return b.conclude(ctx, b.advance(life))
 }

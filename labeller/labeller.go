@@ -55,18 +55,14 @@ func New(c Config) *Labeller {
 // more is asked.
 func (l *Labeller) Drain() { l.drain.Do(func() { close(l.drains) }) }
 
-func (l *Labeller) draining() bool {
+// closed reports whether a channel that carries no values is closed.
+func closed(c <-chan struct{}) bool {
 	select {
-	case <-l.drains:
+	case <-c:
 		return true
 	default:
 		return false
 	}
-}
-
-// hold keeps a lease until letGo; it was last known to be whole at since.
-func (l *Labeller) hold(ctx context.Context, since time.Time, renew lease.Renew) (life context.Context, letGo func()) {
-	return lease.Keep(ctx, since, l.Lease, renew, l.Log)
 }
 
 // write writes to the store, uninterrupted by a shutdown.

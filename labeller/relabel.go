@@ -5,7 +5,6 @@ import (
 	"errors"
 	"runtime/debug"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,7 +24,7 @@ const relabeller relabel.Role = "relabeller"
 // CodeLeaseLost when it was cancelled or taken over on the way. Any other error is the
 // store's.
 func (l *Labeller) Relabel(ctx context.Context) error {
-	if ctx.Err() != nil || l.draining() {
+	if ctx.Err() != nil || closed(l.drains) {
 		return ErrReleased
 	}
 	since := time.Now()
@@ -37,21 +36,19 @@ func (l *Labeller) Relabel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var paused atomic.Bool
-	life, letGo := l.hold(ctx, since, func(ctx context.Context, lease time.Duration) error {
-		is, err := l.Store.RenewRelabeling(ctx, claim.RelabelFence, lease)
-		paused.Store(err == nil && is || paused.Load())
-		return err
-	})
-	defer letGo()
+	renew := func(ctx context.Context, length time.Duration) (paused bool, err error) {
+		return l.Store.RenewRelabeling(ctx, claim.RelabelFence, length)
+	}
+	life, paused, release := lease.NewSingleKeeper(l.Lease, renew, l.Log).Keep(ctx, since)
+	defer release()
 	life, over := l.whileUp(life, claim.Policy)
 	defer over()
-	return l.concludeRelabel(ctx, claim, l.relabel(life, claim, func() bool { return paused.Load() || l.draining() }))
+	return l.concludeRelabel(ctx, claim, l.relabel(life, claim, func() bool { return closed(paused) || closed(l.drains) }))
 }
 
-// relabel asks for all that is owed, as long as it is not asked back. Errors are ErrReleased, life's end, what makes the
+// relabel asks for all that is owed, until its release is requested. Errors are ErrReleased, life's end, what makes the
 // policy one that cannot be asked, or the store's.
-func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim, askedBack func() bool) error {
+func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim, releaseRequested func() bool) error {
 	policy, err := l.World.Policy(c.Policy)
 	if err != nil {
 		return &unaskable{err}
@@ -62,7 +59,7 @@ func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim, askedBa
 	sizes := relabel.NewPromptSizes(state, c.Run.Prompts.Tools)
 	for _, turn := range c.Turns {
 		if slices.Contains(c.Owed, turn.T) {
-			if ctx.Err() != nil || askedBack() {
+			if ctx.Err() != nil || releaseRequested() {
 				break
 			}
 			req := l.request(c.Run, c.Trajectory, c.Policy, state, turn.T, relabeller)
@@ -142,7 +139,7 @@ func (l *Labeller) concludeRelabel(ctx context.Context, c relabel.RelabelClaim, 
 	var hopeless *unaskable
 	switch {
 	case lease.Lost(err):
-		log.Warn().Msg("the relabeling was cancelled or is another worker's: let go")
+		log.Warn().Msg("lease lost (cancelled or taken over): stopping the relabeling")
 		return relabel.Errorf(relabel.CodeLeaseLost, "the relabeling was cancelled or is another worker's")
 	case err == nil:
 		err = write(ctx, func(ctx context.Context) error { return l.Store.FinishRelabeling(ctx, c.RelabelFence) })

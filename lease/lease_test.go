@@ -30,7 +30,7 @@ type keeper struct {
 	deadline time.Duration // that the last renewal had
 }
 
-func (k *keeper) renew(ctx context.Context, length time.Duration) error {
+func (k *keeper) renew(ctx context.Context, length time.Duration) (bool, error) {
 	k.mu.Lock()
 	hanging, answer := k.hanging, k.answer
 	k.renewed++
@@ -44,9 +44,9 @@ func (k *keeper) renew(ctx context.Context, length time.Duration) error {
 	k.mu.Unlock()
 	if hanging {
 		<-ctx.Done()
-		return ctx.Err()
+		return false, ctx.Err()
 	}
-	return answer
+	return false, answer
 }
 
 func (k *keeper) set(answer error) {
@@ -62,7 +62,12 @@ func (k *keeper) count() int {
 }
 
 func keep(ctx context.Context, k *keeper) (context.Context, func()) {
-	return lease.Keep(ctx, time.Now(), length, k.renew, zerolog.Nop())
+	return k.keep(ctx, time.Now(), length)
+}
+
+func (k *keeper) keep(ctx context.Context, since time.Time, length time.Duration) (context.Context, func()) {
+	life, _, release := lease.NewSingleKeeper(length, k.renew, zerolog.Nop()).Keep(ctx, since)
+	return life, release
 }
 
 // ended waits for life's end, an hour at most, and returns after how long it came; -1 where
@@ -145,9 +150,9 @@ func TestALeaseThatIsRenewedAgainInTimeIsKept(t *testing.T) {
 		defer release()
 		for range 10 {
 			k.set(errors.New("the database is gone"))
-			time.Sleep(length - 2*time.Second)
+			time.Sleep(length - 3*time.Second)
 			k.set(nil)
-			time.Sleep(2 * time.Second)
+			time.Sleep(3 * time.Second)
 		}
 		if life.Err() != nil {
 			t.Errorf("life ended: %v", context.Cause(life))
@@ -159,7 +164,7 @@ func TestALeaseThatIsRenewedAgainInTimeIsKept(t *testing.T) {
 func TestTheTimeOfTheClaimCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &keeper{answer: errors.New("the database is gone")}
-		life, release := lease.Keep(t.Context(), time.Now().Add(-length/2), length, k.renew, zerolog.Nop())
+		life, release := k.keep(t.Context(), time.Now().Add(-length/2), length)
 		defer release()
 		if after := ended(life); after < length/2-time.Second || after > length/2+time.Second {
 			t.Errorf("life ended after %s", after)
@@ -210,7 +215,7 @@ func TestAShortLeaseIsRenewedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &keeper{}
 		const short = 300 * time.Millisecond
-		life, release := lease.Keep(t.Context(), time.Now(), short, k.renew, zerolog.Nop())
+		life, release := k.keep(t.Context(), time.Now(), short)
 		defer release()
 		time.Sleep(10*short + time.Millisecond)
 		if life.Err() != nil || k.count() != 30 {

@@ -138,7 +138,7 @@ func TestEachLineOfARolloutNamesTrajectoryAttemptTurnAndWorker(t *testing.T) {
 		}, 2, "boom"},
 		"a panicking label":  {func(b *bench) { b.world.teacher = panicsAtLabels(b.world.teacher) }, 3, "boom"},
 		"a verifier's error": {func(b *bench) { b.world.verifyErr = broken }, 3, "the sandbox is gone"},
-		"it was taken over":  {func(b *bench) { b.world.after = func(_ context.Context, op string) error { return taken(b, op) } }, 2, "let go"},
+		"it was taken over":  {func(b *bench) { b.world.after = func(_ context.Context, op string) error { return taken(b, op) } }, 2, "lease lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/lease"
 )
 
 // conclude makes of live's error what is to be known of the attempt: let go, given
@@ -16,7 +17,7 @@ func (r *rollout) conclude(ctx, life context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case lost(err), errors.Is(context.Cause(life), errLeaseLost):
+	case lease.Lost(err), lease.Lost(context.Cause(life)):
 		return r.abandoned()
 	case ctx.Err() != nil, errors.Is(err, ErrReleased):
 		return r.release(ctx, ErrReleased)
@@ -32,12 +33,10 @@ func (r *rollout) conclude(ctx, life context.Context, err error) error {
 	return r.fail(ctx, &failure{reason: relabel.FailInternal, detail: relabel.Shown(err), cause: err})
 }
 
-func lost(err error) bool { return relabel.CodeOf(err) == relabel.CodeLeaseLost }
-
 // abandoned says that the trajectory is no longer this worker's: nothing is written.
 func (r *rollout) abandoned() error {
-	r.log.Warn().Msg("the trajectory was cancelled or is another worker's: let go")
-	return relabel.Errorf(relabel.CodeLeaseLost, "the trajectory was cancelled or is another worker's").Because(errLeaseLost)
+	r.log.Warn().Msg("lease lost (cancelled or taken over); stopping the rollout")
+	return relabel.Errorf(relabel.CodeLeaseLost, "the trajectory was cancelled or is another worker's").Because(lease.ErrLost)
 }
 
 // release gives the trajectory back and returns why.
@@ -50,7 +49,7 @@ func (r *rollout) release(ctx context.Context, why error) error {
 // released returns why the trajectory was given back, or err that it could not be.
 func (r *rollout) released(err, why error) error {
 	switch {
-	case lost(err):
+	case lease.Lost(err):
 		return r.abandoned()
 	case err != nil:
 		return errors.Join(err, why)
@@ -83,7 +82,7 @@ func (r *rollout) releaseBroken(ctx context.Context, f *failure) error {
 		return r.store.ReleaseBroken(ctx, r.claim.Fence, f.detail, pause, f.turn)
 	})
 	switch {
-	case lost(err):
+	case lease.Lost(err):
 		return r.abandoned()
 	case err != nil:
 		return errors.Join(err, f)
@@ -100,7 +99,7 @@ func (r *rollout) fail(ctx context.Context, f *failure) error {
 		return r.store.Fail(ctx, r.claim.Fence, f.reason, f.detail)
 	})
 	switch {
-	case lost(err):
+	case lease.Lost(err):
 		return r.abandoned()
 	case err != nil:
 		return errors.Join(err, f)

@@ -80,14 +80,14 @@ func (r *rollout) awaitLabels(life context.Context) error {
 // verify tests the patch in a fresh container. Whether it was submitted makes no
 // difference to the verdict: that stands beside it.
 func (r *rollout) verify(life context.Context, patch []byte) error {
-	if r.askedBack() {
+	if r.mustRelease() {
 		return ErrReleased
 	}
-	leave, err := r.take(life, r.verifying)
+	release, err := r.acquire(life, r.verifying)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer release()
 	err = r.write(life, func(ctx context.Context) error {
 		return r.store.BeginVerifying(ctx, r.claim.Fence)
 	})

@@ -155,10 +155,10 @@ func (l *labels) fail(err error) {
 	}
 }
 
-// wait waits until every label is had or missing, ctx ends, or the trajectory is to be given
-// back, which is ErrReleased. Only the rollout's own goroutine may call it: nothing is
+// wait waits until every label is had or missing, ctx ends, or the release of the
+// trajectory is requested, which is ErrReleased. Only the rollout's own goroutine may call it: nothing is
 // asked for meanwhile.
-func (l *labels) wait(ctx context.Context, giveBack <-chan struct{}) error {
+func (l *labels) wait(ctx context.Context, releaseRequested <-chan struct{}) error {
 	l.urgency.Raise()
 	settled := make(chan struct{})
 	go func() {
@@ -167,7 +167,7 @@ func (l *labels) wait(ctx context.Context, giveBack <-chan struct{}) error {
 	}()
 	select {
 	case <-settled:
-	case <-giveBack:
+	case <-releaseRequested:
 		return ErrReleased
 	case <-ctx.Done():
 		return context.Cause(ctx)

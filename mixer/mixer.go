@@ -10,11 +10,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/lease"
 )
-
-// DefaultLease is how long a claim holds without renewal. With a look every five seconds
-// for what dead workers left, it is taken over within a minute.
-const DefaultLease = 40 * time.Second
 
 const (
 	// writeLimit bounds one write to the store. Writes are not cut short by a shutdown,
@@ -29,16 +26,16 @@ const (
 // being asked a thousand times, and turns are to commit meanwhile.
 const claimsAtOnce = 4
 
-// ErrReleased says that the trajectory was given back to the queue, because its run is
-// paused or this worker stops. Its attempt is over; another one takes it up.
-var ErrReleased = errors.New("the trajectory was given back to the queue")
+// ErrReleased says that the trajectory was released to the queue, because its run is paused
+// or this worker stops. Its attempt is over; another attempt continues it.
+var ErrReleased = errors.New("the trajectory was released to the queue")
 
 // Config is what a Mixer needs.
 type Config struct {
 	Store Store
 	World World
 	Owner string        // names this worker; unique among live ones
-	Lease time.Duration // 0 means DefaultLease
+	Lease time.Duration // 0 means lease.Default
 	Slots Slots         // without Rollouts nothing is bounded
 	// Wait is how long a rollout whose endpoint is down keeps its sandbox; 0 means DefaultWait.
 	Wait time.Duration
@@ -52,15 +49,15 @@ type Config struct {
 
 // Mixer rolls trajectories out. It is safe for concurrent use: each Roll is by itself.
 type Mixer struct {
-	store Store
-	world World
-	owner string
-	lease time.Duration
-	log   zerolog.Logger
-	heart *heart
+	store  Store
+	world  World
+	owner  string
+	lease  time.Duration
+	log    zerolog.Logger
+	leases *lease.Keeper[relabel.Fence]
 
-	claiming, rollouts, waitingPlaces, ending, verifying places
-	wait                                                 time.Duration
+	claiming, rollouts, waitingSlots, ending, verifying semaphore
+	wait                                                time.Duration
 
 	base      context.Context // ends with Cut
 	cut       context.CancelFunc
@@ -75,30 +72,30 @@ type Mixer struct {
 // New makes a Mixer. Store, World's functions and Owner must be there.
 func New(c Config) *Mixer {
 	if c.Lease <= 0 {
-		c.Lease = DefaultLease
+		c.Lease = lease.Default
 	}
 	if c.Wait <= 0 {
 		c.Wait = DefaultWait
 	}
 	m := &Mixer{store: c.Store, world: c.World, owner: c.Owner, lease: c.Lease, log: c.Log, room: c.Room, observe: c.Observe,
-		heart:    &heart{store: c.Store, lease: c.Lease, log: c.Log, held: map[relabel.Fence]*hold{}},
-		claiming: newPlaces(claimsAtOnce), rollouts: newPlaces(c.Slots.Rollouts),
-		waitingPlaces: newPlaces(c.Slots.Rollouts), wait: c.Wait, ending: newPlaces(c.Slots.Rollouts * endingPerRollout),
-		verifying: newPlaces(c.Slots.Rollouts * verifyingPerRollout)}
+		leases:   lease.NewKeeper(lease.Config[relabel.Fence]{Length: c.Lease, Check: c.Store.Look, Renew: c.Store.Renew, Log: c.Log}),
+		claiming: newSemaphore(claimsAtOnce), rollouts: newSemaphore(c.Slots.Rollouts),
+		waitingSlots: newSemaphore(c.Slots.Rollouts), wait: c.Wait, ending: newSemaphore(c.Slots.Rollouts * endingPerRollout),
+		verifying: newSemaphore(c.Slots.Rollouts * verifyingPerRollout)}
 	m.base, m.cut = context.WithCancel(context.Background())
 	return m
 }
 
-// Drain asks for everything back that this mixer holds or will claim: each turn in hand
-// is finished and committed, then its trajectory given back to the queue.
-func (m *Mixer) Drain() { m.heart.drain() }
+// Drain requests the release of every trajectory that this mixer holds or will claim: each
+// running turn is finished and committed, then its trajectory is released to the queue.
+func (m *Mixer) Drain() { m.leases.Drain() }
 
-// Cut ends what the queue's jobs began, turns in hand included: calls and commands are
-// ended, and trajectories given back to the queue.
+// Cut ends what the queue's jobs began, running turns included: calls and commands are
+// ended, and trajectories released to the queue.
 func (m *Mixer) Cut() { m.cut() }
 
 // Wait waits until everything that the queue's jobs began is over, and returns how many
-// trajectories were given back in all. It fails with ctx's error. Nothing may begin
+// trajectories were released in all. It fails with ctx's error. Nothing may begin
 // meanwhile: the queue is stopped first.
 func (m *Mixer) Wait(ctx context.Context) (released int, err error) {
 	over := make(chan struct{})
@@ -129,10 +126,10 @@ func (m *Mixer) Roll(ctx context.Context, free func()) error {
 	if err != nil {
 		return err
 	}
-	life, giveBack, letGo := m.heart.keep(ctx, claim.Fence, since)
-	defer letGo()
+	life, releaseRequested, release := m.leases.Keep(ctx, claim.Fence, since)
+	defer release()
 	r := newRollout(m, life, claim)
-	r.giveBack, r.free = giveBack, sync.OnceFunc(free)
+	r.releaseRequested, r.free = releaseRequested, sync.OnceFunc(free)
 	defer m.present.add(r.account)()
 	r.say(relabel.Running)
 	err = r.live(life)
@@ -145,11 +142,11 @@ func (m *Mixer) Roll(ctx context.Context, free func()) error {
 
 // claim claims the trajectory whose turn it is, at since or later.
 func (m *Mixer) claim(ctx context.Context) (claim relabel.Claim, since time.Time, err error) {
-	leave, err := m.claiming.take(ctx, nil)
+	release, err := m.claiming.acquire(ctx, nil)
 	if err != nil {
 		return claim, since, ErrReleased
 	}
-	defer leave()
+	defer release()
 	if ctx.Err() != nil {
 		return claim, since, ErrReleased
 	}

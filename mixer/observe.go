@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/lease"
 )
 
 // Observe are functions that are told what rollouts do; any may be nil. They are called
@@ -44,7 +45,7 @@ func tell2[T, U any](observer func(T, U), value T, other U) {
 func (r *rollout) recordTime(ctx context.Context) {
 	spent := r.account.sum()
 	err := r.write(ctx, func(ctx context.Context) error { return r.store.RecordTime(ctx, r.claim.Fence, spent) })
-	if err != nil && !lost(err) {
+	if err != nil && !lease.Lost(err) {
 		r.log.Warn().Err(err).Msg("where the attempt's time went could not be stored")
 	}
 }

@@ -62,7 +62,7 @@ func (r *rollout) replay(life context.Context) (reason relabel.EndReason, err er
 			return ended, nil
 		}
 		r.account.begin(turn.T)
-		if r.askedBack() {
+		if r.mustRelease() {
 			return "", ErrReleased
 		}
 		again := turn

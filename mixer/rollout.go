@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/lease"
 	"relabel/mixer/schedule"
 )
 
@@ -30,11 +31,11 @@ type rollout struct {
 	clock   *wallClock           // while turns are rolled out
 	// deferred counts the turns whose labels are asked for after the rollouts.
 	deferred int
-	// giveBack is closed when the trajectory is to go back to the queue, with the turn in
-	// hand committed; nil where it never is.
-	giveBack <-chan struct{}
-	slot     slot   // while turns are rolled out
-	free     func() // says that the queue's slot is no longer needed
+	// releaseRequested is closed when the trajectory is to go back to the queue once the
+	// running turn is committed; nil where it never is.
+	releaseRequested <-chan struct{}
+	slot             slot   // while turns are rolled out
+	free             func() // says that the queue's slot is no longer needed
 }
 
 func newRollout(m *Mixer, life context.Context, c relabel.Claim) *rollout {
@@ -74,32 +75,31 @@ func (r *rollout) live(life context.Context) (err error) {
 	if r.deferred > 0 {
 		return r.awaitLabels(life)
 	}
-	leave, err := r.awaitEnd(life)
+	release, err := r.awaitEnd(life)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer release()
 	return r.verify(life, patch)
 }
 
-// awaitEnd takes a place among the ends of trajectories and waits there for late labels.
-func (r *rollout) awaitEnd(life context.Context) (leave func(), err error) {
+// awaitEnd acquires the semaphore of the ends of trajectories and waits for late labels.
+func (r *rollout) awaitEnd(life context.Context) (release func(), err error) {
 	ctx, over := r.besideTeacher(life)
 	defer over()
-	if leave, err = r.take(ctx, r.ending); err != nil {
+	if release, err = r.acquire(ctx, r.ending); err != nil {
 		return nil, err
 	}
 	r.free()
 	if err := r.lateLabels(ctx); err != nil {
-		leave()
+		release()
 		return nil, stopped(ctx, err)
 	}
-	return leave, nil
+	return release, nil
 }
 
 // rollOut brings the rollout to its end and returns its patch. The sandbox is made ready,
-// and what was committed before replayed in it, ahead of a place among those that roll
-// out. One that was over when it was claimed needs neither: only labels may be owed.
+// and what was committed before replayed in it, before it has a slot. One that was over when it was claimed needs neither: only labels may be owed.
 func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
 	if end := r.claim.Ending; end != nil {
 		if r.tooEarly() {
@@ -116,7 +116,7 @@ func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.slot.leave, err = r.take(life, r.rollouts); err != nil {
+	if r.slot.releaseSlot, err = r.acquire(life, r.rollouts); err != nil {
 		return nil, err
 	}
 	defer r.slot.release()
@@ -128,16 +128,16 @@ func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
 	return r.endRollout(life, reason)
 }
 
-// take waits for a place.
-func (r *rollout) take(life context.Context, p places) (leave func(), err error) {
+// acquire waits for the semaphore.
+func (r *rollout) acquire(life context.Context, s semaphore) (release func(), err error) {
 	defer r.account.in(relabel.PhaseSlot)()
-	return p.take(life, r.giveBack)
+	return s.acquire(life, r.releaseRequested)
 }
 
 // lateLabels waits for the labels that are still owed.
 func (r *rollout) lateLabels(ctx context.Context) error {
 	defer r.account.in(relabel.PhaseLabels)()
-	return r.labels.wait(ctx, r.giveBack)
+	return r.labels.wait(ctx, r.releaseRequested)
 }
 
 // openPolicies opens the policies that this trajectory will ask, and no other: a
@@ -190,11 +190,11 @@ func (r *rollout) parse(action relabel.Message) relabel.ParseOutcome {
 	return r.world.Parse(r.claim, action)
 }
 
-// askedBack reports whether the trajectory is to go back to the queue before
-// another turn begins.
-func (r *rollout) askedBack() bool {
+// mustRelease reports whether the trajectory is to go back to the queue before another
+// turn begins.
+func (r *rollout) mustRelease() bool {
 	select {
-	case <-r.giveBack:
+	case <-r.releaseRequested:
 		return true
 	default:
 		return false
@@ -227,7 +227,7 @@ func (r *rollout) writeBeside(ctx context.Context, do func(context.Context) erro
 	ctx, cancel := detached(ctx, writeLimit)
 	defer cancel()
 	err := do(ctx)
-	if err != nil && ctx.Err() != nil && !lost(err) {
+	if err != nil && ctx.Err() != nil && !lease.Lost(err) {
 		return relabel.Errorf(relabel.CodeUnavailable, "the store did not answer in %s", writeLimit).Because(err)
 	}
 	return err

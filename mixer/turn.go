@@ -24,7 +24,7 @@ func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 	defer end()
 	r.clock = clock
 	for t := len(r.claim.Turns) + 1; t <= len(r.claim.Trajectory.Executors); t++ {
-		if r.askedBack() {
+		if r.mustRelease() {
 			return "", ErrReleased
 		}
 		if err := context.Cause(ctx); err != nil {

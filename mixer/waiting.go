@@ -37,29 +37,28 @@ func stepOf(t int) string { return fmt.Sprintf("turn %d", t) }
 // slot is a rollout's slot, which it may give up for a while. Only one goroutine at a time
 // may use it.
 type slot struct {
-	leave   func() // gives the slot up; nil while the rollout has none
-	waiting func() // gives up the place among those that wait without a slot; nil while it has one
+	releaseSlot    func() // nil while the rollout has no slot
+	releaseWaiting func() // releases the waiting slot; nil while the rollout has a slot
 }
 
-// release gives up everything.
+// release releases both.
 func (s *slot) release() {
-	for _, leave := range []func(){s.leave, s.waiting} {
-		if leave != nil {
-			leave()
+	for _, release := range []func(){s.releaseSlot, s.releaseWaiting} {
+		if release != nil {
+			release()
 		}
 	}
-	s.leave, s.waiting = nil, nil
+	s.releaseSlot, s.releaseWaiting = nil, nil
 }
 
-// giveUpSlot gives the slot up, where there is a place among those that wait without one. The
-// queue hands out another job in its stead.
+// giveUpSlot releases the slot if a waiting slot is free. The queue then starts another job.
 func (r *rollout) giveUpSlot() bool {
-	waiting, ok := r.waitingPlaces.tryTake()
+	releaseWaiting, ok := r.waitingSlots.tryAcquire()
 	if !ok {
 		return false
 	}
-	r.slot.leave()
-	r.slot.leave, r.slot.waiting = nil, waiting
+	r.slot.releaseSlot()
+	r.slot.releaseSlot, r.slot.releaseWaiting = nil, releaseWaiting
 	r.free()
 	return true
 }
@@ -68,17 +67,17 @@ func (r *rollout) giveUpSlot() bool {
 // The turn for which it was given up is committed by then: an answer that came is executed
 // without a slot. The rollout's clock stands meanwhile.
 func (r *rollout) retakeSlot(ctx context.Context) error {
-	if r.slot.leave != nil {
+	if r.slot.releaseSlot != nil {
 		return nil
 	}
 	defer r.clock.call()()
 	r.clock.Stop()
-	leave, err := r.take(ctx, r.rollouts)
+	releaseSlot, err := r.acquire(ctx, r.rollouts)
 	if err != nil {
 		return err
 	}
-	r.slot.waiting()
-	r.slot.leave, r.slot.waiting = leave, nil
+	r.slot.releaseWaiting()
+	r.slot.releaseSlot, r.slot.releaseWaiting = releaseSlot, nil
 	return nil
 }
 

@@ -14,13 +14,13 @@ func TestAnAnswerAfterAnOutageIsExecutedWithoutASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
 		b.world.student = talks(relabel.Student, 3, 20*time.Second)
-		b.mixer.rollouts, b.mixer.waitingPlaces = newPlaces(1), newPlaces(1)
+		b.mixer.rollouts, b.mixer.waitingSlots = newSemaphore(1), newSemaphore(1)
 		end := outage(b, relabel.Student)
 		time.AfterFunc(10*time.Second, end)
 		freed, done := make(chan struct{}), make(chan error, 1)
 		go func() { done <- b.mixer.Roll(context.Background(), func() { close(freed) }) }()
 		<-freed
-		leave, err := b.mixer.rollouts.take(context.Background(), nil) // another rollout, for an hour
+		release, err := b.mixer.rollouts.acquire(context.Background(), nil) // another rollout, for an hour
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func TestAnAnswerAfterAnOutageIsExecutedWithoutASlot(t *testing.T) {
 		if n := len(b.turns()); n != 1 || b.store.state != relabel.Running {
 			t.Errorf("%d turns while another has the slot, %s", n, b.store.state)
 		}
-		leave()
+		release()
 		if err := <-done; err != nil || b.store.state != relabel.Done || b.store.attempt != 1 {
 			t.Errorf("error %v, %s in attempt %d", err, b.store.state, b.store.attempt)
 		}
@@ -40,7 +40,7 @@ func TestAnAnswerAfterAnOutageIsExecutedWithoutASlot(t *testing.T) {
 		if wait := time.Duration(last.Slot) * time.Millisecond; wait < 50*time.Minute || last.Endpoint > 60_000 {
 			t.Errorf("%s counted for the slot, %d ms for the endpoint", wait, last.Endpoint)
 		}
-		if p := b.problems(); len(p) > 0 || len(b.mixer.waitingPlaces)+len(b.mixer.rollouts) != 0 {
+		if p := b.problems(); len(p) > 0 || len(b.mixer.waitingSlots)+len(b.mixer.rollouts) != 0 {
 			t.Error(p)
 		}
 	})
@@ -73,7 +73,7 @@ func TestAServerThatAnswersNothingElseMeanwhileIsWaitedForUpToThePolicysTimeout(
 				b := newBench("sss", 3)
 				b.store.claim.Student.Limits.TimeoutSeconds, b.store.claim.Teacher.Limits.TimeoutSeconds = 100, 100
 				b.world.student = inFlightFor(relabel.Student, c.latency)
-				b.mixer.rollouts, b.mixer.waitingPlaces = newPlaces(1), make(places, c.places)
+				b.mixer.rollouts, b.mixer.waitingSlots = newSemaphore(1), make(semaphore, c.places)
 				outage(b, relabel.Student)
 				begun := time.Now()
 				err := b.roll(context.Background())

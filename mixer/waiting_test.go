@@ -54,14 +54,14 @@ func TestWhatWaitsForAnEndpointGivesItsSlotAndThenItsSandboxBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
 		b.world.student = talks(relabel.Student, 3, time.Hour)
-		b.mixer.rollouts, b.mixer.waitingPlaces = newPlaces(1), newPlaces(1)
+		b.mixer.rollouts, b.mixer.waitingSlots = newSemaphore(1), newSemaphore(1)
 		outage(b, relabel.Student)
 		freed := make(chan struct{})
 		done := make(chan error, 1)
 		go func() { done <- b.mixer.Roll(context.Background(), func() { close(freed) }) }()
 		<-freed
-		if len(b.mixer.rollouts) != 0 || len(b.mixer.waitingPlaces) != 1 || b.world.opened-b.world.closed != 1 {
-			t.Errorf("%d slots, %d places", len(b.mixer.rollouts), len(b.mixer.waitingPlaces))
+		if len(b.mixer.rollouts) != 0 || len(b.mixer.waitingSlots) != 1 || b.world.opened-b.world.closed != 1 {
+			t.Errorf("%d slots, %d places", len(b.mixer.rollouts), len(b.mixer.waitingSlots))
 		}
 		if doing := b.mixer.Activity(); len(doing) != 1 || doing[0].WaitsFor == "" {
 			t.Errorf("it does %+v", doing)
@@ -72,8 +72,8 @@ func TestWhatWaitsForAnEndpointGivesItsSlotAndThenItsSandboxBack(t *testing.T) {
 		if w := b.store.claim.Waited; w.Step != "turn 1" || w.For < DefaultWait {
 			t.Errorf("waited %+v", w)
 		}
-		if p := b.problems(); len(p) > 0 || len(b.mixer.waitingPlaces) != 0 {
-			t.Error(p, len(b.mixer.waitingPlaces))
+		if p := b.problems(); len(p) > 0 || len(b.mixer.waitingSlots) != 0 {
+			t.Error(p, len(b.mixer.waitingSlots))
 		}
 	})
 }
@@ -82,13 +82,13 @@ func TestAnEndpointThatComesBackFindsItsRolloutInASlotAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
 		b.world.student = talks(relabel.Student, 3, 20*time.Second)
-		b.mixer.rollouts, b.mixer.waitingPlaces = newPlaces(1), newPlaces(1)
+		b.mixer.rollouts, b.mixer.waitingSlots = newSemaphore(1), newSemaphore(1)
 		end := outage(b, relabel.Student)
 		time.AfterFunc(10*time.Second, end)
 		if err := b.roll(context.Background()); err != nil || b.store.state != relabel.Done || b.store.attempt != 1 {
 			t.Errorf("error %v, %s in attempt %d", err, b.store.state, b.store.attempt)
 		}
-		if p := b.problems(); len(p) > 0 || len(b.mixer.waitingPlaces)+len(b.mixer.rollouts) != 0 {
+		if p := b.problems(); len(p) > 0 || len(b.mixer.waitingSlots)+len(b.mixer.rollouts) != 0 {
 			t.Error(p)
 		}
 	})

@@ -34,7 +34,7 @@ func (w *worker) Timeout(*river.Job[relabel.RolloutJob]) time.Duration { return 
 // Work rolls a trajectory out. It returns when the rollout is over; what follows goes on
 // until Cut. A cancelled ctx gives the trajectory back.
 func (w *worker) Work(ctx context.Context, _ *river.Job[relabel.RolloutJob]) error {
-	if w.mixer.heart.drains() {
+	if w.mixer.leases.Draining() {
 		return river.JobSnooze(0) // for another worker: what is claimed now would only be given back
 	}
 	if w.mixer.room != nil && w.mixer.room(ctx) != nil {

@@ -87,10 +87,10 @@ func (r *Regrader) Regrade(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	renew := func(ctx context.Context, length time.Duration) error {
-		return r.Store.RenewRegrading(ctx, claim.RegradeFence, length)
+	renew := func(ctx context.Context, length time.Duration) (bool, error) {
+		return false, r.Store.RenewRegrading(ctx, claim.RegradeFence, length)
 	}
-	life, release := lease.Keep(ctx, since, r.Lease, renew, r.Log)
+	life, _, release := lease.NewSingleKeeper(r.Lease, renew, r.Log).Keep(ctx, since)
 	defer release()
 	return r.conclude(life, claim)
 }

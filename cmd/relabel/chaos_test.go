@@ -123,7 +123,7 @@ func newChaos(t *testing.T) *chaos {
 	l := newLocalLab(t, t.TempDir())
 	l.database = c.pg.URL()
 	c.line = storetest.NewLine(t, l.database)
-	l.env = append(l.env, "RELABEL_LEASE="+chaosLease.String(), "RELABEL_ROLLOUTS=3", "RELABEL_AHEAD=1")
+	l.env = append(l.env, "RELABEL_LEASE="+chaosLease.String(), "RELABEL_ROLLOUTS=3", "RELABEL_PREFETCH=1")
 	c.bench = &bench{lab: l}
 	c.server, c.api = l.serve(t, "--no-work")
 	c.models = newUnruly(t, l, seed)

@@ -66,7 +66,7 @@ func apart(t *testing.T, shift time.Duration) {
 		t.Fatalf("%v: %s", err, said)
 	}
 	l := newLocalLab(t, openFolder(t))
-	l.env = append(l.env, "RELABEL_LEASE=4s", "RELABEL_ROLLOUTS=1", "RELABEL_AHEAD=0")
+	l.env = append(l.env, "RELABEL_LEASE=4s", "RELABEL_ROLLOUTS=1", "RELABEL_PREFETCH=0")
 	crew := l.place
 	l.env = append(l.env, "LD_PRELOAD="+library, "CLOCK_SHIFT="+strconv.Itoa(int(shift.Seconds())))
 	m := newModels(t, l, scripted.Config{TeacherDelay: 700 * time.Millisecond}) // rollouts take longer than leases

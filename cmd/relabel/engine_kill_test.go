@@ -80,7 +80,7 @@ func TestAWorkerKilledAtAnyCallToTheEngineLeavesNothing(t *testing.T) {
 	t.Parallel()
 	l, gate := newLab(t), newTollgate(t)
 	m := newModels(t, l, scripted.Config{})
-	l.env = append(l.env, "RELABEL_LEASE=4s", "RELABEL_ROLLOUTS=2", "RELABEL_AHEAD=0")
+	l.env = append(l.env, "RELABEL_LEASE=4s", "RELABEL_ROLLOUTS=2", "RELABEL_PREFETCH=0")
 	b := &bench{lab: l}
 	b.server, b.api = l.serve(t, "--no-work")
 	b.seed(t, m.teacher())
@@ -127,7 +127,7 @@ func TestAnEngineThatIsRestartedGoesOnWithItsTrajectories(t *testing.T) {
 	l, engine := newLab(t), dockertest.StartEngine(t, "")
 	engine.LoadImage(l.tasks[0].Image)
 	m := newModels(t, l, scripted.Config{TeacherDelay: 100 * time.Millisecond})
-	l.env = append(l.env, "RELABEL_ROLLOUTS=2", "RELABEL_AHEAD=0", "DOCKER_HOST="+engine.Address())
+	l.env = append(l.env, "RELABEL_ROLLOUTS=2", "RELABEL_PREFETCH=0", "DOCKER_HOST="+engine.Address())
 	b := newBench(t, l, m.teacher())
 	iteration := b.start(t, b.run(t, "restarted", nil), b.policy(t, m.student("0.9")), map[string]any{"beta": 1})
 	eventually(t, "turns are committed", func() bool {

@@ -25,10 +25,10 @@ type dockerFlags struct {
 
 // imageFlags bound what images and sandboxes take of a disk, and how long a sandbox waits.
 type imageFlags struct {
-	Silence     time.Duration `default:"2m" env:"RELABEL_SILENCE" help:"How long a sandbox lives on when its worker is not heard of."`
-	MinFree     size          `default:"5GiB" env:"RELABEL_MIN_FREE" help:"Disk space to keep free where Docker and relabel keep their data: with less nothing new is begun. 0: nobody looks."`
-	ImageBudget size          `default:"0" env:"RELABEL_IMAGE_BUDGET" help:"Disk space that images pulled by relabel may take on an engine: the least recently used are removed. 0: any."`
-	Pulls       int           `default:"2" env:"RELABEL_PULLS" help:"Images pulled at once to an engine."`
+	Silence     time.Duration `default:"2m" env:"RELABEL_SILENCE" help:"Remove a sandbox after this long without contact from its worker."`
+	MinFree     size          `default:"5GiB" env:"RELABEL_MIN_FREE" help:"Disk space to keep free where Docker and relabel store data. Below this no new work is claimed; 0 disables the check."`
+	ImageBudget size          `default:"0" env:"RELABEL_IMAGE_BUDGET" help:"Disk space that images pulled by relabel may use on an engine; the least recently used are removed. 0: no limit."`
+	Pulls       int           `default:"2" env:"RELABEL_PULLS" help:"Number of images pulled at once to an engine."`
 }
 
 // imagesFrom says where images come from. secrets is where the secrets of registries are.

@@ -35,7 +35,7 @@ func TestTrajectoriesOfAnEngineThatDiesGoOnElsewhere(t *testing.T) {
 	l, second := newLab(t), dockertest.StartEngine(t, "")
 	second.LoadImage(l.tasks[0].Image)
 	m := newModels(t, l, scripted.Config{TeacherDelay: 100 * time.Millisecond})
-	l.env = append(l.env, "RELABEL_ROLLOUTS=2", "RELABEL_AHEAD=0", "DOCKER_HOST=unix:///var/run/docker.sock?slots=2,"+second.Address()+"?slots=4")
+	l.env = append(l.env, "RELABEL_ROLLOUTS=2", "RELABEL_PREFETCH=0", "DOCKER_HOST=unix:///var/run/docker.sock?slots=2,"+second.Address()+"?slots=4")
 	b := newBench(t, l, m.teacher())
 	iteration := b.start(t, b.run(t, "two", nil), b.policy(t, m.student("0.9")), map[string]any{"beta": 1})
 	var there relabel.ID
@@ -109,7 +109,7 @@ func TestWithoutDiskSpaceNothingIsBegunUntilThereIsSome(t *testing.T) {
 
 // The image of a trajectory that waits is pulled while another one holds the only slot; it
 // comes from a mirror, with a password that a secret holds.
-func TestImagesOfQueuedTrajectoriesArePulledAhead(t *testing.T) {
+func TestImagesOfQueuedTrajectoriesArePrefetched(t *testing.T) {
 	t.Parallel()
 	l, s := newLab(t), &sleeper{}
 	registry := dockertest.StartRegistry(t, "someone", "canary-91c4")
@@ -124,7 +124,7 @@ func TestImagesOfQueuedTrajectoriesArePulledAhead(t *testing.T) {
 		})
 	}
 	l.writeTasks(t)
-	l.env = append(l.env, "RELABEL_ROLLOUTS=1", "RELABEL_AHEAD=1", "RELABEL_REGISTRY_MIRRORS=registry.invalid="+registry.Host,
+	l.env = append(l.env, "RELABEL_ROLLOUTS=1", "RELABEL_PREFETCH=1", "RELABEL_REGISTRY_MIRRORS=registry.invalid="+registry.Host,
 		"RELABEL_REGISTRY_SECRETS="+registry.Host+"=mirror", "RELABEL_SECRET_MIRROR=someone:canary-91c4")
 	url := listenFor(t, s)
 	b := newBench(t, l, relabel.Policy{Name: "naps", BaseURL: url + "/v1", Model: "m"})

@@ -100,7 +100,7 @@ func TestAWorkerThatWakesUpAfterTheTakeoverLetsGo(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	m := newModels(t, l, scripted.Config{TeacherDelay: 400 * time.Millisecond})
-	l.env = append(l.env, "RELABEL_LEASE=4s", "RELABEL_ROLLOUTS=1", "RELABEL_AHEAD=0")
+	l.env = append(l.env, "RELABEL_LEASE=4s", "RELABEL_ROLLOUTS=1", "RELABEL_PREFETCH=0")
 	b := &bench{lab: l}
 	b.server, b.api = l.serve(t, "--no-work")
 	b.seed(t, m.teacher())
@@ -127,7 +127,7 @@ func TestAWorkerThatWakesUpAfterTheTakeoverLetsGo(t *testing.T) {
 		t.Errorf("the workers are\n%s", table)
 	}
 	noError(t, first.cmd.Process.Signal(syscall.SIGCONT))
-	eventually(t, "the first worker lets go", func() bool { return strings.Contains(first.said.String(), "another worker's: let go") })
+	eventually(t, "the first worker loses its lease", func() bool { return strings.Contains(first.said.String(), "lease lost") })
 	r := b.finish(t, iteration)
 	j := r.trajectories[0]
 	var page struct{ Items []relabel.Attempt }

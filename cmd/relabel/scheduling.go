@@ -182,7 +182,7 @@ func (c *workerList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := newTable("MACHINE", "PROCESS", "STATE", "HOLDS", "ROLLOUTS", "AHEAD", "DOCKER", "SEEN", "NAME")
+		t := newTable("MACHINE", "PROCESS", "STATE", "HOLDS", "ROLLOUTS", "PREFETCH", "DOCKER", "SEEN", "NAME")
 		for _, w := range workers {
 			t.row(w.Machine, w.Process, w.State, w.Held, w.Rollouts, w.Ahead, strings.Join(w.DockerHosts, " "), w.SeenAt.Local().Format("15:04:05"), w.Name)
 		}

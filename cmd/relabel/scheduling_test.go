@@ -103,7 +103,7 @@ func TestNoWakeupIsLostWhateverIsPaused(t *testing.T) {
 	s := storetest.Open(t, url)
 	noError(t, s.Migrate(ctx))
 	first, second := storetest.Seed(t, s, 100), storetest.SeedWith(t, s, 100, func(d *storetest.Seeded) { d.Run.Name = "another" })
-	startWorkers(t, url, 3, mixer.Slots{Rollouts: 4, Ahead: 1}, quickWorld(time.Millisecond))
+	startWorkers(t, url, 3, mixer.Slots{Rollouts: 4, Prefetch: 1}, quickWorld(time.Millisecond))
 	random := rand.New(rand.NewPCG(1, 2))
 	all := func() bool { return done(t, s, first.Iteration.ID)+done(t, s, second.Iteration.ID) == 200 }
 	for round := 0; round < 25 && !all(); round++ {
@@ -243,7 +243,7 @@ func TestSlotsBoundWhatIsDoneAtOnce(t *testing.T) {
 		}
 		return relabel.Verdict{Reason: "tests"}, nil
 	}
-	startWorkers(t, url, 1, mixer.Slots{Rollouts: 2, Ahead: 1}, world)
+	startWorkers(t, url, 1, mixer.Slots{Rollouts: 2, Prefetch: 1}, world)
 	eventually(t, "two turns are executed, and a third sandbox is there", func() bool { return turns.now.Load() == 2 && sandboxes.now.Load() == 3 })
 	close(ready)
 	eventually(t, "every rollout is over while two are verified", func() bool {

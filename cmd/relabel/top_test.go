@@ -19,7 +19,7 @@ func TestTopSaysWhatEveryTrajectoryDoes(t *testing.T) {
 	if said := l.must(t, "top", "--once"); !strings.Contains(said, "1 worker, 0 of 0 trajectories ended, 0 turns") {
 		t.Errorf("nothing is there: %s", said)
 	}
-	worker := l.start(t, "worker", "--metrics", "127.0.0.1:0", "--rollouts", "1", "--ahead", "0") // what it claims has a place
+	worker := l.start(t, "worker", "--metrics", "127.0.0.1:0", "--rollouts", "1", "--prefetch", "0") // what it claims has a place
 	at := regexp.MustCompile(`metrics are at (http://\S+)/metrics`)
 	eventually(t, "the worker says where its metrics are", func() bool { return at.MatchString(worker.said.String()) })
 	run := b.run(t, "endless\x1b[2J", nothingElse)

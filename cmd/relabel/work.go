@@ -34,9 +34,9 @@ type secretFlags struct {
 // workFlags bound what one process rolls out.
 type workFlags struct {
 	Rollouts int           `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories rolled out at once."`
-	Ahead    int           `default:"1" env:"RELABEL_AHEAD" help:"Further trajectories whose sandboxes are made ready meanwhile."`
-	Lease    time.Duration `default:"40s" env:"RELABEL_LEASE" help:"How long a worker that is not heard of keeps its trajectories."`
-	Grace    time.Duration `default:"60s" env:"RELABEL_GRACE" help:"How long turns in hand may take to finish at a stop, before they are cut."`
+	Prefetch int           `default:"1" env:"RELABEL_PREFETCH" help:"Extra sandboxes to prepare while all slots are busy."`
+	Lease    time.Duration `default:"40s" env:"RELABEL_LEASE" help:"Lease length: a worker silent for this long loses its trajectories."`
+	Grace    time.Duration `default:"60s" env:"RELABEL_GRACE" help:"On shutdown, how long running turns may take before they are cancelled."`
 	retentionFlags
 	dockerFlags
 	imageFlags
@@ -54,9 +54,9 @@ const minSilence = 10 * time.Second
 func (f workFlags) check() error {
 	switch {
 	case f.Rollouts < 1:
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; who works rolls out at least one (serve --no-work: none)", f.Rollouts).On("--rollouts")
-	case f.Ahead < 0:
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must not be below 0", f.Ahead).On("--ahead")
+		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must be at least 1; use serve --no-work to run no worker", f.Rollouts).On("--rollouts")
+	case f.Prefetch < 0:
+		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must not be below 0", f.Prefetch).On("--prefetch")
 	case f.Lease < minLease:
 		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least %s", f.Lease, minLease).On("--lease")
 	case f.Grace < 0:
@@ -127,7 +127,7 @@ func startWork(ctx context.Context, db *database, f workFlags, data string, res 
 // startWorkOn is startWork with an open host.
 func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFlags, data string, res resources, m *metrics, log zerolog.Logger) (*work, error) {
 	there := room{host: host, data: data, minFree: int64(f.MinFree)}
-	me, slots := f.newWorker(host), mixer.Slots{Rollouts: f.Rollouts, Ahead: f.Ahead}
+	me, slots := f.newWorker(host), mixer.Slots{Rollouts: f.Rollouts, Prefetch: f.Prefetch}
 	log = log.With().Str("worker", me.Name).Logger()
 	policies := newPolicies(db, f.Secrets, res, m, log)
 	verifier := verify.New(host) // one for both: it remembers what gold patches showed
@@ -191,7 +191,7 @@ func (r retryBy) NextRetry(job *rivertype.JobRow) time.Time {
 // newWorker says who this process is to the others.
 func (f workFlags) newWorker(host *fleet.Fleet) relabel.Worker {
 	return relabel.Worker{Name: newOwner(), Machine: machineName(), Process: os.Getpid(), DockerHosts: host.Names(),
-		Rollouts: f.Rollouts, Ahead: f.Ahead, Version: version}
+		Rollouts: f.Rollouts, Ahead: f.Prefetch, Version: version}
 }
 
 // machineName is this machine's name as people know it.

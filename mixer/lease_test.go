@@ -3,15 +3,15 @@ package mixer
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"relabel"
+	"relabel/lease"
 )
 
-func TestCancelEndsTheCallInHandAtTheNextLook(t *testing.T) {
+func TestCancelEndsTheRunningCallAtTheNextCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
 		b.world.student = talks(relabel.Student, 3, time.Hour)
@@ -24,8 +24,8 @@ func TestCancelEndsTheCallInHandAtTheNextLook(t *testing.T) {
 		if err := <-done; relabel.CodeOf(err) != relabel.CodeLeaseLost {
 			t.Errorf("error %v", err)
 		}
-		if took := time.Since(start); took > lookPeriod {
-			t.Errorf("let go after %s", took)
+		if took := time.Since(start); took > lease.CheckPeriod {
+			t.Errorf("stopped after %s", took)
 		}
 		if p := b.problems(); len(p) > 0 || b.store.writes != 0 {
 			t.Error(p, b.store.writes)
@@ -51,8 +51,8 @@ func TestLeaseThatCannotBeRenewedForItsLengthIsLost(t *testing.T) {
 			if err := b.roll(context.Background()); relabel.CodeOf(err) != relabel.CodeLeaseLost {
 				t.Errorf("error %v", err)
 			}
-			if took := time.Since(start); took < DefaultLease || took > DefaultLease+lookPeriod {
-				t.Errorf("let go after %s", took)
+			if took := time.Since(start); took < lease.Default || took > lease.Default+lease.CheckPeriod {
+				t.Errorf("stopped after %s", took)
 			}
 			if p := b.problems(); len(p) > 0 {
 				t.Error(p)
@@ -63,7 +63,7 @@ func TestLeaseThatCannotBeRenewedForItsLengthIsLost(t *testing.T) {
 
 // A process that was stopped and wakes up after its lease sees by its own clock that it
 // is over, before the database can be asked.
-func TestWorkerThatSleptThroughItsLeaseLetsGoBeforeItAsks(t *testing.T) {
+func TestWorkerThatSleptThroughItsLeaseStopsBeforeItAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
 		b.world.student = talks(relabel.Student, 1, time.Hour)
@@ -76,7 +76,7 @@ func TestWorkerThatSleptThroughItsLeaseLetsGoBeforeItAsks(t *testing.T) {
 		}
 		done := make(chan error)
 		go func() { done <- b.roll(context.Background()) }()
-		time.Sleep(2 * DefaultLease)
+		time.Sleep(2 * lease.Default)
 		b.store.takenOver()
 		close(asleep)
 		if err := <-done; relabel.CodeOf(err) != relabel.CodeLeaseLost || b.store.writes != 0 {
@@ -88,8 +88,8 @@ func TestWorkerThatSleptThroughItsLeaseLetsGoBeforeItAsks(t *testing.T) {
 	})
 }
 
-// wantGivenBack demands that the turn in hand was finished and committed, and no other begun.
-func wantGivenBack(t *testing.T, b *bench, err error, turns int) {
+// wantReleased demands that the running turn was finished and committed, and no other begun.
+func wantReleased(t *testing.T, b *bench, err error, turns int) {
 	t.Helper()
 	if !errors.Is(err, ErrReleased) || b.store.state != relabel.Queued {
 		t.Errorf("error %v, state %s", err, b.store.state)
@@ -105,7 +105,7 @@ func wantGivenBack(t *testing.T, b *bench, err error, turns int) {
 	}
 }
 
-func TestDrainFinishesTheTurnInHandAndGivesBack(t *testing.T) {
+func TestDrainFinishesTheRunningTurnAndReleases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
 		b.world.student = talks(relabel.Student, 3, 10*time.Second)
@@ -113,7 +113,7 @@ func TestDrainFinishesTheTurnInHandAndGivesBack(t *testing.T) {
 		go func() { done <- b.roll(context.Background()) }()
 		time.Sleep(15 * time.Second) // in the middle of the second turn
 		b.mixer.Drain()
-		wantGivenBack(t, b, <-done, 2)
+		wantReleased(t, b, <-done, 2)
 		b.world.before = func(_ context.Context, op string) error {
 			if op == "student/act" {
 				t.Error("a turn was begun while the worker drains")
@@ -126,7 +126,7 @@ func TestDrainFinishesTheTurnInHandAndGivesBack(t *testing.T) {
 	})
 }
 
-func TestPauseFinishesTheTurnInHandAndGivesBack(t *testing.T) {
+func TestPauseFinishesTheRunningTurnAndReleases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
 		b.world.student = talks(relabel.Student, 3, 10*time.Second)
@@ -136,11 +136,11 @@ func TestPauseFinishesTheTurnInHandAndGivesBack(t *testing.T) {
 		b.store.mu.Lock()
 		b.store.paused = true
 		b.store.mu.Unlock()
-		wantGivenBack(t, b, <-done, 2)
+		wantReleased(t, b, <-done, 2)
 	})
 }
 
-func TestCutEndsTheTurnInHandAndGivesBack(t *testing.T) {
+func TestCutEndsTheRunningTurnAndReleases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
 		b.world.student = talks(relabel.Student, 3, time.Hour)
@@ -150,69 +150,14 @@ func TestCutEndsTheTurnInHandAndGivesBack(t *testing.T) {
 		b.mixer.Drain()
 		synctest.Wait()
 		if b.store.state != relabel.Running {
-			t.Errorf("the drain cut the turn in hand: %s", b.store.state)
+			t.Errorf("the drain cut the running turn: %s", b.store.state)
 		}
 		b.mixer.Cut()
 		if err := <-done; err != nil || b.store.state != relabel.Queued {
 			t.Errorf("error %v, state %s", err, b.store.state)
 		}
 		if n, err := b.mixer.Wait(context.Background()); n != 1 || err != nil {
-			t.Errorf("%d given back, %v", n, err)
+			t.Errorf("%d released, %v", n, err)
 		}
 	})
-}
-
-func TestAllThatIsHeldIsRenewedTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &countingStore{}
-		h := &heart{store: s, lease: DefaultLease, held: map[relabel.Fence]*hold{}}
-		var free []func()
-		for i := range 64 {
-			life, _, letGo := h.keep(context.Background(), relabel.Fence{TrajectoryID: relabel.NewID(), Attempt: 1, Owner: "w"}, time.Now())
-			free = append(free, letGo)
-			if i%8 == 0 {
-				time.Sleep(time.Second)
-			}
-			if life.Err() != nil {
-				t.Fatal("lost")
-			}
-		}
-		looks, renewals := s.looks.Load(), s.renewals.Load()
-		time.Sleep(10 * DefaultLease)
-		if n := s.renewals.Load() - renewals; n > 60 {
-			t.Errorf("%d renewals in ten leases", n)
-		}
-		if n, want := s.looks.Load()-looks, int64(10*DefaultLease/lookPeriod); n < want-1 || n > want+1 {
-			t.Errorf("%d looks, not %d", n, want)
-		}
-		for _, letGo := range free {
-			letGo()
-		}
-		// Without anything held there is no goroutine left, or the bubble would say so.
-	})
-}
-
-// countingStore holds everything.
-type countingStore struct {
-	Store
-	looks    atomic.Int64
-	renewals atomic.Int64
-}
-
-func (s *countingStore) Look(_ context.Context, fences []relabel.Fence) ([]relabel.Standing, error) {
-	s.looks.Add(1)
-	standings := make([]relabel.Standing, len(fences))
-	for i := range standings {
-		standings[i].Held = true
-	}
-	return standings, nil
-}
-
-func (s *countingStore) Renew(_ context.Context, fences []relabel.Fence, _ time.Duration) ([]bool, error) {
-	s.renewals.Add(1)
-	renewed := make([]bool, len(fences))
-	for i := range renewed {
-		renewed[i] = true
-	}
-	return renewed, nil
 }
