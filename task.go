@@ -28,7 +28,7 @@ type Task struct {
 	TestPatch        string `json:"test_patch"` // what the verifier adds before it runs the tests
 	TestCmd          string `json:"test_cmd"`
 	// EvalScript is the bash script that TestCmd is a part of, with what prepares the tests;
-	// see SplitEvalScript. "" where TestCmd is all.
+	// see tasks.SplitEvalScript. "" where TestCmd is all.
 	EvalScript string   `json:"eval_script,omitempty"`
 	LogParser  string   `json:"log_parser"`
 	FailToPass []string `json:"fail_to_pass"`

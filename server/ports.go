@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"relabel"
+	"relabel/tasks"
 )
 
 // Store is what the resources read and write. Lists return the key of the next page,
@@ -195,5 +196,5 @@ type Store interface {
 // run's schedule and seed. Errors are CodeInvalid, naming the field.
 type Planner func(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel.Task) (relabel.PlannedIteration, error)
 
-// TaskParser reads a JSONL file of tasks; see relabel.ReadTasks.
-type TaskParser func(r io.Reader, format relabel.TaskFormat) (relabel.TaskFile, error)
+// TaskParser reads a JSONL file of tasks; see tasks.Read.
+type TaskParser func(r io.Reader, format tasks.Format) (tasks.File, error)

@@ -3,12 +3,13 @@ package server
 import (
 	"context"
 	"net/http"
-	"relabel/api"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"relabel"
+	"relabel/api"
+	"relabel/tasks"
 )
 
 func (s *site) addTasksets() {
@@ -23,11 +24,11 @@ func (s *site) addTasksets() {
 }
 
 type importTaskset struct {
-	Name    string             `query:"name" required:"true" minLength:"1" maxLength:"200" doc:"The taskset's name; no other may have it."`
-	Format  relabel.TaskFormat `query:"format" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" default:"auto" doc:"Form of the lines; auto tells by their fields."`
-	HeldOut []string           `query:"held_out,explode" maxItems:"10000" doc:"Instance ids that are never rolled out for training. Separated by commas, or given more than once."`
-	Count   int                `query:"held_out_count" minimum:"0" maximum:"1000000" doc:"Instead of a list: how many tasks to hold out, drawn with the seed."`
-	Seed    int64              `query:"held_out_seed" doc:"Seed of that draw: the same seed holds the same tasks out on any machine."`
+	Name    string       `query:"name" required:"true" minLength:"1" maxLength:"200" doc:"The taskset's name; no other may have it."`
+	Format  tasks.Format `query:"format" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" default:"auto" doc:"Form of the lines; auto tells by their fields."`
+	HeldOut []string     `query:"held_out,explode" maxItems:"10000" doc:"Instance ids that are never rolled out for training. Separated by commas, or given more than once."`
+	Count   int          `query:"held_out_count" minimum:"0" maximum:"1000000" doc:"Instead of a list: how many tasks to hold out, drawn with the seed."`
+	Seed    int64        `query:"held_out_seed" doc:"Seed of that draw: the same seed holds the same tasks out on any machine."`
 }
 
 func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[api.ImportedTaskset], error) {
@@ -67,27 +68,27 @@ func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[api.Im
 }
 
 // holdOut marks the tasks that the request holds out, and counts them.
-func (s *site) holdOut(tasks []relabel.Task, in *importTaskset) (int, error) {
+func (s *site) holdOut(all []relabel.Task, in *importTaskset) (int, error) {
 	chosen := strings.FieldsFunc(strings.Join(in.HeldOut, ","), func(r rune) bool { return r == ',' })
 	switch {
 	case in.Count > 0 && len(chosen) > 0:
 		return 0, relabel.Errorf(relabel.CodeInvalid, "give a list or a number, not both").On("held_out_count")
-	case in.Count > len(tasks):
-		return 0, relabel.Errorf(relabel.CodeInvalid, "there are only %d tasks", len(tasks)).On("held_out_count")
+	case in.Count > len(all):
+		return 0, relabel.Errorf(relabel.CodeInvalid, "there are only %d tasks", len(all)).On("held_out_count")
 	case in.Count > 0:
-		ids := make([]string, len(tasks))
-		for i, t := range tasks {
+		ids := make([]string, len(all))
+		for i, t := range all {
 			ids[i] = t.InstanceID
 		}
 		chosen = s.DrawHeldOut(in.Seed, ids, in.Count)
 	}
 	if len(chosen) > 0 {
-		if err := relabel.MarkHeldOut(tasks, chosen); err != nil {
+		if err := tasks.MarkHeldOut(all, chosen); err != nil {
 			return 0, err
 		}
 	}
 	n := 0
-	for _, t := range tasks {
+	for _, t := range all {
 		if t.HeldOut {
 			n++
 		}

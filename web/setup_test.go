@@ -19,6 +19,7 @@ import (
 	"relabel/shard/shardtest"
 	"relabel/store"
 	"relabel/store/storetest"
+	"relabel/tasks"
 	"relabel/web"
 )
 
@@ -55,7 +56,7 @@ func start(t testing.TB, change ...func(*server.Config)) *site {
 	s := &site{t: t, store: storetest.New(t), rows: shownRows{}, mend: []string{"t::a"}}
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
 	var rest http.Handler
-	config := server.Config{Store: s.store, Log: log, Plan: schedule.Plan, ParseTasks: relabel.ReadTasks, DrawHeldOut: schedule.DrawHeldOut,
+	config := server.Config{Store: s.store, Log: log, Plan: schedule.Plan, ParseTasks: tasks.Read, DrawHeldOut: schedule.DrawHeldOut,
 		PrepareRun:     func(r relabel.Run) (relabel.Run, error) { return r, schedule.ValidateRun(r) },
 		DefaultPrompts: func(string) (relabel.Prompts, error) { return relabel.Prompts{}, nil },
 		Exports:        shard.NewExporter(shard.Config{Tokenizers: shardtest.Tokenizers(t), Root: t.TempDir(), FolderID: "here"}), Overview: s.store.Overview,

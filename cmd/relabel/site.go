@@ -11,6 +11,7 @@ import (
 	"relabel/envs/scaffold/openhands"
 	"relabel/mixer/schedule"
 	"relabel/server"
+	"relabel/tasks"
 	"relabel/web"
 )
 
@@ -40,7 +41,7 @@ func newSite(c siteConfig) (http.Handler, error) {
 	site = server.New(server.Config{
 		Store:          c.db.Store,
 		Plan:           schedule.Plan,
-		ParseTasks:     relabel.ReadTasks,
+		ParseTasks:     tasks.Read,
 		DrawHeldOut:    schedule.DrawHeldOut,
 		PrepareRun:     prepareRun,
 		DefaultPrompts: defaultPrompts,

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/tasks"
 )
 
 // tasksCommand is `relabel tasks`.
@@ -140,7 +141,7 @@ func readTaskFile(path string) ([]relabel.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := relabel.ReadTasks(bytes.NewReader(body), relabel.FormatAuto)
+	file, err := tasks.Read(bytes.NewReader(body), tasks.FormatAuto)
 	return file.Tasks, err
 }
 

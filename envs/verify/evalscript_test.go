@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/tasks"
 )
 
 // newFile is a test patch that adds a file: git refuses all of it where the file is there.
@@ -33,7 +34,7 @@ func evalScript(b *bench) string {
 func TestAnEvaluationScriptRunsAsAWhole(t *testing.T) {
 	b := newBench(t)
 	b.task.TestPatch, b.task.EvalScript = newFile, evalScript(b)
-	parts, _ := relabel.SplitEvalScript(b.task.EvalScript)
+	parts, _ := tasks.SplitEvalScript(b.task.EvalScript)
 	b.task.TestCmd = parts.Tests
 	b.task.FailToPass = append(b.task.FailToPass, "tests/test_new.py::test_variable")
 	v := b.expect(relabel.VerdictTestsPassed, gold)

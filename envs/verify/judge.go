@@ -16,6 +16,7 @@ import (
 	"relabel/envs/verify/canary/python"
 	"relabel/envs/verify/results"
 	"relabel/envs/verify/testcmd"
+	"relabel/tasks"
 )
 
 // test runs the test command, with canaries where the candidate is to have them, and
@@ -47,7 +48,7 @@ func (s *stage) test(ctx context.Context) trial {
 		reportPath = "/tmp/relabel-" + s.nonce + ".xml"
 	}
 	nodeReportPath, command := s.askNode(ctx, command, parserName)
-	script, _ := relabel.SplitEvalScript(s.task.EvalScript) // "" has no parts
+	script, _ := tasks.SplitEvalScript(s.task.EvalScript) // "" has no parts
 	nonce, plain := newNonce(), ""
 	if s.loadsNoPlugins(parserName, script) {
 		plain = "plain"
@@ -96,7 +97,7 @@ func (s *stage) witness(ctx context.Context, pytest, node string, e *evidence) (
 
 // loadsNoPlugins reports whether pytest need not look for plugins among the installed
 // distributions: the image has none with plugins, and the script installs nothing.
-func (s *stage) loadsNoPlugins(parserName string, script relabel.EvalScript) bool {
+func (s *stage) loadsNoPlugins(parserName string, script tasks.EvalScript) bool {
 	return strings.HasPrefix(strings.TrimPrefix(parserName, "parse_log_"), "pytest") && s.Facts.Known() && len(s.Facts.Plugins) == 0 &&
 		!strings.Contains(script.Before, "install")
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"relabel"
 	"relabel/envs/verify/canary"
 	"relabel/envs/verify/tree"
+	"relabel/tasks"
 )
 
 // patchedScript INDEX TREE PATH… takes the task's test patch on standard input and prints a
@@ -60,6 +60,6 @@ const maxPatched = 100
 
 // appliesTestPatch reports whether the task's evaluation script applies the test patch.
 func (c candidate) appliesTestPatch() bool {
-	script, _ := relabel.SplitEvalScript(c.task.EvalScript)
+	script, _ := tasks.SplitEvalScript(c.task.EvalScript)
 	return script.AppliesTestPatch()
 }

@@ -11,6 +11,7 @@ import (
 	"relabel/envs/verify/protect"
 	"relabel/envs/verify/testcmd"
 	"relabel/envs/verify/tree"
+	"relabel/tasks"
 )
 
 // maxReading is how much of what readScript prints is taken, in bytes.
@@ -103,7 +104,7 @@ func (s *stage) lay(ctx context.Context) *trial {
 		s.dropped = append(s.dropped, d.Reason)
 	}
 	input.WriteByte(0)
-	if script, ok := relabel.SplitEvalScript(s.task.EvalScript); !ok || !script.AppliesTestPatch() {
+	if script, ok := tasks.SplitEvalScript(s.task.EvalScript); !ok || !script.AppliesTestPatch() {
 		input.WriteString(s.task.TestPatch)
 	}
 	const doing = "applying the task's test patch"

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/tasks"
 )
 
 // TestImportTakesExactlyTheParsersThereAre holds the importer's list of log parsers, which
@@ -24,7 +25,7 @@ func TestImportTakesExactlyTheParsersThereAre(t *testing.T) {
 			t.Errorf("a task with log_parser %q is imported with %q, %v", name, stored, err)
 		}
 	}
-	if want := slices.Sorted(slices.Values(relabel.LogParsers)); !slices.Equal(short, want) {
+	if want := slices.Sorted(slices.Values(tasks.LogParsers)); !slices.Equal(short, want) {
 		t.Errorf("the verifier has the parsers %v, the importer takes %v", short, want)
 	}
 	if _, err := imported("parse_log_nose"); relabel.CodeOf(err) != relabel.CodeInvalid {
@@ -51,7 +52,7 @@ func TestParsersOfOtherDataSetsAreImportedAsOnesThereAre(t *testing.T) {
 func imported(parser string) (string, error) {
 	line := fmt.Sprintf(`{"instance_id": "a__b-1", "image": "python:3.12", "workdir": "/repo", "problem_statement": "It fails.",
 		"patch": "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+b\n", "test_cmd": "run", "log_parser": %q, "FAIL_TO_PASS": ["t"]}`, parser)
-	file, err := relabel.ReadTasks(strings.NewReader(strings.ReplaceAll(line, "\n", " ")), relabel.FormatRelabel)
+	file, err := tasks.Read(strings.NewReader(strings.ReplaceAll(line, "\n", " ")), tasks.FormatRelabel)
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,5 @@
-package relabel
+// Package gitdiff reads unified diffs, as git and diff -u write them.
+package gitdiff
 
 import (
 	"fmt"
@@ -6,20 +7,20 @@ import (
 	"strings"
 )
 
-// diffChange is one file of a diff: its path before and after, "" where there is none.
-type diffChange struct{ old, new string }
+// Change is one file of a diff: its path before and after, "" where there is none.
+type Change struct{ Old, New string }
 
-// diffReader walks the lines of a unified or git diff.
-type diffReader struct {
+// reader walks the lines of a unified or git diff.
+type reader struct {
 	lines   []string
 	at      int
-	changes []diffChange
+	changes []Change
 }
 
-// parseDiff reads a unified diff, as git or diff -u writes it, and lists the files it
-// changes. The hunks must be whole: what their headers count must be there.
-func parseDiff(text string) ([]diffChange, error) {
-	r := &diffReader{lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
+// Parse lists the files that a unified diff changes. The hunks must be complete: an error
+// tells the line where the diff does not hold what a header counts.
+func Parse(text string) ([]Change, error) {
+	r := &reader{lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
 	for r.at < len(r.lines) {
 		line := r.lines[r.at]
 		var err error
@@ -35,14 +36,14 @@ func parseDiff(text string) ([]diffChange, error) {
 		case strings.HasPrefix(line, "Binary files ") && strings.HasSuffix(strings.TrimSuffix(line, "\r"), " differ"):
 			err = fmt.Errorf("does not hold the contents of a binary file, so that nothing can apply it: %s", strings.TrimSuffix(line, "\r"))
 		case strings.HasPrefix(line, "rename from ") || strings.HasPrefix(line, "copy from "):
-			err = r.renamed(&r.last().old, line)
+			err = r.renamed(&r.last().Old, line)
 		case strings.HasPrefix(line, "rename to ") || strings.HasPrefix(line, "copy to "):
-			err = r.renamed(&r.last().new, line)
+			err = r.renamed(&r.last().New, line)
 		case strings.HasPrefix(line, "new file mode "):
-			r.last().old = ""
+			r.last().Old = ""
 			r.at++
 		case strings.HasPrefix(line, "deleted file mode "):
-			r.last().new = ""
+			r.last().New = ""
 			r.at++
 		default:
 			r.at++ // index lines, modes, words between files
@@ -57,7 +58,7 @@ func parseDiff(text string) ([]diffChange, error) {
 	return r.changes, nil
 }
 
-func (r *diffReader) peek(n int) string {
+func (r *reader) peek(n int) string {
 	if r.at+n < len(r.lines) {
 		return r.lines[r.at+n]
 	}
@@ -65,22 +66,22 @@ func (r *diffReader) peek(n int) string {
 }
 
 // last is the file that is being read.
-func (r *diffReader) last() *diffChange {
+func (r *reader) last() *Change {
 	if len(r.changes) == 0 {
-		return &diffChange{}
+		return &Change{}
 	}
 	return &r.changes[len(r.changes)-1]
 }
 
-func (r *diffReader) bad(format string, args ...any) error {
+func (r *reader) bad(format string, args ...any) error {
 	return fmt.Errorf("is no whole diff: line %d of it %s", r.at+1, fmt.Sprintf(format, args...))
 }
 
 // gitHeader reads "diff --git a/old b/new". Unquoted paths with spaces are found by
 // their being the same; where they are not, the lines that follow say them.
-func (r *diffReader) gitHeader() error {
+func (r *reader) gitHeader() error {
 	rest := strings.TrimPrefix(r.lines[r.at], "diff --git ")
-	var change diffChange
+	var change Change
 	if strings.HasPrefix(rest, `"`) || strings.HasSuffix(rest, `"`) {
 		old, tail, err := cutPath(rest)
 		if err != nil {
@@ -90,11 +91,11 @@ func (r *diffReader) gitHeader() error {
 		if err != nil {
 			return r.bad("has a path that cannot be read")
 		}
-		change = diffChange{stripPrefix(old), stripPrefix(next)}
+		change = Change{stripPrefix(old), stripPrefix(next)}
 	} else if half := len(rest) / 2; len(rest)%2 == 1 && rest[half] == ' ' && stripPrefix(rest[:half]) == stripPrefix(rest[half+1:]) {
-		change = diffChange{stripPrefix(rest[:half]), stripPrefix(rest[half+1:])}
+		change = Change{stripPrefix(rest[:half]), stripPrefix(rest[half+1:])}
 	} else if old, next, ok := strings.Cut(rest, " b/"); ok {
-		change = diffChange{stripPrefix(old), next}
+		change = Change{stripPrefix(old), next}
 	} else {
 		return r.bad("names no two paths")
 	}
@@ -126,7 +127,7 @@ func stripPrefix(p string) string {
 }
 
 // fileHeader reads "--- old" and "+++ new". They are the paths that git goes by.
-func (r *diffReader) fileHeader() error {
+func (r *reader) fileHeader() error {
 	old, err := headerPath(strings.TrimPrefix(r.lines[r.at], "--- "))
 	if err != nil {
 		return r.bad("has a path that cannot be read")
@@ -140,9 +141,9 @@ func (r *diffReader) fileHeader() error {
 	}
 	begun := r.at > 0 && len(r.changes) > 0 && r.inGitHeader()
 	if begun {
-		*r.last() = diffChange{old, next}
+		*r.last() = Change{old, next}
 	} else {
-		r.changes = append(r.changes, diffChange{old, next})
+		r.changes = append(r.changes, Change{old, next})
 	}
 	r.at += 2
 	if !strings.HasPrefix(r.peek(0), "@@ ") {
@@ -152,7 +153,7 @@ func (r *diffReader) fileHeader() error {
 }
 
 // inGitHeader reports whether the lines since the last "diff --git" are all its own.
-func (r *diffReader) inGitHeader() bool {
+func (r *reader) inGitHeader() bool {
 	for i := r.at - 1; i >= 0; i-- {
 		switch line := r.lines[i]; {
 		case strings.HasPrefix(line, "diff --git "):
@@ -181,7 +182,7 @@ func headerPath(s string) (string, error) {
 }
 
 // renamed reads a rename or copy line into path.
-func (r *diffReader) renamed(path *string, line string) error {
+func (r *reader) renamed(path *string, line string) error {
 	_, name, _ := strings.Cut(line, " ")
 	_, name, _ = strings.Cut(name, " ")
 	if strings.HasPrefix(name, `"`) {
@@ -197,7 +198,7 @@ func (r *diffReader) renamed(path *string, line string) error {
 }
 
 // hunk reads "@@ -a,b +c,d @@" and the lines it counts.
-func (r *diffReader) hunk() error {
+func (r *reader) hunk() error {
 	if len(r.changes) == 0 {
 		return r.bad("is a hunk before any file")
 	}
@@ -249,7 +250,7 @@ func hunkCount(s string, sign byte) (int, bool) {
 }
 
 // binary passes over a binary patch, which lasts until the next file.
-func (r *diffReader) binary() {
+func (r *reader) binary() {
 	for r.at < len(r.lines) && !strings.HasPrefix(r.lines[r.at], "diff --git ") {
 		r.at++
 	}

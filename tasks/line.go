@@ -1,4 +1,4 @@
-package relabel
+package tasks
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"relabel"
 )
 
 // taskLine is one line of a task file and what is found wrong with it.
@@ -13,7 +15,7 @@ type taskLine struct {
 	number   int
 	fields   map[string]json.RawMessage
 	used     map[string]bool // the fields that were read into the task
-	problems []taskProblem
+	problems []problem
 }
 
 // newTaskLine returns a line of these fields, none of them used yet.
@@ -73,7 +75,7 @@ func parseObject(raw []byte) (fields map[string]json.RawMessage, wrong string) {
 }
 
 func (l *taskLine) refuse(field, format string, args ...any) {
-	l.problems = append(l.problems, taskProblem{l.number, field, fmt.Sprintf(format, args...)})
+	l.problems = append(l.problems, problem{l.number, field, fmt.Sprintf(format, args...)})
 }
 
 // has reports whether a field is there and not null.
@@ -92,7 +94,7 @@ func (l *taskLine) text(field string) string {
 		l.refuse(field, "is not a string")
 		return ""
 	}
-	return l.checkText(field, decodeText(l.fields[field]))
+	return l.checkText(field, relabel.DecodeString(l.fields[field]))
 }
 
 // need reads a string that must say something.
@@ -127,7 +129,7 @@ func (l *taskLine) tests(field string) []string {
 	}
 	raw := l.fields[field]
 	if raw[0] == '"' {
-		raw = json.RawMessage(decodeText(raw))
+		raw = json.RawMessage(relabel.DecodeString(raw))
 	}
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
@@ -140,7 +142,7 @@ func (l *taskLine) tests(field string) []string {
 			l.refuse(field, "item %d is not a string", i+1)
 			return nil
 		}
-		name := l.checkText(field, decodeText(item))
+		name := l.checkText(field, relabel.DecodeString(item))
 		if strings.TrimSpace(name) == "" {
 			l.refuse(field, "item %d is not the name of a test", i+1)
 			return nil

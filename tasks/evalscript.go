@@ -1,4 +1,4 @@
-package relabel
+package tasks
 
 import "strings"
 

@@ -1,4 +1,4 @@
-package relabel
+package tasks
 
 import (
 	"bytes"
@@ -16,6 +16,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"relabel"
+	"relabel/gitdiff"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -38,7 +41,7 @@ func TestTaskFormsReadAsGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", "tasks", name+".golden.json")
+			golden := filepath.Join("testdata", name+".golden.json")
 			if *update {
 				if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
 					t.Fatal(err)
@@ -56,14 +59,14 @@ func TestTaskFormsReadAsGolden(t *testing.T) {
 }
 
 // readTasks reads a file and returns its parts.
-func readTasks(r io.Reader, format TaskFormat) (tasks []Task, digest string, err error) {
-	file, err := ReadTasks(r, format)
+func readTasks(r io.Reader, format Format) (tasks []relabel.Task, digest string, err error) {
+	file, err := Read(r, format)
 	return file.Tasks, file.Digest, err
 }
 
 func readTaskFile(t testing.TB, name string) []byte {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", "tasks", name+".jsonl"))
+	raw, err := os.ReadFile(filepath.Join("testdata", name+".jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,7 @@ func readTaskFile(t testing.TB, name string) []byte {
 
 func TestFormsThatAreNotSupportedAreRefusedByName(t *testing.T) {
 	for name, want := range map[string]string{"r2egym": "R2E-Gym", "swesmith": "SWE-smith"} {
-		for _, format := range TaskFormats {
+		for _, format := range Formats {
 			_, _, err := readTasks(bytes.NewReader(readTaskFile(t, name)), format)
 			if err == nil || !strings.Contains(err.Error(), "line 1: "+want+"'s form is not supported") {
 				t.Errorf("%s as %s: %v", name, format, err)
@@ -138,8 +141,8 @@ func TestBadFieldsAreRefusedWithLineAndField(t *testing.T) {
 		t.Run(c.field+" "+c.says, func(t *testing.T) {
 			file := ownLine(t, map[string]any{"instance_id": "good"}) + "\n\n" + ownLine(t, map[string]any{c.field: c.value})
 			tasks, digest, err := readTasks(strings.NewReader(file), FormatAuto)
-			var e *Error
-			if !errors.As(err, &e) || e.Code != CodeInvalid || e.Field != "line 3: "+c.field || !strings.Contains(e.Message, c.says) {
+			var e *relabel.Error
+			if !errors.As(err, &e) || e.Code != relabel.CodeInvalid || e.Field != "line 3: "+c.field || !strings.Contains(e.Message, c.says) {
 				t.Fatalf("got %v, want a refusal of line 3: %s that says %q", err, c.field, c.says)
 			}
 			if tasks != nil || digest != "" {
@@ -165,7 +168,7 @@ func TestBadLinesAreRefused(t *testing.T) {
 		"same id":           {good + "\n" + good, `line 2: instance_id: "pypi__shelf-1.4.2" is that of line 1 too`},
 		"deep":              {strings.Repeat(`{"a":`, 20000), "line 1: is not JSON"},
 		"unknown data set":  {`{"instance_id":"a__b-1","repo":"a/b"}`, "line 1: image: is missing, and the line shows neither"},
-		"over the limit":    {good + "\n{\"x\":\"" + strings.Repeat("x", MaxTaskLine) + "\"}\n", "line 2: is longer than 32 MiB"},
+		"over the limit":    {good + "\n{\"x\":\"" + strings.Repeat("x", MaxLine) + "\"}\n", "line 2: is longer than 32 MiB"},
 		"swebench no tests": {changeLine(t, strings.Split(string(readTaskFile(t, "swebench")), "\n")[0], map[string]any{"base_commit": nil, "test_patch": nil}), "line 1: base_commit: is missing or empty\nline 1: test_patch: is missing"},
 	} {
 		if _, _, err := readTasks(strings.NewReader(c.file), FormatAuto); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -181,7 +184,7 @@ func TestSeveralProblemsAreToldAtOnceUpToALimit(t *testing.T) {
 	}
 	_, _, err := readTasks(strings.NewReader(file.String()), FormatAuto)
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != maxTaskProblems+1 || !strings.HasPrefix(lines[0], "line 1: image: ") || !strings.HasPrefix(lines[19], "line 20: image: ") || !strings.HasPrefix(lines[20], "and more") {
+	if len(lines) != maxProblems+1 || !strings.HasPrefix(lines[0], "line 1: image: ") || !strings.HasPrefix(lines[19], "line 20: image: ") || !strings.HasPrefix(lines[20], "and more") {
 		t.Errorf("got %d lines:\n%v", len(lines), err)
 	}
 }
@@ -197,7 +200,7 @@ func TestBOMCRLFAndAMissingLastNewlineAreTolerated(t *testing.T) {
 func TestAReaderThatFailsImportsNothing(t *testing.T) {
 	cause := errors.New("the line dropped")
 	r := iotest.ErrReader(cause)
-	if tasks, _, err := readTasks(r, FormatAuto); tasks != nil || CodeOf(err) != CodeInvalid || !errors.Is(err, cause) {
+	if tasks, _, err := readTasks(r, FormatAuto); tasks != nil || relabel.CodeOf(err) != relabel.CodeInvalid || !errors.Is(err, cause) {
 		t.Errorf("got %v, %v", tasks, err)
 	}
 }
@@ -207,7 +210,7 @@ func TestTheFormatCanBeNamed(t *testing.T) {
 	other := changeLine(t, gym, map[string]any{"repo": "acme/shelf", "instance_id": "Acme__shelf-1"})
 	astropy := changeLine(t, gym, map[string]any{"repo": "Astropy/astropy", "instance_id": "astropy__astropy-1"})
 	live := changeLine(t, other, map[string]any{"test_cmds": []string{"pytest"}, "log_parser": "pytest"})
-	for format, c := range map[TaskFormat]struct{ line, want string }{
+	for format, c := range map[Format]struct{ line, want string }{
 		FormatSWEGym:       {other, "xingyaoww/sweb.eval.x86_64.acme_s_shelf-1"},
 		FormatSWEBench:     {astropy, "swebench/sweb.eval.x86_64.astropy_1776_astropy-1:latest"},
 		FormatSWEBenchLive: {live, "starryzhang/sweb.eval.x86_64.acme_1776_shelf-1"},
@@ -219,7 +222,7 @@ func TestTheFormatCanBeNamed(t *testing.T) {
 			t.Errorf("%s: got %v, %v", format, tasks, err)
 		}
 	}
-	if _, _, err := readTasks(strings.NewReader(gym), "yaml"); CodeOf(err) != CodeInvalid {
+	if _, _, err := readTasks(strings.NewReader(gym), "yaml"); relabel.CodeOf(err) != relabel.CodeInvalid {
 		t.Errorf("an unknown format gave %v", err)
 	}
 }
@@ -249,9 +252,9 @@ func TestEveryParserOfTheVerifierCanBeNamed(t *testing.T) {
 }
 
 func TestHeldOutIsMarkedByListOrNotAtAll(t *testing.T) {
-	tasks := []Task{{InstanceID: "a", HeldOut: true}, {InstanceID: "b"}, {InstanceID: "c"}}
+	tasks := []relabel.Task{{InstanceID: "a", HeldOut: true}, {InstanceID: "b"}, {InstanceID: "c"}}
 	err := MarkHeldOut(tasks, []string{"b", "x", "y"})
-	if CodeOf(err) != CodeInvalid || !strings.Contains(err.Error(), "x, y") || tasks[1].HeldOut {
+	if relabel.CodeOf(err) != relabel.CodeInvalid || !strings.Contains(err.Error(), "x, y") || tasks[1].HeldOut {
 		t.Errorf("unknown ids gave %v, tasks %v", err, tasks)
 	}
 	if err := MarkHeldOut(tasks, []string{"b", "c", "b"}); err != nil || tasks[0].HeldOut || !tasks[1].HeldOut || !tasks[2].HeldOut {
@@ -259,8 +262,8 @@ func TestHeldOutIsMarkedByListOrNotAtAll(t *testing.T) {
 	}
 }
 
-// FuzzReadTasks looks for input that panics, or gives a task which breaks a promise.
-func FuzzReadTasks(f *testing.F) {
+// FuzzRead looks for input that panics, or gives a task which breaks a promise.
+func FuzzRead(f *testing.F) {
 	for _, name := range []string{"relabel", "swebench", "swebench_v5", "swebenchlive", "swegym", "swerebench", "swerebenchv2", "swesmith", "r2egym"} {
 		for line := range strings.Lines(string(readTaskFile(f, name))) {
 			f.Add([]byte(line))
@@ -269,23 +272,23 @@ func FuzzReadTasks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tasks, digest, err := readTasks(bytes.NewReader(data), FormatAuto)
 		if err != nil {
-			if tasks != nil || digest != "" || CodeOf(err) != CodeInvalid {
+			if tasks != nil || digest != "" || relabel.CodeOf(err) != relabel.CodeInvalid {
 				t.Fatalf("refused with %v, but returned %v", err, tasks)
 			}
 			return
 		}
 		for _, task := range tasks {
 			if !instanceID.MatchString(task.InstanceID) || !validImage(task.Image) || len(task.FailToPass) == 0 ||
-				!slices.Contains(append(LogParsers, ""), task.LogParser) || task.ID != (ID{}) {
+				!slices.Contains(append(LogParsers, ""), task.LogParser) || task.ID != (relabel.ID{}) {
 				t.Fatalf("took %+v", task)
 			}
-			changes, err := parseDiff(task.Patch)
+			changes, err := gitdiff.Parse(task.Patch)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, c := range changes {
-				if strings.HasPrefix(c.new, "/") || strings.Contains("/"+c.new+"/", "/../") {
-					t.Fatalf("took a patch of %q", c.new)
+				if strings.HasPrefix(c.New, "/") || strings.Contains("/"+c.New+"/", "/../") {
+					t.Fatalf("took a patch of %q", c.New)
 				}
 			}
 		}
@@ -308,7 +311,7 @@ func TestFieldsThatAreNotUsedAreCountedByName(t *testing.T) {
 		"swerebenchv2": {"created_at": 1, "language": 1, "interface": 1, "install_config.base_image_name": 1, "install_config.install": 1},
 		"swebenchlive": {"created_at": 1, "pull_number": 1},
 	} {
-		file, err := ReadTasks(bytes.NewReader(readTaskFile(t, name)), FormatAuto)
+		file, err := Read(bytes.NewReader(readTaskFile(t, name)), FormatAuto)
 		if err != nil || !maps.Equal(file.Unused, want) {
 			t.Errorf("%s: not used are %v, %v; want %v", name, file.Unused, err, want)
 		}

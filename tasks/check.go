@@ -1,10 +1,13 @@
-package relabel
+package tasks
 
 import (
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"relabel"
+	"relabel/gitdiff"
 )
 
 // LogParsers lists the names of the verifier's parsers of test logs.
@@ -42,7 +45,7 @@ var (
 func validImage(s string) bool { return len(s) <= 511 && imageRef.MatchString(s) }
 
 // check says what is wrong with fields that could be read.
-func (l *taskLine) check(t Task) {
+func (l *taskLine) check(t relabel.Task) {
 	if t.InstanceID != "" && !instanceID.MatchString(t.InstanceID) {
 		l.refuse("instance_id", "%q must be at most 200 letters, digits and . _ + -, and not begin with . + or -", t.InstanceID)
 	}
@@ -62,13 +65,13 @@ func (l *taskLine) checkPatch(field, patch string) {
 	if patch == "" {
 		return // said already where it is needed
 	}
-	changes, err := parseDiff(patch)
+	changes, err := gitdiff.Parse(patch)
 	if err != nil {
 		l.refuse(field, "%s", err)
 		return
 	}
 	for _, c := range changes {
-		for _, p := range []string{c.old, c.new} {
+		for _, p := range []string{c.Old, c.New} {
 			if p != "" && !insideTree(p) {
 				l.refuse(field, "the path %q leaves the repository", p)
 				return
@@ -91,7 +94,7 @@ func insideTree(p string) bool {
 }
 
 // checkTests refuses a task that nothing can resolve or that contradicts itself.
-func (l *taskLine) checkTests(t Task) {
+func (l *taskLine) checkTests(t relabel.Task) {
 	failing := make(map[string]bool, len(t.FailToPass))
 	for _, name := range t.FailToPass {
 		failing[name] = true
@@ -109,5 +112,5 @@ func (l *taskLine) checkTests(t Task) {
 
 // wrong reports whether something was said about a field already.
 func (l *taskLine) wrong(field string) bool {
-	return slices.ContainsFunc(l.problems, func(p taskProblem) bool { return p.field == field })
+	return slices.ContainsFunc(l.problems, func(p problem) bool { return p.field == field })
 }

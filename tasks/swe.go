@@ -1,13 +1,16 @@
-package relabel
+package tasks
 
 import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"relabel"
+	"relabel/gitdiff"
 )
 
 // readSWE reads what only the SWE-bench family has: how its tests are run and read.
-func (l *taskLine) readSWE(t *Task, format TaskFormat) {
+func (l *taskLine) readSWE(t *relabel.Task, format Format) {
 	t.BaseCommit, t.TestPatch = l.need("base_commit"), l.need("test_patch")
 	switch {
 	case l.has("test_cmd"): // added by the file's author: it goes before the data set's own
@@ -24,7 +27,7 @@ func (l *taskLine) readSWE(t *Task, format TaskFormat) {
 // readTestCommand reads test_cmd, a string or a list of commands that run one after
 // another, and log_parser. The verifier decides what neither of the two says; a command
 // alone is taken for one of pytest.
-func (l *taskLine) readTestCommand(t *Task) {
+func (l *taskLine) readTestCommand(t *relabel.Task) {
 	t.TestCmd = strings.Join(l.commands("test_cmd"), " && ")
 	if t.LogParser = l.parser(l.text("log_parser")); t.LogParser == "" && t.TestCmd != "" {
 		t.LogParser = "pytest"
@@ -49,7 +52,7 @@ func (l *taskLine) commands(field string) []string {
 
 // readEvalScript reads SWE-bench v5's parser and its evaluation script, which runs as a
 // whole. Earlier versions have neither.
-func (l *taskLine) readEvalScript(t *Task) {
+func (l *taskLine) readEvalScript(t *relabel.Task) {
 	t.LogParser = l.parser(l.text("log_parser"))
 	if kind := l.text("eval_type"); kind != "" && kind != "pass_and_fail" {
 		l.refuse("eval_type", "%q is not supported: a test that is absent would count as passed", kind)
@@ -73,15 +76,15 @@ var notTests = []string{".json", ".png", ".csv", ".txt", ".md", ".jpg", ".jpeg",
 
 // testFiles lists the files that a test patch leaves and a test command is run on.
 func testFiles(testPatch string) []string {
-	changes, err := parseDiff(testPatch)
+	changes, err := gitdiff.Parse(testPatch)
 	if err != nil {
 		return nil // said by checkPatch
 	}
 	var files []string
 	for _, c := range changes {
-		data := slices.ContainsFunc(notTests, func(ending string) bool { return strings.HasSuffix(c.new, ending) })
-		if c.new != "" && !data {
-			files = append(files, c.new)
+		data := slices.ContainsFunc(notTests, func(ending string) bool { return strings.HasSuffix(c.New, ending) })
+		if c.New != "" && !data {
+			files = append(files, c.New)
 		}
 	}
 	return files

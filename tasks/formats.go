@@ -1,10 +1,12 @@
-package relabel
+package tasks
 
 import (
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
+
+	"relabel"
 )
 
 // ownFields are those of relabel's own form. Others are refused there, so that a
@@ -43,16 +45,16 @@ var (
 )
 
 // task reads the line in the form given, or in the one that its fields show.
-func (l *taskLine) task(format TaskFormat) Task {
+func (l *taskLine) task(format Format) relabel.Task {
 	if l.unsupported() {
-		return Task{}
+		return relabel.Task{}
 	}
 	if format == FormatAuto {
 		if format = l.detectFormat(); format == "" {
-			return Task{}
+			return relabel.Task{}
 		}
 	}
-	t := Task{
+	t := relabel.Task{
 		InstanceID: l.need("instance_id"), Repo: l.text("repo"), Image: l.image(format), Workdir: l.folder(format),
 		ProblemStatement: l.need("problem_statement"), HintsText: l.text("hints_text"), Patch: l.need("patch"),
 		FailToPass: l.tests("FAIL_TO_PASS"), PassToPass: l.tests("PASS_TO_PASS"),
@@ -67,7 +69,7 @@ func (l *taskLine) task(format TaskFormat) Task {
 }
 
 // folder is the path of the repository in the image: the line's own, or the data set's.
-func (l *taskLine) folder(format TaskFormat) string {
+func (l *taskLine) folder(format Format) string {
 	if l.has("workdir") {
 		return l.text("workdir")
 	}
@@ -82,7 +84,7 @@ func (l *taskLine) folder(format TaskFormat) string {
 }
 
 // readOwn reads what relabel's own form has in its own way.
-func (l *taskLine) readOwn(t *Task) {
+func (l *taskLine) readOwn(t *relabel.Task) {
 	for _, field := range slices.Sorted(maps.Keys(l.fields)) {
 		if !slices.Contains(ownFields, field) {
 			l.refuse(field, "is no field of a task")
@@ -106,7 +108,7 @@ func (l *taskLine) unsupported() bool {
 }
 
 // detectFormat tells a line's form by what only one of them has, and refuses to guess.
-func (l *taskLine) detectFormat() TaskFormat {
+func (l *taskLine) detectFormat() Format {
 	repo := strings.ToLower(l.quietText("repo"))
 	switch {
 	case l.has("install_config") && l.ofRebenchV2():
@@ -137,7 +139,7 @@ func (l *taskLine) detectFormat() TaskFormat {
 func (l *taskLine) ofRebenchV2() bool {
 	recipe := l.fields["install_config"]
 	if recipe[0] == '"' {
-		recipe = json.RawMessage(decodeText(recipe))
+		recipe = json.RawMessage(relabel.DecodeString(recipe))
 	}
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(recipe, &fields) // readInstallConfig refuses what cannot be read
@@ -148,13 +150,13 @@ func (l *taskLine) ofRebenchV2() bool {
 // quietText reads a string without judging it.
 func (l *taskLine) quietText(field string) string {
 	if raw := l.fields[field]; len(raw) > 0 && raw[0] == '"' {
-		return decodeText(raw)
+		return relabel.DecodeString(raw)
 	}
 	return ""
 }
 
 // image is the line's own, or the one that the data set's publishers made for the id.
-func (l *taskLine) image(format TaskFormat) string {
+func (l *taskLine) image(format Format) string {
 	names := []string{"image_name", "docker_image", "image"}
 	if format == FormatRelabel {
 		names = []string{"image"}

@@ -1,4 +1,4 @@
-package relabel
+package tasks
 
 import (
 	"encoding/json"
@@ -6,16 +6,18 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"relabel"
 )
 
 // readInstallConfig reads SWE-rebench's recipe. Version 1 installs the repository again
 // before it runs test_cmd on the files of the test patch; version 2 has installed it in its
 // image, and its test_cmd names what it runs.
-func (l *taskLine) readInstallConfig(t *Task, format TaskFormat) {
+func (l *taskLine) readInstallConfig(t *relabel.Task, format Format) {
 	l.used["install_config"] = true
 	raw := l.fields["install_config"]
 	if raw[0] == '"' {
-		raw = json.RawMessage(decodeText(raw))
+		raw = json.RawMessage(relabel.DecodeString(raw))
 	}
 	fields, wrong := parseObject([]byte(strings.TrimSpace(string(raw))))
 	if wrong != "" {
@@ -71,7 +73,7 @@ func (l *taskLine) exports(field string) []string {
 	}
 	raw := l.fields[field]
 	if raw[0] == '"' {
-		raw = json.RawMessage(decodeText(raw))
+		raw = json.RawMessage(relabel.DecodeString(raw))
 	}
 	if strings.TrimSpace(string(raw)) == "" {
 		return nil
@@ -94,7 +96,7 @@ func (l *taskLine) exports(field string) []string {
 
 // readLiveCommands reads SWE-bench-Live's commands: those that build the repository again,
 // those that run the tests, and those that print the log where the tests do not.
-func (l *taskLine) readLiveCommands(t *Task) {
+func (l *taskLine) readLiveCommands(t *relabel.Task) {
 	t.LogParser = l.parser(l.need("log_parser"))
 	tests := l.commands("test_cmds")
 	if len(tests) == 0 && !l.wrong("test_cmds") {

@@ -1,10 +1,14 @@
-package relabel
+package tasks
 
-import "strings"
+import (
+	"strings"
+
+	"relabel"
+)
 
 // MarkHeldOut marks the tasks with these instance ids as held out, and no other. It
-// returns a CodeInvalid error naming the ids that no task has, and then marks none.
-func MarkHeldOut(tasks []Task, instances []string) error {
+// returns a relabel.CodeInvalid error naming the ids that no task has, and then marks none.
+func MarkHeldOut(tasks []relabel.Task, instances []string) error {
 	at := make(map[string]int, len(tasks))
 	for i, t := range tasks {
 		at[t.InstanceID] = i
@@ -16,7 +20,7 @@ func MarkHeldOut(tasks []Task, instances []string) error {
 		}
 	}
 	if len(unknown) > 0 {
-		return Errorf(CodeInvalid, "no task is named %s", strings.Join(unknown, ", ")).On("held_out")
+		return relabel.Errorf(relabel.CodeInvalid, "no task is named %s", strings.Join(unknown, ", ")).On("held_out")
 	}
 	for i := range tasks {
 		tasks[i].HeldOut = false
