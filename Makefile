@@ -27,7 +27,8 @@ help: ## List the targets
 .PHONY: demo
 demo: install ## Collect DAgger data on real packages with scripted models and show it; ARGS=--exit to end then
 	@$(MAKE) --no-print-directory -j2 build demo-tasks
-	@bin/relabel demo --tasks "$$(demo/build.py)" $(ARGS)
+	@tokenizer=$$(scripts/tokenizers.sh qwen3)/qwen3 || tokenizer=; \
+		bin/relabel demo --tasks "$$(demo/build.py)" $${tokenizer:+--tokenizer "$$tokenizer"} $(ARGS)
 
 .PHONY: build
 build: ## Build bin/relabel and bin/sandboxd, static

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tokenizers.sh prints the folder that holds the tokenizers which the tests compare with
-# the reference, NAME/tokenizer.json each, fetching those that are not there. They are
-# other people's files: they stay in the cache folder.
+# the reference, NAME/tokenizer.json each, fetching those that are not there; with names
+# as arguments it fetches only these. They are other people's files: they stay in the
+# cache folder.
 set -euo pipefail
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 folder=$cache/tokenizers
@@ -11,6 +12,7 @@ names=(qwen3 qwen2_5 qwen1_5 llama3 llama3_1 llama3_2 deepseek_v3 gpt2 gpt3 text
     llama2 gemma gemma3 yi internlm2 baichuan2 chatglm3)
 
 main() {
+    [ $# = 0 ] || names=("$@")
     mkdir -p "$folder"
     exec 9>"$folder.lock"
     flock 9
@@ -42,4 +44,4 @@ fetch() {
     rm -rf "$work"
 }
 
-main
+main "$@"

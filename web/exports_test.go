@@ -72,7 +72,7 @@ func TestAnExportIsShownWithItsRows(t *testing.T) {
 	s.outcomes()
 	e := s.exported()
 	path := "/exports/" + e.ID.String()
-	if list := s.get(200, "/exports"); !strings.Contains(list, path) || !strings.Contains(list, "✓ done") {
+	if list := s.get(200, "/exports"); !strings.Contains(list, path+"/rows/tree/0") || !strings.Contains(list, "✓ done") {
 		t.Error(list)
 	}
 	whole := s.get(200, path)

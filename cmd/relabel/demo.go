@@ -30,6 +30,7 @@ type demoCommand struct {
 	StudentKey   string `name:"student-secret" help:"Name of the student's secret."`
 	Scripted     string `name:"scripted-listen" default:"127.0.0.1:7789" help:"Where the scripted policies listen."`
 	Exit         bool   `help:"End when the data is exported, instead of serving the page."`
+	Tokenizer    string `type:"existingdir" placeholder:"DIR" help:"Folder with the student's tokenizer, whose token ids the data sets then hold too. Without it they hold messages only."`
 	Seed         int64  `default:"1" help:"Seed of every draw."`
 }
 
@@ -81,6 +82,8 @@ type demo struct {
 	tasks   []relabel.Task
 	set     relabel.Taskset
 	teacher relabel.Policy
+	// tokenizer is the registered name of the student's tokenizer, "" without one.
+	tokenizer string
 }
 
 // collect does every step of the demo.
@@ -92,6 +95,9 @@ func (d *demo) collect(ctx context.Context) error {
 		return err
 	}
 	var err error
+	if d.tokenizer, err = useTokenizer(ctx, d.client, d.command.Tokenizer); err != nil {
+		return err
+	}
 	if d.teacher, err = d.policy(ctx, d.command.endpoints()[0], scripted.TeacherModel); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"relabel"
 )
@@ -86,6 +87,11 @@ func (d *demo) report(ctx context.Context, runs ...relabel.Run) error {
 		}
 		fmt.Printf("Data set of %s: %d labelled states in %s\n", run.Name, e.Rows, e.Directory)
 	}
+	if d.tokenizer == "" {
+		fmt.Println("The data sets hold messages only: token views need --tokenizer DIR, a folder with tokenizer.json.")
+		return nil
+	}
+	fmt.Printf("The data sets hold token ids of %s too; on the page: Exports, then a view, shows a row with its loss mask.\n", d.tokenizer)
 	return nil
 }
 
@@ -95,14 +101,25 @@ func (d *demo) export(ctx context.Context, run relabel.Run) (relabel.Export, err
 	if err != nil {
 		return relabel.Export{}, err
 	}
-	old := find(exports, func(e relabel.Export) bool { return e.Selection.RunID == run.ID && e.State == relabel.ExportDone })
+	views := d.views()
+	old := find(exports, func(e relabel.Export) bool {
+		return e.Selection.RunID == run.ID && e.State == relabel.ExportDone && slices.Equal(e.Form.Views, views)
+	})
 	if old != nil {
 		return *old, nil
 	}
 	var e relabel.Export
-	body := map[string]any{"run": run.ID, "aggregated": true, "submitted": true}
+	body := map[string]any{"run": run.ID, "aggregated": true, "submitted": true, "views": views, "tokenizer": d.tokenizer}
 	if err := d.client.post(ctx, "/v1/exports", body, &e); err != nil {
 		return e, err
 	}
 	return watchExport(ctx, d.client, e.ID)
+}
+
+// views are the forms of the data sets: those of tokens too where there is a tokenizer.
+func (d *demo) views() []relabel.View {
+	if d.tokenizer == "" {
+		return []relabel.View{relabel.ViewMessages}
+	}
+	return relabel.Views
 }
