@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"strings"
 	"unicode/utf8"
+
+	"relabel/safetext"
 )
 
 // body shows a text within the limits.
@@ -66,13 +68,13 @@ func (l limits) stretch(b *strings.Builder, s span, first, last bool) int {
 		defer b.WriteString("</mark>")
 	}
 	if l.head == 0 || len(s.Text) <= head+tail+200 {
-		b.WriteString(string(show(s.Text)))
+		b.WriteString(string(safetext.HTML(s.Text)))
 		return len(s.Text)
 	}
 	begins, ends := cutEnds(s.Text, head, tail)
-	b.WriteString(string(show(begins)))
+	b.WriteString(string(safetext.HTML(begins)))
 	l.gap(b, len(s.Text)-len(begins)-len(ends))
-	b.WriteString(string(show(ends)))
+	b.WriteString(string(safetext.HTML(ends)))
 	return len(begins) + len(ends)
 }
 

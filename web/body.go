@@ -3,6 +3,8 @@ package web
 import (
 	"html/template"
 	"strings"
+
+	"relabel/safetext"
 )
 
 // How much of a long body is shown before all of it is asked for, in bytes.
@@ -17,7 +19,7 @@ func endsOf(head, tail string, length int, all string) body {
 		return wholeBody(head)
 	}
 	begins, ends := cutEnds(head+tail, len(head), len(tail))
-	return body{Head: show(strings.TrimSuffix(begins, "\n")), Tail: show(ends), Hidden: length - len(begins) - len(ends), All: all}
+	return body{Head: safetext.HTML(strings.TrimSuffix(begins, "\n")), Tail: safetext.HTML(ends), Hidden: length - len(begins) - len(ends), All: all}
 }
 
 // body is a text of any length, with what of it is shown.
@@ -28,7 +30,7 @@ type body struct {
 }
 
 // wholeBody shows all of a text.
-func wholeBody(s string) body { return body{Head: show(s)} }
+func wholeBody(s string) body { return body{Head: safetext.HTML(s)} }
 
 // cappedBody shows the ends of a text; all of it is at an address.
 func cappedBody(s, all string) body {
@@ -36,5 +38,5 @@ func cappedBody(s, all string) body {
 		return wholeBody(s)
 	}
 	head, tail := cutEnds(s, headShown, tailShown)
-	return body{Head: show(strings.TrimSuffix(head, "\n")), Tail: show(tail), Hidden: len(s) - len(head) - len(tail), All: all}
+	return body{Head: safetext.HTML(strings.TrimSuffix(head, "\n")), Tail: safetext.HTML(tail), Hidden: len(s) - len(head) - len(tail), All: all}
 }

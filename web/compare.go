@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // Bounds of a comparison.
@@ -49,7 +50,7 @@ func (v *viewer) showComparison(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if a.TaskID != b.TaskID {
-		return relabel.Errorf(relabel.CodeInvalid, "Two trajectories of one task are compared; these are of %s and of %s.", plain(a.InstanceID), plain(b.InstanceID)).On("b")
+		return relabel.Errorf(relabel.CodeInvalid, "Two trajectories of one task are compared; these are of %s and of %s.", safetext.Plain(a.InstanceID), safetext.Plain(b.InstanceID)).On("b")
 	}
 	view := compareView{A: a, B: b}
 	if pairs := r.URL.Query().Get("pairs"); pairs != "" {
@@ -65,7 +66,7 @@ func (v *viewer) showComparison(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	crumbs := append(tasksetCrumbs(set), crumb{a.InstanceID, taskPath(set.ID.String(), a.TaskID, a.InstanceID)})
-	return v.render(w, r, page{Template: "compare", Title: "Two trajectories of " + plain(a.InstanceID), Section: "Tasks", Crumbs: crumbs,
+	return v.render(w, r, page{Template: "compare", Title: "Two trajectories of " + safetext.Plain(a.InstanceID), Section: "Tasks", Crumbs: crumbs,
 		Keys: []shortcut{{"j k", "row"}, {"n p", "difference"}, {"g G", "ends"}, {"e", "open, close"}}, Scripts: []string{"compare.js"}, View: view})
 }
 

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"znkr.io/diff"
+
+	"relabel/safetext"
 )
 
 // What two policies answered at one state are compared as equals: neither is an edit of
@@ -177,7 +179,7 @@ func words(s string) []string {
 }
 
 func wordLength(s string) int {
-	if isSurrogate(s) {
+	if safetext.IsSurrogate(s) {
 		return 3
 	}
 	first, n := utf8.DecodeRuneInString(s)

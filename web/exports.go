@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // exportsShown is how many exports a page lists.
@@ -174,7 +175,7 @@ func (v *viewer) showExport(w http.ResponseWriter, r *http.Request) error {
 	} else if mayChange(r) {
 		view.Operations = []operationLink{{"Cancel", "/exports/" + e.ID.String() + "/cancel"}}
 	}
-	return v.render(w, r, page{Template: "export", Title: "Export of " + plain(view.Run), Section: "Exports", Crumbs: []crumb{{"Exports", "/exports"}},
+	return v.render(w, r, page{Template: "export", Title: "Export of " + safetext.Plain(view.Run), Section: "Exports", Crumbs: []crumb{{"Exports", "/exports"}},
 		Follow: "/v1/runs/" + e.Selection.RunID.String() + "/events", View: view})
 }
 
@@ -212,6 +213,6 @@ func (v *viewer) cancelExport(r *http.Request, _ url.Values) (operation, error) 
 func (v *viewer) deleteExport(r *http.Request, _ url.Values) (operation, error) {
 	e, err := v.exportOf(r)
 	path := "/exports/" + e.ID.String()
-	return operation{Title: "Delete this export", Verb: "Delete for good", Grave: true, Notes: []string{fmt.Sprintf("Its %d files in %s are removed. Trajectories and labels stay.", len(e.Files), plain(e.Directory))},
+	return operation{Title: "Delete this export", Verb: "Delete for good", Grave: true, Notes: []string{fmt.Sprintf("Its %d files in %s are removed. Trajectories and labels stay.", len(e.Files), safetext.Plain(e.Directory))},
 		Call: call{http.MethodDelete, "/v1" + path, nil}, Back: "/exports"}, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // How many matches are listed, in all and of one turn; all are counted.
@@ -53,7 +54,7 @@ func (v *viewer) showFound(w http.ResponseWriter, r *http.Request) error {
 			found.Hits = append(found.Hits, hit{m, linkOf(m, view.Base(), view.Query())})
 		}
 	}
-	return v.render(w, r, page{Template: "find", Title: "Find in " + plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: found})
+	return v.render(w, r, page{Template: "find", Title: "Find in " + safetext.Plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: found})
 }
 
 // linkOf is where a match is read, in the trajectory at base.

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // gridRowsShown is how many tasks a page of the grid has.
@@ -58,7 +59,7 @@ func (v *viewer) showGrid(w http.ResponseWriter, r *http.Request) error {
 		view.Rows = append(view.Rows, viewGridRow(run, g.Iterations, row, view.Columns))
 	}
 	view.Next, view.First = pageLinks(r, next)
-	return v.render(w, r, page{Template: "grid", Title: "Tasks of " + plain(run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}, runCrumb(run)},
+	return v.render(w, r, page{Template: "grid", Title: "Tasks of " + safetext.Plain(run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}, runCrumb(run)},
 		Keys: []shortcut{{"← → ↑ ↓ h j k l", "cell"}, {"Enter", "open it"}}, Scripts: []string{"grid.js"}, Follow: "/v1/runs/" + run.ID.String() + "/events", View: view})
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"relabel"
+	"relabel/safetext"
 	"relabel/web/chart"
 )
 
@@ -85,7 +86,7 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return v.render(w, r, page{Template: "iteration", Title: name + " of " + plain(view.Run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}, runCrumb(view.Run)},
+	return v.render(w, r, page{Template: "iteration", Title: name + " of " + safetext.Plain(view.Run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}, runCrumb(view.Run)},
 		Keys: listKeys, Scripts: []string{"uplot.js", "chart.js", "list.js"}, Follow: "/v1/iterations/" + it.ID.String() + "/events", View: view})
 }
 

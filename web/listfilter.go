@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // offered is how many runs, task sets and flags a filter offers to choose from.
@@ -128,7 +129,7 @@ func readFilter(q url.Values) (f relabel.TrajectoryFilter, err error) {
 	}
 	for name, words := range choices {
 		if word := q.Get(name); word != "" && !slices.ContainsFunc(words, func(o option) bool { return o.Value == word }) {
-			return f, relabel.Errorf(relabel.CodeInvalid, "%.100q is no choice here", plain(word)).On(name)
+			return f, relabel.Errorf(relabel.CodeInvalid, "%.100q is no choice here", safetext.Plain(word)).On(name)
 		}
 	}
 	if n, err := strconv.Atoi(q.Get("iteration")); err == nil && n > 0 {

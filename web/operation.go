@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // operation is something that a page does when its reader wants it: said before it is done,
@@ -88,7 +89,7 @@ func (v *viewer) showOperation(w http.ResponseWriter, r *http.Request, of operat
 		problem, status = refused, http.StatusBadRequest
 	}
 	view := operationView{operation: d, Address: r.URL.EscapedPath(), Form: formToken(w, r), Once: rand.Text(), Curl: d.Call.curl(r), Problem: problem}
-	return v.render(w, r, page{Template: "operation", Title: plain(d.Title), Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", d.Back}}, View: view})
+	return v.render(w, r, page{Template: "operation", Title: safetext.Plain(d.Title), Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", d.Back}}, View: view})
 }
 
 // workOut works an operation out. Where a field holds what cannot be it is taken to be empty, and

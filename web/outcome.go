@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // outcomeView is what came of a trajectory.
@@ -202,7 +203,7 @@ func (v *viewer) showPatch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view.Outcome.showPatches(string(patch), view.Task.Patch, limits{})
-	return v.render(w, r, page{Template: "text", Title: "Patch of " + plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: textView{trajectoryView: view, What: "Patch"}})
+	return v.render(w, r, page{Template: "text", Title: "Patch of " + safetext.Plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: textView{trajectoryView: view, What: "Patch"}})
 }
 
 func (v *viewer) showOutput(w http.ResponseWriter, r *http.Request) error {
@@ -214,5 +215,5 @@ func (v *viewer) showOutput(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return v.render(w, r, page{Template: "text", Title: "Test output of " + plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: textView{trajectoryView: view, What: "Test output", Body: wholeBody(strings.TrimRight(string(verdict.Output), "\n"))}})
+	return v.render(w, r, page{Template: "text", Title: "Test output of " + safetext.Plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: textView{trajectoryView: view, What: "Test output", Body: wholeBody(strings.TrimRight(string(verdict.Output), "\n"))}})
 }

@@ -37,7 +37,7 @@ func loadTemplates() map[string]*template.Template {
 // page is a page with what its frame needs.
 type page struct {
 	Template string     // its file in templates, without .html
-	Title    string     // of the window; inert by itself
+	Title    string     // of the window; made safe when shown
 	Section  string     // the entry of the navigation that it belongs to, "" for none
 	Crumbs   []crumb    // what lies above it, from the top
 	Keys     []shortcut // that work here, beside those that work everywhere
@@ -51,7 +51,7 @@ type page struct {
 
 // crumb is a step of the way to a page.
 type crumb struct {
-	Text string // shown inert
+	Text string // made safe when shown
 	Link string
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // How many there are on a page of policies.
@@ -154,7 +155,7 @@ func (v *viewer) showPolicy(w http.ResponseWriter, r *http.Request) error {
 	for _, c := range failed {
 		view.Errors = append(view.Errors, viewError(c))
 	}
-	return v.render(w, r, page{Template: "policy", Title: "Policy " + plain(view.Name), Section: "Policies", Crumbs: []crumb{{"Policies", "/policies"}}, View: view})
+	return v.render(w, r, page{Template: "policy", Title: "Policy " + safetext.Plain(view.Name), Section: "Policies", Crumbs: []crumb{{"Policies", "/policies"}}, View: view})
 }
 
 // policyAt finds the policy of an address: by id, by name (the newest version) or as

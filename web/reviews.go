@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // reviewsShown is how many reviews a page lists.
@@ -158,7 +159,7 @@ func (v *viewer) showReviews(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return v.render(w, r, page{Template: "trajectory-reviews", Title: "Reviews of " + plain(of.InstanceID), Section: "Reviews", Crumbs: of.crumbsBelow(),
+	return v.render(w, r, page{Template: "trajectory-reviews", Title: "Reviews of " + safetext.Plain(of.InstanceID), Section: "Reviews", Crumbs: of.crumbsBelow(),
 		Keys: []shortcut{{"f", "flag or note"}}, Scripts: []string{"reviews.js"}, View: view})
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"relabel"
+	"relabel/safetext"
 	"relabel/web/chart"
 )
 
@@ -62,7 +63,7 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return v.render(w, r, page{Template: "run", Title: "Run " + plain(run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}},
+	return v.render(w, r, page{Template: "run", Title: "Run " + safetext.Plain(run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}},
 		Scripts: []string{"uplot.js", "chart.js"}, Follow: "/v1/runs/" + run.ID.String() + "/events", View: view})
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // taskView is a task with its trajectories.
@@ -38,7 +39,7 @@ func (v *viewer) showTask(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view.List.A, view.List.B = twoToCompare(view.List.Rows)
-	return v.render(w, r, page{Template: "task", Title: plain(task.InstanceID), Section: "Tasks", Crumbs: tasksetCrumbs(set), Keys: listKeys, Scripts: []string{"list.js"}, Follow: "/v1/events", View: view})
+	return v.render(w, r, page{Template: "task", Title: safetext.Plain(task.InstanceID), Section: "Tasks", Crumbs: tasksetCrumbs(set), Keys: listKeys, Scripts: []string{"list.js"}, Follow: "/v1/events", View: view})
 }
 
 func (v *viewer) studentName(ctx context.Context, iteration relabel.ID) (string, error) {

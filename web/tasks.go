@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // tasksShown is how many tasks or tasksets a page lists.
@@ -80,7 +81,7 @@ func (v *viewer) listTasks(w http.ResponseWriter, r *http.Request) error {
 		filter.HeldOut = new(view.HeldOut == "true")
 	case "":
 	default:
-		return relabel.Errorf(relabel.CodeInvalid, "%.100q is neither true nor false", plain(view.HeldOut)).On("held_out")
+		return relabel.Errorf(relabel.CodeInvalid, "%.100q is neither true nor false", safetext.Plain(view.HeldOut)).On("held_out")
 	}
 	heads, next, err := v.Store.ListTaskHeads(r.Context(), set.ID, filter, relabel.Page{After: q.Get("after"), Limit: tasksShown})
 	if err != nil {
@@ -90,7 +91,7 @@ func (v *viewer) listTasks(w http.ResponseWriter, r *http.Request) error {
 		view.Tasks = append(view.Tasks, taskRow{TaskHead: h, Link: taskPath(set.ID.String(), h.ID, h.InstanceID), Counts: outcomeCounts(h.Outcomes), Words: outcomeWords(h.Outcomes)})
 	}
 	view.Next, view.First = pageLinks(r, next)
-	return v.render(w, r, page{Template: "tasks", Title: "Tasks of " + plain(set.Name), Section: "Tasks", Crumbs: tasksetCrumbs(set)[:1], View: view})
+	return v.render(w, r, page{Template: "tasks", Title: "Tasks of " + safetext.Plain(set.Name), Section: "Tasks", Crumbs: tasksetCrumbs(set)[:1], View: view})
 }
 
 // findTask finds the task of an address, by its instance id or its own.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // exportsLooked is how many of a run's newest exports are looked through for a trajectory.
@@ -62,7 +63,7 @@ func (v *viewer) showTrainer(w http.ResponseWriter, r *http.Request) error {
 	if err := v.chooseRow(r, &view); err != nil {
 		return err
 	}
-	return v.render(w, r, page{Template: "trainer", Title: "Trainer’s view of " + plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(),
+	return v.render(w, r, page{Template: "trainer", Title: "Trainer’s view of " + safetext.Plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(),
 		Keys: rowKeys, Scripts: []string{"row.js"}, View: view})
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // turnsAtFirst is how many cards a page begins with; the others' texts come when they are
@@ -149,7 +150,7 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 	if !view.State.Terminal() {
 		follow = view.API() + "/events"
 	}
-	return v.render(w, r, page{Follow: follow, Template: "trajectory", Title: plain(view.InstanceID) + ", iteration " + strconv.Itoa(view.Trajectory.Iteration), Section: "Trajectories", Crumbs: view.crumbs(),
+	return v.render(w, r, page{Follow: follow, Template: "trajectory", Title: safetext.Plain(view.InstanceID) + ", iteration " + strconv.Itoa(view.Trajectory.Iteration), Section: "Trajectories", Crumbs: view.crumbs(),
 		Keys: trajectoryKeys, Scripts: []string{"trajectory.js", "reviews.js"}, View: view})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // turnView is a turn as a card shows it.
@@ -146,7 +147,7 @@ func viewAsked(c relabel.Call) askedView {
 		add("%s in the queue", duration(c.QueueMillis))
 	}
 	if c.FinishReason != "" {
-		add("ended by %s", plain(c.FinishReason))
+		add("ended by %s", safetext.Plain(c.FinishReason))
 	}
 	if c.Tries != 1 {
 		add("%d tries", c.Tries)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // showCards shows the cards of turns from to to. Its part "cards" is what a trajectory's
@@ -38,7 +39,7 @@ func (v *viewer) showCards(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return v.render(w, r, page{Template: "turns", Title: fmt.Sprintf("Turns %d to %d of %s", from, to, plain(view.InstanceID)), Section: "Trajectories", Crumbs: view.crumbsBelow(),
+	return v.render(w, r, page{Template: "turns", Title: fmt.Sprintf("Turns %d to %d of %s", from, to, safetext.Plain(view.InstanceID)), Section: "Trajectories", Crumbs: view.crumbsBelow(),
 		Scripts: []string{"trajectory.js"}, View: view})
 }
 
@@ -71,7 +72,7 @@ func (v *viewer) showTurn(w http.ResponseWriter, r *http.Request) error {
 	if view.Cards, err = v.wholeCards(r, view, t, t); err != nil {
 		return err
 	}
-	return v.render(w, r, page{Template: "turns", Title: fmt.Sprintf("Turn %d of %s", t, plain(view.InstanceID)), Section: "Trajectories", Crumbs: view.crumbsBelow(),
+	return v.render(w, r, page{Template: "turns", Title: fmt.Sprintf("Turn %d of %s", t, safetext.Plain(view.InstanceID)), Section: "Trajectories", Crumbs: view.crumbsBelow(),
 		Keys: []shortcut{{"j k", "turn"}}, Scripts: []string{"trajectory.js"}, View: view})
 }
 

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/safetext"
 	"relabel/web/chart"
 )
 
 // functions are what templates may call.
 var functions = template.FuncMap{
-	"text":     plain,
-	"show":     show,
-	"exact":    exact,
+	"text":     safetext.Plain,
+	"show":     safetext.HTML,
+	"exact":    safetext.Attr,
 	"when":     when,
 	"short":    short,
 	"percent":  percent,

@@ -10,6 +10,7 @@ import (
 
 	"relabel"
 	"relabel/policy"
+	"relabel/safetext"
 )
 
 // probe asks an endpoint a few things and prints what it can do. It runs here and with
@@ -53,9 +54,9 @@ func (c *doctorCommand) print(report policy.Report) error {
 			Command string `json:"command,omitempty"` // what to run, as one shell line
 		}{report, command})
 	}
-	fmt.Print(inert(report.String()))
+	fmt.Print(safetext.Terminal(report.String()))
 	if command != "" {
-		fmt.Printf("\nThe next version with that in it:\n  %s\n", inert(command))
+		fmt.Printf("\nThe next version with that in it:\n  %s\n", safetext.Terminal(command))
 	}
 	return nil
 }

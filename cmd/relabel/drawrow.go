@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // drawing prints a row.
@@ -48,7 +49,7 @@ func (d *drawing) paint(colour, text string) string {
 func (d *drawing) draw(row *relabel.ExportRow) {
 	d.printf("%s  row %d of %d", d.path, d.number, d.of)
 	if row.ID != "" {
-		d.printf("  %s", inertLine(row.ID))
+		d.printf("  %s", safetext.TerminalLine(row.ID))
 	}
 	d.printf("\n")
 	if d.view == relabel.ViewMessages {
@@ -63,10 +64,10 @@ func (d *drawing) draw(row *relabel.ExportRow) {
 	}
 	d.printf("%d tokens, %d of them trained on\n", len(row.IDs), trained)
 	for _, s := range row.Spans {
-		d.printf("  %s/%d  %s, tokens %d to %d, %s, iteration %d, β %s, ids %s\n", inertLine(s.Trajectory), s.Turn, inertLine(s.Kind), s.Start, s.End(), weightWords(s), s.Iteration, number(s.Beta), inertLine(s.IDs))
+		d.printf("  %s/%d  %s, tokens %d to %d, %s, iteration %d, β %s, ids %s\n", safetext.TerminalLine(s.Trajectory), s.Turn, safetext.TerminalLine(s.Kind), s.Start, s.End(), weightWords(s), s.Iteration, number(s.Beta), safetext.TerminalLine(s.IDs))
 	}
 	if d.words.tokens == nil {
-		d.printf("Ids are shown, because %s. --tokenizer names a folder that has it.\n", inertLine(d.words.why))
+		d.printf("Ids are shown, because %s. --tokenizer names a folder that has it.\n", safetext.TerminalLine(d.words.why))
 	}
 	switch {
 	case len(row.NodeStart) > 0:
@@ -147,7 +148,7 @@ func (d *drawing) label(out *strings.Builder, row *relabel.ExportRow, a, b int) 
 	head := ""
 	for _, s := range row.Spans {
 		if s.Start <= a && a < s.End() {
-			head = fmt.Sprintf("turn %d %s", s.Turn, inertLine(s.Kind))
+			head = fmt.Sprintf("turn %d %s", s.Turn, safetext.TerminalLine(s.Kind))
 			if s.Weight == nil || *s.Weight != 1 {
 				head += ", " + weightWords(s)
 			}
@@ -188,7 +189,7 @@ func (d *drawing) decode(ids []int32) string {
 	for _, id := range ids {
 		raw = d.words.tokens.AppendBytes(raw, id)
 	}
-	return inert(string(raw))
+	return safetext.Terminal(string(raw))
 }
 
 // messages prints a row of the messages view: the state, then the label in colour.
@@ -200,7 +201,7 @@ func (d *drawing) messages(row *relabel.ExportRow) {
 		Weights []float32       `json:"weights"`
 	}
 	if json.Unmarshal([]byte(row.Messages), &state) != nil || json.Unmarshal([]byte(row.Label), &label) != nil {
-		d.printf("Its JSON cannot be read; as it stands:\n%s\n%s\n", inert(row.Messages), inert(row.Label))
+		d.printf("Its JSON cannot be read; as it stands:\n%s\n%s\n", safetext.Terminal(row.Messages), safetext.Terminal(row.Label))
 		return
 	}
 	for _, raw := range state {
@@ -213,18 +214,18 @@ func (d *drawing) messages(row *relabel.ExportRow) {
 func (d *drawing) message(raw json.RawMessage, colour string) {
 	m, err := relabel.DecodeMessage(raw)
 	if err != nil {
-		d.printf("%s\n", inert(string(raw)))
+		d.printf("%s\n", safetext.Terminal(string(raw)))
 		return
 	}
-	d.printf("\n── %s %s\n", inertLine(m.Role), inertLine(m.ToolCallID))
+	d.printf("\n── %s %s\n", safetext.TerminalLine(m.Role), safetext.TerminalLine(m.ToolCallID))
 	if m.ReasoningContent != "" {
-		d.printf("%s\n", d.paint(colour, "(thinks) "+inert(m.ReasoningContent)))
+		d.printf("%s\n", d.paint(colour, "(thinks) "+safetext.Terminal(m.ReasoningContent)))
 	}
 	if m.Content != "" {
-		d.printf("%s\n", d.paint(colour, inert(m.Content)))
+		d.printf("%s\n", d.paint(colour, safetext.Terminal(m.Content)))
 	}
 	for _, call := range m.ToolCalls {
-		d.printf("%s\n", d.paint(colour, fmt.Sprintf("%s %s(%s)", inertLine(call.ID), inertLine(call.Name), inert(call.Arguments))))
+		d.printf("%s\n", d.paint(colour, fmt.Sprintf("%s %s(%s)", safetext.TerminalLine(call.ID), safetext.TerminalLine(call.Name), safetext.Terminal(call.Arguments))))
 	}
 }
 

@@ -108,14 +108,3 @@ func TestAStateIsShownAsMessages(t *testing.T) {
 		}
 	}
 }
-
-func TestTextOfOthersIsHarmlessOnATerminal(t *testing.T) {
-	for text, want := range map[string]string{
-		"plain ü 数 🚀\n\t": "plain ü 数 🚀\n\t", "\x1b[2J\r\x07\x7f": "␛[2J␍␇␡", "a\u0085\u200b\u2066\ufeff": "a‹U+0085›‹U+200B›‹U+2066›‹U+FEFF›",
-		"\xff\u00a0": `\xff‹U+00A0›`, "e\u0301": "e\u0301", "\u2028": "‹U+2028›", "\ufe0f": "‹U+FE0F›", "\U000e0041": "‹U+E0041›",
-	} {
-		if got := inert(text); got != want {
-			t.Errorf("%q is shown as %q, want %q", text, got, want)
-		}
-	}
-}

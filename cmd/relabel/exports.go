@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/safetext"
 	"relabel/shard/verify"
 )
 
@@ -44,7 +45,7 @@ func printExport(e relabel.Export) error {
 
 // taken says which trajectories and iterations a data set takes.
 func taken(e relabel.Export) string {
-	return "taken: " + inertLine(e.Selection.Describe()+" of "+e.Selection.DescribeIterations())
+	return "taken: " + safetext.TerminalLine(e.Selection.Describe()+" of "+e.Selection.DescribeIterations())
 }
 
 // printFiles prints what was left out of an export, and its files.
@@ -75,7 +76,7 @@ func printOptions(e relabel.Export) error {
 		Form      relabel.ExportForm      `json:"form"`
 	}{e.Selection, e.Form})
 	if err == nil {
-		fmt.Println("  options: " + inertLine(string(options)))
+		fmt.Println("  options: " + safetext.TerminalLine(string(options)))
 	}
 	return err
 }

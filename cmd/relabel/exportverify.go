@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"relabel"
+	"relabel/safetext"
 	"relabel/shard/render"
 	"relabel/shard/verify"
 )
@@ -80,12 +81,12 @@ func (c *exportVerify) print(report *verify.Report) error {
 		}{report.Sound(), report})
 	}
 	for _, p := range report.Problems {
-		fmt.Println(inertLine(p.String()))
+		fmt.Println(safetext.TerminalLine(p.String()))
 	}
 	for _, note := range report.Notes {
-		fmt.Println("note: " + inertLine(note))
+		fmt.Println("note: " + safetext.TerminalLine(note))
 	}
-	fmt.Println(inertLine(report.Figure()))
+	fmt.Println(safetext.TerminalLine(report.Figure()))
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"relabel/safetext"
 )
 
 // interrupted ends a command that a signal ended while what it waited for goes on.
@@ -37,5 +39,5 @@ func message(err error) string {
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}
-	return inert(err.Error())
+	return safetext.Terminal(err.Error())
 }

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"relabel/api"
 	"slices"
 
 	"relabel"
+	"relabel/api"
+	"relabel/safetext"
 )
 
 // runIterate is `relabel run iterate RUN`.
@@ -105,7 +106,7 @@ func (c *runInstances) Run(ctx context.Context) error {
 			return err
 		}
 		for _, instance := range draw.Instances {
-			fmt.Println(inertLine(instance))
+			fmt.Println(safetext.TerminalLine(instance))
 		}
 		return nil
 	})

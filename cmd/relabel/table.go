@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+
+	"relabel/safetext"
 )
 
 // table prints aligned columns.
@@ -19,7 +21,7 @@ func newTable(heads ...string) *table { return &table{lines: []string{strings.Jo
 func (t *table) row(cells ...any) {
 	texts := make([]string, len(cells))
 	for i, c := range cells {
-		texts[i] = inertLine(fmt.Sprint(c)) // an endpoint or a request may have said it
+		texts[i] = safetext.TerminalLine(fmt.Sprint(c)) // an endpoint or a request may have said it
 		if texts[i] == "" || texts[i] == "<nil>" {
 			texts[i] = "–"
 		}

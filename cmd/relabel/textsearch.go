@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // trajectorySearch is `relabel trajectory search TEXT`.
@@ -65,12 +66,12 @@ func searchPage(ctx context.Context, cl *client, query url.Values) (page relabel
 // printFound prints a trajectory and its first matches, a line each.
 func printFound(f relabel.TextFound) {
 	t := f.Trajectory
-	fmt.Printf("%s  %s  %s %d  %s  matches: %d\n", t.ID, inertLine(t.InstanceID), t.Kind, t.Iteration, t.Verdict, f.Matches)
+	fmt.Printf("%s  %s  %s %d  %s  matches: %d\n", t.ID, safetext.TerminalLine(t.InstanceID), t.Kind, t.Iteration, t.Verdict, f.Matches)
 	for _, m := range f.First {
 		where := m.Place
 		if m.T > 0 {
 			where = fmt.Sprintf("turn %d, %s: %s", m.T, m.Executor, m.Place)
 		}
-		fmt.Printf("    %s  %s\n", inertLine(where), inertLine(m.Before+m.Text+m.After))
+		fmt.Printf("    %s  %s\n", safetext.TerminalLine(where), safetext.TerminalLine(m.Before+m.Text+m.After))
 	}
 }

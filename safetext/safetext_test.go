@@ -1,4 +1,4 @@
-package web
+package safetext
 
 import (
 	"html"
@@ -26,7 +26,7 @@ func TestTerminalColoursBecomeClasses(t *testing.T) {
 		"\x1b]8;;javascript:alert(1)\x07link": `<span class="ctl">^[]8;;javascript:alert(1)^G</span>link`,
 		"\x1b[?25mx":                          `<span class="ctl">^[[?25m</span>x`,
 	} {
-		if got := string(show(text)); got != want {
+		if got := string(HTML(text)); got != want {
 			t.Errorf("%q is shown as\n%s, want\n%s", text, got, want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestWhatCannotBeSeenIsMarked(t *testing.T) {
 		"a\rb": "a^Mb", "a\r\nb": "a\r\nb", "\ue000": "‹U+E000›", "👩\u200d👩": "👩\u200d👩", "a\u200db": "a‹U+200D›b", "é ü 漢字 ❤\ufe0f": "é ü 漢字 ❤\ufe0f", "\x1b[1mx": "^[[1mx",
 		"\x1b]0;\u202e\xff\x07x": "^[]0;‹U+202E›‹FF›^Gx",
 	} {
-		if got := plain(text); got != want {
+		if got := Plain(text); got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)
 		}
 	}
@@ -47,12 +47,12 @@ func TestWhatCannotBeSeenIsMarked(t *testing.T) {
 
 var ourTag = regexp.MustCompile(`<span class="(ctl|a-[a-z0-9]+( a-[a-z0-9]+)*)">|</span>`)
 
-func FuzzTextIsInert(f *testing.F) {
+func FuzzTextIsSafe(f *testing.F) {
 	for _, seed := range []string{"<script>alert(1)</script>", "\x1b[31mred\x1b[0m", "\x1b]8;;\u202e\xff\x07", "\xed\xa0\x80\x00", "a\u00a0\u200d👩", "\u200d\xf0", "\x1b[38;2;1mx", "\x1b[\x1b[m\"'&"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		shown := string(show(s))
+		shown := string(HTML(s))
 		if !utf8.ValidString(shown) {
 			t.Fatal("not UTF-8")
 		}
@@ -63,15 +63,26 @@ func FuzzTextIsInert(f *testing.F) {
 		if open := strings.Count(shown, "<span"); open != strings.Count(shown, "</span>") {
 			t.Fatal("a span is not closed")
 		}
-		for _, text := range []string{html.UnescapeString(rest), plain(s)} {
+		for _, text := range []string{html.UnescapeString(rest), Plain(s)} {
 			for i, r := range text {
 				if r != '\n' && r != '\t' && !strings.HasPrefix(text[i:], "\r\n") && isHidden(r) && !joinsEmoji(text[i:]) {
 					t.Fatalf("%U cannot be seen in %q", r, text)
 				}
 			}
 		}
-		if !strings.Contains(s, "\x1b") && html.UnescapeString(rest) != plain(s) {
-			t.Fatalf("shown %q, plain %q", rest, plain(s))
+		if !strings.Contains(s, "\x1b") && html.UnescapeString(rest) != Plain(s) {
+			t.Fatalf("shown %q, plain %q", rest, Plain(s))
 		}
 	})
+}
+
+func TestTextOfOthersIsHarmlessOnATerminal(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain ü 数 🚀\n\t": "plain ü 数 🚀\n\t", "\x1b[2J\r\x07\x7f": "␛[2J␍␇␡", "a\u0085\u200b\u2066\ufeff": "a‹U+0085›‹U+200B›‹U+2066›‹U+FEFF›",
+		"\xff\u00a0": `\xff‹U+00A0›`, "e\u0301": "e\u0301", "\u2028": "‹U+2028›", "\ufe0f": "‹U+FE0F›", "\u3164": "‹U+3164›", "\U000e0041": "‹U+E0041›",
+	} {
+		if got := Terminal(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
 }

@@ -1,4 +1,7 @@
-package web
+// Package safetext makes text of models, programs and people harmless to show. Markup is
+// escaped, and what a browser or a terminal would hide, reorder or obey becomes a visible
+// mark. Colors of terminals become CSS classes (ansi.go).
+package safetext
 
 import (
 	"fmt"
@@ -9,31 +12,27 @@ import (
 	"unicode/utf8"
 )
 
-// Text comes from models, from programs that they ran, and from people. It is shown as it
-// is, inert: markup is escaped, and what a browser would hide, reorder or obey becomes a
-// visible mark. The colours of terminals are shown by classes of our own (inert_ansi.go).
-
-// sequence is a terminal's control sequence, which is shown as one mark.
+// sequence matches a control sequence of a terminal. It becomes one mark.
 var sequence = regexp.MustCompile(`^\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)?|[@-Z\\-_])`)
 
-// kind is what a piece of a text is.
+// kind classifies a piece of text.
 type kind int
 
 const (
-	seen   kind = iota // can be shown as it is
-	mark               // stands for what cannot be seen
-	colour             // a terminal's sequence for colours and the like
+	visible kind = iota // shown unchanged
+	mark                // replaces invisible characters
+	color               // a control sequence that sets colors and the like
 )
 
-// show returns s as HTML: everything escaped, terminals' colours as classes, and each
-// character that cannot be seen as a mark.
-func show(s string) template.HTML {
+// HTML returns s as HTML: escaped, with terminal colors as classes and a mark for each
+// invisible character.
+func HTML(s string) template.HTML {
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/8)
 	var look style
 	walk(s, func(k kind, piece string) {
 		switch k {
-		case colour:
+		case color:
 			look.apply(piece)
 		case mark:
 			b.WriteString(`<span class="ctl">`)
@@ -53,11 +52,11 @@ func show(s string) template.HTML {
 	return template.HTML(b.String()) // each piece was escaped above
 }
 
-// plain returns s with marks but without markup, for titles and attributes.
-func plain(s string) string {
+// Plain returns s with marks and without markup, for titles and messages.
+func Plain(s string) string {
 	var b strings.Builder
 	walk(s, func(k kind, piece string) {
-		if k == colour {
+		if k == color {
 			piece = carets(piece)
 		}
 		b.WriteString(piece)
@@ -65,9 +64,9 @@ func plain(s string) string {
 	return b.String()
 }
 
-// exact returns s for a form's field, which gives it back as it is: what cannot be seen is
-// written by its number.
-func exact(s string) template.HTML {
+// Attr returns s as HTML for a form field that sends it back unchanged: invisible characters
+// are written as numeric references.
+func Attr(s string) template.HTML {
 	var b strings.Builder
 	for _, r := range s {
 		if r != '\n' && isHidden(r) {
@@ -79,43 +78,43 @@ func exact(s string) template.HTML {
 	return template.HTML(b.String()) // each character was escaped above
 }
 
-// walk cuts s into pieces, in order.
+// walk calls take with the pieces of s, in order.
 func walk(s string, take func(k kind, piece string)) {
 	start := 0
 	for i := 0; i < len(s); {
 		k, piece, n := pieceOf(s[i:])
-		if k == seen {
+		if k == visible {
 			i += n
 			continue
 		}
 		if start < i {
-			take(seen, s[start:i])
+			take(visible, s[start:i])
 		}
 		take(k, piece)
 		i += n
 		start = i
 	}
 	if start < len(s) {
-		take(seen, s[start:])
+		take(visible, s[start:])
 	}
 }
 
-// pieceOf says what s begins with, and how many bytes that takes. piece is the mark, or
-// the sequence; of what is seen it is not set.
+// pieceOf classifies the start of s, n bytes long. piece is the mark or the sequence; it is
+// empty for visible text.
 func pieceOf(s string) (k kind, piece string, n int) {
 	c := s[0]
 	switch {
 	case c == '\n' || c == '\t' || c >= ' ' && c < 0x7f:
-		return seen, "", 1
+		return visible, "", 1
 	case c == '\r' && strings.HasPrefix(s, "\r\n"):
-		return seen, "", 1 // as good as a line's end
+		return visible, "", 1 // a line end
 	case c == 0x1b:
 		found := sequence.FindString(s)
 		switch {
 		case found == "":
 			return mark, "^[", 1
-		case isColour(found):
-			return colour, found, len(found)
+		case isColor(found):
+			return color, found, len(found)
 		}
 		return mark, carets(found), len(found)
 	case c < ' ' || c == 0x7f:
@@ -123,18 +122,18 @@ func pieceOf(s string) (k kind, piece string, n int) {
 	}
 	r, n := utf8.DecodeRuneInString(s)
 	switch {
-	case r == utf8.RuneError && n == 1 && isSurrogate(s):
+	case r == utf8.RuneError && n == 1 && IsSurrogate(s):
 		return mark, fmt.Sprintf("‹U+%04X›", rune(s[0]&0x0F)<<12|rune(s[1]&0x3F)<<6|rune(s[2]&0x3F)), 3
 	case r == utf8.RuneError && n == 1:
 		return mark, fmt.Sprintf("‹%02X›", c), 1
 	case isHidden(r) && !joinsEmoji(s):
 		return mark, fmt.Sprintf("‹U+%04X›", r), n
 	}
-	return seen, "", n
+	return visible, "", n
 }
 
-// carets writes control characters as terminals do: ^@ for NUL, ^[ for escape. A byte that
-// is no part of a character is a mark too.
+// carets writes control characters as terminals do: ^@ for NUL, ^[ for escape. Other
+// invisible characters and invalid bytes become marks.
 func carets(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -146,7 +145,7 @@ func carets(s string) string {
 			continue
 		}
 		k, piece, n := pieceOf(s[i:])
-		if k == seen {
+		if k == visible {
 			piece = s[i : i+n]
 		}
 		b.WriteString(piece)
@@ -155,26 +154,26 @@ func carets(s string) string {
 	return b.String()
 }
 
-// blanks are characters that count as letters or symbols and show nothing.
+// blanks are letters and symbols without a visible glyph.
 var blanks = &unicode.RangeTable{
 	R16: []unicode.Range16{{0x034f, 0x034f, 1}, {0x115f, 0x1160, 1}, {0x17b4, 0x17b5, 1}, {0x180b, 0x180f, 1}, {0x2800, 0x2800, 1}, {0x3164, 0x3164, 1}, {0xfe00, 0xfe0e, 1}, {0xffa0, 0xffa0, 1}, {0xfffc, 0xfffc, 1}},
 	R32: []unicode.Range32{{0x1d159, 0x1d159, 1}, {0xe0100, 0xe01ef, 1}},
 }
 
-// isHidden reports whether r shows nothing, looks like a space that it is not, or changes
-// the order of what is shown.
+// isHidden reports whether r is invisible, looks like a space without being one, or changes
+// the order of other characters.
 func isHidden(r rune) bool {
 	return !unicode.IsGraphic(r) || unicode.Is(unicode.Zs, r) && r != ' ' || unicode.Is(blanks, r)
 }
 
-// joinsEmoji reports whether s starts with the character that makes one emoji of two.
+// joinsEmoji reports whether s starts with the joiner between two emoji.
 func joinsEmoji(s string) bool {
 	rest, is := strings.CutPrefix(s, "\u200d")
 	next, _ := utf8.DecodeRuneInString(rest)
 	return is && next != utf8.RuneError && unicode.Is(unicode.So, next)
 }
 
-// isSurrogate reports whether s starts with the three-byte form of half a surrogate pair.
-func isSurrogate(s string) bool {
+// IsSurrogate reports whether s starts with a surrogate encoded in three bytes.
+func IsSurrogate(s string) bool {
 	return len(s) >= 3 && s[0] == 0xED && s[1] >= 0xA0 && s[1] <= 0xBF && s[2]&0xC0 == 0x80
 }

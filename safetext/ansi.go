@@ -1,19 +1,19 @@
-package web
+package safetext
 
 import (
 	"strconv"
 	"strings"
 )
 
-// style is how a terminal would show text now. Concealed and blinking text is shown as any
-// other: nothing is hidden.
+// style is the current text style of a terminal. Concealed and blinking text is shown like
+// any other: nothing is hidden.
 type style struct {
 	bold, dim, italic, underline, struck, reversed bool
-	front, back                                    int // 1 + one of eight colours; 0: the terminal's own
+	front, back                                    int // 1 + one of eight colors; 0: the terminal's own
 }
 
-// isColour reports whether a control sequence changes how text looks and nothing else.
-func isColour(sequence string) bool {
+// isColor reports whether a control sequence changes how text looks and nothing else.
+func isColor(sequence string) bool {
 	return strings.HasPrefix(sequence, "\x1b[") && sequence[len(sequence)-1] == 'm' && strings.Trim(sequence[2:len(sequence)-1], "0123456789;:") == ""
 }
 
@@ -30,7 +30,7 @@ func (s *style) apply(sequence string) {
 			if !is {
 				of = numbers
 			}
-			c, used := wideColour(of)
+			c, used := wideColor(of)
 			if !is {
 				numbers = numbers[used:]
 			}
@@ -86,14 +86,14 @@ func (s *style) set(code int) {
 	}
 }
 
-// wideColour reads a colour of a larger palette, 5;N or 2;R;G;B, as the nearest of eight;
-// -1 where it is none. used is how many numbers it took.
-func wideColour(numbers []string) (colour, used int) {
+// wideColor reads a color of a larger palette, 5;N or 2;R;G;B, as the nearest of eight;
+// -1 if it is not a color. used is the number of numbers read.
+func wideColor(numbers []string) (color, used int) {
 	at := func(i int) int {
 		if i >= len(numbers) {
 			return 0
 		}
-		n, _ := strconv.Atoi(numbers[i]) // what is no number is 0
+		n, _ := strconv.Atoi(numbers[i]) // 0 if not a number
 		return min(max(n, 0), 255)
 	}
 	switch {
@@ -109,7 +109,7 @@ func wideColour(numbers []string) (colour, used int) {
 	return -1, 0
 }
 
-// ofPalette is the nearest of eight colours to one of 256: sixteen, a cube of six steps
+// ofPalette is the nearest of eight colors to one of 256: sixteen, a cube of six steps
 // each, and greys.
 func ofPalette(n int) int {
 	switch {
@@ -122,7 +122,7 @@ func ofPalette(n int) int {
 	return nearest((n-232)*10, (n-232)*10, (n-232)*10)
 }
 
-// nearest is the one of eight colours with the same strong parts.
+// nearest is the one of eight colors with the same strong parts.
 func nearest(r, g, b int) int {
 	half := max(r, g, b) / 2
 	if half < 32 {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestTablesAndErrorsShowControlCharactersInert(t *testing.T) {
+func TestTablesAndErrorsShowControlCharactersAsMarks(t *testing.T) {
 	said := "m\x1b[31m\x1b]0;title\x07\u202e\r\n\x9b"
 	table := newTable("MODEL")
 	table.row(said)
