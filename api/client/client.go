@@ -1,0 +1,185 @@
+// Package client speaks to a relabel server: a method an operation of the REST interface.
+// Errors are *relabel.Error with the code that the server gave; CodeUnavailable where no
+// server answers.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"relabel"
+	"relabel/api"
+)
+
+// Client speaks to one server. Its methods are safe for concurrent use while its fields stay
+// as they are.
+type Client struct {
+	Base  string // address, such as http://127.0.0.1:7788
+	Token string // bearer token; empty: none is sent
+	// HTTP sends the requests; nil: http.DefaultClient. Its Timeout must be zero: a followed
+	// stream may stay open for an hour.
+	HTTP *http.Client
+	// Find returns the address of a server that may have moved when it restarted, given the
+	// last one; nil: it stays. Follow asks it before it connects again.
+	Find func(base string) string
+	// Waiting is called once an outage when Follow waits for a server that does not answer;
+	// nil: nobody is told.
+	Waiting func()
+}
+
+// New returns a client of the server at an address. CodeInvalid where that is not an http or
+// https address.
+func New(base, token string) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "%q is not an http or https address; write http://HOST:PORT", base)
+	}
+	return &Client{Base: strings.TrimSuffix(base, "/"), Token: token}, nil
+}
+
+// keyContext finds the Idempotency-Key in a context.
+type keyContext struct{}
+
+// WithKey gives the POST that is sent with a context an Idempotency-Key: repeated with the
+// same key and body it is done once and answered alike. Without it each POST has a new key.
+func WithKey(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, keyContext{}, key)
+}
+
+// at is a path below /v1 of names, which may hold any character.
+func at(parts ...string) string {
+	path := "/v1"
+	for _, part := range parts {
+		path += "/" + url.PathEscape(part)
+	}
+	return path
+}
+
+// under adds parameters to a path.
+func under(path string, query url.Values) string {
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}
+
+func get[T any](ctx context.Context, c *Client, path string) (answer T, err error) {
+	return answer, c.Send(ctx, http.MethodGet, path, nil, &answer)
+}
+
+func post[T any](ctx context.Context, c *Client, path string, body any) (answer T, err error) {
+	return answer, c.Send(ctx, http.MethodPost, path, body, &answer)
+}
+
+// list reads every page of a list.
+func list[T any](ctx context.Context, c *Client, path string, query url.Values) ([]T, error) {
+	parameters := url.Values{"limit": {"500"}}
+	for name, values := range query {
+		parameters[name] = values
+	}
+	var all []T
+	for {
+		page, err := get[api.Page[T]](ctx, c, under(path, parameters))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Items...)
+		if page.Next == "" {
+			return all, nil
+		}
+		parameters.Set("after", page.Next)
+	}
+}
+
+// file is a body that is sent as it is.
+type file struct {
+	kind    string // Content-Type
+	content []byte
+}
+
+// Send is for what has no method: it sends a body (nil: none; a file as it is; anything else as JSON) to a path such as /v1/runs and reads the JSON
+// of the answer into out, unless that is nil.
+func (c *Client) Send(ctx context.Context, method, path string, body, out any) error {
+	f, isFile := body.(file)
+	if !isFile && body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		f = file{"application/json", text}
+	}
+	res, err := c.open(ctx, method, path, f, nil)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if out == nil || res.StatusCode == http.StatusNoContent {
+		return nil
+	}
+	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
+		return relabel.Errorf(relabel.CodeUnavailable, "%s is not a relabel server, or the connection broke", c.Base).Because(err)
+	}
+	return nil
+}
+
+// open sends a request and returns the answer where it is not a problem. The caller closes
+// its body.
+func (c *Client) open(ctx context.Context, method, path string, f file, header http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(f.content))
+	if err != nil {
+		return nil, err
+	}
+	if header != nil {
+		req.Header = header
+	}
+	if f.content != nil {
+		req.Header.Set("Content-Type", f.kind)
+	}
+	if method == http.MethodPost {
+		key, given := ctx.Value(keyContext{}).(string)
+		if !given {
+			key = relabel.NewID().String()
+		}
+		req.Header.Set("Idempotency-Key", key)
+	}
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	sender := c.HTTP
+	if sender == nil {
+		sender = http.DefaultClient
+	}
+	res, err := sender.Do(req)
+	if err != nil {
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "no answer from %s", c.Base).Because(err)
+	}
+	if res.StatusCode >= http.StatusBadRequest {
+		defer res.Body.Close()
+		return nil, problem(res)
+	}
+	return res, nil
+}
+
+// mostProblem bounds the answer that says what is wrong, in bytes.
+const mostProblem = 1 << 20
+
+// problem turns a problem+json answer into the error that the server meant.
+func problem(res *http.Response) error {
+	var p api.Problem
+	body, err := io.ReadAll(io.LimitReader(res.Body, mostProblem))
+	if err != nil || json.Unmarshal(body, &p) != nil || p.Code == "" {
+		return relabel.Errorf(relabel.CodeInternal, "the server answered %s", res.Status)
+	}
+	lines := []string{p.Detail}
+	if len(p.Errors) > 1 { // of a single one the detail has the text
+		for _, e := range p.Errors {
+			lines = append(lines, strings.TrimPrefix(e.Location+": "+e.Message, ": "))
+		}
+	}
+	return relabel.Errorf(p.Code, "%s", strings.Join(lines, "\n  "))
+}

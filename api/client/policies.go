@@ -1,0 +1,27 @@
+package client
+
+import (
+	"context"
+	"relabel"
+	"relabel/api"
+)
+
+// CreatePolicy stores a policy, or a new version of one.
+func (c *Client) CreatePolicy(ctx context.Context, in api.NewPolicy) (relabel.Policy, error) {
+	return post[relabel.Policy](ctx, c, at("policies"), in)
+}
+
+// Policies lists all versions of all policies, newest first.
+func (c *Client) Policies(ctx context.Context) ([]relabel.Policy, error) {
+	return list[relabel.Policy](ctx, c, at("policies"), nil)
+}
+
+// Policy returns a policy by its id, its name (the newest version) or name@version.
+func (c *Client) Policy(ctx context.Context, word string) (relabel.Policy, error) {
+	return get[relabel.Policy](ctx, c, at("policies", word))
+}
+
+// Models lists the models that answered for a policy.
+func (c *Client) Models(ctx context.Context, policy string) ([]relabel.ModelSeen, error) {
+	return list[relabel.ModelSeen](ctx, c, at("policies", policy, "models"), nil)
+}

@@ -1,0 +1,84 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"relabel"
+	"relabel/api"
+)
+
+// CreateRun makes a run.
+func (c *Client) CreateRun(ctx context.Context, in api.NewRun) (relabel.Run, error) {
+	return post[relabel.Run](ctx, c, at("runs"), in)
+}
+
+// Runs lists all runs, newest first.
+func (c *Client) Runs(ctx context.Context) ([]relabel.Run, error) {
+	return list[relabel.Run](ctx, c, at("runs"), nil)
+}
+
+// Run returns a run by its id or its name.
+func (c *Client) Run(ctx context.Context, word string) (api.RunView, error) {
+	return get[api.RunView](ctx, c, at("runs", word))
+}
+
+// SetScheduling changes a run's priority, quota, budget or webhook.
+func (c *Client) SetScheduling(ctx context.Context, id relabel.ID, in api.SchedulingPatch) (now relabel.Run, err error) {
+	return now, c.Send(ctx, http.MethodPatch, at("runs", id.String()), in, &now)
+}
+
+// ResumeRun ends the pause of a run.
+func (c *Client) ResumeRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
+	return post[relabel.Run](ctx, c, at("runs", id.String(), "resume"), nil)
+}
+
+// CancelRun cancels the iterations of a run.
+func (c *Client) CancelRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
+	return post[relabel.Run](ctx, c, at("runs", id.String(), "cancel"), nil)
+}
+
+// PauseRun pauses a run.
+func (c *Client) PauseRun(ctx context.Context, id relabel.ID, in api.NewPause) (relabel.Run, error) {
+	return post[relabel.Run](ctx, c, at("runs", id.String(), "pause"), in)
+}
+
+// RunContents counts what a run consists of.
+func (c *Client) RunContents(ctx context.Context, id relabel.ID) (relabel.RunContents, error) {
+	return get[relabel.RunContents](ctx, c, at("runs", id.String(), "contents"))
+}
+
+// DeleteRun deletes a run for good. A large one is deleted in the background: Deleting is then set.
+func (c *Client) DeleteRun(ctx context.Context, id relabel.ID) (contents relabel.RunContents, err error) {
+	return contents, c.Send(ctx, http.MethodDelete, at("runs", id.String()), nil, &contents)
+}
+
+// RunTime says where a run's time went.
+func (c *Client) RunTime(ctx context.Context, id relabel.ID) (api.RunTime, error) {
+	return get[api.RunTime](ctx, c, at("runs", id.String(), "time"))
+}
+
+// Deliveries lists what a run's webhook was told, newest first.
+func (c *Client) Deliveries(ctx context.Context, id relabel.ID) ([]relabel.Delivery, error) {
+	return list[relabel.Delivery](ctx, c, at("runs", id.String(), "webhooks"), nil)
+}
+
+// Redeliver tells a run's webhook once more.
+func (c *Client) Redeliver(ctx context.Context, run, delivery relabel.ID) (relabel.Delivery, error) {
+	return post[relabel.Delivery](ctx, c, at("runs", run.String(), "webhooks", delivery.String(), "redeliver"), nil)
+}
+
+// VerifyRun grades a run's submissions again.
+func (c *Client) VerifyRun(ctx context.Context, id relabel.ID, in api.Regrade) (relabel.RegradeProgress, error) {
+	return post[relabel.RegradeProgress](ctx, c, at("runs", id.String(), "verify"), in)
+}
+
+// VerifyProgress says how a run's verdicts stand. filter takes iteration and trajectory.
+func (c *Client) VerifyProgress(ctx context.Context, id relabel.ID, filter url.Values) (relabel.RegradeProgress, error) {
+	return get[relabel.RegradeProgress](ctx, c, under(at("runs", id.String(), "verify"), filter))
+}
+
+// CancelVerify cancels grading a run again.
+func (c *Client) CancelVerify(ctx context.Context, id relabel.ID, in api.CancelRegrade) (api.CancelledRegradings, error) {
+	return post[api.CancelledRegradings](ctx, c, at("runs", id.String(), "verify", "cancel"), in)
+}
