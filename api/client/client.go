@@ -25,7 +25,7 @@ type Client struct {
 	// stream may stay open for an hour.
 	HTTP *http.Client
 	// Find returns the address of a server that may have moved when it restarted, given the
-	// last one; nil: it stays. Follow asks it before it connects again.
+	// last one; nil: it stays. Follow asks it before it connects again, and sets Base.
 	Find func(base string) string
 	// Waiting is called once an outage when Follow waits for a server that does not answer;
 	// nil: nobody is told.

@@ -39,7 +39,7 @@ var errBroken = errors.New("the server's stream broke off")
 // It connects again where the connection breaks or the server restarts, from the last event
 // that came. CodeUnavailable where the server stays away for ten minutes.
 func (c *Client) Follow(ctx context.Context, scope relabel.EventScope, use func(Event) (done bool, err error)) error {
-	f := &following{Client: *c, path: streamPath(scope), use: use}
+	f := &following{Client: c, path: streamPath(scope), use: use}
 	for {
 		err := f.read(ctx)
 		switch code := relabel.CodeOf(err); {
@@ -90,7 +90,7 @@ func streamPath(scope relabel.EventScope) string {
 
 // following is a stream over all its connections.
 type following struct {
-	Client // a copy: its Base follows the server
+	*Client
 	path   string
 	use    func(Event) (bool, error)
 	last   string    // position of the last event that came

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/url"
 	"time"
-
-	"relabel"
 )
 
 // auditCommand is `relabel audit`.
@@ -28,8 +26,8 @@ func (c *auditCommand) Run(ctx context.Context) error {
 	if c.Since > 0 {
 		query.Set("since", time.Now().Add(-c.Since).UTC().Format(time.RFC3339))
 	}
-	return c.with(ctx, func(cl *client) error {
-		entries, err := list[relabel.AuditEntry](ctx, cl, "/v1/audit?"+query.Encode())
+	return c.with(ctx, func(cl *session) error {
+		entries, err := cl.Audit(ctx, query)
 		if err != nil {
 			return err
 		}

@@ -131,7 +131,7 @@ func holdParts(t *testing.T, p place) (goOn func()) {
 // bucketFiles is an export in a bucket, as a server gives it.
 type bucketFiles struct {
 	t   *testing.T
-	api *client
+	api *session
 	e   relabel.Export
 }
 
@@ -141,7 +141,7 @@ func (b bucketFiles) areServed(want map[string]string) {
 	for name, hash := range want {
 		whole := sha256.New()
 		for _, part := range []string{"bytes=0-9", "bytes=10-"} {
-			req, err := http.NewRequestWithContext(bounded(b.t), http.MethodGet, fmt.Sprintf("%s/v1/exports/%s/files/%s", b.api.base, b.e.ID, name), nil)
+			req, err := http.NewRequestWithContext(bounded(b.t), http.MethodGet, fmt.Sprintf("%s/v1/exports/%s/files/%s", b.api.Base, b.e.ID, name), nil)
 			noError(b.t, err)
 			req.Header.Set("Range", part)
 			res, err := http.DefaultClient.Do(req)

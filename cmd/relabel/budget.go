@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"relabel/api"
 	"strings"
 
 	"relabel"
@@ -16,46 +17,42 @@ type noticeFlags struct {
 	WebhookSecret *string  `placeholder:"NAME" help:"NAME of the secret that signs what is told."`
 }
 
-// add puts what is given over what the run has.
-func (f noticeFlags) add(body map[string]any, run relabel.Run) {
+// over puts what is given over what the run has; nil stays.
+func (f noticeFlags) over(run relabel.Run) (budget *api.NewBudget, webhook *api.NewWebhook) {
 	if f.BudgetTokens != nil || f.BudgetCost != nil {
-		var b relabel.Budget
+		budget = &api.NewBudget{}
 		if run.Budget != nil {
-			b = *run.Budget
+			*budget = api.NewBudget(*run.Budget)
 		}
 		if f.BudgetTokens != nil {
-			b.Tokens = *f.BudgetTokens
+			budget.Tokens = *f.BudgetTokens
 		}
 		if f.BudgetCost != nil {
-			b.Cost = *f.BudgetCost
+			budget.Cost = *f.BudgetCost
 		}
-		body["budget"] = b
 	}
 	if f.Webhook != nil || f.WebhookSecret != nil {
-		var w relabel.Webhook
+		webhook = &api.NewWebhook{}
 		if run.Webhook != nil {
-			w = *run.Webhook
+			*webhook = api.NewWebhook(*run.Webhook)
 		}
 		if f.Webhook != nil {
-			w.URL = *f.Webhook
+			webhook.URL = *f.Webhook
 		}
 		if f.WebhookSecret != nil {
-			w.Secret = *f.WebhookSecret
+			webhook.Secret = *f.WebhookSecret
 		}
-		if w.URL == "" {
-			w = relabel.Webhook{}
+		if webhook.URL == "" {
+			*webhook = api.NewWebhook{}
 		}
-		body["webhook"] = w
 	}
+	return budget, webhook
 }
 
 // printSpent says what a run has used, and of what budget.
-func printSpent(ctx context.Context, cl *client, run relabel.Run) error {
-	var shown struct {
-		relabel.Run
-		Spent relabel.Spent `json:"spent"`
-	}
-	if err := cl.get(ctx, "/v1/runs/"+run.ID.String(), &shown); err != nil {
+func printSpent(ctx context.Context, cl *session, run relabel.Run) error {
+	shown, err := cl.Run(ctx, run.ID.String())
+	if err != nil {
 		return err
 	}
 	if shown.Spent.Calls == 0 && shown.Budget == nil {

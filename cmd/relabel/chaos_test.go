@@ -19,6 +19,7 @@ import (
 	"github.com/docker/docker/api/types/filters"
 
 	"relabel"
+	"relabel/api"
 	"relabel/store/localpg"
 	"relabel/store/storetest"
 )
@@ -233,7 +234,7 @@ func (c *chaos) settle(rounds []relabel.ID) {
 		}
 	}
 	for _, id := range rounds {
-		var it shownIteration
+		var it api.IterationView
 		noError(c.t, c.api.get(c.t.Context(), "/v1/iterations/"+id.String(), &it))
 		if it.State != relabel.IterationDone {
 			c.t.Errorf("iteration %d is %s", it.Number, it.State)

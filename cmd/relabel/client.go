@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
-	"net/http"
-	"net/url"
+	"fmt"
 	"os"
 	"strings"
 	"time"
 
 	"relabel"
+	"relabel/api/client"
 	"relabel/server"
 )
 
@@ -24,41 +21,55 @@ type clientFlags struct {
 	Token  string `env:"RELABEL_TOKEN" placeholder:"TOKEN" help:"Bearer token for a server that demands one."`
 }
 
-// client speaks to a relabel server.
-type client struct {
-	base  string
-	token string
+// session is a client of a relabel server while a command runs.
+type session struct {
+	*client.Client
 	here  *database // what is served in this process for one command; nil for a server
 	close func() error
-	find  func(base string) string // where the server is after it restarted; nil: where it was
+}
+
+// open returns a session of the server at an address; flag says where that was given.
+func open(address, token, flag string) (*session, error) {
+	c, err := client.New(address, token)
+	var wrong *relabel.Error
+	if errors.As(err, &wrong) {
+		return nil, wrong.On(flag)
+	}
+	c.Waiting = func() { fmt.Fprintln(os.Stderr, "The server does not answer; waiting for it.") }
+	return &session{Client: c, close: func() error { return nil }}, err
 }
 
 // connect finds the server, or serves the database in this process for one command.
-func (f clientFlags) connect(ctx context.Context) (*client, error) {
+func (f clientFlags) connect(ctx context.Context) (*session, error) {
 	if f.Server != "" {
-		if err := checkAddress(f.Server, "--server"); err != nil {
-			return nil, err
-		}
-		return &client{base: strings.TrimSuffix(f.Server, "/"), token: f.Token, close: func() error { return nil }}, nil
+		return open(f.Server, f.Token, "--server")
 	}
-	if c := f.running(ctx); c != nil {
-		c.token = f.Token
-		return c, nil
+	if s := f.running(ctx); s != nil {
+		s.Token = f.Token
+		return s, nil
 	}
 	return f.serveHere(ctx)
 }
 
-// checkAddress refuses what is no web address; flag says where it was given.
-func checkAddress(address, flag string) error {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return relabel.Errorf(relabel.CodeInvalid, "%q is no http or https address; write http://HOST:PORT", address).On(flag)
+// with connects, calls use and closes.
+func (f clientFlags) with(ctx context.Context, use func(*session) error) error {
+	s, err := f.connect(ctx)
+	if err != nil {
+		return err
 	}
-	return nil
+	return errors.Join(needsToken(use(s)), s.close())
 }
 
-// running returns a client of the server that uses this data folder, nil where none does.
-func (f databaseFlags) running(ctx context.Context) *client {
+// needsToken says, of a server's refusal for want of a token, where a command takes one.
+func needsToken(err error) error {
+	if relabel.CodeOf(err) != relabel.CodeUnauthorized {
+		return err
+	}
+	return relabel.Errorf(relabel.CodeUnauthorized, "the server demands a token that it knows: give one with --token or RELABEL_TOKEN; `relabel token create NAME` makes one, beside the database")
+}
+
+// running returns a session of the server that uses this data folder, nil where none does.
+func (f databaseFlags) running(ctx context.Context) *session {
 	find := func(base string) string {
 		b, err := os.ReadFile(f.serverFile())
 		if err != nil {
@@ -66,25 +77,24 @@ func (f databaseFlags) running(ctx context.Context) *client {
 		}
 		return strings.TrimSpace(string(b))
 	}
-	c := &client{base: find(""), find: find, close: func() error { return nil }}
-	if c.base == "" {
+	s, err := open(find(""), "", "--data")
+	if err != nil || !s.alive(ctx) {
 		return nil
 	}
-	if !c.alive(ctx) {
-		return nil
-	}
-	return c
+	s.Find = find
+	return s
 }
 
 // alive reports whether the server answers.
-func (c *client) alive(ctx context.Context) bool {
+func (s *session) alive(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	return c.call(ctx, http.MethodGet, "/healthz", nil, nil) == nil
+	_, err := s.Live(ctx)
+	return err == nil
 }
 
 // serveHere opens the database and serves it on a loopback port of its own.
-func (f clientFlags) serveHere(ctx context.Context) (*client, error) {
+func (f clientFlags) serveHere(ctx context.Context) (*session, error) {
 	db, err := f.openDatabase(ctx)
 	if err != nil {
 		return nil, err
@@ -104,7 +114,7 @@ func (f clientFlags) serveHere(ctx context.Context) (*client, error) {
 }
 
 // serveDatabase serves an open database to a client in this process.
-func (f clientFlags) serveDatabase(db *database) (*client, error) {
+func (f clientFlags) serveDatabase(db *database) (*session, error) {
 	listener, err := listen("127.0.0.1:0", "--server")
 	if err != nil {
 		return nil, err
@@ -123,116 +133,10 @@ func (f clientFlags) serveDatabase(db *database) (*client, error) {
 	}
 	srv := server.NewHTTP(listener.Addr().String(), site)
 	go func() { _ = srv.Serve(listener) }() // ends with ErrServerClosed at Close
-	return &client{base: "http://" + listener.Addr().String(), close: srv.Close}, nil
-}
-
-// get asks for path and decodes the answer into out.
-func (c *client) get(ctx context.Context, path string, out any) error {
-	return c.call(ctx, http.MethodGet, path, nil, out)
-}
-
-// post sends in as JSON and decodes the answer into out.
-func (c *client) post(ctx context.Context, path string, in, out any) error {
-	return c.change(ctx, http.MethodPost, path, in, out)
-}
-
-// change is post with another method.
-func (c *client) change(ctx context.Context, method, path string, in, out any) error {
-	body, err := json.Marshal(in)
+	s, err := open("http://"+listener.Addr().String(), "", "--server")
 	if err != nil {
-		return err
+		return nil, errors.Join(err, srv.Close())
 	}
-	return c.call(ctx, method, path, body, out)
-}
-
-// postJSONL sends a file of JSON lines.
-func (c *client) postJSONL(ctx context.Context, path string, lines []byte, out any) error {
-	return c.send(ctx, http.MethodPost, path, "application/x-ndjson", lines, out)
-}
-
-func (c *client) call(ctx context.Context, method, path string, body []byte, out any) error {
-	return c.send(ctx, method, path, "application/json", body, out)
-}
-
-func (c *client) send(ctx context.Context, method, path, contentType string, body []byte, out any) error {
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", contentType)
-		req.Header.Set("Idempotency-Key", relabel.NewID().String())
-	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return noAnswer(c, err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode >= 400 {
-		return problem(res)
-	}
-	if out == nil {
-		return nil
-	}
-	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "what answers at %s is no relabel server, or the line broke", c.base).Because(err)
-	}
-	return nil
-}
-
-// problem turns a problem+json answer into the error that the server meant.
-func problem(res *http.Response) error {
-	var p struct {
-		Code   relabel.Code `json:"code"`
-		Detail string       `json:"detail"`
-		Errors []struct {
-			Message  string `json:"message"`
-			Location string `json:"location"`
-		} `json:"errors"`
-	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
-	if err != nil || json.Unmarshal(body, &p) != nil {
-		return relabel.Errorf(relabel.CodeInternal, "the server answered %s", res.Status)
-	}
-	if res.StatusCode == http.StatusUnauthorized && p.Code == relabel.CodeUnauthorized {
-		return relabel.Errorf(p.Code, "the server demands a token that it knows: give one with --token or RELABEL_TOKEN; `relabel token create NAME` makes one, beside the database")
-	}
-	lines := []string{p.Detail}
-	if len(p.Errors) == 1 {
-		p.Errors = nil // the detail says it
-	}
-	for _, e := range p.Errors {
-		lines = append(lines, strings.TrimPrefix(e.Location+": "+e.Message, ": "))
-	}
-	return relabel.Errorf(p.Code, "%s", strings.Join(lines, "\n  "))
-}
-
-// noAnswer is the error of a server that could not be reached.
-func noAnswer(c *client, err error) error {
-	return relabel.Errorf(relabel.CodeUnavailable, "no answer from %s", c.base).Because(err)
-}
-
-// list reads every page of a list under path into items.
-func list[T any](ctx context.Context, c *client, path string) ([]T, error) {
-	var all []T
-	sep := "?"
-	if strings.Contains(path, "?") {
-		sep = "&"
-	}
-	for next := path + sep + "limit=500"; ; {
-		var page struct {
-			Items []T    `json:"items"`
-			Next  string `json:"next"`
-		}
-		if err := c.get(ctx, next, &page); err != nil {
-			return nil, err
-		}
-		if all = append(all, page.Items...); page.Next == "" {
-			return all, nil
-		}
-		next = path + sep + "limit=500&after=" + url.QueryEscape(page.Next)
-	}
+	s.close = srv.Close
+	return s, nil
 }

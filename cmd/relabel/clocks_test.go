@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,7 +91,7 @@ func apart(t *testing.T, shift time.Duration) {
 	}
 	iteration = b.start(t, b.run(t, "apart and stopped", nil), b.policy(t, m.student("0.9")), map[string]any{"beta": 1})
 	eventually(t, "both are at work", func() bool {
-		all, err := list[relabel.Trajectory](t.Context(), b.api, "/v1/trajectories?state=running")
+		all, err := b.api.Trajectories(t.Context(), url.Values{"state": {"running"}})
 		noError(t, err)
 		return len(all) == 2
 	})

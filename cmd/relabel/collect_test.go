@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -302,7 +303,7 @@ func (c *collected) evaluated(t *testing.T) {
 }
 
 func (c *collected) kept(t *testing.T) {
-	all, err := list[relabel.Trajectory](t.Context(), c.api, "/v1/trajectories?instance="+heldOut)
+	all, err := c.api.Trajectories(t.Context(), url.Values{"instance": {heldOut}})
 	noError(t, err)
 	for _, j := range all {
 		if j.Kind != relabel.Evaluate {

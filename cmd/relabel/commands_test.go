@@ -17,8 +17,8 @@ import (
 // passing is what differs from one time to the next: ids, times, digests, tokens, folders.
 var passing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d{4}-\d\d-\d\d \d\d:\d\d|\b[0-9a-f]{64}\b|relabel_[\w-]{43}|/\S*/exports`)
 
-// session is every command of a newcomer's first hour, as a transcript.
-func session(t *testing.T, p place, l *lab, endpoint string) string {
+// terminalSession is every command of a newcomer's first hour, as a transcript.
+func terminalSession(t *testing.T, p place, l *lab, endpoint string) string {
 	t.Helper()
 	bad := filepath.Join(t.TempDir(), "bad.jsonl")
 	good, err := os.ReadFile(l.file)
@@ -83,13 +83,13 @@ func TestCommandsDoTheSameWithAServerAndWithoutOne(t *testing.T) {
 	t.Run("both", func(t *testing.T) { // the two take their time, side by side
 		t.Run("without a server", func(t *testing.T) {
 			t.Parallel()
-			alone = session(t, l.place, l, endpoint)
+			alone = terminalSession(t, l.place, l, endpoint)
 		})
 		t.Run("with one", func(t *testing.T) {
 			t.Parallel()
 			served := place{data: t.TempDir(), database: storetest.Schema(t), env: []string{"RELABEL_SECRET_KEY=x"}}
 			server, _ := served.serve(t)
-			beside = session(t, served, l, endpoint)
+			beside = terminalSession(t, served, l, endpoint)
 			if code := server.signal(syscall.SIGTERM); code != 0 {
 				t.Errorf("the server ended with %d", code)
 			}
@@ -116,26 +116,26 @@ func TestAServerThatOthersCanReachDemandsAToken(t *testing.T) {
 	t.Parallel()
 	p := place{data: t.TempDir(), database: storetest.Schema(t)}
 	server, c := p.serve(t, "--no-work", "--listen", "0.0.0.0:0")
-	_, port, _ := strings.Cut(strings.TrimPrefix(c.base, "http://"), "]:")
-	c.base = "http://127.0.0.1:" + port
+	_, port, _ := strings.Cut(strings.TrimPrefix(c.Base, "http://"), "]:")
+	c.Base = "http://127.0.0.1:" + port
 	if status, answer := c.status(t, "GET", "/v1/runs", ""); status != http.StatusUnauthorized || !strings.Contains(answer, `"unauthorized"`) {
 		t.Errorf("without a token: %d %s", status, answer)
 	}
 	if said, code := p.command(t, "run", "list"); code != 1 || !strings.Contains(said, "relabel token create") {
 		t.Errorf("a command without a token ends with %d: %s", code, said)
 	}
-	c.token = strings.TrimSpace(p.must(t, "token", "create", "alice"))
+	c.Token = strings.TrimSpace(p.must(t, "token", "create", "alice"))
 	if status, answer := c.status(t, "GET", "/v1/runs", ""); status != http.StatusOK {
 		t.Errorf("with a token: %d %s", status, answer)
 	}
 	with := p
-	with.env = []string{"RELABEL_TOKEN=" + c.token}
+	with.env = []string{"RELABEL_TOKEN=" + c.Token}
 	with.must(t, "run", "list")
 	p.must(t, "token", "revoke", "alice")
 	if status, _ := c.status(t, "GET", "/v1/runs", ""); status != http.StatusUnauthorized {
 		t.Errorf("with a revoked token: %d", status)
 	}
-	if code := server.signal(syscall.SIGTERM); code != 0 || strings.Contains(server.said.String(), c.token) {
+	if code := server.signal(syscall.SIGTERM); code != 0 || strings.Contains(server.said.String(), c.Token) {
 		t.Errorf("the server ended with %d and said %s", code, server.said.String())
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/api"
 	"relabel/envs/fleet"
 	"relabel/policy/scripted"
 )
@@ -51,7 +52,7 @@ func (c *demoCommand) Run(ctx context.Context) error {
 	if err := c.reach(ctx); err != nil {
 		return err
 	}
-	return c.withSite(ctx, quietLog(), func(ctx context.Context, cl *client, host *fleet.Fleet) error {
+	return c.withSite(ctx, quietLog(), func(ctx context.Context, cl *session, host *fleet.Fleet) error {
 		stop, err := c.serveScripted(ctx, tasks)
 		if err != nil {
 			return err
@@ -68,7 +69,7 @@ func (c *demoCommand) Run(ctx context.Context) error {
 		if c.Exit {
 			return nil
 		}
-		fmt.Printf("Look at it: %s   (Ctrl-C ends)\n", cl.base)
+		fmt.Printf("Look at it: %s   (Ctrl-C ends)\n", cl.Base)
 		<-ctx.Done()
 		return nil
 	})
@@ -77,7 +78,7 @@ func (c *demoCommand) Run(ctx context.Context) error {
 // demo is the state of one demo.
 type demo struct {
 	command *demoCommand
-	client  *client
+	client  *session
 	host    *fleet.Fleet
 	tasks   []relabel.Task
 	set     relabel.Taskset
@@ -131,7 +132,7 @@ func (d *demo) importTasks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sets, err := list[relabel.Taskset](ctx, d.client, "/v1/tasksets")
+	sets, err := d.client.Tasksets(ctx)
 	if err != nil {
 		return err
 	}
@@ -152,16 +153,18 @@ func (d *demo) importTasks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.client.postJSONL(ctx, "/v1/tasksets?"+query.Encode(), body, &d.set); err != nil {
+	imported, err := d.client.ImportTaskset(ctx, query, body)
+	if err != nil {
 		return err
 	}
+	d.set = imported.Taskset
 	fmt.Printf("Tasks: %d imported, %d held out.\n", d.set.Tasks, d.set.HeldOut)
 	return nil
 }
 
 // validate runs the gold and the empty patch of each task, once for a file of tasks.
 func (d *demo) validate(ctx context.Context) error {
-	runs, err := list[relabel.Run](ctx, d.client, "/v1/runs")
+	runs, err := d.client.Runs(ctx)
 	if err != nil || find(runs, func(r relabel.Run) bool { return strings.HasPrefix(r.Name, "demo-dagger-"+d.set.Digest[:8]) }) != nil {
 		return err // a run is made only of tasks that were validated
 	}
@@ -175,8 +178,7 @@ func (d *demo) policy(ctx context.Context, e endpoint, scriptedModel string) (re
 	if e.base == "" {
 		p = d.command.scriptedPolicy(scriptedModel)
 	}
-	err := d.client.post(ctx, "/v1/policies", policyBody(p), &p)
-	return p, err
+	return d.client.CreatePolicy(ctx, policyBody(p))
 }
 
 // runName names the demo's runs by their tasks, and by the endpoints and the seed that
@@ -193,38 +195,33 @@ func (d *demo) runName(kind string) string {
 
 // run finds or makes a run.
 func (d *demo) run(ctx context.Context, kind string, recipe relabel.Recipe, rho *relabel.RhoSchedule) (relabel.Run, error) {
-	runs, err := list[relabel.Run](ctx, d.client, "/v1/runs")
+	runs, err := d.client.Runs(ctx)
 	if err != nil {
 		return relabel.Run{}, err
 	}
 	if r := find(runs, func(r relabel.Run) bool { return r.Name == d.runName(kind) }); r != nil {
 		return *r, nil
 	}
-	body := map[string]any{"name": d.runName(kind), "recipe": recipe, "taskset": d.set.ID, "teacher": d.teacher.ID, "seed": d.command.Seed}
-	if rho != nil {
-		body["rho"] = rho
-	}
-	var r relabel.Run
-	return r, d.client.post(ctx, "/v1/runs", body, &r)
+	return d.client.CreateRun(ctx, api.NewRun{Name: d.runName(kind), Recipe: recipe, Taskset: d.set.ID.String(), Teacher: d.teacher.ID.String(), Rho: (*api.NewRho)(rho), Seed: d.command.Seed})
 }
 
 // iteration finds or starts an iteration and waits for its end.
 func (d *demo) iteration(ctx context.Context, run relabel.Run, kind relabel.IterationKind, number int, model string) error {
-	its, err := iterationsOf(ctx, d.client, run.ID)
+	its, err := d.client.Iterations(ctx, run.ID)
 	if err != nil {
 		return err
 	}
-	it := find(its, func(it shownIteration) bool { return it.Kind == kind && it.Number == number })
+	it := find(its, func(it api.IterationView) bool { return it.Kind == kind && it.Number == number })
 	if it == nil {
 		student, err := d.policy(ctx, d.command.endpoints()[1], model)
 		if err != nil {
 			return err
 		}
-		it = &shownIteration{}
-		body := map[string]any{"kind": kind, "student": student.ID, "held_out": kind == relabel.Evaluate}
-		if err := d.client.post(ctx, "/v1/runs/"+run.ID.String()+"/iterations", body, it); err != nil {
+		started, err := d.client.StartIteration(ctx, run.ID, api.NewIteration{Kind: kind, Student: student.ID.String(), HeldOut: kind == relabel.Evaluate})
+		if err != nil {
 			return err
 		}
+		it = &started
 	}
 	title := fmt.Sprintf("%s, %s %d", run.Recipe, kind, number)
 	end, err := watchIteration(ctx, d.client, it.ID, title)

@@ -16,7 +16,7 @@ import (
 // probe asks an endpoint a few things and prints what it can do. It runs here and with
 // the secrets of here, not where the workers are.
 func (c *doctorCommand) probe(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		p, err := findPolicy(ctx, cl, c.Policy)
 		if err != nil {
 			return err

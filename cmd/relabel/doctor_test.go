@@ -21,7 +21,7 @@ func TestDoctorProbesAPolicyAndItsCommandMendsIt(t *testing.T) {
 	l := newLab(t)
 	m := newModels(t, l, scripted.Config{IDs: scripted.IDsSGLang})
 	b := newBench(t, l, relabel.Policy{Name: "teacher", BaseURL: m.url, Model: scripted.TeacherModel, Server: relabel.ServerGeneric})
-	said := func(args ...string) string { return l.must(t, append(args, "--server", b.api.base)...) }
+	said := func(args ...string) string { return l.must(t, append(args, "--server", b.api.Base)...) }
 	table := said("doctor", "--policy", "teacher")
 	for _, want := range []string{"token ids       yes", "native calls    yes", "as sglang does", "relabel policy add teacher --base-url " + m.url} {
 		if !strings.Contains(table, want) {

@@ -73,7 +73,7 @@ func TestAnEndpointThatIsAwayForAWhileFailsNothing(t *testing.T) {
 			}
 		}
 	}
-	seen, err := list[relabel.ModelSeen](t.Context(), b.api, "/v1/policies/teacher/models")
+	seen, err := b.api.Models(t.Context(), "teacher")
 	if err != nil || len(seen) == 0 || seen[0].Model != scripted.TeacherModel || cost == 0 {
 		t.Errorf("%v, models %+v, cost %d", err, seen, cost)
 	}

@@ -131,7 +131,7 @@ func TestAnEngineThatIsRestartedGoesOnWithItsTrajectories(t *testing.T) {
 	b := newBench(t, l, m.teacher())
 	iteration := b.start(t, b.run(t, "restarted", nil), b.policy(t, m.student("0.9")), map[string]any{"beta": 1})
 	eventually(t, "turns are committed", func() bool {
-		all, err := list[relabel.Trajectory](t.Context(), b.api, "/v1/trajectories?state=running")
+		all, err := b.api.Trajectories(t.Context(), url.Values{"state": {"running"}})
 		noError(t, err)
 		return len(all) == 2 && all[0].Turns > 0 && all[1].Turns > 0
 	})

@@ -98,7 +98,7 @@ func (c *collected) download(t *testing.T, dir string, e relabel.Export, f relab
 	t.Helper()
 	var content []byte
 	for _, part := range []string{"bytes=0-9", "bytes=10-"} {
-		req, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s/v1/exports/%s/files/%s", c.api.base, e.ID, f.Path), nil)
+		req, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s/v1/exports/%s/files/%s", c.api.Base, e.ID, f.Path), nil)
 		noError(t, err)
 		req.Header.Set("Range", part)
 		res, err := http.DefaultClient.Do(req)

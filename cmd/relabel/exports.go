@@ -86,12 +86,12 @@ type exportList struct{ clientFlags }
 
 // Run prints the exports.
 func (c *exportList) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
-		exports, err := list[relabel.Export](ctx, cl, "/v1/exports")
+	return c.with(ctx, func(cl *session) error {
+		exports, err := cl.Exports(ctx, nil)
 		if err != nil {
 			return err
 		}
-		runs, err := list[relabel.Run](ctx, cl, "/v1/runs")
+		runs, err := cl.Runs(ctx)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (c *exportShow) Run(ctx context.Context) error {
 	if isFolder(c.ID) {
 		return c.folder(c.ID, func(hash string) (relabel.TokenizerFiles, error) { return c.registeredTokenizer(ctx, hash) })
 	}
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		e, err := findExport(ctx, cl, c.ID)
 		if err != nil {
 			return err
@@ -154,12 +154,12 @@ func (c *exportShow) Run(ctx context.Context) error {
 }
 
 // findExport finds an export by its id.
-func findExport(ctx context.Context, cl *client, word string) (e relabel.Export, err error) {
+func findExport(ctx context.Context, cl *session, word string) (e relabel.Export, err error) {
 	id, err := exportID(word)
 	if err != nil {
 		return e, err
 	}
-	return e, cl.get(ctx, "/v1/exports/"+id.String(), &e)
+	return cl.Export(ctx, id)
 }
 
 // exportID reads the id of an export.
@@ -214,13 +214,13 @@ type exportCancel struct {
 
 // Run cancels an export.
 func (c *exportCancel) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		id, err := exportID(c.ID)
 		if err != nil {
 			return err
 		}
-		var e relabel.Export
-		if err := cl.post(ctx, "/v1/exports/"+id.String()+"/cancel", nil, &e); err != nil {
+		e, err := cl.CancelExport(ctx, id)
+		if err != nil {
 			return err
 		}
 		return printExport(e)

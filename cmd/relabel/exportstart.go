@@ -51,7 +51,7 @@ type formFlags struct {
 }
 
 // body is the export as POST /v1/exports takes it. What is not given is absent.
-func (c *exportStart) body(ctx context.Context, cl *client, run relabel.Run) (body api.NewExport, err error) {
+func (c *exportStart) body(ctx context.Context, cl *session, run relabel.Run) (body api.NewExport, err error) {
 	body = api.NewExport{Run: run.ID.String(), Iteration: c.Iteration, Aggregated: c.Aggregated, Unfinished: c.Unfinished,
 		Submitted: c.Submitted, Resolved: c.Resolved, MixedRewards: c.MixedRewards, VerdictProtections: c.VerdictProtections,
 		LabelPolicy: c.LabelPolicy, LeaveOutFlags: c.LeaveOutFlag, Destination: c.Destination}
@@ -67,7 +67,7 @@ func (c *exportStart) body(ctx context.Context, cl *client, run relabel.Run) (bo
 
 // form is the part of the body that says how rows are written. A tokenizer's folder is
 // registered.
-func (f formFlags) form(ctx context.Context, cl *client) (form api.NewExportForm, err error) {
+func (f formFlags) form(ctx context.Context, cl *session) (form api.NewExportForm, err error) {
 	form = api.NewExportForm{Date: f.Date, Arguments: relabel.ArgumentsForm(f.Arguments), Reasoning: relabel.ReasoningForm(f.Reasoning), ThinkingAlias: f.ThinkingAlias,
 		Normalisation: relabel.Normalisation(f.Normalisation), Capacity: f.Capacity, MaxLength: f.MaxLength, TooLong: relabel.TooLong(f.TooLong),
 		Divide: f.Divide, PadTree: f.PadTree, Bare: f.Bare}
@@ -88,7 +88,7 @@ func (f formFlags) form(ctx context.Context, cl *client) (form api.NewExportForm
 
 // Run starts the export and waits for its end.
 func (c *exportStart) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		run, err := findRun(ctx, cl, c.RunName)
 		if err != nil {
 			return err
@@ -97,8 +97,8 @@ func (c *exportStart) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var e relabel.Export
-		if err := cl.post(ctx, "/v1/exports", body, &e); err != nil {
+		e, err := cl.StartExport(ctx, body)
+		if err != nil {
 			return notHere(err, map[string]string{"tokenizer": c.Tokenizer, "template": c.Template})
 		}
 		id := e.ID
@@ -120,7 +120,7 @@ func (c *exportStart) Run(ctx context.Context) error {
 
 // build waits for an export's end. Where no server runs that would build it, this
 // process does.
-func (c *exportStart) build(ctx context.Context, cl *client, id relabel.ID) (e relabel.Export, err error) {
+func (c *exportStart) build(ctx context.Context, cl *session, id relabel.ID) (e relabel.Export, err error) {
 	if cl.here != nil {
 		stop, err := startExports(ctx, cl.here, c.Data)
 		if err != nil {

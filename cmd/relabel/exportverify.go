@@ -36,7 +36,7 @@ func (c *exportVerify) Run(ctx context.Context) error {
 	if _, err := relabel.ParseID("export", c.Export); err != nil {
 		return relabel.Errorf(relabel.CodeNotFound, "%s is neither a folder on this machine nor the id of an export; `relabel export list` shows what there is", c.Export)
 	}
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		e, err := findExport(ctx, cl, c.Export)
 		if err != nil {
 			return err

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"os"
-	"relabel/api"
 	"time"
 
 	"relabel"
@@ -17,11 +15,11 @@ const pollPeriod = 500 * time.Millisecond
 
 // watchExport waits for an export's end, and says how it goes on: a line where a part is
 // done, where it waits, and where it waits no more.
-func watchExport(ctx context.Context, cl *client, id relabel.ID) (relabel.Export, error) {
+func watchExport(ctx context.Context, cl *session, id relabel.ID) (relabel.Export, error) {
 	said := ""
 	for {
-		var e relabel.Export
-		if err := cl.get(ctx, "/v1/exports/"+id.String(), &e); err != nil {
+		e, err := cl.Export(ctx, id)
+		if err != nil {
 			return e, err
 		}
 		switch e.State {
@@ -87,17 +85,13 @@ type exportDelete struct {
 
 // Run deletes an export.
 func (c *exportDelete) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		id, err := exportID(c.ID)
 		if err != nil {
 			return err
 		}
-		path := "/v1/exports/" + id.String()
-		if c.LeaveFiles {
-			path += "?leave_files=true"
-		}
-		var deleted api.ExportDeleted
-		if err := cl.call(ctx, http.MethodDelete, path, nil, &deleted); err != nil {
+		deleted, err := cl.DeleteExport(ctx, id, c.LeaveFiles)
+		if err != nil {
 			return err
 		}
 		fmt.Printf("%s is deleted\n", id)

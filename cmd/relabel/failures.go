@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"relabel/api"
 	"slices"
 	"strings"
 	"unicode"
@@ -44,12 +45,12 @@ func causesOf(failed []relabel.Trajectory) []cause {
 }
 
 // printCauses prints why trajectories of an iteration failed, where any did.
-func printCauses(ctx context.Context, cl *client, title string, it shownIteration) error {
+func printCauses(ctx context.Context, cl *session, title string, it api.IterationView) error {
 	if it.Progress.Trajectories[relabel.Failed] == 0 {
 		return nil
 	}
 	query := url.Values{"iteration": {it.ID.String()}, "state": {string(relabel.Failed)}}
-	failed, err := list[relabel.Trajectory](ctx, cl, "/v1/trajectories?"+query.Encode())
+	failed, err := cl.Trajectories(ctx, query)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/api"
 	"relabel/policy/scripted"
 )
 
@@ -68,7 +69,7 @@ func sameTurns(t *testing.T, form relabel.CallForm, want, got rolled) (forms int
 		t.Fatalf("%s: %d turns, %s; natively %d, %s", form, len(got.turns), got.EndReason, len(want.turns), want.EndReason)
 	}
 	for i, turn := range want.turns {
-		for what, pair := range map[string][2]shownAction{"action": {turn.Action, got.turns[i].Action}, "label": {*turn.Label, *got.turns[i].Label}} {
+		for what, pair := range map[string][2]api.ActionView{"action": {turn.Action, got.turns[i].Action}, "label": {*turn.Label, *got.turns[i].Label}} {
 			if !bytes.Equal(pair[0].Message, pair[1].Message) || pair[0].Parse != pair[1].Parse {
 				t.Fatalf("%s: %s of turn %d of %s is %s\n%s\nnot %s\n%s", form, what, turn.T, want.InstanceID, pair[1].Parse, pair[1].Message, pair[0].Parse, pair[0].Message)
 			}

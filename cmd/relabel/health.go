@@ -17,13 +17,13 @@ const healthTime = 5 * time.Second
 
 // Run fails unless the process answers.
 func (c *healthCommand) Run(ctx context.Context) error {
-	if err := checkAddress(c.Address, "address"); err != nil {
+	cl, err := open(c.Address, "", "address")
+	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()
-	cl := &client{base: c.Address, close: func() error { return nil }}
-	if err := cl.get(ctx, "/healthz", nil); err != nil {
+	if _, err := cl.Live(ctx); err != nil {
 		return relabel.Errorf(relabel.CodeUnavailable, "%s does not answer as relabel does", c.Address).Because(err)
 	}
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,7 +41,7 @@ func TestTrajectoriesOfAnEngineThatDiesGoOnElsewhere(t *testing.T) {
 	iteration := b.start(t, b.run(t, "two", nil), b.policy(t, m.student("0.9")), map[string]any{"beta": 1})
 	var there relabel.ID
 	eventually(t, "a turn is committed on the second engine", func() bool {
-		all, err := list[relabel.Trajectory](t.Context(), b.api, "/v1/trajectories?state=running")
+		all, err := b.api.Trajectories(t.Context(), url.Values{"state": {"running"}})
 		noError(t, err)
 		for _, j := range all {
 			if a := b.attempts(t, j.ID); j.Turns > 0 && a[len(a)-1].DockerHost == second.Address() {
@@ -96,7 +97,7 @@ func TestWithoutDiskSpaceNothingIsBegunUntilThereIsSome(t *testing.T) {
 		noError(t, conn.QueryRow(bounded(t), "SELECT count(*) FROM river_job WHERE queue = 'rollout' AND (metadata->>'snoozes')::int > 0").Scan(&putOff))
 		return putOff > 0
 	})
-	all, err := list[relabel.Trajectory](t.Context(), b.api, "/v1/trajectories?iteration="+iteration.String())
+	all, err := b.api.Trajectories(t.Context(), url.Values{"iteration": {iteration.String()}})
 	noError(t, err)
 	if len(all) != 1 || all[0].State != relabel.Queued || all[0].Attempt != 0 {
 		t.Errorf("begun without disk space: %+v", all)
@@ -126,12 +127,12 @@ func TestImagesOfQueuedTrajectoriesArePrefetched(t *testing.T) {
 	l.writeTasks(t)
 	l.env = append(l.env, "RELABEL_ROLLOUTS=1", "RELABEL_PREFETCH=1", "RELABEL_REGISTRY_MIRRORS=registry.invalid="+registry.Host,
 		"RELABEL_REGISTRY_SECRETS="+registry.Host+"=mirror", "RELABEL_SECRET_MIRROR=someone:canary-91c4")
-	url := listenFor(t, s)
-	b := newBench(t, l, relabel.Policy{Name: "naps", BaseURL: url + "/v1", Model: "m"})
+	endpoint := listenFor(t, s)
+	b := newBench(t, l, relabel.Policy{Name: "naps", BaseURL: endpoint + "/v1", Model: "m"})
 	iteration := b.start(t, b.run(t, "ahead", nothingElse), b.teacher, map[string]any{"beta": 1, "generations": 2})
 	var waiting string
 	eventually(t, "the only slot is held, and another image is there", func() bool {
-		all, err := list[relabel.Trajectory](t.Context(), b.api, "/v1/trajectories?iteration="+iteration.String())
+		all, err := b.api.Trajectories(t.Context(), url.Values{"iteration": {iteration.String()}})
 		noError(t, err)
 		claimed := map[string]bool{}
 		for _, j := range all {

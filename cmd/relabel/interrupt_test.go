@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,7 +101,7 @@ func newStopped(t *testing.T) *stopped {
 	s.student = s.policy(t, m.student("0.9"))
 	s.iteration = s.start(t, run, s.student, map[string]any{"beta": 0.5})
 	eventually(t, "turns are committed", func() bool {
-		all, err := list[relabel.Trajectory](t.Context(), s.api, "/v1/trajectories?state=running")
+		all, err := s.api.Trajectories(t.Context(), url.Values{"state": {"running"}})
 		noError(t, err)
 		return len(all) == 2 && all[0].Turns > 0 && all[1].Turns > 0
 	})

@@ -22,7 +22,7 @@ func interruptedf(format string, args ...any) error {
 }
 
 // elsewhere says who goes on with what a command of this client does not wait for.
-func (c *client) elsewhere() string {
+func (c *session) elsewhere() string {
 	if c.here != nil {
 		return "with the workers of this database"
 	}

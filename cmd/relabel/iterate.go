@@ -28,7 +28,7 @@ type runIterate struct {
 
 // Run starts the iteration and watches it. It fails where nothing of it is done at its end.
 func (c *runIterate) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		run, err := findRun(ctx, cl, c.RunName)
 		if err != nil {
 			return err
@@ -37,12 +37,12 @@ func (c *runIterate) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var it relabel.Iteration
 		body, err := c.body(student)
 		if err != nil {
 			return err
 		}
-		if err := cl.post(ctx, "/v1/runs/"+run.ID.String()+"/iterations", body, &it); err != nil {
+		it, err := cl.StartIteration(ctx, run.ID, body)
+		if err != nil {
 			return err
 		}
 		fmt.Println(it.ID)
@@ -53,7 +53,7 @@ func (c *runIterate) Run(ctx context.Context) error {
 			fmt.Println("No server runs here: `relabel serve` will roll it out.")
 			return nil
 		}
-		return watchToTheEnd(ctx, cl, run, it)
+		return watchToTheEnd(ctx, cl, run, it.Iteration)
 	})
 }
 
@@ -96,13 +96,13 @@ type runInstances struct {
 
 // Run prints the instances that an iteration rolls out, one per line.
 func (c *runInstances) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		id, err := iterationID(c.Iteration)
 		if err != nil {
 			return err
 		}
-		var draw relabel.Draw
-		if err := cl.get(ctx, "/v1/iterations/"+id.String()+"/draw", &draw); err != nil {
+		draw, err := cl.Draw(ctx, id)
+		if err != nil {
 			return err
 		}
 		for _, instance := range draw.Instances {
@@ -113,7 +113,7 @@ func (c *runInstances) Run(ctx context.Context) error {
 }
 
 // watchToTheEnd waits for the iteration's end and says what came of it.
-func watchToTheEnd(ctx context.Context, cl *client, run relabel.Run, it relabel.Iteration) error {
+func watchToTheEnd(ctx context.Context, cl *session, run relabel.Run, it relabel.Iteration) error {
 	sayIfNobodyWorks(ctx, cl)
 	end, err := watchIteration(ctx, cl, it.ID, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number))
 	if ctx.Err() != nil {
@@ -130,8 +130,8 @@ func watchToTheEnd(ctx context.Context, cl *client, run relabel.Run, it relabel.
 
 // sayIfNobodyWorks tells who waits for rollouts, labels or an export that nobody is at it. What cannot be asked now is
 // not said: the watch itself waits for a server that is away.
-func sayIfNobodyWorks(ctx context.Context, cl *client) {
-	workers, err := list[relabel.Worker](ctx, cl, "/v1/workers")
+func sayIfNobodyWorks(ctx context.Context, cl *session) {
+	workers, err := cl.Workers(ctx)
 	if err != nil || slices.ContainsFunc(workers, func(w relabel.Worker) bool { return w.State != relabel.WorkerSilent }) {
 		return
 	}
@@ -140,7 +140,7 @@ func sayIfNobodyWorks(ctx context.Context, cl *client) {
 
 // outcome is an error where an iteration came to its end and left nothing, so that a
 // script does not go on with that.
-func outcome(it shownIteration) error {
+func outcome(it api.IterationView) error {
 	_, all := counts(it.Progress)
 	switch p := it.Progress.Trajectories; {
 	case it.State == relabel.IterationCancelled:

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"relabel"
+	"relabel/api"
 	"relabel/store/storetest"
 )
 
@@ -104,7 +105,7 @@ func (l *lab) sandboxes(t testing.TB, instance string) []container.Summary {
 type bench struct {
 	*lab
 	server  *process
-	api     *client
+	api     *session
 	set     relabel.Taskset
 	teacher relabel.Policy
 }
@@ -140,7 +141,9 @@ func (b *bench) seed(t testing.TB, teacher relabel.Policy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noError(t, b.api.postJSONL(t.Context(), "/v1/tasksets?name=calc&held_out="+heldOut, lines, &b.set))
+	imported, err := b.api.ImportTaskset(t.Context(), url.Values{"name": {"calc"}, "held_out": {heldOut}}, lines)
+	noError(t, err)
+	b.set = imported.Taskset
 	b.teacher = b.policy(t, teacher)
 }
 
@@ -184,39 +187,22 @@ func (b *bench) start(t testing.TB, run relabel.Run, student relabel.Policy, mor
 	for key, value := range more {
 		body[key] = value
 	}
-	var it shownIteration
+	var it api.IterationView
 	noError(t, b.api.post(t.Context(), "/v1/runs/"+run.ID.String()+"/iterations", body, &it))
 	return it.ID
 }
 
 // round is an iteration at its end, with its trajectories and their turns.
 type round struct {
-	shownIteration
+	api.IterationView
 	trajectories []rolled
 }
 
 // rolled is a trajectory with what was asked and answered in it.
 type rolled struct {
 	relabel.Trajectory
-	turns []shownTurn
+	turns []api.TurnView
 	calls []relabel.Call
-}
-
-// shownTurn is a turn as the server shows it.
-type shownTurn struct {
-	EndedAt      time.Time             `json:"ended_at"`
-	T            int                   `json:"t"`
-	Executor     relabel.Role          `json:"executor"`
-	Action       shownAction           `json:"action"`
-	Label        *shownAction          `json:"label"`
-	Observations []relabel.Observation `json:"observations"`
-	Time         relabel.TurnTime      `json:"time"`
-}
-
-type shownAction struct {
-	relabel.Action
-	Message json.RawMessage `json:"message"`
-	Raw     json.RawMessage `json:"raw"`
 }
 
 // finish waits for an iteration's end and reads it.
@@ -224,10 +210,12 @@ func (b *bench) finish(t testing.TB, id relabel.ID) round {
 	t.Helper()
 	var r round
 	eventually(t, "the iteration ends", func() bool {
-		noError(t, b.api.get(t.Context(), "/v1/iterations/"+id.String(), &r.shownIteration))
+		var err error
+		r.IterationView, err = b.api.Iteration(t.Context(), id)
+		noError(t, err)
 		return r.State != relabel.IterationRunning
 	})
-	all, err := list[relabel.Trajectory](t.Context(), b.api, "/v1/trajectories?iteration="+id.String())
+	all, err := b.api.Trajectories(t.Context(), url.Values{"iteration": {id.String()}})
 	noError(t, err)
 	for _, j := range all {
 		r.trajectories = append(r.trajectories, b.read(t, j))
@@ -255,25 +243,25 @@ func (b *bench) read(t testing.TB, j relabel.Trajectory) rolled {
 	t.Helper()
 	r := rolled{Trajectory: j}
 	path := "/v1/trajectories/" + j.ID.String()
-	var page struct{ Items []shownTurn }
+	var page struct{ Items []api.TurnView }
 	noError(t, b.api.get(t.Context(), path+"/turns?limit=500&raw=true", &page))
 	r.turns = page.Items
 	var err error
-	r.calls, err = list[relabel.Call](t.Context(), b.api, path+"/calls")
+	r.calls, err = b.api.Calls(t.Context(), j.ID)
 	noError(t, err)
 	return r
 }
 
 // status asks for path and returns the answer's status and body.
-func (c *client) status(t testing.TB, method, path, body string) (int, string) {
+func (c *session) status(t testing.TB, method, path, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequest(method, c.base+path, strings.NewReader(body))
+	req, err := http.NewRequest(method, c.Base+path, strings.NewReader(body))
 	noError(t, err)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	res, err := http.DefaultClient.Do(req)
 	noError(t, err)

@@ -68,7 +68,7 @@ func TestMetricsMoveWithACollection(t *testing.T) {
 	l := newLab(t)
 	m := newModels(t, l, scripted.Config{})
 	b := newBench(t, l, m.teacher())
-	if before := scrape(t, b.api.base); before[`relabel_trajectories{state="done"}`] != 0 || before["relabel_sandbox_exec_seconds_count"] != 0 || before["relabel_database_up"] != 1 {
+	if before := scrape(t, b.api.Base); before[`relabel_trajectories{state="done"}`] != 0 || before["relabel_sandbox_exec_seconds_count"] != 0 || before["relabel_database_up"] != 1 {
 		t.Errorf("before anything happened: %v", before)
 	}
 	r := b.collect(t, b.run(t, "first", nil), b.policy(t, m.student("0.5")), map[string]any{"beta": 0.5})
@@ -78,7 +78,7 @@ func TestMetricsMoveWithACollection(t *testing.T) {
 	asked := m.count()
 	var now scraped
 	eventually(t, "the overview is looked at anew", func() bool {
-		now = scrape(t, b.api.base)
+		now = scrape(t, b.api.Base)
 		return now[`relabel_trajectories{state="done"}`] == float64(len(r.trajectories))
 	})
 	turns, calls, teacher := 0, 0, 0

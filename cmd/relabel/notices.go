@@ -40,7 +40,7 @@ func (f siteFlags) webhook() *relabel.Webhook {
 // check refuses addresses that nobody can be reached at.
 func (f siteFlags) check() error {
 	if f.URL != "" {
-		if err := checkAddress(f.URL, "--url"); err != nil {
+		if _, err := open(f.URL, "", "--url"); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -108,7 +109,7 @@ func TestAWorkerThatWakesUpAfterTheTakeoverLetsGo(t *testing.T) {
 	first := l.start(t, "worker")
 	var id relabel.ID
 	eventually(t, "a turn is committed", func() bool {
-		all, err := list[relabel.Trajectory](t.Context(), b.api, "/v1/trajectories?state=running")
+		all, err := b.api.Trajectories(t.Context(), url.Values{"state": {"running"}})
 		noError(t, err)
 		if len(all) == 0 || all[0].Turns == 0 {
 			return false

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
+	"relabel/api"
 
 	"relabel"
 )
@@ -77,11 +77,12 @@ func (c *policyAdd) Run(ctx context.Context) error {
 	if p.Price, err = c.price(); err != nil {
 		return err
 	}
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		if err := c.policyTokenFlags.put(ctx, cl, &p); err != nil {
 			return err
 		}
-		if err := cl.post(ctx, "/v1/policies", policyBody(p), &p); err != nil {
+		p, err := cl.CreatePolicy(ctx, policyBody(p))
+		if err != nil {
 			return notHere(err, map[string]string{"tokenizer": c.Tokenizer, "chat_template": c.ChatTemplate})
 		}
 		fmt.Printf("%s  %s@%d\n", p.ID, p.Name, p.Version)
@@ -90,7 +91,7 @@ func (c *policyAdd) Run(ctx context.Context) error {
 }
 
 // put puts the tokenizer and the template into a policy. A folder is registered.
-func (f policyTokenFlags) put(ctx context.Context, cl *client, p *relabel.Policy) (err error) {
+func (f policyTokenFlags) put(ctx context.Context, cl *session, p *relabel.Policy) (err error) {
 	if p.Tokenizer, err = useTokenizer(ctx, cl, f.Tokenizer); err != nil {
 		return err
 	}
@@ -119,35 +120,22 @@ func (f policyPriceFlags) price() (*relabel.Price, error) {
 }
 
 // policyBody is a policy as POST /v1/policies takes it.
-func policyBody(p relabel.Policy) map[string]any {
-	body := map[string]any{"name": p.Name, "base_url": p.BaseURL, "model": p.Model, "server": p.Server, "sampling": p.Sampling, "limits": p.Limits}
-	if p.ToolFormat != "" {
-		body["tool_format"] = p.ToolFormat
-	}
-	if p.Secret != "" {
-		body["secret"] = p.Secret
-	}
-	if len(p.Replicas) > 0 {
-		body["replicas"] = p.Replicas
-	}
+func policyBody(p relabel.Policy) api.NewPolicy {
+	l := p.Limits
+	body := api.NewPolicy{Name: p.Name, BaseURL: p.BaseURL, Replicas: p.Replicas, Model: p.Model, Server: p.Server, ToolFormat: p.ToolFormat, Secret: p.Secret,
+		Sampling: &api.NewSampling{Temperature: &p.Sampling.Temperature, TopP: &p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens},
+		Limits: &api.NewLimits{Concurrency: &l.Concurrency, RequestsPerMinute: &l.RequestsPerMinute, TokensPerMinute: &l.TokensPerMinute, TimeoutSeconds: &l.TimeoutSeconds,
+			Retries: &l.Retries, PatienceSeconds: &l.PatienceSeconds, ContextTokens: &l.ContextTokens, HedgeAfterSeconds: &l.HedgeAfterSeconds},
+		Markers: string(p.CacheMarkers), Tokenizer: p.Tokenizer, Template: p.ChatTemplate, Text: p.TemplateText}
 	if p.Price != nil {
-		body["price"] = p.Price
-	}
-	if p.CacheMarkers != relabel.CacheMarkersNone {
-		body["cache_markers"] = p.CacheMarkers
-	}
-	for field, given := range map[string]string{"tokenizer": p.Tokenizer, "chat_template": p.ChatTemplate, "template_text": p.TemplateText} {
-		if given != "" {
-			body[field] = given
-		}
+		body.Price = &api.NewPrice{Input: p.Price.Input, Cached: &p.Price.Cached, Output: p.Price.Output, Batch: p.Price.Batch, Currency: p.Price.Currency}
 	}
 	return body
 }
 
 // findPolicy finds a policy by id, by name (its newest version) or by name@version.
-func findPolicy(ctx context.Context, cl *client, word string) (relabel.Policy, error) {
-	var p relabel.Policy
-	err := cl.get(ctx, "/v1/policies/"+url.PathEscape(word), &p)
+func findPolicy(ctx context.Context, cl *session, word string) (relabel.Policy, error) {
+	p, err := cl.Policy(ctx, word)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		err = relabel.Errorf(relabel.CodeNotFound, "no policy %q; `relabel policy list` shows what there is", word)
 	}
@@ -159,8 +147,8 @@ type policyList struct{ clientFlags }
 
 // Run prints the policies.
 func (c *policyList) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
-		policies, err := list[relabel.Policy](ctx, cl, "/v1/policies")
+	return c.with(ctx, func(cl *session) error {
+		policies, err := cl.Policies(ctx)
 		if err != nil {
 			return err
 		}

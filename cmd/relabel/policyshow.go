@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -18,12 +17,12 @@ type policyShow struct {
 
 // Run prints the policy and the models that answered for it.
 func (c *policyShow) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		p, err := findPolicy(ctx, cl, c.Name)
 		if err != nil {
 			return err
 		}
-		seen, err := list[relabel.ModelSeen](ctx, cl, "/v1/policies/"+url.PathEscape(p.ID.String())+"/models")
+		seen, err := cl.Models(ctx, p.ID.String())
 		if err != nil {
 			return err
 		}

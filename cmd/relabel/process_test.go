@@ -175,14 +175,15 @@ func (p place) start(t testing.TB, args ...string) *process {
 }
 
 // serve starts `relabel serve` with arguments and returns when it answers.
-func (p place) serve(t testing.TB, args ...string) (*process, *client) {
+func (p place) serve(t testing.TB, args ...string) (*process, *session) {
 	t.Helper()
 	file := filepath.Join(p.data, "server.url")
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
 	r := p.start(t, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
-	c := &client{}
+	c, err := open("http://127.0.0.1:1", "", "")
+	noError(t, err)
 	eventually(t, "the server answers", func() bool {
 		select {
 		case <-r.done:
@@ -190,8 +191,8 @@ func (p place) serve(t testing.TB, args ...string) (*process, *client) {
 		default:
 		}
 		b, err := os.ReadFile(file)
-		c.base = strings.TrimSpace(string(b))
-		return err == nil && c.base != "" && c.alive(context.Background())
+		c.Base = strings.TrimSpace(string(b))
+		return err == nil && c.Base != "" && c.alive(context.Background())
 	})
 	return r, c
 }

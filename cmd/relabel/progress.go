@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"relabel/api"
 	"sync/atomic"
 	"time"
 
@@ -16,26 +17,19 @@ import (
 	"relabel"
 )
 
-// shownIteration is an iteration as the server shows it.
-type shownIteration struct {
-	relabel.Iteration
-	Progress  relabel.Progress `json:"progress"`
-	RunPaused *relabel.Pause   `json:"run_paused"`
-}
-
 // linePeriod is at least between two lines while no trajectory comes to its end.
 const linePeriod = 5 * time.Second
 
 // watchIteration waits for an iteration's end: a bar on a terminal, a line where
 // something changed elsewhere.
-func watchIteration(ctx context.Context, c *client, id relabel.ID, title string) (shownIteration, error) {
+func watchIteration(ctx context.Context, c *session, id relabel.ID, title string) (api.IterationView, error) {
 	show, done := lineProgress(os.Stdout, title), func() {}
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		show, done = barProgress(ctx, title)
 	}
 	defer done()
 	standsStill := ""
-	return c.followIteration(ctx, id, func(it shownIteration) {
+	return c.FollowIteration(ctx, id, func(it api.IterationView) {
 		show(it.Progress)
 		why := cmp.Or(paused(it.Paused), paused(it.RunPaused))
 		if why != standsStill {

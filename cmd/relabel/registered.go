@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"relabel"
 	"relabel/tokenizer"
@@ -14,23 +13,23 @@ import (
 func (f clientFlags) registeredTokenizer(ctx context.Context, hash string) (relabel.TokenizerFiles, error) {
 	cl := f.running(ctx)
 	if f.Server != "" {
-		if err := checkAddress(f.Server, "--server"); err != nil {
+		var err error
+		if cl, err = open(f.Server, f.Token, "--server"); err != nil {
 			return nil, err
 		}
-		cl = &client{base: strings.TrimSuffix(f.Server, "/")}
 	}
 	if cl == nil {
 		return nil, nil
 	}
-	cl.token = f.Token
+	cl.Token = f.Token
 	return cl.registeredTokenizer(ctx, hash)
 }
 
 // registeredTokenizer fetches a registered tokenizer by its hash. An error names the server.
-func (c *client) registeredTokenizer(ctx context.Context, hash string) (relabel.TokenizerFiles, error) {
-	files, err := fetchTokenizer(ctx, c, hash)
+func (s *session) registeredTokenizer(ctx context.Context, hash string) (relabel.TokenizerFiles, error) {
+	files, err := s.TokenizerFiles(ctx, hash)
 	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeOf(err), "the registered tokenizer cannot be fetched from %s: %s", c.base, message(err))
+		return nil, relabel.Errorf(relabel.CodeOf(err), "the registered tokenizer cannot be fetched from %s: %s", s.Base, message(needsToken(err)))
 	}
 	return files, nil
 }

@@ -48,7 +48,7 @@ func TestAnExportsRegisteredTokenizerIsFetchedByItsHash(t *testing.T) {
 	expect(0, "trained on", "show", id, "--row", "0")
 	expect(0, "trained on", "show", dir, "--row", "0")
 	expect(0, "PASS", "verify", dir)
-	expect(0, "PASS", "verify", dir, "--server", api.base)
+	expect(0, "PASS", "verify", dir, "--server", api.Base)
 	expect(0, "PASS", "verify", id)
 	if code := server.signal(syscall.SIGTERM); code != 0 {
 		t.Errorf("the server ended with %d", code)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"relabel/api"
 	"time"
 
 	"relabel"
@@ -16,13 +17,13 @@ type runLabel struct {
 
 // Run begins the iteration's labelling.
 func (c *runLabel) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		id, err := iterationID(c.Iteration)
 		if err != nil {
 			return err
 		}
-		var it shownIteration
-		if err := cl.post(ctx, "/v1/iterations/"+id.String()+"/label", struct{}{}, &it); err != nil {
+		it, err := cl.LabelIteration(ctx, id)
+		if err != nil {
 			return err
 		}
 		fmt.Printf("%s %d: %d labels are owed\n", it.Kind, it.Number, it.Progress.LabelsOwed)
@@ -41,7 +42,7 @@ type runRelabel struct {
 
 // Run asks for the relabelings and watches them.
 func (c *runRelabel) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		teacher, err := findPolicy(ctx, cl, c.Teacher)
 		if err != nil {
 			return err
@@ -55,8 +56,7 @@ func (c *runRelabel) Run(ctx context.Context) error {
 		}
 		asked := iterations[:0:0]
 		for _, id := range iterations {
-			var p relabel.RelabelProgress
-			err := cl.post(ctx, "/v1/iterations/"+id.String()+"/relabel", map[string]any{"policy": teacher.ID, "priority": c.Priority}, &p)
+			_, err := cl.RelabelIteration(ctx, id, api.NewRelabeling{Policy: teacher.ID.String(), Priority: c.Priority})
 			switch {
 			case relabel.CodeOf(err) == relabel.CodeConflict && len(iterations) > 1:
 				continue // nothing of it is done yet
@@ -73,10 +73,9 @@ func (c *runRelabel) Run(ctx context.Context) error {
 }
 
 // iterations are the one that is named, or the collect iterations of the run.
-func (c *runRelabel) iterations(ctx context.Context, cl *client) ([]relabel.ID, error) {
+func (c *runRelabel) iterations(ctx context.Context, cl *session) ([]relabel.ID, error) {
 	if id, err := relabel.ParseID("iteration", c.Target); err == nil {
-		var it shownIteration
-		err := cl.get(ctx, "/v1/iterations/"+id.String(), &it)
+		_, err := cl.Iteration(ctx, id)
 		if err == nil || relabel.CodeOf(err) != relabel.CodeNotFound {
 			return []relabel.ID{id}, err
 		}
@@ -85,7 +84,7 @@ func (c *runRelabel) iterations(ctx context.Context, cl *client) ([]relabel.ID, 
 	if err != nil {
 		return nil, err
 	}
-	all, err := iterationsOf(ctx, cl, run.ID)
+	all, err := cl.Iterations(ctx, run.ID)
 	var ids []relabel.ID
 	for _, it := range all {
 		if it.Kind == relabel.Collect {
@@ -98,13 +97,11 @@ func (c *runRelabel) iterations(ctx context.Context, cl *client) ([]relabel.ID, 
 	return ids, err
 }
 
-func (c *runRelabel) cancel(ctx context.Context, cl *client, teacher relabel.Policy, iterations []relabel.ID) error {
+func (c *runRelabel) cancel(ctx context.Context, cl *session, teacher relabel.Policy, iterations []relabel.ID) error {
 	sum := 0
 	for _, id := range iterations {
-		var one struct {
-			Cancelled int `json:"cancelled"`
-		}
-		if err := cl.post(ctx, "/v1/iterations/"+id.String()+"/relabelings/cancel", map[string]any{"policy": teacher.ID}, &one); err != nil {
+		one, err := cl.CancelRelabelings(ctx, id, api.CancelRelabelings{Policy: teacher.ID.String()})
+		if err != nil {
 			return err
 		}
 		sum += one.Cancelled
@@ -114,7 +111,7 @@ func (c *runRelabel) cancel(ctx context.Context, cl *client, teacher relabel.Pol
 }
 
 // watch waits until the relabelings of one policy are over, and says what came of them.
-func (c *runRelabel) watch(ctx context.Context, cl *client, teacher relabel.Policy, iterations []relabel.ID) error {
+func (c *runRelabel) watch(ctx context.Context, cl *session, teacher relabel.Policy, iterations []relabel.ID) error {
 	if cl.here != nil && !c.Detach {
 		fmt.Println("No server runs here: `relabel serve` will work it off.")
 	} else if !c.Detach {
@@ -164,13 +161,11 @@ func relabelled(sum relabel.RelabelProgress, teacher relabel.Policy) error {
 }
 
 // progress sums the relabelings of one policy up.
-func (c *runRelabel) progress(ctx context.Context, cl *client, teacher relabel.Policy, iterations []relabel.ID) (relabel.RelabelProgress, error) {
+func (c *runRelabel) progress(ctx context.Context, cl *session, teacher relabel.Policy, iterations []relabel.ID) (relabel.RelabelProgress, error) {
 	sum := relabel.RelabelProgress{PolicyID: teacher.ID, Relabelings: map[relabel.RelabelState]int{}}
 	for _, id := range iterations {
-		var of struct {
-			Items []relabel.RelabelProgress `json:"items"`
-		}
-		if err := cl.get(ctx, "/v1/iterations/"+id.String()+"/relabelings", &of); err != nil {
+		of, err := cl.RelabelProgress(ctx, id)
+		if err != nil {
 			return sum, err
 		}
 		for _, p := range of.Items {

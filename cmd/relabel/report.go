@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"relabel/api"
 	"slices"
 
 	"relabel"
@@ -10,13 +11,13 @@ import (
 
 // printIterations prints a line for each iteration of the runs, and below why
 // trajectories failed.
-func printIterations(ctx context.Context, cl *client, runs ...relabel.Run) error {
+func printIterations(ctx context.Context, cl *session, runs ...relabel.Run) error {
 	return printRuns(ctx, cl, false, runs...)
 }
 
 // printRuns is printIterations, with the iterations' ids if they are asked for: pause,
 // retry, label and others take one.
-func printRuns(ctx context.Context, cl *client, ids bool, runs ...relabel.Run) error {
+func printRuns(ctx context.Context, cl *session, ids bool, runs ...relabel.Run) error {
 	heads := []string{"RUN", "ITERATION", "MIXTURE", "TRAJECTORIES", "FAILED", "TURNS", "BY TEACHER", "LABELS", "MISSING", "SUBMITTED", "RESOLVED", "PASSED ONLY", "STATE"}
 	if ids {
 		heads = append(heads, "ID")
@@ -24,7 +25,7 @@ func printRuns(ctx context.Context, cl *client, ids bool, runs ...relabel.Run) e
 	t := newTable(heads...)
 	var causes []func() error
 	for _, run := range runs {
-		its, err := iterationsOf(ctx, cl, run.ID)
+		its, err := cl.Iterations(ctx, run.ID)
 		if err != nil {
 			return err
 		}
@@ -97,7 +98,7 @@ func (d *demo) report(ctx context.Context, runs ...relabel.Run) error {
 
 // export finds or builds the aggregated data set of a run's valid submissions.
 func (d *demo) export(ctx context.Context, run relabel.Run) (relabel.Export, error) {
-	exports, err := list[relabel.Export](ctx, d.client, "/v1/exports")
+	exports, err := d.client.Exports(ctx, nil)
 	if err != nil {
 		return relabel.Export{}, err
 	}
@@ -108,9 +109,8 @@ func (d *demo) export(ctx context.Context, run relabel.Run) (relabel.Export, err
 	if old != nil {
 		return *old, nil
 	}
-	var e relabel.Export
-	body := map[string]any{"run": run.ID, "aggregated": true, "submitted": true, "views": views, "tokenizer": d.tokenizer}
-	if err := d.client.post(ctx, "/v1/exports", body, &e); err != nil {
+	e, err := d.client.StartExport(ctx, api.NewExport{Run: run.ID.String(), Aggregated: true, Submitted: new(true), NewExportForm: api.NewExportForm{Views: views, Tokenizer: d.tokenizer}})
+	if err != nil {
 		return e, err
 	}
 	return watchExport(ctx, d.client, e.ID)

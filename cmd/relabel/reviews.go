@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
+	"relabel/api"
 	"time"
 
 	"relabel"
@@ -29,17 +29,17 @@ type reviewAdd struct {
 
 // Run stores the review.
 func (c *reviewAdd) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		id, err := relabel.ParseID("trajectory", c.Trajectory)
 		if err != nil {
 			return err
 		}
-		body := map[string]any{"flag": c.Flag, "note": c.Note, "author": c.Author}
+		body := api.NewReview{Flag: c.Flag, Note: c.Note, Author: c.Author}
 		if c.Turn != 0 {
-			body["t"] = c.Turn
+			body.T = &c.Turn
 		}
-		var r relabel.Review
-		if err := cl.post(ctx, "/v1/trajectories/"+id.String()+"/reviews", body, &r); err != nil {
+		r, err := cl.CreateReview(ctx, id, body)
+		if err != nil {
 			return err
 		}
 		fmt.Println(r.ID)
@@ -56,7 +56,7 @@ type reviewList struct {
 
 // Run prints the reviews.
 func (c *reviewList) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		query := url.Values{}
 		if c.Flag != "" {
 			query.Set("flag", c.Flag)
@@ -68,7 +68,7 @@ func (c *reviewList) Run(ctx context.Context) error {
 			}
 			query.Set("run", run.ID.String())
 		}
-		all, err := list[relabel.Review](ctx, cl, "/v1/reviews?"+query.Encode())
+		all, err := cl.Reviews(ctx, query)
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ type reviewDelete struct {
 
 // Run removes the review.
 func (c *reviewDelete) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		trajectory, err := relabel.ParseID("trajectory", c.Trajectory)
 		if err != nil {
 			return err
@@ -102,6 +102,6 @@ func (c *reviewDelete) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return cl.call(ctx, http.MethodDelete, "/v1/trajectories/"+trajectory.String()+"/reviews/"+review.String(), nil, nil)
+		return cl.DeleteReview(ctx, trajectory, review)
 	})
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/docker/go-units"
@@ -20,13 +19,13 @@ type runDelete struct {
 
 // Run says what the run consists of, and deletes it.
 func (c *runDelete) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		run, err := findRun(ctx, cl, c.RunName)
 		if err != nil {
 			return err
 		}
-		path, had := "/v1/runs/"+run.ID.String(), relabel.RunContents{}
-		if err := cl.get(ctx, path+"/contents", &had); err != nil {
+		had, err := cl.RunContents(ctx, run.ID)
+		if err != nil {
 			return err
 		}
 		fmt.Printf("%s: %d iterations, %d trajectories, %d turns, about %d calls, %d reviews, %d exports, about %s\n", oneLine(run.Name), had.Iterations, had.Trajectories, had.Turns, had.Calls, had.Reviews, had.Exports, units.BytesSize(float64(had.Bytes)))
@@ -41,7 +40,7 @@ func (c *runDelete) Run(ctx context.Context) error {
 			fmt.Println("Nothing was deleted. Add --yes to delete the run for good.")
 			return nil
 		}
-		if err := cl.call(ctx, http.MethodDelete, path, nil, &had); err != nil {
+		if _, err := cl.DeleteRun(ctx, run.ID); err != nil {
 			return err
 		}
 		return c.follow(ctx, cl, run)
@@ -52,11 +51,9 @@ func (c *runDelete) Run(ctx context.Context) error {
 const deletionLook = time.Second
 
 // follow waits until the server has deleted the run.
-func (c *runDelete) follow(ctx context.Context, cl *client, run relabel.Run) error {
-	path := "/v1/runs/" + run.ID.String() + "/contents"
+func (c *runDelete) follow(ctx context.Context, cl *session, run relabel.Run) error {
 	for told := false; ; {
-		var left relabel.RunContents
-		err := cl.get(ctx, path, &left)
+		left, err := cl.RunContents(ctx, run.ID)
 		if relabel.CodeOf(err) == relabel.CodeNotFound {
 			fmt.Println("Deleted.")
 			return nil

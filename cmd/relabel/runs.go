@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
+	"relabel/api"
 
 	"relabel"
 )
@@ -49,7 +51,7 @@ type runCreate struct {
 
 // Run makes the run.
 func (c *runCreate) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		set, err := findTaskset(ctx, cl, c.Taskset)
 		if err != nil {
 			return err
@@ -58,16 +60,14 @@ func (c *runCreate) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		body := map[string]any{"name": c.Name, "recipe": c.Recipe, "taskset": set.ID, "teacher": teacher.ID, "labels": c.Labels, "seed": c.Seed}
-		if len(c.Instance) > 0 {
-			body["instances"] = c.Instance
-		}
-		c.add(body, relabel.Run{})
-		if err := c.addJSON(body); err != nil {
+		body := api.NewRun{Name: c.Name, Recipe: relabel.Recipe(c.Recipe), Taskset: set.ID.String(), Teacher: teacher.ID.String(), Instances: c.Instance, Labels: relabel.LabelMode(c.Labels), Seed: c.Seed}
+		body.Budget, body.Webhook = c.over(relabel.Run{})
+		withParts, err := c.addJSON(body)
+		if err != nil {
 			return err
 		}
 		var r relabel.Run
-		if err := cl.post(ctx, "/v1/runs", body, &r); err != nil {
+		if err := cl.Send(ctx, http.MethodPost, "/v1/runs", withParts, &r); err != nil {
 			return err
 		}
 		fmt.Printf("%s  %s\n", r.ID, r.Name)
@@ -75,26 +75,29 @@ func (c *runCreate) Run(ctx context.Context) error {
 	})
 }
 
-// addJSON adds the parts that are given as JSON, unread: the server checks them.
-func (c *runCreate) addJSON(body map[string]any) error {
-	parts := map[string]string{"beta": c.Beta, "rho": c.Rho, "limits": c.Limits}
+// runWithParts is a run with the parts that are given as JSON, unread: the server checks them.
+type runWithParts struct {
+	api.NewRun
+	Beta    json.RawMessage `json:"beta,omitempty"`
+	Rho     json.RawMessage `json:"rho,omitempty"`
+	Limits  json.RawMessage `json:"limits,omitempty"`
+	Prompts json.RawMessage `json:"prompts,omitempty"`
+}
+
+// addJSON adds the parts that are given as JSON.
+func (c *runCreate) addJSON(body api.NewRun) (all runWithParts, err error) {
+	all = runWithParts{NewRun: body, Beta: []byte(c.Beta), Rho: []byte(c.Rho), Limits: []byte(c.Limits)}
 	if c.Prompts != "" {
-		b, err := os.ReadFile(c.Prompts)
-		if err != nil {
-			return err
+		if all.Prompts, err = os.ReadFile(c.Prompts); err != nil {
+			return all, err
 		}
-		parts["prompts"] = string(b)
 	}
-	for name, text := range parts {
-		if text == "" {
-			continue
+	for name, text := range map[string]json.RawMessage{"beta": all.Beta, "rho": all.Rho, "limits": all.Limits, "prompts": all.Prompts} {
+		if len(text) > 0 && !json.Valid(text) {
+			return all, relabel.Errorf(relabel.CodeInvalid, "not JSON: %s", text).On("--" + name)
 		}
-		if !json.Valid([]byte(text)) {
-			return relabel.Errorf(relabel.CodeInvalid, "not JSON: %s", text).On("--" + name)
-		}
-		body[name] = json.RawMessage(text)
 	}
-	return nil
+	return all, nil
 }
 
 // runList is `relabel run list`.
@@ -102,8 +105,8 @@ type runList struct{ clientFlags }
 
 // Run prints the runs.
 func (c *runList) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
-		runs, err := list[relabel.Run](ctx, cl, "/v1/runs")
+	return c.with(ctx, func(cl *session) error {
+		runs, err := cl.Runs(ctx)
 		if err != nil {
 			return err
 		}
@@ -116,17 +119,12 @@ func (c *runList) Run(ctx context.Context) error {
 }
 
 // findRun finds a run by its id or its name.
-func findRun(ctx context.Context, cl *client, nameOrID string) (r relabel.Run, err error) {
-	err = cl.get(ctx, "/v1/runs/"+url.PathEscape(nameOrID), &r)
+func findRun(ctx context.Context, cl *session, nameOrID string) (relabel.Run, error) {
+	r, err := cl.Run(ctx, nameOrID)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		err = relabel.Errorf(relabel.CodeNotFound, "no run %q; `relabel run list` shows what there is", nameOrID)
 	}
-	return r, err
-}
-
-// iterationsOf returns a run's iterations with their progress, in the order they were made.
-func iterationsOf(ctx context.Context, cl *client, run relabel.ID) ([]shownIteration, error) {
-	return list[shownIteration](ctx, cl, "/v1/runs/"+run.String()+"/iterations")
+	return r.Run, err
 }
 
 // runShow is `relabel run show RUN`.
@@ -137,7 +135,7 @@ type runShow struct {
 
 // Run prints the run's iterations.
 func (c *runShow) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		run, err := findRun(ctx, cl, c.RunName)
 		if err != nil {
 			return err
@@ -158,7 +156,7 @@ type runTrajectories struct {
 
 // Run prints the trajectories.
 func (c *runTrajectories) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		run, err := findRun(ctx, cl, c.RunName)
 		if err != nil {
 			return err
@@ -167,7 +165,7 @@ func (c *runTrajectories) Run(ctx context.Context) error {
 		if c.State != "" {
 			query.Set("state", c.State)
 		}
-		all, err := list[relabel.Trajectory](ctx, cl, "/v1/trajectories?"+query.Encode())
+		all, err := cl.Trajectories(ctx, query)
 		if err != nil {
 			return err
 		}

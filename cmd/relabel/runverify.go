@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"relabel/api"
 	"time"
 
 	"relabel"
@@ -23,21 +24,22 @@ type runVerify struct {
 
 // Run queues the regradings and watches them.
 func (c *runVerify) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		run, err := findRun(ctx, cl, c.RunName)
 		if err != nil {
 			return err
 		}
-		path := "/v1/runs/" + run.ID.String() + "/verify"
-		body := map[string]any{}
-		for name, id := range map[string]string{"iteration": c.Iteration, "trajectory": c.Trajectory} {
-			if id != "" {
-				body[name] = id
+		body := api.Regrade{Iteration: c.Iteration, All: c.All}
+		if c.Trajectory != "" {
+			id, err := relabel.ParseID("--trajectory", c.Trajectory)
+			if err != nil {
+				return err
 			}
+			body.Trajectory = &id
 		}
 		switch {
 		case c.Status:
-			p, err := c.progress(ctx, cl, path)
+			p, err := c.progress(ctx, cl, run.ID)
 			if err != nil {
 				return err
 			}
@@ -46,24 +48,20 @@ func (c *runVerify) Run(ctx context.Context) error {
 			}
 			return printRegradeFailures(p)
 		case c.Cancel:
-			var answer struct {
-				Cancelled int `json:"cancelled"`
-			}
-			err := cl.post(ctx, path+"/cancel", body, &answer)
+			answer, err := cl.CancelVerify(ctx, run.ID, api.CancelRegrade{Iteration: body.Iteration, Trajectory: body.Trajectory})
 			if err == nil {
 				fmt.Printf("%d regradings are cancelled\n", answer.Cancelled)
 			}
 			return err
 		}
-		body["all"] = c.All
-		if err := cl.post(ctx, path, body, &relabel.RegradeProgress{}); err != nil {
+		if _, err := cl.VerifyRun(ctx, run.ID, body); err != nil {
 			return err
 		}
-		return c.watch(ctx, cl, path)
+		return c.watch(ctx, cl, run)
 	})
 }
 
-func (c *runVerify) progress(ctx context.Context, cl *client, path string) (p relabel.RegradeProgress, err error) {
+func (c *runVerify) progress(ctx context.Context, cl *session, run relabel.ID) (relabel.RegradeProgress, error) {
 	query := url.Values{}
 	if c.Iteration != "" {
 		query.Set("iteration", c.Iteration)
@@ -71,21 +69,18 @@ func (c *runVerify) progress(ctx context.Context, cl *client, path string) (p re
 	if c.Trajectory != "" {
 		query.Set("trajectory", c.Trajectory)
 	}
-	if len(query) > 0 {
-		path += "?" + query.Encode()
-	}
-	return p, cl.get(ctx, path, &p)
+	return cl.VerifyProgress(ctx, run, query)
 }
 
 // watch waits until no regrading is queued or running, and prints the verdicts.
-func (c *runVerify) watch(ctx context.Context, cl *client, path string) error {
+func (c *runVerify) watch(ctx context.Context, cl *session, run relabel.Run) error {
 	if cl.here != nil && !c.Detach {
 		fmt.Println("No server runs here: `relabel serve` will grade them.")
 	} else if !c.Detach {
 		sayIfNobodyWorks(ctx, cl)
 	}
 	for said := ""; ; {
-		p, err := c.progress(ctx, cl, path)
+		p, err := c.progress(ctx, cl, run.ID)
 		if ctx.Err() != nil {
 			return interruptedf("the grading goes on %s", cl.elsewhere())
 		}

@@ -35,7 +35,7 @@ func TestTheSameIntentGivesTheSameDataSetEverywhere(t *testing.T) {
 	}
 	_, api := p.serve(t)
 	e := exports{t: t, place: p, api: api}
-	p.must(t, "tokenizer", "add", "small", shardtest.Student(t), "--server", api.base)
+	p.must(t, "tokenizer", "add", "small", shardtest.Student(t), "--server", api.Base)
 	for _, c := range []intent{
 		{relabel.SFT, ``, nil, nil, 2, "resolved trajectories of iteration 2"},
 		{relabel.DAgger, ``, nil, nil, 4, "valid submissions of iteration 2"},
@@ -145,7 +145,7 @@ func finishAs(t *testing.T, s *store.Store, d storetest.Seeded, id relabel.ID, s
 type exports struct {
 	t     *testing.T
 	place place
-	api   *client
+	api   *session
 }
 
 // end waits for an export.
@@ -170,7 +170,7 @@ func (x exports) overREST(run relabel.Run, rest string) relabel.Export {
 
 func (x exports) byCommand(run relabel.Run, args []string) relabel.Export {
 	x.t.Helper()
-	said := x.place.must(x.t, append([]string{"export", "start", run.Name, "--server", x.api.base, "--detach"}, args...)...)
+	said := x.place.must(x.t, append([]string{"export", "start", run.Name, "--server", x.api.Base, "--detach"}, args...)...)
 	id, _, _ := strings.Cut(said, " ")
 	return x.end(id)
 }
@@ -190,7 +190,7 @@ func (x exports) fromPage(run relabel.Run, chosen url.Values) relabel.Export {
 	jar, err := cookiejar.New(nil)
 	noError(x.t, err)
 	browser := &http.Client{Jar: jar}
-	address := x.api.base + "/runs/" + run.ID.String() + "/export"
+	address := x.api.Base + "/runs/" + run.ID.String() + "/export"
 	res, err := browser.Get(address + "?" + url.Values{"view": chosen["view"]}.Encode()) // the page asks again as views are chosen
 	noError(x.t, err)
 	defer res.Body.Close()

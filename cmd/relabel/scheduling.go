@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
+	"relabel/api"
 	"strings"
 
 	"relabel"
@@ -37,21 +37,15 @@ type runSet struct {
 
 // Run changes what is given.
 func (c *runSet) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		run, err := findRun(ctx, cl, c.RunName)
 		if err != nil {
 			return err
 		}
-		body := map[string]any{}
-		if c.Priority != nil {
-			body["priority"] = *c.Priority
-		}
-		if c.Quota != nil {
-			body["quota"] = *c.Quota
-		}
-		c.add(body, run)
-		var now relabel.Run
-		if err := cl.change(ctx, http.MethodPatch, "/v1/runs/"+run.ID.String(), body, &now); err != nil {
+		body := api.SchedulingPatch{Priority: c.Priority, Quota: c.Quota}
+		body.Budget, body.Webhook = c.over(run)
+		now, err := cl.SetScheduling(ctx, run.ID, body)
+		if err != nil {
 			return err
 		}
 		fmt.Println(settings(now))
@@ -77,12 +71,17 @@ type target struct {
 	Target string `arg:"" name:"run|iteration" help:"Name or id of a run, or id of an iteration."`
 }
 
-// act asks for something to be done with the target and prints what it is then.
-func (c target) act(ctx context.Context, what string, body any) error {
-	return c.with(ctx, func(cl *client) error {
+// operation is what can be done with a run and with an iteration.
+type operation struct {
+	run       func(*session, context.Context, relabel.ID) (relabel.Run, error)
+	iteration func(*session, context.Context, relabel.ID) (api.IterationView, error)
+}
+
+// do does something with the target and prints what it is then.
+func (c target) do(ctx context.Context, what operation) error {
+	return c.with(ctx, func(cl *session) error {
 		if id, err := relabel.ParseID("iteration", c.Target); err == nil {
-			var it shownIteration
-			err := cl.post(ctx, "/v1/iterations/"+id.String()+"/"+what, body, &it)
+			it, err := what.iteration(cl, ctx, id)
 			if relabel.CodeOf(err) != relabel.CodeNotFound {
 				if err == nil {
 					fmt.Println(strings.TrimSpace(fmt.Sprintf("%s %d: %s %s", it.Kind, it.Number, it.State, shownPause(it.Paused))))
@@ -94,8 +93,8 @@ func (c target) act(ctx context.Context, what string, body any) error {
 		if err != nil {
 			return err
 		}
-		var now relabel.Run // not over the old one: what is no longer there would stay
-		if err := cl.post(ctx, "/v1/runs/"+run.ID.String()+"/"+what, body, &now); err != nil {
+		now, err := what.run(cl, ctx, run.ID)
+		if err != nil {
 			return err
 		}
 		if now.Paused != nil {
@@ -121,20 +120,32 @@ type runPause struct {
 
 // Run pauses it.
 func (c *runPause) Run(ctx context.Context) error {
-	return c.act(ctx, "pause", map[string]any{"text": c.Text})
+	why := api.NewPause{Text: c.Text}
+	return c.do(ctx, operation{
+		func(s *session, ctx context.Context, id relabel.ID) (relabel.Run, error) {
+			return s.PauseRun(ctx, id, why)
+		},
+		func(s *session, ctx context.Context, id relabel.ID) (api.IterationView, error) {
+			return s.PauseIteration(ctx, id, why)
+		},
+	})
 }
 
 // runResume is `relabel run resume RUN|ITERATION`.
 type runResume struct{ target }
 
 // Run ends the pause.
-func (c *runResume) Run(ctx context.Context) error { return c.act(ctx, "resume", struct{}{}) }
+func (c *runResume) Run(ctx context.Context) error {
+	return c.do(ctx, operation{(*session).ResumeRun, (*session).ResumeIteration})
+}
 
 // runCancel is `relabel run cancel RUN|ITERATION`.
 type runCancel struct{ target }
 
 // Run cancels it.
-func (c *runCancel) Run(ctx context.Context) error { return c.act(ctx, "cancel", struct{}{}) }
+func (c *runCancel) Run(ctx context.Context) error {
+	return c.do(ctx, operation{(*session).CancelRun, (*session).CancelIteration})
+}
 
 // iterationID reads the id of an iteration.
 func iterationID(word string) (relabel.ID, error) {
@@ -154,17 +165,13 @@ type runRetry struct {
 
 // Run queues them again.
 func (c *runRetry) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		id, err := iterationID(c.Iteration)
 		if err != nil {
 			return err
 		}
-		body := map[string]any{}
-		if len(c.Reason) > 0 {
-			body["reasons"] = c.Reason
-		}
-		var done struct{ Retried int }
-		if err := cl.post(ctx, "/v1/iterations/"+id.String()+"/retry", body, &done); err != nil {
+		done, err := cl.RetryIteration(ctx, id, api.Retry{Reasons: c.Reason})
+		if err != nil {
 			return err
 		}
 		fmt.Printf("%d queued again\n", done.Retried)
@@ -177,8 +184,8 @@ type workerList struct{ clientFlags }
 
 // Run prints the workers.
 func (c *workerList) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
-		workers, err := list[relabel.Worker](ctx, cl, "/v1/workers")
+	return c.with(ctx, func(cl *session) error {
+		workers, err := cl.Workers(ctx)
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	if c.NoWork {
 		c.Rollouts = 0 // withSite then starts no work
 	}
-	return c.withSite(ctx, newLog(), func(ctx context.Context, cl *client, _ *fleet.Fleet) error {
+	return c.withSite(ctx, newLog(), func(ctx context.Context, cl *session, _ *fleet.Fleet) error {
 		<-ctx.Done()
 		return nil
 	})
@@ -53,7 +53,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 // withSite opens the database, begins to work and to serve, and calls use; when use
 // returns, everything is stopped in the opposite order. details is the log of requests
 // and rollouts.
-func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use func(context.Context, *client, *fleet.Fleet) error) (err error) {
+func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use func(context.Context, *session, *fleet.Fleet) error) (err error) {
 	log := newLog()
 	listener, err := listen(f.Listen, "--listen")
 	if err != nil {
@@ -91,7 +91,7 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 		host, ready = w.host, w.room.ready
 		defer func() { err = errors.Join(err, w.Stop(ctx), sayWhatIsThere(context.WithoutCancel(ctx), db, log)) }()
 		answered := use
-		use = func(ctx context.Context, c *client, host *fleet.Fleet) error {
+		use = func(ctx context.Context, c *session, host *fleet.Fleet) error {
 			defer w.Stop(ctx) // while REST still answers; what comes of it is said above
 			return answered(ctx, c, host)
 		}
@@ -101,12 +101,12 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 	if err != nil {
 		return err
 	}
-	return f.serve(ctx, listener, site, log, func(ctx context.Context, c *client) error { return use(ctx, c, host) })
+	return f.serve(ctx, listener, site, log, func(ctx context.Context, c *session) error { return use(ctx, c, host) })
 }
 
 // serve answers requests until use returns, and publishes the address in the data
 // folder meanwhile, where the other commands find it.
-func (f serveFlags) serve(ctx context.Context, l net.Listener, site http.Handler, log zerolog.Logger, use func(context.Context, *client) error) error {
+func (f serveFlags) serve(ctx context.Context, l net.Listener, site http.Handler, log zerolog.Logger, use func(context.Context, *session) error) error {
 	url := "http://" + l.Addr().String()
 	if err := os.WriteFile(f.serverFile(), []byte(url+"\n"), 0o644); err != nil {
 		return err
@@ -117,7 +117,10 @@ func (f serveFlags) serve(ctx context.Context, l net.Listener, site http.Handler
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() { cancel(srv.Serve(l)) }()
-	err := use(ctx, &client{base: url, close: func() error { return nil }})
+	cl, err := open(url, "", "--listen")
+	if err == nil {
+		err = use(ctx, cl)
+	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		err = errors.Join(err, cause) // nobody can reach it any more
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -61,12 +60,9 @@ func (c *tasksImport) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.with(ctx, func(cl *client) error {
-		var set struct {
-			relabel.Taskset
-			UnusedFields map[string]int `json:"unused_fields"`
-		}
-		if err := cl.postJSONL(ctx, "/v1/tasksets?"+query.Encode(), body, &set); err != nil {
+	return c.with(ctx, func(cl *session) error {
+		set, err := cl.ImportTaskset(ctx, query, body)
+		if err != nil {
 			return err
 		}
 		fmt.Printf("%s  %s: %d tasks, %d of them held out\n", set.ID, set.Name, set.Tasks, set.HeldOut)
@@ -77,15 +73,6 @@ func (c *tasksImport) Run(ctx context.Context) error {
 	})
 }
 
-// with connects, calls use and closes.
-func (f clientFlags) with(ctx context.Context, use func(*client) error) error {
-	c, err := f.connect(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(use(c), c.close())
-}
-
 // tasksList is `relabel tasks list [TASKSET]`.
 type tasksList struct {
 	clientFlags
@@ -94,7 +81,7 @@ type tasksList struct {
 
 // Run prints task sets or tasks.
 func (c *tasksList) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		if c.Taskset == "" {
 			return printTasksets(ctx, cl)
 		}
@@ -102,7 +89,7 @@ func (c *tasksList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		tasks, err := list[relabel.Task](ctx, cl, "/v1/tasksets/"+set.ID.String()+"/tasks")
+		tasks, err := cl.Tasks(ctx, set.ID)
 		if err != nil {
 			return err
 		}
@@ -114,8 +101,8 @@ func (c *tasksList) Run(ctx context.Context) error {
 	})
 }
 
-func printTasksets(ctx context.Context, cl *client) error {
-	sets, err := list[relabel.Taskset](ctx, cl, "/v1/tasksets")
+func printTasksets(ctx context.Context, cl *session) error {
+	sets, err := cl.Tasksets(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,8 +114,8 @@ func printTasksets(ctx context.Context, cl *client) error {
 }
 
 // findTaskset finds a task set by its id or its name.
-func findTaskset(ctx context.Context, cl *client, nameOrID string) (set relabel.Taskset, err error) {
-	err = cl.get(ctx, "/v1/tasksets/"+url.PathEscape(nameOrID), &set)
+func findTaskset(ctx context.Context, cl *session, nameOrID string) (relabel.Taskset, error) {
+	set, err := cl.Taskset(ctx, nameOrID)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		err = relabel.Errorf(relabel.CodeNotFound, "no task set %q; `relabel tasks list` shows what there is", nameOrID)
 	}

@@ -21,7 +21,7 @@ type trajectorySearch struct {
 // Run prints the trajectories that hold the text as they are found, with the first matches
 // of each, and in the end, on standard error, how many were looked through.
 func (c *trajectorySearch) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		query, err := c.query(ctx, cl)
 		if err != nil {
 			return err
@@ -49,9 +49,9 @@ func (c *trajectorySearch) Run(ctx context.Context) error {
 }
 
 // searchPage asks for one page, and again while the server has too much of this to do.
-func searchPage(ctx context.Context, cl *client, query url.Values) (page relabel.TextPage, err error) {
+func searchPage(ctx context.Context, cl *session, query url.Values) (page relabel.TextPage, err error) {
 	for {
-		err = cl.get(ctx, "/v1/trajectories/search?"+query.Encode(), &page)
+		page, err = cl.SearchTexts(ctx, query)
 		if relabel.CodeOf(err) != relabel.CodeBusy {
 			return page, err
 		}

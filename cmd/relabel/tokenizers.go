@@ -1,14 +1,9 @@
 package main
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -39,8 +34,8 @@ func (c *tokenizerAdd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.with(ctx, func(cl *client) error {
-		t, err := sendTokenizer(ctx, cl, c.Name, files)
+	return c.with(ctx, func(cl *session) error {
+		t, err := cl.AddTokenizer(ctx, c.Name, files)
 		if err != nil {
 			return err
 		}
@@ -62,62 +57,10 @@ func readModelFolder(dir string) (relabel.TokenizerFiles, error) {
 	return files, nil
 }
 
-// sendTokenizer registers files by a name.
-func sendTokenizer(ctx context.Context, cl *client, name string, files relabel.TokenizerFiles) (t relabel.Tokenizer, err error) {
-	var body bytes.Buffer
-	archive := tar.NewWriter(&body)
-	for _, f := range files.List() {
-		header := &tar.Header{Name: f.Name, Mode: 0o644, Size: f.Bytes, Format: tar.FormatUSTAR}
-		if err := archive.WriteHeader(header); err != nil {
-			return t, err
-		}
-		if _, err := archive.Write(files[f.Name]); err != nil {
-			return t, err
-		}
-	}
-	if err := archive.Close(); err != nil {
-		return t, err
-	}
-	err = cl.send(ctx, http.MethodPost, "/v1/tokenizers?name="+url.QueryEscape(name), "application/x-tar", body.Bytes(), &t)
-	return t, err
-}
-
-// fetchTokenizer fetches the files of a registered tokenizer.
-func fetchTokenizer(ctx context.Context, cl *client, hash string) (relabel.TokenizerFiles, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, cl.base+"/v1/tokenizers/"+hash+"/files", nil)
-	if err != nil {
-		return nil, err
-	}
-	if cl.token != "" {
-		req.Header.Set("Authorization", "Bearer "+cl.token)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, noAnswer(cl, err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return nil, problem(res)
-	}
-	files := relabel.TokenizerFiles{}
-	for archive := tar.NewReader(io.LimitReader(res.Body, 2*relabel.MaxTokenizerBytes)); ; {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return files, files.Check()
-		}
-		if err != nil {
-			return nil, err
-		}
-		if files[header.Name], err = io.ReadAll(archive); err != nil {
-			return nil, err
-		}
-	}
-}
-
 // useTokenizer returns how a tokenizer that was given to a command is named over REST: a
 // folder of this machine is registered, unless its files are, and named by its hash's
 // name; anything else is a name, a hash or a path of the server's.
-func useTokenizer(ctx context.Context, cl *client, given string) (string, error) {
+func useTokenizer(ctx context.Context, cl *session, given string) (string, error) {
 	if given == "" {
 		return "", nil
 	}
@@ -129,8 +72,7 @@ func useTokenizer(ctx context.Context, cl *client, given string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	var there relabel.Tokenizer
-	err = cl.get(ctx, "/v1/tokenizers/"+files.Hash(), &there)
+	there, err := cl.Tokenizer(ctx, files.Hash())
 	switch {
 	case err == nil:
 		return fmt.Sprintf("%s@%d", there.Name, there.Version), nil
@@ -141,7 +83,7 @@ func useTokenizer(ctx context.Context, cl *client, given string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	t, err := sendTokenizer(ctx, cl, tokenizerName(filepath.Base(whole), files.Hash()), files)
+	t, err := cl.AddTokenizer(ctx, tokenizerName(filepath.Base(whole), files.Hash()), files)
 	return fmt.Sprintf("%s@%d", t.Name, t.Version), err
 }
 
@@ -200,8 +142,8 @@ type tokenizerList struct{ clientFlags }
 
 // Run prints the tokenizers.
 func (c *tokenizerList) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
-		all, err := list[relabel.Tokenizer](ctx, cl, "/v1/tokenizers")
+	return c.with(ctx, func(cl *session) error {
+		all, err := cl.Tokenizers(ctx)
 		if err != nil {
 			return err
 		}
@@ -221,9 +163,9 @@ type tokenizerShow struct {
 
 // Run prints one tokenizer.
 func (c *tokenizerShow) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
-		var one relabel.Tokenizer
-		if err := cl.get(ctx, "/v1/tokenizers/"+url.PathEscape(c.Tokenizer), &one); err != nil {
+	return c.with(ctx, func(cl *session) error {
+		one, err := cl.Tokenizer(ctx, c.Tokenizer)
+		if err != nil {
 			return err
 		}
 		fmt.Printf("%s  %s@%d, registered %s\n", one.Hash, one.Name, one.Version, one.CreatedAt.Format("2006-01-02 15:04"))
@@ -243,8 +185,8 @@ type tokenizerDelete struct {
 
 // Run forgets the name.
 func (c *tokenizerDelete) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
-		if err := cl.call(ctx, http.MethodDelete, "/v1/tokenizers/"+url.PathEscape(c.Name), nil, nil); err != nil {
+	return c.with(ctx, func(cl *session) error {
+		if err := cl.DeleteTokenizer(ctx, c.Name); err != nil {
 			return err
 		}
 		fmt.Println("deleted: " + c.Name)

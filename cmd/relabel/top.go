@@ -41,7 +41,7 @@ func (c *topCommand) Validate() error {
 
 // Run shows what goes on until a signal.
 func (c *topCommand) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		if c.Once || !term.IsTerminal(int(os.Stdout.Fd())) {
 			s, err := look(ctx, cl)
 			if err != nil {
@@ -54,18 +54,18 @@ func (c *topCommand) Run(ctx context.Context) error {
 }
 
 // look asks the server how everything stands.
-func look(ctx context.Context, cl *client) (s snapshot, err error) {
+func look(ctx context.Context, cl *session) (s snapshot, err error) {
 	s.at = time.Now()
-	if err = cl.get(ctx, "/v1/overview", &s.all); err != nil {
+	if s.all, err = cl.Overview(ctx); err != nil {
 		return s, err
 	}
-	s.workers, err = list[relabel.Worker](ctx, cl, "/v1/workers")
+	s.workers, err = cl.Workers(ctx)
 	return s, err
 }
 
 // watch draws a page on the terminal until ctx ends. A server that does not answer is
 // said, and asked again.
-func (c *topCommand) watch(ctx context.Context, cl *client) error {
+func (c *topCommand) watch(ctx context.Context, cl *session) error {
 	tick := time.NewTicker(c.Every)
 	defer tick.Stop()
 	fmt.Print("\x1b[?1049h\x1b[?25l") // a screen of its own, without the cursor

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/url"
 	"regexp"
 	"strings"
 	"syscall"
@@ -13,9 +14,9 @@ import (
 func TestTopSaysWhatEveryTrajectoryDoes(t *testing.T) {
 	t.Parallel()
 	l, s := newLab(t), &sleeper{}
-	url := listenFor(t, s)
+	endpoint := listenFor(t, s)
 	endless := relabel.PolicyLimits{Concurrency: 4, TimeoutSeconds: 3600}
-	b := newBench(t, l, relabel.Policy{Name: "never", BaseURL: url + "/never/v1", Model: "m", Limits: endless})
+	b := newBench(t, l, relabel.Policy{Name: "never", BaseURL: endpoint + "/never/v1", Model: "m", Limits: endless})
 	if said := l.must(t, "top", "--once"); !strings.Contains(said, "1 worker, 0 of 0 trajectories ended, 0 turns") {
 		t.Errorf("nothing is there: %s", said)
 	}
@@ -23,10 +24,10 @@ func TestTopSaysWhatEveryTrajectoryDoes(t *testing.T) {
 	at := regexp.MustCompile(`metrics are at (http://\S+)/metrics`)
 	eventually(t, "the worker says where its metrics are", func() bool { return at.MatchString(worker.said.String()) })
 	run := b.run(t, "endless\x1b[2J", nothingElse)
-	id := b.start(t, run, b.policy(t, relabel.Policy{Name: "naps", BaseURL: url + "/v1", Model: "m", Limits: endless}), map[string]any{"beta": 0})
+	id := b.start(t, run, b.policy(t, relabel.Policy{Name: "naps", BaseURL: endpoint + "/v1", Model: "m", Limits: endless}), map[string]any{"beta": 0})
 	instance := l.instance(t)
 	eventually(t, "two agents sleep and two labels are waited for", func() bool { return l.naps(t, instance) == 2 && s.waiting.Load() == 2 })
-	all, err := list[relabel.Trajectory](t.Context(), b.api, "/v1/trajectories?iteration="+id.String())
+	all, err := b.api.Trajectories(t.Context(), url.Values{"iteration": {id.String()}})
 	noError(t, err)
 	var said string
 	t.Cleanup(func() {
@@ -41,7 +42,7 @@ func TestTopSaysWhatEveryTrajectoryDoes(t *testing.T) {
 		said = l.must(t, "top", "--once")
 		return lines(`^[0-9a-f-]{36} +calc__\w+ +\S+ +1 +1 +sandbox +\d+\.\ds +1$`) == 2 &&
 			lines(`^endless \[2J +running +0 of 2 +0 +2 +0 +0 +0 +0 +0 +0 +0 +–$`) == 1 && lines(`^\S+:\d+ +working +\d+ +\d\+\d `) == 2 &&
-			lines(`^`+regexp.QuoteMeta(url)+`/never/v1 +2 of \d +0 +0 +0 +up$`) == 1
+			lines(`^`+regexp.QuoteMeta(endpoint)+`/never/v1 +2 of \d +0 +0 +0 +up$`) == 1
 	})
 	for _, j := range all {
 		if !strings.Contains(said, j.ID.String()) {
@@ -51,7 +52,7 @@ func TestTopSaysWhatEveryTrajectoryDoes(t *testing.T) {
 	if n := lines(`\x1b`); n > 0 {
 		t.Errorf("a name steers the terminal: %q", said)
 	}
-	own := scrape(t, b.api.base)
+	own := scrape(t, b.api.Base)
 	other := scrape(t, at.FindStringSubmatch(worker.said.String())[1])
 	if n := own[`relabel_worker_rollouts{phase="sandbox"}`] + other[`relabel_worker_rollouts{phase="sandbox"}`]; n != 2 {
 		t.Errorf("%v trajectories are in the sandbox, in all", n)

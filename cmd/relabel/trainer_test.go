@@ -18,7 +18,7 @@ import (
 type trainer struct {
 	t     *testing.T
 	mu    sync.Mutex
-	api   *client
+	api   *session
 	types []string
 	rows  int // of the export that was told
 }
@@ -93,7 +93,7 @@ func TestARunThatSpendsItsBudgetIsPausedAndItsTrainerToldOfTheRest(t *testing.T)
 	}
 	var shown struct{ Spent relabel.Spent }
 	noError(t, b.api.get(t.Context(), "/v1/runs/"+run.ID.String(), &shown))
-	its, err := iterationsOf(t.Context(), b.api, run.ID)
+	its, err := b.api.Iterations(t.Context(), run.ID)
 	noError(t, err)
 	if shown.Spent.Calls < int64(its[0].Progress.Turns) || shown.Spent.Cost <= 0 {
 		t.Errorf("%+v for %d turns", shown.Spent, its[0].Progress.Turns)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-
-	"relabel"
 )
 
 // trajectoryCommand is `relabel trajectory`.
@@ -48,7 +46,7 @@ type trajectoryFilter struct {
 }
 
 // query is the filter in the words of REST.
-func (f trajectoryFilter) query(ctx context.Context, cl *client) (url.Values, error) {
+func (f trajectoryFilter) query(ctx context.Context, cl *session) (url.Values, error) {
 	query := url.Values{}
 	for name, value := range map[string]string{"iteration": f.Iteration, "taskset": f.Taskset, "task": f.Task, "instance": f.Instance, "instance_part": f.InstancePart,
 		"q": f.Q, "state": f.State, "verdict": f.Verdict, "verdict_reason": f.VerdictReason, "end_reason": f.EndReason, "failure": f.Failure, "submitted": f.Submitted, "resolved": f.Resolved, "labels": f.Labels,
@@ -70,12 +68,12 @@ func (f trajectoryFilter) query(ctx context.Context, cl *client) (url.Values, er
 
 // Run prints the trajectories.
 func (c *trajectoryList) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		query, err := c.query(ctx, cl)
 		if err != nil {
 			return err
 		}
-		all, err := list[relabel.Trajectory](ctx, cl, "/v1/trajectories?"+query.Encode())
+		all, err := cl.Trajectories(ctx, query)
 		if err != nil {
 			return err
 		}

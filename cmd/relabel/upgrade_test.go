@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,9 +23,9 @@ func dumpedPlace(t *testing.T) place {
 }
 
 // fetched is the body of a page, which must be there.
-func fetched(t *testing.T, cl *client, path string) string {
+func fetched(t *testing.T, cl *session, path string) string {
 	t.Helper()
-	res, err := http.Get(cl.base + path)
+	res, err := http.Get(cl.Base + path)
 	noError(t, err)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
@@ -47,7 +48,7 @@ func TestWhatWasNeverSubmittedIsResolvedNowhere(t *testing.T) {
 	_, cl := p.serve(t, "--no-work")
 	ctx := bounded(t)
 	unsubmitted := map[relabel.ID]relabel.Trajectory{}
-	all, err := list[relabel.Trajectory](ctx, cl, "/v1/trajectories?resolved=false&verdict=passed")
+	all, err := cl.Trajectories(ctx, url.Values{"resolved": {"false"}, "verdict": {"passed"}})
 	noError(t, err)
 	for _, tr := range all {
 		unsubmitted[tr.ID] = tr
@@ -102,7 +103,7 @@ func TestAStudentThatNeverFinishesResolvesNothing(t *testing.T) {
 }
 
 // neverResolved holds the lists and sums of an unsubmitted trajectory's iteration to it.
-func neverResolved(t *testing.T, p place, cl *client, tr relabel.Trajectory) {
+func neverResolved(t *testing.T, p place, cl *session, tr relabel.Trajectory) {
 	t.Helper()
 	var it struct{ Progress relabel.Progress }
 	noError(t, cl.get(bounded(t), "/v1/iterations/"+tr.IterationID.String(), &it))

@@ -11,7 +11,7 @@ type runWatch struct{ target }
 
 // Run watches the iteration to its end. It fails where nothing of it is done then.
 func (c *runWatch) Run(ctx context.Context) error {
-	return c.with(ctx, func(cl *client) error {
+	return c.with(ctx, func(cl *session) error {
 		run, it, err := c.iteration(ctx, cl)
 		if err != nil {
 			return err
@@ -22,20 +22,20 @@ func (c *runWatch) Run(ctx context.Context) error {
 
 // iteration is the one that is meant: of a run the newest that is running, or else the
 // newest.
-func (c target) iteration(ctx context.Context, cl *client) (run relabel.Run, it relabel.Iteration, err error) {
+func (c target) iteration(ctx context.Context, cl *session) (run relabel.Run, it relabel.Iteration, err error) {
 	if id, err := relabel.ParseID("iteration", c.Target); err == nil {
-		err := cl.get(ctx, "/v1/iterations/"+id.String(), &it)
+		found, err := cl.Iteration(ctx, id)
 		if err == nil {
-			err = cl.get(ctx, "/v1/runs/"+it.RunID.String(), &run)
+			run, err = findRun(ctx, cl, found.RunID.String())
 		}
 		if relabel.CodeOf(err) != relabel.CodeNotFound {
-			return run, it, err
+			return run, found.Iteration, err
 		}
 	}
 	if run, err = findRun(ctx, cl, c.Target); err != nil {
 		return run, it, err
 	}
-	its, err := iterationsOf(ctx, cl, run.ID)
+	its, err := cl.Iterations(ctx, run.ID)
 	if err != nil {
 		return run, it, err
 	}

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"context"
+	"net/http"
+)
+
+// get asks for a path and decodes the answer into out.
+func (s *session) get(ctx context.Context, path string, out any) error {
+	return s.Send(ctx, http.MethodGet, path, nil, out)
+}
+
+// post sends in as JSON and decodes the answer into out.
+func (s *session) post(ctx context.Context, path string, in, out any) error {
+	return s.Send(ctx, http.MethodPost, path, in, out)
+}
