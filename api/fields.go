@@ -136,15 +136,15 @@ func validate(v reflect.Value, path string) error {
 		if f.Required && at.Kind() == reflect.String && at.Len() == 0 {
 			return relabel.Errorf(relabel.CodeInvalid, "is missing").On(name)
 		}
-		if err := f.check(at, name); err != nil {
+		if err := f.Check(at, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// check checks a value of the field.
-func (f Field) check(at reflect.Value, name string) error {
+// Check checks a value of the field against its bounds. CodeInvalid is on name.
+func (f Field) Check(at reflect.Value, name string) error {
 	if at.Kind() == reflect.Pointer {
 		if at.IsNil() {
 			return nil
@@ -196,7 +196,7 @@ func (f Field) checkList(list reflect.Value, name string) error {
 	}
 	f.MaxLength = 0 // it is the list's
 	for i := range list.Len() {
-		if err := f.check(list.Index(i), fmt.Sprintf("%s[%d]", name, i)); err != nil {
+		if err := f.Check(list.Index(i), fmt.Sprintf("%s[%d]", name, i)); err != nil {
 			return err
 		}
 	}

@@ -137,7 +137,7 @@ func TestATrajectoryIsRelabelledFromItsPage(t *testing.T) {
 	tr := s.trained()
 	path := "/trajectories/" + tr.ID.String()
 	contains(t, s.get(200, path), path+"/relabel")
-	contains(t, s.get(200, path+"/relabel?policy=trained-student@1"), "<td class=\"n\">5</td>", "/v1"+path+"/relabel", "trained-student@1", "as many as its executed actions took")
+	contains(t, s.get(200, path+"/relabel?policy=trained-student@1"), "<td class=\"n\">5</td>", "/v1"+path+"/relabel", "trained-student@1", "as many as its executed actions used")
 	p := webtest.Open(t, s.URL+path+"/relabel?policy=trained-student@1")
 	p.Click("main button.main")
 	p.Wait("location.pathname === '" + path + "'")

@@ -206,13 +206,13 @@ func (v *viewer) addContents(r *http.Request, e relabel.Export, view *exportView
 func (v *viewer) cancelExport(r *http.Request, _ url.Values) (operation, error) {
 	e, err := v.exportOf(r)
 	path := "/exports/" + e.ID.String()
-	return operation{Title: "Cancel this export", Verb: "Cancel for good", Grave: true, Notes: []string{"What it has written is removed. The labels stay: it can be started again."},
+	return operation{Title: "Cancel this export", Verb: "Cancel permanently", Grave: true, Notes: []string{"Removes the files that it has written. Labels are kept, and you can start it again."},
 		Call: call{http.MethodPost, "/v1" + path + "/cancel", nil}, Back: path}, err
 }
 
 func (v *viewer) deleteExport(r *http.Request, _ url.Values) (operation, error) {
 	e, err := v.exportOf(r)
 	path := "/exports/" + e.ID.String()
-	return operation{Title: "Delete this export", Verb: "Delete for good", Grave: true, Notes: []string{fmt.Sprintf("Its %d files in %s are removed. Trajectories and labels stay.", len(e.Files), safetext.Plain(e.Directory))},
+	return operation{Title: "Delete this export", Verb: "Delete permanently", Grave: true, Notes: []string{fmt.Sprintf("Removes its %d files in %s. Trajectories and labels are kept.", len(e.Files), safetext.Plain(e.Directory))},
 		Call: call{http.MethodDelete, "/v1" + path, nil}, Back: "/exports"}, err
 }

@@ -13,42 +13,28 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/api"
 	"relabel/safetext"
 )
 
-// operation is something that a page does when its reader wants it: said before it is done,
-// with what comes of it, what it will cost, and the REST call that does the same. That call
-// is what is made.
+// operation is a change that a page offers. Its page shows what it does, what it will cost, and
+// the REST call that does the same; that call is what is made.
 type operation struct {
 	Title string   // a sentence: what is done
 	Verb  string   // on the button
-	Grave bool     // it cannot be taken back
-	Notes []string // what comes of it
+	Grave bool     // it cannot be undone
+	Notes []string // consequences
 	Costs []cost
-	// Fields are what can be chosen. The operation is worked out anew with what was chosen, so that
-	// notes, costs and call always say what will be done.
+	// Fields are its options. Notes, costs and call are computed again after each choice.
 	Fields []operationField
 	Call   call
 	Back   string // the page to return to
-	// Done is the page to go to when it is done, from the call's answer; nil: Back.
+	// Done returns the page to go to afterwards, from the call's answer; nil: Back.
 	Done func(answer []byte) string
 }
 
 // cost is a line of what an operation will use.
 type cost struct{ What, Amount, From string }
-
-// operationField is something to be chosen for an operation.
-type operationField struct {
-	Name, Label string
-	Kind        string // of input: text, number, textarea; checks: any of Choices; else, with Choices, one of them
-	Value, Help string
-	Values      []string // of checks
-	Choices     []string
-	Offers      []string // what may be meant, of a text that may be another
-}
-
-// Has reports whether a choice is made.
-func (f operationField) Has(choice string) bool { return slices.Contains(f.Values, choice) }
 
 // call is a request to the REST interface.
 type call struct {
@@ -56,89 +42,137 @@ type call struct {
 	Body         any // JSON; nil: none
 }
 
-// operationView is what the template of an operation is given.
+// operationView is the view of an operation's template.
 type operationView struct {
 	operation
-	Address string // of the operation: form and question
-	Form    string // its token
+	Address string // of the operation's page
+	Form    string // token of the form
 	Curl    string
-	Once    string // the form's own key: sent twice, it does its operation once
+	Once    string // idempotency key: a form that is sent twice does its operation once
 	Problem string // why it was not done
 }
 
-// operationOf works an operation out from what was chosen so far.
+// operationOf computes an operation from what was chosen so far. CodeInvalid names the field
+// that cannot be what was chosen.
 type operationOf = func(r *http.Request, chosen url.Values) (operation, error)
 
-// addOperation adds an operation to routes: GET says what will be done, POST does it.
+// addOperation adds an operation to routes: GET shows it, POST does it.
 func (v *viewer) addOperation(to routes, path string, of operationOf) {
 	to["GET "+path] = func(w http.ResponseWriter, r *http.Request) error {
-		return v.showOperation(w, r, of, r.URL.Query(), "", 0)
+		return v.showOperation(w, r, of, r.URL.Query(), nil, 0)
 	}
 	to["POST "+path] = func(w http.ResponseWriter, r *http.Request) error { return v.doOperation(w, r, of) }
 }
 
-func (v *viewer) showOperation(w http.ResponseWriter, r *http.Request, of operationOf, chosen url.Values, problem string, status int) error {
+func (v *viewer) showOperation(w http.ResponseWriter, r *http.Request, of operationOf, chosen url.Values, refused *refusal, status int) error {
 	if !mayChange(r) {
-		return relabel.Errorf(relabel.CodeForbidden, "Your token may look at everything and change nothing.")
+		return relabel.Errorf(relabel.CodeForbidden, "Your token is read-only.")
 	}
-	d, refused, err := workOut(r, of, chosen)
+	o, problems, err := compute(r, of, chosen)
 	if err != nil {
 		return err
 	}
-	if refused != "" {
-		problem, status = refused, http.StatusBadRequest
+	if len(problems) > 0 {
+		status = http.StatusBadRequest
 	}
-	view := operationView{operation: d, Address: r.URL.EscapedPath(), Form: formToken(w, r), Once: rand.Text(), Curl: d.Call.curl(r), Problem: problem}
-	return v.render(w, r, page{Template: "operation", Title: safetext.Plain(d.Title), Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", d.Back}}, View: view})
+	if refused != nil {
+		problems = append(problems, *refused)
+	}
+	view := operationView{operation: o, Address: r.URL.EscapedPath(), Form: formToken(w, r), Once: rand.Text(), Curl: o.Call.curl(r)}
+	view.Problem = view.explain(chosen, problems)
+	return v.render(w, r, page{Template: "operation", Title: safetext.Plain(o.Title), Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", o.Back}}, View: view})
 }
 
-// workOut works an operation out. Where a field holds what cannot be it is taken to be empty, and
-// refused says why: the rest of what was chosen stays.
-func workOut(r *http.Request, of operationOf, chosen url.Values) (d operation, refused string, err error) {
+// refusal says why a field was refused; without a field, why the whole operation was.
+type refusal struct{ Field, Message string }
+
+// compute computes an operation. A refused field is taken to be empty; the other fields keep
+// their values.
+func compute(r *http.Request, of operationOf, chosen url.Values) (o operation, refused []refusal, err error) {
 	for {
-		d, err = of(r, chosen)
+		o, err = of(r, chosen)
 		var wrong *relabel.Error
-		if !errors.As(err, &wrong) || wrong.Code != relabel.CodeInvalid || chosen.Get(wrong.Field) == "" {
-			return d, refused, err
+		if !errors.As(err, &wrong) || wrong.Code != relabel.CodeInvalid {
+			return o, refused, err
 		}
-		refused = or(refused, safeMessage(err))
+		field, _, _ := strings.Cut(wrong.Field, "[") // an item of a list
+		if chosen.Get(field) == "" {
+			return o, refused, err
+		}
+		refused = append(refused, refusal{field, wrong.Message})
 		chosen = maps.Clone(chosen)
-		chosen.Del(wrong.Field)
+		chosen.Del(field)
 	}
+}
+
+// explain shows refusals at their fields, with what was chosen there. It returns those of
+// fields that the form lacks.
+func (o *operation) explain(chosen url.Values, refused []refusal) string {
+	var others []string
+	for _, one := range refused {
+		i := slices.IndexFunc(o.Fields, func(f operationField) bool { return f.Name == one.Field })
+		if i < 0 {
+			others = append(others, strings.TrimPrefix(one.Field+": "+one.Message, ": "))
+			continue
+		}
+		field := &o.Fields[i]
+		field.Problem, field.Value, field.Values = one.Message, chosen.Get(one.Field), chosen[one.Field]
+	}
+	return strings.Join(others, "; ")
 }
 
 func (v *viewer) doOperation(w http.ResponseWriter, r *http.Request, of operationOf) error {
 	if err := checkForm(r); err != nil {
 		return err
 	}
-	d, refused, err := workOut(r, of, r.PostForm)
+	o, refused, err := compute(r, of, r.PostForm)
 	if err != nil {
 		return err
 	}
-	if refused != "" {
-		return v.showOperation(w, r, of, r.PostForm, "", 0)
+	if len(refused) > 0 {
+		return v.showOperation(w, r, of, r.PostForm, nil, 0)
 	}
-	status, answer, err := v.ask(r, d.Call, r.PostForm.Get("once"))
+	status, answer, err := v.ask(r, o.Call, r.PostForm.Get("once"))
 	if err != nil {
 		return err
 	}
 	if status >= http.StatusBadRequest {
-		var problem struct{ Detail string }
-		if json.Unmarshal(answer, &problem) != nil || problem.Detail == "" {
-			problem.Detail = http.StatusText(status)
-		}
-		return v.showOperation(w, r, of, r.PostForm, problem.Detail, status)
+		return v.showOperation(w, r, of, r.PostForm, refusalOf(status, answer), status)
 	}
-	to := d.Back
-	if d.Done != nil {
-		to = d.Done(answer)
+	to := o.Back
+	if o.Done != nil {
+		to = o.Done(answer)
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
 
-// ask makes a call of the REST interface for who asks for a page. Made twice with one key
-// it is made once; without a key, as often as it is asked.
+// refusalOf reads why the REST interface refused a call.
+func refusalOf(status int, answer []byte) *refusal {
+	var problem api.Problem
+	if json.Unmarshal(answer, &problem) != nil || problem.Detail == "" {
+		return &refusal{Message: http.StatusText(status)}
+	}
+	if len(problem.Errors) != 1 {
+		return &refusal{Message: problem.Detail}
+	}
+	field, _, _ := strings.Cut(strings.TrimPrefix(problem.Errors[0].Location, "body."), "[")
+	return &refusal{field, problem.Errors[0].Message}
+}
+
+// madeAt returns the page of what a call made, which is below path by its id.
+func madeAt(path string) func(answer []byte) string {
+	return func(answer []byte) string {
+		var made struct{ ID relabel.ID }
+		if json.Unmarshal(answer, &made) != nil {
+			return "/"
+		}
+		return path + made.ID.String()
+	}
+}
+
+// ask calls the REST interface on behalf of the caller of a page. Calls with the same key are
+// made once; without a key, each is made.
 func (v *viewer) ask(r *http.Request, c call, key string) (status int, answer []byte, err error) {
 	var body []byte
 	if c.Body != nil {
@@ -146,7 +180,7 @@ func (v *viewer) ask(r *http.Request, c call, key string) (status int, answer []
 			return 0, nil, err
 		}
 	}
-	// The router keeps its place in the context of the page's request: this one begins anew.
+	// A fresh context: the page's holds the state of its router.
 	ctx, cancel := context.WithCancel(relabel.WithCaller(context.Background(), callerOf(r)))
 	defer cancel()
 	defer context.AfterFunc(r.Context(), cancel)()
@@ -167,14 +201,14 @@ func (v *viewer) ask(r *http.Request, c call, key string) (status int, answer []
 	return to.status, to.Bytes(), nil
 }
 
-// answerBuffer keeps an answer.
+// answerBuffer is an http.ResponseWriter that keeps the answer.
 type answerBuffer struct {
 	bytes.Buffer
 	header http.Header
 	status int
 }
 
-// Header returns the answer's headers.
+// Header returns the headers of the answer.
 func (b *answerBuffer) Header() http.Header { return b.header }
 
 // WriteHeader keeps the status.
@@ -188,7 +222,7 @@ func (c call) json() ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// hostOf is how this server was asked, as the beginning of an address.
+// hostOf is the scheme and host that the request was sent to.
 func hostOf(r *http.Request) string {
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		return "https://" + r.Host
@@ -205,7 +239,7 @@ func (c call) curl(r *http.Request) string {
 	if c.Body != nil {
 		body, err := c.json()
 		if err != nil {
-			return "" // it cannot be asked either, which says so
+			return "" // the call fails too, with this error
 		}
 		words = append(words, "-H 'Content-Type: application/json'", "-d "+quoted(string(body)))
 	}
@@ -215,5 +249,5 @@ func (c call) curl(r *http.Request) string {
 // quoted is s as one word of a shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// operationLink leads to an operation.
+// operationLink is a link to the page of an operation.
 type operationLink struct{ Text, Link string }

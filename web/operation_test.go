@@ -116,7 +116,7 @@ func TestABrowserSignsInAndOut(t *testing.T) {
 	for _, c := range []struct {
 		token      string
 		operations int
-	}{{full, 3}, {read, 0}} {
+	}{{full, 4}, {read, 0}} {
 		p := webtest.Open(t, s.URL+path)
 		p.Expect("401")
 		if a := p.Address(); a != "/sign-in?to="+url.QueryEscape(path) {
@@ -160,10 +160,10 @@ func TestAnIterationIsStartedWithTheNewestStudent(t *testing.T) {
 	p.Expect("400")
 	p.Click("a[href$='/start']")
 	p.Wait("document.querySelector('#operation [name=student]')?.value === 'rounds-student@2'")
-	p.Wait("document.querySelectorAll('#operation datalist option').length === 3")
+	p.Wait("document.querySelectorAll('#offers-student option').length === 3")
 	p.Type("#operation [name=generations]", "2")
 	p.Type("#operation [name=beta]", "3\t")
-	p.Wait("document.querySelector('#operation [role=alert]')?.innerText.includes('beta: a number from 0 to 1 is wanted')")
+	p.Wait("document.querySelector('#operation [role=alert]')?.innerText.includes('β: is 3: at most 1')")
 	p.Wait(`document.querySelector("#operation #curl").textContent.includes('"generations":2')`) // the rest stays
 	p.Eval("(() => { const f = document.querySelector('#operation [name=beta]'); f.value = '0.5'; f.dispatchEvent(new Event('change', {bubbles: true})); })()", nil)
 	p.Wait(`document.querySelector("#operation #curl").textContent.includes('"beta":0.5') && !document.querySelector('#operation [role=alert]')`)

@@ -5,16 +5,13 @@ import (
 	"net/http"
 
 	"relabel"
+	"relabel/api"
 	"relabel/web/chart"
 )
 
-// exportCosts says how much will be in it: states by the figures of the iterations, tokens
-// and bytes by the newest export of the run that has the view, else by the teacher's usage.
-func (v *viewer) exportCosts(r *http.Request, run relabel.Run, body exportBody) ([]cost, error) {
-	sel, err := relabel.ExportSelection{Agreement: body.Agreement}.WithDefaults(body.filters(), run.Recipe)
-	if err != nil {
-		return nil, err
-	}
+// exportCosts estimates the size of an export: states from the figures of the iterations, tokens
+// and bytes from the run's newest export that has the view, otherwise from the teacher's usage.
+func (v *viewer) exportCosts(r *http.Request, run relabel.Run, body api.NewExport, sel relabel.ExportSelection) ([]cost, error) {
 	rounds, err := v.rounds(r.Context(), run.ID)
 	if err != nil {
 		return nil, err
@@ -31,7 +28,7 @@ func (v *viewer) exportCosts(r *http.Request, run relabel.Run, body exportBody) 
 	for _, r := range chosen {
 		states += statesOf(r.Figures, sel)
 	}
-	costs := []cost{{"states", about(states), "by the labels of " + of + "; what cannot be rendered is left out of it"}}
+	costs := []cost{{"states", about(states), "labels of " + of + "; states that cannot be rendered are excluded"}}
 	spent, err := v.Store.ListSpending(r.Context(), run.ID)
 	if err != nil {
 		return nil, err
@@ -40,14 +37,14 @@ func (v *viewer) exportCosts(r *http.Request, run relabel.Run, body exportBody) 
 	if err != nil {
 		return nil, err
 	}
-	for _, view := range body.form().Views {
+	for _, view := range viewsOf(body) {
 		costs = append(costs, viewCosts(view, states, exports, usageOf(chosen, spent, run.TeacherID))...)
 	}
 	return costs, nil
 }
 
-// chosenRounds are the collect iterations whose states leave.
-func chosenRounds(rounds []round, body exportBody) (chosen []round) {
+// chosenRounds are the collect iterations whose states are exported.
+func chosenRounds(rounds []round, body api.NewExport) (chosen []round) {
 	last := -1
 	for _, r := range rounds {
 		over := r.State == relabel.IterationDone || body.Unfinished && r.State == relabel.IterationRunning
@@ -70,7 +67,7 @@ func numbersOf(rounds []round) (numbers []int) {
 	return numbers
 }
 
-// statesOf is about how many labelled states of an iteration are selected.
+// statesOf estimates how many labelled states of an iteration are selected.
 func statesOf(f relabel.Figures, sel relabel.ExportSelection) float64 {
 	states, done := float64(f.Progress.LabelsHad), float64(max(1, f.Progress.Trajectories[relabel.Done]))
 	switch {
@@ -89,8 +86,8 @@ func statesOf(f relabel.Figures, sel relabel.ExportSelection) float64 {
 	return states
 }
 
-// usage is what states are long, by what the teacher was asked.
-type usage struct{ Prompt, Answer, Trunks, Leaves float64 } // tokens a state; trajectories and differing labels a state
+// usage is the mean length of states, from the calls to the teacher.
+type usage struct{ Prompt, Answer, Trunks, Leaves float64 } // tokens per state; trajectories and differing labels per state
 
 func usageOf(rounds []round, spent []relabel.Spending, teacher relabel.ID) (u usage) {
 	var labels, calls float64
@@ -112,8 +109,8 @@ func usageOf(rounds []round, spent []relabel.Spending, teacher relabel.ID) (u us
 	return usage{u.Prompt / calls, u.Answer / calls, u.Trunks / labels, u.Leaves / labels}
 }
 
-// tokens are about how many tokens a state takes in a view. A trajectory's last state is
-// about twice as long as its mean one; a leaf of the linear view repeats its state.
+// tokens estimates the tokens per state in a view. A trajectory's last state is about twice as
+// long as its mean state; a leaf of the linear view repeats its state.
 func (u usage) tokens(view relabel.View) float64 {
 	tree := u.Trunks*2*u.Prompt + u.Answer
 	if view == relabel.ViewTree {
@@ -132,7 +129,7 @@ func viewCosts(view relabel.View, states float64, exports []relabel.Export, u us
 			continue
 		}
 		per := states / float64(e.Rows)
-		from := fmt.Sprintf("by export %s: %s states", short(e.ID), chart.Grouped(int64(e.Rows)))
+		from := fmt.Sprintf("from export %s: %s states", short(e.ID), chart.Grouped(int64(e.Rows)))
 		costs := []cost{{string(view) + ", bytes", about(per * float64(sum.Bytes)), from}}
 		if view != relabel.ViewMessages {
 			costs = append([]cost{{string(view) + ", tokens", about(per * float64(sum.Tokens)), from}}, costs...)
@@ -140,7 +137,7 @@ func viewCosts(view relabel.View, states float64, exports []relabel.Export, u us
 		return costs
 	}
 	if view == relabel.ViewMessages || u.Prompt == 0 {
-		return []cost{{string(view), "not known", "no export of this run has it yet"}}
+		return []cost{{string(view), "not known", "no export of this run has this view yet"}}
 	}
-	return []cost{{string(view) + ", tokens", about(states * u.tokens(view)), "by the teacher’s usage, in its tokens; bytes are known after a first export"}}
+	return []cost{{string(view) + ", tokens", about(states * u.tokens(view)), "from the teacher’s usage, in its tokens; bytes are known after a first export"}}
 }

@@ -18,24 +18,24 @@ func TestAnExportIsAskedForWithWhatItWillHold(t *testing.T) {
 	path := "/runs/" + s.run.ID.String() + "/export"
 	ask := func(query string) string { return html.UnescapeString(s.get(200, path+"?part=operation"+query)) }
 	plain := ask("")
-	contains(t, plain, `-d '{"run":"`+s.run.ID.String()+`"}'`, "Takes valid submissions of the latest iteration.", "as dagger has it: valid submissions", "<td class=\"n\">6</td>", "by the labels of iteration 1", "no export of this run has it yet", "cheats")
+	contains(t, plain, `-d '{"run":"`+s.run.ID.String()+`"}'`, "Exports valid submissions of the latest iteration.", "<td class=\"n\">6</td>", "labels of iteration 1", "no export of this run has this view yet", "cheats")
 	if strings.Contains(ask(""), "Capacity") {
 		t.Error("it asks for tokens of messages")
 	}
-	contains(t, ask("&of=it+and+every+earlier+one&only=that+are+resolved&states=where+something+else+was+executed&flag=cheats&view=tree&view=linear&tokenizer=/srv/q&template=/srv/t&capacity=4096&max_length=2048&weights=a+label’s+tokens+share+w&labels=trained-student@1&running=gives+what+is+done+of+it&destination=s3://b/x"),
+	contains(t, ask("&aggregated=true&resolved=true&agreement=differs&leave_out_flags=cheats&views=linear&views=tree&tokenizer=/srv/q&template=/srv/t&capacity=4096&max_length=2048&normalisation=transition&label_policy=trained-student@1&unfinished=true&destination=s3://b/x"),
 		`"views":["linear","tree"],"tokenizer":"/srv/q","template":"/srv/t","normalisation":"transition","capacity":4096,"max_length":2048}`,
 		`"aggregated":true,"unfinished":true,"resolved":true,"agreement":"differs","label_policy":"trained-student@1","leave_out_flags":["cheats"],"destination":"s3://b/x"`, "<td class=\"n\">3</td>")
-	contains(t, ask("&only=every+one+that+is+done&groups=only+groups+with+mixed+rewards&ended=finish&ended=context&divide=8"),
-		`"submitted":false,"mixed_rewards":true,"end_reasons":["finish","context"],"divide":8}`, "Takes every finished trajectory of groups with mixed rewards, of those whose end is one of [finish context]")
-	contains(t, ask("&only=with+a+valid+submission&groups=every+group"), `"submitted":true,"resolved":false,"mixed_rewards":false}`)
-	contains(t, ask(`&view=tree&view=linear&template_options={"a":+1.0}&date=2026-01-31&arguments=object&reasoning=drop&thinking=as+reasoning_content+alone&template_text=a%0D%0Ab&too_long=dropped+with+all+their+labels&rows=padded+to+the+capacity&rows=linear+with+ids,+mask+and+labels+alone`),
+	contains(t, ask("&submitted=false&mixed_rewards=true&end_reasons=finish&end_reasons=context&divide=8"),
+		`"submitted":false,"mixed_rewards":true,"end_reasons":["finish","context"],"divide":8}`, "Exports every finished trajectory of groups with mixed rewards, of those whose end is one of [finish context]")
+	contains(t, ask("&submitted=true&resolved=false&mixed_rewards=false"), `"submitted":true,"resolved":false,"mixed_rewards":false}`)
+	contains(t, ask(`&views=tree&views=linear&template_options={"a":+1.0}&date=2026-01-31&arguments=object&reasoning=drop&thinking_alias=false&template_text=a%0D%0Ab&too_long=drop&pad_tree=true&bare=true`),
 		`"template_text":"a\nb","template_options":{"a":1.0},"date":"2026-01-31","arguments":"object","reasoning":"drop","thinking_alias":false,"too_long":"drop","pad_tree":true,"bare":true}`)
-	contains(t, ask("&verdicts=of+version+1+of+the+protections+or+newer"), `"verdict_protections":"1"}`, "with a verdict of version 1 of the protections or newer")
+	contains(t, ask("&verdict_protections=1"), `"verdict_protections":"1"}`, "with a verdict of version 1 of the protections or newer")
 	contains(t, ask("&iteration=7"), "no such collect iteration is done")
-	s.get(400, path+"?capacity=x&view=tree")
-	s.get(400, path+"?capacity=600000&view=tree")
+	s.get(400, path+"?capacity=x&views=tree")
+	s.get(400, path+"?capacity=600000&views=tree")
 	e := s.export()
-	contains(t, ask("&view=tree"), "tree, tokens", "tree, bytes", "by export "+e.ID.String()[24:]+": 6 states")
+	contains(t, ask("&views=tree"), "tree, tokens", "tree, bytes", "from export "+e.ID.String()[24:]+": 6 states")
 
 	page := s.get(200, "/exports/"+e.ID.String())
 	contains(t, page, "Of 7 states 6 are in it", "could not be had", "a bin of token trees", "have 1.76 times", "times as many tokens", "<td>collect 1</td><td class=\"n\">7</td><td class=\"n\">6</td><td class=\"left\"><span>1 label_missing</span>", "<td class=\"n\">2</td><td class=\"n\">6</td>", "fill of bins", "left_out.jsonl", "nothing but curl")

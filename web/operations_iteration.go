@@ -2,22 +2,21 @@ package web
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"relabel"
+	"relabel/api"
 	"relabel/web/chart"
 )
 
-// iterationOperations are what can be done to an iteration as it is.
+// iterationOperations are the operations that an iteration allows in its state.
 func iterationOperations(r round) (links []operationLink) {
 	path := "/iterations/" + r.ID.String()
 	running := r.State == relabel.IterationRunning
 	switch {
 	case running && r.Paused != nil:
-		links = append(links, operationLink{"Go on…", path + "/resume"})
+		links = append(links, operationLink{"Resume…", path + "/resume"})
 	case running:
 		links = append(links, operationLink{"Pause…", path + "/pause"})
 	}
@@ -39,7 +38,7 @@ func iterationOperations(r round) (links []operationLink) {
 	return links
 }
 
-// roundOf finds the iteration in an address with its figures and those of its run.
+// roundOf finds the iteration in the URL, with its figures and those of its run.
 func (v *viewer) roundOf(r *http.Request) (one round, all []round, err error) {
 	it, _, err := v.iterationOf(r)
 	if err != nil {
@@ -56,40 +55,38 @@ func (v *viewer) roundOf(r *http.Request) (one round, all []round, err error) {
 			return r, all, nil
 		}
 	}
-	return one, nil, relabel.Errorf(relabel.CodeNotFound, "There is no such iteration any more.")
+	return one, nil, relabel.Errorf(relabel.CodeNotFound, "This iteration no longer exists.")
 }
-
-// retryBody is the body of a retry.
-type retryBody struct {
-	Reasons []relabel.FailureReason `json:"reasons,omitempty"`
-}
-
-const anyReason = "any reason"
 
 func (v *viewer) retryIteration(r *http.Request, chosen url.Values) (operation, error) {
 	one, all, err := v.roundOf(r)
 	if err != nil {
 		return operation{}, err
 	}
-	reasons := []string{anyReason}
-	for _, reason := range slices.Sorted(maps.Keys(one.Figures.Failures)) {
-		reasons = append(reasons, string(reason))
+	body, f := api.Retry{}, form{chosen: chosen}
+	if err := f.read(&body); err != nil {
+		return operation{}, err
 	}
-	reason, body, n := or(chosen.Get("reason"), anyReason), retryBody{}, one.Infra
-	if reason != anyReason {
-		body.Reasons = []relabel.FailureReason{relabel.FailureReason(reason)}
-		n = one.Figures.Failures[relabel.FailureReason(reason)]
+	n := one.Infra
+	if len(body.Reasons) > 0 {
+		n = 0
+	}
+	for _, reason := range body.Reasons {
+		n += one.Figures.Failures[reason]
 	}
 	path := "/iterations/" + one.ID.String()
-	return operation{Title: fmt.Sprintf("Retry what failed of %s %d", one.Kind, one.Number), Verb: "Retry",
-		Notes:  []string{fmt.Sprintf("%s trajectories are queued once more, with fresh budgets. What was exported before stays as it is.", chart.Grouped(int64(n)))},
-		Fields: []operationField{{Name: "reason", Label: "Failed for", Value: reason, Choices: reasons, Help: failureWords[relabel.FailureReason(reason)]}},
+	return operation{Title: fmt.Sprintf("Retry failed trajectories of %s %d", one.Kind, one.Number), Verb: "Retry",
+		Notes:  []string{fmt.Sprintf("Queues %s trajectories again, with fresh limits. Earlier exports do not change.", chart.Grouped(int64(n)))},
+		Fields: f.fields(body, map[string]func(*operationField){"reasons": func(f *operationField) { countReasons(f, one.Figures.Failures) }}),
 		Costs:  costsOf(n, one.Kind, all), Call: call{http.MethodPost, "/v1" + path + "/retry", body}, Back: path}, nil
 }
 
-// relabelBody is the body of a relabeling.
-type relabelBody struct {
-	Policy string `json:"policy"`
+// countReasons shows how many trajectories failed for each reason.
+func countReasons(f *operationField, failures map[relabel.FailureReason]int) {
+	for i, c := range f.Choices {
+		reason := relabel.FailureReason(c.Value)
+		f.Choices[i].Text = fmt.Sprintf("%d %s", failures[reason], or(failureWords[reason], c.Value))
+	}
 }
 
 func (v *viewer) relabelIteration(r *http.Request, chosen url.Values) (operation, error) {
@@ -97,36 +94,42 @@ func (v *viewer) relabelIteration(r *http.Request, chosen url.Values) (operation
 	if err != nil {
 		return operation{}, err
 	}
-	policy, names, err := v.otherTeacher(r, chosen)
+	body, fields, err := v.relabelForm(r, chosen)
 	if err != nil {
 		return operation{}, err
 	}
 	done := one.Progress.Trajectories[relabel.Done]
 	path := "/iterations/" + one.ID.String()
 	d := operation{Title: fmt.Sprintf("Ask another teacher at the states of %s %d", one.Kind, one.Number), Verb: "Ask",
-		Notes:  []string{fmt.Sprintf("At every turn of %s trajectories that are done it says what it would do. The first labels stay; exports can take these instead, and pages show how often both agree.", chart.Grouped(int64(done)))},
-		Fields: []operationField{{Name: "policy", Label: "Teacher", Value: policy, Choices: names}},
-		Call:   call{http.MethodPost, "/v1" + path + "/relabel", relabelBody{policy}}, Back: path}
-	d.Costs = []cost{{"calls", chart.Grouped(int64(one.Progress.Turns)), "one for each turn, at most"}}
+		Notes:  []string{fmt.Sprintf("Asks for its action at every turn of %s trajectories that are done. The first labels are kept; exports can use these instead, and pages show how often both agree.", chart.Grouped(int64(done)))},
+		Fields: fields,
+		Call:   call{http.MethodPost, "/v1" + path + "/relabel", body}, Back: path}
+	d.Costs = []cost{{"calls", chart.Grouped(int64(one.Progress.Turns)), "at most one per turn"}}
 	for _, c := range costsOf(done, one.Kind, []round{one}) {
 		if c.What == "tokens" {
-			d.Costs = append(d.Costs, cost{"tokens", "up to " + c.Amount, "as many as rollouts and labels used together"})
+			d.Costs = append(d.Costs, cost{"tokens", "up to " + c.Amount, "as many as rollouts and labels used"})
 		}
 	}
 	return d, nil
 }
 
-// otherTeacher is the policy that was chosen to be asked, or the newest one, and the names
-// of those to choose from.
-func (v *viewer) otherTeacher(r *http.Request, chosen url.Values) (policy string, names []string, err error) {
-	names, err = v.policyNames(r)
-	if policy = chosen.Get("policy"); policy == "" && len(names) > 0 {
-		policy = names[0]
+// relabelForm is the form of a relabeling; its teacher is the newest policy until one is chosen.
+func (v *viewer) relabelForm(r *http.Request, chosen url.Values) (body api.NewRelabeling, fields []operationField, err error) {
+	names, err := v.policyNames(r)
+	if err != nil {
+		return body, nil, err
 	}
-	return policy, names, err
+	f := form{chosen: chosen}
+	if err := f.read(&body); err != nil {
+		return body, nil, err
+	}
+	if len(names) > 0 {
+		body.Policy = or(body.Policy, names[0])
+	}
+	return body, f.fields(body, map[string]func(*operationField){"policy": with(names, body.Policy)}), nil
 }
 
-// policyNames names the policies, the newest first.
+// policyNames names the policies, newest first.
 func (v *viewer) policyNames(r *http.Request) (names []string, err error) {
 	policies, _, err := v.Store.ListPolicies(r.Context(), relabel.Page{Limit: 100})
 	for _, p := range policies {
@@ -135,7 +138,7 @@ func (v *viewer) policyNames(r *http.Request) (names []string, err error) {
 	return names, err
 }
 
-// relabels reports whether another teacher can be asked at a trajectory's states.
+// relabels reports whether a trajectory can be relabelled.
 func (v trajectoryView) relabels() bool {
 	return v.State == relabel.Done && v.Trajectory.Kind == relabel.Collect && v.Turns > 0
 }
@@ -148,20 +151,20 @@ func (v *viewer) relabelTrajectory(r *http.Request, chosen url.Values) (operatio
 	if err := v.listHeads(r.Context(), &view); err != nil {
 		return operation{}, err
 	}
-	policy, names, err := v.otherTeacher(r, chosen)
+	body, fields, err := v.relabelForm(r, chosen)
 	if err != nil {
 		return operation{}, err
 	}
 	d := operation{Title: "Ask another teacher at the states of " + view.InstanceID, Verb: "Ask",
-		Notes:  []string{"At each of its turns it says what it would do. The first labels stay; exports can take these instead, and each turn shows them."},
-		Fields: []operationField{{Name: "policy", Label: "Teacher", Value: policy, Choices: names}},
-		Costs:  []cost{{"calls", chart.Grouped(int64(len(view.Heads))), "one for each turn that it has not answered yet, at most"}},
-		Call:   call{http.MethodPost, "/v1" + view.Base() + "/relabel", relabelBody{policy}}, Back: view.Base()}
+		Notes:  []string{"Asks for its action at each turn. The first labels are kept; exports can use these instead, and each turn shows them."},
+		Fields: fields,
+		Costs:  []cost{{"calls", chart.Grouped(int64(len(view.Heads))), "at most one per turn that it has not answered yet"}},
+		Call:   call{http.MethodPost, "/v1" + view.Base() + "/relabel", body}, Back: view.Base()}
 	if t := view.Tokens; t.PromptTokens > 0 {
-		d.Costs = append(d.Costs, cost{"tokens", about(float64(t.PromptTokens + t.CompletionTokens)), "as many as its executed actions took, prompts and answers together"})
+		d.Costs = append(d.Costs, cost{"tokens", about(float64(t.PromptTokens + t.CompletionTokens)), "as many as its executed actions used, prompt and completion"})
 	}
 	if !view.relabels() {
-		d.Notes = append(d.Notes, "It is not done, or has no turn to ask about: this will be refused.")
+		d.Notes = append(d.Notes, "The server will refuse this: the trajectory is not done or has no turns.")
 	}
 	return d, nil
 }

@@ -8,11 +8,15 @@ import (
 	"github.com/google/uuid"
 
 	"relabel"
+	"relabel/api"
 )
 
-// operationRoutes are what can be done to runs and iterations.
+// operationRoutes are the operations on runs and iterations.
 func (v *viewer) operationRoutes() routes {
 	to := routes{}
+	v.addOperation(to, "/runs/new", v.createRun)
+	v.addOperation(to, "/runs/{id}/scheduling", v.scheduleRun)
+	v.addOperation(to, "/policies/new", v.createPolicy)
 	v.addOperation(to, "/runs/{id}/pause", v.pauseRun)
 	v.addOperation(to, "/runs/{id}/resume", v.resumeRun)
 	v.addOperation(to, "/runs/{id}/cancel", v.cancelRun)
@@ -29,58 +33,59 @@ func (v *viewer) operationRoutes() routes {
 	return to
 }
 
-// pauseBody is the body of a pause.
-type pauseBody struct {
-	Text string `json:"text,omitempty"`
-}
+const pauseNote = "No new work starts. Workers release its trajectories after the current turn; every turn is kept."
 
-var pauseNotes = []string{"Nothing more of it is begun. What workers hold they give back after the turn in hand, with every turn kept."}
-
-func whyField(chosen url.Values) []operationField {
-	return []operationField{{Name: "text", Label: "Why", Value: chosen.Get("text"), Help: "Shown to whoever looks at it; may stay empty."}}
+// pause is the operation that pauses the run or iteration at path.
+func pause(name, path string, chosen url.Values) (operation, error) {
+	body, f := api.NewPause{}, form{chosen: chosen}
+	err := f.read(&body)
+	return operation{Title: "Pause " + name, Verb: "Pause", Notes: []string{pauseNote}, Fields: f.fields(body, nil),
+		Call: call{http.MethodPost, "/v1" + path + "/pause", body}, Back: path}, err
 }
 
 func (v *viewer) pauseRun(r *http.Request, chosen url.Values) (operation, error) {
 	run, err := v.runOf(r)
-	path := "/runs/" + run.ID.String()
-	return operation{Title: "Pause run " + run.Name, Verb: "Pause", Notes: pauseNotes, Fields: whyField(chosen),
-		Call: call{http.MethodPost, "/v1" + path + "/pause", pauseBody{chosen.Get("text")}}, Back: path}, err
+	if err != nil {
+		return operation{}, err
+	}
+	return pause("run "+run.Name, "/runs/"+run.ID.String(), chosen)
 }
 
 func (v *viewer) resumeRun(r *http.Request, _ url.Values) (operation, error) {
 	run, err := v.runOf(r)
 	path := "/runs/" + run.ID.String()
-	return operation{Title: "Let run " + run.Name + " go on", Verb: "Go on", Notes: []string{"Trajectories go on from their last committed turn. An iteration that is paused by itself stays so."},
+	return operation{Title: "Resume run " + run.Name, Verb: "Resume", Notes: []string{"Trajectories continue from their last committed turn. An iteration that was paused separately stays paused."},
 		Call: call{http.MethodPost, "/v1" + path + "/resume", nil}, Back: path}, err
 }
 
 func (v *viewer) cancelRun(r *http.Request, _ url.Values) (operation, error) {
 	run, err := v.runOf(r)
 	path := "/runs/" + run.ID.String()
-	return operation{Title: "Cancel run " + run.Name, Verb: "Cancel for good", Grave: true, Notes: []string{"Each of its iterations that runs is cancelled. What is done stays; what is not is never taken up again."},
+	return operation{Title: "Cancel run " + run.Name, Verb: "Cancel permanently", Grave: true, Notes: []string{"Cancels each running iteration. Finished trajectories are kept; the others never resume."},
 		Call: call{http.MethodPost, "/v1" + path + "/cancel", nil}, Back: path}, err
 }
 
 func (v *viewer) pauseIteration(r *http.Request, chosen url.Values) (operation, error) {
 	it, name, err := v.iterationOf(r)
-	path := "/iterations/" + it.ID.String()
-	return operation{Title: "Pause " + name, Verb: "Pause", Notes: pauseNotes, Fields: whyField(chosen),
-		Call: call{http.MethodPost, "/v1" + path + "/pause", pauseBody{chosen.Get("text")}}, Back: backTo(it)}, err
+	if err != nil {
+		return operation{}, err
+	}
+	return pause(name, backTo(it), chosen)
 }
 
 func (v *viewer) resumeIteration(r *http.Request, _ url.Values) (operation, error) {
 	it, name, err := v.iterationOf(r)
-	return operation{Title: "Let " + name + " go on", Verb: "Go on", Notes: []string{"Trajectories go on from their last committed turn. Its run may still be paused."},
+	return operation{Title: "Resume " + name, Verb: "Resume", Notes: []string{"Trajectories continue from their last committed turn. Its run may still be paused."},
 		Call: call{http.MethodPost, "/v1/iterations/" + it.ID.String() + "/resume", nil}, Back: backTo(it)}, err
 }
 
 func (v *viewer) cancelIteration(r *http.Request, _ url.Values) (operation, error) {
 	it, name, err := v.iterationOf(r)
-	return operation{Title: "Cancel " + name, Verb: "Cancel for good", Grave: true, Notes: []string{"Every trajectory that has not come to its end is ended within seconds. What is done stays."},
+	return operation{Title: "Cancel " + name, Verb: "Cancel permanently", Grave: true, Notes: []string{"Ends every unfinished trajectory within seconds. Finished ones are kept."},
 		Call: call{http.MethodPost, "/v1/iterations/" + it.ID.String() + "/cancel", nil}, Back: backTo(it)}, err
 }
 
-// runOf finds the run in an address, by its id or its name.
+// runOf finds the run in the URL, by id or name.
 func (v *viewer) runOf(r *http.Request) (relabel.Run, error) {
 	word := r.PathValue("id")
 	if id, err := uuid.Parse(word); err == nil {
@@ -89,7 +94,7 @@ func (v *viewer) runOf(r *http.Request) (relabel.Run, error) {
 	return v.Store.FindRunByName(r.Context(), word)
 }
 
-// iterationOf finds the iteration in an address, and names it.
+// iterationOf finds the iteration in the URL, and names it.
 func (v *viewer) iterationOf(r *http.Request) (it relabel.Iteration, name string, err error) {
 	id, err := pathID(r)
 	if err != nil {
@@ -102,16 +107,16 @@ func (v *viewer) iterationOf(r *http.Request) (it relabel.Iteration, name string
 // backTo is the page to return to from an iteration's operation.
 func backTo(it relabel.Iteration) string { return "/iterations/" + it.ID.String() }
 
-// runOperations are what can be done to a run as it is.
+// runOperations are the operations that a run allows in its state.
 func runOperations(v runView) []operationLink {
 	if v.DeletingAt != nil {
 		return nil
 	}
 	path := "/runs/" + v.ID.String()
-	links := []operationLink{{"Start an iteration…", path + "/start"}}
+	links := []operationLink{{"Start an iteration…", path + "/start"}, {"Scheduling…", path + "/scheduling"}}
 	switch {
 	case v.Paused != nil:
-		links = append(links, operationLink{"Go on…", path + "/resume"})
+		links = append(links, operationLink{"Resume…", path + "/resume"})
 	case v.Running():
 		links = append(links, operationLink{"Pause…", path + "/pause"})
 	}

@@ -1,32 +1,23 @@
 package web
 
 import (
-	"encoding/json"
+	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"relabel"
+	"relabel/api"
 	"relabel/web/chart"
 )
 
-// startBody is the body of the start of an iteration.
-type startBody struct {
-	Student     string                `json:"student"`
-	Kind        relabel.IterationKind `json:"kind,omitempty"`
-	Beta        *float64              `json:"beta,omitempty"`
-	Tasks       int                   `json:"tasks,omitempty"`
-	Instances   []string              `json:"instances,omitempty"`
-	HeldOut     bool                  `json:"held_out,omitempty"`
-	Again       string                `json:"again,omitempty"`
-	Generations int                   `json:"generations,omitempty"`
-}
-
-// startIteration asks for the next round with this round's student.
+// startIteration starts a run's next iteration.
 func (v *viewer) startIteration(r *http.Request, chosen url.Values) (operation, error) {
 	run, err := v.runOf(r)
 	if err != nil {
@@ -43,30 +34,89 @@ func (v *viewer) startIteration(r *http.Request, chosen url.Values) (operation, 
 	if err != nil {
 		return operation{}, err
 	}
-	student := or(chosen.Get("student"), nextStudent(rounds, names))
-	ask := startBody{Student: student, Kind: relabel.IterationKind(or(chosen.Get("kind"), string(relabel.Collect)))}
-	if err := ask.chooseTasks(chosen); err != nil {
+	body, f := api.NewIteration{}, startForm(run, chosen)
+	if err := f.read(&body); err != nil {
 		return operation{}, err
 	}
-	if ask.Generations, err = wholeNumber(chosen, "generations"); err != nil {
-		return operation{}, err
-	}
-	if ask.Beta, err = fraction(chosen, "beta"); err != nil {
-		return operation{}, err
-	}
+	body.Student = or(body.Student, nextStudent(rounds, names))
+	// An evaluation never draws from the tasks that its student was trained on.
+	body.HeldOut = body.Kind == relabel.Evaluate && len(body.Instances) == 0 && body.Again == nil
 	path := "/runs/" + run.ID.String()
-	d := operation{Title: "Start the next iteration of " + run.Name, Verb: "Start", Fields: startFields(run, ask, chosen, names, rounds), Back: path,
-		Call: call{http.MethodPost, "/v1" + path + "/iterations", ask}, Done: madeIteration}
-	n, err := v.countTrajectories(r.Context(), run, ask)
+	o := operation{Title: "Start the next iteration of " + run.Name, Verb: "Start", Fields: startFields(run, f, body, names, rounds), Back: path,
+		Call: call{http.MethodPost, "/v1" + path + "/iterations", body}, Done: madeAt("/iterations/")}
+	n, err := v.countTrajectories(r.Context(), run, body)
 	if err != nil {
-		return d, err
+		return o, err
 	}
-	d.Notes = []string{fmt.Sprintf("Queues %s trajectories. Models are asked as soon as workers have slots.", chart.Grouped(int64(n)))}
+	o.Notes = []string{fmt.Sprintf("Queues %s trajectories. Workers call models as soon as they have slots.", chart.Grouped(int64(n)))}
 	if run.Paused != nil {
-		d.Notes = append(d.Notes, "The run is paused: nothing is rolled out before it goes on.")
+		o.Notes = append(o.Notes, "The run is paused: no rollout starts until it is resumed.")
 	}
-	d.Costs = costsOf(n, ask.Kind, rounds)
-	return d, nil
+	o.Costs = costsOf(n, cmp.Or(body.Kind, relabel.Collect), rounds)
+	return o, nil
+}
+
+// startForm is the form of a new iteration, without the fields that what is chosen excludes.
+func startForm(run relabel.Run, chosen url.Values) form {
+	f := form{chosen: chosen}
+	evaluates := chosen.Get("kind") == string(relabel.Evaluate)
+	if evaluates || run.Beta == nil {
+		f.hidden = append(f.hidden, "beta")
+	}
+	named, again := strings.TrimSpace(chosen.Get("instances")) != "", chosen.Get("again") != ""
+	if named {
+		f.hidden = append(f.hidden, "again")
+	}
+	if again && !named {
+		f.hidden = append(f.hidden, "instances")
+	}
+	if named || again {
+		f.hidden = append(f.hidden, "tasks")
+	}
+	if named || again || !evaluates {
+		f.hidden = append(f.hidden, "held_out")
+	}
+	return f
+}
+
+func startFields(run relabel.Run, f form, body api.NewIteration, policies []string, rounds []round) []operationField {
+	var again []string
+	for _, r := range slices.Backward(rounds) {
+		if r.Kind == cmp.Or(body.Kind, relabel.Collect) {
+			again = append(again, r.ID.String())
+		}
+	}
+	return f.fields(api.NewIteration{}, map[string]func(*operationField){
+		"student":  with(policies, body.Student),
+		"again":    with(again, ""),
+		"held_out": func(f *operationField) { f.Values = []string{strconv.FormatBool(body.HeldOut)} },
+		"beta":     func(f *operationField) { f.Help += " Empty: the schedule’s, " + betaWords(*run.Beta) + "." },
+	})
+}
+
+// countTrajectories is the number of trajectories that an iteration will have.
+func (v *viewer) countTrajectories(ctx context.Context, run relabel.Run, ask api.NewIteration) (int, error) {
+	if ask.Again != nil {
+		draw, err := v.Store.FindDraw(ctx, *ask.Again)
+		if relabel.CodeOf(err) == relabel.CodeNotFound {
+			return 0, relabel.Errorf(relabel.CodeInvalid, "there is no such iteration").On("again")
+		}
+		return len(draw.Instances) * max(1, cmp.Or(ask.Generations, draw.Generations)), err
+	}
+	open, heldOut, err := v.Store.CountTasks(ctx, run.TasksetID)
+	n := open
+	switch {
+	case len(ask.Instances) > 0:
+		n = len(ask.Instances)
+	case ask.HeldOut:
+		n = heldOut
+	case len(run.Instances) > 0:
+		n = len(run.Instances)
+	}
+	if ask.Tasks > 0 {
+		n = min(n, ask.Tasks)
+	}
+	return n * max(1, ask.Generations), err
 }
 
 func or(text, otherwise string) string {
@@ -76,31 +126,8 @@ func or(text, otherwise string) string {
 	return text
 }
 
-// wholeNumber reads a field that may stay empty.
-func wholeNumber(chosen url.Values, name string) (int, error) {
-	if chosen.Get(name) == "" {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(chosen.Get(name))
-	if err != nil || n < 0 || n > 100_000 {
-		return 0, relabel.Errorf(relabel.CodeInvalid, "a whole number up to 100000 is wanted").On(name)
-	}
-	return n, nil
-}
-
-func fraction(chosen url.Values, name string) (*float64, error) {
-	if chosen.Get(name) == "" {
-		return nil, nil
-	}
-	x, err := strconv.ParseFloat(chosen.Get(name), 64)
-	if err != nil || !(x >= 0 && x <= 1) {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "a number from 0 to 1 is wanted").On(name)
-	}
-	return &x, nil
-}
-
-// nextStudent is the newest version of the last round's student: a checkpoint that was
-// trained since is one. Names are those of policies, the newest first.
+// nextStudent is the newest version of the last iteration's student, such as a checkpoint trained
+// since. names are those of policies, newest first.
 func nextStudent(rounds []round, names []string) string {
 	if len(rounds) == 0 {
 		return ""
@@ -115,8 +142,8 @@ func nextStudent(rounds []round, names []string) string {
 	return last
 }
 
-// costsOf says what n trajectories will use, by the newest iteration of the same kind of
-// which some have ended otherwise than by being cancelled.
+// costsOf estimates what n trajectories will use from the newest iteration of the same kind in
+// which some ended without being cancelled.
 func costsOf(n int, kind relabel.IterationKind, rounds []round) []cost {
 	for i := len(rounds) - 1; i >= 0; i-- {
 		r := rounds[i]
@@ -124,7 +151,7 @@ func costsOf(n int, kind relabel.IterationKind, rounds []round) []cost {
 		if r.Kind != kind || ended == 0 {
 			continue
 		}
-		from := fmt.Sprintf("by %s %d: %s trajectories", r.Kind, r.Number, chart.Grouped(int64(ended)))
+		from := fmt.Sprintf("from %s %d: %s trajectories", r.Kind, r.Number, chart.Grouped(int64(ended)))
 		per := float64(n) / float64(ended)
 		var tokens int64
 		for _, of := range r.Tokens {
@@ -132,8 +159,8 @@ func costsOf(n int, kind relabel.IterationKind, rounds []round) []cost {
 		}
 		list := []cost{
 			{"turns", about(per * float64(r.Progress.Turns)), from},
-			{"tokens", about(per * float64(tokens)), "prompts and answers together"},
-			{"money", fmt.Sprintf("%.2f", per*r.Cost), "as far as the policies have prices"},
+			{"tokens", about(per * float64(tokens)), "prompt and completion"},
+			{"money", fmt.Sprintf("%.2f", per*r.Cost), "of policies with prices"},
 		}
 		if r.Cost == 0 {
 			list[2].Amount, list[2].From = "not known", "no policy of that iteration has a price"
@@ -146,25 +173,16 @@ func costsOf(n int, kind relabel.IterationKind, rounds []round) []cost {
 		if minutes := end.Sub(r.CreatedAt).Minutes() * per; minutes < 90 {
 			took = fmt.Sprintf("%.1f minutes", minutes)
 		}
-		return append(list, cost{"time", took, "at that iteration’s pace, pauses included"})
+		return append(list, cost{"time", took, "at that iteration’s pace, including pauses"})
 	}
 	return []cost{{"turns, tokens, money, time", "not known", fmt.Sprintf("no trajectory of this run’s %s iterations has ended yet", kind)}}
 }
 
-// about writes a number to two digits.
+// about formats a number rounded to two digits.
 func about(x float64) string {
 	if x <= 0 {
 		return "0"
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
 	return chart.Grouped(int64(math.Round(x/unit) * unit))
-}
-
-// madeIteration is the page of the iteration that was made.
-func madeIteration(answer []byte) string {
-	var made struct{ ID relabel.ID }
-	if json.Unmarshal(answer, &made) != nil {
-		return "/"
-	}
-	return "/iterations/" + made.ID.String()
 }

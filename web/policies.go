@@ -46,8 +46,12 @@ func (v *viewer) listPolicies(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	var operations []operationLink
+	if mayChange(r) {
+		operations = []operationLink{{"Register a policy…", "/policies/new"}}
+	}
 	return v.render(w, r, page{Template: "policies", Title: "Policies", Section: "Policies",
-		View: map[string]any{"Policies": rows, "Next": nextLink, "First": first, "Tokenizers": tokenizers}})
+		View: map[string]any{"Policies": rows, "Next": nextLink, "First": first, "Tokenizers": tokenizers, "Operations": operations}})
 }
 
 func (v *viewer) policyRows(r *http.Request, list []relabel.Policy) ([]policyRow, error) {

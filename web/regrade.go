@@ -6,25 +6,14 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"relabel"
+	"relabel/api"
 	"relabel/web/chart"
 )
 
-// regradeBody is the body of grading a run again.
-type regradeBody struct {
-	Iteration  *relabel.ID `json:"iteration,omitempty"`
-	Trajectory *relabel.ID `json:"trajectory,omitempty"`
-	All        bool        `json:"all,omitempty"`
-}
-
-// The choices of which verdicts are replaced.
-const (
-	olderVerdicts = "of older protections"
-	everyVerdict  = "all"
-	everyRound    = "every iteration"
-)
-
-// verifyRun proposes to grade a run's submissions again.
+// verifyRun grades a run's submissions again.
 func (v *viewer) verifyRun(r *http.Request, chosen url.Values) (operation, error) {
 	run, err := v.runOf(r)
 	if err != nil {
@@ -34,58 +23,67 @@ func (v *viewer) verifyRun(r *http.Request, chosen url.Values) (operation, error
 	if err != nil {
 		return operation{}, err
 	}
-	names, body := []string{everyRound}, regradeBody{All: chosen.Get("which") == everyVerdict}
-	for _, it := range iterations {
-		name := fmt.Sprintf("%s %d", it.Kind, it.Number)
-		names = append(names, name)
-		if name == chosen.Get("of") {
-			body.Iteration = &it.ID
-		}
+	body, f := api.Regrade{}, form{chosen: chosen}
+	if err := f.read(&body); err != nil {
+		return operation{}, err
 	}
-	fields := []operationField{{Name: "of", Label: "Of", Value: or(chosen.Get("of"), everyRound), Choices: names},
-		{Name: "which", Label: "Verdicts", Value: or(chosen.Get("which"), olderVerdicts), Choices: []string{olderVerdicts, everyVerdict}}}
-	return v.regradeOperation(r, "Grade the submissions of "+run.Name+" again", relabel.RegradeSelection{RunID: run.ID}, body, fields, "/runs/"+run.ID.String())
+	fields := f.fields(body, map[string]func(*operationField){"iteration": chooseIteration(iterations)})
+	return v.regradeOperation(r, "Grade the submissions of "+run.Name+" again", run.ID, body, fields, "/runs/"+run.ID.String())
 }
 
-// verifyTrajectory proposes to grade one submission again.
+// chooseIteration offers a run's iterations by their names.
+func chooseIteration(iterations []relabel.Iteration) func(*operationField) {
+	return func(f *operationField) {
+		f.Choices = []choice{{"", "every iteration"}}
+		for _, it := range iterations {
+			f.Choices = append(f.Choices, choice{it.ID.String(), fmt.Sprintf("%s %d", it.Kind, it.Number)})
+		}
+	}
+}
+
+// verifyTrajectory grades one submission again.
 func (v *viewer) verifyTrajectory(r *http.Request, _ url.Values) (operation, error) {
 	view, err := v.findTrajectory(r)
 	if err != nil {
 		return operation{}, err
 	}
-	sel := relabel.RegradeSelection{RunID: view.RunID, TrajectoryID: &view.ID}
-	return v.regradeOperation(r, "Grade the submission for "+view.InstanceID+" again", sel, regradeBody{Trajectory: &view.ID, All: true}, nil, view.Base())
+	return v.regradeOperation(r, "Grade the submission for "+view.InstanceID+" again", view.RunID, api.Regrade{Trajectory: &view.ID, All: true}, nil, view.Base())
 }
 
-// regradeOperation is what grading a selection again does and costs.
-func (v *viewer) regradeOperation(r *http.Request, title string, sel relabel.RegradeSelection, body regradeBody, fields []operationField, back string) (operation, error) {
-	sel.IterationID = body.Iteration
-	d := operation{Title: title, Verb: "Grade again", Fields: fields, Back: back, Call: call{http.MethodPost, "/v1/runs/" + sel.RunID.String() + "/verify", body}}
+// regradeOperation grades a selection of a run's trajectories again.
+func (v *viewer) regradeOperation(r *http.Request, title string, run relabel.ID, body api.Regrade, fields []operationField, back string) (operation, error) {
+	sel := relabel.RegradeSelection{RunID: run, TrajectoryID: body.Trajectory}
+	if id, err := uuid.Parse(body.Iteration); err == nil {
+		sel.IterationID = &id
+	} else {
+		sel.Iteration = number(body.Iteration, 0)
+	}
+	d := operation{Title: title, Verb: "Grade again", Fields: fields, Back: back, Call: call{http.MethodPost, "/v1/runs/" + run.String() + "/verify", body}}
 	p, err := v.Store.RegradeProgress(r.Context(), sel)
 	if relabel.CodeOf(err) == relabel.CodeConflict {
-		d.Notes = []string{"No trajectory is done: this will be refused."}
+		d.Notes = []string{"The server will refuse this: no trajectory is done."}
 		return d, nil
 	}
 	if err != nil {
 		return d, err
 	}
-	n, from := p.Outdated, "trajectories without a verdict of the present protections"
+	n, from := p.Outdated, "trajectories without a verdict of the current protections"
 	if body.All {
 		n, from = 0, "trajectories that are done"
 		for _, of := range p.Verdicts {
 			n += of.Verdicts
 		}
 	}
-	d.Notes = []string{fmt.Sprintf("Each stored submission is tested in a fresh container under version %d of the verifier's protections. The new verdict counts from then on; the earlier one is kept. "+
-		"An infrastructure error leaves the verdict as it is.", p.Protections), "Verdicts now: " + verdictsByVersion(p) + "."}
+	d.Notes = []string{fmt.Sprintf("Tests each stored submission in a fresh container under version %d of the verifier's protections. The new verdict replaces the current one; earlier ones are kept. "+
+		"An infrastructure error leaves the verdict unchanged.", p.Protections), "Verdicts now: " + verdictsByVersion(p) + "."}
 	d.Costs = []cost{{"containers", chart.Grouped(int64(n)), from}, {"tokens", "0", "no model is called"}}
 	if !body.All && p.Outdated > 0 {
-		d.Costs = append(d.Costs, cost{"container time", duration(p.OutdatedMillis), "as long as their current verdicts took together"})
+		d.Costs = append(d.Costs, cost{"container time", duration(p.OutdatedMillis), "total of their current verdicts"})
 	}
 	return d, nil
 }
 
-// verdictsByVersion writes how many verdicts are of which version.
+// verdictsByVersion counts verdicts by version of the protections, in words.
 func verdictsByVersion(p relabel.RegradeProgress) string {
 	var words []string
 	for _, of := range p.Verdicts {
@@ -94,7 +92,7 @@ func verdictsByVersion(p relabel.RegradeProgress) string {
 	return or(strings.Join(words, ", "), "none")
 }
 
-// regradeWords is the progress of a run's regradings; "" where there was none.
+// regradeWords is the progress of a run's regradings, "" without any.
 func regradeWords(p relabel.RegradeProgress) string {
 	var words []string
 	for _, state := range []relabel.RegradeState{relabel.RegradeQueued, relabel.RegradeRunning, relabel.RegradeDone, relabel.RegradeFailed, relabel.RegradeCancelled} {
@@ -108,15 +106,24 @@ func regradeWords(p relabel.RegradeProgress) string {
 	return strings.Join(words, ", ") + fmt.Sprintf("; %d changed, %d infrastructure errors", p.Changed, p.Errors)
 }
 
-// cancelVerify proposes to cancel a run's regradings.
-func (v *viewer) cancelVerify(r *http.Request, _ url.Values) (operation, error) {
+// cancelVerify cancels a run's regradings.
+func (v *viewer) cancelVerify(r *http.Request, chosen url.Values) (operation, error) {
 	run, err := v.runOf(r)
-	path := "/runs/" + run.ID.String()
-	return operation{Title: "Cancel grading the submissions of " + run.Name + " again", Verb: "Cancel", Notes: []string{"What is queued or running is cancelled. Verdicts that were replaced stay so."},
-		Call: call{http.MethodPost, "/v1" + path + "/verify/cancel", struct{}{}}, Back: path}, err
+	if err != nil {
+		return operation{}, err
+	}
+	iterations, err := v.Store.ListIterations(r.Context(), run.ID)
+	if err != nil {
+		return operation{}, err
+	}
+	body, f, path := api.CancelRegrade{}, form{chosen: chosen}, "/runs/"+run.ID.String()
+	err = f.read(&body)
+	return operation{Title: "Cancel grading the submissions of " + run.Name + " again", Verb: "Cancel", Notes: []string{"Cancels queued and running regradings. Verdicts that were replaced stay replaced."},
+		Fields: f.fields(body, map[string]func(*operationField){"iteration": chooseIteration(iterations)}),
+		Call:   call{http.MethodPost, "/v1" + path + "/verify/cancel", body}, Back: path}, err
 }
 
-// regradeOperations are what can be done to a run's verdicts as they are.
+// regradeOperations are the operations on a run's verdicts.
 func regradeOperations(run relabel.ID, p relabel.RegradeProgress) (links []operationLink) {
 	path := "/runs/" + run.String() + "/verify"
 	if len(p.Verdicts) > 0 || p.Outdated > 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/api"
 	"relabel/safetext"
 )
 
@@ -163,41 +164,29 @@ func (v *viewer) showReviews(w http.ResponseWriter, r *http.Request) error {
 		Keys: []shortcut{{"f", "flag or note"}}, Scripts: []string{"reviews.js"}, View: view})
 }
 
-// reviewBody is what the REST interface takes of a review.
-type reviewBody struct {
-	T      *int   `json:"t,omitempty"`
-	Flag   string `json:"flag,omitempty"`
-	Note   string `json:"note,omitempty"`
-	Author string `json:"author,omitempty"`
-}
-
-// reviewOperation is an operation with the fields of a review; flags that the run has already are
-// offered.
+// reviewOperation is an operation with the fields of a review. It suggests the flags in use in
+// the run.
 func (v *viewer) reviewOperation(r *http.Request, trajectory relabel.Trajectory, chosen url.Values) (operation, error) {
-	flags, err := v.Store.ListFlags(r.Context(), &trajectory.RunID)
+	inUse, err := v.Store.ListFlags(r.Context(), &trajectory.RunID)
 	if err != nil {
 		return operation{}, err
 	}
-	b := reviewBody{Flag: strings.TrimSpace(chosen.Get("flag")), Note: strings.ReplaceAll(chosen.Get("note"), "\r\n", "\n"), Author: strings.TrimSpace(chosen.Get("author"))}
-	if t, err := strconv.Atoi(chosen.Get("t")); err == nil {
-		b.T = &t
+	var flags []string
+	for _, f := range inUse {
+		flags = append(flags, f.Flag)
+	}
+	body, f := api.NewReview{}, form{chosen: chosen}
+	if err := f.read(&body); err != nil {
+		return operation{}, err
 	}
 	path := "/trajectories/" + trajectory.ID.String()
-	d := operation{Back: path, Call: call{Path: "/v1" + path + "/reviews", Body: b},
-		Notes: []string{"Lists filter by flags, and exports can leave out what has one."}}
-	if b.T != nil {
-		d.Back += fmt.Sprintf("#t%d", *b.T)
+	o := operation{Verb: "Save", Back: path, Call: call{Path: "/v1" + path + "/reviews", Body: body},
+		Notes:  []string{"Lists filter by flag, and exports can exclude flagged trajectories and states."},
+		Fields: f.fields(body, map[string]func(*operationField){"flag": with(flags, ""), "t": func(f *operationField) { f.Max = strconv.Itoa(trajectory.Turns) }})}
+	if body.T != nil {
+		o.Back += fmt.Sprintf("#t%d", *body.T)
 	}
-	d.Fields = []operationField{
-		{Name: "flag", Label: "Flag", Value: b.Flag, Help: "A name of your own choice, such as leak or wrong-label: a-z, 0-9, hyphen, dot and underscore. May stay empty beside a note."},
-		{Name: "t", Label: "Turn", Kind: "number", Value: chosen.Get("t"), Help: fmt.Sprintf("1 to %d; empty: the whole trajectory.", trajectory.Turns)},
-		{Name: "note", Label: "Note", Kind: "textarea", Value: b.Note},
-		{Name: "author", Label: "By", Value: b.Author, Help: "Who says it, as others shall read it."},
-	}
-	for _, f := range flags {
-		d.Fields[0].Offers = append(d.Fields[0].Offers, f.Flag)
-	}
-	return d, nil
+	return o, nil
 }
 
 func (v *viewer) addReview(r *http.Request, chosen url.Values) (operation, error) {
@@ -205,12 +194,9 @@ func (v *viewer) addReview(r *http.Request, chosen url.Values) (operation, error
 	if err != nil {
 		return operation{}, err
 	}
-	d, err := v.reviewOperation(r, of.Trajectory, chosen)
-	if err != nil {
-		return operation{}, err
-	}
-	d.Title, d.Verb, d.Call.Method = "Review "+of.InstanceID, "Keep it", http.MethodPost
-	return d, nil
+	o, err := v.reviewOperation(r, of.Trajectory, chosen)
+	o.Title, o.Call.Method = "Review "+of.InstanceID, http.MethodPost
+	return o, err
 }
 
 // reviewAt finds the review in an address, and its trajectory.
@@ -231,19 +217,16 @@ func (v *viewer) editReview(r *http.Request, chosen url.Values) (operation, erro
 	if err != nil {
 		return operation{}, err
 	}
-	if !chosen.Has("note") { // nothing is chosen yet
+	if !chosen.Has("note") { // the form is new
 		chosen = url.Values{"flag": {review.Flag}, "note": {review.Note}, "author": {review.Author}}
 		if review.T != nil {
 			chosen.Set("t", strconv.Itoa(*review.T))
 		}
 	}
-	d, err := v.reviewOperation(r, of.Trajectory, chosen)
-	if err != nil {
-		return operation{}, err
-	}
-	d.Title, d.Verb, d.Call.Method = "Edit a review of "+of.InstanceID, "Keep it", http.MethodPut
-	d.Call.Path += "/" + review.ID.String()
-	return d, nil
+	o, err := v.reviewOperation(r, of.Trajectory, chosen)
+	o.Title, o.Call.Method = "Edit a review of "+of.InstanceID, http.MethodPut
+	o.Call.Path += "/" + review.ID.String()
+	return o, err
 }
 
 func (v *viewer) deleteReview(r *http.Request, _ url.Values) (operation, error) {

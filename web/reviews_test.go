@@ -66,7 +66,7 @@ func TestReviewsAreListedByFlag(t *testing.T) {
 	s := start(t)
 	all := s.begin(hostile, "s", "s")
 	say := func(of relabel.Trajectory, flag, note string) {
-		s.must(s.store.CreateReview(t.Context(), relabel.Review{TrajectoryID: of.ID, Flag: flag, Note: note, Author: hostile}))
+		s.must(s.store.CreateReview(t.Context(), relabel.Review{TrajectoryID: of.ID, Flag: flag, Note: note, Author: hostile[:100]}))
 	}
 	for range 51 {
 		say(all[0], "leak", "")

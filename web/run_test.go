@@ -88,7 +88,7 @@ func TestARunsPageShowsItsIterationsAsCharts(t *testing.T) {
 	p.Wait("document.querySelector('#operation .costs')")
 	p.Type("#operation [name=tasks]", "2\t")
 	p.Wait(`document.querySelector("#operation #curl").textContent.includes('"tasks":2')`)
-	if text := p.Text("#operation .costs"); !strings.Contains(text, "turns\t16\tby collect 3: 3 trajectories") || !strings.Contains(text, "minutes") {
+	if text := p.Text("#operation .costs"); !strings.Contains(text, "turns\t16\tfrom collect 3: 3 trajectories") || !strings.Contains(text, "minutes") {
 		t.Errorf("the costs: %q", text)
 	}
 	p.Look("start")
@@ -103,7 +103,7 @@ func TestARunsPageShowsItsIterationsAsCharts(t *testing.T) {
 	}
 	_, err = s.store.CancelIteration(t.Context(), its[4].ID) // tells nothing of costs
 	s.must(err)
-	contains(t, s.get(200, "/runs/"+s.run.ID.String()+"/start?tasks=2"), ">by collect 3: 3 trajectories<")
+	contains(t, s.get(200, "/runs/"+s.run.ID.String()+"/start?tasks=2"), ">from collect 3: 3 trajectories<")
 	contains(t, s.get(200, "/iterations/"+its[2].ID.String()+"/relabel"), ">up to 900 000<")
 }
 
@@ -130,7 +130,7 @@ func TestTheFirstPageSaysWhatNeedsAttention(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	p := webtest.Open(t, s.URL+"/")
-	p.Wait("document.querySelector('main').innerText.includes('To begin')")
+	p.Wait("document.querySelector('main').innerText.includes('Getting started')")
 	p.Wait("document.querySelector('#live-state').textContent === 'live'")
 	p.Look("home-empty")
 	all := s.begin("fresh", "T", "T")

@@ -45,7 +45,8 @@ type homeView struct {
 	Concerns    []runConcern
 	Workers     []relabel.Worker
 	Held, Slots int
-	FirstSteps  []firstStep // of who has no run yet
+	FirstSteps  []firstStep // while there is no run
+	Operations  []operationLink
 }
 
 // runConcern is a concern with the run that it is about, if any.
@@ -90,6 +91,9 @@ func (v *viewer) showHome(w http.ResponseWriter, r *http.Request) error {
 		if view.FirstSteps, err = v.firstSteps(ctx); err != nil {
 			return err
 		}
+	}
+	if mayChange(r) {
+		view.Operations = []operationLink{{"New run…", "/runs/new"}}
 	}
 	for _, worker := range view.Workers {
 		view.Held += worker.Held

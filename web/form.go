@@ -1,0 +1,264 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"relabel"
+	"relabel/api"
+	"relabel/safetext"
+)
+
+// form builds a request of the REST interface from the fields of a page. Fields are named as
+// in JSON, those of nested objects outer.inner. Absent and empty fields stay absent from the
+// request, so that the server applies its defaults.
+type form struct {
+	chosen url.Values
+	// hidden names the fields that the page does not offer, which are not read either.
+	hidden []string
+}
+
+// operationField is an input of an operation's form.
+type operationField struct {
+	Name, Label string
+	Kind        string // of input: text, number, date, textarea; checks: any of Choices; otherwise, with Choices, one of them
+	Value, Help string
+	Values      []string // of checks
+	Choices     []choice
+	Offers      []string // suggestions for a text
+	Min, Max    string   // of a number
+	Required    bool
+	Problem     string // why the value is refused
+}
+
+// choice is a value with the text that a page shows for it.
+type choice struct{ Value, Text string }
+
+// choicesOf are choices that are shown as they are.
+func choicesOf(values ...string) []choice {
+	all := make([]choice, len(values))
+	for i, value := range values {
+		all[i] = choice{value, value}
+	}
+	return all
+}
+
+// Has reports whether a choice is made.
+func (f operationField) Has(value string) bool { return slices.Contains(f.Values, value) }
+
+// read sets the fields of the request that body points to. CodeInvalid names the field that
+// cannot be read or is out of its bounds.
+func (f form) read(body any) error {
+	_, err := f.readStruct(reflect.ValueOf(body).Elem(), "")
+	return err
+}
+
+func (f form) readStruct(s reflect.Value, path string) (found bool, err error) {
+	for _, field := range api.Fields(s.Type()) {
+		name, at := path+field.Name, s.FieldByIndex(field.Index)
+		var is bool
+		if of := nested(field.Type); of != nil {
+			inner := reflect.New(of)
+			if is, err = f.readStruct(inner.Elem(), name+"."); is {
+				at.Set(inner)
+			}
+		} else {
+			is, err = f.readField(at, field, name)
+		}
+		if err != nil {
+			return false, err
+		}
+		found = found || is
+	}
+	return found, nil
+}
+
+// nested is the struct that a field of type t points to, nil if it holds a plain value.
+func nested(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
+		return t.Elem()
+	}
+	return nil
+}
+
+func (f form) readField(at reflect.Value, field api.Field, name string) (found bool, err error) {
+	text := strings.ReplaceAll(strings.Join(f.chosen[name], "\n"), "\r\n", "\n") // browsers send CRLF
+	if kindOfInput(field) != "textarea" {
+		text = strings.TrimSpace(text)
+	}
+	if strings.TrimSpace(text) == "" || text == field.Default || slices.Contains(f.hidden, name) {
+		return false, nil
+	}
+	if err := parseInto(at, text); err != nil {
+		return false, relabel.Errorf(relabel.CodeInvalid, "%s", err).On(name)
+	}
+	return true, field.Check(at, name)
+}
+
+// parseInto sets a field of a request from text.
+func parseInto(at reflect.Value, text string) (err error) {
+	switch at.Kind() {
+	case reflect.Pointer:
+		at.Set(reflect.New(at.Type().Elem()))
+		return parseInto(at.Elem(), text)
+	case reflect.Array:
+		id, err := uuid.Parse(text)
+		if err != nil {
+			return fmt.Errorf("is %.40q: give an id", safetext.Plain(text))
+		}
+		at.Set(reflect.ValueOf(id).Convert(at.Type()))
+		return nil
+	case reflect.String:
+		at.SetString(text)
+	case reflect.Bool:
+		at.SetBool(text == "true")
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("is %.40q: give a whole number", safetext.Plain(text))
+		}
+		at.SetInt(n)
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return fmt.Errorf("is %.40q: give a number", safetext.Plain(text))
+		}
+		at.SetFloat(x)
+	default:
+		return parseMany(at, text)
+	}
+	return nil
+}
+
+// parseMany sets a list from values between blanks, and anything else from JSON.
+func parseMany(at reflect.Value, text string) error {
+	if at.Kind() != reflect.Slice || at.Type().Elem().Kind() == reflect.Struct {
+		if json.Unmarshal([]byte(text), at.Addr().Interface()) != nil {
+			return fmt.Errorf("is not valid JSON of this form")
+		}
+		return nil
+	}
+	words := strings.Fields(text)
+	list := reflect.MakeSlice(at.Type(), len(words), len(words))
+	for i, word := range words {
+		if err := parseInto(list.Index(i), strings.TrimSuffix(word, ",")); err != nil {
+			return err
+		}
+	}
+	at.Set(list)
+	return nil
+}
+
+// fields are the inputs for a request, with what is chosen. adapt changes those that the page
+// knows more about, by name.
+func (f form) fields(body any, adapt map[string]func(*operationField)) []operationField {
+	return f.fieldsOf(reflect.TypeOf(body), "", "", adapt)
+}
+
+func (f form) fieldsOf(t reflect.Type, path, group string, adapt map[string]func(*operationField)) (all []operationField) {
+	for _, field := range api.Fields(t) {
+		name, label := path+field.Name, group+labelOf(field.Name)
+		if slices.Contains(f.hidden, name) {
+			continue
+		}
+		if of := nested(field.Type); of != nil {
+			inner := f.fieldsOf(of, name+".", label+": ", adapt)
+			inner[0].Help = strings.TrimSpace(field.Doc + " " + inner[0].Help)
+			for i := range inner {
+				inner[i].Required = false // only with others of the object
+			}
+			all = append(all, inner...)
+			continue
+		}
+		input := f.input(field, name, label)
+		if change := adapt[name]; change != nil {
+			change(&input)
+		}
+		all = append(all, input)
+	}
+	return all
+}
+
+// input is the input for one field.
+func (f form) input(field api.Field, name, label string) operationField {
+	input := operationField{Name: name, Label: label, Kind: kindOfInput(field), Help: field.Doc, Value: or(f.chosen.Get(name), field.Default),
+		Values: f.chosen[name], Min: field.Min, Max: field.Max, Required: field.Required}
+	t := field.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t.Kind() == reflect.Bool && field.Type.Kind() == reflect.Pointer:
+		input.Choices = []choice{{"", "default"}, {"true", "yes"}, {"false", "no"}}
+	case t.Kind() == reflect.Bool:
+		input.Choices = []choice{{"true", "yes"}}
+	case field.Enum != nil:
+		input.Choices = choicesOf(field.Enum...)
+		if !field.List() && !field.Required && field.Default == "" {
+			input.Choices = append([]choice{{"", "default"}}, input.Choices...)
+		}
+	}
+	if input.Kind == "number" && (field.Min != "" || field.Max != "") {
+		input.Help += fmt.Sprintf(" From %s to %s.", or(field.Min, "−∞"), or(field.Max, "∞"))
+	}
+	return input
+}
+
+// longText is the length from which a text gets an input of several lines, in characters.
+const longText = 10_000
+
+// kindOfInput is the kind of input for a field.
+func kindOfInput(field api.Field) string {
+	t := field.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		if field.Type.Kind() == reflect.Bool {
+			return "checks"
+		}
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		return "number"
+	case reflect.Slice:
+		if field.Enum != nil {
+			return "checks"
+		}
+		return "textarea"
+	case reflect.Map:
+		return "textarea"
+	case reflect.String:
+		if field.Enum == nil && field.MaxLength >= longText {
+			return "textarea"
+		}
+	}
+	if field.Format == "date" {
+		return "date"
+	}
+	return "text"
+}
+
+// labels name fields for which the name in JSON does not do.
+var labels = map[string]string{"beta": "β", "rho": "ρ", "base_url": "Base URL", "url": "URL", "t": "Turn", "again": "Tasks of iteration", "generations": "Rollouts per task",
+	"leave_out_flags": "Exclude flags", "system": "System message", "first": "First message", "author": "By", "divide": "Divisor of files", "all": "All verdicts"}
+
+// labelOf is a field's label: its name in JSON as words.
+func labelOf(name string) string {
+	if label := labels[name]; label != "" {
+		return label
+	}
+	words := strings.ReplaceAll(name, "_", " ")
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// with sets the suggestions for a text, and its value while nothing is chosen.
+func with(offers []string, value string) func(*operationField) {
+	return func(f *operationField) { f.Offers, f.Value = offers, or(f.Value, value) }
+}
