@@ -103,11 +103,16 @@ func (f clientFlags) serveHere(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close(ctx))
 	}
-	inner, stopDeleting := c.close, deleteRuns(ctx, db, quietLog())
+	deletions, err := newDeletions(db, quietLog())
+	if err != nil {
+		return nil, errors.Join(err, c.close(), db.Close(ctx))
+	}
+	deletions.Start(ctx)
+	inner := c.close
 	c.here = db
 	c.close = func() error {
 		err := inner()
-		stopDeleting()
+		deletions.Stop()
 		return errors.Join(err, db.Close(ctx))
 	}
 	return c, nil

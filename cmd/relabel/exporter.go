@@ -50,7 +50,7 @@ func startExports(ctx context.Context, db *database, data string) (stop func() e
 		return nil, err
 	}
 	stop = func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutPatience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelLimit)
 		defer cancel()
 		return client.StopAndCancel(ctx)
 	}

@@ -45,7 +45,7 @@ func TestAStopGivesTrajectoriesBackAndTheNextStartFinishesThem(t *testing.T) {
 			if adopted := s.postmaster(t) == postgres; adopted != (c.signal == syscall.SIGKILL) {
 				t.Errorf("adopted the Postgres that ran: %v", adopted)
 			}
-			if c.signal == syscall.SIGKILL && strings.Count(said.String(), "its worker is gone: queued again") != 2 {
+			if c.signal == syscall.SIGKILL && strings.Count(said.String(), "worker is gone: requeued its trajectory") != 2 {
 				t.Errorf("it does not say what it recovered")
 			}
 			r := s.finish(t, s.iteration)

@@ -56,7 +56,7 @@ func (f siteFlags) check() error {
 	return err
 }
 
-// newTeller delivers what webhooks are told.
-func newTeller(db *database, f secretFlags, res resources, log zerolog.Logger) *webhook.Worker {
+// newWebhookSender delivers webhooks.
+func newWebhookSender(db *database, f secretFlags, res resources, log zerolog.Logger) *webhook.Worker {
 	return webhook.NewWorker(webhook.Config{Store: db.Store, Now: db.Clock().Now, Secret: policy.Secrets{Dir: f.Secrets}.Find, Transport: res.rule.Transport(), Log: log, Version: version})
 }

@@ -158,7 +158,7 @@ func TestADrainFinishesTheTurnInHand(t *testing.T) {
 	if code := b.server.signal(syscall.SIGTERM); code != 0 {
 		t.Errorf("it ended with %d", code)
 	}
-	if !strings.Contains(b.server.said.String(), "given_back=2") && !strings.Contains(b.server.said.String(), `"given_back":2`) {
+	if !strings.Contains(b.server.said.String(), "released=2") && !strings.Contains(b.server.said.String(), `"released":2`) {
 		t.Error("it does not say what went back")
 	}
 	asked, conn := m.count(), l.connect(t)

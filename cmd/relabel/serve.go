@@ -88,7 +88,7 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 		if err != nil {
 			return err
 		}
-		host, ready = w.host, w.room.ready
+		host, ready = w.host, w.capacity.ready
 		defer func() { err = errors.Join(err, w.Stop(ctx), sayWhatIsThere(context.WithoutCancel(ctx), db, log)) }()
 		answered := use
 		use = func(ctx context.Context, c *session, host *fleet.Fleet) error {
@@ -96,7 +96,12 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 			return answered(ctx, c, host)
 		}
 	}
-	defer deleteRuns(ctx, db, log)()
+	deletions, err := newDeletions(db, log)
+	if err != nil {
+		return err
+	}
+	deletions.Start(ctx)
+	defer deletions.Stop()
 	site, err := newSite(siteConfig{db: db, data: f.Data, ready: ready, token: !isLoopback(f.Listen), log: details, metrics: m, resources: res})
 	if err != nil {
 		return err

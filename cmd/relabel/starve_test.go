@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -120,12 +121,16 @@ func (c *crew) hire(t *testing.T, name string) {
 	noError(t, err)
 	noError(t, client.Start(context.Background()))
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &work{db: db, metrics: m, log: log, me: relabel.Worker{Name: name}}
-	w.looks.Go(func() { w.outagesLoop(ctx, policies.options.Endpoints) })
-	w.looks.Go(func() { balance(ctx, c.db) })
+	s := &services{db: db, metrics: m, log: log, me: relabel.Worker{Name: name}, endpoints: policies.options.Endpoints}
+	endpoints, err := s.newEndpoints()
+	noError(t, err)
+	endpoints.Start(ctx)
+	var balancing sync.WaitGroup
+	balancing.Go(func() { balance(ctx, c.db) })
 	t.Cleanup(func() {
 		cancel()
-		w.looks.Wait()
+		endpoints.Stop()
+		balancing.Wait()
 		mix.Drain()
 		mix.Cut()
 		noError(t, client.StopAndCancel(context.Background()))
@@ -134,9 +139,9 @@ func (c *crew) hire(t *testing.T, name string) {
 	})
 }
 
-// balance makes good for lost wake-ups, as a worker's look does.
+// balance replaces lost wake-ups, as a worker's recovery does.
 func balance(ctx context.Context, db *store.Store) {
-	tick := time.NewTicker(recoverPeriod)
+	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		_ = db.BalanceWakeups(ctx)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -16,14 +14,15 @@ import (
 
 	"relabel"
 	"relabel/envs"
+	"relabel/envs/docker"
 	"relabel/envs/fleet"
 	"relabel/envs/scaffold/openhands"
 	"relabel/envs/verify"
 	"relabel/labeller"
 	"relabel/mixer"
-	"relabel/regrader"
 	"relabel/shard"
 	"relabel/store"
+	"relabel/worker"
 )
 
 // secretFlags say where the keys of model endpoints are.
@@ -84,34 +83,17 @@ func (f secretFlags) check() error {
 	return nil
 }
 
-const (
-	recoverPeriod = 5 * time.Second  // between looks for abandoned trajectories and sandboxes
-	cutPatience   = 60 * time.Second // for what was cut to be given back at a stop
-)
+// cancelLimit bounds the cancellation of exports at the end of a command.
+const cancelLimit = 60 * time.Second
 
 // work is the part of a process that takes jobs from the queue.
 type work struct {
-	db    *database
-	host  *fleet.Fleet
-	room  room
-	mixer *mixer.Mixer
-	label *labeller.Labeller
-	river *river.Client[pgxTx]
-	log   zerolog.Logger
-	grace time.Duration
-	me    relabel.Worker
-
-	metrics *metrics
-
-	draining  atomic.Bool
-	noDisk    bool // said already; of the look
-	endLooks  context.CancelFunc
-	looks     sync.WaitGroup
-	stopped   sync.Once
-	stopError error
+	*worker.Worker
+	host     *fleet.Fleet
+	capacity capacity
 }
 
-// startWork begins to take rollouts, exports and webhooks' deliveries from the queue.
+// startWork connects to the engines and starts the queue's jobs and the services beside them.
 func startWork(ctx context.Context, db *database, f workFlags, data string, res resources, m *metrics, log zerolog.Logger) (*work, error) {
 	host, err := openHost(ctx, db, f, log)
 	if err != nil {
@@ -126,46 +108,49 @@ func startWork(ctx context.Context, db *database, f workFlags, data string, res 
 
 // startWorkOn is startWork with an open host.
 func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFlags, data string, res resources, m *metrics, log zerolog.Logger) (*work, error) {
-	there := room{host: host, data: data, minFree: int64(f.MinFree)}
 	me, slots := f.newWorker(host), mixer.Slots{Rollouts: f.Rollouts, Prefetch: f.Prefetch}
 	log = log.With().Str("worker", me.Name).Logger()
+	disk, err := worker.NewDiskGuard(worker.DiskGuardConfig{Folder: data, MinFree: int64(f.MinFree), Free: docker.FreeBytes, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	free := capacity{host: host, disk: disk}
 	policies := newPolicies(db, f.Secrets, res, m, log)
-	verifier := verify.New(host) // one for both: it remembers what gold patches showed
+	verifier := verify.New(host) // shared: it remembers what gold patches showed
 	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, verifier, policies), Owner: me.Name, Lease: f.Lease,
-		Slots: slots, Room: there.check, Log: log, Observe: m.ofRollouts()})
+		Slots: slots, Room: free.check, Log: log, Observe: m.ofRollouts()})
 	m.registry.MustRegister(rollouts{mix.Activity}, engines{host})
 	labels := newLabeller(db, f.Lease, policies, me.Name, log)
 	exporter, err := newExporter(db, data, res, log)
 	if err != nil {
 		return nil, err
 	}
+	regrader, err := newRegrader(db, verifier, f.Lease, me.Name, free, log)
+	if err != nil {
+		return nil, err
+	}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
 	river.AddWorker(workers, shard.NewWorker(exporter))
-	river.AddWorker(workers, newTeller(db, f.secretFlags, res, log))
+	river.AddWorker(workers, newWebhookSender(db, f.secretFlags, res, log))
 	labeller.AddWorkers(workers, labels)
-	regrader.AddWorker(workers, newRegrader(db, verifier, f.Lease, me.Name, there, log))
-	client, err := newQueue(db.Store, me.Name, workers, exportQueues(exporter, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},
+	worker.AddRegrader(workers, regrader)
+	queue, err := newQueue(db.Store, me.Name, workers, exportQueues(exporter, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},
 		"label": {MaxWorkers: labelsAtOnce}, store.QueueRegrade: {MaxWorkers: regradesAtOnce}, "webhook": {MaxWorkers: webhooksAtOnce}}))
 	if err != nil {
 		return nil, err
 	}
-	w := &work{db: db, host: host, room: there, mixer: mix, label: labels, river: client, metrics: m, log: log, grace: f.Grace, me: me}
-	if err := w.look(ctx); err != nil {
+	s := &services{db: db, host: host, mixer: mix, endpoints: policies.options.Endpoints, metrics: m, me: me, log: log}
+	recovery, err := s.add(free, f, slots.Claims())
+	if err != nil {
 		return nil, err
 	}
-	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
+	s.worker, err = worker.New(worker.Config{Store: db.Store, Queue: queue, Rollouts: mix, Drain: []func(){labels.Drain}, Self: s.self,
+		Recover: recovery.RunNow, Services: s.all, Hurry: hurried, Grace: f.Grace, Close: host.Close, Log: log})
+	if err != nil {
 		return nil, err
 	}
-	looking, end := context.WithCancel(context.WithoutCancel(ctx))
-	w.endLooks = end
-	w.looks.Go(func() { w.lookLoop(looking) })
-	w.looks.Go(func() { w.reapLoop(looking) })
-	w.looks.Go(func() { w.activityLoop(looking) })
-	w.looks.Go(func() { w.outagesLoop(looking, policies.options.Endpoints) })
-	w.looks.Go(func() { w.purgeLoop(looking, f.retentionFlags) })
-	w.looks.Go(func() { w.imagesLoop(looking, slots.Claims()) })
-	return w, nil
+	return &work{Worker: s.worker, host: host, capacity: free}, s.worker.Start(ctx)
 }
 
 // newQueue returns a client that works jobs under a name. Jobs have no time limit of the
@@ -188,7 +173,7 @@ func (r retryBy) NextRetry(job *rivertype.JobRow) time.Time {
 	return r.clock.Now().Add(time.Until(r.usual.NextRetry(job)))
 }
 
-// newWorker says who this process is to the others.
+// newWorker describes this process to others.
 func (f workFlags) newWorker(host *fleet.Fleet) relabel.Worker {
 	return relabel.Worker{Name: newOwner(), Machine: machineName(), Process: os.Getpid(), DockerHosts: host.Names(),
 		Rollouts: f.Rollouts, Ahead: f.Prefetch, Version: version}
@@ -201,63 +186,6 @@ func machineName() string {
 		return "unknown"
 	}
 	return name
-}
-
-// recover requeues what dead workers left. Processes of this machine that are dead each
-// worker knows by itself; leases that ran out are looked for by one for all.
-func (w *work) recover(ctx context.Context) error {
-	mine, err := w.db.TakeTurn(ctx, recoverPeriod/2)
-	if err != nil {
-		return err
-	}
-	recover := w.db.RecoverGone
-	if mine {
-		recover = w.db.RecoverAbandoned
-	}
-	recovered, err := recover(ctx, isGone)
-	if err != nil {
-		return err
-	}
-	w.metrics.takeovers.Add(float64(len(recovered)))
-	for _, r := range recovered {
-		w.log.Warn().Stringer("trajectory", r.TrajectoryID).Int("attempt", r.Attempt).Str("owner", r.Owner).
-			Msg("its worker is gone: queued again")
-	}
-	if !mine {
-		return nil
-	}
-	return errors.Join(w.db.BeginLabelling(ctx), w.db.WakeLabellers(ctx), w.db.WakeRegraders(ctx))
-}
-
-// look says that this process lives and sees to the trajectories that others left.
-func (w *work) look(ctx context.Context) error {
-	w.sayDisk()
-	return errors.Join(w.db.SeeWorker(ctx, w.seen()), w.db.ReadClock(ctx), w.recover(ctx))
-}
-
-// seen is this process as the others are to see it.
-func (w *work) seen() relabel.Worker {
-	me := w.me
-	me.DockerHosts = hostsNow(w.host)
-	if w.draining.Load() {
-		me.State = relabel.WorkerDraining
-	}
-	return me
-}
-
-func (w *work) lookLoop(ctx context.Context) {
-	tick := time.NewTicker(recoverPeriod)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if err := w.look(ctx); err != nil && ctx.Err() == nil {
-			w.log.Error().Err(err).Msg("looking for abandoned trajectories")
-		}
-	}
 }
 
 // newWorld joins sandboxes, scaffold, verifier and policies into what the mixer acts in.

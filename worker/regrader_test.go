@@ -1,4 +1,4 @@
-package regrader
+package worker
 
 import (
 	"context"
@@ -51,8 +51,12 @@ func (s *fakeStore) FinishRegrading(_ context.Context, _ relabel.RegradeFence, v
 }
 
 func grading(s *fakeStore, verify func(ctx context.Context) (relabel.Verdict, error)) *Regrader {
-	return New(Config{Store: s, Owner: "w", Lease: 30 * time.Millisecond, Log: zerolog.Nop(),
+	r, err := NewRegrader(RegraderConfig{Store: s, Owner: "w", Lease: 30 * time.Millisecond, Log: zerolog.Nop(),
 		Verify: func(ctx context.Context, _ relabel.RegradeClaim) (relabel.Verdict, error) { return verify(ctx) }})
+	if err != nil {
+		panic(err)
+	}
+	return r
 }
 
 func untilEnd(ctx context.Context) (relabel.Verdict, error) {
@@ -98,11 +102,11 @@ func TestALostLeaseEndsTheGradingAndStoresNothing(t *testing.T) {
 	}
 }
 
-func TestWithoutRoomNothingIsClaimed(t *testing.T) {
+func TestWithoutCapacityNoRegradingIsClaimed(t *testing.T) {
 	t.Parallel()
 	s := &fakeStore{}
 	r := grading(s, untilEnd)
-	r.Room = func(context.Context) error { return relabel.Errorf(relabel.CodeUnavailable, "the disk is full") }
+	r.Capacity = func(context.Context) error { return relabel.Errorf(relabel.CodeUnavailable, "the disk is full") }
 	if err := r.Regrade(t.Context()); relabel.CodeOf(err) != relabel.CodeUnavailable || s.claimed {
 		t.Errorf("%v, claimed %v", err, s.claimed)
 	}

@@ -1,9 +1,4 @@
-// Package regrader grades stored submissions again: it verifies the patch of a trajectory
-// that is done in a fresh container and stores the verdict beside the earlier ones.
-//
-// A regrading is claimed like a trajectory, with a lease and a fence. What a worker that
-// died leaves is graded by the next one.
-package regrader
+package worker
 
 import (
 	"context"
@@ -17,19 +12,20 @@ import (
 	"relabel/lease"
 )
 
-// writeLimit bounds one write to the store. Writes are not cut short by a shutdown.
-const writeLimit = 30 * time.Second
-
-// retryPause is the pause after an infrastructure error.
-const retryPause = 30 * time.Second
+const (
+	// writeLimit bounds one write to the store. A shutdown does not interrupt writes.
+	writeLimit = 30 * time.Second
+	// regradePause is the pause after an infrastructure error.
+	regradePause = 30 * time.Second
+)
 
 // ErrReleased says that the regrading was returned to the queue because the worker stops.
 var ErrReleased = errors.New("the regrading was released")
 
-// Store keeps regradings. Methods that take a fence fail with CodeLeaseLost once another
+// RegraderStore keeps regradings. Methods that take a fence fail with CodeLeaseLost once another
 // worker has claimed the regrading, or it was cancelled, and have then changed nothing.
 // Methods are safe for concurrent use.
-type Store interface {
+type RegraderStore interface {
 	// ClaimRegrading gives owner the regrading that is due longest; CodeNotFound when there
 	// is none.
 	ClaimRegrading(ctx context.Context, owner string, length time.Duration) (relabel.RegradeClaim, error)
@@ -40,41 +36,43 @@ type Store interface {
 	FinishRegrading(ctx context.Context, f relabel.RegradeFence, v relabel.Verdict, pause time.Duration) error
 }
 
-// Config is what a Regrader needs.
-type Config struct {
-	Store Store
-	// Verify grades a submission. What goes wrong with a container is Verdict.Infra; an
-	// error is ctx's alone.
+// RegraderConfig is what a Regrader needs.
+type RegraderConfig struct {
+	Store RegraderStore
+	// Verify grades a submission. A fault of a container is Verdict.Infra; the only error is
+	// ctx's.
 	Verify func(ctx context.Context, c relabel.RegradeClaim) (relabel.Verdict, error)
-	// Room fails while nothing new can begin, for want of an engine or of disk space; nil
-	// never does.
-	Room  func(ctx context.Context) error
-	Owner string        // names this worker; unique among live ones
-	Lease time.Duration // 0 means lease.Default
-	Log   zerolog.Logger
+	// Capacity fails while there is no engine or no disk space for new work; nil never does.
+	Capacity func(ctx context.Context) error
+	Owner    string        // names this worker; unique among live ones
+	Lease    time.Duration // 0 means lease.Default
+	Log      zerolog.Logger
 }
 
-// Regrader works on regradings. It is safe for concurrent use.
-type Regrader struct{ Config }
+// Regrader grades stored submissions again: it verifies the patch of a trajectory that is
+// done in a fresh container and stores the verdict beside the earlier ones. A regrading is
+// claimed like a trajectory, with a lease and a fence; another worker grades what a dead one
+// left. It is safe for concurrent use.
+type Regrader struct{ RegraderConfig }
 
-// New makes a Regrader. Store, Verify and Owner must be set.
-func New(c Config) *Regrader {
+// NewRegrader returns a Regrader.
+func NewRegrader(c RegraderConfig) (*Regrader, error) {
 	if c.Lease <= 0 {
 		c.Lease = lease.Default
 	}
-	return &Regrader{c}
+	return &Regrader{c}, require("regrader", requirement{"Store", c.Store != nil}, requirement{"Verify", c.Verify != nil}, requirement{"Owner", c.Owner != ""})
 }
 
 // Regrade claims a regrading and grades its submission. It returns nil when the verdict is
 // stored; CodeNotFound when none is due; CodeLeaseLost when the regrading was cancelled or
-// taken over; ErrReleased when ctx ended; CodeUnavailable without room. Any other error is
+// taken over; ErrReleased when ctx ended; CodeUnavailable without capacity. Any other error is
 // the store's.
 func (r *Regrader) Regrade(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ErrReleased
 	}
-	if r.Room != nil {
-		if err := r.Room(ctx); err != nil {
+	if r.Capacity != nil {
+		if err := r.Capacity(ctx); err != nil {
 			return err
 		}
 	}
@@ -102,13 +100,13 @@ func (r *Regrader) conclude(life context.Context, claim relabel.RegradeClaim) er
 	cause := context.Cause(life)
 	switch {
 	case lease.Lost(cause):
-		return relabel.Errorf(relabel.CodeLeaseLost, "the regrading was cancelled or is another worker's")
+		return relabel.Errorf(relabel.CodeLeaseLost, "the regrading was cancelled or taken over")
 	case cause != nil || err != nil:
 		released := write(life, func(ctx context.Context) error { return r.Store.ReleaseRegrading(ctx, claim.RegradeFence) })
 		return errors.Join(ErrReleased, released)
 	}
 	err = write(life, func(ctx context.Context) error {
-		return r.Store.FinishRegrading(ctx, claim.RegradeFence, verdict, retryPause)
+		return r.Store.FinishRegrading(ctx, claim.RegradeFence, verdict, regradePause)
 	})
 	if err == nil {
 		log.Info().Bool("passed", verdict.Passed).Int("protections", verdict.Protections).Str("infra", verdict.Infra).Msg("graded again")
