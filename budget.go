@@ -12,8 +12,8 @@ const (
 // run is paused. Calls in flight then are not cut, so that it is overdrawn by at most
 // what they, and the turns in hand, use.
 type Budget struct {
-	Tokens int64   `json:"tokens,omitempty"` // prompts and answers together; 0: no bound
-	Cost   float64 `json:"cost,omitempty"`   // in the currency of the policies' prices; 0: no bound
+	Tokens int64   `json:"tokens,omitempty" doc:"Most tokens of prompts and answers together; absent: no bound."`
+	Cost   float64 `json:"cost,omitempty" doc:"Most cost, in the currency of the policies' prices; absent: no bound."`
 }
 
 // Validate reports the first thing wrong with b as a CodeInvalid error on its field.
@@ -35,10 +35,10 @@ func (b Budget) CostMicros() int64 { return int64(math.Round(b.Cost * 1e6)) }
 // Spent is what a run's calls have used, those that failed too as far as their servers
 // said so.
 type Spent struct {
-	Calls            int64   `json:"calls"`
-	Tokens           int64   `json:"tokens"` // prompts and answers together
-	PromptTokens     int64   `json:"prompt_tokens"`
-	CachedTokens     int64   `json:"cached_tokens"` // of the prompts' tokens
-	CompletionTokens int64   `json:"completion_tokens"`
-	Cost             float64 `json:"cost"` // as far as the policies have prices
+	Calls            int64   `json:"calls" doc:"Calls."`
+	Tokens           int64   `json:"tokens" doc:"Tokens of prompts and answers together."`
+	PromptTokens     int64   `json:"prompt_tokens" doc:"Tokens of prompts."`
+	CachedTokens     int64   `json:"cached_tokens" doc:"Tokens of prompts that came from a server's cache."`
+	CompletionTokens int64   `json:"completion_tokens" doc:"Tokens of answers."`
+	Cost             float64 `json:"cost" doc:"What they cost, as far as the policies have prices."`
 }

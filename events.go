@@ -16,14 +16,14 @@ const (
 // Event is a change of state that is committed. Events of one subject are in the order
 // of the changes.
 type Event struct {
-	Number       int64        `json:"number"` // of all events of the database, in the order they became known; numbers may be left out
-	At           time.Time    `json:"at"`
-	Subject      EventSubject `json:"subject"`
-	RunID        ID           `json:"run_id"`
-	IterationID  *ID          `json:"iteration_id,omitempty"`  // of iterations and trajectories
-	TrajectoryID *ID          `json:"trajectory_id,omitempty"` // of trajectories
-	ExportID     *ID          `json:"export_id,omitempty"`     // of exports
-	State        string       `json:"state"`                   // what it became
+	Number       int64        `json:"number" doc:"Its number, which is the stream's id of it. Later ones are larger."`
+	At           time.Time    `json:"at" doc:"When it happened."`
+	Subject      EventSubject `json:"subject" doc:"What changed: run, iteration, trajectory or export."`
+	RunID        ID           `json:"run_id" doc:"The run."`
+	IterationID  *ID          `json:"iteration_id,omitempty" doc:"The iteration, of iterations and trajectories."`
+	TrajectoryID *ID          `json:"trajectory_id,omitempty" doc:"The trajectory, of trajectories."`
+	ExportID     *ID          `json:"export_id,omitempty" doc:"The export, of exports."`
+	State        string       `json:"state" doc:"What it became: one of its states; of a run, paused or resumed."`
 }
 
 // EventScope says which events are meant: of those that are set, all must be the

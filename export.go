@@ -22,31 +22,31 @@ const (
 // ExportSelection says which labelled states leave. Held-out tasks, attempts that
 // were given up, and evaluations never do.
 type ExportSelection struct {
-	RunID      ID   `json:"run_id"`
-	Iteration  int  `json:"iteration"`  // 0, of exports made by older versions: the latest that is done, or, with Unfinished, that is done or runs
-	Aggregated bool `json:"aggregated"` // D1 ∪ … ∪ Di (eq. 3) instead of iteration i alone
+	RunID      ID   `json:"run_id" doc:"The run."`
+	Iteration  int  `json:"iteration" doc:"Number of the collect iteration that is exported."`
+	Aggregated bool `json:"aggregated" doc:"Whether every earlier iteration is exported too (eq. 3)."`
 	// Unfinished takes iterations that are still running too: what is done of them when the
 	// export is cut. The rest is left out, counted as not done.
-	Unfinished bool `json:"unfinished,omitempty"`
-	Submitted  bool `json:"submitted"` // only valid submissions (paper F.2)
-	Resolved   bool `json:"resolved"`  // only resolved ones, submitted and passed (rejection sampling): implies Submitted
+	Unfinished bool `json:"unfinished,omitempty" doc:"Whether iterations that were still running are exported too, as far as they were done."`
+	Submitted  bool `json:"submitted" doc:"Only trajectories with a valid submission."`
+	Resolved   bool `json:"resolved" doc:"Only resolved trajectories: submitted and passed."`
 	// MixedRewards takes only groups (the trajectories of one task in one iteration) of which
 	// some are resolved and some are not: equal rewards have no advantage (GRPO). A trajectory
 	// without a verdict is no member of its group.
-	MixedRewards bool `json:"mixed_rewards"`
+	MixedRewards bool `json:"mixed_rewards" doc:"Only groups (the trajectories of a task in an iteration) of which some are resolved and some are not."`
 	// VerdictProtections demands a verdict of this version of the verifier's protections or a
 	// newer one; 0: any, or none.
-	VerdictProtections int `json:"verdict_protections,omitempty"`
+	VerdictProtections int `json:"verdict_protections,omitempty" doc:"Only trajectories with a verdict of this version of the verifier's protections or a newer one; absent: any verdict, or none."`
 	// EndReasons are the ends that a trajectory may have; empty: any.
-	EndReasons []EndReason `json:"end_reasons,omitempty"`
+	EndReasons []EndReason `json:"end_reasons,omitempty" doc:"Only trajectories that ended so."`
 	// Agreement leaves out states by whether the executed action is the label.
-	Agreement Agreement `json:"agreement,omitempty"`
+	Agreement Agreement `json:"agreement,omitempty" doc:"Only states where the executed action is the label (same) or is not (differs); absent: all."`
 	// LabelPolicyID is whose labels leave in the place of the run's teacher's: those that a
 	// relabeling asked for, or the student's own actions. nil: the teacher's.
-	LabelPolicyID *ID `json:"label_policy_id,omitempty"`
+	LabelPolicyID *ID `json:"label_policy_id,omitempty" doc:"The policy whose labels are exported instead of the run's teacher's. Absent: the run's teacher."`
 	// LeaveOutFlags are flags of reviews: what is flagged so does not leave, the whole
 	// trajectory or the state of one turn. AnyFlag stands for all.
-	LeaveOutFlags []string `json:"leave_out_flags,omitempty"`
+	LeaveOutFlags []string `json:"leave_out_flags,omitempty" doc:"What reviews flagged so is not exported; absent: flags do not matter."`
 }
 
 // Agreement says which states leave, by what was executed in them.
@@ -76,30 +76,30 @@ var Views = []View{ViewMessages, ViewLinear, ViewPacked, ViewTree}
 // ExportForm says how what leaves is written. What speaks of tokens is empty where only
 // messages are asked for.
 type ExportForm struct {
-	Views []View `json:"views"`
+	Views []View `json:"views" doc:"Forms of the rows."`
 	// Tokenizer is the student's tokenizer as it was named: the name or the hash of a
 	// registered one, whose hash is in TokenizerHash, or else a path below --tokenizers of the
 	// machines that build. TemplateText is another chat template than the tokenizer's own,
 	// Template the path of a file with one, below --tokenizers as well; at most one is set.
 	// TemplateOptions is an object of further variables for the template.
-	Tokenizer       string          `json:"tokenizer,omitempty"`
-	TokenizerHash   string          `json:"tokenizer_hash,omitempty"`
-	Template        string          `json:"template,omitempty"`
-	TemplateText    string          `json:"template_text,omitempty"`
-	TemplateOptions json.RawMessage `json:"template_options,omitempty"`
-	Date            string          `json:"date,omitempty"` // the day (2026-01-31) that the template sees, where it asks for one
-	Arguments       ArgumentsForm   `json:"arguments,omitempty"`
-	Reasoning       ReasoningForm   `json:"reasoning,omitempty"`
+	Tokenizer       string          `json:"tokenizer,omitempty" doc:"The student's tokenizer as it was named."`
+	TokenizerHash   string          `json:"tokenizer_hash,omitempty" doc:"Hash of the registered tokenizer's files; absent: the tokenizer is a path below --tokenizers."`
+	Template        string          `json:"template,omitempty" doc:"Path of a file with the chat template, below --tokenizers; absent: the tokenizer's own."`
+	TemplateText    string          `json:"template_text,omitempty" doc:"Text of the chat template; absent: the tokenizer's own."`
+	TemplateOptions json.RawMessage `json:"template_options,omitempty" doc:"Further variables for the template."`
+	Date            string          `json:"date,omitempty" doc:"The day that the template sees."`
+	Arguments       ArgumentsForm   `json:"arguments,omitempty" doc:"How the template gets a call's arguments; absent: found out."`
+	Reasoning       ReasoningForm   `json:"reasoning,omitempty" doc:"How reasoning is exported; absent: the template decides."`
 	// ThinkingAlias gives a message's reasoning_content to the template as thinking too, the
 	// name that those of gpt-oss and LFM read. nil: true.
-	ThinkingAlias *bool         `json:"thinking_alias,omitempty"`
-	Normalisation Normalisation `json:"normalisation,omitempty"`
-	Capacity      int           `json:"capacity,omitempty"`   // tokens of a bin
-	MaxLength     int           `json:"max_length,omitempty"` // tokens from a row's or tree's root to a leaf's end; 0: the capacity
-	TooLong       TooLong       `json:"too_long,omitempty"`
-	Divide        int           `json:"divide,omitempty"`   // files of a view come in multiples of it: the trainer's data-parallel size; 0: 1
-	PadTree       bool          `json:"pad_tree,omitempty"` // tree rows are padded to the capacity
-	Bare          bool          `json:"bare,omitempty"`     // linear has input_ids, attention_mask and labels alone
+	ThinkingAlias *bool         `json:"thinking_alias,omitempty" doc:"Whether the template gets reasoning_content as thinking too."`
+	Normalisation Normalisation `json:"normalisation,omitempty" doc:"What each label's weight is spread over."`
+	Capacity      int           `json:"capacity,omitempty" doc:"Tokens of a bin."`
+	MaxLength     int           `json:"max_length,omitempty" doc:"Most tokens of a sequence, or of a tree from its root to a label's end."`
+	TooLong       TooLong       `json:"too_long,omitempty" doc:"What is done with a trunk over it: it is cut, or dropped."`
+	Divide        int           `json:"divide,omitempty" doc:"The number of files per view is a multiple of this."`
+	PadTree       bool          `json:"pad_tree,omitempty" doc:"Whether tree rows are filled up."`
+	Bare          bool          `json:"bare,omitempty" doc:"Whether linear has ids, attention mask and labels alone."`
 }
 
 // Tokens reports whether a view of tokens is asked for.
@@ -152,32 +152,32 @@ const (
 
 // Export is a data set built from chosen trajectories.
 type Export struct {
-	ID        ID              `json:"id"`
-	Selection ExportSelection `json:"selection"`
-	Form      ExportForm      `json:"form"`
-	State     ExportState     `json:"state"`
+	ID        ID              `json:"id" doc:"Its id."`
+	Selection ExportSelection `json:"selection" doc:"What leaves."`
+	Form      ExportForm      `json:"form" doc:"How what leaves is written."`
+	State     ExportState     `json:"state" doc:"queued, running, done, failed or cancelled."`
 	// Destination is the bucket below which it is written, as a URL. Empty: the exports'
 	// folder with the id FolderID.
-	Destination string         `json:"destination,omitempty"`
+	Destination string         `json:"destination,omitempty" doc:"URL of the bucket below which it is written; absent: the exports' folder of the server that was asked."`
 	FolderID    string         `json:"-"`
-	Directory   string         `json:"directory"` // where it is: a folder's path, or a URL
-	Parts       int            `json:"parts"`     // pieces that are built apart; 0 until it is cut
-	PartsDone   int            `json:"parts_done"`
-	Rows        int            `json:"rows"`
-	LeftOut     map[string]int `json:"left_out"` // labelled states by reason
+	Directory   string         `json:"directory" doc:"Where its files are: a folder, or a URL."`
+	Parts       int            `json:"parts" doc:"Pieces that are built apart, by any worker; 0 until it is cut."`
+	PartsDone   int            `json:"parts_done" doc:"Pieces that are there."`
+	Rows        int            `json:"rows" doc:"Labelled states in it."`
+	LeftOut     map[string]int `json:"left_out" doc:"States that were left out, by reason."`
 	// PromptCheck compares rendered prompts with those of the student's server; nil before
 	// the end, and without a view of tokens.
-	PromptCheck *PromptCheck `json:"prompt_check,omitempty"`
+	PromptCheck *PromptCheck `json:"prompt_check,omitempty" doc:"How its prompts compare with what the student's server was given; absent before the end, and without a view of tokens."`
 	// ModelCheck says whether the student's architecture was checked for recurrent layers;
 	// empty without the tree view.
-	ModelCheck ModelCheck `json:"model_check,omitempty"`
-	Failure    string     `json:"failure,omitempty"`
+	ModelCheck ModelCheck `json:"model_check,omitempty" doc:"Whether the student's config.json was checked for recurrent layers, which trees must not train: checked, or not_checked where there is none; absent without the tree view."`
+	Failure    string     `json:"failure,omitempty" doc:"Why it failed."`
 	// Waiting is why it waits, since when, while it does: mostly for its destination.
-	Waiting      string       `json:"waiting,omitempty"`
-	WaitingSince *time.Time   `json:"waiting_since,omitempty"`
-	Files        []ExportFile `json:"files"`
-	CreatedAt    time.Time    `json:"created_at"`
-	EndedAt      *time.Time   `json:"ended_at,omitempty"`
+	Waiting      string       `json:"waiting,omitempty" doc:"Why it waits, while it does: its destination is away or full, or a step is tried again."`
+	WaitingSince *time.Time   `json:"waiting_since,omitempty" doc:"Since when it waits."`
+	Files        []ExportFile `json:"files" doc:"Its files."`
+	CreatedAt    time.Time    `json:"created_at" doc:"When it was asked for."`
+	EndedAt      *time.Time   `json:"ended_at,omitempty" doc:"When it was finished."`
 }
 
 // ModelCheck says whether the architecture of the model that is to train on trees is known
@@ -197,28 +197,28 @@ type ExportFilter struct{ RunID *ID }
 // server said it was given. Where they differ, the server has another template, other
 // variables for it or another tokenizer, and the data set has prompts that it never saw.
 type PromptCheck struct {
-	Compared int               `json:"compared"` // prompts whose ids are stored
-	Differ   int               `json:"differ"`
-	First    *PromptDifference `json:"first,omitempty"` // nil where none differs
+	Compared int               `json:"compared" doc:"Prompts of the student's turns whose ids its server gave."`
+	Differ   int               `json:"differ" doc:"How many of them are rendered otherwise: the server has another template, other variables for it, or another tokenizer."`
+	First    *PromptDifference `json:"first,omitempty" doc:"Where the first of them differs; absent: nowhere."`
 }
 
 // PromptDifference is where two lists of ids part.
 type PromptDifference struct {
-	Trajectory string `json:"trajectory"`
-	Turn       int    `json:"turn"`
-	At         int    `json:"at"`     // the index of the first id that differs
-	Ours       string `json:"ours"`   // text of the ids around it
-	Theirs     string `json:"theirs"` // the same of the server's
+	Trajectory string `json:"trajectory" doc:"The trajectory."`
+	Turn       int    `json:"turn" doc:"The turn."`
+	At         int    `json:"at" doc:"Index of the first id that differs."`
+	Ours       string `json:"ours" doc:"Text of the ids around it, as the export has them."`
+	Theirs     string `json:"theirs" doc:"The same of what the server was given."`
 }
 
 // ExportFile is one file of an export.
 type ExportFile struct {
-	Path             string `json:"path"` // relative to the export's directory
-	SHA256           string `json:"sha256"`
-	Bytes            int64  `json:"bytes"`
-	Rows             int    `json:"rows"`
-	Tokens           int    `json:"tokens,omitempty"`
-	SupervisedTokens int    `json:"supervised_tokens,omitempty"`
+	Path             string `json:"path" doc:"Path relative to the export's directory."`
+	SHA256           string `json:"sha256" doc:"SHA-256 of the file, in hex."`
+	Bytes            int64  `json:"bytes" doc:"Size in bytes."`
+	Rows             int    `json:"rows" doc:"Rows in it."`
+	Tokens           int    `json:"tokens,omitempty" doc:"Tokens in it, padding among them; absent in files without."`
+	SupervisedTokens int    `json:"supervised_tokens,omitempty" doc:"Tokens in it that are trained on."`
 }
 
 // ExportPart is a piece of an export that one machine builds alone: trajectories that

@@ -62,12 +62,12 @@ var TrajectorySorts = []TrajectorySort{Newest, Oldest, MostTurns, FewestTurns, M
 
 // TrajectoryPage is a page of a list of trajectories.
 type TrajectoryPage struct {
-	Items    []Trajectory `json:"items"`
-	Next     string       `json:"next"`     // "" at the end
-	Previous string       `json:"previous"` // "" at the beginning
-	Total    int          `json:"total"`    // that the filter lets through
-	Exact    bool         `json:"exact"`    // else there are more than Total
-	Of       int          `json:"of"`       // trajectories of the runs and iterations asked for
+	Items    []Trajectory `json:"items" doc:"The trajectories, as they are sorted."`
+	Next     string       `json:"next" doc:"Pass it as after to get the next page; empty at the end."`
+	Previous string       `json:"previous" doc:"Pass it as before to get the previous page; empty at the beginning."`
+	Total    int          `json:"total" doc:"How many the filter lets through."`
+	Exact    bool         `json:"exact" doc:"false: there are more than total, which is not counted further."`
+	Of       int          `json:"of" doc:"How many trajectories the runs and iterations asked for have in all."`
 }
 
 // Idempotent is what is kept of a POST with an Idempotency-Key.
@@ -94,10 +94,10 @@ type NewIteration struct {
 // Draw is what an iteration rolls out. It stays with the iteration, so that another one can
 // roll out exactly the same.
 type Draw struct {
-	IterationID ID       `json:"iteration_id"`
-	TasksetID   ID       `json:"taskset_id"`
-	Generations int      `json:"generations"` // rollouts a task
-	Instances   []string `json:"instances"`   // sorted
+	IterationID ID       `json:"iteration_id" doc:"The iteration."`
+	TasksetID   ID       `json:"taskset_id" doc:"The task set of its run."`
+	Generations int      `json:"generations" doc:"Rollouts a task."`
+	Instances   []string `json:"instances" doc:"The instance ids, sorted."`
 }
 
 // PlannedIteration is an iteration with its trajectories, drawn and ready to be stored.

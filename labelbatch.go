@@ -19,22 +19,22 @@ const (
 
 // LabelBatch is a set of owed labels that goes to the teacher's batch endpoint.
 type LabelBatch struct {
-	ID          ID         `json:"id"`
-	IterationID ID         `json:"iteration_id"`
-	PolicyID    ID         `json:"policy_id"`
-	State       BatchState `json:"state"`
-	Round       int        `json:"round"` // from 1: lines that failed are asked again in the next
-	RemoteFile  string     `json:"remote_file,omitempty"`
-	RemoteID    string     `json:"remote_id,omitempty"`
-	RemoteState string     `json:"remote_state,omitempty"` // the endpoint's word, of the last look
-	Detail      string     `json:"detail,omitempty"`       // what went wrong
-	Labels      int        `json:"labels"`                 // in the batch
-	Had         int        `json:"had"`
-	Missing     int        `json:"missing"`  // given up
-	Returned    int        `json:"returned"` // failed, and handed on to the next round
-	CreatedAt   time.Time  `json:"created_at"`
-	SentAt      *time.Time `json:"sent_at,omitempty"`
-	EndedAt     *time.Time `json:"ended_at,omitempty"`
+	ID          ID         `json:"id" doc:"Its id; the endpoint's metadata names it as relabel_batch."`
+	IterationID ID         `json:"iteration_id" doc:"The iteration whose labels it asks for."`
+	PolicyID    ID         `json:"policy_id" doc:"The teacher."`
+	State       BatchState `json:"state" doc:"prepared, sending (the endpoint may have it), sent, done, failed or cancelled."`
+	Round       int        `json:"round" doc:"From 1: what failed in a round is asked for again in the next."`
+	RemoteFile  string     `json:"remote_file,omitempty" doc:"The endpoint's id of the file of requests."`
+	RemoteID    string     `json:"remote_id,omitempty" doc:"The endpoint's id of the batch."`
+	RemoteState string     `json:"remote_state,omitempty" doc:"What the endpoint said of it at the last look."`
+	Detail      string     `json:"detail,omitempty" doc:"What went wrong."`
+	Labels      int        `json:"labels" doc:"Labels in it."`
+	Had         int        `json:"had" doc:"Labels that it brought."`
+	Missing     int        `json:"missing" doc:"Labels that were given up with it."`
+	Returned    int        `json:"returned" doc:"Labels that failed in it and went on to the next round."`
+	CreatedAt   time.Time  `json:"created_at" doc:"When its labels were gathered."`
+	SentAt      *time.Time `json:"sent_at,omitempty" doc:"When the endpoint had it."`
+	EndedAt     *time.Time `json:"ended_at,omitempty" doc:"When it was over."`
 }
 
 // BatchItem is one label of a batch.

@@ -28,18 +28,18 @@ type ToolCall struct {
 
 // Tool describes a function that a policy may call.
 type Tool struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Parameters  string `json:"parameters"` // JSON Schema as text: key order is what the model sees
+	Name        string `json:"name" doc:"The tool's name."`
+	Description string `json:"description" doc:"What the models are told about it."`
+	Parameters  string `json:"parameters" doc:"JSON Schema of its arguments, as text."`
 }
 
 // Observation is what the environment answered to one call of an action, or to an
 // action without a call (then CallID is "", and a user message carries it).
 type Observation struct {
-	CallID   string `json:"call_id"`             // canonical: call_<turn>_<k>, k from 0
-	Tool     string `json:"tool"`                // the tool's name as called; "" without a call
-	Content  string `json:"content"`             // what the model sees; valid UTF-8
-	ExitCode *int   `json:"exit_code,omitempty"` // of execute_bash
-	Failed   bool   `json:"failed"`              // the tool refused or failed (tool-call success rate)
-	Millis   int64  `json:"millis"`              // how long it took, in milliseconds
+	CallID   string `json:"call_id" doc:"Id of the call that it answers: call_<turn>_<k>; empty without a call."`
+	Tool     string `json:"tool" doc:"The tool's name, as called."`
+	Content  string `json:"content" doc:"What the models see of it."`
+	ExitCode *int   `json:"exit_code,omitempty" doc:"Exit code, of execute_bash."`
+	Failed   bool   `json:"failed" doc:"Whether the tool refused or failed."`
+	Millis   int64  `json:"millis" doc:"Milliseconds that it took."`
 }

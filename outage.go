@@ -11,13 +11,13 @@ type EndpointStatus struct {
 // Outage is a policy none of whose addresses is to be had, and that queued trajectories
 // wait for: they are not claimed meanwhile.
 type Outage struct {
-	IterationID ID        `json:"iteration_id"`
-	Role        Role      `json:"role"`
-	Policy      string    `json:"policy"`       // its name and version
-	URL         string    `json:"url"`          // its first address
-	Reason      string    `json:"reason"`       // why that counts as down
-	Since       time.Time `json:"since"`        // since when all of its addresses are down
-	Waiting     int       `json:"trajectories"` // queued ones that wait for it
+	IterationID ID        `json:"iteration_id" doc:"The iteration whose trajectories wait."`
+	Role        Role      `json:"role" doc:"teacher or student."`
+	Policy      string    `json:"policy" doc:"Name and version of the policy."`
+	URL         string    `json:"url" doc:"Its first address."`
+	Reason      string    `json:"reason" doc:"Why it counts as down."`
+	Since       time.Time `json:"since" doc:"Since when it does."`
+	Waiting     int       `json:"trajectories" doc:"Queued trajectories that wait for it."`
 }
 
 // Wait is where a trajectory waited for an endpoint that was down, over all attempts.

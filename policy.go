@@ -14,28 +14,28 @@ const (
 // Policy is a named chat-completions endpoint. A policy is immutable: a change is a
 // new version under the same name, so that provenance never moves.
 type Policy struct {
-	ID           ID           `json:"id"`
-	Name         string       `json:"name"`
-	Version      int          `json:"version"`            // from 1
-	BaseURL      string       `json:"base_url"`           // up to and with /v1
-	Replicas     []string     `json:"replicas,omitempty"` // further addresses that serve the same model
-	Model        string       `json:"model"`
-	Server       ServerKind   `json:"server"`
-	ToolFormat   ToolFormat   `json:"tool_format"`
-	Secret       string       `json:"secret,omitempty"` // the NAME of a secret; never its value
-	Sampling     Sampling     `json:"sampling"`
-	Limits       PolicyLimits `json:"limits"`
-	Price        *Price       `json:"price,omitempty"` // nil: what it costs is not known
-	CacheMarkers CacheMarkers `json:"cache_markers,omitempty"`
+	ID           ID           `json:"id" doc:"Its id; every version has its own."`
+	Name         string       `json:"name" doc:"Its name."`
+	Version      int          `json:"version" doc:"Its version under that name, from 1. A version never changes."`
+	BaseURL      string       `json:"base_url" doc:"Address of the endpoint, up to and with /v1."`
+	Replicas     []string     `json:"replicas,omitempty" doc:"Further addresses that serve the same model."`
+	Model        string       `json:"model" doc:"The model's name, as the server knows it."`
+	Server       ServerKind   `json:"server" doc:"What kind of server it is."`
+	ToolFormat   ToolFormat   `json:"tool_format" doc:"How tools and calls go over the line: native or text."`
+	Secret       string       `json:"secret,omitempty" doc:"Name of the secret that holds the API key; never the key."`
+	Sampling     Sampling     `json:"sampling" doc:"How it samples when it collects."`
+	Limits       PolicyLimits `json:"limits" doc:"Bounds of its use."`
+	Price        *Price       `json:"price,omitempty" doc:"What its tokens cost; absent: not known."`
+	CacheMarkers CacheMarkers `json:"cache_markers,omitempty" doc:"How requests mark what the server is to keep in its prompt cache; absent: not at all."`
 	// Tokenizer is the model's tokenizer as it was named: the name or the hash of a registered
 	// one, whose hash is in TokenizerHash, or else a path below --tokenizers. TemplateText is
 	// another chat template than the tokenizer's own, ChatTemplate the path of a file with one,
 	// below --tokenizers as well. All may be empty.
-	Tokenizer     string    `json:"tokenizer,omitempty"`
-	TokenizerHash string    `json:"tokenizer_hash,omitempty"`
-	ChatTemplate  string    `json:"chat_template,omitempty"`
-	TemplateText  string    `json:"template_text,omitempty"`
-	CreatedAt     time.Time `json:"created_at"`
+	Tokenizer     string    `json:"tokenizer,omitempty" doc:"The model's tokenizer as it was named; absent: not said."`
+	TokenizerHash string    `json:"tokenizer_hash,omitempty" doc:"Hash of the registered tokenizer's files; absent: the tokenizer is a path below --tokenizers."`
+	ChatTemplate  string    `json:"chat_template,omitempty" doc:"Path of a file with its chat template, below --tokenizers; absent: the tokenizer's own."`
+	TemplateText  string    `json:"template_text,omitempty" doc:"Text of its chat template; absent: the tokenizer's own."`
+	CreatedAt     time.Time `json:"created_at" doc:"When this version was made."`
 }
 
 // BaseURLs are the addresses that serve p, the first one first.
@@ -79,9 +79,9 @@ const (
 // Sampling is how a policy samples when it collects. Evaluation is greedy whatever
 // stands here (paper F.1).
 type Sampling struct {
-	Temperature float64 `json:"temperature"`
-	TopP        float64 `json:"top_p"`
-	MaxTokens   int     `json:"max_tokens"` // of one answer; 0 leaves it to the server
+	Temperature float64 `json:"temperature" doc:"Sampling temperature."`
+	TopP        float64 `json:"top_p" doc:"Nucleus of probability mass that is sampled from."`
+	MaxTokens   int     `json:"max_tokens" doc:"Most tokens of one answer; 0 leaves it to the server."`
 }
 
 // PaperSampling is what rollouts are collected with (paper F.1).
@@ -93,14 +93,14 @@ func (s Sampling) Greedy() Sampling { return Sampling{Temperature: 0, TopP: 1, M
 // PolicyLimits bounds one policy's use. Each limit holds in one worker process, for all
 // versions of the policy's name together at each of its addresses.
 type PolicyLimits struct {
-	Concurrency       int `json:"concurrency"`         // most calls in flight; how many really are adapts to the server
-	RequestsPerMinute int `json:"requests_per_minute"` // 0: no limit
-	TokensPerMinute   int `json:"tokens_per_minute"`   // prompt and answer; 0: no limit
-	TimeoutSeconds    int `json:"timeout_seconds"`     // deadline of one HTTP request
-	Retries           int `json:"retries"`             // further tries after an answer that is of no use
-	PatienceSeconds   int `json:"patience_seconds"`    // how long a call waits for an endpoint that is down or says "not now"
-	HedgeAfterSeconds int `json:"hedge_after_seconds"` // without an answer for so long, another replica is asked too; 0: never
-	ContextTokens     int `json:"context_tokens"`      // of prompt and answer together, as the server was started; 0: not known
+	Concurrency       int `json:"concurrency" doc:"Most calls in flight at each address in one worker process. How many really are adapts to the server."`
+	RequestsPerMinute int `json:"requests_per_minute" doc:"Requests a minute at each address in one worker process; 0: no limit."`
+	TokensPerMinute   int `json:"tokens_per_minute" doc:"Tokens a minute, prompt and answer, at each address in one worker process; 0: no limit."`
+	TimeoutSeconds    int `json:"timeout_seconds" doc:"Seconds that one HTTP request may take."`
+	Retries           int `json:"retries" doc:"Further tries after an answer that is of no use."`
+	PatienceSeconds   int `json:"patience_seconds" doc:"Seconds that a call waits for an endpoint that is down or says that it is busy, before it fails."`
+	HedgeAfterSeconds int `json:"hedge_after_seconds" doc:"Seconds without an answer after which another replica is asked too; 0: never."`
+	ContextTokens     int `json:"context_tokens" doc:"Tokens of prompt and answer together, as the server was started; 0: not known. What does not fit is not sent."`
 }
 
 // DefaultPolicyLimits bound a policy that says nothing.
@@ -147,9 +147,9 @@ const (
 
 // Usage counts tokens as the server does.
 type Usage struct {
-	PromptTokens     int `json:"prompt_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
-	CachedTokens     int `json:"cached_tokens"`
+	PromptTokens     int `json:"prompt_tokens" doc:"Tokens of the prompt."`
+	CompletionTokens int `json:"completion_tokens" doc:"Tokens of the answer."`
+	CachedTokens     int `json:"cached_tokens" doc:"Tokens of the prompt that came from the server's cache."`
 }
 
 // Tokens are those of prompt and answer together; 0 where the server did not say.
@@ -187,35 +187,35 @@ type Completion struct {
 
 // Call records one question to a policy: all its tries together.
 type Call struct {
-	ID           ID          `json:"id"`
-	PolicyID     ID          `json:"policy_id"`
-	TrajectoryID *ID         `json:"trajectory_id,omitempty"`
-	Attempt      int         `json:"attempt"`
-	T            int         `json:"t"`
-	Purpose      Purpose     `json:"purpose"`
-	StartedAt    time.Time   `json:"started_at"`
-	Millis       int64       `json:"millis"` // from the first try to the last answer
-	Tries        int         `json:"tries"`
-	Status       int         `json:"status"` // HTTP status of the last try; 0 when no answer came
-	FinishReason string      `json:"finish_reason,omitempty"`
-	Usage        *Usage      `json:"usage,omitempty"`
-	CostMicros   *int64      `json:"cost_micros,omitempty"` // millionths of the price's currency; nil where price or usage is not known
-	Model        string      `json:"model,omitempty"`
-	BaseURL      string      `json:"base_url,omitempty"` // which address was asked last; "" where none was
-	QueueMillis  int64       `json:"queue_millis"`       // spent waiting for a place at the endpoint, before all tries together
-	Hedged       bool        `json:"hedged,omitempty"`   // two replicas were asked at once; each has its own record
-	Error        string      `json:"error,omitempty"`
-	Size         *PromptSize `json:"prompt_size,omitempty"` // what the prompt was taken to have before it was sent
-	Clamped      []string    `json:"clamped,omitempty"`     // what the answer said beyond its bounds, and was cut or dropped: usage, logprobs, token_ids, …
-	ErrorBody    []byte      `json:"-"`                     // the last error body, capped; secrets removed
+	ID           ID          `json:"id" doc:"Its id."`
+	PolicyID     ID          `json:"policy_id" doc:"The policy that was asked."`
+	TrajectoryID *ID         `json:"trajectory_id,omitempty" doc:"The trajectory it was asked for."`
+	Attempt      int         `json:"attempt" doc:"The attempt it was asked in."`
+	T            int         `json:"t" doc:"The turn it was asked at."`
+	Purpose      Purpose     `json:"purpose" doc:"act: the answer was executed. label: it labels a student's turn. probe: a test of the endpoint."`
+	StartedAt    time.Time   `json:"started_at" doc:"When the first try began."`
+	Millis       int64       `json:"millis" doc:"Milliseconds from the first try to the last answer."`
+	Tries        int         `json:"tries" doc:"HTTP requests that it took."`
+	Status       int         `json:"status" doc:"HTTP status of the last try; 0 when no answer came."`
+	FinishReason string      `json:"finish_reason,omitempty" doc:"Why the model stopped, in the server's word."`
+	Usage        *Usage      `json:"usage,omitempty" doc:"Tokens, as the server counts."`
+	CostMicros   *int64      `json:"cost_micros,omitempty" doc:"What it cost, in millionths of the currency of the policy's price; absent where price or usage is not known."`
+	Model        string      `json:"model,omitempty" doc:"The model that the server says it ran."`
+	BaseURL      string      `json:"base_url,omitempty" doc:"The address that was asked last."`
+	QueueMillis  int64       `json:"queue_millis" doc:"Milliseconds that it waited for a place at the endpoint, before all tries together."`
+	Hedged       bool        `json:"hedged,omitempty" doc:"Whether two replicas were asked at once; each has its own record."`
+	Error        string      `json:"error,omitempty" doc:"What went wrong."`
+	Size         *PromptSize `json:"prompt_size,omitempty" doc:"What the prompt was taken to have before it was sent; absent where nobody looked."`
+	Clamped      []string    `json:"clamped,omitempty" doc:"What the answer said beyond its bounds, and was cut or dropped: usage, logprobs, token_ids, prompt_token_ids, finish_reason, refusal, model, system_fingerprint, numbers (NaN or Infinity)."`
+	ErrorBody    []byte      `json:"-"` // the last error body, capped; secrets removed
 }
 
 // ModelSeen is a model that answered for a policy at one address. More than one for an
 // address means that the model behind it changed.
 type ModelSeen struct {
-	PolicyID    ID        `json:"policy_id"`
-	BaseURL     string    `json:"base_url"`
-	Model       string    `json:"model"`       // as the answer names it
-	Fingerprint string    `json:"fingerprint"` // system_fingerprint; "" where the server gives none
-	FirstAt     time.Time `json:"first_at"`
+	PolicyID    ID        `json:"policy_id" doc:"The policy."`
+	BaseURL     string    `json:"base_url" doc:"The address that answered."`
+	Model       string    `json:"model" doc:"The model, as its answer names it."`
+	Fingerprint string    `json:"fingerprint" doc:"system_fingerprint of the answer; empty where the server gives none."`
+	FirstAt     time.Time `json:"first_at" doc:"When it was first seen."`
 }

@@ -4,13 +4,13 @@ import "math"
 
 // Price is what a policy's tokens cost, per million of them.
 type Price struct {
-	Input    float64 `json:"input"`    // of a prompt, as far as it did not come from the server's cache
-	Cached   float64 `json:"cached"`   // of a prompt that did
-	Output   float64 `json:"output"`   // of answers
-	Currency string  `json:"currency"` // three letters, such as USD
+	Input    float64 `json:"input" doc:"A million tokens of prompts."`
+	Cached   float64 `json:"cached" doc:"A million tokens of prompts that came from the server's cache."`
+	Output   float64 `json:"output" doc:"A million tokens of answers."`
+	Currency string  `json:"currency" doc:"Currency, in three letters."`
 	// Batch is the share of these prices that answers of the batch endpoint cost, such as
 	// 0.5; 0: all of them.
-	Batch float64 `json:"batch,omitempty"`
+	Batch float64 `json:"batch,omitempty" doc:"Share of these prices that answers of the batch endpoint cost; absent: all of them."`
 }
 
 // OfBatches is what answers of the batch endpoint cost.

@@ -16,11 +16,11 @@ const (
 
 // PromptSize is how many tokens a prompt is taken to have before it is sent.
 type PromptSize struct {
-	Tokens int    `json:"tokens"`
-	By     string `json:"by"` // tokenizer, usage or bytes
+	Tokens int    `json:"tokens" doc:"Tokens."`
+	By     string `json:"by" doc:"How it is known: tokenizer, usage (what the server counted last and a third of the bytes since) or bytes (a quarter of them)."`
 	// NotCounted says why a prompt near its limit was estimated and not counted; "" where it
 	// was counted, or was not near.
-	NotCounted string `json:"not_counted,omitempty"`
+	NotCounted string `json:"not_counted,omitempty" doc:"Why a prompt near its limit was estimated and not counted by the policy's tokenizer."`
 }
 
 // PromptEstimate is a prompt's estimated size.

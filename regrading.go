@@ -20,16 +20,16 @@ const MaxRegradeTries = 3
 // Regrading grades the stored submission of a trajectory that is done again, under the
 // verifier's present protections. The trajectory stays done and keeps its earlier verdicts.
 type Regrading struct {
-	ID           ID           `json:"id"`
-	TrajectoryID ID           `json:"trajectory_id"`
-	InstanceID   string       `json:"instance_id"`
-	State        RegradeState `json:"state"`
-	Tries        int          `json:"tries"`             // that ended with an infrastructure error or with the worker
-	Failure      string       `json:"failure,omitempty"` // the last infrastructure error
-	Changed      *bool        `json:"changed,omitempty"` // whether passed differs from the verdict before; nil until done
-	CreatedAt    time.Time    `json:"created_at"`
-	StartedAt    *time.Time   `json:"started_at,omitempty"`
-	EndedAt      *time.Time   `json:"ended_at,omitempty"`
+	ID           ID           `json:"id" doc:"Its id."`
+	TrajectoryID ID           `json:"trajectory_id" doc:"The trajectory."`
+	InstanceID   string       `json:"instance_id" doc:"The task's name."`
+	State        RegradeState `json:"state" doc:"queued, running, done, failed (three infrastructure errors; the verdict stays) or cancelled."`
+	Tries        int          `json:"tries" doc:"Tries that ended with an infrastructure error or a lost worker."`
+	Failure      string       `json:"failure,omitempty" doc:"The last infrastructure error."`
+	Changed      *bool        `json:"changed,omitempty" doc:"Whether passed differs from the verdict before; absent until it is done."`
+	CreatedAt    time.Time    `json:"created_at" doc:"When it was asked for."`
+	StartedAt    *time.Time   `json:"started_at,omitempty" doc:"When it was first claimed."`
+	EndedAt      *time.Time   `json:"ended_at,omitempty" doc:"When it ended."`
 }
 
 // RegradeSelection selects trajectories of a run that are done.
@@ -43,18 +43,18 @@ type RegradeSelection struct {
 
 // RegradeProgress sums up the verdicts and regradings of a selection.
 type RegradeProgress struct {
-	Protections int                `json:"protections"` // the present ProtectionsVersion
-	Verdicts    []ProtectionsCount `json:"verdicts"`    // current verdicts by version, ascending
+	Protections int                `json:"protections" doc:"The present version of the verifier's protections."`
+	Verdicts    []ProtectionsCount `json:"verdicts" doc:"Current verdicts by version, the oldest version first."`
 	// Outdated counts the trajectories that are done without a verdict of the present
 	// protections; OutdatedMillis sums up how long their current verdicts took.
-	Outdated       int   `json:"outdated"`
-	OutdatedMillis int64 `json:"outdated_millis"`
+	Outdated       int   `json:"outdated" doc:"Trajectories that are done without a verdict of the present version: what grading again takes."`
+	OutdatedMillis int64 `json:"outdated_millis" doc:"Milliseconds that their current verdicts took together."`
 	// Regradings counts the latest regrading of each trajectory by state.
-	Regradings map[RegradeState]int `json:"regradings"`
-	Errors     int                  `json:"errors"`  // infrastructure errors of these
-	Changed    int                  `json:"changed"` // of those that are done: passed differs
+	Regradings map[RegradeState]int `json:"regradings" doc:"The latest regrading of each trajectory by state; states without any are absent."`
+	Errors     int                  `json:"errors" doc:"Infrastructure errors and lost workers of these regradings."`
+	Changed    int                  `json:"changed" doc:"Of those that are done: how many verdicts changed."`
 	// Failures are those that failed, by instance; MostRegradeFailures at most.
-	Failures []RegradeFailure `json:"failures"`
+	Failures []RegradeFailure `json:"failures" doc:"Trajectories whose submission could not be graded, by instance; 100 at most. Their verdict stays."`
 }
 
 // MostRegradeFailures bounds how many failed regradings a progress names.
@@ -62,9 +62,9 @@ const MostRegradeFailures = 100
 
 // RegradeFailure is a trajectory whose submission could not be graded again.
 type RegradeFailure struct {
-	TrajectoryID ID     `json:"trajectory_id"`
-	InstanceID   string `json:"instance_id"`
-	Failure      string `json:"failure"` // the last infrastructure error
+	TrajectoryID ID     `json:"trajectory_id" doc:"The trajectory."`
+	InstanceID   string `json:"instance_id" doc:"The task's name."`
+	Failure      string `json:"failure" doc:"The last infrastructure error."`
 }
 
 // Open counts the regradings that are queued or running.
@@ -74,9 +74,9 @@ func (p RegradeProgress) Open() int {
 
 // ProtectionsCount counts the verdicts of one version of the protections.
 type ProtectionsCount struct {
-	Protections int `json:"protections"`
-	Verdicts    int `json:"verdicts"`
-	Passed      int `json:"passed"`
+	Protections int `json:"protections" doc:"Version of the protections; 0: before versions were kept."`
+	Verdicts    int `json:"verdicts" doc:"Verdicts of that version."`
+	Passed      int `json:"passed" doc:"Of these, how many passed."`
 }
 
 // RegradeFence is what every write of a regrading carries; see Fence.

@@ -19,24 +19,24 @@ const (
 // that is done, beside what was answered there before. There is one for each trajectory
 // and policy version.
 type Relabeling struct {
-	ID           ID           `json:"id"`
-	RunID        ID           `json:"run_id"`
-	IterationID  ID           `json:"iteration_id"`
-	TrajectoryID ID           `json:"trajectory_id"`
-	InstanceID   string       `json:"instance_id"`
-	PolicyID     ID           `json:"policy_id"`
-	State        RelabelState `json:"state"`
-	Failure      string       `json:"failure,omitempty"`
-	Priority     int          `json:"priority"` // the highest is claimed first
-	Turns        int          `json:"turns"`    // states; had, missing and owed add up to it
-	Had          int          `json:"had"`
-	Missing      int          `json:"missing"`
-	Owed         int          `json:"owed"`
-	Compared     int          `json:"compared"` // states where both this and the first label are had
-	Agreed       int          `json:"agreed"`   // of these, where they do the same (Agree)
-	CreatedAt    time.Time    `json:"created_at"`
-	StartedAt    *time.Time   `json:"started_at,omitempty"`
-	EndedAt      *time.Time   `json:"ended_at,omitempty"`
+	ID           ID           `json:"id" doc:"Its id."`
+	RunID        ID           `json:"run_id" doc:"The run."`
+	IterationID  ID           `json:"iteration_id" doc:"The iteration."`
+	TrajectoryID ID           `json:"trajectory_id" doc:"The trajectory at whose states the policy is asked."`
+	InstanceID   string       `json:"instance_id" doc:"The task's name."`
+	PolicyID     ID           `json:"policy_id" doc:"The policy that is asked."`
+	State        RelabelState `json:"state" doc:"queued, running, done, failed (the policy cannot be asked at all) or cancelled."`
+	Failure      string       `json:"failure,omitempty" doc:"Why it failed."`
+	Priority     int          `json:"priority" doc:"The highest is worked off first."`
+	Turns        int          `json:"turns" doc:"States; had, missing and owed add up to it."`
+	Had          int          `json:"had" doc:"Answers that are there."`
+	Missing      int          `json:"missing" doc:"Answers that cannot be had."`
+	Owed         int          `json:"owed" doc:"Answers that are still to be asked for."`
+	Compared     int          `json:"compared" doc:"States where both this answer and the first label are there."`
+	Agreed       int          `json:"agreed" doc:"Of these, where they do the same."`
+	CreatedAt    time.Time    `json:"created_at" doc:"When it was asked for first."`
+	StartedAt    *time.Time   `json:"started_at,omitempty" doc:"When it was first claimed."`
+	EndedAt      *time.Time   `json:"ended_at,omitempty" doc:"When it was over."`
 }
 
 // RelabelFilter narrows a list of relabelings. Zero fields do not narrow.
@@ -50,14 +50,14 @@ type RelabelFilter struct {
 
 // RelabelProgress sums an iteration's relabelings by one policy up.
 type RelabelProgress struct {
-	PolicyID    ID                   `json:"policy_id"`
-	Relabelings map[RelabelState]int `json:"relabelings"` // by state; states without any are left out
-	Turns       int                  `json:"turns"`
-	Had         int                  `json:"had"`
-	Missing     int                  `json:"missing"`
-	Owed        int                  `json:"owed"`
-	Compared    int                  `json:"compared"`
-	Agreed      int                  `json:"agreed"`
+	PolicyID    ID                   `json:"policy_id" doc:"The policy that is asked."`
+	Relabelings map[RelabelState]int `json:"relabelings" doc:"Relabelings by state; states without any are left out."`
+	Turns       int                  `json:"turns" doc:"States; had, missing and owed add up to it."`
+	Had         int                  `json:"had" doc:"Answers that are there."`
+	Missing     int                  `json:"missing" doc:"Answers that cannot be had."`
+	Owed        int                  `json:"owed" doc:"Answers that are still to be asked for."`
+	Compared    int                  `json:"compared" doc:"States where both this answer and the first label are there."`
+	Agreed      int                  `json:"agreed" doc:"Of these, where they do the same."`
 }
 
 // Add adds q's counts to p's.

@@ -9,16 +9,16 @@ import (
 // Review is what a person says of a trajectory, or of one of its turns: a flag, a note,
 // or both. A trajectory may have many.
 type Review struct {
-	ID           ID         `json:"id"`
-	TrajectoryID ID         `json:"trajectory_id"`
-	RunID        ID         `json:"run_id"`
-	InstanceID   string     `json:"instance_id"`
-	T            *int       `json:"t,omitempty"` // the turn; nil: the whole trajectory
-	Flag         string     `json:"flag,omitempty"`
-	Note         string     `json:"note,omitempty"`
-	Author       string     `json:"author,omitempty"` // as given: nobody checks it
-	CreatedAt    time.Time  `json:"created_at"`
-	EditedAt     *time.Time `json:"edited_at,omitempty"`
+	ID           ID         `json:"id" doc:"Its id."`
+	TrajectoryID ID         `json:"trajectory_id" doc:"The trajectory that it is about."`
+	RunID        ID         `json:"run_id" doc:"The trajectory's run."`
+	InstanceID   string     `json:"instance_id" doc:"The trajectory's task."`
+	T            *int       `json:"t,omitempty" doc:"The turn that it is about; absent: the whole trajectory."`
+	Flag         string     `json:"flag,omitempty" doc:"The flag, by which lists and exports filter; absent: it is a note alone."`
+	Note         string     `json:"note,omitempty" doc:"What there is to say."`
+	Author       string     `json:"author,omitempty" doc:"Who said it, as given."`
+	CreatedAt    time.Time  `json:"created_at" doc:"When it was written."`
+	EditedAt     *time.Time `json:"edited_at,omitempty" doc:"When it was last changed; absent: never."`
 }
 
 // Bounds of a review's texts, in characters.

@@ -16,24 +16,24 @@ const (
 
 // Run is an experiment: what is rolled out, by which teacher, on which schedule.
 type Run struct {
-	ID        ID            `json:"id"`
-	Name      string        `json:"name"`
-	Recipe    Recipe        `json:"recipe"`
-	Scaffold  string        `json:"scaffold"` // "openhands"
-	Prompts   Prompts       `json:"prompts"`
-	TasksetID ID            `json:"taskset_id"`
-	Instances []string      `json:"instances,omitempty"` // empty: every task that is not held out
-	TeacherID ID            `json:"teacher_id"`
-	Beta      *BetaSchedule `json:"beta,omitempty"` // of dagger
-	Rho       *RhoSchedule  `json:"rho,omitempty"`  // of aggrevate
-	Labels    LabelMode     `json:"labels"`         // when labels are asked for; "" is beside
-	Limits    RunLimits     `json:"limits"`
-	Seed      int64         `json:"seed"`
+	ID        ID            `json:"id" doc:"Its id."`
+	Name      string        `json:"name" doc:"Its name."`
+	Recipe    Recipe        `json:"recipe" doc:"sft: teacher states. dagger: turn mixture, eq. 8. aggrevate: student prefixes, eq. 9."`
+	Scaffold  string        `json:"scaffold" doc:"The tools and prompts that agents work with."`
+	Prompts   Prompts       `json:"prompts" doc:"The texts that open every trajectory."`
+	TasksetID ID            `json:"taskset_id" doc:"The taskset."`
+	Instances []string      `json:"instances,omitempty" doc:"Instance ids that are rolled out; absent: every task that is not held out."`
+	TeacherID ID            `json:"teacher_id" doc:"The teacher policy, πe."`
+	Beta      *BetaSchedule `json:"beta,omitempty" doc:"Schedule of βi."`
+	Rho       *RhoSchedule  `json:"rho,omitempty" doc:"Schedule of ρi."`
+	Labels    LabelMode     `json:"labels" doc:"When the teacher is asked for the labels of the student's turns: beside the rollout, deferred until the iteration's last rollout is over, or batch: then and through its batch endpoint."`
+	Limits    RunLimits     `json:"limits" doc:"Bounds of each trajectory."`
+	Seed      int64         `json:"seed" doc:"Seed of every draw."`
 	Scheduling
-	Budget     *Budget    `json:"budget,omitempty"`  // nil: no bound
-	Webhook    *Webhook   `json:"webhook,omitempty"` // nil: that of all runs, if there is one
-	CreatedAt  time.Time  `json:"created_at"`
-	DeletingAt *time.Time `json:"deleting_at,omitempty"` // when its deletion began, which goes on in the background; nil: it is kept
+	Budget     *Budget    `json:"budget,omitempty" doc:"What its calls may use before it is paused; absent: no bound."`
+	Webhook    *Webhook   `json:"webhook,omitempty" doc:"Who is told of its ends and pauses; absent: the webhook of all runs, if there is one."`
+	CreatedAt  time.Time  `json:"created_at" doc:"When it was made."`
+	DeletingAt *time.Time `json:"deleting_at,omitempty" doc:"When its deletion began, which goes on in the background: nothing new can be begun in it; absent: it is kept."`
 }
 
 // LabelMode says when the teacher is asked for the labels of the student's turns. A turn
@@ -52,14 +52,14 @@ func (m LabelMode) Deferred() bool { return m == LabelsDeferred || m == LabelsBa
 
 // RunLimits bounds each trajectory of a run.
 type RunLimits struct {
-	MaxTurns         int `json:"max_turns"`          // Tmax
-	MaxContextTokens int `json:"max_context_tokens"` // prompt and answer, as the executor's server counts
-	WallClockSeconds int `json:"wall_clock_seconds"` // of the rollout, without verification
-	CommandSeconds   int `json:"command_seconds"`    // a command without output is ended after this
-	VerifySeconds    int `json:"verify_seconds"`     // of the test command
+	MaxTurns         int `json:"max_turns" doc:"Most turns of a trajectory (Tmax)."`
+	MaxContextTokens int `json:"max_context_tokens" doc:"Most tokens of prompt and answer together."`
+	WallClockSeconds int `json:"wall_clock_seconds" doc:"Seconds that a rollout may take, without its verification."`
+	CommandSeconds   int `json:"command_seconds" doc:"Seconds without output after which a command is ended."`
+	VerifySeconds    int `json:"verify_seconds" doc:"Seconds that the test command may take."`
 	// EnvironmentRetries is how many attempts may end with a broken sandbox or verifier
 	// before the trajectory fails; 0: it fails with the first.
-	EnvironmentRetries int `json:"environment_retries"`
+	EnvironmentRetries int `json:"environment_retries" doc:"Attempts that may end with a broken sandbox or verifier before a trajectory fails."`
 }
 
 // PaperLimits are those of paper F.1 and G.2, with an hour for a rollout, half an hour
@@ -68,19 +68,19 @@ var PaperLimits = RunLimits{MaxTurns: 100, MaxContextTokens: 65536, WallClockSec
 
 // BetaSchedule says βi, the chance that the teacher executes a turn in iteration i.
 type BetaSchedule struct {
-	Kind   string    `json:"kind"`             // linear, exponential, constant, list
-	Start  float64   `json:"start,omitempty"`  // β1 of linear and exponential; the value of constant
-	Step   float64   `json:"step,omitempty"`   // linear: what is taken off an iteration
-	Decay  float64   `json:"decay,omitempty"`  // exponential: the factor an iteration
-	Floor  float64   `json:"floor,omitempty"`  // linear and exponential: never below
-	Values []float64 `json:"values,omitempty"` // list: β1, β2, …; the last one holds on
+	Kind   string    `json:"kind" doc:"linear, exponential, constant or list."`
+	Start  float64   `json:"start,omitempty" doc:"β1 of linear and exponential, the value of constant; a probability."`
+	Step   float64   `json:"step,omitempty" doc:"Linear: what is taken off an iteration."`
+	Decay  float64   `json:"decay,omitempty" doc:"Exponential: the factor an iteration."`
+	Floor  float64   `json:"floor,omitempty" doc:"Linear and exponential: never below this."`
+	Values []float64 `json:"values,omitempty" doc:"List: β1, β2, …; the last one holds on."`
 }
 
 // RhoSchedule says ρi, the law of the student-prefix length κ in iteration i.
 type RhoSchedule struct {
-	Kind   string `json:"kind"`             // shifting, uniform, constant, list
-	Max    int    `json:"max,omitempty"`    // largest κ of shifting and uniform; the value of constant
-	Values []int  `json:"values,omitempty"` // list: κ of iteration 1, 2, …; the last one holds on
+	Kind   string `json:"kind" doc:"shifting, uniform, constant or list."`
+	Max    int    `json:"max,omitempty" doc:"Largest κ of shifting and uniform, the value of constant; in turns."`
+	Values []int  `json:"values,omitempty" doc:"List: κ of iteration 1, 2, …, in turns; the last one holds on."`
 }
 
 // IterationKind says what an iteration is for.
@@ -104,36 +104,36 @@ const (
 
 // Iteration is round i of a run, with the student checkpoint of this round.
 type Iteration struct {
-	ID          ID             `json:"id"`
-	RunID       ID             `json:"run_id"`
-	Number      int            `json:"number"` // i, from 1; collect and evaluate iterations count apart
-	Kind        IterationKind  `json:"kind"`
-	StudentID   ID             `json:"student_id"`
-	Beta        *float64       `json:"beta,omitempty"`     // βi of a dagger or sft round
-	Rho         *RhoSchedule   `json:"rho,omitempty"`      // of an aggrevate round
-	Generations int            `json:"generations"`        // rollouts a task
-	AgainID     *ID            `json:"again_id,omitempty"` // the iteration whose draw this one repeats; nil: none, or it was deleted
-	State       IterationState `json:"state"`
-	Paused      *Pause         `json:"paused,omitempty"` // by itself; its run may be paused too
+	ID          ID             `json:"id" doc:"Its id."`
+	RunID       ID             `json:"run_id" doc:"The run."`
+	Number      int            `json:"number" doc:"i, from 1; collect and evaluate iterations count apart."`
+	Kind        IterationKind  `json:"kind" doc:"collect: mixture rollouts with labels. evaluate: the student alone, greedy."`
+	StudentID   ID             `json:"student_id" doc:"The student policy of this round, πθ."`
+	Beta        *float64       `json:"beta,omitempty" doc:"βi, the chance that the teacher executes a turn, of a dagger or sft round."`
+	Rho         *RhoSchedule   `json:"rho,omitempty" doc:"ρi, the law of κ, of an aggrevate round."`
+	Generations int            `json:"generations" doc:"Rollouts a task."`
+	AgainID     *ID            `json:"again_id,omitempty" doc:"The iteration whose draw it repeats; absent: it has a draw of its own."`
+	State       IterationState `json:"state" doc:"running, done or cancelled."`
+	Paused      *Pause         `json:"paused,omitempty" doc:"Its own pause; absent: it goes on, unless its run is paused."`
 	// LabellingSince is when deferred labels began to be asked for; nil before, and in runs
 	// whose labels are asked for beside the rollouts.
-	LabellingSince *time.Time `json:"labelling_since,omitempty"`
-	CreatedAt      time.Time  `json:"created_at"`
-	EndedAt        *time.Time `json:"ended_at,omitempty"`
-	RegradedAt     *time.Time `json:"regraded_at,omitempty"` // when a verdict of its trajectories was last replaced
+	LabellingSince *time.Time `json:"labelling_since,omitempty" doc:"When deferred labels began to be asked for; absent before, and where labels are not deferred."`
+	CreatedAt      time.Time  `json:"created_at" doc:"When it was started."`
+	EndedAt        *time.Time `json:"ended_at,omitempty" doc:"When its last trajectory came to its end."`
+	RegradedAt     *time.Time `json:"regraded_at,omitempty" doc:"When a verdict of its trajectories was last replaced; absent: never."`
 }
 
 // Progress counts an iteration's trajectories and labels.
 type Progress struct {
-	Trajectories map[TrajectoryState]int `json:"trajectories"` // by state; states without any are left out
-	Turns        int                     `json:"turns"`
-	TeacherTurns int                     `json:"teacher_turns"` // turns that the teacher executed
-	LabelsHad    int                     `json:"labels_had"`
-	LabelsOwed   int                     `json:"labels_owed"`
-	LabelsMissed int                     `json:"labels_missing"`
-	Submitted    int                     `json:"submitted"` // valid submissions
-	Resolved     int                     `json:"resolved"`  // submitted and passed
+	Trajectories map[TrajectoryState]int `json:"trajectories" doc:"Trajectories by state; states without any are left out."`
+	Turns        int                     `json:"turns" doc:"Committed turns."`
+	TeacherTurns int                     `json:"teacher_turns" doc:"Turns that the teacher executed."`
+	LabelsHad    int                     `json:"labels_had" doc:"Labels that are there."`
+	LabelsOwed   int                     `json:"labels_owed" doc:"Labels that are asked for."`
+	LabelsMissed int                     `json:"labels_missing" doc:"Labels that cannot be had."`
+	Submitted    int                     `json:"submitted" doc:"Trajectories with a valid submission."`
+	Resolved     int                     `json:"resolved" doc:"Trajectories that are resolved: submitted and passed."`
 	// PassedUnsubmitted counts those whose patch passes but was never submitted.
-	PassedUnsubmitted int `json:"passed_unsubmitted"`
-	Verified          int `json:"verified"` // with a verdict that is no infrastructure error
+	PassedUnsubmitted int `json:"passed_unsubmitted" doc:"Trajectories whose patch passes and was never submitted: not resolved."`
+	Verified          int `json:"verified" doc:"Trajectories with a verdict that is no infrastructure error."`
 }

@@ -7,11 +7,11 @@ import "time"
 type Scheduling struct {
 	// Priority orders runs: whatever the highest has queued is claimed first. From
 	// -MaxPriority to MaxPriority.
-	Priority int `json:"priority"`
+	Priority int `json:"priority" doc:"The highest is claimed first; runs of one priority share the slots evenly."`
 	// Quota is how many of the run's trajectories workers may hold at a time, and so bounds
 	// its sandboxes; 0: as many as there are slots.
-	Quota  int    `json:"quota"`
-	Paused *Pause `json:"paused,omitempty"`
+	Quota  int    `json:"quota" doc:"How many of its trajectories workers may hold at a time; 0: as many as there are slots."`
+	Paused *Pause `json:"paused,omitempty" doc:"Why, and since when, nothing of it is claimed; absent: it goes on."`
 }
 
 // The bounds of a run's scheduling.
@@ -33,9 +33,9 @@ const (
 // Pause says why, and since when, nothing of a run or an iteration is claimed. What is
 // queued stays so; what runs is given back after the turn in hand.
 type Pause struct {
-	Reason PauseReason `json:"reason"`
-	Text   string      `json:"text"` // in words; may be empty
-	Since  time.Time   `json:"since"`
+	Reason PauseReason `json:"reason" doc:"user, budget or disk."`
+	Text   string      `json:"text" doc:"Why, in words; may be empty."`
+	Since  time.Time   `json:"since" doc:"When it began."`
 }
 
 // SchedulingChange changes what of a run may change, where its fields are there.
@@ -64,17 +64,17 @@ const (
 
 // Worker is a process that rolls trajectories out.
 type Worker struct {
-	Name        string      `json:"name"`    // the owner of its trajectories
-	Machine     string      `json:"machine"` // host name
-	Process     int         `json:"process"` // process id there
-	DockerHosts []string    `json:"docker_hosts"`
-	Rollouts    int         `json:"rollouts"` // trajectories rolled out at once
-	Ahead       int         `json:"ahead"`    // further ones that are made ready meanwhile
-	Version     string      `json:"version"`
-	State       WorkerState `json:"state"`
-	Held        int         `json:"held"` // trajectories that it owns now
-	StartedAt   time.Time   `json:"started_at"`
-	SeenAt      time.Time   `json:"seen_at"`
+	Name        string      `json:"name" doc:"Its name, as attempts have it."`
+	Machine     string      `json:"machine" doc:"Host name of its machine."`
+	Process     int         `json:"process" doc:"Its process id there."`
+	DockerHosts []string    `json:"docker_hosts" doc:"The engines of its sandboxes."`
+	Rollouts    int         `json:"rollouts" doc:"Trajectories that it rolls out at once."`
+	Ahead       int         `json:"ahead" doc:"Further ones that it makes ready meanwhile."`
+	Version     string      `json:"version" doc:"Version of relabel."`
+	State       WorkerState `json:"state" doc:"working; draining: it claims nothing more and ends with what it has; silent: not heard of for half a minute."`
+	Held        int         `json:"held" doc:"Trajectories that it owns now."`
+	StartedAt   time.Time   `json:"started_at" doc:"When it started."`
+	SeenAt      time.Time   `json:"seen_at" doc:"When it was last heard of."`
 	// Activity is what it does; nil before it first said so.
-	Activity *WorkerActivity `json:"activity"`
+	Activity *WorkerActivity `json:"activity" doc:"What it does right now, a few seconds old; null before it first said so."`
 }

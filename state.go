@@ -8,12 +8,12 @@ import (
 // Prompts are the texts that open every trajectory of a run, resolved when the run is
 // made and stored with it, so that a state can be written out again at any time.
 type Prompts struct {
-	System string `json:"system"`
+	System string `json:"system" doc:"System message."`
 	// First is the first user message. {workdir}, {problem_statement} and {hints_text}
 	// stand for the task's; the part from {hints?} to {/hints?} is left out where the
 	// task has no hints.
-	First string `json:"first"`
-	Tools []Tool `json:"tools"`
+	First string `json:"first" doc:"First user message, with {workdir}, {problem_statement} and {hints_text} for the task's."`
+	Tools []Tool `json:"tools" doc:"The tools, as they are described to the models."`
 }
 
 // Opening returns the messages that come before the first turn: the prompt x.

@@ -4,36 +4,36 @@ import "time"
 
 // Taskset is a named, immutable list of tasks that came from one file.
 type Taskset struct {
-	ID        ID        `json:"id"`
-	Name      string    `json:"name"`
-	Digest    string    `json:"digest"` // hex SHA-256 of the file
-	Tasks     int       `json:"tasks"`
-	HeldOut   int       `json:"held_out"` // how many of Tasks are held out
-	CreatedAt time.Time `json:"created_at"`
+	ID        ID        `json:"id" doc:"Its id."`
+	Name      string    `json:"name" doc:"Its name."`
+	Digest    string    `json:"digest" doc:"SHA-256 of the file it came from, in hex."`
+	Tasks     int       `json:"tasks" doc:"How many tasks it has."`
+	HeldOut   int       `json:"held_out" doc:"How many of them are held out."`
+	CreatedAt time.Time `json:"created_at" doc:"When it was imported."`
 }
 
 // Task is one instance: a prompt x, an image with a repository at a base commit,
 // and how a patch to it is verified.
 type Task struct {
-	ID               ID     `json:"id"`
-	TasksetID        ID     `json:"taskset_id"`
-	InstanceID       string `json:"instance_id"` // unique in its taskset
-	Repo             string `json:"repo"`
-	BaseCommit       string `json:"base_commit"` // "" means the image's HEAD
-	Image            string `json:"image"`
-	Workdir          string `json:"workdir"` // absolute path of the repository in the image
-	ProblemStatement string `json:"problem_statement"`
-	HintsText        string `json:"hints_text"`
-	Patch            string `json:"patch"`      // gold: what resolves the task
-	TestPatch        string `json:"test_patch"` // what the verifier adds before it runs the tests
-	TestCmd          string `json:"test_cmd"`
+	ID               ID     `json:"id" doc:"Its id."`
+	TasksetID        ID     `json:"taskset_id" doc:"The taskset it belongs to."`
+	InstanceID       string `json:"instance_id" doc:"Its name, unique in its taskset."`
+	Repo             string `json:"repo" doc:"The repository, as the data set names it."`
+	BaseCommit       string `json:"base_commit" doc:"The commit that work starts from; empty: the image's HEAD."`
+	Image            string `json:"image" doc:"The container image."`
+	Workdir          string `json:"workdir" doc:"Absolute path of the repository in the image."`
+	ProblemStatement string `json:"problem_statement" doc:"What is to be solved, as the agent reads it."`
+	HintsText        string `json:"hints_text" doc:"Hints, where the data set has some."`
+	Patch            string `json:"patch" doc:"Gold patch: what resolves the task."`
+	TestPatch        string `json:"test_patch" doc:"What the verifier adds before it runs the tests."`
+	TestCmd          string `json:"test_cmd" doc:"The test command."`
 	// EvalScript is the bash script that TestCmd is a part of, with what prepares the tests;
 	// see tasks.SplitEvalScript. "" where TestCmd is all.
-	EvalScript string   `json:"eval_script,omitempty"`
-	LogParser  string   `json:"log_parser"`
-	FailToPass []string `json:"fail_to_pass"`
-	PassToPass []string `json:"pass_to_pass"`
-	HeldOut    bool     `json:"held_out"` // never rolled out for training
+	EvalScript string   `json:"eval_script,omitempty" doc:"The script that the test command is a part of, with what prepares the tests; absent where the command is all."`
+	LogParser  string   `json:"log_parser" doc:"How the test command's output is read."`
+	FailToPass []string `json:"fail_to_pass" doc:"Tests that the gold patch makes pass."`
+	PassToPass []string `json:"pass_to_pass" doc:"Tests that pass before and after."`
+	HeldOut    bool     `json:"held_out" doc:"Whether it is never rolled out for training."`
 }
 
 // TaskHead is a task without its long texts, with what came of it in all runs.

@@ -15,19 +15,19 @@ const MostSearchedFor = 500
 // TextPage is what a search through the texts of trajectories has found by the time that
 // it ends: nothing is said of what it did not look through.
 type TextPage struct {
-	Items    []TextFound `json:"items"`    // in the order of the list
-	Next     string      `json:"next"`     // goes on behind the last one that was looked through; "" when all were
-	Searched int         `json:"searched"` // trajectories that were looked through for this page
-	Bytes    int64       `json:"bytes"`    // of their texts
-	Total    int         `json:"total"`    // that the filter lets through, on all pages
-	Exact    bool        `json:"exact"`    // else there are more than Total
-	Of       int         `json:"of"`       // trajectories of the runs and iterations asked for
+	Items    []TextFound `json:"items" doc:"Trajectories that hold the text, as they are sorted."`
+	Next     string      `json:"next" doc:"Pass it as after to go on behind the last trajectory that was looked through; empty when all were."`
+	Searched int         `json:"searched" doc:"How many trajectories were looked through for this page, whether they hold the text or not."`
+	Bytes    int64       `json:"bytes" doc:"How many bytes of their texts."`
+	Total    int         `json:"total" doc:"How many the filter lets through, on all pages."`
+	Exact    bool        `json:"exact" doc:"false: there are more than total, which is not counted further."`
+	Of       int         `json:"of" doc:"How many trajectories the runs and iterations asked for have in all."`
 }
 
 // TextFound is a trajectory that holds the text.
 type TextFound struct {
-	Trajectory Trajectory `json:"trajectory"`
-	Matches    int        `json:"matches"` // in all of it
-	Places     int        `json:"places"`  // turns and texts beside them with a match
-	First      []Match    `json:"first"`   // the first matches, at most three, one of each turn or text
+	Trajectory Trajectory `json:"trajectory" doc:"The trajectory."`
+	Matches    int        `json:"matches" doc:"How often the text stands in it."`
+	Places     int        `json:"places" doc:"In how many of its turns and of the texts beside them."`
+	First      []Match    `json:"first" doc:"The first matches, at most three, one of each turn or text."`
 }

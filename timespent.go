@@ -26,17 +26,17 @@ var Phases = []Phase{PhaseStart, PhaseSlot, PhaseReplay, PhaseStudent, PhaseTeac
 // TimeSpent says where an attempt's time went, in milliseconds. The parts sum up to the
 // time from its claim to its end.
 type TimeSpent struct {
-	Start    int64 `json:"start_ms"`
-	Slot     int64 `json:"slot_ms"`
-	Replay   int64 `json:"replay_ms"`
-	Endpoint int64 `json:"endpoint_ms"` // calls of executors, without Model: waits for a place, failed tries, pauses
-	Model    int64 `json:"model_ms"`    // executors' requests that were answered, from the first byte sent to the last one read
-	Sandbox  int64 `json:"sandbox_ms"`
-	Database int64 `json:"database_ms"`
-	End      int64 `json:"end_ms"`
-	Labels   int64 `json:"labels_ms"`
-	Verify   int64 `json:"verify_ms"`
-	Engine   int64 `json:"engine_ms"`
+	Start    int64 `json:"start_ms" doc:"Milliseconds in which sandboxes were made ready."`
+	Slot     int64 `json:"slot_ms" doc:"Milliseconds of waiting for a place among those that roll out or are verified."`
+	Replay   int64 `json:"replay_ms" doc:"Milliseconds in which what earlier attempts had executed was executed again."`
+	Endpoint int64 `json:"endpoint_ms" doc:"Milliseconds of executors' calls beside model_ms: waits for a place at the endpoint, failed tries, pauses."`
+	Model    int64 `json:"model_ms" doc:"Milliseconds of executors' requests that were answered, from sending to the last byte."`
+	Sandbox  int64 `json:"sandbox_ms" doc:"Milliseconds in which actions were executed and fingerprints taken."`
+	Database int64 `json:"database_ms" doc:"Milliseconds of writes that the rollouts waited for."`
+	End      int64 `json:"end_ms" doc:"Milliseconds in which patches were taken and sandboxes removed."`
+	Labels   int64 `json:"labels_ms" doc:"Milliseconds of waiting for late labels after the rollouts' ends."`
+	Verify   int64 `json:"verify_ms" doc:"Milliseconds in which patches were tested."`
+	Engine   int64 `json:"engine_ms" doc:"Milliseconds of everything else: the engine itself."`
 }
 
 // Parts are the parts by name.
@@ -48,24 +48,24 @@ func (s TimeSpent) Parts() map[string]int64 {
 // TurnTime says where a turn's time went beside its model, which the executed action's
 // Millis tell; in milliseconds.
 type TurnTime struct {
-	Endpoint int64 `json:"endpoint_ms"` // the executor's call, without the request that was answered
-	Sandbox  int64 `json:"sandbox_ms"`
-	Database int64 `json:"database_ms"` // writes since the turn before, its commit above all: a turn's own row cannot tell its own
+	Endpoint int64 `json:"endpoint_ms" doc:"Milliseconds of the executor's call beside its action's millis: waits for a place at the endpoint, failed tries, pauses."`
+	Sandbox  int64 `json:"sandbox_ms" doc:"Milliseconds in which the action was executed and the fingerprint taken."`
+	Database int64 `json:"database_ms" doc:"Milliseconds of writes since the turn before, its commit above all."`
 }
 
 // TimeReport says where the time of some attempts went: of a trajectory, an iteration or
 // a run. Attempts that still run are not in it.
 type TimeReport struct {
-	Attempts int       `json:"attempts"` // that have ended and told
-	Spent    TimeSpent `json:"spent"`    // by them
+	Attempts int       `json:"attempts" doc:"Attempts that have ended and said where their time went."`
+	Spent    TimeSpent `json:"spent" doc:"Where it went."`
 	// Lost is the time of attempts whose worker died and told nothing, in milliseconds: from
 	// their claim until it was noticed.
-	Lost int64 `json:"lost_ms"`
+	Lost int64 `json:"lost_ms" doc:"Milliseconds of attempts whose worker died and said nothing, from their claim until that was noticed."`
 	// Ideal and Actual are sums over the trajectories that are done, in milliseconds: of the
 	// critical path, and of the time on it. Their quotient is the efficiency.
-	Ideal      int64    `json:"ideal_ms"`
-	Actual     int64    `json:"actual_ms"`
-	Efficiency *float64 `json:"efficiency"` // nil where nothing is done
+	Ideal      int64    `json:"ideal_ms" doc:"Critical paths of the trajectories that are done, in milliseconds."`
+	Actual     int64    `json:"actual_ms" doc:"Milliseconds that those trajectories were on their critical paths: all of spent but start, slot and verify, and what was lost."`
+	Efficiency *float64 `json:"efficiency" doc:"ideal_ms ÷ actual_ms; null where nothing is done."`
 }
 
 // Efficiency is ideal ÷ actual; nil where there is nothing to divide.
@@ -96,8 +96,8 @@ func (s TimeSpent) add(o TimeSpent) TimeSpent {
 
 // IterationTime is the TimeReport of an iteration.
 type IterationTime struct {
-	IterationID ID            `json:"iteration_id"`
-	Number      int           `json:"number"`
-	Kind        IterationKind `json:"kind"`
+	IterationID ID            `json:"iteration_id" doc:"The iteration."`
+	Number      int           `json:"number" doc:"Its number i."`
+	Kind        IterationKind `json:"kind" doc:"collect or evaluate."`
 	TimeReport
 }

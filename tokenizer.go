@@ -131,21 +131,21 @@ func CheckTokenizerFile(name string, bytes int64) error {
 
 // TokenizerFile describes a file of a registered tokenizer.
 type TokenizerFile struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"` // hexadecimal
-	Bytes  int64  `json:"bytes"`
+	Name   string `json:"name" doc:"Name in the model's folder."`
+	SHA256 string `json:"sha256" doc:"SHA-256 of the content, in hexadecimal."`
+	Bytes  int64  `json:"bytes" doc:"Bytes of the content."`
 }
 
 // Tokenizer is a version of a registered tokenizer: a name that stands for the files of a
 // model's folder. Versions count from 1 and never change; the name means the newest one.
 type Tokenizer struct {
-	ID        ID              `json:"id"`
-	Name      string          `json:"name"`
-	Version   int             `json:"version"`
-	Hash      string          `json:"hash"` // of the files: TokenizerFiles.Hash
-	Bytes     int64           `json:"bytes"`
-	Files     []TokenizerFile `json:"files"`
-	CreatedAt time.Time       `json:"created_at"`
+	ID        ID              `json:"id" doc:"Id of the version."`
+	Name      string          `json:"name" doc:"Name that policies and exports use."`
+	Version   int             `json:"version" doc:"Version of the name, from 1."`
+	Hash      string          `json:"hash" doc:"Hash of the files, in hexadecimal: the SHA-256 of one line per file, in the order of names, as sha256sum prints it."`
+	Bytes     int64           `json:"bytes" doc:"Bytes of all files together."`
+	Files     []TokenizerFile `json:"files" doc:"The files, in the order of names."`
+	CreatedAt time.Time       `json:"created_at" doc:"When it was registered."`
 }
 
 // TokenizerRef says which tokenizer is meant: the files with a hash, or, where the hash is

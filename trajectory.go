@@ -78,47 +78,47 @@ const (
 
 // Trajectory is one rollout τ of one task in one iteration.
 type Trajectory struct {
-	ID          ID              `json:"id"`
-	RunID       ID              `json:"run_id"`
-	IterationID ID              `json:"iteration_id"`
-	TaskID      ID              `json:"task_id"`
-	InstanceID  string          `json:"instance_id"`
-	Iteration   int             `json:"iteration"` // number i
-	Kind        IterationKind   `json:"kind"`
-	Generation  int             `json:"generation"` // from 0
-	State       TrajectoryState `json:"state"`
-	Attempt     int             `json:"attempt"` // 0 before the first claim
-	Executors   Executors       `json:"executors"`
-	Kappa       *int            `json:"kappa,omitempty"` // κ of an aggrevate round
-	Turns       int             `json:"turns"`           // committed ones that are in the attempt Trail
+	ID          ID              `json:"id" doc:"Its id."`
+	RunID       ID              `json:"run_id" doc:"The run."`
+	IterationID ID              `json:"iteration_id" doc:"The iteration."`
+	TaskID      ID              `json:"task_id" doc:"The task."`
+	InstanceID  string          `json:"instance_id" doc:"The task's name."`
+	Iteration   int             `json:"iteration" doc:"Number i of the iteration."`
+	Kind        IterationKind   `json:"kind" doc:"The iteration's kind: collect or evaluate."`
+	Generation  int             `json:"generation" doc:"Which rollout of its task it is, from 0."`
+	State       TrajectoryState `json:"state" doc:"queued, running, labelling, verifying, done, failed or cancelled."`
+	Attempt     int             `json:"attempt" doc:"The current attempt; 0 before the first."`
+	Executors   Executors       `json:"executors" doc:"b1…bT as they were drawn, a letter a turn up to Tmax: T teacher, s student."`
+	Kappa       *int            `json:"kappa,omitempty" doc:"κ, the length of the student's prefix in turns, of an aggrevate round."`
+	Turns       int             `json:"turns" doc:"Committed turns."`
 	// Trail is the attempt that holds the turns: the current one, but an earlier one while
 	// the trajectory waits in the queue or that attempt is replayed.
 	Trail         int           `json:"-"`
-	EndReason     EndReason     `json:"end_reason,omitempty"`
-	Failure       FailureReason `json:"failure,omitempty"`
-	FailureDetail string        `json:"failure_detail,omitempty"`
-	Submitted     *bool         `json:"submitted,omitempty"`   // a valid submission; nil before the end
-	Passed        *bool         `json:"passed,omitempty"`      // the tests did, submitted or not; nil without a verdict
-	Resolved      *bool         `json:"resolved,omitempty"`    // submitted and passed; nil without a verdict
-	Protections   *int          `json:"protections,omitempty"` // Verdict.Protections; nil without a verdict
-	Verdict       VerdictKind   `json:"verdict"`
-	VerdictReason VerdictReason `json:"verdict_reason,omitempty"` // "" without a verdict
-	LabelsHad     int           `json:"labels_had"`
-	LabelsOwed    int           `json:"labels_owed"`
-	LabelsMissing int           `json:"labels_missing"`
+	EndReason     EndReason     `json:"end_reason,omitempty" doc:"Why the rollout ended: finish, max_turns, context, wall_clock, no_call, disk or sandbox_broken."`
+	Failure       FailureReason `json:"failure,omitempty" doc:"Why it failed: environment, image_missing, endpoint, verifier, secret or internal. None is the agent's doing."`
+	FailureDetail string        `json:"failure_detail,omitempty" doc:"More about the failure."`
+	Submitted     *bool         `json:"submitted,omitempty" doc:"Whether there is a valid submission: a finish action and a patch that applies. Absent before the end."`
+	Passed        *bool         `json:"passed,omitempty" doc:"Whether the patch passes the tests, submitted or not; absent without a verdict."`
+	Resolved      *bool         `json:"resolved,omitempty" doc:"Submitted and passed; absent without a verdict."`
+	Protections   *int          `json:"protections,omitempty" doc:"Version of the verifier's protections that the verdict was found under; 0: before versions were kept; absent without a verdict."`
+	Verdict       VerdictKind   `json:"verdict" doc:"What the tests said, submitted or not: passed, failed, error (the infrastructure's, never the agent's: no verdict, and none will come) or none (not yet, or cancelled)."`
+	VerdictReason VerdictReason `json:"verdict_reason,omitempty" doc:"Why it passed or not: passed, tests (one did not pass), tests_timed_out, tests_did_not_finish, tests_tampered, empty_patch, patch_does_not_apply or patch_unsafe; absent without a verdict."`
+	LabelsHad     int           `json:"labels_had" doc:"Turns whose label is there."`
+	LabelsOwed    int           `json:"labels_owed" doc:"Turns whose label is still to come."`
+	LabelsMissing int           `json:"labels_missing" doc:"Labels that could not be had."`
 	// Tokens are those of the executed actions and the labels, prompts and answers together;
 	// what came to nothing is not among them, but in the calls.
-	Tokens       int    `json:"tokens"`
-	Ribbon       Ribbon `json:"ribbon"`
-	FirstDiffers *int   `json:"first_differs,omitempty"` // the first turn whose label differs from the student's action
+	Tokens       int    `json:"tokens" doc:"Tokens of the executed actions and the labels, prompts and answers together."`
+	Ribbon       Ribbon `json:"ribbon" doc:"A letter a committed turn: T where the teacher executed; where the student did, a when its action agrees with the label, d when it differs, s while there is no label to compare it with."`
+	FirstDiffers *int   `json:"first_differs,omitempty" doc:"The first turn whose label differs from the student's action; absent where none does."`
 	// EnvironmentFailures counts attempts that ended because a sandbox or the verifier's
 	// broke; RunLimits.EnvironmentRetries bounds them.
-	EnvironmentFailures int        `json:"environment_failures"`
-	Agreement           *float64   `json:"agreement,omitempty"` // share of student turns whose action equals the label; nil without any
-	Flags               []string   `json:"flags"`               // of its reviews, each once, in alphabetical order
-	CreatedAt           time.Time  `json:"created_at"`
-	StartedAt           *time.Time `json:"started_at,omitempty"`
-	EndedAt             *time.Time `json:"ended_at,omitempty"`
+	EnvironmentFailures int        `json:"environment_failures" doc:"Attempts that ended because a sandbox or the verifier's broke."`
+	Agreement           *float64   `json:"agreement,omitempty" doc:"Share, 0 to 1, of student turns whose action equals the label; absent without any."`
+	Flags               []string   `json:"flags" doc:"The flags of its reviews, each once."`
+	CreatedAt           time.Time  `json:"created_at" doc:"When it was drawn."`
+	StartedAt           *time.Time `json:"started_at,omitempty" doc:"When it was first claimed."`
+	EndedAt             *time.Time `json:"ended_at,omitempty" doc:"When it came to its end."`
 }
 
 // Ribbon is a letter a committed turn: 'T' where the teacher executed; where the student
@@ -202,14 +202,14 @@ type BrokenTurn struct {
 
 // Attempt is one try at a trajectory, by one worker in one sandbox.
 type Attempt struct {
-	Number     int        `json:"number"`
-	Worker     string     `json:"worker"`
-	DockerHost string     `json:"docker_host"`
-	Container  string     `json:"container"`
-	StartedAt  time.Time  `json:"started_at"`
-	EndedAt    *time.Time `json:"ended_at,omitempty"`
-	Outcome    string     `json:"outcome,omitempty"` // done, failed, released, lost, environment, diverged, cancelled
-	Reason     string     `json:"reason,omitempty"`
+	Number     int        `json:"number" doc:"The attempt's number, from 1."`
+	Worker     string     `json:"worker" doc:"The worker process that made it."`
+	DockerHost string     `json:"docker_host" doc:"The container engine."`
+	Container  string     `json:"container" doc:"The sandbox's container id."`
+	StartedAt  time.Time  `json:"started_at" doc:"When it was claimed."`
+	EndedAt    *time.Time `json:"ended_at,omitempty" doc:"When it ended."`
+	Outcome    string     `json:"outcome,omitempty" doc:"done, failed, released, lost, environment (its sandbox broke), diverged (a replay came to another state) or cancelled."`
+	Reason     string     `json:"reason,omitempty" doc:"Why, where it was not done."`
 	// ContinuedBy is the attempt that took this one's turns over, after a replay.
-	ContinuedBy *int `json:"continued_by,omitempty"`
+	ContinuedBy *int `json:"continued_by,omitempty" doc:"The attempt that replayed this one and took its turns over."`
 }

@@ -42,24 +42,24 @@ const (
 // Action is what one policy answered at one state. The executed action at, the label
 // ãt and any other teacher's answer are all Actions of the same state.
 type Action struct {
-	PolicyID       ID           `json:"policy_id"`
-	Status         ActionStatus `json:"status"`
-	Reason         string       `json:"reason,omitempty"`    // of a missing action
-	Raw            []byte       `json:"-"`                   // the canonical message (JSON, lossless): the server's own bytes, but where Said has those
-	Said           []byte       `json:"-"`                   // the message as its server wrote it, where something in its text had to be taken apart; else nil, and Raw is that
-	ReadAs         []CallForm   `json:"read_as,omitempty"`   // how Said was taken apart; nil where it was not
-	NotGiven       []string     `json:"not_given,omitempty"` // what was asked of the server beside the message and did not come: token_ids, prompt_token_ids, logprobs
-	Message        Message      `json:"-"`                   // canonical; the same as DecodeMessage(Raw)
-	FinishReason   string       `json:"finish_reason,omitempty"`
-	Refusal        string       `json:"refusal,omitempty"`
-	Parse          ParseOutcome `json:"parse,omitempty"`
-	TokenIDs       []int32      `json:"token_ids,omitempty"`
-	PromptTokenIDs []int32      `json:"prompt_token_ids,omitempty"` // nil where the server gives none, and in lists of turns
-	Logprobs       []float32    `json:"logprobs,omitempty"`
-	Usage          *Usage       `json:"usage,omitempty"`
-	Model          string       `json:"model,omitempty"`
-	Fingerprint    string       `json:"fingerprint,omitempty"`
-	Millis         int64        `json:"millis"` // from sending the request that was answered to its last byte
+	PolicyID       ID           `json:"policy_id" doc:"The policy whose action it is."`
+	Status         ActionStatus `json:"status" doc:"owed: asked for. had: it is there. missing: it cannot be had; reason says why."`
+	Reason         string       `json:"reason,omitempty" doc:"Why it is missing."`
+	Raw            []byte       `json:"-"` // the canonical message (JSON, lossless): the server's own bytes, but where Said has those
+	Said           []byte       `json:"-"` // the message as its server wrote it, where something in its text had to be taken apart; else nil, and Raw is that
+	ReadAs         []CallForm   `json:"read_as,omitempty" doc:"How calls or reasoning that stood in the text were read: function_tags, tool_call_json, bare_json, think_tags, tag_escapes. Absent where the server took its answer apart itself."`
+	NotGiven       []string     `json:"not_given,omitempty" doc:"What was asked of the server beside the message and did not come: token_ids, prompt_token_ids, logprobs."`
+	Message        Message      `json:"-"` // canonical; the same as DecodeMessage(Raw)
+	FinishReason   string       `json:"finish_reason,omitempty" doc:"Why the model stopped, in the server's word."`
+	Refusal        string       `json:"refusal,omitempty" doc:"The model's refusal, where it declined."`
+	Parse          ParseOutcome `json:"parse,omitempty" doc:"How its calls were understood: ok, no_call, malformed_arguments, unknown_tool, cut_by_length or refused."`
+	TokenIDs       []int32      `json:"token_ids,omitempty" doc:"Ids of the sampled tokens, where the server gives them."`
+	PromptTokenIDs []int32      `json:"prompt_token_ids,omitempty" doc:"Ids of the prompt's tokens, where the server gives them. Only where one state is shown: in a list they would be as long as all its states together."`
+	Logprobs       []float32    `json:"logprobs,omitempty" doc:"Natural logarithms of the sampled tokens' probabilities, aligned with token_ids."`
+	Usage          *Usage       `json:"usage,omitempty" doc:"Tokens, as the server counts."`
+	Model          string       `json:"model,omitempty" doc:"The model that the server says it ran."`
+	Fingerprint    string       `json:"fingerprint,omitempty" doc:"The server's fingerprint of what it ran."`
+	Millis         int64        `json:"millis" doc:"Milliseconds from sending the request that was answered to its last byte."`
 }
 
 // Written is the message as its server wrote it (JSON, lossless).

@@ -49,27 +49,27 @@ func (s TestStatus) Passed() bool { return s == TestPassed || s == TestXFail }
 // Verdict is R(τ, x): the verifier's finding in a fresh container. It does not depend on
 // whether the agent submitted; Trajectory.Resolved joins the two.
 type Verdict struct {
-	Number int                   `json:"number,omitempty"` // from 1, of the trajectory's verdicts; 0 before it is stored
-	Passed bool                  `json:"passed"`
-	Reason VerdictReason         `json:"reason"`          // why it passed or not; "" beside an infrastructure error
-	Tests  map[string]TestStatus `json:"tests,omitempty"` // of FAIL_TO_PASS and PASS_TO_PASS
-	Output []byte                `json:"-"`               // of the test command, capped
-	Infra  string                `json:"infra,omitempty"` // an infrastructure error; Passed is then false and means nothing
+	Number int                   `json:"number,omitempty" doc:"From 1: which of the trajectory's verdicts it is."`
+	Passed bool                  `json:"passed" doc:"Whether every FAIL_TO_PASS and PASS_TO_PASS test passed, submitted or not. False and without meaning where infra is set."`
+	Reason VerdictReason         `json:"reason" doc:"passed, tests, empty_patch, patch_unsafe, patch_does_not_apply, tests_timed_out, tests_did_not_finish or tests_tampered."`
+	Tests  map[string]TestStatus `json:"tests,omitempty" doc:"How each of those tests ended: PASSED, FAILED, ERROR, SKIPPED, XFAIL, XPASS or ABSENT."`
+	Output []byte                `json:"-"` // of the test command, capped
+	Infra  string                `json:"infra,omitempty" doc:"An infrastructure error: the tests could not be run properly. Never a failure of the agent."`
 	// Protections is the ProtectionsVersion of the verifier; 0 before versions were kept.
-	Protections int `json:"protections"`
+	Protections int `json:"protections" doc:"Version of the verifier's protections; 0: before versions were kept."`
 	// Canaries says that canaries stood in the run that the verdict rests on: tests of ours
 	// whose ending shows whether the runner is believed. False where no test ran.
-	Canaries bool `json:"canaries"`
+	Canaries bool `json:"canaries" doc:"Whether canaries ran beside the task's tests: tests whose ending shows whether the runner is believed. False too where no test ran."`
 	// Dropped names the parts of the submission that were not graded, MaxDroppedPaths at
 	// most; DroppedCount counts all of them.
-	Dropped      []DroppedPath `json:"dropped,omitempty"`
-	DroppedCount int           `json:"dropped_count"`
-	Millis       int64         `json:"millis"`
-	At           time.Time     `json:"at"`
+	Dropped      []DroppedPath `json:"dropped,omitempty" doc:"Parts of the submission that were not graded, 100 at most; absent: none."`
+	DroppedCount int           `json:"dropped_count" doc:"How many parts were not graded, those not named included."`
+	Millis       int64         `json:"millis" doc:"Milliseconds that verification took."`
+	At           time.Time     `json:"at" doc:"When the verdict was found."`
 }
 
 // DroppedPath is a part of a submission that was not graded.
 type DroppedPath struct {
-	Path   string `json:"path"` // relative to the repository root
-	Reason string `json:"reason"`
+	Path   string `json:"path" doc:"Path in the repository."`
+	Reason string `json:"reason" doc:"Why it was not graded."`
 }

@@ -9,8 +9,8 @@ import (
 // Webhook is where a run says that an iteration or an export is over, or that it was
 // paused by itself.
 type Webhook struct {
-	URL    string `json:"url"`
-	Secret string `json:"secret,omitempty"` // the NAME of the secret that signs; empty: nothing is signed
+	URL    string `json:"url" doc:"Where to."`
+	Secret string `json:"secret,omitempty" doc:"Name of the secret that signs; never the secret."`
 }
 
 // Validate reports the first thing wrong with w as a CodeInvalid error on its field.
@@ -46,19 +46,19 @@ const (
 
 // Delivery is something that a webhook is told, at least once.
 type Delivery struct {
-	ID        ID              `json:"id"` // the same at every try
-	RunID     ID              `json:"run_id"`
-	Type      string          `json:"type"`    // iteration.done, iteration.cancelled, export.done, export.failed, run.paused
-	Payload   json.RawMessage `json:"payload"` // the body that is sent
-	State     DeliveryState   `json:"state"`
-	Tries     int             `json:"tries"`
-	URL       string          `json:"url,omitempty"`    // of the last try
-	Status    *int            `json:"status,omitempty"` // HTTP status of the last try; 0 where no answer came
-	Answer    string          `json:"answer,omitempty"` // the beginning of its answer, or why there was none
-	TriedAt   *time.Time      `json:"tried_at,omitempty"`
-	NextAt    *time.Time      `json:"next_at,omitempty"` // the next try's, after one that failed
-	CreatedAt time.Time       `json:"created_at"`
-	EndedAt   *time.Time      `json:"ended_at,omitempty"`
+	ID        ID              `json:"id" doc:"Its id: the webhook-id, the same at every try."`
+	RunID     ID              `json:"run_id" doc:"The run."`
+	Type      string          `json:"type" doc:"iteration.done, iteration.cancelled, export.done, export.failed or run.paused."`
+	Payload   json.RawMessage `json:"payload" doc:"The body that is sent."`
+	State     DeliveryState   `json:"state" doc:"pending, delivered or failed."`
+	Tries     int             `json:"tries" doc:"How often it was sent."`
+	URL       string          `json:"url,omitempty" doc:"Where the last try went."`
+	Status    *int            `json:"status,omitempty" doc:"HTTP status of the last try; 0 where no answer came."`
+	Answer    string          `json:"answer,omitempty" doc:"The beginning of the last answer, or why there was none."`
+	TriedAt   *time.Time      `json:"tried_at,omitempty" doc:"When it was last tried."`
+	NextAt    *time.Time      `json:"next_at,omitempty" doc:"When it is tried next, after a try that failed."`
+	CreatedAt time.Time       `json:"created_at" doc:"When it happened."`
+	EndedAt   *time.Time      `json:"ended_at,omitempty" doc:"When it was delivered or given up."`
 }
 
 // DeliveryTry is what came of one try.

@@ -47,6 +47,6 @@ type NewExportForm struct {
 
 // ExportDeleted says what became of an export.
 type ExportDeleted struct {
-	ID   relabel.ID `json:"id"`
-	Left string     `json:"left,omitempty"`
+	ID   relabel.ID `json:"id" doc:"The id that it had."`
+	Left string     `json:"left,omitempty" doc:"What could not be removed, and why; absent: nothing is left."`
 }

@@ -2,5 +2,5 @@ package api
 
 // TokenizerDeleted says which name was deleted.
 type TokenizerDeleted struct {
-	Name string `json:"name"`
+	Name string `json:"name" doc:"Name that was deleted."`
 }

@@ -211,19 +211,3 @@ func hostOf(remoteAddr string) string {
 	}
 	return host
 }
-
-// auditMeanings says what the fields of an entry mean.
-var auditMeanings = map[string]string{
-	"AuditEntry.id":         "Its id.",
-	"AuditEntry.created_at": "When the request was about to be carried out.",
-	"AuditEntry.actor":      "How the caller was known: local (over the loopback address, without a token), token, session (a browser that signed in with a token), command (on this machine, on the database itself).",
-	"AuditEntry.token":      "Name of the token that stands behind it.",
-	"AuditEntry.token_id":   "The first 12 hexadecimal digits of that token's SHA-256: names may be used again.",
-	"AuditEntry.operation":  "The operation's id, as this description names it; also sign-in, sign-out, create-token, revoke-token; unknown where the path is none.",
-	"AuditEntry.method":     "HTTP method.",
-	"AuditEntry.path":       "Path of the request, with ids, without a query.",
-	"AuditEntry.resource":   "Id of what it was done to, or of what was made.",
-	"AuditEntry.address":    "Address that the request came from.",
-	"AuditEntry.more":       "Refused requests of the same caller, in the hour of this one, that have no entry of their own: the first 60 have one. Absent: none.",
-	"AuditEntry.status":     "HTTP status of the answer; 0: not known, as after a crash of the server.",
-}

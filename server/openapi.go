@@ -124,7 +124,7 @@ func (s *site) describeProblems(op *huma.Operation) {
 
 // addDescription serves /openapi.json and /docs. It comes last: it describes the rest.
 func (s *site) addDescription() {
-	describeFields(s.api.OpenAPI())
+	markIDs(s.api.OpenAPI())
 	s.describeNames()
 	spec, err := json.Marshal(s.api.OpenAPI())
 	if err != nil {
@@ -138,6 +138,17 @@ func (s *site) addDescription() {
 		_, _ = w.Write(spec) // a client that is gone reads nothing
 	})
 	s.router.Get("/docs", page)
+}
+
+// markIDs marks ids as the UUIDs that they are.
+func markIDs(description *huma.OpenAPI) {
+	for _, schema := range description.Components.Schemas.Map() {
+		for field, property := range schema.Properties {
+			if property.Type == huma.TypeString && (field == "id" || strings.HasSuffix(field, "_id")) && field != "instance_id" && field != "call_id" {
+				property.Format = "uuid"
+			}
+		}
+	}
 }
 
 // IDPath is a path with an id. It is exported, as its kin are, because huma passes over

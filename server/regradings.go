@@ -90,32 +90,3 @@ func (s *site) listRegradings(ctx context.Context, in *IDPath) (*of[api.Regradin
 	}
 	return one(api.Regradings{Items: all}, err)
 }
-
-var regradeMeanings = map[string]string{
-	"Iteration.regraded_at":           "When a verdict of its trajectories was last replaced; absent: never.",
-	"RegradeProgress.protections":     "The present version of the verifier's protections.",
-	"RegradeProgress.verdicts":        "Current verdicts by version, the oldest version first.",
-	"RegradeProgress.outdated":        "Trajectories that are done without a verdict of the present version: what grading again takes.",
-	"RegradeProgress.outdated_millis": "Milliseconds that their current verdicts took together.",
-	"RegradeProgress.regradings":      "The latest regrading of each trajectory by state; states without any are absent.",
-	"RegradeProgress.errors":          "Infrastructure errors and lost workers of these regradings.",
-	"RegradeProgress.changed":         "Of those that are done: how many verdicts changed.",
-	"RegradeProgress.failures":        "Trajectories whose submission could not be graded, by instance; 100 at most. Their verdict stays.",
-	"RegradeFailure.trajectory_id":    "The trajectory.",
-	"RegradeFailure.instance_id":      "The task's name.",
-	"RegradeFailure.failure":          "The last infrastructure error.",
-	"ProtectionsCount.protections":    "Version of the protections; 0: before versions were kept.",
-	"ProtectionsCount.verdicts":       "Verdicts of that version.",
-	"ProtectionsCount.passed":         "Of these, how many passed.",
-	"Regrading.id":                    "Its id.",
-	"Regrading.trajectory_id":         "The trajectory.",
-	"Regrading.instance_id":           "The task's name.",
-	"Regrading.state":                 "queued, running, done, failed (three infrastructure errors; the verdict stays) or cancelled.",
-	"Regrading.tries":                 "Tries that ended with an infrastructure error or a lost worker.",
-	"Regrading.failure":               "The last infrastructure error.",
-	"Regrading.changed":               "Whether passed differs from the verdict before; absent until it is done.",
-	"Regrading.created_at":            "When it was asked for.",
-	"Regrading.started_at":            "When it was first claimed.",
-	"Regrading.ended_at":              "When it ended.",
-	"Verdict.number":                  "From 1: which of the trajectory's verdicts it is.",
-}

@@ -76,16 +76,3 @@ func (s *site) listReviews(ctx context.Context, in *struct {
 }) (*of[api.Page[relabel.Review]], error) {
 	return pageOf(s.Store.ListReviews(ctx, relabel.ReviewFilter{RunID: in.Run.id, Flag: in.Flag}, in.page()))
 }
-
-var reviewMeanings = map[string]string{
-	"Review.id":            "Its id.",
-	"Review.trajectory_id": "The trajectory that it is about.",
-	"Review.run_id":        "The trajectory's run.",
-	"Review.instance_id":   "The trajectory's task.",
-	"Review.t":             "The turn that it is about; absent: the whole trajectory.",
-	"Review.flag":          "The flag, by which lists and exports filter; absent: it is a note alone.",
-	"Review.note":          "What there is to say.",
-	"Review.author":        "Who said it, as given.",
-	"Review.created_at":    "When it was written.",
-	"Review.edited_at":     "When it was last changed; absent: never.",
-}

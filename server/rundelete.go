@@ -57,16 +57,3 @@ func (s *site) deleteRun(ctx context.Context, in *IDPath) (*RunDeletion, error) 
 	}
 	return &RunDeletion{http.StatusOK, contents}, nil
 }
-
-// contentMeanings says what the fields of RunContents mean.
-var contentMeanings = map[string]string{
-	"RunContents.iterations":   "Iterations.",
-	"RunContents.trajectories": "Trajectories.",
-	"RunContents.turns":        "Turns of the attempts that count.",
-	"RunContents.calls":        "Model calls that are kept; of a run of more than 200 trajectories an estimate.",
-	"RunContents.reviews":      "Reviews of its trajectories.",
-	"RunContents.exports":      "Entries of exports; the files that they wrote stay.",
-	"RunContents.bytes":        "Bytes of observations and actions as they are stored; of a run of more than 200 trajectories an estimate.",
-	"RunContents.deleting":     "It is being deleted, in the background; absent otherwise.",
-	"RunContents.refused":      "Why it cannot be deleted now; absent where it can.",
-}
