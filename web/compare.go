@@ -7,6 +7,7 @@ import (
 
 	"relabel"
 	"relabel/safetext"
+	"relabel/web/show"
 )
 
 // Bounds of a comparison.
@@ -35,7 +36,7 @@ type compareSide struct {
 
 // Width is how wide the cells of the rows are.
 func (v compareView) Width() string {
-	return trajectoryView{Heads: make([]headView, len(v.Rows))}.Width()
+	return trajectoryView{Heads: make([]show.Head, len(v.Rows))}.Width()
 }
 
 func (v *viewer) compareRoutes() routes { return routes{"GET /compare": v.showComparison} }

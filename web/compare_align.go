@@ -7,6 +7,7 @@ import (
 	"znkr.io/diff"
 
 	"relabel"
+	"relabel/web/show"
 )
 
 // doneAt is what one side did at a turn.
@@ -29,7 +30,7 @@ func (v *viewer) actionsOf(ctx context.Context, t trajectoryView, read bool) ([]
 	return all, v.Store.EachAction(ctx, t.ID, t.Shown, func(n int, m *relabel.Message) error {
 		if m != nil && n <= len(all) {
 			sum := sha256.Sum256([]byte(relabel.ActionKey(*m)))
-			all[n-1] = doneAt{summary(*m), true, string(sum[:])}
+			all[n-1] = doneAt{show.Summary(*m), true, string(sum[:])}
 		}
 		return nil
 	})
@@ -80,7 +81,7 @@ type pairRow struct {
 
 // pairHalf is a side's turn without its texts.
 type pairHalf struct {
-	headView
+	show.Head
 	Line string
 	Link string
 }

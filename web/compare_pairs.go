@@ -9,6 +9,7 @@ import (
 
 	"relabel"
 	"relabel/safetext"
+	"relabel/web/show"
 )
 
 // pairView is a row's texts.
@@ -55,10 +56,10 @@ func (v *viewer) readPair(ctx context.Context, view compareView, ta, tb int) (pa
 	if err != nil {
 		return pair, err
 	}
-	var d difference
+	var d show.Difference
 	both := a != nil && b != nil && a.ActionBytes+b.ActionBytes == 0
 	if both {
-		d = compareActions(a.Action.Message, b.Action.Message)
+		d = show.Compare(a.Action.Message, b.Action.Message)
 		pair.Coarse = d.Coarse
 	}
 	if a != nil {
@@ -75,7 +76,7 @@ func (v *viewer) excerptOf(ctx context.Context, s compareSide, t int) (*relabel.
 	if t == 0 {
 		return nil, nil
 	}
-	excerpts, err := v.Store.ListExcerpts(ctx, s.ID, s.Shown, t, t+1, headShown, tailShown)
+	excerpts, err := v.Store.ListExcerpts(ctx, s.ID, s.Shown, t, t+1, show.HeadShown, show.TailShown)
 	if err != nil || len(excerpts) == 0 {
 		return nil, err
 	}
@@ -83,12 +84,12 @@ func (v *viewer) excerptOf(ctx context.Context, s compareSide, t int) (*relabel.
 }
 
 // executed shows what one side executed at a turn, marked where it was compared.
-func (s compareSide) executed(e relabel.TurnExcerpt, compared bool, calls []callView, words []span) *turnView {
-	l := card(fmt.Sprintf("%s/turns/%d", s.Base(), e.T))
+func (s compareSide) executed(e relabel.TurnExcerpt, compared bool, calls []show.Call, words []show.Span) *turnView {
+	l := show.Card(fmt.Sprintf("%s/turns/%d", s.Base(), e.T))
 	if !compared {
-		calls = layOutAll(e.Action.Message.ToolCalls)
+		calls = show.LayOut(e.Action.Message.ToolCalls)
 	}
-	t := turnView{headView: s.Heads[e.T-1], Base: s.Base(), Action: viewAction(e.Action, calls, words, l)}
+	t := turnView{Head: s.Heads[e.T-1], Base: s.Base(), Action: show.ViewAction(e.Action, calls, words, l)}
 	t.Action.TooLong = e.ActionBytes
 	for k := range e.Observations {
 		t.Observations = append(t.Observations, viewObservation(e, k, l))
@@ -98,14 +99,14 @@ func (s compareSide) executed(e relabel.TurnExcerpt, compared bool, calls []call
 
 // compareEnds shows patches and verdicts of both, with what the other lacks marked.
 func (v *viewer) compareEnds(ctx context.Context, view *compareView) error {
-	var patches [2][]textLine
+	var patches [2][]show.Line
 	sides := []*compareSide{&view.A, &view.B}
 	for i, side := range sides {
 		patch, err := v.Store.FindPatch(ctx, side.ID)
 		if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
 			return err
 		}
-		side.Outcome.Bytes, patches[i] = len(patch), patchLines(string(patch))
+		side.Outcome.Bytes, patches[i] = len(patch), show.PatchLines(string(patch))
 		side.Outcome.Verdict, err = v.Store.FindVerdict(ctx, side.ID)
 		if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
 			return err
@@ -114,12 +115,12 @@ func (v *viewer) compareEnds(ctx context.Context, view *compareView) error {
 	}
 	same := false
 	if len(patches[0]) > 0 && len(patches[1]) > 0 {
-		comparePatches(patches[0], patches[1])
-		same = !anyOwn(patches[0]) && !anyOwn(patches[1])
+		show.ComparePatches(patches[0], patches[1])
+		same = !show.AnyOwn(patches[0]) && !show.AnyOwn(patches[1])
 	}
 	for i, side := range sides {
 		side.Outcome.Same = same
-		side.Outcome.Patch = limits{head: headShown, lines: 200, all: side.Base() + "/patch"}.diff(patches[i])
+		side.Outcome.Patch = show.Limits{Head: show.HeadShown, Lines: 200, All: side.Base() + "/patch"}.Diff(patches[i])
 		side.Outcome.Count = countTests(testRows(side.Task, side.Outcome.Verdict.Tests))
 	}
 	if view.A.Outcome.HasVerdict && view.B.Outcome.HasVerdict {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"relabel"
+	"relabel/web/show"
 )
 
 // fileStyle is the style of a trajectory's file, and what its policy allows: this style
@@ -64,7 +65,7 @@ func (v *viewer) writeParts(r *http.Request, w io.Writer, view fileView) error {
 		for i, turn := range turns {
 			excerpts[i] = wholeExcerpt(turn)
 		}
-		cards, err := v.viewTurns(r.Context(), view.trajectoryView, excerpts, func(int) limits { return limits{} })
+		cards, err := v.viewTurns(r.Context(), view.trajectoryView, excerpts, func(int) show.Limits { return show.Limits{} })
 		for _, c := range cards {
 			if c.File = true; err == nil {
 				err = t.ExecuteTemplate(w, "turn", c)
@@ -88,8 +89,8 @@ func (v *viewer) wholeOutcome(r *http.Request, view trajectoryView) (outcomeView
 	if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
 		return outcome, err
 	}
-	outcome.showPatches(string(patch), view.Task.Patch, limits{})
-	outcome.Output = wholeBody(strings.TrimRight(string(outcome.Verdict.Output), "\n"))
+	outcome.showPatches(string(patch), view.Task.Patch, show.Limits{})
+	outcome.Output = show.Whole(strings.TrimRight(string(outcome.Verdict.Output), "\n"))
 	return outcome, nil
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -188,7 +189,7 @@ func (f form) fieldsOf(t reflect.Type, path, group string, adapt map[string]func
 
 // input is the input for one field.
 func (f form) input(field api.Field, name, label string) operationField {
-	input := operationField{Name: name, Label: label, Kind: kindOfInput(field), Help: field.Doc, Value: or(f.chosen.Get(name), field.Default),
+	input := operationField{Name: name, Label: label, Kind: kindOfInput(field), Help: field.Doc, Value: cmp.Or(f.chosen.Get(name), field.Default),
 		Values: f.chosen[name], Min: field.Min, Max: field.Max, Required: field.Required}
 	t := field.Type
 	if t.Kind() == reflect.Pointer {
@@ -206,7 +207,7 @@ func (f form) input(field api.Field, name, label string) operationField {
 		}
 	}
 	if input.Kind == "number" && (field.Min != "" || field.Max != "") {
-		input.Help += fmt.Sprintf(" From %s to %s.", or(field.Min, "−∞"), or(field.Max, "∞"))
+		input.Help += fmt.Sprintf(" From %s to %s.", cmp.Or(field.Min, "−∞"), cmp.Or(field.Max, "∞"))
 	}
 	return input
 }
@@ -260,5 +261,5 @@ func labelOf(name string) string {
 
 // with sets the suggestions for a text, and its value while nothing is chosen.
 func with(offers []string, value string) func(*operationField) {
-	return func(f *operationField) { f.Offers, f.Value = offers, or(f.Value, value) }
+	return func(f *operationField) { f.Offers, f.Value = offers, cmp.Or(f.Value, value) }
 }

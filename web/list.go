@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/web/show"
 )
 
 // rowsShown is how many trajectories a page lists.
@@ -202,5 +203,5 @@ func tookOf(t relabel.Trajectory) string {
 	if took > 10*time.Second {
 		took = took.Round(time.Second)
 	}
-	return duration(max(took.Milliseconds(), 0))
+	return show.Duration(max(took.Milliseconds(), 0))
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -85,7 +86,7 @@ func (v *viewer) retryIteration(r *http.Request, chosen url.Values) (operation, 
 func countReasons(f *operationField, failures map[relabel.FailureReason]int) {
 	for i, c := range f.Choices {
 		reason := relabel.FailureReason(c.Value)
-		f.Choices[i].Text = fmt.Sprintf("%d %s", failures[reason], or(failureWords[reason], c.Value))
+		f.Choices[i].Text = fmt.Sprintf("%d %s", failures[reason], cmp.Or(failureWords[reason], c.Value))
 	}
 }
 
@@ -124,7 +125,7 @@ func (v *viewer) relabelForm(r *http.Request, chosen url.Values) (body api.NewRe
 		return body, nil, err
 	}
 	if len(names) > 0 {
-		body.Policy = or(body.Policy, names[0])
+		body.Policy = cmp.Or(body.Policy, names[0])
 	}
 	return body, f.fields(body, map[string]func(*operationField){"policy": with(names, body.Policy)}), nil
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -29,7 +30,7 @@ func (v *viewer) createRun(r *http.Request, chosen url.Values) (operation, error
 		return operation{}, err
 	}
 	if len(tasksets) > 0 {
-		body.Taskset = or(body.Taskset, tasksets[0])
+		body.Taskset = cmp.Or(body.Taskset, tasksets[0])
 	}
 	return operation{Title: "Create a run", Verb: "Create", Back: "/", Done: madeAt("/runs/"), Call: call{http.MethodPost, "/v1/runs", body},
 		Notes: []string{"No model is called until you start an iteration of the run."},

@@ -38,7 +38,7 @@ func (v *viewer) startIteration(r *http.Request, chosen url.Values) (operation, 
 	if err := f.read(&body); err != nil {
 		return operation{}, err
 	}
-	body.Student = or(body.Student, nextStudent(rounds, names))
+	body.Student = cmp.Or(body.Student, nextStudent(rounds, names))
 	// An evaluation never draws from the tasks that its student was trained on.
 	body.HeldOut = body.Kind == relabel.Evaluate && len(body.Instances) == 0 && body.Again == nil
 	path := "/runs/" + run.ID.String()
@@ -117,13 +117,6 @@ func (v *viewer) countTrajectories(ctx context.Context, run relabel.Run, ask api
 		n = min(n, ask.Tasks)
 	}
 	return n * max(1, ask.Generations), err
-}
-
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // nextStudent is the newest version of the last iteration's student, such as a checkpoint trained

@@ -10,6 +10,7 @@ import (
 
 	"relabel"
 	"relabel/safetext"
+	"relabel/web/show"
 )
 
 // outcomeView is what came of a trajectory.
@@ -23,7 +24,7 @@ type outcomeView struct {
 	Took        string
 	Tests       []testRow
 	Count       string
-	Output      body
+	Output      show.Body
 }
 
 // Because says why the patch does not pass, "" where it does.
@@ -93,7 +94,7 @@ func (v *viewer) outcome(ctx context.Context, t trajectoryView) (outcomeView, er
 	if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
 		return view, err
 	}
-	view.showPatches(string(patch), t.Task.Patch, limits{head: headShown, lines: 200, all: t.Base() + "/patch"})
+	view.showPatches(string(patch), t.Task.Patch, show.Limits{Head: show.HeadShown, Lines: 200, All: t.Base() + "/patch"})
 	return view, nil
 }
 
@@ -110,31 +111,22 @@ func (v *viewer) judged(ctx context.Context, t trajectoryView) (view outcomeView
 	if view.History, err = v.Store.ListVerdicts(ctx, t.ID); err != nil {
 		return view, err
 	}
-	view.HasVerdict, view.Took = err == nil, duration(view.Verdict.Millis)
-	view.Output = cappedBody(strings.TrimRight(string(view.Verdict.Output), "\n"), t.Base()+"/test-output")
+	view.HasVerdict, view.Took = err == nil, show.Duration(view.Verdict.Millis)
+	view.Output = show.Capped(strings.TrimRight(string(view.Verdict.Output), "\n"), t.Base()+"/test-output")
 	view.Tests = testRows(t.Task, view.Verdict.Tests)
 	view.Count = countTests(view.Tests)
 	return view, err
 }
 
 // showPatches shows submission and gold with what each has of its own marked.
-func (v *outcomeView) showPatches(patch, gold string, l limits) {
+func (v *outcomeView) showPatches(patch, gold string, l show.Limits) {
 	v.Bytes = len(patch)
-	a, b := patchLines(patch), patchLines(gold)
+	a, b := show.PatchLines(patch), show.PatchLines(gold)
 	if len(a) > 0 && len(b) > 0 {
-		comparePatches(a, b)
-		v.Same = !anyOwn(a) && !anyOwn(b)
+		show.ComparePatches(a, b)
+		v.Same = !show.AnyOwn(a) && !show.AnyOwn(b)
 	}
-	v.Patch, v.Gold = l.diff(a), l.diff(b)
-}
-
-func anyOwn(lines []textLine) bool {
-	for _, l := range lines {
-		if l.Own {
-			return true
-		}
-	}
-	return false
+	v.Patch, v.Gold = l.Diff(a), l.Diff(b)
 }
 
 // testRows orders the task's tests: those that failed first, then those without a result.
@@ -190,7 +182,7 @@ func countTests(rows []testRow) string {
 type textView struct {
 	trajectoryView
 	What string
-	Body body
+	Body show.Body
 }
 
 func (v *viewer) showPatch(w http.ResponseWriter, r *http.Request) error {
@@ -202,7 +194,7 @@ func (v *viewer) showPatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view.Outcome.showPatches(string(patch), view.Task.Patch, limits{})
+	view.Outcome.showPatches(string(patch), view.Task.Patch, show.Limits{})
 	return v.render(w, r, page{Template: "text", Title: "Patch of " + safetext.Plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: textView{trajectoryView: view, What: "Patch"}})
 }
 
@@ -215,5 +207,5 @@ func (v *viewer) showOutput(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return v.render(w, r, page{Template: "text", Title: "Test output of " + safetext.Plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: textView{trajectoryView: view, What: "Test output", Body: wholeBody(strings.TrimRight(string(verdict.Output), "\n"))}})
+	return v.render(w, r, page{Template: "text", Title: "Test output of " + safetext.Plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: textView{trajectoryView: view, What: "Test output", Body: show.Whole(strings.TrimRight(string(verdict.Output), "\n"))}})
 }

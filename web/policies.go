@@ -9,6 +9,7 @@ import (
 
 	"relabel"
 	"relabel/safetext"
+	"relabel/web/show"
 )
 
 // How many there are on a page of policies.
@@ -122,7 +123,7 @@ type modelRow struct {
 // errorRow is a call that came to nothing.
 type errorRow struct {
 	relabel.Call
-	Body *body
+	Body *show.Body
 	Link string // of the turn it was for, "" where it was for none
 }
 
@@ -184,7 +185,7 @@ func (v *viewer) models(r *http.Request, policy relabel.ID) ([]modelRow, error) 
 func viewError(c relabel.Call) errorRow {
 	row := errorRow{Call: c}
 	if text := strings.TrimSpace(string(c.ErrorBody)); text != "" {
-		row.Body = new(wholeBody(text))
+		row.Body = new(show.Whole(text))
 	}
 	if c.TrajectoryID != nil {
 		row.Link = "/trajectories/" + c.TrajectoryID.String()

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"relabel"
 	"relabel/api"
 	"relabel/web/chart"
+	"relabel/web/show"
 )
 
 // verifyRun grades a run's submissions again.
@@ -78,7 +80,7 @@ func (v *viewer) regradeOperation(r *http.Request, title string, run relabel.ID,
 		"An infrastructure error leaves the verdict unchanged.", p.Protections), "Verdicts now: " + verdictsByVersion(p) + "."}
 	d.Costs = []cost{{"containers", chart.Grouped(int64(n)), from}, {"tokens", "0", "no model is called"}}
 	if !body.All && p.Outdated > 0 {
-		d.Costs = append(d.Costs, cost{"container time", duration(p.OutdatedMillis), "total of their current verdicts"})
+		d.Costs = append(d.Costs, cost{"container time", show.Duration(p.OutdatedMillis), "total of their current verdicts"})
 	}
 	return d, nil
 }
@@ -89,7 +91,7 @@ func verdictsByVersion(p relabel.RegradeProgress) string {
 	for _, of := range p.Verdicts {
 		words = append(words, fmt.Sprintf("%s of version %d", chart.Grouped(int64(of.Verdicts)), of.Protections))
 	}
-	return or(strings.Join(words, ", "), "none")
+	return cmp.Or(strings.Join(words, ", "), "none")
 }
 
 // regradeWords is the progress of a run's regradings, "" without any.

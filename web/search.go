@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/web/show"
 )
 
 // searchKeys are the keys of a search in texts.
@@ -50,7 +51,7 @@ type tally struct {
 func (t tally) String() string { return fmt.Sprintf("%d-%d-%d", t.Searched, t.FoundIn, t.Bytes) }
 
 // Read is how much was read.
-func (t tally) Read() string { return size(int(t.Bytes)) }
+func (t tally) Read() string { return show.Size(int(t.Bytes)) }
 
 func tallyOf(word string) (t tally, err error) {
 	if word == "" {

@@ -8,15 +8,16 @@ import (
 
 	"relabel"
 	"relabel/safetext"
+	"relabel/web/show"
 )
 
 // taskView is a task with its trajectories.
 type taskView struct {
 	relabel.Task
 	Set         relabel.Taskset
-	Problem     body
-	Hints       *body
-	Gold, Tests patchView
+	Problem     show.Body
+	Hints       *show.Body
+	Gold, Tests show.Patch
 	List        listView
 }
 
@@ -29,9 +30,9 @@ func (v *viewer) showTask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := taskView{Task: task, Set: set, Problem: wholeBody(task.ProblemStatement), Gold: viewPatch(task.Patch), Tests: viewPatch(task.TestPatch)}
+	view := taskView{Task: task, Set: set, Problem: show.Whole(task.ProblemStatement), Gold: show.WholePatch(task.Patch), Tests: show.WholePatch(task.TestPatch)}
 	if strings.TrimSpace(task.HintsText) != "" {
-		view.Hints = new(wholeBody(task.HintsText))
+		view.Hints = new(show.Whole(task.HintsText))
 	}
 	place := listPlace{Path: taskPath(set.ID.String(), task.ID, task.InstanceID), InREST: url.Values{"task": {task.ID.String()}},
 		Narrow: func(f *relabel.TrajectoryFilter) { f.TaskID = &task.ID }, Columns: columns{Run: true, Iteration: true, Student: true, Pick: true}}

@@ -9,6 +9,7 @@ import (
 
 	"relabel"
 	"relabel/safetext"
+	"relabel/web/show"
 )
 
 // turnsAtFirst is how many cards a page begins with; the others' texts come when they are
@@ -28,9 +29,9 @@ type trajectoryView struct {
 	Teacher    string
 	Student    string
 	Task       relabel.Task
-	Problem    body
-	Heads      []headView
-	Course     course
+	Problem    show.Body
+	Heads      []show.Head
+	Course     show.Course
 	Teachers   int // turns that the teacher executed
 	Tokens     relabel.Usage
 	Cards      []turnView // the first ones, or those asked for
@@ -66,11 +67,11 @@ func (v trajectoryView) Began() int {
 }
 
 // Rest are the heads of the turns that no card is there of yet.
-func (v trajectoryView) Rest() []headView { return v.Heads[len(v.Cards):] }
+func (v trajectoryView) Rest() []show.Head { return v.Heads[len(v.Cards):] }
 
 // Troubled is whether something went wrong in a turn.
 func (v trajectoryView) Troubled() bool {
-	return slices.ContainsFunc(v.Heads, func(h headView) bool { return h.Trouble != "" })
+	return slices.ContainsFunc(v.Heads, func(h show.Head) bool { return h.Trouble != "" })
 }
 
 // Width is how wide a ribbon's cells are.
@@ -182,7 +183,7 @@ func (v *viewer) trajectoryOf(r *http.Request, id relabel.ID) (view trajectoryVi
 	if view.Task, err = v.Store.FindTask(ctx, view.TaskID); err != nil {
 		return view, err
 	}
-	view.Problem = wholeBody(view.Task.ProblemStatement)
+	view.Problem = show.Whole(view.Task.ProblemStatement)
 	if view.Teacher, err = v.policyName(ctx, view.Run.TeacherID); err != nil {
 		return view, err
 	}
@@ -215,9 +216,9 @@ func (v *viewer) listHeads(ctx context.Context, view *trajectoryView) error {
 	if err != nil {
 		return err
 	}
-	view.Course = courseOf(heads)
+	view.Course = show.CourseOf(heads)
 	for _, h := range heads {
-		view.Heads = append(view.Heads, viewHead(h, len(heads)))
+		view.Heads = append(view.Heads, show.ViewHead(h, len(heads)))
 		if h.Executor == relabel.Teacher {
 			view.Teachers++
 		}
@@ -235,17 +236,17 @@ func (v *viewer) cards(ctx context.Context, view trajectoryView, from, to int) (
 	if from > to {
 		return nil, nil
 	}
-	excerpts, err := v.Store.ListExcerpts(ctx, view.ID, view.Shown, from, to+1, headShown, tailShown)
+	excerpts, err := v.Store.ListExcerpts(ctx, view.ID, view.Shown, from, to+1, show.HeadShown, show.TailShown)
 	if err != nil {
 		return nil, err
 	}
-	return v.viewTurns(ctx, view, excerpts, func(t int) limits {
-		return card(fmt.Sprintf("%s/turns/%d%s", view.Base(), t, view.Query()))
+	return v.viewTurns(ctx, view, excerpts, func(t int) show.Limits {
+		return show.Card(fmt.Sprintf("%s/turns/%d%s", view.Base(), t, view.Query()))
 	})
 }
 
 // viewTurns shows turns with the calls of models that belong to them.
-func (v *viewer) viewTurns(ctx context.Context, view trajectoryView, excerpts []relabel.TurnExcerpt, of func(t int) limits) (cards []turnView, err error) {
+func (v *viewer) viewTurns(ctx context.Context, view trajectoryView, excerpts []relabel.TurnExcerpt, of func(t int) show.Limits) (cards []turnView, err error) {
 	if len(excerpts) == 0 {
 		return nil, nil
 	}
@@ -293,9 +294,9 @@ func (v *viewer) addCalls(ctx context.Context, view trajectoryView, excerpts []r
 		card, turn := &cards[c.T-first], excerpts[c.T-first]
 		switch {
 		case c.Purpose == relabel.PurposeAct && c.PolicyID == turn.Action.PolicyID:
-			card.Action.Asked = append(card.Action.Asked, viewAsked(c))
+			card.Action.Asked = append(card.Action.Asked, show.ViewAsked(c))
 		case c.Purpose == relabel.PurposeLabel && card.Label != nil && c.PolicyID == turn.Label.PolicyID:
-			card.Label.Asked = append(card.Label.Asked, viewAsked(c))
+			card.Label.Asked = append(card.Label.Asked, show.ViewAsked(c))
 		}
 	}
 	return nil

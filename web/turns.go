@@ -7,6 +7,7 @@ import (
 
 	"relabel"
 	"relabel/safetext"
+	"relabel/web/show"
 )
 
 // showCards shows the cards of turns from to to. Its part "cards" is what a trajectory's
@@ -53,7 +54,7 @@ func (v *viewer) wholeCards(r *http.Request, view trajectoryView, from, to int) 
 	for _, turn := range turns {
 		excerpts = append(excerpts, wholeExcerpt(turn))
 	}
-	return v.viewTurns(r.Context(), view, excerpts, func(int) limits { return limits{} })
+	return v.viewTurns(r.Context(), view, excerpts, func(int) show.Limits { return show.Limits{} })
 }
 
 // showTurn shows one turn, whole.
@@ -110,4 +111,12 @@ func rawOf(turn relabel.Turn, of string) ([]byte, error) {
 		return []byte(turn.Observations[k].Content), nil
 	}
 	return nil, relabel.Errorf(relabel.CodeNotFound, "The turn has no such text.")
+}
+
+// number reads a number, or takes another where there is none.
+func number(s string, otherwise int) int {
+	if n, err := strconv.Atoi(s); err == nil {
+		return n
+	}
+	return otherwise
 }

@@ -8,6 +8,7 @@ import (
 	"relabel"
 	"relabel/safetext"
 	"relabel/web/chart"
+	"relabel/web/show"
 )
 
 // functions are what templates may call.
@@ -28,8 +29,8 @@ var functions = template.FuncMap{
 	"because":  becauseOf,
 	"verdict":  verdictWord,
 	"schedule": scheduleOf,
-	"ms":       duration,
-	"size":     size,
+	"ms":       show.Duration,
+	"size":     show.Size,
 	"asset":    assetURL,
 }
 
@@ -83,14 +84,6 @@ func share(x *float64) string {
 		return "0.01"
 	}
 	return fmt.Sprintf("%.2f", *x)
-}
-
-// duration writes milliseconds.
-func duration(millis int64) string {
-	if millis < 1000 {
-		return fmt.Sprintf("%d ms", millis)
-	}
-	return time.Duration(millis * int64(time.Millisecond)).Round(100 * time.Millisecond).String()
 }
 
 // badge says how a trajectory stands: in a word, a sign and a class, so that colour is

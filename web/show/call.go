@@ -1,6 +1,7 @@
-package web
+package show
 
 import (
+	"cmp"
 	"html/template"
 	"path"
 	"strings"
@@ -8,38 +9,38 @@ import (
 	"relabel"
 )
 
-// callView is a call laid out for reading.
-type callView struct {
+// Call is a tool call laid out as blocks.
+type Call struct {
 	Name    string
 	NameOwn bool // the other action calls another tool here
 	Alone   bool // the other action has no call here
-	Broken  bool // its arguments are no JSON object
+	Broken  bool // its arguments are not a JSON object
 	Blocks  []block
 }
 
-// block is a part of a call: an argument, or an edit that several arguments say.
+// block is an argument of a call, or an edit that several arguments describe.
 type block struct {
 	Name  string
-	Raw   string     // what makes it the same as another: JSON
-	Text  string     // the argument's text, of all but edits
-	Lang  string     // what it is written in, "" where that is not known
-	Lines []textLine // of an edit
-	Edit  [2]string  // its texts, before and after
-	Spans []span     // Text with its marks; nil without any
-	Own   bool       // the other call lacks an argument of that name
-	Cut   fineness   // how finely it was compared
+	Raw   string    // JSON, which is compared
+	Text  string    // the argument's text, except for edits
+	Lang  string    // "" if unknown
+	Lines []Line    // of an edit
+	Edit  [2]string // its texts, before and after
+	Spans []Span    // Text with its marks; nil without any
+	Own   bool      // the other call lacks an argument of that name
+	Cut   fineness  // how finely it was compared
 	HTML  template.HTML
 }
 
-// Short reports whether the block stands beside its name, not below it.
+// Short reports whether the block fits beside its name.
 func (b block) Short() bool {
 	const short = 80
 	return b.Lines == nil && len(b.Text) <= short && !strings.Contains(b.Text, "\n") && b.Lang == ""
 }
 
-// layOut lays a call out.
-func layOut(c relabel.ToolCall) callView {
-	v := callView{Name: c.Name}
+// layOut cuts a call into blocks.
+func layOut(c relabel.ToolCall) Call {
+	v := Call{Name: c.Name}
 	fields, ok := relabel.ReadArguments(c.Arguments)
 	if !ok {
 		v.Broken = true
@@ -54,7 +55,7 @@ func layOut(c relabel.ToolCall) callView {
 	for _, f := range fields {
 		switch {
 		case edit != nil && f.Name == "new_str":
-			v.Blocks = append(v.Blocks, block{Name: "edit", Raw: "[" + or(raw["old_str"], "null") + "," + raw["new_str"] + "]", Lines: edit, Edit: [2]string{args["old_str"], args["new_str"]}})
+			v.Blocks = append(v.Blocks, block{Name: "edit", Raw: "[" + cmp.Or(raw["old_str"], "null") + "," + raw["new_str"] + "]", Lines: edit, Edit: [2]string{args["old_str"], args["new_str"]}})
 		case edit != nil && f.Name == "old_str":
 		default:
 			v.Blocks = append(v.Blocks, block{Name: f.Name, Raw: string(f.Value), Text: f.Text(), Lang: languageOf(f.Name, args)})
@@ -63,9 +64,8 @@ func layOut(c relabel.ToolCall) callView {
 	return v
 }
 
-// editOf is what a call of the file editor does to the file's lines, nil for one that
-// does nothing of the kind.
-func editOf(args map[string]string) []textLine {
+// editOf returns the lines that a call of the file editor changes, nil if it changes none.
+func editOf(args map[string]string) []Line {
 	after, edits := args["new_str"]
 	before, replaces := args["old_str"]
 	switch {
@@ -77,14 +77,14 @@ func editOf(args map[string]string) []textLine {
 	return nil
 }
 
-// languages are what files of a suffix are written in, as highlight.js names it.
+// languages maps file suffixes to languages of highlight.js.
 var languages = map[string]string{
 	".py": "python", ".sh": "bash", ".js": "javascript", ".ts": "typescript", ".go": "go", ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp",
 	".java": "java", ".rs": "rust", ".rb": "ruby", ".json": "json", ".toml": "ini", ".cfg": "ini", ".ini": "ini", ".yaml": "yaml", ".yml": "yaml",
 	".md": "markdown", ".html": "xml", ".xml": "xml", ".css": "css", ".sql": "sql", ".diff": "diff", ".patch": "diff",
 }
 
-// languageOf guesses what an argument is written in.
+// languageOf guesses the language of an argument, "" if unknown.
 func languageOf(name string, args map[string]string) string {
 	switch name {
 	case "command":

@@ -1,4 +1,4 @@
-package web
+package show
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func says(words string, calls ...string) relabel.Message {
 }
 
 // outlined writes calls with their marks.
-func outlined(calls []callView) string {
+func outlined(calls []Call) string {
 	var all []string
 	for _, c := range calls {
 		s := c.Name
@@ -57,7 +57,7 @@ func TestHowAnActionDiffersFromItsLabel(t *testing.T) {
 		word     string
 		atA, inB string
 	}{
-		{"equal", says("one", `bash {"command":"ls"}`), says("two", `bash { "command": "l\u0073" }`), doesSame, "does the same", "bash command=ls", "bash command=ls"},
+		{"equal", says("one", `bash {"command":"ls"}`), says("two", `bash { "command": "l\u0073" }`), DoesSame, "does the same", "bash command=ls", "bash command=ls"},
 		{"another command", says("", `bash {"command":"ls src"}`), says("", `bash {"command":"ls tests"}`), otherArguments, "same tool, other command", "bash command=ls [src]", "bash command=ls [tests]"},
 		{"an argument more", says("", `bash {"command":"ls","timeout":5}`), says("", `bash {"command":"ls"}`), otherArguments, "same tool, other timeout", "bash command=ls timeout=[5]", "bash command=ls"},
 		{"a number", says("", `view {"line":10}`), says("", `view {"line":20}`), otherArguments, "same tool, other line", "view line=[10]", "view line=[20]"},
@@ -83,7 +83,7 @@ func TestHowAnActionDiffersFromItsLabel(t *testing.T) {
 			"edit edit=*-5|*+6", "edit edit=*-5|*+6"},
 		{"a key twice", says("", `t {"a":1,"a":2}`), says("", `t {"a":1}`), otherArguments, "same tool, other a", "t a=1 a=[2]", "t a=1"},
 	} {
-		d := compareActions(c.a, c.b)
+		d := Compare(c.a, c.b)
 		if d.Kind != c.kind || d.Word() != c.word {
 			t.Errorf("%s: %s (%s), want %s (%s)", c.name, d.Kind, d.Word(), c.kind, c.word)
 		}
@@ -91,7 +91,7 @@ func TestHowAnActionDiffersFromItsLabel(t *testing.T) {
 			t.Errorf("%s:\n%q and\n%q, want\n%q and\n%q", c.name, a, b, c.atA, c.inB)
 		}
 	}
-	if d := compareActions(says("I look at it"), says("I look for it")); marked(d.WordsA) != "I look [at] it" || marked(d.WordsB) != "I look [for] it" {
+	if d := Compare(says("I look at it"), says("I look for it")); marked(d.WordsA) != "I look [at] it" || marked(d.WordsB) != "I look [for] it" {
 		t.Errorf("words: %q, %q", marked(d.WordsA), marked(d.WordsB))
 	}
 }
@@ -101,7 +101,7 @@ func TestALongDifferenceIsSaidToBeCoarse(t *testing.T) {
 		text := strings.Repeat("x = 1\\n", 40_000)
 		return says("", `edit {"command":"create","path":"/a.py","file_text":"`+text+word+`\n`+text+`"}`)
 	}
-	d := compareActions(long("old"), long("new"))
+	d := Compare(long("old"), long("new"))
 	if !d.Coarse || d.A[0].Blocks[2].Cut != byEnds {
 		t.Errorf("coarse: %v", d.Coarse)
 	}
@@ -114,7 +114,7 @@ func TestWhatDiffersInManyPlacesIsBounded(t *testing.T) {
 		}
 		return text
 	}
-	d := compareActions(says("", `edit {"old_str":"","new_str":"`+lines("one")+`"}`), says("", `edit {"old_str":"","new_str":"`+lines("other")+`"}`))
+	d := Compare(says("", `edit {"old_str":"","new_str":"`+lines("one")+`"}`), says("", `edit {"old_str":"","new_str":"`+lines("other")+`"}`))
 	if b := d.A[0].Blocks[0]; !d.Coarse || b.Cut != byLines || len(b.Lines[0].Spans) < 2 || len(b.Lines[2999].Spans) != 1 || !b.Lines[2999].Own {
 		t.Errorf("coarse: %v, compared by %d", d.Coarse, b.Cut)
 	}
@@ -125,7 +125,7 @@ func TestWhatDiffersInManyPlacesIsBounded(t *testing.T) {
 		}
 		return "t {" + all[1:] + "}"
 	}
-	if word := compareActions(says("", keys(1)), says("", keys(2))).Word(); word != "same tool, other k0, k1, k2, k3, k4, k5, k6, k7 and 12 more" {
+	if word := Compare(says("", keys(1)), says("", keys(2))).Word(); word != "same tool, other k0, k1, k2, k3, k4, k5, k6, k7 and 12 more" {
 		t.Error(word)
 	}
 }
@@ -144,18 +144,18 @@ func TestMarksAndAgreementAreOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		calls := rapid.SliceOfN(call, 0, 3)
 		a, b := says("words", calls.Draw(t, "a")...), says("words", calls.Draw(t, "b")...)
-		d := compareActions(a, b)
-		if (d.Kind == doesSame) != relabel.Agree(a, b) {
+		d := Compare(a, b)
+		if (d.Kind == DoesSame) != relabel.Agree(a, b) {
 			t.Errorf("%s for %v and %v", d.Kind, a, b)
 		}
-		marks := func(calls []callView) bool {
-			return slices.ContainsFunc(calls, func(c callView) bool {
+		marks := func(calls []Call) bool {
+			return slices.ContainsFunc(calls, func(c Call) bool {
 				return c.NameOwn || c.Alone || slices.ContainsFunc(c.Blocks, func(b block) bool {
-					return b.Own || slices.ContainsFunc(b.Spans, func(s span) bool { return s.Own }) || slices.ContainsFunc(b.Lines, func(l textLine) bool { return l.Own })
+					return b.Own || slices.ContainsFunc(b.Spans, func(s Span) bool { return s.Own }) || slices.ContainsFunc(b.Lines, func(l Line) bool { return l.Own })
 				})
 			})
 		}
-		if (d.Kind == doesSame) == (marks(d.A) || marks(d.B)) {
+		if (d.Kind == DoesSame) == (marks(d.A) || marks(d.B)) {
 			t.Errorf("%s, with marks: %q, %q", d.Kind, outlined(d.A), outlined(d.B))
 		}
 	})

@@ -1,4 +1,4 @@
-package web
+package show
 
 import (
 	"fmt"
@@ -8,34 +8,33 @@ import (
 	"relabel"
 )
 
-// headView is what is known of a turn without its texts: its cell in the ribbon, and the
-// head of its card.
-type headView struct {
+// Head is a turn without its texts: its cell in the ribbon and the head of its card.
+type Head struct {
 	T, Of     int
 	Executor  relabel.Role
 	Agreement agreement
 	Figures   string // in one line
 	Tools     string
-	Trouble   string // what went wrong in it
+	Trouble   string // what failed in it
 	Why       string // its label is missing
 	Class     string
-	Height    int // about how high its card is, in steps of ten lines
+	Height    int // estimated height of its card, in steps of ten lines
 	Bytes     int // of the executed action's message
 }
 
-// Number is t as a text.
-func (h headView) Number() string { return strconv.Itoa(h.T) }
+// Number returns the turn's number as text.
+func (h Head) Number() string { return strconv.Itoa(h.T) }
 
-// viewHead shows a turn's head.
-func viewHead(h relabel.TurnHead, of int) headView {
-	v := headView{T: h.T, Of: of, Executor: h.Executor, Agreement: agreementOf(h), Tools: strings.Join(h.Tools, ", "), Why: h.LabelReason, Trouble: trouble(h), Bytes: h.ActionBytes}
+// ViewHead renders the head of a turn of a trajectory with of turns.
+func ViewHead(h relabel.TurnHead, of int) Head {
+	v := Head{T: h.T, Of: of, Executor: h.Executor, Agreement: agreementOf(h), Tools: strings.Join(h.Tools, ", "), Why: h.LabelReason, Trouble: trouble(h), Bytes: h.ActionBytes}
 	v.Class = strings.TrimSpace(string(h.Executor) + " " + v.Agreement.Class)
-	parts := []string{duration(h.EndedAt.Sub(h.StartedAt).Milliseconds())}
+	parts := []string{Duration(h.EndedAt.Sub(h.StartedAt).Milliseconds())}
 	if h.Usage != nil {
 		parts = append(parts, fmt.Sprintf("%d + %d tokens", h.Usage.PromptTokens, h.Usage.CompletionTokens))
 	}
 	if h.OutputBytes > 0 {
-		parts = append(parts, size(int(h.OutputBytes))+" of output")
+		parts = append(parts, Size(int(h.OutputBytes))+" of output")
 	}
 	v.Figures = strings.Join(parts, " · ")
 	text := min(max(h.ActionBytes, h.LabelBytes), 4000)/60 + min(int(h.OutputBytes), 1200)/60
@@ -43,7 +42,7 @@ func viewHead(h relabel.TurnHead, of int) headView {
 	return v
 }
 
-// trouble says what of a turn went wrong.
+// trouble describes what failed in a turn, "" if nothing did.
 func trouble(h relabel.TurnHead) string {
 	var all []string
 	if h.Parse != relabel.ParsedOK && h.Parse != "" && h.Parse != relabel.NoCall {
@@ -58,8 +57,8 @@ func trouble(h relabel.TurnHead) string {
 	return strings.Join(all, ", ")
 }
 
-// Title says of a turn what its cell cannot.
-func (h headView) Title() string {
+// Title describes the turn for the tooltip of its cell.
+func (h Head) Title() string {
 	parts := []string{fmt.Sprintf("turn %d: %s", h.T, h.Executor)}
 	for _, more := range []string{h.Agreement.Word, h.Why, h.Tools, h.Trouble, h.Figures} {
 		if more != "" {
@@ -69,18 +68,36 @@ func (h headView) Title() string {
 	return strings.Join(parts, ", ")
 }
 
-// course says where student and teacher part and meet again.
-type course struct {
+// agreement compares a student's action with its label, in a class, a sign and a word.
+type agreement struct{ Class, Sign, Word string }
+
+// agreementOf is empty for turns of the teacher and of evaluations: they have nothing to compare.
+func agreementOf(h relabel.TurnHead) agreement {
+	switch {
+	case h.Executor == relabel.Teacher || h.Label == "":
+		return agreement{}
+	case h.Label == relabel.Missing:
+		return agreement{"missing", "!", "label missing"}
+	case h.Label == relabel.Owed:
+		return agreement{"owed", "?", "label still asked for"}
+	case h.Agrees != nil && *h.Agrees:
+		return agreement{"equal", "✓", "label equal"}
+	}
+	return agreement{"different", "▲", "label different"}
+}
+
+// Course summarizes agreement along a trajectory.
+type Course struct {
 	Compared, Agreed int
 	First            int // first turn whose label differs; 0 for none
-	Recovered        int // first turn after it from where on all labels agree; 0 where there is none
+	Recovered        int // first turn after it from which on all labels agree; 0 for none
 	Missing          int // first turn without a label
-	Trouble          int // last turn whose tool failed, or whose calls were not understood; 0 for none
+	Trouble          int // last turn with a failed tool or unparsed calls; 0 for none
 	Troubled         string
 }
 
-// courseOf goes along the heads. A recovery is said only where at least two turns agree.
-func courseOf(heads []relabel.TurnHead) (c course) {
+// CourseOf summarizes the turns. A recovery needs at least two agreeing turns.
+func CourseOf(heads []relabel.TurnHead) (c Course) {
 	since := 0
 	for _, h := range heads {
 		if h.Failed > 0 || h.Parse != relabel.ParsedOK && h.Parse != "" {

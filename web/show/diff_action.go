@@ -1,4 +1,4 @@
-package web
+package show
 
 import (
 	"fmt"
@@ -10,35 +10,34 @@ import (
 	"relabel"
 )
 
-// differenceKind says in what two actions differ.
+// differenceKind is the kind of difference between two actions.
 type differenceKind string
 
-// The kinds. Whether two actions do the same is what relabel.Agree says.
+// The kinds. relabel.Agree decides whether two actions do the same.
 const (
-	doesSame       differenceKind = "same"
+	DoesSame       differenceKind = "same"
 	otherArguments differenceKind = "arguments" // the same tools in the same order
 	otherTool      differenceKind = "tool"      // also: one calls a tool and the other does not
 	otherWords     differenceKind = "words"     // neither calls a tool
 )
 
-// difference is how two actions stand to each other, with both laid out and what each
-// has of its own marked.
-type difference struct {
+// Difference compares two actions: both laid out, with marks on what the other lacks.
+type Difference struct {
 	Kind   differenceKind
 	In     []string // the arguments that differ, each once, and mostNamed of them at most
 	More   int      // that are not named
 	Coarse bool     // something was too long to be compared word by word
-	A, B   []callView
+	A, B   []Call
 	// What is said, marked where it is the action: where neither calls a tool.
-	WordsA, WordsB []span
+	WordsA, WordsB []Span
 }
 
-// compareActions compares what two policies did at one state.
-func compareActions(a, b relabel.Message) difference {
-	d := difference{A: layOutAll(a.ToolCalls), B: layOutAll(b.ToolCalls)}
+// Compare compares the actions of two policies at one state.
+func Compare(a, b relabel.Message) Difference {
+	d := Difference{A: LayOut(a.ToolCalls), B: LayOut(b.ToolCalls)}
 	switch {
 	case relabel.Agree(a, b):
-		d.Kind = doesSame
+		d.Kind = DoesSame
 		return d
 	case len(a.ToolCalls)+len(b.ToolCalls) == 0:
 		var by fineness
@@ -59,15 +58,16 @@ func compareActions(a, b relabel.Message) difference {
 	return d
 }
 
-func layOutAll(calls []relabel.ToolCall) []callView {
-	views := make([]callView, len(calls))
+// LayOut lays calls out for reading.
+func LayOut(calls []relabel.ToolCall) []Call {
+	views := make([]Call, len(calls))
 	for i, c := range calls {
 		views[i] = layOut(c)
 	}
 	return views
 }
 
-func namesOf(calls []callView) []string {
+func namesOf(calls []Call) []string {
 	names := make([]string, len(calls))
 	for i, c := range calls {
 		names[i] = c.Name
@@ -75,9 +75,9 @@ func namesOf(calls []callView) []string {
 	return names
 }
 
-// replace says of calls in each other's place that they are of other tools, and of the
-// rest that the other side has none.
-func (d *difference) replace(a, b []callView) {
+// replace marks calls in the same place as calls of different tools, and the rest as calls that
+// the other side lacks.
+func (d *Difference) replace(a, b []Call) {
 	n := min(len(a), len(b))
 	for k := range n {
 		a[k].NameOwn, b[k].NameOwn = true, true
@@ -91,14 +91,14 @@ func (d *difference) replace(a, b []callView) {
 }
 
 // pair compares calls of the same tools one by one.
-func (d *difference) pair(a, b []callView) {
+func (d *Difference) pair(a, b []Call) {
 	for k := range a {
 		d.compareBlocks(a[k].Blocks, b[k].Blocks)
 	}
 }
 
 // compareBlocks compares the arguments of two calls by name.
-func (d *difference) compareBlocks(a, b []block) {
+func (d *Difference) compareBlocks(a, b []block) {
 	met, first := make([]bool, len(b)), map[string]int{}
 	for j := len(b) - 1; j >= 0; j-- {
 		first[b[j].Name] = j
@@ -123,8 +123,8 @@ func (d *difference) compareBlocks(a, b []block) {
 	}
 }
 
-// mark marks what differs in an argument that both have.
-func (d *difference) mark(a, b *block) {
+// mark marks the differences in an argument that both calls have.
+func (d *Difference) mark(a, b *block) {
 	d.differsIn(a.Name)
 	var by fineness
 	switch {
@@ -141,10 +141,9 @@ func (d *difference) mark(a, b *block) {
 	d.Coarse = d.Coarse || by != byWords
 }
 
-// markEnds marks what two edits differ in where their lines are the same: whether the last
-// ones are ended, or else everything.
+// markEnds marks two edits with equal lines: the line ends if they differ, otherwise everything.
 func markEnds(a, b *block) {
-	if anyOwn(a.Lines) || anyOwn(b.Lines) {
+	if AnyOwn(a.Lines) || AnyOwn(b.Lines) {
 		return
 	}
 	for _, of := range [][2]*block{{a, b}, {b, a}} {
@@ -157,16 +156,16 @@ func markEnds(a, b *block) {
 			}
 		}
 	}
-	if !anyOwn(a.Lines) && !anyOwn(b.Lines) {
+	if !AnyOwn(a.Lines) && !AnyOwn(b.Lines) {
 		own(a.Lines)
 		own(b.Lines)
 	}
 }
 
-// mostNamed is how many arguments a turn's head names.
+// mostNamed is the number of differing arguments that a turn's head names.
 const mostNamed = 8
 
-func (d *difference) differsIn(name string) {
+func (d *Difference) differsIn(name string) {
 	switch {
 	case slices.Contains(d.In, name):
 	case len(d.In) == mostNamed:
@@ -176,8 +175,8 @@ func (d *difference) differsIn(name string) {
 	}
 }
 
-// Word says in a few words how the label differs.
-func (d difference) Word() string {
+// Word describes in a few words how the label differs.
+func (d Difference) Word() string {
 	switch d.Kind {
 	case otherArguments:
 		if len(d.In) == 0 {
@@ -194,7 +193,7 @@ func (d difference) Word() string {
 			return "only the label calls a tool"
 		case len(d.B) == 0:
 			return "the label calls no tool"
-		case len(d.A) != len(d.B) && !slices.ContainsFunc(d.A, func(c callView) bool { return c.NameOwn }):
+		case len(d.A) != len(d.B) && !slices.ContainsFunc(d.A, func(c Call) bool { return c.NameOwn }):
 			return "other number of calls"
 		}
 		return "other tool"
@@ -202,4 +201,12 @@ func (d difference) Word() string {
 		return "other words"
 	}
 	return "does the same"
+}
+
+// Label describes how the label differs, for the head of a turn.
+func (d Difference) Label() string {
+	if d.Kind == DoesSame {
+		return "label equal"
+	}
+	return "label: " + d.Word()
 }

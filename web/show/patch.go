@@ -1,4 +1,4 @@
-package web
+package show
 
 import (
 	"html/template"
@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// hunkHead is the line that begins a hunk, with how many lines it has before and after.
+// hunkHead is the header of a hunk, with its numbers of lines before and after.
 var hunkHead = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
-// patchLines tells the lines of a patch apart. A line is what its place says, not what it
-// begins with: a deleted "-- x" is no file's name. What is no patch has Op 0.
-func patchLines(patch string) (lines []textLine) {
+// PatchLines splits a patch into classified lines. The position decides, not the first character:
+// a deleted "-- x" is not a file name. Lines outside a patch have Op 0.
+func PatchLines(patch string) (lines []Line) {
 	var oldLeft, newLeft int
 	for _, text := range bareLines(patch) {
 		l := lineOf(0, text)
@@ -34,7 +34,7 @@ func patchLines(patch string) (lines []textLine) {
 		case strings.HasPrefix(text, "@@"):
 			l.Op = '@'
 			if m := hunkHead.FindStringSubmatch(text); m != nil {
-				oldLeft, newLeft = number(m[1], 1), number(m[2], 1)
+				oldLeft, newLeft = lineCount(m[1]), lineCount(m[2])
 			}
 		case isFileLine(text):
 			l.Op, oldLeft, newLeft = 'h', 0, 0
@@ -55,32 +55,33 @@ func isFileLine(text string) bool {
 	return false
 }
 
-// number reads a number, or takes another where there is none.
-func number(s string, otherwise int) int {
+// lineCount reads a hunk's number of lines; an absent one is 1.
+func lineCount(s string) int {
 	if n, err := strconv.Atoi(s); err == nil {
 		return n
 	}
-	return otherwise
+	return 1
 }
 
-// patchView is a patch, whole.
-type patchView struct {
+// Patch is a rendered patch.
+type Patch struct {
 	Count int // lines
 	HTML  template.HTML
 }
 
-func viewPatch(patch string) patchView {
-	lines := patchLines(patch)
-	return patchView{len(lines), limits{}.diff(lines)}
+// WholePatch renders a whole patch.
+func WholePatch(patch string) Patch {
+	lines := PatchLines(patch)
+	return Patch{len(lines), Limits{}.Diff(lines)}
 }
 
-// looksLikePatch reports whether a text is what `git diff` writes.
-func looksLikePatch(s string) bool {
+// IsPatch reports whether a text looks like output of git diff.
+func IsPatch(s string) bool {
 	return (strings.HasPrefix(s, "diff --git ") || strings.Contains(s, "\ndiff --git ")) && strings.Contains(s, "\n@@ -")
 }
 
-// comparePatches marks in each patch the changes that the other has not.
-func comparePatches(a, b []textLine) {
+// ComparePatches marks the changes that the other patch lacks.
+func ComparePatches(a, b []Line) {
 	x, y := changes(a), changes(b)
 	u, v := pick(a, x), pick(b, y)
 	compareLines(u, v)
@@ -92,8 +93,8 @@ func comparePatches(a, b []textLine) {
 	}
 }
 
-// changes are the places of the lines that a patch puts in and takes out.
-func changes(lines []textLine) (at []int) {
+// changes returns the indexes of added and removed lines.
+func changes(lines []Line) (at []int) {
 	for i, l := range lines {
 		if l.Op == '+' || l.Op == '-' {
 			at = append(at, i)
@@ -102,8 +103,8 @@ func changes(lines []textLine) (at []int) {
 	return at
 }
 
-func pick(lines []textLine, at []int) []textLine {
-	picked := make([]textLine, len(at))
+func pick(lines []Line, at []int) []Line {
+	picked := make([]Line, len(at))
 	for i, k := range at {
 		picked[i] = lines[k]
 	}

@@ -1,4 +1,4 @@
-package web
+package show
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 )
 
 // marked writes spans with what is the text's own in brackets.
-func marked(spans []span) string {
+func marked(spans []Span) string {
 	var b strings.Builder
 	for _, s := range spans {
 		if s.Own {
@@ -67,8 +67,8 @@ func TestWhatIsTooLongIsComparedMoreCoarsely(t *testing.T) {
 
 // check says what must hold of any two texts: the spans are the text, and what is not
 // marked is the same in both.
-func check(t interface{ Errorf(string, ...any) }, a, b string, x, y []span) {
-	join := func(spans []span) (all, common string) {
+func check(t interface{ Errorf(string, ...any) }, a, b string, x, y []Span) {
+	join := func(spans []Span) (all, common string) {
 		for _, s := range spans {
 			if all += s.Text; !s.Own {
 				common += s.Text

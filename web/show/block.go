@@ -1,33 +1,34 @@
-package web
+package show
 
 import (
 	"fmt"
 	"html/template"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"relabel/safetext"
 )
 
-// body shows a text within the limits.
-func (l limits) body(s string) body {
-	if l.head == 0 {
-		return wholeBody(s)
+// body renders a text within the limits.
+func (l Limits) body(s string) Body {
+	if l.Head == 0 {
+		return Whole(s)
 	}
-	return cappedBody(s, l.all)
+	return Capped(s, l.All)
 }
 
-// shown is the call with its blocks as HTML.
-func (c callView) shown(l limits) callView {
+// shown renders the blocks of a call.
+func (c Call) shown(l Limits) Call {
 	blocks := make([]block, len(c.Blocks))
 	for i, b := range c.Blocks {
 		switch {
 		case b.Lines != nil:
-			b.HTML = l.diff(b.Lines)
+			b.HTML = l.Diff(b.Lines)
 		case b.Spans != nil:
 			b.HTML = l.spans(b.Spans)
 		default:
-			b.HTML = l.spans([]span{{Text: b.Text}})
+			b.HTML = l.spans([]Span{{Text: b.Text}})
 		}
 		blocks[i] = b
 	}
@@ -35,12 +36,12 @@ func (c callView) shown(l limits) callView {
 	return c
 }
 
-// spans writes a text with what is its own marked, long stretches cut.
-func (l limits) spans(spans []span) template.HTML {
+// spans renders a text with its marks; long stretches are cut.
+func (l Limits) spans(spans []Span) template.HTML {
 	var b strings.Builder
-	left := 4 * l.head // of a text with many marks
+	left := 4 * l.Head // of a text with many marks
 	for i, s := range spans {
-		if l.head > 0 && left <= 0 {
+		if l.Head > 0 && left <= 0 {
 			rest := 0
 			for _, s := range spans[i:] {
 				rest += len(s.Text)
@@ -53,10 +54,10 @@ func (l limits) spans(spans []span) template.HTML {
 	return template.HTML(b.String()) // its pieces were escaped
 }
 
-// stretch writes one span, and returns how many bytes of it there are now. A common
-// stretch keeps what stands beside a mark, and the ends of the text.
-func (l limits) stretch(b *strings.Builder, s span, first, last bool) int {
-	head, tail := l.head, l.tail
+// stretch renders one span and returns how many of its bytes are shown. An unmarked span keeps
+// the text next to marks and the ends of the whole text.
+func (l Limits) stretch(b *strings.Builder, s Span, first, last bool) int {
+	head, tail := l.Head, l.tail
 	if !s.Own && !first {
 		head = min(head, 300)
 	}
@@ -67,7 +68,7 @@ func (l limits) stretch(b *strings.Builder, s span, first, last bool) int {
 		b.WriteString("<mark>")
 		defer b.WriteString("</mark>")
 	}
-	if l.head == 0 || len(s.Text) <= head+tail+200 {
+	if l.Head == 0 || len(s.Text) <= head+tail+200 {
 		b.WriteString(string(safetext.HTML(s.Text)))
 		return len(s.Text)
 	}
@@ -78,13 +79,13 @@ func (l limits) stretch(b *strings.Builder, s span, first, last bool) int {
 	return len(begins) + len(ends)
 }
 
-// gap writes what stands for bytes that are not shown.
-func (l limits) gap(b *strings.Builder, n int) {
-	fmt.Fprintf(b, `<a class="gap" href="%s">%s are not shown: show all</a>`, template.HTMLEscapeString(l.all), size(n))
+// gap renders a link in place of n hidden bytes.
+func (l Limits) gap(b *strings.Builder, n int) {
+	fmt.Fprintf(b, `<a class="gap" href="%s">%s are not shown: show all</a>`, template.HTMLEscapeString(l.All), Size(n))
 }
 
-// cutEnds is what a text begins and ends with: not in the middle of a character, and of a
-// line only where lines are long.
+// cutEnds returns the start and the end of a text, cut between characters and, unless lines are
+// long, between lines.
 func cutEnds(s string, head, tail int) (begins, ends string) {
 	begins, ends = s[:head], s[len(s)-tail:]
 	if i := strings.LastIndexByte(begins, '\n'); i > head/2 {
@@ -102,19 +103,19 @@ func cutEnds(s string, head, tail int) (begins, ends string) {
 	return begins, ends
 }
 
-// lineClasses are the classes of a patch's lines by what they do.
+// lineClasses are the CSS classes of lines by operation.
 var lineClasses = map[byte]string{'+': "add", '-': "del", '@': "hunk", 'h': "file"}
 
-// diff writes the lines of an edit or a patch; far from any change they are left out.
-func (l limits) diff(lines []textLine) template.HTML {
-	var long limits // of one line
-	if l.lines > 0 {
-		lines, long = foldLines(lines, 3, l.lines), limits{head: 1200, tail: 600, all: l.all}
+// Diff renders the lines of an edit or a patch; lines far from any change are folded.
+func (l Limits) Diff(lines []Line) template.HTML {
+	var long Limits // of one line
+	if l.Lines > 0 {
+		lines, long = foldLines(lines, 3, l.Lines), Limits{Head: 1200, tail: 600, All: l.All}
 	}
 	var b strings.Builder
 	for _, line := range lines {
 		if line.Gap > 0 {
-			fmt.Fprintf(&b, `<a class="gap" href="%s">%d lines are not shown: show all</a>`+"\n", template.HTMLEscapeString(l.all), line.Gap)
+			fmt.Fprintf(&b, `<a class="gap" href="%s">%d lines are not shown: show all</a>`+"\n", template.HTMLEscapeString(l.All), line.Gap)
 			continue
 		}
 		class := strings.TrimSpace("l " + lineClasses[line.Op])
@@ -133,8 +134,8 @@ func (l limits) diff(lines []textLine) template.HTML {
 	return template.HTML(b.String()) // its pieces were escaped
 }
 
-// size writes a number of bytes.
-func size(n int) string {
+// Size formats a number of bytes.
+func Size(n int) string {
 	switch {
 	case n < 10_000:
 		return fmt.Sprintf("%d bytes", n)
@@ -142,4 +143,12 @@ func size(n int) string {
 		return fmt.Sprintf("%d kB", n/1000)
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// Duration formats milliseconds.
+func Duration(millis int64) string {
+	if millis < 1000 {
+		return fmt.Sprintf("%d ms", millis)
+	}
+	return time.Duration(millis * int64(time.Millisecond)).Round(100 * time.Millisecond).String()
 }

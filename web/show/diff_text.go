@@ -1,4 +1,4 @@
-package web
+package show
 
 import (
 	"strings"
@@ -10,26 +10,26 @@ import (
 	"relabel/safetext"
 )
 
-// What two policies answered at one state are compared as equals: neither is an edit of
-// the other. So each is shown whole, and what the other lacks is marked in it.
+// Answers of two policies are compared as equals: neither is an edit of the other. Each is shown
+// whole, with marks on what the other lacks.
 
-// span is a piece of a text.
-type span struct {
+// Span is a piece of a text.
+type Span struct {
 	Text string
 	Own  bool // the other text lacks it
 }
 
-// fineness says how finely two texts were compared.
+// fineness is the granularity of a comparison.
 type fineness int
 
-// The degrees, each for what is too long for the one before.
+// The granularities, each for texts too long for the one before.
 const (
 	byWords fineness = iota
 	byLines
 	byEnds // only what both begin and end with is held to be the same
 )
 
-// What is compared more finely than the next degree, both texts together.
+// Largest input of each granularity, both texts together.
 const (
 	mostExact = 4_000 // tokens
 	mostWords = 30_000
@@ -38,7 +38,7 @@ const (
 )
 
 // compareTexts marks in each text what the other lacks.
-func compareTexts(a, b string) (x, y []span, by fineness) {
+func compareTexts(a, b string) (x, y []Span, by fineness) {
 	if len(a)+len(b) > mostBytes {
 		x, y = compareEnds(a, b)
 		return x, y, byEnds
@@ -55,9 +55,9 @@ func compareTexts(a, b string) (x, y []span, by fineness) {
 	return x, y, byEnds
 }
 
-// compareTokens compares texts that were cut into tokens. Where next to nothing is
-// common, all is different: single letters in common would only distract.
-func compareTokens(x, y []string) (a, b []span) {
+// compareTokens compares tokenized texts. If almost nothing is common, everything is marked: single
+// common letters would only distract.
+func compareTokens(x, y []string) (a, b []Span) {
 	hunks := joinOverBlanks(hunksOf(x, y), x)
 	if !alike(x, y, hunks) {
 		return whole(x), whole(y)
@@ -71,8 +71,8 @@ func compareTokens(x, y []string) (a, b []span) {
 	return appendSpan(a, x[i:], false), appendSpan(b, y[j:], false)
 }
 
-// hunksOf finds the differences; of many tokens in time that does not grow with how much
-// they differ, though then not always the fewest.
+// hunksOf finds the differences. For many tokens it uses an algorithm whose time does not grow with
+// the number of differences and which may not find the fewest.
 func hunksOf(x, y []string) []diff.Hunk[string] {
 	if len(x)+len(y) > mostExact {
 		return diff.Hunks(x, y, diff.Context(0), diff.Fast())
@@ -80,17 +80,17 @@ func hunksOf(x, y []string) []diff.Hunk[string] {
 	return diff.Hunks(x, y, diff.Context(0))
 }
 
-func whole(tokens []string) []span { return appendSpan(nil, tokens, true) }
+func whole(tokens []string) []Span { return appendSpan(nil, tokens, true) }
 
-func appendSpan(spans []span, tokens []string, own bool) []span {
+func appendSpan(spans []Span, tokens []string, own bool) []Span {
 	if len(tokens) == 0 {
 		return spans
 	}
-	return append(spans, span{strings.Join(tokens, ""), own})
+	return append(spans, Span{strings.Join(tokens, ""), own})
 }
 
-// joinOverBlanks joins differences that only blanks stand between, so that two changed
-// words are one mark and not two.
+// joinOverBlanks joins differences separated by blanks only, so that neighbouring changed words
+// share one mark.
 func joinOverBlanks(hunks []diff.Hunk[string], x []string) []diff.Hunk[string] {
 	var joined []diff.Hunk[string]
 	for _, h := range hunks {
@@ -106,7 +106,7 @@ func joinOverBlanks(hunks []diff.Hunk[string], x []string) []diff.Hunk[string] {
 	return joined
 }
 
-// replaces reports whether a difference has something on both sides.
+// replaces reports whether a difference has tokens on both sides.
 func replaces(h diff.Hunk[string]) bool { return h.PosX < h.EndX && h.PosY < h.EndY }
 
 func blank(tokens []string) bool {
@@ -118,8 +118,8 @@ func blank(tokens []string) bool {
 	return true
 }
 
-// alike reports whether the texts have at least a sixth of the shorter one in common,
-// blanks and signs not counted.
+// alike reports whether at least a sixth of the shorter text is common, not counting blanks and
+// signs.
 func alike(x, y []string, hunks []diff.Hunk[string]) bool {
 	own, all := 0, letters(x)
 	for _, h := range hunks {
@@ -138,9 +138,9 @@ func letters(tokens []string) (n int) {
 	return n
 }
 
-// compareEnds takes the lines that both texts begin and end with for the same and the
-// rest for different, in one pass.
-func compareEnds(a, b string) (x, y []span) {
+// compareEnds treats the common first and last lines as equal and the rest as different, in one
+// pass.
+func compareEnds(a, b string) (x, y []Span) {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
@@ -158,8 +158,8 @@ func compareEnds(a, b string) (x, y []span) {
 	return ends(a, n, m), ends(b, n, m)
 }
 
-func ends(s string, head, tail int) (spans []span) {
-	for _, part := range []span{{s[:head], false}, {s[head : len(s)-tail], true}, {s[len(s)-tail:], false}} {
+func ends(s string, head, tail int) (spans []Span) {
+	for _, part := range []Span{{s[:head], false}, {s[head : len(s)-tail], true}, {s[len(s)-tail:], false}} {
 		if part.Text != "" {
 			spans = append(spans, part)
 		}
@@ -167,7 +167,7 @@ func ends(s string, head, tail int) (spans []span) {
 	return spans
 }
 
-// words cuts a text into words, runs of blanks, and single signs.
+// words splits a text into words, runs of blanks, and single signs.
 func words(s string) []string {
 	tokens := make([]string, 0, len(s)/3)
 	for len(s) > 0 {
@@ -215,7 +215,7 @@ func ofWord(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// linesOf cuts a text into lines, each with its end.
+// linesOf splits a text into lines, each with its end.
 func linesOf(s string) []string {
 	lines := strings.SplitAfter(s, "\n")
 	if n := len(lines); lines[n-1] == "" {

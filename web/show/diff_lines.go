@@ -1,4 +1,4 @@
-package web
+package show
 
 import (
 	"strings"
@@ -6,16 +6,16 @@ import (
 	"znkr.io/diff"
 )
 
-// textLine is a line of an edit or of a patch.
-type textLine struct {
-	Op    byte   // '+' put in, '-' taken out, ' ' kept; 'h' and '@' are a patch's own lines
-	Spans []span // its text, without the end
+// Line is a line of an edit or a patch.
+type Line struct {
+	Op    byte   // '+' added, '-' removed, ' ' kept; 'h' and '@' are headers of a patch
+	Spans []Span // its text, without the end
 	Own   bool   // the other side lacks it
-	Gap   int    // so many lines are left out here; then there is nothing else
+	Gap   int    // number of folded lines; the other fields are empty then
 }
 
 // text is the line without its marks.
-func (l textLine) text() string {
+func (l Line) text() string {
 	if len(l.Spans) == 1 {
 		return l.Spans[0].Text
 	}
@@ -26,13 +26,13 @@ func (l textLine) text() string {
 	return all
 }
 
-func lineOf(op byte, text string) textLine { return textLine{Op: op, Spans: []span{{Text: text}}} }
+func lineOf(op byte, text string) Line { return Line{Op: op, Spans: []Span{{Text: text}}} }
 
-// noEnd is a line that says what the line before it lacks.
+// noEnd is the text of a line that says that the line before it has no line end.
 const noEnd = `\ no line end after this`
 
-// editLines shows what an edit does: the lines that it keeps, takes out and puts in.
-func editLines(before, after string) (lines []textLine) {
+// editLines returns the lines that an edit keeps, removes and adds.
+func editLines(before, after string) (lines []Line) {
 	x, y := bareLines(before), bareLines(after)
 	add := func(op byte, texts []string) {
 		for _, text := range texts {
@@ -54,15 +54,15 @@ func editLines(before, after string) (lines []textLine) {
 	return lines
 }
 
-// marker marks words in lines that stand for each other, as long as there are not too many.
+// marker marks differing words in pairs of lines, up to mostMarked bytes.
 type marker struct{ done int } // bytes of lines so far
 
-// mostMarked is how many bytes of lines words are looked for in.
+// mostMarked bounds the bytes of lines that are compared by words.
 const mostMarked = 100_000
 
-// replaced marks the words that differ between the lines that a hunk has taken out and put
-// in, which are the last of lines.
-func (m *marker) replaced(lines []textLine, h diff.Hunk[string]) {
+// replaced marks the words that differ between the lines that a hunk removes and adds, which are
+// the last of lines.
+func (m *marker) replaced(lines []Line, h diff.Hunk[string]) {
 	out, in := h.EndX-h.PosX, h.EndY-h.PosY
 	taken := lines[len(lines)-out-in:]
 	for k := 0; k < min(out, in); k++ {
@@ -70,8 +70,8 @@ func (m *marker) replaced(lines []textLine, h diff.Hunk[string]) {
 	}
 }
 
-// words marks the words in which two lines differ, where they have some in common.
-func (m *marker) words(a, b *textLine) {
+// words marks the words in which two lines differ, if they have some in common.
+func (m *marker) words(a, b *Line) {
 	u, v := a.text(), b.text()
 	const longest = 2000 // bytes of a line that words are looked for in
 	if len(u)+len(v) > longest || m.done > mostMarked {
@@ -93,9 +93,9 @@ func bareLines(s string) []string {
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// compareLines marks in each list the lines that the other lacks, and in lines that stand
-// for each other the words. It returns how finely it could compare.
-func compareLines(a, b []textLine) fineness {
+// compareLines marks the lines that the other list lacks, and the words in pairs of lines. It
+// returns the finest comparison that was possible.
+func compareLines(a, b []Line) fineness {
 	clear(a)
 	clear(b)
 	x, y := keysOf(a), keysOf(b)
@@ -117,21 +117,21 @@ func compareLines(a, b []textLine) fineness {
 	return byWords
 }
 
-// clear takes all marks off.
-func clear(lines []textLine) {
+// clear removes all marks.
+func clear(lines []Line) {
 	for i := range lines {
-		lines[i].Own, lines[i].Spans = false, []span{{Text: lines[i].text()}}
+		lines[i].Own, lines[i].Spans = false, []Span{{Text: lines[i].text()}}
 	}
 }
 
-func own(lines []textLine) {
+func own(lines []Line) {
 	for i := range lines {
 		lines[i].Own = true
 	}
 }
 
-// pair marks words in lines that do the same to other words, in their order.
-func (m *marker) pair(a, b []textLine) {
+// pair marks words in lines with the same operation, in order.
+func (m *marker) pair(a, b []Line) {
 	next := map[byte]int{} // by what lines do
 	for i := range a {
 		k := next[a[i].Op]
@@ -144,8 +144,8 @@ func (m *marker) pair(a, b []textLine) {
 	}
 }
 
-// keysOf is what makes two lines the same.
-func keysOf(lines []textLine) []string {
+// keysOf returns the keys by which lines are compared.
+func keysOf(lines []Line) []string {
 	keys := make([]string, len(lines))
 	for i, l := range lines {
 		keys[i] = string(l.Op) + l.text()
@@ -163,9 +163,9 @@ func commonEnds(x, y []string) (head, tail int) {
 	return head, tail
 }
 
-// foldLines leaves out what is far from any change or mark, and what is beyond the most
-// lines that are shown; a line in its place says how many.
-func foldLines(lines []textLine, context, most int) []textLine {
+// foldLines folds lines far from any change or mark and lines beyond the first most lines; a line
+// in their place has their number.
+func foldLines(lines []Line, context, most int) []Line {
 	keep := make([]bool, len(lines))
 	for i, l := range lines {
 		if l.Own || l.Op != ' ' {
@@ -174,7 +174,7 @@ func foldLines(lines []textLine, context, most int) []textLine {
 			}
 		}
 	}
-	var shown []textLine
+	var shown []Line
 	kept := 0
 	for i := 0; i < len(lines); {
 		if keep[i] && kept < most {
@@ -191,7 +191,17 @@ func foldLines(lines []textLine, context, most int) []textLine {
 			shown = append(shown, lines[from]) // as short as what would stand in its place
 			continue
 		}
-		shown = append(shown, textLine{Gap: i - from})
+		shown = append(shown, Line{Gap: i - from})
 	}
 	return shown
+}
+
+// AnyOwn reports whether a line is in only one of two compared texts.
+func AnyOwn(lines []Line) bool {
+	for _, l := range lines {
+		if l.Own {
+			return true
+		}
+	}
+	return false
 }

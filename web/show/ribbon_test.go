@@ -1,4 +1,4 @@
-package web
+package show
 
 import (
 	"testing"
@@ -27,7 +27,7 @@ func TestARecoveryIsSaidWhereAtLeastTwoLabelsAgreeToTheEnd(t *testing.T) {
 			}
 			heads = append(heads, h)
 		}
-		if c := courseOf(heads); [2]int{c.First, c.Recovered} != want {
+		if c := CourseOf(heads); [2]int{c.First, c.Recovered} != want {
 			t.Errorf("%s: parts at %d, recovers at %d, want %v", course, c.First, c.Recovered, want)
 		}
 	}

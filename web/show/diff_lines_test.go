@@ -1,4 +1,4 @@
-package web
+package show
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // drawn writes lines as a person would, with what is the side's own in brackets.
-func drawn(lines []textLine) []string {
+func drawn(lines []Line) []string {
 	var all []string
 	for _, l := range lines {
 		if l.Gap > 0 {
@@ -61,7 +61,7 @@ func TestLinesThatTheOtherEditLacksAreMarked(t *testing.T) {
 }
 
 func TestLinesFarFromADifferenceAreFolded(t *testing.T) {
-	var lines []textLine
+	var lines []Line
 	for i := range 20 {
 		lines = append(lines, lineOf(' ', fmt.Sprint(i)))
 	}
@@ -104,7 +104,7 @@ func TestAnEditWithoutItsDeletionsIsTheNewText(t *testing.T) {
 		}
 		other := editLines(texts.Draw(t, "other before"), texts.Draw(t, "other after"))
 		compareLines(lines, other)
-		common := func(lines []textLine) (keys []string) {
+		common := func(lines []Line) (keys []string) {
 			for _, l := range lines {
 				if !l.Own {
 					keys = append(keys, string(l.Op)+l.text())
