@@ -106,10 +106,6 @@ func own(v Value, name string, on owners) (Value, bool, error) {
 		return v.attr(name)
 	case *undefined:
 		return nil, false, faultf("%s", v.why)
-	case *tuple:
-		if v.group && (name == "grouper" || name == "list") {
-			return v.items[map[string]int{"grouper": 0, "list": 1}[name]], true, nil
-		}
 	case *method, *builtin:
 		return nil, false, faultf("attributes of functions are not supported")
 	}

@@ -34,7 +34,7 @@ func TestCasesRenderAsInJinja2(t *testing.T) {
 		}
 		n++
 	}
-	if n < 290 {
+	if n < 270 {
 		t.Errorf("only %d cases", n)
 	}
 }

@@ -105,65 +105,6 @@ func titleCase(s string) string {
 	return string(out)
 }
 
-func swapCase(s string) string {
-	var out []byte
-	rs := runes(s)
-	for i, c := range rs {
-		switch {
-		case isUpperRune(c):
-			out = appendLower(out, rs, i)
-		case isLowerRune(c):
-			out = appendUpper(out, c)
-		default:
-			out = appendRune(out, c)
-		}
-	}
-	return string(out)
-}
-
-func isUpper(s string) bool {
-	cased := false
-	for _, c := range runes(s) {
-		if isLowerRune(c) || unicode.IsTitle(c) {
-			return false
-		}
-		cased = cased || isUpperRune(c)
-	}
-	return cased
-}
-
-func isLower(s string) bool {
-	cased := false
-	for _, c := range runes(s) {
-		if isUpperRune(c) || unicode.IsTitle(c) {
-			return false
-		}
-		cased = cased || isLowerRune(c)
-	}
-	return cased
-}
-
-func isTitle(s string) bool {
-	cased, after := false, false
-	for _, c := range runes(s) {
-		switch {
-		case isUpperRune(c) || unicode.IsTitle(c):
-			if after {
-				return false
-			}
-			after, cased = true, true
-		case isLowerRune(c):
-			if !after {
-				return false
-			}
-			cased = true
-		default:
-			after = false
-		}
-	}
-	return cased
-}
-
 // each reports whether a text is not empty and all its characters are of a class.
 func each(class func(rune) bool) func(string) bool {
 	return func(s string) bool {
@@ -191,6 +132,3 @@ func inRanges(ranges [][2]rune, c rune) bool {
 
 func isDecimal(c rune) bool { return unicode.Is(unicode.Nd, c) }
 func isDigit(c rune) bool   { return isDecimal(c) || inRanges(digitsNotDecimal, c) }
-func isNumeric(c rune) bool { return isDigit(c) || inRanges(numericNotDigit, c) }
-func isAlpha(c rune) bool   { return unicode.IsLetter(c) }
-func isAlnum(c rune) bool   { return isAlpha(c) || isNumeric(c) }

@@ -10,12 +10,11 @@ import (
 // in the edition after Python's.
 var changedInUnicode15 = []rune{0x10FC, 0xA7F2, 0xA7F3, 0xA7F4, 0xAB69, 0x13439, 0x1343A, 0x1343B, 0x1343C, 0x1343D, 0x1343E, 0x1343F}
 
-// characterQuestions are asked of every character; the first is whether it is printable,
-// which says whether both sides know it.
+// characterQuestions are asked of every character; the first shows it as repr does,
+// which tells whether both sides know it as printable.
 var characterQuestions = []string{
-	"c.isprintable()", "('aΣ' ~ c ~ 'b').upper()", "('aΣ' ~ c ~ 'b').lower()", "('aΣ' ~ c ~ 'b').title()", "('aΣ' ~ c ~ 'b').swapcase()", "c.capitalize()",
-	"('a' ~ c ~ 'b').split()", "('a' ~ c ~ 'b').splitlines()", "c.strip()|length", "c.isdigit()", "c.isdecimal()", "c.isnumeric()", "c.isalpha()", "c.isalnum()",
-	"c.isspace()", "c.isupper()", "c.islower()", "c.istitle()", "[c]", "c|tojson(true)", "c|title", "('a' ~ c)|wordcount",
+	"[c]", "('aΣ' ~ c ~ 'b').upper()", "('aΣ' ~ c ~ 'b').lower()", "('aΣ' ~ c ~ 'b').title()", "c.capitalize()",
+	"('a' ~ c ~ 'b').split()", "('a' ~ c ~ 'b').splitlines()", "c.strip()|length", "c|int(7)", "c|tojson(true)", "c|title",
 }
 
 func TestCharactersAreThoseOfPython(t *testing.T) {

@@ -145,23 +145,6 @@ func equalViews(a, b *view, depth int) bool {
 	return true
 }
 
-// identical is Python's a is b, for what has an identity that shows: None, booleans and
-// what is kept by reference. Texts and numbers have one that Python does not promise.
-func identical(a, b Value) (bool, error) {
-	switch a.(type) {
-	case nil:
-		return b == nil, nil
-	case bool:
-		return a == b, nil
-	case string, markup, int64, float64, *big.Int, span, *tuple:
-		if typeName(a) != typeName(b) || !equal(a, b) {
-			return false, nil
-		}
-		return false, faultf("sameas of two equal values of type %s depends on Python's memory", typeName(a))
-	}
-	return a == b, nil
-}
-
 // hash keys of what has no comparable type of its own.
 type (
 	noneKey  struct{}

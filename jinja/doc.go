@@ -1,9 +1,8 @@
-// Package jinja renders chat templates: an interpreter of the part of Jinja2 that
-// they are written in, under the settings that transformers renders them with
-// (trim_blocks, lstrip_blocks, loop controls, generation blocks, its own tojson, an
-// immutable sandbox). What it renders is, character for character, what Python would
-// have rendered; what it cannot do right it refuses with line and column, when the
-// template is read where that can be seen, else when it is rendered.
+// Package jinja renders chat templates. It interprets the part of Jinja2 that published chat
+// templates use, with the settings of transformers (trim_blocks, lstrip_blocks, loop
+// controls, generation blocks, its own tojson, an immutable sandbox). The output is, character
+// for character, that of Python. Everything else is refused by name with line and column: at
+// parse time if it can be seen there, otherwise at render time.
 package jinja
 
 import (

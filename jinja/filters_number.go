@@ -8,17 +8,6 @@ import (
 	"strings"
 )
 
-func absFilter(_ *run, v Value, _ []Value) (Value, error) {
-	if f, ok := v.(float64); ok {
-		return math.Abs(f), nil
-	}
-	n, ok := toBig(v)
-	if !ok {
-		return nil, faultf("bad operand type for abs(): '%s'", typeName(v))
-	}
-	return fromBig(new(big.Int).Abs(n)), nil
-}
-
 // parseInt is Python's int(text, base); ok is false where it is a ValueError.
 func parseInt(s string, base int) (*big.Int, bool) {
 	s = asciiDigits(trimLeftFunc(trimRightFunc(s, isSpace), isSpace))
@@ -63,11 +52,11 @@ func asciiDigits(s string) string {
 		if c < 0x80 || !isDecimal(c) {
 			continue
 		}
-		zero := c
-		for isDecimal(zero-1) && c-zero < 9 {
-			zero--
+		start := c // of the run of decimal digits; each script has ten
+		for isDecimal(start - 1) {
+			start--
 		}
-		rs[i] = '0' + (c - zero)
+		rs[i] = '0' + (c-start)%10
 	}
 	return fromRunes(rs)
 }
@@ -125,170 +114,4 @@ func intFilter(_ *run, v Value, a []Value) (Value, error) {
 func truncated(f float64) Value {
 	n, _ := new(big.Float).SetFloat64(f).Int(nil)
 	return fromBig(n)
-}
-
-func floatFilter(_ *run, v Value, a []Value) (Value, error) {
-	if u, ok := v.(*undefined); ok {
-		return nil, faultf("%s", u.why)
-	}
-	if s, ok := plainText(v); ok {
-		if f, ok := parseFloat(s); ok {
-			return f, nil
-		}
-		return a[0], nil
-	}
-	if isNumber(v) {
-		return toFloatValue(v)
-	}
-	return a[0], nil
-}
-
-func toFloatValue(v Value) (Value, error) {
-	f, err := toFloat(v)
-	return f, err
-}
-
-func roundFilter(r *run, v Value, a []Value) (Value, error) {
-	method, ok := plainText(a[1])
-	if !ok || method != "common" && method != "ceil" && method != "floor" {
-		return nil, faultf("method must be common, ceil or floor")
-	}
-	if u, ok := v.(*undefined); ok {
-		return nil, faultf("%s", u.why)
-	}
-	if method != "common" {
-		return roundTo(r, v, a[0], method)
-	}
-	if !isNumber(v) {
-		return nil, faultf("type %s doesn't define __round__ method", typeName(v))
-	}
-	f, isFloat := v.(float64)
-	if a[0] == nil {
-		if !isFloat {
-			return unary("+", v)
-		}
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, faultf("cannot convert float to integer")
-		}
-		return truncated(math.RoundToEven(f)), nil
-	}
-	digits, err := intArg(a[0])
-	if err != nil {
-		return nil, err
-	}
-	if isFloat {
-		return roundFloat(f, digits)
-	}
-	n, _ := toBig(v)
-	return roundInt(n, digits)
-}
-
-// roundFloat rounds the exact value half to even, as Python does.
-func roundFloat(f float64, digits int) (Value, error) {
-	switch {
-	case math.IsNaN(f) || math.IsInf(f, 0) || f == 0 || digits > 323:
-		return f, nil
-	case digits < -308:
-		return math.Copysign(0, f), nil
-	case digits >= 0:
-		out, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', digits, 64), 64)
-		if err != nil {
-			return nil, faultf("rounded value too large to represent")
-		}
-		return out, nil
-	}
-	exact, _ := new(big.Float).SetFloat64(math.Abs(f)).Rat(nil)
-	unit := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(-digits)), nil))
-	n := halfEven(exact.Quo(exact, unit))
-	out, _ := new(big.Rat).Mul(new(big.Rat).SetInt(n), unit).Float64()
-	if math.IsInf(out, 0) {
-		return nil, faultf("rounded value too large to represent")
-	}
-	return math.Copysign(out, f), nil
-}
-
-// halfEven rounds a number that is not negative.
-func halfEven(x *big.Rat) *big.Int {
-	q, m := new(big.Int).QuoRem(x.Num(), x.Denom(), new(big.Int))
-	switch c := m.Lsh(m, 1).Cmp(x.Denom()); {
-	case c > 0, c == 0 && q.Bit(0) == 1:
-		q.Add(q, big.NewInt(1))
-	}
-	return q
-}
-
-func roundInt(n *big.Int, digits int) (Value, error) {
-	if digits >= 0 {
-		return fromBig(n), nil
-	}
-	if digits < -maxDigits {
-		return int64(0), nil
-	}
-	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(-digits)), nil)
-	q := halfEven(new(big.Rat).SetFrac(new(big.Int).Abs(n), unit))
-	q.Mul(q, unit)
-	if n.Sign() < 0 {
-		q.Neg(q)
-	}
-	return fromBig(q), nil
-}
-
-// roundTo is func(value * 10**precision) / 10**precision.
-func roundTo(r *run, v, precision Value, method string) (Value, error) {
-	unit, err := binary(r, "**", int64(10), precision)
-	if err != nil {
-		return nil, err
-	}
-	scaled, err := binary(r, "*", v, unit)
-	if err != nil {
-		return nil, err
-	}
-	if f, ok := scaled.(float64); ok {
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, faultf("cannot convert float to integer")
-		}
-		if method == "ceil" {
-			scaled = truncated(math.Ceil(f))
-		} else {
-			scaled = truncated(math.Floor(f))
-		}
-	}
-	if !isNumber(scaled) {
-		return nil, faultf("must be real number, not %s", typeName(scaled))
-	}
-	return binary(r, "/", scaled, unit)
-}
-
-func fileSizeFilter(_ *run, v Value, a []Value) (Value, error) {
-	var size float64
-	var err error
-	if s, ok := plainText(v); ok {
-		if size, ok = parseFloat(s); !ok {
-			return nil, faultf("could not convert string to float")
-		}
-	} else if size, err = toFloat(v); err != nil {
-		return nil, err
-	}
-	base, suffix := 1000.0, "B"
-	units := "kMGTPEZY"
-	if truth(a[0]) {
-		base, suffix, units = 1024, "iB", "KMGTPEZY"
-	}
-	switch {
-	case math.IsNaN(size) || math.IsInf(size, 0):
-		return nil, faultf("cannot convert float to integer")
-	case size == 1:
-		return "1 Byte", nil
-	case size < base:
-		s, err := toText(truncated(size))
-		return s + " Bytes", err
-	}
-	unit := base
-	for i := range len(units) {
-		unit = math.Pow(base, float64(i+2))
-		if size < unit || i == len(units)-1 {
-			return strconv.FormatFloat(base*size/unit, 'f', 1, 64) + " " + units[i:i+1] + suffix, nil
-		}
-	}
-	return nil, nil
 }

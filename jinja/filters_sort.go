@@ -159,129 +159,6 @@ func dictSortFilter(r *run, v Value, a []Value) (Value, error) {
 	return &List{items}, err
 }
 
-func uniqueFilter(r *run, v Value, a []Value) (Value, error) {
-	get := getter(r, a[1], nil, foldUnless(a[0]))
-	var next iterator
-	seen := map[any]bool{}
-	return &generator{func() (Value, bool, error) {
-		if next == nil {
-			var err error
-			if next, err = iterate(r, v); err != nil {
-				return nil, false, err
-			}
-		}
-		for {
-			item, ok, err := next()
-			if err != nil || !ok {
-				return nil, false, err
-			}
-			k, err := get(item)
-			if err != nil {
-				return nil, false, err
-			}
-			h, err := hashKey(k)
-			if err != nil {
-				return nil, false, err
-			}
-			if !seen[h] {
-				seen[h] = true
-				return item, true, r.built(64)
-			}
-		}
-	}}, nil
-}
-
-// extremeFilter is min or max.
-func extremeFilter(largest bool) func(*run, Value, []Value) (Value, error) {
-	return func(r *run, v Value, a []Value) (Value, error) {
-		items, err := listOf(r, v)
-		if err != nil {
-			return nil, err
-		}
-		if len(items) == 0 {
-			return &undefined{"No aggregated item, sequence was empty."}, nil
-		}
-		get := getter(r, a[1], nil, foldUnless(a[0]))
-		var best, bestKey Value
-		for i, item := range items {
-			k, err := get(item)
-			if err != nil {
-				return nil, err
-			}
-			if i > 0 {
-				op := kind("<")
-				if largest {
-					op = ">"
-				}
-				better, err := ordered3(op, k, bestKey)
-				if err != nil {
-					return nil, err
-				}
-				if !better {
-					continue
-				}
-			}
-			best, bestKey = item, k
-		}
-		return best, nil
-	}
-}
-
-func groupByFilter(r *run, v Value, a []Value) (Value, error) {
-	get := getter(r, a[0], a[1], foldUnless(a[2]))
-	shown := getter(r, a[0], a[1], nil)
-	items, err := listOf(r, v)
-	if err != nil {
-		return nil, err
-	}
-	if items, err = sortBy(r, items, get, false); err != nil {
-		return nil, err
-	}
-	out := &List{}
-	var lastKey Value
-	for i, item := range items {
-		k, err := get(item)
-		if err != nil {
-			return nil, err
-		}
-		if i == 0 || !equal(k, lastKey) {
-			name, err := shown(item)
-			if err != nil {
-				return nil, err
-			}
-			out.items = append(out.items, &tuple{items: []Value{name, &List{}}, group: true})
-		}
-		lastKey = k
-		group := out.items[len(out.items)-1].(*tuple).items[1].(*List)
-		group.items = append(group.items, item)
-	}
-	return out, nil
-}
-
-func sumFilter(r *run, v Value, a []Value) (Value, error) {
-	next, err := iterate(r, v)
-	if err != nil {
-		return nil, err
-	}
-	get := getter(r, a[0], nil, nil)
-	total := a[1]
-	if _, ok := plainText(total); ok {
-		return nil, faultf("sum() can't sum strings [use ''.join(seq) instead]")
-	}
-	for {
-		item, ok, err := next()
-		if err != nil || !ok {
-			return total, err
-		}
-		if item, err = get(item); err != nil {
-			return nil, err
-		}
-		if total, err = binary(r, "+", total, item); err != nil {
-			return nil, err
-		}
-	}
-}
-
 func mapFilter(r *run, v Value, args []Value, named *Map) (Value, error) {
 	var apply func(Value) (Value, error)
 	var next iterator
@@ -327,9 +204,9 @@ func mapper(r *run, args []Value, named *Map) (func(Value) (Value, error), error
 		return nil, faultf("map requires a filter argument")
 	}
 	name, _ := plainText(args[0])
-	f := findFilter(name)
-	if f == nil || f.do == nil && f.free == nil {
-		return func(Value) (Value, error) { return nil, faultf("No filter named %s.", repr(name)) }, nil
+	f, err := findFilter(name)
+	if err != nil {
+		return func(Value) (Value, error) { return nil, err }, nil
 	}
 	return func(v Value) (Value, error) { return f.call(r, v, args[1:], named) }, nil
 }
@@ -383,14 +260,14 @@ func judgeOf(r *run, args []Value, named *Map, byAttribute bool) (func(Value) (b
 		}, nil
 	}
 	name, _ := plainText(args[0])
-	t := findTest(name)
+	t, unknown := findTest(name)
 	return func(v Value) (bool, error) {
 		w, err := get(v)
 		if err != nil {
 			return false, err
 		}
-		if t == nil {
-			return false, faultf("No test named %s.", repr(name))
+		if unknown != nil {
+			return false, unknown
 		}
 		yes, err := t.call(r, w, args[1:], named)
 		return truth(yes), err

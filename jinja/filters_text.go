@@ -1,7 +1,6 @@
 package jinja
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -128,62 +127,6 @@ func indentFilter(r *run, v Value, a []Value) (Value, error) {
 	return asBefore(string(out), safe), nil
 }
 
-func centerFilter(r *run, v Value, a []Value) (Value, error) {
-	s, safe, err := softText(v)
-	if err != nil {
-		return nil, err
-	}
-	out, err := textMethods["center"].call(r, s, []Value{a[0], " "})
-	if err != nil {
-		return nil, err
-	}
-	return asBefore(out.(string), safe), nil
-}
-
-func truncateFilter(r *run, v Value, a []Value) (Value, error) {
-	end, okEnd := plainText(a[2])
-	size, okSize := toInt(a[0])
-	leeway, okLeeway := int64(5), true
-	if a[3] != nil {
-		leeway, okLeeway = toInt(a[3])
-	}
-	n := int64(length(end))
-	if !okEnd || !okSize || !okLeeway || size < n || leeway < 0 {
-		return nil, faultf("truncate to these lengths")
-	}
-	if has, err := lengthOf(v); err != nil || int64(has) <= size+leeway {
-		return v, err
-	}
-	s, ok := v.(string)
-	if !ok {
-		return nil, faultf("truncate of a %s is not supported", typeName(v))
-	}
-	rs := runes(s)
-	cut := fromRunes(rs[:size-n])
-	if !truth(a[1]) {
-		if i := strings.LastIndexByte(cut, ' '); i >= 0 {
-			cut = cut[:i]
-		}
-	}
-	return cut + end, r.built(len(cut))
-}
-
-func wordCountFilter(r *run, v Value, _ []Value) (Value, error) {
-	s, _, err := softText(v)
-	if err != nil {
-		return nil, err
-	}
-	n, inside := int64(0), false
-	for _, c := range runes(s) {
-		word := c == '_' || isAlnum(c)
-		if word && !inside {
-			n++
-		}
-		inside = word
-	}
-	return n, r.looked(len(s))
-}
-
 func safeFilter(_ *run, v Value, _ []Value) (Value, error) {
 	s, err := toText(v)
 	return markup(s), err
@@ -192,75 +135,3 @@ func safeFilter(_ *run, v Value, _ []Value) (Value, error) {
 var htmlEscaper = strings.NewReplacer("&", "&amp;", ">", "&gt;", "<", "&lt;", "'", "&#39;", `"`, "&#34;")
 
 func escapeHTML(s string) string { return htmlEscaper.Replace(s) }
-
-func escapeFilter(r *run, v Value, _ []Value) (Value, error) {
-	if s, ok := v.(markup); ok {
-		return s, nil
-	}
-	return forceEscapeFilter(r, v, nil)
-}
-
-func forceEscapeFilter(r *run, v Value, _ []Value) (Value, error) {
-	s, err := toText(v)
-	if err != nil {
-		return nil, err
-	}
-	out := escapeHTML(s)
-	return markup(out), r.built(len(out))
-}
-
-func urlEncodeFilter(r *run, v Value, _ []Value) (Value, error) {
-	_, isText := plainText(v)
-	next, err := iterate(r, v)
-	if isText || err != nil {
-		s, err := toText(v)
-		if err != nil {
-			return nil, err
-		}
-		out := quoteURL(s, false)
-		return out, r.built(len(out))
-	}
-	if m, ok := v.(*Map); ok {
-		next = overItems(r, (&view{m, "items"}).items())
-	}
-	var parts []string
-	for {
-		item, ok, err := next()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			out := strings.Join(parts, "&")
-			return out, r.built(len(out))
-		}
-		pair, err := take(r, item, 2)
-		if err != nil {
-			return nil, err
-		}
-		k, err := toText(pair[0])
-		if err != nil {
-			return nil, err
-		}
-		w, err := toText(pair[1])
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, quoteURL(k, true)+"="+quoteURL(w, true))
-	}
-}
-
-func quoteURL(s string, query bool) string {
-	var out []byte
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_.-~", c) >= 0 || c == '/' && !query:
-			out = append(out, c)
-		case c == ' ' && query:
-			out = append(out, '+')
-		default:
-			out = fmt.Appendf(out, "%%%02X", c)
-		}
-	}
-	return string(out)
-}

@@ -100,7 +100,7 @@ func isPlain(v Value, depth int) bool {
 	case *List:
 		return depth < maxNested && allPlain(v.items, depth)
 	case *tuple:
-		return depth < maxNested && !v.group && allPlain(v.items, depth)
+		return depth < maxNested && allPlain(v.items, depth)
 	case *Map:
 		return depth < maxNested && allPlain(v.keys, depth) && allPlain(v.vals, depth)
 	case nil, string, markup:

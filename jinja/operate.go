@@ -10,11 +10,11 @@ func binary(r *run, op kind, a, b Value) (Value, error) {
 	if isNumber(a) && isNumber(b) {
 		return arithmetic(r, op, a, b)
 	}
+	if _, ok := plainText(a); ok && op == "%" {
+		return nil, faultf("the operator %% on a str is not supported")
+	}
 	for _, v := range []Value{a, b} {
 		if u, ok := v.(*undefined); ok {
-			if _, text := a.(string); text && op == "%" {
-				break
-			}
 			return nil, faultf("%s", u.why)
 		}
 	}
@@ -33,13 +33,6 @@ func binary(r *run, op kind, a, b Value) (Value, error) {
 			if v, ok, err := repeat(r, b, n); ok || err != nil {
 				return v, err
 			}
-		}
-	case "%":
-		switch s := a.(type) {
-		case string:
-			return printf(r, s, b)
-		case markup:
-			return nil, faultf("%% with a text marked safe is not supported")
 		}
 	}
 	return nil, faultf("unsupported operand type(s) for %s: '%s' and '%s'", op, typeName(a), typeName(b))

@@ -203,11 +203,8 @@ func (p *parser) filters(e expr, inline bool) (expr, error) {
 		if p.current().kind == "." {
 			return nil, faultAt(t.pos, "unknown filter %s.", t.text)
 		}
-		if f.filter = findFilter(t.text); f.filter == nil {
-			return nil, faultAt(t.pos, "unknown filter %s", t.text)
-		}
-		if why := refusedFilters[t.text]; why != "" {
-			return nil, faultAt(t.pos, "the filter %s is not supported: %s", t.text, why)
+		if f.filter, err = findFilter(t.text); err != nil {
+			return nil, faultAt(t.pos, "%s", err)
 		}
 		if p.current().kind == "(" {
 			if f.arguments, err = p.callArguments(); err != nil {
@@ -228,8 +225,11 @@ func (p *parser) test(e expr) (expr, error) {
 		return nil, err
 	}
 	x := &testExpr{of: e, name: t.text, pos: t.pos}
-	if x.test = findTest(t.text); x.test == nil || p.current().kind == "." {
-		return nil, faultAt(t.pos, "unknown test %s", t.text)
+	if p.current().kind == "." {
+		return nil, faultAt(t.pos, "unknown test %s.", t.text)
+	}
+	if x.test, err = findTest(t.text); err != nil {
+		return nil, faultAt(t.pos, "%s", err)
 	}
 	c := p.current()
 	switch c.kind {

@@ -50,6 +50,45 @@ func TestWhatIsNotKnownIsRefusedWhenATemplateIsRead(t *testing.T) {
 	}
 }
 
+func TestWhatNoChatTemplateUsesIsRefusedByName(t *testing.T) {
+	for _, name := range refusedFilters {
+		want := "the filter " + name + " is not supported"
+		for _, source := range []string{"{{ x|" + name + " }}", "{% filter " + name + " %}a{% endfilter %}", "{{ [1]|map('" + name + "')|list }}"} {
+			if e := refusal(t, source, `{"x": [1]}`); e.Message != want {
+				t.Errorf("%s: %v", source, e)
+			}
+		}
+	}
+	for _, name := range refusedTests {
+		want := "the test " + name + " is not supported"
+		for _, source := range []string{"{{ x is " + name + " }}", "{{ [1]|select('" + name + "')|list }}", "{{ [{'a': 1}]|rejectattr('a', '" + name + "')|list }}"} {
+			if e := refusal(t, source, `{"x": 1}`); e.Message != want {
+				t.Errorf("%s: %v", source, e)
+			}
+		}
+	}
+	refused := 0
+	for name := range strings.FieldsSeq(attributesOf[ownStr]) {
+		if _, ok := textMethods[name]; ok {
+			continue
+		}
+		refused++
+		for _, source := range []string{"{{ x." + name + "() }}", "{{ x['" + name + "']() }}"} {
+			if e := refusal(t, source, `{"x": "a"}`); !strings.HasPrefix(e.Message, "the method "+name) || !strings.HasSuffix(e.Message, "is not supported") {
+				t.Errorf("%s: %v", source, e)
+			}
+		}
+	}
+	if refused < 30 {
+		t.Errorf("only %d methods are refused", refused)
+	}
+	for _, source := range []string{"{{ '%s' % 1 }}", "{{ x % 1 }}", "{{ x % (1, 2) }}", "{{ (x|safe) % 1 }}", "{{ x % nothing }}"} {
+		if e := refusal(t, source, `{"x": "%s"}`); e.Message != "the operator % on a str is not supported" {
+			t.Errorf("%s: %v", source, e)
+		}
+	}
+}
+
 func TestAFunctionThatIsAskedForFirstIsNoUnknownOne(t *testing.T) {
 	for _, source := range []string{
 		"{% if frob is defined %}{{ frob() }}{% endif %}ok",
@@ -103,13 +142,9 @@ func TestHostileTemplatesAreRefused(t *testing.T) {
 		"repeated list":    "{{ ([0] * 10**9)|length }}",
 		"huge power":       "{{ 9 ** 999999999 }}",
 		"huge product":     "{% set ns = namespace(n=10**4000) %}{% for x in range(99) %}{% set ns.n = ns.n * ns.n %}{% endfor %}",
-		"padding":          "{{ 'a'.center(10**11) }}",
-		"format width":     "{{ '%999999999d' % 1 }}",
-		"format spec":      "{{ '{:999999999}'.format(1) }}",
 		"indent":           "{{ ('a\n' * 1000)|indent(10**9) }}",
 		"replace":          "{{ ('a' * 10**6).replace('a', 'b' * 10**6) }}",
 		"join":             "{{ range(100000)|join('b' * 10**6) }}",
-		"tabs":             "{{ ('\t' * 10**6).expandtabs(10**6) }}",
 		"nested values":    ownNest,
 		"nested source":    strings.Repeat("{% if x %}", 5000),
 		"nested brackets":  "{{ " + strings.Repeat("(", 100000),
@@ -118,8 +153,6 @@ func TestHostileTemplatesAreRefused(t *testing.T) {
 		"long chains":      "{{ x" + strings.Repeat(".a", 100000) + " }}",
 		"filters":          "{{ x" + strings.Repeat("|list|reverse", 100000) + " }}",
 		"itself in itself": "{% set ns = namespace() %}{% set ns.x = ns %}{{ ns }}",
-		"batch":            "{{ [1]|batch(10**12, 0)|list }}",
-		"slices":           "{{ [1]|slice(10**12, 0)|list }}",
 		"output":           "{% set s = 'a' * 10**8 %}{% for x in range(100) %}{{ s }}{% endfor %}",
 	} {
 		t.Run(name, func(t *testing.T) { refusal(t, source, `{"x": 1}`) })

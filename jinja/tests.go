@@ -1,6 +1,9 @@
 package jinja
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // test is one of Jinja2's: of the value alone, or with arguments too.
 type test struct {
@@ -11,8 +14,19 @@ type test struct {
 
 var tests map[string]*test
 
-// findTest returns a test by name, or nil.
-func findTest(name string) *test { return tests[name] }
+// refusedTests are the tests of Jinja2 that no published chat template uses.
+var refusedTests = strings.Fields("callable divisibleby escaped filter lower sameas test upper")
+
+// findTest returns a test by name; the error names one that is refused or unknown.
+func findTest(name string) (*test, error) {
+	if t, ok := tests[name]; ok {
+		return t, nil
+	}
+	if slices.Contains(refusedTests, name) {
+		return nil, faultf("the test %s is not supported", name)
+	}
+	return nil, faultf("unknown test %s", name)
+}
 
 func (t *test) call(r *run, v Value, args []Value, named *Map) (Value, error) {
 	a, err := bind("the test", t.params, args, named)
@@ -52,29 +66,10 @@ func init() {
 		"number":    is(isNumber),
 		"string":    is(func(v Value) bool { return isType[string](v) || isType[markup](v) }),
 		"mapping":   is(isType[*Map]),
-		"escaped":   is(isType[markup]),
-		"callable":  is(isCallable),
 		"sequence":  is(isSequence),
 		"iterable":  is(isIterable),
-		"lower":     {one: func(v Value) (Value, error) { s, err := toText(v); return isLower(s), err }},
-		"upper":     {one: func(v Value) (Value, error) { s, err := toText(v); return isUpper(s), err }},
-		"filter": {one: func(v Value) (Value, error) {
-			k, err := hashKey(v)
-			name, _ := k.(string)
-			return findFilter(name) != nil, err
-		}},
-		"test": {one: func(v Value) (Value, error) {
-			k, err := hashKey(v)
-			name, _ := k.(string)
-			return findTest(name) != nil, err
-		}},
-		"odd": remainder(2, 1), "even": remainder(2, 0),
-		"divisibleby": {params: []parameter{required("num")}, more: func(r *run, v Value, a []Value) (Value, error) {
-			m, err := binary(r, "%", v, a[0])
-			return err == nil && equal(m, int64(0)), err
-		}},
-		"sameas": {params: []parameter{required("other")}, more: func(_ *run, v Value, a []Value) (Value, error) { return identical(v, a[0]) }},
-		"in":     {params: []parameter{required("seq")}, more: func(r *run, v Value, a []Value) (Value, error) { return contains(r, a[0], v) }},
+		"odd":       remainder(2, 1), "even": remainder(2, 0),
+		"in": {params: []parameter{required("seq")}, more: func(r *run, v Value, a []Value) (Value, error) { return contains(r, a[0], v) }},
 	}
 	for op, names := range map[kind][]string{"==": {"==", "eq", "equalto"}, "!=": {"!=", "ne"}, ">": {">", "gt", "greaterthan"},
 		">=": {">=", "ge"}, "<": {"<", "lt", "lessthan"}, "<=": {"<=", "le"}} {
@@ -87,14 +82,6 @@ func init() {
 func isType[T any](v Value) bool {
 	_, ok := v.(T)
 	return ok
-}
-
-func isCallable(v Value) bool {
-	switch v.(type) {
-	case *macro, *builtin, *method, *loop, *undefined:
-		return true
-	}
-	return false
 }
 
 func isSequence(v Value) bool {

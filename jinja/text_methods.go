@@ -5,7 +5,7 @@ import (
 )
 
 // textMethod is a method of str: its parameters, by position alone unless keywords is
-// set, and what it does.
+// set, and its function. The methods that no published chat template uses are refused.
 type textMethod struct {
 	params   []parameter
 	keywords bool
@@ -20,64 +20,31 @@ func whole(f func(string) string) textMethod {
 	}}
 }
 
-// question makes a method of a function from text to truth.
-func question(f func(string) bool) textMethod {
-	return textMethod{call: func(r *run, s string, _ []Value) (Value, error) { return f(s), r.looked(len(s)) }}
-}
-
 var textMethods map[string]textMethod
 
 func init() {
 	search := []parameter{required("sub"), optional("start", nil), optional("end", nil)}
 	chars := []parameter{optional("chars", nil)}
 	splitting := []parameter{optional("sep", nil), optional("maxsplit", int64(-1))}
-	fill := []parameter{required("width"), optional("fillchar", " ")}
 	textMethods = map[string]textMethod{
-		"upper": whole(upper), "lower": whole(lower), "title": whole(titleCase), "capitalize": whole(capitalize),
-		"swapcase": whole(swapCase),
-		"isdigit":  question(each(isDigit)), "isdecimal": question(each(isDecimal)), "isnumeric": question(each(isNumeric)),
-		"isalpha": question(each(isAlpha)), "isalnum": question(each(isAlnum)), "isspace": question(each(isSpace)),
-		"isascii": question(isASCII), "isupper": question(isUpper), "islower": question(isLower), "istitle": question(isTitle),
-		"isprintable": question(func(s string) bool { return s == "" || each(isPrintable)(s) }),
-		"strip":       {params: chars, call: stripper(true, true)},
-		"lstrip":      {params: chars, call: stripper(true, false)},
-		"rstrip":      {params: chars, call: stripper(false, true)},
-		"split":       {params: splitting, keywords: true, call: splitText},
-		"rsplit":      {params: splitting, keywords: true, call: splitTextRight},
-		"splitlines":  {params: []parameter{optional("keepends", false)}, keywords: true, call: splitLinesMethod},
-		"partition":   {params: []parameter{required("sep")}, call: partition},
-		"rpartition":  {params: []parameter{required("sep")}, call: partitionRight},
-		"join":        {params: []parameter{required("iterable")}, call: joinMethod},
-		"replace":     {params: []parameter{required("old"), required("new"), optional("count", int64(-1))}, call: replaceMethod},
-		"find":        {params: search, call: finder(false, false)},
-		"rfind":       {params: search, call: finder(true, false)},
-		"index":       {params: search, call: finder(false, true)},
-		"rindex":      {params: search, call: finder(true, true)},
-		"count":       {params: search, call: countText},
-		"startswith":  {params: search, call: affix(strings.HasPrefix)},
-		"endswith":    {params: search, call: affix(strings.HasSuffix)},
-		"removeprefix": {params: []parameter{required("prefix")}, call: func(_ *run, s string, a []Value) (Value, error) {
-			p, err := textArg(a[0])
-			return strings.TrimPrefix(s, p), err
-		}},
-		"removesuffix": {params: []parameter{required("suffix")}, call: func(_ *run, s string, a []Value) (Value, error) {
-			p, err := textArg(a[0])
-			return strings.TrimSuffix(s, p), err
-		}},
-		"center":     {params: fill, call: justify(centered)},
-		"ljust":      {params: fill, call: justify(func(n int) (int, int) { return 0, n })},
-		"rjust":      {params: fill, call: justify(func(n int) (int, int) { return n, 0 })},
-		"zfill":      {params: []parameter{required("width")}, call: zeroFill},
-		"expandtabs": {params: []parameter{optional("tabsize", int64(8))}, keywords: true, call: expandTabs},
-		"format":     {},
+		"upper":      whole(upper),
+		"lower":      whole(lower),
+		"title":      whole(titleCase),
+		"capitalize": whole(capitalize),
+		"strip":      {params: chars, call: stripper(true, true)},
+		"lstrip":     {params: chars, call: stripper(true, false)},
+		"rstrip":     {params: chars, call: stripper(false, true)},
+		"split":      {params: splitting, keywords: true, call: splitText},
+		"splitlines": {params: []parameter{optional("keepends", false)}, keywords: true, call: splitLinesMethod},
+		"join":       {params: []parameter{required("iterable")}, call: joinMethod},
+		"replace":    {params: []parameter{required("old"), required("new"), optional("count", int64(-1))}, call: replaceMethod},
+		"startswith": {params: search, call: affix(strings.HasPrefix)},
+		"endswith":   {params: search, call: affix(strings.HasSuffix)},
 	}
 }
 
 // callText calls a method of a text.
 func callText(r *run, s, name string, args []Value, named *Map) (Value, error) {
-	if name == "format" {
-		return formatText(r, s, args, named)
-	}
 	m, ok := textMethods[name]
 	if !ok {
 		return nil, faultf("the method %s of a str is not supported", name)
@@ -189,42 +156,6 @@ func splitText(r *run, s string, a []Value) (Value, error) {
 	return textList(r, parts)
 }
 
-func splitTextRight(r *run, s string, a []Value) (Value, error) {
-	sep, none, n, err := splitArgs(a)
-	if err != nil {
-		return nil, err
-	}
-	if n < 0 {
-		return splitText(r, s, a)
-	}
-	var parts []string
-	if !none {
-		for ; n > 0; n-- {
-			i := strings.LastIndex(s, sep)
-			if i < 0 {
-				break
-			}
-			parts = append([]string{s[i+len(sep):]}, parts...)
-			s = s[:i]
-		}
-		return textList(r, append([]string{s}, parts...))
-	}
-	s = trimRightFunc(s, isSpace)
-	for s != "" && n > 0 {
-		rest := trimRightFunc(s, func(c rune) bool { return !isSpace(c) })
-		if rest == "" {
-			break
-		}
-		parts = append([]string{s[len(rest):]}, parts...)
-		s = trimRightFunc(rest, isSpace)
-		n--
-	}
-	if s != "" {
-		parts = append([]string{s}, parts...)
-	}
-	return textList(r, parts)
-}
-
 // splitLines is Python's str.splitlines.
 func splitLines(s string, keep bool) []string {
 	lines := []string{}
@@ -257,30 +188,6 @@ func splitLinesMethod(r *run, s string, a []Value) (Value, error) {
 		return nil, faultf("'%s' object cannot be interpreted as an integer", typeName(a[0]))
 	}
 	return textList(r, splitLines(s, truth(a[0])))
-}
-
-func partition(_ *run, s string, a []Value) (Value, error) {
-	sep, none, _, err := splitArgs([]Value{a[0], int64(0)})
-	if err != nil || none {
-		return nil, faultf("must be str and not empty")
-	}
-	before, after, found := strings.Cut(s, sep)
-	if !found {
-		sep = ""
-	}
-	return &tuple{items: []Value{before, sep, after}}, nil
-}
-
-func partitionRight(_ *run, s string, a []Value) (Value, error) {
-	sep, none, _, err := splitArgs([]Value{a[0], int64(0)})
-	if err != nil || none {
-		return nil, faultf("must be str and not empty")
-	}
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return &tuple{items: []Value{"", "", s}}, nil
-	}
-	return &tuple{items: []Value{s[:i], sep, s[i+len(sep):]}}, nil
 }
 
 func joinMethod(r *run, s string, a []Value) (Value, error) {

@@ -1,9 +1,6 @@
 package jinja
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 func replaceMethod(r *run, s string, a []Value) (Value, error) {
 	old, err := textArg(a[0])
@@ -86,52 +83,6 @@ func window(s string, a []Value) (cut string, start int, ok bool, err error) {
 	return sliceText(s, start, 1, end-start), start, true, nil
 }
 
-// finder is find, rfind, index or rindex.
-func finder(right, must bool) func(*run, string, []Value) (Value, error) {
-	return func(_ *run, s string, a []Value) (Value, error) {
-		sub, err := textArg(a[0])
-		if err != nil {
-			return nil, err
-		}
-		cut, start, ok, err := window(s, a[1:])
-		if err != nil {
-			return nil, err
-		}
-		i := -1
-		if ok {
-			if right {
-				i = strings.LastIndex(cut, sub)
-			} else {
-				i = strings.Index(cut, sub)
-			}
-		}
-		if i < 0 {
-			if must {
-				return nil, faultf("substring not found")
-			}
-			return int64(-1), nil
-		}
-		return int64(start + length(cut[:i])), nil
-	}
-}
-
-func countText(_ *run, s string, a []Value) (Value, error) {
-	sub, err := textArg(a[0])
-	if err != nil {
-		return nil, err
-	}
-	cut, _, ok, err := window(s, a[1:])
-	switch {
-	case err != nil:
-		return nil, err
-	case !ok:
-		return int64(0), nil
-	case sub == "":
-		return int64(length(cut) + 1), nil
-	}
-	return int64(strings.Count(cut, sub)), nil
-}
-
 // affix is startswith or endswith, of one text or a tuple of them.
 func affix(has func(s, part string) bool) func(*run, string, []Value) (Value, error) {
 	return func(_ *run, s string, a []Value) (Value, error) {
@@ -154,89 +105,4 @@ func affix(has func(s, part string) bool) func(*run, string, []Value) (Value, er
 		part, err := textArg(a[0])
 		return ok && err == nil && has(cut, part), err
 	}
-}
-
-// centered shares n characters between both sides as CPython does.
-func centered(n, width int) (left, right int) {
-	left = n/2 + (n & width & 1)
-	return left, n - left
-}
-
-// justify fills a text up to a width.
-func justify[F func(int) (int, int) | func(int, int) (int, int)](share F) func(*run, string, []Value) (Value, error) {
-	return func(r *run, s string, a []Value) (Value, error) {
-		width, err := intArg(a[0])
-		if err != nil {
-			return nil, err
-		}
-		fill, err := textArg(a[1])
-		if err != nil || length(fill) != 1 {
-			return nil, faultf("the fill character must be exactly one character long")
-		}
-		n := width - length(s)
-		if n <= 0 {
-			return s, nil
-		}
-		if n > maxText/utf8.UTFMax {
-			return nil, faultf("a text of width %d is too large", width)
-		}
-		var left, right int
-		switch share := any(share).(type) {
-		case func(int) (int, int):
-			left, right = share(n)
-		case func(int, int) (int, int):
-			left, right = share(n, width)
-		}
-		if err := r.built(len(s) + n*len(fill)); err != nil {
-			return nil, err
-		}
-		return strings.Repeat(fill, left) + s + strings.Repeat(fill, right), nil
-	}
-}
-
-func zeroFill(r *run, s string, a []Value) (Value, error) {
-	width, err := intArg(a[0])
-	if err != nil {
-		return nil, err
-	}
-	n := width - length(s)
-	if n <= 0 {
-		return s, nil
-	}
-	if err := r.built(n); err != nil {
-		return nil, err
-	}
-	sign := ""
-	if s != "" && (s[0] == '+' || s[0] == '-') {
-		sign, s = s[:1], s[1:]
-	}
-	return sign + strings.Repeat("0", n) + s, nil
-}
-
-func expandTabs(r *run, s string, a []Value) (Value, error) {
-	size, err := intArg(a[0])
-	if err != nil {
-		return nil, err
-	}
-	if size > 0 && strings.Count(s, "\t") > maxText/size {
-		return nil, faultf("a text is too large")
-	}
-	var out []byte
-	column := 0
-	for _, c := range runes(s) {
-		switch {
-		case c == '\t':
-			if size > 0 {
-				n := size - column%size
-				out = append(out, strings.Repeat(" ", n)...)
-				column += n
-			}
-			continue
-		case c == '\n' || c == '\r':
-			column = -1
-		}
-		out = appendRune(out, c)
-		column++
-	}
-	return string(out), r.built(len(out))
 }

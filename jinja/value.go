@@ -24,11 +24,8 @@ func (l *List) At(i int) Value { return l.items[i] }
 // Append adds an item. A list that is being rendered must not change.
 func (l *List) Append(v Value) { l.items = append(l.items, v) }
 
-// tuple is a Python tuple; group says that it is one of groupby's named ones.
-type tuple struct {
-	items []Value
-	group bool
-}
+// tuple is a Python tuple.
+type tuple struct{ items []Value }
 
 // Map is a Python dict: it keeps the order in which keys came first.
 type Map struct {
