@@ -6,11 +6,8 @@ import (
 	"context"
 	_ "embed"
 	"io"
-	"net/url"
 	"strings"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // dumped is pg_dump's text of a demo's database at schema version 3, the last one whose
@@ -28,22 +25,12 @@ const dumpedSchema = "relabel_dumped"
 func Dumped(t testing.TB) string {
 	t.Helper()
 	address := Schema(t)
-	u, err := url.Parse(address)
-	must(t, err)
-	options := u.Query()
-	schema := options.Get("search_path")
-	options.Del("pool_max_conns") // one connection, closed at the end: the dump changes its search path
-	u.RawQuery = options.Encode()
 	unpacked, err := gzip.NewReader(bytes.NewReader(dumped))
 	must(t, err)
 	text, err := io.ReadAll(unpacked)
 	must(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, u.String())
-	must(t, err)
-	defer func() { _ = conn.Close(ctx) }()
-	_, err = conn.PgConn().Exec(ctx, strings.ReplaceAll(string(text), dumpedSchema, schema)).ReadAll()
-	must(t, err)
+	must(t, restore(ctx, address, strings.ReplaceAll(string(text), dumpedSchema, schemaOf(address))))
 	return address
 }

@@ -10,11 +10,14 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,13 +37,7 @@ const limit = 3 * time.Minute
 // New returns an empty, migrated store that nothing else uses.
 func New(t testing.TB) *store.Store {
 	t.Helper()
-	s := Open(t, Schema(t))
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	if err := s.Migrate(ctx); err != nil {
-		t.Fatalf("migrating the test's schema: %v", err)
-	}
-	return s
+	return Open(t, Migrated(t))
 }
 
 // Open opens the database at url until the test ends, without migrating it.
@@ -63,13 +60,28 @@ func Schema(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("the tests' Postgres: %v", err)
 	}
-	name := fmt.Sprintf("t%d_%s", time.Now().Unix(), strings.ReplaceAll(uuid.NewString(), "-", "")[:12])
-	administer(t, base, "CREATE SCHEMA "+name)
-	t.Cleanup(func() { administer(t, base, "DROP SCHEMA "+name+" CASCADE") })
-	u, err := url.Parse(base)
-	if err != nil {
-		t.Fatalf("the tests' database URL: %v", err)
+	name := newName()
+	run := func(sql string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		if err := administer(ctx, base, sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
 	}
+	run("CREATE SCHEMA " + name)
+	t.Cleanup(func() { run("DROP SCHEMA " + name + " CASCADE") })
+	return withSchema(base, name)
+}
+
+// newName returns a schema's name, which says when it was made: see sweep.
+func newName() string {
+	return fmt.Sprintf("t%d_%s", time.Now().Unix(), strings.ReplaceAll(uuid.NewString(), "-", "")[:12])
+}
+
+// withSchema adds a schema to the server's URL, which [server] has checked.
+func withSchema(base, name string) string {
+	u, _ := url.Parse(base)
 	q := u.Query()
 	q.Set("search_path", name)
 	q.Set("pool_max_conns", "8")
@@ -77,24 +89,24 @@ func Schema(t testing.TB) string {
 	return u.String()
 }
 
-func administer(t testing.TB, url, sql string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
+func administer(ctx context.Context, url, sql string) error {
 	conn, err := pgx.Connect(ctx, url)
-	if err == nil {
-		_, err = conn.Exec(ctx, sql)
-		_ = conn.Close(ctx)
-	}
 	if err != nil {
-		t.Fatalf("%s: %v", sql, err)
+		return err
 	}
+	defer func() { _ = conn.Close(ctx) }()
+	_, err = conn.Exec(ctx, sql)
+	return err
 }
 
 // server returns the URL of the shared server, started at need, once for each process.
 var server = sync.OnceValues(func() (string, error) {
 	if given := os.Getenv("RELABEL_TEST_DATABASE_URL"); given != "" {
-		return given, nil
+		_, err := url.Parse(given)
+		return given, err
+	}
+	if err := closeInherited(); err != nil {
+		return "", err
 	}
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("relabel-test-postgres-%d", os.Getuid()))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -125,6 +137,21 @@ var server = sync.OnceValues(func() (string, error) {
 	}
 	return pg.URL(), pg.Leave()
 })
+
+// closeInherited has files that this process inherited closed in what it starts: the server
+// outlives it, and would keep a lock on such a file.
+func closeInherited() error {
+	open, err := os.ReadDir("/proc/self/fd")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, file := range open {
+		if fd, err := strconv.Atoi(file.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+	return err
+}
 
 // endWhenUnused marks the server as used now, and lets a small shell loop, one for each
 // server, end it half an hour after the last such mark.
