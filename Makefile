@@ -52,9 +52,9 @@ demo-tasks: base-image ## Build the demo's tasks and their images
 test: test-needs lint ## Everything the tests need, the checks, then all tests with the race detector; PKG=, RUN= narrow
 	@RELABEL_TEST_PYTHON="$$(scripts/python.sh shard/testdata/requirements.txt)" scripts/test.sh '$(PKG)' '$(RUN)'
 
-.PHONY: test-tokens
-test-tokens: test-needs ## All tokenizers with all texts, where `make test` draws some for most: half an hour
-	@RELABEL_TEST_TOKENS=all go test -count=1 -timeout 120m ./tokenizer
+.PHONY: test-all
+test-all: test ## All tests, then those that are too long for `make test`: all tokenizers, templates, alterations, forgeries; an hour more
+	@RELABEL_TEST_PYTHON="$$(scripts/python.sh shard/testdata/requirements.txt)" scripts/test-all.sh
 
 .PHONY: runner-images
 runner-images: install ## Make the images with Go, Jest and Vitest that tests of the verifier start from
@@ -62,7 +62,7 @@ runner-images: install ## Make the images with Go, Jest and Vitest that tests of
 
 .PHONY: forgeries
 forgeries: test-needs ## Try all forged submissions in real sandboxes, and list what each came to: a quarter of an hour
-	@RELABEL_TEST_FORGERIES=all go test -count=1 -timeout 120m -v ./envs/verify/forgeries
+	@RELABEL_TEST_ALL=1 go test -count=1 -timeout 120m -v ./envs/verify/forgeries
 
 .PHONY: test-needs
 test-needs: ## Install what the tests need

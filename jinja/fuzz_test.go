@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"os"
 	"regexp"
 	"testing"
 
@@ -24,12 +25,17 @@ func compareWithReference(t *rapid.T, tb testing.TB, ref *reference, source stri
 }
 
 // rounds times rapid's own number of checks (100 unless -rapid.checks tells) are made, each
-// time others; -rapid.seed makes them again.
-const rounds = 2
+// time others; -rapid.seed makes them again. RELABEL_TEST_ALL takes ten times as many.
+func rounds() int {
+	if os.Getenv("RELABEL_TEST_ALL") != "" {
+		return 20
+	}
+	return 2
+}
 
 func checkOften(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
-	for range rounds {
+	for range rounds() {
 		if rapid.Check(t, property); t.Failed() {
 			return
 		}

@@ -9,6 +9,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=$1
 run=${2:+-run=$2}
 sequential='relabel/(jinja|tokenizer|shard/render|shard/tree|shard/pack)'
+# These take minutes: they come first, so that the others run beside them and not after them.
+long='relabel/(cmd/relabel|e2e|envs/fleet|envs/verify|web|store|server)'
 compared='^Test(ARandomMix|EveryAlteration|TokenViews|WhatTheExporterWrites|RealTrainers|AnExportLoads|AnExportMadeAgain)'
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -23,6 +25,8 @@ main() {
             quick+=("$package")
         elif [ "$package" = relabel/shard ] && [ -z "$run" ]; then
             exports=1
+        elif [[ $package =~ ^$long$ ]]; then
+            raced=("$package" ${raced[@]+"${raced[@]}"})
         else
             raced+=("$package")
         fi
