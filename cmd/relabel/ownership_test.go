@@ -29,6 +29,10 @@ func (s *sleeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		buffer := make([]byte, 1<<20)
 		for err := error(nil); err == nil; _, err = r.Body.Read(buffer) {
 		}
+		if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
+			<-r.Context().Done() // a probe, which a slow machine brings about
+			return
+		}
 		s.waiting.Add(1)
 		<-r.Context().Done()
 		s.left.Add(1)
