@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -9,21 +10,20 @@ import (
 
 // answer is a chat completion being made.
 type answer struct {
-	question question
-	action   action
-	dice     *dice
-	prompt   []int32
-	sampled  []int32
-	finish   string
-	unparsed bool
-	ids      IDs
-	content  *string // all of it as text; nil where the server parses calls
+	request request
+	action  action
+	dice    *dice
+	prompt  []int32
+	sampled []int32
+	finish  string
+	ids     IDs
+	content *string // all of it as text; nil where the server parses calls
 }
 
-func newAnswer(q question, a action, d *dice, c Config) *answer {
-	w := &answer{question: q, action: a, dice: d, finish: "stop", unparsed: c.Unparsed, ids: c.IDs}
+func newAnswer(q request, a action, d *dice, c Config) *answer {
+	w := &answer{request: q, action: a, dice: d, finish: "stop", ids: c.IDs}
 	w.prompt = toyTokens(string(q.Tools) + string(q.stateBytes()))
-	if text, ok := w.text(); ok {
+	if text, ok := w.text(c.Unparsed); ok {
 		w.content = &text
 	} else if len(a.calls) > 0 {
 		w.finish = "tool_calls"
@@ -37,16 +37,15 @@ func (w *answer) written() string {
 	if w.content != nil {
 		return *w.content
 	}
-	var b strings.Builder
-	b.WriteString(w.action.thought)
+	text := w.action.thought
 	for _, c := range w.action.calls {
-		b.WriteString("\n<tool_call>" + c.name + " " + c.args + "</tool_call>")
+		text += "\n<tool_call>" + c.name + " " + c.args + "</tool_call>"
 	}
-	return b.String()
+	return text
 }
 
-// cut breaks the answer off after limit tokens, in mid-argument where that is where it
-// ends, as servers with a tool parser do. 0 is no limit.
+// cut ends the answer after limit tokens, in the middle of an argument where that is where the
+// limit lies, as servers with a tool parser do. 0 is no limit.
 func (w *answer) cut(limit int) {
 	if limit <= 0 || limit >= len(w.sampled) {
 		return
@@ -58,51 +57,74 @@ func (w *answer) cut(limit int) {
 		*w.content = strings.ToValidUTF8((*w.content)[:left], "")
 		return
 	}
-	if left <= len(w.action.thought) {
-		w.action = action{thought: strings.ToValidUTF8(w.action.thought[:left], "")}
-		return
-	}
-	left -= len(w.action.thought)
-	for k := range w.action.calls {
-		c := &w.action.calls[k]
-		head := len("\n<tool_call>" + c.name + " ")
-		if left < head {
-			w.action.calls = w.action.calls[:k]
+	thought, calls := w.action.thought, w.action.calls
+	w.action = action{thought: strings.ToValidUTF8(thought[:min(left, len(thought))], "")}
+	left -= len(thought)
+	for _, c := range calls {
+		left -= len("\n<tool_call>" + c.name + " ")
+		if left < 0 {
 			return
 		}
-		if left -= head; left < len(c.args) {
-			c.args = strings.ToValidUTF8(c.args[:left], "")
-			w.action.calls = w.action.calls[:k+1]
-			return
-		}
+		c.args = strings.ToValidUTF8(c.args[:min(left, len(c.args))], "")
+		w.action.calls = append(w.action.calls, c)
 		left -= len(c.args) + len("</tool_call>")
 	}
 }
 
-// append writes the response. Every byte of it follows from the request.
-func (w *answer) append(b []byte) []byte {
-	b = append(b, `{"id":"chatcmpl-`+w.dice.id()+`","object":"chat.completion","created":0,"model":`...)
-	b = relabel.AppendString(b, w.question.Model)
-	b = append(b, `,"system_fingerprint":"scripted-1"`...)
-	if w.question.ReturnIDs && w.ids == IDsVLLM {
-		b = appendIDs(append(b, `,"prompt_token_ids":`...), w.prompt)
+// completion is the response. Every byte of it follows from the request.
+type completion struct {
+	ID          string   `json:"id"`
+	Object      string   `json:"object"`
+	Created     int      `json:"created"`
+	Model       string   `json:"model"`
+	Fingerprint string   `json:"system_fingerprint"`
+	PromptIDs   []int32  `json:"prompt_token_ids,omitempty"`
+	Choices     []choice `json:"choices"`
+	Usage       usage    `json:"usage"`
+}
+
+type choice struct {
+	Index     int             `json:"index"`
+	Message   json.RawMessage `json:"message"`
+	PromptIDs []int32         `json:"prompt_token_ids,omitempty"`
+	TokenIDs  []int32         `json:"token_ids,omitempty"`
+	Logprobs  *logprobs       `json:"logprobs,omitempty"`
+	Finish    string          `json:"finish_reason"`
+}
+
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
+}
+
+type logprobs struct {
+	Content []logprob `json:"content"`
+}
+
+type logprob struct {
+	Token   string  `json:"token"`
+	Logprob float64 `json:"logprob"`
+	ID      *int32  `json:"id,omitempty"`
+}
+
+// completion is the answer as it is sent.
+func (w *answer) completion() completion {
+	q := w.request
+	c := choice{Message: relabel.AppendMessage(nil, w.message()), Finish: w.finish}
+	out := completion{ID: "chatcmpl-" + w.dice.id(), Object: "chat.completion", Model: q.Model, Fingerprint: "scripted-1",
+		Usage: usage{len(w.prompt), len(w.sampled), len(w.prompt) + len(w.sampled)}}
+	if q.ReturnIDs && w.ids == IDsVLLM {
+		out.PromptIDs, c.TokenIDs = w.prompt, w.sampled
 	}
-	b = append(b, `,"choices":[{"index":0,"message":`...)
-	b = relabel.AppendMessage(b, w.message())
-	if w.question.ReturnIDs && w.ids == IDsSGLang {
-		b = appendIDs(append(b, `,"prompt_token_ids":`...), w.prompt)
+	if q.ReturnIDs && w.ids == IDsSGLang {
+		c.PromptIDs, c.TokenIDs = w.prompt, w.sampled
 	}
-	if w.question.ReturnIDs && (w.ids == IDsVLLM || w.ids == IDsSGLang) {
-		b = appendIDs(append(b, `,"token_ids":`...), w.sampled)
+	if q.Logprobs && w.ids != IDsNone {
+		c.Logprobs = w.logprobs()
 	}
-	if w.question.Logprobs && w.ids != IDsNone {
-		b = w.appendLogprobs(append(b, `,"logprobs":`...))
-	}
-	b = relabel.AppendString(append(b, `,"finish_reason":`...), w.finish)
-	b = strconv.AppendInt(append(b, `}],"usage":{"prompt_tokens":`...), int64(len(w.prompt)), 10)
-	b = strconv.AppendInt(append(b, `,"completion_tokens":`...), int64(len(w.sampled)), 10)
-	b = strconv.AppendInt(append(b, `,"total_tokens":`...), int64(len(w.prompt)+len(w.sampled)), 10)
-	return append(b, "}}"...)
+	out.Choices = []choice{c}
+	return out
 }
 
 // message is the answer's message.
@@ -119,32 +141,15 @@ func (w *answer) message() relabel.Message {
 	return m
 }
 
-// appendLogprobs makes up a logprob for each sampled token, from the answer's digest.
-func (w *answer) appendLogprobs(b []byte) []byte {
-	b = append(b, `{"content":[`...)
+// logprobs makes up a logprob for each sampled token, from the answer's digest.
+func (w *answer) logprobs() *logprobs {
+	l := &logprobs{}
 	for i, id := range w.sampled {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = relabel.AppendString(append(b, `{"token":`...), toyText(id))
-		thousandth := int64(w.dice.digest[i%len(w.dice.digest)])
-		b = append(b, `,"logprob":-0.`...)
-		b = append(b, strconv.FormatInt(1000+thousandth, 10)[1:]...)
+		p := logprob{Token: toyText(id), Logprob: -float64(w.dice.digest[i%len(w.dice.digest)]) / 1000}
 		if w.ids == IDsLlama {
-			b = strconv.AppendInt(append(b, `,"id":`...), int64(id), 10)
+			p.ID = &w.sampled[i]
 		}
-		b = append(b, '}')
+		l.Content = append(l.Content, p)
 	}
-	return append(b, "]}"...)
-}
-
-func appendIDs(b []byte, ids []int32) []byte {
-	b = append(b, '[')
-	for i, id := range ids {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, int64(id), 10)
-	}
-	return append(b, ']')
+	return l
 }

@@ -1,10 +1,8 @@
 package scripted
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -14,8 +12,7 @@ import (
 )
 
 // Batching says how the batch endpoint works: OpenAI's files and batches, kept in memory
-// as long as the server lives. The zero Batching ends each batch as soon as it is asked
-// about.
+// while the server lives. With the zero Batching a batch ends at the first request for it.
 type Batching struct {
 	Delay time.Duration // from a batch's beginning to its end
 	// Fail, where set, says which lines fail: asked counts how often the line was asked for,
@@ -24,129 +21,111 @@ type Batching struct {
 	// End, where set, says how batch n (from 1) ends: "" or "completed"; "expired" and
 	// "cancelled" with every other line unanswered; "failed" without any file.
 	End func(n int) string
-	// Lose, where set, says which POST of a batch (from 1) is taken but never answered.
+	// Lose, where set, says which POST of a batch (from 1) is accepted but never answered.
 	Lose func(n int) bool
 }
 
-// maxBatchFile is the largest file that is taken, in bytes.
-const maxBatchFile = 256 << 20
-
-// office keeps files and batches.
-type office struct {
-	mu      sync.Mutex
-	files   map[string][]byte
-	batches []*batch // in the order they came
-	posts   int
-	lines   map[string]int // how often a line was asked for, by custom id
+// batchStore keeps files and batches.
+type batchStore struct {
+	mu    sync.Mutex
+	files map[string][]byte
+	all   []*batch       // oldest first
+	lines map[string]int // how often a line was asked for, by custom id
 }
 
-// batch is one batch, with its files once it is over.
+// batch is one batch, with its files once it has ended.
 type batch struct {
-	id, input, status, output, failed string
-	metadata                          json.RawMessage
-	over                              time.Time
-	done                              bool
-	number                            int
+	ID       string          `json:"id"`
+	Object   string          `json:"object"`
+	Endpoint string          `json:"endpoint"`
+	Input    string          `json:"input_file_id"`
+	Status   string          `json:"status"`
+	Metadata json.RawMessage `json:"metadata"`
+	Output   *string         `json:"output_file_id"`
+	Failed   *string         `json:"error_file_id"`
+	Errors   any             `json:"errors,omitempty"`
+	due      time.Time
+	number   int
 }
+
+const inProgress = "in_progress"
 
 func (s *Server) addBatches() {
-	s.office = office{files: map[string][]byte{}, lines: map[string]int{}}
-	s.mux.HandleFunc("POST /v1/files", s.takeFile)
-	s.mux.HandleFunc("GET /v1/files/{id}/content", s.giveFile)
-	s.mux.HandleFunc("POST /v1/batches", s.makeBatch)
-	s.mux.HandleFunc("GET /v1/batches", s.listBatches)
-	s.mux.HandleFunc("GET /v1/batches/{id}", s.showBatch)
-	s.mux.HandleFunc("POST /v1/batches/{id}/cancel", s.cancelBatch)
+	s.batches = batchStore{files: map[string][]byte{}, lines: map[string]int{}}
+	s.mux.HandleFunc("POST /v1/files", s.locked(s.createFile))
+	s.mux.HandleFunc("GET /v1/files/{id}/content", s.locked(s.readFile))
+	s.mux.HandleFunc("POST /v1/batches", s.locked(s.createBatch))
+	s.mux.HandleFunc("GET /v1/batches", s.locked(s.listBatches))
+	s.mux.HandleFunc("GET /v1/batches/{id}", s.locked(s.showBatch))
+	s.mux.HandleFunc("POST /v1/batches/{id}/cancel", s.locked(s.showBatch))
+}
+
+// locked is a handler that holds the store's lock.
+func (s *Server) locked(handler http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.batches.mu.Lock()
+		defer s.batches.mu.Unlock()
+		handler(w, r)
+	}
 }
 
 // Batches returns how many batches the server was given.
 func (s *Server) Batches() int {
-	s.office.mu.Lock()
-	defer s.office.mu.Unlock()
-	return len(s.office.batches)
+	s.batches.mu.Lock()
+	defer s.batches.mu.Unlock()
+	return len(s.batches.all)
 }
 
-func (s *Server) takeFile(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBatchFile)
+func (s *Server) createFile(w http.ResponseWriter, r *http.Request) {
 	file, _, err := r.FormFile("file")
 	if err != nil || r.FormValue("purpose") != "batch" {
-		refuse(w, http.StatusBadRequest, "invalid_request_error", "a file and the purpose batch are wanted")
+		refuse(w, http.StatusBadRequest, "invalid_request_error", "send a file with the purpose batch")
 		return
 	}
 	content, err := io.ReadAll(file)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "invalid_request_error", "the file breaks off")
+		refuse(w, http.StatusBadRequest, "invalid_request_error", "the file is incomplete")
 		return
 	}
-	s.office.mu.Lock()
-	defer s.office.mu.Unlock()
-	id := s.office.keep(content)
-	sendJSON(w, map[string]any{"id": id, "object": "file", "purpose": "batch", "bytes": len(content)})
+	sendJSON(w, map[string]any{"id": s.keep(content), "object": "file", "purpose": "batch", "bytes": len(content)})
 }
 
-// keep keeps a file and returns its id. o.mu is held.
-func (o *office) keep(content []byte) string {
-	id := "file-" + strconv.Itoa(len(o.files)+1)
-	o.files[id] = content
+// keep keeps a file and returns its id.
+func (s *Server) keep(content []byte) string {
+	id := "file-" + strconv.Itoa(len(s.batches.files)+1)
+	s.batches.files[id] = content
 	return id
 }
 
-func (s *Server) giveFile(w http.ResponseWriter, r *http.Request) {
-	s.office.mu.Lock()
-	content, known := s.office.files[r.PathValue("id")]
-	s.office.mu.Unlock()
+func (s *Server) readFile(w http.ResponseWriter, r *http.Request) {
+	content, known := s.batches.files[r.PathValue("id")]
 	if !known {
 		refuse(w, http.StatusNotFound, "not_found", "there is no such file")
 		return
 	}
-	_, _ = w.Write(content) // whoever asked may have gone
+	_, _ = w.Write(content) // the caller may have left
 }
 
-func (s *Server) makeBatch(w http.ResponseWriter, r *http.Request) {
+func (s *Server) createBatch(w http.ResponseWriter, r *http.Request) {
 	var ask struct {
 		Input    string          `json:"input_file_id"`
 		Endpoint string          `json:"endpoint"`
 		Window   string          `json:"completion_window"`
 		Metadata json.RawMessage `json:"metadata"`
 	}
-	if json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(&ask) != nil || ask.Endpoint != "/v1/chat/completions" || ask.Window != "24h" {
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(&ask)
+	if _, known := s.batches.files[ask.Input]; err != nil || !known || ask.Endpoint != "/v1/chat/completions" || ask.Window != "24h" {
 		refuse(w, http.StatusBadRequest, "invalid_request_error", "a batch has an input_file_id, the endpoint /v1/chat/completions and the window 24h")
 		return
 	}
-	s.office.mu.Lock()
-	if _, known := s.office.files[ask.Input]; !known {
-		s.office.mu.Unlock()
-		refuse(w, http.StatusBadRequest, "invalid_request_error", "there is no such file")
-		return
-	}
-	o := &s.office
-	o.posts++
-	lost := s.config.Batch.Lose != nil && s.config.Batch.Lose(o.posts)
-	n := len(o.batches) + 1
-	b := &batch{id: "batch_" + strconv.Itoa(n), number: n, input: ask.Input, status: "in_progress", metadata: ask.Metadata, over: time.Now().Add(s.config.Batch.Delay)}
-	o.batches = append(o.batches, b)
-	view := b.view()
-	s.office.mu.Unlock()
-	if lost {
+	n := len(s.batches.all) + 1
+	b := &batch{ID: "batch_" + strconv.Itoa(n), Object: "batch", Endpoint: ask.Endpoint, Input: ask.Input, Status: inProgress,
+		Metadata: ask.Metadata, due: time.Now().Add(s.config.Batch.Delay), number: n}
+	s.batches.all = append(s.batches.all, b)
+	if s.config.Batch.Lose != nil && s.config.Batch.Lose(n) {
 		panic(http.ErrAbortHandler)
 	}
-	sendJSON(w, view)
-}
-
-// view is a batch as it goes over the line.
-func (b *batch) view() map[string]any {
-	v := map[string]any{"id": b.id, "object": "batch", "endpoint": "/v1/chat/completions", "input_file_id": b.input,
-		"status": b.status, "metadata": b.metadata, "output_file_id": nil, "error_file_id": nil}
-	if b.output != "" {
-		v["output_file_id"] = b.output
-	}
-	if b.failed != "" {
-		v["error_file_id"] = b.failed
-	}
-	if b.status == "failed" {
-		v["errors"] = map[string]any{"object": "list", "data": []map[string]any{{"code": "invalid_file", "message": "the file is refused"}}}
-	}
-	return v
+	sendJSON(w, b)
 }
 
 func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) {
@@ -154,90 +133,67 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) {
 	if err != nil || limit < 1 || limit > 100 {
 		limit = 20
 	}
-	s.office.mu.Lock()
-	defer s.office.mu.Unlock()
-	newest := slices.Clone(s.office.batches)
+	newest := slices.Clone(s.batches.all)
 	slices.Reverse(newest)
 	if after := r.URL.Query().Get("after"); after != "" {
-		newest = newest[slices.IndexFunc(newest, func(b *batch) bool { return b.id == after })+1:]
+		newest = newest[slices.IndexFunc(newest, func(b *batch) bool { return b.ID == after })+1:]
 	}
-	more := len(newest) > limit
-	data := []map[string]any{}
-	for _, b := range newest[:min(limit, len(newest))] {
-		data = append(data, b.view())
-	}
-	sendJSON(w, map[string]any{"object": "list", "data": data, "has_more": more})
+	data := append([]*batch{}, newest[:min(limit, len(newest))]...)
+	sendJSON(w, map[string]any{"object": "list", "data": data, "has_more": len(newest) > limit})
 }
 
-// find returns a batch, done with if its time is over; nil where there is none.
-func (s *Server) find(id string) *batch {
-	i := slices.IndexFunc(s.office.batches, func(b *batch) bool { return b.id == id })
+// showBatch ends a batch that is due, or one that is cancelled, and answers it.
+func (s *Server) showBatch(w http.ResponseWriter, r *http.Request) {
+	i := slices.IndexFunc(s.batches.all, func(b *batch) bool { return b.ID == r.PathValue("id") })
 	if i < 0 {
-		return nil
+		refuse(w, http.StatusNotFound, "not_found", "there is no such batch")
+		return
 	}
-	b := s.office.batches[i]
-	if !b.done && !time.Now().Before(b.over) {
+	b := s.batches.all[i]
+	if b.Status == inProgress && !time.Now().Before(b.due) {
 		s.finish(b)
 	}
-	return b
+	if b.Status == inProgress && r.Method == http.MethodPost {
+		b.Status = "cancelled"
+	}
+	sendJSON(w, b)
 }
 
-func (s *Server) showBatch(w http.ResponseWriter, r *http.Request) {
-	s.office.mu.Lock()
-	defer s.office.mu.Unlock()
-	b := s.find(r.PathValue("id"))
-	if b == nil {
-		refuse(w, http.StatusNotFound, "not_found", "there is no such batch")
-		return
-	}
-	sendJSON(w, b.view())
-}
-
-func (s *Server) cancelBatch(w http.ResponseWriter, r *http.Request) {
-	s.office.mu.Lock()
-	defer s.office.mu.Unlock()
-	b := s.find(r.PathValue("id"))
-	if b == nil {
-		refuse(w, http.StatusNotFound, "not_found", "there is no such batch")
-		return
-	}
-	if !b.done {
-		b.done, b.status = true, "cancelled"
-	}
-	sendJSON(w, b.view())
-}
-
-// finish answers a batch's lines. The office's lock is held.
+// finish answers a batch's lines.
 func (s *Server) finish(b *batch) {
-	b.done, b.status = true, "completed"
+	b.Status = "completed"
 	if s.config.Batch.End != nil {
 		if end := s.config.Batch.End(b.number); end != "" {
-			b.status = end
+			b.Status = end
 		}
 	}
-	if b.status == "failed" {
+	if b.Status == "failed" {
+		b.Errors = map[string]any{"object": "list", "data": []map[string]any{{"code": "invalid_file", "message": "the file is refused"}}}
 		return
 	}
-	var good, bad bytes.Buffer
-	lines := bufio.NewScanner(bytes.NewReader(s.office.files[b.input]))
-	lines.Buffer(nil, maxRequest)
-	for n := 0; lines.Scan(); n++ {
-		if b.status != "completed" && n%2 == 1 {
-			fmt.Fprintf(&bad, "%s\n", unanswered(lines.Bytes(), b.status))
-			continue
+	var good, bad []byte
+	n := 0
+	for line := range bytes.Lines(s.batches.files[b.Input]) {
+		var in batchLine
+		_ = json.Unmarshal(line, &in) // a broken line has no id
+		out := in.failed("batch_" + b.Status)
+		if b.Status == "completed" || n%2 == 0 {
+			out = s.answerLine(in)
 		}
-		line, failed := s.answerLine(lines.Bytes())
-		out := &good
-		if failed {
-			out = &bad
+		n++
+		if out.Response != nil && out.Response.Status == http.StatusOK {
+			good = append(append(good, encode(out)...), '\n')
+		} else {
+			bad = append(append(bad, encode(out)...), '\n')
 		}
-		fmt.Fprintf(out, "%s\n", line)
 	}
-	if good.Len() > 0 {
-		b.output = s.office.keep(good.Bytes())
+	if len(good) > 0 {
+		id := s.keep(good)
+		b.Output = &id
 	}
-	if bad.Len() > 0 {
-		b.failed = s.office.keep(bad.Bytes())
+	if len(bad) > 0 {
+		id := s.keep(bad)
+		b.Failed = &id
 	}
 }
 
@@ -248,59 +204,46 @@ type batchLine struct {
 	Body     json.RawMessage `json:"body"`
 }
 
-// unanswered is the line of an error file for a request that its batch did not come to.
-func unanswered(line []byte, status string) []byte {
-	var in batchLine
-	_ = json.Unmarshal(line, &in) // a line that is none has no id
-	return encode(map[string]any{"custom_id": in.CustomID, "response": nil,
-		"error": map[string]any{"code": "batch_" + status, "message": "the batch is " + status}})
+// batchAnswer is a line of an output or an error file.
+type batchAnswer struct {
+	CustomID string         `json:"custom_id"`
+	Response *batchResponse `json:"response"`
+	Error    any            `json:"error"`
 }
 
-// answerLine answers one line as the endpoint that it names would.
-func (s *Server) answerLine(line []byte) (answer []byte, failed bool) {
-	var in batchLine
-	if json.Unmarshal(line, &in) != nil || in.URL != "/v1/chat/completions" {
-		return unanswered(line, "invalid"), true
-	}
-	s.office.lines[in.CustomID]++
-	if s.config.Batch.Fail != nil && s.config.Batch.Fail(in.CustomID, s.office.lines[in.CustomID]) {
-		return encode(map[string]any{"custom_id": in.CustomID, "error": nil,
-			"response": map[string]any{"status_code": 500, "body": map[string]any{"error": map[string]any{"message": "the line failed"}}}}), true
-	}
-	kept := &kept{status: http.StatusOK, header: http.Header{}}
+type batchResponse struct {
+	Status int             `json:"status_code"`
+	Body   json.RawMessage `json:"body"`
+}
+
+// failed is the answer to a line that was not asked for.
+func (in batchLine) failed(code string) batchAnswer {
+	return batchAnswer{CustomID: in.CustomID, Error: map[string]any{"code": code, "message": "the line has no answer: " + code}}
+}
+
+// answerLine answers a line as the endpoint that it names does.
+func (s *Server) answerLine(in batchLine) batchAnswer {
 	request, err := http.NewRequest(http.MethodPost, in.URL, nil)
-	if err != nil {
-		return unanswered(line, "invalid"), true
+	if err != nil || in.URL != "/v1/chat/completions" {
+		return in.failed("batch_invalid")
 	}
-	s.answer(kept, request, in.Body, func(*http.Request, string) bool { return true })
-	return encode(map[string]any{"custom_id": in.CustomID, "error": nil,
-		"response": map[string]any{"status_code": kept.status, "body": json.RawMessage(kept.body.Bytes())}}), kept.status != http.StatusOK
+	s.batches.lines[in.CustomID]++
+	if s.config.Batch.Fail != nil && s.config.Batch.Fail(in.CustomID, s.batches.lines[in.CustomID]) {
+		body := encode(map[string]any{"error": map[string]any{"message": "the line failed"}})
+		return batchAnswer{CustomID: in.CustomID, Response: &batchResponse{http.StatusInternalServerError, body}}
+	}
+	w := &memoryWriter{status: http.StatusOK, header: http.Header{}}
+	s.answer(w, request, in.Body, false)
+	return batchAnswer{CustomID: in.CustomID, Response: &batchResponse{w.status, w.body.Bytes()}}
 }
 
-// kept is an answer that goes into a file.
-type kept struct {
+// memoryWriter keeps a response.
+type memoryWriter struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (k *kept) Header() http.Header         { return k.header }
-func (k *kept) WriteHeader(status int)      { k.status = status }
-func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
-
-func sendJSON(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(encode(v)) // whoever asked may have gone
-}
-
-// encode is v as JSON; what is encoded here always can be. Messages keep the bytes that
-// a live answer has.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err)
-	}
-	return bytes.TrimRight(b.Bytes(), "\n")
-}
+func (m *memoryWriter) Header() http.Header         { return m.header }
+func (m *memoryWriter) WriteHeader(status int)      { m.status = status }
+func (m *memoryWriter) Write(b []byte) (int, error) { return m.body.Write(b) }

@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"encoding/json"
 	"path"
 	"regexp"
 	"strings"
@@ -8,8 +9,7 @@ import (
 	"relabel"
 )
 
-// Book is what the scripted models know beyond the conversation: the gold patch of
-// each task, found by the problem statement. A real model has no such book.
+// Book holds the gold patch of each task, which the models find by the problem statement.
 type Book struct{ entries []*entry }
 
 // entry is one task in the book.
@@ -18,34 +18,58 @@ type entry struct {
 	workdir   string
 	patch     string
 	files     []filePatch
-	tests     string // command that runs the tests that matter; "" where none is known
+	edits     []edit // the patch as calls of the editor; nil where only git can apply it
+	tests     string // command that runs the relevant tests; "" where none is known
 }
 
-// NewBook makes a book of tasks: of each its ProblemStatement, Workdir, Patch, TestCmd
-// and the names of the files in TestPatch. Tasks without a statement or a
-// readable patch are left out: the models then treat them as unknown.
+// edit puts one hunk, or one new file, in place.
+type edit struct {
+	path string
+	call call
+	args stepArgs
+}
+
+// NewBook makes a book of tasks. It uses ProblemStatement, Workdir, Patch, TestCmd and the names of
+// the files in TestPatch. It skips a task without a statement or a readable patch.
 func NewBook(tasks []relabel.Task) *Book {
 	b := &Book{}
 	for _, t := range tasks {
-		statement := strings.TrimSpace(t.ProblemStatement)
-		if statement == "" || strings.TrimSpace(t.Patch) == "" {
+		e := &entry{statement: strings.TrimSpace(t.ProblemStatement), workdir: path.Clean("/" + t.Workdir),
+			patch: strings.TrimSuffix(t.Patch, "\n") + "\n", tests: testCommand(t)}
+		e.files = parsePatch(e.patch)
+		if e.statement == "" || len(e.files) == 0 {
 			continue
 		}
-		if !strings.HasSuffix(t.Patch, "\n") {
-			t.Patch += "\n"
-		}
-		files := parsePatch(t.Patch)
-		if len(files) == 0 {
-			continue
-		}
-		b.entries = append(b.entries, &entry{statement: statement, workdir: path.Clean("/" + t.Workdir),
-			patch: t.Patch, files: files, tests: testCommand(t)})
+		e.edits = e.editorCalls()
+		b.entries = append(b.entries, e)
 	}
 	return b
 }
 
-// find looks for a task whose statement stands in the opening of a conversation. Of
-// several the longest counts: one statement may be part of another.
+// editorCalls returns the calls that make the whole patch; nil where a file is not plain.
+func (e *entry) editorCalls() []edit {
+	var edits []edit
+	for _, f := range e.files {
+		if !f.plain {
+			return nil
+		}
+		for _, h := range f.hunks {
+			c := replace(e.abs(f.path), h.old, h.new)
+			if f.old == "" {
+				c = create(e.abs(f.path), h.new)
+			}
+			x := edit{path: f.path, call: c}
+			if json.Unmarshal([]byte(c.args), &x.args) != nil {
+				return nil
+			}
+			edits = append(edits, x)
+		}
+	}
+	return edits
+}
+
+// find returns the task whose statement is part of the opening; the longest of several, because
+// one statement may contain another.
 func (b *Book) find(opening string) *entry {
 	var found *entry
 	for _, e := range b.entries {
@@ -58,8 +82,7 @@ func (b *Book) find(opening string) *entry {
 
 var plainStem = regexp.MustCompile(`^\w+$`)
 
-// testCommand is the task's test command, narrowed to the files that the tests of the
-// task are in where pytest can do so by name.
+// testCommand is the task's test command. With pytest it is limited to the files of the test patch.
 func testCommand(t relabel.Task) string {
 	cmd := strings.TrimSpace(t.TestCmd)
 	if cmd == "" {
@@ -67,27 +90,50 @@ func testCommand(t relabel.Task) string {
 	}
 	var stems []string
 	for _, f := range parsePatch(t.TestPatch) {
-		stem := strings.TrimSuffix(path.Base(f.path), ".py")
-		if f.way == byEditor && strings.HasSuffix(f.path, ".py") && plainStem.MatchString(stem) {
+		stem, python := strings.CutSuffix(path.Base(f.path), ".py")
+		if python && f.plain && f.old != "" && plainStem.MatchString(stem) {
 			stems = append(stems, stem)
 		}
 	}
 	if len(stems) > 0 && strings.Contains(cmd, "pytest") {
 		cmd += ` -k "` + strings.Join(stems, " or ") + `"`
 	}
-	// Compiled files would be left in the tree, and end up in the submission.
+	// Compiled files would stay in the tree and become part of the submission.
 	return "export PYTHONDONTWRITEBYTECODE=1; (" + cmd + ") 2>&1 | tail -n 15"
 }
 
-// file finds the patch of a path that the gold patch touches.
-func (e *entry) file(name string) (int, bool) {
-	for i, f := range e.files {
-		if f.path == name || f.oldPath == name && name != "" {
-			return i, true
+// touches reports whether the gold patch changes a path.
+func (e *entry) touches(name string) bool {
+	for _, f := range e.files {
+		if f.path == name || f.old == name {
+			return true
 		}
 	}
-	return 0, false
+	return false
 }
 
 // abs is the path of a file in the sandbox.
 func (e *entry) abs(name string) string { return path.Join(e.workdir, name) }
+
+// show prints the state of the tree.
+const show = "git -c core.quotePath=false status --porcelain --no-renames -uall && git --no-pager diff --no-renames HEAD"
+
+// reset undoes every change of tracked files and removes the files that the gold patch adds.
+func (e *entry) reset() string {
+	cmd := "set -e\ngit reset -q\ngit checkout -q HEAD -- .\n"
+	for _, f := range e.files {
+		if f.old != f.path {
+			cmd += "rm -f " + quote(f.path) + "\n"
+		}
+	}
+	return cmd
+}
+
+// apply resets the tree, removes litter, applies the whole gold patch and shows the tree.
+func (e *entry) apply(litter []string) call {
+	cmd := e.reset()
+	for _, name := range litter {
+		cmd += "rm -rf " + quote(name) + "\n"
+	}
+	return bash(cmd + gitApply(e.patch) + "\n" + show)
+}

@@ -72,14 +72,6 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-func quoteAll(names []string) string {
-	words := make([]string, len(names))
-	for i, n := range names {
-		words[i] = quote(n)
-	}
-	return strings.Join(words, " ")
-}
-
 // gitApply is the shell command that applies a patch.
 func gitApply(patch string) string {
 	if !utf8.ValidString(patch) {

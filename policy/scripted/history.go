@@ -25,12 +25,11 @@ type step struct {
 
 // stepArgs are the arguments that matter; those of a malformed call stay empty.
 type stepArgs struct {
-	Command   string `json:"command"`
-	Path      string `json:"path"`
-	OldStr    string `json:"old_str"`
-	NewStr    string `json:"new_str"`
-	FileText  string `json:"file_text"`
-	ViewRange []int  `json:"view_range"`
+	Command  string `json:"command"`
+	Path     string `json:"path"`
+	OldStr   string `json:"old_str"`
+	NewStr   string `json:"new_str"`
+	FileText string `json:"file_text"`
 }
 
 // readHistory reads a state.
@@ -67,8 +66,8 @@ var (
 	editorDone = regexp.MustCompile(`(?i)^the file .* (was|has been) (changed|created|edited)|^file created successfully`)
 )
 
-// succeeded reports whether the observation tells of success. It may err where a
-// scaffold has words of its own; what hangs on it is checked by git before the end.
+// succeeded reports whether the observation shows success. It may err where a
+// scaffold has words of its own; what depends on it is checked by git before the end.
 func (s step) succeeded() bool {
 	if s.name == toolEditor {
 		return editorDone.MatchString(s.observed)

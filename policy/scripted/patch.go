@@ -7,122 +7,90 @@ import (
 	"unicode/utf8"
 )
 
-// filePatch is what a diff does to one file.
+// filePatch is what the gold patch does to one file.
 type filePatch struct {
-	path    string // in the repository; the new one of a rename
-	oldPath string // of a rename; else ""
-	way     way
-	hash    string // blob id after the patch, maybe abbreviated; "" where the diff does not say
-	hunks   []hunk
-	text    string // the file's part of the diff, as it stands there
+	path  string // in the repository; the new one of a rename, the old one of a removed file
+	old   string // before the patch; "" for a new file
+	plain bool   // an editor can do it: text that is replaced hunk by hunk, or a new text file
+	hunks []hunk
 }
-
-// way says by what tool a file's patch can be applied.
-type way int
-
-const (
-	byEditor way = iota // text is replaced, hunk by hunk
-	byCreate            // a new text file
-	byRemove            // the file goes
-	byApply             // modes, renames, binary data and other matters of git apply
-)
 
 // hunk is one part of a text patch.
 type hunk struct {
 	start    int    // first line in the old file, from 1
 	length   int    // lines in the old file
-	old, new string // context with what goes, context with what comes
-	changes  []change
-	heading  string // what git found to be the enclosing function
-	text     string // with its @@ line
-}
-
-// change is one run of lines that go and lines that come. Two diffs against the same
-// commit agree on a file where they hold the same changes.
-type change struct {
-	at       int // the old file's line before which it happens
-	old, new string
+	old, new string // context with removed lines, context with added lines
+	added    string // the first line that it adds, with its end; "" for none
+	heading  string // the enclosing function, as git found it
 }
 
 var (
-	gitHeader  = regexp.MustCompile(`(?m)^diff --git .*$`)
-	hunkHeader = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@ ?(.*)$`)
+	gitHeader  = regexp.MustCompile(`(?m)^diff --git .*\n`)
 	plainHead  = regexp.MustCompile(`(?m)^--- (?:a/)?(\S+).*\n\+\+\+ (?:b/)?(\S+).*$`)
-	indexLine  = regexp.MustCompile(`^index [0-9a-f]+\.\.([0-9a-f]+)`)
+	hunkHeader = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@ ?(.*)$`)
 )
 
-// parsePatch reads a git diff. What it does not understand of a file leaves that file
-// to git apply.
+// parsePatch reads a git diff, or one of diff -u. It marks a file that it does not understand as
+// not plain: git applies that one.
 func parsePatch(diff string) []filePatch {
 	if !gitHeader.MatchString(diff) {
-		diff = plainHead.ReplaceAllString(diff, "diff --git a/$2 b/$2\n$0") // of diff -u
+		diff = plainHead.ReplaceAllString(diff, "diff --git a/$2 b/$2\n$0")
 	}
-	starts := gitHeader.FindAllStringIndex(diff, -1)
+	headers := gitHeader.FindAllString(diff, -1)
 	var files []filePatch
-	for i, at := range starts {
-		end := len(diff)
-		if i+1 < len(starts) {
-			end = starts[i+1][0]
+	for i, text := range gitHeader.Split(diff, -1)[min(1, len(headers)):] {
+		if len(headers) == 0 {
+			break
 		}
-		if f := parseFile(diff[at[0]:end]); f.path != "" {
+		if f := parseFile(headers[i], text); f.path != "" {
 			files = append(files, f)
 		}
 	}
 	return files
 }
 
-func parseFile(text string) filePatch {
-	f := filePatch{text: text}
+func parseFile(header, text string) filePatch {
+	name := headerPath(header)
+	f := filePatch{path: name, old: name, plain: utf8.ValidString(text)}
 	lines := strings.SplitAfter(text, "\n")
-	i := 1
+	i := 0
 	for ; i < len(lines) && !strings.HasPrefix(lines[i], "@@ "); i++ {
 		f.header(strings.TrimRight(lines[i], "\n"))
-	}
-	if f.path == "" {
-		f.path = headerPath(lines[0])
 	}
 	for i < len(lines) && strings.HasPrefix(lines[i], "@@ ") {
 		i = f.addHunk(lines, i)
 	}
-	if !utf8.ValidString(text) || f.way == byCreate && len(f.hunks) != 1 {
-		f.way = byApply // an empty new file has no hunk
+	created := f.old == ""
+	if len(f.hunks) == 0 || created && len(f.hunks) != 1 {
+		f.plain = false
+	}
+	for _, h := range f.hunks {
+		f.plain = f.plain && (created || h.old != "")
 	}
 	return f
 }
 
 // header reads one line before the first hunk.
 func (f *filePatch) header(line string) {
-	if m := indexLine.FindStringSubmatch(line); m != nil {
-		f.hash = m[1]
-		return
-	}
 	word, rest, _ := strings.Cut(line, " ")
-	switch word {
-	case "---", "+++":
-		name := plainName(strings.TrimRight(rest, "\t"))
-		if _, name, ok := strings.Cut(name, "/"); ok && rest != "/dev/null" {
-			f.path = name
-		}
-	case "new":
-		if strings.HasPrefix(line, "new file") && f.way == byEditor {
-			f.way = byCreate
-			if !strings.HasSuffix(line, "100644") {
-				f.way = byApply
-			}
-		} else if strings.HasPrefix(line, "new mode") {
-			f.way = byApply
-		}
-	case "deleted":
-		f.way = byRemove
-	case "rename", "copy":
-		if name, ok := strings.CutPrefix(line, "rename from "); ok {
-			f.oldPath = plainName(name)
-		} else if name, ok := strings.CutPrefix(line, word+" to "); ok {
-			f.path = plainName(name)
-		}
-		f.way = byApply
-	case "GIT", "Binary":
-		f.way = byApply
+	switch {
+	case line == "" || word == "index":
+	case line == "+++ /dev/null":
+		f.plain = false
+	case line == "--- /dev/null" || line == "new file mode 100644":
+		f.old = ""
+	case word == "---":
+		_, f.old, _ = strings.Cut(plainName(strings.TrimRight(rest, "\t")), "/")
+	case word == "+++":
+		_, f.path, _ = strings.Cut(plainName(strings.TrimRight(rest, "\t")), "/")
+	case strings.HasPrefix(line, "rename from "), strings.HasPrefix(line, "copy from "):
+		f.old, f.plain = plainName(strings.TrimPrefix(rest, "from ")), false
+	case strings.HasPrefix(line, "rename to "), strings.HasPrefix(line, "copy to "):
+		f.path, f.plain = plainName(strings.TrimPrefix(rest, "to ")), false
+	case strings.HasPrefix(line, "new file"):
+		f.old, f.plain = "", false
+	default: // modes, removals, binary data
+		f.plain = false
 	}
 }
 
@@ -134,85 +102,63 @@ func plainName(s string) string {
 	return s
 }
 
-// headerPath reads "diff --git a/x b/x" where no other line tells the path.
+// headerPath reads the path of "diff --git a/x b/x"; "" where both sides differ.
 func headerPath(line string) string {
-	rest := strings.TrimSuffix(strings.TrimPrefix(line, "diff --git a/"), "\n")
-	if half := (len(rest) - len(" b/")) / 2; half > 0 && rest[:half] == rest[len(rest)-half:] {
-		return rest[:half]
+	rest := strings.TrimSuffix(strings.TrimPrefix(line, "diff --git "), "\n")
+	half := len(rest) / 2
+	if len(rest)%2 == 0 || rest[half] != ' ' {
+		return ""
 	}
-	return ""
+	_, old, _ := strings.Cut(plainName(rest[:half]), "/")
+	_, name, _ := strings.Cut(plainName(rest[half+1:]), "/")
+	if old != name {
+		return ""
+	}
+	return name
 }
 
 // addHunk reads the hunk whose @@ line is lines[i] and returns the index after it.
 func (f *filePatch) addHunk(lines []string, i int) int {
 	m := hunkHeader.FindStringSubmatch(strings.TrimRight(lines[i], "\r\n"))
 	if m == nil {
-		f.way = byApply
+		f.plain = false
 		return len(lines)
 	}
-	h := hunk{heading: m[3], text: lines[i], length: 1}
+	h := hunk{heading: m[3], length: 1}
 	h.start, _ = strconv.Atoi(m[1])
 	if m[2] != "" {
 		h.length, _ = strconv.Atoi(m[2])
 	}
-	at := h.start
-	if h.length == 0 {
-		at++ // "-n,0" means after line n
-	}
-	open := false
-	for i++; i < len(lines) && len(lines[i]) > 0 && strings.IndexByte(" +-\\\n", lines[i][0]) >= 0; i++ {
-		h.text += lines[i]
-		body := lines[i][1:]
-		switch lines[i][0] {
+	for i++; i < len(lines) && lines[i] != "" && strings.IndexByte(" +-\\\n", lines[i][0]) >= 0; i++ {
+		sign, body := lines[i][0], lines[i][1:]
+		switch sign {
 		case '\\': // "\ No newline at end of file": of the line before
 			h.trimNewline(lines[i-1][0])
 			continue
-		case '\n': // context whose trailing space was lost on the way
+		case '\n': // context that lost its leading space
 			body = "\n"
-			fallthrough
-		case ' ':
-			h.old, h.new = h.old+body, h.new+body
-			open = false
-			at++
-			continue
+		case '+':
+			if h.added == "" {
+				h.added = body
+			}
 		}
-		if !open {
-			h.changes, open = append(h.changes, change{at: at}), true
+		if sign != '+' {
+			h.old += body
 		}
-		c := &h.changes[len(h.changes)-1]
-		if lines[i][0] == '-' {
-			h.old, c.old = h.old+body, c.old+body
-			at++
-		} else {
-			h.new, c.new = h.new+body, c.new+body
+		if sign != '-' {
+			h.new += body
 		}
 	}
 	f.hunks = append(f.hunks, h)
 	return i
 }
 
-// trimNewline takes the line end off the last line that sign says was read.
+// trimNewline removes the newline after the last line, which has this sign.
 func (h *hunk) trimNewline(sign byte) {
-	cut := func(s *string) { *s = strings.TrimSuffix(*s, "\n") }
-	var last change
-	if n := len(h.changes); n > 0 {
-		last = h.changes[n-1]
-	}
 	if sign != '+' {
-		cut(&h.old)
-		cut(&last.old)
+		h.old = strings.TrimSuffix(h.old, "\n")
 	}
 	if sign != '-' {
-		cut(&h.new)
-		cut(&last.new)
+		h.new = strings.TrimSuffix(h.new, "\n")
 	}
-	if n := len(h.changes); n > 0 && sign != ' ' {
-		h.changes[n-1] = last
-	}
-}
-
-// sameBlob compares two blob ids of which either may be abbreviated.
-func sameBlob(a, b string) bool {
-	n := min(len(a), len(b))
-	return n >= 7 && a[:n] == b[:n]
 }

@@ -225,7 +225,7 @@ func (r *repository) rollout(s *Server, seed int64, maxTurns int, model func(t i
 
 func (r *repository) ask(s *Server, model string, seed int64, state []relabel.Message) relabel.Message {
 	r.t.Helper()
-	body := request(model, seed, 0.7, state)
+	body := requestBody(model, seed, 0.7, state)
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest("POST", "/v1/chat/completions", bytes.NewReader(body)))
 	var got struct {
@@ -241,7 +241,7 @@ func (r *repository) ask(s *Server, model string, seed int64, state []relabel.Me
 	return m
 }
 
-func request(model string, seed int64, temperature float64, state []relabel.Message) []byte {
+func requestBody(model string, seed int64, temperature float64, state []relabel.Message) []byte {
 	b := relabel.AppendString([]byte(`{"model":`), model)
 	b = fmt.Appendf(b, `,"seed":%d,"temperature":%v,"messages":`, seed, temperature)
 	return append(relabel.AppendMessages(b, state), '}')

@@ -1,7 +1,7 @@
 // Package scripted serves two models that need no GPU, over the chat-completions
 // protocol, for demos and tests. They are scripts: a teacher that knows the gold patch
 // of each task in its Book, and students that do what the teacher would with a set
-// probability, their skill, and blunder otherwise. Beyond the book they know nothing
+// probability, their skill, and make a mistake otherwise. Beyond the book they know nothing
 // but the request, as a real model does, and the same request gets the same bytes.
 //
 // The models are "scripted-teacher" and "scripted-student-S" with a skill S in 0 to 1,
@@ -9,7 +9,9 @@
 package scripted
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -35,10 +37,9 @@ type Config struct {
 	// Unparsed leaves calls in the content, as Hermes and Qwen write them, as a server
 	// without a tool parser does.
 	Unparsed bool
-	IDs      IDs // how token ids are given to those who ask
+	IDs      IDs // how the server returns token ids
 
-	// ContextTokens bounds prompt and answer as a real model's context does; 0 does not.
-	ContextTokens int
+	ContextTokens int           // limit of prompt and answer; 0 is none
 	TeacherDelay  time.Duration // how long an answer takes
 	StudentDelay  time.Duration
 	// Fault, where set, says what goes wrong with request n (from 1) to a model.
@@ -48,11 +49,11 @@ type Config struct {
 
 // Server answers chat completions. It is safe for concurrent use.
 type Server struct {
-	config Config
-	mux    *http.ServeMux
-	mu     sync.Mutex
-	asked  map[string]int // requests by model
-	office office
+	config  Config
+	mux     *http.ServeMux
+	mu      sync.Mutex
+	asked   map[string]int // requests by model
+	batches batchStore
 }
 
 // NewServer makes a server; its paths start with /v1.
@@ -83,8 +84,8 @@ func (s *Server) Asked(model string) int {
 	return s.asked[model]
 }
 
-// question is a chat-completions request as far as it matters here.
-type question struct {
+// request is the part of a chat-completions request that the models read.
+type request struct {
 	Model       string            `json:"model"`
 	Messages    []json.RawMessage `json:"messages"`
 	Tools       json.RawMessage   `json:"tools"`
@@ -99,7 +100,7 @@ type question struct {
 
 	state   []relabel.Message
 	skill   float64
-	inText  bool // its tools stand in the system prompt, and calls in the text
+	inText  bool // the system prompt has the tools, and the text has the calls
 	offered []relabel.Tool
 }
 
@@ -109,12 +110,12 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid_request_error", "the request cannot be read")
 		return
 	}
-	s.answer(w, r, body, s.think)
+	s.answer(w, r, body, true)
 }
 
-// answer answers a chat-completions request, when think has taken its time.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, body []byte, think func(*http.Request, string) bool) {
-	q, problem := readQuestion(body)
+// answer answers a chat-completions request; delayed after the model's delay.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, body []byte, delayed bool) {
+	q, problem := readRequest(body)
 	if problem != "" {
 		refuse(w, http.StatusBadRequest, "invalid_request_error", problem)
 		return
@@ -123,39 +124,34 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, body []byte, thi
 		refuse(w, http.StatusNotFound, "model_not_found", "the model "+strconv.Quote(q.Model)+" does not exist")
 		return
 	}
+	s.mu.Lock()
+	s.asked[q.Model]++
+	n := s.asked[q.Model]
+	s.mu.Unlock()
 	var fault Fault
-	n := s.count(q.Model)
 	if s.config.Fault != nil {
 		fault = s.config.Fault(q.Model, n)
 	}
-	if !think(r, q.Model) || fault.strike(w, r) {
+	if delayed && !s.wait(r, q.Model) || fault.strike(w, r) {
 		return
 	}
 	chosen, d := s.act(q)
 	a := newAnswer(q, chosen, d, s.config)
-	if limit := s.config.ContextTokens; limit > 0 && len(a.prompt)+max(q.limit(), 1) > limit {
-		refuse(w, http.StatusBadRequest, "context_length_exceeded", "This model's maximum context length is "+
-			strconv.Itoa(limit)+" tokens. However, your request has "+strconv.Itoa(len(a.prompt))+" input tokens.")
+	limit := max(q.MaxTokens, q.MaxAnswer) // 0: none
+	if context := s.config.ContextTokens; context > 0 && len(a.prompt)+max(limit, 1) > context {
+		refuse(w, http.StatusBadRequest, "context_length_exceeded", fmt.Sprintf(
+			"This model's maximum context length is %d tokens. However, your request has %d input tokens.", context, len(a.prompt)))
 		return
 	}
-	limit := q.limit()
 	if fault.CutTokens > 0 {
 		limit = fault.CutTokens
 	}
 	a.cut(limit)
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(a.append(nil)) // whoever asked may have gone
+	sendJSON(w, a.completion())
 }
 
-func (s *Server) count(model string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.asked[model]++
-	return s.asked[model]
-}
-
-// think takes the time that an answer takes, and reports false when the caller left.
-func (s *Server) think(r *http.Request, model string) bool {
+// wait waits for the model's delay, and reports false when the caller left.
+func (s *Server) wait(r *http.Request, model string) bool {
 	delay := s.config.StudentDelay
 	if model == TeacherModel {
 		delay = s.config.TeacherDelay
@@ -163,20 +159,18 @@ func (s *Server) think(r *http.Request, model string) bool {
 	if delay <= 0 {
 		return true
 	}
-	t := time.NewTimer(delay)
-	defer t.Stop()
 	select {
 	case <-r.Context().Done():
 		return false
-	case <-t.C:
+	case <-time.After(delay):
 		return true
 	}
 }
 
-// readQuestion reads a request, or says what is wrong with it.
-func readQuestion(body []byte) (q question, problem string) {
+// readRequest reads a request, or says what is wrong with it.
+func readRequest(body []byte) (q request, problem string) {
 	if err := json.Unmarshal(body, &q); err != nil {
-		return q, "the body is no chat-completions request"
+		return q, "the body is not a chat-completions request"
 	}
 	switch {
 	case len(q.Messages) == 0:
@@ -191,7 +185,7 @@ func readQuestion(body []byte) (q question, problem string) {
 	for i, raw := range q.Messages {
 		m, err := relabel.DecodeMessage(raw)
 		if err != nil {
-			return q, "messages[" + strconv.Itoa(i) + "] is no message"
+			return q, "messages[" + strconv.Itoa(i) + "] is not a message"
 		}
 		q.state = append(q.state, m)
 	}
@@ -200,7 +194,7 @@ func readQuestion(body []byte) (q question, problem string) {
 }
 
 // knowsModel sets the skill that the model's name says.
-func (q *question) knowsModel() bool {
+func (q *request) knowsModel() bool {
 	if q.Model == TeacherModel {
 		return true
 	}
@@ -210,11 +204,8 @@ func (q *question) knowsModel() bool {
 	return ok && err == nil && n >= 0 && n <= 1
 }
 
-// limit is how many tokens the answer may have; 0 is no limit.
-func (q *question) limit() int { return max(q.MaxTokens, q.MaxAnswer) }
-
 // act lets the model choose its action.
-func (s *Server) act(q question) (action, *dice) {
+func (s *Server) act(q request) (action, *dice) {
 	seed := q.Seed
 	if q.Temperature != nil && *q.Temperature == 0 {
 		seed = nil
@@ -232,7 +223,7 @@ func (s *Server) act(q question) (action, *dice) {
 }
 
 // stateBytes are the messages as they came.
-func (q *question) stateBytes() []byte {
+func (q *request) stateBytes() []byte {
 	var b []byte
 	for _, m := range q.Messages {
 		b = append(append(b, m...), '\n')
@@ -242,7 +233,7 @@ func (q *question) stateBytes() []byte {
 
 // unprepared answers where the book holds no such task: it tries the first tool on
 // offer once, and then says that it does not know what to do.
-func unprepared(q question, h history) action {
+func unprepared(q request, h history) action {
 	var tools []struct {
 		Function struct {
 			Name       string `json:"name"`
@@ -252,41 +243,47 @@ func unprepared(q question, h history) action {
 		} `json:"function"`
 	}
 	if h.actions > 0 || json.Unmarshal(q.Tools, &tools) != nil || len(tools) == 0 {
-		return action{thought: "This is no task from my book, and I am a script: I know nothing else."}
+		return action{thought: "My book has no such task, and I am a script: I know nothing else."}
 	}
 	f := tools[0].Function
 	var pairs []string
 	for _, name := range f.Parameters.Required {
 		pairs = append(pairs, name, "ls")
 	}
-	return action{thought: "This is no task from my book. I try the first tool.", calls: []call{{f.Name, object(pairs...)}}}
+	return action{thought: "My book has no such task. I try the first tool.", calls: []call{{f.Name, object(pairs...)}}}
 }
 
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
-	names := []string{TeacherModel}
-	for _, skill := range []string{"0", "0.3", "0.5", "0.7", "0.9", "1"} {
-		names = append(names, StudentPrefix+skill)
-	}
-	b := []byte(`{"object":"list","data":[`)
-	for i, name := range names {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(relabel.AppendString(append(b, `{"id":`...), name), `,"object":"model","created":0,"owned_by":"relabel"`...)
+	var list []map[string]any
+	for _, name := range []string{TeacherModel, StudentPrefix + "0", StudentPrefix + "0.5", StudentPrefix + "1"} {
+		model := map[string]any{"id": name, "object": "model", "created": 0, "owned_by": "relabel"}
 		if n := s.config.ContextTokens; n > 0 {
-			b = strconv.AppendInt(append(b, `,"max_model_len":`...), int64(n), 10)
+			model["max_model_len"] = n
 		}
-		b = append(b, '}')
+		list = append(list, model)
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(b, "]}"...))
+	sendJSON(w, map[string]any{"object": "list", "data": list})
 }
 
 // refuse answers with an error as OpenAI's servers word it.
 func refuse(w http.ResponseWriter, status int, code, message string) {
-	b := relabel.AppendString([]byte(`{"error":{"message":`), message)
-	b = relabel.AppendString(append(b, `,"type":"invalid_request_error","param":null,"code":`...), code)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(b, "}}"...))
+	_, _ = w.Write(encode(map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "param": nil, "code": code}}))
+}
+
+func sendJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(encode(v)) // the caller may have left
+}
+
+// encode returns v as JSON. Messages keep their bytes.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err)
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
 }

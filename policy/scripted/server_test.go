@@ -72,7 +72,7 @@ var opening = []relabel.Message{{Role: "system", Content: "You repair code."}, {
 
 func TestTheSameRequestGetsTheSameBytes(t *testing.T) {
 	for _, model := range []string{TeacherModel, StudentPrefix + "0.3"} {
-		body := string(request(model, 3, 0.7, opening))
+		body := string(requestBody(model, 3, 0.7, opening))
 		first := post(t, toyServer(nil), body)
 		if again := post(t, toyServer(nil), body); first.status != 200 || !bytes.Equal(first.body, again.body) {
 			t.Errorf("%s: %s\n%s", model, first.body, again.body)
@@ -84,7 +84,7 @@ func TestOtherSeedsAndStatesGetOtherDraws(t *testing.T) {
 	s := toyServer(nil)
 	answers := map[string]bool{}
 	for seed := range int64(30) {
-		answers[string(post(t, s, string(request(StudentPrefix+"0", seed, 0.7, opening))).json.Choices[0].Message)] = true
+		answers[string(post(t, s, string(requestBody(StudentPrefix+"0", seed, 0.7, opening))).json.Choices[0].Message)] = true
 	}
 	if len(answers) < 15 {
 		t.Errorf("30 seeds gave %d answers", len(answers))
@@ -94,15 +94,15 @@ func TestOtherSeedsAndStatesGetOtherDraws(t *testing.T) {
 func TestGreedyAnswersDoNotHangOnTheSeed(t *testing.T) {
 	s := toyServer(nil)
 	for seed := range int64(10) {
-		a := post(t, s, string(request(StudentPrefix+"0.5", seed, 0, opening)))
-		if b := post(t, s, string(request(StudentPrefix+"0.5", 0, 0, opening))); !bytes.Equal(a.body, b.body) {
+		a := post(t, s, string(requestBody(StudentPrefix+"0.5", seed, 0, opening)))
+		if b := post(t, s, string(requestBody(StudentPrefix+"0.5", 0, 0, opening))); !bytes.Equal(a.body, b.body) {
 			t.Fatalf("seed %d: %s\n%s", seed, a.body, b.body)
 		}
 	}
 }
 
 func TestAnAnswerCountsItsTokens(t *testing.T) {
-	body := strings.Replace(string(request(TeacherModel, 1, 0.7, opening)), `{"model"`, `{"return_token_ids":true,"logprobs":true,"model"`, 1)
+	body := strings.Replace(string(requestBody(TeacherModel, 1, 0.7, opening)), `{"model"`, `{"return_token_ids":true,"logprobs":true,"model"`, 1)
 	got := post(t, toyServer(nil), body).json
 	c := got.Choices[0]
 	if got.Usage.Prompt != len(got.PromptTokenIDs) || got.Usage.Completion != len(c.TokenIDs) || len(c.Logprobs.Content) != len(c.TokenIDs) ||
@@ -120,14 +120,14 @@ func TestAnAnswerCountsItsTokens(t *testing.T) {
 	if err != nil || !strings.HasPrefix(text.String(), m.Content) || !strings.Contains(text.String(), m.ToolCalls[0].Arguments) || c.TokenIDs[len(c.TokenIDs)-1] != toyEnd {
 		t.Errorf("%q of %+v", text.String(), m)
 	}
-	plain := post(t, toyServer(nil), string(request(TeacherModel, 1, 0.7, opening)))
+	plain := post(t, toyServer(nil), string(requestBody(TeacherModel, 1, 0.7, opening)))
 	if bytes.Contains(plain.body, []byte("token_ids")) || bytes.Contains(plain.body, []byte("logprobs")) {
 		t.Errorf("unasked: %s", plain.body)
 	}
 }
 
 func TestMaxTokensCutsAnAnswerAnywhere(t *testing.T) {
-	body := string(request(TeacherModel, 1, 0.7, opening))
+	body := string(requestBody(TeacherModel, 1, 0.7, opening))
 	whole := post(t, toyServer(nil), body).json
 	for limit := 1; limit < whole.Usage.Completion; limit++ {
 		got := post(t, toyServer(nil), strings.Replace(body, `{"model"`, `{"max_tokens":`+strconv.Itoa(limit)+`,"model"`, 1)).json
@@ -161,7 +161,7 @@ func TestRequestsThatMakeNoSenseAreRefused(t *testing.T) {
 			t.Errorf("%.100s: HTTP %d, want %d: %s", body, got.status, want, got.body)
 		}
 	}
-	over := post(t, s, string(request(TeacherModel, 1, 0.7, append(slices.Clone(opening), relabel.Message{Role: "user", Content: strings.Repeat("x", 400)}))))
+	over := post(t, s, string(requestBody(TeacherModel, 1, 0.7, append(slices.Clone(opening), relabel.Message{Role: "user", Content: strings.Repeat("x", 400)}))))
 	if over.status != 400 || over.json.Error.Code != "context_length_exceeded" {
 		t.Errorf("%s", over.body)
 	}
@@ -169,7 +169,7 @@ func TestRequestsThatMakeNoSenseAreRefused(t *testing.T) {
 
 func TestATokenIsAskedFor(t *testing.T) {
 	s := toyServer(func(c *Config) { c.Token = "t0" })
-	body := string(request(TeacherModel, 1, 0.7, opening))
+	body := string(requestBody(TeacherModel, 1, 0.7, opening))
 	if got := post(t, s, body); got.status != 401 {
 		t.Errorf("HTTP %d without a token", got.status)
 	}
@@ -184,7 +184,7 @@ func TestATokenIsAskedFor(t *testing.T) {
 func TestFaultsStrikeAsConfigured(t *testing.T) {
 	faults := []Fault{{Status: 429, RetryAfter: "7", Body: "slow"}, {Body: "garbage"}, {CutTokens: 4}, {}}
 	s := toyServer(func(c *Config) { c.Fault = func(_ string, n int) Fault { return faults[n-1] } })
-	body := string(request(TeacherModel, 1, 0.7, opening))
+	body := string(requestBody(TeacherModel, 1, 0.7, opening))
 	if got := post(t, s, body); got.status != 429 || got.header.Get("Retry-After") != "7" || string(got.body) != "slow" {
 		t.Errorf("%+v", got)
 	}
@@ -209,7 +209,7 @@ func TestAHungAnswerEndsWithItsCaller(t *testing.T) {
 	defer stop()
 	for _, model := range []string{TeacherModel, StudentPrefix + "0"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		req, _ := http.NewRequestWithContext(ctx, "POST", url+"/chat/completions", bytes.NewReader(request(model, 1, 1, opening)))
+		req, _ := http.NewRequestWithContext(ctx, "POST", url+"/chat/completions", bytes.NewReader(requestBody(model, 1, 1, opening)))
 		if resp, err := http.DefaultClient.Do(req); err == nil {
 			t.Errorf("%s answered: %v", model, resp.Status)
 		}
@@ -285,8 +285,7 @@ func TestTheTeacherRunsTheTestsThatMatter(t *testing.T) {
 	if want := `export PYTHONDONTWRITEBYTECODE=1; (python3 -m pytest tests/ -k "test_core") 2>&1 | tail -n 15`; e.tests != want {
 		t.Errorf("%s", e.tests)
 	}
-	if want := []hunk{{start: 1, length: 2, old: "a\nb\n", new: "a\nc\n", heading: "def frobnicate(items):", changes: []change{{2, "b\n", "c\n"}},
-		text: "@@ -1,2 +1,2 @@ def frobnicate(items):\n a\n-b\n+c\n"}}; !reflect.DeepEqual(e.files[0].hunks, want) {
+	if want := []hunk{{start: 1, length: 2, old: "a\nb\n", new: "a\nc\n", heading: "def frobnicate(items):", added: "c\n"}}; !reflect.DeepEqual(e.files[0].hunks, want) {
 		t.Errorf("%+v", e.files[0].hunks)
 	}
 }
@@ -307,8 +306,6 @@ func FuzzParsePatch(f *testing.F) {
 	f.Add("diff --git a/x b/x\nindex 123..456\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ f\n a\n-b\n\\ No newline at end of file\n+c\n")
 	f.Add("diff --git a/x b/y\nrename from x\nrename to \"y\\303\"\n@@ -0,0 +1 @@\n\\")
 	f.Fuzz(func(_ *testing.T, diff string) {
-		for _, p := range parsePatch(diff) {
-			p.parts()
-		}
+		NewBook([]relabel.Task{{ProblemStatement: "x", Patch: diff}})
 	})
 }

@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"cmp"
 	"path"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ func repeat(e *entry, h history, d *dice) action {
 	return say(d, thoughtsRepeat, h.last.calls...)
 }
 
-// breakArguments writes arguments that are no JSON object.
+// breakArguments writes arguments that are not a JSON object.
 func breakArguments(e *entry, h history, d *dice) action {
 	a := wander(e, h, d)
 	c := &a.calls[0]
@@ -78,7 +79,7 @@ func breakArguments(e *entry, h history, d *dice) action {
 // editWrongly changes something that the gold patch does not, or in another way.
 func editWrongly(e *entry, _ history, d *dice) action {
 	f := e.files[d.IntN(len(e.files))]
-	if f.way != byEditor || len(f.hunks) == 0 {
+	if !f.plain || f.old == "" {
 		return say(d, thoughtsGuess, create(e.abs("attempt_"+d.id()[:6]+".txt"), "try this\n"))
 	}
 	h := f.hunks[d.IntN(len(f.hunks))]
@@ -89,7 +90,7 @@ func editWrongly(e *entry, _ history, d *dice) action {
 		cut := h.old[:max(0, strings.LastIndexByte(strings.TrimSuffix(h.old, "\n"), '\n')+1)]
 		return say(d, thoughtsGuess, replace(name, h.old, cut))
 	case 1: // a line that comes, in the wrong place
-		return say(d, thoughtsGuess, insert(name, line, firstNew(h)))
+		return say(d, thoughtsGuess, insert(name, line, cmp.Or(h.added, "pass\n")))
 	case 2:
 		return say(d, thoughtsGuess, bash("sed -i "+quote(strconv.Itoa(line)+"d")+" "+quote(f.path)))
 	case 3:
@@ -99,16 +100,6 @@ func editWrongly(e *entry, _ history, d *dice) action {
 	default:
 		return say(d, thoughtsGuess, create(e.abs("reproduce_"+d.id()[:6]+".py"), "print('it works')\n"))
 	}
-}
-
-// firstNew is the first line that a hunk adds.
-func firstNew(h hunk) string {
-	for _, c := range h.changes {
-		if line, _, _ := strings.Cut(c.new, "\n"); line != "" {
-			return line + "\n"
-		}
-	}
-	return "pass\n"
 }
 
 // callUnknownTool calls what is not offered.

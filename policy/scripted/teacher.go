@@ -7,47 +7,42 @@ import (
 	"strings"
 )
 
-// teach is the teacher's action at a state: look around, reproduce, edit hunk by hunk,
-// test, look at the outcome, finish; and whenever an action has left the tree in doubt,
-// ask git first and put right what is wrong. It follows from the conversation alone,
-// whoever took the actions in it.
+// maxFailures is how often git may fail before the teacher stops.
+const maxFailures = 3
+
+// teach is the teacher's action at a state: look around, reproduce, edit hunk by hunk, test, review,
+// finish. After a change that is not its own it asks git for the state of the tree, and applies the
+// whole patch to a clean tree where something differs. The action follows from the conversation
+// alone, whoever acted in it.
 func teach(e *entry, h history, d *dice) action {
-	t := readTree(e, h)
+	p := readProgress(e, h)
 	switch {
-	case t.hopeless >= 2, t.blind >= 3:
+	case p.failures >= maxFailures:
 		return say(d, thoughtsStuck, finish("The change could not be put in place."))
-	case t.cut && !t.known, t.futile == 2, t.futile == 3:
-		return say(d, thoughtsReset, t.applyWhole())
-	case !t.known:
-		return say(d, thoughtsDoubt, bash(e.showTree()))
-	case t.amiss() && t.futile < 4:
-		return say(d, thoughtsRepair, t.repair())
-	case !t.complete():
-		if a, ok := t.explore(h, d); ok {
+	case p.dirty && !p.shown:
+		return say(d, thoughtsDoubt, bash(show))
+	case p.dirty, p.refused, len(p.litter) > 0:
+		return say(d, thoughtsReset, e.apply(p.litter))
+	case !p.complete():
+		if a, ok := e.explore(h, d); ok {
 			return a
 		}
-		return t.edit(d)
-	case !t.tested && e.tests != "":
+		return p.edit(d)
+	case !p.tested && e.tests != "":
 		return say(d, thoughtsTest, bash(e.tests))
-	case !t.confirmed:
-		return say(d, thoughtsReview, bash(e.showTree()))
+	case !p.confirmed:
+		return say(d, thoughtsReview, bash(show))
 	}
-	return say(d, thoughtsDone, finish("The issue is resolved in "+strings.Join(e.paths(), ", ")+"."))
-}
-
-// paths are the files of the gold patch.
-func (e *entry) paths() []string {
 	var names []string
 	for _, f := range e.files {
 		names = append(names, f.path)
 	}
-	return names
+	return say(d, thoughtsDone, finish("The issue is resolved in "+strings.Join(names, ", ")+"."))
 }
 
 // explore looks at what no action has looked at yet: the repository, the places that
-// will change, and the tests as they stand.
-func (t *tree) explore(h history, d *dice) (action, bool) {
-	e := t.e
+// will change, and the tests as they are.
+func (e *entry) explore(h history, d *dice) (action, bool) {
 	if !h.listed(e) {
 		calls := []call{viewFolder(e.workdir)}
 		if d.chance(0.3) {
@@ -61,7 +56,7 @@ func (t *tree) explore(h history, d *dice) (action, bool) {
 	}
 	var views []call
 	for _, f := range e.files {
-		if len(f.hunks) > 0 && f.way == byEditor && !h.viewed(e, f.path) {
+		if f.plain && f.old != "" && !h.viewed(e, f.path) {
 			views = append(views, e.look(f))
 		}
 	}
@@ -98,53 +93,24 @@ func (e *entry) search() string {
 	return ""
 }
 
-// edit puts the next parts of the gold patch in place, one at a time, or several where
-// there are many.
-func (t *tree) edit(d *dice) action {
-	total := 0
-	for _, f := range t.files {
-		total += len(f.applied)
+// edit puts the next edits in place: one at a time, or several where there are many.
+func (p *progress) edit(d *dice) action {
+	edits := p.e.edits
+	if edits == nil {
+		return say(d, thoughtsApply, p.e.apply(nil))
 	}
-	var calls []call
-	batch := (total + 7) / 8
-	if batch == 1 && total > 3 && d.chance(0.25) {
+	batch := (len(edits) + 7) / 8
+	if batch == 1 && len(edits) > 3 && d.chance(0.25) {
 		batch = 2
 	}
-	for i, f := range t.e.files {
-		for k, applied := range t.files[i].applied {
-			if applied {
-				continue
-			}
-			c, alone := t.editCall(i, k)
-			if alone {
-				if calls == nil {
-					return say(d, thoughtsApply, c)
-				}
-				return say(d, thoughtsEdit(f.path), calls...)
-			}
-			if calls = append(calls, c); len(calls) == batch {
-				return say(d, thoughtsEdit(f.path), calls...)
-			}
+	var calls []call
+	file := ""
+	for i, x := range edits {
+		if !p.applied[i] && len(calls) < batch {
+			calls, file = append(calls, x.call), x.path
 		}
 	}
-	return say(d, thoughtsEdit(t.e.files[0].path), calls...)
-}
-
-// editCall puts part k of file i in place. A call that stands alone shows the tree by
-// itself.
-func (t *tree) editCall(i, k int) (c call, alone bool) {
-	f := t.e.files[i]
-	switch {
-	case t.failed[spot{i, -1}] > 0:
-		return t.applyWhole(), true
-	case f.way == byRemove:
-		return bash(strict + "rm -f " + quote(f.path) + "\n" + t.e.showTree()), true
-	case f.way == byApply, t.failed[spot{i, k}] > 0, f.way == byEditor && f.hunks[k].old == "":
-		return t.applyFile(i), true
-	case f.way == byCreate:
-		return create(t.e.abs(f.path), f.hunks[0].new), false
-	}
-	return replace(t.e.abs(f.path), f.hunks[k].old, f.hunks[k].new), false
+	return say(d, thoughtsEdit(file), calls...)
 }
 
 // listed reports whether the repository's files were listed.

@@ -19,9 +19,9 @@ const (
 	IDsNone   IDs = "none"   // and no logprobs either, though nothing is refused
 )
 
-// readText makes the canonical question of one whose tools stand in the system prompt,
-// so that an answer is the same in either format: what is random hangs on the state.
-func (q *question) readText() {
+// readText makes the canonical request of one whose tools are in the system prompt,
+// so that an answer is the same in either format: what is random depends on the state.
+func (q *request) readText() {
 	if len(q.Tools) > 0 && string(q.Tools) != "null" {
 		return
 	}
@@ -39,7 +39,7 @@ func (q *question) readText() {
 	}
 }
 
-// wrapped is how a client sends arguments that are no JSON object where it sends calls
+// wrapped is how a client sends arguments that are not a JSON object where it sends calls
 // natively.
 func wrapped(args string) string {
 	if strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") && json.Valid([]byte(args)) {
@@ -50,11 +50,11 @@ func wrapped(args string) string {
 
 // text is the action as content: in the form that the prompt asks for, or as a model's
 // own that the server does not parse; ok is false where the server parses calls.
-func (w *answer) text() (content string, ok bool) {
+func (w *answer) text(unparsed bool) (content string, ok bool) {
 	switch {
-	case w.question.inText:
-		return texttools.Action(w.message(), w.question.offered), true
-	case !w.unparsed:
+	case w.request.inText:
+		return texttools.Action(w.message(), w.request.offered), true
+	case !unparsed:
 		return "", false
 	}
 	var b strings.Builder

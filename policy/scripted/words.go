@@ -49,12 +49,9 @@ var (
 		"I am not sure what the files look like by now, so I ask git.",
 		"Earlier steps may have left something behind; I check what differs from the commit.",
 	}
-	thoughtsRepair = []string{
-		"Some of these changes do not belong here. I take them back and keep the rest.",
-		"That edit was wrong. I restore what it touched and go on from there.",
-	}
 	thoughtsReset = []string{
-		"Putting this right piece by piece does not work, so I start from the commit and apply the change in one go.",
+		"Some of these changes do not belong here. I start from the commit and apply the change in one go.",
+		"That edit was wrong. I restore the commit and apply the whole change.",
 	}
 	thoughtsStuck = []string{
 		"I cannot put the change in place here, so I stop.",
