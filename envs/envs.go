@@ -21,7 +21,7 @@ type Host interface {
 	// ErrEngine where it is not the image or the sandbox that failed.
 	//
 	// ctx is the owner's for as long as the sandbox is used: once it is over the sandbox is
-	// told no more that anyone is there, and ends by itself after the host's silence,
+	// told no more that anyone is there, and ends on its own after the host's silence,
 	// whatever became of the owner. Close is due all the same.
 	Create(ctx context.Context, spec Spec) (Sandbox, error)
 	// Reap removes every sandbox of this host's instance for which keep says no, with the
@@ -43,7 +43,7 @@ type Engine interface {
 	// Tidy removes images that this host pulled and nobody uses, the least recently used
 	// first, until there is as much room as it was told to keep. Images of others stay.
 	Tidy(ctx context.Context) error
-	// Close lets go of the engine's connections. Sandboxes live on.
+	// Close releases the engine's connections. Sandboxes keep running.
 	Close() error
 }
 
@@ -116,7 +116,7 @@ type Sandbox interface {
 	// Patch ends the processes that commands left behind, removes nested .git folders
 	// and returns what changed since the commit base ("" means HEAD at start) as a
 	// patch, byte for byte; binary files, and files of more than 32 MiB, are left out. An
-	// empty patch is no error; one of more than 32 MiB wraps ErrTooLarge.
+	// empty patch is not an error; one of more than 32 MiB wraps ErrTooLarge.
 	Patch(ctx context.Context, base string) (Patch, error)
 	// Close removes the container. It is safe to call more than once, and after the
 	// container died; it works on a cancelled context by taking its own deadline.
@@ -157,7 +157,7 @@ type Ended string
 
 // The ends of a command.
 const (
-	EndedExit    Ended = "exit"    // by itself
+	EndedExit    Ended = "exit"    // on its own
 	EndedQuiet   Ended = "quiet"   // no output for Command.Quiet
 	EndedTimeout Ended = "timeout" // Command.Timeout was over
 )

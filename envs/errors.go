@@ -12,7 +12,7 @@ var (
 	// ErrNotRegular is wrapped by ReadFile's and WriteFile's error for a path that is no
 	// regular file.
 	ErrNotRegular = errors.New("not a regular file")
-	// ErrNotDirectory is wrapped by List's error for a path that is no folder, and by
+	// ErrNotDirectory is wrapped by List's error for a path that is not a folder, and by
 	// any error for a path that leads through one that is none.
 	ErrNotDirectory = errors.New("not a directory")
 	// ErrNoRepository is wrapped by Patch's error where the repository or the base

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// errElsewhere tells a waiter that roams to look for another replica.
-var errElsewhere = errors.New("the endpoint takes no calls now, and another replica may")
+// errElsewhere ends the wait of one that may use another replica.
+var errElsewhere = errors.New("the endpoint accepts no calls now; another replica may")
 
-// errDown tells a waiter that its patience is over.
+// errDown ends the wait of one whose patience is over.
 var errDown = errors.New("the endpoint is down")
 
 // enter waits in l for a place until ctx ends, or the endpoint is down for longer than w
-// bears (errDown), or takes none for a time where w roams (errElsewhere). Whoever entered must leave.
+// bears (errDown), or takes none for a time where w roams (errElsewhere). A caller that entered must call release.
 func (e *endpoint) enter(ctx context.Context, l *lane, w *waiter) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -37,12 +37,12 @@ func (e *endpoint) enter(ctx context.Context, l *lane, w *waiter) error {
 	}
 	e.mu.Unlock()
 	if !waited && <-w.verdict == nil { // it was let in meanwhile
-		e.leave(w, tried{outcome: abandoned})
+		e.release(w, tried{outcome: abandoned})
 	}
 	return ctx.Err()
 }
 
-// admit lets in whoever may go now, sends away whoever waits in vain, and sees to it
+// admit admits the waiters that may go now, rejects the waiters for whom waiting is useless, and sees to it
 // that it is called again when time alone may change that. e.mu is held.
 func (e *endpoint) admit() {
 	now := time.Now()
@@ -55,7 +55,7 @@ func (e *endpoint) admit() {
 		}
 		e.grant(w, over, now)
 	}
-	look = sooner(look, e.expel(now))
+	look = sooner(look, e.rejectExpired(now))
 	if e.timer != nil {
 		e.timer.Stop()
 		e.timer = nil
@@ -70,8 +70,8 @@ func (e *endpoint) admit() {
 	e.tell()
 }
 
-// next is who may go now, and whether that passes over the longest waiter; or nobody,
-// and how long until time alone may let somebody in (0: it does not).
+// next is the waiter that may go now, and whether that passes over the longest waiter; or none,
+// and how long until one may go without another event (0: never).
 func (e *endpoint) next(now time.Time) (w *waiter, over bool, wait time.Duration) {
 	if !slices.ContainsFunc(e.lanes, func(l *lane) bool { return len(l.waiting) > 0 }) || e.inFlight >= e.limit.places() {
 		return nil, false, 0
@@ -99,7 +99,7 @@ func (e *endpoint) next(now time.Time) (w *waiter, over bool, wait time.Duration
 	return w, over, 0
 }
 
-// grant gives w a place.
+// grant gives w a slot.
 func (e *endpoint) grant(w *waiter, over bool, now time.Time) {
 	_, overOwn := w.lane.order.choose(w.lane.waiting)
 	w.lane.order.note(overOwn)
@@ -112,15 +112,15 @@ func (e *endpoint) grant(w *waiter, over bool, now time.Time) {
 	w.near = e.inFlight*5 >= e.limit.places()*4
 	if w.probe = e.breaker.open; w.probe {
 		e.breaker.probed(now)
-		e.scatter()
+		e.redirectAll()
 	}
 	w.verdict <- nil
 }
 
-// scatter sends away whoever may find another replica.
-func (e *endpoint) scatter() {
+// redirectAll rejects the waiters that may use another replica.
+func (e *endpoint) redirectAll() {
 	for _, l := range e.lanes {
-		l.dismiss(func(w *waiter) error {
+		l.reject(func(w *waiter) error {
 			if w.roams {
 				return errElsewhere
 			}
@@ -129,14 +129,14 @@ func (e *endpoint) scatter() {
 	}
 }
 
-// expel sends away whose patience is over while the endpoint is down, and returns how
+// rejectExpired rejects the waiters whose patience is over while the endpoint is down, and returns how
 // long until that of the next one is (0: of none).
-func (e *endpoint) expel(now time.Time) (next time.Duration) {
+func (e *endpoint) rejectExpired(now time.Time) (next time.Duration) {
 	if !e.breaker.open {
 		return 0
 	}
 	for _, l := range e.lanes {
-		l.dismiss(func(w *waiter) error {
+		l.reject(func(w *waiter) error {
 			w.held = true
 			since := w.trouble
 			if since.IsZero() {
@@ -153,7 +153,7 @@ func (e *endpoint) expel(now time.Time) (next time.Duration) {
 	return next
 }
 
-// sooner is the shorter of two waits, where 0 stands for none.
+// sooner is the shorter of two waits, where 0 means none.
 func sooner(a, b time.Duration) time.Duration {
 	if a == 0 || b == 0 {
 		return max(a, b)

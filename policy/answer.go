@@ -39,7 +39,7 @@ func decodeAnswer(body []byte) (done relabel.Completion, problem string) {
 		c.note(clampedNumbers)
 	}
 	if len(w.Choices) == 0 {
-		return done, "its answer holds no choices"
+		return done, "its answer has no choices"
 	}
 	choice := w.Choices[0]
 	if len(choice.Message) > maxMessage {
@@ -47,7 +47,7 @@ func decodeAnswer(body []byte) (done relabel.Completion, problem string) {
 	}
 	message, err := relabel.DecodeMessage(choice.Message)
 	if err != nil {
-		return done, "its answer holds no message"
+		return done, "its answer has no message"
 	}
 	done = relabel.Completion{
 		Raw:            choice.Message,
@@ -71,9 +71,9 @@ func decodeAnswer(body []byte) (done relabel.Completion, problem string) {
 // undecoded says what is wrong with a body that is not a chat completion.
 func undecoded(body []byte) string {
 	if !json.Valid(body) {
-		return "its answer is no JSON"
+		return "its answer is not JSON"
 	}
-	return "its answer is no chat completion"
+	return "its answer is not a chat completion"
 }
 
 // addLogprobs reads choices[].logprobs. llama-server puts each token's id beside its

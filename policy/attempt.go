@@ -8,8 +8,8 @@ import (
 	"relabel"
 )
 
-// question is what all tries of a call have in common.
-type question struct {
+// completionCall is what all tries of a call have in common.
+type completionCall struct {
 	req      relabel.ChatRequest
 	bytes    int // of the request, roughly
 	secret   string
@@ -24,10 +24,10 @@ type question struct {
 	trouble time.Time       // since when it waits for an endpoint that is busy or down; zero: it does not
 }
 
-// attempt is one try, and the wait for its place.
+// attempt is one try, and the wait for its slot.
 type attempt struct {
 	base   string
-	begun  time.Time // when it got its place; zero: it got none
+	begun  time.Time // when it got its slot; zero: it got none
 	queued time.Duration
 	took   time.Duration
 	held   bool // the endpoint was down while it waited
@@ -35,13 +35,13 @@ type attempt struct {
 	status int
 	fail   *failure // no action came
 	left   bool     // the caller left before the answer came
-	err    error    // no place was to be had: ctx's, errDown or errElsewhere
+	err    error    // why it got no slot: ctx's error, errDown or errElsewhere
 	health          // the endpoint's, then
 }
 
-// attempt waits for a place at l and tries once; placed, where it is not nil, is closed
-// when it got the place.
-func (c *Client) attempt(ctx context.Context, q question, l *lane, placed chan<- struct{}) attempt {
+// attempt waits for a slot at l and tries once; placed, where it is not nil, is closed
+// when it got the slot.
+func (c *Client) attempt(ctx context.Context, q completionCall, l *lane, placed chan<- struct{}) attempt {
 	w := &waiter{
 		purpose: q.req.Purpose, urgency: q.req.Urgency, arrived: q.arrived, after: q.last, bytes: q.bytes,
 		patience: c.patience(), trouble: q.trouble, roams: len(c.replicas) > 1,
@@ -69,7 +69,7 @@ func (c *Client) attempt(ctx context.Context, q question, l *lane, placed chan<-
 	if a.left = a.fail != nil && ctx.Err() != nil; a.left {
 		t.outcome = abandoned
 	}
-	a.health = l.at.leave(w, t)
+	a.health = l.at.release(w, t)
 	return a
 }
 
@@ -80,7 +80,7 @@ func (c *Client) patience() time.Duration {
 // hedge is attempt at the replica that is preferred, and, where no answer has come from
 // there for as long as the policy says, at another one beside it. The first answer wins,
 // and the other try is cancelled and returned as the loser.
-func (c *Client) hedge(ctx context.Context, q question) (won attempt, lost *attempt) {
+func (c *Client) hedge(ctx context.Context, q completionCall) (won attempt, lost *attempt) {
 	first := choose(q.replicas)
 	after := time.Duration(c.policy.Limits.HedgeAfterSeconds) * time.Second
 	if after == 0 || len(q.replicas) < 2 {
@@ -123,11 +123,11 @@ func (c *Client) hedge(ctx context.Context, q question) (won attempt, lost *atte
 
 func (a attempt) answered() bool { return a.err == nil && a.fail == nil }
 
-// settle notes a failed attempt in q, and reports whether the call may be tried again.
-// What time alone mends is waited for within the policy's patience; the rest uses up
-// its retries. So does a line that breaks, or a 500, while the endpoint answers others:
-// then it is this call that breaks it.
-func (q *question) settle(a attempt, patience time.Duration, retries int) (again bool) {
+// settle records a failed attempt in q, and reports whether the call may be retried. A call
+// waits within the policy's patience where time alone may help; other failures use up its
+// retries. So does a broken connection, or a 500, while the endpoint answers other calls: then
+// this call is the cause.
+func (q *completionCall) settle(a attempt, patience time.Duration, retries int) (again bool) {
 	q.last = a.fail.outcome
 	q.lost[a.base]++
 	if a.fail.outcome != down {
@@ -149,9 +149,9 @@ func (q *question) settle(a attempt, patience time.Duration, retries int) (again
 	return q.spent <= retries && q.failed[a.fail.outcome] <= a.fail.retries
 }
 
-// waited takes the wait for a place out of the call's trouble: it is the others' doing,
-// and not the endpoint's, unless that was down meanwhile.
-func (q *question) waited(a attempt) {
+// waited subtracts the wait for a slot from the call's trouble: other calls caused it, not
+// the endpoint, unless that was down during the wait.
+func (q *completionCall) waited(a attempt) {
 	if !q.trouble.IsZero() && !a.held {
 		q.trouble = q.trouble.Add(a.queued)
 	}

@@ -46,7 +46,7 @@ func (b *Batches) Answers(ctx context.Context, file string, of func(customID str
 	for over := false; !over; {
 		var answer *relabel.BatchAnswer
 		if answer, over, err = b.nextAnswer(ctx, lines, of); err != nil {
-			return b.unclear("a file of answers breaks off", err)
+			return b.unclear("a file of answers is incomplete", err)
 		}
 		if answer == nil {
 			continue
@@ -103,7 +103,7 @@ func (l *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// understand makes a completion of a line, or says why there is none.
+// understand makes a completion of a line, or says why none exists.
 func (b *Batches) understand(a answerLine, req relabel.ChatRequest) relabel.BatchAnswer {
 	answer := relabel.BatchAnswer{CustomID: a.CustomID}
 	secret, err := b.secrets.of(b.policy)
@@ -117,10 +117,10 @@ func (b *Batches) understand(a answerLine, req relabel.ChatRequest) relabel.Batc
 		}
 		answer.Err = b.refused(said, nil)
 	case a.Response.Status != http.StatusOK:
-		told := readError(a.Response.Body)
-		answer.Err = b.refused("HTTP "+strconv.Itoa(a.Response.Status)+": "+told.shown(secret), nil)
-		if told.overflow() {
-			answer.Err = relabel.Errorf(relabel.CodeContextOverflow, "%s: the state is too long for the model: %s", b.policy.Name, told.shown(secret))
+		reply := readError(a.Response.Body)
+		answer.Err = b.refused("HTTP "+strconv.Itoa(a.Response.Status)+": "+reply.shown(secret), nil)
+		if reply.overflow() {
+			answer.Err = relabel.Errorf(relabel.CodeContextOverflow, "%s: the state is too long for the model: %s", b.policy.Name, reply.shown(secret))
 		}
 	default:
 		done, problem := decodeAnswer(a.Response.Body)

@@ -20,7 +20,7 @@ import (
 
 // Bounds of a batch endpoint's answers and patience.
 const (
-	maxBatchAnswer = 4 << 20          // bytes of an answer that is no file
+	maxBatchAnswer = 4 << 20          // bytes of an answer that is not a file
 	batchPatience  = 30 * time.Minute // for a file to go over the line
 	batchKey       = "relabel_batch"  // in a batch's metadata: what tells ours
 	batchWindow    = "24h"
@@ -59,7 +59,7 @@ func (b *Batches) Line(customID string, req relabel.ChatRequest) []byte {
 	return append(line, '}', '\n')
 }
 
-// Upload gives the endpoint a file of lines, of so many bytes, and returns its id.
+// Upload sends the endpoint a file of lines, size bytes long, and returns its id.
 func (b *Batches) Upload(ctx context.Context, name string, file io.Reader, size int64) (id string, err error) {
 	var head bytes.Buffer
 	form := multipart.NewWriter(&head)
@@ -200,7 +200,7 @@ func (b *Batches) request(ctx context.Context, method, path string, body io.Read
 	}
 	req, err := newRequest(ctx, method, b.base+path, body, secret)
 	if err != nil {
-		return nil, b.refused("no request can be made of its address", err)
+		return nil, b.refused("its address cannot be used in a request", err)
 	}
 	return req, nil
 }
@@ -219,7 +219,7 @@ func (b *Batches) ask(req *http.Request, out any) error {
 		return b.unclear("its answer breaks off", err)
 	}
 	if json.Unmarshal(body, out) != nil {
-		return b.unclear("its answer is not what a batch endpoint answers", nil)
+		return b.unclear("its answer is not a batch endpoint's", nil)
 	}
 	return nil
 }

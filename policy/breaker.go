@@ -9,7 +9,7 @@ const (
 )
 
 // breaker knows whether an endpoint is down. While it is open, calls wait, and one an
-// interval is let through as a probe; any sign of life closes it.
+// interval is let through as a probe; any answer closes it.
 type breaker struct {
 	failures int // since the last sign of life
 	open     bool
@@ -28,15 +28,14 @@ func (b *breaker) wait(now time.Time) time.Duration {
 }
 
 // probed notes that a probe was let through at now. The next one waits twice as long, also
-// while this one has no answer: a server that hangs is not to be given one call after the
-// other.
+// while this one has no answer: a server that hangs must not get one call after the other.
 func (b *breaker) probed(now time.Time) {
 	b.next = now.Add(b.interval)
 	b.interval = min(2*b.interval, lastInterval)
 }
 
 // fail notes a failure, and reports whether it opened the breaker. Those of calls that
-// were in flight when it opened are no news.
+// were in flight when it opened change nothing.
 func (b *breaker) fail(now time.Time, probe bool, err error) (opened bool) {
 	b.failures++
 	b.last = err

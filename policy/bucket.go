@@ -2,8 +2,8 @@ package policy
 
 import "time"
 
-// burstSeconds is how much of a minute's allowance may be used at once. In any minute at
-// most that much more than the limit goes out.
+// burstSeconds is how many seconds' worth of the limit may be used at once. A minute exceeds
+// the limit by at most that much.
 const burstSeconds = 1
 
 // bucket holds an allowance that flows in evenly. It may be overdrawn: what is taken is
@@ -46,7 +46,7 @@ func (b *bucket) wait(need float64, now time.Time) time.Duration {
 	return time.Duration(lack/b.perMinute*float64(time.Minute)) + 1
 }
 
-// take takes n, or gives back where n is negative.
+// take takes n, or returns them where n is negative.
 func (b *bucket) take(n float64, now time.Time) {
 	if b.perMinute == 0 {
 		return

@@ -25,7 +25,7 @@ func appendState(dst []byte, p relabel.Policy, messages []relabel.Message) []byt
 
 // markedMessages are the ends of the two blocks that are worth keeping: the system
 // message, which all trajectories share, and the last message with a text, up to which
-// the next turn's request is the same. -1 stands for none.
+// the next turn's request is the same. -1 means none.
 func markedMessages(messages []relabel.Message) (first, last int) {
 	first, last = -1, len(messages)-1
 	if len(messages) > 0 && messages[0].Role == relabel.RoleSystem && messages[0].Content != "" {

@@ -90,7 +90,7 @@ func TestRealServersAnswersAreUnderstood(t *testing.T) {
 			t.Fatal(file, err)
 		}
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(file), "testdata/captures/"), ".json")
-		bubble(t, func(t *testing.T) { // 500s are tried again
+		bubble(t, func(t *testing.T) { // 500s are retried
 			fmt.Fprintf(&got, "%-48s %s\n", name, replay(t, c, captureKinds[filepath.Base(filepath.Dir(file))]))
 		})
 	}

@@ -24,7 +24,7 @@ type Options struct {
 	// Record keeps a call; nil keeps none. It is called once for each Complete, and once
 	// more for a second request to another replica; it must be safe for concurrent use.
 	Record func(context.Context, relabel.Call) error
-	// Seen is told which model answered, when it is the first time at that address that
+	// Seen reports which model answered, when it is the first time at that address that
 	// this client sees it; nil is not told. It must be safe for concurrent use.
 	Seen func(context.Context, relabel.ModelSeen) error
 	// HTTP is used in place of a client with the default transport (proxies from the
@@ -47,7 +47,7 @@ func (o Options) transport() *http.Transport {
 }
 
 // Client asks one policy version for actions. It is safe for concurrent use, and is
-// meant to be shared. What limits its calls is the Endpoints' to say.
+// meant to be shared. Endpoints limit its calls.
 type Client struct {
 	policy    relabel.Policy
 	http      *http.Client
@@ -101,13 +101,13 @@ func withoutRedirects(o Options, connections int) *http.Client {
 	return &own
 }
 
-// Complete asks for the action at req's state, trying again within the policy's
-// limits, and records the call, whatever becomes of it. While the endpoint is full,
+// Complete asks for the action at req's state, retrying within the policy's
+// limits, and records the call, whatever its outcome. While the endpoint is full,
 // calls whose action is executed go before labels, and labels that were raised before
 // others. While it is down or busy, the call waits for it within the policy's patience.
 //
 // Errors are CodeContextOverflow when the endpoint says that the state is too long,
-// CodeEndpoint when no answer is to be had (wrapping the context's error when that
+// CodeEndpoint when no answer is available (wrapping the context's error when that
 // ended), CodeSecretMissing, and CodeUnavailable when the call could not be recorded.
 func (c *Client) Complete(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 	call := c.newCall(req)
@@ -179,7 +179,7 @@ func (c *Client) keep(ctx context.Context, call relabel.Call) error {
 	return relabel.Errorf(relabel.CodeUnavailable, "the call to %s could not be recorded", c.policy.Name).Because(err)
 }
 
-// ask tries until there is an answer, a failure that trying again does not mend, or
+// ask tries until there is an answer, a failure that retrying does not mend, or
 // nothing left to try it with, and writes into call what happened.
 func (c *Client) ask(ctx context.Context, req relabel.ChatRequest, call *relabel.Call) (relabel.Completion, error) {
 	secret, err := c.secrets.of(c.policy)
@@ -189,7 +189,7 @@ func (c *Client) ask(ctx context.Context, req relabel.ChatRequest, call *relabel
 	if req.Clock != nil {
 		req.Clock.Stop()
 	}
-	q := question{req: req, bytes: roughSize(req.Messages, req.Tools), secret: secret,
+	q := completionCall{req: req, bytes: roughSize(req.Messages, req.Tools), secret: secret,
 		replicas: affinity(c.replicas, req.TrajectoryID), arrived: c.endpoints.arrivals.Add(1), lost: map[string]int{}}
 	for {
 		a, loser := c.hedge(ctx, q)
@@ -246,7 +246,7 @@ func (c *Client) write(call *relabel.Call, a attempt) {
 	call.CostMicros = c.policy.Price.CostMicros(a.done.Usage)
 }
 
-// keepLoser records the request whose answer came too late, beside the call's record.
+// keepLoser records the request whose answer came too late, in addition to the call.
 func (c *Client) keepLoser(ctx context.Context, req relabel.ChatRequest, a attempt) error {
 	call := c.newCall(req)
 	call.Hedged, call.Error = true, "another replica answered first"
@@ -260,5 +260,5 @@ func (c *Client) keepLoser(ctx context.Context, req relabel.ChatRequest, a attem
 
 // givenUp is the error of a call whose context ended.
 func (c *Client) givenUp(cause error) error {
-	return relabel.Errorf(relabel.CodeEndpoint, "the call to %s was given up", c.policy.Name).Because(cause)
+	return relabel.Errorf(relabel.CodeEndpoint, "the call to %s was cancelled", c.policy.Name).Because(cause)
 }

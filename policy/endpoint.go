@@ -20,11 +20,11 @@ type Endpoints struct {
 	mu  sync.Mutex
 	all map[string]*endpoint
 
-	told    sync.Mutex
-	changed chan struct{} // closed when an endpoint goes down or comes back; nil while nobody asks
+	reporting sync.Mutex
+	changed   chan struct{} // closed when an endpoint goes down or comes back; nil while nobody asks
 }
 
-// NewEndpoints makes an empty set, which is told to o.
+// NewEndpoints makes an empty set, which reports to o.
 func NewEndpoints(o Observe) *Endpoints {
 	return &Endpoints{observe: o, all: map[string]*endpoint{}}
 }
@@ -52,9 +52,9 @@ func (s *Endpoints) join(base string, p relabel.Policy) *lane {
 	return e.lanes[i]
 }
 
-// endpoint is one base URL: who may ask it, and when. All that is learned of the server
-// is learned here: how many calls at once it bears, whether it is up, and until when it
-// wants to hear nothing.
+// endpoint is one base URL. It decides which call may go, and when, and learns about the
+// server: how many concurrent calls it handles, whether it is up, and until when it wants no
+// calls.
 type endpoint struct {
 	base    string
 	set     *Endpoints
@@ -72,7 +72,7 @@ type endpoint struct {
 	order    order           // between lanes
 	timer    *time.Timer     // admits again when time alone may let somebody in
 
-	// How it stands: standing.go and watch.go.
+	// Its state: standing.go and watch.go.
 	flying        map[*waiter]struct{}
 	answered      time.Time     // when the last answer came
 	spoke         time.Time     // when it last said anything
@@ -98,8 +98,8 @@ type tried struct {
 	err     error          // of a failure; safe to show
 }
 
-// redirectWaiters sends away who waits for an endpoint that is down and may find another one: one
-// is back.
+// redirectWaiters rejects the waiters of endpoints that are down and that may use another one,
+// because one is back.
 func (s *Endpoints) redirectWaiters() {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.all))
@@ -107,7 +107,7 @@ func (s *Endpoints) redirectWaiters() {
 	for _, e := range all {
 		e.mu.Lock()
 		if e.breaker.open {
-			e.scatter()
+			e.redirectAll()
 		}
 		e.mu.Unlock()
 	}
@@ -116,13 +116,13 @@ func (s *Endpoints) redirectWaiters() {
 // health is how an endpoint looks after a try.
 type health struct {
 	missed int  // tries that failed since it last showed a sign of life
-	down   bool // it is taken to be down
+	down   bool // it is assumed to be down
 	broken bool // several calls got a 500, and none an answer since
 	quiet  bool // it named a time before which it wants no calls
 }
 
-// leave gives w's place back and learns from how its try ended.
-func (e *endpoint) leave(w *waiter, t tried) health {
+// release returns w's slot and learns from how its try ended.
+func (e *endpoint) release(w *waiter, t tried) health {
 	e.mu.Lock()
 	now := time.Now()
 	back := e.learn(w, t, now)
@@ -134,11 +134,11 @@ func (e *endpoint) leave(w *waiter, t tried) health {
 	return h
 }
 
-// learn is leave under e.mu; back says that the endpoint was down and is up again.
+// learn is release with e.mu held; back says that the endpoint was down and is up again.
 func (e *endpoint) learn(w *waiter, t tried, now time.Time) (back bool) {
 	e.inFlight--
 	defer e.learnStanding(w, t, now)
-	w.lane.giveBack(w, t.outcome, t.usage, now)
+	w.lane.release(w, t.outcome, t.usage, now)
 	e.learnLimit(w, t, now)
 	switch t.outcome {
 	case broken:
@@ -155,17 +155,17 @@ func (e *endpoint) learn(w *waiter, t tried, now time.Time) (back bool) {
 			e.missed = w.granted
 		}
 		if e.breaker.fail(now, w.probe, t.err) {
-			e.scatter()
+			e.redirectAll()
 			e.tellBreaker()
 		}
-	case t.outcome.lives() && !w.granted.Before(e.missed) && e.breaker.live(): // what was sent before says nothing of now
+	case t.outcome.reached() && !w.granted.Before(e.missed) && e.breaker.live(): // what was sent before says nothing of now
 		back = true
 		e.limit.restart()
 		e.tellBreaker()
 	}
 	if until := now.Add(t.after); t.after > 0 && until.After(e.quiet) {
 		e.quiet = until
-		e.scatter()
+		e.redirectAll()
 	}
 	if e.observe.Tried != nil {
 		e.observe.Tried(e.base, Try{Policy: w.lane.name, Purpose: w.purpose, Outcome: string(t.outcome), After: string(w.after),
@@ -190,7 +190,7 @@ func (e *endpoint) learnLimit(w *waiter, t tried, now time.Time) {
 	}
 }
 
-// wait is how long the endpoint is taken to be down, or wants no calls; 0 while it is up,
+// wait is how long the endpoint is assumed to be down, or wants no calls; 0 while it is up,
 // and when a probe may go.
 func (e *endpoint) wait() time.Duration {
 	e.mu.Lock()
@@ -212,7 +212,7 @@ func (e *endpoint) tellBreaker() {
 	}
 }
 
-// tell tells how many calls are in flight and how many wait.
+// tell reports how many calls are in flight and how many wait.
 func (e *endpoint) tell() {
 	if e.observe.InFlight != nil {
 		e.observe.InFlight(e.base, e.inFlight, e.limit.places())

@@ -32,8 +32,8 @@ func (c *Client) failed(format string, args ...any) *relabel.Error {
 }
 
 // overflow makes the error that ends a trajectory as "context".
-func (c *Client) overflow(told serverError, secret string) *relabel.Error {
-	return relabel.Errorf(relabel.CodeContextOverflow, "%s: the state is too long for the model: %s", c.policy.Name, told.shown(secret))
+func (c *Client) overflow(reply serverError, secret string) *relabel.Error {
+	return relabel.Errorf(relabel.CodeContextOverflow, "%s: the state is too long for the model: %s", c.policy.Name, reply.shown(secret))
 }
 
 // refused is the failure of an answer that is not 200. Servers answer 500 for some of
@@ -41,15 +41,15 @@ func (c *Client) overflow(told serverError, secret string) *relabel.Error {
 // once more; what says "busy" or "not now" as often as the policy allows; the rest is final.
 func (c *Client) refused(resp *http.Response, body []byte, secret string) *failure {
 	f := &failure{body: keptBody(body, secret), outcome: ofStatus(resp.StatusCode)}
-	told := readError(body)
+	reply := readError(body)
 	switch s := resp.StatusCode; {
 	case s >= 300 && s < 400:
 		f.err = c.failed("HTTP %d: it redirects to %s; redirects are not followed, so set the address itself", s, redirectHost(resp))
 		return f
-	case s != http.StatusTooManyRequests && told.overflow():
-		f.err = c.overflow(told, secret)
+	case s != http.StatusTooManyRequests && reply.overflow():
+		f.err = c.overflow(reply, secret)
 		return f
-	case told.code == "insufficient_quota":
+	case reply.code == "insufficient_quota":
 		f.outcome = useless // no wait brings the money
 	case s == http.StatusInternalServerError:
 		f.retries = 1
@@ -58,17 +58,17 @@ func (c *Client) refused(resp *http.Response, body []byte, secret string) *failu
 		f.retries = always
 		f.after = retryAfter(resp.Header.Get("Retry-After"), time.Now())
 	}
-	f.err = c.failed("HTTP %d: %s", resp.StatusCode, told.shown(secret))
-	if hint := c.hint(resp.StatusCode, told); hint != "" {
-		f.err = c.failed("HTTP %d: %s (%s)", resp.StatusCode, told.shown(secret), hint)
+	f.err = c.failed("HTTP %d: %s", resp.StatusCode, reply.shown(secret))
+	if hint := c.hint(resp.StatusCode, reply); hint != "" {
+		f.err = c.failed("HTTP %d: %s (%s)", resp.StatusCode, reply.shown(secret), hint)
 	}
 	return f
 }
 
 // hint says what a refusal may come from, where the kind of server tells.
-func (c *Client) hint(status int, told serverError) string {
+func (c *Client) hint(status int, reply serverError) string {
 	switch {
-	case status == http.StatusInternalServerError && c.policy.Server == relabel.ServerTransformers && told.kind == "" && c.policy.ToolFormat != relabel.ToolsText:
+	case status == http.StatusInternalServerError && c.policy.Server == relabel.ServerTransformers && reply.kind == "" && c.policy.ToolFormat != relabel.ToolsText:
 		return "this server answers so when max_tokens cuts a tool call, which tool_format text avoids, and to some of the caller's mistakes"
 	case (status == http.StatusBadRequest || status == http.StatusUnprocessableEntity) && optionalFields(c.policy.Server) != "":
 		return "relabel doctor --policy " + c.policy.Name + " says what this server takes"

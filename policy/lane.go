@@ -10,11 +10,11 @@ import (
 // bytesPerToken is the rough size of a token in a request, for what is not yet counted.
 const bytesPerToken = 4
 
-// firstAnswer is what an answer is taken to need in tokens before any has come.
+// firstAnswer is the assumed length of an answer in tokens before the first has come.
 const firstAnswer = 512
 
 // lane is the share of an endpoint that the versions of one policy have together: the
-// limits that the newest of them sets, and who waits. endpoint.mu guards it.
+// limits that the newest of them sets, and their waiters. endpoint.mu guards it.
 type lane struct {
 	at       *endpoint
 	name     string
@@ -50,7 +50,7 @@ func (l *lane) open(now time.Time) (bool, time.Duration) {
 	return wait == 0, wait
 }
 
-// take takes what w needs, and w out of those who wait.
+// take takes what w needs, and removes w from the waiters.
 func (l *lane) take(w *waiter, now time.Time) {
 	l.remove(w)
 	l.inFlight++
@@ -59,9 +59,9 @@ func (l *lane) take(w *waiter, now time.Time) {
 	l.tokens.take(w.tokens, now)
 }
 
-// giveBack gives w's place back, and corrects what was taken by what was used: nothing where
+// release returns w's slot, and corrects what was taken by what was used: nothing where
 // no answer came.
-func (l *lane) giveBack(w *waiter, o outcome, usage *relabel.Usage, now time.Time) {
+func (l *lane) release(w *waiter, o outcome, usage *relabel.Usage, now time.Time) {
 	l.inFlight--
 	switch {
 	case usage != nil:
@@ -72,7 +72,7 @@ func (l *lane) giveBack(w *waiter, o outcome, usage *relabel.Usage, now time.Tim
 	}
 }
 
-// remove takes w out of those who wait, and reports whether it was there.
+// remove removes w from the waiters, and reports whether it was one.
 func (l *lane) remove(w *waiter) bool {
 	i := slices.Index(l.waiting, w)
 	if i >= 0 {
@@ -81,8 +81,8 @@ func (l *lane) remove(w *waiter) bool {
 	return i >= 0
 }
 
-// dismiss sends away those who wait and for whom why gives an error.
-func (l *lane) dismiss(why func(*waiter) error) {
+// reject ends the wait of those for whom why returns an error.
+func (l *lane) reject(why func(*waiter) error) {
 	l.waiting = slices.DeleteFunc(l.waiting, func(w *waiter) bool {
 		err := why(w)
 		if err != nil {

@@ -39,7 +39,7 @@ func (l *limit) grow() {
 }
 
 // cut follows a refusal of the call with this grant, when granted is the last one given
-// so far. Calls that were let in before the last cut tell of the limit as it was then,
+// so far. Calls that were let in before the last cut show the limit as it was then,
 // and change nothing: a burst of refusals is one cut.
 func (l *limit) cut(grant, granted uint64) {
 	if grant <= l.settled {
@@ -49,6 +49,6 @@ func (l *limit) cut(grant, granted uint64) {
 	l.size = max(1, l.size*shrink)
 }
 
-// restart begins anew after an outage: what was learned is void, and a server that has
+// restart begins again after an outage: what was learned is void, and a server that has
 // just started is spared half of the calls.
 func (l *limit) restart() { l.size = max(l.size, float64(l.ceiling)/2) }

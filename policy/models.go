@@ -7,18 +7,18 @@ import (
 	"relabel"
 )
 
-// mostModels bounds what is remembered, where a server makes up a fingerprint for each
+// mostModels bounds how many models are remembered: a server may make up a fingerprint for each
 // answer.
 const mostModels = 100
 
-// models remembers which models have answered, and tells of new ones.
+// models remembers which models have answered, and reports new ones.
 type models struct {
 	tell func(context.Context, relabel.ModelSeen) error
 	mu   sync.Mutex
 	seen map[relabel.ModelSeen]bool
 }
 
-// see tells of the model that gave done at base, if it has not been told of before.
+// see reports the model that gave done at base, if it has not been told of before.
 func (c *Client) see(ctx context.Context, base string, done relabel.Completion) error {
 	m := relabel.ModelSeen{PolicyID: c.policy.ID, BaseURL: base, Model: done.Model, Fingerprint: done.Fingerprint}
 	if c.models.tell == nil || m.Model == "" && m.Fingerprint == "" || !c.models.isNew(m) {
@@ -46,7 +46,7 @@ func (s *models) isNew(m relabel.ModelSeen) bool {
 	return true
 }
 
-// forget lets the next answer tell of m again.
+// forget lets the next answer report m again.
 func (s *models) forget(m relabel.ModelSeen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -261,7 +261,7 @@ func TestAServerThatIsBrokenForAllIsWaitedFor(t *testing.T) {
 }
 
 // TestACallThatBreaksItsServerFails: the line breaks for one call while others are
-// answered, so that it is the call's doing and waiting is in vain.
+// answered, so that the call is the cause and waiting is useless.
 func TestACallThatBreaksItsServerFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := open(t, func(w http.ResponseWriter, r *http.Request) {

@@ -1,11 +1,11 @@
 package policy
 
-// outcome is what became of one try, as far as it says something about the endpoint.
+// outcome is how one try ended, as far as that says something about the endpoint.
 type outcome string
 
 const (
 	answered    outcome = "answered"
-	useless     outcome = "useless"     // the server lives, but gave nothing to use: 4xx, garbage
+	useless     outcome = "useless"     // the server answered, but not usably: 4xx, garbage
 	broken      outcome = "broken"      // 500: this request broke it, or it is broken for all
 	busy        outcome = "busy"        // 429, 529
 	unavailable outcome = "unavailable" // 503: busy, or not there yet
@@ -17,14 +17,14 @@ const (
 // refuses reports whether fewer calls at once may be what the server needs.
 func (o outcome) refuses() bool { return o == busy || o == unavailable || o == slow }
 
-// fails reports whether the server may not be there.
+// fails reports whether the server may be unreachable.
 func (o outcome) fails() bool { return o == down || o == unavailable || o == slow }
 
-// lives reports whether the server certainly is there.
-func (o outcome) lives() bool { return o == answered || o == useless || o == broken || o == busy }
+// reached reports whether the server certainly was reached.
+func (o outcome) reached() bool { return o == answered || o == useless || o == broken || o == busy }
 
-// passes reports whether time alone may mend it, so that a call waits for it and does
-// not use up a try.
+// passes reports whether the failure may pass with time: then a call waits and uses up no
+// retry.
 func (o outcome) passes() bool { return o == busy || o == unavailable || o == down }
 
 // ofStatus is what an answer other than 200 says.

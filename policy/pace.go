@@ -31,8 +31,8 @@ func (p *pace) learn(took time.Duration, usage *relabel.Usage) bool {
 	return p.answers > paceLearned && p.short > paceTolerance*p.long
 }
 
-// work weighs an answer in tokens: reading a prompt costs a small part of writing, and
-// what is cached nothing. Where usage is not told, all answers weigh the same.
+// work weighs an answer in tokens: reading a prompt costs a small part of writing,
+// and a cached prompt nothing. Without usage, all answers weigh the same.
 func work(u *relabel.Usage) float64 {
 	if u == nil {
 		return 1

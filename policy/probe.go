@@ -16,10 +16,10 @@ var probeTool = relabel.Tool{
 }
 
 // probeState asks for something.
-func probeState(question string) []relabel.Message {
+func probeState(prompt string) []relabel.Message {
 	return []relabel.Message{
 		{Role: relabel.RoleSystem, Content: "You act through tools alone."},
-		{Role: relabel.RoleUser, Content: question},
+		{Role: relabel.RoleUser, Content: prompt},
 	}
 }
 
@@ -31,8 +31,8 @@ const (
 // probeTokens bounds an answer with a call in it; models that think first need room.
 const probeTokens = 1024
 
-// Probe asks an endpoint a dozen short questions, without trying again, and reports what
-// it can do, what the policy asks of it in vain, and what to change. The error is that of
+// Probe asks an endpoint a dozen short questions, without retrying, and reports what
+// it can do, what the policy asks for and does not get, and what to change. The error is that of
 // the first question, which is asked as a rollout would, or the policy's own (Open); the
 // report is filled in as far as the probe came.
 func Probe(ctx context.Context, p relabel.Policy, o Options) (Report, error) {

@@ -11,7 +11,7 @@ import (
 	"relabel"
 )
 
-// prober asks an endpoint one thing after the other, without trying again.
+// prober asks an endpoint one thing after the other, without retrying.
 type prober struct {
 	policy        relabel.Policy
 	http          *http.Client
@@ -68,7 +68,7 @@ const (
 )
 
 // send sends a request and reads the whole answer. A connection that is refused or breaks is
-// tried again: one that was reset says little of the endpoint.
+// retried: one that was reset says little of the endpoint.
 func (b *prober) send(ctx context.Context, method, path string, body []byte) reply {
 	for n := 1; ; n++ {
 		begun := time.Now()
@@ -92,7 +92,7 @@ func (b *prober) sendOnce(ctx context.Context, method, path string, body []byte)
 	b.report.Requests++
 	req, err := newRequest(ctx, method, strings.TrimRight(b.policy.BaseURL, "/")+path, bytes.NewReader(body), b.secret)
 	if err != nil {
-		return reply{problem: "no request can be made of its address"}
+		return reply{problem: "its address cannot be used in a request"}
 	}
 	resp, err := b.http.Do(req)
 	if why := addressRefused(err); why != "" {

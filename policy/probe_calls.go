@@ -9,8 +9,8 @@ import (
 )
 
 // toolRequest asks for a call.
-func toolRequest(question string, more ...relabel.Message) relabel.ChatRequest {
-	return relabel.ChatRequest{Messages: append(probeState(question), more...), Tools: []relabel.Tool{probeTool},
+func toolRequest(prompt string, more ...relabel.Message) relabel.ChatRequest {
+	return relabel.ChatRequest{Messages: append(probeState(prompt), more...), Tools: []relabel.Tool{probeTool},
 		Sampling: relabel.Sampling{TopP: 1, MaxTokens: probeTokens}, Purpose: relabel.PurposeProbe, T: 1}
 }
 

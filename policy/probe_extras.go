@@ -9,8 +9,8 @@ import (
 )
 
 // plainRequest asks for a few words.
-func plainRequest(question string, tokens int) relabel.ChatRequest {
-	return relabel.ChatRequest{Messages: []relabel.Message{{Role: relabel.RoleUser, Content: question}},
+func plainRequest(prompt string, tokens int) relabel.ChatRequest {
+	return relabel.ChatRequest{Messages: []relabel.Message{{Role: relabel.RoleUser, Content: prompt}},
 		Sampling: relabel.Sampling{TopP: 1, MaxTokens: tokens}, Purpose: relabel.PurposeProbe, T: 1}
 }
 
@@ -21,7 +21,7 @@ func bare(p relabel.Policy) relabel.Policy {
 }
 
 // extras asks for ids and logprobs: as the policy's kind of server is asked, and each
-// form by itself for what did not come.
+// form for what did not come.
 func (b *prober) extras(ctx context.Context, p relabel.Policy) {
 	const hello = "Say hello."
 	ids := b.ask(ctx, bare(p), plainRequest(hello, 8), `,"return_token_ids":true`)
@@ -39,10 +39,10 @@ func (b *prober) extras(ctx context.Context, p relabel.Policy) {
 
 // given notes whether what was asked for came, and whether the policy asks for it too.
 func (b *prober) given(q Question, asked reply, came bool) {
-	inVain := "asked for, and silently left out"
+	unsupported := "asked for, and silently left out"
 	idle := ""
 	if b.asks(q) {
-		inVain = fmt.Sprintf("as %s every call asks for it, in vain", b.policy.Server)
+		unsupported = fmt.Sprintf("as %s every call asks for it, without effect", b.policy.Server)
 	} else {
 		idle = fmt.Sprintf("as %s no call asks for it", b.policy.Server)
 	}
@@ -52,7 +52,7 @@ func (b *prober) given(q Question, asked reply, came bool) {
 	case !asked.ok:
 		b.report.found(q, asked.answer(), asked.problem)
 	default:
-		b.report.found(q, NotGiven, inVain)
+		b.report.found(q, NotGiven, unsupported)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // longestEvery says how often the longest waiter goes, whatever its class.
 const longestEvery = 8
 
-// waiter is a try that waits for a place at an endpoint.
+// waiter is a try that waits for a slot at an endpoint.
 type waiter struct {
 	// What it wants.
 	purpose  relabel.Purpose
@@ -17,8 +17,8 @@ type waiter struct {
 	arrived  uint64        // the call's place in the order of arrival; kept over its tries
 	after    outcome       // of the call's try before; "" for its first
 	bytes    int           // of the request
-	patience time.Duration // how long it bears an endpoint that is down
-	trouble  time.Time     // since when its call bears it; zero: not yet
+	patience time.Duration // how long it waits for an endpoint that is down
+	trouble  time.Time     // since when its call waits for one; zero: not yet
 	roams    bool          // it goes elsewhere rather than wait for an endpoint that is down or wants no calls
 
 	lane    *lane
@@ -44,14 +44,14 @@ func (w *waiter) class() int {
 	return 2
 }
 
-// order chooses who goes next. Classes go before each other, and in a class the first to
-// come; but of every longestEvery grants one at least goes to the longest waiter, so
+// order chooses the next waiter. Classes have priorities, and a class is first in, first
+// out; but of every longestEvery grants one at least goes to the longest waiter, so
 // that each waits for a bounded number of grants.
 type order struct {
 	passed int // grants since the longest waiter was chosen
 }
 
-// choose returns who goes next among waiting, which is not empty, and whether the
+// choose returns the next waiter of waiting, which is not empty, and whether the
 // longest waiter is passed over.
 func (o order) choose(waiting []*waiter) (w *waiter, over bool) {
 	first, longest := waiting[0], waiting[0]

@@ -55,7 +55,7 @@ func TestActsGoBeforeRaisedLabelsAndThoseBeforeOthers(t *testing.T) {
 		for range 6 {
 			w := <-turn
 			order = append(order, w.arrived)
-			l.at.leave(w, tried{outcome: answered})
+			l.at.release(w, tried{outcome: answered})
 			synctest.Wait()
 		}
 		if want := []uint64{0, 4, 5, 2, 3, 1}; !slices.Equal(order, want) {
@@ -128,12 +128,12 @@ func TestNobodyStarves(t *testing.T) {
 			if grants > longestEvery*longestEvery {
 				t.Fatalf("%d of 2 labels after %d grants", labels, grants)
 			}
-			w.lane.at.leave(w, tried{outcome: answered})
+			w.lane.at.release(w, tried{outcome: answered})
 			synctest.Wait()
 		}
 		for range 2 { // the acts that still stand there
 			w := <-turn
-			w.lane.at.leave(w, tried{outcome: answered})
+			w.lane.at.release(w, tried{outcome: answered})
 			synctest.Wait()
 		}
 	})
@@ -154,7 +154,7 @@ func TestAWaiterThatGivesUpTakesNoPlace(t *testing.T) {
 		if err := l.at.enter(ctx, l, &waiter{}); !errors.Is(err, context.Canceled) {
 			t.Fatal("a cancelled caller enters")
 		}
-		l.at.leave(<-turn, tried{outcome: answered})
+		l.at.release(<-turn, tried{outcome: answered})
 		if l.inFlight != 0 || l.at.inFlight != 0 || len(l.waiting) != 0 {
 			t.Errorf("%d in flight, %d waiting", l.inFlight, len(l.waiting))
 		}
@@ -190,7 +190,7 @@ func TestNoPlaceIsLost(t *testing.T) {
 				if over {
 					t.Errorf("too many inside")
 				}
-				e.leave(w, tried{outcome: result})
+				e.release(w, tried{outcome: result})
 			})
 			if quits {
 				wg.Go(cancel)

@@ -80,7 +80,7 @@ func TestAReplicaThatWantsNoRequestsIsPassedOver(t *testing.T) {
 }
 
 // TestThoseWhoWaitMoveWhenTheirReplicaWantsNoRequests has calls in a replica's queue when
-// one of those before them is told to come back later.
+// one of those before them is asked to come back later.
 func TestThoseWhoWaitMoveWhenTheirReplicaWantsNoRequests(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var quiet quietHosts

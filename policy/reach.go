@@ -11,9 +11,9 @@ import (
 const reachSeconds = 60
 
 // notFoundAdvice is what a 404 mostly comes from.
-const notFoundAdvice = "look at the address, which ends with the version, as in http://host:8000/v1, and at the model's name"
+const notFoundAdvice = "check the address, which ends with the version, as in http://host:8000/v1, and the model's name"
 
-// Reach asks p's first address for a few words, without trying again, before work is begun
+// Reach asks p's first address for a few words, without retrying, before work is begun
 // that would wait for it. A server that is there but busy, or slow to answer, is reached.
 // The error is CodeEndpoint with what to look at, or the policy's own (Open).
 func Reach(ctx context.Context, p relabel.Policy, o Options) error {
@@ -38,11 +38,11 @@ func Reach(ctx context.Context, p relabel.Policy, o Options) error {
 	case got.answer() == Busy && b.report.Reachable && readError(got.body).code != "insufficient_quota":
 		return nil
 	case got.status == 0:
-		advice = "; see that the server runs, and that its address is right"
+		advice = "; check that the server runs and that its address is right"
 	case got.status == http.StatusNotFound:
 		advice = "; " + notFoundAdvice
 	case got.status == http.StatusUnauthorized, got.status == http.StatusForbidden:
-		advice = "; see that the policy names the secret with its key"
+		advice = "; check that the policy names the secret with its key"
 	}
-	return relabel.Errorf(relabel.CodeEndpoint, "%s at %s gives no answer: %s%s", p.Model, p.BaseURL, got.problem, advice).Because(ctx.Err())
+	return relabel.Errorf(relabel.CodeEndpoint, "%s at %s does not answer: %s%s", p.Model, p.BaseURL, got.problem, advice).Because(ctx.Err())
 }

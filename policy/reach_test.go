@@ -40,7 +40,7 @@ func TestNobodyAtAnAddressIsSaidAtOnceAndASlowModelIsReached(t *testing.T) {
 		}
 		nobody := aPolicy(func(p *relabel.Policy) { p.BaseURL = "http://nobody/v1" })
 		err := Reach(t.Context(), nobody, Options{HTTP: b.server.Client()})
-		if relabel.CodeOf(err) != relabel.CodeEndpoint || !strings.Contains(err.Error(), "http://nobody/v1") || !strings.Contains(err.Error(), "see that the server runs") {
+		if relabel.CodeOf(err) != relabel.CodeEndpoint || !strings.Contains(err.Error(), "http://nobody/v1") || !strings.Contains(err.Error(), "check that the server runs") {
 			t.Errorf("nobody: %v", err)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 // affinity is the order in which a trajectory prefers replicas: rendezvous hashing, the
 // same in every process, so that its turns find the prefix that its earlier turns left
 // in a replica's cache, and a replica more or less moves no trajectory but its own.
-// What belongs to no trajectory takes them as they stand.
+// What belongs to no trajectory takes them as they are.
 func affinity(replicas []*lane, trajectory relabel.ID) []*lane {
 	if len(replicas) < 2 || trajectory == (relabel.ID{}) {
 		return replicas

@@ -121,7 +121,7 @@ func TestATrajectoryMovesWhileItsReplicaIsDownAndComesBack(t *testing.T) {
 	})
 }
 
-// TestThoseWhoWaitMoveWhenTheirReplicaGoesDown: calls that stand in the queue of a replica
+// TestThoseWhoWaitMoveWhenTheirReplicaGoesDown: calls that are in the queue of a replica
 // that hangs are answered by the other as soon as its timeouts tell, and not one by one.
 func TestThoseWhoWaitMoveWhenTheirReplicaGoesDown(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -46,7 +46,7 @@ const (
 	AskText      Question = "text calls"     // are calls written as the prompt asks, with tool_format text?
 	AskTwo       Question = "two calls"      // at once, in one answer
 	AskHistory   Question = "call history"   // is a state with calls and results taken?
-	AskBroken    Question = "broken history" // one with arguments that are no JSON?
+	AskBroken    Question = "broken history" // one with arguments that are not JSON?
 	AskReasoning Question = "reasoning"      // does it come, and where?
 	AskIDs       Question = "token ids"      // sampled
 	AskPromptIDs Question = "prompt ids"     //
@@ -70,7 +70,7 @@ const (
 	No        Answer = "no"
 	Refused   Answer = "refused"    // with an error
 	Busy      Answer = "busy"       // now: ask again later
-	Raw       Answer = "raw text"   // calls stand in the content, and are read from there
+	Raw       Answer = "raw text"   // calls are in the content, and are read from there
 	NoCall    Answer = "no call"    // the model answered without one
 	NotGiven  Answer = "not given"  // asked for, taken, and not given
 	NotSaid   Answer = "not said"   //

@@ -19,8 +19,8 @@ const (
 	retryAfterMax = 2 * time.Minute
 )
 
-// pause waits after try n failed, without a place at the endpoint: a label that waits
-// for its next try must not hold up a call that a rollout waits for.
+// pause waits after try n failed, without a slot at the endpoint: a label that waits
+// for its next try must not block a call that a rollout waits for.
 func pause(ctx context.Context, n int) error {
 	t := time.NewTimer(jitter(min(backoffBase<<min(n-1, 10), backoffMax)))
 	defer t.Stop()
@@ -36,7 +36,7 @@ func pause(ctx context.Context, n int) error {
 func jitter(d time.Duration) time.Duration { return time.Duration(rand.Float64() * float64(d)) }
 
 // retryAfter reads the header, which holds seconds or an HTTP date. What it says holds
-// for the whole endpoint: other calls would only be told the same.
+// for the whole endpoint: other calls would get the same answer.
 func retryAfter(header string, now time.Time) time.Duration {
 	header = strings.TrimSpace(header)
 	wait := time.Duration(0)

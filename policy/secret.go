@@ -24,7 +24,7 @@ const redacted = "[secret]"
 // It fails with CodeSecretMissing, saying where it looked.
 func (s Secrets) Find(name string) (string, error) {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
-		return "", relabel.Errorf(relabel.CodeSecretMissing, "a policy's secret is no plain name")
+		return "", relabel.Errorf(relabel.CodeSecretMissing, "the name of a policy's secret must be a plain file name")
 	}
 	variable := "RELABEL_SECRET_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 	if value, ok := os.LookupEnv(variable); ok {

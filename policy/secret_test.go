@@ -89,7 +89,7 @@ func TestSecretsAreFoundByName(t *testing.T) {
 	}
 	for name, told := range map[string]string{
 		"absent-key": "RELABEL_SECRET_ABSENT_KEY or write the file " + filepath.Join(dir, "absent-key"),
-		"empty":      "is empty", "two-lines": "control character", "": "no plain name", "../both": "no plain name", "a/b": "no plain name", "..": "no plain name",
+		"empty":      "is empty", "two-lines": "control character", "": "plain file name", "../both": "plain file name", "a/b": "plain file name", "..": "plain file name",
 	} {
 		if _, err := s.Find(name); relabel.CodeOf(err) != relabel.CodeSecretMissing || !strings.Contains(err.Error(), told) {
 			t.Errorf("%q: %v", name, err)

@@ -158,7 +158,7 @@ func TestTokensAreCountedAsTheServerDoes(t *testing.T) {
 }
 
 // TestBrokenHistoriesAreTakenByEveryServer sends a state that every captured server
-// refuses as it stands: no words beside the call, arguments that are no JSON.
+// refuses as it is: no words beside the call, arguments that are not JSON.
 func TestBrokenHistoriesAreTakenByEveryServer(t *testing.T) {
 	state := []relabel.Message{
 		{Role: relabel.RoleSystem, Content: "You fix bugs."}, {Role: relabel.RoleUser, Content: "Say hello."},

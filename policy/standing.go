@@ -19,7 +19,7 @@ const (
 	watchEvery   = 250 * time.Millisecond // between two looks at all endpoints
 )
 
-// Standing is how an endpoint stands for this process.
+// Standing is the state of an endpoint for this process.
 type Standing struct {
 	URL   string
 	Down  string // why it counts as down, safe to show; "" while it does not
@@ -27,7 +27,7 @@ type Standing struct {
 	Alive bool // it answered a call within aliveFor
 }
 
-// Standings lists how all endpoints stand, by URL.
+// Standings lists the state of all endpoints, by URL.
 func (s *Endpoints) Standings() []Standing {
 	var list []Standing
 	for _, e := range s.list() {
@@ -40,7 +40,7 @@ func (s *Endpoints) Standings() []Standing {
 	return list
 }
 
-// Down says why no address of the client's policy is to be had now, "" while one is.
+// Down says why no address of the client's policy is available now, "" while one is.
 // changed is closed when that may have changed.
 func (c *Client) Down() (why string, changed <-chan struct{}) {
 	changed = c.endpoints.changes()
@@ -60,8 +60,8 @@ func (c *Client) Down() (why string, changed <-chan struct{}) {
 
 // changes returns a channel that is closed when an endpoint goes down or comes back.
 func (s *Endpoints) changes() <-chan struct{} {
-	s.told.Lock()
-	defer s.told.Unlock()
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
 	if s.changed == nil {
 		s.changed = make(chan struct{})
 	}
@@ -69,8 +69,8 @@ func (s *Endpoints) changes() <-chan struct{} {
 }
 
 func (s *Endpoints) broadcast() {
-	s.told.Lock()
-	defer s.told.Unlock()
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
 	if s.changed != nil {
 		close(s.changed)
 		s.changed = nil
@@ -95,7 +95,7 @@ func (e *endpoint) judge(now time.Time) {
 	e.down = down
 }
 
-// learnStanding learns from the end of a try what silence and refusals tell of the endpoint. e.mu
+// learnStanding learns from the end of a try what silence and refusals say about the endpoint. e.mu
 // is held.
 func (e *endpoint) learnStanding(w *waiter, t tried, now time.Time) {
 	delete(e.flying, w)
@@ -109,7 +109,7 @@ func (e *endpoint) learnStanding(w *waiter, t tried, now time.Time) {
 	case t.outcome == useless:
 		e.spoke, e.refused, e.silent = now, 0, ""
 	case t.outcome != abandoned:
-		if t.outcome.lives() {
+		if t.outcome.reached() {
 			e.spoke = now
 		}
 		if e.refused++; e.refused == 1 {

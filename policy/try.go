@@ -13,7 +13,7 @@ import (
 
 // try sends the request to base once. The status is 0 when no answer came.
 //
-// The request is written out for each try, and let go of as soon as it is sent: a state is
+// The request is written out for each try, and released as soon as it is sent: a state is
 // long, thousands wait for their answers at once, and answers take their time.
 func (c *Client) try(ctx context.Context, base string, ask relabel.ChatRequest, secret string) (relabel.Completion, int, *failure) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.policy.Limits.TimeoutSeconds)*time.Second)
@@ -23,7 +23,7 @@ func (c *Client) try(ctx context.Context, base string, ask relabel.ChatRequest, 
 	length := int64(len(body.rest))
 	req, err := newRequest(ctx, http.MethodPost, base+"/chat/completions", body, secret)
 	if err != nil {
-		return relabel.Completion{}, 0, &failure{err: c.failed("no request can be made of its address").Because(err), outcome: useless}
+		return relabel.Completion{}, 0, &failure{err: c.failed("its address cannot be used in a request").Because(err), outcome: useless}
 	}
 	req.ContentLength = length
 	req.GetBody = func() (io.ReadCloser, error) { return write(), nil } // the connection was closed meanwhile
@@ -91,8 +91,8 @@ func (c *Client) read(resp *http.Response, secret string) (relabel.Completion, *
 	}
 	done, problem := decodeAnswer(body)
 	if problem != "" {
-		if told := readError(body); told.overflow() {
-			return relabel.Completion{}, &failure{err: c.overflow(told, secret), outcome: useless, body: keptBody(body, secret)}
+		if reply := readError(body); reply.overflow() {
+			return relabel.Completion{}, &failure{err: c.overflow(reply, secret), outcome: useless, body: keptBody(body, secret)}
 		}
 		return relabel.Completion{}, &failure{err: c.failed("%s", problem), outcome: useless, body: keptBody(body, secret), retries: always}
 	}
@@ -110,12 +110,12 @@ func addressRefused(err error) string {
 
 // noAnswer is the failure of a line that broke or a server that took too long.
 func (c *Client) noAnswer(err error, secret string) *failure {
-	if why := addressRefused(err); why != "" { // trying again does not help
+	if why := addressRefused(err); why != "" { // retrying does not help
 		return &failure{err: c.failed("%s", why).Because(err), outcome: useless}
 	}
 	cause := errors.New(scrub(err.Error(), secret))
 	if local := (*fs.PathError)(nil); errors.As(err, &local) { // says nothing of the endpoint
-		return &failure{err: c.failed("its answer cannot be written to the folder of temporary files; make room there").Because(cause), outcome: abandoned, retries: always}
+		return &failure{err: c.failed("its answer cannot be written to the temporary folder; free some space there").Because(cause), outcome: abandoned, retries: always}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &failure{err: c.failed("no whole answer within %d s", c.policy.Limits.TimeoutSeconds).Because(cause), outcome: slow, retries: always}

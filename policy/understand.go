@@ -9,7 +9,7 @@ import (
 )
 
 // understood makes the canonical message out of what a server answered: reasoning apart
-// from the content, and calls that stand in the text among the calls. Where it had to
+// from the content, and calls that are in the text among the calls. Where it had to
 // take text apart, the server's own message is kept as Said, and ReadAs says how.
 func understood(p relabel.Policy, req relabel.ChatRequest, done relabel.Completion) relabel.Completion {
 	m, how := done.Message, []relabel.CallForm(nil)

@@ -104,7 +104,7 @@ func (e *endpoint) probed(status int, silent string, doubtful bool, limit time.D
 // learnProbe learns from the answer to a request for one token. e.mu is held.
 func (e *endpoint) learnProbe(o outcome, now time.Time) (back bool) {
 	e.spoke, e.silent = now, ""
-	if !o.lives() || o == busy || o == broken {
+	if !o.reached() || o == busy || o == broken {
 		return false
 	}
 	e.answerLimit, e.refused, e.broke = 0, 0, nil

@@ -9,12 +9,12 @@ import (
 )
 
 // wireMessages returns the state in a form that endpoints take. The canonical
-// messages stay as they are, and are returned themselves where nothing stands in the
+// messages stay as they are, and are returned themselves where nothing is in the
 // way; the outcome depends on nothing but message and kind, so that bytes stay stable
 // from turn to turn. What is changed, because templates and servers answer 400 or 500
 // to it:
 //
-//   - arguments that are no JSON object become {"malformed_arguments": "<the text>"},
+//   - arguments that are not a JSON object become {"malformed_arguments": "<the text>"},
 //     empty ones {};
 //   - a tool name that is not 1 to 64 letters, digits, hyphens or underscores has
 //     underscores in place of the rest ("unnamed" where nothing is left);

@@ -69,7 +69,7 @@ func TestADemoLooksForItsTasksSecretsAndModelsFirst(t *testing.T) {
 		t.Errorf("it ended with %d: %s", code, said)
 	}
 	said, code = p.command(t, "demo", "--tasks", tasks, "--teacher", "http://127.0.0.1:9/v1", "--teacher-model", "m")
-	if code != 1 || !strings.Contains(said, "--teacher: m at http://127.0.0.1:9/v1 gives no answer") || !strings.Contains(said, "connection refused") {
+	if code != 1 || !strings.Contains(said, "--teacher: m at http://127.0.0.1:9/v1 does not answer") || !strings.Contains(said, "connection refused") {
 		t.Errorf("it ended with %d: %s", code, said)
 	}
 	if _, err := os.Stat(p.data); err == nil {

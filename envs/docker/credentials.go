@@ -27,7 +27,7 @@ type configFile struct {
 // helperTime bounds a credential helper.
 const helperTime = 30 * time.Second
 
-// ConfigCredentials reads credentials from a config.json as `docker login` writes it, anew
+// ConfigCredentials reads credentials from a config.json as `docker login` writes it, again
 // at each call: the file may be changed while relabel runs. Credential helpers are asked.
 // Errors are CodeInvalid and say nothing of what the file holds.
 func ConfigCredentials(path string) func(registry string) (Credentials, bool, error) {

@@ -142,7 +142,7 @@ func (h *Host) unreachable(err error) error {
 	return relabel.Errorf(relabel.CodeUnavailable, "the Docker engine at %s does not answer: %s", h.Name(), advice).Because(errors.Join(envs.ErrEngine, err))
 }
 
-// Close lets go of the engine's connections. Sandboxes live on.
+// Close releases the engine's connections. Sandboxes keep running.
 func (h *Host) Close() error { return h.client.Close() }
 
 // failed is a CodeEnvironment error of the engine. Where the caller's own context was

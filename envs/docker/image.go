@@ -29,7 +29,7 @@ func (h *Host) EnsureImage(ctx context.Context, name string) error {
 	if p == nil {
 		p = &pull{done: make(chan struct{})}
 		h.pulls[name] = p
-		// The pull is not one caller's: it goes on when that one leaves.
+		// The pull is not one caller's: it continues when that one leaves.
 		go h.finishPull(context.WithoutCancel(ctx), name, p)
 	}
 	h.mu.Unlock()

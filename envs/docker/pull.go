@@ -50,7 +50,7 @@ func (h *Host) pull(ctx context.Context, name string) error {
 	return h.notePull(ctx, name)
 }
 
-// pullFrom pulls a reference. It gives up when the engine tells of no progress for too long.
+// pullFrom pulls a reference. It gives up when the engine reports no progress for too long.
 func (h *Host) pullFrom(ctx context.Context, from, auth string, log zerolog.Logger) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -114,7 +114,7 @@ func readPull(progress io.Reader, told func(done, all int64)) error {
 var passing = []string{"toomanyrequests", "429 ", "500 internal", "502 bad", "503 service", "504 gateway", "i/o timeout", "handshake timeout", "connection reset", "unexpected eof"}
 
 // pullFailed says whose failure it was: the engine's, the registry's for now, or the
-// image's, which is not to be had.
+// image's, which is not available.
 func (h *Host) pullFailed(ctx context.Context, name string, err error) error {
 	text := strings.ToLower(err.Error())
 	switch {

@@ -15,7 +15,7 @@ type Images struct {
 	AtOnce  int      // pulls at once; 0 means 2
 	Mirrors []Mirror // the longest From that fits an image's name is taken
 	// Credentials, if set, returns the credentials for a registry, e.g. docker.io or
-	// registry.example:5000; false where there are none. They are never logged.
+	// registry.example:5000; false where none exist. They are never logged.
 	Credentials func(registry string) (c Credentials, found bool, err error)
 	// Ledger remembers which images were pulled; without one none is ever removed.
 	Ledger Ledger

@@ -113,7 +113,7 @@ func (h *Host) leftNetworks() leftover {
 // out: the next look sees.
 var errInUse = errors.New("in use")
 
-// removePart removes a part of a sandbox's, or fails with errInUse. It is no error that it
+// removePart removes a part of a sandbox's, or fails with errInUse. It is not an error that it
 // is gone.
 func (h *Host) removePart(ctx context.Context, what string, remove func(context.Context) error) error {
 	call, cancel := context.WithTimeout(ctx, h.times.Remove)
@@ -154,7 +154,7 @@ func (h *Host) removeOurs(ctx context.Context, name string) error {
 }
 
 // remove removes a container with all that is its own, and returns once it is gone. It
-// is no error that it is gone, or going, already.
+// is not an error that it is gone, or going, already.
 func (h *Host) remove(ctx context.Context, id string) error {
 	call, cancel := context.WithTimeout(ctx, h.times.Remove)
 	defer cancel()

@@ -51,7 +51,7 @@ func (s *suite) testHiddenChanges(t *testing.T) {
 	})
 }
 
-// Pipes and devices in the place of git's files neither hold anything up nor go on for ever.
+// Pipes and devices in the place of git's files neither block anything nor run forever.
 func (s *suite) testStrangeFiles(t *testing.T) {
 	b := s.sandbox(t)
 	base := b.repository()

@@ -15,7 +15,7 @@ import (
 // Workdir is the working folder of the suite's sandboxes.
 const Workdir = "/testbed"
 
-// runTime bounds commands that must end by themselves, so that a hanging one fails its
+// runTime bounds commands that must end on their own, so that a hanging one fails its
 // test rather than the whole run.
 const runTime = 5 * time.Minute
 

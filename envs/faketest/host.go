@@ -133,7 +133,7 @@ func (h *Host) HasImage(_ context.Context, image string) (bool, error) {
 // Tidy is envs.Engine's: there is nothing to be removed.
 func (h *Host) Tidy(context.Context) error { return nil }
 
-// Close is envs.Engine's: there is nothing to let go of.
+// Close is envs.Engine's: there is nothing to release.
 func (h *Host) Close() error { return nil }
 
 // EnsureImage is envs.Host's.

@@ -48,7 +48,7 @@ type Fleet struct {
 	log       zerolog.Logger
 
 	mu      sync.Mutex
-	changed chan struct{} // closed, and made anew, when a slot or an engine became free
+	changed chan struct{} // closed, and made again, when a slot or an engine became free
 	boxes   map[string]*Sandbox
 
 	stop context.CancelFunc
@@ -58,7 +58,7 @@ type Fleet struct {
 var _ envs.Host = (*Fleet)(nil)
 
 // New makes a fleet of at least one member and looks at each once; Close ends what then
-// goes on. It fails with CodeUnavailable where none of the engines answers, saying of each
+// continues. It fails with CodeUnavailable where none of the engines answers, saying of each
 // why; one that does is enough.
 func New(ctx context.Context, c Config) (*Fleet, error) {
 	if c.LookEvery <= 0 {
@@ -107,7 +107,7 @@ func (f *Fleet) lookAtAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Close ends the looking and lets go of the engines. Sandboxes live on.
+// Close stops the checks and releases the engines. Sandboxes keep running.
 func (f *Fleet) Close() error {
 	f.stop()
 	f.done.Wait()

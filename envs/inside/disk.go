@@ -90,7 +90,7 @@ func (s *Server) lookAtDisk() bool {
 // filledDisk reports whether commands wrote too much, where a write just failed because the disk
 // is full. A process can hide its files from the count. So all commands are ended, and what is
 // free right after that and was not before is theirs, too. Commands of a sandbox whose disk is
-// full can be ended: its rollout does not go on. Where no process lives, none hides anything, and
+// full can be ended: its rollout does not continue. Where no process lives, none hides anything, and
 // what becomes free is others'.
 func (s *Server) filledDisk() bool {
 	d := &s.disk

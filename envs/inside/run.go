@@ -148,7 +148,7 @@ func (c *command) follow(processes *process.Table) {
 // readBuffers saves each command a new buffer.
 var readBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
-// await waits until the command ended, by itself or because its time was up. ended is
+// await waits until the command ended, on its own or because its time was up. ended is
 // "" where the request was cancelled.
 func (c *command) await(ctx context.Context, req wire.Request) (status syscall.WaitStatus, ended string) {
 	var total, quiet <-chan time.Time
@@ -193,7 +193,7 @@ func (c *command) end() (status syscall.WaitStatus) {
 		exited = true
 	case <-timer.C:
 	}
-	// Until none is left: some are forked while the first pass goes on, and none dies at
+	// Until none is left: some are forked while the first pass continues, and none dies at
 	// once. One that hangs in the kernel is not waited for.
 	for range 200 {
 		if family.Signal(syscall.SIGKILL) == 0 {
@@ -207,7 +207,7 @@ func (c *command) end() (status syscall.WaitStatus) {
 	return status
 }
 
-// drain takes what the pipe still holds. A background process that keeps it open goes on
+// drain takes what the pipe still holds. A background process that keeps it open continues
 // writing to nowhere: it must neither block nor die of our going.
 func (c *command) drain() {
 	// Setting the deadline wakes the reader, unless it is at the end already.

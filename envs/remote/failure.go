@@ -24,7 +24,7 @@ var failures = map[wire.Fault]struct {
 	wire.FaultTooLarge:     {relabel.CodeInvalid, envs.ErrTooLarge},
 }
 
-// failure is the error that a response stands for, nil where it is none. What is no
+// failure is the error of a response, nil where it is none. What is no
 // fault of the request's path is the sandbox's: CodeEnvironment.
 func failure(r wire.Response, path string) error {
 	if r.Fault == "" {

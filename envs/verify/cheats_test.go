@@ -24,7 +24,7 @@ const weak = "def test_zero():\n    pass\n\n\ndef test_add():\n    pass\n"
 // pyForged is forged as a Python literal.
 const pyForged = `"""` + forged + `"""`
 
-// takeover makes every test pass, from a file that the test runner loads by itself.
+// takeover makes every test pass, from a file that the test runner loads on its own.
 const takeover = `
 import pytest
 

@@ -14,7 +14,7 @@ import (
 
 // testCounts says for each file of a task's tests, or each of its Go packages, how many test
 // functions a run had, parametrised ones once. A submission cannot add or remove functions
-// there. It is nil where nothing counts them, or where no canaries stood in the run: those come
+// there. It is nil where nothing counts them, or where the run had no canaries: those come
 // with options without which a run may end before its last test.
 type testCounts map[string]int
 
@@ -52,7 +52,7 @@ func countGo(o results.Outcomes, planted *canary.Planting) testCounts {
 	return counts
 }
 
-// countNode counts the tests of the files with canaries whose titles stand in the file as they are,
+// countNode counts the tests of the files with canaries whose titles are in the file as they are,
 // each title once and canaries left out: other titles are made while the file runs, and how
 // many there are may depend on the code under test.
 func countNode(r *results.NodeReport, planted *canary.Planting) testCounts {

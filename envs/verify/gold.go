@@ -28,7 +28,7 @@ type goldFacts struct {
 	flights map[taskKey]*flight // controls under way
 }
 
-// taskKey stands for all that a run of a task's gold patch depends on.
+// taskKey identifies all that a run of a task's gold patch depends on.
 type taskKey [sha256.Size]byte
 
 // flight is a control under way. Its fields count once done is closed.

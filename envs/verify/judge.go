@@ -75,7 +75,7 @@ func (s *stage) test(ctx context.Context) trial {
 	return t
 }
 
-// witness reads the report of pytest, which takes back what it does not bear out, or that of
+// witness reads the report of pytest, which takes back what it does not confirm, or that of
 // Jest or Vitest, where their paths are not "". A problem is the container's.
 func (s *stage) witness(ctx context.Context, pytest, node string, e *evidence) (problem string) {
 	if pytest == "" && node == "" {
@@ -175,7 +175,7 @@ type evidence struct {
 	code     int  // the exit code of the test command
 	ended    bool // the shell that ran it came to its end
 	outcomes results.Outcomes
-	report   *results.Report     // of pytest; nil where there is none
+	report   *results.Report     // of pytest; nil where none exists
 	node     *results.NodeReport // of Jest or Vitest; nil where it was not asked for
 }
 

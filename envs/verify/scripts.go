@@ -119,7 +119,7 @@ cat "$index.facts"
 // test patch there and brings the working tree, which is as TREE has it, to what INDEX
 // says: for each path that differs, whatever stands there is removed, with any link or
 // file in the place of a folder above it, and then written again. It leaves nothing of ours
-// behind, from which code under test could tell what stands in the tree besides.
+// behind, from which code under test could tell what is in the tree besides.
 const layScript = `set -e
 index=$1 tree=$2
 export GIT_INDEX_FILE=$index
@@ -154,7 +154,7 @@ rm -rf -- "$index" "$index".*
 
 // testScript COMMAND WITNESS PLAIN BEFORE AFTER reads a nonce from standard input and runs
 // the test command between two lines that hold it, inside the conda environment testbed
-// where the image has one. It ends with the exit code of the command, which stands in the
+// where the image has one. It ends with the exit code of the command, which is in the
 // second line too. WITNESS, unless empty, is where pytest is to write its report. PLAIN,
 // unless empty, says that pytest is to load no plugin of an installed distribution. BEFORE
 // and AFTER are the rest of an evaluation script, in the same shell. The nonce is no

@@ -73,7 +73,7 @@ func (v *Verifier) decide(ctx context.Context, c candidate) (trial, error) {
 	return v.experiment(ctx, c, first)
 }
 
-// final reports whether a trial decides by itself. Where it is known that the task's run
+// final reports whether a trial decides on its own. Where it is known that the task's run
 // takes canaries, a failure is the submission's. Otherwise a failure that the canaries may
 // have caused is not final.
 func (t trial) final(task relabel.Task, known bool) bool {

@@ -51,7 +51,7 @@ func (v *Verifier) timed(ctx context.Context, c candidate) (trial, error) {
 	return t, err
 }
 
-// settled is the verdict of a trial that is not tried again.
+// settled is the verdict of a trial that is not retried.
 func (t trial) settled() relabel.Verdict {
 	if t.doubt == "" {
 		return t.verdict

@@ -10,7 +10,7 @@ import (
 )
 
 // readReport reads the report at path. It is nil where the container's failure is why it
-// cannot be read. One that is absent, broken or longer than MaxReport bears nothing out.
+// cannot be read. One that is absent, broken or longer than MaxReport confirms nothing.
 func (s *stage) readReport(ctx context.Context, path string) *results.Report {
 	data, size, err := s.sandbox.ReadFile(ctx, path, results.MaxReport)
 	switch {

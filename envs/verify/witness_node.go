@@ -26,7 +26,7 @@ func (s *stage) askNode(ctx context.Context, command, parserName string) (file, 
 }
 
 // readNodeReport reads the report at file. It is nil where the container's failure is why it
-// cannot be read. One that is absent, broken or beyond the bounds bears nothing out.
+// cannot be read. One that is absent, broken or beyond the bounds confirms nothing.
 func (s *stage) readNodeReport(ctx context.Context, file string) *results.NodeReport {
 	data, size, err := s.sandbox.ReadFile(ctx, file, results.MaxReport)
 	absent := errors.Is(err, fs.ErrNotExist) || errors.Is(err, envs.ErrNotRegular)

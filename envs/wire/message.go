@@ -92,7 +92,7 @@ const (
 	FaultNotRegular   Fault = "not_regular"
 	FaultNotDirectory Fault = "not_directory"
 	FaultPath         Fault = "path"       // no such path can be
-	FaultRepository   Fault = "repository" // there is no repository, or not such a commit
+	FaultRepository   Fault = "repository" // there is no repository, or no such commit
 	FaultTooLarge     Fault = "too_large"  // a patch longer than MaxPatch
 	FaultDisk         Fault = "disk"       // it is full
 	FaultDiskLimit    Fault = "disk_limit" // commands wrote more than they may

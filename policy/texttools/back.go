@@ -14,15 +14,15 @@ func Back(messages []relabel.Message) (state []relabel.Message, tools []relabel.
 	if len(messages) == 0 || messages[0].Role != relabel.RoleSystem {
 		return nil, nil, false
 	}
-	before, told, found := strings.Cut(messages[0].Content, howTo)
+	before, description, found := strings.Cut(messages[0].Content, howTo)
 	if !found {
 		return nil, nil, false
 	}
-	tools = described(told)
+	tools = described(description)
 	if before != "" {
 		state = append(state, relabel.Message{Role: relabel.RoleSystem, Content: strings.TrimSuffix(before, "\n\n")})
 	}
-	r, t := reader{types: typesOf(tools), told: true}, 0
+	r, t := reader{types: typesOf(tools), escaped: true}, 0
 	var acting relabel.Message
 	for _, m := range messages[1:] {
 		switch {
@@ -44,10 +44,10 @@ func Back(messages []relabel.Message) (state []relabel.Message, tools []relabel.
 }
 
 // described reads the tools that Describe wrote.
-func described(told string) []relabel.Tool {
+func described(description string) []relabel.Tool {
 	var tools []relabel.Tool
 	section := ""
-	for _, part := range strings.Split(told, "\n\n## ")[1:] {
+	for _, part := range strings.Split(description, "\n\n## ")[1:] {
 		section += part
 		head, schema, found := cutLast(section, "\n"+parametersAre)
 		if !found || strings.Contains(schema, "\n") {

@@ -12,7 +12,7 @@
 //	</function>
 //
 // Arguments that this form cannot carry as they were written (broken JSON, other
-// spacing) stand in the block as they are. Inside values and text, the "<" of one of
+// spacing) are in the block as they are. Inside values and text, the "<" of one of
 // these tags is written "&lt;" (escape), so that no text is taken for a call.
 package texttools
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tagged is a tag of ours as it stands in text, or an escape of one of any depth.
+// tagged is a tag of ours as it is in text, or an escape of one of any depth.
 var tagged = regexp.MustCompile(`(?:<|&(?:amp;)*lt;)/?(?:function|parameter|tool_call|think)[=>]`)
 
 // tagNames are what every tag has in it: most texts have none, and are not looked

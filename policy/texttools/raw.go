@@ -11,7 +11,7 @@ import (
 var jsonStart = regexp.MustCompile(`<tool_call>\s*\{`)
 
 // toolCallBlocks reads the blocks of Hermes and Qwen: <tool_call>{JSON}</tool_call>. One
-// in which no tool's name can be read is no call. Tags inside the JSON are the JSON's.
+// in which no tool's name can be read is not a call. Tags inside the JSON are the JSON's.
 func toolCallBlocks(text string) []relabel.ToolCall {
 	var calls []relabel.ToolCall
 	for {
@@ -62,7 +62,7 @@ var (
 	saidArguments = regexp.MustCompile(`^,\s*"(?:arguments|parameters)"\s*:\s*`)
 )
 
-// toolCall reads one block. What is no JSON keeps the name, where one can be read, and
+// toolCall reads one block. What is not JSON keeps the name, where one can be read, and
 // the text of the arguments as far as it goes, which is then no JSON either.
 func toolCall(body string, closed bool) (c relabel.ToolCall, named bool) {
 	var s spoken

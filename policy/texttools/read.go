@@ -16,11 +16,11 @@ type Reading struct {
 }
 
 // Read reads an answer of a model that was told of the form by Describe. A block that is
-// not in order becomes a call whose arguments are the block's text, which is no JSON:
+// not in order becomes a call whose arguments are the block's text, which is not JSON:
 // it is then malformed, as it would be from a server that parses calls. Text after the
-// first call that is no call is left out.
+// first call that is not a call is dropped.
 func Read(text string, tools []relabel.Tool) Reading {
-	r := reader{types: typesOf(tools), told: true}
+	r := reader{types: typesOf(tools), escaped: true}
 	return r.read(text)
 }
 
@@ -32,8 +32,8 @@ func Recognise(text string, tools []relabel.Tool) Reading {
 }
 
 type reader struct {
-	types types
-	told  bool // the model was told to escape
+	types   types
+	escaped bool // the model escapes tags, as Describe asks it to
 }
 
 func (r reader) read(text string) Reading {
@@ -41,7 +41,7 @@ func (r reader) read(text string) Reading {
 		return Reading{"", calls, relabel.BareJSON}
 	}
 	block, object := blockStart.FindStringIndex(text), jsonStart.FindStringIndex(text)
-	if object != nil && (block == nil || object[0] < block[0]) { // else it stands in a value
+	if object != nil && (block == nil || object[0] < block[0]) { // else it is in a value
 		if calls := toolCallBlocks(text); calls != nil {
 			return Reading{r.words(text[:object[0]]), calls, relabel.ToolCallJSON}
 		}
@@ -53,7 +53,7 @@ func (r reader) read(text string) Reading {
 }
 
 func (r reader) unescape(text string) string {
-	if r.told {
+	if r.escaped {
 		return unescape(text)
 	}
 	return text
@@ -123,7 +123,7 @@ func (t types) argumentsOf(tool, body string, plain func(string) string) (string
 	}
 }
 
-// value writes a parameter's text as JSON: as it stands where the tool takes no text
+// value writes a parameter's text as JSON: as it is where the tool takes no text
 // there and it is JSON, else as a string.
 func (t types) value(dst []byte, tool, name, text string) []byte {
 	if t[tool][name] && json.Valid([]byte(text)) {

@@ -10,17 +10,17 @@ import (
 	"relabel"
 )
 
-// State writes a state for an endpoint without tool calling: the tools stand in the
+// State writes a state for an endpoint without tool calling: the tools are in the
 // system prompt, actions are text alone, and the observations of a turn are one user
-// message. messages stay as they are. What is written for a turn hangs on that turn
+// message. messages stay as they are. What is written for a turn depends on that turn
 // alone, so that a longer state begins with the bytes of a shorter one.
 func State(messages []relabel.Message, tools []relabel.Tool) []relabel.Message {
 	w := writer{types: typesOf(tools)}
 	out := make([]relabel.Message, 0, len(messages)+1)
-	if told := Describe(tools); told != "" {
-		system := relabel.Message{Role: relabel.RoleSystem, Content: told}
+	if description := Describe(tools); description != "" {
+		system := relabel.Message{Role: relabel.RoleSystem, Content: description}
 		if len(messages) > 0 && messages[0].Role == relabel.RoleSystem {
-			system.Content = messages[0].Content + "\n\n" + told
+			system.Content = messages[0].Content + "\n\n" + description
 			messages = messages[1:]
 		}
 		out = append(out, system)
@@ -80,7 +80,7 @@ func (w writer) action(m relabel.Message) string {
 }
 
 // call writes a call. Where reading the parameters back would not give the arguments as
-// they were written, they stand in the block themselves.
+// they were written, they are in the block themselves.
 func (w writer) call(c relabel.ToolCall) string {
 	open, end := "<function="+writeName(c.Name)+">\n", "</function>"
 	if body, ok := w.parameters(c); ok {

@@ -16,7 +16,7 @@ import (
 type Family struct {
 	session int
 	leader  string         // when the session's leader started; "" where that is not known
-	members map[int]string // process id → when it started, for an id may be given anew
+	members map[int]string // process id → when it started, for an id may be given again
 }
 
 // NewFamily returns the family of a session, whose first process has this id.

@@ -8,7 +8,7 @@ type Ends struct {
 	limit int   // bytes that are kept in all
 	total int64 // bytes that came
 	ring  []byte
-	next  int // where the ring goes on once it is full
+	next  int // where the ring continues once it is full
 }
 
 // NewEnds returns ends of at most limit bytes each; emit takes the first.

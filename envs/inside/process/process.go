@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Table starts programs and tells of their ends. As process 1 of a container it
+// Table starts programs and reports their ends. As process 1 of a container it
 // also takes in the orphans, as an init does; elsewhere it waits for its own alone.
 type Table struct {
 	First bool // this is process 1: every other process of the container is ours to end
@@ -138,7 +138,7 @@ func (p *Table) Hasten(end <-chan syscall.WaitStatus) {
 // that were started.
 func (p *Table) EndAll() {
 	if p.First {
-		_ = syscall.Kill(-1, syscall.SIGKILL) // ESRCH: there is none
+		_ = syscall.Kill(-1, syscall.SIGKILL) // ESRCH: none exists
 		return
 	}
 	p.mu.Lock()

@@ -109,7 +109,7 @@ func (f *folderState) add(dir string, entry fs.DirEntry) {
 	}
 }
 
-// waits reports whether opening and reading a path would wait, or go on for ever: it is a pipe, a
+// waits reports whether opening and reading a path would wait, or never end: it is a pipe, a
 // device, or a link to one. Older gits follow links.
 func waits(path string, kind fs.FileMode) bool {
 	if kind.IsRegular() || kind.IsDir() {

@@ -38,7 +38,7 @@ func (e *Episode) edit(ctx context.Context, args arguments) (relabel.Observation
 }
 
 // open reads a text file whole. The observation is a refusal where it cannot be read,
-// is no text or is too large.
+// is not a text or is too large.
 func (e *Episode) open(ctx context.Context, name string) (data []byte, no *relabel.Observation, err error) {
 	data, size, err := e.sandbox.ReadFile(ctx, name, maxFile)
 	var o relabel.Observation

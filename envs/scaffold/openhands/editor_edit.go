@@ -69,7 +69,7 @@ func (e *Episode) insert(ctx context.Context, name string, n int, added string) 
 	return e.save(ctx, name, after, n+1, strings.Count(strings.TrimSuffix(added, "\n"), "\n")+1)
 }
 
-// occurrences returns where part stands in data, overlaps included: a text that
+// occurrences returns where part is in data, overlaps included: a text that
 // overlaps itself is as unclear as one that stands twice.
 func occurrences(data, part []byte) []int {
 	var at []int

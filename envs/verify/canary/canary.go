@@ -28,7 +28,7 @@ type Maker interface {
 	Plant(g Garden) (p Planting, ok bool)
 }
 
-// Garden is what a maker of canaries knows about a run. The tests of the task stand in
+// Garden is what a maker of canaries knows about a run. The tests of the task are in
 // the working tree; no code of the submission has run.
 type Garden struct {
 	Task    relabel.Task                     // whose tests are run
@@ -118,7 +118,7 @@ type Test struct {
 	// backslash.
 	Name   string
 	Status relabel.TestStatus // how it must end
-	// Proof must stand in the log or in the report. It is computed when the test runs and
+	// Proof must be in the log or in the report. It is computed when the test runs and
 	// stands nowhere in the planted files. "" where a test that passes shows nothing.
 	Proof string
 	// Key names the canary in all runs of a task, as its name does not: canaries with keys that
@@ -130,7 +130,7 @@ type Test struct {
 	Calls string
 }
 
-// BelowKey is the key of all canaries that stand in the task's own test files, and, for Go, of
+// BelowKey is the key of all canaries that are in the task's own test files, and, for Go, of
 // those that make claims.
 const BelowKey = "canaries in the test files"
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The words that names of canaries are made of: such as stand in names of tests.
+// The words that names of canaries are made of: such as are in names of tests.
 var (
 	Nouns = strings.Fields(`batch border buffer bytes cache case chain chunk clause column config count cursor date default delta
 		depth edge encoding entry escape event factor field filter flag format frame group header index input interval item

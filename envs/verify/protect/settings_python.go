@@ -42,7 +42,7 @@ func tomlSteering(_ protection, content []byte) map[string]any {
 }
 
 // iniSteering returns the lines of the sections that steer tests. Readers differ on an
-// indented line with a bracket: it begins a section, or goes on with a value. So it begins
+// indented line with a bracket: it begins a section, or continues with a value. So it begins
 // one, unless that would end a section that steers.
 func iniSteering(_ protection, content []byte) map[string]any {
 	found := map[string]any{}

@@ -17,7 +17,7 @@ const maxImportPath = 256
 
 // parseGoTest reads the log of go test -v. A test is known by its name, subtests with
 // slashes, and by its package's path, a colon and its name; the plain name of a test
-// that stands in several packages has the worst of their outcomes.
+// that is in several packages has the worst of their outcomes.
 func parseGoTest(log []byte) Outcomes {
 	o := Outcomes{}
 	ofPackage := Outcomes{}

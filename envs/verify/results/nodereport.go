@@ -14,7 +14,7 @@ type NodeReport struct {
 	Titles  map[string]map[string]bool // by file, relative to the repository
 }
 
-// ParseNodeReport reads a report. One that is broken or has too many tests bears nothing out.
+// ParseNodeReport reads a report. One that is broken or has too many tests confirms nothing.
 func ParseNodeReport(data []byte, workdir string) *NodeReport {
 	var content struct {
 		TestResults []struct {

@@ -39,7 +39,7 @@ func parsePytest(log []byte) Outcomes {
 	return o
 }
 
-// summaryLines yields the lines of every summary, or all lines where there is none.
+// summaryLines yields the lines of every summary, or all lines where none exists.
 func summaryLines(log []byte) iter.Seq[string] {
 	if !hasSummary(log) {
 		return logLines(log)

@@ -13,7 +13,7 @@ import (
 const MaxReport = 64 << 20
 
 // Bounds of a JUnit report, which the tests of a submission may have written. A report
-// beyond one of them bears nothing out, as a broken one does.
+// beyond one of them confirms nothing, as a broken one does.
 const (
 	maxReportCases = 500_000  // test cases
 	maxReportNames = 32 << 20 // bytes of the names of all test cases
@@ -29,7 +29,7 @@ type Report struct {
 	Text    []byte          // the whole report
 }
 
-// ParseReport reads a JUnit report. One that is broken or beyond the bounds bears nothing out.
+// ParseReport reads a JUnit report. One that is broken or beyond the bounds confirms nothing.
 func ParseReport(data []byte) *Report {
 	reader := reportReader{
 		report: &Report{Clean: map[string]bool{}, Stained: map[string]bool{}, skipped: map[string]bool{}, Text: data},
@@ -200,7 +200,7 @@ func (t *tagReader) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Confirm takes back every success, and every skip, that the report does not bear out: such
+// Confirm takes back every success, and every skip, that the report does not confirm: such
 // a test counts as absent.
 func (r *Report) Confirm(o Outcomes) {
 	for id, status := range o {

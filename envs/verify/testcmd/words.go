@@ -5,7 +5,7 @@ import "strings"
 // Word is a word of a shell command.
 type Word struct {
 	Text       string // without its quotes
-	start, end int    // where it stands in the command
+	start, end int    // where it is in the command
 	Command    int    // which simple command of the whole it belongs to
 }
 
@@ -107,7 +107,7 @@ func (s *shellReader) redirects() bool {
 	return after || (s.at > 0 && s.text[s.at-1] == '>')
 }
 
-// redirection reads < or > as part of a word of its own: it is no argument.
+// redirection reads < or > as part of a word of its own: it is not an argument.
 func (s *shellReader) redirection(c byte) {
 	digits := strings.Trim(string(s.current), "0123456789&") == ""
 	if s.inside && !digits {
@@ -134,7 +134,7 @@ type Call struct {
 }
 
 // FindCall finds the call of a runner, whose name's words is says. It returns false
-// where there is none, or more than one.
+// where none exists, or more than one.
 func FindCall(command string, is func(words []Word, at int) bool) (Call, bool) {
 	words := Words(command)
 	found := -1
@@ -171,7 +171,7 @@ func (c Call) With(args ...string) string {
 }
 
 // Folder is where a "cd" before the call leads to, relative to the repository; "." where
-// there is none.
+// none exists.
 func (c Call) Folder() string {
 	for at := len(c.before) - 2; at >= 0; at-- {
 		if c.before[at].Text == "cd" && c.before[at].Command == c.before[at+1].Command {

@@ -14,7 +14,7 @@ import (
 type Change struct {
 	Path             string // relative to the repository
 	OldMode, NewMode string // six octal digits; NoMode where there is no such file
-	OldID, NewID     string // the objects at the base and with the patch; zeros where there is none
+	OldID, NewID     string // the objects at the base and with the patch; zeros where none exists
 	Link             string // the target, where the path becomes a symlink
 	Ignored          bool   // the patch adds it, and git ignores it at the base commit
 	Hidden           bool   // the patch adds it, and the image has an ignored file there

@@ -20,7 +20,7 @@ type goLibrary struct {
 	paths     string // import paths, separated by spaces
 	name      string // of the package
 	calls     map[string]string
-	statement string // with PKG, CALL and ARGS; "" where the function takes t and reports by itself
+	statement string // with PKG, CALL and ARGS; "" where the function takes t and reports on its own
 	methods   bool   // the functions are methods of other values too
 }
 

@@ -86,7 +86,7 @@ func goFunctions(ids []string) []string {
 
 // selectsGo reports whether the packages that the call names include the one in a folder;
 // without any it is the one of the current folder. A package that is named by its import path
-// is taken to be it.
+// is assumed to be it.
 func selectsGo(c testcmd.Call, folder string) bool {
 	named := false
 	for i, w := range c.Args {

@@ -88,7 +88,7 @@ func (t chaiTerm) claim(chain string) nodeClaim {
 }
 
 // assertClaims are calls of assert of Node.js and of chai that fail, by the names of functions.
-// The name "" stands for a call of assert itself.
+// The name "" is a call of assert itself.
 var assertClaims = map[string]string{
 	"": "(VALUE < 0)", "ok": "(VALUE < 0)", "isOk": "(VALUE < 0)", "notOk": "(VALUE > 0)", "isNotOk": "(VALUE > 0)",
 	"equal": "(VALUE, WRONG)", "notEqual": "(VALUE, RIGHT)", "strictEqual": "(VALUE, WRONG)", "notStrictEqual": "(VALUE, RIGHT)",

@@ -60,7 +60,7 @@ func distinct(matches [][][]byte) []string {
 }
 
 // files are a test file with canaries at its end, and its snapshot file where they need one.
-// They call what the file's own tests call, in a group too where these stand in groups. There
+// They call what the file's own tests call, in a group too where these are in groups. There
 // are none where the file calls nothing.
 func (c *nodeCode) files(g canary.Garden, name string) []canary.File {
 	content, ok := g.Read(name)

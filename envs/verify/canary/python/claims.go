@@ -27,7 +27,7 @@ const claimRounds = 25
 // typeClaim finds TYPE(BASE) in a claim.
 var typeClaim = regexp.MustCompile(`TYPE\((\w+)\)`)
 
-// usedIn returns the claims whose use stands in content as a word of its own, and the first
+// usedIn returns the claims whose use is in content as a word of its own, and the first
 // ones, which each file has.
 func usedIn(claims []pythonClaim, content []byte, always int) []pythonClaim {
 	var used []pythonClaim
@@ -86,7 +86,7 @@ func (p *pythonCanaries) functions(at, file, caught string, claims []pythonClaim
 // fixtureOf names the fixture that a claim of pytest takes.
 var fixtureOf = map[string]string{"capsys": "capsys", "caplog": "caplog", "recwarn": "recwarn"}
 
-// pytestClaims are claims with what pytest offers, the first for each file. They stand in a
+// pytestClaims are claims with what pytest offers, the first for each file. They are in a
 // file that imports pytest.
 var pytestClaims = []pythonClaim{
 	{"raises", "with pytest.raises(TYPE(ValueError)):\n    int(\"7\")", true},
@@ -138,7 +138,7 @@ var helpers = []struct{ name, arguments string }{
 var helperImport = regexp.MustCompile(`(?m)^from (?:numpy|pandas|torch)\.(?:\w+\.)*_?testing(?:\.\w+)* import (\([^)]*\)|.*)`)
 
 // helperClaims are claims with those of the helpers that body, which is a part of content,
-// uses, as it names them. They stand below content.
+// uses, as it names them. They are below content.
 func helperClaims(content, body []byte) []pythonClaim {
 	imported := ""
 	for _, m := range helperImport.FindAllSubmatch(content, -1) {

@@ -13,7 +13,7 @@ import (
 // tests end, so each group has canaries in a class that derives from one of its classes.
 type classGroup struct {
 	name  string // of one of its classes
-	bases string // as they stand in the file
+	bases string // as they are in the file
 	body  string // of all of its classes
 }
 
@@ -81,7 +81,7 @@ func containsWord(text, word string) bool {
 // unittest reports whether the classes are test cases of unittest.
 func (c classGroup) unittest() bool { return unittestUse.MatchString(c.bases + c.body) }
 
-// derived is a class of canaries that derives from a class of the file that it stands in,
+// derived is a class of canaries that derives from a class of the file that it is in,
 // without that class's tests. cases says that the runner knows test cases of unittest alone.
 // Where the class cannot be derived from, the file is as it was without.
 func (p *pythonCanaries) derived(file string, content []byte, group classGroup, cases bool, name func(class, method string) string) (class, code string) {

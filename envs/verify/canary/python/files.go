@@ -111,7 +111,7 @@ func contentOf(neighbours []neighbour) []byte {
 	return bytes.Join(all, []byte("\n"))
 }
 
-// takesBelow reports whether canaries may stand below the file's tests.
+// takesBelow reports whether canaries may be below the file's tests.
 func (n neighbour) takesBelow(g canary.Garden) bool {
 	return len(n.content) > 0 && !g.Left[canary.BelowKey]
 }

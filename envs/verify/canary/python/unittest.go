@@ -66,7 +66,7 @@ func unittestBelow(p *pythonCanaries, g canary.Garden, call testcmd.Call, n neig
 	return n.below(g, p.Namer, code), names, len(code) > 0
 }
 
-// unittestClass is how the call is told to run a class of a file too; nothing where it runs
+// unittestClass is the arguments with which the call runs a class of a file too; nothing where it runs
 // the whole file, or all files of a folder.
 func unittestClass(call testcmd.Call, file, class string) []string {
 	module := unittestName(call, file)
@@ -88,7 +88,7 @@ func callsUnittest(words []testcmd.Word, at int) bool {
 	return path.Base(words[at].Text) == "runtests.py" || (words[at].Text == "test" && at > 0 && path.Base(words[at-1].Text) == "manage.py")
 }
 
-// unittestName is how the call is told to run a file too; nothing where it looks for tests
+// unittestName is the arguments with which the call runs a file too; nothing where it looks for tests
 // itself.
 func unittestName(call testcmd.Call, file string) []string {
 	names := call.Names()
