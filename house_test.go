@@ -40,6 +40,7 @@ var arrows = []struct{ from, to string }{
 	{"cli", "api/client"},
 	{"web", "web/*"},
 	{"tasks", "gitdiff"},
+	{"tasks", "chat"}, // JSON strings without loss
 	{"envs/*", "envs"},
 	{"envs/*/*", "envs"},
 	{"envs/*", "envs/wire"},   // the frames that both ends speak

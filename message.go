@@ -43,3 +43,19 @@ type Observation struct {
 	Failed   bool   `json:"failed" doc:"Whether the tool refused or failed."`
 	Millis   int64  `json:"millis" doc:"Milliseconds that it took."`
 }
+
+// The ways in which a prompt's size is known before it is sent.
+const (
+	SizeByTokenizer = "tokenizer" // counted
+	SizeByUsage     = "usage"     // what a server counted last, and a third of the bytes added since
+	SizeByBytes     = "bytes"     // a quarter of the bytes: no server has counted yet
+)
+
+// PromptSize is how many tokens a prompt is taken to have before it is sent.
+type PromptSize struct {
+	Tokens int    `json:"tokens" doc:"Tokens."`
+	By     string `json:"by" doc:"How it is known: tokenizer, usage (what the server counted last and a third of the bytes since) or bytes (a quarter of them)."`
+	// NotCounted says why a prompt near its limit was estimated and not counted; "" where it
+	// was counted, or was not near.
+	NotCounted string `json:"not_counted,omitempty" doc:"Why a prompt near its limit was estimated and not counted by the policy's tokenizer."`
+}

@@ -31,3 +31,15 @@ type TextFound struct {
 	Places     int        `json:"places" doc:"In how many of its turns and of the texts beside them."`
 	First      []Match    `json:"first" doc:"The first matches, at most three, one of each turn or text."`
 }
+
+// Match is where a text stands that was looked for, with some of what stands around it.
+type Match struct {
+	T        int    `json:"t,omitempty" doc:"The turn; absent: in none of them."`
+	Executor Role   `json:"executor,omitempty" doc:"Who acted in the turn."`
+	Place    string `json:"place" doc:"Where: thought, the name of an argument, label and either of them, observation, the task, failure, patch or test output."`
+	Before   string `json:"before" doc:"What stands before it."`
+	Text     string `json:"match" doc:"The text as it is written there."`
+	After    string `json:"after" doc:"What stands after it."`
+	Part     string `json:"-"` // of the turn: action, label, other or observation
+	Nth      int    `json:"-"` // of the matches in that part, from 0
+}

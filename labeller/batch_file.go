@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // upload writes the batch's requests into a file and gives the endpoint that. What is too
@@ -97,7 +98,7 @@ func (b *batch) lines(life context.Context, items []relabel.BatchItem) (fitting 
 		return nil, nil, err
 	}
 	state := b.claim.Run.Prompts.Opening(task)
-	sizes := relabel.NewPromptSizes(state, b.claim.Run.Prompts.Tools)
+	sizes := chat.NewPromptSizes(state, b.claim.Run.Prompts.Tools)
 	for _, turn := range turns {
 		if len(items) > 0 && items[0].T == turn.T {
 			req := b.request(b.claim.Run, tr, b.claim.Policy, state, turn.T, relabel.Teacher)
@@ -138,7 +139,7 @@ func (b *batch) turns(life context.Context, trajectory relabel.ID, last int) ([]
 
 // line returns the line of an item, and the item with its prompt's size; a nil line where the
 // prompt does not fit the teacher's context, and its label is settled as missing.
-func (b *batch) line(life context.Context, item relabel.BatchItem, req relabel.ChatRequest, estimate relabel.PromptEstimate) (relabel.BatchItem, []byte, error) {
+func (b *batch) line(life context.Context, item relabel.BatchItem, req relabel.ChatRequest, estimate chat.PromptEstimate) (relabel.BatchItem, []byte, error) {
 	req, err := b.limit(b.claim.Policy).Fit(life, req, estimate)
 	switch {
 	case relabel.CodeOf(err) == relabel.CodeContextOverflow:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // Store keeps what is asked for. Every method that takes a fence fails with CodeLeaseLost
@@ -86,7 +87,7 @@ type World struct {
 	// closed when that may have changed. Nil knows of none.
 	Down func(p relabel.Policy) (why string, changed <-chan struct{})
 	// Count counts the tokens of prompts near their limit. Nil: all are estimated.
-	Count relabel.CountPrompt
+	Count chat.CountPrompt
 	// Parse says how an action is understood in the run's scaffold.
 	Parse func(run relabel.Run, action relabel.Message) relabel.ParseOutcome
 	// Seed is that of the call of a role at turn t.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/lease"
 )
 
@@ -56,7 +57,7 @@ func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim, release
 	g, ctx := errgroup.WithContext(life)
 	g.SetLimit(max(c.Policy.Limits.Concurrency, 1))
 	state, asked := c.Run.Prompts.Opening(c.Task), 0
-	sizes := relabel.NewPromptSizes(state, c.Run.Prompts.Tools)
+	sizes := chat.NewPromptSizes(state, c.Run.Prompts.Tools)
 	for _, turn := range c.Turns {
 		if slices.Contains(c.Owed, turn.T) {
 			if ctx.Err() != nil || releaseRequested() {
@@ -96,13 +97,13 @@ func (l *Labeller) request(run relabel.Run, tr relabel.Trajectory, p relabel.Pol
 }
 
 // limit bounds prompt and answer of a label by the context of the policy that is asked.
-func (l *Labeller) limit(p relabel.Policy) relabel.PromptLimit {
-	return relabel.PromptLimit{Policy: p, Tokens: p.Limits.ContextTokens, Count: l.World.Count}
+func (l *Labeller) limit(p relabel.Policy) chat.PromptLimit {
+	return chat.PromptLimit{Policy: p, Tokens: p.Limits.ContextTokens, Count: l.World.Count}
 }
 
 // answer asks at one state and stores what comes of it. A state that does not fit the policy's
 // context is not sent: its label is missing.
-func (l *Labeller) answer(ctx context.Context, c relabel.RelabelClaim, policy Policy, req relabel.ChatRequest, estimate relabel.PromptEstimate) (err error) {
+func (l *Labeller) answer(ctx context.Context, c relabel.RelabelClaim, policy Policy, req relabel.ChatRequest, estimate chat.PromptEstimate) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			l.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a relabeling panicked")

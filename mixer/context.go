@@ -1,19 +1,22 @@
 package mixer
 
-import "relabel"
+import (
+	"relabel"
+	"relabel/chat"
+)
 
 // actLimit bounds prompt and answer of an executor: by the run's limit, or the policy's own
 // where that is less.
-func (r *rollout) actLimit(p relabel.Policy) relabel.PromptLimit {
+func (r *rollout) actLimit(p relabel.Policy) chat.PromptLimit {
 	limit := r.claim.Run.Limits.MaxContextTokens
 	if own := p.Limits.ContextTokens; own > 0 {
 		limit = min(limit, own)
 	}
-	return relabel.PromptLimit{Policy: p, Tokens: limit, Count: r.world.Count}
+	return chat.PromptLimit{Policy: p, Tokens: limit, Count: r.world.Count}
 }
 
 // labelLimit bounds prompt and answer of a label by the teacher's own context.
-func (r *rollout) labelLimit() relabel.PromptLimit {
+func (r *rollout) labelLimit() chat.PromptLimit {
 	teacher := r.claim.Teacher
-	return relabel.PromptLimit{Policy: teacher, Tokens: teacher.Limits.ContextTokens, Count: r.world.Count}
+	return chat.PromptLimit{Policy: teacher, Tokens: teacher.Limits.ContextTokens, Count: r.world.Count}
 }

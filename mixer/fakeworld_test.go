@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // fakeWorld is sandboxes, verifier and policies in memory. Each operation calls before
@@ -106,7 +107,7 @@ func (p fakePolicy) Complete(ctx context.Context, req relabel.ChatRequest) (rela
 		p.world.asked(p.role, req)
 	}
 	p.world.mu.Lock()
-	p.world.calls = append(p.world.calls, call{p.role, req, string(relabel.AppendMessages(nil, req.Messages))})
+	p.world.calls = append(p.world.calls, call{p.role, req, string(chat.AppendMessages(nil, req.Messages))})
 	p.world.mu.Unlock()
 	if err := p.world.enter(ctx, string(p.role)+"/"+string(req.Purpose)); err != nil {
 		return relabel.Completion{}, err
@@ -244,7 +245,7 @@ func says(who relabel.Role, req relabel.ChatRequest, tool string) relabel.Comple
 	text := fmt.Sprintf("<%s %s %d>", who, req.Purpose, req.T)
 	m := relabel.Message{Role: relabel.RoleAssistant, Content: text,
 		ToolCalls: []relabel.ToolCall{{ID: "endpoint-" + text, Name: tool, Arguments: "{}"}}}
-	return relabel.Completion{Raw: relabel.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls",
+	return relabel.Completion{Raw: chat.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls",
 		Usage: &relabel.Usage{PromptTokens: 10, CompletionTokens: 5}}
 }
 

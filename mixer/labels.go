@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // labels asks the teacher for ãt beside the student's turns: as many at once as there
@@ -39,7 +40,7 @@ type pendingLabel struct {
 
 // ask asks for the label of turn t, without waiting. One whose prompt does not fit the
 // teacher's context is not asked for: it is missing.
-func (l *labels) ask(t int, req relabel.ChatRequest, sizes *relabel.PromptSizes) *pendingLabel {
+func (l *labels) ask(t int, req relabel.ChatRequest, sizes *chat.PromptSizes) *pendingLabel {
 	estimate := sizes.Of(l.r.claim.Teacher.ID)
 	ctx, cancel := context.WithCancel(l.ctx)
 	req.Urgency, req.Clock = &l.urgency, l.flights.clock(nil)
@@ -64,7 +65,7 @@ func (l *labels) ask(t int, req relabel.ChatRequest, sizes *relabel.PromptSizes)
 // askOwed asks again for the labels that the turns still owe, and for no other.
 func (l *labels) askOwed(turns []relabel.Turn) {
 	state := l.r.opening()
-	sizes := relabel.NewPromptSizes(state, l.r.claim.Run.Prompts.Tools)
+	sizes := chat.NewPromptSizes(state, l.r.claim.Run.Prompts.Tools)
 	for _, turn := range turns {
 		if owing(turn) {
 			l.settleLater(l.ask(turn.T, l.r.request(state, turn.T, relabel.Teacher, relabel.PurposeLabel), sizes))
@@ -76,7 +77,7 @@ func (l *labels) askOwed(turns []relabel.Turn) {
 
 // complete asks the teacher. A label that cannot be had is a Missing action; an error
 // is the store's: it could not record the call, or not be read.
-func (l *labels) complete(ctx context.Context, req relabel.ChatRequest, estimate relabel.PromptEstimate) (relabel.Action, error) {
+func (l *labels) complete(ctx context.Context, req relabel.ChatRequest, estimate chat.PromptEstimate) (relabel.Action, error) {
 	teacher := l.r.claim.Teacher.ID
 	req, err := l.r.labelLimit().Fit(ctx, req, estimate)
 	if err != nil && relabel.CodeOf(err) != relabel.CodeContextOverflow && ctx.Err() == nil {

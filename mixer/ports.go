@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // Store keeps what a rollout finds. Every method that takes a Fence fails with
@@ -112,7 +113,7 @@ type World struct {
 	// Policy opens a policy version.
 	Policy func(p relabel.Policy) (Policy, error)
 	// Count counts the tokens of prompts near their limit. Nil: all are estimated.
-	Count relabel.CountPrompt
+	Count chat.CountPrompt
 	// Down says why none of a policy's addresses is to be had now, "" where one is. changed is
 	// closed when that may have changed. Nil knows of none.
 	Down func(p relabel.Policy) (why string, changed <-chan struct{})

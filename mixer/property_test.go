@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // scenario is a drawn rollout: who executes, how long everything takes, what fails.
@@ -197,14 +198,14 @@ func checkStates(s scenario, b *bench) error {
 	opening := b.store.claim.Run.Prompts.Opening(b.store.claim.Task)
 	turns := b.store.turns[b.store.attempt]
 	for _, c := range b.world.calls {
-		want := string(relabel.AppendMessages(nil, relabel.State(opening, turns[:c.req.T-1])))
+		want := string(chat.AppendMessages(nil, relabel.State(opening, turns[:c.req.T-1])))
 		if c.text != want {
 			return fmt.Errorf("%s saw at turn %d\n%s\nwant\n%s", c.role, c.req.T, c.text, want)
 		}
 		if strings.Contains(c.text, " label ") || strings.Contains(c.text, "endpoint-") {
 			return fmt.Errorf("%s saw at turn %d what is not of the state:\n%s", c.role, c.req.T, c.text)
 		}
-		if again := string(relabel.AppendMessages(nil, c.req.Messages)); again != c.text {
+		if again := string(chat.AppendMessages(nil, c.req.Messages)); again != c.text {
 			return fmt.Errorf("the state of turn %d changed after it was sent:\n%s\n%s", c.req.T, c.text, again)
 		}
 	}

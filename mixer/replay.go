@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // divergence says at which turn a replay came to another state than the recorded one,
@@ -124,7 +125,7 @@ func (r *rollout) startOver(life context.Context, d *divergence) error {
 	r.claim.Turns, r.claim.Broken, r.claim.BrokeAt, r.silent, r.last = nil, nil, nil, 0, nil
 	r.account.begin(0)
 	r.state = r.opening()
-	r.sizes = relabel.NewPromptSizes(r.state, r.claim.Run.Prompts.Tools)
+	r.sizes = chat.NewPromptSizes(r.state, r.claim.Run.Prompts.Tools)
 	return r.startSandbox(life)
 }
 

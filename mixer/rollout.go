@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/lease"
 	"relabel/mixer/schedule"
 )
@@ -23,12 +24,12 @@ type rollout struct {
 	teacher Policy // nil in an evaluation
 	student Policy // nil where the student executes no turn
 	labels  *labels
-	episode Episode              // nil before the sandbox is there and after it is gone
-	state   []relabel.Message    // st
-	sizes   *relabel.PromptSizes // of state
-	silent  int                  // actions without a call, in a row
-	last    *relabel.BrokenTurn  // the last action that was executed to its end in the sandbox; nil before
-	clock   *wallClock           // while turns are rolled out
+	episode Episode             // nil before the sandbox is there and after it is gone
+	state   []relabel.Message   // st
+	sizes   *chat.PromptSizes   // of state
+	silent  int                 // actions without a call, in a row
+	last    *relabel.BrokenTurn // the last action that was executed to its end in the sandbox; nil before
+	clock   *wallClock          // while turns are rolled out
 	// deferred counts the turns whose labels are asked for after the rollouts.
 	deferred int
 	// releaseRequested is closed when the trajectory is to go back to the queue once the
@@ -48,7 +49,7 @@ func newRollout(m *Mixer, life context.Context, c relabel.Claim) *rollout {
 			Instance: c.Trajectory.InstanceID, Generation: c.Trajectory.Generation},
 	}
 	r.state = r.opening()
-	r.sizes = relabel.NewPromptSizes(r.state, c.Run.Prompts.Tools)
+	r.sizes = chat.NewPromptSizes(r.state, c.Run.Prompts.Tools)
 	r.labels = newLabels(life, r)
 	return r
 }

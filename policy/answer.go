@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // answerBody is a chat-completions response. What an answer can do without is kept
@@ -45,7 +46,7 @@ func decodeAnswer(body []byte) (done relabel.Completion, problem string) {
 	if len(choice.Message) > maxMessage {
 		return done, fmt.Sprintf("its message is larger than %d MiB", maxMessage>>20)
 	}
-	message, err := relabel.DecodeMessage(choice.Message)
+	message, err := chat.DecodeMessage(choice.Message)
 	if err != nil {
 		return done, "its answer has no message"
 	}

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // Bounds of a batch endpoint's answers and patience.
@@ -53,7 +54,7 @@ func OpenBatches(p relabel.Policy, o Options) (*Batches, error) {
 
 // Line is a request as a line of a batch's file, with its newline.
 func (b *Batches) Line(customID string, req relabel.ChatRequest) []byte {
-	line := relabel.AppendString([]byte(`{"custom_id":`), customID)
+	line := chat.AppendString([]byte(`{"custom_id":`), customID)
 	line = append(line, `,"method":"POST","url":"/v1/chat/completions","body":`...)
 	line = appendRequest(line, b.policy, req)
 	return append(line, '}', '\n')

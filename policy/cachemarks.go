@@ -1,12 +1,15 @@
 package policy
 
-import "relabel"
+import (
+	"relabel"
+	"relabel/chat"
+)
 
 // appendState appends the messages, with the marks that p's endpoint wants for its
 // prompt cache.
 func appendState(dst []byte, p relabel.Policy, messages []relabel.Message) []byte {
 	if p.CacheMarkers != relabel.CacheMarkersAnthropic {
-		return relabel.AppendMessages(dst, messages)
+		return chat.AppendMessages(dst, messages)
 	}
 	first, last := markedMessages(messages)
 	dst = append(dst, '[')
@@ -17,7 +20,7 @@ func appendState(dst []byte, p relabel.Policy, messages []relabel.Message) []byt
 		if i == first || i == last {
 			dst = appendMarked(dst, m)
 		} else {
-			dst = relabel.AppendMessage(dst, m)
+			dst = chat.AppendMessage(dst, m)
 		}
 	}
 	return append(dst, ']')
@@ -40,10 +43,10 @@ func markedMessages(messages []relabel.Message) (first, last int) {
 // appendMarked appends m with its content as one text block that is to be cached; the
 // rest is as AppendMessage writes it.
 func appendMarked(dst []byte, m relabel.Message) []byte {
-	plain := relabel.AppendMessage(nil, m)
-	head := relabel.AppendString(append(relabel.AppendString([]byte(`{"role":`), m.Role), `,"content":`...), m.Content)
-	dst = relabel.AppendString(append(dst, `{"role":`...), m.Role)
-	dst = relabel.AppendString(append(dst, `,"content":[{"type":"text","text":`...), m.Content)
+	plain := chat.AppendMessage(nil, m)
+	head := chat.AppendString(append(chat.AppendString([]byte(`{"role":`), m.Role), `,"content":`...), m.Content)
+	dst = chat.AppendString(append(dst, `{"role":`...), m.Role)
+	dst = chat.AppendString(append(dst, `,"content":[{"type":"text","text":`...), m.Content)
 	dst = append(dst, `,"cache_control":{"type":"ephemeral"}}]`...)
 	return append(dst, plain[len(head):]...)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 )
 
 var update = flag.Bool("update", false, "write testdata/outcomes.txt anew")
@@ -132,7 +133,7 @@ func replay(t *testing.T, c capture, kind relabel.ServerKind) string {
 	if !bytes.Contains(c.bytes(), written) || !json.Valid(written) {
 		t.Errorf("the message is not as the server wrote it: %s", written)
 	}
-	if m, err := relabel.DecodeMessage(done.Raw); err != nil || !reflect.DeepEqual(m, done.Message) {
+	if m, err := chat.DecodeMessage(done.Raw); err != nil || !reflect.DeepEqual(m, done.Message) {
 		t.Errorf("%v: the canonical message %s is not %+v", err, done.Raw, done.Message)
 	}
 	line := fmt.Sprintf("ok, finish %s, calls %d, ids %d, logprobs %d", done.FinishReason, len(done.Message.ToolCalls), len(done.TokenIDs), len(done.Logprobs))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // states are those of a trajectory of some turns, with the oddities that models write.
@@ -85,8 +86,8 @@ func TestCacheMarkersSayTheSame(t *testing.T) {
 		}
 		var marks []int
 		for k := range a.Messages {
-			was, err := relabel.DecodeMessage(a.Messages[k])
-			is, err2 := relabel.DecodeMessage(b.Messages[k])
+			was, err := chat.DecodeMessage(a.Messages[k])
+			is, err2 := chat.DecodeMessage(b.Messages[k])
 			if err != nil || err2 != nil || !reflect.DeepEqual(was, is) {
 				t.Errorf("turn %d: %s says not what %s says", i+1, b.Messages[k], a.Messages[k])
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // plainRequest asks for a few words.
@@ -120,7 +121,7 @@ func (b *prober) seeds(ctx context.Context, p relabel.Policy) {
 			b.report.found(AskSeed, got.answer(), got.problem)
 			return
 		}
-		said[i] = string(relabel.EncodeMessage(relabel.Message{Content: got.done.Message.Content, ReasoningContent: got.done.Message.ReasoningContent}))
+		said[i] = string(chat.EncodeMessage(relabel.Message{Content: got.done.Message.Content, ReasoningContent: got.done.Message.ReasoningContent}))
 	}
 	switch {
 	case said[0] != said[1]:

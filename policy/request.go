@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/policy/texttools"
 )
 
@@ -19,12 +20,12 @@ const (
 // from turn to turn stands first and the messages after it, so that a turn's body
 // begins with the bytes of the turn before.
 func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte {
-	dst = relabel.AppendString(append(dst, `{"model":`...), p.Model)
+	dst = chat.AppendString(append(dst, `{"model":`...), p.Model)
 	size := roughSize(req.Messages, req.Tools)
 	dst = slices.Grow(dst, size+size/4) // a state is long, and grown step by step it would be copied again and again
 	messages, tools := Sent(p, req.Messages, req.Tools)
 	if len(tools) > 0 {
-		dst = relabel.AppendTools(append(dst, `,"tools":`...), tools)
+		dst = chat.AppendTools(append(dst, `,"tools":`...), tools)
 	}
 	dst = strconv.AppendFloat(append(dst, `,"temperature":`...), req.Sampling.Temperature, 'g', -1, 64)
 	dst = strconv.AppendFloat(append(dst, `,"top_p":`...), req.Sampling.TopP, 'g', -1, 64)

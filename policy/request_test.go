@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"relabel"
+	"relabel/chat"
 )
 
 func TestEachServerIsAskedForWhatItTakes(t *testing.T) {
@@ -72,7 +73,7 @@ func TestATurnBeginsWithTheBytesOfTheTurnBefore(t *testing.T) {
 		req := relabel.ChatRequest{Messages: []relabel.Message{{Role: "user", Content: "x"}}, Sampling: relabel.PaperSampling, Tools: []relabel.Tool{probeTool}}
 		for range rapid.IntRange(1, 4).Draw(t, "turns") {
 			before := appendRequest(nil, p, req)
-			kept := relabel.AppendMessages(nil, req.Messages)
+			kept := chat.AppendMessages(nil, req.Messages)
 			req.Messages = append(req.Messages, relabel.Message{Role: "assistant", Content: bytes.Draw(t, "content"), ReasoningContent: bytes.Draw(t, "reasoning"),
 				ToolCalls: []relabel.ToolCall{{ID: "call_1_0", Name: bytes.Draw(t, "name"), Arguments: args.Draw(t, "arguments")}}})
 			after := appendRequest(nil, p, req)
@@ -82,7 +83,7 @@ func TestATurnBeginsWithTheBytesOfTheTurnBefore(t *testing.T) {
 			if !json.Valid(after) {
 				t.Fatalf("no JSON: %q", after)
 			}
-			if !strings.HasPrefix(string(relabel.AppendMessages(nil, req.Messages)), strings.TrimSuffix(string(kept), "]")) {
+			if !strings.HasPrefix(string(chat.AppendMessages(nil, req.Messages)), strings.TrimSuffix(string(kept), "]")) {
 				t.Fatal("the canonical messages were changed")
 			}
 		}

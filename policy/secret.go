@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // Secrets finds secret values by name: first in the environment variable
@@ -80,6 +81,6 @@ func scrub(text, secret string) string {
 	}
 	text = strings.ReplaceAll(text, secret, redacted)
 	// As it stands inside a JSON string.
-	quoted := relabel.AppendString(nil, secret)
+	quoted := chat.AppendString(nil, secret)
 	return strings.ReplaceAll(text, string(quoted[1:len(quoted)-1]), redacted)
 }

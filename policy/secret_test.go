@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 )
 
 const canary = `sk-"canary\9000`
 
 func TestTheSecretShowsNowhere(t *testing.T) {
 	t.Setenv("RELABEL_SECRET_TEACHER_KEY", canary)
-	quoted := string(relabel.AppendString(nil, canary))
+	quoted := string(chat.AppendString(nil, canary))
 	for name, handler := range map[string]http.HandlerFunc{
 		"echoed in an error body": func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(401)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/policy/scripted"
 )
 
@@ -177,11 +178,11 @@ func TestBrokenHistoriesAreTakenByEveryServer(t *testing.T) {
 			}, func(p *relabel.Policy) { p.Server, p.ToolFormat = kind, format })
 			req := hello()
 			req.Messages, req.Tools = state, []relabel.Tool{probeTool}
-			kept := relabel.AppendMessages(nil, state)
+			kept := chat.AppendMessages(nil, state)
 			if _, err := b.Complete(t.Context(), req); err != nil {
 				t.Errorf("%s %s: %v", server, format, err)
 			}
-			if string(relabel.AppendMessages(nil, state)) != string(kept) {
+			if string(chat.AppendMessages(nil, state)) != string(kept) {
 				t.Errorf("%s %s: the canonical messages were changed", server, format)
 			}
 			if strings.Contains(sent, `"stop"`) || strings.Contains(sent, `"content":null`) || strings.Contains(sent, `"role":"assistant"}]`) {
@@ -213,7 +214,7 @@ func TestAnswersInTextGiveTheActionsThatServersParse(t *testing.T) {
 		"none":    {"I look.", nil, nil},
 	}
 	for name, c := range answers {
-		raw := relabel.AppendMessage(nil, relabel.Message{Role: relabel.RoleAssistant, Content: c.said})
+		raw := chat.AppendMessage(nil, relabel.Message{Role: relabel.RoleAssistant, Content: c.said})
 		b := open(t, say(200, `{"choices":[{"message":`+string(raw)+`,"finish_reason":"stop"}]}`), func(p *relabel.Policy) { p.ToolFormat = relabel.ToolsText })
 		req := hello()
 		req.Tools = []relabel.Tool{probeTool}
@@ -225,7 +226,7 @@ func TestAnswersInTextGiveTheActionsThatServersParse(t *testing.T) {
 		if c.forms != nil {
 			written = done.Said
 		}
-		if m, err := relabel.DecodeMessage(done.Raw); err != nil || !reflect.DeepEqual(m, done.Message) || string(written) != string(raw) {
+		if m, err := chat.DecodeMessage(done.Raw); err != nil || !reflect.DeepEqual(m, done.Message) || string(written) != string(raw) {
 			t.Errorf("%s: %v, %s, said %s", name, err, done.Raw, done.Said)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/policy/texttools"
 )
 
@@ -42,7 +43,7 @@ func understood(p relabel.Policy, req relabel.ChatRequest, done relabel.Completi
 	}
 	m.Role = relabel.RoleAssistant
 	done.Said, done.ReadAs = done.Raw, how
-	done.Raw, done.Message = relabel.EncodeMessage(m), m
+	done.Raw, done.Message = chat.EncodeMessage(m), m
 	return done
 }
 

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // wireMessages returns the state in a form that endpoints take. The canonical
@@ -87,7 +88,7 @@ func wireArguments(s string) string {
 	case body[0] == '{' && utf8.ValidString(s) && json.Valid([]byte(s)):
 		return s
 	}
-	wrapped := relabel.AppendString([]byte(`{"malformed_arguments": `), wireText(s))
+	wrapped := chat.AppendString([]byte(`{"malformed_arguments": `), wireText(s))
 	return string(append(wrapped, '}'))
 }
 

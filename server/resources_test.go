@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 )
 
 func TestARunGoesFromTasksToAnIterationThroughTheInterface(t *testing.T) {
@@ -122,7 +123,7 @@ func TestAStateIsTheExactMessagesOfTheTurnsBefore(t *testing.T) {
 
 	run, _ := s.store.FindRun(t.Context(), tr.RunID)
 	task, _ := s.store.FindTask(t.Context(), tr.TaskID)
-	want := relabel.AppendMessages(nil, relabel.State(run.Prompts.Opening(task), s.store.turns[tr.ID][:1]))
+	want := chat.AppendMessages(nil, relabel.State(run.Prompts.Opening(task), s.store.turns[tr.ID][:1]))
 	if !strings.Contains(string(a.body), `"messages":`+string(want)) {
 		t.Errorf("messages are not those of the state:\n%s\nwant\n%s", a.body, want)
 	}

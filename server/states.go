@@ -2,9 +2,10 @@ package server
 
 import (
 	"context"
-	"relabel/api"
 
 	"relabel"
+	"relabel/api"
+	"relabel/chat"
 )
 
 func (s *site) showState(ctx context.Context, in *struct {
@@ -39,7 +40,7 @@ func (s *site) showState(ctx context.Context, in *struct {
 func viewState(trajectory relabel.Trajectory, turn relabel.Turn, state []relabel.Message, tools []relabel.Tool, raw bool) api.StateView {
 	return api.StateView{
 		TrajectoryID: trajectory.ID, Attempt: trajectory.Trail, T: turn.T, Executor: turn.Executor,
-		Messages: relabel.AppendMessages(nil, state), Tools: relabel.AppendTools(nil, tools),
+		Messages: chat.AppendMessages(nil, state), Tools: chat.AppendTools(nil, tools),
 		Action: viewAction(turn.Action, turn.T, raw), Label: viewLabel(turn, raw), Others: viewOthers(turn, raw),
 	}
 }

@@ -5,10 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"relabel/api"
 	"unicode/utf8"
 
 	"relabel"
+	"relabel/api"
+	"relabel/chat"
 )
 
 func (s *site) addTurns() {
@@ -21,8 +22,8 @@ func (s *site) addTurns() {
 func viewAction(a relabel.Action, t int, raw bool) api.ActionView {
 	v, written := api.ActionView{Action: a}, a.Written()
 	if a.Status == relabel.Had {
-		v.Message = relabel.AppendMessage(nil, a.Message.Canonical(t))
-		v.Exact = a.Message.ValidText()
+		v.Message = chat.AppendMessage(nil, a.Message.Canonical(t))
+		v.Exact = chat.ValidText(a.Message)
 	}
 	switch {
 	case !raw || len(written) == 0:

@@ -17,6 +17,7 @@ import (
 	parquetgo "github.com/parquet-go/parquet-go"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/shard/parquet"
 )
 
@@ -301,7 +302,7 @@ func sameButUnseen(a, b string) bool {
 		}
 		last := 0
 		for k, one := range raw {
-			m, err := relabel.DecodeMessage(one)
+			m, err := chat.DecodeMessage(one)
 			if err != nil {
 				return false
 			}

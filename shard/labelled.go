@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/shard/parquet"
 	"relabel/shard/render"
 	"relabel/shard/tree"
@@ -96,7 +97,7 @@ func (b *labeller) label(tr relabel.ExportTrajectory) (*labelled, error) {
 
 // size is about how many bytes the rows of the messages view have.
 func (b *labeller) size(l *labelled) (size int64) {
-	text := int64(len(relabel.AppendTools(nil, b.run.Prompts.Tools)))
+	text := int64(len(chat.AppendTools(nil, b.run.Prompts.Tools)))
 	for _, turn := range l.Turns {
 		if _, there := l.keep[turn.T]; there {
 			size += text
@@ -113,7 +114,7 @@ func (b *labeller) size(l *labelled) (size int64) {
 // out of all views: they hold the same labels.
 func (b *labeller) leaveLarge(l *labelled) {
 	const weight = 16 // bytes of a token's weight in JSON, and a token is a byte at least
-	tools := len(relabel.AppendTools(nil, b.run.Prompts.Tools))
+	tools := len(chat.AppendTools(nil, b.run.Prompts.Tools))
 	state := openState(reasoned(b.form, b.run.Prompts.Opening(l.Task)))
 	for _, turn := range l.Turns {
 		if _, wanted := l.keep[turn.T]; wanted {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // Reason says why a labelled state is not in a data set.
@@ -91,7 +92,7 @@ func leaveFlagged(tr relabel.ExportTrajectory, t int) (reason Reason, flag strin
 
 // leaveAgreement returns why a state does not leave by what was executed in it, or "".
 func leaveAgreement(asked relabel.Agreement, turn relabel.Turn) Reason {
-	executed := executedByTeacher(turn) || relabel.Agree(turn.Action.Message, turn.Label.Message)
+	executed := executedByTeacher(turn) || chat.Agree(turn.Action.Message, turn.Label.Message)
 	switch {
 	case asked == relabel.AgreementDiffers && executed:
 		return LabelExecuted
@@ -114,7 +115,7 @@ func leaveLabel(label *relabel.Action) (reason Reason, detail string) {
 		return LabelMissing, "there is none"
 	case label.Status != relabel.Had:
 		return LabelMissing, label.Reason
-	case !label.Message.ValidText():
+	case !chat.ValidText(label.Message):
 		return LabelNotText, "it holds bytes that are not UTF-8"
 	case label.Parse == relabel.ParsedOK:
 		return "", ""

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/shard/parquet"
 )
 
@@ -33,14 +34,14 @@ type stateText []byte
 
 // openState returns s1, the prompt x, without the bracket that closes the array.
 func openState(opening []relabel.Message) stateText {
-	text := relabel.AppendMessages(nil, opening)
+	text := chat.AppendMessages(nil, opening)
 	return text[:len(text)-1]
 }
 
 // advance makes st+1 of st (eq. 7).
 func (s stateText) advance(form relabel.ExportForm, turn relabel.Turn) stateText {
 	for _, m := range reasoned(form, relabel.AppendTurn(nil, turn)) {
-		s = relabel.AppendMessage(append(s, ','), m)
+		s = chat.AppendMessage(append(s, ','), m)
 	}
 	return s
 }
@@ -51,7 +52,7 @@ func (s stateText) json() string { return string(append(s, ']')) }
 // weights is null, which means that every transition weighs 1.
 func labelText(t int, label relabel.Message, weights []float32) string {
 	text := append([]byte(`{"turn":`), strconv.Itoa(t)...)
-	text = relabel.AppendMessage(append(text, `,"message":`...), label.Canonical(t))
+	text = chat.AppendMessage(append(text, `,"message":`...), label.Canonical(t))
 	if weights == nil {
 		return string(append(text, `,"weights":null}`...))
 	}
@@ -101,7 +102,7 @@ type messagesRows struct {
 }
 
 func newMessagesRows(b *labeller, all []*labelled, read func() (relabel.ExportTrajectory, error, bool)) *messagesRows {
-	return &messagesRows{run: b.run, form: b.form, tools: string(relabel.AppendTools(nil, b.run.Prompts.Tools)), all: all, read: read}
+	return &messagesRows{run: b.run, form: b.form, tools: string(chat.AppendTools(nil, b.run.Prompts.Tools)), all: all, read: read}
 }
 
 // at returns row i; rows are asked for in order, some left out.

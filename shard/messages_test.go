@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // TestGrownStatesAreTheStates holds the text that an export grows turn by turn against
@@ -24,7 +25,7 @@ func TestGrownStatesAreTheStates(t *testing.T) {
 		var turns []relabel.Turn
 		grown := openState(opening)
 		for n := range rapid.IntRange(0, 6).Draw(t, "turns") {
-			want := string(relabel.AppendMessages(nil, relabel.State(opening, turns)))
+			want := string(chat.AppendMessages(nil, relabel.State(opening, turns)))
 			if got := grown.json(); got != want {
 				t.Fatalf("state %d is\n%s\nwant\n%s", n+1, got, want)
 			}

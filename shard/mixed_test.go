@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/shard/render"
 )
 
@@ -48,7 +49,7 @@ func (m mix) action() relabel.Action {
 	}
 	for k := range m.Intn(3) {
 		message.ToolCalls = append(message.ToolCalls, relabel.ToolCall{ID: fmt.Sprintf("x%d", k), Name: "execute_bash",
-			Arguments: fmt.Sprintf(`{"command":  %s, "n": 1.0}`, relabel.AppendString(nil, m.say(4)))})
+			Arguments: fmt.Sprintf(`{"command":  %s, "n": 1.0}`, chat.AppendString(nil, m.say(4)))})
 	}
 	return had(message)
 }

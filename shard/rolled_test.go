@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/shard/render"
 	"relabel/shard/shardtest"
 	"relabel/store"
@@ -85,7 +86,7 @@ func (m *rolledMix) message() relabel.Message {
 		text := m.text(m.length())
 		value, _ := json.Marshal(text) // a string always has JSON
 		if m.plain {
-			value = relabel.AppendString(nil, text)
+			value = chat.AppendString(nil, text)
 		}
 		arguments := fmt.Sprintf(`{"command": %s, "n":  1.0}`, value)
 		if m.Intn(3) == 0 {
@@ -98,7 +99,7 @@ func (m *rolledMix) message() relabel.Message {
 
 // action is a policy's answer at a state.
 func (m *rolledMix) action(policy relabel.ID, message relabel.Message) relabel.Action {
-	return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: relabel.EncodeMessage(message), Message: message, FinishReason: "tool_calls", Parse: relabel.ParsedOK}
+	return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: chat.EncodeMessage(message), Message: message, FinishReason: "tool_calls", Parse: relabel.ParsedOK}
 }
 
 // turn draws turn t; c is the conversation up to it.

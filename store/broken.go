@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // storedBroken is a relabel.BrokenTurn as JSON, with the bytes of its action that relabel.Action
@@ -73,7 +74,7 @@ func decodeBroken(t int, stored []byte) (*relabel.BrokenTurn, error) {
 	}
 	action := b.Action
 	action.Raw, action.Said = b.Raw, b.Said
-	if action.Message, err = relabel.DecodeMessage(action.Raw); err != nil {
+	if action.Message, err = chat.DecodeMessage(action.Raw); err != nil {
 		return nil, fmt.Errorf("read the action that broke its sandbox: %w", err)
 	}
 	return &relabel.BrokenTurn{T: t, Executor: b.Executor, Action: action}, nil

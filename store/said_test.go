@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/store/storetest"
 )
 
@@ -18,10 +19,10 @@ func TestALabelReadFromTextIsKeptAsItWasSaid(t *testing.T) {
 	c := storetest.Claim(t, s, storetest.Seed(t, s, 1).Trajectories[0].ID, "w")
 	call := relabel.Message{Role: relabel.RoleAssistant, ToolCalls: []relabel.ToolCall{{ID: "call_1_0", Name: "execute_bash", Arguments: `{"command": "ls"}`}}}
 	turn := storetest.Turn(c, 1, nil)
-	turn.Action.Raw, turn.Action.Message = relabel.AppendMessage(nil, call), call
+	turn.Action.Raw, turn.Action.Message = chat.AppendMessage(nil, call), call
 	must(t, s.CommitTurn(ctx, c.Fence, turn))
 	label := storetest.Had(c.Teacher.ID, "")
-	label.Raw, label.Message, label.Parse = relabel.EncodeMessage(call), call, relabel.ParsedOK
+	label.Raw, label.Message, label.Parse = chat.EncodeMessage(call), call, relabel.ParsedOK
 	label.Said = []byte("{\"content\":\"<function=execute_bash>\xff\"}")
 	label.ReadAs, label.NotGiven = []relabel.CallForm{relabel.FunctionTags}, []string{"logprobs"}
 	must(t, s.SettleLabel(ctx, c.Fence, 1, label))

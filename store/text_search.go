@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // What a search may take.
@@ -52,7 +53,7 @@ func (s *Store) SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sor
 		return page, relabel.Errorf(relabel.CodeBusy, "%d searches are under way already; try again in some seconds", searchesAtOnce)
 	}
 	h := &textSearch{store: s, walk: w, page: &page, limit: limit, bytes: ask.Bytes, until: time.Now().Add(searchTime),
-		finder: relabel.NewFinder(ask.Text, firstMatches, 1)}
+		finder: chat.NewFinder(ask.Text, firstMatches, 1)}
 	if h.bytes == 0 {
 		h.bytes = searchBytes
 	}
@@ -65,7 +66,7 @@ type textSearch struct {
 	store  *Store
 	walk   *walk
 	page   *relabel.TextPage
-	finder *relabel.Finder
+	finder *chat.Finder
 	limit  int
 	bytes  int64
 	until  time.Time

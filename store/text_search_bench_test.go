@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/store"
 	"relabel/store/storetest"
 )
@@ -91,8 +92,8 @@ func seedSource(b *testing.B, s *store.Store, trajectories, output int) {
 	}
 	act := func(policy relabel.ID) relabel.Action {
 		m := relabel.Message{Role: relabel.RoleAssistant, Content: piece(400), ToolCalls: []relabel.ToolCall{{ID: "c", Name: "execute_bash",
-			Arguments: string(relabel.AppendString([]byte(`{"command":`), piece(160))) + "}"}}}
-		return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: relabel.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls", Parse: relabel.ParsedOK}
+			Arguments: string(chat.AppendString([]byte(`{"command":`), piece(160))) + "}"}}}
+		return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: chat.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls", Parse: relabel.ParsedOK}
 	}
 	for _, tr := range d.Trajectories {
 		c := storetest.Claim(b, s, tr.ID, "w")

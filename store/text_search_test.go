@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/store"
 	"relabel/store/storetest"
 )
@@ -31,7 +32,7 @@ func TestATextIsFoundWhereverItStandsInATrajectory(t *testing.T) {
 	label := storetest.Had(c.Teacher.ID, "I say Needle.")
 	one, two, three := storetest.Turn(c, 1, &label), storetest.Turn(c, 2, nil), storetest.Turn(c, 3, &relabel.Action{PolicyID: c.Teacher.ID, Status: relabel.Missing, Reason: "no needle came"})
 	m := relabel.Message{Role: relabel.RoleAssistant, ReasoningContent: "a needle", ToolCalls: []relabel.ToolCall{{ID: "c", Name: "execute_bash", Arguments: `{"command":"grep \"NEEDLE\" x | grep needle"}`}}}
-	one.Action.Message, one.Action.Raw = m, relabel.AppendMessage(nil, m)
+	one.Action.Message, one.Action.Raw = m, chat.AppendMessage(nil, m)
 	two.Observations = []relabel.Observation{{Content: "hay"}, {Content: strings.Repeat("hay ", 50_000) + "\x00 the neeDLE\n" + strings.Repeat("hay ", 50_000)}}
 	for _, turn := range []relabel.Turn{one, two, three} {
 		must(t, s.CommitTurn(t.Context(), c.Fence, turn))

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // commitInsert makes room for turn $4 and inserts it: it demands the fence, the turn
@@ -101,13 +102,13 @@ func agreement(action, label relabel.Action) *bool {
 	if label.Status != relabel.Had {
 		return nil
 	}
-	agrees := relabel.Agree(decoded(action), decoded(label))
+	agrees := chat.Agree(decoded(action), decoded(label))
 	return &agrees
 }
 
 // decoded is the message as its raw form says it; what cannot be read is said raw.
 func decoded(a relabel.Action) relabel.Message {
-	m, err := relabel.DecodeMessage(a.Raw)
+	m, err := chat.DecodeMessage(a.Raw)
 	if err != nil {
 		return relabel.Message{Content: string(a.Raw)}
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/store/storetest"
 )
 
@@ -85,7 +86,7 @@ func TestAnyBytesAreKeptWithoutLoss(t *testing.T) {
 		c := storetest.Claim(t, s, storetest.Seed(t, s, 1).Trajectories[0].ID, "w")
 		exit := rapid.Int().Draw(rt, "exit") % 256
 		turn := storetest.Turn(c, 1, nil)
-		turn.Action.Raw = relabel.AppendMessage([]byte(text.Draw(rt, "raw")), relabel.Message{Content: text.Draw(rt, "content")})
+		turn.Action.Raw = chat.AppendMessage([]byte(text.Draw(rt, "raw")), relabel.Message{Content: text.Draw(rt, "content")})
 		turn.Action.Said = rapid.SampledFrom([][]byte{nil, []byte("x" + text.Draw(rt, "said"))}).Draw(rt, "written")
 		turn.Action.ReadAs = rapid.SampledFrom([][]relabel.CallForm{nil, {relabel.ThinkTags, relabel.FunctionTags}}).Draw(rt, "read as")
 		turn.Action.NotGiven = rapid.SampledFrom([][]string{nil, {"token_ids", "logprobs"}}).Draw(rt, "not given")
@@ -129,7 +130,7 @@ func TestAMessageIsDecodedFromItsRawForm(t *testing.T) {
 	must(t, s.CommitTurn(ctx, c.Fence, turn))
 	turns, err := s.ListTurns(ctx, c.TrajectoryID, 1, 1)
 	must(t, err)
-	want, err := relabel.DecodeMessage(raw)
+	want, err := chat.DecodeMessage(raw)
 	must(t, err)
 	if !reflect.DeepEqual(turns[0].Action.Message, want) || !bytes.Equal(turns[0].Action.Raw, raw) {
 		t.Errorf("message %+v", turns[0].Action.Message)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // ownFields are those of relabel's own form. Others are refused there, so that a
@@ -139,7 +140,7 @@ func (l *taskLine) detectFormat() Format {
 func (l *taskLine) ofRebenchV2() bool {
 	recipe := l.fields["install_config"]
 	if recipe[0] == '"' {
-		recipe = json.RawMessage(relabel.DecodeString(recipe))
+		recipe = json.RawMessage(chat.DecodeString(recipe))
 	}
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(recipe, &fields) // readInstallConfig refuses what cannot be read
@@ -150,7 +151,7 @@ func (l *taskLine) ofRebenchV2() bool {
 // quietText reads a string without judging it.
 func (l *taskLine) quietText(field string) string {
 	if raw := l.fields[field]; len(raw) > 0 && raw[0] == '"' {
-		return relabel.DecodeString(raw)
+		return chat.DecodeString(raw)
 	}
 	return ""
 }

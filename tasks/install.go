@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // readInstallConfig reads SWE-rebench's recipe. Version 1 installs the repository again
@@ -17,7 +18,7 @@ func (l *taskLine) readInstallConfig(t *relabel.Task, format Format) {
 	l.used["install_config"] = true
 	raw := l.fields["install_config"]
 	if raw[0] == '"' {
-		raw = json.RawMessage(relabel.DecodeString(raw))
+		raw = json.RawMessage(chat.DecodeString(raw))
 	}
 	fields, wrong := parseObject([]byte(strings.TrimSpace(string(raw))))
 	if wrong != "" {
@@ -73,7 +74,7 @@ func (l *taskLine) exports(field string) []string {
 	}
 	raw := l.fields[field]
 	if raw[0] == '"' {
-		raw = json.RawMessage(relabel.DecodeString(raw))
+		raw = json.RawMessage(chat.DecodeString(raw))
 	}
 	if strings.TrimSpace(string(raw)) == "" {
 		return nil

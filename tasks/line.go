@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"relabel"
+	"relabel/chat"
 )
 
 // taskLine is one line of a task file and what is found wrong with it.
@@ -94,7 +94,7 @@ func (l *taskLine) text(field string) string {
 		l.refuse(field, "is not a string")
 		return ""
 	}
-	return l.checkText(field, relabel.DecodeString(l.fields[field]))
+	return l.checkText(field, chat.DecodeString(l.fields[field]))
 }
 
 // need reads a string that must say something.
@@ -129,7 +129,7 @@ func (l *taskLine) tests(field string) []string {
 	}
 	raw := l.fields[field]
 	if raw[0] == '"' {
-		raw = json.RawMessage(relabel.DecodeString(raw))
+		raw = json.RawMessage(chat.DecodeString(raw))
 	}
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
@@ -142,7 +142,7 @@ func (l *taskLine) tests(field string) []string {
 			l.refuse(field, "item %d is not a string", i+1)
 			return nil
 		}
-		name := l.checkText(field, relabel.DecodeString(item))
+		name := l.checkText(field, chat.DecodeString(item))
 		if strings.TrimSpace(name) == "" {
 			l.refuse(field, "item %d is not the name of a test", i+1)
 			return nil

@@ -7,6 +7,7 @@ import (
 	"znkr.io/diff"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/web/show"
 )
 
@@ -29,7 +30,7 @@ func (v *viewer) actionsOf(ctx context.Context, t trajectoryView, read bool) ([]
 	}
 	return all, v.Store.EachAction(ctx, t.ID, t.Shown, func(n int, m *relabel.Message) error {
 		if m != nil && n <= len(all) {
-			sum := sha256.Sum256([]byte(relabel.ActionKey(*m)))
+			sum := sha256.Sum256([]byte(chat.ActionKey(*m)))
 			all[n-1] = doneAt{show.Summary(*m), true, string(sum[:])}
 		}
 		return nil

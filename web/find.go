@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/safetext"
 )
 
@@ -42,7 +43,7 @@ func (v *viewer) showFound(w http.ResponseWriter, r *http.Request) error {
 		return relabel.Errorf(relabel.CodeInvalid, "at most %d bytes are looked for", relabel.MostSearchedFor).On("q")
 	}
 	if strings.TrimSpace(found.Words) != "" {
-		f := relabel.NewFinder(found.Words, mostListed, mostOfTurn)
+		f := chat.NewFinder(found.Words, mostListed, mostOfTurn)
 		if err := v.findInTurns(r.Context(), view, f); err != nil {
 			return err
 		}
@@ -73,7 +74,7 @@ func linkOf(m relabel.Match, base, query string) string {
 }
 
 // findInTurns goes through the turns.
-func (v *viewer) findInTurns(ctx context.Context, view trajectoryView, f *relabel.Finder) error {
+func (v *viewer) findInTurns(ctx context.Context, view trajectoryView, f *chat.Finder) error {
 	return v.walkTurns(ctx, view, func(turns []relabel.Turn) error {
 		for _, turn := range turns {
 			f.Turn(turn)
@@ -111,7 +112,7 @@ func (v *viewer) walkTurns(ctx context.Context, view trajectoryView, fn func([]r
 }
 
 // findInOutcome looks at what is no turn: the task, the patch, the tests.
-func (v *viewer) findInOutcome(ctx context.Context, view trajectoryView, f *relabel.Finder) error {
+func (v *viewer) findInOutcome(ctx context.Context, view trajectoryView, f *chat.Finder) error {
 	f.Other("the task", view.Task.ProblemStatement)
 	f.Other("failure", view.FailureDetail)
 	patch, err := v.Store.FindPatch(ctx, view.ID)

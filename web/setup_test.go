@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/mixer/schedule"
 	"relabel/server"
 	"relabel/shard"
@@ -164,12 +165,12 @@ func (s *site) claim(t relabel.Trajectory) relabel.Fence {
 // action is what a policy answered.
 func (s *site) action(policy relabel.ID, m relabel.Message) relabel.Action {
 	m.Role = relabel.RoleAssistant
-	return relabel.Action{PolicyID: policy, Status: relabel.Had, Message: m, Raw: relabel.AppendMessage(nil, m), FinishReason: "tool_calls", Parse: relabel.ParsedOK,
+	return relabel.Action{PolicyID: policy, Status: relabel.Had, Message: m, Raw: chat.AppendMessage(nil, m), FinishReason: "tool_calls", Parse: relabel.ParsedOK,
 		Usage: &relabel.Usage{PromptTokens: 4211, CompletionTokens: 96}}
 }
 
 func bash(words, command string) relabel.Message {
-	arguments := string(relabel.AppendString([]byte(`{"command":`), command)) + "}"
+	arguments := string(chat.AppendString([]byte(`{"command":`), command)) + "}"
 	return relabel.Message{Content: words, ToolCalls: []relabel.ToolCall{{ID: "x", Name: "execute_bash", Arguments: arguments}}}
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"relabel"
+	"relabel/chat"
 )
 
 // The times that a benchmark states where it says no others. A model of 32 billion
@@ -35,7 +35,7 @@ func serve(b *testing.B, delay time.Duration, hold string) string {
 	r := rand.New(rand.NewPCG(1, uint64(delay)))
 	for range 256 {
 		message := say(r)
-		body := relabel.AppendMessage([]byte(`{"model":"m","choices":[{"index":0,"finish_reason":"tool_calls","message":`), message)
+		body := chat.AppendMessage([]byte(`{"model":"m","choices":[{"index":0,"finish_reason":"tool_calls","message":`), message)
 		answer := len(message.Content) + len(message.ToolCalls[0].Arguments)
 		m.answers = append(m.answers, [2][]byte{append(body, `}],"usage":{"prompt_tokens":`...),
 			fmt.Appendf(nil, `,"completion_tokens":%d}}`, answer/4)})

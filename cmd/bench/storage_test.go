@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/envs/scaffold/openhands"
 	"relabel/store"
 )
@@ -71,7 +72,7 @@ func storeTurns(b *testing.B, s *store.Store, c relabel.Claim, r *rand.Rand, lin
 	state := c.Run.Prompts.Opening(c.Task)
 	for t := 1; t <= len(c.Trajectory.Executors); t++ {
 		turn := makeTurn(c, t, r)
-		line := relabel.AppendMessages([]byte(`{"messages":`), state)
+		line := chat.AppendMessages([]byte(`{"messages":`), state)
 		line = append(line, `,"label":`...)
 		_, err := lines.Write(append(append(line, turn.Label.Raw...), "}\n"...))
 		must(b, err)
@@ -103,6 +104,6 @@ func makeTurn(c relabel.Claim, t int, r *rand.Rand) relabel.Turn {
 // had is an action that a policy said.
 func had(c relabel.Claim, policy relabel.ID, r *rand.Rand) relabel.Action {
 	m := say(r)
-	return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: relabel.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls",
+	return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: chat.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls",
 		Parse: openhands.Parse(c.Run.Prompts.Tools, m), Usage: &relabel.Usage{PromptTokens: 20000, CompletionTokens: 150}, Model: "m"}
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // The mean lengths of a turn's texts, in bytes. Forty such turns are some 35,000 tokens.
@@ -55,7 +56,7 @@ func piece(r *rand.Rand, mean int) string {
 
 // say is an action: some thought and a command.
 func say(r *rand.Rand) relabel.Message {
-	arguments := relabel.AppendString([]byte(`{"command": `), piece(r, commandLength))
+	arguments := chat.AppendString([]byte(`{"command": `), piece(r, commandLength))
 	return relabel.Message{Role: relabel.RoleAssistant, Content: piece(r, thoughtLength),
 		ToolCalls: []relabel.ToolCall{{ID: "call_a", Name: "execute_bash", Arguments: string(append(arguments, '}'))}}}
 }

@@ -54,7 +54,7 @@ func (p *policies) open(def relabel.Policy) (mixer.Policy, error) {
 	return c, nil
 }
 
-// count is a relabel.CountPrompt: it counts the state as the policy's endpoint is sent it.
+// count is a chat.CountPrompt: it counts the state as the policy's endpoint is sent it.
 func (p *policies) count(ctx context.Context, def relabel.Policy, state []relabel.Message, tools []relabel.Tool) (int, error) {
 	state, tools = policy.Sent(def, state, tools)
 	return p.counter.Count(ctx, def, state, tools)

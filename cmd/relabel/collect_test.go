@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/policy/scripted"
 )
 
@@ -224,17 +225,17 @@ func asSent(t *testing.T, state json.RawMessage) string {
 	noError(t, json.Unmarshal(state, &raw))
 	var messages []relabel.Message
 	for _, r := range raw {
-		m, err := relabel.DecodeMessage(r)
+		m, err := chat.DecodeMessage(r)
 		noError(t, err)
 		for k, call := range m.ToolCalls {
 			var object map[string]json.RawMessage
 			if json.Unmarshal([]byte(call.Arguments), &object) != nil {
-				m.ToolCalls[k].Arguments = string(append(relabel.AppendString([]byte(`{"malformed_arguments": `), call.Arguments), '}'))
+				m.ToolCalls[k].Arguments = string(append(chat.AppendString([]byte(`{"malformed_arguments": `), call.Arguments), '}'))
 			}
 		}
 		messages = append(messages, m)
 	}
-	return string(relabel.AppendMessages(nil, messages))
+	return string(chat.AppendMessages(nil, messages))
 }
 
 // pastCommon is the end of a from shortly before where it parts from b.

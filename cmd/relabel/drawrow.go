@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/safetext"
 )
 
@@ -212,7 +213,7 @@ func (d *drawing) messages(row *relabel.ExportRow) {
 }
 
 func (d *drawing) message(raw json.RawMessage, colour string) {
-	m, err := relabel.DecodeMessage(raw)
+	m, err := chat.DecodeMessage(raw)
 	if err != nil {
 		d.printf("%s\n", safetext.Terminal(string(raw)))
 		return

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/policy/scripted"
 )
 
@@ -60,7 +61,7 @@ func (f *foreigner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, answer.Body.String(), http.StatusBadGateway)
 		return
 	}
-	m, err := relabel.DecodeMessage(a.Choices[0].Raw)
+	m, err := chat.DecodeMessage(a.Choices[0].Raw)
 	if err != nil {
 		f.t.Error(err)
 	}
@@ -74,9 +75,9 @@ func (f *foreigner) dress(m relabel.Message) []byte {
 	for k, c := range m.ToolCalls {
 		arguments := " " + strings.Replace(c.Arguments, `": `, `"  :   `, 1) + "\n"
 		calls = append(calls, fmt.Sprintf(`{"index":%d,"type":"function","id":"functions.%s:%d!","strange":[1],"function":{"arguments":%s,"name":%q,"parsed":null}}`,
-			k, c.Name, k, relabel.AppendString(nil, arguments), c.Name))
+			k, c.Name, k, chat.AppendString(nil, arguments), c.Name))
 	}
-	reasoning := relabel.AppendString(nil, "Thinking: "+m.Content)
+	reasoning := chat.AppendString(nil, "Thinking: "+m.Content)
 	return fmt.Appendf(nil, "\n{\"object\":\"other.completion\",\"warnings\":{\"a\":{}},\"choices\":[{\"stop_reason\":151645,\"finish_reason\":\"tool_calls\",\"index\":0,"+
 		"\"message\":{\"annotations\":[],\"tool_calls\":[%s],\"content\":null,\"refusal\":null,\"audio\":null,\"reasoning_content\":%s,\"role\":\"assistant\"}}],\"usage\":null,\"id\":17}\n",
 		strings.Join(calls, ","), reasoning)
@@ -148,7 +149,7 @@ func (f *foreigner) understood(t *testing.T, b *bench, j rolled) {
 		t.Errorf("%d tries, statuses %v, in %d turns; the server was asked %d times", tries, statuses, j.Turns, f.asked.Load())
 	}
 	for _, turn := range j.turns {
-		m, err := relabel.DecodeMessage(turn.Action.Message)
+		m, err := chat.DecodeMessage(turn.Action.Message)
 		noError(t, err)
 		if turn.Action.Parse != relabel.ParsedOK || m.Content != "" || !strings.HasPrefix(m.ReasoningContent, "Thinking: ") {
 			t.Errorf("turn %d: %s %s", turn.T, turn.Action.Parse, turn.Action.Message)

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/envs"
 	"relabel/envs/docker/dockertest"
 	"relabel/envs/fleet"
@@ -82,7 +83,7 @@ func (a actor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"message":%s,"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`,
-		relabel.AppendMessage(nil, a[k]))
+		chat.AppendMessage(nil, a[k]))
 }
 
 // calls is an action of several calls: of a tool, and its arguments.

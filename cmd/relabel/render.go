@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/jinja"
 	"relabel/modelfiles"
 )
@@ -99,9 +100,9 @@ func renderLine(model *jinja.Model, now time.Time, line []byte, number int) (rep
 	if err != nil {
 		return reason(err), true
 	}
-	return append(relabel.AppendString([]byte(`{"text":`), text), '}'), true
+	return append(chat.AppendString([]byte(`{"text":`), text), '}'), true
 }
 
 func reason(err error) []byte {
-	return append(relabel.AppendString([]byte(`{"error":`), err.Error()), '}')
+	return append(chat.AppendString([]byte(`{"error":`), err.Error()), '}')
 }

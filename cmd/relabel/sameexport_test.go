@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/shard/shardtest"
 	"relabel/store"
 	"relabel/store/storetest"
@@ -130,7 +131,7 @@ func finishAs(t *testing.T, s *store.Store, d storetest.Seeded, id relabel.ID, s
 	for n := 1; n <= 2; n++ {
 		label := relabel.Message{Role: relabel.RoleAssistant, Content: fmt.Sprint("I end ", n), ToolCalls: []relabel.ToolCall{{ID: "x", Name: "finish", Arguments: "{}"}}}
 		noError(t, s.CommitTurn(ctx, claim.Fence, storetest.Turn(claim, n, &relabel.Action{PolicyID: d.Teacher.ID, Status: relabel.Had,
-			Raw: relabel.EncodeMessage(label), Message: label, FinishReason: "tool_calls", Parse: relabel.ParsedOK})))
+			Raw: chat.EncodeMessage(label), Message: label, FinishReason: "tool_calls", Parse: relabel.ParsedOK})))
 	}
 	end := relabel.Ending{Reason: relabel.EndMaxTurns, Patch: []byte("diff --git a/a b/a\n")}
 	if submitted {

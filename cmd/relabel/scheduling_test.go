@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/mixer"
 	"relabel/store"
 	"relabel/store/storetest"
@@ -34,7 +35,7 @@ type quickPolicy struct{}
 
 func (quickPolicy) Complete(_ context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 	m := relabel.Message{Role: relabel.RoleAssistant, Content: fmt.Sprint("turn ", req.T), ToolCalls: []relabel.ToolCall{{ID: "x", Name: "execute_bash", Arguments: "{}"}}}
-	return relabel.Completion{Raw: relabel.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls"}, nil
+	return relabel.Completion{Raw: chat.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls"}, nil
 }
 
 type quickEpisode struct{ turn time.Duration }

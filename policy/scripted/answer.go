@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // answer is a chat completion being made.
@@ -111,7 +112,7 @@ type logprob struct {
 // completion is the answer as it is sent.
 func (w *answer) completion() completion {
 	q := w.request
-	c := choice{Message: relabel.AppendMessage(nil, w.message()), Finish: w.finish}
+	c := choice{Message: chat.AppendMessage(nil, w.message()), Finish: w.finish}
 	out := completion{ID: "chatcmpl-" + w.dice.id(), Object: "chat.completion", Model: q.Model, Fingerprint: "scripted-1",
 		Usage: usage{len(w.prompt), len(w.sampled), len(w.prompt) + len(w.sampled)}}
 	if q.ReturnIDs && w.ids == IDsVLLM {

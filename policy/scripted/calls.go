@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"relabel"
+	"relabel/chat"
 )
 
 // The tools of the OpenHands-style scaffold, which is what the scripted models can use.
@@ -32,8 +32,8 @@ func object(pairs ...string) string {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = append(relabel.AppendString(b, pairs[i]), ": "...)
-		b = relabel.AppendString(b, pairs[i+1])
+		b = append(chat.AppendString(b, pairs[i]), ": "...)
+		b = chat.AppendString(b, pairs[i+1])
 	}
 	return string(append(b, '}'))
 }

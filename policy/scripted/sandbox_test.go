@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // repository is a git repository in a temporary folder, with the three tools of the
@@ -234,7 +235,7 @@ func (r *repository) ask(s *Server, model string, seed int64, state []relabel.Me
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || len(got.Choices) != 1 {
 		r.t.Fatalf("HTTP %d: %s", w.Code, w.Body)
 	}
-	m, err := relabel.DecodeMessage(got.Choices[0].Message)
+	m, err := chat.DecodeMessage(got.Choices[0].Message)
 	if err != nil {
 		r.t.Fatalf("%v", err)
 	}
@@ -242,9 +243,9 @@ func (r *repository) ask(s *Server, model string, seed int64, state []relabel.Me
 }
 
 func requestBody(model string, seed int64, temperature float64, state []relabel.Message) []byte {
-	b := relabel.AppendString([]byte(`{"model":`), model)
+	b := chat.AppendString([]byte(`{"model":`), model)
 	b = fmt.Appendf(b, `,"seed":%d,"temperature":%v,"messages":`, seed, temperature)
-	return append(relabel.AppendMessages(b, state), '}')
+	return append(chat.AppendMessages(b, state), '}')
 }
 
 // transcript writes a state for a failed test.

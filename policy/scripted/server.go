@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // The names of the models. A student's is the prefix followed by its skill.
@@ -183,7 +184,7 @@ func readRequest(body []byte) (q request, problem string) {
 		return q, "max_tokens must not be negative"
 	}
 	for i, raw := range q.Messages {
-		m, err := relabel.DecodeMessage(raw)
+		m, err := chat.DecodeMessage(raw)
 		if err != nil {
 			return q, "messages[" + strconv.Itoa(i) + "] is not a message"
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // reply is a response of the server.
@@ -116,7 +117,7 @@ func TestAnAnswerCountsItsTokens(t *testing.T) {
 			t.Errorf("logprob %v", c.Logprobs.Content[i].Logprob)
 		}
 	}
-	m, err := relabel.DecodeMessage(c.Message)
+	m, err := chat.DecodeMessage(c.Message)
 	if err != nil || !strings.HasPrefix(text.String(), m.Content) || !strings.Contains(text.String(), m.ToolCalls[0].Arguments) || c.TokenIDs[len(c.TokenIDs)-1] != toyEnd {
 		t.Errorf("%q of %+v", text.String(), m)
 	}
@@ -134,7 +135,7 @@ func TestMaxTokensCutsAnAnswerAnywhere(t *testing.T) {
 		if len(got.Choices) != 1 || got.Choices[0].FinishReason != "length" || got.Usage.Completion != limit {
 			t.Fatalf("limit %d: %+v", limit, got)
 		}
-		if _, err := relabel.DecodeMessage(got.Choices[0].Message); err != nil {
+		if _, err := chat.DecodeMessage(got.Choices[0].Message); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -255,12 +256,12 @@ func TestAnUnknownTaskIsSaidPlainly(t *testing.T) {
 	state := `"messages":[{"role":"user","content":"What is up?"}]`
 	tools := `"tools":[{"type":"function","function":{"name":"look","parameters":{"required":["command"]}}}]`
 	got := post(t, s, `{"model":"scripted-teacher",`+tools+`,`+state+`}`)
-	m, err := relabel.DecodeMessage(got.json.Choices[0].Message)
+	m, err := chat.DecodeMessage(got.json.Choices[0].Message)
 	if err != nil || len(m.ToolCalls) != 1 || m.ToolCalls[0].Name != "look" || m.ToolCalls[0].Arguments != `{"command": "ls"}` {
 		t.Errorf("%+v, %v", m, err)
 	}
 	got = post(t, s, `{"model":"scripted-student-0.5",`+state+`}`)
-	if m, err := relabel.DecodeMessage(got.json.Choices[0].Message); err != nil || len(m.ToolCalls) != 0 || !strings.Contains(m.Content, "script") {
+	if m, err := chat.DecodeMessage(got.json.Choices[0].Message); err != nil || len(m.ToolCalls) != 0 || !strings.Contains(m.Content, "script") {
 		t.Errorf("%+v, %v", m, err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"relabel"
+	"relabel/chat"
 	"relabel/policy/texttools"
 )
 
@@ -30,12 +30,12 @@ func (q *request) readText() {
 		return
 	}
 	q.inText, q.offered = true, tools
-	q.state, q.Messages, q.Tools = state, nil, relabel.AppendTools(nil, tools)
+	q.state, q.Messages, q.Tools = state, nil, chat.AppendTools(nil, tools)
 	for _, m := range state {
 		for k, c := range m.ToolCalls {
 			m.ToolCalls[k].Arguments = wrapped(c.Arguments)
 		}
-		q.Messages = append(q.Messages, relabel.AppendMessage(nil, m))
+		q.Messages = append(q.Messages, chat.AppendMessage(nil, m))
 	}
 }
 
@@ -45,7 +45,7 @@ func wrapped(args string) string {
 	if strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") && json.Valid([]byte(args)) {
 		return args
 	}
-	return string(relabel.AppendString([]byte(`{"malformed_arguments": `), args)) + "}"
+	return string(chat.AppendString([]byte(`{"malformed_arguments": `), args)) + "}"
 }
 
 // text is the action as content: in the form that the prompt asks for, or as a model's
@@ -60,7 +60,7 @@ func (w *answer) text(unparsed bool) (content string, ok bool) {
 	var b strings.Builder
 	b.WriteString(w.action.thought)
 	for _, c := range w.action.calls {
-		name := relabel.AppendString(nil, c.name)
+		name := chat.AppendString(nil, c.name)
 		b.WriteString("\n<tool_call>\n{\"name\": " + string(name) + ", \"arguments\": " + c.args + "}\n</tool_call>")
 	}
 	return b.String(), true

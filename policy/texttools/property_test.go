@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"relabel"
+	"relabel/chat"
 )
 
 var tools = []relabel.Tool{
@@ -34,9 +35,9 @@ var arguments = rapid.Custom(func(t *rapid.T) string {
 			args += rapid.SampledFrom([]string{", ", ",", ",\n  "}).Draw(t, "comma")
 		}
 		key := rapid.SampledFrom([]string{"command", "path", "line", "range", "text", "force", "free", "other", "odd key", "<function=x>"}).Draw(t, "key")
-		args += string(relabel.AppendString(nil, key)) + sep
+		args += string(chat.AppendString(nil, key)) + sep
 		args += rapid.OneOf(
-			rapid.Map(text, func(s string) string { return string(relabel.AppendString(nil, s)) }),
+			rapid.Map(text, func(s string) string { return string(chat.AppendString(nil, s)) }),
 			rapid.SampledFrom([]string{"1", "1.0", "-1e5", "true", "null", "[1, 20]", "[ 1,20 ]", `{"a": {"b": "</function>"}}`, `"\u00e9\/\ud83d"`, `""`, "NaN"}),
 		).Draw(t, "value")
 	}
@@ -101,7 +102,7 @@ func TestALongerStateBeginsWithTheBytesOfAShorterOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		opening := []relabel.Message{{Role: relabel.RoleSystem, Content: "You repair code."}, {Role: relabel.RoleUser, Content: "x"}}
 		state := opening
-		before := relabel.AppendMessages(nil, State(state, tools))
+		before := chat.AppendMessages(nil, State(state, tools))
 		for turn := range rapid.IntRange(1, 4).Draw(t, "turns") {
 			m := action.Draw(t, "action").Canonical(turn + 1)
 			state = append(state, m)
@@ -111,13 +112,13 @@ func TestALongerStateBeginsWithTheBytesOfAShorterOne(t *testing.T) {
 			if len(m.ToolCalls) == 0 {
 				state = append(state, relabel.Message{Role: relabel.RoleUser, Content: text.Draw(t, "observation")})
 			}
-			kept := relabel.AppendMessages(nil, state)
+			kept := chat.AppendMessages(nil, state)
 			sent := State(state, tools)
-			after := relabel.AppendMessages(nil, sent)
+			after := chat.AppendMessages(nil, sent)
 			if !strings.HasPrefix(string(after), strings.TrimSuffix(string(before), "]")) {
 				t.Fatalf("%s\n%s", before, after)
 			}
-			if string(relabel.AppendMessages(nil, state)) != string(kept) {
+			if string(chat.AppendMessages(nil, state)) != string(kept) {
 				t.Fatal("the canonical messages were changed")
 			}
 			for i, m := range sent {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 )
 
 var jsonStart = regexp.MustCompile(`<tool_call>\s*\{`)
@@ -54,7 +55,7 @@ func (s spoken) call() (relabel.ToolCall, bool) {
 	if args == nil {
 		args = s.Parameters
 	}
-	return relabel.ToolCall{Name: relabel.DecodeString(*s.Name), Arguments: relabel.DecodeString(args)}, true
+	return relabel.ToolCall{Name: chat.DecodeString(*s.Name), Arguments: chat.DecodeString(args)}, true
 }
 
 var (
@@ -75,7 +76,7 @@ func toolCall(body string, closed bool) (c relabel.ToolCall, named bool) {
 	if name == nil {
 		return c, false
 	}
-	c.Name = relabel.DecodeString([]byte(`"` + name[1] + `"`))
+	c.Name = chat.DecodeString([]byte(`"` + name[1] + `"`))
 	rest := strings.TrimSpace(body[len(name[0]):])
 	at := saidArguments.FindString(rest)
 	switch {

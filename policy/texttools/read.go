@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // Reading is an answer's text taken apart.
@@ -117,7 +118,7 @@ func (t types) argumentsOf(tool, body string, plain func(string) string) (string
 		if !is || !named || !closed || !parameterName.MatchString(name) || strings.Contains(value, "<parameter=") {
 			return "", false
 		}
-		args = relabel.EncodeString(append(args, sep...), name)
+		args = chat.EncodeString(append(args, sep...), name)
 		args = t.value(append(args, ": "...), tool, name, plain(trimLine(value)))
 		body, sep = rest, ", "
 	}
@@ -129,8 +130,8 @@ func (t types) value(dst []byte, tool, name, text string) []byte {
 	if t[tool][name] && json.Valid([]byte(text)) {
 		return append(dst, strings.TrimSpace(text)...)
 	}
-	if (relabel.Message{Content: text}).ValidText() {
-		return relabel.AppendString(dst, text)
+	if chat.ValidText(relabel.Message{Content: text}) {
+		return chat.AppendString(dst, text)
 	}
-	return relabel.EncodeString(dst, text) // bytes that JSON has no escape for
+	return chat.EncodeString(dst, text) // bytes that JSON has no escape for
 }

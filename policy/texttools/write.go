@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // State writes a state for an endpoint without tool calling: the tools are in the
@@ -125,7 +126,7 @@ func (w writer) parameters(c relabel.ToolCall) (body string, ok bool) {
 		}
 		text := string(value)
 		if bytes.HasPrefix(value, []byte{'"'}) {
-			text = relabel.DecodeString(value)
+			text = chat.DecodeString(value)
 		}
 		b.WriteString("<parameter=" + name + ">\n" + escape(text) + "\n</parameter>\n")
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/jinja"
 )
 
@@ -29,7 +30,7 @@ type Conversation struct {
 func (s *Student) Converse(opening []relabel.Message, tools []relabel.Tool) *Conversation {
 	c := &Conversation{student: s, guard: firstGuard, guarded: jinja.NewList(), encoder: newEncoder(s)}
 	if len(tools) > 0 {
-		c.tools, c.broken = jinja.DecodeJSON(relabel.AppendTools(nil, tools))
+		c.tools, c.broken = jinja.DecodeJSON(chat.AppendTools(nil, tools))
 	}
 	for _, m := range opening {
 		c.add(m)

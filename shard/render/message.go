@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/jinja"
 )
 
@@ -14,7 +15,7 @@ func (s *Student) message(m relabel.Message) (jinja.Value, error) {
 	if s.reasoning == relabel.ReasoningDrop {
 		m.ReasoningContent = ""
 	}
-	v, err := jinja.DecodeJSON(relabel.AppendMessage(nil, m))
+	v, err := jinja.DecodeJSON(chat.AppendMessage(nil, m))
 	if err != nil {
 		return nil, err
 	}

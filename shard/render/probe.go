@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/jinja"
 )
 
@@ -62,7 +63,7 @@ func showsArguments(form relabel.ArgumentsForm, answer string) bool {
 // probeWith renders the probe, and learns the stop token.
 func (s *Student) probeWith(eos string) (prompt, answer rendered, err error) {
 	c := &Conversation{student: s, guard: firstGuard, guarded: jinja.NewList(), encoder: newEncoder(s)}
-	if c.tools, err = jinja.DecodeJSON(relabel.AppendTools(nil, probeTools)); err != nil {
+	if c.tools, err = jinja.DecodeJSON(chat.AppendTools(nil, probeTools)); err != nil {
 		return prompt, answer, err
 	}
 	for _, m := range probeState {
@@ -140,7 +141,7 @@ func (s *Student) findHeader(prompt rendered) error {
 		}
 		messages.Append(v)
 	}
-	tools, err := jinja.DecodeJSON(relabel.AppendTools(nil, probeTools))
+	tools, err := jinja.DecodeJSON(chat.AppendTools(nil, probeTools))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // reference is transformers, one process for all tests.
@@ -76,8 +77,8 @@ func (r *reference) ask(t testing.TB, s *Student, folder string, state []relabel
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	raw := func(b []byte) json.RawMessage { return b }
-	line, err := json.Marshal(map[string]any{"folder": folder, "state": raw(relabel.AppendMessages(nil, state)), "label": raw(relabel.AppendMessage(nil, label)),
-		"tools": raw(relabel.AppendTools(nil, tools)), "arguments": s.Arguments, "options": raw([]byte(options))})
+	line, err := json.Marshal(map[string]any{"folder": folder, "state": raw(chat.AppendMessages(nil, state)), "label": raw(chat.AppendMessage(nil, label)),
+		"tools": raw(chat.AppendTools(nil, tools)), "arguments": s.Arguments, "options": raw([]byte(options))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 )
 
 var testTools = []relabel.Tool{
@@ -32,7 +33,7 @@ func say(r *rand.Rand, most int) string {
 	return b.String()
 }
 
-func quoted(text string) string { return string(relabel.AppendString(nil, text)) }
+func quoted(text string) string { return string(chat.AppendString(nil, text)) }
 
 // action is an assistant message: thinking or none, calls or none, texts of all kinds.
 func action(r *rand.Rand) relabel.Message {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/jinja"
 	"relabel/modelfiles"
 	"relabel/tokenizer"
@@ -142,7 +143,7 @@ func (s *Student) Header() []int32 { return s.header.ids }
 // out itself, and servers take what is special in that for tokens: so do the ids here,
 // other than with messages, which come from models and repositories.
 func (s *Student) SpecialInTools(tools []relabel.Tool) (n int) {
-	if v, err := jinja.DecodeJSON(relabel.AppendTools(nil, tools)); err == nil {
+	if v, err := jinja.DecodeJSON(chat.AppendTools(nil, tools)); err == nil {
 		s.specials.guard(v, firstGuard, &n)
 	}
 	return n

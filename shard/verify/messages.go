@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // labelled is a row of the messages view as it was read.
@@ -51,7 +52,7 @@ func (f *fileCheck) readLabelled(row *relabel.ExportRow) (l labelled, err error)
 	if err := readStrictly([]byte(row.Label), &label); err != nil {
 		return l, fmt.Errorf("label_json: %w", err)
 	}
-	if l.label, err = relabel.DecodeMessage(label.Message); err != nil {
+	if l.label, err = chat.DecodeMessage(label.Message); err != nil {
 		return l, fmt.Errorf("label_json holds no chat message")
 	}
 	l.turn, l.weights = label.Turn, label.Weights
@@ -68,7 +69,7 @@ func (f *fileCheck) readLabelled(row *relabel.ExportRow) (l labelled, err error)
 // labelText is a label as label_json has it.
 func labelText(l labelled) string {
 	text := fmt.Appendf(nil, `{"turn":%d,"message":`, l.turn)
-	text = relabel.AppendMessage(text, l.label)
+	text = chat.AppendMessage(text, l.label)
 	if l.weights == nil {
 		return string(append(text, `,"weights":null}`...))
 	}

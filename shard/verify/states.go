@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // states reads the states of rows one after the other. Most begin with the whole text of
@@ -28,13 +29,13 @@ func (s *states) read(text string) ([]relabel.Message, error) {
 		return nil, fmt.Errorf("messages_json is no JSON array: %w", err)
 	}
 	for i, text := range raw {
-		m, err := relabel.DecodeMessage(text)
+		m, err := chat.DecodeMessage(text)
 		if err != nil {
 			return nil, fmt.Errorf("messages_json: message %d is no chat message", from+i)
 		}
 		s.messages = append(s.messages, m)
 	}
-	if !sameText(added, string(relabel.AppendMessages(nil, s.messages[from:]))) {
+	if !sameText(added, string(chat.AppendMessages(nil, s.messages[from:]))) {
 		return nil, fmt.Errorf("messages_json is not written as states are: other fields, another order or other spaces")
 	}
 	if len(s.messages) > 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // draw draws messages that go on from others.
@@ -34,11 +35,11 @@ func TestAStateReadAfterAnotherSaysWhatItSaysAlone(t *testing.T) {
 			if state = draw(r, state); r.Intn(3) > 0 {
 				state = draw(r, state)
 			}
-			text := relabel.AppendMessages(nil, state)
+			text := chat.AppendMessages(nil, state)
 			switch r.Intn(8) {
 			case 0: // the one before, ended otherwise
 				end := []string{",]", ",,{}]", "]]", " ]", ",{}]", ""}[r.Intn(6)]
-				text = relabel.AppendMessages(nil, before)
+				text = chat.AppendMessages(nil, before)
 				text = append(text[:len(text)-1], end...)
 			case 1:
 				at := r.Intn(len(text))

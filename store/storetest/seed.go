@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/store"
 )
 
@@ -83,7 +84,7 @@ func Claim(t testing.TB, s *store.Store, trajectory relabel.ID, owner string) re
 // Had is an action of a policy that says content and calls nothing.
 func Had(policy relabel.ID, content string) relabel.Action {
 	m := relabel.Message{Role: relabel.RoleAssistant, Content: content}
-	return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: relabel.AppendMessage(nil, m), Message: m,
+	return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: chat.AppendMessage(nil, m), Message: m,
 		FinishReason: "stop", Parse: relabel.NoCall}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/safetext"
 )
 
@@ -73,7 +74,7 @@ func Summary(m relabel.Message) string {
 	}
 	c := m.ToolCalls[0]
 	line := c.Name
-	if fields, ok := relabel.ReadArguments(c.Arguments); ok {
+	if fields, ok := chat.ReadArguments(c.Arguments); ok {
 		for _, f := range fields {
 			if f.Name != "old_str" && f.Name != "new_str" && f.Name != "file_text" {
 				line += " " + firstLine(f.Text())

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // Call is a tool call laid out as blocks.
@@ -41,7 +42,7 @@ func (b block) Short() bool {
 // layOut cuts a call into blocks.
 func layOut(c relabel.ToolCall) Call {
 	v := Call{Name: c.Name}
-	fields, ok := relabel.ReadArguments(c.Arguments)
+	fields, ok := chat.ReadArguments(c.Arguments)
 	if !ok {
 		v.Broken = true
 		v.Blocks = []block{{Name: "arguments", Raw: c.Arguments, Text: c.Arguments}}

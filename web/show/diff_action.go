@@ -8,12 +8,13 @@ import (
 	"znkr.io/diff"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // differenceKind is the kind of difference between two actions.
 type differenceKind string
 
-// The kinds. relabel.Agree decides whether two actions do the same.
+// The kinds. chat.Agree decides whether two actions do the same.
 const (
 	DoesSame       differenceKind = "same"
 	otherArguments differenceKind = "arguments" // the same tools in the same order
@@ -36,7 +37,7 @@ type Difference struct {
 func Compare(a, b relabel.Message) Difference {
 	d := Difference{A: LayOut(a.ToolCalls), B: LayOut(b.ToolCalls)}
 	switch {
-	case relabel.Agree(a, b):
+	case chat.Agree(a, b):
 		d.Kind = DoesSame
 		return d
 	case len(a.ToolCalls)+len(b.ToolCalls) == 0:
@@ -111,7 +112,7 @@ func (d *Difference) compareBlocks(a, b []block) {
 			continue
 		}
 		met[j] = true
-		if !relabel.SameArguments(a[i].Raw, b[j].Raw) {
+		if !chat.SameArguments(a[i].Raw, b[j].Raw) {
 			d.mark(&a[i], &b[j])
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"relabel"
+	"relabel/chat"
 )
 
 func says(words string, calls ...string) relabel.Message {
@@ -130,7 +131,7 @@ func TestWhatDiffersInManyPlacesIsBounded(t *testing.T) {
 	}
 }
 
-// What is marked and what relabel.Agree says must be one: no mark without a difference,
+// What is marked and what chat.Agree says must be one: no mark without a difference,
 // and none without a mark.
 func TestMarksAndAgreementAreOne(t *testing.T) {
 	call := rapid.Custom(func(t *rapid.T) string {
@@ -145,7 +146,7 @@ func TestMarksAndAgreementAreOne(t *testing.T) {
 		calls := rapid.SliceOfN(call, 0, 3)
 		a, b := says("words", calls.Draw(t, "a")...), says("words", calls.Draw(t, "b")...)
 		d := Compare(a, b)
-		if (d.Kind == DoesSame) != relabel.Agree(a, b) {
+		if (d.Kind == DoesSame) != chat.Agree(a, b) {
 			t.Errorf("%s for %v and %v", d.Kind, a, b)
 		}
 		marks := func(calls []Call) bool {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // do executes one call and returns its observation.
@@ -26,9 +27,9 @@ func do(t *testing.T, e *Episode, tool string, arguments map[string]any) relabel
 func encode(arguments map[string]any) string {
 	var b []byte
 	for name, value := range arguments {
-		b = append(relabel.AppendString(append(b, ','), name), ':')
+		b = append(chat.AppendString(append(b, ','), name), ':')
 		if s, ok := value.(string); ok {
-			b = relabel.AppendString(b, s)
+			b = chat.AppendString(b, s)
 		} else {
 			b = fmt.Append(b, strings.ReplaceAll(fmt.Sprint(value), " ", ","))
 		}

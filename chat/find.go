@@ -1,30 +1,20 @@
-package relabel
+package chat
 
 import (
 	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-)
 
-// Match is where a text stands that was looked for, with some of what stands around it.
-type Match struct {
-	T        int    `json:"t,omitempty" doc:"The turn; absent: in none of them."`
-	Executor Role   `json:"executor,omitempty" doc:"Who acted in the turn."`
-	Place    string `json:"place" doc:"Where: thought, the name of an argument, label and either of them, observation, the task, failure, patch or test output."`
-	Before   string `json:"before" doc:"What stands before it."`
-	Text     string `json:"match" doc:"The text as it is written there."`
-	After    string `json:"after" doc:"What stands after it."`
-	Part     string `json:"-"` // of the turn: action, label, other or observation
-	Nth      int    `json:"-"` // of the matches in that part, from 0
-}
+	"relabel"
+)
 
 // Finder looks for one text in many, whatever the case of letters; it counts all matches
 // and keeps the first ones. It is not safe for concurrent use.
 type Finder struct {
 	Matches int
-	Places  int     // turns and other texts with a match
-	Kept    []Match // in the order in which texts were given
+	Places  int             // turns and other texts with a match
+	Kept    []relabel.Match // in the order in which texts were given
 
 	most, mostOfTurn int
 	words            []byte // in lower case
@@ -33,7 +23,7 @@ type Finder struct {
 	buffer           []byte
 
 	t, ofTurn, nth int
-	executor       Role
+	executor       relabel.Role
 	part           string
 }
 
@@ -53,10 +43,10 @@ func NewFinder(words string, most, mostOfTurn int) *Finder {
 func (f *Finder) Forget() { f.Matches, f.Places, f.Kept, f.t, f.ofTurn = 0, 0, nil, 0, 0 }
 
 // Turn looks into all of a turn.
-func (f *Finder) Turn(turn Turn) {
+func (f *Finder) Turn(turn relabel.Turn) {
 	f.Begin(turn.T, turn.Executor)
 	f.Action("action", turn.Action.Message)
-	if turn.Label != nil && turn.Executor == Student {
+	if turn.Label != nil && turn.Executor == relabel.Student {
 		f.Action("label", turn.Label.Message)
 		f.In("label", "label, why it is missing", turn.Label.Reason)
 	}
@@ -69,7 +59,7 @@ func (f *Finder) Turn(turn Turn) {
 }
 
 // Begin says that what follows belongs to turn t, or (0) is a text beside the turns.
-func (f *Finder) Begin(t int, executor Role) {
+func (f *Finder) Begin(t int, executor relabel.Role) {
 	f.t, f.executor, f.ofTurn, f.nth, f.part = t, executor, 0, 0, ""
 }
 
@@ -77,7 +67,7 @@ func (f *Finder) Begin(t int, executor Role) {
 var ofParts = map[string]string{"label": "label, ", "other": "another teacher, "}
 
 // Action looks into an action, in the order in which it is read.
-func (f *Finder) Action(part string, m Message) {
+func (f *Finder) Action(part string, m relabel.Message) {
 	of := ofParts[part]
 	f.In(part, of+"thought", m.ReasoningContent)
 	f.In(part, of+"thought", m.Content)
@@ -156,7 +146,7 @@ func keep[T string | []byte](f *Finder, place string, text T, at int) {
 	for to < len(text) && to > end && !utf8.RuneStart(text[to]) {
 		to--
 	}
-	f.Kept = append(f.Kept, Match{T: f.t, Executor: f.executor, Place: place, Part: f.part, Nth: f.nth,
+	f.Kept = append(f.Kept, relabel.Match{T: f.t, Executor: f.executor, Place: place, Part: f.part, Nth: f.nth,
 		Before: string(text[from:at]), Text: string(text[at:end]), After: string(text[end:to])})
 }
 

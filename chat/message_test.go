@@ -1,4 +1,4 @@
-package relabel
+package chat
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"relabel"
 )
 
 // wireText draws text that JSON can carry: any characters, and lone surrogates.
@@ -20,21 +22,21 @@ func wireText() *rapid.Generator[string] {
 		Filter(validText)
 }
 
-func drawMessage(t *rapid.T) Message {
-	m := Message{
-		Role:             rapid.SampledFrom([]string{RoleSystem, RoleUser, RoleAssistant, RoleTool}).Draw(t, "role"),
+func drawMessage(t *rapid.T) relabel.Message {
+	m := relabel.Message{
+		Role:             rapid.SampledFrom([]string{relabel.RoleSystem, relabel.RoleUser, relabel.RoleAssistant, relabel.RoleTool}).Draw(t, "role"),
 		Content:          wireText().Draw(t, "content"),
 		ReasoningContent: wireText().Draw(t, "reasoning"),
 		ToolCallID:       wireText().Draw(t, "call id"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "calls") {
-		m.ToolCalls = append(m.ToolCalls, ToolCall{
+		m.ToolCalls = append(m.ToolCalls, relabel.ToolCall{
 			ID: wireText().Draw(t, "id"), Name: wireText().Draw(t, "name"), Arguments: wireText().Draw(t, "arguments")})
 	}
 	return m
 }
 
-func equalMessages(a, b Message) bool {
+func equalMessages(a, b relabel.Message) bool {
 	return string(AppendMessage(nil, a)) == string(AppendMessage(nil, b)) &&
 		a.Content == b.Content && a.ReasoningContent == b.ReasoningContent
 }
@@ -61,7 +63,7 @@ func TestAMessageSurvivesItsJSON(t *testing.T) {
 				t.Fatalf("call %q came back as %q", m.ToolCalls[k], back.ToolCalls[k])
 			}
 		}
-		if !m.ValidText() {
+		if !ValidText(m) {
 			t.Fatal("ValidText refuses what JSON carried")
 		}
 	})
@@ -69,7 +71,7 @@ func TestAMessageSurvivesItsJSON(t *testing.T) {
 
 func TestAStateIsAPrefixOfTheNextOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var state []Message
+		var state []relabel.Message
 		for range rapid.IntRange(1, 5).Draw(t, "turns") {
 			before := AppendMessages(nil, state)
 			state = append(state, drawMessage(t))
@@ -143,7 +145,7 @@ func TestReasoningIsReadUnderBothNames(t *testing.T) {
 
 func TestWhatIsNoMessageIsRefused(t *testing.T) {
 	for _, raw := range []string{"", " ", "null", `"hi"`, "[]", "3", "{", `{"tool_calls":"x"}`, `{"content":"a`} {
-		if m, err := DecodeMessage([]byte(raw)); CodeOf(err) != CodeInvalid {
+		if m, err := DecodeMessage([]byte(raw)); relabel.CodeOf(err) != relabel.CodeInvalid {
 			t.Errorf("%q: %v, %v", raw, m, err)
 		}
 	}
@@ -151,8 +153,8 @@ func TestWhatIsNoMessageIsRefused(t *testing.T) {
 
 func TestTextThatJSONCannotCarryIsTold(t *testing.T) {
 	for _, s := range []string{"\xff", "a\xc3", "\xed\xa0", "\xf8\x88\x80\x80\x80", "\xed\xa0\xbd\xed\xb9\x82"} {
-		m := Message{Role: RoleAssistant, Content: s}
-		if m.ValidText() {
+		m := relabel.Message{Role: relabel.RoleAssistant, Content: s}
+		if ValidText(m) {
 			t.Errorf("%q passes", s)
 		}
 		if raw := AppendMessage(nil, m); !json.Valid(raw) {
@@ -162,7 +164,7 @@ func TestTextThatJSONCannotCarryIsTold(t *testing.T) {
 }
 
 func TestToolsKeepTheirSchemas(t *testing.T) {
-	got := string(AppendTools(nil, []Tool{{Name: "run", Description: "Run \"it\".", Parameters: `{ "z": 1, "a": 2 }`}, {Name: "stop"}}))
+	got := string(AppendTools(nil, []relabel.Tool{{Name: "run", Description: "Run \"it\".", Parameters: `{ "z": 1, "a": 2 }`}, {Name: "stop"}}))
 	want := `[{"type":"function","function":{"name":"run","description":"Run \"it\".","parameters":{ "z": 1, "a": 2 }}},` +
 		`{"type":"function","function":{"name":"stop","description":""}}]`
 	if got != want {
@@ -183,7 +185,7 @@ func FuzzDecodeMessage(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q: %v", again, err)
 		}
-		if m.ValidText() && validText(m.Role) && validText(m.ToolCallID) && !equalMessages(m, back) {
+		if ValidText(m) && validText(m.Role) && validText(m.ToolCallID) && !equalMessages(m, back) {
 			t.Fatalf("%q became %q", m, back)
 		}
 	})

@@ -1,11 +1,15 @@
-package relabel
+package chat
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"relabel"
+)
 
 // EncodeMessage writes m as a chat-completions message object that DecodeMessage reads
 // back as m, byte for byte: what is no UTF-8 stays in it as it is, where AppendMessage,
 // whose JSON others must be able to read, writes U+FFFD.
-func EncodeMessage(m Message) []byte {
+func EncodeMessage(m relabel.Message) []byte {
 	dst := EncodeString([]byte(`{"role":`), m.Role)
 	dst = EncodeString(append(dst, `,"content":`...), m.Content)
 	if m.ReasoningContent != "" {

@@ -1,4 +1,4 @@
-package relabel_test
+package chat_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"relabel"
+	"relabel/chat"
 )
 
 func TestATextIsFoundInWhateverCase(t *testing.T) {
@@ -27,7 +28,7 @@ func TestATextIsFoundInWhateverCase(t *testing.T) {
 		{"x", "\xff\xfeX", 1, "\xff\xfe"},
 		{"longer than it", "longer", 0, ""},
 	} {
-		f := relabel.NewFinder(c.words, 1, 1)
+		f := chat.NewFinder(c.words, 1, 1)
 		f.Other("text", c.text)
 		if f.Matches != c.matches {
 			t.Errorf("%q is %d times in %q, not %d", c.words, f.Matches, c.text, c.matches)
@@ -48,7 +49,7 @@ func TestAMessageThatHoldsATextIsNotPassedOver(t *testing.T) {
 		}
 		m := relabel.Message{Role: relabel.RoleAssistant, Content: texts.Draw(t, "content"), ReasoningContent: texts.Draw(t, "thought"),
 			ToolCalls: []relabel.ToolCall{{ID: "c", Name: "bash", Arguments: string(arguments)}}}
-		written := relabel.AppendMessage(nil, m)
+		written := chat.AppendMessage(nil, m)
 		if rapid.Bool().Draw(t, "in ASCII") {
 			written = asciiOf(written)
 		}
@@ -56,8 +57,8 @@ func TestAMessageThatHoldsATextIsNotPassedOver(t *testing.T) {
 		if words == "" {
 			return
 		}
-		f := relabel.NewFinder(strings.ToUpper(words), 1, 1)
-		read, err := relabel.DecodeMessage(written)
+		f := chat.NewFinder(strings.ToUpper(words), 1, 1)
+		read, err := chat.DecodeMessage(written)
 		if err != nil {
 			t.Fatal(err)
 		}

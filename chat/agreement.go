@@ -1,4 +1,4 @@
-package relabel
+package chat
 
 import (
 	"bytes"
@@ -7,13 +7,15 @@ import (
 	"io"
 	"reflect"
 	"strings"
+
+	"relabel"
 )
 
 // Agree reports whether two actions do the same: the same tools called in the same
 // order with arguments that are equal as JSON values, or as text where one is no JSON.
 // What is said beside a call is no part of the action; where neither calls a tool, the
 // words are. It is what agreement between a student's action and its label counts.
-func Agree(a, b Message) bool {
+func Agree(a, b relabel.Message) bool {
 	if len(a.ToolCalls) != len(b.ToolCalls) {
 		return false
 	}
@@ -28,7 +30,7 @@ func Agree(a, b Message) bool {
 
 // ActionKey returns the same text for two actions exactly where Agree says that they do
 // the same, so that many actions can be compared without keeping their messages.
-func ActionKey(m Message) string {
+func ActionKey(m relabel.Message) string {
 	if len(m.ToolCalls) == 0 {
 		return "words " + strings.TrimSpace(m.Content)
 	}

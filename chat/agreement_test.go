@@ -1,13 +1,21 @@
-package relabel
+package chat
 
-import "testing"
+import (
+	"testing"
+
+	"relabel"
+)
 
 func TestActionsAgreeWhenTheyDoTheSame(t *testing.T) {
-	call := func(name, arguments string) ToolCall { return ToolCall{ID: name, Name: name, Arguments: arguments} }
-	says := func(content string, calls ...ToolCall) Message { return Message{Content: content, ToolCalls: calls} }
+	call := func(name, arguments string) relabel.ToolCall {
+		return relabel.ToolCall{ID: name, Name: name, Arguments: arguments}
+	}
+	says := func(content string, calls ...relabel.ToolCall) relabel.Message {
+		return relabel.Message{Content: content, ToolCalls: calls}
+	}
 	for _, c := range []struct {
 		what string
-		a, b Message
+		a, b relabel.Message
 		want bool
 	}{
 		{"the same words", says("done"), says("done"), true},

@@ -1,11 +1,6 @@
-package relabel
+package chat
 
-// The ways in which a prompt's size is known before it is sent.
-const (
-	SizeByTokenizer = "tokenizer" // counted
-	SizeByUsage     = "usage"     // what a server counted last, and a third of the bytes added since
-	SizeByBytes     = "bytes"     // a quarter of the bytes: no server has counted yet
-)
+import "relabel"
 
 // Bytes of JSON that are taken for a token: of a whole state, and of what was added to one
 // that a server has counted, where too many tokens are better than too few.
@@ -14,18 +9,9 @@ const (
 	addedBytesPerToken = 3
 )
 
-// PromptSize is how many tokens a prompt is taken to have before it is sent.
-type PromptSize struct {
-	Tokens int    `json:"tokens" doc:"Tokens."`
-	By     string `json:"by" doc:"How it is known: tokenizer, usage (what the server counted last and a third of the bytes since) or bytes (a quarter of them)."`
-	// NotCounted says why a prompt near its limit was estimated and not counted; "" where it
-	// was counted, or was not near.
-	NotCounted string `json:"not_counted,omitempty" doc:"Why a prompt near its limit was estimated and not counted by the policy's tokenizer."`
-}
-
 // PromptEstimate is a prompt's estimated size.
 type PromptEstimate struct {
-	PromptSize
+	relabel.PromptSize
 	// Most is a pessimistic bound of its tokens: what the policy's own server counted last, or
 	// twice what another policy's did, and one for each byte added since.
 	Most int
@@ -36,20 +22,20 @@ type PromptEstimate struct {
 type PromptSizes struct {
 	bytes  int
 	last   *counted // of the last turn whose server counted
-	counts map[ID]counted
+	counts map[relabel.ID]counted
 }
 
 // counted is what a policy's server counted, and how long the state was then.
 type counted struct{ tokens, bytes int }
 
 // NewPromptSizes begins with s1.
-func NewPromptSizes(opening []Message, tools []Tool) *PromptSizes {
-	return &PromptSizes{bytes: len(AppendMessages(nil, opening)) + len(AppendTools(nil, tools)), counts: map[ID]counted{}}
+func NewPromptSizes(opening []relabel.Message, tools []relabel.Tool) *PromptSizes {
+	return &PromptSizes{bytes: len(AppendMessages(nil, opening)) + len(AppendTools(nil, tools)), counts: map[relabel.ID]counted{}}
 }
 
 // Add goes on to the state after a turn.
-func (s *PromptSizes) Add(turn Turn) {
-	added := AppendTurn(nil, turn)
+func (s *PromptSizes) Add(turn relabel.Turn) {
+	added := relabel.AppendTurn(nil, turn)
 	s.bytes += len(AppendMessages(nil, added[:1]))
 	if u := turn.Action.Usage; u != nil {
 		c := counted{u.Tokens(), s.bytes}
@@ -61,7 +47,7 @@ func (s *PromptSizes) Add(turn Turn) {
 }
 
 // With returns the sizes of the state with an action after it that no server has counted.
-func (s *PromptSizes) With(action Message) *PromptSizes {
+func (s *PromptSizes) With(action relabel.Message) *PromptSizes {
 	next := *s
 	next.bytes += len(AppendMessage(nil, action))
 	return &next
@@ -69,10 +55,10 @@ func (s *PromptSizes) With(action Message) *PromptSizes {
 
 // Of estimates the state as a prompt of a policy: from what its own server counted, or else
 // the server of the last turn.
-func (s *PromptSizes) Of(policy ID) PromptEstimate {
+func (s *PromptSizes) Of(policy relabel.ID) PromptEstimate {
 	c, own := s.counts[policy]
 	if !own && s.last == nil {
-		return PromptEstimate{PromptSize{Tokens: s.bytes / bytesPerToken, By: SizeByBytes}, s.bytes}
+		return PromptEstimate{relabel.PromptSize{Tokens: s.bytes / bytesPerToken, By: relabel.SizeByBytes}, s.bytes}
 	}
 	base := c.tokens
 	if !own {
@@ -80,5 +66,5 @@ func (s *PromptSizes) Of(policy ID) PromptEstimate {
 		base = 2 * c.tokens
 	}
 	added := s.bytes - c.bytes
-	return PromptEstimate{PromptSize{Tokens: c.tokens + (added+addedBytesPerToken-1)/addedBytesPerToken, By: SizeByUsage}, base + added}
+	return PromptEstimate{relabel.PromptSize{Tokens: c.tokens + (added+addedBytesPerToken-1)/addedBytesPerToken, By: relabel.SizeByUsage}, base + added}
 }

@@ -1,17 +1,21 @@
-package relabel
+// Package chat encodes and decodes chat-completions messages without loss, compares actions,
+// and keeps prompts within the context of their policy.
+package chat
 
 import (
 	"bytes"
 	"encoding/json"
 	"strconv"
 	"unicode/utf8"
+
+	"relabel"
 )
 
 // DecodeMessage reads a chat-completions message object without loss: lone surrogate
 // escapes become their three-byte form, broken UTF-8 stays as it is, arguments keep
 // their text. Content given as a list of text parts is joined. It returns a
 // CodeInvalid error for what is no message object.
-func DecodeMessage(raw []byte) (Message, error) {
+func DecodeMessage(raw []byte) (relabel.Message, error) {
 	var w struct {
 		Role             json.RawMessage `json:"role"`
 		Content          json.RawMessage `json:"content"`
@@ -27,18 +31,18 @@ func DecodeMessage(raw []byte) (Message, error) {
 		} `json:"tool_calls"`
 	}
 	if body := bytes.TrimLeft(raw, " \t\r\n"); len(body) == 0 || body[0] != '{' {
-		return Message{}, Errorf(CodeInvalid, "not a chat message")
+		return relabel.Message{}, relabel.Errorf(relabel.CodeInvalid, "not a chat message")
 	}
 	if err := json.Unmarshal(raw, &w); err != nil {
-		return Message{}, Errorf(CodeInvalid, "not a chat message").Because(err)
+		return relabel.Message{}, relabel.Errorf(relabel.CodeInvalid, "not a chat message").Because(err)
 	}
-	m := Message{Role: decodeText(w.Role), ToolCallID: decodeText(w.ToolCallID)}
+	m := relabel.Message{Role: decodeText(w.Role), ToolCallID: decodeText(w.ToolCallID)}
 	m.Content = decodeContent(w.Content)
 	if m.ReasoningContent = decodeText(w.ReasoningContent); m.ReasoningContent == "" {
 		m.ReasoningContent = decodeText(w.Reasoning)
 	}
 	for _, c := range w.ToolCalls {
-		m.ToolCalls = append(m.ToolCalls, ToolCall{ID: decodeText(c.ID), Name: decodeText(c.Function.Name), Arguments: decodeText(c.Function.Arguments)})
+		m.ToolCalls = append(m.ToolCalls, relabel.ToolCall{ID: decodeText(c.ID), Name: decodeText(c.Function.Name), Arguments: decodeText(c.Function.Arguments)})
 	}
 	return m, nil
 }
@@ -131,7 +135,7 @@ func unescape(c byte) byte {
 // content. The bytes of equal messages are equal, which keeps prefix caches warm.
 // Lone surrogates are written as escapes; a byte that is no UTF-8 becomes U+FFFD,
 // which JSON leaves no way around: ValidText tells beforehand.
-func AppendMessage(dst []byte, m Message) []byte {
+func AppendMessage(dst []byte, m relabel.Message) []byte {
 	dst = AppendString(append(dst, `{"role":`...), m.Role)
 	dst = AppendString(append(dst, `,"content":`...), m.Content)
 	if m.ReasoningContent != "" {
@@ -157,7 +161,7 @@ func AppendMessage(dst []byte, m Message) []byte {
 }
 
 // AppendMessages appends a state as a JSON array.
-func AppendMessages(dst []byte, messages []Message) []byte {
+func AppendMessages(dst []byte, messages []relabel.Message) []byte {
 	dst = append(dst, '[')
 	for i, m := range messages {
 		if i > 0 {
@@ -170,7 +174,7 @@ func AppendMessages(dst []byte, messages []Message) []byte {
 
 // AppendTools appends tool descriptions as a chat-completions tools array, each
 // schema as it is written. A tool without a schema takes no parameters.
-func AppendTools(dst []byte, tools []Tool) []byte {
+func AppendTools(dst []byte, tools []relabel.Tool) []byte {
 	dst = append(dst, '[')
 	for i, t := range tools {
 		if i > 0 {
@@ -247,7 +251,7 @@ func isSurrogate(s string) bool {
 }
 
 // ValidText reports whether JSON can carry every string of m as it is.
-func (m Message) ValidText() bool {
+func ValidText(m relabel.Message) bool {
 	ok := validText(m.Content) && validText(m.ReasoningContent)
 	for _, c := range m.ToolCalls {
 		ok = ok && validText(c.Name) && validText(c.Arguments)

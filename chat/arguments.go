@@ -1,4 +1,4 @@
-package relabel
+package chat
 
 import (
 	"bytes"
