@@ -17,6 +17,9 @@ import (
 // dumpedAs replaces the schema's name in the text of the migrated schema.
 const dumpedAs = "schema_of_the_test"
 
+// newInstance gives a restored database an id of its own: see [store.Store.Instance].
+const newInstance = "UPDATE " + dumpedAs + ".instance SET id = gen_random_uuid();"
+
 // Migrated makes a schema with this binary's tables for the test and returns the URL that
 // names it. The migrations run once per process; each schema is then restored from a dump
 // of the first, which takes a third of the time. Without pg_dump each one is migrated.
@@ -32,7 +35,7 @@ func Migrated(t testing.TB) string {
 	if text == "" {
 		err = migrate(ctx, address)
 	} else {
-		err = restore(ctx, address, strings.ReplaceAll(text, dumpedAs, schemaOf(address)))
+		err = restore(ctx, address, strings.ReplaceAll(text+newInstance, dumpedAs, schemaOf(address)))
 	}
 	if err != nil {
 		t.Fatalf("migrating the test's schema: %v", err)

@@ -46,6 +46,15 @@ func TestARestoredSchemaIsTheMigratedOne(t *testing.T) {
 			t.Errorf("%s: %d lines restored, %d migrated", what, len(got), len(want))
 		}
 	}
+	one, err := migrated.Instance(ctx)
+	must(t, err)
+	other, err := restored.Instance(ctx)
+	must(t, err)
+	third, err := New(t).Instance(ctx)
+	must(t, err)
+	if one == other || other == third {
+		t.Errorf("databases have the ids %s, %s and %s, which differ in reality", one, other, third)
+	}
 	must(t, restored.Migrate(ctx)) // which compares the texts that were applied
 }
 
