@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"time"
 )
 
 // Access is what a token lets its bearer do.
@@ -48,4 +49,39 @@ func CallerOf(ctx context.Context) (c Caller, known bool) {
 func HashSecret(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
+}
+
+// ActorKind says how somebody who changed something was known.
+type ActorKind string
+
+// The kinds of actors.
+const (
+	ActorLocal   ActorKind = "local"   // over the loopback address, where no token is demanded
+	ActorToken   ActorKind = "token"   // by a bearer token
+	ActorSession ActorKind = "session" // by a browser's session, begun with a token
+	ActorCommand ActorKind = "command" // by a command that works on the database itself
+)
+
+// AuditEntry says that somebody changed something, or tried to. It never holds a secret, a
+// query or a body.
+type AuditEntry struct {
+	ID        ID        `json:"id" doc:"Its id."`
+	CreatedAt time.Time `json:"created_at" doc:"When the request was about to be carried out."`
+	Actor     ActorKind `json:"actor" doc:"How the caller was known: local (over the loopback address, without a token), token, session (a browser that signed in with a token), command (on this machine, on the database itself)."`
+	Token     string    `json:"token,omitempty" doc:"Name of the token that stands behind it."`
+	TokenID   string    `json:"token_id,omitempty" doc:"The first 12 hexadecimal digits of that token's SHA-256: names may be used again."`
+	Operation string    `json:"operation" doc:"The operation's id, as this description names it; also sign-in, sign-out, create-token, revoke-token; unknown where the path is none."`
+	Method    string    `json:"method,omitempty" doc:"HTTP method."`
+	Path      string    `json:"path,omitempty" doc:"Path of the request, with ids, without a query."`
+	Resource  string    `json:"resource,omitempty" doc:"Id of what it was done to, or of what was made."`
+	Address   string    `json:"address,omitempty" doc:"Address that the request came from."`
+	Status    int       `json:"status" doc:"HTTP status of the answer; 0: not known, as after a crash of the server."`
+	More      int       `json:"more,omitempty" doc:"Refused requests of the same caller, in the hour of this one, that have no entry of their own: the first 60 have one. Absent: none."`
+}
+
+// AuditFilter narrows the audit log; zero fields do not.
+type AuditFilter struct {
+	Token    string // name or id of a token
+	Resource string // id, or the name of a run, task set, policy, tokenizer or token
+	Since    time.Time
 }

@@ -1,6 +1,9 @@
 package relabel
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Role is the part that a policy plays in a run: πe or πθ.
 type Role string
@@ -218,4 +221,106 @@ type ModelSeen struct {
 	Model       string    `json:"model" doc:"The model, as its answer names it."`
 	Fingerprint string    `json:"fingerprint" doc:"system_fingerprint of the answer; empty where the server gives none."`
 	FirstAt     time.Time `json:"first_at" doc:"When it was first seen."`
+}
+
+// Price is what a policy's tokens cost, per million of them.
+type Price struct {
+	Input    float64 `json:"input" doc:"A million tokens of prompts."`
+	Cached   float64 `json:"cached" doc:"A million tokens of prompts that came from the server's cache."`
+	Output   float64 `json:"output" doc:"A million tokens of answers."`
+	Currency string  `json:"currency" doc:"Currency, in three letters."`
+	// Batch is the share of these prices that answers of the batch endpoint cost, such as
+	// 0.5; 0: all of them.
+	Batch float64 `json:"batch,omitempty" doc:"Share of these prices that answers of the batch endpoint cost; absent: all of them."`
+}
+
+// OfBatches is what answers of the batch endpoint cost.
+func (p *Price) OfBatches() *Price {
+	if p == nil || p.Batch == 0 {
+		return p
+	}
+	return &Price{Input: p.Input * p.Batch, Cached: p.Cached * p.Batch, Output: p.Output * p.Batch, Currency: p.Currency}
+}
+
+// CostMicros is what u costs in millionths of the currency, rounded to the nearest; nil
+// where price or usage is not known.
+func (p *Price) CostMicros(u *Usage) *int64 {
+	if p == nil || u == nil {
+		return nil
+	}
+	// A price per million tokens is a price in millionths per token.
+	cached := min(max(u.CachedTokens, 0), max(u.PromptTokens, 0))
+	cost := float64(max(u.PromptTokens, 0)-cached)*p.Input + float64(cached)*p.Cached + float64(max(u.CompletionTokens, 0))*p.Output
+	micros := int64(math.Round(cost))
+	return &micros
+}
+
+// PolicyHealth is how a policy fares: what its last calls came to, and how its addresses
+// stand for the workers right now.
+type PolicyHealth struct {
+	PolicyID  ID
+	Recent    RecentCalls
+	Addresses []AddressHealth // those of the policy, in its order; then others that its last calls asked
+}
+
+// RecentCalls sums the last calls to a policy up, at most MaxRecentCalls. Times are those
+// of the calls that were answered, in milliseconds.
+type RecentCalls struct {
+	Calls   int
+	Since   *time.Time // when the first of them began; nil without any
+	Failed  int        // that came to nothing
+	Retried int        // that took more than one try
+	Tries   int        // of all of them
+	// Median and P95 are from the first try to the last answer, waits for a place apart.
+	Median, P95           int64
+	QueueMedian, QueueP95 int64 // waits for a place at the endpoint
+}
+
+// MaxRecentCalls is how many calls RecentCalls looks at.
+const MaxRecentCalls = 1000
+
+// AddressHealth is how one address of a policy stands for all workers together.
+type AddressHealth struct {
+	EndpointActivity             // their sums; Down says why it is taken to be down where any takes it so
+	Workers          int         // that have asked it, and are heard of
+	DownFor          int         // of these, take it to be down
+	Recent           RecentCalls // of the policy's last calls, those that asked here last
+}
+
+// Add adds what one more worker says of the address.
+func (a *AddressHealth) Add(e EndpointActivity) {
+	a.Workers++
+	a.InFlight += e.InFlight
+	a.Limit += e.Limit
+	a.WaitingActs += e.WaitingActs
+	a.WaitingRaised += e.WaitingRaised
+	a.WaitingLabels += e.WaitingLabels
+	if e.Down != "" {
+		a.DownFor++
+		a.Down = e.Down
+	}
+}
+
+// EndpointStatus is how one worker finds an endpoint.
+type EndpointStatus struct {
+	URL  string // base URL without a slash at its end
+	Down string // why it counts as down; "" where it answered a moment ago
+}
+
+// Outage is a policy none of whose addresses is to be had, and that queued trajectories
+// wait for: they are not claimed meanwhile.
+type Outage struct {
+	IterationID ID        `json:"iteration_id" doc:"The iteration whose trajectories wait."`
+	Role        Role      `json:"role" doc:"teacher or student."`
+	Policy      string    `json:"policy" doc:"Name and version of the policy."`
+	URL         string    `json:"url" doc:"Its first address."`
+	Reason      string    `json:"reason" doc:"Why it counts as down."`
+	Since       time.Time `json:"since" doc:"Since when it does."`
+	Waiting     int       `json:"trajectories" doc:"Queued trajectories that wait for it."`
+}
+
+// Wait is where a trajectory waited for an endpoint that was down, over all attempts.
+type Wait struct {
+	Step string // "" where it did not
+	For  time.Duration
 }

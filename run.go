@@ -1,6 +1,9 @@
 package relabel
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Recipe names where states come from and which labels train (paper table 2).
 type Recipe string
@@ -136,4 +139,111 @@ type Progress struct {
 	// PassedUnsubmitted counts those whose patch passes but was never submitted.
 	PassedUnsubmitted int `json:"passed_unsubmitted" doc:"Trajectories whose patch passes and was never submitted: not resolved."`
 	Verified          int `json:"verified" doc:"Trajectories with a verdict that is no infrastructure error."`
+}
+
+// MaxBudgetTokens and MaxBudgetCost bound budgets.
+const (
+	MaxBudgetTokens = 1_000_000_000_000_000
+	MaxBudgetCost   = 1_000_000_000.0
+)
+
+// Budget bounds what a run's calls may use, both if both are set. When it is reached the
+// run is paused. Calls in flight then are not cut, so that it is overdrawn by at most
+// what they, and the turns in hand, use.
+type Budget struct {
+	Tokens int64   `json:"tokens,omitempty" doc:"Most tokens of prompts and answers together; absent: no bound."`
+	Cost   float64 `json:"cost,omitempty" doc:"Most cost, in the currency of the policies' prices; absent: no bound."`
+}
+
+// Validate reports the first thing wrong with b as a CodeInvalid error on its field.
+func (b Budget) Validate() error {
+	switch {
+	case b.Tokens < 0 || b.Tokens > MaxBudgetTokens:
+		return Errorf(CodeInvalid, "%d is not in 0 to %d", b.Tokens, int64(MaxBudgetTokens)).On("budget.tokens")
+	case !(b.Cost >= 0 && b.Cost <= MaxBudgetCost):
+		return Errorf(CodeInvalid, "%v is not in 0 to %v", b.Cost, MaxBudgetCost).On("budget.cost")
+	case b.Cost > 0 && b.CostMicros() == 0:
+		return Errorf(CodeInvalid, "%v is less than a millionth", b.Cost).On("budget.cost")
+	}
+	return nil
+}
+
+// CostMicros is the bound of the cost in millionths of the currency.
+func (b Budget) CostMicros() int64 { return int64(math.Round(b.Cost * 1e6)) }
+
+// Spent is what a run's calls have used, those that failed too as far as their servers
+// said so.
+type Spent struct {
+	Calls            int64   `json:"calls" doc:"Calls."`
+	Tokens           int64   `json:"tokens" doc:"Tokens of prompts and answers together."`
+	PromptTokens     int64   `json:"prompt_tokens" doc:"Tokens of prompts."`
+	CachedTokens     int64   `json:"cached_tokens" doc:"Tokens of prompts that came from a server's cache."`
+	CompletionTokens int64   `json:"completion_tokens" doc:"Tokens of answers."`
+	Cost             float64 `json:"cost" doc:"What they cost, as far as the policies have prices."`
+}
+
+// Spending is what the calls to one policy for one iteration of a run have used.
+type Spending struct {
+	IterationID ID
+	PolicyID    ID
+	Spent
+}
+
+// RunSpending is what a run's calls to one policy have used.
+type RunSpending struct {
+	RunID     ID
+	RunName   string
+	CreatedAt time.Time // of the run
+	Spent
+}
+
+// RunContents says what a run consists of, and so what is deleted with it.
+type RunContents struct {
+	Iterations   int   `json:"iterations" doc:"Iterations."`
+	Trajectories int   `json:"trajectories" doc:"Trajectories."`
+	Turns        int64 `json:"turns" doc:"Turns of the attempts that count."`
+	Calls        int64 `json:"calls" doc:"Model calls that are kept; of a run of more than 200 trajectories an estimate."`
+	Reviews      int   `json:"reviews" doc:"Reviews of its trajectories."`
+	Exports      int   `json:"exports" doc:"Entries of exports; the files that they wrote stay."`
+	Bytes        int64 `json:"bytes" doc:"Bytes of observations and actions as they are stored; of a run of more than 200 trajectories an estimate."`
+	// Refused says why the run cannot be deleted now; "" where it can.
+	Refused string `json:"refused,omitempty" doc:"Why it cannot be deleted now; absent where it can."`
+	// Deleting says that the run is being deleted in the background.
+	Deleting bool `json:"deleting,omitempty" doc:"It is being deleted, in the background; absent otherwise."`
+}
+
+// Grid is what came of a run's tasks, iteration by iteration.
+type Grid struct {
+	Iterations []Iteration // in the order they were made
+	Rows       []GridRow   // by instance id
+	Tasks      int         // of the run, in all pages
+}
+
+// GridRow is one task, with a cell for each of the grid's iterations.
+type GridRow struct {
+	TaskID     ID
+	InstanceID string
+	HeldOut    bool
+	Cells      []GridCell
+}
+
+// GridCell counts a task's trajectories in one iteration, each under one heading. All
+// are 0 where the iteration did not draw the task.
+type GridCell struct {
+	Resolved int
+	// PassedUnsubmitted counts those that pass and were not submitted, TimeLimit those that
+	// do not pass and whose wall clock ran out, Failed the other unresolved ones.
+	PassedUnsubmitted int
+	Failed            int
+	TimeLimit         int
+	Error             int // the infrastructure's doing: failed, or the verifier broke
+	Running           int // claimed and not over
+	Queued            int
+	Cancelled         int
+	Only              *ID // the trajectory, where there is but one
+}
+
+// Generations is how many trajectories the cell counts.
+func (c GridCell) Generations() int {
+	return c.Resolved + c.PassedUnsubmitted + c.Failed + c.TimeLimit + c.Error + c.Running + c.Queued + c.Cancelled
 }

@@ -51,3 +51,13 @@ type TaskFilter struct {
 	Part    string // of the instance id or the repository, in either case
 	HeldOut *bool
 }
+
+// PulledImage is an image that relabel pulled, and may remove again.
+type PulledImage struct {
+	Engine   string // the engine's id, which no other has
+	Image    string // its name, as tasks give it
+	ID       string // what it was then
+	Bytes    int64
+	PulledAt time.Time
+	UsedAt   time.Time
+}
