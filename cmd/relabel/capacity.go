@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"relabel/api"
+	"relabel/cli"
 	"relabel/envs/fleet"
 	"relabel/worker"
 )
@@ -34,7 +35,7 @@ func (c capacity) ready(ctx context.Context) []api.Check {
 	}
 	disk := api.Check{Name: "disk", OK: true}
 	if err := c.disk.Check(); err != nil {
-		disk = api.Check{Name: "disk", Detail: message(err)}
+		disk = api.Check{Name: "disk", Detail: cli.Message(err)}
 	}
 	return []api.Check{engines, disk}
 }

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v2"
 
 	"relabel"
+	"relabel/cli"
 )
 
 // Each service of compose.yaml runs without what it does not need, and says how it is.
@@ -49,7 +50,7 @@ func TestComposeConfinesItsServices(t *testing.T) {
 func TestHealthFailsWhereNothingAnswers(t *testing.T) {
 	status := http.StatusOK
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
-	check := healthCommand{Address: server.URL}
+	check := cli.HealthCommand{Address: server.URL}
 	noError(t, check.Run(t.Context()))
 	status = http.StatusNotFound
 	if err := check.Run(t.Context()); relabel.CodeOf(err) != relabel.CodeUnavailable {

@@ -10,15 +10,10 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/store"
 	"relabel/store/localpg"
 )
-
-// databaseFlags say where the database is.
-type databaseFlags struct {
-	Database string `name:"database" env:"DATABASE_URL" placeholder:"URL" help:"Postgres to use. Without it relabel runs one of its own in the data folder."`
-	Data     string `name:"data" env:"RELABEL_DATA" default:"${data}" type:"path" help:"Folder for the local database and for exports."`
-}
 
 // defaultDataFolder is a folder that the user can write to; for root one that the
 // unprivileged user of the local Postgres can reach too.
@@ -43,14 +38,14 @@ type database struct {
 }
 
 // openDatabase opens and migrates the database, starting a local one when no URL is given.
-func (f databaseFlags) openDatabase(ctx context.Context) (*database, error) {
+func openDatabase(ctx context.Context, f cli.DatabaseFlags) (*database, error) {
 	if err := os.MkdirAll(f.Data, 0o755); err != nil {
 		return nil, relabel.Errorf(relabel.CodeUnavailable, "the data folder %s cannot be made; choose another with --data", f.Data).Because(err)
 	}
 	url := f.Database
 	var local *localpg.Server
 	if url == "" {
-		if _, err := os.Stat(f.urlFile()); errors.Is(err, fs.ErrNotExist) { // a folder that was misspelt shows nothing of what was collected
+		if _, err := os.Stat(urlFile(f)); errors.Is(err, fs.ErrNotExist) { // a folder that was misspelt shows nothing of what was collected
 			fmt.Fprintf(os.Stderr, "%s has no database yet: one is made.\n", f.Data)
 		}
 		var err error
@@ -62,7 +57,7 @@ func (f databaseFlags) openDatabase(ctx context.Context) (*database, error) {
 	s, err := store.Open(ctx, url)
 	if err == nil {
 		if err = s.Migrate(ctx); err == nil {
-			return &database{Store: s, local: local}, f.publishURL(url, local)
+			return &database{Store: s, local: local}, publishURL(f, url, local)
 		}
 		s.Close()
 	}
@@ -90,22 +85,22 @@ func (d *database) Close(ctx context.Context) error {
 }
 
 // urlFile tells a worker on this machine where the local database listens.
-func (f databaseFlags) urlFile() string { return filepath.Join(f.Data, "database.url") }
+func urlFile(f cli.DatabaseFlags) string { return filepath.Join(f.Data, "database.url") }
 
 // publishURL writes urlFile for a local database.
-func (f databaseFlags) publishURL(url string, local *localpg.Server) error {
+func publishURL(f cli.DatabaseFlags, url string, local *localpg.Server) error {
 	if local == nil {
 		return nil
 	}
-	return os.WriteFile(f.urlFile(), []byte(url+"\n"), 0o600)
+	return os.WriteFile(urlFile(f), []byte(url+"\n"), 0o600)
 }
 
 // joinDatabase opens a database that a server runs and migrates: DATABASE_URL, or the
 // local one of a server on this machine.
-func (f databaseFlags) joinDatabase(ctx context.Context) (*database, error) {
+func joinDatabase(ctx context.Context, f cli.DatabaseFlags) (*database, error) {
 	url := f.Database
 	if url == "" {
-		b, err := os.ReadFile(f.urlFile())
+		b, err := os.ReadFile(urlFile(f))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, relabel.Errorf(relabel.CodeUnavailable, "no database: set DATABASE_URL, or start `relabel serve --data %s` first", f.Data)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"relabel"
 	"relabel/api"
+	"relabel/cli"
 	"relabel/envs/fleet"
 	"relabel/policy/scripted"
 )
@@ -42,7 +43,7 @@ var demoSkills = []string{"scripted-student-0.3", "scripted-student-0.5", "scrip
 // Run collects, exports, prints a table and serves the page.
 func (c *demoCommand) Run(ctx context.Context) error {
 	begin := time.Now()
-	tasks, err := readTaskFile(c.TaskFile)
+	tasks, err := cli.ReadTaskFile(c.TaskFile)
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (c *demoCommand) Run(ctx context.Context) error {
 	if err := c.reach(ctx); err != nil {
 		return err
 	}
-	return c.withSite(ctx, quietLog(), func(ctx context.Context, cl *session, host *fleet.Fleet) error {
+	return c.withSite(ctx, quietLog(), func(ctx context.Context, cl *cli.Session, host *fleet.Fleet) error {
 		stop, err := c.serveScripted(ctx, tasks)
 		if err != nil {
 			return err
@@ -61,7 +62,7 @@ func (c *demoCommand) Run(ctx context.Context) error {
 		d := demo{command: c, client: cl, host: host, tasks: tasks}
 		if err := d.collect(ctx); err != nil {
 			if ctx.Err() != nil {
-				err = interruptedf("the same command goes on where this one stopped")
+				err = cli.Interruptedf("the same command goes on where this one stopped")
 			}
 			return err
 		}
@@ -78,7 +79,7 @@ func (c *demoCommand) Run(ctx context.Context) error {
 // demo is the state of one demo.
 type demo struct {
 	command *demoCommand
-	client  *session
+	client  *cli.Session
 	host    *fleet.Fleet
 	tasks   []relabel.Task
 	set     relabel.Taskset
@@ -96,7 +97,7 @@ func (d *demo) collect(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if d.tokenizer, err = useTokenizer(ctx, d.client, d.command.Tokenizer); err != nil {
+	if d.tokenizer, err = cli.UseTokenizer(ctx, d.client, d.command.Tokenizer); err != nil {
 		return err
 	}
 	if d.teacher, err = d.policy(ctx, d.command.endpoints()[0], scripted.TeacherModel); err != nil {
@@ -128,7 +129,7 @@ func (d *demo) collect(ctx context.Context) error {
 
 // importTasks finds or imports the task file.
 func (d *demo) importTasks(ctx context.Context) error {
-	digest, err := fileDigest(d.command.TaskFile)
+	digest, err := cli.FileDigest(d.command.TaskFile)
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (d *demo) importTasks(ctx context.Context) error {
 // validate runs the gold and the empty patch of each task, once for a file of tasks.
 func (d *demo) validate(ctx context.Context) error {
 	runs, err := d.client.Runs(ctx)
-	if err != nil || find(runs, func(r relabel.Run) bool { return strings.HasPrefix(r.Name, "demo-dagger-"+d.set.Digest[:8]) }) != nil {
+	if err != nil || cli.Find(runs, func(r relabel.Run) bool { return strings.HasPrefix(r.Name, "demo-dagger-"+d.set.Digest[:8]) }) != nil {
 		return err // a run is made only of tasks that were validated
 	}
 	fmt.Println("Validating: the gold patch must resolve, the empty patch must not.")
@@ -178,7 +179,7 @@ func (d *demo) policy(ctx context.Context, e endpoint, scriptedModel string) (re
 	if e.base == "" {
 		p = d.command.scriptedPolicy(scriptedModel)
 	}
-	return d.client.CreatePolicy(ctx, policyBody(p))
+	return d.client.CreatePolicy(ctx, cli.PolicyBody(p))
 }
 
 // runName names the demo's runs by their tasks, and by the endpoints and the seed that
@@ -199,7 +200,7 @@ func (d *demo) run(ctx context.Context, kind string, recipe relabel.Recipe, rho 
 	if err != nil {
 		return relabel.Run{}, err
 	}
-	if r := find(runs, func(r relabel.Run) bool { return r.Name == d.runName(kind) }); r != nil {
+	if r := cli.Find(runs, func(r relabel.Run) bool { return r.Name == d.runName(kind) }); r != nil {
 		return *r, nil
 	}
 	return d.client.CreateRun(ctx, api.NewRun{Name: d.runName(kind), Recipe: recipe, Taskset: d.set.ID.String(), Teacher: d.teacher.ID.String(), Rho: (*api.NewRho)(rho), Seed: d.command.Seed})
@@ -211,7 +212,7 @@ func (d *demo) iteration(ctx context.Context, run relabel.Run, kind relabel.Iter
 	if err != nil {
 		return err
 	}
-	it := find(its, func(it api.IterationView) bool { return it.Kind == kind && it.Number == number })
+	it := cli.Find(its, func(it api.IterationView) bool { return it.Kind == kind && it.Number == number })
 	if it == nil {
 		student, err := d.policy(ctx, d.command.endpoints()[1], model)
 		if err != nil {
@@ -224,23 +225,13 @@ func (d *demo) iteration(ctx context.Context, run relabel.Run, kind relabel.Iter
 		it = &started
 	}
 	title := fmt.Sprintf("%s, %s %d", run.Recipe, kind, number)
-	end, err := watchIteration(ctx, d.client, it.ID, title)
+	end, err := cli.WatchIteration(ctx, d.client, it.ID, title)
 	if err != nil {
 		return err
 	}
-	if err := outcome(end); err != nil {
+	if err := cli.Outcome(end); err != nil {
 		again := fmt.Errorf("%w; with what was wrong put right, --seed %d makes runs anew", err, d.command.Seed+1)
-		return errors.Join(printCauses(ctx, d.client, title, end), again)
-	}
-	return nil
-}
-
-// find returns the first item that matches, or nil.
-func find[T any](items []T, match func(T) bool) *T {
-	for i := range items {
-		if match(items[i]) {
-			return &items[i]
-		}
+		return errors.Join(cli.PrintCauses(ctx, d.client, title, end), again)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/envs/docker"
 	"relabel/store"
 	"relabel/store/localpg"
@@ -16,7 +17,7 @@ import (
 
 // doctorCommand is `relabel doctor`.
 type doctorCommand struct {
-	clientFlags
+	cli.ClientFlags
 	dockerFlags
 	secretFlags
 	Policy string `placeholder:"NAME" help:"Probe this policy's endpoint instead, with a dozen short requests, and say what it can do and what to change."`
@@ -48,7 +49,7 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 		fmt.Printf("✓ %-10s %s\n", ch.name, ch.found)
 	}
 	if !well {
-		return errSomeFailed
+		return cli.ErrSomeFailed
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/policy"
 	"relabel/safetext"
 )
@@ -16,8 +17,8 @@ import (
 // probe asks an endpoint a few things and prints what it can do. It runs here and with
 // the secrets of here, not where the workers are.
 func (c *doctorCommand) probe(ctx context.Context) error {
-	return c.with(ctx, func(cl *session) error {
-		p, err := findPolicy(ctx, cl, c.Policy)
+	return c.With(ctx, func(cl *cli.Session) error {
+		p, err := cli.FindPolicy(ctx, cl, c.Policy)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/policy"
 	"relabel/policy/scripted"
 )
@@ -58,12 +59,12 @@ func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
 	if got := addCommand(p); got != want {
 		t.Errorf("%s\n%s", got, want)
 	}
-	for _, flag := range flagsOf(reflect.TypeFor[policyAdd]()) {
+	for _, flag := range flagsOf(reflect.TypeFor[cli.PolicyAdd]()) {
 		if !strings.Contains(want, " --"+flag+" ") {
 			t.Errorf("doctor's command has no --%s", flag)
 		}
 	}
-	var c cli
+	var c commands
 	parser, err := kong.New(&c, flagVars("", ""))
 	noError(t, err)
 	words := strings.Split(strings.ReplaceAll(want, `'it'\''s a model'`, "it's_a_model"), " ")[1:]
@@ -80,7 +81,7 @@ func flagsOf(command reflect.Type) (flags []string) {
 		f := command.Field(i)
 		_, positional := f.Tag.Lookup("arg")
 		switch {
-		case f.Type == reflect.TypeFor[clientFlags](), positional:
+		case f.Type == reflect.TypeFor[cli.ClientFlags](), positional:
 		case f.Anonymous:
 			flags = append(flags, flagsOf(f.Type)...)
 		case f.Tag.Get("name") != "":

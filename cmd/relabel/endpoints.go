@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -122,25 +121,4 @@ func (e *endpoints) Collect(to chan<- prometheus.Metric) {
 		}
 		gauge(descUp, up)
 	}
-}
-
-// together adds up how an endpoint stands for several workers.
-func together(workers []relabel.Worker) []relabel.EndpointActivity {
-	var sums endpoints
-	for _, w := range workers {
-		if w.Activity == nil || w.State == relabel.WorkerSilent {
-			continue
-		}
-		for _, a := range w.Activity.Endpoints {
-			sums.change(a.URL, func(sum *relabel.EndpointActivity) {
-				sum.InFlight += a.InFlight
-				sum.Limit += a.Limit
-				sum.WaitingActs += a.WaitingActs
-				sum.WaitingRaised += a.WaitingRaised
-				sum.WaitingLabels += a.WaitingLabels
-				sum.Down = cmp.Or(sum.Down, a.Down)
-			})
-		}
-	}
-	return sums.list()
 }

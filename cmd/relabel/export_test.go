@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/shard/shardtest"
 )
 
@@ -22,7 +23,7 @@ import (
 // the labels that it must hold.
 func (c *collected) exported(t *testing.T) {
 	var e relabel.Export
-	tokenizer, err := useTokenizer(t.Context(), c.api, shardtest.Student(t))
+	tokenizer, err := cli.UseTokenizer(t.Context(), c.api.Session, shardtest.Student(t))
 	noError(t, err)
 	noError(t, c.api.post(t.Context(), "/v1/exports", map[string]any{"run": c.dagger.ID, "aggregated": true, "submitted": true,
 		"views": relabel.Views, "tokenizer": tokenizer}, &e))

@@ -2,16 +2,18 @@ package main
 
 import (
 	"reflect"
-	"relabel/api"
 	"slices"
 	"strings"
 	"testing"
+
+	"relabel/api"
+	"relabel/cli"
 )
 
 // TestEveryOptionOfAnExportIsAFlag compares what POST /v1/exports takes with what the command
 // has flags for.
 func TestEveryOptionOfAnExportIsAFlag(t *testing.T) {
-	flags := flagsOf(reflect.TypeFor[exportStart]())
+	flags := flagsOf(reflect.TypeFor[cli.ExportStart]())
 	other := map[string]string{"run": "", "template-text": "template", "views": "view", "end-reasons": "end-reason", "leave-out-flags": "leave-out-flag"}
 	var options []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[api.NewExport]()) {
@@ -36,8 +38,8 @@ func TestEveryOptionOfAnExportIsAFlag(t *testing.T) {
 }
 
 func TestAWordThatIsNoIdSaysWhereIdsAreFound(t *testing.T) {
-	_, iteration := iterationID("collect 1")
-	_, export := exportID("first")
+	_, iteration := cli.IterationID("collect 1")
+	_, export := cli.ExportID("first")
 	for want, err := range map[string]error{"relabel run show RUN": iteration, "relabel export list": export} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not name `%s`", err, want)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/shard/rows"
 	"relabel/shard/verify"
 )
@@ -47,12 +48,12 @@ func (f rowFlags) show(dir string, fetch func(hash string) (relabel.TokenizerFil
 		return err
 	}
 	out := bufio.NewWriter(os.Stdout)
-	d := drawing{out: out, manifest: m, view: name, path: path, number: number, of: view.Len(), all: f.All,
-		colour: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""}
+	d := cli.Drawing{Out: out, Manifest: m, View: name, Path: path, Number: number, Of: view.Len(), All: f.All,
+		Colour: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""}
 	if m.Tokenizer != nil {
-		d.words = openVocabulary(*m.Tokenizer, f.Tokenizer, fetch)
+		d.Words = cli.OpenVocabulary(*m.Tokenizer, f.Tokenizer, fetch)
 	}
-	d.draw(&row)
+	d.Draw(&row)
 	return out.Flush()
 }
 
@@ -65,7 +66,7 @@ func (f rowFlags) view(m relabel.Manifest) (relabel.View, error) {
 		}
 	}
 	if !slices.Contains(m.Views, asked) {
-		return "", relabel.Errorf(relabel.CodeNotFound, "the export has no view %s: it has %s", asked, viewWords(m.Views)).On("--view")
+		return "", relabel.Errorf(relabel.CodeNotFound, "the export has no view %s: it has %s", asked, cli.ViewWords(m.Views)).On("--view")
 	}
 	return asked, nil
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/safetext"
 	"relabel/shard/render"
 	"relabel/shard/verify"
@@ -19,7 +20,7 @@ import (
 // exportVerify is `relabel export verify ID|DIR`. It writes nothing. Of a folder it needs no
 // server, but asks one that runs for a registered tokenizer.
 type exportVerify struct {
-	clientFlags
+	cli.ClientFlags
 	Export    string `arg:"" name:"id|dir" help:"Id of the export, whose files are on this machine, or its folder."`
 	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: the registered one, from the server that runs, or where the manifest says that it was."`
 	Template  string `placeholder:"FILE" type:"existingfile" help:"Another chat template than the folder's own."`
@@ -30,21 +31,21 @@ type exportVerify struct {
 
 // Run prints what is wrong, and last a line that says PASS or FAIL with what was read.
 func (c *exportVerify) Run(ctx context.Context) error {
-	if isFolder(c.Export) {
-		return c.check(ctx, c.Export, func(hash string) (relabel.TokenizerFiles, error) { return c.registeredTokenizer(ctx, hash) })
+	if cli.IsFolder(c.Export) {
+		return c.check(ctx, c.Export, func(hash string) (relabel.TokenizerFiles, error) { return c.RegisteredTokenizer(ctx, hash) })
 	}
 	if _, err := relabel.ParseID("export", c.Export); err != nil {
 		return relabel.Errorf(relabel.CodeNotFound, "%s is neither a folder on this machine nor the id of an export; `relabel export list` shows what there is", c.Export)
 	}
-	return c.with(ctx, func(cl *session) error {
-		e, err := findExport(ctx, cl, c.Export)
+	return c.With(ctx, func(cl *cli.Session) error {
+		e, err := cli.FindExport(ctx, cl, c.Export)
 		if err != nil {
 			return err
 		}
-		if !isFolder(e.Directory) {
+		if !cli.IsFolder(e.Directory) {
 			return relabel.Errorf(relabel.CodeNotFound, "its files are in %s, not on this machine: fetch them, and give their folder", e.Directory)
 		}
-		return c.check(ctx, e.Directory, func(hash string) (relabel.TokenizerFiles, error) { return cl.registeredTokenizer(ctx, hash) })
+		return c.check(ctx, e.Directory, func(hash string) (relabel.TokenizerFiles, error) { return cl.RegisteredTokenizer(ctx, hash) })
 	})
 }
 
@@ -65,7 +66,7 @@ func (c *exportVerify) check(ctx context.Context, dir string, fetch func(hash st
 		return err
 	}
 	if !report.Sound() {
-		return errSomeFailed
+		return cli.ErrSomeFailed
 	}
 	return nil
 }
@@ -108,7 +109,7 @@ func (c *exportVerify) student(dir string, fetch func(hash string) (relabel.Toke
 	s, err := verify.OpenStudent(m, c.Tokenizer, c.Template)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		err = cmp.Or(unfetched, err)
-		return nil, relabel.Errorf(relabel.CodeNotFound, "%s: name its folder with --tokenizer, or leave that out with --no-render", message(err))
+		return nil, relabel.Errorf(relabel.CodeNotFound, "%s: name its folder with --tokenizer, or leave that out with --no-render", cli.Message(err))
 	}
 	return s, err
 }

@@ -10,12 +10,13 @@ import (
 	"syscall"
 
 	"relabel"
+	"relabel/cli"
 )
 
 // claimFolder makes this process the only one that serves from the data folder, until
 // release is called or the process ends, however it does: the other commands find one
 // server there. A second one is a CodeConflict.
-func (f databaseFlags) claimFolder() (release func(), err error) {
+func claimFolder(f cli.DatabaseFlags) (release func(), err error) {
 	file, err := os.OpenFile(filepath.Join(f.Data, "server.lock"), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err

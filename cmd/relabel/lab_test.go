@@ -20,6 +20,7 @@ import (
 
 	"relabel"
 	"relabel/api"
+	"relabel/cli"
 	"relabel/store/storetest"
 )
 
@@ -164,7 +165,7 @@ func (b *bench) policy(t testing.TB, p relabel.Policy) relabel.Policy {
 		p.Limits = relabel.DefaultPolicyLimits
 	}
 	p.Sampling = relabel.PaperSampling
-	noError(t, b.api.post(t.Context(), "/v1/policies", policyBody(p), &p))
+	noError(t, b.api.post(t.Context(), "/v1/policies", cli.PolicyBody(p), &p))
 	return p
 }
 

@@ -12,30 +12,31 @@ import (
 	"github.com/alecthomas/kong"
 
 	"relabel"
+	"relabel/cli"
 )
 
 // version is set by the build (-ldflags "-X main.version=…").
 var version = "dev"
 
-// cli is every command. A command's flags stand beside its Run method, a file each.
-type cli struct {
-	Serve      serveCommand      `cmd:"" help:"Serve REST and the viewer, and roll trajectories out."`
-	Worker     workerCommand     `cmd:"" help:"Roll trajectories out for a server that runs elsewhere, on the same database; or list who does."`
-	Top        topCommand        `cmd:"" help:"Show what workers, runs, trajectories and endpoints do right now."`
-	Tasks      tasksCommand      `cmd:"" help:"Import, list and validate tasks."`
-	Tokenizer  tokenizerCommand  `cmd:"" help:"Register and list the tokenizers that policies and exports name."`
-	Policy     policyCommand     `cmd:"" help:"Register and list the endpoints that play teacher and student."`
-	Run        runCommand        `cmd:"" help:"Make runs, start and watch their iterations."`
-	Export     exportCommand     `cmd:"" help:"Build data sets from labelled trajectories."`
-	Trajectory trajectoryCommand `cmd:"" help:"List trajectories of all runs, filtered and sorted."`
-	Review     reviewCommand     `cmd:"" help:"Flag trajectories, and take notes of them."`
-	Token      tokenCommand      `cmd:"" help:"Make and revoke the bearer tokens of the REST interface."`
-	Audit      auditCommand      `cmd:"" help:"List who changed what, newest first."`
-	Tokens     tokensCommand     `cmd:"" help:"Encode JSON lines of text with a tokenizer, as exports do."`
-	Demo       demoCommand       `cmd:"" help:"Collect DAgger data on real tasks with scripted policies, export it and show it."`
-	Render     renderCommand     `cmd:"" help:"Render conversations, JSON lines of messages, tools and whatever a chat template reads, by it."`
-	Health     healthCommand     `cmd:"" help:"Check that the process at an address answers; for health checks of containers."`
-	Doctor     doctorCommand     `cmd:"" help:"Say what is missing on this machine and how to get it."`
+// commands is every command.
+type commands struct {
+	Serve      serveCommand          `cmd:"" help:"Serve REST and the viewer, and roll trajectories out."`
+	Worker     workerCommand         `cmd:"" help:"Roll trajectories out for a server that runs elsewhere, on the same database; or list who does."`
+	Top        cli.TopCommand        `cmd:"" help:"Show what workers, runs, trajectories and endpoints do right now."`
+	Tasks      tasksCommand          `cmd:"" help:"Import, list and validate tasks."`
+	Tokenizer  cli.TokenizerCommand  `cmd:"" help:"Register and list the tokenizers that policies and exports name."`
+	Policy     cli.PolicyCommand     `cmd:"" help:"Register and list the endpoints that play teacher and student."`
+	Run        cli.RunCommand        `cmd:"" help:"Make runs, start and watch their iterations."`
+	Export     exportCommand         `cmd:"" help:"Build data sets from labelled trajectories."`
+	Trajectory cli.TrajectoryCommand `cmd:"" help:"List trajectories of all runs, filtered and sorted."`
+	Review     cli.ReviewCommand     `cmd:"" help:"Flag trajectories, and take notes of them."`
+	Token      tokenCommand          `cmd:"" help:"Make and revoke the bearer tokens of the REST interface."`
+	Audit      cli.AuditCommand      `cmd:"" help:"List who changed what, newest first."`
+	Tokens     cli.TokensCommand     `cmd:"" help:"Encode JSON lines of text with a tokenizer, as exports do."`
+	Demo       demoCommand           `cmd:"" help:"Collect DAgger data on real tasks with scripted policies, export it and show it."`
+	Render     cli.RenderCommand     `cmd:"" help:"Render conversations, JSON lines of messages, tools and whatever a chat template reads, by it."`
+	Health     cli.HealthCommand     `cmd:"" help:"Check that the process at an address answers; for health checks of containers."`
+	Doctor     doctorCommand         `cmd:"" help:"Say what is missing on this machine and how to get it."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }
@@ -43,12 +44,13 @@ type cli struct {
 func main() {
 	spareMemory()
 	ctx := withSignals(context.Background())
-	var c cli
+	var c commands
 	parser, err := kong.New(&c,
 		kong.Name("relabel"),
 		kong.Description("DAgger data for LLM agents: a teacher's action at every state that a teacher/student mixture visits."),
 		flagVars(version, defaultDataFolder()),
-		kong.BindTo(ctx, (*context.Context)(nil)))
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(cli.ServeLocal(serveLocal)))
 	if err != nil { // the commands above contradict each other
 		panic(err)
 	}
@@ -58,7 +60,7 @@ func main() {
 		os.Exit(exitUsage)
 	}
 	if err := k.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "relabel: "+message(err))
+		fmt.Fprintln(os.Stderr, "relabel: "+cli.Message(err))
 		os.Exit(exitCode(err))
 	}
 }
@@ -86,9 +88,6 @@ func usageMessage(err error) string {
 	}
 	return fmt.Sprintf("relabel: %v; `%s --help` says more", err, command)
 }
-
-// errSomeFailed ends a command that has already said what failed.
-var errSomeFailed = errors.New("not everything went well; see above")
 
 // exitCode is 130 after a signal and 1 for every other error.
 func exitCode(err error) int {

@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/policy"
 	"relabel/webhook"
 )
@@ -40,7 +41,7 @@ func (f siteFlags) webhook() *relabel.Webhook {
 // check refuses addresses that nobody can be reached at.
 func (f siteFlags) check() error {
 	if f.URL != "" {
-		if _, err := open(f.URL, "", "--url"); err != nil {
+		if _, err := cli.Open(f.URL, "", "--url"); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ func TestTheEnvironmentMeansTheSameForEveryCommand(t *testing.T) {
 		t.Setenv("RELABEL_CLOUD_CREDENTIALS", value)
 		alone, err := environmentResources()
 		noError(t, err)
-		var c cli
+		var c commands
 		parser, err := kong.New(&c, flagVars("", ""))
 		noError(t, err)
 		_, err = parser.Parse([]string{"serve"})

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"relabel/cli"
 	"relabel/envs/envstest"
 )
 
@@ -182,8 +183,9 @@ func (p place) serve(t testing.TB, args ...string) (*process, *session) {
 		t.Fatal(err)
 	}
 	r := p.start(t, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
-	c, err := open("http://127.0.0.1:1", "", "")
+	opened, err := cli.Open("http://127.0.0.1:1", "", "")
 	noError(t, err)
+	c := &session{opened}
 	eventually(t, "the server answers", func() bool {
 		select {
 		case <-r.done:
@@ -192,7 +194,7 @@ func (p place) serve(t testing.TB, args ...string) (*process, *session) {
 		}
 		b, err := os.ReadFile(file)
 		c.Base = strings.TrimSpace(string(b))
-		return err == nil && c.Base != "" && c.alive(context.Background())
+		return err == nil && c.Base != "" && c.Alive(context.Background())
 	})
 	return r, c
 }

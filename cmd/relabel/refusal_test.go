@@ -63,7 +63,7 @@ func TestASecondServerOnADataFolderIsRefused(t *testing.T) {
 			if last := lastLine(said); code != 1 || !strings.Contains(last, "another relabel") || !strings.Contains(last, p.data) || !strings.Contains(last, strconv.Itoa(first.cmd.Process.Pid)) {
 				t.Errorf("the second ended with %d: %s", code, said)
 			}
-			if !c.alive(t.Context()) || !strings.Contains(p.must(t, "tasks", "list"), "HELD OUT") {
+			if !c.Alive(t.Context()) || !strings.Contains(p.must(t, "tasks", "list"), "HELD OUT") {
 				t.Error("the first does not answer any more")
 			}
 			if code := first.signal(syscall.SIGKILL); code != -1 {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"relabel/cli"
 )
 
 func TestRenderAnswersEachLineWithItsTextOrWhyThereIsNone(t *testing.T) {
@@ -38,10 +40,10 @@ nonsense
 {"text":"<s>user: x"}
 `,
 	} {
-		model, err := openModel(name)
+		model, err := cli.OpenModel(name)
 		noError(t, err)
 		var out bytes.Buffer
-		if err := renderLines(model, time.Time{}, strings.NewReader(in), &out); err != errSomeFailed {
+		if err := cli.RenderLines(model, time.Time{}, strings.NewReader(in), &out); err != cli.ErrSomeFailed {
 			t.Errorf("it ended with %v", err)
 		}
 		if out.String() != want {

@@ -3,7 +3,12 @@ package main
 import (
 	"context"
 	"net/http"
+
+	"relabel/cli"
 )
+
+// session is a session whose answers tests read as they like.
+type session struct{ *cli.Session }
 
 // get asks for a path and decodes the answer into out.
 func (s *session) get(ctx context.Context, path string, out any) error {

@@ -6,20 +6,20 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"relabel"
 	"relabel/api"
+	"relabel/cli"
 	"relabel/envs/fleet"
 	"relabel/server"
 )
 
 // serveFlags are those of a process that serves and works.
 type serveFlags struct {
-	databaseFlags
+	cli.DatabaseFlags
 	workFlags
 	siteFlags
 	Listen string `default:"127.0.0.1:7788" env:"RELABEL_LISTEN" help:"Address to listen on. Any but loopback demands a bearer token (relabel token create)."`
@@ -44,7 +44,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	if c.NoWork {
 		c.Rollouts = 0 // withSite then starts no work
 	}
-	return c.withSite(ctx, newLog(), func(ctx context.Context, cl *session, _ *fleet.Fleet) error {
+	return c.withSite(ctx, newLog(), func(ctx context.Context, cl *cli.Session, _ *fleet.Fleet) error {
 		<-ctx.Done()
 		return nil
 	})
@@ -53,19 +53,19 @@ func (c *serveCommand) Run(ctx context.Context) error {
 // withSite opens the database, begins to work and to serve, and calls use; when use
 // returns, everything is stopped in the opposite order. details is the log of requests
 // and rollouts.
-func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use func(context.Context, *session, *fleet.Fleet) error) (err error) {
+func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use func(context.Context, *cli.Session, *fleet.Fleet) error) (err error) {
 	log := newLog()
 	listener, err := listen(f.Listen, "--listen")
 	if err != nil {
 		return err
 	}
 	defer listener.Close() // a second close of a listener that was served is harmless
-	db, err := f.openDatabase(ctx)
+	db, err := openDatabase(ctx, f.DatabaseFlags)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close(ctx)) }()
-	release, err := f.claimFolder()
+	release, err := claimFolder(f.DatabaseFlags)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 		host, ready = w.host, w.capacity.ready
 		defer func() { err = errors.Join(err, w.Stop(ctx), sayWhatIsThere(context.WithoutCancel(ctx), db, log)) }()
 		answered := use
-		use = func(ctx context.Context, c *session, host *fleet.Fleet) error {
+		use = func(ctx context.Context, c *cli.Session, host *fleet.Fleet) error {
 			defer w.Stop(ctx) // while REST still answers; what comes of it is said above
 			return answered(ctx, c, host)
 		}
@@ -106,23 +106,23 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 	if err != nil {
 		return err
 	}
-	return f.serve(ctx, listener, site, log, func(ctx context.Context, c *session) error { return use(ctx, c, host) })
+	return f.serve(ctx, listener, site, log, func(ctx context.Context, c *cli.Session) error { return use(ctx, c, host) })
 }
 
 // serve answers requests until use returns, and publishes the address in the data
 // folder meanwhile, where the other commands find it.
-func (f serveFlags) serve(ctx context.Context, l net.Listener, site http.Handler, log zerolog.Logger, use func(context.Context, *session) error) error {
+func (f serveFlags) serve(ctx context.Context, l net.Listener, site http.Handler, log zerolog.Logger, use func(context.Context, *cli.Session) error) error {
 	url := "http://" + l.Addr().String()
-	if err := os.WriteFile(f.serverFile(), []byte(url+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(f.ServerFile(), []byte(url+"\n"), 0o644); err != nil {
 		return err
 	}
-	defer os.Remove(f.serverFile())
+	defer os.Remove(f.ServerFile())
 	log.Info().Msg("relabel is at " + addressOf(l))
 	srv := server.NewHTTP(l.Addr().String(), site)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() { cancel(srv.Serve(l)) }()
-	cl, err := open(url, "", "--listen")
+	cl, err := cli.Open(url, "", "--listen")
 	if err == nil {
 		err = use(ctx, cl)
 	}
@@ -168,6 +168,3 @@ func isLoopback(address string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
-
-// serverFile holds the address of the server that uses this data folder.
-func (f databaseFlags) serverFile() string { return filepath.Join(f.Data, "server.url") }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"relabel"
+	"relabel/cli"
 )
 
 // tokenCommand is `relabel token`. It works on the database itself: whoever can reach
@@ -17,12 +18,12 @@ type tokenCommand struct {
 }
 
 // withDatabase opens the database of a running server, or the database itself.
-func (f databaseFlags) withDatabase(ctx context.Context, use func(*database) error) error {
-	open := f.openDatabase
-	if f.Database == "" && f.running(ctx) != nil {
-		open = f.joinDatabase
+func withDatabase(ctx context.Context, f cli.DatabaseFlags, use func(*database) error) error {
+	open := openDatabase
+	if f.Database == "" && f.Running(ctx) != nil {
+		open = joinDatabase
 	}
-	db, err := open(ctx)
+	db, err := open(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -31,14 +32,14 @@ func (f databaseFlags) withDatabase(ctx context.Context, use func(*database) err
 
 // tokenCreate is `relabel token create NAME`.
 type tokenCreate struct {
-	databaseFlags
+	cli.DatabaseFlags
 	Name string `arg:"" help:"Who will use it."`
 	Read bool   `help:"It may look at everything and change nothing."`
 }
 
 // Run prints the new token.
 func (c *tokenCreate) Run(ctx context.Context) error {
-	return c.withDatabase(ctx, func(db *database) error {
+	return withDatabase(ctx, c.DatabaseFlags, func(db *database) error {
 		access := relabel.FullAccess
 		if c.Read {
 			access = relabel.ReadAccess
@@ -52,30 +53,30 @@ func (c *tokenCreate) Run(ctx context.Context) error {
 }
 
 // tokenList is `relabel token list`.
-type tokenList struct{ databaseFlags }
+type tokenList struct{ cli.DatabaseFlags }
 
 // Run prints the tokens' names.
 func (c *tokenList) Run(ctx context.Context) error {
-	return c.withDatabase(ctx, func(db *database) error {
+	return withDatabase(ctx, c.DatabaseFlags, func(db *database) error {
 		tokens, err := db.ListTokens(ctx)
 		if err != nil {
 			return err
 		}
-		t := newTable("NAME", "ACCESS", "CREATED", "REVOKED")
+		t := cli.NewTable("NAME", "ACCESS", "CREATED", "REVOKED")
 		for _, k := range tokens {
-			t.row(k.Name, string(k.Access), k.CreatedAt.Format("2006-01-02 15:04"), yes(k.RevokedAt != nil))
+			t.Row(k.Name, string(k.Access), k.CreatedAt.Format("2006-01-02 15:04"), cli.Yes(k.RevokedAt != nil))
 		}
-		return t.print()
+		return t.Print()
 	})
 }
 
 // tokenRevoke is `relabel token revoke NAME`.
 type tokenRevoke struct {
-	databaseFlags
+	cli.DatabaseFlags
 	Name string `arg:"" help:"Name of the token."`
 }
 
 // Run revokes the token.
 func (c *tokenRevoke) Run(ctx context.Context) error {
-	return c.withDatabase(ctx, func(db *database) error { return db.RevokeToken(ctx, c.Name) })
+	return withDatabase(ctx, c.DatabaseFlags, func(db *database) error { return db.RevokeToken(ctx, c.Name) })
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/envs"
 	"relabel/envs/docker"
 	"relabel/envs/verify"
@@ -26,7 +27,7 @@ type tasksValidate struct {
 
 // Run validates and prints a table; it fails when a task is not sound.
 func (c *tasksValidate) Run(ctx context.Context) error {
-	tasks, err := readTaskFile(c.File)
+	tasks, err := cli.ReadTaskFile(c.File)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func onlyThese(tasks []relabel.Task, names []string) ([]relabel.Task, error) {
 	}
 	var kept []relabel.Task
 	for _, name := range names {
-		t := find(tasks, func(t relabel.Task) bool { return t.InstanceID == name })
+		t := cli.Find(tasks, func(t relabel.Task) bool { return t.InstanceID == name })
 		if t == nil {
 			return nil, relabel.Errorf(relabel.CodeNotFound, "the file has no instance %q", name).On("--only")
 		}
@@ -75,14 +76,14 @@ func validateTasks(ctx context.Context, host envs.Host, tasks []relabel.Task, pa
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	t := newTable("INSTANCE", "GOLD PATCH", "EMPTY PATCH", "FAIL_TO_PASS", "PASS_TO_PASS", "SECONDS", "SOUND")
+	t := cli.NewTable("INSTANCE", "GOLD PATCH", "EMPTY PATCH", "FAIL_TO_PASS", "PASS_TO_PASS", "SECONDS", "SOUND")
 	sound := true
 	for i, task := range tasks {
 		r := results[i]
 		sound = sound && r.Sound()
-		t.row(task.InstanceID, verdictWord(r.Gold), verdictWord(r.Empty), len(task.FailToPass), len(task.PassToPass), fmt.Sprintf("%.1f", r.Seconds), yes(r.Sound()))
+		t.Row(task.InstanceID, verdictWord(r.Gold), verdictWord(r.Empty), len(task.FailToPass), len(task.PassToPass), fmt.Sprintf("%.1f", r.Seconds), cli.Yes(r.Sound()))
 	}
-	if err := t.print(); err != nil {
+	if err := t.Print(); err != nil {
 		return err
 	}
 	for i, task := range tasks {
@@ -91,7 +92,7 @@ func validateTasks(ctx context.Context, host envs.Host, tasks []relabel.Task, pa
 		}
 	}
 	if !sound {
-		return errSomeFailed
+		return cli.ErrSomeFailed
 	}
 	return nil
 }

@@ -7,18 +7,19 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"relabel/cli"
 	"relabel/server"
 )
 
 // workerCommand is `relabel worker`.
 type workerCommand struct {
-	Run  workerRun  `cmd:"" default:"withargs" help:"Roll trajectories out."`
-	List workerList `cmd:"" help:"List the processes that roll out, and what each holds."`
+	Run  workerRun      `cmd:"" default:"withargs" help:"Roll trajectories out."`
+	List cli.WorkerList `cmd:"" help:"List the processes that roll out, and what each holds."`
 }
 
 // workerRun is `relabel worker` without more.
 type workerRun struct {
-	databaseFlags
+	cli.DatabaseFlags
 	workFlags
 	Metrics string `env:"RELABEL_METRICS" placeholder:"ADDR" help:"Address to answer GET /metrics at, e.g. 127.0.0.1:7790. Any but loopback demands a bearer token. Default: nowhere."`
 }
@@ -29,7 +30,7 @@ func (c *workerRun) Validate() error { return c.check() }
 // Run rolls trajectories out until a signal.
 func (c *workerRun) Run(ctx context.Context) (err error) {
 	log := newLog()
-	db, err := c.joinDatabase(ctx)
+	db, err := joinDatabase(ctx, c.DatabaseFlags)
 	if err != nil {
 		return err
 	}

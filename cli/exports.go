@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"relabel"
+	"relabel/safetext"
+)
+
+// PrintExport prints where a data set is and what it holds, or why there is none.
+func PrintExport(e relabel.Export) error {
+	switch e.State {
+	case relabel.ExportDone:
+		fmt.Printf("%s  %s: %d labelled states as %s in %s\n", e.ID, e.State, e.Rows, ViewWords(e.Form.Views), e.Directory)
+	case relabel.ExportFailed:
+		fmt.Printf("%s  %s: %s\n", e.ID, e.State, e.Failure)
+	default:
+		fmt.Printf("%s  %s\n", e.ID, stateOf(e))
+		if why := waits(e); why != "" {
+			fmt.Println("  " + why)
+		}
+	}
+	fmt.Println("  " + taken(e))
+	return PrintFiles(e)
+}
+
+// taken says which trajectories and iterations a data set takes.
+func taken(e relabel.Export) string {
+	return "taken: " + safetext.TerminalLine(e.Selection.Describe()+" of "+e.Selection.DescribeIterations())
+}
+
+// PrintFiles prints what was left out of an export, and its files.
+func PrintFiles(e relabel.Export) error {
+	for _, reason := range slices.Sorted(maps.Keys(e.LeftOut)) {
+		fmt.Printf("  left out: %d × %s\n", e.LeftOut[reason], reason)
+	}
+	if e.PromptCheck != nil {
+		fmt.Println("  prompts: " + promptWords(*e.PromptCheck))
+	}
+	if e.ModelCheck == relabel.ModelNotChecked {
+		fmt.Println("  model: not checked for recurrent layers, which trees must not train: there is no config.json beside the tokenizer")
+	}
+	if len(e.Files) == 0 {
+		return nil
+	}
+	t := NewTable("FILE", "ROWS", "TOKENS", "SUPERVISED", "BYTES", "SHA-256")
+	for _, f := range e.Files {
+		t.Row(f.Path, f.Rows, f.Tokens, f.SupervisedTokens, f.Bytes, f.SHA256)
+	}
+	return t.Print()
+}
+
+// PrintOptions prints what an export was asked for, as its page does.
+func PrintOptions(e relabel.Export) error {
+	options, err := json.Marshal(struct {
+		Selection relabel.ExportSelection `json:"selection"`
+		Form      relabel.ExportForm      `json:"form"`
+	}{e.Selection, e.Form})
+	if err == nil {
+		fmt.Println("  options: " + safetext.TerminalLine(string(options)))
+	}
+	return err
+}
+
+// ExportList is `relabel export list`.
+type ExportList struct{ ClientFlags }
+
+// Run prints the exports.
+func (c *ExportList) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		exports, err := cl.Exports(ctx, nil)
+		if err != nil {
+			return err
+		}
+		runs, err := cl.Runs(ctx)
+		if err != nil {
+			return err
+		}
+		t := NewTable("ID", "RUN", "ITERATIONS", "VIEWS", "STATES", "STATE", "WHERE", "WHY")
+		for _, e := range exports {
+			name := e.Selection.RunID.String()
+			if run := Find(runs, func(r relabel.Run) bool { return r.ID == e.Selection.RunID }); run != nil {
+				name = run.Name
+			}
+			where := "" // nothing is there before it is done
+			if e.State == relabel.ExportDone {
+				where = e.Directory
+			}
+			t.Row(e.ID, name, iterationsIn(e.Selection), ViewWords(e.Form.Views), e.Rows, stateOf(e), where, oneLine(cmp.Or(e.Failure, e.Waiting)))
+		}
+		return t.Print()
+	})
+}
+
+// iterationsIn says which iterations a data set was asked of.
+func iterationsIn(s relabel.ExportSelection) string {
+	last := "latest"
+	if s.Iteration > 0 {
+		last = fmt.Sprint(s.Iteration)
+	}
+	if s.Unfinished {
+		last += ", what was done"
+	}
+	if s.Aggregated && s.Iteration != 1 {
+		return "1 to " + last
+	}
+	return last
+}
+
+// FindExport finds an export by its id.
+func FindExport(ctx context.Context, cl *Session, word string) (e relabel.Export, err error) {
+	id, err := ExportID(word)
+	if err != nil {
+		return e, err
+	}
+	return cl.Export(ctx, id)
+}
+
+// ExportID reads the id of an export.
+func ExportID(word string) (relabel.ID, error) {
+	id, err := relabel.ParseID("export", word)
+	if err != nil {
+		return id, relabel.Errorf(relabel.CodeInvalid, "%q is no id of an export; `relabel export list` shows them", word)
+	}
+	return id, nil
+}
+
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// ViewWords lists views.
+func ViewWords(views []relabel.View) string {
+	var words []string
+	for _, v := range views {
+		words = append(words, string(v))
+	}
+	return strings.Join(words, ", ")
+}
+
+// ExportCancel is `relabel export cancel ID`.
+type ExportCancel struct {
+	ClientFlags
+	ID string `arg:"" help:"Id of the export."`
+}
+
+// Run cancels an export.
+func (c *ExportCancel) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		id, err := ExportID(c.ID)
+		if err != nil {
+			return err
+		}
+		e, err := cl.CancelExport(ctx, id)
+		if err != nil {
+			return err
+		}
+		return PrintExport(e)
+	})
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"relabel"
+)
+
+// pollPeriod is between two looks at an export.
+const pollPeriod = 500 * time.Millisecond
+
+// WatchExport waits for an export's end, and says how it goes on: a line where a part is
+// done, where it waits, and where it waits no more.
+func WatchExport(ctx context.Context, cl *Session, id relabel.ID) (relabel.Export, error) {
+	said := ""
+	for {
+		e, err := cl.Export(ctx, id)
+		if err != nil {
+			return e, err
+		}
+		switch e.State {
+		case relabel.ExportDone:
+			return e, nil
+		case relabel.ExportFailed:
+			return e, relabel.Errorf(relabel.CodeInternal, "the export failed: %s", e.Failure)
+		case relabel.ExportCancelled:
+			return e, relabel.Errorf(relabel.CodeConflict, "the export was cancelled")
+		}
+		if now := cmp.Or(waits(e), stateOf(e)); now != said {
+			said = now
+			fmt.Fprintf(os.Stderr, "%s  %s\n", id, now)
+		}
+		select {
+		case <-ctx.Done():
+			return e, ctx.Err()
+		case <-time.After(pollPeriod):
+		}
+	}
+}
+
+// stateOf says how far an export is.
+func stateOf(e relabel.Export) string {
+	state := string(e.State)
+	if e.State == relabel.ExportRunning && e.Parts > 0 {
+		state = fmt.Sprintf("%s, %d of %d parts", e.State, e.PartsDone, e.Parts)
+	}
+	if e.Waiting != "" {
+		state += ", waiting"
+	}
+	return state
+}
+
+// waits says why an export waits, and since when; "" where it does not.
+func waits(e relabel.Export) string {
+	if e.Waiting == "" || e.WaitingSince == nil {
+		return ""
+	}
+	return fmt.Sprintf("it waits since %s: %s", e.WaitingSince.Local().Format(time.DateTime), oneLine(e.Waiting))
+}
+
+// promptWords says how an export's prompts compare with those of the student's server.
+func promptWords(p relabel.PromptCheck) string {
+	switch {
+	case p.Compared == 0:
+		return "the student's server gave no prompt ids: there is nothing to compare with"
+	case p.Differ == 0:
+		return fmt.Sprintf("all %d that the student's server was given are as it was given them", p.Compared)
+	case p.First == nil:
+		return fmt.Sprintf("%d of %d differ from what the student's server was given", p.Differ, p.Compared)
+	}
+	return fmt.Sprintf("%d of %d differ from what the student's server was given, whose template, variables or tokenizer is another one: first in turn %d of %s at token %d, here %q, there %q",
+		p.Differ, p.Compared, p.First.Turn, p.First.Trajectory, p.First.At, p.First.Ours, p.First.Theirs)
+}
+
+// ExportDelete is `relabel export delete ID`.
+type ExportDelete struct {
+	ClientFlags
+	ID         string `arg:"" help:"Id of the export."`
+	LeaveFiles bool   `help:"Delete it here also where its files cannot be removed, and say what is left."`
+}
+
+// Run deletes an export.
+func (c *ExportDelete) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		id, err := ExportID(c.ID)
+		if err != nil {
+			return err
+		}
+		deleted, err := cl.DeleteExport(ctx, id, c.LeaveFiles)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s is deleted\n", id)
+		if deleted.Left != "" {
+			fmt.Println(deleted.Left)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"relabel"
+)
+
+// policyShow is `relabel policy show NAME`.
+type policyShow struct {
+	ClientFlags
+	Name string `arg:"" help:"Name of the policy (its newest version), NAME@VERSION or id."`
+}
+
+// Run prints the policy and the models that answered for it.
+func (c *policyShow) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		p, err := FindPolicy(ctx, cl, c.Name)
+		if err != nil {
+			return err
+		}
+		seen, err := cl.Models(ctx, p.ID.String())
+		if err != nil {
+			return err
+		}
+		if err := policyTable(p).Print(); err != nil {
+			return err
+		}
+		if len(seen) == 0 {
+			fmt.Println("\nNo model has answered for it yet.")
+			return nil
+		}
+		fmt.Println()
+		return modelTable(seen).Print()
+	})
+}
+
+// policyTable has a line for each thing that a policy says.
+func policyTable(p relabel.Policy) *table {
+	t := NewTable("POLICY", fmt.Sprintf("%s@%d", p.Name, p.Version))
+	l := p.Limits
+	t.Row("id", p.ID)
+	t.Row("endpoint", strings.Join(p.BaseURLs(), ", "))
+	t.Row("model", p.Model)
+	t.Row("server", p.Server)
+	t.Row("tool format", p.ToolFormat)
+	t.Row("secret", p.Secret)
+	t.Row("sampling", fmt.Sprintf("temperature %v, top_p %v, max_tokens %s", p.Sampling.Temperature, p.Sampling.TopP, orNone(p.Sampling.MaxTokens, "the server's")))
+	t.Row("concurrency", fmt.Sprintf("at most %d", l.Concurrency))
+	t.Row("a minute", fmt.Sprintf("%s requests, %s tokens", orNone(l.RequestsPerMinute, "any"), orNone(l.TokensPerMinute, "any")))
+	t.Row("timeout", fmt.Sprintf("%d s a request, %d further tries, patience %d s", l.TimeoutSeconds, l.Retries, l.PatienceSeconds))
+	if l.ContextTokens > 0 {
+		t.Row("context", fmt.Sprintf("%d tokens", l.ContextTokens))
+	}
+	if l.HedgeAfterSeconds > 0 {
+		t.Row("hedging", fmt.Sprintf("another replica after %d s", l.HedgeAfterSeconds))
+	}
+	if p.Price != nil {
+		t.Row("price", fmt.Sprintf("%v input, %v cached, %v output %s a million tokens", p.Price.Input, p.Price.Cached, p.Price.Output, p.Price.Currency))
+	}
+	t.Row("cache markers", string(p.CacheMarkers))
+	return t
+}
+
+// modelTable marks where the model behind an address changed.
+func modelTable(seen []relabel.ModelSeen) *table {
+	t := NewTable("ANSWERED AT", "SINCE", "MODEL", "FINGERPRINT", "")
+	for i, m := range seen {
+		note := " "
+		if i > 0 && seen[i-1].BaseURL == m.BaseURL {
+			note = "changed"
+		}
+		t.Row(m.BaseURL, m.FirstAt.Local().Format(time.DateTime), m.Model, m.Fingerprint, note)
+	}
+	return t
+}
+
+// orNone is n, or in words what 0 stands for.
+func orNone(n int, none string) string {
+	if n == 0 {
+		return none
+	}
+	return fmt.Sprint(n)
+}

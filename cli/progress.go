@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"relabel"
+	"relabel/api"
+)
+
+// linePeriod is at least between two lines while no trajectory comes to its end.
+const linePeriod = 5 * time.Second
+
+// WatchIteration waits for an iteration's end: a bar on a terminal, a line where
+// something changed elsewhere.
+func WatchIteration(ctx context.Context, c *Session, id relabel.ID, title string) (api.IterationView, error) {
+	show, done := lineProgress(os.Stdout, title), func() {}
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		show, done = barProgress(ctx, title)
+	}
+	defer done()
+	standsStill := ""
+	return c.FollowIteration(ctx, id, func(it api.IterationView) {
+		show(it.Progress)
+		why := cmp.Or(paused(it.Paused), paused(it.RunPaused))
+		if why != standsStill {
+			standsStill = why
+			fmt.Fprintln(os.Stderr, cmp.Or(shownPause(it.Paused), shownPause(it.RunPaused), "It goes on."))
+		}
+	})
+}
+
+// counts returns how many trajectories there are and how many are at their end.
+func counts(p relabel.Progress) (ended, all int) {
+	for state, n := range p.Trajectories {
+		all += n
+		if state.Terminal() {
+			ended += n
+		}
+	}
+	return ended, all
+}
+
+// lineProgress prints a plain line when a trajectory has come to its end, and every few
+// seconds while turns are made.
+func lineProgress(out io.Writer, title string) (show func(relabel.Progress)) {
+	last, ends := "", -1
+	var printed time.Time
+	return func(p relabel.Progress) {
+		ended, all := counts(p)
+		line := fmt.Sprintf("%s: %d of %d trajectories, %s", title, ended, all, tally(p))
+		if line == last || ended == ends && time.Since(printed) < linePeriod {
+			return
+		}
+		last, ends, printed = line, ended, time.Now()
+		fmt.Fprintln(out, line)
+	}
+}
+
+// tally counts what an iteration has left so far, and what failed.
+func tally(p relabel.Progress) string {
+	text := fmt.Sprintf("%d turns, %d labels", p.Turns, p.LabelsHad)
+	if failed := p.Trajectories[relabel.Failed]; failed > 0 {
+		text += fmt.Sprintf(", %d failed", failed)
+	}
+	return text
+}
+
+// barProgress draws a bar.
+func barProgress(ctx context.Context, title string) (show func(relabel.Progress), done func()) {
+	progress := mpb.NewWithContext(ctx, mpb.WithOutput(os.Stdout), mpb.WithWidth(32))
+	var latest atomic.Pointer[relabel.Progress] // read by the bar's own goroutine
+	latest.Store(&relabel.Progress{})
+	bar := progress.AddBar(0,
+		mpb.PrependDecorators(decor.Name(title, decor.WC{W: len(title) + 1})),
+		mpb.AppendDecorators(decor.CountersNoUnit("%d of %d"), decor.Any(func(decor.Statistics) string {
+			return "  " + tally(*latest.Load())
+		})))
+	return func(p relabel.Progress) {
+			latest.Store(&p)
+			ended, all := counts(p)
+			bar.SetTotal(int64(all), false)
+			bar.SetCurrent(int64(ended))
+		}, func() {
+			bar.SetTotal(-1, true)
+			progress.Wait()
+		}
+}

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"relabel"
+)
+
+func TestProgressIsToldWhileTurnsAreMadeAndNotTooOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		show := lineProgress(&out, "r")
+		p := relabel.Progress{Trajectories: map[relabel.TrajectoryState]int{relabel.Running: 2}}
+		for range 41 { // twenty seconds
+			show(p)
+			p.Turns++
+			time.Sleep(pollPeriod)
+		}
+		show(p)
+		show(p) // nothing new
+		p.Trajectories = map[relabel.TrajectoryState]int{relabel.Running: 1, relabel.Failed: 1}
+		show(p) // an end is told at once
+		want := "r: 0 of 2 trajectories, 0 turns, 0 labels|r: 0 of 2 trajectories, 10 turns, 0 labels|r: 0 of 2 trajectories, 20 turns, 0 labels|" +
+			"r: 0 of 2 trajectories, 30 turns, 0 labels|r: 0 of 2 trajectories, 40 turns, 0 labels|r: 1 of 2 trajectories, 41 turns, 0 labels, 1 failed"
+		if got := strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", "|"); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}

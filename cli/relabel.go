@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"relabel"
+	"relabel/api"
+)
+
+// runLabel is `relabel run label ITERATION`.
+type runLabel struct {
+	ClientFlags
+	Iteration string `arg:"" help:"Id of the iteration, as run show says it."`
+}
+
+// Run begins the iteration's labelling.
+func (c *runLabel) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		id, err := IterationID(c.Iteration)
+		if err != nil {
+			return err
+		}
+		it, err := cl.LabelIteration(ctx, id)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s %d: %d labels are owed\n", it.Kind, it.Number, it.Progress.LabelsOwed)
+		return nil
+	})
+}
+
+// runRelabel is `relabel run relabel RUN|ITERATION`.
+type runRelabel struct {
+	target
+	Teacher  string `required:"" help:"Name (its newest version), name@version or id of the policy that is asked."`
+	Priority int    `help:"The highest is worked off first."`
+	Cancel   bool   `help:"End these relabelings instead; what was answered stays."`
+	Detach   bool   `help:"Do not wait for the end."`
+}
+
+// Run asks for the relabelings and watches them.
+func (c *runRelabel) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		teacher, err := FindPolicy(ctx, cl, c.Teacher)
+		if err != nil {
+			return err
+		}
+		iterations, err := c.iterations(ctx, cl)
+		if err != nil {
+			return err
+		}
+		if c.Cancel {
+			return c.cancel(ctx, cl, teacher, iterations)
+		}
+		asked := iterations[:0:0]
+		for _, id := range iterations {
+			_, err := cl.RelabelIteration(ctx, id, api.NewRelabeling{Policy: teacher.ID.String(), Priority: c.Priority})
+			switch {
+			case relabel.CodeOf(err) == relabel.CodeConflict && len(iterations) > 1:
+				continue // nothing of it is done yet
+			case err != nil:
+				return err
+			}
+			asked = append(asked, id)
+		}
+		if len(asked) == 0 {
+			return relabel.Errorf(relabel.CodeConflict, "no trajectory of %s is done", c.Target)
+		}
+		return c.watch(ctx, cl, teacher, asked)
+	})
+}
+
+// iterations are the one that is named, or the collect iterations of the run.
+func (c *runRelabel) iterations(ctx context.Context, cl *Session) ([]relabel.ID, error) {
+	if id, err := relabel.ParseID("iteration", c.Target); err == nil {
+		_, err := cl.Iteration(ctx, id)
+		if err == nil || relabel.CodeOf(err) != relabel.CodeNotFound {
+			return []relabel.ID{id}, err
+		}
+	}
+	run, err := findRun(ctx, cl, c.Target)
+	if err != nil {
+		return nil, err
+	}
+	all, err := cl.Iterations(ctx, run.ID)
+	var ids []relabel.ID
+	for _, it := range all {
+		if it.Kind == relabel.Collect {
+			ids = append(ids, it.ID)
+		}
+	}
+	if err == nil && len(ids) == 0 {
+		err = relabel.Errorf(relabel.CodeConflict, "%s has no collect iteration", run.Name)
+	}
+	return ids, err
+}
+
+func (c *runRelabel) cancel(ctx context.Context, cl *Session, teacher relabel.Policy, iterations []relabel.ID) error {
+	sum := 0
+	for _, id := range iterations {
+		one, err := cl.CancelRelabelings(ctx, id, api.CancelRelabelings{Policy: teacher.ID.String()})
+		if err != nil {
+			return err
+		}
+		sum += one.Cancelled
+	}
+	fmt.Printf("%d relabelings are cancelled\n", sum)
+	return nil
+}
+
+// watch waits until the relabelings of one policy are over, and says what came of them.
+func (c *runRelabel) watch(ctx context.Context, cl *Session, teacher relabel.Policy, iterations []relabel.ID) error {
+	if cl.local != nil && !c.Detach {
+		fmt.Println("No server runs here: `relabel serve` will work it off.")
+	} else if !c.Detach {
+		sayIfNobodyWorks(ctx, cl)
+	}
+	for said := ""; ; {
+		sum, err := c.progress(ctx, cl, teacher, iterations)
+		if ctx.Err() != nil {
+			return Interruptedf("the relabelling goes on %s", cl.elsewhere())
+		}
+		if err != nil {
+			return err
+		}
+		over := sum.Relabelings[relabel.RelabelQueued]+sum.Relabelings[relabel.RelabelRunning] == 0
+		if line := fmt.Sprintf("%s@%d: %d of %d states answered, %d missing, %d owed", teacher.Name, teacher.Version, sum.Had, sum.Turns, sum.Missing, sum.Owed); line != said {
+			fmt.Println(line)
+			said = line
+		}
+		switch {
+		case over && sum.Compared > 0:
+			fmt.Printf("agrees with the first label at %d of %d states\n", sum.Agreed, sum.Compared)
+			return relabelled(sum, teacher)
+		case over:
+			return relabelled(sum, teacher)
+		case c.Detach, cl.local != nil:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// relabelled is an error where relabelings came to no end of their own, or brought nothing.
+func relabelled(sum relabel.RelabelProgress, teacher relabel.Policy) error {
+	if n := sum.Relabelings[relabel.RelabelFailed]; n > 0 {
+		return relabel.Errorf(relabel.CodeUnavailable, "%d relabelings failed: GET /v1/relabelings?state=failed says why", n)
+	}
+	if n := sum.Relabelings[relabel.RelabelCancelled]; n > 0 {
+		return relabel.Errorf(relabel.CodeConflict, "%d relabelings were cancelled", n)
+	}
+	if sum.Had == 0 && sum.Missing > 0 {
+		return relabel.Errorf(relabel.CodeUnavailable, "no state was answered; `relabel doctor --policy %s@%d` says what its endpoint can do", teacher.Name, teacher.Version)
+	}
+	return nil
+}
+
+// progress sums the relabelings of one policy up.
+func (c *runRelabel) progress(ctx context.Context, cl *Session, teacher relabel.Policy, iterations []relabel.ID) (relabel.RelabelProgress, error) {
+	sum := relabel.RelabelProgress{PolicyID: teacher.ID, Relabelings: map[relabel.RelabelState]int{}}
+	for _, id := range iterations {
+		of, err := cl.RelabelProgress(ctx, id)
+		if err != nil {
+			return sum, err
+		}
+		for _, p := range of.Items {
+			if p.PolicyID == teacher.ID {
+				sum.Add(p)
+			}
+		}
+	}
+	return sum, nil
+}

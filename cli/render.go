@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"relabel"
+	"relabel/chat"
+	"relabel/jinja"
+	"relabel/modelfiles"
+)
+
+// RenderCommand renders conversations by a chat template, to see what a model would get.
+type RenderCommand struct {
+	Template string `required:"" placeholder:"FILE" help:"A chat template (.jinja), a tokenizer_config.json with its template and special tokens, or a folder that has one."`
+	Date     string `placeholder:"YYYY-MM-DD" help:"What the template takes for today; now where it is not given."`
+	Thinking bool   `name:"thinking-alias" default:"true" negatable:"" help:"Give a message's reasoning under both reasoning_content and thinking, whichever it has."`
+}
+
+// Run reads conversations from the standard input, a JSON object a line, and writes one
+// object for each: its text, or why there is none.
+func (c *RenderCommand) Run() error {
+	now := time.Now()
+	if c.Date != "" {
+		var err error
+		if now, err = time.Parse(time.DateOnly, c.Date); err != nil {
+			return relabel.Errorf(relabel.CodeInvalid, "is no date like 2025-01-31").On("--date")
+		}
+	}
+	model, err := OpenModel(c.Template)
+	if err != nil {
+		return err
+	}
+	if !c.Thinking {
+		model.NoThinking()
+	}
+	return RenderLines(model, now, os.Stdin, os.Stdout)
+}
+
+// OpenModel reads a template, or that of a folder.
+func OpenModel(path string) (*jinja.Model, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return jinja.Open(path)
+	}
+	files, err := modelfiles.ReadFolder(path)
+	if err != nil {
+		return nil, err
+	}
+	return jinja.FromFiles(files, "")
+}
+
+// RenderLines renders each line of in. Lines that are no JSON objects are answered too,
+// and make it fail at the end.
+func RenderLines(model *jinja.Model, now time.Time, in io.Reader, out io.Writer) error {
+	lines, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<20)
+	bad := false
+	for number := 1; ; number++ {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if len(line) == 0 {
+			break
+		}
+		reply, ok := renderLine(model, now, line, number)
+		bad = bad || !ok
+		if _, err := w.Write(append(reply, '\n')); err != nil {
+			return err
+		}
+		if lines.Buffered() == 0 { // whoever writes line by line waits for the answer
+			if err := w.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if bad {
+		return ErrSomeFailed
+	}
+	return nil
+}
+
+// renderLine answers one line; ok is false where it is no JSON object.
+func renderLine(model *jinja.Model, now time.Time, line []byte, number int) (reply []byte, ok bool) {
+	v, err := jinja.DecodeJSON(line)
+	variables, isMap := v.(*jinja.Map)
+	if err == nil && !isMap {
+		err = errors.New("not a JSON object")
+	}
+	if err != nil {
+		return reason(fmt.Errorf("line %d: %w", number, err)), false
+	}
+	text, err := model.RenderChat(variables, now)
+	if err != nil {
+		return reason(err), true
+	}
+	return append(chat.AppendString([]byte(`{"text":`), text), '}'), true
+}
+
+func reason(err error) []byte {
+	return append(chat.AppendString([]byte(`{"error":`), err.Error()), '}')
+}

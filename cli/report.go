@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"relabel"
+)
+
+// PrintIterations prints a line for each iteration of the runs, and below why
+// trajectories failed.
+func PrintIterations(ctx context.Context, cl *Session, runs ...relabel.Run) error {
+	return printRuns(ctx, cl, false, runs...)
+}
+
+// printRuns is printIterations, with the iterations' ids if they are asked for: pause,
+// retry, label and others take one.
+func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) error {
+	heads := []string{"RUN", "ITERATION", "MIXTURE", "TRAJECTORIES", "FAILED", "TURNS", "BY TEACHER", "LABELS", "MISSING", "SUBMITTED", "RESOLVED", "PASSED ONLY", "STATE"}
+	if ids {
+		heads = append(heads, "ID")
+	}
+	t := NewTable(heads...)
+	var causes []func() error
+	for _, run := range runs {
+		its, err := cl.Iterations(ctx, run.ID)
+		if err != nil {
+			return err
+		}
+		for _, it := range its {
+			p := it.Progress
+			ended, all := counts(p)
+			cells := []any{run.Name, fmt.Sprintf("%s %d", it.Kind, it.Number), mixture(it.Iteration),
+				fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Failed], p.Turns, share(p.TeacherTurns, p.Turns), p.LabelsHad, p.LabelsMissed,
+				p.Submitted, fmt.Sprintf("%d of %d", p.Resolved, p.Verified), p.PassedUnsubmitted, standing(run, it.Iteration)}
+			if ids {
+				cells = append(cells, it.ID)
+			}
+			t.Row(cells...)
+			causes = append(causes, func() error { return PrintCauses(ctx, cl, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number), it) })
+		}
+	}
+	if err := t.Print(); err != nil {
+		return err
+	}
+	for _, print := range causes {
+		if err := print(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// standing says how an iteration stands: paused, where it or its run is.
+func standing(run relabel.Run, it relabel.Iteration) string {
+	if it.State == relabel.IterationRunning && (it.Paused != nil || run.Paused != nil) {
+		return "paused"
+	}
+	return string(it.State)
+}
+
+// mixture says who acts in an iteration.
+func mixture(it relabel.Iteration) string {
+	switch {
+	case it.Kind == relabel.Evaluate:
+		return "student alone"
+	case it.Beta != nil:
+		return fmt.Sprintf("β=%.2g", *it.Beta)
+	case it.Rho != nil:
+		return fmt.Sprintf("κ~%s %d", it.Rho.Kind, it.Rho.Max)
+	}
+	return ""
+}

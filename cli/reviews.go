@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"relabel"
+	"relabel/api"
+)
+
+// ReviewCommand is `relabel review`.
+type ReviewCommand struct {
+	Add    reviewAdd    `cmd:"" help:"Flag a trajectory or one of its turns, or add a note to it."`
+	List   reviewList   `cmd:"" help:"List reviews, newest first."`
+	Delete reviewDelete `cmd:"" help:"Remove a review."`
+}
+
+// reviewAdd is `relabel review add TRAJECTORY`.
+type reviewAdd struct {
+	ClientFlags
+	Trajectory string `arg:"" help:"Id of the trajectory, as run trajectories says it."`
+	Turn       int    `placeholder:"T" help:"The turn that it is about. Default: the whole trajectory."`
+	Flag       string `help:"A name of your own choice, such as leak or wrong-label, by which lists and exports filter."`
+	Note       string `help:"What there is to say."`
+	Author     string `env:"RELABEL_AUTHOR,USER" help:"Who says it."`
+}
+
+// Run stores the review.
+func (c *reviewAdd) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		id, err := relabel.ParseID("trajectory", c.Trajectory)
+		if err != nil {
+			return err
+		}
+		body := api.NewReview{Flag: c.Flag, Note: c.Note, Author: c.Author}
+		if c.Turn != 0 {
+			body.T = &c.Turn
+		}
+		r, err := cl.CreateReview(ctx, id, body)
+		if err != nil {
+			return err
+		}
+		fmt.Println(r.ID)
+		return nil
+	})
+}
+
+// reviewList is `relabel review list`.
+type reviewList struct {
+	ClientFlags
+	RunName string `name:"run" placeholder:"RUN" help:"Only of this run: its name or id."`
+	Flag    string `help:"Only with this flag; *: with any."`
+}
+
+// Run prints the reviews.
+func (c *reviewList) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		query := url.Values{}
+		if c.Flag != "" {
+			query.Set("flag", c.Flag)
+		}
+		if c.RunName != "" {
+			run, err := findRun(ctx, cl, c.RunName)
+			if err != nil {
+				return err
+			}
+			query.Set("run", run.ID.String())
+		}
+		all, err := cl.Reviews(ctx, query)
+		if err != nil {
+			return err
+		}
+		t := NewTable("ID", "TRAJECTORY", "INSTANCE", "TURN", "FLAG", "BY", "AT", "NOTE")
+		for _, r := range all {
+			turn := "all"
+			if r.T != nil {
+				turn = fmt.Sprint(*r.T)
+			}
+			t.Row(r.ID, r.TrajectoryID, r.InstanceID, turn, r.Flag, oneLine(r.Author), r.CreatedAt.Local().Format(time.DateTime), oneLine(r.Note))
+		}
+		return t.Print()
+	})
+}
+
+// reviewDelete is `relabel review delete TRAJECTORY REVIEW`.
+type reviewDelete struct {
+	ClientFlags
+	Trajectory string `arg:"" help:"Id of the trajectory."`
+	Review     string `arg:"" help:"Id of the review, as review list says it."`
+}
+
+// Run removes the review.
+func (c *reviewDelete) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		trajectory, err := relabel.ParseID("trajectory", c.Trajectory)
+		if err != nil {
+			return err
+		}
+		review, err := relabel.ParseID("review", c.Review)
+		if err != nil {
+			return err
+		}
+		return cl.DeleteReview(ctx, trajectory, review)
+	})
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/docker/go-units"
+
+	"relabel"
+)
+
+// runDelete is `relabel run delete RUN`.
+type runDelete struct {
+	ClientFlags
+	RunName string `arg:"" name:"run" help:"Name or id of the run."`
+	Yes     bool   `help:"Delete it. Without this the command only says what would be deleted."`
+}
+
+// Run says what the run consists of, and deletes it.
+func (c *runDelete) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		run, err := findRun(ctx, cl, c.RunName)
+		if err != nil {
+			return err
+		}
+		had, err := cl.RunContents(ctx, run.ID)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s: %d iterations, %d trajectories, %d turns, about %d calls, %d reviews, %d exports, about %s\n", oneLine(run.Name), had.Iterations, had.Trajectories, had.Turns, had.Calls, had.Reviews, had.Exports, units.BytesSize(float64(had.Bytes)))
+		fmt.Println("Files that exports wrote stay, and so do the task set and the policies.")
+		if had.Exports > 0 {
+			fmt.Println("To remove the files too, run `relabel export delete ID` for each of its exports first.")
+		}
+		if had.Refused != "" {
+			return relabel.Errorf(relabel.CodeConflict, "the run cannot be deleted: %s", had.Refused)
+		}
+		if !c.Yes {
+			fmt.Println("Nothing was deleted. Add --yes to delete the run for good.")
+			return nil
+		}
+		if _, err := cl.DeleteRun(ctx, run.ID); err != nil {
+			return err
+		}
+		return c.follow(ctx, cl, run)
+	})
+}
+
+// deletionLook is the time between two looks at a run that is being deleted.
+const deletionLook = time.Second
+
+// follow waits until the server has deleted the run.
+func (c *runDelete) follow(ctx context.Context, cl *Session, run relabel.Run) error {
+	for told := false; ; {
+		left, err := cl.RunContents(ctx, run.ID)
+		if relabel.CodeOf(err) == relabel.CodeNotFound {
+			fmt.Println("Deleted.")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !told {
+			fmt.Println("It is deleted in the background: by the server, or by the next one that starts.")
+			told = true
+		}
+		fmt.Printf("%d trajectories left\n", left.Trajectories)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(deletionLook):
+		}
+	}
+}
+
+// deletingSince says since when a run is being deleted, "" where it is not.
+func deletingSince(at *time.Time) string {
+	if at == nil {
+		return ""
+	}
+	return "since " + at.Format("2006-01-02 15:04")
+}

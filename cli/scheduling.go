@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"relabel"
+	"relabel/api"
+)
+
+// quota shows a quota, which may not be there.
+func quota(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// paused shows why something is paused, if it is.
+func paused(p *relabel.Pause) string {
+	if p == nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(p.Reason)+": "+p.Text, ": ")
+}
+
+// runSet is `relabel run set RUN`.
+type runSet struct {
+	ClientFlags
+	RunName  string `arg:"" name:"run" help:"Name or id of the run."`
+	Priority *int   `help:"What the highest has queued is claimed first. Default 0."`
+	Quota    *int   `help:"How many of its trajectories workers may hold at a time; 0: no bound."`
+	noticeFlags
+}
+
+// Run changes what is given.
+func (c *runSet) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		run, err := findRun(ctx, cl, c.RunName)
+		if err != nil {
+			return err
+		}
+		body := api.SchedulingPatch{Priority: c.Priority, Quota: c.Quota}
+		body.Budget, body.Webhook = c.over(run)
+		now, err := cl.SetScheduling(ctx, run.ID, body)
+		if err != nil {
+			return err
+		}
+		fmt.Println(settings(now))
+		return nil
+	})
+}
+
+// settings says in a line what `run set` can change.
+func settings(r relabel.Run) string {
+	text := fmt.Sprintf("%s: priority %d, quota %s, budget %s", r.Name, r.Priority, cmp.Or(quota(r.Quota), "none"), cmp.Or(shownBudget(r.Budget), "none"))
+	if w := r.Webhook; w != nil {
+		text += ", webhook " + w.URL
+		if w.Secret != "" {
+			text += " (signed with " + w.Secret + ")"
+		}
+	}
+	return text
+}
+
+// target is a run or an iteration on the command line.
+type target struct {
+	ClientFlags
+	Target string `arg:"" name:"run|iteration" help:"Name or id of a run, or id of an iteration."`
+}
+
+// operation is what can be done with a run and with an iteration.
+type operation struct {
+	run       func(*Session, context.Context, relabel.ID) (relabel.Run, error)
+	iteration func(*Session, context.Context, relabel.ID) (api.IterationView, error)
+}
+
+// do does something with the target and prints what it is then.
+func (c target) do(ctx context.Context, what operation) error {
+	return c.With(ctx, func(cl *Session) error {
+		if id, err := relabel.ParseID("iteration", c.Target); err == nil {
+			it, err := what.iteration(cl, ctx, id)
+			if relabel.CodeOf(err) != relabel.CodeNotFound {
+				if err == nil {
+					fmt.Println(strings.TrimSpace(fmt.Sprintf("%s %d: %s %s", it.Kind, it.Number, it.State, shownPause(it.Paused))))
+				}
+				return err
+			}
+		}
+		run, err := findRun(ctx, cl, c.Target)
+		if err != nil {
+			return err
+		}
+		now, err := what.run(cl, ctx, run.ID)
+		if err != nil {
+			return err
+		}
+		if now.Paused != nil {
+			fmt.Printf("%s: %s\n", now.Name, shownPause(now.Paused))
+			return nil
+		}
+		return PrintIterations(ctx, cl, now)
+	})
+}
+
+func shownPause(p *relabel.Pause) string {
+	if p == nil {
+		return ""
+	}
+	return "paused (" + paused(p) + ")"
+}
+
+// runPause is `relabel run pause RUN|ITERATION`.
+type runPause struct {
+	target
+	Text string `help:"Why, in words."`
+}
+
+// Run pauses it.
+func (c *runPause) Run(ctx context.Context) error {
+	why := api.NewPause{Text: c.Text}
+	return c.do(ctx, operation{
+		func(s *Session, ctx context.Context, id relabel.ID) (relabel.Run, error) {
+			return s.PauseRun(ctx, id, why)
+		},
+		func(s *Session, ctx context.Context, id relabel.ID) (api.IterationView, error) {
+			return s.PauseIteration(ctx, id, why)
+		},
+	})
+}
+
+// runResume is `relabel run resume RUN|ITERATION`.
+type runResume struct{ target }
+
+// Run ends the pause.
+func (c *runResume) Run(ctx context.Context) error {
+	return c.do(ctx, operation{(*Session).ResumeRun, (*Session).ResumeIteration})
+}
+
+// runCancel is `relabel run cancel RUN|ITERATION`.
+type runCancel struct{ target }
+
+// Run cancels it.
+func (c *runCancel) Run(ctx context.Context) error {
+	return c.do(ctx, operation{(*Session).CancelRun, (*Session).CancelIteration})
+}
+
+// IterationID reads the id of an iteration.
+func IterationID(word string) (relabel.ID, error) {
+	id, err := relabel.ParseID("iteration", word)
+	if err != nil {
+		return id, relabel.Errorf(relabel.CodeInvalid, "%q is no id of an iteration; `relabel run show RUN` shows them", word)
+	}
+	return id, nil
+}
+
+// runRetry is `relabel run retry ITERATION`.
+type runRetry struct {
+	ClientFlags
+	Iteration string                  `arg:"" help:"Id of the iteration, as run show says it."`
+	Reason    []relabel.FailureReason `help:"Only trajectories that failed for this reason: environment, image_missing, endpoint, verifier, secret, internal. Default: all."`
+}
+
+// Run queues them again.
+func (c *runRetry) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		id, err := IterationID(c.Iteration)
+		if err != nil {
+			return err
+		}
+		done, err := cl.RetryIteration(ctx, id, api.Retry{Reasons: c.Reason})
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%d queued again\n", done.Retried)
+		return nil
+	})
+}
+
+// WorkerList is `relabel worker list`.
+type WorkerList struct{ ClientFlags }
+
+// Run prints the workers.
+func (c *WorkerList) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		workers, err := cl.Workers(ctx)
+		if err != nil {
+			return err
+		}
+		t := NewTable("MACHINE", "PROCESS", "STATE", "HOLDS", "ROLLOUTS", "PREFETCH", "DOCKER", "SEEN", "NAME")
+		for _, w := range workers {
+			t.Row(w.Machine, w.Process, w.State, w.Held, w.Rollouts, w.Ahead, strings.Join(w.DockerHosts, " "), w.SeenAt.Local().Format("15:04:05"), w.Name)
+		}
+		return t.Print()
+	})
+}

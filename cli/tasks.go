@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relabel"
+	"relabel/tasks"
+)
+
+// TasksImport is `relabel tasks import FILE`.
+type TasksImport struct {
+	ClientFlags
+	File         string `arg:"" type:"existingfile" help:"JSONL, a task a line. One bad line and nothing is imported."`
+	Name         string `help:"Name of the task set. Default: the file's."`
+	Format       string `default:"auto" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" help:"Form of the lines: ${enum}."`
+	HeldOut      string `type:"existingfile" placeholder:"FILE" help:"File of instance ids, one a line, that are never rolled out for training."`
+	HeldOutCount int    `placeholder:"N" help:"Instead: hold N tasks out, drawn with --held-out-seed."`
+	HeldOutSeed  int64  `default:"0" help:"Seed of that draw."`
+}
+
+// Run imports the file.
+func (c *TasksImport) Run(ctx context.Context) error {
+	query := url.Values{"name": {c.Name}, "format": {c.Format}}
+	if c.Name == "" {
+		query.Set("name", strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File)))
+	}
+	if c.HeldOut != "" {
+		ids, err := os.ReadFile(c.HeldOut)
+		if err != nil {
+			return err
+		}
+		names := strings.Fields(string(ids))
+		if len(names) == 0 { // every task would be trained on, and nobody told
+			return relabel.Errorf(relabel.CodeInvalid, "%s names no instance", c.HeldOut).On("--held-out")
+		}
+		query.Set("held_out", strings.Join(names, ","))
+	}
+	if c.HeldOutCount > 0 {
+		query.Set("held_out_count", fmt.Sprint(c.HeldOutCount))
+		query.Set("held_out_seed", fmt.Sprint(c.HeldOutSeed))
+	}
+	body, err := readLines(c.File)
+	if err != nil {
+		return err
+	}
+	return c.With(ctx, func(cl *Session) error {
+		set, err := cl.ImportTaskset(ctx, query, body)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s  %s: %d tasks, %d of them held out\n", set.ID, set.Name, set.Tasks, set.HeldOut)
+		for _, field := range slices.Sorted(maps.Keys(set.UnusedFields)) {
+			fmt.Printf("not used: %s (%d lines)\n", field, set.UnusedFields[field])
+		}
+		return nil
+	})
+}
+
+// TasksList is `relabel tasks list [TASKSET]`.
+type TasksList struct {
+	ClientFlags
+	Taskset string `arg:"" optional:"" help:"Name or id of a task set."`
+}
+
+// Run prints task sets or tasks.
+func (c *TasksList) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		if c.Taskset == "" {
+			return printTasksets(ctx, cl)
+		}
+		set, err := findTaskset(ctx, cl, c.Taskset)
+		if err != nil {
+			return err
+		}
+		tasks, err := cl.Tasks(ctx, set.ID)
+		if err != nil {
+			return err
+		}
+		t := NewTable("INSTANCE", "IMAGE", "FAIL_TO_PASS", "PASS_TO_PASS", "HELD OUT")
+		for _, task := range tasks {
+			t.Row(task.InstanceID, task.Image, len(task.FailToPass), len(task.PassToPass), Yes(task.HeldOut))
+		}
+		return t.Print()
+	})
+}
+
+func printTasksets(ctx context.Context, cl *Session) error {
+	sets, err := cl.Tasksets(ctx)
+	if err != nil {
+		return err
+	}
+	t := NewTable("ID", "NAME", "TASKS", "HELD OUT", "IMPORTED")
+	for _, s := range sets {
+		t.Row(s.ID, s.Name, s.Tasks, s.HeldOut, s.CreatedAt.Format("2006-01-02 15:04"))
+	}
+	return t.Print()
+}
+
+// findTaskset finds a task set by its id or its name.
+func findTaskset(ctx context.Context, cl *Session, nameOrID string) (relabel.Taskset, error) {
+	set, err := cl.Taskset(ctx, nameOrID)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		err = relabel.Errorf(relabel.CodeNotFound, "no task set %q; `relabel tasks list` shows what there is", nameOrID)
+	}
+	return set, err
+}
+
+// ReadTaskFile reads a file of tasks of any known form.
+func ReadTaskFile(path string) ([]relabel.Task, error) {
+	body, err := readLines(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := tasks.Read(bytes.NewReader(body), tasks.FormatAuto)
+	return file.Tasks, err
+}
+
+// readLines reads a file of tasks that is not blank.
+func readLines(path string) ([]byte, error) {
+	body, err := os.ReadFile(path)
+	if err == nil && len(bytes.TrimSpace(body)) == 0 {
+		err = relabel.Errorf(relabel.CodeInvalid, "%s holds no task; a task file is JSONL, a task a line", path)
+	}
+	return body, err
+}
+
+// FileDigest is the hex SHA-256 of a file.
+func FileDigest(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}

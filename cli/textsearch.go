@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+
+	"relabel"
+	"relabel/safetext"
+)
+
+// trajectorySearch is `relabel trajectory search TEXT`.
+type trajectorySearch struct {
+	ClientFlags
+	trajectoryFilter
+	Text string `arg:"" help:"What is looked for, in whatever case."`
+}
+
+// Run prints the trajectories that hold the text as they are found, with the first matches
+// of each, and in the end, on standard error, how many were looked through.
+func (c *trajectorySearch) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		query, err := c.query(ctx, cl)
+		if err != nil {
+			return err
+		}
+		query.Set("text", c.Text)
+		var sum relabel.TextPage
+		found := 0
+		for {
+			page, err := searchPage(ctx, cl, query)
+			if err != nil {
+				return err
+			}
+			for _, f := range page.Items {
+				printFound(f)
+			}
+			found, sum.Searched, sum.Bytes = found+len(page.Items), sum.Searched+page.Searched, sum.Bytes+page.Bytes
+			if page.Next == "" {
+				break
+			}
+			query.Set("after", page.Next)
+		}
+		fmt.Fprintf(os.Stderr, "%d trajectories looked through, %.1f MB: found in %d\n", sum.Searched, float64(sum.Bytes)/1e6, found)
+		return nil
+	})
+}
+
+// searchPage asks for one page, and again while the server has too much of this to do.
+func searchPage(ctx context.Context, cl *Session, query url.Values) (page relabel.TextPage, err error) {
+	for {
+		page, err = cl.SearchTexts(ctx, query)
+		if relabel.CodeOf(err) != relabel.CodeBusy {
+			return page, err
+		}
+		select {
+		case <-ctx.Done():
+			return page, err
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// printFound prints a trajectory and its first matches, a line each.
+func printFound(f relabel.TextFound) {
+	t := f.Trajectory
+	fmt.Printf("%s  %s  %s %d  %s  matches: %d\n", t.ID, safetext.TerminalLine(t.InstanceID), t.Kind, t.Iteration, t.Verdict, f.Matches)
+	for _, m := range f.First {
+		where := m.Place
+		if m.T > 0 {
+			where = fmt.Sprintf("turn %d, %s: %s", m.T, m.Executor, m.Place)
+		}
+		fmt.Printf("    %s  %s\n", safetext.TerminalLine(where), safetext.TerminalLine(m.Before+m.Text+m.After))
+	}
+}

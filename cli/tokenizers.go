@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"relabel"
+	"relabel/modelfiles"
+)
+
+// TokenizerCommand is `relabel tokenizer`.
+type TokenizerCommand struct {
+	Add    tokenizerAdd    `cmd:"" help:"Register the tokenizer and the chat templates of a model's folder, or a new version of them."`
+	List   tokenizerList   `cmd:"" help:"List registered tokenizers, all versions, newest first."`
+	Show   tokenizerShow   `cmd:"" help:"Show a registered tokenizer and its files."`
+	Delete tokenizerDelete `cmd:"" help:"Forget a name with all its versions; refused while a policy or a running export uses them."`
+}
+
+// tokenizerAdd is `relabel tokenizer add NAME DIR`.
+type tokenizerAdd struct {
+	ClientFlags
+	Name string `arg:"" help:"Name that policies and exports use."`
+	Dir  string `arg:"" type:"existingdir" help:"Folder of the model on this machine. Its tokenizer, chat templates and configuration are sent, at most 64 MiB; weights are not."`
+}
+
+// Run registers the folder.
+func (c *tokenizerAdd) Run(ctx context.Context) error {
+	files, err := readModelFolder(c.Dir)
+	if err != nil {
+		return err
+	}
+	return c.With(ctx, func(cl *Session) error {
+		t, err := cl.AddTokenizer(ctx, c.Name, files)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s  %s@%d\n", t.Hash, t.Name, t.Version)
+		return nil
+	})
+}
+
+// readModelFolder reads the files of a folder and checks what can be checked here.
+func readModelFolder(dir string) (relabel.TokenizerFiles, error) {
+	files, err := modelfiles.ReadFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	var wrong *relabel.Error
+	if errors.As(files.Check(), &wrong) {
+		return nil, wrong.On(filepath.Join(dir, wrong.Field))
+	}
+	return files, nil
+}
+
+// UseTokenizer returns how a tokenizer that was given to a command is named over REST: a
+// folder of this machine is registered, unless its files are, and named by its hash's
+// name; anything else is a name, a hash or a path of the server's.
+func UseTokenizer(ctx context.Context, cl *Session, given string) (string, error) {
+	if given == "" {
+		return "", nil
+	}
+	info, err := os.Stat(given)
+	if err != nil || !info.IsDir() {
+		return given, nil
+	}
+	files, err := readModelFolder(given)
+	if err != nil {
+		return "", err
+	}
+	there, err := cl.Tokenizer(ctx, files.Hash())
+	switch {
+	case err == nil:
+		return fmt.Sprintf("%s@%d", there.Name, there.Version), nil
+	case relabel.CodeOf(err) != relabel.CodeNotFound:
+		return "", err
+	}
+	whole, err := filepath.Abs(given)
+	if err != nil {
+		return "", err
+	}
+	t, err := cl.AddTokenizer(ctx, tokenizerName(filepath.Base(whole), files.Hash()), files)
+	return fmt.Sprintf("%s@%d", t.Name, t.Version), err
+}
+
+// notHere adds to the server's refusal of a field what the command looked for on this
+// machine before it sent the word as it was given. given has the words by field.
+func notHere(err error, given map[string]string) error {
+	if relabel.CodeOf(err) != relabel.CodeInvalid {
+		return err
+	}
+	for field, word := range given {
+		if word == "" || !strings.HasPrefix(err.Error(), field+": ") {
+			continue
+		}
+		if whole, failed := filepath.Abs(word); failed == nil && !exists(word) {
+			return relabel.Errorf(relabel.CodeInvalid, "%s\n  nor is it on this machine: there is no %s", err.Error(), whole)
+		}
+	}
+	return err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+var notInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// tokenizerName is the name of a folder that was registered without one: the folder's own
+// and the beginning of the hash, so that two folders of the same name do not meet.
+func tokenizerName(folder, hash string) string {
+	folder = strings.Trim(notInName.ReplaceAllString(folder, "-"), "._-")
+	if folder == "" {
+		folder = "tokenizer"
+	}
+	return folder[:min(len(folder), 80)] + "-" + hash[:8]
+}
+
+// useTemplate returns how a chat template that was given to a command goes over REST: by
+// the text of a file of this machine, else as a path of the server's.
+func useTemplate(given string) (text, path string, err error) {
+	if given == "" {
+		return "", "", nil
+	}
+	content, err := modelfiles.ReadFile(given, relabel.MaxChatTemplate)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", given, nil
+	case err != nil:
+		return "", "", relabel.Errorf(relabel.CodeInvalid, "the template %s cannot be read", given).Because(err)
+	}
+	return string(content), "", nil
+}
+
+// tokenizerList is `relabel tokenizer list`.
+type tokenizerList struct{ ClientFlags }
+
+// Run prints the tokenizers.
+func (c *tokenizerList) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		all, err := cl.Tokenizers(ctx)
+		if err != nil {
+			return err
+		}
+		t := NewTable("NAME", "HASH", "FILES", "BYTES", "REGISTERED")
+		for _, one := range all {
+			t.Row(fmt.Sprintf("%s@%d", one.Name, one.Version), one.Hash, len(one.Files), one.Bytes, one.CreatedAt.Format("2006-01-02 15:04"))
+		}
+		return t.Print()
+	})
+}
+
+// tokenizerShow is `relabel tokenizer show NAME`.
+type tokenizerShow struct {
+	ClientFlags
+	Tokenizer string `arg:"" help:"Name (then the newest version), NAME@VERSION, or hash."`
+}
+
+// Run prints one tokenizer.
+func (c *tokenizerShow) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		one, err := cl.Tokenizer(ctx, c.Tokenizer)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s  %s@%d, registered %s\n", one.Hash, one.Name, one.Version, one.CreatedAt.Format("2006-01-02 15:04"))
+		t := NewTable("FILE", "BYTES", "SHA-256")
+		for _, f := range one.Files {
+			t.Row(f.Name, f.Bytes, f.SHA256)
+		}
+		return t.Print()
+	})
+}
+
+// tokenizerDelete is `relabel tokenizer delete NAME`.
+type tokenizerDelete struct {
+	ClientFlags
+	Name string `arg:"" help:"Name of the tokenizer, without a version: all versions are deleted."`
+}
+
+// Run forgets the name.
+func (c *tokenizerDelete) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		if err := cl.DeleteTokenizer(ctx, c.Name); err != nil {
+			return err
+		}
+		fmt.Println("deleted: " + c.Name)
+		return nil
+	})
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"relabel"
+	"relabel/api"
+	"relabel/cli"
+)
+
+// report exports what was collected and prints what there is.
+func (d *demo) report(ctx context.Context, runs ...relabel.Run) error {
+	fmt.Println()
+	if err := cli.PrintIterations(ctx, d.client, runs...); err != nil {
+		return err
+	}
+	fmt.Println()
+	for _, run := range runs {
+		e, err := d.export(ctx, run)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("Data set of %s: %d labelled states in %s\n", run.Name, e.Rows, e.Directory)
+	}
+	if d.tokenizer == "" {
+		fmt.Println("The data sets hold messages only: token views need --tokenizer DIR, a folder with tokenizer.json.")
+		return nil
+	}
+	fmt.Printf("The data sets hold token ids of %s too; on the page: Exports, then a view, shows a row with its loss mask.\n", d.tokenizer)
+	return nil
+}
+
+// export finds or builds the aggregated data set of a run's valid submissions.
+func (d *demo) export(ctx context.Context, run relabel.Run) (relabel.Export, error) {
+	exports, err := d.client.Exports(ctx, nil)
+	if err != nil {
+		return relabel.Export{}, err
+	}
+	views := d.views()
+	old := cli.Find(exports, func(e relabel.Export) bool {
+		return e.Selection.RunID == run.ID && e.State == relabel.ExportDone && slices.Equal(e.Form.Views, views)
+	})
+	if old != nil {
+		return *old, nil
+	}
+	e, err := d.client.StartExport(ctx, api.NewExport{Run: run.ID.String(), Aggregated: true, Submitted: new(true), NewExportForm: api.NewExportForm{Views: views, Tokenizer: d.tokenizer}})
+	if err != nil {
+		return e, err
+	}
+	return cli.WatchExport(ctx, d.client, e.ID)
+}
+
+// views are the forms of the data sets: those of tokens too where there is a tokenizer.
+func (d *demo) views() []relabel.View {
+	if d.tokenizer == "" {
+		return []relabel.View{relabel.ViewMessages}
+	}
+	return relabel.Views
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"relabel/cli"
+	"relabel/server"
+)
+
+// serveLocal opens the database and serves it on a loopback port, for one command.
+func serveLocal(ctx context.Context, f cli.DatabaseFlags) (*cli.Local, error) {
+	db, err := openDatabase(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	c, err := serveDatabase(db, f.Data)
+	if err != nil {
+		return nil, errors.Join(err, db.Close(ctx))
+	}
+	deletions, err := newDeletions(db, quietLog())
+	if err != nil {
+		return nil, errors.Join(err, c.Close(), db.Close(ctx))
+	}
+	deletions.Start(ctx)
+	inner := c.Close
+	c.OwnPostgres = db.local != nil
+	c.StartExports = func(ctx context.Context) (func() error, error) { return startExports(ctx, db, f.Data) }
+	c.Close = func() error {
+		err := inner()
+		deletions.Stop()
+		return errors.Join(err, db.Close(ctx))
+	}
+	return c, nil
+}
+
+// serveDatabase serves an open database on a loopback port.
+func serveDatabase(db *database, data string) (*cli.Local, error) {
+	listener, err := listen("127.0.0.1:0", "--server")
+	if err != nil {
+		return nil, err
+	}
+	flags, err := environmentResources()
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	res, err := flags.open(db)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	site, err := newSite(siteConfig{db: db, data: data, resources: res, metrics: newMetrics(), log: quietLog()})
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	srv := server.NewHTTP(listener.Addr().String(), site)
+	go func() { _ = srv.Serve(listener) }() // ends with ErrServerClosed at Close
+	return &cli.Local{Address: "http://" + listener.Addr().String(), Close: srv.Close}, nil
+}
