@@ -65,7 +65,7 @@ func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
 		}
 	}
 	var c commands
-	parser, err := kong.New(&c, flagVars("", ""))
+	parser, err := kong.New(&c, flagVars("", ""), kong.Bind(cli.ServeLocal(serveLocal)))
 	noError(t, err)
 	words := strings.Split(strings.ReplaceAll(want, `'it'\''s a model'`, "it's_a_model"), " ")[1:]
 	if _, err := parser.Parse(words); err != nil || c.Policy.Add.ToolFormat != "text" || c.Policy.Add.Retries != 1 {
