@@ -105,14 +105,14 @@ func TestExportsAreRefusedWhereTheirFormCannotBe(t *testing.T) {
 	s.store.iterations[0].State = relabel.IterationDone
 	ask := func(rest string) answerOf { return s.post("/v1/exports", `{"run":"`+ids.run+`",`+rest+`}`) }
 	for _, c := range []struct{ body, field, says string }{
-		{`"views":["linear"]`, "tokenizer", "views of tokens need the student's tokenizer"},
-		{`"capacity":65536`, "capacity", "there is none among the views asked for: add linear, packed or tree"},
-		{`"views":["messages"],"tokenizer":"/nowhere"`, "tokenizer", "there is none among the views asked for"},
-		{`"reasoning":"keep"`, "reasoning", "there is none among the views asked for"},
+		{`"views":["linear"]`, "tokenizer", "is required for token views"},
+		{`"capacity":65536`, "capacity", "none is selected: add linear, packed or tree"},
+		{`"views":["messages"],"tokenizer":"/nowhere"`, "tokenizer", "none is selected"},
+		{`"reasoning":"keep"`, "reasoning", "none is selected"},
 		{`"views":["tree"],"tokenizer":"/nowhere","bare":true`, "bare", "the linear view"},
 		{`"views":["linear"],"tokenizer":"/nowhere","capacity":1000,"max_length":1001`, "max_length", "over the capacity"},
 		{`"destination":"ftp://x/y"`, "destination", "s3 and azblob are known"},
-		{`"destination":"s3://key:secret@bucket"`, "destination", "must not hold a key"},
+		{`"destination":"s3://key:secret@bucket"`, "destination", "must not contain a key"},
 		{`"views":["linear"],"tokenizer":"` + t.TempDir() + `"`, "tokenizer", ""},
 	} {
 		a := ask(c.body)

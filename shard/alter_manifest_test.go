@@ -126,8 +126,8 @@ func alterBytes(t testing.TB, r *rand.Rand, dir string) (altered, bool) {
 
 // alterBeside changes a word of the files that are of no view.
 func alterBeside(t testing.TB, r *rand.Rand, dir string) (altered, bool) {
-	changes := [][3]string{{readmeName, "config_name: ", "config_nam: "}, {leftOutName, `"states":1`, `"states":2`}, {leftOutName, `"label_missing"`, `"label_mussing"`},
-		{leftOutName, `"turn":`, `"tourn":`}, {manifestName, `"run"`, `"ran"`}, {manifestName, `"bytes"`, `"octets"`}, {manifestName, `"capacity"`, `"Capacity2"`}}
+	changes := [][3]string{{readmeName, "config_name: ", "config_nam: "}, {excludedName, `"states":1`, `"states":2`}, {excludedName, `"label_missing"`, `"label_mussing"`},
+		{excludedName, `"turn":`, `"tourn":`}, {manifestName, `"run"`, `"ran"`}, {manifestName, `"bytes"`, `"octets"`}, {manifestName, `"capacity"`, `"Capacity2"`}}
 	c := changes[r.Intn(len(changes))]
 	name := filepath.Join(dir, c[0])
 	raw, err := os.ReadFile(name)

@@ -12,56 +12,57 @@ import (
 	"relabel"
 )
 
-// Destinations say which object stores exports may go to, and with whose keys.
+// Destinations says which object stores exports may be written to, and with which keys.
 type Destinations struct {
 	// Transport connects to the stores; nil: the default one.
 	Transport *http.Transport
-	// Endpoints are the servers, as URLs such as https://s3.example.org, that a destination
-	// may name and that keys are sent to, beside those of the providers and those of the
-	// environment (AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3, AZURE_STORAGE_DOMAIN).
+	// Endpoints are the additional servers, as URLs such as https://s3.example.org, that a
+	// destination may name and that keys may be sent to. The providers' own servers and those
+	// set in the environment (AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3, AZURE_STORAGE_DOMAIN)
+	// are always allowed.
 	Endpoints []string
-	// CloudKeys lets keys come from the machine's own role or identity, which its metadata
-	// service is asked for.
+	// CloudKeys allows keys from the machine's own role or identity, which are fetched from
+	// its metadata service.
 	CloudKeys bool
 }
 
-// destination is a bucket and the prefix within it, without slashes around.
+// destination is a parsed destination: a bucket and a prefix without surrounding slashes.
 type destination struct {
 	scheme, bucket, prefix string
 	options                url.Values
-	server                 string // that was named, as a URL; "": the provider's
+	server                 string // server URL given in the destination; "": the provider's
 }
 
-// The stores that an export can go to. Google's is reached as s3:// with its endpoint for
-// that protocol; docs/destinations.md says what its own client would cost.
+// Supported schemes. Google Cloud Storage is used through its S3-compatible endpoint (s3://);
+// docs/destinations.md explains why.
 const (
 	schemeS3    = "s3"
 	schemeAzure = "azblob"
 )
 
-// destinationOptions are what a destination may say of how its bucket is reached. Where
-// keys come from, and which server they are sent to, is the operator's to say.
+// destinationOptions lists the query parameters that a destination may have, by scheme. Keys,
+// and the servers they are sent to, are configured by the operator only.
 var destinationOptions = map[string][]string{
 	schemeS3: {"region", "endpoint", "use_path_style", "s3ForcePathStyle", "ssetype", "kmskeyid", "accelerate", "dualstack", "fips",
 		"request_checksum_calculation", "response_checksum_validation"},
 	schemeAzure: {"storage_account", "domain", "protocol", "localemu"},
 }
 
-// Values of options that become part of a server's name.
+// Patterns for values that become part of a host name.
 var (
 	bucketForm  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$`)
 	regionForm  = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 	accountForm = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
 )
 
-// badDestination is a CodeInvalid error on the destination.
+// badDestination returns a CodeInvalid error for the field destination.
 func badDestination(format string, args ...any) error {
 	return relabel.Errorf(relabel.CodeInvalid, format, args...).On("destination")
 }
 
-// parse takes a destination's URL apart. It refuses, with CodeInvalid, what is not a
-// bucket's URL, holds a secret, has an option that is not known or names a server that the
-// operator did not.
+// parse parses a destination URL. It returns CodeInvalid if the URL does not name a bucket,
+// contains a secret, has an unknown option, or names a server that the operator has not
+// allowed.
 func (d Destinations) parse(raw string) (at destination, err error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
@@ -71,17 +72,17 @@ func (d Destinations) parse(raw string) (at destination, err error) {
 	known, ok := destinationOptions[u.Scheme]
 	switch {
 	case !ok:
-		return at, badDestination("has the scheme %q; %s and %s are known", u.Scheme, schemeS3, schemeAzure)
+		return at, badDestination("has the unsupported scheme %q; use %s or %s", u.Scheme, schemeS3, schemeAzure)
 	case u.User != nil:
-		return at, badDestination("must not hold a key: workers take it from their environment (AWS_ACCESS_KEY_ID and the like)")
+		return at, badDestination("must not contain a key: workers read keys from their environment (AWS_ACCESS_KEY_ID etc.)")
 	case !bucketForm.MatchString(at.bucket):
-		return at, badDestination("has a bucket that is not named by letters, digits, dots, hyphens and underscores")
+		return at, badDestination("has an invalid bucket name: only letters, digits, dots, hyphens and underscores are allowed")
 	case at.prefix != "" && !fs.ValidPath(at.prefix):
-		return at, badDestination("has a prefix with empty or dotted parts")
+		return at, badDestination("has a prefix with empty, \".\" or \"..\" segments")
 	}
 	for name, values := range at.options {
 		if !slices.Contains(known, name) {
-			return at, badDestination("has the option %.100q; for %s there are %s: which keys are used is said in the environment of relabel", name, u.Scheme, strings.Join(known, ", "))
+			return at, badDestination("has the unknown option %.100q; %s supports %s; keys are set in relabel's environment", name, u.Scheme, strings.Join(known, ", "))
 		}
 		if len(values) > 1 {
 			return at, badDestination("has the option %s twice", name)
@@ -92,27 +93,27 @@ func (d Destinations) parse(raw string) (at destination, err error) {
 	}
 	at.server = at.namedServer()
 	if at.server != "" && !d.accepts(at.server) {
-		return at, badDestination("names the server %.200s, which the operator of relabel did not: keys are sent only to servers that serve and worker were given with --destination-endpoint", at.server)
+		return at, badDestination("names the server %.200s, which is not allowed: keys are sent only to servers given to serve and worker with --destination-endpoint", at.server)
 	}
 	return at, nil
 }
 
-// checkOptions refuses values that are not what they are for.
+// checkOptions returns CodeInvalid if an option has an invalid value.
 func (at destination) checkOptions() error {
 	for name, form := range map[string]*regexp.Regexp{"region": regionForm, "storage_account": accountForm} {
 		if value := at.options.Get(name); value != "" && !form.MatchString(value) {
-			return badDestination("has the %s %.100q, which is not one", name, value)
+			return badDestination("has the invalid %s %.100q", name, value)
 		}
 	}
 	for _, name := range []string{"use_path_style", "s3ForcePathStyle", "accelerate", "dualstack", "fips", "localemu"} {
 		if value := at.options.Get(name); value != "" && value != "true" && value != "false" {
-			return badDestination("has the option %s, which is true or false", name)
+			return badDestination("has the option %s, which must be true or false", name)
 		}
 	}
 	return nil
 }
 
-// namedServer is the server that the destination names, as a URL; "" for none.
+// namedServer returns the URL of the server that the destination names, or "".
 func (at destination) namedServer() string {
 	if endpoint := at.options.Get("endpoint"); endpoint != "" {
 		return endpoint
@@ -130,7 +131,7 @@ func (at destination) namedServer() string {
 	return protocol + "://" + domain
 }
 
-// accepts reports whether the operator named a server.
+// accepts reports whether the operator allows a server.
 func (d Destinations) accepts(server string) bool {
 	wanted, ok := origin(server)
 	if !ok {
@@ -150,7 +151,7 @@ func (d Destinations) accepts(server string) bool {
 	})
 }
 
-// origin is the scheme, host and port of a URL that has nothing else.
+// origin returns the scheme, host and port of a URL; false if the URL has any other part.
 func origin(raw string) (string, bool) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -163,16 +164,16 @@ func origin(raw string) (string, bool) {
 	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port, true
 }
 
-// CheckEndpoint refuses, with CodeInvalid, what is not the URL of a server.
+// CheckEndpoint returns CodeInvalid if endpoint is not a server's URL.
 func CheckEndpoint(endpoint string) error {
 	if _, ok := origin(endpoint); !ok {
-		return relabel.Errorf(relabel.CodeInvalid, "%.200q is not the address of a server: write http://HOST:PORT or https://HOST", endpoint).On("--destination-endpoint")
+		return relabel.Errorf(relabel.CodeInvalid, "%.200q is not a server address: use http://HOST:PORT or https://HOST", endpoint).On("--destination-endpoint")
 	}
 	return nil
 }
 
-// name is a destination as messages name it: the bucket and the prefix, and the server
-// where one is named.
+// name returns the destination as messages show it: bucket, prefix, and the server if one is
+// named.
 func (at destination) name() string {
 	name := (&url.URL{Scheme: at.scheme, Host: at.bucket, Path: "/" + at.prefix}).String()
 	if at.prefix == "" {

@@ -28,7 +28,7 @@ import (
 	"gocloud.dev/blob/s3blob"
 )
 
-// open opens a bucket. Nothing is sent, but where keys come from a service (CloudKeys).
+// open opens a bucket. It sends no request, except to fetch keys if CloudKeys is set.
 func (d Destinations) open(ctx context.Context, at destination) (*blob.Bucket, error) {
 	if at.scheme == schemeAzure {
 		return d.openAzure(ctx, at)
@@ -36,8 +36,8 @@ func (d Destinations) open(ctx context.Context, at destination) (*blob.Bucket, e
 	return d.openS3(ctx, at)
 }
 
-// awsClient connects as Transport does. It is of the SDK's own kind, which adds the
-// certificates of AWS_CA_BUNDLE.
+// awsClient returns an HTTP client that connects through Transport. It uses the SDK's client
+// type, which adds the certificates of AWS_CA_BUNDLE.
 func (d Destinations) awsClient() *awshttp.BuildableClient {
 	client := awshttp.NewBuildableClient()
 	if d.Transport == nil {
@@ -48,8 +48,8 @@ func (d Destinations) awsClient() *awshttp.BuildableClient {
 	})
 }
 
-// azureClient connects as Transport does, and follows no redirect: it could lead to another
-// server.
+// azureClient returns an HTTP client that connects through Transport. It follows no
+// redirects, because they could lead to another server.
 func (d Destinations) azureClient() *http.Client {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if d.Transport != nil {
@@ -58,8 +58,8 @@ func (d Destinations) azureClient() *http.Client {
 	return client
 }
 
-// collided is the status of a request that met another one at the same object or folder, as
-// of two workers that try the same destination: it says nothing about the destination.
+// collided is the status of a request that conflicted with a concurrent one on the same
+// object or folder, e.g. when two workers test the same destination. It is retried.
 var collided = map[int]struct{}{http.StatusConflict: {}}
 
 func (d Destinations) openS3(ctx context.Context, at destination) (*blob.Bucket, error) {
@@ -80,7 +80,7 @@ func (d Destinations) openS3(ctx context.Context, at destination) (*blob.Bucket,
 	if err != nil {
 		return nil, err
 	}
-	if d.CloudKeys { // its addresses are link-local, which the transport refuses
+	if d.CloudKeys { // the metadata service is link-local, which the transport refuses
 		cloud, err := config.LoadDefaultConfig(ctx, config.WithRegion(cfg.Region))
 		if err != nil {
 			return nil, err
@@ -92,8 +92,7 @@ func (d Destinations) openS3(ctx context.Context, at destination) (*blob.Bucket,
 	return s3blob.OpenBucket(ctx, s3.NewFromConfig(cfg, at.s3Options), at.bucket, &options)
 }
 
-// applyChecksums says when checksums are sent and expected, for servers that do not know
-// them.
+// applyChecksums applies the checksum options, for servers that do not support checksums.
 func applyChecksums(cfg *aws.Config, at destination) {
 	if at.options.Get("request_checksum_calculation") == "when_required" {
 		cfg.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
@@ -103,7 +102,7 @@ func applyChecksums(cfg *aws.Config, at destination) {
 	}
 }
 
-// s3Options are the options of the destination.
+// s3Options applies the destination's options to an S3 client.
 func (at destination) s3Options(o *s3.Options) {
 	o.UsePathStyle = at.options.Get("use_path_style") == "true" || at.options.Get("s3ForcePathStyle") == "true"
 	o.UseAccelerate = at.options.Get("accelerate") == "true"
@@ -118,7 +117,7 @@ func (at destination) s3Options(o *s3.Options) {
 	}
 }
 
-// azureRetried are the statuses that the SDK tries again where none are given.
+// azureRetried are the statuses that the SDK retries by default.
 var azureRetried = []int{http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
 	http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
@@ -141,12 +140,12 @@ func (d Destinations) openAzure(ctx context.Context, at destination) (*blob.Buck
 	return azureblob.OpenBucket(ctx, client, nil)
 }
 
-// errNoAzureKeys says that the environment has no keys.
+// errNoAzureKeys means that the environment contains no Azure keys.
 var errNoAzureKeys = errors.New("no Azure keys in the environment")
 
-// azureContainer makes a client with the keys of the environment: the account's key, an
-// access signature, a connection string or a registered application, else, with CloudKeys,
-// the machine's identity.
+// azureContainer returns a client that uses the keys in the environment: the account key, a
+// SAS token, a connection string or a registered application; otherwise, with CloudKeys, the
+// machine's identity.
 func (d Destinations) azureContainer(service, name string) (*container.Client, error) {
 	at, err := url.JoinPath(service, name)
 	if err != nil {
@@ -168,7 +167,7 @@ func (d Destinations) azureContainer(service, name string) (*container.Client, e
 			return nil, err
 		}
 		return container.NewClientWithSharedKeyCredential(at, keys, options)
-	case os.Getenv("AZURE_STORAGE_SAS_TOKEN") != "": // it stands in the address
+	case os.Getenv("AZURE_STORAGE_SAS_TOKEN") != "": // the token is part of the address
 		return container.NewClientWithNoCredential(at, options)
 	case connection != "":
 		return container.NewClientFromConnectionString(connection, name, options)
@@ -180,8 +179,8 @@ func (d Destinations) azureContainer(service, name string) (*container.Client, e
 	return container.NewClient(at, identity, options)
 }
 
-// azureIdentity is an application that the environment names, or, with CloudKeys, whatever
-// the machine is.
+// azureIdentity returns the machine's identity with CloudKeys, otherwise the application that
+// the environment names.
 func (d Destinations) azureIdentity() (azcore.TokenCredential, error) {
 	if d.CloudKeys {
 		return azidentity.NewDefaultAzureCredential(nil)

@@ -25,12 +25,12 @@ func TestDestinationsAreOfKnownOptionsAndNamedServers(t *testing.T) {
 		}
 	}
 	for bad, says := range map[string]string{
-		"s3://bucket?profile=prod":                                  `the option "profile"`,
-		"s3://bucket?role=arn:aws:iam::1:role/x":                    `the option "role"`,
-		"s3://bucket?hostname_immutable=true":                       `the option "hostname_immutable"`,
-		"s3://bucket?disable_https=true":                            `the option "disable_https"`,
-		"s3://bucket?awssdk=v1":                                     `the option "awssdk"`,
-		"azblob://c0?cdn=true":                                      `the option "cdn"`,
+		"s3://bucket?profile=prod":                                  `the unknown option "profile"`,
+		"s3://bucket?role=arn:aws:iam::1:role/x":                    `the unknown option "role"`,
+		"s3://bucket?hostname_immutable=true":                       `the unknown option "hostname_immutable"`,
+		"s3://bucket?disable_https=true":                            `the unknown option "disable_https"`,
+		"s3://bucket?awssdk=v1":                                     `the unknown option "awssdk"`,
+		"azblob://c0?cdn=true":                                      `the unknown option "cdn"`,
 		"s3://bucket?endpoint=https://evil.example":                 "names the server https://evil.example",
 		"s3://bucket?endpoint=https://s3.example.org.evil.example":  "names the server",
 		"s3://bucket?endpoint=https://s3.example.org@evil.example":  "names the server",
@@ -43,13 +43,13 @@ func TestDestinationsAreOfKnownOptionsAndNamedServers(t *testing.T) {
 		"azblob://cc?storage_account=evil.example/":                 "storage_account",
 		"s3://bucket?region=evil.example/%23":                       "region",
 		"s3://evil.example%2f/":                                     "must be the URL",
-		"s3://a@evil.example/":                                      "must not hold a key",
+		"s3://a@evil.example/":                                      "must not contain a key",
 		"s3://bucket?use_path_style=maybe":                          "true or false",
 		"file:///etc":                                               "must be the URL",
-		"file://localhost/etc":                                      `the scheme "file"`,
-		"mem://x":                                                   `the scheme "mem"`,
-		"gs://bucket":                                               `the scheme "gs"`,
-		"s3://bucket/../other":                                      "dotted parts",
+		"file://localhost/etc":                                      `the unsupported scheme "file"`,
+		"mem://x":                                                   `the unsupported scheme "mem"`,
+		"gs://bucket":                                               `the unsupported scheme "gs"`,
+		"s3://bucket/../other":                                      `prefix with empty, "." or ".." segments`,
 	} {
 		if _, err := d.parse(bad); relabel.CodeOf(err) != relabel.CodeInvalid || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", bad, err)

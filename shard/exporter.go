@@ -11,29 +11,29 @@ import (
 	"relabel/shard/tokenizers"
 )
 
-// partBytes is the stored text of a part of an export, before it is compressed: some eight
-// million tokens, which one machine holds in memory with their trees, and enough that the
-// last, partly filled bin of a part is lost in the others.
+// partBytes is the stored text of one part, in bytes before compression: about eight million
+// tokens. One machine can hold a part and its trees in memory, and the part's last, partly
+// filled bin is negligible.
 const partBytes = 32 << 20
 
-// lookPeriod is between two looks whether an export was cancelled.
+// lookPeriod is the interval at which a running step checks whether its export was cancelled.
 const lookPeriod = 2 * time.Second
 
-// waitPeriod is between two tries at a step that waits for its destination.
+// waitPeriod is the time between two attempts at a step that waits for its destination.
 const waitPeriod = 20 * time.Second
 
-// Config is what an Exporter works with. All fields but Machine, Log and Version are
-// needed.
+// Config configures an Exporter. All fields except Machine, Log and Version are required.
 type Config struct {
 	Store      Store
 	Tokenizers *tokenizers.Opener
-	// Destinations say how buckets are reached; zero: at the providers' own addresses.
+	// Destinations configures access to buckets; the zero value uses the providers' own
+	// servers.
 	Destinations Destinations
-	Root         string // folder in which each export gets one, named by its id
+	Root         string // folder that holds one subfolder per export, named by its ID
 	FolderID     string // of Root; see FolderID
-	Machine      string // that it runs on, for messages
+	Machine      string // name of this machine, for messages
 	Log          zerolog.Logger
-	Version      string // of relabel, written into the files
+	Version      string // of relabel, written to the files
 }
 
 // Exporter builds data sets. It is safe for concurrent use.
@@ -42,34 +42,34 @@ type Exporter struct {
 	partBytes int64
 }
 
-// NewExporter returns an Exporter that writes below config.Root.
+// NewExporter returns an Exporter that writes to folders below config.Root.
 func NewExporter(config Config) *Exporter { return &Exporter{Config: config, partBytes: partBytes} }
 
-// Step does one step of an export. It may be done again after a crash or beside itself:
-// the same snapshot gives the same bytes, and nothing is to be seen before the last step.
-// Of an export that is over, and not done, it removes what is left. A step that another
-// one has made needless by ending the export is no failure.
+// Step runs one step of an export. It may be repeated after a crash or run concurrently with
+// itself: the same snapshot gives the same bytes, and readers see nothing before the last
+// step. It removes the leftovers of an export that failed or was cancelled. It returns nil if
+// the export ended while the step ran.
 func (x *Exporter) Step(ctx context.Context, job relabel.ExportJob) error {
 	e, err := x.Store.FindExport(ctx, job.ExportID)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
-		return nil // deleted, with its run
+		return nil // deleted together with its run
 	}
 	if err != nil {
 		return err
 	}
-	if over(e) {
+	if ended(e) {
 		return x.clear(ctx, e)
 	}
-	steps, stop := x.untilEnded(ctx, e.ID)
+	steps, stop := x.untilAborted(ctx, e.ID)
 	err = x.step(steps, e, job)
 	stop()
 	if err == nil {
 		return nil
 	}
 	now, findErr := x.Store.FindExport(ctx, e.ID)
-	if relabel.CodeOf(findErr) == relabel.CodeNotFound || findErr == nil && over(now) {
+	if relabel.CodeOf(findErr) == relabel.CodeNotFound || findErr == nil && ended(now) {
 		e.State = now.State
-		return x.clear(ctx, e) // again: this step may have put a file after the others were removed
+		return x.clear(ctx, e) // repeated: this step may have written a file after the first removal
 	}
 	return err
 }
@@ -83,36 +83,37 @@ func (x *Exporter) step(ctx context.Context, e relabel.Export, job relabel.Expor
 	case relabel.FinishExport:
 		return x.finish(ctx, e)
 	case relabel.ClearExport:
-		return nil // it is not over
+		return nil // the export has not ended
 	}
-	return relabel.Errorf(relabel.CodeInvalid, "there is no step %q", job.Step)
+	return relabel.Errorf(relabel.CodeInvalid, "unknown step %q", job.Step)
 }
 
-// over reports whether an export has ended, well or not.
-func over(e relabel.Export) bool {
+// ended reports whether an export has ended, successfully or not.
+func ended(e relabel.Export) bool {
 	return e.State != relabel.ExportQueued && e.State != relabel.ExportRunning
 }
 
-// cut tries the destination, so that one that cannot be written to is known before
-// anything is built, and cuts the export into parts.
+// cut tests the destination, so that an unwritable one is reported before anything is built,
+// and divides the export into parts.
 func (x *Exporter) cut(ctx context.Context, e relabel.Export) error {
-	if err := x.ready(ctx, e); err != nil {
+	if err := x.checkWritable(ctx, e); err != nil {
 		return refusedAtOnce(err)
 	}
 	return x.Store.CutExport(ctx, e.ID, x.partBytes)
 }
 
-// ready tries whether files can be put.
-func (x *Exporter) ready(ctx context.Context, e relabel.Export) error {
-	at, err := x.place(ctx, e)
+// checkWritable tests whether files can be written to the export's storage.
+func (x *Exporter) checkWritable(ctx context.Context, e relabel.Export) error {
+	at, err := x.storage(ctx, e)
 	if err != nil {
 		return err
 	}
-	return closeAfter(at.ready(ctx), at)
+	return closeAfter(at.checkWritable(ctx), at)
 }
 
-// untilEnded returns a context that ends when the export does other than well.
-func (x *Exporter) untilEnded(ctx context.Context, id relabel.ID) (context.Context, func()) {
+// untilAborted returns a context that is cancelled when the export fails, is cancelled or is
+// deleted.
+func (x *Exporter) untilAborted(ctx context.Context, id relabel.ID) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		tick := time.NewTicker(lookPeriod)
@@ -123,7 +124,7 @@ func (x *Exporter) untilEnded(ctx context.Context, id relabel.ID) (context.Conte
 				return
 			case <-tick.C:
 			}
-			if x.ended(ctx, id) {
+			if x.aborted(ctx, id) {
 				cancel()
 			}
 		}
@@ -131,14 +132,14 @@ func (x *Exporter) untilEnded(ctx context.Context, id relabel.ID) (context.Conte
 	return ctx, cancel
 }
 
-// ended reports whether an export was cancelled, failed in another part, or was deleted.
-func (x *Exporter) ended(ctx context.Context, id relabel.ID) bool {
+// aborted reports whether an export was cancelled, was deleted, or failed in another part.
+func (x *Exporter) aborted(ctx context.Context, id relabel.ID) bool {
 	e, err := x.Store.FindExport(ctx, id)
-	return relabel.CodeOf(err) == relabel.CodeNotFound || err == nil && over(e) && e.State != relabel.ExportDone
+	return relabel.CodeOf(err) == relabel.CodeNotFound || err == nil && ended(e) && e.State != relabel.ExportDone
 }
 
-// clear removes what an export that is over has written, unless it is done, and what its
-// crashed tries left in the scratch folder.
+// clear removes the scratch folders of crashed attempts at an ended export, and its files
+// unless it is done.
 func (x *Exporter) clear(ctx context.Context, e relabel.Export) error {
 	if err := removeUnlocked(scratchFolders(x.Root, e.ID.String())); err != nil {
 		return folderError(err)
@@ -146,20 +147,19 @@ func (x *Exporter) clear(ctx context.Context, e relabel.Export) error {
 	if e.State == relabel.ExportDone {
 		return nil
 	}
-	at, err := x.place(ctx, e)
+	at, err := x.storage(ctx, e)
 	if err != nil {
 		return err
 	}
 	return closeAfter(at.remove(ctx), at)
 }
 
-// Prepare fills in where a new export is written, and refuses a form or a destination
-// that cannot be, with CodeInvalid naming the field. The tokenizer is opened and its
-// template tried.
+// Prepare fills in where a new export is written. It opens the tokenizer, tests its template,
+// and returns CodeInvalid, naming the field, if the form or the destination is invalid.
 func (x *Exporter) Prepare(ctx context.Context, e relabel.Export) (relabel.Export, error) {
 	if !e.Form.Tokens() {
-		if field := ofTokens(e.Form); field != "" {
-			return e, relabel.Errorf(relabel.CodeInvalid, "is of the views of tokens, and there is none among the views asked for: add linear, packed or tree").On(field)
+		if field := tokenField(e.Form); field != "" {
+			return e, relabel.Errorf(relabel.CodeInvalid, "applies to token views only, and none is selected: add linear, packed or tree").On(field)
 		}
 	}
 	e.Form = e.Form.WithDefaults()
@@ -192,9 +192,8 @@ func inOrder(views []relabel.View) []relabel.View {
 	return ordered
 }
 
-// ofTokens names a field of the form that says nothing of messages and is set all the
-// same, "" for none.
-func ofTokens(f relabel.ExportForm) string {
+// tokenField returns the first field that is set but applies to token views only, or "".
+func tokenField(f relabel.ExportForm) string {
 	for _, is := range []struct {
 		field string
 		set   bool
@@ -210,7 +209,7 @@ func ofTokens(f relabel.ExportForm) string {
 	return ""
 }
 
-// checkForm refuses what does not go together.
+// checkForm returns CodeInvalid if fields of the form contradict each other.
 func checkForm(f relabel.ExportForm) error {
 	bad := func(field, format string, a ...any) error {
 		return relabel.Errorf(relabel.CodeInvalid, format, a...).On(field)
@@ -219,17 +218,17 @@ func checkForm(f relabel.ExportForm) error {
 	case !f.Tokens():
 		return nil
 	case f.Tokenizer == "":
-		return bad("tokenizer", "views of tokens need the student's tokenizer: name a registered one here, or in the student's policy")
+		return bad("tokenizer", "is required for token views: name a registered one here or in the student's policy")
 	case f.Template != "" && f.TemplateText != "":
-		return bad("template", "is a second template: give template or template_text")
+		return bad("template", "conflicts with template_text: give only one of them")
 	case f.Bare && !slices.Contains(f.Views, relabel.ViewLinear):
-		return bad("bare", "is of the linear view, which is not asked for")
+		return bad("bare", "applies to the linear view only, which is not selected")
 	case f.Bare && f.Normalisation == relabel.PerTransition:
-		return bad("bare", "rows have no weights, so each token weighs 1: normalisation must be token")
+		return bad("bare", "rows have no weights, so each token has weight 1: normalisation must be token")
 	case f.MaxLength > f.Capacity:
-		return bad("max_length", "is over the capacity: no bin would hold such a row")
+		return bad("max_length", "exceeds the capacity: no bin could hold such a row")
 	case f.PadTree && !slices.Contains(f.Views, relabel.ViewTree):
-		return bad("pad_tree", "is of the tree view, which is not asked for")
+		return bad("pad_tree", "applies to the tree view only, which is not selected")
 	}
 	return nil
 }

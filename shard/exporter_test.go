@@ -131,7 +131,7 @@ func TestEveryLabelledStateIsARowOrCountedByItsReason(t *testing.T) {
 		t.Errorf("the manifest says %+v", got)
 	}
 	if got := leftOutLines(t, e.Directory); !maps.Equal(got, want) {
-		t.Errorf("%s says %v, want %v", leftOutName, got, want)
+		t.Errorf("%s says %v, want %v", excludedName, got, want)
 	}
 }
 
@@ -162,8 +162,8 @@ func TestStatesOfFailedAndCancelledTrajectoriesAreCountedApart(t *testing.T) {
 		`{"reason":"trajectory_failed","trajectory":"` + early.Trajectory.ID.String() + `","instance_id":"task-4","turn":null,"states":0,"detail":"image_missing"}`,
 		`{"reason":"trajectory_cancelled","trajectory":"` + cancelled.Trajectory.ID.String() + `","instance_id":"task-6","turn":null,"states":3}`,
 	} {
-		if !strings.Contains(files[leftOutName], line+"\n") {
-			t.Errorf("%s lacks %s:\n%s", leftOutName, line, files[leftOutName])
+		if !strings.Contains(files[excludedName], line+"\n") {
+			t.Errorf("%s lacks %s:\n%s", excludedName, line, files[excludedName])
 		}
 	}
 	if said := "3 × trajectory_cancelled, 5 × trajectory_failed"; !strings.Contains(files[readmeName], said) {
@@ -173,14 +173,14 @@ func TestStatesOfFailedAndCancelledTrajectoriesAreCountedApart(t *testing.T) {
 
 // leftOutLines counts the states that left_out.jsonl names, by reason.
 func leftOutLines(t *testing.T, dir string) map[string]int {
-	f, err := os.Open(filepath.Join(dir, leftOutName))
+	f, err := os.Open(filepath.Join(dir, excludedName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	got := map[string]int{}
 	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var line leftOutLine
+		var line excludedLine
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +218,7 @@ func TestTheManifestHasTheFieldsOfTheFormat(t *testing.T) {
 	for _, f := range e.Files {
 		listed = append(listed, f.Path)
 	}
-	if want := []string{leftOutName, readmeName, manifestName, "messages/00000.parquet"}; !slices.Equal(listed, want) {
+	if want := []string{excludedName, readmeName, manifestName, "messages/00000.parquet"}; !slices.Equal(listed, want) {
 		t.Errorf("files %v, want %v", listed, want)
 	}
 }
@@ -385,7 +385,7 @@ func TestTheWorkerFailsWhatCannotSucceedAndRetriesTheRest(t *testing.T) {
 	empty := newFixedStore(someTrajectory(1, 1, 4))
 	empty.export.Selection.Resolved = true
 	var cancelled *river.JobCancelError
-	if err := work(empty, 1); !errors.As(err, &cancelled) || !slices.Equal(empty.reasons, []string{`every labelled state was left out: 4 × not_resolved (included with --no-resolved; REST: "resolved": false)`}) {
+	if err := work(empty, 1); !errors.As(err, &cancelled) || !slices.Equal(empty.reasons, []string{`all labelled states were excluded: 4 × not_resolved (included with --no-resolved; REST: "resolved": false)`}) {
 		t.Errorf("an empty export gave %v, reasons %q", err, empty.reasons)
 	}
 	broken := newFixedStore(someTrajectory(1, 0, 1))
@@ -425,7 +425,7 @@ func TestAFullDiskAndAFolderThatIsNoneAreToldSafely(t *testing.T) {
 		t.Errorf("a root that is a file gave %v, shown as %q", err, safeReason(err))
 	}
 	full := folderError(&os.PathError{Op: "write", Path: "/srv/secret", Err: syscall.ENOSPC})
-	if relabel.CodeOf(full) != relabel.CodeUnavailable || safeReason(full) != "no space is left for the export" {
+	if relabel.CodeOf(full) != relabel.CodeUnavailable || safeReason(full) != "no disk space left for the export" {
 		t.Errorf("a full disk gave %v, shown as %q", full, safeReason(full))
 	}
 }

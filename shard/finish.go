@@ -17,7 +17,7 @@ import (
 	"relabel"
 )
 
-// finish writes what is of the whole export, manifest.json last of all, and moves it to
+// finish writes the files of the whole export, manifest.json last, and moves the export to
 // done.
 func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 	begin := time.Now()
@@ -41,20 +41,20 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 	if err := writeWhole(scratch, run, e, sum, m); err != nil {
 		return folderError(err)
 	}
-	at, err := x.place(ctx, e)
+	at, err := x.storage(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer func() { err = closeAfter(err, at) }()
 	e.Files = nil
-	for _, name := range []string{leftOutName, readmeName, manifestName} {
+	for _, name := range []string{excludedName, readmeName, manifestName} {
 		f, err := describeFile(scratch.path(name), name)
 		if err != nil {
 			return folderError(err)
 		}
 		e.Files = append(e.Files, f)
 	}
-	for _, name := range []string{leftOutName, readmeName} {
+	for _, name := range []string{excludedName, readmeName} {
 		if err := at.put(ctx, name, scratch.path(name)); err != nil {
 			return err
 		}
@@ -67,21 +67,20 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 	return x.Store.FinishExport(ctx, e)
 }
 
-// gather sums the parts up, and writes their lines of what was left out one after the
-// other.
+// gather adds up the summaries of the parts and concatenates their lines of excluded states.
 func (x *Exporter) gather(ctx context.Context, e relabel.Export, scratch *scratch) (sum summary, files []relabel.ExportFile, err error) {
 	sum = summary{LeftOut: map[string]int{}, Views: map[relabel.View]viewFigures{}}
-	left, err := os.OpenFile(scratch.path(leftOutName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	excluded, err := os.OpenFile(scratch.path(excludedName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
 		return sum, nil, folderError(err)
 	}
-	defer func() { err = errors.Join(err, folderError(errors.Join(left.Sync(), left.Close()))) }()
+	defer func() { err = errors.Join(err, folderError(errors.Join(excluded.Sync(), excluded.Close()))) }()
 	for part, err := range x.Store.ExportParts(ctx, e.ID) {
 		if err == nil {
 			err = sum.merge(part.Summary)
 		}
 		if err == nil {
-			_, err = left.Write(part.LeftOut)
+			_, err = excluded.Write(part.LeftOut)
 			err = folderError(err)
 		}
 		if err != nil {
@@ -92,15 +91,16 @@ func (x *Exporter) gather(ctx context.Context, e relabel.Export, scratch *scratc
 	return sum, files, nil
 }
 
-// emptyExport refuses a data set without a row: a trainer would find out hours later.
-func emptyExport(left map[string]int) error {
-	if len(left) == 0 {
-		return relabel.Errorf(relabel.CodeConflict, "there is no labelled state in these iterations")
+// emptyExport returns the error for a data set without rows, which a trainer would otherwise
+// notice only hours later.
+func emptyExport(excluded map[string]int) error {
+	if len(excluded) == 0 {
+		return relabel.Errorf(relabel.CodeConflict, "these iterations have no labelled states")
 	}
-	return relabel.Errorf(relabel.CodeConflict, "every labelled state was left out: %s", reasonsText(left))
+	return relabel.Errorf(relabel.CodeConflict, "all labelled states were excluded: %s", reasonsText(excluded))
 }
 
-// writeWhole writes README.md and manifest.json into the scratch folder.
+// writeWhole writes README.md and manifest.json to the scratch folder.
 func writeWhole(scratch *scratch, run relabel.Run, e relabel.Export, sum summary, m relabel.Manifest) error {
 	var readme bytes.Buffer
 	if err := writeReadme(&readme, run, e, sum, m); err != nil {
@@ -124,7 +124,7 @@ func describeFile(local, name string) (relabel.ExportFile, error) {
 	return relabel.ExportFile{Path: name, SHA256: hex.EncodeToString(hash.Sum(nil)), Bytes: n}, err
 }
 
-// countsText writes counts by reason, in the order of the reasons.
+// countsText formats counts by reason, sorted by reason.
 func countsText(counts map[string]int) string {
 	var parts []string
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {

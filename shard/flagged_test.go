@@ -21,13 +21,13 @@ func TestWhatIsFlaggedIsLeftOutAndCounted(t *testing.T) {
 	if m := readManifest(t, e.Directory); !maps.Equal(m.LeftOut, want) || m.States != 2 || m.Selection.LeaveOutFlags[0] != relabel.AnyFlag {
 		t.Errorf("the manifest says %+v", m)
 	}
-	said := filesBelow(t, e.Directory)[leftOutName]
+	said := filesBelow(t, e.Directory)[excludedName]
 	for _, line := range []string{
 		`{"reason":"flagged","trajectory":"` + whole.Trajectory.ID.String() + `","instance_id":"task-0","turn":null,"states":4,"detail":"leak"}`,
 		`{"reason":"flagged","trajectory":"` + turn.Trajectory.ID.String() + `","instance_id":"task-2","turn":3,"states":1,"detail":"wrong-label"}`,
 	} {
 		if !strings.Contains(said, line+"\n") {
-			t.Errorf("%s lacks %s:\n%s", leftOutName, line, said)
+			t.Errorf("%s lacks %s:\n%s", excludedName, line, said)
 		}
 	}
 }

@@ -13,24 +13,25 @@ import (
 	"relabel/shard/tree"
 )
 
-// labelled is a trajectory with what leaves of it: all views are written of the same
-// labels. Its texts are forgotten once it is labelled.
+// labelled is a trajectory with its exported labels, from which all views are written. Its
+// texts are released once the labels are selected.
 type labelled struct {
 	relabel.ExportTrajectory
-	turns   int
-	text    int64             // bytes of its rows of the messages view, about
-	keep    map[int][]float32 // the labels that leave, by turn, with the weights of their tokens; nil without a tokenizer
-	roots   []*tree.Root
-	special int // texts of special tokens in its messages
-	prompts promptCheck
-	tooLong relabel.ManifestTooLong // what max_length excluded
-	left    []leftOutLine
+	turns    int
+	text     int64             // approximate bytes of its rows of the messages view
+	keep     map[int][]float32 // exported labels by turn, with their token weights; nil without a tokenizer
+	roots    []*tree.Root
+	special  int // occurrences of special tokens' text in its messages
+	prompts  promptCheck
+	tooLong  relabel.ManifestTooLong // excluded by max_length
+	excluded []excludedLine
 }
 
-// forget lets go of all texts: those of a part would take more memory than all the rest.
+// forget releases all texts: those of a whole part would need more memory than everything
+// else.
 func (l *labelled) forget() { l.Task, l.Turns, l.StudentPrompt = relabel.Task{}, nil, nil }
 
-// of reports whether it is of the trajectory, which was read again.
+// of reports whether tr, read again, is still the same trajectory.
 func (l *labelled) of(tr relabel.ExportTrajectory) bool {
 	if tr.Trajectory.ID != l.Trajectory.ID || len(tr.Turns) != l.turns {
 		return false
@@ -43,48 +44,48 @@ func (l *labelled) of(tr relabel.ExportTrajectory) bool {
 	return true
 }
 
-// kept returns the turn of the i-th label that leaves, from 0.
+// kept returns the turn of the i-th exported label, counting from 0.
 func (l *labelled) kept(i int) int {
 	return slices.Sorted(maps.Keys(l.keep))[i]
 }
 
-// labeller says what leaves of trajectories.
-type labeller struct {
+// selector selects and renders the labels of trajectories that are exported.
+type selector struct {
 	run     relabel.Run
 	sel     relabel.ExportSelection
 	form    relabel.ExportForm
-	student *render.Student // nil without a view of tokens
+	student *render.Student // nil without a token view
 	model   relabel.ModelCheck
 }
 
-// label says what leaves of a trajectory, and why the rest does not.
-func (b *labeller) label(tr relabel.ExportTrajectory) (*labelled, error) {
+// label selects a trajectory's exported labels and records why the others are excluded.
+func (b *selector) label(tr relabel.ExportTrajectory) (*labelled, error) {
 	l := &labelled{ExportTrajectory: tr, turns: len(tr.Turns), keep: map[int][]float32{}}
 	defer l.forget()
-	if reason, detail := leaveTrajectory(b.sel, tr); reason != "" {
-		l.left = append(l.left, leftOutLine{Reason: reason, Trajectory: tr.Trajectory.ID, InstanceID: tr.Task.InstanceID,
+	if reason, detail := excludeTrajectory(b.sel, tr); reason != "" {
+		l.excluded = append(l.excluded, excludedLine{Reason: reason, Trajectory: tr.Trajectory.ID, InstanceID: tr.Task.InstanceID,
 			States: len(tr.Turns), Detail: detail})
 		return l, nil
 	}
 	for i, turn := range tr.Turns {
 		if turn.T != i+1 {
-			return nil, fmt.Errorf("trajectory %s: turn %d stands where turn %d should", tr.Trajectory.ID, turn.T, i+1)
+			return nil, fmt.Errorf("trajectory %s: found turn %d, expected turn %d", tr.Trajectory.ID, turn.T, i+1)
 		}
-		reason, detail := leaveLabel(turn.Label)
+		reason, detail := excludeLabel(turn.Label)
 		if reason == "" {
-			reason, detail = leaveFlagged(tr, turn.T)
+			reason, detail = excludeFlagged(tr, turn.T)
 		}
 		if reason == "" {
-			reason = leaveAgreement(b.sel.Agreement, turn)
+			reason = excludeAgreement(b.sel.Agreement, turn)
 		}
 		if reason != "" {
-			l.leave(turn.T, reason, detail)
+			l.exclude(turn.T, reason, detail)
 		} else {
 			l.keep[turn.T] = nil
 		}
 	}
 	if slices.Contains(b.form.Views, relabel.ViewMessages) {
-		b.leaveLarge(l)
+		b.excludeLarge(l)
 	}
 	if b.student != nil && len(l.keep) > 0 {
 		if err := b.grow(l); err != nil {
@@ -95,8 +96,8 @@ func (b *labeller) label(tr relabel.ExportTrajectory) (*labelled, error) {
 	return l, nil
 }
 
-// size is about how many bytes the rows of the messages view have.
-func (b *labeller) size(l *labelled) (size int64) {
+// size returns the approximate size, in bytes, of the trajectory's rows of the messages view.
+func (b *selector) size(l *labelled) (size int64) {
 	text := int64(len(chat.AppendTools(nil, b.run.Prompts.Tools)))
 	for _, turn := range l.Turns {
 		if _, there := l.keep[turn.T]; there {
@@ -110,10 +111,10 @@ func (b *labeller) size(l *labelled) (size int64) {
 	return size
 }
 
-// leaveLarge leaves out the labels whose rows of the messages view would be too large,
-// out of all views: they hold the same labels.
-func (b *labeller) leaveLarge(l *labelled) {
-	const weight = 16 // bytes of a token's weight in JSON, and a token is a byte at least
+// excludeLarge excludes labels whose rows of the messages view would be too large, from all
+// views, since all views hold the same labels.
+func (b *selector) excludeLarge(l *labelled) {
+	const weight = 16 // bytes of one token's weight in JSON; a token has at least one byte
 	tools := len(chat.AppendTools(nil, b.run.Prompts.Tools))
 	state := openState(reasoned(b.form, b.run.Prompts.Opening(l.Task)))
 	for _, turn := range l.Turns {
@@ -123,21 +124,21 @@ func (b *labeller) leaveLarge(l *labelled) {
 				label *= weight
 			}
 			if int64(len(state)+tools+label)+rowIDBytes > parquet.MaxRow {
-				l.leave(turn.T, StateTooLarge, "")
+				l.exclude(turn.T, StateTooLarge, "")
 			}
 		}
 		state = state.advance(b.form, turn)
 	}
 }
 
-// leave leaves out the label of a turn.
-func (l *labelled) leave(t int, reason Reason, detail string) {
+// exclude excludes the label of a turn.
+func (l *labelled) exclude(t int, reason Reason, detail string) {
 	delete(l.keep, t)
-	l.left = append(l.left, leftOutLine{Reason: reason, Trajectory: l.Trajectory.ID, InstanceID: l.Task.InstanceID, Turn: &t, States: 1, Detail: detail})
+	l.excluded = append(l.excluded, excludedLine{Reason: reason, Trajectory: l.Trajectory.ID, InstanceID: l.Task.InstanceID, Turn: &t, States: 1, Detail: detail})
 }
 
-// grow makes the token trees of the labels that leave.
-func (b *labeller) grow(l *labelled) error {
+// grow builds the token trees of the exported labels.
+func (b *selector) grow(l *labelled) error {
 	turns, err := b.tokens(l)
 	if err != nil {
 		return err
@@ -155,7 +156,7 @@ func (b *labeller) grow(l *labelled) error {
 		fitted, over, counts := r.Fit(b.form.MaxLength, b.form.TooLong != relabel.DropTooLong)
 		l.tooLong = l.tooLong.Plus(counts)
 		for _, t := range over {
-			l.leave(t, TooLong, fmt.Sprintf("over %d tokens", b.form.MaxLength))
+			l.exclude(t, TooLong, fmt.Sprintf("over %d tokens", b.form.MaxLength))
 		}
 		if fitted == nil {
 			continue
@@ -168,9 +169,9 @@ func (b *labeller) grow(l *labelled) error {
 	return nil
 }
 
-// tokens renders every state and every label that leaves. What cannot be rendered is left
-// out.
-func (b *labeller) tokens(l *labelled) ([]tree.Turn, error) {
+// tokens renders every state and every exported label. Labels that cannot be rendered are
+// excluded.
+func (b *selector) tokens(l *labelled) ([]tree.Turn, error) {
 	c := b.student.Converse(b.run.Prompts.Opening(l.Task), b.run.Prompts.Tools)
 	turns := make([]tree.Turn, len(l.Turns))
 	for i, turn := range l.Turns {
@@ -180,7 +181,7 @@ func (b *labeller) tokens(l *labelled) ([]tree.Turn, error) {
 		var refusal *render.Refusal
 		switch {
 		case errors.As(err, &refusal) && wanted:
-			l.leave(turn.T, Reason(refusal.Reason), refusal.Detail)
+			l.exclude(turn.T, Reason(refusal.Reason), refusal.Detail)
 		case err != nil && !errors.As(err, &refusal):
 			return nil, err
 		}
@@ -190,14 +191,14 @@ func (b *labeller) tokens(l *labelled) ([]tree.Turn, error) {
 	return turns, nil
 }
 
-// fill gives a turn the ids of its state and, where it is wanted, of its label.
-func (b *labeller) fill(c *render.Conversation, to *tree.Turn, l *labelled, turn relabel.Turn, wanted bool) error {
+// fill sets the IDs of a turn's state and, if wanted, of its label.
+func (b *selector) fill(c *render.Conversation, to *tree.Turn, l *labelled, turn relabel.Turn, wanted bool) error {
 	prompt, state, err := c.Prompt()
 	if err == nil {
 		l.prompts.compare(b.student, l, turn, prompt)
 	}
 	if wanted && turn.Label.TokenIDs != nil {
-		if theirs := b.servedPrompt(l, turn); theirs != nil { // the student's own: never encoded again
+		if theirs := b.servedPrompt(l, turn); theirs != nil { // the student's own IDs are never encoded again
 			return b.serve(to, theirs, turn.Label.TokenIDs)
 		}
 	}
@@ -214,9 +215,10 @@ func (b *labeller) fill(c *render.Conversation, to *tree.Turn, l *labelled, turn
 	return err
 }
 
-// servedPrompt is what the label's server was given, nil where the label is not the
-// student's own. Served ids have the reasoning in them, so there are none where it is dropped.
-func (b *labeller) servedPrompt(l *labelled, turn relabel.Turn) []int32 {
+// servedPrompt returns the prompt IDs that the label's server received, nil if the label is
+// not the student's own. Served IDs include the reasoning, so they are not used where
+// reasoning is dropped.
+func (b *selector) servedPrompt(l *labelled, turn relabel.Turn) []int32 {
 	switch {
 	case turn.Label.PolicyID != l.Student.ID || b.form.Reasoning == relabel.ReasoningDrop:
 		return nil
@@ -226,10 +228,10 @@ func (b *labeller) servedPrompt(l *labelled, turn relabel.Turn) []int32 {
 	return l.studentPrompt(turn)
 }
 
-// serve takes the ids that the student's server gave.
-func (b *labeller) serve(to *tree.Turn, prompt, answer []int32) error {
+// serve uses the IDs that the student's server returned.
+func (b *selector) serve(to *tree.Turn, prompt, answer []int32) error {
 	if n := len(answer); n == 0 || answer[n-1] != b.student.StopID {
-		return &render.Refusal{Reason: render.NoStop, Detail: "its server gave ids that do not end with the stop token"}
+		return &render.Refusal{Reason: render.NoStop, Detail: "the server's ids do not end with the stop token"}
 	}
 	to.Prompt, to.Answer, to.Labelled, to.Served = prompt, answer, true, true
 	state := b.student.WithoutHeader(prompt)

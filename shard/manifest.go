@@ -8,10 +8,10 @@ import (
 	"relabel"
 )
 
-// manifestName is the file that is written last: a folder without it is no export.
+// manifestName is the file that is written last: a folder without it is not an export.
 const manifestName = "manifest.json"
 
-// newManifest describes an export.
+// newManifest returns the manifest of an export.
 func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel.ExportFile) relabel.Manifest {
 	m := relabel.Manifest{
 		SchemaVersion: 1, Views: e.Form.Views, LossMask: map[string]string{}, Fill: map[string]float64{}, Run: run.ID.String(), Recipe: run.Recipe,
@@ -38,7 +38,7 @@ func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel
 	return m
 }
 
-// addTokens says what speaks of tokens.
+// addTokens adds the fields that apply to token views.
 func addTokens(m *relabel.Manifest, f relabel.ExportForm, sum summary) {
 	m.Capacity, m.Normalisation, m.PromptCheck = &f.Capacity, &f.Normalisation, sum.promptCheck(f)
 	m.ModelCheck, m.TooLong = sum.Student.ModelCheck, &sum.TooLong
@@ -64,7 +64,7 @@ func addTokens(m *relabel.Manifest, f relabel.ExportForm, sum summary) {
 	}
 }
 
-// encodeManifest returns a manifest's text; the same manifest gives the same bytes.
+// encodeManifest encodes a manifest; equal manifests give equal bytes.
 func encodeManifest(m relabel.Manifest) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

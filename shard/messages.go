@@ -10,7 +10,7 @@ import (
 	"relabel/shard/parquet"
 )
 
-// messagesView is the view of one row a labelled state.
+// messagesView is the view with one row per labelled state.
 const messagesView = "messages"
 
 // messagesRow is a row of the messages view: one labelled state (st, ãt).
@@ -21,24 +21,24 @@ type messagesRow struct {
 	Label    string `parquet:"label_json"`      // turn, ãt, weights
 }
 
-// rowIDBytes is more than a row_id takes.
+// rowIDBytes is an upper bound on the size of a row_id.
 const rowIDBytes = 100
 
 func (r messagesRow) size() int64 {
 	return int64(len(r.RowID) + len(r.Messages) + len(r.Tools) + len(r.Label))
 }
 
-// stateText is st as JSON text, grown turn by turn: the text of a shorter state is the
-// beginning of that of a longer one.
+// stateText is st as JSON text, extended turn by turn: the text of a state is a prefix of the
+// texts of later states.
 type stateText []byte
 
-// openState returns s1, the prompt x, without the bracket that closes the array.
+// openState returns s1, the prompt x, without the array's closing bracket.
 func openState(opening []relabel.Message) stateText {
 	text := chat.AppendMessages(nil, opening)
 	return text[:len(text)-1]
 }
 
-// advance makes st+1 of st (eq. 7).
+// advance extends st to st+1 (eq. 7).
 func (s stateText) advance(form relabel.ExportForm, turn relabel.Turn) stateText {
 	for _, m := range reasoned(form, relabel.AppendTurn(nil, turn)) {
 		s = chat.AppendMessage(append(s, ','), m)
@@ -48,8 +48,8 @@ func (s stateText) advance(form relabel.ExportForm, turn relabel.Turn) stateText
 
 func (s stateText) json() string { return string(append(s, ']')) }
 
-// labelText is the label ãt of turn t. Without a tokenizer there is no token to weigh:
-// weights is null, which means that every transition weighs 1.
+// labelText returns the label ãt of turn t as JSON. Without a tokenizer weights is null,
+// which means that every transition has weight 1.
 func labelText(t int, label relabel.Message, weights []float32) string {
 	text := append([]byte(`{"turn":`), strconv.Itoa(t)...)
 	text = chat.AppendMessage(append(text, `,"message":`...), label.Canonical(t))
@@ -66,14 +66,14 @@ func labelText(t int, label relabel.Message, weights []float32) string {
 	return string(append(text, "]}"...))
 }
 
-// messagesFileBytes is how much text a file of the messages view holds at most, before it
-// is compressed. Text takes less than a third of its length, states that begin alike a
-// tenth of that.
+// messagesFileBytes is the maximum text of a messages file, in bytes before compression.
+// Compressed, text takes less than a third of that; states with a common beginning a tenth of
+// that again.
 const messagesFileBytes = 700 << 20
 
-// writeMessages writes the messages view of a part: a row for each label that leaves. The
-// texts are read again, one trajectory at a time: those of a part take more memory than
-// all the rest of it.
+// writeMessages writes a part's messages view: one row per exported label. It reads the texts
+// again, one trajectory at a time, since those of a whole part need more memory than
+// everything else.
 func writeMessages(dir string, rows *messagesRows, version string, p part) (viewFigures, error) {
 	count, size := 0, int64(0)
 	for _, l := range rows.all {
@@ -86,26 +86,26 @@ func writeMessages(dir string, rows *messagesRows, version string, p part) (view
 	})
 }
 
-// messagesRows gives the rows of trajectories one after the other.
+// messagesRows yields the rows of trajectories one after the other.
 type messagesRows struct {
 	run   relabel.Run
 	form  relabel.ExportForm
 	tools string
 	all   []*labelled
-	read  func() (relabel.ExportTrajectory, error, bool) // the next of all, again
+	read  func() (relabel.ExportTrajectory, error, bool) // yields the trajectories of all again, in order
 
 	passed int                      // rows of the trajectories before the open one
-	open   int                      // how many trajectories were read; the last one is open
+	open   int                      // number of trajectories read; the last one is open
 	tr     relabel.ExportTrajectory // the open one
-	next   int                      // index of the turn whose state is grown
-	state  stateText                // nil: that of the open trajectory is not begun
+	next   int                      // index of the turn at which state stands
+	state  stateText                // nil: the open trajectory's state is not started
 }
 
-func newMessagesRows(b *labeller, all []*labelled, read func() (relabel.ExportTrajectory, error, bool)) *messagesRows {
+func newMessagesRows(b *selector, all []*labelled, read func() (relabel.ExportTrajectory, error, bool)) *messagesRows {
 	return &messagesRows{run: b.run, form: b.form, tools: string(chat.AppendTools(nil, b.run.Prompts.Tools)), all: all, read: read}
 }
 
-// at returns row i; rows are asked for in order, some left out.
+// at returns row i. Rows must be requested in ascending order; gaps are allowed.
 func (m *messagesRows) at(i int) (messagesRow, error) {
 	for m.open == 0 || m.passed+len(m.all[m.open-1].keep) <= i {
 		if m.open > 0 {
@@ -141,8 +141,7 @@ func (m *messagesRows) advance() error {
 	return nil
 }
 
-// reasoned drops the reasoning where the form says so: what the rows hold is what the
-// token views are of.
+// reasoned drops the reasoning if the form asks for it, so that rows match the token views.
 func reasoned(form relabel.ExportForm, messages []relabel.Message) []relabel.Message {
 	if form.Reasoning != relabel.ReasoningDrop {
 		return messages

@@ -53,7 +53,7 @@ func TestTheLabelHasNoPartInTheState(t *testing.T) {
 }
 
 func TestATrajectoryThatIsAnotherWhenItIsReadAgainEndsTheExport(t *testing.T) {
-	b := &labeller{run: newFixedStore().run, form: relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages}}}
+	b := &selector{run: newFixedStore().run, form: relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages}}}
 	l, err := b.label(someTrajectory(1, 1, 4))
 	if err != nil {
 		t.Fatal(err)

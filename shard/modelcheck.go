@@ -9,8 +9,8 @@ import (
 	"relabel/shard/tree"
 )
 
-// openStudent opens the tokenizer and the template of a form with a view of tokens, and
-// checks its model. CodeInvalid names the field.
+// openStudent opens the tokenizer and the template of a form with a token view, and checks
+// the model. CodeInvalid names the field.
 func (x *Exporter) openStudent(ctx context.Context, f relabel.ExportForm) (*render.Student, relabel.ModelCheck, error) {
 	tokenizer, student, err := x.Tokenizers.Student(ctx, f)
 	if err != nil {
@@ -20,9 +20,9 @@ func (x *Exporter) openStudent(ctx context.Context, f relabel.ExportForm) (*rend
 	return student, checked, err
 }
 
-// checkModel refuses the tree view for a student with recurrent layers, CodeInvalid on
-// views. files are those of the tokenizer's folder: without a config.json the architecture
-// is not known and the answer is ModelNotChecked. It is "" without the tree view.
+// checkModel returns CodeInvalid on views if the tree view is selected for a student with
+// recurrent layers. files is the tokenizer's folder: without a config.json the architecture
+// is unknown and the result is ModelNotChecked. The result is "" without the tree view.
 func checkModel(f relabel.ExportForm, files relabel.TokenizerFiles) (relabel.ModelCheck, error) {
 	if !slices.Contains(f.Views, relabel.ViewTree) {
 		return "", nil

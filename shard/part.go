@@ -15,21 +15,20 @@ import (
 	"relabel/shard/parquet"
 )
 
-// buildPart writes the files of one part. Those that an earlier try finished are there
-// already.
+// buildPart writes the files of one part, except those that an earlier attempt finished.
 func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) (err error) {
 	part, err := x.Store.FindExportPart(ctx, e.ID, number)
 	if err != nil || part.Done {
 		return err
 	}
-	if err := x.ready(ctx, e); err != nil { // not after minutes of rendering
+	if err := x.checkWritable(ctx, e); err != nil { // fail now rather than after minutes of rendering
 		return err
 	}
 	run, err := x.Store.FindRun(ctx, e.Selection.RunID)
 	if err != nil {
 		return err
 	}
-	b := &labeller{run: run, sel: e.Selection, form: e.Form}
+	b := &selector{run: run, sel: e.Selection, form: e.Form}
 	if e.Form.Tokens() {
 		if b.student, b.model, err = x.openStudent(ctx, e.Form); err != nil {
 			return err
@@ -52,17 +51,17 @@ func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) 
 	if err != nil {
 		return err
 	}
-	var left bytes.Buffer
+	var excluded bytes.Buffer
 	for _, l := range all {
-		if err := writeLeftOut(&left, l.left); err != nil {
+		if err := writeExcluded(&excluded, l.excluded); err != nil {
 			return err
 		}
 	}
-	return x.Store.FinishExportPart(ctx, e.ID, number, summary, left.Bytes())
+	return x.Store.FinishExportPart(ctx, e.ID, number, summary, excluded.Bytes())
 }
 
-// labelAll reads the trajectories of a part and says what leaves of each, some at once.
-func (x *Exporter) labelAll(ctx context.Context, e relabel.Export, part relabel.ExportPart, b *labeller) ([]*labelled, error) {
+// labelAll reads the trajectories of a part and selects their labels, several at a time.
+func (x *Exporter) labelAll(ctx context.Context, e relabel.Export, part relabel.ExportPart, b *selector) ([]*labelled, error) {
 	all := make([]*labelled, len(part.Trajectories))
 	work, working := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
@@ -81,19 +80,19 @@ func (x *Exporter) labelAll(ctx context.Context, e relabel.Export, part relabel.
 	return all, work.Wait()
 }
 
-// output is where the files of a part go: built in a folder of this try, then put into
-// the export's place.
+// output writes the files of a part: they are built in a scratch folder, then moved to the
+// export's storage.
 type output struct {
 	exporter *Exporter
 	export   relabel.Export
 	part     relabel.ExportPart
-	at       place
+	at       storage
 	scratch  *scratch
-	done     map[string]parquet.File // by path: what an earlier try finished
+	done     map[string]parquet.File // by path: files that an earlier attempt finished
 }
 
 func (x *Exporter) newOutput(ctx context.Context, e relabel.Export, part relabel.ExportPart) (*output, error) {
-	at, err := x.place(ctx, e)
+	at, err := x.storage(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +113,7 @@ func (x *Exporter) newOutput(ctx context.Context, e relabel.Export, part relabel
 	return o, nil
 }
 
-// put takes a file that was built in scratch.
+// put moves a file from the scratch folder to the storage and records it.
 func (o *output) put(ctx context.Context, f relabel.ExportFile) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -122,14 +121,14 @@ func (o *output) put(ctx context.Context, f relabel.ExportFile) error {
 	if err := o.at.put(ctx, f.Path, o.scratch.path(f.Path)); err != nil {
 		return err
 	}
-	_ = os.Remove(o.scratch.path(f.Path)) // a folder's put has renamed it
+	_ = os.Remove(o.scratch.path(f.Path)) // gone already if the storage is a folder, which renames it
 	return o.exporter.Store.SaveExportFile(ctx, o.export.ID, o.part.Number, f)
 }
 
 func (o *output) close() error { return closeAfter(o.scratch.remove(), o.at) }
 
 // write writes all views of the part.
-func (o *output) write(ctx context.Context, b *labeller, all []*labelled) (map[relabel.View]viewFigures, error) {
+func (o *output) write(ctx context.Context, b *selector, all []*labelled) (map[relabel.View]viewFigures, error) {
 	f := o.export.Form
 	v := tokenViews{Capacity: f.Capacity, Longest: f.MaxLength, Bare: f.Bare, Pad: f.PadTree, DataParallel: f.Divide, Version: o.exporter.Version}
 	p := part{Number: o.part.Number, First: o.part.Number, Step: o.export.Parts, Done: o.done,
@@ -145,7 +144,7 @@ func (o *output) write(ctx context.Context, b *labeller, all []*labelled) (map[r
 		if view == relabel.ViewMessages {
 			of := p
 			if b.student != nil {
-				of.Done = nil // they hold weights, a token each, and do not say of which tokenizer
+				of.Done = nil // they contain token weights, but do not record the tokenizer
 			}
 			m, err := o.writeMessages(ctx, b, all, of)
 			if err != nil {
@@ -164,8 +163,8 @@ func (o *output) write(ctx context.Context, b *labeller, all []*labelled) (map[r
 	return figures, nil
 }
 
-// writeMessages writes the messages view, for which the trajectories are read again.
-func (o *output) writeMessages(ctx context.Context, b *labeller, all []*labelled, p part) (viewFigures, error) {
+// writeMessages writes the messages view, reading the trajectories again.
+func (o *output) writeMessages(ctx context.Context, b *selector, all []*labelled, p part) (viewFigures, error) {
 	next, stop := iter.Pull2(o.exporter.Store.ExportTrajectories(ctx, o.export.Selection, o.part))
 	defer stop()
 	return writeMessages(o.scratch.dir, newMessagesRows(b, all, next), o.exporter.Version, p)

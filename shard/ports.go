@@ -9,33 +9,34 @@ import (
 	"relabel"
 )
 
-// Store is what an export reads and reports to.
+// Store is the state of exports in the database.
 type Store interface {
 	FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error)
 	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
-	// CutExport moves queued to running and cuts what is selected into parts of about
-	// partBytes of stored text, in the order of iteration number, instance id and
-	// generation, and queues a job for each; again, it changes nothing. All that is over
-	// (done, failed or cancelled) is selected: what is left out, and why, is the exporter's
-	// to say. Held-out tasks and evaluations never are. CodeNotFound where there is no such
-	// iteration, CodeConflict where one is still running.
+	// CutExport moves an export from queued to running, divides the selected trajectories
+	// into parts of about partBytes of stored text, ordered by iteration number, instance ID
+	// and generation, and queues a job for each part. Repeating it changes nothing. All ended
+	// trajectories (done, failed or cancelled) are selected, since the exporter decides and
+	// records which are excluded; held-out tasks and evaluations are never selected.
+	// CodeNotFound if an iteration does not exist, CodeConflict if one is still running.
 	CutExport(ctx context.Context, id relabel.ID, partBytes int64) error
 	FindExportPart(ctx context.Context, id relabel.ID, number int) (relabel.ExportPart, error)
 	// ExportTrajectories yields the trajectories of a part, one at a time in memory.
-	// CodeConflict where one is no more as it was when the export was cut.
+	// CodeConflict if one has changed since the export was cut.
 	ExportTrajectories(ctx context.Context, sel relabel.ExportSelection, part relabel.ExportPart) iter.Seq2[relabel.ExportTrajectory, error]
-	// SaveExportFile notes a finished file of a part; again, it changes nothing.
+	// SaveExportFile records a finished file of a part. Repeating it changes nothing.
 	SaveExportFile(ctx context.Context, id relabel.ID, part int, f relabel.ExportFile) error
-	// FinishExportPart says that a part is there; the last one queues the export's end.
+	// FinishExportPart records that a part is finished; the last part queues the final step.
 	FinishExportPart(ctx context.Context, id relabel.ID, part int, summary json.RawMessage, leftOut []byte) error
-	// ExportParts yields what the end of an export needs of its parts, in order, the files
-	// of each by path: the manifest has them so, whichever worker noted which first.
+	// ExportParts yields the finished parts in order, each with its files sorted by path, so
+	// that the manifest does not depend on who finished first.
 	ExportParts(ctx context.Context, id relabel.ID) iter.Seq2[relabel.FinishedPart, error]
-	// FinishExport moves running to done with its directory, counts and the files of no
-	// part; FailExport to failed with a reason that is safe to show.
+	// FinishExport moves an export from running to done with its directory, its counts and
+	// the files that belong to no part. FailExport moves it to failed with a reason that is
+	// safe to show.
 	FinishExport(ctx context.Context, e relabel.Export) error
 	FailExport(ctx context.Context, id relabel.ID, reason string) error
-	// ExportWaits notes why an export waits, and since when, until it is further; it
-	// returns whether it did not wait for this before.
+	// ExportWaits records why an export waits, and since when, until it makes progress. It
+	// reports whether this reason is new.
 	ExportWaits(ctx context.Context, id relabel.ID, reason string) (news bool, err error)
 }

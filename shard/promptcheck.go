@@ -5,11 +5,11 @@ import (
 	"relabel/shard/render"
 )
 
-// promptCheck compares prompts as they are rendered here with what the student's server
-// was given.
+// promptCheck compares rendered prompts with the prompts that the student's server received.
 type promptCheck relabel.PromptCheck
 
-// compare compares the rendered prompt of a turn with what the student's server was given.
+// compare compares the rendered prompt of a turn with the one that the student's server
+// received.
 func (p *promptCheck) compare(s *render.Student, l *labelled, turn relabel.Turn, ours []int32) {
 	theirs := l.studentPrompt(turn)
 	if theirs == nil {
@@ -28,13 +28,13 @@ func (p *promptCheck) compare(s *render.Student, l *labelled, turn relabel.Turn,
 	}
 }
 
-// around is the text of a few ids around one.
+// around returns the text of the IDs around a position.
 func around(s *render.Student, ids []int32, at int) string {
 	const before, after = 4, 12
 	return s.Tokens.Decode(ids[max(0, at-before):min(len(ids), at+after)])
 }
 
-// plus adds what the next part has compared.
+// plus adds the comparisons of the next part.
 func (p promptCheck) plus(next promptCheck) promptCheck {
 	sum := promptCheck{Compared: p.Compared + next.Compared, Differ: p.Differ + next.Differ, First: p.First}
 	if sum.First == nil {
@@ -43,8 +43,8 @@ func (p promptCheck) plus(next promptCheck) promptCheck {
 	return sum
 }
 
-// studentPrompt is what the student's server was given where the student acted, nil where
-// that is not known.
+// studentPrompt returns the prompt IDs that the student's server received at a turn of the
+// student, nil if unknown.
 func (l *labelled) studentPrompt(turn relabel.Turn) []int32 {
 	if turn.Executor != relabel.Student || turn.Action.PolicyID != l.Student.ID || l.StudentPrompt == nil {
 		return nil

@@ -21,13 +21,13 @@ var readmeText string
 
 var readmeTemplate = template.Must(template.New(readmeName).Funcs(template.FuncMap{"program": program}).Parse(readmeText))
 
-// program is the text of one of the programs that train.
+// program returns the text of an example training program.
 func program(name string) (string, error) {
 	text, err := train.Programs.ReadFile(name)
 	return string(text), err
 }
 
-// writeReadme writes the README.md of an export, which tells a trainer how to load it.
+// writeReadme writes an export's README.md, which explains how to load and train on it.
 func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m relabel.Manifest) error {
 	rounds, teacher := roundsText(sum)
 	return readmeTemplate.Execute(w, map[string]any{
@@ -35,11 +35,11 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 		"Has":      func(v string) bool { return slices.Contains(m.Views, relabel.View(v)) },
 		"PerToken": m.Normalisation != nil && *m.Normalisation == relabel.PerToken,
 		"Teacher":  teacher, "Rounds": rounds, "Asked": m.Selection.ExportSelection.Describe(), "AskedRounds": m.Selection.ExportSelection.DescribeIterations(),
-		"Prompts": m.PromptCheck, "LeftOut": countsText(m.LeftOut), "LeftOutName": leftOutName,
+		"Prompts": m.PromptCheck, "LeftOut": countsText(m.LeftOut), "LeftOutName": excludedName,
 	})
 }
 
-// roundsText names the iterations with their students, and the last one's teacher.
+// roundsText lists the iterations with their students, and names the last one's teacher.
 func roundsText(sum summary) (rounds, teacher string) {
 	var all []string
 	for _, it := range sum.Iterations {
@@ -53,13 +53,13 @@ func roundsText(sum summary) (rounds, teacher string) {
 	return strings.Join(all, "; "), teacher
 }
 
-// viewTotals is what a view holds.
+// viewTotals holds the totals of a view.
 type viewTotals struct {
 	View                                  relabel.View
 	Files, Rows, Tokens, SupervisedTokens int
 }
 
-// totalsOf sums the files of each view up.
+// totalsOf adds up the files of each view.
 func totalsOf(m relabel.Manifest) (all []viewTotals) {
 	for _, v := range m.Views {
 		t := viewTotals{View: v}
@@ -73,8 +73,8 @@ func totalsOf(m relabel.Manifest) (all []viewTotals) {
 	return all
 }
 
-// hashOf tells the rows of a view from any others: the library datasets caches by the
-// head of README.md, and by the files' names and not their content.
+// hashOf returns a hash of a view's rows. The library datasets caches by the head of
+// README.md and by file names, not by content.
 func hashOf(m relabel.Manifest, v relabel.View) string {
 	hash := sha256.New()
 	for _, f := range m.Files {
@@ -89,5 +89,5 @@ func policyName(p relabel.Policy) string {
 	return oneLine(fmt.Sprintf("%s@%d (%s)", p.Name, p.Version, p.Model))
 }
 
-// oneLine keeps a name from breaking out of its line.
+// oneLine replaces line breaks in a name, so that it stays on its line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -117,13 +117,13 @@ func (c mixCheck) holdLimited(t *testing.T, form relabel.ExportForm, want tooLon
 // leftTooLong are the labels that left_out.jsonl says are too long.
 func leftTooLong(t *testing.T, dir string) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, leftOutName))
+	text, err := os.ReadFile(filepath.Join(dir, excludedName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	labels := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
-		var left leftOutLine
+		var left excludedLine
 		if err := json.Unmarshal([]byte(line), &left); err != nil {
 			t.Fatal(err)
 		}

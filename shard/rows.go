@@ -5,10 +5,10 @@ import (
 	"relabel/shard/tree"
 )
 
-// unlabelled stands in labels where a token is not supervised (Hugging Face).
+// unlabelled is the label of a token that is not supervised (Hugging Face).
 const unlabelled = -100
 
-// The token views, and the columns that their files have only where labels have signals.
+// Token views, and the optional columns that their files have only if labels have signals.
 const (
 	linearView = "linear"
 	packedView = "packed"
@@ -19,24 +19,24 @@ const (
 	advantagesColumn      = "advantages"
 )
 
-// tokenColumns are columns of every token view. What is aligned with the ids is never
+// tokenColumns are the columns of every token view. They are aligned with the IDs and never
 // rolled: loss = Σ w · nll with w at the index of its label.
 type tokenColumns struct {
 	RowID       string    `parquet:"row_id"`
-	LossWeights []float32 `parquet:"loss_weights,list"` // w(s, a), normalisation in it; 0 where not supervised
-	Spans       []spanRow `parquet:"spans,list"`        // tile the supervised tokens
+	LossWeights []float32 `parquet:"loss_weights,list"` // w(s, a), normalised; 0 where not supervised
+	Spans       []spanRow `parquet:"spans,list"`        // cover exactly the supervised tokens
 }
 
-// spanRow is the supervised tokens of one label.
+// spanRow is one label's supervised tokens.
 type spanRow struct {
 	Trajectory string   `parquet:"trajectory"`
 	Turn       int32    `parquet:"turn"`
 	Kind       string   `parquet:"kind"` // trunk or leaf
 	Start      int32    `parquet:"start"`
 	Length     int32    `parquet:"length"`
-	Weight     *float32 `parquet:"weight,optional"` // null where it differs by token
+	Weight     *float32 `parquet:"weight,optional"` // null if it differs between tokens
 	Iteration  int32    `parquet:"iteration"`
-	Beta       *float32 `parquet:"beta,optional"` // null where executors were drawn by κ
+	Beta       *float32 `parquet:"beta,optional"` // null if executors were drawn by κ
 	IDs        string   `parquet:"ids"`           // rendered or served
 }
 
@@ -57,14 +57,14 @@ type linearRow struct {
 	signalColumns
 }
 
-// bareRow is one sequence for loaders that want exactly these columns.
+// bareRow is one sequence for loaders that require exactly these columns.
 type bareRow struct {
 	InputIDs      []int32 `parquet:"input_ids,list"`
 	AttentionMask []int8  `parquet:"attention_mask,list"`
 	Labels        []int32 `parquet:"labels,list"`
 }
 
-// packedRow is many sequences in one bin, one after the other.
+// packedRow is a bin of concatenated sequences.
 type packedRow struct {
 	tokenColumns
 	InputIDs    []int32 `parquet:"input_ids,list"`
@@ -76,21 +76,21 @@ type packedRow struct {
 	signalColumns
 }
 
-// treeRow is many trees in one bin. It has no column that a loader of sequences looks for.
+// treeRow is a bin of trees. It has no column that a loader of sequences would look for.
 type treeRow struct {
 	tokenColumns
 	TreeIDs     []int32 `parquet:"tree_ids,list"`
 	TreeLabels  []int32 `parquet:"tree_labels,list"`
 	PositionIDs []int32 `parquet:"position_ids,list" parquet-element:",delta"` // depth
-	SubtreeEnd  []int32 `parquet:"subtree_end,list"`                           // the whole mask
+	SubtreeEnd  []int32 `parquet:"subtree_end,list"`                           // encodes the attention mask
 	NodeStart   []int32 `parquet:"node_start,list"`
 	NodeParent  []int32 `parquet:"node_parent,list"`
 	NodeKind    []int32 `parquet:"node_kind,list"`
 	signalColumns
 }
 
-// labelling is the columns of a row that say what is trained on. It is filled again and
-// again; what is taken from it holds until then.
+// labelling holds the columns of a row that define what is trained on. Its memory is reused:
+// values taken from it are valid until the next row.
 type labelling struct {
 	labels     []int32
 	weights    []float32
@@ -99,7 +99,7 @@ type labelling struct {
 	supervised int
 }
 
-// begin makes n tokens, none of them supervised, with the signals given as columns.
+// begin starts a row of n unsupervised tokens with the given signal columns.
 func (l *labelling) begin(n int, signals []string) {
 	l.labels, l.weights = zeroed(l.labels, n), zeroed(l.weights, n)
 	for i := range l.labels {
@@ -112,7 +112,7 @@ func (l *labelling) begin(n int, signals []string) {
 	}
 }
 
-// add labels the ids of a span, whose Start is shift less than its place in the row.
+// add labels the IDs of a span whose position in the row is shift after its Start.
 func (l *labelling) add(ids []int32, s tree.Span, shift int, signals []string) {
 	from, to := s.Start+shift, s.End()+shift
 	copy(l.labels[from:to], ids[from:to])
@@ -124,13 +124,13 @@ func (l *labelling) add(ids []int32, s tree.Span, shift int, signals []string) {
 	}
 }
 
-// columns returns what every token view has.
+// columns returns the columns of every token view.
 func (l *labelling) columns(id string) tokenColumns {
 	return tokenColumns{RowID: id, LossWeights: l.weights, Spans: l.spans}
 }
 
-// size is that of a row whose other lists aligned with the ids have so many in all, of
-// four bytes each in a reader's memory before compression.
+// size returns the size of a row that has the given number of other lists aligned with the
+// IDs, at four bytes per value in a reader's memory before compression.
 func (l *labelling) size(others int, signals []string) parquet.Size {
 	n := len(l.labels)
 	spans := 0
@@ -165,7 +165,7 @@ func newSpanRow(s tree.Span, start int) spanRow {
 	return row
 }
 
-// named returns the column of a name.
+// named returns a column by its name.
 func (c *signalColumns) named(name string) *[]float32 {
 	switch name {
 	case teacherLogprobsColumn:
@@ -176,13 +176,13 @@ func (c *signalColumns) named(name string) *[]float32 {
 	return &c.Advantages
 }
 
-// signalOf returns a label's own numbers for a column, nil where it has none.
+// signalOf returns a label's values for a column, nil if it has none.
 func signalOf(s tree.Signals, name string) []float32 {
 	c := signalColumns{s.TeacherLogprobs, s.StudentLogprobs, s.Advantages}
 	return *c.named(name)
 }
 
-// zeroed returns s with n zeros, in its own memory where that is enough.
+// zeroed returns n zeros, in s's memory if it is large enough.
 func zeroed[T int8 | int32 | float32](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

@@ -10,21 +10,21 @@ import (
 	"relabel"
 )
 
-// scratchName is the folder below the exports' root in which files are built before they
-// are put into their export.
+// scratchName is the folder below the exports' root in which files are built.
 const scratchName = ".scratch"
 
-// scratch is the folder of one try at a step. It is locked while its process lives.
+// scratch is the folder of one attempt at a step. It is locked while its process is alive.
 type scratch struct {
 	dir  string
 	lock *os.File
 }
 
-// scratchFolders is the pattern of an export's scratch folders; * for all exports.
+// scratchFolders returns the glob pattern of an export's scratch folders; id * matches all
+// exports.
 func scratchFolders(root, id string) string { return filepath.Join(root, scratchName, id+"-*") }
 
-// newScratch makes a scratch folder, and removes those that crashed tries left, at whichever
-// export: theirs may never be tried again.
+// newScratch creates a scratch folder. It also removes the scratch folders of all crashed
+// attempts, at any export, because those may never be repeated.
 func newScratch(root string, id relabel.ID) (*scratch, error) {
 	below := filepath.Join(root, scratchName)
 	if err := os.MkdirAll(below, folderMode); err != nil {
@@ -42,7 +42,7 @@ func newScratch(root string, id relabel.ID) (*scratch, error) {
 		if err == nil && stillThere(dir, lock) {
 			return &scratch{dir, lock}, nil
 		}
-		// Another try took it for a dead one's before it was locked.
+		// Another attempt removed it, taking it for abandoned, before it was locked.
 		if err == nil {
 			err = lock.Close()
 		}
@@ -52,7 +52,7 @@ func newScratch(root string, id relabel.ID) (*scratch, error) {
 	}
 }
 
-// stillThere reports whether the folder that was locked is the one that has the name.
+// stillThere reports whether the name still refers to the locked folder.
 func stillThere(dir string, lock *os.File) bool {
 	locked, err := lock.Stat()
 	if err != nil {
@@ -62,22 +62,22 @@ func stillThere(dir string, lock *os.File) bool {
 	return err == nil && os.SameFile(locked, there)
 }
 
-// path returns the place of a file below it.
+// path returns the path of a file in it.
 func (s *scratch) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-// remove removes it with all that is left in it.
+// remove removes the folder and its contents.
 func (s *scratch) remove() error {
 	return folderError(errors.Join(os.RemoveAll(s.dir), s.lock.Close()))
 }
 
-// removeUnlocked removes the folders that fit the pattern, except those that are locked:
-// they belong to a try that is alive.
+// removeUnlocked removes the folders that match the pattern, except locked ones, which belong
+// to running attempts.
 func removeUnlocked(pattern string) error {
 	left, err := filepath.Glob(pattern)
 	for _, name := range left {
 		lock, locked := lockFolder(name)
 		switch {
-		case errors.Is(locked, syscall.EWOULDBLOCK), errors.Is(locked, fs.ErrNotExist): // alive, or at its end meanwhile
+		case errors.Is(locked, syscall.EWOULDBLOCK), errors.Is(locked, fs.ErrNotExist): // in use, or removed meanwhile
 		case locked != nil:
 			err = errors.Join(err, locked)
 		default:
@@ -87,8 +87,8 @@ func removeUnlocked(pattern string) error {
 	return err
 }
 
-// lockFolder locks a folder until the file is closed or its process dies. It fails with
-// EWOULDBLOCK where another holds the lock.
+// lockFolder locks a folder until the file is closed or the process dies. It fails with
+// EWOULDBLOCK if the folder is locked already.
 func lockFolder(name string) (*os.File, error) {
 	folder, err := os.Open(name)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"relabel/shard/rows"
 )
 
-// Row reads row n of a view, from 0, of a finished export, wherever its files are: the end
-// of a file and the pages of the row, not the file. Its tokens are decoded where the
-// tokenizer is on this machine. CodeNotFound where there is no such row.
+// Row reads row n of a view, counting from 0, of a finished export in any storage. It reads
+// the file's footer and the row's pages only. Tokens are decoded if the tokenizer is
+// available on this machine. CodeNotFound if the row does not exist.
 func (x *Exporter) Row(ctx context.Context, e relabel.Export, view relabel.View, n int) (shown relabel.ShownRow, err error) {
 	of, m, err := x.view(ctx, e, view)
 	if err != nil {
@@ -28,9 +28,8 @@ func (x *Exporter) Row(ctx context.Context, e relabel.Export, view relabel.View,
 	return shown, nil
 }
 
-// Holds lists the labels of a trajectory with the rows of a view that hold them, in the
-// order of rows. Only the files that in lets through are looked at, and of these the
-// column that says whose labels stand where. None in bare rows.
+// Holds lists the labels of a trajectory with the rows of a view that contain them, in row
+// order; none for bare rows. It reads one column of the files that in accepts.
 func (x *Exporter) Holds(ctx context.Context, e relabel.Export, view relabel.View, trajectory relabel.ID, in func(path string) bool) ([]relabel.HeldLabel, error) {
 	of, _, err := x.view(ctx, e, view)
 	if err != nil {
@@ -60,7 +59,7 @@ func (x *Exporter) view(ctx context.Context, e relabel.Export, view relabel.View
 	}), m, nil
 }
 
-// Manifest reads what a finished export says of itself. CodeConflict where it is in another
+// Manifest reads the manifest of a finished export. CodeConflict if the export is in another
 // machine's folder.
 func (x *Exporter) Manifest(ctx context.Context, e relabel.Export) (m relabel.Manifest, err error) {
 	file, err := x.Open(ctx, e, manifestName)
@@ -74,7 +73,7 @@ func (x *Exporter) Manifest(ctx context.Context, e relabel.Export) (m relabel.Ma
 	return m, json.Unmarshal(raw, &m)
 }
 
-// texts decodes ids one by one; nil where the tokenizer cannot be opened, or is another one.
+// texts decodes IDs one by one; nil if the tokenizer cannot be opened or has changed.
 func (x *Exporter) texts(ctx context.Context, m relabel.Manifest, ids []int32) []string {
 	if m.Tokenizer == nil || len(ids) == 0 {
 		return nil
@@ -90,14 +89,14 @@ func (x *Exporter) texts(ctx context.Context, m relabel.Manifest, ids []int32) [
 	return out
 }
 
-// ranges reads a file at any place, one range at a time.
+// ranges implements io.ReaderAt for a file, one read at a time.
 type ranges struct {
 	relabel.FileReader
 	mu   sync.Mutex
 	size int64
 }
 
-// Size is the file's length in bytes.
+// Size returns the file's length in bytes.
 func (r *ranges) Size() int64 { return r.size }
 
 // ReadAt implements io.ReaderAt.

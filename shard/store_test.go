@@ -49,7 +49,7 @@ func (s *fixedStore) CutExport(_ context.Context, _ relabel.ID, partBytes int64)
 	if s.export.State == relabel.ExportRunning && len(s.cut) > 0 {
 		return nil
 	}
-	if over(s.export) {
+	if ended(s.export) {
 		return relabel.Errorf(relabel.CodeConflict, "the export is %s", s.export.State)
 	}
 	s.export.State = relabel.ExportRunning

@@ -8,25 +8,25 @@ import (
 	"relabel"
 )
 
-// summary is what the end of an export needs to know of a part, beside its files.
+// summary is what the final step needs to know about a part besides its files.
 type summary struct {
-	States       int                          `json:"states"` // labelled states that are in it
+	States       int                          `json:"states"` // exported labelled states
 	LeftOut      map[string]int               `json:"left_out"`
 	Iterations   []iterationSummary           `json:"iterations"`
 	Views        map[relabel.View]viewFigures `json:"views"`
-	LinearTokens int64                        `json:"linear_tokens"` // of the labels' sequences, whatever views there are
-	TreeTokens   int64                        `json:"tree_tokens"`   // of their trees
-	Special      int                          `json:"special"`       // texts of special tokens in messages
-	Served       int                          `json:"served"`        // labels whose ids their server gave
-	SpecialTools int                          `json:"special_tools"` // texts of special tokens in the tools
+	LinearTokens int64                        `json:"linear_tokens"` // tokens of the labels' sequences, even if no view contains them
+	TreeTokens   int64                        `json:"tree_tokens"`   // tokens of their trees
+	Special      int                          `json:"special"`       // occurrences of special tokens' text in messages
+	Served       int                          `json:"served"`        // labels with the IDs that their server returned
+	SpecialTools int                          `json:"special_tools"` // occurrences of special tokens' text in the tools
 	Prompts      promptCheck                  `json:"prompts"`
-	Student      *studentSummary              `json:"student"` // nil without a view of tokens
+	Student      *studentSummary              `json:"student"` // nil without a token view
 	Groups       relabel.ManifestGroups       `json:"groups"`
 	TooLong      relabel.ManifestTooLong      `json:"too_long"`
-	Protections  map[string]int               `json:"protections"` // trajectories with a row, by version of their verdict's protections
+	Protections  map[string]int               `json:"protections"` // trajectories with a row, by the protections' version of their verdict
 }
 
-// iterationSummary is whose rows a part holds of an iteration.
+// iterationSummary describes an iteration with rows in a part.
 type iterationSummary struct {
 	Number  int            `json:"number"`
 	Beta    *float64       `json:"beta"`
@@ -34,7 +34,7 @@ type iterationSummary struct {
 	Teacher relabel.Policy `json:"teacher"`
 }
 
-// studentSummary is what the labels were rendered with.
+// studentSummary describes what the labels were rendered with.
 type studentSummary struct {
 	TokenizerSHA256 string                `json:"tokenizer_sha256"`
 	TemplateSHA256  string                `json:"template_sha256"`
@@ -45,8 +45,8 @@ type studentSummary struct {
 	ModelCheck      relabel.ModelCheck    `json:"model_check"`
 }
 
-// summarize sums a part up.
-func summarize(b *labeller, all []*labelled, figures map[relabel.View]viewFigures) summary {
+// summarize returns the summary of a part.
+func summarize(b *selector, all []*labelled, figures map[relabel.View]viewFigures) summary {
 	s := summary{LeftOut: map[string]int{}, Views: figures}
 	for _, l := range all {
 		s.add(l)
@@ -68,8 +68,8 @@ func (s *summary) add(l *labelled) {
 	default:
 		s.Groups.Equal++
 	}
-	for _, line := range l.left {
-		if line.States > 0 { // a trajectory that never came to a state is named, but counts none
+	for _, line := range l.excluded {
+		if line.States > 0 { // a trajectory without states is listed but not counted
 			s.LeftOut[string(line.Reason)] += line.States
 		}
 	}
@@ -108,14 +108,14 @@ func (s *summary) addIteration(it iterationSummary) {
 	}
 }
 
-// merge adds the part that comes after. All parts must be rendered alike.
+// merge adds the next part. CodeConflict if it was rendered with other files.
 func (s *summary) merge(raw json.RawMessage) error {
 	var next summary
 	if err := json.Unmarshal(raw, &next); err != nil {
 		return err
 	}
 	if s.Student != nil && next.Student != nil && *s.Student != *next.Student {
-		return relabel.Errorf(relabel.CodeConflict, "the machines that built it have different files of the tokenizer or the template: make them the same and start again")
+		return relabel.Errorf(relabel.CodeConflict, "the machines that built it have different tokenizer or template files: make them identical and start the export again")
 	}
 	s.Student = next.Student
 	s.States, s.Special, s.Served = s.States+next.States, s.Special+next.Special, s.Served+next.Served
@@ -139,7 +139,7 @@ func (s *summary) merge(raw json.RawMessage) error {
 	return nil
 }
 
-// promptCheck is how the prompts of all parts compare, nil without a view of tokens.
+// promptCheck returns the comparison of all prompts, nil without a token view.
 func (s summary) promptCheck(f relabel.ExportForm) *relabel.PromptCheck {
 	if !f.Tokens() {
 		return nil

@@ -10,32 +10,32 @@ import (
 	"relabel/shard/tree"
 )
 
-// tokenViews says how the token views of an export are written.
+// tokenViews configures how the token views of an export are written.
 type tokenViews struct {
 	Views        []string // of linear, packed and tree
-	Capacity     int      // tokens of a row at most
-	Longest      int      // tokens of a sequence, or of a tree's longest way from root to leaf, at most; no more than Capacity
-	Bare         bool     // linear has ids, attention mask and labels alone
-	Pad          bool     // tree rows are filled up to Capacity
+	Capacity     int      // maximum tokens per row
+	Longest      int      // maximum tokens of a sequence, or of a path from root to leaf; at most Capacity
+	Bare         bool     // linear has only IDs, attention mask and labels
+	Pad          bool     // tree rows are padded to Capacity
 	PadID        int32
-	DataParallel int      // files of a view are a multiple of it; 0 is 1
-	Signals      []string // columns beside the weights: teacher_logprobs, student_logprobs, advantages
-	Version      string   // of relabel, written into the files
+	DataParallel int      // the number of files per view is a multiple of this; 0: 1
+	Signals      []string // optional columns: teacher_logprobs, student_logprobs, advantages
+	Version      string   // of relabel, written to the files
 }
 
-// viewFigures is what a view came to.
+// viewFigures holds the totals of a view.
 type viewFigures struct {
 	Files  []parquet.File `json:"-"`
 	Rows   int            `json:"rows"`
 	Tokens int64          `json:"tokens"` // without padding
 }
 
-// plus adds the figures of another part, without its files.
+// plus adds the totals of another part, without its files.
 func (f viewFigures) plus(g viewFigures) viewFigures {
 	return viewFigures{Rows: f.Rows + g.Rows, Tokens: f.Tokens + g.Tokens}
 }
 
-// fill is how full the rows are, from 0 to 1.
+// fill returns the filled fraction of the rows, from 0 to 1.
 func (f viewFigures) fill(capacity int) float64 {
 	if f.Rows == 0 {
 		return 1
@@ -43,21 +43,22 @@ func (f viewFigures) fill(capacity int) float64 {
 	return float64(f.Tokens) / (float64(capacity) * float64(f.Rows))
 }
 
-// part is the roots that are written together, and how its rows and files are numbered:
-// bins do not cross parts.
+// part holds the roots that are written together, and the numbering of their files. Bins do
+// not span parts.
 type part struct {
 	Number int
 	First  int // number of the first file of each view
-	Step   int // from one file's number to the next one's; 0: 1
+	Step   int // increment of file numbers; 0: 1
 	Roots  []*tree.Root
-	// Done are files, by path, that an earlier try finished: they are not written again.
+	// Done are the files, by path, that an earlier attempt finished: they are not written
+	// again.
 	Done map[string]parquet.File
-	// Put takes each file as it is finished; nil: it stays where it is.
+	// Put receives each finished file; nil: the file stays where it is.
 	Put func(parquet.File) error
 }
 
-// write writes the views of a part below dir. The roots must fit. The same part gives the
-// same bytes. One view is written after the other, one row in memory at a time.
+// write writes the views of a part below dir. All roots must fit into rows. The same part
+// gives the same bytes. It holds one row in memory at a time.
 func (v tokenViews) write(dir string, p part) (map[string]viewFigures, error) {
 	out := map[string]viewFigures{}
 	for _, view := range v.Views {
@@ -73,7 +74,7 @@ func (v tokenViews) write(dir string, p part) (map[string]viewFigures, error) {
 		case view == treeView:
 			f, err = v.writeTree(dir, p)
 		default:
-			err = relabel.Errorf(relabel.CodeInvalid, "there is no view %q", view).On("view")
+			err = relabel.Errorf(relabel.CodeInvalid, "unknown view %q", view).On("view")
 		}
 		if err != nil {
 			return nil, err
@@ -83,7 +84,8 @@ func (v tokenViews) write(dir string, p part) (map[string]viewFigures, error) {
 	return out, nil
 }
 
-// rowsOf writes rows, dealt to files: row gives each by its number.
+// rowsOf writes rows to files, deal giving the number of rows per file; row returns a row by
+// its number.
 func rowsOf[R any](w *parquet.Writer[R], p part, deal []int, tokens int64, row func(i int) (R, parquet.Size, error)) (viewFigures, error) {
 	defer w.Abort()
 	next, given := 0, 0
@@ -110,7 +112,7 @@ func rowsOf[R any](w *parquet.Writer[R], p part, deal []int, tokens int64, row f
 		if err := w.EndFile(); err != nil {
 			return viewFigures{}, err
 		}
-		for ; p.Put != nil && given < len(w.Files()); given++ { // more than one where it grew over the limit
+		for ; p.Put != nil && given < len(w.Files()); given++ { // more than one if a file reached its size limit
 			if err := p.Put(w.Files()[given]); err != nil {
 				return viewFigures{}, err
 			}
@@ -120,9 +122,10 @@ func rowsOf[R any](w *parquet.Writer[R], p part, deal []int, tokens int64, row f
 	return viewFigures{Files: files, Rows: next, Tokens: tokens}, err
 }
 
-// finished returns the file of a path that an earlier try finished, if it has as many rows
-// and tokens as it would get now: the machine that built it may have had other files of the
-// tokenizer or the template. Messages have no tokens, and their rows are asked for once.
+// finished returns the file at a path that an earlier attempt finished, if it has the number
+// of rows and tokens that it would get now: it may have been built on a machine with other
+// tokenizer or template files. Messages are not compared by tokens, because their rows can be
+// read only once.
 func finished[R any](p part, path string, from, n int, row func(i int) (R, parquet.Size, error)) (f parquet.File, same bool, err error) {
 	f, there := p.Done[path]
 	if !there || f.Rows != n || f.Tokens == 0 {
@@ -139,7 +142,7 @@ func finished[R any](p part, path string, from, n int, row func(i int) (R, parqu
 	return f, tokens == f.Tokens && supervised == f.SupervisedTokens, nil
 }
 
-// layout is that of a view's files; loss says how loss_mask is aligned.
+// layout returns the layout of a view's files; loss is the alignment of loss_mask.
 func (v tokenViews) layout(view, loss string, p part) parquet.Layout {
 	l := parquet.Layout{View: view, LossMask: loss, First: p.First, Step: p.Step, Page: tokenPage}
 	for _, name := range []string{teacherLogprobsColumn, studentLogprobsColumn, advantagesColumn} {
@@ -150,11 +153,11 @@ func (v tokenViews) layout(view, loss string, p part) parquet.Layout {
 	return l
 }
 
-// tokenPage is a page of a token view's column, in bytes: rows of a trajectory begin
-// alike, and a page that holds some of them lets zstd write the beginning once.
+// tokenPage is the page size of a token view's columns, in bytes. Rows of a trajectory begin
+// alike; a page with several of them lets zstd store the beginning once.
 const tokenPage = 2 << 20
 
-// sequences lists the sequences of roots with their lengths in all.
+// sequences lists the sequences of roots and their total length.
 func sequences(roots []*tree.Root) (all []tree.Sequence, tokens int64) {
 	for _, r := range roots {
 		for _, s := range r.Linear() {
@@ -177,7 +180,7 @@ func (v tokenViews) writeLinear(dir string, p part) (viewFigures, error) {
 	})
 }
 
-// writeBare writes linear rows without weights, so it refuses weights other than 1.
+// writeBare writes linear rows without weights. CodeInvalid if a weight is not 1.
 func (v tokenViews) writeBare(dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
 	var row bareRow
@@ -186,7 +189,7 @@ func (v tokenViews) writeBare(dir string, p part) (viewFigures, error) {
 	return rowsOf(w, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(i int) (bareRow, parquet.Size, error) {
 		for _, s := range all[i].Spans {
 			if slices.ContainsFunc(s.Weights, func(w float32) bool { return w != 1 }) {
-				return row, parquet.Size{}, relabel.Errorf(relabel.CodeInvalid, "turn %d of trajectory %s does not weigh 1 a token, and bare rows have no weights", s.Turn, s.Origin.Trajectory).On("bare")
+				return row, parquet.Size{}, relabel.Errorf(relabel.CodeInvalid, "turn %d of trajectory %s has token weights other than 1, which bare rows cannot express", s.Turn, s.Origin.Trajectory).On("bare")
 			}
 		}
 		row.InputIDs = l.sequence(row.InputIDs[:0], all[i], nil)
@@ -195,7 +198,7 @@ func (v tokenViews) writeBare(dir string, p part) (viewFigures, error) {
 	})
 }
 
-// sequence appends a sequence to ids, which are the row's, and labels it.
+// sequence appends a sequence to the row's IDs and labels it.
 func (l *labelling) sequence(ids []int32, s tree.Sequence, signals []string) []int32 {
 	ids = s.AppendIDs(ids)
 	l.begin(len(ids), signals)
@@ -205,7 +208,7 @@ func (l *labelling) sequence(ids []int32, s tree.Sequence, signals []string) []i
 	return ids
 }
 
-// ones returns n ones, in dst's memory where that is enough.
+// ones returns n ones, in dst's memory if it is large enough.
 func ones(dst []int8, n int) []int8 {
 	dst = zeroed(dst, n)
 	for i := range dst {
@@ -214,11 +217,12 @@ func ones(dst []int8, n int) []int8 {
 	return dst
 }
 
-// binned packs items into rows of the capacity; fit has seen to it that all fit.
+// binned packs items into bins of the capacity; items that do not fit have been excluded
+// before.
 func (v tokenViews) binned(items []pack.Item) ([][]int, error) {
 	bins, over := pack.Pack(items, pack.Limits{Bin: v.Capacity, Path: v.Longest})
 	if len(over) > 0 {
-		return nil, fmt.Errorf("%d of %d rows are over the capacity", len(over), len(items))
+		return nil, fmt.Errorf("%d of %d rows exceed the capacity", len(over), len(items))
 	}
 	return bins, nil
 }

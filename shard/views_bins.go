@@ -21,10 +21,10 @@ func (v tokenViews) writePacked(dir string, p part) (viewFigures, error) {
 	var row packedRow
 	var l labelling
 	layout := v.layout(packedView, "rolled-1", p)
-	layout.Infix = ".idx" // what Megatron-Bridge looks for
+	layout.Infix = ".idx" // the suffix that Megatron-Bridge expects
 	w := parquet.NewWriter[packedRow](dir, layout, v.Version)
 	return rowsOf(w, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(i int) (packedRow, parquet.Size, error) {
-		row.place(all, bins[i])
+		row.concatenate(all, bins[i])
 		l.begin(len(row.InputIDs), v.Signals)
 		for k, number := range bins[i] {
 			for _, span := range all[number].Spans {
@@ -37,8 +37,8 @@ func (v tokenViews) writePacked(dir string, p part) (viewFigures, error) {
 	})
 }
 
-// place puts the sequences of a bin one after the other, positions from 0 in each.
-func (r *packedRow) place(all []tree.Sequence, bin []int) {
+// concatenate fills the row with the sequences of a bin, positions starting at 0 in each.
+func (r *packedRow) concatenate(all []tree.Sequence, bin []int) {
 	r.InputIDs, r.PositionIDs, r.SeqLengths, r.SeqStartID = r.InputIDs[:0], r.PositionIDs[:0], r.SeqLengths[:0], r.SeqStartID[:0]
 	for _, number := range bin {
 		s := all[number]
@@ -50,8 +50,8 @@ func (r *packedRow) place(all []tree.Sequence, bin []int) {
 	}
 }
 
-// rolled rolls a mask by -1 within each sequence: it then says of each token whether the
-// next one is trained on, and a sequence's last token says nothing of the next sequence.
+// rolled rolls a mask by -1 within each sequence: the value at a token then says whether the
+// next token of its sequence is trained on.
 func rolled(mask []int8, starts []int32) []int8 {
 	if len(mask) == 0 {
 		return mask
@@ -103,7 +103,7 @@ func (v tokenViews) writeTree(dir string, p part) (viewFigures, error) {
 	})
 }
 
-// kinds appends node kinds as their numbers.
+// kinds appends the numbers of node kinds to dst.
 func kinds(dst []int32, nodes []tree.Kind) []int32 {
 	for _, k := range nodes {
 		dst = append(dst, int32(k))

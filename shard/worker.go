@@ -11,12 +11,12 @@ import (
 	"relabel"
 )
 
-// failTime bounds the write that says an export failed.
+// failTime bounds the write that records a failure.
 const failTime = 30 * time.Second
 
-// Worker runs export jobs. A job that cannot succeed fails its export at once. One whose
-// destination is away, or full, waits for it as long as it takes, and the export says so.
-// Another is tried again by the queue, and fails its export at the last try.
+// Worker runs export jobs. An export fails at once if it cannot succeed. If its destination
+// is unavailable or full, it waits indefinitely and records why. After other errors the queue
+// retries, and the export fails with the last attempt.
 type Worker struct {
 	river.WorkerDefaults[relabel.ExportJob]
 	exporter *Exporter
@@ -25,13 +25,13 @@ type Worker struct {
 // NewWorker returns the queue's worker for exports.
 func NewWorker(x *Exporter) river.Worker[relabel.ExportJob] { return &Worker{exporter: x} }
 
-// Timeout lets an export take as long as it takes.
+// Timeout disables the job timeout.
 func (w *Worker) Timeout(*river.Job[relabel.ExportJob]) time.Duration { return -1 }
 
-// Work does one step of an export.
+// Work runs one step of an export.
 func (w *Worker) Work(ctx context.Context, job *river.Job[relabel.ExportJob]) error {
 	err := w.exporter.Step(ctx, job.Args)
-	if err != nil && ctx.Err() != nil { // stopped from outside: no fault of the export
+	if err != nil && ctx.Err() != nil { // shutdown is not a failure
 		return river.JobSnooze(time.Second)
 	}
 	code := relabel.CodeOf(err)
@@ -39,21 +39,21 @@ func (w *Worker) Work(ctx context.Context, job *river.Job[relabel.ExportJob]) er
 	case err == nil:
 		return nil
 	case job.Args.Step == relabel.ClearExport:
-		w.exporter.Log.Warn().Err(err).Stringer("export", job.Args.ExportID).Msg("files of an export that is over are not removed yet")
+		w.exporter.Log.Warn().Err(err).Stringer("export", job.Args.ExportID).Msg("cannot remove the files of an ended export; will retry")
 		return err
 	case code == relabel.CodeUnavailable:
-		w.waits(ctx, job.Args.ExportID, err)
+		w.recordWait(ctx, job.Args.ExportID, err)
 		return river.JobSnooze(waitPeriod)
-	case !hopelessCode(code) && job.Attempt < job.MaxAttempts:
-		w.waits(ctx, job.Args.ExportID, err)
+	case !permanent(code) && job.Attempt < job.MaxAttempts:
+		w.recordWait(ctx, job.Args.ExportID, err)
 		return err
 	}
 	return w.fail(ctx, job.Args.ExportID, err)
 }
 
-// waits notes why an export waits. That is to be seen and changes nothing: where it
-// cannot be noted, the export waits all the same.
-func (w *Worker) waits(ctx context.Context, id relabel.ID, why error) {
+// recordWait records why an export waits. The record is informational: the export waits even
+// if writing it fails.
+func (w *Worker) recordWait(ctx context.Context, id relabel.ID, why error) {
 	ctx, cancel := context.WithTimeout(ctx, failTime)
 	defer cancel()
 	news, err := w.exporter.Store.ExportWaits(ctx, id, safeReason(why))
@@ -69,26 +69,26 @@ func (w *Worker) fail(ctx context.Context, id relabel.ID, why error) error {
 	defer cancel()
 	level := zerolog.WarnLevel
 	if shown := new(relabel.Error); !errors.As(why, &shown) {
-		level = zerolog.ErrorLevel // nothing else says why
+		level = zerolog.ErrorLevel // the cause is shown nowhere else
 	}
 	w.exporter.Log.WithLevel(level).Err(why).Stringer("export", id).Msg("export failed")
 	err := errors.Join(why, w.exporter.Store.FailExport(ctx, id, safeReason(why)))
-	if hopelessCode(relabel.CodeOf(why)) {
+	if permanent(relabel.CodeOf(why)) {
 		return river.JobCancel(err)
 	}
 	return err
 }
 
-// hopelessCode reports whether trying again cannot help.
-func hopelessCode(code relabel.Code) bool {
+// permanent reports whether retrying cannot help.
+func permanent(code relabel.Code) bool {
 	return code == relabel.CodeInvalid || code == relabel.CodeConflict || code == relabel.CodeNotFound || code == relabel.CodeAddressRefused
 }
 
-// safeReason is what of an error may be shown.
+// safeReason returns the part of an error that is safe to show.
 func safeReason(err error) string {
 	var e *relabel.Error
 	if !errors.As(err, &e) {
-		return "the export could not be built; the log says why"
+		return "the export could not be built; see the log"
 	}
 	shown := *e
 	shown.Cause = nil

@@ -127,9 +127,9 @@ func TestAnExportThatWaitsSaysSoUntilItIsFurther(t *testing.T) {
 		}
 		return got.WaitingSince
 	}
-	waits("s3://b: nothing listens there", true)
-	since := is("s3://b: nothing listens there")
-	waits("s3://b: nothing listens there", false)
+	waits("s3://b: connection refused", true)
+	since := is("s3://b: connection refused")
+	waits("s3://b: connection refused", false)
 	waits("s3://b: it answered 503", true)
 	if again := is("s3://b: it answered 503"); !again.Equal(*since) {
 		t.Errorf("it waits since %v, not %v", again, since)

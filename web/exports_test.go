@@ -25,11 +25,11 @@ func (shownRows) Row(_ context.Context, _ relabel.Export, view relabel.View, n i
 }
 
 func (shownRows) Manifest(context.Context, relabel.Export) (relabel.Manifest, error) {
-	return relabel.Manifest{}, relabel.Errorf(relabel.CodeConflict, "its files are in another data folder, in /srv")
+	return relabel.Manifest{}, relabel.Errorf(relabel.CodeConflict, "its files are in another data folder: /srv")
 }
 
 func (shownRows) Holds(context.Context, relabel.Export, relabel.View, relabel.ID, func(string) bool) ([]relabel.HeldLabel, error) {
-	return nil, relabel.Errorf(relabel.CodeConflict, "its files are in another data folder, in /srv")
+	return nil, relabel.Errorf(relabel.CodeConflict, "its files are in another data folder: /srv")
 }
 
 // exported makes a finished export of the site's run, with files.

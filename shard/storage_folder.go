@@ -14,19 +14,19 @@ import (
 	"relabel"
 )
 
-// Modes of an export's folders and files: its owner writes, its group reads, and others
-// have nothing, since data sets hold what agents saw. The umask may take more off.
+// Modes of an export's folders and files: the owner writes, the group reads, others have no
+// access, since data sets contain what agents saw. The umask may restrict them further.
 const (
 	folderMode = 0o750
 	fileMode   = 0o640
 )
 
-// folderIDName is the file that says which exports' folder this is: machines that share
-// it may build each other's parts, others may not.
+// folderIDName is the file that identifies an exports' folder: machines that share the folder
+// may build each other's parts, other machines may not.
 const folderIDName = ".folder"
 
-// FolderID returns the id of the exports' folder at root, which it makes where there is
-// none.
+// FolderID returns the ID of the exports' folder at root. It creates the folder and the ID if
+// needed.
 func FolderID(root string) (string, error) {
 	if err := os.MkdirAll(root, folderMode); err != nil {
 		return "", folderError(err)
@@ -36,7 +36,7 @@ func FolderID(root string) (string, error) {
 	if err := writeFile(aside, []byte(uuid.NewString()+"\n")); err != nil {
 		return "", folderError(err)
 	}
-	err := os.Link(aside, name) // fails where another was faster
+	err := os.Link(aside, name) // fails if another process was faster
 	if err = errors.Join(ignore(err, fs.ErrExist), os.Remove(aside)); err != nil {
 		return "", folderError(err)
 	}
@@ -46,7 +46,7 @@ func FolderID(root string) (string, error) {
 	}
 	id, err := uuid.ParseBytes(text[:len(text)-1])
 	if err != nil {
-		return "", relabel.Errorf(relabel.CodeInvalid, "%s holds no id: remove it, if no export is running", name).Because(err)
+		return "", relabel.Errorf(relabel.CodeInvalid, "%s does not contain a valid ID: remove it while no export is running", name).Because(err)
 	}
 	return id.String(), nil
 }
@@ -58,8 +58,8 @@ func ignore(err, expected error) error {
 	return err
 }
 
-// folder is a place on a file system. The files are put into a folder beside the final
-// one, which gets its name when the manifest is there.
+// folder is storage on a file system. Files are added to a folder beside the final one, which
+// is renamed once the manifest is written.
 type folder struct{ final, partial string }
 
 func newFolder(root string, id relabel.ID) *folder {
@@ -72,23 +72,23 @@ func (f *folder) directory() string { return f.final }
 // Close implements io.Closer.
 func (f *folder) Close() error { return nil }
 
-// published reports whether the final folder is there: an earlier try ended before the
-// database heard of it.
+// published reports whether the final folder exists: an earlier attempt may have ended before
+// it updated the database.
 func (f *folder) published() bool {
 	_, err := os.Stat(filepath.Join(f.final, manifestName))
 	return err == nil
 }
 
-// triedName is what ready writes.
+// triedName is the name of the test file.
 const triedName = ".tried"
 
-// ready makes a file beside where the folder is to be.
-func (f *folder) ready(context.Context) error {
+// checkWritable creates and removes a file beside the final folder.
+func (f *folder) checkWritable(context.Context) error {
 	root := filepath.Dir(f.final)
 	if err := os.MkdirAll(root, folderMode); err != nil {
 		return folderError(err)
 	}
-	// A name of its own: two that try at once must not remove each other's.
+	// The name is unique: concurrent tests must not remove each other's files.
 	tried, err := os.CreateTemp(root, triedName)
 	if err != nil {
 		return folderError(err)
@@ -96,7 +96,7 @@ func (f *folder) ready(context.Context) error {
 	return folderError(errors.Join(tried.Close(), os.Remove(tried.Name())))
 }
 
-// put renames the file, which is synced, into the folder.
+// put renames the file, which is synced already, into the folder.
 func (f *folder) put(_ context.Context, path, local string) error {
 	if f.published() {
 		return nil
@@ -135,7 +135,7 @@ func (f *folder) publish(ctx context.Context, manifest string) error {
 	return folderError(syncFolder(filepath.Dir(f.final)))
 }
 
-// open lets neither .. nor a symbolic link lead out of the folder.
+// open rejects paths that leave the folder through .. or a symbolic link.
 func (f *folder) open(_ context.Context, path string) (relabel.FileReader, error) {
 	missing := relabel.Errorf(relabel.CodeNotFound, "the export has no file %.200q", path)
 	if !fs.ValidPath(path) {
@@ -160,21 +160,21 @@ func (f *folder) remove(context.Context) error {
 	return folderError(errors.Join(os.RemoveAll(f.partial), os.RemoveAll(f.final)))
 }
 
-// folderError gives a file system's error a message that is safe to show.
+// folderError converts a file system error into one that is safe to show.
 func folderError(err error) error {
 	var e *relabel.Error
 	switch {
 	case err == nil || errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
-		return relabel.Errorf(relabel.CodeUnavailable, "no space is left for the export").Because(err)
+		return relabel.Errorf(relabel.CodeUnavailable, "no disk space left for the export").Because(err)
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
-		return relabel.Errorf(relabel.CodeUnavailable, "the exports' folder may not be written to").Because(err)
+		return relabel.Errorf(relabel.CodeUnavailable, "the exports' folder is not writable").Because(err)
 	}
 	return relabel.Errorf(relabel.CodeInternal, "the export could not be built").Because(err)
 }
 
-// writeFile writes a file aside, syncs it and renames it.
+// writeFile writes a temporary file, syncs it and renames it to name.
 func writeFile(name string, data []byte) error {
 	f, err := os.OpenFile(name+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {

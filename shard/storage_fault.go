@@ -18,10 +18,10 @@ import (
 	"relabel"
 )
 
-// destinationFault is what a bucket did not do.
+// destinationFault is a failed operation on a bucket.
 type destinationFault struct {
-	words   string // what happened, and what to do: safe to show
-	refused bool   // it will go on so until somebody does something
+	words   string // what happened and what to do; safe to show
+	refused bool   // it will fail until someone changes something
 	cause   error
 }
 
@@ -31,12 +31,12 @@ func (f *destinationFault) Error() string { return f.cause.Error() }
 // Unwrap returns the cause.
 func (f *destinationFault) Unwrap() error { return f.cause }
 
-// fault says in words that are safe to show why a bucket did not do what was asked. What
-// has a code already, and what was stopped from outside, stays as it is.
+// fault converts an error of a bucket into one that is safe to show. Errors that have a code
+// already, and cancellation, are returned unchanged.
 func (b *bucket) fault(err error) error {
 	var known *relabel.Error
 	switch {
-	case errors.As(err, &known) && known.Code == relabel.CodeAddressRefused: // by the dialler
+	case errors.As(err, &known) && known.Code == relabel.CodeAddressRefused: // from the dialer
 		return relabel.Errorf(known.Code, "%s: %s", b.name, known.Message).On("destination").Because(err)
 	case err == nil, known != nil, errors.Is(err, context.Canceled):
 		return err
@@ -46,7 +46,8 @@ func (b *bucket) fault(err error) error {
 	return relabel.Errorf(relabel.CodeUnavailable, "%s: %s", b.name, f.words).On("destination").Because(f)
 }
 
-// refusedAtOnce makes of a destination that refuses an error that trying again does not help.
+// refusedAtOnce changes the code of a permanent refusal by the destination to CodeInvalid, so
+// that it is not retried.
 func refusedAtOnce(err error) error {
 	var known *relabel.Error
 	var f *destinationFault
@@ -58,7 +59,7 @@ func refusedAtOnce(err error) error {
 	return err
 }
 
-// diagnose says what happened and what to do, and whether it will go on so until somebody
+// diagnose returns what happened and what to do, and whether the failure lasts until someone
 // does that.
 func (b *bucket) diagnose(err error) (words string, refused bool) {
 	status, word := answerOf(err)
@@ -68,15 +69,15 @@ func (b *bucket) diagnose(err error) (words string, refused bool) {
 	}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, slices.Contains(ofKeys, word):
-		return fmt.Sprintf("the keys on %s are not taken%s: %s", b.machine, said, b.keys()), true
+		return fmt.Sprintf("the keys on %s were rejected%s: %s", b.machine, said, b.keys()), true
 	case lacksKeys(err):
-		return fmt.Sprintf("there are no keys for it on %s: %s", b.machine, b.keys()), true
+		return fmt.Sprintf("there are no keys on %s: %s", b.machine, b.keys()), true
 	case status == http.StatusNotFound, gcerrors.Code(err) == gcerrors.NotFound:
-		return fmt.Sprintf("it is not there%s: make the bucket, or start the export with another destination", said), true
+		return fmt.Sprintf("the bucket does not exist%s: create it, or start the export with another destination", said), true
 	case slices.Contains(ofCollisions[status], word):
-		return fmt.Sprintf("other requests were at the same object each time%s", said), false
+		return fmt.Sprintf("concurrent requests to the same object conflicted at every attempt%s", said), false
 	case status == http.StatusConflict:
-		return fmt.Sprintf("it answered 409%s: another object is in the way; start the export with another prefix or bucket", said), true
+		return fmt.Sprintf("it answered 409%s: an existing object conflicts; start the export with another prefix or bucket", said), true
 	case status >= http.StatusInternalServerError, status == http.StatusRequestTimeout, status == http.StatusTooManyRequests:
 		return fmt.Sprintf("it answered %d%s", status, said), false
 	case status != 0:
@@ -85,23 +86,23 @@ func (b *bucket) diagnose(err error) (words string, refused bool) {
 	return unanswered(err)
 }
 
-// ofKeys are words for keys that are not taken, which come with other statuses.
+// ofKeys lists error codes for rejected keys that come with other statuses than 401 and 403.
 var ofKeys = []string{"ExpiredToken", "InvalidToken", "TokenRefreshRequired", "RequestExpired", "XAdminUserNotFound"}
 
-// ofCollisions are the words, by status, for a request that another one at the same time kept
-// from being done: of S3, and of Azure, where a writer that commits a file first drops the blocks
-// of every other one, and a container that is being deleted is gone or made again soon.
+// ofCollisions lists, by status, the error codes of requests that conflicted with a
+// concurrent one. In Azure, the first writer to commit a file discards the blocks of all
+// others, and a container that is being deleted is gone, or created again, soon.
 var ofCollisions = map[int][]string{
 	http.StatusConflict:           {"OperationAborted", "ConditionalRequestConflict", "ContainerBeingDeleted", "PendingCopyOperation"},
 	http.StatusPreconditionFailed: {"PreconditionFailed", "ConditionNotMet"},
 	http.StatusBadRequest:         {"InvalidBlockList"},
 }
 
-// plainWord is what of a server's own words may be shown.
+// plainWord matches error codes of servers that are safe to show.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`)
 
-// answerOf returns the status of what a server answered, 0 where it did not, and its word
-// for what happened.
+// answerOf returns the status of a server's response, 0 if there was none, and its error
+// code.
 func answerOf(err error) (status int, word string) {
 	var azure *azcore.ResponseError
 	if errors.As(err, &azure) {
@@ -118,33 +119,33 @@ func answerOf(err error) (status int, word string) {
 	return status, word
 }
 
-// lacksKeys reports whether there were no keys to sign a request with.
+// lacksKeys reports whether there were no keys to sign the request with.
 func lacksKeys(err error) bool {
 	text := err.Error()
 	return errors.Is(err, errNoAzureKeys) || strings.Contains(text, "get credentials") || strings.Contains(text, "DefaultAzureCredential")
 }
 
-// unanswered says why there was no answer.
+// unanswered explains why there was no response.
 func unanswered(err error) (words string, refused bool) {
 	var name *net.DNSError
 	var line net.Error
 	switch {
 	case errors.As(err, &name):
-		return "its host has no address here", false
+		return "its host name does not resolve", false
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens there", false
+		return "connection refused", false
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &line) && line.Timeout():
 		return "it did not answer in time", false
 	case errors.As(err, &line), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return "the line to it broke", false
+		return "the connection was lost", false
 	}
-	return "it cannot be reached so: check the region, the endpoint and the other parameters of the destination", true
+	return "it cannot be reached: check the region, the endpoint and the other parameters of the destination", true
 }
 
-// keys says where keys come from.
+// keys explains which keys to set.
 func (b *bucket) keys() string {
 	if strings.HasPrefix(b.name, "azblob:") {
-		return "set AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY (or AZURE_STORAGE_SAS_TOKEN) in the environment of relabel there, with the right to write, list and delete"
+		return "set AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY (or AZURE_STORAGE_SAS_TOKEN) in relabel's environment there, with permission to write, list and delete"
 	}
-	return "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment of relabel there, with the right to write, list and delete"
+	return "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in relabel's environment there, with permission to write, list and delete"
 }

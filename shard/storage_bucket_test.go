@@ -267,12 +267,12 @@ func TestADestinationThatCannotBeWrittenToIsToldBeforeAnythingIsBuilt(t *testing
 		says                   []string
 	}{
 		{"a wrong secret", buckettest.Key, "wrong", server.URL("shards/p"), relabel.CodeInvalid,
-			[]string{"s3://shards/p at http://127.0.0.1", "the keys on host-7 are not taken (SignatureDoesNotMatch)", "AWS_SECRET_ACCESS_KEY"}},
-		{"an unknown key", "nobody", "wrong", server.URL("shards/p"), relabel.CodeInvalid, []string{"the keys on host-7 are not taken"}},
-		{"no key", "", "", server.URL("shards/p"), relabel.CodeInvalid, []string{"there are no keys for it on host-7", "AWS_ACCESS_KEY_ID"}},
+			[]string{"s3://shards/p at http://127.0.0.1", "the keys on host-7 were rejected (SignatureDoesNotMatch)", "AWS_SECRET_ACCESS_KEY"}},
+		{"an unknown key", "nobody", "wrong", server.URL("shards/p"), relabel.CodeInvalid, []string{"the keys on host-7 were rejected"}},
+		{"no key", "", "", server.URL("shards/p"), relabel.CodeInvalid, []string{"there are no keys on host-7", "AWS_ACCESS_KEY_ID"}},
 		{"an absent bucket", buckettest.Key, buckettest.Secret, server.URL("nowhere/p"), relabel.CodeInvalid,
-			[]string{"s3://nowhere/p", "it is not there (NoSuchBucket): make the bucket"}},
-		{"no server", buckettest.Key, buckettest.Secret, gone.URL("shards/p"), relabel.CodeUnavailable, []string{"s3://shards/p at http://127.0.0.1", "nothing listens there"}},
+			[]string{"s3://nowhere/p", "the bucket does not exist (NoSuchBucket): create it"}},
+		{"no server", buckettest.Key, buckettest.Secret, gone.URL("shards/p"), relabel.CodeUnavailable, []string{"s3://shards/p at http://127.0.0.1", "connection refused"}},
 		{"no region", buckettest.Key, buckettest.Secret, "s3://shards/p", relabel.CodeInvalid, []string{"check the region"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -322,13 +322,13 @@ func TestAnExportWaitsForItsDestinationAndSaysSo(t *testing.T) {
 		}
 	}
 	server.Stop()
-	waits("before the cut", work(s, x, relabel.CutExport, 0), "nothing listens there")
+	waits("before the cut", work(s, x, relabel.CutExport, 0), "connection refused")
 	server.Start()
 	if err := errors.Join(work(s, x, relabel.CutExport, 0), work(s, x, relabel.BuildPart, 0)); err != nil {
 		t.Fatal(err)
 	}
 	server.Stop()
-	waits("in a part", work(s, x, relabel.BuildPart, 1), "nothing listens there")
+	waits("in a part", work(s, x, relabel.BuildPart, 1), "connection refused")
 	server.Start()
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "changed meanwhile") // what is built is not thrown away for that
 	waits("with other keys", work(s, x, relabel.BuildPart, 1), "SignatureDoesNotMatch")
@@ -337,7 +337,7 @@ func TestAnExportWaitsForItsDestinationAndSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Stop()
-	waits("at the end", work(s, x, relabel.FinishExport, 0), "nothing listens there")
+	waits("at the end", work(s, x, relabel.FinishExport, 0), "connection refused")
 	server.Start()
 	if err := work(s, x, relabel.FinishExport, 0); err != nil {
 		t.Fatal(err)
@@ -363,12 +363,12 @@ func TestAnExportToAzure(t *testing.T) {
 	}
 	absent := bucketStore("two", server.URL("nowhere/p"))
 	if err := work(absent, bucketExporter(t, absent), relabel.CutExport, 0); len(absent.reasons) != 1 ||
-		!strings.Contains(absent.reasons[0], "azblob://nowhere/p at 127.0.0.1") || !strings.Contains(absent.reasons[0], "it is not there (ContainerNotFound)") {
+		!strings.Contains(absent.reasons[0], "azblob://nowhere/p at 127.0.0.1") || !strings.Contains(absent.reasons[0], "the bucket does not exist (ContainerNotFound)") {
 		t.Errorf("%q, %v", absent.reasons, err)
 	}
 	server.Stop()
 	away := bucketStore("three", server.URL("shards/p"))
-	if err := work(away, bucketExporter(t, away), relabel.CutExport, 0); len(away.reasons) > 0 || !strings.Contains(away.export.Waiting, "nothing listens there") {
+	if err := work(away, bucketExporter(t, away), relabel.CutExport, 0); len(away.reasons) > 0 || !strings.Contains(away.export.Waiting, "connection refused") {
 		t.Errorf("%v, failed for %q, waits for %q", err, away.reasons, away.export.Waiting)
 	}
 }

@@ -89,7 +89,7 @@ func TestACollisionThatLastsIsWaitedForAndAnObjectInTheWayIsNot(t *testing.T) {
 	s := bucketStore("one", c.start(t, server, "shards"))
 	var snoozed *river.JobSnoozeError
 	err := work(s, bucketExporter(t, s), relabel.CutExport, 0)
-	if !errors.As(err, &snoozed) || len(s.reasons) > 0 || !strings.Contains(s.export.Waiting, "other requests were at the same object each time (OperationAborted)") {
+	if !errors.As(err, &snoozed) || len(s.reasons) > 0 || !strings.Contains(s.export.Waiting, "concurrent requests to the same object conflicted at every attempt (OperationAborted)") {
 		t.Errorf("%v, failed for %q, waits for %q", err, s.reasons, s.export.Waiting)
 	}
 	if err := os.WriteFile(filepath.Join(server.Folder, "shards", "taken"), []byte("theirs"), 0o644); err != nil {
@@ -97,7 +97,7 @@ func TestACollisionThatLastsIsWaitedForAndAnObjectInTheWayIsNot(t *testing.T) {
 	}
 	s = bucketStore("two", server.URL("shards/taken"))
 	err = work(s, bucketExporter(t, s), relabel.CutExport, 0)
-	if len(s.reasons) != 1 || !strings.Contains(s.reasons[0], "it answered 409 (ObjectParentIsFile): another object is in the way") {
+	if len(s.reasons) != 1 || !strings.Contains(s.reasons[0], "it answered 409 (ObjectParentIsFile): an existing object conflicts") {
 		t.Errorf("%v, failed for %q, waits for %q", err, s.reasons, s.export.Waiting)
 	}
 }
@@ -121,13 +121,13 @@ func TestACollisionInAnAzureContainerThatLastsIsWaitedFor(t *testing.T) {
 		s := bucketStore("one", c.start(t, server, "shards"))
 		var snoozed *river.JobSnoozeError
 		err := work(s, bucketExporter(t, s), relabel.CutExport, 0)
-		if !errors.As(err, &snoozed) || len(s.reasons) > 0 || !strings.Contains(s.export.Waiting, "other requests were at the same object each time ("+word+")") {
+		if !errors.As(err, &snoozed) || len(s.reasons) > 0 || !strings.Contains(s.export.Waiting, "concurrent requests to the same object conflicted at every attempt ("+word+")") {
 			t.Errorf("%s: %v, failed for %q, waits for %q", word, err, s.reasons, s.export.Waiting)
 		}
 	}
 	c := &collider{times: -1, word: "InvalidBlobType"}
 	s := bucketStore("two", c.start(t, server, "shards"))
-	if err := work(s, bucketExporter(t, s), relabel.CutExport, 0); len(s.reasons) != 1 || !strings.Contains(s.reasons[0], "it answered 409 (InvalidBlobType): another object is in the way") {
+	if err := work(s, bucketExporter(t, s), relabel.CutExport, 0); len(s.reasons) != 1 || !strings.Contains(s.reasons[0], "it answered 409 (InvalidBlobType): an existing object conflicts") {
 		t.Errorf("%v, failed for %q, waits for %q", err, s.reasons, s.export.Waiting)
 	}
 }

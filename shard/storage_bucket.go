@@ -18,20 +18,20 @@ import (
 	"relabel"
 )
 
-// reachTime bounds one request that moves no file, with its tries; slowest is how many
-// bytes of a file go in a second at least.
+// reachTime bounds one request that transfers no file, including retries. slowest is the
+// lowest accepted transfer rate, in bytes per second.
 const (
 	reachTime = 30 * time.Second
 	slowest   = 256 << 10
 )
 
-// bucket is a place in an object store. Its files are there as soon as they are put; the
-// manifest, which comes last, makes them an export.
+// bucket is storage in an object store. Files are visible as soon as they are uploaded; the
+// manifest, uploaded last, makes them an export.
 type bucket struct {
 	*blob.Bucket
 	url     string // for readers
-	name    string // of the destination, for messages
-	machine string // that writes to it, for messages
+	name    string // destination, for messages
+	machine string // this machine, for messages
 }
 
 func openBucket(ctx context.Context, e relabel.Export, d Destinations, machine string) (*bucket, error) {
@@ -48,8 +48,8 @@ func openBucket(ctx context.Context, e relabel.Export, d Destinations, machine s
 	return b, nil
 }
 
-// publicURL is where readers find an export: the destination less what says how the
-// bucket is reached.
+// publicURL returns where readers find an export: the destination without its query
+// parameters.
 func publicURL(destination, prefix string, id relabel.ID) string {
 	u, err := url.Parse(destination)
 	if err != nil {
@@ -62,12 +62,12 @@ func (b *bucket) directory() string { return b.url }
 
 var octets = &blob.WriterOptions{ContentType: "application/octet-stream"}
 
-// ready takes a file and gives it back.
-func (b *bucket) ready(ctx context.Context) error {
+// checkWritable uploads a test object and deletes it.
+func (b *bucket) checkWritable(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
-	// Not by WriteAll, which panics where Azure refuses.
-	if err := b.Upload(ctx, triedName, strings.NewReader("relabel tried whether it can write here\n"), octets); err != nil {
+	// WriteAll would panic if Azure refused.
+	if err := b.Upload(ctx, triedName, strings.NewReader("relabel write test\n"), octets); err != nil {
 		return b.fault(err)
 	}
 	return b.fault(ignoreMissing(b.Delete(ctx, triedName)))
@@ -105,8 +105,7 @@ func (b *bucket) publish(ctx context.Context, manifest string) error {
 	return b.put(ctx, manifestName, manifest)
 }
 
-// open waits for the beginning of a file no longer than for any answer; whoever reads it
-// may take longer.
+// open limits the wait for the response to reachTime; reading the file may take longer.
 func (b *bucket) open(ctx context.Context, path string) (relabel.FileReader, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(reachTime, func() { cancel(context.DeadlineExceeded) })
@@ -125,8 +124,8 @@ func (b *bucket) open(ctx context.Context, path string) (relabel.FileReader, err
 	return nil, b.fault(err)
 }
 
-// remove removes the manifest first: what is there then is no export any more. What is
-// not an export's stays, whoever put it there.
+// remove deletes the manifest first, so that the rest is no longer an export. It keeps
+// objects whose names no export uses.
 func (b *bucket) remove(ctx context.Context) error {
 	if err := b.drop(ctx, manifestName); err != nil {
 		return err
@@ -148,13 +147,13 @@ func (b *bucket) remove(ctx context.Context) error {
 	}
 }
 
-// drop removes a file, if it is there.
+// drop deletes a file if it exists.
 func (b *bucket) drop(ctx context.Context, path string) error {
 	_, err := within(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, b.Delete(ctx, path) })
 	return b.fault(ignoreMissing(err))
 }
 
-// within bounds a request that moves no file.
+// within bounds a request that transfers no file.
 func within[T any](ctx context.Context, do func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
@@ -168,12 +167,12 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// exported are the names that files of an export have.
+// exported matches the names of an export's files.
 var exported = regexp.MustCompile(`^(?:(?:messages|linear|packed|tree)/[0-9]+(?:\.idx)?\.parquet|manifest\.json|README\.md|left_out\.jsonl|\.tried)$`)
 
 func isExported(path string) bool { return exported.MatchString(path) }
 
-// object is a file in a bucket, as net/http serves files.
+// object adapts an object in a bucket to relabel.FileReader, which net/http serves.
 type object struct {
 	*blob.Reader
 	name   string
@@ -189,7 +188,7 @@ func (o *object) Close() error {
 // Stat implements relabel.FileReader.
 func (o *object) Stat() (os.FileInfo, error) { return o, nil }
 
-// Name, Mode, IsDir, Sys and ModTime implement os.FileInfo beside the reader's own Size.
+// Name, Mode, IsDir, Sys and ModTime implement os.FileInfo; Size is the reader's own.
 func (o *object) Name() string    { return path.Base(o.name) }
 func (*object) Mode() fs.FileMode { return 0o444 }
 func (*object) IsDir() bool       { return false }

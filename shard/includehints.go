@@ -9,9 +9,9 @@ import (
 	"relabel/shard/render"
 )
 
-// included says which option of the command, and which field over REST, would include what
-// was left out for a reason. Reasons that no option changes are not in it.
-var included = map[Reason]struct{ option, field string }{
+// includeHints gives, for each reason, the command option and the REST field that would
+// include the excluded states. Reasons that no option affects are not listed.
+var includeHints = map[Reason]struct{ option, field string }{
 	NotSubmitted:                    {"--no-submitted", `"submitted": false`},
 	NotResolved:                     {"--no-resolved", `"resolved": false`},
 	EqualRewards:                    {"--no-mixed-rewards", `"mixed_rewards": false`},
@@ -27,13 +27,13 @@ var included = map[Reason]struct{ option, field string }{
 	TrajectoryFailed:                {"after run retry", "after POST /v1/iterations/{id}/retry"},
 }
 
-// reasonsText writes counts by reason, in the order of the reasons, each with the option
-// that would include it.
+// reasonsText formats counts by reason, sorted by reason, each with the option that would
+// include it.
 func reasonsText(counts map[string]int) string {
 	var parts []string
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
 		text := fmt.Sprintf("%d × %s", counts[reason], reason)
-		if by, there := included[Reason(reason)]; there {
+		if by, there := includeHints[Reason(reason)]; there {
 			text += fmt.Sprintf(" (included with %s; REST: %s)", by.option, by.field)
 		}
 		parts = append(parts, text)

@@ -1,0 +1,153 @@
+package shard
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"relabel"
+	"relabel/chat"
+)
+
+// Reason explains why a labelled state is excluded from a data set.
+type Reason string
+
+// Reasons for exclusion; package shard/render defines further ones. Those before LabelMissing
+// exclude whole trajectories.
+const (
+	TrajectoryFailed    Reason = "trajectory_failed"    // not the agent's fault; the detail gives the failure
+	TrajectoryCancelled Reason = "trajectory_cancelled" // with its iteration
+	NotDone             Reason = "not_done"             // still in progress
+	Evaluation          Reason = "evaluation"           // the student alone, without labels
+	HeldOut             Reason = "held_out"             // held-out tasks are never exported
+	NotSubmitted        Reason = "not_submitted"        // by request: valid submissions only
+	NotResolved         Reason = "not_resolved"         // by request: resolved trajectories only
+	VerdictOutdated     Reason = "verdict_outdated"     // by request: the verdict is missing or its protections are too old
+	LabelMissing        Reason = "label_missing"        // the teacher gave no action
+	LabelNotText        Reason = "label_not_text"
+	LabelCut            Reason = "label_cut_by_length" // it has no end to learn from
+	LabelRefused        Reason = "label_refused"
+	LabelNoCall         Reason = "label_no_call"
+	LabelMalformed      Reason = "label_malformed_arguments"
+	LabelUnknown        Reason = "label_unknown_tool"
+	LabelUnparsed       Reason = "label_unparsed" // it is not recorded how its calls were parsed
+	StateTooLarge       Reason = "state_too_large"
+	EndedOtherwise      Reason = "ended_otherwise"    // by request: other end reasons only
+	LabelExecuted       Reason = "label_executed"     // by request: only labels that were not executed
+	LabelNotExecuted    Reason = "label_not_executed" // by request: only labels that were executed
+	TooLong             Reason = "too_long"           // longer than max_length
+	Flagged             Reason = "flagged"            // by request: reviews gave it an excluded flag
+	EqualRewards        Reason = "equal_rewards"      // by request: groups with mixed rewards only
+	NoReward            Reason = "no_reward"          // by request: groups with mixed rewards only; this one has no verdict
+)
+
+// ofParse maps a failed parse of a label to its reason.
+var ofParse = map[relabel.ParseOutcome]Reason{
+	relabel.NoCall: LabelNoCall, relabel.MalformedCall: LabelMalformed, relabel.UnknownTool: LabelUnknown,
+	relabel.CutByLength: LabelCut, relabel.Refused: LabelRefused,
+}
+
+// excludeTrajectory returns why no state of a trajectory is exported, with a detail, or "".
+func excludeTrajectory(sel relabel.ExportSelection, tr relabel.ExportTrajectory) (reason Reason, detail string) {
+	is := func(b *bool) bool { return b != nil && *b }
+	switch t := tr.Trajectory; {
+	case tr.Task.HeldOut:
+		return HeldOut, ""
+	case t.Kind == relabel.Evaluate || tr.Iteration.Kind == relabel.Evaluate:
+		return Evaluation, ""
+	case t.State == relabel.Failed:
+		return TrajectoryFailed, string(t.Failure)
+	case t.State == relabel.Cancelled:
+		return TrajectoryCancelled, ""
+	case t.State != relabel.Done:
+		return NotDone, ""
+	case sel.Submitted && !is(t.Submitted):
+		return NotSubmitted, ""
+	case sel.VerdictProtections > 0 && t.Protections == nil:
+		return VerdictOutdated, "no verdict"
+	case sel.VerdictProtections > 0 && *t.Protections < sel.VerdictProtections:
+		return VerdictOutdated, fmt.Sprintf("version %d", *t.Protections)
+	case sel.Resolved && !is(t.Resolved):
+		return NotResolved, ""
+	case sel.MixedRewards && t.Resolved == nil:
+		return NoReward, ""
+	case sel.MixedRewards && (tr.Group == nil || !tr.Group.Mixed):
+		return EqualRewards, ""
+	case len(sel.EndReasons) > 0 && !slices.Contains(sel.EndReasons, t.EndReason):
+		return EndedOtherwise, ""
+	}
+	return excludeFlagged(tr, 0)
+}
+
+// excludeFlagged returns Flagged and the flag if turn t, or with t = 0 the whole trajectory,
+// has an excluded flag; otherwise "".
+func excludeFlagged(tr relabel.ExportTrajectory, t int) (reason Reason, flag string) {
+	for _, f := range tr.Flagged {
+		if f.T == t {
+			return Flagged, f.Flag
+		}
+	}
+	return "", ""
+}
+
+// excludeAgreement returns why a state is excluded by the agreement filter, or "".
+func excludeAgreement(asked relabel.Agreement, turn relabel.Turn) Reason {
+	executed := executedByTeacher(turn) || chat.Agree(turn.Action.Message, turn.Label.Message)
+	switch {
+	case asked == relabel.AgreementDiffers && executed:
+		return LabelExecuted
+	case asked == relabel.AgreementSame && !executed:
+		return LabelNotExecuted
+	}
+	return ""
+}
+
+// executedByTeacher reports whether the executed action is this label itself, not that of
+// another teacher.
+func executedByTeacher(turn relabel.Turn) bool {
+	return turn.Executor == relabel.Teacher && turn.Action.PolicyID == turn.Label.PolicyID
+}
+
+// excludeLabel returns why a turn's label is excluded, with a detail, or "".
+func excludeLabel(label *relabel.Action) (reason Reason, detail string) {
+	switch {
+	case label == nil:
+		return LabelMissing, "the turn has no label"
+	case label.Status != relabel.Had:
+		return LabelMissing, label.Reason
+	case !chat.ValidText(label.Message):
+		return LabelNotText, "it contains invalid UTF-8"
+	case label.Parse == relabel.ParsedOK:
+		return "", ""
+	}
+	if reason, ok := ofParse[label.Parse]; ok {
+		return reason, label.Refusal
+	}
+	return LabelUnparsed, string(label.Parse)
+}
+
+// excludedName is the file that lists the excluded states, one JSON object per line.
+const excludedName = "left_out.jsonl"
+
+// excludedLine is a line of left_out.jsonl: an excluded state, or all states of a trajectory.
+type excludedLine struct {
+	Reason     Reason     `json:"reason"`
+	Trajectory relabel.ID `json:"trajectory"`
+	InstanceID string     `json:"instance_id"`
+	Turn       *int       `json:"turn"`   // null: every turn
+	States     int        `json:"states"` // number of labelled states that this line represents
+	Detail     string     `json:"detail,omitempty"`
+}
+
+// writeExcluded writes lines as JSON, one per line.
+func writeExcluded(w io.Writer, excluded []excludedLine) error {
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	for _, line := range excluded {
+		if err := lines.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
