@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// patience bounds the start of a server, on a machine that is busy.
+// patience limits the start of a server on a busy machine.
 const patience = 2 * time.Minute
 
-// server is a program that listens at an address of this machine.
+// server is a program that listens on an address of this machine.
 type server struct {
 	t       testing.TB
 	address string
 	args    func(address string) []string
-	env     []string // beside the test's own
+	env     []string // in addition to the test's own
 	cmd     *exec.Cmd
 	ended   chan struct{}
 }
 
-// Start starts it again where it stood before.
+// Start starts the server again at its previous address.
 func (s *server) Start() {
 	s.t.Helper()
 	if !s.start() {
@@ -34,7 +34,7 @@ func (s *server) Start() {
 	}
 }
 
-// Stop ends it at once; its address refuses connections then.
+// Stop kills the server; its address then refuses connections.
 func (s *server) Stop() {
 	if s.cmd == nil {
 		return

@@ -8,19 +8,19 @@ import (
 
 // Item is what is packed: a sequence, or a tree.
 type Item struct {
-	Length  int // tokens that it takes in a bin
-	Longest int // tokens of its longest way from root to leaf: positions that the model needs; Length for a sequence
+	Length  int // tokens that it occupies in a bin
+	Longest int // tokens of its longest path from root to leaf, i.e. positions the model needs; equals Length for a sequence
 }
 
-// Limits are the capacity of a bin and, apart from it, the longest way in a bin, both in
-// tokens: a model of 32k positions may train on bins of 128k.
+// Limits are the capacity of a bin and the maximum path length within it, both in tokens: a
+// model with 32k positions may train on bins of 128k.
 type Limits struct{ Bin, Path int }
 
-// Pack puts the items into bins by best-fit-decreasing: the longest item first, each into
-// the fullest bin that has room, else into a new one. It returns the numbers of the items
-// in each bin, and of those that are over a limit alone, which are in none. Equal items
-// go by their number and equal bins by theirs, so the same items give the same bins. It
-// takes O(n log n + Bin) time for n items.
+// Pack packs the items into bins by best-fit decreasing: longest item first, each into the
+// fullest bin with enough capacity left, otherwise into a new bin. It returns the item
+// numbers in each bin, and the items that exceed a limit by themselves, which are in no bin.
+// Ties are resolved by item and bin number, so the same items give the same bins. It takes
+// O(n log n + Bin) time for n items.
 func Pack(items []Item, limits Limits) (bins [][]int, over []int) {
 	order := make([]int, 0, len(items))
 	for i, it := range items {
@@ -36,7 +36,7 @@ func Pack(items []Item, limits Limits) (bins [][]int, over []int) {
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(items[b].Length, items[a].Length), cmp.Compare(a, b))
 	})
-	open := newRooms(limits.Bin)
+	open := newCapacities(limits.Bin)
 	for _, i := range order {
 		length := items[i].Length
 		bin, room := open.take(length)

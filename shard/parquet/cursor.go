@@ -12,30 +12,30 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Cursor goes through one column without parts, row by row. A row has one value, or as
-// many as its list. It holds one page in memory, and is for one goroutine.
+// Cursor iterates over one leaf column, row by row. A row has one value, or all values of its
+// list. It holds one page in memory and is not safe for concurrent use.
 type Cursor struct {
 	file   *parquet.File
 	column *parquet.Column
-	place  byte // the definition level from which there is a place for a value
-	full   byte // that of a value
+	place  byte // definition level at which a value's slot exists
+	full   byte // definition level of a value
 
-	group int // of the pages that are open
+	group int // row group whose pages are open
 	pages parquet.Pages
 	page  parquet.Page
 	data  encoding.Values
 	index []int32 // of the page's values in data, which is then the dictionary's; nil: they are data's own
 	reps  []byte
 	defs  []byte
-	level int // the next place of the page
-	value int // the next value of the page
-	count int // places of the page
+	level int // next slot of the page
+	value int // next value of the page
+	count int // slots of the page
 
 	// The values of the row, one of them by the column's type; valid until the next row.
 	Ints   []int32
 	Floats []float32
 	Texts  []string
-	Null   []bool // which of them are null (and 0 or "" above); nil where none is
+	Null   []bool // which values are null (and 0 or "" above); nil if none is
 }
 
 // Cursor returns a cursor for the leaf column of a path, such as spans, list, element,
@@ -68,7 +68,7 @@ func (r *Reader) Cursor(path ...string) *Cursor {
 	return &Cursor{file: r.file, column: c, place: place, full: level, group: -1}
 }
 
-// Next goes to the next row. io.EOF after the last.
+// Next advances to the next row. It returns io.EOF after the last.
 func (c *Cursor) Next() (err error) {
 	defer damaged(&err)
 	c.Ints, c.Floats, c.Texts, c.Null = c.Ints[:0], c.Floats[:0], c.Texts[:0], nil
@@ -101,7 +101,7 @@ func (c *Cursor) Next() (err error) {
 	}
 }
 
-// take appends the places up to end to the row.
+// take appends the slots up to end to the row.
 func (c *Cursor) take(end int) error {
 	from := c.level
 	c.level = end
@@ -172,8 +172,8 @@ func (c *Cursor) null() {
 	}
 }
 
-// nextPage reads the next page that has a row, of the next row group where this one is at
-// its end.
+// nextPage reads the next page that contains a row, continuing with the next row group at the
+// end of this one.
 func (c *Cursor) nextPage() error {
 	for {
 		c.release()
@@ -199,7 +199,7 @@ func (c *Cursor) nextPage() error {
 	}
 }
 
-// hold makes a page the one that is gone through.
+// hold makes a page the current one.
 func (c *Cursor) hold(page parquet.Page) {
 	c.page, c.level, c.value, c.count = page, 0, 0, int(page.NumValues())
 	c.reps, c.defs, c.data, c.index = page.RepetitionLevels(), page.DefinitionLevels(), page.Data(), nil
@@ -225,8 +225,8 @@ func (c *Cursor) chunk(group int) parquet.ColumnChunk {
 	return c.file.RowGroups()[group].ColumnChunks()[c.column.Index()]
 }
 
-// SeekRow has Next go to row n of the file, from 0. Pages before it are not read where the
-// file has an index of them.
+// SeekRow positions the cursor so that Next returns row n of the file, from 0. Earlier pages
+// are skipped if the file has a page index.
 func (c *Cursor) SeekRow(n int64) (err error) {
 	defer damaged(&err)
 	c.release()
@@ -244,7 +244,7 @@ func (c *Cursor) SeekRow(n int64) (err error) {
 	return io.EOF
 }
 
-// release lets go of the page.
+// release releases the page.
 func (c *Cursor) release() {
 	if c.page != nil {
 		parquet.Release(c.page)
@@ -252,7 +252,7 @@ func (c *Cursor) release() {
 	c.page, c.level, c.count, c.reps, c.defs, c.data, c.index = nil, 0, 0, nil, nil, encoding.Values{}, nil
 }
 
-// Close lets go of what is read ahead. The cursor may go on after SeekRow.
+// Close releases what was read ahead. The cursor can be used again after SeekRow.
 func (c *Cursor) Close() error {
 	c.release()
 	if c.pages == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Reader reads a Parquet file, whoever wrote it, column by column through Cursors. It is
-// safe for concurrent use; a Cursor is not.
+// Reader reads a Parquet file of any origin, column by column through Cursors. It is safe for
+// concurrent use; a Cursor is not.
 type Reader struct {
 	file *parquet.File
 }
@@ -19,7 +19,7 @@ type Reader struct {
 // list<struct<a: string>>.
 type Field struct{ Name, Type string }
 
-// OpenReader opens a file of so many bytes. Only its end is read.
+// OpenReader opens a file of the given size in bytes. It reads only the footer.
 func OpenReader(r io.ReaderAt, size int64) (reader *Reader, err error) {
 	defer damaged(&err)
 	f, err := parquet.OpenFile(r, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
@@ -36,13 +36,13 @@ func damaged(err *error) {
 	}
 }
 
-// Rows is how many rows the file says that it has.
+// Rows returns the number of rows according to the footer.
 func (r *Reader) Rows() int64 { return r.file.NumRows() }
 
 // Metadata returns an entry of the file's key-value metadata.
 func (r *Reader) Metadata(key string) (string, bool) { return r.file.Lookup(key) }
 
-// Fields lists the columns in their order.
+// Fields lists the columns in file order.
 func (r *Reader) Fields() []Field {
 	var fields []Field
 	for _, c := range r.file.Root().Columns() {
@@ -51,8 +51,8 @@ func (r *Reader) Fields() []Field {
 	return fields
 }
 
-// Limits returns the first of the format's promises about bytes that the file does not
-// keep, "" where it keeps all: zstd, row groups of at most 16 MiB.
+// Limits returns the first of the format's byte limits that the file violates, "" if none:
+// zstd, row groups of at most 16 MiB.
 func (r *Reader) Limits() string {
 	for i, group := range r.file.Metadata().RowGroups {
 		size := int64(0)
@@ -69,7 +69,7 @@ func (r *Reader) Limits() string {
 	return ""
 }
 
-// typeName is the type of a column.
+// typeName returns the type of a column.
 func typeName(c *parquet.Column) string {
 	switch children := c.Columns(); {
 	case c.Repeated():
@@ -87,7 +87,7 @@ func typeName(c *parquet.Column) string {
 	}
 }
 
-// leafName is the type of what has no parts.
+// leafName returns the type of a leaf column.
 func leafName(t parquet.Type) string {
 	var logical format.LogicalTypeValue
 	if l := t.LogicalType(); l != nil {

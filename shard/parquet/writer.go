@@ -20,25 +20,26 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// MaxRow is the largest row, in bytes before compression. A row group holds any row up
-// to it, however badly it compresses. It is half a million tokens in a token view.
+// MaxRow is the maximum size of a row, in bytes before compression: about half a million
+// tokens in a token view. A row group can hold any row up to this size, however badly it
+// compresses.
 const MaxRow = 12 << 20
 
-// Layout says what the files of a view are like.
+// Layout describes the files of a view.
 type Layout struct {
-	View     string   // folder of the files, and relabel.view
-	LossMask string   // relabel.loss_mask, how loss_mask is aligned: token, rolled-1 or none
-	Infix    string   // stands in names before .parquet: "" or ".idx"
+	View     string   // folder of the files, and the metadata relabel.view
+	LossMask string   // metadata relabel.loss_mask, the alignment of loss_mask: token, rolled-1 or none
+	Infix    string   // inserted in file names before .parquet: "" or ".idx"
 	First    int      // number of the first file
-	Step     int      // from one file's number to the next one's; 0: 1
-	Without  []string // columns of the row type that the files do not have
+	Step     int      // increment of file numbers; 0: 1
+	Without  []string // columns of the row type to omit
 	Page     int      // bytes of a column's page, before compression; 0: 8 MiB
 }
 
-// Size is what a row adds to its file.
+// Size is the contribution of a row to its file.
 type Size struct {
 	Bytes      int64 // before compression; at most MaxRow
-	Tokens     int   // ids, padding among them; 0 in the messages view
+	Tokens     int   // IDs, including padding; 0 in the messages view
 	Supervised int   // ids with a label
 }
 
@@ -61,7 +62,7 @@ const (
 // smaller than pages of the usual 256 KiB do.
 var shardLimits = limits{group: MaxGroup - 256<<10, groupRaw: 128 << 20, file: MaxFile, page: 8 << 20}
 
-// File is a finished file.
+// File describes a finished file.
 type File struct {
 	Path   string // relative to the export, with slashes
 	SHA256 string // hex
@@ -71,8 +72,9 @@ type File struct {
 	Tokens, SupervisedTokens int // sums of Size's
 }
 
-// Writer writes rows of type R, a struct with parquet tags, to numbered files in the
-// view's folder. Memory does not grow with the rows. It is for one goroutine.
+// Writer writes rows of type R, a struct with parquet tags, to numbered files in the view's
+// folder. Its memory does not grow with the number of rows. It is not safe for concurrent
+// use.
 type Writer[R any] struct {
 	root, version string
 	layout        Layout
@@ -86,8 +88,8 @@ type Writer[R any] struct {
 	raw   int64 // bytes in the open row group, before compression
 }
 
-// NewWriter returns a Writer for root/<view>/NNNNN.parquet. version is relabel's. Nothing
-// is made before the first row.
+// NewWriter returns a Writer for root/<view>/NNNNN.parquet; version is relabel's. It creates
+// no file before the first row.
 func NewWriter[R any](root string, layout Layout, version string) *Writer[R] {
 	w := &Writer[R]{root: root, layout: layout, version: version, limits: shardLimits}
 	if layout.Page > 0 {
@@ -96,7 +98,7 @@ func NewWriter[R any](root string, layout Layout, version string) *Writer[R] {
 	return w
 }
 
-// Write adds a row. The row's memory is free for the next one afterwards.
+// Write adds a row. The caller may reuse the row's memory afterwards.
 func (w *Writer[R]) Write(row R, size Size) error {
 	if size.Bytes > MaxRow {
 		return fmt.Errorf("a row of %d bytes is over %d", size.Bytes, int64(MaxRow))
@@ -119,8 +121,8 @@ func (w *Writer[R]) Write(row R, size Size) error {
 	return nil
 }
 
-// EndFile ends the file: the next row goes into a new one. Where none is open it makes one
-// without a row, so that as many files can be made as were asked for.
+// EndFile finishes the file; the next row starts a new one. If no file is open, it creates
+// one without rows, so that the requested number of files exists.
 func (w *Writer[R]) EndFile() error {
 	if w.rows == nil {
 		if err := w.open(); err != nil {
@@ -130,21 +132,21 @@ func (w *Writer[R]) EndFile() error {
 	return w.closeFile()
 }
 
-// Path is that of the next file that is begun.
+// Path returns the path of the next file to be started.
 func (w *Writer[R]) Path() string {
 	number := w.layout.First + max(w.layout.Step, 1)*len(w.files)
 	return path.Join(w.layout.View, fmt.Sprintf("%05d%s.parquet", number, w.layout.Infix))
 }
 
-// Skip takes a file for written that is there from an earlier try: the next one gets the
-// number after it. No file may be open.
+// Skip counts a file of an earlier attempt as written; the next file gets the number after
+// it. No file may be open.
 func (w *Writer[R]) Skip(f File) { w.files = append(w.files, f) }
 
-// Files are the finished ones.
+// Files returns the finished files.
 func (w *Writer[R]) Files() []File { return w.files }
 
-// makeRoom ends the row group, and the file, that the next row would make too large.
-// Size counts pages that wait uncompressed, so it is never less than what will be there.
+// makeRoom ends the row group, or the file, if the next row would exceed its limit. Size
+// counts buffered pages uncompressed, so it is never too low.
 func (w *Writer[R]) makeRoom(size int64) error {
 	if w.raw == 0 || (w.rows.Size()-w.start+size <= w.limits.group && w.raw+size <= w.limits.groupRaw) {
 		return nil
@@ -163,7 +165,7 @@ func (w *Writer[R]) makeRoom(size int64) error {
 	return w.open()
 }
 
-// open begins the next file.
+// open starts the next file.
 func (w *Writer[R]) open() error {
 	name := w.Path()
 	out, err := create(filepath.Join(w.root, filepath.FromSlash(name)))
@@ -222,8 +224,8 @@ func (w *Writer[R]) Close() ([]File, error) {
 	return w.files, nil
 }
 
-// Abort lets go of an unfinished file, which stays on disk as it is. It is safe to call
-// after Close.
+// Abort closes an unfinished file, which stays on disk as it is. It is safe to call after
+// Close.
 func (w *Writer[R]) Abort() {
 	if w.out != nil {
 		_ = w.out.file.Close() // the file is thrown away

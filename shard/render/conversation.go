@@ -8,13 +8,13 @@ import (
 	"relabel/jinja"
 )
 
-// Conversation is a trajectory as the student's template sees it, which grows turn by
-// turn. It is for one goroutine.
+// Conversation is a trajectory as the student's template sees it, extended turn by turn. It
+// is not safe for concurrent use.
 type Conversation struct {
 	student *Student
 	tools   jinja.Value
 
-	messages []jinja.Value // as decoded, without guards
+	messages []jinja.Value // decoded, without guards
 	guarded  *jinja.List   // with them
 	guard    rune
 	broken   error // why no state from here on can be rendered
@@ -23,10 +23,10 @@ type Conversation struct {
 
 	encoder encoder
 
-	inMessages, inLabels int // texts of special tokens
+	inMessages, inLabels int // occurrences of special tokens' text
 }
 
-// Converse begins a conversation with the prompt x and the tools.
+// Converse starts a conversation with the prompt x and the tools.
 func (s *Student) Converse(opening []relabel.Message, tools []relabel.Tool) *Conversation {
 	c := &Conversation{student: s, guard: firstGuard, guarded: jinja.NewList(), encoder: newEncoder(s)}
 	if len(tools) > 0 {
@@ -45,8 +45,8 @@ func (c *Conversation) Advance(turn relabel.Turn) {
 	}
 }
 
-// Special is how many texts of special tokens there are in the messages so far, and in the
-// labels that were asked for.
+// Special returns the number of occurrences of special tokens' text in the messages so far
+// and in the labels that were rendered.
 func (c *Conversation) Special() int { return c.inMessages + c.inLabels }
 
 // add adds a message of a state.
@@ -66,7 +66,7 @@ func (c *Conversation) add(m relabel.Message) {
 	c.guarded.Append(c.student.specials.guard(v, c.guard, &c.inMessages))
 }
 
-// changeGuard takes a guard that neither the messages nor v hold, if there is one.
+// changeGuard selects a guard that occurs neither in the messages nor in v, if there is one.
 func (c *Conversation) changeGuard(v jinja.Value) error {
 	all := jinja.NewList(append(c.messages[:len(c.messages):len(c.messages)], v)...)
 	guard := c.guard + 1
@@ -83,10 +83,10 @@ func (c *Conversation) changeGuard(v jinja.Value) error {
 	return nil
 }
 
-// Prompt returns the ids of st with the header of the turn to come, as many ids as the
-// student is given when it is asked to act, and how many of them are st without the
-// header, which is 0 where the rendering of st alone is no beginning of that. What the
-// template cannot render is a *Refusal.
+// Prompt returns the IDs of st with the header of the next turn, which are the IDs that the
+// student receives when it acts, and the number of them that belong to st without the header.
+// That number is 0 if the rendering of st alone is not a prefix of them. The error is a
+// *Refusal if the template cannot render the state.
 func (c *Conversation) Prompt() (ids []int32, state int, err error) {
 	if c.broken != nil {
 		return nil, 0, c.broken
@@ -99,9 +99,9 @@ func (c *Conversation) Prompt() (ids []int32, state int, err error) {
 	return ids, c.student.WithoutHeader(ids), nil
 }
 
-// Label returns the ids of ãt, up to and with its stop token: what the rendering of
-// st ⊕ ãt adds to that of st with the header. A label that cannot be rendered as one is a
-// *Refusal.
+// Label returns the IDs of ãt up to and including its stop token: what the rendering of st ⊕
+// ãt adds to that of st with the header. The error is a *Refusal if the label cannot be
+// rendered.
 func (c *Conversation) Label(label relabel.Message) ([]int32, error) {
 	if c.broken != nil {
 		return nil, c.broken

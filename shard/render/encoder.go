@@ -3,8 +3,7 @@ package render
 import "strings"
 
 // encoder encodes the renderings of one conversation, which mostly begin alike. Special
-// tokens that the template wrote divide a text into segments that are encoded each for
-// itself, so each is encoded once.
+// tokens written by the template divide a text into segments, each of which is encoded once.
 type encoder struct {
 	student  *Student
 	segments map[string][]int32
@@ -14,7 +13,7 @@ func newEncoder(s *Student) encoder { return encoder{s, map[string][]int32{}} }
 
 // encode returns the ids of a rendered text.
 func (e encoder) encode(r rendered) []int32 {
-	if !e.student.specials.alone { // what stands beside them matters
+	if !e.student.specials.alone { // the context of special tokens matters
 		return e.student.Tokens.Encode(nil, r.text, r.plain...)
 	}
 	ids := make([]int32, 0, len(r.text)/3)
@@ -39,7 +38,7 @@ func (e encoder) segment(r rendered) []int32 {
 	}
 	ids := e.student.Tokens.Encode(nil, r.text, r.plain...)
 	if len(r.plain) == 0 {
-		e.segments[strings.Clone(r.text)] = ids // its own memory, not that of the whole rendering
+		e.segments[strings.Clone(r.text)] = ids // copied, so that it does not retain the whole rendering
 	}
 	return ids
 }

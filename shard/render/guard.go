@@ -21,8 +21,8 @@ const (
 
 // specials finds special tokens in texts.
 type specials struct {
-	byFirst [256][]special // by the first byte, longest first
-	alone   bool           // none is matched together with what is around it
+	byFirst [256][]special // by first byte, longest first
+	alone   bool           // no special token matches text around it
 }
 
 type special struct {
@@ -43,7 +43,7 @@ func newSpecials(t *tokenizer.Tokenizer) *specials {
 	return s
 }
 
-// at returns the longest special token that text begins with.
+// at returns the longest special token at the beginning of text.
 func (s *specials) at(text string) (special, bool) {
 	if text == "" {
 		return special{}, false
@@ -113,8 +113,8 @@ func (s *specials) guardText(text string, guard rune, count *int) string {
 	return b.String()
 }
 
-// rendered is what a template made: the text as it is, and where in it texts of special
-// tokens are data.
+// rendered is a template's output: the text, and the positions of special tokens' text that
+// is data.
 type rendered struct {
 	text  string
 	plain []tokenizer.Span

@@ -38,13 +38,13 @@ func (s *Student) message(m relabel.Message) (jinja.Value, error) {
 	return v, nil
 }
 
-// holds reports whether a text of the value holds the character.
+// holds reports whether a text in the value contains the character.
 func holds(v jinja.Value, r rune) bool {
 	return anyText(v, func(text string) bool { return strings.ContainsRune(text, r) })
 }
 
-// hasSurrogate reports whether a text of the value holds the three-byte form of half a
-// surrogate pair.
+// hasSurrogate reports whether a text in the value contains an unpaired surrogate in its
+// three-byte form.
 func hasSurrogate(v jinja.Value) bool {
 	return anyText(v, func(text string) bool {
 		for i := 0; i+2 < len(text); i++ {
@@ -80,5 +80,5 @@ func anyText(v jinja.Value, is func(string) bool) bool {
 	return false
 }
 
-// escaped is how JSON writes the guard where only ASCII is written.
+// escaped returns the guard as JSON writes it in ASCII-only output.
 func escaped(guard rune) string { return fmt.Sprintf(`\u%04x`, guard) }

@@ -5,20 +5,20 @@ import (
 	"relabel/jinja"
 )
 
-// Pairs renders pairs (st, ãt), each alone, and so says what a trainer that has nothing
-// else would see. What it keeps is only which ids texts have. It is for one goroutine.
+// Pairs renders pairs (st, ãt) independently of each other, as a trainer that has only the
+// pair would. It caches only the IDs of texts. It is not safe for concurrent use.
 type Pairs struct {
 	student *Student
 	encoder encoder
 }
 
-// Pairs returns a renderer of pairs. One for pairs that begin alike is much faster than
-// one for each, and one for all grows.
+// Pairs returns a renderer of pairs. Use one per group of pairs that begin alike: it is much
+// faster than one per pair, but its memory grows.
 func (s *Student) Pairs() *Pairs { return &Pairs{s, newEncoder(s)} }
 
-// Render returns the ids of st with the header of the turn to come, and those of ãt up to
-// and with its stop token. tools is the JSON array of the tools as they were sent. What
-// cannot be rendered is a *Refusal.
+// Render returns the IDs of st with the header of the next turn, and those of ãt up to and
+// including its stop token. tools is the JSON array of the tools as sent. The error is a
+// *Refusal if the pair cannot be rendered.
 func (p *Pairs) Render(state []relabel.Message, tools string, label relabel.Message) (prompt, answer []int32, err error) {
 	c := &Conversation{student: p.student, guard: firstGuard, guarded: jinja.NewList(), encoder: p.encoder}
 	if tools != "[]" {

@@ -8,7 +8,7 @@ import (
 	"relabel/jinja"
 )
 
-// header is what a template adds for the turn to come.
+// header is the text that a template adds for the next turn.
 type header struct {
 	text string
 	ids  []int32
@@ -60,7 +60,7 @@ func showsArguments(form relabel.ArgumentsForm, answer string) bool {
 	return strings.Contains(answer, probeCommand) || strings.Contains(answer, `ls \"a\"`) && !strings.Contains(answer, `\\\"a`)
 }
 
-// probeWith renders the probe, and learns the stop token.
+// probeWith renders the probe and determines the stop token.
 func (s *Student) probeWith(eos string) (prompt, answer rendered, err error) {
 	c := &Conversation{student: s, guard: firstGuard, guarded: jinja.NewList(), encoder: newEncoder(s)}
 	if c.tools, err = jinja.DecodeJSON(chat.AppendTools(nil, probeTools)); err != nil {
@@ -91,8 +91,8 @@ func (s *Student) probeWith(eos string) (prompt, answer rendered, err error) {
 	return prompt, answer, err
 }
 
-// learnStop takes eos for what ends a turn where the label has it, else the label's last
-// special token.
+// learnStop uses eos as the end of a turn if the label contains it, otherwise the label's
+// last special token.
 func (s *Student) learnStop(label rendered, eos string) {
 	s.Stop = ""
 	for from := 0; ; {
@@ -130,8 +130,8 @@ func (s *Student) answer(prompt, whole rendered) (rendered, error) {
 	return added.between(0, end), nil
 }
 
-// findHeader learns what the template adds to a state for the turn to come. A template
-// whose header is not the end of its prompt has none: each label is a root of its own.
+// findHeader determines what the template adds to a state for the next turn. A template whose
+// header is not the end of its prompt has none: each label becomes its own root.
 func (s *Student) findHeader(prompt rendered) error {
 	messages := jinja.NewList()
 	for _, m := range probeState {

@@ -7,21 +7,21 @@ import (
 	"relabel"
 )
 
-// Reason says why a label cannot be rendered.
+// Reason explains why a label cannot be rendered.
 type Reason string
 
-// The reasons.
+// Reasons for refusals.
 const (
-	TemplateRefused  Reason = "template_refused"       // the template raised an error; the detail is its own
+	TemplateRefused  Reason = "template_refused"       // the template raised an error, given in the detail
 	NotContinuing    Reason = "label_not_continuing"   // the label does not continue the generation prompt
 	NoStop           Reason = "label_without_stop"     // nothing ends the label's turn
-	ArgumentsNotJSON Reason = "arguments_not_json"     // the template wants objects, and a call in the state has none
-	LoneSurrogate    Reason = "lone_surrogate"         // half a character: no tokenizer has ids for it
-	ReasoningDropped Reason = "reasoning_not_rendered" // the template leaves a label's reasoning out, which was to be kept
-	GuardEscaped     Reason = "special_token_escaped"  // the template rewrote a special token's text, which then cannot be told from a token
+	ArgumentsNotJSON Reason = "arguments_not_json"     // the template needs objects, but a call in the state has other arguments
+	LoneSurrogate    Reason = "lone_surrogate"         // an unpaired surrogate: no tokenizer has IDs for it
+	ReasoningDropped Reason = "reasoning_not_rendered" // the template omits a label's reasoning, which was to be kept
+	GuardEscaped     Reason = "special_token_escaped"  // the template rewrote a special token's text, which is then indistinguishable from a token
 )
 
-// Refusal is a label or a state that cannot be rendered.
+// Refusal is the error of a label or a state that cannot be rendered.
 type Refusal struct {
 	Reason Reason
 	Detail string

@@ -18,6 +18,7 @@ type Student struct {
 	Tokens *tokenizer.Tokenizer
 	// TemplateSHA256 is the hash of the template's text (hex).
 	TemplateSHA256 string
+	// Arguments is the form in which the template receives the arguments of a call.
 	// Arguments is how the template is given the arguments of a call.
 	Arguments relabel.ArgumentsForm
 	// Stop is the text of the token that ends a turn, StopID its id.
@@ -27,15 +28,15 @@ type Student struct {
 	PadID int32
 
 	model     *jinja.Model
-	options   *jinja.Map // further variables
+	options   *jinja.Map // additional template variables
 	reasoning relabel.ReasoningForm
-	now       time.Time // what strftime_now sees; zero: a template that asks is refused
+	now       time.Time // result of strftime_now; zero: templates that call it are refused
 	specials  *specials
 	header    header
 }
 
-// Open is New with the folder and the template's file that form names, which are read as
-// paths on this machine: the caller of this process chose them.
+// Open is New with the folder and the template file that form names, read as paths on this
+// machine, chosen by the caller of this process.
 func Open(form relabel.ExportForm) (*Student, error) {
 	files, err := modelfiles.ReadFolder(form.Tokenizer)
 	if err != nil {
@@ -60,11 +61,11 @@ func onField(err error, field string) error {
 	return relabel.Errorf(relabel.CodeInvalid, "%s", said(err)).On(field).Because(err)
 }
 
-// New makes a student of a tokenizer and the other files of its folder. It uses the
-// template of form (TemplateText) or else the folder's own, finds out how the template
-// wants arguments and how it ends a turn, and refuses, with CodeInvalid naming the field,
-// what cannot be rendered right. It reads nothing; Tokenizer and Template of form, which
-// are paths or names, do not matter.
+// New returns a student of a tokenizer and the other files of its folder. It uses form's
+// template (TemplateText) or the folder's own, and determines how the template takes
+// arguments and how it ends a turn. CodeInvalid, naming the field, if something cannot be
+// rendered correctly. It reads no files; Tokenizer and Template of form, which are paths or
+// names, are ignored.
 func New(tokens *tokenizer.Tokenizer, files relabel.TokenizerFiles, form relabel.ExportForm) (*Student, error) {
 	model, err := jinja.FromFiles(files, form.TemplateText)
 	if err != nil {
@@ -91,7 +92,7 @@ func New(tokens *tokenizer.Tokenizer, files relabel.TokenizerFiles, form relabel
 	return s, nil
 }
 
-// addOptions takes the further variables and the day.
+// addOptions sets the additional variables and the date.
 func (s *Student) addOptions(form relabel.ExportForm) error {
 	s.options = jinja.NewMap()
 	if form.Date != "" {
@@ -119,7 +120,7 @@ func (s *Student) addOptions(form relabel.ExportForm) error {
 	return nil
 }
 
-// render renders messages, whose special tokens are broken up by guard.
+// render renders messages whose special tokens are broken up by guard.
 func (s *Student) render(messages *jinja.List, tools jinja.Value, header bool, guard rune) (rendered, error) {
 	v := jinja.NewMap()
 	v.Set("messages", messages)
@@ -135,13 +136,13 @@ func (s *Student) render(messages *jinja.List, tools jinja.Value, header bool, g
 	return s.specials.mend(text, guard), nil
 }
 
-// Header returns the ids that the template adds to a state for the turn to come; empty
-// where what it adds is not the end of its prompt.
+// Header returns the IDs that the template adds to a state for the next turn; empty if they
+// are not the end of its prompt.
 func (s *Student) Header() []int32 { return s.header.ids }
 
-// SpecialInTools counts the texts of special tokens in the tools. A template writes tools
-// out itself, and servers take what is special in that for tokens: so do the ids here,
-// other than with messages, which come from models and repositories.
+// SpecialInTools counts the occurrences of special tokens' text in the tools. The template
+// writes the tools itself, and servers encode such text as special tokens, so these IDs do
+// too, unlike in messages, which come from models and repositories.
 func (s *Student) SpecialInTools(tools []relabel.Tool) (n int) {
 	if v, err := jinja.DecodeJSON(chat.AppendTools(nil, tools)); err == nil {
 		s.specials.guard(v, firstGuard, &n)
@@ -149,8 +150,8 @@ func (s *Student) SpecialInTools(tools []relabel.Tool) (n int) {
 	return n
 }
 
-// WithoutHeader is how many of a prompt's ids come before the header of the turn to come;
-// 0 where it does not end with that.
+// WithoutHeader returns the number of a prompt's IDs before the header of the next turn, 0 if
+// the prompt does not end with the header.
 func (s *Student) WithoutHeader(prompt []int32) int {
 	if len(s.header.ids) == 0 || !hasSuffix(prompt, s.header.ids) {
 		return 0

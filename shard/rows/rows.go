@@ -10,8 +10,8 @@ import (
 	"relabel/shard/parquet"
 )
 
-// File reads the rows of one file in order. Its memory does not grow with the file. It is
-// for one goroutine.
+// File reads the rows of one file in order. Its memory does not grow with the file. It is not
+// safe for concurrent use.
 type File struct {
 	*parquet.Reader
 	read    []column
@@ -19,15 +19,15 @@ type File struct {
 	cursors []*parquet.Cursor
 }
 
-// column is a column with its place in a row.
+// column maps a column to its field in a row.
 type column struct {
 	name   string
 	cursor *parquet.Cursor
 	put    func(to *relabel.ExportRow, from *parquet.Cursor) error
 }
 
-// Open opens a file of a view of so many bytes. Columns that it does not have stay empty
-// in its rows; Fields says which it has.
+// Open opens a file of a view, of the given size in bytes. Columns that the file does not
+// have stay empty in its rows; Fields lists those that it has.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	reader, err := parquet.OpenReader(r, size)
 	if err != nil {
@@ -45,7 +45,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// Next reads the next row into row, whose memory it takes over. io.EOF after the last.
+// Next reads the next row into row, reusing its memory. It returns io.EOF after the last.
 func (f *File) Next(row *relabel.ExportRow) error {
 	ended := 0
 	for _, c := range f.cursors {
@@ -73,7 +73,7 @@ func (f *File) Next(row *relabel.ExportRow) error {
 	return nil
 }
 
-// SeekRow has Next go to row n, from 0.
+// SeekRow makes Next return row n, counting from 0.
 func (f *File) SeekRow(n int64) error {
 	for _, c := range f.cursors {
 		if err := c.SeekRow(n); err != nil {
@@ -83,7 +83,7 @@ func (f *File) SeekRow(n int64) error {
 	return nil
 }
 
-// Close lets go of what is read ahead.
+// Close releases what was read ahead.
 func (f *File) Close() error {
 	var errs []error
 	for _, c := range f.cursors {

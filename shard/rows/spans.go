@@ -12,7 +12,7 @@ type spans struct {
 	trajectory, turn, kind, start, length, weight, iteration, beta, ids *parquet.Cursor
 }
 
-// newSpans returns nil where the file has no spans, or not all of their fields.
+// newSpans returns nil if the file has no spans or lacks some of their fields.
 func newSpans(r *parquet.Reader) *spans {
 	field := func(name string) *parquet.Cursor { return r.Cursor("spans", name) }
 	s := &spans{field("trajectory"), field("turn"), field("kind"), field("start"), field("length"), field("weight"), field("iteration"), field("beta"), field("ids")}
@@ -51,7 +51,7 @@ func (s *spans) put(row *relabel.ExportRow) error {
 	return nil
 }
 
-// number returns value i of a column that may hold nulls.
+// number returns value i of a nullable column.
 func number(c *parquet.Cursor, i int) *float32 {
 	if c.Null != nil && c.Null[i] {
 		return nil

@@ -12,19 +12,18 @@ import (
 	"relabel/shard/parquet"
 )
 
-// Source opens the files of an export, each by its path in it, wherever they are. What it
-// returns reads at any place, and says how long the file is.
+// Source opens the files of an export by their paths in it.
 type Source func(path string) (Bytes, error)
 
-// Bytes is an open file.
+// Bytes is an open file: random access and a size.
 type Bytes interface {
 	io.ReaderAt
 	io.Closer
 	Size() int64
 }
 
-// View is one view of an export, whose rows are numbered from 0 over its files in the order
-// of their names, which is load_dataset's.
+// View is one view of an export. Its rows are numbered from 0 over its files in order of file
+// name, as in load_dataset.
 type View struct {
 	files []relabel.ManifestFile
 	open  Source
@@ -42,7 +41,7 @@ func NewView(m relabel.Manifest, view relabel.View, open Source) View {
 	return View{files, open}
 }
 
-// Len is how many rows the view has.
+// Len returns the number of rows in the view.
 func (v View) Len() (n int) {
 	for _, f := range v.files {
 		n += f.Rows
@@ -50,8 +49,8 @@ func (v View) Len() (n int) {
 	return n
 }
 
-// At reads row n and says which file it stands in. CodeNotFound where there is none. It
-// reads the pages that hold the row and no others.
+// At reads row n and returns the file that contains it. It reads only the pages of that row.
+// CodeNotFound if the row does not exist.
 func (v View) At(n int) (row relabel.ExportRow, path string, err error) {
 	left := n
 	for _, f := range v.files {
@@ -87,8 +86,8 @@ func (v View) with(f relabel.ManifestFile, do func(*File) error) (err error) {
 	return nil
 }
 
-// Named returns the number of the row of a row_id. CodeNotFound where there is none. It
-// reads that column alone.
+// Named returns the number of the row with a row_id, reading that column only. CodeNotFound
+// if there is none.
 func (v View) Named(id string) (int, error) {
 	before := 0
 	for _, f := range v.files {
@@ -112,9 +111,9 @@ func (v View) Named(id string) (int, error) {
 	return 0, relabel.Errorf(relabel.CodeNotFound, "the view has no row %q", id)
 }
 
-// Of lists the labels of a trajectory with the rows that hold them, in the order of rows;
-// none in bare rows. It reads spans alone, or row_id where there are none, of the files
-// that in lets through.
+// Of lists the labels of a trajectory with the rows that contain them, in row order; none for
+// bare rows. It reads only spans, or row_id in files without spans, of the files that in
+// accepts.
 func (v View) Of(trajectory string, in func(path string) bool) (held []relabel.HeldLabel, err error) {
 	before := 0
 	for _, f := range v.files {
@@ -157,7 +156,7 @@ func (f *File) of(trajectory string) (held []relabel.HeldLabel, err error) {
 	return held, errors.Join(err, wrong)
 }
 
-// named lists the labels of a trajectory by the names of rows that are a label each.
+// named lists the labels of a trajectory by the row_ids of rows with one label each.
 func (f *File) named(trajectory string) (held []relabel.HeldLabel, err error) {
 	err = each(f.Reader, []*parquet.Cursor{f.Cursor("row_id")}, func(n int, of []*parquet.Cursor) bool {
 		if len(of[0].Texts) != 1 {

@@ -13,9 +13,8 @@ import (
 //go:embed student.jinja
 var template string
 
-// Student writes the folder of a student and returns it: a byte-level tokenizer with few
-// merges, and a template that drops the reasoning of what comes before the last user
-// message, as Qwen3's does.
+// Student writes a student's folder and returns its path: a byte-level tokenizer with few
+// merges, and a template that, like Qwen3's, drops reasoning before the last user message.
 func Student(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -9,8 +9,8 @@ import (
 	"relabel/shard/render"
 )
 
-// mostCounting is how many students a Counter keeps: more policies than that are seldom near
-// their limits at once.
+// mostCounting is the maximum number of students that a Counter caches: rarely do more
+// policies approach their limits at the same time.
 const mostCounting = 4
 
 // countingDate is the day that templates are told: prompts of any day have as many tokens.
@@ -23,14 +23,14 @@ type Counter struct {
 	turn chan []counting
 }
 
-// counting is a student that was opened, or why it cannot be.
+// counting is a cached student, or the error of opening it.
 type counting struct {
 	hash, template string
 	student        *render.Student
 	refused        error
 }
 
-// NewCounter returns a Counter by the tokenizers of o.
+// NewCounter returns a Counter that uses o's tokenizers.
 func NewCounter(o *Opener) *Counter {
 	c := &Counter{opener: o, turn: make(chan []counting, 1)}
 	c.turn <- nil
@@ -60,7 +60,7 @@ func (c *Counter) Count(ctx context.Context, p relabel.Policy, state []relabel.M
 	return len(ids), err
 }
 
-// student returns the policy's student, which is opened where it is not kept.
+// student returns the policy's student, opening it if it is not cached.
 func (c *Counter) student(ctx context.Context, p relabel.Policy) (*render.Student, error) {
 	var kept []counting
 	select {
@@ -77,7 +77,7 @@ func (c *Counter) student(ctx context.Context, p relabel.Policy) (*render.Studen
 	}
 	_, student, err := c.opener.Student(ctx, relabel.ExportForm{Tokenizer: p.Tokenizer, TokenizerHash: p.TokenizerHash, TemplateText: p.TemplateText, Date: countingDate})
 	if err != nil && relabel.CodeOf(err) != relabel.CodeInvalid {
-		return nil, err // another time it may be there
+		return nil, err // may be temporary
 	}
 	kept = slices.Insert(kept, 0, counting{p.TokenizerHash, p.TemplateText, student, err})
 	kept = kept[:min(len(kept), mostCounting)]

@@ -15,32 +15,33 @@ import (
 	"relabel/tokenizer"
 )
 
-// Store has the files of registered tokenizers.
+// Store provides the files of registered tokenizers.
 type Store interface {
-	// FindTokenizerFiles returns the files with a hash. CodeNotFound where there are none.
+	// FindTokenizerFiles returns the files with a hash. CodeNotFound if there are none.
 	FindTokenizerFiles(ctx context.Context, hash string) (relabel.TokenizerFiles, error)
 }
 
-// mostKept is how many tokenizers are kept: a large one has some hundred megabytes.
+// mostKept is the maximum number of cached tokenizers: a large one takes several hundred
+// megabytes.
 const mostKept = 3
 
 // Opener opens tokenizers. It is safe for concurrent use; it parses one at a time.
 type Opener struct {
 	store Store
-	root  *os.Root // --tokenizers; nil: no path is accepted
+	root  *os.Root // --tokenizers; nil: paths are not accepted
 	// turn holds the kept tokenizers, the one used last first; who has them may parse.
 	turn chan []*Tokenizer
 }
 
-// Tokenizer is one that was opened.
+// Tokenizer is an opened tokenizer.
 type Tokenizer struct {
 	*tokenizer.Tokenizer
 	Hash  string                 // of all files: relabel.TokenizerFiles.Hash
-	Files relabel.TokenizerFiles // but tokenizer.json, which is parsed
+	Files relabel.TokenizerFiles // without tokenizer.json, which is parsed
 }
 
-// NewOpener returns an Opener for store and for the folder dir, "" for none. CodeInvalid
-// where dir is not a folder.
+// NewOpener returns an Opener for store and for the folder dir, "" for none. CodeInvalid if
+// dir is not a folder.
 func NewOpener(store Store, dir string) (*Opener, error) {
 	o := &Opener{store: store, turn: make(chan []*Tokenizer, 1)}
 	o.turn <- nil
@@ -55,8 +56,8 @@ func NewOpener(store Store, dir string) (*Opener, error) {
 	return o, nil
 }
 
-// Open returns the tokenizer that ref means. CodeInvalid where there is none, or where it
-// cannot be used; the error of a path does not tell what exists on this machine.
+// Open returns the tokenizer that ref names. CodeInvalid if it does not exist or cannot be
+// used; for a path, the error does not reveal what exists on this machine.
 func (o *Opener) Open(ctx context.Context, ref relabel.TokenizerRef) (*Tokenizer, error) {
 	select {
 	case kept := <-o.turn:
@@ -96,7 +97,7 @@ func (o *Opener) find(ctx context.Context, ref relabel.TokenizerRef, kept []*Tok
 	return t, kept, nil
 }
 
-// load parses files, which it reads from the database where they are nil.
+// load parses files; nil files are read from the database.
 func (o *Opener) load(ctx context.Context, ref relabel.TokenizerRef, hash string, files relabel.TokenizerFiles) (*Tokenizer, error) {
 	if files == nil {
 		var err error
@@ -127,8 +128,8 @@ func notAccepted() error {
 	return relabel.Errorf(relabel.CodeInvalid, "is not the name or the hash of a registered tokenizer (`relabel tokenizer list`), and paths are not accepted without --tokenizers DIR: register the folder with `relabel tokenizer add NAME DIR`")
 }
 
-// Student opens the tokenizer that form names, and makes a student of it and of form's
-// template. Errors are CodeInvalid on the field tokenizer, template or template_options.
+// Student opens the tokenizer that form names, and returns a student with form's template.
+// Errors are CodeInvalid on the field tokenizer, template or template_options.
 func (o *Opener) Student(ctx context.Context, form relabel.ExportForm) (*Tokenizer, *render.Student, error) {
 	t, err := o.Open(ctx, form.TokenizerRef())
 	if err != nil {
@@ -167,8 +168,8 @@ func (o *Opener) template(path string) (string, error) {
 	return text, onField(err, "template")
 }
 
-// OfSHA256 returns a tokenizer by the hash of its tokenizer.json where ref still means one
-// that has it, nil otherwise: it decodes the ids of an export.
+// OfSHA256 returns the tokenizer whose tokenizer.json has the hash, if ref still refers to
+// it; otherwise nil. It decodes the IDs of an export.
 func (o *Opener) OfSHA256(ctx context.Context, ref relabel.TokenizerRef, sha256 string) *tokenizer.Tokenizer {
 	t, err := o.Open(ctx, ref)
 	if err != nil || t.SHA256() != sha256 {

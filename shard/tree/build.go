@@ -9,9 +9,9 @@ import (
 // Turn is a state st and its label ãt as the student's token ids.
 type Turn struct {
 	T int // from 1
-	// State is st without the header of the turn to come: the trunk up to here. For a
-	// served label whose prompt ends with the header's ids it may be the rest of that
-	// prompt, so that the trunk is what the server saw.
+	// State is st without the header of the next turn: the trunk up to here. For a served
+	// label whose prompt ends with the header's IDs it may be the rest of that prompt, so
+	// that the trunk is what the server saw.
 	State []int32
 	// Prompt is st with the header, and Answer is ãt up to and with its stop token. A
 	// turn without a label has neither.
@@ -63,7 +63,7 @@ func Build(tr Trajectory, n Normalisation) ([]*Root, error) {
 	return roots, nil
 }
 
-// builder goes through the turns; open is the root whose trunk goes on, nil for none.
+// builder processes the turns; open is the root whose trunk continues, nil for none.
 type builder struct {
 	Trajectory
 	normalisation Normalisation
@@ -72,7 +72,7 @@ type builder struct {
 	open          *Root
 }
 
-// turn puts turn i where it belongs and returns the turn to go on with.
+// turn adds turn i and returns the turn to continue with.
 func (b *builder) turn(i int) (int, error) {
 	turn := &b.Turns[i]
 	if len(turn.State) == 0 { // nothing that a branch could come after
@@ -99,7 +99,7 @@ func (b *builder) turn(i int) (int, error) {
 	return next, nil
 }
 
-// state returns the state of turn i, the one after the last turn, or nil.
+// state returns the state of turn i, or the final state after the last turn, or nil.
 func (b *builder) state(i int) []int32 {
 	switch {
 	case i < 0 || i > len(b.Turns):
@@ -110,8 +110,8 @@ func (b *builder) state(i int) []int32 {
 	return b.Turns[i].State
 }
 
-// next returns the turn whose state goes on from that of turn i: the next one, or the one
-// after it where only the next strays; -1 where none does.
+// next returns the turn whose state continues that of turn i: the next one, or the one after
+// it if only the next deviates; -1 if neither does.
 func (b *builder) next(i int) int {
 	here, one, two := b.state(i), b.state(i+1), b.state(i+2)
 	switch {
@@ -123,8 +123,8 @@ func (b *builder) next(i int) int {
 	return -1
 }
 
-// label puts a turn's label into the open root, whose trunk is st; after is the state
-// that follows in that trunk, or nil.
+// label adds a turn's label to the open root, whose trunk is st; after is the state that
+// follows in that trunk, or nil.
 func (b *builder) label(turn *Turn, after []int32) error {
 	header := len(turn.Prompt) - len(turn.State)
 	if !turn.Labelled {
@@ -152,7 +152,7 @@ func (b *builder) label(turn *Turn, after []int32) error {
 	return nil
 }
 
-// alone gives a labelled turn a root of its own.
+// alone gives a labelled turn its own root.
 func (b *builder) alone(turn *Turn) error {
 	if !turn.Labelled {
 		return nil
@@ -166,7 +166,7 @@ func (b *builder) alone(turn *Turn) error {
 	return nil
 }
 
-// span is the label of a turn as a span of the trunk.
+// span returns a turn's label as a span of the trunk.
 func (b *builder) span(turn *Turn) (Span, error) {
 	tokens := len(turn.Answer)
 	if len(turn.Prompt) == 0 || tokens == 0 {
@@ -191,7 +191,7 @@ func (b *builder) newRoot() *Root {
 }
 
 // hasPrefix reports whether ids begins with prefix; states of a trajectory often share
-// their memory.
+// memory.
 func hasPrefix(ids, prefix []int32) bool {
 	if len(ids) < len(prefix) {
 		return false

@@ -7,11 +7,11 @@ import (
 )
 
 // Fit returns the tree without the labels whose sequences are longer than limit tokens, the
-// turns of these labels, and how many trunks and leaves they were of. A leaf over the limit
-// is dropped. A trunk over it is cut after the last label that ends within the limit, and
-// is dropped with all its labels where none does or where cut is false. The lengths are
-// those of the linear view's rows, so that all views hold the same labels. The root is nil
-// where no label is left, and is itself where all are.
+// turns of these labels, and the numbers of trunks and leaves affected. It drops a leaf over
+// the limit. It truncates a trunk over the limit after the last label that ends within the
+// limit, or drops it with all its labels if there is no such label or cut is false. Lengths
+// are those of the linear view's rows, so that all views hold the same labels. The root is
+// nil if no label remains, and unchanged if all do.
 func (r *Root) Fit(limit int, cut bool) (fitted *Root, over []int, counts relabel.ManifestTooLong) {
 	kept := *r
 	if n := len(r.spans); n > 0 && r.spans[n-1].End() > limit {
@@ -48,10 +48,10 @@ func (r *Root) Fit(limit int, cut bool) (fitted *Root, over []int, counts relabe
 	return kept.trimmed(), over, counts
 }
 
-// Split returns the tree as trees of at most bin tokens, itself where it is one already.
-// Each holds the labels of some turns in a row and the whole trunk before them, masked
-// where an earlier one has the labels: the labels and their prefixes stay as they are. No
-// label goes, so a tree of which a single label is over bin tokens stays over: Fit first.
+// Split divides the tree into trees of at most bin tokens; a tree that fits is returned
+// unchanged. Each part holds the labels of consecutive turns and the whole trunk before them,
+// in which the labels of earlier parts are masked, so labels and prefixes are preserved. A
+// label that exceeds bin tokens by itself stays too long: call Fit first.
 func (r *Root) Split(bin int) []*Root {
 	if r.Tokens() <= bin {
 		return []*Root{r}

@@ -1,14 +1,14 @@
 package tree
 
-// Forest is a row of the tree view: one tree after the other, each in depth-first
-// preorder, a leaf before what follows it in the trunk. A token q sees a token k where
-// k <= q < SubtreeEnd[k], which is itself and its ancestors and nothing else.
+// Forest is a row of the tree view: concatenated trees, each in depth-first preorder, a leaf
+// before the rest of the trunk. Token q attends to token k if k <= q < SubtreeEnd[k], i.e. to
+// itself and its ancestors only.
 type Forest struct {
 	IDs        []int32
-	Positions  []int32 // depth: how many tokens are seen before this one
-	SubtreeEnd []int32 // the place after the last token that sees this one
-	NodeStart  []int32 // the nodes tile the row
-	NodeParent []int32 // number of the node above, -1 for a root
+	Positions  []int32 // depth: the number of tokens seen before this one
+	SubtreeEnd []int32 // index after the last token that attends to this one
+	NodeStart  []int32 // nodes cover the row without gaps
+	NodeParent []int32 // number of the parent node, -1 for a root
 	NodeKind   []Kind
 	Spans      []Span // Start counts from the row's first token
 }
@@ -26,8 +26,8 @@ func (r *Root) Flatten() *Forest {
 	return &f
 }
 
-// Add appends a tree to the row. Every trunk token's subtree ends with the tree, for
-// whatever comes later goes on from it; a leaf's tokens end with the leaf.
+// Add appends a tree to the row. The subtree of every trunk token ends with the tree, because
+// everything later continues from it; the subtree of a leaf's tokens ends with the leaf.
 func (f *Forest) Add(r *Root) {
 	end := len(f.IDs) + r.Tokens()
 	above, done := -1, 0
@@ -51,8 +51,8 @@ func (f *Forest) Add(r *Root) {
 	trunk(len(r.trunk))
 }
 
-// Pad fills the row up to a length with a node of its own, whose tokens see themselves
-// alone. A row that is as long already stays as it is.
+// Pad fills the row up to a length with a separate node, whose tokens attend to themselves
+// only. A row that is long enough stays unchanged.
 func (f *Forest) Pad(length int, id int32) {
 	if len(f.IDs) >= length {
 		return
@@ -73,7 +73,8 @@ func (f *Forest) node(kind Kind, parent int, ids []int32, depth, end int) int {
 	return len(f.NodeStart) - 1
 }
 
-// span appends a label whose place in the row is shift from that on its way from the root.
+// span appends a label whose position in the row is shift after its position on its path from
+// the root.
 func (f *Forest) span(s Span, shift int) {
 	s.Start += shift
 	f.Spans = append(f.Spans, s)

@@ -9,17 +9,17 @@ import (
 	"relabel"
 )
 
-// recurrentNames are the words by which model configurations name layers with a state
-// that goes from token to token, whatever the attention mask says.
+// recurrentNames are words with which model configurations name layers that carry state from
+// token to token regardless of the attention mask.
 var recurrentNames = regexp.MustCompile(`mamba|ssm|rwkv|recurrent|gated_?delta|delta_?net|linear_attention|lightning|xlstm|retnet|hyena|^conv$|short_?conv`)
 
-// recurrentModels are the model types of transformers whose configuration does not name
-// such layers in words of recurrentNames.
+// recurrentModels are transformers model types with such layers whose configuration contains
+// none of recurrentNames.
 var recurrentModels = []string{"bamba", "falcon_h1", "granitemoehybrid", "jamba", "kimi_linear", "lfm2", "lfm2_moe", "lfm2_vl", "minimax", "nemotron_h", "plamo2", "qwen3_5", "qwen3_5_moe", "qwen3_next", "zamba", "zamba2"}
 
-// CheckModel refuses tree rows for a model whose config.json (of transformers) speaks of
-// recurrent state: Mamba, GatedDeltaNet and the like would carry one branch's tokens into
-// the next. Such models train on linear or packed rows, one sequence at a time.
+// CheckModel returns CodeInvalid if a model's config.json (transformers) has recurrent
+// layers: Mamba, GatedDeltaNet etc. would carry one branch's tokens into the next, so tree
+// rows are unusable. Such models train on linear or packed rows, one sequence at a time.
 func CheckModel(config []byte) error {
 	var c any
 	if err := json.Unmarshal(config, &c); err != nil {
@@ -31,8 +31,8 @@ func CheckModel(config []byte) error {
 	return nil
 }
 
-// recurrent returns the word that gives a configuration away, or "". It looks at model
-// types, architectures and kinds of layers, in parts such as text_config too.
+// recurrent returns the word that identifies a recurrent configuration, or "". It checks
+// model types, architectures and layer types, including nested parts such as text_config.
 func recurrent(config any) string {
 	object, ok := config.(map[string]any)
 	if !ok {

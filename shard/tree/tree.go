@@ -11,28 +11,28 @@ import (
 	"slices"
 )
 
-// Kind says what a node of a tree row, or a span, is. The numbers are those of node_kind.
+// Kind is the kind of a node of a tree row, or of a span. The numbers are those of node_kind.
 type Kind int32
 
 // Kinds of nodes; the first two are those of spans as well.
 const (
 	Trunk   Kind = 0 // what was executed
-	Leaf    Kind = 1 // a label that was not
-	Padding Kind = 2 // what fills a row up
+	Leaf    Kind = 1 // a label that was not executed
+	Padding Kind = 2 // fills a row up
 )
 
-// String returns the kind's word in spans.
+// String returns the kind's name in spans.
 func (k Kind) String() string { return [...]string{"trunk", "leaf", "padding"}[k] }
 
-// Origin is where labels come from. It is shared by all spans of a trajectory.
+// Origin identifies where labels come from. All spans of a trajectory share it.
 type Origin struct {
 	Trajectory string
 	Iteration  int      // number of the iteration i, from 1
 	Beta       *float32 // βi (eq. 8); nil where executors were drawn by κ (eq. 9)
 }
 
-// Signals are what is known of a label's tokens besides their weights, each nil or one
-// number a token of ãt.
+// Signals are optional values of a label's tokens besides their weights, each nil or one
+// number per token of ãt.
 type Signals struct {
 	TeacherLogprobs []float32 // log πe, natural
 	StudentLogprobs []float32 // log πθ, natural
@@ -50,10 +50,10 @@ type Span struct {
 	Signals
 }
 
-// Length is how many tokens the span has.
+// Length returns the number of tokens in the span.
 func (s Span) Length() int { return len(s.Weights) }
 
-// End is the place after the span's last token.
+// End returns the index after the span's last token.
 func (s Span) End() int { return s.Start + len(s.Weights) }
 
 // leaf is a label that branches off the trunk: the turn's header and ãt.
@@ -63,8 +63,8 @@ type leaf struct {
 	span Span    // Start counts from the root's first token
 }
 
-// Root is one token tree of a trajectory. It shares memory with the ids that it was
-// built from, which must not change; it is never changed itself.
+// Root is one token tree of a trajectory. It is immutable and shares memory with the IDs that
+// it was built from, which must not change.
 type Root struct {
 	Number int // within the trajectory, from 0
 	Origin *Origin
@@ -73,7 +73,7 @@ type Root struct {
 	leaves []leaf  // by turn, hence by at
 }
 
-// Tokens is the tree's length: each trunk token once, and the leaves.
+// Tokens returns the tree's length: each trunk token once, plus the leaves.
 func (r *Root) Tokens() int {
 	n := len(r.trunk)
 	for _, l := range r.leaves {
@@ -82,8 +82,8 @@ func (r *Root) Tokens() int {
 	return n
 }
 
-// Longest is the length of the longest way from the root to a leaf, in tokens: as many
-// positions as a model must have for it.
+// Longest returns the length of the longest path from the root to a leaf, in tokens: the
+// number of positions that a model needs.
 func (r *Root) Longest() int {
 	n := len(r.trunk)
 	for _, l := range r.leaves {
@@ -92,10 +92,10 @@ func (r *Root) Longest() int {
 	return n
 }
 
-// Labels is how many labels the tree holds.
+// Labels returns the number of labels in the tree.
 func (r *Root) Labels() int { return len(r.spans) + len(r.leaves) }
 
-// Supervised is how many tokens the labels have.
+// Supervised returns the number of supervised tokens.
 func (r *Root) Supervised() int {
 	n := 0
 	for s := range r.Spans {
@@ -119,8 +119,8 @@ func (r *Root) Spans(yield func(Span) bool) {
 	}
 }
 
-// trimmed returns the root without the end of its trunk that no label needs, nil where
-// it has no label: rows end at the last supervised token.
+// trimmed returns the root without the unneeded end of its trunk, nil if the root has no
+// label.
 func (r Root) trimmed() *Root {
 	end := 0
 	if n := len(r.spans); n > 0 {

@@ -6,7 +6,7 @@ import (
 	"relabel"
 )
 
-// Normalisation says over what a label's weight counts.
+// Normalisation selects how a label's weight is distributed over its tokens.
 type Normalisation string
 
 // Normalisations. Paper eq. 12 and 13 sum over a label's tokens: PerToken.
@@ -15,9 +15,9 @@ const (
 	PerTransition Normalisation = "transition" // each token weighs w(s, a) ÷ |ãt|, so that long labels weigh no more than short ones
 )
 
-// Weights returns the weight of each of a label's tokens: w for all of them where byToken
-// is nil, else byToken's own, of either sign, normalised by n. What it returns is what
-// stands in loss_weights, bit for bit: loss = Σ w · nll (paper 3.3, eq. 14; table 2).
+// Weights returns the weight of each token of a label: w for every token if byToken is nil,
+// otherwise the values of byToken (of either sign), normalised by n. The result is written to
+// loss_weights bit for bit: loss = Σ w · nll (paper 3.3, eq. 14; table 2).
 func (n Normalisation) Weights(w float32, byToken []float32, tokens int) ([]float32, error) {
 	if byToken != nil && len(byToken) != tokens {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "%d weights for %d tokens", len(byToken), tokens)

@@ -10,7 +10,7 @@ import (
 	"relabel"
 )
 
-// binName checks that the row is called <view>/<part>/<bin>, and notes which it is.
+// binName checks that the row is named <view>/<part>/<bin>, and records the numbers.
 func (f *fileCheck) binName(row *relabel.ExportRow) {
 	rest, ok := strings.CutPrefix(row.ID, string(f.entry.View)+"/")
 	part, bin, _ := strings.Cut(rest, "/")
@@ -27,13 +27,14 @@ func (f *fileCheck) binName(row *relabel.ExportRow) {
 	f.bins = append(f.bins, binRun{part: p, first: b, count: 1, file: f.entry.Path, row: row.ID})
 }
 
-// binRun is rows of a file whose bins are counted on.
+// binRun is a run of rows of a file with consecutive bin numbers.
 type binRun struct {
 	part, first, count int
 	file, row          string // of the first
 }
 
-// checkBins checks that the bins of each part are counted from 0 on, over its files.
+// checkBins checks that the bins of each part are numbered from 0 without gaps, across its
+// files.
 func (c *check) checkBins(v *viewState) {
 	slices.SortStableFunc(v.bins, func(a, b binRun) int {
 		return cmp.Or(cmp.Compare(a.part, b.part), cmp.Compare(a.number(), b.number()))
@@ -50,8 +51,8 @@ func (c *check) checkBins(v *viewState) {
 	}
 }
 
-// checkParts checks that each row stands in a file of its part: of P parts, file k of part
-// p has the number k·P + p. P is what fits most rows.
+// checkParts checks that each row is in a file of its part: with P parts, file k of part p
+// has the number k·P + p. It uses the P that fits most rows.
 func (c *check) checkParts(v *viewState) {
 	best, parts := -1, 0
 	highest := 0

@@ -13,13 +13,13 @@ import (
 var classWords = [classes]string{"supervised tokens (prefix, target and weight)", "supervised tokens with served ids", "labels (whose, kind, iteration, beta, ids)",
 	"pairs of state and label", "labels' weights", "labels (prefix and ids)"}
 
-// statement is a class of facts that some views must say alike.
+// statement is a class of facts in which some views must agree.
 type statement struct {
 	class class
 	views []relabel.View
 }
 
-// compareViews compares what the views say, and names the rows where they differ.
+// compareViews compares the facts of the views, and names the rows in which they differ.
 func (c *check) compareViews(ctx context.Context) error {
 	for _, view := range relabel.Views {
 		if v := c.views[view]; v != nil && v.broken {
@@ -96,7 +96,7 @@ func (c *check) sumsOf(view relabel.View, class class) *sums {
 	return all
 }
 
-// difference is a statement that not all of its views say alike.
+// difference is a statement in which its views do not agree.
 type difference struct {
 	statement
 	groups [groups]bool // in which the sums differ
@@ -118,7 +118,8 @@ func (c *check) compare(s statement) difference {
 	return d
 }
 
-// mostFacts is about how many facts are looked at one by one where views differ.
+// mostFacts is the approximate maximum number of facts examined individually where views
+// differ.
 const mostFacts = 400_000
 
 // search narrows a difference to as many groups as can be looked at.
@@ -143,7 +144,7 @@ type saidFact struct {
 	place map[relabel.View]place
 }
 
-// place is a token of a row.
+// place is the position of a token in a row.
 type place struct {
 	file, row string
 	token     int
@@ -164,7 +165,7 @@ func (c *check) nameDifferences(ctx context.Context, differ []difference) error 
 	return nil
 }
 
-// teller is a row that says what another view does not.
+// teller is a row with facts that another view lacks.
 type teller struct {
 	view      relabel.View
 	file, row string

@@ -56,11 +56,11 @@ func (s *sums) merge(t *sums) {
 // prime is 2^61 − 1.
 const prime = 1<<61 - 1
 
-// text is the hash of a run of 32-bit words: the value of the polynomial that has them as
-// coefficients, at two secret points, mod prime.
+// text is the hash of a sequence of 32-bit words: the polynomial with these coefficients,
+// evaluated at two secret points, mod prime.
 type text struct{ a, b uint64 }
 
-// hasher holds the secrets of a check. It is safe for concurrent use.
+// hasher holds the secret keys of a check. It is safe for concurrent use.
 type hasher struct {
 	a, b  uint64
 	block cipher.Block

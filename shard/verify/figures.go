@@ -8,7 +8,7 @@ import (
 	"relabel"
 )
 
-// checkFigures compares what the manifest says of all with what was counted.
+// checkFigures compares the manifest's totals with the counted ones.
 func (c *check) checkFigures() {
 	for _, view := range relabel.Views {
 		if v := c.views[view]; v != nil {
@@ -32,12 +32,12 @@ func (c *check) checkFigures() {
 	}
 }
 
-// complain notes what is wrong with the manifest.
+// complain records a problem of the manifest.
 func (c *check) complain(format string, a ...any) {
 	c.refuse("manifest", manifestName, "", format, a...)
 }
 
-// checkLabels compares the labels of a view with the manifest's.
+// checkLabels compares a view's number of labels with the manifest's.
 func (c *check) checkLabels(view relabel.View, v *viewState) {
 	m := &c.manifest
 	if v.broken || v.bare {
@@ -57,7 +57,8 @@ func (c *check) checkLabels(view relabel.View, v *viewState) {
 	}
 }
 
-// checkTokenFields checks what is there exactly where there is a view of tokens.
+// checkTokenFields checks that fields of token views are present exactly if there is a token
+// view.
 func (c *check) checkTokenFields() {
 	m := &c.manifest
 	tokens := len(c.tokenViews()) > 0
@@ -101,10 +102,10 @@ func (c *check) checkTooLong() {
 	}
 }
 
-// near reports whether two figures differ by rounding alone.
+// near reports whether two figures differ by rounding only.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
 
-// checkFill computes how full the bins are.
+// checkFill computes how full the bins are and compares it with the manifest.
 func (c *check) checkFill() {
 	m := &c.manifest
 	for _, view := range []relabel.View{relabel.ViewPacked, relabel.ViewTree} {

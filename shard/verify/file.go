@@ -21,10 +21,10 @@ import (
 type fileCheck struct {
 	*check
 	entry  relabel.ManifestFile
-	number int // of the row
+	number int // of the current row
 	order  order
 	states states
-	state  string // messages_json of the row before
+	state  string // messages_json of the previous row
 
 	pairs   *render.Pairs // renders the messages of one trajectory
 	pairsOf string
@@ -32,7 +32,7 @@ type fileCheck struct {
 	Figures
 	bare     bool
 	broken   bool
-	rejected bool // the row at hand
+	rejected bool // the current row has a problem
 	sums     [classes]*sums
 	rowIDs   []uint64
 	labels   []uint64
@@ -79,8 +79,8 @@ func (f *fileCheck) says() []class {
 	return []class{rendered, served, labels, pairs, weights, runs}
 }
 
-// read checks the file's bytes, its columns and its rows. A file whose bytes are not those
-// that were published is read no further: it could hold anything.
+// read checks the file's bytes, columns and rows. It stops at a wrong hash, because such a
+// file may contain anything.
 func (f *fileCheck) read(ctx context.Context) error {
 	file, err := os.Open(filepath.Join(f.dir, filepath.FromSlash(path.Clean("/"+f.entry.Path))))
 	if err != nil {
@@ -149,7 +149,7 @@ func (f *fileCheck) readRows(ctx context.Context, r *rows.File) error {
 	}
 }
 
-// row checks a row and, where it can be read, adds up what it says.
+// row checks a row and, if it is readable, adds up its facts.
 func (f *fileCheck) row(row *relabel.ExportRow) {
 	f.rejected = false
 	if row.ID != "" {
@@ -167,12 +167,12 @@ func (f *fileCheck) row(row *relabel.ExportRow) {
 	f.facts(row, f.bare, func(class class, v fact, _ int) { f.sums[class].add(v) })
 }
 
-// reject notes what is wrong with a row.
+// reject records a problem of a row.
 func (f *fileCheck) reject(row *relabel.ExportRow, kind, format string, a ...any) {
 	f.refuse(kind, f.entry.Path, rowName(row, f.number), format, a...)
 }
 
-// rowName is what a row is called: bare rows have a number alone.
+// rowName returns a row's name; bare rows only have a number.
 func rowName(row *relabel.ExportRow, number int) string {
 	if row.ID == "" {
 		return fmt.Sprintf("#%d", number)
@@ -180,7 +180,7 @@ func rowName(row *relabel.ExportRow, number int) string {
 	return row.ID
 }
 
-// unreadable notes what is so wrong with a row that nothing more can be said of it.
+// unreadable records a problem that prevents further checks of the row.
 func (f *fileCheck) unreadable(row *relabel.ExportRow, kind, format string, a ...any) {
 	f.rejected = true
 	f.reject(row, kind, format, a...)

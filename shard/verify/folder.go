@@ -18,12 +18,12 @@ import (
 // The files of an export that are of no view.
 const (
 	manifestName = "manifest.json"
-	leftOutName  = "left_out.jsonl"
+	excludedName = "left_out.jsonl"
 	readmeName   = "README.md"
 )
 
-// ReadManifest reads manifest.json of an export's folder, strictly: a field that is missing
-// or unknown is an error.
+// ReadManifest reads the manifest.json of an export's folder strictly: a missing or unknown
+// field is an error.
 func ReadManifest(dir string) (m relabel.Manifest, err error) {
 	raw, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +56,7 @@ func fieldsOf(t reflect.Type) (names []string) {
 	return names
 }
 
-// readStrictly reads one JSON value without fields that are unknown.
+// readStrictly decodes one JSON value and refuses unknown fields.
 func readStrictly(raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -69,7 +69,7 @@ func readStrictly(raw []byte, into any) error {
 	return nil
 }
 
-// readManifest reads the manifest; false where there is nothing to go on with.
+// readManifest reads the manifest; false if the check cannot continue.
 func (c *check) readManifest() bool {
 	var err error
 	if c.manifest, err = ReadManifest(c.dir); err != nil {
@@ -92,9 +92,9 @@ func said(err error) string {
 	return err.Error()
 }
 
-// checkFolder compares the files that are there with those that the manifest names.
+// checkFolder compares the existing files with those that the manifest names.
 func (c *check) checkFolder() {
-	named := map[string]bool{manifestName: true, leftOutName: true, readmeName: true}
+	named := map[string]bool{manifestName: true, excludedName: true, readmeName: true}
 	for _, f := range c.manifest.Files {
 		if named[f.Path] {
 			c.refuse("manifest", f.Path, "", "is named twice")
@@ -139,7 +139,7 @@ func (c *check) checkViewsNamed() {
 	}
 }
 
-// checkReadme sees to it that load_dataset finds each view.
+// checkReadme checks that load_dataset would find each view.
 func (c *check) checkReadme() {
 	raw, err := os.ReadFile(filepath.Join(c.dir, readmeName))
 	if err != nil {

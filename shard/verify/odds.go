@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// odds are values that should all be the same in an export; who differs from most is odd.
+// odds collects values that should be the same in the whole export and finds those that
+// deviate.
 type odds struct {
 	values map[string]*oddValue
 }
@@ -17,7 +18,7 @@ type oddValue struct {
 	number          int
 }
 
-// mostOdds bounds what is kept: with so many values, something else is wrong.
+// mostOdds limits the number of values kept: if there are that many, something else is wrong.
 const mostOdds = 1000
 
 // add counts a value of a row's part.

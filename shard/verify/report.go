@@ -10,7 +10,7 @@ import (
 	"relabel"
 )
 
-// Report is what a check found.
+// Report is the result of a check.
 type Report struct {
 	Problems  []Problem                `json:"problems"` // the first of each kind
 	Counts    map[string]int           `json:"counts"`   // all of them, by kind
@@ -21,7 +21,7 @@ type Report struct {
 	Unchecked []Unchecked              `json:"unchecked"`       // labels that were not
 }
 
-// Problem is one thing that is wrong. What is empty is not known, or it is of the whole.
+// Problem is one defect. Empty fields are unknown, or the problem concerns the whole export.
 type Problem struct {
 	Kind string `json:"kind"` // what is wrong: see the kinds in docs/shard-format.md
 	File string `json:"file"`
@@ -35,7 +35,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s: %s", p.Kind, cmp.Or(where, "export"), p.Text)
 }
 
-// Figures count what a view holds.
+// Figures are the totals of a view.
 type Figures struct {
 	Files      int   `json:"files"`
 	Rows       int   `json:"rows"`
@@ -91,13 +91,13 @@ func (c *check) refuseLocked(kind, file, row, format string, a ...any) {
 	}
 }
 
-// note says what could not be checked.
+// note records what could not be checked.
 func (c *check) note(format string, a ...any) {
 	c.report.Notes = append(c.report.Notes, fmt.Sprintf(format, a...))
 }
 
-// finishReport puts the report into an order that does not depend on which file was read
-// first.
+// finishReport sorts the report, so that it does not depend on the order in which files were
+// read.
 func (c *check) finishReport() {
 	slices.SortStableFunc(c.report.Problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.File, b.File))

@@ -9,8 +9,8 @@ import (
 	"relabel/chat"
 )
 
-// states reads the states of rows one after the other. Most begin with the whole text of
-// the one before, of which it remembers what it says: of those only the rest is read.
+// states reads the states of rows one after the other. Most states begin with the whole
+// previous one, which is cached, so that only the rest is parsed.
 type states struct {
 	text     string // of the last one, without the bracket that closes the array
 	messages []relabel.Message

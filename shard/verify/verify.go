@@ -16,19 +16,19 @@ import (
 	"relabel/shard/render"
 )
 
-// Options say how an export is checked.
+// Options configure a check.
 type Options struct {
 	// Student renders the messages view again, to compare with the views of tokens. nil:
 	// it is not rendered.
 	Student *render.Student
-	// First is how many problems of each kind are told one by one; 0: 10. The others are
-	// counted.
+	// First is the number of problems of each kind that are listed; 0: 10. The others are
+	// only counted.
 	First int
 	// Progress counts what has been read; nil: nobody looks.
 	Progress *Progress
 }
 
-// Progress is how far a check is. Another goroutine may read it.
+// Progress is the progress of a check. It may be read concurrently.
 type Progress struct{ Rows, Tokens atomic.Int64 }
 
 // check is one check of one export.
@@ -65,8 +65,8 @@ type viewState struct {
 	padding                        int64 // tokens
 }
 
-// Check checks the export in the folder dir. An error is one of reading, not of the
-// export: what is wrong with that stands in the report.
+// Check checks the export in the folder dir. It returns an error if reading fails; defects of
+// the export are in the report.
 func Check(ctx context.Context, dir string, o Options) (*Report, error) {
 	if o.First == 0 {
 		o.First = 10
@@ -84,7 +84,7 @@ func Check(ctx context.Context, dir string, o Options) (*Report, error) {
 		return nil, err
 	}
 	c.checkFigures()
-	c.checkLeftOut()
+	c.checkExcluded()
 	if err := c.checkUnique(ctx); err != nil {
 		return nil, err
 	}

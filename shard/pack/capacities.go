@@ -2,31 +2,31 @@ package pack
 
 import "container/heap"
 
-// rooms finds the bin with the least room that is enough: a segment tree over the amounts
-// of room, whose leaves hold the bins that have just so much.
-type rooms struct {
+// capacities finds the bin with the least sufficient remaining capacity. It is a segment tree
+// over amounts of remaining capacity; each leaf holds the bins with that amount.
+type capacities struct {
 	leaves int       // power of two above the capacity
 	count  []int32   // bins below each node; the children of node i are 2i and 2i+1, the root is 1
-	bins   []numbers // by amount of room
+	bins   []numbers // by remaining capacity
 }
 
-func newRooms(capacity int) *rooms {
+func newCapacities(capacity int) *capacities {
 	leaves := 1
 	for leaves <= capacity {
 		leaves *= 2
 	}
-	return &rooms{leaves: leaves, count: make([]int32, 2*leaves), bins: make([]numbers, leaves)}
+	return &capacities{leaves: leaves, count: make([]int32, 2*leaves), bins: make([]numbers, leaves)}
 }
 
-// put notes a bin's room.
-func (r *rooms) put(bin, room int) {
+// put records a bin's remaining capacity.
+func (r *capacities) put(bin, room int) {
 	heap.Push(&r.bins[room], bin)
 	r.add(room, 1)
 }
 
-// take removes and returns the bin with the least room of at least length, the lowest
-// number among equals; -1 where there is none.
-func (r *rooms) take(length int) (bin, room int) {
+// take removes and returns the bin with the least remaining capacity of at least length, the
+// lowest-numbered of equal ones; -1 if there is none.
+func (r *capacities) take(length int) (bin, room int) {
 	room = r.atLeast(length)
 	if room < 0 {
 		return -1, 0
@@ -36,15 +36,16 @@ func (r *rooms) take(length int) (bin, room int) {
 	return bin, room
 }
 
-func (r *rooms) add(room int, n int32) {
+func (r *capacities) add(room int, n int32) {
 	for i := r.leaves + room; i > 0; i /= 2 {
 		r.count[i] += n
 	}
 }
 
-// atLeast returns the smallest amount of room from length upwards that a bin has, or -1:
-// up the tree until a right-hand sibling has bins, then down its left-hand side.
-func (r *rooms) atLeast(length int) int {
+// atLeast returns the smallest remaining capacity of at least length that a bin has, or -1.
+// It walks up the tree until a right-hand sibling has bins, then down that subtree's
+// left-hand side.
+func (r *capacities) atLeast(length int) int {
 	i := r.leaves + length
 	if r.count[i] == 0 {
 		for ; i%2 == 1 || r.count[i+1] == 0; i /= 2 {
@@ -63,7 +64,7 @@ func (r *rooms) atLeast(length int) int {
 	return i - r.leaves
 }
 
-// numbers is a heap, the lowest first.
+// numbers is a min-heap.
 type numbers []int
 
 func (n numbers) Len() int           { return len(n) }

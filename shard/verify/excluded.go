@@ -14,8 +14,8 @@ import (
 	"relabel"
 )
 
-// leftOutLine is a line of left_out.jsonl.
-type leftOutLine struct {
+// excludedLine is a line of left_out.jsonl.
+type excludedLine struct {
 	Reason     string     `json:"reason"`
 	Trajectory relabel.ID `json:"trajectory"`
 	InstanceID string     `json:"instance_id"`
@@ -24,12 +24,12 @@ type leftOutLine struct {
 	Detail     string     `json:"detail"`
 }
 
-// checkLeftOut compares what was left out with the manifest's counts, and sees to it that
-// no label is both left out and there.
-func (c *check) checkLeftOut() {
-	file, err := os.Open(filepath.Join(c.dir, leftOutName))
+// checkExcluded compares the excluded states with the manifest's counts, and checks that no
+// label is both excluded and exported.
+func (c *check) checkExcluded() {
+	file, err := os.Open(filepath.Join(c.dir, excludedName))
 	if err != nil {
-		c.refuse("left_out", leftOutName, "", "it cannot be read: %v", err)
+		c.refuse("left_out", excludedName, "", "it cannot be read: %v", err)
 		return
 	}
 	defer file.Close()
@@ -39,26 +39,26 @@ func (c *check) checkLeftOut() {
 	for number := 1; ; number++ {
 		raw, err := lines.ReadBytes('\n')
 		if len(bytes.TrimSpace(raw)) > 0 {
-			c.leftOutLine(raw, "line "+strconv.Itoa(number), there, counts)
+			c.excludedLine(raw, "line "+strconv.Itoa(number), there, counts)
 		}
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			c.refuse("left_out", leftOutName, "", "it cannot be read: %v", err)
+			c.refuse("left_out", excludedName, "", "it cannot be read: %v", err)
 			return
 		}
 	}
 	if !maps.Equal(counts, c.manifest.LeftOut) {
-		c.refuse("left_out", leftOutName, "", "its lines count %v, left_out in the manifest %v", counts, c.manifest.LeftOut)
+		c.refuse("left_out", excludedName, "", "its lines count %v, left_out in the manifest %v", counts, c.manifest.LeftOut)
 	}
 }
 
-// leftOutLine checks a line and counts it.
-func (c *check) leftOutLine(raw []byte, where string, there []uint64, counts map[string]int) {
-	var line leftOutLine
+// excludedLine checks a line and counts it.
+func (c *check) excludedLine(raw []byte, where string, there []uint64, counts map[string]int) {
+	var line excludedLine
 	if err := readStrictly(raw, &line); err != nil {
-		c.refuse("left_out", leftOutName, where, "%v", err)
+		c.refuse("left_out", excludedName, where, "%v", err)
 		return
 	}
 	if line.States > 0 {
@@ -68,18 +68,18 @@ func (c *check) leftOutLine(raw []byte, where string, there []uint64, counts map
 	if line.Turn != nil {
 		from, to = *line.Turn, *line.Turn
 		if line.States != 1 {
-			c.refuse("left_out", leftOutName, where, "one turn is one state, not %d", line.States)
+			c.refuse("left_out", excludedName, where, "one turn is one state, not %d", line.States)
 		}
 	}
 	for t := from; t <= to; t++ {
 		if _, found := slices.BinarySearch(there, c.hash.name(line.Trajectory.String(), t)); found {
-			c.refuse("left_out", leftOutName, where, "the label %s/%d was left out, and stands in a view", line.Trajectory, t)
+			c.refuse("left_out", excludedName, where, "the label %s/%d was left out, and stands in a view", line.Trajectory, t)
 			return
 		}
 	}
 }
 
-// allLabels are the hashes of the labels of the view that has the most, in order.
+// allLabels returns the sorted hashes of the labels of the view that has the most.
 func (c *check) allLabels() []uint64 {
 	var all []uint64
 	for _, v := range c.views {
