@@ -17,11 +17,10 @@ import (
 	"relabel"
 )
 
-// errNotRegular says that a path is a folder, a device, a pipe or a socket.
+// errNotRegular means that a path is a folder, a device, a pipe or a socket.
 var errNotRegular = errors.New("not a regular file")
 
-// ReadFile reads a regular file of at most limit bytes. Opening a named pipe does not wait
-// for its writer.
+// ReadFile reads a regular file of at most limit bytes. It does not block on a named pipe.
 func ReadFile(name string, limit int64) ([]byte, error) {
 	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -30,7 +29,7 @@ func ReadFile(name string, limit int64) ([]byte, error) {
 	return readAll(file, limit)
 }
 
-// readAll reads and closes file.
+// readAll reads and closes a file.
 func readAll(file fs.File, limit int64) ([]byte, error) {
 	defer file.Close()
 	info, err := file.Stat()
@@ -49,15 +48,15 @@ func readAll(file fs.File, limit int64) ([]byte, error) {
 	return content, err
 }
 
-// opener opens a file of a folder by its name with forward slashes, and lists a folder in it.
+// opener opens a file in a folder by its slash-separated name, and lists folders in it.
 type opener struct {
 	open func(name string) (fs.File, error)
 	list func(name string) ([]string, error)
 }
 
-// ReadFolder reads the used files of a folder that the caller of this process chose.
-// Symbolic links are followed. Errors are CodeNotFound where there is no such folder, and
-// CodeInvalid naming the file that cannot be used.
+// ReadFolder reads the relevant files of a folder chosen by the caller of this process. It
+// follows symbolic links. CodeNotFound if the folder does not exist; CodeInvalid names a file
+// that cannot be used.
 func ReadFolder(dir string) (relabel.TokenizerFiles, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -74,7 +73,7 @@ func ReadFolder(dir string) (relabel.TokenizerFiles, error) {
 	})
 }
 
-// errUnreadable is the one answer for all that cannot be read below a root.
+// errUnreadable is the only error for paths that cannot be read below a root.
 var errUnreadable = relabel.Errorf(relabel.CodeInvalid,
 	"cannot be read: it must be the path of a folder below --tokenizers of this machine that holds %s as a regular file", relabel.TokenizerJSON)
 
@@ -85,9 +84,9 @@ func Unreadable() *relabel.Error {
 	return &e
 }
 
-// ReadBelow reads the used files of the folder at a path below root; an absolute path must
-// begin with root's own. Symbolic links do not lead out of root. Whether a path is absent,
-// outside, or not regular, the error is Unreadable: it does not tell what exists.
+// ReadBelow reads the relevant files of the folder at a path below root; an absolute path
+// must begin with root's own. Symbolic links cannot leave root. The error is Unreadable
+// whether a path is absent, outside or not regular, so it does not reveal what exists.
 func ReadBelow(root *os.Root, dir string) (relabel.TokenizerFiles, error) {
 	local, ok := below(root, dir)
 	if !ok {
@@ -140,7 +139,7 @@ func openerBelow(root *os.Root, dir string) opener {
 	}
 }
 
-// mostEntries bounds the entries of a folder of templates that are looked at.
+// mostEntries is the maximum number of entries read from a templates folder.
 const mostEntries = 1000
 
 // names lists the entries of an open folder.

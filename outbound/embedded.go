@@ -12,8 +12,8 @@ var (
 	translated = netip.MustParsePrefix("::ffff:0:0:0/96") // RFC 2765: the last 4 bytes
 )
 
-// destinations are the addresses that a packet to this one reaches: the IPv4 addresses that
-// are embedded in an IPv6 address, or the address itself.
+// destinations returns the addresses that a packet to this one reaches: the IPv4 addresses
+// embedded in an IPv6 address, or the address itself.
 func destinations(address netip.Addr) []netip.Addr {
 	address = address.Unmap().WithZone("")
 	if !address.Is6() {
@@ -40,6 +40,6 @@ func destinations(address netip.Addr) []netip.Addr {
 // isISATAP reports whether the interface identifier is that of an ISATAP address (RFC 5214,
 // section 6.1), whose last 4 bytes are the IPv4 address of the tunnel's end.
 func isISATAP(b [16]byte) bool {
-	const universal = 0x02 // set where the IPv4 address is a global one
+	const universal = 0x02 // set if the IPv4 address is globally unique
 	return b[8]&^universal == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }

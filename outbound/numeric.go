@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// numeric reads an IPv4 address in the forms of inet_aton: one to four numbers, decimal,
-// octal or hexadecimal, of which the last one fills the bytes that are left.
+// numeric parses an IPv4 address in the forms of inet_aton: one to four decimal, octal or
+// hexadecimal numbers, the last of which fills the remaining bytes.
 func numeric(host string) (netip.Addr, bool) {
 	parts := strings.Split(host, ".")
 	if len(parts) > 4 {

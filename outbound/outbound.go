@@ -17,16 +17,15 @@ import (
 	"relabel"
 )
 
-// Rule refuses addresses. Link-local, metadata, unspecified, multicast and broadcast
-// addresses are refused always; loopback and private ones are accepted. The zero Rule
-// accepts all others. It is safe for concurrent use.
+// Rule decides which addresses may be dialled. Link-local, metadata, unspecified, multicast
+// and broadcast addresses are always refused; loopback and private ones are allowed. The zero
+// Rule allows all others. It is safe for concurrent use.
 type Rule struct {
 	allow []netip.Prefix
 }
 
-// NewRule returns a rule that accepts, of what is not refused always, only addresses in
-// one of the prefixes in CIDR form; all where there are none. CodeInvalid names a prefix
-// that is not one.
+// NewRule returns a rule that allows only addresses in one of the CIDR prefixes (all if there
+// are none), except those that are always refused. CodeInvalid names an invalid prefix.
 func NewRule(cidrs []string) (Rule, error) {
 	var r Rule
 	for _, cidr := range cidrs {
@@ -61,7 +60,7 @@ var never = []struct {
 // metadataNames are names of metadata services, for proxies that resolve names themselves.
 var metadataNames = []string{"metadata.google.internal", "metadata.goog", "metadata.azure.internal", "metadata.azure.com", "instance-data", "instance-data.ec2.internal"}
 
-// Check refuses an address with CodeAddressRefused.
+// Check returns CodeAddressRefused if the address may not be dialled.
 func (r Rule) Check(address netip.Addr) error {
 	for _, to := range destinations(address) {
 		if what := forbidden(to); what != "" {
@@ -74,7 +73,7 @@ func (r Rule) Check(address netip.Addr) error {
 	return nil
 }
 
-// allows reports whether an address is in one of the prefixes, where there are any.
+// allows reports whether an address is in one of the prefixes, or there are none.
 func (r Rule) allows(address netip.Addr) bool {
 	for _, prefix := range r.allow {
 		if prefix.Contains(address) {
@@ -106,7 +105,8 @@ func forbidden(address netip.Addr) string {
 	return ""
 }
 
-// Control implements net.Dialer's Control: it refuses to connect a socket.
+// Control implements net.Dialer's Control: it refuses to connect a socket to a refused
+// address.
 func (r Rule) Control(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -115,8 +115,8 @@ func (r Rule) Control(_, address string, _ syscall.RawConn) error {
 	return r.Check(at.Addr())
 }
 
-// CheckURL refuses, with CodeAddressRefused, a URL whose host is an address that is
-// refused or the name of a metadata service. Other names are checked when they are dialled.
+// CheckURL returns CodeAddressRefused for a URL whose host is a refused address or the name
+// of a metadata service. Other names are checked when they are dialled.
 func (r Rule) CheckURL(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -125,7 +125,7 @@ func (r Rule) CheckURL(raw string) error {
 	return r.checkHost(u.Hostname())
 }
 
-// checkHost is CheckURL of a host.
+// checkHost is CheckURL for a host.
 func (r Rule) checkHost(host string) error {
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	for _, metadata := range metadataNames {
@@ -139,8 +139,8 @@ func (r Rule) checkHost(host string) error {
 	return nil
 }
 
-// literal reads an address in any form that resolvers of C libraries, and so proxies, take
-// for one: 2852039166 and 0xa9.254.0xa9.254 are 169.254.169.254.
+// literal parses an address in any form that C library resolvers, and so proxies, accept:
+// 2852039166 and 0xa9.254.0xa9.254 are 169.254.169.254.
 func literal(host string) (netip.Addr, bool) {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address, true
@@ -154,9 +154,9 @@ const (
 	keepAlive   = 30 * time.Second
 )
 
-// Transport returns a transport like the default one that connects only to what the rule
-// accepts. Proxies of the environment (HTTPS_PROXY and the like) are used: the proxy's
-// address must be accepted, and of the target what this machine can find out, since the
+// Transport returns a transport like the default one that connects only to addresses that the
+// rule allows. It uses the proxies of the environment (HTTPS_PROXY etc.): the proxy's address
+// must be allowed, and also the target's as far as this machine can resolve it, since the
 // proxy dials it.
 func (r Rule) Transport() *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive, Control: r.Control}
@@ -177,8 +177,8 @@ func (r Rule) Transport() *http.Transport {
 	}
 }
 
-// checkTarget refuses the target of a request that goes through a proxy. A name that has
-// no address here is accepted, except where the rule is narrowed: only the proxy knows it.
+// checkTarget checks the target of a request that goes through a proxy. A name that does not
+// resolve here is allowed unless the rule has prefixes: only the proxy can resolve it.
 func (r Rule) checkTarget(ctx context.Context, host string) error {
 	if err := r.checkHost(host); err != nil {
 		return err

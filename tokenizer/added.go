@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// addedTokens are the tokens that are found in text as it stands.
+// addedTokens are tokens that are matched in the raw text.
 type addedTokens struct {
 	ids        map[string]int32
 	tokens     map[int32]Added
@@ -99,7 +99,7 @@ func (a *addedTokens) add(t Added, next int32, m *model, normalize normalizer) i
 	return next
 }
 
-// finderOfAdded finds added tokens: the leftmost, and of those the longest.
+// finderOfAdded finds added tokens: the leftmost, and among those the longest.
 type finderOfAdded struct {
 	nodes []trieNode
 	first [256]bool
@@ -107,7 +107,7 @@ type finderOfAdded struct {
 	count int
 }
 
-// trieNode is a place in a trie whose children are a list.
+// trieNode is a node of a trie whose children are a list.
 type trieNode struct {
 	child, sibling int32
 	token          *Added

@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// cacheSlots bounds the cache of a tokenizer: about 10 MB when full.
+// cacheSlots is the size of a tokenizer's cache: about 10 MB when full.
 const cacheSlots = 1 << 16
 
 // longestCached is the length in bytes from which on a word is not worth a place.
 const longestCached = 128
 
-// wordCache remembers the ids of words. A word has two places; a newer word takes one of
-// them from an older. Readers and writers need no lock, because entries never change.
+// wordCache caches the IDs of words. A word has two slots; a newer word replaces an older one
+// in either. Readers and writers need no lock, because entries are immutable.
 type wordCache struct {
 	seed  maphash.Seed
 	slots [cacheSlots]atomic.Pointer[cachedWord]

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// decoder joins tokens to a text, in steps.
+// decoder joins tokens to text, in steps.
 type decoder struct {
 	steps []decoding
 }
 
-// decoding is a step of decoding: it makes other tokens of tokens.
+// decoding is a step of decoding: it maps tokens to tokens.
 type decoding interface {
 	decode(tokens []string) []string
 }
@@ -70,8 +70,8 @@ func parseDecoders(n node) (*decoder, error) {
 	return all, nil
 }
 
-// Decode returns the text of ids, special tokens included. Bytes that are no UTF-8 by then
-// become U+FFFD; ids without a token are left out.
+// Decode returns the text of IDs, including special tokens. Bytes that remain invalid UTF-8
+// become U+FFFD; IDs without a token are skipped.
 func (t *Tokenizer) Decode(ids []int32) string {
 	tokens := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -100,8 +100,8 @@ func (t *Tokenizer) written(id int32) (string, bool) {
 	return s, ok
 }
 
-// AppendBytes appends the bytes that one token stands for, which need not be whole
-// characters; nothing for an id without a token.
+// AppendBytes appends the bytes of one token, which need not be whole characters; nothing for
+// an ID without a token.
 func (t *Tokenizer) AppendBytes(dst []byte, id int32) []byte {
 	s, ok := t.written(id)
 	if !ok || t.decoder == nil {
@@ -142,8 +142,8 @@ func (decodeBytes) append(dst []byte, token string) []byte {
 	return dst
 }
 
-// replaceBroken puts U+FFFD in the place of what is no UTF-8: one for each beginning of a
-// character that does not go on, however many bytes it has (The Unicode Standard, 3.9).
+// replaceBroken replaces invalid UTF-8 by U+FFFD: one for each maximal incomplete character,
+// however many bytes it has (The Unicode Standard, 3.9).
 func replaceBroken(raw []byte) string {
 	if utf8.Valid(raw) {
 		return string(raw)

@@ -25,7 +25,7 @@ func (t *Tokenizer) Encode(dst []int32, text string, plain ...Span) []int32 {
 	return e.ids
 }
 
-// encoding is one text on its way to ids.
+// encoding is the state of encoding one text.
 type encoding struct {
 	splitting
 	t     *Tokenizer

@@ -10,18 +10,18 @@ import (
 	"relabel"
 )
 
-// node is a value of tokenizer.json with its path, which every refusal names.
+// node is a value of tokenizer.json with its path, which every error names.
 type node struct {
 	path string
 	raw  json.RawMessage
 }
 
-// refuse makes the error that says what at this path is not known or not right.
+// refuse returns the error for an unknown or invalid value at this path.
 func (n node) refuse(format string, args ...any) error {
 	return relabel.Errorf(relabel.CodeInvalid, format, args...).On(n.path)
 }
 
-// absent reports whether the value is null or not there at all.
+// absent reports whether the value is null or missing.
 func (n node) absent() bool { return len(n.raw) == 0 || bytes.Equal(n.raw, []byte("null")) }
 
 // decode reads the value into v.

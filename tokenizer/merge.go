@@ -2,8 +2,8 @@ package tokenizer
 
 import "unicode/utf8"
 
-// shortWord is the number of symbols up to which looking at all pairs for the lowest
-// rank is faster than a queue.
+// shortWord is the maximum number of symbols for which scanning all pairs for the lowest rank
+// is faster than a queue.
 const shortWord = 48
 
 // appendWord appends the ids of one word.

@@ -59,7 +59,7 @@ func (h candidates) sink(c candidate) {
 	h[i] = c
 }
 
-// link is a symbol's neighbours; −1 where there is none.
+// link holds a symbol's neighbours; −1 for none.
 type link struct{ previous, next int32 }
 
 // mergeLong merges symbols in place and returns how many are left, in the same order as

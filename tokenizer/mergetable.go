@@ -2,7 +2,7 @@ package tokenizer
 
 import "math/bits"
 
-// merge says what two neighbours become and before which others; the lowest rank comes first.
+// merge is the result of merging two neighbours, and its rank; lower ranks merge first.
 type merge struct{ rank, id int32 }
 
 // noMerge is the merge of tokens that do not merge.

@@ -12,8 +12,8 @@ type model struct {
 	tokens     map[int32]string
 	highest    int32
 	merges     mergeTable
-	unknown    int32 // the id for characters without one, −1 where they are left out
-	fuse       bool  // unknown characters side by side become one token
+	unknown    int32 // ID for characters without one, −1 if they are skipped
+	fuse       bool  // adjacent unknown characters become one token
 	fallback   *[256]int32
 	whole      map[string]int32 // words that are tokens as they stand; nil where merges decide
 	chars      map[rune]int32   // the ids of single characters

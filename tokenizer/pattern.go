@@ -13,7 +13,7 @@ type pattern struct {
 	program []instruction
 }
 
-// compilePattern reads an expression, or says which part of it is not known.
+// compilePattern parses an expression, or returns an error that names the unsupported part.
 func compilePattern(source string) (finder, error) {
 	p := &patternParser{source: source}
 	tree, err := p.alternatives()
