@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# axe.sh prints the file of axe-core, with which browser tests look for what people with
-# screen readers or without a mouse cannot use, fetching it once. It is another's file: it
-# stays in the cache folder.
+# axe.sh prints the path of axe-core, with which browser tests find accessibility
+# problems. It downloads axe-core once, into the cache folder only, because it is
+# third-party code.
 set -euo pipefail
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 version=4.14.1

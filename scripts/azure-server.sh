@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# azure-server.sh prints the program of the Azure blob server that tests of exports
-# start, fetching it into the cache folder first where it is not there.
+# azure-server.sh prints the path of the Azure blob server that the export tests start.
+# It downloads the server into the cache folder if needed.
 set -euo pipefail
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 folder=$cache/azure-server

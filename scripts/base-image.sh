@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes the image relabel/base:bookworm, which the demo's tasks and the tests start
-# from: Debian with Python, pytest and git. It does nothing where the image is there;
-# it is pulled where RELABEL_BASE_IMAGE names one, and else bootstrapped from Debian's
-# archive (root, about a minute).
+# Makes the image relabel/base:bookworm, the base of the demo's tasks and the tests:
+# Debian with Python, pytest and git. It does nothing if the image exists. Otherwise it
+# pulls RELABEL_BASE_IMAGE if set, or bootstraps the image from Debian's archive (as
+# root, about a minute).
 #
 #   RELABEL_BASE_IMAGE     an image to pull and tag instead of bootstrapping
 #   RELABEL_DEBIAN_MIRROR  Debian archive, instead of debootstrap's own
@@ -28,15 +28,15 @@ main() {
         --change 'CMD ["bash"]' --change "LABEL relabel.base=1 relabel.packages=$packages"
 }
 
-# An image that was bootstrapped here from another list of packages is out of date; one
-# that was pulled or tagged by hand is taken as it is.
+# An image that was bootstrapped here from another list of packages is outdated; one
+# that was pulled or tagged manually is used unchanged.
 present() {
     local made_of
     made_of=$(docker image inspect -f '{{index .Config.Labels "relabel.packages"}}' "$image" 2>/dev/null) &&
         [[ -z $made_of || $made_of == "$packages" ]]
 }
 
-# A machine without a registry must not hang: the pull has a limit.
+# The pull has a time limit, so that a machine without a registry does not hang.
 pull() {
     local from=${RELABEL_BASE_IMAGE:-}
     [ -n "$from" ] || return

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bootstrap-image.sh IMAGE PACKAGES [docker import option…]: makes IMAGE from Debian's
-# archive with the packages (comma-separated) and nothing that a container does not
+# archive with the packages (comma-separated), without files that containers do not
 # need. Root only.
 set -euo pipefail
 image=$1 packages=$2

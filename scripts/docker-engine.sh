@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes sure that a Docker engine answers. As root it starts one: through systemd
-# where that runs, else by hand, without a bridge where the kernel or iptables cannot
-# give one (sandboxes have no network anyway). Others are told what to do.
+# Ensures that a Docker engine is running. As root it starts one: with systemd if that
+# runs, otherwise directly, without a bridge if the kernel or iptables does not support
+# one (sandboxes have no network anyway). Other users see what to do.
 set -euo pipefail
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 log=$cache/dockerd.log
@@ -55,8 +55,8 @@ start() {
     die "the Docker engine did not start (whole log: $log)"
 }
 
-# launch runs dockerd with the options given, leaves it behind when it answers, and
-# ends it when it does not.
+# launch starts dockerd with the given options in the background, and stops it if it
+# does not respond.
 launch() {
     remove_stale_pid
     # The lock's descriptor is closed: the engine outlives this script.

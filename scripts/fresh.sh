@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Removes what the demo and the tests put on this machine, so that the next call starts
-# as on a new one: images with our labels and the cache folder. Data folders, packages
-# and the Docker engine stay.
+# Removes what the demo and the tests created on this machine, i.e. images with our labels
+# and the cache folder, so that the next run starts as on a new machine. Data folders,
+# packages and the Docker engine are kept.
 set -euo pipefail
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Puts on this machine what relabel needs besides Go: a Docker engine, PostgreSQL,
-# git, debootstrap and Python with venv. As root on Debian or Ubuntu it installs what
-# is missing and starts the engine; anyone else is told the exact commands. It does
-# nothing, fast, where all is there.
+# Installs what relabel needs besides Go: a Docker engine, PostgreSQL, git, debootstrap
+# and Python with venv. As root on Debian or Ubuntu it installs missing packages and
+# starts the engine; otherwise it prints the exact commands. If nothing is missing, it
+# returns at once.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -23,8 +23,8 @@ die() {
     exit 1
 }
 
-# Go is not taken from the distribution: Debian's is too old. Go 1.21 and later fetch
-# the version that go.mod names by themselves.
+# Go is not installed from the distribution, because Debian's is too old. Go 1.21 and
+# later download the version that go.mod names.
 check_go() {
     local want have
     want=$(sed -n 's/^go //p' "$here/../go.mod")
@@ -37,8 +37,8 @@ check_go() {
     fi
 }
 
-# missing_packages prints the Debian packages whose programs are not here. A Docker
-# client that is there, whoever made it, is kept; so is an engine that answers.
+# missing_packages prints the Debian packages whose programs are missing. An existing
+# Docker client or running engine of any origin is kept.
 missing_packages() {
     local list=()
     command -v git >/dev/null || list+=(git)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes relabel/postgres:15, a stand-in for the official postgres:15 on machines that
-# cannot pull it: Debian's server behind an entry point that reads the same
+# cannot pull it: Debian's server with an entry point that reads the same
 # POSTGRES_USER, POSTGRES_PASSWORD and POSTGRES_DB. Root only, about a minute and a half.
 set -euo pipefail
 image=relabel/postgres:15

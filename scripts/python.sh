@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# python.sh REQUIREMENTS prints the python of a virtual environment that holds what
-# the file REQUIREMENTS lists, making it in the cache folder first where it is not
-# there. A file that it includes (-r) has an environment of its own, on which this one
-# stands: nothing is fetched twice. torch comes without its CUDA packages.
-# python.sh --interpreter prints the Python that such environments come from.
+# python.sh REQUIREMENTS prints the python of a virtual environment with the packages
+# in the file REQUIREMENTS, creating it in the cache folder if needed. Included files
+# (-r) have their own environments, which this one extends, so nothing is downloaded
+# twice. torch is installed without its CUDA packages.
+# python.sh --interpreter prints the Python that such environments are created with.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
@@ -42,7 +42,7 @@ make_venv() {
     touch "$venv/ready"
 }
 
-# stand_on has a python see the packages of other environments after its own.
+# stand_on lets a python import the packages of other environments after its own.
 stand_on() {
     local python=$1 folder='import sysconfig; print(sysconfig.get_path("purelib"))' other
     shift
@@ -62,7 +62,7 @@ install() {
     "$python" "${pip[@]}" --no-deps && "$python" "$here/torch_without_cuda.py" && "$python" -c 'import torch'
 }
 
-# The first Python ≥ 3.9 that can make environments; Debian's may lack ensurepip.
+# The first Python ≥ 3.9 that can create environments; Debian's may lack ensurepip.
 interpreter() {
     local python
     for python in "$(command -v python3 || true)" /usr/bin/python3; do

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Makes the images that tests of the verifier start from for runners other than Python's:
+# Makes the base images of the verifier's tests for runners other than Python's:
 #
 #   relabel/base-go:bookworm      Debian with git and Go (golang-go)
 #   relabel/base-jest:bookworm    Debian with git, Node.js, and Jest in /testbed/node_modules
 #   relabel/base-vitest:bookworm  the same with Vitest
 #
-# An image that was made from the same packages and versions is kept: then nothing is done.
-# Root bootstraps them from Debian's archive; Jest and Vitest come from npm's registry. The
-# first time takes about three minutes.
+# Images made from the same packages and versions are kept. Root bootstraps the others
+# from Debian's archive; Jest and Vitest come from npm's registry. The first run takes
+# about three minutes.
 #
 #   RELABEL_DEBIAN_MIRROR  Debian archive, instead of debootstrap's own
 set -euo pipefail

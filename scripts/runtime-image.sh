@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# runtime-image.sh IMAGE: makes sure that the image which the Dockerfile starts from is
-# there. One of a registry is pulled by the build itself; relabel/runtime:bookworm is
-# made here in a second: relabel is static and needs certificates, a user and /tmp.
+# runtime-image.sh IMAGE ensures that the base image of the Dockerfile exists. The build
+# itself pulls images of a registry; relabel/runtime:bookworm is made here in a second:
+# relabel is static and needs certificates, a user and /tmp.
 set -euo pipefail
 image=$1
 stand_in=relabel/runtime:bookworm

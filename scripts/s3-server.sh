@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# s3-server.sh prints the program of the S3 server that tests of exports start over a
-# folder, building it into the cache folder first where it is not there: some minutes.
+# s3-server.sh prints the path of the S3 server that the export tests start on a folder.
+# It builds the server into the cache folder if needed, which takes some minutes.
 set -euo pipefail
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 folder=$cache/s3-server

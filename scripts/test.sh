@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# test.sh PACKAGES [RUN] runs tests with the race detector, and says at the end which of
-# them failed. Packages without goroutines of their own, whose tests compare long with
-# references, run without it, which takes a tenth of the time; with it, only what is for
-# many at once. So do those tests of shard that build exports one after the other and
-# compare them; all others of it, with workers and buckets, run with it.
+# test.sh PACKAGES [RUN] runs tests with the race detector and lists the failed ones at
+# the end. Packages without goroutines, whose tests are long comparisons with references,
+# run without the detector, in a tenth of the time, except for their tests of concurrency.
+# So do the tests of shard that build and compare exports sequentially; its tests with
+# workers and buckets run with the detector.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=$1
 run=${2:+-run=$2}
 sequential='relabel/(jinja|tokenizer|shard/render|shard/tree|shard/pack)'
-# These take minutes: they come first, so that the others run beside them and not after them.
+# These take minutes, so they start first and the others run in parallel.
 long='relabel/(cmd/relabel|e2e|envs/fleet|envs/verify|web|store|server)'
 compared='^Test(ARandomMix|EveryAlteration|TokenViews|WhatTheExporterWrites|RealTrainers|AnExportLoads|AnExportMadeAgain)'
 log=$(mktemp)
@@ -44,13 +44,13 @@ main() {
     return $failed
 }
 
-# tests leaves out vet, which lint has run over everything.
+# tests skips vet, which lint has run on all packages.
 tests() {
     # shellcheck disable=SC2086 # "" is no argument
     go test -vet=off -timeout 45m $run "$@" 2>&1 | tee -a "$log" || failed=1
 }
 
-# tell_failed lists the failed tests by package, and then what go test said of those packages.
+# tell_failed lists the failed tests by package, followed by the output of go test.
 tell_failed() {
     echo
     echo "Failed:"

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# tokenizers.sh prints the folder that holds the tokenizers which the tests compare with
-# the reference, NAME/tokenizer.json each, fetching those that are not there; with names
-# as arguments it fetches only these. They are other people's files: they stay in the
-# cache folder.
+# tokenizers.sh prints the folder with the tokenizers that the tests compare with the
+# reference (NAME/tokenizer.json), and downloads missing ones; with names as arguments,
+# only these. They are third-party files, so they stay in the cache folder.
 set -euo pipefail
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 folder=$cache/tokenizers
