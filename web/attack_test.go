@@ -119,7 +119,7 @@ func TestAttackTextInEveryFieldIsInertOnEveryPage(t *testing.T) {
 		contains(t, s.get(200, path), "ended by &lt;/a&gt;", "‹U+202E›")
 	}
 	contains(t, s.get(200, base), "diverged: &lt;/a&gt;")
-	contains(t, s.get(200, "/trajectories/"+failed.ID.String()), "Infrastructure error:</b> the sandbox or its engine broke before the first turn: &lt;/a&gt;")
+	contains(t, s.get(200, "/trajectories/"+failed.ID.String()), "Infrastructure error:</b> the sandbox or its engine failed before the first turn: &lt;/a&gt;")
 	for _, path := range []string{"/trajectories/" + query, run + "/" + query, "/tasks/" + query, "/policies/" + query, "/compare?a=" + query, base + "/trainer?export=" + query} {
 		answer, err := http.Get(s.URL + path)
 		s.must(err)

@@ -17,8 +17,8 @@ type concern struct {
 
 // failureWords say what failed, by reason.
 var failureWords = map[relabel.FailureReason]string{
-	relabel.FailEnvironment: "the sandbox or its engine broke", relabel.FailImageMissing: "the task’s image is not to be had", relabel.FailEndpoint: "the executor’s endpoint gave no answer",
-	relabel.FailVerifier: "the verifier broke", relabel.FailSecret: "a policy’s secret is missing", relabel.FailInternal: "relabel itself went wrong",
+	relabel.FailEnvironment: "the sandbox or its engine failed", relabel.FailImageMissing: "the task’s image cannot be pulled", relabel.FailEndpoint: "the executor’s endpoint did not answer",
+	relabel.FailVerifier: "the verifier failed", relabel.FailSecret: "a policy’s secret is missing", relabel.FailInternal: "internal error of relabel",
 }
 
 // pausesOf are what of a run is paused or being deleted.
@@ -79,7 +79,7 @@ func (v *viewer) stalls(ctx context.Context, running bool) ([]concern, error) {
 // workConcerns are those of who works: nobody does, or an endpoint is taken to be down.
 func workConcerns(workers []relabel.Worker, running bool) (all []concern) {
 	if running && len(workers) == 0 {
-		all = append(all, concern{"bad", "✗", "Iterations run, and no worker does: start one with relabel serve or relabel worker.", "", ""})
+		all = append(all, concern{"bad", "✗", "Iterations are running without a worker: start one with relabel serve or relabel worker.", "", ""})
 	}
 	down := map[string]string{}
 	for _, w := range workers {
@@ -93,7 +93,7 @@ func workConcerns(workers []relabel.Worker, running bool) (all []concern) {
 		}
 	}
 	for _, url := range slices.Sorted(maps.Keys(down)) {
-		all = append(all, concern{"bad", "✗", "The endpoint " + url + " is taken to be down: " + down[url] + ". What needs it waits without a slot, and other runs go on.", "/policies", "policies"})
+		all = append(all, concern{"bad", "✗", "The endpoint " + url + " is down: " + down[url] + ". Its trajectories wait without a slot; other runs continue.", "/policies", "policies"})
 	}
 	return all
 }

@@ -13,7 +13,7 @@ func TestTheAuditLogIsAPageWithFilters(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.begin("demo", "s")
-	if page := s.get(200, "/audit"); !strings.Contains(page, "No entry fits") {
+	if page := s.get(200, "/audit"); !strings.Contains(page, "No matching entry") {
 		t.Error("something was changed over REST")
 	}
 	post := func(path, body string) {

@@ -20,10 +20,10 @@ var causesOf = []struct {
 	title  string
 	causes []cause
 }{
-	{"Not resolved, by what the verifier found", verdictCauses()},
-	{"Not resolved, by how the rollout ended", endCauses()},
-	{"Infrastructure errors, no doing of the agent", failureCauses()},
-	{"Labels", []cause{{"infra", "!", "a label could not be had", url.Values{"labels": {"missing"}}, func(f relabel.Figures) int { return f.LackLabels }}}},
+	{"Not resolved, by verdict", verdictCauses()},
+	{"Not resolved, by end of the rollout", endCauses()},
+	{"Infrastructure errors, not caused by the agent", failureCauses()},
+	{"Labels", []cause{{"infra", "!", "a label is missing", url.Values{"labels": {"missing"}}, func(f relabel.Figures) int { return f.LackLabels }}}},
 }
 
 func verdictCauses() (all []cause) {

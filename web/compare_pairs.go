@@ -35,7 +35,7 @@ func (v *viewer) readPairs(ctx context.Context, view *compareView, keys []string
 		ta, errA := strconv.Atoi(first)
 		tb, errB := strconv.Atoi(second)
 		if errA != nil || errB != nil || ta < 0 || tb < 0 || ta > len(view.A.Heads) || tb > len(view.B.Heads) || ta+tb == 0 {
-			return relabel.Errorf(relabel.CodeInvalid, "%.50q is no pair of turns", safetext.Plain(key)).On("pairs")
+			return relabel.Errorf(relabel.CodeInvalid, "%.50q is not a pair of turns", safetext.Plain(key)).On("pairs")
 		}
 		pair, err := v.readPair(ctx, *view, ta, tb)
 		if err != nil {

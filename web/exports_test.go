@@ -114,7 +114,7 @@ func TestAnExportsPageShowsWhatIsInItWhenItIsDone(t *testing.T) {
 	for _, open := range []*webtest.Page{p, list} {
 		open.Wait("document.querySelector('#live-state').textContent === 'live' && document.querySelector('main').innerText.includes('queued')")
 	}
-	if text := p.Text("main"); strings.Contains(text, "Left out") || !strings.Contains(text, "when it is done") {
+	if text := p.Text("main"); strings.Contains(text, "Excluded") || !strings.Contains(text, "when it is done") {
 		t.Errorf("before it is done the page says %s", text)
 	}
 	s.finishExport(e)

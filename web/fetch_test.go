@@ -126,6 +126,6 @@ func TestTheCommandIsCopiedFromAnExportsPage(t *testing.T) {
 	if text := p.Text("#fetch"); !strings.Contains(text, "/tree/[00000-00059].parquet'") || len(text) > 400 {
 		t.Errorf("the command: %s", text)
 	}
-	contains(t, p.Text("main"), "1 label_missing", "nothing but curl is needed")
+	contains(t, p.Text("main"), "1 label_missing", "Download all files with curl")
 	p.Look("export-fetch")
 }

@@ -25,7 +25,7 @@ func (v *viewer) firstSteps(ctx context.Context) ([]firstStep, error) {
 	if err != nil {
 		return nil, err
 	}
-	tasks := firstStep{Does: "Import tasks, of SWE-bench, SWE-Gym or your own", Command: "relabel tasks import tasks.jsonl"}
+	tasks := firstStep{Does: "Import tasks from SWE-bench, SWE-Gym or your own", Command: "relabel tasks import tasks.jsonl"}
 	taskset := "tasks"
 	if len(tasksets) > 0 {
 		taskset = tasksets[0].Name
@@ -43,7 +43,7 @@ func (v *viewer) firstSteps(ctx context.Context) ([]firstStep, error) {
 		models.Done, models.Link, models.LinkText = true, "/policies", strings.Join(names, ", ")
 	}
 	return []firstStep{tasks, models,
-		{Does: "Make a run: what is collected, with which teacher", Command: "relabel run create first --taskset " + word(taskset) + " --teacher " + teacher},
-		{Does: "Start its first iteration here, on the run’s page, or so", Command: "relabel run iterate first --student " + student + " --count 16"},
+		{Does: "Create a run: what to collect, with which teacher", Command: "relabel run create first --taskset " + word(taskset) + " --teacher " + teacher},
+		{Does: "Start its first iteration, on the run’s page or with", Command: "relabel run iterate first --student " + student + " --count 16"},
 	}, nil
 }

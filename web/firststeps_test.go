@@ -15,7 +15,7 @@ func TestANewcomerIsToldWhatToDoNext(t *testing.T) {
 	if strings.Contains(page, "done</span>") {
 		t.Error("a step is done before anything was")
 	}
-	contains(t, s.get(200, "/trajectories"), "There is none yet")
+	contains(t, s.get(200, "/trajectories"), "No trajectories yet")
 	s.must(s.store.CreateTaskset(t.Context(), relabel.Taskset{ID: relabel.NewID(), Name: "swe gym", Digest: strings.Repeat("0", 64)}, nil))
 	page = s.get(200, "/")
 	contains(t, page, `done</span> Import tasks`, `<a href="/tasks">swe gym</a>`, "--taskset &#39;swe gym&#39;")

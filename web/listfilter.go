@@ -99,7 +99,7 @@ func unknownName(err error, filter string) error {
 	if relabel.CodeOf(err) != relabel.CodeNotFound {
 		return err
 	}
-	return relabel.Errorf(relabel.CodeInvalid, "nothing has this id or name").On(filter).Because(err)
+	return relabel.Errorf(relabel.CodeInvalid, "no such id or name").On(filter).Because(err)
 }
 
 // runID is the id of the run that an id or a name stands for.
@@ -129,7 +129,7 @@ func readFilter(q url.Values) (f relabel.TrajectoryFilter, err error) {
 	}
 	for name, words := range choices {
 		if word := q.Get(name); word != "" && !slices.ContainsFunc(words, func(o option) bool { return o.Value == word }) {
-			return f, relabel.Errorf(relabel.CodeInvalid, "%.100q is no choice here", safetext.Plain(word)).On(name)
+			return f, relabel.Errorf(relabel.CodeInvalid, "%.100q is not a choice", safetext.Plain(word)).On(name)
 		}
 	}
 	if n, err := strconv.Atoi(q.Get("iteration")); err == nil && n > 0 {
@@ -158,7 +158,7 @@ func readFilter(q url.Values) (f relabel.TrajectoryFilter, err error) {
 func notLonger(q url.Values, name string) error {
 	const longest = 1000
 	if len(q.Get(name)) > longest {
-		return relabel.Errorf(relabel.CodeInvalid, "at most %d bytes are looked for", longest).On(name)
+		return relabel.Errorf(relabel.CodeInvalid, "at most %d bytes", longest).On(name)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func figuresOf(q url.Values, f *relabel.TrajectoryFilter) error {
 		if word := q.Get(name); word != "" {
 			n, err := strconv.Atoi(word)
 			if err != nil || n < 0 || n > 1_000_000 {
-				return relabel.Errorf(relabel.CodeInvalid, "a number of turns is wanted").On(name)
+				return relabel.Errorf(relabel.CodeInvalid, "give a number of turns").On(name)
 			}
 			*bound = &n
 		}
@@ -187,7 +187,7 @@ func figuresOf(q url.Values, f *relabel.TrajectoryFilter) error {
 		if word := q.Get(name); word != "" {
 			x, err := strconv.ParseFloat(word, 64)
 			if err != nil || !(x >= 0 && x <= 1) {
-				return relabel.Errorf(relabel.CodeInvalid, "an agreement is from 0 to 1").On(name)
+				return relabel.Errorf(relabel.CodeInvalid, "give an agreement from 0 to 1").On(name)
 			}
 			*bound = &x
 		}
@@ -214,7 +214,7 @@ func (v *viewer) filterForm(ctx context.Context, at listPlace, q url.Values, vie
 		}
 		form.Main, form.More = []control{runs, iterations}, []control{sets}
 	}
-	form.Main = append([]control{{Name: "q", Label: "find", Type: "search", Value: q.Get("q"), Title: "in instance ids, in why they failed, in errors of verifiers, and in reviews; not in the texts of turns"}}, form.Main...)
+	form.Main = append([]control{{Name: "q", Label: "find", Type: "search", Value: q.Get("q"), Title: "in instance ids, failures, errors of verifiers, and reviews; not in the texts of turns"}}, form.Main...)
 	if at.Columns.Task {
 		form.More = append(form.More, control{Name: "instance_part", Label: "task holds", Type: "search", Value: q.Get("instance_part")})
 	}
@@ -290,7 +290,7 @@ func (v *viewer) offerRuns(ctx context.Context, q url.Values, run *relabel.Run) 
 		c.Options = append(c.Options, option{r.ID.String(), r.Name, q.Get("run") == r.ID.String()})
 	}
 	if next != "" {
-		c.More = "older runs: from their own pages"
+		c.More = "older runs: on their own pages"
 	}
 	return c, nil
 }
@@ -330,7 +330,7 @@ func (v *viewer) offerTasksets(ctx context.Context, q url.Values) (control, erro
 		c.Options = append(c.Options, option{q.Get("taskset"), q.Get("taskset"), true})
 	}
 	if next != "" {
-		c.More = "older ones: from the pages of tasks"
+		c.More = "older ones: on the pages of tasks"
 	}
 	return c, nil
 }

@@ -38,9 +38,9 @@ func TestAnExportIsAskedForWithWhatItWillHold(t *testing.T) {
 	contains(t, ask("&views=tree"), "tree, tokens", "tree, bytes", "from export "+e.ID.String()[24:]+": 6 states")
 
 	page := s.get(200, "/exports/"+e.ID.String())
-	contains(t, page, "Of 7 states 6 are in it", "could not be had", "a bin of token trees", "have 1.76 times", "times as many tokens", "<td>collect 1</td><td class=\"n\">7</td><td class=\"n\">6</td><td class=\"left\"><span>1 label_missing</span>", "<td class=\"n\">2</td><td class=\"n\">6</td>", "fill of bins", "left_out.jsonl", "nothing but curl")
+	contains(t, page, "It contains 6 of 7 states", "action is missing", "a bin of token trees", "have 1.76 times", "times as many tokens", "<td>collect 1</td><td class=\"n\">7</td><td class=\"n\">6</td><td class=\"left\"><span>1 label_missing</span>", "<td class=\"n\">2</td><td class=\"n\">6</td>", "fill of bins", "left_out.jsonl", "Download all files with curl")
 	s.rows = shownRows{}
-	contains(t, s.get(200, "/exports/"+e.ID.String()), "What its bins hold is not shown: its files are in another data folder")
+	contains(t, s.get(200, "/exports/"+e.ID.String()), "Contents of its bins are not available: its files are in another data folder")
 }
 
 func TestAnExportIsStartedFromTheRunsPage(t *testing.T) {

@@ -73,7 +73,7 @@ func TestATrajectoryShowsExecutorAndLabelAtEachTurn(t *testing.T) {
 		`<span class="l add`, "test_timedelta_field", "✓", "exit 0", "38 ms", "The division is inexact.")
 
 	infra := s.get(200, "/trajectories/"+failed.ID.String())
-	contains(t, infra, "the sandbox or its engine broke at turn 2: the container died", `class="badge infra"`)
+	contains(t, infra, "the sandbox or its engine failed at turn 2: the container died", `class="badge infra"`)
 	if strings.Contains(infra, "not resolved") {
 		t.Error("an infrastructure error looks like a failure of the agent")
 	}
@@ -174,15 +174,15 @@ func TestTheListPagesByKeyAndKeepsItsFilter(t *testing.T) {
 	if page := s.get(200, "/trajectories?failure=image_missing"); len(row.FindAllString(page, -1)) != 1 {
 		t.Error("the failure is not found")
 	}
-	contains(t, s.get(200, "/trajectories?iteration="+s.iteration.ID.String()+"&verdict=passed"), "No trajectory fits")
+	contains(t, s.get(200, "/trajectories?iteration="+s.iteration.ID.String()+"&verdict=passed"), "No matching trajectories.")
 }
 
 func TestAFilterThatCannotBeLeadsBackToThePage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	contains(t, s.get(400, "/trajectories?agreement_min=7&sort=newest"), "agreement_min: ", `<a href="/trajectories">The same page without`)
-	contains(t, s.get(200, "/trajectories?state=done"), "No trajectory fits.")
-	contains(t, s.get(200, "/trajectories"), "There is none yet")
+	contains(t, s.get(400, "/trajectories?agreement_min=7&sort=newest"), "agreement_min: ", `<a href="/trajectories">This page without`)
+	contains(t, s.get(200, "/trajectories?state=done"), "No matching trajectories.")
+	contains(t, s.get(200, "/trajectories"), "No trajectories yet")
 }
 
 func TestWhatIsNotThereIsAPageToo(t *testing.T) {
@@ -199,7 +199,7 @@ func TestWhatIsNotThereIsAPageToo(t *testing.T) {
 	} {
 		page := s.get(status, path)
 		if status != 200 && !strings.HasPrefix(path, "/static") {
-			contains(t, page, "To the first page", "<h1>")
+			contains(t, page, "Home", "<h1>")
 		}
 	}
 	res, err := http.Post(s.URL+"/", "text/plain", nil)

@@ -76,13 +76,13 @@ func upOf(h relabel.PolicyHealth) badge {
 	}
 	switch {
 	case asked == 0:
-		return badge{"quiet", "–", "not asked now"}
+		return badge{"quiet", "–", "not in use"}
 	case down == 0:
 		return badge{"good", "✓", "up"}
 	case down == asked:
 		return badge{"bad", "✗", "down"}
 	}
-	return badge{"bad", "✗", "down in part"}
+	return badge{"bad", "✗", "partly down"}
 }
 
 func flightOf(h relabel.PolicyHealth) string {

@@ -44,7 +44,7 @@ func TestAPolicyShowsItsHealthSpendAndErrors(t *testing.T) {
 	p := webtest.Open(t, s.URL+"/policies")
 	p.Look("policies")
 	row := p.Text("tbody tr")
-	for _, want := range []string{"priced@2", "down in part", "2 of 9, 3 wait", "1 of 5 (20%)", "800 ms"} {
+	for _, want := range []string{"priced@2", "partly down", "2 of 9, 3 wait", "1 of 5 (20%)", "800 ms"} {
 		if !strings.Contains(row, want) {
 			t.Errorf("the list says %q, without %q", row, want)
 		}

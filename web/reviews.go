@@ -206,7 +206,7 @@ func (v *viewer) reviewAt(r *http.Request) (of trajectoryView, review relabel.Re
 	}
 	id, err := relabel.ParseID("review", r.PathValue("review"))
 	if err != nil {
-		return of, review, relabel.Errorf(relabel.CodeNotFound, "There is no page at this address.").Because(err)
+		return of, review, relabel.Errorf(relabel.CodeNotFound, "Page not found.").Because(err)
 	}
 	review, err = v.Store.FindReview(r.Context(), of.ID, id)
 	return of, review, err

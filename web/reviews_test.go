@@ -87,8 +87,8 @@ func TestReviewsAreListedByFlag(t *testing.T) {
 	if n := p.Count(".review"); n != 2 || p.Count("main script, main img, [onmouseover], [onerror]") != 0 {
 		t.Errorf("%d reviews on the trajectory's page", n)
 	}
-	contains(t, s.get(200, "/trajectories/"+all[0].ID.String()), ">There are more</a>")
-	if page := s.get(200, "/reviews?run="+s.run.ID.String()+"&flag=nothing"); !strings.Contains(page, "No review fits") {
+	contains(t, s.get(200, "/trajectories/"+all[0].ID.String()), ">More</a>")
+	if page := s.get(200, "/reviews?run="+s.run.ID.String()+"&flag=nothing"); !strings.Contains(page, "No matching review") {
 		t.Error("none is not said")
 	}
 	list, _, err := s.store.ListReviews(t.Context(), relabel.ReviewFilter{Flag: "wrong-label"}, relabel.Page{})

@@ -22,7 +22,7 @@ func (v *viewer) deleteRun(r *http.Request, _ url.Values) (operation, error) {
 		"Kept: files that exports wrote, the task set, the policies, and the audit log.",
 	}
 	if had.Trajectories > quickDeletion {
-		notes = append(notes, "The server deletes a run of this size in the background; the page of the run says so until it is gone, and nothing new can be begun in it.")
+		notes = append(notes, "The server deletes a run of this size in the background; the page of the run says so until it is gone, and nothing new can be started in it.")
 	}
 	if had.Deleting {
 		notes = append(notes, "It is being deleted already; this is the part that is not deleted yet.")

@@ -106,7 +106,7 @@ func (v *viewer) showHome(w http.ResponseWriter, r *http.Request) error {
 func pathID(r *http.Request) (relabel.ID, error) {
 	id, err := relabel.ParseID("id", r.PathValue("id"))
 	if err != nil {
-		return id, relabel.Errorf(relabel.CodeNotFound, "There is no page at this address.").Because(err)
+		return id, relabel.Errorf(relabel.CodeNotFound, "Page not found.").Because(err)
 	}
 	return id, nil
 }

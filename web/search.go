@@ -72,7 +72,7 @@ func (v *viewer) showSearch(w http.ResponseWriter, r *http.Request) error {
 	}
 	view := searchView{Text: q.Get("text")}
 	if len(view.Text) > relabel.MostSearchedFor {
-		return relabel.Errorf(relabel.CodeInvalid, "at most %d bytes are looked for", relabel.MostSearchedFor).On("text")
+		return relabel.Errorf(relabel.CodeInvalid, "at most %d bytes", relabel.MostSearchedFor).On("text")
 	}
 	if err := v.nameFilter(r.Context(), filter, &view.listView); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (v *viewer) searchForm(ctx context.Context, q url.Values, view *searchView)
 	about.Label = "about it"
 	form.Used = form.Used || about.Value != ""
 	form.More = append([]control{about}, form.More...)
-	form.Main[0] = control{Name: "text", Label: "text", Type: "search", Value: view.Text, Title: "in whatever case: in actions, labels, observations, problem statements, submissions and output of tests"}
+	form.Main[0] = control{Name: "text", Label: "text", Type: "search", Value: view.Text, Title: "ignoring case, in actions, labels, observations, problem statements, submissions and test output"}
 	form.Do = "Search"
 	if form.All != "" {
 		form.All = listAddress{searchPath, url.Values{"sort": q["sort"], "text": q["text"]}}.with("", "")

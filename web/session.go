@@ -49,7 +49,7 @@ func (v *viewer) signIn(w http.ResponseWriter, r *http.Request) error {
 	view := signInView{To: ownAddress(r.PostFormValue("to"))}
 	token := relabel.HashSecret(strings.TrimSpace(r.PostFormValue("token")))
 	if wait := v.signInWait(r, token); wait > 0 {
-		view.Problem = fmt.Sprintf("Too many unknown tokens came from this address. Try again in %d seconds.", wait)
+		view.Problem = fmt.Sprintf("Too many unknown tokens from this address. Try again in %d seconds.", wait)
 		w.Header().Set("Retry-After", strconv.Itoa(wait))
 		return v.render(w, r, page{Template: "signin", Title: "Sign in", Status: http.StatusTooManyRequests, View: view})
 	}
@@ -146,7 +146,7 @@ func expectedToken(r *http.Request) string {
 func checkForm(r *http.Request) error {
 	want, got := expectedToken(r), r.PostFormValue("form")
 	if want == "" || subtle.ConstantTimeCompare([]byte(want), []byte(got)) != 1 {
-		return relabel.Errorf(relabel.CodeForbidden, "This form is not one that was shown to you here. Open the page again, and try once more.")
+		return relabel.Errorf(relabel.CodeForbidden, "This form has expired. Reload the page and try again.")
 	}
 	return nil
 }

@@ -21,18 +21,18 @@ type timeView struct {
 func newTimeView(r relabel.TimeReport) timeView {
 	s := r.Spent
 	parts := []timePart{
-		{Name: "model", Class: "work", Millis: s.Model, Meaning: "executors' requests that were answered"},
-		{Name: "sandbox", Class: "work", Millis: s.Sandbox, Meaning: "actions were executed"},
-		{Name: "database", Class: "work", Millis: s.Database, Meaning: "what was found was written"},
-		{Name: "end", Class: "work", Millis: s.End, Meaning: "patches were taken, sandboxes removed"},
-		{Name: "verification", Class: "work", Millis: s.Verify, Meaning: "patches were tested"},
+		{Name: "model", Class: "work", Millis: s.Model, Meaning: "answered requests of executors"},
+		{Name: "sandbox", Class: "work", Millis: s.Sandbox, Meaning: "executing actions"},
+		{Name: "database", Class: "work", Millis: s.Database, Meaning: "writing results"},
+		{Name: "end", Class: "work", Millis: s.End, Meaning: "taking patches, removing sandboxes"},
+		{Name: "verification", Class: "work", Millis: s.Verify, Meaning: "testing patches"},
 		{Name: "engine", Class: "rest", Millis: s.Engine, Meaning: "the engine itself"},
-		{Name: "replay", Class: "rest", Millis: s.Replay, Meaning: "what earlier attempts did was done again"},
-		{Name: "start", Class: "wait", Millis: s.Start, Meaning: "sandboxes were made ready"},
-		{Name: "slot", Class: "wait", Millis: s.Slot, Meaning: "waits for a place among those that roll out or are verified"},
-		{Name: "endpoint", Class: "wait", Millis: s.Endpoint, Meaning: "waits for a place at an endpoint, failed tries, pauses"},
-		{Name: "labels", Class: "wait", Millis: s.Labels, Meaning: "waits for late labels"},
-		{Name: "lost", Class: "wait", Millis: r.Lost, Meaning: "attempts of workers that died"},
+		{Name: "replay", Class: "rest", Millis: s.Replay, Meaning: "repeating actions of earlier attempts"},
+		{Name: "start", Class: "wait", Millis: s.Start, Meaning: "preparing sandboxes"},
+		{Name: "slot", Class: "wait", Millis: s.Slot, Meaning: "waiting for a rollout or verification slot"},
+		{Name: "endpoint", Class: "wait", Millis: s.Endpoint, Meaning: "waiting for an endpoint, failed requests, pauses"},
+		{Name: "labels", Class: "wait", Millis: s.Labels, Meaning: "waiting for late labels"},
+		{Name: "lost", Class: "wait", Millis: r.Lost, Meaning: "attempts of lost workers"},
 	}
 	var all float64
 	for _, p := range parts {

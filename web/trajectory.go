@@ -204,7 +204,7 @@ func (v *viewer) chooseAttempt(r *http.Request, view *trajectoryView) (err error
 	}
 	if word := r.URL.Query().Get("attempt"); word != "" {
 		if view.Shown, err = strconv.Atoi(word); err != nil || view.Shown < 1 || view.Shown > len(view.Attempts) {
-			return relabel.Errorf(relabel.CodeNotFound, "There is no such attempt.")
+			return relabel.Errorf(relabel.CodeNotFound, "No such attempt.")
 		}
 	}
 	return nil

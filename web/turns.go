@@ -29,7 +29,7 @@ func (v *viewer) showCards(w http.ResponseWriter, r *http.Request) error {
 		return relabel.Errorf(relabel.CodeInvalid, "from and to are numbers of turns, at most %d of them", turnsAtOnce).On("from")
 	}
 	if from > len(view.Heads) {
-		return relabel.Errorf(relabel.CodeNotFound, "There is no such turn.")
+		return relabel.Errorf(relabel.CodeNotFound, "No such turn.")
 	}
 	to = min(to, len(view.Heads))
 	if r.URL.Query().Get("whole") == "" {
@@ -68,7 +68,7 @@ func (v *viewer) showTurn(w http.ResponseWriter, r *http.Request) error {
 	}
 	t, err := strconv.Atoi(r.PathValue("t"))
 	if err != nil || t < 1 || t > len(view.Heads) {
-		return relabel.Errorf(relabel.CodeNotFound, "There is no such turn.")
+		return relabel.Errorf(relabel.CodeNotFound, "No such turn.")
 	}
 	if view.Cards, err = v.wholeCards(r, view, t, t); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (v *viewer) showRaw(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(turns) != 1 {
-		return relabel.Errorf(relabel.CodeNotFound, "There is no such turn.")
+		return relabel.Errorf(relabel.CodeNotFound, "No such turn.")
 	}
 	text, err := rawOf(turns[0], r.URL.Query().Get("of"))
 	if err != nil {

@@ -73,14 +73,14 @@ func (v *viewer) showNothing(_ http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return errMethod
 	}
-	return relabel.Errorf(relabel.CodeNotFound, "There is no page at this address.")
+	return relabel.Errorf(relabel.CodeNotFound, "Page not found.")
 }
 
-var errMethod = relabel.Errorf(relabel.CodeForbidden, "Pages can only be read.")
+var errMethod = relabel.Errorf(relabel.CodeForbidden, "Pages are read-only.")
 
 // showError shows what went wrong, without its cause.
 func (v *viewer) showError(w http.ResponseWriter, r *http.Request, err error) {
-	view := struct{ Title, Message, Without string }{Title: "Something went wrong here", Message: "The server's log says more."}
+	view := struct{ Title, Message, Without string }{Title: "Internal error", Message: "The server's log says more."}
 	status := http.StatusInternalServerError
 	switch code := relabel.CodeOf(err); {
 	case code == relabel.CodeNotFound:

@@ -122,11 +122,11 @@ func (v trajectoryView) unresolved(reason relabel.VerdictReason) string {
 	case relabel.VerdictTimedOut:
 		return fmt.Sprintf("The tests ran longer than %d seconds.", v.Run.Limits.VerifySeconds)
 	case relabel.VerdictUnfinished:
-		return "The tests broke off twice with this patch, and not with the gold patch."
+		return "The tests stopped early twice with this patch, but not with the gold patch."
 	case relabel.VerdictTampered:
 		return "The tests passed, but tests of the verifier's own in the same run did not end as they must: the patch changes how tests are run or reported."
 	}
-	return "The verdict says " + string(reason) + "."
+	return "The verdict is " + string(reason) + "."
 }
 
 // ended says how the rollout ended.
@@ -155,7 +155,7 @@ func (v trajectoryView) ended() string {
 // failedOf are the tests that did not pass: those that the patch should have mended, and
 // those that it broke. Rows come with what failed first.
 func failedOf(rows []testRow) (all []failedTests) {
-	for _, kind := range []struct{ must, says string }{{"failed", "that should pass now do not"}, {"passed", "that passed before do not"}} {
+	for _, kind := range []struct{ must, says string }{{"failed", "that should pass now fail"}, {"passed", "that passed before fail"}} {
 		f := failedTests{Says: kind.says}
 		for _, r := range rows {
 			if r.Must != kind.must {

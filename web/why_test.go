@@ -97,14 +97,14 @@ func TestATrajectorysHeadSaysWhyItEndedAsItDid(t *testing.T) {
 	by := s.judged()
 	for name, wants := range map[string][]string{
 		"resolved":    {"✓ resolved", "All 7 tests that should pass do. Finished, with a valid submission."},
-		"tests":       {"✗ not resolved", "4 of 5 tests that should pass now do not: ", "and 1 more", "::TestTimeDelta::test_rounds", "1 of 2 tests that passed before do not: tests/test_schema.py::broke .", "parts first at turn 2 ▲", "last failed call at turn 3 : the tool failed"},
+		"tests":       {"✗ not resolved", "4 of 5 tests that should pass now fail: ", "and 1 more", "::TestTimeDelta::test_rounds", "1 of 2 tests that passed before fail: tests/test_schema.py::broke .", "parts first at turn 2 ▲", "last failed call at turn 3 : the tool failed"},
 		"empty":       {"The patch is empty. Finished, without a valid submission."},
 		"apply":       {"The patch does not apply to the base commit."},
 		"turns":       {"Out of turns (100), without a valid submission."},
 		"unsubmitted": {"The tests ran longer than 1800 seconds. Out of time (3600 seconds), without a valid submission."},
-		"sandbox":     {"Infrastructure error: the sandbox or its engine broke at turn 4: the container &lt;b&gt;died&lt;/b&gt;. It says nothing about the agent."},
-		"endpoint":    {"the executor’s endpoint gave no answer at turn 4: student: 500 after 4 tries."},
-		"verifier":    {"Infrastructure error: the verifier broke: the disk was full. It says nothing about the agent. Finished, with a valid submission."},
+		"sandbox":     {"Infrastructure error: the sandbox or its engine failed at turn 4: the container &lt;b&gt;died&lt;/b&gt;. This says nothing about the agent."},
+		"endpoint":    {"the executor’s endpoint did not answer at turn 4: student: 500 after 4 tries."},
+		"verifier":    {"Infrastructure error: the verifier failed: the disk was full. This says nothing about the agent. Finished, with a valid submission."},
 		"cancelled":   {"It was cancelled after 0 turns."},
 	} {
 		contains(t, s.head(by[name]), wants...)
@@ -135,7 +135,7 @@ func TestEachCauseLeadsToExactlyThoseThatItCounts(t *testing.T) {
 			}
 		}
 		want := map[string]string{"tests fail": "2", "tests timed out": "1", "empty patch": "1", "patch does not apply": "1", "finished, with a valid submission": "1", "finished, without one": "2",
-			"out of turns": "1", "out of time": "1", "the sandbox or its engine broke": "1", "the executor’s endpoint gave no answer": "1", "the verifier broke": "1"}
+			"out of turns": "1", "out of time": "1", "the sandbox or its engine failed": "1", "the executor’s endpoint did not answer": "1", "the verifier failed": "1"}
 		if fmt.Sprint(counts) != fmt.Sprint(want) {
 			t.Errorf("%s counts %v, want %v", path, counts, want)
 		}
@@ -166,7 +166,7 @@ func TestFromARunToWhyATrajectoryFailedInTwoClicks(t *testing.T) {
 		}
 	}
 	p.Look("trajectory-why")
-	contains(t, p.Text(".why"), "4 of 5 tests that should pass now do not", "1 of 2 tests that passed before do not")
+	contains(t, p.Text(".why"), "4 of 5 tests that should pass now fail", "1 of 2 tests that passed before fail")
 	p.Press("n")
 	p.Wait("location.hash === '#t2'")
 	p.Press("g")

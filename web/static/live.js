@@ -56,7 +56,7 @@
     try {
       const response = await fetch(url, { headers: { Accept: "text/html" } });
       if (response.redirected || response.status === 401) { stop("signed out"); return; }
-      if (response.status === 404) { stop("this is not there any more"); return; }
+      if (response.status === 404) { stop("this no longer exists"); return; }
       if (!response.ok) throw new Error(response.statusText);
       const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
       for (const name of names) {

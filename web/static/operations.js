@@ -20,7 +20,7 @@
     const said = document.createElement("p"), leave = document.createElement("p");
     said.className = "box problem";
     said.setAttribute("role", "alert");
-    said.textContent = "The server does not answer. Try again when it runs.";
+    said.textContent = "The server does not answer. Try again later.";
     dialog.querySelector("[role=alert]")?.remove();
     if (dialog.open) { dialog.querySelector("h1")?.after(said); return; }
     said.id = "operation-title";
