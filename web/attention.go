@@ -9,19 +9,19 @@ import (
 	"relabel"
 )
 
-// concern is something that somebody should look at.
+// concern is a problem that needs attention.
 type concern struct {
 	Class, Sign, Text string
 	Link, LinkText    string
 }
 
-// failureWords say what failed, by reason.
+// failureWords describe failures by reason.
 var failureWords = map[relabel.FailureReason]string{
 	relabel.FailEnvironment: "the sandbox or its engine failed", relabel.FailImageMissing: "the task’s image cannot be pulled", relabel.FailEndpoint: "the executor’s endpoint did not answer",
 	relabel.FailVerifier: "the verifier failed", relabel.FailSecret: "a policy’s secret is missing", relabel.FailInternal: "internal error of relabel",
 }
 
-// pausesOf are what of a run is paused or being deleted.
+// pausesOf lists what is paused or being deleted in a run.
 func pausesOf(run relabel.Run, rounds []round) (all []concern) {
 	if run.DeletingAt != nil {
 		all = append(all, concern{"bad", "✕", "The run is being deleted; this page shows the part that is not deleted yet.", "", ""})
@@ -37,8 +37,8 @@ func pausesOf(run relabel.Run, rounds []round) (all []concern) {
 	return all
 }
 
-// concernsOf are a run's: pauses, failures by reason, missing labels. Its own page, and
-// those of its iterations, have a table of the latter.
+// concernsOf lists the concerns of a run: pauses, failures by reason, missing labels. Its own page
+// and those of its iterations have a table of failures instead.
 func concernsOf(run relabel.Run, rounds []round) []concern {
 	all := pausesOf(run, rounds)
 	for _, r := range rounds {
@@ -56,7 +56,7 @@ func concernsOf(run relabel.Run, rounds []round) []concern {
 	return all
 }
 
-// because says why something is paused.
+// because is the reason of a pause, for the end of a sentence.
 func because(p *relabel.Pause) string {
 	switch {
 	case p.Text != "":
@@ -67,7 +67,7 @@ func because(p *relabel.Pause) string {
 	return ""
 }
 
-// stalls are why what runs may stand still: nothing where nothing runs.
+// stalls lists what may hold up running iterations; none if nothing is running.
 func (v *viewer) stalls(ctx context.Context, running bool) ([]concern, error) {
 	if !running {
 		return nil, nil
@@ -76,7 +76,7 @@ func (v *viewer) stalls(ctx context.Context, running bool) ([]concern, error) {
 	return workConcerns(workers, true), err
 }
 
-// workConcerns are those of who works: nobody does, or an endpoint is taken to be down.
+// workConcerns lists concerns about workers: none is running, or an endpoint is down.
 func workConcerns(workers []relabel.Worker, running bool) (all []concern) {
 	if running && len(workers) == 0 {
 		all = append(all, concern{"bad", "✗", "Iterations are running without a worker: start one with relabel serve or relabel worker.", "", ""})

@@ -7,15 +7,15 @@ import (
 	"relabel"
 )
 
-// cause is one reason why trajectories are not resolved, with the filter of a list that
-// lets exactly these through.
+// cause is a reason why trajectories are not resolved, with the list filter that selects exactly
+// these.
 type cause struct {
 	Class, Sign, Word string
 	filter            url.Values
 	count             func(relabel.Figures) int
 }
 
-// causesOf are the kinds of causes, each with those that there are.
+// causesOf groups the causes by kind.
 var causesOf = []struct {
 	title  string
 	causes []cause
@@ -58,7 +58,7 @@ func failureCauses() (all []cause) {
 	return all
 }
 
-// causeTable is why trajectories failed: causes, by iteration.
+// causeTable counts failed trajectories by cause and iteration.
 type causeTable struct {
 	Columns []causeColumn
 	Groups  []causeGroup
@@ -76,13 +76,13 @@ type causeRow struct {
 	Cells []causeCell
 }
 
-// causeCell is how many there are, with the list of them.
+// causeCell is a count with a link to the list.
 type causeCell struct {
 	Count int
 	Link  string
 }
 
-// causesIn counts a run's by iteration, and, of several, together.
+// causesIn counts the causes of a run by iteration and, for several iterations, in total.
 func causesIn(run relabel.Run, rounds []round) causeTable {
 	var table causeTable
 	if len(rounds) == 0 {
@@ -101,7 +101,7 @@ func causesIn(run relabel.Run, rounds []round) causeTable {
 	return table
 }
 
-// causesOfOne counts those of an iteration, whose page has the list of them.
+// causesOfOne counts the causes of an iteration, whose page has the list.
 func causesOfOne(r round) causeTable {
 	table := causeTable{}
 	table.count([]round{r}, []listAddress{{"/iterations/" + r.ID.String(), nil}})
@@ -113,7 +113,7 @@ func causesOfOne(r round) causeTable {
 	return table
 }
 
-// count fills in what there is. A list more than there are rounds is that of all of them.
+// count fills in the rows. An extra list, after those of the rounds, is that of all rounds.
 func (t *causeTable) count(rounds []round, lists []listAddress) {
 	for _, kind := range causesOf {
 		group := causeGroup{Title: kind.title}

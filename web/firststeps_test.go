@@ -11,7 +11,7 @@ func TestANewcomerIsToldWhatToDoNext(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	page := s.get(200, "/")
-	contains(t, page, "No worker runs", "relabel tasks import", "relabel policy add teacher", "relabel policy add student", "relabel run create first --taskset tasks", "relabel run iterate first")
+	contains(t, page, "No worker is running", "relabel tasks import", "relabel policy add teacher", "relabel policy add student", "relabel run create first --taskset tasks", "relabel run iterate first")
 	if strings.Contains(page, "done</span>") {
 		t.Error("a step is done before anything was")
 	}

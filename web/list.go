@@ -10,13 +10,13 @@ import (
 	"relabel/web/show"
 )
 
-// rowsShown is how many trajectories a page lists.
+// rowsShown is the number of trajectories per page.
 const rowsShown = 50
 
 // listKeys are the keys of a page with a list.
 var listKeys = []shortcut{{"j k", "row"}, {"Enter", "open it"}, {"/", "filter"}, {"n p", "next, previous page"}}
 
-// listView is a list of trajectories, on a page of its own or in another one.
+// listView is a list of trajectories.
 type listView struct {
 	Rows                  []listRow
 	Headings              []heading
@@ -33,10 +33,10 @@ type listView struct {
 	A, B    string // what comparing begins with, where two can be picked
 }
 
-// columns are those that not every list has.
+// columns are the optional columns of a list.
 type columns struct{ Task, Run, Iteration, Student, Pick bool }
 
-// Has says which columns there are beside those that every list has.
+// Has returns the optional columns of the list.
 func (v listView) Has() columns { return v.columns }
 
 // Flagged is the list of the trajectories with a flag, in the run if one is chosen.
@@ -56,8 +56,8 @@ type listRow struct {
 	Took         string
 }
 
-// listPlace is where a list stands: the page's path, what that narrows it to, and in which
-// words of the query REST says so.
+// listPlace is the page of a list: its path, what it narrows the list to, and the equivalent query
+// of the REST interface.
 type listPlace struct {
 	Path    string
 	Narrow  func(*relabel.TrajectoryFilter)
@@ -80,7 +80,7 @@ func (v *viewer) showTrajectories(w http.ResponseWriter, r *http.Request) error 
 	return v.render(w, r, p)
 }
 
-// crumbs are the way to a list of one run or iteration.
+// crumbs lead to a list of one run or iteration.
 func (v listView) crumbs() []crumb {
 	if v.Run == nil {
 		return nil
@@ -92,7 +92,7 @@ func (v listView) crumbs() []crumb {
 	return way
 }
 
-// list is the list that a page's address asks for.
+// list reads the list that the URL asks for.
 func (v *viewer) list(r *http.Request, at listPlace) (listView, error) {
 	ctx, q := r.Context(), r.URL.Query()
 	filter, err := v.filterOf(ctx, q)
@@ -130,7 +130,7 @@ func (v *viewer) list(r *http.Request, at listPlace) (listView, error) {
 	return view, err
 }
 
-// nameFilter finds the run and the iteration that the filter names.
+// nameFilter finds the run and the iteration of the filter.
 func (v *viewer) nameFilter(ctx context.Context, f relabel.TrajectoryFilter, view *listView) error {
 	run := f.RunID
 	if f.IterationID != nil {
@@ -153,7 +153,7 @@ func (v *viewer) nameFilter(ctx context.Context, f relabel.TrajectoryFilter, vie
 	return nil
 }
 
-// listRows adds what stands beside trajectories in a list.
+// listRows adds the columns that are not fields of trajectories.
 func (v *viewer) listRows(ctx context.Context, list []relabel.Trajectory, has columns) ([]listRow, error) {
 	runs, students := map[relabel.ID]string{}, map[relabel.ID]string{}
 	var err error
@@ -174,7 +174,7 @@ func (v *viewer) listRows(ctx context.Context, list []relabel.Trajectory, has co
 	return rows, nil
 }
 
-// runNames names the runs of the listed trajectories, each asked for once.
+// runNames returns the names of the trajectories' runs.
 func (v *viewer) runNames(ctx context.Context, list []relabel.Trajectory) (map[relabel.ID]string, error) {
 	names := map[relabel.ID]string{}
 	for _, t := range list {
@@ -190,7 +190,7 @@ func (v *viewer) runNames(ctx context.Context, list []relabel.Trajectory) (map[r
 	return names, nil
 }
 
-// tookOf is how long a trajectory took, from its first claim to its end or to now.
+// tookOf is the duration of a trajectory, from its first claim to its end or to now.
 func tookOf(t relabel.Trajectory) string {
 	if t.StartedAt == nil {
 		return "–"

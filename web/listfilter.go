@@ -14,11 +14,10 @@ import (
 	"relabel/safetext"
 )
 
-// offered is how many runs, task sets and flags a filter offers to choose from.
+// offered is the number of runs, task sets and flags that a filter offers.
 const offered = 100
 
-// choices are the words that a filter may take, in the order they are offered, with what
-// they say where that is not plain.
+// choices are the values of each filter, in display order, with text for those that need it.
 var choices = map[string][]option{
 	"state":   {{Value: "queued"}, {Value: "running"}, {Value: "labelling"}, {Value: "verifying"}, {Value: "done"}, {Value: "failed"}, {Value: "cancelled"}},
 	"verdict": {{Value: "passed"}, {Value: "failed"}, {Value: "error", Says: "infrastructure"}, {Value: "none", Says: "none yet"}},
@@ -32,7 +31,7 @@ var choices = map[string][]option{
 	"reviewed":       {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
 }
 
-// said are words to choose with what they say.
+// said are choices with their texts.
 func said[T ~string](says map[T]string, words ...T) (all []option) {
 	for _, word := range words {
 		all = append(all, option{Value: string(word), Says: says[word]})
@@ -40,13 +39,13 @@ func said[T ~string](says map[T]string, words ...T) (all []option) {
 	return all
 }
 
-// option is something to choose.
+// option is a choice of a filter.
 type option struct {
 	Value, Says string
 	Chosen      bool
 }
 
-// Word is how it is shown.
+// Word is the text shown for the option.
 func (o option) Word() string {
 	if o.Says != "" {
 		return o.Says
@@ -54,7 +53,7 @@ func (o option) Word() string {
 	return o.Value
 }
 
-// control is a field of a filter: a choice where it has options.
+// control is an input of a filter; with options, a select.
 type control struct {
 	Name, Label, Type, Value string
 	Title                    string // what is not plain
@@ -63,10 +62,10 @@ type control struct {
 	More                     string // where there are more options than are offered: what to do
 }
 
-// narrowed is a filter that has no control, with the address of the list without it.
+// narrowed is a filter without a control, with the URL of the list without it.
 type narrowed struct{ Name, Value, Says, Without string }
 
-// filterForm is a list's filter as a form. Its controls are the words of the address.
+// filterForm is the form of a list's filter. Its controls are named as in the URL.
 type filterForm struct {
 	Path       string
 	Main, More []control
@@ -76,8 +75,8 @@ type filterForm struct {
 	Do         string // what its button says; "" where that is to filter
 }
 
-// filterOf reads a filter from an address, in the words of REST: a run and a taskset by
-// id or by name. The names in q become ids, as the list's own links have them.
+// filterOf reads a filter from a query, named as in the REST interface. A run and a taskset are
+// given by id or name; names in q are replaced by ids, as in the list's own links.
 func (v *viewer) filterOf(ctx context.Context, q url.Values) (relabel.TrajectoryFilter, error) {
 	finders := map[string]func(context.Context, string) (relabel.ID, error){"run": v.runID, "taskset": v.tasksetID}
 	for name, find := range finders {
@@ -94,7 +93,7 @@ func (v *viewer) filterOf(ctx context.Context, q url.Values) (relabel.Trajectory
 	return readFilter(q)
 }
 
-// unknownName makes the absence of what a filter names that filter's fault.
+// unknownName turns CodeNotFound into CodeInvalid on the filter.
 func unknownName(err error, filter string) error {
 	if relabel.CodeOf(err) != relabel.CodeNotFound {
 		return err
@@ -102,7 +101,7 @@ func unknownName(err error, filter string) error {
 	return relabel.Errorf(relabel.CodeInvalid, "no such id or name").On(filter).Because(err)
 }
 
-// runID is the id of the run that an id or a name stands for.
+// runID finds a run's id by id or name.
 func (v *viewer) runID(ctx context.Context, word string) (relabel.ID, error) {
 	if id, err := uuid.Parse(word); err == nil {
 		return id, nil
@@ -111,7 +110,7 @@ func (v *viewer) runID(ctx context.Context, word string) (relabel.ID, error) {
 	return run.ID, err
 }
 
-// tasksetID is the id of the taskset that an id or a name stands for.
+// tasksetID finds a taskset's id by id or name.
 func (v *viewer) tasksetID(ctx context.Context, word string) (relabel.ID, error) {
 	if id, err := uuid.Parse(word); err == nil {
 		return id, nil
@@ -120,7 +119,7 @@ func (v *viewer) tasksetID(ctx context.Context, word string) (relabel.ID, error)
 	return set.ID, err
 }
 
-// readFilter reads a filter whose names are ids.
+// readFilter reads a filter in which names are replaced by ids.
 func readFilter(q url.Values) (f relabel.TrajectoryFilter, err error) {
 	for _, name := range []string{"q", "instance", "instance_part", "flag"} {
 		if err := notLonger(q, name); err != nil {
@@ -154,7 +153,7 @@ func readFilter(q url.Values) (f relabel.TrajectoryFilter, err error) {
 	return f, figuresOf(q, &f)
 }
 
-// notLonger refuses a text that is longer than any that is looked for.
+// notLonger refuses a text that is too long to search for.
 func notLonger(q url.Values, name string) error {
 	const longest = 1000
 	if len(q.Get(name)) > longest {
@@ -172,7 +171,7 @@ func idOf(q url.Values, name string) (*relabel.ID, error) {
 	return &id, err
 }
 
-// figuresOf reads the bounds of figures.
+// figuresOf reads the bounds of turns and agreement.
 func figuresOf(q url.Values, f *relabel.TrajectoryFilter) error {
 	for name, bound := range map[string]**int{"turns_min": &f.MinTurns, "turns_max": &f.MaxTurns} {
 		if word := q.Get(name); word != "" {
@@ -243,7 +242,7 @@ func (v *viewer) filterForm(ctx context.Context, at listPlace, q url.Values, vie
 	return form, nil
 }
 
-// taskWord names the task that a list is narrowed to.
+// taskWord is the name of the task that a list is narrowed to.
 func (v *viewer) taskWord(ctx context.Context, name, value string) string {
 	if id, err := relabel.ParseID(name, value); name == "task" && err == nil {
 		if task, err := v.Store.FindTask(ctx, id); err == nil {
@@ -253,7 +252,7 @@ func (v *viewer) taskWord(ctx context.Context, name, value string) string {
 	return value
 }
 
-// chosen is a choice of fixed words.
+// chosen is a control with fixed options.
 func chosen(q url.Values, name, label string) control {
 	c := control{Name: name, Label: label}
 	for _, o := range choices[name] {
@@ -263,7 +262,7 @@ func chosen(q url.Values, name, label string) control {
 	return c
 }
 
-// sortControl is the list's order, which headings give too.
+// sortControl chooses the order, as headings do.
 func sortControl(q url.Values) control {
 	c := control{Name: "sort", Label: "sorted by"}
 	for _, sort := range relabel.TrajectorySorts {
@@ -276,7 +275,7 @@ func sortControl(q url.Values) control {
 	return c
 }
 
-// offerRuns are the newest runs, and the one that is chosen.
+// offerRuns offers the newest runs and the chosen one.
 func (v *viewer) offerRuns(ctx context.Context, q url.Values, run *relabel.Run) (control, error) {
 	c := control{Name: "run", Label: "run"}
 	runs, next, err := v.Store.ListRuns(ctx, relabel.Page{Limit: offered})
@@ -295,7 +294,7 @@ func (v *viewer) offerRuns(ctx context.Context, q url.Values, run *relabel.Run) 
 	return c, nil
 }
 
-// offerIterations are those of the run, or any number.
+// offerIterations offers the iterations of the run, or any number without a run.
 func (v *viewer) offerIterations(ctx context.Context, q url.Values, view listView) (control, error) {
 	c := control{Name: "iteration", Label: "iteration", Type: "number", Value: q.Get("iteration"), Min: "1", Step: "1"}
 	if view.Run == nil {
@@ -335,7 +334,7 @@ func (v *viewer) offerTasksets(ctx context.Context, q url.Values) (control, erro
 	return c, nil
 }
 
-// offerFlags are those in use, in the run if one is chosen.
+// offerFlags offers the flags in use, in the run if one is chosen.
 func (v *viewer) offerFlags(ctx context.Context, q url.Values, run *relabel.Run) (control, error) {
 	c := control{Name: "flag", Label: "flag", Options: []option{{relabel.AnyFlag, "any flag", q.Get("flag") == relabel.AnyFlag}}}
 	var of *relabel.ID

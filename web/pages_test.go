@@ -69,7 +69,7 @@ func TestATrajectoryShowsExecutorAndLabelAtEachTurn(t *testing.T) {
 	for turn := 1; turn <= 5; turn++ {
 		contains(t, page, fmt.Sprintf(`href="/v1/trajectories/%s/states/%d"`, done.ID, turn))
 	}
-	contains(t, page, "the endpoint answered 500 after 4 tries", "malformed arguments", "read from the text: think_tags, bare_json", "not given: logprobs", "Round before the cast.", "2 by the teacher",
+	contains(t, page, "the endpoint answered 500 after 4 tries", "malformed arguments", "read from the text: think_tags, bare_json", "not returned: logprobs", "Round before the cast.", "2 by the teacher",
 		`<span class="l add`, "test_timedelta_field", "✓", "exit 0", "38 ms", "The division is inexact.")
 
 	infra := s.get(200, "/trajectories/"+failed.ID.String())

@@ -17,6 +17,6 @@ func TestRegisteredTokenizersAreListedAndOffered(t *testing.T) {
 		t.Fatal(err)
 	}
 	contains(t, s.get(200, "/policies"), "qwen-student@1", made.Hash)
-	form := html.UnescapeString(s.get(200, "/runs/"+s.run.ID.String()+"/export?view=linear&template_text=own+words"))
+	form := html.UnescapeString(s.get(200, "/runs/"+s.run.ID.String()+"/export?views=linear&template_text=own+words"))
 	contains(t, form, `<option value="qwen-student@1">`, `"template_text":"own words"`)
 }

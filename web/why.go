@@ -8,8 +8,8 @@ import (
 	"relabel/web/chart"
 )
 
-// endWords say how a rollout ended, verdictWords why a task is not resolved, in
-// lists, filters, tables and heads alike.
+// endWords describe ends of rollouts, verdictWords why a task is not resolved. Lists, filters,
+// tables and heads share them.
 var (
 	endWords = map[relabel.EndReason]string{relabel.EndFinish: "finished", relabel.EndMaxTurns: "out of turns", relabel.EndContext: "context full",
 		relabel.EndWallClock: "out of time", relabel.EndNoCall: "no call",
@@ -18,7 +18,7 @@ var (
 		relabel.VerdictEmptyPatch: "empty patch", relabel.VerdictDoesNotApply: "patch does not apply", relabel.VerdictUnsafe: "patch unsafe"}
 )
 
-// endWord and verdictWord are those words, or what is stored where there is none.
+// endWord and verdictWord return these words, or the stored value without one.
 func endWord(r relabel.EndReason) string {
 	if word := endWords[r]; word != "" {
 		return word
@@ -33,14 +33,14 @@ func verdictWord(r relabel.VerdictReason) string {
 	return string(r)
 }
 
-// namedTests is how many tests of a kind are named in a head, longestName how much of a
-// name there is: its end, which tells tests of a file apart.
+// namedTests is the number of tests of a kind named in a head. longestName bounds a name in
+// characters: its end is kept, which distinguishes tests of a file.
 const (
 	namedTests  = 3
 	longestName = 40
 )
 
-// whyView says why a trajectory ended as it did.
+// whyView explains the end of a trajectory.
 type whyView struct {
 	Cause  string // in our words
 	Detail string // in those of a program
@@ -50,17 +50,17 @@ type whyView struct {
 	End    string // of the rollout
 }
 
-// failedTests are those of a task's tests that did not pass, of one kind.
+// failedTests are the tests of one kind that did not pass.
 type failedTests struct {
 	Says      string // what they should have done
 	Count, Of int
 	First     []testRow
 }
 
-// More is how many are not named.
+// More is the number of tests that are not named.
 func (f failedTests) More() int { return f.Count - len(f.First) }
 
-// Tail is the end of a test's name.
+// Tail is the end of the test's name.
 func (r testRow) Tail() string {
 	name := []rune(r.Name)
 	if len(name) <= longestName {
@@ -69,7 +69,7 @@ func (r testRow) Tail() string {
 	return "…" + string(name[len(name)-longestName+1:])
 }
 
-// Why says why it ended as it did, where the attempt that counts is shown and is over.
+// Why explains the end of the trajectory; nil while it runs and for superseded attempts.
 func (v trajectoryView) Why() *whyView {
 	if v.Shown != v.Trail || !v.State.Terminal() && v.EndReason == "" {
 		return nil
@@ -97,7 +97,7 @@ func (v trajectoryView) Why() *whyView {
 	return &w
 }
 
-// failedAt says when a failed trajectory failed.
+// failedAt is the point at which a trajectory failed.
 func (v trajectoryView) failedAt() string {
 	switch {
 	case v.EndReason != "" && v.Failure == relabel.FailVerifier:
@@ -110,7 +110,7 @@ func (v trajectoryView) failedAt() string {
 	return fmt.Sprintf(" at turn %d", v.Turns+1)
 }
 
-// unresolved says why a patch that was not judged by its tests does not resolve the task.
+// unresolved explains why a patch was rejected without a test result.
 func (v trajectoryView) unresolved(reason relabel.VerdictReason) string {
 	switch reason {
 	case relabel.VerdictEmptyPatch:
@@ -129,7 +129,7 @@ func (v trajectoryView) unresolved(reason relabel.VerdictReason) string {
 	return "The verdict is " + string(reason) + "."
 }
 
-// ended says how the rollout ended.
+// ended describes the end of the rollout.
 func (v trajectoryView) ended() string {
 	limits, bound := v.Run.Limits, ""
 	switch v.EndReason {
@@ -152,8 +152,8 @@ func (v trajectoryView) ended() string {
 	return strings.ToUpper(word[:1]) + word[1:] + bound + ", " + submission + "."
 }
 
-// failedOf are the tests that did not pass: those that the patch should have mended, and
-// those that it broke. Rows come with what failed first.
+// failedOf returns the tests that did not pass: those that the patch should have fixed, and those
+// that it broke. rows have failed tests first.
 func failedOf(rows []testRow) (all []failedTests) {
 	for _, kind := range []struct{ must, says string }{{"failed", "that should pass now fail"}, {"passed", "that passed before fail"}} {
 		f := failedTests{Says: kind.says}

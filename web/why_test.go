@@ -97,7 +97,7 @@ func TestATrajectorysHeadSaysWhyItEndedAsItDid(t *testing.T) {
 	by := s.judged()
 	for name, wants := range map[string][]string{
 		"resolved":    {"✓ resolved", "All 7 tests that should pass do. Finished, with a valid submission."},
-		"tests":       {"✗ not resolved", "4 of 5 tests that should pass now fail: ", "and 1 more", "::TestTimeDelta::test_rounds", "1 of 2 tests that passed before fail: tests/test_schema.py::broke .", "parts first at turn 2 ▲", "last failed call at turn 3 : the tool failed"},
+		"tests":       {"✗ not resolved", "4 of 5 tests that should pass now fail: ", "and 1 more", "::TestTimeDelta::test_rounds", "1 of 2 tests that passed before fail: tests/test_schema.py::broke .", "first differs at turn 2 ▲", "last failed call at turn 3 : the tool failed"},
 		"empty":       {"The patch is empty. Finished, without a valid submission."},
 		"apply":       {"The patch does not apply to the base commit."},
 		"turns":       {"Out of turns (100), without a valid submission."},

@@ -11,7 +11,7 @@ import (
 	"relabel/web/show"
 )
 
-// functions are what templates may call.
+// functions are the functions of templates.
 var functions = template.FuncMap{
 	"text":     safetext.Plain,
 	"show":     safetext.HTML,
@@ -34,7 +34,7 @@ var functions = template.FuncMap{
 	"asset":    assetURL,
 }
 
-// when writes a time as people compare them.
+// when formats a time.
 func when(t any) string {
 	switch v := t.(type) {
 	case time.Time:
@@ -47,10 +47,10 @@ func when(t any) string {
 	return "–"
 }
 
-// day writes a time for a column of them.
+// day formats a time for a table column.
 func day(t time.Time) string { return t.UTC().Format("2 Jan 15:04") }
 
-// many writes a number that may be large, shortened.
+// many formats a number, abbreviated if large.
 func many(n int) string {
 	switch {
 	case n < 10_000:
@@ -61,10 +61,10 @@ func many(n int) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// short is the end of an id, where ids of the same time differ.
+// short is the end of an id, which differs between ids of the same time.
 func short(id relabel.ID) string { s := id.String(); return s[len(s)-12:] }
 
-// percent writes n of all, and the share.
+// percent formats n of all with the percentage.
 func percent(n, all int) string {
 	if all == 0 {
 		return "–"
@@ -72,8 +72,7 @@ func percent(n, all int) string {
 	return fmt.Sprintf("%d of %d (%d%%)", n, all, (200*n+all)/(2*all))
 }
 
-// share writes a share of 1 that may be unknown. What is nearly all, or next to nothing, is
-// not written as all or nothing.
+// share formats a fraction, "–" if unknown. Only exact 0 and 1 are shown as such.
 func share(x *float64) string {
 	switch {
 	case x == nil:
@@ -86,11 +85,10 @@ func share(x *float64) string {
 	return fmt.Sprintf("%.2f", *x)
 }
 
-// badge says how a trajectory stands: in a word, a sign and a class, so that colour is
-// never all there is.
+// badge shows the state of a trajectory by word, sign and class, so that color never stands alone.
 type badge struct{ Class, Sign, Word string }
 
-// badgeOf tells a failure of the agent from one of the infrastructure.
+// badgeOf distinguishes failures of the agent from failures of the infrastructure.
 func badgeOf(t relabel.Trajectory) badge {
 	switch {
 	case t.State == relabel.Failed:
@@ -111,7 +109,7 @@ func badgeOf(t relabel.Trajectory) badge {
 	return badge{"bad", "✗", "not resolved"}
 }
 
-// becauseOf says why a trajectory does not pass, "" where it does or has no verdict.
+// becauseOf is why a trajectory does not pass, "" if it passes or has no verdict.
 func becauseOf(t relabel.Trajectory) string {
 	if t.Verdict != relabel.VerdictFailed {
 		return ""
@@ -119,7 +117,7 @@ func becauseOf(t relabel.Trajectory) string {
 	return verdictWord(t.VerdictReason)
 }
 
-// scheduleOf writes β or κ's law of an iteration.
+// scheduleOf describes β or the distribution of κ in an iteration.
 func scheduleOf(it relabel.Iteration) string {
 	switch {
 	case it.Kind == relabel.Evaluate:
@@ -154,5 +152,5 @@ func betaWords(b relabel.BetaSchedule) string {
 	return fmt.Sprintf("constant %.4g", b.Start)
 }
 
-// nameOf names a policy with its version.
+// nameOf is a policy's name@version.
 func nameOf(p relabel.Policy) string { return fmt.Sprintf("%s@%d", p.Name, p.Version) }

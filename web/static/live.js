@@ -1,10 +1,10 @@
-// Parts of a page that change by themselves: the server says what happened, and the parts
-// that show it are fetched again and put in their place, a node at a time, so that focus,
-// scroll and what is open stay. A hidden tab holds no connection.
+// Live parts of a page: the server reports events, and the affected parts are fetched again and
+// merged node by node, so that focus, scroll position and open elements are kept. A hidden tab has
+// no connection.
 "use strict";
 (() => {
-  // morph makes a node like another one, keeping what it can. What has data-keep is left
-  // alone, and whether details are open is the reader's affair.
+  // morph makes a node equal to another one, keeping nodes where possible. Elements with data-keep
+  // and the open state of details are not changed.
   const keyOf = (node) => node.nodeType === 1 ? node.id || node.dataset.key || "" : "";
   const morph = (now, next) => {
     if (now.isEqualNode(next) || (now.nodeType === 1 && now.hasAttribute("data-keep"))) return;
@@ -71,7 +71,7 @@
       pause = pollGap;
     } finally {
       busy = false;
-      const took = performance.now() - from; // a slow server is asked less
+      const took = performance.now() - from; // poll a slow server less often
       if (waiting.size && !gone && !document.hidden) timer = setTimeout(bring, Math.max(pause, 3 * took));
     }
   };
@@ -83,14 +83,14 @@
     if (source || over || document.hidden) return;
     source = new EventSource(address + (last ? (address.includes("?") ? "&" : "?") + "after=" + last : ""));
     const note = (event) => { if (event.lastEventId) last = event.lastEventId; clearTimeout(watch); };
-    // What happened since the page was made, or while there was no stream, is looked at once.
+    // Fetch all parts once: events may have been missed since the page was rendered.
     source.onopen = () => { clearInterval(poll); poll = 0; say("live"); heard(""); };
     source.onerror = () => { if (source?.readyState === EventSource.CLOSED) { source = null; startPolling(); setTimeout(open, 60000); } else say("not live: the server does not answer"); };
     for (const subject of ["run", "iteration", "trajectory", "export", "progress"]) source.addEventListener(subject, (event) => { note(event); heard(subject); });
     source.addEventListener("reset", (event) => { note(event); heard(""); });
     source.addEventListener("end", (event) => { note(event); heard(""); over = true; close(); say(""); });
     source.addEventListener("begin", note);
-    // What stands between may keep events back: then the clock says when to look.
+    // A proxy may buffer events: then poll.
     if (!last) watch = setTimeout(startPolling, silence);
   };
   document.addEventListener("visibilitychange", () => {

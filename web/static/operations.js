@@ -1,5 +1,5 @@
-// An operation's question opens above the page; with what is chosen it is worked out again. The
-// form itself is sent as any form is. Without this script the question is a page.
+// The page of an operation opens in a dialog and is computed again after each choice. The form is
+// submitted normally. Without this script the operation is a page.
 "use strict";
 (() => {
   const dialog = document.getElementById("operation");
@@ -7,7 +7,7 @@
   const show = async (address, keep) => {
     const mine = ++asked;
     const text = await fetch(address, { headers: { Accept: "text/html" } }).then((response) => response.text()).catch(() => null);
-    if (mine !== asked) return; // more was chosen meanwhile: this answer would undo it
+    if (mine !== asked) return; // superseded by a later choice
     if (text === null) { unheard(); return; }
     const part = new DOMParser().parseFromString(text, "text/html").querySelector("[data-part=operation]");
     if (!part) { location.href = address.replace(/[?&]part=operation/, ""); return; }
@@ -15,7 +15,7 @@
     else dialog.replaceChildren(document.importNode(part, true));
     if (!dialog.open) dialog.showModal();
   };
-  // unheard says above the question, or alone, that the server does not answer.
+  // unheard shows that the server does not answer.
   const unheard = () => {
     const said = document.createElement("p"), leave = document.createElement("p");
     said.className = "box problem";
@@ -43,8 +43,7 @@
     chosen.set("part", "operation");
     return show(form.getAttribute("action") + "?" + chosen, true);
   };
-  // A form is sent once: what a second click asks would be answered in the place of the first,
-  // as not done.
+  // A form is submitted once: the response to a second click would replace that to the first.
   let sent = new WeakSet();
   document.addEventListener("submit", (event) => {
     if (!event.target.matches("form.operation") || event.submitter?.formMethod === "get") return;
@@ -52,6 +51,6 @@
     sent.add(event.target);
   });
   window.addEventListener("pageshow", () => { sent = new WeakSet(); });
-  dialog.addEventListener("close", () => { asked++; }); // what is still worked out would open it again
+  dialog.addEventListener("close", () => { asked++; }); // a pending answer would open it again
   dialog.addEventListener("change", (event) => { if (event.target.form) again(event.target.form); });
 })();

@@ -1,4 +1,4 @@
-// What every page can do: the help dialog, and buttons that open one or copy a text.
+// Common to all pages: the help dialog, and buttons that open a dialog or copy a text.
 "use strict";
 (() => {
   const open = (id) => { const d = document.getElementById(id); if (d && !d.open) d.showModal(); };
@@ -12,7 +12,7 @@
     const text = document.getElementById(button.dataset.copies).textContent;
     try {
       await navigator.clipboard.writeText(text);
-    } catch { // pages that are not from this machine and without TLS have no clipboard
+    } catch { // no clipboard without TLS, except on this machine
       const area = document.createElement("textarea");
       area.value = text;
       button.after(area);

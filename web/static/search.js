@@ -1,4 +1,4 @@
-// A search in texts goes on by itself from where a page ended, until it has found some
+// A text search continues from where a page ended, until it has found some
 // trajectories more, has looked through all, or the reader stops it. Without this script
 // each part is a page of its own.
 "use strict";
