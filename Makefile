@@ -80,13 +80,13 @@ test-needs: ## Install what the tests need
 	@scripts/azure-server.sh >/dev/null
 
 .PHONY: lint
-lint: ## gofmt, go vet, staticcheck, and the arrows between the folders
+lint: ## gofmt, go vet, staticcheck, the arrows between the folders, and plain words
 	@unformatted=$$(gofmt -l .); \
 		if [ -n "$$unformatted" ]; then echo "not formatted (make fmt): $$unformatted"; exit 1; fi
 	@go vet ./...
 	@go tool staticcheck ./...
-	@go test -count=1 -run 'Folders|PackageNames|FilesAreShort|ForbiddenImports' . >/dev/null || \
-		go test -count=1 -run 'Folders|PackageNames|FilesAreShort|ForbiddenImports' .
+	@go test -count=1 -run 'Folders|PackageNames|FilesAreShort|ForbiddenImports|PlainWords|ReplacedWords|LinesOfDocuments' . >/dev/null || \
+		go test -count=1 -run 'Folders|PackageNames|FilesAreShort|ForbiddenImports|PlainWords|ReplacedWords|LinesOfDocuments' .
 
 .PHONY: chaos
 chaos: test-needs build ## Kill, stop and break things at random and see that nothing comes of it; KILLS=, MINUTES=, SEED=
