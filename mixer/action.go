@@ -6,7 +6,7 @@ import (
 	"relabel"
 )
 
-// cutText tells a model that its answer was not whole.
+// cutText is what a model reads when its answer was cut.
 const cutText = "Your answer reached its length limit before it was complete, so nothing of it was run. Give a shorter answer that ends with one tool call; write long files in several steps."
 
 // execute runs the action, or says why nothing of it was run.

@@ -9,7 +9,7 @@ import (
 	"relabel"
 )
 
-// What a model would have been told of an action that ended its rollout: nothing came back of it.
+// What a model would have read about an action that ended its rollout: it has no outcome.
 const (
 	brokenText = "The sandbox broke while this action was executed, in a second, fresh sandbox as in the first. The rollout ends here."
 	diskText   = "This action wrote more to disk than a sandbox may hold. The rollout ends here."
@@ -65,17 +65,17 @@ func (r *rollout) judge(life context.Context, last *relabel.BrokenTurn, err erro
 		f.turn = last
 		return "", err
 	}
-	r.log.Warn().AnErr("cause", f.cause).Int("t", last.T).Msg("sandboxes break again and again while their engines are well: the rollout is over")
+	r.log.Warn().AnErr("cause", f.cause).Int("t", last.T).Msg("sandboxes keep breaking on healthy engines; ending the rollout")
 	return relabel.EndSandboxBroken, nil
 }
 
 // engineFailed asks whether the engine is to blame for the end of the sandbox.
 func (r *rollout) engineFailed(life context.Context, err error) bool {
-	if r.world.EngineFailed == nil {
+	if r.environment.EngineFailed == nil {
 		return false
 	}
 	host, _ := r.episode.Sandbox()
-	return r.world.EngineFailed(life, host, err)
+	return r.environment.EngineFailed(life, host, err)
 }
 
 // end makes the turn one that ends the rollout.
@@ -85,7 +85,7 @@ func end(turn *relabel.Turn, reason relabel.EndReason, text string) error {
 }
 
 // endingOf returns why a turn whose execution did not come to its end ended the rollout, "" for
-// every other turn. There is no working tree after such a turn: the reason stands in its place.
+// every other turn. There is no working tree after such a turn: the reason is in its place.
 func endingOf(turn relabel.Turn) relabel.EndReason {
 	switch reason := relabel.EndReason(turn.Tree); reason {
 	case relabel.EndDisk, relabel.EndSandboxBroken:

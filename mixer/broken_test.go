@@ -13,7 +13,7 @@ import (
 
 // engineFails has every sandbox that breaks be the engine's doing.
 func (b *bench) engineFails() {
-	b.mixer.world.EngineFailed = func(context.Context, string, error) bool { return true }
+	b.mixer.environment.EngineFailed = func(context.Context, string, error) bool { return true }
 }
 
 // breaks has the sandbox break, while turn t is executed, as often as broken says.
@@ -32,11 +32,11 @@ func TestAnActionThatBreaksTwoSandboxesEndsItsRollout(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(executors, 100)
 				b.store.claim.Run.Limits.EnvironmentRetries = retries
-				b.world.execute = breaks(2, func() bool { return true })
+				b.environment.execute = breaks(2, func() bool { return true })
 				if err := b.roll(t.Context()); !errors.Is(err, ErrReleased) {
 					t.Fatalf("after the first sandbox: %v", err)
 				}
-				asked := len(b.world.callsOf(b.store.claim.Trajectory.Executors.At(2)))
+				asked := len(b.environment.callsOf(b.store.claim.Trajectory.Executors.At(2)))
 				rollToDone(t, b)
 				wantEnd(t, b, relabel.EndSandboxBroken, 2)
 				if e := b.store.ending; e.Submitted || len(e.Patch) > 0 {
@@ -50,8 +50,8 @@ func TestAnActionThatBreaksTwoSandboxesEndsItsRollout(t *testing.T) {
 				if again := actCalls(b, 2); again != 1 || asked == 0 {
 					t.Errorf("%d calls for the action of turn 2", again)
 				}
-				if b.world.opened != 2 {
-					t.Errorf("%d sandboxes", b.world.opened)
+				if b.environment.opened != 2 {
+					t.Errorf("%d sandboxes", b.environment.opened)
 				}
 				if p := b.problems(); len(p) > 0 {
 					t.Error(p)
@@ -64,7 +64,7 @@ func TestAnActionThatBreaksTwoSandboxesEndsItsRollout(t *testing.T) {
 // actCalls counts the calls that asked for the executed action of turn t.
 func actCalls(b *bench, t int) (n int) {
 	for _, role := range []relabel.Role{relabel.Teacher, relabel.Student} {
-		for _, c := range b.world.callsOf(role) {
+		for _, c := range b.environment.callsOf(role) {
 			if c.req.T == t && c.req.Purpose == relabel.PurposeAct {
 				n++
 			}
@@ -80,7 +80,7 @@ func TestAnActionThatPassesInASecondSandboxGoesOn(t *testing.T) {
 		want := b.outcome()
 		b = newBench("sTsTs", 5)
 		left := 1
-		b.world.execute = breaks(3, func() bool { left--; return left >= 0 })
+		b.environment.execute = breaks(3, func() bool { left--; return left >= 0 })
 		if err := b.roll(t.Context()); !errors.Is(err, ErrReleased) {
 			t.Fatalf("after the first sandbox: %v", err)
 		}
@@ -100,7 +100,7 @@ func TestARolloutThatBrokeItsSandboxIsResumedAtItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 100)
 		executed := 0
-		b.world.execute = breaks(2, func() bool { executed++; return true })
+		b.environment.execute = breaks(2, func() bool { executed++; return true })
 		if err := b.roll(t.Context()); !errors.Is(err, ErrReleased) {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestARolloutThatBrokeItsSandboxIsResumedAtItsEnd(t *testing.T) {
 func TestAnActionThatWritesTooMuchEndsItsRolloutAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sTs", 100)
-		b.world.execute = func(_ context.Context, at int, _ relabel.Message) error {
+		b.environment.execute = func(_ context.Context, at int, _ relabel.Message) error {
 			if at == 2 {
 				return relabel.Errorf(relabel.CodeDisk, "more than 10 GiB")
 			}
@@ -132,8 +132,8 @@ func TestAnActionThatWritesTooMuchEndsItsRolloutAtOnce(t *testing.T) {
 		}
 		rollToDone(t, b)
 		wantEnd(t, b, relabel.EndDisk, 2)
-		if b.store.ending.Submitted || b.world.opened != 1 {
-			t.Errorf("ending %+v, %d sandboxes", b.store.ending, b.world.opened)
+		if b.store.ending.Submitted || b.environment.opened != 1 {
+			t.Errorf("ending %+v, %d sandboxes", b.store.ending, b.environment.opened)
 		}
 	})
 }
@@ -144,7 +144,7 @@ func TestASandboxThatHangsEndsWithTheWallClock(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench("ss", 2)
 			b.store.claim.Run.Limits.WallClockSeconds = 120
-			b.world.before = func(ctx context.Context, now string) error {
+			b.environment.before = func(ctx context.Context, now string) error {
 				if now == op {
 					<-ctx.Done()
 				}
@@ -162,14 +162,14 @@ func TestASandboxThatHangsEndsWithTheWallClock(t *testing.T) {
 	}
 }
 
-// A command that goes on beside later actions breaks each sandbox at another turn.
+// A command that continues beside later actions breaks each sandbox at another turn.
 func TestSandboxesThatBreakAtDifferentTurnsAreTheAgentsEndWhenNoTryIsLeft(t *testing.T) {
 	for _, retries := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench("ssssssss", 100)
 			b.store.claim.Run.Limits.EnvironmentRetries = retries
-			b.world.execute = func(_ context.Context, at int, _ relabel.Message) error {
-				if at > b.world.opened {
+			b.environment.execute = func(_ context.Context, at int, _ relabel.Message) error {
+				if at > b.environment.opened {
 					return relabel.Errorf(relabel.CodeEnvironment, "the container is gone")
 				}
 				return nil
@@ -193,7 +193,7 @@ func TestSandboxesThatBreakAfterEachDivergenceAreTheAgentsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 100)
 		b.store.claim.Run.Limits.EnvironmentRetries = 2
-		b.world.execute = breaks(2, func() bool { return true })
+		b.environment.execute = breaks(2, func() bool { return true })
 		attempts := 1
 		for ; errors.Is(b.roll(t.Context()), ErrReleased); attempts++ {
 			b.store.turns[b.store.trail][0].Tree = "random bytes of this sandbox"

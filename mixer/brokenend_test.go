@@ -26,10 +26,10 @@ func TestADiskThatIsFullWhenThePatchIsTakenIsTheAgentsEnd(t *testing.T) {
 	for _, op := range []string{"Patch", "Tree"} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench("sT", 2)
-			b.world.before = failsAt(op, relabel.CodeDisk)
+			b.environment.before = failsAt(op, relabel.CodeDisk)
 			rollToDone(t, b)
-			if e := b.store.ending; e.Reason != relabel.EndDisk || e.Submitted || b.world.opened != 1 {
-				t.Errorf("%s: ending %+v, %d sandboxes", op, e, b.world.opened)
+			if e := b.store.ending; e.Reason != relabel.EndDisk || e.Submitted || b.environment.opened != 1 {
+				t.Errorf("%s: ending %+v, %d sandboxes", op, e, b.environment.opened)
 			}
 		})
 	}
@@ -40,7 +40,7 @@ func TestASandboxThatBreaksTwiceWhenThePatchIsTakenIsTheAgentsEnd(t *testing.T) 
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench("sTs", 3)
 			b.store.claim.Run.Limits.EnvironmentRetries = retries
-			b.world.before = failsAt("Patch", relabel.CodeEnvironment)
+			b.environment.before = failsAt("Patch", relabel.CodeEnvironment)
 			if err := b.roll(t.Context()); !errors.Is(err, ErrReleased) {
 				t.Fatalf("after the first sandbox: %v", err)
 			}
@@ -48,8 +48,8 @@ func TestASandboxThatBreaksTwiceWhenThePatchIsTakenIsTheAgentsEnd(t *testing.T) 
 			if e := b.store.ending; e.Reason != relabel.EndSandboxBroken || e.Submitted || len(e.Patch) > 0 {
 				t.Errorf("ending %+v", e)
 			}
-			if turns := b.store.committed(); len(turns) != 3 || actCalls(b, 3) != 1 || b.world.opened != 2 {
-				t.Errorf("%d turns, %d calls for turn 3, %d sandboxes", len(turns), actCalls(b, 3), b.world.opened)
+			if turns := b.store.committed(); len(turns) != 3 || actCalls(b, 3) != 1 || b.environment.opened != 2 {
+				t.Errorf("%d turns, %d calls for turn 3, %d sandboxes", len(turns), actCalls(b, 3), b.environment.opened)
 			}
 			if p := b.problems(); len(p) > 0 {
 				t.Error(p)
@@ -62,7 +62,7 @@ func TestASandboxThatBreaksOnceWhenThePatchIsTakenIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sTs", 3)
 		left := 1
-		b.world.before = func(_ context.Context, op string) error {
+		b.environment.before = func(_ context.Context, op string) error {
 			if op == "Patch" && left > 0 {
 				left--
 				return relabel.Errorf(relabel.CodeEnvironment, "the container is gone")
@@ -84,7 +84,7 @@ func TestAnEngineThatFailsWhenThePatchIsTakenIsNotTheAgentsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sTs", 3)
 		b.engineFails()
-		b.world.before = failsAt("Patch", relabel.CodeEnvironment)
+		b.environment.before = failsAt("Patch", relabel.CodeEnvironment)
 		if err := b.roll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestAReplayThatFillsTheDiskOrBreaksTwiceIsTheAgentsEnd(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench("sTs", 100)
 			executed := 0
-			b.world.execute = func(_ context.Context, at int, _ relabel.Message) error {
+			b.environment.execute = func(_ context.Context, at int, _ relabel.Message) error {
 				if executed++; executed > 2 && at == 1 {
 					return relabel.Errorf(code, "not again")
 				}

@@ -68,7 +68,7 @@ const firstPause = 10 * time.Second
 
 // mayTryAgain reports whether another attempt may end with a broken sandbox.
 // Where the first of all breaks was in the course of an action, one does in any case, also with
-// no retries: it tells whether that was the action's doing.
+// no retries: it shows whether the action was the cause.
 func (r *rollout) mayTryAgain(f *failure) bool {
 	first := f.turn != nil && r.claim.Breaks == 0
 	return first || r.claim.Trajectory.EnvironmentFailures < r.claim.Run.Limits.EnvironmentRetries

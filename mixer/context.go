@@ -12,11 +12,11 @@ func (r *rollout) actLimit(p relabel.Policy) chat.PromptLimit {
 	if own := p.Limits.ContextTokens; own > 0 {
 		limit = min(limit, own)
 	}
-	return chat.PromptLimit{Policy: p, Tokens: limit, Count: r.world.Count}
+	return chat.PromptLimit{Policy: p, Tokens: limit, Count: r.environment.Count}
 }
 
 // labelLimit bounds prompt and answer of a label by the teacher's own context.
 func (r *rollout) labelLimit() chat.PromptLimit {
 	teacher := r.claim.Teacher
-	return chat.PromptLimit{Policy: teacher, Tokens: teacher.Limits.ContextTokens, Count: r.world.Count}
+	return chat.PromptLimit{Policy: teacher, Tokens: teacher.Limits.ContextTokens, Count: r.environment.Count}
 }

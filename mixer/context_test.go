@@ -13,13 +13,13 @@ import (
 // counts lets the policies' tokenizer count the state of turn t as 100·t tokens, and the
 // student's server too.
 func counts(b *bench) {
-	answer := b.world.student
-	b.world.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+	answer := b.environment.student
+	b.environment.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 		done, err := answer(ctx, req)
 		done.Usage = &relabel.Usage{PromptTokens: 100 * req.T}
 		return done, err
 	}
-	b.mixer.world.Count = func(_ context.Context, _ relabel.Policy, state []relabel.Message, _ []relabel.Tool) (int, error) {
+	b.mixer.environment.Count = func(_ context.Context, _ relabel.Policy, state []relabel.Message, _ []relabel.Tool) (int, error) {
 		turns := 0
 		for _, m := range state {
 			if m.Role == relabel.RoleAssistant {
@@ -49,7 +49,7 @@ func TestAPromptThatDoesNotFitIsNotSent(t *testing.T) {
 				b.store.claim.Student.Sampling.MaxTokens = 500
 				rollToDone(t, b)
 				wantEnd(t, b, relabel.EndContext, c.turns)
-				asked := b.world.callsOf(relabel.Student)
+				asked := b.environment.callsOf(relabel.Student)
 				if len(asked) != c.turns || asked[c.turns-1].req.Sampling.MaxTokens != c.room || asked[c.turns-1].req.Size.By != relabel.SizeByTokenizer {
 					t.Errorf("%d calls, the last with %+v of %+v", len(asked), asked[len(asked)-1].req.Sampling, asked[len(asked)-1].req.Size)
 				}
@@ -74,7 +74,7 @@ func TestALabelWhosePromptDoesNotFitTheTeacherIsMissingAndTheRolloutGoesOn(t *te
 				t.Errorf("turn %d: %s %q", i+1, turn.Label.Status, turn.Label.Reason)
 			}
 		}
-		if n := len(b.world.callsOf(relabel.Teacher)); n != 2 {
+		if n := len(b.environment.callsOf(relabel.Teacher)); n != 2 {
 			t.Errorf("%d labels were asked for", n)
 		}
 	})
@@ -83,8 +83,8 @@ func TestALabelWhosePromptDoesNotFitTheTeacherIsMissingAndTheRolloutGoesOn(t *te
 func TestAReplayComesToTheSameContextEnd(t *testing.T) {
 	for _, counted := range []bool{false, true} {
 		plain, replayed := contextEnd(t, counted, nil), contextEnd(t, counted, func(b *bench) {
-			answer, broken := b.world.student, false
-			b.world.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+			answer, broken := b.environment.student, false
+			b.environment.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 				done, err := answer(ctx, req)
 				if req.T == 3 && !broken {
 					broken = true
@@ -101,8 +101,8 @@ func TestAReplayComesToTheSameContextEnd(t *testing.T) {
 
 func TestAPromptThatCannotBeCountedNowIsCountedByTheNextAttempt(t *testing.T) {
 	plain, replayed := contextEnd(t, true, nil), contextEnd(t, true, func(b *bench) {
-		count, asked := b.mixer.world.Count, atomic.Int64{}
-		b.mixer.world.Count = func(ctx context.Context, p relabel.Policy, state []relabel.Message, tools []relabel.Tool) (int, error) {
+		count, asked := b.mixer.environment.Count, atomic.Int64{}
+		b.mixer.environment.Count = func(ctx context.Context, p relabel.Policy, state []relabel.Message, tools []relabel.Tool) (int, error) {
 			n, err := count(ctx, p, state, tools)
 			if n >= 300 && asked.Add(1) <= 2 { // by the student and the teacher
 				return 0, relabel.Errorf(relabel.CodeUnavailable, "the database does not answer")
@@ -122,7 +122,7 @@ func contextEnd(t *testing.T, counted bool, change func(*bench)) (turns int) {
 		b := newBench("ssssss", 6)
 		counts(b)
 		if !counted {
-			b.mixer.world.Count = nil
+			b.mixer.environment.Count = nil
 		}
 		b.store.claim.Run.Limits.MaxContextTokens, b.store.claim.Teacher.Limits.ContextTokens = 450, 450
 		if change != nil {
@@ -148,7 +148,7 @@ func TestNoLabelIsAskedForWhereTheExecutorsPromptDoesNotFit(t *testing.T) {
 		b.store.claim.Student.Limits.ContextTokens = 1
 		rollToDone(t, b)
 		wantEnd(t, b, relabel.EndContext, 0)
-		if n := len(b.world.callsOf(relabel.Teacher)); n != 0 {
+		if n := len(b.environment.callsOf(relabel.Teacher)); n != 0 {
 			t.Errorf("%d labels were asked for", n)
 		}
 	})
@@ -163,8 +163,8 @@ func TestAnActionThatFillsItsExecutorsContextEndsTheRollout(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench("s", 9)
 				b.store.claim.Student.Limits.ContextTokens = 3000
-				answer := b.world.student
-				b.world.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+				answer := b.environment.student
+				b.environment.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 					done, err := answer(ctx, req)
 					done.Usage = usage
 					if usage == nil {

@@ -21,13 +21,13 @@ func TestDeferredLabelsAreAskedForAfterTheRollout(t *testing.T) {
 			if err := b.roll(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range b.world.callsOf(relabel.Teacher) {
+			for _, c := range b.environment.callsOf(relabel.Teacher) {
 				if c.req.Purpose == relabel.PurposeLabel {
 					t.Errorf("%s: a label was asked for beside turn %d", mode, c.req.T)
 				}
 			}
-			if s := b.store; !s.waits || s.state != relabel.Labelling || s.owner != "" || s.owed() != 4 || b.world.closed != 1 {
-				t.Errorf("%s: %s, owner %q, %d owed, %d sandboxes removed", mode, s.state, s.owner, s.owed(), b.world.closed)
+			if s := b.store; !s.waits || s.state != relabel.Labelling || s.owner != "" || s.owed() != 4 || b.environment.closed != 1 {
+				t.Errorf("%s: %s, owner %q, %d owed, %d sandboxes removed", mode, s.state, s.owner, s.owed(), b.environment.closed)
 			}
 			if p := b.problems(); len(p) > 0 {
 				t.Error(p)
@@ -36,12 +36,12 @@ func TestDeferredLabelsAreAskedForAfterTheRollout(t *testing.T) {
 	}
 }
 
-// A teacher that is not to be had yet does not matter to rollouts that do not ask it.
+// A teacher that is not available yet does not matter to rollouts that do not ask it.
 func TestARolloutThatAsksNoTeacherNeedsNone(t *testing.T) {
 	for _, mode := range []relabel.LabelMode{relabel.LabelsDeferred, relabel.LabelsBatch} {
 		synctest.Test(t, func(t *testing.T) {
 			b := deferred(newBench("sss", 3), mode)
-			b.world.openPolicy = func(p relabel.Policy) error {
+			b.environment.openPolicy = func(p relabel.Policy) error {
 				if p.Name == string(relabel.Teacher) {
 					return relabel.Errorf(relabel.CodeSecretMissing, "no secret")
 				}
@@ -74,7 +74,7 @@ func TestLabellingAsksExactlyWhatIsOwed(t *testing.T) {
 			t.Error(err)
 		}
 		asked := ""
-		for _, c := range b.world.callsOf(relabel.Teacher) {
+		for _, c := range b.environment.callsOf(relabel.Teacher) {
 			if c.req.Purpose == relabel.PurposeLabel {
 				asked += string('0' + rune(c.req.T))
 			}
@@ -82,8 +82,8 @@ func TestLabellingAsksExactlyWhatIsOwed(t *testing.T) {
 		if len(asked) != 4 || !strings.Contains(asked, "1") || !strings.Contains(asked, "5") || strings.Contains(asked, "3") {
 			t.Errorf("labels of %s were asked for", asked)
 		}
-		if b.world.opened != 1 {
-			t.Errorf("%d sandboxes", b.world.opened)
+		if b.environment.opened != 1 {
+			t.Errorf("%d sandboxes", b.environment.opened)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 // endRollout takes the patch, removes the sandbox, and moves on to labelling. A valid
 // submission is a finish action and a patch that applies and is not empty.
 func (r *rollout) endRollout(life context.Context, reason relabel.EndReason) (patch []byte, err error) {
-	defer r.account.in(relabel.PhaseEnd)()
+	defer r.timer.in(relabel.PhaseEnd)()
 	patch, applies, err := r.takePatch(life, &reason)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (r *rollout) tooEarly() bool {
 	return false
 }
 
-// awaitLabels lets go of the trajectory until the labels that it owes are asked for.
+// awaitLabels releases the trajectory until the labels that it owes are asked for.
 func (r *rollout) awaitLabels(life context.Context) error {
 	r.recordTime(life)
 	err := r.write(life, func(ctx context.Context) error {
@@ -78,7 +78,7 @@ func (r *rollout) awaitLabels(life context.Context) error {
 }
 
 // verify tests the patch in a fresh container. Whether it was submitted makes no
-// difference to the verdict: that stands beside it.
+// difference to the verdict: that is beside it.
 func (r *rollout) verify(life context.Context, patch []byte) error {
 	if r.mustRelease() {
 		return ErrReleased
@@ -95,8 +95,8 @@ func (r *rollout) verify(life context.Context, patch []byte) error {
 		return err
 	}
 	r.say(relabel.Verifying)
-	out := r.account.in(relabel.PhaseVerify)
-	verdict, err := r.world.Verify(life, r.claim, patch)
+	out := r.timer.in(relabel.PhaseVerify)
+	verdict, err := r.environment.Verify(life, r.claim, patch)
 	out()
 	switch {
 	case err != nil || verdict.Infra != "":

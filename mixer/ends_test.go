@@ -80,7 +80,7 @@ func TestThreeActionsInARowWithoutACallEndTheTrajectory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench("ssssssss", 100)
-				b.world.student = scripted(c.answers...)
+				b.environment.student = scripted(c.answers...)
 				rollToDone(t, b)
 				wantEnd(t, b, c.reason, c.turns)
 			})
@@ -93,8 +93,8 @@ func TestAnswersAreParsedTypedAndLabelsToo(t *testing.T) {
 		refused := text("", "stop")
 		refused.Refusal = "no"
 		b := newBench("sssss", 100)
-		b.world.student = scripted(text("", "stop"), text("", "tool_calls", bash("{")), refused, text("", "tool_calls", bash("{}")), text("", "length", bash("{}"), bash("{")))
-		b.world.teacher = scripted(text("", "length"), text("", "tool_calls", bash("{")), text("", "stop"), refused)
+		b.environment.student = scripted(text("", "stop"), text("", "tool_calls", bash("{")), refused, text("", "tool_calls", bash("{}")), text("", "length", bash("{}"), bash("{")))
+		b.environment.teacher = scripted(text("", "length"), text("", "tool_calls", bash("{")), text("", "stop"), refused)
 		rollToDone(t, b)
 		actions := []relabel.ParseOutcome{relabel.NoCall, relabel.MalformedCall, relabel.Refused, relabel.ParsedOK, relabel.CutByLength}
 		labels := []relabel.ParseOutcome{relabel.CutByLength, relabel.MalformedCall, relabel.NoCall, relabel.Refused, relabel.Refused}
@@ -109,9 +109,9 @@ func TestAnswersAreParsedTypedAndLabelsToo(t *testing.T) {
 func TestCutAnswerExecutesNothingAndEachCallIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 100)
-		b.world.student = scripted(text("", "length", bash("{}"), bash("{")), text("long", "length"), text("", "tool_calls", bash("{}")))
+		b.environment.student = scripted(text("", "length", bash("{}"), bash("{")), text("long", "length"), text("", "tool_calls", bash("{}")))
 		ran := 0
-		b.world.execute = func(context.Context, int, relabel.Message) error { ran++; return nil }
+		b.environment.execute = func(context.Context, int, relabel.Message) error { ran++; return nil }
 		rollToDone(t, b)
 		turns := b.turns()
 		if ran != 1 {
@@ -134,7 +134,7 @@ func TestContextLimitEndsAfterTheTurnThatReachesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("ssssssss", 100)
 		b.store.claim.Run.Limits.MaxContextTokens = 3500
-		b.world.student = func(_ context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+		b.environment.student = func(_ context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 			c := says(relabel.Student, req, "execute_bash")
 			c.Usage = &relabel.Usage{PromptTokens: 1000 * req.T, CompletionTokens: 500}
 			return c, nil
@@ -150,7 +150,7 @@ func TestContextIsEstimatedWhereTheServerDoesNotCount(t *testing.T) {
 		b.store.claim.Run.Limits.MaxContextTokens = 1000
 		long := text(strings.Repeat("x", 1500), "tool_calls", bash("{}"))
 		long.Usage = nil
-		b.world.student = scripted(long)
+		b.environment.student = scripted(long)
 		rollToDone(t, b)
 		wantEnd(t, b, relabel.EndContext, 3) // 3 × 1500 bytes are over 4 × 1000
 	})
@@ -170,7 +170,7 @@ func TestOverflowAtTheExecutorEndsTheRolloutWithoutATurn(t *testing.T) {
 					return says(who, req, "execute_bash"), nil
 				}
 			}
-			b.world.student, b.world.teacher = answer(relabel.Student), answer(relabel.Teacher)
+			b.environment.student, b.environment.teacher = answer(relabel.Student), answer(relabel.Teacher)
 			rollToDone(t, b)
 			wantEnd(t, b, relabel.EndContext, 2)
 			if len(b.store.labels) != 2 {
@@ -183,7 +183,7 @@ func TestOverflowAtTheExecutorEndsTheRolloutWithoutATurn(t *testing.T) {
 func TestLabelThatCannotBeHadIsMissingWithItsReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 100)
-		b.world.teacher = func(_ context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+		b.environment.teacher = func(_ context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 			switch req.T {
 			case 1:
 				return relabel.Completion{}, relabel.Errorf(relabel.CodeContextOverflow, "too long")
@@ -205,14 +205,14 @@ func TestLabelThatCannotBeHadIsMissingWithItsReason(t *testing.T) {
 
 func TestWallClockEndsTheCallOrCommandInHand(t *testing.T) {
 	for name, stall := range map[string]func(*bench){
-		"the student's call": func(b *bench) { b.world.student = talks(relabel.Student, 100, 4*time.Second) },
-		"the command":        func(b *bench) { b.world.executeTime = 4 * time.Second },
+		"the student's call": func(b *bench) { b.environment.student = talks(relabel.Student, 100, 4*time.Second) },
+		"the command":        func(b *bench) { b.environment.executeTime = 4 * time.Second },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench("ssssssss", 100)
 				b.store.claim.Run.Limits.WallClockSeconds = 10
-				b.world.teacher = talks(relabel.Teacher, 100, time.Minute)
+				b.environment.teacher = talks(relabel.Teacher, 100, time.Minute)
 				stall(b)
 				start := time.Now()
 				rollToDone(t, b)
@@ -234,9 +234,9 @@ func TestTheWallClockStandsWhileACallWaitsForItsEndpoint(t *testing.T) {
 		b := newBench("ssssssss", 100)
 		b.store.claim.Run.Limits.WallClockSeconds = 10
 		answered := talks(relabel.Student, 100, 4*time.Second)
-		b.world.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+		b.environment.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 			req.Clock.Stop()
-			for range 2 { // a try that comes to nothing, and waits before it and the one that is answered
+			for range 2 { // a try that fails, and waits before it and the one that is answered
 				if err := sleep(ctx, time.Hour); err != nil {
 					return relabel.Completion{}, err
 				}
@@ -262,7 +262,7 @@ func TestTurnThatWasExecutedCommitsThoughTheTimeIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("ssss", 100)
 		b.store.claim.Run.Limits.WallClockSeconds = 10
-		b.world.before = func(ctx context.Context, op string) error {
+		b.environment.before = func(ctx context.Context, op string) error {
 			if op == "Tree" {
 				return sleep(ctx, 6*time.Second)
 			}
@@ -270,7 +270,7 @@ func TestTurnThatWasExecutedCommitsThoughTheTimeIsUp(t *testing.T) {
 		}
 		rollToDone(t, b)
 		wantEnd(t, b, relabel.EndWallClock, 2)
-		if n := len(b.world.calls); n != 4 {
+		if n := len(b.environment.calls); n != 4 {
 			t.Errorf("%d calls, want a student's and a label's of two turns", n)
 		}
 	})
@@ -279,7 +279,7 @@ func TestTurnThatWasExecutedCommitsThoughTheTimeIsUp(t *testing.T) {
 func TestPatchIsASubmissionOnlyWithFinishAndContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("ss", 2)
-		b.world.patch = ""
+		b.environment.patch = ""
 		rollToDone(t, b)
 		if e := b.store.ending; e.Reason != relabel.EndFinish || e.Submitted {
 			t.Errorf("an empty patch is submitted: %+v", e)

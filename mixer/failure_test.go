@@ -22,37 +22,37 @@ func TestFailuresAreNotTheAgentsAndSayWhy(t *testing.T) {
 		reason    relabel.FailureReason
 		detail    string
 	}{
-		"student down": {"sss", func(b *bench) { b.world.student = down }, relabel.FailEndpoint, "student: no answer after 4 tries"},
-		"teacher down": {"sTs", func(b *bench) { b.world.teacher = down }, relabel.FailEndpoint, "teacher: no answer after 4 tries"},
+		"student down": {"sss", func(b *bench) { b.environment.student = down }, relabel.FailEndpoint, "student: no answer after 4 tries"},
+		"teacher down": {"sTs", func(b *bench) { b.environment.teacher = down }, relabel.FailEndpoint, "teacher: no answer after 4 tries"},
 		"secret missing": {"sss", func(b *bench) {
-			b.world.openPolicy = func(relabel.Policy) error {
+			b.environment.openPolicy = func(relabel.Policy) error {
 				return relabel.Errorf(relabel.CodeSecretMissing, "there is no secret KEY")
 			}
 		}, relabel.FailSecret, "teacher: there is no secret KEY"},
 		"image missing": {"sss", func(b *bench) {
-			b.world.startErr = relabel.Errorf(relabel.CodeImageMissing, "no image x")
+			b.environment.startErr = relabel.Errorf(relabel.CodeImageMissing, "no image x")
 		}, relabel.FailImageMissing, "no image x"},
 		"sandbox does not start": {"sss", func(b *bench) {
-			b.world.startErr = relabel.Errorf(relabel.CodeEnvironment, "the engine hangs")
+			b.environment.startErr = relabel.Errorf(relabel.CodeEnvironment, "the engine hangs")
 		}, relabel.FailEnvironment, "the engine hangs"},
 		"sandbox dies": {"sss", func(b *bench) {
 			b.engineFails()
-			b.world.execute = func(_ context.Context, t int, _ relabel.Message) error {
+			b.environment.execute = func(_ context.Context, t int, _ relabel.Message) error {
 				if t == 2 {
 					return relabel.Errorf(relabel.CodeEnvironment, "the container is gone")
 				}
 				return nil
 			}
 		}, relabel.FailEnvironment, "the container is gone"},
-		"verifier's container": {"sss", func(b *bench) { b.world.verdict.Infra = "disk full" }, relabel.FailVerifier, "disk full"},
+		"verifier's container": {"sss", func(b *bench) { b.environment.verdict.Infra = "disk full" }, relabel.FailVerifier, "disk full"},
 		"verifier fails": {"sss", func(b *bench) {
-			b.world.verifyErr = relabel.Errorf(relabel.CodeEnvironment, "no engine")
+			b.environment.verifyErr = relabel.Errorf(relabel.CodeEnvironment, "no engine")
 		}, relabel.FailVerifier, "no engine"},
 		"a bug in the scaffold": {"sss", func(b *bench) {
-			b.world.execute = func(context.Context, int, relabel.Message) error { panic("boom") }
+			b.environment.execute = func(context.Context, int, relabel.Message) error { panic("boom") }
 		}, relabel.FailInternal, "a bug in the rollout; details are in the log"},
 		"a bug in labelling": {"sss", func(b *bench) {
-			b.world.teacher = func(context.Context, relabel.ChatRequest) (relabel.Completion, error) { panic("boom") }
+			b.environment.teacher = func(context.Context, relabel.ChatRequest) (relabel.Completion, error) { panic("boom") }
 		}, relabel.FailInternal, "a bug in labelling; details are in the log"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestTrajectoryIsGivenBackWhenTheStoreDoesNotAnswer(t *testing.T) {
 func givenBack(t *testing.T, op string, trouble func(context.Context) error) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
-		b.world.teacher = talks(relabel.Teacher, 3, 1)
+		b.environment.teacher = talks(relabel.Teacher, 3, 1)
 		away := true
 		b.store.before = func(ctx context.Context, now string) error {
 			if now == op && away {
@@ -118,8 +118,8 @@ func givenBack(t *testing.T, op string, trouble func(context.Context) error) {
 func TestATurnWhoseCallCouldNotBeRecordedDoesNotCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("TT", 2)
-		may, away, says := make(chan struct{}), true, b.world.teacher
-		b.world.teacher = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+		may, away, says := make(chan struct{}), true, b.environment.teacher
+		b.environment.teacher = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 			if !req.Beside {
 				t.Error("the rollout waits for a record")
 			}
@@ -152,13 +152,13 @@ func TestATurnWhoseCallCouldNotBeRecordedDoesNotCommit(t *testing.T) {
 func TestLabelWhoseCallCouldNotBeRecordedIsAskedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("ss", 2)
-		b.world.teacher = func(context.Context, relabel.ChatRequest) (relabel.Completion, error) {
+		b.environment.teacher = func(context.Context, relabel.ChatRequest) (relabel.Completion, error) {
 			return relabel.Completion{}, relabel.Errorf(relabel.CodeUnavailable, "the call could not be recorded")
 		}
 		if err := b.roll(t.Context()); relabel.CodeOf(err) != relabel.CodeUnavailable || b.store.state != relabel.Queued {
 			t.Errorf("error %v, state %s", err, b.store.state)
 		}
-		b.world.teacher = talks(relabel.Teacher, 2, 0)
+		b.environment.teacher = talks(relabel.Teacher, 2, 0)
 		rollToDone(t, b)
 		for _, turn := range b.turns() {
 			if turn.Label.Status != relabel.Had {
@@ -168,14 +168,14 @@ func TestLabelWhoseCallCouldNotBeRecordedIsAskedForAgain(t *testing.T) {
 	})
 }
 
-// A failure is told at once: labels that are still asked for are let go, and none of
+// A failure is recorded at once: labels that are still asked for are dropped, and none of
 // their calls outlives the rollout.
 func TestFailureLetsGoOfLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 100)
-		b.world.student = talks(relabel.Student, 100, time.Second)
+		b.environment.student = talks(relabel.Student, 100, time.Second)
 		var inFlight atomic.Int32
-		b.world.teacher = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+		b.environment.teacher = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 			inFlight.Add(1)
 			err := sleep(ctx, time.Hour)
 			time.Sleep(time.Second) // it takes its time to give up
@@ -183,7 +183,7 @@ func TestFailureLetsGoOfLabels(t *testing.T) {
 			return relabel.Completion{}, err
 		}
 		b.engineFails()
-		b.world.execute = func(_ context.Context, t int, _ relabel.Message) error {
+		b.environment.execute = func(_ context.Context, t int, _ relabel.Message) error {
 			if t == 3 {
 				return relabel.Errorf(relabel.CodeEnvironment, "the container is gone")
 			}

@@ -43,7 +43,7 @@ func (f *inFlight) add(n int) {
 	}
 }
 
-// clock returns the Clock of one call, whose requests it counts. next is told the same; nil:
+// clock returns the Clock of one call, whose requests it counts. next is called too; nil:
 // nobody is.
 func (f *inFlight) clock(next relabel.Clock) relabel.Clock { return &callClock{flights: f, next: next} }
 

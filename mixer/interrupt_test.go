@@ -15,7 +15,7 @@ import (
 // interruption is something that befalls a rollout at its n-th operation.
 type interruption struct {
 	name string
-	// at does it. The operation goes on after it, with ctx as it is by then.
+	// at does it. The operation continues after it, with ctx as it is by then.
 	at func(b *bench, shutdown context.CancelFunc)
 	// check says what must hold of the trajectory, given Roll's error.
 	check func(b *bench, err error) error
@@ -87,9 +87,9 @@ func interrupted(t *testing.T, what interruption, n int) (op string, reached boo
 	ctx, shutdown := context.WithCancel(context.Background())
 	defer shutdown()
 	b := newBench("sTss", 4)
-	b.world.teacher = talks(relabel.Teacher, 4, 3*time.Second)
-	b.world.student = talks(relabel.Student, 4, time.Second)
-	b.world.executeTime = time.Second
+	b.environment.teacher = talks(relabel.Teacher, 4, 3*time.Second)
+	b.environment.student = talks(relabel.Student, 4, time.Second)
+	b.environment.executeTime = time.Second
 	var mu sync.Mutex
 	count, struck := 0, false
 	before := func(ctx context.Context, name string) error {
@@ -106,7 +106,7 @@ func interrupted(t *testing.T, what interruption, n int) (op string, reached boo
 		}
 		return nil
 	}
-	b.store.before, b.world.before = before, before
+	b.store.before, b.environment.before = before, before
 	err := b.roll(ctx)
 	if struck {
 		if e := what.check(b, err); e != nil {
@@ -128,7 +128,7 @@ func interrupted(t *testing.T, what interruption, n int) (op string, reached boo
 		t.Errorf("states %v", b.store.history)
 	}
 	if b.store.state == relabel.Queued { // what was given back can be taken up again
-		b.store.before, b.world.before = nil, nil
+		b.store.before, b.environment.before = nil, nil
 		if err := b.roll(context.Background()); err != nil || b.store.state != relabel.Done {
 			t.Errorf("taken up again: %v, %s", err, b.store.state)
 		}
@@ -139,7 +139,7 @@ func interrupted(t *testing.T, what interruption, n int) (op string, reached boo
 func TestLeaseIsRenewedAsLongAsTheRolloutLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
-		b.world.student = talks(relabel.Student, 1, 10*time.Minute)
+		b.environment.student = talks(relabel.Student, 1, 10*time.Minute)
 		b.store.before = func(_ context.Context, op string) error {
 			if op == "Renew" && b.store.renewals%2 == 1 { // one failure in a row is no loss
 				b.store.renewals++
@@ -151,13 +151,13 @@ func TestLeaseIsRenewedAsLongAsTheRolloutLives(t *testing.T) {
 	})
 }
 
-// A shutdown gives back what the removal of the sandbox takes longer than a lease to
+// A shutdown releases a trajectory whose sandbox takes longer than a lease to
 // clear: the lease is renewed until the trajectory is let go.
 func TestLeaseIsRenewedWhileAStoppingWorkerCleansUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
-		b.world.student = talks(relabel.Student, 1, time.Hour)
-		b.world.before = func(ctx context.Context, op string) error {
+		b.environment.student = talks(relabel.Student, 1, time.Hour)
+		b.environment.before = func(ctx context.Context, op string) error {
 			if op == "Close" {
 				return sleep(ctx, 59*time.Second)
 			}
@@ -176,15 +176,15 @@ func TestVerdictFromWithinAShutdownIsNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
 		ctx, stop := context.WithCancel(t.Context())
-		verify := b.mixer.world.Verify
-		b.mixer.world.Verify = func(context.Context, relabel.Claim, []byte) (relabel.Verdict, error) {
+		verify := b.mixer.environment.Verify
+		b.mixer.environment.Verify = func(context.Context, relabel.Claim, []byte) (relabel.Verdict, error) {
 			stop()
 			return relabel.Verdict{Reason: "tests"}, nil
 		}
 		if err := b.roll(ctx); !errors.Is(err, ErrReleased) || b.store.verdict != nil {
 			t.Errorf("error %v, verdict %+v", err, b.store.verdict)
 		}
-		b.mixer.world.Verify = verify
+		b.mixer.environment.Verify = verify
 		rollToDone(t, b)
 	})
 }

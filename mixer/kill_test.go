@@ -71,31 +71,31 @@ func (b *bench) rollKilled(n int, after bool) string {
 	ctx, die := context.WithCancel(context.Background())
 	defer die()
 	k := &killer{b: b, left: n, after: after, die: die}
-	b.world.mu.Lock()
-	opened, closed := b.world.opened, b.world.closed
-	b.world.mu.Unlock()
+	b.environment.mu.Lock()
+	opened, closed := b.environment.opened, b.environment.closed
+	b.environment.mu.Unlock()
 	before := func(_ context.Context, op string) error { return k.strike(op, false) }
 	done := func(_ context.Context, op string) error { return k.strike(op, true) }
-	b.store.before, b.world.before, b.store.after, b.world.after = before, before, done, done
+	b.store.before, b.environment.before, b.store.after, b.environment.after = before, before, done, done
 	_ = b.roll(ctx) // whatever a dead worker says
-	b.store.before, b.world.before, b.store.after, b.world.after = nil, nil, nil, nil
+	b.store.before, b.environment.before, b.store.after, b.environment.after = nil, nil, nil, nil
 	b.store.requeued()
-	if b.world.opened-opened != b.world.closed-closed {
-		b.world.wrong("a sandbox was left open")
+	if b.environment.opened-opened != b.environment.closed-closed {
+		b.environment.wrong("a sandbox was left open")
 	}
 	return k.op
 }
 
-// neverTwice notes a label that is asked for though its row is had.
+// neverTwice notes a label that is asked for though its row is available.
 func (b *bench) neverTwice() {
-	b.world.asked = func(role relabel.Role, req relabel.ChatRequest) {
+	b.environment.asked = func(role relabel.Role, req relabel.ChatRequest) {
 		if req.Purpose != relabel.PurposeLabel {
 			return
 		}
 		b.store.mu.Lock()
 		defer b.store.mu.Unlock()
 		if b.store.labels[labelKey(b.store.trail, req.T)].Status == relabel.Had {
-			b.world.wrong(fmt.Sprintf("the label of turn %d is had and was asked for again", req.T))
+			b.environment.wrong(fmt.Sprintf("the label of turn %d is had and was asked for again", req.T))
 		}
 	}
 }
@@ -104,8 +104,8 @@ func (b *bench) neverTwice() {
 // cut, one that is not understood and one without a call.
 func journey() *bench {
 	b := newBench("sTsssTs", 7)
-	b.world.executeTime = time.Second
-	b.world.teacher = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+	b.environment.executeTime = time.Second
+	b.environment.teacher = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 		if req.Purpose == relabel.PurposeLabel && req.T == 3 {
 			if err := sleep(ctx, 2500*time.Millisecond); err != nil {
 				return relabel.Completion{}, err
@@ -114,7 +114,7 @@ func journey() *bench {
 		}
 		return talks(relabel.Teacher, 7, 4*time.Second)(ctx, req)
 	}
-	b.world.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+	b.environment.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 		c, err := talks(relabel.Student, 7, time.Second)(ctx, req)
 		switch req.T {
 		case 3:
@@ -215,8 +215,8 @@ func TestAnyKillsChangeNothing(t *testing.T) {
 		start := func() *bench {
 			b := newBench(s.executors, 0)
 			b.store.claim.Run.Limits.WallClockSeconds = 1 << 30
-			b.world.teacher, b.world.student = s.policy(relabel.Teacher, s.teacher), s.policy(relabel.Student, s.student)
-			b.world.executeTime = s.command
+			b.environment.teacher, b.environment.student = s.policy(relabel.Teacher, s.teacher), s.policy(relabel.Student, s.student)
+			b.environment.executeTime = s.command
 			b.neverTwice()
 			return b
 		}

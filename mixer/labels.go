@@ -9,7 +9,7 @@ import (
 	"relabel/chat"
 )
 
-// labels asks the teacher for ãt beside the student's turns: as many at once as there
+// labels asks the teacher for ãt during the student's turns: as many at once as there
 // are turns without one. How many reach the endpoint at once is the policy's to say.
 type labels struct {
 	ctx    context.Context // ends with the rollout's life
@@ -48,10 +48,10 @@ func (l *labels) ask(t int, req relabel.ChatRequest, sizes *chat.PromptSizes) *p
 		t: t, owed: relabel.Action{PolicyID: l.r.claim.Teacher.ID, Status: relabel.Owed},
 		answer: make(chan relabel.Action, 1), cancel: cancel,
 	}
-	l.r.account.asking(1)
+	l.r.timer.asking(1)
 	l.spawn(func() error {
 		defer cancel()
-		defer l.r.account.asking(-1)
+		defer l.r.timer.asking(-1)
 		defer close(p.answer)
 		a, err := l.complete(ctx, req, estimate)
 		if err == nil && ctx.Err() == nil {
@@ -110,7 +110,7 @@ func (p *pendingLabel) now() relabel.Action {
 	return p.owed
 }
 
-// drop lets go of the label of a turn that did not commit.
+// drop releases the label of a turn that did not commit.
 func (p *pendingLabel) drop() { p.cancel() }
 
 // settleLater stores the label when it comes. Its turn has committed as owing it.
@@ -133,7 +133,7 @@ func (l *labels) settleLater(p *pendingLabel) {
 	})
 }
 
-// spawn runs do beside the rollout and keeps its error, or its panic as one.
+// spawn runs do concurrently and keeps its error, or its panic as one.
 func (l *labels) spawn(do func() error) {
 	l.work.Go(func() {
 		defer func() {
@@ -156,7 +156,7 @@ func (l *labels) fail(err error) {
 	}
 }
 
-// wait waits until every label is had or missing, ctx ends, or the release of the
+// wait waits until every label is available or missing, ctx ends, or the release of the
 // trajectory is requested, which is ErrReleased. Only the rollout's own goroutine may call it: nothing is
 // asked for meanwhile.
 func (l *labels) wait(ctx context.Context, releaseRequested <-chan struct{}) error {

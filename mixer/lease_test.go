@@ -14,8 +14,8 @@ import (
 func TestCancelEndsTheRunningCallAtTheNextCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
-		b.world.student = talks(relabel.Student, 3, time.Hour)
-		b.world.teacher = talks(relabel.Teacher, 3, time.Hour)
+		b.environment.student = talks(relabel.Student, 3, time.Hour)
+		b.environment.teacher = talks(relabel.Teacher, 3, time.Hour)
 		done := make(chan error)
 		go func() { done <- b.roll(context.Background()) }()
 		time.Sleep(25 * time.Second)
@@ -37,7 +37,7 @@ func TestLeaseThatCannotBeRenewedForItsLengthIsLost(t *testing.T) {
 	for _, hangs := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench("s", 1)
-			b.world.student = talks(relabel.Student, 1, time.Hour)
+			b.environment.student = talks(relabel.Student, 1, time.Hour)
 			b.store.before = func(ctx context.Context, op string) error {
 				if op != "Renew" && op != "Look" {
 					return nil
@@ -66,7 +66,7 @@ func TestLeaseThatCannotBeRenewedForItsLengthIsLost(t *testing.T) {
 func TestWorkerThatSleptThroughItsLeaseStopsBeforeItAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
-		b.world.student = talks(relabel.Student, 1, time.Hour)
+		b.environment.student = talks(relabel.Student, 1, time.Hour)
 		asleep := make(chan struct{})
 		b.store.before = func(_ context.Context, op string) error {
 			if op == "Look" {
@@ -97,7 +97,7 @@ func wantReleased(t *testing.T, b *bench, err error, turns int) {
 	if n := len(b.store.turns[1]); n != turns {
 		t.Errorf("%d turns are committed, want %d", n, turns)
 	}
-	if n := len(b.world.callsOf(relabel.Student)); n != turns {
+	if n := len(b.environment.callsOf(relabel.Student)); n != turns {
 		t.Errorf("%d calls for %d turns", n, turns)
 	}
 	if p := b.problems(); len(p) > 0 {
@@ -108,13 +108,13 @@ func wantReleased(t *testing.T, b *bench, err error, turns int) {
 func TestDrainFinishesTheRunningTurnAndReleases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
-		b.world.student = talks(relabel.Student, 3, 10*time.Second)
+		b.environment.student = talks(relabel.Student, 3, 10*time.Second)
 		done := make(chan error)
 		go func() { done <- b.roll(context.Background()) }()
 		time.Sleep(15 * time.Second) // in the middle of the second turn
 		b.mixer.Drain()
 		wantReleased(t, b, <-done, 2)
-		b.world.before = func(_ context.Context, op string) error {
+		b.environment.before = func(_ context.Context, op string) error {
 			if op == "student/act" {
 				t.Error("a turn was begun while the worker drains")
 			}
@@ -129,7 +129,7 @@ func TestDrainFinishesTheRunningTurnAndReleases(t *testing.T) {
 func TestPauseFinishesTheRunningTurnAndReleases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
-		b.world.student = talks(relabel.Student, 3, 10*time.Second)
+		b.environment.student = talks(relabel.Student, 3, 10*time.Second)
 		done := make(chan error)
 		go func() { done <- b.roll(context.Background()) }()
 		time.Sleep(15 * time.Second)
@@ -143,7 +143,7 @@ func TestPauseFinishesTheRunningTurnAndReleases(t *testing.T) {
 func TestCutEndsTheRunningTurnAndReleases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
-		b.world.student = talks(relabel.Student, 3, time.Hour)
+		b.environment.student = talks(relabel.Student, 3, time.Hour)
 		done := make(chan error)
 		go func() { done <- work(context.Background(), b) }()
 		time.Sleep(time.Second)

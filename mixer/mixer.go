@@ -32,11 +32,11 @@ var ErrReleased = errors.New("the trajectory was released to the queue")
 
 // Config is what a Mixer needs.
 type Config struct {
-	Store Store
-	World World
-	Owner string        // names this worker; unique among live ones
-	Lease time.Duration // 0 means lease.Default
-	Slots Slots         // without Rollouts nothing is bounded
+	Store       Store
+	Environment Environment
+	Owner       string        // names this worker; unique among live ones
+	Lease       time.Duration // 0 means lease.Default
+	Slots       Slots         // without Rollouts nothing is bounded
 	// Wait is how long a rollout whose endpoint is down keeps its sandbox; 0 means DefaultWait.
 	Wait time.Duration
 	// Room, if set, fails while nothing new is to be begun, for want of an engine or of disk
@@ -47,14 +47,14 @@ type Config struct {
 	Observe Observe
 }
 
-// Mixer rolls trajectories out. It is safe for concurrent use: each Roll is by itself.
+// Mixer rolls trajectories out. It is safe for concurrent use: each Roll is on its own.
 type Mixer struct {
-	store  Store
-	world  World
-	owner  string
-	lease  time.Duration
-	log    zerolog.Logger
-	leases *lease.Keeper[relabel.Fence]
+	store       Store
+	environment Environment
+	owner       string
+	lease       time.Duration
+	log         zerolog.Logger
+	leases      *lease.Keeper[relabel.Fence]
 
 	claiming, rollouts, waitingSlots, ending, verifying semaphore
 	wait                                                time.Duration
@@ -69,7 +69,7 @@ type Mixer struct {
 	present present
 }
 
-// New makes a Mixer. Store, World's functions and Owner must be there.
+// New makes a Mixer. Store, Environment's functions and Owner must be there.
 func New(c Config) *Mixer {
 	if c.Lease <= 0 {
 		c.Lease = lease.Default
@@ -77,7 +77,7 @@ func New(c Config) *Mixer {
 	if c.Wait <= 0 {
 		c.Wait = DefaultWait
 	}
-	m := &Mixer{store: c.Store, world: c.World, owner: c.Owner, lease: c.Lease, log: c.Log, room: c.Room, observe: c.Observe,
+	m := &Mixer{store: c.Store, environment: c.Environment, owner: c.Owner, lease: c.Lease, log: c.Log, room: c.Room, observe: c.Observe,
 		leases:   lease.NewKeeper(lease.Config[relabel.Fence]{Length: c.Lease, Check: c.Store.Look, Renew: c.Store.Renew, Log: c.Log}),
 		claiming: newSemaphore(claimsAtOnce), rollouts: newSemaphore(c.Slots.Rollouts),
 		waitingSlots: newSemaphore(c.Slots.Rollouts), wait: c.Wait, ending: newSemaphore(c.Slots.Rollouts * endingPerRollout),
@@ -130,13 +130,13 @@ func (m *Mixer) Roll(ctx context.Context, free func()) error {
 	defer release()
 	r := newRollout(m, life, claim)
 	r.releaseRequested, r.free = releaseRequested, sync.OnceFunc(free)
-	defer m.present.add(r.account)()
+	defer m.present.add(r.timer)()
 	r.say(relabel.Running)
 	err = r.live(life)
 	r.labels.stop()
 	r.closeSandbox(ctx)
 	err = r.conclude(ctx, life, err)
-	tell(m.observe.Ended, r.account.sum())
+	tell(m.observe.Ended, r.timer.sum())
 	return err
 }
 

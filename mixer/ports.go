@@ -19,7 +19,7 @@ type Store interface {
 	// and the ending that earlier attempts left. It fails with CodeNotFound when nothing is to
 	// be claimed now; whatever changes that wakes a worker.
 	ClaimNext(ctx context.Context, owner string, lease time.Duration) (relabel.Claim, error)
-	// Look says how each of the fences' trajectories stands, in the order of fences.
+	// Look returns the state of each of the fences' trajectories, in the order of fences.
 	Look(ctx context.Context, fences []relabel.Fence) ([]relabel.Standing, error)
 	// Renew extends the leases of the fences that hold, and says of each whether it did,
 	// in the order of fences. One that was passed over is tried again.
@@ -96,8 +96,8 @@ type Episode interface {
 	Close(ctx context.Context) error
 }
 
-// World is what the mixer acts in. Its functions are safe for concurrent use.
-type World struct {
+// Environment is what the mixer acts in. Its functions are safe for concurrent use.
+type Environment struct {
 	// Start makes the claim's sandbox ready for the first turn. Errors are
 	// CodeImageMissing, CodeInvalid where the image is not the task's, or CodeEnvironment.
 	Start func(ctx context.Context, c relabel.Claim) (Episode, error)

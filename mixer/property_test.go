@@ -75,8 +75,8 @@ func TestEveryVisitedStateHasOneLabel(t *testing.T) {
 		s := drawScenario(rt)
 		b := newBench(s.executors, 0)
 		b.store.claim.Run.Limits.WallClockSeconds = 1 << 30
-		b.world.teacher, b.world.student = s.policy(relabel.Teacher, s.teacher), s.policy(relabel.Student, s.student)
-		b.world.executeTime = s.command
+		b.environment.teacher, b.environment.student = s.policy(relabel.Teacher, s.teacher), s.policy(relabel.Student, s.student)
+		b.environment.executeTime = s.command
 		var err error
 		synctest.Test(t, func(t *testing.T) { err = b.roll(context.Background()) })
 		if err != nil {
@@ -164,10 +164,10 @@ func checkCalls(s scenario, b *bench) error {
 		reached++
 	}
 	var teacher, student []string
-	for _, c := range b.world.callsOf(relabel.Teacher) {
+	for _, c := range b.environment.callsOf(relabel.Teacher) {
 		teacher = append(teacher, fmt.Sprint(c.req.T, c.req.Purpose))
 	}
-	for _, c := range b.world.callsOf(relabel.Student) {
+	for _, c := range b.environment.callsOf(relabel.Student) {
 		student = append(student, fmt.Sprint(c.req.T, c.req.Purpose))
 	}
 	var wantTeacher, wantStudent []string
@@ -197,7 +197,7 @@ func checkCalls(s scenario, b *bench) error {
 func checkStates(s scenario, b *bench) error {
 	opening := b.store.claim.Run.Prompts.Opening(b.store.claim.Task)
 	turns := b.store.turns[b.store.attempt]
-	for _, c := range b.world.calls {
+	for _, c := range b.environment.calls {
 		want := string(chat.AppendMessages(nil, relabel.State(opening, turns[:c.req.T-1])))
 		if c.text != want {
 			return fmt.Errorf("%s saw at turn %d\n%s\nwant\n%s", c.role, c.req.T, c.text, want)

@@ -26,7 +26,7 @@ func (r *rollout) resume(life context.Context) (relabel.EndReason, error) {
 	if len(r.claim.Turns) == 0 {
 		return "", nil
 	}
-	out := r.account.in(relabel.PhaseReplay)
+	out := r.timer.in(relabel.PhaseReplay)
 	reason, err := r.replay(life)
 	out()
 	var differs *divergence
@@ -62,7 +62,7 @@ func (r *rollout) replay(life context.Context) (reason relabel.EndReason, err er
 		if ended := endingOf(turn); ended != "" {
 			return ended, nil
 		}
-		r.account.begin(turn.T)
+		r.timer.begin(turn.T)
 		if r.mustRelease() {
 			return "", ErrReleased
 		}
@@ -114,7 +114,7 @@ func exitCode(o relabel.Observation) string {
 // startOver leaves the recorded turns to their attempt and begins at turn 1, in another
 // fresh sandbox.
 func (r *rollout) startOver(life context.Context, d *divergence) error {
-	r.log.Warn().Int("of_attempt", r.claim.Trajectory.Trail).Str("what", d.what).Msg("the replay diverged: the rollout begins again")
+	r.log.Warn().Int("of_attempt", r.claim.Trajectory.Trail).Str("what", d.what).Msg("the replay diverged; restarting the rollout")
 	r.closeSandbox(life)
 	err := r.write(life, func(ctx context.Context) error {
 		return r.store.Diverge(ctx, r.claim.Fence, r.claim.Trajectory.Trail, d.Error())
@@ -123,7 +123,7 @@ func (r *rollout) startOver(life context.Context, d *divergence) error {
 		return err
 	}
 	r.claim.Turns, r.claim.Broken, r.claim.BrokeAt, r.silent, r.last = nil, nil, nil, 0, nil
-	r.account.begin(0)
+	r.timer.begin(0)
 	r.state = r.opening()
 	r.sizes = chat.NewPromptSizes(r.state, r.claim.Run.Prompts.Tools)
 	return r.startSandbox(life)

@@ -38,16 +38,16 @@ func TestResumingAsksNoModelForWhatIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("TsTsTs", 100)
 		b.rollUntil(t, 4)
-		b.world.calls = nil
+		b.environment.calls = nil
 		b.neverTwice()
 		rollToDone(t, b)
-		for _, c := range b.world.calls {
+		for _, c := range b.environment.calls {
 			if c.req.T < 5 && c.req.Purpose == relabel.PurposeAct {
 				t.Errorf("%s was asked at turn %d for %s", c.role, c.req.T, c.req.Purpose)
 			}
 		}
-		if b.store.attempt != 2 || b.world.opened != 2 || len(b.turns()) != 6 {
-			t.Errorf("attempt %d, %d sandboxes, %d turns", b.store.attempt, b.world.opened, len(b.turns()))
+		if b.store.attempt != 2 || b.environment.opened != 2 || len(b.turns()) != 6 {
+			t.Errorf("attempt %d, %d sandboxes, %d turns", b.store.attempt, b.environment.opened, len(b.turns()))
 		}
 	})
 }
@@ -68,7 +68,7 @@ func TestAReplayThatDiffersSaysWhereAndBeginsAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench("sTss", 100)
-				b.world.drift = func(sandbox, t int, obs []relabel.Observation) {
+				b.environment.drift = func(sandbox, t int, obs []relabel.Observation) {
 					if sandbox == 2 && t == 2 {
 						c.drift(obs)
 					}
@@ -82,8 +82,8 @@ func TestAReplayThatDiffersSaysWhereAndBeginsAgain(t *testing.T) {
 				if c.want == "" {
 					sandboxes = 2
 				}
-				if b.world.opened != sandboxes || len(b.turns()) != 4 || b.store.attempt != 2 {
-					t.Errorf("%d sandboxes, %d turns, attempt %d", b.world.opened, len(b.turns()), b.store.attempt)
+				if b.environment.opened != sandboxes || len(b.turns()) != 4 || b.store.attempt != 2 {
+					t.Errorf("%d sandboxes, %d turns, attempt %d", b.environment.opened, len(b.turns()), b.store.attempt)
 				}
 				if kept := len(b.store.turns[1]); c.want != "" && kept != 3 {
 					t.Errorf("%d turns of the old attempt are kept", kept)
@@ -114,8 +114,8 @@ func TestARolloutThatBeginsAgainHasNotBeenSilentYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := text("hm", "stop")
 		b := newBench("ssss", 100)
-		b.world.student = scripted(silent, silent, text("", "tool_calls", bash("{}")))
-		b.world.drift = func(sandbox, t int, obs []relabel.Observation) { obs[0].Failed = sandbox == 2 && t == 2 }
+		b.environment.student = scripted(silent, silent, text("", "tool_calls", bash("{}")))
+		b.environment.drift = func(sandbox, t int, obs []relabel.Observation) { obs[0].Failed = sandbox == 2 && t == 2 }
 		b.rollUntil(t, 3)
 		rollToDone(t, b)
 		wantEnd(t, b, relabel.EndMaxTurns, 4)
@@ -127,12 +127,12 @@ func TestARolloutThatBeginsAgainHasNotBeenSilentYet(t *testing.T) {
 func TestTheStateIsMadeOfWhatWasRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 100)
-		b.world.drift = func(sandbox, _ int, obs []relabel.Observation) {
+		b.environment.drift = func(sandbox, _ int, obs []relabel.Observation) {
 			obs[0].Content = fmt.Sprintf("sandbox %d", sandbox)
 		}
 		b.rollUntil(t, 2)
 		rollToDone(t, b)
-		for _, c := range b.world.callsOf(relabel.Student) {
+		for _, c := range b.environment.callsOf(relabel.Student) {
 			if c.req.T == 3 && (strings.Contains(c.text, "sandbox 2") || !strings.Contains(c.text, "sandbox 1")) {
 				t.Errorf("the student saw %s", c.text)
 			}
@@ -145,8 +145,8 @@ func TestTheWallClockCountsTurnsAndNeitherWaitingNorReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("ssssssss", 100)
 		b.store.claim.Run.Limits.WallClockSeconds = 10
-		b.world.student = talks(relabel.Student, 100, 2*time.Second)
-		b.world.executeTime = time.Second
+		b.environment.student = talks(relabel.Student, 100, 2*time.Second)
+		b.environment.executeTime = time.Second
 		b.rollUntil(t, 2)
 		time.Sleep(time.Hour)
 		rollToDone(t, b)
@@ -157,7 +157,7 @@ func TestTheWallClockCountsTurnsAndNeitherWaitingNorReplay(t *testing.T) {
 func TestSilenceIsCountedOverAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("ssssssss", 100)
-		b.world.student = scripted(text("hm", "stop"))
+		b.environment.student = scripted(text("hm", "stop"))
 		b.rollUntil(t, 2)
 		rollToDone(t, b)
 		wantEnd(t, b, relabel.EndNoCall, 3)
@@ -174,12 +174,12 @@ func TestARolloutThatItsLastTurnEndedEndsTheSameWay(t *testing.T) {
 		t.Run(string(reason), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench("sss", 100)
-				b.world.student = student
+				b.environment.student = student
 				b.rollUntil(t, 3)
-				n := len(b.world.callsOf(relabel.Student))
+				n := len(b.environment.callsOf(relabel.Student))
 				rollToDone(t, b)
 				wantEnd(t, b, reason, 3)
-				if len(b.world.callsOf(relabel.Student)) != n {
+				if len(b.environment.callsOf(relabel.Student)) != n {
 					t.Error("the student was asked again")
 				}
 			})
@@ -190,13 +190,13 @@ func TestARolloutThatItsLastTurnEndedEndsTheSameWay(t *testing.T) {
 func TestWhatWasOverNeedsNoSandbox(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sTs", 3)
-		b.world.teacher = talks(relabel.Teacher, 3, time.Minute)
+		b.environment.teacher = talks(relabel.Teacher, 3, time.Minute)
 		ctx, die := context.WithTimeout(context.Background(), 100*time.Second) // labels are waited for
 		defer die()
 		if err := b.roll(ctx); !errors.Is(err, ErrReleased) || b.store.ending == nil {
 			t.Fatalf("%v, %+v", err, b.store.ending)
 		}
-		b.world.openPolicy = func(p relabel.Policy) error {
+		b.environment.openPolicy = func(p relabel.Policy) error {
 			if p.Name == string(relabel.Student) {
 				t.Error("the student is opened")
 			}
@@ -204,8 +204,8 @@ func TestWhatWasOverNeedsNoSandbox(t *testing.T) {
 		}
 		rollToDone(t, b)
 		wantEnd(t, b, relabel.EndFinish, 3)
-		if b.world.opened != 1 {
-			t.Errorf("%d sandboxes", b.world.opened)
+		if b.environment.opened != 1 {
+			t.Errorf("%d sandboxes", b.environment.opened)
 		}
 	})
 }
@@ -216,7 +216,7 @@ func TestABrokenSandboxIsTriedAgainUntilTheBudgetIsUsedUp(t *testing.T) {
 		reason relabel.FailureReason
 	}{
 		"it does not start": {func(b *bench, broken func() bool) {
-			b.world.before = func(_ context.Context, op string) error {
+			b.environment.before = func(_ context.Context, op string) error {
 				if op == "Start" && broken() {
 					return relabel.Errorf(relabel.CodeEnvironment, "the engine is gone")
 				}
@@ -225,7 +225,7 @@ func TestABrokenSandboxIsTriedAgainUntilTheBudgetIsUsedUp(t *testing.T) {
 		}, relabel.FailEnvironment},
 		"it dies in a turn": {func(b *bench, broken func() bool) {
 			b.engineFails()
-			b.world.execute = func(_ context.Context, t int, _ relabel.Message) error {
+			b.environment.execute = func(_ context.Context, t int, _ relabel.Message) error {
 				if t == 3 && broken() {
 					return relabel.Errorf(relabel.CodeEnvironment, "the container is gone")
 				}
@@ -233,8 +233,8 @@ func TestABrokenSandboxIsTriedAgainUntilTheBudgetIsUsedUp(t *testing.T) {
 			}
 		}, relabel.FailEnvironment},
 		"the verifier's does": {func(b *bench, broken func() bool) {
-			verify := b.mixer.world.Verify
-			b.mixer.world.Verify = func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error) {
+			verify := b.mixer.environment.Verify
+			b.mixer.environment.Verify = func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error) {
 				if broken() {
 					return relabel.Verdict{Infra: "disk full"}, nil
 				}
@@ -283,7 +283,7 @@ func TestAnImageThatIsMissingOrNotTheTasksIsNotTriedAgain(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench("s", 1)
 			b.store.claim.Run.Limits.EnvironmentRetries = 3
-			b.world.startErr = relabel.Errorf(code, "no image x")
+			b.environment.startErr = relabel.Errorf(code, "no image x")
 			if err := b.roll(t.Context()); err != nil || b.store.failure != reason {
 				t.Errorf("%v, %s", err, b.store.failure)
 			}

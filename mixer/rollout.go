@@ -19,7 +19,7 @@ type rollout struct {
 	*Mixer
 	claim   relabel.Claim
 	log     zerolog.Logger // puts trajectory, attempt and turn on each line
-	account *account
+	timer   *phaseTimer
 	place   schedule.Place
 	teacher Policy // nil in an evaluation
 	student Policy // nil where the student executes no turn
@@ -40,9 +40,9 @@ type rollout struct {
 }
 
 func newRollout(m *Mixer, life context.Context, c relabel.Claim) *rollout {
-	a := newAccount(c)
+	a := newPhaseTimer(c)
 	r := &rollout{
-		Mixer: m, claim: c, account: a,
+		Mixer: m, claim: c, timer: a,
 		log: m.log.With().Stringer("trajectory", c.TrajectoryID).Int("attempt", c.Attempt).
 			Str("instance", c.Trajectory.InstanceID).Logger().Hook(a),
 		place: schedule.Place{Seed: c.Run.Seed, Iteration: c.Trajectory.Iteration,
@@ -131,13 +131,13 @@ func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
 
 // acquire waits for the semaphore.
 func (r *rollout) acquire(life context.Context, s semaphore) (release func(), err error) {
-	defer r.account.in(relabel.PhaseSlot)()
+	defer r.timer.in(relabel.PhaseSlot)()
 	return s.acquire(life, r.releaseRequested)
 }
 
 // lateLabels waits for the labels that are still owed.
 func (r *rollout) lateLabels(ctx context.Context) error {
-	defer r.account.in(relabel.PhaseLabels)()
+	defer r.timer.in(relabel.PhaseLabels)()
 	return r.labels.wait(ctx, r.releaseRequested)
 }
 
@@ -146,12 +146,12 @@ func (r *rollout) lateLabels(ctx context.Context) error {
 func (r *rollout) openPolicies() error {
 	var err error
 	if r.asksTeacher() {
-		if r.teacher, err = r.world.Policy(r.claim.Teacher); err != nil {
+		if r.teacher, err = r.environment.Policy(r.claim.Teacher); err != nil {
 			return policyFailure(relabel.Teacher, err)
 		}
 	}
 	if r.claim.Ending == nil && strings.Contains(string(r.claim.Trajectory.Executors), "s") {
-		if r.student, err = r.world.Policy(r.claim.Student); err != nil {
+		if r.student, err = r.environment.Policy(r.claim.Student); err != nil {
 			return policyFailure(relabel.Student, err)
 		}
 	}
@@ -173,8 +173,8 @@ func (r *rollout) asksTeacher() bool {
 func (r *rollout) collects() bool { return r.claim.Trajectory.Kind != relabel.Evaluate }
 
 func (r *rollout) startSandbox(life context.Context) error {
-	out := r.account.in(relabel.PhaseStart)
-	episode, err := r.world.Start(life, r.claim)
+	out := r.timer.in(relabel.PhaseStart)
+	episode, err := r.environment.Start(life, r.claim)
 	tell2(r.observe.Started, out(), err)
 	if err != nil {
 		return stopped(life, environmentFailure(err))
@@ -188,7 +188,7 @@ func (r *rollout) startSandbox(life context.Context) error {
 
 // parse says how an action is understood. It may be called from any goroutine.
 func (r *rollout) parse(action relabel.Message) relabel.ParseOutcome {
-	return r.world.Parse(r.claim, action)
+	return r.environment.Parse(r.claim, action)
 }
 
 // mustRelease reports whether the trajectory is to go back to the queue before another
@@ -203,7 +203,7 @@ func (r *rollout) mustRelease() bool {
 }
 
 // closeSandbox removes the sandbox if it is there. That it could not be removed changes
-// nothing of what was found in it: it is logged, and its labels let it be reaped.
+// nothing of its results: it is logged, and the reaper finds it by its labels.
 func (r *rollout) closeSandbox(ctx context.Context) {
 	if r.episode == nil {
 		return
@@ -211,14 +211,14 @@ func (r *rollout) closeSandbox(ctx context.Context) {
 	ctx, cancel := detached(ctx, closeLimit)
 	defer cancel()
 	if err := r.episode.Close(ctx); err != nil {
-		r.log.Warn().Err(err).Msg("the sandbox could not be removed")
+		r.log.Warn().Err(err).Msg("cannot remove the sandbox")
 	}
 	r.episode = nil
 }
 
 // write is writeBeside by the rollout itself, which waits for it.
 func (r *rollout) write(ctx context.Context, do func(context.Context) error) error {
-	defer r.account.in(relabel.PhaseDatabase)()
+	defer r.timer.in(relabel.PhaseDatabase)()
 	return r.writeBeside(ctx, do)
 }
 

@@ -41,7 +41,7 @@ func TestStudentTurnsWaitForTheStudentAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(strings.Repeat("s", 20), 100)
 		answer := make(chan struct{})
-		b.world.teacher = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+		b.environment.teacher = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 			<-answer
 			return says(relabel.Teacher, req, "execute_bash"), nil
 		}
@@ -53,12 +53,12 @@ func TestStudentTurnsWaitForTheStudentAlone(t *testing.T) {
 			t.Errorf("without the teacher: %s, %d turns committed, %d labels owed; want labelling, 20 and 20", b.store.state, n, owed)
 		}
 		b.store.mu.Unlock()
-		b.world.mu.Lock()
-		if b.world.closed != 1 {
-			t.Errorf("without the teacher: %d sandboxes removed", b.world.closed)
+		b.environment.mu.Lock()
+		if b.environment.closed != 1 {
+			t.Errorf("without the teacher: %d sandboxes removed", b.environment.closed)
 		}
-		b.world.mu.Unlock()
-		if n := len(b.world.callsOf(relabel.Teacher)); n != 20 {
+		b.environment.mu.Unlock()
+		if n := len(b.environment.callsOf(relabel.Teacher)); n != 20 {
 			t.Errorf("%d labels are asked for at once, want 20", n)
 		}
 		close(answer)
@@ -76,13 +76,13 @@ func TestLabelsAreRaisedWhenTheirRolloutHasEnded(t *testing.T) {
 		b := newBench("sss", 3)
 		answer, act := make(chan struct{}), make(chan struct{})
 		asked := make(chan relabel.ChatRequest, 3)
-		b.world.teacher = func(_ context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+		b.environment.teacher = func(_ context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 			asked <- req
 			<-answer
 			return says(relabel.Teacher, req, "execute_bash"), nil
 		}
-		talk := b.world.student
-		b.world.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+		talk := b.environment.student
+		b.environment.student = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 			<-act
 			return talk(ctx, req)
 		}
@@ -111,8 +111,8 @@ func TestLabelsAreRaisedWhenTheirRolloutHasEnded(t *testing.T) {
 func TestTwentyStudentTurnsTakeTheirTimeAndOneLabel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(strings.Repeat("s", 20), 100)
-		b.world.student = talks(relabel.Student, 100, 200*time.Millisecond)
-		b.world.teacher = talks(relabel.Teacher, 100, 2*time.Second)
+		b.environment.student = talks(relabel.Student, 100, 200*time.Millisecond)
+		b.environment.teacher = talks(relabel.Teacher, 100, 2*time.Second)
 		start := time.Now()
 		if err := b.roll(t.Context()); err != nil {
 			t.Fatal(err)
@@ -127,8 +127,8 @@ func TestTwentyStudentTurnsTakeTheirTimeAndOneLabel(t *testing.T) {
 func TestLabelThatIsThereInTimeCommitsWithItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
-		b.world.executeTime = time.Second
-		b.world.teacher = talks(relabel.Teacher, 9, time.Millisecond)
+		b.environment.executeTime = time.Second
+		b.environment.teacher = talks(relabel.Teacher, 9, time.Millisecond)
 		if err := b.roll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestLabelThatIsThereInTimeCommitsWithItsTurn(t *testing.T) {
 func TestTeacherTurnIsOneCallThatLabelsItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("TTT", 3)
-		b.world.openPolicy = func(p relabel.Policy) error {
+		b.environment.openPolicy = func(p relabel.Policy) error {
 			if p.Name == string(relabel.Student) {
 				return relabel.Errorf(relabel.CodeSecretMissing, "the student's secret is missing")
 			}
@@ -150,7 +150,7 @@ func TestTeacherTurnIsOneCallThatLabelsItself(t *testing.T) {
 		if err := b.roll(t.Context()); err != nil || b.store.state != relabel.Done {
 			t.Fatal(err, b.store.state, b.store.detail)
 		}
-		calls := b.world.callsOf(relabel.Teacher)
+		calls := b.environment.callsOf(relabel.Teacher)
 		if len(calls) != 3 || calls[0].req.Purpose != relabel.PurposeAct {
 			t.Errorf("%d teacher calls", len(calls))
 		}
@@ -166,7 +166,7 @@ func TestEvaluationIsTheStudentAloneGreedyAndUnlabelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("ssss", 2)
 		b.store.claim.Trajectory.Kind = relabel.Evaluate
-		b.world.openPolicy = func(p relabel.Policy) error {
+		b.environment.openPolicy = func(p relabel.Policy) error {
 			if p.Name == string(relabel.Teacher) {
 				t.Error("the teacher is opened")
 			}
@@ -175,7 +175,7 @@ func TestEvaluationIsTheStudentAloneGreedyAndUnlabelled(t *testing.T) {
 		if err := b.roll(t.Context()); err != nil || b.store.state != relabel.Done {
 			t.Fatal(err, b.store.state)
 		}
-		for _, c := range b.world.calls {
+		for _, c := range b.environment.calls {
 			if s := c.req.Sampling; c.role != relabel.Student || s.Temperature != 0 || s.TopP != 1 {
 				t.Errorf("%s is asked with %+v", c.role, s)
 			}
@@ -200,7 +200,7 @@ func TestCollectionSamplesAsThePolicySaysWithReproducibleSeeds(t *testing.T) {
 			}
 		}
 		for _, role := range []relabel.Role{relabel.Teacher, relabel.Student} {
-			a, b := bySeed(first.world.callsOf(role)), bySeed(second.world.callsOf(role))
+			a, b := bySeed(first.environment.callsOf(role)), bySeed(second.environment.callsOf(role))
 			if len(a) == 0 || len(a) != len(b) {
 				t.Fatalf("%s: %d and %d seeds", role, len(a), len(b))
 			}
@@ -210,7 +210,7 @@ func TestCollectionSamplesAsThePolicySaysWithReproducibleSeeds(t *testing.T) {
 				}
 			}
 		}
-		for _, c := range first.world.calls {
+		for _, c := range first.environment.calls {
 			if c.req.Sampling != relabel.PaperSampling {
 				t.Errorf("%s samples with %+v", c.role, c.req.Sampling)
 			}
@@ -233,8 +233,8 @@ func TestTrajectoryThatIsNotToBeHadIsLeftAlone(t *testing.T) {
 		if err := b.roll(t.Context()); relabel.CodeOf(err) != relabel.CodeNotFound {
 			t.Errorf("error %v", err)
 		}
-		if b.world.opened != 0 || b.store.writes != 0 {
-			t.Errorf("%d sandboxes, %d writes", b.world.opened, b.store.writes)
+		if b.environment.opened != 0 || b.store.writes != 0 {
+			t.Errorf("%d sandboxes, %d writes", b.environment.opened, b.store.writes)
 		}
 	})
 }

@@ -51,7 +51,7 @@ func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 }
 
 // advance makes st+1 out of st and the turn. It returns why the rollout ends with it, ""
-// where it goes on.
+// where it continues.
 func (r *rollout) advance(turn relabel.Turn, finished bool) relabel.EndReason {
 	silent, full := r.fellSilent(turn.Action), r.contextIsFull(turn)
 	r.last = &relabel.BrokenTurn{T: turn.T, Executor: turn.Executor, Action: turn.Action}
@@ -80,7 +80,7 @@ func wallClockEnds(err error) (relabel.EndReason, error) {
 // the turn commits. Calls and commands end with ctx, which life and the wall clock end;
 // what was executed to its end commits all the same.
 func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, finished bool, err error) {
-	r.account.begin(t)
+	r.timer.begin(t)
 	turn = relabel.Turn{T: t, Executor: r.claim.Trajectory.Executors.At(t), StartedAt: time.Now()}
 	req, err := r.actRequest(ctx, turn)
 	if err != nil {
@@ -108,13 +108,13 @@ func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, fin
 	if err != nil {
 		return turn, false, err
 	}
-	turn.EndedAt, turn.Time = time.Now(), r.account.turnTime()
+	turn.EndedAt, turn.Time = time.Now(), r.timer.turnTime()
 	return turn, finished, r.commit(life, turn, label)
 }
 
 // inSandbox executes the turn's action and takes the working tree's fingerprint.
 func (r *rollout) inSandbox(ctx, life context.Context, turn *relabel.Turn) (finished bool, err error) {
-	defer r.account.in(relabel.PhaseSandbox)()
+	defer r.timer.in(relabel.PhaseSandbox)()
 	return r.play(ctx, life, turn)
 }
 
@@ -144,7 +144,7 @@ func (r *rollout) choose(ctx context.Context, turn *relabel.Turn, req relabel.Ch
 }
 
 // commit stores the turn with its label as it is now: the teacher's own action, one
-// that was asked for beside the student's, one that will be asked for after the
+// that was requested while the student acted, one that will be requested after the
 // rollouts, or none in an evaluation.
 func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pendingLabel) error {
 	switch {
@@ -195,14 +195,14 @@ func (r *rollout) act(ctx context.Context, req relabel.ChatRequest, executor rel
 	req.Clock, req.Beside = flights.clock(r.clock), true
 	watched, enough := r.besideExecutor(ctx, req.T, r.versionOf(executor), flights)
 	defer enough()
-	out, over := r.account.in(phase), r.clock.call()
+	out, over := r.timer.in(phase), r.clock.call()
 	defer over()
 	answer, err := policy.Complete(watched, req)
 	if err != nil {
 		err = stopped(watched, policyFailure(executor, err))
 	}
 	enough()
-	r.account.waited(phase, out()-answer.Took)
+	r.timer.waited(phase, out()-answer.Took)
 	return answer, err
 }
 
@@ -219,7 +219,7 @@ func (r *rollout) recorded(answer relabel.Completion) error {
 	if answer.Recorded == nil {
 		return nil
 	}
-	defer r.account.in(relabel.PhaseDatabase)()
+	defer r.timer.in(relabel.PhaseDatabase)()
 	return answer.Recorded()
 }
 

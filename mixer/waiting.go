@@ -65,7 +65,7 @@ func (r *rollout) giveUpSlot() bool {
 
 // retakeSlot takes a slot again before the next turn, in the order of those that want one.
 // The turn for which it was given up is committed by then: an answer that came is executed
-// without a slot. The rollout's clock stands meanwhile.
+// without a slot. The rollout's clock is stopped during the wait.
 func (r *rollout) retakeSlot(ctx context.Context) error {
 	if r.slot.releaseSlot != nil {
 		return nil
@@ -103,7 +103,7 @@ type outageWatch struct {
 // watch begins it. The context ends with a *waiting as its cause when the trajectory is to be
 // given back. over ends the watch; after that nothing of it happens any more.
 func (w *outageWatch) watch(ctx context.Context) (watched context.Context, over func()) {
-	if w.r.world.Down == nil {
+	if w.r.environment.Down == nil {
 		return ctx, func() {}
 	}
 	watched, w.give = context.WithCancelCause(ctx)
@@ -113,7 +113,7 @@ func (w *outageWatch) watch(ctx context.Context) (watched context.Context, over 
 		close(w.stop)
 		<-w.ended
 		w.give(nil)
-		w.r.account.waitsFor("")
+		w.r.timer.waitsFor("")
 	})
 }
 
@@ -121,8 +121,8 @@ func (w *outageWatch) run() {
 	defer close(w.ended)
 	left, gaveUp := w.limit, false
 	for {
-		why, changed := w.r.world.Down(w.policy)
-		w.r.account.waitsFor(why)
+		why, changed := w.r.environment.Down(w.policy)
+		w.r.timer.waitsFor(why)
 		var timer <-chan time.Time
 		since := time.Now()
 		switch {
@@ -175,7 +175,7 @@ func (r *rollout) besideExecutor(ctx context.Context, t int, p relabel.Policy, f
 // besideTeacher watches while a rollout that is over waits for labels. A trajectory that
 // has waited for as long as its teacher's patience says stays, and its calls end by that.
 func (r *rollout) besideTeacher(ctx context.Context) (context.Context, func()) {
-	if r.account.askedFor() == 0 || r.patienceOver(stepOfLabels, r.claim.Teacher) {
+	if r.timer.askedFor() == 0 || r.patienceOver(stepOfLabels, r.claim.Teacher) {
 		return ctx, func() {}
 	}
 	return (&outageWatch{r: r, policy: r.claim.Teacher, step: stepOfLabels, limit: labelWait, giveUp: func() bool { return true }, flights: &r.labels.flights}).watch(ctx)
@@ -207,7 +207,7 @@ func (r *rollout) executorAt(step string) *relabel.Policy {
 		role   relabel.Role
 		policy *relabel.Policy
 	}{{relabel.Teacher, &r.claim.Teacher}, {relabel.Student, &r.claim.Student}} {
-		if t := r.account.turnInHand(); t > 0 && step == stepOf(t) && r.claim.Trajectory.Executors.At(t) == executor.role {
+		if t := r.timer.currentTurn(); t > 0 && step == stepOf(t) && r.claim.Trajectory.Executors.At(t) == executor.role {
 			return executor.policy
 		}
 	}
@@ -219,7 +219,7 @@ func (r *rollout) executorAt(step string) *relabel.Policy {
 func (r *rollout) releaseFault(ctx context.Context, fault error) error {
 	r.recordTime(ctx)
 	var again bool
-	step := stepOf(r.account.turnInHand())
+	step := stepOf(r.timer.currentTurn())
 	err := r.write(ctx, func(ctx context.Context) (err error) {
 		again, err = r.store.ReleaseFault(ctx, r.claim.Fence, step, fault)
 		return err

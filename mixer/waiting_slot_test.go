@@ -13,7 +13,7 @@ import (
 func TestAnAnswerAfterAnOutageIsExecutedWithoutASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
-		b.world.student = talks(relabel.Student, 3, 20*time.Second)
+		b.environment.student = talks(relabel.Student, 3, 20*time.Second)
 		b.mixer.rollouts, b.mixer.waitingSlots = newSemaphore(1), newSemaphore(1)
 		end := outage(b, relabel.Student)
 		time.AfterFunc(10*time.Second, end)
@@ -33,7 +33,7 @@ func TestAnAnswerAfterAnOutageIsExecutedWithoutASlot(t *testing.T) {
 		if err := <-done; err != nil || b.store.state != relabel.Done || b.store.attempt != 1 {
 			t.Errorf("error %v, %s in attempt %d", err, b.store.state, b.store.attempt)
 		}
-		if n := len(b.world.callsOf(relabel.Student)); n != 3 || b.store.claim.Waited.For != 0 {
+		if n := len(b.environment.callsOf(relabel.Student)); n != 3 || b.store.claim.Waited.For != 0 {
 			t.Errorf("%d answers for 3 turns, waited %+v", n, b.store.claim.Waited)
 		}
 		last := b.store.spent[len(b.store.spent)-1]
@@ -72,7 +72,7 @@ func TestAServerThatAnswersNothingElseMeanwhileIsWaitedForUpToThePolicysTimeout(
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench("sss", 3)
 				b.store.claim.Student.Limits.TimeoutSeconds, b.store.claim.Teacher.Limits.TimeoutSeconds = 100, 100
-				b.world.student = inFlightFor(relabel.Student, c.latency)
+				b.environment.student = inFlightFor(relabel.Student, c.latency)
 				b.mixer.rollouts, b.mixer.waitingSlots = newSemaphore(1), make(semaphore, c.places)
 				outage(b, relabel.Student)
 				begun := time.Now()
@@ -102,7 +102,7 @@ func TestLabelsInFlightAreWaitedForThoughTheirTeacherCountsAsDown(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
 		b.store.claim.Teacher.Limits.TimeoutSeconds = 100
-		b.world.teacher = inFlightFor(relabel.Teacher, 90*time.Second)
+		b.environment.teacher = inFlightFor(relabel.Teacher, 90*time.Second)
 		outage(b, relabel.Teacher)
 		if err := b.roll(context.Background()); err != nil || b.store.state != relabel.Done || b.store.owed() != 0 {
 			t.Errorf("error %v, %s, %d labels owed", err, b.store.state, b.store.owed())
@@ -113,7 +113,7 @@ func TestLabelsInFlightAreWaitedForThoughTheirTeacherCountsAsDown(t *testing.T) 
 func TestACallThatPanicsLeavesNoWatchBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // which fails where a goroutine is left
 		b := newBench("sss", 3)
-		b.world.student = func(context.Context, relabel.ChatRequest) (relabel.Completion, error) { panic("a bug") }
+		b.environment.student = func(context.Context, relabel.ChatRequest) (relabel.Completion, error) { panic("a bug") }
 		outage(b, relabel.Student)
 		if err := b.roll(context.Background()); err != nil || b.store.failure != relabel.FailInternal {
 			t.Errorf("error %v, failed because of %q", err, b.store.failure)

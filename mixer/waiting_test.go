@@ -38,7 +38,7 @@ func TestAFaultThatComesAgainAndAgainFailsTheTrajectory(t *testing.T) {
 func outage(b *bench, role relabel.Role) (end func()) {
 	var up atomic.Bool
 	changed := make(chan struct{})
-	b.mixer.world.Down = func(p relabel.Policy) (string, <-chan struct{}) {
+	b.mixer.environment.Down = func(p relabel.Policy) (string, <-chan struct{}) {
 		if up.Load() || relabel.Role(p.Name) != role {
 			return "", nil // for good
 		}
@@ -53,14 +53,14 @@ func outage(b *bench, role relabel.Role) (end func()) {
 func TestWhatWaitsForAnEndpointGivesItsSlotAndThenItsSandboxBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
-		b.world.student = talks(relabel.Student, 3, time.Hour)
+		b.environment.student = talks(relabel.Student, 3, time.Hour)
 		b.mixer.rollouts, b.mixer.waitingSlots = newSemaphore(1), newSemaphore(1)
 		outage(b, relabel.Student)
 		freed := make(chan struct{})
 		done := make(chan error, 1)
 		go func() { done <- b.mixer.Roll(context.Background(), func() { close(freed) }) }()
 		<-freed
-		if len(b.mixer.rollouts) != 0 || len(b.mixer.waitingSlots) != 1 || b.world.opened-b.world.closed != 1 {
+		if len(b.mixer.rollouts) != 0 || len(b.mixer.waitingSlots) != 1 || b.environment.opened-b.environment.closed != 1 {
 			t.Errorf("%d slots, %d places", len(b.mixer.rollouts), len(b.mixer.waitingSlots))
 		}
 		if doing := b.mixer.Activity(); len(doing) != 1 || doing[0].WaitsFor == "" {
@@ -81,7 +81,7 @@ func TestWhatWaitsForAnEndpointGivesItsSlotAndThenItsSandboxBack(t *testing.T) {
 func TestAnEndpointThatComesBackFindsItsRolloutInASlotAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
-		b.world.student = talks(relabel.Student, 3, 20*time.Second)
+		b.environment.student = talks(relabel.Student, 3, 20*time.Second)
 		b.mixer.rollouts, b.mixer.waitingSlots = newSemaphore(1), newSemaphore(1)
 		end := outage(b, relabel.Student)
 		time.AfterFunc(10*time.Second, end)
@@ -98,7 +98,7 @@ func TestAllAttemptsTogetherWaitForThePoliciesPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
 		b.store.claim.Student.Limits.PatienceSeconds = 100
-		b.world.student = talks(relabel.Student, 3, time.Hour)
+		b.environment.student = talks(relabel.Student, 3, time.Hour)
 		outage(b, relabel.Student)
 		for n := 0; ; n++ {
 			err := b.roll(context.Background())
@@ -118,7 +118,7 @@ func TestAllAttemptsTogetherWaitForThePoliciesPatience(t *testing.T) {
 func TestARolloutThatIsOverDoesNotHoldAPlaceForADeadTeacher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
-		b.world.teacher = talks(relabel.Teacher, 3, time.Hour)
+		b.environment.teacher = talks(relabel.Teacher, 3, time.Hour)
 		outage(b, relabel.Teacher)
 		begun := time.Now()
 		if err := b.roll(context.Background()); !errors.Is(err, ErrReleased) || b.store.state != relabel.Queued || b.store.ending == nil {

@@ -56,7 +56,7 @@ func (w *wallClock) stand() {
 	}
 }
 
-// call begins a call. What it returns ends it: the clock goes on.
+// call begins a call. What it returns ends it: the clock continues.
 func (w *wallClock) call() (over func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

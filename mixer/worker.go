@@ -31,14 +31,14 @@ func NewWorker(m *Mixer) river.Worker[relabel.RolloutJob] { return &worker{mixer
 // Timeout says that a rollout has none of the queue's: it has its own limits.
 func (w *worker) Timeout(*river.Job[relabel.RolloutJob]) time.Duration { return -1 }
 
-// Work rolls a trajectory out. It returns when the rollout is over; what follows goes on
+// Work rolls a trajectory out. It returns when the rollout is over; what follows continues
 // until Cut. A cancelled ctx gives the trajectory back.
 func (w *worker) Work(ctx context.Context, _ *river.Job[relabel.RolloutJob]) error {
 	if w.mixer.leases.Draining() {
 		return river.JobSnooze(0) // for another worker: what is claimed now would only be given back
 	}
 	if w.mixer.room != nil && w.mixer.room(ctx) != nil {
-		return river.JobSnooze(putOff) // why is said by whoever knows there is no room
+		return river.JobSnooze(putOff) // the check has logged why
 	}
 	rolling, cut := context.WithCancel(w.mixer.base)
 	defer context.AfterFunc(ctx, cut)()
@@ -76,7 +76,7 @@ func settled(err error) bool {
 
 func (w *worker) report(err error) {
 	if !settled(err) {
-		w.mixer.log.Error().Err(err).Msg("the store failed: a trajectory was given back, or will be when its lease runs out")
+		w.mixer.log.Error().Err(err).Msg("the store failed; the trajectory returns to the queue when its lease expires at the latest")
 	}
 }
 

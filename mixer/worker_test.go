@@ -52,8 +52,8 @@ func TestJobIsOverWithItsTrajectoryAndWhenThereIsNone(t *testing.T) {
 func TestJobIsOverWithItsRollout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 3)
-		b.world.student = talks(relabel.Student, 3, time.Second)
-		b.world.teacher = talks(relabel.Teacher, 3, time.Hour)
+		b.environment.student = talks(relabel.Student, 3, time.Second)
+		b.environment.teacher = talks(relabel.Teacher, 3, time.Hour)
 		start := time.Now()
 		if err := work(t.Context(), b); err != nil || b.store.state != relabel.Labelling {
 			t.Errorf("%v, %s", err, b.store.state)
@@ -70,7 +70,7 @@ func TestJobIsOverWithItsRollout(t *testing.T) {
 func TestJobOfAFailedRolloutIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
-		b.world.startErr = relabel.Errorf(relabel.CodeImageMissing, "no image")
+		b.environment.startErr = relabel.Errorf(relabel.CodeImageMissing, "no image")
 		if err := work(t.Context(), b); err != nil || b.store.state != relabel.Failed {
 			t.Errorf("%v, %s", err, b.store.state)
 		}
@@ -80,7 +80,7 @@ func TestJobOfAFailedRolloutIsOver(t *testing.T) {
 func TestJobThatIsCutGivesItsTrajectoryBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
-		b.world.student = talks(relabel.Student, 1, time.Hour)
+		b.environment.student = talks(relabel.Student, 1, time.Hour)
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
 		// The release has made a wake-up of its own.
@@ -93,7 +93,7 @@ func TestJobThatIsCutGivesItsTrajectoryBack(t *testing.T) {
 func TestJobOfACancelledTrajectoryIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)
-		b.world.execute = func(context.Context, int, relabel.Message) error { b.store.cancelled(); return nil }
+		b.environment.execute = func(context.Context, int, relabel.Message) error { b.store.cancelled(); return nil }
 		if err := work(t.Context(), b); err != nil || b.store.state != relabel.Cancelled {
 			t.Errorf("%v, %s", err, b.store.state)
 		}
@@ -115,8 +115,8 @@ func TestAWorkerThatDrainsLeavesItsWakeUpsToOthers(t *testing.T) {
 		b := newBench("s", 1)
 		b.mixer.Drain()
 		wantSnooze(t, work(t.Context(), b), 0)
-		if b.store.attempt != 0 || b.world.opened != 0 {
-			t.Errorf("%d attempts, %d sandboxes", b.store.attempt, b.world.opened)
+		if b.store.attempt != 0 || b.environment.opened != 0 {
+			t.Errorf("%d attempts, %d sandboxes", b.store.attempt, b.environment.opened)
 		}
 	})
 }

@@ -104,7 +104,7 @@ func work(ctx context.Context, o orders) error {
 		return err
 	}
 	defer engines.Close()
-	mix := mixer.New(mixer.Config{Store: s, World: world(o, s, engines), Owner: o.Name, Slots: mixer.Slots{Rollouts: o.Rollouts}, Log: zerolog.Nop()})
+	mix := mixer.New(mixer.Config{Store: s, Environment: world(o, s, engines), Owner: o.Name, Slots: mixer.Slots{Rollouts: o.Rollouts}, Log: zerolog.Nop()})
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
 	client, err := take(ctx, s, o, workers, store.QueueRollout, o.Rollouts)
@@ -168,7 +168,7 @@ func newFleet(ctx context.Context, o orders) (*fleet.Fleet, error) {
 }
 
 // world is the real scaffold and the real client, on sandboxes that only take time.
-func world(o orders, s *store.Store, engines envs.Host) mixer.World {
+func world(o orders, s *store.Store, engines envs.Host) mixer.Environment {
 	options := policy.Options{Endpoints: policy.NewEndpoints(policy.Observe{}), Record: s.RecordCall,
 		Seen: func(ctx context.Context, m relabel.ModelSeen) error {
 			_, err := s.RecordModel(ctx, m)
@@ -176,7 +176,7 @@ func world(o orders, s *store.Store, engines envs.Host) mixer.World {
 		}}
 	var mu sync.Mutex
 	clients := map[relabel.ID]*policy.Client{}
-	return mixer.World{
+	return mixer.Environment{
 		Start: func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
 			return openhands.Start(ctx, engines, c)
 		},

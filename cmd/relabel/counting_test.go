@@ -21,7 +21,7 @@ func TestAWorkerCountsPromptsAsTheyAreSent(t *testing.T) {
 	res, err := resourceFlags{}.open(db)
 	noError(t, err)
 	policies := newPolicies(db, "", res, newMetrics(), quietLog())
-	count := newWorld(nil, nil, policies).Count
+	count := newEnvironment(nil, nil, policies).Count
 	if labels := newLabeller(db, 0, policies, "w", quietLog()); count == nil || labels.World.Count == nil {
 		t.Fatal("nothing is counted")
 	}

@@ -293,9 +293,9 @@ func (m *mortal) neverTwice(req relabel.ChatRequest) {
 	}
 }
 
-func (m *mortal) world() mixer.World {
+func (m *mortal) world() mixer.Environment {
 	verifier := verify.New(m.host)
-	return mixer.World{
+	return mixer.Environment{
 		Start: func(ctx context.Context, c relabel.Claim) (e mixer.Episode, err error) {
 			if _, _, err := m.begin("Start"); err != nil {
 				return nil, err
@@ -361,7 +361,7 @@ func (m *mortal) arm(at moment, die context.CancelFunc) {
 
 // work rolls the trajectory out.
 func (m *mortal) work(ctx context.Context) error {
-	worker := mixer.New(mixer.Config{Store: mortalStore{m.through, m}, World: m.world(), Owner: "worker", Log: zerolog.Nop()})
+	worker := mixer.New(mixer.Config{Store: mortalStore{m.through, m}, Environment: m.world(), Owner: "worker", Log: zerolog.Nop()})
 	return worker.Roll(ctx, func() {})
 }
 

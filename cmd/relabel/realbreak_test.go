@@ -118,7 +118,7 @@ func newOnEngine(t *testing.T, acts actor, sees func(envs.Sandbox, string)) *onE
 	noError(t, err)
 	t.Cleanup(func() { _ = hosts.Close() })
 	models := listenFor(t, acts) + "/v1"
-	world := newWorld(hosts, verify.New(hosts), nil)
+	world := newEnvironment(hosts, verify.New(hosts), nil)
 	world.Count, world.Down = nil, nil
 	start, grade, task := world.Start, world.Verify, madeTasks(t)[0]
 	world.Start = func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
@@ -138,7 +138,7 @@ func newOnEngine(t *testing.T, acts actor, sees func(envs.Sandbox, string)) *onE
 		d.Trajectories[0].Executors = relabel.Executors(strings.Repeat("s", len(acts)))
 		d.Run.Limits.MaxTurns = len(acts)
 	})
-	worker := mixer.New(mixer.Config{Store: db, World: world, Owner: "worker", Log: quietLog()})
+	worker := mixer.New(mixer.Config{Store: db, Environment: world, Owner: "worker", Log: quietLog()})
 	return &onEngine{db: db, id: d.Trajectories[0].ID, worker: worker}
 }
 

@@ -19,9 +19,9 @@ import (
 	"relabel/store/storetest"
 )
 
-// quickWorld is a world without models and sandboxes, where a turn takes a moment.
-func quickWorld(turn time.Duration) mixer.World {
-	return mixer.World{
+// quickEnvironment is a world without models and sandboxes, where a turn takes a moment.
+func quickEnvironment(turn time.Duration) mixer.Environment {
+	return mixer.Environment{
 		Start: func(context.Context, relabel.Claim) (mixer.Episode, error) { return quickEpisode{turn}, nil },
 		Verify: func(context.Context, relabel.Claim, []byte) (relabel.Verdict, error) {
 			return relabel.Verdict{Passed: true, Reason: "tests"}, nil
@@ -56,13 +56,13 @@ func (quickEpisode) Close(context.Context) error                 { return nil }
 
 // startWorkers starts n workers with slots each, as processes would, and looks for what
 // is left to do as often as they do. They are stopped when the test ends, if not before.
-func startWorkers(t testing.TB, url string, n int, slots mixer.Slots, world mixer.World) (stop func()) {
+func startWorkers(t testing.TB, url string, n int, slots mixer.Slots, world mixer.Environment) (stop func()) {
 	t.Helper()
 	var stops []func()
 	for i := range n {
 		s := storetest.Open(t, url)
 		name := fmt.Sprintf("worker-%d", i)
-		m := mixer.New(mixer.Config{Store: s, World: world, Owner: name, Slots: slots, Log: zerolog.Nop()})
+		m := mixer.New(mixer.Config{Store: s, Environment: world, Owner: name, Slots: slots, Log: zerolog.Nop()})
 		workers := river.NewWorkers()
 		river.AddWorker(workers, mixer.NewWorker(m))
 		client, err := newQueue(s, name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()}})
@@ -104,7 +104,7 @@ func TestNoWakeupIsLostWhateverIsPaused(t *testing.T) {
 	s := storetest.Open(t, url)
 	noError(t, s.Migrate(ctx))
 	first, second := storetest.Seed(t, s, 100), storetest.SeedWith(t, s, 100, func(d *storetest.Seeded) { d.Run.Name = "another" })
-	startWorkers(t, url, 3, mixer.Slots{Rollouts: 4, Prefetch: 1}, quickWorld(time.Millisecond))
+	startWorkers(t, url, 3, mixer.Slots{Rollouts: 4, Prefetch: 1}, quickEnvironment(time.Millisecond))
 	random := rand.New(rand.NewPCG(1, 2))
 	all := func() bool { return done(t, s, first.Iteration.ID)+done(t, s, second.Iteration.ID) == 200 }
 	for round := 0; round < 25 && !all(); round++ {
@@ -158,7 +158,7 @@ func TestNothingIsBusyWhileEverythingIsPaused(t *testing.T) {
 	noError(t, s.Migrate(ctx))
 	d := storetest.Seed(t, s, 200)
 	var started atomic.Int64
-	world := quickWorld(5 * time.Millisecond)
+	world := quickEnvironment(5 * time.Millisecond)
 	start := world.Start
 	world.Start = func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
 		started.Add(1)
@@ -232,7 +232,7 @@ func TestSlotsBoundWhatIsDoneAtOnce(t *testing.T) {
 	d := storetest.Seed(t, s, 12)
 	var sandboxes, turns, verifying peak
 	release, ready := make(chan struct{}), make(chan struct{})
-	world := quickWorld(time.Millisecond)
+	world := quickEnvironment(time.Millisecond)
 	world.Start = func(context.Context, relabel.Claim) (mixer.Episode, error) {
 		return countedEpisode{quickEpisode{time.Millisecond}, &turns, sync.OnceFunc(sandboxes.enter()), ready}, nil
 	}

@@ -102,7 +102,7 @@ func (c *crew) hire(t *testing.T, name string) {
 	m, log := newMetrics(), quietLog().Level(5)
 	db := &database{Store: c.db}
 	policies := newPolicies(db, "", resources{}, m, log)
-	mix := mixer.New(mixer.Config{Store: c.db, Owner: name, Slots: mixer.Slots{Rollouts: 2, Prefetch: 1}, Wait: 10 * time.Second, Log: log, World: mixer.World{
+	mix := mixer.New(mixer.Config{Store: c.db, Owner: name, Slots: mixer.Slots{Rollouts: 2, Prefetch: 1}, Wait: 10 * time.Second, Log: log, Environment: mixer.Environment{
 		Start: func(context.Context, relabel.Claim) (mixer.Episode, error) {
 			if n := c.open.Add(1); n > c.most.Load() {
 				c.most.Store(n)

@@ -117,7 +117,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	free := capacity{host: host, disk: disk}
 	policies := newPolicies(db, f.Secrets, res, m, log)
 	verifier := verify.New(host) // shared: it remembers what gold patches showed
-	mix := mixer.New(mixer.Config{Store: db.Store, World: newWorld(host, verifier, policies), Owner: me.Name, Lease: f.Lease,
+	mix := mixer.New(mixer.Config{Store: db.Store, Environment: newEnvironment(host, verifier, policies), Owner: me.Name, Lease: f.Lease,
 		Slots: slots, Room: free.check, Log: log, Observe: m.ofRollouts()})
 	m.registry.MustRegister(rollouts{mix.Activity}, engines{host})
 	labels := newLabeller(db, f.Lease, policies, me.Name, log)
@@ -188,9 +188,9 @@ func machineName() string {
 	return name
 }
 
-// newWorld joins sandboxes, scaffold, verifier and policies into what the mixer acts in.
-func newWorld(host *fleet.Fleet, verifier *verify.Verifier, policies *policies) mixer.World {
-	return mixer.World{
+// newEnvironment joins sandboxes, scaffold, verifier and policies into what the mixer acts in.
+func newEnvironment(host *fleet.Fleet, verifier *verify.Verifier, policies *policies) mixer.Environment {
+	return mixer.Environment{
 		Start: func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
 			return openhands.Start(ctx, host, c)
 		},

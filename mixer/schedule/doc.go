@@ -1,4 +1,4 @@
-// Package schedule says who executes which turn of which trajectory: βi and ρi by
+// Package schedule decides who executes which turn of which trajectory: βi and ρi by
 // iteration (paper section 3.2 and F.1), the draws of b1…bT and κ, which tasks an
 // iteration rolls out, and the sampling seed of each call.
 //

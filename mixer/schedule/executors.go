@@ -12,7 +12,7 @@ const (
 	studentTurn = 's'
 )
 
-// Mixture draws b1…bT of a turn-level mixture, each bt by itself with chance beta
+// Mixture draws b1…bT of a turn-level mixture, each bt on its own with chance beta
 // (eq. 8). At 0 and 1 it is exact.
 func Mixture(beta float64, turns int, stream Stream) relabel.Executors {
 	b := make([]byte, turns)

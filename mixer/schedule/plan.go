@@ -102,7 +102,7 @@ func checkDraw(run relabel.Run, ask relabel.NewIteration) error {
 	return nil
 }
 
-// mixing sets βi or ρi of a collect iteration; override stands in for the schedule's βi.
+// mixing sets βi or ρi of a collect iteration; override replaces the schedule's βi.
 func mixing(it *relabel.Iteration, run relabel.Run, override *float64) error {
 	if it.Kind == relabel.Evaluate {
 		return nil

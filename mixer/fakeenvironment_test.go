@@ -11,10 +11,10 @@ import (
 	"relabel/chat"
 )
 
-// fakeWorld is sandboxes, verifier and policies in memory. Each operation calls before
+// fakeEnvironment is sandboxes, verifier and policies in memory. Each operation calls before
 // with its name, and takes its time by the bubble's clock. after is called when an action
 // was executed or a policy has answered.
-type fakeWorld struct {
+type fakeEnvironment struct {
 	before, after func(ctx context.Context, op string) error
 	asked         func(role relabel.Role, req relabel.ChatRequest) // before a policy is
 	drift         func(sandbox, t int, obs []relabel.Observation)  // what another sandbox does otherwise
@@ -42,7 +42,7 @@ type call struct {
 	text string // the state as JSON
 }
 
-func (w *fakeWorld) enter(ctx context.Context, op string) error {
+func (w *fakeEnvironment) enter(ctx context.Context, op string) error {
 	if w.before != nil {
 		if err := w.before(ctx, op); err != nil {
 			return err
@@ -51,8 +51,8 @@ func (w *fakeWorld) enter(ctx context.Context, op string) error {
 	return ctx.Err()
 }
 
-func (w *fakeWorld) world() World {
-	return World{
+func (w *fakeEnvironment) environment() Environment {
+	return Environment{
 		Start: func(ctx context.Context, c relabel.Claim) (Episode, error) {
 			if err := w.enter(ctx, "Start"); err != nil {
 				return nil, err
@@ -62,7 +62,7 @@ func (w *fakeWorld) world() World {
 			}
 			w.mu.Lock()
 			w.opened++
-			e := &fakeEpisode{world: w, number: w.opened}
+			e := &fakeEpisode{environment: w, number: w.opened}
 			w.mu.Unlock()
 			return e, nil
 		},
@@ -85,7 +85,7 @@ func (w *fakeWorld) world() World {
 }
 
 // callsOf returns the calls of a role.
-func (w *fakeWorld) callsOf(role relabel.Role) []call {
+func (w *fakeEnvironment) callsOf(role relabel.Role) []call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var of []call
@@ -98,32 +98,32 @@ func (w *fakeWorld) callsOf(role relabel.Role) []call {
 }
 
 type fakePolicy struct {
-	world *fakeWorld
-	role  relabel.Role
+	environment *fakeEnvironment
+	role        relabel.Role
 }
 
 func (p fakePolicy) Complete(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
-	if p.world.asked != nil {
-		p.world.asked(p.role, req)
+	if p.environment.asked != nil {
+		p.environment.asked(p.role, req)
 	}
-	p.world.mu.Lock()
-	p.world.calls = append(p.world.calls, call{p.role, req, string(chat.AppendMessages(nil, req.Messages))})
-	p.world.mu.Unlock()
-	if err := p.world.enter(ctx, string(p.role)+"/"+string(req.Purpose)); err != nil {
+	p.environment.mu.Lock()
+	p.environment.calls = append(p.environment.calls, call{p.role, req, string(chat.AppendMessages(nil, req.Messages))})
+	p.environment.mu.Unlock()
+	if err := p.environment.enter(ctx, string(p.role)+"/"+string(req.Purpose)); err != nil {
 		return relabel.Completion{}, err
 	}
-	answer := p.world.student
+	answer := p.environment.student
 	if p.role == relabel.Teacher {
-		answer = p.world.teacher
+		answer = p.environment.teacher
 	}
 	c, err := answer(ctx, req)
 	if err == nil {
-		err = p.world.leave(ctx, string(p.role)+"/"+string(req.Purpose))
+		err = p.environment.leave(ctx, string(p.role)+"/"+string(req.Purpose))
 	}
 	return c, err
 }
 
-func (w *fakeWorld) leave(ctx context.Context, op string) error {
+func (w *fakeEnvironment) leave(ctx context.Context, op string) error {
 	if w.after == nil {
 		return nil
 	}
@@ -133,25 +133,25 @@ func (w *fakeWorld) leave(ctx context.Context, op string) error {
 // fakeEpisode is a sandbox whose tree is what was executed in it. It refuses misuse:
 // calls that overlap or come after Close.
 type fakeEpisode struct {
-	world  *fakeWorld
-	number int // of the sandbox
-	busy   sync.Mutex
-	closed bool
-	tree   string
+	environment *fakeEnvironment
+	number      int // of the sandbox
+	busy        sync.Mutex
+	closed      bool
+	tree        string
 }
 
 func (e *fakeEpisode) use(op string) func() {
 	if !e.busy.TryLock() {
-		e.world.wrong(op + " overlaps another call")
+		e.environment.wrong(op + " overlaps another call")
 		return func() {}
 	}
 	if e.closed {
-		e.world.wrong(op + " after Close")
+		e.environment.wrong(op + " after Close")
 	}
 	return e.busy.Unlock
 }
 
-func (w *fakeWorld) wrong(what string) {
+func (w *fakeEnvironment) wrong(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.broken = append(w.broken, what)
@@ -169,22 +169,22 @@ func parse(_ relabel.Claim, m relabel.Message) relabel.ParseOutcome {
 
 func (e *fakeEpisode) Execute(ctx context.Context, t int, m relabel.Message) ([]relabel.Observation, bool, error) {
 	defer e.use("Execute")()
-	if err := e.world.enter(ctx, "Execute"); err != nil {
+	if err := e.environment.enter(ctx, "Execute"); err != nil {
 		return nil, false, err
 	}
-	if err := sleep(ctx, e.world.executeTime); err != nil {
+	if err := sleep(ctx, e.environment.executeTime); err != nil {
 		return nil, false, err
 	}
-	if e.world.execute != nil {
-		if err := e.world.execute(ctx, t, m); err != nil {
+	if e.environment.execute != nil {
+		if err := e.environment.execute(ctx, t, m); err != nil {
 			return nil, false, err
 		}
 	}
 	obs, finished := e.run(t, m)
-	if e.world.drift != nil {
-		e.world.drift(e.number, t, obs)
+	if e.environment.drift != nil {
+		e.environment.drift(e.number, t, obs)
 	}
-	return obs, finished, e.world.leave(ctx, "Execute")
+	return obs, finished, e.environment.leave(ctx, "Execute")
 }
 
 func (e *fakeEpisode) run(t int, m relabel.Message) (obs []relabel.Observation, finished bool) {
@@ -204,12 +204,12 @@ func (e *fakeEpisode) run(t int, m relabel.Message) (obs []relabel.Observation, 
 
 func (e *fakeEpisode) Tree(ctx context.Context) (string, error) {
 	defer e.use("Tree")()
-	return e.tree, e.world.enter(ctx, "Tree")
+	return e.tree, e.environment.enter(ctx, "Tree")
 }
 
 func (e *fakeEpisode) Patch(ctx context.Context) ([]byte, bool, error) {
 	defer e.use("Patch")()
-	return []byte(e.world.patch), true, e.world.enter(ctx, "Patch")
+	return []byte(e.environment.patch), true, e.environment.enter(ctx, "Patch")
 }
 
 func (e *fakeEpisode) Sandbox() (string, string) { return "host", "container" }
@@ -221,10 +221,10 @@ func (e *fakeEpisode) Close(ctx context.Context) error {
 		return nil
 	}
 	e.closed = true
-	e.world.mu.Lock()
-	e.world.closed++
-	e.world.mu.Unlock()
-	return e.world.enter(ctx, "Close")
+	e.environment.mu.Lock()
+	e.environment.closed++
+	e.environment.mu.Unlock()
+	return e.environment.enter(ctx, "Close")
 }
 
 // sleep takes time unless ctx ends first.
@@ -282,18 +282,18 @@ func testClaim(executors string) relabel.Claim {
 
 // bench is a mixer over fakes.
 type bench struct {
-	store *fakeStore
-	world *fakeWorld
-	mixer *Mixer
+	store       *fakeStore
+	environment *fakeEnvironment
+	mixer       *Mixer
 }
 
 // newBench has policies that finish at turn last, and a patch that resolves the task.
 func newBench(executors string, last int) *bench {
-	b := &bench{store: newFakeStore(testClaim(executors)), world: &fakeWorld{
+	b := &bench{store: newFakeStore(testClaim(executors)), environment: &fakeEnvironment{
 		teacher: talks(relabel.Teacher, last, 0), student: talks(relabel.Student, last, 0),
 		patch: "diff", verdict: relabel.Verdict{Passed: true, Reason: "passed"},
 	}}
-	b.mixer = New(Config{Store: b.store, World: b.world.world(), Owner: "worker"})
+	b.mixer = New(Config{Store: b.store, Environment: b.environment.environment(), Owner: "worker"})
 	return b
 }
 
@@ -308,9 +308,9 @@ func (b *bench) turns() []relabel.Turn {
 
 // problems lists what broke a contract, and sandboxes that are left.
 func (b *bench) problems() []string {
-	p := append(append([]string(nil), b.store.broken...), b.world.broken...)
-	if b.world.opened != b.world.closed {
-		p = append(p, fmt.Sprintf("%d sandboxes opened, %d closed", b.world.opened, b.world.closed))
+	p := append(append([]string(nil), b.store.broken...), b.environment.broken...)
+	if b.environment.opened != b.environment.closed {
+		p = append(p, fmt.Sprintf("%d sandboxes opened, %d closed", b.environment.opened, b.environment.closed))
 	}
 	return p
 }

@@ -18,7 +18,7 @@ import (
 // watched is a bench whose mixer logs and is observed.
 func watched(executors string, last int, log *bytes.Buffer, observe Observe) *bench {
 	b := newBench(executors, last)
-	b.mixer = New(Config{Store: b.store, World: b.world.world(), Owner: "worker", Log: zerolog.New(zerolog.SyncWriter(log)).With().Str("worker", "worker").Logger(), Observe: observe})
+	b.mixer = New(Config{Store: b.store, Environment: b.environment.environment(), Owner: "worker", Log: zerolog.New(zerolog.SyncWriter(log)).With().Str("worker", "worker").Logger(), Observe: observe})
 	return b
 }
 
@@ -42,17 +42,17 @@ func TestWhereTheTimeWentSumsUp(t *testing.T) {
 			Committed: func(turn relabel.Turn, _ time.Duration) { turns = append(turns, turn) },
 			Ended:     func(spent relabel.TimeSpent) { ended = append(ended, spent) },
 		})
-		b.world.student = answers(relabel.Student, 3, 300*time.Millisecond, time.Second)
-		b.world.teacher = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
+		b.environment.student = answers(relabel.Student, 3, 300*time.Millisecond, time.Second)
+		b.environment.teacher = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 			if req.Purpose == relabel.PurposeLabel {
 				return answers(relabel.Teacher, 3, 0, 5*time.Second)(ctx, req)
 			}
 			return answers(relabel.Teacher, 3, 0, 3*time.Second)(ctx, req)
 		}
-		b.world.executeTime = 500 * time.Millisecond
+		b.environment.executeTime = 500 * time.Millisecond
 		delay := map[string]time.Duration{"Start": 7 * time.Second, "CommitTurn": 10 * time.Millisecond, "Patch": 40 * time.Millisecond, "Verify": 9 * time.Second}
-		b.world.before = func(ctx context.Context, op string) error { return sleep(ctx, delay[op]) }
-		b.store.before = b.world.before
+		b.environment.before = func(ctx context.Context, op string) error { return sleep(ctx, delay[op]) }
+		b.store.before = b.environment.before
 		begun := time.Now()
 		if err := b.roll(t.Context()); err != nil {
 			t.Fatal(err)
@@ -89,9 +89,9 @@ func total(s relabel.TimeSpent) (sum int64) {
 func TestActivitySaysWhatEachTrajectoryDoesNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := watched("ss", 2, &bytes.Buffer{}, Observe{})
-		b.world.student = answers(relabel.Student, 2, 0, time.Second)
-		b.world.executeTime = 3 * time.Second
-		b.world.teacher = answers(relabel.Teacher, 2, 0, 20*time.Second)
+		b.environment.student = answers(relabel.Student, 2, 0, time.Second)
+		b.environment.executeTime = 3 * time.Second
+		b.environment.teacher = answers(relabel.Teacher, 2, 0, 20*time.Second)
 		done := make(chan error)
 		go func() { done <- b.roll(context.Background()) }()
 		for _, want := range []relabel.RolloutActivity{ // every two seconds, from half a second on
@@ -128,17 +128,17 @@ func TestEachLineOfARolloutNamesTrajectoryAttemptTurnAndWorker(t *testing.T) {
 		says   string
 	}{
 		"done":             {func(*bench) {}, 3, `"passed":true`},
-		"a policy's error": {func(b *bench) { b.world.student = fails("the endpoint said no") }, 2, "the endpoint said no"},
+		"a policy's error": {func(b *bench) { b.environment.student = fails("the endpoint said no") }, 2, "the endpoint said no"},
 		"a sandbox's error": {func(b *bench) {
-			b.world.execute = func(_ context.Context, t int, _ relabel.Message) error { return at(t, 3, broken) }
+			b.environment.execute = func(_ context.Context, t int, _ relabel.Message) error { return at(t, 3, broken) }
 		}, 3, "the sandbox is gone"},
-		"no sandbox": {func(b *bench) { b.world.startErr = broken }, 0, "the sandbox is gone"},
+		"no sandbox": {func(b *bench) { b.environment.startErr = broken }, 0, "the sandbox is gone"},
 		"a panicking policy": {func(b *bench) {
-			b.world.student = func(context.Context, relabel.ChatRequest) (relabel.Completion, error) { panic("boom") }
+			b.environment.student = func(context.Context, relabel.ChatRequest) (relabel.Completion, error) { panic("boom") }
 		}, 2, "boom"},
-		"a panicking label":  {func(b *bench) { b.world.teacher = panicsAtLabels(b.world.teacher) }, 3, "boom"},
-		"a verifier's error": {func(b *bench) { b.world.verifyErr = broken }, 3, "the sandbox is gone"},
-		"it was taken over":  {func(b *bench) { b.world.after = func(_ context.Context, op string) error { return taken(b, op) } }, 2, "lease lost"},
+		"a panicking label":  {func(b *bench) { b.environment.teacher = panicsAtLabels(b.environment.teacher) }, 3, "boom"},
+		"a verifier's error": {func(b *bench) { b.environment.verifyErr = broken }, 3, "the sandbox is gone"},
+		"it was taken over":  {func(b *bench) { b.environment.after = func(_ context.Context, op string) error { return taken(b, op) } }, 2, "lease lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

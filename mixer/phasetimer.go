@@ -9,35 +9,35 @@ import (
 	"relabel"
 )
 
-// phaseEndpoint is where the part of an executor's call is booked that no answered
+// phaseEndpoint is where the part of an executor's call is recorded that no answered
 // request took. It is known only afterwards: no rollout is seen in it.
 const phaseEndpoint relabel.Phase = "endpoint"
 
-// account knows what a rollout does now and where its time went. The rollout's own
-// goroutine begins and ends phases; anybody may look.
-type account struct {
+// phaseTimer knows the phase of a rollout and the time spent in each. The rollout's own
+// goroutine begins and ends phases; any goroutine may read.
+type phaseTimer struct {
 	claim relabel.Claim
 
-	mu     sync.Mutex
-	phase  relabel.Phase
-	since  time.Time // when it began
-	booked time.Time // up to here time is in spent
-	turn   int       // in hand; 0 before the first
-	asked  int       // labels that are being asked for
-	waits  string    // which endpoint is down that it waits for, and why; "" where none is
-	spent  map[relabel.Phase]time.Duration
-	told   map[relabel.Phase]time.Duration // of spent, in turns before
+	mu       sync.Mutex
+	phase    relabel.Phase
+	since    time.Time // when it began
+	recorded time.Time // up to here time is in spent
+	turn     int       // the current one; 0 before the first
+	asked    int       // labels that are being asked for
+	waits    string    // which endpoint is down that it waits for, and why; "" where none is
+	spent    map[relabel.Phase]time.Duration
+	reported map[relabel.Phase]time.Duration // of spent, in turns before
 }
 
-func newAccount(c relabel.Claim) *account {
+func newPhaseTimer(c relabel.Claim) *phaseTimer {
 	now := time.Now()
-	return &account{claim: c, phase: relabel.PhaseEngine, since: now, booked: now,
-		spent: map[relabel.Phase]time.Duration{}, told: map[relabel.Phase]time.Duration{}}
+	return &phaseTimer{claim: c, phase: relabel.PhaseEngine, since: now, recorded: now,
+		spent: map[relabel.Phase]time.Duration{}, reported: map[relabel.Phase]time.Duration{}}
 }
 
 // in begins a phase. What it returns ends it, goes back to the one before, and says how
 // long that was.
-func (a *account) in(p relabel.Phase) (out func() time.Duration) {
+func (a *phaseTimer) in(p relabel.Phase) (out func() time.Duration) {
 	begun := time.Now()
 	was := a.enter(p, begun)
 	return func() time.Duration {
@@ -47,80 +47,80 @@ func (a *account) in(p relabel.Phase) (out func() time.Duration) {
 	}
 }
 
-func (a *account) enter(p relabel.Phase, now time.Time) (was relabel.Phase) {
+func (a *phaseTimer) enter(p relabel.Phase, now time.Time) (was relabel.Phase) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.book(now)
+	a.record(now)
 	was, a.phase, a.since = a.phase, p, now
 	return was
 }
 
-// book books the time until now; a.mu is held.
-func (a *account) book(now time.Time) {
-	a.spent[a.phase] += now.Sub(a.booked)
-	a.booked = now
+// record records the time until now; a.mu is held.
+func (a *phaseTimer) record(now time.Time) {
+	a.spent[a.phase] += now.Sub(a.recorded)
+	a.recorded = now
 }
 
-// waited says how much of an executor's call was not the request that was answered.
-func (a *account) waited(executor relabel.Phase, d time.Duration) {
+// waited records how much of an executor's call was not the answered request.
+func (a *phaseTimer) waited(executor relabel.Phase, d time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.spent[executor] -= d
 	a.spent[phaseEndpoint] += d
 }
 
-// begin takes turn t in hand.
-func (a *account) begin(t int) {
+// begin makes t the current turn.
+func (a *phaseTimer) begin(t int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.turn = t
 }
 
 // asking counts labels that are being asked for.
-func (a *account) asking(more int) {
+func (a *phaseTimer) asking(more int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked += more
 }
 
-// waitsFor notes which endpoint is down that the rollout waits for, "" where none is.
-func (a *account) waitsFor(why string) {
+// waitsFor records which endpoint is down that the rollout waits for; "" for none.
+func (a *phaseTimer) waitsFor(why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.waits = why
 }
 
-// turnInHand is the turn in hand; 0 before the first.
-func (a *account) turnInHand() int {
+// currentTurn is the current turn; 0 before the first.
+func (a *phaseTimer) currentTurn() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.turn
 }
 
 // askedFor counts the labels that are being asked for.
-func (a *account) askedFor() int {
+func (a *phaseTimer) askedFor() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.asked
 }
 
-// turnTime says where the time went since it was last asked.
-func (a *account) turnTime() relabel.TurnTime {
+// turnTime is the time spent since the last call.
+func (a *phaseTimer) turnTime() relabel.TurnTime {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	since := func(p relabel.Phase) int64 {
-		d := a.spent[p] - a.told[p]
-		a.told[p] = a.spent[p]
+		d := a.spent[p] - a.reported[p]
+		a.reported[p] = a.spent[p]
 		return d.Milliseconds()
 	}
 	return relabel.TurnTime{Endpoint: since(phaseEndpoint), Sandbox: since(relabel.PhaseSandbox), Database: since(relabel.PhaseDatabase)}
 }
 
-// sum says where the time went until now.
-func (a *account) sum() relabel.TimeSpent {
+// sum is the time spent until now.
+func (a *phaseTimer) sum() relabel.TimeSpent {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.book(time.Now())
+	a.record(time.Now())
 	ms := func(p relabel.Phase) int64 { return a.spent[p].Milliseconds() }
 	return relabel.TimeSpent{
 		Start: ms(relabel.PhaseStart), Slot: ms(relabel.PhaseSlot), Replay: ms(relabel.PhaseReplay),
@@ -131,31 +131,31 @@ func (a *account) sum() relabel.TimeSpent {
 }
 
 // activity is what the rollout does now.
-func (a *account) activity() relabel.RolloutActivity {
+func (a *phaseTimer) activity() relabel.RolloutActivity {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return relabel.RolloutActivity{TrajectoryID: a.claim.TrajectoryID, RunID: a.claim.Run.ID, InstanceID: a.claim.Trajectory.InstanceID,
 		Attempt: a.claim.Attempt, Turn: a.turn, Phase: a.phase, PhaseMillis: time.Since(a.since).Milliseconds(), LabelsAsked: a.asked, WaitsFor: a.waits}
 }
 
-// Run puts the turn in hand on each line that the rollout logs.
-func (a *account) Run(e *zerolog.Event, _ zerolog.Level, _ string) {
+// Run adds the current turn to each line that the rollout logs.
+func (a *phaseTimer) Run(e *zerolog.Event, _ zerolog.Level, _ string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e.Int("turn", a.turn)
 }
 
-// present are the accounts of the rollouts that are there.
+// present are the phase timers of the rollouts that run.
 type present struct {
 	mu  sync.Mutex
-	all map[*account]struct{}
+	all map[*phaseTimer]struct{}
 }
 
-func (p *present) add(a *account) (remove func()) {
+func (p *present) add(a *phaseTimer) (remove func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.all == nil {
-		p.all = map[*account]struct{}{}
+		p.all = map[*phaseTimer]struct{}{}
 	}
 	p.all[a] = struct{}{}
 	return func() {
@@ -165,7 +165,7 @@ func (p *present) add(a *account) (remove func()) {
 	}
 }
 
-// Activity says what each trajectory that this mixer holds does right now, in no order.
+// Activity lists what each trajectory of this mixer does now, in no order.
 func (m *Mixer) Activity() []relabel.RolloutActivity {
 	m.present.mu.Lock()
 	defer m.present.mu.Unlock()
