@@ -9,8 +9,8 @@ import (
 	"relabel"
 )
 
-// phaseEndpoint is where the part of an executor's call is recorded that no answered
-// request took. It is known only afterwards: no rollout is seen in it.
+// phaseEndpoint is the part of an executor's call outside of the answered request. It is known
+// only afterwards: no rollout is seen in it.
 const phaseEndpoint relabel.Phase = "endpoint"
 
 // phaseTimer knows the phase of a rollout and the time spent in each. The rollout's own

@@ -19,7 +19,7 @@ func TestAnEndpointIsReachedUnlessItsAddressModelOrKeyIsWrong(t *testing.T) {
 		"no money":     {429, `{"error":{"message":"pay","code":"insufficient_quota"}}`, "pay"},
 		"no such path": {404, `{"detail":"Not Found"}`, "ends with the version"},
 		"no key":       {401, `{"error":{"message":"no key"}}`, "names the secret"},
-		"a web page":   {200, `<html>`, "no JSON"},
+		"a web page":   {200, `<html>`, "not JSON"},
 		"a redirect":   {302, ``, "302"},
 	} {
 		t.Run(name, func(t *testing.T) {

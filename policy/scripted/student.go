@@ -67,7 +67,7 @@ func breakArguments(e *entry, h history, d *dice) action {
 	c := &a.calls[0]
 	switch d.IntN(3) {
 	case 0:
-		c.args = c.args[:len(c.args)-1-d.IntN(3)]
+		c.args = c.args[:len(c.args)-2-d.IntN(2)] // not the brace alone: in a text, the brace that ends the call would replace it
 	case 1:
 		c.args = strings.ReplaceAll(c.args, `"`, `'`)
 	default:
