@@ -85,3 +85,32 @@ type AuditFilter struct {
 	Resource string // id, or the name of a run, task set, policy, tokenizer or token
 	Since    time.Time
 }
+
+// AuditStore records who changed something.
+type AuditStore interface {
+	// BeginAudit notes that a caller is about to change something, EndAudit what came of it,
+	// with the id of what was made.
+	BeginAudit(ctx context.Context, e AuditEntry, c Caller) error
+	EndAudit(ctx context.Context, id ID, status int, resource string) error
+	// CountAudit removes the entry of a refused request and counts it at another one.
+	CountAudit(ctx context.Context, id, at ID, status int) error
+	ListAudit(ctx context.Context, f AuditFilter, p Page) (entries []AuditEntry, next string, err error)
+}
+
+// IdempotencyStore remembers the answers to keys of requests.
+type IdempotencyStore interface {
+	// BeginIdempotent claims a key. It returns nil when the caller is the first and shall
+	// go on, the stored answer when it was answered, and a CodeIdempotency error when the
+	// key was used with another route or body, CodeConflict while the first is at work.
+	BeginIdempotent(ctx context.Context, i Idempotent) (*Idempotent, error)
+	// EndIdempotent stores the answer, or frees the key when i.Status is 0.
+	EndIdempotent(ctx context.Context, i Idempotent) error
+}
+
+// AccessStore tells what a bearer may do.
+type AccessStore interface {
+	// CheckToken says what the token with this hex SHA-256 lets its bearer do: nothing, where
+	// there is none or it is revoked. CheckSession says so of a session.
+	CheckToken(ctx context.Context, sha256 string) (Access, error)
+	CheckSession(ctx context.Context, sha256 string) (Access, error)
+}

@@ -1,6 +1,7 @@
 package relabel
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"io/fs"
@@ -314,4 +315,16 @@ func (s SelectedIteration) Left() int {
 type FileReader interface {
 	io.ReadSeekCloser
 	Stat() (fs.FileInfo, error)
+}
+
+// ExportStore stores exports.
+type ExportStore interface {
+	// CreateExport stores an export and queues its job, in one transaction.
+	CreateExport(ctx context.Context, e Export) error
+	FindExport(ctx context.Context, id ID) (Export, error)
+	// CancelExport ends an export that is not over: CodeConflict where it is, and was not
+	// cancelled. DeleteExport forgets one that is over, CodeConflict where it is not.
+	CancelExport(ctx context.Context, id ID) error
+	DeleteExport(ctx context.Context, id ID) error
+	ListExports(ctx context.Context, f ExportFilter, p Page) (exports []Export, next string, err error)
 }

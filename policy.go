@@ -1,6 +1,7 @@
 package relabel
 
 import (
+	"context"
 	"math"
 	"time"
 )
@@ -323,4 +324,18 @@ type Outage struct {
 type Wait struct {
 	Step string // "" where it did not
 	For  time.Duration
+}
+
+// PolicyStore stores policies in versions.
+type PolicyStore interface {
+	// CreatePolicy stores a new version under the policy's name and returns it with its
+	// version and time. The same definition as the newest version returns that one.
+	CreatePolicy(ctx context.Context, p Policy) (Policy, error)
+	FindPolicy(ctx context.Context, id ID) (Policy, error)
+	// FindPolicyByName returns the newest version, or the one asked for as name@version.
+	FindPolicyByName(ctx context.Context, name string) (Policy, error)
+	// ListModels lists the models that answered for a policy, address by address in the
+	// order they were first seen.
+	ListModels(ctx context.Context, policy ID) ([]ModelSeen, error)
+	ListPolicies(ctx context.Context, p Page) (policies []Policy, next string, err error)
 }

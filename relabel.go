@@ -7,6 +7,10 @@
 // the folders around it, and speak to each other in these types. The formulas
 // named in comments are those of "Revisiting DAgger in the Era of LLM-Agents"
 // (arXiv 2605.12913); equation and section numbers are that paper's.
+//
+// Interfaces named …Store are what the database offers, one per aggregate. Their lists
+// return the key of the next page, "" at the end; their errors have codes (CodeNotFound,
+// CodeConflict, CodeInvalid); their methods are safe for concurrent use.
 package relabel
 
 import "github.com/google/uuid"

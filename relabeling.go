@@ -1,6 +1,9 @@
 package relabel
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // RelabelState is where a relabeling stands.
 type RelabelState string
@@ -89,4 +92,23 @@ type RelabelClaim struct {
 	Trajectory Trajectory
 	Turns      []Turn
 	Owed       []int // the turns whose states are still to be asked about, in order
+}
+
+// RelabelingStore labels what has been rolled out.
+type RelabelingStore interface {
+	// LabelIteration begins the labelling of what has been rolled out of an iteration whose
+	// labels are deferred. CodeConflict where they are not, or where it is over.
+	LabelIteration(ctx context.Context, id ID) (Iteration, error)
+	ListBatches(ctx context.Context, iteration ID) ([]LabelBatch, error)
+	// RelabelTrajectory has a policy asked at every state of a trajectory that is done;
+	// RelabelIteration, at those of all its trajectories that are. CodeConflict where none is.
+	RelabelTrajectory(ctx context.Context, trajectory, policy ID, priority int) (Relabeling, error)
+	RelabelIteration(ctx context.Context, iteration, policy ID, priority int) (RelabelProgress, error)
+	RelabelProgress(ctx context.Context, iteration ID) ([]RelabelProgress, error)
+	FindRelabeling(ctx context.Context, id ID) (Relabeling, error)
+	ListRelabelings(ctx context.Context, f RelabelFilter, p Page) (list []Relabeling, next string, err error)
+	// CancelRelabeling cancels one that is not over; CancelRelabelings, an iteration's, of
+	// one policy or (nil) of all.
+	CancelRelabeling(ctx context.Context, id ID) (Relabeling, error)
+	CancelRelabelings(ctx context.Context, iteration ID, policy *ID) (cancelled int, err error)
 }

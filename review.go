@@ -1,6 +1,7 @@
 package relabel
 
 import (
+	"context"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -78,4 +79,15 @@ type FlaggedState struct {
 type FlagCount struct {
 	Flag  string
 	Count int
+}
+
+// ReviewStore stores reviews.
+type ReviewStore interface {
+	// CreateReview: CodeNotFound where there is no such trajectory, CodeInvalid where it has
+	// no such turn. EditReview puts what r says in the place of what was said.
+	CreateReview(ctx context.Context, r Review) error
+	EditReview(ctx context.Context, r Review) (Review, error)
+	FindReview(ctx context.Context, trajectory, id ID) (Review, error)
+	DeleteReview(ctx context.Context, trajectory, id ID) error
+	ListReviews(ctx context.Context, f ReviewFilter, p Page) (list []Review, next string, err error)
 }

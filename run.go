@@ -1,6 +1,7 @@
 package relabel
 
 import (
+	"context"
 	"math"
 	"time"
 )
@@ -246,4 +247,36 @@ type GridCell struct {
 // Generations is how many trajectories the cell counts.
 func (c GridCell) Generations() int {
 	return c.Resolved + c.PassedUnsubmitted + c.Failed + c.TimeLimit + c.Error + c.Running + c.Queued + c.Cancelled
+}
+
+// RunStore stores runs.
+type RunStore interface {
+	// CreateRun stores a run. CodeConflict when another one has the name.
+	CreateRun(ctx context.Context, r Run) error
+	FindRun(ctx context.Context, id ID) (Run, error)
+	FindRunByName(ctx context.Context, name string) (Run, error)
+	ListRuns(ctx context.Context, p Page) (runs []Run, next string, err error)
+
+	// CountRun says what a run consists of. BeginDeletion marks it as being deleted:
+	// CodeConflict while an iteration runs or an export is built. FinishDeletion deletes a
+	// marked run piece by piece; what it has deleted when ctx ends stays deleted.
+	CountRun(ctx context.Context, id ID) (RunContents, error)
+	BeginDeletion(ctx context.Context, run ID) error
+	FinishDeletion(ctx context.Context, run ID) error
+}
+
+// IterationStore stores iterations with their trajectories.
+type IterationStore interface {
+	// CreateIteration stores an iteration with its trajectories and queues a job for
+	// each, in one transaction. CodeConflict when the number is taken.
+	CreateIteration(ctx context.Context, p PlannedIteration) error
+	FindIteration(ctx context.Context, id ID) (Iteration, Progress, error)
+	// FindDraw returns what an iteration rolls out.
+	FindDraw(ctx context.Context, iteration ID) (Draw, error)
+	ListIterations(ctx context.Context, run ID) ([]Iteration, error)
+	// CancelIteration moves its trajectories that are not terminal to cancelled; the
+	// workers that own them notice within a second. CancelRun does so for each iteration of
+	// the run that is running.
+	CancelIteration(ctx context.Context, id ID) (Iteration, error)
+	CancelRun(ctx context.Context, id ID) (Run, error)
 }

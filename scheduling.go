@@ -1,6 +1,9 @@
 package relabel
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Scheduling is what of a run may change: how its trajectories share the workers' slots
 // with those of other runs.
@@ -77,4 +80,25 @@ type Worker struct {
 	SeenAt      time.Time   `json:"seen_at" doc:"When it was last heard of."`
 	// Activity is what it does; nil before it first said so.
 	Activity *WorkerActivity `json:"activity" doc:"What it does right now, a few seconds old; null before it first said so."`
+}
+
+// SchedulingStore pauses, resumes and retries work, and tells who does it.
+type SchedulingStore interface {
+	// Nothing of what is paused is claimed; what workers hold of it they give back after
+	// the turn in hand. Pausing twice is once. CodeConflict for an iteration that is over.
+	PauseRun(ctx context.Context, id ID, reason PauseReason, text string) (Run, error)
+	// ResumeRun: CodeConflict where the run's budget is spent.
+	ResumeRun(ctx context.Context, id ID) (Run, error)
+	PauseIteration(ctx context.Context, id ID, reason PauseReason, text string) (Iteration, error)
+	ResumeIteration(ctx context.Context, id ID) (Iteration, error)
+	// SetScheduling changes what of a run may change, from the next claim on.
+	SetScheduling(ctx context.Context, run ID, to SchedulingChange) (Run, error)
+	// RetryFailed queues the trajectories that failed for one of the reasons (none: for
+	// any) once more and says how many. CodeConflict where the iteration was cancelled.
+	RetryFailed(ctx context.Context, iteration ID, reasons []FailureReason) (retried int, err error)
+	// ListWorkers lists the processes that roll out.
+	ListWorkers(ctx context.Context) ([]Worker, error)
+	// ListOutages lists policies that are down and that queued trajectories wait for; run nil
+	// means of all runs.
+	ListOutages(ctx context.Context, run *ID) ([]Outage, error)
 }

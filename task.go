@@ -1,6 +1,9 @@
 package relabel
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Taskset is a named, immutable list of tasks that came from one file.
 type Taskset struct {
@@ -60,4 +63,17 @@ type PulledImage struct {
 	Bytes    int64
 	PulledAt time.Time
 	UsedAt   time.Time
+}
+
+// TaskStore stores task sets and their tasks.
+type TaskStore interface {
+	CreateTaskset(ctx context.Context, set Taskset, tasks []Task) error
+	FindTaskset(ctx context.Context, id ID) (Taskset, error)
+	FindTasksetByName(ctx context.Context, name string) (Taskset, error)
+	ListTasksets(ctx context.Context, p Page) (sets []Taskset, next string, err error)
+	ListTasks(ctx context.Context, taskset ID, p Page) (tasks []Task, next string, err error)
+	// ListTaskNames lists all tasks of a taskset with nothing but id, instance id and whether
+	// they are held out, in the byte order of their instance ids.
+	ListTaskNames(ctx context.Context, taskset ID) ([]Task, error)
+	FindTask(ctx context.Context, id ID) (Task, error)
 }

@@ -1,6 +1,7 @@
 package relabel
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -183,4 +184,19 @@ func CheckTokenizerName(name string) error {
 		return Errorf(CodeInvalid, "%.120q is not a name: write 1 to 100 letters, digits, dots, hyphens or underscores, led by a letter or digit, and not 64 hexadecimal digits", name).On("name")
 	}
 	return nil
+}
+
+// TokenizerStore stores registered tokenizers in versions.
+type TokenizerStore interface {
+	// CreateTokenizer registers files as the next version of a name. The same files as the
+	// newest version return that one.
+	CreateTokenizer(ctx context.Context, name string, files TokenizerFiles) (Tokenizer, error)
+	// FindTokenizer finds by name (the newest version), name@version or hash.
+	FindTokenizer(ctx context.Context, word string) (Tokenizer, error)
+	// ReadTokenizerFile returns at most limit bytes of a file from a position on.
+	ReadTokenizerFile(ctx context.Context, hash, name string, from int64, limit int) ([]byte, error)
+	ListTokenizers(ctx context.Context, p Page) (list []Tokenizer, next string, err error)
+	// DeleteTokenizer forgets a name. CodeConflict where a policy or an export that is not
+	// over uses its files.
+	DeleteTokenizer(ctx context.Context, name string) error
 }

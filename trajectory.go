@@ -1,6 +1,9 @@
 package relabel
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // TrajectoryState is where a trajectory stands in its life; see CanBecome.
 type TrajectoryState string
@@ -212,4 +215,28 @@ type Attempt struct {
 	Reason     string     `json:"reason,omitempty" doc:"Why, where it was not done."`
 	// ContinuedBy is the attempt that took this one's turns over, after a replay.
 	ContinuedBy *int `json:"continued_by,omitempty" doc:"The attempt that replayed this one and took its turns over."`
+}
+
+// TrajectoryStore reads trajectories with their turns.
+type TrajectoryStore interface {
+	FindTrajectory(ctx context.Context, id ID) (Trajectory, error)
+	ListTrajectories(ctx context.Context, f TrajectoryFilter, sort TrajectorySort, p Page) (TrajectoryPage, error)
+	// SearchTexts looks for a text in what those trajectories hold, as far as it comes within
+	// some seconds. CodeBusy where too many do.
+	SearchTexts(ctx context.Context, f TrajectoryFilter, sort TrajectorySort, ask TextSearch) (TextPage, error)
+	ListAttempts(ctx context.Context, trajectory ID) ([]Attempt, error)
+	// ListTurns returns the current attempt's turns t with from ≤ t < from+limit, in
+	// order, with executed action, label and observations, without prompt ids.
+	ListTurns(ctx context.Context, trajectory ID, from, limit int) ([]Turn, error)
+	// FindState returns turns 1 to t of an attempt, the last with its actions' prompt ids.
+	// CodeNotFound where the attempt has no turn t.
+	FindState(ctx context.Context, trajectory ID, attempt, t int) ([]Turn, error)
+	// FindTime says where a trajectory's time went, ListTimes the time of each of a run's
+	// iterations in the order they were made.
+	FindTime(ctx context.Context, trajectory ID) (TimeReport, error)
+	ListTimes(ctx context.Context, run ID) ([]IterationTime, error)
+	FindPatch(ctx context.Context, trajectory ID) ([]byte, error)
+	FindVerdict(ctx context.Context, trajectory ID) (Verdict, error)
+	ListVerdicts(ctx context.Context, trajectory ID) ([]Verdict, error)
+	ListCalls(ctx context.Context, trajectory ID) ([]Call, error)
 }

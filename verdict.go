@@ -1,6 +1,9 @@
 package relabel
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // TestStatus is how one test ended.
 type TestStatus string
@@ -172,3 +175,13 @@ type RegradeJob struct{}
 
 // Kind names the job in the queue.
 func (RegradeJob) Kind() string { return "regrade" }
+
+// RegradingStore grades stored submissions again.
+type RegradingStore interface {
+	// Regrade queues stored submissions to be graded again; RegradeProgress says how they
+	// stand. CodeConflict where no selected trajectory is done.
+	Regrade(ctx context.Context, sel RegradeSelection) (RegradeProgress, error)
+	RegradeProgress(ctx context.Context, sel RegradeSelection) (RegradeProgress, error)
+	CancelRegradings(ctx context.Context, sel RegradeSelection) (cancelled int, err error)
+	ListRegradings(ctx context.Context, trajectory ID) ([]Regrading, error)
+}

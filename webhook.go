@@ -1,6 +1,7 @@
 package relabel
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"time"
@@ -115,4 +116,28 @@ func (s EventScope) Has(e Event) bool {
 	return (s.RunID == ID{} || s.RunID == e.RunID) &&
 		(s.IterationID == ID{} || e.IterationID != nil && s.IterationID == *e.IterationID) &&
 		(s.TrajectoryID == ID{} || e.TrajectoryID != nil && s.TrajectoryID == *e.TrajectoryID)
+}
+
+// WebhookStore tells what calls have used and what webhooks were sent.
+type WebhookStore interface {
+	// FindSpent returns what a run's calls have used.
+	FindSpent(ctx context.Context, run ID) (Spent, error)
+	// ListDeliveries lists what a run's webhook was told, newest first. Redeliver tells it
+	// once more: CodeConflict where the run has no webhook.
+	ListDeliveries(ctx context.Context, run ID, p Page) (deliveries []Delivery, next string, err error)
+	Redeliver(ctx context.Context, run, delivery ID) (Delivery, error)
+}
+
+// EventStore numbers and lists events.
+type EventStore interface {
+	// PublishEvents gives each event that is committed its number and returns the last one;
+	// what is committed later gets a larger one.
+	PublishEvents(ctx context.Context) (last int64, err error)
+	// ListEvents lists a scope's events after a number, in the order of their numbers.
+	ListEvents(ctx context.Context, scope EventScope, after int64, limit int) ([]Event, error)
+	// KeepsEvents reports whether all events after this number are still there.
+	KeepsEvents(ctx context.Context, number int64) (bool, error)
+	// ListenEvents calls heard, which does not block, when it listens and when there may be
+	// new events, until ctx ends or the line is lost.
+	ListenEvents(ctx context.Context, heard func()) error
 }

@@ -8,7 +8,7 @@ import (
 	"relabel"
 )
 
-// Store is what the pages read; server.Store says what each method promises.
+// Store is what the pages read; the stores of package relabel document the methods that they share.
 type Store interface {
 	BeginSession(ctx context.Context, tokenSHA256 string) (secret string, err error)
 	CountRun(ctx context.Context, id relabel.ID) (relabel.RunContents, error)
