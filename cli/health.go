@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"net/http"
+	"strings"
 	"time"
 
 	"relabel"
@@ -15,16 +17,21 @@ type HealthCommand struct {
 // healthTime bounds a check.
 const healthTime = 5 * time.Second
 
-// Run fails unless the process answers.
+// Run fails unless the process answers. A worker answers without a body.
 func (c *HealthCommand) Run(ctx context.Context) error {
-	cl, err := Open(c.Address, "", "address")
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()
-	if _, err := cl.Live(ctx); err != nil {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.Address, "/")+"/healthz", nil)
+	if err != nil {
+		return relabel.Errorf(relabel.CodeInvalid, "is not an address").On("address").Because(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
 		return relabel.Errorf(relabel.CodeUnavailable, "%s does not answer as relabel does", c.Address).Because(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return relabel.Errorf(relabel.CodeUnavailable, "%s does not answer as relabel does: %s", c.Address, answer.Status)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (g *DiskGuard) Check() error {
 	}
 	free, err := g.Free(g.Folder)
 	if err == nil && free < g.MinFree {
-		err = relabel.Errorf(relabel.CodeUnavailable, "the data folder %s has %d MiB free and --min-free is %d MiB: no new work is claimed", g.Folder, free>>20, g.MinFree>>20)
+		err = relabel.Errorf(relabel.CodeUnavailable, "the data folder %s has too little free space (%d MiB; the minimum is %d MiB): no new work is claimed", g.Folder, free>>20, g.MinFree>>20)
 	}
 	return err
 }

@@ -87,7 +87,7 @@ func TestWithoutDiskSpaceNothingIsBegunUntilThereIsSome(t *testing.T) {
 	}
 	fill := filepath.Join(l.data, "fill")
 	noError(t, os.WriteFile(fill, make([]byte, 48<<20), 0o600))
-	if code, said := b.api.status(t, http.MethodGet, "/readyz", ""); code != http.StatusServiceUnavailable || !strings.Contains(said, "are to stay free") {
+	if code, said := b.api.status(t, http.MethodGet, "/readyz", ""); code != http.StatusServiceUnavailable || !strings.Contains(said, "has too little free space") {
 		t.Errorf("%d %s", code, said)
 	}
 	iteration := b.start(t, b.run(t, "small", map[string]any{"instances": []string{"calc__add"}}), b.policy(t, m.student("0.9")), map[string]any{"beta": 1})
