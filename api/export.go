@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"relabel"
 )
 
@@ -19,30 +18,10 @@ type NewExport struct {
 	// VerdictProtections is a word or a number; the selection has the number.
 	VerdictProtections string `json:"verdict_protections,omitempty" maxLength:"10" pattern:"^(newest|[1-9][0-9]*)$" doc:"Only trajectories with a verdict of this version of the verifier's protections or a newer one; newest: the present version. The others are excluded and counted as verdict_outdated; POST /v1/runs/{id}/verify grades them again. Absent: any verdict, or none."`
 	// LabelPolicy is a word for a policy; the selection has its id.
-	LabelPolicy   string   `json:"label_policy,omitempty" maxLength:"200" doc:"Export labels from this policy instead of the run's teacher: its id, its name, or name@version; another teacher, asked by relabelings, or the student's own actions. States that it did not answer are excluded. Empty: the run's teacher."`
-	LeaveOutFlags []string `json:"leave_out_flags,omitempty" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: a trajectory that has one is not exported, nor is the state of a turn that has one. *: any flag. What was flagged when the export is cut counts."`
-	Destination   string   `json:"destination,omitempty" maxLength:"2000" doc:"URL of the bucket below which the export is written, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix; keys come from the workers' environment. Empty: the exports' folder of this server."`
-	NewExportForm
-}
-
-// NewExportForm says how rows are written.
-type NewExportForm struct {
-	Views           []relabel.View             `json:"views,omitempty" maxItems:"4" uniqueItems:"true" enum:"messages,linear,packed,tree" doc:"Forms of the rows. Default: messages."`
-	Tokenizer       string                     `json:"tokenizer,omitempty" maxLength:"4096" doc:"The student's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that build. Needed for views of tokens, except where the student's policy names one."`
-	Template        string                     `json:"template,omitempty" maxLength:"4096" doc:"Path of a file with another chat template than the tokenizer's own, below --tokenizers of the machines that build."`
-	TemplateText    string                     `json:"template_text,omitempty" maxLength:"262144" doc:"Text of another chat template than the tokenizer's own."`
-	TemplateOptions map[string]json.RawMessage `json:"template_options,omitempty" doc:"Further variables for the template, such as {\"enable_thinking\": false}."`
-	Date            string                     `json:"date,omitempty" format:"date" doc:"The day that the template sees where it asks for one. Without it such a template is refused: the same export must give the same bytes."`
-	Arguments       relabel.ArgumentsForm      `json:"arguments,omitempty" enum:"auto,string,object" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto, the default: as text where the template shows that as it is."`
-	Reasoning       relabel.ReasoningForm      `json:"reasoning,omitempty" enum:"template,keep,drop" doc:"How reasoning is exported: the template decides (the default); labels that it renders without theirs are excluded (keep); or it is never given to the template (drop)."`
-	ThinkingAlias   *bool                      `json:"thinking_alias,omitempty" doc:"Whether the template gets a message's reasoning_content as thinking too, the name that those of gpt-oss and LFM read. Absent: true."`
-	Normalisation   relabel.Normalisation      `json:"normalisation,omitempty" enum:"token,transition" doc:"What each label's weight is spread over: each of its tokens weighs w (the default), or w divided by their number."`
-	Capacity        int                        `json:"capacity,omitempty" minimum:"64" maximum:"524288" doc:"Tokens of a bin. Default: 65536."`
-	MaxLength       int                        `json:"max_length,omitempty" minimum:"0" maximum:"524288" doc:"Most tokens from the start of a sequence or tree to the end of a label in it. 0: the capacity."`
-	TooLong         relabel.TooLong            `json:"too_long,omitempty" enum:"cut,drop" doc:"What to do with a trunk over max_length: cut it after the last label that fits (the default), or drop all its labels. A leaf over it is dropped. All are counted."`
-	Divide          int                        `json:"divide,omitempty" minimum:"0" maximum:"4096" doc:"The trainer's data-parallel size: the number of files per view is a multiple of this; their numbers of rows differ by one at most. 0: 1."`
-	PadTree         bool                       `json:"pad_tree,omitempty" doc:"Fill rows of the tree view up to the capacity."`
-	Bare            bool                       `json:"bare,omitempty" doc:"Write linear with input_ids, attention_mask and labels alone, for loaders that want exactly these."`
+	LabelPolicy        string   `json:"label_policy,omitempty" maxLength:"200" doc:"Export labels from this policy instead of the run's teacher: its id, its name, or name@version; another teacher, asked by relabelings, or the student's own actions. States that it did not answer are excluded. Empty: the run's teacher."`
+	LeaveOutFlags      []string `json:"leave_out_flags,omitempty" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: a trajectory that has one is not exported, nor is the state of a turn that has one. *: any flag. What was flagged when the export is cut counts."`
+	Destination        string   `json:"destination,omitempty" maxLength:"2000" doc:"URL of the bucket below which the export is written, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix; keys come from the workers' environment. Empty: the exports' folder of this server."`
+	relabel.ExportForm          // how rows are written
 }
 
 // ExportDeleted says what became of an export.

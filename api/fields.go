@@ -32,8 +32,8 @@ func (f Field) List() bool {
 	return f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() != reflect.Uint8
 }
 
-// Fields lists the fields of a struct, those of embedded structs among them, in the order in
-// which they are declared. v is a struct, a pointer to one, or its reflect.Type.
+// Fields lists the fields of a struct that a caller may set, those of embedded structs among
+// them, in the order in which they are declared. v is a struct, a pointer to one, or its reflect.Type.
 func Fields(v any) []Field {
 	t, is := v.(reflect.Type)
 	if !is {
@@ -45,7 +45,7 @@ func Fields(v any) []Field {
 	var fields []Field
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous || !f.IsExported() || name == "" || name == "-" {
+		if f.Anonymous || !f.IsExported() || name == "" || name == "-" || f.Tag.Get("readOnly") == "true" {
 			continue
 		}
 		fields = append(fields, fieldOf(f, name, options))

@@ -46,8 +46,8 @@ func TestValidateNamesTheFieldThatIsWrong(t *testing.T) {
 		"name":             api.NewRun{},
 		"recipe":           api.NewRun{Name: "a", Recipe: "none", Taskset: "t", Teacher: "p"},
 		"limits.max_turns": api.NewRun{Name: "a", Recipe: relabel.DAgger, Taskset: "t", Teacher: "p", Limits: &api.NewRunLimits{MaxTurns: &over}},
-		"capacity":         api.NewExport{Run: "r", NewExportForm: api.NewExportForm{Capacity: 1}},
-		"views[1]":         api.NewExport{Run: "r", NewExportForm: api.NewExportForm{Views: []relabel.View{relabel.ViewTree, "forest"}}},
+		"capacity":         api.NewExport{Run: "r", ExportForm: relabel.ExportForm{Capacity: 1}},
+		"views[1]":         api.NewExport{Run: "r", ExportForm: relabel.ExportForm{Views: []relabel.View{relabel.ViewTree, "forest"}}},
 		"flag":             &api.NewReview{Flag: strings.Repeat("x", 61)},
 		"price.currency":   api.NewPolicy{Name: "p", BaseURL: "http://x", Model: "m", Price: &api.NewPrice{Currency: "euro"}},
 	} {

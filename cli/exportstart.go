@@ -61,14 +61,14 @@ func (c *ExportStart) body(ctx context.Context, cl *Session, run relabel.Run) (b
 	if c.Agreement != "any" {
 		body.Agreement = relabel.Agreement(c.Agreement)
 	}
-	body.NewExportForm, err = c.form(ctx, cl)
+	body.ExportForm, err = c.form(ctx, cl)
 	return body, err
 }
 
 // form is the part of the body that says how rows are written. A tokenizer's folder is
 // registered.
-func (f formFlags) form(ctx context.Context, cl *Session) (form api.NewExportForm, err error) {
-	form = api.NewExportForm{Date: f.Date, Arguments: relabel.ArgumentsForm(f.Arguments), Reasoning: relabel.ReasoningForm(f.Reasoning), ThinkingAlias: f.ThinkingAlias,
+func (f formFlags) form(ctx context.Context, cl *Session) (form relabel.ExportForm, err error) {
+	form = relabel.ExportForm{Date: f.Date, Arguments: relabel.ArgumentsForm(f.Arguments), Reasoning: relabel.ReasoningForm(f.Reasoning), ThinkingAlias: f.ThinkingAlias,
 		Normalisation: relabel.Normalisation(f.Normalisation), Capacity: f.Capacity, MaxLength: f.MaxLength, TooLong: relabel.TooLong(f.TooLong),
 		Divide: f.Divide, PadTree: f.PadTree, Bare: f.Bare}
 	for _, view := range f.View {
@@ -80,7 +80,8 @@ func (f formFlags) form(ctx context.Context, cl *Session) (form api.NewExportFor
 	if form.TemplateText, form.Template, err = useTemplate(f.Template); err != nil || f.TemplateOptions == "" {
 		return form, err
 	}
-	if json.Unmarshal([]byte(f.TemplateOptions), &form.TemplateOptions) != nil { // numbers stay as they were written
+	form.TemplateOptions = json.RawMessage(f.TemplateOptions)
+	if !json.Valid(form.TemplateOptions) {
 		return form, relabel.Errorf(relabel.CodeInvalid, "must be a JSON object").On("--template-options")
 	}
 	return form, nil

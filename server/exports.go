@@ -41,7 +41,7 @@ func (s *site) startExport(ctx context.Context, in *of[api.NewExport]) (*of[rela
 		return nil, err
 	}
 	e.Selection.Iteration = last.Number
-	if e.Form, err = s.exportForm(ctx, b.NewExportForm, last.StudentID); err != nil {
+	if e.Form, err = s.exportForm(ctx, b.ExportForm, last.StudentID); err != nil {
 		return nil, err
 	}
 	if e, err = s.Exports.Prepare(ctx, e); err != nil {
@@ -104,17 +104,17 @@ func (s *site) checkFlags(ctx context.Context, run relabel.ID, flags []string) e
 
 // exportForm fills in what was not said: the tokenizer and the template are those of the
 // last iteration's student.
-func (s *site) exportForm(ctx context.Context, n api.NewExportForm, student relabel.ID) (relabel.ExportForm, error) {
-	f := relabel.ExportForm{Views: n.Views, Tokenizer: n.Tokenizer, Template: n.Template, TemplateText: n.TemplateText, Date: n.Date,
-		Arguments: relabel.ArgumentsForm(unless(string(n.Arguments), "auto")), Reasoning: relabel.ReasoningForm(unless(string(n.Reasoning), "template")), ThinkingAlias: n.ThinkingAlias,
-		Normalisation: n.Normalisation, Capacity: n.Capacity, MaxLength: n.MaxLength, TooLong: n.TooLong, Divide: n.Divide, PadTree: n.PadTree, Bare: n.Bare}
-	if len(n.TemplateOptions) > 0 {
-		options, err := json.Marshal(n.TemplateOptions)
-		if err != nil {
-			return f, relabel.Errorf(relabel.CodeInvalid, "cannot be written as JSON").On("template_options").Because(err)
-		}
-		f.TemplateOptions = options
+func (s *site) exportForm(ctx context.Context, f relabel.ExportForm, student relabel.ID) (relabel.ExportForm, error) {
+	if f.TokenizerHash != "" {
+		return f, relabel.Errorf(relabel.CodeInvalid, "is found by the server: name the tokenizer").On("tokenizer_hash")
 	}
+	f.Arguments = relabel.ArgumentsForm(unless(string(f.Arguments), "auto"))
+	f.Reasoning = relabel.ReasoningForm(unless(string(f.Reasoning), "template"))
+	options, err := canonicalObject(f.TemplateOptions)
+	if err != nil {
+		return f, relabel.Errorf(relabel.CodeInvalid, "must be a JSON object").On("template_options").Because(err)
+	}
+	f.TemplateOptions = options
 	if f.Tokens() && f.Tokenizer == "" && student != (relabel.ID{}) {
 		policy, err := s.Store.FindPolicy(ctx, student)
 		if err != nil {
@@ -129,6 +129,19 @@ func (s *site) exportForm(ctx context.Context, n api.NewExportForm, student rela
 	ref, err := s.findTokenizer(ctx, f.Tokenizer)
 	f.TokenizerHash = ref.Hash
 	return f, err
+}
+
+// canonicalObject writes an object with its keys in order, so that the same options are the
+// same bytes; nil where it is empty.
+func canonicalObject(text json.RawMessage) (json.RawMessage, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	var object map[string]json.RawMessage // numbers stay as they were written
+	if err := json.Unmarshal(text, &object); err != nil || len(object) == 0 {
+		return nil, err
+	}
+	return json.Marshal(object)
 }
 
 // unless returns text, or "" where it is what stands for nothing said.

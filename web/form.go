@@ -140,7 +140,7 @@ func parseInto(at reflect.Value, text string) (err error) {
 
 // parseMany sets a list from values between blanks, and anything else from JSON.
 func parseMany(at reflect.Value, text string) error {
-	if at.Kind() != reflect.Slice || at.Type().Elem().Kind() == reflect.Struct {
+	if elem := at.Type(); elem.Kind() != reflect.Slice || elem.Elem().Kind() == reflect.Struct || elem.Elem().Kind() == reflect.Uint8 {
 		if json.Unmarshal([]byte(text), at.Addr().Interface()) != nil {
 			return fmt.Errorf("is not valid JSON of this form")
 		}

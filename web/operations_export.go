@@ -48,7 +48,7 @@ func exportForm(chosen url.Values) form {
 	if tree || linear || slices.Contains(views, string(relabel.ViewPacked)) {
 		return f
 	}
-	for _, field := range api.Fields(api.NewExportForm{}) {
+	for _, field := range api.Fields(relabel.ExportForm{}) {
 		if field.Name != "views" && field.Name != "divide" {
 			f.hidden = append(f.hidden, field.Name)
 		}
