@@ -19,7 +19,7 @@ const auditInsert = `INSERT INTO audit (id, actor, operation, method, path, reso
 // BeginAudit notes that a caller is about to do something. The entry's token is that of
 // the caller; its status is 0 until EndAudit.
 func (s *Store) BeginAudit(ctx context.Context, e relabel.AuditEntry, c relabel.Caller) error {
-	return s.change(ctx, func(tx pgx.Tx) error { return insertAudit(ctx, tx, e, c) })
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error { return insertAudit(ctx, tx, e, c) })
 }
 
 func insertAudit(ctx context.Context, tx pgx.Tx, e relabel.AuditEntry, c relabel.Caller) error {
@@ -27,22 +27,22 @@ func insertAudit(ctx context.Context, tx pgx.Tx, e relabel.AuditEntry, c relabel
 	if c.Session != "" {
 		session = relabel.HashSecret(c.Session)
 	}
-	_, err := tx.Exec(ctx, auditInsert, e.ID, e.Actor, e.Operation, e.Method, legible(e.Path), legible(e.Resource), legible(e.Address), c.TokenSHA256, session)
+	_, err := tx.Exec(ctx, auditInsert, e.ID, e.Actor, e.Operation, e.Method, validUTF8(e.Path), validUTF8(e.Resource), validUTF8(e.Address), c.TokenSHA256, session)
 	return err
 }
 
 // auditCommand notes what a command does to the database itself, in its transaction.
 func auditCommand(ctx context.Context, tx pgx.Tx, id relabel.ID, operation, resource string) error {
 	_, err := tx.Exec(ctx, `INSERT INTO audit (id, actor, operation, resource, status) VALUES ($1, 'command', $2, $3, 200) ON CONFLICT (id) DO NOTHING`,
-		id, operation, legible(resource))
+		id, operation, validUTF8(resource))
 	return err
 }
 
 // EndAudit notes what came of an operation; resource, where it is not "", replaces the one
 // that was noted, as of something that was made.
 func (s *Store) EndAudit(ctx context.Context, id relabel.ID, status int, resource string) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE audit SET status = $2, resource = coalesce(nullif($3, ''), resource) WHERE id = $1", id, status, legible(resource))
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
+		_, err := tx.Exec(ctx, "UPDATE audit SET status = $2, resource = coalesce(nullif($3, ''), resource) WHERE id = $1", id, status, validUTF8(resource))
 		return err
 	})
 }
@@ -50,7 +50,7 @@ func (s *Store) EndAudit(ctx context.Context, id relabel.ID, status int, resourc
 // CountAudit removes an entry and counts it at another one. Where that one is gone, the
 // entry stays, with its status.
 func (s *Store) CountAudit(ctx context.Context, id, at relabel.ID, status int) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, `WITH counted AS (UPDATE audit SET more = more + 1 WHERE id = $2 AND EXISTS (SELECT FROM audit WHERE id = $1) RETURNING 1),
 			gone AS (DELETE FROM audit WHERE id = $1 AND EXISTS (SELECT FROM counted))
 			UPDATE audit SET status = $3 WHERE id = $1 AND NOT EXISTS (SELECT FROM counted)`, id, at, status)
@@ -69,10 +69,10 @@ func (s *Store) ListAudit(ctx context.Context, f relabel.AuditFilter, p relabel.
 	l := list[relabel.AuditEntry]{query: "SELECT id, created_at, actor, token, token_id, operation, method, path, resource, address, status, more FROM audit au", key: "au",
 		scan: pgx.RowToStructByName[relabel.AuditEntry], keyOf: func(e relabel.AuditEntry) cursor { return cursor{e.CreatedAt, e.ID} }}
 	if f.Token != "" {
-		l.where("%[1]s IN (au.token, au.token_id)", legible(f.Token))
+		l.where("%[1]s IN (au.token, au.token_id)", validUTF8(f.Token))
 	}
 	if f.Resource != "" {
-		l.where(auditResource, legible(f.Resource))
+		l.where(auditResource, validUTF8(f.Resource))
 	}
 	if !f.Since.IsZero() {
 		l.where("au.created_at >= %s", f.Since)

@@ -62,7 +62,7 @@ const batchFenced = " id = $1 AND claim = $2 AND owner = $3 AND lease_until > cl
 // is due.
 func (s *Store) ClaimBatch(ctx context.Context, owner string, lease time.Duration) (relabel.BatchClaim, error) {
 	c := relabel.BatchClaim{BatchFence: relabel.BatchFence{Owner: owner}}
-	err := s.write(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {
 		err := tx.QueryRow(ctx, `UPDATE label_batches SET claim = claim + 1, owner = $1, lease_until = clock_timestamp() + $2::interval
 			WHERE id = (SELECT ba.id FROM label_batches ba WHERE`+batchDue+`ORDER BY ba.due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
 			RETURNING id, claim`, owner, lease).Scan(&c.BatchID, &c.Claim)
@@ -96,7 +96,7 @@ func readBatch(ctx context.Context, tx pgx.Tx, c *relabel.BatchClaim) error {
 // changeBatch makes one fenced change of a batch. Made twice it is made once; a batch that
 // was let go by the first is then lost, and its worker lets go of it all the same.
 func (s *Store) changeBatch(ctx context.Context, f relabel.BatchFence, set string, args ...any) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		tag, err := tx.Exec(ctx, "UPDATE label_batches SET "+set+" WHERE"+batchFenced, append([]any{f.BatchID, f.Claim, f.Owner}, args...)...)
 		if err == nil && tag.RowsAffected() == 0 {
 			return batchLost()
@@ -118,7 +118,7 @@ func (s *Store) RenewBatch(ctx context.Context, f relabel.BatchFence, lease time
 // KeepBatchFile records the file that the endpoint was given, and the size of each item's
 // prompt in it: whoever takes the answers in records it with the call.
 func (s *Store) KeepBatchFile(ctx context.Context, f relabel.BatchFence, file string, items []relabel.BatchItem) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		tag, err := tx.Exec(ctx, "UPDATE label_batches SET remote_file = $4 WHERE"+batchFenced, f.BatchID, f.Claim, f.Owner, file)
 		if err == nil && tag.RowsAffected() == 0 {
 			return batchLost()
@@ -141,7 +141,7 @@ func keepPromptSizes(ctx context.Context, tx pgx.Tx, batch relabel.ID, items []r
 		}
 		trajectories, turns = append(trajectories, item.TrajectoryID), append(turns, item.T)
 		tokens, by = append(tokens, item.Size.Tokens), append(by, item.Size.By)
-		notCounted = append(notCounted, legible(item.Size.NotCounted))
+		notCounted = append(notCounted, validUTF8(item.Size.NotCounted))
 	}
 	_, err := tx.Exec(ctx, `UPDATE label_batch_items i SET prompt_estimate = s.tokens, prompt_by = s.by, prompt_not_counted = s.not_counted
 		FROM unnest($2::uuid[], $3::integer[], $4::integer[], $5::text[], $6::text[]) AS s (trajectory_id, t, tokens, by, not_counted)
@@ -163,13 +163,13 @@ func (s *Store) SentBatch(ctx context.Context, f relabel.BatchFence, remote stri
 // of it, and what went wrong ("": nothing).
 func (s *Store) PutOffBatch(ctx context.Context, f relabel.BatchFence, remoteState, detail string, pause time.Duration) error {
 	return s.changeBatch(ctx, f, `owner = NULL, lease_until = NULL, due_at = clock_timestamp() + $6::interval,
-		remote_state = CASE WHEN $4 = '' THEN remote_state ELSE $4 END, detail = $5`, legible(remoteState), legible(detail), pause)
+		remote_state = CASE WHEN $4 = '' THEN remote_state ELSE $4 END, detail = $5`, validUTF8(remoteState), validUTF8(detail), pause)
 }
 
 // SplitBatch takes items out of a batch that is not sent yet into another one.
 func (s *Store) SplitBatch(ctx context.Context, f relabel.BatchFence, items []relabel.BatchItem) error {
 	next := relabel.NewID()
-	return s.create(ctx, "label_batches", next, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, unlessCreated("label_batches", next), func(tx pgx.Tx, _ bool) error {
 		if err := s.followUp(ctx, tx, f, next, "AND state = 'prepared'", 0, 0); err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ const settleWaiting = `WITH held AS (SELECT id, attempt FROM trajectories
 // SettleBatched turns an owed label of the batch into had or missing. One that is not
 // owed any more is left as it is.
 func (s *Store) SettleBatched(ctx context.Context, f relabel.BatchFence, item relabel.BatchItem, label relabel.Action) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := lockBatch(ctx, tx, f); err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func lockBatch(ctx context.Context, tx pgx.Tx, f relabel.BatchFence) error {
 func (s *Store) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.BatchState, remoteState, detail string, pause time.Duration) error {
 	next := relabel.NewID()
 	var iteration relabel.ID
-	err := s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		var ended bool
 		err := tx.QueryRow(ctx, "SELECT iteration_id, ended_at IS NOT NULL FROM label_batches WHERE id = $1", f.BatchID).Scan(&iteration, &ended)
 		if err != nil || again && ended {
@@ -245,7 +245,7 @@ func (s *Store) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.B
 			return err
 		}
 		_, err = tx.Exec(ctx, `UPDATE label_batches SET state = $2, detail = $4, owner = NULL, lease_until = NULL, ended_at = clock_timestamp(),
-			remote_state = CASE WHEN $3 = '' THEN remote_state ELSE $3 END WHERE id = $1`, f.BatchID, as, legible(remoteState), legible(detail))
+			remote_state = CASE WHEN $3 = '' THEN remote_state ELSE $3 END WHERE id = $1`, f.BatchID, as, validUTF8(remoteState), validUTF8(detail))
 		return err
 	})
 	if err != nil {

@@ -15,20 +15,20 @@ import (
 // paused.
 func (s *Store) RecordCall(ctx context.Context, c relabel.Call) error {
 	prompt, completion, cached := usageValues(c.Usage)
-	id, millis := given(c.ID), max(c.Millis, 0)
+	id, millis := ensureID(c.ID), max(c.Millis, 0)
 	var tokens *int
 	var by *string
 	var notCounted string
 	if c.Size != nil {
 		tokens, by, notCounted = &c.Size.Tokens, &c.Size.By, c.Size.NotCounted
 	}
-	return s.settleAtOnce(ctx, func(b *pgx.Batch) {
+	return s.retryBatch(ctx, func(b *pgx.Batch) {
 		b.Queue(`INSERT INTO calls (id, policy_id, trajectory_id, attempt, t, purpose, started_at, millis, tries, status,
 			finish_reason, prompt_tokens, completion_tokens, cached_tokens, model, error, error_body, queue_millis, base_url, hedged, cost_micros, clamped, prompt_estimate, prompt_by, prompt_not_counted)
 			VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() - $7::interval, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
 			ON CONFLICT (id) DO NOTHING`,
 			id, c.PolicyID, c.TrajectoryID, c.Attempt, c.T, c.Purpose, time.Duration(millis)*time.Millisecond, millis, c.Tries, c.Status,
-			legible(c.FinishReason), prompt, completion, cached, legible(c.Model), legible(c.Error), c.ErrorBody, max(c.QueueMillis, 0), c.BaseURL, c.Hedged, c.CostMicros, c.Clamped, tokens, by, legible(notCounted))
+			validUTF8(c.FinishReason), prompt, completion, cached, validUTF8(c.Model), validUTF8(c.Error), c.ErrorBody, max(c.QueueMillis, 0), c.BaseURL, c.Hedged, c.CostMicros, c.Clamped, tokens, by, validUTF8(notCounted))
 		if c.TrajectoryID != nil {
 			b.Queue(pauseSpent, *c.TrajectoryID)
 		}
@@ -86,14 +86,14 @@ const mostModels = 100
 // RecordModel keeps that a model answered for a policy, unless it is known. changed says
 // that another model had answered there before.
 func (s *Store) RecordModel(ctx context.Context, m relabel.ModelSeen) (changed bool, err error) {
-	err = s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		var others int
 		if err := tx.QueryRow(ctx, `SELECT count(*) FROM models_seen WHERE policy_id = $1 AND base_url = $2 AND (model, fingerprint) <> ($3, $4)`,
-			m.PolicyID, m.BaseURL, legible(m.Model), legible(m.Fingerprint)).Scan(&others); err != nil || others >= mostModels {
+			m.PolicyID, m.BaseURL, validUTF8(m.Model), validUTF8(m.Fingerprint)).Scan(&others); err != nil || others >= mostModels {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `INSERT INTO models_seen (policy_id, base_url, model, fingerprint) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-			m.PolicyID, m.BaseURL, legible(m.Model), legible(m.Fingerprint))
+			m.PolicyID, m.BaseURL, validUTF8(m.Model), validUTF8(m.Fingerprint))
 		changed = others > 0 && (again || tag.RowsAffected() > 0)
 		return err
 	})

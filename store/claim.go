@@ -31,7 +31,7 @@ func (s *Store) Claim(ctx context.Context, trajectory relabel.ID, owner string, 
 	if err := checkClaim(owner, lease); err != nil {
 		return c, err
 	}
-	err := s.write(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {
 		err := claim(ctx, tx, &c, lease)
 		if errors.Is(err, pgx.ErrNoRows) { // owned: free it if the lease is over, and try once more
 			if _, err = takeBack(ctx, tx, &trajectory, nil); err == nil {
@@ -73,7 +73,7 @@ func claim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, lease time.Duration
 func unclaimable(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
 	var state relabel.TrajectoryState
 	if err := tx.QueryRow(ctx, "SELECT state FROM trajectories WHERE id = $1", id).Scan(&state); err != nil {
-		return missing("trajectory", id, err)
+		return notFound("trajectory", id, err)
 	}
 	return relabel.Errorf(relabel.CodeConflict, "the trajectory is %s: it is not to be claimed", state)
 }
@@ -115,10 +115,10 @@ func readInto[T any](b *pgx.Batch, into *T, scan pgx.RowToFunc[T], sql string, a
 // SetSandbox records which container on which engine the attempt uses. CodeLeaseLost
 // where the fence does not hold.
 func (s *Store) SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, container string) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		tag, err := tx.Exec(ctx, `UPDATE attempts SET docker_host = $4, container = $5
 			WHERE trajectory_id = $1 AND number = $2 AND EXISTS (SELECT 1 FROM trajectories WHERE`+fenced+`FOR NO KEY UPDATE)`,
-			f.TrajectoryID, f.Attempt, f.Owner, legible(dockerHost), legible(container))
+			f.TrajectoryID, f.Attempt, f.Owner, validUTF8(dockerHost), validUTF8(container))
 		if err == nil && tag.RowsAffected() == 0 {
 			return refusal(ctx, tx, f, "have a sandbox")
 		}
@@ -148,7 +148,7 @@ func (s *Store) ReleaseBroken(ctx context.Context, f relabel.Fence, detail strin
 	st := step{to: relabel.Queued, outcome: "environment", tried: "be given back", args: []any{pause},
 		sql: requeueUpdate + ", environment_failures = environment_failures + 1, claimable_at = clock_timestamp() + $4::interval WHERE" + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
-		if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "environment", legible(detail)); err != nil || broken == nil {
+		if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "environment", validUTF8(detail)); err != nil || broken == nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, "UPDATE attempts SET broke_at = $3, broken = $4 WHERE trajectory_id = $1 AND number = $2", f.TrajectoryID, f.Attempt, broken.T, stored)

@@ -65,7 +65,7 @@ func (s *Store) beginLabelling(ctx context.Context, iteration relabel.ID) error 
 // ask for them, into a batch where the batch endpoint is asked. What a batch has brought
 // goes back to the queue too.
 func (s *Store) label(ctx context.Context, iteration relabel.ID, now bool) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		// One at a time, or each would make a batch of the same labels.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('labelling of ' || $1::text, 0))", iteration.String()); err != nil {
 			return err

@@ -55,7 +55,7 @@ func (s *Store) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) 
 	var reason *string
 	var protections *int
 	if v.Infra == "" {
-		passed, reason, protections = &v.Passed, new(legible(string(v.Reason))), &v.Protections
+		passed, reason, protections = &v.Passed, new(validUTF8(string(v.Reason))), &v.Protections
 	}
 	st := step{to: relabel.Done, outcome: "done", tried: "finish", args: []any{passed, reason, protections},
 		sql: `UPDATE trajectories SET state = 'done', passed = $4, verdict_reason = $5, protections = $6, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()
@@ -74,14 +74,14 @@ func (s *Store) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) 
 // Fail moves the trajectory to failed, with a reason and a detail that is safe to show.
 // Labels that it still owes are missing.
 func (s *Store) Fail(ctx context.Context, f relabel.Fence, reason relabel.FailureReason, detail string) error {
-	st := step{to: relabel.Failed, outcome: "failed", tried: "fail", args: []any{reason, legible(detail)},
+	st := step{to: relabel.Failed, outcome: "failed", tried: "fail", args: []any{reason, validUTF8(detail)},
 		sql: `UPDATE trajectories SET state = 'failed', failure = $4, failure_detail = $5, owner = NULL, lease_until = NULL,
 			labels_missing = labels_missing + labels_owed, labels_owed = 0, ended_at = clock_timestamp() WHERE` + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, iteration relabel.ID) error {
-		if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "failed", legible(detail)); err != nil {
+		if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "failed", validUTF8(detail)); err != nil {
 			return err
 		}
-		if err := forgoLabels(ctx, tx, []relabel.ID{f.TrajectoryID}, legible(detail)); err != nil {
+		if err := forgoLabels(ctx, tx, []relabel.ID{f.TrajectoryID}, validUTF8(detail)); err != nil {
 			return err
 		}
 		return endTrajectory(ctx, tx, iteration)

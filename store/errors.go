@@ -172,7 +172,7 @@ func broken(err error) bool {
 }
 
 // missing names what was not found; other errors are classified.
-func missing(what string, id any, err error) error {
+func notFound(what string, id any, err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return relabel.Errorf(relabel.CodeNotFound, "there is no %s %v", what, id)
 	}

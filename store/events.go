@@ -22,7 +22,7 @@ func (s *Store) PublishEvents(ctx context.Context) (last int64, err error) {
 		if err != nil || !waiting {
 			return last, classify(err)
 		}
-		err = s.write(ctx, func(tx pgx.Tx) (err error) {
+		err = s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) (err error) {
 			given, err = publishSome(ctx, tx)
 			return err
 		})

@@ -30,13 +30,13 @@ func (s *Store) CutExport(ctx context.Context, id relabel.ID, partBytes int64) e
 		return err
 	}
 	parts := cut(all, partBytes)
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		var state relabel.ExportState
 		var were int
 		err := tx.QueryRow(ctx, `SELECT state, (SELECT count(*) FROM export_parts WHERE export_id = id) FROM exports WHERE id = $1 FOR UPDATE`, id).Scan(&state, &were)
 		switch {
 		case err != nil:
-			return missing("export", id, err)
+			return notFound("export", id, err)
 		case state == relabel.ExportRunning && were > 0: // another try was faster
 			return nil
 		case state != relabel.ExportRunning && state != relabel.ExportQueued:
@@ -83,7 +83,7 @@ func (s *Store) FindExportPart(ctx context.Context, id relabel.ID, number int) (
 	p := relabel.ExportPart{ExportID: id, Number: number}
 	err := s.pool.QueryRow(ctx, `SELECT trajectories, done FROM export_parts WHERE export_id = $1 AND number = $2`, id, number).Scan(&p.Trajectories, &p.Done)
 	if err != nil {
-		return p, missing("part of the export", id, err)
+		return p, notFound("part of the export", id, err)
 	}
 	p.Files, err = s.partFiles(ctx, id, &number)
 	return p, err
@@ -99,7 +99,7 @@ func (s *Store) partFiles(ctx context.Context, id relabel.ID, part *int) ([]rela
 // SaveExportFile notes a finished file of a part. Noting it again, from another try at
 // the part, changes nothing: the same part gives the same bytes.
 func (s *Store) SaveExportFile(ctx context.Context, id relabel.ID, part int, f relabel.ExportFile) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := insertFile(ctx, tx, id, &part, f); err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func insertFile(ctx context.Context, tx pgx.Tx, id relabel.ID, part *int, f rela
 // FinishExportPart says that a part's files are all there, with its summary (JSON) and
 // its lines of what was left out. The last one queues the export's end.
 func (s *Store) FinishExportPart(ctx context.Context, id relabel.ID, part int, summary json.RawMessage, leftOut []byte) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		var folder string // locked, so that of two parts that end at once one is the last
 		err := tx.QueryRow(ctx, "SELECT folder FROM exports WHERE id = $1 AND state = 'running' FOR UPDATE", id).Scan(&folder)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -160,7 +160,7 @@ func (s *Store) ExportParts(ctx context.Context, id relabel.ID) iter.Seq2[relabe
 			if err == nil {
 				p.Files, err = s.partFiles(ctx, id, &n)
 			}
-			if !yield(p, missing("export's parts", id, err)) || err != nil {
+			if !yield(p, notFound("export's parts", id, err)) || err != nil {
 				return
 			}
 		}

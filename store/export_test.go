@@ -13,7 +13,7 @@ import (
 // Explain is how Postgres reads a page of a list of trajectories from its beginning,
 // segment by segment, and counts the matches.
 func (s *Store) Explain(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort) (plans []string, err error) {
-	w, err := walkOf(sort, relabel.Page{})
+	w, err := newPager(sort, relabel.Page{})
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,9 @@ func (s *Store) Explain(ctx context.Context, f relabel.TrajectoryFilter, sort re
 }
 
 // Write runs fn in a transaction as every write runs.
-func (s *Store) Write(ctx context.Context, fn func(tx pgx.Tx) error) error { return s.write(ctx, fn) }
+func (s *Store) Write(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error { return fn(tx) })
+}
 
 // Passing reports whether a call that failed so is tried again.
 var Passing = passing

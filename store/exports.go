@@ -24,7 +24,7 @@ const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iter
 // CreateExport stores an export as queued, and queues its first step, in one
 // transaction. CodeInvalid where there is no such run.
 func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
-	e.ID = given(e.ID)
+	e.ID = ensureID(e.ID)
 	sel := e.Selection
 	if sel.EndReasons == nil {
 		sel.EndReasons = []relabel.EndReason{}
@@ -32,7 +32,7 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 	if sel.LeaveOutFlags == nil {
 		sel.LeaveOutFlags = []string{}
 	}
-	return s.create(ctx, "exports", e.ID, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, unlessCreated("exports", e.ID), func(tx pgx.Tx, _ bool) error {
 		if err := keepRun(ctx, tx, itself, sel.RunID); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 func (s *Store) FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error) {
 	rows, _ := s.pool.Query(ctx, exportSelect+" WHERE ex.id = $1", id)
 	e, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Export])
-	return e, missing("export", id, err)
+	return e, notFound("export", id, err)
 }
 
 // ListExports lists what the filter lets through, newest first. CodeInvalid for a page
@@ -70,7 +70,7 @@ func (s *Store) ListExports(ctx context.Context, f relabel.ExportFilter, p relab
 // FinishExport moves running to done with its directory, rows, counts and the files that
 // are of no part. Another state, or a part that is not done, is a CodeConflict.
 func (s *Store) FinishExport(ctx context.Context, e relabel.Export) error {
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		if over, err := exportIs(ctx, tx, e.ID, relabel.ExportDone); again && (over || err != nil) {
 			return err
 		}
@@ -95,17 +95,17 @@ func (s *Store) FinishExport(ctx context.Context, e relabel.Export) error {
 // FailExport moves queued or running to failed with a reason that is safe to show. An
 // export that is over is a CodeConflict.
 func (s *Store) FailExport(ctx context.Context, id relabel.ID, reason string) error {
-	return s.endExport(ctx, id, relabel.ExportFailed, new(legible(reason)))
+	return s.endExport(ctx, id, relabel.ExportFailed, new(validUTF8(reason)))
 }
 
 // ExportWaits notes why an export waits, with a reason that is safe to show, and since
 // when, until it is further. It returns whether it did not wait for this before. One that
 // is over, or not there, waits for nothing.
 func (s *Store) ExportWaits(ctx context.Context, id relabel.ID, reason string) (news bool, err error) {
-	err = s.change(ctx, func(tx pgx.Tx) error {
+	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		err := tx.QueryRow(ctx, `UPDATE exports ex SET waiting = $2, waiting_since = coalesce(ex.waiting_since, clock_timestamp())
 			FROM (SELECT id, waiting FROM exports WHERE id = $1 FOR UPDATE) had
-			WHERE ex.id = had.id AND ex.state IN ('queued', 'running') RETURNING had.waiting IS DISTINCT FROM ex.waiting`, id, legible(reason)).Scan(&news)
+			WHERE ex.id = had.id AND ex.state IN ('queued', 'running') RETURNING had.waiting IS DISTINCT FROM ex.waiting`, id, validUTF8(reason)).Scan(&news)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -129,7 +129,7 @@ func (s *Store) CancelExport(ctx context.Context, id relabel.ID) error {
 // endExport ends an export that will have no files, and queues the removal of those that
 // were written.
 func (s *Store) endExport(ctx context.Context, id relabel.ID, state relabel.ExportState, failure *string) error {
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		if over, err := exportIs(ctx, tx, id, state); (again || state == relabel.ExportCancelled) && (over || err != nil) {
 			return err
 		}
@@ -148,7 +148,7 @@ func (s *Store) endExport(ctx context.Context, id relabel.ID, state relabel.Expo
 
 // DeleteExport forgets an export that is over. CodeConflict while it is not.
 func (s *Store) DeleteExport(ctx context.Context, id relabel.ID) error {
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		tag, err := tx.Exec(ctx, "DELETE FROM exports WHERE id = $1 AND state NOT IN ('queued', 'running')", id)
 		if err == nil && tag.RowsAffected() == 0 && !again {
 			return exportOver(ctx, tx, id)
@@ -167,7 +167,7 @@ func exportIs(ctx context.Context, tx pgx.Tx, id relabel.ID, state relabel.Expor
 func exportOver(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
 	var state relabel.ExportState
 	if err := tx.QueryRow(ctx, "SELECT state FROM exports WHERE id = $1", id).Scan(&state); err != nil {
-		return missing("export", id, err)
+		return notFound("export", id, err)
 	}
 	return relabel.Errorf(relabel.CodeConflict, "the export is %s", state)
 }

@@ -63,7 +63,7 @@ type step struct {
 // the attempt wakes whoever can go on with what it frees.
 func (s *Store) take(ctx context.Context, f relabel.Fence, st step, also func(tx pgx.Tx, iteration relabel.ID) error) error {
 	args := append([]any{f.TrajectoryID, f.Attempt, f.Owner}, st.args...)
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		if again {
 			if done, err := reached(ctx, tx, f, st.to, st.outcome); done || err != nil {
 				return err

@@ -25,7 +25,7 @@ func (s *Store) ListGrid(ctx context.Context, run relabel.ID, part string, p rel
 	if _, err := s.FindRun(ctx, run); err != nil {
 		return g, "", err
 	}
-	part = legible(part)
+	part = validUTF8(part)
 	err = s.read(ctx, func(tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, iterationSelect+" WHERE it.run_id = $1 ORDER BY it.created_at, it.id", run)
 		if g.Iterations, err = pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Iteration]); err != nil {
@@ -34,7 +34,7 @@ func (s *Store) ListGrid(ctx context.Context, run relabel.ID, part string, p rel
 		if err := tx.QueryRow(ctx, gridCount, run, part).Scan(&g.Tasks); err != nil {
 			return err
 		}
-		rows, _ = tx.Query(ctx, gridTasks, run, part, legible(string(after)), limit+1)
+		rows, _ = tx.Query(ctx, gridTasks, run, part, validUTF8(string(after)), limit+1)
 		g.Rows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r relabel.GridRow, err error) {
 			r.Cells = make([]relabel.GridCell, len(g.Iterations))
 			return r, row.Scan(&r.TaskID, &r.InstanceID, &r.HeldOut)

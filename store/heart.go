@@ -51,7 +51,7 @@ const renewUpdate = `WITH free AS (SELECT tr.id, f.n FROM ` + fencesTable + `
 // renewed, whether or not somebody took the trajectory.
 func (s *Store) Renew(ctx context.Context, fences []relabel.Fence, lease time.Duration) ([]bool, error) {
 	var renewed []bool
-	err := s.persist(ctx, true, func(bool) (unclear bool, err error) {
+	err := s.retry(ctx, true, func(bool) (unclear bool, err error) {
 		renewed = make([]bool, len(fences))
 		rows, _ := s.heart.Query(ctx, renewUpdate, append(fenceColumns(fences), lease)...)
 		var n int

@@ -18,7 +18,7 @@ import (
 func (s *Store) BeginIdempotent(ctx context.Context, i relabel.Idempotent) (*relabel.Idempotent, error) {
 	var earlier *relabel.Idempotent
 	claim := relabel.NewID()
-	err := s.change(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		earlier = nil
 		tag, err := tx.Exec(ctx, `INSERT INTO idempotency_keys AS k (key, route, body_hash, claim) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (key) DO UPDATE SET since = clock_timestamp(), route = excluded.route, body_hash = excluded.body_hash, claim = excluded.claim
@@ -48,7 +48,7 @@ func (s *Store) BeginIdempotent(ctx context.Context, i relabel.Idempotent) (*rel
 // EndIdempotent stores the answer, or frees the key when i.Status is 0. A key that was
 // answered already keeps its answer.
 func (s *Store) EndIdempotent(ctx context.Context, i relabel.Idempotent) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		query, args := "DELETE FROM idempotency_keys WHERE key = $1 AND status = 0", []any{i.Key}
 		if i.Status != 0 {
 			answer := i.Answer

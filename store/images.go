@@ -24,7 +24,7 @@ func (s *Store) NextImages(ctx context.Context, n int) ([]string, error) {
 
 // NotePull notes that an image was pulled to an engine just now.
 func (s *Store) NotePull(ctx context.Context, p relabel.PulledImage) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, `INSERT INTO pulled_images (engine, image, id, bytes) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (engine, image) DO UPDATE SET id = excluded.id, bytes = excluded.bytes, pulled_at = clock_timestamp(), used_at = clock_timestamp()`,
 			p.Engine, p.Image, p.ID, p.Bytes)
@@ -34,7 +34,7 @@ func (s *Store) NotePull(ctx context.Context, p relabel.PulledImage) error {
 
 // NoteUse notes that an image is used now, where it was pulled. To the minute is enough.
 func (s *Store) NoteUse(ctx context.Context, engine, image string) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, `UPDATE pulled_images SET used_at = clock_timestamp()
 			WHERE engine = $1 AND image = $2 AND used_at < clock_timestamp() - interval '1 minute'`, engine, image)
 		return err
@@ -51,7 +51,7 @@ func (s *Store) ListPulled(ctx context.Context, engine string) ([]relabel.Pulled
 
 // ForgetPull forgets an image that is gone from an engine.
 func (s *Store) ForgetPull(ctx context.Context, engine, image string) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, "DELETE FROM pulled_images WHERE engine = $1 AND image = $2", engine, image)
 		return err
 	})

@@ -19,8 +19,8 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 		return relabel.Errorf(relabel.CodeInvalid, "an iteration has at least one trajectory").On("tasks")
 	}
 	it := p.Iteration
-	it.ID = given(it.ID)
-	return s.create(ctx, "iterations", it.ID, func(tx pgx.Tx) error {
+	it.ID = ensureID(it.ID)
+	return s.retryTx(ctx, unlessCreated("iterations", it.ID), func(tx pgx.Tx, _ bool) error {
 		if err := keepRun(ctx, tx, itself, it.RunID); err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 		columns := []string{"id", "run_id", "iteration_id", "kind", "task_id", "generation", "executors", "kappa"}
 		_, err = tx.CopyFrom(ctx, pgx.Identifier{"trajectories"}, columns, pgx.CopyFromSlice(len(p.Trajectories), func(i int) ([]any, error) {
 			t := p.Trajectories[i]
-			return []any{given(t.ID), it.RunID, it.ID, it.Kind, t.TaskID, t.Generation, t.Executors, t.Kappa}, nil
+			return []any{ensureID(t.ID), it.RunID, it.ID, it.Kind, t.TaskID, t.Generation, t.Executors, t.Kappa}, nil
 		}))
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ func (s *Store) FindIteration(ctx context.Context, id relabel.ID) (relabel.Itera
 	rows, _ := s.pool.Query(ctx, iterationSelect+" WHERE it.id = $1", id)
 	it, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Iteration])
 	if err != nil {
-		return it, relabel.Progress{}, missing("iteration", id, err)
+		return it, relabel.Progress{}, notFound("iteration", id, err)
 	}
 	progress, err := s.progress(ctx, id)
 	return it, progress, err
@@ -60,13 +60,13 @@ func (s *Store) FindDraw(ctx context.Context, iteration relabel.ID) (relabel.Dra
 	err := s.pool.QueryRow(ctx, `SELECT r.taskset_id, it.generations,
 			ARRAY(SELECT ta.instance_id FROM tasks ta WHERE ta.id IN (SELECT tr.task_id FROM trajectories tr WHERE tr.iteration_id = it.id) ORDER BY ta.instance_id COLLATE "C")
 		FROM iterations it JOIN runs r ON r.id = it.run_id WHERE it.id = $1`, iteration).Scan(&d.TasksetID, &d.Generations, &d.Instances)
-	return d, missing("iteration", iteration, err)
+	return d, notFound("iteration", iteration, err)
 }
 
 func readIteration(ctx context.Context, tx pgx.Tx, id relabel.ID) (relabel.Iteration, error) {
 	rows, _ := tx.Query(ctx, iterationSelect+" WHERE it.id = $1", id)
 	it, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Iteration])
-	return it, missing("iteration", id, err)
+	return it, notFound("iteration", id, err)
 }
 
 func (s *Store) progress(ctx context.Context, iteration relabel.ID) (relabel.Progress, error) {
@@ -93,7 +93,7 @@ func (s *Store) ListIterations(ctx context.Context, run relabel.ID) ([]relabel.I
 // iteration is a CodeConflict.
 func (s *Store) CancelIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, error) {
 	var it relabel.Iteration
-	err := s.change(ctx, func(tx pgx.Tx) (err error) {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) (err error) {
 		if err := cancelIteration(ctx, tx, id); err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (s *Store) CancelIteration(ctx context.Context, id relabel.ID) (relabel.Ite
 // CancelRun cancels the run's iterations that are running, all of them or none. A run
 // without any is left as it is.
 func (s *Store) CancelRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
-	err := s.change(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		rows, _ := tx.Query(ctx, "SELECT id FROM iterations WHERE run_id = $1 AND state = 'running' ORDER BY id", id)
 		running, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 		for _, iteration := range running {

@@ -101,7 +101,7 @@ var surplusWakeups = `WITH ` + withDown("''") + `, queued AS (
 // Whatever changes that in bulk calls it (a pause, a quota, a dead worker), and each
 // worker at its looks: a wake-up that was lost with its worker is missed for no longer.
 func (s *Store) BalanceWakeups(ctx context.Context) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		// One at a time, or each would make up for the same lack.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' wake-ups', 0))"); err != nil {
 			return err

@@ -41,7 +41,7 @@ var dueSelect = `SELECT
 // batches to be looked after: some are due only by now, and some were lost with their
 // workers. It may run at any time, in any number of processes.
 func (s *Store) WakeLabellers(ctx context.Context) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		// One at a time, or each would make up for the same lack.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' labellers', 0))"); err != nil {
 			return err

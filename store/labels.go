@@ -40,7 +40,7 @@ func (s *Store) SettleLabel(ctx context.Context, f relabel.Fence, t int, label r
 	if label.Status != relabel.Had && label.Status != relabel.Missing {
 		return relabel.Errorf(relabel.CodeInvalid, "a label settles as had or missing, not %q", label.Status).On("status")
 	}
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		settled, err := settleOwed(ctx, tx, settleUpdate, f, t, label)
 		if err == nil && !settled {
 			return labelSettled(ctx, tx, f, t, label, again)

@@ -39,12 +39,12 @@ const waitsForEndpoint = ` (CASE WHEN tr.end_reason IS NULL THEN held_back.rollo
 func (s *Store) SeeEndpoints(ctx context.Context, worker string, statuses []relabel.EndpointStatus) error {
 	urls, down := make([]string, len(statuses)), make([]*string, len(statuses))
 	for i, e := range statuses {
-		urls[i] = legible(e.URL)
+		urls[i] = validUTF8(e.URL)
 		if e.Down != "" {
-			down[i] = new(legible(e.Down))
+			down[i] = new(validUTF8(e.Down))
 		}
 	}
-	return s.settleAtOnce(ctx, func(b *pgx.Batch) {
+	return s.retryBatch(ctx, func(b *pgx.Batch) {
 		b.Queue("DELETE FROM endpoint_status WHERE worker = $1 AND NOT base_url = ANY ($2) OR until < clock_timestamp() - $3::interval", worker, urls, forgottenAfter)
 		b.Queue(`INSERT INTO endpoint_status (base_url, worker, down, until)
 			SELECT url, $1, down, clock_timestamp() + $4::interval FROM unnest($2::text[], $3::text[]) AS n(url, down)

@@ -33,7 +33,7 @@ func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Pol
 	if p.ToolFormat == "" {
 		p.ToolFormat = relabel.ToolsNative
 	}
-	err := s.change(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		// One at a time for each name: versions have no gaps, and none is made twice.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('policy ' || current_schema() || ' ' || $1, 0))", p.Name); err != nil {
 			return err
@@ -48,7 +48,7 @@ func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Pol
 			p = newest
 			return nil
 		}
-		p.ID, p.Version = given(p.ID), newest.Version+1
+		p.ID, p.Version = ensureID(p.ID), newest.Version+1
 		return tx.QueryRow(ctx, policyInsert, p.ID, p.Name, p.Version, p.BaseURL, p.Replicas, p.Model, p.Server, p.ToolFormat, p.Secret,
 			p.Sampling.Temperature, p.Sampling.TopP, p.Sampling.MaxTokens,
 			p.Limits.Concurrency, p.Limits.RequestsPerMinute, p.Limits.TokensPerMinute, p.Limits.TimeoutSeconds, p.Limits.Retries,
@@ -74,7 +74,7 @@ func sameDefinition(a, b relabel.Policy) bool {
 func (s *Store) FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error) {
 	rows, _ := s.pool.Query(ctx, policySelect+" WHERE po.id = $1", id)
 	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Policy])
-	return p, missing("policy", id, err)
+	return p, notFound("policy", id, err)
 }
 
 // FindPolicyByName returns the newest version, or the one asked for as name@version.
@@ -86,9 +86,9 @@ func (s *Store) FindPolicyByName(ctx context.Context, name string) (relabel.Poli
 		return relabel.Policy{}, relabel.Errorf(relabel.CodeInvalid, "%q is no version of a policy", suffix).On("policy")
 	}
 	rows, _ := s.pool.Query(ctx, policySelect+` WHERE po.name = $1 AND ($2 = 0 OR po.version = $2)
-		ORDER BY po.version DESC LIMIT 1`, legible(base), int32(version))
+		ORDER BY po.version DESC LIMIT 1`, validUTF8(base), int32(version))
 	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Policy])
-	return p, missing("policy", name, err)
+	return p, notFound("policy", name, err)
 }
 
 // ListPolicies lists policy versions, newest first. CodeInvalid for a page that is none.
@@ -104,7 +104,7 @@ const mostVersions = 200
 // ListVersions lists the versions of a policy's name, the newest first, at most 200; none
 // where there is no such name.
 func (s *Store) ListVersions(ctx context.Context, name string) ([]relabel.Policy, error) {
-	rows, _ := s.pool.Query(ctx, policySelect+" WHERE po.name = $1 ORDER BY po.version DESC LIMIT $2", legible(name), mostVersions)
+	rows, _ := s.pool.Query(ctx, policySelect+" WHERE po.name = $1 ORDER BY po.version DESC LIMIT $2", validUTF8(name), mostVersions)
 	versions, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Policy])
 	return versions, classify(err)
 }

@@ -13,7 +13,7 @@ const purgeBatch = 5_000
 // until it finds fewer, and counts the rows. What was deleted before ctx ends stays deleted.
 func (s *Store) purgeInBatches(ctx context.Context, statement string, args ...any) (purged int64, err error) {
 	for deleted := int64(purgeBatch); deleted == purgeBatch; purged += deleted {
-		err := s.write(ctx, func(tx pgx.Tx) error {
+		err := s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {
 			tag, err := tx.Exec(ctx, statement, append([]any{purgeBatch}, args...)...)
 			deleted = tag.RowsAffected()
 			return err

@@ -53,7 +53,7 @@ func (s *Store) RecoverGone(ctx context.Context, dead func(owner string) bool) (
 // and that for period, during which it is nobody else's turn: what is asked of the whole
 // database need not be asked by each of fifty workers.
 func (s *Store) TakeTurn(ctx context.Context, period time.Duration) (mine bool, err error) {
-	err = s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		tag, err := tx.Exec(ctx, "UPDATE instance SET turn_at = clock_timestamp() WHERE turn_at <= clock_timestamp() - $1::interval", period)
 		mine = err == nil && (again || tag.RowsAffected() > 0)
 		return err
@@ -62,7 +62,7 @@ func (s *Store) TakeTurn(ctx context.Context, period time.Duration) (mine bool, 
 }
 
 func (s *Store) recover(ctx context.Context, gone []string) (recovered []Recovered, err error) {
-	err = s.write(ctx, func(tx pgx.Tx) error {
+	err = s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {
 		if recovered, err = takeBack(ctx, tx, nil, gone); err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ const regradingsDue = ` FROM regradings re JOIN trajectories tr ON tr.id = re.tr
 // due too, and counts a try. CodeNotFound when there is none.
 func (s *Store) ClaimRegrading(ctx context.Context, owner string, length time.Duration) (relabel.RegradeClaim, error) {
 	var c relabel.RegradeClaim
-	err := s.write(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {
 		c = relabel.RegradeClaim{RegradeFence: relabel.RegradeFence{Owner: owner}}
 		var trajectory relabel.ID
 		err := tx.QueryRow(ctx, `UPDATE regradings SET tries = tries + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', claim = claim + 1, owner = $1,
@@ -57,7 +57,7 @@ func (s *Store) ClaimRegrading(ctx context.Context, owner string, length time.Du
 // RenewRegrading extends the lease. CodeLeaseLost where the fence does not hold (it was
 // cancelled, or taken over), here and below.
 func (s *Store) RenewRegrading(ctx context.Context, f relabel.RegradeFence, length time.Duration) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		tag, err := tx.Exec(ctx, "UPDATE regradings SET lease_until = clock_timestamp() + $4::interval WHERE"+regradeFenced, f.RegradingID, f.Claim, f.Owner, length)
 		if err == nil && tag.RowsAffected() == 0 {
 			return regradeLost()
@@ -68,7 +68,7 @@ func (s *Store) RenewRegrading(ctx context.Context, f relabel.RegradeFence, leng
 
 // ReleaseRegrading returns the regrading to the queue.
 func (s *Store) ReleaseRegrading(ctx context.Context, f relabel.RegradeFence) error {
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		tag, err := tx.Exec(ctx, "UPDATE regradings SET state = 'queued', owner = NULL, lease_until = NULL WHERE"+regradeFenced, f.RegradingID, f.Claim, f.Owner)
 		if err == nil && tag.RowsAffected() == 0 && !again {
 			return regradeLost()
@@ -81,7 +81,7 @@ func (s *Store) ReleaseRegrading(ctx context.Context, f relabel.RegradeFence) er
 // leaves the earlier verdict the current one and queues the regrading again after pause,
 // or fails it after relabel.MaxRegradeTries.
 func (s *Store) FinishRegrading(ctx context.Context, f relabel.RegradeFence, v relabel.Verdict, pause time.Duration) error {
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		var trajectory relabel.ID
 		var tries int
 		err := tx.QueryRow(ctx, "SELECT trajectory_id, tries FROM regradings WHERE"+regradeFenced+"FOR NO KEY UPDATE", f.RegradingID, f.Claim, f.Owner).Scan(&trajectory, &tries)
@@ -124,7 +124,7 @@ func putOffRegrading(ctx context.Context, tx pgx.Tx, f relabel.RegradeFence, tri
 		state, ended = "failed", "clock_timestamp()"
 	}
 	_, err := tx.Exec(ctx, fmt.Sprintf(`UPDATE regradings SET state = '%s', tries = $2, failure = $3, due_at = clock_timestamp() + $4::interval,
-		owner = NULL, lease_until = NULL, ended_at = %s WHERE id = $1`, state, ended), f.RegradingID, tries, legible(infra), pause)
+		owner = NULL, lease_until = NULL, ended_at = %s WHERE id = $1`, state, ended), f.RegradingID, tries, validUTF8(infra), pause)
 	return err
 }
 
@@ -134,7 +134,7 @@ func putOffRegrading(ctx context.Context, tx pgx.Tx, f relabel.RegradeFence, tri
 func replaceVerdict(ctx context.Context, tx pgx.Tx, f relabel.RegradeFence, trajectory relabel.ID, v relabel.Verdict, changed bool) error {
 	b := &pgx.Batch{}
 	b.Queue("UPDATE regradings SET state = 'done', changed = $2, owner = NULL, lease_until = NULL, ended_at = clock_timestamp() WHERE id = $1", f.RegradingID, changed)
-	b.Queue("UPDATE trajectories SET passed = $2, verdict_reason = $3, protections = $4 WHERE id = $1", trajectory, v.Passed, legible(string(v.Reason)), v.Protections)
+	b.Queue("UPDATE trajectories SET passed = $2, verdict_reason = $3, protections = $4 WHERE id = $1", trajectory, v.Passed, validUTF8(string(v.Reason)), v.Protections)
 	b.Queue("INSERT INTO events (subject, run_id, iteration_id, trajectory_id, state) SELECT 'trajectory', run_id, iteration_id, id, state FROM trajectories WHERE id = $1", trajectory)
 	// Last: the iteration's row is what many want.
 	b.Queue("UPDATE iterations SET regraded_at = clock_timestamp() WHERE id = (SELECT iteration_id FROM trajectories WHERE id = $1)", trajectory)

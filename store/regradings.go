@@ -30,7 +30,7 @@ func regradeArgs(sel relabel.RegradeSelection) []any {
 // and returns how the selection stands. CodeConflict where no selected trajectory is done
 // or the run is being deleted.
 func (s *Store) Regrade(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error) {
-	err := s.change(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := keepRun(ctx, tx, itself, sel.RunID); err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (s *Store) RegradeCounts(ctx context.Context, sel relabel.RegradeSelection)
 // them. sel.All does not matter.
 func (s *Store) CancelRegradings(ctx context.Context, sel relabel.RegradeSelection) (cancelled int, err error) {
 	sel.All = true
-	err = s.change(ctx, func(tx pgx.Tx) error {
+	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		tag, err := tx.Exec(ctx, `UPDATE regradings SET state = 'cancelled', owner = NULL, lease_until = NULL, ended_at = clock_timestamp()
 			WHERE state IN ('queued', 'running') AND trajectory_id IN (SELECT tr.id`+regradable+")", regradeArgs(sel)...)
 		cancelled = max(cancelled, int(tag.RowsAffected())) // a repeat after an unclear commit finds none left
@@ -151,7 +151,7 @@ func (s *Store) wakeRegraders(ctx context.Context, tx pgx.Tx, n int) error {
 // WakeRegraders makes as many wake-ups wait as there are regradings due, and fails those
 // whose workers were lost too often. Any number of processes may call it.
 func (s *Store) WakeRegraders(ctx context.Context) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' regraders', 0))"); err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ var nextRelabeling = "SELECT re.id" + relabelingsDue("$1") + "ORDER BY re.priori
 // runs and iterations wait, and those whose policy's endpoint is down. CodeNotFound when there is none.
 func (s *Store) ClaimRelabeling(ctx context.Context, owner string, lease time.Duration) (relabel.RelabelClaim, error) {
 	var c relabel.RelabelClaim
-	err := s.write(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {
 		c = relabel.RelabelClaim{RelabelFence: relabel.RelabelFence{Owner: owner}}
 		var trajectory, policy relabel.ID
 		var attempt int
@@ -102,13 +102,13 @@ func (s *Store) FinishRelabeling(ctx context.Context, f relabel.RelabelFence) er
 // FailRelabeling moves the relabeling to failed, with a reason that is safe to show.
 func (s *Store) FailRelabeling(ctx context.Context, f relabel.RelabelFence, reason string) error {
 	return s.changeRelabeling(ctx, f, "state = 'failed', failure = $4, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()",
-		relabel.RelabelFailed, legible(reason))
+		relabel.RelabelFailed, validUTF8(reason))
 }
 
 // changeRelabeling makes one fenced change. After an unclear commit one that is in the
 // state to is changed already.
 func (s *Store) changeRelabeling(ctx context.Context, f relabel.RelabelFence, set string, to relabel.RelabelState, args ...any) error {
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		tag, err := tx.Exec(ctx, "UPDATE relabelings SET "+set+" WHERE"+relabelFenced, append([]any{f.RelabelingID, f.Claim, f.Owner}, args...)...)
 		if err != nil || tag.RowsAffected() > 0 {
 			return err
@@ -128,7 +128,7 @@ func (s *Store) SettleRelabel(ctx context.Context, f relabel.RelabelFence, t int
 	if answer.Status != relabel.Had && answer.Status != relabel.Missing {
 		return relabel.Errorf(relabel.CodeInvalid, "an answer is had or missing, not %q", answer.Status).On("status")
 	}
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		of := relabel.Fence{Owner: f.Owner}
 		var policy relabel.ID
 		err := tx.QueryRow(ctx, "SELECT trajectory_id, attempt, policy_id FROM relabelings WHERE"+relabelFenced+"FOR NO KEY UPDATE",

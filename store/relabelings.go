@@ -66,7 +66,7 @@ func (s *Store) RelabelIteration(ctx context.Context, iteration, policy relabel.
 
 // relabel queues the relabelings of trajectories of one run that are done.
 func (s *Store) relabel(ctx context.Context, trajectories []relabel.ID, policy relabel.ID, priority int) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := keepRun(ctx, tx, ofTrajectory, trajectories[0]); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func askAgain(ctx context.Context, tx pgx.Tx, trajectories []relabel.ID, policy 
 func (s *Store) FindRelabeling(ctx context.Context, id relabel.ID) (relabel.Relabeling, error) {
 	rows, _ := s.pool.Query(ctx, relabelSelect+" WHERE re.id = $1", id)
 	re, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Relabeling])
-	return re, missing("relabeling", id, err)
+	return re, notFound("relabeling", id, err)
 }
 
 // ListRelabelings lists what the filter lets through, newest first. CodeInvalid for a
@@ -161,7 +161,7 @@ const cancelRelabelings = `UPDATE relabelings re SET state = 'cancelled', owner 
 // lost. What was answered stays. Cancelling twice is once; one that is over otherwise is
 // a CodeConflict.
 func (s *Store) CancelRelabeling(ctx context.Context, id relabel.ID) (relabel.Relabeling, error) {
-	err := s.change(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, cancelRelabelings+"re.id = $1", id)
 		return err
 	})
@@ -178,7 +178,7 @@ func (s *Store) CancelRelabeling(ctx context.Context, id relabel.ID) (relabel.Re
 // CancelRelabelings cancels an iteration's relabelings that are not over, of one policy
 // or (nil) of all, and counts them.
 func (s *Store) CancelRelabelings(ctx context.Context, iteration relabel.ID, policy *relabel.ID) (cancelled int, err error) {
-	err = s.change(ctx, func(tx pgx.Tx) error {
+	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		tag, err := tx.Exec(ctx, cancelRelabelings+`re.trajectory_id IN (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = $1)
 			AND ($2::uuid IS NULL OR re.policy_id = $2)`, iteration, policy)
 		cancelled = max(cancelled, int(tag.RowsAffected())) // none are left after a commit that was unclear

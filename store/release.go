@@ -29,7 +29,7 @@ func (s *Store) ReleaseWaiting(ctx context.Context, f relabel.Fence, at relabel.
 	st := step{to: relabel.Queued, outcome: "released", tried: "be given back", args: []any{at.Step, at.For.Milliseconds()},
 		sql: requeueUpdate + `, waited_step = $4, waited_ms = CASE WHEN waited_step = $4 THEN waited_ms ELSE 0 END + $5 WHERE` + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
-		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", legible("its endpoint is down: "+why))
+		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", validUTF8("its endpoint is down: "+why))
 	})
 }
 
@@ -52,7 +52,7 @@ func (s *Store) ReleaseFault(ctx context.Context, f relabel.Fence, at string, fa
 			claimable_at = clock_timestamp() + least($5::interval * power(2, CASE WHEN fault = $4 THEN least(faults, 20) ELSE 0 END), $6::interval)
 			WHERE` + fenced}
 	err = s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
-		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", legible("given back by its worker after a fault: "+signature))
+		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", validUTF8("given back by its worker after a fault: "+signature))
 	})
 	if errors.Is(err, errRepeats) {
 		return false, nil
@@ -86,5 +86,5 @@ func signatureOf(fault error) (signature string, outage bool) {
 	case errors.Is(fault, context.DeadlineExceeded):
 		return "no answer within the time limit", false
 	}
-	return legible(string(relabel.CodeOf(fault)) + ": " + relabel.Shown(fault)), broken(fault)
+	return validUTF8(string(relabel.CodeOf(fault)) + ": " + relabel.Shown(fault)), broken(fault)
 }

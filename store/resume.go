@@ -42,7 +42,7 @@ func readTrail(ctx context.Context, tx pgx.Tx, c *relabel.Claim) error {
 // AdoptTurns makes the turns of attempt from, which the fence's attempt has replayed, its
 // own. Adopting them twice is once. CodeConflict where from does not hold the turns.
 func (s *Store) AdoptTurns(ctx context.Context, f relabel.Fence, from int) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		trail, err := lockTrail(ctx, tx, f, "adopt turns")
 		switch {
 		case err != nil:
@@ -58,13 +58,13 @@ func (s *Store) AdoptTurns(ctx context.Context, f relabel.Fence, from int) error
 // replayed it. The old attempt keeps its turns and is never exported; what it owes is
 // missing. The trajectory begins again with no turns. Saying it twice is saying it once.
 func (s *Store) Diverge(ctx context.Context, f relabel.Fence, from int, detail string) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		trail, err := lockTrail(ctx, tx, f, "diverge")
 		switch {
 		case err != nil:
 			return err
 		case trail == from && from < f.Attempt:
-			return leaveTrail(ctx, tx, f, from, legible(detail))
+			return leaveTrail(ctx, tx, f, from, validUTF8(detail))
 		}
 		return trailIs(ctx, tx, f, from, "outcome = $3", "diverged")
 	})

@@ -26,7 +26,7 @@ const oweAgain = `WITH again AS (UPDATE actions a SET status = 'owed', reason = 
 // there were. CodeConflict where the iteration was cancelled or its run is being deleted. Data sets that were exported
 // before stay as they are.
 func (s *Store) RetryFailed(ctx context.Context, iteration relabel.ID, reasons []relabel.FailureReason) (retried int, err error) {
-	err = s.change(ctx, func(tx pgx.Tx) error {
+	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := keepRun(ctx, tx, ofIteration, iteration); err != nil {
 			return err
 		}
@@ -51,12 +51,12 @@ func (s *Store) RetryFailed(ctx context.Context, iteration relabel.ID, reasons [
 		if len(ids) == 0 {
 			return nil
 		}
-		return s.retry(ctx, tx, iteration, ids)
+		return s.requeue(ctx, tx, iteration, ids)
 	})
 	return retried, err
 }
 
-func (s *Store) retry(ctx context.Context, tx pgx.Tx, iteration relabel.ID, ids []relabel.ID) error {
+func (s *Store) requeue(ctx context.Context, tx pgx.Tx, iteration relabel.ID, ids []relabel.ID) error {
 	b := &pgx.Batch{}
 	b.Queue(retryUpdate, ids)
 	b.Queue(oweAgain, ids, forgone)

@@ -17,14 +17,14 @@ func flagIs(flag string) (condition, arg string) {
 	if flag == relabel.AnyFlag {
 		return "rv.flag <> %s", ""
 	}
-	return "rv.flag = %s", legible(flag)
+	return "rv.flag = %s", validUTF8(flag)
 }
 
 // CreateReview stores a review. CodeNotFound where there is no such trajectory,
 // CodeInvalid where it has no such turn.
 func (s *Store) CreateReview(ctx context.Context, r relabel.Review) error {
-	r.ID = given(r.ID)
-	return s.create(ctx, "reviews", r.ID, func(tx pgx.Tx) error {
+	r.ID = ensureID(r.ID)
+	return s.retryTx(ctx, unlessCreated("reviews", r.ID), func(tx pgx.Tx, _ bool) error {
 		if err := hasTurn(ctx, tx, r.TrajectoryID, r.T); err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func hasTurn(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, t *int) erro
 	err := tx.QueryRow(ctx, "SELECT turns FROM trajectories WHERE id = $1", trajectory).Scan(&turns)
 	switch {
 	case err != nil:
-		return missing("trajectory", trajectory, err)
+		return notFound("trajectory", trajectory, err)
 	case t != nil && *t > turns:
 		return relabel.Errorf(relabel.CodeInvalid, "the trajectory has %d turns", turns).On("t")
 	}
@@ -51,7 +51,7 @@ func hasTurn(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, t *int) erro
 // says, and returns it. CodeNotFound where the trajectory has no such review, CodeInvalid
 // where it has no such turn.
 func (s *Store) EditReview(ctx context.Context, r relabel.Review) (relabel.Review, error) {
-	err := s.change(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := hasTurn(ctx, tx, r.TrajectoryID, r.T); err != nil {
 			return err
 		}
@@ -69,17 +69,17 @@ func (s *Store) EditReview(ctx context.Context, r relabel.Review) (relabel.Revie
 func (s *Store) FindReview(ctx context.Context, trajectory, id relabel.ID) (relabel.Review, error) {
 	rows, _ := s.pool.Query(ctx, reviewSelect+" WHERE rv.id = $1 AND rv.trajectory_id = $2", id, trajectory)
 	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Review])
-	return r, missing("review", id, err)
+	return r, notFound("review", id, err)
 }
 
 // DeleteReview removes a trajectory's review; CodeNotFound where it has none such.
 func (s *Store) DeleteReview(ctx context.Context, trajectory, id relabel.ID) error {
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		err := tx.QueryRow(ctx, "DELETE FROM reviews WHERE id = $1 AND trajectory_id = $2 RETURNING id", id, trajectory).Scan(&id)
 		if again && errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
-		return missing("review", id, err)
+		return notFound("review", id, err)
 	})
 }
 

@@ -29,11 +29,11 @@ var deletionSteps = []struct {
 // is none, CodeConflict while an iteration runs, an export is built, or its trajectories are
 // relabelled or graded again. Nothing of that can begin between the look and the mark.
 func (s *Store) BeginDeletion(ctx context.Context, run relabel.ID) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		var marked bool
 		err := tx.QueryRow(ctx, "SELECT deleting_at IS NOT NULL FROM runs WHERE id = $1 FOR UPDATE", run).Scan(&marked)
 		if err != nil || marked {
-			return missing("run", run, err)
+			return notFound("run", run, err)
 		}
 		why, err := inUse(ctx, tx, run)
 		if err != nil {
@@ -76,7 +76,7 @@ func (s *Store) FinishDeletion(ctx context.Context, run relabel.ID) error {
 // no such run is marked. The lock lets one process follow the other.
 func (s *Store) deleteSome(ctx context.Context, run relabel.ID, step int) (deleted int64, err error) {
 	var gone bool
-	err = s.change(ctx, func(tx pgx.Tx) error {
+	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		gone = false
 		err := tx.QueryRow(ctx, "SELECT FROM runs WHERE id = $1 AND deleting_at IS NOT NULL FOR UPDATE", run).Scan()
 		if errors.Is(err, pgx.ErrNoRows) {

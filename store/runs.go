@@ -37,8 +37,8 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 	if r.Budget != nil {
 		budget = *r.Budget
 	}
-	r.ID = given(r.ID)
-	return s.create(ctx, "runs", r.ID, func(tx pgx.Tx) error {
+	r.ID = ensureID(r.ID)
+	return s.retryTx(ctx, unlessCreated("runs", r.ID), func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, runInsert, r.ID, r.Name, r.Recipe, r.Scaffold, r.Prompts, r.TasksetID, instances, r.TeacherID, r.Beta, r.Rho, labels,
 			r.Limits.MaxTurns, r.Limits.MaxContextTokens, r.Limits.WallClockSeconds, r.Limits.CommandSeconds, r.Limits.VerifySeconds, r.Limits.EnvironmentRetries, r.Seed,
 			budget.Tokens, budget.CostMicros(), r.Webhook)
@@ -50,14 +50,14 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 func (s *Store) FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
 	rows, _ := s.pool.Query(ctx, runSelect+" WHERE ru.id = $1", id)
 	run, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Run])
-	return run, missing("run", id, err)
+	return run, notFound("run", id, err)
 }
 
 // FindRunByName returns the run of this name; CodeNotFound where there is none.
 func (s *Store) FindRunByName(ctx context.Context, name string) (relabel.Run, error) {
-	rows, _ := s.pool.Query(ctx, runSelect+" WHERE ru.name = $1", legible(name))
+	rows, _ := s.pool.Query(ctx, runSelect+" WHERE ru.name = $1", validUTF8(name))
 	run, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Run])
-	return run, missing("run", name, err)
+	return run, notFound("run", name, err)
 }
 
 // ListRuns lists runs, newest first. CodeInvalid for a page that is none.

@@ -71,7 +71,7 @@ func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration
 	if err := checkClaim(owner, lease); err != nil {
 		return c, err
 	}
-	err := s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		if again {
 			if held, err := holds(ctx, tx, c.Fence); held || err != nil {
 				return err
@@ -183,7 +183,7 @@ const pauseValue = `json_build_object('reason', $2::text, 'text', $3::text,
 // PauseRun keeps what the run has queued where it is, and has its workers give back what
 // they hold after the turn in hand. A run that is paused already keeps its first pause.
 func (s *Store) PauseRun(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Run, error) {
-	return s.changeRun(ctx, id, "UPDATE runs SET paused = coalesce(paused, "+pauseValue+") WHERE id = $1", reason, legible(text))
+	return s.changeRun(ctx, id, "UPDATE runs SET paused = coalesce(paused, "+pauseValue+") WHERE id = $1", reason, validUTF8(text))
 }
 
 // ResumeRun ends a run's pause. Its iterations may still be paused by themselves.
@@ -216,10 +216,10 @@ func (s *Store) SetScheduling(ctx context.Context, id relabel.ID, to relabel.Sch
 }
 
 func (s *Store) changeRun(ctx context.Context, id relabel.ID, sql string, args ...any) (relabel.Run, error) {
-	err := s.change(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		tag, err := tx.Exec(ctx, sql, append([]any{id}, args...)...)
 		if err == nil && tag.RowsAffected() == 0 {
-			return missing("run", id, pgx.ErrNoRows)
+			return notFound("run", id, pgx.ErrNoRows)
 		}
 		return err
 	})
@@ -235,7 +235,7 @@ func (s *Store) changeRun(ctx context.Context, id relabel.ID, sql string, args .
 // PauseIteration pauses one iteration, as PauseRun a run. CodeConflict where it is over.
 func (s *Store) PauseIteration(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Iteration, error) {
 	return s.changeIteration(ctx, id, "UPDATE iterations SET paused = coalesce(paused, "+pauseValue+") WHERE id = $1 AND state = 'running'",
-		reason, legible(text))
+		reason, validUTF8(text))
 }
 
 // ResumeIteration ends an iteration's pause. Its run may still be paused.
@@ -245,7 +245,7 @@ func (s *Store) ResumeIteration(ctx context.Context, id relabel.ID) (relabel.Ite
 
 func (s *Store) changeIteration(ctx context.Context, id relabel.ID, sql string, args ...any) (relabel.Iteration, error) {
 	var it relabel.Iteration
-	err := s.change(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		tag, err := tx.Exec(ctx, sql, append([]any{id}, args...)...)
 		if err != nil {
 			return err

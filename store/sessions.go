@@ -21,12 +21,12 @@ func (s *Store) BeginSession(ctx context.Context, tokenSHA256 string) (secret st
 	secret = randomText()
 	caller, _ := relabel.CallerOf(ctx)
 	entry := relabel.AuditEntry{ID: relabel.NewID(), Actor: relabel.ActorToken, Operation: "sign-in", Method: "POST", Path: "/sign-in", Address: caller.Address}
-	err = s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM sessions WHERE created_at < clock_timestamp() - $1::interval", sessionLife); err != nil {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `INSERT INTO sessions (sha256, token_sha256)
-			SELECT $1, sha256 FROM tokens WHERE sha256 = $2 AND revoked_at IS NULL ON CONFLICT (sha256) DO NOTHING`, relabel.HashSecret(secret), legible(tokenSHA256))
+			SELECT $1, sha256 FROM tokens WHERE sha256 = $2 AND revoked_at IS NULL ON CONFLICT (sha256) DO NOTHING`, relabel.HashSecret(secret), validUTF8(tokenSHA256))
 		if err == nil && tag.RowsAffected() == 0 && !again {
 			return relabel.Errorf(relabel.CodeUnauthorized, "this token is not known, or was revoked")
 		}
@@ -79,8 +79,8 @@ func (s *Store) CheckSession(ctx context.Context, sha256 string) (relabel.Access
 
 // EndSession signs a browser out; it does nothing where it was not signed in.
 func (s *Store) EndSession(ctx context.Context, sha256 string) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "DELETE FROM sessions WHERE sha256 = $1", legible(sha256))
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
+		_, err := tx.Exec(ctx, "DELETE FROM sessions WHERE sha256 = $1", validUTF8(sha256))
 		return err
 	})
 }

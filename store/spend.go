@@ -41,7 +41,7 @@ func (s *Store) budgetLeft(ctx context.Context, run relabel.ID) error {
 	err := s.pool.QueryRow(ctx, "SELECT overdrawn.text FROM runs ru,"+overBudget+"WHERE ru.id = $1", run).Scan(&text)
 	switch {
 	case err != nil:
-		return missing("run", run, err)
+		return notFound("run", run, err)
 	case text != nil:
 		return relabel.Errorf(relabel.CodeConflict, "%s; raise it first", *text)
 	}

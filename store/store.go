@@ -61,7 +61,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	}
 	config.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
 	config.ConnConfig.RuntimeParams["application_name"] = "relabel"
-	// Of statements that are transactions by themselves, too: see once.
+	// Of statements that are transactions by themselves, too: see inTx.
 	config.ConnConfig.RuntimeParams["default_transaction_isolation"] = "read committed"
 	if config.ConnConfig.RuntimeParams[idleTimeout] == "" {
 		config.ConnConfig.RuntimeParams[idleTimeout] = idleTransactions

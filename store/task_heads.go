@@ -28,7 +28,7 @@ func (s *Store) ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel
 	if err != nil {
 		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this is no page of the list").On("after")
 	}
-	rows, _ := s.pool.Query(ctx, taskHeads, taskset, legible(f.Part), f.HeldOut, legible(string(after)), limit+1)
+	rows, _ := s.pool.Query(ctx, taskHeads, taskset, validUTF8(f.Part), f.HeldOut, validUTF8(string(after)), limit+1)
 	heads, err := pgx.CollectRows(rows, scanTaskHead)
 	if err != nil {
 		return nil, "", classify(err)
@@ -44,7 +44,7 @@ func (s *Store) ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel
 func scanTaskHead(row pgx.CollectableRow) (h relabel.TaskHead, err error) {
 	var begins []byte
 	err = row.Scan(append([]any{&h.ID, &h.InstanceID, &h.Repo, &h.HeldOut, &begins}, cellFields(&h.Outcomes)...)...)
-	text := []rune(legible(string(begins)))
+	text := []rune(validUTF8(string(begins)))
 	h.Begins = string(text[:min(len(text), 300)])
 	return h, err
 }

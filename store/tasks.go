@@ -29,16 +29,16 @@ func scanTask(row pgx.CollectableRow) (relabel.Task, error) {
 }
 
 // CreateTaskset stores a taskset with its tasks, or nothing. Ids that are zero are
-// given; counts are taken from the tasks. CodeConflict when the name is taken.
+// ensureID; counts are taken from the tasks. CodeConflict when the name is taken.
 func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []relabel.Task) error {
-	set.ID = given(set.ID)
+	set.ID = ensureID(set.ID)
 	held := 0
 	for _, t := range tasks {
 		if t.HeldOut {
 			held++
 		}
 	}
-	return s.create(ctx, "tasksets", set.ID, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, unlessCreated("tasksets", set.ID), func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, "INSERT INTO tasksets (id, name, digest, tasks, held_out) VALUES ($1, $2, $3, $4, $5)",
 			set.ID, set.Name, set.Digest, len(tasks), held)
 		if err != nil {
@@ -48,15 +48,15 @@ func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []
 			"hints_text", "patch", "test_patch", "test_cmd", "eval_script", "log_parser", "fail_to_pass", "pass_to_pass", "held_out"}
 		_, err = tx.CopyFrom(ctx, pgx.Identifier{"tasks"}, columns, pgx.CopyFromSlice(len(tasks), func(i int) ([]any, error) {
 			t := tasks[i]
-			return []any{given(t.ID), set.ID, t.InstanceID, t.Repo, t.BaseCommit, t.Image, t.Workdir, []byte(t.ProblemStatement),
+			return []any{ensureID(t.ID), set.ID, t.InstanceID, t.Repo, t.BaseCommit, t.Image, t.Workdir, []byte(t.ProblemStatement),
 				[]byte(t.HintsText), []byte(t.Patch), []byte(t.TestPatch), t.TestCmd, []byte(t.EvalScript), t.LogParser, present(t.FailToPass), present(t.PassToPass), t.HeldOut}, nil
 		}))
 		return err
 	})
 }
 
-// given returns id, or a fresh one where it is zero.
-func given(id relabel.ID) relabel.ID {
+// ensureID returns id, or a fresh one where it is zero.
+func ensureID(id relabel.ID) relabel.ID {
 	if id == (relabel.ID{}) {
 		return relabel.NewID()
 	}
@@ -75,7 +75,7 @@ func present(list []string) []string {
 func (s *Store) FindTaskset(ctx context.Context, id relabel.ID) (relabel.Taskset, error) {
 	rows, _ := s.pool.Query(ctx, tasksetSelect+" WHERE ts.id = $1", id)
 	set, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Taskset])
-	return set, missing("taskset", id, err)
+	return set, notFound("taskset", id, err)
 }
 
 // ListTasksets lists tasksets, newest first. CodeInvalid for a page that is none.
@@ -89,7 +89,7 @@ func (s *Store) ListTasksets(ctx context.Context, p relabel.Page) ([]relabel.Tas
 func (s *Store) FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error) {
 	rows, _ := s.pool.Query(ctx, taskSelect+" WHERE ta.id = $1", id)
 	task, err := pgx.CollectExactlyOneRow(rows, scanTask)
-	return task, missing("task", id, err)
+	return task, notFound("task", id, err)
 }
 
 // ListTasks lists a taskset's tasks in the byte order of their instance ids, none where
@@ -104,7 +104,7 @@ func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Pag
 		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this is no page of the list").On("after")
 	}
 	tasks, more, err := collectPage(ctx, s, scanTask, limit, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id > $2 ORDER BY ta.instance_id LIMIT $3",
-		[]any{taskset, legible(string(after)), limit + 1})
+		[]any{taskset, validUTF8(string(after)), limit + 1})
 	if err != nil {
 		return nil, "", classify(err)
 	}
@@ -131,14 +131,14 @@ func (s *Store) ListTaskNames(ctx context.Context, taskset relabel.ID) ([]relabe
 
 // FindTasksetByName returns the taskset of this name; CodeNotFound where there is none.
 func (s *Store) FindTasksetByName(ctx context.Context, name string) (relabel.Taskset, error) {
-	rows, _ := s.pool.Query(ctx, tasksetSelect+" WHERE ts.name = $1", legible(name))
+	rows, _ := s.pool.Query(ctx, tasksetSelect+" WHERE ts.name = $1", validUTF8(name))
 	set, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Taskset])
-	return set, missing("taskset", name, err)
+	return set, notFound("taskset", name, err)
 }
 
 // FindTaskByInstance returns a taskset's task; CodeNotFound where it has none such.
 func (s *Store) FindTaskByInstance(ctx context.Context, taskset relabel.ID, instance string) (relabel.Task, error) {
-	rows, _ := s.pool.Query(ctx, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id = $2", taskset, legible(instance))
+	rows, _ := s.pool.Query(ctx, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id = $2", taskset, validUTF8(instance))
 	task, err := pgx.CollectExactlyOneRow(rows, scanTask)
-	return task, missing("task", instance, err)
+	return task, notFound("task", instance, err)
 }

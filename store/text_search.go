@@ -42,7 +42,7 @@ func (s *Store) SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sor
 	if err != nil {
 		return page, err
 	}
-	w, err := walkOf(sort, relabel.Page{After: ask.After, Limit: searchedPage})
+	w, err := newPager(sort, relabel.Page{After: ask.After, Limit: searchedPage})
 	if err != nil {
 		return page, err
 	}
@@ -52,7 +52,7 @@ func (s *Store) SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sor
 	default:
 		return page, relabel.Errorf(relabel.CodeBusy, "%d searches are under way already; try again in some seconds", searchesAtOnce)
 	}
-	h := &textSearch{store: s, walk: w, page: &page, limit: limit, bytes: ask.Bytes, until: time.Now().Add(searchTime),
+	h := &textSearch{store: s, pages: w, page: &page, limit: limit, bytes: ask.Bytes, until: time.Now().Add(searchTime),
 		finder: chat.NewFinder(ask.Text, firstMatches, 1)}
 	if h.bytes == 0 {
 		h.bytes = searchBytes
@@ -64,7 +64,7 @@ func (s *Store) SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sor
 // textSearch is a search under way.
 type textSearch struct {
 	store  *Store
-	walk   *walk
+	pages  *pager
 	page   *relabel.TextPage
 	finder *chat.Finder
 	limit  int
@@ -81,30 +81,30 @@ func (h *textSearch) over() bool {
 // run goes through the list, page by page.
 func (h *textSearch) run(ctx context.Context, f relabel.TrajectoryFilter) error {
 	err := h.store.read(ctx, func(tx pgx.Tx) (err error) {
-		if h.walk.filter, err = seek(ctx, tx, f); err != nil {
+		if h.pages.filter, err = seek(ctx, tx, f); err != nil {
 			return err
 		}
 		var counted relabel.TrajectoryPage
-		if err := countTrajectories(ctx, tx, h.walk.filter, &counted); err != nil {
+		if err := countTrajectories(ctx, tx, h.pages.filter, &counted); err != nil {
 			return err
 		}
 		h.page.Total, h.page.Exact, h.page.Of = counted.Total, counted.Exact, counted.Of
-		return h.walk.read(ctx, tx)
+		return h.pages.read(ctx, tx)
 	})
 	for err == nil {
-		list := h.walk.page()
+		list := h.pages.page()
 		looked, err := h.through(ctx, list.Items)
 		if err != nil {
 			return err
 		}
 		if looked < len(list.Items) {
-			h.page.Next = h.walk.spotOf(looked - 1)
+			h.page.Next = h.pages.cursorOf(looked - 1)
 			return nil
 		}
 		if h.page.Next = list.Next; list.Next == "" || h.over() {
 			return nil
 		}
-		if err := h.walk.goOn(ctx, h.store); err != nil {
+		if err := h.pages.next(ctx, h.store); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ const critical = `SELECT coalesce(greatest(sum(c.link), max(c.ready + c.label)),
 // with the trajectory's critical path up to then. It is a fact about the attempt, not a
 // write of the trajectory: it needs no lease, and after the attempt's end it changes nothing.
 func (s *Store) RecordTime(ctx context.Context, f relabel.Fence, spent relabel.TimeSpent) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		var ideal int64
 		if err := tx.QueryRow(ctx, critical, f.TrajectoryID, f.Attempt).Scan(&ideal); err != nil {
 			return err

@@ -19,7 +19,7 @@ const tokenizerSelect = `SELECT tk.id, tk.name, tk.version, tk.hash, ts.bytes, t
 // they have.
 func (s *Store) CreateTokenizer(ctx context.Context, name string, files relabel.TokenizerFiles) (relabel.Tokenizer, error) {
 	t := relabel.Tokenizer{Name: name, Hash: files.Hash(), Bytes: files.Bytes(), Files: files.List()}
-	err := s.change(ctx, func(tx pgx.Tx) error {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		// One at a time for each name: versions have no gaps, and none is made twice.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('tokenizer ' || current_schema() || ' ' || $1, 0))", name); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (s *Store) FindTokenizer(ctx context.Context, word string) (relabel.Tokeniz
 	}
 	rows, _ := s.pool.Query(ctx, tokenizerSelect+where, args...)
 	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Tokenizer])
-	return t, missing("tokenizer", word, err)
+	return t, notFound("tokenizer", word, err)
 }
 
 // FindTokenizerFiles returns the files with a hash. CodeNotFound where there are none.
@@ -97,7 +97,7 @@ func (s *Store) FindTokenizerFiles(ctx context.Context, hash string) (relabel.To
 	if err == nil && len(files) == 0 {
 		err = pgx.ErrNoRows
 	}
-	return files, missing("tokenizer with the hash", hash, err)
+	return files, notFound("tokenizer with the hash", hash, err)
 }
 
 // ReadTokenizerFile returns at most limit bytes of a registered file, from a position on, at
@@ -106,7 +106,7 @@ func (s *Store) ReadTokenizerFile(ctx context.Context, hash, name string, from i
 	var chunk []byte
 	err := s.pool.QueryRow(ctx, "SELECT substring(content FROM $3 FOR $4) FROM tokenizer_files WHERE hash = $1 AND name = $2 AND octet_length(content) > $3 - 1",
 		hash, name, from+1, limit).Scan(&chunk)
-	return chunk, missing("file "+name+" of the tokenizer with the hash", hash, err)
+	return chunk, notFound("file "+name+" of the tokenizer with the hash", hash, err)
 }
 
 // ListTokenizers lists versions of registered tokenizers, newest first. CodeInvalid for a
@@ -128,8 +128,8 @@ func (s *Store) DeleteTokenizer(ctx context.Context, name string) error {
 		}
 		return relabel.Errorf(relabel.CodeInvalid, "names one version, and a tokenizer is deleted with all its versions: give its name, %s", t.Name).On("tokenizer")
 	}
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
-		rows, _ := tx.Query(ctx, `SELECT hash FROM tokenizer_sets WHERE hash IN (SELECT hash FROM tokenizers WHERE name = $1) ORDER BY hash FOR UPDATE`, legible(name))
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
+		rows, _ := tx.Query(ctx, `SELECT hash FROM tokenizer_sets WHERE hash IN (SELECT hash FROM tokenizers WHERE name = $1) ORDER BY hash FOR UPDATE`, validUTF8(name))
 		hashes, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
 			return err

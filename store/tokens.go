@@ -31,7 +31,7 @@ type Token struct {
 // its SHA-256 is. CodeConflict when a live token has the name, CodeInvalid for a name
 // that is empty, longer than 200 bytes or no text.
 func (s *Store) CreateToken(ctx context.Context, name string, access relabel.Access) (secret string, err error) {
-	if name == "" || len(name) > longestTokenName || legible(name) != name {
+	if name == "" || len(name) > longestTokenName || validUTF8(name) != name {
 		return "", relabel.Errorf(relabel.CodeInvalid, "a token's name is a text of 1 to %d bytes", longestTokenName).On("name")
 	}
 	if strings.HasPrefix(name, tokenPrefix) {
@@ -39,7 +39,7 @@ func (s *Store) CreateToken(ctx context.Context, name string, access relabel.Acc
 	}
 	secret = tokenPrefix + randomText()
 	entry := relabel.NewID()
-	err = s.change(ctx, func(tx pgx.Tx) error {
+	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := auditCommand(ctx, tx, entry, "create-token", name); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (s *Store) CheckToken(ctx context.Context, sha256 string) (relabel.Access, 
 
 // access reads what one row allows; without a row, nothing is.
 func (s *Store) access(ctx context.Context, query, sha256 string) (access relabel.Access, err error) {
-	err = s.pool.QueryRow(ctx, query, legible(sha256)).Scan(&access)
+	err = s.pool.QueryRow(ctx, query, validUTF8(sha256)).Scan(&access)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return relabel.NoAccess, nil
 	}
@@ -79,13 +79,13 @@ func (s *Store) access(ctx context.Context, query, sha256 string) (access relabe
 // there is none.
 func (s *Store) RevokeToken(ctx context.Context, name string) error {
 	entry := relabel.NewID()
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		if err := auditCommand(ctx, tx, entry, "revoke-token", name); err != nil {
 			return err
 		}
 		tag, err := tx.Exec(ctx, "UPDATE tokens SET revoked_at = clock_timestamp() WHERE name = $1 AND revoked_at IS NULL", name)
 		if err == nil && tag.RowsAffected() == 0 && !again {
-			return missing("live token", name, pgx.ErrNoRows)
+			return notFound("live token", name, pgx.ErrNoRows)
 		}
 		return err
 	})

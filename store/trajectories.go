@@ -19,7 +19,7 @@ const trajectorySelect = `SELECT tr.id, tr.run_id, tr.iteration_id, tr.task_id, 
 func (s *Store) FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error) {
 	rows, _ := s.pool.Query(ctx, trajectorySelect+" WHERE tr.id = $1", id)
 	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Trajectory])
-	return t, missing("trajectory", id, err)
+	return t, notFound("trajectory", id, err)
 }
 
 // ListAttempts lists a trajectory's attempts, the first first.
@@ -41,7 +41,7 @@ func (s *Store) FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, e
 	if err == nil && patch == nil {
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the trajectory has no patch: its rollout has not ended")
 	}
-	return patch, missing("trajectory", trajectory, err)
+	return patch, notFound("trajectory", trajectory, err)
 }
 
 // verdictSelect reads verdicts v.
@@ -56,5 +56,5 @@ const (
 func (s *Store) FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel.Verdict, error) {
 	rows, _ := s.pool.Query(ctx, verdictSelect+" WHERE v.trajectory_id = $1 ORDER BY v.infra = '' DESC, v.number DESC LIMIT 1", trajectory)
 	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Verdict])
-	return v, missing("verdict on trajectory", trajectory, err)
+	return v, notFound("verdict on trajectory", trajectory, err)
 }

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// question is a query for trajectories tr in the making, with its arguments.
-type question struct {
+// queryBuilder is a query for trajectories tr in the making, with its arguments.
+type queryBuilder struct {
 	scope []string // conditions on their iterations it
 	rows  []string // conditions on them
 	args  []any
 }
 
 // arg adds an argument and returns how it stands in the query.
-func (q *question) arg(v any) string {
+func (q *queryBuilder) arg(v any) string {
 	q.args = append(q.args, v)
 	return fmt.Sprintf("$%d", len(q.args))
 }
 
-func (q *question) where(condition string, args ...any) {
+func (q *queryBuilder) where(condition string, args ...any) {
 	names := make([]any, len(args))
 	for i, v := range args {
 		names[i] = q.arg(v)
@@ -28,7 +28,7 @@ func (q *question) where(condition string, args ...any) {
 }
 
 // within narrows to the iterations that the filter names.
-func (q *question) within(f sought) {
+func (q *queryBuilder) within(f resolvedFilter) {
 	add := func(condition string, v any) { q.scope = append(q.scope, fmt.Sprintf(condition, q.arg(v))) }
 	if f.RunID != nil {
 		add("it.run_id = %s", *f.RunID)
@@ -46,8 +46,8 @@ func (q *question) within(f sought) {
 
 // among is within, said of the trajectories themselves: of one iteration alone, and of its
 // run not besides, which the planner would take for a second thing that narrows.
-func (q *question) among(f sought) {
-	its := &question{args: q.args}
+func (q *queryBuilder) among(f resolvedFilter) {
+	its := &queryBuilder{args: q.args}
 	its.within(f)
 	switch {
 	case f.IterationID != nil:
@@ -68,7 +68,7 @@ func (q *question) among(f sought) {
 }
 
 // filter narrows to what the filter lets through, of the rows of a segment.
-func (q *question) filter(f sought, of segment) {
+func (q *queryBuilder) filter(f resolvedFilter, of segment) {
 	if of.holds != "" {
 		q.where(of.holds)
 	}
@@ -83,7 +83,7 @@ func (q *question) filter(f sought, of segment) {
 	}
 	for _, is := range [][2]string{{"state", string(f.State)}, {"end_reason", string(f.EndReason)}, {"failure", string(f.Failure)}, {"verdict", string(f.Verdict)}, {"verdict_reason", string(f.VerdictReason)}} {
 		if is[1] != "" {
-			q.where("tr."+is[0]+" = %s", legible(is[1]))
+			q.where("tr."+is[0]+" = %s", validUTF8(is[1]))
 		}
 	}
 	// IS NOT NULL says what follows from the equality, in the words of the partial index:
@@ -115,7 +115,7 @@ func atLeast[T any](v *T, otherwise T) any {
 
 // between narrows to a range of a figure, both ends included: of what is over as it stands
 // in an index, of the others as it is by now.
-func (q *question) between(final, now string, low, high any, of segment) {
+func (q *queryBuilder) between(final, now string, low, high any, of segment) {
 	a, b := q.arg(low), q.arg(high)
 	over, open := fmt.Sprintf("%s BETWEEN %s AND %s", final, a, b), fmt.Sprintf("%s BETWEEN %s AND %s", now, a, b)
 	switch {
@@ -129,7 +129,7 @@ func (q *question) between(final, now string, low, high any, of segment) {
 }
 
 // reviewed narrows to what people have said of them.
-func (q *question) reviewed(f sought) {
+func (q *queryBuilder) reviewed(f resolvedFilter) {
 	switch {
 	case f.reviewed != nil:
 		q.where("tr.id = ANY (%s)", f.reviewed)

@@ -25,7 +25,7 @@ func (s *Store) ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter
 	if sort == "" {
 		sort = relabel.Newest
 	}
-	w, err := walkOf(sort, p)
+	w, err := newPager(sort, p)
 	if err != nil {
 		return relabel.TrajectoryPage{}, err
 	}
@@ -44,20 +44,20 @@ func (s *Store) ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter
 	return page, err
 }
 
-// walk reads a page, segment by segment, from a spot on.
-type walk struct {
-	filter   sought
+// pager reads a page, segment by segment, from a cursor on.
+type pager struct {
+	filter   resolvedFilter
 	sort     relabel.TrajectorySort
 	segments []segment
-	from     *spot // nil: from the beginning
-	back     bool  // towards the beginning
+	from     *sortCursor // nil: from the beginning
+	back     bool        // towards the beginning
 	limit    int
 	rows     []relabel.Trajectory // as they are met, one more than the limit where there are more
 	segment  []int                // of each row
 }
 
-func walkOf(sort relabel.TrajectorySort, p relabel.Page) (*walk, error) {
-	w := &walk{sort: sort}
+func newPager(sort relabel.TrajectorySort, p relabel.Page) (*pager, error) {
+	w := &pager{sort: sort}
 	var err error
 	if w.limit, err = limitOf(p); err != nil {
 		return nil, err
@@ -73,14 +73,14 @@ func walkOf(sort relabel.TrajectorySort, p relabel.Page) (*walk, error) {
 	case p.After != "" && p.Before != "":
 		return nil, relabel.Errorf(relabel.CodeInvalid, "a page is after or before a place, not both").On("before")
 	case text != "":
-		from, err := parseSpot(field, text, sort, w.segments)
+		from, err := parseSortCursor(field, text, sort, w.segments)
 		w.from = &from
 		return w, err
 	}
 	return w, nil
 }
 
-func (w *walk) read(ctx context.Context, tx pgx.Tx) error {
+func (w *pager) read(ctx context.Context, tx pgx.Tx) error {
 	at, step := 0, 1
 	if w.back {
 		step = -1
@@ -106,8 +106,8 @@ func (w *walk) read(ctx context.Context, tx pgx.Tx) error {
 // which an index gives in order, and of these the first n. In the order of their making
 // there are indexes across iterations; by iteration, the planner would take one of these
 // for each and pass over all the others' rows.
-func (w *walk) query(at, n int) (sql string, args []any) {
-	of, q := w.segments[at], &question{}
+func (w *pager) query(at, n int) (sql string, args []any) {
+	of, q := w.segments[at], &queryBuilder{}
 	order, sign := "ASC", ">"
 	if of.descending != w.back {
 		order, sign = "DESC", "<"
@@ -132,7 +132,7 @@ func (w *walk) query(at, n int) (sql string, args []any) {
 }
 
 // page is what was read, in the list's order.
-func (w *walk) page() relabel.TrajectoryPage {
+func (w *pager) page() relabel.TrajectoryPage {
 	more := len(w.rows) > w.limit
 	if more {
 		w.rows, w.segment = w.rows[:w.limit], w.segment[:w.limit]
@@ -146,30 +146,30 @@ func (w *walk) page() relabel.TrajectoryPage {
 		return p
 	}
 	if w.back || more {
-		p.Next = w.spotOf(len(w.rows) - 1)
+		p.Next = w.cursorOf(len(w.rows) - 1)
 	}
 	if w.back && more || !w.back && w.from != nil {
-		p.Previous = w.spotOf(0)
+		p.Previous = w.cursorOf(0)
 	}
 	return p
 }
 
-func (w *walk) spotOf(i int) string { return w.spotAt(i).text(w.sort) }
+func (w *pager) cursorOf(i int) string { return w.cursorAt(i).text(w.sort) }
 
-func (w *walk) spotAt(i int) spot {
-	return spot{w.segment[i], w.segments[w.segment[i]].keyOf(w.rows[i]), w.rows[i].ID}
+func (w *pager) cursorAt(i int) sortCursor {
+	return sortCursor{w.segment[i], w.segments[w.segment[i]].keyOf(w.rows[i]), w.rows[i].ID}
 }
 
-// goOn reads the page after the one that was read.
-func (w *walk) goOn(ctx context.Context, s *Store) error {
-	w.from = new(w.spotAt(len(w.rows) - 1))
+// next reads the page after the one that was read.
+func (w *pager) next(ctx context.Context, s *Store) error {
+	w.from = new(w.cursorAt(len(w.rows) - 1))
 	w.rows, w.segment = nil, nil
 	return s.read(ctx, func(tx pgx.Tx) error { return w.read(ctx, tx) })
 }
 
 // countTrajectories says how many match, and of how many in the iterations in question.
-func countTrajectories(ctx context.Context, tx pgx.Tx, f sought, page *relabel.TrajectoryPage) error {
-	scope := &question{}
+func countTrajectories(ctx context.Context, tx pgx.Tx, f resolvedFilter, page *relabel.TrajectoryPage) error {
+	scope := &queryBuilder{}
 	scope.within(f)
 	err := tx.QueryRow(ctx, "SELECT coalesce(sum(it.trajectories), 0) FROM iterations it WHERE "+all(scope.scope), scope.args...).Scan(&page.Of)
 	if err != nil {
@@ -191,8 +191,8 @@ func countTrajectories(ctx context.Context, tx pgx.Tx, f sought, page *relabel.T
 // countQuery counts the matches, one beyond the bound at most; "" where the filter lets
 // everything of its iterations through. By a figure, what is over and what is not are
 // counted apart: a condition on either would have every row read.
-func countQuery(f sought) (sql string, args []any) {
-	parts, q := []segment{{}}, &question{}
+func countQuery(f resolvedFilter) (sql string, args []any) {
+	parts, q := []segment{{}}, &queryBuilder{}
 	if f.byFigure() {
 		parts = []segment{{over: true}, {open: true, holds: "tr.ended_at IS NULL"}}
 	}

@@ -60,26 +60,26 @@ func known[T any](v *T) (zero T) {
 	return *v
 }
 
-// spot is a row's place in a sorted list.
-type spot struct {
+// sortCursor is a row's place in a sorted list.
+type sortCursor struct {
 	segment int
 	key     uint64
 	id      relabel.ID
 }
 
-// text is the spot as clients carry it, with the sort that it is of.
-func (p spot) text(sort relabel.TrajectorySort) string {
+// text is the cursor as clients carry it, with the sort that it is of.
+func (p sortCursor) text(sort relabel.TrajectorySort) string {
 	b := []byte{byte(slices.Index(relabel.TrajectorySorts, sort)), byte(p.segment)}
 	b = binary.BigEndian.AppendUint64(b, p.key)
 	return base64.RawURLEncoding.EncodeToString(append(b, p.id[:]...))
 }
 
-func parseSpot(field, text string, sort relabel.TrajectorySort, segments []segment) (p spot, err error) {
+func parseSortCursor(field, text string, sort relabel.TrajectorySort, segments []segment) (p sortCursor, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) != 26 || int(b[0]) != slices.Index(relabel.TrajectorySorts, sort) || int(b[1]) >= len(segments) {
 		return p, relabel.Errorf(relabel.CodeInvalid, "this is no page of the list as it is sorted").On(field)
 	}
-	p = spot{segment: int(b[1]), key: binary.BigEndian.Uint64(b[2:])}
+	p = sortCursor{segment: int(b[1]), key: binary.BigEndian.Uint64(b[2:])}
 	copy(p.id[:], b[10:])
 	switch key := segments[p.segment].arg(p.key).(type) {
 	case time.Time:

@@ -10,9 +10,9 @@ import (
 	"relabel"
 )
 
-// sought is a filter with what its texts stand in. They are looked for first, so that the
+// resolvedFilter is a filter with what its texts stand in. They are looked for first, so that the
 // planner knows how many rows they let through: of a text in a condition it does not.
-type sought struct {
+type resolvedFilter struct {
 	relabel.TrajectoryFilter
 	tasks     []relabel.ID // of the instance, or a part of it; nil where none is asked for
 	textTasks []relabel.ID // whose instance id holds Text
@@ -21,7 +21,7 @@ type sought struct {
 }
 
 // byFigure reports whether a figure bounds it.
-func (f sought) byFigure() bool {
+func (f resolvedFilter) byFigure() bool {
 	return f.MinTurns != nil || f.MaxTurns != nil || f.MinAgreement != nil || f.MaxAgreement != nil
 }
 
@@ -35,15 +35,15 @@ const (
 )
 
 // seek looks for a filter's texts and reviews.
-func seek(ctx context.Context, tx pgx.Tx, f relabel.TrajectoryFilter) (sought, error) {
-	found := sought{TrajectoryFilter: f}
+func seek(ctx context.Context, tx pgx.Tx, f relabel.TrajectoryFilter) (resolvedFilter, error) {
+	found := resolvedFilter{TrajectoryFilter: f}
 	ids := func(into *[]relabel.ID, sql string, args ...any) error {
 		rows, _ := tx.Query(ctx, sql, args...)
 		some, err := pgx.AppendRows([]relabel.ID{}, rows, pgx.RowTo[relabel.ID])
 		*into = some
 		return err
 	}
-	instance, part, text := legible(f.InstanceID), legible(f.InstancePart), strings.TrimSpace(legible(f.Text))
+	instance, part, text := validUTF8(f.InstanceID), validUTF8(f.InstancePart), strings.TrimSpace(validUTF8(f.Text))
 	found.Text = text
 	switch {
 	case instance != "" && part != "":
@@ -72,7 +72,7 @@ func seek(ctx context.Context, tx pgx.Tx, f relabel.TrajectoryFilter) (sought, e
 const namedReviews = 10_000
 
 // seekReviews looks which trajectories have the review that the filter asks for.
-func (f *sought) seekReviews(ctx context.Context, tx pgx.Tx) error {
+func (f *resolvedFilter) seekReviews(ctx context.Context, tx pgx.Tx) error {
 	condition, args := "true", []any{}
 	switch {
 	case f.Flag != "":

@@ -47,7 +47,7 @@ func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limi
 	err := s.read(ctx, func(tx pgx.Tx) error {
 		var trail int
 		if err := tx.QueryRow(ctx, "SELECT trail FROM trajectories WHERE id = $1", trajectory).Scan(&trail); err != nil {
-			return missing("trajectory", trajectory, err)
+			return notFound("trajectory", trajectory, err)
 		}
 		to, err := turnsWithin(ctx, tx, trajectory, trail, from, from+limit)
 		if err != nil {

@@ -48,7 +48,7 @@ func (s *Store) CommitTurn(ctx context.Context, f relabel.Fence, turn relabel.Tu
 		return err
 	}
 	if !c.hasPrompts() { // how those are stored is to be read first
-		err := s.settleAtOnce(ctx, func(b *pgx.Batch) {
+		err := s.retryBatch(ctx, func(b *pgx.Batch) {
 			b.Queue(commitInsert, c.values()...)
 			c.queueRows(b, promptRow{}, promptRow{})
 		})
@@ -56,7 +56,7 @@ func (s *Store) CommitTurn(ctx context.Context, f relabel.Fence, turn relabel.Tu
 			return err
 		}
 	}
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		tag, err := tx.Exec(ctx, commitInsert, c.values()...)
 		if err != nil {
 			return err
@@ -129,7 +129,7 @@ func (c *committing) values() []any {
 	return []any{c.fence.TrajectoryID, c.fence.Attempt, c.fence.Owner, t.T, one(mark == "T"),
 		one(status == relabel.Had), one(status == relabel.Owed), one(status == relabel.Missing),
 		one(c.agrees != nil), one(c.agrees != nil && *c.agrees), mark,
-		t.Executor, t.Action.PolicyID, labelPolicy, labelSample, c.agrees, legible(t.Tree),
+		t.Executor, t.Action.PolicyID, labelPolicy, labelSample, c.agrees, validUTF8(t.Tree),
 		max(t.EndedAt.Sub(t.StartedAt), time.Duration(0)), max(t.Time.Endpoint, 0), max(t.Time.Sandbox, 0), max(t.Time.Database, 0),
 		c.mark(), c.tokens(), calls(t.Observations, false), calls(t.Observations, true)}
 }
@@ -214,7 +214,7 @@ func queueAction(b *pgx.Batch, f relabel.Fence, at place, a relabel.Action, prom
 func actionValues(a relabel.Action, prompt promptRow) []any {
 	var reason *string
 	if a.Status == relabel.Missing {
-		said := legible(a.Reason)
+		said := validUTF8(a.Reason)
 		reason = &said
 	}
 	var refusal []byte
@@ -222,8 +222,8 @@ func actionValues(a relabel.Action, prompt promptRow) []any {
 		refusal = []byte(a.Refusal)
 	}
 	asked, completion, cached := usageValues(a.Usage)
-	return append([]any{a.Status, reason, a.Raw, legible(a.FinishReason), refusal, a.Parse,
-		a.TokenIDs, a.Logprobs, asked, completion, cached, legible(a.Model), legible(a.Fingerprint),
+	return append([]any{a.Status, reason, a.Raw, validUTF8(a.FinishReason), refusal, a.Parse,
+		a.TokenIDs, a.Logprobs, asked, completion, cached, validUTF8(a.Model), validUTF8(a.Fingerprint),
 		a.Said, a.ReadAs, a.NotGiven, max(a.Millis, 0)}, prompt.values()...)
 }
 
@@ -272,7 +272,7 @@ func (c *committing) settled(ctx context.Context, tx pgx.Tx) error {
 
 // same reports whether the stored turn is this one. Its label may have come since.
 func (c *committing) same(stored relabel.Turn) bool {
-	if stored.Executor != c.turn.Executor || stored.Tree != legible(c.turn.Tree) || !sameAction(stored.Action, c.turn.Action) ||
+	if stored.Executor != c.turn.Executor || stored.Tree != validUTF8(c.turn.Tree) || !sameAction(stored.Action, c.turn.Action) ||
 		len(stored.Observations) != len(c.turn.Observations) || (stored.Label == nil) != (c.label == nil) {
 		return false
 	}

@@ -19,36 +19,41 @@ const (
 	undoLimit  = 5 * time.Second
 )
 
-// write runs fn in a transaction and tries again what certainly did not happen: no
-// connection, a deadlock, a server that restarts. After an unclear commit (the line was
-// lost before the answer came) it does not: for claims of relabelings and batches, whose
-// lease then runs out, and for what is done again by itself.
-func (s *Store) write(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return s.try(ctx, false, func(tx pgx.Tx, _ bool) error { return fn(tx) })
+// txOptions says what retryTx does after an unclear commit: one whose answer was lost with
+// the connection.
+type txOptions struct {
+	unclear bool   // retry; the function is told that its change may already be there
+	table   string // with unclear: do nothing where this table has a row with the id
+	id      relabel.ID
 }
 
-// settle is write for what can be recognised by its key: it also tries again after an
-// unclear commit. fn is then told that the change may already be there.
-func (s *Store) settle(ctx context.Context, fn func(tx pgx.Tx, again bool) error) error {
-	return s.try(ctx, true, fn)
+var (
+	// failOnUnclear is for claims of relabelings and batches, whose lease then expires, and
+	// for what runs again periodically.
+	failOnUnclear = txOptions{}
+	// retryUnclear is for changes that are idempotent or can be recognised by a key.
+	retryUnclear = txOptions{unclear: true}
+)
+
+// unlessCreated is for rows with an id of their own: one that exists after an unclear
+// commit was created by the try before.
+func unlessCreated(table string, id relabel.ID) txOptions {
+	return txOptions{unclear: true, table: table, id: id}
 }
 
-// create is settle for what makes rows with an id of their own: after an unclear commit
-// one that is there in the table was made by the try before.
-func (s *Store) create(ctx context.Context, table string, id relabel.ID, fn func(tx pgx.Tx) error) error {
-	return s.settle(ctx, func(tx pgx.Tx, again bool) error {
-		if again {
-			if done, err := exists(ctx, tx, table, id); done || err != nil {
-				return err
+// retryTx runs fn in a transaction and retries what certainly did not happen: no
+// connection, a deadlock, a server that restarts. mayExist is true after an unclear commit.
+func (s *Store) retryTx(ctx context.Context, o txOptions, fn func(tx pgx.Tx, mayExist bool) error) error {
+	return s.retry(ctx, o.unclear, func(mayExist bool) (unclear bool, err error) {
+		return s.inTx(ctx, func(tx pgx.Tx) error {
+			if mayExist && o.table != "" {
+				if done, err := exists(ctx, tx, o.table, o.id); done || err != nil {
+					return err
+				}
 			}
-		}
-		return fn(tx)
+			return fn(tx, mayExist)
+		})
 	})
-}
-
-// change is settle for what comes to the same if it is made twice.
-func (s *Store) change(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return s.settle(ctx, func(tx pgx.Tx, _ bool) error { return fn(tx) })
 }
 
 func exists(ctx context.Context, tx pgx.Tx, table string, id relabel.ID) (yes bool, err error) {
@@ -56,28 +61,25 @@ func exists(ctx context.Context, tx pgx.Tx, table string, id relabel.ID) (yes bo
 	return yes, err
 }
 
-// settleAtOnce is settle for statements that need no answer of each other: they go over
-// the line together, as one transaction, and cost one way there and back.
-func (s *Store) settleAtOnce(ctx context.Context, queue func(b *pgx.Batch)) error {
-	return s.persist(ctx, true, func(bool) (unclear bool, err error) {
+// retryBatch is retryTx with retryUnclear for statements that need no answer of each other:
+// they are sent together, as one transaction, and cost one round trip.
+func (s *Store) retryBatch(ctx context.Context, queue func(b *pgx.Batch)) error {
+	return s.retry(ctx, true, func(bool) (unclear bool, err error) {
 		b := &pgx.Batch{}
 		queue(b)
 		return false, s.pool.SendBatch(ctx, b).Close()
 	})
 }
 
-func (s *Store) try(ctx context.Context, settles bool, fn func(tx pgx.Tx, again bool) error) error {
-	return s.persist(ctx, settles, func(again bool) (unclear bool, err error) { return s.once(ctx, again, fn) })
-}
-
-func (s *Store) persist(ctx context.Context, settles bool, once func(again bool) (unclear bool, err error)) error {
-	again := false
+// retry calls attempt until it succeeds, fails for good or the pauses are used up.
+func (s *Store) retry(ctx context.Context, retriesUnclear bool, attempt func(mayExist bool) (unclear bool, err error)) error {
+	mayExist := false
 	for pause := firstPause; ; pause *= 2 {
-		unclear, err := once(again)
-		if err == nil || ctx.Err() != nil || !passing(err) || pause > lastPause || unclear && !settles {
+		unclear, err := attempt(mayExist)
+		if err == nil || ctx.Err() != nil || !passing(err) || pause > lastPause || unclear && !retriesUnclear {
 			return classify(err)
 		}
-		again = again || unclear
+		mayExist = mayExist || unclear
 		select {
 		case <-ctx.Done():
 			return classify(err)
@@ -86,10 +88,10 @@ func (s *Store) persist(ctx context.Context, settles bool, once func(again bool)
 	}
 }
 
-// once runs fn in one transaction. unclear says that nobody knows whether it committed.
+// inTx runs fn in one transaction. unclear says that nobody knows whether it committed.
 // READ COMMITTED, whatever the database's default is: a fenced write that waited for a
 // lock judges the row as it is then.
-func (s *Store) once(ctx context.Context, again bool, fn func(tx pgx.Tx, again bool) error) (unclear bool, err error) {
+func (s *Store) inTx(ctx context.Context, fn func(tx pgx.Tx) error) (unclear bool, err error) {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
 		return false, err
@@ -97,9 +99,9 @@ func (s *Store) once(ctx context.Context, again bool, fn func(tx pgx.Tx, again b
 	defer func() { // also when fn panics; after a commit there is nothing to undo
 		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 		defer cancel()
-		_ = tx.Rollback(undo) // a line that is broken rolls back by itself
+		_ = tx.Rollback(undo) // a broken connection rolls back by itself
 	}()
-	if err := fn(tx, again); err != nil {
+	if err := fn(tx); err != nil {
 		return false, err
 	}
 	err = tx.Commit(ctx)

@@ -17,7 +17,7 @@ func insertVerdict(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, attemp
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO verdicts (trajectory_id, attempt, number, passed, reason, tests, output, infra, protections, dropped, dropped_count, millis, canaries)
 		SELECT $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM verdicts WHERE trajectory_id = $1`,
-		trajectory, attempt, v.Passed, legible(string(v.Reason)), v.Tests, output, legible(v.Infra), v.Protections, keptPaths(v.Dropped), v.DroppedCount, v.Millis, v.Canaries)
+		trajectory, attempt, v.Passed, validUTF8(string(v.Reason)), v.Tests, output, validUTF8(v.Infra), v.Protections, keptPaths(v.Dropped), v.DroppedCount, v.Millis, v.Canaries)
 	return err
 }
 
@@ -28,7 +28,7 @@ func keptPaths(dropped []relabel.DroppedPath) []relabel.DroppedPath {
 	}
 	kept := make([]relabel.DroppedPath, 0, min(len(dropped), relabel.MaxDroppedPaths))
 	for _, d := range dropped[:cap(kept)] {
-		kept = append(kept, relabel.DroppedPath{Path: legible(d.Path), Reason: legible(d.Reason)})
+		kept = append(kept, relabel.DroppedPath{Path: validUTF8(d.Path), Reason: validUTF8(d.Reason)})
 	}
 	return kept
 }

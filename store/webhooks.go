@@ -19,7 +19,7 @@ const deliverySelect = `SELECT de.id, de.run_id, de.type, de.payload, de.state, 
 // SetSite says where this relabel's server is and which webhook its runs have that name
 // none of their own.
 func (s *Store) SetSite(ctx context.Context, site relabel.Site) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, "UPDATE instance SET url = $1, webhook = $2", site.URL, site.Webhook)
 		return err
 	})
@@ -39,11 +39,11 @@ func (s *Store) FindDelivery(ctx context.Context, id relabel.ID) (relabel.Delive
 	rows, _ := s.pool.Query(ctx, deliverySelect+" WHERE de.id = $1", id)
 	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Delivery])
 	if err != nil {
-		return d, nil, missing("delivery", id, err)
+		return d, nil, notFound("delivery", id, err)
 	}
 	var hook *relabel.Webhook
 	err = s.pool.QueryRow(ctx, "SELECT coalesce(ru.webhook, i.webhook) FROM runs ru, instance i WHERE ru.id = $1", d.RunID).Scan(&hook)
-	return d, hook, missing("run", d.RunID, err)
+	return d, hook, notFound("run", d.RunID, err)
 }
 
 // RecordDelivery keeps what came of a try. A delivery that is over keeps what it is.
@@ -52,10 +52,10 @@ func (s *Store) RecordDelivery(ctx context.Context, id relabel.ID, try relabel.D
 	if try.State == relabel.DeliveryPending {
 		pause = &try.Pause
 	}
-	return s.write(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET tries = tries + 1, tried_at = clock_timestamp(), url = $2, status = $3, answer = $4, state = $5,
 			next_at = clock_timestamp() + $6::interval, ended_at = CASE WHEN $5 <> 'pending' THEN clock_timestamp() END
-			WHERE id = $1 AND state = 'pending'`, id, try.URL, try.Status, []byte(legible(try.Answer)), try.State, pause)
+			WHERE id = $1 AND state = 'pending'`, id, try.URL, try.Status, []byte(validUTF8(try.Answer)), try.State, pause)
 		return err
 	})
 }
@@ -68,11 +68,11 @@ func (s *Store) Redeliver(ctx context.Context, run, id relabel.ID) (relabel.Deli
 	case err != nil:
 		return d, err
 	case d.RunID != run:
-		return d, missing("delivery", id, pgx.ErrNoRows)
+		return d, notFound("delivery", id, pgx.ErrNoRows)
 	case hook == nil:
 		return d, relabel.Errorf(relabel.CodeConflict, "the run has no webhook; set one first")
 	}
-	err = s.write(ctx, func(tx pgx.Tx) error {
+	err = s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, "UPDATE webhook_deliveries SET state = 'pending', next_at = NULL, ended_at = NULL WHERE id = $1", id)
 		if err != nil {
 			return err

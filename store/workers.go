@@ -19,7 +19,7 @@ const (
 // SeeWorker records that the worker lives and whether it is draining, and forgets
 // workers that nobody has heard of for a day.
 func (s *Store) SeeWorker(ctx context.Context, w relabel.Worker) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		b := &pgx.Batch{}
 		b.Queue(`INSERT INTO workers (name, machine, process, docker_hosts, rollouts, ahead, version, draining)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -33,7 +33,7 @@ func (s *Store) SeeWorker(ctx context.Context, w relabel.Worker) error {
 // ShowActivity records what the worker does right now, and that it lives. A worker that
 // is not there any more is not made anew.
 func (s *Store) ShowActivity(ctx context.Context, worker string, a relabel.WorkerActivity) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, "UPDATE workers SET activity = $2, seen_at = clock_timestamp() WHERE name = $1", worker, a)
 		return err
 	})
@@ -41,7 +41,7 @@ func (s *Store) ShowActivity(ctx context.Context, worker string, a relabel.Worke
 
 // ForgetWorker removes a worker that has stopped in order.
 func (s *Store) ForgetWorker(ctx context.Context, name string) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, "DELETE FROM workers WHERE name = $1", name)
 		return err
 	})
