@@ -17,8 +17,11 @@ type HealthCommand struct {
 // healthTime bounds a check.
 const healthTime = 5 * time.Second
 
-// Run fails unless the process answers. A worker answers without a body.
+// Run fails unless the process answers with status 200; the body does not matter.
 func (c *HealthCommand) Run(ctx context.Context) error {
+	if _, err := Open(c.Address, "", "address"); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.Address, "/")+"/healthz", nil)
