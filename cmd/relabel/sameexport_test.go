@@ -41,15 +41,15 @@ func TestTheSameIntentGivesTheSameDataSetEverywhere(t *testing.T) {
 		{relabel.SFT, ``, nil, nil, 2, "resolved trajectories of iteration 2"},
 		{relabel.DAgger, ``, nil, nil, 4, "valid submissions of iteration 2"},
 		{relabel.AggreVaTe, ``, nil, nil, 4, "valid submissions of iteration 2"},
-		{relabel.SFT, `,"resolved":false,"submitted":true`, []string{"--no-resolved", "--submitted"}, url.Values{"only": {"with a valid submission"}}, 4, "valid submissions of iteration 2"},
-		{relabel.SFT, `,"submitted":false`, []string{"--no-submitted"}, url.Values{"only": {"every one that is done"}}, 8, "every finished trajectory of iteration 2"},
-		{relabel.DAgger, `,"aggregated":true,"resolved":true`, []string{"--aggregated", "--resolved"}, url.Values{"of": {"it and every earlier one"}, "only": {"that are resolved"}}, 4, "resolved trajectories of iterations 1 to 2"},
+		{relabel.SFT, `,"resolved":false,"submitted":true`, []string{"--no-resolved", "--submitted"}, url.Values{"resolved": {"false"}, "submitted": {"true"}}, 4, "valid submissions of iteration 2"},
+		{relabel.SFT, `,"submitted":false`, []string{"--no-submitted"}, url.Values{"submitted": {"false"}}, 8, "every finished trajectory of iteration 2"},
+		{relabel.DAgger, `,"aggregated":true,"resolved":true`, []string{"--aggregated", "--resolved"}, url.Values{"aggregated": {"true"}, "resolved": {"true"}}, 4, "resolved trajectories of iterations 1 to 2"},
 		{relabel.DAgger, `,"mixed_rewards":true,"submitted":false,"iteration":1,"agreement":"differs"`, []string{"--mixed-rewards", "--no-submitted", "--iteration", "1", "--agreement", "differs"},
-			url.Values{"groups": {"only groups with mixed rewards"}, "only": {"every one that is done"}, "iteration": {"1"}, "states": {"where something else was executed"}}, 4,
+			url.Values{"mixed_rewards": {"true"}, "submitted": {"false"}, "iteration": {"1"}, "agreement": {"differs"}}, 4,
 			"every finished trajectory of groups with mixed rewards, where the label was not executed of iteration 1"},
 		{relabel.DAgger, `,"views":["linear","tree"],"tokenizer":"small","thinking_alias":false,"max_length":400,"capacity":1000`,
 			[]string{"--view", "tree,linear", "--tokenizer", "small", "--no-thinking-alias", "--max-length", "400", "--capacity", "1000"},
-			url.Values{"view": {"linear", "tree"}, "tokenizer": {"small"}, "thinking": {"as reasoning_content alone"}, "max_length": {"400"}, "capacity": {"1000"}}, 4, "valid submissions of iteration 2"},
+			url.Values{"views": {"linear", "tree"}, "tokenizer": {"small"}, "thinking_alias": {"false"}, "max_length": {"400"}, "capacity": {"1000"}}, 4, "valid submissions of iteration 2"},
 		everyEnd(),
 	} {
 		run := runs[c.recipe]
@@ -85,7 +85,7 @@ func everyEnd() intent {
 		takes: fmt.Sprintf("valid submissions, of those whose end is one of %v of iteration 2", relabel.EndReasons)}
 	for _, reason := range relabel.EndReasons {
 		in.args = append(in.args, "--end-reason", string(reason))
-		in.page.Add("ended", string(reason))
+		in.page.Add("end_reasons", string(reason))
 	}
 	return in
 }
@@ -192,7 +192,7 @@ func (x exports) fromPage(run relabel.Run, chosen url.Values) relabel.Export {
 	noError(x.t, err)
 	browser := &http.Client{Jar: jar}
 	address := x.api.Base + "/runs/" + run.ID.String() + "/export"
-	res, err := browser.Get(address + "?" + url.Values{"view": chosen["view"]}.Encode()) // the page asks again as views are chosen
+	res, err := browser.Get(address + "?" + url.Values{"views": chosen["views"]}.Encode()) // the page asks again as views are chosen
 	noError(x.t, err)
 	defer res.Body.Close()
 	page, err := io.ReadAll(res.Body)
