@@ -2,6 +2,7 @@ package server
 
 import (
 	"math"
+	"reflect"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -65,22 +66,36 @@ func iterationOf(word string) (ref iterationRef, err error) {
 	return ref, nil
 }
 
-// optionalNumber is a number in a query that need not be there.
-type optionalNumber struct{ value *float64 }
+// optionalNumber is a number in a query that need not be there. Its bounds are tags of
+// its field, which huma checks.
+type optionalNumber struct {
+	Number float64
+	value  *float64 // nil where it is not in the query
+}
 
 // Schema describes it as the number that it reads.
 func (optionalNumber) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber}
 }
 
-// UnmarshalText reads a number that is not negative.
-func (o *optionalNumber) UnmarshalText(text []byte) error {
-	v, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || !(v >= 0 && v <= math.MaxInt32) {
-		return relabel.Errorf(relabel.CodeInvalid, "this is no number from 0")
+// Receiver is where huma puts the number.
+func (o *optionalNumber) Receiver() reflect.Value {
+	return reflect.ValueOf(&o.Number).Elem()
+}
+
+// OnParamSet notes whether the query has the number.
+func (o *optionalNumber) OnParamSet(isSet bool, _ any) {
+	if isSet {
+		o.value = &o.Number
 	}
-	o.value = &v
-	return nil
+}
+
+// Resolve refuses NaN, which is within any bounds.
+func (o *optionalNumber) Resolve(_ huma.Context, field *huma.PathBuffer) []error {
+	if !math.IsNaN(o.Number) {
+		return nil
+	}
+	return []error{&huma.ErrorDetail{Location: field.String(), Message: "expected number", Value: "NaN"}}
 }
 
 // whole is the number without its fraction, nil where there is none.
@@ -95,4 +110,8 @@ func (o optionalNumber) whole() *int {
 var (
 	_ huma.SchemaProvider = iterationRef{}
 	_ huma.SchemaProvider = optionalNumber{}
+	_ huma.ParamWrapper   = (*optionalNumber)(nil)
+	_ huma.ParamReactor   = (*optionalNumber)(nil)
+
+	_ huma.ResolverWithPath = (*optionalNumber)(nil)
 )

@@ -62,6 +62,7 @@ func TestListsPageByKeyAndFilter(t *testing.T) {
 		if i == 3 {
 			tr.State, tr.Verdict = relabel.Failed, relabel.VerdictError
 		}
+		tr.Turns = i
 		s.store.trajectories = append(s.store.trajectories, tr)
 	}
 	var seen []any
@@ -78,7 +79,7 @@ func TestListsPageByKeyAndFilter(t *testing.T) {
 	if fmt.Sprint(seen) != "[6 5 4 3 2 1 0]" || after != "" {
 		t.Errorf("paged through %v, then %q", seen, after)
 	}
-	for query, want := range map[string]int{"state=failed": 1, "verdict=failed": 6, "verdict=passed": 0, "verdict=error": 1, "run=" + relabel.NewID().String(): 0, "instance=4": 1} {
+	for query, want := range map[string]int{"state=failed": 1, "verdict=failed": 6, "verdict=passed": 0, "verdict=error": 1, "run=" + relabel.NewID().String(): 0, "instance=4": 1, "turns_min=5": 2, "turns_min=0": 7} {
 		if items := s.want(200, s.get("/v1/trajectories?"+query)).field("items").([]any); len(items) != want {
 			t.Errorf("%s: %d items, want %d", query, len(items), want)
 		}

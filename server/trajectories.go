@@ -41,8 +41,8 @@ type TrajectoryQuery struct {
 	Submitted    string                  `query:"submitted" enum:"true,false" doc:"Only with, or without, a valid submission."`
 	Resolved     string                  `query:"resolved" enum:"true,false" doc:"true: only resolved, that is submitted and passed; false: only with a verdict and not resolved."`
 	Labels       string                  `query:"labels" enum:"missing" doc:"missing: only where some label could not be had."`
-	TurnsMin     optionalNumber          `query:"turns_min" minimum:"0" doc:"Only with as many turns, or more."`
-	TurnsMax     optionalNumber          `query:"turns_max" minimum:"0" doc:"Only with as many turns, or fewer."`
+	TurnsMin     optionalNumber          `query:"turns_min" minimum:"0" maximum:"2147483647" doc:"Only with as many turns, or more."`
+	TurnsMax     optionalNumber          `query:"turns_max" minimum:"0" maximum:"2147483647" doc:"Only with as many turns, or fewer."`
 	AgreementMin optionalNumber          `query:"agreement_min" minimum:"0" maximum:"1" doc:"Only with this agreement, 0 to 1, or more."`
 	AgreementMax optionalNumber          `query:"agreement_max" minimum:"0" maximum:"1" doc:"Only with this agreement, 0 to 1, or less."`
 	Flag         string                  `query:"flag" maxLength:"60" doc:"Only with a review that has this flag; *: any flag."`
