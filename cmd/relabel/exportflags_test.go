@@ -18,7 +18,7 @@ func TestEveryOptionOfAnExportIsAFlag(t *testing.T) {
 	var options []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[api.NewExport]()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" || f.Anonymous {
+		if name == "" || f.Anonymous || f.Tag.Get("readOnly") == "true" {
 			continue
 		}
 		flag := strings.ReplaceAll(name, "_", "-")

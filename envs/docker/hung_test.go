@@ -175,9 +175,10 @@ func TestASandboxThatIsFrozenFailsAfterItsSilence(t *testing.T) {
 	engine := engineOf(t)
 	host := dockertest.NewHostWith(t, docker.Config{Silence: 2 * time.Second})
 	sandbox := start(t, host, newSpec(t))
-	if err := engine.ContainerPause(t.Context(), sandbox.ID()); err != nil {
-		t.Fatal(err)
-	}
+	// Linux may fail to freeze a cgroup while the machine is busy.
+	await(t, "the engine pauses the container", func() bool {
+		return engine.ContainerPause(t.Context(), sandbox.ID()) == nil
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	_, err := sandbox.Run(ctx, envs.Command{Args: []string{"true"}, Timeout: time.Hour})

@@ -8,6 +8,7 @@
     const mine = ++asked;
     const text = await fetch(address, { headers: { Accept: "text/html" } }).then((response) => response.text()).catch(() => null);
     if (mine !== asked) return; // superseded by a later choice
+    if (keep && !dialog.open) return; // closed meanwhile; its close event may be pending
     if (text === null) { unheard(); return; }
     const part = new DOMParser().parseFromString(text, "text/html").querySelector("[data-part=operation]");
     if (!part) { location.href = address.replace(/[?&]part=operation/, ""); return; }
