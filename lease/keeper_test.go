@@ -3,6 +3,7 @@ package lease_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 // claims are the claims of a fake database. Fences are numbers.
 type claims struct {
+	mu               sync.Mutex
 	checks, renewals int
 	paused           map[int]bool
 	lost             map[int]bool
@@ -23,6 +25,8 @@ type claims struct {
 }
 
 func (c *claims) Check(_ context.Context, fences []int) ([]relabel.Standing, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.checks++
 	standings := make([]relabel.Standing, len(fences))
 	for i, f := range fences {
@@ -32,12 +36,28 @@ func (c *claims) Check(_ context.Context, fences []int) ([]relabel.Standing, err
 }
 
 func (c *claims) Renew(_ context.Context, fences []int, _ time.Duration) ([]bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.renewals++
 	renewed := make([]bool, len(fences))
 	for i, f := range fences {
 		renewed[i] = !c.passedOver[f]
 	}
 	return renewed, c.err
+}
+
+// counts returns how often the claims were checked and renewed.
+func (c *claims) counts() (checks, renewals int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.checks, c.renewals
+}
+
+// lose takes a claim away.
+func (c *claims) lose(fence int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost[fence] = true
 }
 
 func newKeeper(c *claims) *lease.Keeper[int] {
@@ -67,13 +87,14 @@ func TestAllClaimsAreRenewedTogether(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		checks, renewals := c.checks, c.renewals
+		checksBefore, renewalsBefore := c.counts()
 		time.Sleep(10 * lease.Default)
 		synctest.Wait()
-		if n := c.renewals - renewals; n > 60 || n < 30 {
+		checks, renewals := c.counts()
+		if n := renewals - renewalsBefore; n > 60 || n < 30 {
 			t.Errorf("%d renewals in ten leases", n)
 		}
-		if n, want := c.checks-checks, int(10*lease.Default/lease.CheckPeriod); n < want-1 || n > want+1 {
+		if n, want := checks-checksBefore, int(10*lease.Default/lease.CheckPeriod); n < want-1 || n > want+1 {
 			t.Errorf("%d checks, not %d", n, want)
 		}
 		for i, release := range releases {
@@ -115,7 +136,7 @@ func TestALostClaimEndsItsWorkAloneAtTheNextCheck(t *testing.T) {
 		defer releaseOther()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		c.lost[1] = true
+		c.lose(1)
 		if after := ended(lost); after > lease.CheckPeriod || !lease.Lost(context.Cause(lost)) {
 			t.Errorf("lost after %s: %v", after, context.Cause(lost))
 		}

@@ -89,13 +89,14 @@ func TestALeaseIsRenewedForAsLongAsTheWorkTakes(t *testing.T) {
 		if after := ended(life); after >= 0 {
 			t.Errorf("life ended after %s: %v", after, context.Cause(life))
 		}
+		synctest.Wait()
+		release()
 		if n := k.count(); n < 3*int(time.Hour/length) || len(k.lengths) != 1 || !k.lengths[length] {
 			t.Errorf("%d renewals in an hour, by %v", n, k.lengths)
 		}
 		if k.deadline <= 0 || k.deadline > length/3 {
 			t.Errorf("a renewal may take %s", k.deadline)
 		}
-		release()
 		n := k.count()
 		time.Sleep(time.Hour)
 		if k.count() != n {
