@@ -26,7 +26,7 @@ const (
 	CodeSecretMissing   Code = "secret_missing"    // a policy names a secret that is not there
 	CodeAddressRefused  Code = "address_refused"   // an address that this process may not connect to
 	CodeUnavailable     Code = "unavailable"       // a part that is needed is not there; try again later
-	CodeBusy            Code = "busy"              // as much of this as may be is under way; try again soon
+	CodeBusy            Code = "busy"              // too many concurrent requests; retry later
 	CodeInternal        Code = "internal"          // a bug or an unforeseen failure; details are in the log
 )
 

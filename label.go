@@ -135,7 +135,7 @@ func (b RemoteBatch) Over() bool {
 type BatchAnswer struct {
 	CustomID   string
 	Completion Completion
-	Err        error // CodeContextOverflow where asking again is of no use, else CodeEndpoint
+	Err        error // CodeContextOverflow, for which a retry cannot help, else CodeEndpoint
 }
 
 // Urgency says how soon the answer to a label's call is wanted. Raised, the label goes

@@ -101,7 +101,7 @@ type PolicyLimits struct {
 	RequestsPerMinute int `json:"requests_per_minute" doc:"Requests a minute at each address in one worker process; 0: no limit."`
 	TokensPerMinute   int `json:"tokens_per_minute" doc:"Tokens a minute, prompt and answer, at each address in one worker process; 0: no limit."`
 	TimeoutSeconds    int `json:"timeout_seconds" doc:"Seconds that one HTTP request may take."`
-	Retries           int `json:"retries" doc:"Further tries after an answer that is of no use."`
+	Retries           int `json:"retries" doc:"Retries after an unusable answer."`
 	PatienceSeconds   int `json:"patience_seconds" doc:"Seconds that a call waits for an endpoint that is down or says that it is busy, before it fails."`
 	HedgeAfterSeconds int `json:"hedge_after_seconds" doc:"Seconds without an answer after which another replica is asked too; 0: never."`
 	ContextTokens     int `json:"context_tokens" doc:"Tokens of prompt and answer together, as the server was started; 0: not known. What does not fit is not sent."`

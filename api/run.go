@@ -16,11 +16,11 @@ type NewRun struct {
 	Labels    relabel.LabelMode `json:"labels,omitempty" enum:"beside,deferred,batch" default:"beside" doc:"When the teacher is asked for the labels of the student's turns: beside the rollout, deferred until the iteration's last rollout is over, or batch: then and through the teacher's batch endpoint (files and batches, as OpenAI has them)."`
 	Limits    *NewRunLimits     `json:"limits,omitempty" doc:"Bounds of each trajectory."`
 	Budget    *NewBudget        `json:"budget,omitempty" doc:"What its calls may use before it is paused. It can be changed later."`
-	Webhook   *NewWebhook       `json:"webhook,omitempty" doc:"Who is told when an iteration or an export is over, or the run paused by itself. It can be changed later."`
+	Webhook   *NewWebhook       `json:"webhook,omitempty" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run. It can be changed later."`
 	Seed      int64             `json:"seed,omitempty" doc:"Seed of every draw: the same seed gives the same draws on any machine."`
 }
 
-// NewPrompts are a run's own texts; what is left out stays the scaffold's.
+// NewPrompts are a run's own texts; absent ones are the scaffold's.
 type NewPrompts struct {
 	System string    `json:"system,omitempty" doc:"System message."`
 	First  string    `json:"first,omitempty" doc:"First user message. {workdir}, {problem_statement} and {hints_text} stand for the task's; {hints?}…{/hints?} is left out where there are no hints."`
@@ -51,7 +51,7 @@ type NewRho struct {
 	Values []int  `json:"values,omitempty" maxItems:"10000" doc:"List: κ of iteration 1, 2, …, in turns; the last one holds on."`
 }
 
-// NewRunLimits bounds each trajectory; what is left out takes the paper's value.
+// NewRunLimits bounds each trajectory; absent fields take the paper's values.
 type NewRunLimits struct {
 	MaxTurns           *int `json:"max_turns,omitempty" minimum:"1" maximum:"1000" doc:"Most turns of a trajectory (Tmax). Default 100."`
 	MaxContextTokens   *int `json:"max_context_tokens,omitempty" minimum:"256" maximum:"10000000" doc:"Most tokens of prompt and answer together. Default 65536."`
@@ -80,7 +80,7 @@ type NewWebhook struct {
 	Secret string `json:"secret,omitempty" maxLength:"1000" doc:"NAME of the secret that signs (a letter, then at most 39 letters, digits, hyphens or underscores); empty: nothing is signed."`
 }
 
-// SchedulingPatch changes a run's scheduling; what is left out stays.
+// SchedulingPatch changes a run's scheduling; absent fields do not change.
 type SchedulingPatch struct {
 	Priority *int        `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is claimed first; runs of one priority share the slots evenly. Default 0."`
 	Quota    *int        `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"How many of its trajectories workers may hold at a time; 0: as many as there are slots."`

@@ -9,11 +9,11 @@ import (
 	"relabel/api"
 )
 
-// noticeFlags say what a run may use and whom it tells; what is left out stays.
+// noticeFlags say what a run may use and whom it tells; absent flags change nothing.
 type noticeFlags struct {
 	BudgetTokens  *int64   `placeholder:"N" help:"Most tokens of prompts and answers together, before the run is paused; 0: no bound."`
 	BudgetCost    *float64 `placeholder:"X" help:"Most cost, in the currency of the policies' prices; 0: no bound."`
-	Webhook       *string  `placeholder:"URL" help:"Who is told when an iteration or an export is over, or the run is paused by itself; empty: nobody of its own."`
+	Webhook       *string  `placeholder:"URL" help:"Webhook to call when an iteration or an export ends, or relabel pauses the run; empty: none of its own."`
 	WebhookSecret *string  `placeholder:"NAME" help:"NAME of the secret that signs what is told."`
 }
 

@@ -39,7 +39,7 @@ type policyLimitFlags struct {
 	RequestsPerMinute int `help:"Most requests a minute. Default: no limit."`
 	TokensPerMinute   int `help:"Most tokens a minute, prompt and answer. Default: no limit."`
 	Timeout           int `default:"600" help:"Seconds for one request."`
-	Retries           int `default:"3" help:"Further tries after an answer that is of no use."`
+	Retries           int `default:"3" help:"Retries after an unusable answer."`
 	Patience          int `default:"600" help:"Seconds that a call waits for an endpoint that is down or busy, before it fails."`
 	ContextTokens     int `placeholder:"N" help:"Tokens of prompt and answer together, as the server was started. What does not fit is not sent. Default: not known."`
 	HedgeAfter        int `placeholder:"SECONDS" help:"Without an answer for so long, ask another replica too. Default: never."`

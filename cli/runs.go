@@ -22,10 +22,10 @@ type RunCommand struct {
 	Trajectories runTrajectories `cmd:"" help:"List the trajectories of a run."`
 	Instances    runInstances    `cmd:"" help:"List the instances that an iteration rolls out, one per line."`
 	Set          runSet          `cmd:"" help:"Change a run's priority, quota, budget or webhook."`
-	Pause        runPause        `cmd:"" help:"Pause a run or an iteration; turns in hand are finished."`
+	Pause        runPause        `cmd:"" help:"Pause a run or an iteration; running turns finish first."`
 	Resume       runResume       `cmd:"" help:"Resume a run or an iteration."`
 	Cancel       runCancel       `cmd:"" help:"Cancel a run's iterations, or one iteration."`
-	Label        runLabel        `cmd:"" help:"Begin with the labels that a run defers."`
+	Label        runLabel        `cmd:"" help:"Start labelling now (runs with deferred or batch labels)."`
 	Relabel      runRelabel      `cmd:"" help:"Ask another teacher at every state of what is done."`
 	Verify       runVerify       `cmd:"" help:"Grade stored submissions again under the verifier's present protections."`
 	Delete       runDelete       `cmd:"" help:"Say what a run consists of, and with --yes delete it for good."`

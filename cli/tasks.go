@@ -20,7 +20,7 @@ import (
 // TasksImport is `relabel tasks import FILE`.
 type TasksImport struct {
 	ClientFlags
-	File         string `arg:"" type:"existingfile" help:"JSONL, a task a line. One bad line and nothing is imported."`
+	File         string `arg:"" type:"existingfile" help:"JSONL file, one task per line; imported completely or not at all."`
 	Name         string `help:"Name of the task set. Default: the file's."`
 	Format       string `default:"auto" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" help:"Form of the lines: ${enum}."`
 	HeldOut      string `type:"existingfile" placeholder:"FILE" help:"File of instance ids, one a line, that are never rolled out for training."`
@@ -129,7 +129,7 @@ func ReadTaskFile(path string) ([]relabel.Task, error) {
 func readLines(path string) ([]byte, error) {
 	body, err := os.ReadFile(path)
 	if err == nil && len(bytes.TrimSpace(body)) == 0 {
-		err = relabel.Errorf(relabel.CodeInvalid, "%s holds no task; a task file is JSONL, a task a line", path)
+		err = relabel.Errorf(relabel.CodeInvalid, "%s holds no task; a task file is JSONL, one task per line", path)
 	}
 	return body, err
 }

@@ -21,7 +21,7 @@ import (
 type TopCommand struct {
 	ClientFlags
 	Once  bool          `help:"Print one snapshot and end; so it is too where standard output is no terminal."`
-	Every time.Duration `default:"2s" help:"How often it is drawn anew."`
+	Every time.Duration `default:"2s" help:"Refresh interval."`
 	Rows  int           `default:"0" help:"Show at most so many trajectories; 0: as many as fit, or all of a snapshot."`
 }
 

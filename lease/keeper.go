@@ -56,7 +56,9 @@ func (k *Keeper[F]) Keep(ctx context.Context, fence F, since time.Time) (life co
 // release stops keeping a claim. With the last one it waits for the goroutine's end.
 func (k *Keeper[F]) release(c *claim[F]) {
 	k.mu.Lock()
-	delete(k.held, c.fence)
+	if k.held[c.fence] == c { // a later claim of the same fence stays
+		delete(k.held, c.fence)
+	}
 	stop, stopped := k.stop, k.stopped
 	last := len(k.held) == 0
 	if last {

@@ -178,3 +178,18 @@ func TestADatabaseThatDoesNotAnswerCostsTheLeaseAtItsEnd(t *testing.T) {
 		}
 	})
 }
+
+func TestTheReleaseOfAnEarlierClaimLeavesALaterOneOfTheSameFence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &claims{lost: map[int]bool{}}
+		k := newKeeper(c)
+		_, _, releaseEarlier := k.Keep(t.Context(), 1, time.Now())
+		later, _, releaseLater := k.Keep(t.Context(), 1, time.Now())
+		defer releaseLater()
+		releaseEarlier()
+		c.lose(1)
+		if after := ended(later); after < 0 || after > lease.CheckPeriod || !lease.Lost(context.Cause(later)) {
+			t.Errorf("lost after %s: %v", after, context.Cause(later))
+		}
+	})
+}

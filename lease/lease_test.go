@@ -149,11 +149,12 @@ func TestALeaseThatIsRenewedAgainInTimeIsKept(t *testing.T) {
 		k := &keeper{}
 		life, release := keep(t.Context(), k)
 		defer release()
+		time.Sleep(500 * time.Millisecond) // between two renewals, so that none meets a change
 		for range 10 {
 			k.set(errors.New("the database is gone"))
-			time.Sleep(length - 3*time.Second)
+			time.Sleep(length - 2*time.Second)
 			k.set(nil)
-			time.Sleep(3 * time.Second)
+			time.Sleep(2 * time.Second)
 		}
 		if life.Err() != nil {
 			t.Errorf("life ended: %v", context.Cause(life))

@@ -89,7 +89,7 @@ func checkText(_ http.ResponseWriter, r *http.Request) error {
 	}
 	for _, name := range tokenNames {
 		if query.Has(name) {
-			return relabel.Errorf(relabel.CodeUnauthorized, "a token belongs into the Authorization header, never into the address").On("query." + name)
+			return relabel.Errorf(relabel.CodeUnauthorized, "send the token in the Authorization header, not in the URL").On("query." + name)
 		}
 	}
 	return nil

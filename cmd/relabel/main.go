@@ -34,9 +34,9 @@ type commands struct {
 	Audit      cli.AuditCommand      `cmd:"" help:"List who changed what, newest first."`
 	Tokens     cli.TokensCommand     `cmd:"" help:"Encode JSON lines of text with a tokenizer, as exports do."`
 	Demo       demoCommand           `cmd:"" help:"Collect DAgger data on real tasks with scripted policies, export it and show it."`
-	Render     cli.RenderCommand     `cmd:"" help:"Render conversations, JSON lines of messages, tools and whatever a chat template reads, by it."`
+	Render     cli.RenderCommand     `cmd:"" help:"Render conversations with a chat template; input is JSON lines with messages, tools and other template variables."`
 	Health     cli.HealthCommand     `cmd:"" help:"Check that the process at an address answers; for health checks of containers."`
-	Doctor     doctorCommand         `cmd:"" help:"Say what is missing on this machine and how to get it."`
+	Doctor     doctorCommand         `cmd:"" help:"Check prerequisites and show how to install what this machine lacks."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }

@@ -20,7 +20,7 @@ import (
 // tasksValidate is `relabel tasks validate FILE`. It needs Docker but no database.
 type tasksValidate struct {
 	dockerFlags
-	File     string   `arg:"" type:"existingfile" help:"JSONL, a task a line."`
+	File     string   `arg:"" type:"existingfile" help:"JSONL file, one task per line."`
 	Only     []string `placeholder:"INSTANCE" help:"Only these instances."`
 	Parallel int      `default:"2" help:"Tasks at once."`
 }

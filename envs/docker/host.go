@@ -30,7 +30,7 @@ type Config struct {
 	Address  string // see ParseAddress; "" is DOCKER_HOST, or the default socket
 	Instance string // labels what is ours on the engine; must not be empty
 	Sandboxd string // the static sandboxd; "" is $RELABEL_SANDBOXD, or the file beside this program
-	// Silence is how long a sandbox lives on when its owner is not heard of; 0 means
+	// Silence is how long a sandbox is kept without contact from its owner; 0 means
 	// remote.DefaultSilence.
 	Silence time.Duration
 	Times   Times // what is 0 is as in DefaultTimes

@@ -33,7 +33,7 @@ type Host struct {
 	// Prepare, if set, puts into a new sandbox's working folder what its image would
 	// have there.
 	Prepare func(image, workdir string) error
-	// Silence is how long a sandbox lives on without a word from its owner; 0 is the
+	// Silence is how long a sandbox is kept without contact from its owner; 0 is the
 	// real one's.
 	Silence time.Duration
 	// Label, if set, is the host's Name.
