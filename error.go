@@ -12,35 +12,34 @@ type Code string
 // The codes. server maps each to one HTTP status.
 const (
 	CodeInvalid         Code = "invalid"           // the request is malformed or out of range
-	CodeNotFound        Code = "not_found"         // there is no such thing
-	CodeConflict        Code = "conflict"          // it exists already, or its state does not allow this
+	CodeNotFound        Code = "not_found"         // the resource does not exist
+	CodeConflict        Code = "conflict"          // it already exists, or its state does not allow this
 	CodeIdempotency     Code = "idempotency_reuse" // the Idempotency-Key was used with another body
 	CodeUnauthorized    Code = "unauthorized"      // no token, or an unknown one
 	CodeForbidden       Code = "forbidden"         // the token or the caller's origin does not allow this
-	CodeLeaseLost       Code = "lease_lost"        // another worker owns the trajectory by now
-	CodeImageMissing    Code = "image_missing"     // the task's image is neither present nor to be pulled
-	CodeEnvironment     Code = "environment"       // a sandbox or its engine failed; says nothing about the agent
-	CodeDisk            Code = "disk"              // a sandbox's commands wrote more to disk than they may
+	CodeLeaseLost       Code = "lease_lost"        // another worker owns the trajectory now
+	CodeImageMissing    Code = "image_missing"     // the task's image is not present and cannot be pulled
+	CodeEnvironment     Code = "environment"       // a sandbox or its engine failed, not the agent
+	CodeDisk            Code = "disk"              // a sandbox's commands exceeded its disk limit
 	CodeContextOverflow Code = "context_overflow"  // the endpoint says the state is too long for the model
 	CodeEndpoint        Code = "endpoint"          // a model endpoint failed after its retries
-	CodeSecretMissing   Code = "secret_missing"    // a policy names a secret that is not there
-	CodeAddressRefused  Code = "address_refused"   // an address that this process may not connect to
-	CodeUnavailable     Code = "unavailable"       // a part that is needed is not there; try again later
+	CodeSecretMissing   Code = "secret_missing"    // a policy names a secret that does not exist
+	CodeAddressRefused  Code = "address_refused"   // this process may not connect to the address
+	CodeUnavailable     Code = "unavailable"       // a required part is not available; retry later
 	CodeBusy            Code = "busy"              // too many concurrent requests; retry later
-	CodeInternal        Code = "internal"          // a bug or an unforeseen failure; details are in the log
+	CodeInternal        Code = "internal"          // a bug or an unexpected failure; details are in the log
 )
 
 // Error is an error with a code and a message that is safe to show to a user.
-// Its cause is for the log alone.
+// Its cause is only logged.
 type Error struct {
 	Code    Code
 	Message string
-	Field   string // the input field, line or file that is wrong; empty where none is
+	Field   string // the input field, line or file that is wrong; empty if none is
 	Cause   error  // never shown to a client
 }
 
-// Error returns the safe message, led by the field where there is one, and
-// followed by the cause, which makes it fit for logs and terminals.
+// Error returns the field, the safe message and the cause, for logs and terminals.
 func (e *Error) Error() string {
 	s := e.Message
 	if e.Field != "" {
@@ -62,7 +61,7 @@ func (e *Error) On(field string) *Error {
 	return &c
 }
 
-// Because returns a copy of e with the cause that is logged but not shown.
+// Because returns a copy of e with a cause, which is logged but not shown.
 func (e *Error) Because(cause error) *Error {
 	c := *e
 	c.Cause = cause

@@ -1,40 +1,40 @@
 package relabel
 
-// Figures are an iteration in numbers, counted over the trajectories as they stand.
+// Figures are an iteration's statistics over its trajectories in their current state.
 type Figures struct {
 	Iteration  Iteration             `json:"iteration"`
 	Progress   Progress              `json:"progress"`
-	Verdicts   map[VerdictKind]int   `json:"verdicts"`    // kinds without any are left out, as below
+	Verdicts   map[VerdictKind]int   `json:"verdicts"`    // kinds without any are absent, as below
 	EndReasons map[EndReason]int     `json:"end_reasons"` // of rollouts that are over
 	Failures   map[FailureReason]int `json:"failures"`
-	// Of those with a verdict that are not resolved: the verdict's reason, and how their
-	// rollouts ended. The reason "passed" counts those that pass and were not submitted.
+	// Unresolved trajectories by the reason of their verdict and by the end of their rollout.
+	// The reason "passed" counts those that pass and were not submitted.
 	Unresolved     map[VerdictReason]int `json:"unresolved"`
 	UnresolvedEnds map[EndReason]int     `json:"unresolved_ends"`
-	// UnresolvedSubmitted is how many of them are valid submissions.
+	// UnresolvedSubmitted is how many unresolved trajectories are valid submissions.
 	UnresolvedSubmitted int `json:"unresolved_submitted"`
-	// LackLabels is how many trajectories have a turn whose label could not be had.
+	// LackLabels is how many trajectories have a turn whose label is missing.
 	LackLabels int `json:"lack_labels"`
-	Compared   int `json:"compared"` // student turns whose label is there
-	Agreed     int `json:"agreed"`   // those of them whose action is the label's
-	// Calls of tools in executed actions, and those that the tool refused or failed; the
-	// student's part of them apart, since the mixture changes from iteration to iteration.
+	Compared   int `json:"compared"` // student turns with a label
+	Agreed     int `json:"agreed"`   // of these, those whose action equals the label
+	// Tool calls in executed actions, and those that the tool refused or failed. The student's
+	// are also counted separately, since the mixture changes between iterations.
 	ToolCalls           int           `json:"tool_calls"`
 	ToolFailures        int           `json:"tool_failures"`
 	StudentToolCalls    int           `json:"student_tool_calls"`
 	StudentToolFailures int           `json:"student_tool_failures"`
 	Spent               Spent         `json:"spent"`
 	ByTurn              []TurnFigures `json:"by_turn"` // of turn t at t-1, up to the last one of any trajectory
-	// KappaDrawn is the mean student-prefix length that was drawn, in turns (eq. 9), and
-	// KappaRun the mean number of turns that the student executed, both of the trajectories
-	// whose rollout is over; nil where nothing was drawn.
+	// KappaDrawn is the mean drawn student-prefix length (eq. 9), and KappaRun the mean number
+	// of turns that the student executed, both in turns and over trajectories whose rollout has
+	// ended; nil if nothing was drawn.
 	KappaDrawn *float64 `json:"kappa_drawn"`
 	KappaRun   *float64 `json:"kappa_run"`
 }
 
-// TurnFigures are turn t of an iteration's trajectories in numbers.
+// TurnFigures are the statistics of turn t over an iteration's trajectories.
 type TurnFigures struct {
-	Turns        int `json:"turns"` // trajectories that have it
+	Turns        int `json:"turns"` // trajectories that have turn t
 	TeacherTurns int `json:"teacher_turns"`
 	Compared     int `json:"compared"`
 	Agreed       int `json:"agreed"`
@@ -58,28 +58,27 @@ func (f Figures) Ended() (n int) {
 	return n
 }
 
-// RealisedBeta is the share of turns that the teacher executed; nil without turns. Over
-// many turns it comes to the iteration's βi (eq. 8).
+// RealisedBeta is the share of turns that the teacher executed; nil without turns. It
+// approaches the iteration's βi over many turns (eq. 8).
 func (f Figures) RealisedBeta() *float64 { return share(f.Progress.TeacherTurns, f.Progress.Turns) }
 
-// Resolution is the share of trajectories with a verdict that are resolved: submitted and
-// passed; nil without any.
-// Infrastructure errors are not among them.
+// Resolution is the share of trajectories with a verdict that are resolved (submitted and
+// passed); nil without any. Infrastructure errors do not count as verdicts.
 func (f Figures) Resolution() *float64 { return share(f.Progress.Resolved, f.Progress.Verified) }
 
-// Agreement is the share of compared student turns whose action is the label's; nil
+// Agreement is the share of compared student turns whose action equals the label; nil
 // without any.
 func (f Figures) Agreement() *float64 { return share(f.Agreed, f.Compared) }
 
-// ToolSuccess is the share of executed tool calls that did not fail; nil without any.
+// ToolSuccess is the share of executed tool calls that succeeded; nil without any.
 func (f Figures) ToolSuccess() *float64 { return share(f.ToolCalls-f.ToolFailures, f.ToolCalls) }
 
-// StudentToolSuccess is ToolSuccess of the student's calls.
+// StudentToolSuccess is ToolSuccess over the student's calls.
 func (f Figures) StudentToolSuccess() *float64 {
 	return share(f.StudentToolCalls-f.StudentToolFailures, f.StudentToolCalls)
 }
 
-// Agreement is that of all trajectories at this turn; nil where nothing was compared.
+// Agreement is the agreement of all trajectories at this turn; nil if nothing was compared.
 func (f TurnFigures) Agreement() *float64 { return share(f.Agreed, f.Compared) }
 
 func share(of, all int) *float64 {

@@ -1,15 +1,15 @@
 package relabel
 
-// MostPageBytes bounds the rows of a page, in bytes as they are stored. A page whose rows
-// are larger has fewer items than its limit, one at least.
+// MostPageBytes bounds the stored bytes of a page's rows. A page of larger rows has fewer
+// items than its limit, but at least one.
 const MostPageBytes = 4 << 20
 
-// Page asks for a part of a list, newest first unless the list says otherwise. Lists page
-// by key, not by number.
+// Page selects a page of a list, newest first unless documented otherwise. Lists page by
+// key, not by number.
 type Page struct {
-	After  string // the Next of the page before; "" for the first
-	Before string // the Previous of the page after, where a list gives one; "" else
-	Limit  int    // items; 0 means 50, at most 500; see also MostPageBytes
+	After  string // Next of the previous page; "" for the first
+	Before string // Previous of the following page, in lists that return one; else ""
+	Limit  int    // items: 0 means 50, at most 500; see also MostPageBytes
 }
 
 // TrajectoryFilter narrows a list of trajectories. Zero fields do not narrow.
@@ -20,8 +20,8 @@ type TrajectoryFilter struct {
 	TasksetID       *ID
 	TaskID          *ID
 	InstanceID      string
-	InstancePart    string // stands in the instance id, in whatever case
-	Text            string // stands in the instance id, why it failed, an error of its verifier, or a review, in whatever case
+	InstancePart    string // substring of the instance id, in any case
+	Text            string // substring of the instance id, the failure, a verifier error or a review, in any case
 	State           TrajectoryState
 	EndReason       EndReason
 	Failure         FailureReason
@@ -29,20 +29,20 @@ type TrajectoryFilter struct {
 	VerdictReason   VerdictReason
 	Submitted       *bool
 	Resolved        *bool // submitted and passed; false: a verdict, and not both
-	LabelsMissing   bool  // some label could not be had
+	LabelsMissing   bool  // at least one label is missing
 	MinTurns        *int
 	MaxTurns        *int
-	MinAgreement    *float64 // 0 to 1; those without an agreement are let through by neither
+	MinAgreement    *float64 // 0 to 1; either bound excludes trajectories without an agreement
 	MaxAgreement    *float64
-	Flag            string // of a review of it; AnyFlag: of any
-	Reviewed        *bool  // has a review, a note included, or none
+	Flag            string // of one of its reviews; AnyFlag: any flag
+	Reviewed        *bool  // whether it has a review, including a note without a flag
 }
 
 // TrajectorySort says how a list of trajectories is sorted.
 type TrajectorySort string
 
-// The sorts. By a figure, trajectories that are over and have it come first, so that
-// pages stay as they are while others run; then the others, newest first.
+// The sorts. A sort by a figure lists the ended trajectories that have it first, so that
+// pages do not change while others run, then the rest, newest first.
 const (
 	Newest             TrajectorySort = "newest"
 	Oldest             TrajectorySort = "oldest"
@@ -62,41 +62,41 @@ var TrajectorySorts = []TrajectorySort{Newest, Oldest, MostTurns, FewestTurns, M
 
 // TrajectoryPage is a page of a list of trajectories.
 type TrajectoryPage struct {
-	Items    []Trajectory `json:"items" doc:"The trajectories, as they are sorted."`
+	Items    []Trajectory `json:"items" doc:"The trajectories, sorted as requested."`
 	Next     string       `json:"next" doc:"Pass it as after to get the next page; empty at the end."`
 	Previous string       `json:"previous" doc:"Pass it as before to get the previous page; empty at the beginning."`
-	Total    int          `json:"total" doc:"How many the filter lets through."`
-	Exact    bool         `json:"exact" doc:"false: there are more than total, which is not counted further."`
-	Of       int          `json:"of" doc:"How many trajectories the runs and iterations asked for have in all."`
+	Total    int          `json:"total" doc:"Number of matching trajectories."`
+	Exact    bool         `json:"exact" doc:"false: there are more than total, and counting stopped there."`
+	Of       int          `json:"of" doc:"Number of trajectories in the requested runs and iterations."`
 }
 
-// Idempotent is what is kept of a POST with an Idempotency-Key.
+// Idempotent is the stored record of a POST with an Idempotency-Key.
 type Idempotent struct {
 	Key      string
 	Route    string // method and path
 	BodyHash string // hex SHA-256 of the body
-	Status   int    // of the answer; 0 while the first request is still at work
+	Status   int    // of the response; 0 while the first request is running
 	Answer   []byte
 }
 
-// NewIteration asks for an iteration of a run.
+// NewIteration is the request for an iteration of a run.
 type NewIteration struct {
 	Kind        IterationKind
 	StudentID   ID
 	Beta        *float64 // instead of the schedule's βi
 	Tasks       int      // how many tasks to draw with the run's seed; 0 means all
-	Instances   []string // exactly these; they may be held out only when evaluating
+	Instances   []string // exactly these; held-out ones only in an evaluation
 	HeldOut     bool     // evaluate on the held-out tasks
-	Again       *Draw    // exactly these tasks, drawn by another iteration; nil: a draw of its own
-	Generations int      // rollouts a task; 0 means Again's, else 1
+	Again       *Draw    // exactly the tasks of another iteration; nil: a new draw
+	Generations int      // rollouts per task; 0 means Again's, or else 1
 }
 
-// Draw is what an iteration rolls out. It stays with the iteration, so that another one can
-// roll out exactly the same.
+// Draw is the selection of tasks of an iteration. It is stored with the iteration, so that
+// another one can repeat it exactly.
 type Draw struct {
 	IterationID ID       `json:"iteration_id" doc:"The iteration."`
 	TasksetID   ID       `json:"taskset_id" doc:"The task set of its run."`
-	Generations int      `json:"generations" doc:"Rollouts a task."`
+	Generations int      `json:"generations" doc:"Rollouts per task."`
 	Instances   []string `json:"instances" doc:"The instance ids, sorted."`
 }
 
@@ -106,46 +106,46 @@ type PlannedIteration struct {
 	Trajectories []Trajectory
 }
 
-// TextSearch asks which trajectories hold a text, in whatever case of letters, and how much
-// is read for an answer.
+// TextSearch asks which trajectories contain a text, in any case, and bounds the work for
+// one page.
 type TextSearch struct {
 	Text  string // 1 to MostSearchedFor bytes
 	After string // the Next of the page before; "" to begin
-	Limit int    // trajectories with the text, after which a page ends; 0 means 50, at most 500
-	Bytes int64  // of texts, after which it ends as well; 0 means 256 MiB
+	Limit int    // matching trajectories per page: 0 means 50, at most 500
+	Bytes int64  // bytes of text searched per page: 0 means 256 MiB
 }
 
-// MostSearchedFor is how long a text may be that is looked for, in bytes.
+// MostSearchedFor is the maximum length of a search text, in bytes.
 const MostSearchedFor = 500
 
-// TextPage is what a search through the texts of trajectories has found by the time that
-// it ends: nothing is said of what it did not look through.
+// TextPage is a page of the results of a TextSearch. It covers only the trajectories that
+// were searched for it.
 type TextPage struct {
-	Items    []TextFound `json:"items" doc:"Trajectories that hold the text, as they are sorted."`
-	Next     string      `json:"next" doc:"Pass it as after to go on behind the last trajectory that was looked through; empty when all were."`
-	Searched int         `json:"searched" doc:"How many trajectories were looked through for this page, whether they hold the text or not."`
-	Bytes    int64       `json:"bytes" doc:"How many bytes of their texts."`
-	Total    int         `json:"total" doc:"How many the filter lets through, on all pages."`
-	Exact    bool        `json:"exact" doc:"false: there are more than total, which is not counted further."`
-	Of       int         `json:"of" doc:"How many trajectories the runs and iterations asked for have in all."`
+	Items    []TextFound `json:"items" doc:"Trajectories that contain the text, sorted as requested."`
+	Next     string      `json:"next" doc:"Pass it as after to continue behind the last searched trajectory; empty when all were searched."`
+	Searched int         `json:"searched" doc:"How many trajectories were searched for this page, whether they contain the text or not."`
+	Bytes    int64       `json:"bytes" doc:"How many bytes of their texts were searched."`
+	Total    int         `json:"total" doc:"Number of trajectories that the filter matches, on all pages."`
+	Exact    bool        `json:"exact" doc:"false: there are more than total, and counting stopped there."`
+	Of       int         `json:"of" doc:"Number of trajectories in the requested runs and iterations."`
 }
 
-// TextFound is a trajectory that holds the text.
+// TextFound is a trajectory that contains the text.
 type TextFound struct {
 	Trajectory Trajectory `json:"trajectory" doc:"The trajectory."`
-	Matches    int        `json:"matches" doc:"How often the text stands in it."`
-	Places     int        `json:"places" doc:"In how many of its turns and of the texts beside them."`
-	First      []Match    `json:"first" doc:"The first matches, at most three, one of each turn or text."`
+	Matches    int        `json:"matches" doc:"Number of occurrences of the text."`
+	Places     int        `json:"places" doc:"Number of its turns and other texts that contain it."`
+	First      []Match    `json:"first" doc:"The first matches, at most three, one per turn or text."`
 }
 
-// Match is where a text stands that was looked for, with some of what stands around it.
+// Match is one occurrence of a search text, with some context.
 type Match struct {
-	T        int    `json:"t,omitempty" doc:"The turn; absent: in none of them."`
-	Executor Role   `json:"executor,omitempty" doc:"Who acted in the turn."`
-	Place    string `json:"place" doc:"Where: thought, the name of an argument, label and either of them, observation, the task, failure, patch or test output."`
-	Before   string `json:"before" doc:"What stands before it."`
-	Text     string `json:"match" doc:"The text as it is written there."`
-	After    string `json:"after" doc:"What stands after it."`
+	T        int    `json:"t,omitempty" doc:"The turn; absent: outside the turns."`
+	Executor Role   `json:"executor,omitempty" doc:"The executor of the turn."`
+	Place    string `json:"place" doc:"Where: thought, an argument's name, either of these after label, observation, the task, failure, patch or test output."`
+	Before   string `json:"before" doc:"Text before the match."`
+	Text     string `json:"match" doc:"The matching text as written there."`
+	After    string `json:"after" doc:"Text after the match."`
 	Part     string `json:"-"` // of the turn: action, label, other or observation
-	Nth      int    `json:"-"` // of the matches in that part, from 0
+	Nth      int    `json:"-"` // index among the matches in that part, from 0
 }

@@ -1,7 +1,7 @@
 package relabel
 
-// RolloutJob wakes a worker that has a slot free: something is to be claimed. What that
-// is, the worker asks when it is awake; so a job names no trajectory.
+// RolloutJob wakes a worker with a free slot to claim a trajectory. The job names none: the
+// worker claims the first one in the queue's order.
 type RolloutJob struct{}
 
 // Kind names the job in the queue.
@@ -14,28 +14,27 @@ type ExportJob struct {
 	Part     int        `json:"part"` // of BuildPart; else 0
 }
 
-// ExportStep is what is to be done for an export.
+// ExportStep is a step of building an export.
 type ExportStep string
 
-// The steps, in their order. The last one is for an export that was cancelled or failed.
+// The steps, in order. ClearExport is for an export that was cancelled or failed.
 const (
 	CutExport    ExportStep = "cut"    // into parts
 	BuildPart    ExportStep = "build"  // one part's files
-	FinishExport ExportStep = "finish" // README and manifest, when all parts are there
-	ClearExport  ExportStep = "clear"  // remove what was written
+	FinishExport ExportStep = "finish" // README and manifest, once all parts are built
+	ClearExport  ExportStep = "clear"  // remove the written files
 )
 
 // Kind names the job in the queue.
 func (ExportJob) Kind() string { return "export" }
 
-// RelabelJob wakes a worker: a relabeling is to be claimed. Which, it asks when it is
-// awake.
+// RelabelJob wakes a worker to claim a relabeling.
 type RelabelJob struct{}
 
 // Kind names the job in the queue.
 func (RelabelJob) Kind() string { return "relabel" }
 
-// LabelBatchJob wakes a worker: a batch of labels is due to be sent or looked after.
+// LabelBatchJob wakes a worker to send or poll a batch of labels.
 type LabelBatchJob struct{}
 
 // Kind names the job in the queue.
