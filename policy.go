@@ -25,40 +25,40 @@ type Policy struct {
 	Replicas     []string     `json:"replicas,omitempty" doc:"Further addresses that serve the same model."`
 	Model        string       `json:"model" doc:"The model's name, as the server knows it."`
 	Server       ServerKind   `json:"server" doc:"What kind of server it is."`
-	ToolFormat   ToolFormat   `json:"tool_format" doc:"How tools and calls go over the line: native or text."`
+	ToolFormat   ToolFormat   `json:"tool_format" doc:"How tools and calls are sent: native or text."`
 	Secret       string       `json:"secret,omitempty" doc:"Name of the secret that holds the API key; never the key."`
 	Sampling     Sampling     `json:"sampling" doc:"How it samples when it collects."`
 	Limits       PolicyLimits `json:"limits" doc:"Bounds of its use."`
 	Price        *Price       `json:"price,omitempty" doc:"What its tokens cost; absent: not known."`
-	CacheMarkers CacheMarkers `json:"cache_markers,omitempty" doc:"How requests mark what the server is to keep in its prompt cache; absent: not at all."`
-	// Tokenizer is the model's tokenizer as it was named: the name or the hash of a registered
-	// one, whose hash is in TokenizerHash, or else a path below --tokenizers. TemplateText is
-	// another chat template than the tokenizer's own, ChatTemplate the path of a file with one,
-	// below --tokenizers as well. All may be empty.
-	Tokenizer     string    `json:"tokenizer,omitempty" doc:"The model's tokenizer as it was named; absent: not said."`
-	TokenizerHash string    `json:"tokenizer_hash,omitempty" doc:"Hash of the registered tokenizer's files; absent: the tokenizer is a path below --tokenizers."`
+	CacheMarkers CacheMarkers `json:"cache_markers,omitempty" doc:"How requests mark what the server should keep in its prompt cache; absent: no marks."`
+	// Tokenizer is the model's tokenizer as the user gave it: the name or hash of a registered
+	// one, whose hash is in TokenizerHash, or a path below --tokenizers. TemplateText replaces the
+	// tokenizer's chat template, as does ChatTemplate, the path of a file below --tokenizers. All
+	// may be empty.
+	Tokenizer     string    `json:"tokenizer,omitempty" doc:"The model's tokenizer: name or hash of a registered one, or a path below --tokenizers; absent: unknown."`
+	TokenizerHash string    `json:"tokenizer_hash,omitempty" doc:"Hash of the registered tokenizer's files; absent if the tokenizer is a path."`
 	ChatTemplate  string    `json:"chat_template,omitempty" doc:"Path of a file with its chat template, below --tokenizers; absent: the tokenizer's own."`
 	TemplateText  string    `json:"template_text,omitempty" doc:"Text of its chat template; absent: the tokenizer's own."`
-	CreatedAt     time.Time `json:"created_at" doc:"When this version was made."`
+	CreatedAt     time.Time `json:"created_at" doc:"When this version was created."`
 }
 
-// BaseURLs are the addresses that serve p, the first one first.
+// BaseURLs are the addresses that serve p: BaseURL, then the replicas.
 func (p Policy) BaseURLs() []string { return append([]string{p.BaseURL}, p.Replicas...) }
 
-// CacheMarkers says whether requests mark what the server is to keep in its prompt
-// cache. Most servers keep prefixes by themselves and need none.
+// CacheMarkers says how requests mark what the server should keep in its prompt cache. Most
+// servers cache prefixes automatically and need no marks.
 type CacheMarkers string
 
 // The ways to mark.
 const (
-	CacheMarkersNone      CacheMarkers = ""          // nothing is marked
+	CacheMarkersNone      CacheMarkers = ""          // no marks
 	CacheMarkersAnthropic CacheMarkers = "anthropic" // cache_control in the content's text block
 )
 
-// ServerKind says which optional fields an endpoint takes.
+// ServerKind says which optional request fields an endpoint accepts.
 type ServerKind string
 
-// The kinds of chat-completions servers. Generic is asked for nothing optional.
+// The kinds of chat-completions servers. Requests to a generic one have no optional fields.
 const (
 	ServerGeneric      ServerKind = "generic"
 	ServerOpenAI       ServerKind = "openai"
@@ -70,44 +70,44 @@ const (
 	ServerScripted     ServerKind = "scripted"
 )
 
-// ToolFormat says how tools and calls go over the line; the canonical action is the same.
-// "" is native.
+// ToolFormat says how tools and calls are sent; the canonical action is the same. "" is
+// native.
 type ToolFormat string
 
 // The formats.
 const (
-	ToolsNative ToolFormat = "native" // the tools field and tool_calls; the server knows the model's form
-	ToolsText   ToolFormat = "text"   // described in the prompt, read from the answer's text
+	ToolsNative ToolFormat = "native" // the tools field and tool_calls; the server knows the model's format
+	ToolsText   ToolFormat = "text"   // described in the prompt, parsed from the answer's text
 )
 
-// Sampling is how a policy samples when it collects. Evaluation is greedy whatever
-// stands here (paper F.1).
+// Sampling is how a policy samples in collect iterations. Evaluations always decode greedily
+// (paper F.1).
 type Sampling struct {
 	Temperature float64 `json:"temperature" doc:"Sampling temperature."`
-	TopP        float64 `json:"top_p" doc:"Nucleus of probability mass that is sampled from."`
-	MaxTokens   int     `json:"max_tokens" doc:"Most tokens of one answer; 0 leaves it to the server."`
+	TopP        float64 `json:"top_p" doc:"Nucleus sampling: share of the probability mass to sample from."`
+	MaxTokens   int     `json:"max_tokens" doc:"Maximum tokens per answer; 0 leaves it to the server."`
 }
 
-// PaperSampling is what rollouts are collected with (paper F.1).
+// PaperSampling is the paper's sampling of rollouts (F.1).
 var PaperSampling = Sampling{Temperature: 0.7, TopP: 0.9}
 
-// Greedy is how an evaluation decodes (paper F.1).
+// Greedy returns the sampling of an evaluation (paper F.1).
 func (s Sampling) Greedy() Sampling { return Sampling{Temperature: 0, TopP: 1, MaxTokens: s.MaxTokens} }
 
 // PolicyLimits bounds one policy's use. Each limit holds in one worker process, for all
 // versions of the policy's name together at each of its addresses.
 type PolicyLimits struct {
-	Concurrency       int `json:"concurrency" doc:"Most calls in flight at each address in one worker process. How many really are adapts to the server."`
-	RequestsPerMinute int `json:"requests_per_minute" doc:"Requests a minute at each address in one worker process; 0: no limit."`
-	TokensPerMinute   int `json:"tokens_per_minute" doc:"Tokens a minute, prompt and answer, at each address in one worker process; 0: no limit."`
+	Concurrency       int `json:"concurrency" doc:"Maximum calls in flight at each address per worker process. The actual number adapts to the server."`
+	RequestsPerMinute int `json:"requests_per_minute" doc:"Requests per minute at each address per worker process; 0: no limit."`
+	TokensPerMinute   int `json:"tokens_per_minute" doc:"Tokens of prompts and answers per minute at each address per worker process; 0: no limit."`
 	TimeoutSeconds    int `json:"timeout_seconds" doc:"Seconds that one HTTP request may take."`
 	Retries           int `json:"retries" doc:"Retries after an unusable answer."`
-	PatienceSeconds   int `json:"patience_seconds" doc:"Seconds that a call waits for an endpoint that is down or says that it is busy, before it fails."`
-	HedgeAfterSeconds int `json:"hedge_after_seconds" doc:"Seconds without an answer after which another replica is asked too; 0: never."`
-	ContextTokens     int `json:"context_tokens" doc:"Tokens of prompt and answer together, as the server was started; 0: not known. What does not fit is not sent."`
+	PatienceSeconds   int `json:"patience_seconds" doc:"Seconds that a call waits for an endpoint that is down or busy before it fails."`
+	HedgeAfterSeconds int `json:"hedge_after_seconds" doc:"Seconds without an answer after which the request is also sent to another replica; 0: never."`
+	ContextTokens     int `json:"context_tokens" doc:"The server's context length: tokens of prompt and answer together; 0: unknown. A prompt that does not fit is not sent."`
 }
 
-// DefaultPolicyLimits bound a policy that says nothing.
+// DefaultPolicyLimits apply when a policy sets no limits.
 var DefaultPolicyLimits = PolicyLimits{Concurrency: 8, TimeoutSeconds: 600, Retries: 3, PatienceSeconds: 600}
 
 // ChatRequest asks a policy for its action at a state.
@@ -115,27 +115,27 @@ type ChatRequest struct {
 	Messages []Message // the state st
 	Tools    []Tool
 	Sampling Sampling
-	Seed     *int64      // nil: none is sent
-	Size     *PromptSize // of the prompt, as far as it is known; nil: nobody looked. Recorded with the call
-	// What the call is for; recorded with it.
+	Seed     *int64      // nil: not sent
+	Size     *PromptSize // of the prompt; nil: not measured. Recorded with the call
+	// The purpose of the call; recorded with it.
 	TrajectoryID ID
 	Attempt      int
 	T            int
 	Purpose      Purpose
-	Urgency      *Urgency // of a label; nil: it is never raised
-	Clock        Clock    // of the rollout that waits; nil: none
-	// Beside says that whoever asks goes on with the answer while the call is recorded,
-	// and waits for that later: see Completion.Recorded.
+	Urgency      *Urgency // of a label; nil: never raised
+	Clock        Clock    // of the waiting rollout; nil: none
+	// Beside lets the caller use the answer while the call is still being recorded, and wait
+	// for the record later: see Completion.Recorded.
 	Beside bool
 }
 
-// Clock counts how long a call takes that its endpoint answers, and not how long it waits for
-// a place or for an endpoint that is down, nor tries that came to nothing. It goes when the
-// call begins. It is safe for concurrent use.
+// Clock measures the time of an answered request. It excludes waits for a place at the
+// endpoint, waits for an endpoint that is down, and failed tries. It runs when the call begins
+// and is safe for concurrent use.
 type Clock interface {
-	// Stop lets it stand.
+	// Stop stops the clock.
 	Stop()
-	// Restart sets it going from where it was when the call began.
+	// Restart starts it from its reading at the beginning of the call.
 	Restart()
 }
 
@@ -144,9 +144,9 @@ type Purpose string
 
 // The purposes of a call.
 const (
-	PurposeAct   Purpose = "act"   // its action is executed (and labels the turn, for the teacher)
-	PurposeLabel Purpose = "label" // its action is the label beside a student's
-	PurposeProbe Purpose = "probe" // doctor
+	PurposeAct   Purpose = "act"   // the action is executed (the teacher's is also the label)
+	PurposeLabel Purpose = "label" // the action is the label of a student's turn
+	PurposeProbe Purpose = "probe" // a test of the endpoint by doctor
 )
 
 // Usage counts tokens as the server does.
@@ -156,7 +156,7 @@ type Usage struct {
 	CachedTokens     int `json:"cached_tokens" doc:"Tokens of the prompt that came from the server's cache."`
 }
 
-// Tokens are those of prompt and answer together; 0 where the server did not say.
+// Tokens are the tokens of prompt and answer together; 0 if the server reports none.
 func (u *Usage) Tokens() int {
 	if u == nil {
 		return 0
@@ -166,76 +166,75 @@ func (u *Usage) Tokens() int {
 
 // Completion is one answer of a policy.
 type Completion struct {
-	Raw            []byte     // the canonical message; the server's own bytes, but where Said has those
+	Raw            []byte     // the canonical message: the server's own bytes unless Said holds those
 	Said           []byte     // see Action
 	ReadAs         []CallForm // see Action
 	NotGiven       []string   // see Action
-	Clamped        []string   // what the answer said beyond its bounds, and was cut or dropped
+	Clamped        []string   // fields that exceeded their bounds and were truncated or dropped
 	Message        Message    // the same as DecodeMessage(Raw)
-	FinishReason   string     // the server's word: stop, tool_calls, length, …
+	FinishReason   string     // as the server reports it: stop, tool_calls, length, …
 	Refusal        string
-	TokenIDs       []int32   // sampled ids; nil where the server gives none
-	PromptTokenIDs []int32   // nil where the server gives none
-	Logprobs       []float32 // natural logarithms, aligned with TokenIDs; nil where none
-	Usage          *Usage    // nil where the server does not say
-	Model          string    // what the server says it ran
+	TokenIDs       []int32   // sampled ids; nil if the server returns none
+	PromptTokenIDs []int32   // nil if the server returns none
+	Logprobs       []float32 // natural logarithms, aligned with TokenIDs; nil if there are none
+	Usage          *Usage    // nil if the server reports none
+	Model          string    // as the server reports it
 	Fingerprint    string    // system_fingerprint
-	// Took is how long the request took that was answered, from sending it to the last byte
-	// of the answer; waits for a place and failed tries are not in it.
+	// Took is the duration of the answered request, from sending it to the last byte of the
+	// answer, without waits for a place and failed tries.
 	Took time.Duration
-	// Recorded waits until the call is recorded, and fails with CodeUnavailable where it
-	// could not be. It is nil where the request did not ask for that (Beside). It may be
-	// called more than once.
+	// Recorded waits until the call is recorded, and fails with CodeUnavailable if that is
+	// impossible. It is nil unless the request set Beside. It may be called more than once.
 	Recorded func() error
 }
 
-// Call records one question to a policy: all its tries together.
+// Call records one request to a policy with all its tries.
 type Call struct {
 	ID           ID          `json:"id" doc:"Its id."`
-	PolicyID     ID          `json:"policy_id" doc:"The policy that was asked."`
-	TrajectoryID *ID         `json:"trajectory_id,omitempty" doc:"The trajectory it was asked for."`
-	Attempt      int         `json:"attempt" doc:"The attempt it was asked in."`
-	T            int         `json:"t" doc:"The turn it was asked at."`
+	PolicyID     ID          `json:"policy_id" doc:"The called policy."`
+	TrajectoryID *ID         `json:"trajectory_id,omitempty" doc:"The trajectory that the call was made for."`
+	Attempt      int         `json:"attempt" doc:"The attempt that it was made in."`
+	T            int         `json:"t" doc:"The turn that it was made at."`
 	Purpose      Purpose     `json:"purpose" doc:"act: the answer was executed. label: it labels a student's turn. probe: a test of the endpoint."`
 	StartedAt    time.Time   `json:"started_at" doc:"When the first try began."`
 	Millis       int64       `json:"millis" doc:"Milliseconds from the first try to the last answer."`
-	Tries        int         `json:"tries" doc:"HTTP requests that it took."`
-	Status       int         `json:"status" doc:"HTTP status of the last try; 0 when no answer came."`
-	FinishReason string      `json:"finish_reason,omitempty" doc:"Why the model stopped, in the server's word."`
-	Usage        *Usage      `json:"usage,omitempty" doc:"Tokens, as the server counts."`
-	CostMicros   *int64      `json:"cost_micros,omitempty" doc:"What it cost, in millionths of the currency of the policy's price; absent where price or usage is not known."`
-	Model        string      `json:"model,omitempty" doc:"The model that the server says it ran."`
-	BaseURL      string      `json:"base_url,omitempty" doc:"The address that was asked last."`
-	QueueMillis  int64       `json:"queue_millis" doc:"Milliseconds that it waited for a place at the endpoint, before all tries together."`
-	Hedged       bool        `json:"hedged,omitempty" doc:"Whether two replicas were asked at once; each has its own record."`
+	Tries        int         `json:"tries" doc:"Number of HTTP requests."`
+	Status       int         `json:"status" doc:"HTTP status of the last try; 0 without an answer."`
+	FinishReason string      `json:"finish_reason,omitempty" doc:"Why the model stopped, as the server reports it."`
+	Usage        *Usage      `json:"usage,omitempty" doc:"Tokens, as the server counts them."`
+	CostMicros   *int64      `json:"cost_micros,omitempty" doc:"Cost, in millionths of the currency of the policy's price; absent if price or usage is unknown."`
+	Model        string      `json:"model,omitempty" doc:"The model, as the server reports it."`
+	BaseURL      string      `json:"base_url,omitempty" doc:"The address of the last try."`
+	QueueMillis  int64       `json:"queue_millis" doc:"Milliseconds of waiting for a place at the endpoint, over all tries."`
+	Hedged       bool        `json:"hedged,omitempty" doc:"Whether two replicas were called at once; each call has its own record."`
 	Error        string      `json:"error,omitempty" doc:"What went wrong."`
-	Size         *PromptSize `json:"prompt_size,omitempty" doc:"What the prompt was taken to have before it was sent; absent where nobody looked."`
-	Clamped      []string    `json:"clamped,omitempty" doc:"What the answer said beyond its bounds, and was cut or dropped: usage, logprobs, token_ids, prompt_token_ids, finish_reason, refusal, model, system_fingerprint, numbers (NaN or Infinity)."`
-	ErrorBody    []byte      `json:"-"` // the last error body, capped; secrets removed
+	Size         *PromptSize `json:"prompt_size,omitempty" doc:"The prompt's size as known before it was sent; absent if it was not measured."`
+	Clamped      []string    `json:"clamped,omitempty" doc:"Fields of the answer that exceeded their bounds and were truncated or dropped: usage, logprobs, token_ids, prompt_token_ids, finish_reason, refusal, model, system_fingerprint, numbers (NaN or Infinity)."`
+	ErrorBody    []byte      `json:"-"` // the last error body, truncated, without secrets
 }
 
-// ModelSeen is a model that answered for a policy at one address. More than one for an
-// address means that the model behind it changed.
+// ModelSeen is a model that answered for a policy at one address. Several at one address
+// mean that the model behind it changed.
 type ModelSeen struct {
 	PolicyID    ID        `json:"policy_id" doc:"The policy."`
 	BaseURL     string    `json:"base_url" doc:"The address that answered."`
-	Model       string    `json:"model" doc:"The model, as its answer names it."`
-	Fingerprint string    `json:"fingerprint" doc:"system_fingerprint of the answer; empty where the server gives none."`
+	Model       string    `json:"model" doc:"The model, as the answer reports it."`
+	Fingerprint string    `json:"fingerprint" doc:"system_fingerprint of the answer; empty if the server returns none."`
 	FirstAt     time.Time `json:"first_at" doc:"When it was first seen."`
 }
 
-// Price is what a policy's tokens cost, per million of them.
+// Price is what a policy's tokens cost, per million.
 type Price struct {
-	Input    float64 `json:"input" doc:"A million tokens of prompts."`
-	Cached   float64 `json:"cached" doc:"A million tokens of prompts that came from the server's cache."`
-	Output   float64 `json:"output" doc:"A million tokens of answers."`
+	Input    float64 `json:"input" doc:"Per million tokens of prompts."`
+	Cached   float64 `json:"cached" doc:"Per million tokens of prompts that came from the server's cache."`
+	Output   float64 `json:"output" doc:"Per million tokens of answers."`
 	Currency string  `json:"currency" doc:"Currency, in three letters."`
-	// Batch is the share of these prices that answers of the batch endpoint cost, such as
-	// 0.5; 0: all of them.
-	Batch float64 `json:"batch,omitempty" doc:"Share of these prices that answers of the batch endpoint cost; absent: all of them."`
+	// Batch is the share of these prices that the batch endpoint charges, such as 0.5; 0: the
+	// full price.
+	Batch float64 `json:"batch,omitempty" doc:"Share of these prices that the batch endpoint charges; absent: the full price."`
 }
 
-// OfBatches is what answers of the batch endpoint cost.
+// OfBatches returns the price of the batch endpoint.
 func (p *Price) OfBatches() *Price {
 	if p == nil || p.Batch == 0 {
 		return p
@@ -243,8 +242,8 @@ func (p *Price) OfBatches() *Price {
 	return &Price{Input: p.Input * p.Batch, Cached: p.Cached * p.Batch, Output: p.Output * p.Batch, Currency: p.Currency}
 }
 
-// CostMicros is what u costs in millionths of the currency, rounded to the nearest; nil
-// where price or usage is not known.
+// CostMicros returns the cost of u in millionths of the currency, rounded to the nearest; nil
+// if price or usage is unknown.
 func (p *Price) CostMicros(u *Usage) *int64 {
 	if p == nil || u == nil {
 		return nil
@@ -256,39 +255,38 @@ func (p *Price) CostMicros(u *Usage) *int64 {
 	return &micros
 }
 
-// PolicyHealth is how a policy fares: what its last calls came to, and how its addresses
-// stand for the workers right now.
+// PolicyHealth summarizes a policy's last calls and the current state of its addresses.
 type PolicyHealth struct {
 	PolicyID  ID
 	Recent    RecentCalls
-	Addresses []AddressHealth // those of the policy, in its order; then others that its last calls asked
+	Addresses []AddressHealth // the policy's, in its order; then others that its last calls used
 }
 
-// RecentCalls sums the last calls to a policy up, at most MaxRecentCalls. Times are those
-// of the calls that were answered, in milliseconds.
+// RecentCalls summarizes the last calls to a policy, at most MaxRecentCalls. Times are those of
+// answered calls, in milliseconds.
 type RecentCalls struct {
 	Calls   int
 	Since   *time.Time // when the first of them began; nil without any
-	Failed  int        // that came to nothing
-	Retried int        // that took more than one try
-	Tries   int        // of all of them
-	// Median and P95 are from the first try to the last answer, waits for a place apart.
+	Failed  int        // without an answer after all tries
+	Retried int        // with more than one try
+	Tries   int        // of all calls
+	// Median and P95 are from the first try to the last answer, without waits for a place.
 	Median, P95           int64
 	QueueMedian, QueueP95 int64 // waits for a place at the endpoint
 }
 
-// MaxRecentCalls is how many calls RecentCalls looks at.
+// MaxRecentCalls bounds the calls that RecentCalls summarizes.
 const MaxRecentCalls = 1000
 
-// AddressHealth is how one address of a policy stands for all workers together.
+// AddressHealth is the state of one address of a policy for all workers together.
 type AddressHealth struct {
-	EndpointActivity             // their sums; Down says why it is taken to be down where any takes it so
-	Workers          int         // that have asked it, and are heard of
-	DownFor          int         // of these, take it to be down
-	Recent           RecentCalls // of the policy's last calls, those that asked here last
+	EndpointActivity             // sums over the workers; Down is the reason of one that counts it as down
+	Workers          int         // live workers that have called it
+	DownFor          int         // of these, those that count it as down
+	Recent           RecentCalls // of the policy's last calls, those whose last try went here
 }
 
-// Add adds what one more worker says of the address.
+// Add adds one worker's activity at the address.
 func (a *AddressHealth) Add(e EndpointActivity) {
 	a.Workers++
 	a.InFlight += e.InFlight
@@ -302,27 +300,27 @@ func (a *AddressHealth) Add(e EndpointActivity) {
 	}
 }
 
-// EndpointStatus is how one worker finds an endpoint.
+// EndpointStatus is the state of an endpoint for one worker.
 type EndpointStatus struct {
-	URL  string // base URL without a slash at its end
-	Down string // why it counts as down; "" where it answered a moment ago
+	URL  string // base URL without a trailing slash
+	Down string // why it counts as down; "" if it answered recently
 }
 
-// Outage is a policy none of whose addresses is to be had, and that queued trajectories
-// wait for: they are not claimed meanwhile.
+// Outage is a policy all of whose addresses are down, and that queued trajectories wait for.
+// They are not claimed meanwhile.
 type Outage struct {
 	IterationID ID        `json:"iteration_id" doc:"The iteration whose trajectories wait."`
 	Role        Role      `json:"role" doc:"teacher or student."`
 	Policy      string    `json:"policy" doc:"Name and version of the policy."`
 	URL         string    `json:"url" doc:"Its first address."`
 	Reason      string    `json:"reason" doc:"Why it counts as down."`
-	Since       time.Time `json:"since" doc:"Since when it does."`
+	Since       time.Time `json:"since" doc:"When it went down."`
 	Waiting     int       `json:"trajectories" doc:"Queued trajectories that wait for it."`
 }
 
-// Wait is where a trajectory waited for an endpoint that was down, over all attempts.
+// Wait is a trajectory's wait for an endpoint that was down, over all attempts.
 type Wait struct {
-	Step string // "" where it did not
+	Step string // the waiting step; "" if it did not wait
 	For  time.Duration
 }
 
@@ -334,8 +332,8 @@ type PolicyStore interface {
 	FindPolicy(ctx context.Context, id ID) (Policy, error)
 	// FindPolicyByName returns the newest version, or the one asked for as name@version.
 	FindPolicyByName(ctx context.Context, name string) (Policy, error)
-	// ListModels lists the models that answered for a policy, address by address in the
-	// order they were first seen.
+	// ListModels lists the models that answered for a policy, by address and then in the order
+	// of first appearance.
 	ListModels(ctx context.Context, policy ID) ([]ModelSeen, error)
 	ListPolicies(ctx context.Context, p Page) (policies []Policy, next string, err error)
 }

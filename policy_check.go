@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Bounds of what a policy may ask for. They catch slips, such as milliseconds given
-// for seconds; no server needs more.
+// Bounds of a policy's settings. They catch mistakes such as milliseconds given for seconds;
+// no server needs more.
 const (
 	MaxTemperature    = 2.0
 	MaxConcurrency    = 4096
@@ -19,7 +19,7 @@ const (
 	MaxReplicas       = 64
 	MaxContextTokens  = 10_000_000
 	MaxPerMinute      = 1_000_000_000 // requests or tokens
-	MaxPrice          = 1_000_000     // a million tokens
+	MaxPrice          = 1_000_000     // per million tokens
 )
 
 var (
@@ -34,9 +34,8 @@ var ServerKinds = []ServerKind{ServerGeneric, ServerOpenAI, ServerVLLM, ServerSG
 // ToolFormats are the formats that a policy may name.
 var ToolFormats = []ToolFormat{ToolsNative, ToolsText}
 
-// Validate reports the first thing wrong with p as a CodeInvalid error on the JSON
-// field that it concerns, or nil. Ids, versions and times are not looked at: the
-// store gives them.
+// Validate returns a CodeInvalid error on the first wrong JSON field of p, or nil. It does not
+// check ids, versions and times, which the store sets.
 func (p Policy) Validate() error {
 	for _, check := range []func(Policy) *Error{checkNames, checkBaseURLs, checkSampling, checkLimits, checkPrice} {
 		if err := check(p); err != nil {
@@ -78,10 +77,10 @@ func BaseURLField(i int) string {
 	return fmt.Sprintf("replicas[%d]", i-1)
 }
 
-// checkBaseURLs checks all addresses. None may be given twice: affinity would count it double.
+// checkBaseURLs checks all addresses and refuses duplicates, which affinity would count twice.
 func checkBaseURLs(p Policy) *Error {
 	if len(p.Replicas) > MaxReplicas {
-		return Errorf(CodeInvalid, "%d are more than %d", len(p.Replicas), MaxReplicas).On("replicas")
+		return Errorf(CodeInvalid, "has %d addresses; at most %d are allowed", len(p.Replicas), MaxReplicas).On("replicas")
 	}
 	seen := map[string]bool{}
 	for i, address := range p.BaseURLs() {
@@ -91,21 +90,21 @@ func checkBaseURLs(p Policy) *Error {
 		}
 		plain := strings.TrimRight(address, "/")
 		if seen[plain] {
-			return Errorf(CodeInvalid, "this address is there already").On(field)
+			return Errorf(CodeInvalid, "is a duplicate address").On(field)
 		}
 		seen[plain] = true
 	}
 	return nil
 }
 
-// checkBaseURL refuses what would put a credential into a stored, shown address, and
-// the address of one call in the place of the base of all.
+// checkBaseURL refuses an address that holds a credential, since addresses are stored and
+// shown, and the address of a single operation instead of the base address.
 func checkBaseURL(address string) *Error {
 	u, err := url.Parse(address)
 	plain := strings.TrimRight(address, "/")
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return Errorf(CodeInvalid, "is no http or https address; write http://HOST:PORT/v1")
+		return Errorf(CodeInvalid, "is not an http or https address; write http://HOST:PORT/v1")
 	case u.User != nil:
 		return Errorf(CodeInvalid, "holds credentials; name a secret instead")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
@@ -152,7 +151,7 @@ func checkLimits(p Policy) *Error {
 		}
 	}
 	if l.HedgeAfterSeconds > 0 && len(p.Replicas) == 0 {
-		return Errorf(CodeInvalid, "a second request goes to another replica, and there is none").On("limits.hedge_after_seconds")
+		return Errorf(CodeInvalid, "needs replicas, which receive the second request").On("limits.hedge_after_seconds")
 	}
 	return nil
 }
@@ -161,7 +160,7 @@ var currency = regexp.MustCompile(`^[A-Z]{3}$`)
 
 func checkPrice(p Policy) *Error {
 	if p.CacheMarkers != CacheMarkersNone && p.CacheMarkers != CacheMarkersAnthropic {
-		return Errorf(CodeInvalid, "%q is not %q, nor left out", p.CacheMarkers, CacheMarkersAnthropic).On("cache_markers")
+		return Errorf(CodeInvalid, "%q is not %q; omit the field for none", p.CacheMarkers, CacheMarkersAnthropic).On("cache_markers")
 	}
 	if p.Price == nil {
 		return nil
