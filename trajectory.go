@@ -5,26 +5,25 @@ import (
 	"time"
 )
 
-// TrajectoryState is where a trajectory stands in its life; see CanBecome.
+// TrajectoryState is a state in the life cycle of a trajectory; see CanBecome.
 type TrajectoryState string
 
 // The states of a trajectory. Done, Failed and Cancelled are terminal.
 const (
 	Queued    TrajectoryState = "queued"
 	Running   TrajectoryState = "running"
-	Labelling TrajectoryState = "labelling" // rollout over, late labels are waited for
+	Labelling TrajectoryState = "labelling" // rollout ended, waiting for late labels
 	Verifying TrajectoryState = "verifying"
 	Done      TrajectoryState = "done"
 	Failed    TrajectoryState = "failed"
 	Cancelled TrajectoryState = "cancelled"
 )
 
-// TrajectoryStates lists every state in the order of a life.
+// TrajectoryStates lists every state in the order of the life cycle.
 var TrajectoryStates = []TrajectoryState{Queued, Running, Labelling, Verifying, Done, Failed, Cancelled}
 
-// successors is the state machine. A worker that stops gives its trajectory back,
-// which is the way to Queued; one whose rollout was over by then goes on at Labelling. A
-// failed one comes back there when it is retried.
+// successors is the state machine. A worker that stops releases its trajectory to Queued; if
+// the rollout had ended, the next claim moves it to Labelling. A retry queues a failed one.
 var successors = map[TrajectoryState][]TrajectoryState{
 	Queued:    {Running, Labelling, Cancelled},
 	Running:   {Labelling, Queued, Failed, Cancelled},
@@ -43,8 +42,7 @@ func (s TrajectoryState) CanBecome(next TrajectoryState) bool {
 	return false
 }
 
-// Terminal reports whether nothing follows s by itself: a failed trajectory stays so
-// until somebody has it retried.
+// Terminal reports whether s is final unless a user retries a failed trajectory.
 func (s TrajectoryState) Terminal() bool { return s == Done || s == Failed || s == Cancelled }
 
 // EndReason says why a rollout ended.
@@ -57,22 +55,22 @@ const (
 	EndContext   EndReason = "context"    // the state no longer fits the context limit
 	EndWallClock EndReason = "wall_clock" // the rollout's time was up
 	EndNoCall    EndReason = "no_call"    // three actions in a row without a call
-	EndDisk      EndReason = "disk"       // it wrote more to disk than a sandbox may
-	// EndSandboxBroken: an action broke the sandbox, and a fresh one in which the same turns were
-	// replayed broke at the same action, while its engine was well.
+	EndDisk      EndReason = "disk"       // it exceeded the sandbox's disk limit
+	// EndSandboxBroken: an action broke the sandbox, and broke a fresh one again after a replay of
+	// the same turns, while the engine was healthy.
 	EndSandboxBroken EndReason = "sandbox_broken"
 )
 
-// EndReasons lists every one.
+// EndReasons lists every EndReason.
 var EndReasons = []EndReason{EndFinish, EndMaxTurns, EndContext, EndWallClock, EndNoCall, EndDisk, EndSandboxBroken}
 
-// FailureReason says why a trajectory failed: none of them is the agent's doing.
+// FailureReason says why a trajectory failed. The agent causes none of them.
 type FailureReason string
 
 // The failures of a trajectory.
 const (
 	FailEnvironment  FailureReason = "environment"   // the sandbox or its engine
-	FailImageMissing FailureReason = "image_missing" // the task's image is not to be had
+	FailImageMissing FailureReason = "image_missing" // the task's image is not available
 	FailEndpoint     FailureReason = "endpoint"      // the executor's endpoint, after its retries
 	FailVerifier     FailureReason = "verifier"      // the verifier's infrastructure; never reward 0
 	FailSecret       FailureReason = "secret"        // a policy's secret is missing
@@ -91,42 +89,42 @@ type Trajectory struct {
 	Generation  int             `json:"generation" doc:"Which rollout of its task it is, from 0."`
 	State       TrajectoryState `json:"state" doc:"queued, running, labelling, verifying, done, failed or cancelled."`
 	Attempt     int             `json:"attempt" doc:"The current attempt; 0 before the first."`
-	Executors   Executors       `json:"executors" doc:"b1…bT as they were drawn, a letter a turn up to Tmax: T teacher, s student."`
+	Executors   Executors       `json:"executors" doc:"b1…bT as drawn, one letter per turn up to Tmax: T teacher, s student."`
 	Kappa       *int            `json:"kappa,omitempty" doc:"κ, the length of the student's prefix in turns, of an aggrevate round."`
 	Turns       int             `json:"turns" doc:"Committed turns."`
-	// Trail is the attempt that holds the turns: the current one, but an earlier one while
-	// the trajectory waits in the queue or that attempt is replayed.
+	// Trail is the attempt that holds the turns: the current one, or an earlier one while the
+	// trajectory is queued or that attempt is replayed.
 	Trail         int           `json:"-"`
 	EndReason     EndReason     `json:"end_reason,omitempty" doc:"Why the rollout ended: finish, max_turns, context, wall_clock, no_call, disk or sandbox_broken."`
-	Failure       FailureReason `json:"failure,omitempty" doc:"Why it failed: environment, image_missing, endpoint, verifier, secret or internal. None is the agent's doing."`
-	FailureDetail string        `json:"failure_detail,omitempty" doc:"More about the failure."`
+	Failure       FailureReason `json:"failure,omitempty" doc:"Why it failed: environment, image_missing, endpoint, verifier, secret or internal. The agent causes none of them."`
+	FailureDetail string        `json:"failure_detail,omitempty" doc:"Details of the failure."`
 	Submitted     *bool         `json:"submitted,omitempty" doc:"Whether there is a valid submission: a finish action and a patch that applies. Absent before the end."`
 	Passed        *bool         `json:"passed,omitempty" doc:"Whether the patch passes the tests, submitted or not; absent without a verdict."`
 	Resolved      *bool         `json:"resolved,omitempty" doc:"Submitted and passed; absent without a verdict."`
-	Protections   *int          `json:"protections,omitempty" doc:"Version of the verifier's protections that the verdict was found under; 0: before versions were kept; absent without a verdict."`
-	Verdict       VerdictKind   `json:"verdict" doc:"What the tests said, submitted or not: passed, failed, error (the infrastructure's, never the agent's: no verdict, and none will come) or none (not yet, or cancelled)."`
+	Protections   *int          `json:"protections,omitempty" doc:"Version of the verifier's protections at the verdict; 0: before versions were recorded; absent without a verdict."`
+	Verdict       VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict) or none (not yet, or cancelled)."`
 	VerdictReason VerdictReason `json:"verdict_reason,omitempty" doc:"Why it passed or not: passed, tests (one did not pass), tests_timed_out, tests_did_not_finish, tests_tampered, empty_patch, patch_does_not_apply or patch_unsafe; absent without a verdict."`
 	LabelsHad     int           `json:"labels_had" doc:"Turns whose label is there."`
 	LabelsOwed    int           `json:"labels_owed" doc:"Turns whose label is still to come."`
 	LabelsMissing int           `json:"labels_missing" doc:"Labels that could not be had."`
-	// Tokens are those of the executed actions and the labels, prompts and answers together;
-	// what came to nothing is not among them, but in the calls.
+	// Tokens are the tokens of prompts and answers of the executed actions and the labels. Those
+	// of failed tries are only in the calls.
 	Tokens       int    `json:"tokens" doc:"Tokens of the executed actions and the labels, prompts and answers together."`
-	Ribbon       Ribbon `json:"ribbon" doc:"A letter a committed turn: T where the teacher executed; where the student did, a when its action agrees with the label, d when it differs, s while there is no label to compare it with."`
-	FirstDiffers *int   `json:"first_differs,omitempty" doc:"The first turn whose label differs from the student's action; absent where none does."`
-	// EnvironmentFailures counts attempts that ended because a sandbox or the verifier's
-	// broke; RunLimits.EnvironmentRetries bounds them.
-	EnvironmentFailures int        `json:"environment_failures" doc:"Attempts that ended because a sandbox or the verifier's broke."`
+	Ribbon       Ribbon `json:"ribbon" doc:"One letter per committed turn: T if the teacher executed it; for a student's turn, a if the action agrees with the label, d if it differs, s without a label to compare with."`
+	FirstDiffers *int   `json:"first_differs,omitempty" doc:"The first turn whose label differs from the student's action; absent if none does."`
+	// EnvironmentFailures counts attempts that ended because a rollout's or the verifier's
+	// sandbox broke; RunLimits.EnvironmentRetries bounds them.
+	EnvironmentFailures int        `json:"environment_failures" doc:"Attempts that ended because a rollout's or the verifier's sandbox broke."`
 	Agreement           *float64   `json:"agreement,omitempty" doc:"Share, 0 to 1, of student turns whose action equals the label; absent without any."`
 	Flags               []string   `json:"flags" doc:"The flags of its reviews, each once."`
-	CreatedAt           time.Time  `json:"created_at" doc:"When it was drawn."`
+	CreatedAt           time.Time  `json:"created_at" doc:"When it was created."`
 	StartedAt           *time.Time `json:"started_at,omitempty" doc:"When it was first claimed."`
-	EndedAt             *time.Time `json:"ended_at,omitempty" doc:"When it came to its end."`
+	EndedAt             *time.Time `json:"ended_at,omitempty" doc:"When it ended."`
 }
 
-// Ribbon is a letter a committed turn: 'T' where the teacher executed; where the student
-// did, 'a' when its action agrees with the label, 'd' when it differs, 's' while there is
-// no label to compare it with.
+// Ribbon has one letter per committed turn: 'T' if the teacher executed it; for a student's
+// turn, 'a' if the action agrees with the label, 'd' if it differs, 's' without a label to
+// compare with.
 type Ribbon string
 
 // VerdictKind classifies a trajectory's verdict. It says nothing about the submission.
@@ -136,15 +134,15 @@ type VerdictKind string
 const (
 	VerdictPassed VerdictKind = "passed"
 	VerdictFailed VerdictKind = "failed"
-	VerdictError  VerdictKind = "error" // of the infrastructure, not of the agent: no verdict, and none will come
+	VerdictError  VerdictKind = "error" // the infrastructure failed, not the agent; the trajectory gets no verdict
 	VerdictNone   VerdictKind = "none"  // not yet, or cancelled
 )
 
-// Executors is b1…bT as text, a byte a turn: 'T' where the teacher executes
-// (bt=1), 's' where the student does (bt=0). Its length is Tmax.
+// Executors is b1…bT as text, one byte per turn: 'T' if the teacher executes it (bt=1), 's' if
+// the student does (bt=0). Its length is Tmax.
 type Executors string
 
-// At returns who executes turn t, from 1.
+// At returns the executor of turn t, from 1.
 func (e Executors) At(t int) Role {
 	if e[t-1] == 'T' {
 		return Teacher
@@ -152,15 +150,15 @@ func (e Executors) At(t int) Role {
 	return Student
 }
 
-// Fence is what every write of a running trajectory carries: once the trajectory has
-// another attempt or owner, the write hits nothing and fails with CodeLeaseLost.
+// Fence guards every write to a running trajectory: once the trajectory has another attempt
+// or owner, the write changes nothing and fails with CodeLeaseLost.
 type Fence struct {
 	TrajectoryID ID
 	Attempt      int
 	Owner        string
 }
 
-// Claim is a trajectory that a worker owns, with all that it needs to roll it out.
+// Claim is a trajectory that a worker owns, with everything needed to roll it out.
 type Claim struct {
 	Fence
 	Trajectory Trajectory
@@ -169,34 +167,34 @@ type Claim struct {
 	Task       Task
 	Teacher    Policy
 	Student    Policy
-	// Turns are those that were committed before, in order, without prompt ids. While
-	// Trajectory.Trail is an earlier attempt they are to be replayed.
+	// Turns are the committed turns of earlier attempts, in order, without prompt ids. The worker
+	// replays them while Trajectory.Trail is an earlier attempt.
 	Turns []Turn
-	// Broken is the action whose execution ended with a broken sandbox in an earlier attempt, at
-	// the turn after Turns; nil where there is none. It is executed again before any model is asked.
+	// Broken is the action that broke the sandbox of an earlier attempt at the turn after Turns;
+	// nil if there is none. The worker executes it again before it calls any model.
 	Broken *BrokenTurn
-	// BrokeAt are the turns at which sandboxes of earlier attempts broke since the rollout began, in
-	// the order of the attempts: in the course of the turn's action, or after it and before the next.
+	// BrokeAt are the turns at which sandboxes of earlier attempts broke since the rollout began,
+	// by attempt: during the turn's action, or after it and before the next.
 	BrokeAt []int
 	// Breaks counts the earlier attempts whose sandbox broke at an action while its engine was
-	// well, those too that a divergence has ended.
+	// healthy, including attempts that ended by a divergence.
 	Breaks int
-	// Ending is that of a rollout that was over before; nil where it is not.
+	// Ending is the ending of a rollout that has already ended; else nil.
 	Ending *Ending
-	// Waited is where and for how long earlier attempts waited for an endpoint that was down.
+	// Waited is the wait of earlier attempts for an endpoint that was down.
 	Waited Wait
-	// Abandoned is what earlier attempts left behind in the engine, if anything.
+	// Abandoned names containers that earlier attempts left in the engine.
 	Abandoned []string
 }
 
-// Ending is what a rollout left when it ended.
+// Ending is the result of a rollout.
 type Ending struct {
 	Reason    EndReason
 	Patch     []byte // against base_commit; empty means no submission
-	Submitted bool   // a finish action and a non-empty patch that applies (tasks: valid submission)
+	Submitted bool   // a finish action and a non-empty patch that applies (a valid submission)
 }
 
-// BrokenTurn is an action in the course of which the sandbox broke, or the last one before it did.
+// BrokenTurn is the action during which the sandbox broke, or the last one before it broke.
 type BrokenTurn struct {
 	T        int // its turn
 	Executor Role
@@ -206,13 +204,13 @@ type BrokenTurn struct {
 // Attempt is one try at a trajectory, by one worker in one sandbox.
 type Attempt struct {
 	Number     int        `json:"number" doc:"The attempt's number, from 1."`
-	Worker     string     `json:"worker" doc:"The worker process that made it."`
+	Worker     string     `json:"worker" doc:"The worker process that ran it."`
 	DockerHost string     `json:"docker_host" doc:"The container engine."`
 	Container  string     `json:"container" doc:"The sandbox's container id."`
 	StartedAt  time.Time  `json:"started_at" doc:"When it was claimed."`
 	EndedAt    *time.Time `json:"ended_at,omitempty" doc:"When it ended."`
-	Outcome    string     `json:"outcome,omitempty" doc:"done, failed, released, lost, environment (its sandbox broke), diverged (a replay came to another state) or cancelled."`
-	Reason     string     `json:"reason,omitempty" doc:"Why, where it was not done."`
+	Outcome    string     `json:"outcome,omitempty" doc:"done, failed, released, lost, environment (its sandbox broke), diverged (a replay reached another state) or cancelled."`
+	Reason     string     `json:"reason,omitempty" doc:"Why it was not done; absent if it was."`
 	// ContinuedBy is the attempt that took this one's turns over, after a replay.
 	ContinuedBy *int `json:"continued_by,omitempty" doc:"The attempt that replayed this one and took its turns over."`
 }
@@ -221,18 +219,18 @@ type Attempt struct {
 type TrajectoryStore interface {
 	FindTrajectory(ctx context.Context, id ID) (Trajectory, error)
 	ListTrajectories(ctx context.Context, f TrajectoryFilter, sort TrajectorySort, p Page) (TrajectoryPage, error)
-	// SearchTexts looks for a text in what those trajectories hold, as far as it comes within
-	// some seconds. CodeBusy where too many do.
+	// SearchTexts searches the texts of the matching trajectories for a few seconds. CodeBusy if
+	// there are too many concurrent searches.
 	SearchTexts(ctx context.Context, f TrajectoryFilter, sort TrajectorySort, ask TextSearch) (TextPage, error)
 	ListAttempts(ctx context.Context, trajectory ID) ([]Attempt, error)
 	// ListTurns returns the current attempt's turns t with from ≤ t < from+limit, in
 	// order, with executed action, label and observations, without prompt ids.
 	ListTurns(ctx context.Context, trajectory ID, from, limit int) ([]Turn, error)
 	// FindState returns turns 1 to t of an attempt, the last with its actions' prompt ids.
-	// CodeNotFound where the attempt has no turn t.
+	// CodeNotFound if the attempt has no turn t.
 	FindState(ctx context.Context, trajectory ID, attempt, t int) ([]Turn, error)
-	// FindTime says where a trajectory's time went, ListTimes the time of each of a run's
-	// iterations in the order they were made.
+	// FindTime returns the time report of a trajectory, ListTimes those of a run's iterations in
+	// the order of their creation.
 	FindTime(ctx context.Context, trajectory ID) (TimeReport, error)
 	ListTimes(ctx context.Context, run ID) ([]IterationTime, error)
 	FindPatch(ctx context.Context, trajectory ID) ([]byte, error)

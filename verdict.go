@@ -8,7 +8,7 @@ import (
 // TestStatus is how one test ended.
 type TestStatus string
 
-// The statuses of a test. A test that does not show in the log is TestAbsent, and has
+// The statuses of a test. A test that the log does not mention is TestAbsent, which counts as
 // failed.
 const (
 	TestPassed  TestStatus = "PASSED"
@@ -21,54 +21,54 @@ const (
 )
 
 // ProtectionsVersion is the version of the verifier's protections against forged results.
-// A change that can turn the verdict of a stored submission raises it. docs/verdicts.md says
-// what each version means: 0 is before versions were kept; 1 reads what a patch touches from
-// git, drops what steers the tests and runs canaries beside them; 2 drops helpers of tests
-// outside of test folders too, and has canaries for every assertion and base class that
-// Python tests use and for the claims that tests of Jest and Vitest make.
+// Every change that can alter the verdict of a stored submission raises it. docs/verdicts.md
+// describes the versions: 0 is before versions were recorded; 1 reads the touched paths from
+// git, drops files that control the tests and runs canaries; 2 also drops test helpers outside
+// test folders, and has canaries for every assertion and base class of Python tests and for the
+// assertions of Jest and Vitest.
 const ProtectionsVersion = 2
 
-// MaxDroppedPaths is how many dropped paths a verdict names; DroppedCount counts all.
+// MaxDroppedPaths bounds the dropped paths that a verdict names; DroppedCount counts all.
 const MaxDroppedPaths = 100
 
 // VerdictReason names why a submission passed or not.
 type VerdictReason string
 
-// The reasons of a verdict that is no infrastructure error.
+// The reasons of a verdict, apart from infrastructure errors.
 const (
 	VerdictTestsPassed  VerdictReason = "passed"               // every test that must pass passed
-	VerdictTests        VerdictReason = "tests"                // one of them did not
-	VerdictTimedOut     VerdictReason = "tests_timed_out"      // they ran longer than VerifySeconds
-	VerdictUnfinished   VerdictReason = "tests_did_not_finish" // they broke off twice with the submission, and not with the gold patch
-	VerdictTampered     VerdictReason = "tests_tampered"       // they passed, and the run contradicted its canaries
+	VerdictTests        VerdictReason = "tests"                // at least one of them did not
+	VerdictTimedOut     VerdictReason = "tests_timed_out"      // the tests ran longer than VerifySeconds
+	VerdictUnfinished   VerdictReason = "tests_did_not_finish" // the tests aborted twice with the submission, but not with the gold patch
+	VerdictTampered     VerdictReason = "tests_tampered"       // the tests passed, but the run contradicted its canaries
 	VerdictEmptyPatch   VerdictReason = "empty_patch"          // there is no submission
-	VerdictDoesNotApply VerdictReason = "patch_does_not_apply" // neither by git apply nor by its three-way merge
-	VerdictUnsafe       VerdictReason = "patch_unsafe"         // git cannot read it, or it leaves the repository or touches .git
+	VerdictDoesNotApply VerdictReason = "patch_does_not_apply" // neither git apply nor its three-way merge works
+	VerdictUnsafe       VerdictReason = "patch_unsafe"         // git cannot read it, or it touches .git or paths outside the repository
 )
 
-// Passed reports whether a test that has to pass did.
+// Passed reports whether the status counts as passed.
 func (s TestStatus) Passed() bool { return s == TestPassed || s == TestXFail }
 
-// Verdict is R(τ, x): the verifier's finding in a fresh container. It does not depend on
-// whether the agent submitted; Trajectory.Resolved joins the two.
+// Verdict is R(τ, x), the verifier's result in a fresh container. It does not depend on
+// whether the agent submitted; Trajectory.Resolved combines the two.
 type Verdict struct {
-	Number int                   `json:"number,omitempty" doc:"From 1: which of the trajectory's verdicts it is."`
-	Passed bool                  `json:"passed" doc:"Whether every FAIL_TO_PASS and PASS_TO_PASS test passed, submitted or not. False and without meaning where infra is set."`
+	Number int                   `json:"number,omitempty" doc:"Number among the trajectory's verdicts, from 1."`
+	Passed bool                  `json:"passed" doc:"Whether every FAIL_TO_PASS and PASS_TO_PASS test passed, submitted or not. False and meaningless if infra is set."`
 	Reason VerdictReason         `json:"reason" doc:"passed, tests, empty_patch, patch_unsafe, patch_does_not_apply, tests_timed_out, tests_did_not_finish or tests_tampered."`
 	Tests  map[string]TestStatus `json:"tests,omitempty" doc:"How each of those tests ended: PASSED, FAILED, ERROR, SKIPPED, XFAIL, XPASS or ABSENT."`
-	Output []byte                `json:"-"` // of the test command, capped
-	Infra  string                `json:"infra,omitempty" doc:"An infrastructure error: the tests could not be run properly. Never a failure of the agent."`
-	// Protections is the ProtectionsVersion of the verifier; 0 before versions were kept.
-	Protections int `json:"protections" doc:"Version of the verifier's protections; 0: before versions were kept."`
-	// Canaries says that canaries stood in the run that the verdict rests on: tests of ours
-	// whose ending shows whether the runner is believed. False where no test ran.
-	Canaries bool `json:"canaries" doc:"Whether canaries ran beside the task's tests: tests whose ending shows whether the runner is believed. False too where no test ran."`
+	Output []byte                `json:"-"` // of the test command, truncated
+	Infra  string                `json:"infra,omitempty" doc:"An infrastructure error: the tests could not run properly. Never the agent's failure."`
+	// Protections is the ProtectionsVersion of the verifier; 0 before versions were recorded.
+	Protections int `json:"protections" doc:"Version of the verifier's protections; 0: before versions were recorded."`
+	// Canaries says whether canaries ran beside the task's tests: tests with known results that
+	// show whether the runner can be trusted. False if no test ran.
+	Canaries bool `json:"canaries" doc:"Whether canaries ran beside the task's tests: tests with known results that show whether the runner can be trusted. False if no test ran."`
 	// Dropped names the parts of the submission that were not graded, MaxDroppedPaths at
 	// most; DroppedCount counts all of them.
-	Dropped      []DroppedPath `json:"dropped,omitempty" doc:"Parts of the submission that were not graded, 100 at most; absent: none."`
-	DroppedCount int           `json:"dropped_count" doc:"How many parts were not graded, those not named included."`
+	Dropped      []DroppedPath `json:"dropped,omitempty" doc:"Parts of the submission that were not graded, at most 100; absent: none."`
+	DroppedCount int           `json:"dropped_count" doc:"Number of parts that were not graded, including those not named."`
 	Millis       int64         `json:"millis" doc:"Milliseconds that verification took."`
-	At           time.Time     `json:"at" doc:"When the verdict was found."`
+	At           time.Time     `json:"at" doc:"When the verdict was reached."`
 }
 
 // DroppedPath is a part of a submission that was not graded.
