@@ -91,7 +91,7 @@ lint: ## gofmt, go vet, staticcheck, the arrows between the folders, and plain w
 .PHONY: chaos
 chaos: test-needs build ## Kill, stop and break things at random and see that nothing comes of it; KILLS=, MINUTES=, SEED=
 	@RELABEL_TEST_PROGRAM="$(CURDIR)/bin/relabel" RELABEL_CHAOS_KILLS=$(KILLS) RELABEL_CHAOS_MINUTES=$(MINUTES) RELABEL_CHAOS_SEED=$(SEED) \
-		go test -count=1 -timeout 120m -v -run '^TestChaos$$' ./cmd/relabel
+		go test -count=1 -timeout 120m -v -run '^TestChaos$$' ./e2e
 
 .PHONY: bench
 bench: test-needs build ## Benchmarks against their baselines, half an hour in all; BENCH= and PKG= narrow

@@ -10,7 +10,7 @@ packages=$1
 run=${2:+-run=$2}
 sequential='relabel/(jinja|tokenizer|shard/render|shard/tree|shard/pack)'
 # These take minutes, so they start first and the others run in parallel.
-long='relabel/(cmd/relabel|e2e|envs/fleet|envs/verify|web|store|server)'
+long='relabel/(e2e|e2e/rollout|envs/fleet|envs/verify|web|store|server)'
 compared='^Test(ARandomMix|EveryAlteration|TokenViews|WhatTheExporterWrites|RealTrainers|AnExportLoads|AnExportMadeAgain)'
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

@@ -168,7 +168,7 @@ func TestNothingIsBusyWhileEverythingIsPaused(t *testing.T) {
 	eventually(t, "something runs", func() bool { return done(t, s, d.Iteration.ID) > 5 })
 	_, err := s.PauseRun(ctx, d.Run.ID, relabel.PausedByBudget, "spent")
 	noError(t, err)
-	conn := (&lab{place: place{database: url}}).connect(t)
+	conn := s.Pool()
 	number := func(sql string) (n int64) {
 		noError(t, conn.QueryRow(ctx, sql).Scan(&n))
 		return n

@@ -1,0 +1,42 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/policy"
+	"relabel/policy/scripted"
+)
+
+// TestDoctorProbesAPolicyAndItsCommandMendsIt registers a policy as the wrong kind, does
+// what doctor says, and finds nothing left to change.
+func TestDoctorProbesAPolicyAndItsCommandMendsIt(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	m := newModels(t, l, scripted.Config{IDs: scripted.IDsSGLang})
+	b := newBench(t, l, relabel.Policy{Name: "teacher", BaseURL: m.url, Model: scripted.TeacherModel, Server: relabel.ServerGeneric})
+	said := func(args ...string) string { return l.must(t, append(args, "--server", b.api.Base)...) }
+	table := said("doctor", "--policy", "teacher")
+	for _, want := range []string{"token ids       yes", "native calls    yes", "as sglang does", "relabel policy add teacher --base-url " + m.url} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+	var report struct {
+		policy.Report
+		Command string
+	}
+	noError(t, json.Unmarshal([]byte(said("doctor", "--policy", "teacher", "--json")), &report))
+	words := strings.Fields(report.Command)
+	if len(words) < 2 || report.Found(policy.AskIDs) != policy.Yes {
+		t.Fatalf("%+v", report)
+	}
+	said(words[1:]...)
+	report.Command = ""
+	noError(t, json.Unmarshal([]byte(said("doctor", "--policy", "teacher", "--json")), &report))
+	if report.Command != "" || report.Server != relabel.ServerSGLang {
+		t.Errorf("%s is suggested for %s", report.Command, report.Server)
+	}
+}

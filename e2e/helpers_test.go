@@ -1,0 +1,12 @@
+package e2e
+
+import "relabel/e2e/e2etest"
+
+var (
+	noError    = e2etest.NoError
+	eventually = e2etest.Eventually
+	bounded    = e2etest.Bounded
+	listenFor  = e2etest.Listen
+	write      = e2etest.Write
+	git        = e2etest.Git
+)
