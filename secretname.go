@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// newSecretName is what the name of a secret may be since keys were found in its place.
-// Older policies may have longer names, or such that begin with a digit.
+// newSecretName matches the name of a secret in new policies. Stored policies may have longer
+// names, or names that begin with a digit.
 var newSecretName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 
 // keyPrefixes begin the keys of known services, and relabel's own tokens and signatures.
@@ -17,30 +17,29 @@ var keyPrefixes = []string{"sk-", "sk_", "pk-", "hf_", "gsk_", "xai-", "AIza", "
 // credentialNames are the names of query parameters that carry credentials.
 var credentialNames = []string{"token", "access_token", "auth", "authorization", "key", "api_key", "apikey", "api-key", "secret", "password", "sig", "signature"}
 
-// CheckSecretName refuses, as a CodeInvalid error on field, what cannot be the NAME of a
-// secret or has the form of a key. "" is no name and no error. The message never holds
-// the text: it may be the key itself, put there by mistake.
+// CheckSecretName returns a CodeInvalid error on field if name is not a valid name of a secret
+// or looks like a key. "" is allowed. The message never contains the text, which may be a key
+// given by mistake.
 func CheckSecretName(field, name string) error {
 	switch {
 	case name == "":
 		return nil
 	case looksLikeKey(name):
-		return Errorf(CodeInvalid, "has the form of a key, not of a secret's name; give the key to the process as RELABEL_SECRET_<NAME> and write NAME here. If it was a key, replace it").On(field)
+		return Errorf(CodeInvalid, "looks like a key, not like a secret's name; give the key to the process as RELABEL_SECRET_<NAME> and write NAME here. If it was a key, replace it").On(field)
 	case !newSecretName.MatchString(name):
 		return Errorf(CodeInvalid, "is not the name of a secret: a letter, then at most 39 letters, digits, hyphens or underscores").On(field)
 	}
 	return nil
 }
 
-// ValidateNew is Validate of a policy that is about to be stored: it also refuses what has
-// the form of a key where a name or an address belongs. Policies that were stored before
-// that was checked go on working.
+// ValidateNew validates a policy before it is stored: beyond Validate it refuses keys in names
+// and addresses. Stored policies are not checked again, so older ones keep working.
 func (p Policy) ValidateNew() error {
 	if err := CheckSecretName("secret", p.Secret); err != nil {
 		return err
 	}
 	if len(p.Name) >= shortestKey && looksLikeKey(p.Name) {
-		return Errorf(CodeInvalid, "has the form of a key; choose another name").On("name")
+		return Errorf(CodeInvalid, "looks like a key; choose another name").On("name")
 	}
 	for i, address := range append([]string{p.BaseURL}, p.Replicas...) {
 		field := "base_url"
@@ -54,11 +53,11 @@ func (p Policy) ValidateNew() error {
 	return p.Validate()
 }
 
-// shortestKey is the length, in bytes, from which a text with a key's prefix is taken for
-// a key where names of any form are allowed.
+// shortestKey is the length in bytes from which a text with a key's prefix counts as a key
+// where names of any form are allowed.
 const shortestKey = 20
 
-// looksLikeKey reports whether a text begins as the keys of a known service do.
+// looksLikeKey reports whether a text has the prefix of a known service's keys.
 func looksLikeKey(text string) bool {
 	for _, prefix := range keyPrefixes {
 		if strings.HasPrefix(text, prefix) {

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Prompts are the texts that open every trajectory of a run, resolved when the run is
-// made and stored with it, so that a state can be written out again at any time.
+// Prompts are the opening texts of every trajectory of a run. They are resolved when the run
+// is created and stored with it, so that a state can be rendered at any time.
 type Prompts struct {
 	System string `json:"system" doc:"System message."`
-	// First is the first user message. {workdir}, {problem_statement} and {hints_text}
-	// stand for the task's; the part from {hints?} to {/hints?} is left out where the
-	// task has no hints.
+	// First is the first user message. {workdir}, {problem_statement} and {hints_text} are
+	// replaced by the task's; the part from {hints?} to {/hints?} is omitted for a task without
+	// hints.
 	First string `json:"first" doc:"First user message, with {workdir}, {problem_statement} and {hints_text} for the task's."`
-	Tools []Tool `json:"tools" doc:"The tools, as they are described to the models."`
+	Tools []Tool `json:"tools" doc:"The tools, as described to the models."`
 }
 
-// Opening returns the messages that come before the first turn: the prompt x.
+// Opening returns the messages before the first turn: the prompt x.
 func (p Prompts) Opening(task Task) []Message {
 	first := p.First
 	if head, rest, ok := strings.Cut(first, "{hints?}"); ok {
@@ -32,11 +32,11 @@ func (p Prompts) Opening(task Task) []Message {
 	return []Message{{Role: RoleSystem, Content: p.System}, {Role: RoleUser, Content: first}}
 }
 
-// CallID is the canonical id of call k (from 0) of turn t (from 1). Endpoints never
-// see each other's ids.
+// CallID is the canonical id of call k (from 0) of turn t (from 1). Endpoints never see ids
+// of other endpoints.
 func CallID(t, k int) string { return fmt.Sprintf("call_%d_%d", t, k) }
 
-// Canonical returns the action of turn t as it stands in a state: the same words, with
+// Canonical returns the action of turn t as it appears in a state: the same message with
 // canonical call ids.
 func (m Message) Canonical(t int) Message {
 	calls := make([]ToolCall, len(m.ToolCalls))
@@ -59,7 +59,7 @@ func State(opening []Message, turns []Turn) []Message {
 	return state
 }
 
-// AppendTurn appends at and ot to st, which makes st+1. Labels have no part in it.
+// AppendTurn appends at and ot to st, which makes st+1. Labels are not part of a state.
 func AppendTurn(state []Message, turn Turn) []Message {
 	state = append(state, turn.Action.Message.Canonical(turn.T))
 	for _, o := range turn.Observations {

@@ -15,8 +15,8 @@ type Taskset struct {
 	CreatedAt time.Time `json:"created_at" doc:"When it was imported."`
 }
 
-// Task is one instance: a prompt x, an image with a repository at a base commit,
-// and how a patch to it is verified.
+// Task is one instance: a prompt x, an image with a repository at a base commit, and the
+// verification of patches.
 type Task struct {
 	ID               ID     `json:"id" doc:"Its id."`
 	TasksetID        ID     `json:"taskset_id" doc:"The taskset it belongs to."`
@@ -25,41 +25,41 @@ type Task struct {
 	BaseCommit       string `json:"base_commit" doc:"The commit that work starts from; empty: the image's HEAD."`
 	Image            string `json:"image" doc:"The container image."`
 	Workdir          string `json:"workdir" doc:"Absolute path of the repository in the image."`
-	ProblemStatement string `json:"problem_statement" doc:"What is to be solved, as the agent reads it."`
-	HintsText        string `json:"hints_text" doc:"Hints, where the data set has some."`
-	Patch            string `json:"patch" doc:"Gold patch: what resolves the task."`
-	TestPatch        string `json:"test_patch" doc:"What the verifier adds before it runs the tests."`
+	ProblemStatement string `json:"problem_statement" doc:"The problem statement that the agent reads."`
+	HintsText        string `json:"hints_text" doc:"Hints, if the data set has any."`
+	Patch            string `json:"patch" doc:"Gold patch: the change that resolves the task."`
+	TestPatch        string `json:"test_patch" doc:"Patch that the verifier applies before it runs the tests."`
 	TestCmd          string `json:"test_cmd" doc:"The test command."`
-	// EvalScript is the bash script that TestCmd is a part of, with what prepares the tests;
-	// see tasks.SplitEvalScript. "" where TestCmd is all.
-	EvalScript string   `json:"eval_script,omitempty" doc:"The script that the test command is a part of, with what prepares the tests; absent where the command is all."`
-	LogParser  string   `json:"log_parser" doc:"How the test command's output is read."`
+	// EvalScript is the bash script that contains TestCmd and the preparation of the tests; see
+	// tasks.SplitEvalScript. "" if there is only TestCmd.
+	EvalScript string   `json:"eval_script,omitempty" doc:"The script that contains the test command and the preparation of the tests; absent if there is only the command."`
+	LogParser  string   `json:"log_parser" doc:"Parser of the test command's output."`
 	FailToPass []string `json:"fail_to_pass" doc:"Tests that the gold patch makes pass."`
 	PassToPass []string `json:"pass_to_pass" doc:"Tests that pass before and after."`
 	HeldOut    bool     `json:"held_out" doc:"Whether it is never rolled out for training."`
 }
 
-// TaskHead is a task without its long texts, with what came of it in all runs.
+// TaskHead is a task without its long texts, with its outcomes in all runs.
 type TaskHead struct {
 	ID         ID
 	InstanceID string
 	Repo       string
 	HeldOut    bool
 	Begins     string   // the problem statement's first 300 characters
-	Outcomes   GridCell // of all its trajectories, of evaluations too
+	Outcomes   GridCell // of all its trajectories, including evaluations
 }
 
 // TaskFilter narrows a list of a taskset's tasks. Zero fields do not narrow.
 type TaskFilter struct {
-	Part    string // of the instance id or the repository, in either case
+	Part    string // substring of the instance id or the repository, in any case
 	HeldOut *bool
 }
 
-// PulledImage is an image that relabel pulled, and may remove again.
+// PulledImage is an image that relabel pulled and may remove.
 type PulledImage struct {
-	Engine   string // the engine's id, which no other has
+	Engine   string // the engine's unique id
 	Image    string // its name, as tasks give it
-	ID       string // what it was then
+	ID       string // its id when it was pulled
 	Bytes    int64
 	PulledAt time.Time
 	UsedAt   time.Time
@@ -72,8 +72,8 @@ type TaskStore interface {
 	FindTasksetByName(ctx context.Context, name string) (Taskset, error)
 	ListTasksets(ctx context.Context, p Page) (sets []Taskset, next string, err error)
 	ListTasks(ctx context.Context, taskset ID, p Page) (tasks []Task, next string, err error)
-	// ListTaskNames lists all tasks of a taskset with nothing but id, instance id and whether
-	// they are held out, in the byte order of their instance ids.
+	// ListTaskNames lists all tasks of a taskset in the byte order of their instance ids, with
+	// only ID, InstanceID and HeldOut set.
 	ListTaskNames(ctx context.Context, taskset ID) ([]Task, error)
 	FindTask(ctx context.Context, id ID) (Task, error)
 }

@@ -89,11 +89,12 @@ const (
 	RegradeCancelled RegradeState = "cancelled"
 )
 
-// MaxRegradeTries is how many infrastructure errors and lost workers a regrading may meet.
+// MaxRegradeTries is the number of infrastructure errors and lost workers after which a
+// regrading fails.
 const MaxRegradeTries = 3
 
-// Regrading grades the stored submission of a trajectory that is done again, under the
-// verifier's present protections. The trajectory stays done and keeps its earlier verdicts.
+// Regrading grades the stored submission of a done trajectory again, under the verifier's
+// current protections. The trajectory stays done and keeps its earlier verdicts.
 type Regrading struct {
 	ID           ID           `json:"id" doc:"Its id."`
 	TrajectoryID ID           `json:"trajectory_id" doc:"The trajectory."`
@@ -101,38 +102,38 @@ type Regrading struct {
 	State        RegradeState `json:"state" doc:"queued, running, done, failed (three infrastructure errors; the verdict stays) or cancelled."`
 	Tries        int          `json:"tries" doc:"Tries that ended with an infrastructure error or a lost worker."`
 	Failure      string       `json:"failure,omitempty" doc:"The last infrastructure error."`
-	Changed      *bool        `json:"changed,omitempty" doc:"Whether passed differs from the verdict before; absent until it is done."`
-	CreatedAt    time.Time    `json:"created_at" doc:"When it was asked for."`
+	Changed      *bool        `json:"changed,omitempty" doc:"Whether passed differs from the previous verdict; absent until it is done."`
+	CreatedAt    time.Time    `json:"created_at" doc:"When it was requested."`
 	StartedAt    *time.Time   `json:"started_at,omitempty" doc:"When it was first claimed."`
 	EndedAt      *time.Time   `json:"ended_at,omitempty" doc:"When it ended."`
 }
 
-// RegradeSelection selects trajectories of a run that are done.
+// RegradeSelection selects done trajectories of a run.
 type RegradeSelection struct {
 	RunID        ID
-	IterationID  *ID  // nil: of every iteration
-	Iteration    int  // of every iteration with this number; 0: of any
+	IterationID  *ID  // nil: every iteration
+	Iteration    int  // every iteration with this number; 0: any number
 	TrajectoryID *ID  // nil: every trajectory
-	All          bool // those whose verdict is of the present protections too
+	All          bool // include trajectories whose verdict has the current protections
 }
 
 // RegradeProgress sums up the verdicts and regradings of a selection.
 type RegradeProgress struct {
-	Protections int                `json:"protections" doc:"The present version of the verifier's protections."`
+	Protections int                `json:"protections" doc:"Current version of the verifier's protections."`
 	Verdicts    []ProtectionsCount `json:"verdicts" doc:"Current verdicts by version, the oldest version first."`
-	// Outdated counts the trajectories that are done without a verdict of the present
-	// protections; OutdatedMillis sums up how long their current verdicts took.
-	Outdated       int   `json:"outdated" doc:"Trajectories that are done without a verdict of the present version: what grading again takes."`
-	OutdatedMillis int64 `json:"outdated_millis" doc:"Milliseconds that their current verdicts took together."`
+	// Outdated counts the done trajectories without a verdict of the current protections;
+	// OutdatedMillis sums the durations of their verdicts.
+	Outdated       int   `json:"outdated" doc:"Done trajectories without a verdict of the current version, which a regrading selects."`
+	OutdatedMillis int64 `json:"outdated_millis" doc:"Milliseconds that their verdicts took together."`
 	// Regradings counts the latest regrading of each trajectory by state.
 	Regradings map[RegradeState]int `json:"regradings" doc:"The latest regrading of each trajectory by state; states without any are absent."`
 	Errors     int                  `json:"errors" doc:"Infrastructure errors and lost workers of these regradings."`
-	Changed    int                  `json:"changed" doc:"Of those that are done: how many verdicts changed."`
-	// Failures are those that failed, by instance; MostRegradeFailures at most.
-	Failures []RegradeFailure `json:"failures" doc:"Trajectories whose submission could not be graded, by instance; 100 at most. Their verdict stays."`
+	Changed    int                  `json:"changed" doc:"Done regradings that changed the verdict."`
+	// Failures are the failed regradings by instance, at most MostRegradeFailures.
+	Failures []RegradeFailure `json:"failures" doc:"Trajectories whose submission could not be graded, by instance, at most 100. Their verdict stays."`
 }
 
-// MostRegradeFailures bounds how many failed regradings a progress names.
+// MostRegradeFailures bounds the failures in a RegradeProgress.
 const MostRegradeFailures = 100
 
 // RegradeFailure is a trajectory whose submission could not be graded again.
@@ -149,19 +150,19 @@ func (p RegradeProgress) Open() int {
 
 // ProtectionsCount counts the verdicts of one version of the protections.
 type ProtectionsCount struct {
-	Protections int `json:"protections" doc:"Version of the protections; 0: before versions were kept."`
+	Protections int `json:"protections" doc:"Version of the protections; 0: before versions were recorded."`
 	Verdicts    int `json:"verdicts" doc:"Verdicts of that version."`
-	Passed      int `json:"passed" doc:"Of these, how many passed."`
+	Passed      int `json:"passed" doc:"Of these, those that passed."`
 }
 
-// RegradeFence is what every write of a regrading carries; see Fence.
+// RegradeFence guards every write to a regrading; see Fence.
 type RegradeFence struct {
 	RegradingID ID
-	Claim       int // counts the claims
+	Claim       int // number of the claim
 	Owner       string
 }
 
-// RegradeClaim is a regrading that a worker owns, with all that it needs.
+// RegradeClaim is a regrading that a worker owns, with everything needed to do it.
 type RegradeClaim struct {
 	RegradeFence
 	Trajectory Trajectory
@@ -170,7 +171,7 @@ type RegradeClaim struct {
 	Patch      []byte
 }
 
-// RegradeJob wakes a worker: a regrading is due. The worker asks which one.
+// RegradeJob wakes a worker to claim a regrading.
 type RegradeJob struct{}
 
 // Kind names the job in the queue.
@@ -178,8 +179,8 @@ func (RegradeJob) Kind() string { return "regrade" }
 
 // RegradingStore grades stored submissions again.
 type RegradingStore interface {
-	// Regrade queues stored submissions to be graded again; RegradeProgress says how they
-	// stand. CodeConflict where no selected trajectory is done.
+	// Regrade queues regradings of the selected submissions; RegradeProgress reports on them.
+	// CodeConflict if no selected trajectory is done.
 	Regrade(ctx context.Context, sel RegradeSelection) (RegradeProgress, error)
 	RegradeProgress(ctx context.Context, sel RegradeSelection) (RegradeProgress, error)
 	CancelRegradings(ctx context.Context, sel RegradeSelection) (cancelled int, err error)

@@ -7,68 +7,67 @@ import (
 	"time"
 )
 
-// Webhook is where a run says that an iteration or an export is over, or that it was
-// paused by itself.
+// Webhook receives the ends of a run's iterations and exports and its automatic pauses.
 type Webhook struct {
-	URL    string `json:"url" doc:"Where to."`
-	Secret string `json:"secret,omitempty" doc:"Name of the secret that signs; never the secret."`
+	URL    string `json:"url" doc:"Address that receives the deliveries."`
+	Secret string `json:"secret,omitempty" doc:"Name of the secret that signs deliveries; never the secret."`
 }
 
-// Validate reports the first thing wrong with w as a CodeInvalid error on its field.
-// Where the address leads is the operator's choice.
+// Validate returns a CodeInvalid error on the first wrong field of w, or nil. It does not
+// restrict the address: that is the operator's choice.
 func (w Webhook) Validate() error {
 	u, err := url.Parse(w.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return Errorf(CodeInvalid, "is no http or https address; write https://HOST/PATH").On("webhook.url")
+		return Errorf(CodeInvalid, "is not an http or https address; write https://HOST/PATH").On("webhook.url")
 	case holdsCredential(u):
-		return Errorf(CodeInvalid, "holds a credential; name a secret instead, whose signature shows who sends").On("webhook.url")
+		return Errorf(CodeInvalid, "holds a credential; name a secret instead, which signs the deliveries").On("webhook.url")
 	case u.Fragment != "":
 		return Errorf(CodeInvalid, "holds a fragment, which is never sent").On("webhook.url")
 	}
 	return CheckSecretName("webhook.secret", w.Secret)
 }
 
-// Site is what others are told of this relabel.
+// Site is the public configuration of this installation.
 type Site struct {
 	URL     string   // of the REST interface, as receivers of webhooks reach it
-	Webhook *Webhook // of runs that have none of their own; nil: none
+	Webhook *Webhook // default for runs without one; nil: none
 }
 
-// DeliveryState is where a delivery stands.
+// DeliveryState is the state of a delivery.
 type DeliveryState string
 
 // The states of a delivery.
 const (
-	DeliveryPending   DeliveryState = "pending"   // it will be tried, or tried again
-	DeliveryDelivered DeliveryState = "delivered" // the receiver said that it has it
-	DeliveryFailed    DeliveryState = "failed"    // it is given up
+	DeliveryPending   DeliveryState = "pending"   // it will be sent or retried
+	DeliveryDelivered DeliveryState = "delivered" // the receiver confirmed it
+	DeliveryFailed    DeliveryState = "failed"    // all tries failed
 )
 
-// Delivery is something that a webhook is told, at least once.
+// Delivery is a message to a webhook, sent at least once.
 type Delivery struct {
-	ID        ID              `json:"id" doc:"Its id: the webhook-id, the same at every try."`
+	ID        ID              `json:"id" doc:"Its id, which is the webhook-id header of every try."`
 	RunID     ID              `json:"run_id" doc:"The run."`
 	Type      string          `json:"type" doc:"iteration.done, iteration.cancelled, export.done, export.failed or run.paused."`
-	Payload   json.RawMessage `json:"payload" doc:"The body that is sent."`
+	Payload   json.RawMessage `json:"payload" doc:"The request body."`
 	State     DeliveryState   `json:"state" doc:"pending, delivered or failed."`
-	Tries     int             `json:"tries" doc:"How often it was sent."`
-	URL       string          `json:"url,omitempty" doc:"Where the last try went."`
-	Status    *int            `json:"status,omitempty" doc:"HTTP status of the last try; 0 where no answer came."`
-	Answer    string          `json:"answer,omitempty" doc:"The beginning of the last answer, or why there was none."`
-	TriedAt   *time.Time      `json:"tried_at,omitempty" doc:"When it was last tried."`
-	NextAt    *time.Time      `json:"next_at,omitempty" doc:"When it is tried next, after a try that failed."`
+	Tries     int             `json:"tries" doc:"Number of tries."`
+	URL       string          `json:"url,omitempty" doc:"Address of the last try."`
+	Status    *int            `json:"status,omitempty" doc:"HTTP status of the last try; 0 without an answer."`
+	Answer    string          `json:"answer,omitempty" doc:"Beginning of the last answer, or why there was none."`
+	TriedAt   *time.Time      `json:"tried_at,omitempty" doc:"When the last try began."`
+	NextAt    *time.Time      `json:"next_at,omitempty" doc:"When the next try begins; absent unless the last one failed."`
 	CreatedAt time.Time       `json:"created_at" doc:"When it happened."`
-	EndedAt   *time.Time      `json:"ended_at,omitempty" doc:"When it was delivered or given up."`
+	EndedAt   *time.Time      `json:"ended_at,omitempty" doc:"When it was delivered or failed."`
 }
 
-// DeliveryTry is what came of one try.
+// DeliveryTry is the result of one try.
 type DeliveryTry struct {
 	URL    string
-	Status int           // HTTP status; 0 where no answer came
-	Answer string        // the beginning of the answer, or why there was none
-	State  DeliveryState // what the delivery is after it
-	Pause  time.Duration // until the next try, of one that is pending
+	Status int           // HTTP status; 0 without an answer
+	Answer string        // beginning of the answer, or why there was none
+	State  DeliveryState // of the delivery after the try
+	Pause  time.Duration // until the next try of a pending delivery
 }
 
 // DeliveryJob is the queue's job for one delivery.
@@ -84,60 +83,60 @@ type EventSubject string
 
 // The subjects of events.
 const (
-	EventRun        EventSubject = "run"        // it is paused or goes on
+	EventRun        EventSubject = "run"        // it was paused or resumed
 	EventIteration  EventSubject = "iteration"  // its state changed
 	EventTrajectory EventSubject = "trajectory" // its state changed
 	EventExport     EventSubject = "export"     // its state changed
 )
 
-// Event is a change of state that is committed. Events of one subject are in the order
-// of the changes.
+// Event is a committed change of state. Events of one subject are in the order of the
+// changes.
 type Event struct {
-	Number       int64        `json:"number" doc:"Its number, which is the stream's id of it. Later ones are larger."`
+	Number       int64        `json:"number" doc:"Its number, which is its id in the event stream. Later events have larger ones."`
 	At           time.Time    `json:"at" doc:"When it happened."`
 	Subject      EventSubject `json:"subject" doc:"What changed: run, iteration, trajectory or export."`
 	RunID        ID           `json:"run_id" doc:"The run."`
 	IterationID  *ID          `json:"iteration_id,omitempty" doc:"The iteration, of iterations and trajectories."`
 	TrajectoryID *ID          `json:"trajectory_id,omitempty" doc:"The trajectory, of trajectories."`
 	ExportID     *ID          `json:"export_id,omitempty" doc:"The export, of exports."`
-	State        string       `json:"state" doc:"What it became: one of its states; of a run, paused or resumed."`
+	State        string       `json:"state" doc:"The new state; of a run: paused or resumed."`
 }
 
-// EventScope says which events are meant: of those that are set, all must be the
-// event's. The zero scope means every event.
+// EventScope selects events: every id that is set must be the event's. The zero scope selects
+// all.
 type EventScope struct {
 	RunID        ID
 	IterationID  ID
 	TrajectoryID ID
 }
 
-// Has reports whether an event lies in the scope.
+// Has reports whether the scope selects e.
 func (s EventScope) Has(e Event) bool {
 	return (s.RunID == ID{} || s.RunID == e.RunID) &&
 		(s.IterationID == ID{} || e.IterationID != nil && s.IterationID == *e.IterationID) &&
 		(s.TrajectoryID == ID{} || e.TrajectoryID != nil && s.TrajectoryID == *e.TrajectoryID)
 }
 
-// WebhookStore tells what calls have used and what webhooks were sent.
+// WebhookStore reads a run's usage and its deliveries.
 type WebhookStore interface {
 	// FindSpent returns what a run's calls have used.
 	FindSpent(ctx context.Context, run ID) (Spent, error)
-	// ListDeliveries lists what a run's webhook was told, newest first. Redeliver tells it
-	// once more: CodeConflict where the run has no webhook.
+	// ListDeliveries lists a run's deliveries, newest first. Redeliver sends one again:
+	// CodeConflict if the run has no webhook.
 	ListDeliveries(ctx context.Context, run ID, p Page) (deliveries []Delivery, next string, err error)
 	Redeliver(ctx context.Context, run, delivery ID) (Delivery, error)
 }
 
 // EventStore numbers and lists events.
 type EventStore interface {
-	// PublishEvents gives each event that is committed its number and returns the last one;
-	// what is committed later gets a larger one.
+	// PublishEvents numbers the committed events and returns the last number. Events that are
+	// committed later get larger numbers.
 	PublishEvents(ctx context.Context) (last int64, err error)
 	// ListEvents lists a scope's events after a number, in the order of their numbers.
 	ListEvents(ctx context.Context, scope EventScope, after int64, limit int) ([]Event, error)
-	// KeepsEvents reports whether all events after this number are still there.
+	// KeepsEvents reports whether all events after this number are still stored.
 	KeepsEvents(ctx context.Context, number int64) (bool, error)
-	// ListenEvents calls heard, which does not block, when it listens and when there may be
-	// new events, until ctx ends or the line is lost.
+	// ListenEvents calls heard, which must not block, once it is listening and whenever there may
+	// be new events, until ctx ends or the connection is lost.
 	ListenEvents(ctx context.Context, heard func()) error
 }

@@ -28,7 +28,7 @@ func TestACommandLineThatIsNotUnderstoodEndsWithTwoAndOneLine(t *testing.T) {
 		{[]string{"demo", "--tasks", tasks, "--teacher", "http://host/v1"}, "--teacher-model: is missing"},
 		{[]string{"demo", "--tasks", tasks, "--student", "http://host/v1", "--student-model", "m", "--teacher-model", "m"}, "--teacher-model: needs --teacher URL"},
 		{[]string{"demo", "--tasks", tasks, "--student-secret", "KEY"}, "--student-secret: needs --student URL"},
-		{[]string{"demo", "--tasks", tasks, "--student", "host", "--student-model", "m"}, "--student: is no http"},
+		{[]string{"demo", "--tasks", tasks, "--student", "host", "--student-model", "m"}, "--student: is not an http"},
 		{[]string{"demo", "--tasks", tasks, "--rollouts", "0"}, "--rollouts: is 0"},
 		{[]string{"serve", "--rollouts", "0"}, "--rollouts: is 0"},
 		{[]string{"serve", "--secrets", "/nonexistent"}, "--secrets: "},
