@@ -2,107 +2,161 @@
 package gitdiff
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 )
 
-// Change is one file of a diff: its path before and after, "" where there is none.
-type Change struct{ Old, New string }
-
-// reader walks the lines of a unified or git diff.
-type reader struct {
-	lines   []string
-	at      int
-	changes []Change
+// File is one file of a diff.
+type File struct {
+	Old, New         string // its paths before and after; "" where it does not exist
+	OldMode, NewMode string // such as 100755; "" where the diff names none
+	Binary           bool   // the diff has a binary patch in place of hunks
+	Hunks            []Hunk
 }
 
-// Parse lists the files that a unified diff changes. The hunks must be complete: an error
-// tells the line where the diff does not hold what a header counts.
-func Parse(text string) ([]Change, error) {
-	r := &reader{lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
-	for r.at < len(r.lines) {
-		line := r.lines[r.at]
-		var err error
-		switch {
-		case strings.HasPrefix(line, "diff --git "):
-			err = r.gitHeader()
-		case strings.HasPrefix(line, "--- ") && strings.HasPrefix(r.peek(1), "+++ "):
-			err = r.fileHeader()
-		case strings.HasPrefix(line, "@@ "):
+// Hunk is one changed part of a file.
+type Hunk struct {
+	Start, Length int    // first line in the old file, from 1, and number of lines there
+	Heading       string // the enclosing function, as git found it
+	Lines         []Line // context, removed and added lines, and their NoNewline marks
+}
+
+// Old is the text that the hunk replaces.
+func (h Hunk) Old() string { return h.without(Added) }
+
+// New is the text that replaces it.
+func (h Hunk) New() string { return h.without(Removed) }
+
+func (h Hunk) without(op byte) string {
+	var b strings.Builder
+	for i, l := range h.Lines {
+		if l.Op == op || l.Op == NoNewline {
+			continue
+		}
+		b.WriteString(l.Text)
+		if i+1 == len(h.Lines) || h.Lines[i+1].Op != NoNewline {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// reader collects the files of classified lines.
+type reader struct {
+	lines    []Line
+	at       int
+	files    []File
+	inHeader bool // all lines since the last "diff --git" belong to its header
+}
+
+// Parse lists the files that a unified diff changes; paths lose their first folder, as with git
+// apply. The hunks must be complete: an error names the first line that does not fit, and the
+// files up to there are returned too.
+func Parse(text string) ([]File, error) {
+	r := &reader{lines: Lines(text)}
+	var err error
+	for r.at < len(r.lines) && err == nil {
+		switch r.lines[r.at].Op {
+		case Header:
+			err = r.header(r.lines[r.at].Text)
+		case HunkHead:
 			err = r.hunk()
-		case strings.HasPrefix(line, "GIT binary patch"):
-			r.binary()
-		case strings.HasPrefix(line, "Binary files ") && strings.HasSuffix(strings.TrimSuffix(line, "\r"), " differ"):
-			err = fmt.Errorf("does not hold the contents of a binary file, so that nothing can apply it: %s", strings.TrimSuffix(line, "\r"))
-		case strings.HasPrefix(line, "rename from ") || strings.HasPrefix(line, "copy from "):
-			err = r.renamed(&r.last().Old, line)
-		case strings.HasPrefix(line, "rename to ") || strings.HasPrefix(line, "copy to "):
-			err = r.renamed(&r.last().New, line)
-		case strings.HasPrefix(line, "new file mode "):
-			r.last().Old = ""
-			r.at++
-		case strings.HasPrefix(line, "deleted file mode "):
-			r.last().New = ""
-			r.at++
 		default:
-			r.at++ // index lines, modes, words between files
-		}
-		if err != nil {
-			return nil, err
+			r.inHeader = false
+			r.at++
 		}
 	}
-	if len(r.changes) == 0 {
-		return nil, fmt.Errorf("is no diff: it names no file")
+	if err == nil && len(r.files) == 0 {
+		err = errors.New("is not a diff: it names no file")
 	}
-	return r.changes, nil
+	return r.files, err
 }
 
 func (r *reader) peek(n int) string {
 	if r.at+n < len(r.lines) {
-		return r.lines[r.at+n]
+		return r.lines[r.at+n].Text
 	}
 	return ""
 }
 
-// last is the file that is being read.
-func (r *reader) last() *Change {
-	if len(r.changes) == 0 {
-		return &Change{}
-	}
-	return &r.changes[len(r.changes)-1]
+func (r *reader) bad(problem string) error {
+	return fmt.Errorf("is not a complete diff: line %d of it %s", r.at+1, problem)
 }
 
-func (r *reader) bad(format string, args ...any) error {
-	return fmt.Errorf("is no whole diff: line %d of it %s", r.at+1, fmt.Sprintf(format, args...))
-}
-
-// gitHeader reads "diff --git a/old b/new". Unquoted paths with spaces are found by
-// their being the same; where they are not, the lines that follow say them.
-func (r *reader) gitHeader() error {
-	rest := strings.TrimPrefix(r.lines[r.at], "diff --git ")
-	var change Change
-	if strings.HasPrefix(rest, `"`) || strings.HasSuffix(rest, `"`) {
-		old, tail, err := cutPath(rest)
-		if err != nil {
-			return r.bad("has a path that cannot be read")
-		}
-		next, _, err := cutPath(strings.TrimPrefix(tail, " "))
-		if err != nil {
-			return r.bad("has a path that cannot be read")
-		}
-		change = Change{stripPrefix(old), stripPrefix(next)}
-	} else if half := len(rest) / 2; len(rest)%2 == 1 && rest[half] == ' ' && stripPrefix(rest[:half]) == stripPrefix(rest[half+1:]) {
-		change = Change{stripPrefix(rest[:half]), stripPrefix(rest[half+1:])}
-	} else if old, next, ok := strings.Cut(rest, " b/"); ok {
-		change = Change{stripPrefix(old), next}
-	} else {
-		return r.bad("names no two paths")
+// header reads a line outside of hunks.
+func (r *reader) header(line string) (err error) {
+	line = strings.TrimSuffix(line, "\r")
+	f := &File{}
+	if len(r.files) > 0 {
+		f = &r.files[len(r.files)-1]
 	}
-	r.changes = append(r.changes, change)
+	word, rest, _ := strings.Cut(line, " ")
+	kind, value, _ := strings.Cut(rest, " ")
+	switch word + " " + kind {
+	case "diff --git":
+		err = r.gitHeader(value)
+	case "rename from", "copy from":
+		f.Old, err = unquote(value)
+	case "rename to", "copy to":
+		f.New, err = unquote(value)
+	case "old mode":
+		f.OldMode = value
+	case "new mode":
+		f.NewMode = value
+	case "new file":
+		f.Old, f.NewMode = "", strings.TrimPrefix(value, "mode ")
+	case "deleted file":
+		f.New, f.OldMode = "", strings.TrimPrefix(value, "mode ")
+	case "GIT binary":
+		f.Binary = true
+	case "Binary files":
+		if strings.HasSuffix(value, " differ") {
+			return fmt.Errorf("lacks the contents of a binary file, so it cannot be applied: %s", line)
+		}
+	default:
+		if word == "---" && strings.HasPrefix(r.peek(1), "+++ ") {
+			return r.fileHeader(rest)
+		}
+		r.inHeader = r.inHeader && word != "diff"
+	}
+	if err != nil {
+		return r.bad(err.Error())
+	}
 	r.at++
 	return nil
 }
+
+// gitHeader reads the two paths of "diff --git a/old b/new". Unquoted paths with spaces are
+// recognized where they are equal; otherwise the lines that follow have them.
+func (r *reader) gitHeader(paths string) error {
+	var old, next string
+	half := len(paths) / 2
+	switch {
+	case strings.HasPrefix(paths, `"`) || strings.HasSuffix(paths, `"`):
+		var tail string
+		var err, err2 error
+		old, tail, err = cutPath(paths)
+		next, _, err2 = cutPath(strings.TrimPrefix(tail, " "))
+		if err != nil || err2 != nil {
+			return errPath
+		}
+	case len(paths)%2 == 1 && paths[half] == ' ' && stripFolder(paths[:half]) == stripFolder(paths[half+1:]):
+		old, next = paths[:half], paths[half+1:]
+	default:
+		var ok bool
+		if old, next, ok = strings.Cut(paths, " b/"); !ok {
+			return errors.New("does not name two paths")
+		}
+		next = "b/" + next
+	}
+	r.files = append(r.files, File{Old: stripFolder(old), New: stripFolder(next)})
+	r.inHeader = true
+	return nil
+}
+
+var errPath = errors.New("has a path that cannot be read")
 
 // cutPath takes the first path off a header, quoted as git does or up to a space.
 func cutPath(s string) (first, rest string, err error) {
@@ -112,39 +166,46 @@ func cutPath(s string) (first, rest string, err error) {
 	}
 	quoted, err := strconv.QuotedPrefix(s) // git's escapes are Go's: \n, \", \303
 	if err != nil {
-		return "", "", err
+		return "", "", errPath
 	}
 	first, err = strconv.Unquote(quoted)
 	return first, s[len(quoted):], err
 }
 
-// stripPrefix takes a/ or b/ off a path.
-func stripPrefix(p string) string {
-	if strings.HasPrefix(p, "a/") || strings.HasPrefix(p, "b/") {
-		return p[2:]
+// unquote reads a whole path, which may be quoted.
+func unquote(s string) (string, error) {
+	if !strings.HasPrefix(s, `"`) {
+		return s, nil
+	}
+	s, _, err := cutPath(s)
+	return s, err
+}
+
+// stripFolder removes the first folder of a path, such as a/ or b/, as git apply does. Paths that
+// leave the repository keep it.
+func stripFolder(p string) string {
+	if first, rest, ok := strings.Cut(p, "/"); ok && first != "" && first != "." && first != ".." {
+		return rest
 	}
 	return p
 }
 
-// fileHeader reads "--- old" and "+++ new". They are the paths that git goes by.
-func (r *reader) fileHeader() error {
-	old, err := headerPath(strings.TrimPrefix(r.lines[r.at], "--- "))
-	if err != nil {
-		return r.bad("has a path that cannot be read")
-	}
-	next, err := headerPath(strings.TrimPrefix(r.lines[r.at+1], "+++ "))
-	if err != nil {
-		return r.bad("is followed by a path that cannot be read")
-	}
-	if old == "" && next == "" {
+// fileHeader reads "--- old" and "+++ new", the paths that git prefers.
+func (r *reader) fileHeader(rest string) error {
+	old, err := headerPath(rest)
+	next, err2 := headerPath(strings.TrimPrefix(r.peek(1), "+++ "))
+	switch {
+	case err != nil || err2 != nil:
+		return r.bad(errPath.Error())
+	case old == "" && next == "":
 		return r.bad("names no file")
 	}
-	begun := r.at > 0 && len(r.changes) > 0 && r.inGitHeader()
-	if begun {
-		*r.last() = Change{old, next}
-	} else {
-		r.changes = append(r.changes, Change{old, next})
+	if !r.inHeader {
+		r.files = append(r.files, File{})
 	}
+	f := &r.files[len(r.files)-1]
+	f.Old, f.New = old, next
+	r.inHeader = false
 	r.at += 2
 	if !strings.HasPrefix(r.peek(0), "@@ ") {
 		return r.bad("should begin a hunk")
@@ -152,106 +213,47 @@ func (r *reader) fileHeader() error {
 	return nil
 }
 
-// inGitHeader reports whether the lines since the last "diff --git" are all its own.
-func (r *reader) inGitHeader() bool {
-	for i := r.at - 1; i >= 0; i-- {
-		switch line := r.lines[i]; {
-		case strings.HasPrefix(line, "diff --git "):
-			return true
-		case strings.HasPrefix(line, "index "), strings.HasPrefix(line, "old mode "), strings.HasPrefix(line, "new mode "),
-			strings.HasPrefix(line, "new file mode "), strings.HasPrefix(line, "deleted file mode "), strings.HasPrefix(line, "similarity "),
-			strings.HasPrefix(line, "dissimilarity "), strings.HasPrefix(line, "rename "), strings.HasPrefix(line, "copy "):
-		default:
-			return false
-		}
-	}
-	return false
-}
-
 // headerPath reads the path of a --- or +++ line; /dev/null is "". A tab ends it.
 func headerPath(s string) (string, error) {
-	if strings.HasPrefix(s, `"`) {
-		p, _, err := cutPath(s)
-		return stripPrefix(p), err
+	if !strings.HasPrefix(s, `"`) {
+		s, _, _ = strings.Cut(strings.TrimSuffix(s, "\r"), "\t")
 	}
-	s, _, _ = strings.Cut(s, "\t")
-	if s = strings.TrimSuffix(s, "\r"); s == "/dev/null" {
-		return "", nil
+	s, err := unquote(s)
+	if s == "/dev/null" {
+		return "", err
 	}
-	return stripPrefix(s), nil
+	return stripFolder(s), err
 }
 
-// renamed reads a rename or copy line into path.
-func (r *reader) renamed(path *string, line string) error {
-	_, name, _ := strings.Cut(line, " ")
-	_, name, _ = strings.Cut(name, " ")
-	if strings.HasPrefix(name, `"`) {
-		p, _, err := cutPath(name)
-		if err != nil {
-			return r.bad("has a path that cannot be read")
-		}
-		name = p
-	}
-	*path = name
-	r.at++
-	return nil
-}
-
-// hunk reads "@@ -a,b +c,d @@" and the lines it counts.
+// hunk reads "@@ -a,b +c,d @@" and the lines that it counts.
 func (r *reader) hunk() error {
-	if len(r.changes) == 0 {
+	m := hunkHead.FindStringSubmatch(r.lines[r.at].Text)
+	switch {
+	case m == nil:
+		return r.bad("is not the head of a hunk")
+	case len(r.files) == 0:
 		return r.bad("is a hunk before any file")
 	}
-	parts := strings.Fields(r.lines[r.at])
-	if len(parts) < 4 || parts[3] != "@@" {
-		return r.bad("is not the head of a hunk")
-	}
-	before, ok := hunkCount(parts[1], '-')
-	after, ok2 := hunkCount(parts[2], '+')
-	if !ok || !ok2 {
-		return r.bad("is not the head of a hunk")
-	}
-	r.at++
-	for before > 0 || after > 0 {
-		if r.at >= len(r.lines) {
-			return r.bad("should go on with the hunk")
+	start, _ := strconv.Atoi(m[1])
+	h := Hunk{Start: start, Length: lineCount(m[2]), Heading: m[5]}
+	r.inHeader = false
+	head, before, after := r.at, 0, 0
+	for r.at++; r.at < len(r.lines) && strings.IndexByte(" -+\\", r.lines[r.at].Op) >= 0; r.at++ {
+		switch r.lines[r.at].Op {
+		case Context:
+			before, after = before+1, after+1
+		case Removed:
+			before++
+		case Added:
+			after++
 		}
-		switch line := r.lines[r.at]; {
-		case line == "" || line == "\r" || line[0] == ' ':
-			before, after = before-1, after-1
-		case line[0] == '-':
-			before--
-		case line[0] == '+':
-			after--
-		case line[0] == '\\':
-		default:
-			return r.bad("does not belong to a hunk that is not over")
-		}
-		r.at++
 	}
-	if before < 0 || after < 0 {
-		return r.bad("comes after more lines than the hunk counts")
+	if before != h.Length || after != lineCount(m[4]) {
+		return fmt.Errorf("is not a complete diff: the hunk at line %d has %d old and %d new lines, not %d and %d",
+			head+1, before, after, h.Length, lineCount(m[4]))
 	}
+	h.Lines = r.lines[head+1 : r.at]
+	f := &r.files[len(r.files)-1]
+	f.Hunks = append(f.Hunks, h)
 	return nil
-}
-
-// hunkCount reads the count of "-a,b" or "+c,d"; without one it is 1.
-func hunkCount(s string, sign byte) (int, bool) {
-	if s == "" || s[0] != sign {
-		return 0, false
-	}
-	start, count, ok := strings.Cut(s[1:], ",")
-	if !ok {
-		count = "1"
-	}
-	_, err := strconv.ParseUint(start, 10, 31)
-	n, err2 := strconv.ParseUint(count, 10, 31)
-	return int(n), err == nil && err2 == nil
-}
-
-// binary passes over a binary patch, which lasts until the next file.
-func (r *reader) binary() {
-	for r.at < len(r.lines) && !strings.HasPrefix(r.lines[r.at], "diff --git ") {
-		r.at++
-	}
 }

@@ -14,22 +14,26 @@ import (
 func TestDiffsNameTheirFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		diff string
-		want []Change
+		want [][2]string
 	}{
-		"git":           {"diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n a\n+b\n", []Change{{"x", "x"}}},
-		"plain":         {"--- x.orig\t2024-01-01\n+++ x\t2024-01-02\n@@ -1 +1 @@\n-a\n+b", []Change{{"x.orig", "x"}}},
-		"new, deleted":  {"diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+b\ndiff --git a/d b/d\ndeleted file mode 100644\n--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n", []Change{{"", "n"}, {"d", ""}}},
-		"empty new":     {"diff --git a/pkg/__init__.py b/pkg/__init__.py\nnew file mode 100644\nindex 0..0\n", []Change{{"", "pkg/__init__.py"}}},
-		"renamed":       {"diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n", []Change{{"old", "new"}}},
-		"quoted":        {"diff --git \"a/\\303\\251\" \"b/\\303\\251\"\n--- \"a/\\303\\251\"\n+++ \"b/\\303\\251\"\n@@ -1 +1 @@\n-a\n+b\n", []Change{{"é", "é"}}},
-		"spaces":        {"diff --git a/a b b/a b\n--- a/a b\t\n+++ b/a b\t\n@@ -1 +1 @@\n-a\n+b\n", []Change{{"a b", "a b"}}},
-		"looks alike":   {"--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n--- a/y\n+++ b/y\n c\n--- a/z\n+++ b/z\n@@ -1 +1 @@\n-a\n+b\n", []Change{{"x", "x"}, {"z", "z"}}},
-		"no newline":    {"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n", []Change{{"x", "x"}}},
-		"stripped line": {"--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n\n a\n+b\n", []Change{{"x", "x"}}},
-		"binary":        {"diff --git a/p.png b/p.png\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKcmZ\n\nliteral 0\nHcmV\n\ndiff --git a/x b/x\nold mode 100644\nnew mode 100755\n", []Change{{"p.png", "p.png"}, {"x", "x"}}},
-		"CRLF":          {"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+b\r\n", []Change{{"x", "x"}}},
+		"git":           {"diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n a\n+b\n", [][2]string{{"x", "x"}}},
+		"plain":         {"--- x.orig\t2024-01-01\n+++ x\t2024-01-02\n@@ -1 +1 @@\n-a\n+b", [][2]string{{"x.orig", "x"}}},
+		"new, deleted":  {"diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+b\ndiff --git a/d b/d\ndeleted file mode 100644\n--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n", [][2]string{{"", "n"}, {"d", ""}}},
+		"empty new":     {"diff --git a/pkg/__init__.py b/pkg/__init__.py\nnew file mode 100644\nindex 0..0\n", [][2]string{{"", "pkg/__init__.py"}}},
+		"renamed":       {"diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n", [][2]string{{"old", "new"}}},
+		"quoted":        {"diff --git \"a/\\303\\251\" \"b/\\303\\251\"\n--- \"a/\\303\\251\"\n+++ \"b/\\303\\251\"\n@@ -1 +1 @@\n-a\n+b\n", [][2]string{{"é", "é"}}},
+		"spaces":        {"diff --git a/a b b/a b\n--- a/a b\t\n+++ b/a b\t\n@@ -1 +1 @@\n-a\n+b\n", [][2]string{{"a b", "a b"}}},
+		"looks alike":   {"--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n--- a/y\n+++ b/y\n c\n--- a/z\n+++ b/z\n@@ -1 +1 @@\n-a\n+b\n", [][2]string{{"x", "x"}, {"z", "z"}}},
+		"no newline":    {"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n", [][2]string{{"x", "x"}}},
+		"stripped line": {"--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n\n a\n+b\n", [][2]string{{"x", "x"}}},
+		"binary":        {"diff --git a/p.png b/p.png\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKcmZ\n\nliteral 0\nHcmV\n\ndiff --git a/x b/x\nold mode 100644\nnew mode 100755\n", [][2]string{{"p.png", "p.png"}, {"x", "x"}}},
+		"CRLF":          {"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+b\r\n", [][2]string{{"x", "x"}}},
 	} {
-		got, err := Parse(c.diff)
+		files, err := Parse(c.diff)
+		var got [][2]string
+		for _, f := range files {
+			got = append(got, [2]string{f.Old, f.New})
+		}
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, %v, want %v", name, got, err, c.want)
 		}

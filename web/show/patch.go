@@ -2,65 +2,21 @@ package show
 
 import (
 	"html/template"
-	"regexp"
-	"strconv"
 	"strings"
+
+	"relabel/gitdiff"
 )
 
-// hunkHead is the header of a hunk, with its numbers of lines before and after.
-var hunkHead = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
-
-// PatchLines splits a patch into classified lines. The position decides, not the first character:
-// a deleted "-- x" is not a file name. Lines outside a patch have Op 0.
+// PatchLines classifies the lines of a patch, or of any text with patches. Lines outside a patch
+// have Op 0.
 func PatchLines(patch string) (lines []Line) {
-	var oldLeft, newLeft int
-	for _, text := range bareLines(patch) {
-		l := lineOf(0, text)
-		switch {
-		case (oldLeft > 0 || newLeft > 0) && (text == "" || strings.IndexByte(`+- \`, text[0]) >= 0):
-			if text == "" {
-				text = " "
-			}
-			l = lineOf(text[0], text[1:])
-			if text[0] != '+' && text[0] != '\\' {
-				oldLeft--
-			}
-			if text[0] != '-' && text[0] != '\\' {
-				newLeft--
-			}
-			if text[0] == '\\' {
-				l = lineOf('h', text)
-			}
-		case strings.HasPrefix(text, "@@"):
-			l.Op = '@'
-			if m := hunkHead.FindStringSubmatch(text); m != nil {
-				oldLeft, newLeft = lineCount(m[1]), lineCount(m[2])
-			}
-		case isFileLine(text):
-			l.Op, oldLeft, newLeft = 'h', 0, 0
-		default:
-			oldLeft, newLeft = 0, 0
+	for _, l := range gitdiff.Lines(patch) {
+		if l.Op == gitdiff.NoNewline {
+			l.Op = gitdiff.Header
 		}
-		lines = append(lines, l)
+		lines = append(lines, lineOf(l.Op, l.Text))
 	}
 	return lines
-}
-
-func isFileLine(text string) bool {
-	for _, begin := range []string{"diff ", "index ", "--- ", "+++ ", "new file", "deleted file", "rename ", "similarity ", "old mode", "new mode", "Binary files", `\ No newline`} {
-		if strings.HasPrefix(text, begin) {
-			return true
-		}
-	}
-	return false
-}
-
-// lineCount reads a hunk's number of lines; an absent one is 1.
-func lineCount(s string) int {
-	if n, err := strconv.Atoi(s); err == nil {
-		return n
-	}
-	return 1
 }
 
 // Patch is a rendered patch.

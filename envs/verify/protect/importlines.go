@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"relabel/envs/verify/tree"
+	"relabel/gitdiff"
 )
 
 // importLine is a line of a source that may import a module.
@@ -27,14 +27,15 @@ func importLines(tree string, output []byte) []importLine {
 
 // patchedLines returns the lines that a patch adds.
 func patchedLines(patch string) []importLine {
+	files, _ := gitdiff.Parse(patch) // tasks with an incomplete patch are not imported
 	var lines []importLine
-	file := ""
-	for line := range strings.Lines(patch) {
-		line = strings.TrimSuffix(line, "\n")
-		if name, ok := strings.CutPrefix(line, "+++ "); ok {
-			file = tree.Stripped(name)
-		} else if text, ok := strings.CutPrefix(line, "+"); ok {
-			lines = append(lines, importLine{file, text})
+	for _, f := range files {
+		for _, h := range f.Hunks {
+			for _, l := range h.Lines {
+				if l.Op == gitdiff.Added {
+					lines = append(lines, importLine{f.New, l.Text})
+				}
+			}
 		}
 	}
 	return lines

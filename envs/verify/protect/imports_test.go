@@ -47,7 +47,7 @@ func TestImportsAreReadFromLines(t *testing.T) {
 
 func TestModulesThatOnlyTestsImportAreHelpers(t *testing.T) {
 	base := []string{"pkg/core.py", "pkg/helpers.py", "pkg/support/a.py", "pkg/fakes.py", "pkg/stubs.py", "pkg/samples.py", "pkg/mocks.py"}
-	task := relabel.Task{TestPatch: patchOf("tests/test_core.py") + "+from pkg.mocks import m\n", Patch: patchOf("pkg/core.py", "pkg/samples.py")}
+	task := relabel.Task{TestPatch: strings.Replace(patchOf("tests/test_core.py"), "+b\n", "+from pkg.mocks import m\n", 1), Patch: patchOf("pkg/core.py", "pkg/samples.py")}
 	r := edits(base, base...)
 	p := protectionOf(task, r)
 	units := p.sharedUnits(r.Changes)
