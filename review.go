@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Review is what a person says of a trajectory, or of one of its turns: a flag, a note,
-// or both. A trajectory may have many.
+// Review is a person's remark on a trajectory or one of its turns: a flag, a note, or both. A
+// trajectory may have many.
 type Review struct {
 	ID           ID         `json:"id" doc:"Its id."`
-	TrajectoryID ID         `json:"trajectory_id" doc:"The trajectory that it is about."`
+	TrajectoryID ID         `json:"trajectory_id" doc:"The reviewed trajectory."`
 	RunID        ID         `json:"run_id" doc:"The trajectory's run."`
 	InstanceID   string     `json:"instance_id" doc:"The trajectory's task."`
-	T            *int       `json:"t,omitempty" doc:"The turn that it is about; absent: the whole trajectory."`
-	Flag         string     `json:"flag,omitempty" doc:"The flag, by which lists and exports filter; absent: it is a note alone."`
-	Note         string     `json:"note,omitempty" doc:"What there is to say."`
-	Author       string     `json:"author,omitempty" doc:"Who said it, as given."`
+	T            *int       `json:"t,omitempty" doc:"The reviewed turn; absent: the whole trajectory."`
+	Flag         string     `json:"flag,omitempty" doc:"The flag, by which lists and exports filter; absent: only a note."`
+	Note         string     `json:"note,omitempty" doc:"The note."`
+	Author       string     `json:"author,omitempty" doc:"The author, as given."`
 	CreatedAt    time.Time  `json:"created_at" doc:"When it was written."`
 	EditedAt     *time.Time `json:"edited_at,omitempty" doc:"When it was last changed; absent: never."`
 }
@@ -29,16 +29,17 @@ const (
 	longestAuthor = 100
 )
 
-// AnyFlag stands for every flag where flags are named to filter by them.
+// AnyFlag stands for every flag in filters.
 const AnyFlag = "*"
 
-// Validate refuses a review that says nothing, or too much. CodeInvalid, with the field.
+// Validate returns a CodeInvalid error on the wrong field of a review that is empty, too long
+// or malformed, or nil.
 func (r Review) Validate() error {
 	switch {
 	case r.Flag == "" && strings.TrimSpace(r.Note) == "":
 		return Errorf(CodeInvalid, "a review has a flag, a note, or both").On("flag")
 	case r.Flag != "" && !IsFlag(r.Flag):
-		return Errorf(CodeInvalid, "a flag is 1 to %d of a-z, 0-9, hyphen, dot and underscore, and begins with a letter or a digit, such as wrong-label", longestFlag).On("flag")
+		return Errorf(CodeInvalid, "a flag has 1 to %d characters of a-z, 0-9, hyphen, dot and underscore and begins with a letter or a digit, for example wrong-label", longestFlag).On("flag")
 	case utf8.RuneCountInString(r.Note) > longestNote:
 		return Errorf(CodeInvalid, "a note has at most %d characters", longestNote).On("note")
 	case utf8.RuneCountInString(r.Author) > longestAuthor:
@@ -49,8 +50,8 @@ func (r Review) Validate() error {
 	return nil
 }
 
-// IsFlag reports whether name can be a flag. The same word is always written in the same
-// way, so that a filter by it finds all.
+// IsFlag reports whether name can be a flag. There is only one way to write a flag, so that a
+// filter finds all its uses.
 func IsFlag(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -66,16 +67,16 @@ func IsFlag(name string) bool {
 type ReviewFilter struct {
 	RunID        *ID
 	TrajectoryID *ID
-	Flag         string // AnyFlag: those that have one
+	Flag         string // AnyFlag: any flag
 }
 
-// FlaggedState is a state that a flag speaks of.
+// FlaggedState is a flagged state.
 type FlaggedState struct {
-	T    int    `json:"t"` // its turn; 0: all of the trajectory
+	T    int    `json:"t"` // its turn; 0: the whole trajectory
 	Flag string `json:"flag"`
 }
 
-// FlagCount is how many reviews have a flag.
+// FlagCount is the number of reviews with a flag.
 type FlagCount struct {
 	Flag  string
 	Count int
@@ -83,8 +84,8 @@ type FlagCount struct {
 
 // ReviewStore stores reviews.
 type ReviewStore interface {
-	// CreateReview: CodeNotFound where there is no such trajectory, CodeInvalid where it has
-	// no such turn. EditReview puts what r says in the place of what was said.
+	// CreateReview returns CodeNotFound if there is no such trajectory, CodeInvalid if it has no
+	// such turn. EditReview replaces the review's flag, note and author.
 	CreateReview(ctx context.Context, r Review) error
 	EditReview(ctx context.Context, r Review) (Review, error)
 	FindReview(ctx context.Context, trajectory, id ID) (Review, error)

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Scheduling is what of a run may change: how its trajectories share the workers' slots
-// with those of other runs.
+// Scheduling is the part of a run that can be changed: how its trajectories share the
+// workers' slots with those of other runs.
 type Scheduling struct {
-	// Priority orders runs: whatever the highest has queued is claimed first. From
+	// Priority orders runs: trajectories of the highest priority are claimed first. From
 	// -MaxPriority to MaxPriority.
 	Priority int `json:"priority" doc:"The highest is claimed first; runs of one priority share the slots evenly."`
-	// Quota is how many of the run's trajectories workers may hold at a time, and so bounds
-	// its sandboxes; 0: as many as there are slots.
-	Quota  int    `json:"quota" doc:"How many of its trajectories workers may hold at a time; 0: as many as there are slots."`
-	Paused *Pause `json:"paused,omitempty" doc:"Why, and since when, nothing of it is claimed; absent: it goes on."`
+	// Quota bounds the run's trajectories that workers hold at a time, and so its sandboxes; 0:
+	// no bound but the slots.
+	Quota  int    `json:"quota" doc:"Maximum number of its trajectories that workers hold at a time; 0: no bound but the slots."`
+	Paused *Pause `json:"paused,omitempty" doc:"Its pause; absent: not paused."`
 }
 
 // The bounds of a run's scheduling.
@@ -23,25 +23,25 @@ const (
 	MaxQuota    = 1_000_000
 )
 
-// PauseReason says who or what paused a run or an iteration.
+// PauseReason says why a run or an iteration was paused.
 type PauseReason string
 
 // The reasons of a pause.
 const (
 	PausedByUser   PauseReason = "user"
 	PausedByBudget PauseReason = "budget" // the run's budget is spent
-	PausedByDisk   PauseReason = "disk"   // too little disk space to go on
+	PausedByDisk   PauseReason = "disk"   // low disk space
 )
 
-// Pause says why, and since when, nothing of a run or an iteration is claimed. What is
-// queued stays so; what runs is given back after the turn in hand.
+// Pause is a pause of a run or an iteration: nothing of it is claimed, and workers release
+// its running trajectories after their current turn.
 type Pause struct {
 	Reason PauseReason `json:"reason" doc:"user, budget or disk."`
-	Text   string      `json:"text" doc:"Why, in words; may be empty."`
+	Text   string      `json:"text" doc:"Explanation; may be empty."`
 	Since  time.Time   `json:"since" doc:"When it began."`
 }
 
-// SchedulingChange changes what of a run may change, where its fields are there.
+// SchedulingChange changes a run's scheduling. nil fields stay unchanged.
 type SchedulingChange struct {
 	Priority *int
 	Quota    *int     // 0: no bound
@@ -49,56 +49,56 @@ type SchedulingChange struct {
 	Webhook  *Webhook // without a URL: none of its own
 }
 
-// Standing is how a held trajectory stands in the database.
+// Standing is the state in the database of a trajectory that a worker holds.
 type Standing struct {
 	Held   bool // by this fence, with a live lease
 	Paused bool // its run or iteration is
 }
 
-// WorkerState says what a worker is doing.
+// WorkerState is the state of a worker.
 type WorkerState string
 
 // The states of a worker.
 const (
 	WorkerWorking  WorkerState = "working"
-	WorkerDraining WorkerState = "draining" // it claims nothing more, and ends with what it has
-	WorkerSilent   WorkerState = "silent"   // it has not been heard of: dead, stopped, or cut off
+	WorkerDraining WorkerState = "draining" // it claims nothing new and exits when its trajectories end
+	WorkerSilent   WorkerState = "silent"   // no heartbeat: dead, stopped or disconnected
 )
 
 // Worker is a process that rolls trajectories out.
 type Worker struct {
-	Name        string      `json:"name" doc:"Its name, as attempts have it."`
+	Name        string      `json:"name" doc:"Its name, as in attempts."`
 	Machine     string      `json:"machine" doc:"Host name of its machine."`
 	Process     int         `json:"process" doc:"Its process id there."`
 	DockerHosts []string    `json:"docker_hosts" doc:"The engines of its sandboxes."`
-	Rollouts    int         `json:"rollouts" doc:"Trajectories that it rolls out at once."`
+	Rollouts    int         `json:"rollouts" doc:"Number of concurrent rollouts."`
 	Ahead       int         `json:"ahead" doc:"Further ones that it makes ready meanwhile."`
 	Version     string      `json:"version" doc:"Version of relabel."`
-	State       WorkerState `json:"state" doc:"working; draining: it claims nothing more and ends with what it has; silent: not heard of for half a minute."`
-	Held        int         `json:"held" doc:"Trajectories that it owns now."`
+	State       WorkerState `json:"state" doc:"working; draining: it claims nothing new and exits when its trajectories end; silent: no heartbeat for half a minute."`
+	Held        int         `json:"held" doc:"Trajectories that it holds now."`
 	StartedAt   time.Time   `json:"started_at" doc:"When it started."`
-	SeenAt      time.Time   `json:"seen_at" doc:"When it was last heard of."`
-	// Activity is what it does; nil before it first said so.
-	Activity *WorkerActivity `json:"activity" doc:"What it does right now, a few seconds old; null before it first said so."`
+	SeenAt      time.Time   `json:"seen_at" doc:"Time of its last heartbeat."`
+	// Activity is nil before the first report.
+	Activity *WorkerActivity `json:"activity" doc:"What it does, a few seconds old; null before its first report."`
 }
 
-// SchedulingStore pauses, resumes and retries work, and tells who does it.
+// SchedulingStore pauses, resumes and retries work, and lists workers and outages.
 type SchedulingStore interface {
-	// Nothing of what is paused is claimed; what workers hold of it they give back after
-	// the turn in hand. Pausing twice is once. CodeConflict for an iteration that is over.
+	// PauseRun and PauseIteration pause; see Pause. A second pause changes nothing. CodeConflict
+	// for an iteration that has ended.
 	PauseRun(ctx context.Context, id ID, reason PauseReason, text string) (Run, error)
-	// ResumeRun: CodeConflict where the run's budget is spent.
+	// ResumeRun returns CodeConflict if the run's budget is spent.
 	ResumeRun(ctx context.Context, id ID) (Run, error)
 	PauseIteration(ctx context.Context, id ID, reason PauseReason, text string) (Iteration, error)
 	ResumeIteration(ctx context.Context, id ID) (Iteration, error)
-	// SetScheduling changes what of a run may change, from the next claim on.
+	// SetScheduling changes a run's scheduling from the next claim on.
 	SetScheduling(ctx context.Context, run ID, to SchedulingChange) (Run, error)
-	// RetryFailed queues the trajectories that failed for one of the reasons (none: for
-	// any) once more and says how many. CodeConflict where the iteration was cancelled.
+	// RetryFailed queues the trajectories that failed for one of the reasons (none: any reason)
+	// again and returns their number. CodeConflict if the iteration was cancelled.
 	RetryFailed(ctx context.Context, iteration ID, reasons []FailureReason) (retried int, err error)
-	// ListWorkers lists the processes that roll out.
+	// ListWorkers lists the workers.
 	ListWorkers(ctx context.Context) ([]Worker, error)
-	// ListOutages lists policies that are down and that queued trajectories wait for; run nil
-	// means of all runs.
+	// ListOutages lists policies that are down and that queued trajectories of a run (nil: of any
+	// run) wait for.
 	ListOutages(ctx context.Context, run *ID) ([]Outage, error)
 }
