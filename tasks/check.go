@@ -44,7 +44,7 @@ var (
 
 func validImage(s string) bool { return len(s) <= 511 && imageRef.MatchString(s) }
 
-// check says what is wrong with fields that could be read.
+// check reports problems of the fields that were read.
 func (l *taskLine) check(t relabel.Task) {
 	if t.InstanceID != "" && !instanceID.MatchString(t.InstanceID) {
 		l.refuse("instance_id", "%q must be at most 200 letters, digits and . _ + -, and not begin with . + or -", t.InstanceID)
@@ -60,10 +60,10 @@ func (l *taskLine) check(t relabel.Task) {
 	l.checkTests(t)
 }
 
-// checkPatch refuses what is no diff, and paths that leave the tree.
+// checkPatch refuses a text that is not a diff, and paths outside the tree.
 func (l *taskLine) checkPatch(field, patch string) {
 	if patch == "" {
-		return // said already where it is needed
+		return // already reported where it is required
 	}
 	changes, err := gitdiff.Parse(patch)
 	if err != nil {
@@ -80,7 +80,7 @@ func (l *taskLine) checkPatch(field, patch string) {
 	}
 }
 
-// insideTree reports whether a patch may touch p: no way out, and not git's own folder.
+// insideTree reports whether a patch may touch p: a path inside the tree and outside .git.
 func insideTree(p string) bool {
 	if path.IsAbs(p) || strings.ContainsAny(p, "\x00\\") {
 		return false
@@ -93,7 +93,7 @@ func insideTree(p string) bool {
 	return true
 }
 
-// checkTests refuses a task that nothing can resolve or that contradicts itself.
+// checkTests refuses a task that cannot be resolved or that contradicts itself.
 func (l *taskLine) checkTests(t relabel.Task) {
 	failing := make(map[string]bool, len(t.FailToPass))
 	for _, name := range t.FailToPass {
@@ -110,7 +110,7 @@ func (l *taskLine) checkTests(t relabel.Task) {
 	}
 }
 
-// wrong reports whether something was said about a field already.
+// wrong reports whether a field already has a problem.
 func (l *taskLine) wrong(field string) bool {
 	return slices.ContainsFunc(l.problems, func(p problem) bool { return p.field == field })
 }

@@ -2,7 +2,7 @@ package tasks
 
 import "strings"
 
-// The lines between which SWE-bench's evaluation scripts run the tests.
+// SWE-bench's evaluation scripts run the tests between these lines.
 const (
 	startMark = ">>>>> Start Test Output"
 	endMark   = ">>>>> End Test Output"
@@ -10,14 +10,13 @@ const (
 
 // EvalScript is an evaluation script, cut at the two lines that mark its test command.
 type EvalScript struct {
-	Before string // what prepares the tests, e.g. exports, an install, the test patch
+	Before string // preparation of the tests: exports, an install, the test patch
 	Tests  string // the test command, whose output is the log
-	After  string // what comes after the tests and moves no outcome
+	After  string // commands after the tests, which do not affect the outcome
 }
 
-// SplitEvalScript cuts a script at its marks: the last line that holds the mark of the
-// start, and the first after it that holds the mark of the end. It reports false where one
-// of them is missing. The lines of the marks are in no part.
+// SplitEvalScript splits a script at its last line with the start mark and the first later
+// line with the end mark. It reports false if one is missing. The parts exclude these lines.
 func SplitEvalScript(script string) (EvalScript, bool) {
 	lines := strings.Split(script, "\n")
 	start := -1
@@ -52,6 +51,6 @@ func makeEvalScript(before []string, tests string) string {
 }
 
 // AppliesTestPatch reports whether the script applies the task's test patch itself, as
-// SWE-bench's scripts do. It must not be applied before such a script then: a file that the
-// patch adds would be there already, and git would apply nothing.
+// SWE-bench's scripts do. The verifier must not apply it before such a script: git would
+// refuse a patch that adds existing files.
 func (s EvalScript) AppliesTestPatch() bool { return strings.Contains(s.Before, "git apply") }

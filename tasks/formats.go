@@ -10,17 +10,17 @@ import (
 	"relabel/chat"
 )
 
-// ownFields are those of relabel's own form. Others are refused there, so that a
-// misspelt one is found.
+// ownFields are the fields of relabel's own format. It refuses others, so that misspelt
+// fields are found.
 var ownFields = []string{
 	"instance_id", "image", "workdir", "problem_statement", "hints_text", "patch", "test_patch", "test_cmd",
 	"log_parser", "FAIL_TO_PASS", "PASS_TO_PASS", "repo", "base_commit",
-	"base_version", "created_at", // where it came from; not kept
+	"base_version", "created_at", // the origin; not stored
 }
 
-// sweGymRepos are the eleven of SWE-Gym, sweBenchRepos those that SWE-bench and its
-// variants publish images for. They have none in common, which tells the two apart where a
-// line has no image.
+// sweGymRepos are the eleven repositories of SWE-Gym, sweBenchRepos those with images of
+// SWE-bench and its variants. They are disjoint, so they identify the data set of a line without
+// an image.
 var (
 	sweGymRepos = []string{
 		"project-monai/monai", "python/mypy", "conan-io/conan", "iterative/dvc", "getmoto/moto", "bokeh/bokeh",
@@ -45,7 +45,7 @@ var (
 	}
 )
 
-// task reads the line in the form given, or in the one that its fields show.
+// task reads the line in the given format, or in the one detected from its fields.
 func (l *taskLine) task(format Format) relabel.Task {
 	if l.unsupported() {
 		return relabel.Task{}
@@ -84,7 +84,7 @@ func (l *taskLine) folder(format Format) string {
 	return "/" + name
 }
 
-// readOwn reads what relabel's own form has in its own way.
+// readOwn reads the fields that are specific to relabel's own format.
 func (l *taskLine) readOwn(t *relabel.Task) {
 	for _, field := range slices.Sorted(maps.Keys(l.fields)) {
 		if !slices.Contains(ownFields, field) {
@@ -95,7 +95,7 @@ func (l *taskLine) readOwn(t *relabel.Task) {
 	l.readTestCommand(t)
 }
 
-// unsupported refuses, by name, the forms that are known and not to be had.
+// unsupported refuses the known but unsupported formats by name.
 func (l *taskLine) unsupported() bool {
 	switch {
 	case l.has("parsed_commit_content") || l.has("expected_output_json"):
@@ -108,7 +108,7 @@ func (l *taskLine) unsupported() bool {
 	return true
 }
 
-// detectFormat tells a line's form by what only one of them has, and refuses to guess.
+// detectFormat identifies a line's format by fields that only this format has. It never guesses.
 func (l *taskLine) detectFormat() Format {
 	repo := strings.ToLower(l.quietText("repo"))
 	switch {
@@ -135,20 +135,20 @@ func (l *taskLine) detectFormat() Format {
 	return ""
 }
 
-// ofRebenchV2 reports whether a line with an install_config is of SWE-rebench's second
-// version: its recipe names the base image, and its images are in a namespace of their own.
+// ofRebenchV2 reports whether a line with an install_config has SWE-rebench's second version,
+// whose recipe names the base image and whose images have a separate namespace.
 func (l *taskLine) ofRebenchV2() bool {
 	recipe := l.fields["install_config"]
 	if recipe[0] == '"' {
 		recipe = json.RawMessage(chat.DecodeString(recipe))
 	}
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(recipe, &fields) // readInstallConfig refuses what cannot be read
+	_ = json.Unmarshal(recipe, &fields) // readInstallConfig reports errors
 	_, named := fields["base_image_name"]
 	return named || strings.Contains(l.quietText("image_name"), "swerebenchv2/")
 }
 
-// quietText reads a string without judging it.
+// quietText reads a string without reporting problems.
 func (l *taskLine) quietText(field string) string {
 	if raw := l.fields[field]; len(raw) > 0 && raw[0] == '"' {
 		return chat.DecodeString(raw)
@@ -156,7 +156,7 @@ func (l *taskLine) quietText(field string) string {
 	return ""
 }
 
-// image is the line's own, or the one that the data set's publishers made for the id.
+// image is the line's image, or the one that the data set publishes for the instance id.
 func (l *taskLine) image(format Format) string {
 	names := []string{"image_name", "docker_image", "image"}
 	if format == FormatRelabel {

@@ -6,8 +6,8 @@ import (
 	"relabel"
 )
 
-// MarkHeldOut marks the tasks with these instance ids as held out, and no other. It
-// returns a relabel.CodeInvalid error naming the ids that no task has, and then marks none.
+// MarkHeldOut marks exactly the tasks with these instance ids as held out. If no task has one
+// of the ids, it marks none and returns a relabel.CodeInvalid error that names the ids.
 func MarkHeldOut(tasks []relabel.Task, instances []string) error {
 	at := make(map[string]int, len(tasks))
 	for i, t := range tasks {

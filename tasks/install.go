@@ -11,9 +11,9 @@ import (
 	"relabel/chat"
 )
 
-// readInstallConfig reads SWE-rebench's recipe. Version 1 installs the repository again
-// before it runs test_cmd on the files of the test patch; version 2 has installed it in its
-// image, and its test_cmd names what it runs.
+// readInstallConfig reads SWE-rebench's recipe. Version 1 reinstalls the repository before it
+// runs test_cmd on the files of the test patch. In version 2 the image has it installed, and
+// test_cmd names the tests.
 func (l *taskLine) readInstallConfig(t *relabel.Task, format Format) {
 	l.used["install_config"] = true
 	raw := l.fields["install_config"]
@@ -37,8 +37,7 @@ func (l *taskLine) readInstallConfig(t *relabel.Task, format Format) {
 	l.adopt("install_config", inner)
 }
 
-// adopt takes over what was found wrong with the fields of an object in field, and which of
-// them were not used.
+// adopt copies the problems and the unused fields of an object in field.
 func (l *taskLine) adopt(field string, inner *taskLine) {
 	for _, p := range inner.problems {
 		l.refuse(field+"."+p.field, "%s", p.message)
@@ -48,9 +47,8 @@ func (l *taskLine) adopt(field string, inner *taskLine) {
 	}
 }
 
-// offline has pip work with what the image holds: sandboxes have no network. pip reads
-// PIP_NO_BUILD_ISOLATION=0 as --no-build-isolation: its options that begin with no- take the
-// value of what they switch off.
+// offline makes pip use the packages in the image, since sandboxes have no network. pip reads
+// PIP_NO_BUILD_ISOLATION=0 as --no-build-isolation: the values of its no- options are inverted.
 const offline = "export PIP_NO_BUILD_ISOLATION=0 PIP_RETRIES=0 PIP_DISABLE_PIP_VERSION_CHECK=1"
 
 // installation returns the commands of SWE-rebench's recipe that run before its tests.
@@ -95,8 +93,8 @@ func (l *taskLine) exports(field string) []string {
 	return commands
 }
 
-// readLiveCommands reads SWE-bench-Live's commands: those that build the repository again,
-// those that run the tests, and those that print the log where the tests do not.
+// readLiveCommands reads SWE-bench-Live's commands: they rebuild the repository, run the tests,
+// and print the log if the tests do not.
 func (l *taskLine) readLiveCommands(t *relabel.Task) {
 	t.LogParser = l.parser(l.need("log_parser"))
 	tests := l.commands("test_cmds")

@@ -10,7 +10,7 @@ import (
 	"relabel/chat"
 )
 
-// taskLine is one line of a task file and what is found wrong with it.
+// taskLine is one line of a task file with its problems.
 type taskLine struct {
 	number   int
 	fields   map[string]json.RawMessage
@@ -18,12 +18,12 @@ type taskLine struct {
 	problems []problem
 }
 
-// newTaskLine returns a line of these fields, none of them used yet.
+// newTaskLine returns a line with these fields, all unused.
 func newTaskLine(number int, fields map[string]json.RawMessage) *taskLine {
 	return &taskLine{number: number, fields: fields, used: map[string]bool{}}
 }
 
-// unused returns the names of the fields that hold something and were not read.
+// unused returns the names of non-empty fields that were not read.
 func (l *taskLine) unused() []string {
 	var names []string
 	for name := range l.fields {
@@ -34,8 +34,8 @@ func (l *taskLine) unused() []string {
 	return names
 }
 
-// parseObject reads a JSON object into its fields, names exactly as written, and says
-// what is wrong where it is none or has a field twice.
+// parseObject reads a JSON object into its fields, with names exactly as written. It describes
+// the problem of a text that is not an object or has a field twice.
 func parseObject(raw []byte) (fields map[string]json.RawMessage, wrong string) {
 	switch {
 	case bytes.HasPrefix(raw, []byte("PAR1")):
@@ -78,7 +78,7 @@ func (l *taskLine) refuse(field, format string, args ...any) {
 	l.problems = append(l.problems, problem{l.number, field, fmt.Sprintf(format, args...)})
 }
 
-// has reports whether a field is there and not null.
+// has reports whether a field is present and not null.
 func (l *taskLine) has(field string) bool {
 	raw, ok := l.fields[field]
 	return ok && !bytes.Equal(raw, []byte("null"))
@@ -97,7 +97,7 @@ func (l *taskLine) text(field string) string {
 	return l.checkText(field, chat.DecodeString(l.fields[field]))
 }
 
-// need reads a string that must say something.
+// need reads a string that must not be empty.
 func (l *taskLine) need(field string) string {
 	before := len(l.problems)
 	s := l.text(field)
@@ -107,7 +107,7 @@ func (l *taskLine) need(field string) string {
 	return s
 }
 
-// checkText refuses what a text column cannot hold.
+// checkText refuses texts that a text column cannot store.
 func (l *taskLine) checkText(field, s string) string {
 	switch {
 	case strings.ContainsRune(s, 0):
@@ -121,7 +121,7 @@ func (l *taskLine) checkText(field, s string) string {
 }
 
 // tests reads a list of test names, given as a list or as a JSON string that holds one.
-// A name that comes twice counts once.
+// It removes duplicates.
 func (l *taskLine) tests(field string) []string {
 	l.used[field] = true
 	if !l.has(field) {

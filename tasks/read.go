@@ -18,7 +18,7 @@ import (
 // MaxLine is the longest line of a task file, in bytes.
 const MaxLine = 32 << 20
 
-// maxProblems is how many problems of a file are told at once.
+// maxProblems bounds the problems of a file in one error.
 const maxProblems = 20
 
 // Format names the format of a task file's lines.
@@ -44,15 +44,15 @@ var Formats = []Format{
 type File struct {
 	Tasks  []relabel.Task // in file order, without ids
 	Digest string         // hex SHA-256 of the file's bytes
-	// Unused counts, by field name, the lines whose field has a value that no part of a task
-	// was read from. A field of install_config is named install_config.FIELD.
+	// Unused counts, by field name, the lines with a value in that field that the task does not
+	// use. A field of install_config is named install_config.FIELD.
 	Unused map[string]int
 }
 
-// problem is what is wrong with one field of one line.
+// problem is a problem of one field of one line.
 type problem struct {
 	line    int    // from 1
-	field   string // "" where the line as a whole is wrong
+	field   string // "" if the whole line is wrong
 	message string
 }
 
@@ -66,9 +66,8 @@ func (p problem) where() string {
 // Read reads a JSONL file, one task per line. A byte order mark and blank lines are
 // skipped.
 //
-// It is all or nothing: where any line is wrong it returns no task and a relabel.CodeInvalid
-// error whose Field names the first wrong line and field ("line 7: FAIL_TO_PASS") and
-// whose Message goes on with the others, 20 at most.
+// If any line is wrong, it returns no task and a relabel.CodeInvalid error: Field names the
+// first wrong line and field ("line 7: FAIL_TO_PASS"), Message lists at most 20 problems.
 func Read(r io.Reader, format Format) (File, error) {
 	if err := checkFormat(format); err != nil {
 		return File{}, err
@@ -79,7 +78,7 @@ func Read(r io.Reader, format Format) (File, error) {
 	for number := 1; ; number++ {
 		line, long, err := readLine(in, MaxLine)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return File{}, relabel.Errorf(relabel.CodeInvalid, "the file cannot be read to its end").Because(err)
+			return File{}, relabel.Errorf(relabel.CodeInvalid, "the file cannot be read completely").Because(err)
 		}
 		if number == 1 {
 			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
@@ -139,7 +138,7 @@ func checkFormat(format Format) error {
 	return relabel.Errorf(relabel.CodeInvalid, "%q is none of %s", format, strings.Join(names, ", ")).On("format")
 }
 
-// readTaskLine reads the fields of one line, or says why it has none.
+// readTaskLine reads the fields of one line, or describes why it cannot.
 func readTaskLine(number int, text []byte, long bool) *taskLine {
 	line := newTaskLine(number, nil)
 	if long {
@@ -155,8 +154,8 @@ func readTaskLine(number int, text []byte, long bool) *taskLine {
 	return line
 }
 
-// readLine reads up to and with a newline. Of a line over limit it reads all and keeps
-// nothing, and says long.
+// readLine reads a line with its newline. It reads a line over limit completely, keeps nothing
+// of it, and reports long.
 func readLine(in *bufio.Reader, limit int) (line []byte, long bool, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -171,7 +170,7 @@ func readLine(in *bufio.Reader, limit int) (line []byte, long bool, err error) {
 	}
 }
 
-// fileError tells the problems of a file, the first in the error's Field.
+// fileError returns the error for the problems of a file, with the first one as its Field.
 func fileError(problems []problem) error {
 	more := ""
 	if len(problems) > maxProblems {

@@ -9,11 +9,11 @@ import (
 	"relabel/gitdiff"
 )
 
-// readSWE reads what only the SWE-bench family has: how its tests are run and read.
+// readSWE reads the fields of the SWE-bench family: how to run its tests and parse their log.
 func (l *taskLine) readSWE(t *relabel.Task, format Format) {
 	t.BaseCommit, t.TestPatch = l.need("base_commit"), l.need("test_patch")
 	switch {
-	case l.has("test_cmd"): // added by the file's author: it goes before the data set's own
+	case l.has("test_cmd"): // added by the file's author: it replaces the data set's own
 		l.readTestCommand(t)
 	case l.has("install_config"):
 		l.readInstallConfig(t, format)
@@ -24,9 +24,8 @@ func (l *taskLine) readSWE(t *relabel.Task, format Format) {
 	}
 }
 
-// readTestCommand reads test_cmd, a string or a list of commands that run one after
-// another, and log_parser. The verifier decides what neither of the two says; a command
-// alone is taken for one of pytest.
+// readTestCommand reads test_cmd, a string or a list of commands that run in sequence, and
+// log_parser. Without both, the verifier decides; a command without a parser is pytest's.
 func (l *taskLine) readTestCommand(t *relabel.Task) {
 	t.TestCmd = strings.Join(l.commands("test_cmd"), " && ")
 	if t.LogParser = l.parser(l.text("log_parser")); t.LogParser == "" && t.TestCmd != "" {
@@ -50,8 +49,8 @@ func (l *taskLine) commands(field string) []string {
 	return nil
 }
 
-// readEvalScript reads SWE-bench v5's parser and its evaluation script, which runs as a
-// whole. Earlier versions have neither.
+// readEvalScript reads SWE-bench v5's parser and its evaluation script, which runs completely.
+// Earlier versions have neither.
 func (l *taskLine) readEvalScript(t *relabel.Task) {
 	t.LogParser = l.parser(l.text("log_parser"))
 	if kind := l.text("eval_type"); kind != "" && kind != "pass_and_fail" {
@@ -71,14 +70,14 @@ func (l *taskLine) readEvalScript(t *relabel.Task) {
 	t.EvalScript, t.TestCmd = script, parts.Tests
 }
 
-// notTests are endings of files in a test patch that are data, not tests.
+// notTests are suffixes of data files in a test patch.
 var notTests = []string{".json", ".png", ".csv", ".txt", ".md", ".jpg", ".jpeg", ".pkl", ".yml", ".yaml", ".toml"}
 
-// testFiles lists the files that a test patch leaves and a test command is run on.
+// testFiles lists the files of a test patch that the test command runs, without deleted ones.
 func testFiles(testPatch string) []string {
 	changes, err := gitdiff.Parse(testPatch)
 	if err != nil {
-		return nil // said by checkPatch
+		return nil // checkPatch reports it
 	}
 	var files []string
 	for _, c := range changes {
