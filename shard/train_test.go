@@ -250,7 +250,7 @@ func TestRealTrainersTakeAStepFromEachViewAndAllHaveTheSameGradient(t *testing.T
 // checkGradients reads what same_gradient.py said.
 func checkGradients(t *testing.T, said string) {
 	t.Log(said)
-	apart := regexp.MustCompile(`(?m)^(linear|packed|tree): gradient apart (\S+)$`).FindAllStringSubmatch(said, -1)
+	apart := regexp.MustCompile(`(?m)^(linear|packed|tree): relative difference (\S+)$`).FindAllStringSubmatch(said, -1)
 	if len(apart) != 3 {
 		t.Fatalf("same_gradient.py said %s", said)
 	}

@@ -1,10 +1,10 @@
-"""Shows that one step over all of an export has the same gradient from each view, and from every labelled state alone.
+"""Checks that one step over a whole export has the same gradient with each view and with each labelled state on its own.
 
     python same_gradient.py DIR MODEL [TOLERANCE]
 
-linear and packed are a step of TRL's trainer as train_trl.py makes it, tree goes through train_tree.py, the states alone through
-train_messages.py; all in double precision. Prints each view's largest relative distance over the model's tensors, and exits with 1
-where one is over TOLERANCE.
+linear and packed run one step of train_trl.py's trainer, tree uses train_tree.py, and the separate states use train_messages.py;
+all in double precision. The program prints each view's largest relative difference over the model's tensors and exits with 1 if one
+exceeds TOLERANCE.
 """
 import sys
 import tempfile
@@ -19,7 +19,7 @@ from shards import rows, weighted_nll
 
 
 def in_double(name):
-    """MODEL in double precision. Its norms count in single, which would hide small differences and bring its own."""
+    """Loads MODEL in double precision. Replaces its norms, which compute in single precision and would hide small differences."""
     model = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float64, attn_implementation="sdpa")
 
     def norm(module, x):
@@ -32,7 +32,7 @@ def in_double(name):
 
 
 def gradient(model, losses):
-    """The gradient of the sum of losses, by tensor."""
+    """Returns the gradient of the sum of losses, by tensor."""
     model.zero_grad()
     for loss in losses:
         loss.backward()
@@ -40,7 +40,7 @@ def gradient(model, losses):
 
 
 def by_trl(folder, view, model, tokenizer):
-    """The gradient by tensor that one step of TRL took, all rows in it: what plain descent at rate 1 took away."""
+    """Returns the gradient by tensor of one TRL step over all rows: the change of the weights by plain SGD at rate 1."""
     before = [p.detach().clone() for p in model.parameters()]
     with tempfile.TemporaryDirectory() as out:
         t = train_trl.trainer(folder, view, model, tokenizer, out, max_steps=1, gradient_accumulation_steps=10**6, optim="sgd", learning_rate=1.0,
@@ -58,7 +58,7 @@ def main(folder, name, tolerance="1e-9"):
     model, tokenizer = in_double(name), AutoTokenizer.from_pretrained(name)
     alone = gradient(model, (weighted_nll(model, *pair) for pair in train_messages.pairs(folder, tokenizer)))
     if not all(tensor.norm() > 0 for tensor in alone):
-        raise SystemExit("the gradient of a tensor is 0: nothing is compared there")
+        raise SystemExit("the gradient of a tensor is 0, so the comparison is void")
     worst = 0.0
     for view, own in {
         "tree": lambda: gradient(model, (train_tree.loss(model, row) for row in rows(folder, "tree"))),
@@ -66,10 +66,10 @@ def main(folder, name, tolerance="1e-9"):
         "packed": lambda: by_trl(folder, "packed", model, tokenizer),
     }.items():
         apart = max(((a - b).norm() / b.norm()).item() for a, b in zip(own(), alone))
-        print(f"{view}: gradient apart {apart:.1e}")
+        print(f"{view}: relative difference {apart:.1e}")
         worst = max(worst, apart)
     if not worst <= float(tolerance):
-        raise SystemExit(f"over {tolerance}")
+        raise SystemExit(f"a difference exceeds {tolerance}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the programs here share: the rows of an export, and the loss on them."""
+"""Shared functions of these programs: reading the rows of an export, and the loss."""
 import glob
 import os
 
@@ -7,7 +7,7 @@ import torch
 
 
 def rows(folder, view):
-    """Yields the rows of a view as dicts, few of them in memory at a time."""
+    """Yields the rows of a view as dicts, with few in memory at a time."""
     names = sorted(glob.glob(os.path.join(folder, view, "*.parquet")))
     if not names:
         raise SystemExit(f"{folder} has no {view} view")
@@ -17,7 +17,7 @@ def rows(folder, view):
 
 
 def weighted_nll(model, ids, labels, weights, **inputs):
-    """Σ w · nll over the supervised tokens of one row: the logits at i - 1 are those of token i."""
+    """Σ w · nll over the supervised tokens of one row: the logits at i - 1 predict token i."""
     ids, labels = torch.tensor(ids, device=model.device), torch.tensor(labels, device=model.device)
     at = (labels != -100).nonzero()[:, 0]
     logits = model(input_ids=ids[None], logits_to_keep=at - 1, use_cache=False, **inputs).logits[0]

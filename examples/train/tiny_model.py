@@ -1,4 +1,4 @@
-"""Makes a small random model of Qwen3's shape, with the tokenizer of a folder: enough to try the programs here on a CPU.
+"""Creates a small random model of Qwen3's architecture with the tokenizer of a folder, to try these programs on a CPU.
 
     python tiny_model.py TOKENIZER OUT
 """

@@ -1,4 +1,4 @@
-"""Trains MODEL on the messages view of an export: each labelled state is rendered again with MODEL's own template, and is a row alone.
+"""Trains MODEL on the messages view of an export: renders each labelled state with MODEL's template as a separate row.
 
     python train_messages.py DIR MODEL OUT
 """
@@ -16,7 +16,7 @@ def pairs(folder, tokenizer):
     with open(f"{folder}/manifest.json") as f:
         manifest = json.load(f)
     if manifest["special_text"] or manifest["served"]:
-        raise SystemExit("text of special tokens in messages, or a server's own ids: only the token views have these right")
+        raise SystemExit("messages contain texts of special tokens, or labels have a server's token ids: only the token views represent these correctly")
     template = manifest["template"] or {"arguments": "object", "options": {}}
     stop = (manifest["tokenizer"] or {"stop": tokenizer.eos_token})["stop"]
 

@@ -1,4 +1,4 @@
-"""Trains MODEL on the tree view of an export: each token sees its own branch alone, each label counts with its weight.
+"""Trains MODEL on the tree view of an export: each token sees only its own branch, and each label has its weight.
 
     python train_tree.py DIR MODEL OUT
 """
@@ -12,7 +12,7 @@ from shards import rows, weighted_nll
 
 
 def mask(row, device):
-    """Token q sees token k where k <= q < subtree_end[k]: in blocks for FlexAttention, which trains on GPUs alone, else whole."""
+    """Token q sees token k where k <= q < subtree_end[k]: a block mask for FlexAttention, which trains only on GPUs, else a dense mask."""
     end = torch.tensor(row["subtree_end"], device=device)
     make = create_block_mask if end.is_cuda else create_mask
     return make(lambda b, h, q, k: (k <= q) & (q < end[k]), None, None, len(end), len(end), device=device)

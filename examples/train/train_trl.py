@@ -1,4 +1,4 @@
-"""Trains MODEL on the linear or the packed view of an export with TRL, each token with its weight: loss = Σ w · nll.
+"""Trains MODEL on the linear or the packed view of an export with TRL and a weight per token: loss = Σ w · nll.
 
     python train_trl.py DIR linear|packed MODEL OUT
 """
@@ -12,19 +12,19 @@ from trl import SFTConfig, SFTTrainer
 
 
 class WeightedSFTTrainer(SFTTrainer):
-    """SFTTrainer with the loss Σ w · nll, divided by one constant. A divisor of each batch's own would weigh labels by their neighbours."""
+    """SFTTrainer with the loss Σ w · nll, divided by a constant. A divisor per batch would weight labels by their neighbours."""
 
     def __init__(self, *args, divisor, **kwargs):
         super().__init__(*args, **kwargs)
         if self.args.max_length is not None:
-            raise ValueError("max_length must be None: it cuts rows, and drops those that have no label left")
+            raise ValueError("max_length must be None: it truncates rows, and drops those that have no label left")
         self.divisor = divisor
-        self.model_accepts_loss_kwargs = False  # batches and devices are averaged, as the constant wants it
+        self.model_accepts_loss_kwargs = False  # so batches and devices are averaged, which the constant divisor requires
         self.data_collator = with_weights(self.data_collator)
 
     def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
         targets, weights = inputs.pop("labels")[:, 1:], inputs.pop("loss_weights")[:, 1:]
-        at = (targets != -100).any(0).nonzero()[:, 0]  # logits are made only where a label stands
+        at = (targets != -100).any(0).nonzero()[:, 0]  # compute logits only at labels
         out = model(**inputs, use_cache=False, logits_to_keep=at)
         nll = torch.nn.functional.cross_entropy(out.logits.flatten(0, 1), targets[:, at].flatten(), reduction="none")
         loss = (weights[:, at].flatten() * nll).sum() / self.divisor
@@ -32,7 +32,7 @@ class WeightedSFTTrainer(SFTTrainer):
 
 
 def with_weights(collate):
-    """TRL's own collator leaves the weights out, and padding_free allows no other: so it is wrapped."""
+    """Wraps TRL's collator, which omits the weights and which padding_free does not allow to be replaced."""
     def call(rows):
         batch = collate(rows)
         if "seq_lengths" in rows[0] and "position_ids" not in batch:
@@ -50,9 +50,9 @@ def trainer(folder, view, model, tokenizer, out, **settings):
     on_gpu = torch.cuda.is_available()
     config = SFTConfig(**{
         "output_dir": out,
-        "max_length": None,  # the default, 1024, cuts rows in silence
+        "max_length": None,  # the default, 1024, truncates rows silently
         "padding_free": view == "packed",
-        "remove_unused_columns": False,  # else the weights are dropped before the collator sees them
+        "remove_unused_columns": False,  # else TRL drops the weights before the collator
         "per_device_train_batch_size": 1 if view == "packed" else 2, "learning_rate": 1e-5, "num_train_epochs": 1, "logging_steps": 1,
         "bf16": on_gpu, "use_cpu": not on_gpu, "save_strategy": "no", "report_to": "none",
     } | settings)

@@ -1,4 +1,4 @@
-"""The linear view of an export for verl's SFT trainer, each token with its weight: verl's loss is Σ mask · nll ÷ Σ mask of a batch.
+"""Reads the linear view of an export for verl's SFT trainer, with a weight per token: verl's loss is Σ mask · nll ÷ Σ mask of a batch.
 
     data.custom_cls.path=verl_rows.py data.custom_cls.name=Rows data.pad_mode=no_padding
 """
