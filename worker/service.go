@@ -32,6 +32,20 @@ type periodic struct {
 	loop   sync.WaitGroup
 }
 
+// Task is a service that only calls a function.
+type Task struct {
+	Period  time.Duration
+	Delayed bool // the first call is after a period, not at the start
+	Run     func(context.Context) error
+	Failure string // is logged when Run fails
+	Log     zerolog.Logger
+}
+
+// Service returns the task as a service.
+func (t Task) Service() Service {
+	return &periodic{period: t.Period, delayed: t.Delayed, run: t.Run, failure: t.Failure, log: t.Log}
+}
+
 // Start runs the task until Stop, also after ctx's end.
 func (p *periodic) Start(ctx context.Context) {
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))

@@ -21,25 +21,23 @@ func TestAServiceRunsAtTheStartAndEveryPeriodUntilItsStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int64
 		ctx, cancel := context.WithCancel(t.Context())
-		d, err := NewDeletions(DeletionsConfig{Log: zerolog.Nop(), Finish: func(context.Context) error {
+		const period = 5 * time.Second
+		d := Task{Period: period, Log: zerolog.Nop(), Run: func(context.Context) error {
 			runs.Add(1)
 			return errors.New("the database does not answer") // is retried
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}.Service()
 		d.Start(ctx)
 		synctest.Wait()
 		if runs.Load() != 1 {
 			t.Errorf("%d runs at the start", runs.Load())
 		}
 		cancel() // a service outlives the signal that ends a process, until its Stop
-		time.Sleep(10*deletionPeriod + time.Millisecond)
+		time.Sleep(10*period + time.Millisecond)
 		if runs.Load() != 11 {
 			t.Errorf("%d runs in ten periods", runs.Load())
 		}
 		d.Stop()
-		time.Sleep(10 * deletionPeriod)
+		time.Sleep(10 * period)
 		if runs.Load() != 11 {
 			t.Error("it runs after its stop")
 		}
@@ -47,12 +45,11 @@ func TestAServiceRunsAtTheStartAndEveryPeriodUntilItsStop(t *testing.T) {
 }
 
 func TestAServiceWithoutItsPartsIsRefused(t *testing.T) {
-	_, deletions := NewDeletions(DeletionsConfig{})
 	_, reaper := NewReaper(ReaperConfig{})
 	_, prefetch := NewPrefetch(PrefetchConfig{})
 	_, recovery := NewRecovery(RecoveryConfig{})
 	_, worker := New(Config{})
-	for i, err := range []error{deletions, reaper, prefetch, recovery, worker} {
+	for i, err := range []error{reaper, prefetch, recovery, worker} {
 		if err == nil {
 			t.Errorf("config %d is not refused", i)
 		}

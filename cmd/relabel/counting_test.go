@@ -8,6 +8,7 @@ import (
 	"relabel/policy"
 	"relabel/shard/shardtest"
 	"relabel/store/storetest"
+	"relabel/worker"
 )
 
 // A worker counts a prompt by the policy's registered tokenizer, as its endpoint is sent it.
@@ -20,7 +21,7 @@ func TestAWorkerCountsPromptsAsTheyAreSent(t *testing.T) {
 	noError(t, err)
 	res, err := resourceFlags{}.open(db)
 	noError(t, err)
-	policies := newPolicies(db, "", res, newMetrics(), quietLog())
+	policies := newPolicies(db, "", res, worker.NewMetrics(""), quietLog())
 	count := newEnvironment(nil, nil, policies).Count
 	if labels := newLabeller(db, 0, policies, "w", quietLog()); count == nil || labels.World.Count == nil {
 		t.Fatal("nothing is counted")

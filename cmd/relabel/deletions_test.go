@@ -18,10 +18,7 @@ func TestAStartFinishesDeletions(t *testing.T) {
 	if err := db.BeginDeletion(ctx, seeded.Run.ID); err != nil {
 		t.Fatal(err)
 	}
-	deletions, err := newDeletions(db, quietLog())
-	noError(t, err)
-	deletions.Start(ctx)
-	defer deletions.Stop()
+	defer startDeletions(ctx, db, quietLog())()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		_, err := db.FindRun(ctx, seeded.Run.ID)
 		if relabel.CodeOf(err) == relabel.CodeNotFound {

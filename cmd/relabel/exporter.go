@@ -9,6 +9,7 @@ import (
 
 	"relabel/shard"
 	"relabel/store"
+	"relabel/worker"
 )
 
 // newExporter returns what builds exports in the data folder, and reads them.
@@ -45,7 +46,7 @@ func startExports(ctx context.Context, db *database, data string) (stop func() e
 	}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, shard.NewWorker(exporter))
-	client, err := newQueue(db.Store, newOwner(), workers, exportQueues(exporter, map[string]river.QueueConfig{}))
+	client, err := worker.NewQueue(db.Store, db.Clock(), worker.NewOwner(), workers, exportQueues(exporter, map[string]river.QueueConfig{}))
 	if err != nil {
 		return nil, err
 	}

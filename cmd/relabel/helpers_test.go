@@ -5,5 +5,4 @@ import "relabel/e2e/e2etest"
 var (
 	noError    = e2etest.NoError
 	eventually = e2etest.Eventually
-	bounded    = e2etest.Bounded
 )

@@ -19,8 +19,8 @@ const labelsAtOnce = 4
 // newLabeller joins policies and scaffold into what asks for labels apart from rollouts.
 func newLabeller(db *database, lease time.Duration, policies *policies, owner string, log zerolog.Logger) *labeller.Labeller {
 	return labeller.New(labeller.Config{Store: db.Store, Owner: owner, Lease: lease, Log: log, World: labeller.World{
-		Policy: func(p relabel.Policy) (labeller.Policy, error) { return policies.open(p) },
-		Down:   policies.down,
+		Policy: func(p relabel.Policy) (labeller.Policy, error) { return policies.Open(p) },
+		Down:   policies.Down,
 		Count:  policies.count,
 		Batches: func(p relabel.Policy) (labeller.Batches, error) {
 			return policy.OpenBatches(p, policies.options)

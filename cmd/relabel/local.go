@@ -6,6 +6,7 @@ import (
 
 	"relabel/cli"
 	"relabel/server"
+	"relabel/worker"
 )
 
 // serveLocal opens the database and serves it on a loopback port, for one command.
@@ -18,17 +19,13 @@ func serveLocal(ctx context.Context, f cli.DatabaseFlags) (*cli.Local, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close(ctx))
 	}
-	deletions, err := newDeletions(db, quietLog())
-	if err != nil {
-		return nil, errors.Join(err, c.Close(), db.Close(ctx))
-	}
-	deletions.Start(ctx)
+	stopDeletions := startDeletions(ctx, db, quietLog())
 	inner := c.Close
 	c.OwnPostgres = db.local != nil
 	c.StartExports = func(ctx context.Context) (func() error, error) { return startExports(ctx, db, f.Data) }
 	c.Close = func() error {
 		err := inner()
-		deletions.Stop()
+		stopDeletions()
 		return errors.Join(err, db.Close(ctx))
 	}
 	return c, nil
@@ -48,7 +45,7 @@ func serveDatabase(db *database, data string) (*cli.Local, error) {
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	site, err := newSite(siteConfig{db: db, data: data, resources: res, metrics: newMetrics(), log: quietLog()})
+	site, err := newSite(siteConfig{db: db, data: data, resources: res, metrics: worker.NewMetrics(version), log: quietLog()})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}

@@ -10,6 +10,7 @@ import (
 	"relabel/envs/faketest"
 	"relabel/envs/fleet"
 	"relabel/store/storetest"
+	"relabel/worker"
 )
 
 // stuck is an engine that hangs when it is to remove what was left behind.
@@ -35,7 +36,7 @@ func TestAnEngineThatHangsAtARemovalHoldsUpNoTakeover(t *testing.T) {
 	host, err := fleet.New(ctx, fleet.Config{Members: []fleet.Member{{Engine: engine}}})
 	noError(t, err)
 	flags := workFlags{Rollouts: 1, Lease: time.Minute, retentionFlags: retentionFlags{KeepEvents: time.Hour}, imageFlags: imageFlags{Silence: time.Minute, Pulls: 1}}
-	w, err := startWorkOn(ctx, host, &database{Store: s}, flags, t.TempDir(), resources{}, newMetrics(), quietLog())
+	w, err := startWorkOn(ctx, host, &database{Store: s}, flags, t.TempDir(), resources{}, worker.NewMetrics(""), quietLog())
 	noError(t, err)
 	defer func() { noError(t, w.Stop(context.Background())) }()
 	<-engine.asked

@@ -15,6 +15,7 @@ import (
 	"relabel/cli"
 	"relabel/envs/fleet"
 	"relabel/server"
+	"relabel/worker"
 )
 
 // serveFlags are those of a process that serves and works.
@@ -70,7 +71,7 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 		return err
 	}
 	defer release()
-	if err := sayWhatIsThere(ctx, db, log); err != nil {
+	if err := worker.LogCounts(ctx, db, log); err != nil {
 		return err
 	}
 	if err := f.announce(ctx, db, addressOf(listener)); err != nil {
@@ -82,26 +83,21 @@ func (f serveFlags) withSite(ctx context.Context, details zerolog.Logger, use fu
 	}
 	var host *fleet.Fleet
 	var ready func(context.Context) []api.Check
-	m := newMetrics()
+	m := worker.NewMetrics(version)
 	if f.Rollouts != 0 {
 		w, err := startWork(ctx, db, f.workFlags, f.Data, res, m, details)
 		if err != nil {
 			return err
 		}
-		host, ready = w.host, w.capacity.ready
-		defer func() { err = errors.Join(err, w.Stop(ctx), sayWhatIsThere(context.WithoutCancel(ctx), db, log)) }()
+		host, ready = w.host, w.capacity.Ready
+		defer func() { err = errors.Join(err, w.Stop(ctx), worker.LogCounts(context.WithoutCancel(ctx), db, log)) }()
 		answered := use
 		use = func(ctx context.Context, c *cli.Session, host *fleet.Fleet) error {
 			defer w.Stop(ctx) // while REST still answers; what comes of it is said above
 			return answered(ctx, c, host)
 		}
 	}
-	deletions, err := newDeletions(db, log)
-	if err != nil {
-		return err
-	}
-	deletions.Start(ctx)
-	defer deletions.Stop()
+	defer startDeletions(ctx, db, log)()
 	site, err := newSite(siteConfig{db: db, data: f.Data, ready: ready, token: !isLoopback(f.Listen), log: details, metrics: m, resources: res})
 	if err != nil {
 		return err

@@ -20,16 +20,18 @@ import (
 const regradesAtOnce = 2
 
 // newRegrader joins store and verifier into what grades stored submissions again.
-func newRegrader(db *database, verifier *verify.Verifier, length time.Duration, owner string, free capacity, log zerolog.Logger) (*worker.Regrader, error) {
-	return worker.NewRegrader(worker.RegraderConfig{Store: db.Store, Owner: owner, Lease: length, Capacity: free.check, Log: log,
+func newRegrader(db *database, verifier *verify.Verifier, length time.Duration, owner string, capacity worker.Capacity, log zerolog.Logger) (*worker.Regrader, error) {
+	return worker.NewRegrader(worker.RegraderConfig{Store: db.Store, Owner: owner, Lease: length, Capacity: capacity.Check, Log: log,
 		Verify: func(ctx context.Context, c relabel.RegradeClaim) (relabel.Verdict, error) {
 			return verifier.Verify(ctx, c.Task, c.Trajectory.ID, c.Trajectory.Attempt, c.Limits, c.Patch)
 		}})
 }
 
-// newDeletions finishes deletions of large runs in a process that serves.
-func newDeletions(db *database, log zerolog.Logger) (*worker.Deletions, error) {
-	return worker.NewDeletions(worker.DeletionsConfig{Finish: db.FinishDeletions, Log: log})
+// startDeletions finishes deletions of large runs, which requests began, until stop.
+func startDeletions(ctx context.Context, db *database, log zerolog.Logger) (stop func()) {
+	s := worker.Task{Period: 5 * time.Second, Run: db.FinishDeletions, Failure: "deleting a run failed; it is retried", Log: log}.Service()
+	s.Start(ctx)
+	return s.Stop
 }
 
 // services joins the services of a working process with its parts.
@@ -38,7 +40,7 @@ type services struct {
 	host      *fleet.Fleet
 	mixer     *mixer.Mixer
 	endpoints *policy.Endpoints
-	metrics   *metrics
+	metrics   *worker.Metrics
 	me        relabel.Worker
 	log       zerolog.Logger
 
@@ -47,18 +49,13 @@ type services struct {
 }
 
 // add makes all services; prefetch is how many trajectories images are pulled for.
-func (s *services) add(free capacity, f workFlags, prefetch int) (*worker.Recovery, error) {
+func (s *services) add(capacity worker.Capacity, f workFlags, prefetch int) (*worker.Recovery, error) {
 	recovery, err := worker.NewRecovery(worker.RecoveryConfig{Store: s.db.Store, Self: func() relabel.Worker { return s.self(s.worker.Draining()) },
-		Requeue: s.requeue, TakenOver: func(n int) { s.metrics.takeovers.Add(float64(n)) }, Log: s.log})
+		Requeue: s.requeue, TakenOver: s.metrics.TookOver, Log: s.log})
 	if err != nil {
 		return nil, err
 	}
 	reaper, err := worker.NewReaper(worker.ReaperConfig{Held: s.held, Live: s.db.LiveAttempts, Remove: s.reap, Log: s.log})
-	if err != nil {
-		return nil, err
-	}
-	activity, err := worker.NewActivity(worker.ActivityConfig{Read: s.activity, Log: s.log,
-		Publish: func(ctx context.Context, a relabel.WorkerActivity) error { return s.db.ShowActivity(ctx, s.me.Name, a) }})
 	if err != nil {
 		return nil, err
 	}
@@ -71,15 +68,13 @@ func (s *services) add(free capacity, f workFlags, prefetch int) (*worker.Recove
 		return nil, err
 	}
 	images, err := worker.NewPrefetch(worker.PrefetchConfig{Trajectories: prefetch, NextImages: s.db.NextImages, Pull: s.host.EnsureImage, Log: s.log,
-		Idle: func(ctx context.Context) bool { return s.worker.Draining() || free.check(ctx) != nil }})
+		Idle: func(ctx context.Context) bool { return s.worker.Draining() || capacity.Check(ctx) != nil }})
 	if err != nil {
 		return nil, err
 	}
-	budget, err := worker.NewImageBudget(worker.ImageBudgetConfig{Tidy: s.host.Tidy, Log: s.log})
-	if err != nil {
-		return nil, err
-	}
-	s.all = []worker.Service{free.disk, recovery, reaper, activity, endpoints, retention, images, budget}
+	activity := worker.Task{Period: 2 * time.Second, Run: s.showActivity, Failure: "cannot publish worker activity", Log: s.log}
+	budget := worker.Task{Period: time.Minute, Delayed: true, Run: s.host.Tidy, Failure: "cannot remove images over the budget", Log: s.log}
+	s.all = []worker.Service{capacity.Disk, recovery, reaper, activity.Service(), endpoints, retention, images, budget.Service()}
 	return recovery, nil
 }
 
@@ -113,7 +108,7 @@ func (s *services) requeue(ctx context.Context, expired bool) ([]worker.Takeover
 	if expired {
 		requeue = s.db.RecoverAbandoned
 	}
-	recovered, err := requeue(ctx, isGone)
+	recovered, err := requeue(ctx, worker.IsGone)
 	takeovers := make([]worker.Takeover, len(recovered))
 	for i, r := range recovered {
 		takeovers[i] = worker.Takeover{TrajectoryID: r.TrajectoryID, Attempt: r.Attempt, Owner: r.Owner}
@@ -136,15 +131,15 @@ func (s *services) reap(ctx context.Context, keep func(worker.Sandbox) bool) ([]
 	})
 }
 
-func (s *services) activity() relabel.WorkerActivity {
-	return relabel.WorkerActivity{Rollouts: s.mixer.Activity(), Endpoints: s.metrics.endpoints.list()}
+// showActivity publishes what this process does.
+func (s *services) showActivity(ctx context.Context) error {
+	return s.db.ShowActivity(ctx, s.me.Name, relabel.WorkerActivity{Rollouts: s.mixer.Activity(), Endpoints: s.metrics.Endpoints.List()})
 }
 
 // statuses are those of the endpoints that answer or are down.
 func (s *services) statuses() (statuses []relabel.EndpointStatus) {
-	standings := s.endpoints.Standings()
-	s.metrics.endpoints.stand(standings)
-	for _, of := range standings {
+	for _, of := range s.endpoints.Standings() {
+		s.metrics.Endpoints.Down(of.URL, of.Down)
 		if of.Down != "" || of.Alive {
 			statuses = append(statuses, relabel.EndpointStatus{URL: of.URL, Down: of.Down})
 		}

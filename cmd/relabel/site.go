@@ -13,6 +13,7 @@ import (
 	"relabel/server"
 	"relabel/tasks"
 	"relabel/web"
+	"relabel/worker"
 )
 
 // siteConfig is what the REST interface and the viewer are made of.
@@ -23,7 +24,7 @@ type siteConfig struct {
 	token bool                              // demand a bearer token
 	log   zerolog.Logger
 
-	metrics   *metrics
+	metrics   *worker.Metrics
 	resources resources
 }
 
@@ -33,8 +34,8 @@ func newSite(c siteConfig) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &overviews{ask: c.db.Overview}
-	c.metrics.registry.MustRegister(all)
+	all := worker.NewOverviews(c.db.Overview)
+	c.metrics.AddOverview(all)
 	var site http.Handler
 	attempts := server.NewAttempts()
 	pages := web.New(web.Config{Attempts: attempts, Store: c.db.Store, Exports: exporter, Log: c.log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { site.ServeHTTP(w, r) })})
@@ -48,8 +49,8 @@ func newSite(c siteConfig) (http.Handler, error) {
 		RequireToken:   c.token,
 		Ready:          c.ready,
 		Pages:          pages,
-		Metrics:        c.metrics.handler(),
-		Overview:       all.get,
+		Metrics:        c.metrics.Handler(),
+		Overview:       all.Get,
 		Exports:        exporter,
 		Tokenizers:     c.resources.tokenizers,
 		CheckAddress:   c.resources.rule.CheckURL,

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-	"github.com/riverqueue/river/rivertype"
 	"github.com/rs/zerolog"
 
 	"relabel"
@@ -90,11 +88,11 @@ const cancelLimit = 60 * time.Second
 type work struct {
 	*worker.Worker
 	host     *fleet.Fleet
-	capacity capacity
+	capacity worker.Capacity
 }
 
 // startWork connects to the engines and starts the queue's jobs and the services beside them.
-func startWork(ctx context.Context, db *database, f workFlags, data string, res resources, m *metrics, log zerolog.Logger) (*work, error) {
+func startWork(ctx context.Context, db *database, f workFlags, data string, res resources, m *worker.Metrics, log zerolog.Logger) (*work, error) {
 	host, err := openHost(ctx, db, f, log)
 	if err != nil {
 		return nil, err
@@ -107,25 +105,35 @@ func startWork(ctx context.Context, db *database, f workFlags, data string, res 
 }
 
 // startWorkOn is startWork with an open host.
-func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFlags, data string, res resources, m *metrics, log zerolog.Logger) (*work, error) {
-	me, slots := f.newWorker(host), mixer.Slots{Rollouts: f.Rollouts, Prefetch: f.Prefetch}
+func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFlags, data string, res resources, m *worker.Metrics, log zerolog.Logger) (*work, error) {
+	me := relabel.Worker{Name: worker.NewOwner(), Machine: machineName(), Process: os.Getpid(), DockerHosts: host.Names(),
+		Rollouts: f.Rollouts, Ahead: f.Prefetch, Version: version}
+	slots := mixer.Slots{Rollouts: f.Rollouts, Prefetch: f.Prefetch}
 	log = log.With().Str("worker", me.Name).Logger()
 	disk, err := worker.NewDiskGuard(worker.DiskGuardConfig{Folder: data, MinFree: int64(f.MinFree), Free: docker.FreeBytes, Log: log})
 	if err != nil {
 		return nil, err
 	}
-	free := capacity{host: host, disk: disk}
+	engines := func() (all []worker.Engine) {
+		for _, h := range host.Health() {
+			all = append(all, worker.Engine(h))
+		}
+		return all
+	}
+	capacity := worker.Capacity{Fleet: host, Engines: engines, Disk: disk}
 	policies := newPolicies(db, f.Secrets, res, m, log)
 	verifier := verify.New(host) // shared: it remembers what gold patches showed
 	mix := mixer.New(mixer.Config{Store: db.Store, Environment: newEnvironment(host, verifier, policies), Owner: me.Name, Lease: f.Lease,
-		Slots: slots, Room: free.check, Log: log, Observe: m.ofRollouts()})
-	m.registry.MustRegister(rollouts{mix.Activity}, engines{host})
+		Slots: slots, Room: capacity.Check, Log: log, Observe: mixer.Observe{Started: m.Started, Committed: m.Committed, Settled: m.Labelled,
+			Replayed: m.Replayed, Broke: m.Failed, Ended: m.Ended}})
+	m.AddRollouts(mix.Activity)
+	m.AddEngines(engines)
 	labels := newLabeller(db, f.Lease, policies, me.Name, log)
 	exporter, err := newExporter(db, data, res, log)
 	if err != nil {
 		return nil, err
 	}
-	regrader, err := newRegrader(db, verifier, f.Lease, me.Name, free, log)
+	regrader, err := newRegrader(db, verifier, f.Lease, me.Name, capacity, log)
 	if err != nil {
 		return nil, err
 	}
@@ -135,13 +143,13 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	river.AddWorker(workers, newWebhookSender(db, f.secretFlags, res, log))
 	labeller.AddWorkers(workers, labels)
 	worker.AddRegrader(workers, regrader)
-	queue, err := newQueue(db.Store, me.Name, workers, exportQueues(exporter, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},
+	queue, err := worker.NewQueue(db.Store, db.Clock(), me.Name, workers, exportQueues(exporter, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},
 		"label": {MaxWorkers: labelsAtOnce}, store.QueueRegrade: {MaxWorkers: regradesAtOnce}, "webhook": {MaxWorkers: webhooksAtOnce}}))
 	if err != nil {
 		return nil, err
 	}
 	s := &services{db: db, host: host, mixer: mix, endpoints: policies.options.Endpoints, metrics: m, me: me, log: log}
-	recovery, err := s.add(free, f, slots.Claims())
+	recovery, err := s.add(capacity, f, slots.Claims())
 	if err != nil {
 		return nil, err
 	}
@@ -150,33 +158,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	if err != nil {
 		return nil, err
 	}
-	return &work{Worker: s.worker, host: host, capacity: free}, s.worker.Start(ctx)
-}
-
-// newQueue returns a client that works jobs under a name. Jobs have no time limit of the
-// queue's.
-func newQueue(s *store.Store, name string, workers *river.Workers, queues map[string]river.QueueConfig) (*river.Client[pgxTx], error) {
-	return river.NewClient(riverpgxv5.New(s.Pool()), &river.Config{
-		Schema: s.Schema(), Queues: queues, Workers: workers, JobTimeout: -1, ID: name, Logger: riverLog(),
-		// Jobs are put off by Postgres's clock; the field is called after its other use.
-		Test: river.TestConfig{Time: s.Clock()}, RetryPolicy: retryBy{clock: s.Clock()},
-	})
-}
-
-// retryBy is the queue's own policy by Postgres's clock.
-type retryBy struct {
-	usual river.DefaultClientRetryPolicy
-	clock *store.Clock
-}
-
-func (r retryBy) NextRetry(job *rivertype.JobRow) time.Time {
-	return r.clock.Now().Add(time.Until(r.usual.NextRetry(job)))
-}
-
-// newWorker describes this process to others.
-func (f workFlags) newWorker(host *fleet.Fleet) relabel.Worker {
-	return relabel.Worker{Name: newOwner(), Machine: machineName(), Process: os.Getpid(), DockerHosts: host.Names(),
-		Rollouts: f.Rollouts, Ahead: f.Prefetch, Version: version}
+	return &work{Worker: s.worker, host: host, capacity: capacity}, s.worker.Start(ctx)
 }
 
 // machineName is this machine's name as people know it.
@@ -200,11 +182,11 @@ func newEnvironment(host *fleet.Fleet, verifier *verify.Verifier, policies *poli
 		Verify: func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error) {
 			return verifier.Verify(ctx, c.Task, c.TrajectoryID, c.Attempt, c.Run.Limits, patch)
 		},
-		Policy: policies.open,
+		Policy: func(p relabel.Policy) (mixer.Policy, error) { return policies.Open(p) },
 		Count:  policies.count,
 		EngineFailed: func(ctx context.Context, name string, err error) bool {
 			return errors.Is(err, envs.ErrEngine) || !host.Well(ctx, name)
 		},
-		Down: policies.down,
+		Down: policies.Down,
 	}
 }

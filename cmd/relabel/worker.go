@@ -9,6 +9,7 @@ import (
 
 	"relabel/cli"
 	"relabel/server"
+	"relabel/worker"
 )
 
 // workerCommand is `relabel worker`.
@@ -35,7 +36,7 @@ func (c *workerRun) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close(ctx)) }()
-	m := newMetrics()
+	m := worker.NewMetrics(version)
 	stop, err := c.serveMetrics(db, m, log)
 	if err != nil {
 		return err
@@ -51,11 +52,11 @@ func (c *workerRun) Run(ctx context.Context) (err error) {
 	}
 	log.Info().Int("rollouts", c.Rollouts).Msg("worker is ready")
 	<-ctx.Done()
-	return errors.Join(w.Stop(ctx), sayWhatIsThere(context.WithoutCancel(ctx), db, log))
+	return errors.Join(w.Stop(ctx), worker.LogCounts(context.WithoutCancel(ctx), db, log))
 }
 
 // serveMetrics answers scrapes, where an address is given, until stop.
-func (c *workerRun) serveMetrics(db *database, m *metrics, log zerolog.Logger) (stop func() error, err error) {
+func (c *workerRun) serveMetrics(db *database, m *worker.Metrics, log zerolog.Logger) (stop func() error, err error) {
 	if c.Metrics == "" {
 		return func() error { return nil }, nil
 	}
@@ -63,7 +64,7 @@ func (c *workerRun) serveMetrics(db *database, m *metrics, log zerolog.Logger) (
 	if err != nil {
 		return nil, err
 	}
-	handler := server.NewMetrics(server.Config{Store: db.Store, RequireToken: !isLoopback(c.Metrics), Metrics: m.handler(), Log: quietLog()})
+	handler := server.NewMetrics(server.Config{Store: db.Store, RequireToken: !isLoopback(c.Metrics), Metrics: m.Handler(), Log: quietLog()})
 	srv := server.NewHTTP(c.Metrics, handler)
 	log.Info().Msg("metrics are at http://" + listener.Addr().String() + "/metrics")
 	failed := make(chan error, 1)

@@ -1,4 +1,4 @@
-package main
+package rollout
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"relabel/mixer"
 	"relabel/store"
 	"relabel/store/storetest"
+	"relabel/worker"
 )
 
 // quickEnvironment is a world without models and sandboxes, where a turn takes a moment.
@@ -65,7 +66,7 @@ func startWorkers(t testing.TB, url string, n int, slots mixer.Slots, world mixe
 		m := mixer.New(mixer.Config{Store: s, Environment: world, Owner: name, Slots: slots, Log: zerolog.Nop()})
 		workers := river.NewWorkers()
 		river.AddWorker(workers, mixer.NewWorker(m))
-		client, err := newQueue(s, name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()}})
+		client, err := worker.NewQueue(s, s.Clock(), name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()}})
 		noError(t, err)
 		noError(t, client.Start(context.Background()))
 		stops = append(stops, func() {

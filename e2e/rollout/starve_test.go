@@ -1,4 +1,4 @@
-package main
+package rollout
 
 import (
 	"context"
@@ -13,11 +13,14 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/rs/zerolog"
 
 	"relabel"
 	"relabel/mixer"
+	"relabel/policy"
 	"relabel/store"
 	"relabel/store/storetest"
+	"relabel/worker"
 )
 
 // dying is a model endpoint at a real address. It answers with finish, or is dead.
@@ -99,9 +102,11 @@ type crew struct {
 // hire starts a worker of two slots.
 func (c *crew) hire(t *testing.T, name string) {
 	t.Helper()
-	m, log := newMetrics(), quietLog().Level(5)
-	db := &database{Store: c.db}
-	policies := newPolicies(db, "", resources{}, m, log)
+	log := zerolog.Nop()
+	known := policy.NewEndpoints(policy.Observe{})
+	clients := worker.NewClients(worker.ClientsConfig{Record: c.db.RecordCall, Connect: func(p relabel.Policy, record worker.RecordCall) (worker.Client, error) {
+		return policy.Open(p, policy.Options{Endpoints: known, Record: record})
+	}})
 	mix := mixer.New(mixer.Config{Store: c.db, Owner: name, Slots: mixer.Slots{Rollouts: 2, Prefetch: 1}, Wait: 10 * time.Second, Log: log, Environment: mixer.Environment{
 		Start: func(context.Context, relabel.Claim) (mixer.Episode, error) {
 			if n := c.open.Add(1); n > c.most.Load() {
@@ -113,16 +118,26 @@ func (c *crew) hire(t *testing.T, name string) {
 		Verify: func(context.Context, relabel.Claim, []byte) (relabel.Verdict, error) {
 			return relabel.Verdict{Reason: "tests"}, nil
 		},
-		Policy: policies.open, Down: policies.down,
+		Policy: func(p relabel.Policy) (mixer.Policy, error) { return clients.Open(p) }, Down: clients.Down,
 	}})
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
-	client, err := newQueue(c.db, name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: 3}})
+	client, err := worker.NewQueue(c.db, c.db.Clock(), name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: 3}})
 	noError(t, err)
 	noError(t, client.Start(context.Background()))
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &services{db: db, metrics: m, log: log, me: relabel.Worker{Name: name}, endpoints: policies.options.Endpoints}
-	endpoints, err := s.newEndpoints()
+	endpoints, err := worker.NewEndpoints(worker.EndpointsConfig{Watch: known.Watch, Wake: c.db.BalanceWakeups, Log: log,
+		Read: func() (statuses []relabel.EndpointStatus) {
+			for _, e := range known.Standings() {
+				if e.Down != "" || e.Alive {
+					statuses = append(statuses, relabel.EndpointStatus{URL: e.URL, Down: e.Down})
+				}
+			}
+			return statuses
+		},
+		Publish: func(ctx context.Context, statuses []relabel.EndpointStatus) error {
+			return c.db.SeeEndpoints(ctx, name, statuses)
+		}})
 	noError(t, err)
 	endpoints.Start(ctx)
 	var balancing sync.WaitGroup
