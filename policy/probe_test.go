@@ -285,9 +285,23 @@ func TestTheScriptedModelsOverTheLine(t *testing.T) {
 		const statement = "The frobnicator drops the last item."
 		book := scripted.NewBook([]relabel.Task{{ProblemStatement: statement, Workdir: "/testbed",
 			Patch: "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"}})
-		faults := []scripted.Fault{{Status: 429, RetryAfter: "3"}, {Drop: true}, {Body: "garbage"}, {}}
-		server := scripted.NewServer(scripted.Config{Book: book, Fault: func(_ string, n int) scripted.Fault { return faults[(n-1)%4] }})
-		b := open(t, server.ServeHTTP, func(p *relabel.Policy) {
+		server, n := scripted.NewServer(scripted.Config{Book: book}), 0
+		b := open(t, func(w http.ResponseWriter, r *http.Request) {
+			n++
+			switch n % 4 {
+			case 1:
+				w.Header().Set("Retry-After", "3")
+				w.WriteHeader(http.StatusTooManyRequests)
+			case 2:
+				w.Header().Set("Content-Length", "1000")
+				_, _ = w.Write([]byte(`{"id":"chatcmpl-`))
+				panic(http.ErrAbortHandler)
+			case 3:
+				_, _ = w.Write([]byte("garbage"))
+			default:
+				server.ServeHTTP(w, r)
+			}
+		}, func(p *relabel.Policy) {
 			p.Server, p.Model = relabel.ServerScripted, scripted.TeacherModel
 		})
 		req := hello()

@@ -7,9 +7,21 @@ import (
 
 	"relabel"
 	"relabel/chat"
+	"relabel/policy/texttools"
 )
 
-// answer is a chat completion being made.
+// IDs is how a server returns sampled token ids on request.
+type IDs string
+
+// The ways.
+const (
+	IDsVLLM   IDs = ""       // the prompt's beside the choices, the sampled ones in the choice
+	IDsSGLang IDs = "sglang" // both in the choice
+	IDsLlama  IDs = "llama"  // the sampled ones inside logprobs, as llama-server does
+	IDsNone   IDs = "none"   // not at all, and logprobs neither; nothing is refused
+)
+
+// answer is a chat completion.
 type answer struct {
 	request request
 	action  action
@@ -18,113 +30,80 @@ type answer struct {
 	sampled []int32
 	finish  string
 	ids     IDs
-	content *string // all of it as text; nil where the server parses calls
+	content *string // the whole action as text; nil if the server parses calls
 }
 
 func newAnswer(q request, a action, d *dice, c Config) *answer {
 	w := &answer{request: q, action: a, dice: d, finish: "stop", ids: c.IDs}
 	w.prompt = toyTokens(string(q.Tools) + string(q.stateBytes()))
-	if text, ok := w.text(c.Unparsed); ok {
-		w.content = &text
-	} else if len(a.calls) > 0 {
+	written := a.thought
+	switch {
+	case q.inText:
+		written = texttools.Action(w.message(), q.offered)
+		w.content = &written
+	case c.Unparsed:
+		for _, c := range a.calls {
+			name := chat.AppendString(nil, c.name)
+			written += "\n<tool_call>\n{\"name\": " + string(name) + ", \"arguments\": " + c.args + "}\n</tool_call>"
+		}
+		w.content = &written
+	case len(a.calls) > 0:
 		w.finish = "tool_calls"
+		for _, c := range a.calls {
+			written += callStart + c.name + " " + c.args + callEnd
+		}
 	}
-	w.sampled = append(toyTokens(w.written()), toyEnd)
+	w.sampled = append(toyTokens(written), toyEnd)
 	return w
 }
 
-// written is the text that a model would have sampled for the action.
-func (w *answer) written() string {
-	if w.content != nil {
-		return *w.content
-	}
-	text := w.action.thought
-	for _, c := range w.action.calls {
-		text += "\n<tool_call>" + c.name + " " + c.args + "</tool_call>"
-	}
-	return text
-}
+const callStart, callEnd = "\n<tool_call>", "</tool_call>"
 
-// cut ends the answer after limit tokens, in the middle of an argument where that is where the
-// limit lies, as servers with a tool parser do. 0 is no limit.
+// cut ends the answer after limit tokens, also in the middle of an argument, as servers with a tool
+// parser do. 0 is unlimited.
 func (w *answer) cut(limit int) {
 	if limit <= 0 || limit >= len(w.sampled) {
 		return
 	}
-	w.finish = "length"
-	w.sampled = w.sampled[:limit]
-	left := min(limit*toyBytes, len(w.written()))
+	w.finish, w.sampled = "length", w.sampled[:limit]
+	left := limit * toyBytes
+	take := func(s string) string {
+		head := s[:max(0, min(left, len(s)))]
+		left -= len(s)
+		return strings.ToValidUTF8(head, "")
+	}
 	if w.content != nil {
-		*w.content = strings.ToValidUTF8((*w.content)[:left], "")
+		*w.content = take(*w.content)
 		return
 	}
-	thought, calls := w.action.thought, w.action.calls
-	w.action = action{thought: strings.ToValidUTF8(thought[:min(left, len(thought))], "")}
-	left -= len(thought)
-	for _, c := range calls {
-		left -= len("\n<tool_call>" + c.name + " ")
-		if left < 0 {
+	w.action.thought = take(w.action.thought)
+	for k := range w.action.calls {
+		c := &w.action.calls[k]
+		if left -= len(callStart + c.name + " "); left < 0 {
+			w.action.calls = w.action.calls[:k]
 			return
 		}
-		c.args = strings.ToValidUTF8(c.args[:min(left, len(c.args))], "")
-		w.action.calls = append(w.action.calls, c)
-		left -= len(c.args) + len("</tool_call>")
+		c.args = take(c.args)
+		left -= len(callEnd)
 	}
 }
 
-// completion is the response. Every byte of it follows from the request.
-type completion struct {
-	ID          string   `json:"id"`
-	Object      string   `json:"object"`
-	Created     int      `json:"created"`
-	Model       string   `json:"model"`
-	Fingerprint string   `json:"system_fingerprint"`
-	PromptIDs   []int32  `json:"prompt_token_ids,omitempty"`
-	Choices     []choice `json:"choices"`
-	Usage       usage    `json:"usage"`
-}
-
-type choice struct {
-	Index     int             `json:"index"`
-	Message   json.RawMessage `json:"message"`
-	PromptIDs []int32         `json:"prompt_token_ids,omitempty"`
-	TokenIDs  []int32         `json:"token_ids,omitempty"`
-	Logprobs  *logprobs       `json:"logprobs,omitempty"`
-	Finish    string          `json:"finish_reason"`
-}
-
-type usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Total      int `json:"total_tokens"`
-}
-
-type logprobs struct {
-	Content []logprob `json:"content"`
-}
-
-type logprob struct {
-	Token   string  `json:"token"`
-	Logprob float64 `json:"logprob"`
-	ID      *int32  `json:"id,omitempty"`
-}
-
-// completion is the answer as it is sent.
-func (w *answer) completion() completion {
+// completion is the answer as it is sent. Every byte of it follows from the request.
+func (w *answer) completion() map[string]any {
 	q := w.request
-	c := choice{Message: chat.AppendMessage(nil, w.message()), Finish: w.finish}
-	out := completion{ID: "chatcmpl-" + w.dice.id(), Object: "chat.completion", Model: q.Model, Fingerprint: "scripted-1",
-		Usage: usage{len(w.prompt), len(w.sampled), len(w.prompt) + len(w.sampled)}}
-	if q.ReturnIDs && w.ids == IDsVLLM {
-		out.PromptIDs, c.TokenIDs = w.prompt, w.sampled
-	}
-	if q.ReturnIDs && w.ids == IDsSGLang {
-		c.PromptIDs, c.TokenIDs = w.prompt, w.sampled
+	choice := map[string]any{"index": 0, "message": json.RawMessage(chat.AppendMessage(nil, w.message())), "finish_reason": w.finish}
+	out := map[string]any{"id": "chatcmpl-" + w.dice.id(), "object": "chat.completion", "created": 0, "model": q.Model,
+		"system_fingerprint": "scripted-1", "choices": []any{choice},
+		"usage": map[string]int{"prompt_tokens": len(w.prompt), "completion_tokens": len(w.sampled), "total_tokens": len(w.prompt) + len(w.sampled)}}
+	switch {
+	case q.ReturnIDs && w.ids == IDsVLLM:
+		out["prompt_token_ids"], choice["token_ids"] = w.prompt, w.sampled
+	case q.ReturnIDs && w.ids == IDsSGLang:
+		choice["prompt_token_ids"], choice["token_ids"] = w.prompt, w.sampled
 	}
 	if q.Logprobs && w.ids != IDsNone {
-		c.Logprobs = w.logprobs()
+		choice["logprobs"] = map[string]any{"content": w.logprobs()}
 	}
-	out.Choices = []choice{c}
 	return out
 }
 
@@ -142,15 +121,47 @@ func (w *answer) message() relabel.Message {
 	return m
 }
 
-// logprobs makes up a logprob for each sampled token, from the answer's digest.
-func (w *answer) logprobs() *logprobs {
-	l := &logprobs{}
+// logprobs invents a logprob for each sampled token, from the answer's digest.
+func (w *answer) logprobs() []map[string]any {
+	var all []map[string]any
 	for i, id := range w.sampled {
-		p := logprob{Token: toyText(id), Logprob: -float64(w.dice.digest[i%len(w.dice.digest)]) / 1000}
+		p := map[string]any{"token": toyText(id), "logprob": -float64(w.dice.digest[i%len(w.dice.digest)]) / 1000}
 		if w.ids == IDsLlama {
-			p.ID = &w.sampled[i]
+			p["id"] = id
 		}
-		l.Content = append(l.Content, p)
+		all = append(all, p)
 	}
-	return l
+	return all
+}
+
+// The toy tokenizer: every three bytes of text are a token, whose id has them in its lower 24 bits
+// and their number above. It makes token counts deterministic.
+const (
+	toyBytes = 3
+	toyEnd   = int32(0) // ends an answer
+)
+
+func toyTokens(s string) []int32 {
+	ids := make([]int32, 0, len(s)/toyBytes+2)
+	for len(s) > 0 {
+		n := min(toyBytes, len(s))
+		id := int32(n) << 24
+		for i := range n {
+			id |= int32(s[i]) << (8 * i)
+		}
+		ids, s = append(ids, id), s[n:]
+	}
+	return ids
+}
+
+// toyText is the text of one token.
+func toyText(id int32) string {
+	if id == toyEnd {
+		return "<end>"
+	}
+	b := make([]byte, id>>24)
+	for i := range b {
+		b[i] = byte(id >> (8 * i))
+	}
+	return string(b)
 }

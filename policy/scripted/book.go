@@ -1,15 +1,17 @@
 package scripted
 
 import (
-	"encoding/json"
+	"cmp"
 	"path"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"relabel"
+	"relabel/gitdiff"
 )
 
-// Book holds the gold patch of each task, which the models find by the problem statement.
+// Book has the gold patch of each task, which the models find by the problem statement.
 type Book struct{ entries []*entry }
 
 // entry is one task in the book.
@@ -17,27 +19,20 @@ type entry struct {
 	statement string
 	workdir   string
 	patch     string
-	files     []filePatch
-	edits     []edit // the patch as calls of the editor; nil where only git can apply it
-	tests     string // command that runs the relevant tests; "" where none is known
-}
-
-// edit puts one hunk, or one new file, in place.
-type edit struct {
-	path string
-	call call
-	args stepArgs
+	files     []gitdiff.File
+	edits     []arguments // the patch as calls of the editor; nil if only git can apply it
+	tests     string      // command that runs the relevant tests; "" if unknown
 }
 
 // NewBook makes a book of tasks. It uses ProblemStatement, Workdir, Patch, TestCmd and the names of
-// the files in TestPatch. It skips a task without a statement or a readable patch.
+// the files in TestPatch. It skips a task without a statement or a complete patch.
 func NewBook(tasks []relabel.Task) *Book {
 	b := &Book{}
 	for _, t := range tasks {
 		e := &entry{statement: strings.TrimSpace(t.ProblemStatement), workdir: path.Clean("/" + t.Workdir),
 			patch: strings.TrimSuffix(t.Patch, "\n") + "\n", tests: testCommand(t)}
-		e.files = parsePatch(e.patch)
-		if e.statement == "" || len(e.files) == 0 {
+		var err error
+		if e.files, err = gitdiff.Parse(e.patch); err != nil || e.statement == "" {
 			continue
 		}
 		e.edits = e.editorCalls()
@@ -46,27 +41,44 @@ func NewBook(tasks []relabel.Task) *Book {
 	return b
 }
 
-// editorCalls returns the calls that make the whole patch; nil where a file is not plain.
-func (e *entry) editorCalls() []edit {
-	var edits []edit
+// editorCalls returns the calls that make the whole patch; nil if a file is not plain.
+func (e *entry) editorCalls() []arguments {
+	var edits []arguments
 	for _, f := range e.files {
-		if !f.plain {
+		if !plain(f) {
 			return nil
 		}
-		for _, h := range f.hunks {
-			c := replace(e.abs(f.path), h.old, h.new)
-			if f.old == "" {
-				c = create(e.abs(f.path), h.new)
+		for _, h := range f.Hunks {
+			if f.Old == "" {
+				edits = append(edits, arguments{Command: "create", Path: e.abs(f), FileText: h.New()})
+			} else {
+				edits = append(edits, arguments{Command: "str_replace", Path: e.abs(f), OldStr: h.Old(), NewStr: h.New()})
 			}
-			x := edit{path: f.path, call: c}
-			if json.Unmarshal([]byte(c.args), &x.args) != nil {
-				return nil
-			}
-			edits = append(edits, x)
 		}
 	}
 	return edits
 }
+
+// plain reports whether the editor can change a file: text that is replaced hunk by hunk, or a new
+// text file.
+func plain(f gitdiff.File) bool {
+	created := f.Old == "" && len(f.Hunks) == 1 && (f.NewMode == "" || f.NewMode == "100644")
+	if f.Binary || len(f.Hunks) == 0 || !created && (f.New != f.Old || f.OldMode+f.NewMode != "") {
+		return false
+	}
+	for _, h := range f.Hunks {
+		if old := h.Old(); !created && old == "" || !utf8.ValidString(old+h.New()) {
+			return false
+		}
+	}
+	return true
+}
+
+// name is a file's path after the patch, or before it if the patch deletes the file.
+func name(f gitdiff.File) string { return cmp.Or(f.New, f.Old) }
+
+// abs is the path of a file in the sandbox.
+func (e *entry) abs(f gitdiff.File) string { return path.Join(e.workdir, name(f)) }
 
 // find returns the task whose statement is part of the opening; the longest of several, because
 // one statement may contain another.
@@ -89,9 +101,10 @@ func testCommand(t relabel.Task) string {
 		return ""
 	}
 	var stems []string
-	for _, f := range parsePatch(t.TestPatch) {
-		stem, python := strings.CutSuffix(path.Base(f.path), ".py")
-		if python && f.plain && f.old != "" && plainStem.MatchString(stem) {
+	files, _ := gitdiff.Parse(t.TestPatch) // without it, all tests run
+	for _, f := range files {
+		stem, python := strings.CutSuffix(path.Base(f.New), ".py")
+		if python && f.Old != "" && plain(f) && plainStem.MatchString(stem) {
 			stems = append(stems, stem)
 		}
 	}
@@ -102,19 +115,6 @@ func testCommand(t relabel.Task) string {
 	return "export PYTHONDONTWRITEBYTECODE=1; (" + cmd + ") 2>&1 | tail -n 15"
 }
 
-// touches reports whether the gold patch changes a path.
-func (e *entry) touches(name string) bool {
-	for _, f := range e.files {
-		if f.path == name || f.old == name {
-			return true
-		}
-	}
-	return false
-}
-
-// abs is the path of a file in the sandbox.
-func (e *entry) abs(name string) string { return path.Join(e.workdir, name) }
-
 // show prints the state of the tree.
 const show = "git -c core.quotePath=false status --porcelain --no-renames -uall && git --no-pager diff --no-renames HEAD"
 
@@ -122,8 +122,8 @@ const show = "git -c core.quotePath=false status --porcelain --no-renames -uall 
 func (e *entry) reset() string {
 	cmd := "set -e\ngit reset -q\ngit checkout -q HEAD -- .\n"
 	for _, f := range e.files {
-		if f.old != f.path {
-			cmd += "rm -f " + quote(f.path) + "\n"
+		if f.Old != f.New && f.New != "" {
+			cmd += "rm -f " + quote(f.New) + "\n"
 		}
 	}
 	return cmd

@@ -8,24 +8,20 @@ import (
 	"strconv"
 )
 
-// dice are the random draws of one answer. They follow from the model, the seed and
-// the state alone, and are the same on any machine.
+// dice are the random draws of one answer. They depend on the model, the seed and the state alone,
+// and are the same on any machine.
 type dice struct {
 	*rand.Rand
 	digest [sha256.Size]byte
 }
 
-// newDice throws for a model at a state. Greedy decoding passes a nil seed.
+// newDice seeds the draws of a model at a state. Greedy decoding passes a nil seed.
 func newDice(model string, seed *int64, state []byte) *dice {
-	h := sha256.New()
-	h.Write([]byte(model + "\x00"))
+	from := ""
 	if seed != nil {
-		h.Write([]byte(strconv.FormatInt(*seed, 10)))
+		from = strconv.FormatInt(*seed, 10)
 	}
-	h.Write([]byte{0})
-	h.Write(state)
-	d := &dice{}
-	h.Sum(d.digest[:0])
+	d := &dice{digest: sha256.Sum256(append([]byte(model+"\x00"+from+"\x00"), state...))}
 	d.Rand = rand.New(rand.NewPCG(binary.LittleEndian.Uint64(d.digest[:8]), binary.LittleEndian.Uint64(d.digest[8:16])))
 	return d
 }

@@ -3,6 +3,8 @@ package scripted
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"relabel"
@@ -10,21 +12,21 @@ import (
 
 // history is a conversation as the scripted models read it.
 type history struct {
-	opening string // what stands before the first action
+	opening string // the text before the first action
 	steps   []step // the calls of all actions, whoever took them
 	actions int
-	last    action // the latest action, as it was written
+	last    []call // of the latest action, as written
 }
 
-// step is one call with what came of it.
+// step is one call with its observation.
 type step struct {
 	name     string
-	args     stepArgs
+	args     arguments // empty if malformed
 	observed string
 }
 
-// stepArgs are the arguments that matter; those of a malformed call stay empty.
-type stepArgs struct {
+// arguments are those that matter here.
+type arguments struct {
 	Command  string `json:"command"`
 	Path     string `json:"path"`
 	OldStr   string `json:"old_str"`
@@ -35,24 +37,24 @@ type stepArgs struct {
 // readHistory reads a state.
 func readHistory(messages []relabel.Message) history {
 	var h history
-	answers := map[string]string{}
+	observed := map[string]string{}
 	for _, m := range messages {
 		if m.Role == relabel.RoleTool {
-			answers[m.ToolCallID] = m.Content
+			observed[m.ToolCallID] = m.Content
 		}
 	}
 	for _, m := range messages {
 		switch {
 		case m.Role == relabel.RoleAssistant:
 			h.actions++
-			h.last = action{thought: m.Content}
+			h.last = nil
 			for _, c := range m.ToolCalls {
-				s := step{name: c.Name, observed: answers[c.ID]}
+				s := step{name: c.Name, observed: observed[c.ID]}
 				if json.Unmarshal([]byte(c.Arguments), &s.args) != nil {
-					s.args = stepArgs{}
+					s.args = arguments{}
 				}
 				h.steps = append(h.steps, s)
-				h.last.calls = append(h.last.calls, call{c.Name, c.Arguments})
+				h.last = append(h.last, call{c.Name, c.Arguments})
 			}
 		case h.actions == 0 && m.Role != relabel.RoleTool:
 			h.opening += m.Content + "\n"
@@ -64,10 +66,12 @@ func readHistory(messages []relabel.Message) history {
 var (
 	exitCode   = regexp.MustCompile(`(?i)\[?[^\[\n]*exit code:? (-?\d+)[^\n]*\]?\s*$`)
 	editorDone = regexp.MustCompile(`(?i)^the file .* (was|has been) (changed|created|edited)|^file created successfully`)
+	reading    = regexp.MustCompile("^((ls|cat|head|tail|grep|wc|find|sed -n|git (--no-pager )?(status|diff|log|show))\\b[^<>`$;&|\n]*([|] *|$))+$")
+	writing    = regexp.MustCompile(`-delete|-exec|--output|-fprint|-ok`)
 )
 
-// succeeded reports whether the observation shows success. It may err where a
-// scaffold has words of its own; what depends on it is checked by git before the end.
+// succeeded reports whether the observation shows success. It may be wrong with the wording of
+// another scaffold; the teacher reviews the tree with git before it finishes.
 func (s step) succeeded() bool {
 	if s.name == toolEditor {
 		return editorDone.MatchString(s.observed)
@@ -76,41 +80,54 @@ func (s step) succeeded() bool {
 	return m == nil || m[1] == "0"
 }
 
-// output is what a command printed, without the scaffold's line about its end.
-func (s step) output() string {
-	return exitCode.ReplaceAllString(s.observed, "")
+// readsOnly reports whether a shell command surely does not change the tree.
+func readsOnly(command string) bool {
+	return reading.MatchString(command) && !writing.MatchString(command)
 }
 
-// mentions reports whether any earlier call names a path: then it is the agent's, and
-// not something that the image came with.
-func (h history) mentions(name string) bool {
-	unquoted := strings.NewReplacer("'", "", `"`, "", `\`, "")
-	name = unquoted.Replace(strings.Trim(name, "/"))
-	for _, s := range h.steps {
-		if strings.Contains(unquoted.Replace(s.args.Path), name) ||
-			s.name == toolBash && strings.Contains(unquoted.Replace(s.args.Command), name) {
+// ran reports whether a command ran.
+func (h history) ran(command string) bool {
+	return slices.ContainsFunc(h.steps, func(s step) bool { return s.name == toolBash && s.args.Command == command })
+}
+
+// viewed reports whether the editor showed a path.
+func (h history) viewed(path string) bool {
+	return slices.ContainsFunc(h.steps, func(s step) bool {
+		return s.name == toolEditor && s.args.Command == "view" && s.args.Path == path
+	})
+}
+
+var unquoted = strings.NewReplacer("'", "", `"`, "", `\`, "")
+
+// mentions reports whether a call names a path: then the file is the agent's, not the image's.
+func (h history) mentions(path string) bool {
+	path = unquoted.Replace(strings.Trim(path, "/"))
+	return slices.ContainsFunc(h.steps, func(s step) bool {
+		return strings.Contains(unquoted.Replace(s.args.Path+"\n"+s.args.Command), path)
+	})
+}
+
+// litter returns the untracked files in the output of show that calls created.
+func (h history) litter(e *entry, shown string) (names []string) {
+	status, _, _ := strings.Cut("\n"+exitCode.ReplaceAllString(shown, ""), "\ndiff --git ")
+	for line := range strings.SplitSeq(status, "\n") {
+		name, untracked := strings.CutPrefix(line, "?? ")
+		if plain, err := strconv.Unquote(name); err == nil {
+			name = plain
+		}
+		if untracked && !e.touches(name) && h.mentions(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// touches reports whether the gold patch changes a path.
+func (e *entry) touches(path string) bool {
+	for _, f := range e.files {
+		if f.New == path || f.Old == path {
 			return true
 		}
 	}
 	return false
-}
-
-var (
-	readers = regexp.MustCompile(`^(ls|cat|head|tail|grep|wc|pwd|nl|echo|find|sed -n|git status|git diff|git log|git show|git --no-pager (diff|log|show))\b`)
-	writers = regexp.MustCompile("[<>`]|\\$\\(|-delete|-exec|--output|-fprint|-ok")
-	joints  = regexp.MustCompile(`\|\||&&|[|;&\n]`)
-)
-
-// readsOnly reports whether a shell command surely leaves the tree as it is.
-func readsOnly(command string) bool {
-	command = strings.NewReplacer("2>&1", "", "2>/dev/null", "").Replace(command)
-	if writers.MatchString(command) {
-		return false
-	}
-	for _, part := range joints.Split(command, -1) {
-		if part = strings.TrimSpace(part); part != "" && !readers.MatchString(part) {
-			return false
-		}
-	}
-	return true
 }

@@ -1,18 +1,20 @@
-// Package scripted serves two models that need no GPU, over the chat-completions
-// protocol, for demos and tests. They are scripts: a teacher that knows the gold patch
-// of each task in its Book, and students that do what the teacher would with a set
-// probability, their skill, and make a mistake otherwise. Beyond the book they know nothing
-// but the request, as a real model does, and the same request gets the same bytes.
+// Package scripted serves two models that need no GPU, over the chat-completions protocol, for
+// demos and tests. They are scripts: a teacher that knows the gold patch of each task in its Book,
+// and students that do what the teacher would with a set probability, their skill, and make a
+// mistake otherwise. Apart from the book they know only the request, as a real model does, and the
+// same request gets the same bytes.
 //
-// The models are "scripted-teacher" and "scripted-student-S" with a skill S in 0 to 1,
-// so that a better checkpoint is another model name.
+// The models are "scripted-teacher" and "scripted-student-S" with a skill S from 0 to 1, so a better
+// checkpoint is another model name.
 package scripted
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,7 +22,6 @@ import (
 	"time"
 
 	"relabel"
-	"relabel/chat"
 )
 
 // The names of the models. A student's is the prefix followed by its skill.
@@ -31,21 +32,18 @@ const (
 
 const maxRequest = 64 << 20 // bytes
 
-// Config says what a Server serves.
+// Config configures a Server.
 type Config struct {
-	Book  *Book
-	Token string // bearer token that requests must carry; "" asks for none
-	// Unparsed leaves calls in the content, as Hermes and Qwen write them, as a server
-	// without a tool parser does.
+	Book *Book
+	// Unparsed leaves calls in the content, as Hermes and Qwen write them and as servers without
+	// a tool parser do.
 	Unparsed bool
 	IDs      IDs // how the server returns token ids
 
-	ContextTokens int           // limit of prompt and answer; 0 is none
+	ContextTokens int           // limit of prompt and answer; 0 is unlimited
 	TeacherDelay  time.Duration // how long an answer takes
 	StudentDelay  time.Duration
-	// Fault, where set, says what goes wrong with request n (from 1) to a model.
-	Fault func(model string, n int) Fault
-	Batch Batching
+	Batch         Batching
 }
 
 // Server answers chat completions. It is safe for concurrent use.
@@ -63,20 +61,14 @@ func NewServer(c Config) *Server {
 		c.Book = NewBook(nil)
 	}
 	s := &Server{config: c, mux: http.NewServeMux(), asked: map[string]int{}}
-	s.mux.HandleFunc("POST /v1/chat/completions", s.complete)
-	s.mux.HandleFunc("GET /v1/models", s.models)
+	s.handle("POST /v1/chat/completions", s.complete)
+	s.handle("GET /v1/models", s.models)
 	s.addBatches()
 	return s
 }
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.config.Token != "" && r.Header.Get("Authorization") != "Bearer "+s.config.Token {
-		refuse(w, http.StatusUnauthorized, "invalid_api_key", "the bearer token is wrong or missing")
-		return
-	}
-	s.mux.ServeHTTP(w, r)
-}
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // Asked returns how many completions a model was asked for.
 func (s *Server) Asked(model string) int {
@@ -85,197 +77,23 @@ func (s *Server) Asked(model string) int {
 	return s.asked[model]
 }
 
-// request is the part of a chat-completions request that the models read.
-type request struct {
-	Model       string            `json:"model"`
-	Messages    []json.RawMessage `json:"messages"`
-	Tools       json.RawMessage   `json:"tools"`
-	Temperature *float64          `json:"temperature"`
-	MaxTokens   int               `json:"max_tokens"`
-	MaxAnswer   int               `json:"max_completion_tokens"`
-	Seed        *int64            `json:"seed"`
-	Logprobs    bool              `json:"logprobs"`
-	ReturnIDs   bool              `json:"return_token_ids"`
-	Stream      bool              `json:"stream"`
-	N           *int              `json:"n"`
-
-	state   []relabel.Message
-	skill   float64
-	inText  bool // the system prompt has the tools, and the text has the calls
-	offered []relabel.Tool
-}
-
-func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
-	if err != nil {
-		refuse(w, http.StatusBadRequest, "invalid_request_error", "the request cannot be read")
-		return
-	}
-	s.answer(w, r, body, true)
-}
-
-// answer answers a chat-completions request; delayed after the model's delay.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, body []byte, delayed bool) {
-	q, problem := readRequest(body)
-	if problem != "" {
-		refuse(w, http.StatusBadRequest, "invalid_request_error", problem)
-		return
-	}
-	if !q.knowsModel() {
-		refuse(w, http.StatusNotFound, "model_not_found", "the model "+strconv.Quote(q.Model)+" does not exist")
-		return
-	}
-	s.mu.Lock()
-	s.asked[q.Model]++
-	n := s.asked[q.Model]
-	s.mu.Unlock()
-	var fault Fault
-	if s.config.Fault != nil {
-		fault = s.config.Fault(q.Model, n)
-	}
-	if delayed && !s.wait(r, q.Model) || fault.strike(w, r) {
-		return
-	}
-	chosen, d := s.act(q)
-	a := newAnswer(q, chosen, d, s.config)
-	limit := max(q.MaxTokens, q.MaxAnswer) // 0: none
-	if context := s.config.ContextTokens; context > 0 && len(a.prompt)+max(limit, 1) > context {
-		refuse(w, http.StatusBadRequest, "context_length_exceeded", fmt.Sprintf(
-			"This model's maximum context length is %d tokens. However, your request has %d input tokens.", context, len(a.prompt)))
-		return
-	}
-	if fault.CutTokens > 0 {
-		limit = fault.CutTokens
-	}
-	a.cut(limit)
-	sendJSON(w, a.completion())
-}
-
-// wait waits for the model's delay, and reports false when the caller left.
-func (s *Server) wait(r *http.Request, model string) bool {
-	delay := s.config.StudentDelay
-	if model == TeacherModel {
-		delay = s.config.TeacherDelay
-	}
-	if delay <= 0 {
-		return true
-	}
-	select {
-	case <-r.Context().Done():
-		return false
-	case <-time.After(delay):
-		return true
-	}
-}
-
-// readRequest reads a request, or says what is wrong with it.
-func readRequest(body []byte) (q request, problem string) {
-	if err := json.Unmarshal(body, &q); err != nil {
-		return q, "the body is not a chat-completions request"
-	}
-	switch {
-	case len(q.Messages) == 0:
-		return q, "messages is missing or empty"
-	case q.Stream:
-		return q, "stream is not supported"
-	case q.N != nil && *q.N != 1:
-		return q, "n must be 1"
-	case q.MaxTokens < 0 || q.MaxAnswer < 0:
-		return q, "max_tokens must not be negative"
-	}
-	for i, raw := range q.Messages {
-		m, err := chat.DecodeMessage(raw)
-		if err != nil {
-			return q, "messages[" + strconv.Itoa(i) + "] is not a message"
+// handle answers requests with the status and the value that f returns, as JSON unless it is bytes.
+func (s *Server) handle(pattern string, f func(*http.Request) (int, any)) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		status, v := f(r)
+		body, ok := v.([]byte)
+		if !ok {
+			body = encode(v)
+			w.Header().Set("Content-Type", "application/json")
 		}
-		q.state = append(q.state, m)
-	}
-	q.readText()
-	return q, ""
+		w.WriteHeader(status)
+		_, _ = w.Write(body) // the caller may have left
+	})
 }
 
-// knowsModel sets the skill that the model's name says.
-func (q *request) knowsModel() bool {
-	if q.Model == TeacherModel {
-		return true
-	}
-	skill, ok := strings.CutPrefix(q.Model, StudentPrefix)
-	n, err := strconv.ParseFloat(skill, 64)
-	q.skill = n
-	return ok && err == nil && n >= 0 && n <= 1
-}
-
-// act lets the model choose its action.
-func (s *Server) act(q request) (action, *dice) {
-	seed := q.Seed
-	if q.Temperature != nil && *q.Temperature == 0 {
-		seed = nil
-	}
-	d := newDice(q.Model, seed, q.stateBytes())
-	h := readHistory(q.state)
-	e := s.config.Book.find(h.opening)
-	switch {
-	case e == nil:
-		return unprepared(q, h), d
-	case q.Model == TeacherModel:
-		return teach(e, h, d), d
-	}
-	return stumble(e, h, d, q.skill), d
-}
-
-// stateBytes are the messages as they came.
-func (q *request) stateBytes() []byte {
-	var b []byte
-	for _, m := range q.Messages {
-		b = append(append(b, m...), '\n')
-	}
-	return b
-}
-
-// unprepared answers where the book holds no such task: it tries the first tool on
-// offer once, and then says that it does not know what to do.
-func unprepared(q request, h history) action {
-	var tools []struct {
-		Function struct {
-			Name       string `json:"name"`
-			Parameters struct {
-				Required []string `json:"required"`
-			} `json:"parameters"`
-		} `json:"function"`
-	}
-	if h.actions > 0 || json.Unmarshal(q.Tools, &tools) != nil || len(tools) == 0 {
-		return action{thought: "My book has no such task, and I am a script: I know nothing else."}
-	}
-	f := tools[0].Function
-	var pairs []string
-	for _, name := range f.Parameters.Required {
-		pairs = append(pairs, name, "ls")
-	}
-	return action{thought: "My book has no such task. I try the first tool.", calls: []call{{f.Name, object(pairs...)}}}
-}
-
-func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
-	var list []map[string]any
-	for _, name := range []string{TeacherModel, StudentPrefix + "0", StudentPrefix + "0.5", StudentPrefix + "1"} {
-		model := map[string]any{"id": name, "object": "model", "created": 0, "owned_by": "relabel"}
-		if n := s.config.ContextTokens; n > 0 {
-			model["max_model_len"] = n
-		}
-		list = append(list, model)
-	}
-	sendJSON(w, map[string]any{"object": "list", "data": list})
-}
-
-// refuse answers with an error as OpenAI's servers word it.
-func refuse(w http.ResponseWriter, status int, code, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(encode(map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "param": nil, "code": code}}))
-}
-
-func sendJSON(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(encode(v)) // the caller may have left
+// refuse is an error as OpenAI's servers word it.
+func refuse(status int, code, message string) (int, any) {
+	return status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "param": nil, "code": code}}
 }
 
 // encode returns v as JSON. Messages keep their bytes.
@@ -287,4 +105,146 @@ func encode(v any) []byte {
 		panic(err)
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+func (s *Server) complete(r *http.Request) (int, any) {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxRequest))
+	if err != nil {
+		return refuse(http.StatusBadRequest, "invalid_request_error", "the request cannot be read")
+	}
+	model, status, v := s.answer(body)
+	delay := s.config.StudentDelay
+	if model == TeacherModel {
+		delay = s.config.TeacherDelay
+	}
+	select {
+	case <-r.Context().Done():
+	case <-time.After(delay):
+	}
+	return status, v
+}
+
+// answer answers the body of a chat-completions request.
+func (s *Server) answer(body []byte) (model string, status int, v any) {
+	q, problem := readRequest(body)
+	if problem != "" {
+		status, v = refuse(http.StatusBadRequest, "invalid_request_error", problem)
+		return q.Model, status, v
+	}
+	skill, known := skillOf(q.Model)
+	if !known {
+		status, v = refuse(http.StatusNotFound, "model_not_found", "the model "+strconv.Quote(q.Model)+" does not exist")
+		return q.Model, status, v
+	}
+	s.mu.Lock()
+	s.asked[q.Model]++
+	s.mu.Unlock()
+	chosen, d := s.act(q, skill)
+	a := newAnswer(q, chosen, d, s.config)
+	limit := max(q.MaxTokens, q.MaxAnswer) // 0: none
+	if context := s.config.ContextTokens; context > 0 && len(a.prompt)+max(limit, 1) > context {
+		status, v = refuse(http.StatusBadRequest, "context_length_exceeded", fmt.Sprintf(
+			"This model's maximum context length is %d tokens. However, your request has %d input tokens.", context, len(a.prompt)))
+		return q.Model, status, v
+	}
+	a.cut(limit)
+	return q.Model, http.StatusOK, a.completion()
+}
+
+// skillOf returns the skill of a model; the teacher's is 1.
+func skillOf(model string) (skill float64, known bool) {
+	if model == TeacherModel {
+		return 1, true
+	}
+	name, ok := strings.CutPrefix(model, StudentPrefix)
+	skill, err := strconv.ParseFloat(name, 64)
+	return skill, ok && err == nil && skill >= 0 && skill <= 1
+}
+
+// act lets the model choose its action.
+func (s *Server) act(q request, skill float64) (action, *dice) {
+	seed := q.Seed
+	if q.Temperature != nil && *q.Temperature == 0 {
+		seed = nil
+	}
+	d := newDice(q.Model, seed, q.stateBytes())
+	h := readHistory(q.state)
+	e := s.config.Book.find(h.opening)
+	switch {
+	case e == nil:
+		return unprepared(q, h), d
+	case q.Model == TeacherModel || d.chance(skill):
+		return teach(e, h, d), d
+	}
+	return stumble(e, h, d), d
+}
+
+// unprepared answers if the book lacks the task: it tries the first tool once, and then says that
+// it does not know what to do.
+func unprepared(q request, h history) action {
+	var tools []struct {
+		Function struct {
+			Name       string `json:"name"`
+			Parameters struct {
+				Required []string `json:"required"`
+			} `json:"parameters"`
+		} `json:"function"`
+	}
+	if h.actions > 0 || json.Unmarshal(q.Tools, &tools) != nil || len(tools) == 0 {
+		return action{thought: "My book does not have this task, and I am only a script."}
+	}
+	f := tools[0].Function
+	var pairs []any
+	for _, name := range f.Parameters.Required {
+		pairs = append(pairs, name, "ls")
+	}
+	return action{"My book does not have this task. I try the first tool.", []call{{f.Name, object(pairs...)}}}
+}
+
+func (s *Server) models(*http.Request) (int, any) {
+	var list []map[string]any
+	for _, name := range []string{TeacherModel, StudentPrefix + "0", StudentPrefix + "0.5", StudentPrefix + "1"} {
+		model := map[string]any{"id": name, "object": "model", "created": 0, "owned_by": "relabel"}
+		if n := s.config.ContextTokens; n > 0 {
+			model["max_model_len"] = n
+		}
+		list = append(list, model)
+	}
+	return http.StatusOK, map[string]any{"object": "list", "data": list}
+}
+
+// stopLimit is how long running answers may take when Serve stops.
+const stopLimit = 5 * time.Second
+
+// Serve serves c on addr, which must be on loopback, such as 127.0.0.1:0, until ctx ends or stop
+// is called; stop waits for the end and may be called more than once. baseURL is the BaseURL of
+// a policy.
+func Serve(ctx context.Context, addr string, c Config) (baseURL string, stop func(), err error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", nil, relabel.Errorf(relabel.CodeInvalid, "%q is not an address such as 127.0.0.1:0", addr)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return "", nil, relabel.Errorf(relabel.CodeInvalid, "the scripted models are served on loopback only, not on %q", host)
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return "", nil, relabel.Errorf(relabel.CodeUnavailable, "the scripted models cannot listen on %s", addr).Because(err)
+	}
+	server := &http.Server{Handler: NewServer(c), ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(l) // ends with ErrServerClosed
+	}()
+	end := sync.OnceFunc(func() {
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+		defer cancel()
+		if server.Shutdown(limit) != nil {
+			_ = server.Close()
+		}
+		<-done
+	})
+	release := context.AfterFunc(ctx, end)
+	return "http://" + l.Addr().String() + "/v1", func() { release(); end() }, nil
 }

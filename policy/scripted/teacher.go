@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,136 +12,143 @@ import (
 const maxFailures = 3
 
 // teach is the teacher's action at a state: look around, reproduce, edit hunk by hunk, test, review,
-// finish. After a change that is not its own it asks git for the state of the tree, and applies the
-// whole patch to a clean tree where something differs. The action follows from the conversation
-// alone, whoever acted in it.
+// finish. After a change that is not part of the patch it restores the commit and applies the whole
+// patch. The action depends on the conversation alone, whoever acted in it.
 func teach(e *entry, h history, d *dice) action {
 	p := readProgress(e, h)
 	switch {
 	case p.failures >= maxFailures:
-		return say(d, thoughtsStuck, finish("The change could not be put in place."))
-	case p.dirty && !p.shown:
-		return say(d, thoughtsDoubt, bash(show))
-	case p.dirty, p.refused, len(p.litter) > 0:
-		return say(d, thoughtsReset, e.apply(p.litter))
+		return say(d, thoughts["stuck"], finish("The change could not be made."))
+	case p.dirty || len(p.litter) > 0:
+		return say(d, thoughts["reset"], e.apply(p.litter))
 	case !p.complete():
 		if a, ok := e.explore(h, d); ok {
 			return a
 		}
 		return p.edit(d)
 	case !p.tested && e.tests != "":
-		return say(d, thoughtsTest, bash(e.tests))
+		return say(d, thoughts["test"], bash(e.tests))
 	case !p.confirmed:
-		return say(d, thoughtsReview, bash(show))
+		return say(d, thoughts["review"], bash(show))
 	}
 	var names []string
 	for _, f := range e.files {
-		names = append(names, f.path)
+		names = append(names, name(f))
 	}
-	return say(d, thoughtsDone, finish("The issue is resolved in "+strings.Join(names, ", ")+"."))
+	return say(d, thoughts["done"], finish("The issue is resolved in "+strings.Join(names, ", ")+"."))
 }
 
-// explore looks at what no action has looked at yet: the repository, the places that
-// will change, and the tests as they are.
+// explore looks at what no action has looked at yet: the repository, the places that change, and
+// the tests before the change.
 func (e *entry) explore(h history, d *dice) (action, bool) {
-	if !h.listed(e) {
-		calls := []call{viewFolder(e.workdir)}
-		if d.chance(0.3) {
-			calls = append(calls, bash("git log --oneline | head -n 5"))
-		}
-		return say(d, thoughtsLook, calls...), true
+	if !h.viewed(e.workdir) {
+		return say(d, thoughts["look"], edit("view", e.workdir)), true
 	}
-	search := e.search()
-	if search != "" && !h.ran(search) && !h.viewed(e, e.files[0].path) {
-		return say(d, thoughtsSearch, bash(search)), true
+	if search := e.search(); search != "" && !h.ran(search) {
+		return say(d, thoughts["search"], bash(search)), true
 	}
 	var views []call
 	for _, f := range e.files {
-		if f.plain && f.old != "" && !h.viewed(e, f.path) {
-			views = append(views, e.look(f))
+		if plain(f) && f.Old != "" && !h.viewed(e.abs(f)) {
+			from := f.Hunks[0].Start
+			views = append(views, edit("view", e.abs(f), "view_range", [2]int{max(1, from-8), max(1, from+f.Hunks[0].Length-1)}))
 		}
 	}
 	if len(views) > 0 {
-		return say(d, thoughtsRead, views[:min(len(views), 2)]...), true
+		return say(d, thoughts["read"], views[:min(len(views), 2)]...), true
 	}
-	if e.tests != "" && !h.ran(e.tests) {
-		return say(d, thoughtsReproduce, bash(e.tests)), true
-	}
-	return action{}, false
-}
-
-// look views the lines around a file's hunks, or around the first where they are far apart.
-func (e *entry) look(f filePatch) call {
-	first, last := f.hunks[0], f.hunks[len(f.hunks)-1]
-	from, to := max(1, first.start-8), last.start+last.length-1
-	if to-from > 150 {
-		to = first.start + first.length - 1
-	}
-	return viewLines(e.abs(f.path), from, max(from, to))
+	return say(d, thoughts["reproduce"], bash(e.tests)), e.tests != "" && !h.ran(e.tests)
 }
 
 var searchable = regexp.MustCompile(`(?:def|class|func|function)\s+(?:\([^)]*\)\s*)?(\w{3,})`)
 
-// search is a grep for what encloses the first change; "" where that has no name.
+// search is a grep for the function around the first change; "" if it has no name.
 func (e *entry) search() string {
 	for _, f := range e.files {
-		for _, k := range f.hunks {
-			if m := searchable.FindStringSubmatch(k.heading + "\n" + k.old); m != nil {
-				return fmt.Sprintf("grep -rn --include='*%s' %s . | head -n 20", path.Ext(f.path), m[1])
+		for _, k := range f.Hunks {
+			if m := searchable.FindStringSubmatch(k.Heading + "\n" + k.Old()); m != nil {
+				return fmt.Sprintf("grep -rn --include='*%s' %s . | head -n 20", path.Ext(name(f)), m[1])
 			}
 		}
 	}
 	return ""
 }
 
-// edit puts the next edits in place: one at a time, or several where there are many.
+// progress is the state of the working tree according to the conversation.
+type progress struct {
+	e         *entry
+	applied   map[int]bool // edits in place
+	whole     bool         // git applied the whole patch
+	dirty     bool         // the tree may have other changes, or lacks an edit that the editor refused
+	litter    []string     // untracked files that calls created
+	tested    bool         // the tests ran with the patch in place
+	confirmed bool         // git showed the tree with the patch in place
+	failures  int          // times that git could not show the tree or apply the patch
+}
+
+// readProgress follows the tree through the conversation. It starts clean. Unknown tools, malformed
+// calls and finish change nothing.
+func readProgress(e *entry, h history) *progress {
+	p := &progress{e: e, applied: map[int]bool{}}
+	for _, s := range h.steps {
+		command := s.args.Command
+		applies := strings.HasPrefix(command, e.reset())
+		switch {
+		case s.name == toolEditor && command != "view":
+			p.followEdit(s)
+		case s.name != toolBash || command == "":
+		case (applies || command == show) && !s.succeeded():
+			p.dirty = p.dirty || applies
+			p.failures++
+		case applies:
+			*p = progress{e: e, whole: true, confirmed: true, litter: h.litter(e, s.observed)}
+		case command == show:
+			p.litter = h.litter(e, s.observed)
+			p.confirmed = p.complete()
+		case command == e.tests:
+			p.tested = p.tested || !p.dirty && p.complete()
+		case !readsOnly(command):
+			p.dirty = true
+		}
+	}
+	return p
+}
+
+// followEdit recognizes the gold patch's edits.
+func (p *progress) followEdit(s step) {
+	i := slices.Index(p.e.edits, s.args)
+	done := i >= 0 && (p.whole || p.applied[i])
+	switch succeeded := s.succeeded(); {
+	case succeeded && i >= 0 && !done:
+		p.applied[i], p.confirmed, p.tested = true, false, false
+	case succeeded || i >= 0 && !done: // another change, or a refused edit
+		p.dirty = true
+	}
+}
+
+// complete reports whether the whole gold patch is in place.
+func (p *progress) complete() bool {
+	return p.whole || len(p.e.edits) > 0 && len(p.applied) == len(p.e.edits)
+}
+
+// edit makes the next edits: one at a time, or several if there are many.
 func (p *progress) edit(d *dice) action {
 	edits := p.e.edits
 	if edits == nil {
-		return say(d, thoughtsApply, p.e.apply(nil))
-	}
-	batch := (len(edits) + 7) / 8
-	if batch == 1 && len(edits) > 3 && d.chance(0.25) {
-		batch = 2
+		return say(d, thoughts["apply"], p.e.apply(nil))
 	}
 	var calls []call
 	file := ""
 	for i, x := range edits {
-		if !p.applied[i] && len(calls) < batch {
-			calls, file = append(calls, x.call), x.path
+		if p.applied[i] || len(calls) > len(edits)/8 {
+			continue
+		}
+		file = path.Base(x.Path)
+		if x.Command == "create" {
+			calls = append(calls, edit("create", x.Path, "file_text", x.FileText))
+		} else {
+			calls = append(calls, edit("str_replace", x.Path, "old_str", x.OldStr, "new_str", x.NewStr))
 		}
 	}
-	return say(d, thoughtsEdit(file), calls...)
-}
-
-// listed reports whether the repository's files were listed.
-func (h history) listed(e *entry) bool {
-	for _, s := range h.steps {
-		if s.name == toolEditor && s.args.Command == "view" && path.Clean(s.args.Path) == e.workdir ||
-			s.name == toolBash && (strings.HasPrefix(s.args.Command, "ls") || strings.HasPrefix(s.args.Command, "find")) {
-			return true
-		}
-	}
-	return false
-}
-
-// ran reports whether a command was run.
-func (h history) ran(command string) bool {
-	for _, s := range h.steps {
-		if s.name == toolBash && s.args.Command == command {
-			return true
-		}
-	}
-	return false
-}
-
-// viewed reports whether a file's content was looked at.
-func (h history) viewed(e *entry, name string) bool {
-	for _, s := range h.steps {
-		if s.name == toolEditor && s.args.Command == "view" && s.args.Path == e.abs(name) ||
-			s.name == toolBash && strings.HasPrefix(s.args.Command, "cat ") && strings.Contains(s.args.Command, name) {
-			return true
-		}
-	}
-	return false
+	return say(d, []string{"I make the change in " + file + ".", "The fix belongs in " + file + "; I edit it there."}, calls...)
 }
