@@ -9,21 +9,15 @@ import (
 // cutText is what a model reads when its answer was cut.
 const cutText = "Your answer reached its length limit before it was complete, so nothing of it was run. Give a shorter answer that ends with one tool call; write long files in several steps."
 
-// execute runs the action, or says why nothing of it was run.
+// execute runs the action, or explains why it was not run.
 func (r *rollout) execute(ctx context.Context, t int, a relabel.Action) ([]relabel.Observation, bool, error) {
 	if a.Parse == relabel.CutByLength {
-		return cutObservations(t, a.Message), false, nil
+		return observeAll(t, a.Message, cutText), false, nil
 	}
 	return r.episode.Execute(ctx, t, a.Message)
 }
 
-// cutObservations answers each call of an action that was cut, or the action itself
-// where it has none.
-func cutObservations(t int, action relabel.Message) []relabel.Observation {
-	return observeAll(t, action, cutText)
-}
-
-// observeAll answers each call of an action with a text, or the action itself where it has none.
+// observeAll answers each call of an action with a text, or the action itself if it has none.
 func observeAll(t int, action relabel.Message, text string) []relabel.Observation {
 	if len(action.ToolCalls) == 0 {
 		return []relabel.Observation{{Content: text, Failed: true}}
@@ -37,16 +31,15 @@ func observeAll(t int, action relabel.Message, text string) []relabel.Observatio
 
 // fellSilent counts actions without a call and reports whether they end the trajectory.
 func (r *rollout) fellSilent(a relabel.Action) bool {
+	r.silent++
 	if len(a.Message.ToolCalls) > 0 {
 		r.silent = 0
-		return false
 	}
-	r.silent++
 	return r.silent >= maxSilent
 }
 
 // contextIsFull reports whether the executed action's prompt and answer reach its executor's
-// limit, as its server counted. Where it does not count, they are estimated as prompts are.
+// limit, by the server's count, or by the estimate of prompts if the server does not count.
 func (r *rollout) contextIsFull(turn relabel.Turn) bool {
 	limit := r.actLimit(r.versionOf(turn.Executor)).Tokens
 	if u := turn.Action.Usage; u != nil {

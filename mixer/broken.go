@@ -9,48 +9,45 @@ import (
 	"relabel"
 )
 
-// What a model would have read about an action that ended its rollout: it has no outcome.
+// Observations of an action that ended its rollout.
 const (
 	brokenText = "The sandbox broke while this action was executed, in a second, fresh sandbox as in the first. The rollout ends here."
 	diskText   = "This action wrote more to disk than a sandbox may hold. The rollout ends here."
 )
 
-// shortestLook is the least time that reading the working tree or taking the patch is given,
-// however little of the rollout's wall clock is left.
+// shortestLook is the least time for reading the working tree or taking the patch, even if less is
+// left of the wall clock.
 const shortestLook = time.Minute
 
-// isBroken reports whether the action of turn t is that of an earlier attempt whose sandbox broke
-// in its course.
+// isBroken reports whether the sandbox of an earlier attempt broke during its action of turn t,
+// which this attempt executes again.
 func (r *rollout) isBroken(t int) bool { return r.claim.Broken != nil && r.claim.Broken.T == t }
 
-// isSecond reports whether a sandbox of an earlier attempt broke where the action of turn t was the
-// last one.
+// isSecond reports whether the action of turn t was the last one before an earlier attempt's
+// sandbox broke.
 func (r *rollout) isSecond(t int) bool { return slices.Contains(r.claim.BrokeAt, t) }
 
-// breaksWherever reports whether sandboxes of earlier attempts broke at actions too, at whichever
-// turns, and no further try is left: what breaks sandbox after sandbox on engines that are well is
-// what the agent does.
+// breaksWherever reports whether sandboxes of earlier attempts broke at actions of any turns, and
+// no retry is left: if sandboxes keep breaking on healthy engines, the agent is the cause.
 func (r *rollout) breaksWherever() bool {
 	return r.claim.Breaks > 0 && r.claim.Trajectory.EnvironmentFailures >= r.claim.Run.Limits.EnvironmentRetries
 }
 
-// judgeBreak says what it means that the execution of the turn's action failed with err. What the
-// action did is the agent's end: nil, and the turn is one that ends the rollout (see endingOf).
+// judgeBreak classifies the failed execution of the turn's action. If the agent is the cause, it
+// returns nil, and the turn ends the rollout (see endingOf).
 func (r *rollout) judgeBreak(life context.Context, turn *relabel.Turn, err error) error {
 	reason, err := r.judge(life, &relabel.BrokenTurn{T: turn.T, Executor: turn.Executor, Action: turn.Action}, err)
-	switch reason {
-	case relabel.EndDisk:
-		return end(turn, reason, diskText)
-	case relabel.EndSandboxBroken:
-		return end(turn, reason, brokenText)
+	text := map[relabel.EndReason]string{relabel.EndDisk: diskText, relabel.EndSandboxBroken: brokenText}[reason]
+	if text == "" {
+		return err
 	}
-	return err
+	turn.Observations, turn.Tree = observeAll(turn.T, turn.Action.Message, text), string(reason)
+	return nil
 }
 
-// judge says what err, the failure of a sandbox, means, where last is the last action that was
-// executed in it; nil is none. What commands did is the agent's end: its reason, and no error. The
-// first time that a sandbox breaks and its engine is well, the same is to be tried in another one:
-// the failure bears the action.
+// judge classifies err, the failure of a sandbox in which last was executed last (nil: nothing was).
+// If the agent is the cause, it returns the end reason and no error. The first break on a healthy
+// engine is retried in another sandbox: the failure then carries the action.
 func (r *rollout) judge(life context.Context, last *relabel.BrokenTurn, err error) (relabel.EndReason, error) {
 	var f *failure
 	if !errors.As(err, &f) || context.Cause(life) != nil || last == nil {
@@ -69,7 +66,7 @@ func (r *rollout) judge(life context.Context, last *relabel.BrokenTurn, err erro
 	return relabel.EndSandboxBroken, nil
 }
 
-// engineFailed asks whether the engine is to blame for the end of the sandbox.
+// engineFailed reports whether the engine caused the end of the sandbox.
 func (r *rollout) engineFailed(life context.Context, err error) bool {
 	if r.environment.EngineFailed == nil {
 		return false
@@ -78,14 +75,8 @@ func (r *rollout) engineFailed(life context.Context, err error) bool {
 	return r.environment.EngineFailed(life, host, err)
 }
 
-// end makes the turn one that ends the rollout.
-func end(turn *relabel.Turn, reason relabel.EndReason, text string) error {
-	turn.Observations, turn.Tree = observeAll(turn.T, turn.Action.Message, text), string(reason)
-	return nil
-}
-
-// endingOf returns why a turn whose execution did not come to its end ended the rollout, "" for
-// every other turn. There is no working tree after such a turn: the reason is in its place.
+// endingOf returns the end reason of a turn whose execution failed, "" for any other turn. The
+// reason is stored in place of the working tree's fingerprint, which such a turn lacks.
 func endingOf(turn relabel.Turn) relabel.EndReason {
 	switch reason := relabel.EndReason(turn.Tree); reason {
 	case relabel.EndDisk, relabel.EndSandboxBroken:
@@ -94,7 +85,7 @@ func endingOf(turn relabel.Turn) relabel.EndReason {
 	return ""
 }
 
-// tree returns the working tree's fingerprint, within what is left of the wall clock.
+// tree returns the working tree's fingerprint within the remaining wall clock.
 func (r *rollout) tree(life context.Context) (string, error) {
 	ctx, cancel := r.bounded(life)
 	defer cancel()
@@ -105,8 +96,8 @@ func (r *rollout) tree(life context.Context) (string, error) {
 	return tree, err
 }
 
-// bounded returns a context that ends with life, and with errWallClock as its cause when the
-// rollout's wall clock is over, but not before shortestLook.
+// bounded returns a context that ends with life, or with errWallClock as its cause after the
+// remaining wall clock, at least shortestLook.
 func (r *rollout) bounded(life context.Context) (context.Context, context.CancelFunc) {
 	left := time.Duration(r.claim.Run.Limits.WallClockSeconds)*time.Second - r.spent()
 	if r.clock != nil {

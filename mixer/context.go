@@ -5,8 +5,8 @@ import (
 	"relabel/chat"
 )
 
-// actLimit bounds prompt and answer of an executor: by the run's limit, or the policy's own
-// where that is less.
+// actLimit bounds prompt and answer of an executor by the smaller of the run's limit and the
+// policy's own.
 func (r *rollout) actLimit(p relabel.Policy) chat.PromptLimit {
 	limit := r.claim.Run.Limits.MaxContextTokens
 	if own := p.Limits.ContextTokens; own > 0 {

@@ -6,8 +6,8 @@ import (
 	"relabel"
 )
 
-// endRollout takes the patch, removes the sandbox, and moves on to labelling. A valid
-// submission is a finish action and a patch that applies and is not empty.
+// endRollout takes the patch, removes the sandbox, and starts labelling. A valid submission has a
+// finish action and a patch that applies and is not empty.
 func (r *rollout) endRollout(life context.Context, reason relabel.EndReason) (patch []byte, err error) {
 	defer r.timer.in(relabel.PhaseEnd)()
 	patch, applies, err := r.takePatch(life, &reason)
@@ -15,21 +15,16 @@ func (r *rollout) endRollout(life context.Context, reason relabel.EndReason) (pa
 		return nil, err
 	}
 	r.closeSandbox(life)
-	ending := relabel.Ending{Reason: reason, Patch: patch,
-		Submitted: reason == relabel.EndFinish && len(patch) > 0 && applies}
-	err = r.write(life, func(ctx context.Context) error {
-		return r.store.EndRollout(ctx, r.claim.Fence, ending)
-	})
+	ending := relabel.Ending{Reason: reason, Patch: patch, Submitted: reason == relabel.EndFinish && len(patch) > 0 && applies}
+	err = r.write(life, func(ctx context.Context) error { return r.store.EndRollout(ctx, r.claim.Fence, ending) })
 	if err == nil {
-		r.log.Info().Str("state", string(relabel.Labelling)).Str("end", string(reason)).
-			Bool("submitted", ending.Submitted).Msg("trajectory")
+		r.log.Info().Str("state", string(relabel.Labelling)).Str("end", string(reason)).Bool("submitted", ending.Submitted).Msg("trajectory")
 	}
 	return patch, err
 }
 
-// takePatch takes the patch within what is left of the wall clock. A patch that takes longer is
-// none, and the rollout ended because its time was up; a broken sandbox has none. Where commands
-// broke it, or filled its disk, before the patch was taken, the rollout ended because of that.
+// takePatch takes the patch within the remaining wall clock. It changes the end reason if the patch
+// takes longer, or if commands broke the sandbox or filled its disk before. There is no patch then.
 func (r *rollout) takePatch(life context.Context, reason *relabel.EndReason) (patch []byte, applies bool, err error) {
 	if *reason == relabel.EndSandboxBroken {
 		return nil, false, nil
@@ -53,32 +48,24 @@ func (r *rollout) takePatch(life context.Context, reason *relabel.EndReason) (pa
 	return nil, false, err
 }
 
-// tooEarly reports whether what a rollout that is over owes is not this worker's to ask
-// for: the iteration's labelling has not begun, or batches do it.
+// tooEarly reports whether this worker may not request pending labels after the rollout: the
+// iteration's labelling has not begun, or batches request them.
 func (r *rollout) tooEarly() bool {
-	switch r.claim.Run.Labels {
-	case relabel.LabelsBatch:
-		return true
-	case relabel.LabelsDeferred:
-		return r.claim.Iteration.LabellingSince == nil
-	}
-	return false
+	mode := r.claim.Run.Labels
+	return mode == relabel.LabelsBatch || mode == relabel.LabelsDeferred && r.claim.Iteration.LabellingSince == nil
 }
 
-// awaitLabels releases the trajectory until the labels that it owes are asked for.
+// awaitLabels releases the trajectory until its pending labels are requested.
 func (r *rollout) awaitLabels(life context.Context) error {
 	r.recordTime(life)
-	err := r.write(life, func(ctx context.Context) error {
-		return r.store.AwaitLabels(ctx, r.claim.Fence)
-	})
+	err := r.write(life, func(ctx context.Context) error { return r.store.AwaitLabels(ctx, r.claim.Fence) })
 	if err == nil {
 		r.log.Info().Int("owed", r.deferred).Msg("the trajectory waits for its iteration's labelling")
 	}
 	return err
 }
 
-// verify tests the patch in a fresh container. Whether it was submitted makes no
-// difference to the verdict: that is beside it.
+// verify tests the patch in a fresh container, whether or not it was submitted.
 func (r *rollout) verify(life context.Context, patch []byte) error {
 	if r.mustRelease() {
 		return ErrReleased
@@ -88,10 +75,7 @@ func (r *rollout) verify(life context.Context, patch []byte) error {
 		return err
 	}
 	defer release()
-	err = r.write(life, func(ctx context.Context) error {
-		return r.store.BeginVerifying(ctx, r.claim.Fence)
-	})
-	if err != nil {
+	if err = r.write(life, func(ctx context.Context) error { return r.store.BeginVerifying(ctx, r.claim.Fence) }); err != nil {
 		return err
 	}
 	r.say(relabel.Verifying)
@@ -101,13 +85,11 @@ func (r *rollout) verify(life context.Context, patch []byte) error {
 	switch {
 	case err != nil || verdict.Infra != "":
 		return stopped(life, verifierFailure(verdict, err))
-	case context.Cause(life) != nil: // a verdict that was cut short by the end of its context is none
+	case context.Cause(life) != nil: // the verification may have been cut short
 		return context.Cause(life)
 	}
 	r.recordTime(life)
-	err = r.write(life, func(ctx context.Context) error {
-		return r.store.Finish(ctx, r.claim.Fence, verdict)
-	})
+	err = r.write(life, func(ctx context.Context) error { return r.store.Finish(ctx, r.claim.Fence, verdict) })
 	if err == nil {
 		r.log.Info().Str("state", string(relabel.Done)).Bool("passed", verdict.Passed).Msg("trajectory")
 	}

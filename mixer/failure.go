@@ -6,25 +6,25 @@ import (
 	"relabel"
 )
 
-// failure ends a trajectory as failed: no doing of the agent.
+// failure ends a trajectory as failed, for a reason outside of the agent.
 type failure struct {
 	reason relabel.FailureReason
 	detail string // safe to show
-	lasts  bool   // another attempt would come to the same
-	cause  error  // for the log alone
-	// turn is the action in the course of which the sandbox broke; nil where it was none's.
+	lasts  bool   // another attempt would fail too
+	cause  error  // only for the log
+	// turn is the action during which the sandbox broke; nil if it broke outside of one.
 	turn *relabel.BrokenTurn
 }
 
 func (f *failure) Error() string { return string(f.reason) + ": " + f.detail }
 func (f *failure) Unwrap() error { return f.cause }
 
-// broken reports whether another sandbox may do what this one could not.
+// broken reports whether another sandbox may succeed.
 func (f *failure) broken() bool {
 	return !f.lasts && (f.reason == relabel.FailEnvironment || f.reason == relabel.FailVerifier)
 }
 
-// stopped returns why ctx ended, if it did, for then err is but what came of that.
+// stopped returns why ctx ended, if it did, because err is then only a consequence.
 func stopped(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -32,9 +32,8 @@ func stopped(ctx context.Context, err error) error {
 	return err
 }
 
-// policyFailure says what the failed call of an executor means. A context overflow is
-// the end of the rollout and no failure; a call that could not be recorded is the
-// store's trouble.
+// policyFailure classifies an executor's failed call. A context overflow is the end of the rollout,
+// not a failure, and a call that could not be recorded is an error of the store.
 func policyFailure(role relabel.Role, err error) error {
 	f := &failure{reason: relabel.FailEndpoint, detail: string(role) + ": " + relabel.Shown(err), cause: err}
 	switch relabel.CodeOf(err) {
@@ -48,7 +47,7 @@ func policyFailure(role relabel.Role, err error) error {
 	return f
 }
 
-// environmentFailure says what a failed sandbox means.
+// environmentFailure classifies the error of a sandbox.
 func environmentFailure(err error) error {
 	f := &failure{reason: relabel.FailEnvironment, detail: relabel.Shown(err), cause: err}
 	switch relabel.CodeOf(err) {
@@ -62,7 +61,7 @@ func environmentFailure(err error) error {
 	return f
 }
 
-// verifierFailure says what a verdict without a result means.
+// verifierFailure classifies a verification without a result.
 func verifierFailure(v relabel.Verdict, err error) error {
 	if v.Infra != "" {
 		return &failure{reason: relabel.FailVerifier, detail: v.Infra, cause: err}

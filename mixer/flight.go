@@ -7,25 +7,24 @@ import (
 	"relabel"
 )
 
-// inFlight knows whether requests of a rollout's calls are in flight: their connections
-// stand, and answers may come however long their endpoint says nothing else.
+// inFlight counts the requests of a rollout's calls that are in flight. They may be answered even
+// if their endpoint is otherwise silent.
 type inFlight struct {
 	mu    sync.Mutex
 	n     int
-	since time.Time // since when n > 0
-	ended time.Time // when n was above 0 last; zero where it never was
+	since time.Time // start of the period with n > 0
+	ended time.Time // end of the last such period; zero before
 }
 
-// oldest returns since when requests have been in flight without a break; ok is false where
-// none is.
+// oldest returns the start of the period in which requests have been in flight; ok is false if none
+// is.
 func (f *inFlight) oldest() (since time.Time, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.since, f.n > 0
 }
 
-// justEnded reports whether the last request ended so recently that its answer may not have been
-// used yet.
+// justEnded reports whether the last request ended so recently that its answer may not be used yet.
 func (f *inFlight) justEnded() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,11 +42,7 @@ func (f *inFlight) add(n int) {
 	}
 }
 
-// clock returns the Clock of one call, whose requests it counts. next is called too; nil:
-// nobody is.
-func (f *inFlight) clock(next relabel.Clock) relabel.Clock { return &callClock{flights: f, next: next} }
-
-// callClock is the Clock of one call.
+// callClock is the Clock of one call. It counts the call's requests and calls next, if set.
 type callClock struct {
 	flights *inFlight
 	next    relabel.Clock
@@ -56,7 +51,7 @@ type callClock struct {
 	n  int // requests of the call in flight: more than one while it is hedged
 }
 
-// Restart is relabel.Clock's: a request is sent.
+// Restart implements relabel.Clock: a request is sent.
 func (c *callClock) Restart() {
 	c.count(1)
 	if c.next != nil {
@@ -64,7 +59,7 @@ func (c *callClock) Restart() {
 	}
 }
 
-// Stop is relabel.Clock's: a request is over, or none was sent yet.
+// Stop implements relabel.Clock: a request ended, or none was sent yet.
 func (c *callClock) Stop() {
 	c.count(-1)
 	if c.next != nil {

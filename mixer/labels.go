@@ -9,19 +9,19 @@ import (
 	"relabel/chat"
 )
 
-// labels asks the teacher for ãt during the student's turns: as many at once as there
-// are turns without one. How many reach the endpoint at once is the policy's to say.
+// labels requests ãt from the teacher during the student's turns. All turns without a label are
+// requested concurrently; the policy limits the calls to the endpoint.
 type labels struct {
 	ctx    context.Context // ends with the rollout's life
 	cancel context.CancelFunc
 	r      *rollout
 	work   sync.WaitGroup
 
-	flights inFlight        // of their calls
-	urgency relabel.Urgency // of all of them: raised when the rollout has ended and waits
+	flights inFlight
+	urgency relabel.Urgency // raised when the rollout has ended and waits for labels
 
 	mu  sync.Mutex
-	err error // the first that is no missing label
+	err error // the first error other than a missing label
 }
 
 func newLabels(life context.Context, r *rollout) *labels {
@@ -29,29 +29,25 @@ func newLabels(life context.Context, r *rollout) *labels {
 	return &labels{ctx: ctx, cancel: cancel, r: r}
 }
 
-// pendingLabel is a label that was asked for. answer gets it, or is closed without one
-// when the label was dropped or the rollout is over.
+// pendingLabel is a requested label. answer receives it, or is closed without one when the request
+// was cancelled or the rollout ended.
 type pendingLabel struct {
 	t      int
-	owed   relabel.Action
 	answer chan relabel.Action
-	cancel context.CancelFunc
+	cancel context.CancelFunc // cancels the request of a turn that did not commit
 }
 
-// ask asks for the label of turn t, without waiting. One whose prompt does not fit the
-// teacher's context is not asked for: it is missing.
+// ask requests the label of turn t, without waiting. A label whose prompt does not fit the teacher's
+// context is missing, without a request.
 func (l *labels) ask(t int, req relabel.ChatRequest, sizes *chat.PromptSizes) *pendingLabel {
 	estimate := sizes.Of(l.r.claim.Teacher.ID)
 	ctx, cancel := context.WithCancel(l.ctx)
-	req.Urgency, req.Clock = &l.urgency, l.flights.clock(nil)
-	p := &pendingLabel{
-		t: t, owed: relabel.Action{PolicyID: l.r.claim.Teacher.ID, Status: relabel.Owed},
-		answer: make(chan relabel.Action, 1), cancel: cancel,
-	}
-	l.r.timer.asking(1)
+	req.Urgency, req.Clock = &l.urgency, &callClock{flights: &l.flights}
+	p := &pendingLabel{t: t, answer: make(chan relabel.Action, 1), cancel: cancel}
+	l.r.timer.requested.Add(1)
 	l.spawn(func() error {
 		defer cancel()
-		defer l.r.timer.asking(-1)
+		defer l.r.timer.requested.Add(-1)
 		defer close(p.answer)
 		a, err := l.complete(ctx, req, estimate)
 		if err == nil && ctx.Err() == nil {
@@ -62,12 +58,12 @@ func (l *labels) ask(t int, req relabel.ChatRequest, sizes *chat.PromptSizes) *p
 	return p
 }
 
-// askOwed asks again for the labels that the turns still owe, and for no other.
-func (l *labels) askOwed(turns []relabel.Turn) {
+// askPending requests the pending labels of turns again.
+func (l *labels) askPending(turns []relabel.Turn) {
 	state := l.r.opening()
 	sizes := chat.NewPromptSizes(state, l.r.claim.Run.Prompts.Tools)
 	for _, turn := range turns {
-		if owing(turn) {
+		if isPending(turn) {
 			l.settleLater(l.ask(turn.T, l.r.request(state, turn.T, relabel.Teacher, relabel.PurposeLabel), sizes))
 		}
 		sizes.Add(turn)
@@ -75,13 +71,13 @@ func (l *labels) askOwed(turns []relabel.Turn) {
 	}
 }
 
-// complete asks the teacher. A label that cannot be had is a Missing action; an error
-// is the store's: it could not record the call, or not be read.
+// complete asks the teacher. A label that is not available is a Missing action; an error is the
+// store's.
 func (l *labels) complete(ctx context.Context, req relabel.ChatRequest, estimate chat.PromptEstimate) (relabel.Action, error) {
 	teacher := l.r.claim.Teacher.ID
 	req, err := l.r.labelLimit().Fit(ctx, req, estimate)
 	if err != nil && relabel.CodeOf(err) != relabel.CodeContextOverflow && ctx.Err() == nil {
-		return relabel.Action{}, err // the store's: it has the tokenizer
+		return relabel.Action{}, err // the store could not provide the tokenizer
 	}
 	var answer relabel.Completion
 	if err == nil {
@@ -89,7 +85,7 @@ func (l *labels) complete(ctx context.Context, req relabel.ChatRequest, estimate
 	}
 	switch {
 	case ctx.Err() != nil:
-		return relabel.Action{}, nil // nobody waits for it
+		return relabel.Action{}, nil // the label is no longer wanted
 	case relabel.CodeOf(err) == relabel.CodeUnavailable:
 		return relabel.Action{}, err
 	case err != nil:
@@ -98,22 +94,16 @@ func (l *labels) complete(ctx context.Context, req relabel.ChatRequest, estimate
 	return answer.Action(teacher, l.r.parse), nil
 }
 
-// now returns the label if it is there, and an owed one if not.
-func (p *pendingLabel) now() relabel.Action {
+// now returns the label if it has arrived; ok is false otherwise.
+func (p *pendingLabel) now() (label relabel.Action, ok bool) {
 	select {
-	case a, ok := <-p.answer:
-		if ok {
-			return a
-		}
+	case label, ok = <-p.answer:
 	default:
 	}
-	return p.owed
+	return label, ok
 }
 
-// drop releases the label of a turn that did not commit.
-func (p *pendingLabel) drop() { p.cancel() }
-
-// settleLater stores the label when it comes. Its turn has committed as owing it.
+// settleLater stores the label when it arrives. Its turn has committed with a pending label.
 func (l *labels) settleLater(p *pendingLabel) {
 	l.spawn(func() error {
 		a, ok := <-p.answer
@@ -124,7 +114,7 @@ func (l *labels) settleLater(p *pendingLabel) {
 			return l.r.store.SettleLabel(ctx, l.r.claim.Fence, p.t, a)
 		})
 		if relabel.CodeOf(err) == relabel.CodeConflict {
-			return nil // it is settled already, by a write whose answer was lost
+			return nil // an earlier write stored it, but its answer was lost
 		}
 		if err == nil {
 			tell(l.r.observe.Settled, a)
@@ -133,12 +123,12 @@ func (l *labels) settleLater(p *pendingLabel) {
 	})
 }
 
-// spawn runs do concurrently and keeps its error, or its panic as one.
+// spawn runs do concurrently and keeps its error or panic.
 func (l *labels) spawn(do func() error) {
 	l.work.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
-				l.r.log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a label panicked")
+				l.r.log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("panic while requesting a label")
 				l.fail(&failure{reason: relabel.FailInternal, detail: "a bug in labelling; details are in the log"})
 			}
 		}()
@@ -156,9 +146,9 @@ func (l *labels) fail(err error) {
 	}
 }
 
-// wait waits until every label is available or missing, ctx ends, or the release of the
-// trajectory is requested, which is ErrReleased. Only the rollout's own goroutine may call it: nothing is
-// asked for meanwhile.
+// wait waits until every label is available or missing, ctx ends, or the release of the trajectory
+// is requested (ErrReleased). No label may be requested meanwhile, so only the rollout's own
+// goroutine may call it.
 func (l *labels) wait(ctx context.Context, releaseRequested <-chan struct{}) error {
 	l.urgency.Raise()
 	settled := make(chan struct{})
@@ -181,7 +171,7 @@ func (l *labels) wait(ctx context.Context, releaseRequested <-chan struct{}) err
 	return l.err
 }
 
-// stop cancels what is asked for and waits for it to end.
+// stop cancels all requests and waits for their ends.
 func (l *labels) stop() {
 	l.cancel()
 	l.work.Wait()

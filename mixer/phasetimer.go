@@ -2,6 +2,7 @@ package mixer
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -9,24 +10,24 @@ import (
 	"relabel"
 )
 
-// phaseEndpoint is the part of an executor's call outside of the answered request. It is known
-// only afterwards: no rollout is seen in it.
+// phaseEndpoint is the part of an executor's call outside of the answered request, which is known
+// only afterwards.
 const phaseEndpoint relabel.Phase = "endpoint"
 
-// phaseTimer knows the phase of a rollout and the time spent in each. The rollout's own
-// goroutine begins and ends phases; any goroutine may read.
+// phaseTimer measures the time that a rollout spends in each phase. The rollout's own goroutine
+// begins and ends phases; any goroutine may read.
 type phaseTimer struct {
-	claim relabel.Claim
+	claim     relabel.Claim
+	turn      atomic.Int32 // the current one; 0 before the first
+	requested atomic.Int32 // pending requests for labels
 
 	mu       sync.Mutex
 	phase    relabel.Phase
-	since    time.Time // when it began
-	recorded time.Time // up to here time is in spent
-	turn     int       // the current one; 0 before the first
-	asked    int       // labels that are being asked for
-	waits    string    // which endpoint is down that it waits for, and why; "" where none is
+	since    time.Time // when phase began
+	recorded time.Time // spent contains the time up to this
+	waits    string    // the endpoint that is down and that the rollout waits for; "" for none
 	spent    map[relabel.Phase]time.Duration
-	reported map[relabel.Phase]time.Duration // of spent, in turns before
+	reported map[relabel.Phase]time.Duration // part of spent that earlier turns reported
 }
 
 func newPhaseTimer(c relabel.Claim) *phaseTimer {
@@ -35,8 +36,7 @@ func newPhaseTimer(c relabel.Claim) *phaseTimer {
 		spent: map[relabel.Phase]time.Duration{}, reported: map[relabel.Phase]time.Duration{}}
 }
 
-// in begins a phase. What it returns ends it, goes back to the one before, and says how
-// long that was.
+// in begins a phase. out ends it, returns to the previous phase, and returns the time in between.
 func (a *phaseTimer) in(p relabel.Phase) (out func() time.Duration) {
 	begun := time.Now()
 	was := a.enter(p, begun)
@@ -61,7 +61,7 @@ func (a *phaseTimer) record(now time.Time) {
 	a.recorded = now
 }
 
-// waited records how much of an executor's call was not the answered request.
+// waited records the part of an executor's call that was not the answered request.
 func (a *phaseTimer) waited(executor relabel.Phase, d time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -70,38 +70,16 @@ func (a *phaseTimer) waited(executor relabel.Phase, d time.Duration) {
 }
 
 // begin makes t the current turn.
-func (a *phaseTimer) begin(t int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.turn = t
-}
+func (a *phaseTimer) begin(t int) { a.turn.Store(int32(t)) }
 
-// asking counts labels that are being asked for.
-func (a *phaseTimer) asking(more int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.asked += more
-}
+// currentTurn is the current turn; 0 before the first.
+func (a *phaseTimer) currentTurn() int { return int(a.turn.Load()) }
 
-// waitsFor records which endpoint is down that the rollout waits for; "" for none.
+// waitsFor records the endpoint that is down and that the rollout waits for; "" for none.
 func (a *phaseTimer) waitsFor(why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.waits = why
-}
-
-// currentTurn is the current turn; 0 before the first.
-func (a *phaseTimer) currentTurn() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.turn
-}
-
-// askedFor counts the labels that are being asked for.
-func (a *phaseTimer) askedFor() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.asked
 }
 
 // turnTime is the time spent since the last call.
@@ -130,48 +108,25 @@ func (a *phaseTimer) sum() relabel.TimeSpent {
 	}
 }
 
-// activity is what the rollout does now.
+// activity describes the rollout's current work.
 func (a *phaseTimer) activity() relabel.RolloutActivity {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return relabel.RolloutActivity{TrajectoryID: a.claim.TrajectoryID, RunID: a.claim.Run.ID, InstanceID: a.claim.Trajectory.InstanceID,
-		Attempt: a.claim.Attempt, Turn: a.turn, Phase: a.phase, PhaseMillis: time.Since(a.since).Milliseconds(), LabelsAsked: a.asked, WaitsFor: a.waits}
+	return relabel.RolloutActivity{
+		TrajectoryID: a.claim.TrajectoryID, RunID: a.claim.Run.ID, InstanceID: a.claim.Trajectory.InstanceID,
+		Attempt: a.claim.Attempt, Turn: a.currentTurn(), Phase: a.phase, PhaseMillis: time.Since(a.since).Milliseconds(),
+		LabelsAsked: int(a.requested.Load()), WaitsFor: a.waits,
+	}
 }
 
 // Run adds the current turn to each line that the rollout logs.
-func (a *phaseTimer) Run(e *zerolog.Event, _ zerolog.Level, _ string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	e.Int("turn", a.turn)
-}
+func (a *phaseTimer) Run(e *zerolog.Event, _ zerolog.Level, _ string) { e.Int("turn", a.currentTurn()) }
 
-// present are the phase timers of the rollouts that run.
-type present struct {
-	mu  sync.Mutex
-	all map[*phaseTimer]struct{}
-}
-
-func (p *present) add(a *phaseTimer) (remove func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.all == nil {
-		p.all = map[*phaseTimer]struct{}{}
-	}
-	p.all[a] = struct{}{}
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.all, a)
-	}
-}
-
-// Activity lists what each trajectory of this mixer does now, in no order.
+// Activity lists the current work of this mixer's trajectories, in no particular order.
 func (m *Mixer) Activity() []relabel.RolloutActivity {
-	m.present.mu.Lock()
-	defer m.present.mu.Unlock()
-	list := make([]relabel.RolloutActivity, 0, len(m.present.all))
-	for a := range m.present.all {
-		list = append(list, a.activity())
+	list := []relabel.RolloutActivity{}
+	for timer := range m.timers.Range {
+		list = append(list, timer.(*phaseTimer).activity())
 	}
 	return list
 }

@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"relabel"
-	"relabel/chat"
 )
 
-// divergence says at which turn a replay came to another state than the recorded one,
-// and in what. Its words are safe to show.
+// divergence is the turn at which a replay reached another state than the recorded one, and the
+// difference, which is safe to show.
 type divergence struct {
 	t    int
 	what string
@@ -19,9 +18,9 @@ type divergence struct {
 
 func (d *divergence) Error() string { return fmt.Sprintf("turn %d: %s", d.t, d.what) }
 
-// resume takes up the turns that an earlier attempt committed: it replays them, makes
-// them this attempt's, and asks for the labels that they owe. Where the last of them
-// ended the rollout it returns why. After a divergence the rollout begins again.
+// resume replays and adopts the turns that an earlier attempt committed, and requests their pending
+// labels. If the last of them ended the rollout, it returns the reason. After a divergence the
+// rollout restarts.
 func (r *rollout) resume(life context.Context) (relabel.EndReason, error) {
 	if len(r.claim.Turns) == 0 {
 		return "", nil
@@ -46,17 +45,17 @@ func (r *rollout) resume(life context.Context) (relabel.EndReason, error) {
 	tell2(r.observe.Replayed, len(r.claim.Turns), true)
 	r.log.Info().Int("turns", len(r.claim.Turns)).Int("of_attempt", r.claim.Trajectory.Trail).Msg("replayed")
 	if r.claim.Run.Labels.Deferred() {
-		r.deferred = r.owed()
+		r.deferred = r.pendingLabels()
 	} else {
-		r.labels.askOwed(r.claim.Turns)
+		r.labels.askPending(r.claim.Turns)
 	}
 	return reason, nil
 }
 
-// replay executes the recorded actions in the fresh sandbox, without asking any model,
-// and holds each turn against its record. The state is made of what was recorded, for
-// that is what the models saw. Where commands break a second sandbox, or fill the disk, the rollout
-// is over with all turns that are recorded. Errors are a *divergence, the sandbox's or life's end.
+// replay executes the recorded actions in the fresh sandbox, without asking a model, and compares
+// each turn with its record. The state consists of the recorded observations, which the models saw.
+// If commands break a second sandbox, or fill the disk, the rollout ends with all recorded turns.
+// Errors are a *divergence, the sandbox's, or the cause of life's end.
 func (r *rollout) replay(life context.Context) (reason relabel.EndReason, err error) {
 	for i, turn := range r.claim.Turns {
 		if ended := endingOf(turn); ended != "" {
@@ -83,9 +82,8 @@ func (r *rollout) replay(life context.Context) (reason relabel.EndReason, err er
 	return reason, nil
 }
 
-// difference says in what a replayed turn differs from its record, "" where in nothing:
-// the calls that were understood, their exit codes, the working tree. What commands
-// print is left out, for it may tell the time.
+// difference compares a replayed turn with its record: parsed calls, exit codes and the working tree.
+// It ignores output, which may contain times. "" means that nothing differs.
 func difference(recorded relabel.Turn, obs []relabel.Observation, tree string) string {
 	if len(obs) != len(recorded.Observations) {
 		return fmt.Sprintf("%d observations, recorded are %d", len(obs), len(recorded.Observations))
@@ -111,8 +109,8 @@ func exitCode(o relabel.Observation) string {
 	return fmt.Sprintf("exit code %d", *o.ExitCode)
 }
 
-// startOver leaves the recorded turns to their attempt and begins at turn 1, in another
-// fresh sandbox.
+// startOver begins again at turn 1 in another fresh sandbox. The recorded turns stay with their
+// attempt.
 func (r *rollout) startOver(life context.Context, d *divergence) error {
 	r.log.Warn().Int("of_attempt", r.claim.Trajectory.Trail).Str("what", d.what).Msg("the replay diverged; restarting the rollout")
 	r.closeSandbox(life)
@@ -124,13 +122,12 @@ func (r *rollout) startOver(life context.Context, d *divergence) error {
 	}
 	r.claim.Turns, r.claim.Broken, r.claim.BrokeAt, r.silent, r.last = nil, nil, nil, 0, nil
 	r.timer.begin(0)
-	r.state = r.opening()
-	r.sizes = chat.NewPromptSizes(r.state, r.claim.Run.Prompts.Tools)
+	r.resetState()
 	return r.startSandbox(life)
 }
 
-// spent is how long the turns took that were committed before: neither waiting, for an
-// endpoint too, nor replay counts against the rollout's wall clock.
+// spent is the duration of the turns that were committed before. Neither waits nor replays count
+// against the rollout's wall clock.
 func (r *rollout) spent() time.Duration {
 	var sum time.Duration
 	for _, turn := range r.claim.Turns {
@@ -139,15 +136,14 @@ func (r *rollout) spent() time.Duration {
 	return sum
 }
 
-// owed counts the labels of the turns that were committed before that are still owed.
-func (r *rollout) owed() int {
-	n := 0
+// pendingLabels counts the pending labels of the turns that were committed before.
+func (r *rollout) pendingLabels() (n int) {
 	for _, turn := range r.claim.Turns {
-		if owing(turn) {
+		if isPending(turn) {
 			n++
 		}
 	}
 	return n
 }
 
-func owing(turn relabel.Turn) bool { return turn.Label != nil && turn.Label.Status == relabel.Owed }
+func isPending(turn relabel.Turn) bool { return turn.Label != nil && turn.Label.Status == relabel.Owed }

@@ -13,43 +13,41 @@ import (
 	"relabel/mixer/schedule"
 )
 
-// rollout is one attempt at a trajectory. Its fields belong to the goroutine that runs
-// live; labels has its own.
+// rollout is one attempt at a trajectory. Only the goroutine that runs live uses its fields.
 type rollout struct {
 	*Mixer
 	claim   relabel.Claim
-	log     zerolog.Logger // puts trajectory, attempt and turn on each line
+	log     zerolog.Logger // with trajectory, attempt and turn
 	timer   *phaseTimer
 	place   schedule.Place
 	teacher Policy // nil in an evaluation
-	student Policy // nil where the student executes no turn
+	student Policy // nil if the student executes no turn
 	labels  *labels
-	episode Episode             // nil before the sandbox is there and after it is gone
+	episode Episode             // nil while there is no sandbox
 	state   []relabel.Message   // st
 	sizes   *chat.PromptSizes   // of state
-	silent  int                 // actions without a call, in a row
-	last    *relabel.BrokenTurn // the last action that was executed to its end in the sandbox; nil before
-	clock   *wallClock          // while turns are rolled out
-	// deferred counts the turns whose labels are asked for after the rollouts.
+	silent  int                 // consecutive actions without a call
+	last    *relabel.BrokenTurn // the last action that was executed completely in the sandbox; nil before
+	clock   *wallClock          // during the loop of turns
+	// deferred counts the turns whose labels are requested after the rollouts.
 	deferred int
-	// releaseRequested is closed when the trajectory is to go back to the queue once the
-	// running turn is committed; nil where it never is.
+	// releaseRequested is closed when the trajectory is to return to the queue after the running
+	// turn; nil means never.
 	releaseRequested <-chan struct{}
-	slot             slot   // while turns are rolled out
-	free             func() // says that the queue's slot is no longer needed
+	slot             slot   // during the loop of turns
+	free             func() // releases the queue's slot
 }
 
 func newRollout(m *Mixer, life context.Context, c relabel.Claim) *rollout {
-	a := newPhaseTimer(c)
+	timer := newPhaseTimer(c)
 	r := &rollout{
-		Mixer: m, claim: c, timer: a,
+		Mixer: m, claim: c, timer: timer,
 		log: m.log.With().Stringer("trajectory", c.TrajectoryID).Int("attempt", c.Attempt).
-			Str("instance", c.Trajectory.InstanceID).Logger().Hook(a),
+			Str("instance", c.Trajectory.InstanceID).Logger().Hook(timer),
 		place: schedule.Place{Seed: c.Run.Seed, Iteration: c.Trajectory.Iteration,
 			Instance: c.Trajectory.InstanceID, Generation: c.Trajectory.Generation},
 	}
-	r.state = r.opening()
-	r.sizes = chat.NewPromptSizes(r.state, c.Run.Prompts.Tools)
+	r.resetState()
 	r.labels = newLabels(life, r)
 	return r
 }
@@ -57,8 +55,14 @@ func newRollout(m *Mixer, life context.Context, c relabel.Claim) *rollout {
 // opening is s1.
 func (r *rollout) opening() []relabel.Message { return r.claim.Run.Prompts.Opening(r.claim.Task) }
 
-// live takes the trajectory from where it was claimed to done. Errors are a *failure, the cause of
-// life's end, or the store's.
+// resetState makes s1 the current state.
+func (r *rollout) resetState() {
+	r.state = r.opening()
+	r.sizes = chat.NewPromptSizes(r.state, r.claim.Run.Prompts.Tools)
+}
+
+// live takes the claimed trajectory to done. Errors are a *failure, the cause of life's end, or the
+// store's.
 func (r *rollout) live(life context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -99,14 +103,15 @@ func (r *rollout) awaitEnd(life context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// rollOut brings the rollout to its end and returns its patch. The sandbox is made ready,
-// and what was committed before replayed in it, before it has a slot. One that was over when it was claimed needs neither: only labels may be owed.
+// rollOut completes the rollout and returns its patch. It prepares the sandbox, and replays earlier
+// turns there, before it acquires a slot. A rollout that had ended before its claim needs neither:
+// only labels may be pending.
 func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
 	if end := r.claim.Ending; end != nil {
 		if r.tooEarly() {
-			r.deferred = r.owed()
+			r.deferred = r.pendingLabels()
 		} else {
-			r.labels.askOwed(r.claim.Turns)
+			r.labels.askPending(r.claim.Turns)
 		}
 		return end.Patch, nil
 	}
@@ -135,14 +140,14 @@ func (r *rollout) acquire(life context.Context, s semaphore) (release func(), er
 	return s.acquire(life, r.releaseRequested)
 }
 
-// lateLabels waits for the labels that are still owed.
+// lateLabels waits for the pending labels.
 func (r *rollout) lateLabels(ctx context.Context) error {
 	defer r.timer.in(relabel.PhaseLabels)()
 	return r.labels.wait(ctx, r.releaseRequested)
 }
 
-// openPolicies opens the policies that this trajectory will ask, and no other: a
-// student whose secret is missing does not matter to a teacher's rollout.
+// openPolicies opens only the policies that this trajectory asks: a missing secret of the student
+// does not affect a teacher's rollout.
 func (r *rollout) openPolicies() error {
 	var err error
 	if r.asksTeacher() {
@@ -162,14 +167,14 @@ func (r *rollout) openPolicies() error {
 func (r *rollout) asksTeacher() bool {
 	switch {
 	case r.claim.Ending != nil:
-		return r.owed() > 0 && !r.tooEarly()
+		return r.pendingLabels() > 0 && !r.tooEarly()
 	case r.claim.Run.Labels.Deferred():
 		return strings.Contains(string(r.claim.Trajectory.Executors), "T")
 	}
 	return r.collects()
 }
 
-// collects reports whether labels are asked for.
+// collects reports whether labels are requested.
 func (r *rollout) collects() bool { return r.claim.Trajectory.Kind != relabel.Evaluate }
 
 func (r *rollout) startSandbox(life context.Context) error {
@@ -181,18 +186,15 @@ func (r *rollout) startSandbox(life context.Context) error {
 	}
 	r.episode = episode
 	host, container := episode.Sandbox()
-	return r.write(life, func(ctx context.Context) error {
-		return r.store.SetSandbox(ctx, r.claim.Fence, host, container)
-	})
+	return r.write(life, func(ctx context.Context) error { return r.store.SetSandbox(ctx, r.claim.Fence, host, container) })
 }
 
-// parse says how an action is understood. It may be called from any goroutine.
+// parse classifies an action. Any goroutine may call it.
 func (r *rollout) parse(action relabel.Message) relabel.ParseOutcome {
 	return r.environment.Parse(r.claim, action)
 }
 
-// mustRelease reports whether the trajectory is to go back to the queue before another
-// turn begins.
+// mustRelease reports whether the trajectory is to return to the queue before the next turn.
 func (r *rollout) mustRelease() bool {
 	select {
 	case <-r.releaseRequested:
@@ -202,8 +204,8 @@ func (r *rollout) mustRelease() bool {
 	}
 }
 
-// closeSandbox removes the sandbox if it is there. That it could not be removed changes
-// nothing of its results: it is logged, and the reaper finds it by its labels.
+// closeSandbox removes the sandbox if there is one. A failure is only logged: the reaper finds the
+// sandbox by its labels.
 func (r *rollout) closeSandbox(ctx context.Context) {
 	if r.episode == nil {
 		return
@@ -216,14 +218,14 @@ func (r *rollout) closeSandbox(ctx context.Context) {
 	r.episode = nil
 }
 
-// write is writeBeside by the rollout itself, which waits for it.
+// write is writeBeside with the time counted as a phase of the rollout.
 func (r *rollout) write(ctx context.Context, do func(context.Context) error) error {
 	defer r.timer.in(relabel.PhaseDatabase)()
 	return r.writeBeside(ctx, do)
 }
 
-// writeBeside writes to the store, uninterrupted by a shutdown. A write that was not answered
-// in time is the store's trouble, whatever error came of it.
+// writeBeside writes to the store. A shutdown does not cancel it. A write without an answer in time
+// is CodeUnavailable.
 func (r *rollout) writeBeside(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := detached(ctx, writeLimit)
 	defer cancel()

@@ -4,31 +4,26 @@ import "context"
 
 // Slots bound what one process does at once.
 type Slots struct {
-	// Rollouts is how many trajectories are in their loop of turns at once.
+	// Rollouts is the number of trajectories in their loop of turns.
 	Rollouts int
-	// Prefetch is how many more are claimed and prepared while all slots are busy, so that a
-	// free slot finds a sandbox that is ready.
+	// Prefetch is the number of further trajectories whose sandboxes are prepared while all slots are
+	// busy.
 	Prefetch int
 }
 
-// Claims is how many trajectories may be claimed with their rollout not over: the number of
-// jobs that the queue runs at once.
+// Claims is the number of claimed trajectories whose rollout has not ended, and so of the jobs that
+// the queue runs concurrently.
 func (s Slots) Claims() int { return s.Rollouts + s.Prefetch }
 
-// A rollout that waits for an endpoint that is down holds a waiting slot instead of a slot;
-// it also executes the answer that ends the wait there. There are as many waiting slots as
-// slots; when all are taken, the trajectory is released to the queue at once. So a process
-// has at most 2*Rollouts+Prefetch sandboxes that roll out.
+// endingPerRollout bounds the trajectories that wait for late labels, which need only memory. There
+// are as many verifications as rollouts, because their containers are as large.
 //
-// The ends of trajectories hold no slot. They have bounds of their own: a verification is a
-// container as large as a rollout's, so there are as many; a trajectory that waits for late
-// labels is only its state in memory.
-const (
-	verifyingPerRollout = 1
-	endingPerRollout    = 8
-)
+// A rollout whose endpoint is down holds a waiting slot instead of a slot, and also executes the
+// answer that ends the wait there. There are as many waiting slots as slots; when all are taken, the
+// trajectory is released at once. So a process has at most 2*Rollouts+Prefetch sandboxes of rollouts.
+const endingPerRollout = 8
 
-// semaphore bounds how many hold it at once; nil has no bound.
+// semaphore bounds the number of its holders; nil has no bound.
 type semaphore chan struct{}
 
 func newSemaphore(n int) semaphore {

@@ -10,14 +10,14 @@ import (
 	"relabel/mixer/schedule"
 )
 
-// errWallClock ends a rollout whose time is up.
-var errWallClock = errors.New("the rollout's time is up")
+// errWallClock ends a rollout that reached its time limit.
+var errWallClock = errors.New("the rollout reached its time limit")
 
-// maxSilent is how many actions in a row without a call end a trajectory.
+// maxSilent is the number of consecutive actions without a call that ends a trajectory.
 const maxSilent = 3
 
-// roll is the loop of algorithm 1, from the first turn that was not committed before. It
-// returns why the rollout ended.
+// roll is the loop of algorithm 1, from the first turn that was not committed before. It returns why
+// the rollout ended.
 func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 	wall := time.Duration(r.claim.Run.Limits.WallClockSeconds)*time.Second - r.spent()
 	ctx, clock, end := newWallClock(life, wall)
@@ -50,8 +50,7 @@ func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 	return relabel.EndMaxTurns, nil
 }
 
-// advance makes st+1 out of st and the turn. It returns why the rollout ends with it, ""
-// where it continues.
+// advance makes st+1 out of st and the turn. It returns why the rollout ends, "" if it continues.
 func (r *rollout) advance(turn relabel.Turn, finished bool) relabel.EndReason {
 	silent, full := r.fellSilent(turn.Action), r.contextIsFull(turn)
 	r.last = &relabel.BrokenTurn{T: turn.T, Executor: turn.Executor, Action: turn.Action}
@@ -68,7 +67,7 @@ func (r *rollout) advance(turn relabel.Turn, finished bool) relabel.EndReason {
 	return ""
 }
 
-// wallClockEnds makes an end of the rollout out of errWallClock.
+// wallClockEnds turns errWallClock into an end of the rollout.
 func wallClockEnds(err error) (relabel.EndReason, error) {
 	if errors.Is(err, errWallClock) {
 		return relabel.EndWallClock, nil
@@ -76,9 +75,9 @@ func wallClockEnds(err error) (relabel.EndReason, error) {
 	return "", err
 }
 
-// turn plays turn t at the state st: the executor acts, the environment answers, and
-// the turn commits. Calls and commands end with ctx, which life and the wall clock end;
-// what was executed to its end commits all the same.
+// turn plays turn t at the state st: the executor acts, the environment answers, and the turn
+// commits. Calls and commands end with ctx, which ends with life or the wall clock; an action that
+// was executed completely commits nevertheless.
 func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, finished bool, err error) {
 	r.timer.begin(t)
 	turn = relabel.Turn{T: t, Executor: r.claim.Trajectory.Executors.At(t), StartedAt: time.Now()}
@@ -91,7 +90,7 @@ func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, fin
 		label = r.labels.ask(t, r.request(r.state, t, relabel.Teacher, relabel.PurposeLabel), r.sizes)
 		defer func() {
 			if err != nil {
-				label.drop()
+				label.cancel()
 			}
 		}()
 	}
@@ -129,8 +128,8 @@ func (r *rollout) play(ctx, life context.Context, turn *relabel.Turn) (finished 
 	return finished, nil
 }
 
-// choose gives the turn its action: the executor's answer at st, or that of an earlier attempt
-// whose sandbox broke in its course.
+// choose sets the turn's action: the executor's answer at st, or the action of an earlier attempt
+// whose sandbox broke during it.
 func (r *rollout) choose(ctx context.Context, turn *relabel.Turn, req relabel.ChatRequest) (answer relabel.Completion, err error) {
 	if r.isBroken(turn.T) {
 		turn.Action = r.claim.Broken.Action
@@ -143,36 +142,36 @@ func (r *rollout) choose(ctx context.Context, turn *relabel.Turn, req relabel.Ch
 	return answer, nil
 }
 
-// commit stores the turn with its label as it is now: the teacher's own action, one
-// that was requested while the student acted, one that will be requested after the
+// commit stores the turn with its label: the teacher's own action, the label that was requested while
+// the student acted (pending until it arrives), a pending one that will be requested after the
 // rollouts, or none in an evaluation.
 func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pendingLabel) error {
+	arrived := false
 	switch {
-	case label != nil:
-		now := label.now()
-		turn.Label = &now
 	case turn.Executor == relabel.Teacher:
 		turn.Label = &turn.Action
 	case r.collects():
 		turn.Label = &relabel.Action{PolicyID: r.claim.Teacher.ID, Status: relabel.Owed}
-		r.deferred++
+		if label == nil {
+			r.deferred++
+		} else if now, ok := label.now(); ok {
+			turn.Label, arrived = &now, true
+		}
 	}
 	begun := time.Now()
-	err := r.write(life, func(ctx context.Context) error {
-		return r.store.CommitTurn(ctx, r.claim.Fence, turn)
-	})
-	if err == nil {
-		tell2(r.observe.Committed, turn, time.Since(begun))
+	err := r.write(life, func(ctx context.Context) error { return r.store.CommitTurn(ctx, r.claim.Fence, turn) })
+	if err != nil {
+		return err
 	}
-	if err == nil && label != nil && turn.Label.Status == relabel.Owed {
+	tell2(r.observe.Committed, turn, time.Since(begun))
+	if label != nil && !arrived {
 		r.labels.settleLater(label)
 	}
-	return err
+	return nil
 }
 
-// actRequest asks the executor for its action at st, within its context. A prompt that does
-// not fit there is found before a label is asked for. An action that is executed again is not
-// asked for.
+// actRequest is the request for the executor's action at st, within its context. A prompt that does
+// not fit fails here, before a label is requested. An action that is executed again needs no request.
 func (r *rollout) actRequest(ctx context.Context, turn relabel.Turn) (req relabel.ChatRequest, err error) {
 	if r.isBroken(turn.T) {
 		return req, nil
@@ -192,16 +191,16 @@ func (r *rollout) act(ctx context.Context, req relabel.ChatRequest, executor rel
 		policy, phase = r.student, relabel.PhaseStudent
 	}
 	flights := &inFlight{}
-	req.Clock, req.Beside = flights.clock(r.clock), true
-	watched, enough := r.besideExecutor(ctx, req.T, r.versionOf(executor), flights)
-	defer enough()
+	req.Clock, req.Beside = &callClock{flights: flights, next: r.clock}, true
+	watched, unwatch := r.besideExecutor(ctx, req.T, r.versionOf(executor), flights)
+	defer unwatch()
 	out, over := r.timer.in(phase), r.clock.call()
 	defer over()
 	answer, err := policy.Complete(watched, req)
 	if err != nil {
 		err = stopped(watched, policyFailure(executor, err))
 	}
-	enough()
+	unwatch()
 	r.timer.waited(phase, out()-answer.Took)
 	return answer, err
 }
@@ -214,7 +213,7 @@ func (r *rollout) versionOf(role relabel.Role) relabel.Policy {
 	return r.claim.Teacher
 }
 
-// recorded waits until the call that gave an answer is recorded: no turn commits before.
+// recorded waits until the answer's call is recorded: no turn commits before.
 func (r *rollout) recorded(answer relabel.Completion) error {
 	if answer.Recorded == nil {
 		return nil
@@ -223,18 +222,16 @@ func (r *rollout) recorded(answer relabel.Completion) error {
 	return answer.Recorded()
 }
 
-// request asks a role for its action at the state of turn t. An evaluation decodes greedily (paper F.1).
+// request is the request for a role's action at the state of turn t. An evaluation decodes greedily
+// (paper F.1).
 func (r *rollout) request(state []relabel.Message, t int, role relabel.Role, purpose relabel.Purpose) relabel.ChatRequest {
-	sampling := r.claim.Teacher.Sampling
-	if role == relabel.Student {
-		sampling = r.claim.Student.Sampling
-	}
+	sampling := r.versionOf(role).Sampling
 	if !r.collects() {
 		sampling = sampling.Greedy()
 	}
 	seed := schedule.CallSeed(r.place, t, role)
 	return relabel.ChatRequest{
-		// Clipped: the state grows in place while a label's request is still read.
+		// Clipped because the state grows in place while a label's request is still read.
 		Messages: slices.Clip(state), Tools: r.claim.Run.Prompts.Tools,
 		Sampling: sampling, Seed: &seed,
 		TrajectoryID: r.claim.TrajectoryID, Attempt: r.claim.Attempt, T: t, Purpose: purpose,

@@ -8,23 +8,22 @@ import (
 	"relabel"
 )
 
-// wallClock ends a context when a rollout has been rolled out for long enough. It stands
-// while an executor's call waits for its endpoint: then the rollout is not rolled out.
-// It is the Clock of those calls.
+// wallClock ends a context at a rollout's time limit. It stops while an executor's call waits for its
+// endpoint, and is the Clock of these calls.
 type wallClock struct {
 	mu      sync.Mutex
-	left    time.Duration // when it was last set going, or stopped
-	before  time.Duration // what was left when the call in hand began
-	going   bool
-	since   time.Time // when it was set going
+	left    time.Duration // when the clock was last started or stopped
+	before  time.Duration // left when the current call began
+	running bool
+	since   time.Time // when the clock was last started
 	timer   *time.Timer
 	expired func()
 }
 
 var _ relabel.Clock = (*wallClock)(nil)
 
-// newWallClock sets a clock going. The context ends with life, and with errWallClock as its
-// cause when what is left is over.
+// newWallClock starts a clock. The context ends with life, or with errWallClock as its cause after
+// the time left.
 func newWallClock(life context.Context, left time.Duration) (ctx context.Context, w *wallClock, end func()) {
 	ctx, cancel := context.WithCancelCause(life)
 	w = &wallClock{left: left, expired: func() { cancel(errWallClock) }}
@@ -41,59 +40,59 @@ func newWallClock(life context.Context, left time.Duration) (ctx context.Context
 	}
 }
 
-// run sets it going; w.mu is held.
+// run starts the clock; w.mu is held.
 func (w *wallClock) run() {
-	w.going, w.since = true, time.Now()
+	w.running, w.since = true, time.Now()
 	w.timer = time.AfterFunc(w.left, w.expired)
 }
 
-// stand stops it; w.mu is held.
-func (w *wallClock) stand() {
-	if w.going {
+// halt stops the clock; w.mu is held.
+func (w *wallClock) halt() {
+	if w.running {
 		w.timer.Stop()
 		w.left -= time.Since(w.since)
-		w.going = false
+		w.running = false
 	}
 }
 
-// call begins a call. What it returns ends it: the clock continues.
+// call begins a call. over ends it and starts the clock if it is stopped.
 func (w *wallClock) call() (over func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stand()
+	w.halt()
 	w.before = w.left
 	w.run()
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if !w.going {
+		if !w.running {
 			w.run()
 		}
 	}
 }
 
-// rest is what is left.
+// rest is the time left.
 func (w *wallClock) rest() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.going {
+	if !w.running {
 		return w.left
 	}
 	return w.left - time.Since(w.since)
 }
 
-// Stop is relabel.Clock's.
+// Stop implements relabel.Clock.
 func (w *wallClock) Stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stand()
+	w.halt()
 }
 
-// Restart is relabel.Clock's.
+// Restart implements relabel.Clock.
 func (w *wallClock) Restart() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stand()
+	w.halt()
 	w.left = w.before
 	w.run()
 }

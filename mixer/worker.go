@@ -12,30 +12,29 @@ import (
 	"relabel"
 )
 
-// putOff is how long a wake-up waits while the store is away, or there is no room.
+// putOff postpones a wake-up while the store is unavailable, or no new work may be claimed.
 const putOff = 5 * time.Second
 
-// worker takes wake-ups from the queue.
+// worker processes wake-ups of the queue.
 type worker struct {
 	river.WorkerDefaults[relabel.RolloutJob]
 	mixer *Mixer
 }
 
-// NewWorker returns the queue's worker for rollouts. A job is a wake-up: it claims the
-// trajectory whose turn it is, and is over when that needs no slot any more or when
-// nothing is to be claimed. Whatever gives a trajectory back to the queue makes a new
-// wake-up in the same transaction, so no number of bad hours discards one. The client
-// that runs it is to hand out Slots.Claims jobs at once.
+// NewWorker returns the queue's worker for rollouts. A job is a wake-up: it claims the next
+// trajectory, and ends when that needs no slot any more or when no trajectory can be claimed. Each
+// release of a trajectory inserts a new wake-up in the same transaction, so none is lost. The client
+// that runs it must run Slots.Claims jobs concurrently.
 func NewWorker(m *Mixer) river.Worker[relabel.RolloutJob] { return &worker{mixer: m} }
 
-// Timeout says that a rollout has none of the queue's: it has its own limits.
+// Timeout disables the queue's timeout: a rollout has its own limits.
 func (w *worker) Timeout(*river.Job[relabel.RolloutJob]) time.Duration { return -1 }
 
-// Work rolls a trajectory out. It returns when the rollout is over; what follows continues
-// until Cut. A cancelled ctx gives the trajectory back.
+// Work rolls a trajectory out. It returns when the rollout has ended; labels and verification
+// continue until Cut. If ctx is cancelled, the trajectory is released.
 func (w *worker) Work(ctx context.Context, _ *river.Job[relabel.RolloutJob]) error {
 	if w.mixer.leases.Draining() {
-		return river.JobSnooze(0) // for another worker: what is claimed now would only be given back
+		return river.JobSnooze(0) // for another worker: this one would only release the trajectory
 	}
 	if w.mixer.room != nil && w.mixer.room(ctx) != nil {
 		return river.JobSnooze(putOff) // the check has logged why
@@ -57,7 +56,7 @@ func (w *worker) Work(ctx context.Context, _ *river.Job[relabel.RolloutJob]) err
 	}
 }
 
-// roll makes an error of a panic: one in a rollout's own phases is caught there.
+// roll turns a panic into an error. The rollout itself catches panics in its phases.
 func (w *worker) roll(ctx context.Context, free func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -68,7 +67,7 @@ func (w *worker) roll(ctx context.Context, free func()) (err error) {
 	return w.mixer.Roll(ctx, free)
 }
 
-// settled reports whether err leaves nothing to be said or done.
+// settled reports whether err needs neither a log line nor a retry.
 func settled(err error) bool {
 	code := relabel.CodeOf(err)
 	return err == nil || errors.Is(err, ErrReleased) || code == relabel.CodeNotFound || code == relabel.CodeLeaseLost
