@@ -1,6 +1,6 @@
-// Package webhook tells trainers what is over: it works the queue's jobs of deliveries,
-// which the changes' own transactions have written. Bodies are signed as Standard
-// Webhooks has it. A delivery comes at least once, always under the same id.
+// Package webhook sends events to trainers: it processes the queue's delivery jobs, which the
+// transactions of the events inserted. Bodies are signed as specified by Standard Webhooks. A
+// delivery arrives at least once, always with the same id.
 package webhook
 
 import (
@@ -11,9 +11,9 @@ import (
 
 // Store keeps deliveries. Errors carry relabel codes.
 type Store interface {
-	// FindDelivery returns a delivery and the webhook that its run has now, nil where it
-	// has none. CodeNotFound where there is no such delivery: its run was deleted.
+	// FindDelivery returns a delivery and the current webhook of its run, nil if it has none.
+	// CodeNotFound means that the run was deleted.
 	FindDelivery(ctx context.Context, id relabel.ID) (relabel.Delivery, *relabel.Webhook, error)
-	// RecordDelivery keeps what came of a try.
+	// RecordDelivery stores the result of an attempt.
 	RecordDelivery(ctx context.Context, id relabel.ID, try relabel.DeliveryTry) error
 }

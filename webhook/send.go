@@ -15,14 +15,14 @@ import (
 	"relabel"
 )
 
-// keptAnswer is how much of a receiver's answer is kept, in bytes.
+// keptAnswer is the part of a receiver's answer that is stored, in bytes.
 const keptAnswer = 1 << 10
 
-// send makes one try and says what came of it; failed is why it is not delivered.
+// send makes one attempt and returns its result; failed is why it is not delivered.
 func (w *Worker) send(ctx context.Context, d relabel.Delivery, hook *relabel.Webhook) (try relabel.DeliveryTry, failed error) {
 	try.State = relabel.DeliveryPending
 	if hook == nil {
-		failed = relabel.Errorf(relabel.CodeConflict, "the run has no webhook any more")
+		failed = relabel.Errorf(relabel.CodeConflict, "the run no longer has a webhook")
 		try.State, try.Answer = relabel.DeliveryFailed, failed.Error()
 		return try, failed
 	}
@@ -33,7 +33,7 @@ func (w *Worker) send(ctx context.Context, d relabel.Delivery, hook *relabel.Web
 		return try, err
 	}
 	res, err := w.client.Do(req)
-	if relabel.CodeOf(err) == relabel.CodeAddressRefused { // trying again does not help
+	if relabel.CodeOf(err) == relabel.CodeAddressRefused { // a retry does not help
 		try.State = relabel.DeliveryFailed
 	}
 	if err != nil {
@@ -47,13 +47,13 @@ func (w *Worker) send(ctx context.Context, d relabel.Delivery, hook *relabel.Web
 	case res.StatusCode >= 200 && res.StatusCode < 300:
 		try.State = relabel.DeliveryDelivered
 		return try, nil
-	case res.StatusCode == http.StatusGone: // it wants no more
+	case res.StatusCode == http.StatusGone: // the receiver wants no more deliveries
 		try.State = relabel.DeliveryFailed
 	}
 	return try, errors.Join(fmt.Errorf("the receiver answered %s", res.Status), err)
 }
 
-// request is the delivery as it goes over the line.
+// request is the delivery's HTTP request.
 func (w *Worker) request(ctx context.Context, d relabel.Delivery, hook relabel.Webhook) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, hook.URL, bytes.NewReader(d.Payload))
 	if err != nil {
@@ -79,13 +79,13 @@ func (w *Worker) request(ctx context.Context, d relabel.Delivery, hook relabel.W
 	return req, nil
 }
 
-// plain is why no answer came, without the address, which is kept beside it.
+// plain is the error of a failed request without the address, which is stored separately.
 func plain(err error) string {
 	var wrapped *url.Error
 	var ours *relabel.Error
 	switch {
 	case errors.As(err, &ours):
-		return ours.Message // its cause is for the log
+		return ours.Message // its cause is only logged
 	case errors.As(err, &wrapped):
 		return wrapped.Err.Error()
 	}

@@ -10,17 +10,17 @@ import (
 	"relabel"
 )
 
-// secretPrefix leads the secrets of Standard Webhooks; the rest is the key in base64.
+// secretPrefix begins the secrets of Standard Webhooks; the rest is the key in base64.
 const secretPrefix = "whsec_"
 
-// The lengths that keys may have, in bytes.
+// The allowed lengths of keys, in bytes.
 const (
 	shortestKey = 24
 	longestKey  = 64
 )
 
-// key returns the bytes that sign. CodeSecretMissing where the secret is not of the form
-// that receivers' libraries read: another could not be verified there.
+// key returns the signing key. It fails with CodeSecretMissing if the receivers' libraries could not
+// read the secret.
 func key(secret string) ([]byte, error) {
 	text, ok := strings.CutPrefix(secret, secretPrefix)
 	b, err := base64.StdEncoding.DecodeString(text)

@@ -12,32 +12,32 @@ import (
 	"relabel"
 )
 
-// Pauses are those before the second try, the third, and so on: a day in all. The store
-// gives a job one try more than there are pauses.
+// Pauses precede the second attempt, the third, and so on: a day in all. The store gives a job one
+// attempt more than there are pauses.
 var Pauses = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour,
 }
 
 const (
-	sendLimit   = 15 * time.Second // of a try, from the connection to the answer's last byte
-	recordLimit = 10 * time.Second // of writing down what came of it
+	sendLimit   = 15 * time.Second // of an attempt, from the connection to the answer's last byte
+	recordLimit = 10 * time.Second // of storing the result
 )
 
-// Config is what deliveries are made with.
+// Config has the settings of a Worker.
 type Config struct {
 	Store Store
-	// Secret returns a secret's value by its name; CodeSecretMissing where there is none.
+	// Secret returns a secret's value by its name; CodeSecretMissing if there is none.
 	Secret func(name string) (string, error)
-	Pauses []time.Duration  // between tries; nil: Pauses
-	Now    func() time.Time // by the queue's clock; nil: time.Now
-	// Transport connects to receivers; nil: the default one.
+	Pauses []time.Duration  // between attempts; nil means Pauses
+	Now    func() time.Time // the queue's clock; nil means time.Now
+	// Transport connects to receivers; nil means the default one.
 	Transport http.RoundTripper
 	Log       zerolog.Logger
 	Version   string
 }
 
-// Worker delivers.
+// Worker sends deliveries.
 type Worker struct {
 	river.WorkerDefaults[relabel.DeliveryJob]
 	Config
@@ -55,25 +55,25 @@ func NewWorker(config Config) *Worker {
 	return &Worker{Config: config, client: &http.Client{
 		Timeout:   sendLimit,
 		Transport: config.Transport,
-		// The address is the operator's choice; where it would lead on to is not.
+		// The operator chose this address, but not the ones to which it redirects.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// NextRetry spreads the tries, so that receivers that were away are not met by all that
-// waited at once.
+// NextRetry adds jitter to the pause, so that waiting deliveries do not reach a receiver that is back
+// all at once.
 func (w *Worker) NextRetry(job *river.Job[relabel.DeliveryJob]) time.Time {
-	return w.Now().Add(w.pause(job.Attempt))
+	pause := w.pause(job.Attempt)
+	return w.Now().Add(pause + time.Duration(rand.Int64N(int64(pause)/10+1)))
 }
 
-// pause is what lies between a try and the next.
-func (w *Worker) pause(try int) time.Duration {
-	base := w.Pauses[min(max(try, 1), len(w.Pauses))-1]
-	return base + time.Duration(rand.Int64N(int64(base)/10+1))
+// pause is the time between an attempt and the next.
+func (w *Worker) pause(attempt int) time.Duration {
+	return w.Pauses[min(max(attempt, 1), len(w.Pauses))-1]
 }
 
-// Work tries a delivery once. The queue tries again what fails, after NextRetry; what is
-// hopeless is given up.
+// Work makes one attempt at a delivery. The queue retries a failed one after NextRetry, unless
+// retries cannot help.
 func (w *Worker) Work(ctx context.Context, job *river.Job[relabel.DeliveryJob]) error {
 	id := job.Args.DeliveryID
 	d, hook, err := w.Store.FindDelivery(ctx, id)
@@ -83,17 +83,17 @@ func (w *Worker) Work(ctx context.Context, job *river.Job[relabel.DeliveryJob]) 
 	case err != nil:
 		return err
 	case d.State != relabel.DeliveryPending:
-		return nil // another job has done it
+		return nil // another job has delivered it
 	}
 	try, failed := w.send(ctx, d, hook)
-	if failed != nil && ctx.Err() != nil { // this process stops: no fault of the receiver
+	if failed != nil && ctx.Err() != nil { // this process stops; the receiver did not fail
 		return river.JobSnooze(0)
 	}
 	if try.State == relabel.DeliveryPending && job.Attempt >= job.MaxAttempts {
 		try.State = relabel.DeliveryFailed
 	}
 	if try.State == relabel.DeliveryPending {
-		try.Pause = w.Pauses[min(job.Attempt, len(w.Pauses))-1]
+		try.Pause = w.pause(job.Attempt)
 	}
 	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()

@@ -63,6 +63,7 @@ func (p *pair) out(is bool) {
 }
 
 func TestSandboxesOfARealEngineThatIsKilledFailAndNewOnesAreMadeElsewhere(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	on := map[string][]envs.Sandbox{}
 	for range 3 {
@@ -108,6 +109,7 @@ func TestSandboxesOfARealEngineThatIsKilledFailAndNewOnesAreMadeElsewhere(t *tes
 // An engine that hangs answers nobody, and its streams stand still: sandboxes there are
 // given up when they have been silent for too long.
 func TestSandboxesOfARealEngineThatHangsFailAsTheirSilenceIsOver(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	var there envs.Sandbox
 	for there == nil || there.HostName() != p.second.Address() {

@@ -1,11 +1,12 @@
-// Package fleet makes one envs.Host of several engines: it places sandboxes by free slots,
-// keeps away from engines that fail or are full, and comes back to them.
+// Package fleet combines several engines into one envs.Host: it places sandboxes by free slots,
+// avoids engines that fail or are full, and uses them again once they are well.
 package fleet
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,22 +21,22 @@ import (
 // Member is an engine of a fleet.
 type Member struct {
 	Engine envs.Engine
-	// Slots is how many sandboxes it holds at once; 0 means SlotsPerCPU for each of its
-	// CPUs, and negative any number. Engines are filled in proportion to them.
+	// Slots is the number of concurrent sandboxes; 0 means SlotsPerCPU for each CPU, and a negative
+	// number means no limit. Engines are filled in proportion to their slots.
 	Slots int
 }
 
-// SlotsPerCPU is how many sandboxes share a CPU where nothing is said: most of them wait
-// for a model most of the time.
+// SlotsPerCPU is the default number of sandboxes per CPU: most of them wait for a model most of the
+// time.
 const SlotsPerCPU = 8
 
-// Config says what a fleet is made of.
+// Config has the settings of a Fleet.
 type Config struct {
 	Members []Member
-	// LookEvery is between two looks at an engine; 0 means 5 seconds. An engine that fails
-	// again and again is looked at less often, down to a minute.
+	// LookEvery is the interval between checks of an engine; 0 means 5 seconds. It grows up to a
+	// minute for an engine that keeps failing.
 	LookEvery time.Duration
-	// Patience is how long Create waits for an engine while none works; 0 means a minute.
+	// Patience is how long Create waits for an engine while none is available; 0 means a minute.
 	Patience time.Duration
 	Log      zerolog.Logger
 }
@@ -48,7 +49,7 @@ type Fleet struct {
 	log       zerolog.Logger
 
 	mu      sync.Mutex
-	changed chan struct{} // closed, and made again, when a slot or an engine became free
+	changed chan struct{} // closed and replaced when a slot or an engine becomes free
 	boxes   map[string]*Sandbox
 
 	stop context.CancelFunc
@@ -57,9 +58,8 @@ type Fleet struct {
 
 var _ envs.Host = (*Fleet)(nil)
 
-// New makes a fleet of at least one member and looks at each once; Close ends what then
-// continues. It fails with CodeUnavailable where none of the engines answers, saying of each
-// why; one that does is enough.
+// New makes a fleet of at least one member, checks each once, and then periodically until Close. It
+// fails with CodeUnavailable, with the errors of all engines, if none of them answers.
 func New(ctx context.Context, c Config) (*Fleet, error) {
 	if c.LookEvery <= 0 {
 		c.LookEvery = 5 * time.Second
@@ -75,7 +75,7 @@ func New(ctx context.Context, c Config) (*Fleet, error) {
 			return nil, relabel.Errorf(relabel.CodeInvalid, "the engine %s is named twice", name)
 		}
 		names[name] = true
-		f.members = append(f.members, &member{Engine: m.Engine, name: name, slots: m.Slots, said: m.Slots})
+		f.members = append(f.members, &member{Engine: m.Engine, name: name, slots: m.Slots, configured: m.Slots})
 	}
 	if err := f.lookAtAll(ctx); err != nil {
 		return nil, errors.Join(err, f.closeEngines())
@@ -88,10 +88,10 @@ func New(ctx context.Context, c Config) (*Fleet, error) {
 	return f, nil
 }
 
-// Look looks at every engine now, so that Health and Room are no older than this.
-func (f *Fleet) Look(ctx context.Context) { _ = f.lookAtAll(ctx) } // what it found is kept, and said once
+// Look checks every engine now, so that Health and Room are up to date.
+func (f *Fleet) Look(ctx context.Context) { _ = f.lookAtAll(ctx) } // members keep the results
 
-// lookAtAll looks at every engine. It fails where none answers.
+// lookAtAll checks every engine. It fails if none answers.
 func (f *Fleet) lookAtAll(ctx context.Context) error {
 	errs := make([]error, len(f.members))
 	var all sync.WaitGroup
@@ -99,10 +99,8 @@ func (f *Fleet) lookAtAll(ctx context.Context) error {
 		all.Go(func() { errs[i] = f.look(ctx, m) })
 	}
 	all.Wait()
-	for _, err := range errs {
-		if err == nil {
-			return nil
-		}
+	if slices.Contains(errs, nil) {
+		return nil
 	}
 	return errors.Join(errs...)
 }
@@ -122,10 +120,10 @@ func (f *Fleet) closeEngines() error {
 	return errors.Join(errs...)
 }
 
-// Name names all engines; a Sandbox says on which it is.
+// Name names all engines; Sandbox.HostName names the one of a sandbox.
 func (f *Fleet) Name() string { return strings.Join(f.Names(), " ") }
 
-// Names names the engines.
+// Names returns the engines' names.
 func (f *Fleet) Names() (names []string) {
 	for _, m := range f.members {
 		names = append(names, m.name)
@@ -133,11 +131,11 @@ func (f *Fleet) Names() (names []string) {
 	return names
 }
 
-// Reap reaps every engine that answers: see envs.Host. What is on one that does not is
-// reaped when it is back.
+// Reap reaps every engine that answers: see envs.Host. Sandboxes on other engines are removed once
+// these are back.
 func (f *Fleet) Reap(ctx context.Context, keep func(envs.Labels) bool) (removed []string, err error) {
 	var mu sync.Mutex
-	asking := func(l envs.Labels) bool { // callers expect one question at a time
+	serial := func(l envs.Labels) bool { // callers expect one call at a time
 		mu.Lock()
 		defer mu.Unlock()
 		return keep(l)
@@ -145,7 +143,7 @@ func (f *Fleet) Reap(ctx context.Context, keep func(envs.Labels) bool) (removed 
 	var all sync.WaitGroup
 	for _, m := range f.up() {
 		all.Go(func() {
-			names, failed := m.Engine.Reap(ctx, asking)
+			names, failed := m.Engine.Reap(ctx, serial)
 			mu.Lock()
 			defer mu.Unlock()
 			removed = append(removed, names...)
@@ -167,7 +165,7 @@ func (f *Fleet) Tidy(ctx context.Context) error {
 	return all.Wait()
 }
 
-// up returns the engines that answer, also those without room.
+// up returns the engines that answer, including those without disk space.
 func (f *Fleet) up() (up []*member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"relabel"
@@ -10,41 +11,41 @@ import (
 )
 
 const (
-	// strikesOut is how many failures of an engine in a row put it out, even though it
-	// answers when it is looked at.
+	// strikesOut is the number of consecutive failures after which an engine is out, even if it
+	// answers its checks.
 	strikesOut = 3
-	// longestLook is the longest time between two looks at an engine that failed.
+	// longestLook is the longest interval between checks of an engine that failed.
 	longestLook = time.Minute
 )
 
-// member is an engine with what is known of it. Fields below are of Fleet.mu.
+// member is an engine and its state. Fleet.mu guards the second part.
 type member struct {
 	envs.Engine
-	name string
-	said int // slots as they were given
+	name       string
+	configured int // Member.Slots
 
-	slots   int // negative: any number
+	slots   int // negative means no limit
 	cpus    int
 	used    int
-	down    error // why nothing is placed there: it failed
+	down    error // why the engine is out; nil if it is not
 	full    string
 	free    int64
-	strikes int // failures in a row
-	outs    int // times it was put out since the last sandbox that it made
+	strikes int // consecutive failures
+	outs    int // times it was put out since its last new sandbox
 }
 
-// has reports whether a slot is free, and how heavy the load would be with one more.
+// has reports whether a slot is free, and the load with one more sandbox.
 func (m *member) has() (free bool, load float64) {
 	if m.slots < 0 {
-		return true, float64(m.used+1) / float64(max(1, m.cpus)*SlotsPerCPU)
+		return true, float64(m.used+1) / float64(m.perCPU())
 	}
 	return m.used < m.slots, float64(m.used+1) / float64(max(1, m.slots))
 }
 
-// placeable reports whether new sandboxes may be placed there at all.
+// placeable reports whether new sandboxes may be placed on the engine.
 func (m *member) placeable() bool { return m.down == nil && m.full == "" }
 
-// watch looks at an engine again and again.
+// watch checks an engine periodically.
 func (f *Fleet) watch(ctx context.Context, m *member) {
 	timer := time.NewTimer(f.lookEvery)
 	defer timer.Stop()
@@ -54,25 +55,21 @@ func (f *Fleet) watch(ctx context.Context, m *member) {
 			return
 		case <-timer.C:
 		}
-		_ = f.look(ctx, m) // what it found is kept in m, and said once
+		_ = f.look(ctx, m) // m keeps the result
 		timer.Reset(f.pause(m))
 	}
 }
 
-// pause is how long to wait until the next look: longer for an engine that is put out
-// again and again although it answers.
+// pause is the time until the next check: longer for an engine that was put out repeatedly although
+// it answers.
 func (f *Fleet) pause(m *member) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	pause := f.lookEvery
-	for range min(m.outs, 10) {
-		pause *= 2
-	}
-	return max(f.lookEvery, min(pause, longestLook))
+	return max(f.lookEvery, min(f.lookEvery<<min(m.outs, 10), longestLook))
 }
 
-// look asks an engine how it is. One that does not answer is put out, one that does again is
-// taken back; when it had been put out by what it did, its next failure puts it out again.
+// look checks an engine. An engine that does not answer is put out. One that answers again is used
+// again, but its next failure puts it out at once.
 func (f *Fleet) look(ctx context.Context, m *member) error {
 	is, err := m.Look(ctx)
 	if ctx.Err() != nil {
@@ -85,40 +82,39 @@ func (f *Fleet) look(ctx context.Context, m *member) error {
 		return err
 	}
 	if m.down != nil {
-		f.log.Warn().Str("docker", m.name).Msg("the engine is back: sandboxes are made there again")
-		m.down, m.strikes = nil, max(0, strikesOut-1)
+		f.log.Warn().Str("docker", m.name).Msg("the engine is back: creating sandboxes there again")
+		m.down, m.strikes = nil, strikesOut-1
 		f.wake()
 	}
 	if is.Full != m.full {
 		if m.full = is.Full; m.full != "" {
-			f.log.Warn().Str("docker", m.name).Msg("nothing new is begun there: " + m.full)
+			f.log.Warn().Str("docker", m.name).Msg("creating no sandboxes there: " + m.full)
 		} else {
-			f.log.Info().Str("docker", m.name).Msg("there is room again")
+			f.log.Info().Str("docker", m.name).Msg("enough disk space again: creating sandboxes there")
 			f.wake()
 		}
 	}
 	m.cpus, m.free = is.CPUs, is.Free
-	if slots := m.said; slots == 0 {
-		slots = max(1, is.CPUs) * SlotsPerCPU
-		if slots > m.slots {
-			f.wake()
-		}
-		m.slots = slots
+	if m.configured == 0 {
+		m.slots = m.perCPU()
+		f.wake()
 	}
 	return nil
 }
 
-// putOut keeps new sandboxes away from an engine. f.mu is held.
+// perCPU is the default number of slots.
+func (m *member) perCPU() int { return max(1, m.cpus) * SlotsPerCPU }
+
+// putOut stops the creation of sandboxes on an engine. f.mu is held.
 func (f *Fleet) putOut(m *member, err error) {
 	if m.down == nil {
-		f.log.Error().Err(err).Str("docker", m.name).Int("sandboxes", m.used).Msg("the engine fails: nothing new is begun there until it is back")
+		f.log.Error().Err(err).Str("docker", m.name).Int("sandboxes", m.used).Msg("the engine fails: creating no sandboxes there until it is back")
 	}
 	m.down = err
-	f.wake() // who waits for a slot there looks elsewhere
+	f.wake() // waiters for a slot there try other engines
 }
 
-// judge takes note of what became of a sandbox that was to be made on an engine, and
-// reports whether it was the engine that failed.
+// judge records the result of an operation on an engine, and reports whether the engine failed.
 func (f *Fleet) judge(ctx context.Context, m *member, err error) bool {
 	if err == nil {
 		f.mu.Lock()
@@ -138,28 +134,28 @@ func (f *Fleet) judge(ctx context.Context, m *member, err error) bool {
 	}
 	f.mu.Unlock()
 	if !out {
-		_ = f.look(ctx, m) // an engine that is gone is put out at once
+		_ = f.look(ctx, m) // puts an engine that does not answer out at once
 	}
 	return true
 }
 
-// wake has everyone who waits look again. f.mu is held.
+// wake wakes all waiters. f.mu is held.
 func (f *Fleet) wake() {
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
 
-// Health is how an engine of a fleet is.
+// Health is the state of an engine of a fleet.
 type Health struct {
 	Name  string
-	Slots int // negative: any number
+	Slots int // negative means no limit
 	Used  int
-	Free  int64 // bytes for images and layers; negative where that is not known
-	// Problem says why nothing new is begun there, in words; "" where it is.
+	Free  int64 // bytes for images and layers; negative if unknown
+	// Problem explains why no sandboxes are created there; "" if they are.
 	Problem string
 }
 
-// Health says how each engine is, as of the last look.
+// Health returns the state of each engine at its last check.
 func (f *Fleet) Health() (all []Health) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -173,8 +169,8 @@ func (f *Fleet) Health() (all []Health) {
 	return all
 }
 
-// Well asks the engine of a name how it is, and reports whether it answers and has room. A name of
-// no engine of this fleet is not well.
+// Well checks the engine of a name, and reports whether it answers and has disk space. It is false for
+// an unknown name.
 func (f *Fleet) Well(ctx context.Context, name string) bool {
 	for _, m := range f.members {
 		if m.name != name {
@@ -185,22 +181,21 @@ func (f *Fleet) Well(ctx context.Context, name string) bool {
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return m.down == nil && m.full == ""
+		return m.placeable()
 	}
 	return false
 }
 
-// words are what of an error is safe to show.
+// words is the part of an error that is safe to show.
 func words(err error) string {
-	var known *relabel.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*relabel.Error](err); ok {
 		return known.Message
 	}
 	return "it fails; details are in the log"
 }
 
-// Room fails with CodeUnavailable while nothing new should be begun because no engine
-// works or has room. It asks nobody: what the last look found counts.
+// Room fails with CodeUnavailable while no new work is to be claimed because no engine is available
+// or has disk space, by the results of the last checks.
 func (f *Fleet) Room(context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -208,17 +203,16 @@ func (f *Fleet) Room(context.Context) error {
 }
 
 func (f *Fleet) room() error {
-	var why string
+	var why []string
 	for _, m := range f.members {
-		if m.placeable() {
+		switch {
+		case m.placeable():
 			return nil
-		}
-		if why != "" {
-			why += "; "
-		}
-		if why += m.full; m.down != nil {
-			why += words(m.down)
+		case m.down != nil:
+			why = append(why, words(m.down))
+		default:
+			why = append(why, m.full)
 		}
 	}
-	return relabel.Errorf(relabel.CodeUnavailable, "no sandbox can be made: %s", why)
+	return relabel.Errorf(relabel.CodeUnavailable, "no sandbox can be created: %s", strings.Join(why, "; "))
 }

@@ -13,10 +13,9 @@ import (
 	"relabel/envs"
 )
 
-// Create makes a sandbox on the engine with the most free slots in proportion, of those
-// first that have the image: see envs.Host. It waits while all slots are taken, until ctx
-// is over; and while no engine works, for the fleet's patience. Where an engine fails it
-// tries the others.
+// Create makes a sandbox on the least loaded engine, preferably one that has the image: see envs.Host.
+// It waits for a slot until ctx ends, and for the fleet's patience while no engine is available. If an
+// engine fails, it tries the others.
 func (f *Fleet) Create(ctx context.Context, spec envs.Spec) (envs.Sandbox, error) {
 	if err := f.removeNamesake(ctx, spec.Name); err != nil {
 		return nil, err
@@ -42,7 +41,7 @@ func (f *Fleet) Create(ctx context.Context, spec envs.Spec) (envs.Sandbox, error
 	}
 }
 
-// removeNamesake closes a sandbox of that name, which may be on any engine.
+// removeNamesake closes the sandbox of that name, which may be on any engine.
 func (f *Fleet) removeNamesake(ctx context.Context, name string) error {
 	f.mu.Lock()
 	old := f.boxes[name]
@@ -53,14 +52,14 @@ func (f *Fleet) removeNamesake(ctx context.Context, name string) error {
 	return old.Close(ctx)
 }
 
-// take takes a slot. failed are engines that this sandbox shall not be tried on again.
+// take acquires a slot on an engine that is not in failed.
 func (f *Fleet) take(ctx context.Context, image string, failed map[*member]error) (*member, error) {
-	// Asked once: an engine that the image comes to meanwhile is merely not preferred.
+	// Checked once: an engine that gets the image meanwhile is merely not preferred.
 	has, err := f.whoHas(ctx, image)
 	if err != nil {
 		return nil, err
 	}
-	var patience <-chan time.Time // runs while there is nobody to wait for
+	var patience <-chan time.Time // runs while no engine is available
 	for {
 		f.mu.Lock()
 		m, none, changed := f.best(has, failed), f.noneWorks(failed), f.changed
@@ -73,7 +72,7 @@ func (f *Fleet) take(ctx context.Context, image string, failed map[*member]error
 		}
 		switch {
 		case none == nil:
-			patience = nil // all are at work: a slot becomes free some time
+			patience = nil // all slots are taken: one will become free
 		case patience == nil:
 			patience = time.After(f.patience)
 		}
@@ -87,16 +86,13 @@ func (f *Fleet) take(ctx context.Context, image string, failed map[*member]error
 	}
 }
 
-// noneWorks is the error of a fleet where there is nobody to wait for but engines that may
-// come back; nil while there is. f.mu is held.
-func (f *Fleet) noneWorks(failed map[*member]error) error {
-	var last error
+// noneWorks is the error of a fleet without an available engine outside of failed; nil if there is
+// one. f.mu is held.
+func (f *Fleet) noneWorks(failed map[*member]error) (last error) {
 	for _, m := range f.members {
 		if failed[m] != nil {
 			last = failed[m]
-			continue
-		}
-		if m.placeable() {
+		} else if m.placeable() {
 			return nil
 		}
 	}
@@ -106,8 +102,8 @@ func (f *Fleet) noneWorks(failed map[*member]error) error {
 	return last
 }
 
-// best is the engine with a free slot, with the image if any such has it, that is loaded
-// least; nil where all are full. f.mu is held.
+// best is the least loaded engine with a free slot, preferably with the image; nil if all are full.
+// f.mu is held.
 func (f *Fleet) best(has map[*member]bool, failed map[*member]error) (best *member) {
 	var least float64
 	for _, m := range f.members {
@@ -122,18 +118,17 @@ func (f *Fleet) best(has map[*member]bool, failed map[*member]error) (best *memb
 	return best
 }
 
-// sayTime is how long an engine may take to say whether it has an image: others wait.
-const sayTime = 5 * time.Second
+// hasTime bounds the check whether an engine has an image.
+const hasTime = 5 * time.Second
 
-// whoHas asks the engines that work whether they have an image. One that fails to say has
-// it not: that it fails is found out in another place. A name that no image can have
-// is CodeImageMissing.
+// whoHas returns the engines that have an image. An engine that does not answer counts as one without
+// it. An impossible name is CodeImageMissing.
 func (f *Fleet) whoHas(ctx context.Context, image string) (map[*member]bool, error) {
 	has, up := map[*member]bool{}, f.up()
 	if len(f.members) == 1 {
-		return has, nil // there is nothing to choose
+		return has, nil // there is no choice
 	}
-	ctx, cancel := context.WithTimeout(ctx, sayTime)
+	ctx, cancel := context.WithTimeout(ctx, hasTime)
 	defer cancel()
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -152,10 +147,9 @@ func (f *Fleet) whoHas(ctx context.Context, image string) (map[*member]bool, err
 	return has, impossible
 }
 
-// EnsureImage makes the image present on one engine that works: see envs.Host. An image
-// that none has is pulled where its name leads it, so that many images are spread over
-// the engines, in proportion to their slots, and one image over few. While no engine
-// works it waits for the fleet's patience.
+// EnsureImage makes the image present on one available engine: see envs.Host. The image's name
+// determines the engine that pulls it, so that images are spread over the engines in proportion to
+// their slots. While no engine is available it waits for the fleet's patience.
 func (f *Fleet) EnsureImage(ctx context.Context, image string) error {
 	if err := f.awaitRoom(ctx); err != nil {
 		return err
@@ -174,7 +168,7 @@ func (f *Fleet) EnsureImage(ctx context.Context, image string) error {
 	return err
 }
 
-// awaitRoom waits until an engine works and has room.
+// awaitRoom waits until an engine is available.
 func (f *Fleet) awaitRoom(ctx context.Context) error {
 	patience := time.NewTimer(f.patience)
 	defer patience.Stop()
@@ -195,8 +189,8 @@ func (f *Fleet) awaitRoom(ctx context.Context) error {
 	}
 }
 
-// homes are the engines where an image may be put, best first: those that have it, then
-// by the hash of both names, weighted by slots (rendezvous hashing).
+// homes are the engines for an image, best first: those that have it, then by the hash of both names,
+// weighted by slots (rendezvous hashing).
 func (f *Fleet) homes(image string, has map[*member]bool) (homes []*member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -209,7 +203,7 @@ func (f *Fleet) homes(image string, has map[*member]bool) (homes []*member) {
 		_, _ = h.Write([]byte(m.name + "\x00" + image)) // never fails
 		weight := m.slots
 		if weight < 0 {
-			weight = max(1, m.cpus) * SlotsPerCPU
+			weight = m.perCPU()
 		}
 		homes, rank[m] = append(homes, m), score(h.Sum64(), weight)
 		if has[m] {

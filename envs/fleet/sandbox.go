@@ -17,7 +17,7 @@ type Sandbox struct {
 	once   sync.Once
 }
 
-// keep remembers a sandbox until it is closed.
+// keep records a sandbox until it is closed.
 func (f *Fleet) keep(m *member, name string, made envs.Sandbox) *Sandbox {
 	s := &Sandbox{Sandbox: made, fleet: f, member: m, name: name}
 	f.mu.Lock()
@@ -26,26 +26,22 @@ func (f *Fleet) keep(m *member, name string, made envs.Sandbox) *Sandbox {
 	return s
 }
 
-// Close removes the container and gives its slot back, even where the removal failed: an
-// engine that fails gets nothing new in any case.
+// Close removes the container and releases its slot, even if the removal failed: an engine that fails
+// gets no new sandboxes.
 func (s *Sandbox) Close(ctx context.Context) error {
 	err := s.Sandbox.Close(ctx)
 	s.once.Do(func() {
-		s.fleet.forget(s)
+		s.fleet.mu.Lock()
+		if s.fleet.boxes[s.name] == s {
+			delete(s.fleet.boxes, s.name)
+		}
+		s.fleet.mu.Unlock()
 		s.fleet.release(s.member)
 	})
 	return err
 }
 
-func (f *Fleet) forget(s *Sandbox) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.boxes[s.name] == s {
-		delete(f.boxes, s.name)
-	}
-}
-
-// release gives a slot back.
+// release releases a slot.
 func (f *Fleet) release(m *member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,10 +49,9 @@ func (f *Fleet) release(m *member) {
 	f.wake()
 }
 
-// score is a draw from hash that is the higher the more weight there is: of several, each
-// has the highest as often as its share of all weight says.
+// score is a draw by hash: the chance that it is the highest of several is its share of all weight.
 func score(hash uint64, weight int) float64 {
-	// FNV's high bits move little with the last letters: mix them (splitmix64's end).
+	// The last letters change FNV's high bits little: mix them (the end of splitmix64).
 	hash ^= hash >> 30
 	hash *= 0xbf58476d1ce4e5b9
 	hash ^= hash >> 27

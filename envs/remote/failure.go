@@ -10,7 +10,7 @@ import (
 	"relabel/envs/wire"
 )
 
-// failures says for each fault of a file operation its code and what the error wraps.
+// failures maps the faults of file operations to a code and a wrapped error.
 var failures = map[wire.Fault]struct {
 	code  relabel.Code
 	wraps error
@@ -24,8 +24,8 @@ var failures = map[wire.Fault]struct {
 	wire.FaultTooLarge:     {relabel.CodeInvalid, envs.ErrTooLarge},
 }
 
-// failure is the error of a response, nil where it is none. What is no
-// fault of the request's path is the sandbox's: CodeEnvironment.
+// failure is the error of a response, nil for a success. A fault that is not about the request's path
+// is CodeEnvironment.
 func failure(r wire.Response, path string) error {
 	if r.Fault == "" {
 		return nil

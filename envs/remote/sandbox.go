@@ -10,18 +10,15 @@ import (
 	"relabel/envs/wire"
 )
 
-// Run is envs.Sandbox's.
+// Run implements envs.Sandbox.
 func (s *Session) Run(ctx context.Context, cmd envs.Command) (envs.Result, error) {
 	if cmd.MaxOutput <= 0 {
 		cmd.MaxOutput = envs.DefaultMaxOutput
 	}
 	head, body, err := s.call(ctx, wire.Request{
 		Op: wire.OpRun, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Env,
-		Quiet: cmd.Quiet, Timeout: cmd.Timeout, MaxOutput: min(cmd.MaxOutput, wire.MaxBody/2), // its end may travel twice
+		Quiet: cmd.Quiet, Timeout: cmd.Timeout, MaxOutput: min(cmd.MaxOutput, wire.MaxBody/2), // the end may be sent twice
 	}, cmd.Stdin)
-	if err == nil {
-		err = failure(head, "")
-	}
 	if err != nil {
 		return envs.Result{}, err
 	}
@@ -33,45 +30,33 @@ func (s *Session) Run(ctx context.Context, cmd envs.Command) (envs.Result, error
 	return result, nil
 }
 
-// ReadFile is envs.Sandbox's.
+// ReadFile implements envs.Sandbox.
 func (s *Session) ReadFile(ctx context.Context, path string, limit int64) ([]byte, int64, error) {
 	head, body, err := s.call(ctx, wire.Request{Op: wire.OpRead, Path: path, Limit: limit}, nil)
-	if err == nil {
-		err = failure(head, path)
-	}
 	return body, head.Size, err
 }
 
-// WriteFile is envs.Sandbox's.
+// WriteFile implements envs.Sandbox.
 func (s *Session) WriteFile(ctx context.Context, path string, data []byte, mode fs.FileMode) error {
 	if len(data) > wire.MaxBody {
-		return relabel.Errorf(relabel.CodeInvalid, "%s: %d bytes are more than the %d that a file may have", path, len(data), wire.MaxBody)
+		return relabel.Errorf(relabel.CodeInvalid, "%s: the file has %d bytes, more than the limit of %d", path, len(data), wire.MaxBody)
 	}
-	head, _, err := s.call(ctx, wire.Request{Op: wire.OpWrite, Path: path, Mode: mode}, data)
-	if err == nil {
-		err = failure(head, path)
-	}
+	_, _, err := s.call(ctx, wire.Request{Op: wire.OpWrite, Path: path, Mode: mode}, data)
 	return err
 }
 
-// Stat is envs.Sandbox's.
+// Stat implements envs.Sandbox.
 func (s *Session) Stat(ctx context.Context, path string) (envs.FileInfo, error) {
 	head, _, err := s.call(ctx, wire.Request{Op: wire.OpStat, Path: path}, nil)
-	if err == nil {
-		err = failure(head, path)
-	}
 	if err != nil || head.File == nil {
 		return envs.FileInfo{}, err
 	}
 	return envs.FileInfo(*head.File), nil
 }
 
-// List is envs.Sandbox's.
+// List implements envs.Sandbox.
 func (s *Session) List(ctx context.Context, dir string, depth, limit int) ([]envs.FileInfo, bool, error) {
 	head, body, err := s.call(ctx, wire.Request{Op: wire.OpList, Path: dir, Depth: depth, Limit: int64(limit)}, nil)
-	if err == nil {
-		err = failure(head, dir)
-	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -82,21 +67,15 @@ func (s *Session) List(ctx context.Context, dir string, depth, limit int) ([]env
 	return entries, head.More, nil
 }
 
-// Fingerprint is envs.Sandbox's.
+// Fingerprint implements envs.Sandbox.
 func (s *Session) Fingerprint(ctx context.Context) (string, error) {
 	head, _, err := s.call(ctx, wire.Request{Op: wire.OpFingerprint}, nil)
-	if err == nil {
-		err = failure(head, "")
-	}
 	return head.Digest, err
 }
 
-// Patch is envs.Sandbox's.
+// Patch implements envs.Sandbox.
 func (s *Session) Patch(ctx context.Context, base string) (envs.Patch, error) {
 	head, body, err := s.call(ctx, wire.Request{Op: wire.OpPatch, Base: base}, nil)
-	if err == nil {
-		err = failure(head, "")
-	}
 	if err != nil {
 		return envs.Patch{}, err
 	}

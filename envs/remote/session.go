@@ -13,34 +13,26 @@ import (
 	"relabel/envs/wire"
 )
 
-// DefaultSilence is how long sandboxd lives on without a word from its host.
+// DefaultSilence is how long sandboxd keeps running without contact from its host.
 const DefaultSilence = 2 * time.Minute
 
-// Config says what a sandboxd is to be.
+// Config has the settings of a sandboxd.
 type Config struct {
 	Workdir  string    // where commands start
-	Disk     int64     // bytes that commands may write to the container's disk; 0 is any number
-	User     string    // whom commands run as, in the form of an image's USER; "" is root
-	Deadline time.Time // it ends then in any case; zero never
-	// Silence is how long the host may say nothing until sandboxd ends itself; 0 means
-	// DefaultSilence. The host pings eight times as often, and gives sandboxd up after three
-	// quarters of it without an answer.
+	Disk     int64     // bytes that commands may write to the container's disk; 0 means no limit
+	User     string    // the user of commands, in the form of an image's USER; "" is root
+	Deadline time.Time // sandboxd ends then; zero means never
+	// Silence is how long sandboxd keeps running without contact from the host; 0 means
+	// DefaultSilence. The host pings eight times as often, and ends the session after three quarters
+	// of it without an answer.
 	Silence time.Duration
-	// Why, if set, finds out why a session broke off: what it returns takes the place of
-	// the stream's error.
+	// Why, if set, finds the cause of a broken session: its result replaces the stream's error.
 	Why func(broke error) error
-}
-
-// Stream is a connection to a sandboxd.
-type Stream interface {
-	io.Reader
-	io.Writer
-	io.Closer
 }
 
 // Session is a conversation with one sandboxd. It is safe for concurrent use.
 type Session struct {
-	stream Stream
+	stream io.ReadWriteCloser
 	out    *wire.Writer
 	home   string
 	config Config
@@ -49,15 +41,12 @@ type Session struct {
 	pending map[uint32]chan answer
 	bodies  map[uint32][]byte
 	lastID  uint32
-	heard   time.Time
-	dead    error // why the session is over
+	heard   time.Time // when the last frame arrived
+	dead    error     // why the session ended
 	over    chan struct{}
 	breaks  sync.Once
-	orphan  chan struct{} // closed when nobody owns the session any more
+	orphan  chan struct{} // closed when the session's owner is gone
 }
-
-// errTooLong says that a request's body is longer than any may be.
-var errTooLong = errors.New("too long")
 
 type answer struct {
 	head wire.Response
@@ -65,9 +54,9 @@ type answer struct {
 	err  error
 }
 
-// Open shakes hands with the sandboxd behind stream. It fails with CodeEnvironment, also
-// when ctx is over before. The session then owns stream, and is ctx's no more: see OwnedBy.
-func Open(ctx context.Context, stream Stream, c Config) (*Session, error) {
+// Open performs the handshake with the sandboxd behind stream. It fails with CodeEnvironment, also if
+// ctx ends before. The session then owns stream, and no longer depends on ctx: see OwnedBy.
+func Open(ctx context.Context, stream io.ReadWriteCloser, c Config) (*Session, error) {
 	if c.Silence <= 0 {
 		c.Silence = DefaultSilence
 	}
@@ -106,7 +95,7 @@ func (s *Session) greet(r *wire.Reader, mine wire.Hello) error {
 		return fmt.Errorf("read sandboxd's hello: %w", err)
 	}
 	if theirs.Version != mine.Version {
-		return fmt.Errorf("sandboxd speaks version %d, not %d: it is of another build", theirs.Version, mine.Version)
+		return fmt.Errorf("sandboxd speaks version %d, not %d: it belongs to another build", theirs.Version, mine.Version)
 	}
 	s.home = theirs.Home
 	return s.out.Hello(mine)
@@ -121,7 +110,7 @@ func (s *Session) Close() error {
 	return nil
 }
 
-// end makes every call, now and later, fail because of err. The first reason stays.
+// end makes all current and later calls fail because of err. The first reason is kept.
 func (s *Session) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,8 +126,8 @@ func (s *Session) end(err error) {
 	}
 }
 
-// OwnedBy has the session cease to say that anyone is there once ctx is over: sandboxd then
-// ends itself after its silence, unless it is spoken to. It is to be called once.
+// OwnedBy stops the pings once ctx ends: sandboxd then ends after its silence, unless it receives
+// requests. It may be called once.
 func (s *Session) OwnedBy(ctx context.Context) {
 	stop := context.AfterFunc(ctx, func() { close(s.orphan) })
 	go func() {
@@ -147,7 +136,7 @@ func (s *Session) OwnedBy(ctx context.Context) {
 	}()
 }
 
-// broke ends the session because its stream broke off, unless it is over already.
+// broke ends the session because its stream broke, unless it has ended already.
 func (s *Session) broke(err error) {
 	s.breaks.Do(func() {
 		s.mu.Lock()
@@ -160,8 +149,7 @@ func (s *Session) broke(err error) {
 	})
 }
 
-// gone is the error of a session that is over: with the words of its reason, where that is
-// fit to be shown.
+// gone is the error of a session that has ended, with its reason if that is safe to show.
 func (s *Session) gone() error {
 	var known *relabel.Error
 	if errors.As(s.dead, &known) {
@@ -170,7 +158,7 @@ func (s *Session) gone() error {
 	return relabel.Errorf(relabel.CodeEnvironment, "the sandbox is gone").Because(s.dead)
 }
 
-// receive hands answers to those who wait for them, until the stream ends.
+// receive passes answers to the waiting calls until the stream ends.
 func (s *Session) receive(r *wire.Reader) {
 	for {
 		if err := s.receiveFrame(r); err != nil {
@@ -180,7 +168,7 @@ func (s *Session) receive(r *wire.Reader) {
 	}
 }
 
-// receiveFrame takes one frame. bodies belongs to the receiver alone.
+// receiveFrame processes one frame. Only the receiver uses bodies.
 func (s *Session) receiveFrame(r *wire.Reader) error {
 	h, err := r.Next()
 	if err != nil {
@@ -211,7 +199,7 @@ func (s *Session) receiveFrame(r *wire.Reader) error {
 	return nil
 }
 
-// asked says whether the answer to a request is still to come.
+// asked reports whether a request is pending.
 func (s *Session) asked(id uint32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,8 +216,7 @@ func (s *Session) settle(id uint32, a answer) {
 	}
 }
 
-// ping keeps the dead man's switch of sandboxd from falling, and finds out when it has
-// gone without a word.
+// ping resets sandboxd's dead man's switch, and ends the session when sandboxd falls silent.
 func (s *Session) ping() {
 	tick := time.NewTicker(s.config.Silence / 8)
 	defer tick.Stop()
@@ -247,73 +234,69 @@ func (s *Session) ping() {
 				s.broke(fmt.Errorf("sandboxd has not answered for %s", quiet.Round(time.Second)))
 				return
 			}
-			// Beside the clock: a write to a stream that hangs does not return.
-			go func() {
-				if err := s.out.Signal(wire.KindPing, 0); err != nil {
-					s.broke(err)
-				}
-			}()
+			go s.signal(wire.KindPing, 0) // a write to a stream that hangs does not return
 		}
 	}
 }
 
-// call sends a request and waits for its answer. When ctx is over the request is
-// cancelled, and call returns ctx's error; when sandboxd's own deadline for it is over,
-// CodeEnvironment.
+// call sends a request and waits for its answer. When ctx ends it cancels the request and returns
+// the cause; after sandboxd's own deadline, and for a failed request, it returns the error of that.
 func (s *Session) call(ctx context.Context, req wire.Request, body []byte) (wire.Response, []byte, error) {
 	if limit := deadlineOf(req); limit > 0 {
-		bounded, cancel := context.WithTimeoutCause(ctx, limit, hung(req.Op, limit))
+		bounded, cancel := context.WithTimeoutCause(ctx, limit, relabel.Errorf(relabel.CodeEnvironment,
+			"the sandbox hangs: it did not answer %q within %s", req.Op, limit))
 		defer cancel()
 		ctx = bounded
 	}
-	return s.exchange(ctx, req, body)
+	a := s.exchange(ctx, req, body)
+	if a.err == nil {
+		a.err = failure(a.head, req.Path)
+	}
+	return a.head, a.body, a.err
 }
 
 // exchange is call without the deadline.
-func (s *Session) exchange(ctx context.Context, req wire.Request, body []byte) (wire.Response, []byte, error) {
+func (s *Session) exchange(ctx context.Context, req wire.Request, body []byte) answer {
 	wait := make(chan answer, 1)
 	s.mu.Lock()
 	if s.dead != nil {
 		defer s.mu.Unlock()
-		return wire.Response{}, nil, s.gone()
+		return answer{err: s.gone()}
 	}
 	s.lastID++
 	id := s.lastID
 	s.pending[id] = wait
 	s.mu.Unlock()
-	// Beside the wait: a write to a stream that hangs does not return.
-	go s.send(id, req, body)
+	go s.send(id, req, body) // a write to a stream that hangs does not return
 	select {
 	case a := <-wait:
-		return a.head, a.body, a.err
+		return a
 	case <-ctx.Done():
 	}
-	go func() {
-		if err := s.out.Signal(wire.KindCancel, id); err != nil {
-			s.broke(err)
-		}
-	}()
-	// A command has its grace before it is killed; one that is over then is no longer heard.
+	go s.signal(wire.KindCancel, id)
+	// A command is killed after its grace period.
 	timer := time.NewTimer(10 * time.Second)
 	defer timer.Stop()
 	select {
 	case <-wait:
 	case <-timer.C:
 	}
-	return wire.Response{}, nil, fmt.Errorf("%s in the sandbox: %w", req.Op, context.Cause(ctx))
+	return answer{err: fmt.Errorf("%s in the sandbox: %w", req.Op, context.Cause(ctx))}
 }
 
-// send sends a request. One that is too long is answered with an error; any other failure
-// is the end of the session.
-func (s *Session) send(id uint32, req wire.Request, body []byte) {
-	var err error
-	if len(body) > wire.MaxBody {
-		err = fmt.Errorf("%w: %d bytes for one request, the limit is %d", errTooLong, len(body), wire.MaxBody)
-	} else {
-		err = s.out.Message(id, req, body)
+// signal sends a frame without payload; a failure ends the session.
+func (s *Session) signal(kind wire.Kind, id uint32) {
+	if err := s.out.Signal(kind, id); err != nil {
+		s.broke(err)
 	}
+}
+
+// send sends a request. A request that is too long is answered with an error; any other failure ends
+// the session.
+func (s *Session) send(id uint32, req wire.Request, body []byte) {
+	err := s.out.Message(id, req, body)
 	switch {
-	case errors.Is(err, wire.ErrHeadTooLong), errors.Is(err, errTooLong):
+	case errors.Is(err, wire.ErrTooLong):
 		s.settle(id, answer{err: relabel.Errorf(relabel.CodeInvalid, "the request to the sandbox is too long").Because(err)})
 	case err != nil:
 		s.broke(err)

@@ -1,12 +1,11 @@
-// Package wire is the language that a host and the sandboxd inside a sandbox speak over
-// one stream: frames with a length and a request id, so that several requests can be in
-// flight and large contents travel in chunks. sandboxd is built from it, so it imports
-// little.
+// Package wire is the protocol between a host and the sandboxd inside a sandbox, over one stream. Its
+// frames have a length and a request id, so that several requests can be in flight and large contents
+// are sent in chunks. sandboxd is built from it, so it imports little.
 //
-// A message is any number of Data frames, its body, followed by one frame with its JSON
-// head. Requests and responses look alike; a response has the id of its request. Larger
-// data travels compressed: an engine moves a megabyte in some four milliseconds, which is
-// more than a command takes to print it.
+// A message consists of any number of Data frames, its body, and one frame with its JSON head.
+// Requests and responses have the same form; a response has the id of its request. Larger data is
+// compressed: an engine moves a megabyte in about four milliseconds, longer than a command takes to
+// print it.
 package wire
 
 import (
@@ -16,37 +15,32 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/s2"
 )
 
-// Version is the protocol's version. Both sides say theirs first, and differing ones
-// part.
+// Version is the protocol's version. Both sides send theirs first; different ones end the connection.
 const Version = 2
 
-// Mark stands in the binary of each sandboxd of this version, so that another is known
-// before any sandbox is made.
+// Mark is part of the binary of each sandboxd of this version, so that another version is recognized
+// before a sandbox is made.
 const Mark = "relabel-sandboxd-protocol-2."
 
-// MaxFrame is the most bytes of a part of a body; longer bodies travel in several.
-const MaxFrame = 256 << 10
+// Limits in bytes.
+const (
+	MaxFrame = 256 << 10 // of one part of a body; a longer body is sent in several
+	MaxHead  = 1 << 20   // of a head: the longest command that Linux accepts fits, also escaped as JSON
+	MaxBody  = 128 << 20 // of a message's body
+	MaxPatch = 32 << 20  // of a patch
+)
 
-// MaxHead is the most bytes of a head's payload: the longest command that Linux takes
-// fits, whatever JSON makes of it.
-const MaxHead = 1 << 20
+// ErrTooLong is returned for a message whose head or body is longer than its limit. Nothing of it has
+// been written.
+var ErrTooLong = errors.New("the message is too long")
 
-// ErrHeadTooLong is returned for a head that does not fit a frame. Nothing of the message
-// has been written then.
-var ErrHeadTooLong = errors.New("head is too long")
-
-// MaxBody is the most bytes of a message's body.
-const MaxBody = 128 << 20
-
-// MaxPatch is the most bytes of a patch.
-const MaxPatch = 32 << 20
-
-// Kind says what a frame is.
+// Kind is the kind of a frame.
 type Kind byte
 
 // The kinds of frames.
@@ -55,27 +49,26 @@ const (
 	KindData                   // a part of the body of the message with this id
 	KindPacked                 // the same, as an S2 block
 	KindHead                   // the JSON head that completes the message with this id
-	KindCancel                 // the host no longer wants the answer to this id
+	KindCancel                 // cancels the request with this id
 	KindPing                   // the host is alive
 	KindPong                   // sandboxd is alive
 	kindEnd
 )
 
-// packFrom is the least size of a part that is worth compressing.
+// packFrom is the smallest part that is compressed.
 const packFrom = 4 << 10
 
 // headerLen is the length of a frame's header: payload length, kind, request id.
 const headerLen = 4 + 1 + 4
 
-// Header is what a frame begins with.
+// Header begins a frame.
 type Header struct {
 	Kind Kind
 	ID   uint32
 	Len  int // bytes of payload that follow
 }
 
-// Writer writes frames. It is safe for concurrent use; frames of one message may be
-// followed by frames of others.
+// Writer writes frames. It is safe for concurrent use; frames of several messages may be interleaved.
 type Writer struct {
 	mu     sync.Mutex
 	buf    *bufio.Writer
@@ -87,7 +80,7 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{buf: bufio.NewWriterSize(w, 64<<10)}
 }
 
-// Data writes a part of a body, without flushing: the head that follows does.
+// Data writes a part of a body without flushing: the head does that.
 func (w *Writer) Data(id uint32, part []byte) error {
 	for len(part) > 0 {
 		n := min(len(part), MaxFrame)
@@ -99,7 +92,7 @@ func (w *Writer) Data(id uint32, part []byte) error {
 	return nil
 }
 
-// part writes one frame of a body, compressed where that saves an eighth.
+// part writes one frame of a body, compressed if that saves an eighth.
 func (w *Writer) part(id uint32, part []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,38 +107,23 @@ func (w *Writer) part(id uint32, part []byte) error {
 	return w.frame(KindData, id, part)
 }
 
-// Head completes the message with this id and sends all that was written. It fails with
-// ErrHeadTooLong, having written nothing.
-func (w *Writer) Head(id uint32, head any) error {
-	payload, err := encodeHead(head)
-	if err != nil {
-		return err
-	}
-	return w.send(KindHead, id, payload)
-}
+// Head completes the message with this id and sends everything that was written. It fails with
+// ErrTooLong, having written nothing.
+func (w *Writer) Head(id uint32, head any) error { return w.Message(id, head, nil) }
 
-// Message writes a whole message, body and head. It fails with ErrHeadTooLong, having
-// written nothing.
+// Message writes a whole message, body and head. It fails with ErrTooLong, having written nothing.
 func (w *Writer) Message(id uint32, head any, body []byte) error {
-	payload, err := encodeHead(head)
+	payload, err := json.Marshal(head)
 	if err != nil {
-		return err
+		return fmt.Errorf("encode head: %w", err)
+	}
+	if len(payload) > MaxHead || len(body) > MaxBody {
+		return fmt.Errorf("%w: %d bytes of head and %d of body; the limits are %d and %d", ErrTooLong, len(payload), len(body), MaxHead, MaxBody)
 	}
 	if err := w.Data(id, body); err != nil {
 		return err
 	}
 	return w.send(KindHead, id, payload)
-}
-
-func encodeHead(head any) ([]byte, error) {
-	payload, err := json.Marshal(head)
-	if err != nil {
-		return nil, fmt.Errorf("encode head: %w", err)
-	}
-	if len(payload) > MaxHead {
-		return nil, fmt.Errorf("%w: %d bytes", ErrHeadTooLong, len(payload))
-	}
-	return payload, nil
 }
 
 // Hello writes the first frame.
@@ -160,7 +138,7 @@ func (w *Writer) Hello(h Hello) error {
 // Signal sends a frame without payload: Cancel, Ping or Pong.
 func (w *Writer) Signal(kind Kind, id uint32) error { return w.send(kind, id, nil) }
 
-// send writes a frame and all that was written before it.
+// send writes a frame and flushes.
 func (w *Writer) send(kind Kind, id uint32, payload []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -192,9 +170,8 @@ type Reader struct {
 // NewReader returns a Reader of r, which should be buffered.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
 
-// Next returns the header of the next frame, whose payload is to be read with Append
-// before the next one. A frame that breaks the limits is an error, after which the
-// stream is of no use.
+// Next returns the header of the next frame. Its payload must be read before the next call. After an
+// error the stream is unusable.
 func (r *Reader) Next() (Header, error) {
 	var b [headerLen]byte
 	if _, err := io.ReadFull(r.r, b[:]); err != nil {
@@ -210,7 +187,7 @@ func (r *Reader) Next() (Header, error) {
 	return h, nil
 }
 
-// maxPayload is the most bytes that a frame of this kind may have.
+// maxPayload is the limit of a payload, in bytes.
 func maxPayload(kind Kind) int {
 	switch kind {
 	case KindHead:
@@ -221,8 +198,8 @@ func maxPayload(kind Kind) int {
 	return MaxFrame
 }
 
-// Append reads the frame's payload to the end of dst, unpacked where it is packed. More
-// than MaxBody in all is an error.
+// Append appends the frame's payload to dst, decompressed if necessary. More than MaxBody in all is
+// an error.
 func (r *Reader) Append(dst []byte, h Header) ([]byte, error) {
 	if h.Kind == KindPacked {
 		return r.appendPacked(dst, h)
@@ -255,17 +232,14 @@ func (r *Reader) appendPacked(dst []byte, h Header) ([]byte, error) {
 	return dst, err
 }
 
-// extend makes dst n bytes longer and returns it and what is new of it.
+// extend makes dst n bytes longer and returns it and its new part.
 func extend(dst []byte, n int) (longer, part []byte, err error) {
-	had := len(dst)
-	if had+n > MaxBody {
+	length := len(dst)
+	if length+n > MaxBody {
 		return dst, nil, fmt.Errorf("body of more than %d bytes", MaxBody)
 	}
-	if cap(dst)-had < n {
-		dst = append(make([]byte, 0, max(had+n, 2*had)), dst...)
-	}
-	dst = dst[:had+n]
-	return dst, dst[had:], nil
+	longer = slices.Grow(dst, n)[:length+n]
+	return longer, longer[length:], nil
 }
 
 // Decode reads the frame's payload as JSON into head.

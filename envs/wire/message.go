@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Hello is the first frame of each side: sandboxd says its version, the host answers
-// with its own and with what the sandbox is to be.
+// Hello is the first frame of each side: sandboxd sends its version, the host answers with its own
+// and the settings of the sandbox.
 type Hello struct {
 	Version  int           `json:"version"`
 	Workdir  string        `json:"workdir,omitempty"` // the repository's absolute path
-	Silence  time.Duration `json:"silence,omitempty"` // sandboxd ends when the host says nothing for so long; 0 never
-	Deadline time.Time     `json:"deadline,omitzero"` // sandboxd ends then in any case; zero never
-	User     string        `json:"user,omitempty"`    // whom commands run as, in the form of an image's USER; "" is root
-	Disk     int64         `json:"disk,omitempty"`    // bytes that commands may write to the container's disk; 0 is any number
+	Silence  time.Duration `json:"silence,omitempty"` // sandboxd ends after this long without contact from the host; 0 means never
+	Deadline time.Time     `json:"deadline,omitzero"` // sandboxd ends then; zero means never
+	User     string        `json:"user,omitempty"`    // the user of commands, in the form of an image's USER; "" is root
+	Disk     int64         `json:"disk,omitempty"`    // bytes that commands may write to the container's disk; 0 means no limit
 	Home     string        `json:"home,omitempty"`    // from sandboxd: the folder of its own files
-	Problem  string        `json:"problem,omitempty"` // from sandboxd: why it parts
+	Problem  string        `json:"problem,omitempty"` // from sandboxd: why it ends the connection
 }
 
 // Op names an operation.
@@ -23,7 +23,7 @@ type Op string
 
 // The operations.
 const (
-	OpReady       Op = "ready" // nothing; answered once sandboxd works
+	OpReady       Op = "ready" // does nothing; answered once sandboxd works
 	OpRun         Op = "run"
 	OpRead        Op = "read"
 	OpWrite       Op = "write"
@@ -53,8 +53,8 @@ type Request struct {
 }
 
 // Response is the head of a response. Its body is a command's output, a file's content, a
-// listing (JSON of []File) or a patch. Of output that was cut, Kept bytes of the body are
-// its beginning, and what follows Streamed bytes is its end.
+// listing (JSON of []File) or a patch. If output was cut, its beginning is Kept bytes of the body, and
+// its end follows after Streamed bytes.
 type Response struct {
 	Fault   Fault  `json:"fault,omitempty"`
 	Message string `json:"message,omitempty"` // of a fault
@@ -65,13 +65,13 @@ type Response struct {
 	Exit     int           `json:"exit,omitempty"`
 	Ended    string        `json:"ended,omitempty"`
 	Elapsed  time.Duration `json:"elapsed,omitempty"`
-	Memory   bool          `json:"memory,omitempty"` // the kernel killed some process, because memory was out
+	Memory   bool          `json:"memory,omitempty"` // the kernel killed a process because memory ran out
 
 	Size   int64    `json:"size,omitempty"`
 	File   *File    `json:"file,omitempty"`
 	More   bool     `json:"more,omitempty"`
 	Digest string   `json:"digest,omitempty"`
-	Binary []string `json:"binary,omitempty"` // files that a patch leaves out
+	Binary []string `json:"binary,omitempty"` // files that a patch excludes
 }
 
 // File describes a file.
@@ -82,20 +82,20 @@ type File struct {
 	Symlink string      `json:"symlink,omitempty"`
 }
 
-// Fault says what kind of error a response is.
+// Fault is the kind of a response's error.
 type Fault string
 
-// The faults. What is none of the file faults failed for reasons of the sandbox.
+// The faults. One that is not about a file is a failure of the sandbox.
 const (
 	FaultNotExist     Fault = "not_exist"
 	FaultPermission   Fault = "permission"
 	FaultNotRegular   Fault = "not_regular"
 	FaultNotDirectory Fault = "not_directory"
-	FaultPath         Fault = "path"       // no such path can be
+	FaultPath         Fault = "path"       // an impossible path
 	FaultRepository   Fault = "repository" // there is no repository, or no such commit
 	FaultTooLarge     Fault = "too_large"  // a patch longer than MaxPatch
 	FaultDisk         Fault = "disk"       // it is full
-	FaultDiskLimit    Fault = "disk_limit" // commands wrote more than they may
+	FaultDiskLimit    Fault = "disk_limit" // commands exceeded the disk limit
 	FaultCanceled     Fault = "canceled"
 	FaultOther        Fault = "other"
 )

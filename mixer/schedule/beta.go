@@ -23,11 +23,10 @@ var PaperBeta = relabel.BetaSchedule{Kind: Linear, Start: 1, Step: 0.2, Floor: 0
 //	linear       max(floor, start − step·(i−1))
 //	exponential  max(floor, start·decay^(i−1))
 //	constant     start
-//	list         values[i], the last one from there on
+//	list         values[i]; after the end of the list its last value
 //
-// Computed values are rounded at the twelfth decimal, so that 1 − 2·0.2 is 0.6 and not
-// the next number, and the same on machines that fuse or order operations otherwise.
-// Errors are CodeInvalid and name the field.
+// Computed values are rounded to twelve decimals, so that 1 − 2·0.2 is 0.6 on every machine. Errors
+// are CodeInvalid and name the field.
 func Beta(s relabel.BetaSchedule, i int) (float64, error) {
 	if err := ValidateBeta(s); err != nil {
 		return 0, err
@@ -84,7 +83,7 @@ func ValidateBeta(s relabel.BetaSchedule) error {
 	return nil
 }
 
-// checkShare demands 0 ≤ x ≤ 1, which NaN is not.
+// checkShare requires 0 ≤ x ≤ 1, which also refuses NaN.
 func checkShare(field string, x float64) error {
 	if !(x >= 0 && x <= 1) {
 		return relabel.Errorf(relabel.CodeInvalid, "is %v; it must be from 0 to 1", x).On(field)

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"slices"
 
 	"relabel"
@@ -38,16 +37,12 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 	if ask.Tasks > 0 {
 		return DrawTasks(run.Seed, it.Number, pool, ask.Tasks), nil
 	}
-	slices.SortFunc(pool, func(a, b relabel.Task) int { return cmp.Compare(a.InstanceID, b.InstanceID) })
-	return pool, nil
+	return sorted(pool), nil
 }
 
 // drawnAgain returns the tasks of another iteration's draw, all of them or none.
 func drawnAgain(draw relabel.Draw, kind relabel.IterationKind, tasks []relabel.Task) ([]relabel.Task, error) {
-	found := make(map[string]relabel.Task, len(tasks))
-	for _, t := range tasks {
-		found[t.InstanceID] = t
-	}
+	found := byInstance(tasks)
 	pool := make([]relabel.Task, 0, len(draw.Instances))
 	var gone []string
 	for _, id := range draw.Instances {
@@ -62,13 +57,13 @@ func drawnAgain(draw relabel.Draw, kind relabel.IterationKind, tasks []relabel.T
 		}
 	}
 	if len(gone) > 0 {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "%d of the %d tasks of iteration %s are not among the run's tasks any more, %q first", len(gone), len(draw.Instances), draw.IterationID, gone[0]).On("again")
+		return nil, relabel.Errorf(relabel.CodeInvalid, "%d of the %d tasks of iteration %s are no longer among the run's tasks, %q first", len(gone), len(draw.Instances), draw.IterationID, gone[0]).On("again")
 	}
 	return pool, nil
 }
 
-// within is where a request's instances are looked up: when collecting, in the run's
-// selection; an evaluation may name any task.
+// within returns the tasks that a request may name: when collecting, those of the run's selection; in
+// an evaluation, all.
 func within(run relabel.Run, kind relabel.IterationKind, tasks []relabel.Task) []relabel.Task {
 	if kind == relabel.Evaluate || len(run.Instances) == 0 {
 		return tasks
@@ -84,18 +79,23 @@ func heldOut(tasks []relabel.Task, is bool) []relabel.Task {
 	return slices.DeleteFunc(slices.Clone(tasks), func(t relabel.Task) bool { return t.HeldOut != is })
 }
 
-// named finds instances by name. To collect on a held-out one is an error.
-func named(instances []string, kind relabel.IterationKind, tasks []relabel.Task) ([]relabel.Task, error) {
-	byID := make(map[string]relabel.Task, len(tasks))
+func byInstance(tasks []relabel.Task) map[string]relabel.Task {
+	found := make(map[string]relabel.Task, len(tasks))
 	for _, t := range tasks {
-		byID[t.InstanceID] = t
+		found[t.InstanceID] = t
 	}
+	return found
+}
+
+// named finds tasks by their instance ids. A held-out task is an error when collecting.
+func named(instances []string, kind relabel.IterationKind, tasks []relabel.Task) ([]relabel.Task, error) {
+	byID := byInstance(tasks)
 	found := make([]relabel.Task, 0, len(instances))
 	for _, id := range instances {
 		task, ok := byID[id]
 		switch {
 		case !ok:
-			return nil, relabel.Errorf(relabel.CodeInvalid, "%q is no task of this run, or is named twice", id).On("instances")
+			return nil, relabel.Errorf(relabel.CodeInvalid, "%q is not a task of this run, or is named twice", id).On("instances")
 		case task.HeldOut && kind == relabel.Collect:
 			return nil, relabel.Errorf(relabel.CodeInvalid, "%q is held out: it is never rolled out for training", id).On("instances")
 		}

@@ -8,28 +8,31 @@ import (
 	"relabel"
 )
 
-// DrawTasks draws n of tasks for an iteration, without replacement and by the run's
-// seed; all of them where n is no less than there are. The draw does not depend on the
-// order of tasks; the result is ordered by instance id.
+// DrawTasks draws n of tasks for an iteration, without replacement and by the run's seed; all if
+// there are no more than n. The draw does not depend on the order of tasks; the result is ordered by
+// instance id.
 func DrawTasks(seed int64, iteration int, tasks []relabel.Task, n int) []relabel.Task {
-	drawn := lowest(tasks, n, func(t relabel.Task) [32]byte {
+	return sorted(lowest(tasks, n, func(t relabel.Task) [32]byte {
 		return digest("relabel/tasks", seed, t.InstanceID, int64(iteration))
-	})
-	slices.SortFunc(drawn, func(a, b relabel.Task) int { return cmp.Compare(a.InstanceID, b.InstanceID) })
-	return drawn
+	}))
 }
 
-// DrawHeldOut draws which n instances are held out, without replacement and by seed;
-// all where n is no less than there are. The draw does not depend on the order of
-// instances; the result is sorted.
+// sorted sorts tasks by instance id.
+func sorted(tasks []relabel.Task) []relabel.Task {
+	slices.SortFunc(tasks, func(a, b relabel.Task) int { return cmp.Compare(a.InstanceID, b.InstanceID) })
+	return tasks
+}
+
+// DrawHeldOut draws the n instances that are held out, without replacement and by seed; all if there
+// are no more than n. The draw does not depend on the order of instances; the result is sorted.
 func DrawHeldOut(seed int64, instances []string, n int) []string {
 	drawn := lowest(instances, n, func(id string) [32]byte { return digest("relabel/heldout", seed, id) })
 	slices.Sort(drawn)
 	return drawn
 }
 
-// lowest returns the n items whose digests are lowest. Digests stand for independent
-// uniform numbers, so every set of n is drawn with the same chance.
+// lowest returns the n items with the lowest digests. Digests are like independent uniform numbers,
+// so every set of n has the same chance.
 func lowest[T any](items []T, n int, key func(T) [32]byte) []T {
 	type keyed struct {
 		key  [32]byte

@@ -12,8 +12,8 @@ const (
 	studentTurn = 's'
 )
 
-// Mixture draws b1…bT of a turn-level mixture, each bt on its own with chance beta
-// (eq. 8). At 0 and 1 it is exact.
+// Mixture draws b1…bT of a turn-level mixture, each bt independently with chance beta (eq. 8). At 0
+// and 1 it is exact.
 func Mixture(beta float64, turns int, stream Stream) relabel.Executors {
 	b := make([]byte, turns)
 	for t := range b {
@@ -25,15 +25,15 @@ func Mixture(beta float64, turns int, stream Stream) relabel.Executors {
 	return relabel.Executors(b)
 }
 
-// Prefix returns b1…bT of a trajectory-level mixture: the student for kappa turns, the
-// teacher from there on (eq. 9). A kappa above turns leaves the teacher none.
+// Prefix returns b1…bT of a trajectory-level mixture: the student for kappa turns, then the teacher
+// (eq. 9). If kappa is at least turns, the teacher executes none.
 func Prefix(kappa, turns int) relabel.Executors {
 	kappa = min(kappa, turns)
 	return relabel.Executors(strings.Repeat(string(studentTurn), kappa) + strings.Repeat(string(teacherTurn), turns-kappa))
 }
 
-// Executors draws who executes which turn of one trajectory, and κ where the round is
-// an aggrevate one. An evaluation is the student's alone.
+// Executors draws the executors of one trajectory, and κ for an aggrevate run. In an evaluation the
+// student executes all turns.
 func Executors(it relabel.Iteration, turns int, at Place) (relabel.Executors, *int) {
 	switch {
 	case it.Kind == relabel.Evaluate:
@@ -45,9 +45,8 @@ func Executors(it relabel.Iteration, turns int, at Place) (relabel.Executors, *i
 	return Mixture(*it.Beta, turns, at.Stream("relabel/b")), nil
 }
 
-// CallSeed is the sampling seed sent with turn t's call to a policy in this role: from
-// 0 to 2^31−1, which every server takes. The teacher's is the same whether it acts or
-// labels.
+// CallSeed is the sampling seed of turn t's call to a policy in this role: from 0 to 2^31−1, which
+// every server accepts. The teacher has the same seed for an action and a label.
 func CallSeed(at Place, t int, role relabel.Role) int64 {
 	d := digest("relabel/call/"+string(role), at.Seed, at.Instance, int64(at.Iteration), int64(at.Generation), int64(t))
 	return int64(d[0]&0x7F)<<24 | int64(d[1])<<16 | int64(d[2])<<8 | int64(d[3])

@@ -6,10 +6,10 @@ import (
 	"relabel"
 )
 
-// Plan turns a request for iteration number of a run into the iteration with its
-// trajectories drawn: βi or ρi, the tasks, and for each rollout b1…bT. tasks are all of
-// the run's taskset. What is drawn depends on the run's seed and the arguments alone;
-// only the ids are fresh. Errors are CodeInvalid and name the field of the request.
+// Plan turns a request for iteration number of a run into the iteration with its trajectories drawn:
+// βi or ρi, the tasks, and b1…bT of each rollout. tasks are all of the run's taskset. The draws
+// depend only on the run's seed and the arguments; the ids are fresh. Errors are CodeInvalid and name
+// the field of the request.
 func Plan(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel.Task) (relabel.PlannedIteration, error) {
 	run = Defaults(run)
 	if err := ValidateRun(run); err != nil {
@@ -49,7 +49,7 @@ func trajectory(run relabel.Run, it relabel.Iteration, task relabel.Task, genera
 	}
 }
 
-// iteration resolves the request but for its tasks.
+// iteration resolves the request except for its tasks.
 func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.Iteration, error) {
 	it := relabel.Iteration{
 		ID: relabel.NewID(), RunID: run.ID, Number: number, Kind: ask.Kind,
@@ -77,8 +77,8 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 	return it, mixing(&it, run, ask.Beta)
 }
 
-// checkDraw refuses a request whose tasks are named twice or, in an evaluation, not at all:
-// a draw among the run's tasks would evaluate on what the student was trained on.
+// checkDraw refuses a request that selects tasks in two ways or, in an evaluation, in none: a draw
+// from the run's tasks would evaluate on training tasks.
 func checkDraw(run relabel.Run, ask relabel.NewIteration) error {
 	bad := func(field, format string, args ...any) error {
 		return relabel.Errorf(relabel.CodeInvalid, format, args...).On(field)

@@ -6,14 +6,13 @@ import (
 	"relabel"
 )
 
-// The kinds of ρ schedule that β has not.
+// The kinds of ρ schedule in addition to those of β.
 const (
 	Shifting = "shifting"
 	Uniform  = "uniform"
 )
 
-// MaxKappa is the longest student prefix that a schedule may ask for, in turns. It is
-// the largest Tmax of a run.
+// MaxKappa is the longest student prefix of a schedule, in turns: the largest Tmax of a run.
 const MaxKappa = MaxTurns
 
 // PaperRho is ρi of the paper: Unif{0, …, 40}, its mass moving to longer student
@@ -25,12 +24,12 @@ var PaperRho = relabel.RhoSchedule{Kind: Shifting, Max: 40}
 //	shifting  the longest of i draws from Unif{0..max}: P(κ ≤ k) = ((k+1)/(max+1))^i
 //	uniform   Unif{0..max} in every iteration
 //	constant  max
-//	list      values[i], the last one from there on
+//	list      values[i]; after the end of the list its last value
 //
-// The paper gives shifting's support, its first law and its direction, but no formula.
-// This one is Unif{0..40} at i = 1; each later law stochastically dominates the one
-// before, with a mean near max·i/(i+1), that is 20, 27, 30, 32, 33; no length loses
-// all its mass; and it is drawn with whole numbers alone, hence alike on any machine.
+// The paper gives shifting's support, its first law and its direction, but no formula. This one is
+// Unif{0..40} at i = 1; each later law stochastically dominates the one before, with a mean near
+// max·i/(i+1), that is 20, 27, 30, 32, 33; no length loses all its mass; and only integers are drawn,
+// so it is the same on any machine.
 //
 // The schedule is valid and i at least 1. κ may be above Tmax; the student then
 // executes every turn.

@@ -6,10 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// Stream is a source of random numbers that is the same on any machine: ChaCha8
-// (chacha8rand, as the Go specification of math/rand/v2 fixes it) under a key that is
-// the SHA-256 of what the draw is for. Changing how the key or a number is made
-// changes every run that is drawn afterwards, so it is pinned by golden values.
+// Stream is a source of random numbers that is the same on any machine: ChaCha8 (chacha8rand, as
+// specified by math/rand/v2) with the SHA-256 of the draw's purpose and place as its key. Golden
+// values pin it, because a change would change every run that is drawn afterwards.
 type Stream struct{ source *rand.ChaCha8 }
 
 // Place is the trajectory that a draw belongs to.
@@ -20,15 +19,15 @@ type Place struct {
 	Generation int    // from 0
 }
 
-// Stream returns the place's stream for one purpose. Streams of different purposes or
-// places have nothing to do with each other.
+// Stream returns the place's stream for one purpose. Streams of different purposes or places are
+// independent.
 func (p Place) Stream(purpose string) Stream {
 	return Stream{rand.NewChaCha8(digest(purpose, p.Seed, p.Instance, int64(p.Iteration), int64(p.Generation)))}
 }
 
-// digest is SHA-256 over, in this order: the length of purpose (8 bytes, big endian
-// like all that follow) and its bytes, the seed, the length of name and its bytes, and
-// each number. Lengths keep ("ab", "c") and ("a", "bc") apart.
+// digest is the SHA-256 of, in this order: the length of purpose (8 bytes, big endian, like all
+// numbers) and its bytes, the seed, the length of name and its bytes, and each number. The lengths
+// distinguish ("ab", "c") and ("a", "bc").
 func digest(purpose string, seed int64, name string, numbers ...int64) [sha256.Size]byte {
 	var b []byte
 	b = binary.BigEndian.AppendUint64(b, uint64(len(purpose)))
@@ -42,18 +41,17 @@ func digest(purpose string, seed int64, name string, numbers ...int64) [sha256.S
 	return sha256.Sum256(b)
 }
 
-// Happens draws an event of chance p: never at 0, always at 1. It takes one number
-// from the stream whatever p is, so a turn's draw does not depend on those before it.
+// Happens draws an event of chance p: never at 0, always at 1. It always takes one number from the
+// stream, so a turn's draw does not depend on earlier ones.
 func (s Stream) Happens(p float64) bool {
 	unit := float64(s.source.Uint64()>>11) / (1 << 53) // in [0, 1), exactly representable
 	return unit < p
 }
 
-// Uniform draws from Unif{0, …, n-1}, without the bias of a bare remainder. n is at
-// least 1.
+// Uniform draws from Unif{0, …, n-1}, without the bias of a plain remainder. n is at least 1.
 func (s Stream) Uniform(n int) int {
 	size := uint64(n)
-	whole := -size % size // 2^64 mod n: this many of the largest values are drawn again
+	whole := -size % size // 2^64 mod n: values in the incomplete last range are drawn again
 	for {
 		if v := s.source.Uint64(); v <= ^uint64(0)-whole {
 			return int(v % size)
