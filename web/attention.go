@@ -31,7 +31,7 @@ func pausesOf(run relabel.Run, rounds []round) (all []concern) {
 	}
 	for _, r := range rounds {
 		if r.Paused != nil && r.State == relabel.IterationRunning {
-			all = append(all, concern{"quiet", "Ⅱ", fmt.Sprintf("%s %d is paused%s.", r.Kind, r.Number, because(r.Paused)), "", ""})
+			all = append(all, concern{"quiet", "Ⅱ", iterationName(r.Iteration) + " is paused" + because(r.Paused) + ".", "", ""})
 		}
 	}
 	return all
@@ -42,7 +42,7 @@ func pausesOf(run relabel.Run, rounds []round) (all []concern) {
 func concernsOf(run relabel.Run, rounds []round) []concern {
 	all := pausesOf(run, rounds)
 	for _, r := range rounds {
-		name := fmt.Sprintf("%s %d", r.Kind, r.Number)
+		name := iterationName(r.Iteration)
 		list := "/trajectories?run=" + run.ID.String() + "&iteration=" + r.ID.String()
 		for _, reason := range slices.Sorted(maps.Keys(r.Figures.Failures)) {
 			all = append(all, concern{"infra", "⚠", fmt.Sprintf("%s: %d failed, %s", name, r.Figures.Failures[reason], failureWords[reason]),

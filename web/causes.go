@@ -27,7 +27,7 @@ var causesOf = []struct {
 }
 
 func verdictCauses() (all []cause) {
-	for _, r := range []relabel.VerdictReason{relabel.VerdictTestsPassed, relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictTampered, relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe} {
+	for _, r := range verdictReasons {
 		all = append(all, cause{"bad", "✗", verdictWord(r), url.Values{"resolved": {"false"}, "verdict_reason": {string(r)}}, func(f relabel.Figures) int { return f.Unresolved[r] }})
 	}
 	return all

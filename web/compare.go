@@ -66,7 +66,7 @@ func (v *viewer) showComparison(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	crumbs := append(tasksetCrumbs(set), crumb{a.InstanceID, taskPath(set.ID.String(), a.TaskID, a.InstanceID)})
+	crumbs := append(tasksetCrumbs(set), crumb{a.InstanceID, taskPath(set.ID, a.TaskID, a.InstanceID)})
 	return v.render(w, r, page{Template: "compare", Title: "Two trajectories of " + safetext.Plain(a.InstanceID), Section: "Tasks", Crumbs: crumbs,
 		Keys: []shortcut{{"j k", "row"}, {"n p", "difference"}, {"g G", "ends"}, {"e", "open, close"}}, Scripts: []string{"compare.js"}, View: view})
 }

@@ -27,17 +27,13 @@ type rowView struct {
 func (v rowView) Address() string { return rowPath(v.Export.ID, v.View, v.Number) }
 
 func rowPath(export relabel.ID, view relabel.View, n int) string {
-	return fmt.Sprintf("/exports/%s/rows/%s/%d", export, view, n)
+	return fmt.Sprintf("%s/rows/%s/%d", exportPath(export), view, n)
 }
 
 // rowKeys work where a row is shown.
 var rowKeys = []shortcut{{"j k", "row"}, {"← →", "token, in what is trained on"}}
 
-func (v *viewer) showExportRow(w http.ResponseWriter, r *http.Request) error {
-	e, err := v.exportOf(r)
-	if err != nil {
-		return err
-	}
+func (v *viewer) showExportRow(w http.ResponseWriter, r *http.Request, e relabel.Export) error {
 	number, err := strconv.Atoi(r.PathValue("row"))
 	if err != nil || number < 0 {
 		return relabel.Errorf(relabel.CodeNotFound, "Rows are numbered from 0.")
@@ -54,7 +50,7 @@ func (v *viewer) showExportRow(w http.ResponseWriter, r *http.Request) error {
 		view.Next = rowPath(e.ID, view.View, number+1)
 	}
 	return v.render(w, r, page{Template: "exportrow", Title: fmt.Sprintf("Row %d of %s", number, view.View), Section: "Exports", Keys: rowKeys, Scripts: []string{"row.js"},
-		Crumbs: []crumb{{"Exports", "/exports"}, {"export " + short(e.ID), "/exports/" + e.ID.String()}}, View: view})
+		Crumbs: []crumb{{"Exports", "/exports"}, {"export " + short(e.ID), exportPath(e.ID)}}, View: view})
 }
 
 // readRow reads a row and cuts it into blocks, which do not have their texts yet.

@@ -17,9 +17,9 @@ import (
 const exportsShown = 50
 
 func (v *viewer) exportRoutes() routes {
-	to := routes{"GET /exports": v.listExports, "GET /exports/{id}": v.showExport, "GET /exports/{id}/rows/{view}/{row}": v.showExportRow}
-	v.addOperation(to, "/exports/{id}/cancel", v.cancelExport)
-	v.addOperation(to, "/exports/{id}/delete", v.deleteExport)
+	to := routes{"GET /exports": v.listExports, "GET /exports/{id}": of(v.exportOf, v.showExport), "GET /exports/{id}/rows/{view}/{row}": of(v.exportOf, v.showExportRow)}
+	v.addOperation(to, "/exports/{id}/cancel", on(v.exportOf, v.cancelExport))
+	v.addOperation(to, "/exports/{id}/delete", on(v.exportOf, v.deleteExport))
 	return to
 }
 
@@ -77,11 +77,8 @@ type leftOutCount struct {
 
 // viewExport works out what the pages show of an export.
 func (v *viewer) viewExport(r *http.Request, e relabel.Export) (exportView, error) {
-	run, err := v.Store.FindRun(r.Context(), e.Selection.RunID)
-	if err != nil {
-		return exportView{}, err
-	}
-	view := exportView{Export: e, Run: run.Name}
+	run, err := v.runName(r.Context(), e.Selection.RunID)
+	view := exportView{Export: e, Run: run}
 	for _, name := range e.Form.Views {
 		sum := viewRows{View: name}
 		for _, f := range filesOf(e, name) {
@@ -94,12 +91,12 @@ func (v *viewer) viewExport(r *http.Request, e relabel.Export) (exportView, erro
 		view.Bytes += int(f.Bytes)
 	}
 	for _, reason := range slices.Sorted(maps.Keys(e.LeftOut)) {
-		view.LeftOut = append(view.LeftOut, leftOutCount{reason, e.LeftOut[reason], leftOutLink(run.ID, reason)})
+		view.LeftOut = append(view.LeftOut, leftOutCount{reason, e.LeftOut[reason], leftOutLink(e.Selection.RunID, reason)})
 	}
 	if e.State == relabel.ExportRunning && e.Parts > 0 {
 		view.Progress = fmt.Sprintf("%d of %d parts", e.PartsDone, e.Parts)
 	}
-	return view, nil
+	return view, err
 }
 
 // leftOutLink is the list of the trajectories that were left out for a reason of theirs.
@@ -118,7 +115,7 @@ func (v *viewer) listExports(w http.ResponseWriter, r *http.Request) error {
 	}
 	p, filter := page{Template: "exports", Title: "Exports", Section: "Exports", Follow: "/v1/events"}, relabel.ExportFilter{}
 	if run != nil {
-		filter.RunID, p.Crumbs, p.Follow = &run.ID, []crumb{{"Home", "/"}, runCrumb(*run)}, "/v1/runs/"+run.ID.String()+"/events"
+		filter.RunID, p.Crumbs, p.Follow = &run.ID, []crumb{home, runCrumb(*run)}, "/v1"+runPath(run.ID)+"/events"
 	}
 	exports, next, err := v.Store.ListExports(r.Context(), filter, relabel.Page{After: r.URL.Query().Get("after"), Limit: exportsShown})
 	if err != nil {
@@ -135,20 +132,7 @@ func (v *viewer) listExports(w http.ResponseWriter, r *http.Request) error {
 	return v.render(w, r, p)
 }
 
-// exportOf finds the export in an address.
-func (v *viewer) exportOf(r *http.Request) (relabel.Export, error) {
-	id, err := pathID(r)
-	if err != nil {
-		return relabel.Export{}, err
-	}
-	return v.Store.FindExport(r.Context(), id)
-}
-
-func (v *viewer) showExport(w http.ResponseWriter, r *http.Request) error {
-	e, err := v.exportOf(r)
-	if err != nil {
-		return err
-	}
+func (v *viewer) showExport(w http.ResponseWriter, r *http.Request, e relabel.Export) error {
 	view, err := v.viewExport(r, e)
 	if err != nil {
 		return err
@@ -171,12 +155,12 @@ func (v *viewer) showExport(w http.ResponseWriter, r *http.Request) error {
 	view.Options = string(options)
 	over := e.State != relabel.ExportQueued && e.State != relabel.ExportRunning
 	if mayChange(r) && over {
-		view.Operations = []operationLink{{"Delete", "/exports/" + e.ID.String() + "/delete"}}
+		view.Operations = []operationLink{{"Delete", exportPath(e.ID) + "/delete"}}
 	} else if mayChange(r) {
-		view.Operations = []operationLink{{"Cancel", "/exports/" + e.ID.String() + "/cancel"}}
+		view.Operations = []operationLink{{"Cancel", exportPath(e.ID) + "/cancel"}}
 	}
 	return v.render(w, r, page{Template: "export", Title: "Export of " + safetext.Plain(view.Run), Section: "Exports", Crumbs: []crumb{{"Exports", "/exports"}},
-		Follow: "/v1/runs/" + e.Selection.RunID.String() + "/events", View: view})
+		Follow: "/v1" + runPath(e.Selection.RunID) + "/events", View: view})
 }
 
 // addContents says what is in a finished export: by iteration, how full its bins are, and
@@ -203,16 +187,12 @@ func (v *viewer) addContents(r *http.Request, e relabel.Export, view *exportView
 	return err
 }
 
-func (v *viewer) cancelExport(r *http.Request, _ url.Values) (operation, error) {
-	e, err := v.exportOf(r)
-	path := "/exports/" + e.ID.String()
-	return operation{Title: "Cancel this export", Verb: "Cancel permanently", Grave: true, Notes: []string{"Removes the files that it has written. Labels are kept, and you can start it again."},
-		Call: call{http.MethodPost, "/v1" + path + "/cancel", nil}, Back: path}, err
+func (v *viewer) cancelExport(_ *http.Request, e relabel.Export, _ url.Values) (operation, error) {
+	return post(exportPath(e.ID), "/cancel", "Cancel this export", cancelVerb, "Removes the files that it has written. Labels are kept, and you can start it again."), nil
 }
 
-func (v *viewer) deleteExport(r *http.Request, _ url.Values) (operation, error) {
-	e, err := v.exportOf(r)
-	path := "/exports/" + e.ID.String()
-	return operation{Title: "Delete this export", Verb: "Delete permanently", Grave: true, Notes: []string{fmt.Sprintf("Removes its %d files in %s. Trajectories and labels are kept.", len(e.Files), safetext.Plain(e.Directory))},
-		Call: call{http.MethodDelete, "/v1" + path, nil}, Back: "/exports"}, err
+func (v *viewer) deleteExport(_ *http.Request, e relabel.Export, _ url.Values) (operation, error) {
+	o := remove(exportPath(e.ID), "Delete this export", "Delete permanently", fmt.Sprintf("Removes its %d files in %s. Trajectories and labels are kept.", len(e.Files), safetext.Plain(e.Directory)))
+	o.Back = "/exports"
+	return o, nil
 }

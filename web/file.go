@@ -31,14 +31,7 @@ type fileView struct {
 
 // writeFile answers with the whole trajectory as one HTML file that asks nothing of any
 // address. Nothing is cut; it is written as it is read, a few megabytes at a time.
-func (v *viewer) writeFile(w http.ResponseWriter, r *http.Request) error {
-	view, err := v.findTrajectory(r)
-	if err != nil {
-		return err
-	}
-	if err := v.listHeads(r.Context(), &view); err != nil {
-		return err
-	}
+func (v *viewer) writeFile(w http.ResponseWriter, r *http.Request, view trajectoryView) (err error) {
 	if view.Outcome, err = v.wholeOutcome(r, view); err != nil {
 		return err
 	}

@@ -33,11 +33,7 @@ type hit struct {
 }
 
 // showFound looks for a text, in any case, in everything that belongs to a trajectory.
-func (v *viewer) showFound(w http.ResponseWriter, r *http.Request) error {
-	view, err := v.findTrajectory(r)
-	if err != nil {
-		return err
-	}
+func (v *viewer) showFound(w http.ResponseWriter, r *http.Request, view trajectoryView) error {
 	found := foundView{trajectoryView: view, Words: r.URL.Query().Get("q")}
 	if len(found.Words) > relabel.MostSearchedFor {
 		return relabel.Errorf(relabel.CodeInvalid, "at most %d bytes", relabel.MostSearchedFor).On("q")

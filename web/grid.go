@@ -36,13 +36,7 @@ type gridCell struct {
 	Counts      []outcomeCount
 }
 
-func (v *viewer) gridRoutes() routes { return routes{"GET /runs/{id}/tasks": v.showGrid} }
-
-func (v *viewer) showGrid(w http.ResponseWriter, r *http.Request) error {
-	run, err := v.runOf(r)
-	if err != nil {
-		return err
-	}
+func (v *viewer) showGrid(w http.ResponseWriter, r *http.Request, run relabel.Run) error {
 	q := r.URL.Query()
 	if err := notLonger(q, "q"); err != nil {
 		return err
@@ -53,23 +47,23 @@ func (v *viewer) showGrid(w http.ResponseWriter, r *http.Request) error {
 	}
 	view := gridView{Run: run, Tasks: g.Tasks, Part: q.Get("q")}
 	for _, it := range g.Iterations {
-		view.Columns = append(view.Columns, gridColumn{Short: fmt.Sprintf("%.1s%d", it.Kind, it.Number), Name: fmt.Sprintf("%s %d", it.Kind, it.Number), Link: iterationCrumb(it).Link})
+		view.Columns = append(view.Columns, gridColumn{Short: fmt.Sprintf("%.1s%d", it.Kind, it.Number), Name: iterationName(it), Link: iterationPath(it.ID)})
 	}
 	for _, row := range g.Rows {
 		view.Rows = append(view.Rows, viewGridRow(run, g.Iterations, row, view.Columns))
 	}
 	view.Next, view.First = pageLinks(r, next)
-	return v.render(w, r, page{Template: "grid", Title: "Tasks of " + safetext.Plain(run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}, runCrumb(run)},
-		Keys: []shortcut{{"← → ↑ ↓ h j k l", "cell"}, {"Enter", "open it"}}, Scripts: []string{"grid.js"}, Follow: "/v1/runs/" + run.ID.String() + "/events", View: view})
+	return v.render(w, r, page{Template: "grid", Title: "Tasks of " + safetext.Plain(run.Name), Section: "Home", Crumbs: []crumb{home, runCrumb(run)},
+		Keys: []shortcut{{"← → ↑ ↓ h j k l", "cell"}, {"Enter", "open it"}}, Scripts: []string{"grid.js"}, Follow: "/v1" + runPath(run.ID) + "/events", View: view})
 }
 
 func viewGridRow(run relabel.Run, its []relabel.Iteration, row relabel.GridRow, columns []gridColumn) gridRow {
-	view := gridRow{Task: row.InstanceID, Link: taskPath(run.TasksetID.String(), row.TaskID, row.InstanceID), HeldOut: row.HeldOut}
+	view := gridRow{Task: row.InstanceID, Link: taskPath(run.TasksetID, row.TaskID, row.InstanceID), HeldOut: row.HeldOut}
 	for i, c := range row.Cells {
 		cell := gridCell{Counts: outcomeCounts(c)}
 		switch {
 		case c.Only != nil:
-			cell.Link = "/trajectories/" + c.Only.String()
+			cell.Link = trajectoryPath(*c.Only)
 		case c.Generations() > 0:
 			cell.Link = "/trajectories?" + url.Values{"run": {run.ID.String()}, "iteration": {its[i].ID.String()}, "task": {row.TaskID.String()}}.Encode()
 		}
@@ -79,25 +73,4 @@ func viewGridRow(run relabel.Run, its []relabel.Iteration, row relabel.GridRow, 
 		view.Cells = append(view.Cells, cell)
 	}
 	return view
-}
-
-// pageLinks are the addresses of the next page of the list at r's address, and, on a later
-// page, of the first.
-func pageLinks(r *http.Request, next string) (nextLink, firstLink string) {
-	link := func(after string) string {
-		q := r.URL.Query()
-		q.Del("after")
-		q.Del("part")
-		if after != "" {
-			q.Set("after", after)
-		}
-		return (&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}).String()
-	}
-	if next != "" {
-		nextLink = link(next)
-	}
-	if r.URL.Query().Get("after") != "" {
-		firstLink = link("")
-	}
-	return nextLink, firstLink
 }

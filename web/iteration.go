@@ -1,8 +1,10 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"relabel"
 	"relabel/safetext"
@@ -20,9 +22,14 @@ type iterationPage struct {
 	Beside      string // address of the list beside those of others
 	Charts      []chart.Chart
 	Time        timeView
-	Relabelings []relabel.RelabelProgress
-	Names       map[relabel.ID]string // of the policies that relabel
+	Relabelings []relabelRow
 	Draw        relabel.Draw
+}
+
+// relabelRow is the progress of a relabeling with the name of its policy.
+type relabelRow struct {
+	relabel.RelabelProgress
+	Policy string
 }
 
 // drawnShown is how many drawn instances a page names; REST has all.
@@ -41,75 +48,50 @@ func (r round) Over() (n int) {
 	return n
 }
 
-func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
-	it, name, err := v.iterationOf(r)
-	if err != nil {
-		return err
-	}
-	view := iterationPage{Beside: "/trajectories?run=" + it.RunID.String() + "&iteration=" + it.ID.String(), Names: map[relabel.ID]string{}}
-	if view.Run, err = v.Store.FindRun(ctx, it.RunID); err != nil {
-		return err
-	}
-	if view.Draw, err = v.Store.FindDraw(ctx, it.ID); err != nil {
-		return err
-	}
-	rounds, err := v.rounds(ctx, it.RunID)
-	if err != nil {
-		return err
-	}
-	for _, one := range rounds {
-		if one.ID == it.ID {
-			view.round = one
-			stalls, err := v.stalls(ctx, one.State == relabel.IterationRunning)
-			if err != nil {
-				return err
-			}
-			view.Concerns, view.Causes = append(stalls, pausesOf(view.Run, []round{one})...), causesOfOne(one)
-		}
+func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request, it relabel.Iteration) error {
+	path := iterationPath(it.ID)
+	view := iterationPage{Beside: "/trajectories?run=" + it.RunID.String() + "&iteration=" + it.ID.String()}
+	var rounds []round
+	var stalls []concern
+	l := load{ctx: r.Context()}
+	read(&l, &view.Run, v.Store.FindRun, it.RunID)
+	read(&l, &view.Draw, v.Store.FindDraw, it.ID)
+	read(&l, &rounds, v.rounds, it.RunID)
+	if i := slices.IndexFunc(rounds, func(of round) bool { return of.ID == it.ID }); i >= 0 {
+		view.round = rounds[i]
+		read(&l, &stalls, v.stalls, view.State == relabel.IterationRunning)
+		view.Concerns, view.Causes = append(stalls, pausesOf(view.Run, rounds[i:i+1])...), causesOfOne(view.round)
 	}
 	if mayChange(r) {
 		view.Operations = iterationOperations(view.round)
 	}
-	if err := v.addRelabelings(r, &view); err != nil {
-		return err
-	}
-	if wants(r, "trajectories") {
-		place := listPlace{Path: "/iterations/" + it.ID.String(), InREST: url.Values{"iteration": {it.ID.String()}},
-			Narrow: func(f *relabel.TrajectoryFilter) { f.IterationID = &it.ID }, Columns: columns{Task: true}}
-		if view.List, err = v.list(r, place); err != nil {
-			return err
-		}
+	read(&l, &view.Relabelings, v.relabelRows, it.ID)
+	if l.err == nil && wants(r, "trajectories") {
+		view.List, l.err = v.list(r, listPlace{Path: path, InREST: url.Values{"iteration": {it.ID.String()}},
+			Narrow: func(f *relabel.TrajectoryFilter) { f.IterationID = &it.ID }, Columns: columns{Task: true}})
 	}
 	if wants(r, "depth") {
-		if err := v.deepenIteration(r, &view); err != nil {
-			return err
-		}
+		var spent relabel.TimeReport
+		read(&l, &spent, v.Store.FindIterationTime, it.ID)
+		view.Time = newTimeView(spent)
+		view.Charts = []chart.Chart{chart.Turn([]chart.Round{view.Round}), chart.Compared(view.Round)}
 	}
-	return v.render(w, r, page{Template: "iteration", Title: name + " of " + safetext.Plain(view.Run.Name), Section: "Home", Crumbs: []crumb{{"Home", "/"}, runCrumb(view.Run)},
-		Keys: listKeys, Scripts: []string{"uplot.js", "chart.js", "list.js"}, Follow: "/v1/iterations/" + it.ID.String() + "/events", View: view})
+	if l.err != nil {
+		return l.err
+	}
+	return v.render(w, r, page{Template: "iteration", Title: iterationName(it) + " of " + safetext.Plain(view.Run.Name), Section: "Home", Crumbs: []crumb{home, runCrumb(view.Run)},
+		Keys: listKeys, Scripts: []string{"uplot.js", "chart.js", "list.js"}, Follow: "/v1" + path + "/events", View: view})
 }
 
-// addRelabelings adds who relabels.
-func (v *viewer) addRelabelings(r *http.Request, view *iterationPage) (err error) {
-	if view.Relabelings, err = v.Store.RelabelProgress(r.Context(), view.ID); err != nil {
-		return err
+// relabelRows are the relabelings of an iteration.
+func (v *viewer) relabelRows(ctx context.Context, iteration relabel.ID) ([]relabelRow, error) {
+	l := load{ctx: ctx}
+	var all []relabel.RelabelProgress
+	read(&l, &all, v.Store.RelabelProgress, iteration)
+	rows := make([]relabelRow, len(all))
+	for i, p := range all {
+		rows[i].RelabelProgress = p
+		read(&l, &rows[i].Policy, v.policyName, p.PolicyID)
 	}
-	for _, p := range view.Relabelings {
-		if view.Names[p.PolicyID], err = v.policyName(r.Context(), p.PolicyID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// deepenIteration adds what turns and attempts tell.
-func (v *viewer) deepenIteration(r *http.Request, view *iterationPage) error {
-	view.Charts = []chart.Chart{chart.Turn([]chart.Round{view.Round}), chart.Compared(view.Round)}
-	spent, err := v.Store.FindIterationTime(r.Context(), view.ID)
-	if err != nil {
-		return err
-	}
-	view.Time = newTimeView(spent)
-	return nil
+	return rows, l.err
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -73,9 +74,9 @@ func (v *viewer) showTrajectories(w http.ResponseWriter, r *http.Request) error 
 	p := page{Template: "trajectories", Title: "Trajectories", Section: "Trajectories", Keys: listKeys, Scripts: []string{"list.js"}, Follow: "/v1/events", Crumbs: view.crumbs(), View: view}
 	switch {
 	case view.Iteration != nil:
-		p.Follow = "/v1/iterations/" + view.Iteration.ID.String() + "/events"
+		p.Follow = "/v1" + iterationPath(view.Iteration.ID) + "/events"
 	case view.Run != nil:
-		p.Follow = "/v1/runs/" + view.Run.ID.String() + "/events"
+		p.Follow = "/v1" + runPath(view.Run.ID) + "/events"
 	}
 	return v.render(w, r, p)
 }
@@ -85,7 +86,7 @@ func (v listView) crumbs() []crumb {
 	if v.Run == nil {
 		return nil
 	}
-	way := []crumb{{"Home", "/"}, runCrumb(*v.Run)}
+	way := []crumb{home, runCrumb(*v.Run)}
 	if v.Iteration != nil {
 		way = append(way, iterationCrumb(*v.Iteration))
 	}
@@ -120,7 +121,7 @@ func (v *viewer) list(r *http.Request, at listPlace) (listView, error) {
 	view.columns.Run = at.Columns.Run && view.Run == nil
 	view.columns.Iteration = at.Columns.Iteration && view.Iteration == nil
 	view.Headings = headingsOf(view.columns, sort, to)
-	view.JSON, view.Texts = sameAt("/v1/trajectories", q, at.InREST), sameAt(searchPath, q, at.InREST)
+	view.JSON, view.Texts = listAddress{"/v1/trajectories", q}.narrowed(at.InREST), listAddress{searchPath, q}.narrowed(at.InREST)
 	if view.Rows, err = v.listRows(ctx, found.Items, view.columns); err != nil {
 		return view, err
 	}
@@ -132,62 +133,33 @@ func (v *viewer) list(r *http.Request, at listPlace) (listView, error) {
 
 // nameFilter finds the run and the iteration of the filter.
 func (v *viewer) nameFilter(ctx context.Context, f relabel.TrajectoryFilter, view *listView) error {
-	run := f.RunID
+	l, run := load{ctx: ctx}, f.RunID
 	if f.IterationID != nil {
-		it, _, err := v.Store.FindIteration(ctx, *f.IterationID)
-		if err != nil {
-			return err
-		}
-		view.Iteration = &it
-		if run == nil {
-			run = &it.RunID
-		}
+		view.Iteration = new(relabel.Iteration)
+		read(&l, view.Iteration, v.findIteration, *f.IterationID)
+		run = cmp.Or(run, &view.Iteration.RunID)
 	}
 	if run != nil {
-		found, err := v.Store.FindRun(ctx, *run)
-		if err != nil {
-			return err
-		}
-		view.Run = &found
+		view.Run = new(relabel.Run)
+		read(&l, view.Run, v.Store.FindRun, *run)
 	}
-	return nil
+	return l.err
 }
 
 // listRows adds the columns that are not fields of trajectories.
 func (v *viewer) listRows(ctx context.Context, list []relabel.Trajectory, has columns) ([]listRow, error) {
-	runs, students := map[relabel.ID]string{}, map[relabel.ID]string{}
-	var err error
-	if has.Run {
-		if runs, err = v.runNames(ctx, list); err != nil {
-			return nil, err
-		}
-	}
+	l, runName, studentName := load{ctx: ctx}, remember(v.runName), remember(v.studentName)
 	rows := make([]listRow, len(list))
 	for i, t := range list {
-		if _, known := students[t.IterationID]; has.Student && !known {
-			if students[t.IterationID], err = v.studentName(ctx, t.IterationID); err != nil {
-				return nil, err
-			}
+		rows[i] = listRow{Trajectory: t, Trace: traceOf(t.Ribbon), Took: tookOf(t)}
+		if has.Run {
+			read(&l, &rows[i].Run, runName, t.RunID)
 		}
-		rows[i] = listRow{Trajectory: t, Run: runs[t.RunID], Student: students[t.IterationID], Trace: traceOf(t.Ribbon), Took: tookOf(t)}
+		if has.Student {
+			read(&l, &rows[i].Student, studentName, t.IterationID)
+		}
 	}
-	return rows, nil
-}
-
-// runNames returns the names of the trajectories' runs.
-func (v *viewer) runNames(ctx context.Context, list []relabel.Trajectory) (map[relabel.ID]string, error) {
-	names := map[relabel.ID]string{}
-	for _, t := range list {
-		if _, known := names[t.RunID]; known {
-			continue
-		}
-		run, err := v.Store.FindRun(ctx, t.RunID)
-		if err != nil {
-			return nil, err
-		}
-		names[t.RunID] = run.Name
-	}
-	return names, nil
+	return rows, l.err
 }
 
 // tookOf is the duration of a trajectory, from its first claim to its end or to now.

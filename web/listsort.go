@@ -2,6 +2,7 @@ package web
 
 import (
 	"maps"
+	"net/http"
 	"net/url"
 
 	"relabel"
@@ -112,8 +113,12 @@ func (a listAddress) page(name, place string) string {
 	return a.with(name, place)
 }
 
-// sameAt is the address of what has the words of a list's own address, and more: the list
-// in REST, the search in its texts.
-func sameAt(path string, q, more url.Values) string {
-	return listAddress{path, q}.narrowed(more)
+// pageLinks are the addresses of the next page of the list at r's address and, on a later page,
+// of the first.
+func pageLinks(r *http.Request, next string) (nextLink, firstLink string) {
+	to := listAddress{r.URL.EscapedPath(), r.URL.Query()}
+	if to.now.Get("after") != "" {
+		firstLink = to.with("", "")
+	}
+	return to.page("after", next), firstLink
 }

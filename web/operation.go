@@ -42,6 +42,19 @@ type call struct {
 	Body         any // JSON; nil: none
 }
 
+// cancelVerb is on the button of operations that cancel work.
+const cancelVerb = "Cancel permanently"
+
+// post is an operation without options that posts to an action of the resource at path.
+func post(path, action, title, verb string, notes ...string) operation {
+	return operation{Title: title, Verb: verb, Grave: verb == cancelVerb, Notes: notes, Call: call{http.MethodPost, "/v1" + path + action, nil}, Back: path}
+}
+
+// remove is an operation that deletes the resource at path.
+func remove(path, title, verb string, notes ...string) operation {
+	return operation{Title: title, Verb: verb, Grave: true, Notes: notes, Call: call{http.MethodDelete, "/v1" + path, nil}, Back: path}
+}
+
 // operationView is the view of an operation's template.
 type operationView struct {
 	operation

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,11 +11,7 @@ import (
 	"relabel/api"
 )
 
-func (v *viewer) exportRun(r *http.Request, chosen url.Values) (operation, error) {
-	run, err := v.runOf(r)
-	if err != nil {
-		return operation{}, err
-	}
+func (v *viewer) exportRun(r *http.Request, run relabel.Run, chosen url.Values) (operation, error) {
 	body, f := api.NewExport{}, exportForm(chosen)
 	if err := f.read(&body); err != nil {
 		return operation{}, err
@@ -24,14 +21,14 @@ func (v *viewer) exportRun(r *http.Request, chosen url.Values) (operation, error
 	if err != nil {
 		return operation{}, err
 	}
-	fields, err := v.exportFields(r, run.ID, f)
+	fields, err := v.exportFields(r.Context(), run.ID, f)
 	if err != nil {
 		return operation{}, err
 	}
-	o := operation{Title: "Export " + run.Name, Verb: "Export", Back: "/runs/" + run.ID.String(), Fields: fields, Call: call{http.MethodPost, "/v1/exports", body}, Done: madeAt("/exports/"),
+	o := operation{Title: "Export " + run.Name, Verb: "Export", Back: runPath(run.ID), Fields: fields, Call: call{http.MethodPost, "/v1/exports", body}, Done: madeAt("/exports/"),
 		Notes: []string{"Exports " + sel.Describe() + " of " + sel.DescribeIterations() + ".",
 			"Workers read the database and write files; no model is called. Held-out tasks and evaluations are never exported. Flags and labels that are added later are not included."}}
-	o.Costs, err = v.exportCosts(r, run, body, sel)
+	o.Costs, err = v.exportCosts(r.Context(), run, body, sel)
 	return o, err
 }
 
@@ -56,11 +53,6 @@ func exportForm(chosen url.Values) form {
 	return f
 }
 
-// viewsOf are the views that an export will have.
-func viewsOf(body api.NewExport) []relabel.View {
-	return relabel.ExportForm{Views: body.Views}.WithDefaults().Views
-}
-
 // selectionOf is what an export of a run with this recipe selects, without its label policy.
 func selectionOf(body api.NewExport, recipe relabel.Recipe) (sel relabel.ExportSelection, err error) {
 	sel = relabel.ExportSelection{Iteration: body.Iteration, Aggregated: body.Aggregated, Unfinished: body.Unfinished, EndReasons: body.EndReasons,
@@ -73,23 +65,13 @@ func selectionOf(body api.NewExport, recipe relabel.Recipe) (sel relabel.ExportS
 	return sel, err
 }
 
-func (v *viewer) exportFields(r *http.Request, run relabel.ID, f form) ([]operationField, error) {
-	policies, err := v.policyNames(r)
-	if err != nil {
-		return nil, err
-	}
-	tokenizers, err := v.tokenizerNames(r)
-	if err != nil {
-		return nil, err
-	}
-	inUse, err := v.Store.ListFlags(r.Context(), &run)
-	if err != nil {
-		return nil, err
-	}
-	flags := []string{relabel.AnyFlag}
-	for _, flag := range inUse {
-		flags = append(flags, flag.Flag)
-	}
+func (v *viewer) exportFields(ctx context.Context, run relabel.ID, f form) ([]operationField, error) {
+	var policies, tokenizers, flags []string
+	l := load{ctx: ctx}
+	read(&l, &policies, v.policyNames, offeredNames)
+	read(&l, &tokenizers, v.tokenizerNames, offeredNames)
+	read(&l, &flags, v.flagNames, run)
+	flags = append([]string{relabel.AnyFlag}, flags...)
 	versions := []string{relabel.NewestProtections}
 	for version := relabel.ProtectionsVersion - 1; version > 0; version-- {
 		versions = append(versions, strconv.Itoa(version))
@@ -104,17 +86,5 @@ func (v *viewer) exportFields(r *http.Request, run relabel.ID, f form) ([]operat
 				f.Values = []string{string(relabel.ViewMessages)}
 			}
 		},
-	}), nil
-}
-
-// tokenizersOffered is how many registered tokenizers a form offers.
-const tokenizersOffered = 100
-
-// tokenizerNames names the registered tokenizers, newest first.
-func (v *viewer) tokenizerNames(r *http.Request) (names []string, err error) {
-	list, _, err := v.Store.ListTokenizers(r.Context(), relabel.Page{Limit: tokenizersOffered})
-	for _, t := range list {
-		names = append(names, t.Name+"@"+strconv.Itoa(t.Version))
-	}
-	return names, err
+	}), l.err
 }

@@ -1,8 +1,8 @@
 package web
 
 import (
+	"context"
 	"fmt"
-	"net/http"
 
 	"relabel"
 	"relabel/api"
@@ -11,8 +11,8 @@ import (
 
 // exportCosts estimates the size of an export: states from the figures of the iterations, tokens
 // and bytes from the run's newest export that has the view, otherwise from the teacher's usage.
-func (v *viewer) exportCosts(r *http.Request, run relabel.Run, body api.NewExport, sel relabel.ExportSelection) ([]cost, error) {
-	rounds, err := v.rounds(r.Context(), run.ID)
+func (v *viewer) exportCosts(ctx context.Context, run relabel.Run, body api.NewExport, sel relabel.ExportSelection) ([]cost, error) {
+	rounds, err := v.rounds(ctx, run.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -20,27 +20,25 @@ func (v *viewer) exportCosts(r *http.Request, run relabel.Run, body api.NewExpor
 	if len(chosen) == 0 {
 		return []cost{{"states", "none", "no such collect iteration is done"}}, nil
 	}
-	of := "iteration " + stretches(numbersOf(chosen))
-	if len(chosen) > 1 {
-		of = "iterations " + stretches(numbersOf(chosen))
-	}
-	states := 0.0
+	states, numbers := 0.0, []int{}
 	for _, r := range chosen {
 		states += statesOf(r.Figures, sel)
+		numbers = append(numbers, r.Number)
 	}
-	costs := []cost{{"states", about(states), "labels of " + of + "; states that cannot be rendered are excluded"}}
-	spent, err := v.Store.ListSpending(r.Context(), run.ID)
+	of := "iteration"
+	if len(chosen) > 1 {
+		of = "iterations"
+	}
+	costs := []cost{{"states", about(states), "labels of " + of + " " + stretches(numbers) + "; states that cannot be rendered are excluded"}}
+	spent, err := v.Store.ListSpending(ctx, run.ID)
 	if err != nil {
 		return nil, err
 	}
-	exports, _, err := v.Store.ListExports(r.Context(), relabel.ExportFilter{RunID: &run.ID}, relabel.Page{Limit: exportsShown})
-	if err != nil {
-		return nil, err
-	}
-	for _, view := range viewsOf(body) {
+	exports, _, err := v.Store.ListExports(ctx, relabel.ExportFilter{RunID: &run.ID}, relabel.Page{Limit: exportsShown})
+	for _, view := range (relabel.ExportForm{Views: body.Views}).WithDefaults().Views {
 		costs = append(costs, viewCosts(view, states, exports, usageOf(chosen, spent, run.TeacherID))...)
 	}
-	return costs, nil
+	return costs, err
 }
 
 // chosenRounds are the collect iterations whose states are exported.
@@ -58,13 +56,6 @@ func chosenRounds(rounds []round, body api.NewExport) (chosen []round) {
 		}
 	}
 	return chosen
-}
-
-func numbersOf(rounds []round) (numbers []int) {
-	for _, r := range rounds {
-		numbers = append(numbers, r.Number)
-	}
-	return numbers
 }
 
 // statesOf estimates how many labelled states of an iteration are selected.

@@ -1,118 +1,109 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
-
-	"github.com/google/uuid"
+	"slices"
 
 	"relabel"
 	"relabel/api"
 )
 
-// operationRoutes are the operations on runs and iterations.
-func (v *viewer) operationRoutes() routes {
+// runOperationRoutes are the operations on runs.
+func (v *viewer) runOperationRoutes() routes {
 	to := routes{}
 	v.addOperation(to, "/runs/new", v.createRun)
-	v.addOperation(to, "/runs/{id}/scheduling", v.scheduleRun)
-	v.addOperation(to, "/policies/new", v.createPolicy)
-	v.addOperation(to, "/runs/{id}/pause", v.pauseRun)
-	v.addOperation(to, "/runs/{id}/resume", v.resumeRun)
-	v.addOperation(to, "/runs/{id}/cancel", v.cancelRun)
-	v.addOperation(to, "/runs/{id}/delete", v.deleteRun)
-	v.addOperation(to, "/iterations/{id}/pause", v.pauseIteration)
-	v.addOperation(to, "/iterations/{id}/resume", v.resumeIteration)
-	v.addOperation(to, "/iterations/{id}/cancel", v.cancelIteration)
-	v.addOperation(to, "/iterations/{id}/retry", v.retryIteration)
-	v.addOperation(to, "/iterations/{id}/relabel", v.relabelIteration)
-	v.addOperation(to, "/runs/{id}/start", v.startIteration)
-	v.addOperation(to, "/runs/{id}/export", v.exportRun)
-	v.addOperation(to, "/runs/{id}/verify", v.verifyRun)
-	v.addOperation(to, "/runs/{id}/verify/cancel", v.cancelVerify)
+	v.addOperation(to, "/runs/{id}/scheduling", on(v.runOf, v.scheduleRun))
+	v.addOperation(to, "/runs/{id}/pause", on(v.runOf, v.pauseRun))
+	v.addOperation(to, "/runs/{id}/resume", on(v.runOf, v.resumeRun))
+	v.addOperation(to, "/runs/{id}/cancel", on(v.runOf, v.cancelRun))
+	v.addOperation(to, "/runs/{id}/delete", on(v.runOf, v.deleteRun))
+	v.addOperation(to, "/runs/{id}/start", on(v.runOf, v.startIteration))
+	v.addOperation(to, "/runs/{id}/export", on(v.runOf, v.exportRun))
+	v.addOperation(to, "/runs/{id}/verify", on(v.runOf, v.verifyRun))
+	v.addOperation(to, "/runs/{id}/verify/cancel", on(v.runOf, v.cancelVerify))
 	return to
 }
 
-const pauseNote = "No new work starts. Workers release its trajectories after the current turn; every turn is kept."
+// offeredNames is the number of policies, tasksets or tokenizers that a form suggests.
+const offeredNames = 100
+
+// createRun creates a run.
+func (v *viewer) createRun(r *http.Request, chosen url.Values) (operation, error) {
+	var policies, tasksets []string
+	l := load{ctx: r.Context()}
+	read(&l, &policies, v.policyNames, offeredNames)
+	read(&l, &tasksets, v.tasksetNames, offeredNames)
+	body, f := api.NewRun{Recipe: relabel.DAgger}, form{chosen: chosen}
+	if err := cmp.Or(l.err, f.read(&body)); err != nil {
+		return operation{}, err
+	}
+	if len(tasksets) > 0 {
+		body.Taskset = cmp.Or(body.Taskset, tasksets[0])
+	}
+	return operation{Title: "Create a run", Verb: "Create", Back: "/", Done: madeAt("/runs/"), Call: call{http.MethodPost, "/v1/runs", body},
+		Notes: []string{"No model is called until you start an iteration of the run."},
+		Fields: f.fields(body, map[string]func(*operationField){
+			"recipe":  with(nil, string(body.Recipe)),
+			"taskset": with(tasksets, body.Taskset),
+			"teacher": with(policies, ""),
+		})}, nil
+}
 
 // pause is the operation that pauses the run or iteration at path.
 func pause(name, path string, chosen url.Values) (operation, error) {
 	body, f := api.NewPause{}, form{chosen: chosen}
 	err := f.read(&body)
-	return operation{Title: "Pause " + name, Verb: "Pause", Notes: []string{pauseNote}, Fields: f.fields(body, nil),
-		Call: call{http.MethodPost, "/v1" + path + "/pause", body}, Back: path}, err
+	o := post(path, "/pause", "Pause "+name, "Pause", "No new work starts. Workers release its trajectories after the current turn; every turn is kept.")
+	o.Fields, o.Call.Body = f.fields(body, nil), body
+	return o, err
 }
 
-func (v *viewer) pauseRun(r *http.Request, chosen url.Values) (operation, error) {
-	run, err := v.runOf(r)
-	if err != nil {
-		return operation{}, err
+func (v *viewer) pauseRun(_ *http.Request, run relabel.Run, chosen url.Values) (operation, error) {
+	return pause("run "+run.Name, runPath(run.ID), chosen)
+}
+
+func (v *viewer) resumeRun(_ *http.Request, run relabel.Run, _ url.Values) (operation, error) {
+	return post(runPath(run.ID), "/resume", "Resume run "+run.Name, "Resume",
+		"Trajectories continue from their last committed turn. An iteration that was paused separately stays paused."), nil
+}
+
+func (v *viewer) cancelRun(_ *http.Request, run relabel.Run, _ url.Values) (operation, error) {
+	return post(runPath(run.ID), "/cancel", "Cancel run "+run.Name, cancelVerb,
+		"Cancels each running iteration. Finished trajectories are kept; the others never resume."), nil
+}
+
+// backgroundDeletion is the number of trajectories from which the server deletes a run in the
+// background.
+const backgroundDeletion = 500
+
+// deleteRun lists what a run contains, and deletes it.
+func (v *viewer) deleteRun(r *http.Request, run relabel.Run, _ url.Values) (operation, error) {
+	has, err := v.Store.CountRun(r.Context(), run.ID)
+	o := remove(runPath(run.ID), "Delete run "+run.Name, "Delete permanently",
+		fmt.Sprintf("Deleted: %d iterations, %d trajectories, %d turns, about %d calls, %d reviews, %d entries of exports.", has.Iterations, has.Trajectories, has.Turns, has.Calls, has.Reviews, has.Exports),
+		"Kept: files that exports wrote, the task set, the policies, and the audit log.")
+	o.Done = func([]byte) string { return "/" }
+	if has.Trajectories > backgroundDeletion {
+		o.Notes = append(o.Notes, "The server deletes a run of this size in the background; the page of the run says so until it is gone, and nothing new can be started in it.")
 	}
-	return pause("run "+run.Name, "/runs/"+run.ID.String(), chosen)
-}
-
-func (v *viewer) resumeRun(r *http.Request, _ url.Values) (operation, error) {
-	run, err := v.runOf(r)
-	path := "/runs/" + run.ID.String()
-	return operation{Title: "Resume run " + run.Name, Verb: "Resume", Notes: []string{"Trajectories continue from their last committed turn. An iteration that was paused separately stays paused."},
-		Call: call{http.MethodPost, "/v1" + path + "/resume", nil}, Back: path}, err
-}
-
-func (v *viewer) cancelRun(r *http.Request, _ url.Values) (operation, error) {
-	run, err := v.runOf(r)
-	path := "/runs/" + run.ID.String()
-	return operation{Title: "Cancel run " + run.Name, Verb: "Cancel permanently", Grave: true, Notes: []string{"Cancels each running iteration. Finished trajectories are kept; the others never resume."},
-		Call: call{http.MethodPost, "/v1" + path + "/cancel", nil}, Back: path}, err
-}
-
-func (v *viewer) pauseIteration(r *http.Request, chosen url.Values) (operation, error) {
-	it, name, err := v.iterationOf(r)
-	if err != nil {
-		return operation{}, err
+	if has.Deleting {
+		o.Notes = append(o.Notes, "It is being deleted already; this is the part that is not deleted yet.")
 	}
-	return pause(name, backTo(it), chosen)
-}
-
-func (v *viewer) resumeIteration(r *http.Request, _ url.Values) (operation, error) {
-	it, name, err := v.iterationOf(r)
-	return operation{Title: "Resume " + name, Verb: "Resume", Notes: []string{"Trajectories continue from their last committed turn. Its run may still be paused."},
-		Call: call{http.MethodPost, "/v1/iterations/" + it.ID.String() + "/resume", nil}, Back: backTo(it)}, err
-}
-
-func (v *viewer) cancelIteration(r *http.Request, _ url.Values) (operation, error) {
-	it, name, err := v.iterationOf(r)
-	return operation{Title: "Cancel " + name, Verb: "Cancel permanently", Grave: true, Notes: []string{"Ends every unfinished trajectory within seconds. Finished ones are kept."},
-		Call: call{http.MethodPost, "/v1/iterations/" + it.ID.String() + "/cancel", nil}, Back: backTo(it)}, err
-}
-
-// runOf finds the run in the URL, by id or name.
-func (v *viewer) runOf(r *http.Request) (relabel.Run, error) {
-	word := r.PathValue("id")
-	if id, err := uuid.Parse(word); err == nil {
-		return v.Store.FindRun(r.Context(), id)
+	if has.Refused != "" {
+		o.Notes = append(o.Notes, "It cannot be deleted now: "+has.Refused+".")
 	}
-	return v.Store.FindRunByName(r.Context(), word)
+	return o, err
 }
-
-// iterationOf finds the iteration in the URL, and names it.
-func (v *viewer) iterationOf(r *http.Request) (it relabel.Iteration, name string, err error) {
-	id, err := pathID(r)
-	if err != nil {
-		return it, "", err
-	}
-	it, _, err = v.Store.FindIteration(r.Context(), id)
-	return it, fmt.Sprintf("%s %d", it.Kind, it.Number), err
-}
-
-// backTo is the page to return to from an iteration's operation.
-func backTo(it relabel.Iteration) string { return "/iterations/" + it.ID.String() }
 
 // runOperations are the operations that a run allows in its state.
 func runOperations(v runView) []operationLink {
 	if v.DeletingAt != nil {
 		return nil
 	}
-	path := "/runs/" + v.ID.String()
+	path := runPath(v.ID)
 	links := []operationLink{{"Start an iteration…", path + "/start"}, {"Scheduling…", path + "/scheduling"}}
 	switch {
 	case v.Paused != nil:
@@ -125,10 +116,8 @@ func runOperations(v runView) []operationLink {
 	} else {
 		links = append(links, operationLink{"Delete…", path + "/delete"})
 	}
-	for _, r := range v.Iterations {
-		if r.Kind == relabel.Collect && r.State == relabel.IterationDone {
-			return append(links, operationLink{"Export…", path + "/export"})
-		}
+	if slices.ContainsFunc(v.Iterations, func(r round) bool { return r.Kind == relabel.Collect && r.State == relabel.IterationDone }) {
+		links = append(links, operationLink{"Export…", path + "/export"})
 	}
 	return links
 }

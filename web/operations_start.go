@@ -18,62 +18,42 @@ import (
 )
 
 // startIteration starts a run's next iteration.
-func (v *viewer) startIteration(r *http.Request, chosen url.Values) (operation, error) {
-	run, err := v.runOf(r)
-	if err != nil {
-		return operation{}, err
-	}
-	rounds, err := v.rounds(r.Context(), run.ID)
-	if err != nil {
-		return operation{}, err
-	}
-	if err := v.addSpending(r.Context(), run.ID, rounds); err != nil {
-		return operation{}, err
-	}
-	names, err := v.policyNames(r)
-	if err != nil {
-		return operation{}, err
-	}
+func (v *viewer) startIteration(r *http.Request, run relabel.Run, chosen url.Values) (operation, error) {
+	var rounds []round
+	var names []string
+	l := load{ctx: r.Context()}
+	read(&l, &rounds, v.spentRounds, run.ID)
+	read(&l, &names, v.policyNames, offeredNames)
 	body, f := api.NewIteration{}, startForm(run, chosen)
-	if err := f.read(&body); err != nil {
+	if err := cmp.Or(l.err, f.read(&body)); err != nil {
 		return operation{}, err
 	}
 	body.Student = cmp.Or(body.Student, nextStudent(rounds, names))
 	// An evaluation never draws from the tasks that its student was trained on.
 	body.HeldOut = body.Kind == relabel.Evaluate && len(body.Instances) == 0 && body.Again == nil
-	path := "/runs/" + run.ID.String()
-	o := operation{Title: "Start the next iteration of " + run.Name, Verb: "Start", Fields: startFields(run, f, body, names, rounds), Back: path,
-		Call: call{http.MethodPost, "/v1" + path + "/iterations", body}, Done: madeAt("/iterations/")}
+	o := post(runPath(run.ID), "/iterations", "Start the next iteration of "+run.Name, "Start")
+	o.Call.Body, o.Fields, o.Done = body, startFields(run, f, body, names, rounds), madeAt("/iterations/")
 	n, err := v.countTrajectories(r.Context(), run, body)
-	if err != nil {
-		return o, err
-	}
 	o.Notes = []string{fmt.Sprintf("Queues %s trajectories. Workers call models as soon as they have slots.", chart.Grouped(int64(n)))}
 	if run.Paused != nil {
 		o.Notes = append(o.Notes, "The run is paused: no rollout starts until it is resumed.")
 	}
 	o.Costs = costsOf(n, cmp.Or(body.Kind, relabel.Collect), rounds)
-	return o, nil
+	return o, err
 }
 
 // startForm is the form of a new iteration, without the fields that what is chosen excludes.
 func startForm(run relabel.Run, chosen url.Values) form {
-	f := form{chosen: chosen}
-	evaluates := chosen.Get("kind") == string(relabel.Evaluate)
+	f, evaluates := form{chosen: chosen}, chosen.Get("kind") == string(relabel.Evaluate)
 	if evaluates || run.Beta == nil {
 		f.hidden = append(f.hidden, "beta")
 	}
-	named, again := strings.TrimSpace(chosen.Get("instances")) != "", chosen.Get("again") != ""
-	if named {
-		f.hidden = append(f.hidden, "again")
-	}
-	if again && !named {
-		f.hidden = append(f.hidden, "instances")
-	}
-	if named || again {
-		f.hidden = append(f.hidden, "tasks")
-	}
-	if named || again || !evaluates {
+	switch {
+	case strings.TrimSpace(chosen.Get("instances")) != "":
+		f.hidden = append(f.hidden, "again", "tasks", "held_out")
+	case chosen.Get("again") != "":
+		f.hidden = append(f.hidden, "instances", "tasks", "held_out")
+	case !evaluates:
 		f.hidden = append(f.hidden, "held_out")
 	}
 	return f
@@ -138,8 +118,7 @@ func nextStudent(rounds []round, names []string) string {
 // costsOf estimates what n trajectories will use from the newest iteration of the same kind in
 // which some ended without being cancelled.
 func costsOf(n int, kind relabel.IterationKind, rounds []round) []cost {
-	for i := len(rounds) - 1; i >= 0; i-- {
-		r := rounds[i]
+	for _, r := range slices.Backward(rounds) {
 		ended := r.Ended - r.Progress.Trajectories[relabel.Cancelled]
 		if r.Kind != kind || ended == 0 {
 			continue

@@ -185,11 +185,7 @@ type textView struct {
 	Body show.Body
 }
 
-func (v *viewer) showPatch(w http.ResponseWriter, r *http.Request) error {
-	view, err := v.findTrajectory(r)
-	if err != nil {
-		return err
-	}
+func (v *viewer) showPatch(w http.ResponseWriter, r *http.Request, view trajectoryView) error {
 	patch, err := v.Store.FindPatch(r.Context(), view.ID)
 	if err != nil {
 		return err
@@ -198,11 +194,7 @@ func (v *viewer) showPatch(w http.ResponseWriter, r *http.Request) error {
 	return v.render(w, r, page{Template: "text", Title: "Patch of " + safetext.Plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: textView{trajectoryView: view, What: "Patch"}})
 }
 
-func (v *viewer) showOutput(w http.ResponseWriter, r *http.Request) error {
-	view, err := v.findTrajectory(r)
-	if err != nil {
-		return err
-	}
+func (v *viewer) showOutput(w http.ResponseWriter, r *http.Request, view trajectoryView) error {
 	verdict, err := v.Store.FindVerdict(r.Context(), view.ID)
 	if err != nil {
 		return err

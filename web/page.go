@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"relabel"
@@ -15,7 +16,7 @@ import (
 //go:embed templates
 var sources embed.FS
 
-// templates are those of the pages by name, each with the layout and the shared parts.
+// templates are the pages' templates by name, each with the layout and the shared parts.
 var templates = loadTemplates()
 
 func loadTemplates() map[string]*template.Template {
@@ -34,28 +35,28 @@ func loadTemplates() map[string]*template.Template {
 	return all
 }
 
-// page is a page with what its frame needs.
+// page is a page with the data of its frame.
 type page struct {
 	Template string     // its file in templates, without .html
 	Title    string     // of the window; made safe when shown
 	Section  string     // the entry of the navigation that it belongs to, "" for none
-	Crumbs   []crumb    // what lies above it, from the top
-	Keys     []shortcut // that work here, beside those that work everywhere
-	Scripts  []string   // static files, beside those that every page has
-	// Follow is the address of the events after which its live parts are fetched again; ""
-	// where nothing of it changes by itself.
+	Crumbs   []crumb    // the pages above it, from the top
+	Keys     []shortcut // in addition to those of every page
+	Scripts  []string   // static files, in addition to those of every page
+	// Follow is the address of the events after which its live parts are fetched again; "" for
+	// a page without live parts.
 	Follow string
-	View   any // what the templates "content" and "part-…" are given
+	View   any // data of the templates "content" and "part-…"
 	Status int // 0: 200
 }
 
-// crumb is a step of the way to a page.
+// crumb is a link to a page.
 type crumb struct {
 	Text string // made safe when shown
 	Link string
 }
 
-// shortcut is a key that does something, or several of them: "j k".
+// shortcut describes one or more keys: "j k".
 type shortcut struct{ Keys, Does string }
 
 // Each lists the keys.
@@ -66,21 +67,21 @@ var sections = []crumb{
 	{"Home", "/"}, {"Trajectories", "/trajectories"}, {"Tasks", "/tasks"}, {"Policies", "/policies"}, {"Exports", "/exports"}, {"Reviews", "/reviews"}, {"Audit", "/audit"},
 }
 
-// commonScripts are run by every page, in this order.
+// commonScripts are the scripts of every page, in this order.
 var commonScripts = []string{"page.js", "live.js", "operations.js"}
 
-// frame is what the layout is given.
+// frame is the data of the layout.
 type frame struct {
 	page
 	Sections  []crumb
 	StyleURL  string
 	IconURL   string
 	ScriptURL []string
-	SignOut   string // token of the form that signs out; "" where nobody is signed in
+	SignOut   string // token of the form that signs out; "" without a session
 }
 
-// render answers with a page, or, where the address asks for parts of it (?part=NAME,
-// several if need be), with these alone. Nothing is written when a template fails.
+// render writes a page, or the parts that the query selects (?part=NAME, repeatable). Nothing
+// is written when a template fails.
 func (v *viewer) render(w http.ResponseWriter, r *http.Request, p page) error {
 	var b bytes.Buffer
 	if parts := r.URL.Query()["part"]; len(parts) > 0 {
@@ -94,13 +95,13 @@ func (v *viewer) render(w http.ResponseWriter, r *http.Request, p page) error {
 	if p.Status != 0 {
 		w.WriteHeader(p.Status)
 	}
-	_, _ = w.Write(b.Bytes()) // a client that is gone reads nothing
+	_, _ = w.Write(b.Bytes()) // the client may have disconnected
 	return nil
 }
 
 func renderWhole(b *bytes.Buffer, w http.ResponseWriter, r *http.Request, p page) error {
 	f := frame{page: p, Sections: sections, StyleURL: assetURL("style.css"), IconURL: assetURL("icon.svg")}
-	for _, name := range append(append([]string{}, commonScripts...), p.Scripts...) {
+	for _, name := range slices.Concat(commonScripts, p.Scripts) {
 		f.ScriptURL = append(f.ScriptURL, assetURL(name))
 	}
 	if c := callerOf(r); c.Session != "" && c.Access != relabel.NoAccess {
@@ -109,8 +110,7 @@ func renderWhole(b *bytes.Buffer, w http.ResponseWriter, r *http.Request, p page
 	return templates[p.Template].ExecuteTemplate(b, "layout", f)
 }
 
-// renderParts writes the templates part-NAME of a page, each in an element that says
-// which it is.
+// renderParts writes the templates part-NAME of a page, each in an element with its name.
 func renderParts(b *bytes.Buffer, p page, names []string) error {
 	for _, name := range names {
 		part := templates[p.Template].Lookup("part-" + name)
@@ -126,14 +126,8 @@ func renderParts(b *bytes.Buffer, p page, names []string) error {
 	return nil
 }
 
-// wants reports whether a request is for the whole page or for this part of it, so that
-// what the others need is not read in vain.
+// wants reports whether a request is for the whole page or for this part of it.
 func wants(r *http.Request, part string) bool {
 	parts := r.URL.Query()["part"]
-	for _, p := range parts {
-		if p == part {
-			return true
-		}
-	}
-	return len(parts) == 0
+	return len(parts) == 0 || slices.Contains(parts, part)
 }

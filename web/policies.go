@@ -1,18 +1,17 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
-
-	"github.com/google/uuid"
 
 	"relabel"
 	"relabel/safetext"
 	"relabel/web/show"
 )
 
-// How many there are on a page of policies.
+// Sizes of the lists on pages of policies.
 const (
 	policiesShown   = 30
 	tokenizersShown = 50
@@ -20,7 +19,7 @@ const (
 	errorsShown     = 10
 )
 
-// policyRow is a policy with how it fares.
+// policyRow is a policy with its health.
 type policyRow struct {
 	relabel.Policy
 	Name   string // with the version
@@ -30,7 +29,7 @@ type policyRow struct {
 }
 
 func (v *viewer) policyRoutes() routes {
-	return routes{"GET /policies": v.listPolicies, "GET /policies/{policy}": v.showPolicy}
+	return routes{"GET /policies": v.listPolicies, "GET /policies/{policy}": of(v.policyOf, v.showPolicy)}
 }
 
 func (v *viewer) listPolicies(w http.ResponseWriter, r *http.Request) error {
@@ -38,11 +37,10 @@ func (v *viewer) listPolicies(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rows, err := v.policyRows(r, list)
+	rows, err := v.policyRows(r.Context(), list)
 	if err != nil {
 		return err
 	}
-	nextLink, first := pageLinks(r, next)
 	tokenizers, _, err := v.Store.ListTokenizers(r.Context(), relabel.Page{Limit: tokenizersShown})
 	if err != nil {
 		return err
@@ -51,23 +49,21 @@ func (v *viewer) listPolicies(w http.ResponseWriter, r *http.Request) error {
 	if mayChange(r) {
 		operations = []operationLink{{"Register a policy…", "/policies/new"}}
 	}
+	nextLink, first := pageLinks(r, next)
 	return v.render(w, r, page{Template: "policies", Title: "Policies", Section: "Policies",
 		View: map[string]any{"Policies": rows, "Next": nextLink, "First": first, "Tokenizers": tokenizers, "Operations": operations}})
 }
 
-func (v *viewer) policyRows(r *http.Request, list []relabel.Policy) ([]policyRow, error) {
-	health, err := v.Store.ListHealth(r.Context(), list)
-	if err != nil {
-		return nil, err
+func (v *viewer) policyRows(ctx context.Context, list []relabel.Policy) ([]policyRow, error) {
+	health, err := v.Store.ListHealth(ctx, list)
+	rows := make([]policyRow, len(health))
+	for i, h := range health {
+		rows[i] = policyRow{Policy: list[i], Name: nameOf(list[i]), Health: h, Up: upOf(h), Flight: flightOf(h)}
 	}
-	rows := make([]policyRow, len(list))
-	for i, p := range list {
-		rows[i] = policyRow{Policy: p, Name: nameOf(p), Health: health[i], Up: upOf(health[i]), Flight: flightOf(health[i])}
-	}
-	return rows, nil
+	return rows, err
 }
 
-// upOf says whether a policy's addresses are taken to be up, by the workers that ask them.
+// upOf is the state of a policy's addresses, as its workers report it.
 func upOf(h relabel.PolicyHealth) badge {
 	asked, down := 0, 0
 	for _, a := range h.Addresses {
@@ -114,26 +110,21 @@ type policyView struct {
 	Next, First string // of what was spent
 }
 
-// modelRow is a model that answered; Changed where another had answered there before.
+// modelRow is a model that answered; Changed if another one answered at its address before.
 type modelRow struct {
 	relabel.ModelSeen
 	Changed bool
 }
 
-// errorRow is a call that came to nothing.
+// errorRow is a failed call.
 type errorRow struct {
 	relabel.Call
 	Body *show.Body
-	Link string // of the turn it was for, "" where it was for none
+	Link string // to the turn that needed it, "" without one
 }
 
-func (v *viewer) showPolicy(w http.ResponseWriter, r *http.Request) error {
-	p, err := v.policyAt(r)
-	if err != nil {
-		return err
-	}
-	ctx := r.Context()
-	rows, err := v.policyRows(r, []relabel.Policy{p})
+func (v *viewer) showPolicy(w http.ResponseWriter, r *http.Request, p relabel.Policy) error {
+	rows, err := v.policyRows(r.Context(), []relabel.Policy{p})
 	if err != nil {
 		return err
 	}
@@ -141,40 +132,24 @@ func (v *viewer) showPolicy(w http.ResponseWriter, r *http.Request) error {
 	if p.Price != nil {
 		view.Currency = p.Price.Currency
 	}
-	if view.Versions, err = v.Store.ListVersions(ctx, p.Name); err != nil {
-		return err
+	l := load{ctx: r.Context()}
+	read(&l, &view.Versions, v.Store.ListVersions, p.Name)
+	read(&l, &view.Models, v.models, p.ID)
+	read(&l, &view.Errors, v.failedCalls, p.ID)
+	if l.err != nil {
+		return l.err
 	}
-	if view.Models, err = v.models(r, p.ID); err != nil {
-		return err
-	}
-	spent, next, err := v.Store.ListPolicySpending(ctx, p.ID, relabel.Page{After: r.URL.Query().Get("after"), Limit: runsSpentOn})
+	spent, next, err := v.Store.ListPolicySpending(l.ctx, p.ID, relabel.Page{After: r.URL.Query().Get("after"), Limit: runsSpentOn})
 	if err != nil {
 		return err
 	}
 	view.Spent = spent
 	view.Next, view.First = pageLinks(r, next)
-	failed, err := v.Store.ListFailedCalls(ctx, p.ID, errorsShown)
-	if err != nil {
-		return err
-	}
-	for _, c := range failed {
-		view.Errors = append(view.Errors, viewError(c))
-	}
 	return v.render(w, r, page{Template: "policy", Title: "Policy " + safetext.Plain(view.Name), Section: "Policies", Crumbs: []crumb{{"Policies", "/policies"}}, View: view})
 }
 
-// policyAt finds the policy of an address: by id, by name (the newest version) or as
-// name@version.
-func (v *viewer) policyAt(r *http.Request) (relabel.Policy, error) {
-	word := r.PathValue("policy")
-	if id, err := uuid.Parse(word); err == nil {
-		return v.Store.FindPolicy(r.Context(), id)
-	}
-	return v.Store.FindPolicyByName(r.Context(), word)
-}
-
-func (v *viewer) models(r *http.Request, policy relabel.ID) ([]modelRow, error) {
-	seen, err := v.Store.ListModels(r.Context(), policy)
+func (v *viewer) models(ctx context.Context, policy relabel.ID) ([]modelRow, error) {
+	seen, err := v.Store.ListModels(ctx, policy)
 	rows := make([]modelRow, len(seen))
 	for i, m := range seen {
 		rows[i] = modelRow{m, i > 0 && seen[i-1].BaseURL == m.BaseURL}
@@ -182,16 +157,18 @@ func (v *viewer) models(r *http.Request, policy relabel.ID) ([]modelRow, error) 
 	return rows, err
 }
 
-func viewError(c relabel.Call) errorRow {
-	row := errorRow{Call: c}
-	if text := strings.TrimSpace(string(c.ErrorBody)); text != "" {
-		row.Body = new(show.Whole(text))
-	}
-	if c.TrajectoryID != nil {
-		row.Link = "/trajectories/" + c.TrajectoryID.String()
-		if c.T > 0 {
-			row.Link += fmt.Sprintf("#t%d", c.T)
+// failedCalls are the newest failed calls of a policy.
+func (v *viewer) failedCalls(ctx context.Context, policy relabel.ID) (rows []errorRow, err error) {
+	calls, err := v.Store.ListFailedCalls(ctx, policy, errorsShown)
+	for _, c := range calls {
+		row := errorRow{Call: c}
+		if text := strings.TrimSpace(string(c.ErrorBody)); text != "" {
+			row.Body = new(show.Whole(text))
 		}
+		if c.TrajectoryID != nil {
+			row.Link = turnLink(*c.TrajectoryID, c.T)
+		}
+		rows = append(rows, row)
 	}
-	return row
+	return rows, err
 }

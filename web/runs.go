@@ -2,8 +2,8 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"net/http"
+	"slices"
 
 	"relabel"
 	"relabel/web/chart"
@@ -28,14 +28,9 @@ type runView struct {
 	Concerns   []concern
 }
 
-// Running reports whether an iteration of it is at work.
+// Running reports whether an iteration of it runs.
 func (v runView) Running() bool {
-	for _, r := range v.Iterations {
-		if r.State == relabel.IterationRunning {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Iterations, func(r round) bool { return r.State == relabel.IterationRunning })
 }
 
 // homeView is the first page.
@@ -57,7 +52,7 @@ type runConcern struct {
 }
 
 func (v *viewer) runRoutes() routes {
-	return routes{"GET /{$}": v.showHome, "GET /runs/{id}": v.showRun, "GET /iterations/{id}": v.showIteration}
+	return routes{"GET /{$}": v.showHome, "GET /runs/{id}": of(v.runOf, v.showRun), "GET /runs/{id}/tasks": of(v.runOf, v.showGrid), "GET /iterations/{id}": of(v.iterationOf, v.showIteration)}
 }
 
 func (v *viewer) showHome(w http.ResponseWriter, r *http.Request) error {
@@ -102,22 +97,6 @@ func (v *viewer) showHome(w http.ResponseWriter, r *http.Request) error {
 	return v.render(w, r, page{Template: "home", Title: "Home", Section: "Home", Follow: "/v1/events", View: view})
 }
 
-// pathID reads the id in an address. What is no id is nowhere.
-func pathID(r *http.Request) (relabel.ID, error) {
-	id, err := relabel.ParseID("id", r.PathValue("id"))
-	if err != nil {
-		return id, relabel.Errorf(relabel.CodeNotFound, "Page not found.").Because(err)
-	}
-	return id, nil
-}
-
-// runCrumb and iterationCrumb are steps of the way to what belongs to a run.
-func runCrumb(run relabel.Run) crumb { return crumb{run.Name, "/runs/" + run.ID.String()} }
-
-func iterationCrumb(it relabel.Iteration) crumb {
-	return crumb{fmt.Sprintf("%s %d", it.Kind, it.Number), "/iterations/" + it.ID.String()}
-}
-
 // viewRun finds a run's iterations with their figures.
 func (v *viewer) viewRun(ctx context.Context, run relabel.Run) (runView, error) {
 	view := runView{Run: run, Schedule: "teacher alone"}
@@ -127,54 +106,57 @@ func (v *viewer) viewRun(ctx context.Context, run relabel.Run) (runView, error) 
 	case run.Rho != nil:
 		view.Schedule = "κ " + rhoWords(*run.Rho)
 	}
-	var err error
-	if view.Teacher, err = v.policyName(ctx, run.TeacherID); err != nil {
-		return view, err
-	}
-	if view.Iterations, err = v.rounds(ctx, run.ID); err != nil {
-		return view, err
-	}
+	l := load{ctx: ctx}
+	read(&l, &view.Teacher, v.policyName, run.TeacherID)
+	read(&l, &view.Iterations, v.rounds, run.ID)
 	view.Concerns = concernsOf(run, view.Iterations)
-	return view, nil
+	return view, l.err
 }
 
-// rounds are a run's iterations, in the order they were made.
+// rounds are a run's iterations, in the order of their creation, without what they spent.
 func (v *viewer) rounds(ctx context.Context, run relabel.ID) ([]round, error) {
-	its, err := v.Store.ListIterations(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	figures, err := v.Store.ListFigures(ctx, run)
-	if err != nil {
-		return nil, err
-	}
+	var its []relabel.Iteration
+	var figures []relabel.Figures
+	l, student := load{ctx: ctx}, remember(v.policyName)
+	read(&l, &its, v.Store.ListIterations, run)
+	read(&l, &figures, v.Store.ListFigures, run)
 	of := map[relabel.ID]relabel.Figures{}
 	for _, f := range figures {
 		of[f.Iteration.ID] = f
 	}
-	names := map[relabel.ID]string{}
 	var all []round
 	for _, it := range its {
 		f := of[it.ID]
-		if _, known := names[it.StudentID]; !known {
-			if names[it.StudentID], err = v.policyName(ctx, it.StudentID); err != nil {
-				return nil, err
-			}
-		}
-		one := round{Round: chart.Round{Iteration: it, Figures: f}, Progress: f.Progress, Student: names[it.StudentID], Ended: f.Ended(), All: f.All(), Infra: f.Progress.Trajectories[relabel.Failed]}
+		one := round{Round: chart.Round{Iteration: it, Figures: f}, Progress: f.Progress, Ended: f.Ended(), All: f.All(), Infra: f.Progress.Trajectories[relabel.Failed]}
+		read(&l, &one.Student, student, it.StudentID)
 		if f.Compared > 0 {
 			one.Agreement = new(float64(f.Agreed) / float64(f.Compared))
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	return all, l.err
 }
 
-// policyName names a policy with its version.
-func (v *viewer) policyName(ctx context.Context, id relabel.ID) (string, error) {
-	p, err := v.Store.FindPolicy(ctx, id)
+// spentRounds are a run's iterations with what each of their policies used.
+func (v *viewer) spentRounds(ctx context.Context, run relabel.ID) ([]round, error) {
+	rounds, err := v.rounds(ctx, run)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return nameOf(p), nil
+	return rounds, v.addSpending(ctx, run, rounds)
+}
+
+// addSpending adds what each policy used to a run's rounds.
+func (v *viewer) addSpending(ctx context.Context, run relabel.ID, rounds []round) error {
+	spending, err := v.Store.ListSpending(ctx, run)
+	for i := range rounds {
+		rounds[i].Tokens = map[relabel.ID]int64{}
+		for _, s := range spending {
+			if s.IterationID == rounds[i].ID {
+				rounds[i].Tokens[s.PolicyID] += s.Tokens
+				rounds[i].Cost += s.Cost
+			}
+		}
+	}
+	return err
 }

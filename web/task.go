@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,11 +20,7 @@ type taskView struct {
 	List        listView
 }
 
-func (v *viewer) showTask(w http.ResponseWriter, r *http.Request) error {
-	set, err := v.taskset(r)
-	if err != nil {
-		return err
-	}
+func (v *viewer) showTask(w http.ResponseWriter, r *http.Request, set relabel.Taskset) error {
 	task, err := v.findTask(r.Context(), set.ID, r.PathValue("instance"))
 	if err != nil {
 		return err
@@ -34,7 +29,7 @@ func (v *viewer) showTask(w http.ResponseWriter, r *http.Request) error {
 	if strings.TrimSpace(task.HintsText) != "" {
 		view.Hints = new(show.Whole(task.HintsText))
 	}
-	place := listPlace{Path: taskPath(set.ID.String(), task.ID, task.InstanceID), InREST: url.Values{"task": {task.ID.String()}},
+	place := listPlace{Path: taskPath(set.ID, task.ID, task.InstanceID), InREST: url.Values{"task": {task.ID.String()}},
 		Narrow: func(f *relabel.TrajectoryFilter) { f.TaskID = &task.ID }, Columns: columns{Run: true, Iteration: true, Student: true, Pick: true}}
 	if view.List, err = v.list(r, place); err != nil {
 		return err
@@ -43,36 +38,27 @@ func (v *viewer) showTask(w http.ResponseWriter, r *http.Request) error {
 	return v.render(w, r, page{Template: "task", Title: safetext.Plain(task.InstanceID), Section: "Tasks", Crumbs: tasksetCrumbs(set), Keys: listKeys, Scripts: []string{"list.js"}, Follow: "/v1/events", View: view})
 }
 
-func (v *viewer) studentName(ctx context.Context, iteration relabel.ID) (string, error) {
-	it, _, err := v.Store.FindIteration(ctx, iteration)
-	if err != nil {
-		return "", err
-	}
-	return v.policyName(ctx, it.StudentID)
-}
-
-// twoToCompare proposes which two to compare: the newest that passed and the newest that
-// did not, or the newest two that have turns.
+// twoToCompare proposes two trajectories to compare: the newest resolved and the newest
+// unresolved one, or the newest two that have turns.
 func twoToCompare(list []listRow) (a, b string) {
-	var passed, failed *relabel.Trajectory
-	var begun []relabel.ID
-	for i := range list {
-		if list[i].Turns > 0 {
-			begun = append(begun, list[i].ID)
+	var resolved, unresolved, begun []string
+	for _, t := range list {
+		id := t.ID.String()
+		if t.Turns == 0 {
+			continue
 		}
-		switch t := &list[i].Trajectory; {
-		case t.Turns == 0:
-		case t.Resolved != nil && *t.Resolved && passed == nil:
-			passed = t
-		case t.Resolved != nil && !*t.Resolved && failed == nil:
-			failed = t
+		begun = append(begun, id)
+		if t.Resolved != nil && *t.Resolved {
+			resolved = append(resolved, id)
+		} else if t.Resolved != nil {
+			unresolved = append(unresolved, id)
 		}
 	}
 	switch {
-	case passed != nil && failed != nil:
-		return passed.ID.String(), failed.ID.String()
+	case len(resolved) > 0 && len(unresolved) > 0:
+		return resolved[0], unresolved[0]
 	case len(begun) >= 2:
-		return begun[0].String(), begun[1].String()
+		return begun[0], begun[1]
 	}
 	return "", ""
 }

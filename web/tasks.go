@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"github.com/google/uuid"
 
@@ -15,16 +14,7 @@ import (
 const tasksShown = 50
 
 func (v *viewer) taskRoutes() routes {
-	return routes{"GET /tasks": v.listTasksets, "GET /tasks/{taskset}": v.listTasks, "GET /tasks/{taskset}/{instance}": v.showTask}
-}
-
-// taskPath is the address of a task. An instance id that would mean another folder is
-// replaced by the task's id.
-func taskPath(taskset string, task relabel.ID, instance string) string {
-	if instance == "." || instance == ".." {
-		instance = task.String()
-	}
-	return "/tasks/" + url.PathEscape(taskset) + "/" + url.PathEscape(instance)
+	return routes{"GET /tasks": v.listTasksets, "GET /tasks/{taskset}": of(v.tasksetOf, v.listTasks), "GET /tasks/{taskset}/{instance}": of(v.tasksetOf, v.showTask)}
 }
 
 func (v *viewer) listTasksets(w http.ResponseWriter, r *http.Request) error {
@@ -34,19 +24,6 @@ func (v *viewer) listTasksets(w http.ResponseWriter, r *http.Request) error {
 	}
 	nextLink, first := pageLinks(r, next)
 	return v.render(w, r, page{Template: "tasksets", Title: "Tasks", Section: "Tasks", View: map[string]any{"Sets": sets, "Next": nextLink, "First": first}})
-}
-
-// taskset finds the taskset of an address, by its id or its name.
-func (v *viewer) taskset(r *http.Request) (relabel.Taskset, error) {
-	word := r.PathValue("taskset")
-	if id, err := uuid.Parse(word); err == nil {
-		return v.Store.FindTaskset(r.Context(), id)
-	}
-	return v.Store.FindTasksetByName(r.Context(), word)
-}
-
-func tasksetCrumbs(set relabel.Taskset) []crumb {
-	return []crumb{{"Tasks", "/tasks"}, {set.Name, "/tasks/" + set.ID.String()}}
 }
 
 // taskRow is a task in a list.
@@ -65,11 +42,7 @@ type taskListView struct {
 	Next, First   string
 }
 
-func (v *viewer) listTasks(w http.ResponseWriter, r *http.Request) error {
-	set, err := v.taskset(r)
-	if err != nil {
-		return err
-	}
+func (v *viewer) listTasks(w http.ResponseWriter, r *http.Request, set relabel.Taskset) error {
 	q := r.URL.Query()
 	if err := notLonger(q, "q"); err != nil {
 		return err
@@ -88,7 +61,7 @@ func (v *viewer) listTasks(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	for _, h := range heads {
-		view.Tasks = append(view.Tasks, taskRow{TaskHead: h, Link: taskPath(set.ID.String(), h.ID, h.InstanceID), Counts: outcomeCounts(h.Outcomes), Words: outcomeWords(h.Outcomes)})
+		view.Tasks = append(view.Tasks, taskRow{TaskHead: h, Link: taskPath(set.ID, h.ID, h.InstanceID), Counts: outcomeCounts(h.Outcomes), Words: outcomeWords(h.Outcomes)})
 	}
 	view.Next, view.First = pageLinks(r, next)
 	return v.render(w, r, page{Template: "tasks", Title: "Tasks of " + safetext.Plain(set.Name), Section: "Tasks", Crumbs: tasksetCrumbs(set)[:1], View: view})

@@ -46,7 +46,7 @@ func (v trainerView) Link(export relabel.ID, view relabel.View) string {
 }
 
 func (v *viewer) showTrainer(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r)
+	id, err := pathID(r, "id")
 	if err != nil {
 		return err
 	}

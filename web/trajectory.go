@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -12,8 +13,8 @@ import (
 	"relabel/web/show"
 )
 
-// turnsAtFirst is how many cards a page begins with; the others' texts come when they are
-// reached. turnsAtOnce is how many may be asked for in one go.
+// turnsAtFirst is the number of cards that a page starts with; scripts fetch further ones when
+// they come near the screen, at most turnsAtOnce per request.
 const (
 	turnsAtFirst = 4
 	turnsAtOnce  = 20
@@ -39,16 +40,15 @@ type trajectoryView struct {
 	Again      againView
 	Reviews    reviewsView
 	Operations []operationLink
-	names      map[relabel.ID]string
 }
 
 // Base is the trajectory's address.
-func (v trajectoryView) Base() string { return "/trajectories/" + v.ID.String() }
+func (v trajectoryView) Base() string { return trajectoryPath(v.ID) }
 
 // API is the trajectory's address in the REST interface.
-func (v trajectoryView) API() string { return "/v1/trajectories/" + v.ID.String() }
+func (v trajectoryView) API() string { return "/v1" + v.Base() }
 
-// Query is what an address needs to lead to the attempt that is shown.
+// Query selects the shown attempt in an address.
 func (v trajectoryView) Query() string {
 	if v.Shown == v.Trail {
 		return ""
@@ -56,7 +56,7 @@ func (v trajectoryView) Query() string {
 	return fmt.Sprintf("?attempt=%d", v.Shown)
 }
 
-// Began is the attempt that began the turns that are shown, which later ones went on with.
+// Began is the attempt that executed the first of the shown turns.
 func (v trajectoryView) Began() int {
 	for n := range v.Attempts {
 		if v.continues(n + 1) {
@@ -66,15 +66,15 @@ func (v trajectoryView) Began() int {
 	return v.Shown
 }
 
-// Rest are the heads of the turns that no card is there of yet.
+// Rest are the heads of the turns without a card.
 func (v trajectoryView) Rest() []show.Head { return v.Heads[len(v.Cards):] }
 
-// Troubled is whether something went wrong in a turn.
+// Troubled reports whether something failed in a turn.
 func (v trajectoryView) Troubled() bool {
 	return slices.ContainsFunc(v.Heads, func(h show.Head) bool { return h.Trouble != "" })
 }
 
-// Width is how wide a ribbon's cells are.
+// Width is the class of a ribbon's cells by their number.
 func (v trajectoryView) Width() string {
 	switch n := len(v.Heads); {
 	case n <= 40:
@@ -89,27 +89,27 @@ func (v *viewer) trajectoryRoutes() routes {
 	to := routes{
 		"GET /trajectories":                    v.showTrajectories,
 		"GET " + searchPath:                    v.showSearch,
-		"GET /trajectories/{id}":               v.showTrajectory,
-		"GET /trajectories/{id}/turns":         v.showCards,
-		"GET /trajectories/{id}/turns/{t}":     v.showTurn,
-		"GET /trajectories/{id}/turns/{t}/raw": v.showRaw,
-		"GET /trajectories/{id}/file.html":     v.writeFile,
-		"GET /trajectories/{id}/find":          v.showFound,
+		"GET /trajectories/{id}":               of(v.findWithHeads, v.showTrajectory),
+		"GET /trajectories/{id}/turns":         of(v.findWithHeads, v.showCards),
+		"GET /trajectories/{id}/turns/{t}":     of(v.findWithHeads, v.showTurn),
+		"GET /trajectories/{id}/turns/{t}/raw": of(v.findTrajectory, v.showRaw),
+		"GET /trajectories/{id}/file.html":     of(v.findWithHeads, v.writeFile),
+		"GET /trajectories/{id}/find":          of(v.findTrajectory, v.showFound),
 		"GET /trajectories/{id}/trainer":       v.showTrainer,
-		"GET /trajectories/{id}/patch":         v.showPatch,
-		"GET /trajectories/{id}/test-output":   v.showOutput,
+		"GET /trajectories/{id}/patch":         of(v.findTrajectory, v.showPatch),
+		"GET /trajectories/{id}/test-output":   of(v.findTrajectory, v.showOutput),
 	}
-	v.addOperation(to, "/trajectories/{id}/relabel", v.relabelTrajectory)
-	v.addOperation(to, "/trajectories/{id}/verify", v.verifyTrajectory)
+	v.addOperation(to, "/trajectories/{id}/relabel", on(v.findWithHeads, v.relabelTrajectory))
+	v.addOperation(to, "/trajectories/{id}/verify", on(v.findTrajectory, v.verifyTrajectory))
 	return to
 }
 
-// crumbs are the way to a trajectory.
+// crumbs lead to a trajectory.
 func (v trajectoryView) crumbs() []crumb {
-	return []crumb{{"Home", "/"}, runCrumb(v.Run), iterationCrumb(v.Iteration)}
+	return []crumb{home, runCrumb(v.Run), iterationCrumb(v.Iteration)}
 }
 
-// crumbsBelow are the way to what belongs to a trajectory.
+// crumbsBelow lead to the pages below a trajectory.
 func (v trajectoryView) crumbsBelow() []crumb {
 	return append(v.crumbs(), crumb{v.InstanceID, v.Base() + v.Query()})
 }
@@ -117,14 +117,7 @@ func (v trajectoryView) crumbsBelow() []crumb {
 // trajectoryKeys work on the page of a trajectory.
 var trajectoryKeys = []shortcut{{"j k", "turn"}, {"n p", "differing label"}, {"g G", "ends"}, {"t", "go to"}, {"/", "find"}, {"e E", "open, close it, all"}, {"f", "flag or note"}}
 
-func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
-	view, err := v.findTrajectory(r)
-	if err != nil {
-		return err
-	}
-	if err := v.listHeads(r.Context(), &view); err != nil {
-		return err
-	}
+func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request, view trajectoryView) (err error) {
 	if wants(r, "turns") {
 		if view.Cards, err = v.cards(r.Context(), view, 1, min(turnsAtFirst, len(view.Heads))); err != nil {
 			return err
@@ -141,11 +134,8 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 	if view.Reviews, err = v.reviewsOf(r, view.ID); err != nil {
 		return err
 	}
-	if mayChange(r) && view.relabels() {
-		view.Operations = []operationLink{{"Relabel…", view.Base() + "/relabel"}}
-	}
-	if mayChange(r) && view.State == relabel.Done {
-		view.Operations = append(view.Operations, operationLink{"Grade again…", view.Base() + "/verify"})
+	if mayChange(r) {
+		view.Operations = trajectoryOperations(view)
 	}
 	follow := ""
 	if !view.State.Terminal() {
@@ -155,9 +145,9 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request) error {
 		Keys: trajectoryKeys, Scripts: []string{"trajectory.js", "reviews.js"}, View: view})
 }
 
-// findTrajectory finds the trajectory in an address with what its head shows.
+// findTrajectory finds the trajectory in an address with the data of its head.
 func (v *viewer) findTrajectory(r *http.Request) (trajectoryView, error) {
-	id, err := pathID(r)
+	id, err := pathID(r, "id")
 	if err != nil {
 		return trajectoryView{}, err
 	}
@@ -165,36 +155,35 @@ func (v *viewer) findTrajectory(r *http.Request) (trajectoryView, error) {
 	if err != nil {
 		return view, err
 	}
-	return view, v.chooseAttempt(r, &view)
+	err = v.chooseAttempt(r, &view)
+	return view, err
 }
 
-// trajectoryOf finds a trajectory with what its head shows, and the turns that count.
+// findWithHeads is findTrajectory with the heads of its turns.
+func (v *viewer) findWithHeads(r *http.Request) (trajectoryView, error) {
+	view, err := v.findTrajectory(r)
+	if err != nil {
+		return view, err
+	}
+	err = v.listHeads(r.Context(), &view)
+	return view, err
+}
+
+// trajectoryOf finds a trajectory with the data of its head, and shows its current turns.
 func (v *viewer) trajectoryOf(r *http.Request, id relabel.ID) (view trajectoryView, err error) {
-	ctx := r.Context()
-	if view.Trajectory, err = v.Store.FindTrajectory(ctx, id); err != nil {
-		return view, err
-	}
-	if view.Run, err = v.Store.FindRun(ctx, view.RunID); err != nil {
-		return view, err
-	}
-	if view.Iteration, _, err = v.Store.FindIteration(ctx, view.IterationID); err != nil {
-		return view, err
-	}
-	if view.Task, err = v.Store.FindTask(ctx, view.TaskID); err != nil {
-		return view, err
-	}
+	l := load{ctx: r.Context()}
+	read(&l, &view.Trajectory, v.Store.FindTrajectory, id)
+	read(&l, &view.Run, v.Store.FindRun, view.RunID)
+	read(&l, &view.Iteration, v.findIteration, view.IterationID)
+	read(&l, &view.Task, v.Store.FindTask, view.TaskID)
+	read(&l, &view.Teacher, v.policyName, view.Run.TeacherID)
+	read(&l, &view.Student, v.policyName, view.Iteration.StudentID)
 	view.Problem = show.Whole(view.Task.ProblemStatement)
-	if view.Teacher, err = v.policyName(ctx, view.Run.TeacherID); err != nil {
-		return view, err
-	}
-	if view.Student, err = v.policyName(ctx, view.Iteration.StudentID); err != nil {
-		return view, err
-	}
 	view.Again, view.Shown = view.again(r), view.Trail
-	return view, nil
+	return view, l.err
 }
 
-// chooseAttempt reads which attempt is asked for.
+// chooseAttempt reads the requested attempt.
 func (v *viewer) chooseAttempt(r *http.Request, view *trajectoryView) (err error) {
 	if view.Trajectory.Attempt == 0 {
 		return nil
@@ -210,7 +199,7 @@ func (v *viewer) chooseAttempt(r *http.Request, view *trajectoryView) (err error
 	return nil
 }
 
-// listHeads reads the heads of all turns, and what can be said of them together.
+// listHeads reads the heads of all turns, and summarizes them.
 func (v *viewer) listHeads(ctx context.Context, view *trajectoryView) error {
 	heads, err := v.Store.ListHeads(ctx, view.ID, view.Shown)
 	if err != nil {
@@ -231,7 +220,7 @@ func (v *viewer) listHeads(ctx context.Context, view *trajectoryView) error {
 	return nil
 }
 
-// cards shows turns from to to, each with as much of its texts as a card has.
+// cards shows turns from to to, with their texts cut to the limits of a card.
 func (v *viewer) cards(ctx context.Context, view trajectoryView, from, to int) ([]turnView, error) {
 	if from > to {
 		return nil, nil
@@ -245,42 +234,26 @@ func (v *viewer) cards(ctx context.Context, view trajectoryView, from, to int) (
 	})
 }
 
-// viewTurns shows turns with the calls of models that belong to them.
+// viewTurns shows turns with the model calls that belong to them.
 func (v *viewer) viewTurns(ctx context.Context, view trajectoryView, excerpts []relabel.TurnExcerpt, of func(t int) show.Limits) (cards []turnView, err error) {
 	if len(excerpts) == 0 {
 		return nil, nil
 	}
-	if view.names, err = v.namesOf(ctx, excerpts); err != nil {
-		return nil, err
-	}
+	l, name := load{ctx: ctx}, remember(v.policyName)
 	for _, e := range excerpts {
-		if e.T <= len(view.Heads) {
-			cards = append(cards, view.viewTurn(e, view.Heads[e.T-1], of(e.T)))
+		if e.T > len(view.Heads) {
+			continue
 		}
+		card := view.viewTurn(e, view.Heads[e.T-1], of(e.T))
+		for i, o := range e.Others {
+			read(&l, &card.Others[i].Policy, name, o.PolicyID)
+		}
+		cards = append(cards, card)
 	}
-	return cards, v.addCalls(ctx, view, excerpts, cards)
+	return cards, cmp.Or(l.err, v.addCalls(ctx, view, excerpts, cards))
 }
 
-// namesOf names the other teachers that answered, each asked for once.
-func (v *viewer) namesOf(ctx context.Context, excerpts []relabel.TurnExcerpt) (map[relabel.ID]string, error) {
-	names := map[relabel.ID]string{}
-	for _, e := range excerpts {
-		for _, o := range e.Others {
-			if _, known := names[o.PolicyID]; known {
-				continue
-			}
-			name, err := v.policyName(ctx, o.PolicyID)
-			if err != nil {
-				return nil, err
-			}
-			names[o.PolicyID] = name
-		}
-	}
-	return names, nil
-}
-
-// addCalls gives actions and labels the calls that brought them: those of the attempts
-// whose turns these are.
+// addCalls adds the model calls behind actions and labels, of the attempts whose turns are shown.
 func (v *viewer) addCalls(ctx context.Context, view trajectoryView, excerpts []relabel.TurnExcerpt, cards []turnView) error {
 	first, last := excerpts[0].T, excerpts[len(excerpts)-1].T
 	calls, err := v.Store.ListTurnCalls(ctx, view.ID, first, last+1)
@@ -302,8 +275,7 @@ func (v *viewer) addCalls(ctx context.Context, view trajectoryView, excerpts []r
 	return nil
 }
 
-// continues reports whether an attempt is the one shown, or one whose turns that has
-// taken over.
+// continues reports whether an attempt is the shown one, or one whose turns it took over.
 func (v trajectoryView) continues(attempt int) bool {
 	for attempt != v.Shown {
 		if attempt < 1 || attempt > len(v.Attempts) || v.Attempts[attempt-1].ContinuedBy == nil {

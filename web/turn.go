@@ -15,22 +15,22 @@ type turnView struct {
 	Base         string // the trajectory's address
 	Query        string // "?attempt=N" of an earlier attempt
 	State        string // address of st
-	Summary      string // what was done, in one line
+	Summary      string // of the action, in one line
 	Action       show.Action
 	Label        *show.Action // beside a student's action
-	Coarse       bool         // label and action were too long to be compared word by word
+	Coarse       bool         // label and action are too long to compare word by word
 	Others       []show.Action
 	Observations []observationView
-	File         bool // it stands in a file, where links to the server lead nowhere
+	File         bool // it is part of a file, without links to the server
 }
 
-// Raw is the address of one text of the turn as it is: "action", "label" or the number of
-// an observation.
+// Raw is the address of one text of the turn: "action", "label" or the number of an
+// observation.
 func (v turnView) Raw(of any) string {
 	return fmt.Sprintf("%s/turns/%d/raw?of=%v%s", v.Base, v.T, of, strings.Replace(v.Query, "?", "&", 1))
 }
 
-// observationView is what the environment answered to one call.
+// observationView is the environment's answer to one call.
 type observationView struct {
 	Tool   string
 	Took   string
@@ -38,7 +38,7 @@ type observationView struct {
 	Failed bool
 	Size   string
 	Body   show.Body
-	Diff   template.HTML // where it is one
+	Diff   template.HTML // instead of Body if the text is a patch
 }
 
 // viewTurn shows a turn, its action and label compared.
@@ -61,9 +61,7 @@ func (p trajectoryView) viewTurn(e relabel.TurnExcerpt, h show.Head, l show.Limi
 	v.Action = show.ViewAction(e.Action, calls, words, l)
 	v.Action.TooLong = e.ActionBytes
 	for _, o := range e.Others {
-		other := show.ViewAction(o, show.LayOut(o.Message.ToolCalls), nil, l)
-		other.Policy = p.names[o.PolicyID]
-		v.Others = append(v.Others, other)
+		v.Others = append(v.Others, show.ViewAction(o, show.LayOut(o.Message.ToolCalls), nil, l))
 	}
 	for k := range e.Observations {
 		v.Observations = append(v.Observations, viewObservation(e, k, l))
@@ -88,7 +86,7 @@ func viewObservation(e relabel.TurnExcerpt, k int, l show.Limits) observationVie
 	return v
 }
 
-// wholeExcerpt is a turn of which nothing is cut.
+// wholeExcerpt is a turn with its whole texts.
 func wholeExcerpt(turn relabel.Turn) relabel.TurnExcerpt {
 	e := relabel.TurnExcerpt{Turn: turn, Tails: make([]string, len(turn.Observations))}
 	for _, o := range turn.Observations {

@@ -10,21 +10,15 @@ import (
 	"relabel/web/show"
 )
 
-// showCards shows the cards of turns from to to. Its part "cards" is what a trajectory's
-// page fetches when they are reached. With whole, nothing of their texts is cut.
-func (v *viewer) showCards(w http.ResponseWriter, r *http.Request) error {
-	view, err := v.findTrajectory(r)
-	if err != nil {
-		return err
-	}
-	if err := v.listHeads(r.Context(), &view); err != nil {
-		return err
-	}
-	if t := number(r.URL.Query().Get("t"), 0); t > 0 { // the go-to box, where no script runs
+// showCards shows the cards of turns from to to. The page of a trajectory fetches its part
+// "cards". With whole, texts are not cut.
+func (v *viewer) showCards(w http.ResponseWriter, r *http.Request, view trajectoryView) (err error) {
+	q := r.URL.Query()
+	if t := number(q.Get("t"), 0); t > 0 { // the go-to box, without scripts
 		http.Redirect(w, r, fmt.Sprintf("%s/turns/%d%s", view.Base(), t, view.Query()), http.StatusSeeOther)
 		return nil
 	}
-	from, to := number(r.URL.Query().Get("from"), 0), number(r.URL.Query().Get("to"), 0)
+	from, to := number(q.Get("from"), 0), number(q.Get("to"), 0)
 	if from < 1 || to < from || to-from >= turnsAtOnce {
 		return relabel.Errorf(relabel.CodeInvalid, "from and to are numbers of turns, at most %d of them", turnsAtOnce).On("from")
 	}
@@ -32,7 +26,7 @@ func (v *viewer) showCards(w http.ResponseWriter, r *http.Request) error {
 		return relabel.Errorf(relabel.CodeNotFound, "No such turn.")
 	}
 	to = min(to, len(view.Heads))
-	if r.URL.Query().Get("whole") == "" {
+	if q.Get("whole") == "" {
 		view.Cards, err = v.cards(r.Context(), view, from, to)
 	} else {
 		view.Cards, err = v.wholeCards(r, view, from, to)
@@ -58,14 +52,7 @@ func (v *viewer) wholeCards(r *http.Request, view trajectoryView, from, to int) 
 }
 
 // showTurn shows one turn, whole.
-func (v *viewer) showTurn(w http.ResponseWriter, r *http.Request) error {
-	view, err := v.findTrajectory(r)
-	if err != nil {
-		return err
-	}
-	if err := v.listHeads(r.Context(), &view); err != nil {
-		return err
-	}
+func (v *viewer) showTurn(w http.ResponseWriter, r *http.Request, view trajectoryView) error {
 	t, err := strconv.Atoi(r.PathValue("t"))
 	if err != nil || t < 1 || t > len(view.Heads) {
 		return relabel.Errorf(relabel.CodeNotFound, "No such turn.")
@@ -77,13 +64,9 @@ func (v *viewer) showTurn(w http.ResponseWriter, r *http.Request) error {
 		Keys: []shortcut{{"j k", "turn"}}, Scripts: []string{"trajectory.js"}, View: view})
 }
 
-// showRaw answers with one text of a turn as it is, to be kept or searched: of=action,
-// label, or the number of an observation from 0.
-func (v *viewer) showRaw(w http.ResponseWriter, r *http.Request) error {
-	view, err := v.findTrajectory(r)
-	if err != nil {
-		return err
-	}
+// showRaw returns one text of a turn unchanged: of=action, label, or the number of an
+// observation, from 0.
+func (v *viewer) showRaw(w http.ResponseWriter, r *http.Request, view trajectoryView) error {
 	t := number(r.PathValue("t"), 0)
 	turns, err := v.Store.ListAttemptTurns(r.Context(), view.ID, view.Shown, t, t+1)
 	if err != nil {
@@ -113,7 +96,7 @@ func rawOf(turn relabel.Turn, of string) ([]byte, error) {
 	return nil, relabel.Errorf(relabel.CodeNotFound, "The turn has no such text.")
 }
 
-// number reads a number, or takes another where there is none.
+// number reads a number; otherwise is the default.
 func number(s string, otherwise int) int {
 	if n, err := strconv.Atoi(s); err == nil {
 		return n

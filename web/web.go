@@ -10,21 +10,20 @@ import (
 	"relabel"
 )
 
-// Config is what the pages are made of.
+// Config connects the pages.
 type Config struct {
 	Store Store
-	// REST is the interface that operations call. It must trust the caller that a request's context
-	// knows.
+	// REST is the interface that operations call. It must trust the caller in a request's context.
 	REST http.Handler
-	// Attempts slows the guessing of tokens down; nil: nothing does.
+	// Attempts limits how fast tokens can be guessed; nil: no limit.
 	Attempts Attempts
 	// Exports reads rows.
 	Exports Exports
 	Log     zerolog.Logger // of failures; the zero value logs nothing
 }
 
-// policy of the pages: nothing but our own style, scripts and icon is loaded, and nothing
-// but this server is asked.
+// contentPolicy lets pages load only our own style, scripts and icon, and connect only to this
+// server.
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // viewer answers requests for pages.
@@ -38,12 +37,11 @@ type answer = func(http.ResponseWriter, *http.Request) error
 // routes are answers by pattern, as http.ServeMux has them.
 type routes map[string]answer
 
-// New returns the pages, to be mounted at / . They link to the REST interface under /v1
-// beside them.
+// New returns the pages, to be mounted at /. They link to the REST interface at /v1.
 func New(config Config) http.Handler {
 	v := &viewer{config}
 	mux := http.NewServeMux()
-	for _, of := range []routes{v.sessionRoutes(), v.runRoutes(), v.operationRoutes(), v.trajectoryRoutes(), v.gridRoutes(), v.taskRoutes(), v.exportRoutes(), v.reviewRoutes(), v.policyRoutes(), v.compareRoutes(), v.auditRoutes(), {"/": v.showNothing}} {
+	for _, of := range []routes{v.sessionRoutes(), v.runRoutes(), v.runOperationRoutes(), v.iterationOperationRoutes(), v.trajectoryRoutes(), v.taskRoutes(), v.exportRoutes(), v.reviewRoutes(), v.policyRoutes(), v.compareRoutes(), v.auditRoutes(), {"/": v.showNothing}} {
 		for pattern, answer := range of {
 			mux.HandleFunc(pattern, v.page(answer))
 		}
@@ -55,7 +53,7 @@ func New(config Config) http.Handler {
 	return all
 }
 
-// page sets what every page has, and shows an error as a page.
+// page sets the common headers, and shows an error as a page.
 func (v *viewer) page(show answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -78,40 +76,44 @@ func (v *viewer) showNothing(_ http.ResponseWriter, r *http.Request) error {
 
 var errMethod = relabel.Errorf(relabel.CodeForbidden, "Pages are read-only.")
 
-// showError shows what went wrong, without its cause.
+// errorPages are the status and title of an error's page by its code.
+var errorPages = map[relabel.Code]struct {
+	status int
+	title  string
+}{
+	relabel.CodeNotFound:    {http.StatusNotFound, "Not found"},
+	relabel.CodeInvalid:     {http.StatusBadRequest, "This cannot be shown"},
+	relabel.CodeForbidden:   {http.StatusForbidden, "Not allowed"},
+	relabel.CodeConflict:    {http.StatusConflict, "Not possible now"},
+	relabel.CodeBusy:        {http.StatusTooManyRequests, "Too many at once"},
+	relabel.CodeUnavailable: {http.StatusServiceUnavailable, "Not available"},
+}
+
+// showError shows an error as a page, without its cause.
 func (v *viewer) showError(w http.ResponseWriter, r *http.Request, err error) {
-	view := struct{ Title, Message, Without string }{Title: "Internal error", Message: "The server's log says more."}
-	status := http.StatusInternalServerError
-	switch code := relabel.CodeOf(err); {
-	case code == relabel.CodeNotFound:
-		status, view.Title, view.Message = http.StatusNotFound, "Not found", safeMessage(err)
-	case code == relabel.CodeInvalid:
-		status, view.Title, view.Message = http.StatusBadRequest, "This cannot be shown", safeMessage(err)
-		if r.Method == http.MethodGet && r.URL.RawQuery != "" {
-			view.Without = r.URL.EscapedPath()
-		}
+	view := struct{ Title, Message, Without string }{Message: safeMessage(err)}
+	code := relabel.CodeOf(err)
+	of, known := errorPages[code]
+	switch {
 	case errors.Is(err, errMethod):
-		status, view.Title, view.Message = http.StatusMethodNotAllowed, "Not possible", safeMessage(err)
+		of.status, of.title = http.StatusMethodNotAllowed, "Not possible"
 		w.Header().Set("Allow", "GET, HEAD")
-	case code == relabel.CodeForbidden:
-		status, view.Title, view.Message = http.StatusForbidden, "Not allowed", safeMessage(err)
-	case code == relabel.CodeConflict:
-		status, view.Title, view.Message = http.StatusConflict, "Not possible now", safeMessage(err)
-	case code == relabel.CodeBusy:
-		status, view.Title, view.Message = http.StatusTooManyRequests, "Too many at once", safeMessage(err)
-	case code == relabel.CodeUnavailable:
-		status, view.Title, view.Message = http.StatusServiceUnavailable, "Not available", safeMessage(err)
-	case r.Context().Err() != nil: // nobody waits for the answer any more
-	default:
-		v.Log.Error().Err(err).Str("path", r.URL.Path).Msg("page")
+	case !known:
+		of.status, of.title, view.Message = http.StatusInternalServerError, "Internal error", "See the server's log."
+		if r.Context().Err() == nil { // else the client has disconnected
+			v.Log.Error().Err(err).Str("path", r.URL.Path).Msg("page")
+		}
+	case code == relabel.CodeInvalid && r.Method == http.MethodGet && r.URL.RawQuery != "":
+		view.Without = r.URL.EscapedPath()
 	}
-	r.URL.RawQuery = "" // the whole page, whatever part was asked for
-	if err := v.render(w, r, page{Template: "error", Title: view.Title, Status: status, View: view}); err != nil {
+	view.Title = of.title
+	r.URL.RawQuery = "" // the whole page, also where a part was requested
+	if err := v.render(w, r, page{Template: "error", Title: of.title, Status: of.status, View: view}); err != nil {
 		v.Log.Error().Err(err).Str("path", r.URL.Path).Msg("page of an error")
 	}
 }
 
-// safeMessage is what an error says to people.
+// safeMessage is the message of an error for people.
 func safeMessage(err error) string {
 	var e *relabel.Error
 	if !errors.As(err, &e) {

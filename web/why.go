@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -9,8 +10,10 @@ import (
 )
 
 // endWords describe ends of rollouts, verdictWords why a task is not resolved. Lists, filters,
-// tables and heads share them.
+// tables and heads share them. verdictReasons are the reasons in display order.
 var (
+	verdictReasons = []relabel.VerdictReason{relabel.VerdictTestsPassed, relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictTampered,
+		relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe}
 	endWords = map[relabel.EndReason]string{relabel.EndFinish: "finished", relabel.EndMaxTurns: "out of turns", relabel.EndContext: "context full",
 		relabel.EndWallClock: "out of time", relabel.EndNoCall: "no call",
 		relabel.EndDisk: "disk used up", relabel.EndSandboxBroken: "broke its sandbox"}
@@ -19,19 +22,8 @@ var (
 )
 
 // endWord and verdictWord return these words, or the stored value without one.
-func endWord(r relabel.EndReason) string {
-	if word := endWords[r]; word != "" {
-		return word
-	}
-	return string(r)
-}
-
-func verdictWord(r relabel.VerdictReason) string {
-	if word := verdictWords[r]; word != "" {
-		return word
-	}
-	return string(r)
-}
+func endWord(r relabel.EndReason) string         { return cmp.Or(endWords[r], string(r)) }
+func verdictWord(r relabel.VerdictReason) string { return cmp.Or(verdictWords[r], string(r)) }
 
 // namedTests is the number of tests of a kind named in a head. longestName bounds a name in
 // characters: its end is kept, which distinguishes tests of a file.
