@@ -29,7 +29,9 @@ type policyRow struct {
 }
 
 func (v *viewer) policyRoutes() routes {
-	return routes{"GET /policies": v.listPolicies, "GET /policies/{policy}": of(v.policyOf, v.showPolicy)}
+	to := routes{"GET /policies": v.listPolicies, "GET /policies/{policy}": of(v.policyOf, v.showPolicy)}
+	v.addOperation(to, "/policies/new", v.createPolicy)
+	return to
 }
 
 func (v *viewer) listPolicies(w http.ResponseWriter, r *http.Request) error {

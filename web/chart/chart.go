@@ -1,7 +1,10 @@
 // Package chart turns the figures of runs into charts, each with the same numbers as a table.
 package chart
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Chart is a set of series over one axis. Pages draw it and show the same numbers as a table.
 type Chart struct {
@@ -9,11 +12,9 @@ type Chart struct {
 	Note      string // how to read it
 	X         string // name of the horizontal axis
 	Labels    []string
-	Unit      string // of all values: "%", "tokens"; "" without a unit
-	// From and To bound the vertical axis if both are set; otherwise the values do.
-	From, To *float64
-	Bars     bool // stacked bars, in the order of the series; else lines
-	Series   []Series
+	Unit      string // of all values: "%" (the axis is 0 to 100), "tokens"; "" without a unit
+	Bars      bool   // stacked bars, in the order of the series; else lines
+	Series    []Series
 }
 
 // Series is a line of a chart: one value per label, nil where there is no value.
@@ -30,19 +31,14 @@ type Series struct {
 
 // Data is what chart.js draws.
 func (c Chart) Data() any {
-	return map[string]any{"labels": c.Labels, "unit": c.Unit, "from": c.From, "to": c.To, "bars": c.Bars, "series": c.Series, "x": c.X}
+	return map[string]any{"labels": c.Labels, "unit": c.Unit, "bars": c.Bars, "series": c.Series, "x": c.X}
 }
 
 // Drawn reports whether any series has a value.
 func (c Chart) Drawn() bool {
-	for _, s := range c.Series {
-		for _, v := range s.Values {
-			if v != nil {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Series, func(s Series) bool {
+		return slices.ContainsFunc(s.Values, func(v *float64) bool { return v != nil })
+	})
 }
 
 // Cell formats value i of a series with its band, for the table.

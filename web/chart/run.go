@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"relabel"
 )
@@ -60,7 +61,7 @@ func Mixture(run relabel.Run, collects []Round) Chart {
 		}
 		return c
 	}
-	c.Title, c.Note, c.Unit, c.From, c.To = "Turns executed by the teacher", "planned βi with its 95% interval, and the realised share", "%", new(0.0), new(100.0)
+	c.Title, c.Note, c.Unit = "Turns executed by the teacher", "planned βi with its 95% interval, and the realised share", "%"
 	planned := Series{Name: "planned β", Look: "ink"}
 	for _, r := range collects {
 		if r.Beta == nil {
@@ -89,7 +90,7 @@ func bandOf(p float64, n int) (low, high *float64) {
 // Resolved shows the share of trajectories with a verdict that are resolved, for mixtures and
 // for the student alone.
 func Resolved(all []Round) Chart {
-	c := Chart{ID: "resolved", Title: "Resolved, of those with a verdict", Note: "resolved means submitted and passed; infrastructure errors are not counted", X: "iteration", Unit: "%", From: new(0.0), To: new(100.0)}
+	c := Chart{ID: "resolved", Title: "Resolved, of those with a verdict", Note: "resolved means submitted and passed; infrastructure errors are not counted", X: "iteration", Unit: "%"}
 	last := 0
 	for _, r := range all {
 		last = max(last, r.Number)
@@ -114,7 +115,7 @@ func Resolved(all []Round) Chart {
 
 // Agreement shows the share of the student's actions that equal their label.
 func Agreement(collects []Round) Chart {
-	return Chart{ID: "agreement", Title: "Student actions equal to their label", Note: "among student turns that have a label", X: "iteration", Unit: "%", From: new(0.0), To: new(100.0),
+	return Chart{ID: "agreement", Title: "Student actions equal to their label", Note: "among student turns that have a label", X: "iteration", Unit: "%",
 		Labels: labelled(collects), Series: []Series{{Name: "agreement", Look: "agree", Values: valuesOf(collects, func(r Round) *float64 { return portion(r.Figures.Agreed, r.Figures.Compared) })}}}
 }
 
@@ -124,7 +125,7 @@ var turnLooks = []string{"agree", "ink", "dim"}
 // Turn shows agreement by turn, one line for each of the newest iterations. Long
 // trajectories have several turns per point.
 func Turn(collects []Round) Chart {
-	c := Chart{ID: "by-turn", Title: "Agreement by turn", X: "turn", Unit: "%", From: new(0.0), To: new(100.0)}
+	c := Chart{ID: "by-turn", Title: "Agreement by turn", X: "turn", Unit: "%"}
 	newest := collects[max(0, len(collects)-len(turnLooks)):]
 	last := 0
 	for _, r := range newest {
@@ -132,9 +133,8 @@ func Turn(collects []Round) Chart {
 	}
 	step := stepOf(last)
 	c.Labels = spans(last, step)
-	for k := range newest {
-		r := newest[len(newest)-1-k]
-		s := Series{Name: fmt.Sprintf("iteration %d", r.Number), Look: turnLooks[k]}
+	for _, r := range slices.Backward(newest) {
+		s := Series{Name: fmt.Sprintf("iteration %d", r.Number), Look: turnLooks[len(c.Series)]}
 		for i := range c.Labels {
 			sum := between(r.Figures, i*step, (i+1)*step)
 			s.Values = append(s.Values, portion(sum.Agreed, sum.Compared))
@@ -193,16 +193,9 @@ func Ends(rounds []Round, word func(relabel.EndReason) string) Chart {
 
 // withoutEmpty removes series without a value above 0.
 func (c Chart) withoutEmpty() Chart {
-	var kept []Series
-	for _, s := range c.Series {
-		for _, v := range s.Values {
-			if v != nil && *v > 0 {
-				kept = append(kept, s)
-				break
-			}
-		}
-	}
-	c.Series = kept
+	c.Series = slices.DeleteFunc(c.Series, func(s Series) bool {
+		return !slices.ContainsFunc(s.Values, func(v *float64) bool { return v != nil && *v > 0 })
+	})
 	return c
 }
 
@@ -243,7 +236,7 @@ func Cost(rounds []Round) Chart {
 
 // Calls shows the share of executed tool calls that did not fail.
 func Calls(rounds []Round) Chart {
-	c := Chart{ID: "calls", Title: "Tool calls executed without a tool failure", Note: "a command that exits with an error counts as executed", X: "iteration", Unit: "%", From: new(0.0), To: new(100.0), Labels: roundNames(rounds)}
+	c := Chart{ID: "calls", Title: "Tool calls executed without a tool failure", Note: "a command that exits with an error counts as executed", X: "iteration", Unit: "%", Labels: roundNames(rounds)}
 	student := Series{Name: "student", Look: "student", Values: valuesOf(rounds, func(r Round) *float64 {
 		return portion(r.Figures.StudentToolCalls-r.Figures.StudentToolFailures, r.Figures.StudentToolCalls)
 	})}

@@ -130,7 +130,7 @@ func (d *Difference) mark(a, b *block) {
 	var by fineness
 	switch {
 	case a.Lines != nil && b.Lines != nil:
-		by = compareLines(a.Lines, b.Lines)
+		by = compareLines(pointers(a.Lines), pointers(b.Lines))
 		markEnds(a, b)
 	default:
 		if a.Text == b.Text { // a text beside a number, say: they differ as JSON alone
@@ -158,8 +158,8 @@ func markEnds(a, b *block) {
 		}
 	}
 	if !AnyOwn(a.Lines) && !AnyOwn(b.Lines) {
-		own(a.Lines)
-		own(b.Lines)
+		own(pointers(a.Lines))
+		own(pointers(b.Lines))
 	}
 }
 

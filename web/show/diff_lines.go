@@ -1,6 +1,7 @@
 package show
 
 import (
+	"slices"
 	"strings"
 
 	"znkr.io/diff"
@@ -95,9 +96,7 @@ func bareLines(s string) []string {
 
 // compareLines marks the lines that the other list lacks, and the words in pairs of lines. It
 // returns the finest comparison that was possible.
-func compareLines(a, b []Line) fineness {
-	clear(a)
-	clear(b)
+func compareLines(a, b []*Line) fineness {
 	x, y := keysOf(a), keysOf(b)
 	if len(x)+len(y) > mostLines {
 		head, tail := commonEnds(x, y)
@@ -117,40 +116,42 @@ func compareLines(a, b []Line) fineness {
 	return byWords
 }
 
-// clear removes all marks.
-func clear(lines []Line) {
-	for i := range lines {
-		lines[i].Own, lines[i].Spans = false, []Span{{Text: lines[i].text()}}
-	}
-}
-
-func own(lines []Line) {
-	for i := range lines {
-		lines[i].Own = true
+func own(lines []*Line) {
+	for _, l := range lines {
+		l.Own = true
 	}
 }
 
 // pair marks words in lines with the same operation, in order.
-func (m *marker) pair(a, b []Line) {
-	next := map[byte]int{} // by what lines do
-	for i := range a {
-		k := next[a[i].Op]
-		for k < len(b) && b[k].Op != a[i].Op {
+func (m *marker) pair(a, b []*Line) {
+	next := map[byte]int{} // by operation
+	for _, l := range a {
+		k := next[l.Op]
+		for k < len(b) && b[k].Op != l.Op {
 			k++
 		}
-		if next[a[i].Op] = k + 1; k < len(b) {
-			m.words(&a[i], &b[k])
+		if next[l.Op] = k + 1; k < len(b) {
+			m.words(l, b[k])
 		}
 	}
 }
 
-// keysOf returns the keys by which lines are compared.
-func keysOf(lines []Line) []string {
+// keysOf removes all marks, and returns the keys by which lines are compared.
+func keysOf(lines []*Line) []string {
 	keys := make([]string, len(lines))
 	for i, l := range lines {
-		keys[i] = string(l.Op) + l.text()
+		text := l.text()
+		l.Own, l.Spans, keys[i] = false, []Span{{Text: text}}, string(l.Op)+text
 	}
 	return keys
+}
+
+func pointers(lines []Line) []*Line {
+	all := make([]*Line, len(lines))
+	for i := range lines {
+		all[i] = &lines[i]
+	}
+	return all
 }
 
 func commonEnds(x, y []string) (head, tail int) {
@@ -197,11 +198,4 @@ func foldLines(lines []Line, context, most int) []Line {
 }
 
 // AnyOwn reports whether a line is in only one of two compared texts.
-func AnyOwn(lines []Line) bool {
-	for _, l := range lines {
-		if l.Own {
-			return true
-		}
-	}
-	return false
-}
+func AnyOwn(lines []Line) bool { return slices.ContainsFunc(lines, func(l Line) bool { return l.Own }) }

@@ -48,7 +48,7 @@ func TestAnEditIsShownAsTheLinesThatItChanges(t *testing.T) {
 func TestLinesThatTheOtherEditLacksAreMarked(t *testing.T) {
 	a := editLines("    return x\n    # end", "    return x or 0\n    # end")
 	b := editLines("    return x\n    # end", "    return abs x\n    # end")
-	if by := compareLines(a, b); by != byWords {
+	if by := compareLines(pointers(a), pointers(b)); by != byWords {
 		t.Errorf("compared by %d", by)
 	}
 	want := [][]string{
@@ -103,7 +103,7 @@ func TestAnEditWithoutItsDeletionsIsTheNewText(t *testing.T) {
 			t.Errorf("%q to %q: %q", before, after, drawn(lines))
 		}
 		other := editLines(texts.Draw(t, "other before"), texts.Draw(t, "other after"))
-		compareLines(lines, other)
+		compareLines(pointers(lines), pointers(other))
 		common := func(lines []Line) (keys []string) {
 			for _, l := range lines {
 				if !l.Own {

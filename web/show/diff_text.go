@@ -60,7 +60,7 @@ func compareTexts(a, b string) (x, y []Span, by fineness) {
 func compareTokens(x, y []string) (a, b []Span) {
 	hunks := joinOverBlanks(hunksOf(x, y), x)
 	if !alike(x, y, hunks) {
-		return whole(x), whole(y)
+		return appendSpan(nil, x, true), appendSpan(nil, y, true)
 	}
 	i, j := 0, 0
 	for _, h := range hunks {
@@ -79,8 +79,6 @@ func hunksOf(x, y []string) []diff.Hunk[string] {
 	}
 	return diff.Hunks(x, y, diff.Context(0))
 }
-
-func whole(tokens []string) []Span { return appendSpan(nil, tokens, true) }
 
 func appendSpan(spans []Span, tokens []string, own bool) []Span {
 	if len(tokens) == 0 {
@@ -138,33 +136,17 @@ func letters(tokens []string) (n int) {
 	return n
 }
 
-// compareEnds treats the common first and last lines as equal and the rest as different, in one
-// pass.
+// compareEnds treats the common first and last lines as equal and the rest as different.
 func compareEnds(a, b string) (x, y []Span) {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	n = strings.LastIndexByte(a[:n], '\n') + 1
-	m := 0
-	for m < min(len(a), len(b))-n && a[len(a)-1-m] == b[len(b)-1-m] {
-		m++
-	}
-	if i := strings.IndexByte(a[len(a)-m:], '\n'); i >= 0 {
-		m -= i + 1
-	} else {
-		m = 0
-	}
-	return ends(a, n, m), ends(b, n, m)
+	u, v := linesOf(a), linesOf(b)
+	head, tail := commonEnds(u, v)
+	return ends(u, head, tail), ends(v, head, tail)
 }
 
-func ends(s string, head, tail int) (spans []Span) {
-	for _, part := range []Span{{s[:head], false}, {s[head : len(s)-tail], true}, {s[len(s)-tail:], false}} {
-		if part.Text != "" {
-			spans = append(spans, part)
-		}
-	}
-	return spans
+func ends(lines []string, head, tail int) []Span {
+	rest := len(lines) - tail
+	spans := appendSpan(nil, lines[:head], false)
+	return appendSpan(appendSpan(spans, lines[head:rest], true), lines[rest:], false)
 }
 
 // words splits a text into words, runs of blanks, and single signs.

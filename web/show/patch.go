@@ -37,32 +37,14 @@ func IsPatch(s string) bool {
 }
 
 // ComparePatches marks the changes that the other patch lacks.
-func ComparePatches(a, b []Line) {
-	x, y := changes(a), changes(b)
-	u, v := pick(a, x), pick(b, y)
-	compareLines(u, v)
-	for i, at := range x {
-		a[at] = u[i]
-	}
-	for i, at := range y {
-		b[at] = v[i]
-	}
-}
+func ComparePatches(a, b []Line) { compareLines(changes(a), changes(b)) }
 
-// changes returns the indexes of added and removed lines.
-func changes(lines []Line) (at []int) {
+// changes returns the added and removed lines.
+func changes(lines []Line) (all []*Line) {
 	for i, l := range lines {
 		if l.Op == '+' || l.Op == '-' {
-			at = append(at, i)
+			all = append(all, &lines[i])
 		}
 	}
-	return at
-}
-
-func pick(lines []Line, at []int) []Line {
-	picked := make([]Line, len(at))
-	for i, k := range at {
-		picked[i] = lines[k]
-	}
-	return picked
+	return all
 }

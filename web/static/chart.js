@@ -79,7 +79,7 @@
     const rest = newest(c), settle = (u) => { if (u.cursor.idx == null) u.setLegend({ idx: rest }, false); };
     const plot = new uPlot({
       width, height: 190, series, bands, legend: { live: true }, hooks: { ready: [settle], setLegend: [settle] },
-      scales: { x: { time: false, range: () => [-0.5, xs.length - 0.5] }, y: { range: (_, low, high) => c.from != null && c.to != null ? [c.from, c.to] : [Math.min(0, low ?? 0), (high || 1) * 1.08] } },
+      scales: { x: { time: false, range: () => [-0.5, xs.length - 0.5] }, y: { range: (_, low, high) => c.unit === "%" ? [0, 100] : [Math.min(0, low ?? 0), (high || 1) * 1.08] } },
       axes: [{ ...axis, splits: () => thin(xs, width), values: (_, at) => at.map((i) => c.labels[i] ?? "") }, { ...axis, size: 52, values: (_, at) => at.map(amount) }],
       cursor: { drag: { x: false, y: false }, points: { size: 7 } },
     }, data, box);
