@@ -66,7 +66,7 @@ func TestATokenizerThatIsNotKnownIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := (&TokensCommand{Tokenizer: file}).Run()
-	if err == nil || !strings.Contains(err.Error(), `model.type: the model "Unigram" is not known`) {
+	if err == nil || !strings.Contains(err.Error(), `model.type: the model "Unigram" is unknown`) {
 		t.Errorf("%v", err)
 	}
 }

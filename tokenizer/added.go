@@ -7,33 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// addedTokens are tokens that are matched in the raw text.
+// addedTokens are tokens that are matched before words are split.
 type addedTokens struct {
 	ids        map[string]int32
 	tokens     map[int32]Added
-	written    map[int32]string // normalized tokens as decoding sees them, where that differs
+	written    map[int32]string // normalized form of tokens, for decoding, if it differs
 	verbatim   *finderOfAdded   // of tokens that are not normalized
 	normalized *finderOfAdded
 	highest    int32
 }
 
-// parseAdded reads added_tokens. Ids are given as the reference gives them: a token of
-// the vocabulary has its id there, any other the next free one, whatever the file says.
-func parseAdded(n node, m *model, normalize normalizer) (*addedTokens, error) {
+// parseAdded reads added_tokens. It assigns ids as the reference does, ignoring those in the
+// file: a token of the vocabulary keeps its id, any other gets the next free one.
+func parseAdded(n node, m *model, normalize normalizer) *addedTokens {
 	a := &addedTokens{ids: map[string]int32{}, tokens: map[int32]Added{}, written: map[int32]string{},
 		verbatim: newFinderOfAdded(), normalized: newFinderOfAdded()}
 	if !n.absent() {
-		list, err := n.list()
-		if err != nil {
-			return nil, err
-		}
 		next := int32(len(m.vocabulary))
-		for _, item := range list {
-			token, err := parseAddedToken(item)
-			if err != nil {
-				return nil, err
-			}
-			if token.Content != "" {
+		for _, item := range n.list() {
+			if token := parseAddedToken(item); token.Content != "" {
 				next = a.add(token, next, m, normalize)
 			}
 		}
@@ -48,37 +40,26 @@ func parseAdded(n node, m *model, normalize normalizer) (*addedTokens, error) {
 			}
 		}
 		if content == "" || !into.add(content, token) {
-			return nil, n.refuse("token %q is, normalized, empty or the same as another", token.Content)
+			panic(n.refuse("token %q is, normalized, empty or the same as another", token.Content))
 		}
 		a.highest = max(a.highest, id)
 	}
-	return a, nil
+	return a
 }
 
-func parseAddedToken(n node) (Added, error) {
-	var t Added
-	options, err := n.object("id", "content", "single_word", "lstrip", "rstrip", "normalized", "special")
-	if err != nil {
-		return t, err
-	}
-	if err := options["id"].decode(&t.ID, "a number"); err != nil {
-		return t, err
-	}
-	if t.Content, err = options["content"].text(); err != nil {
-		return t, err
-	}
-	for _, f := range []struct {
-		name string
-		flag *bool
-	}{{"single_word", &t.SingleWord}, {"lstrip", &t.LStrip}, {"rstrip", &t.RStrip}, {"normalized", &t.Normalized}, {"special", &t.Special}} {
-		if *f.flag, err = options[f.name].flag(); err != nil {
-			return t, err
-		}
-	}
-	return t, nil
+func parseAddedToken(n node) (t Added) {
+	options := n.object("id", "content", "single_word", "lstrip", "rstrip", "normalized", "special")
+	options["id"].decode(&t.ID, "a number")
+	t.Content = options["content"].text()
+	t.SingleWord = options["single_word"].flag()
+	t.LStrip = options["lstrip"].flag()
+	t.RStrip = options["rstrip"].flag()
+	t.Normalized = options["normalized"].flag()
+	t.Special = options["special"].flag()
+	return t
 }
 
-// add enters a token and returns the next free id.
+// add adds a token and returns the next free id.
 func (a *addedTokens) add(t Added, next int32, m *model, normalize normalizer) int32 {
 	id, known := a.ids[t.Content]
 	if !known {
@@ -103,7 +84,7 @@ func (a *addedTokens) add(t Added, next int32, m *model, normalize normalizer) i
 type finderOfAdded struct {
 	nodes []trieNode
 	first [256]bool
-	only  int // the one byte that all tokens begin with, or −1
+	only  int // the first byte of all tokens, −1 if they differ
 	count int
 }
 
@@ -118,7 +99,7 @@ func newFinderOfAdded() *finderOfAdded {
 	return &finderOfAdded{nodes: make([]trieNode, 1), only: -1}
 }
 
-// add enters a token under the text that stands for it, and reports whether that is new.
+// add adds a token under a text and reports whether the text is new.
 func (f *finderOfAdded) add(text string, t Added) bool {
 	at := int32(0)
 	for i := range len(text) {
@@ -144,7 +125,7 @@ func (f *finderOfAdded) add(text string, t Added) bool {
 	return true
 }
 
-// child returns the child of a node, 0 where there is none.
+// child returns the child of a node, 0 if there is none.
 func (f *finderOfAdded) child(at int32, label byte) int32 {
 	for c := f.nodes[at].child; c != 0; c = f.nodes[c].sibling {
 		if f.nodes[c].label == label {
@@ -154,8 +135,8 @@ func (f *finderOfAdded) child(at int32, label byte) int32 {
 	return 0
 }
 
-// next returns the next token in text from a place on, and where it begins and ends, or
-// nil. Where hidden says so, a special token is not seen.
+// next returns the next token at or after from, and where it starts and ends, or nil. It
+// ignores special tokens where hidden returns true.
 func (f *finderOfAdded) next(text string, from int, hidden func(start, end int) bool) (token *Added, start, end int) {
 	if f.count == 0 {
 		return nil, 0, 0
@@ -186,18 +167,23 @@ func (f *finderOfAdded) next(text string, from int, hidden func(start, end int) 
 	return nil, 0, 0
 }
 
-// standsAlone reports whether no character of a word touches text[start:end].
+// standsAlone reports whether no word character is next to text[start:end].
 func standsAlone(text string, start, end int) bool {
-	words := namedRanges("word")
+	before, after := neighboursIn(text, start, end, "word")
+	return !before && !after
+}
+
+// neighboursIn reports whether the characters before start and at end belong to a class of
+// characters.txt.
+func neighboursIn(text string, start, end int, class string) (before, after bool) {
+	words := namedRanges(class)
 	if start > 0 {
-		if r, _ := utf8.DecodeLastRuneInString(text[:start]); inRanges(words, r) {
-			return false
-		}
+		r, _ := utf8.DecodeLastRuneInString(text[:start])
+		before = inRanges(words, r)
 	}
 	if end < len(text) {
-		if r, _ := utf8.DecodeRuneInString(text[end:]); inRanges(words, r) {
-			return false
-		}
+		r, _ := utf8.DecodeRuneInString(text[end:])
+		after = inRanges(words, r)
 	}
-	return true
+	return before, after
 }

@@ -2,13 +2,15 @@ package tokenizer
 
 import (
 	"hash/maphash"
+	"slices"
+	"strings"
 	"sync/atomic"
 )
 
 // cacheSlots is the size of a tokenizer's cache: about 10 MB when full.
 const cacheSlots = 1 << 16
 
-// longestCached is the length in bytes from which on a word is not worth a place.
+// longestCached is the maximum length of a cached word, in bytes.
 const longestCached = 128
 
 // wordCache caches the IDs of words. A word has two slots; a newer word replaces an older one
@@ -25,10 +27,10 @@ type cachedWord struct {
 
 func newWordCache() *wordCache { return &wordCache{seed: maphash.MakeSeed()} }
 
-// hash returns what get and put want to know of a word.
+// hash returns the hash of a word, for get and put.
 func (c *wordCache) hash(word string) uint64 { return maphash.String(c.seed, word) }
 
-// get returns the ids of a word, nil where they are not remembered.
+// get returns the ids of a word, nil if it is not cached.
 func (c *wordCache) get(hash uint64, word string) []int32 {
 	i := hash % cacheSlots
 	if e := c.slots[i].Load(); e != nil && e.word == word {
@@ -40,9 +42,9 @@ func (c *wordCache) get(hash uint64, word string) []int32 {
 	return nil
 }
 
-// put remembers the ids of a word; both are copied, so that no text is kept alive.
+// put caches copies of a word and its ids, so that the cache retains no text.
 func (c *wordCache) put(hash uint64, word string, ids []int32) {
-	e := &cachedWord{word: string([]byte(word)), ids: append(make([]int32, 0, len(ids)), ids...)}
+	e := &cachedWord{word: strings.Clone(word), ids: slices.Clone(ids)}
 	i := hash % cacheSlots
 	if hash>>32&1 == 1 {
 		i ^= 1

@@ -3,71 +3,50 @@ package tokenizer
 import (
 	_ "embed"
 	"fmt"
+	"math/bits"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
 )
 
-// charactersText holds a line for each class of characters: its name and its ranges. It
-// was measured on the reference (testdata/characters.py), which has another version of
-// Unicode than Go, and not one but several.
+// charactersText has one line per class of characters: its name and its ranges, measured on
+// the reference (testdata/characters.py), which uses several versions of Unicode, none of them
+// Go's.
 //
 //go:embed characters.txt
 var charactersText string
 
-// kinds is a set of kinds of characters: one bit for each general category, in the order
-// of categoryNames, and one for unassigned code points. Control characters that are
-// white space have a kind of their own, so that \s is a union of kinds.
+// kinds is a set of kinds of characters: one bit per general category, in the order of
+// categoryNames, one for unassigned code points (Cn), and one for control characters that are
+// white space, so that \s is a union of kinds.
 type kinds uint32
 
 var categoryNames = []string{"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po",
 	"Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co"}
 
 const (
-	kindLu kinds = 1 << iota
-	kindLl
-	kindLt
-	kindLm
-	kindLo
-	kindMn
-	kindMc
-	kindMe
-	kindNd
-	kindNl
-	kindNo
-	kindPc
-	kindPd
-	kindPs
-	kindPe
-	kindPi
-	kindPf
-	kindPo
-	kindSm
-	kindSc
-	kindSk
-	kindSo
-	kindZs
-	kindZl
-	kindZp
-	kindCc
-	kindCf
-	kindCo
-	kindCn
-	kindSpacingControl // tab, line feed, vertical tab, form feed, carriage return, next line
+	kindLu             kinds = 1 << 0
+	kindLl             kinds = 1 << 1
+	kindLt             kinds = 1 << 2
+	kindLm             kinds = 1 << 3
+	kindLo             kinds = 1 << 4
+	kindCc             kinds = 1 << 25
+	kindCn             kinds = 1 << 28
+	kindSpacingControl kinds = 1 << 29 // tab, line feed, vertical tab, form feed, carriage return, next line
 
-	letters     = kindLu | kindLl | kindLt | kindLm | kindLo
-	marks       = kindMn | kindMc | kindMe
-	numbers     = kindNd | kindNl | kindNo
-	punctuation = kindPc | kindPd | kindPs | kindPe | kindPi | kindPf | kindPo
-	symbols     = kindSm | kindSc | kindSk | kindSo
-	separators  = kindZs | kindZl | kindZp
-	others      = kindCc | kindSpacingControl | kindCf | kindCo | kindCn
-	spaces      = separators | kindSpacingControl
-	anyKind     = kindSpacingControl<<1 - 1
+	letters     kinds = 1<<5 - 1
+	marks       kinds = 1<<8 - 1<<5
+	numbers     kinds = 1<<11 - 1<<8
+	punctuation kinds = 1<<18 - 1<<11
+	symbols     kinds = 1<<22 - 1<<18
+	separators  kinds = 1<<25 - 1<<22
+	spaces            = separators | kindSpacingControl
+	anyKind     kinds = 1<<30 - 1
 )
 
-// characterTable finds the kind of a code point.
+// characterTable returns the kind of a code point.
 type characterTable struct {
 	ascii [128]kinds
 	bits  runeTable[uint8] // the number of the kind's bit
@@ -99,13 +78,7 @@ var characters = sync.OnceValue(func() *characterTable {
 	return t
 })
 
-func bitNumber(k kinds) uint8 {
-	n := uint8(0)
-	for ; k > 1; k >>= 1 {
-		n++
-	}
-	return n
-}
+func bitNumber(k kinds) uint8 { return uint8(bits.TrailingZeros32(uint32(k))) }
 
 // kind returns the one bit of a code point's kind.
 func (t *characterTable) kind(r rune) kinds { return 1 << t.bits.at(r) }
@@ -160,22 +133,11 @@ func codePoint(hex string) rune {
 	return rune(n)
 }
 
-// namedRanges returns a class of characters.txt; nil where there is none of that name.
+// namedRanges returns a class of characters.txt, nil if there is none of that name.
 func namedRanges(name string) []runeRange { return characterClasses()[name] }
 
 // inRanges reports whether r is in sorted ranges.
 func inRanges(ranges []runeRange, r rune) bool {
-	low, high := 0, len(ranges)
-	for low < high {
-		middle := (low + high) / 2
-		switch {
-		case r < ranges[middle].first:
-			high = middle
-		case r > ranges[middle].last:
-			low = middle + 1
-		default:
-			return true
-		}
-	}
-	return false
+	i := sort.Search(len(ranges), func(i int) bool { return ranges[i].last >= r })
+	return i < len(ranges) && ranges[i].first <= r
 }

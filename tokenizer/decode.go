@@ -1,73 +1,43 @@
 package tokenizer
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// decoder joins tokens to text, in steps.
-type decoder struct {
-	steps []decoding
-}
+// decoder joins tokens to text, in steps; nil: with spaces between them.
+type decoder []decoding
 
 // decoding is a step of decoding: it maps tokens to tokens.
 type decoding interface {
 	decode(tokens []string) []string
 }
 
-func parseDecoder(n node) (*decoder, error) {
+func parseDecoder(n node) decoder {
 	if n.absent() {
-		return nil, nil
+		return nil
 	}
-	kind, err := n.kind()
-	if err != nil {
-		return nil, err
-	}
-	switch kind {
+	switch kind := n.kind(); kind {
 	case "ByteLevel":
-		_, err := n.object("type", "add_prefix_space", "trim_offsets", "use_regex")
-		return &decoder{[]decoding{decodeBytes{}}}, err
+		n.object("type", "add_prefix_space", "trim_offsets", "use_regex")
+		return decoder{decodeBytes{}}
 	case "ByteFallback":
-		_, err := n.object("type")
-		return &decoder{[]decoding{decodeFallback{}}}, err
+		n.object("type")
+		return decoder{decodeFallback{}}
 	case "Fuse":
-		_, err := n.object("type")
-		return &decoder{[]decoding{decodeFuse{}}}, err
+		n.object("type")
+		return decoder{decodeFuse{}}
 	case "Replace":
-		r, err := parseReplace(n)
-		if err != nil {
-			return nil, err
-		}
-		return &decoder{[]decoding{decodeReplace{r.(replace)}}}, nil
+		return decoder{decodeReplace{parseReplace(n)}}
 	case "Strip":
-		return parseDecodeStrip(n)
+		return decoder{parseDecodeStrip(n)}
 	case "Sequence":
-		return parseDecoders(n)
+		return append(decoder{}, slices.Concat(sequence(n, "decoders", parseDecoder)...)...) // not nil
+	default:
+		panic(n.unknownKind("decoder", kind))
 	}
-	return nil, n.unknownKind("decoder", kind)
-}
-
-func parseDecoders(n node) (*decoder, error) {
-	options, err := n.object("type", "decoders")
-	if err != nil {
-		return nil, err
-	}
-	list, err := options["decoders"].list()
-	if err != nil {
-		return nil, err
-	}
-	all := &decoder{}
-	for _, item := range list {
-		one, err := parseDecoder(item)
-		if err != nil {
-			return nil, err
-		}
-		if one == nil {
-			return nil, item.refuse("is missing")
-		}
-		all.steps = append(all.steps, one.steps...)
-	}
-	return all, nil
 }
 
 // Decode returns the text of IDs, including special tokens. Bytes that remain invalid UTF-8
@@ -82,7 +52,7 @@ func (t *Tokenizer) Decode(ids []int32) string {
 	if t.decoder == nil {
 		return strings.Join(tokens, " ")
 	}
-	for _, step := range t.decoder.steps {
+	for _, step := range t.decoder {
 		tokens = step.decode(tokens)
 	}
 	return strings.Join(tokens, "")
@@ -107,7 +77,7 @@ func (t *Tokenizer) AppendBytes(dst []byte, id int32) []byte {
 	if !ok || t.decoder == nil {
 		return append(dst, s...)
 	}
-	for _, step := range t.decoder.steps {
+	for _, step := range t.decoder {
 		switch step := step.(type) {
 		case decodeBytes:
 			return step.append(dst, s)
@@ -174,24 +144,13 @@ func brokenPrefix(raw []byte) int {
 // decodeFallback turns "<0x41>" tokens into the characters that their bytes make.
 type decodeFallback struct{}
 
-// fallbackByte reads "<0x41>".
+// fallbackByte parses a token such as "<0x41>".
 func fallbackByte(token string) (byte, bool) {
 	if len(token) != 6 || token[:3] != "<0x" || token[5] != '>' {
 		return 0, false
 	}
-	value := 0
-	for i, c := range []byte(token[3:5]) {
-		switch {
-		case c >= '0' && c <= '9':
-			value = value<<4 | int(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			value = value<<4 | int(c|0x20-'a'+10)
-		case c == '+' && i == 0: // the reference's number parser takes a sign
-		default:
-			return 0, false
-		}
-	}
-	return byte(value), true
+	value, err := strconv.ParseUint(strings.TrimPrefix(token[3:5], "+"), 16, 8) // the reference's number parser accepts a sign
+	return byte(value), err == nil
 }
 
 func (decodeFallback) decode(tokens []string) []string {
@@ -238,30 +197,22 @@ func (d decodeReplace) decode(tokens []string) []string {
 	return tokens
 }
 
-// decodeStrip takes up to start of a character off the beginning of each token, and up to
-// stop off its end.
+// decodeStrip removes up to start occurrences of a character from the beginning of each token,
+// and up to stop from its end.
 type decodeStrip struct {
 	content     string
 	start, stop int
 }
 
-func parseDecodeStrip(n node) (*decoder, error) {
-	options, err := n.object("type", "content", "start", "stop")
-	if err != nil {
-		return nil, err
-	}
-	var d decodeStrip
-	if d.content, err = options["content"].text(); err != nil {
-		return nil, err
-	}
+func parseDecodeStrip(n node) (d decodeStrip) {
+	options := n.object("type", "content", "start", "stop")
+	d.content = options["content"].text()
 	if utf8.RuneCountInString(d.content) != 1 {
-		return nil, options["content"].refuse("is not one character")
+		panic(options["content"].refuse("is not one character"))
 	}
-	if err := options["start"].decode(&d.start, "a number"); err != nil {
-		return nil, err
-	}
-	err = options["stop"].decode(&d.stop, "a number")
-	return &decoder{[]decoding{d}}, err
+	options["start"].decode(&d.start, "a number")
+	options["stop"].decode(&d.stop, "a number")
+	return d
 }
 
 func (d decodeStrip) decode(tokens []string) []string {

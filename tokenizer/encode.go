@@ -6,22 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// Encode appends the ids of text to dst. They are those of the reference for
-// encode(text, add_special_tokens=False): nothing is put before or after, and added
-// tokens are found wherever their text stands.
+// Encode appends the ids of text to dst. They are those of the reference for encode(text,
+// add_special_tokens=False): no tokens are added, and added tokens are recognized in the text.
 //
-// Except in plain, which are spans of text in ascending order that do not overlap: a
-// token marked special that would take a byte of them is not seen, and its text is
-// encoded as any other. Added tokens that are not special match there too.
+// plain lists spans of text in ascending order, without overlap. Special tokens that overlap
+// them are not recognized but encoded as ordinary text; other added tokens still match there.
 //
-// A byte that is no UTF-8 counts as U+FFFD.
+// Each byte of invalid UTF-8 counts as U+FFFD.
 func (t *Tokenizer) Encode(dst []int32, text string, plain ...Span) []int32 {
 	if !utf8.ValidString(text) {
 		text, plain = validUTF8(text, plain)
 	}
 	e := &encoding{t: t, plain: plain, splitting: splitting{stages: t.stages, model: t.model, ids: dst}}
-	hidden := e.hidden
-	e.split(text, 0, t.added.verbatim, hidden, e.normalized)
+	e.split(text, 0, t.added.verbatim, e.hidden, e.normalized)
 	return e.ids
 }
 
@@ -32,9 +29,8 @@ type encoding struct {
 	plain []Span
 }
 
-// split hands the text between added tokens on, with its place, and appends the ids of
-// the tokens themselves. It follows the reference to the letter where tokens take the
-// white space beside them: what is taken twice is encoded twice.
+// split passes the text between added tokens on, with its position, and appends the ids of the
+// tokens. Like the reference, it encodes white space twice that two tokens include.
 func (e *encoding) split(text string, place int, find *finderOfAdded, hidden func(start, end int) bool, between func(text string, place int)) {
 	done := 0
 	for from := 0; ; {
@@ -55,7 +51,7 @@ func (e *encoding) split(text string, place int, find *finderOfAdded, hidden fun
 		if done < start {
 			between(text[done:start], place+done)
 		}
-		if start < end { // else other tokens have taken all of it
+		if start < end { // else other tokens include all of it
 			e.ids = append(e.ids, token.ID)
 		}
 		done = end
@@ -65,14 +61,10 @@ func (e *encoding) split(text string, place int, find *finderOfAdded, hidden fun
 	}
 }
 
-// normalized takes a piece without verbatim tokens to its ids.
+// normalized appends the ids of a piece without verbatim tokens.
 func (e *encoding) normalized(piece string, place int) {
 	added := e.t.added.normalized
 	if e.t.normalize == nil {
-		if added.count == 0 {
-			e.run(0, piece)
-			return
-		}
 		hidden := func(start, end int) bool { return e.hidden(place+start, place+end) }
 		e.split(piece, place, added, hidden, e.words)
 		return
@@ -85,10 +77,6 @@ func (e *encoding) normalized(piece string, place int) {
 		}
 	}
 	after := e.t.normalize.apply(before)
-	if added.count == 0 {
-		e.run(0, after.text)
-		return
-	}
 	hidden := func(start, end int) bool {
 		for _, origin := range after.origin[min(start, len(after.origin)):min(end, len(after.origin))] {
 			if e.hidden(origin, origin+1) {
@@ -100,7 +88,7 @@ func (e *encoding) normalized(piece string, place int) {
 	e.split(after.text, 0, added, hidden, e.words)
 }
 
-// words takes what is left between added tokens to its ids.
+// words appends the ids of the text between added tokens.
 func (e *encoding) words(piece string, _ int) { e.run(0, piece) }
 
 // hidden reports whether a byte from start up to end lies in a plain span.
@@ -117,7 +105,7 @@ func (e *encoding) hidden(start, end int) bool {
 	return false
 }
 
-// validUTF8 puts U+FFFD in the place of each byte that is no UTF-8, and moves the spans.
+// validUTF8 replaces each byte of invalid UTF-8 by U+FFFD, and moves the spans.
 func validUTF8(text string, plain []Span) (string, []Span) {
 	var b strings.Builder
 	places := make([]int, len(text)+1)

@@ -176,16 +176,18 @@ func someOf(r *rand.Rand, texts []string, n int) (some []string) {
 }
 
 // TestIDsAreThoseOfTheReference compares texts in many scripts, 25,000 fuzzed ones, and all
-// of a standard library. A part is drawn, in each run another one, unless RELABEL_TEST_ALL is
-// set (make test-all): one in 20 of the library's sources, and of the fuzzed texts one in 5, or one in 50 where another tokenizer before it
-// has the same components.
+// of a standard library. Unless RELABEL_TEST_ALL is set (make test-all), each run draws a part:
+// one in 20 of the library's sources, one in 5 of the fuzzed texts, and, of the tokenizers whose
+// components another one before them has, one in 4 with one in 50 fuzzed texts.
 func TestIDsAreThoseOfTheReference(t *testing.T) {
 	library, mixed := standardLibrary(t), mixedTexts(t)
 	seen := map[string]bool{}
 	for _, name := range comparedNow() {
 		parts := components(t, tokenizerFile(t, name))
 		first := !seen[parts]
-		seen[parts] = true
+		if seen[parts] = true; !everySource && !first && rand.IntN(4) > 0 {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tk, err := Open(tokenizerFile(t, name))

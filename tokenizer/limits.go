@@ -16,11 +16,10 @@ const (
 )
 
 // bound refuses a list or an object with more than most entries, before it is decoded.
-func (n node) bound(most int) error {
-	if entries := entriesOf(n.raw, most); entries > most {
-		return n.refuse("has more than %d entries", most)
+func (n node) bound(most int) {
+	if entriesOf(n.raw, most) > most {
+		panic(n.refuse("has more than %d entries", most))
 	}
-	return nil
 }
 
 // structure yields each bracket and comma of a JSON text that is outside of its strings, with
@@ -57,7 +56,7 @@ func structure(raw []byte) iter.Seq2[byte, int] {
 }
 
 // entriesOf counts the entries of a JSON list or object, up to one more than most. Of an
-// empty one it returns 1 at most.
+// empty one it returns at most 1.
 func entriesOf(raw []byte, most int) int {
 	entries := 1
 	for mark, depth := range structure(raw) {
@@ -71,28 +70,26 @@ func entriesOf(raw []byte, most int) int {
 	return entries
 }
 
-// checkSizes refuses components that no real file comes near, before they are decoded:
-// each level of nesting copies what is below it.
-func checkSizes(parts map[string]node) error {
+// checkSizes refuses oversized components before they are decoded: each level of nesting
+// copies everything below it.
+func checkSizes(parts map[string]node) {
 	for _, name := range []string{"normalizer", "pre_tokenizer", "post_processor", "decoder"} {
 		if n := parts[name]; len(n.raw) > mostComponent {
-			return n.refuse("has %d bytes; at most %d are accepted", len(n.raw), mostComponent)
+			panic(n.refuse("has %d bytes; at most %d are accepted", len(n.raw), mostComponent))
 		}
 	}
-	return nil
 }
 
 // checkDepth refuses JSON that is nested deeper than any real file.
-func (n node) checkDepth() error {
+func (n node) checkDepth() {
 	for _, depth := range structure(n.raw) {
 		if depth > mostDepth {
-			return n.refuse("is nested deeper than %d", mostDepth)
+			panic(n.refuse("is nested deeper than %d", mostDepth))
 		}
 	}
-	return nil
 }
 
-// growth bounds how many bytes a normalizer's replacements make of one byte.
+// growth returns an upper bound on the bytes that a normalizer's replacements make of one byte.
 func growth(n normalizer) int {
 	switch n := n.(type) {
 	case normalizers:

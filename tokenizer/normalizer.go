@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// aligned is a text that is being normalized. Where origin is not nil it has the place in
-// the text before normalization that each byte comes from.
+// aligned is a text that is being normalized. origin, unless nil, holds for each byte its
+// position in the text before normalization.
 type aligned struct {
 	text   string
 	origin []int
@@ -17,62 +17,34 @@ type normalizer interface {
 	apply(t aligned) aligned
 }
 
-func parseNormalizer(n node) (normalizer, error) {
+func parseNormalizer(n node) normalizer {
 	if n.absent() {
-		return nil, nil
+		return nil
 	}
-	kind, err := n.kind()
-	if err != nil {
-		return nil, err
-	}
+	kind := n.kind()
 	if f, ok := map[string]form{"NFC": formNFC, "NFD": formNFD, "NFKC": formNFKC, "NFKD": formNFKD}[kind]; ok {
-		_, err := n.object("type")
-		return f, err
+		n.object("type")
+		return f
 	}
 	switch kind {
 	case "Sequence":
-		return parseNormalizers(n)
+		return normalizers(sequence(n, "normalizers", parseNormalizer))
 	case "Prepend":
-		return parsePrepend(n)
+		return prepend(n.object("type", "prepend")["prepend"].text())
 	case "Replace":
 		return parseReplace(n)
 	case "Strip":
-		return parseStrip(n)
+		options := n.object("type", "strip_left", "strip_right")
+		return strip{options["strip_left"].flag(), options["strip_right"].flag()}
 	case "ByteLevel":
-		_, err := n.object("type")
-		return byteNormalizer{}, err
+		n.object("type")
+		return byteNormalizer{}
 	}
-	return nil, n.unknownKind("normalizer", kind)
+	panic(n.unknownKind("normalizer", kind))
 }
 
 // normalizers are applied one after the other.
 type normalizers []normalizer
-
-func parseNormalizers(n node) (normalizer, error) {
-	options, err := n.object("type", "normalizers")
-	if err != nil {
-		return nil, err
-	}
-	list, err := options["normalizers"].list()
-	if err != nil {
-		return nil, err
-	}
-	var all normalizers
-	for _, item := range list {
-		one, err := parseNormalizer(item)
-		if err != nil {
-			return nil, err
-		}
-		if one == nil {
-			return nil, item.refuse("is missing")
-		}
-		all = append(all, one)
-	}
-	if len(all) == 0 {
-		return nil, nil
-	}
-	return all, nil
-}
 
 func (all normalizers) apply(t aligned) aligned {
 	for _, n := range all {
@@ -83,15 +55,6 @@ func (all normalizers) apply(t aligned) aligned {
 
 // prepend puts a text before each text that is not empty.
 type prepend string
-
-func parsePrepend(n node) (normalizer, error) {
-	options, err := n.object("type", "prepend")
-	if err != nil {
-		return nil, err
-	}
-	s, err := options["prepend"].text()
-	return prepend(s), err
-}
 
 func (p prepend) apply(t aligned) aligned {
 	if t.text == "" {
@@ -107,23 +70,15 @@ func (p prepend) apply(t aligned) aligned {
 	return t
 }
 
-// replace puts content in the place of a text or of what a pattern matches.
+// replace replaces each match of a text or a pattern by content.
 type replace struct {
 	find    finder
 	content string
 }
 
-func parseReplace(n node) (normalizer, error) {
-	options, err := n.object("type", "pattern", "content")
-	if err != nil {
-		return nil, err
-	}
-	find, err := parsePattern(options["pattern"])
-	if err != nil {
-		return nil, err
-	}
-	content, err := options["content"].text()
-	return replace{find, content}, err
+func parseReplace(n node) replace {
+	options := n.object("type", "pattern", "content")
+	return replace{parsePattern(options["pattern"]), options["content"].text()}
 }
 
 func (r replace) apply(t aligned) aligned {
@@ -151,21 +106,8 @@ func (r replace) apply(t aligned) aligned {
 	return aligned{b.String(), origin}
 }
 
-// strip takes white space away.
+// strip removes white space at the beginning, the end or both.
 type strip struct{ left, right bool }
-
-func parseStrip(n node) (normalizer, error) {
-	options, err := n.object("type", "strip_left", "strip_right")
-	if err != nil {
-		return nil, err
-	}
-	left, err := options["strip_left"].flag()
-	if err != nil {
-		return nil, err
-	}
-	right, err := options["strip_right"].flag()
-	return strip{left, right}, err
-}
 
 func (s strip) apply(t aligned) aligned {
 	start, end := 0, len(t.text)
@@ -212,7 +154,7 @@ func (byteNormalizer) apply(t aligned) aligned {
 	return t
 }
 
-// alignParts puts characters together to a text.
+// alignParts joins characters to a text.
 func alignParts(before aligned, parts []part) aligned {
 	text := make([]byte, 0, len(before.text)+8)
 	var origin []int

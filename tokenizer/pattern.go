@@ -1,44 +1,33 @@
 package tokenizer
 
 import (
-	"fmt"
 	"iter"
 	"unicode/utf8"
 )
 
-// pattern is a regular expression for which there is no scanner. It matches as
-// Oniguruma does, which the reference uses: by backtracking, the first alternative that
-// leads to a match, not the longest.
-type pattern struct {
-	program []instruction
-}
+// pattern is a compiled regular expression without a scanner. It matches like Oniguruma, which
+// the reference uses: by backtracking, and the first alternative that leads to a match wins.
+type pattern []instruction
 
 // compilePattern parses an expression, or returns an error that names the unsupported part.
-func compilePattern(source string) (finder, error) {
+func compilePattern(source string) (_ finder, err error) {
+	defer rescue(&err)
 	p := &patternParser{source: source}
-	tree, err := p.alternatives()
-	if err != nil {
-		return nil, err
+	tree := p.alternatives()
+	if p.more() {
+		panic(p.refuse("a closing bracket without an opening one"))
 	}
-	if p.at < len(source) {
-		return nil, p.refuse("a closing bracket without an opening one")
-	}
-	c := patternCompiler{}
-	if err := c.compile(tree); err != nil {
-		return nil, fmt.Errorf("pattern %q: %w", source, err)
-	}
-	c.emit(instruction{op: opMatch})
-	return &pattern{c.program}, nil
+	return pattern(compileProgram(source, tree)), nil
 }
 
-// all finds matches as the reference's iterator does: each search begins at the end of
-// the match before, and an empty match right there is passed over.
-func (p *pattern) all(text string) iter.Seq[Span] {
+// all yields matches like the reference's iterator: each search starts at the end of the
+// previous match and skips an empty match there.
+func (p pattern) all(text string) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		m := matcher{text: text}
 		last := -1
 		for from := 0; from <= len(text); {
-			start, end := m.search(p.program, from)
+			start, end := m.search(p, from)
 			if start < 0 {
 				return
 			}

@@ -1,43 +1,45 @@
 package tokenizer
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
 
-// controls are the letters that stand for control characters after a backslash.
+// controls maps the letter of an escape sequence to its control character.
 var controls = map[byte]rune{'n': '\n', 'r': '\r', 't': '\t', 'f': '\f', 'v': '\v', 'a': '\a', 'e': 0x1b}
 
-// escape reads what begins with a backslash: one character, or a set where single is −1.
-// words is the class that \w stands for: within brackets it is another than without.
-func (p *patternParser) escape(words string) (set charSet, single rune, err error) {
+// escape parses an escape sequence: a character, or a set if single is −1. words is the class
+// of \w, which differs inside and outside of brackets.
+func (p *patternParser) escape(words string) (set charSet, single rune) {
 	p.at++
 	if !p.more() {
-		return nil, -1, p.refuse("a backslash at the end")
+		panic(p.refuse("a backslash at the end"))
 	}
 	switch c := p.source[p.at]; c {
 	case 's', 'S':
-		return p.named("space", c == 'S'), -1, nil
+		return p.named("space", c == 'S'), -1
 	case 'w', 'W':
-		return p.named(words, c == 'W'), -1, nil
+		return p.named(words, c == 'W'), -1
 	case 'd', 'D':
-		return p.named("Nd", c == 'D'), -1, nil
+		return p.named("Nd", c == 'D'), -1
 	case 'p', 'P':
-		set, err = p.property()
-		return set, -1, err
+		return p.property(), -1
 	case 'x':
-		single, err = p.hexadecimal()
-		return nil, single, err
+		return nil, p.hexadecimal()
 	default:
 		if r, ok := controls[c]; ok {
 			p.at++
-			return nil, r, nil
+			return nil, r
 		}
 		if c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' {
-			return nil, -1, p.refuse(`"\%c"`, c)
+			panic(p.refuse(`"\%c"`, c))
 		}
 	}
-	return nil, p.rune(), nil
+	return nil, p.rune()
 }
 
-// named moves past a letter and returns the class that it stands for.
+// named skips a letter and returns the class of that name.
 func (p *patternParser) named(name string, negative bool) charSet {
 	p.at++
 	set := tidy(namedRanges(name))
@@ -47,69 +49,59 @@ func (p *patternParser) named(name string, negative bool) charSet {
 	return set
 }
 
-// property reads p{Name}, P{Name} or p{^Name}.
-func (p *patternParser) property() (charSet, error) {
+// property parses p{Name}, P{Name} or p{^Name}.
+func (p *patternParser) property() charSet {
 	negative := p.source[p.at] == 'P'
 	p.at++
 	name, _, closed := strings.Cut(p.source[p.at:], "}")
 	if !closed || !strings.HasPrefix(name, "{") {
-		return nil, p.refuse("a property without braces")
+		panic(p.refuse("a property without braces"))
 	}
 	bare, inverted := strings.CutPrefix(name[1:], "^")
 	set, ok := property(bare)
 	if !ok {
-		return nil, p.refuse(`the property "%s"`, bare)
+		panic(p.refuse(`the property "%s"`, bare))
 	}
 	p.at += len(name) + 1
 	if negative != inverted {
-		return set.complement(), nil
+		return set.complement()
 	}
-	return set, nil
+	return set
 }
 
-// hexadecimal reads x{10FFFF}, or x7F up to the end of ASCII.
-func (p *patternParser) hexadecimal() (rune, error) {
+// hexadecimal parses x{10FFFF}, or x7F within ASCII.
+func (p *patternParser) hexadecimal() rune {
 	p.at++
 	digits := p.source[p.at:min(p.at+2, len(p.source))]
 	size := len(digits)
 	if strings.HasPrefix(digits, "{") {
 		inner, _, closed := strings.Cut(p.source[p.at+1:], "}")
 		if !closed {
-			return 0, p.refuse("an unfinished code point")
+			panic(p.refuse("an unfinished code point"))
 		}
 		digits, size = inner, len(inner)+2
 	}
-	value := rune(0)
-	for _, c := range []byte(digits) {
-		at := strings.IndexByte("0123456789abcdef", c|0x20)
-		if c >= '0' && c <= '9' {
-			at = int(c - '0')
-		}
-		if at < 0 || len(digits) > 6 {
-			return 0, p.refuse("the code point %q", digits)
-		}
-		value = value<<4 | rune(at)
-	}
-	if len(digits) == 0 || size == 1 || size == 2 && value >= 0x80 || value > 0x10ffff {
-		return 0, p.refuse("the code point %q", digits)
+	value, err := strconv.ParseUint(digits, 16, 21)
+	if err != nil || len(digits) > 6 || size == 1 || size == 2 && value >= utf8.RuneSelf || value > utf8.MaxRune {
+		panic(p.refuse("the code point %q", digits))
 	}
 	p.at += size
-	return value, nil
+	return rune(value)
 }
 
-// class reads [...]: a union of characters, ranges, sets and other classes, or several of
-// them with && between.
-func (p *patternParser) class() (charSet, error) {
+// class parses [...]: a union of characters, ranges, sets and classes, or several unions
+// separated by &&.
+func (p *patternParser) class() charSet {
 	p.at++
 	negative := p.take("^")
 	if strings.HasPrefix(p.source[p.at:], "]") {
-		return nil, p.refuse("an empty class")
+		panic(p.refuse("an empty class"))
 	}
 	var whole, union charSet
 	intersected := false
 	for {
 		if !p.more() {
-			return nil, p.refuse("a class without its end")
+			panic(p.refuse("an unclosed class"))
 		}
 		if p.take("&&") || p.take("]") {
 			if intersected {
@@ -122,59 +114,54 @@ func (p *patternParser) class() (charSet, error) {
 			}
 			break
 		}
-		set, err := p.classItem()
-		if err != nil {
-			return nil, err
-		}
-		union = append(union, set...)
+		union = append(union, p.classItem()...)
 	}
-	if negative {
-		if p.fold {
-			if folded, ok := whole.foldedASCII(); !ok || len(folded) != len(whole) {
-				return nil, p.refuse("case folding of a negated class")
-			}
-		}
-		return whole.complement(), nil
+	if !negative {
+		return whole
 	}
-	return whole, nil
+	if p.fold {
+		if folded, ok := whole.foldedASCII(); !ok || len(folded) != len(whole) {
+			panic(p.refuse("case folding of a negated class"))
+		}
+	}
+	return whole.complement()
 }
 
-// classItem reads one item of a class.
-func (p *patternParser) classItem() (charSet, error) {
+// classItem parses one item of a class.
+func (p *patternParser) classItem() charSet {
 	if strings.HasPrefix(p.source[p.at:], "[:") {
-		return nil, p.refuse("a POSIX class")
+		panic(p.refuse("a POSIX class"))
 	}
 	if p.source[p.at] == '[' {
 		return p.class()
 	}
-	set, first, err := p.classChar()
-	if err != nil || first < 0 {
-		return set, err
+	set, first := p.classChar()
+	if first < 0 {
+		return set
 	}
 	rest := p.source[p.at:]
 	if !strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "-]") {
-		return setOf(first), nil
+		return setOf(first)
 	}
 	p.at++
 	if !p.more() || p.source[p.at] == '[' {
-		return nil, p.refuse("a range without an end")
+		panic(p.refuse("a range without an end"))
 	}
-	if _, last, err := p.classChar(); err != nil {
-		return nil, err
-	} else if last >= first {
-		return charSet{{first, last}}, nil
+	_, last := p.classChar()
+	if last < first {
+		panic(p.refuse("a range that ends before it begins"))
 	}
-	return nil, p.refuse("a range that ends before it begins")
+	return charSet{{first, last}}
 }
 
-// classChar reads a character, or a set where it returns −1.
-func (p *patternParser) classChar() (charSet, rune, error) {
+// classChar parses a character, or a set if it returns −1.
+func (p *patternParser) classChar() (charSet, rune) {
 	if p.source[p.at] == '\\' {
 		return p.escape("classword")
 	}
 	r := p.rune()
 	if r == '&' && strings.HasPrefix(p.source[p.at:], "&") {
-		return nil, -1, p.refuse("&& here")
+		panic(p.refuse("&& here"))
 	}
-	return nil, r, nil
+	return nil, r
 }

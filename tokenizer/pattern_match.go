@@ -1,23 +1,24 @@
 package tokenizer
 
 import (
-	"errors"
+	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
-// opcode is what an instruction does.
+// opcode is the operation of an instruction.
 type opcode int
 
 const (
 	opMatch  opcode = iota
-	opSet           // takes one character of the set
-	opRun           // takes low to high characters of the set, as many as it can
-	opSplit         // goes on here, and at the target where that fails
-	opOther         // goes on at the target, and here where that fails
-	opJump          // goes on at the target
-	opLook          // goes on where the inner program matches, or does not
-	opAtomic        // takes the inner program's first match
-	opAssert        // goes on at certain places
+	opSet           // consumes one character of the set
+	opRun           // consumes low to high characters of the set, as many as possible
+	opSplit         // continues at the next instruction; if that fails, at the target
+	opOther         // continues at the target; if that fails, at the next instruction
+	opJump          // continues at the target
+	opLook          // continues if the inner program matches, or if negative does not
+	opAtomic        // consumes the inner program's first match
+	opAssert        // continues if the assertion holds
 )
 
 // instruction is a step of a compiled pattern.
@@ -25,7 +26,7 @@ type instruction struct {
 	op        opcode
 	target    int
 	set       charSet
-	ascii     [2]uint64 // the set's part below 128
+	ascii     [2]uint64 // the set's members below 128
 	low, high int
 	inner     []instruction
 	negative  bool
@@ -42,11 +43,24 @@ func (c *instruction) has(r rune) bool {
 
 // patternCompiler turns a tree into a program.
 type patternCompiler struct {
+	source  string
 	program []instruction
 }
 
-// maxProgram bounds a program, which intervals multiply.
+// maxProgram bounds a program, because intervals multiply instructions.
 const maxProgram = 20_000
+
+// compileProgram compiles a tree of the pattern source. It panics with a refusal.
+func compileProgram(source string, t *tree) []instruction {
+	c := patternCompiler{source: source}
+	c.compile(t)
+	c.emit(instruction{op: opMatch})
+	return c.program
+}
+
+func (c *patternCompiler) refuse(why string) refusal {
+	return refusal{fmt.Errorf("pattern %q: %s", c.source, why)}
+}
 
 func (c *patternCompiler) emit(i instruction) int {
 	for r := rune(0); r < utf8.RuneSelf; r++ {
@@ -58,81 +72,64 @@ func (c *patternCompiler) emit(i instruction) int {
 	return len(c.program) - 1
 }
 
-func (c *patternCompiler) compile(t *tree) error {
+func (c *patternCompiler) compile(t *tree) {
 	if len(c.program) > maxProgram {
-		return errors.New("it is too large")
+		panic(c.refuse("it is too large"))
 	}
 	switch t.kind {
 	case treeSet:
 		c.emit(instruction{op: opSet, set: t.set})
 	case treeSequence:
 		for _, part := range t.parts {
-			if err := c.compile(part); err != nil {
-				return err
-			}
+			c.compile(part)
 		}
 	case treeAlternative:
-		return c.alternatives(t.parts)
+		c.alternatives(t.parts)
 	case treeRepeat:
-		return c.repeat(t)
+		c.repeat(t)
 	case treeLook:
 		if t.behind && !isOneCharacter(t.parts[0]) {
-			return errors.New("a look behind at more than one character is not known")
+			panic(c.refuse("a look-behind at more than one character is not supported"))
 		}
-		return c.inner(instruction{op: opLook, negative: t.negative, behind: t.behind}, t.parts[0])
+		c.emit(instruction{op: opLook, negative: t.negative, behind: t.behind, inner: compileProgram(c.source, t.parts[0])})
 	case treeAtomic:
-		return c.inner(instruction{op: opAtomic}, t.parts[0])
+		c.emit(instruction{op: opAtomic, inner: compileProgram(c.source, t.parts[0])})
 	case treeAssert:
 		c.emit(instruction{op: opAssert, assertion: t.assertion})
 	}
-	return nil
 }
 
-func (c *patternCompiler) inner(i instruction, t *tree) error {
-	var sub patternCompiler
-	if err := sub.compile(t); err != nil {
-		return err
+// land makes instructions continue at the end of the program.
+func (c *patternCompiler) land(instructions ...int) {
+	for _, i := range instructions {
+		c.program[i].target = len(c.program)
 	}
-	sub.emit(instruction{op: opMatch})
-	i.inner = sub.program
-	c.emit(i)
-	return nil
 }
 
-func (c *patternCompiler) alternatives(parts []*tree) error {
+func (c *patternCompiler) alternatives(parts []*tree) {
 	var ends []int
-	for i, part := range parts {
-		split := -1
-		if i < len(parts)-1 {
-			split = c.emit(instruction{op: opSplit})
-		}
-		if err := c.compile(part); err != nil {
-			return err
-		}
-		if split >= 0 {
-			ends = append(ends, c.emit(instruction{op: opJump}))
-			c.program[split].target = len(c.program)
-		}
+	last := len(parts) - 1
+	for _, part := range parts[:last] {
+		split := c.emit(instruction{op: opSplit})
+		c.compile(part)
+		ends = append(ends, c.emit(instruction{op: opJump}))
+		c.land(split)
 	}
-	for _, end := range ends {
-		c.program[end].target = len(c.program)
-	}
-	return nil
+	c.compile(parts[last])
+	c.land(ends...)
 }
 
-func (c *patternCompiler) repeat(t *tree) error {
+func (c *patternCompiler) repeat(t *tree) {
 	part := t.parts[0]
 	if part.kind == treeSet && !t.lazy {
 		c.emit(instruction{op: opRun, set: part.set, low: t.low, high: t.high})
-		return nil
+		return
 	}
 	if mayBeEmpty(part) {
-		return errors.New("a repetition of what may be empty is not known")
+		panic(c.refuse("a repetition of a part that may be empty is not supported"))
 	}
 	for range t.low {
-		if err := c.compile(part); err != nil {
-			return err
-		}
+		c.compile(part)
 	}
 	split := opSplit
 	if t.lazy {
@@ -140,45 +137,28 @@ func (c *patternCompiler) repeat(t *tree) error {
 	}
 	if t.high < 0 {
 		at := c.emit(instruction{op: split})
-		if err := c.compile(part); err != nil {
-			return err
-		}
+		c.compile(part)
 		c.emit(instruction{op: opJump, target: at})
-		c.program[at].target = len(c.program)
-		return nil
+		c.land(at)
+		return
 	}
 	var splits []int
 	for range t.high - t.low {
 		splits = append(splits, c.emit(instruction{op: split}))
-		if err := c.compile(part); err != nil {
-			return err
-		}
+		c.compile(part)
 	}
-	for _, at := range splits {
-		c.program[at].target = len(c.program)
-	}
-	return nil
+	c.land(splits...)
 }
 
-// mayBeEmpty reports whether a part can match without taking a character.
+// mayBeEmpty reports whether a part can match the empty string.
 func mayBeEmpty(t *tree) bool {
 	switch t.kind {
 	case treeSet:
 		return false
 	case treeSequence:
-		for _, part := range t.parts {
-			if !mayBeEmpty(part) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(t.parts, func(part *tree) bool { return !mayBeEmpty(part) })
 	case treeAlternative:
-		for _, part := range t.parts {
-			if mayBeEmpty(part) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(t.parts, mayBeEmpty)
 	case treeRepeat:
 		return t.low == 0 || mayBeEmpty(t.parts[0])
 	case treeAtomic:
@@ -187,7 +167,7 @@ func mayBeEmpty(t *tree) bool {
 	return true
 }
 
-// isOneCharacter reports whether a part always takes exactly one character.
+// isOneCharacter reports whether a part always matches exactly one character.
 func isOneCharacter(t *tree) bool {
 	switch t.kind {
 	case treeSet:
@@ -195,12 +175,7 @@ func isOneCharacter(t *tree) bool {
 	case treeSequence:
 		return len(t.parts) == 1 && isOneCharacter(t.parts[0])
 	case treeAlternative:
-		for _, part := range t.parts {
-			if !isOneCharacter(part) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(t.parts, func(part *tree) bool { return !isOneCharacter(part) })
 	}
 	return false
 }

@@ -2,11 +2,12 @@ package tokenizer
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// treeKind is what a node of an expression is.
+// treeKind is the kind of a node of an expression.
 type treeKind int
 
 const (
@@ -14,9 +15,9 @@ const (
 	treeSequence                    // all parts in turn
 	treeAlternative                 // the first part that leads to a match
 	treeRepeat                      // the part, low to high times
-	treeLook                        // whether the part matches here, or does not
-	treeAtomic                      // the part's first match and no other
-	treeAssert                      // a place
+	treeLook                        // whether the part matches here; inverted if negative
+	treeAtomic                      // only the part's first match
+	treeAssert                      // a condition on the position
 )
 
 // tree is a node of an expression.
@@ -24,28 +25,29 @@ type tree struct {
 	kind      treeKind
 	parts     []*tree
 	set       charSet
-	low, high int // high −1 is without end
+	low, high int // high −1: unlimited
 	lazy      bool
 	negative  bool
 	behind    bool
 	assertion byte
-	folded    rune // the small letter of a literal whose case does not count, else 0
+	folded    rune // the lower-case letter of a literal whose case is ignored, else 0
 }
 
-// patternParser reads the part of Oniguruma's syntax that is known here.
+// patternParser parses the supported part of Oniguruma's syntax.
 type patternParser struct {
 	source string
 	at     int
 	fold   bool
 }
 
-func (p *patternParser) refuse(format string, args ...any) error {
-	return fmt.Errorf("pattern %q, at byte %d: %s is not known", p.source, p.at, fmt.Sprintf(format, args...))
+// refuse returns the refusal of what begins at the current position.
+func (p *patternParser) refuse(format string, args ...any) refusal {
+	return refusal{fmt.Errorf("pattern %q, at byte %d: %s is not supported", p.source, p.at, fmt.Sprintf(format, args...))}
 }
 
 func (p *patternParser) more() bool { return p.at < len(p.source) }
 
-// take moves past text where it stands here.
+// take skips text and reports whether it was there.
 func (p *patternParser) take(text string) bool {
 	if !strings.HasPrefix(p.source[p.at:], text) {
 		return false
@@ -60,36 +62,24 @@ func (p *patternParser) rune() rune {
 	return r
 }
 
-func (p *patternParser) alternatives() (*tree, error) {
-	t := &tree{kind: treeAlternative}
-	for {
-		part, err := p.sequence()
-		if err != nil {
-			return nil, err
-		}
-		t.parts = append(t.parts, part)
-		if !p.take("|") {
-			return t, nil
-		}
+func (p *patternParser) alternatives() *tree {
+	t := &tree{kind: treeAlternative, parts: []*tree{p.sequence()}}
+	for p.take("|") {
+		t.parts = append(t.parts, p.sequence())
 	}
+	return t
 }
 
-func (p *patternParser) sequence() (*tree, error) {
+func (p *patternParser) sequence() *tree {
 	t := &tree{kind: treeSequence}
 	for p.more() && p.source[p.at] != '|' && p.source[p.at] != ')' {
-		atom, err := p.atom()
-		if err != nil {
-			return nil, err
-		}
-		if atom, err = p.repeats(atom); err != nil {
-			return nil, err
-		}
+		atom := p.repeats(p.atom())
 		if n := len(t.parts); n > 0 && foldsTogether(t.parts[n-1].folded, atom.folded) {
-			return nil, p.refuse("case folding of %c and %c, which one character may stand for,", t.parts[n-1].folded, atom.folded)
+			panic(p.refuse("case folding of %c and %c, which one character may stand for,", t.parts[n-1].folded, atom.folded))
 		}
 		t.parts = append(t.parts, atom)
 	}
-	return t, nil
+	return t
 }
 
 // foldsTogether reports whether there is one character whose case folding is these two
@@ -98,67 +88,62 @@ func foldsTogether(a, b rune) bool {
 	return a == 's' && (b == 's' || b == 't') || a == 'f' && (b == 'f' || b == 'i' || b == 'l')
 }
 
-func (p *patternParser) atom() (*tree, error) {
+func (p *patternParser) atom() *tree {
 	switch c := p.source[p.at]; c {
 	case '(':
 		return p.group()
 	case '[':
-		set, err := p.class()
-		if err == nil && p.fold {
-			var ok bool
-			if set, ok = set.foldedASCII(); !ok {
-				err = p.refuse("case folding of a class beyond ASCII")
-			}
-		}
-		return &tree{kind: treeSet, set: set}, err
+		return &tree{kind: treeSet, set: p.folded(p.class(), "a class beyond ASCII")}
 	case '.':
 		p.at++
-		return &tree{kind: treeSet, set: setOf('\n').complement()}, nil
+		return &tree{kind: treeSet, set: setOf('\n').complement()}
 	case '^', '$':
 		p.at++
-		return &tree{kind: treeAssert, assertion: c}, nil
+		return &tree{kind: treeAssert, assertion: c}
 	case '*', '+', '?', '{':
-		return nil, p.refuse("a repetition of nothing")
+		panic(p.refuse("a repetition of nothing"))
 	case '\\':
 		return p.escaped()
 	}
 	return p.literal(p.rune())
 }
 
-func (p *patternParser) literal(r rune) (*tree, error) {
-	t := &tree{kind: treeSet, set: setOf(r)}
+// folded adds the other case of a set's letters if case is ignored.
+func (p *patternParser) folded(set charSet, what string) charSet {
 	if !p.fold {
-		return t, nil
+		return set
 	}
-	var ok bool
-	if t.set, ok = t.set.foldedASCII(); !ok {
-		return nil, p.refuse("case folding of %q", r)
+	folded, ok := set.foldedASCII()
+	if !ok {
+		panic(p.refuse("case folding of %s", what))
 	}
-	if lower := r | 0x20; lower >= 'a' && lower <= 'z' {
-		t.folded = lower
-	}
-	return t, nil
+	return folded
 }
 
-// escaped reads what begins with a backslash outside of a class.
-func (p *patternParser) escaped() (*tree, error) {
+func (p *patternParser) literal(r rune) *tree {
+	t := &tree{kind: treeSet, set: p.folded(setOf(r), strconv.QuoteRune(r))}
+	if lower := r | 0x20; p.fold && lower >= 'a' && lower <= 'z' {
+		t.folded = lower
+	}
+	return t
+}
+
+// escaped parses an escape sequence outside of a class.
+func (p *patternParser) escaped() *tree {
 	for _, a := range []byte{'A', 'z', 'Z', 'b', 'B'} {
 		if p.take(`\` + string(a)) {
-			return &tree{kind: treeAssert, assertion: a}, nil
+			return &tree{kind: treeAssert, assertion: a}
 		}
 	}
-	set, single, err := p.escape("patternword")
-	if err != nil {
-		return nil, err
-	}
+	set, single := p.escape("patternword")
 	if single >= 0 {
 		return p.literal(single)
 	}
-	return &tree{kind: treeSet, set: set}, nil
+	return &tree{kind: treeSet, set: set}
 }
 
-// group reads what begins with a bracket.
-func (p *patternParser) group() (*tree, error) {
+// group parses a group or a look-around.
+func (p *patternParser) group() *tree {
 	fold := p.fold
 	defer func() { p.fold = fold }()
 	t := &tree{kind: treeSequence}
@@ -179,35 +164,40 @@ func (p *patternParser) group() (*tree, error) {
 	case p.take("(?>"):
 		t = &tree{kind: treeAtomic}
 	case strings.HasPrefix(p.source[p.at:], "(?"):
-		return nil, p.refuse("%q", p.source[p.at:min(p.at+4, len(p.source))])
+		panic(p.refuse("%q", p.source[p.at:min(p.at+4, len(p.source))]))
 	default:
 		p.at++
 	}
-	inner, err := p.alternatives()
-	if err != nil {
-		return nil, err
-	}
+	t.parts = []*tree{p.alternatives()}
 	if !p.take(")") {
-		return nil, p.refuse("a bracket without its end")
+		panic(p.refuse("an unclosed bracket"))
 	}
-	t.parts = []*tree{inner}
-	return t, nil
+	return t
 }
 
-// repeats reads the repetitions after an atom.
-func (p *patternParser) repeats(atom *tree) (*tree, error) {
-	low, high, interval, found, err := p.repetition()
-	if err != nil || !found {
-		return atom, err
+// repeats parses the repetition after an atom.
+func (p *patternParser) repeats(atom *tree) *tree {
+	low, high, interval := 0, -1, false
+	switch {
+	case p.take("*"):
+	case p.take("+"):
+		low = 1
+	case p.take("?"):
+		high = 1
+	case p.take("{"):
+		low, high = p.interval()
+		interval = true
+	default:
+		return atom
 	}
 	if atom.kind == treeLook || atom.kind == treeAssert {
-		return nil, p.refuse("a repetition of a place")
+		panic(p.refuse("a repetition of an assertion"))
 	}
 	t := &tree{kind: treeRepeat, parts: []*tree{atom}, low: low, high: high}
 	switch {
 	case p.take("?"):
 		if interval {
-			return nil, p.refuse("an interval that takes as little as it can")
+			panic(p.refuse("a lazy interval"))
 		}
 		t.lazy = true
 	case interval && p.take("+"): // no possessive interval in this syntax, but a repetition of it
@@ -216,57 +206,36 @@ func (p *patternParser) repeats(atom *tree) (*tree, error) {
 		t = &tree{kind: treeAtomic, parts: []*tree{t}}
 	}
 	if p.more() && strings.IndexByte("*+?{", p.source[p.at]) >= 0 {
-		return nil, p.refuse("a repetition of a repetition")
+		panic(p.refuse("a repetition of a repetition"))
 	}
-	return t, nil
-}
-
-func (p *patternParser) repetition() (low, high int, interval, found bool, err error) {
-	switch {
-	case p.take("*"):
-		return 0, -1, false, true, nil
-	case p.take("+"):
-		return 1, -1, false, true, nil
-	case p.take("?"):
-		return 0, 1, false, true, nil
-	case p.take("{"):
-		low, high, err = p.interval()
-		return low, high, true, true, err
-	}
-	return 0, 0, false, false, nil
+	return t
 }
 
 // maxTimes bounds how often an interval repeats its part.
 const maxTimes = 1000
 
-// interval reads n}, n,}, n,m} or ,m}.
-func (p *patternParser) interval() (low, high int, err error) {
+// interval parses n}, n,}, n,m} or ,m}.
+func (p *patternParser) interval() (low, high int) {
 	text, _, closed := strings.Cut(p.source[p.at:], "}")
 	first, second, two := strings.Cut(text, ",")
 	low, okLow := decimal(first)
 	high, okHigh := decimal(second)
 	switch {
 	case !closed || !okLow && (first != "" || !two) || !okHigh && second != "" || two && first == "" && second == "":
-		return 0, 0, p.refuse("an interval other than {n,m}")
+		panic(p.refuse("an interval other than {n,m}"))
 	case !two:
 		high = low
 	case second == "":
 		high = -1
 	}
 	if low > maxTimes || high > maxTimes || high >= 0 && high < low || high == 0 {
-		return 0, 0, p.refuse("an interval of %d to %d", low, high)
+		panic(p.refuse("an interval of %d to %d", low, high))
 	}
 	p.at += len(text) + 1
-	return low, high, nil
+	return low, high
 }
 
 func decimal(s string) (int, bool) {
-	n := 0
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' || n > maxTimes {
-			return 0, false
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n, s != ""
+	n, err := strconv.ParseUint(s, 10, 16)
+	return int(n), err == nil
 }

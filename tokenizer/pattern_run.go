@@ -2,8 +2,8 @@ package tokenizer
 
 import "unicode/utf8"
 
-// choice is a place to go back to: the step to go on with and where in the text. Of a
-// run it is all the places down to low.
+// choice is a point to backtrack to: the next step and its position in the text. For a run it
+// stands for all positions down to low.
 type choice struct {
 	step, at, low int
 }
@@ -14,7 +14,7 @@ type matcher struct {
 	stack []choice
 }
 
-// search returns the leftmost match from a place on, −1 where there is none.
+// search returns the leftmost match at or after from, −1 if there is none.
 func (m *matcher) search(program []instruction, from int) (start, end int) {
 	for start = from; start <= len(m.text); {
 		if end = m.match(program, start); end >= 0 {
@@ -29,7 +29,7 @@ func (m *matcher) search(program []instruction, from int) (start, end int) {
 	return -1, -1
 }
 
-// match returns where the first match that begins at a place ends, −1 where none does.
+// match returns the end of the first match that starts at a position, −1 if there is none.
 func (m *matcher) match(program []instruction, at int) int {
 	bottom := len(m.stack)
 	defer func() { m.stack = m.stack[:bottom] }()
@@ -49,7 +49,7 @@ func (m *matcher) match(program []instruction, at int) int {
 	}
 }
 
-// back takes the last choice that was left open.
+// back returns the most recent open choice and removes it.
 func (m *matcher) back() (step, at int) {
 	top := &m.stack[len(m.stack)-1]
 	step, at = top.step, top.at
@@ -62,7 +62,7 @@ func (m *matcher) back() (step, at int) {
 	return step, at
 }
 
-// step carries one instruction out; it returns −1 where that fails.
+// step executes one instruction; it returns −1 if the instruction fails.
 func (m *matcher) step(program []instruction, step, at int) (next, end int) {
 	switch c := &program[step]; c.op {
 	case opSet:
@@ -100,7 +100,7 @@ func (m *matcher) step(program []instruction, step, at int) (next, end int) {
 	return -1, 0
 }
 
-// run takes as many characters of a set as it can, and leaves the shorter runs open.
+// run consumes as many characters of a set as possible and keeps shorter runs as choices.
 func (m *matcher) run(c *instruction, step, at int) (next, end int) {
 	least := at
 	n := 0
@@ -135,7 +135,7 @@ func (m *matcher) look(c *instruction, at int) bool {
 	return m.match(c.inner, at) >= 0
 }
 
-// holds reports whether a place is what an assertion says.
+// holds reports whether an assertion holds at a position.
 func (m *matcher) holds(assertion byte, at int) bool {
 	switch assertion {
 	case '^':
@@ -149,15 +149,6 @@ func (m *matcher) holds(assertion byte, at int) bool {
 	case 'Z':
 		return at == len(m.text) || at == len(m.text)-1 && m.text[at] == '\n'
 	}
-	words := namedRanges("patternword")
-	before, after := false, false
-	if at > 0 {
-		r, _ := utf8.DecodeLastRuneInString(m.text[:at])
-		before = inRanges(words, r)
-	}
-	if at < len(m.text) {
-		r, _ := utf8.DecodeRuneInString(m.text[at:])
-		after = inRanges(words, r)
-	}
+	before, after := neighboursIn(m.text, at, at, "patternword")
 	return (before != after) == (assertion == 'b')
 }

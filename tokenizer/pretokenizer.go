@@ -1,36 +1,43 @@
 package tokenizer
 
-// parsePreTokenizer reads a pre-tokenizer as the stages that it is made of.
-func parsePreTokenizer(n node) ([]stage, error) {
+import "slices"
+
+// parsePreTokenizer reads a pre-tokenizer as a list of stages.
+func parsePreTokenizer(n node) []stage {
 	if n.absent() {
-		return nil, nil
+		return nil
 	}
-	kind, err := n.kind()
-	if err != nil {
-		return nil, err
-	}
-	switch kind {
+	switch kind := n.kind(); kind {
 	case "Sequence":
-		return parsePreTokenizers(n)
+		return slices.Concat(sequence(n, "pretokenizers", parsePreTokenizer)...)
 	case "ByteLevel":
 		return parseByteLevel(n)
 	case "Split":
-		return parseSplit(n)
+		options := n.object("type", "pattern", "behavior", "invert")
+		return []stage{{find: parsePattern(options["pattern"]), behavior: parseBehavior(options["behavior"]), invert: options["invert"].flag()}}
 	case "Digits":
-		return parseDigits(n)
+		if n.object("type", "individual_digits")["individual_digits"].flag() {
+			return []stage{{find: charFinder(isNumeric), behavior: isolated}}
+		}
+		return []stage{{find: charFinder(isNumeric), behavior: contiguous}}
 	case "Punctuation":
-		return parsePunctuation(n)
+		s := stage{find: charFinder(isPunctuation)}
+		if b := n.object("type", "behavior")["behavior"]; !b.absent() {
+			s.behavior = parseBehavior(b)
+		}
+		return []stage{s}
 	case "Whitespace":
-		_, err := n.object("type")
-		return []stage{{find: runFinder{isWord, isNeitherWordNorSpace}, behavior: removed, invert: true}}, err
+		n.object("type")
+		return []stage{{find: runFinder{isWord, isNeitherWordNorSpace}, behavior: removed, invert: true}}
 	case "WhitespaceSplit":
-		_, err := n.object("type")
-		return []stage{{find: charFinder(isSpace), behavior: removed}}, err
+		n.object("type")
+		return []stage{{find: charFinder(isSpace), behavior: removed}}
 	case "BertPreTokenizer":
-		_, err := n.object("type")
-		return []stage{{find: charFinder(isSpace), behavior: removed}, {find: charFinder(isPunctuation)}}, err
+		n.object("type")
+		return []stage{{find: charFinder(isSpace), behavior: removed}, {find: charFinder(isPunctuation)}}
+	default:
+		panic(n.unknownKind("pre-tokenizer", kind))
 	}
-	return nil, n.unknownKind("pre-tokenizer", kind)
 }
 
 func isSpace(r rune) bool       { return characters().kind(r)&spaces != 0 }
@@ -40,168 +47,69 @@ func isPunctuation(r rune) bool { return inRanges(namedRanges("punctuation"), r)
 
 func isNeitherWordNorSpace(r rune) bool { return !isWord(r) && !isSpace(r) }
 
-func parsePreTokenizers(n node) ([]stage, error) {
-	options, err := n.object("type", "pretokenizers")
-	if err != nil {
-		return nil, err
-	}
-	list, err := options["pretokenizers"].list()
-	if err != nil {
-		return nil, err
-	}
-	var all []stage
-	for _, item := range list {
-		if item.absent() {
-			return nil, item.refuse("is missing")
-		}
-		stages, err := parsePreTokenizer(item)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, stages...)
-	}
-	return all, nil
-}
-
-// parseByteLevel reads a ByteLevel. Its trim_offsets has no say in ids.
-func parseByteLevel(n node) ([]stage, error) {
-	options, err := n.object("type", "add_prefix_space", "trim_offsets", "use_regex")
-	if err != nil {
-		return nil, err
-	}
-	var stages []stage
-	prefix, err := options["add_prefix_space"].flag()
-	if err != nil {
-		return nil, err
-	}
-	if prefix {
+// parseByteLevel reads a ByteLevel. Its trim_offsets does not affect ids.
+func parseByteLevel(n node) (stages []stage) {
+	options := n.object("type", "add_prefix_space", "trim_offsets", "use_regex")
+	if options["add_prefix_space"].flag() {
 		stages = append(stages, stage{kind: stagePrefixSpace})
 	}
-	if _, err := options["trim_offsets"].flag(); err != nil {
-		return nil, err
-	}
-	split, err := options["use_regex"].flagOr(true)
-	if err != nil {
-		return nil, err
-	}
-	if split {
+	options["trim_offsets"].flag()
+	if options["use_regex"].flagOr(true) {
 		stages = append(stages, stage{find: scannerOf(gpt2Pattern)})
 	}
-	return append(stages, stage{kind: stageByteChars}), nil
+	return append(stages, stage{kind: stageByteChars})
 }
 
-func parseSplit(n node) ([]stage, error) {
-	options, err := n.object("type", "pattern", "behavior", "invert")
-	if err != nil {
-		return nil, err
-	}
-	s := stage{}
-	if s.find, err = parsePattern(options["pattern"]); err != nil {
-		return nil, err
-	}
-	if s.behavior, err = parseBehavior(options["behavior"]); err != nil {
-		return nil, err
-	}
-	s.invert, err = options["invert"].flag()
-	return []stage{s}, err
-}
-
-func parseBehavior(n node) (behavior, error) {
-	name, err := n.text()
-	if err != nil {
-		return 0, err
-	}
+func parseBehavior(n node) behavior {
+	name := n.text()
 	b, ok := behaviors[name]
 	if !ok {
-		return 0, n.refuse("the behavior %q is not known", name)
+		panic(n.refuse("the behavior %q is unknown", name))
 	}
-	return b, nil
-}
-
-func parseDigits(n node) ([]stage, error) {
-	options, err := n.object("type", "individual_digits")
-	if err != nil {
-		return nil, err
-	}
-	s := stage{find: charFinder(isNumeric), behavior: contiguous}
-	individual, err := options["individual_digits"].flag()
-	if individual {
-		s.behavior = isolated
-	}
-	return []stage{s}, err
-}
-
-func parsePunctuation(n node) ([]stage, error) {
-	options, err := n.object("type", "behavior")
-	if err != nil {
-		return nil, err
-	}
-	s := stage{find: charFinder(isPunctuation)}
-	if !options["behavior"].absent() {
-		s.behavior, err = parseBehavior(options["behavior"])
-	}
-	return []stage{s}, err
+	return b
 }
 
 // parsePattern reads {"Regex": …} or {"String": …}.
-func parsePattern(n node) (finder, error) {
-	options, err := n.object("Regex", "String")
-	if err != nil {
-		return nil, err
+func parsePattern(n node) finder {
+	options := n.object("Regex", "String")
+	regex, literal := options["Regex"], options["String"]
+	if regex.absent() == literal.absent() {
+		panic(n.refuse("is not one pattern, Regex or String"))
 	}
-	source, literal := options["Regex"], options["String"]
-	if source.absent() == literal.absent() {
-		return nil, n.refuse("is not one pattern, Regex or String")
-	}
-	if source.absent() {
-		s, err := literal.text()
-		if err == nil && s == "" {
-			err = literal.refuse("is empty, and matches everywhere")
+	if regex.absent() {
+		s := literal.text()
+		if s == "" {
+			panic(literal.refuse("is empty, and matches everywhere"))
 		}
-		return literalFinder(s), err
+		return literalFinder(s)
 	}
-	s, err := source.text()
-	if err != nil {
-		return nil, err
-	}
+	s := regex.text()
 	if len(s) > mostPattern {
-		return nil, source.refuse("has %d bytes; at most %d are accepted", len(s), mostPattern)
+		panic(regex.refuse("has %d bytes; at most %d are accepted", len(s), mostPattern))
 	}
 	if scan := scannerOf(s); scan != nil {
-		return scan, nil
+		return scan
 	}
 	compiled, err := compilePattern(s)
 	if err != nil {
-		return nil, source.refuse("%v", err)
+		panic(regex.refuse("%v", err))
 	}
-	return compiled, nil
+	return compiled
 }
 
-// checkPostProcessor knows the post-processors that add nothing where no special tokens
-// are asked for, and leaves ids as they are. Their options have no say then.
-func checkPostProcessor(n node) error {
+// checkPostProcessor refuses all post-processors but those that add nothing to encodings
+// without special tokens. Their options do not affect ids then.
+func checkPostProcessor(n node) {
 	if n.absent() {
-		return nil
+		return
 	}
-	kind, err := n.kind()
-	if err != nil {
-		return err
-	}
-	switch kind {
+	switch kind := n.kind(); kind {
 	case "Sequence":
-		options, err := n.object("type", "processors")
-		if err != nil {
-			return err
+		for _, item := range n.object("type", "processors")["processors"].list() {
+			checkPostProcessor(item)
 		}
-		list, err := options["processors"].list()
-		for _, item := range list {
-			if err := checkPostProcessor(item); err != nil {
-				return err
-			}
-		}
-		return err
 	case "ByteLevel", "TemplateProcessing", "BertProcessing", "RobertaProcessing":
-		return nil
+	default:
+		panic(n.unknownKind("post-processor", kind))
 	}
-	return n.unknownKind("post-processor", kind)
 }

@@ -2,13 +2,13 @@ package tokenizer
 
 import "unicode/utf8"
 
-// runeTable finds the value of a code point in two steps, by blocks of 256.
+// runeTable maps code points to values, by blocks of 256.
 type runeTable[V comparable] struct {
 	block  []uint16
 	blocks [][256]V
 }
 
-// newRuneTable makes a table of the values of all code points, folding equal blocks into one.
+// newRuneTable returns a table of the values of all code points. Equal blocks are stored once.
 func newRuneTable[V comparable](flat []V) runeTable[V] {
 	t := runeTable[V]{block: make([]uint16, (utf8.MaxRune+1)>>8)}
 	known := map[[256]V]uint16{}

@@ -6,14 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// finder finds what a pattern matches in a text, from left to right and never twice the
-// same place.
+// finder yields the matches of a pattern in a text, from left to right, without overlap.
 type finder interface {
 	all(text string) iter.Seq[Span]
 }
 
-// scanner is a pattern written by hand: it returns the next match in s from i on, never
-// an empty one; start is len(s) where there is none.
+// scanner is a hand-written pattern: it returns the next match in s at or after i, which is
+// never empty; start is len(s) if there is none.
 type scanner func(s string, i int) (start, end int)
 
 func (scan scanner) all(text string) iter.Seq[Span] {
@@ -28,21 +27,21 @@ func (scan scanner) all(text string) iter.Seq[Span] {
 	}
 }
 
-// stageKind says what a step of pre-tokenization does.
+// stageKind is the kind of a step of pre-tokenization.
 type stageKind int
 
 const (
-	stageSplit       stageKind = iota // cuts at what find matches
-	stagePrefixSpace                  // puts a space before a text that begins with none
+	stageSplit       stageKind = iota // splits at the matches of find
+	stagePrefixSpace                  // adds a space before a text that begins with none
 	stageByteChars                    // writes bytes as characters
 )
 
-// behavior says what becomes of a match.
+// behavior is the treatment of a match.
 type behavior int
 
 const (
 	isolated behavior = iota // a piece of its own
-	removed                  // left out
+	removed                  // dropped
 	mergedWithPrevious
 	mergedWithNext
 	contiguous // one piece with the matches beside it
@@ -56,17 +55,17 @@ type stage struct {
 	kind     stageKind
 	find     finder
 	behavior behavior
-	invert   bool // what does not match is taken for the match, and the other way round
+	invert   bool // swaps matches and the text between them
 }
 
-// splitting carries a text through the stages to its ids.
+// splitting passes a text through the stages and collects its ids.
 type splitting struct {
 	stages []stage
 	model  *model
 	ids    []int32
 }
 
-// run takes a piece through the stages from the k-th on, and its words to their ids.
+// run passes a piece through the stages from the k-th on and appends the ids of its words.
 func (p *splitting) run(k int, piece string) {
 	if piece == "" {
 		return
@@ -97,7 +96,7 @@ func (p *splitting) run(k int, piece string) {
 	}
 }
 
-// cut hands matches on, or what is between them, or both, each as a piece of its own.
+// cut passes matches, the text between them, or both to the next stage, each as one piece.
 func (p *splitting) cut(k int, piece string, matches, gaps bool) {
 	scan, byHand := p.stages[k].find.(scanner)
 	if !byHand {
@@ -131,13 +130,13 @@ func (p *splitting) cut(k int, piece string, matches, gaps bool) {
 	}
 }
 
-// piecePart is a match or what is between two.
+// piecePart is a match or the text between two matches.
 type piecePart struct {
 	Span
 	match bool
 }
 
-// merged cuts where matches go together with a neighbour.
+// merged splits a piece, joining matches with a neighbour.
 func (s *stage) merged(piece string) []Span {
 	var parts []piecePart
 	last := 0
@@ -187,7 +186,7 @@ func (f charFinder) all(text string) iter.Seq[Span] {
 	}
 }
 
-// runFinder finds runs of characters of one class or the other, the longest there are.
+// runFinder finds the longest runs of characters of either class.
 type runFinder [2]func(r rune) bool
 
 func (f runFinder) all(text string) iter.Seq[Span] {

@@ -18,21 +18,21 @@ type Tokenizer struct {
 	normalize normalizer // nil where text is taken as it is
 	stages    []stage
 	model     *model
-	decoder   *decoder
+	decoder   decoder
 }
 
-// Span is a part of a text, in bytes: from Start up to, not including, End.
+// Span is the part of a text from byte Start up to, but not including, byte End.
 type Span struct{ Start, End int }
 
-// Added is a token that is found in text as it stands, before any word is split.
+// Added is a token that is searched for in the text before it is split into words.
 type Added struct {
 	Content    string
 	ID         int32
-	Special    bool // not seen in plain spans
-	SingleWord bool // only where no character of a word stands beside it
-	LStrip     bool // takes the white space before it
-	RStrip     bool // takes the white space after it
-	Normalized bool // is normalized itself, and found in normalized text
+	Special    bool // not recognized in plain spans
+	SingleWord bool // recognized only where no word character is next to it
+	LStrip     bool // includes the white space before it
+	RStrip     bool // includes the white space after it
+	Normalized bool // normalized itself, and searched for in normalized text
 }
 
 // Open reads a tokenizer.json, or the one in a folder, of at most 64 MiB. It refuses, naming
@@ -49,63 +49,37 @@ func Open(path string) (*Tokenizer, error) {
 }
 
 // Parse reads the content of a tokenizer.json as Open does.
-func Parse(data []byte) (*Tokenizer, error) {
+func Parse(data []byte) (_ *Tokenizer, err error) {
+	defer rescue(&err)
 	whole := node{raw: data}
-	if err := whole.checkDepth(); err != nil {
-		return nil, err
-	}
-	parts, err := whole.object("version", "truncation", "padding", "added_tokens", "normalizer",
+	whole.checkDepth()
+	parts := whole.object("version", "truncation", "padding", "added_tokens", "normalizer",
 		"pre_tokenizer", "post_processor", "decoder", "model")
-	if err != nil {
-		return nil, err
-	}
-	if err := checkSizes(parts); err != nil {
-		return nil, err
-	}
-	if err := checkFrame(parts); err != nil {
-		return nil, err
-	}
+	checkSizes(parts)
+	checkFrame(parts)
 	sum := sha256.Sum256(data)
-	t := &Tokenizer{sum: hex.EncodeToString(sum[:])}
-	if t.model, err = parseModel(parts["model"]); err != nil {
-		return nil, err
-	}
-	if t.normalize, err = parseNormalizer(parts["normalizer"]); err != nil {
-		return nil, err
-	}
+	t := &Tokenizer{sum: hex.EncodeToString(sum[:]), model: parseModel(parts["model"]), normalize: parseNormalizer(parts["normalizer"])}
 	if growth(t.normalize) > mostGrowth {
-		return nil, parts["normalizer"].refuse("replaces a character by more than %d bytes", mostGrowth)
+		panic(parts["normalizer"].refuse("replaces a character by more than %d bytes", mostGrowth))
 	}
-	if t.stages, err = parsePreTokenizer(parts["pre_tokenizer"]); err != nil {
-		return nil, err
-	}
-	t.stages = t.model.takeByteStage(t.stages)
-	if t.added, err = parseAdded(parts["added_tokens"], t.model, t.normalize); err != nil {
-		return nil, err
-	}
-	if t.decoder, err = parseDecoder(parts["decoder"]); err != nil {
-		return nil, err
-	}
+	t.stages = t.model.takeByteStage(parsePreTokenizer(parts["pre_tokenizer"]))
+	t.added = parseAdded(parts["added_tokens"], t.model, t.normalize)
+	t.decoder = parseDecoder(parts["decoder"])
 	return t, nil
 }
 
-// checkFrame looks at the parts that have no say in the ids here: they must be known to
-// have none.
-func checkFrame(parts map[string]node) error {
-	if !parts["version"].absent() {
-		if v, err := parts["version"].text(); err != nil {
-			return err
-		} else if v != "1.0" {
-			return parts["version"].refuse("version %q is not known, only 1.0 is", v)
-		}
+// checkFrame refuses values, of the parts that Encode ignores, that would affect ids.
+func checkFrame(parts map[string]node) {
+	if n := parts["version"]; !n.absent() && n.text() != "1.0" {
+		panic(n.refuse("version %q is unknown: only 1.0 is supported", n.text()))
 	}
-	if !parts["truncation"].absent() {
-		return parts["truncation"].refuse("would cut texts unseen: set it to null")
+	if n := parts["truncation"]; !n.absent() {
+		panic(n.refuse("would truncate texts silently: set it to null"))
 	}
-	if !parts["padding"].absent() {
-		return parts["padding"].refuse("would fill texts up unseen: set it to null")
+	if n := parts["padding"]; !n.absent() {
+		panic(n.refuse("would pad texts silently: set it to null"))
 	}
-	return checkPostProcessor(parts["post_processor"])
+	checkPostProcessor(parts["post_processor"])
 }
 
 // SHA256 returns the hash of the tokenizer.json, in hexadecimal.

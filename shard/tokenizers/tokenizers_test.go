@@ -116,7 +116,7 @@ func TestFilesAreCheckedByParsingThem(t *testing.T) {
 	must(t, o.Check(t.Context(), files))
 	must(t, o.Check(t.Context(), relabel.TokenizerFiles{relabel.TokenizerJSON: files[relabel.TokenizerJSON]}))
 	for says, change := range map[string]relabel.TokenizerFiles{
-		`model.type: the model "WordPiece" is not known`: {relabel.TokenizerJSON: []byte(`{"model":{"type":"WordPiece"}}`)},
+		`model.type: the model "WordPiece" is unknown`: {relabel.TokenizerJSON: []byte(`{"model":{"type":"WordPiece"}}`)},
 		"is missing or empty":                            {relabel.TokenizerJSON: nil},
 		"chat_template.jinja:1":                          {relabel.ChatTemplateFile: []byte("{% nonsense %}")},
 		"is not used":                                    {"weights.bin": []byte("x")},
