@@ -133,9 +133,6 @@ type ExportRow struct {
 	SeqLengths, SeqStarts              []int32 // packed: a sequence each
 	SubtreeEnd                         []int32 // tree, aligned: token q sees token k where k <= q < SubtreeEnd[k]
 	NodeStart, NodeParent, NodeKind    []int32 // tree: a node each, in depth-first preorder
-
-	// Aligned where the export has them, else empty.
-	TeacherLogprobs, StudentLogprobs, Advantages []float32
 }
 
 // Unsupervised is the label of a token that is not trained on.

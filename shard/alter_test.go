@@ -64,7 +64,7 @@ func rewrite[R any](t testing.TB, r *rand.Rand, dir string, f *relabel.ManifestF
 	row := reflect.ValueOf(&rows[at]).Elem()
 	var columns []reflect.StructField
 	for _, field := range reflect.VisibleFields(row.Type()) {
-		if _, signal := reflect.TypeFor[signalColumns]().FieldByName(field.Name); !field.Anonymous && !signal {
+		if !field.Anonymous {
 			columns = append(columns, field)
 		}
 	}
@@ -154,7 +154,7 @@ func readRows[R any](t testing.TB, name string) []R {
 
 // writeRows writes rows in the place of a file, and its figures into f.
 func writeRows[R any](t testing.TB, dir string, f *relabel.ManifestFile, rows []R) {
-	layout := parquet.Layout{View: string(f.View), LossMask: "none", Page: tokenPage, Without: []string{teacherLogprobsColumn, studentLogprobsColumn, advantagesColumn}}
+	layout := parquet.Layout{View: string(f.View), LossMask: "none", Page: tokenPage}
 	switch any(rows).(type) {
 	case []linearRow:
 		layout.LossMask = "token"

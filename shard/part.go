@@ -141,30 +141,24 @@ func (o *output) write(ctx context.Context, b *selector, all []*labelled) (map[r
 	}
 	figures := map[relabel.View]viewFigures{}
 	for _, view := range f.Views {
+		var err error
 		if view == relabel.ViewMessages {
-			of := p
-			if b.student != nil {
-				of.Done = nil // they contain token weights, but do not record the tokenizer
-			}
-			m, err := o.writeMessages(ctx, b, all, of)
-			if err != nil {
-				return nil, folderError(err)
-			}
-			figures[view] = m
-			continue
+			figures[view], err = o.writeMessages(ctx, b, all, p)
+		} else {
+			figures[view], err = v.write(view, o.scratch.dir, p)
 		}
-		v.Views = []string{string(view)}
-		written, err := v.write(o.scratch.dir, p)
 		if err != nil {
 			return nil, folderError(err)
 		}
-		figures[view] = written[string(view)]
 	}
 	return figures, nil
 }
 
 // writeMessages writes the messages view, reading the trajectories again.
 func (o *output) writeMessages(ctx context.Context, b *selector, all []*labelled, p part) (viewFigures, error) {
+	if b.student != nil {
+		p.Done = nil // these files contain token weights, but do not record the tokenizer
+	}
 	next, stop := iter.Pull2(o.exporter.Store.ExportTrajectories(ctx, o.export.Selection, o.part))
 	defer stop()
 	return writeMessages(o.scratch.dir, newMessagesRows(b, all, next), o.exporter.Version, p)

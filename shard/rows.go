@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"slices"
+
 	"relabel/shard/parquet"
 	"relabel/shard/tree"
 )
@@ -8,15 +10,11 @@ import (
 // unlabelled is the label of a token that is not supervised (Hugging Face).
 const unlabelled = -100
 
-// Token views, and the optional columns that their files have only if labels have signals.
+// Token views.
 const (
 	linearView = "linear"
 	packedView = "packed"
 	treeView   = "tree"
-
-	teacherLogprobsColumn = "teacher_logprobs"
-	studentLogprobsColumn = "student_logprobs"
-	advantagesColumn      = "advantages"
 )
 
 // tokenColumns are the columns of every token view. They are aligned with the IDs and never
@@ -40,13 +38,6 @@ type spanRow struct {
 	IDs        string   `parquet:"ids"`           // rendered or served
 }
 
-// signalColumns are there where the labels have them; 0 where not supervised.
-type signalColumns struct {
-	TeacherLogprobs []float32 `parquet:"teacher_logprobs,list"`
-	StudentLogprobs []float32 `parquet:"student_logprobs,list"`
-	Advantages      []float32 `parquet:"advantages,list"`
-}
-
 // linearRow is one sequence.
 type linearRow struct {
 	tokenColumns
@@ -54,7 +45,6 @@ type linearRow struct {
 	Labels        []int32 `parquet:"labels,list"`
 	AttentionMask []int8  `parquet:"attention_mask,list"`
 	LossMask      []int8  `parquet:"loss_mask,list"` // at the index of its label
-	signalColumns
 }
 
 // bareRow is one sequence for loaders that require exactly these columns.
@@ -73,7 +63,6 @@ type packedRow struct {
 	SeqLengths  []int32 `parquet:"seq_lengths,list"`
 	SeqStartID  []int32 `parquet:"seq_start_id,list"` // without the end
 	LossMask    []int8  `parquet:"loss_mask,list"`    // rolled by -1 within each sequence
-	signalColumns
 }
 
 // treeRow is a bin of trees. It has no column that a loader of sequences would look for.
@@ -86,7 +75,6 @@ type treeRow struct {
 	NodeStart   []int32 `parquet:"node_start,list"`
 	NodeParent  []int32 `parquet:"node_parent,list"`
 	NodeKind    []int32 `parquet:"node_kind,list"`
-	signalColumns
 }
 
 // labelling holds the columns of a row that define what is trained on. Its memory is reused:
@@ -95,33 +83,22 @@ type labelling struct {
 	labels     []int32
 	weights    []float32
 	spans      []spanRow
-	signals    signalColumns
 	supervised int
 }
 
-// begin starts a row of n unsupervised tokens with the given signal columns.
-func (l *labelling) begin(n int, signals []string) {
-	l.labels, l.weights = zeroed(l.labels, n), zeroed(l.weights, n)
-	for i := range l.labels {
-		l.labels[i] = unlabelled
-	}
+// begin starts a row of n unsupervised tokens.
+func (l *labelling) begin(n int) {
+	l.labels, l.weights = filled(l.labels, n, unlabelled), filled(l.weights, n, 0)
 	l.spans, l.supervised = l.spans[:0], 0
-	for _, name := range signals {
-		column := l.signals.named(name)
-		*column = zeroed(*column, n)
-	}
 }
 
 // add labels the IDs of a span whose position in the row is shift after its Start.
-func (l *labelling) add(ids []int32, s tree.Span, shift int, signals []string) {
+func (l *labelling) add(ids []int32, s tree.Span, shift int) {
 	from, to := s.Start+shift, s.End()+shift
 	copy(l.labels[from:to], ids[from:to])
 	copy(l.weights[from:to], s.Weights)
 	l.spans = append(l.spans, newSpanRow(s, from))
 	l.supervised += to - from
-	for _, name := range signals {
-		copy((*l.signals.named(name))[from:to], signalOf(s.Signals, name))
-	}
 }
 
 // columns returns the columns of every token view.
@@ -131,18 +108,18 @@ func (l *labelling) columns(id string) tokenColumns {
 
 // size returns the size of a row that has the given number of other lists aligned with the
 // IDs, at four bytes per value in a reader's memory before compression.
-func (l *labelling) size(others int, signals []string) parquet.Size {
+func (l *labelling) size(others int) parquet.Size {
 	n := len(l.labels)
 	spans := 0
 	for _, s := range l.spans {
 		spans += 64 + len(s.Trajectory)
 	}
-	return parquet.Size{Bytes: int64(4*n*(2+others+len(signals)) + spans), Tokens: n, Supervised: l.supervised}
+	return parquet.Size{Bytes: int64(4*n*(2+others) + spans), Tokens: n, Supervised: l.supervised}
 }
 
 // mask sets dst to 1 where there is a label and to 0 elsewhere.
 func (l *labelling) mask(dst []int8) []int8 {
-	dst = zeroed(dst, len(l.labels))
+	dst = filled(dst, len(l.labels), 0)
 	for i, label := range l.labels {
 		if label != unlabelled {
 			dst[i] = 1
@@ -165,29 +142,11 @@ func newSpanRow(s tree.Span, start int) spanRow {
 	return row
 }
 
-// named returns a column by its name.
-func (c *signalColumns) named(name string) *[]float32 {
-	switch name {
-	case teacherLogprobsColumn:
-		return &c.TeacherLogprobs
-	case studentLogprobsColumn:
-		return &c.StudentLogprobs
+// filled returns n times value, in s's memory if it is large enough.
+func filled[T int8 | int32 | float32](s []T, n int, value T) []T {
+	s = slices.Grow(s[:0], n)[:n]
+	for i := range s {
+		s[i] = value
 	}
-	return &c.Advantages
-}
-
-// signalOf returns a label's values for a column, nil if it has none.
-func signalOf(s tree.Signals, name string) []float32 {
-	c := signalColumns{s.TeacherLogprobs, s.StudentLogprobs, s.Advantages}
-	return *c.named(name)
-}
-
-// zeroed returns n zeros, in s's memory if it is large enough.
-func zeroed[T int8 | int32 | float32](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	s = s[:n]
-	clear(s)
 	return s
 }

@@ -29,7 +29,7 @@ type synthetic struct {
 	turns       int     // at most
 	observation int     // tokens at most
 	beta        float32 // βi
-	odd         bool    // rewritten history, odd prompts, missing labels, weights by token and signals
+	odd         bool    // rewritten history, odd prompts, missing labels and weights by token
 }
 
 func (s synthetic) ids(least, most int) []int32 {
@@ -57,7 +57,7 @@ func (s synthetic) trajectory(number int) tree.Trajectory {
 			turn.Prompt = s.ids(5, 9)
 		}
 		if s.odd && number%2 == 1 {
-			turn.Weights, turn.Advantages = make([]float32, len(answer)), make([]float32, len(answer))
+			turn.Weights = make([]float32, len(answer))
 			for i := range answer {
 				turn.Weights[i] = []float32{0, -0.5, 1, s.Float32()}[s.Intn(4)]
 			}
@@ -89,6 +89,20 @@ func pairsOf(t testing.TB, tr tree.Trajectory, n tree.Normalisation) (pairs [][3
 	return pairs
 }
 
+// writeViews writes all token views of a part.
+func writeViews(t testing.TB, v tokenViews, dir string, p part) map[relabel.View]viewFigures {
+	t.Helper()
+	views := map[relabel.View]viewFigures{}
+	for _, view := range []relabel.View{relabel.ViewLinear, relabel.ViewPacked, relabel.ViewTree} {
+		f, err := v.write(view, dir, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		views[view] = f
+	}
+	return views
+}
+
 // rootsOf builds the trees of trajectories.
 func rootsOf(t testing.TB, trajectories []tree.Trajectory, n tree.Normalisation) (roots []*tree.Root) {
 	for _, tr := range trajectories {
@@ -101,14 +115,14 @@ func rootsOf(t testing.TB, trajectories []tree.Trajectory, n tree.Normalisation)
 	return roots
 }
 
-// writeManifest writes what a check needs of manifest.json, and signals.
-func writeManifest(t testing.TB, dir string, v tokenViews, views map[string]viewFigures) {
-	m := map[string]any{"schema_version": 1, "views": v.Views, "capacity": v.Capacity, "loss_mask": map[string]string{linearView: "token", packedView: "rolled-1"},
-		"tokenizer": map[string]any{"stop_id": testStop, "pad_id": testPad}, "signals": v.Signals}
+// writeManifest writes the fields of manifest.json that the check needs.
+func writeManifest(t testing.TB, dir string, v tokenViews, views map[relabel.View]viewFigures) {
+	m := map[string]any{"schema_version": 1, "views": slices.Sorted(maps.Keys(views)), "capacity": v.Capacity, "loss_mask": map[string]string{linearView: "token", packedView: "rolled-1"},
+		"tokenizer": map[string]any{"stop_id": testStop, "pad_id": testPad}}
 	var files []relabel.ManifestFile
 	for _, view := range slices.Sorted(maps.Keys(views)) {
 		for _, f := range views[view].Files {
-			files = append(files, relabel.ManifestFile{Path: f.Path, View: relabel.View(view), SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
+			files = append(files, relabel.ManifestFile{Path: f.Path, View: view, SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
 		}
 	}
 	m["files"] = files

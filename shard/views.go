@@ -12,15 +12,13 @@ import (
 
 // tokenViews configures how the token views of an export are written.
 type tokenViews struct {
-	Views        []string // of linear, packed and tree
-	Capacity     int      // maximum tokens per row
-	Longest      int      // maximum tokens of a sequence, or of a path from root to leaf; at most Capacity
-	Bare         bool     // linear has only IDs, attention mask and labels
-	Pad          bool     // tree rows are padded to Capacity
+	Capacity     int  // maximum tokens per row
+	Longest      int  // maximum tokens of a sequence, or of a path from root to leaf; at most Capacity
+	Bare         bool // linear has only IDs, attention mask and labels
+	Pad          bool // tree rows are padded to Capacity
 	PadID        int32
-	DataParallel int      // the number of files per view is a multiple of this; 0: 1
-	Signals      []string // optional columns: teacher_logprobs, student_logprobs, advantages
-	Version      string   // of relabel, written to the files
+	DataParallel int    // the number of files per view is a multiple of this; 0: 1
+	Version      string // of relabel, written to the files
 }
 
 // viewFigures holds the totals of a view.
@@ -57,31 +55,20 @@ type part struct {
 	Put func(parquet.File) error
 }
 
-// write writes the views of a part below dir. All roots must fit into rows. The same part
+// write writes a token view of a part below dir. All roots must fit into rows. The same part
 // gives the same bytes. It holds one row in memory at a time.
-func (v tokenViews) write(dir string, p part) (map[string]viewFigures, error) {
-	out := map[string]viewFigures{}
-	for _, view := range v.Views {
-		var err error
-		var f viewFigures
-		switch {
-		case view == linearView && v.Bare:
-			f, err = v.writeBare(dir, p)
-		case view == linearView:
-			f, err = v.writeLinear(dir, p)
-		case view == packedView:
-			f, err = v.writePacked(dir, p)
-		case view == treeView:
-			f, err = v.writeTree(dir, p)
-		default:
-			err = relabel.Errorf(relabel.CodeInvalid, "unknown view %q", view).On("view")
-		}
-		if err != nil {
-			return nil, err
-		}
-		out[view] = f
+func (v tokenViews) write(view relabel.View, dir string, p part) (viewFigures, error) {
+	switch {
+	case view == relabel.ViewLinear && v.Bare:
+		return v.writeBare(dir, p)
+	case view == relabel.ViewLinear:
+		return v.writeLinear(dir, p)
+	case view == relabel.ViewPacked:
+		return v.writePacked(dir, p)
+	case view == relabel.ViewTree:
+		return v.writeTree(dir, p)
 	}
-	return out, nil
+	return viewFigures{}, relabel.Errorf(relabel.CodeInvalid, "unknown view %q", view).On("view")
 }
 
 // rowsOf writes rows to files, deal giving the number of rows per file; row returns a row by
@@ -143,14 +130,8 @@ func finished[R any](p part, path string, from, n int, row func(i int) (R, parqu
 }
 
 // layout returns the layout of a view's files; loss is the alignment of loss_mask.
-func (v tokenViews) layout(view, loss string, p part) parquet.Layout {
-	l := parquet.Layout{View: view, LossMask: loss, First: p.First, Step: p.Step, Page: tokenPage}
-	for _, name := range []string{teacherLogprobsColumn, studentLogprobsColumn, advantagesColumn} {
-		if !slices.Contains(v.Signals, name) {
-			l.Without = append(l.Without, name)
-		}
-	}
-	return l
+func layout(view, loss string, p part) parquet.Layout {
+	return parquet.Layout{View: view, LossMask: loss, First: p.First, Step: p.Step, Page: tokenPage}
 }
 
 // tokenPage is the page size of a token view's columns, in bytes. Rows of a trajectory begin
@@ -171,12 +152,12 @@ func (v tokenViews) writeLinear(dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
 	var row linearRow
 	var l labelling
-	w := parquet.NewWriter[linearRow](dir, v.layout(linearView, "token", p), v.Version)
+	w := parquet.NewWriter[linearRow](dir, layout(linearView, "token", p), v.Version)
 	return rowsOf(w, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(i int) (linearRow, parquet.Size, error) {
-		row.InputIDs = l.sequence(row.InputIDs[:0], all[i], v.Signals)
-		row.tokenColumns, row.signalColumns, row.Labels = l.columns(all[i].Name), l.signals, l.labels
-		row.AttentionMask, row.LossMask = ones(row.AttentionMask, len(l.labels)), l.mask(row.LossMask)
-		return row, l.size(3, v.Signals), nil
+		row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
+		row.tokenColumns, row.Labels = l.columns(all[i].Name), l.labels
+		row.AttentionMask, row.LossMask = filled(row.AttentionMask, len(l.labels), 1), l.mask(row.LossMask)
+		return row, l.size(3), nil
 	})
 }
 
@@ -185,36 +166,27 @@ func (v tokenViews) writeBare(dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
 	var row bareRow
 	var l labelling
-	w := parquet.NewWriter[bareRow](dir, v.layout(linearView, "none", p), v.Version)
+	w := parquet.NewWriter[bareRow](dir, layout(linearView, "none", p), v.Version)
 	return rowsOf(w, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(i int) (bareRow, parquet.Size, error) {
 		for _, s := range all[i].Spans {
 			if slices.ContainsFunc(s.Weights, func(w float32) bool { return w != 1 }) {
 				return row, parquet.Size{}, relabel.Errorf(relabel.CodeInvalid, "turn %d of trajectory %s has token weights other than 1, which bare rows cannot express", s.Turn, s.Origin.Trajectory).On("bare")
 			}
 		}
-		row.InputIDs = l.sequence(row.InputIDs[:0], all[i], nil)
-		row.Labels, row.AttentionMask = l.labels, ones(row.AttentionMask, len(l.labels))
-		return row, l.size(2, nil), nil
+		row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
+		row.Labels, row.AttentionMask = l.labels, filled(row.AttentionMask, len(l.labels), 1)
+		return row, l.size(2), nil
 	})
 }
 
 // sequence appends a sequence to the row's IDs and labels it.
-func (l *labelling) sequence(ids []int32, s tree.Sequence, signals []string) []int32 {
+func (l *labelling) sequence(ids []int32, s tree.Sequence) []int32 {
 	ids = s.AppendIDs(ids)
-	l.begin(len(ids), signals)
+	l.begin(len(ids))
 	for _, span := range s.Spans {
-		l.add(ids, span, 0, signals)
+		l.add(ids, span, 0)
 	}
 	return ids
-}
-
-// ones returns n ones, in dst's memory if it is large enough.
-func ones(dst []int8, n int) []int8 {
-	dst = zeroed(dst, n)
-	for i := range dst {
-		dst[i] = 1
-	}
-	return dst
 }
 
 // binned packs items into bins of the capacity; items that do not fit have been excluded

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"relabel"
 	"relabel/shard/tree"
 )
 
@@ -77,20 +78,18 @@ func BenchmarkTokenViews(b *testing.B) {
 			parts[i] = append(parts[i], rootsOf(b, []tree.Trajectory{s.trajectory(k)}, tree.PerToken)...)
 		}
 	}
-	for _, view := range []string{linearView, packedView, treeView} {
-		b.Run(view, func(b *testing.B) {
-			v := tokenViews{Views: []string{view}, Capacity: 64 << 10, Longest: 64 << 10, Version: "test"}
+	for _, view := range []relabel.View{relabel.ViewLinear, relabel.ViewPacked, relabel.ViewTree} {
+		b.Run(string(view), func(b *testing.B) {
+			v := tokenViews{Capacity: 64 << 10, Longest: 64 << 10, Version: "test"}
 			var f viewFigures
 			write := func(roots []*tree.Root) {
 				dir, err := os.MkdirTemp(b.TempDir(), "")
 				if err != nil {
 					b.Fatal(err)
 				}
-				views, err := v.write(dir, part{Roots: roots})
-				if err != nil {
+				if f, err = v.write(view, dir, part{Roots: roots}); err != nil {
 					b.Fatal(err)
 				}
-				f = views[view]
 			}
 			few := peakHeap(func() { write(parts[0]) })
 			many := peakHeap(func() { write(parts[1]) })

@@ -20,20 +20,20 @@ func (v tokenViews) writePacked(dir string, p part) (viewFigures, error) {
 	}
 	var row packedRow
 	var l labelling
-	layout := v.layout(packedView, "rolled-1", p)
+	layout := layout(packedView, "rolled-1", p)
 	layout.Infix = ".idx" // the suffix that Megatron-Bridge expects
 	w := parquet.NewWriter[packedRow](dir, layout, v.Version)
 	return rowsOf(w, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(i int) (packedRow, parquet.Size, error) {
 		row.concatenate(all, bins[i])
-		l.begin(len(row.InputIDs), v.Signals)
+		l.begin(len(row.InputIDs))
 		for k, number := range bins[i] {
 			for _, span := range all[number].Spans {
-				l.add(row.InputIDs, span, int(row.SeqStartID[k]), v.Signals)
+				l.add(row.InputIDs, span, int(row.SeqStartID[k]))
 			}
 		}
-		row.tokenColumns, row.signalColumns, row.Labels = l.columns(fmt.Sprintf("packed/%d/%d", p.Number, i)), l.signals, l.labels
+		row.tokenColumns, row.Labels = l.columns(fmt.Sprintf("packed/%d/%d", p.Number, i)), l.labels
 		row.LossMask = rolled(l.mask(row.LossMask), row.SeqStartID)
-		return row, l.size(3, v.Signals), nil
+		return row, l.size(3), nil
 	})
 }
 
@@ -83,7 +83,7 @@ func (v tokenViews) writeTree(dir string, p part) (viewFigures, error) {
 	var row treeRow
 	var l labelling
 	var f tree.Forest
-	w := parquet.NewWriter[treeRow](dir, v.layout(treeView, "none", p), v.Version)
+	w := parquet.NewWriter[treeRow](dir, layout(treeView, "none", p), v.Version)
 	return rowsOf(w, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(i int) (treeRow, parquet.Size, error) {
 		f.Reset()
 		for _, number := range bins[i] {
@@ -92,14 +92,14 @@ func (v tokenViews) writeTree(dir string, p part) (viewFigures, error) {
 		if v.Pad {
 			f.Pad(v.Capacity, v.PadID)
 		}
-		l.begin(len(f.IDs), v.Signals)
+		l.begin(len(f.IDs))
 		for _, span := range f.Spans {
-			l.add(f.IDs, span, 0, v.Signals)
+			l.add(f.IDs, span, 0)
 		}
-		row.tokenColumns, row.signalColumns = l.columns(fmt.Sprintf("tree/%d/%d", p.Number, i)), l.signals
+		row.tokenColumns = l.columns(fmt.Sprintf("tree/%d/%d", p.Number, i))
 		row.TreeIDs, row.TreeLabels, row.PositionIDs, row.SubtreeEnd = f.IDs, l.labels, f.Positions, f.SubtreeEnd
 		row.NodeStart, row.NodeParent, row.NodeKind = f.NodeStart, f.NodeParent, kinds(row.NodeKind[:0], f.NodeKind)
-		return row, l.size(3, v.Signals), nil
+		return row, l.size(3), nil
 	})
 }
 

@@ -23,17 +23,17 @@ func TestTokenViewsHoldExactlyThePairs(t *testing.T) {
 		n    tree.Normalisation
 		cut  bool
 	}{
-		"dagger":           {tokenViews{}, false, 0.3, tree.PerToken, false},
-		"student alone":    {tokenViews{DataParallel: 3}, false, 0, tree.PerTransition, false},
-		"teacher, padded":  {tokenViews{Pad: true, PadID: testPad}, false, 1, tree.PerToken, false},
-		"everything odd":   {tokenViews{Signals: []string{advantagesColumn}}, true, 0.5, tree.PerToken, true},
-		"odd, dropped":     {tokenViews{Longest: 700}, true, 0.8, tree.PerTransition, false},
-		"odd, way apart":   {tokenViews{Longest: 500, Pad: true, PadID: testPad}, true, 0.2, tree.PerToken, true},
-		"odd, all signals": {tokenViews{Signals: []string{teacherLogprobsColumn, studentLogprobsColumn, advantagesColumn}}, true, 0, tree.PerToken, false},
+		"dagger":          {tokenViews{}, false, 0.3, tree.PerToken, false},
+		"student alone":   {tokenViews{DataParallel: 3}, false, 0, tree.PerTransition, false},
+		"teacher, padded": {tokenViews{Pad: true, PadID: testPad}, false, 1, tree.PerToken, false},
+		"everything odd":  {tokenViews{}, true, 0.5, tree.PerToken, true},
+		"odd, dropped":    {tokenViews{Longest: 700}, true, 0.8, tree.PerTransition, false},
+		"odd, way apart":  {tokenViews{Longest: 500, Pad: true, PadID: testPad}, true, 0.2, tree.PerToken, true},
+		"odd, student":    {tokenViews{}, true, 0, tree.PerToken, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.v.Views, c.v.Capacity, c.v.Version = []string{linearView, packedView, treeView}, 1500, "test"
+			c.v.Capacity, c.v.Version = 1500, "test"
 			if c.v.Longest == 0 {
 				c.v.Longest = c.v.Capacity
 			}
@@ -52,7 +52,7 @@ func TestTokenViewsHoldExactlyThePairs(t *testing.T) {
 func writeParts(t testing.TB, dir string, s synthetic, v tokenViews, n tree.Normalisation, cut bool) string {
 	t.Helper()
 	var pairs [][3]any
-	views := map[string]viewFigures{}
+	views := map[relabel.View]viewFigures{}
 	for number := range 2 {
 		var trajectories []tree.Trajectory
 		for i := range 6 {
@@ -73,11 +73,7 @@ func writeParts(t testing.TB, dir string, s synthetic, v tokenViews, n tree.Norm
 			}
 			pairs = append(pairs, pairsOf(t, tr, n)...)
 		}
-		written, err := v.write(dir, part{Number: number, First: 100 * number, Roots: roots})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for view, f := range written {
+		for view, f := range writeViews(t, v, dir, part{Number: number, First: 100 * number, Roots: roots}) {
 			f.Files = append(views[view].Files, f.Files...)
 			views[view] = f
 		}
@@ -95,7 +91,7 @@ func TestTheSamePartGivesTheSameBytes(t *testing.T) {
 	var written []map[string]string
 	for range 2 {
 		dir := t.TempDir()
-		v := tokenViews{Views: []string{linearView, packedView, treeView}, Capacity: 1500, Longest: 1500, Version: "test"}
+		v := tokenViews{Capacity: 1500, Longest: 1500, Version: "test"}
 		s := synthetic{Rand: rand.New(rand.NewSource(7)), words: 40, turns: 9, observation: 120, odd: true}
 		writeParts(t, dir, s, v, tree.PerToken, false)
 		written = append(written, filesBelow(t, dir))
@@ -110,11 +106,11 @@ func TestTheSamePartGivesTheSameBytes(t *testing.T) {
 }
 
 func TestBareLinearHasThreeColumnsAndRefusesWeights(t *testing.T) {
-	v := tokenViews{Views: []string{linearView}, Bare: true, Capacity: 4000, Longest: 4000, Version: "test"}
+	v := tokenViews{Bare: true, Capacity: 4000, Longest: 4000, Version: "test"}
 	s := synthetic{Rand: rand.New(rand.NewSource(7)), words: 40, turns: 9, observation: 120}
 	trajectories := []tree.Trajectory{s.trajectory(0)}
 	dir := t.TempDir()
-	if _, err := v.write(dir, part{Roots: rootsOf(t, trajectories, tree.PerToken)}); err != nil {
+	if _, err := v.write(relabel.ViewLinear, dir, part{Roots: rootsOf(t, trajectories, tree.PerToken)}); err != nil {
 		t.Fatal(err)
 	}
 	out := runPython(t, dir, `
@@ -128,7 +124,7 @@ for r in f.read().to_pylist():
 	if want := "[('input_ids', 'int32'), ('attention_mask', 'int8'), ('labels', 'int32')] b'none'"; strings.TrimSpace(string(out)) != want {
 		t.Errorf("got %s", out)
 	}
-	_, err := v.write(t.TempDir(), part{Roots: rootsOf(t, trajectories, tree.PerTransition)})
+	_, err := v.write(relabel.ViewLinear, t.TempDir(), part{Roots: rootsOf(t, trajectories, tree.PerTransition)})
 	if relabel.CodeOf(err) != relabel.CodeInvalid {
 		t.Errorf("weights other than 1: %v", err)
 	}
@@ -146,12 +142,8 @@ func TestARowOf128kTokensIsWritten(t *testing.T) {
 	for i := range turn.Weights {
 		turn.Weights[i] = s.Float32()
 	}
-	v := tokenViews{Views: []string{linearView, packedView, treeView}, Capacity: 256 << 10, Longest: 256 << 10, Version: "test"}
-	views, err := v.write(t.TempDir(), part{Roots: rootsOf(t, []tree.Trajectory{tr}, tree.PerToken)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for view, f := range views {
+	v := tokenViews{Capacity: 256 << 10, Longest: 256 << 10, Version: "test"}
+	for view, f := range writeViews(t, v, t.TempDir(), part{Roots: rootsOf(t, []tree.Trajectory{tr}, tree.PerToken)}) {
 		if f.Rows != 1 || f.Tokens != 128<<10+2+60_001 || f.fill(v.Capacity) < 0.7 {
 			t.Errorf("%s: %d rows, %d tokens, fill %v", view, f.Rows, f.Tokens, f.fill(v.Capacity))
 		}

@@ -31,7 +31,7 @@ func TestRowsAreDealtEvenlyToAMultipleOfTheDataParallelSize(t *testing.T) {
 
 func TestFilesEndWhereTheyAreToldToAndMayBeEmpty(t *testing.T) {
 	root := t.TempDir()
-	w := NewWriter[testRow](root, Layout{View: "packed", LossMask: "rolled-1", Infix: ".idx", First: 7, Without: []string{"kind"}}, "test")
+	w := NewWriter[testRow](root, Layout{View: "packed", LossMask: "rolled-1", Infix: ".idx", First: 7}, "test")
 	for _, rows := range []int{2, 0, 1} {
 		for range rows {
 			if err := w.Write(testRow{ID: "1", Text: "a"}, Size{Bytes: 2, Tokens: 5, Supervised: 3}); err != nil {
@@ -58,7 +58,7 @@ func TestFilesEndWhereTheyAreToldToAndMayBeEmpty(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if columns := fmt.Sprint(p.Schema().Columns()); columns != "[[id] [text]]" || p.NumRows() != int64(f.Rows) {
+		if columns := fmt.Sprint(p.Schema().Columns()); columns != "[[id] [text] [kind]]" || p.NumRows() != int64(f.Rows) {
 			t.Errorf("%s has columns %s and %d rows", f.Path, columns, p.NumRows())
 		}
 		if mask, _ := p.Lookup("relabel.loss_mask"); mask != "rolled-1" {

@@ -13,9 +13,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -27,13 +24,12 @@ const MaxRow = 12 << 20
 
 // Layout describes the files of a view.
 type Layout struct {
-	View     string   // folder of the files, and the metadata relabel.view
-	LossMask string   // metadata relabel.loss_mask, the alignment of loss_mask: token, rolled-1 or none
-	Infix    string   // inserted in file names before .parquet: "" or ".idx"
-	First    int      // number of the first file
-	Step     int      // increment of file numbers; 0: 1
-	Without  []string // columns of the row type to omit
-	Page     int      // bytes of a column's page, before compression; 0: 8 MiB
+	View     string // folder of the files, and the metadata relabel.view
+	LossMask string // metadata relabel.loss_mask, the alignment of loss_mask: token, rolled-1 or none
+	Infix    string // inserted in file names before .parquet: "" or ".idx"
+	First    int    // number of the first file
+	Step     int    // increment of file numbers; 0: 1
+	Page     int    // bytes of a column's page, before compression; 0: 8 MiB
 }
 
 // Size is the contribution of a row to its file.
@@ -103,10 +99,8 @@ func (w *Writer[R]) Write(row R, size Size) error {
 	if size.Bytes > MaxRow {
 		return fmt.Errorf("a row of %d bytes is over %d", size.Bytes, int64(MaxRow))
 	}
-	if w.rows == nil {
-		if err := w.open(); err != nil {
-			return err
-		}
+	if err := w.ensureOpen(); err != nil {
+		return err
 	}
 	if err := w.makeRoom(size.Bytes); err != nil {
 		return err
@@ -124,12 +118,18 @@ func (w *Writer[R]) Write(row R, size Size) error {
 // EndFile finishes the file; the next row starts a new one. If no file is open, it creates
 // one without rows, so that the requested number of files exists.
 func (w *Writer[R]) EndFile() error {
-	if w.rows == nil {
-		if err := w.open(); err != nil {
-			return err
-		}
+	if err := w.ensureOpen(); err != nil {
+		return err
 	}
 	return w.closeFile()
+}
+
+// ensureOpen starts a file if none is open.
+func (w *Writer[R]) ensureOpen() error {
+	if w.rows != nil {
+		return nil
+	}
+	return w.open()
 }
 
 // Path returns the path of the next file to be started.
@@ -180,28 +180,12 @@ func (w *Writer[R]) open() error {
 		parquet.KeyValueMetadata("relabel.view", w.layout.View),
 		parquet.KeyValueMetadata("relabel.loss_mask", w.layout.LossMask),
 	}
-	var zero R
-	tags := without(reflect.TypeOf(zero), w.layout.Without)
-	for _, tag := range tags {
-		options = append(options, tag.(parquet.WriterOption))
-	}
-	for _, column := range parquet.SchemaOf(zero, tags...).Columns() {
+	for _, column := range parquet.SchemaOf(*new(R)).Columns() {
 		options = append(options, parquet.SkipPageBounds(column...)) // they would repeat whole states
 	}
 	w.out, w.rows = out, parquet.NewGenericWriter[R](out, options...)
 	w.sum, w.start, w.raw = File{Path: name}, 0, 0
 	return nil
-}
-
-// without returns what takes columns out of a row type's schema, embedded ones too.
-func without(row reflect.Type, columns []string) (tags []parquet.SchemaOption) {
-	for _, f := range reflect.VisibleFields(row) {
-		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
-		if slices.Contains(columns, name) {
-			tags = append(tags, parquet.StructTag(`parquet:"-"`, f.Name))
-		}
-	}
-	return tags
 }
 
 func (w *Writer[R]) closeFile() error {

@@ -21,7 +21,6 @@ COLUMNS = {
     "packed": FIRST | {"input_ids": I32, "labels": I32, "position_ids": I32, "seq_lengths": I32, "seq_start_id": I32, "loss_mask": I8},
     "tree": FIRST | {"tree_ids": I32, "tree_labels": I32, "position_ids": I32, "subtree_end": I32, "node_start": I32, "node_parent": I32, "node_kind": I32},
 }
-SIGNALS = ("teacher_logprobs", "student_logprobs", "advantages")
 MASK = {"linear": "token", "packed": "rolled-1", "tree": "none"}
 
 
@@ -54,7 +53,6 @@ def read(folder, manifest):
         must(len(data) == entry["bytes"] and hashlib.sha256(data).hexdigest() == entry["sha256"], f"{name} is not what the manifest says")
         file = pq.ParquetFile(name)
         want, got = dict(COLUMNS[view]), dict(zip(file.schema_arrow.names, file.schema_arrow.types))
-        want |= {s: F32 for s in SIGNALS if s in (manifest.get("signals") or ())}
         must(list(got) == list(want) and all(bare_type(got[c]) == bare_type(want[c]) for c in want), f"{name} has columns {got}")
         meta = file.schema_arrow.metadata
         must((meta[b"relabel.view"].decode(), meta[b"relabel.loss_mask"].decode()) == (view, MASK[view]), f"{name} has metadata {meta}")
@@ -126,7 +124,7 @@ def labelled(view, row, stop, pad):
     """(prefix hash, target, weight) of each supervised token of a row that obeys its rules."""
     ids, labels = (row["tree_ids"], row["tree_labels"]) if view == "tree" else (row["input_ids"], row["labels"])
     n, weights = len(ids), row["loss_weights"]
-    aligned = [c for c in row if c in SIGNALS or c in ("labels", "loss_weights", "attention_mask", "loss_mask", "position_ids", "tree_labels", "subtree_end")]
+    aligned = [c for c in row if c in ("labels", "loss_weights", "attention_mask", "loss_mask", "position_ids", "tree_labels", "subtree_end")]
     must(n > 0 and all(len(row[c]) == n for c in aligned), "lengths")
     spans = sorted(row["spans"], key=lambda s: s["start"])
     tiled = [q for s in spans for q in range(s["start"], s["start"] + s["length"])]
@@ -196,7 +194,7 @@ def main(folder, pairs, alter):
         must(sum(sets, collections.Counter()) == want, f"{view} does not hold the pairs")
         for r, own in list(zip(rows, sets))[:4] if alter else ():
             for column in r:
-                if column == "row_id" or column in SIGNALS or (bad := altered(r, column)) is None:
+                if column == "row_id" or (bad := altered(r, column)) is None:
                     continue
                 try:
                     same = collections.Counter(labelled(view, bad, stop, pad)) == own

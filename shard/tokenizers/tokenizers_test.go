@@ -117,11 +117,11 @@ func TestFilesAreCheckedByParsingThem(t *testing.T) {
 	must(t, o.Check(t.Context(), relabel.TokenizerFiles{relabel.TokenizerJSON: files[relabel.TokenizerJSON]}))
 	for says, change := range map[string]relabel.TokenizerFiles{
 		`model.type: the model "WordPiece" is unknown`: {relabel.TokenizerJSON: []byte(`{"model":{"type":"WordPiece"}}`)},
-		"is missing or empty":                            {relabel.TokenizerJSON: nil},
-		"chat_template.jinja:1":                          {relabel.ChatTemplateFile: []byte("{% nonsense %}")},
-		"is not used":                                    {"weights.bin": []byte("x")},
-		"is not a JSON object":                           {relabel.TokenizerConfig: []byte("[")},
-		"at most 262144 are accepted":                    {relabel.ChatTemplateFile: make([]byte, relabel.MaxChatTemplate+1)},
+		"is missing or empty":                          {relabel.TokenizerJSON: nil},
+		"chat_template.jinja:1":                        {relabel.ChatTemplateFile: []byte("{% nonsense %}")},
+		"is not used":                                  {"weights.bin": []byte("x")},
+		"is not a JSON object":                         {relabel.TokenizerConfig: []byte("[")},
+		"at most 262144 are accepted":                  {relabel.ChatTemplateFile: make([]byte, relabel.MaxChatTemplate+1)},
 	} {
 		changed := maps.Clone(files)
 		maps.Copy(changed, change)

@@ -21,7 +21,6 @@ type Turn struct {
 	Served         bool      // Prompt and Answer are the student server's own ids
 	Weight         float32   // w(s, a)
 	Weights        []float32 // one for each token of ãt in place of Weight; nil: all Weight
-	Signals
 }
 
 // Trajectory is what Build makes trees of.
@@ -172,16 +171,11 @@ func (b *builder) span(turn *Turn) (Span, error) {
 	if len(turn.Prompt) == 0 || tokens == 0 {
 		return Span{}, relabel.Errorf(relabel.CodeInvalid, "trajectory %s: turn %d has a label without a prompt or without a token", b.origin.Trajectory, turn.T)
 	}
-	for _, s := range [][]float32{turn.TeacherLogprobs, turn.StudentLogprobs, turn.Advantages} {
-		if s != nil && len(s) != tokens {
-			return Span{}, relabel.Errorf(relabel.CodeInvalid, "trajectory %s: turn %d has %d log-probabilities or advantages for %d tokens", b.origin.Trajectory, turn.T, len(s), tokens)
-		}
-	}
 	weights, err := b.normalisation.Weights(turn.Weight, turn.Weights, tokens)
 	if err != nil {
 		return Span{}, relabel.Errorf(relabel.CodeInvalid, "trajectory %s: turn %d: %s", b.origin.Trajectory, turn.T, err)
 	}
-	return Span{Origin: b.origin, Turn: turn.T, Kind: Trunk, Start: len(turn.Prompt), Weights: weights, Served: turn.Served, Signals: turn.Signals}, nil
+	return Span{Origin: b.origin, Turn: turn.T, Kind: Trunk, Start: len(turn.Prompt), Weights: weights, Served: turn.Served}, nil
 }
 
 func (b *builder) newRoot() *Root {

@@ -155,8 +155,6 @@ func TestWhatCannotBeTrainedOnIsRefused(t *testing.T) {
 		"too few weights":          func(t *Turn) { t.Weights = []float32{1} },
 		"a weight that is none":    func(t *Turn) { t.Weights = []float32{1, nan} },
 		"a weight for all is none": func(t *Turn) { t.Weight = nan },
-		"too few advantages":       func(t *Turn) { t.Advantages = []float32{1} },
-		"too many log-probs":       func(t *Turn) { t.TeacherLogprobs = []float32{1, 2, 3} },
 	} {
 		c := converse()
 		spoil(c.turn(false, 11, stopID))

@@ -35,9 +35,6 @@ func drawTrajectory(t *rapid.T, name string) Trajectory {
 		if often("weights") {
 			turn.Weights = rapid.SliceOfN(rapid.SampledFrom([]float32{0, 1, -0.25, 3, float32(math.Copysign(0, -1))}), len(answer), len(answer)).Draw(t, "weights")
 		}
-		if often("signals") {
-			turn.Advantages = make([]float32, len(answer))
-		}
 		action := answer
 		if !turn.ByTeacher && often("disagrees") || rarely("history form") {
 			action = append(ids(0, 4), stopID)
@@ -51,7 +48,7 @@ func drawTrajectory(t *rapid.T, name string) Trajectory {
 			turn.Prompt = slices.Concat(turn.State, header)
 		}
 		if !turn.Labelled {
-			turn.Prompt, turn.Answer, turn.Weights, turn.Signals = nil, nil, nil, Signals{}
+			turn.Prompt, turn.Answer, turn.Weights = nil, nil, nil
 		}
 		tr.Turns, state = append(tr.Turns, turn), following
 	}
@@ -74,7 +71,7 @@ func build(t rapid.TB, tr Trajectory, n Normalisation) []*Root {
 type counts map[string]int
 
 func (c counts) add(prefix []int32, s Span, i int, target int32) {
-	c[fmt.Sprint(prefix, target, math.Float32bits(s.Weights[i]), s.Turn, s.Origin.Trajectory, s.Served, s.Advantages != nil)]++
+	c[fmt.Sprint(prefix, target, math.Float32bits(s.Weights[i]), s.Turn, s.Origin.Trajectory, s.Served)]++
 }
 
 // addSequence adds a run of ids with its spans.
@@ -97,7 +94,7 @@ func ofPairs(t rapid.TB, tr Trajectory, n Normalisation) counts {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := Span{Origin: &tr.Origin, Turn: turn.T, Start: len(turn.Prompt), Weights: weights, Served: turn.Served, Signals: turn.Signals}
+		s := Span{Origin: &tr.Origin, Turn: turn.T, Start: len(turn.Prompt), Weights: weights, Served: turn.Served}
 		c.addSequence(slices.Concat(turn.Prompt, turn.Answer), []Span{s})
 	}
 	return c

@@ -31,14 +31,6 @@ type Origin struct {
 	Beta       *float32 // βi (eq. 8); nil where executors were drawn by κ (eq. 9)
 }
 
-// Signals are optional values of a label's tokens besides their weights, each nil or one
-// number per token of ãt.
-type Signals struct {
-	TeacherLogprobs []float32 // log πe, natural
-	StudentLogprobs []float32 // log πθ, natural
-	Advantages      []float32 // A(s, a)
-}
-
 // Span is the supervised tokens of one label in a row, the stop token included.
 type Span struct {
 	Origin  *Origin
@@ -47,7 +39,6 @@ type Span struct {
 	Start   int       // of the first supervised token, in its row
 	Weights []float32 // w(s, a) of each token, normalisation in it; as long as the span
 	Served  bool      // the ids are the student server's own, not a rendering
-	Signals
 }
 
 // Length returns the number of tokens in the span.

@@ -23,8 +23,7 @@ var (
 		relabel.ViewTree: {ids("tree_ids"), ids("tree_labels"), ids("position_ids"), ids("subtree_end"), ids("node_start"), ids("node_parent"),
 			ids("node_kind")},
 	}
-	signalColumns = []parquet.Field{{Name: "teacher_logprobs", Type: "list<float32>"}, {Name: "student_logprobs", Type: "list<float32>"}, {Name: "advantages", Type: "list<float32>"}}
-	alignments    = map[relabel.View]string{relabel.ViewLinear: "token", relabel.ViewPacked: "rolled-1"}
+	alignments = map[relabel.View]string{relabel.ViewLinear: "token", relabel.ViewPacked: "rolled-1"}
 )
 
 func ids(name string) parquet.Field  { return parquet.Field{Name: name, Type: "list<int32>"} }
@@ -33,12 +32,12 @@ func mask(name string) parquet.Field { return parquet.Field{Name: name, Type: "l
 // checkColumns compares the file's columns and metadata with those of its view; false
 // where the rows cannot be read as rows of it.
 func (f *fileCheck) checkColumns(r *parquet.Reader) bool {
-	want, optional := messagesColumns, []parquet.Field(nil)
+	want := messagesColumns
 	switch {
 	case f.bare:
 		want = bareColumns
 	case f.entry.View != relabel.ViewMessages:
-		want, optional = slices.Concat(everyTokenView, tokenColumns[f.entry.View]), signalColumns
+		want = slices.Concat(everyTokenView, tokenColumns[f.entry.View])
 	}
 	fine := true
 	have := r.Fields()
@@ -54,7 +53,7 @@ func (f *fileCheck) checkColumns(r *parquet.Reader) bool {
 		}
 	}
 	for _, h := range have {
-		if !slices.Contains(want, h) && !slices.Contains(optional, h) && fine {
+		if !slices.Contains(want, h) && fine {
 			f.refuse("columns", f.entry.Path, "", "%s %s is a column that the view does not have", h.Name, h.Type)
 		}
 	}

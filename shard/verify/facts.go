@@ -21,7 +21,7 @@ type class int
 const (
 	rendered class = iota // a supervised token (prefix, target, weight) whose ids were rendered
 	served                // one whose ids its server gave
-	labels                // a label: whose it is, all of its span, its prefix, ids, weights, signals
+	labels                // a label: whose it is, all of its span, its prefix, ids, weights
 	pairs                 // a rendered label: whose it is, its prefix, ids and weights
 	weights               // a label: whose it is, its weights
 	runs                  // a label: its prefix and ids, and which of them are the label's

@@ -34,7 +34,6 @@ type telling struct {
 	length  int  // of a bare row's label so far
 	span    int  // number of the span at hand
 	weights text // of the span's tokens so far
-	signals text
 }
 
 // run goes through a sequence, whose tokens see all that come before them in it.
@@ -96,11 +95,6 @@ func (w *telling) token(q int, seen, then text) {
 	}
 	w.say(kind, w.hash.fact(w.hash.then(label, weight)), q)
 	w.weights = w.hash.then(w.weights, weight)
-	for i, signal := range [][]float32{w.row.TeacherLogprobs, w.row.StudentLogprobs, w.row.Advantages} {
-		if len(signal) > 0 {
-			w.signals = w.hash.then(w.hash.then(w.signals, uint32(i)), math.Float32bits(signal[q]))
-		}
-	}
 	if q+1 == s.End() {
 		w.label(q, s, then)
 	}
@@ -115,13 +109,13 @@ func (w *telling) label(q int, s *relabel.ExportSpan, all text) {
 	if s.IDs != "served" {
 		w.say(pairs, w.hash.fact(pair), q)
 	}
-	whole := w.hash.thenString(w.hash.thenString(w.hash.thenText(pair, w.signals), s.Kind), s.IDs)
+	whole := w.hash.thenString(w.hash.thenString(pair, s.Kind), s.IDs)
 	whole = w.hash.then(w.hash.then(whole, uint32(s.Iteration)), uint32(s.Length))
 	if s.Beta != nil {
 		whole = w.hash.then(whole, math.Float32bits(*s.Beta))
 	}
 	w.say(labels, w.hash.fact(whole), q)
-	w.weights, w.signals = text{}, text{}
+	w.weights = text{}
 }
 
 // whose hashes whose label it is.

@@ -47,8 +47,7 @@ type list struct {
 	length int
 }
 
-// aligned lists the columns that have one value a token, and those of signals that are
-// there.
+// aligned lists the columns that have one value per token.
 func (f *fileCheck) aligned(row *relabel.ExportRow) []list {
 	out := []list{{"labels", len(row.Labels)}}
 	if !f.bare {
@@ -65,21 +64,7 @@ func (f *fileCheck) aligned(row *relabel.ExportRow) []list {
 	case relabel.ViewTree:
 		out = append(out, list{"position_ids", len(row.Positions)}, list{"subtree_end", len(row.SubtreeEnd)})
 	}
-	for name, signal := range signals(row) {
-		out = append(out, list{name, len(signal)})
-	}
 	return out
-}
-
-// signals are the columns of signals that a row has.
-func signals(row *relabel.ExportRow) map[string][]float32 {
-	all := map[string][]float32{"teacher_logprobs": row.TeacherLogprobs, "student_logprobs": row.StudentLogprobs, "advantages": row.Advantages}
-	for name, values := range all {
-		if len(values) == 0 {
-			delete(all, name)
-		}
-	}
-	return all
 }
 
 // labelsAndWeights checks what holds of each token for itself: its label is its id or
@@ -106,11 +91,6 @@ func (f *fileCheck) labelsAndWeights(row *relabel.ExportRow) {
 	}
 	if q := stray(row.Weights, row.Labels); q >= 0 {
 		f.reject(row, "weights", "token %d weighs %v and has the label %d: what is not supervised weighs 0, what is has a finite weight", q, row.Weights[q], row.Labels[q])
-	}
-	for name, signal := range signals(row) {
-		if q := stray(signal, row.Labels); q >= 0 {
-			f.reject(row, "signals", "token %d has %v as %s and the label %d", q, signal[q], name, row.Labels[q])
-		}
 	}
 }
 
