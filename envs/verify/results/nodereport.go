@@ -2,19 +2,20 @@ package results
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
 	"strings"
 )
 
-// NodeReport is what a report of Jest or Vitest says of each test, by each of its names: the
-// title, that with the titles of its groups, and that with its file.
+// NodeReport holds the results of a report of Jest or Vitest by each name of a test: its title,
+// the title after the titles of its groups, and these after its file.
 type NodeReport struct {
-	Clean   map[string]bool            // passed, and nothing else
+	Clean   map[string]bool            // only passed
 	Stained map[string]bool            // failed at least once
 	Titles  map[string]map[string]bool // by file, relative to the repository
 }
 
-// ParseNodeReport reads a report. One that is broken or has too many tests confirms nothing.
+// ParseNodeReport reads a report. A broken report, or one with too many tests, confirms nothing.
 func ParseNodeReport(data []byte, workdir string) *NodeReport {
 	var content struct {
 		TestResults []struct {
@@ -41,13 +42,11 @@ func ParseNodeReport(data []byte, workdir string) *NodeReport {
 			r.add(t.Status, t.Title, strings.Join(append(t.AncestorTitles, t.Title), ">"), strings.Join(append(append([]string{file}, t.AncestorTitles...), t.Title), ">"))
 		}
 	}
-	for name := range r.Stained {
-		delete(r.Clean, name)
-	}
+	maps.DeleteFunc(r.Clean, func(name string, _ bool) bool { return r.Stained[name] })
 	return r
 }
 
-// add notes a test under its names.
+// add records a test under its names.
 func (r *NodeReport) add(status string, names ...string) {
 	for _, name := range names {
 		switch status {
@@ -59,8 +58,8 @@ func (r *NodeReport) add(status string, names ...string) {
 	}
 }
 
-// NodeName writes the names of the log and of the report so that they come out the same.
-// Vitest's report has an empty group around all tests of a file.
+// NodeName returns the same name for a test of the log and of the report. Vitest's report has an
+// empty group around all tests of a file.
 func NodeName(name string) string {
 	return strings.TrimPrefix(strings.ReplaceAll(strings.Map(printable, name), ">>", ">"), ">")
 }

@@ -9,7 +9,6 @@ import (
 )
 
 var (
-	ansi          = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
 	summaryHeader = regexp.MustCompile(`^=+ short test summary info =+$`)
 	sectionHeader = regexp.MustCompile(`^=+ .* =+$`)
 	statusLast    = regexp.MustCompile(`^(\S+?::.+?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)(?: \(.*\))?(?:\s+\[\s*\d+%\])?$`)
@@ -17,10 +16,9 @@ var (
 	subtestFailed = regexp.MustCompile(`^(?:\S.*, )?SUBFAIL(?:ED)?\b.*?(\S+::\S+)`)
 )
 
-// parsePytest reads what pytest -rA writes under "short test summary info": a status
-// and a test id, and after " - " a message. Where the log has no such heading every
-// line is read. Skipped tests are listed by place and not by id there, so that they
-// count as absent.
+// parsePytest reads what pytest -rA writes under "short test summary info": a status and a test
+// id, and after " - " a message. Without that heading it reads every line. The summary lists
+// skipped tests by file and line, without ids, so they count as absent.
 func parsePytest(log []byte) Outcomes {
 	o := Outcomes{}
 	for line := range summaryLines(log) {
@@ -39,14 +37,21 @@ func parsePytest(log []byte) Outcomes {
 	return o
 }
 
-// summaryLines yields the lines of every summary, or all lines where none exists.
+// summaryLines yields the lines of every summary, or all lines if there is none.
 func summaryLines(log []byte) iter.Seq[string] {
-	if !hasSummary(log) {
-		return logLines(log)
+	all := logLines(log)
+	hasSummary := false
+	for line := range all {
+		if hasSummary = summaryHeader.MatchString(line); hasSummary {
+			break
+		}
+	}
+	if !hasSummary {
+		return all
 	}
 	return func(yield func(string) bool) {
 		inside := false
-		for line := range logLines(log) {
+		for line := range all {
 			switch {
 			case summaryHeader.MatchString(line):
 				inside = true
@@ -59,18 +64,8 @@ func summaryLines(log []byte) iter.Seq[string] {
 	}
 }
 
-// hasSummary reports whether a line is the heading of a summary.
-func hasSummary(log []byte) bool {
-	for line := range logLines(log) {
-		if summaryHeader.MatchString(line) {
-			return true
-		}
-	}
-	return false
-}
-
-// withoutMessage cuts a message off an id. The brackets of a parametrised id may hold
-// the separator themselves; PASSED lines have no message.
+// withoutMessage removes the message after an id. The brackets of a parametrised id may contain
+// the separator too. PASSED lines have no message.
 func withoutMessage(status relabel.TestStatus, rest string) string {
 	const separator = " - "
 	if status == relabel.TestPassed {
@@ -97,8 +92,8 @@ func withoutMessage(status relabel.TestStatus, rest string) string {
 	return id
 }
 
-// parsePytestV2 also reads the lines of pytest -v, with the status after the id, and
-// those of its xdist form.
+// parsePytestV2 also reads the lines of pytest -v, with the status after the id, and those of
+// pytest-xdist.
 func parsePytestV2(log []byte) Outcomes {
 	o := parsePytest(log)
 	for line := range logLines(log) {
@@ -111,8 +106,8 @@ func parsePytestV2(log []byte) Outcomes {
 	return o
 }
 
-// parsePytestOptions shortens a parameter that is an absolute path to its last part,
-// as data sets do whose ids must not depend on where the repository lies.
+// parsePytestOptions shortens a parameter that is an absolute path to its last part, as data sets
+// do.
 func parsePytestOptions(log []byte) Outcomes {
 	o := Outcomes{}
 	for id, status := range parsePytest(log) {
@@ -121,8 +116,8 @@ func parsePytestOptions(log []byte) Outcomes {
 	return o
 }
 
-// mouseButtons writes the parameters of Matplotlib's mouse tests as numbers: how pytest
-// writes them depends on the version of Python, and data sets have the numbers.
+// mouseButtons replaces names in the ids of Matplotlib's mouse tests by numbers, as data sets do:
+// the names depend on the version of Python.
 var mouseButtons = strings.NewReplacer("MouseButton.LEFT", "1", "MouseButton.RIGHT", "3")
 
 // parseMatplotlib reads pytest's log with mouse buttons as numbers.

@@ -1,47 +1,45 @@
 package results
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"regexp"
-	"relabel"
 	"strings"
+
+	"relabel"
 )
 
-// MaxReport is the largest report that is read, in bytes.
+// MaxReport is the size limit of a report in bytes.
 const MaxReport = 64 << 20
 
-// Bounds of a JUnit report, which the tests of a submission may have written. A report
-// beyond one of them confirms nothing, as a broken one does.
+// Bounds on a JUnit report, which code under test can write. A report beyond a bound confirms
+// nothing.
 const (
 	maxReportCases = 500_000  // test cases
 	maxReportNames = 32 << 20 // bytes of the names of all test cases
 	maxReportTag   = 2 << 20  // bytes of one tag with its attributes
-	maxReportDepth = 64       // elements within each other
+	maxReportDepth = 64       // nested elements
 )
 
-// Report is what a JUnit report says of each test, by its plain name.
+// Report holds the results of a JUnit report by plain test name.
 type Report struct {
-	Clean   map[string]bool // passed, or failed as expected, and nothing else
+	Clean   map[string]bool // only passed or failed as expected
 	Stained map[string]bool // failed, broke or was skipped at least once
 	skipped map[string]bool // was skipped at least once
 	Text    []byte          // the whole report
 }
 
-// ParseReport reads a JUnit report. One that is broken or beyond the bounds confirms nothing.
+// ParseReport reads a JUnit report. A report that is broken or beyond the bounds confirms nothing.
 func ParseReport(data []byte) *Report {
-	reader := reportReader{
-		report: &Report{Clean: map[string]bool{}, Stained: map[string]bool{}, skipped: map[string]bool{}, Text: data},
-		input:  &tagReader{data: data},
-	}
-	if err := reader.read(); err != nil {
+	r := &Report{Clean: map[string]bool{}, Stained: map[string]bool{}, skipped: map[string]bool{}, Text: data}
+	if r.read() != nil {
 		return &Report{}
 	}
-	for name := range reader.report.Stained {
-		delete(reader.report.Clean, name)
-	}
-	return reader.report
+	maps.DeleteFunc(r.Clean, func(name string, _ bool) bool { return r.Stained[name] })
+	return r
 }
 
 // testCase is one test of a JUnit report.
@@ -49,28 +47,20 @@ type testCase struct {
 	name    string // class and name
 	depth   int    // of its element
 	skipped bool
-	stained bool // failed, broke, or was skipped and no expected failure
+	stained bool // failed, broke, or was skipped without an expected failure
 }
 
-// reportReader reads a report token by token.
-type reportReader struct {
-	report *Report
-	input  *tagReader
-	depth  int       // of the element that is read; 0 outside
-	test   *testCase // the test case that is read; nil outside
-	cases  int
-	names  int // bytes
-}
+var errReportBounds = errors.New("the report exceeds its bounds")
 
-// errReportBounds says that a report is beyond a bound.
-var errReportBounds = errors.New("the report is beyond its bounds")
-
-// read reads the report to its end.
-func (r *reportReader) read() error {
-	decoder := xml.NewDecoder(r.input)
+// read reads the report token by token.
+func (r *Report) read() error {
+	input := &tagReader{Reader: bytes.NewReader(r.Text), data: r.Text}
+	decoder := xml.NewDecoder(input)
 	decoder.Strict = false
+	var test *testCase // nil outside of a test case
+	depth, cases, names := 0, 0, 0
 	for {
-		r.input.beginToken(decoder.InputOffset())
+		input.beginToken(decoder.InputOffset())
 		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -80,64 +70,39 @@ func (r *reportReader) read() error {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			err = r.start(t)
+			depth++
+			if test == nil && t.Name.Local == "testcase" {
+				test = &testCase{name: PlainName(attribute(t, "classname") + "." + attribute(t, "name")), depth: depth}
+				cases++
+				names += len(test.name)
+			} else if test != nil && depth == test.depth+1 {
+				test.note(t)
+			}
+			if depth > maxReportDepth || cases > maxReportCases || names > maxReportNames {
+				return errReportBounds
+			}
 		case xml.EndElement:
-			r.end()
-		}
-		if err != nil {
-			return err
+			if test != nil && depth == test.depth {
+				r.add(*test)
+				test = nil
+			}
+			depth--
 		}
 	}
 }
 
-// start notes the begin of an element.
-func (r *reportReader) start(e xml.StartElement) error {
-	r.depth++
-	if r.depth > maxReportDepth {
-		return errReportBounds
-	}
-	if r.test == nil {
-		if e.Name.Local == "testcase" {
-			return r.startCase(e)
-		}
-		return nil
-	}
-	if r.depth != r.test.depth+1 {
-		return nil
-	}
+// note records an element of the test case.
+func (c *testCase) note(e xml.StartElement) {
 	switch e.Name.Local {
 	case "failure", "error":
-		r.test.stained = true
+		c.stained = true
 	case "skipped":
-		r.test.skipped = true
-		if attribute(e, "type") != "pytest.xfail" {
-			r.test.stained = true
-		}
+		c.skipped = true
+		c.stained = c.stained || attribute(e, "type") != "pytest.xfail"
 	}
-	return nil
 }
 
-// startCase notes the begin of a test case.
-func (r *reportReader) startCase(e xml.StartElement) error {
-	r.test = &testCase{name: PlainName(attribute(e, "classname") + "." + attribute(e, "name")), depth: r.depth}
-	r.cases++
-	r.names += len(r.test.name)
-	if r.cases > maxReportCases || r.names > maxReportNames {
-		return errReportBounds
-	}
-	return nil
-}
-
-// end notes the end of an element.
-func (r *reportReader) end() {
-	if r.test != nil && r.depth == r.test.depth {
-		r.report.add(*r.test)
-		r.test = nil
-	}
-	r.depth--
-}
-
-// add notes one test.
+// add records a finished test case.
 func (r *Report) add(c testCase) {
 	r.Clean[c.name] = true
 	if c.skipped {
@@ -148,7 +113,7 @@ func (r *Report) add(c testCase) {
 	}
 }
 
-// attribute is the value of an element's attribute, "" where it has none.
+// attribute returns the last value of an attribute; "" without one.
 func attribute(e xml.StartElement, name string) string {
 	value := ""
 	for _, a := range e.Attr {
@@ -159,15 +124,15 @@ func attribute(e xml.StartElement, name string) string {
 	return value
 }
 
-// tagReader reads data and fails within a tag that is longer than maxReportTag: the decoder
-// holds all attributes of a tag at once, each in many times the bytes that it is written in.
+// tagReader fails within a tag longer than maxReportTag: the decoder holds all attributes of a
+// tag at once, each in many times the bytes of the text.
 type tagReader struct {
-	data []byte
-	at   int
-	end  int // data up to here may be read
+	*bytes.Reader // the decoder only calls ReadByte
+	data          []byte
+	end           int // data before this offset may be read
 }
 
-// beginToken says where the next token begins.
+// beginToken sets the bound for the token that begins at an offset.
 func (t *tagReader) beginToken(at int64) {
 	t.end = len(t.data)
 	rest := t.data[at:]
@@ -178,41 +143,23 @@ func (t *tagReader) beginToken(at int64) {
 
 // ReadByte returns the next byte.
 func (t *tagReader) ReadByte() (byte, error) {
-	if t.at >= len(t.data) {
-		return 0, io.EOF
-	}
-	if t.at >= t.end {
+	if t.Len() > 0 && len(t.data)-t.Len() >= t.end {
 		return 0, errReportBounds
 	}
-	t.at++
-	return t.data[t.at-1], nil
+	return t.Reader.ReadByte()
 }
 
-// Read reads no further than ReadByte does.
-func (t *tagReader) Read(p []byte) (int, error) {
-	for n := range p {
-		b, err := t.ReadByte()
-		if err != nil {
-			return n, err
-		}
-		p[n] = b
-	}
-	return len(p), nil
-}
-
-// Confirm takes back every success, and every skip, that the report does not confirm: such
-// a test counts as absent.
+// Confirm removes successes and skips that the report does not confirm: these tests count as
+// absent.
 func (r *Report) Confirm(o Outcomes) {
-	for id, status := range o {
+	maps.DeleteFunc(o, func(id string, status relabel.TestStatus) bool {
 		name := PlainName(id)
-		if (status.Passed() && !r.Clean[name]) || (status == relabel.TestSkipped && !r.skipped[name]) {
-			delete(o, id)
-		}
-	}
+		return status.Passed() && !r.Clean[name] || status == relabel.TestSkipped && !r.skipped[name]
+	})
 }
 
-// Agrees reports whether the report has a test whose name ends with name, and with this status:
-// as passed, or as failed, broken or skipped.
+// Agrees reports whether the report has a test whose name ends with name, and that passed or did
+// not pass like status.
 func (r *Report) Agrees(name string, status relabel.TestStatus) bool {
 	where := r.Stained
 	if status.Passed() {
@@ -228,16 +175,14 @@ func (r *Report) Agrees(name string, status relabel.TestStatus) bool {
 	return false
 }
 
-// PlainName writes a test's name so that the id of the log (tests/test_a.py::T::test_b)
-// and class and name of the report (tests.test_a.T, test_b) come out the same. The
-// report escapes characters that XML cannot hold, which are left out here.
+// PlainName returns the same name for the id of the log (tests/test_a.py::T::test_b) and for
+// class and name of the report (tests.test_a.T, test_b). It omits characters that XML cannot hold.
 func PlainName(id string) string {
-	id = mouseButtons.Replace(id)
-	id = nameSeparators.Replace(id)
+	id = nameSeparators.Replace(mouseButtons.Replace(id))
 	return xmlEscape.ReplaceAllString(strings.Map(printable, id), "")
 }
 
-// nameSeparators replaces what stands between the parts of a test's name.
+// nameSeparators unifies the separators between the parts of a test's name.
 var nameSeparators = strings.NewReplacer(".py::", ".", ".py.", ".", "::()::", ".", "::", ".", "/", ".", `\`, ".")
 
 var xmlEscape = regexp.MustCompile(`#x[0-9A-F]{2,4}`)

@@ -1,23 +1,22 @@
-// Package results reads the logs and reports of test runners, and what they say of the tests of a
-// task.
+// Package results reads the logs and reports of test runners, and grades the tests of a task.
 package results
 
 import (
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"relabel"
 )
 
-// Outcomes says how each test of a log ended.
+// Outcomes maps the tests of a log to their status.
 type Outcomes map[string]relabel.TestStatus
 
-// parser reads the log of a test command. It takes any bytes.
+// parser reads the log of a test command, which may be any bytes.
 type parser func(log []byte) Outcomes
 
-// parsers are the log parsers by name. A name may also be written parse_log_NAME, as
-// some data sets do.
-var parsers = withLongNames(map[string]parser{
+// parsers are the log parsers by name. Some data sets write the name as parse_log_NAME.
+var parsers = map[string]parser{
 	"pytest":         parsePytest,
 	"pytest_v2":      parsePytestV2,
 	"pytest_options": parsePytestOptions,
@@ -28,7 +27,13 @@ var parsers = withLongNames(map[string]parser{
 	"gotest":         parseGoTest,
 	"jest":           parseJest,
 	"vitest":         parseJest,
-})
+}
+
+func init() {
+	for name, p := range maps.Clone(parsers) {
+		parsers["parse_log_"+name] = p
+	}
+}
 
 // ParserOf returns the parser of a name.
 func ParserOf(name string) (p parser, known bool) {
@@ -36,22 +41,9 @@ func ParserOf(name string) (p parser, known bool) {
 	return p, known
 }
 
-func withLongNames(short map[string]parser) map[string]parser {
-	all := map[string]parser{}
-	for name, p := range short {
-		all[name], all["parse_log_"+name] = p, p
-	}
-	return all
-}
-
 // Parsers lists the names that Task.LogParser may have, besides "".
 func Parsers() []string {
-	var names []string
-	for name := range parsers {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
+	return slices.Sorted(maps.Keys(parsers))
 }
 
 // severity orders statuses by how bad they are.
@@ -60,8 +52,8 @@ var severity = map[relabel.TestStatus]int{
 	relabel.TestSkipped: 4, relabel.TestFailed: 5, relabel.TestError: 6,
 }
 
-// add notes an outcome. Of several outcomes of one test the worst counts: a line that
-// says PASSED takes nothing back. Of more than maxOutcomes tests the later ones are not noted.
+// add records an outcome. The worst outcome of a test counts, so a later PASSED changes nothing.
+// Tests beyond maxOutcomes are not recorded.
 func (o Outcomes) add(id string, status relabel.TestStatus) {
 	before, there := o[id]
 	if id != "" && severity[status] > severity[before] && (there || len(o) < maxOutcomes) {
@@ -69,10 +61,9 @@ func (o Outcomes) add(id string, status relabel.TestStatus) {
 	}
 }
 
-// Of returns the status of a test that a task names, or TestAbsent. Some data sets cut
-// parametrised ids short; such an id stands for every test that starts like it, where
-// these agree on whether they passed, as in swebench 5.0.2 (grading._resolve_case). Where
-// they do not it names no test.
+// Of returns the status of a test that a task names, or TestAbsent. Some data sets truncate
+// parametrised ids. A truncated id stands for all tests with this prefix if all of them passed or
+// none did, as in swebench 5.0.2 (grading._resolve_case); otherwise it is absent.
 func (o Outcomes) Of(id string) relabel.TestStatus {
 	if status, there := o[id]; there {
 		return status
@@ -98,14 +89,13 @@ func (o Outcomes) Of(id string) relabel.TestStatus {
 	return worst
 }
 
-// statuses are the words of pytest, and of logs like it.
+// statuses are the words of pytest and similar logs.
 var statuses = map[string]relabel.TestStatus{
 	"PASSED": relabel.TestPassed, "FAILED": relabel.TestFailed, "ERROR": relabel.TestError,
 	"SKIPPED": relabel.TestSkipped, "XFAIL": relabel.TestXFail, "XPASS": relabel.TestXPass,
 }
 
-// Ending returns the status of the test whose id is name or ends with it. Of several the
-// worst counts.
+// Ending returns the worst status of the tests whose id is name or ends with it.
 func (o Outcomes) Ending(name string) relabel.TestStatus {
 	worst := relabel.TestAbsent
 	for id, status := range o {
@@ -120,18 +110,16 @@ func (o Outcomes) Ending(name string) relabel.TestStatus {
 	return worst
 }
 
-// Grade compares what the tests gave with what the task asks: passed means that every
-// test of FAIL_TO_PASS passed, as PASSED or XFAIL, and every test of PASS_TO_PASS passed or
-// was skipped: a skipped test is no regression, as in swebench 5.0.2
-// (grading.test_maintained). A test that is absent has not passed.
+// Grade returns a verdict that passes if every test of FAIL_TO_PASS passed, as PASSED or XFAIL,
+// and every test of PASS_TO_PASS passed or was skipped, as in swebench 5.0.2
+// (grading.test_maintained). An absent test has not passed.
 func Grade(task relabel.Task, outcomes Outcomes) relabel.Verdict {
 	v := relabel.Verdict{Passed: true, Reason: relabel.VerdictTestsPassed, Tests: map[string]relabel.TestStatus{}}
 	for i, list := range [][]string{task.FailToPass, task.PassToPass} {
-		toPass := i == 0
 		for _, id := range list {
 			status := outcomes.Of(id)
 			v.Tests[id] = status
-			maintained := !toPass && status == relabel.TestSkipped
+			maintained := i == 1 && status == relabel.TestSkipped
 			if !status.Passed() && !maintained {
 				v.Passed, v.Reason = false, relabel.VerdictTests
 			}
