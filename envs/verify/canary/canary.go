@@ -1,10 +1,9 @@
-// Package canary says what the canaries of a run are, and how a run contradicts them. Packages
-// golang, node and python write them for their runners.
+// Package canary defines the canaries of a run and finds contradictions between them and the run.
+// Packages golang, node and python write them for their runners.
 //
-// A canary is a test of a random name in a file of its own, beside the task's tests and
-// in the same run. Some canaries must fail and some must pass; which ones is drawn for
-// each run. A submission that makes the runner report success whatever the tests do
-// changes how they end, and the run is not believed (see Planting.Misses).
+// A canary is a test with a random name beside the task's tests, in the same run. Some canaries
+// must fail and some must pass, drawn for each run. A submission that makes the runner report
+// success for every test changes the results of canaries (see Planting.Misses).
 package canary
 
 import (
@@ -23,43 +22,34 @@ import (
 
 // Maker writes canaries for one test runner.
 type Maker interface {
-	// Plant returns canaries for one run. ok is false where the command cannot be made to
-	// run them; then the run has none.
+	// Plant returns canaries for one run. ok is false if the command cannot run them.
 	Plant(g Garden) (p Planting, ok bool)
 }
 
-// Garden is what a maker of canaries knows about a run. The tests of the task are in
-// the working tree; no code of the submission has run.
+// Garden describes a run to a maker of canaries. The working tree contains the task's tests. No
+// code of the submission has run.
 type Garden struct {
-	Task    relabel.Task                     // whose tests are run
+	Task    relabel.Task
 	Command string                           // the test command
-	Has     func(path string) bool           // whether the repository has this file or folder
-	Read    func(path string) ([]byte, bool) // a file's content; paths are relative to the repository
-	Random  *rand.Rand                       // seeded with bytes that nobody can guess
-	Base    tree.PathSet                     // the files of the repository before the submission
-	Left    map[string]bool                  // keys of canaries that the task cannot take (see Test.key)
-	Late    bool                             // an evaluation script writes the test files before the command runs
+	Has     func(path string) bool           // reports whether the repository has a file or folder
+	Read    func(path string) ([]byte, bool) // returns a file; paths are relative to the repository
+	Random  *rand.Rand                       // with a seed that cannot be guessed
+	Base    tree.PathSet                     // the repository without the submission
+	Left    map[string]bool                  // keys of excluded canaries (see Test.Key)
+	Late    bool                             // an evaluation script writes the test files later
 }
 
-// MaxCalled is how many tests of a task canaries call.
-const MaxCalled = 2
+// Limits of canaries.
+const (
+	MaxCalled     = 2       // tests of a task that canaries call
+	MaxNeighbour  = 4 << 20 // bytes of a file that a maker reads
+	MaxNeighbours = 16      // test files of a task, or of a Go package, that get canaries
+	MaxClaims     = 120     // claims for a test file of Node.js or for a Go package
+	maxSearched   = 100     // files that are searched for the tests of a task
+)
 
-// MaxNeighbour is the longest file that a maker of canaries reads, in bytes.
-const MaxNeighbour = 4 << 20
-
-// MaxNeighbours is how many test files of a task, or of a Go package, get canaries.
-const MaxNeighbours = 16
-
-// MaxClaims is how many claims are made with what a test file of Node.js, or the tests of a Go
-// package, use.
-const MaxClaims = 120
-
-// maxSearched is how many files are read to find the tests of a task whose test patch names
-// none.
-const maxSearched = 100
-
-// Holding returns the files of the base, sorted, that hold at least one of the texts. It stops
-// once each was found.
+// Holding returns the files of the base, sorted, that contain at least one of the texts. It stops
+// when it has found all texts.
 func (g Garden) Holding(isTest func(file string) bool, texts []string) []string {
 	var candidates, found []string
 	for file := range g.Base.Files {
@@ -83,8 +73,19 @@ func (g Garden) Holding(isTest func(file string) bool, texts []string) []string 
 	return found
 }
 
-// Below is a file of the task's tests with code below its tests, or a file with the code alone,
-// where an evaluation script is still to write the tests.
+// PatchedTests returns the test files that the test patch leaves, in its order.
+func (g Garden) PatchedTests(isTest func(file string) bool) []string {
+	var files []string
+	for _, f := range tree.PatchFiles(g.Task.TestPatch) {
+		if !f.Deleted && isTest(f.Path) {
+			files = append(files, f.Path)
+		}
+	}
+	return files
+}
+
+// Below returns a file of the task's tests with code at its end. If an evaluation script writes the
+// tests later, the file contains only the code.
 func (g Garden) Below(names *Namer, file string, content []byte, code string) File {
 	if g.Late {
 		return File{Path: "/tmp/" + names.Snake(), Content: code, Shared: true, Below: file}
@@ -94,57 +95,59 @@ func (g Garden) Below(names *Namer, file string, content []byte, code string) Fi
 
 // Planting is the canaries of one run.
 type Planting struct {
-	Files    []File // what is written into the repository
+	Files    []File // to write into the repository
 	Command  string // the test command, extended so that it runs the canaries too
-	Canaries []Test // at least one that must fail
-	Failure  int    // the exit code of a run in which a test failed; 0 where the command hides it
-	Stops    bool   // settings of the runner may end a run at its first failure
+	Canaries []Test // at least one must fail
+	Failure  int    // the exit code of a run with a failed test; 0 if the command hides it
+	Stops    bool   // the runner's settings may end a run at the first failure
 }
 
-// File is a file that is written into the repository.
+// File is a file to write into the repository.
 type File struct {
-	Path    string // relative to the repository
-	Content string // all of it
-	Shared  bool   // it is a file of the task's tests, with canaries below them
-	Claims  bool   // it is left out with those: see BelowKey
-	// Below is the file of the task's tests that the command appends this one to, whose path is
-	// absolute then.
-	Below string
+	Path    string // relative to the repository; absolute if Below is set
+	Content string
+	Shared  bool   // a file of the task's tests with canaries at its end
+	Claims  bool   // excluded together with Shared files: see BelowKey
+	Below   string // the file of the task's tests to which the command appends this one
 }
 
-// Test is one canary and how it must end.
+// Test is a canary and its expected result.
 type Test struct {
-	// Name is what the log parser calls it, or the end of that after one of "/.:( " or a
-	// backslash.
-	Name   string
-	Status relabel.TestStatus // how it must end
-	// Proof must be in the log or in the report. It is computed when the test runs and
-	// stands nowhere in the planted files. "" where a test that passes shows nothing.
+	Name   string // the name in the log, or its end after one of "/.:( " or a backslash
+	Status relabel.TestStatus
+	// Proof must be in the log or in the report. The test computes it; the planted files do not
+	// contain it. "" if the canary shows nothing.
 	Proof string
-	// Key names the canary in all runs of a task, as its name does not: canaries with keys that
-	// the gold patch does not satisfy are left out, and the others stay. "" where it cannot be
-	// left out alone.
+	// Key names the canary in all runs of a task. Canaries that the gold patch contradicts are
+	// excluded by key. "" if it cannot be excluded alone.
 	Key string
-	// Calls is the test of the task that it calls, by its name in the log or the end of that;
-	// "" where it calls none.
+	// Calls is the test of the task that it calls: its name in the log, or the end of it.
 	Calls string
 }
 
-// BelowKey is the key of all canaries that are in the task's own test files, and, for Go, of
-// those that make claims.
-const BelowKey = "canaries in the test files"
+// NewTest returns a canary with a key. If it must fail, it shows proof, unless that is 0.
+func NewTest(name, key string, fails bool, proof int) Test {
+	t := Test{Name: name, Key: key, Status: relabel.TestPassed}
+	if fails {
+		t.Status = relabel.TestFailed
+		if proof != 0 {
+			t.Proof = fmt.Sprint(proof)
+		}
+	}
+	return t
+}
 
-// ReportKey is the key of the report of Jest and Vitest: where the runs of a task's gold patch
-// write none, or one that differs from their logs, it is left out (see Test.key).
-const ReportKey = "report"
+// Keys that exclude more than one canary.
+const (
+	BelowKey  = "canaries in the test files" // these and, for Go, those that make claims
+	ReportKey = "report"                     // the check of the log against the report of Jest or Vitest
+	ExitKey   = "exit code"                  // the check of the exit code
+)
 
-// ExitKey is the key of the demand on the exit code.
-const ExitKey = "exit code"
-
-// Miss is a canary that did not end as it must, by its key, and what was seen instead.
+// Miss is a contradiction: the key of a canary, and what was seen instead of its expected result.
 type Miss struct{ Key, Why string }
 
-// Plant makes the canaries of a run; ok is false where the run cannot have any.
+// Plant makes the canaries of a run. ok is false if the run cannot have any.
 func Plant(maker Maker, g Garden) (p Planting, ok bool) {
 	p, ok = maker.Plant(g)
 	if !ok || !p.Remains(nil) {
@@ -155,14 +158,14 @@ func Plant(maker Maker, g Garden) (p Planting, ok bool) {
 	}
 	for _, f := range p.Files {
 		if f.Below != "" {
-			p.Command = fmt.Sprintf("cat %s >> %s; rm -f %s; %s", testcmd.Quote(f.Path), testcmd.Quote(path.Join(g.Task.Workdir, f.Below)), testcmd.Quote(f.Path), p.Command)
+			from, to := testcmd.Quote(f.Path), testcmd.Quote(path.Join(g.Task.Workdir, f.Below))
+			p.Command = fmt.Sprintf("cat %s >> %s; rm -f %s; %s", from, to, from, p.Command)
 		}
 	}
 	return p, true
 }
 
-// Misses lists the canaries that did not end as they must. A run that has any is not
-// believed.
+// Misses lists the contradictions between a run and its canaries. A run with one is not trusted.
 func (p Planting) Misses(log []byte, o results.Outcomes, r *results.Report, exit int) []Miss {
 	var misses []Miss
 	for _, c := range p.Canaries {
@@ -171,18 +174,18 @@ func (p Planting) Misses(log []byte, o results.Outcomes, r *results.Report, exit
 		}
 	}
 	if p.Failure != 0 && exit != p.Failure {
-		misses = append(misses, Miss{ExitKey, fmt.Sprintf("the exit code is %d where tests failed, and must be %d", exit, p.Failure)})
+		misses = append(misses, Miss{ExitKey, fmt.Sprintf("the exit code of a run with failed tests is %d and must be %d", exit, p.Failure)})
 	}
 	return misses
 }
 
-// contradicted says why a run does not show the canary as it must end, or "".
+// contradicted tells how a run contradicts the canary; "" if it does not.
 func (c Test) contradicted(log []byte, o results.Outcomes, r *results.Report) string {
 	if got := o.Ending(c.Name); got != c.Status {
-		return fmt.Sprintf("the canary %s must be %s, and the log has it as %s", c.Name, c.Status, got)
+		return fmt.Sprintf("the canary %s must be %s, but is %s in the log", c.Name, c.Status, got)
 	}
 	if r != nil && !r.Agrees(c.Name, c.Status) {
-		return fmt.Sprintf("the canary %s must be %s, and the report says something else", c.Name, c.Status)
+		return fmt.Sprintf("the canary %s must be %s, but is not in the report", c.Name, c.Status)
 	}
 	if c.Proof != "" && !bytes.Contains(log, []byte(c.Proof)) && (r == nil || !bytes.Contains(r.Text, []byte(c.Proof))) {
 		return fmt.Sprintf("the canary %s does not show the value that it computes", c.Name)
@@ -190,15 +193,13 @@ func (c Test) contradicted(log []byte, o results.Outcomes, r *results.Report) st
 	return ""
 }
 
-// Remains reports whether a canary that must fail remains where those with the keys are left
-// out.
+// Remains reports whether a canary that must fail remains without those that have the keys.
 func (p Planting) Remains(left map[string]bool) bool {
 	return slices.ContainsFunc(p.Canaries, func(c Test) bool { return !c.Status.Passed() && !left[c.Key] })
 }
 
-// Broken reports whether a canary could not even run, which can be its own fault, or one that
-// missed could not run a test once more that passed: few tests cannot run twice in a process,
-// and some of these end it.
+// Broken reports whether a canary may have failed by its own fault: it could not run, or it missed
+// and calls a test that passed. Few tests cannot run twice in a process.
 func (p Planting) Broken(o results.Outcomes, missed map[string]bool) bool {
 	for _, c := range p.Canaries {
 		if c.Calls != "" && missed[c.Key] && o.Ending(c.Calls).Passed() {
@@ -209,9 +210,8 @@ func (p Planting) Broken(o results.Outcomes, missed map[string]bool) bool {
 		if f.Shared {
 			continue
 		}
-		base := f.Path[strings.LastIndexByte(f.Path, '/')+1:]
 		for id, status := range o {
-			if status == relabel.TestError && strings.Contains(id, base) {
+			if status == relabel.TestError && strings.Contains(id, path.Base(f.Path)) {
 				return true
 			}
 		}
@@ -219,8 +219,8 @@ func (p Planting) Broken(o results.Outcomes, missed map[string]bool) bool {
 	return false
 }
 
-// CutShort reports whether a canary that failed may have ended the run, as settings of Jest and
-// Vitest have it: another one was not reached, nor was a test of the task.
+// CutShort reports whether settings of Jest or Vitest may have ended the run at a canary that
+// failed: another canary and a test of the task did not run.
 func (p Planting) CutShort(o results.Outcomes, tests map[string]relabel.TestStatus) bool {
 	failed, unreached, untested := false, false, false
 	for _, c := range p.Canaries {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The words that names of canaries are made of: such as are in names of tests.
+// Words of the names of canaries, as they occur in names of tests.
 var (
 	Nouns = strings.Fields(`batch border buffer bytes cache case chain chunk clause column config count cursor date default delta
 		depth edge encoding entry escape event factor field filter flag format frame group header index input interval item
@@ -21,24 +21,23 @@ var (
 		shifts skips sorts splits strips swaps trims unpacks updates validates wraps writes`)
 )
 
-// Random returns a source whose seed nobody can guess.
+// Random returns a source with a seed that cannot be guessed.
 func Random() *rand.Rand {
 	var seed [32]byte
 	_, _ = crand.Read(seed[:]) // crypto/rand never fails: it ends the process instead
 	return rand.New(rand.NewChaCha8(seed))
 }
 
-// Namer draws names, each once.
+// Namer draws names, each once, and the code and order of canaries.
 type Namer struct {
-	Random *rand.Rand // what names and choices are drawn from
+	Random *rand.Rand
 	used   map[string]bool
 }
 
 // NewNamer returns a namer that has drawn no name.
 func NewNamer(random *rand.Rand) *Namer { return &Namer{Random: random, used: map[string]bool{}} }
 
-// Phrase returns three words that have not been drawn before, such as "parses",
-// "nested" and "width".
+// Phrase returns three words, each time others, such as "table", "parses" and "width".
 func (n *Namer) Phrase() []string {
 	for {
 		words := []string{n.Pick(Nouns), n.Pick(verbs), n.Pick(Nouns)}
@@ -64,23 +63,36 @@ func (n *Namer) Camel() string {
 	return name
 }
 
-// Between returns a number of [low, high).
+// Between returns a number in [low, high).
 func (n *Namer) Between(low, high int) int { return low + n.Random.IntN(high-low) }
 
-// Sum is a computation and what it comes to.
-type Sum struct {
-	Code   string // an expression
-	Result int    // what it comes to
+// Shuffle puts pieces of code into a random order.
+func (n *Namer) Shuffle(code []string) {
+	n.Random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
 }
 
-// DrawSum draws a computation. Its result has at least seven digits, so that it is in no log
-// by chance.
-func DrawSum(n *Namer) Sum {
+// Sum is an expression and its value.
+type Sum struct {
+	Code   string
+	Result int
+}
+
+// Sum draws an expression. Its value has at least seven digits, so that no log contains it by
+// chance.
+func (n *Namer) Sum() Sum {
 	a, b, c := n.Between(2011, 9973), n.Between(1009, 9973), n.Between(11, 997)
 	return Sum{Code: fmt.Sprintf("%d * %d + %d", a, b, c), Result: a*b + c}
 }
 
-// Mix draws which of n canaries fail: at least one, and at least one does not.
+// Claimed is the number that a canary compares a sum with: another number if it must fail.
+func (n *Namer) Claimed(s Sum, fails bool) int {
+	if fails {
+		return s.Result + n.Between(1, 900)
+	}
+	return s.Result
+}
+
+// Mix draws which of n canaries fail: at least one fails and at least one passes.
 func Mix(random *rand.Rand, n int) []bool {
 	fails := make([]bool, n)
 	for i := range fails {

@@ -3,7 +3,8 @@
 package testcmd
 
 import (
-	"sort"
+	"path"
+	"slices"
 	"strings"
 
 	"relabel"
@@ -72,29 +73,25 @@ func frameworkOf(task relabel.Task) framework {
 // Files lists the Python files that the test patch leaves behind and looks like
 // tests, and those that the test ids name.
 func Files(task relabel.Task) []string {
-	set := map[string]bool{}
+	var files []string
 	for _, f := range tree.PatchFiles(task.TestPatch) {
-		if !f.Deleted && strings.HasSuffix(f.Path, ".py") && !SupportFile(f.Path) {
-			set[f.Path] = true
+		if !f.Deleted && TestModule(f.Path) {
+			files = append(files, f.Path)
 		}
 	}
-	for _, id := range append(append([]string(nil), task.FailToPass...), task.PassToPass...) {
+	for _, id := range slices.Concat(task.FailToPass, task.PassToPass) {
 		if file := FileOf(id); file != "" {
-			set[file] = true
+			files = append(files, file)
 		}
 	}
-	var sorted []string
-	for f := range set {
-		sorted = append(sorted, f)
-	}
-	sort.Strings(sorted)
-	return sorted
+	slices.Sort(files)
+	return slices.Compact(files)
 }
 
-// SupportFile reports whether a Python file holds no tests by its name.
-func SupportFile(path string) bool {
-	base := path[strings.LastIndexByte(path, '/')+1:]
-	return base == "conftest.py" || base == "__init__.py"
+// TestModule reports whether a file of a test patch is Python code that may contain tests.
+func TestModule(file string) bool {
+	base := path.Base(file)
+	return path.Ext(base) == ".py" && base != "conftest.py" && base != "__init__.py"
 }
 
 // FileOf returns the file that a test id such as tests/test_a.py::test_b names, or "".

@@ -13,15 +13,15 @@ import (
 	"relabel/envs/verify/canary"
 )
 
-// goLibrary is a package that tests compare with. Its functions are called so that their test
-// fails: in the arguments VALUE is a variable that holds a large number, WRONG another number,
-// TEXT the value as text and ERR an error with that text.
+// goLibrary is a package with functions for comparisons, and calls of them that must fail: VALUE is
+// a variable with a large number, WRONG another number, TEXT the value as text and ERR an error
+// with that text.
 type goLibrary struct {
 	paths     string // import paths, separated by spaces
 	name      string // of the package
 	calls     map[string]string
-	statement string // with PKG, CALL and ARGS; "" where the function takes t and reports on its own
-	methods   bool   // the functions are methods of other values too
+	statement string // with PKG, CALL and ARGS; "": PKG.CALL(t, ARGS)
+	methods   bool   // the functions are also methods of other values
 }
 
 // goTestify are the functions of testify's assert and require.
@@ -38,7 +38,7 @@ var goTestify = map[string]string{
 	"Condition": "func() bool { return VALUE < 0 }", "Fail": "TEXT", "FailNow": "TEXT",
 }
 
-// goUnless reports a failure where a function returns false.
+// goUnless reports a failure if a function returns false.
 const goUnless = "if !PKG.CALL(ARGS) {\n\t\tt.Errorf(\"got %d\", VALUE)\n\t}"
 
 var goLibraries = []goLibrary{
@@ -69,14 +69,13 @@ var goLibraries = []goLibrary{
 	},
 }
 
-// goClaim is a statement of a test that makes the test fail, and the imports that it needs
-// besides testing, by their lines.
+// goClaim is a statement that must make its test fail.
 type goClaim struct {
 	statement string
-	imports   []string
+	imports   []string // lines, without testing
 }
 
-// goClaims returns claims with the functions of libraries that test files call, each once.
+// goClaims returns a claim for each function of a library that test files call.
 func goClaims(contents [][]byte) []goClaim {
 	var claims []goClaim
 	for _, content := range contents {
@@ -104,8 +103,8 @@ func goClaims(contents [][]byte) []goClaim {
 	return claims
 }
 
-// importedClaims are claims with the libraries at an import path, under a name of the file's, or
-// "". A suite of testify calls what assert has.
+// importedClaims are claims with the libraries at an import path. name is the file's own name for
+// it, or "". A suite of testify has the functions of assert.
 func importedClaims(content []byte, imported, name string) []goClaim {
 	if imported == "github.com/stretchr/testify/suite" {
 		imported, name = "github.com/stretchr/testify/assert", ""
@@ -122,10 +121,10 @@ func importedClaims(content []byte, imported, name string) []goClaim {
 	return claims
 }
 
-// goMethod finds calls of functions and methods of other names than a file's own.
+// goMethod matches calls of functions of packages and of methods.
 var goMethod = regexp.MustCompile(`(?:\b(\w+)|\))\.(\w+)\(`)
 
-// knows reports whether the library has a function. Those of testify may end with an f.
+// knows reports whether the library has a function, which may end with an f in testify.
 func (l goLibrary) knows(call string) bool {
 	_, known := l.calls[call]
 	_, formatted := l.calls[strings.TrimSuffix(call, "f")]
@@ -148,7 +147,7 @@ func (l goLibrary) called(content []byte, name string) []string {
 	return calls
 }
 
-// claim is a claim with a function of the library, imported under a name, or "".
+// claim is a claim with a function of the library.
 func (l goLibrary) claim(call, imported, name string) goClaim {
 	if name == "" || name == "." {
 		name = l.name
@@ -162,8 +161,7 @@ func (l goLibrary) claim(call, imported, name string) goClaim {
 		statement = "PKG.CALL(t, ARGS)"
 	}
 	statement = strings.NewReplacer("PKG", name, "CALL", call, "ARGS", args).Replace(statement)
-	statement = strings.NewReplacer("ERR", "errors.New(TEXT)").Replace(statement)
-	statement = strings.ReplaceAll(statement, "TEXT", "strconv.Itoa(VALUE)")
+	statement = strings.NewReplacer("ERR", "errors.New(strconv.Itoa(VALUE))", "TEXT", "strconv.Itoa(VALUE)").Replace(statement)
 	imports := []string{strconv.Quote(imported)}
 	if name != path.Base(imported) {
 		imports[0] = name + " " + imports[0]
@@ -176,8 +174,8 @@ func (l goLibrary) claim(call, imported, name string) goClaim {
 	return goClaim{statement: statement, imports: imports}
 }
 
-// claims is a file of the package with a test for each claim, which fails; "" where none is to
-// be made. Keys begin with the folder.
+// claims is a file with a failing test for each claim; "" without claims. Keys begin with the
+// folder.
 func (c *goCode) claims(g canary.Garden, folder, pkg string, contents [][]byte) string {
 	imports := []string{`"testing"`}
 	var code []string
@@ -186,10 +184,9 @@ func (c *goCode) claims(g canary.Garden, folder, pkg string, contents [][]byte) 
 		if g.Left[canary.BelowKey] || g.Left[key] {
 			continue
 		}
-		name, variable, s := c.function(), c.Pick(canary.Nouns)+"Of", canary.DrawSum(c.Namer)
-		c.must(name, true, s.Result)
-		c.canaries[len(c.canaries)-1].Key, c.canaries[len(c.canaries)-1].Proof = key, ""
-		statement := strings.NewReplacer("VALUE", variable, "WRONG", fmt.Sprint(s.Result+c.Between(1, 900))).Replace(claim.statement)
+		name, variable, s := c.function(), c.Pick(canary.Nouns)+"Of", c.Sum()
+		c.must(name, true, 0).Key = key
+		statement := strings.NewReplacer("VALUE", variable, "WRONG", fmt.Sprint(c.Claimed(s, true))).Replace(claim.statement)
 		code = append(code, fmt.Sprintf("func %s(t *testing.T) {\n\t%s := %s\n\t_ = %s\n\t%s\n}\n", name, variable, s.Code, variable, statement))
 		for _, line := range claim.imports {
 			if !slices.Contains(imports, line) {
@@ -201,6 +198,6 @@ func (c *goCode) claims(g canary.Garden, folder, pkg string, contents [][]byte) 
 		return ""
 	}
 	slices.Sort(imports)
-	c.Random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
+	c.Shuffle(code)
 	return fmt.Sprintf("package %s\n\nimport (\n\t%s\n)\n\n", pkg, strings.Join(imports, "\n\t")) + strings.Join(code, "\n")
 }

@@ -9,18 +9,15 @@ import (
 	"slices"
 	"strings"
 
-	"relabel"
 	"relabel/envs/verify/canary"
 	"relabel/envs/verify/testcmd"
-	"relabel/envs/verify/tree"
 )
 
-// Canaries are canaries for go test, in each package whose tests the test patch changes or the
-// task's ids name: a file with the usual ones, one with claims (see goClaims), and some at the
-// end of the task's own test files. The package's own test binary runs them.
+// Canaries are canaries for go test, in each package with tests of the task: a file with usual
+// tests, a file with claims (see goClaims), and some at the end of the task's own test files.
 type Canaries struct{}
 
-// goPackageClause finds the name of a file's package.
+// goPackageClause matches the name of a file's package.
 var goPackageClause = regexp.MustCompile(`(?m)^package[ \t]+(\w+)`)
 
 // Plant writes the canaries of a run.
@@ -55,26 +52,22 @@ func callsGoTest(words []testcmd.Word, at int) bool {
 	return at > 0 && words[at].Text == "test" && path.Base(words[at-1].Text) == "go" && words[at-1].Command == words[at].Command
 }
 
-// goTestFiles returns the test files of each package that the task names, by folders: those of
-// the test patch, or else those that hold its FAIL_TO_PASS tests.
+// goTestFiles returns test files by folder: those of the test patch, otherwise those that contain
+// tests of FAIL_TO_PASS.
 func goTestFiles(g canary.Garden) map[string][]string {
-	byFolder := map[string][]string{}
-	for _, f := range tree.PatchFiles(g.Task.TestPatch) {
-		if !f.Deleted && strings.HasSuffix(f.Path, "_test.go") {
-			byFolder[path.Dir(f.Path)] = append(byFolder[path.Dir(f.Path)], f.Path)
-		}
+	isTest := func(file string) bool { return strings.HasSuffix(file, "_test.go") }
+	files := g.PatchedTests(isTest)
+	if len(files) == 0 {
+		files = g.Holding(isTest, goFunctions(g.Task.FailToPass))
 	}
-	if len(byFolder) == 0 {
-		isTest := func(file string) bool { return strings.HasSuffix(file, "_test.go") }
-		for _, file := range g.Holding(isTest, goFunctions(g.Task.FailToPass)) {
-			byFolder[path.Dir(file)] = append(byFolder[path.Dir(file)], file)
-		}
+	byFolder := map[string][]string{}
+	for _, file := range files {
+		byFolder[path.Dir(file)] = append(byFolder[path.Dir(file)], file)
 	}
 	return byFolder
 }
 
-// goFunctions returns how the functions of test ids such as TestA/b and
-// example.com/p:TestA are declared.
+// goFunctions returns how the functions of ids such as TestA/b and example.com/p:TestA begin.
 func goFunctions(ids []string) []string {
 	var declared []string
 	for _, id := range ids {
@@ -84,9 +77,8 @@ func goFunctions(ids []string) []string {
 	return declared
 }
 
-// selectsGo reports whether the packages that the call names include the one in a folder;
-// without any it is the one of the current folder. A package that is named by its import path
-// is assumed to be it.
+// selectsGo reports whether the call tests the package in a folder. A call without packages tests
+// the current folder. A package that the call names by import path is assumed to be in the folder.
 func selectsGo(c testcmd.Call, folder string) bool {
 	named := false
 	for i, w := range c.Args {
@@ -102,8 +94,7 @@ func selectsGo(c testcmd.Call, folder string) bool {
 	return !named && path.Clean(c.Folder()) == folder
 }
 
-// goPatternHolds reports whether a folder is that of the pattern, or below one that ends
-// with "...".
+// goPatternHolds reports whether a pattern, which may end with "...", includes a folder.
 func goPatternHolds(pattern, folder string) bool {
 	above, all := strings.CutSuffix(pattern, "...")
 	if !all {
@@ -113,8 +104,8 @@ func goPatternHolds(pattern, folder string) bool {
 	return above == "" || above == "." || folder == above || strings.HasPrefix(folder, above+"/")
 }
 
-// goArguments returns what the call needs so that it runs the functions too, and runs all
-// tests after one of them has failed.
+// goArguments returns the arguments with which the call also runs the functions, and continues
+// after a failure.
 func goArguments(c testcmd.Call, functions []string) []string {
 	var added []string
 	for i, w := range c.Args {
@@ -134,8 +125,8 @@ func goArguments(c testcmd.Call, functions []string) []string {
 	return added
 }
 
-// goSelection extends the pattern of -run by functions. Only what stands before its first
-// slash is matched with the names of functions.
+// goSelection extends the pattern of -run by functions. go test matches the names of functions
+// with the part before the first slash.
 func goSelection(pattern string, functions []string) string {
 	first, rest, slash := strings.Cut(pattern, "/")
 	extended := "(?:" + first + ")|^(?:" + strings.Join(functions, "|") + ")$"
@@ -150,11 +141,10 @@ type goCode struct {
 	*canary.Namer
 	functions []string
 	canaries  []canary.Test
-	called    int // how many tests of the task canaries call
+	called    int // tests of the task that canaries call
 }
 
-// files are the canaries of a package, in files of their own beside its test files and at the
-// end of these.
+// files returns the canaries of a package, in separate files and at the end of its test files.
 func (c *goCode) files(g canary.Garden, folder string, neighbours []string) []canary.File {
 	var files []canary.File
 	var contents [][]byte
@@ -188,25 +178,25 @@ func (c *goCode) files(g canary.Garden, folder string, neighbours []string) []ca
 	return files
 }
 
-// usual is a file of the package with canaries that report in each way.
+// usual is a file with canaries that report by each method of testing.T.
 func (c *goCode) usual(pkg string) string {
 	code := []string{c.plain("Errorf", false), c.plain("Errorf", true), c.plain("Fatalf", true), c.plain("Error", true), c.plain("Fatal", true),
 		c.table(true), c.table(c.Random.IntN(2) == 0)}
-	c.Random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
+	c.Shuffle(code)
 	return fmt.Sprintf("package %s\n\nimport (\n\t\"strconv\"\n\t\"testing\"\n)\n\n", pkg) + strings.Join(code, "\n")
 }
 
-// goImportsTesting finds the import of testing under its own name.
+// goImportsTesting matches the import of testing under its own name.
 var goImportsTesting = regexp.MustCompile(`(?m)^(?:import\s+|\s+)"testing"\s*$`)
 
-// below is a test file of the task with canaries at its end: a takeover that knows the files of
-// the repository cannot tell them apart by the file.
+// below is a test file of the task with canaries at its end, so that a takeover cannot distinguish
+// them by the file.
 func (c *goCode) below(g canary.Garden, name string, content []byte) (canary.File, bool) {
 	if g.Left[canary.BelowKey] || !goImportsTesting.Match(content) {
 		return canary.File{}, false
 	}
 	code := append(c.calls(g, name, content), c.plain("Errorf", true), c.plain("Fatalf", c.Random.IntN(2) == 0))
-	c.Random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
+	c.Shuffle(code)
 	return g.Below(c.Namer, name, content, "\n"+strings.Join(code, "\n")), true
 }
 
@@ -217,33 +207,26 @@ func (c *goCode) function() string {
 	return name
 }
 
-// must notes how a canary is to end; a failed one shows proof.
-func (c *goCode) must(name string, fails bool, proof int) {
-	test := canary.Test{Name: name, Status: relabel.TestPassed}
-	if fails {
-		test.Status, test.Proof = relabel.TestFailed, fmt.Sprint(proof)
-	}
-	c.canaries = append(c.canaries, test)
+// must records the expected result of a canary. If it must fail, it shows proof.
+func (c *goCode) must(name string, fails bool, proof int) *canary.Test {
+	c.canaries = append(c.canaries, canary.NewTest(name, "", fails, proof))
+	return &c.canaries[len(c.canaries)-1]
 }
 
-// plain is a function with one comparison, which reports by the method.
+// plain is a function with one comparison, which reports by a method of testing.T.
 func (c *goCode) plain(method string, fails bool) string {
 	format := ""
 	if strings.HasSuffix(method, "f") {
 		format = "\"got %d\", "
 	}
 	name, variable := c.function(), c.Pick(canary.Nouns)+"Of"
-	s := canary.DrawSum(c.Namer)
+	s := c.Sum()
 	c.must(name, fails, s.Result)
-	want := s.Result
-	if fails {
-		want += c.Between(1, 900)
-	}
 	return fmt.Sprintf("func %s(t *testing.T) {\n\t%s := %s\n\tif %s != %d {\n\t\tt.%s(%s%s)\n\t}\n}\n",
-		name, variable, s.Code, variable, want, method, format, variable)
+		name, variable, s.Code, variable, c.Claimed(s, fails), method, format, variable)
 }
 
-// table is a function with two subtests, of which one may fail.
+// table is a function with two subtests. The second may fail.
 func (c *goCode) table(fails bool) string {
 	name, factor, rest := c.function(), c.Between(20011, 99730), c.Between(11, 997)
 	good, bad := c.Between(103, 500), c.Between(501, 990)

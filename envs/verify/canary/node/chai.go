@@ -1,18 +1,18 @@
 package node
 
 import (
-	"bytes"
+	"cmp"
 	"regexp"
 	"strings"
 )
 
-// chaiTerm is the end of a chain of chai's expect, such as equal in expect(a).to.deep.equal(b):
-// expect(bad) with it fails.
+// chaiTerm is the end of a chain of chai's expect, such as equal in expect(a).to.deep.equal(b).
+// Its fields are as in nodeMatcher.
 type chaiTerm struct {
-	names     string // separated by spaces
+	names     string
 	bad, args string
-	good      string // as nodeMatcher.good
-	property  bool   // it is not called
+	good      string
+	property  bool // it is not called
 }
 
 // chaiTerms are the ends of chains. Vitest's expect has them too.
@@ -44,20 +44,20 @@ var chaiTerms = []chaiTerm{
 }
 
 var (
-	// chaiChain finds chains such as ".to.not.deep.equal(" and ".not.to.be.true".
+	// chaiChain matches chains such as ".to.not.deep.equal(" and ".not.to.be.true".
 	chaiChain = regexp.MustCompile(`\)\s*\.((?:not\.)?to(?:\.[a-zA-Z]+)+)`)
-	// chaiExpect finds that expect is chai's.
+	// chaiExpect matches an import of chai's expect.
 	chaiExpect = regexp.MustCompile(`\{[^}]*\bexpect\b[^}]*\}\s*(?:from|=)\s*(?:require\(\s*)?(?:['"]chai['"]|chai\b)|require\(\s*['"]chai['"]\s*\)\.expect|\bexpect\s*=\s*chai\.expect`)
 )
 
-// chaiClaims are claims with the chains of a file.
+// chaiClaims are claims with the chains that a file uses.
 func chaiClaims(content []byte) []nodeClaim {
 	var claims []nodeClaim
 	for _, m := range chaiChain.FindAllSubmatch(content, -1) {
 		chain := string(m[1])
 		parts := strings.Split(chain, ".")
 		for _, term := range chaiTerms {
-			if strings.Contains(" "+term.names+" ", " "+parts[len(parts)-1]+" ") {
+			if oneOf(term.names, parts[len(parts)-1]) {
 				claims = append(claims, term.claim(chain))
 			}
 		}
@@ -81,14 +81,14 @@ func (t chaiTerm) claim(chain string) nodeClaim {
 		}
 		args = strings.ReplaceAll(args, "WRONG", "RIGHT")
 	}
-	if t.property {
-		return nodeClaim{statement: "expect(" + bad + ")." + chain}
+	if !t.property {
+		chain += "(" + args + ")"
 	}
-	return nodeClaim{statement: "expect(" + bad + ")." + chain + "(" + args + ")"}
+	return nodeClaim{statement: "expect(" + bad + ")." + chain}
 }
 
-// assertClaims are calls of assert of Node.js and of chai that fail, by the names of functions.
-// The name "" is a call of assert itself.
+// assertClaims are failing calls of assert of Node.js and of chai, by function. The name "" is
+// assert itself.
 var assertClaims = map[string]string{
 	"": "(VALUE < 0)", "ok": "(VALUE < 0)", "isOk": "(VALUE < 0)", "notOk": "(VALUE > 0)", "isNotOk": "(VALUE > 0)",
 	"equal": "(VALUE, WRONG)", "notEqual": "(VALUE, RIGHT)", "strictEqual": "(VALUE, WRONG)", "notStrictEqual": "(VALUE, RIGHT)",
@@ -116,8 +116,8 @@ var assertClaims = map[string]string{
 const assertModule = `['"](?:node:)?assert(?:/strict)?['"]`
 
 var (
-	// assertObject finds the name that a file gives the module assert, and assertNames those that
-	// it gives functions of it.
+	// assertObject matches a file's name for the module assert, and assertNames those for functions
+	// of it.
 	assertObject = regexp.MustCompile(`(?:import|const|let|var)\s+(?:\*\s*as\s+)?(\w+)\s*(?:from\s*|=\s*require\(\s*)` + assertModule)
 	assertNames  = regexp.MustCompile(`(?:import|const|let|var)\s*\{([^}]*)\}\s*(?:from\s*|=\s*require\(\s*)` + assertModule)
 	assertRename = regexp.MustCompile(`(\w+)(?:\s+as\s+|\s*:\s*)?(\w*)`)
@@ -132,23 +132,19 @@ func assertions(content []byte) []nodeClaim {
 	}
 	calls := regexp.MustCompile(`\b` + object + `(?:\.(?:strict\.)?(\w+))?\s*\(`)
 	for _, m := range calls.FindAllSubmatch(content, -1) {
-		called := bytes.TrimRight(m[0], " \t\r\n(")
-		claims = append(claims, assertClaim(string(m[1]), string(called))...)
+		claims = append(claims, assertClaim(string(m[1]), strings.TrimRight(string(m[0]), " \t\r\n("))...)
 	}
 	if m := assertNames.FindSubmatch(content); m != nil {
 		for _, names := range assertRename.FindAllSubmatch(m[1], -1) {
-			local := string(names[2])
-			if local == "" {
-				local = string(names[1])
-			}
-			claims = append(claims, assertClaim(string(names[1]), local)...)
+			name, local := string(names[1]), string(names[2])
+			claims = append(claims, assertClaim(name, cmp.Or(local, name))...)
 		}
 	}
 	return claims
 }
 
-// assertClaim is a claim with a function of assert, by its own name and the one that it is
-// called by. There is none for a function that is not known.
+// assertClaim returns a claim with a function of assert that the file calls by another name. It
+// returns none for an unknown function.
 func assertClaim(name, called string) []nodeClaim {
 	args, known := assertClaims[name]
 	if !known {

@@ -3,20 +3,21 @@ package node
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"relabel/envs/verify/canary"
 )
 
-// nodeClaim is what a test claims, and what does not hold.
+// nodeClaim is a false claim of a test.
 type nodeClaim struct {
-	statement string // with the words that canary_node_matchers.go explains
-	stored    string // what the snapshot file has for the test; "" where it is not read
-	shown     bool   // the failure shows VALUE
+	statement string // with the words that matchers.go explains
+	stored    string // see nodeMatcher
+	shown     bool   // see nodeMatcher
 }
 
-// nodeWays are claims that reach what they compare by ways that code under test may change, by a
-// text of a file that goes them. CHECK compares value with WRONG.
+// nodeWays are claims that get their value by a function or statement that code under test may
+// change, by a text of files that use it. CHECK compares value with WRONG.
 var nodeWays = []struct{ use, statement string }{
 	{".then(", "return Promise.resolve(VALUE).then((value) => { CHECK; })"},
 	{".catch(", "return Promise.reject(VALUE).catch((value) => { CHECK; })"},
@@ -33,7 +34,7 @@ var nodeWays = []struct{ use, statement string }{
 	{"setTimeout(", "return new Promise((resolve, reject) => { setTimeout(() => { try { const value = VALUE; CHECK; resolve(null); } catch (e) { reject(e); } }, 1); })"},
 }
 
-// wayClaims are claims by the ways that a file goes.
+// wayClaims returns the claims of nodeWays that a file uses.
 func wayClaims(content []byte) []nodeClaim {
 	check := "if (value !== WRONG) throw new Error('got ' + value)"
 	switch {
@@ -53,18 +54,18 @@ func wayClaims(content []byte) []nodeClaim {
 }
 
 var (
-	// nodeMatch finds calls of matchers, with what goes before them.
+	// nodeMatch matches calls of matchers, with promise and not before them.
 	nodeMatch = regexp.MustCompile(`\.\s*(?:(resolves|rejects)\s*\.\s*)?(?:(not)\s*\.\s*)?((?:to|last|nth)[A-Z]\w*)\s*(?:<[^>()]*>)?\(`)
-	// nodeMocks finds the object of Jest or Vitest that makes mocks.
+	// nodeMocks matches the object of Jest or Vitest that makes mocks.
 	nodeMocks = regexp.MustCompile(`\b(jest|vi|vitest)\.(?:fn|spyOn|mock|mocked)\b`)
 )
 
-// nodeClaims returns the claims for a test file, each once: two that every file with
-// expectations has, and those with what else it uses.
+// nodeClaims returns the different claims for a test file: two for every file with expectations,
+// and those with everything else that it uses.
 func nodeClaims(content []byte) []nodeClaim {
 	var claims []nodeClaim
 	if nodeExpect.Match(content) && !chaiExpect.Match(content) {
-		claims = append(claims, nodeMatchers[0].claim("", ""), nodeMatchers[1].claim("", ""))
+		claims = append(claims, nodeMatchers[0].claim("toBe", "", ""), nodeMatchers[1].claim("toEqual", "", ""))
 		claims = append(claims, matcherClaims(content)...)
 	}
 	if nodeExpect.Match(content) {
@@ -90,18 +91,18 @@ func nodeClaims(content []byte) []nodeClaim {
 	return all
 }
 
-// matcherClaims are claims with the matchers that a file calls, behind what it calls them
-// behind, and with what else of expect it uses.
+// matcherClaims are claims with the matchers that a file calls, also after not and promises like
+// there, and with other parts of expect.
 func matcherClaims(content []byte) []nodeClaim {
 	var claims []nodeClaim
 	if bytes.Contains(content, []byte(".not.")) {
-		claims = append(claims, nodeMatchers[0].claim("", "not"))
+		claims = append(claims, nodeMatchers[0].claim("toBe", "", "not"))
 	}
 	for _, m := range nodeMatch.FindAllSubmatch(content, -1) {
 		promise, not, name := string(m[1]), string(m[2]), string(m[3])
 		for _, matcher := range nodeMatchers {
-			if matcher.name == name && !(matcher.plain && not != "") && !(matcher.sync && promise != "") {
-				claims = append(claims, matcher.claim(promise, not))
+			if oneOf(matcher.names, name) && !(matcher.plain && not != "") && !(matcher.sync && promise != "") {
+				claims = append(claims, matcher.claim(name, promise, not))
 			}
 		}
 	}
@@ -113,14 +114,17 @@ func matcherClaims(content []byte) []nodeClaim {
 	return claims
 }
 
-// claim is a claim with the matcher behind promise ("resolves", "rejects" or "") and not ("not"
-// or "").
-func (m nodeMatcher) claim(promise, not string) nodeClaim {
+// oneOf reports whether names, which are separated by spaces, contain a name.
+func oneOf(names, name string) bool { return slices.Contains(strings.Fields(names), name) }
+
+// claim is a claim with a matcher after promise ("resolves", "rejects" or "") and not ("not" or
+// "").
+func (m nodeMatcher) claim(name, promise, not string) nodeClaim {
 	received, args := m.bad, m.args
 	if promise == "rejects" && m.rejected != "" {
 		received = m.rejected
 	}
-	chain := "." + m.name
+	chain := "." + name
 	if not != "" {
 		chain = ".not" + chain
 		if m.good != "" {
@@ -133,8 +137,7 @@ func (m nodeMatcher) claim(promise, not string) nodeClaim {
 	}
 	before := ""
 	if promise != "" {
-		made := map[string]string{"resolves": "resolve", "rejects": "reject"}[promise]
-		before, received, chain = "await ", "Promise."+made+"("+received+")", "."+promise+chain
+		before, received, chain = "await ", "Promise."+strings.TrimSuffix(promise, "s")+"("+received+")", "."+promise+chain
 	}
 	return nodeClaim{
 		statement: before + "expect(" + received + ")" + chain + "(" + args + ")",

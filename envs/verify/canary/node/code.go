@@ -7,31 +7,30 @@ import (
 	"slices"
 	"strings"
 
-	"relabel"
 	"relabel/envs/verify/canary"
 )
 
-// nodeCode writes the JavaScript of canaries, which is TypeScript too.
+// nodeCode writes the code of canaries, which is both JavaScript and TypeScript.
 type nodeCode struct {
 	*canary.Namer
 	canaries []canary.Test
-	left     map[string]bool // keys of canaries that are left out
-	file     nodeFile        // the test file that the canaries are for
-	call     string          // how the next canary is called: test or it
-	stored   []string        // what the file's snapshots are to have
+	left     map[string]bool // keys of excluded canaries
+	file     nodeFile        // the present test file
+	call     string          // test or it: the function that the next canary calls
+	stored   []string        // snapshots of the present file's canaries
 }
 
-// nodeFile is a test file, and what its tests are made with.
+// nodeFile is a test file and the functions that it uses.
 type nodeFile struct {
 	name    string
 	content []byte
 	calls   []string // test, it or both
-	each    []string // those of them that are called with tables
-	groups  bool     // it calls describe
-	expects bool     // it calls expect
-	done    bool     // some of its tests take a callback
-	counted bool     // a test that expects nothing may fail there
-	chai    bool     // its expect is chai's
+	each    []string // those of them that have tables
+	groups  bool     // calls describe
+	expects bool     // calls expect
+	done    bool     // has tests with a callback
+	counted bool     // tests without expectations may fail
+	chai    bool     // expect is chai's
 }
 
 var (
@@ -40,15 +39,16 @@ var (
 	nodeEach  = regexp.MustCompile(`(?m)^\s*(test|it)(?:\.\w+)*\.each\b`)
 )
 
-// newNodeFile looks at a test file.
+// newNodeFile finds the functions that a test file uses.
 func newNodeFile(name string, content []byte) nodeFile {
 	return nodeFile{
 		name: name, content: content, calls: distinct(nodeTestCall.FindAllSubmatch(content, -1)), each: distinct(nodeEach.FindAllSubmatch(content, -1)),
-		groups: nodeGroup.Match(content), expects: nodeExpect.Match(content), done: nodeDone.Match(content), counted: bytes.Contains(content, []byte("hasAssertions(")), chai: chaiExpect.Match(content),
+		groups: nodeGroup.Match(content), expects: nodeExpect.Match(content), done: nodeDone.Match(content),
+		counted: bytes.Contains(content, []byte("hasAssertions(")), chai: chaiExpect.Match(content),
 	}
 }
 
-// distinct returns the first groups of matches, each once.
+// distinct returns the different first groups of matches.
 func distinct(matches [][][]byte) []string {
 	var texts []string
 	for _, m := range matches {
@@ -59,9 +59,8 @@ func distinct(matches [][][]byte) []string {
 	return texts
 }
 
-// files are a test file with canaries at its end, and its snapshot file where they need one.
-// They call what the file's own tests call, in a group too where these are in groups. There
-// are none where the file calls nothing.
+// files returns a test file with canaries at its end, and its snapshot file if they need one. The
+// canaries use the functions that the file's tests use, and groups if the file has groups.
 func (c *nodeCode) files(g canary.Garden, name string) []canary.File {
 	content, ok := g.Read(name)
 	c.file, c.stored = newNodeFile(name, content), nil
@@ -76,18 +75,18 @@ func (c *nodeCode) files(g canary.Garden, name string) []canary.File {
 		key := c.key(claim.statement)
 		c.call = c.Pick(c.file.calls)
 		switch {
-		case key == "", claim.stored != "" && g.Late: // an evaluation script may be to write the snapshots
-		case c.file.groups && claim.stored == "": // what is stored is known by the names of groups too
+		case key == "", claim.stored != "" && g.Late: // the evaluation script may write the snapshots
+		case c.file.groups && claim.stored == "": // the names of snapshots contain those of groups
 			grouped = append(grouped, c.fails(key, claim))
 		default:
 			code = append(code, c.fails(key, claim))
 		}
 	}
 	if len(grouped) > 0 {
-		c.shuffle(grouped)
+		c.Shuffle(grouped)
 		code = append(code, fmt.Sprintf("describe('%s', () => {\n%s});\n", strings.Join(c.Phrase(), " "), strings.Join(grouped, "\n")))
 	}
-	c.shuffle(code)
+	c.Shuffle(code)
 	files := []canary.File{g.Below(c.Namer, name, content, "\n"+strings.Join(code, "\n"))}
 	if len(c.stored) > 0 {
 		files = append(files, c.snapshots(g, name, string(content)))
@@ -95,8 +94,7 @@ func (c *nodeCode) files(g canary.Garden, name string) []canary.File {
 	return files
 }
 
-// key is the key of a canary of the present file that can be left out alone; "" where it is to
-// be left out.
+// key is the key of a canary of the present file; "" if it is excluded.
 func (c *nodeCode) key(about string) string {
 	key := c.file.name + ": " + about
 	if c.left[key] || c.left[canary.BelowKey] {
@@ -105,12 +103,8 @@ func (c *nodeCode) key(about string) string {
 	return key
 }
 
-func (c *nodeCode) shuffle(code []string) {
-	c.Random.Shuffle(len(code), func(i, j int) { code[i], code[j] = code[j], code[i] })
-}
-
-// usual are tests that throw, wait or expect something, some of which fail, for each way in
-// which the tests of the present file are called.
+// usual returns tests that throw, await or expect something, called like the tests of the present
+// file. Some of them fail.
 func (c *nodeCode) usual() []string {
 	var code []string
 	for _, c.call = range c.file.calls {
@@ -133,36 +127,27 @@ func (c *nodeCode) usual() []string {
 	return code
 }
 
-// title draws the name of a canary under a key, and how it must end; a failed one shows
+// title draws the name of a canary and records its expected result. If it must fail, it shows
 // proof, unless that is 0.
 func (c *nodeCode) title(key string, fails bool, proof int) string {
-	test := canary.Test{Name: strings.Join(c.Phrase(), " "), Key: key, Status: relabel.TestPassed}
-	if fails {
-		test.Status = relabel.TestFailed
-	}
-	if fails && proof != 0 {
-		test.Proof = fmt.Sprint(proof)
-	}
-	c.canaries = append(c.canaries, test)
-	return test.Name
+	name := strings.Join(c.Phrase(), " ")
+	c.canaries = append(c.canaries, canary.NewTest(name, key, fails, proof))
+	return name
 }
 
-// want is what a canary expects of a sum.
-func (c *nodeCode) want(s canary.Sum, fails bool) int {
-	if fails {
-		return s.Result + c.Between(1, 900)
-	}
-	return s.Result
+// sum draws an expression and the name of a variable for it.
+func (c *nodeCode) sum() (s canary.Sum, variable string) {
+	return c.Sum(), c.Pick(canary.Nouns) + "Of"
 }
 
-// fails is a test that makes a claim which does not hold, under a key.
+// fails is a test that makes a false claim.
 func (c *nodeCode) fails(key string, claim nodeClaim) string {
-	s, variable := canary.DrawSum(c.Namer), c.Pick(canary.Nouns)+"Of"
+	s, variable := c.sum()
 	proof := 0
 	if claim.shown {
 		proof = s.Result
 	}
-	title, wrong := c.title(key, true, proof), fmt.Sprint(c.want(s, true))
+	title, wrong := c.title(key, true, proof), fmt.Sprint(c.Claimed(s, true))
 	statement := strings.NewReplacer("VALUE", variable, "WRONG", wrong, "RIGHT", fmt.Sprint(s.Result)).Replace(claim.statement)
 	if claim.stored != "" {
 		c.stored = append(c.stored, fmt.Sprintf("exports[`%s 1`] = `%s`;", title, strings.ReplaceAll(claim.stored, "WRONG", wrong)))
@@ -174,9 +159,9 @@ func (c *nodeCode) fails(key string, claim nodeClaim) string {
 	return fmt.Sprintf("%s('%s', %s() => {\n  const %s = %s;\n  %s;\n});\n", c.call, title, async, variable, s.Code, statement)
 }
 
-// passes is a test whose claims hold.
+// passes is a test that makes true claims.
 func (c *nodeCode) passes() string {
-	s, variable := canary.DrawSum(c.Namer), c.Pick(canary.Nouns)+"Of"
+	s, variable := c.sum()
 	return fmt.Sprintf("%s('%s', () => {\n  const %s = %s;\n  expect(%s)%s(%d);\n  expect([%s])%s([%d]);\n});\n",
 		c.call, c.title("", false, 0), variable, s.Code, variable, c.matcher(".toBe", ".to.equal"), s.Result,
 		variable, c.matcher(".toEqual", ".to.deep.equal"), s.Result)
@@ -190,20 +175,20 @@ func (c *nodeCode) matcher(plain, chai string) string {
 	return plain
 }
 
-// throws is a test that throws an error of its own, or passes.
+// throws is a test that throws an error or passes.
 func (c *nodeCode) throws(fails bool) string {
 	if !fails && c.file.counted {
 		return c.passes()
 	}
-	s, variable := canary.DrawSum(c.Namer), c.Pick(canary.Nouns)+"Of"
+	s, variable := c.sum()
 	return fmt.Sprintf("%s('%s', () => {\n  const %s = %s;\n  if (%s !== %d) throw new Error('got ' + %s);\n});\n",
-		c.call, c.title("", fails, s.Result), variable, s.Code, variable, c.want(s, fails), variable)
+		c.call, c.title("", fails, s.Result), variable, s.Code, variable, c.Claimed(s, fails), variable)
 }
 
-// later is a test, under a key, that awaits what it compares.
+// later is a test that awaits the value that it compares.
 func (c *nodeCode) later(key string, fails bool) string {
-	s, variable := canary.DrawSum(c.Namer), c.Pick(canary.Nouns)+"Of"
-	want := c.want(s, fails)
+	s, variable := c.sum()
+	want := c.Claimed(s, fails)
 	claim := fmt.Sprintf("if (%s !== %d) throw new Error('got ' + %s)", variable, want, variable)
 	if c.file.expects {
 		claim = fmt.Sprintf("expect(%s === %d ? 0 : %s)%s(0)", variable, want, variable, c.matcher(".toEqual", ".to.equal"))
@@ -211,16 +196,16 @@ func (c *nodeCode) later(key string, fails bool) string {
 	return fmt.Sprintf("%s('%s', async () => {\n  const %s = await Promise.resolve(%s);\n  %s;\n});\n", c.call, c.title(key, fails, s.Result), variable, s.Code, claim)
 }
 
-// tabled is a test, under a key, that fails for the one row of its table.
+// tabled is a test that fails for the only row of its table.
 func (c *nodeCode) tabled(key string) string {
-	s, variable := canary.DrawSum(c.Namer), c.Pick(canary.Nouns)+"Of"
+	s, variable := c.sum()
 	return fmt.Sprintf("%s.each([[%s, %d]])('%s', (%s, wanted) => {\n  if (%s !== wanted) throw new Error('got ' + %s);\n});\n",
-		c.call, s.Code, c.want(s, true), c.title(key, true, s.Result), variable, variable, variable)
+		c.call, s.Code, c.Claimed(s, true), c.title(key, true, s.Result), variable, variable, variable)
 }
 
-// calledBack is a test, under a key, that calls back with a failure.
+// calledBack is a test that reports a failure to its callback.
 func (c *nodeCode) calledBack(key string) string {
-	s, variable := canary.DrawSum(c.Namer), c.Pick(canary.Nouns)+"Of"
+	s, variable := c.sum()
 	return fmt.Sprintf("%s('%s', (done) => {\n  const %s = %s;\n  done(%s === %d ? undefined : new Error('got ' + %s));\n});\n",
-		c.call, c.title(key, true, s.Result), variable, s.Code, variable, c.want(s, true), variable)
+		c.call, c.title(key, true, s.Result), variable, s.Code, variable, c.Claimed(s, true), variable)
 }

@@ -1,84 +1,60 @@
 package node
 
-// In the claims below VALUE is a variable that holds a large number, WRONG another number,
-// RIGHT the same number, MOCK the function of the runner that makes mocks, and CALLED and
-// TWICE are mocks that were called with WRONG once and twice.
+// In the claims below VALUE is a variable with a large number, WRONG another number, RIGHT the
+// same number, and MOCK the runner's function that makes mocks. CALLED and TWICE are mocks that
+// were called with WRONG once and twice.
 
-// nodeMatcher is a matcher of Jest and Vitest, by the call expect(bad).name(args), which fails.
+// nodeMatcher is a group of matchers of Jest and Vitest: expect(bad).NAME(args) must fail.
 type nodeMatcher struct {
-	name, bad, args string
-	// good is a value for which the matcher holds; "" where it is bad with RIGHT for WRONG in
-	// the call.
-	good string
-	// rejected is what a promise is rejected with in the place of bad; "" where it is bad.
-	rejected string
-	// plain says that it stands behind no ".not", and sync behind no ".resolves" and ".rejects".
-	plain, sync bool
-	// stored is what the snapshot file has for the test; "" where the matcher reads none.
-	stored string
-	// shown says that the failure shows VALUE.
-	shown bool
+	names     string // separated by spaces
+	bad, args string
+	good      string // with it expect(good).NAME(args) holds; "": bad, with RIGHT instead of WRONG
+	rejected  string // a promise is rejected with it instead of bad; "": with bad
+	plain     bool   // never after ".not"
+	sync      bool   // never after ".resolves" and ".rejects"
+	stored    string // in the snapshot file for the test; "" if the matcher reads none
+	shown     bool   // the failure shows VALUE
 }
 
-// nodeMatchers are those that Jest and Vitest have. Code under test may replace any of them.
+// nodeMatchers are the matchers of Jest and Vitest. Code under test may replace any of them.
 var nodeMatchers = []nodeMatcher{
-	{name: "toBe", bad: "VALUE", args: "WRONG", shown: true},
-	{name: "toEqual", bad: "{ value: [VALUE] }", args: "{ value: [WRONG] }", shown: true},
-	{name: "toStrictEqual", bad: "[VALUE]", args: "[WRONG]", shown: true},
-	{name: "toMatchObject", bad: "{ value: VALUE }", args: "{ value: WRONG }", shown: true},
-	{name: "toHaveProperty", bad: "{ value: VALUE }", args: "'value', WRONG", shown: true},
-	{name: "toContain", bad: "[VALUE]", args: "WRONG"},
-	{name: "toContainEqual", bad: "[VALUE]", args: "WRONG"},
-	{name: "toBeCloseTo", bad: "VALUE", args: "WRONG", shown: true},
-	{name: "toMatch", bad: "'' + VALUE", args: "/^WRONG$/", shown: true},
-	{name: "toHaveLength", bad: "[VALUE]", args: "2", good: "[VALUE, VALUE]"},
-	{name: "toBeTruthy", bad: "VALUE < 0", good: "VALUE > 0"},
-	{name: "toBeFalsy", bad: "VALUE > 0", good: "VALUE < 0"},
-	{name: "toBeDefined", bad: "[VALUE][1]", good: "VALUE"},
-	{name: "toBeUndefined", bad: "VALUE", good: "[VALUE][1]"},
-	{name: "toBeNull", bad: "VALUE", good: "VALUE > 0 ? null : VALUE"},
-	{name: "toBeNullable", bad: "VALUE", good: "[VALUE][1]"},
-	{name: "toBeNaN", bad: "VALUE", good: "VALUE * NaN"},
-	{name: "toBeGreaterThan", bad: "-VALUE", args: "0", good: "VALUE"},
-	{name: "toBeGreaterThanOrEqual", bad: "-VALUE", args: "0", good: "VALUE"},
-	{name: "toBeLessThan", bad: "VALUE", args: "0", good: "-VALUE"},
-	{name: "toBeLessThanOrEqual", bad: "VALUE", args: "0", good: "-VALUE"},
-	{name: "toBeInstanceOf", bad: "new Number(VALUE)", args: "Error", good: "new Error('' + VALUE)"},
-	{name: "toBeTypeOf", bad: "VALUE", args: "'string'", good: "'' + VALUE"},
-	{name: "toBeOneOf", bad: "VALUE", args: "[WRONG]"},
-	{name: "toSatisfy", bad: "VALUE", args: "(value) => value < 0", good: "-VALUE"},
-	{name: "toThrow", bad: nodeThrower, args: "'WRONG'", rejected: "new Error('' + VALUE)", shown: true},
-	{name: "toThrow", bad: "() => VALUE", good: nodeThrower, sync: true},
-	{name: "toThrowError", bad: nodeThrower, args: "'WRONG'", rejected: "new Error('' + VALUE)", shown: true},
-	{name: "toThrowError", bad: "() => VALUE", good: nodeThrower, sync: true},
+	{names: "toBe toBeCloseTo", bad: "VALUE", args: "WRONG", shown: true},
+	{names: "toEqual", bad: "{ value: [VALUE] }", args: "{ value: [WRONG] }", shown: true},
+	{names: "toStrictEqual", bad: "[VALUE]", args: "[WRONG]", shown: true},
+	{names: "toMatchObject", bad: "{ value: VALUE }", args: "{ value: WRONG }", shown: true},
+	{names: "toHaveProperty", bad: "{ value: VALUE }", args: "'value', WRONG", shown: true},
+	{names: "toContain toContainEqual", bad: "[VALUE]", args: "WRONG"},
+	{names: "toMatch", bad: "'' + VALUE", args: "/^WRONG$/", shown: true},
+	{names: "toHaveLength", bad: "[VALUE]", args: "2", good: "[VALUE, VALUE]"},
+	{names: "toBeTruthy", bad: "VALUE < 0", good: "VALUE > 0"},
+	{names: "toBeFalsy", bad: "VALUE > 0", good: "VALUE < 0"},
+	{names: "toBeDefined", bad: "[VALUE][1]", good: "VALUE"},
+	{names: "toBeUndefined toBeNullable", bad: "VALUE", good: "[VALUE][1]"},
+	{names: "toBeNull", bad: "VALUE", good: "VALUE > 0 ? null : VALUE"},
+	{names: "toBeNaN", bad: "VALUE", good: "VALUE * NaN"},
+	{names: "toBeGreaterThan toBeGreaterThanOrEqual", bad: "-VALUE", args: "0", good: "VALUE"},
+	{names: "toBeLessThan toBeLessThanOrEqual", bad: "VALUE", args: "0", good: "-VALUE"},
+	{names: "toBeInstanceOf", bad: "new Number(VALUE)", args: "Error", good: "new Error('' + VALUE)"},
+	{names: "toBeTypeOf", bad: "VALUE", args: "'string'", good: "'' + VALUE"},
+	{names: "toBeOneOf", bad: "VALUE", args: "[WRONG]"},
+	{names: "toSatisfy", bad: "VALUE", args: "(value) => value < 0", good: "-VALUE"},
+	{names: "toThrow toThrowError", bad: nodeThrower, args: "'WRONG'", rejected: "new Error('' + VALUE)", shown: true},
+	{names: "toThrow toThrowError", bad: "() => VALUE", good: nodeThrower, sync: true},
 
-	{name: "toHaveBeenCalled", bad: "MOCK()", good: "CALLED"},
-	{name: "toBeCalled", bad: "MOCK()", good: "CALLED"},
-	{name: "toHaveBeenCalledTimes", bad: "CALLED", args: "2", good: "TWICE"},
-	{name: "toBeCalledTimes", bad: "CALLED", args: "2", good: "TWICE"},
-	{name: "toHaveBeenCalledOnce", bad: "TWICE", good: "CALLED"},
-	{name: "toHaveBeenCalledWith", bad: "CALLED", args: "VALUE"},
-	{name: "toBeCalledWith", bad: "CALLED", args: "VALUE"},
-	{name: "toHaveBeenCalledExactlyOnceWith", bad: "CALLED", args: "VALUE"},
-	{name: "toHaveBeenLastCalledWith", bad: "CALLED", args: "VALUE"},
-	{name: "lastCalledWith", bad: "CALLED", args: "VALUE"},
-	{name: "toHaveBeenNthCalledWith", bad: "CALLED", args: "1, VALUE"},
-	{name: "nthCalledWith", bad: "CALLED", args: "1, VALUE"},
-	{name: "toHaveReturned", bad: "MOCK()", good: "CALLED"},
-	{name: "toReturn", bad: "MOCK()", good: "CALLED"},
-	{name: "toHaveReturnedTimes", bad: "CALLED", args: "2", good: "TWICE"},
-	{name: "toReturnTimes", bad: "CALLED", args: "2", good: "TWICE"},
-	{name: "toHaveReturnedWith", bad: "CALLED", args: "VALUE"},
-	{name: "toReturnWith", bad: "CALLED", args: "VALUE"},
-	{name: "toHaveLastReturnedWith", bad: "CALLED", args: "VALUE"},
-	{name: "lastReturnedWith", bad: "CALLED", args: "VALUE"},
-	{name: "toHaveNthReturnedWith", bad: "CALLED", args: "1, VALUE"},
-	{name: "nthReturnedWith", bad: "CALLED", args: "1, VALUE"},
+	{names: "toHaveBeenCalled toBeCalled toHaveReturned toReturn", bad: "MOCK()", good: "CALLED"},
+	{names: "toHaveBeenCalledTimes toBeCalledTimes toHaveReturnedTimes toReturnTimes", bad: "CALLED", args: "2", good: "TWICE"},
+	{names: "toHaveBeenCalledOnce", bad: "TWICE", good: "CALLED"},
+	{
+		names: "toHaveBeenCalledWith toBeCalledWith toHaveBeenCalledExactlyOnceWith toHaveBeenLastCalledWith lastCalledWith " +
+			"toHaveReturnedWith toReturnWith toHaveLastReturnedWith lastReturnedWith",
+		bad: "CALLED", args: "VALUE",
+	},
+	{names: "toHaveBeenNthCalledWith nthCalledWith toHaveNthReturnedWith nthReturnedWith", bad: "CALLED", args: "1, VALUE"},
 
-	{name: "toMatchInlineSnapshot", bad: "VALUE", args: "`WRONG`", plain: true, rejected: "VALUE"},
-	{name: "toThrowErrorMatchingInlineSnapshot", bad: nodeThrower, args: "`\"WRONG\"`", plain: true, rejected: "new Error('' + VALUE)"},
-	{name: "toMatchSnapshot", bad: "VALUE", plain: true, rejected: "VALUE", stored: "WRONG"},
-	{name: "toThrowErrorMatchingSnapshot", bad: nodeThrower, plain: true, rejected: "new Error('' + VALUE)", stored: "\"WRONG\""},
+	{names: "toMatchInlineSnapshot", bad: "VALUE", args: "`WRONG`", plain: true, rejected: "VALUE"},
+	{names: "toThrowErrorMatchingInlineSnapshot", bad: nodeThrower, args: "`\"WRONG\"`", plain: true, rejected: "new Error('' + VALUE)"},
+	{names: "toMatchSnapshot", bad: "VALUE", plain: true, rejected: "VALUE", stored: "WRONG"},
+	{names: "toThrowErrorMatchingSnapshot", bad: nodeThrower, plain: true, rejected: "new Error('' + VALUE)", stored: "\"WRONG\""},
 }
 
 // nodeThrower is a function that throws.
@@ -90,7 +66,7 @@ const (
 	nodeTwice  = "(() => { const called = MOCK().mockReturnValue(WRONG); called(WRONG); called(WRONG); return called; })()"
 )
 
-// nodeUses are claims with what else expect has, by a text of a file that uses it.
+// nodeUses are claims with other parts of expect, by a text of files that use them.
 var nodeUses = []struct {
 	use string
 	nodeClaim

@@ -4,7 +4,7 @@ package node
 import (
 	"path"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 
 	"relabel/envs/verify/canary"
@@ -12,9 +12,8 @@ import (
 	"relabel/envs/verify/tree"
 )
 
-// Canaries are canaries for Jest and Vitest. Each test file has globals and modules of
-// its own, so they are written at the end of the task's test files, where they share these
-// with the task's tests.
+// Canaries are canaries for Jest and Vitest. Each test file has its own globals and modules, so
+// they are at the end of the task's test files, where they share these with the task's tests.
 type Canaries struct{}
 
 // maxNodeFiles is how many test files get canaries.
@@ -23,11 +22,11 @@ const maxNodeFiles = 20
 var (
 	nodeTestCall = regexp.MustCompile(`(?m)^\s*(test|it)(?:\.\w+)*(?:\.each\b.*)?[(\x60]`)
 	nodeExpect   = regexp.MustCompile(`\bexpect\(`)
-	// nodeChooses finds options that choose tests by name or end the run at a failure.
+	// nodeChooses matches options that select tests by name or end the run at a failure.
 	nodeChooses = regexp.MustCompile(`(^|\s)(-t|--testNamePattern|-b|--bail|--onlyFailures|-f)\b`)
 )
 
-// nodeRunners are the programs that end with exit code 1 where a test failed.
+// nodeRunners are the programs that end with exit code 1 if a test failed.
 var nodeRunners = map[string]bool{"jest": true, "vitest": true, "npx": true, "npm": true, "yarn": true, "pnpm": true}
 
 // Plant writes the canaries of a run.
@@ -45,8 +44,7 @@ func (Canaries) Plant(g canary.Garden) (canary.Planting, bool) {
 	return result, len(result.Files) > 0
 }
 
-// nodeFailure is the exit code of a command whose last call is one of a runner, if a test
-// failed; 0 where that is not known.
+// nodeFailure is the exit code of a command if a test fails; 0 if its last call is not of a runner.
 func nodeFailure(command string) int {
 	words := testcmd.Words(command)
 	if len(words) == 0 || strings.Contains(command, "|") {
@@ -61,45 +59,25 @@ func nodeFailure(command string) int {
 	return 0
 }
 
-// nodeTestFiles returns the test files of the test patch, and those that ids such as
-// "test/add.test.js > adds" name, sorted; without any, those that hold the titles of
-// FAIL_TO_PASS tests.
+// nodeTestFiles returns, sorted, the test files of the test patch and those that ids such as
+// "test/add.test.js > adds" name, otherwise those that contain titles of FAIL_TO_PASS tests.
 func nodeTestFiles(g canary.Garden) []string {
-	set := map[string]bool{}
-	for _, f := range tree.PatchFiles(g.Task.TestPatch) {
-		if !f.Deleted && testcmd.NodeTestName.MatchString(f.Path) {
-			set[f.Path] = true
+	files := g.PatchedTests(testcmd.NodeTestName.MatchString)
+	for _, id := range slices.Concat(g.Task.FailToPass, g.Task.PassToPass) {
+		if file, _, ok := strings.Cut(id, " > "); ok && testcmd.NodeTestName.MatchString(file) && !tree.UnsafePath(file) {
+			files = append(files, file)
 		}
 	}
-	for _, list := range [][]string{g.Task.FailToPass, g.Task.PassToPass} {
-		for _, id := range list {
-			if file, _, ok := strings.Cut(id, " > "); ok && testcmd.NodeTestName.MatchString(file) && !tree.UnsafePath(file) {
-				set[file] = true
-			}
-		}
-	}
-	if len(set) == 0 {
+	if len(files) == 0 {
 		isTest := func(file string) bool {
 			return testcmd.NodeTestName.MatchString(file) && !strings.Contains("/"+file, "/node_modules/")
 		}
-		for _, file := range g.Holding(isTest, nodeTitles(g.Task.FailToPass)) {
-			set[file] = true
+		var titles []string // without those of the groups around the tests
+		for _, id := range g.Task.FailToPass {
+			titles = append(titles, id[strings.LastIndex(" > "+id, " > "):])
 		}
+		files = g.Holding(isTest, titles)
 	}
-	var sorted []string
-	for file := range set {
-		sorted = append(sorted, file)
-	}
-	sort.Strings(sorted)
-	return sorted
-}
-
-// nodeTitles returns the titles of tests, without those of the groups around them.
-func nodeTitles(ids []string) []string {
-	var titles []string
-	for _, id := range ids {
-		parts := strings.Split(id, " > ")
-		titles = append(titles, parts[len(parts)-1])
-	}
-	return titles
+	slices.Sort(files)
+	return slices.Compact(files)
 }

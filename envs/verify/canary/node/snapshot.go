@@ -9,8 +9,8 @@ import (
 	"relabel/envs/verify/canary"
 )
 
-// snapshots is the snapshot file of a test file, with what the canaries need, written as the
-// runners write it: they write a file again that is not.
+// snapshots is the snapshot file of a test file with the snapshots of canaries, in the runners'
+// own format and order: they would rewrite another file.
 func (c *nodeCode) snapshots(g canary.Garden, name, tests string) canary.File {
 	file := path.Join(path.Dir(name), "__snapshots__", path.Base(name)+".snap")
 	content, ok := g.Read(file)
@@ -26,10 +26,10 @@ func (c *nodeCode) snapshots(g canary.Garden, name, tests string) canary.File {
 	return canary.File{Path: file, Content: head + "\n\n" + strings.Join(stored, "\n\n") + "\n", Shared: true}
 }
 
-// snapshotStart finds where a snapshot of a file begins.
+// snapshotStart matches the begin of a snapshot.
 var snapshotStart = regexp.MustCompile("(?m)^exports\\[`")
 
-// splitSnapshots parts a snapshot file into its head and its snapshots.
+// splitSnapshots splits a snapshot file into its head and its snapshots.
 func splitSnapshots(content string) (head string, stored []string) {
 	starts := snapshotStart.FindAllStringIndex(content, -1)
 	end := len(content)
@@ -41,13 +41,13 @@ func splitSnapshots(content string) (head string, stored []string) {
 	return strings.TrimSpace(content[:end]), stored
 }
 
-// snapshotName is the name of a snapshot, with the number behind it.
+// snapshotName is the name of a snapshot, with its number.
 func snapshotName(snapshot string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(snapshot, "exports[`"), "`] = `")
 	return name
 }
 
-// naturally compares names as the runners sort snapshots: numbers by their values.
+// naturally compares names in the order of the runners, with numbers by their values.
 func naturally(a, b string) int {
 	for a != "" && b != "" {
 		x, y := leadingNumber(a), leadingNumber(b)

@@ -10,8 +10,8 @@ import (
 	"relabel/envs/verify/canary"
 )
 
-// calledTest is a test that a canary calls before it makes a comparison that does not hold:
-// code under test that changes what becomes of the one test that calls it changes the canary.
+// calledTest is a test that a canary calls before it fails: code under test that changes the result
+// of the test that calls it also changes the canary's.
 type calledTest struct {
 	class      string // "" for a function
 	cases      bool   // the class is a test case of unittest
@@ -21,13 +21,12 @@ type calledTest struct {
 
 var pythonTest = regexp.MustCompile(`(?m)^([ \t]*)def[ \t]+(test\w*)\(([\w \t,]*)\)[ \t]*(?:->[^:\n]*)?:`)
 
-// calledTests returns the tests of a file that ids name and that stand there without a
-// decorator, in the order of the file.
+// calledTests returns the tests of a file, in its order, that ids name and that have no decorator.
 func calledTests(content []byte, ids []string) []calledTest {
 	chosen := wordsOf(ids)
 	classes, tops := pythonClass.FindAllSubmatchIndex(content, -1), pythonTopLevel.FindAllIndex(content, -1)
-	class, top := -1, 0     // the last class that begins before a test, and the first top level after it
-	cases := map[int]bool{} // classes that are test cases of unittest
+	class, top := -1, 0     // the last class before a test, and the first top level statement after it
+	cases := map[int]bool{} // by class: it is a test case of unittest
 	var tests []calledTest
 	for _, m := range pythonTest.FindAllSubmatchIndex(content, -1) {
 		for class+1 < len(classes) && classes[class+1][0] < m[0] {
@@ -58,24 +57,22 @@ func calledTests(content []byte, ids []string) []calledTest {
 	return tests
 }
 
-// decorated reports whether the last line before a function ends a decorator.
+// decorated reports whether the last line of a text ends a decorator.
 func decorated(before []byte) bool {
 	lines := bytes.TrimSuffix(before, []byte("\n"))
 	last := bytes.TrimLeft(lines[bytes.LastIndexByte(lines, '\n')+1:], " \t")
-	return len(last) > 0 && bytes.IndexByte([]byte("@)]}"), last[0]) >= 0
+	return len(last) > 0 && strings.IndexByte("@)]}", last[0]) >= 0
 }
 
-// method notes the class of a method, which matched pythonClass, and reports whether the
-// chosen words have it.
+// method sets the class of a method, a match of pythonClass. It reports whether ids name the class.
 func (t *calledTest) method(content []byte, class []int, chosen map[string]bool) bool {
 	self, fixtures, _ := strings.Cut(t.parameters, ",")
 	t.class, t.parameters = string(content[class[2]:class[3]]), strings.TrimSpace(fixtures)
 	return strings.TrimSpace(self) == "self" && chosen[t.class]
 }
 
-// calls writes canaries that call tests of a file: those of FAIL_TO_PASS, or else of
-// PASS_TO_PASS. cases says that the runner knows test cases of unittest alone. It returns their
-// code, and the classes among them.
+// calls writes canaries that call tests of a file, of FAIL_TO_PASS or otherwise of PASS_TO_PASS.
+// cases: the runner only runs test cases of unittest. It returns their code and their classes.
 func (p *pythonCanaries) calls(g canary.Garden, n neighbour, cases bool, name func(class, method string) string) (code, classes []string) {
 	tests := calledTests(n.content, g.Task.FailToPass)
 	if len(tests) == 0 {
@@ -99,23 +96,20 @@ func (p *pythonCanaries) calls(g canary.Garden, n neighbour, cases bool, name fu
 	return code, classes
 }
 
-// callOf is a function that calls a function of its file.
+// callOf is a function that calls a test function of its file.
 func (p *pythonCanaries) callOf(t calledTest, file string) string {
-	function, s := p.prefix+p.Snake(), canary.DrawSum(p.Namer)
-	p.must(file+"::"+function, true, s.Result)
-	p.canaries[len(p.canaries)-1].Calls = file + "::" + t.name
-	return fmt.Sprintf("def %s(%s):\n    %s(%s)\n    assert %s == %d, %s\n", function, t.parameters, t.name, t.parameters, s.Code, p.claimed(s, true), s.Code)
+	function, s := p.function(), p.Sum()
+	p.must(file+"::"+function, true, s.Result).Calls = file + "::" + t.name
+	return fmt.Sprintf("def %s(%s):\n    %s(%s)\n    assert %s == %d, %s\n", function, t.parameters, t.name, t.parameters, s.Code, p.Claimed(s, true), s.Code)
 }
 
-// callIn is a class with a method that calls one of the class that it derives from. cases says
-// that both are test cases of unittest. It has that class's name and more, so that unittest,
-// which sorts classes by name, runs the task's own test first: a test that cannot run twice in
-// a process then fails in the canary, and not where it counts.
+// callIn is a class with a method that calls one of its base class. cases: both are test cases of
+// unittest. Its name begins with the base's, so unittest, which sorts classes by name, runs the
+// task's own test first. A test that cannot run twice then only fails in the canary.
 func (p *pythonCanaries) callIn(t calledTest, cases bool, name func(class, method string) string) (class, code string) {
-	class, method, s := t.class+p.Camel(), p.prefix+p.Snake(), canary.DrawSum(p.Namer)
-	p.must(name(class, method), true, s.Result)
-	p.canaries[len(p.canaries)-1].Calls = name(t.class, t.name)
-	claim := fmt.Sprintf("assert %s == %d, %s", s.Code, p.claimed(s, true), s.Code)
+	class, method, s := t.class+p.Camel(), p.function(), p.Sum()
+	p.must(name(class, method), true, s.Result).Calls = name(t.class, t.name)
+	claim := fmt.Sprintf("assert %s == %d, %s", s.Code, p.Claimed(s, true), s.Code)
 	if cases {
 		claim = "self." + p.comparison(s, true)
 	}

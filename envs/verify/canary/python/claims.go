@@ -6,29 +6,25 @@ import (
 	"path"
 	"regexp"
 	"strings"
-
-	"relabel/envs/verify/canary"
 )
 
-// pythonClaim is code of a test that must fail, one statement a line: VALUE is a large
-// number, WRONG a near one, TYPE(BASE) a new class whose name shows VALUE. shown says that its
-// failure shows VALUE. Code under test may replace any assertion, so a file gets a canary for
-// each that it uses.
+// pythonClaim is code of a test that must fail: VALUE is a large number, WRONG a near one,
+// TYPE(BASE) a new class whose name shows VALUE. Code under test may replace any assertion, so
+// there is a canary for each assertion that the test files use.
 type pythonClaim struct {
-	use   string // a name that stands in a file which uses the assertion
+	use   string // a word in files that use the assertion
 	code  string
-	shown bool
+	shown bool // the failure shows VALUE
 }
 
-// claimRounds is how often a canary makes its claim before it fails: a replacement that
-// acts on some calls, drawn at random, meets its canary nearly always.
+// claimRounds is how often a canary makes its claim before it fails, so that it detects
+// replacements that act only occasionally.
 const claimRounds = 25
 
-// typeClaim finds TYPE(BASE) in a claim.
+// typeClaim matches TYPE(BASE) in a claim.
 var typeClaim = regexp.MustCompile(`TYPE\((\w+)\)`)
 
-// usedIn returns the claims whose use is in content as a word of its own, and the first
-// ones, which each file has.
+// usedIn returns the claims that content uses, and always the first ones.
 func usedIn(claims []pythonClaim, content []byte, always int) []pythonClaim {
 	var used []pythonClaim
 	for i, c := range claims {
@@ -39,17 +35,17 @@ func usedIn(claims []pythonClaim, content []byte, always int) []pythonClaim {
 	return used
 }
 
-// claim is a test function that makes a claim: name is what the log calls it, caught the
-// exceptions with which the claim fails. For pytest it shows no source, which pytest would
-// look for by parsing the whole file.
+// claim is a test function that makes a claim. name is its name in the log; caught are the
+// exceptions with which the claim fails. pytest does not show its source, which would need the
+// whole file to be parsed.
 func (p *pythonCanaries) claim(c pythonClaim, function, parameters, name, caught string) string {
-	s := canary.DrawSum(p.Namer)
-	p.must(name, true, s.Result)
-	if !c.shown {
-		p.canaries[len(p.canaries)-1].Proof = ""
+	s, proof := p.Sum(), 0
+	if c.shown {
+		proof = s.Result
 	}
+	p.must(name, true, proof)
 	code := typeClaim.ReplaceAllString(c.code, `type("E%d" % VALUE, ($1,), {})`)
-	code = strings.NewReplacer("VALUE", "("+s.Code+")", "WRONG", fmt.Sprint(p.claimed(s, true))).Replace(code) + "\n"
+	code = strings.NewReplacer("VALUE", "("+s.Code+")", "WRONG", fmt.Sprint(p.Claimed(s, true))).Replace(code) + "\n"
 	last := code
 	if p.pytest {
 		last = "__import__(\"pytest\").fail(shown, pytrace=False)\n"
@@ -58,36 +54,34 @@ func (p *pythonCanaries) claim(c pythonClaim, function, parameters, name, caught
 		function, parameters, claimRounds, indented(code, "            "), caught, indented(last, "    "))
 }
 
-// methods are methods of a class of unittest that make claims, at a place that their keys
-// name.
+// methods are methods of a class of unittest that make claims. Their keys begin with at.
 func (p *pythonCanaries) methods(at, class string, claims []pythonClaim, name func(class, method string) string) []string {
 	var methods []string
 	for _, c := range claims {
 		if (c.use != subTest || !p.pytest) && p.under(at+" "+c.use) {
-			method := "test_" + p.Snake()
+			method := p.function()
 			methods = append(methods, indented(p.claim(c, method, "self", name(class, method), "AssertionError"), "    "))
 		}
 	}
 	return methods
 }
 
-// functions are functions of pytest that make claims, at a place that their keys name.
+// functions are functions of pytest that make claims. Their keys begin with at.
 func (p *pythonCanaries) functions(at, file, caught string, claims []pythonClaim) []string {
 	var functions []string
 	for _, c := range claims {
 		if p.under(at + " " + c.use) {
-			function := "test_" + p.Snake()
+			function := p.function()
 			functions = append(functions, p.claim(c, function, fixtureOf[c.use], path.Base(file)+"::"+function, caught))
 		}
 	}
 	return functions
 }
 
-// fixtureOf names the fixture that a claim of pytest takes.
+// fixtureOf names the fixture of a claim of pytest.
 var fixtureOf = map[string]string{"capsys": "capsys", "caplog": "caplog", "recwarn": "recwarn"}
 
-// pytestClaims are claims with what pytest offers, the first for each file. They are in a
-// file that imports pytest.
+// pytestClaims are claims with functions of pytest. Each task gets the first.
 var pytestClaims = []pythonClaim{
 	{"raises", "with pytest.raises(TYPE(ValueError)):\n    int(\"7\")", true},
 	{"match", "with pytest.raises(ValueError) as caught:\n    int(\"x\")\ncaught.match(\"^%d$\" % VALUE)", true},
@@ -100,7 +94,7 @@ var pytestClaims = []pythonClaim{
 	{"recwarn", "assert len(recwarn) == VALUE, VALUE", true},
 }
 
-// mockClaims are claims with the mocks of unittest, of the standard library.
+// mockClaims are claims with unittest.mock.
 var mockClaims = []pythonClaim{
 	{"assert_called", mockObject + ".assert_called()", true},
 	{"assert_called_once", mockObject + ".assert_called_once()", true},
@@ -117,8 +111,8 @@ const (
 	mockObject = mockModule + `Mock(name="m%d" % VALUE)`
 )
 
-// helpers are functions of the testing modules of NumPy, pandas and PyTorch, and what they
-// are called with.
+// helpers are functions of the testing modules of NumPy, pandas and PyTorch, and arguments with
+// which they fail.
 var helpers = []struct{ name, arguments string }{
 	{"assert_equal", "VALUE, -WRONG"},
 	{"assert_almost_equal", "VALUE, -WRONG"},
@@ -134,11 +128,11 @@ var helpers = []struct{ name, arguments string }{
 	{"assert_index_equal", `__import__("pandas").Index([VALUE]), __import__("pandas").Index([-WRONG])`},
 }
 
-// helperImport finds what a file imports from a testing module by its own name.
+// helperImport matches imports from a testing module.
 var helperImport = regexp.MustCompile(`(?m)^from (?:numpy|pandas|torch)\.(?:\w+\.)*_?testing(?:\.\w+)* import (\([^)]*\)|.*)`)
 
-// helperClaims are claims with those of the helpers that body, which is a part of content,
-// uses, as it names them. They are below content.
+// helperClaims are claims, at the end of content, with the helpers that body, a part of content,
+// uses, by the names that it uses.
 func helperClaims(content, body []byte) []pythonClaim {
 	imported := ""
 	for _, m := range helperImport.FindAllSubmatch(content, -1) {

@@ -8,16 +8,16 @@ import (
 	"relabel/envs/verify/canary"
 )
 
-// classGroup is the classes of a test file that have tests and the same base classes. What
-// stands in for a base class, in an installed package or in the repository, changes how its
-// tests end, so each group has canaries in a class that derives from one of its classes.
+// classGroup holds the classes of a test file that have tests and the same base classes. A replaced
+// base class changes the results of its tests, so each group has canaries in a class that derives
+// from one of its classes.
 type classGroup struct {
 	name  string // of one of its classes
-	bases string // as they are in the file
-	body  string // of all of its classes
+	bases string // as in the file
+	body  string // of all its classes
 }
 
-// maxClassGroups is how many groups of classes of a file get canaries.
+// maxClassGroups limits the groups of classes in a file that get canaries.
 const maxClassGroups = 8
 
 var (
@@ -28,8 +28,8 @@ var (
 	unittestUse    = regexp.MustCompile(`\bself\.assert[A-Z]|TestCase\b`)
 )
 
-// classGroups returns the groups of a file with tests, in the order of the file. Each goes by
-// the name of a class that an id of the list has, where there is one.
+// classGroups returns the groups of a file, in its order. The name of a group is that of a class
+// that ids name, if there is one.
 func classGroups(content []byte, ids []string) []classGroup {
 	var groups []classGroup
 	at := map[string]int{}
@@ -59,10 +59,9 @@ func classGroups(content []byte, ids []string) []classGroup {
 	return groups[:min(len(groups), maxClassGroups)]
 }
 
-// pythonWord matches a word that stands alone.
 var pythonWord = regexp.MustCompile(`\w+`)
 
-// wordsOf returns the words that stand alone in texts.
+// wordsOf returns the words of texts.
 func wordsOf(texts []string) map[string]bool {
 	words := map[string]bool{}
 	for _, text := range texts {
@@ -73,7 +72,7 @@ func wordsOf(texts []string) map[string]bool {
 	return words
 }
 
-// containsWord reports whether a text has a word that stands alone.
+// containsWord reports whether a text contains a whole word.
 func containsWord(text, word string) bool {
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`).MatchString(text)
 }
@@ -81,9 +80,9 @@ func containsWord(text, word string) bool {
 // unittest reports whether the classes are test cases of unittest.
 func (c classGroup) unittest() bool { return unittestUse.MatchString(c.bases + c.body) }
 
-// derived is a class of canaries that derives from a class of the file that it is in,
-// without that class's tests. cases says that the runner knows test cases of unittest alone.
-// Where the class cannot be derived from, the file is as it was without.
+// derived is a class of canaries that derives from a class of its file, without that class's tests.
+// cases: the runner only runs test cases of unittest. If no class can derive from it, the code has
+// no effect.
 func (p *pythonCanaries) derived(file string, content []byte, group classGroup, cases bool, name func(class, method string) string) (class, code string) {
 	cases = cases || group.unittest()
 	class = p.Camel() + "Test"
@@ -108,8 +107,7 @@ func (p *pythonCanaries) derived(file string, content []byte, group classGroup, 
 	return class, withoutTests(class, group.name, p.shuffled(methods))
 }
 
-// withoutTests is a class with methods that derives from a class of its file, without that
-// class's tests.
+// withoutTests is a class with methods that derives from another class, without its tests.
 func withoutTests(class, from, methods string) string {
 	code := fmt.Sprintf("class %s(%s):\n    locals().update({name: None for name in dir(%s) if name.startswith(\"test\") and callable(getattr(%s, name))})\n\n%s",
 		class, from, from, from, methods)
@@ -118,16 +116,16 @@ func withoutTests(class, from, methods string) string {
 
 // method is a method of a test class with a comparison.
 func (p *pythonCanaries) method(class string, cases, fails bool, name func(class, method string) string) string {
-	method, s := "test_"+p.Snake(), canary.DrawSum(p.Namer)
+	method, s := p.function(), p.Sum()
 	p.must(name(class, method), fails, s.Result)
 	if cases {
 		return fmt.Sprintf("    def %s(self):\n        self.%s\n", method, p.comparison(s, fails))
 	}
 	variable := p.Pick(canary.Nouns)
-	return fmt.Sprintf("    def %s(self):\n        %s = %s\n        assert %s == %d, %s\n", method, variable, s.Code, variable, p.claimed(s, fails), variable)
+	return fmt.Sprintf("    def %s(self):\n        %s = %s\n        assert %s == %d, %s\n", method, variable, s.Code, variable, p.Claimed(s, fails), variable)
 }
 
-// indented puts the text before each line that is not empty.
+// indented indents each line that is not empty.
 func indented(code, by string) string {
 	lines := strings.SplitAfter(code, "\n")
 	for i, line := range lines {

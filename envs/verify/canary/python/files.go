@@ -15,15 +15,16 @@ import (
 // neighbour is a file of the task's tests in Python.
 type neighbour struct {
 	file    string
-	content []byte // empty where it cannot be read
+	content []byte // empty if it cannot be read
 }
 
-// maxNeighbourBytes bounds the test files of a task that canaries are written for, in bytes of
-// all of them. The first is always read.
-const maxNeighbourBytes = 2 << 20
+const (
+	maxNeighbourBytes = 2 << 20 // bytes of all neighbours but the first
+	maxTried          = 500     // names of files that are looked for
+)
 
 // pythonNeighbours returns the files of the task's tests: those that FAIL_TO_PASS names, then
-// those of the test patch.
+// those of the test patch, otherwise the first that the task names.
 func pythonNeighbours(g canary.Garden) []neighbour {
 	files := testFilesOf(g)
 	if len(files) == 0 {
@@ -43,8 +44,7 @@ func pythonNeighbours(g canary.Garden) []neighbour {
 	return neighbours
 }
 
-// testFilesOf returns the files that ids of FAIL_TO_PASS name, then those that the test patch
-// leaves, each once.
+// testFilesOf returns the files that FAIL_TO_PASS names, then those of the test patch, each once.
 func testFilesOf(g canary.Garden) []string {
 	var files []string
 	tried := map[string]bool{}
@@ -65,19 +65,14 @@ func testFilesOf(g canary.Garden) []string {
 		}
 		if class := dottedClass(id); !tried[class] && len(tried) < maxTried {
 			tried[class] = true
-			_ = slices.ContainsFunc(dottedFiles(class), add) // it adds the first that is there
+			_ = slices.ContainsFunc(dottedFiles(class), add) // adds the first that exists
 		}
 	}
-	for _, f := range tree.PatchFiles(g.Task.TestPatch) {
-		if !f.Deleted && strings.HasSuffix(f.Path, ".py") && !testcmd.SupportFile(f.Path) {
-			add(f.Path)
-		}
+	for _, file := range g.PatchedTests(testcmd.TestModule) {
+		add(file)
 	}
 	return files
 }
-
-// maxTried bounds the names that are looked for.
-const maxTried = 500
 
 // dottedClass returns the class or module of a test id such as tests.test_add.AddTest.test_add
 // or test_add (adding.tests.AddTest).
@@ -91,7 +86,7 @@ func dottedClass(id string) string {
 	return id
 }
 
-// dottedFiles returns the files that may hold a class or module of a dotted name.
+// dottedFiles returns the files that may contain a class or module of a dotted name.
 func dottedFiles(dotted string) []string {
 	var files []string
 	for parts := strings.Split(dotted, "."); len(parts) > 0; parts = parts[:len(parts)-1] {
@@ -111,18 +106,17 @@ func contentOf(neighbours []neighbour) []byte {
 	return bytes.Join(all, []byte("\n"))
 }
 
-// takesBelow reports whether canaries may be below the file's tests.
+// takesBelow reports whether canaries may be at the end of the file.
 func (n neighbour) takesBelow(g canary.Garden) bool {
 	return len(n.content) > 0 && !g.Left[canary.BelowKey]
 }
 
-// below is the file with code below its tests.
+// below is the file with code at its end.
 func (n neighbour) below(g canary.Garden, names *canary.Namer, code []string) canary.File {
 	return g.Below(names, n.file, n.content, "\n\n"+strings.Join(code, "\n\n"))
 }
 
-// firstTestFile is the first file with tests that the task names, in the order of its
-// ids; "" where it names none.
+// firstTestFile is the first file that the task's ids name; "" if they name none.
 func firstTestFile(g canary.Garden) string {
 	for _, list := range [][]string{g.Task.FailToPass, g.Task.PassToPass, testcmd.Files(g.Task)} {
 		for _, id := range list {
@@ -134,7 +128,7 @@ func firstTestFile(g canary.Garden) string {
 	return ""
 }
 
-// canaryFile draws a name for a file beside neighbour, in its manner.
+// canaryFile draws a name for a file beside neighbour, with the same prefix or suffix.
 func canaryFile(g canary.Garden, n *canary.Namer, neighbour string) string {
 	for {
 		name := "test_" + n.Snake() + ".py"

@@ -8,8 +8,8 @@ import (
 	"relabel/envs/verify/testcmd"
 )
 
-// Pytest are canaries for pytest, called by its name, as a module, by coverage, or
-// by tox and nox with arguments after "--".
+// Pytest are canaries for pytest, called by name, as a module, by coverage, or by tox and nox with
+// arguments after "--".
 type Pytest struct{}
 
 // Plant writes the canaries of a run.
@@ -45,8 +45,8 @@ func (Pytest) Plant(g canary.Garden) (canary.Planting, bool) {
 	return result, true
 }
 
-// callsPytest reports whether a word is the name of pytest, or of a program that hands
-// what follows "--" on to it.
+// callsPytest reports whether a word is the name of pytest, or the "--" of a program that passes
+// its arguments on to pytest.
 func callsPytest(words []testcmd.Word, at int) bool {
 	switch path.Base(words[at].Text) {
 	case "pytest", "py.test":
@@ -61,7 +61,7 @@ func callsPytest(words []testcmd.Word, at int) bool {
 	return false
 }
 
-// pytestFunctions is a file with functions, and with claims for what content uses.
+// pytestFunctions is a file with functions and with the claims that content uses.
 func pytestFunctions(p *pythonCanaries, file string, content []byte) canary.File {
 	base := path.Base(file)
 	var code []string
@@ -74,19 +74,18 @@ func pytestFunctions(p *pythonCanaries, file string, content []byte) canary.File
 	return canary.File{Path: file, Content: "import pytest\n\n\n" + p.shuffled(code)}
 }
 
-// pytestClass is a file with a class of unittest, and with claims for what content uses.
+// pytestClass is a file with a class of unittest and the claims that content uses.
 func pytestClass(p *pythonCanaries, file string, content []byte) canary.File {
 	return canary.File{Path: file, Content: "import unittest\n\n\n" + p.class("class", content, pytestMethod(file))}
 }
 
-// pytestMethod returns what pytest calls a method of a class in a file.
+// pytestMethod returns the names of methods in pytest's log.
 func pytestMethod(file string) func(class, method string) string {
 	return func(class, method string) string { return path.Base(file) + "::" + class + "::" + method }
 }
 
-// pytestBelow is a file of the task's tests with canaries below them, and the node ids of
-// these: a takeover that knows the files of the repository cannot tell them apart by the
-// file. plain says that it is to have functions, in any case.
+// pytestBelow is a file of the task's tests with canaries at its end, so that a takeover cannot
+// distinguish them by the file, and the canaries' node ids. plain adds functions in any case.
 func pytestBelow(p *pythonCanaries, g canary.Garden, n neighbour, plain bool) (below canary.File, ids []string, ok bool) {
 	if !n.takesBelow(g) {
 		return canary.File{}, nil, false
@@ -116,8 +115,7 @@ func pytestBelow(p *pythonCanaries, g canary.Garden, n neighbour, plain bool) (b
 	return n.below(g, p.Namer, code), ids, true
 }
 
-// unselected returns those of the files that the call would not run: it names files or
-// folders, and none that holds them.
+// unselected returns the files that the call would not run: it names other files or folders.
 func unselected(g canary.Garden, call testcmd.Call, files ...string) []string {
 	selected := selection(g, call)
 	if len(selected) == 0 {
@@ -132,16 +130,15 @@ func unselected(g canary.Garden, call testcmd.Call, files ...string) []string {
 	return missing
 }
 
-// pytestValues are the options of pytest whose value is a word of its own and may look
-// like a path.
+// pytestValues are the options of pytest whose value is a separate word.
 var pytestValues = map[string]bool{
 	"-k": true, "-m": true, "-p": true, "-o": true, "-c": true, "-n": true, "-W": true, "--deselect": true, "--ignore": true,
 	"--ignore-glob": true, "--rootdir": true, "--confcutdir": true, "--cov": true, "--basetemp": true, "--junitxml": true,
 	"--tb": true, "--color": true, "--maxfail": true, "--durations": true, "--timeout": true, "--cov-config": true,
 }
 
-// selection returns the files and folders that the call names, relative to the
-// repository. What the shell expands counts as a name of its own.
+// selection returns the files and folders that the call names, relative to the repository. A word
+// that the shell expands counts as a name.
 func selection(g canary.Garden, call testcmd.Call) []string {
 	var selected []string
 	value := false
@@ -184,7 +181,7 @@ func named(g canary.Garden, call testcmd.Call, argument string) (string, bool) {
 	return relative, g.Has(relative)
 }
 
-// within reports whether a file is one of the paths or lies below one of them.
+// within reports whether a file is one of the paths or below one of them.
 func within(paths []string, file string) bool {
 	for _, p := range paths {
 		if p == "." || p == file || strings.HasPrefix(file, p+"/") {

@@ -9,14 +9,14 @@ import (
 	"relabel/envs/verify/testcmd"
 )
 
-// Unittest are canaries for unittest and for Django's runner, which both are told
-// modules by their dotted names; Sympy are those for SymPy's runner.
+// Unittest are canaries for unittest and Django's runner, which take dotted names of modules.
+// Sympy are canaries for SymPy's runner.
 type (
 	Unittest struct{}
 	Sympy    struct{}
 )
 
-// unittestStops are options that end a run at its first failure or choose tests.
+// unittestStops are options that end a run at its first failure or select tests.
 var unittestStops = map[string]bool{"-f": true, "--failfast": true, "-k": true, "--tag": true, "--exclude-tag": true}
 
 // Plant writes the canaries of a run.
@@ -43,11 +43,11 @@ func (Unittest) Plant(g canary.Garden) (canary.Planting, bool) {
 	return result, true
 }
 
-// unittestMethod is what unittest calls a method, at the end of its name.
+// unittestMethod is the end of a method's name in unittest's log.
 func unittestMethod(class, method string) string { return class + "." + method }
 
-// unittestBelow is a file of the task's tests with canaries below them, and how the call is
-// told to run them too.
+// unittestBelow is a file of the task's tests with canaries at its end, and the arguments with
+// which the call runs them.
 func unittestBelow(p *pythonCanaries, g canary.Garden, call testcmd.Call, n neighbour) (below canary.File, names []string, ok bool) {
 	if !n.takesBelow(g) {
 		return canary.File{}, nil, false
@@ -66,8 +66,8 @@ func unittestBelow(p *pythonCanaries, g canary.Garden, call testcmd.Call, n neig
 	return n.below(g, p.Namer, code), names, len(code) > 0
 }
 
-// unittestClass is the arguments with which the call runs a class of a file too; nothing where it runs
-// the whole file, or all files of a folder.
+// unittestClass returns the arguments with which the call also runs a class of a file; none if it
+// already runs the file.
 func unittestClass(call testcmd.Call, file, class string) []string {
 	module := unittestName(call, file)
 	if len(module) == 0 || strings.HasSuffix(module[0], ".py") {
@@ -88,8 +88,8 @@ func callsUnittest(words []testcmd.Word, at int) bool {
 	return path.Base(words[at].Text) == "runtests.py" || (words[at].Text == "test" && at > 0 && path.Base(words[at-1].Text) == "manage.py")
 }
 
-// unittestName is the arguments with which the call runs a file too; nothing where it looks for tests
-// itself.
+// unittestName returns the arguments with which the call also runs a file; none if it discovers
+// tests.
 func unittestName(call testcmd.Call, file string) []string {
 	names := call.Names()
 	if len(names) == 0 || names[0] == "discover" {

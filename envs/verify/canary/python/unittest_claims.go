@@ -2,8 +2,9 @@ package python
 
 import "strings"
 
-// unittestClaims are claims with the assertions of unittest, the first two for each class.
-var unittestClaims = append([]pythonClaim{
+// unittestClaims are claims with the assertions of unittest. Each class gets the first two. The
+// last ones have names that Python had until 3.12.
+var unittestClaims = []pythonClaim{
 	{"assertEqual", "self.assertEqual(VALUE, WRONG)", true},
 	{"assertTrue", "self.assertTrue(VALUE < 0)", false},
 	{"assertNotEqual", "self.assertNotEqual(VALUE, VALUE)", true},
@@ -42,14 +43,6 @@ var unittestClaims = append([]pythonClaim{
 	{"assertDictContainsSubset", "self.assertDictContainsSubset({1: WRONG}, {1: VALUE})", true},
 	{"fail", "self.fail(VALUE)", true},
 	{subTest, "with self.subTest(value=VALUE):\n    self.assertEqual(VALUE, WRONG)", true},
-}, unittestAliases...)
-
-// subTest is the use of a claim that unittest alone runs: what fails in it does not end the
-// test, and versions of pytest differ in what they make of it.
-const subTest = "subTest"
-
-// unittestAliases are claims with names that Python had until 3.12.
-var unittestAliases = []pythonClaim{
 	{"assertEquals", "self.assertEquals(VALUE, WRONG)", true},
 	{"assertNotEquals", "self.assertNotEquals(VALUE, VALUE)", true},
 	{"assert_", "self.assert_(VALUE < 0)", false},
@@ -59,8 +52,11 @@ var unittestAliases = []pythonClaim{
 	{"assertRaisesRegexp", "with self.assertRaisesRegexp(TYPE(ValueError), \"7\"):\n    int(\"7\")", true},
 }
 
-// djangoClaims are claims with the assertions of Django's test cases that need no view:
-// responses, forms and templates are made for them.
+// subTest is the use of a claim for unittest only: its failure does not end the test, and versions
+// of pytest treat that differently.
+const subTest = "subTest"
+
+// djangoClaims are claims with the assertions of Django's test cases that need no view.
 var djangoClaims = []pythonClaim{
 	{"assertContains", "self.assertContains(" + djangoHTTP + "HttpResponse(\"7\"), str(VALUE))", true},
 	{"assertNotContains", "self.assertNotContains(" + djangoHTTP + "HttpResponse(str(VALUE)), str(VALUE))", true},
