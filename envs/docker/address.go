@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -11,53 +12,46 @@ import (
 	"relabel"
 )
 
-// Address says where an engine listens and how much it is to bear.
+// Address is the address of an engine with its settings.
 type Address struct {
-	// Name is the address alone, as it is recorded: unix:///path, tcp://host:port or
+	// Name is the address without settings, as it is recorded: unix:///path, tcp://host:port or
 	// ssh://user@host:port.
 	Name string
-	// TLS is the folder of ca.pem, cert.pem and key.pem, of an engine behind tcp.
+	// TLS is the folder of ca.pem, cert.pem and key.pem, for an engine behind tcp.
 	TLS string
-	// Slots is how many sandboxes it may hold at once; 0 where nothing is said.
+	// Slots is the maximum number of concurrent sandboxes; 0 if the address has none.
 	Slots int
 
 	url *url.URL
-	// anyServer takes any certificate of the server's, which only DOCKER_CERT_PATH without
-	// DOCKER_TLS_VERIFY can ask for.
+	// anyServer accepts any certificate of the server: DOCKER_CERT_PATH without DOCKER_TLS_VERIFY.
 	anyServer bool
 }
 
 // ParseAddress reads an engine's address with its settings, as in
-// tcp://host:2376?tls=/etc/relabel/host&slots=8. "" is DOCKER_HOST, or the default socket;
-// an engine behind tcp without tls takes Docker's own DOCKER_CERT_PATH. Errors are
-// CodeInvalid.
+// tcp://host:2376?tls=/etc/relabel/host&slots=8. "" means DOCKER_HOST, or the default socket. For an
+// engine behind tcp without tls, Docker's DOCKER_CERT_PATH applies. Errors are CodeInvalid.
 func ParseAddress(text string) (Address, error) {
-	if text == "" {
-		text = os.Getenv(client.EnvOverrideHost)
-	}
-	if text == "" {
-		text = client.DefaultDockerHost
-	}
+	text = cmp.Or(text, os.Getenv(client.EnvOverrideHost), client.DefaultDockerHost)
 	u, err := url.Parse(text)
 	if err != nil {
-		return Address{}, badAddress(text, "it is no URL").Because(err)
+		return Address{}, badAddress(text, "it is not a URL").Because(err)
 	}
 	if _, hasPassword := u.User.Password(); hasPassword || u.User != nil && u.Scheme != "ssh" {
-		return Address{}, badAddress(u.Scheme+"://"+u.Host, "credentials have no place in an address")
+		return Address{}, badAddress(u.Scheme+"://"+u.Host, "an address must not contain credentials")
 	}
 	a := Address{url: u}
 	for key, values := range u.Query() {
 		switch key {
 		case "slots":
 			if a.Slots, err = strconv.Atoi(values[0]); err != nil || a.Slots < 1 {
-				return Address{}, badAddress(text, "slots is a number from 1")
+				return Address{}, badAddress(text, "slots must be a number from 1")
 			}
 		case "tls":
 			if a.TLS = values[0]; u.Scheme != "tcp" {
-				return Address{}, badAddress(text, "tls is for tcp alone")
+				return Address{}, badAddress(text, "tls is only for tcp")
 			}
 		default:
-			return Address{}, badAddress(text, "there is no setting "+strconv.Quote(key)+"; there are slots and tls")
+			return Address{}, badAddress(text, "unknown setting "+strconv.Quote(key)+"; the settings are slots and tls")
 		}
 	}
 	u.RawQuery = ""
@@ -68,7 +62,7 @@ func ParseAddress(text string) (Address, error) {
 	return a, a.check(text)
 }
 
-// check refuses what cannot be dialled.
+// check refuses an address that cannot be dialled.
 func (a Address) check(text string) error {
 	u := a.url
 	switch {
@@ -82,5 +76,5 @@ func (a Address) check(text string) error {
 }
 
 func badAddress(text, why string) *relabel.Error {
-	return relabel.Errorf(relabel.CodeInvalid, "no Docker engine can be at %q: %s", text, why)
+	return relabel.Errorf(relabel.CodeInvalid, "%q is not the address of a Docker engine: %s", text, why)
 }

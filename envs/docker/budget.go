@@ -11,20 +11,20 @@ import (
 	"relabel"
 )
 
-// Ledger remembers which images this instance pulled, on which engines: those alone it
-// may remove. It is safe for concurrent use, also by several processes.
+// Ledger records the images that this instance pulled on each engine, because it may remove only
+// these. It is safe for concurrent use, also by several processes.
 type Ledger interface {
-	// NotePull notes that an image was pulled, and so used.
+	// NotePull records that an image was pulled and used.
 	NotePull(ctx context.Context, p relabel.PulledImage) error
-	// NoteUse notes that an image is used now, if it was pulled.
+	// NoteUse records that an image is used now, if it was pulled.
 	NoteUse(ctx context.Context, engine, image string) error
-	// ListPulled returns the engine's, the least recently used first.
+	// ListPulled returns an engine's pulled images, the least recently used first.
 	ListPulled(ctx context.Context, engine string) ([]relabel.PulledImage, error)
-	// ForgetPull forgets an image that is gone, or no longer the one that was pulled.
+	// ForgetPull forgets an image that was removed or replaced.
 	ForgetPull(ctx context.Context, engine, image string) error
 }
 
-// notePull notes an image that was pulled just now.
+// notePull records an image that was just pulled.
 func (h *Host) notePull(ctx context.Context, name string) error {
 	if h.images.Ledger == nil {
 		return nil
@@ -53,8 +53,8 @@ func (h *Host) noteUse(ctx context.Context, name string) error {
 	return h.images.Ledger.NoteUse(ctx, facts.id, name)
 }
 
-// Tidy is envs.Engine's: it keeps to the budget of images and, by images too, to the room
-// that is to stay free. What a container uses stays.
+// Tidy implements envs.Engine. It removes images until they are within their budget and enough disk
+// space is free. It keeps images that a container uses.
 func (h *Host) Tidy(ctx context.Context) error {
 	if h.images.Ledger == nil {
 		return nil
@@ -87,15 +87,15 @@ func (h *Host) Tidy(ctx context.Context) error {
 	return nil
 }
 
-// removeImage removes an image that was pulled, unless it is used. What is another under
-// its name by now stays.
+// removeImage removes an image that was pulled, unless it is used. It keeps another image that has
+// its name now.
 func (h *Host) removeImage(ctx context.Context, p relabel.PulledImage) (gone bool, err error) {
 	call, cancel := context.WithTimeout(ctx, h.times.Remove)
 	defer cancel()
 	name := p.Image
 	found, err := h.client.ImageInspect(call, name)
 	if errdefs.IsNotFound(err) || err == nil && found.ID != p.ID {
-		// The name is gone or another's. What was pulled may still be there, without one.
+		// The name is gone, or belongs to another image. The pulled image may still exist without one.
 		name = p.ID
 		found, err = h.client.ImageInspect(call, name)
 	}
@@ -105,7 +105,7 @@ func (h *Host) removeImage(ctx context.Context, p relabel.PulledImage) (gone boo
 	case err != nil:
 		return false, failed(ctx, "look for image "+p.Image, err)
 	case len(found.RepoTags) > 1:
-		return false, nil // another has given it a name, too: to take ours away would free nothing
+		return false, nil // the image has another name too: removing ours would free nothing
 	}
 	_, err = h.client.ImageRemove(call, name, image.RemoveOptions{PruneChildren: true})
 	switch {
@@ -114,18 +114,18 @@ func (h *Host) removeImage(ctx context.Context, p relabel.PulledImage) (gone boo
 	case err != nil && !errdefs.IsNotFound(err):
 		return false, failed(ctx, "remove image "+p.Image, err)
 	}
-	h.log.Info().Str("image", p.Image).Int64("bytes", p.Bytes).Time("used", p.UsedAt).Msg("removed an image that was pulled, to make room")
+	h.log.Info().Str("image", p.Image).Int64("bytes", p.Bytes).Time("used", p.UsedAt).Msg("removed a pulled image to free disk space")
 	return true, h.images.Ledger.ForgetPull(ctx, p.Engine, p.Image)
 }
 
-// engineFacts are what an engine says of itself and seldom changes.
+// engineFacts are properties of an engine that seldom change.
 type engineFacts struct {
 	id, root, machine string
 	cpus              int
 	at                time.Time
 }
 
-// factsFor is how long they are believed: an engine may be restarted as another.
+// factsFor is how long engineFacts are cached: an engine may be restarted as another.
 const factsFor = time.Minute
 
 func (h *Host) facts(ctx context.Context) (engineFacts, error) {
@@ -142,7 +142,7 @@ func (h *Host) facts(ctx context.Context) (engineFacts, error) {
 		err = errors.New("it has no id")
 	}
 	if err != nil {
-		return engineFacts{}, failed(ctx, "tell about itself", err)
+		return engineFacts{}, failed(ctx, "return information about itself", err)
 	}
 	facts = engineFacts{id: info.ID, root: info.DockerRootDir, machine: info.Name, cpus: info.NCPU, at: time.Now()}
 	h.mu.Lock()

@@ -15,29 +15,28 @@ import (
 	"relabel/envs"
 )
 
-// causeTime bounds the search for why a container ended: those whose call failed wait.
+// causeTime bounds the search for the cause of a container's end: failed calls wait for it.
 const causeTime = 5 * time.Second
 
-// oomBefore is how long before a container's end memory may have run out to be its cause:
-// a command that was killed alone is an earlier story. The engine may tell the two in the
-// other order.
+// An out-of-memory event at most oomBefore before a container's end is its cause; an earlier one only
+// killed a command. The engine may report it up to oomAfter after the end.
 const (
 	oomBefore = 2 * time.Second
 	oomAfter  = 300 * time.Millisecond
 )
 
-// ends are the words for a container's end.
+// Causes of a container's end.
 var (
 	errMemory  = relabel.Errorf(relabel.CodeEnvironment, "the engine killed it: out of memory")
 	errKilled  = relabel.Errorf(relabel.CodeEnvironment, "it was killed from outside")
-	errByself  = relabel.Errorf(relabel.CodeEnvironment, "it ended by itself: nobody spoke to it any more, or its deadline was over")
+	errExpired = relabel.Errorf(relabel.CodeEnvironment, "it ended itself: it had no contact with its host, or its deadline passed")
 	errRestart = relabel.Errorf(relabel.CodeEnvironment, "its engine was restarted, or removed it").Because(envs.ErrEngine)
 	errLost    = relabel.Errorf(relabel.CodeEnvironment, "the connection to it was lost")
 	errSilent  = relabel.Errorf(relabel.CodeEnvironment, "its engine does not answer")
 )
 
-// why finds out why a sandbox's stream broke off. The container is removed as soon as it
-// has ended, so it is the engine's own memory of events that knows.
+// why finds the cause of a broken stream in the engine's events, because the container is removed as
+// soon as it has ended.
 func (h *Host) why(id string, broke error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), causeTime)
 	defer cancel()
@@ -48,26 +47,26 @@ func (h *Host) why(id string, broke error) error {
 	case ctx.Err() == nil:
 		return errSilent.Because(errors.Join(envs.ErrEngine, broke, err))
 	}
-	// The engine answered, and knows of no end.
+	// The engine answered, and has no such event.
 	end = h.stillThere(id)
 	return end.Because(errors.Join(broke, end.Unwrap()))
 }
 
-// readEnd reads the container's last events, those to come too, until it has ended.
+// readEnd reads the container's events, past and future ones, until its end.
 func (h *Host) readEnd(ctx context.Context, id string) (*relabel.Error, error) {
 	past, failure := h.client.Events(ctx, events.ListOptions{Since: "1", Filters: filters.NewArgs(
 		filters.Arg("container", id), filters.Arg("event", string(events.ActionOOM)), filters.Arg("event", string(events.ActionDie)))})
 	var oom, die events.Message
-	var told <-chan time.Time // that memory ran out may be told after the end
+	var late <-chan time.Time // after oomAfter
 	for {
 		select {
 		case e := <-past:
 			if e.Action == events.ActionOOM {
 				oom = e
 			} else {
-				die, told = e, time.After(oomAfter)
+				die, late = e, time.After(oomAfter)
 			}
-		case <-told:
+		case <-late:
 			return endOf(die.Actor.Attributes["exitCode"]), nil
 		case err := <-failure:
 			if err == nil {
@@ -86,7 +85,7 @@ func endOf(code string) *relabel.Error {
 	case err != nil:
 		return errLost
 	case n == 0:
-		return errByself
+		return errExpired
 	case n == 128+9:
 		return errKilled
 	default:
@@ -94,7 +93,7 @@ func endOf(code string) *relabel.Error {
 	}
 }
 
-// stillThere says what became of a container whose end the engine does not remember.
+// stillThere is the cause if the engine has no event of the container's end.
 func (h *Host) stillThere(id string) *relabel.Error {
 	ctx, cancel := context.WithTimeout(context.Background(), min(causeTime, h.times.Call))
 	defer cancel()

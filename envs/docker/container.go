@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -10,7 +11,7 @@ import (
 	"relabel/envs"
 )
 
-// The labels that a sandbox's container bears.
+// The labels of a sandbox's container.
 const (
 	labelInstance   = "relabel.instance"
 	labelTrajectory = "relabel.trajectory"
@@ -19,24 +20,20 @@ const (
 	labelDeadline   = "relabel.deadline"
 )
 
-// home is where sandboxd keeps its own files in a container: a file system in memory that
-// commands can neither enter, rename nor unmount.
+// home is the folder of sandboxd's own files in a container (sandboxd, a copy of git and small files):
+// a file system in memory that commands can neither enter, rename nor unmount.
 const home = "/relabel"
 
-// homeOptions mount it. It holds sandboxd, a copy of git and small files.
-const homeOptions = "rw,exec,nosuid,nodev,mode=0700,size=96m,uid=%d,gid=%[1]d"
+// homeOptions are the mount options of home for process.UserID, the user of sandboxd.
+const homeOptions = "rw,exec,nosuid,nodev,mode=0700,size=96m,uid=63271,gid=63271"
 
-// sandboxdUser is inside.UserID, whom sandboxd runs as.
-const sandboxdUser = 63271
-
-// grantedCapabilities are for sandboxd alone, which takes them from every command that it
-// starts. With them it changes to its own user, starts and ends commands of another, and reads
-// and removes what they left, whatever its mode.
+// grantedCapabilities are only for sandboxd, which drops them for every command. With them it changes
+// to its own user, starts and ends commands of another, and reads and removes their files of any mode.
 var grantedCapabilities = []string{"SETUID", "SETGID", "SETPCAP", "KILL", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER"}
 
-// bootstrap is what a container begins with: it takes sandboxd, $1 bytes of it, from
-// standard input and becomes it. Without a network the engine leaves the image's empty
-// /etc/hosts as it is: tests need the name localhost.
+// bootstrap is the container's first program: it reads the $1 bytes of sandboxd from standard input
+// and executes it. Without a network the engine does not fill an empty /etc/hosts, but tests need the
+// name localhost.
 const bootstrap = `[ -s /etc/hosts ] || { printf '127.0.0.1 localhost\n::1 localhost\n' >/etc/hosts; } 2>/dev/null
 head -c "$1" >` + home + `/sandboxd && chmod 700 ` + home + `/sandboxd && exec ` + home + `/sandboxd serve`
 
@@ -46,13 +43,12 @@ func (h *Host) containerConfig(spec envs.Spec) *container.Config {
 		Image:           spec.Image,
 		Entrypoint:      []string{"/bin/sh", "-c", bootstrap, "sh", strconv.Itoa(len(h.sandboxd))},
 		WorkingDir:      spec.Workdir,
-		User:            "0", // sandboxd's beginning; commands run as the image's user
+		User:            "0", // of the bootstrap; commands run as the image's user
 		Env:             gitEnv,
 		Labels:          labelsOf(h.instance, spec.Labels),
 		NetworkDisabled: true,
 		Healthcheck:     &container.HealthConfig{Test: []string{"NONE"}},
-		// Only the standard input of the one who attached: when that one goes, it ends,
-		// and sandboxd with it.
+		// Standard input, and with it sandboxd, ends with the attached connection.
 		OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true,
 	}
 }
@@ -60,14 +56,8 @@ func (h *Host) containerConfig(spec envs.Spec) *container.Config {
 // gitEnv lets git work in a repository that another user owns.
 var gitEnv = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}
 
-// quotaOf is the engine's bound for what commands may write so many bytes of. It is larger by a
-// quarter: sandboxd, which ends the commands, is to find out before a write fails.
-func quotaOf(bytes int64) int64 { return bytes + bytes/4 }
-
-// hostConfig walls the container in. AppArmor and read-only paths are the engine's defaults,
-// which stand where nothing is said.
+// hostConfig isolates the container. AppArmor and read-only paths are the engine's defaults.
 func hostConfig(limits envs.Limits, quota bool) *container.HostConfig {
-	no := false
 	config := &container.HostConfig{
 		NetworkMode:  "none",
 		IpcMode:      "private",
@@ -76,20 +66,19 @@ func hostConfig(limits envs.Limits, quota bool) *container.HostConfig {
 		CapAdd:       grantedCapabilities,
 		SecurityOpt:  []string{"no-new-privileges", "seccomp=" + seccompProfile},
 		MaskedPaths:  maskedPaths,
-		Tmpfs:        map[string]string{home: fmt.Sprintf(homeOptions, sandboxdUser)},
-		LogConfig:    container.LogConfig{Type: "none"}, // what sandboxd says is no log
-		AutoRemove:   true,                              // when sandboxd ends, nobody else has to tidy
-		// sandboxd is the init process: it takes in orphans. One in front of it would hold
-		// the stream open to everyone in the container, through /proc/1/fd.
-		Init:    &no,
+		Tmpfs:        map[string]string{home: homeOptions},
+		LogConfig:    container.LogConfig{Type: "none"}, // sandboxd's output is not a log
+		AutoRemove:   true,                              // the end of sandboxd removes the container
+		// sandboxd is the init process and adopts orphans. Another init in front of it would expose
+		// the stream to all processes in the container, through /proc/1/fd.
+		Init:    new(false),
 		Runtime: limits.Runtime,
 		Resources: container.Resources{
 			Memory:     limits.MemoryBytes,
-			MemorySwap: limits.MemoryBytes, // the sum of both: no swap
+			MemorySwap: limits.MemoryBytes, // memory and swap together: no swap
 			NanoCPUs:   int64(limits.CPUs * 1e9),
 			PidsLimit:  &limits.PIDs,
-			// The size of one file, which counts where the layer itself has no limit; and no
-			// core files.
+			// The size of one file, for layers without a quota; and no core files.
 			Ulimits: []*container.Ulimit{
 				{Name: "fsize", Soft: limits.DiskBytes, Hard: limits.DiskBytes},
 				{Name: "core", Soft: 0, Hard: 0},
@@ -97,26 +86,19 @@ func hostConfig(limits envs.Limits, quota bool) *container.HostConfig {
 		},
 	}
 	if quota {
-		config.StorageOpt = map[string]string{"size": strconv.FormatInt(quotaOf(limits.DiskBytes), 10)}
+		// Larger than the limit, so that sandboxd ends the commands before a write fails.
+		config.StorageOpt = map[string]string{"size": strconv.FormatInt(limits.DiskBytes+limits.DiskBytes/4, 10)}
 	}
 	return config
 }
 
-// withDefaults fills in what a spec leaves open.
+// withDefaults replaces limits that are 0.
 func withDefaults(l envs.Limits) envs.Limits {
 	d := envs.DefaultLimits
-	if l.MemoryBytes == 0 {
-		l.MemoryBytes = d.MemoryBytes
-	}
-	if l.CPUs == 0 {
-		l.CPUs = d.CPUs
-	}
-	if l.PIDs == 0 {
-		l.PIDs = d.PIDs
-	}
-	if l.DiskBytes == 0 {
-		l.DiskBytes = d.DiskBytes
-	}
+	l.MemoryBytes = cmp.Or(l.MemoryBytes, d.MemoryBytes)
+	l.CPUs = cmp.Or(l.CPUs, d.CPUs)
+	l.PIDs = cmp.Or(l.PIDs, d.PIDs)
+	l.DiskBytes = cmp.Or(l.DiskBytes, d.DiskBytes)
 	return l
 }
 
@@ -131,7 +113,7 @@ func labelsOf(instance string, l envs.Labels) map[string]string {
 	return labels
 }
 
-// readLabels is the inverse of labelsOf. Broken labels of ours are an error.
+// readLabels is the inverse of labelsOf.
 func readLabels(labels map[string]string) (envs.Labels, error) {
 	l := envs.Labels{Instance: labels[labelInstance], Trajectory: labels[labelTrajectory], Purpose: labels[labelPurpose]}
 	var err error

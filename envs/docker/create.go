@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/containerd/errdefs"
@@ -15,7 +16,7 @@ import (
 	"relabel/envs/remote"
 )
 
-// Create starts a sandbox: see envs.Host. An image that is not there is pulled.
+// Create starts a sandbox: see envs.Host. It pulls a missing image.
 func (h *Host) Create(ctx context.Context, spec envs.Spec) (envs.Sandbox, error) {
 	if spec.Name == "" || !strings.HasPrefix(spec.Workdir, "/") {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "a sandbox needs a name and an absolute working folder, not %q and %q", spec.Name, spec.Workdir)
@@ -31,7 +32,7 @@ func (h *Host) Create(ctx context.Context, spec envs.Spec) (envs.Sandbox, error)
 			return sandbox, nil
 		}
 	}
-	// The engine may have made it even though its answer was lost.
+	// The engine may have created the container although its answer was lost.
 	return nil, errors.Join(err, h.removeOurs(ctx, spec.Name))
 }
 
@@ -44,16 +45,16 @@ func (h *Host) checkRuntime(ctx context.Context, runtime string) error {
 	defer cancel()
 	info, err := h.client.Info(call)
 	if err != nil {
-		return failed(ctx, "tell its runtimes", err)
+		return failed(ctx, "list its runtimes", err)
 	}
 	if _, there := info.Runtimes[runtime]; !there {
-		return relabel.Errorf(relabel.CodeEnvironment, "the Docker engine at %s has no runtime %q, which was asked for", h.Name(), runtime)
+		return relabel.Errorf(relabel.CodeEnvironment, "the Docker engine at %s has no runtime %q", h.Name(), runtime)
 	}
 	return nil
 }
 
-// createContainer creates the container and clears out of the way what hinders it: an
-// image that is not there, a quota the engine cannot set, a leftover of the same name.
+// createContainer creates the container. It retries after a missing image, a quota that the engine
+// cannot set, and a leftover of the same name.
 func (h *Host) createContainer(ctx context.Context, spec envs.Spec) (id string, err error) {
 	for range 4 {
 		quota := !h.noQuota.Load()
@@ -75,10 +76,10 @@ func (h *Host) createContainer(ctx context.Context, spec envs.Spec) (id string, 
 			return "", err
 		}
 	}
-	return "", relabel.Errorf(relabel.CodeEnvironment, "Docker could not create %s: its name or image came and went", spec.Name)
+	return "", relabel.Errorf(relabel.CodeEnvironment, "Docker could not create %s: its name or image kept changing", spec.Name)
 }
 
-// errNoImage says that the engine does not have the image.
+// errNoImage means that the engine does not have the image.
 var errNoImage = errors.New("no such image")
 
 func (h *Host) tryCreate(ctx context.Context, spec envs.Spec, quota bool) (string, error) {
@@ -97,20 +98,18 @@ func (h *Host) tryCreate(ctx context.Context, spec envs.Spec, quota bool) (strin
 	return made.ID, err
 }
 
-// isQuotaRefusal recognises the engine's words for a storage driver without quota.
-func isQuotaRefusal(err error) bool {
+// isQuotaRefusal recognizes the engine's messages for a storage driver without quota.
+func isQuotaRefusal(err error) bool { return containsAny(err, "storage-opt", "storage opt", "quota") }
+
+// containsAny reports whether an error's text contains one of the words, in any case.
+func containsAny(err error, words ...string) bool {
 	text := strings.ToLower(err.Error())
-	for _, words := range []string{"storage-opt", "storage opt", "storage option", "pquota", "quota"} {
-		if strings.Contains(text, words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// start attaches to the created container, starts it and shakes hands with sandboxd.
+// start attaches to the created container, starts it and performs the handshake with sandboxd.
 func (h *Host) start(ctx context.Context, spec envs.Spec, id string) (*Sandbox, error) {
-	// One time limit for all of it; the connection outlives it.
+	// One time limit for everything; the connection outlives it.
 	call, cancel := context.WithTimeout(ctx, h.times.Start)
 	defer cancel()
 	image, _, err := h.factsOf(call, spec.Image)
@@ -135,38 +134,36 @@ func (h *Host) start(ctx context.Context, spec envs.Spec, id string) (*Sandbox, 
 		Workdir: spec.Workdir, User: image.user, Disk: spec.Limits.DiskBytes, Deadline: spec.Labels.Deadline, Silence: h.silence, Why: func(broke error) error { return h.why(id, broke) },
 	})
 	if err != nil {
-		stream.Close() // unblocks the writing
+		stream.Close() // unblocks the write
 		if errors.Is(call.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
-			err = errors.Join(err, call.Err()) // the engine's doing
+			err = errors.Join(err, call.Err()) // the engine is the cause
 		}
-		if says := stream.said(); says != "" {
-			err = errors.Join(err, fmt.Errorf("the container says: %s", says))
+		if text := stream.stderr.String(); text != "" {
+			err = errors.Join(err, fmt.Errorf("standard error of the container: %s", text))
 		}
 		return nil, sandboxdFailed(ctx, spec.Image, errors.Join(err, <-written))
 	}
 	session.OwnedBy(ctx)
-	return &Sandbox{Session: session, host: h, id: id, name: spec.Name}, nil
+	return &Sandbox{Session: session, host: h, id: id}, nil
 }
 
-// sandboxdFailed is the error of a sandboxd that did not start. That is the image's doing,
-// unless time was over.
+// sandboxdFailed is the error of a sandboxd that did not start. The image is the cause, unless the
+// time limit was reached.
 func sandboxdFailed(ctx context.Context, image string, err error) error {
-	const what = "start sandboxd in image "
+	what := "start sandboxd in image " + image
 	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
-		return failed(ctx, what+image, err)
+		return failed(ctx, what, err)
 	}
-	return relabel.Errorf(relabel.CodeEnvironment, "Docker could not %s%s", what, image).Because(err)
+	return relabel.Errorf(relabel.CodeEnvironment, "Docker could not %s", what).Because(err)
 }
 
-// attach attaches to a container within ctx's time. The connection lives on: it would be
-// bound to the context that it is made with, and the engine's client does not look at
-// that while it waits for an engine that hangs. So ctx is looked at here, and closes the
-// connection that is being made.
+// attach attaches to a container before ctx ends. The connection outlives ctx. The engine's client
+// ignores the context while an engine hangs, so the end of ctx closes the connection here.
 func (h *Host) attach(ctx context.Context, id string) (types.HijackedResponse, error) {
 	connection := &dialled{}
 	stop := context.AfterFunc(ctx, connection.close)
-	making := context.WithValue(context.WithoutCancel(ctx), dialledKey{}, connection)
-	attached, err := h.client.ContainerAttach(making, id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	dialling := context.WithValue(context.WithoutCancel(ctx), dialledKey{}, connection)
+	attached, err := h.client.ContainerAttach(dialling, id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
 	if stop() || err == nil && ctx.Err() == nil {
 		return attached, err
 	}
@@ -176,7 +173,7 @@ func (h *Host) attach(ctx context.Context, id string) (types.HijackedResponse, e
 	return types.HijackedResponse{}, ctx.Err()
 }
 
-// cleanUpContext outlives a cancelled ctx by its own time limit.
+// cleanUpContext is not cancelled with ctx, but has a time limit of its own.
 func (h *Host) cleanUpContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), h.times.Remove+h.times.Call)
 }

@@ -14,7 +14,7 @@ import (
 	"relabel"
 )
 
-// configFile is what of Docker's config.json concerns registries.
+// configFile is the part of Docker's config.json that concerns registries.
 type configFile struct {
 	Auths map[string]struct {
 		Auth          string `json:"auth"` // base64 of user:password
@@ -27,9 +27,9 @@ type configFile struct {
 // helperTime bounds a credential helper.
 const helperTime = 30 * time.Second
 
-// ConfigCredentials reads credentials from a config.json as `docker login` writes it, again
-// at each call: the file may be changed while relabel runs. Credential helpers are asked.
-// Errors are CodeInvalid and say nothing of what the file holds.
+// ConfigCredentials reads credentials from a config.json as `docker login` writes it, also through
+// credential helpers. Each call reads the file, which may change while relabel runs. Errors are
+// CodeInvalid and never contain parts of the file.
 func ConfigCredentials(path string) func(registry string) (Credentials, bool, error) {
 	return func(registry string) (Credentials, bool, error) {
 		content, err := os.ReadFile(path)
@@ -38,7 +38,7 @@ func ConfigCredentials(path string) func(registry string) (Credentials, bool, er
 		}
 		var config configFile
 		if json.Unmarshal(content, &config) != nil {
-			return Credentials{}, false, relabel.Errorf(relabel.CodeInvalid, "%s is no config.json of Docker's", path)
+			return Credentials{}, false, relabel.Errorf(relabel.CodeInvalid, "%s is not a config.json of Docker", path)
 		}
 		c, found, err := config.find(registry)
 		if err != nil {
@@ -48,8 +48,8 @@ func ConfigCredentials(path string) func(registry string) (Credentials, bool, er
 	}
 }
 
-// namesOf are the keys under which a registry may stand: Docker Hub under an old address,
-// any other with or without scheme and path.
+// namesOf are the possible keys of a registry: with or without scheme and path, and for Docker Hub
+// also old addresses.
 func namesOf(registry string) []string {
 	names := []string{registry, "https://" + registry, "http://" + registry, "https://" + registry + "/v1/", "https://" + registry + "/v2/"}
 	if registry == "docker.io" {
@@ -78,8 +78,8 @@ func (c configFile) find(registry string) (Credentials, bool, error) {
 	return Credentials{}, false, nil
 }
 
-// ParseCredentials reads user:password, also in base64 as in a config.json. The error
-// does not repeat it.
+// ParseCredentials reads user:password, also in base64 as in a config.json. The error does not contain
+// the text.
 func ParseCredentials(text string) (Credentials, bool, error) {
 	text = strings.TrimSpace(text)
 	if plain, err := base64.StdEncoding.DecodeString(text); err == nil {
@@ -92,7 +92,7 @@ func ParseCredentials(text string) (Credentials, bool, error) {
 	return Credentials{User: user, Password: strings.TrimRight(password, "\x00")}, true, nil
 }
 
-// askHelper asks one of Docker's credential helpers.
+// askHelper runs one of Docker's credential helpers.
 func askHelper(helper, registry string) (Credentials, bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), helperTime)
 	defer cancel()
@@ -107,7 +107,7 @@ func askHelper(helper, registry string) (Credentials, bool, error) {
 	}
 	var has struct{ Username, Secret string }
 	if json.Unmarshal(answer, &has) != nil {
-		return Credentials{}, false, errors.New("the helper's answer is no JSON")
+		return Credentials{}, false, errors.New("the helper's answer is not JSON")
 	}
 	if has.Username == "<token>" {
 		return Credentials{IdentityToken: has.Secret}, true, nil

@@ -15,11 +15,11 @@ import (
 	"relabel"
 )
 
-// keepAlive is between the kernel's questions whether a silent engine's machine is there.
+// keepAlive is the interval of TCP keep-alive probes.
 const keepAlive = 15 * time.Second
 
-// newClient makes an engine's client over a dialer of our own, which brings TLS and ssh
-// to the client's plain connections too, those that become a container's stream.
+// newClient makes an engine's client with its own dialer, so that the plain connections that become a
+// container's stream use TLS and ssh too.
 func newClient(a Address) (*client.Client, error) {
 	dial, err := a.dialer()
 	if err != nil {
@@ -27,7 +27,7 @@ func newClient(a Address) (*client.Client, error) {
 	}
 	host := a.Name
 	if a.url.Scheme == "ssh" {
-		host = "tcp://" + a.url.Hostname() // for the Host header alone
+		host = "tcp://" + a.url.Hostname() // only for the Host header
 	}
 	engine, err := client.NewClientWithOpts(
 		client.WithHTTPClient(&http.Client{Transport: &http.Transport{}, CheckRedirect: client.CheckRedirect}), client.WithHost(host),
@@ -38,7 +38,7 @@ func newClient(a Address) (*client.Client, error) {
 	return engine, nil
 }
 
-// dialFunc connects to the one engine that it was made for.
+// dialFunc connects to one engine.
 type dialFunc func(ctx context.Context) (net.Conn, error)
 
 func (a Address) dialer() (dialFunc, error) {
@@ -62,8 +62,8 @@ func (a Address) dialer() (dialFunc, error) {
 	return func(ctx context.Context) (net.Conn, error) { return over.DialContext(ctx, "tcp", a.url.Host) }, nil
 }
 
-// dialled keeps the connection that a call made, for one who must be able to close it: the
-// engine's client does not look at a context while it waits for the answer to an attach.
+// dialled records the connection of a call so that it can be closed: the engine's client ignores the
+// context while it waits for the answer to an attach.
 type dialled struct {
 	mu     sync.Mutex
 	conn   net.Conn
@@ -72,7 +72,7 @@ type dialled struct {
 
 type dialledKey struct{}
 
-// noted notes connections in the dialled of their context, where there is one.
+// noted records connections in the dialled of their context, if there is one.
 func noted(dial dialFunc) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, _, _ string) (net.Conn, error) {
 		conn, err := dial(ctx)
@@ -87,7 +87,7 @@ func noted(dial dialFunc) func(context.Context, string, string) (net.Conn, error
 	}
 }
 
-// close closes the connection that was made, or will be.
+// close closes the current or future connection.
 func (d *dialled) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

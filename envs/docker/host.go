@@ -1,13 +1,13 @@
 // Package docker makes sandboxes on a Docker engine, 20.10 to 29, through its API.
 //
-// A sandbox's container runs sandboxd as its first process. sandboxd travels over the
-// container's standard input at start and is spoken to over the same stream, so a start
-// is a create, an attach and a start: an exec beside the main process would cost a third
-// of a start again (see BenchmarkStart).
+// A sandbox's container runs sandboxd as its first process. sandboxd is sent over the container's
+// standard input, and the same stream carries its protocol. So a start consists of a create, an attach
+// and a start; a separate exec would take a third longer (see BenchmarkStart).
 package docker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -25,18 +25,18 @@ import (
 	"relabel/envs/wire"
 )
 
-// Config says which engine to use, and whose sandboxes it makes there.
+// Config has the settings of a Host.
 type Config struct {
-	Address  string // see ParseAddress; "" is DOCKER_HOST, or the default socket
-	Instance string // labels what is ours on the engine; must not be empty
-	Sandboxd string // the static sandboxd; "" is $RELABEL_SANDBOXD, or the file beside this program
+	Address  string // see ParseAddress; "" means DOCKER_HOST, or the default socket
+	Instance string // the owner in the labels of containers; must not be empty
+	Sandboxd string // path of sandboxd; "" means $RELABEL_SANDBOXD, or the file beside this program
 	// Silence is how long a sandbox is kept without contact from its owner; 0 means
 	// remote.DefaultSilence.
 	Silence time.Duration
-	Times   Times // what is 0 is as in DefaultTimes
+	Times   Times // fields that are 0 are as in DefaultTimes
 	Images  Images
-	// MinFree is how many bytes are to stay free where the engine keeps its images and
-	// layers, as far as that can be seen from here; 0: nobody looks.
+	// MinFree is the number of bytes to keep free on the disk of the engine's images and layers, if it
+	// is on this machine; 0 disables the check.
 	MinFree int64
 	Free    func(path string) (bytes int64, err error) // nil means FreeBytes
 	Log     zerolog.Logger                             // of pulls and removals
@@ -56,18 +56,17 @@ type Host struct {
 	log      zerolog.Logger
 	noQuota  atomic.Bool // the engine cannot bound a writable layer
 
-	pulling  chan struct{} // places for pulls at once
+	pulling  chan struct{} // a semaphore of concurrent pulls
 	mu       sync.Mutex
 	pulls    map[string]*pull
-	declared map[string]imageFacts // what images that were used say of themselves
+	declared map[string]imageFacts // of images that were used
 	engine   engineFacts
 }
 
 var _ envs.Engine = (*Host)(nil)
 
-// NewHost prepares an engine's client; it asks the engine nothing yet. It fails with
-// CodeInvalid for an address or an instance that cannot be, and with CodeUnavailable
-// where sandboxd is nowhere.
+// NewHost prepares an engine's client without connecting. It fails with CodeInvalid for an invalid
+// address or instance, and with CodeUnavailable if sandboxd is missing.
 func NewHost(c Config) (*Host, error) {
 	if c.Instance == "" {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "a Docker host needs an instance to label its sandboxes with").On("instance")
@@ -87,21 +86,20 @@ func NewHost(c Config) (*Host, error) {
 	if c.Free == nil {
 		c.Free = FreeBytes
 	}
+	if c.Images.AtOnce <= 0 {
+		c.Images.AtOnce = 2
+	}
 	return &Host{
 		address: address, client: engine, instance: c.Instance, sandboxd: sandboxd, silence: c.Silence, times: c.Times.orDefault(),
 		images: c.Images, minFree: c.MinFree, free: c.Free, log: c.Log.With().Str("docker", address.Name).Logger(),
-		pulling: make(chan struct{}, c.Images.atOnce()), pulls: map[string]*pull{}, declared: map[string]imageFacts{},
+		pulling: make(chan struct{}, c.Images.AtOnce), pulls: map[string]*pull{}, declared: map[string]imageFacts{},
 	}, nil
 }
 
-// readSandboxd reads the static binary that every sandbox gets: the named one, else that
-// of $RELABEL_SANDBOXD, else the file beside this program. One that this program could not
-// speak to is refused here: it would fail in every sandbox.
+// readSandboxd reads the static binary for every sandbox: see Config.Sandboxd. It refuses one of
+// another protocol version, which would fail in every sandbox.
 func readSandboxd(path string) ([]byte, error) {
-	if path == "" {
-		path = os.Getenv("RELABEL_SANDBOXD")
-	}
-	if path == "" {
+	if path = cmp.Or(path, os.Getenv("RELABEL_SANDBOXD")); path == "" {
 		self, err := os.Executable()
 		if err != nil {
 			return nil, relabel.Errorf(relabel.CodeUnavailable, "sandboxd cannot be found: name it in RELABEL_SANDBOXD").Because(err)
@@ -113,15 +111,15 @@ func readSandboxd(path string) ([]byte, error) {
 		return nil, relabel.Errorf(relabel.CodeUnavailable, "there is no sandboxd at %s: build it with `make build`, or name it in RELABEL_SANDBOXD", path).Because(err)
 	}
 	if !bytes.Contains(binary, []byte(wire.Mark)) {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "%s is no sandboxd of this relabel, but of an older or newer one: build both with `make build`, or name the right one in RELABEL_SANDBOXD", path)
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "%s is not the sandboxd of this version of relabel: build both with `make build`, or name the right one in RELABEL_SANDBOXD", path)
 	}
 	return binary, nil
 }
 
-// Name says which engine this is.
+// Name is the engine's address without settings.
 func (h *Host) Name() string { return h.address.Name }
 
-// Slots is how many sandboxes the address allows at once; 0 where it says nothing.
+// Slots is the address's maximum number of concurrent sandboxes; 0 if it has none.
 func (h *Host) Slots() int { return h.address.Slots }
 
 // Ping fails with CodeUnavailable while the engine does not answer.
@@ -135,9 +133,9 @@ func (h *Host) Ping(ctx context.Context) error {
 }
 
 func (h *Host) unreachable(err error) error {
-	advice := "see that it runs there, and that this user may speak to it"
+	advice := "check that it runs there, and that this user may access it"
 	if h.address.url.Scheme == "unix" {
-		advice = "install and start one (`make install`), and see that this user may speak to it"
+		advice = "install and start one (`make install`), and check that this user may access it"
 	}
 	return relabel.Errorf(relabel.CodeUnavailable, "the Docker engine at %s does not answer: %s", h.Name(), advice).Because(errors.Join(envs.ErrEngine, err))
 }
@@ -145,9 +143,8 @@ func (h *Host) unreachable(err error) error {
 // Close releases the engine's connections. Sandboxes keep running.
 func (h *Host) Close() error { return h.client.Close() }
 
-// failed is a CodeEnvironment error of the engine. Where the caller's own context was
-// over, its error is what is returned, wrapped. What the engine refused for a reason that
-// lies in the question is no failure of its own.
+// failed is a CodeEnvironment error of the engine. If the caller's context ended, it wraps the cause of
+// that. It wraps envs.ErrEngine unless the engine refused the request for a reason in the request.
 func failed(ctx context.Context, what string, err error) error {
 	switch {
 	case ctx.Err() != nil:

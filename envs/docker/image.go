@@ -2,20 +2,21 @@ package docker
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/containerd/errdefs"
 
 	"relabel"
 )
 
-// pull is a pull under way that others may wait for.
+// pull is a running pull that several callers may wait for.
 type pull struct {
 	done chan struct{}
 	err  error
 }
 
-// EnsureImage makes the image present: see envs.Host. Several calls for one image pull
-// it once.
+// EnsureImage makes the image present: see envs.Host. Concurrent calls for one image pull it once.
 func (h *Host) EnsureImage(ctx context.Context, name string) error {
 	there, err := h.HasImage(ctx, name)
 	if err != nil {
@@ -29,7 +30,7 @@ func (h *Host) EnsureImage(ctx context.Context, name string) error {
 	if p == nil {
 		p = &pull{done: make(chan struct{})}
 		h.pulls[name] = p
-		// The pull is not one caller's: it continues when that one leaves.
+		// The pull continues when its first caller leaves.
 		go h.finishPull(context.WithoutCancel(ctx), name, p)
 	}
 	h.mu.Unlock()
@@ -53,18 +54,20 @@ func (h *Host) finishPull(ctx context.Context, name string, p *pull) {
 	close(p.done)
 }
 
-// HasImage is envs.Engine's. A name that no image can have is CodeImageMissing.
+// HasImage implements envs.Engine. An impossible name is CodeImageMissing.
 func (h *Host) HasImage(ctx context.Context, name string) (bool, error) {
 	call, cancel := context.WithTimeout(ctx, h.times.Call)
 	defer cancel()
 	found, err := h.client.ImageInspect(call, name)
 	switch {
 	case err == nil:
-		if found.Config == nil {
-			h.noteFacts(name, nil, "")
-		} else {
-			h.noteFacts(name, found.Config.Volumes, found.Config.User)
+		var facts imageFacts
+		if c := found.Config; c != nil {
+			facts = imageFacts{volumes: slices.Sorted(maps.Keys(c.Volumes)), user: c.User}
 		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.declared[name] = facts
 		return true, nil
 	case errdefs.IsNotFound(err):
 		return false, nil
@@ -75,5 +78,5 @@ func (h *Host) HasImage(ctx context.Context, name string) (bool, error) {
 }
 
 func missing(name string, err error) error {
-	return relabel.Errorf(relabel.CodeImageMissing, "image %s is neither on the Docker host nor to be pulled", name).Because(err)
+	return relabel.Errorf(relabel.CodeImageMissing, "image %s is not on the Docker host and cannot be pulled", name).Because(err)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/docker/docker/api/types/image"
@@ -17,10 +16,10 @@ import (
 	"relabel/envs"
 )
 
-// progressEvery is between two lines of the log about one pull.
+// progressEvery is the interval between log lines of one pull.
 const progressEvery = 15 * time.Second
 
-// pull pulls an image to its end, from its mirror where it has one, and notes it.
+// pull pulls an image, from its mirror if it has one, and records it.
 func (h *Host) pull(ctx context.Context, name string) error {
 	from, err := h.images.source(name)
 	if err != nil {
@@ -30,14 +29,14 @@ func (h *Host) pull(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	another := false // already names what is pulled
+	another := false // the mirror's name exists already
 	if from != name {
 		if another, err = h.HasImage(ctx, from); err != nil {
 			return err
 		}
 	}
 	log, began := h.log.With().Str("image", name).Logger(), time.Now()
-	log.Info().Str("from", from).Msg("pulling an image")
+	log.Info().Str("from", from).Msg("pulling image")
 	if err := h.pullFrom(ctx, from, auth, log); err != nil {
 		return h.pullFailed(ctx, name, err)
 	}
@@ -46,11 +45,11 @@ func (h *Host) pull(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	log.Info().Dur("took", time.Since(began)).Msg("the image is here")
+	log.Info().Dur("took", time.Since(began)).Msg("pulled image")
 	return h.notePull(ctx, name)
 }
 
-// pullFrom pulls a reference. It gives up when the engine reports no progress for too long.
+// pullFrom pulls a reference. It fails when the engine reports no progress for too long.
 func (h *Host) pullFrom(ctx context.Context, from, auth string, log zerolog.Logger) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -59,12 +58,12 @@ func (h *Host) pullFrom(ctx context.Context, from, auth string, log zerolog.Logg
 	progress, err := h.client.ImagePull(ctx, from, image.PullOptions{RegistryAuth: auth})
 	if err == nil {
 		defer progress.Close()
-		said := time.Now()
+		logged := time.Now()
 		err = readPull(progress, func(done, all int64) {
 			stall.Reset(h.times.Stall)
-			if time.Since(said) >= progressEvery {
-				said = time.Now()
-				log.Info().Int64("bytes", done).Int64("of", all).Msg("pulling an image")
+			if time.Since(logged) >= progressEvery {
+				logged = time.Now()
+				log.Info().Int64("bytes", done).Int64("of", all).Msg("pulling image")
 			}
 		})
 	}
@@ -76,9 +75,9 @@ func (h *Host) pullFrom(ctx context.Context, from, auth string, log zerolog.Logg
 
 var errStalled = errors.New("no progress")
 
-// readPull reads the engine's progress lines, the last of which may be an error. told
-// hears of each line how many bytes of how many known ones are there.
-func readPull(progress io.Reader, told func(done, all int64)) error {
+// readPull reads the engine's progress lines, the last of which may be an error. It reports the
+// pulled and the known bytes after each line.
+func readPull(progress io.Reader, report func(done, all int64)) error {
 	type part struct {
 		Current int64 `json:"current"`
 		Total   int64 `json:"total"`
@@ -106,35 +105,31 @@ func readPull(progress io.Reader, told func(done, all int64)) error {
 		for _, p := range parts {
 			sum.Current, sum.Total = sum.Current+p.Current, sum.Total+p.Total
 		}
-		told(sum.Current, sum.Total)
+		report(sum.Current, sum.Total)
 	}
 }
 
-// passing are words of registries and networks for what may be over soon.
-var passing = []string{"toomanyrequests", "429 ", "500 internal", "502 bad", "503 service", "504 gateway", "i/o timeout", "handshake timeout", "connection reset", "unexpected eof"}
+// transient are words in transient errors of registries and networks.
+var transient = []string{"toomanyrequests", "429 ", "500 internal", "502 bad", "503 service", "504 gateway", "i/o timeout", "handshake timeout", "connection reset", "unexpected eof"}
 
-// pullFailed says whose failure it was: the engine's, the registry's for now, or the
-// image's, which is not available.
+// pullFailed classifies the error of a pull: the engine failed, the registry failed temporarily, or the
+// image is not available.
 func (h *Host) pullFailed(ctx context.Context, name string, err error) error {
-	text := strings.ToLower(err.Error())
 	switch {
 	case errors.Is(err, errStalled):
 		return relabel.Errorf(relabel.CodeEnvironment, "the pull of %s made no progress for %s", name, h.times.Stall).Because(err)
-	case strings.Contains(text, "no space left"):
+	case containsAny(err, "no space left"):
 		return failed(ctx, "pull "+name+": its disk is full", errors.Join(envs.ErrEngine, err))
 	case client.IsErrConnectionFailed(err), ctx.Err() != nil:
 		return failed(ctx, "pull "+name, err)
-	}
-	for _, words := range passing {
-		if strings.Contains(text, words) {
-			return relabel.Errorf(relabel.CodeEnvironment, "the registry of %s does not give it out just now", name).Because(err)
-		}
+	case containsAny(err, transient...):
+		return relabel.Errorf(relabel.CodeEnvironment, "the registry of %s is temporarily unavailable", name).Because(err)
 	}
 	return missing(name, err)
 }
 
-// rename gives an image that came from a mirror the name that its task knows, and takes the
-// mirror's name from it, unless that was there before: then it is another's.
+// rename gives an image that came from a mirror the name in its task, and removes the mirror's name,
+// unless that existed before.
 func (h *Host) rename(ctx context.Context, from, name string, another bool) error {
 	call, cancel := context.WithTimeout(ctx, h.times.Call)
 	defer cancel()

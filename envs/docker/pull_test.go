@@ -132,7 +132,7 @@ func TestImageIsPulledOnceByManyAndNoted(t *testing.T) {
 	if list, _ := noted.ListPulled(t.Context(), ""); len(list) != 1 || list[0].Image != name || list[0].Bytes == 0 && list[0].ID == "" {
 		t.Errorf("noted: %+v", list)
 	}
-	if lines := log.String(); strings.Count(lines, "pulling an image") != 1 || !strings.Contains(lines, "the image is here") {
+	if lines := log.String(); strings.Count(lines, "pulling image") != 1 || !strings.Contains(lines, "pulled image") {
 		t.Errorf("the log says: %s", lines)
 	}
 }

@@ -10,24 +10,24 @@ import (
 	"relabel"
 )
 
-// Images says where images come from and how many are kept.
+// Images has the settings of pulls and of the images that are kept.
 type Images struct {
-	AtOnce  int      // pulls at once; 0 means 2
-	Mirrors []Mirror // the longest From that fits an image's name is taken
+	AtOnce  int      // maximum number of concurrent pulls; 0 means 2
+	Mirrors []Mirror // the one with the longest matching From is used
 	// Credentials, if set, returns the credentials for a registry, e.g. docker.io or
-	// registry.example:5000; false where none exist. They are never logged.
+	// registry.example:5000; false if there are none. They are never logged.
 	Credentials func(registry string) (c Credentials, found bool, err error)
-	// Ledger remembers which images were pulled; without one none is ever removed.
+	// Ledger records the images that were pulled; without one no image is removed.
 	Ledger Ledger
-	// Budget is how many bytes the images that were pulled may take; 0: any number.
+	// Budget bounds the size of the pulled images, in bytes; 0 means no limit.
 	Budget int64
 }
 
-// Mirror takes images from another place than their names say; their names stay. An image
-// that is named by its digest is not looked for there.
+// Mirror is another source of images, which keep their names. It is not used for an image that is
+// named by its digest.
 type Mirror struct{ From, To string } // e.g. docker.io/swebench, mirror.example:5000/swebench
 
-// Credentials open a registry.
+// Credentials give access to a registry.
 type Credentials struct{ User, Password, IdentityToken string }
 
 // ParseMirror reads FROM=TO. Errors are CodeInvalid.
@@ -36,14 +36,7 @@ func ParseMirror(text string) (Mirror, error) {
 	if m := (Mirror{strings.Trim(from, "/"), strings.Trim(to, "/")}); ok && m.From != "" && m.To != "" {
 		return m, nil
 	}
-	return Mirror{}, relabel.Errorf(relabel.CodeInvalid, "no mirror is %q: write FROM=TO, as in docker.io=mirror.example:5000", text)
-}
-
-func (i Images) atOnce() int {
-	if i.AtOnce <= 0 {
-		return 2
-	}
-	return i.AtOnce
+	return Mirror{}, relabel.Errorf(relabel.CodeInvalid, "%q is not a mirror: write FROM=TO, for example docker.io=mirror.example:5000", text)
 }
 
 // source returns the reference that an image is pulled by.
@@ -57,7 +50,7 @@ func (i Images) source(name string) (string, error) {
 	}
 	full, best := reference.TagNameOnly(named).String(), Mirror{}
 	for _, m := range i.Mirrors {
-		if (strings.HasPrefix(full, m.From+"/")) && len(m.From) > len(best.From) {
+		if strings.HasPrefix(full, m.From+"/") && len(m.From) > len(best.From) {
 			best = m
 		}
 	}
@@ -67,15 +60,14 @@ func (i Images) source(name string) (string, error) {
 	return best.To + strings.TrimPrefix(full, best.From), nil
 }
 
-// authFor returns the credentials for a reference as the engine wants them; "" where there
-// are none.
+// authFor returns the credentials for a reference in the engine's encoding; "" if there are none.
 func (i Images) authFor(from string) (string, error) {
 	if i.Credentials == nil {
 		return "", nil
 	}
 	named, err := reference.ParseNormalizedNamed(from)
 	if err != nil {
-		return "", relabel.Errorf(relabel.CodeInvalid, "%s is no name of an image", from).Because(err)
+		return "", relabel.Errorf(relabel.CodeInvalid, "%s is not the name of an image", from).Because(err)
 	}
 	c, found, err := i.Credentials(reference.Domain(named))
 	if err != nil || !found {

@@ -9,13 +9,11 @@ import (
 	"relabel/envs/remote"
 )
 
-// Sandbox is a running container. It implements envs.Sandbox; the session with its
-// sandboxd does all but the container's end.
+// Sandbox is a running container. It implements envs.Sandbox through the session with its sandboxd.
 type Sandbox struct {
 	*remote.Session
 	host *Host
 	id   string
-	name string
 
 	mu      sync.Mutex
 	removed bool
@@ -26,7 +24,7 @@ var _ envs.Sandbox = (*Sandbox)(nil)
 // ID is the container's id.
 func (s *Sandbox) ID() string { return s.id }
 
-// HostName is the engine's.
+// HostName is the engine's name.
 func (s *Sandbox) HostName() string { return s.host.Name() }
 
 // Close removes the container: see envs.Sandbox. After an error it may be called again.
@@ -38,8 +36,7 @@ func (s *Sandbox) Close(ctx context.Context) error {
 	}
 	ctx, cancel := s.host.cleanUpContext(ctx)
 	defer cancel()
-	// sandboxd's end ends the container; the engine is asked all the same, because a
-	// sandboxd that hangs would not.
+	// The end of sandboxd ends the container, but a sandboxd that hangs does not end.
 	err := errors.Join(s.Session.Close(), s.host.remove(ctx, s.id))
 	s.removed = err == nil
 	return err

@@ -155,7 +155,7 @@ func TestSandboxWhoseOwnerIsGoneEndsAfterItsSilence(t *testing.T) {
 	kept := start(t, host, newSpec(t))
 	leave()
 	waitGone(t, engine, lost.ID())
-	if _, err := lost.Run(t.Context(), envs.Command{Args: []string{"true"}}); err == nil || !strings.Contains(err.Error(), "nobody spoke to it") {
+	if _, err := lost.Run(t.Context(), envs.Command{Args: []string{"true"}}); err == nil || !strings.Contains(err.Error(), "no contact with its host") {
 		t.Errorf("got %v", err)
 	}
 	if got, _ := bash(t, kept, "echo well"); got != "well" {

@@ -10,7 +10,7 @@ import (
 	"relabel/envs"
 )
 
-// Look is envs.Engine's.
+// Look implements envs.Engine.
 func (h *Host) Look(ctx context.Context) (envs.Condition, error) {
 	if err := h.Ping(ctx); err != nil {
 		return envs.Condition{}, err
@@ -23,16 +23,16 @@ func (h *Host) Look(ctx context.Context) (envs.Condition, error) {
 	return envs.Condition{CPUs: facts.cpus, Free: free, Full: h.full(free)}, nil
 }
 
-// full says in words that too little is free; "" where enough is, or nobody knows.
+// full explains that too little is free; "" if enough is free, or that is unknown.
 func (h *Host) full(free int64) string {
 	if free < 0 || free >= h.minFree {
 		return ""
 	}
-	return fmt.Sprintf("%d MiB are free where %s keeps images and layers, and %d MiB are to stay free", free>>20, h.Name(), h.minFree>>20)
+	return fmt.Sprintf("low disk space: %d MiB are free for images and layers of %s, and %d MiB must stay free", free>>20, h.Name(), h.minFree>>20)
 }
 
-// freeOn is how many bytes are free where the engine keeps its data; negative where that
-// is on another machine, or not to be seen from here.
+// freeOn is the number of free bytes on the disk of the engine's data; negative if that is on another
+// machine, or cannot be read from here.
 func (h *Host) freeOn(f engineFacts) int64 {
 	name, err := os.Hostname()
 	if h.address.url.Scheme != "unix" || err != nil || name != f.machine {
@@ -45,11 +45,11 @@ func (h *Host) freeOn(f engineFacts) int64 {
 	return free
 }
 
-// FreeBytes is how many bytes an unprivileged user may still write below path.
+// FreeBytes is the number of bytes that an unprivileged user may still write below path.
 func FreeBytes(path string) (int64, error) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(path, &fs); err != nil {
-		return 0, relabel.Errorf(relabel.CodeUnavailable, "the free space of %s is not to be told", path).Because(err)
+		return 0, relabel.Errorf(relabel.CodeUnavailable, "cannot read the free space of %s", path).Because(err)
 	}
 	return int64(fs.Bavail) * fs.Bsize, nil
 }

@@ -9,19 +9,17 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 )
 
-// sshGrace is how long an ssh may take to end once its connection is closed.
+// sshGrace is how long ssh may take to end after its connection is closed.
 const sshGrace = 5 * time.Second
 
-// dialSSH connects to the engine of another machine through its user's ssh and
-// `docker system dial-stdio` there, as Docker's own client does. Keys, jump hosts and
-// shared connections are ssh's business: ~/.ssh/config has the word. Nobody is asked for a
-// password.
+// dialSSH connects to the engine of another machine through the user's ssh and
+// `docker system dial-stdio` there, as Docker's client does. ~/.ssh/config determines keys, jump hosts
+// and shared connections. ssh does not prompt for passwords.
 func dialSSH(ctx context.Context, to *url.URL) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -33,9 +31,9 @@ func dialSSH(ctx context.Context, to *url.URL) (net.Conn, error) {
 	defer theirs.Close()
 	c := &sshConn{Conn: ours, ended: make(chan struct{})}
 	c.ssh = exec.Command("ssh", sshArguments(to)...)
-	c.ssh.Stdin, c.ssh.Stdout, c.ssh.Stderr = theirs, theirs, &c.said
+	c.ssh.Stdin, c.ssh.Stdout, c.ssh.Stderr = theirs, theirs, &c.stderr
 	c.ssh.WaitDelay = time.Second
-	c.ssh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is for us: we close it when we have tidied up
+	c.ssh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not end ssh before relabel has cleaned up
 	if err := c.ssh.Start(); err != nil {
 		ours.Close()
 		return nil, err
@@ -58,7 +56,7 @@ func sshArguments(to *url.URL) []string {
 	return append(args, "--", to.Hostname(), "docker", "system", "dial-stdio")
 }
 
-// socketPair makes both ends of a connection: the one as such, the other for a child.
+// socketPair makes both ends of a connection, one of them as a file for a child process.
 func socketPair() (net.Conn, *os.File, error) {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -73,48 +71,47 @@ func socketPair() (net.Conn, *os.File, error) {
 	return conn, theirs, err
 }
 
-// sshConn is a connection through an ssh that belongs to it.
+// sshConn is a connection through its own ssh process.
 type sshConn struct {
 	net.Conn
-	ssh   *exec.Cmd
-	said  sshWords
-	ended chan struct{}
-	exit  error // once ended is closed
-	once  sync.Once
+	ssh    *exec.Cmd
+	stderr tail
+	ended  chan struct{}
+	exit   error // once ended is closed
+	once   sync.Once
 }
 
-// Read reads from the engine. Where ssh has failed its own words are the error.
+// Read reads from the engine. If ssh failed, the error contains its message.
 func (c *sshConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if n > 0 || err == nil || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+	if n > 0 {
 		return n, err
 	}
 	return n, c.explain(err)
 }
 
-// Write writes to the engine. An ssh that fails at once may be gone before the first
-// request is written.
+// Write writes to the engine. An ssh that fails may end before the first request is written.
 func (c *sshConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
-	if err == nil || !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
-		return n, err
-	}
 	return n, c.explain(err)
 }
 
-// explain puts ssh's own words in the place of an error, where ssh has failed.
+// explain replaces the error of a broken connection by ssh's message if ssh failed.
 func (c *sshConn) explain(err error) error {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+		return err
+	}
 	select {
 	case <-c.ended:
 		if c.exit != nil {
-			return fmt.Errorf("ssh: %w: %s", c.exit, c.said.String())
+			return fmt.Errorf("ssh: %w: %s", c.exit, &c.stderr)
 		}
 	case <-time.After(sshGrace):
 	}
 	return err
 }
 
-// CloseWrite tells the engine that nothing more comes.
+// CloseWrite signals the end of the input to the engine.
 func (c *sshConn) CloseWrite() error {
 	if half, ok := c.Conn.(*net.UnixConn); ok {
 		return half.CloseWrite()
@@ -130,29 +127,9 @@ func (c *sshConn) Close() error {
 			select {
 			case <-c.ended:
 			case <-time.After(sshGrace):
-				_ = c.ssh.Process.Kill() // it may have ended since
+				_ = c.ssh.Process.Kill() // it may have ended meanwhile
 			}
 		}()
 	})
 	return err
-}
-
-// sshWords keeps the end of what an ssh says on standard error.
-type sshWords struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (w *sshWords) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.text = append(w.text, p...)
-	w.text = w.text[max(0, len(w.text)-maxErrors):]
-	return len(p), nil
-}
-
-func (w *sshWords) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return strings.TrimSpace(string(w.text))
 }

@@ -2,74 +2,62 @@ package docker
 
 import (
 	"bufio"
-	"encoding/binary"
+	"cmp"
+	"errors"
 	"io"
 	"net"
 	"strings"
 	"sync"
 
 	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/pkg/stdcopy"
 )
 
-// stream is the attached connection to a container's first process. Reading it takes
-// standard output out of the engine's multiplexed stream; what comes on standard
-// error, which is why a start failed, is kept beside it.
+// stream is the attached connection to a container's first process. Reads return its standard
+// output; its standard error, which explains a failed start, is kept.
 type stream struct {
 	net.Conn
-	in   *bufio.Reader
-	left int // bytes of standard output left of the engine's current piece
-
-	mu     sync.Mutex
-	errors []byte
+	pipe   *io.PipeReader
+	out    *bufio.Reader // of pipe
+	stderr tail
 }
 
-// maxErrors bounds what is kept of standard error.
-const maxErrors = 4 << 10
-
 func newStream(attached types.HijackedResponse) *stream {
-	// The engine's reader may hold the first bytes already.
-	return &stream{Conn: attached.Conn, in: bufio.NewReaderSize(attached.Reader, 64<<10)}
+	out, in := io.Pipe()
+	s := &stream{Conn: attached.Conn, pipe: out, out: bufio.NewReaderSize(out, 64<<10)}
+	go func() {
+		// The engine's reader may contain the first bytes already.
+		_, err := stdcopy.StdCopy(in, &s.stderr, attached.Reader)
+		in.CloseWithError(cmp.Or(err, io.EOF))
+	}()
+	return s
 }
 
 // Read reads standard output.
-func (s *stream) Read(p []byte) (int, error) {
-	for s.left == 0 {
-		if err := s.nextPiece(); err != nil {
-			return 0, err
-		}
-	}
-	n, err := s.in.Read(p[:min(len(p), s.left)])
-	s.left -= n
-	return n, err
+func (s *stream) Read(p []byte) (int, error) { return s.out.Read(p) }
+
+// Close closes the connection. It also ends the copying, which may wait for a reader.
+func (s *stream) Close() error { return errors.Join(s.pipe.Close(), s.Conn.Close()) }
+
+// maxErrors bounds a tail, in bytes.
+const maxErrors = 4 << 10
+
+// tail keeps the end of a program's standard error. It is safe for concurrent use.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
 }
 
-// nextPiece reads a piece's header: which stream it is of in the first byte, its length
-// in the last four of eight.
-func (s *stream) nextPiece() error {
-	var header [8]byte
-	if _, err := io.ReadFull(s.in, header[:]); err != nil {
-		return err
-	}
-	size := int(binary.BigEndian.Uint32(header[4:]))
-	if header[0] == 1 {
-		s.left = size
-		return nil
-	}
-	kept, err := io.ReadAll(io.LimitReader(s.in, min(int64(size), maxErrors)))
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	s.errors = append(s.errors, kept...)
-	s.errors = s.errors[max(0, len(s.errors)-maxErrors):]
-	s.mu.Unlock()
-	_, err = s.in.Discard(size - len(kept))
-	return err
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-maxErrors):]
+	return len(p), nil
 }
 
-// said returns what the container wrote on standard error.
-func (s *stream) said() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.TrimSpace(string(s.errors))
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.text))
 }

@@ -1,16 +1,19 @@
 package docker
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
-// Times bound the calls to an engine: one that hangs is an error when they are over.
+// Times bound the calls to an engine. A call that takes longer fails.
 type Times struct {
-	Ping   time.Duration // whether it answers at all
-	Call   time.Duration // what it answers from memory: lists, inspections
-	Create time.Duration // the making of a container
-	Start  time.Duration // attaching to it, its start, and sandboxd's first word
-	Remove time.Duration // a container's or an image's end
-	Stall  time.Duration // without progress a pull is given up
-	Pull   time.Duration // a pull in all
+	Ping   time.Duration // a ping
+	Call   time.Duration // lists and inspections
+	Create time.Duration // the creation of a container
+	Start  time.Duration // attaching to a container, its start, and the handshake with sandboxd
+	Remove time.Duration // the removal of a container or an image
+	Stall  time.Duration // a pull without progress
+	Pull   time.Duration // a whole pull
 }
 
 // DefaultTimes are for engines on loaded machines with large images.
@@ -19,16 +22,11 @@ var DefaultTimes = Times{
 	Remove: time.Minute, Stall: 3 * time.Minute, Pull: 2 * time.Hour,
 }
 
-// orDefault fills in what is 0.
+// orDefault replaces fields that are 0.
 func (t Times) orDefault() Times {
 	d := DefaultTimes
-	for _, f := range []struct{ have, want *time.Duration }{
-		{&t.Ping, &d.Ping}, {&t.Call, &d.Call}, {&t.Create, &d.Create}, {&t.Start, &d.Start},
-		{&t.Remove, &d.Remove}, {&t.Stall, &d.Stall}, {&t.Pull, &d.Pull},
-	} {
-		if *f.have <= 0 {
-			*f.have = *f.want
-		}
-	}
+	t.Ping, t.Call, t.Create = cmp.Or(t.Ping, d.Ping), cmp.Or(t.Call, d.Call), cmp.Or(t.Create, d.Create)
+	t.Start, t.Remove = cmp.Or(t.Start, d.Start), cmp.Or(t.Remove, d.Remove)
+	t.Stall, t.Pull = cmp.Or(t.Stall, d.Stall), cmp.Or(t.Pull, d.Pull)
 	return t
 }

@@ -1,13 +1,12 @@
 package dockertest
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -17,14 +16,14 @@ import (
 	"relabel/envs/envstest"
 )
 
-// starting bounds the start of an engine, and stopping its end.
+// Time limits of an engine's start and end.
 const (
 	starting = 3 * time.Minute
 	stopping = 3 * time.Minute
 )
 
-// Engine is a Docker engine of a test's own, beside the machine's: it may be stopped,
-// killed and filled up. It gives its containers no network. It needs root.
+// Engine is a separate Docker engine for a test, which may stop, kill and fill it. Its containers have
+// no network. It needs root.
 type Engine struct {
 	t    testing.TB
 	dir  string
@@ -33,8 +32,8 @@ type Engine struct {
 	done <-chan struct{}
 }
 
-// StartEngine starts an engine whose data is below dir ("" is a folder of the test's), with
-// further arguments of dockerd. It is ended, and what it kept removed, with the test.
+// StartEngine starts an engine whose data is below dir ("" means a temporary folder), with further
+// arguments of dockerd. The end of the test ends it and removes its data.
 func StartEngine(t testing.TB, dir string, args ...string) *Engine {
 	t.Helper()
 	if dir == "" {
@@ -46,7 +45,7 @@ func StartEngine(t testing.TB, dir string, args ...string) *Engine {
 	return e
 }
 
-// shortDir makes a folder with a path that leaves room for a socket's name.
+// shortDir makes a folder whose path is short enough for a socket.
 func shortDir(t testing.TB) string {
 	t.Helper()
 	sweepFolders.Do(func() { removeOldFolders(t) })
@@ -62,24 +61,30 @@ func shortDir(t testing.TB) string {
 	return dir
 }
 
-// Address is where it listens.
+// Address is the engine's address.
 func (e *Engine) Address() string { return "unix://" + filepath.Join(e.dir, "docker.sock") }
 
-// Process is dockerd's.
+// Process is the process of dockerd.
 func (e *Engine) Process() *os.Process { return e.cmd.Process }
 
-// Client returns a client of it.
+// Client returns a client of the engine.
 func (e *Engine) Client() *client.Client {
 	e.t.Helper()
-	c, err := client.NewClientWithOpts(client.WithHost(e.Address()), client.WithAPIVersionNegotiation())
+	return newClient(e.t, client.WithHost(e.Address()))
+}
+
+// newClient returns a client of an engine that is closed with the test.
+func newClient(t testing.TB, of client.Opt) *client.Client {
+	t.Helper()
+	c, err := client.NewClientWithOpts(of, client.WithAPIVersionNegotiation())
 	if err != nil {
-		e.t.Fatal(err)
+		t.Fatal(err)
 	}
-	e.t.Cleanup(func() { c.Close() })
+	t.Cleanup(func() { c.Close() })
 	return c
 }
 
-// Start starts it, again after a Kill, and waits until it answers.
+// Start starts the engine, also after a Kill, and waits until it answers.
 func (e *Engine) Start() {
 	e.t.Helper()
 	log, err := os.OpenFile(filepath.Join(e.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -87,7 +92,7 @@ func (e *Engine) Start() {
 		e.t.Fatal(err)
 	}
 	defer log.Close()
-	// The pid files of one that was killed may name processes of others by now.
+	// The pid files of a killed engine may name other processes now.
 	for _, file := range []string{e.pidFile(), filepath.Join(e.dir, "exec", "containerd", "containerd.pid")} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 			e.t.Fatal(err)
@@ -99,14 +104,14 @@ func (e *Engine) Start() {
 	}, e.args...)...)
 	e.cmd.Stdout, e.cmd.Stderr = log, log
 	if e.done, err = startWithUs(e.cmd, syscall.SIGTERM); err != nil {
-		e.t.Fatalf("a Docker engine of the test's own (it needs root): %v", err)
+		e.t.Fatalf("start a Docker engine (it needs root): %v", err)
 	}
 	e.await()
 }
 
 func (e *Engine) pidFile() string { return filepath.Join(e.dir, "pid") }
 
-// await waits until it answers.
+// await waits until the engine answers.
 func (e *Engine) await() {
 	e.t.Helper()
 	engine := e.Client()
@@ -127,11 +132,11 @@ func (e *Engine) await() {
 }
 
 func (e *Engine) log() []byte {
-	text, _ := os.ReadFile(filepath.Join(e.dir, "log")) // it is for the message of a failure
+	text, _ := os.ReadFile(filepath.Join(e.dir, "log")) // only for the message of a failure
 	return text[max(0, len(text)-4000):]
 }
 
-// Kill ends it as a crash would. Its containers live on until it is started again.
+// Kill ends the engine like a crash. Its containers keep running until it is started again.
 func (e *Engine) Kill() {
 	e.t.Helper()
 	if err := e.cmd.Process.Kill(); err != nil {
@@ -140,7 +145,7 @@ func (e *Engine) Kill() {
 	<-e.done
 }
 
-// Load gives it the base image of the tests under its name.
+// Load copies the base image of the tests to the engine.
 func (e *Engine) Load() string {
 	e.t.Helper()
 	name := envstest.Image(e.t)
@@ -148,15 +153,10 @@ func (e *Engine) Load() string {
 	return name
 }
 
-// LoadImage gives it an image of the default engine.
+// LoadImage copies an image of the default engine to the engine.
 func (e *Engine) LoadImage(name string) {
 	e.t.Helper()
-	from, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	defer from.Close()
-	packed, err := from.ImageSave(context.Background(), []string{name})
+	packed, err := newClient(e.t, client.FromEnv).ImageSave(context.Background(), []string{name})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -166,17 +166,16 @@ func (e *Engine) LoadImage(name string) {
 		e.t.Fatal(err)
 	}
 	defer loaded.Body.Close()
-	var said bytes.Buffer
-	if _, err := said.ReadFrom(loaded.Body); err != nil {
+	output, err := io.ReadAll(loaded.Body)
+	if err != nil {
 		e.t.Fatal(err)
 	}
 	if _, err := e.Client().ImageInspect(context.Background(), name); err != nil {
-		e.t.Fatalf("%v: %s", err, said.String())
+		e.t.Fatalf("%v: %s", err, output)
 	}
 }
 
-// remove ends the engine with its containers: a killed one is started once more, because
-// only it can end them.
+// remove ends the engine with its containers. It starts a killed engine again for that.
 func (e *Engine) remove() {
 	select {
 	case <-e.done:
@@ -190,7 +189,7 @@ func (e *Engine) remove() {
 	select {
 	case <-e.done:
 	case <-time.After(stopping):
-		e.t.Errorf("the engine with process id %s does not end", strconv.Itoa(e.cmd.Process.Pid))
+		e.t.Errorf("the engine with process id %d does not end", e.cmd.Process.Pid)
 		_ = e.cmd.Process.Kill()
 		<-e.done
 	}

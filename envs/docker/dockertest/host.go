@@ -1,4 +1,4 @@
-// Package dockertest gives tests a Docker host of their own.
+// Package dockertest provides Docker hosts, engines, images and registries for tests.
 package dockertest
 
 import (
@@ -13,14 +13,14 @@ import (
 	"relabel/envs/envstest"
 )
 
-// NewHost returns a host of the default engine with an instance of its own. The test
-// fails when it leaves a sandbox behind, which is removed then.
+// NewHost returns a host of the default engine with a new instance. A sandbox that is left behind
+// fails the test and is removed.
 func NewHost(t testing.TB) *docker.Host {
 	t.Helper()
 	return NewHostWith(t, docker.Config{})
 }
 
-// NewHostWith is NewHost with settings: what is left open is a test's.
+// NewHostWith is NewHost with settings.
 func NewHostWith(t testing.TB, c docker.Config) *docker.Host {
 	t.Helper()
 	if c.Instance == "" {
@@ -49,13 +49,10 @@ func NewHostWith(t testing.TB, c docker.Config) *docker.Host {
 	return host
 }
 
-// removing bounds the wait for removals that have begun.
-const removing = 2 * time.Minute
-
-// awaitRemovals waits while sandboxes of host are still there: a busy engine removes one
-// some time after it has ended.
+// awaitRemovals waits up to two minutes for the removal of ended sandboxes: a busy engine removes them
+// later.
 func awaitRemovals(host *docker.Host) {
-	for end := time.Now().Add(removing); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		there := 0
 		if _, err := host.Reap(context.Background(), func(envs.Labels) bool { there++; return true }); err != nil || there == 0 {
 			return

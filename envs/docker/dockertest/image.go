@@ -1,13 +1,10 @@
 package dockertest
 
 import (
-	"archive/tar"
 	"bytes"
 	"context"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -23,16 +20,15 @@ import (
 )
 
 const (
-	// repository names the images of tests, each with a tag of its own; those of some have
-	// more behind a dash, and a registry before it.
+	// repository begins the names of test images, which may have a registry and a suffix after a dash.
 	repository = "relabel/test"
-	// longest is more than any test runs: an image that is older is of a run that was killed.
+	// longest is longer than any test runs: an older image belongs to a killed run.
 	longest = 2 * time.Hour
 )
 
 var sweep sync.Once
 
-// sweepImages removes the images that killed runs of tests left behind.
+// sweepImages removes the images of killed test runs.
 func sweepImages(t testing.TB, engine *client.Client) {
 	t.Helper()
 	ctx := context.Background()
@@ -46,7 +42,7 @@ func sweepImages(t testing.TB, engine *client.Client) {
 			continue
 		}
 		for _, tag := range append(i.RepoTags, i.RepoDigests...) {
-			// Another run may be at it too, or a container still uses it: the next one sees.
+			// Another run may remove it too, or a container still uses it.
 			if _, err := engine.ImageRemove(ctx, tag, image.RemoveOptions{}); err != nil {
 				t.Logf("%s is left: %v", tag, err)
 			}
@@ -54,24 +50,18 @@ func sweepImages(t testing.TB, engine *client.Client) {
 	}
 }
 
-// Image makes an image that holds what is in dir, a repository as a rule, at workdir on
-// top of the base image, and removes it when the test is over.
+// Image makes an image with the content of dir, usually a repository, at workdir on top of the base
+// image. It is removed with the test.
 func Image(t testing.TB, dir, workdir string) string {
 	t.Helper()
-	name, remove := ImageOfMany(t, dir, workdir)
-	t.Cleanup(func() {
-		if err := remove(); err != nil {
-			t.Error(err)
-		}
-	})
-	return name
+	return ImageOn(t, "", dir, workdir)
 }
 
-// ImageOn makes an image as Image does, on top of another image than the base image. base is
-// one of those that scripts/base-image.sh and scripts/runner-images.sh make.
+// ImageOn makes an image like Image on top of another base, which scripts/base-image.sh or
+// scripts/runner-images.sh makes. "" means the base image.
 func ImageOn(t testing.TB, base, dir, workdir string) string {
 	t.Helper()
-	name, remove := imageOn(t, envstest.MadeImage(t, base), dir, workdir)
+	name, remove := makeImage(t, base, dir, workdir)
 	t.Cleanup(func() {
 		if err := remove(); err != nil {
 			t.Error(err)
@@ -80,15 +70,19 @@ func ImageOn(t testing.TB, base, dir, workdir string) string {
 	return name
 }
 
-// ImageOfMany makes an image as Image does, which the caller removes when all tests that use
-// it are over.
+// ImageOfMany makes an image like Image for several tests. The caller removes it.
 func ImageOfMany(t testing.TB, dir, workdir string) (name string, remove func() error) {
 	t.Helper()
-	return imageOn(t, envstest.Image(t), dir, workdir)
+	return makeImage(t, "", dir, workdir)
 }
 
-func imageOn(t testing.TB, base, dir, workdir string) (name string, remove func() error) {
+func makeImage(t testing.TB, base, dir, workdir string) (name string, remove func() error) {
 	t.Helper()
+	if base == "" {
+		base = envstest.Image(t)
+	} else {
+		base = envstest.MadeImage(t, base)
+	}
 	engine, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
 	if err != nil {
 		t.Fatal(err)
@@ -118,50 +112,13 @@ func imageOn(t testing.TB, base, dir, workdir string) (name string, remove func(
 	}
 }
 
-// archive packs a folder, as root's, under the path workdir.
+// archive packs a folder, owned by root, under the path workdir.
 func archive(t testing.TB, dir, workdir string) io.Reader {
 	t.Helper()
-	var packed bytes.Buffer
-	w := tar.NewWriter(&packed)
-	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return pack(w, name, filepath.Join(strings.TrimPrefix(workdir, "/"), strings.TrimPrefix(name, dir)), entry)
-	})
-	if err == nil {
-		err = w.Close()
-	}
+	packed, err := exec.Command("tar", "--create", "--owner=0", "--group=0", "--numeric-owner", "--directory", dir,
+		"--transform", "flags=rhS;s,^\\.,"+strings.Trim(workdir, "/")+",", ".").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &packed
-}
-
-// pack writes one file, folder or link.
-func pack(w *tar.Writer, from, to string, entry fs.DirEntry) error {
-	info, err := entry.Info()
-	if err != nil {
-		return err
-	}
-	target := ""
-	if info.Mode()&fs.ModeSymlink != 0 {
-		if target, err = os.Readlink(from); err != nil {
-			return err
-		}
-	}
-	h, err := tar.FileInfoHeader(info, target)
-	if err != nil {
-		return err
-	}
-	h.Name, h.Uid, h.Gid, h.Uname, h.Gname = to, 0, 0, "", ""
-	if err := w.WriteHeader(h); err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	content, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(content)
-	return err
+	return bytes.NewReader(packed)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// unmountBelow unmounts what an engine left mounted below dir, the deepest first.
+// unmountBelow unmounts all file systems below dir, the deepest first.
 func unmountBelow(t testing.TB, dir string) {
 	t.Helper()
 	table, err := os.ReadFile("/proc/self/mounts")
@@ -30,8 +30,8 @@ func unmountBelow(t testing.TB, dir string) {
 	}
 }
 
-// SmallDisk makes a folder on a disk of its own of so many bytes, in memory, for the time
-// of the test. It needs root.
+// SmallDisk makes a folder on a separate disk in memory, of a size such as 700m, for the duration of
+// the test. It needs root.
 func SmallDisk(t testing.TB, bytes string) string {
 	t.Helper()
 	dir := filepath.Join(shortDir(t), "disk")

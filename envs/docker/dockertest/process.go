@@ -11,29 +11,29 @@ import (
 	"time"
 )
 
-// startWithUs starts a program that gets a signal when this process ends, however that
-// comes. ended is closed when the program has ended.
+// startWithUs starts a program that receives a signal when this process ends, even if it is killed.
+// ended is closed when the program has ended.
 func startWithUs(cmd *exec.Cmd, signal syscall.Signal) (ended <-chan struct{}, err error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
 	started, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // the kernel looks at the thread that started it
+		runtime.LockOSThread() // Pdeathsig applies to the thread
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
 		if started <- err; err == nil {
-			_ = cmd.Wait() // its end is asked for, or shows in what does not answer
+			_ = cmd.Wait() // a failure shows when it does not answer
 		}
 	}()
 	return done, <-started
 }
 
-// folderPrefix begins the names of engines' folders.
+// folderPrefix begins the names of the folders of engines.
 const folderPrefix = "relabel-engine-"
 
 var sweepFolders sync.Once
 
-// removeOldFolders removes the folders that killed runs of tests left behind.
+// removeOldFolders removes the folders of killed test runs.
 func removeOldFolders(t testing.TB) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*"))
@@ -46,7 +46,7 @@ func removeOldFolders(t testing.TB) {
 		}
 		unmountBelow(t, dir)
 		if err := os.RemoveAll(dir); err != nil {
-			t.Logf("%s is left: %v", dir, err) // another run may be at it too
+			t.Logf("%s is left: %v", dir, err) // another run may remove it too
 		}
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -21,18 +23,15 @@ import (
 	"github.com/docker/docker/client"
 )
 
-// Registry is a registry of a test's own on loopback, Debian's docker-registry.
+// Registry is Debian's docker-registry on loopback, for one test.
 type Registry struct {
-	t    testing.TB
-	Host string // host:port
-	// User and Password open it; "" where everybody may.
-	User, Password string
-	// Requests counts what it was asked.
-	Requests atomic.Int64
+	t              testing.TB
+	Host           string       // host:port
+	User, Password string       // "" if the registry is public
+	Requests       atomic.Int64 // number of requests
 }
 
-// StartRegistry starts a registry for the time of the test. With a user it gives nothing
-// out without the password.
+// StartRegistry starts a registry for the duration of the test. With a user it requires the password.
 func StartRegistry(t testing.TB, user, password string) *Registry {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,8 +42,6 @@ func StartRegistry(t testing.TB, user, password string) *Registry {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("docker-registry", "serve", file)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
 	ended, err := startWithUs(cmd, syscall.SIGKILL)
 	if err != nil {
 		t.Fatalf("a registry: install what tests need with `make test-needs`: %v", err)
@@ -54,7 +51,9 @@ func StartRegistry(t testing.TB, user, password string) *Registry {
 		<-ended
 	})
 	r := &Registry{t: t, User: user, Password: password}
-	r.Host = r.serve(behind)
+	front := httptest.NewServer(r.guard(behind))
+	t.Cleanup(front.Close)
+	r.Host = front.Listener.Addr().String()
 	awaitPort(t, behind, ended)
 	return r
 }
@@ -84,15 +83,11 @@ func awaitPort(t testing.TB, address string, ended <-chan struct{}) {
 	}
 }
 
-// Push puts an image of the default engine into the registry under a name without host,
-// e.g. relabel/test:1, and returns the name with it. The engine keeps no trace of that.
+// Push pushes an image of the default engine under a name without host, e.g. relabel/test:1, and
+// returns the name with the host. It does not keep that name on the engine.
 func (r *Registry) Push(from, name string) string {
 	r.t.Helper()
-	engine, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer engine.Close()
+	engine := newClient(r.t, client.FromEnv)
 	ctx, full := context.Background(), r.Host+"/"+name
 	if err := engine.ImageTag(ctx, from, full); err != nil {
 		r.t.Fatal(err)
@@ -121,21 +116,21 @@ func (r *Registry) Push(from, name string) string {
 	}
 }
 
-// serve puts a proxy before the registry that counts, and asks for the password.
-func (r *Registry) serve(behind string) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	srv := &http.Server{Handler: r.guard(behind)}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = srv.Serve(l) // until it is closed
-	}()
-	r.t.Cleanup(func() {
-		srv.Close()
-		<-served
+// guard counts requests, checks the password, and forwards them to the registry behind.
+func (r *Registry) guard(behind string) http.Handler {
+	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+		p.SetURL(&url.URL{Scheme: "http", Host: behind})
+		p.Out.Host = p.In.Host // its answers contain its own address
+		p.Out.Header.Del("Authorization")
+	}}
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		r.Requests.Add(1)
+		user, password, _ := req.BasicAuth()
+		if r.User != "" && (user != r.User || password != r.Password) {
+			w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
+			http.Error(w, `{"errors":[{"code":"UNAUTHORIZED","message":"authentication required"}]}`, http.StatusUnauthorized)
+			return
+		}
+		proxy.ServeHTTP(w, req)
 	})
-	return l.Addr().String()
 }

@@ -8,13 +8,14 @@ import (
 	"io"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// kind is what a parameter holds.
+// kind is the type of a parameter's value.
 type kind string
 
 const (
@@ -23,24 +24,22 @@ const (
 	lineSpan kind = "array of two integers"
 )
 
-// parameter is one that a tool takes.
+// parameter is a parameter of a tool.
 type parameter struct {
 	kind     kind
 	required bool
 }
 
-// arguments are the parameters of one call, decoded. A parameter that is absent or
-// null is in none of the maps.
+// arguments are the decoded parameters of one call. The maps do not contain absent or null parameters.
 type arguments struct {
 	texts    map[string]string
 	integers map[string]int
 	spans    map[string][2]int
 }
 
-// decodeArguments reads the JSON text of a call. It takes nothing but one object that
-// holds parameters of the tool, each once, each of its kind and every required one;
-// null counts as absent, and a number such as 5.0 as an integer. The error says what is
-// wrong, for the model.
+// decodeArguments reads the JSON text of a call: one object with parameters of the tool, each at most
+// once and of its kind, and all required ones. null counts as absent, and a number such as 5.0 as an
+// integer. The error is for the model.
 func decodeArguments(raw string, takes map[string]parameter) (arguments, error) {
 	args := arguments{texts: map[string]string{}, integers: map[string]int{}, spans: map[string][2]int{}}
 	fields, err := decodeObject(raw)
@@ -113,7 +112,7 @@ func article(k kind) string {
 	return "an"
 }
 
-// kindOf names what a JSON value is.
+// kindOf names the type of a JSON value.
 func kindOf(value json.RawMessage) string {
 	switch value[0] {
 	case '"':
@@ -128,7 +127,7 @@ func kindOf(value json.RawMessage) string {
 	return "the number " + string(value)
 }
 
-// decodeInteger takes a JSON number with an integral value that fits 32 bits.
+// decodeInteger accepts a JSON number with an integral value that fits into 32 bits.
 func decodeInteger(value json.RawMessage) (int, bool) {
 	f, err := strconv.ParseFloat(string(value), 64)
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > math.MaxInt32 {
@@ -143,9 +142,8 @@ type field struct {
 	value json.RawMessage
 }
 
-// decodeObject splits one JSON object into its members, and refuses what encoding/json
-// would repair in silence: text that is no UTF-8, lone surrogates, repeated names and
-// anything after the object.
+// decodeObject splits one JSON object into its members. Unlike encoding/json it refuses invalid UTF-8,
+// lone surrogates, repeated names and text after the object.
 func decodeObject(raw string) ([]field, error) {
 	if !utf8.ValidString(raw) || hasLoneSurrogate(raw) {
 		return nil, errors.New("they hold text that is not valid Unicode")
@@ -180,7 +178,7 @@ func decodeObject(raw string) ([]field, error) {
 	return fields, nil
 }
 
-// notAnObject words a syntax error.
+// notAnObject describes a syntax error.
 func notAnObject(err error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -191,36 +189,11 @@ func notAnObject(err error) error {
 	return errors.New("they are not a JSON object")
 }
 
-// hasLoneSurrogate reports whether JSON text escapes half of a surrogate pair, which no
-// file and no command line can hold.
-func hasLoneSurrogate(raw string) bool {
-	for i := 0; i+1 < len(raw); i++ {
-		if raw[i] != '\\' {
-			continue
-		}
-		i++
-		switch unit := codeUnit(raw[i:]); {
-		case unit >= 0xDC00 && unit < 0xE000:
-			return true
-		case unit >= 0xD800 && unit < 0xDC00:
-			i += 5
-			if i >= len(raw) || raw[i] != '\\' {
-				return true
-			}
-			if low := codeUnit(raw[i+1:]); low < 0xDC00 || low >= 0xE000 {
-				return true
-			}
-			i++
-		}
-	}
-	return false
-}
+// escapes matches the escapes of JSON text: pairs of surrogates, lone surrogates (the group), others.
+var escapes = regexp.MustCompile(`(?s)\\(?:u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|(u[dD][89a-fA-F][[:xdigit:]]{2})|.)`)
 
-// codeUnit reads uXXXX at the start of s, and is 0 where none stands.
-func codeUnit(s string) uint64 {
-	if len(s) < 5 || s[0] != 'u' {
-		return 0
-	}
-	n, _ := strconv.ParseUint(s[1:5], 16, 16)
-	return n
+// hasLoneSurrogate reports whether JSON text escapes half of a surrogate pair, which no file and no
+// command line can contain.
+func hasLoneSurrogate(raw string) bool {
+	return slices.ContainsFunc(escapes.FindAllStringSubmatch(raw, -1), func(m []string) bool { return m[1] != "" })
 }

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// defaultQuiet ends a silent command where the run says nothing (paper G.2).
+	// defaultQuiet ends a silent command if the run sets no limit (paper G.2).
 	defaultQuiet = 120 * time.Second
-	// maxCommand is the longest argument that Linux takes, in bytes.
+	// maxCommand is the longest argument that Linux accepts, in bytes.
 	maxCommand = 128<<10 - 1
-	// chattyFactor bounds a command that never falls silent: it may take this many
-	// times the silence that is allowed, but at least leastTimeout.
+	// chattyFactor bounds a command that keeps printing: it may take this many times the allowed
+	// silence, but at least leastTimeout.
 	chattyFactor = 10
 	leastTimeout = 10 * time.Minute
 )
 
-// quiet is how long a command may print nothing.
+// quiet is how long a command may be silent.
 func (e *Episode) quiet() time.Duration {
 	if s := e.limits.CommandSeconds; s > 0 {
 		return time.Duration(s) * time.Second
@@ -30,8 +30,7 @@ func (e *Episode) quiet() time.Duration {
 	return defaultQuiet
 }
 
-// timeout is how long a command may take in any case: endless output must not eat up
-// the whole rollout.
+// timeout bounds a command in any case: endless output must not use up the whole rollout.
 func (e *Episode) timeout() time.Duration {
 	t := max(chattyFactor*e.quiet(), leastTimeout)
 	if wall := time.Duration(e.limits.WallClockSeconds) * time.Second; wall > 0 {
@@ -40,8 +39,8 @@ func (e *Episode) timeout() time.Duration {
 	return t
 }
 
-// bash runs a command in a fresh shell at the repository. A non-zero exit is what the
-// command found, not a failure of the tool; a command that had to be ended is one.
+// bash runs a command in a fresh shell in the repository. A command that had to be ended is a failure
+// of the tool, a non-zero exit is not.
 func (e *Episode) bash(ctx context.Context, args arguments) (relabel.Observation, error) {
 	command := args.texts["command"]
 	switch {
@@ -57,8 +56,7 @@ func (e *Episode) bash(ctx context.Context, args arguments) (relabel.Observation
 	if err != nil {
 		return relabel.Observation{}, broken("running a command", err)
 	}
-	exit := result.Exit
-	o := relabel.Observation{ExitCode: &exit, Failed: result.Ended != envs.EndedExit}
+	o := relabel.Observation{ExitCode: new(result.Exit), Failed: result.Ended != envs.EndedExit}
 	o.Content = shown(result.Output, result.Tail, result.Dropped, maxShown)
 	if o.Content != "" && !strings.HasSuffix(o.Content, "\n") {
 		o.Content += "\n"
@@ -67,7 +65,7 @@ func (e *Episode) bash(ctx context.Context, args arguments) (relabel.Observation
 	return o, nil
 }
 
-// ending is the line that says how a command ended.
+// ending is the line about a command's end.
 func (e *Episode) ending(r envs.Result) string {
 	const advice = "Run what takes long in the background with its output in a file (command > /tmp/out.log 2>&1 &), and look at the file later."
 	switch r.Ended {
@@ -84,18 +82,17 @@ func (e *Episode) ending(r envs.Result) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%d seconds", int(d.Seconds())) }
 
-// refusal is the observation of a call that the tool would not or could not do.
+// refusal is the observation of a call that the tool refuses.
 func refusal(format string, args ...any) relabel.Observation {
 	return relabel.Observation{Content: fmt.Sprintf(format, args...), Failed: true}
 }
 
-// broken says that the sandbox itself failed, and why where that is fit to be shown.
+// broken is the error of a failed sandbox, with its cause if that is safe to show.
 func broken(doing string, err error) error {
-	var known *relabel.Error
-	if relabel.CodeOf(err) == relabel.CodeDisk { // the agent's doing
+	if relabel.CodeOf(err) == relabel.CodeDisk { // the agent is the cause
 		return err
 	}
-	if errors.As(err, &known) && known.Code == relabel.CodeEnvironment {
+	if known, ok := errors.AsType[*relabel.Error](err); ok && known.Code == relabel.CodeEnvironment {
 		return relabel.Errorf(relabel.CodeEnvironment, "the sandbox failed while %s: %s", doing, known.Message).Because(err)
 	}
 	return relabel.Errorf(relabel.CodeEnvironment, "the sandbox failed while %s", doing).Because(err)

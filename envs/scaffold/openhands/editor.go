@@ -15,8 +15,8 @@ import (
 // maxFile is the largest file that the editor opens, in bytes (4 MiB).
 const maxFile = 4 << 20
 
-// edit does one call of the editor. Whatever is wrong with the path or the file is an
-// observation that says what to do; an error is the sandbox's.
+// edit executes one call of the editor. A problem with the path or the file is an observation; an
+// error means that the sandbox failed.
 func (e *Episode) edit(ctx context.Context, args arguments) (relabel.Observation, error) {
 	name := args.texts["path"]
 	switch {
@@ -37,8 +37,7 @@ func (e *Episode) edit(ctx context.Context, args arguments) (relabel.Observation
 	return e.insert(ctx, name, args.integers["insert_line"], args.texts["new_str"])
 }
 
-// open reads a text file whole. The observation is a refusal where it cannot be read,
-// is not a text or is too large.
+// open reads a whole text file. no is a refusal if the file cannot be read, is not text or is too large.
 func (e *Episode) open(ctx context.Context, name string) (data []byte, no *relabel.Observation, err error) {
 	data, size, err := e.sandbox.ReadFile(ctx, name, maxFile)
 	var o relabel.Observation
@@ -55,8 +54,7 @@ func (e *Episode) open(ctx context.Context, name string) (data []byte, no *relab
 	return nil, &o, err
 }
 
-// refused turns the error of a file operation into an observation. Only where the
-// sandbox itself failed it is an error.
+// refused turns the error of a file operation into an observation, unless the sandbox failed.
 func (e *Episode) refused(ctx context.Context, name string, err error) (relabel.Observation, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -88,7 +86,7 @@ func (e *Episode) create(ctx context.Context, name, content string) (relabel.Obs
 	return relabel.Observation{Content: "The file " + name + " was created."}, nil
 }
 
-// save writes an edited file and shows the lines around what changed.
+// save writes an edited file and shows the lines around the change.
 func (e *Episode) save(ctx context.Context, name string, after []byte, from, lines int) (relabel.Observation, error) {
 	info, err := e.sandbox.Stat(ctx, name)
 	if err != nil {

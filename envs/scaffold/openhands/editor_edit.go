@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"relabel"
@@ -32,13 +34,12 @@ func (e *Episode) replace(ctx context.Context, name, old, new string) (relabel.O
 		return refusal("old_str occurs %d times in %s, in lines %s. Give more of the lines around the one you mean, so that it is unique.", len(matches), name, lineNumbers(data, matches)), nil
 	}
 	at := matches[0]
-	after := make([]byte, 0, len(data)-len(old)+len(new))
-	after = append(append(append(after, data[:at]...), new...), data[at+len(old):]...)
+	after := slices.Concat(data[:at], []byte(new), data[at+len(old):])
 	return e.save(ctx, name, after, lineOf(data, at), 1+strings.Count(new, "\n"))
 }
 
-// insert puts text after line n. A line end is added where the text has none and lines
-// follow; at the end of a file whose last line has no line end, the file still has none.
+// insert puts text after line n. It adds a missing line end if lines follow. A file whose last line has
+// no line end still has none after an insertion at its end.
 func (e *Episode) insert(ctx context.Context, name string, n int, added string) (relabel.Observation, error) {
 	data, no, err := e.open(ctx, name)
 	if no != nil {
@@ -51,26 +52,20 @@ func (e *Episode) insert(ctx context.Context, name string, n int, added string) 
 	if added == "" {
 		return refusal("new_str is empty, so there is nothing to insert."), nil
 	}
-	at := 0
-	for _, l := range lines[:n] {
-		at += len(l)
-	}
-	eol := lineEnd(data)
-	var between string
+	at := len(bytes.Join(lines[:n], nil))
+	between := added
 	switch unended := at > 0 && data[at-1] != '\n'; {
 	case unended:
-		between = eol + strings.TrimSuffix(added, "\n")
-	case strings.HasSuffix(added, "\n"):
-		between = added
-	default:
-		between = added + eol
+		between = lineEnd(data) + strings.TrimSuffix(added, "\n")
+	case !strings.HasSuffix(added, "\n"):
+		between += lineEnd(data)
 	}
-	after := append(append(append([]byte(nil), data[:at]...), between...), data[at:]...)
+	after := slices.Concat(data[:at], []byte(between), data[at:])
 	return e.save(ctx, name, after, n+1, strings.Count(strings.TrimSuffix(added, "\n"), "\n")+1)
 }
 
-// occurrences returns where part is in data, overlaps included: a text that
-// overlaps itself is as unclear as one that stands twice.
+// occurrences returns the positions of part in data, including overlapping ones, which are ambiguous
+// too.
 func occurrences(data, part []byte) []int {
 	var at []int
 	for i := 0; ; i++ {
@@ -85,29 +80,24 @@ func occurrences(data, part []byte) []int {
 
 // lineNumbers lists the lines of positions, each once.
 func lineNumbers(data []byte, positions []int) string {
-	var b strings.Builder
-	last, named := 0, 0
+	var lines []string
 	for _, p := range positions {
-		n := lineOf(data, p)
-		if n == last {
+		line := strconv.Itoa(lineOf(data, p))
+		if slices.Contains(lines, line) {
 			continue
 		}
-		if named == maxNamed {
-			return b.String() + " and more"
+		if len(lines) == maxNamed {
+			return strings.Join(lines, ", ") + " and more"
 		}
-		if named > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprint(&b, n)
-		last, named = n, named+1
+		lines = append(lines, line)
 	}
-	return b.String()
+	return strings.Join(lines, ", ")
 }
 
 // lineOf returns the number of the line, from 1, that holds position at.
 func lineOf(data []byte, at int) int { return 1 + bytes.Count(data[:at], []byte("\n")) }
 
-// lineEnd is how the file ends its lines, going by the first.
+// lineEnd is the line end of the file's first line.
 func lineEnd(data []byte) string {
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
 		return "\r\n"
@@ -115,16 +105,14 @@ func lineEnd(data []byte) string {
 	return "\n"
 }
 
-// lineEndHint says so where old would match but for its line ends.
+// lineEndHint is a hint if old would match with other line ends.
 func lineEndHint(data []byte, old string) string {
 	plain := bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-	switch {
-	case len(plain) == len(data) && !strings.Contains(old, "\r"):
+	crlf := len(plain) != len(data) || strings.Contains(old, "\r")
+	if !crlf || !bytes.Contains(plain, []byte(strings.ReplaceAll(old, "\r\n", "\n"))) {
 		return ""
-	case bytes.Contains(plain, []byte(strings.ReplaceAll(old, "\r\n", "\n"))):
-		return ` Its line ends differ: lines of this file end in ` + fmt.Sprintf("%q", lineEnd(data)) + "."
 	}
-	return ""
+	return fmt.Sprintf(" Its line ends differ: lines of this file end in %q.", lineEnd(data))
 }
 
 // splitLines splits text after each line end. The lines joined are the text.

@@ -13,7 +13,7 @@ const (
 	// listDepth and maxEntries bound the listing of a folder.
 	listDepth  = 2
 	maxEntries = 1000
-	// aroundEdit is how many lines a snippet shows before and after an edit.
+	// aroundEdit is the number of lines that a snippet shows before and after an edit.
 	aroundEdit = 4
 )
 
@@ -39,7 +39,7 @@ func (e *Episode) view(ctx context.Context, name string, args arguments) (relabe
 		if first, last = span[0], span[1]; last == -1 {
 			last = len(lines)
 		}
-		if problem := checkSpan(span, len(lines)); problem != "" {
+		if problem := checkSpan(span[0], span[1], len(lines)); problem != "" {
 			return refusal("view_range %s: %s %s has %d lines.", fmt.Sprint(span), problem, name, len(lines)), nil
 		}
 		last = min(last, len(lines))
@@ -51,7 +51,7 @@ func (e *Episode) view(ctx context.Context, name string, args arguments) (relabe
 	return relabel.Observation{Content: head + numbered(lines, first, last)}, nil
 }
 
-// folder says whether a path is a folder, and which one where it is a symlink to one.
+// folder reports whether a path is a folder or a symlink to one, and returns the folder.
 func (e *Episode) folder(ctx context.Context, name string) (dir string, is bool, err error) {
 	info, err := e.sandbox.Stat(ctx, name)
 	if err != nil || info.Symlink == "" {
@@ -65,9 +65,8 @@ func (e *Episode) folder(ctx context.Context, name string) (dir string, is bool,
 	return target, err == nil && info.Mode.IsDir(), err
 }
 
-// checkSpan says what is wrong with a view_range.
-func checkSpan(span [2]int, lines int) string {
-	first, last := span[0], span[1]
+// checkSpan describes the problem of a view_range, "" if there is none.
+func checkSpan(first, last, lines int) string {
 	switch {
 	case first < 1 || first > lines:
 		return "the first line must exist."
@@ -77,7 +76,7 @@ func checkSpan(span [2]int, lines int) string {
 	return ""
 }
 
-// endsNote says so where lines end in another way than one would think.
+// endsNote is a note about unusual line ends.
 func endsNote(data []byte) string {
 	var notes []string
 	if lineEnd(data) == "\r\n" {

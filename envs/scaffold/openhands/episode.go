@@ -2,6 +2,7 @@ package openhands
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,25 +13,24 @@ import (
 	"relabel/envs"
 )
 
-// closing is how much longer than its rollout a sandbox may live: time to take the
-// patch and to remove it.
+// closing is how much longer than its rollout a sandbox may exist: time to take the patch and to
+// remove it.
 const closing = 15 * time.Minute
 
-// Episode is one sandbox with the scaffold around it. Parse may be called at any time
-// and from any goroutine; the other methods by one at a time.
+// Episode is one sandbox with the scaffold around it. Any goroutine may call Parse; the other methods
+// are for one goroutine at a time.
 type Episode struct {
 	sandbox envs.Sandbox
 	host    string
 	workdir string
 	base    string // the commit that the submission is taken against
 	limits  relabel.RunLimits
-	offered map[string]bool // the tools of the run; empty means all
+	offered map[string]bool // the run's tools; empty means all
 }
 
-// Start makes a sandbox for the claim's attempt, with the repository's history after
-// the base commit out of reach, ready for the first turn. What it made is removed again
-// when it fails. Errors are CodeImageMissing, CodeInvalid where the image lacks the task's
-// commit, or CodeEnvironment.
+// Start makes a sandbox for the claim's attempt, without the repository's history after the base
+// commit, ready for the first turn. When it fails it removes the sandbox. Errors are CodeImageMissing,
+// CodeInvalid if the image lacks the task's commit, or CodeEnvironment.
 func Start(ctx context.Context, host envs.Host, claim relabel.Claim) (*Episode, error) {
 	if err := host.EnsureImage(ctx, claim.Task.Image); err != nil {
 		return nil, startFailed("looking for the image", err)
@@ -48,10 +48,7 @@ func Start(ctx context.Context, host envs.Host, claim relabel.Claim) (*Episode, 
 
 // spec describes the sandbox of an attempt's rollout.
 func spec(claim relabel.Claim) envs.Spec {
-	wall := claim.Run.Limits.WallClockSeconds
-	if wall <= 0 {
-		wall = relabel.PaperLimits.WallClockSeconds
-	}
+	wall := cmp.Or(claim.Run.Limits.WallClockSeconds, relabel.PaperLimits.WallClockSeconds)
 	return envs.Spec{
 		Name: envs.SandboxName(claim.TrajectoryID, claim.Attempt, "rollout"),
 		Labels: envs.Labels{
@@ -62,30 +59,24 @@ func spec(claim relabel.Claim) envs.Spec {
 	}
 }
 
-// startFailed keeps the code of an error that says that the image is missing or not the
-// task's; any other is the environment's. What it says of the image is what its maker must know: it stays shown.
+// startFailed keeps the code of an error of the image (missing, or without the task's commit); any
+// other is CodeEnvironment. The message stays visible, because the image's maker needs it.
 func startFailed(doing string, err error) error {
-	var known *relabel.Error
+	known, ok := errors.AsType[*relabel.Error](err)
 	switch {
-	case relabel.CodeOf(err) == relabel.CodeImageMissing:
+	case !ok:
+		return broken(doing, err)
+	case known.Code == relabel.CodeImageMissing:
 		return err
-	case errors.As(err, &known):
-		code := relabel.CodeEnvironment
-		if known.Code == relabel.CodeInvalid {
-			code = known.Code
-		}
-		return relabel.Errorf(code, "the sandbox failed while %s: %s", doing, known.Message).Because(err)
+	case known.Code == relabel.CodeInvalid:
+		return relabel.Errorf(relabel.CodeInvalid, "the sandbox failed while %s: %s", doing, known.Message).Because(err)
 	}
-	return broken(doing, err)
+	return relabel.Errorf(relabel.CodeEnvironment, "the sandbox failed while %s: %s", doing, known.Message).Because(err)
 }
 
-// hideHistory finds out which commit the task starts from, and removes what lies after
-// it from the repository.
+// hideHistory resolves the task's base commit and removes later commits from the repository.
 func (e *Episode) hideHistory(ctx context.Context, base string) error {
-	if base == "" {
-		base = "HEAD"
-	}
-	out, err := e.git(ctx, nil, "git rev-parse --verify --quiet --end-of-options \"$1^{commit}\"", base)
+	out, err := e.git(ctx, nil, "git rev-parse --verify --quiet --end-of-options \"$1^{commit}\"", cmp.Or(base, "HEAD"))
 	if err != nil {
 		return err
 	}
@@ -97,7 +88,7 @@ func (e *Episode) hideHistory(ctx context.Context, base string) error {
 	return envs.HideHistory(ctx, e.sandbox, e.workdir, e.base)
 }
 
-// git runs a bash script at the repository that trusts whoever owns it.
+// git runs a bash script in the repository, with git that ignores its owner.
 func (e *Episode) git(ctx context.Context, stdin []byte, script string, args ...string) (envs.Result, error) {
 	return e.sandbox.Run(ctx, envs.Command{
 		Args:    append([]string{"bash", "-c", script, "bash"}, args...),
@@ -123,7 +114,7 @@ func (e *Episode) Tree(ctx context.Context) (string, error) {
 	return tree, nil
 }
 
-// checkScript applies a patch to an index that holds the commit $1, and to nothing else.
+// checkScript checks that a patch applies to the commit $1, in a separate index.
 const checkScript = `set -e
 index=$(mktemp)
 trap 'rm -f "$index" "$index.lock"' EXIT
@@ -132,10 +123,9 @@ rm -f "$index"
 git read-tree "$1"
 git apply --check --cached --whitespace=nowarn -`
 
-// Patch takes the submission: what changed since the base commit, byte for byte. It
-// says whether the patch is one and applies to that commit. An agent that removed the
-// repository, or wrote more than a patch can be, has submitted nothing. Errors are CodeEnvironment,
-// or CodeDisk where commands filled the disk.
+// Patch takes the submission: the changes since the base commit, byte for byte. It reports whether the
+// patch applies to that commit. There is no submission if the agent removed the repository or exceeded
+// the size of a patch. Errors are CodeEnvironment, or CodeDisk if commands filled the disk.
 func (e *Episode) Patch(ctx context.Context) (diff []byte, applies bool, err error) {
 	patch, err := e.sandbox.Patch(ctx, e.base)
 	if errors.Is(err, envs.ErrNoRepository) || errors.Is(err, envs.ErrTooLarge) {
@@ -154,7 +144,7 @@ func (e *Episode) Patch(ctx context.Context) (diff []byte, applies bool, err err
 	return patch.Diff, result.Exit == 0, nil
 }
 
-// Sandbox says which container on which engine this is.
+// Sandbox names the engine and the container.
 func (e *Episode) Sandbox() (dockerHost, container string) { return e.host, e.sandbox.ID() }
 
 // Close removes the sandbox. It is safe to call more than once.

@@ -12,15 +12,14 @@ const (
 	finishedText = "The task is marked as finished."
 )
 
-// Execute runs the calls of turn t's action in order. Each call gets an observation: a
-// call that is not understood is not run and its observation says why, while the calls
-// after it run all the same. finish ends the trajectory: it is the last call with an
-// observation, and nothing after it is run or answered. An action without a call gets
-// one observation without a call id.
+// Execute runs the calls of turn t's action in order and returns an observation for each. It does not
+// run a call that it cannot parse, but explains why and runs the calls after it. finish ends the
+// trajectory: later calls are neither run nor answered. An action without a call gets one observation
+// without a call id.
 //
-// Observation.Failed marks calls that were not understood, that the editor refused and
-// commands that had to be ended; a command's own non-zero exit is not a failure.
-// Errors are CodeEnvironment: the sandbox is gone, and so are its observations.
+// Observation.Failed marks calls that were not parsed or that the editor refused, and commands that
+// had to be ended; a non-zero exit is not a failure. Errors are CodeEnvironment: the sandbox and the
+// observations are lost.
 func (e *Episode) Execute(ctx context.Context, t int, action relabel.Message) ([]relabel.Observation, bool, error) {
 	if len(action.ToolCalls) == 0 {
 		return []relabel.Observation{{Content: noCallText, Failed: true}}, false, nil
@@ -43,7 +42,7 @@ func (e *Episode) Execute(ctx context.Context, t int, action relabel.Message) ([
 	return observations, false, nil
 }
 
-// act does one call.
+// act executes one call.
 func (e *Episode) act(ctx context.Context, name string, u understood) (relabel.Observation, error) {
 	switch {
 	case u.outcome != relabel.ParsedOK:

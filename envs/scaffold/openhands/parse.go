@@ -2,13 +2,14 @@ package openhands
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"relabel"
 )
 
-// tools says what each tool takes.
+// tools has the parameters of each tool.
 var tools = map[string]map[string]parameter{
 	toolBash: {"command": {text, true}},
 	toolEditor: {
@@ -20,13 +21,13 @@ var tools = map[string]map[string]parameter{
 		"insert_line": {integer, false},
 		"view_range":  {lineSpan, false},
 	},
-	// A finish without its message is taken as one with an empty one (paper G.2 gives
-	// the message a default and lists it as required).
+	// A missing message of finish counts as an empty one (paper G.2 gives it a default and lists it
+	// as required).
 	toolFinish: {"message": {text, false}},
 }
 
-// editorNeeds lists the parameters that a command of the editor cannot do without.
-// Others of the tool are allowed beside them and have no effect.
+// editorNeeds lists the required parameters of the editor's commands. Other parameters of the tool are
+// allowed and ignored.
 var editorNeeds = map[string][]string{
 	"view":        nil,
 	"create":      {"file_text"},
@@ -34,17 +35,17 @@ var editorNeeds = map[string][]string{
 	"insert":      {"insert_line", "new_str"},
 }
 
-// understood is a call as the scaffold read it. Where outcome is not ParsedOK nothing
-// of it is run, and problem says what is wrong with it.
+// understood is a parsed call. If outcome is not ParsedOK, the call is not run, and problem explains
+// why.
 type understood struct {
 	outcome relabel.ParseOutcome
 	problem string
 	args    arguments
 }
 
-// Parse says how an action is understood, without running anything: NoCall without a
-// call, else the outcome of its first call that is not in order, else ParsedOK. Calls
-// after a finish that is in order do not count, for they are never run.
+// Parse classifies an action without running it: NoCall without a call, otherwise the outcome of its
+// first invalid call, otherwise ParsedOK. Calls after a valid finish do not count, because they are
+// never run.
 func (e *Episode) Parse(action relabel.Message) relabel.ParseOutcome {
 	if len(action.ToolCalls) == 0 {
 		return relabel.NoCall
@@ -60,7 +61,7 @@ func (e *Episode) Parse(action relabel.Message) relabel.ParseOutcome {
 	return relabel.ParsedOK
 }
 
-// Parse is Episode.Parse for a run that offers these tools, without a sandbox.
+// Parse is Episode.Parse without a sandbox, for a run that offers these tools.
 func Parse(offered []relabel.Tool, action relabel.Message) relabel.ParseOutcome {
 	return (&Episode{offered: names(offered)}).Parse(action)
 }
@@ -73,7 +74,7 @@ func names(tools []relabel.Tool) map[string]bool {
 	return set
 }
 
-// understand reads one call.
+// understand parses one call.
 func (e *Episode) understand(c relabel.ToolCall) understood {
 	takes, known := tools[c.Name]
 	if !known || (len(e.offered) > 0 && !e.offered[c.Name]) {
@@ -91,8 +92,7 @@ func (e *Episode) understand(c relabel.ToolCall) understood {
 	return understood{outcome: relabel.ParsedOK, args: args}
 }
 
-// checkEditor reports a command that the editor does not have, or one that lacks what
-// it needs.
+// checkEditor reports an unknown command of the editor, or a missing parameter.
 func checkEditor(args arguments) error {
 	command := args.texts["command"]
 	needs, known := editorNeeds[command]
@@ -109,17 +109,12 @@ func checkEditor(args arguments) error {
 
 // toolNames lists the offered tools, or all of them.
 func toolNames(offered map[string]bool) string {
-	var names []string
-	for name := range tools {
-		if len(offered) == 0 || offered[name] {
-			names = append(names, name)
-		}
-	}
-	sort.Strings(names)
+	names := slices.Sorted(maps.Keys(tools))
+	names = slices.DeleteFunc(names, func(name string) bool { return len(offered) > 0 && !offered[name] })
 	return strings.Join(names, ", ")
 }
 
-// quoted quotes what a model wrote, cut short and made visible.
+// quoted quotes a model's text, shortened and escaped.
 func quoted(s string) string {
 	return fmt.Sprintf("%q", shown([]byte(s), nil, 0, 100))
 }

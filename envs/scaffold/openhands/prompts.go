@@ -1,7 +1,6 @@
-// Package openhands is the OpenHands-style scaffold (paper appendix G): three tools,
-// execute_bash, str_replace_editor and finish, around a sandbox that holds the task's
-// repository. The texts are this project's own, to the same effect as the paper's; a
-// run may bring others.
+// Package openhands is the OpenHands-style scaffold (paper appendix G): three tools, execute_bash,
+// str_replace_editor and finish, for a sandbox with the task's repository. The texts are this
+// project's own versions of the paper's; a run may replace them.
 package openhands
 
 import (
@@ -12,7 +11,7 @@ import (
 	"relabel"
 )
 
-// Name is what a run's Scaffold says to get this scaffold.
+// Name is the value of a run's Scaffold for this scaffold.
 const Name = "openhands"
 
 // The names of the tools, as models call them.
@@ -37,8 +36,8 @@ var editorText string
 //go:embed texts/finish.txt
 var finishText string
 
-// The parameters of the tools as JSON Schema. They are text because the order of the
-// keys is what the model sees (paper G.2).
+// The parameters of the tools as JSON Schema. They are text because the model sees the order of the
+// keys (paper G.2).
 const (
 	bashSchema = `{"type":"object","properties":{` +
 		`"command":{"type":"string","description":"The command, as bash -c takes it."}` +
@@ -57,8 +56,8 @@ const (
 		`},"required":["message"]}`
 )
 
-// DefaultPrompts are the texts of a run that brings none of its own: system prompt,
-// first user message and the three tools (paper G.1 to G.3).
+// DefaultPrompts are the default texts of a run: system prompt, first user message and the three tools
+// (paper G.1 to G.3).
 func DefaultPrompts() relabel.Prompts {
 	return relabel.Prompts{
 		System: systemText,
@@ -71,9 +70,9 @@ func DefaultPrompts() relabel.Prompts {
 	}
 }
 
-// CheckPrompts reports what a run's own texts lack for this scaffold, as a CodeInvalid
-// error that names the field: a problem statement in the first message, finish among
-// the tools, tools that the scaffold has, and parameters that are a JSON object.
+// CheckPrompts checks a run's own texts: the first message needs a problem statement, and the tools
+// must be the scaffold's, contain finish, and have parameters that are a JSON object. Errors are
+// CodeInvalid and name the field.
 func CheckPrompts(p relabel.Prompts) error {
 	probe := relabel.Task{ProblemStatement: "\x00problem\x00"}
 	if opening := p.Opening(probe); !strings.Contains(opening[1].Content, probe.ProblemStatement) {
@@ -86,12 +85,12 @@ func CheckPrompts(p relabel.Prompts) error {
 		}
 		var object map[string]any
 		if json.Unmarshal([]byte(t.Parameters), &object) != nil || object == nil {
-			return relabel.Errorf(relabel.CodeInvalid, "the parameters of %s are no JSON object", t.Name).On("prompts.tools")
+			return relabel.Errorf(relabel.CodeInvalid, "the parameters of %s are not a JSON object", t.Name).On("prompts.tools")
 		}
 		finish = finish || t.Name == toolFinish
 	}
 	if !finish {
-		return relabel.Errorf(relabel.CodeInvalid, "without finish no trajectory can end well").On("prompts.tools")
+		return relabel.Errorf(relabel.CodeInvalid, "finish is missing; without it no trajectory can be submitted").On("prompts.tools")
 	}
 	return nil
 }

@@ -6,19 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// maxShown is how many bytes of a command's output, or of a file, one observation
-// holds: 30,000, about ten thousand tokens.
+// maxShown bounds the bytes of a command's output, or of a file, in one observation: about ten thousand
+// tokens.
 const maxShown = 30_000
 
-// shown makes bytes fit for a model: valid UTF-8, at most about limit bytes. head and
-// tail are what was kept of them, and dropped says how many bytes between the two are
-// gone already.
+// shown converts bytes for a model into valid UTF-8 of at most about limit bytes. dropped is the number
+// of bytes that are already missing between head and tail.
 //
-// NUL and bytes that are not UTF-8 are written \xNN, and where there is any, a
-// backslash that stands before xNN is written \x5c, so that the bytes can be told from
-// the text. A note says so. Everything else, escape sequences of terminals included,
-// stays as it is. Where it is too long the middle is left out, and a mark says how many
-// bytes that are.
+// NUL and bytes that are not UTF-8 become \xNN. If there are any, a backslash before xNN becomes \x5c,
+// so that bytes and text are distinct, and a note explains that. Everything else, including terminal
+// escape sequences, is unchanged. If the text is too long, a mark with the number of missing bytes
+// replaces the middle.
 func shown(head, tail []byte, dropped int64, limit int) string {
 	if dropped > 0 {
 		head, tail, dropped = trimCut(head, tail, dropped)
@@ -33,19 +31,17 @@ func shown(head, tail []byte, dropped int64, limit int) string {
 	}
 	front := fitting(head, limit/2, escaped)
 	back := tail[lastFitting(tail, limit/2, escaped):]
-	gone := dropped + int64(len(head)-front)
-	if dropped == 0 {
-		gone -= int64(len(back))
-	} else {
-		gone += int64(len(tail) - len(back))
+	gone := dropped + int64(len(head)-front) - int64(len(back))
+	if dropped > 0 {
+		gone += int64(len(tail))
 	}
 	return display(head[:front], escaped) +
 		fmt.Sprintf("\n[... %d bytes left out ...]\n", gone) +
 		display(back, escaped) + escapeNote(escaped)
 }
 
-// trimCut drops what a cut left of a character at the end of head and at the start of
-// tail, so that a cut character is not mistaken for bytes that are no text.
+// trimCut drops the parts of a cut character at the end of head and at the start of tail, which would
+// be shown as bytes.
 func trimCut(head, tail []byte, dropped int64) ([]byte, []byte, int64) {
 	for i := 1; i < utf8.UTFMax && i <= len(head); i++ {
 		if rest := head[len(head)-i:]; utf8.RuneStart(rest[0]) {
@@ -80,7 +76,7 @@ func needsEscapes(b []byte) bool {
 	return false
 }
 
-// unit decodes the first character of b, and says whether it is a byte to be escaped.
+// unit decodes the first character of b, and reports whether it is a byte to escape.
 func unit(b []byte) (r rune, n int, bad bool) {
 	r, n = utf8.DecodeRune(b)
 	return r, n, r == 0 || (r == utf8.RuneError && n == 1)
@@ -95,7 +91,7 @@ func unitWidth(b []byte, escaped bool) (shownBytes, n int) {
 	return n, n
 }
 
-// looksEscaped reports whether b starts with what could be taken for an escape.
+// looksEscaped reports whether b starts with text that looks like an escape.
 func looksEscaped(b []byte) bool {
 	return len(b) >= 4 && b[0] == '\\' && b[1] == 'x' && isHex(b[2]) && isHex(b[3])
 }
@@ -104,7 +100,7 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// width returns how many bytes display makes of b.
+// width returns the length of display(b), in bytes.
 func width(b []byte, escaped bool) int {
 	total := 0
 	for len(b) > 0 {
