@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/modelfiles"
 	"relabel/policy"
 	"relabel/shard/shardtest"
@@ -19,7 +20,7 @@ func TestAWorkerCountsPromptsAsTheyAreSent(t *testing.T) {
 	noError(t, err)
 	registered, err := db.CreateTokenizer(ctx, "student", files)
 	noError(t, err)
-	res, err := resourceFlags{}.open(db)
+	res, err := openResources(cli.ResourceFlags{}, db)
 	noError(t, err)
 	policies := newPolicies(db, "", res, worker.NewMetrics(""), quietLog())
 	count := newEnvironment(nil, nil, policies).Count

@@ -15,22 +15,6 @@ import (
 	"relabel/store/localpg"
 )
 
-// defaultDataFolder is a folder that the user can write to; for root one that the
-// unprivileged user of the local Postgres can reach too.
-func defaultDataFolder() string {
-	if os.Geteuid() == 0 {
-		return "/var/lib/relabel"
-	}
-	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
-		return filepath.Join(dir, "relabel")
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "relabel-data"
-	}
-	return filepath.Join(home, ".local", "share", "relabel")
-}
-
 // database is an open store and, where it is ours, the server below it.
 type database struct {
 	*store.Store

@@ -7,6 +7,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/rs/zerolog"
 
+	"relabel/cli"
 	"relabel/shard"
 	"relabel/store"
 	"relabel/worker"
@@ -32,11 +33,11 @@ func exportQueues(x *shard.Exporter, queues map[string]river.QueueConfig) map[st
 
 // startExports takes exports alone from the queue, for a command without a server.
 func startExports(ctx context.Context, db *database, data string) (stop func() error, err error) {
-	flags, err := environmentResources()
+	flags, err := cli.EnvironmentResources()
 	if err != nil {
 		return nil, err
 	}
-	res, err := flags.open(db)
+	res, err := openResources(flags, db)
 	if err != nil {
 		return nil, err
 	}

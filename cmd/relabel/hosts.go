@@ -4,35 +4,18 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/envs/docker"
 	"relabel/envs/fleet"
 	"relabel/policy"
 )
 
-// dockerFlags say where sandboxes are made and where their images come from.
-type dockerFlags struct {
-	Docker          []string `env:"DOCKER_HOST" placeholder:"URL" help:"Docker engine of the sandboxes: unix:///path, tcp://host:port?tls=DIR or ssh://user@host, with ?slots=N where it is to hold N at once. Repeat it for several. Default: the local one."`
-	Sandboxd        string   `env:"RELABEL_SANDBOXD" placeholder:"FILE" help:"The sandboxd binary. Default: the one beside relabel."`
-	RegistryMirrors []string `name:"registry-mirror" env:"RELABEL_REGISTRY_MIRRORS" placeholder:"FROM=TO" help:"Pull images whose names begin with FROM (docker.io, docker.io/swebench) from TO instead; their names stay."`
-	RegistryConfig  string   `env:"RELABEL_REGISTRY_CONFIG" placeholder:"FILE" help:"Docker's config.json with credentials for registries."`
-	RegistrySecrets []string `name:"registry-secret" env:"RELABEL_REGISTRY_SECRETS" placeholder:"HOST=NAME" help:"Credentials for one registry: the secret NAME holds user:password."`
-}
-
-// imageFlags bound what images and sandboxes take of a disk, and how long a sandbox waits.
-type imageFlags struct {
-	Silence     time.Duration `default:"2m" env:"RELABEL_SILENCE" help:"Remove a sandbox after this long without contact from its worker."`
-	MinFree     size          `default:"5GiB" env:"RELABEL_MIN_FREE" help:"Disk space to keep free where Docker and relabel store data. Below this no new work is claimed; 0 disables the check."`
-	ImageBudget size          `default:"0" env:"RELABEL_IMAGE_BUDGET" help:"Disk space that images pulled by relabel may use on an engine; the least recently used are removed. 0: no limit."`
-	Pulls       int           `default:"2" env:"RELABEL_PULLS" help:"Number of images pulled at once to an engine."`
-}
-
-// imagesFrom says where images come from. secrets is where the secrets of registries are.
-func (f dockerFlags) imagesFrom(secrets policy.Secrets) (docker.Images, error) {
+// imagesFrom returns the sources of images. secrets has the secrets of registries.
+func imagesFrom(f cli.DockerFlags, secrets policy.Secrets) (docker.Images, error) {
 	var images docker.Images
 	for _, text := range f.RegistryMirrors {
 		m, err := docker.ParseMirror(text)
@@ -64,7 +47,7 @@ func (f dockerFlags) imagesFrom(secrets policy.Secrets) (docker.Images, error) {
 	return images, nil
 }
 
-// secretCredentials reads the credentials that a secret holds.
+// secretCredentials reads credentials from a secret.
 func secretCredentials(secrets policy.Secrets, name string) (docker.Credentials, bool, error) {
 	value, err := secrets.Find(name)
 	if err != nil {
@@ -77,9 +60,9 @@ func secretCredentials(secrets policy.Secrets, name string) (docker.Credentials,
 	return c, found, err
 }
 
-// openFleet makes one host of the engines that are named; common is what they share. An
-// engine alone holds as many sandboxes as are asked for, unless its address says how many.
-func (f dockerFlags) openFleet(ctx context.Context, common docker.Config, log zerolog.Logger) (*fleet.Fleet, error) {
+// openFleet connects to all named engines; common is their common configuration. A single engine
+// has unlimited slots unless its address limits them.
+func openFleet(ctx context.Context, f cli.DockerFlags, common docker.Config, log zerolog.Logger) (*fleet.Fleet, error) {
 	addresses := f.Docker
 	if len(addresses) == 0 {
 		addresses = []string{""}
@@ -110,16 +93,16 @@ func closeAll(members []fleet.Member) error {
 	return errors.Join(errs...)
 }
 
-// openHost connects to the engines that this process works on; it fails where none answers.
-func openHost(ctx context.Context, db *database, f workFlags, log zerolog.Logger) (*fleet.Fleet, error) {
+// openHost connects to the engines of this process. It fails if none answers.
+func openHost(ctx context.Context, db *database, f cli.WorkFlags, log zerolog.Logger) (*fleet.Fleet, error) {
 	instance, err := db.Instance(ctx)
 	if err != nil {
 		return nil, err
 	}
-	images, err := f.imagesFrom(policy.Secrets{Dir: f.Secrets})
+	images, err := imagesFrom(f.DockerFlags, policy.Secrets{Dir: f.Secrets})
 	if err != nil {
 		return nil, err
 	}
 	images.AtOnce, images.Budget, images.Ledger = f.Pulls, int64(f.ImageBudget), db.Store
-	return f.openFleet(ctx, docker.Config{Instance: instance, Silence: f.Silence, Images: images, MinFree: int64(f.MinFree)}, log)
+	return openFleet(ctx, f.DockerFlags, docker.Config{Instance: instance, Silence: f.Silence, Images: images, MinFree: int64(f.MinFree)}, log)
 }

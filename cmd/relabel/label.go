@@ -10,13 +10,14 @@ import (
 	"relabel/labeller"
 	"relabel/mixer/schedule"
 	"relabel/policy"
+	"relabel/webhook"
 )
 
-// labelsAtOnce is how many relabelings and batches a process works at. How many calls that
-// makes is their policies' to bound.
+// labelsAtOnce is the number of relabelings and batches that a process works on at once. Their
+// policies limit the calls.
 const labelsAtOnce = 4
 
-// newLabeller joins policies and scaffold into what asks for labels apart from rollouts.
+// newLabeller returns what requests labels outside of rollouts.
 func newLabeller(db *database, lease time.Duration, policies *policies, owner string, log zerolog.Logger) *labeller.Labeller {
 	return labeller.New(labeller.Config{Store: db.Store, Owner: owner, Lease: lease, Log: log, World: labeller.World{
 		Policy: func(p relabel.Policy) (labeller.Policy, error) { return policies.Open(p) },
@@ -34,4 +35,12 @@ func newLabeller(db *database, lease time.Duration, policies *policies, owner st
 		},
 		Record: db.RecordCall,
 	}})
+}
+
+// webhooksAtOnce is the number of webhook deliveries that a process sends at once.
+const webhooksAtOnce = 4
+
+// newWebhookSender returns what sends webhooks.
+func newWebhookSender(db *database, secrets string, res resources, log zerolog.Logger) *webhook.Worker {
+	return webhook.NewWorker(webhook.Config{Store: db.Store, Now: db.Clock().Now, Secret: policy.Secrets{Dir: secrets}.Find, Transport: res.rule.Transport(), Log: log, Version: version})
 }

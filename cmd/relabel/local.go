@@ -33,15 +33,15 @@ func serveLocal(ctx context.Context, f cli.DatabaseFlags) (*cli.Local, error) {
 
 // serveDatabase serves an open database on a loopback port.
 func serveDatabase(db *database, data string) (*cli.Local, error) {
-	listener, err := listen("127.0.0.1:0", "--server")
+	listener, err := cli.Listen("127.0.0.1:0", "--server")
 	if err != nil {
 		return nil, err
 	}
-	flags, err := environmentResources()
+	flags, err := cli.EnvironmentResources()
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	res, err := flags.open(db)
+	res, err := openResources(flags, db)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}

@@ -13,6 +13,7 @@ import (
 
 	"relabel"
 	"relabel/cli"
+	"relabel/worker"
 )
 
 // version is set by the build (-ldflags "-X main.version=…").
@@ -20,37 +21,37 @@ var version = "dev"
 
 // commands is every command.
 type commands struct {
-	Serve      serveCommand          `cmd:"" help:"Serve REST and the viewer, and roll trajectories out."`
-	Worker     workerCommand         `cmd:"" help:"Roll trajectories out for a server that runs elsewhere, on the same database; or list who does."`
+	Serve      serveCommand          `cmd:"" help:"Serve REST and the viewer, and roll out trajectories."`
+	Worker     workerCommand         `cmd:"" help:"Roll out trajectories for a server that runs elsewhere, on the same database; or list workers."`
 	Top        cli.TopCommand        `cmd:"" help:"Show what workers, runs, trajectories and endpoints do right now."`
-	Tasks      tasksCommand          `cmd:"" help:"Import, list and validate tasks."`
+	Tasks      cli.TasksCommand      `cmd:"" help:"Import, list and validate tasks."`
 	Tokenizer  cli.TokenizerCommand  `cmd:"" help:"Register and list the tokenizers that policies and exports name."`
 	Policy     cli.PolicyCommand     `cmd:"" help:"Register and list the endpoints that play teacher and student."`
 	Run        cli.RunCommand        `cmd:"" help:"Make runs, start and watch their iterations."`
-	Export     exportCommand         `cmd:"" help:"Build data sets from labelled trajectories."`
+	Export     cli.ExportCommand     `cmd:"" help:"Build data sets from labelled trajectories."`
 	Trajectory cli.TrajectoryCommand `cmd:"" help:"List trajectories of all runs, filtered and sorted."`
 	Review     cli.ReviewCommand     `cmd:"" help:"Flag trajectories, and take notes of them."`
-	Token      tokenCommand          `cmd:"" help:"Make and revoke the bearer tokens of the REST interface."`
+	Token      cli.TokenCommand      `cmd:"" help:"Make and revoke the bearer tokens of the REST interface."`
 	Audit      cli.AuditCommand      `cmd:"" help:"List who changed what, newest first."`
 	Tokens     cli.TokensCommand     `cmd:"" help:"Encode JSON lines of text with a tokenizer, as exports do."`
 	Demo       demoCommand           `cmd:"" help:"Collect DAgger data on real tasks with scripted policies, export it and show it."`
 	Render     cli.RenderCommand     `cmd:"" help:"Render conversations with a chat template; input is JSON lines with messages, tools and other template variables."`
 	Health     cli.HealthCommand     `cmd:"" help:"Check that the process at an address answers; for health checks of containers."`
-	Doctor     doctorCommand         `cmd:"" help:"Check prerequisites and show how to install what this machine lacks."`
+	Doctor     cli.DoctorCommand     `cmd:"" help:"Check prerequisites and show how to install what this machine lacks."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
 func main() {
-	spareMemory()
-	ctx := withSignals(context.Background())
+	worker.SaveMemory()
+	ctx := worker.WithSignals(context.Background())
 	var c commands
 	parser, err := kong.New(&c,
 		kong.Name("relabel"),
 		kong.Description("DAgger data for LLM agents: a teacher's action at every state that a teacher/student mixture visits."),
-		flagVars(version, defaultDataFolder()),
+		flagVars(version, cli.DefaultDataFolder()),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(cli.ServeLocal(serveLocal)))
+		kong.Bind(cli.ServeLocal(serveLocal), ports()))
 	if err != nil { // the commands above contradict each other
 		panic(err)
 	}
@@ -74,10 +75,10 @@ func flagVars(version, data string) kong.Vars {
 	return kong.Vars{"version": version, "data": data, "end_reasons": strings.Join(ends, ",")}
 }
 
-// exitUsage ends a command line that is not understood.
+// exitUsage is the exit code of a wrong command line.
 const exitUsage = 2
 
-// usageMessage says in one line what is wrong with a command line and where its help is.
+// usageMessage returns one line with the error and the command that prints help.
 func usageMessage(err error) string {
 	command := "relabel"
 	var parse *kong.ParseError

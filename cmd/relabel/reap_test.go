@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/envs"
 	"relabel/envs/faketest"
 	"relabel/envs/fleet"
@@ -35,7 +36,7 @@ func TestAnEngineThatHangsAtARemovalHoldsUpNoTakeover(t *testing.T) {
 	engine := stuck{faketest.NewHost(t.TempDir()), make(chan struct{}, 100)}
 	host, err := fleet.New(ctx, fleet.Config{Members: []fleet.Member{{Engine: engine}}})
 	noError(t, err)
-	flags := workFlags{Rollouts: 1, Lease: time.Minute, retentionFlags: retentionFlags{KeepEvents: time.Hour}, imageFlags: imageFlags{Silence: time.Minute, Pulls: 1}}
+	flags := cli.WorkFlags{Rollouts: 1, Lease: time.Minute, RetentionFlags: cli.RetentionFlags{KeepEvents: time.Hour}, ImageFlags: cli.ImageFlags{Silence: time.Minute, Pulls: 1}}
 	w, err := startWorkOn(ctx, host, &database{Store: s}, flags, t.TempDir(), resources{}, worker.NewMetrics(""), quietLog())
 	noError(t, err)
 	defer func() { noError(t, w.Stop(context.Background())) }()

@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/envs"
 	"relabel/envs/fleet"
 	"relabel/envs/verify"
@@ -49,7 +50,7 @@ type services struct {
 }
 
 // add makes all services; prefetch is how many trajectories images are pulled for.
-func (s *services) add(capacity worker.Capacity, f workFlags, prefetch int) (*worker.Recovery, error) {
+func (s *services) add(capacity worker.Capacity, f cli.WorkFlags, prefetch int) (*worker.Recovery, error) {
 	recovery, err := worker.NewRecovery(worker.RecoveryConfig{Store: s.db.Store, Self: func() relabel.Worker { return s.self(s.worker.Draining()) },
 		Requeue: s.requeue, TakenOver: s.metrics.TookOver, Log: s.log})
 	if err != nil {

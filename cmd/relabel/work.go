@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/cli"
 	"relabel/envs"
 	"relabel/envs/docker"
 	"relabel/envs/fleet"
@@ -23,64 +23,6 @@ import (
 	"relabel/worker"
 )
 
-// secretFlags say where the keys of model endpoints are.
-type secretFlags struct {
-	Secrets string `env:"RELABEL_SECRETS" placeholder:"DIR" help:"Folder with a file for each secret that policies name."`
-}
-
-// workFlags bound what one process rolls out.
-type workFlags struct {
-	Rollouts int           `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories rolled out at once."`
-	Prefetch int           `default:"1" env:"RELABEL_PREFETCH" help:"Extra sandboxes to prepare while all slots are busy."`
-	Lease    time.Duration `default:"40s" env:"RELABEL_LEASE" help:"Lease length: a worker silent for this long loses its trajectories."`
-	Grace    time.Duration `default:"60s" env:"RELABEL_GRACE" help:"On shutdown, how long running turns may take before they are cancelled."`
-	retentionFlags
-	dockerFlags
-	imageFlags
-	secretFlags
-	resourceFlags
-}
-
-// minLease leaves a few looks and renewals in a lease.
-const minLease = 3 * time.Second
-
-// minSilence leaves a few pings in a sandbox's silence, on a loaded machine too.
-const minSilence = 10 * time.Second
-
-// check refuses what nobody can work with.
-func (f workFlags) check() error {
-	switch {
-	case f.Rollouts < 1:
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must be at least 1; use serve --no-work to run no worker", f.Rollouts).On("--rollouts")
-	case f.Prefetch < 0:
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must not be below 0", f.Prefetch).On("--prefetch")
-	case f.Lease < minLease:
-		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least %s", f.Lease, minLease).On("--lease")
-	case f.Grace < 0:
-		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must not be below 0", f.Grace).On("--grace")
-	case f.Silence < minSilence:
-		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least %s", f.Silence, minSilence).On("--silence")
-	case f.Pulls < 1:
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; at least one image is pulled at once", f.Pulls).On("--pulls")
-	}
-	return errors.Join(f.retentionFlags.check(), f.secretFlags.check(), f.resourceFlags.check())
-}
-
-// check refuses a folder of secrets that is not there: each secret in it would be missing.
-func (f secretFlags) check() error {
-	if f.Secrets == "" {
-		return nil
-	}
-	info, err := os.Stat(f.Secrets)
-	if err == nil && !info.IsDir() {
-		err = syscall.ENOTDIR
-	}
-	if err != nil {
-		return relabel.Errorf(relabel.CodeInvalid, "the folder of secrets cannot be read").On("--secrets").Because(err)
-	}
-	return nil
-}
-
 // cancelLimit bounds the cancellation of exports at the end of a command.
 const cancelLimit = 60 * time.Second
 
@@ -92,7 +34,7 @@ type work struct {
 }
 
 // startWork connects to the engines and starts the queue's jobs and the services beside them.
-func startWork(ctx context.Context, db *database, f workFlags, data string, res resources, m *worker.Metrics, log zerolog.Logger) (*work, error) {
+func startWork(ctx context.Context, db *database, f cli.WorkFlags, data string, res resources, m *worker.Metrics, log zerolog.Logger) (*work, error) {
 	host, err := openHost(ctx, db, f, log)
 	if err != nil {
 		return nil, err
@@ -105,7 +47,7 @@ func startWork(ctx context.Context, db *database, f workFlags, data string, res 
 }
 
 // startWorkOn is startWork with an open host.
-func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFlags, data string, res resources, m *worker.Metrics, log zerolog.Logger) (*work, error) {
+func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f cli.WorkFlags, data string, res resources, m *worker.Metrics, log zerolog.Logger) (*work, error) {
 	me := relabel.Worker{Name: worker.NewOwner(), Machine: machineName(), Process: os.Getpid(), DockerHosts: host.Names(),
 		Rollouts: f.Rollouts, Ahead: f.Prefetch, Version: version}
 	slots := mixer.Slots{Rollouts: f.Rollouts, Prefetch: f.Prefetch}
@@ -140,7 +82,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
 	river.AddWorker(workers, shard.NewWorker(exporter))
-	river.AddWorker(workers, newWebhookSender(db, f.secretFlags, res, log))
+	river.AddWorker(workers, newWebhookSender(db, f.Secrets, res, log))
 	labeller.AddWorkers(workers, labels)
 	worker.AddRegrader(workers, regrader)
 	queue, err := worker.NewQueue(db.Store, db.Clock(), me.Name, workers, exportQueues(exporter, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},
@@ -154,7 +96,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f workFla
 		return nil, err
 	}
 	s.worker, err = worker.New(worker.Config{Store: db.Store, Queue: queue, Rollouts: mix, Drain: []func(){labels.Drain}, Self: s.self,
-		Recover: recovery.RunNow, Services: s.all, Hurry: hurried, Grace: f.Grace, Close: host.Close, Log: log})
+		Recover: recovery.RunNow, Services: s.all, Hurry: worker.Hurried, Grace: f.Grace, Close: host.Close, Log: log})
 	if err != nil {
 		return nil, err
 	}

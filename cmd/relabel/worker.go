@@ -15,18 +15,20 @@ import (
 // workerCommand is `relabel worker`.
 type workerCommand struct {
 	Run  workerRun      `cmd:"" default:"withargs" help:"Roll trajectories out."`
-	List cli.WorkerList `cmd:"" help:"List the processes that roll out, and what each holds."`
+	List cli.WorkerList `cmd:"" help:"List all workers and their trajectories."`
 }
 
-// workerRun is `relabel worker` without more.
+// workerRun is `relabel worker`.
 type workerRun struct {
 	cli.DatabaseFlags
-	workFlags
-	Metrics string `env:"RELABEL_METRICS" placeholder:"ADDR" help:"Address to answer GET /metrics at, e.g. 127.0.0.1:7790. Any but loopback demands a bearer token. Default: nowhere."`
+	cli.WorkFlags
+	Metrics string `env:"RELABEL_METRICS" placeholder:"ADDR" help:"Address that serves GET /metrics, e.g. 127.0.0.1:7790. Any but loopback requires a bearer token. Default: none."`
 }
 
-// Validate checks the flags before anything is begun.
-func (c *workerRun) Validate() error { return c.check() }
+// Validate refuses values that cannot be used.
+func (c *workerRun) Validate() error {
+	return errors.Join(c.CheckWork(), checkResources(c.ResourceFlags))
+}
 
 // Run rolls trajectories out until a signal.
 func (c *workerRun) Run(ctx context.Context) (err error) {
@@ -42,11 +44,11 @@ func (c *workerRun) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	res, err := c.resourceFlags.open(db)
+	res, err := openResources(c.ResourceFlags, db)
 	if err != nil {
 		return err
 	}
-	w, err := startWork(ctx, db, c.workFlags, c.Data, res, m, log)
+	w, err := startWork(ctx, db, c.WorkFlags, c.Data, res, m, log)
 	if err != nil {
 		return err
 	}
@@ -55,16 +57,16 @@ func (c *workerRun) Run(ctx context.Context) (err error) {
 	return errors.Join(w.Stop(ctx), worker.LogCounts(context.WithoutCancel(ctx), db, log))
 }
 
-// serveMetrics answers scrapes, where an address is given, until stop.
+// serveMetrics answers scrapes until stop, if an address is given.
 func (c *workerRun) serveMetrics(db *database, m *worker.Metrics, log zerolog.Logger) (stop func() error, err error) {
 	if c.Metrics == "" {
 		return func() error { return nil }, nil
 	}
-	listener, err := listen(c.Metrics, "--metrics")
+	listener, err := cli.Listen(c.Metrics, "--metrics")
 	if err != nil {
 		return nil, err
 	}
-	handler := server.NewMetrics(server.Config{Store: db.Store, RequireToken: !isLoopback(c.Metrics), Metrics: m.Handler(), Log: quietLog()})
+	handler := server.NewMetrics(server.Config{Store: db.Store, RequireToken: !cli.IsLoopback(c.Metrics), Metrics: m.Handler(), Log: quietLog()})
 	srv := server.NewHTTP(c.Metrics, handler)
 	log.Info().Msg("metrics are at http://" + listener.Addr().String() + "/metrics")
 	failed := make(chan error, 1)

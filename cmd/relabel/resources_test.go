@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"relabel/cli"
 )
 
 // TestTheEnvironmentMeansTheSameForEveryCommand compares what serve reads with what a
@@ -14,22 +16,22 @@ func TestTheEnvironmentMeansTheSameForEveryCommand(t *testing.T) {
 	t.Setenv("RELABEL_DESTINATION_ENDPOINT", " https://s3.example.org")
 	for value, want := range map[string]bool{"1": true, "yes": true, "true": true, "0": false, "no": false, "false": false} {
 		t.Setenv("RELABEL_CLOUD_CREDENTIALS", value)
-		alone, err := environmentResources()
+		alone, err := cli.EnvironmentResources()
 		noError(t, err)
 		var c commands
 		parser, err := kong.New(&c, flagVars("", ""))
 		noError(t, err)
 		_, err = parser.Parse([]string{"serve"})
 		noError(t, err)
-		for name, f := range map[string]outboundFlags{"a command": alone.outboundFlags, "serve": c.Serve.outboundFlags} {
+		for name, f := range map[string]cli.ResourceFlags{"a command": alone, "serve": c.Serve.ResourceFlags} {
 			if f.CloudCredentials != want || !slices.Equal(f.AllowAddress, []string{"10.0.0.0/8", "192.168.0.0/16"}) || !slices.Equal(f.DestinationEndpoint, []string{"https://s3.example.org"}) {
 				t.Errorf("%s, %s: %+v", name, value, f)
 			}
 		}
-		noError(t, alone.check())
+		noError(t, checkResources(alone))
 	}
 	t.Setenv("RELABEL_CLOUD_CREDENTIALS", "perhaps")
-	if _, err := environmentResources(); err == nil {
+	if _, err := cli.EnvironmentResources(); err == nil {
 		t.Error("a value that is neither true nor false is taken")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"reflect"
@@ -9,7 +9,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"relabel"
-	"relabel/cli"
 )
 
 func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
@@ -25,14 +24,18 @@ func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
 	if got := addCommand(p); got != want {
 		t.Errorf("%s\n%s", got, want)
 	}
-	for _, flag := range flagsOf(reflect.TypeFor[cli.PolicyAdd]()) {
+	for _, flag := range flagsOf(reflect.TypeFor[PolicyAdd]()) {
 		if !strings.Contains(want, " --"+flag+" ") {
 			t.Errorf("doctor's command has no --%s", flag)
 		}
 	}
-	var c commands
-	parser, err := kong.New(&c, flagVars("", ""), kong.Bind(cli.ServeLocal(serveLocal)))
-	noError(t, err)
+	var c struct {
+		Policy PolicyCommand `cmd:""`
+	}
+	parser, err := kong.New(&c, kong.Vars{"data": ""}, kong.Bind(ServeLocal(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
 	words := strings.Split(strings.ReplaceAll(want, `'it'\''s a model'`, "it's_a_model"), " ")[1:]
 	if _, err := parser.Parse(words); err != nil || c.Policy.Add.ToolFormat != "text" || c.Policy.Add.Retries != 1 {
 		t.Errorf("%v, %+v", err, c.Policy.Add)
@@ -47,7 +50,7 @@ func flagsOf(command reflect.Type) (flags []string) {
 		f := command.Field(i)
 		_, positional := f.Tag.Lookup("arg")
 		switch {
-		case f.Type == reflect.TypeFor[cli.ClientFlags](), positional:
+		case f.Type == reflect.TypeFor[ClientFlags](), positional:
 		case f.Anonymous:
 			flags = append(flags, flagsOf(f.Type)...)
 		case f.Tag.Get("name") != "":

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -13,56 +13,53 @@ import (
 
 	"relabel"
 	"relabel/api"
-	"relabel/cli"
-	"relabel/envs/fleet"
-	"relabel/policy/scripted"
 )
 
-// demoCommand is `relabel demo`: three DAgger iterations and an AggreVaTe one. What an
-// earlier demo in the same data folder has done already is found again and not redone.
-type demoCommand struct {
-	serveFlags
+// DemoCommand is `relabel demo`: three DAgger iterations and an AggreVaTe one. It reuses what an
+// earlier demo in the same data folder has done.
+type DemoCommand struct {
+	ServeFlags
 	TaskFile     string `name:"tasks" required:"" type:"existingfile" placeholder:"FILE" help:"Tasks to roll out, as JSONL; make demo builds them."`
-	HeldOut      string `default:"pypi__parse-1.20.2" help:"Instance that is kept for evaluation, where the file has it."`
-	Teacher      string `placeholder:"URL" help:"Chat-completions endpoint of a real teacher, up to and with /v1. Default: a scripted one that knows the gold patches."`
+	HeldOut      string `default:"pypi__parse-1.20.2" help:"Instance that is held out for evaluation, if the file has it."`
+	Teacher      string `placeholder:"URL" help:"Chat-completions endpoint of a real teacher, including /v1. Default: a scripted one that knows the gold patches."`
 	TeacherModel string `help:"Its model name."`
-	Student      string `placeholder:"URL" help:"Endpoint of a real student. Default: a scripted one of a set skill."`
+	Student      string `placeholder:"URL" help:"Endpoint of a real student. Default: a scripted one."`
 	StudentModel string `help:"Its model name."`
 	TeacherKey   string `name:"teacher-secret" help:"Name of the teacher's secret (RELABEL_SECRET_<NAME> in the environment)."`
 	StudentKey   string `name:"student-secret" help:"Name of the student's secret."`
-	Scripted     string `name:"scripted-listen" default:"127.0.0.1:7789" help:"Where the scripted policies listen."`
-	Exit         bool   `help:"End when the data is exported, instead of serving the page."`
-	Tokenizer    string `type:"existingdir" placeholder:"DIR" help:"Folder with the student's tokenizer, whose token ids the data sets then hold too. Without it they hold messages only."`
-	Seed         int64  `default:"1" help:"Seed of every draw."`
+	Scripted     string `name:"scripted-listen" default:"127.0.0.1:7789" help:"Address of the scripted policies."`
+	Exit         bool   `help:"End after the export instead of serving the viewer."`
+	Tokenizer    string `type:"existingdir" placeholder:"DIR" help:"Folder with the student's tokenizer, to export token ids too. Default: export messages only."`
+	Seed         int64  `default:"1" help:"Seed of all draws."`
 }
 
-// demoSkills are the scripted students of the rounds: each round's checkpoint is a
-// little better, as it would be after training on the round before.
+// demoTeacher is the model name of the scripted teacher.
+const demoTeacher = "scripted-teacher"
+
+// demoSkills are the scripted students of the rounds. Each is a little better than the one
+// before, as after training.
 var demoSkills = []string{"scripted-student-0.3", "scripted-student-0.5", "scripted-student-0.7"}
 
 // Run collects, exports, prints a table and serves the page.
-func (c *demoCommand) Run(ctx context.Context) error {
+func (c *DemoCommand) Run(ctx context.Context, p *Ports) error {
 	begin := time.Now()
-	tasks, err := cli.ReadTaskFile(c.TaskFile)
+	tasks, err := ReadTaskFile(c.TaskFile)
 	if err != nil {
 		return err
 	}
-	if err := c.findSecrets(); err != nil {
+	if err := c.reach(ctx, p); err != nil {
 		return err
 	}
-	if err := c.reach(ctx); err != nil {
-		return err
-	}
-	return c.withSite(ctx, quietLog(), func(ctx context.Context, cl *cli.Session, host *fleet.Fleet) error {
-		stop, err := c.serveScripted(ctx, tasks)
+	return p.Serve(ctx, c.ServeFlags, func(ctx context.Context, cl *Session, validate ValidateTask) error {
+		stop, err := c.serveScripted(ctx, p, tasks)
 		if err != nil {
 			return err
 		}
 		defer stop()
-		d := demo{command: c, client: cl, host: host, tasks: tasks}
+		d := demo{command: c, client: cl, validateTask: validate, tasks: tasks}
 		if err := d.collect(ctx); err != nil {
 			if ctx.Err() != nil {
-				err = cli.Interruptedf("the same command goes on where this one stopped")
+				err = Interruptedf("the same command resumes where this one stopped")
 			}
 			return err
 		}
@@ -78,12 +75,12 @@ func (c *demoCommand) Run(ctx context.Context) error {
 
 // demo is the state of one demo.
 type demo struct {
-	command *demoCommand
-	client  *cli.Session
-	host    *fleet.Fleet
-	tasks   []relabel.Task
-	set     relabel.Taskset
-	teacher relabel.Policy
+	command      *DemoCommand
+	client       *Session
+	validateTask ValidateTask
+	tasks        []relabel.Task
+	set          relabel.Taskset
+	teacher      relabel.Policy
 	// tokenizer is the registered name of the student's tokenizer, "" without one.
 	tokenizer string
 }
@@ -97,10 +94,10 @@ func (d *demo) collect(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if d.tokenizer, err = cli.UseTokenizer(ctx, d.client, d.command.Tokenizer); err != nil {
+	if d.tokenizer, err = UseTokenizer(ctx, d.client, d.command.Tokenizer); err != nil {
 		return err
 	}
-	if d.teacher, err = d.policy(ctx, d.command.endpoints()[0], scripted.TeacherModel); err != nil {
+	if d.teacher, err = d.policy(ctx, d.command.endpoints()[0], demoTeacher); err != nil {
 		return err
 	}
 	dagger, err := d.run(ctx, "demo-dagger", relabel.DAgger, nil)
@@ -129,7 +126,7 @@ func (d *demo) collect(ctx context.Context) error {
 
 // importTasks finds or imports the task file.
 func (d *demo) importTasks(ctx context.Context) error {
-	digest, err := cli.FileDigest(d.command.TaskFile)
+	digest, err := FileDigest(d.command.TaskFile)
 	if err != nil {
 		return err
 	}
@@ -166,11 +163,11 @@ func (d *demo) importTasks(ctx context.Context) error {
 // validate runs the gold and the empty patch of each task, once for a file of tasks.
 func (d *demo) validate(ctx context.Context) error {
 	runs, err := d.client.Runs(ctx)
-	if err != nil || cli.Find(runs, func(r relabel.Run) bool { return strings.HasPrefix(r.Name, "demo-dagger-"+d.set.Digest[:8]) }) != nil {
+	if err != nil || Find(runs, func(r relabel.Run) bool { return strings.HasPrefix(r.Name, "demo-dagger-"+d.set.Digest[:8]) }) != nil {
 		return err // a run is made only of tasks that were validated
 	}
 	fmt.Println("Validating: the gold patch must resolve, the empty patch must not.")
-	return validateTasks(ctx, d.host, d.tasks, 2)
+	return validateTasks(ctx, d.validateTask, d.tasks, 2)
 }
 
 // policy registers an endpoint: the real one where its URL is given, else a scripted one.
@@ -179,7 +176,7 @@ func (d *demo) policy(ctx context.Context, e endpoint, scriptedModel string) (re
 	if e.base == "" {
 		p = d.command.scriptedPolicy(scriptedModel)
 	}
-	return d.client.CreatePolicy(ctx, cli.PolicyBody(p))
+	return d.client.CreatePolicy(ctx, PolicyBody(p))
 }
 
 // runName names the demo's runs by their tasks, and by the endpoints and the seed that
@@ -200,7 +197,7 @@ func (d *demo) run(ctx context.Context, kind string, recipe relabel.Recipe, rho 
 	if err != nil {
 		return relabel.Run{}, err
 	}
-	if r := cli.Find(runs, func(r relabel.Run) bool { return r.Name == d.runName(kind) }); r != nil {
+	if r := Find(runs, func(r relabel.Run) bool { return r.Name == d.runName(kind) }); r != nil {
 		return *r, nil
 	}
 	return d.client.CreateRun(ctx, api.NewRun{Name: d.runName(kind), Recipe: recipe, Taskset: d.set.ID.String(), Teacher: d.teacher.ID.String(), Rho: (*api.NewRho)(rho), Seed: d.command.Seed})
@@ -212,7 +209,7 @@ func (d *demo) iteration(ctx context.Context, run relabel.Run, kind relabel.Iter
 	if err != nil {
 		return err
 	}
-	it := cli.Find(its, func(it api.IterationView) bool { return it.Kind == kind && it.Number == number })
+	it := Find(its, func(it api.IterationView) bool { return it.Kind == kind && it.Number == number })
 	if it == nil {
 		student, err := d.policy(ctx, d.command.endpoints()[1], model)
 		if err != nil {
@@ -225,13 +222,13 @@ func (d *demo) iteration(ctx context.Context, run relabel.Run, kind relabel.Iter
 		it = &started
 	}
 	title := fmt.Sprintf("%s, %s %d", run.Recipe, kind, number)
-	end, err := cli.WatchIteration(ctx, d.client, it.ID, title)
+	end, err := WatchIteration(ctx, d.client, it.ID, title)
 	if err != nil {
 		return err
 	}
-	if err := cli.Outcome(end); err != nil {
-		again := fmt.Errorf("%w; with what was wrong put right, --seed %d makes runs anew", err, d.command.Seed+1)
-		return errors.Join(cli.PrintCauses(ctx, d.client, title, end), again)
+	if err := Outcome(end); err != nil {
+		again := fmt.Errorf("%w; after fixing the cause, --seed %d starts new runs", err, d.command.Seed+1)
+		return errors.Join(PrintCauses(ctx, d.client, title, end), again)
 	}
 	return nil
 }

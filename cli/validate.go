@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -10,49 +10,40 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relabel"
-	"relabel/cli"
-	"relabel/envs"
-	"relabel/envs/docker"
-	"relabel/envs/verify"
-	"relabel/policy"
 )
 
-// tasksValidate is `relabel tasks validate FILE`. It needs Docker but no database.
-type tasksValidate struct {
-	dockerFlags
+// TasksValidate is `relabel tasks validate FILE`. It needs Docker but no database.
+type TasksValidate struct {
+	DockerFlags
 	File     string   `arg:"" type:"existingfile" help:"JSONL file, one task per line."`
 	Only     []string `placeholder:"INSTANCE" help:"Only these instances."`
 	Parallel int      `default:"2" help:"Tasks at once."`
 }
 
-// Run validates and prints a table; it fails when a task is not sound.
-func (c *tasksValidate) Run(ctx context.Context) error {
-	tasks, err := cli.ReadTaskFile(c.File)
+// Run validates and prints a table. It fails if a task is not sound.
+func (c *TasksValidate) Run(ctx context.Context, p *Ports) error {
+	tasks, err := ReadTaskFile(c.File)
 	if err != nil {
 		return err
 	}
 	if tasks, err = onlyThese(tasks, c.Only); err != nil {
 		return err
 	}
-	images, err := c.imagesFrom(policy.Secrets{})
+	validate, closeDocker, err := p.OpenValidation(ctx, c.DockerFlags)
 	if err != nil {
 		return err
 	}
-	host, err := c.openFleet(ctx, docker.Config{Instance: "validate", Images: images}, newLog())
-	if err != nil {
-		return err
-	}
-	return errors.Join(validateTasks(ctx, host, tasks, c.Parallel), host.Close())
+	return errors.Join(validateTasks(ctx, validate, tasks, c.Parallel), closeDocker())
 }
 
-// onlyThese keeps the named tasks; a name that there is not is an error.
+// onlyThese returns the named tasks. An unknown name is an error.
 func onlyThese(tasks []relabel.Task, names []string) ([]relabel.Task, error) {
 	if len(names) == 0 {
 		return tasks, nil
 	}
 	var kept []relabel.Task
 	for _, name := range names {
-		t := cli.Find(tasks, func(t relabel.Task) bool { return t.InstanceID == name })
+		t := Find(tasks, func(t relabel.Task) bool { return t.InstanceID == name })
 		if t == nil {
 			return nil, relabel.Errorf(relabel.CodeNotFound, "the file has no instance %q", name).On("--only")
 		}
@@ -61,27 +52,26 @@ func onlyThese(tasks []relabel.Task, names []string) ([]relabel.Task, error) {
 	return kept, nil
 }
 
-// validateTasks runs both patches of each task, some tasks at once, and prints a table.
-func validateTasks(ctx context.Context, host envs.Host, tasks []relabel.Task, parallel int) error {
-	results := make([]verify.Validation, len(tasks))
+// validateTasks validates tasks concurrently and prints a table.
+func validateTasks(ctx context.Context, validate ValidateTask, tasks []relabel.Task, parallel int) error {
+	results := make([]Validation, len(tasks))
 	var g errgroup.Group
 	g.SetLimit(max(1, parallel))
-	v := verify.New(host)
 	for i, task := range tasks {
 		g.Go(func() (err error) {
-			results[i], err = v.Validate(ctx, task, relabel.PaperLimits)
+			results[i], err = validate(ctx, task)
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	t := cli.NewTable("INSTANCE", "GOLD PATCH", "EMPTY PATCH", "FAIL_TO_PASS", "PASS_TO_PASS", "SECONDS", "SOUND")
+	t := NewTable("INSTANCE", "GOLD PATCH", "EMPTY PATCH", "FAIL_TO_PASS", "PASS_TO_PASS", "SECONDS", "SOUND")
 	sound := true
 	for i, task := range tasks {
 		r := results[i]
-		sound = sound && r.Sound()
-		t.Row(task.InstanceID, verdictWord(r.Gold), verdictWord(r.Empty), len(task.FailToPass), len(task.PassToPass), fmt.Sprintf("%.1f", r.Seconds), cli.Yes(r.Sound()))
+		sound = sound && r.Problem == ""
+		t.Row(task.InstanceID, verdictWord(r.Gold), verdictWord(r.Empty), len(task.FailToPass), len(task.PassToPass), fmt.Sprintf("%.1f", r.Seconds), Yes(r.Problem == ""))
 	}
 	if err := t.Print(); err != nil {
 		return err
@@ -92,19 +82,19 @@ func validateTasks(ctx context.Context, host envs.Host, tasks []relabel.Task, pa
 		}
 	}
 	if !sound {
-		return cli.ErrSomeFailed
+		return ErrSomeFailed
 	}
 	return nil
 }
 
-// outputLines is how much of a log is shown below a problem.
+// outputLines is the number of log lines that are printed with a problem.
 const outputLines = 12
 
 // marks are the verifier's own lines around a test log.
 var marks = regexp.MustCompile(`(?m)^[0-9a-f]{32} (begin|end \d+)$`)
 
-// lastOutput is the end of what the trial wrote that a problem is about, indented.
-func lastOutput(r verify.Validation) string {
+// lastOutput returns the last lines of the log that a problem concerns, indented.
+func lastOutput(r Validation) string {
 	v := r.Gold
 	if v.Passed {
 		v = r.Empty
@@ -119,7 +109,7 @@ func lastOutput(r verify.Validation) string {
 	return text.String()
 }
 
-// verdictWord says a verdict in a word or two.
+// verdictWord describes a verdict.
 func verdictWord(v relabel.Verdict) string {
 	switch {
 	case v.Infra != "":

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -6,26 +6,21 @@ import (
 	"fmt"
 
 	"relabel"
-	"relabel/policy"
-	"relabel/policy/scripted"
 )
 
-// endpoint is a real model that plays a part in the demo.
+// endpoint is a real model in the demo.
 type endpoint struct {
 	role                relabel.Role
 	base, model, secret string
 }
 
-func (c *demoCommand) endpoints() []endpoint {
+func (c *DemoCommand) endpoints() []endpoint {
 	return []endpoint{{relabel.Teacher, c.Teacher, c.TeacherModel, c.TeacherKey}, {relabel.Student, c.Student, c.StudentModel, c.StudentKey}}
 }
 
-// Validate checks the flags before anything is begun.
-func (c *demoCommand) Validate() error {
-	if c.Rollouts < 1 {
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; a demo rolls out at least one", c.Rollouts).On("--rollouts")
-	}
-	if err := errors.Join(c.workFlags.check(), c.siteFlags.check()); err != nil {
+// Check refuses values that the demo cannot use.
+func (c *DemoCommand) Check() error {
+	if err := errors.Join(c.CheckWork(), c.CheckSite()); err != nil {
 		return err
 	}
 	for _, e := range c.endpoints() {
@@ -36,7 +31,7 @@ func (c *demoCommand) Validate() error {
 	return nil
 }
 
-// check says what is wrong with the flags of an endpoint.
+// check refuses incomplete flags of an endpoint.
 func (e endpoint) check() error {
 	flag := "--" + string(e.role)
 	switch {
@@ -47,7 +42,7 @@ func (e endpoint) check() error {
 	case e.base == "":
 		return nil
 	case e.model == "":
-		return relabel.Errorf(relabel.CodeInvalid, "is missing: name the model that %s is to be asked for", e.base).On(flag + "-model")
+		return relabel.Errorf(relabel.CodeInvalid, "is missing: name the model at %s", e.base).On(flag + "-model")
 	}
 	var wrong *relabel.Error
 	if errors.As(demoPolicy(e).ValidateNew(), &wrong) {
@@ -57,33 +52,15 @@ func (e endpoint) check() error {
 	return nil
 }
 
-// findSecrets fails where a named secret is missing.
-func (c *demoCommand) findSecrets() error {
-	for _, e := range c.endpoints() {
-		if e.secret == "" {
-			continue
-		}
-		if _, err := (policy.Secrets{Dir: c.Secrets}).Find(e.secret); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// reach fails where a real model does not answer: rollouts would wait for it, for as long as
-// its policy is patient.
-func (c *demoCommand) reach(ctx context.Context) error {
-	rule, err := c.addressRule()
-	if err != nil {
-		return err
-	}
+// reach fails if a real model does not answer or its secret is missing.
+func (c *DemoCommand) reach(ctx context.Context, p *Ports) error {
 	for _, e := range c.endpoints() {
 		if e.base == "" {
 			continue
 		}
-		err = policy.Reach(ctx, demoPolicy(e), policy.Options{Secrets: policy.Secrets{Dir: c.Secrets}, Transport: rule.Transport})
+		err := p.Reach(ctx, demoPolicy(e), c.WorkFlags)
 		var known *relabel.Error
-		if errors.As(err, &known) {
+		if errors.As(err, &known) && known.Code != relabel.CodeSecretMissing {
 			return known.On("--" + string(e.role))
 		}
 		if err != nil {
@@ -99,19 +76,19 @@ func demoPolicy(e endpoint) relabel.Policy {
 		Server: relabel.ServerGeneric, Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits}
 }
 
-// scriptedPolicy is the policy of a scripted model. It is not asked for token ids: its own
-// are of no tokenizer, so that each prompt of an export would be said to differ.
-func (c *demoCommand) scriptedPolicy(model string) relabel.Policy {
+// scriptedPolicy is the policy of a scripted model. relabel does not request token ids from it:
+// they belong to no tokenizer, so an export would report a difference in each prompt.
+func (c *DemoCommand) scriptedPolicy(model string) relabel.Policy {
 	return relabel.Policy{Name: model, BaseURL: "http://" + c.Scripted + "/v1", Model: model,
 		Server: relabel.ServerGeneric, Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits}
 }
 
-// serveScripted serves the scripted policies where a real one is not given.
-func (c *demoCommand) serveScripted(ctx context.Context, tasks []relabel.Task) (stop func(), err error) {
+// serveScripted serves the scripted policies unless both endpoints are real.
+func (c *DemoCommand) serveScripted(ctx context.Context, p *Ports, tasks []relabel.Task) (stop func(), err error) {
 	if c.Teacher != "" && c.Student != "" {
 		return func() {}, nil
 	}
-	_, stop, err = scripted.Serve(ctx, c.Scripted, scripted.Config{Book: scripted.NewBook(tasks)})
+	stop, err = p.ServeScripted(ctx, c.Scripted, tasks)
 	if err != nil {
 		return nil, relabel.Errorf(relabel.CodeUnavailable, "the scripted policies cannot listen on %s; choose another address with --scripted-listen", c.Scripted).Because(err)
 	}

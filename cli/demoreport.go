@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -7,13 +7,12 @@ import (
 
 	"relabel"
 	"relabel/api"
-	"relabel/cli"
 )
 
-// report exports what was collected and prints what there is.
+// report exports the labels and prints a summary.
 func (d *demo) report(ctx context.Context, runs ...relabel.Run) error {
 	fmt.Println()
-	if err := cli.PrintIterations(ctx, d.client, runs...); err != nil {
+	if err := PrintIterations(ctx, d.client, runs...); err != nil {
 		return err
 	}
 	fmt.Println()
@@ -32,14 +31,14 @@ func (d *demo) report(ctx context.Context, runs ...relabel.Run) error {
 	return nil
 }
 
-// export finds or builds the aggregated data set of a run's valid submissions.
+// export finds or builds the aggregated data set of a run's submissions.
 func (d *demo) export(ctx context.Context, run relabel.Run) (relabel.Export, error) {
 	exports, err := d.client.Exports(ctx, nil)
 	if err != nil {
 		return relabel.Export{}, err
 	}
 	views := d.views()
-	old := cli.Find(exports, func(e relabel.Export) bool {
+	old := Find(exports, func(e relabel.Export) bool {
 		return e.Selection.RunID == run.ID && e.State == relabel.ExportDone && slices.Equal(e.Form.Views, views)
 	})
 	if old != nil {
@@ -49,10 +48,10 @@ func (d *demo) export(ctx context.Context, run relabel.Run) (relabel.Export, err
 	if err != nil {
 		return e, err
 	}
-	return cli.WatchExport(ctx, d.client, e.ID)
+	return WatchExport(ctx, d.client, e.ID)
 }
 
-// views are the forms of the data sets: those of tokens too where there is a tokenizer.
+// views are the views of the data sets: with a tokenizer also the token views.
 func (d *demo) views() []relabel.View {
 	if d.tokenizer == "" {
 		return []relabel.View{relabel.ViewMessages}

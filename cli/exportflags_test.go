@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"reflect"
@@ -7,13 +7,12 @@ import (
 	"testing"
 
 	"relabel/api"
-	"relabel/cli"
 )
 
 // TestEveryOptionOfAnExportIsAFlag compares what POST /v1/exports takes with what the command
 // has flags for.
 func TestEveryOptionOfAnExportIsAFlag(t *testing.T) {
-	flags := flagsOf(reflect.TypeFor[cli.ExportStart]())
+	flags := flagsOf(reflect.TypeFor[ExportStart]())
 	other := map[string]string{"run": "", "template-text": "template", "views": "view", "end-reasons": "end-reason", "leave-out-flags": "leave-out-flag"}
 	var options []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[api.NewExport]()) {
@@ -38,8 +37,8 @@ func TestEveryOptionOfAnExportIsAFlag(t *testing.T) {
 }
 
 func TestAWordThatIsNoIdSaysWhereIdsAreFound(t *testing.T) {
-	_, iteration := cli.IterationID("collect 1")
-	_, export := cli.ExportID("first")
+	_, iteration := IterationID("collect 1")
+	_, export := ExportID("first")
 	for want, err := range map[string]error{"relabel run show RUN": iteration, "relabel export list": export} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not name `%s`", err, want)

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -9,39 +9,29 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/cli"
-	"relabel/policy"
 	"relabel/safetext"
 )
 
-// probe asks an endpoint a few things and prints what it can do. It runs here and with
-// the secrets of here, not where the workers are.
-func (c *doctorCommand) probe(ctx context.Context) error {
-	return c.With(ctx, func(cl *cli.Session) error {
-		p, err := cli.FindPolicy(ctx, cl, c.Policy)
+// probe tests what an endpoint supports, from this machine and with its secrets.
+func (c *DoctorCommand) probe(ctx context.Context, p *Ports) error {
+	return c.With(ctx, func(cl *Session) error {
+		policy, err := FindPolicy(ctx, cl, c.Policy)
 		if err != nil {
 			return err
 		}
-		secrets := policy.Secrets{Dir: c.Secrets}
-		if p.Secret != "" { // without it nothing is asked, and nothing is known of the endpoint
-			if _, err := secrets.Find(p.Secret); err != nil {
-				return err
-			}
-		}
-		rule, err := environmentRule()
-		if err != nil {
+		report, err := p.Probe(ctx, policy, c.SecretFlags)
+		if report.Fields == nil {
 			return err
 		}
-		report, err := policy.Probe(ctx, p, policy.Options{Secrets: secrets, Transport: rule.Transport})
-		if printed := c.print(report); printed != nil { // what was found out before an error is worth reading too
+		if printed := c.print(report); printed != nil {
 			return printed
 		}
 		return err
 	})
 }
 
-// print writes the report with the command that does what it suggests.
-func (c *doctorCommand) print(report policy.Report) error {
+// print prints the report with the command that applies its suggestions.
+func (c *DoctorCommand) print(report ProbeReport) error {
 	command := ""
 	if report.Suggested != nil {
 		command = addCommand(*report.Suggested)
@@ -50,20 +40,17 @@ func (c *doctorCommand) print(report policy.Report) error {
 		out := json.NewEncoder(os.Stdout)
 		out.SetEscapeHTML(false)
 		out.SetIndent("", "  ")
-		return out.Encode(struct {
-			policy.Report
-			Command string `json:"command,omitempty"` // what to run, as one shell line
-		}{report, command})
+		return out.Encode(report.Fields(command))
 	}
-	fmt.Print(safetext.Terminal(report.String()))
+	fmt.Print(safetext.Terminal(report.Text))
 	if command != "" {
 		fmt.Printf("\nThe next version with that in it:\n  %s\n", safetext.Terminal(command))
 	}
 	return nil
 }
 
-// addCommand is the shell line that registers p as its name's next version, without what
-// is the default.
+// addCommand returns the shell command that registers p as the next version of its name,
+// without defaults.
 func addCommand(p relabel.Policy) string {
 	words := []string{"relabel", "policy", "add", p.Name, "--base-url", p.BaseURL, "--model", p.Model}
 	add := func(name, value, usual string) {
@@ -101,7 +88,7 @@ func addCommand(p relabel.Policy) string {
 	add("cache-markers", string(p.CacheMarkers), string(relabel.CacheMarkersNone))
 	add("tokenizer", p.Tokenizer, "")
 	add("chat-template", p.ChatTemplate, "")
-	if p.TemplateText != "" { // it is a file of whoever registers the policy
+	if p.TemplateText != "" { // the user has the file
 		add("chat-template", "FILE", "")
 	}
 	for i, w := range words {
@@ -110,7 +97,7 @@ func addCommand(p relabel.Policy) string {
 	return strings.Join(words, " ")
 }
 
-// shellWord quotes what a shell would take apart.
+// shellWord quotes a word for a shell if necessary.
 func shellWord(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@+,") == "" {
 		return s

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"bufio"
+	"os"
+	"slices"
+	"strconv"
+
+	"golang.org/x/term"
+
+	"relabel"
+)
+
+// rowFlags choose a row of an export's folder.
+type rowFlags struct {
+	Row       string `placeholder:"N|ROW_ID" help:"Show the tokens of a row, given by its number in the view, from 0, or its row_id. Tokens that are trained on are in colour, or in brackets without a terminal or with NO_COLOR."`
+	View      string `placeholder:"VIEW" enum:",messages,linear,packed,tree" default:"" help:"View of the row. Default: linear, or another token view."`
+	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: the registered one, from the running server, or the folder that the manifest names."`
+	All       bool   `help:"Do not shorten long runs of tokens that are not trained on."`
+}
+
+// show prints a row.
+func (f rowFlags) show(p *Ports, dir string, fetch FetchTokenizer) error {
+	m, err := p.ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	name, err := f.view(m)
+	if err != nil {
+		return err
+	}
+	view := p.OpenView(dir, m, name)
+	number, err := strconv.Atoi(f.Row)
+	if err != nil {
+		if number, err = view.Named(f.Row); err != nil {
+			return err
+		}
+	}
+	row, path, err := view.At(number)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(os.Stdout)
+	d := Drawing{Out: out, Manifest: m, View: name, Path: path, Number: number, Of: view.Len(), All: f.All,
+		Colour: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""}
+	if m.Tokenizer != nil {
+		d.Words = OpenVocabulary(*m.Tokenizer, f.Tokenizer, fetch)
+	}
+	d.Draw(&row)
+	return out.Flush()
+}
+
+// view returns the requested view, or the first token view.
+func (f rowFlags) view(m relabel.Manifest) (relabel.View, error) {
+	asked := relabel.View(f.View)
+	for _, v := range []relabel.View{relabel.ViewLinear, relabel.ViewTree, relabel.ViewPacked, relabel.ViewMessages} {
+		if asked == "" && slices.Contains(m.Views, v) {
+			asked = v
+		}
+	}
+	if !slices.Contains(m.Views, asked) {
+		return "", relabel.Errorf(relabel.CodeNotFound, "the export has no view %s: it has %s", asked, ViewWords(m.Views)).On("--view")
+	}
+	return asked, nil
+}

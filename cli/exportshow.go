@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"relabel"
+)
+
+// ExportShow is `relabel export show ID|DIR`.
+type ExportShow struct {
+	ClientFlags
+	rowFlags
+	ID string `arg:"" name:"id|dir" help:"Id of the export, or its folder."`
+}
+
+// Run prints one export, or a row of it.
+func (c *ExportShow) Run(ctx context.Context, p *Ports) error {
+	switch {
+	case c.Row != "":
+		return withFolder(ctx, c.ClientFlags, c.ID, func(dir string, fetch FetchTokenizer) error { return c.show(p, dir, fetch) })
+	case IsFolder(c.ID):
+		return printFolder(p, c.ID)
+	}
+	return c.With(ctx, func(cl *Session) error {
+		e, err := FindExport(ctx, cl, c.ID)
+		if err != nil {
+			return err
+		}
+		return errors.Join(PrintExport(e), PrintOptions(e))
+	})
+}
+
+// printFolder prints the manifest in an export's folder.
+func printFolder(p *Ports, dir string) error {
+	m, err := p.ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d labelled states as %s of run %s\n", m.States, ViewWords(m.Views), m.Run)
+	if m.TooLong != nil && m.TooLong.Labels() > 0 {
+		fmt.Println("  " + m.TooLong.Words())
+	}
+	e := relabel.Export{LeftOut: m.LeftOut, PromptCheck: m.PromptCheck, ModelCheck: m.ModelCheck}
+	for _, f := range m.Files {
+		e.Files = append(e.Files, relabel.ExportFile{Path: f.Path, SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
+	}
+	return PrintFiles(e)
+}

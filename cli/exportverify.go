@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"relabel"
+	"relabel/safetext"
+)
+
+// ExportVerify is `relabel export verify ID|DIR`. For a folder it needs no server, but asks a
+// running one for a registered tokenizer.
+type ExportVerify struct {
+	ClientFlags
+	Export    string `arg:"" name:"id|dir" help:"Id of the export, whose files are on this machine, or its folder."`
+	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: the registered one, from the running server, or the folder that the manifest names."`
+	Template  string `placeholder:"FILE" type:"existingfile" help:"Another chat template than the folder's own."`
+	Render    bool   `default:"true" negatable:"" help:"Render the messages view again and compare it with the token views."`
+	JSON      bool   `name:"json" help:"Print the report as JSON, including what was not checked."`
+	First     int    `default:"10" placeholder:"N" help:"Number of problems of each kind that are printed one by one."`
+}
+
+// Run prints all problems and a last line with PASS or FAIL and what was read.
+func (c *ExportVerify) Run(ctx context.Context, p *Ports) error {
+	return withFolder(ctx, c.ClientFlags, c.Export, func(dir string, fetch FetchTokenizer) error {
+		report, err := p.VerifyExport(ctx, VerifyOptions{Dir: dir, Tokenizer: c.Tokenizer, Template: c.Template, Render: c.Render,
+			First: max(1, c.First), Fetch: fetch, Progress: func(read func() (rows, tokens int64)) func() { return showReading(ctx, read) }})
+		if err != nil {
+			return err
+		}
+		if err := c.print(report); err != nil {
+			return err
+		}
+		if !report.Sound {
+			return ErrSomeFailed
+		}
+		return nil
+	})
+}
+
+// withFolder calls use with the folder of an export that is given by its id or as a folder.
+func withFolder(ctx context.Context, f ClientFlags, export string, use func(dir string, fetch FetchTokenizer) error) error {
+	if IsFolder(export) {
+		return use(export, func(hash string) (relabel.TokenizerFiles, error) { return f.RegisteredTokenizer(ctx, hash) })
+	}
+	if _, err := relabel.ParseID("export", export); err != nil {
+		return relabel.Errorf(relabel.CodeNotFound, "%s is neither a folder on this machine nor the id of an export; `relabel export list` shows all", export)
+	}
+	return f.With(ctx, func(cl *Session) error {
+		e, err := FindExport(ctx, cl, export)
+		if err != nil {
+			return err
+		}
+		if !IsFolder(e.Directory) {
+			return relabel.Errorf(relabel.CodeNotFound, "its files are in %s, not on this machine: fetch them and give their folder, or use the viewer", e.Directory)
+		}
+		return use(e.Directory, func(hash string) (relabel.TokenizerFiles, error) { return cl.RegisteredTokenizer(ctx, hash) })
+	})
+}
+
+func (c *ExportVerify) print(report VerifyReport) error {
+	if c.JSON {
+		out := json.NewEncoder(os.Stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(report.Fields)
+	}
+	for _, line := range report.Lines {
+		fmt.Println(safetext.TerminalLine(line))
+	}
+	return nil
+}
+
+// readingPeriod is the time between two updates of the progress.
+const readingPeriod = 500 * time.Millisecond
+
+// showReading shows the progress of a check on a terminal until done.
+func showReading(ctx context.Context, read func() (rows, tokens int64)) (done func()) {
+	if !term.IsTerminal(int(os.Stderr.Fd())) {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		begin := time.Now()
+		for tick := time.NewTicker(readingPeriod); ; {
+			select {
+			case <-ctx.Done():
+				tick.Stop()
+				fmt.Fprint(os.Stderr, "\r\x1b[K")
+				return
+			case <-tick.C:
+			}
+			rows, tokens := read()
+			fmt.Fprintf(os.Stderr, "\r\x1b[K%d rows, %.1fM tokens, %.1fM a second", rows, float64(tokens)/1e6, float64(tokens)/1e6/time.Since(begin).Seconds())
+		}
+	}()
+	return func() { cancel(); <-over }
+}

@@ -1,0 +1,18 @@
+package cli
+
+// TasksCommand is `relabel tasks`.
+type TasksCommand struct {
+	Import   TasksImport   `cmd:"" help:"Import a JSONL file: relabel's own form, SWE-bench, SWE-bench Verified, SWE-Gym or SWE-rebench."`
+	List     TasksList     `cmd:"" help:"List task sets, or the tasks of one."`
+	Validate TasksValidate `cmd:"" help:"Run the gold patch and the empty patch of each task of a file: the first must resolve it, the second must not."`
+}
+
+// ExportCommand is `relabel export`.
+type ExportCommand struct {
+	Start  ExportStart  `cmd:"" help:"Build a data set from a run's labelled states and wait for it."`
+	List   ExportList   `cmd:"" help:"List data sets."`
+	Show   ExportShow   `cmd:"" help:"Show a data set: its files, and what was excluded and why. With --row, a row of its files in colour."`
+	Verify ExportVerify `cmd:"" help:"Check a data set's folder: its files against the manifest, each row, and that all views contain the same labels."`
+	Cancel ExportCancel `cmd:"" help:"Cancel a data set that is being built."`
+	Delete ExportDelete `cmd:"" help:"Remove a data set with its files."`
+}

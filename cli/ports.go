@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"relabel"
+)
+
+// Ports are what commands need besides REST. main provides them.
+type Ports struct {
+	// OpenTokens opens the bearer tokens in the database until closed.
+	OpenTokens func(ctx context.Context, f DatabaseFlags) (TokenStore, error)
+	// ReadManifest reads the manifest in an export's folder.
+	ReadManifest func(dir string) (relabel.Manifest, error)
+	// OpenView opens one view in an export's folder.
+	OpenView func(dir string, m relabel.Manifest, view relabel.View) ExportView
+	// VerifyExport checks an export's folder.
+	VerifyExport func(ctx context.Context, o VerifyOptions) (VerifyReport, error)
+	// OpenValidation connects to Docker. validate tests the gold and the empty patch of a task.
+	OpenValidation func(ctx context.Context, f DockerFlags) (validate ValidateTask, close func() error, err error)
+	// CheckDocker and CheckDatabase return what they found, or an error that says what to do.
+	CheckDocker   func(ctx context.Context, f DockerFlags) (found string, err error)
+	CheckDatabase func(ctx context.Context, f DatabaseFlags) (found string, err error)
+	// CheckReach fails if the local Postgres cannot reach the data folder.
+	CheckReach func(data string) error
+	// Probe tests what a policy's endpoint supports. An error may come with a report.
+	Probe func(ctx context.Context, p relabel.Policy, secrets SecretFlags) (ProbeReport, error)
+	// Serve serves and works until use returns.
+	Serve func(ctx context.Context, f ServeFlags, use func(context.Context, *Session, ValidateTask) error) error
+	// ServeScripted serves the scripted models, which know the tasks, until stop.
+	ServeScripted func(ctx context.Context, address string, tasks []relabel.Task) (stop func(), err error)
+	// Reach fails if a policy's endpoint does not answer or its secret is missing.
+	Reach func(ctx context.Context, p relabel.Policy, f WorkFlags) error
+}
+
+// TokenStore keeps bearer tokens.
+type TokenStore interface {
+	CreateToken(ctx context.Context, name string, access relabel.Access) (secret string, err error)
+	ListTokens(ctx context.Context) ([]Token, error)
+	RevokeToken(ctx context.Context, name string) error
+	Close(ctx context.Context) error
+}
+
+// Token is a bearer token, without its secret.
+type Token struct {
+	Name      string
+	Access    relabel.Access
+	CreatedAt time.Time
+	RevokedAt *time.Time
+}
+
+// ExportView is one view of an export. Rows are numbered from 0.
+type ExportView interface {
+	Len() int
+	At(n int) (row relabel.ExportRow, path string, err error)
+	// Named returns the number of the row with an id.
+	Named(id string) (int, error)
+}
+
+// FetchTokenizer returns a registered tokenizer by its hash.
+type FetchTokenizer func(hash string) (relabel.TokenizerFiles, error)
+
+// VerifyOptions say what an export is checked with.
+type VerifyOptions struct {
+	Dir       string
+	Tokenizer string // folder; "" for the manifest's
+	Template  string // file; "" for the tokenizer's
+	Render    bool   // render the messages view again
+	First     int    // problems of each kind that are reported one by one
+	Fetch     FetchTokenizer
+	// Progress shows the progress until done.
+	Progress func(read func() (rows, tokens int64)) (done func())
+}
+
+// VerifyReport is the result of a check.
+type VerifyReport struct {
+	Sound  bool
+	Lines  []string // problems, notes and the summary
+	Fields any      // as JSON
+}
+
+// Validation is the result of testing a task.
+type Validation struct {
+	Gold    relabel.Verdict // of the task's own patch: must resolve it
+	Empty   relabel.Verdict // of no patch: must not
+	Seconds float64         // that both took
+	Problem string          // why the task is not sound; "" if it is
+}
+
+// ValidateTask tests the gold and the empty patch of a task. It fails only with ctx.
+type ValidateTask func(ctx context.Context, task relabel.Task) (Validation, error)
+
+// ProbeReport is what a probe found out about an endpoint.
+type ProbeReport struct {
+	Text      string
+	Suggested *relabel.Policy // a better version of the policy; nil if there is nothing to change
+	// Fields returns the report as JSON, with the command that registers Suggested.
+	Fields func(command string) any
+}
