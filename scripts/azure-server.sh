@@ -14,7 +14,7 @@ main() {
     echo "$folder/$version/node_modules/.bin/azurite-blob"
 }
 
-# fetch installs the package without running scripts of its own or of what it needs.
+# fetch installs the package without running install scripts.
 fetch() {
     local work log=$folder.log
     echo "azure-server: fetching azurite $version" >&2

@@ -63,7 +63,7 @@ missing_packages() {
     if [ "${1:-}" = --tests ] && ! has_browser; then
         list+=(chromium fonts-dejavu-core)
     fi
-    # Tokenizers to compare with, and axe-core, come from npm; what was fetched once stays.
+    # Tokenizers to compare with, and axe-core, come from npm and are cached.
     if [ "${1:-}" = --tests ] && ! command -v npm >/dev/null; then
         list+=(npm)
     fi
@@ -81,7 +81,7 @@ has_browser() {
     command -v "${RELABEL_TEST_BROWSER:-chromium}" >/dev/null || command -v google-chrome >/dev/null
 }
 
-# Both halves of venv: Debian keeps ensurepip in a package of its own.
+# Both halves of venv: Debian packages ensurepip separately.
 has_python() {
     local python
     python=$("$here/python.sh" --interpreter 2>/dev/null) && [ -n "$python" ]
@@ -114,8 +114,8 @@ install_packages() {
     apt_get install -y --no-install-recommends $packages
 }
 
-# relabel starts a server of its own in its data folder: the package is kept from
-# making and starting one more on port 5432.
+# relabel starts its own server in its data folder, so the package must not create and start
+# one on port 5432.
 install_postgresql() {
     apt_get install -y --no-install-recommends postgresql-common
     local config=/etc/postgresql-common/createcluster.conf before

