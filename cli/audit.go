@@ -9,9 +9,9 @@ import (
 // AuditCommand is `relabel audit`.
 type AuditCommand struct {
 	ClientFlags
-	Who      string        `name:"token-name" placeholder:"NAME" help:"Only what the token with this name or id did."`
-	Resource string        `placeholder:"ID|NAME" help:"Only what was done to the run, iteration, export … with this id, or to the run, task set, policy, tokenizer or token with this name."`
-	Since    time.Duration `placeholder:"DURATION" help:"Only the last hours or minutes, e.g. 24h. Default: all that is kept."`
+	Who      string        `name:"token-name" placeholder:"NAME" help:"Only changes by the token with this name or id."`
+	Resource string        `placeholder:"ID|NAME" help:"Only changes of the run, iteration, export … with this id, or of the run, task set, policy, tokenizer or token with this name."`
+	Since    time.Duration `placeholder:"DURATION" help:"Only entries of this last period, e.g. 24h. Default: all stored entries."`
 }
 
 // Run prints the log, newest first.

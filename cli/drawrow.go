@@ -20,10 +20,10 @@ type Drawing struct {
 	Number, Of int
 	All        bool
 	Colour     bool
-	Words      vocabulary // without tokens ids are shown as numbers
+	Words      vocabulary // without tokens, ids are printed as numbers
 }
 
-// The colours: what is trained on, what says so, what is not.
+// The colours of supervised tokens, headings and masked tokens.
 const (
 	trainedColour = "\x1b[1;38;5;135m"
 	headColour    = "\x1b[7;38;5;135m"
@@ -31,7 +31,7 @@ const (
 	plainColour   = "\x1b[0m"
 )
 
-// A long run of masked tokens is shown by its two ends, in tokens.
+// Tokens shown of each end of a long masked span.
 const (
 	shownBefore = 40
 	shownAfter  = 120
@@ -39,7 +39,7 @@ const (
 
 func (d *Drawing) printf(format string, a ...any) { fmt.Fprintf(d.Out, format, a...) }
 
-// paint puts text into a colour, line by line, so that each line can be indented.
+// paint colours text line by line, so that each line can be indented.
 func (d *Drawing) paint(colour, text string) string {
 	if !d.Colour || text == "" {
 		return text
@@ -63,12 +63,12 @@ func (d *Drawing) Draw(row *relabel.ExportRow) {
 			trained++
 		}
 	}
-	d.printf("%d tokens, %d of them trained on\n", len(row.IDs), trained)
+	d.printf("%d tokens, %d of them supervised\n", len(row.IDs), trained)
 	for _, s := range row.Spans {
 		d.printf("  %s/%d  %s, tokens %d to %d, %s, iteration %d, β %s, ids %s\n", safetext.TerminalLine(s.Trajectory), s.Turn, safetext.TerminalLine(s.Kind), s.Start, s.End(), weightWords(s), s.Iteration, number(s.Beta), safetext.TerminalLine(s.IDs))
 	}
 	if d.Words.tokens == nil {
-		d.printf("Ids are shown, because %s. --tokenizer names a folder that has it.\n", safetext.TerminalLine(d.Words.why))
+		d.printf("Showing ids, because %s. Give the tokenizer's folder with --tokenizer.\n", safetext.TerminalLine(d.Words.why))
 	}
 	switch {
 	case len(row.NodeStart) > 0:
@@ -91,8 +91,8 @@ func weightWords(s relabel.ExportSpan) string {
 	return "weight " + number(s.Weight)
 }
 
-// tree draws the nodes of a tree row: leaves are indented below the trunk that they branch
-// off, and the trunk goes on after them.
+// tree prints the nodes of a tree row: leaves are indented below the trunk that they branch
+// off, and the trunk continues after them.
 func (d *Drawing) tree(row *relabel.ExportRow) {
 	for i, start := range row.NodeStart {
 		end := len(row.IDs)
@@ -118,14 +118,14 @@ func (d *Drawing) tree(row *relabel.ExportRow) {
 	}
 }
 
-// indented prints lines, each behind a margin.
+// indented prints lines with a margin.
 func (d *Drawing) indented(margin, text string) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		d.printf("%s%s\n", margin, line)
 	}
 }
 
-// run decodes the tokens from a to b, what is trained on apart from what is not.
+// run decodes the tokens from a to b, supervised and masked spans separately.
 func (d *Drawing) run(row *relabel.ExportRow, a, b int) string {
 	var out strings.Builder
 	for a < b {
@@ -144,7 +144,7 @@ func (d *Drawing) run(row *relabel.ExportRow, a, b int) string {
 	return out.String()
 }
 
-// label writes tokens that are trained on, with whose they are before them.
+// label prints supervised tokens after a heading with their turn.
 func (d *Drawing) label(out *strings.Builder, row *relabel.ExportRow, a, b int) {
 	head := ""
 	for _, s := range row.Spans {
@@ -170,7 +170,7 @@ func (d *Drawing) label(out *strings.Builder, row *relabel.ExportRow, a, b int) 
 	out.WriteString(text + "⟧")
 }
 
-// masked writes tokens that are not trained on, of a long run the two ends.
+// masked prints masked tokens; of a long span only the two ends.
 func (d *Drawing) masked(out *strings.Builder, row *relabel.ExportRow, a, b int) {
 	if n := b - a; d.All || n <= 2*(shownBefore+shownAfter) {
 		out.WriteString(d.paint(maskedColour, d.decode(row.IDs[a:b])))
@@ -181,7 +181,7 @@ func (d *Drawing) masked(out *strings.Builder, row *relabel.ExportRow, a, b int)
 	out.WriteString(d.paint(maskedColour, d.decode(row.IDs[b-shownAfter:b])))
 }
 
-// decode is the text of ids, harmless; without a tokenizer the ids.
+// decode returns the sanitized text of ids, or the ids without a tokenizer.
 func (d *Drawing) decode(ids []int32) string {
 	if d.Words.tokens == nil {
 		return strings.Trim(fmt.Sprint(ids), "[]") + " "
@@ -202,7 +202,7 @@ func (d *Drawing) messages(row *relabel.ExportRow) {
 		Weights []float32       `json:"weights"`
 	}
 	if json.Unmarshal([]byte(row.Messages), &state) != nil || json.Unmarshal([]byte(row.Label), &label) != nil {
-		d.printf("Its JSON cannot be read; as it stands:\n%s\n%s\n", safetext.Terminal(row.Messages), safetext.Terminal(row.Label))
+		d.printf("Its JSON cannot be parsed. Raw content:\n%s\n%s\n", safetext.Terminal(row.Messages), safetext.Terminal(row.Label))
 		return
 	}
 	for _, raw := range state {

@@ -14,7 +14,7 @@ import (
 	"relabel/safetext"
 )
 
-// PrintExport prints where a data set is and what it holds, or why there is none.
+// PrintExport prints the location and contents of a data set, or why there is none.
 func PrintExport(e relabel.Export) error {
 	switch e.State {
 	case relabel.ExportDone:
@@ -31,7 +31,7 @@ func PrintExport(e relabel.Export) error {
 	return PrintFiles(e)
 }
 
-// taken says which trajectories and iterations a data set takes.
+// taken describes the trajectories and iterations of a data set.
 func taken(e relabel.Export) string {
 	return "taken: " + safetext.TerminalLine(e.Selection.Describe()+" of "+e.Selection.DescribeIterations())
 }
@@ -45,7 +45,7 @@ func PrintFiles(e relabel.Export) error {
 		fmt.Println("  prompts: " + promptWords(*e.PromptCheck))
 	}
 	if e.ModelCheck == relabel.ModelNotChecked {
-		fmt.Println("  model: not checked for recurrent layers, which trees must not train: there is no config.json beside the tokenizer")
+		fmt.Println("  model: not checked for recurrent layers, which cannot train on trees: the tokenizer's folder has no config.json")
 	}
 	if len(e.Files) == 0 {
 		return nil
@@ -57,7 +57,7 @@ func PrintFiles(e relabel.Export) error {
 	return t.Print()
 }
 
-// PrintOptions prints what an export was asked for, as its page does.
+// PrintOptions prints the options of an export, as its page does.
 func PrintOptions(e relabel.Export) error {
 	options, err := json.Marshal(struct {
 		Selection relabel.ExportSelection `json:"selection"`
@@ -89,7 +89,7 @@ func (c *ExportList) Run(ctx context.Context) error {
 			if run := Find(runs, func(r relabel.Run) bool { return r.ID == e.Selection.RunID }); run != nil {
 				name = run.Name
 			}
-			where := "" // nothing is there before it is done
+			where := "" // empty before it is done
 			if e.State == relabel.ExportDone {
 				where = e.Directory
 			}
@@ -99,14 +99,14 @@ func (c *ExportList) Run(ctx context.Context) error {
 	})
 }
 
-// iterationsIn says which iterations a data set was asked of.
+// iterationsIn describes the selected iterations of a data set.
 func iterationsIn(s relabel.ExportSelection) string {
 	last := "latest"
 	if s.Iteration > 0 {
 		last = fmt.Sprint(s.Iteration)
 	}
 	if s.Unfinished {
-		last += ", what was done"
+		last += ", as far as it was done"
 	}
 	if s.Aggregated && s.Iteration != 1 {
 		return "1 to " + last
@@ -127,7 +127,7 @@ func FindExport(ctx context.Context, cl *Session, word string) (e relabel.Export
 func ExportID(word string) (relabel.ID, error) {
 	id, err := relabel.ParseID("export", word)
 	if err != nil {
-		return id, relabel.Errorf(relabel.CodeInvalid, "%q is no id of an export; `relabel export list` shows them", word)
+		return id, relabel.Errorf(relabel.CodeInvalid, "%q is not the id of an export; `relabel export list` shows the ids", word)
 	}
 	return id, nil
 }

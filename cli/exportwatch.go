@@ -10,11 +10,11 @@ import (
 	"relabel"
 )
 
-// pollPeriod is between two looks at an export.
+// pollPeriod is the time between two polls of an export.
 const pollPeriod = 500 * time.Millisecond
 
-// WatchExport waits for an export's end, and says how it goes on: a line where a part is
-// done, where it waits, and where it waits no more.
+// WatchExport waits for an export's end and prints a line when a part is done and when a wait
+// begins or ends.
 func WatchExport(ctx context.Context, cl *Session, id relabel.ID) (relabel.Export, error) {
 	said := ""
 	for {
@@ -42,7 +42,7 @@ func WatchExport(ctx context.Context, cl *Session, id relabel.ID) (relabel.Expor
 	}
 }
 
-// stateOf says how far an export is.
+// stateOf describes the state and progress of an export.
 func stateOf(e relabel.Export) string {
 	state := string(e.State)
 	if e.State == relabel.ExportRunning && e.Parts > 0 {
@@ -54,25 +54,25 @@ func stateOf(e relabel.Export) string {
 	return state
 }
 
-// waits says why an export waits, and since when; "" where it does not.
+// waits describes why and since when an export waits; "" if it does not.
 func waits(e relabel.Export) string {
 	if e.Waiting == "" || e.WaitingSince == nil {
 		return ""
 	}
-	return fmt.Sprintf("it waits since %s: %s", e.WaitingSince.Local().Format(time.DateTime), oneLine(e.Waiting))
+	return fmt.Sprintf("waiting since %s: %s", e.WaitingSince.Local().Format(time.DateTime), oneLine(e.Waiting))
 }
 
-// promptWords says how an export's prompts compare with those of the student's server.
+// promptWords describes the comparison of an export's prompts with those of the student's server.
 func promptWords(p relabel.PromptCheck) string {
 	switch {
 	case p.Compared == 0:
 		return "the student's server gave no prompt ids: there is nothing to compare with"
 	case p.Differ == 0:
-		return fmt.Sprintf("all %d that the student's server was given are as it was given them", p.Compared)
+		return fmt.Sprintf("all %d compared prompts equal those that the student's server received", p.Compared)
 	case p.First == nil:
-		return fmt.Sprintf("%d of %d differ from what the student's server was given", p.Differ, p.Compared)
+		return fmt.Sprintf("%d of %d differ from those that the student's server received", p.Differ, p.Compared)
 	}
-	return fmt.Sprintf("%d of %d differ from what the student's server was given, whose template, variables or tokenizer is another one: first in turn %d of %s at token %d, here %q, there %q",
+	return fmt.Sprintf("%d of %d differ from those that the student's server received, which has another template, other template variables or another tokenizer: first in turn %d of %s at token %d, here %q, there %q",
 		p.Differ, p.Compared, p.First.Turn, p.First.Trajectory, p.First.At, p.First.Ours, p.First.Theirs)
 }
 
@@ -80,7 +80,7 @@ func promptWords(p relabel.PromptCheck) string {
 type ExportDelete struct {
 	ClientFlags
 	ID         string `arg:"" help:"Id of the export."`
-	LeaveFiles bool   `help:"Delete it here also where its files cannot be removed, and say what is left."`
+	LeaveFiles bool   `help:"Delete its record even if its files cannot be removed, and print what is left."`
 }
 
 // Run deletes an export.

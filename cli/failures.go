@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	shownCauses = 5   // causes of failure that are told of an iteration
+	shownCauses = 5   // causes of failure that are printed per iteration
 	shortDetail = 160 // characters of a detail in that list
 )
 
-// cause is why trajectories failed, and how many.
+// cause is a cause of failures with its count.
 type cause struct {
 	reason relabel.FailureReason
 	detail string
 	count  int
 }
 
-// identifier is what differs between details that mean the same.
+// identifier matches the parts that differ between details with the same meaning.
 var identifier = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // causesOf counts the failures by reason and detail, the most frequent first.
@@ -44,7 +44,7 @@ func causesOf(failed []relabel.Trajectory) []cause {
 	return causes
 }
 
-// PrintCauses prints why trajectories of an iteration failed, where any did.
+// PrintCauses prints why trajectories of an iteration failed, if any did.
 func PrintCauses(ctx context.Context, cl *Session, title string, it api.IterationView) error {
 	if it.Progress.Trajectories[relabel.Failed] == 0 {
 		return nil
@@ -65,12 +65,12 @@ func PrintCauses(ctx context.Context, cl *Session, title string, it api.Iteratio
 	return nil
 }
 
-// oneLine is a text without line breaks and without what steers a terminal.
+// oneLine returns a text without line breaks and terminal control sequences.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
-// short is the beginning of a text.
+// short returns the beginning of a text.
 func short(text string) string {
 	if r := []rune(text); len(r) > shortDetail {
 		return string(r[:shortDetail]) + "…"

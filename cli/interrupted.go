@@ -8,20 +8,20 @@ import (
 	"relabel/safetext"
 )
 
-// interrupted ends a command that a signal ended while what it waited for goes on.
+// interrupted is the error of a command that a signal ended while the awaited work continues.
 type interrupted struct{ text string }
 
 func (e interrupted) Error() string { return e.text }
 
-// Unwrap makes it the end of a context, which decides the exit code.
+// Unwrap returns context.Canceled, which determines the exit code.
 func (interrupted) Unwrap() error { return context.Canceled }
 
-// Interruptedf says what goes on, and where.
+// Interruptedf returns an interrupted error that names the continuing work and its server.
 func Interruptedf(format string, args ...any) error {
 	return interrupted{"interrupted; " + fmt.Sprintf(format, args...)}
 }
 
-// elsewhere says who goes on with what a command of this client does not wait for.
+// elsewhere names the server that continues the work when the command stops waiting.
 func (c *Session) elsewhere() string {
 	if c.local != nil {
 		return "with the workers of this database"
@@ -29,8 +29,8 @@ func (c *Session) elsewhere() string {
 	return "at the server"
 }
 
-// Message is what a command's error says. Of a bare end by a signal there is no more to
-// say than that.
+// Message returns the message of a command's error, or a short one for a plain
+// interruption.
 func Message(err error) string {
 	var told interrupted
 	switch {
@@ -42,5 +42,5 @@ func Message(err error) string {
 	return safetext.Terminal(err.Error())
 }
 
-// ErrSomeFailed ends a command that has already said what failed.
-var ErrSomeFailed = errors.New("not everything went well; see above")
+// ErrSomeFailed is the error of a command that has already printed the failures.
+var ErrSomeFailed = errors.New("some operations failed; see above")

@@ -38,7 +38,7 @@ func (c *policyShow) Run(ctx context.Context) error {
 	})
 }
 
-// policyTable has a line for each thing that a policy says.
+// policyTable has one line per setting of a policy.
 func policyTable(p relabel.Policy) *table {
 	t := NewTable("POLICY", fmt.Sprintf("%s@%d", p.Name, p.Version))
 	l := p.Limits
@@ -50,8 +50,8 @@ func policyTable(p relabel.Policy) *table {
 	t.Row("secret", p.Secret)
 	t.Row("sampling", fmt.Sprintf("temperature %v, top_p %v, max_tokens %s", p.Sampling.Temperature, p.Sampling.TopP, orNone(p.Sampling.MaxTokens, "the server's")))
 	t.Row("concurrency", fmt.Sprintf("at most %d", l.Concurrency))
-	t.Row("a minute", fmt.Sprintf("%s requests, %s tokens", orNone(l.RequestsPerMinute, "any"), orNone(l.TokensPerMinute, "any")))
-	t.Row("timeout", fmt.Sprintf("%d s a request, %d further tries, patience %d s", l.TimeoutSeconds, l.Retries, l.PatienceSeconds))
+	t.Row("per minute", fmt.Sprintf("%s requests, %s tokens", orNone(l.RequestsPerMinute, "any"), orNone(l.TokensPerMinute, "any")))
+	t.Row("timeout", fmt.Sprintf("%d s per request, %d retries, patience %d s", l.TimeoutSeconds, l.Retries, l.PatienceSeconds))
 	if l.ContextTokens > 0 {
 		t.Row("context", fmt.Sprintf("%d tokens", l.ContextTokens))
 	}
@@ -59,7 +59,7 @@ func policyTable(p relabel.Policy) *table {
 		t.Row("hedging", fmt.Sprintf("another replica after %d s", l.HedgeAfterSeconds))
 	}
 	if p.Price != nil {
-		t.Row("price", fmt.Sprintf("%v input, %v cached, %v output %s a million tokens", p.Price.Input, p.Price.Cached, p.Price.Output, p.Price.Currency))
+		t.Row("price", fmt.Sprintf("%v input, %v cached, %v output %s per million tokens", p.Price.Input, p.Price.Cached, p.Price.Output, p.Price.Currency))
 	}
 	t.Row("cache markers", string(p.CacheMarkers))
 	return t
@@ -78,7 +78,7 @@ func modelTable(seen []relabel.ModelSeen) *table {
 	return t
 }
 
-// orNone is n, or in words what 0 stands for.
+// orNone formats n, or returns none for 0.
 func orNone(n int, none string) string {
 	if n == 0 {
 		return none

@@ -17,11 +17,11 @@ import (
 	"relabel/api"
 )
 
-// linePeriod is at least between two lines while no trajectory comes to its end.
+// linePeriod is the minimum time between two lines while no trajectory ends.
 const linePeriod = 5 * time.Second
 
-// WatchIteration waits for an iteration's end: a bar on a terminal, a line where
-// something changed elsewhere.
+// WatchIteration waits for an iteration's end. It shows a bar on a terminal; otherwise it
+// prints a line after each change.
 func WatchIteration(ctx context.Context, c *Session, id relabel.ID, title string) (api.IterationView, error) {
 	show, done := lineProgress(os.Stdout, title), func() {}
 	if term.IsTerminal(int(os.Stdout.Fd())) {
@@ -34,12 +34,12 @@ func WatchIteration(ctx context.Context, c *Session, id relabel.ID, title string
 		why := cmp.Or(paused(it.Paused), paused(it.RunPaused))
 		if why != standsStill {
 			standsStill = why
-			fmt.Fprintln(os.Stderr, cmp.Or(shownPause(it.Paused), shownPause(it.RunPaused), "It goes on."))
+			fmt.Fprintln(os.Stderr, cmp.Or(shownPause(it.Paused), shownPause(it.RunPaused), "Resumed."))
 		}
 	})
 }
 
-// counts returns how many trajectories there are and how many are at their end.
+// counts returns the numbers of all and of ended trajectories.
 func counts(p relabel.Progress) (ended, all int) {
 	for state, n := range p.Trajectories {
 		all += n
@@ -50,8 +50,8 @@ func counts(p relabel.Progress) (ended, all int) {
 	return ended, all
 }
 
-// lineProgress prints a plain line when a trajectory has come to its end, and every few
-// seconds while turns are made.
+// lineProgress prints a line when a trajectory ends, and every few seconds while turns are
+// committed.
 func lineProgress(out io.Writer, title string) (show func(relabel.Progress)) {
 	last, ends := "", -1
 	var printed time.Time
@@ -66,7 +66,7 @@ func lineProgress(out io.Writer, title string) (show func(relabel.Progress)) {
 	}
 }
 
-// tally counts what an iteration has left so far, and what failed.
+// tally formats an iteration's turns, labels and failures so far.
 func tally(p relabel.Progress) string {
 	text := fmt.Sprintf("%d turns, %d labels", p.Turns, p.LabelsHad)
 	if failed := p.Trajectories[relabel.Failed]; failed > 0 {

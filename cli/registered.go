@@ -8,8 +8,7 @@ import (
 )
 
 // RegisteredTokenizer fetches a registered tokenizer by its hash from the server of --server,
-// or else the one that uses the data folder; nil where none runs. An error says which server
-// does not give it, and why.
+// or else from the one that uses the data folder; nil if none runs. Errors name the server.
 func (f ClientFlags) RegisteredTokenizer(ctx context.Context, hash string) (relabel.TokenizerFiles, error) {
 	cl := f.Running(ctx)
 	if f.Server != "" {
@@ -34,14 +33,14 @@ func (s *Session) RegisteredTokenizer(ctx context.Context, hash string) (relabel
 	return files, nil
 }
 
-// vocabulary decodes the ids of an export. why says what is missing where tokens is nil.
+// vocabulary decodes the ids of an export. If tokens is nil, why gives the reason.
 type vocabulary struct {
 	tokens *tokenizer.Tokenizer
 	why    string
 }
 
-// OpenVocabulary opens the tokenizer of an export: from a folder, where one is given, from
-// the server that has registered it, or where the manifest says that it was.
+// OpenVocabulary opens the tokenizer of an export: from the given folder, from the server that
+// has it registered, or from the path in the manifest.
 func OpenVocabulary(of relabel.ManifestTokenizer, folder string, fetch func(hash string) (relabel.TokenizerFiles, error)) vocabulary {
 	tokens, err := openTokens(of, folder, fetch)
 	switch {
@@ -55,8 +54,8 @@ func OpenVocabulary(of relabel.ManifestTokenizer, folder string, fetch func(hash
 	return vocabulary{tokens: tokens}
 }
 
-// openTokens is openVocabulary without the comparison; nil where no server runs that could
-// have the tokenizer.
+// openTokens is OpenVocabulary without the comparison; nil if no server runs that could have
+// the tokenizer.
 func openTokens(of relabel.ManifestTokenizer, folder string, fetch func(hash string) (relabel.TokenizerFiles, error)) (*tokenizer.Tokenizer, error) {
 	switch {
 	case folder != "":

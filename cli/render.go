@@ -14,21 +14,21 @@ import (
 	"relabel/modelfiles"
 )
 
-// RenderCommand renders conversations by a chat template, to see what a model would get.
+// RenderCommand renders conversations with a chat template, to show a model's input.
 type RenderCommand struct {
 	Template string `required:"" placeholder:"FILE" help:"A chat template (.jinja), a tokenizer_config.json with its template and special tokens, or a folder that has one."`
-	Date     string `placeholder:"YYYY-MM-DD" help:"What the template takes for today; now where it is not given."`
+	Date     string `placeholder:"YYYY-MM-DD" help:"Current date for the template. Default: today."`
 	Thinking bool   `name:"thinking-alias" default:"true" negatable:"" help:"Give a message's reasoning under both reasoning_content and thinking, whichever it has."`
 }
 
-// Run reads conversations from the standard input, a JSON object a line, and writes one
-// object for each: its text, or why there is none.
+// Run reads conversations from standard input, one JSON object per line, and writes an object
+// with the text or the error of each.
 func (c *RenderCommand) Run() error {
 	now := time.Now()
 	if c.Date != "" {
 		var err error
 		if now, err = time.Parse(time.DateOnly, c.Date); err != nil {
-			return relabel.Errorf(relabel.CodeInvalid, "is no date like 2025-01-31").On("--date")
+			return relabel.Errorf(relabel.CodeInvalid, "is not a date like 2025-01-31").On("--date")
 		}
 	}
 	model, err := OpenModel(c.Template)
@@ -41,7 +41,7 @@ func (c *RenderCommand) Run() error {
 	return RenderLines(model, now, os.Stdin, os.Stdout)
 }
 
-// OpenModel reads a template, or that of a folder.
+// OpenModel reads a template from a file or a model's folder.
 func OpenModel(path string) (*jinja.Model, error) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return jinja.Open(path)
@@ -53,8 +53,8 @@ func OpenModel(path string) (*jinja.Model, error) {
 	return jinja.FromFiles(files, "")
 }
 
-// RenderLines renders each line of in. Lines that are no JSON objects are answered too,
-// and make it fail at the end.
+// RenderLines renders each line of in. It also answers lines that are not JSON objects, and
+// fails at the end if there were any.
 func RenderLines(model *jinja.Model, now time.Time, in io.Reader, out io.Writer) error {
 	lines, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<20)
 	bad := false
@@ -71,7 +71,7 @@ func RenderLines(model *jinja.Model, now time.Time, in io.Reader, out io.Writer)
 		if _, err := w.Write(append(reply, '\n')); err != nil {
 			return err
 		}
-		if lines.Buffered() == 0 { // whoever writes line by line waits for the answer
+		if lines.Buffered() == 0 { // a program that writes line by line waits for the answer
 			if err := w.Flush(); err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func RenderLines(model *jinja.Model, now time.Time, in io.Reader, out io.Writer)
 	return nil
 }
 
-// renderLine answers one line; ok is false where it is no JSON object.
+// renderLine answers one line; ok is false if it is not a JSON object.
 func renderLine(model *jinja.Model, now time.Time, line []byte, number int) (reply []byte, ok bool) {
 	v, err := jinja.DecodeJSON(line)
 	variables, isMap := v.(*jinja.Map)

@@ -7,8 +7,8 @@ import (
 	"relabel"
 )
 
-// PrintIterations prints a line for each iteration of the runs, and below why
-// trajectories failed.
+// PrintIterations prints a line for each iteration of the runs, then the causes of failed
+// trajectories.
 func PrintIterations(ctx context.Context, cl *Session, runs ...relabel.Run) error {
 	return printRuns(ctx, cl, false, runs...)
 }
@@ -51,7 +51,7 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 	return nil
 }
 
-// standing says how an iteration stands: paused, where it or its run is.
+// standing returns the state of an iteration: paused if it or its run is.
 func standing(run relabel.Run, it relabel.Iteration) string {
 	if it.State == relabel.IterationRunning && (it.Paused != nil || run.Paused != nil) {
 		return "paused"
@@ -59,7 +59,7 @@ func standing(run relabel.Run, it relabel.Iteration) string {
 	return string(it.State)
 }
 
-// mixture says who acts in an iteration.
+// mixture describes the executors of an iteration.
 func mixture(it relabel.Iteration) string {
 	switch {
 	case it.Kind == relabel.Evaluate:

@@ -13,9 +13,9 @@ import (
 	"relabel/api/client"
 )
 
-// DatabaseFlags say where the database is.
+// DatabaseFlags are the location of the database.
 type DatabaseFlags struct {
-	Database string `name:"database" env:"DATABASE_URL" placeholder:"URL" help:"Postgres to use. Without it relabel runs one of its own in the data folder."`
+	Database string `name:"database" env:"DATABASE_URL" placeholder:"URL" help:"Postgres to use. Default: relabel runs its own in the data folder."`
 	Data     string `name:"data" env:"RELABEL_DATA" default:"${data}" type:"path" help:"Folder for the local database and for exports."`
 }
 
@@ -34,17 +34,17 @@ type Local struct {
 // ServeLocal opens the database and serves it on a loopback port.
 type ServeLocal func(ctx context.Context, f DatabaseFlags) (*Local, error)
 
-// ClientFlags say which server a command talks to. Every command but serve, worker
-// and token speaks REST, so that what it can do a script can do as well.
+// ClientFlags select the server of a command. Every command but serve, worker and token uses
+// REST, so that a script can do the same.
 type ClientFlags struct {
 	DatabaseFlags
 	Server string `env:"RELABEL_SERVER" placeholder:"URL" help:"relabel server to talk to. Default: the one that uses the data folder, or the database itself when none runs."`
-	Token  string `env:"RELABEL_TOKEN" placeholder:"TOKEN" help:"Bearer token for a server that demands one."`
+	Token  string `env:"RELABEL_TOKEN" placeholder:"TOKEN" help:"Bearer token for a server that requires one."`
 
 	serveLocal ServeLocal
 }
 
-// AfterApply takes what serves the database where no server runs.
+// AfterApply receives the function that serves the database if no server runs.
 func (f *ClientFlags) AfterApply(serve ServeLocal) error {
 	f.serveLocal = serve
 	return nil
@@ -57,7 +57,7 @@ type Session struct {
 	close func() error
 }
 
-// Open returns a session of the server at an address; flag says where that was given.
+// Open returns a session of the server at an address, which flag gave.
 func Open(address, token, flag string) (*Session, error) {
 	c, err := client.New(address, token)
 	var wrong *relabel.Error
@@ -89,7 +89,7 @@ func (f ClientFlags) connect(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
-// With connects, calls use and closes.
+// With opens a session, calls use and closes the session.
 func (f ClientFlags) With(ctx context.Context, use func(*Session) error) error {
 	s, err := f.connect(ctx)
 	if err != nil {
@@ -98,15 +98,15 @@ func (f ClientFlags) With(ctx context.Context, use func(*Session) error) error {
 	return errors.Join(needsToken(use(s)), s.close())
 }
 
-// needsToken says, of a server's refusal for want of a token, where a command takes one.
+// needsToken explains how to give a token, after a server refused a request without one.
 func needsToken(err error) error {
 	if relabel.CodeOf(err) != relabel.CodeUnauthorized {
 		return err
 	}
-	return relabel.Errorf(relabel.CodeUnauthorized, "the server demands a token that it knows: give one with --token or RELABEL_TOKEN; `relabel token create NAME` makes one, beside the database")
+	return relabel.Errorf(relabel.CodeUnauthorized, "the server requires a valid token: give one with --token or RELABEL_TOKEN; `relabel token create NAME` creates one on the machine of the database")
 }
 
-// Running returns a session of the server that uses this data folder, nil where none does.
+// Running returns a session of the server that uses this data folder, nil if none does.
 func (f DatabaseFlags) Running(ctx context.Context) *Session {
 	find := func(base string) string {
 		b, err := os.ReadFile(f.ServerFile())

@@ -21,7 +21,7 @@ func NewTable(heads ...string) *table { return &table{lines: []string{strings.Jo
 func (t *table) Row(cells ...any) {
 	texts := make([]string, len(cells))
 	for i, c := range cells {
-		texts[i] = safetext.TerminalLine(fmt.Sprint(c)) // an endpoint or a request may have said it
+		texts[i] = safetext.TerminalLine(fmt.Sprint(c)) // it may come from an endpoint or a request
 		if texts[i] == "" || texts[i] == "<nil>" {
 			texts[i] = "–"
 		}
@@ -43,7 +43,7 @@ func (t *table) write(out io.Writer) error {
 	return w.Flush()
 }
 
-// Yes is how a table shows a truth.
+// Yes formats a boolean for a table.
 func Yes(b bool) string {
 	if b {
 		return "yes"
@@ -51,7 +51,7 @@ func Yes(b bool) string {
 	return "no"
 }
 
-// share is n of all in percent, or a dash.
+// share formats n of all in percent; a dash if all is 0.
 func share(n, all int) string {
 	if all == 0 {
 		return "–"

@@ -21,10 +21,10 @@ import (
 type TasksImport struct {
 	ClientFlags
 	File         string `arg:"" type:"existingfile" help:"JSONL file, one task per line; imported completely or not at all."`
-	Name         string `help:"Name of the task set. Default: the file's."`
-	Format       string `default:"auto" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" help:"Form of the lines: ${enum}."`
-	HeldOut      string `type:"existingfile" placeholder:"FILE" help:"File of instance ids, one a line, that are never rolled out for training."`
-	HeldOutCount int    `placeholder:"N" help:"Instead: hold N tasks out, drawn with --held-out-seed."`
+	Name         string `help:"Name of the task set. Default: the file's name."`
+	Format       string `default:"auto" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" help:"Format of the lines: ${enum}."`
+	HeldOut      string `type:"existingfile" placeholder:"FILE" help:"File with one instance id per line: tasks that are never rolled out for training."`
+	HeldOutCount int    `placeholder:"N" help:"Hold out N tasks instead, drawn with --held-out-seed."`
 	HeldOutSeed  int64  `default:"0" help:"Seed of that draw."`
 }
 
@@ -40,7 +40,7 @@ func (c *TasksImport) Run(ctx context.Context) error {
 			return err
 		}
 		names := strings.Fields(string(ids))
-		if len(names) == 0 { // every task would be trained on, and nobody told
+		if len(names) == 0 { // every task would be trained on silently
 			return relabel.Errorf(relabel.CodeInvalid, "%s names no instance", c.HeldOut).On("--held-out")
 		}
 		query.Set("held_out", strings.Join(names, ","))
@@ -115,7 +115,7 @@ func findTaskset(ctx context.Context, cl *Session, nameOrID string) (relabel.Tas
 	return set, err
 }
 
-// ReadTaskFile reads a file of tasks of any known form.
+// ReadTaskFile reads a file of tasks in any known format.
 func ReadTaskFile(path string) ([]relabel.Task, error) {
 	body, err := readLines(path)
 	if err != nil {
@@ -125,7 +125,7 @@ func ReadTaskFile(path string) ([]relabel.Task, error) {
 	return file.Tasks, err
 }
 
-// readLines reads a file of tasks that is not blank.
+// readLines reads a file of tasks and refuses a blank one.
 func readLines(path string) ([]byte, error) {
 	body, err := os.ReadFile(path)
 	if err == nil && len(bytes.TrimSpace(body)) == 0 {

@@ -15,11 +15,11 @@ import (
 type trajectorySearch struct {
 	ClientFlags
 	trajectoryFilter
-	Text string `arg:"" help:"What is looked for, in whatever case."`
+	Text string `arg:"" help:"Text to search for, in any case."`
 }
 
-// Run prints the trajectories that hold the text as they are found, with the first matches
-// of each, and in the end, on standard error, how many were looked through.
+// Run prints the matching trajectories as they are found, with the first matches of each, and
+// finally, on standard error, how many were searched.
 func (c *trajectorySearch) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
 		query, err := c.query(ctx, cl)
@@ -48,7 +48,7 @@ func (c *trajectorySearch) Run(ctx context.Context) error {
 	})
 }
 
-// searchPage asks for one page, and again while the server has too much of this to do.
+// searchPage requests one page and retries while the server is too busy.
 func searchPage(ctx context.Context, cl *Session, query url.Values) (page relabel.TextPage, err error) {
 	for {
 		page, err = cl.SearchTexts(ctx, query)
@@ -63,7 +63,7 @@ func searchPage(ctx context.Context, cl *Session, query url.Values) (page relabe
 	}
 }
 
-// printFound prints a trajectory and its first matches, a line each.
+// printFound prints a trajectory and its first matches, one per line.
 func printFound(f relabel.TextFound) {
 	t := f.Trajectory
 	fmt.Printf("%s  %s  %s %d  %s  matches: %d\n", t.ID, safetext.TerminalLine(t.InstanceID), t.Kind, t.Iteration, t.Verdict, f.Matches)

@@ -31,7 +31,7 @@ func (c *TokensCommand) Run() error {
 	return errors.Join(encodeLines(tokenizer, os.Stdin, out), out.Flush())
 }
 
-// encodeLines encodes JSON lines until one of them is not right, which the error names.
+// encodeLines encodes JSON lines up to the first invalid one, which the error names.
 func encodeLines(tokenizer *tokenizer.Tokenizer, in io.Reader, out io.Writer) error {
 	lines := bufio.NewReaderSize(in, 1<<20)
 	var ids []int32
@@ -64,11 +64,11 @@ func encodeLines(tokenizer *tokenizer.Tokenizer, in io.Reader, out io.Writer) er
 	}
 }
 
-// textOfLine reads {"text": …}. What is no Unicode text is refused: it would be encoded
-// as something else.
+// textOfLine reads {"text": …}. It refuses a text that is not valid Unicode, which would be
+// encoded as a different text.
 func textOfLine(line []byte) (string, error) {
 	if !utf8.Valid(line) {
-		return "", errors.New("holds bytes that are no UTF-8")
+		return "", errors.New("holds invalid UTF-8")
 	}
 	var parsed struct {
 		Text json.RawMessage `json:"text"`
@@ -81,13 +81,13 @@ func textOfLine(line []byte) (string, error) {
 		return "", errors.New(`has no "text" that is a string`)
 	}
 	if escape := loneSurrogate(parsed.Text); escape != "" {
-		return "", fmt.Errorf("holds the lone surrogate %s, which is half a character", escape)
+		return "", fmt.Errorf("holds the lone surrogate %s", escape)
 	}
 	return *text, nil
 }
 
-// loneSurrogate returns the first escaped surrogate of a JSON string that stands without
-// its other half, "" where there is none.
+// loneSurrogate returns the first escaped surrogate of a JSON string without its other half,
+// "" if there is none.
 func loneSurrogate(raw []byte) string {
 	for i := 0; i+1 < len(raw); i++ {
 		if raw[i] != '\\' {
@@ -106,7 +106,7 @@ func loneSurrogate(raw []byte) string {
 	return ""
 }
 
-// escapedUnit reads \uXXXX at the beginning of raw, 0 where something else is.
+// escapedUnit reads \uXXXX at the beginning of raw; 0 if there is none.
 func escapedUnit(raw []byte) rune {
 	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
 		return 0

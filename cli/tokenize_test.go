@@ -38,7 +38,7 @@ func TestLinesThatAreNoTextAreNamed(t *testing.T) {
 		`{"texts": "a"}`:                   `line 2: has no "text" that is a string`,
 		`{"text": "a"`:                     `line 2: is not a JSON object`,
 		`["a"]`:                            `line 2: is not a JSON object`,
-		"{\"text\": \"\xff\"}":             `line 2: holds bytes that are no UTF-8`,
+		"{\"text\": \"\xff\"}":             `line 2: holds invalid UTF-8`,
 		`{"text": "a\ud83d"}`:              `line 2: holds the lone surrogate \ud83d`,
 		`{"text": "\ude00\ud83d"}`:         `line 2: holds the lone surrogate \ude00`,
 		`{"text": "\ud83d\ud83d\ude00"}`:   `line 2: holds the lone surrogate \ud83d`,

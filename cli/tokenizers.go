@@ -18,7 +18,7 @@ type TokenizerCommand struct {
 	Add    tokenizerAdd    `cmd:"" help:"Register the tokenizer and the chat templates of a model's folder, or a new version of them."`
 	List   tokenizerList   `cmd:"" help:"List registered tokenizers, all versions, newest first."`
 	Show   tokenizerShow   `cmd:"" help:"Show a registered tokenizer and its files."`
-	Delete tokenizerDelete `cmd:"" help:"Forget a name with all its versions; refused while a policy or a running export uses them."`
+	Delete tokenizerDelete `cmd:"" help:"Delete a name with all its versions; refused while a policy or a running export uses them."`
 }
 
 // tokenizerAdd is `relabel tokenizer add NAME DIR`.
@@ -44,7 +44,7 @@ func (c *tokenizerAdd) Run(ctx context.Context) error {
 	})
 }
 
-// readModelFolder reads the files of a folder and checks what can be checked here.
+// readModelFolder reads and checks the files of a folder.
 func readModelFolder(dir string) (relabel.TokenizerFiles, error) {
 	files, err := modelfiles.ReadFolder(dir)
 	if err != nil {
@@ -57,9 +57,9 @@ func readModelFolder(dir string) (relabel.TokenizerFiles, error) {
 	return files, nil
 }
 
-// UseTokenizer returns how a tokenizer that was given to a command is named over REST: a
-// folder of this machine is registered, unless its files are, and named by its hash's
-// name; anything else is a name, a hash or a path of the server's.
+// UseTokenizer returns the REST name of a tokenizer that was given to a command. It registers a
+// folder of this machine, unless its files are registered; any other value is a name, a hash or
+// a path on the server.
 func UseTokenizer(ctx context.Context, cl *Session, given string) (string, error) {
 	if given == "" {
 		return "", nil
@@ -87,8 +87,8 @@ func UseTokenizer(ctx context.Context, cl *Session, given string) (string, error
 	return fmt.Sprintf("%s@%d", t.Name, t.Version), err
 }
 
-// notHere adds to the server's refusal of a field what the command looked for on this
-// machine before it sent the word as it was given. given has the words by field.
+// notHere adds to the server's refusal of a field that this machine has no such file either.
+// given holds the given values by field.
 func notHere(err error, given map[string]string) error {
 	if relabel.CodeOf(err) != relabel.CodeInvalid {
 		return err
@@ -111,8 +111,8 @@ func exists(path string) bool {
 
 var notInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// tokenizerName is the name of a folder that was registered without one: the folder's own
-// and the beginning of the hash, so that two folders of the same name do not meet.
+// tokenizerName returns the name for a folder that is registered without one: the folder's name
+// and the beginning of the hash, so that folders of the same name do not collide.
 func tokenizerName(folder, hash string) string {
 	folder = strings.Trim(notInName.ReplaceAllString(folder, "-"), "._-")
 	if folder == "" {
@@ -121,8 +121,8 @@ func tokenizerName(folder, hash string) string {
 	return folder[:min(len(folder), 80)] + "-" + hash[:8]
 }
 
-// useTemplate returns how a chat template that was given to a command goes over REST: by
-// the text of a file of this machine, else as a path of the server's.
+// useTemplate returns the REST form of a chat template that was given to a command: the text of
+// a file of this machine, else a path on the server.
 func useTemplate(given string) (text, path string, err error) {
 	if given == "" {
 		return "", "", nil
@@ -183,7 +183,7 @@ type tokenizerDelete struct {
 	Name string `arg:"" help:"Name of the tokenizer, without a version: all versions are deleted."`
 }
 
-// Run forgets the name.
+// Run deletes the name.
 func (c *tokenizerDelete) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
 		if err := cl.DeleteTokenizer(ctx, c.Name); err != nil {

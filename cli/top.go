@@ -20,19 +20,19 @@ import (
 // TopCommand is `relabel top`.
 type TopCommand struct {
 	ClientFlags
-	Once  bool          `help:"Print one snapshot and end; so it is too where standard output is no terminal."`
+	Once  bool          `help:"Print one snapshot and exit; the default if standard output is not a terminal."`
 	Every time.Duration `default:"2s" help:"Refresh interval."`
-	Rows  int           `default:"0" help:"Show at most so many trajectories; 0: as many as fit, or all of a snapshot."`
+	Rows  int           `default:"0" help:"Maximum number of trajectories; 0: as many as fit, or all in a snapshot."`
 }
 
-// snapshot is what is shown at a time.
+// snapshot is the content of one page.
 type snapshot struct {
 	at      time.Time
 	all     relabel.Overview
 	workers []relabel.Worker
 }
 
-// Validate refuses what would only burden the server.
+// Validate refuses intervals that would overload the server.
 func (c *TopCommand) Validate() error {
 	if c.Every < 100*time.Millisecond {
 		return relabel.Errorf(relabel.CodeInvalid, "is %s; it must be at least 100ms", c.Every).On("--every")
@@ -40,7 +40,7 @@ func (c *TopCommand) Validate() error {
 	return nil
 }
 
-// Run shows what goes on until a signal.
+// Run shows the activity until a signal.
 func (c *TopCommand) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
 		if c.Once || !term.IsTerminal(int(os.Stdout.Fd())) {
@@ -54,7 +54,7 @@ func (c *TopCommand) Run(ctx context.Context) error {
 	})
 }
 
-// look asks the server how everything stands.
+// look reads the current state from the server.
 func look(ctx context.Context, cl *Session) (s snapshot, err error) {
 	s.at = time.Now()
 	if s.all, err = cl.Overview(ctx); err != nil {
@@ -64,12 +64,12 @@ func look(ctx context.Context, cl *Session) (s snapshot, err error) {
 	return s, err
 }
 
-// watch draws a page on the terminal until ctx ends. A server that does not answer is
-// said, and asked again.
+// watch draws a page on the terminal until ctx ends. If the server does not answer, it says so
+// and retries.
 func (c *TopCommand) watch(ctx context.Context, cl *Session) error {
 	tick := time.NewTicker(c.Every)
 	defer tick.Stop()
-	fmt.Print("\x1b[?1049h\x1b[?25l") // a screen of its own, without the cursor
+	fmt.Print("\x1b[?1049h\x1b[?25l") // the alternate screen, without the cursor
 	defer fmt.Print("\x1b[?25h\x1b[?1049l")
 	for {
 		width, height, err := term.GetSize(int(os.Stdout.Fd()))
@@ -97,7 +97,7 @@ func (c *TopCommand) watch(ctx context.Context, cl *Session) error {
 	}
 }
 
-// draw puts as much of the page on the screen as there is room for.
+// draw prints as much of the page as fits on the screen.
 func draw(out io.Writer, page string, width, height int) error {
 	lines := strings.Split(strings.TrimRight(page, "\n"), "\n")
 	var b strings.Builder
@@ -116,7 +116,7 @@ func draw(out io.Writer, page string, width, height int) error {
 	return err
 }
 
-// print writes the snapshot with at most so many trajectories, 0 for all.
+// print writes the snapshot with at most the given number of trajectories, 0 for all.
 func (s snapshot) print(out io.Writer, rows int) error {
 	ended, all := counts(s.all.Total)
 	workers := "1 worker"
@@ -161,7 +161,7 @@ func (s snapshot) runTable() *table {
 	return t
 }
 
-// outageTable lists what waits in the queue for an endpoint that is down.
+// outageTable lists the endpoints that are down and that queued trajectories wait for.
 func (s snapshot) outageTable() *table {
 	t := NewTable("WAITS FOR", "ROLE", "ENDPOINT", "TRAJECTORIES", "FOR", "WHY")
 	for _, o := range s.all.Outages {
@@ -178,10 +178,10 @@ func (s snapshot) workerTable() *table {
 	return t
 }
 
-// processOf names a worker shortly: its machine and its process there.
+// processOf names a worker by its machine and process id.
 func processOf(w relabel.Worker) string { return fmt.Sprintf("%s:%d", oneLine(w.Machine), w.Process) }
 
-// does counts a worker's trajectories by what they do.
+// does counts a worker's trajectories by phase.
 func does(a *relabel.WorkerActivity) string {
 	if a == nil {
 		return ""
@@ -211,7 +211,7 @@ func (s snapshot) endpointTable() *table {
 	return t
 }
 
-// rolloutTable lists what each trajectory does, those first that have done it longest.
+// rolloutTable lists the trajectories by the time in their current phase, longest first.
 func (s snapshot) rolloutTable(rows int) *table {
 	t := NewTable("TRAJECTORY", "INSTANCE", "WORKER", "ATTEMPT", "TURN", "DOES", "FOR", "LABELS ASKED")
 	type held struct {
@@ -244,7 +244,7 @@ func (s snapshot) rolloutTable(rows int) *table {
 	return t
 }
 
-// together adds up the activity at each endpoint over several workers, by URL.
+// together sums the activity at each endpoint over several workers, by URL.
 func together(workers []relabel.Worker) []relabel.EndpointActivity {
 	sums := map[string]*relabel.EndpointActivity{}
 	for _, w := range workers {

@@ -9,7 +9,7 @@ import (
 // runWatch is `relabel run watch RUN|ITERATION`.
 type runWatch struct{ target }
 
-// Run watches the iteration to its end. It fails where nothing of it is done then.
+// Run watches the iteration to its end. It fails if none of its trajectories is done then.
 func (c *runWatch) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
 		run, it, err := c.iteration(ctx, cl)
@@ -20,7 +20,7 @@ func (c *runWatch) Run(ctx context.Context) error {
 	})
 }
 
-// iteration is the one that is meant: of a run the newest that is running, or else the
+// iteration returns the given iteration; of a run, the newest running one, or else the
 // newest.
 func (c target) iteration(ctx context.Context, cl *Session) (run relabel.Run, it relabel.Iteration, err error) {
 	if id, err := relabel.ParseID("iteration", c.Target); err == nil {

@@ -28,7 +28,7 @@ func TestAnExportsRegisteredTokenizerIsFetchedByItsHash(t *testing.T) {
 	expect := func(code int, want string, args ...string) {
 		t.Helper()
 		said, got := p.command(t, append([]string{"export"}, args...)...)
-		ids := strings.Contains(said, "Ids are shown, because ")
+		ids := strings.Contains(said, "Showing ids, because ")
 		if got != code || !strings.Contains(said, want) || ids != (code == 0 && want != "trained on" && want != "PASS") {
 			t.Errorf("export %v: %d, %q is wanted: %s", args, got, want, said)
 		}

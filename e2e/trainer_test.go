@@ -84,7 +84,7 @@ func TestARunThatSpendsItsBudgetIsPausedAndItsTrainerToldOfTheRest(t *testing.T)
 	}
 	b.must(t, "run", "set", "thrifty", "--budget-tokens", "0", "--budget-cost", "1000")
 	b.must(t, "run", "resume", "thrifty")
-	if code := watch.wait(); code != 0 || !strings.Contains(watch.said.String(), "It goes on.") {
+	if code := watch.wait(); code != 0 || !strings.Contains(watch.said.String(), "Resumed.") {
 		t.Errorf("the watch ended with %d: %s", code, watch.said.String())
 	}
 	eventually(t, "the trainer has its data set", func() bool { return r.told() == "run.paused iteration.done export.done" })
