@@ -27,9 +27,9 @@ type ToolCall struct {
 
 // Tool describes a function that a policy may call.
 type Tool struct {
-	Name        string `json:"name" doc:"The tool's name."`
+	Name        string `json:"name" minLength:"1" maxLength:"100" doc:"The tool's name."`
 	Description string `json:"description" doc:"Its description for the models."`
-	Parameters  string `json:"parameters" doc:"JSON Schema of its arguments, as text."`
+	Parameters  string `json:"parameters" doc:"JSON Schema of its arguments, as text: the models see its keys in this order."`
 }
 
 // Observation is the environment's response to one call of an action, or to an action without

@@ -72,19 +72,19 @@ var PaperLimits = RunLimits{MaxTurns: 100, MaxContextTokens: 65536, WallClockSec
 
 // BetaSchedule says βi, the chance that the teacher executes a turn in iteration i.
 type BetaSchedule struct {
-	Kind   string    `json:"kind" doc:"linear, exponential, constant or list."`
-	Start  float64   `json:"start,omitempty" doc:"β1 of linear and exponential, the value of constant; a probability."`
-	Step   float64   `json:"step,omitempty" doc:"Linear: what is taken off an iteration."`
-	Decay  float64   `json:"decay,omitempty" doc:"Exponential: the factor an iteration."`
-	Floor  float64   `json:"floor,omitempty" doc:"Linear and exponential: never below this."`
-	Values []float64 `json:"values,omitempty" doc:"List: β1, β2, …; the last one holds on."`
+	Kind   string    `json:"kind" enum:"linear,exponential,constant,list" doc:"The schedule's form."`
+	Start  float64   `json:"start,omitempty" minimum:"0" maximum:"1" doc:"β1 of linear and exponential, the value of constant; a probability."`
+	Step   float64   `json:"step,omitempty" minimum:"0" maximum:"1" doc:"Linear: what is taken off an iteration."`
+	Decay  float64   `json:"decay,omitempty" minimum:"0" maximum:"1" doc:"Exponential: the factor an iteration."`
+	Floor  float64   `json:"floor,omitempty" minimum:"0" maximum:"1" doc:"Linear and exponential: never below this."`
+	Values []float64 `json:"values,omitempty" maxItems:"10000" doc:"List: β1, β2, …, each a probability; the last one applies to all later iterations."`
 }
 
 // RhoSchedule says ρi, the law of the student-prefix length κ in iteration i.
 type RhoSchedule struct {
-	Kind   string `json:"kind" doc:"shifting, uniform, constant or list."`
-	Max    int    `json:"max,omitempty" doc:"Largest κ of shifting and uniform, the value of constant; in turns."`
-	Values []int  `json:"values,omitempty" doc:"List: κ of iteration 1, 2, …, in turns; the last one holds on."`
+	Kind   string `json:"kind" enum:"shifting,uniform,constant,list" doc:"The schedule's form."`
+	Max    int    `json:"max,omitempty" minimum:"0" maximum:"1000" doc:"Largest κ of shifting and uniform, the value of constant; in turns."`
+	Values []int  `json:"values,omitempty" maxItems:"10000" doc:"List: κ of iteration 1, 2, …, in turns; the last one applies to all later iterations."`
 }
 
 // IterationKind says what an iteration is for.
@@ -152,8 +152,8 @@ const (
 // run is paused. Calls in flight then are not cut, so that it is overdrawn by at most
 // what they, and the turns in hand, use.
 type Budget struct {
-	Tokens int64   `json:"tokens,omitempty" doc:"Most tokens of prompts and answers together; absent: no bound."`
-	Cost   float64 `json:"cost,omitempty" doc:"Most cost, in the currency of the policies' prices; absent: no bound."`
+	Tokens int64   `json:"tokens,omitempty" minimum:"0" maximum:"1000000000000000" doc:"Maximum tokens of prompts and answers together; 0: no limit."`
+	Cost   float64 `json:"cost,omitempty" minimum:"0" maximum:"1000000000" doc:"Maximum cost, in the currency of the policies' prices; 0: no limit."`
 }
 
 // Validate reports the first thing wrong with b as a CodeInvalid error on its field.

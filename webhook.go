@@ -9,8 +9,8 @@ import (
 
 // Webhook receives the ends of a run's iterations and exports and its automatic pauses.
 type Webhook struct {
-	URL    string `json:"url" doc:"Address that receives the deliveries."`
-	Secret string `json:"secret,omitempty" doc:"Name of the secret that signs deliveries; never the secret."`
+	URL    string `json:"url" maxLength:"2000" doc:"Address that receives the deliveries: http or https."`
+	Secret string `json:"secret,omitempty" maxLength:"1000" doc:"NAME of the secret that signs deliveries (a letter, then at most 39 letters, digits, hyphens or underscores), never the secret; empty: they are not signed."`
 }
 
 // Validate returns a CodeInvalid error on the first wrong field of w, or nil. It does not

@@ -6,21 +6,21 @@ import (
 
 // NewExport says what is exported, and in which form. A filter that is absent is that of the run's recipe.
 type NewExport struct {
-	Run          string              `json:"run" minLength:"1" maxLength:"200" doc:"The run: its id, or its name where no other has it."`
+	Run          string              `json:"run" arg:"" minLength:"1" maxLength:"200" doc:"The run: its id, or its name where no other has it."`
 	Iteration    int                 `json:"iteration,omitempty" minimum:"0" maximum:"1000000" doc:"Number of the collect iteration; 0: the latest that is done, with unfinished the latest that is done or runs."`
 	Aggregated   bool                `json:"aggregated,omitempty" doc:"Also every earlier iteration: D1 ∪ … ∪ Di (eq. 3). Absent: that iteration alone."`
 	Unfinished   bool                `json:"unfinished,omitempty" doc:"Iterations that are still running too: what is done of them when the export is cut. The rest is left out, counted as not_done."`
-	Submitted    *bool               `json:"submitted,omitempty" doc:"Only trajectories with a valid submission (paper F.2); false: without one too. Absent: true, of a grpo run false."`
-	Resolved     *bool               `json:"resolved,omitempty" doc:"Only resolved trajectories, which are submitted and pass the tests (rejection sampling); false: others too. Absent: true of an sft run, where submitted is not false; else false."`
-	MixedRewards *bool               `json:"mixed_rewards,omitempty" doc:"Only groups (the trajectories of a task in an iteration) of which some are resolved and some are not; the others are excluded and counted as equal_rewards. Absent: false, of a grpo run true."`
-	EndReasons   []relabel.EndReason `json:"end_reasons,omitempty" maxItems:"7" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken" doc:"Only trajectories that ended so. Empty: however they ended."`
+	Submitted    *bool               `json:"submitted,omitempty" negatable:"" doc:"Only trajectories with a valid submission (paper F.2); false: without one too. Absent: true, of a grpo run false."`
+	Resolved     *bool               `json:"resolved,omitempty" negatable:"" doc:"Only resolved trajectories, which are submitted and pass the tests (rejection sampling); false: others too. Absent: true of an sft run, where submitted is not false; else false."`
+	MixedRewards *bool               `json:"mixed_rewards,omitempty" negatable:"" doc:"Only groups (the trajectories of a task in an iteration) of which some are resolved and some are not; the others are excluded and counted as equal_rewards. Absent: false, of a grpo run true."`
+	EndReasons   []relabel.EndReason `json:"end_reasons,omitempty" name:"end-reason" maxItems:"7" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken" doc:"Only trajectories that ended so. Empty: however they ended."`
 	Agreement    relabel.Agreement   `json:"agreement,omitempty" enum:"any,same,differs" default:"any" doc:"Only states where the executed action is the label (same), or is not (differs). Where the teacher executed it is."`
 	// VerdictProtections is a word or a number; the selection has the number.
-	VerdictProtections string `json:"verdict_protections,omitempty" maxLength:"10" pattern:"^(newest|[1-9][0-9]*)$" doc:"Only trajectories with a verdict of this version of the verifier's protections or a newer one; newest: the present version. The others are excluded and counted as verdict_outdated; POST /v1/runs/{id}/verify grades them again. Absent: any verdict, or none."`
+	VerdictProtections string `json:"verdict_protections,omitempty" placeholder:"newest|N" maxLength:"10" pattern:"^(newest|[1-9][0-9]*)$" doc:"Only trajectories with a verdict of this version of the verifier's protections or a newer one; newest: the present version. The others are excluded and counted as verdict_outdated; POST /v1/runs/{id}/verify grades them again. Absent: any verdict, or none."`
 	// LabelPolicy is a word for a policy; the selection has its id.
-	LabelPolicy        string   `json:"label_policy,omitempty" maxLength:"200" doc:"Export labels from this policy instead of the run's teacher: its id, its name, or name@version; another teacher, asked by relabelings, or the student's own actions. States that it did not answer are excluded. Empty: the run's teacher."`
-	LeaveOutFlags      []string `json:"leave_out_flags,omitempty" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: a trajectory that has one is not exported, nor is the state of a turn that has one. *: any flag. What was flagged when the export is cut counts."`
-	Destination        string   `json:"destination,omitempty" maxLength:"2000" doc:"URL of the bucket below which the export is written, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix; keys come from the workers' environment. Empty: the exports' folder of this server."`
+	LabelPolicy        string   `json:"label_policy,omitempty" placeholder:"POLICY" maxLength:"200" doc:"Export labels from this policy instead of the run's teacher: its id, its name, or name@version; another teacher, asked by relabelings, or the student's own actions. States that it did not answer are excluded. Empty: the run's teacher."`
+	LeaveOutFlags      []string `json:"leave_out_flags,omitempty" name:"leave-out-flag" placeholder:"FLAG" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: a trajectory that has one is not exported, nor is the state of a turn that has one. *: any flag. What was flagged when the export is cut counts."`
+	Destination        string   `json:"destination,omitempty" placeholder:"URL" maxLength:"2000" doc:"URL of the bucket below which the export is written, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix; keys come from the workers' environment. Empty: the exports' folder of this server."`
 	relabel.ExportForm          // how rows are written
 }
 

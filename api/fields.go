@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -19,6 +20,7 @@ type Field struct {
 	Default   string // "": none, or one that depends on other fields
 	Enum      []string
 	Min, Max  string // bounds of a number; "": none
+	Above     string // a bound that a number must exceed; "": none
 	MaxLength int    // characters of a text, items of a list; 0: no bound
 	Pattern   string // that a text must match
 	Format    string // such as uuid or date
@@ -30,6 +32,18 @@ type Field struct {
 // List reports whether the field holds a list.
 func (f Field) List() bool {
 	return f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() != reflect.Uint8
+}
+
+// Help is the documentation with the bounds of a number, for flags and forms.
+func (f Field) Help() string {
+	text := f.Doc
+	switch {
+	case f.Above != "":
+		text += fmt.Sprintf(" Above %s, at most %s.", f.Above, cmp.Or(f.Max, "∞"))
+	case f.Min != "" || f.Max != "":
+		text += fmt.Sprintf(" From %s to %s.", cmp.Or(f.Min, "−∞"), cmp.Or(f.Max, "∞"))
+	}
+	return text
 }
 
 // Fields lists the fields of a struct that a caller may set, those of embedded structs among
@@ -54,7 +68,7 @@ func Fields(v any) []Field {
 }
 
 func fieldOf(f reflect.StructField, name, options string) Field {
-	field := Field{Name: name, Doc: f.Tag.Get("doc"), Default: f.Tag.Get("default"), Min: f.Tag.Get("minimum"), Max: f.Tag.Get("maximum"),
+	field := Field{Name: name, Doc: f.Tag.Get("doc"), Default: f.Tag.Get("default"), Min: f.Tag.Get("minimum"), Max: f.Tag.Get("maximum"), Above: f.Tag.Get("exclusiveMinimum"),
 		Pattern: f.Tag.Get("pattern"), Format: f.Tag.Get("format"), Required: options != "omitempty" && f.Tag.Get("required") != "false",
 		Type: f.Type, Index: f.Index}
 	if words := f.Tag.Get("enum"); words != "" {
@@ -181,6 +195,9 @@ func (f Field) checkText(text, name string) error {
 }
 
 func (f Field) checkNumber(n float64, name string) error {
+	if low, err := strconv.ParseFloat(f.Above, 64); err == nil && n <= low {
+		return relabel.Errorf(relabel.CodeInvalid, "is %v: must be above %s", n, f.Above).On(name)
+	}
 	if low, err := strconv.ParseFloat(f.Min, 64); err == nil && n < low {
 		return relabel.Errorf(relabel.CodeInvalid, "is %v: at least %s", n, f.Min).On(name)
 	}

@@ -4,14 +4,14 @@ import "relabel"
 
 // NewIteration describes the next round.
 type NewIteration struct {
-	Student     string                `json:"student" minLength:"1" maxLength:"200" doc:"The student policy of this round: its id, its name, or name@version."`
+	Student     string                `json:"student" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The student policy of this round: its id, its name, or name@version."`
 	Kind        relabel.IterationKind `json:"kind,omitempty" enum:"collect,evaluate" default:"collect" doc:"collect: mixture rollouts with labels. evaluate: the student alone, greedy, without labels."`
 	Beta        *float64              `json:"beta,omitempty" minimum:"0" maximum:"1" doc:"βi instead of the schedule's: the chance that the teacher executes a turn."`
-	Tasks       int                   `json:"tasks,omitempty" minimum:"0" maximum:"100000" doc:"How many tasks to draw; 0: all."`
-	Instances   []string              `json:"instances,omitempty" maxItems:"100000" doc:"Exactly these instances. Held-out ones only when evaluating."`
+	Tasks       int                   `json:"tasks,omitempty" name:"count" placeholder:"N" minimum:"0" maximum:"100000" doc:"How many tasks to draw; 0: all."`
+	Instances   []string              `json:"instances,omitempty" name:"instance" maxItems:"100000" doc:"Exactly these instances. Held-out ones only when evaluating."`
 	HeldOut     bool                  `json:"held_out,omitempty" doc:"Evaluate on the held-out tasks. An evaluation needs this, instances or again."`
-	Again       *relabel.ID           `json:"again,omitempty" format:"uuid" doc:"Id of an iteration of a run of the same task set, this run's or another's: exactly its tasks are rolled out again."`
-	Generations int                   `json:"generations,omitempty" minimum:"0" maximum:"1000" doc:"Rollouts a task; 0: those of again, else 1."`
+	Again       *relabel.ID           `json:"again,omitempty" placeholder:"ITERATION" format:"uuid" doc:"Id of an iteration of a run of the same task set, this run's or another's: exactly its tasks are rolled out again."`
+	Generations int                   `json:"generations,omitempty" placeholder:"N" minimum:"0" maximum:"1000" doc:"Rollouts per task; 0: those of again, else 1."`
 }
 
 // IterationView is an iteration with its progress.
@@ -22,12 +22,12 @@ type IterationView struct {
 	Outages   []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down and that its queued trajectories wait for: they are not claimed meanwhile."`
 }
 
-// Retry says what is tried again.
+// Retry selects the failed trajectories to retry.
 type Retry struct {
-	Reasons []relabel.FailureReason `json:"reasons,omitempty" maxItems:"20" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only trajectories that failed for one of these; none: all that failed."`
+	Reasons []relabel.FailureReason `json:"reasons,omitempty" name:"reason" maxItems:"20" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only trajectories that failed for one of these; none: all that failed."`
 }
 
-// RetryView says how many trajectories are tried again.
+// RetryView counts the trajectories that are retried.
 type RetryView struct {
 	Retried   int           `json:"retried" doc:"Trajectories that are queued again."`
 	Iteration IterationView `json:"iteration" doc:"The iteration after that."`

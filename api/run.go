@@ -4,51 +4,27 @@ import "relabel"
 
 // NewRun describes an experiment.
 type NewRun struct {
-	Name      string            `json:"name" minLength:"1" maxLength:"200" doc:"Its name; no other run may have it."`
-	Recipe    relabel.Recipe    `json:"recipe" enum:"sft,dagger,aggrevate" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, or student prefixes of eq. 9."`
-	Scaffold  string            `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with."`
-	Prompts   *NewPrompts       `json:"prompts,omitempty" doc:"Texts in the place of the scaffold's own."`
-	Taskset   string            `json:"taskset" minLength:"1" maxLength:"200" doc:"The taskset: its id or its name."`
-	Instances []string          `json:"instances,omitempty" maxItems:"100000" doc:"Instance ids to roll out; empty: every task that is not held out."`
-	Teacher   string            `json:"teacher" minLength:"1" maxLength:"200" doc:"The teacher policy: its id, its name, or name@version."`
-	Beta      *NewBeta          `json:"beta,omitempty" doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 an iteration, never below 0.6 (paper F.1)."`
-	Rho       *NewRho           `json:"rho,omitempty" doc:"Schedule of ρi, the law of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
-	Labels    relabel.LabelMode `json:"labels,omitempty" enum:"beside,deferred,batch" default:"beside" doc:"When the teacher is asked for the labels of the student's turns: beside the rollout, deferred until the iteration's last rollout is over, or batch: then and through the teacher's batch endpoint (files and batches, as OpenAI has them)."`
-	Limits    *NewRunLimits     `json:"limits,omitempty" doc:"Bounds of each trajectory."`
-	Budget    *NewBudget        `json:"budget,omitempty" doc:"What its calls may use before it is paused. It can be changed later."`
-	Webhook   *NewWebhook       `json:"webhook,omitempty" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run. It can be changed later."`
-	Seed      int64             `json:"seed,omitempty" doc:"Seed of every draw: the same seed gives the same draws on any machine."`
+	Name      string                `json:"name" arg:"" minLength:"1" maxLength:"200" doc:"Its name; no other run may have it."`
+	Recipe    relabel.Recipe        `json:"recipe,omitempty" enum:"sft,dagger,aggrevate" default:"dagger" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, or student prefixes of eq. 9."`
+	Scaffold  string                `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with."`
+	Prompts   *NewPrompts           `json:"prompts,omitempty" type:"jsonfile" placeholder:"FILE" doc:"Texts in the place of the scaffold's own."`
+	Taskset   string                `json:"taskset" minLength:"1" maxLength:"200" doc:"The taskset: its id or its name."`
+	Instances []string              `json:"instances,omitempty" name:"instance" maxItems:"100000" doc:"Instance ids to roll out; empty: every task that is not held out."`
+	Teacher   string                `json:"teacher" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The teacher policy: its id, its name, or name@version."`
+	Beta      *relabel.BetaSchedule `json:"beta,omitempty" type:"json" placeholder:"JSON" doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 an iteration, never below 0.6 (paper F.1)."`
+	Rho       *relabel.RhoSchedule  `json:"rho,omitempty" type:"json" placeholder:"JSON" doc:"Schedule of ρi, the law of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
+	Labels    relabel.LabelMode     `json:"labels,omitempty" enum:"beside,deferred,batch" default:"beside" doc:"When the teacher is asked for the labels of the student's turns: beside the rollout, deferred until the iteration's last rollout is over, or batch: then and through the teacher's batch endpoint (files and batches, as OpenAI has them)."`
+	Limits    *NewRunLimits         `json:"limits,omitempty" type:"json" placeholder:"JSON" doc:"Bounds of each trajectory."`
+	Budget    *relabel.Budget       `json:"budget,omitempty" kong:"-" doc:"What its calls may use before it is paused. It can be changed later."`
+	Webhook   *relabel.Webhook      `json:"webhook,omitempty" kong:"-" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run. It can be changed later."`
+	Seed      int64                 `json:"seed,omitempty" doc:"Seed of every draw: the same seed gives the same draws on any machine."`
 }
 
 // NewPrompts are a run's own texts; absent ones are the scaffold's.
 type NewPrompts struct {
-	System string    `json:"system,omitempty" doc:"System message."`
-	First  string    `json:"first,omitempty" doc:"First user message. {workdir}, {problem_statement} and {hints_text} stand for the task's; {hints?}…{/hints?} is left out where there are no hints."`
-	Tools  []NewTool `json:"tools,omitempty" maxItems:"100" doc:"Descriptions of the scaffold's tools."`
-}
-
-// NewTool describes a tool to the models.
-type NewTool struct {
-	Name        string `json:"name" minLength:"1" maxLength:"100" doc:"The tool's name."`
-	Description string `json:"description" doc:"What the models are told about it."`
-	Parameters  string `json:"parameters" doc:"JSON Schema of its arguments, as text: the models see its keys in this order."`
-}
-
-// NewBeta is a schedule of βi.
-type NewBeta struct {
-	Kind   string    `json:"kind" enum:"linear,exponential,constant,list" doc:"The schedule's form."`
-	Start  float64   `json:"start,omitempty" minimum:"0" maximum:"1" doc:"β1 of linear and exponential, the value of constant; a probability."`
-	Step   float64   `json:"step,omitempty" minimum:"0" maximum:"1" doc:"Linear: what is taken off an iteration."`
-	Decay  float64   `json:"decay,omitempty" minimum:"0" maximum:"1" doc:"Exponential: the factor an iteration."`
-	Floor  float64   `json:"floor,omitempty" minimum:"0" maximum:"1" doc:"Linear and exponential: never below this."`
-	Values []float64 `json:"values,omitempty" maxItems:"10000" doc:"List: β1, β2, …, each a probability; the last one holds on."`
-}
-
-// NewRho is a schedule of ρi.
-type NewRho struct {
-	Kind   string `json:"kind" enum:"shifting,uniform,constant,list" doc:"The schedule's form."`
-	Max    int    `json:"max,omitempty" minimum:"0" maximum:"1000" doc:"Largest κ of shifting and uniform, the value of constant; in turns."`
-	Values []int  `json:"values,omitempty" maxItems:"10000" doc:"List: κ of iteration 1, 2, …, in turns; the last one holds on."`
+	System string         `json:"system,omitempty" doc:"System message."`
+	First  string         `json:"first,omitempty" doc:"First user message. {workdir}, {problem_statement} and {hints_text} stand for the task's; {hints?}…{/hints?} is left out where there are no hints."`
+	Tools  []relabel.Tool `json:"tools,omitempty" maxItems:"100" doc:"Descriptions of the scaffold's tools."`
 }
 
 // NewRunLimits bounds each trajectory; absent fields take the paper's values.
@@ -68,24 +44,12 @@ type RunView struct {
 	Outages []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down and that its queued trajectories wait for: they are not claimed meanwhile."`
 }
 
-// NewBudget bounds what a run's calls may use.
-type NewBudget struct {
-	Tokens int64   `json:"tokens,omitempty" minimum:"0" maximum:"1000000000000000" doc:"Most tokens of prompts and answers together; 0: no bound."`
-	Cost   float64 `json:"cost,omitempty" minimum:"0" maximum:"1000000000" doc:"Most cost, in the currency of the policies' prices; 0: no bound."`
-}
-
-// NewWebhook says who is told.
-type NewWebhook struct {
-	URL    string `json:"url" maxLength:"2000" doc:"Where to: an http or https address, of the operator's own choice."`
-	Secret string `json:"secret,omitempty" maxLength:"1000" doc:"NAME of the secret that signs (a letter, then at most 39 letters, digits, hyphens or underscores); empty: nothing is signed."`
-}
-
 // SchedulingPatch changes a run's scheduling; absent fields do not change.
 type SchedulingPatch struct {
-	Priority *int        `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is claimed first; runs of one priority share the slots evenly. Default 0."`
-	Quota    *int        `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"How many of its trajectories workers may hold at a time; 0: as many as there are slots."`
-	Budget   *NewBudget  `json:"budget,omitempty" doc:"In the place of the one there was. A run that its budget has paused goes on when it is resumed."`
-	Webhook  *NewWebhook `json:"webhook,omitempty" doc:"In the place of the one there was; with an empty url the one of all runs, if any."`
+	Priority *int             `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is claimed first; runs of one priority share the slots evenly. Default 0."`
+	Quota    *int             `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"How many of its trajectories workers may hold at a time; 0: as many as there are slots."`
+	Budget   *relabel.Budget  `json:"budget,omitempty" kong:"-" doc:"In the place of the one there was. A run that its budget has paused goes on when it is resumed."`
+	Webhook  *relabel.Webhook `json:"webhook,omitempty" kong:"-" doc:"In the place of the one there was; with an empty url the one of all runs, if any."`
 }
 
 // NewPause says why something is paused.

@@ -6,23 +6,22 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/api"
 )
 
-// noticeFlags say what a run may use and whom it tells; absent flags change nothing.
+// noticeFlags change the budget and the webhook of a run; absent flags change nothing.
 type noticeFlags struct {
-	BudgetTokens  *int64   `placeholder:"N" help:"Most tokens of prompts and answers together, before the run is paused; 0: no bound."`
-	BudgetCost    *float64 `placeholder:"X" help:"Most cost, in the currency of the policies' prices; 0: no bound."`
-	Webhook       *string  `placeholder:"URL" help:"Webhook to call when an iteration or an export ends, or relabel pauses the run; empty: none of its own."`
-	WebhookSecret *string  `placeholder:"NAME" help:"NAME of the secret that signs what is told."`
+	BudgetTokens  *int64   `placeholder:"N" help:"${budget_tokens}"`
+	BudgetCost    *float64 `placeholder:"X" help:"${budget_cost}"`
+	Webhook       *string  `placeholder:"URL" help:"Webhook for the ends of iterations and exports and for automatic pauses. ${webhook_url} Empty: none."`
+	WebhookSecret *string  `placeholder:"NAME" help:"${webhook_secret}"`
 }
 
-// over puts what is given over what the run has; nil stays.
-func (f noticeFlags) over(run relabel.Run) (budget *api.NewBudget, webhook *api.NewWebhook) {
+// over returns the run's settings with the flags applied; nil where no flag is given.
+func (f noticeFlags) over(run relabel.Run) (budget *relabel.Budget, webhook *relabel.Webhook) {
 	if f.BudgetTokens != nil || f.BudgetCost != nil {
-		budget = &api.NewBudget{}
+		budget = &relabel.Budget{}
 		if run.Budget != nil {
-			*budget = api.NewBudget(*run.Budget)
+			*budget = *run.Budget
 		}
 		if f.BudgetTokens != nil {
 			budget.Tokens = *f.BudgetTokens
@@ -32,9 +31,9 @@ func (f noticeFlags) over(run relabel.Run) (budget *api.NewBudget, webhook *api.
 		}
 	}
 	if f.Webhook != nil || f.WebhookSecret != nil {
-		webhook = &api.NewWebhook{}
+		webhook = &relabel.Webhook{}
 		if run.Webhook != nil {
-			*webhook = api.NewWebhook(*run.Webhook)
+			*webhook = *run.Webhook
 		}
 		if f.Webhook != nil {
 			webhook.URL = *f.Webhook
@@ -43,7 +42,7 @@ func (f noticeFlags) over(run relabel.Run) (budget *api.NewBudget, webhook *api.
 			webhook.Secret = *f.WebhookSecret
 		}
 		if webhook.URL == "" {
-			*webhook = api.NewWebhook{}
+			*webhook = relabel.Webhook{}
 		}
 	}
 	return budget, webhook

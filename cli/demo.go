@@ -200,7 +200,7 @@ func (d *demo) run(ctx context.Context, kind string, recipe relabel.Recipe, rho 
 	if r := Find(runs, func(r relabel.Run) bool { return r.Name == d.runName(kind) }); r != nil {
 		return *r, nil
 	}
-	return d.client.CreateRun(ctx, api.NewRun{Name: d.runName(kind), Recipe: recipe, Taskset: d.set.ID.String(), Teacher: d.teacher.ID.String(), Rho: (*api.NewRho)(rho), Seed: d.command.Seed})
+	return d.client.CreateRun(ctx, api.NewRun{Name: d.runName(kind), Recipe: recipe, Taskset: d.set.ID.String(), Teacher: d.teacher.ID.String(), Rho: rho, Seed: d.command.Seed})
 }
 
 // iteration finds or starts an iteration and waits for its end.

@@ -12,7 +12,7 @@ import (
 // TestEveryOptionOfAnExportIsAFlag compares what POST /v1/exports takes with what the command
 // has flags for.
 func TestEveryOptionOfAnExportIsAFlag(t *testing.T) {
-	flags := flagsOf(reflect.TypeFor[ExportStart]())
+	flags := flagsOf(t, "export", "start")
 	other := map[string]string{"run": "", "template-text": "template", "views": "view", "end-reasons": "end-reason", "leave-out-flags": "leave-out-flag"}
 	var options []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[api.NewExport]()) {

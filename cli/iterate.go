@@ -14,16 +14,9 @@ import (
 // runIterate is `relabel run iterate RUN`.
 type runIterate struct {
 	ClientFlags
-	RunName     string   `arg:"" name:"run" help:"Name or id of the run."`
-	Student     string   `required:"" placeholder:"POLICY" help:"Name (its newest version), name@version or id of this round's student policy."`
-	Kind        string   `default:"collect" enum:"collect,evaluate" help:"${enum}."`
-	Beta        *float64 `help:"βi instead of the schedule's."`
-	Count       *int     `name:"count" placeholder:"N" help:"Roll out N tasks, drawn with the run's seed: another subset in each iteration. Default: all."`
-	Instance    []string `help:"Exactly these instances."`
-	HeldOut     bool     `help:"Evaluate on the held-out tasks. An evaluation needs --held-out, --instance or --again."`
-	Again       string   `placeholder:"ITERATION" help:"Exactly the tasks of this iteration (its id), of any run of the same task set."`
-	Generations *int     `placeholder:"N" help:"Rollouts a task. Default: those of --again, else 1."`
-	Detach      bool     `help:"Do not wait for the end."`
+	RunName string `arg:"" name:"run" help:"Name or id of the run."`
+	api.NewIteration
+	Detach bool `help:"Do not wait for the end."`
 }
 
 // Run starts the iteration and watches it. It fails where nothing of it is done at its end.
@@ -33,15 +26,10 @@ func (c *runIterate) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		student, err := FindPolicy(ctx, cl, c.Student)
-		if err != nil {
+		if _, err := FindPolicy(ctx, cl, c.Student); err != nil {
 			return err
 		}
-		body, err := c.body(student)
-		if err != nil {
-			return err
-		}
-		it, err := cl.StartIteration(ctx, run.ID, body)
+		it, err := cl.StartIteration(ctx, run.ID, c.NewIteration)
 		if err != nil {
 			return err
 		}
@@ -57,35 +45,12 @@ func (c *runIterate) Run(ctx context.Context) error {
 	})
 }
 
-// Validate refuses numbers that REST would take for the default.
+// Validate refuses an evaluation of training tasks.
 func (c *runIterate) Validate() error {
-	switch {
-	case c.Count != nil && *c.Count < 1:
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; at least one task is rolled out", *c.Count).On("--count")
-	case c.Generations != nil && *c.Generations < 1:
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; a task is rolled out at least once", *c.Generations).On("--generations")
-	case c.Kind == string(relabel.Evaluate) && !c.HeldOut && len(c.Instance) == 0 && c.Again == "":
+	if c.Kind == relabel.Evaluate && !c.HeldOut && len(c.Instances) == 0 && c.Again == nil {
 		return relabel.Errorf(relabel.CodeInvalid, "an evaluation would roll out training tasks: give --held-out, name instances (--instance), or repeat another iteration's draw (--again ITERATION)").On("--held-out")
 	}
 	return nil
-}
-
-// body is the iteration as POST /v1/runs/{id}/iterations takes it. What is not given is
-// absent.
-func (c *runIterate) body(student relabel.Policy) (api.NewIteration, error) {
-	body := api.NewIteration{Student: student.ID.String(), Kind: relabel.IterationKind(c.Kind), Beta: c.Beta, Instances: c.Instance, HeldOut: c.HeldOut}
-	if c.Count != nil {
-		body.Tasks = *c.Count
-	}
-	if c.Generations != nil {
-		body.Generations = *c.Generations
-	}
-	if c.Again == "" {
-		return body, nil
-	}
-	id, err := IterationID(c.Again)
-	body.Again = &id
-	return body, err
 }
 
 // runInstances is `relabel run instances ITERATION`.

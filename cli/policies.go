@@ -18,105 +18,30 @@ type PolicyCommand struct {
 // PolicyAdd is `relabel policy add NAME`.
 type PolicyAdd struct {
 	ClientFlags
-	Name        string   `arg:"" help:"Name of the policy, e.g. student-round-2."`
-	BaseURL     string   `required:"" placeholder:"URL" help:"Endpoint, up to and with /v1."`
-	Replica     []string `placeholder:"URL" help:"Further address of the same model; may be repeated. Each trajectory keeps to one."`
-	Model       string   `required:"" help:"Model name as the endpoint knows it."`
-	ServerKind  string   `name:"server-kind" default:"generic" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" help:"What serves it, which says which optional fields are asked for: ${enum}."`
-	ToolFormat  string   `name:"tool-format" default:"native" enum:"native,text" help:"How tools and calls go over the line: ${enum}. text is for endpoints without tool calling; relabel doctor --policy NAME says which one is."`
-	Secret      string   `help:"NAME of the secret with its key: RELABEL_SECRET_<NAME> in the worker's environment, or a file of that name in --secrets."`
-	Temperature float64  `default:"0.7" help:"For collection; evaluation is greedy."`
-	TopP        float64  `default:"0.9" help:"For collection."`
-	MaxTokens   int      `help:"Of one answer. Default: the server's."`
-	policyLimitFlags
-	policyPriceFlags
-	policyTokenFlags
-}
-
-// policyLimitFlags bound a policy's use, in each worker process at each address.
-type policyLimitFlags struct {
-	Concurrency       int `default:"8" help:"Most calls in flight; fewer where the server has trouble with so many."`
-	RequestsPerMinute int `help:"Most requests a minute. Default: no limit."`
-	TokensPerMinute   int `help:"Most tokens a minute, prompt and answer. Default: no limit."`
-	Timeout           int `default:"600" help:"Seconds for one request."`
-	Retries           int `default:"3" help:"Retries after an unusable answer."`
-	Patience          int `default:"600" help:"Seconds that a call waits for an endpoint that is down or busy, before it fails."`
-	ContextTokens     int `placeholder:"N" help:"Tokens of prompt and answer together, as the server was started. What does not fit is not sent. Default: not known."`
-	HedgeAfter        int `placeholder:"SECONDS" help:"Without an answer for so long, ask another replica too. Default: never."`
-}
-
-// policyPriceFlags say what a policy's tokens cost, and how its cache is asked for.
-type policyPriceFlags struct {
-	PriceInput   *float64 `placeholder:"MONEY" help:"Price of a million tokens of prompts."`
-	PriceCached  *float64 `placeholder:"MONEY" help:"Of a million that came from the server's cache. Default: as input."`
-	PriceOutput  *float64 `placeholder:"MONEY" help:"Of a million tokens of answers."`
-	PriceBatch   float64  `placeholder:"SHARE" help:"Share of these prices that answers of the batch endpoint cost, such as 0.5. Default: all of them."`
-	Currency     string   `default:"USD" help:"Of the prices, in three letters."`
-	CacheMarkers string   `default:"none" enum:"none,anthropic" help:"How requests mark what the server is to cache: ${enum}. Most servers need none."`
-}
-
-// policyTokenFlags say what the model's ids and its template are, for exports and for counting
-// prompts.
-type policyTokenFlags struct {
-	Tokenizer    string `placeholder:"DIR|NAME" help:"The model's tokenizer: its folder on this machine, which is registered, or the name or hash of a registered one."`
-	ChatTemplate string `placeholder:"FILE" help:"Another chat template than the tokenizer's own; its text is sent."`
+	api.NewPolicy
 }
 
 // Run registers the policy.
 func (c *PolicyAdd) Run(ctx context.Context) error {
-	p := relabel.Policy{
-		Name: c.Name, BaseURL: c.BaseURL, Replicas: c.Replica, Model: c.Model, Server: relabel.ServerKind(c.ServerKind),
-		ToolFormat: relabel.ToolFormat(c.ToolFormat), Secret: c.Secret,
-		Sampling: relabel.Sampling{Temperature: c.Temperature, TopP: c.TopP, MaxTokens: c.MaxTokens},
-		Limits:   c.limits(),
-	}
-	if c.CacheMarkers != "none" {
-		p.CacheMarkers = relabel.CacheMarkers(c.CacheMarkers)
-	}
-	var err error
-	if p.Price, err = c.price(); err != nil {
-		return err
-	}
 	return c.With(ctx, func(cl *Session) error {
-		if err := c.policyTokenFlags.put(ctx, cl, &p); err != nil {
+		var err error
+		body := c.NewPolicy
+		if body.Price != nil && *body.Price == (api.NewPrice{}) {
+			body.Price = nil
+		}
+		if body.Tokenizer, err = UseTokenizer(ctx, cl, c.Tokenizer); err != nil {
 			return err
 		}
-		p, err := cl.CreatePolicy(ctx, PolicyBody(p))
+		if body.Text, body.Template, err = useTemplate(c.Template); err != nil {
+			return err
+		}
+		p, err := cl.CreatePolicy(ctx, body)
 		if err != nil {
-			return notHere(err, map[string]string{"tokenizer": c.Tokenizer, "chat_template": c.ChatTemplate})
+			return notHere(err, map[string]string{"tokenizer": c.Tokenizer, "chat_template": c.Template})
 		}
 		fmt.Printf("%s  %s@%d\n", p.ID, p.Name, p.Version)
 		return nil
 	})
-}
-
-// put puts the tokenizer and the template into a policy. A folder is registered.
-func (f policyTokenFlags) put(ctx context.Context, cl *Session, p *relabel.Policy) (err error) {
-	if p.Tokenizer, err = UseTokenizer(ctx, cl, f.Tokenizer); err != nil {
-		return err
-	}
-	p.TemplateText, p.ChatTemplate, err = useTemplate(f.ChatTemplate)
-	return err
-}
-
-func (f policyLimitFlags) limits() relabel.PolicyLimits {
-	return relabel.PolicyLimits{Concurrency: f.Concurrency, RequestsPerMinute: f.RequestsPerMinute, TokensPerMinute: f.TokensPerMinute,
-		TimeoutSeconds: f.Timeout, Retries: f.Retries, PatienceSeconds: f.Patience, HedgeAfterSeconds: f.HedgeAfter, ContextTokens: f.ContextTokens}
-}
-
-// price is nil where no price was given.
-func (f policyPriceFlags) price() (*relabel.Price, error) {
-	if f.PriceInput == nil && f.PriceCached == nil && f.PriceOutput == nil && f.PriceBatch == 0 {
-		return nil, nil
-	}
-	if f.PriceInput == nil || f.PriceOutput == nil {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "go together: one without the other says too little").On("--price-input, --price-output")
-	}
-	p := &relabel.Price{Input: *f.PriceInput, Cached: *f.PriceInput, Output: *f.PriceOutput, Currency: f.Currency, Batch: f.PriceBatch}
-	if f.PriceCached != nil {
-		p.Cached = *f.PriceCached
-	}
-	return p, nil
 }
 
 // PolicyBody is a policy as POST /v1/policies takes it.

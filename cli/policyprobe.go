@@ -83,7 +83,7 @@ func addCommand(p relabel.Policy) string {
 		add("price-cached", decimal(p.Price.Cached), decimal(p.Price.Input))
 		add("price-output", decimal(p.Price.Output), "")
 		add("price-batch", decimal(p.Price.Batch), "0")
-		add("currency", p.Price.Currency, "USD")
+		add("price-currency", p.Price.Currency, "USD")
 	}
 	add("cache-markers", string(p.CacheMarkers), string(relabel.CacheMarkersNone))
 	add("tokenizer", p.Tokenizer, "")

@@ -1,8 +1,7 @@
 package cli
 
 import (
-	"reflect"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,44 +18,50 @@ func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
 		Tokenizer: "/models/student", ChatTemplate: "/models/own.jinja"}
 	const want = `relabel policy add student --base-url https://host/v1 --model 'it'\''s a model' --replica https://b/v1 --replica https://c/v1 --server-kind vllm ` +
 		`--tool-format text --secret KEY --temperature 1 --top-p 0.95 --max-tokens 4096 --concurrency 3 --requests-per-minute 4 --tokens-per-minute 5 --timeout 60 ` +
-		`--retries 1 --patience 6 --hedge-after 7 --context-tokens 32768 --price-input 0.5 --price-cached 0.1 --price-output 2 --price-batch 0.5 --currency EUR --cache-markers anthropic ` +
+		`--retries 1 --patience 6 --hedge-after 7 --context-tokens 32768 --price-input 0.5 --price-cached 0.1 --price-output 2 --price-batch 0.5 --price-currency EUR --cache-markers anthropic ` +
 		`--tokenizer /models/student --chat-template /models/own.jinja`
 	if got := addCommand(p); got != want {
 		t.Errorf("%s\n%s", got, want)
 	}
-	for _, flag := range flagsOf(reflect.TypeFor[PolicyAdd]()) {
+	for _, flag := range flagsOf(t, "policy", "add") {
 		if !strings.Contains(want, " --"+flag+" ") {
 			t.Errorf("doctor's command has no --%s", flag)
 		}
 	}
-	var c struct {
-		Policy PolicyCommand `cmd:""`
-	}
-	parser, err := kong.New(&c, kong.Vars{"data": ""}, kong.Bind(ServeLocal(nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	var c testCommands
 	words := strings.Split(strings.ReplaceAll(want, `'it'\''s a model'`, "it's_a_model"), " ")[1:]
-	if _, err := parser.Parse(words); err != nil || c.Policy.Add.ToolFormat != "text" || c.Policy.Add.Retries != 1 {
+	if _, err := parserOf(t, &c).Parse(words); err != nil || c.Policy.Add.ToolFormat != "text" || *c.Policy.Add.Limits.Retries != 1 {
 		t.Errorf("%v, %+v", err, c.Policy.Add)
 	}
 }
 
-var hump = regexp.MustCompile(`([a-z])([A-Z])`)
+// testCommands are the commands whose flags come from requests.
+type testCommands struct {
+	Policy PolicyCommand `cmd:""`
+	Export struct {
+		Start ExportStart `cmd:""`
+	} `cmd:""`
+}
 
-// flagsOf lists the flags of a command, without those that say where its data is.
-func flagsOf(command reflect.Type) (flags []string) {
-	for i := range command.NumField() {
-		f := command.Field(i)
-		_, positional := f.Tag.Lookup("arg")
-		switch {
-		case f.Type == reflect.TypeFor[ClientFlags](), positional:
-		case f.Anonymous:
-			flags = append(flags, flagsOf(f.Type)...)
-		case f.Tag.Get("name") != "":
-			flags = append(flags, f.Tag.Get("name"))
-		default:
-			flags = append(flags, strings.ToLower(hump.ReplaceAllString(f.Name, "$1-$2")))
+func parserOf(t *testing.T, c *testCommands) *kong.Kong {
+	t.Helper()
+	parser, err := kong.New(c, kong.Vars{"data": ""}, RequestFlags(), kong.Bind(ServeLocal(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parser
+}
+
+// flagsOf lists the flags of a command, without those that every client has.
+func flagsOf(t *testing.T, words ...string) (flags []string) {
+	t.Helper()
+	node := parserOf(t, &testCommands{}).Model.Node
+	for _, word := range words {
+		node = node.Children[slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word })]
+	}
+	for _, flag := range node.Flags {
+		if !slices.Contains([]string{"database", "data", "server", "token"}, flag.Name) {
+			flags = append(flags, flag.Name)
 		}
 	}
 	return flags

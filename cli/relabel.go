@@ -34,16 +34,15 @@ func (c *runLabel) Run(ctx context.Context) error {
 // runRelabel is `relabel run relabel RUN|ITERATION`.
 type runRelabel struct {
 	target
-	Teacher  string `required:"" help:"Name (its newest version), name@version or id of the policy that is asked."`
-	Priority int    `help:"The highest is worked off first."`
-	Cancel   bool   `help:"End these relabelings instead; what was answered stays."`
-	Detach   bool   `help:"Do not wait for the end."`
+	api.NewRelabeling
+	Cancel bool `help:"Cancel these relabelings instead; stored answers are kept."`
+	Detach bool `help:"Do not wait for the end."`
 }
 
 // Run asks for the relabelings and watches them.
 func (c *runRelabel) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
-		teacher, err := FindPolicy(ctx, cl, c.Teacher)
+		teacher, err := FindPolicy(ctx, cl, c.Policy)
 		if err != nil {
 			return err
 		}

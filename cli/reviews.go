@@ -21,10 +21,7 @@ type ReviewCommand struct {
 type reviewAdd struct {
 	ClientFlags
 	Trajectory string `arg:"" help:"Id of the trajectory, as run trajectories says it."`
-	Turn       int    `placeholder:"T" help:"The turn that it is about. Default: the whole trajectory."`
-	Flag       string `help:"A name of your own choice, such as leak or wrong-label, by which lists and exports filter."`
-	Note       string `help:"What there is to say."`
-	Author     string `env:"RELABEL_AUTHOR,USER" help:"Who says it."`
+	api.NewReview
 }
 
 // Run stores the review.
@@ -34,11 +31,7 @@ func (c *reviewAdd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		body := api.NewReview{Flag: c.Flag, Note: c.Note, Author: c.Author}
-		if c.Turn != 0 {
-			body.T = &c.Turn
-		}
-		r, err := cl.CreateReview(ctx, id, body)
+		r, err := cl.CreateReview(ctx, id, c.NewReview)
 		if err != nil {
 			return err
 		}

@@ -2,11 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
-	"os"
 
 	"relabel"
 	"relabel/api"
@@ -35,69 +32,28 @@ type RunCommand struct {
 // runCreate is `relabel run create`.
 type runCreate struct {
 	ClientFlags
-	Name     string   `arg:"" help:"Name of the run."`
-	Recipe   string   `default:"dagger" enum:"dagger,aggrevate,sft" help:"${enum}."`
-	Taskset  string   `required:"" help:"Name or id of a task set."`
-	Teacher  string   `required:"" help:"Name (its newest version), name@version or id of the teacher's policy."`
-	Instance []string `help:"Only these instances."`
-	Beta     string   `placeholder:"JSON" help:"Schedule of βi. Default: the paper's {\"kind\":\"linear\",\"start\":1,\"step\":0.2,\"floor\":0.6}."`
-	Rho      string   `placeholder:"JSON" help:"Schedule of ρi. Default: {\"kind\":\"shifting\",\"max\":40}."`
-	Limits   string   `placeholder:"JSON" help:"Limits that differ from the paper's, e.g. {\"max_turns\":40}. Keys: max_turns (100), max_context_tokens (65536), wall_clock_seconds (3600), command_seconds (120), verify_seconds (1800), environment_retries (3)."`
-	Prompts  string   `type:"existingfile" placeholder:"FILE" help:"JSON file {system, first, tools} with texts of your own."`
-	Labels   string   `default:"beside" enum:"beside,deferred,batch" help:"When the teacher labels the student's turns: ${enum}. Beside the rollout, after the iteration's last rollout, or then and through its batch endpoint."`
-	Seed     int64    `default:"0" help:"Seed of every draw."`
+	api.NewRun
 	noticeFlags
 }
 
 // Run makes the run.
 func (c *runCreate) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
-		set, err := findTaskset(ctx, cl, c.Taskset)
-		if err != nil {
+		if _, err := findTaskset(ctx, cl, c.Taskset); err != nil {
 			return err
 		}
-		teacher, err := FindPolicy(ctx, cl, c.Teacher)
-		if err != nil {
+		if _, err := FindPolicy(ctx, cl, c.Teacher); err != nil {
 			return err
 		}
-		body := api.NewRun{Name: c.Name, Recipe: relabel.Recipe(c.Recipe), Taskset: set.ID.String(), Teacher: teacher.ID.String(), Instances: c.Instance, Labels: relabel.LabelMode(c.Labels), Seed: c.Seed}
+		body := c.NewRun
 		body.Budget, body.Webhook = c.over(relabel.Run{})
-		withParts, err := c.addJSON(body)
+		r, err := cl.CreateRun(ctx, body)
 		if err != nil {
-			return err
-		}
-		var r relabel.Run
-		if err := cl.Send(ctx, http.MethodPost, "/v1/runs", withParts, &r); err != nil {
 			return err
 		}
 		fmt.Printf("%s  %s\n", r.ID, r.Name)
 		return nil
 	})
-}
-
-// runWithParts is a run with the parts that are given as JSON, unread: the server checks them.
-type runWithParts struct {
-	api.NewRun
-	Beta    json.RawMessage `json:"beta,omitempty"`
-	Rho     json.RawMessage `json:"rho,omitempty"`
-	Limits  json.RawMessage `json:"limits,omitempty"`
-	Prompts json.RawMessage `json:"prompts,omitempty"`
-}
-
-// addJSON adds the parts that are given as JSON.
-func (c *runCreate) addJSON(body api.NewRun) (all runWithParts, err error) {
-	all = runWithParts{NewRun: body, Beta: []byte(c.Beta), Rho: []byte(c.Rho), Limits: []byte(c.Limits)}
-	if c.Prompts != "" {
-		if all.Prompts, err = os.ReadFile(c.Prompts); err != nil {
-			return all, err
-		}
-	}
-	for name, text := range map[string]json.RawMessage{"beta": all.Beta, "rho": all.Rho, "limits": all.Limits, "prompts": all.Prompts} {
-		if len(text) > 0 && !json.Valid(text) {
-			return all, relabel.Errorf(relabel.CodeInvalid, "not JSON: %s", text).On("--" + name)
-		}
-	}
-	return all, nil
 }
 
 // runList is `relabel run list`.

@@ -13,13 +13,11 @@ import (
 // runVerify is `relabel run verify RUN`.
 type runVerify struct {
 	ClientFlags
-	RunName    string `arg:"" name:"run" help:"Name or id of the run."`
-	Iteration  string `help:"Only trajectories of this iteration: its id, or a number."`
-	Trajectory string `placeholder:"ID" help:"Only this trajectory."`
-	All        bool   `help:"Also those whose verdict is of the present protections."`
-	Status     bool   `help:"Show how the verdicts stand and queue nothing."`
-	Cancel     bool   `help:"Cancel what is queued or running; replaced verdicts stay."`
-	Detach     bool   `help:"Do not wait for the end."`
+	RunName string `arg:"" name:"run" help:"Name or id of the run."`
+	api.Regrade
+	Status bool `help:"Show how the verdicts stand and queue nothing."`
+	Cancel bool `help:"Cancel what is queued or running; replaced verdicts stay."`
+	Detach bool `help:"Do not wait for the end."`
 }
 
 // Run queues the regradings and watches them.
@@ -28,14 +26,6 @@ func (c *runVerify) Run(ctx context.Context) error {
 		run, err := findRun(ctx, cl, c.RunName)
 		if err != nil {
 			return err
-		}
-		body := api.Regrade{Iteration: c.Iteration, All: c.All}
-		if c.Trajectory != "" {
-			id, err := relabel.ParseID("--trajectory", c.Trajectory)
-			if err != nil {
-				return err
-			}
-			body.Trajectory = &id
 		}
 		switch {
 		case c.Status:
@@ -48,13 +38,13 @@ func (c *runVerify) Run(ctx context.Context) error {
 			}
 			return printRegradeFailures(p)
 		case c.Cancel:
-			answer, err := cl.CancelVerify(ctx, run.ID, api.CancelRegrade{Iteration: body.Iteration, Trajectory: body.Trajectory})
+			answer, err := cl.CancelVerify(ctx, run.ID, api.CancelRegrade{Iteration: c.Iteration, Trajectory: c.Trajectory})
 			if err == nil {
 				fmt.Printf("%d regradings are cancelled\n", answer.Cancelled)
 			}
 			return err
 		}
-		if _, err := cl.VerifyRun(ctx, run.ID, body); err != nil {
+		if _, err := cl.VerifyRun(ctx, run.ID, c.Regrade); err != nil {
 			return err
 		}
 		return c.watch(ctx, cl, run)
@@ -66,8 +56,8 @@ func (c *runVerify) progress(ctx context.Context, cl *Session, run relabel.ID) (
 	if c.Iteration != "" {
 		query.Set("iteration", c.Iteration)
 	}
-	if c.Trajectory != "" {
-		query.Set("trajectory", c.Trajectory)
+	if c.Trajectory != nil {
+		query.Set("trajectory", c.Trajectory.String())
 	}
 	return cl.VerifyProgress(ctx, run, query)
 }

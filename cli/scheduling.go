@@ -29,9 +29,8 @@ func paused(p *relabel.Pause) string {
 // runSet is `relabel run set RUN`.
 type runSet struct {
 	ClientFlags
-	RunName  string `arg:"" name:"run" help:"Name or id of the run."`
-	Priority *int   `help:"What the highest has queued is claimed first. Default 0."`
-	Quota    *int   `help:"How many of its trajectories workers may hold at a time; 0: no bound."`
+	RunName string `arg:"" name:"run" help:"Name or id of the run."`
+	api.SchedulingPatch
 	noticeFlags
 }
 
@@ -42,7 +41,7 @@ func (c *runSet) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		body := api.SchedulingPatch{Priority: c.Priority, Quota: c.Quota}
+		body := c.SchedulingPatch
 		body.Budget, body.Webhook = c.over(run)
 		now, err := cl.SetScheduling(ctx, run.ID, body)
 		if err != nil {
@@ -115,18 +114,17 @@ func shownPause(p *relabel.Pause) string {
 // runPause is `relabel run pause RUN|ITERATION`.
 type runPause struct {
 	target
-	Text string `help:"Why, in words."`
+	api.NewPause
 }
 
 // Run pauses it.
 func (c *runPause) Run(ctx context.Context) error {
-	why := api.NewPause{Text: c.Text}
 	return c.do(ctx, operation{
 		func(s *Session, ctx context.Context, id relabel.ID) (relabel.Run, error) {
-			return s.PauseRun(ctx, id, why)
+			return s.PauseRun(ctx, id, c.NewPause)
 		},
 		func(s *Session, ctx context.Context, id relabel.ID) (api.IterationView, error) {
-			return s.PauseIteration(ctx, id, why)
+			return s.PauseIteration(ctx, id, c.NewPause)
 		},
 	})
 }
@@ -159,8 +157,8 @@ func IterationID(word string) (relabel.ID, error) {
 // runRetry is `relabel run retry ITERATION`.
 type runRetry struct {
 	ClientFlags
-	Iteration string                  `arg:"" help:"Id of the iteration, as run show says it."`
-	Reason    []relabel.FailureReason `help:"Only trajectories that failed for this reason: environment, image_missing, endpoint, verifier, secret, internal. Default: all."`
+	Iteration string `arg:"" help:"Id of the iteration; run show lists it."`
+	api.Retry
 }
 
 // Run queues them again.
@@ -170,7 +168,7 @@ func (c *runRetry) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		done, err := cl.RetryIteration(ctx, id, api.Retry{Reasons: c.Reason})
+		done, err := cl.RetryIteration(ctx, id, c.Retry)
 		if err != nil {
 			return err
 		}

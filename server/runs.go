@@ -21,13 +21,13 @@ func (s *site) addRuns() {
 func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.Run], error) {
 	b := in.Body
 	r := relabel.Run{ID: relabel.NewID(), Name: b.Name, Recipe: b.Recipe, Scaffold: b.Scaffold,
-		Instances: b.Instances, Beta: (*relabel.BetaSchedule)(b.Beta), Rho: (*relabel.RhoSchedule)(b.Rho), Labels: b.Labels, Limits: b.Limits.Over(relabel.PaperLimits), Seed: b.Seed}
+		Instances: b.Instances, Beta: b.Beta, Rho: b.Rho, Labels: b.Labels, Limits: b.Limits.Over(relabel.PaperLimits), Seed: b.Seed}
 	if err := errors.Join(checkNewName(b.Name), s.checkNotices(b.Budget, b.Webhook)); err != nil {
 		return nil, err
 	}
-	r.Budget = (*relabel.Budget)(b.Budget)
+	r.Budget = b.Budget
 	if b.Webhook != nil && b.Webhook.URL != "" {
-		r.Webhook = (*relabel.Webhook)(b.Webhook)
+		r.Webhook = b.Webhook
 	}
 	var err error
 	if r.Prompts, err = s.prompts(b.Scaffold, b.Prompts); err != nil {
@@ -76,7 +76,7 @@ func (s *site) prompts(scaffold string, own *api.NewPrompts) (relabel.Prompts, e
 		if json.Unmarshal([]byte(t.Parameters), &schema) != nil || schema == nil {
 			return p, relabel.Errorf(relabel.CodeInvalid, "not a JSON object").On(fmt.Sprintf("prompts.tools[%d].parameters", i))
 		}
-		p.Tools = append(p.Tools, relabel.Tool(t))
+		p.Tools = append(p.Tools, t)
 	}
 	return p, nil
 }

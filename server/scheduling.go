@@ -39,7 +39,7 @@ func (s *site) setScheduling(ctx context.Context, in *struct {
 		return nil, err
 	}
 	return one(s.Store.SetScheduling(ctx, in.ID, relabel.SchedulingChange{Priority: b.Priority, Quota: b.Quota,
-		Budget: (*relabel.Budget)(b.Budget), Webhook: (*relabel.Webhook)(b.Webhook)}))
+		Budget: b.Budget, Webhook: b.Webhook}))
 }
 
 // PauseInput names what is paused.

@@ -32,16 +32,16 @@ func (s *site) checkAddress(url, field string) error {
 }
 
 // checkNotices refuses a budget or a webhook that is none, or may not be told.
-func (s *site) checkNotices(b *api.NewBudget, w *api.NewWebhook) error {
+func (s *site) checkNotices(b *relabel.Budget, w *relabel.Webhook) error {
 	if b != nil {
-		if err := relabel.Budget(*b).Validate(); err != nil {
+		if err := b.Validate(); err != nil {
 			return err
 		}
 	}
-	if w == nil || *w == (api.NewWebhook{}) {
+	if w == nil || *w == (relabel.Webhook{}) {
 		return nil
 	}
-	if err := relabel.Webhook(*w).Validate(); err != nil {
+	if err := w.Validate(); err != nil {
 		return err
 	}
 	return s.checkAddress(w.URL, "webhook.url")

@@ -189,7 +189,7 @@ func (f form) fieldsOf(t reflect.Type, path, group string, adapt map[string]func
 
 // input is the input for one field.
 func (f form) input(field api.Field, name, label string) operationField {
-	input := operationField{Name: name, Label: label, Kind: kindOfInput(field), Help: field.Doc, Value: cmp.Or(f.chosen.Get(name), field.Default),
+	input := operationField{Name: name, Label: label, Kind: kindOfInput(field), Help: field.Help(), Value: cmp.Or(f.chosen.Get(name), field.Default),
 		Values: f.chosen[name], Min: field.Min, Max: field.Max, Required: field.Required}
 	t := field.Type
 	if t.Kind() == reflect.Pointer {
@@ -205,9 +205,6 @@ func (f form) input(field api.Field, name, label string) operationField {
 		if !field.List() && !field.Required && field.Default == "" {
 			input.Choices = append([]choice{{"", "default"}}, input.Choices...)
 		}
-	}
-	if input.Kind == "number" && (field.Min != "" || field.Max != "") {
-		input.Help += fmt.Sprintf(" From %s to %s.", cmp.Or(field.Min, "−∞"), cmp.Or(field.Max, "∞"))
 	}
 	return input
 }

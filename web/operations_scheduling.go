@@ -43,8 +43,8 @@ func keepChanges(body *api.SchedulingPatch, run relabel.Run) {
 	if body.Quota != nil && *body.Quota == run.Quota {
 		body.Quota = nil
 	}
-	body.Budget = changed(body.Budget, (*api.NewBudget)(run.Budget))
-	body.Webhook = changed(body.Webhook, (*api.NewWebhook)(run.Webhook))
+	body.Budget = changed(body.Budget, run.Budget)
+	body.Webhook = changed(body.Webhook, run.Webhook)
 }
 
 // changed returns nil where the chosen object equals the current one, and an empty object where

@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"relabel"
 	"relabel/cli"
 	"relabel/worker"
 )
@@ -49,7 +47,7 @@ func main() {
 	parser, err := kong.New(&c,
 		kong.Name("relabel"),
 		kong.Description("DAgger data for LLM agents: a teacher's action at every state that a teacher/student mixture visits."),
-		flagVars(version, cli.DefaultDataFolder()),
+		flagVars(version, cli.DefaultDataFolder()), cli.RequestFlags(),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(cli.ServeLocal(serveLocal), ports()))
 	if err != nil { // the commands above contradict each other
@@ -68,11 +66,7 @@ func main() {
 
 // flagVars are the variables in the tags of flags.
 func flagVars(version, data string) kong.Vars {
-	ends := make([]string, len(relabel.EndReasons))
-	for i, reason := range relabel.EndReasons {
-		ends[i] = string(reason)
-	}
-	return kong.Vars{"version": version, "data": data, "end_reasons": strings.Join(ends, ",")}
+	return kong.Vars{"version": version, "data": data}
 }
 
 // exitUsage is the exit code of a wrong command line.

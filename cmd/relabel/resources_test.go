@@ -1,12 +1,11 @@
 package main
 
 import (
+	"relabel/cli"
 	"slices"
 	"testing"
 
 	"github.com/alecthomas/kong"
-
-	"relabel/cli"
 )
 
 // TestTheEnvironmentMeansTheSameForEveryCommand compares what serve reads with what a
@@ -19,7 +18,7 @@ func TestTheEnvironmentMeansTheSameForEveryCommand(t *testing.T) {
 		alone, err := cli.EnvironmentResources()
 		noError(t, err)
 		var c commands
-		parser, err := kong.New(&c, flagVars("", ""))
+		parser, err := kong.New(&c, flagVars("", ""), cli.RequestFlags())
 		noError(t, err)
 		_, err = parser.Parse([]string{"serve"})
 		noError(t, err)

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"relabel"
+	"relabel/api"
+)
+
+// RequestFlags makes flags of the request types of the API that commands embed; package api
+// describes the tags. Absent flags stay absent from the request, so that the server applies
+// its defaults.
+func RequestFlags() kong.Option {
+	return kong.OptionFunc(func(k *kong.Kong) error {
+		budget, webhook := relabel.Budget{}, relabel.Webhook{}
+		return errors.Join(
+			kong.NamedMapper("json", kong.MapperFunc(readJSONFlag)).Apply(k),
+			kong.NamedMapper("jsonfile", kong.MapperFunc(readJSONFile)).Apply(k),
+			kong.Vars{
+				"budget_tokens": api.FieldOf(budget, "tokens").Help(), "budget_cost": api.FieldOf(budget, "cost").Help(),
+				"webhook_url": api.FieldOf(webhook, "url").Doc, "webhook_secret": api.FieldOf(webhook, "secret").Doc,
+			}.Apply(k),
+			kong.PostBuild(func(k *kong.Kong) error { return kong.Visit(k.Model, describeFlag) }).Apply(k))
+	})
+}
+
+// describeFlag sets the name, the help and the bounds of a flag from the tags of a request's
+// field.
+func describeFlag(node kong.Visitable, next kong.Next) error {
+	v, isValue := node.(*kong.Value)
+	if !isValue || v.Tag.Get("json")+v.Tag.Get("query") == "" {
+		return next(nil)
+	}
+	name, options, _ := strings.Cut(cmp.Or(v.Tag.Get("json"), v.Tag.Get("query")), ",")
+	if v.Tag.Name == "" {
+		v.Name = v.Tag.Prefix + strings.ReplaceAll(name, "_", "-")
+	}
+	v.Help = api.Field{Doc: cmp.Or(v.Tag.Help, v.Tag.Get("doc")), Min: v.Tag.Get("minimum"), Max: v.Tag.Get("maximum"), Above: v.Tag.Get("exclusiveMinimum")}.Help()
+	if v.Default != "" {
+		v.Help += " Default: " + v.Default + "."
+	}
+	v.HasDefault, v.Default = false, ""
+	if v.Flag != nil {
+		v.Required = v.Tag.Has("json") && options != "omitempty" && v.Tag.Prefix == ""
+		v.Flag.PlaceHolder = cmp.Or(v.Flag.PlaceHolder, strings.ReplaceAll(v.Enum, ",", "|"), strings.ToUpper(v.Name))
+	}
+	if v.Enum != "" {
+		v.Enum += "," // an absent flag
+	}
+	return next(nil)
+}
+
+func readJSONFlag(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("json", &text); err != nil {
+		return err
+	}
+	return decodeFlag([]byte(text), target)
+}
+
+func readJSONFile(ctx *kong.DecodeContext, target reflect.Value) error {
+	var path string
+	if err := ctx.Scan.PopValueInto("file", &path); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return decodeFlag(text, target)
+}
+
+// decodeFlag reads a JSON object, whose fields must be known.
+func decodeFlag(text []byte, target reflect.Value) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(target.Addr().Interface())
+	if err == nil && decoder.More() {
+		err = errors.New("more than one value")
+	}
+	if err != nil {
+		return relabel.Errorf(relabel.CodeInvalid, "is not a JSON object of this form: %v", err)
+	}
+	return nil
+}
