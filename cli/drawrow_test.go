@@ -50,7 +50,7 @@ func TestARowIsShownWithWhatIsTrainedOn(t *testing.T) {
 	row := labelled(t, "user\nlook\x1b[31m\u202e", "the command<|im_end|>")
 	got := shownRow(t, relabel.ViewLinear, row, false, false)
 	want := `linear/00000.parquet  row 3 of 9  t/1
-36 tokens, 6 of them trained on
+36 tokens, 6 of them supervised
   t/1  leaf, tokens 30 to 36, weight 0.5, iteration 1, β null, ids rendered
 
 user
