@@ -108,7 +108,7 @@ func (x *Exporter) checkWritable(ctx context.Context, e relabel.Export) error {
 	if err != nil {
 		return err
 	}
-	return closeAfter(at.checkWritable(ctx), at)
+	return at.checkWritable(ctx)
 }
 
 // untilAborted returns a context that is cancelled when the export fails, is cancelled or is
@@ -151,7 +151,7 @@ func (x *Exporter) clear(ctx context.Context, e relabel.Export) error {
 	if err != nil {
 		return err
 	}
-	return closeAfter(at.remove(ctx), at)
+	return at.remove(ctx)
 }
 
 // Prepare fills in where a new export is written. It opens the tokenizer, tests its template,

@@ -45,7 +45,6 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = closeAfter(err, at) }()
 	e.Files = nil
 	for _, name := range []string{excludedName, readmeName, manifestName} {
 		f, err := describeFile(scratch.path(name), name)

@@ -10,6 +10,7 @@ import (
 	"relabel/chat"
 	"relabel/shard/parquet"
 	"relabel/shard/render"
+	"relabel/shard/rows"
 	"relabel/shard/tree"
 )
 
@@ -119,7 +120,7 @@ func (b *selector) excludeLarge(l *labelled) {
 	state := openState(reasoned(b.form, b.run.Prompts.Opening(l.Task)))
 	for _, turn := range l.Turns {
 		if _, wanted := l.keep[turn.T]; wanted {
-			label := len(labelText(turn.T, turn.Label.Message, nil))
+			label := len(rows.LabelText(turn.T, turn.Label.Message.Canonical(turn.T), nil))
 			if b.student != nil {
 				label *= weight
 			}

@@ -3,11 +3,11 @@ package shard
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"relabel"
 	"relabel/chat"
 	"relabel/shard/parquet"
+	"relabel/shard/rows"
 )
 
 // messagesView is the view with one row per labelled state.
@@ -48,24 +48,6 @@ func (s stateText) advance(form relabel.ExportForm, turn relabel.Turn) stateText
 
 func (s stateText) json() string { return string(append(s, ']')) }
 
-// labelText returns the label ãt of turn t as JSON. Without a tokenizer weights is null,
-// which means that every transition has weight 1.
-func labelText(t int, label relabel.Message, weights []float32) string {
-	text := append([]byte(`{"turn":`), strconv.Itoa(t)...)
-	text = chat.AppendMessage(append(text, `,"message":`...), label.Canonical(t))
-	if weights == nil {
-		return string(append(text, `,"weights":null}`...))
-	}
-	text = append(text, `,"weights":[`...)
-	for i, w := range weights {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = strconv.AppendFloat(text, float64(w), 'g', -1, 32)
-	}
-	return string(append(text, "]}"...))
-}
-
 // messagesFileBytes is the maximum text of a messages file, in bytes before compression.
 // Compressed, text takes less than a third of that; states with a common beginning a tenth of
 // that again.
@@ -74,14 +56,14 @@ const messagesFileBytes = 700 << 20
 // writeMessages writes a part's messages view: one row per exported label. It reads the texts
 // again, one trajectory at a time, since those of a whole part need more memory than
 // everything else.
-func writeMessages(dir string, rows *messagesRows, version string, p part) (viewFigures, error) {
+func writeMessages(dir string, from *messagesRows, version string, p part) (viewFigures, error) {
 	count, size := 0, int64(0)
-	for _, l := range rows.all {
+	for _, l := range from.all {
 		count, size = count+len(l.keep), size+l.text
 	}
 	w := parquet.NewWriter[messagesRow](dir, parquet.Layout{View: messagesView, LossMask: "none", First: p.First, Step: p.Step}, version)
-	return rowsOf(w, p, parquet.Split(count, int(1+size/messagesFileBytes), rows.form.Divide), 0, func(i int) (messagesRow, parquet.Size, error) {
-		row, err := rows.at(i)
+	return rowsOf(w, p, parquet.Split(count, int(1+size/messagesFileBytes), from.form.Divide), 0, func(i int) (messagesRow, parquet.Size, error) {
+		row, err := from.at(i)
 		return row, parquet.Size{Bytes: row.size()}, err
 	})
 }
@@ -124,7 +106,7 @@ func (m *messagesRows) at(i int) (messagesRow, error) {
 		m.state = m.state.advance(m.form, m.tr.Turns[m.next])
 	}
 	label := reasoned(m.form, []relabel.Message{m.tr.Turns[m.next].Label.Message})[0]
-	return messagesRow{RowID: fmt.Sprintf("%s/%d", l.Trajectory.ID, wanted), Messages: m.state.json(), Tools: m.tools, Label: labelText(wanted, label, l.keep[wanted])}, nil
+	return messagesRow{RowID: fmt.Sprintf("%s/%d", l.Trajectory.ID, wanted), Messages: m.state.json(), Tools: m.tools, Label: rows.LabelText(wanted, label.Canonical(wanted), l.keep[wanted])}, nil
 }
 
 // advance opens the next trajectory.

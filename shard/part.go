@@ -42,7 +42,7 @@ func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, out.close()) }()
+	defer func() { err = errors.Join(err, out.scratch.remove()) }()
 	figures, err := out.write(ctx, b, all)
 	if err != nil {
 		return err
@@ -100,17 +100,14 @@ func (x *Exporter) newOutput(ctx context.Context, e relabel.Export, part relabel
 	for _, f := range part.Files {
 		size, err := at.size(ctx, f.Path)
 		if err != nil {
-			return nil, closeAfter(err, at)
+			return nil, err
 		}
 		if size == f.Bytes {
 			o.done[f.Path] = parquet.File(f)
 		}
 	}
 	o.scratch, err = newScratch(x.Root, e.ID)
-	if err != nil {
-		return nil, closeAfter(err, at)
-	}
-	return o, nil
+	return o, err
 }
 
 // put moves a file from the scratch folder to the storage and records it.
@@ -124,8 +121,6 @@ func (o *output) put(ctx context.Context, f relabel.ExportFile) error {
 	_ = os.Remove(o.scratch.path(f.Path)) // gone already if the storage is a folder, which renames it
 	return o.exporter.Store.SaveExportFile(ctx, o.export.ID, o.part.Number, f)
 }
-
-func (o *output) close() error { return closeAfter(o.scratch.remove(), o.at) }
 
 // write writes all views of the part.
 func (o *output) write(ctx context.Context, b *selector, all []*labelled) (map[relabel.View]viewFigures, error) {

@@ -2,8 +2,6 @@ package shard
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	"relabel"
 )
@@ -26,7 +24,6 @@ type storage interface {
 	remove(ctx context.Context) error
 	// directory returns where readers find the export: a folder's path or a URL.
 	directory() string
-	io.Closer
 }
 
 // storage returns the storage that e is written to.
@@ -43,11 +40,7 @@ func (x *Exporter) Open(ctx context.Context, e relabel.Export, path string) (rel
 	if err != nil {
 		return nil, err
 	}
-	file, err := at.open(ctx, path)
-	if err != nil {
-		return nil, closeAfter(err, at)
-	}
-	return &closingReader{file, at}, nil
+	return at.open(ctx, path)
 }
 
 // Remove removes an export's files.
@@ -56,7 +49,7 @@ func (x *Exporter) Remove(ctx context.Context, e relabel.Export) error {
 	if err != nil {
 		return err
 	}
-	return closeAfter(at.remove(ctx), at)
+	return at.remove(ctx)
 }
 
 // readable returns the storage of e. CodeConflict if it is a folder on another machine.
@@ -66,15 +59,3 @@ func (x *Exporter) readable(ctx context.Context, e relabel.Export) (storage, err
 	}
 	return x.storage(ctx, e)
 }
-
-// closeAfter closes a storage and joins the errors.
-func closeAfter(err error, at storage) error { return errors.Join(err, at.Close()) }
-
-// closingReader closes the storage together with the file.
-type closingReader struct {
-	relabel.FileReader
-	at storage
-}
-
-// Close implements io.Closer.
-func (r *closingReader) Close() error { return closeAfter(r.FileReader.Close(), r.at) }

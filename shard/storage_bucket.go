@@ -26,7 +26,8 @@ const (
 )
 
 // bucket is storage in an object store. Files are visible as soon as they are uploaded; the
-// manifest, uploaded last, makes them an export.
+// manifest, uploaded last, makes them an export. It is never closed: the drivers' Close does
+// nothing.
 type bucket struct {
 	*blob.Bucket
 	url     string // for readers

@@ -14,10 +14,10 @@ func (c *check) collect(ctx context.Context, d *difference) (map[fact]*saidFact,
 	found := map[fact]*saidFact{}
 	for _, view := range d.views {
 		err := c.each(ctx, c.views[view].files, func(ctx context.Context, entry relabel.ManifestFile) error {
-			f := &fileCheck{check: c, entry: entry, bare: c.views[view].bare}
+			f := &fileCheck{check: c, entry: entry, findings: newFindings(c.views[view].bare)}
 			return c.again(ctx, entry, func(row *relabel.ExportRow, number int) {
 				f.tellRow(row, func(class class, v fact, token int) {
-					if !d.asks(class) || !d.groups[v.group()] {
+					if class != d.class || !d.groups[v.group()] {
 						return
 					}
 					mu.Lock()
@@ -45,12 +45,7 @@ func (c *check) collect(ctx context.Context, d *difference) (map[fact]*saidFact,
 	return found, nil
 }
 
-// asks reports whether facts of a class are what differs.
-func (d *difference) asks(class class) bool {
-	return class == d.class || d.class == anyToken && (class == rendered || class == served)
-}
-
-// alike reports whether all views say it as often.
+// alike reports whether all views contain the fact equally often.
 func (s *saidFact) alike(views []relabel.View) bool {
 	for _, view := range views {
 		if s.count[view] != s.count[views[0]] {
@@ -60,7 +55,7 @@ func (s *saidFact) alike(views []relabel.View) bool {
 	return true
 }
 
-// tellRow says what a row of any view says.
+// tellRow passes the facts of a row of any view to say.
 func (f *fileCheck) tellRow(row *relabel.ExportRow, say say) {
 	if f.entry.View != relabel.ViewMessages {
 		f.facts(row, f.bare, say)
@@ -71,7 +66,7 @@ func (f *fileCheck) tellRow(row *relabel.ExportRow, say say) {
 	}
 }
 
-// labelAt names the label that a token is of, where the row's name does not.
+// labelAt names the label of a token unless the row has the same name.
 func labelAt(row *relabel.ExportRow, token int) string {
 	for i := range row.Spans {
 		if s := &row.Spans[i]; token >= s.Start && token < s.End() && labelName(s) != row.ID {

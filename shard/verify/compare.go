@@ -9,9 +9,9 @@ import (
 	"relabel"
 )
 
-// classWords say what a class's facts are.
-var classWords = [classes]string{"supervised tokens (prefix, target and weight)", "supervised tokens with served ids", "labels (whose, kind, iteration, beta, ids)",
-	"pairs of state and label", "labels' weights", "labels (prefix and ids)"}
+// classWords name the facts of each class.
+var classWords = [classes]string{"supervised tokens (prefix, target and weight)", "supervised tokens with served ids", "supervised tokens (prefix, target and weight)",
+	"labels (owner, kind, iteration, beta, ids)", "pairs of state and label", "labels' weights", "labels (prefix and ids)"}
 
 // statement is a class of facts in which some views must agree.
 type statement struct {
@@ -38,7 +38,7 @@ func (c *check) compareViews(ctx context.Context) error {
 	return c.nameDifferences(ctx, differ)
 }
 
-// statements lists what is to be compared.
+// statements lists the comparisons to make.
 func (c *check) statements() []statement {
 	whole, bare := []relabel.View(nil), false
 	for _, view := range c.tokenViews() {
@@ -78,24 +78,6 @@ func (c *check) statements() []statement {
 	return out
 }
 
-// anyToken is a token of bare rows, rendered or served.
-const anyToken class = classes
-
-// sumsOf are what a view says of a class.
-func (c *check) sumsOf(view relabel.View, class class) *sums {
-	v := c.views[view]
-	if class != anyToken {
-		return v.sums[class]
-	}
-	all := new(sums)
-	for _, s := range []*sums{v.sums[rendered], v.sums[served]} {
-		if s != nil {
-			all.merge(s)
-		}
-	}
-	return all
-}
-
 // difference is a statement in which its views do not agree.
 type difference struct {
 	statement
@@ -107,7 +89,7 @@ type difference struct {
 func (c *check) compare(s statement) difference {
 	d := difference{statement: s}
 	for i := 1; i < len(s.views); i++ {
-		a, b := c.sumsOf(s.views[0], s.class), c.sumsOf(s.views[i], s.class)
+		a, b := c.views[s.views[0]].sums[s.class], c.views[s.views[i]].sums[s.class]
 		for g := range a {
 			if a[g] != b[g] && !d.groups[g] {
 				d.groups[g] = true
@@ -122,7 +104,7 @@ func (c *check) compare(s statement) difference {
 // differ.
 const mostFacts = 400_000
 
-// search narrows a difference to as many groups as can be looked at.
+// search limits a difference to the number of groups that can be examined.
 func (c *check) search(d *difference) {
 	total := int64(0)
 	for _, view := range d.views {
@@ -138,7 +120,7 @@ func (c *check) search(d *difference) {
 	}
 }
 
-// saidFact is how often each view says a fact, and where first.
+// saidFact counts a fact by view, with its first place in each.
 type saidFact struct {
 	count map[relabel.View]int
 	place map[relabel.View]place
@@ -148,10 +130,10 @@ type saidFact struct {
 type place struct {
 	file, row string
 	token     int
-	label     string // whose it is; "" where the row's name says that
+	label     string // its label; "" if the row has the same name
 }
 
-// nameDifferences reads the views again and names the rows that say what others do not.
+// nameDifferences reads the views again and names the rows that differ from other views.
 func (c *check) nameDifferences(ctx context.Context, differ []difference) error {
 	for i := range differ {
 		d := &differ[i]
@@ -175,8 +157,8 @@ type teller struct {
 	lacking   relabel.View
 }
 
-// tell names the rows of a difference, one line a row: those first that stand against all
-// other views.
+// tell reports the rows of a difference, one problem per row; rows that differ from all other
+// views come first.
 func (c *check) tell(d *difference, found map[fact]*saidFact) {
 	tellers := map[[2]string]*teller{}
 	for _, f := range found {
@@ -202,33 +184,23 @@ func (c *check) tell(d *difference, found map[fact]*saidFact) {
 		if t.first.label != "" {
 			of = " of the label " + t.first.label
 		}
-		c.refuse("views", t.file, t.row, "%d of its %s are not in %s, the first at token %d%s", t.count, d.class.words(), t.lacking, t.first.token, of)
+		c.refuse("views", t.file, t.row, "%d of its %s are not in %s, the first at token %d%s", t.count, classWords[d.class], t.lacking, t.first.token, of)
 	}
 	if len(tellers) == 0 {
-		c.refuse("views", "", "", "%v do not hold the same %s", d.views, d.class.words())
+		c.refuse("views", "", "", "%v do not contain the same %s", d.views, classWords[d.class])
 	}
 }
 
-// words say what a class's facts are.
-func (c class) words() string {
-	if c == anyToken {
-		c = rendered
-	}
-	return classWords[c]
-}
-
-// alone reports whether all views but one say it equally often.
+// alone reports whether all other views contain the fact equally often.
 func (s *saidFact) alone(view relabel.View, views []relabel.View) bool {
 	others := slices.DeleteFunc(slices.Clone(views), func(v relabel.View) bool { return v == view })
 	return s.alike(others)
 }
 
-// inOrder sorts tellers.
+// inOrder sorts rows: those that differ from all other views first, then by file and name.
 func inOrder(tellers map[[2]string]*teller) []*teller {
+	rank := map[bool]int{true: 0, false: 1}
 	return slices.SortedFunc(maps.Values(tellers), func(a, b *teller) int {
-		if a.alone != b.alone {
-			return map[bool]int{true: -1, false: 1}[a.alone]
-		}
-		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.row, b.row))
+		return cmp.Or(rank[a.alone]-rank[b.alone], cmp.Compare(a.file, b.file), cmp.Compare(a.row, b.row))
 	})
 }

@@ -8,30 +8,31 @@ import (
 	"math/bits"
 )
 
-// What all views must say the same number of times is hashed to 128 bits each, under keys
-// that are drawn anew for each check, and added up. Multisets that differ have the same
-// sum with a chance of 2^-128; that two prefixes of n tokens get the same hash has one of
-// (n ÷ 2^61)². So a view of any size is compared in the memory of its sums.
+// Each fact that all views must contain equally often is hashed to 128 bits, with keys drawn
+// for each check, and the hashes are added up. Different multisets have equal sums with
+// probability 2^-128, and two prefixes of n tokens equal hashes with probability (n ÷ 2^61)².
+// So views of any size are compared in constant memory.
 
 // A class is a kind of fact.
 type class int
 
-// The classes. Bare rows say nothing but tokens and runs, whether rendered or served;
-// messages say weights, and rendered tokens, runs and pairs where they are rendered again.
+// The classes. Bare rows contain only tokens and runs, rendered or served; messages contain
+// weights, and, if they are rendered, rendered tokens, runs and pairs.
 const (
 	rendered class = iota // a supervised token (prefix, target, weight) whose ids were rendered
-	served                // one whose ids its server gave
+	served                // one whose ids were returned by a server
+	anyToken              // either of these
 	labels                // a label: whose it is, all of its span, its prefix, ids, weights
 	pairs                 // a rendered label: whose it is, its prefix, ids and weights
 	weights               // a label: whose it is, its weights
 	runs                  // a label: its prefix and ids, and which of them are the label's
-	classes  = 6
+	classes  = 7
 )
 
-// fact is the hash of one.
+// fact is the hash of a fact.
 type fact struct{ high, low uint64 }
 
-// groups is how many sums a class has: where a sum differs, only its group is searched.
+// groups is the number of sums per class: only the groups whose sums differ are searched.
 const groups = 4096
 
 // sums are those of the facts of a class, mod 2^128.
@@ -77,7 +78,7 @@ func newHasher() *hasher {
 	return &hasher{point(key[16:24]), point(key[24:]), block}
 }
 
-// times returns x·y + word + 1 mod prime; the one tells a word 0 from none.
+// times returns x·y + word + 1 mod prime; the one distinguishes a word 0 from none.
 func times(x, y uint64, word uint32) uint64 {
 	high, low := bits.Mul64(x, y)
 	low, carry := bits.Add64(low, uint64(word)+1, 0)
@@ -89,12 +90,12 @@ func times(x, y uint64, word uint32) uint64 {
 	return sum
 }
 
-// then returns the hash of a run and one more word.
+// then returns the hash of a run followed by a word.
 func (h *hasher) then(t text, word uint32) text {
 	return text{times(t.a, h.a, word), times(t.b, h.b, word)}
 }
 
-// thenText returns the hash of a run and the hash of another one.
+// thenText returns the hash of a run followed by the hash of another one.
 func (h *hasher) thenText(t, u text) text {
 	for _, v := range []uint64{u.a, u.b} {
 		t = h.then(h.then(t, uint32(v)), uint32(v>>32))
@@ -102,7 +103,7 @@ func (h *hasher) thenText(t, u text) text {
 	return t
 }
 
-// thenString returns the hash of a run and a string.
+// thenString returns the hash of a run followed by a string.
 func (h *hasher) thenString(t text, s string) text {
 	for i := range len(s) {
 		t = h.then(t, uint32(s[i]))
@@ -110,7 +111,7 @@ func (h *hasher) thenString(t text, s string) text {
 	return h.then(t, uint32(len(s)))
 }
 
-// fact hashes a run so that sums of such hashes say what was added up.
+// fact hashes a run so that equal sums of such hashes mean equal multisets.
 func (h *hasher) fact(t text) fact {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], t.a)
@@ -119,7 +120,7 @@ func (h *hasher) fact(t text) fact {
 	return fact{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
 }
 
-// name hashes what names a row or a label.
+// name hashes the name of a row or a label.
 func (h *hasher) name(s string, turn int) uint64 {
 	return h.fact(h.then(h.thenString(text{}, s), uint32(turn))).low
 }

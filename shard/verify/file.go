@@ -29,25 +29,13 @@ type fileCheck struct {
 	pairs   *render.Pairs // renders the messages of one trajectory
 	pairsOf string
 
-	Figures
-	bare     bool
-	broken   bool
 	rejected bool // the current row has a problem
-	sums     [classes]*sums
-	rowIDs   []uint64
-	labels   []uint64
-	trees    map[uint64]treeSize
-	seen     map[int]bool
-	bins     []binRun
-
-	servedLabels                   int
-	renderedLabels, renderedTokens int
-	padding                        int64
+	findings
 }
 
 // readFile checks a file and adds what it holds to its view.
 func (c *check) readFile(ctx context.Context, entry relabel.ManifestFile) error {
-	f := &fileCheck{check: c, entry: entry, bare: c.views[entry.View].bare, trees: map[uint64]treeSize{}, seen: map[int]bool{}, order: order{done: map[string]bool{}}}
+	f := &fileCheck{check: c, entry: entry, findings: newFindings(c.views[entry.View].bare), order: order{done: map[string]bool{}}}
 	for _, class := range f.says() {
 		f.sums[class] = new(sums)
 	}
@@ -62,11 +50,11 @@ func (c *check) readFile(ctx context.Context, entry relabel.ManifestFile) error 
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.views[entry.View].merge(f)
+	c.views[entry.View].merge(&f.findings)
 	return nil
 }
 
-// says lists the classes of facts that the file's view says.
+// says lists the classes of facts that the file's view contains.
 func (f *fileCheck) says() []class {
 	switch {
 	case f.entry.View == relabel.ViewMessages && f.Student != nil:
@@ -74,9 +62,9 @@ func (f *fileCheck) says() []class {
 	case f.entry.View == relabel.ViewMessages:
 		return []class{weights}
 	case f.bare:
-		return []class{rendered, runs}
+		return []class{rendered, anyToken, runs}
 	}
-	return []class{rendered, served, labels, pairs, weights, runs}
+	return []class{rendered, served, anyToken, labels, pairs, weights, runs}
 }
 
 // read checks the file's bytes, columns and rows. It stops at a wrong hash, because such a

@@ -9,6 +9,7 @@ import (
 
 	"relabel"
 	"relabel/chat"
+	"relabel/shard/rows"
 )
 
 // labelled is a row of the messages view as it was read.
@@ -56,7 +57,7 @@ func (f *fileCheck) readLabelled(row *relabel.ExportRow) (l labelled, err error)
 		return l, fmt.Errorf("label_json holds no chat message")
 	}
 	l.turn, l.weights = label.Turn, label.Weights
-	if !sameText(row.Label, labelText(l)) {
+	if !sameText(row.Label, rows.LabelText(l.turn, l.label, l.weights)) {
 		return l, fmt.Errorf("label_json is not written as labels are: other fields, another order, other spaces or other forms of numbers")
 	}
 	trajectory, turn, _ := strings.Cut(row.ID, "/")
@@ -64,23 +65,6 @@ func (f *fileCheck) readLabelled(row *relabel.ExportRow) (l labelled, err error)
 		return l, fmt.Errorf("its label is of turn %d: a row is called <trajectory>/<turn>", l.turn)
 	}
 	return l, nil
-}
-
-// labelText is a label as label_json has it.
-func labelText(l labelled) string {
-	text := fmt.Appendf(nil, `{"turn":%d,"message":`, l.turn)
-	text = chat.AppendMessage(text, l.label)
-	if l.weights == nil {
-		return string(append(text, `,"weights":null}`...))
-	}
-	text = append(text, `,"weights":[`...)
-	for i, w := range l.weights {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = strconv.AppendFloat(text, float64(w), 'g', -1, 32)
-	}
-	return string(append(text, "]}"...))
 }
 
 // stateOf checks that the state is that of the row's turn: an action for each turn before

@@ -14,7 +14,7 @@ import (
 type Report struct {
 	Problems  []Problem                `json:"problems"` // the first of each kind
 	Counts    map[string]int           `json:"counts"`   // all of them, by kind
-	Notes     []string                 `json:"notes"`    // what could not be compared
+	Notes     []string                 `json:"notes"`    // comparisons that were not possible
 	Views     map[relabel.View]Figures `json:"views"`
 	Rendered  int                      `json:"rendered_tokens"` // supervised tokens of the messages view that were rendered again
 	Labels    int                      `json:"rendered_labels"` // labels of that view that were
@@ -29,7 +29,7 @@ type Problem struct {
 	Text string `json:"text"`
 }
 
-// String says all of it in one line.
+// String returns the problem as one line.
 func (p Problem) String() string {
 	where := strings.TrimSpace(p.File + " " + p.Row)
 	return fmt.Sprintf("%s: %s: %s", p.Kind, cmp.Or(where, "export"), p.Text)
@@ -49,11 +49,11 @@ func (f *Figures) add(g Figures) {
 	f.Tokens, f.Supervised = f.Tokens+g.Tokens, f.Supervised+g.Supervised
 }
 
-// Sound reports whether nothing is wrong.
+// Sound reports whether there are no problems.
 func (r *Report) Sound() bool { return len(r.Counts) == 0 }
 
-// Figure is the last line: PASS or FAIL with the problems by kind, what was read, and which
-// labels were not compared with a rendering of their state.
+// Figure returns the last line: PASS or FAIL with the number of problems by kind, the totals, and
+// the labels that were not compared with a rendering of their state.
 func (r *Report) Figure() string {
 	var parts []string
 	for _, view := range relabel.Views {
@@ -78,20 +78,16 @@ func (r *Report) Figure() string {
 	return "FAIL  " + strings.Join(kinds, ", ") + "; " + text
 }
 
-// refuse notes a problem. It is safe for concurrent use.
+// refuse records a problem. It is safe for concurrent use.
 func (c *check) refuse(kind, file, row, format string, a ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.refuseLocked(kind, file, row, format, a...)
-}
-
-func (c *check) refuseLocked(kind, file, row, format string, a ...any) {
 	if c.report.Counts[kind]++; c.report.Counts[kind] <= c.First {
 		c.report.Problems = append(c.report.Problems, Problem{kind, file, row, fmt.Sprintf(format, a...)})
 	}
 }
 
-// note records what could not be checked.
+// note records a comparison that was not possible.
 func (c *check) note(format string, a ...any) {
 	c.report.Notes = append(c.report.Notes, fmt.Sprintf(format, a...))
 }

@@ -6,10 +6,10 @@ import (
 	"relabel"
 )
 
-// say is told a fact of a row, at a token of it.
+// say receives a fact of a row and the token at which it was found.
 type say func(class class, f fact, token int)
 
-// facts says what a row of a token view says.
+// facts passes the facts of a row of a token view to say.
 func (c *check) facts(row *relabel.ExportRow, bare bool, say say) {
 	w := telling{check: c, row: row, bare: bare, say: say}
 	switch {
@@ -24,7 +24,7 @@ func (c *check) facts(row *relabel.ExportRow, bare bool, say say) {
 	}
 }
 
-// telling goes through the tokens of a row.
+// telling finds the facts of a row, token by token.
 type telling struct {
 	*check
 	row  *relabel.ExportRow
@@ -32,11 +32,11 @@ type telling struct {
 	say  say
 
 	length  int  // of a bare row's label so far
-	span    int  // number of the span at hand
+	span    int  // number of the current span
 	weights text // of the span's tokens so far
 }
 
-// run goes through a sequence, whose tokens see all that come before them in it.
+// run processes a sequence, whose tokens see all earlier tokens of it.
 func (w *telling) run(a, b int) {
 	var seen text
 	for q := a; q < b; q++ {
@@ -48,7 +48,7 @@ func (w *telling) run(a, b int) {
 	}
 }
 
-// tree goes through a row of trees: a token sees those before it whose subtree goes on.
+// tree processes a row of trees: a token sees the earlier tokens whose subtree contains it.
 func (w *telling) tree() {
 	type above struct {
 		end  int32
@@ -72,12 +72,14 @@ func (w *telling) tree() {
 	}
 }
 
-// token says what the supervised token q says, which sees what is hashed in seen; then is
-// that with the token itself.
+// token finds the facts of the supervised token q. seen is the hash of its prefix, then the hash
+// of the prefix and the token.
 func (w *telling) token(q int, seen, then text) {
 	label := w.hash.then(seen, uint32(w.row.Labels[q]))
 	if w.bare {
-		w.say(rendered, w.hash.fact(w.hash.then(label, math.Float32bits(1))), q)
+		one := w.hash.fact(w.hash.then(label, math.Float32bits(1)))
+		w.say(rendered, one, q)
+		w.say(anyToken, one, q)
 		if w.length++; q+1 == len(w.row.Labels) || w.row.Labels[q+1] == relabel.Unsupervised {
 			w.say(runs, w.hash.fact(w.hash.then(then, uint32(w.length))), q)
 			w.length = 0
@@ -93,14 +95,16 @@ func (w *telling) token(q int, seen, then text) {
 	if s.IDs == "served" {
 		kind = served
 	}
-	w.say(kind, w.hash.fact(w.hash.then(label, weight)), q)
+	one := w.hash.fact(w.hash.then(label, weight))
+	w.say(kind, one, q)
+	w.say(anyToken, one, q)
 	w.weights = w.hash.then(w.weights, weight)
 	if q+1 == s.End() {
 		w.label(q, s, then)
 	}
 }
 
-// label says what a label says at its last token, whose prefix and ids are hashed in all.
+// label finds the facts of a label at its last token. all is the hash of its prefix and ids.
 func (w *telling) label(q int, s *relabel.ExportSpan, all text) {
 	whose := w.whose(s.Trajectory, s.Turn)
 	w.say(weights, w.hash.fact(w.hash.thenText(whose, w.weights)), q)
@@ -118,7 +122,7 @@ func (w *telling) label(q int, s *relabel.ExportSpan, all text) {
 	w.weights = text{}
 }
 
-// whose hashes whose label it is.
+// whose hashes the trajectory and turn of a label.
 func (c *check) whose(trajectory string, turn int) text {
 	return c.hash.then(c.hash.thenString(text{}, trajectory), uint32(turn))
 }

@@ -18,13 +18,13 @@ import (
 
 // Options configure a check.
 type Options struct {
-	// Student renders the messages view again, to compare with the views of tokens. nil:
-	// it is not rendered.
+	// Student renders the messages view for comparison with the token views; nil: it is not
+	// rendered.
 	Student *render.Student
 	// First is the number of problems of each kind that are listed; 0: 10. The others are
 	// only counted.
 	First int
-	// Progress counts what has been read; nil: nobody looks.
+	// Progress counts rows and tokens that were read; may be nil.
 	Progress *Progress
 }
 
@@ -46,23 +46,31 @@ type check struct {
 	served  map[uint64]bool
 }
 
-// viewState is what was found in all files of a view.
+// viewState is a view with its findings.
 type viewState struct {
+	findings
+	files []relabel.ManifestFile
+}
+
+// findings are the contents found in a file, or in all files of a view.
+type findings struct {
 	Figures
-	files  []relabel.ManifestFile
-	broken bool // something could not be read: nothing is compared with it
+	broken bool // something could not be read: the view is not compared with others
 	bare   bool
 	sums   [classes]*sums
 	rowIDs []uint64 // hashes
 	labels []uint64 // hashes of (trajectory, turn)
 	trees  map[uint64]treeSize
 	seen   map[int]bool // iterations
-
-	bins []binRun
+	bins   []binRun
 
 	servedLabels                   int
 	renderedLabels, renderedTokens int
 	padding                        int64 // tokens
+}
+
+func newFindings(bare bool) findings {
+	return findings{bare: bare, trees: map[uint64]treeSize{}, seen: map[int]bool{}}
 }
 
 // Check checks the export in the folder dir. It returns an error if reading fails; defects of
@@ -95,13 +103,13 @@ func Check(ctx context.Context, dir string, o Options) (*Report, error) {
 	return &c.report, nil
 }
 
-// readViews reads all files: those of tokens first, which say what messages need not
-// render.
+// readViews reads all files: token views first, because they tell which labels have served ids,
+// which are not rendered.
 func (c *check) readViews(ctx context.Context) error {
 	for _, f := range c.manifest.Files {
 		v := c.views[f.View]
 		if v == nil {
-			v = &viewState{trees: map[uint64]treeSize{}, seen: map[int]bool{}, bare: f.View == relabel.ViewLinear && c.manifest.LossMask["linear"] == ""}
+			v = &viewState{findings: newFindings(f.View == relabel.ViewLinear && c.manifest.LossMask["linear"] == "")}
 			c.views[f.View] = v
 		}
 		v.files = append(v.files, f)
@@ -120,7 +128,7 @@ func (c *check) readViews(ctx context.Context) error {
 	return nil
 }
 
-// each does something with files, some at once.
+// each calls do for all files, several at a time.
 func (c *check) each(ctx context.Context, files []relabel.ManifestFile, do func(context.Context, relabel.ManifestFile) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
@@ -135,7 +143,7 @@ func (c *check) each(ctx context.Context, files []relabel.ManifestFile, do func(
 	return work.Wait()
 }
 
-// tokenViews are the views of tokens that are there.
+// tokenViews lists the export's token views.
 func (c *check) tokenViews() []relabel.View {
 	var views []relabel.View
 	for _, view := range relabel.Views {
@@ -146,8 +154,8 @@ func (c *check) tokenViews() []relabel.View {
 	return views
 }
 
-// merge adds what was found in a file.
-func (v *viewState) merge(f *fileCheck) {
+// merge adds the findings of a file.
+func (v *findings) merge(f *findings) {
 	v.Figures.add(f.Figures)
 	v.broken = v.broken || f.broken
 	for class, s := range f.sums {
