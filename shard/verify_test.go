@@ -86,8 +86,8 @@ func TestACheckSaysWhatWasNotRenderedAgain(t *testing.T) {
 	}{
 		"mixture":      {student, "", 0},
 		"linear alone": {student, "there is no messages view to render", 1},
-		"text":         {student, "there is no view of tokens, so nothing says which ids they have", 1},
-		"served":       {student, "their ids are their server's own", 3},
+		"text":         {student, "there is no token view with their ids", 1},
+		"served":       {student, "their ids are served", 3},
 		"bare":         {nil, "no tokenizer and template were given", 3},
 	} {
 		r := check(t, mixed(t, name, folder, student, 1), c.student)

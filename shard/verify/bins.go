@@ -17,7 +17,7 @@ func (f *fileCheck) binName(row *relabel.ExportRow) {
 	p, err1 := strconv.Atoi(part)
 	b, err2 := strconv.Atoi(bin)
 	if !ok || err1 != nil || err2 != nil || row.ID != string(f.entry.View)+"/"+strconv.Itoa(p)+"/"+strconv.Itoa(b) {
-		f.reject(row, "row_id", "it is not called %s/<part>/<bin>", f.entry.View)
+		f.reject(row, "row_id", "its name is not %s/<part>/<bin>", f.entry.View)
 		return
 	}
 	if n := len(f.bins); n > 0 && f.bins[n-1].part == p && f.bins[n-1].first+f.bins[n-1].count == b {
@@ -45,7 +45,7 @@ func (c *check) checkBins(v *viewState) {
 			part, next = run.part, 0
 		}
 		if run.first != next {
-			c.refuse("order", run.file, run.row, "it comes where bin %d of part %d should", next, part)
+			c.refuse("order", run.file, run.row, "bin %d of part %d is expected here", next, part)
 		}
 		next = run.first + run.count
 	}
@@ -72,12 +72,12 @@ func (c *check) checkParts(v *viewState) {
 	}
 	for _, run := range v.bins {
 		if !run.fits(parts) {
-			c.refuse("order", run.file, run.row, "the file is none of part %d", run.part)
+			c.refuse("order", run.file, run.row, "the file does not belong to part %d", run.part)
 		}
 	}
 }
 
-// number is that of the run's file, -1 where its name is none.
+// number returns the number of the run's file, -1 if its name has none.
 func (r binRun) number() int {
 	name, _, _ := strings.Cut(path.Base(r.file), ".")
 	n, err := strconv.Atoi(name)
@@ -87,7 +87,7 @@ func (r binRun) number() int {
 	return n
 }
 
-// fits reports whether the run's file is one of its part, where there are so many parts.
+// fits reports whether the run's file belongs to its part, given the number of parts.
 func (r binRun) fits(parts int) bool {
 	n := r.number()
 	return n >= 0 && r.part < parts && n%parts == r.part

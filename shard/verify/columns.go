@@ -29,8 +29,8 @@ var (
 func ids(name string) parquet.Field  { return parquet.Field{Name: name, Type: "list<int32>"} }
 func mask(name string) parquet.Field { return parquet.Field{Name: name, Type: "list<int8>"} }
 
-// checkColumns compares the file's columns and metadata with those of its view; false
-// where the rows cannot be read as rows of it.
+// checkColumns compares the file's columns and metadata with those of its view; false if the rows
+// cannot be read as rows of the view.
 func (f *fileCheck) checkColumns(r *parquet.Reader) bool {
 	want := messagesColumns
 	switch {
@@ -45,27 +45,27 @@ func (f *fileCheck) checkColumns(r *parquet.Reader) bool {
 		i := slices.IndexFunc(have, func(h parquet.Field) bool { return h.Name == w.Name })
 		if i < 0 || have[i].Type != w.Type {
 			fine = false
-			got := "not there"
+			got := "missing"
 			if i >= 0 {
 				got = have[i].Type
 			}
-			f.refuse("columns", f.entry.Path, "", "%s is %s, and must be %s", w.Name, got, w.Type)
+			f.refuse("columns", f.entry.Path, "", "%s is %s, expected %s", w.Name, got, w.Type)
 		}
 	}
 	for _, h := range have {
 		if !slices.Contains(want, h) && fine {
-			f.refuse("columns", f.entry.Path, "", "%s %s is a column that the view does not have", h.Name, h.Type)
+			f.refuse("columns", f.entry.Path, "", "the view has no column %s %s", h.Name, h.Type)
 		}
 	}
 	for key, want := range map[string]string{"relabel.view": string(f.entry.View), "relabel.loss_mask": f.alignment()} {
 		if got, _ := r.Metadata(key); got != want {
-			f.refuse("columns", f.entry.Path, "", "the metadata %s is %q, and must be %q", key, strings.ToValidUTF8(got, "?"), want)
+			f.refuse("columns", f.entry.Path, "", "the metadata %s is %q, expected %q", key, strings.ToValidUTF8(got, "?"), want)
 		}
 	}
 	return fine
 }
 
-// alignment is what the metadata says of the view's loss mask.
+// alignment returns the alignment of the view's loss mask.
 func (f *fileCheck) alignment() string {
 	if f.bare {
 		return "none"

@@ -23,7 +23,7 @@ type statement struct {
 func (c *check) compareViews(ctx context.Context) error {
 	for _, view := range relabel.Views {
 		if v := c.views[view]; v != nil && v.broken {
-			c.note("%s could not be read in all of its rows: it is not compared with the other views", view)
+			c.note("some rows of %s cannot be read: it is not compared with the other views", view)
 		}
 	}
 	var differ []difference
@@ -73,7 +73,7 @@ func (c *check) statements() []statement {
 		two := []relabel.View{relabel.ViewMessages, relabel.ViewLinear}
 		out = append(out, statement{rendered, two}, statement{runs, two})
 	case bare && c.Student != nil:
-		c.note("some labels have served ids, and no view says which: messages and linear are not compared")
+		c.note("some labels have served ids and no view tells which: messages and linear are not compared")
 	}
 	return out
 }

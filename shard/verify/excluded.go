@@ -29,7 +29,7 @@ type excludedLine struct {
 func (c *check) checkExcluded() {
 	file, err := os.Open(filepath.Join(c.dir, excludedName))
 	if err != nil {
-		c.refuse("left_out", excludedName, "", "it cannot be read: %v", err)
+		c.refuse("left_out", excludedName, "", "cannot be read: %v", err)
 		return
 	}
 	defer file.Close()
@@ -45,7 +45,7 @@ func (c *check) checkExcluded() {
 			break
 		}
 		if err != nil {
-			c.refuse("left_out", excludedName, "", "it cannot be read: %v", err)
+			c.refuse("left_out", excludedName, "", "cannot be read: %v", err)
 			return
 		}
 	}

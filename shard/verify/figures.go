@@ -25,10 +25,10 @@ func (c *check) checkFigures() {
 	c.checkRatio()
 	c.checkStudent()
 	for _, odd := range c.headers.rest() {
-		c.refuse("header", odd.file, odd.row, "%s %d begins with another header than most leaves", odd.what, odd.number)
+		c.refuse("header", odd.file, odd.row, "the header of %s %d differs from that of most leaves", odd.what, odd.number)
 	}
 	for _, odd := range c.tools.rest() {
-		c.refuse("messages", odd.file, odd.row, "its tools are not those of most rows")
+		c.refuse("messages", odd.file, odd.row, "its tools differ from those of most rows")
 	}
 }
 
@@ -44,16 +44,16 @@ func (c *check) checkLabels(view relabel.View, v *viewState) {
 		return
 	}
 	if v.Labels != m.States {
-		c.complain("states is %d, and %s has %d labels", m.States, view, v.Labels)
+		c.complain("states is %d, but %s has %d labels", m.States, view, v.Labels)
 	}
 	if view == relabel.ViewMessages {
 		return
 	}
 	if v.servedLabels != m.Served {
-		c.complain("served is %d, and %s has %d labels with served ids", m.Served, view, v.servedLabels)
+		c.complain("served is %d, but %s has %d labels with served ids", m.Served, view, v.servedLabels)
 	}
 	if seen := slices.Sorted(maps.Keys(v.seen)); !slices.Equal(seen, slices.Sorted(slices.Values(m.Iterations))) {
-		c.complain("iterations is %v, and %s has labels of %v", m.Iterations, view, seen)
+		c.complain("iterations is %v, but %s has labels of %v", m.Iterations, view, seen)
 	}
 }
 
@@ -63,10 +63,10 @@ func (c *check) checkTokenFields() {
 	m := &c.manifest
 	tokens := len(c.tokenViews()) > 0
 	if tokens != (m.Capacity != nil) || tokens != (m.Tokenizer != nil) || tokens != (m.Template != nil) || tokens != (m.Normalisation != nil) || tokens != (m.DeduplicationRatio != nil) {
-		c.complain("capacity, tokenizer, template, normalisation and deduplication_ratio are there exactly where there is a view of tokens")
+		c.complain("capacity, tokenizer, template, normalisation and deduplication_ratio must be present if and only if there is a token view")
 	}
 	if n := m.Normalisation; n != nil && *n != relabel.PerToken && *n != relabel.PerTransition {
-		c.complain("normalisation is %q", *n)
+		c.complain("unknown normalisation %q", *n)
 	}
 	if len(m.Beta) != len(m.Iterations) {
 		c.complain("there are %d iterations and %d betas", len(m.Iterations), len(m.Beta))
@@ -77,28 +77,28 @@ func (c *check) checkTokenFields() {
 			want = ""
 		}
 		if got := m.LossMask[string(view)]; got != want {
-			c.complain("loss_mask of %s is %q, and must be %q", view, got, want)
+			c.complain("loss_mask of %s is %q, expected %q", view, got, want)
 		}
 	}
 	for view := range m.LossMask {
 		if c.views[relabel.View(view)] == nil {
-			c.complain("loss_mask names %s, which is not there", view)
+			c.complain("loss_mask names %s, which the export does not have", view)
 		}
 	}
 }
 
-// checkTooLong compares the counts of what the limit on a row's length excluded. Exports of
-// older versions have none.
+// checkTooLong checks the counts of labels over the maximum length. Exports of older versions
+// have none.
 func (c *check) checkTooLong() {
 	long, m := c.manifest.TooLong, &c.manifest
 	if long == nil {
 		return
 	}
 	if got, want := long.Labels(), m.LeftOut["too_long"]; got != want {
-		c.complain("too_long counts %d labels, and left_out has %d", got, want)
+		c.complain("too_long counts %d labels, left_out has %d", got, want)
 	}
 	if long.TrunksCut > long.LabelsCut || long.TrunksDropped > long.LabelsDropped || long.TrunksCut == 0 && long.LabelsCut > 0 || long.TrunksDropped == 0 && long.LabelsDropped > 0 {
-		c.complain("too_long has %d trunks cut by %d labels and %d dropped with %d: each loses a label at least", long.TrunksCut, long.LabelsCut, long.TrunksDropped, long.LabelsDropped)
+		c.complain("too_long has %d trunks truncated with %d labels and %d dropped with %d: each trunk loses at least one label", long.TrunksCut, long.LabelsCut, long.TrunksDropped, long.LabelsDropped)
 	}
 }
 
@@ -112,7 +112,7 @@ func (c *check) checkFill() {
 		v, said := c.views[view], m.Fill[string(view)]
 		_, there := m.Fill[string(view)]
 		if there != (v != nil) {
-			c.complain("fill must say how full %s is, exactly where it is there", view)
+			c.complain("fill must contain %s if and only if the export has this view", view)
 		}
 		if v == nil || v.broken || m.Capacity == nil {
 			continue
@@ -127,13 +127,13 @@ func (c *check) checkFill() {
 	}
 	for view := range m.Fill {
 		if view != string(relabel.ViewPacked) && view != string(relabel.ViewTree) {
-			c.complain("fill names %s, which has no bins", view)
+			c.complain("fill contains %s, which has no bins", view)
 		}
 	}
 }
 
-// checkRatio computes how many times fewer tokens trees have than sequences. A tree that
-// was split has its trunk in each part: where that may be, only bounds are known.
+// checkRatio computes the ratio of the tokens of sequences to those of trees. A split tree has its
+// trunk in each part, so if trees may be split, only bounds are known.
 func (c *check) checkRatio() {
 	trees, said := c.views[relabel.ViewTree], c.manifest.DeduplicationRatio
 	sequences := c.views[relabel.ViewLinear]
@@ -168,10 +168,10 @@ func (c *check) checkStudent() {
 		what, said, is string
 	}{{"tokenizer.sha256", t.SHA256, s.Tokens.SHA256()}, {"template.sha256", p.SHA256, s.TemplateSHA256}, {"tokenizer.stop", t.Stop, s.Stop}, {"template.arguments", string(p.Arguments), string(s.Arguments)}} {
 		if f.said != f.is {
-			c.complain("%s is %q; the tokenizer and template given have %q", f.what, f.said, f.is)
+			c.complain("%s is %q; the given tokenizer and template have %q", f.what, f.said, f.is)
 		}
 	}
 	if t.StopID != s.StopID || t.PadID != s.PadID {
-		c.complain("stop_id and pad_id are %d and %d; the tokenizer and template given have %d and %d", t.StopID, t.PadID, s.StopID, s.PadID)
+		c.complain("stop_id and pad_id are %d and %d; the given tokenizer and template have %d and %d", t.StopID, t.PadID, s.StopID, s.PadID)
 	}
 }

@@ -72,7 +72,7 @@ func (f *fileCheck) says() []class {
 func (f *fileCheck) read(ctx context.Context) error {
 	file, err := os.Open(filepath.Join(f.dir, filepath.FromSlash(path.Clean("/"+f.entry.Path))))
 	if err != nil {
-		return errors.New("is named in the manifest, but cannot be opened")
+		return errors.New("is in the manifest, but cannot be opened")
 	}
 	defer file.Close()
 	size, err := f.checkHash(file)
@@ -174,10 +174,10 @@ func (f *fileCheck) unreadable(row *relabel.ExportRow, kind, format string, a ..
 	f.reject(row, kind, format, a...)
 }
 
-// checkCounts compares what was counted with the manifest and the file's own word.
+// checkCounts compares the counted rows and tokens with the manifest and the file's footer.
 func (f *fileCheck) checkCounts(said int64) {
 	if said != int64(f.Rows) {
-		f.refuse("file", f.entry.Path, "", "says that it has %d rows, and has %d", said, f.Rows)
+		f.refuse("file", f.entry.Path, "", "declares %d rows, has %d", said, f.Rows)
 	}
 	for _, count := range []struct {
 		what      string

@@ -15,7 +15,7 @@ import (
 	"relabel"
 )
 
-// The files of an export that are of no view.
+// The files of an export outside of its views.
 const (
 	manifestName = "manifest.json"
 	excludedName = "left_out.jsonl"
@@ -27,7 +27,7 @@ const (
 func ReadManifest(dir string) (m relabel.Manifest, err error) {
 	raw, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, relabel.Errorf(relabel.CodeNotFound, "%s has no %s: it is no export, or one that was not finished", dir, manifestName).Because(err)
+		return m, relabel.Errorf(relabel.CodeNotFound, "%s has no %s: it is not an export, or not a finished one", dir, manifestName).Because(err)
 	}
 	if err != nil {
 		return m, relabel.Errorf(relabel.CodeInvalid, "%s cannot be read", filepath.Join(dir, manifestName)).Because(err)
@@ -41,7 +41,7 @@ func ReadManifest(dir string) (m relabel.Manifest, err error) {
 	}
 	for _, name := range fieldsOf(reflect.TypeFor[relabel.Manifest]()) {
 		if fields[name] == nil {
-			return m, relabel.Errorf(relabel.CodeInvalid, "%s: there is no field %q", manifestName, name)
+			return m, relabel.Errorf(relabel.CodeInvalid, "%s: the field %q is missing", manifestName, name)
 		}
 	}
 	return m, nil
@@ -64,7 +64,7 @@ func readStrictly(raw []byte, into any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the end")
+		return errors.New("data follows the end")
 	}
 	return nil
 }
@@ -77,13 +77,13 @@ func (c *check) readManifest() bool {
 		return false
 	}
 	if v := c.manifest.SchemaVersion; v != 1 {
-		c.refuse("manifest", manifestName, "", "schema_version is %d: this program knows 1", v)
+		c.refuse("manifest", manifestName, "", "schema_version is %d: this program supports 1", v)
 		return false
 	}
 	return true
 }
 
-// said is an error's own message, without its code.
+// said returns an error's own message, without its code.
 func said(err error) string {
 	var e *relabel.Error
 	if errors.As(err, &e) {
@@ -97,11 +97,11 @@ func (c *check) checkFolder() {
 	named := map[string]bool{manifestName: true, excludedName: true, readmeName: true}
 	for _, f := range c.manifest.Files {
 		if named[f.Path] {
-			c.refuse("manifest", f.Path, "", "is named twice")
+			c.refuse("manifest", f.Path, "", "is listed twice")
 		}
 		named[f.Path] = true
 		if view, _, _ := strings.Cut(f.Path, "/"); view != string(f.View) {
-			c.refuse("manifest", f.Path, "", "is said to be of the view %s", f.View)
+			c.refuse("manifest", f.Path, "", "is listed in the view %s", f.View)
 		}
 	}
 	err := filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
@@ -110,7 +110,7 @@ func (c *check) checkFolder() {
 		}
 		name, err := filepath.Rel(c.dir, path)
 		if name = filepath.ToSlash(name); err == nil && !named[name] {
-			c.refuse("manifest", name, "", "is not named in the manifest")
+			c.refuse("manifest", name, "", "is not in the manifest")
 		}
 		return err
 	})
@@ -121,20 +121,20 @@ func (c *check) checkFolder() {
 	c.checkReadme()
 }
 
-// checkViewsNamed compares the views that the manifest promises with its files.
+// checkViewsNamed compares the manifest's views with its files.
 func (c *check) checkViewsNamed() {
 	views := c.manifest.Views
 	for i, v := range views {
 		if !slices.Contains(relabel.Views, v) || slices.Contains(views[:i], v) {
-			c.refuse("manifest", manifestName, "", "views names %q, which is no view, or twice", v)
+			c.refuse("manifest", manifestName, "", "views contains %q, which is unknown or a duplicate", v)
 		}
 		if !slices.ContainsFunc(c.manifest.Files, func(f relabel.ManifestFile) bool { return f.View == v }) {
-			c.refuse("manifest", manifestName, "", "views promises %s, of which there is no file", v)
+			c.refuse("manifest", manifestName, "", "views contains %s, which has no file", v)
 		}
 	}
 	for _, f := range c.manifest.Files {
 		if !slices.Contains(views, f.View) {
-			c.refuse("manifest", f.Path, "", "is of a view that views does not name")
+			c.refuse("manifest", f.Path, "", "belongs to a view that is missing in views")
 		}
 	}
 }
@@ -143,13 +143,13 @@ func (c *check) checkViewsNamed() {
 func (c *check) checkReadme() {
 	raw, err := os.ReadFile(filepath.Join(c.dir, readmeName))
 	if err != nil {
-		c.refuse("readme", readmeName, "", "it cannot be read: %v", err)
+		c.refuse("readme", readmeName, "", "cannot be read: %v", err)
 		return
 	}
 	head, _, _ := strings.Cut(strings.TrimPrefix(string(raw), "---\n"), "\n---\n")
 	for _, v := range c.manifest.Views {
 		if !strings.Contains(head+"\n", "config_name: "+string(v)+"\n") {
-			c.refuse("readme", readmeName, "", "its head has no config_name %s: load_dataset would not find the view", v)
+			c.refuse("readme", readmeName, "", "its header has no config_name %s: load_dataset would not find the view", v)
 		}
 	}
 }

@@ -12,16 +12,16 @@ import (
 	"relabel/shard/rows"
 )
 
-// labelled is a row of the messages view as it was read.
+// labelled is a parsed row of the messages view.
 type labelled struct {
 	trajectory string
 	turn       int
 	state      []relabel.Message
 	label      relabel.Message
-	weights    []float32 // nil: none are said
+	weights    []float32 // nil: null
 }
 
-// message checks a row of the messages view, and says what it says.
+// message checks a row of the messages view and adds its facts.
 func (f *fileCheck) message(row *relabel.ExportRow) {
 	l, err := f.readLabelled(row)
 	if err != nil {
@@ -40,7 +40,7 @@ func (f *fileCheck) message(row *relabel.ExportRow) {
 	f.sayMessage(row, l, func(class class, v fact, _ int) { f.sums[class].add(v) }, true)
 }
 
-// readLabelled reads a row's JSON. It is the text that this program writes, byte for byte.
+// readLabelled parses a row's JSON, which must be in the exporter's form, byte for byte.
 func (f *fileCheck) readLabelled(row *relabel.ExportRow) (l labelled, err error) {
 	if l.state, err = f.states.read(row.Messages); err != nil {
 		return l, err
@@ -54,24 +54,24 @@ func (f *fileCheck) readLabelled(row *relabel.ExportRow) (l labelled, err error)
 		return l, fmt.Errorf("label_json: %w", err)
 	}
 	if l.label, err = chat.DecodeMessage(label.Message); err != nil {
-		return l, fmt.Errorf("label_json holds no chat message")
+		return l, fmt.Errorf("label_json does not contain a chat message")
 	}
 	l.turn, l.weights = label.Turn, label.Weights
 	if !sameText(row.Label, rows.LabelText(l.turn, l.label, l.weights)) {
-		return l, fmt.Errorf("label_json is not written as labels are: other fields, another order, other spaces or other forms of numbers")
+		return l, fmt.Errorf("label_json is not in canonical form: fields, order, spaces or numbers differ")
 	}
 	trajectory, turn, _ := strings.Cut(row.ID, "/")
 	if l.trajectory = trajectory; trajectory == "" || turn != strconv.Itoa(l.turn) || l.turn < 1 {
-		return l, fmt.Errorf("its label is of turn %d: a row is called <trajectory>/<turn>", l.turn)
+		return l, fmt.Errorf("its label belongs to turn %d: the name of a row is <trajectory>/<turn>", l.turn)
 	}
 	return l, nil
 }
 
-// stateOf checks that the state is that of the row's turn: an action for each turn before
-// it, with calls and answers to them named by their turns.
+// stateOf checks that the state belongs to the row's turn: it has an action for each earlier turn,
+// and calls and answers are named by their turns.
 func (f *fileCheck) stateOf(row *relabel.ExportRow, l labelled) {
 	if len(l.state) < 2 || l.state[0].Role != relabel.RoleSystem || l.state[1].Role != relabel.RoleUser {
-		f.reject(row, "messages", "its state does not begin with a system and a user message")
+		f.reject(row, "messages", "its state does not start with a system and a user message")
 		return
 	}
 	t, calls, answers := 0, 0, 0
@@ -82,11 +82,11 @@ func (f *fileCheck) stateOf(row *relabel.ExportRow, l labelled) {
 		wrong := wrongCalls(m, t)
 		switch {
 		case m.Role == relabel.RoleTool && (answers == calls || m.ToolCallID != relabel.CallID(t, answers)):
-			wrong = fmt.Sprintf("answers the call %q, and comes after %d of the %d answers of turn %d", m.ToolCallID, answers, calls, t)
+			wrong = fmt.Sprintf("answers the call %q after %d of the %d answers of turn %d", m.ToolCallID, answers, calls, t)
 		case m.Role == relabel.RoleTool:
 			answers++
 		case m.Role != relabel.RoleAssistant && m.Role != relabel.RoleUser:
-			wrong = fmt.Sprintf("is said by %q", m.Role)
+			wrong = fmt.Sprintf("has the role %q", m.Role)
 		}
 		if wrong != "" {
 			f.reject(row, "messages", "message %d of its state %s", i+2, wrong)
@@ -94,55 +94,54 @@ func (f *fileCheck) stateOf(row *relabel.ExportRow, l labelled) {
 		}
 	}
 	if t != l.turn-1 {
-		f.reject(row, "messages", "its state has %d actions, and it is that of turn %d", t, l.turn)
+		f.reject(row, "messages", "its state has %d actions, but belongs to turn %d", t, l.turn)
 	}
 	if l.label.Role != relabel.RoleAssistant {
-		f.reject(row, "messages", "its label is said by %q", l.label.Role)
+		f.reject(row, "messages", "its label has the role %q", l.label.Role)
 	}
 	if wrong := wrongCalls(l.label, l.turn); wrong != "" {
 		f.reject(row, "messages", "its label %s", wrong)
 	}
 }
 
-// wrongCalls says which call of a message of turn t has another name than it should, "" for
-// none.
+// wrongCalls describes the first call of a message of turn t that has a wrong id, "" if none has.
 func wrongCalls(m relabel.Message, t int) string {
 	for k, call := range m.ToolCalls {
 		if m.Role != relabel.RoleAssistant || call.ID != relabel.CallID(t, k) {
-			return fmt.Sprintf("has a call %q, which should be %s of an assistant", call.ID, relabel.CallID(t, k))
+			return fmt.Sprintf("has a call %q, expected %s in a message of the assistant", call.ID, relabel.CallID(t, k))
 		}
 	}
 	return ""
 }
 
-// chain checks that the state goes on from that of the trajectory's row before it.
+// chain checks that the state continues that of the trajectory's previous row.
 func (f *fileCheck) chain(row *relabel.ExportRow, l labelled) {
 	begun := f.order.trajectory == l.trajectory
 	if wrong := f.order.next(l.trajectory, false, l.turn); wrong != "" {
 		f.reject(row, "order", "%s", wrong)
 	}
 	if before := strings.TrimSuffix(f.state, "]"); begun && !strings.HasPrefix(row.Messages, before) {
-		f.reject(row, "messages", "its state does not begin with that of the row before it")
+		f.reject(row, "messages", "its state does not start with the state of the previous row")
 	}
 	f.state = row.Messages
 }
 
-// messageWeights checks the weights that the label says.
+// messageWeights checks the weights of the label.
 func (f *fileCheck) messageWeights(row *relabel.ExportRow, l labelled) {
 	if (l.weights == nil) != (f.manifest.Tokenizer == nil) {
-		f.reject(row, "messages", "weights are there exactly where the export has a view of tokens")
+		f.reject(row, "messages", "weights must be present if and only if the export has a token view")
 	}
 	for i, w := range l.weights {
 		want, known := f.recipeWeight(len(l.weights))
 		if known && w != want {
-			f.reject(row, "weights", "token %d of the label weighs %v, and %s gives each of its %d tokens %v", i, w, *f.manifest.Normalisation, len(l.weights), want)
+			f.reject(row, "weights", "token %d of the label has the weight %v; %s gives each of its %d tokens %v", i, w, *f.manifest.Normalisation, len(l.weights), want)
 			return
 		}
 	}
 }
 
-// sayMessage says the weights of a row and, rendered again, its tokens. First is the first
-// time, when what cannot be rendered is told.
+// sayMessage passes the facts of a row's weights and rendered tokens to say. If first is set, it
+// counts them and reports rendering errors.
 func (f *fileCheck) sayMessage(row *relabel.ExportRow, l labelled, say say, first bool) {
 	if l.weights == nil {
 		return
@@ -161,7 +160,7 @@ func (f *fileCheck) sayMessage(row *relabel.ExportRow, l labelled, say say, firs
 	}
 	prompt, answer, err := f.pairs.Render(l.state, row.Tools, l.label)
 	if err == nil && len(answer) != len(l.weights) {
-		err = fmt.Errorf("its label renders to %d tokens, and has %d weights", len(answer), len(l.weights))
+		err = fmt.Errorf("its label renders to %d tokens, but has %d weights", len(answer), len(l.weights))
 	}
 	if err != nil {
 		if first {

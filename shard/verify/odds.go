@@ -11,7 +11,7 @@ type odds struct {
 	values map[string]*oddValue
 }
 
-// oddValue is a value with where it stands first.
+// oddValue is a value with its first place.
 type oddValue struct {
 	count           int
 	file, row, what string
@@ -36,8 +36,8 @@ func (o *odds) add(value, file, row, what string, number int) {
 	}
 }
 
-// rest returns all values but the one that stands most often; where another stands as
-// often, nobody can say which is odd, and all are returned.
+// rest returns all values except the most frequent one, or all of them if there are several most
+// frequent ones.
 func (o *odds) rest() (odd []*oddValue) {
 	most, times := 0, 0
 	for _, v := range o.values {

@@ -11,7 +11,7 @@ import (
 func (f *fileCheck) linear(row *relabel.ExportRow) {
 	for q, v := range row.AttentionMask {
 		if v != 1 {
-			f.reject(row, "attention_mask", "token %d has %d; all are 1", q, v)
+			f.reject(row, "attention_mask", "token %d has %d, expected 1", q, v)
 			break
 		}
 	}
@@ -29,23 +29,23 @@ func (f *fileCheck) linear(row *relabel.ExportRow) {
 	f.linearName(row)
 }
 
-// bareLabels checks that each run of labels ends with the stop token: bare rows have no
-// spans that would say where labels end.
+// bareLabels checks that each run of labels ends with the stop token, because bare rows have no
+// spans.
 func (f *fileCheck) bareLabels(row *relabel.ExportRow) {
 	for q, label := range row.Labels {
 		ends := label != relabel.Unsupervised && (q+1 == len(row.Labels) || row.Labels[q+1] == relabel.Unsupervised)
 		if t := f.manifest.Tokenizer; ends && t != nil && label != t.StopID {
-			f.reject(row, "stop", "the label that ends with token %d, %d, does not end with the stop token %d", q, label, t.StopID)
+			f.reject(row, "stop", "the label that ends at token %d ends with %d instead of the stop token %d", q, label, t.StopID)
 			return
 		}
 	}
 }
 
-// linearName checks that the row is called after its labels: <trajectory>/<t> of a leaf,
-// <trajectory>/trunk<root> of a trunk.
+// linearName checks the row's name: <trajectory>/<t> of a leaf, <trajectory>/trunk<root> of a
+// trunk.
 func (f *fileCheck) linearName(row *relabel.ExportRow) {
 	if len(row.Spans) == 0 {
-		return // said already: the mask is all zero
+		return // reported already: the mask is all zero
 	}
 	s := &row.Spans[0]
 	trajectory, rest, _ := strings.Cut(row.ID, "/")
@@ -61,26 +61,26 @@ func (f *fileCheck) linearName(row *relabel.ExportRow) {
 	}
 }
 
-// order is that of the rows of a file: a trajectory's stand together, its roots by their
-// numbers, a trunk before its leaves, and these by turn.
+// order checks the order of a file's rows: those of a trajectory are adjacent, its roots in the
+// order of their numbers, a trunk before its leaves, and these by turn.
 type order struct {
 	trajectory string
 	done       map[string]bool
 	trunk, t   int // the last ones
 }
 
-// next returns what is wrong with the row that comes next, "" for nothing.
+// next describes the error in the order of the next row, "" if there is none.
 func (o *order) next(trajectory string, isTrunk bool, number int) string {
 	if trajectory != o.trajectory {
 		o.done[o.trajectory] = true
 		o.trajectory, o.trunk, o.t = trajectory, -1, 0
 		if o.done[trajectory] {
-			return "rows of other trajectories stand between it and the others of its own"
+			return "rows of other trajectories separate it from those of its own"
 		}
 	}
 	switch {
 	case isTrunk && number <= o.trunk, !isTrunk && number <= o.t:
-		return "it stands after a row that it should stand before"
+		return "it must precede an earlier row"
 	case isTrunk:
 		o.trunk, o.t = number, 0
 	default:
@@ -89,29 +89,29 @@ func (o *order) next(trajectory string, isTrunk bool, number int) string {
 	return ""
 }
 
-// sequence checks the tokens from a to b with the spans among them: a trunk of one
-// trajectory, or one leaf, up to its last label.
+// sequence checks the tokens from a to b and their spans: a trunk of one trajectory, or one leaf,
+// up to its last label.
 func (f *fileCheck) sequence(row *relabel.ExportRow, what string, a, b int, spans []relabel.ExportSpan) {
 	f.share(row, what, a, b)
 	if row.Labels[b-1] == relabel.Unsupervised {
-		f.reject(row, "mask", "the %s from token %d goes on after its last supervised token, to %d", what, a, b)
+		f.reject(row, "mask", "the %s from token %d continues after its last supervised token, to %d", what, a, b)
 	}
 	for i := range spans {
 		s := &spans[i]
 		if s.Kind == "leaf" && len(spans) > 1 {
-			f.reject(row, "spans", "the %s from token %d holds the leaf %s and other labels", what, a, labelName(s))
+			f.reject(row, "spans", "the %s from token %d contains the leaf %s and other labels", what, a, labelName(s))
 		}
 		f.sameTrajectory(row, what, &spans[0], s)
 		if i > 0 && s.Turn <= spans[i-1].Turn {
-			f.reject(row, "spans", "the label %s stands after that of turn %d", labelName(s), spans[i-1].Turn)
+			f.reject(row, "spans", "the label %s follows that of turn %d", labelName(s), spans[i-1].Turn)
 		}
 	}
 }
 
-// sameTrajectory checks that two labels of one sequence, or tree, are of one trajectory.
+// sameTrajectory checks that two labels of a sequence or tree belong to one trajectory.
 func (f *fileCheck) sameTrajectory(row *relabel.ExportRow, what string, first, s *relabel.ExportSpan) {
 	if s.Trajectory != first.Trajectory || s.Iteration != first.Iteration || !same(s.Beta, first.Beta) {
-		f.reject(row, "spans", "one %s holds %s of iteration %d and %s of iteration %d", what, labelName(first), first.Iteration, labelName(s), s.Iteration)
+		f.reject(row, "spans", "one %s contains %s of iteration %d and %s of iteration %d", what, labelName(first), first.Iteration, labelName(s), s.Iteration)
 	}
 }
 
@@ -125,7 +125,7 @@ func (f *fileCheck) packed(row *relabel.ExportRow) {
 		a, b := int(a), int(a+row.SeqLengths[i])
 		for q := a; q < b; q++ {
 			if int(row.Positions[q]) != q-a {
-				f.reject(row, "position_ids", "token %d has %d, and is number %d of its sequence", q, row.Positions[q], q-a)
+				f.reject(row, "position_ids", "token %d has %d, but is number %d of its sequence", q, row.Positions[q], q-a)
 				break
 			}
 		}
@@ -144,19 +144,19 @@ func (f *fileCheck) tiles(row *relabel.ExportRow) bool {
 	end := 0
 	for i, n := range row.SeqLengths {
 		if i >= len(row.SeqStarts) || int(row.SeqStarts[i]) != end || n < 1 || int(n) > len(row.IDs)-end {
-			f.unreadable(row, "seq_lengths", "sequence %d does not begin where the one before it ends, at %d, or is no part of the row", i, end)
+			f.unreadable(row, "seq_lengths", "sequence %d does not start at %d, where the previous one ends, or exceeds the row", i, end)
 			return false
 		}
 		end += int(n)
 	}
 	if end != len(row.IDs) || len(row.SeqStarts) != len(row.SeqLengths) {
-		f.unreadable(row, "seq_lengths", "%d sequences of %d tokens in all and %d starts for %d tokens", len(row.SeqLengths), end, len(row.SeqStarts), len(row.IDs))
+		f.unreadable(row, "seq_lengths", "%d sequences of %d tokens together and %d starts for %d tokens", len(row.SeqLengths), end, len(row.SeqStarts), len(row.IDs))
 		return false
 	}
 	return true
 }
 
-// rolled checks that the loss mask says of each token of a sequence whether the next one is
+// rolled checks that the loss mask at each token of a sequence tells whether the next token is
 // trained on.
 func (f *fileCheck) rolled(row *relabel.ExportRow, a, b int) {
 	for q := a; q < b; q++ {
@@ -165,7 +165,7 @@ func (f *fileCheck) rolled(row *relabel.ExportRow, a, b int) {
 			want = 1
 		}
 		if row.LossMask[q] != want {
-			f.reject(row, "loss_mask", "token %d has %d; rolled by -1 within its sequence it is %d", q, row.LossMask[q], want)
+			f.reject(row, "loss_mask", "token %d has %d, expected %d: the mask is rolled by -1 within its sequence", q, row.LossMask[q], want)
 			return
 		}
 	}

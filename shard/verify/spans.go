@@ -8,18 +8,18 @@ import (
 	"relabel"
 )
 
-// spans checks the spans of a row: in order they tile its supervised tokens, and say of
-// each label what the manifest and the weights say. false where they do not tile them.
+// spans checks that a row's spans are in order, cover its supervised tokens exactly, and agree
+// with the manifest and the weights. It returns false if they do not cover them.
 func (f *fileCheck) spans(row *relabel.ExportRow) bool {
 	end := 0
 	for i := range row.Spans {
 		s := &row.Spans[i]
 		if s.Start < max(end, 1) || s.Length < 1 || s.End() > len(row.IDs) {
-			f.unreadable(row, "spans", "the span of %s, tokens %d to %d, is not within the row or not after the span before it", labelName(s), s.Start, s.End())
+			f.unreadable(row, "spans", "the span of %s, tokens %d to %d, exceeds the row or overlaps the previous span", labelName(s), s.Start, s.End())
 			return false
 		}
 		if q := supervisedFrom(row, end, s.Start); q >= 0 {
-			f.unreadable(row, "spans", "token %d is supervised and in no span", q)
+			f.unreadable(row, "spans", "token %d is supervised, but not in a span", q)
 			return false
 		}
 		if n := supervised(row, s.Start, s.End()); n != s.Length {
@@ -30,13 +30,13 @@ func (f *fileCheck) spans(row *relabel.ExportRow) bool {
 		f.span(row, s)
 	}
 	if q := supervisedFrom(row, end, len(row.IDs)); q >= 0 {
-		f.unreadable(row, "spans", "token %d is supervised and in no span", q)
+		f.unreadable(row, "spans", "token %d is supervised, but not in a span", q)
 		return false
 	}
 	return true
 }
 
-// supervisedFrom returns the first supervised token from a to b, -1 for none.
+// supervisedFrom returns the first supervised token from a to b, -1 if there is none.
 func supervisedFrom(row *relabel.ExportRow, a, b int) int {
 	if i := slices.IndexFunc(row.Labels[a:b], func(label int32) bool { return label != relabel.Unsupervised }); i >= 0 {
 		return a + i
@@ -47,13 +47,13 @@ func supervisedFrom(row *relabel.ExportRow, a, b int) int {
 // labelName names a label.
 func labelName(s *relabel.ExportSpan) string { return fmt.Sprintf("%s/%d", s.Trajectory, s.Turn) }
 
-// span checks what a span says.
+// span checks the fields of a span.
 func (f *fileCheck) span(row *relabel.ExportRow, s *relabel.ExportSpan) {
 	name := labelName(s)
 	f.Labels++
 	f.labels = append(f.labels, f.hash.name(s.Trajectory, s.Turn))
 	if s.Kind != "trunk" && s.Kind != "leaf" {
-		f.reject(row, "spans", "the span of %s is of the kind %q", name, s.Kind)
+		f.reject(row, "spans", "the span of %s has the unknown kind %q", name, s.Kind)
 	}
 	switch s.IDs {
 	case "rendered":
@@ -63,13 +63,13 @@ func (f *fileCheck) span(row *relabel.ExportRow, s *relabel.ExportSpan) {
 		f.check.served[f.hash.name(s.Trajectory, s.Turn)] = true
 		f.mu.Unlock()
 	default:
-		f.reject(row, "spans", "the span of %s has ids that are %q: rendered or served", name, s.IDs)
+		f.reject(row, "spans", "the span of %s has ids %q, expected rendered or served", name, s.IDs)
 	}
 	if t := f.manifest.Tokenizer; t != nil && row.IDs[s.End()-1] != t.StopID {
-		f.reject(row, "stop", "the label %s ends with the token %d, not with the stop token %d", name, row.IDs[s.End()-1], t.StopID)
+		f.reject(row, "stop", "the label %s ends with the token %d instead of the stop token %d", name, row.IDs[s.End()-1], t.StopID)
 	}
 	if s.Turn < 1 {
-		f.reject(row, "spans", "the span of %s is of no turn", name)
+		f.reject(row, "spans", "the span of %s has an invalid turn", name)
 	}
 	f.round(row, s)
 	f.spanWeights(row, s)
@@ -80,7 +80,7 @@ func (f *fileCheck) round(row *relabel.ExportRow, s *relabel.ExportSpan) {
 	f.seen[s.Iteration] = true
 	i := slices.Index(f.manifest.Iterations, s.Iteration)
 	if i < 0 || i >= len(f.manifest.Beta) {
-		f.reject(row, "spans", "the span of %s is of iteration %d, which the manifest does not name with its beta", labelName(s), s.Iteration)
+		f.reject(row, "spans", "the span of %s belongs to iteration %d, which the manifest lacks, or has without a beta", labelName(s), s.Iteration)
 		return
 	}
 	var want *float32
@@ -93,24 +93,23 @@ func (f *fileCheck) round(row *relabel.ExportRow, s *relabel.ExportSpan) {
 	}
 }
 
-// spanWeights compares the weights of a span's tokens with its own weight and with what
-// the recipe gives each.
+// spanWeights compares the weights of a span's tokens with the span's own weight and the recipe's.
 func (f *fileCheck) spanWeights(row *relabel.ExportRow, s *relabel.ExportSpan) {
 	own := row.Weights[s.Start:s.End()]
 	differs := slices.ContainsFunc(own, func(w float32) bool { return math.Float32bits(w) != math.Float32bits(own[0]) })
 	switch {
 	case s.Weight == nil && !differs:
-		f.reject(row, "spans", "the span of %s has no weight, and all its tokens weigh %v", labelName(s), own[0])
+		f.reject(row, "spans", "the span of %s has no weight, but all its tokens have the weight %v", labelName(s), own[0])
 	case s.Weight != nil && (differs || !same(s.Weight, &own[0])):
-		f.reject(row, "spans", "the span of %s has the weight %v, which is not that of each of its tokens", labelName(s), *s.Weight)
+		f.reject(row, "spans", "the span of %s has the weight %v, which differs from its tokens' weights", labelName(s), *s.Weight)
 	}
 	if want, known := f.recipeWeight(s.Length); known && (differs || own[0] != want) {
-		f.reject(row, "weights", "the label %s has other weights than %v, which %s gives each of its %d tokens", labelName(s), want, *f.manifest.Normalisation, s.Length)
+		f.reject(row, "weights", "the label %s has other weights than %v, the weight that %s gives each of its %d tokens", labelName(s), want, *f.manifest.Normalisation, s.Length)
 	}
 }
 
-// recipeWeight is the weight of each token of a label, where the recipe has it from the
-// teacher with w(s, a) = 1 (paper, table 2).
+// recipeWeight returns the weight of each token of a label if the recipe has w(s, a) = 1 (paper,
+// table 2).
 func (f *fileCheck) recipeWeight(tokens int) (w float32, known bool) {
 	n := f.manifest.Normalisation
 	switch f.manifest.Recipe {
@@ -129,7 +128,7 @@ func (f *fileCheck) recipeWeight(tokens int) (w float32, known bool) {
 	return 0, false
 }
 
-// same reports whether two numbers that may be null are the same, bit for bit.
+// same reports whether two nullable numbers are equal, bit for bit.
 func same(a, b *float32) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -13,9 +13,9 @@ import (
 	"relabel/tokenizer"
 )
 
-// OpenStudent opens the tokenizer and the template that an export was rendered with: where
-// the manifest says that they were, or in the folder and the file given. nil where the
-// export has no view of tokens. CodeNotFound where they are needed and not there.
+// OpenStudent opens the tokenizer and the template that an export was rendered with, from the given
+// folder and file or the manifest's paths. The result is nil if the export has no token view.
+// CodeNotFound if they are needed and do not exist.
 func OpenStudent(m relabel.Manifest, tokenizer, template string) (*render.Student, error) {
 	if m.Tokenizer == nil || m.Template == nil {
 		return nil, nil
@@ -23,7 +23,7 @@ func OpenStudent(m relabel.Manifest, tokenizer, template string) (*render.Studen
 	folder := cmp.Or(tokenizer, m.Tokenizer.Path)
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && tokenizer == "" {
 		if !slices.Contains(m.Views, relabel.ViewMessages) {
-			return nil, nil // nothing is to be rendered
+			return nil, nil // nothing to render
 		}
 		return nil, notFound(*m.Tokenizer)
 	}
@@ -35,20 +35,20 @@ func OpenStudent(m relabel.Manifest, tokenizer, template string) (*render.Studen
 	return render.Open(form)
 }
 
-// notFound says which tokenizer is missing: a folder, or a registered one, which servers have.
+// notFound returns the error for a missing tokenizer: a folder, or a registered one of a server.
 func notFound(of relabel.ManifestTokenizer) error {
-	const so = "the labels cannot be rendered again"
+	const so = "the labels cannot be rendered"
 	if of.Hash != "" {
-		return relabel.Errorf(relabel.CodeNotFound, "no server that runs has the registered tokenizer %s: %s", of.Path, so).On("tokenizer")
+		return relabel.Errorf(relabel.CodeNotFound, "no running server has the registered tokenizer %s: %s", of.Path, so).On("tokenizer")
 	}
-	return relabel.Errorf(relabel.CodeNotFound, "the folder %s is not there: %s", of.Path, so).On("tokenizer")
+	return relabel.Errorf(relabel.CodeNotFound, "the folder %s does not exist: %s", of.Path, so).On("tokenizer")
 }
 
-// NewStudent is OpenStudent with the files of the registered tokenizer that the manifest
-// names. CodeInvalid where they are others.
+// NewStudent is OpenStudent with the files of the manifest's registered tokenizer. CodeInvalid if
+// the files differ.
 func NewStudent(m relabel.Manifest, files relabel.TokenizerFiles) (*render.Student, error) {
 	if files.Hash() != m.Tokenizer.Hash {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "are not the files that the manifest names (%s)", m.Tokenizer.Hash).On("tokenizer")
+		return nil, relabel.Errorf(relabel.CodeInvalid, "differ from the files in the manifest (%s)", m.Tokenizer.Hash).On("tokenizer")
 	}
 	tokens, err := tokenizer.Parse(files[relabel.TokenizerJSON])
 	if err != nil {
@@ -57,7 +57,7 @@ func NewStudent(m relabel.Manifest, files relabel.TokenizerFiles) (*render.Stude
 	return render.New(tokens, files, formOf(m))
 }
 
-// formOf is how the manifest says that rows were rendered.
+// formOf returns the form with which the rows were rendered.
 func formOf(m relabel.Manifest) relabel.ExportForm {
 	return relabel.ExportForm{TemplateText: m.Template.Text, TemplateOptions: m.Template.Options,
 		Date: m.Template.Date, Arguments: m.Template.Arguments, Reasoning: m.Template.Reasoning, ThinkingAlias: m.Template.ThinkingAlias}

@@ -11,12 +11,12 @@ import (
 func (f *fileCheck) tokens(row *relabel.ExportRow) {
 	n := len(row.IDs)
 	if n == 0 {
-		f.unreadable(row, "lengths", "it has no token")
+		f.unreadable(row, "lengths", "it has no tokens")
 		return
 	}
 	for _, c := range f.aligned(row) {
 		if c.length != n {
-			f.unreadable(row, "lengths", "%s has %d values, the ids are %d", c.name, c.length, n)
+			f.unreadable(row, "lengths", "%s has %d values for %d ids", c.name, c.length, n)
 			return
 		}
 	}
@@ -41,7 +41,7 @@ func (f *fileCheck) tokens(row *relabel.ExportRow) {
 	}
 }
 
-// list is a column with how many values a row has of it.
+// list is a column and the number of its values in a row.
 type list struct {
 	name   string
 	length int
@@ -67,8 +67,8 @@ func (f *fileCheck) aligned(row *relabel.ExportRow) []list {
 	return out
 }
 
-// labelsAndWeights checks what holds of each token for itself: its label is its id or
-// none, and what is not supervised weighs 0.
+// labelsAndWeights checks each token: its label is its id or Unsupervised, and unsupervised tokens
+// have weight 0.
 func (f *fileCheck) labelsAndWeights(row *relabel.ExportRow) {
 	for q, label := range row.Labels {
 		if id := row.IDs[q]; id < 0 {
@@ -86,16 +86,16 @@ func (f *fileCheck) labelsAndWeights(row *relabel.ExportRow) {
 	}
 	if f.Student != nil {
 		if q := slices.IndexFunc(row.IDs, func(id int32) bool { return int(id) >= f.Student.Tokens.Size() }); q >= 0 {
-			f.reject(row, "ids", "token %d has the id %d, and the tokenizer has %d", q, row.IDs[q], f.Student.Tokens.Size())
+			f.reject(row, "ids", "token %d has the id %d; the tokenizer has %d ids", q, row.IDs[q], f.Student.Tokens.Size())
 		}
 	}
 	if q := stray(row.Weights, row.Labels); q >= 0 {
-		f.reject(row, "weights", "token %d weighs %v and has the label %d: what is not supervised weighs 0, what is has a finite weight", q, row.Weights[q], row.Labels[q])
+		f.reject(row, "weights", "token %d has the weight %v and the label %d: supervised tokens have a finite weight, others 0", q, row.Weights[q], row.Labels[q])
 	}
 }
 
-// stray returns the first token with a value that is not finite, or not 0 where it is not
-// supervised; -1 for none.
+// stray returns the first token whose value is not finite, or not 0 although it is unsupervised;
+// -1 if there is none.
 func stray(values []float32, labels []int32) int {
 	for q, v := range values {
 		if labels[q] == relabel.Unsupervised && math.Float32bits(v) != 0 || math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
@@ -105,7 +105,7 @@ func stray(values []float32, labels []int32) int {
 	return -1
 }
 
-// supervised counts the labels of the tokens from a to b.
+// supervised counts the supervised tokens from a to b.
 func supervised(row *relabel.ExportRow, a, b int) (n int) {
 	for _, label := range row.Labels[a:b] {
 		if label != relabel.Unsupervised {
@@ -115,13 +115,13 @@ func supervised(row *relabel.ExportRow, a, b int) (n int) {
 	return n
 }
 
-// share refuses a mask that is all zero or all one, and what does not end with a label: no
-// token may stand where it serves no label.
+// share rejects a range without supervised tokens, with supervised tokens only, or that starts with
+// one.
 func (f *fileCheck) share(row *relabel.ExportRow, what string, a, b int) {
 	switch n := supervised(row, a, b); {
 	case n == 0 || n == b-a:
 		f.reject(row, "mask", "the %s from token %d to %d has %d of its %d tokens supervised", what, a, b, n, b-a)
 	case row.Labels[a] != relabel.Unsupervised:
-		f.reject(row, "mask", "the %s begins with a supervised token, %d, which nothing predicts", what, a)
+		f.reject(row, "mask", "the %s starts with a supervised token, %d, which has no prefix", what, a)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"relabel"
 )
 
-// treeSize is the trees of a trajectory: a tree over the capacity is split, and its trunk
-// then stands in each part.
+// treeSize is the size of a trajectory's trees. A tree over the capacity is split, and its trunk is
+// repeated in each part.
 type treeSize struct{ tokens, largest int64 }
 
 func (s treeSize) plus(t treeSize) treeSize {
@@ -17,14 +17,13 @@ func (s treeSize) plus(t treeSize) treeSize {
 // node is a node of a tree row.
 type node struct {
 	start, end int // its tokens
-	parent     int // -1 for none
+	parent     int // -1: none
 	kind       int32
 	over       int // where its subtree ends
 	depth      int // of its first token
 }
 
-// tree checks a row of the tree view: what the nodes say, and that the mask and the
-// positions are theirs.
+// tree checks a row of the tree view: its nodes, and that mask and positions match them.
 func (f *fileCheck) tree(row *relabel.ExportRow) {
 	nodes := f.nodes(row)
 	if nodes == nil || !f.preorder(row, nodes) {
@@ -44,11 +43,11 @@ func (f *fileCheck) tree(row *relabel.ExportRow) {
 	f.roots(row, nodes)
 }
 
-// nodes reads the nodes, which tile the row; nil where they do not.
+// nodes returns the nodes, nil if they do not cover the row.
 func (f *fileCheck) nodes(row *relabel.ExportRow) []node {
 	k := len(row.NodeStart)
 	if k == 0 || len(row.NodeParent) != k || len(row.NodeKind) != k || row.NodeStart[0] != 0 {
-		f.reject(row, "tree", "%d node_start, %d node_parent and %d node_kind: they must be as many, and begin at token 0", k, len(row.NodeParent), len(row.NodeKind))
+		f.reject(row, "tree", "%d node_start, %d node_parent and %d node_kind: their numbers must be equal, and the first node must start at token 0", k, len(row.NodeParent), len(row.NodeKind))
 		return nil
 	}
 	nodes := make([]node, k)
@@ -66,12 +65,12 @@ func (f *fileCheck) nodes(row *relabel.ExportRow) []node {
 	return nodes
 }
 
-// preorder checks who hangs below whom, and finds the depths and the ends of subtrees.
+// preorder checks the parents and computes the depths and the ends of subtrees.
 func (f *fileCheck) preorder(row *relabel.ExportRow, nodes []node) bool {
 	for i := range nodes {
 		n := &nodes[i]
 		if n.parent >= i || n.parent < -1 {
-			f.reject(row, "tree", "node %d has the parent %d, which does not come before it", i, n.parent)
+			f.reject(row, "tree", "node %d has the parent %d, which does not precede it", i, n.parent)
 			return false
 		}
 		above := i - 1
@@ -79,7 +78,7 @@ func (f *fileCheck) preorder(row *relabel.ExportRow, nodes []node) bool {
 			above = nodes[above].parent
 		}
 		if above != n.parent {
-			f.reject(row, "tree", "node %d does not come after its parent %d in depth-first preorder", i, n.parent)
+			f.reject(row, "tree", "node %d does not follow its parent %d in depth-first preorder", i, n.parent)
 			return false
 		}
 		if n.parent >= 0 {
@@ -104,11 +103,11 @@ func (f *fileCheck) maskOfNodes(row *relabel.ExportRow, nodes []node) {
 				end, position = q+1, 0
 			}
 			if int(row.SubtreeEnd[q]) != end {
-				f.unreadable(row, "subtree_end", "token %d has %d; by its node it is %d", q, row.SubtreeEnd[q], end)
+				f.unreadable(row, "subtree_end", "token %d has %d; its node gives %d", q, row.SubtreeEnd[q], end)
 				return
 			}
 			if int(row.Positions[q]) != position {
-				f.reject(row, "position_ids", "token %d has %d; by its node its depth is %d", q, row.Positions[q], position)
+				f.reject(row, "position_ids", "token %d has %d; its node gives the depth %d", q, row.Positions[q], position)
 				return
 			}
 		}
@@ -120,7 +119,7 @@ func (f *fileCheck) node(row *relabel.ExportRow, nodes []node, i int, spans []re
 	n := &nodes[i]
 	hasChild := i+1 < len(nodes) && nodes[i+1].parent == i
 	if row.Labels[n.start] != relabel.Unsupervised {
-		f.reject(row, "tree", "the first token of node %d, %d, is supervised: its predecessor stands elsewhere", i, n.start)
+		f.reject(row, "tree", "the first token of node %d, %d, is supervised: its predecessor is in another node", i, n.start)
 	}
 	switch n.kind {
 	case relabel.TrunkNode:
@@ -130,32 +129,31 @@ func (f *fileCheck) node(row *relabel.ExportRow, nodes []node, i int, spans []re
 		f.pad(row, i, n, i == len(nodes)-1)
 		return
 	default:
-		f.reject(row, "tree", "node %d is of the kind %d: 0, 1 or 2", i, n.kind)
+		f.reject(row, "tree", "node %d has the kind %d, expected 0, 1 or 2", i, n.kind)
 	}
 	if !hasChild && row.Labels[n.end-1] == relabel.Unsupervised {
-		f.reject(row, "mask", "node %d, below which nothing hangs, goes on after its last supervised token, to %d", i, n.end)
+		f.reject(row, "mask", "node %d, which has no children, continues after its last supervised token, to %d", i, n.end)
 	}
 	if n.parent >= 0 && nodes[n.parent].kind != relabel.TrunkNode {
-		f.reject(row, "tree", "node %d hangs below node %d, which is no trunk", i, n.parent)
+		f.reject(row, "tree", "the parent of node %d, node %d, is not a trunk", i, n.parent)
 	}
 	for k := range spans {
 		s := &spans[k]
 		if s.End() > n.end || (s.Kind == "leaf") != (n.kind == relabel.LeafNode) {
-			f.reject(row, "spans", "the span of %s, a %s, does not stand within one node of its kind", labelName(s), s.Kind)
+			f.reject(row, "spans", "the span of %s, a %s, is not within one node of its kind", labelName(s), s.Kind)
 		}
 	}
 }
 
-// leaf checks a leaf: the turn's header, which is the same in all of an export, and one
-// label.
+// leaf checks a leaf: a header, which is the same in the whole export, and one label.
 func (f *fileCheck) leaf(row *relabel.ExportRow, i int, n *node, hasChild bool, spans []relabel.ExportSpan) {
 	if hasChild || n.parent < 0 || len(spans) != 1 {
-		f.reject(row, "tree", "node %d is a leaf: it has %d labels, and must have one, a parent, and no child", i, len(spans))
+		f.reject(row, "tree", "node %d is a leaf with %d labels: it must have one label, a parent and no children", i, len(spans))
 		return
 	}
 	header := row.IDs[n.start:spans[0].Start]
 	if f.Student != nil && !slices.Equal(header, f.Student.Header()) {
-		f.reject(row, "header", "node %d begins with the ids %v before its label; the template's header is %v", i, header, f.Student.Header())
+		f.reject(row, "header", "node %d has the header ids %v; the template's header is %v", i, header, f.Student.Header())
 		return
 	}
 	f.mu.Lock()
@@ -170,13 +168,13 @@ func (f *fileCheck) pad(row *relabel.ExportRow, i int, n *node, last bool) {
 	other := slices.IndexFunc(row.IDs[n.start:n.end], func(id int32) bool { return t != nil && id != t.PadID })
 	switch most := f.manifest.Capacity; {
 	case !last || n.parent != -1 || i == 0:
-		f.reject(row, "padding", "node %d is padding: that is one last node without a parent, after a tree", i)
+		f.reject(row, "padding", "node %d is padding: padding is a single last node without a parent, after a tree", i)
 	case supervisedFrom(row, n.start, n.end) >= 0:
 		f.reject(row, "padding", "token %d of the padding is supervised", supervisedFrom(row, n.start, n.end))
 	case other >= 0:
 		f.reject(row, "padding", "token %d of the padding has the id %d, not %d", n.start+other, row.IDs[n.start+other], t.PadID)
 	case most != nil && n.end != *most:
-		f.reject(row, "padding", "it fills the row up to %d tokens, and the capacity is %d", n.end, *most)
+		f.reject(row, "padding", "it pads the row to %d tokens, but the capacity is %d", n.end, *most)
 	}
 }
 
@@ -202,7 +200,7 @@ func (f *fileCheck) roots(row *relabel.ExportRow, nodes []node) {
 	}
 }
 
-// appendIDs writes ids as a text.
+// appendIDs appends the bytes of ids.
 func appendIDs(dst []byte, ids []int32) []byte {
 	for _, id := range ids {
 		dst = append(dst, byte(id), byte(id>>8), byte(id>>16), byte(id>>24))

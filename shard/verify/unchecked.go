@@ -7,7 +7,7 @@ import (
 	"relabel"
 )
 
-// Unchecked is labels of a view that were not compared with a rendering of their state.
+// Unchecked counts labels of a view that were not compared with a rendering of their state.
 type Unchecked struct {
 	View   relabel.View `json:"view"`
 	Labels int          `json:"labels"`
@@ -17,7 +17,7 @@ type Unchecked struct {
 // listUnchecked lists the labels that were not compared with a rendering.
 func (c *check) listUnchecked() (all []Unchecked) {
 	if c.views[relabel.ViewMessages] != nil && len(c.tokenViews()) == 0 {
-		return []Unchecked{{relabel.ViewMessages, c.manifest.States, "there is no view of tokens, so nothing says which ids they have"}}
+		return []Unchecked{{relabel.ViewMessages, c.manifest.States, "there is no token view with their ids"}}
 	}
 	for _, view := range c.tokenViews() {
 		if u := c.uncheckedOf(view, c.views[view]); u.Labels > 0 {
@@ -27,7 +27,7 @@ func (c *check) listUnchecked() (all []Unchecked) {
 	return all
 }
 
-// uncheckedOf counts the labels of a view of tokens that were not compared with a rendering.
+// uncheckedOf counts the labels of a token view that were not compared with a rendering.
 func (c *check) uncheckedOf(view relabel.View, v *viewState) Unchecked {
 	labels, messages := v.Labels, c.views[relabel.ViewMessages]
 	if v.bare {
@@ -39,14 +39,14 @@ func (c *check) uncheckedOf(view relabel.View, v *viewState) Unchecked {
 	case c.Student == nil:
 		return Unchecked{view, labels, "no tokenizer and template were given"}
 	case v.broken || messages.broken:
-		return Unchecked{view, labels, "not all of its rows, or of the messages view's, could be read"}
+		return Unchecked{view, labels, "some of its rows, or of the messages view's, cannot be read"}
 	case v.bare && c.manifest.Served > 0:
-		return Unchecked{view, labels, "some labels have their server's own ids, and bare rows do not say which"}
+		return Unchecked{view, labels, "some labels have served ids, and bare rows do not tell which"}
 	}
-	return Unchecked{view, v.servedLabels, "their ids are their server's own"}
+	return Unchecked{view, v.servedLabels, "their ids are served"}
 }
 
-// uncheckedText says what was not rendered again, "" where everything was.
+// uncheckedText lists the labels that were not rendered, "" if all were.
 func (r *Report) uncheckedText() string {
 	var parts []string
 	for _, u := range r.Unchecked {

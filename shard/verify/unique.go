@@ -13,7 +13,7 @@ import (
 	"relabel/shard/rows"
 )
 
-// checkUnique refuses rows of one name, and labels that stand twice in a view.
+// checkUnique reports duplicate row names, and labels that are twice in a view.
 func (c *check) checkUnique(ctx context.Context) error {
 	for _, view := range relabel.Views {
 		v := c.views[view]
@@ -31,7 +31,7 @@ func (c *check) checkUnique(ctx context.Context) error {
 	return nil
 }
 
-// twice sorts hashes and returns those that stand more than once, some of them.
+// twice sorts hashes and returns up to 10,000 of those that occur more than once.
 func twice(hashes []uint64) map[uint64]bool {
 	const most = 10_000
 	slices.Sort(hashes)
@@ -44,15 +44,15 @@ func twice(hashes []uint64) map[uint64]bool {
 	return out
 }
 
-// nameTwice reads a view again and names what stands twice.
+// nameTwice reads a view again and reports its duplicates.
 func (c *check) nameTwice(ctx context.Context, v *viewState, rowIDs, labels map[uint64]bool) error {
 	var mu sync.Mutex
-	first := map[string]string{} // name → the file and row that it stands in
+	first := map[string]string{} // name → file and row of its first place
 	found := func(what, name, file, row string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if at, there := first[what+name]; there {
-			c.refuse("twice", file, row, "%s %s stands in %s too", what, name, at)
+			c.refuse("twice", file, row, "%s %s is also in %s", what, name, at)
 			return
 		}
 		first[what+name] = file + " " + row
@@ -75,12 +75,12 @@ func (c *check) nameTwice(ctx context.Context, v *viewState, rowIDs, labels map[
 func (c *check) again(ctx context.Context, entry relabel.ManifestFile, do func(row *relabel.ExportRow, number int)) error {
 	file, err := os.Open(filepath.Join(c.dir, filepath.FromSlash(entry.Path)))
 	if err != nil {
-		return nil // said already
+		return nil // reported already
 	}
 	defer file.Close()
 	r, err := rows.Open(file, entry.Bytes)
 	if err != nil {
-		return nil // said already
+		return nil // reported already
 	}
 	defer r.Close()
 	var row relabel.ExportRow
