@@ -106,6 +106,9 @@ func (c *collected) download(t *testing.T, dir string, e relabel.Export, f relab
 		b, err := io.ReadAll(res.Body)
 		noError(t, err)
 		_ = res.Body.Close()
+		if f.Bytes == 0 {
+			break // an empty file has no ranges
+		}
 		if res.StatusCode != http.StatusPartialContent || part == "bytes=0-9" && len(b) != 10 {
 			t.Errorf("%s of %s: %s, %d bytes", part, f.Path, res.Status, len(b))
 		}

@@ -53,12 +53,12 @@ func TestToolFormatsGiveTheSameActions(t *testing.T) {
 // formatRound collects a round with teacher and student in one tool format.
 func formatRound(t *testing.T, b *bench, name string, m *models, format relabel.ToolFormat) round {
 	t.Helper()
-	teacher, student := m.teacher(), m.student("0.4")
+	teacher, student := m.teacher(), m.student("0")
 	teacher.Name, teacher.ToolFormat = name+"-teacher", format
 	student.Name, student.ToolFormat = name+"-student", format
 	b.teacher = b.policy(t, teacher)
 	run := b.run(t, name, map[string]any{"seed": 11})
-	return b.collect(t, run, b.policy(t, student), map[string]any{"beta": 0.4})
+	return b.collect(t, run, b.policy(t, student), map[string]any{"beta": 0.2})
 }
 
 // sameTurns compares a trajectory with the one of another format, and counts the actions

@@ -88,10 +88,10 @@ type (
 		pos               int
 	}
 	arguments struct {
-		args        []expr
-		names       []string
-		named       []expr
-		star, twice expr // *args, **kwargs
+		args  []expr
+		names []string
+		named []expr
+		star  expr // *args
 	}
 	callExpr struct {
 		of expr
@@ -132,15 +132,14 @@ type (
 		iter            expr
 		body, otherwise []stmt
 		test            expr
-		recursive       bool
 		pos             int
 
-		extended                     bool // uses the variable loop
-		loopAt                       slot
-		enter, enterElse, enterTest  []load1
-		leave, leaveElse             []slot
-		testTarget                   expr // the target in the test's own function
-		testFunction, recursiveFrame *function
+		extended                    bool // uses the variable loop
+		loopAt                      slot
+		enter, enterElse, enterTest []load1
+		leave, leaveElse            []slot
+		testTarget                  expr // the target in the test's own function
+		testFunction                *function
 	}
 	setStmt struct {
 		target expr
@@ -161,21 +160,17 @@ type (
 		defaults []expr
 		body     []stmt
 
-		function                *function
-		enter                   []load1
-		caller, kwargs, varargs *slot // where the body uses them
-		explicitCaller          bool
+		function *function
+		enter    []load1
 	}
 	macroStmt struct {
 		def    macroDef
 		target *nameExpr
 		pos    int
 	}
-	// callStmt is a call block; without call it is a generation block.
-	callStmt struct {
-		call *callExpr
-		def  macroDef
-		pos  int
+	generationStmt struct {
+		def macroDef
+		pos int
 	}
 	filterStmt struct {
 		body   []stmt
@@ -183,13 +178,6 @@ type (
 		pos    int
 		enter  []load1
 		leave  []slot
-	}
-	withStmt struct {
-		targets, values []expr
-		body            []stmt
-		pos             int
-		enter           []load1
-		leave           []slot
 	}
 	breakStmt    struct{ pos int }
 	continueStmt struct{ pos int }
@@ -240,7 +228,7 @@ func (e *attrExpr) children() []node    { return present(e.of) }
 func (e *itemExpr) children() []node    { return present(e.of, e.arg) }
 func (e *sliceExpr) children() []node   { return present(e.of, e.start, e.stop, e.step) }
 func (a *arguments) children() []node {
-	return append(nodes(a.args, a.named), present(a.star, a.twice)...)
+	return append(nodes(a.args, a.named), present(a.star)...)
 }
 func (e *callExpr) children() []node   { return append(present(e.of), e.arguments.children()...) }
 func (e *filterExpr) children() []node { return append(present(e.of), e.arguments.children()...) }
@@ -265,16 +253,10 @@ func (s *setBlockStmt) children() []node {
 func (d *macroDef) children() []node {
 	return append(append(nodes(d.args), nodes(d.defaults)...), nodes(d.body)...)
 }
-func (s *macroStmt) children() []node { return s.def.children() }
-func (s *callStmt) children() []node {
-	if s.call == nil {
-		return s.def.children()
-	}
-	return append([]node{s.call}, s.def.children()...)
-}
+func (s *macroStmt) children() []node      { return s.def.children() }
+func (s *generationStmt) children() []node { return s.def.children() }
+
 func (s *filterStmt) children() []node { return append(nodes(s.body), node(s.filter)) }
-func (s *withStmt) children() []node {
-	return append(nodes(s.targets, s.values), nodes(s.body)...)
-}
+
 func (s *breakStmt) children() []node    { return nil }
 func (s *continueStmt) children() []node { return nil }

@@ -43,8 +43,8 @@ var changing = map[owners]string{
 	ownDict: " clear pop popitem setdefault update ",
 }
 
-// otherMethods are the methods of what is no text that can be called.
-const otherMethods = " count index copy get items keys values is_integer "
+// otherMethods are the methods of maps that can be called.
+const otherMethods = " get items keys values "
 
 // isSupported reports whether a method can be called; the forbidden ones fail when they are.
 func isSupported(name string) bool {
@@ -119,47 +119,13 @@ func own(v Value, name string, on owners) (Value, bool, error) {
 	return plainAttribute(v, name)
 }
 
-// plainAttribute returns attributes that are no methods, or a method.
+// plainAttribute returns a method.
 func plainAttribute(v Value, name string) (Value, bool, error) {
-	switch v := v.(type) {
-	case bool, int64, *big.Int:
-		n, _ := unary("+", v)
-		switch name {
-		case "real", "numerator":
-			return n, true, nil
-		case "imag":
-			return int64(0), true, nil
-		case "denominator":
-			return int64(1), true, nil
-		}
-	case float64:
-		switch name {
-		case "real":
-			return v, true, nil
-		case "imag":
-			return 0.0, true, nil
-		}
-	case span:
-		switch name {
-		case "start":
-			return v.start, true, nil
-		case "stop":
-			return v.stop, true, nil
-		case "step":
-			return v.step, true, nil
-		}
-	case *macro:
-		if name == "name" {
-			if v.def.name == "" {
-				return nil, true, nil
-			}
-			return v.def.name, true, nil
-		}
-		return nil, false, faultf("the attribute %s of a macro is not supported", name)
-	case *view, *generator:
-		return nil, false, faultf("the attribute %s of a %s is not supported", name, typeName(v))
+	switch v.(type) {
+	case string, markup, *Map, *List, *tuple:
+		return &method{v, name}, true, nil
 	}
-	return &method{v, name}, true, nil
+	return nil, false, faultf("the attribute %s of a %s is not supported", name, typeName(v))
 }
 
 // attribute is v.name: the attribute, else the item of that name.

@@ -34,7 +34,7 @@ func TestCasesRenderAsInJinja2(t *testing.T) {
 		}
 		n++
 	}
-	if n < 270 {
+	if n < 240 {
 		t.Errorf("only %d cases", n)
 	}
 }

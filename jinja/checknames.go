@@ -53,8 +53,6 @@ func (c *nameCheck) collect(list []node) {
 			}
 		case *macroStmt:
 			c.stored[n.def.name] = true
-		case *callStmt:
-			c.stored["caller"] = true
 		case *forStmt:
 			c.stored["loop"] = true
 		case *callExpr:
@@ -69,15 +67,14 @@ func (c *nameCheck) collect(list []node) {
 		}
 		c.collect(n.children())
 	}
-	c.stored["caller"] = true
 }
 
 // checkMethod refuses methods that we do not have, and names that nothing has.
 func (c *nameCheck) checkMethod(e *attrExpr) error {
-	if c.keys[e.attr] || slices.Contains(loopMethods, e.attr) {
+	if c.keys[e.attr] {
 		return nil
 	}
-	if e.on == 0 {
+	if e.on == 0 && !slices.Contains(refusedLoop, e.attr) {
 		return faultAt(e.pos, "unknown method %s", e.attr)
 	}
 	if !isSupported(e.attr) {

@@ -150,7 +150,6 @@ type (
 	noneKey  struct{}
 	undefKey struct{}
 	bigKey   struct{ text string }
-	tupleKey struct{ text string }
 )
 
 // hashKey returns what stands for a value as the key of a map: equal for equal values.
@@ -180,15 +179,7 @@ func hashKey(v Value) (any, error) {
 	case *undefined:
 		return undefKey{}, nil
 	case *tuple:
-		var b strings.Builder
-		for _, item := range v.items {
-			k, err := hashKey(item)
-			if err != nil {
-				return nil, err
-			}
-			writeKey(&b, k)
-		}
-		return tupleKey{b.String()}, nil
+		return nil, faultf("a tuple as a key is not supported")
 	case *List, *Map, *view:
 		return nil, faultf("unhashable type: '%s'", typeName(v))
 	}

@@ -212,10 +212,7 @@ func (e *sliceExpr) eval(r *run, f *frame) (Value, error) {
 	return v, at(e.pos, err)
 }
 
-func (e *callExpr) eval(r *run, f *frame) (Value, error) { return e.with(r, f, nil) }
-
-// with calls, with a caller where a call block does.
-func (e *callExpr) with(r *run, f *frame, caller Value) (Value, error) {
+func (e *callExpr) eval(r *run, f *frame) (Value, error) {
 	if r.folding {
 		return nil, errNotConstant
 	}
@@ -226,15 +223,6 @@ func (e *callExpr) with(r *run, f *frame, caller Value) (Value, error) {
 	args, named, err := e.arguments.values(r, f)
 	if err != nil {
 		return nil, at(e.pos, err)
-	}
-	if caller != nil {
-		if named == nil {
-			named = NewMap()
-		}
-		if _, ok := named.Get("caller"); ok {
-			return nil, faultAt(e.pos, "caller is given twice")
-		}
-		named.Set("caller", caller)
 	}
 	v, err := invoke(r, of, args, named)
 	return v, at(e.pos, err)
@@ -268,38 +256,7 @@ func (a *arguments) values(r *run, f *frame) ([]Value, *Map, error) {
 		}
 		args = append(args, more...)
 	}
-	if a.twice != nil {
-		v, err := a.twice.eval(r, f)
-		if err != nil {
-			return nil, nil, err
-		}
-		if named, err = merge(named, v); err != nil {
-			return nil, nil, err
-		}
-	}
 	return args, named, nil
-}
-
-// merge adds **v to named arguments.
-func merge(named *Map, v Value) (*Map, error) {
-	m, ok := v.(*Map)
-	if !ok {
-		return nil, faultf("argument after ** must be a mapping, not %s", typeName(v))
-	}
-	if named == nil {
-		named = NewMap()
-	}
-	for i, k := range m.keys {
-		s, ok := k.(string)
-		if !ok {
-			return nil, faultf("keywords must be strings")
-		}
-		if _, twice := named.Get(s); twice {
-			return nil, faultf("got multiple values for keyword argument %s", repr(s))
-		}
-		named.Set(s, m.vals[i])
-	}
-	return named, nil
 }
 
 func (e *filterExpr) eval(r *run, f *frame) (Value, error) {
@@ -339,7 +296,7 @@ func (e *testExpr) eval(r *run, f *frame) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(e.args)+len(e.names) == 0 && e.star == nil && e.twice == nil && e.test.one != nil {
+	if len(e.args)+len(e.names) == 0 && e.star == nil && e.test.one != nil {
 		v, err := e.test.one(of)
 		return v, at(e.pos, err)
 	}

@@ -170,21 +170,5 @@ func (s *filterStmt) exec(r *run, f *frame) (flow, error) {
 	return flowOn, at(s.pos, r.write(out))
 }
 
-func (s *withStmt) exec(r *run, f *frame) (flow, error) {
-	r.load(f, s.enter)
-	for i, target := range s.targets {
-		v, err := s.values[i].eval(r, f)
-		if err == nil {
-			err = assign(r, f, target, v)
-		}
-		if err != nil {
-			return flowOn, at(s.pos, err)
-		}
-	}
-	fl, err := execAll(r, f, s.body)
-	f.clear(s.leave)
-	return fl, err
-}
-
 func (s *breakStmt) exec(*run, *frame) (flow, error)    { return flowBreak, nil }
 func (s *continueStmt) exec(*run, *frame) (flow, error) { return flowContinue, nil }

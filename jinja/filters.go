@@ -19,7 +19,7 @@ type filter struct {
 
 // refusedFilters are the filters of Jinja2 that no published chat template uses.
 var refusedFilters = strings.Fields("abs attr batch center e escape filesizeformat float forceescape format groupby max min pprint " +
-	"random round slice striptags sum truncate unique urlencode urlize wordcount wordwrap xmlattr")
+	"random reverse round slice striptags sum truncate unique urlencode urlize wordcount wordwrap xmlattr")
 
 var filters map[string]*filter
 
@@ -57,8 +57,6 @@ func (f *filter) call(r *run, v Value, args []Value, named *Map) (Value, error) 
 }
 
 func init() {
-	attr := optional("attribute", nil)
-	cased := optional("case_sensitive", false)
 	on := func(do func(*run, Value, []Value) (Value, error), params ...parameter) *filter {
 		return &filter{params: params, do: do, value: "value"}
 	}
@@ -69,14 +67,13 @@ func init() {
 		"length":   bare(lengthFilter),
 		"count":    bare(lengthFilter),
 		"default":  on(defaultFilter, optional("default_value", ""), optional("boolean", false)),
-		"dictsort": on(dictSortFilter, cased, optional("by", "key"), optional("reverse", false)),
-		"sort":     on(sortFilter, optional("reverse", false), cased, attr),
+		"dictsort": on(dictSortFilter, refused("case_sensitive"), refused("by"), refused("reverse")),
+		"sort":     on(sortFilter, refused("reverse"), refused("case_sensitive"), refused("attribute")),
 		"first":    {do: firstFilter, value: "seq"},
 		"last":     {do: lastFilter, value: "seq"},
 		"list":     on(listFilter),
 		"items":    on(itemsFilter),
-		"reverse":  on(reverseFilter),
-		"join":     on(joinFilter, optional("d", ""), attr),
+		"join":     on(joinFilter, optional("d", ""), refused("attribute")),
 
 		"map":        {free: mapFilter, contextual: true},
 		"select":     {free: selectFilter(true, false), contextual: true},
@@ -84,7 +81,7 @@ func init() {
 		"selectattr": {free: selectFilter(true, true), contextual: true},
 		"rejectattr": {free: selectFilter(false, true), contextual: true},
 
-		"int":        on(intFilter, optional("default", int64(0)), optional("base", int64(10))),
+		"int":        on(intFilter, optional("default", int64(0)), refused("base")),
 		"upper":      textFilter(upper),
 		"lower":      textFilter(lower),
 		"capitalize": textFilter(capitalize),
@@ -94,7 +91,7 @@ func init() {
 		"replace":    {params: []parameter{required("old"), required("new"), optional("count", nil)}, do: replaceFilter, value: "s"},
 		"indent":     {params: []parameter{optional("width", int64(4)), optional("first", false), optional("blank", false)}, do: indentFilter, value: "s"},
 		"safe":       on(safeFilter),
-		"tojson": {params: []parameter{optional("ensure_ascii", false), optional("indent", nil), optional("separators", nil), optional("sort_keys", false)},
+		"tojson": {params: []parameter{optional("ensure_ascii", false), optional("indent", nil), optional("separators", nil), refused("sort_keys")},
 			do: tojson, value: "x"},
 	}
 	filters["d"] = filters["default"]
@@ -160,44 +157,17 @@ func itemsFilter(r *run, v Value, _ []Value) (Value, error) {
 	}}, nil
 }
 
-func reverseFilter(r *run, v Value, _ []Value) (Value, error) {
-	switch s := v.(type) {
-	case string:
-		return slice(r, s, [3]Value{nil, nil, int64(-1)})
-	case markup:
-		return slice(r, s, [3]Value{nil, nil, int64(-1)})
-	}
-	next, err := reversed(r, v)
-	if err == nil {
-		return &generator{next}, nil
-	}
-	items, err := listOf(r, v)
-	if err != nil {
-		return nil, faultf("argument must be iterable")
-	}
-	for i, j := 0, len(items)-1; i < j; i, j = i+1, j-1 {
-		items[i], items[j] = items[j], items[i]
-	}
-	return &List{items}, nil
-}
-
 func joinFilter(r *run, v Value, a []Value) (Value, error) {
 	items, err := listOf(r, v)
 	if err != nil {
 		return nil, err
 	}
-	get := getter(r, a[1], nil, nil)
 	sep, err := toText(a[0])
 	if err != nil {
 		return nil, err
 	}
 	var out []byte
 	for i, item := range items {
-		if a[1] != nil {
-			if item, err = get(item); err != nil {
-				return nil, err
-			}
-		}
 		if i > 0 {
 			out = append(out, sep...)
 		}

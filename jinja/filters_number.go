@@ -8,38 +8,16 @@ import (
 	"strings"
 )
 
-// parseInt is Python's int(text, base); ok is false where it is a ValueError.
-func parseInt(s string, base int) (*big.Int, bool) {
+var pythonInt = regexp.MustCompile(`^[+-]?[0-9](?:_?[0-9])*$`)
+
+// parseInt is Python's int(text); ok is false where it is a ValueError.
+func parseInt(s string) (*big.Int, bool) {
 	s = asciiDigits(trimLeftFunc(trimRightFunc(s, isSpace), isSpace))
-	body := strings.TrimLeft(s, "+-")
-	if len(s)-len(body) > 1 || body == "" || strings.HasPrefix(body, "_") || strings.HasSuffix(body, "_") || strings.Contains(body, "__") {
+	digits := strings.ReplaceAll(s, "_", "")
+	if !pythonInt.MatchString(s) || len(strings.TrimLeft(digits, "+-")) > maxDigits {
 		return nil, false
 	}
-	lowered := strings.ToLower(body)
-	prefixes := map[string]int{"0b": 2, "0o": 8, "0x": 16}
-	if len(lowered) > 2 {
-		if b, ok := prefixes[lowered[:2]]; ok && (base == b || base == 0) {
-			lowered, base = strings.TrimPrefix(lowered[2:], "_"), b
-		}
-	}
-	digits := strings.ReplaceAll(lowered, "_", "")
-	if base == 0 {
-		if len(digits) > 1 && digits[0] == '0' && strings.Trim(digits, "0") != "" {
-			return nil, false
-		}
-		base = 10
-	}
-	if base&(base-1) != 0 && len(digits) > maxDigits || len(digits) > maxBits {
-		return nil, false
-	}
-	if digits == "" || strings.ContainsAny(digits, "+-") {
-		return nil, false
-	}
-	n, ok := new(big.Int).SetString(digits, base)
-	if ok && strings.HasPrefix(s, "-") {
-		n.Neg(n)
-	}
-	return n, ok
+	return new(big.Int).SetString(digits, 10)
 }
 
 // asciiDigits replaces decimal digits of other scripts by ASCII ones.
@@ -74,21 +52,12 @@ func parseFloat(s string) (float64, bool) {
 }
 
 func intFilter(_ *run, v Value, a []Value) (Value, error) {
-	base, err := intArg(a[1])
-	if err != nil {
-		return nil, err
-	}
 	switch x := v.(type) {
 	case *undefined:
 		return nil, faultf("%s", x.why)
 	case string, markup:
 		s, _ := plainText(x)
-		if base != 0 && (base < 2 || base > 36) {
-			base = 10
-			if _, ok := parseFloat(s); !ok {
-				return a[0], nil
-			}
-		} else if n, ok := parseInt(s, base); ok {
+		if n, ok := parseInt(s); ok {
 			return fromBig(n), nil
 		}
 		f, ok := parseFloat(s)

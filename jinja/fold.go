@@ -188,7 +188,7 @@ func (f *folding) all(pos int, lists ...[]expr) {
 
 func (f *folding) arguments(pos int, a *arguments) {
 	f.all(pos, a.args, a.named)
-	f.at(pos, &a.star, &a.twice)
+	f.at(pos, &a.star)
 }
 
 // parts folds what an expression is made of.
@@ -260,17 +260,10 @@ func (f *folding) stmt(s stmt) {
 	case *macroStmt:
 		f.allWritten(s.pos, s.def.defaults)
 		bodies = [][]stmt{s.def.body}
-	case *callStmt:
-		if s.call != nil {
-			f.parts(s.call)
-		}
-		f.allWritten(s.pos, s.def.defaults)
+	case *generationStmt:
 		bodies = [][]stmt{s.def.body}
 	case *filterStmt:
 		f.arguments(s.pos, &s.filter.arguments)
-		bodies = [][]stmt{s.body}
-	case *withStmt:
-		f.allWritten(s.pos, s.values)
 		bodies = [][]stmt{s.body}
 	}
 	for _, body := range bodies {

@@ -5,6 +5,8 @@ const maxRange = 100000
 
 // refusedGlobals are those of Jinja2 that we do not have, and why.
 var refusedGlobals = map[string]string{
+	"dict":   "write {…}",
+	"caller": "there are no call blocks",
 	"lipsum": "what it gives is no two times the same",
 	"cycler": "it is for pages",
 	"joiner": "it is for pages",
@@ -18,7 +20,6 @@ func init() {
 	globals = map[string]*builtin{}
 	for name, call := range map[string]func(*run, []Value, *Map) (Value, error){
 		"range":           rangeGlobal,
-		"dict":            dictGlobal,
 		"namespace":       namespaceGlobal,
 		"raise_exception": raiseGlobal,
 		"strftime_now":    strftimeGlobal,
@@ -61,67 +62,20 @@ func rangeGlobal(_ *run, args []Value, named *Map) (Value, error) {
 	return s, nil
 }
 
-func dictGlobal(r *run, args []Value, named *Map) (Value, error) {
-	if len(args) > 1 {
-		return nil, faultf("dict expected at most 1 argument, got %d", len(args))
-	}
-	m := NewMap()
-	if len(args) == 1 {
-		if of, ok := args[0].(*Map); ok {
-			m = of.copy()
-		} else if err := fromPairs(r, m, args[0]); err != nil {
-			return nil, err
-		}
-	}
-	if named != nil {
-		for i, k := range named.keys {
-			m.Set(k.(string), named.vals[i])
-		}
-	}
-	return m, r.built(64 * m.Len())
-}
-
-// fromPairs fills a map with the pairs that a value gives.
-func fromPairs(r *run, m *Map, v Value) error {
-	next, err := iterate(r, v)
-	if err != nil {
-		return err
-	}
-	for {
-		item, ok, err := next()
-		if err != nil || !ok {
-			return err
-		}
-		pair, err := take(r, item, 2)
-		if err != nil {
-			return err
-		}
-		if err := m.set(pair[0], pair[1]); err != nil {
-			return err
-		}
-		if err := r.built(64); err != nil {
-			return err
-		}
-	}
-}
-
 func namespaceGlobal(r *run, args []Value, named *Map) (Value, error) {
-	attrs, err := dictGlobal(r, args, named)
-	if err != nil {
-		return nil, err
+	if len(args) > 0 {
+		return nil, faultf("a namespace made of another value is not supported")
 	}
-	m := attrs.(*Map)
 	ns := &namespace{NewMap()}
-	for i, k := range m.keys {
-		name, ok := k.(string)
-		if !ok {
-			return nil, faultf("a namespace whose attribute is a %s is not supported", typeName(k))
-		}
-		if err := ns.set(name, m.vals[i]); err != nil {
+	if named == nil {
+		return ns, nil
+	}
+	for i, k := range named.keys {
+		if err := ns.set(k.(string), named.vals[i]); err != nil {
 			return nil, err
 		}
 	}
-	return ns, nil
+	return ns, r.built(64 * named.Len())
 }
 
 func raiseGlobal(_ *run, args []Value, named *Map) (Value, error) {

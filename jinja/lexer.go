@@ -101,12 +101,6 @@ func (l *lexer) root() error {
 	if text != "" {
 		l.add(kindData, text, l.pos)
 	}
-	if which == '%' {
-		if end, ok := rawBegin(l.source, after); ok {
-			l.advance(end)
-			return l.raw()
-		}
-	}
 	l.openedAt = begin
 	l.advance(after)
 	switch which {
@@ -158,22 +152,6 @@ func (l *lexer) strip(text string, sign byte, block bool) string {
 	return text
 }
 
-// rawBegin returns the end of a raw tag whose inside begins at pos.
-func rawBegin(source string, pos int) (int, bool) {
-	pos = skipSpace(source, pos)
-	if !strings.HasPrefix(source[pos:], "raw") {
-		return 0, false
-	}
-	pos = skipSpace(source, pos+3)
-	switch {
-	case strings.HasPrefix(source[pos:], "-%}"):
-		return skipSpace(source, pos+3), true
-	case strings.HasPrefix(source[pos:], "%}"):
-		return pos + 2, true
-	}
-	return 0, false
-}
-
 func skipSpace(source string, pos int) int {
 	for pos < len(source) {
 		r, n := decodeRune(source[pos:])
@@ -183,36 +161,6 @@ func skipSpace(source string, pos int) int {
 		pos += n
 	}
 	return pos
-}
-
-// raw reads up to the end of a raw block.
-func (l *lexer) raw() error {
-	for i := l.pos; ; {
-		j := strings.Index(l.source[i:], "{%")
-		if j < 0 {
-			if l.pos == len(l.source) {
-				return nil
-			}
-			return faultAt(l.pos, "missing end of raw directive")
-		}
-		i += j
-		inside := i + 2
-		sign := signAt(l.source, inside)
-		if sign != 0 {
-			inside++
-		}
-		inside = skipSpace(l.source, inside)
-		if strings.HasPrefix(l.source[inside:], "endraw") {
-			if end, ok := tagEnd(l.source, skipSpace(l.source, inside+6), "%}", true); ok {
-				if text := l.strip(l.source[l.pos:i], sign, true); text != "" {
-					l.add(kindData, text, l.pos)
-				}
-				l.advance(end)
-				return nil
-			}
-		}
-		i += 2
-	}
 }
 
 // tagEnd returns where a tag's closing mark at pos ends, with the white space that its

@@ -1,18 +1,17 @@
 package jinja
 
+import "slices"
+
 // loop is what a template knows as loop: it looks one item ahead where it is asked to.
 type loop struct {
 	r       *run
 	next    iterator
 	size    int // -1 where it is not known
 	index0  int
-	depth0  int
 	current Value
 	before  Value
 	after   Value // the item that was looked at ahead
 	ahead   bool
-	changed *tuple
-	recurse func(iter Value, depth int) (Value, error)
 }
 
 // iterator gives one item after the other.
@@ -79,8 +78,8 @@ func (l *loop) length() (int, error) {
 	return l.size, nil
 }
 
-// loopMethods are the attributes of loop that are called.
-var loopMethods = []string{"cycle", "changed"}
+// refusedLoop are the attributes of loop that no published chat template uses.
+var refusedLoop = []string{"cycle", "changed", "depth", "depth0"}
 
 // attr returns an attribute of the loop.
 func (l *loop) attr(name string) (Value, bool, error) {
@@ -97,10 +96,6 @@ func (l *loop) attr(name string) (Value, bool, error) {
 	case "length", "revindex", "revindex0":
 		n, err := l.length()
 		return int64(n - map[string]int{"length": 0, "revindex": l.index0, "revindex0": l.index0 + 1}[name]), true, err
-	case "depth":
-		return int64(l.depth0 + 1), true, nil
-	case "depth0":
-		return int64(l.depth0), true, nil
 	case "previtem":
 		if l.index0 == 0 {
 			return &undefined{"there is no previous item"}, true, nil
@@ -112,26 +107,11 @@ func (l *loop) attr(name string) (Value, bool, error) {
 			return &undefined{"there is no next item"}, true, err
 		}
 		return v, true, err
-	case "cycle", "changed":
-		return &method{l, name}, true, nil
+	}
+	if slices.Contains(refusedLoop, name) {
+		return nil, false, faultf("the attribute %s of a loop is not supported", name)
 	}
 	return nil, false, nil
-}
-
-// call calls a method of the loop.
-func (l *loop) call(name string, args []Value) (Value, error) {
-	if name == "cycle" {
-		if len(args) == 0 {
-			return nil, faultf("no items for cycling given")
-		}
-		return args[l.index0%len(args)], nil
-	}
-	now := &tuple{items: args}
-	if l.changed != nil && equal(l.changed, now) {
-		return false, nil
-	}
-	l.changed = now
-	return true, nil
 }
 
 func (s *forStmt) exec(r *run, f *frame) (flow, error) {
@@ -139,32 +119,13 @@ func (s *forStmt) exec(r *run, f *frame) (flow, error) {
 	if err != nil {
 		return flowOn, at(s.pos, err)
 	}
-	if !s.recursive {
-		fl, err := s.run(r, f, f, iter, 0)
-		return fl, at(s.pos, err)
-	}
-	text, err := s.recurse(r, f, iter, 0)
-	if err != nil {
-		return flowOn, at(s.pos, err)
-	}
-	return flowOn, at(s.pos, r.write(text.(string)))
+	fl, err := s.run(r, f, iter)
+	return fl, at(s.pos, err)
 }
 
-// recurse runs a recursive loop as the function that it is, and returns its text.
-func (s *forStmt) recurse(r *run, outer *frame, iter Value, depth int) (Value, error) {
-	if err := r.deeper(); err != nil {
-		return nil, err
-	}
-	defer r.shallower()
-	f := r.enter(s.recursiveFrame, outer)
-	text, _, err := r.capture(func() (flow, error) { return s.run(r, f, outer, iter, depth) })
-	return text, err
-}
-
-// run runs the loop in its frame; outer is the frame that its condition sees.
-func (s *forStmt) run(r *run, f, outer *frame, iter Value, depth int) (flow, error) {
+func (s *forStmt) run(r *run, f *frame, iter Value) (flow, error) {
 	if s.test != nil {
-		filtered, err := s.filtered(r, outer, iter)
+		filtered, err := s.filtered(r, f, iter)
 		if err != nil {
 			return flowOn, err
 		}
@@ -173,10 +134,6 @@ func (s *forStmt) run(r *run, f, outer *frame, iter Value, depth int) (flow, err
 	l, err := newLoop(r, iter)
 	if err != nil {
 		return flowOn, err
-	}
-	if s.recursive {
-		l.depth0 = depth
-		l.recurse = func(iter Value, depth int) (Value, error) { return s.recurse(r, outer, iter, depth) }
 	}
 	none := true // no turn has come to its end, as Jinja2 sees it
 	for {

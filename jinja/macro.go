@@ -1,6 +1,8 @@
 package jinja
 
-// macro is a macro, or the body of a call block, with the frame that it was defined in.
+import "slices"
+
+// macro is a macro, or the body of a generation block, with the frame that it was defined in.
 type macro struct {
 	def   *macroDef
 	outer *frame
@@ -11,45 +13,33 @@ func (s *macroStmt) exec(r *run, f *frame) (flow, error) {
 	return flowOn, nil
 }
 
-func (s *callStmt) exec(r *run, f *frame) (flow, error) {
-	caller := &macro{&s.def, f}
-	var v Value
-	var err error
-	if s.call == nil {
-		v, err = caller.call(r, nil, nil)
-	} else {
-		v, err = s.call.with(r, f, caller)
-	}
+func (s *generationStmt) exec(r *run, f *frame) (flow, error) {
+	text, err := (&macro{&s.def, f}).call(r, nil, nil)
 	if err != nil {
 		return flowOn, at(s.pos, err)
-	}
-	// A call block appends its value as it is: what is no text breaks Python's join.
-	text, ok := plainText(v)
-	if !ok {
-		return flowOn, faultAt(s.pos, "a call block gives a value of type %s", typeName(v))
 	}
 	return flowOn, at(s.pos, r.write(text))
 }
 
 // call runs a macro and returns its text.
-func (m *macro) call(r *run, args []Value, named *Map) (Value, error) {
+func (m *macro) call(r *run, args []Value, named *Map) (string, error) {
 	if err := r.deeper(); err != nil {
-		return nil, err
+		return "", err
 	}
 	defer r.shallower()
 	if err := r.step(1); err != nil {
-		return nil, err
+		return "", err
 	}
 	f := &frame{slots: make([]Value, len(m.def.function.slots)), outer: m.outer}
 	for i := range f.slots {
 		f.slots[i] = absent
 	}
 	if err := m.bind(f, args, named); err != nil {
-		return nil, err
+		return "", err
 	}
 	r.load(f, m.def.enter)
 	if err := m.defaults(r, f); err != nil {
-		return nil, err
+		return "", err
 	}
 	text, _, err := r.capture(func() (flow, error) { return execAll(r, f, m.def.body) })
 	return text, err
@@ -58,40 +48,21 @@ func (m *macro) call(r *run, args []Value, named *Map) (Value, error) {
 // bind puts the arguments of a call into the macro's variables, as Macro.__call__ does.
 func (m *macro) bind(f *frame, args []Value, named *Map) error {
 	d := m.def
-	rest := NewMap()
-	if named != nil {
-		rest = named.copy()
-	}
-	n := min(len(args), len(d.args))
-	foundCaller := n == len(d.args) && d.explicitCaller
-	for i, a := range d.args {
-		if i < n {
-			f.slots[a.at.index] = args[i]
-			continue
-		}
-		if a.name == "caller" {
-			foundCaller = true
-		}
-		if v, ok := rest.take(a.name); ok {
-			f.slots[a.at.index] = v
-		}
-	}
-	if d.caller != nil && !foundCaller {
-		caller, ok := rest.take("caller")
-		if !ok || caller == nil {
-			caller = &undefined{"No caller defined"}
-		}
-		f.slots[d.caller.index] = caller
-	}
-	if d.kwargs != nil {
-		f.slots[d.kwargs.index] = rest
-	} else if rest.Len() > 0 {
-		return faultf("macro %s takes no keyword argument %v", repr(d.name), rest.keys[0])
-	}
-	if d.varargs != nil {
-		f.slots[d.varargs.index] = &tuple{items: args[n:]}
-	} else if len(args) > len(d.args) {
+	if len(args) > len(d.args) {
 		return faultf("macro %s takes not more than %d argument(s)", repr(d.name), len(d.args))
+	}
+	for i, a := range d.args[:len(args)] {
+		f.slots[a.at.index] = args[i]
+	}
+	if named == nil {
+		return nil
+	}
+	for i, name := range named.keys {
+		k := slices.IndexFunc(d.args[len(args):], func(a *nameExpr) bool { return a.name == name })
+		if k < 0 {
+			return faultf("macro %s takes no keyword argument %v", repr(d.name), name)
+		}
+		f.slots[d.args[len(args)+k].at.index] = named.vals[i]
 	}
 	return nil
 }
@@ -116,24 +87,6 @@ func (m *macro) defaults(r *run, f *frame) error {
 		*at = v
 	}
 	return nil
-}
-
-// take removes an entry and returns its value.
-func (m *Map) take(key string) (Value, bool) {
-	i := m.find(key)
-	if i < 0 {
-		return nil, false
-	}
-	v := m.vals[i]
-	c := &Map{}
-	for j, k := range m.keys {
-		if j != i {
-			h, _ := hashKey(k)
-			c.put(h, k, m.vals[j])
-		}
-	}
-	*m = *c
-	return v, true
 }
 
 func (ns *namespace) set(name string, v Value) error {

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"strconv"
@@ -61,15 +62,11 @@ func toFloat(v Value) (float64, error) {
 	if f, ok := v.(float64); ok {
 		return f, nil
 	}
-	n, ok := toBig(v)
+	n, ok := toInt(v)
 	if !ok {
-		return 0, faultf("must be real number, not %s", typeName(v))
+		return 0, errLargeNumber
 	}
-	f, _ := new(big.Float).SetPrec(uint(max(64, n.BitLen()))).SetInt(n).Float64()
-	if math.IsInf(f, 0) {
-		return 0, faultf("int too large to convert to float")
-	}
-	return f, nil
+	return float64(n), nil
 }
 
 // appendFloat appends Python's repr of a float: the shortest digits that read back.
@@ -100,14 +97,14 @@ func appendFloat(dst []byte, f float64) []byte {
 func compareNumbers(a, b Value) (c int, known bool) {
 	if x, ok := toInt(a); ok {
 		if y, ok := toInt(b); ok {
-			return cmp(x, y), true
+			return cmp.Compare(x, y), true
 		}
 	}
 	x, okX := a.(float64)
 	y, okY := b.(float64)
 	switch {
 	case okX && okY:
-		return cmp(x, y), !math.IsNaN(x) && !math.IsNaN(y)
+		return cmp.Compare(x, y), !math.IsNaN(x) && !math.IsNaN(y)
 	case okX:
 		c, known = compareNumbers(b, a)
 		return -c, known
@@ -124,16 +121,6 @@ func compareNumbers(a, b Value) (c int, known bool) {
 	m, _ := toBig(a)
 	n, _ := toBig(b)
 	return m.Cmp(n), true
-}
-
-func cmp[T int64 | float64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // unary is -v or +v.
@@ -161,60 +148,51 @@ func wrongOperand(op kind, v Value) error {
 	return faultf("bad operand type for unary %s: '%s'", op, typeName(v))
 }
 
-// arithmetic is a binary operation on two numbers.
-func arithmetic(r *run, op kind, a, b Value) (Value, error) {
+// arithmetic is +, - or * of two numbers, or the remainder of two integers.
+func arithmetic(op kind, a, b Value) (Value, error) {
 	_, okA := a.(float64)
 	_, okB := b.(float64)
 	if okA || okB {
-		x, err := toFloat(a)
-		if err != nil {
-			return nil, err
-		}
-		y, err := toFloat(b)
-		if err != nil {
-			return nil, err
-		}
-		return floatArithmetic(op, x, y)
+		return floatArithmetic(op, a, b)
 	}
-	if x, ok := a.(int64); ok {
-		if y, ok := b.(int64); ok {
-			if v, ok := smallArithmetic(op, x, y); ok {
-				return v, nil
-			}
+	x, okX := toInt(a)
+	y, okY := toInt(b)
+	if !okX || !okY {
+		return nil, errLargeNumber
+	}
+	var v *big.Int
+	switch m, n := big.NewInt(x), big.NewInt(y); op {
+	case "+":
+		v = m.Add(m, n)
+	case "-":
+		v = m.Sub(m, n)
+	case "*":
+		v = m.Mul(m, n)
+	default:
+		if y == 0 {
+			return nil, faultf("division by zero")
+		}
+		if v = m.Rem(m, n); v.Sign() != 0 && v.Sign() != n.Sign() {
+			v.Add(v, n)
 		}
 	}
-	x, _ := toBig(a)
-	y, _ := toBig(b)
-	return bigArithmetic(r, op, x, y)
+	if !v.IsInt64() {
+		return nil, errLargeNumber
+	}
+	return v.Int64(), nil
 }
 
-// smallArithmetic does what cannot overflow.
-func smallArithmetic(op kind, x, y int64) (Value, bool) {
-	const half = 1 << 31
-	switch {
-	case x > half || x < -half || y > half || y < -half:
-		return nil, false
-	case op == "+":
-		return x + y, true
-	case op == "-":
-		return x - y, true
-	case op == "*":
-		return x * y, true
-	case y == 0:
-		return nil, false
-	case op == "%":
-		m := x % y
-		if m != 0 && (m < 0) != (y < 0) {
-			m += y
-		}
-		return m, true
-	case op == "/":
-		return float64(x) / float64(y), true
-	}
-	return nil, false
-}
+var errLargeNumber = faultf("arithmetic with integers beyond 64 bits is not supported")
 
-func floatArithmetic(op kind, x, y float64) (Value, error) {
+func floatArithmetic(op kind, a, b Value) (Value, error) {
+	x, err := toFloat(a)
+	if err != nil {
+		return nil, err
+	}
+	y, err := toFloat(b)
+	if err != nil {
+		return nil, err
+	}
 	switch op {
 	case "+":
 		return x + y, nil
@@ -222,128 +200,6 @@ func floatArithmetic(op kind, x, y float64) (Value, error) {
 		return x - y, nil
 	case "*":
 		return x * y, nil
-	case "**":
-		return floatPower(x, y)
 	}
-	if y == 0 {
-		return nil, faultf("division by zero")
-	}
-	if op == "/" {
-		return x / y, nil
-	}
-	// As CPython's float_divmod.
-	mod := math.Mod(x, y)
-	div := (x - mod) / y
-	if mod != 0 {
-		if (y < 0) != (mod < 0) {
-			mod += y
-			div--
-		}
-	} else {
-		mod = math.Copysign(0, y)
-	}
-	if op == "%" {
-		return mod, nil
-	}
-	if div == 0 {
-		return math.Copysign(0, x/y), nil
-	}
-	floor := math.Floor(div)
-	if div-floor > 0.5 {
-		floor++
-	}
-	return floor, nil
-}
-
-// floatPower raises by whole exponents, rounded correctly; other powers are left to
-// C libraries in Python, whose last digit is not the same everywhere.
-func floatPower(x, y float64) (Value, error) {
-	switch {
-	case y == 0 || x == 1:
-		return 1.0, nil
-	case x == 0 && y < 0:
-		return nil, faultf("0.0 cannot be raised to a negative power")
-	case math.IsNaN(x) || math.IsNaN(y) || math.IsInf(x, 0) || math.IsInf(y, 0) || x == 0:
-		return math.Pow(x, y), nil
-	case y != math.Trunc(y) || math.Abs(y) > 4096:
-		return nil, faultf("a power with the exponent %s is not supported", appendFloat(nil, y))
-	}
-	const precision = 4096
-	result, base := big.NewFloat(1).SetPrec(precision), new(big.Float).SetPrec(precision).SetFloat64(x)
-	for n := int(math.Abs(y)); n > 0; n >>= 1 {
-		if n&1 == 1 {
-			result.Mul(result, base)
-		}
-		base.Mul(base, base)
-	}
-	if y < 0 {
-		result.Quo(big.NewFloat(1).SetPrec(precision), result)
-	}
-	f, _ := result.Float64()
-	if math.IsInf(f, 0) {
-		return nil, faultf("numerical result out of range")
-	}
-	return f, nil
-}
-
-func bigArithmetic(r *run, op kind, x, y *big.Int) (Value, error) {
-	if err := r.step((x.BitLen() + y.BitLen()) / 64); err != nil {
-		return nil, err
-	}
-	switch op {
-	case "+":
-		return fromBig(new(big.Int).Add(x, y)), nil
-	case "-":
-		return fromBig(new(big.Int).Sub(x, y)), nil
-	case "*":
-		if x.BitLen()+y.BitLen() > maxBits {
-			return nil, faultf("the product is too large")
-		}
-		return fromBig(new(big.Int).Mul(x, y)), nil
-	case "**":
-		return bigPower(x, y)
-	}
-	if y.Sign() == 0 {
-		return nil, faultf("division by zero")
-	}
-	if op == "/" {
-		if x.Sign() == 0 && y.Sign() < 0 {
-			return math.Copysign(0, -1), nil
-		}
-		f, _ := new(big.Rat).SetFrac(x, y).Float64()
-		if math.IsInf(f, 0) {
-			return nil, faultf("integer division result too large for a float")
-		}
-		return f, nil
-	}
-	div, mod := new(big.Int).QuoRem(x, y, new(big.Int))
-	if mod.Sign() != 0 && mod.Sign() != y.Sign() {
-		mod.Add(mod, y)
-		div.Sub(div, big.NewInt(1))
-	}
-	if op == "%" {
-		return fromBig(mod), nil
-	}
-	return fromBig(div), nil
-}
-
-// maxBits bounds integers: beyond it Python cannot write them either.
-const maxBits = 1 << 17
-
-func bigPower(x, y *big.Int) (Value, error) {
-	if y.Sign() < 0 {
-		a, err := toFloat(x)
-		if err != nil {
-			return nil, err
-		}
-		b, err := toFloat(y)
-		if err != nil {
-			return nil, err
-		}
-		return floatPower(a, b)
-	}
-	if !y.IsInt64() && x.BitLen() > 1 || y.IsInt64() && x.BitLen() > 1 && y.Int64() > int64(maxBits/(x.BitLen()-1)) {
-		return nil, faultf("the power is too large")
-	}
-	return fromBig(new(big.Int).Exp(x, y, nil)), nil
+	return nil, faultf("the operator %s on a float is not supported", op)
 }

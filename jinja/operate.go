@@ -8,7 +8,7 @@ import (
 // binary is an arithmetic operation of Python's on any two values.
 func binary(r *run, op kind, a, b Value) (Value, error) {
 	if isNumber(a) && isNumber(b) {
-		return arithmetic(r, op, a, b)
+		return arithmetic(op, a, b)
 	}
 	if _, ok := plainText(a); ok && op == "%" {
 		return nil, faultf("the operator %% on a str is not supported")

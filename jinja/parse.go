@@ -116,7 +116,7 @@ func (p *parser) subparse(ends []string) ([]stmt, error) {
 			if _, err := p.expect(kindBlockEnd); err != nil {
 				return nil, err
 			}
-			body = append(body, s...)
+			body = append(body, s)
 		default:
 			return nil, faultAt(t.pos, "unexpected %s", t.describe())
 		}
@@ -136,46 +136,36 @@ func (p *parser) statements(drop bool, ends ...string) ([]stmt, error) {
 	return body, err
 }
 
-// refusedTags are statements of Jinja2 that have no place in a chat template.
-var refusedTags = []string{"extends", "include", "import", "from", "block", "autoescape"}
+// refusedTags are statements of Jinja2 that no published chat template uses.
+var refusedTags = []string{"extends", "include", "import", "from", "block", "autoescape", "call", "with", "print", "raw"}
 
-func (p *parser) statement() ([]stmt, error) {
+func (p *parser) statement() (stmt, error) {
 	t := p.current()
 	if t.kind != kindName {
 		return nil, faultAt(t.pos, "tag name expected")
 	}
-	var s stmt
-	var err error
 	switch t.text {
 	case "if":
-		s, err = p.ifStatement()
+		return p.ifStatement()
 	case "for":
-		s, err = p.forStatement()
+		return p.forStatement()
 	case "set":
-		s, err = p.setStatement()
+		return p.setStatement()
 	case "macro":
-		s, err = p.macroStatement()
-	case "call":
-		s, err = p.callBlock()
+		return p.macroStatement()
 	case "filter":
-		s, err = p.filterBlock()
-	case "with":
-		s, err = p.withStatement()
-	case "print":
-		return p.printStatement()
+		return p.filterBlock()
 	case "generation":
-		s, err = p.generationBlock()
+		return p.generationBlock()
 	case "break":
-		s = &breakStmt{p.next().pos}
+		return &breakStmt{p.next().pos}, nil
 	case "continue":
-		s = &continueStmt{p.next().pos}
-	default:
-		if slices.Contains(refusedTags, t.text) {
-			return nil, faultAt(t.pos, "the statement %s is not supported", t.text)
-		}
-		return nil, faultAt(t.pos, "unknown statement %s", t.text)
+		return &continueStmt{p.next().pos}, nil
 	}
-	return []stmt{s}, err
+	if slices.Contains(refusedTags, t.text) {
+		return nil, faultAt(t.pos, "the statement %s is not supported", t.text)
+	}
+	return nil, faultAt(t.pos, "unknown statement %s", t.text)
 }
 
 func (p *parser) ifStatement() (stmt, error) {
@@ -219,7 +209,9 @@ func (p *parser) forStatement() (stmt, error) {
 			return nil, err
 		}
 	}
-	s.recursive = p.skipName("recursive")
+	if c := p.current(); c.is("recursive") {
+		return nil, faultAt(c.pos, "a recursive loop is not supported")
+	}
 	if s.body, err = p.statements(false, "endfor", "else"); err != nil {
 		return nil, err
 	}
@@ -265,7 +257,7 @@ func (p *parser) macroStatement() (stmt, error) {
 	return s, err
 }
 
-// signature reads the parameters of a macro or a call block.
+// signature reads the parameters of a macro.
 func (p *parser) signature(d *macroDef) error {
 	if _, err := p.expect("("); err != nil {
 		return err
@@ -299,28 +291,8 @@ func (p *parser) signature(d *macroDef) error {
 	return nil
 }
 
-func (p *parser) callBlock() (stmt, error) {
-	s := &callStmt{pos: p.next().pos}
-	if p.current().kind == "(" {
-		if err := p.signature(&s.def); err != nil {
-			return nil, err
-		}
-	}
-	e, err := p.expression()
-	if err != nil {
-		return nil, err
-	}
-	call, ok := e.(*callExpr)
-	if !ok {
-		return nil, faultAt(s.pos, "expected call")
-	}
-	s.call = call
-	s.def.body, err = p.statements(true, "endcall")
-	return s, err
-}
-
 func (p *parser) generationBlock() (stmt, error) {
-	s := &callStmt{pos: p.next().pos}
+	s := &generationStmt{pos: p.next().pos}
 	var err error
 	s.def.body, err = p.statements(true, "endgeneration")
 	return s, err
@@ -335,49 +307,4 @@ func (p *parser) filterBlock() (stmt, error) {
 	s.filter = e.(*filterExpr)
 	s.body, err = p.statements(true, "endfilter")
 	return s, err
-}
-
-func (p *parser) withStatement() (stmt, error) {
-	s := &withStmt{pos: p.next().pos}
-	for p.current().kind != kindBlockEnd {
-		if len(s.targets) > 0 {
-			if _, err := p.expect(","); err != nil {
-				return nil, err
-			}
-		}
-		target, err := p.assignTarget(tupleRule{})
-		if err != nil {
-			return nil, err
-		}
-		setUse(target, param)
-		if _, err := p.expect("="); err != nil {
-			return nil, err
-		}
-		value, err := p.expression()
-		if err != nil {
-			return nil, err
-		}
-		s.targets, s.values = append(s.targets, target), append(s.values, value)
-	}
-	var err error
-	s.body, err = p.statements(true, "endwith")
-	return s, err
-}
-
-func (p *parser) printStatement() ([]stmt, error) {
-	pos := p.next().pos
-	var out []stmt
-	for p.current().kind != kindBlockEnd {
-		if len(out) > 0 {
-			if _, err := p.expect(","); err != nil {
-				return nil, err
-			}
-		}
-		e, err := p.expression()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, &outputStmt{e, pos})
-	}
-	return out, nil
 }

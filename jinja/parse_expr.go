@@ -168,13 +168,19 @@ func (p *parser) compare() (expr, error) {
 	}
 }
 
-// binaryLevels are the operators from the loosest to the tightest. ~ stands between +
-// and *; ** binds to the left.
-var binaryLevels = [][]kind{{"+", "-"}, {"~"}, {"*", "/", "//", "%"}, {"**"}}
+// binaryLevels are the operators from the loosest to the tightest.
+var binaryLevels = [][]kind{{"+", "-"}, {"~"}, {"*", "%"}}
+
+// refusedOperators are those of Jinja2 that no published chat template uses.
+var refusedOperators = []kind{"/", "//", "**"}
 
 func (p *parser) binary(level int) (expr, error) {
 	if level == len(binaryLevels) {
-		return p.unary(true)
+		e, err := p.unary(true)
+		if t := p.current(); err == nil && slices.Contains(refusedOperators, t.kind) {
+			return nil, faultAt(t.pos, "the operator %s is not supported", t.kind)
+		}
+		return e, err
 	}
 	left, err := p.binary(level + 1)
 	for n := 0; err == nil && slices.Contains(binaryLevels[level], p.current().kind); {

@@ -146,21 +146,14 @@ func (p *parser) callArguments() (arguments, error) {
 		t := p.current()
 		switch {
 		case t.kind == "*":
-			if a.star != nil || a.twice != nil {
+			if a.star != nil {
 				return a, wrong()
 			}
 			p.next()
 			a.star, err = p.expression()
 		case t.kind == "**":
-			if a.twice != nil {
-				return a, wrong()
-			}
-			p.next()
-			a.twice, err = p.expression()
+			return a, faultAt(t.pos, "** in a call is not supported")
 		case t.kind == kindName && p.look().kind == "=":
-			if a.twice != nil {
-				return a, wrong()
-			}
 			if slices.Contains(a.names, t.text) {
 				return a, faultAt(t.pos, "argument %s is there twice", t.text)
 			}
@@ -170,7 +163,7 @@ func (p *parser) callArguments() (arguments, error) {
 			value, err = p.expression()
 			a.names, a.named = append(a.names, t.text), append(a.named, value)
 		default:
-			if a.star != nil || a.twice != nil || len(a.named) > 0 {
+			if a.star != nil || len(a.named) > 0 {
 				return a, wrong()
 			}
 			var value expr

@@ -15,8 +15,7 @@ type load1 struct {
 	name string
 }
 
-// function is what has variables of its own: the template, a macro, a recursive loop,
-// the condition of a loop.
+// function has its own variables: the template, a macro, the condition of a loop.
 type function struct {
 	slots map[string]int
 	outer *function
@@ -116,11 +115,8 @@ func (s scope) resolve(n node) error {
 			return err
 		}
 		return s.resolve(n.target)
-	case *callStmt:
-		if err := s.resolveMacro(&n.def, n.pos); err != nil || n.call == nil {
-			return err
-		}
-		return s.resolve(n.call)
+	case *generationStmt:
+		return s.resolveMacro(&n.def, n.pos)
 	case *filterStmt:
 		in := s.inner()
 		visitAll(in.syms, n.children())
@@ -128,8 +124,6 @@ func (s scope) resolve(n node) error {
 		return resolveAll(in, n.children())
 	case *setBlockStmt:
 		return s.resolveSetBlock(n)
-	case *withStmt:
-		return s.resolveWith(n)
 	}
 	return resolveAll(s, n.children())
 }
@@ -159,23 +153,9 @@ func (s scope) resolveSetBlock(n *setBlockStmt) error {
 	return s.resolve(n.target)
 }
 
-func (s scope) resolveWith(n *withStmt) error {
-	in := s.inner()
-	visitAll(in.syms, n.targets)
-	visitAll(in.syms, n.body)
-	n.enter, n.leave = in.enter()
-	if err := resolveAll(s, n.values); err != nil {
-		return err
-	}
-	if err := resolveAll(in, n.targets); err != nil {
-		return err
-	}
-	return resolveAll(in, n.body)
-}
-
 func (s scope) resolveFor(n *forStmt) error {
 	body, otherwise, test := s.inner(), s.inner(), s.inner()
-	n.extended = n.recursive || undeclared(n.body, "loop")["loop"]
+	n.extended = undeclared(n.body, "loop")["loop"]
 	if n.extended {
 		body.syms.declare("loop")
 	}
@@ -192,10 +172,6 @@ func (s scope) resolveFor(n *forStmt) error {
 	if pos, ok := storesLoop(n); ok {
 		return faultAt(pos, "can't assign to special loop variable in for-loop target")
 	}
-	if n.recursive {
-		n.recursiveFrame = newFunction(s.fn)
-		body.fn, otherwise.fn = n.recursiveFrame, n.recursiveFrame
-	}
 	n.enter, n.leave = body.enter()
 	if n.extended {
 		n.loopAt = body.own(body.syms.ref("loop"))
@@ -206,9 +182,6 @@ func (s scope) resolveFor(n *forStmt) error {
 	body.loop = true
 	if err := resolveAll(body, n.body); err != nil {
 		return err
-	}
-	if n.recursive {
-		otherwise.loop = false
 	}
 	n.enterElse, n.leaveElse = otherwise.enter()
 	if err := resolveAll(otherwise, n.otherwise); err != nil {
@@ -263,39 +236,22 @@ func storesLoop(n node) (int, bool) {
 func (s scope) resolveMacro(d *macroDef, pos int) error {
 	in := s.inner()
 	in.loop = false
-	analyze := func() {
-		visitAll(in.syms, d.args)
-		visitAll(in.syms, d.defaults)
-		visitAll(in.syms, d.body)
-	}
-	analyze()
 	found := undeclared(d.body, "caller", "kwargs", "varargs")
-	has := map[string]bool{}
-	for i, a := range d.args {
-		has[a.name] = true
+	for _, a := range d.args {
 		if a.name == "caller" {
-			d.explicitCaller = true
-			if found["caller"] && i < len(d.args)-len(d.defaults) {
-				return faultAt(pos, "the special argument caller must be left out or be given a default")
-			}
+			return faultAt(pos, "caller in a macro is not supported")
 		}
+		delete(found, a.name)
 	}
-	special := map[string]**slot{"caller": &d.caller, "kwargs": &d.kwargs, "varargs": &d.varargs}
-	for _, name := range []string{"caller", "kwargs", "varargs"} {
-		if found[name] && !has[name] {
-			in.syms.declare(name)
-			*special[name] = new(slot)
-		}
+	for name := range found {
+		return faultAt(pos, "%s in a macro is not supported", name)
 	}
-	analyze()
+	visitAll(in.syms, d.args)
+	visitAll(in.syms, d.defaults)
+	visitAll(in.syms, d.body)
 	d.function = newFunction(s.fn)
 	in.fn = d.function
 	d.enter, _ = in.enter()
-	for name, at := range special {
-		if *at != nil {
-			**at = in.own(in.syms.ref(name))
-		}
-	}
 	for _, list := range [][]node{nodes(d.args), nodes(d.defaults), nodes(d.body)} {
 		if err := resolveAll(in, list); err != nil {
 			return err

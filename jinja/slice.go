@@ -37,25 +37,11 @@ func cut(r *run, v Value, bounds [3]Value) (Value, error) {
 	case markup:
 		return markup(sliceText(string(v), start, step, count)), r.looked(len(v))
 	case span:
-		first := v.start + int64(start)*v.step
-		s := span{first, first + int64(count)*v.step*int64(step), v.step * int64(step)}
-		return sliceSpan(v, bounds, n, s)
-	}
-	if u, ok := v.(*undefined); ok {
-		return nil, faultf("%s", u.why)
+		return nil, faultf("a slice of a range is not supported")
+	case *undefined:
+		return nil, faultf("%s", v.why)
 	}
 	return nil, faultf("unhashable type: 'slice'")
-}
-
-// sliceSpan gives a range the end that Python gives it, which shows when it is printed.
-func sliceSpan(v span, bounds [3]Value, n int, s span) (Value, error) {
-	start, stop, _, err := sliceEnds(bounds, n)
-	if err != nil {
-		return nil, err
-	}
-	s.start = v.start + int64(start)*v.step
-	s.stop = v.start + int64(stop)*v.step
-	return s, nil
 }
 
 // sliceEnds is Python's slice.indices.

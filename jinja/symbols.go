@@ -153,14 +153,9 @@ func (s *symbols) visit(n node) {
 		s.visit(n.target)
 	case *forStmt:
 		s.visit(n.iter)
-	case *callStmt:
-		if n.call != nil {
-			s.visit(n.call)
-		}
+	case *generationStmt:
 	case *filterStmt:
 		s.visit(n.filter)
-	case *withStmt:
-		visitAll(s, n.values)
 	default:
 		visitAll(s, n.children())
 	}

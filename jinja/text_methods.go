@@ -23,7 +23,7 @@ func whole(f func(string) string) textMethod {
 var textMethods map[string]textMethod
 
 func init() {
-	search := []parameter{required("sub"), optional("start", nil), optional("end", nil)}
+	search := []parameter{required("sub"), refused("start"), refused("end")}
 	chars := []parameter{optional("chars", nil)}
 	splitting := []parameter{optional("sep", nil), optional("maxsplit", int64(-1))}
 	textMethods = map[string]textMethod{
@@ -36,7 +36,6 @@ func init() {
 		"rstrip":     {params: chars, call: stripper(false, true)},
 		"split":      {params: splitting, keywords: true, call: splitText},
 		"splitlines": {params: []parameter{optional("keepends", false)}, keywords: true, call: splitLinesMethod},
-		"join":       {params: []parameter{required("iterable")}, call: joinMethod},
 		"replace":    {params: []parameter{required("old"), required("new"), optional("count", int64(-1))}, call: replaceMethod},
 		"startswith": {params: search, call: affix(strings.HasPrefix)},
 		"endswith":   {params: search, call: affix(strings.HasSuffix)},
@@ -188,28 +187,4 @@ func splitLinesMethod(r *run, s string, a []Value) (Value, error) {
 		return nil, faultf("'%s' object cannot be interpreted as an integer", typeName(a[0]))
 	}
 	return textList(r, splitLines(s, truth(a[0])))
-}
-
-func joinMethod(r *run, s string, a []Value) (Value, error) {
-	items, err := listOf(r, a[0])
-	if err != nil {
-		return nil, err
-	}
-	parts := make([]string, len(items))
-	size := 0
-	for i, item := range items {
-		if _, ok := item.(markup); ok {
-			return nil, faultf("join of texts marked safe is not supported")
-		}
-		t, ok := item.(string)
-		if !ok {
-			return nil, faultf("sequence item %d: expected str instance, %s found", i, typeName(item))
-		}
-		parts[i] = t
-		size += len(t) + len(s)
-	}
-	if err := r.built(size); err != nil {
-		return nil, err
-	}
-	return strings.Join(parts, s), nil
 }

@@ -63,46 +63,22 @@ func replaceNothing(r *run, s, with string, n int) (Value, error) {
 	return string(out), nil
 }
 
-// window cuts a text as the optional start and end of a search say. ok is false where
-// the start lies behind the end: nothing is found there, not even nothing.
-func window(s string, a []Value) (cut string, start int, ok bool, err error) {
-	if a[0] == nil && a[1] == nil {
-		return s, 0, true, nil
-	}
-	n := length(s)
-	start, end, err := searchBounds(a, n)
-	if err != nil {
-		return "", 0, false, err
-	}
-	if given, isInt := toInt(a[0]); isInt && given > int64(n) {
-		return "", 0, false, nil
-	}
-	if start > end {
-		return "", 0, false, nil
-	}
-	return sliceText(s, start, 1, end-start), start, true, nil
-}
-
 // affix is startswith or endswith, of one text or a tuple of them.
 func affix(has func(s, part string) bool) func(*run, string, []Value) (Value, error) {
 	return func(_ *run, s string, a []Value) (Value, error) {
-		cut, _, ok, err := window(s, a[1:])
-		if err != nil {
-			return nil, err
-		}
 		if t, many := a[0].(*tuple); many {
 			for _, item := range t.items {
 				part, err := textArg(item)
 				if err != nil {
 					return nil, err
 				}
-				if ok && has(cut, part) {
+				if has(s, part) {
 					return true, nil
 				}
 			}
 			return false, nil
 		}
 		part, err := textArg(a[0])
-		return ok && err == nil && has(cut, part), err
+		return err == nil && has(s, part), err
 	}
 }

@@ -11,7 +11,6 @@ import (
 // dumper writes JSON as Python's json.dumps does.
 type dumper struct {
 	ascii      bool
-	sort       bool
 	indent     *string // of one level; nil writes one line
 	item, pair string  // the separators
 	out        []byte
@@ -19,7 +18,7 @@ type dumper struct {
 
 // tojson is the filter that transformers puts in the place of Jinja2's.
 func tojson(r *run, v Value, a []Value) (Value, error) {
-	d := &dumper{ascii: truth(a[0]), sort: truth(a[3]), item: ", ", pair: ": "}
+	d := &dumper{ascii: truth(a[0]), item: ", ", pair: ": "}
 	if a[1] != nil {
 		indent, err := indentOf(a[1])
 		if err != nil {
@@ -126,26 +125,9 @@ func (d *dumper) object(m *Map, depth int) error {
 		d.out = append(d.out, "{}"...)
 		return nil
 	}
-	places := make([]int, len(m.keys))
-	for i := range places {
-		places[i] = i
-	}
-	if d.sort {
-		var failed error
-		slices.SortStableFunc(places, func(a, b int) int {
-			c, _, err := order(m.keys[a], m.keys[b], 0)
-			if err != nil {
-				failed = err
-			}
-			return c
-		})
-		if failed != nil {
-			return failed
-		}
-	}
 	d.out = append(d.out, '{')
-	for n, i := range places {
-		if n > 0 {
+	for i := range m.keys {
+		if i > 0 {
 			d.out = append(d.out, d.item...)
 		}
 		d.newline(depth + 1)
