@@ -8,11 +8,10 @@ import (
 	"relabel"
 )
 
-// againView says how a task is rolled out once more as it was here.
+// againView is how to roll the task out again with the same student and mixture.
 type againView struct{ Command, Curl string }
 
-// again is the command, and the request, that rolls the trajectory's task out with the
-// same student and mixture, in a new iteration of the run.
+// again returns the command and the request for a new iteration of this task alone.
 func (v trajectoryView) again(r *http.Request) againView {
 	body := struct {
 		Student   string                `json:"student"`
@@ -30,7 +29,7 @@ func (v trajectoryView) again(r *http.Request) againView {
 	return againView{Command: command, Curl: call{Method: http.MethodPost, Path: "/v1/runs/" + v.RunID.String() + "/iterations", Body: body}.curl(r)}
 }
 
-// word writes a text as one word of a shell, in quotes where it needs them.
+// word quotes a text for a shell where necessary.
 func word(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-@./:") == "" {
 		return s

@@ -17,14 +17,13 @@ import (
 //go:embed static
 var static embed.FS
 
-// asset is a static file with the address that changes when it does.
 type asset struct {
 	url, hash     string
 	body, smaller []byte // smaller is compressed; nil where that is not less
 }
 
-// assets are the static files by name. All style sheets are one file, style.css: those of
-// css in the order of their names, then those of vendor.
+// assets are the static files by name. style.css joins all style sheets: those of css in the
+// order of their names, then those of vendor.
 var assets = sync.OnceValue(loadAssets)
 
 func loadAssets() map[string]asset {
@@ -66,7 +65,6 @@ func newAsset(name string, body []byte) asset {
 	return a
 }
 
-// assetURL is a static file's address.
 func assetURL(name string) string {
 	a, ok := assets()[name]
 	if !ok {
@@ -75,7 +73,7 @@ func assetURL(name string) string {
 	return a.url
 }
 
-// serveAsset serves a static file, to be kept for good: another content has another address.
+// serveAsset serves a static file for permanent caching: its address changes with its content.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	a, ok := assets()[name]

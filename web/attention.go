@@ -15,13 +15,12 @@ type concern struct {
 	Link, LinkText    string
 }
 
-// failureWords describe failures by reason.
 var failureWords = map[relabel.FailureReason]string{
 	relabel.FailEnvironment: "the sandbox or its engine failed", relabel.FailImageMissing: "the task’s image cannot be pulled", relabel.FailEndpoint: "the executor’s endpoint did not answer",
 	relabel.FailVerifier: "the verifier failed", relabel.FailSecret: "a policy’s secret is missing", relabel.FailInternal: "internal error of relabel",
 }
 
-// pausesOf lists what is paused or being deleted in a run.
+// pausesOf lists pauses and the deletion of a run.
 func pausesOf(run relabel.Run, rounds []round) (all []concern) {
 	if run.DeletingAt != nil {
 		all = append(all, concern{"bad", "✕", "The run is being deleted; this page shows the part that is not deleted yet.", "", ""})

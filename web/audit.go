@@ -7,10 +7,8 @@ import (
 	"relabel"
 )
 
-// auditShown is how many entries a page of the audit log shows.
 const auditShown = 100
 
-// auditView is a page of the audit log.
 type auditView struct {
 	Entries                []relabel.AuditEntry
 	Token, Resource, Since string // the filter, as given
@@ -19,7 +17,7 @@ type auditView struct {
 
 func (v *viewer) auditRoutes() routes { return routes{"GET /audit": v.showAudit} }
 
-// showAudit lists who changed what, to readers who may change everything themselves.
+// showAudit lists changes, for callers with full access.
 func (v *viewer) showAudit(w http.ResponseWriter, r *http.Request) error {
 	if !mayChange(r) {
 		return relabel.Errorf(relabel.CodeForbidden, "Your token may not read the audit log.")

@@ -82,7 +82,6 @@ type causeCell struct {
 	Link  string
 }
 
-// causesIn counts the causes of a run by iteration and, for several iterations, in total.
 func causesIn(run relabel.Run, rounds []round) causeTable {
 	var table causeTable
 	if len(rounds) == 0 {

@@ -3,41 +3,38 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"relabel"
 	"relabel/safetext"
-	"relabel/web/show"
 )
 
 // Bounds of a comparison.
 const (
-	pairsAtFirst = 4        // rows in which they part whose texts the page begins with
-	pairsAtOnce  = 20       // that may be asked for in one go
-	mostCompared = 16 << 20 // bytes of one side's actions; beyond, turns are aligned by number
+	pairsAtFirst = 4        // differing rows with texts at once
+	pairsAtOnce  = 20       // rows with texts per request
+	mostCompared = 16 << 20 // bytes of one side's actions; above, turns are aligned by number
 )
 
-// compareView is two trajectories of one task beside each other.
+// compareView is two trajectories of one task side by side.
 type compareView struct {
 	A, B    compareSide
 	Rows    []pairRow
 	Parts   int  // number of the first row in which they differ, from 1; 0: none
 	Same    int  // rows in which both do the same
-	Aligned bool // by what is done; else by number, because there is too much
+	Aligned bool // by action; otherwise by number, because there is too much
 	Pairs   []pairView
 	Tests   []testPair
 }
 
-// compareSide is one of two trajectories.
 type compareSide struct {
 	trajectoryView
 	Letter string
 }
 
-// Width is how wide the cells of the rows are.
-func (v compareView) Width() string {
-	return trajectoryView{Heads: make([]show.Head, len(v.Rows))}.Width()
-}
+// Width is the class of the rows' cells.
+func (v compareView) Width() string { return cellWidth(len(v.Rows)) }
 
 func (v *viewer) compareRoutes() routes { return routes{"GET /compare": v.showComparison} }
 
@@ -73,18 +70,18 @@ func (v *viewer) showComparison(w http.ResponseWriter, r *http.Request) error {
 
 // findSide finds the trajectory that a parameter names, with its heads.
 func (v *viewer) findSide(r *http.Request, name string) (side compareSide, err error) {
+	side.Letter = strings.ToUpper(name)
 	id, err := relabel.ParseID(name, r.URL.Query().Get(name))
 	if err != nil {
 		return side, err
 	}
-	side.Letter = strings.ToUpper(name)
-	if side.trajectoryView, err = v.trajectoryOf(r, id); err != nil {
-		return side, err
+	if side.trajectoryView, err = v.trajectoryOf(r, id); err == nil {
+		err = v.listHeads(r.Context(), &side.trajectoryView)
 	}
-	return side, v.listHeads(r.Context(), &side.trajectoryView)
+	return side, err
 }
 
-// compare aligns the turns of both and reads the texts around where they part.
+// compare aligns the turns of both and reads the texts of the first differing rows.
 func (v *viewer) compare(ctx context.Context, view *compareView) error {
 	view.Aligned = view.A.actionBytes() <= mostCompared && view.B.actionBytes() <= mostCompared
 	a, err := v.actionsOf(ctx, view.A.trajectoryView, view.Aligned)
@@ -98,23 +95,24 @@ func (v *viewer) compare(ctx context.Context, view *compareView) error {
 	for _, p := range align(a, b) {
 		view.Rows = append(view.Rows, view.row(p, a, b))
 	}
-	var shown []*pairRow
 	var keys []string
-	for i := range view.Rows {
-		if row := &view.Rows[i]; row.Class != "equal" && len(shown) < pairsAtFirst {
-			shown, keys = append(shown, row), append(keys, row.Key())
+	for _, row := range view.Rows {
+		if row.Class != "equal" && len(keys) < pairsAtFirst {
+			keys = append(keys, row.Key())
 		}
 	}
 	if err := v.readPairs(ctx, view, keys); err != nil {
 		return err
 	}
-	for i, row := range shown {
-		row.Loaded = &view.Pairs[i]
+	for i := range view.Rows {
+		if at := slices.Index(keys, view.Rows[i].Key()); at >= 0 {
+			view.Rows[i].Loaded = &view.Pairs[at]
+		}
 	}
 	return v.compareEnds(ctx, view)
 }
 
-// actionBytes is how much its executed actions are, together.
+// actionBytes is the total size of its executed actions.
 func (v trajectoryView) actionBytes() (n int) {
 	for _, h := range v.Heads {
 		n += h.Bytes

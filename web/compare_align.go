@@ -11,15 +11,15 @@ import (
 	"relabel/web/show"
 )
 
-// doneAt is what one side did at a turn.
+// doneAt is the action of one side at a turn.
 type doneAt struct {
 	Line  string // in one line
 	known bool   // its message was read
 	key   string // the same where the same is done
 }
 
-// actionsOf says what was executed at each turn: a line and a hash of each, whatever its
-// length. Where there is too much to be read, a line is the tools that were called.
+// actionsOf returns a line and a hash of the action at each turn; without read, only the names of
+// its tools.
 func (v *viewer) actionsOf(ctx context.Context, t trajectoryView, read bool) ([]doneAt, error) {
 	all := make([]doneAt, len(t.Heads))
 	for i, h := range t.Heads {
@@ -37,8 +37,8 @@ func (v *viewer) actionsOf(ctx context.Context, t trajectoryView, read bool) ([]
 	})
 }
 
-// align pairs the turns of both, from 1; 0 stands for none. Where they do the same, in
-// the same order, those turns stand in one row; what is between fills up from its start.
+// align pairs the turns of both, from 1, or 0 for none. Equal actions in the same order share a
+// row; the turns between them are paired from the first.
 func align(a, b []doneAt) (pairs [][2]int) {
 	i, j := 0, 0
 	together := func(endA, endB int) {
@@ -71,7 +71,7 @@ func doneKeys(all []doneAt) []string {
 	return keys
 }
 
-// pairRow is a row of the comparison: a turn of each side, or of one alone.
+// pairRow is a row of the comparison: a turn of both sides or of one.
 type pairRow struct {
 	N          int
 	A, B       *pairHalf // nil: that side has no turn here
@@ -87,7 +87,7 @@ type pairHalf struct {
 	Link string
 }
 
-// row shows a pair of turns, and notes where both part.
+// row renders a pair of turns, and records the first difference.
 func (v *compareView) row(p [2]int, a, b []doneAt) pairRow {
 	row := pairRow{N: len(v.Rows) + 1, A: v.A.half(p[0], a), B: v.B.half(p[1], b)}
 	switch {
@@ -116,7 +116,7 @@ func (s compareSide) half(t int, done []doneAt) *pairHalf {
 	return &pairHalf{s.Heads[t-1], done[t-1].Line, s.Base() + "#t" + s.Heads[t-1].Number()}
 }
 
-// Key names the row for who fetches its texts.
+// Key identifies the row in requests for its texts.
 func (p pairRow) Key() string { return p.A.number() + "-" + p.B.number() }
 
 func (h *pairHalf) number() string {
@@ -126,7 +126,7 @@ func (h *pairHalf) number() string {
 	return h.Number()
 }
 
-// Title says of a row what its cell cannot.
+// Title is the tooltip of a row's cell.
 func (p pairRow) Title() string {
 	title := p.Word
 	for _, h := range []*pairHalf{p.A, p.B} {

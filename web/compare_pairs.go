@@ -12,14 +12,13 @@ import (
 	"relabel/web/show"
 )
 
-// pairView is a row's texts.
+// pairView is the texts of a row.
 type pairView struct {
 	TA, TB int // 0: that side has no turn
 	A, B   *turnView
 	Coarse bool
 }
 
-// testPair is a test that ended otherwise in both.
 type testPair struct {
 	Name string
 	A, B testWord
@@ -83,7 +82,7 @@ func (v *viewer) excerptOf(ctx context.Context, s compareSide, t int) (*relabel.
 	return &excerpts[0], nil
 }
 
-// executed shows what one side executed at a turn, marked where it was compared.
+// executed renders the action of one side, with marks if it was compared.
 func (s compareSide) executed(e relabel.TurnExcerpt, compared bool, calls []show.Call, words []show.Span) *turnView {
 	l := show.Card(fmt.Sprintf("%s/turns/%d", s.Base(), e.T))
 	if !compared {
@@ -97,21 +96,23 @@ func (s compareSide) executed(e relabel.TurnExcerpt, compared bool, calls []show
 	return &t
 }
 
-// compareEnds shows patches and verdicts of both, with what the other lacks marked.
+// compareEnds renders patches and verdicts of both, with marks on what the other lacks.
 func (v *viewer) compareEnds(ctx context.Context, view *compareView) error {
 	var patches [2][]show.Line
 	sides := []*compareSide{&view.A, &view.B}
 	for i, side := range sides {
-		patch, err := v.Store.FindPatch(ctx, side.ID)
-		if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
+		patch, err := v.patchOf(ctx, side.ID)
+		if err != nil {
 			return err
 		}
-		side.Outcome.Bytes, patches[i] = len(patch), show.PatchLines(string(patch))
+		side.Outcome.Bytes, patches[i] = len(patch), show.PatchLines(patch)
 		side.Outcome.Verdict, err = v.Store.FindVerdict(ctx, side.ID)
 		if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
 			return err
 		}
 		side.Outcome.HasVerdict = err == nil && side.Outcome.Verdict.Infra == ""
+		side.Outcome.Tests = testRows(side.Task, side.Outcome.Verdict.Tests)
+		side.Outcome.Count = countTests(side.Outcome.Tests)
 	}
 	same := false
 	if len(patches[0]) > 0 && len(patches[1]) > 0 {
@@ -120,16 +121,15 @@ func (v *viewer) compareEnds(ctx context.Context, view *compareView) error {
 	}
 	for i, side := range sides {
 		side.Outcome.Same = same
-		side.Outcome.Patch = show.Limits{Head: show.HeadShown, Lines: 200, All: side.Base() + "/patch"}.Diff(patches[i])
-		side.Outcome.Count = countTests(testRows(side.Task, side.Outcome.Verdict.Tests))
+		side.Outcome.Patch = side.cardLimits().Diff(patches[i])
 	}
 	if view.A.Outcome.HasVerdict && view.B.Outcome.HasVerdict {
-		view.Tests = differingTests(testRows(view.A.Task, view.A.Outcome.Verdict.Tests), testRows(view.B.Task, view.B.Outcome.Verdict.Tests))
+		view.Tests = differingTests(view.A.Outcome.Tests, view.B.Outcome.Tests)
 	}
 	return nil
 }
 
-// differingTests are the tests that ended otherwise in both, by name.
+// differingTests are the tests with different results, by name.
 func differingTests(a, b []testRow) (tests []testPair) {
 	ended := map[string]testWord{}
 	for _, r := range b {

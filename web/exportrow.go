@@ -9,7 +9,6 @@ import (
 	"relabel"
 )
 
-// rowView is one row of an export.
 type rowView struct {
 	relabel.ShownRow
 	Export  relabel.Export
@@ -30,7 +29,6 @@ func rowPath(export relabel.ID, view relabel.View, n int) string {
 	return fmt.Sprintf("%s/rows/%s/%d", exportPath(export), view, n)
 }
 
-// rowKeys work where a row is shown.
 var rowKeys = []shortcut{{"j k", "row"}, {"← →", "token, in what is trained on"}}
 
 func (v *viewer) showExportRow(w http.ResponseWriter, r *http.Request, e relabel.Export) error {
@@ -53,7 +51,7 @@ func (v *viewer) showExportRow(w http.ResponseWriter, r *http.Request, e relabel
 		Crumbs: []crumb{{"Exports", "/exports"}, {"export " + short(e.ID), exportPath(e.ID)}}, View: view})
 }
 
-// readRow reads a row and cuts it into blocks, which do not have their texts yet.
+// readRow reads a row and cuts it into blocks without texts.
 func (v *viewer) readRow(ctx context.Context, e relabel.Export, of relabel.View, number int) (view rowView, err error) {
 	view = rowView{Export: e, View: of, Number: number}
 	if e.State != relabel.ExportDone || v.Exports == nil {

@@ -13,7 +13,6 @@ import (
 	"relabel/safetext"
 )
 
-// exportsShown is how many exports a page lists.
 const exportsShown = 50
 
 func (v *viewer) exportRoutes() routes {
@@ -23,7 +22,6 @@ func (v *viewer) exportRoutes() routes {
 	return to
 }
 
-// exportView is an export as pages show it.
 type exportView struct {
 	relabel.Export
 	Run        string
@@ -40,7 +38,7 @@ type exportView struct {
 	Curl       string            // fetches the files
 }
 
-// Stated is how many labelled states were selected.
+// Stated is the number of selected labelled states.
 func (v exportView) Stated() int {
 	n := v.Rows
 	for _, of := range v.Export.LeftOut {
@@ -49,7 +47,7 @@ func (v exportView) Stated() int {
 	return n
 }
 
-// viewRows is a view with what its files hold.
+// viewRows is a view with the contents of its files.
 type viewRows struct {
 	View                     relabel.View
 	Files, Rows              int
@@ -58,7 +56,6 @@ type viewRows struct {
 	Fill                     *float64 // how full its bins are; nil where there are none
 }
 
-// filesOf are the files of a view.
 func filesOf(e relabel.Export, view relabel.View) (files []relabel.ExportFile) {
 	for _, f := range e.Files {
 		if strings.HasPrefix(f.Path, string(view)+"/") {
@@ -68,14 +65,14 @@ func filesOf(e relabel.Export, view relabel.View) (files []relabel.ExportFile) {
 	return files
 }
 
-// leftOutCount is how many labelled states were left out for a reason.
+// leftOutCount is the number of labelled states that were excluded for a reason.
 type leftOutCount struct {
 	Reason string
 	States int
 	Link   string // of the trajectories with that reason, "" where no list shows them
 }
 
-// viewExport works out what the pages show of an export.
+// viewExport summarizes an export.
 func (v *viewer) viewExport(r *http.Request, e relabel.Export) (exportView, error) {
 	run, err := v.runName(r.Context(), e.Selection.RunID)
 	view := exportView{Export: e, Run: run}
@@ -99,7 +96,7 @@ func (v *viewer) viewExport(r *http.Request, e relabel.Export) (exportView, erro
 	return view, err
 }
 
-// leftOutLink is the list of the trajectories that were left out for a reason of theirs.
+// leftOutLink lists the trajectories that were excluded for a reason, "" if no list shows them.
 func leftOutLink(run relabel.ID, reason string) string {
 	state := map[string]relabel.TrajectoryState{"trajectory_failed": relabel.Failed, "trajectory_cancelled": relabel.Cancelled}[reason]
 	if state == "" {
@@ -163,8 +160,8 @@ func (v *viewer) showExport(w http.ResponseWriter, r *http.Request, e relabel.Ex
 		Follow: "/v1" + runPath(e.Selection.RunID) + "/events", View: view})
 }
 
-// addContents says what is in a finished export: by iteration, how full its bins are, and
-// how its files are fetched.
+// addContents adds the contents of a finished export: counts by iteration, the fill of its bins,
+// and the command that downloads its files.
 func (v *viewer) addContents(r *http.Request, e relabel.Export, view *exportView) (err error) {
 	if view.Selected, err = v.Store.CountSelected(r.Context(), e.ID); err != nil || e.State != relabel.ExportDone {
 		return err

@@ -2,7 +2,7 @@ package web
 
 import "relabel"
 
-// Means says what a row of the view is.
+// Means describes a row of the view.
 func (v viewRows) Means() string {
 	return map[relabel.View]string{
 		relabel.ViewMessages: "a labelled state as chat messages",
@@ -12,7 +12,7 @@ func (v viewRows) Means() string {
 	}[v.View]
 }
 
-// Means says in words why states were left out.
+// Means describes why states were excluded.
 func (c leftOutCount) Means() string { return leftOutWords[c.Reason] }
 
 var leftOutWords = map[string]string{

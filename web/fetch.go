@@ -11,8 +11,8 @@ import (
 	"relabel"
 )
 
-// fetchAll is the command that fetches all files of an export into a folder of its name.
-// It names them itself, so that curl alone is wanted: files that count on as a range.
+// fetchAll is the curl command that downloads all files of an export into a folder of its name.
+// Consecutive numbers in file names become ranges.
 func fetchAll(r *http.Request, e relabel.Export) string {
 	words := []string{"curl -fsS --fail-early --create-dirs"}
 	if callerOf(r).Token {
@@ -25,20 +25,19 @@ func fetchAll(r *http.Request, e relabel.Export) string {
 	return strings.Join(words, " ")
 }
 
-// fetch is one address for curl, which may stand for many, and the file that it is put
-// into.
+// fetch is an address for curl, possibly with a range, and its output file.
 type fetch struct{ from, into string }
 
 // numbered is a path with a number in its name.
 var numbered = regexp.MustCompile(`^(.*/)([0-9]{1,9})([^/0-9][^/]*)$`)
 
-// fileSeries are files whose names differ by a number of so many digits alone.
+// fileSeries are files whose names differ only in a number with this many digits.
 type fileSeries struct {
 	before, after string
 	digits        int
 }
 
-// fetches are the addresses that files are fetched from.
+// fetches are the addresses of all files.
 func fetches(files []relabel.ExportFile) (all []fetch) {
 	var others []string
 	var series []fileSeries
@@ -65,7 +64,7 @@ func fetches(files []relabel.ExportFile) (all []fetch) {
 	return all
 }
 
-// fetches are the addresses of a series, one for numbers that count on.
+// fetches are the addresses of a series, one per range of consecutive numbers.
 func (s fileSeries) fetches(numbers []int) (all []fetch) {
 	slices.Sort(numbers)
 	for from := 0; from < len(numbers); {

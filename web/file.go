@@ -14,25 +14,23 @@ import (
 	"relabel/web/show"
 )
 
-// fileStyle is the style of a trajectory's file, and what its policy allows: this style
-// and nothing else.
+// fileStyle is the style of a trajectory's file, and a content policy that allows nothing else.
 var fileStyle = sync.OnceValues(func() (style template.CSS, policy string) {
 	body := string(assets()["style.css"].body)
 	sum := sha256.Sum256([]byte(body))
-	return template.CSS(body), "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'" // our own sheet
+	return template.CSS(body), "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 })
 
-// fileView is the head of a file.
 type fileView struct {
 	trajectoryView
 	Style  template.CSS
 	Policy string
 }
 
-// writeFile answers with the whole trajectory as one HTML file that asks nothing of any
-// address. Nothing is cut; it is written as it is read, a few megabytes at a time.
+// writeFile writes the whole trajectory as one HTML file without external resources. It streams
+// a few megabytes at a time.
 func (v *viewer) writeFile(w http.ResponseWriter, r *http.Request, view trajectoryView) (err error) {
-	if view.Outcome, err = v.wholeOutcome(r, view); err != nil {
+	if view.Outcome, err = v.outcome(r.Context(), view, show.Limits{}); err != nil {
 		return err
 	}
 	style, policy := fileStyle()
@@ -42,12 +40,12 @@ func (v *viewer) writeFile(w http.ResponseWriter, r *http.Request, view trajecto
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s.html"`, fileName(view)))
 	if err := v.writeParts(r, w, fileView{view, style, policy}); err != nil {
 		v.Log.Error().Err(err).Str("path", r.URL.Path).Msg("file of a trajectory")
-		panic(http.ErrAbortHandler) // whoever loads it must see that it is not whole
+		panic(http.ErrAbortHandler) // the client must see that it is incomplete
 	}
 	return nil
 }
 
-// writeParts writes head, turns and end, one after the other.
+// writeParts writes head, turns and end.
 func (v *viewer) writeParts(r *http.Request, w io.Writer, view fileView) error {
 	t := templates["file"]
 	if err := t.ExecuteTemplate(w, "file-head", view); err != nil {
@@ -72,22 +70,7 @@ func (v *viewer) writeParts(r *http.Request, w io.Writer, view fileView) error {
 	return t.ExecuteTemplate(w, "file-end", view)
 }
 
-// wholeOutcome is what came of a trajectory, of which nothing is cut.
-func (v *viewer) wholeOutcome(r *http.Request, view trajectoryView) (outcomeView, error) {
-	outcome, err := v.outcome(r.Context(), view)
-	if err != nil {
-		return outcome, err
-	}
-	patch, err := v.Store.FindPatch(r.Context(), view.ID)
-	if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
-		return outcome, err
-	}
-	outcome.showPatches(string(patch), view.Task.Patch, show.Limits{})
-	outcome.Output = show.Whole(strings.TrimRight(string(outcome.Verdict.Output), "\n"))
-	return outcome, nil
-}
-
-// fileName names a file after task and iteration, in letters that any system takes.
+// fileName names a file after task and iteration, in characters that all systems accept.
 func fileName(v trajectoryView) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", r) {

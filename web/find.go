@@ -11,13 +11,12 @@ import (
 	"relabel/safetext"
 )
 
-// How many matches are listed, in all and of one turn; all are counted.
+// Most matches that are listed, in total and per turn; all are counted.
 const (
 	mostListed = 300
 	mostOfTurn = 20
 )
 
-// foundView is what was found in a trajectory.
 type foundView struct {
 	trajectoryView
 	Words  string
@@ -26,13 +25,12 @@ type foundView struct {
 	Places int // turns and other texts with a match
 }
 
-// hit is a match with the address at which it is read.
 type hit struct {
 	relabel.Match
 	Link string
 }
 
-// showFound looks for a text, in any case, in everything that belongs to a trajectory.
+// showFound searches all texts of a trajectory, ignoring case.
 func (v *viewer) showFound(w http.ResponseWriter, r *http.Request, view trajectoryView) error {
 	found := foundView{trajectoryView: view, Words: r.URL.Query().Get("q")}
 	if len(found.Words) > relabel.MostSearchedFor {
@@ -54,7 +52,7 @@ func (v *viewer) showFound(w http.ResponseWriter, r *http.Request, view trajecto
 	return v.render(w, r, page{Template: "find", Title: "Find in " + safetext.Plain(view.InstanceID), Section: "Trajectories", Crumbs: view.crumbsBelow(), View: found})
 }
 
-// linkOf is where a match is read, in the trajectory at base.
+// linkOf is the address of a match in the trajectory at base.
 func linkOf(m relabel.Match, base, query string) string {
 	switch {
 	case m.T > 0:
@@ -69,7 +67,6 @@ func linkOf(m relabel.Match, base, query string) string {
 	return base + query
 }
 
-// findInTurns goes through the turns.
 func (v *viewer) findInTurns(ctx context.Context, view trajectoryView, f *chat.Finder) error {
 	return v.walkTurns(ctx, view, func(turns []relabel.Turn) error {
 		for _, turn := range turns {
@@ -79,11 +76,11 @@ func (v *viewer) findInTurns(ctx context.Context, view trajectoryView, f *chat.F
 	})
 }
 
-// readAtOnce is about how many bytes of turns are read in one go.
+// readAtOnce is about the size of turns in bytes that are read in one query.
 const readAtOnce = 8 << 20
 
-// walkTurns hands all turns of the attempt that is shown to fn, some at a time, in order
-// and whole. It holds a few megabytes of them at a time, or one turn that has more.
+// walkTurns passes all whole turns of the shown attempt to fn in order, a few megabytes at a
+// time.
 func (v *viewer) walkTurns(ctx context.Context, view trajectoryView, fn func([]relabel.Turn) error) error {
 	heads, err := v.Store.ListHeads(ctx, view.ID, view.Shown)
 	if err != nil {
@@ -107,15 +104,14 @@ func (v *viewer) walkTurns(ctx context.Context, view trajectoryView, fn func([]r
 	return nil
 }
 
-// findInOutcome looks at what is no turn: the task, the patch, the tests.
 func (v *viewer) findInOutcome(ctx context.Context, view trajectoryView, f *chat.Finder) error {
 	f.Other("the task", view.Task.ProblemStatement)
 	f.Other("failure", view.FailureDetail)
-	patch, err := v.Store.FindPatch(ctx, view.ID)
-	if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
+	patch, err := v.patchOf(ctx, view.ID)
+	if err != nil {
 		return err
 	}
-	f.Other("patch", string(patch))
+	f.Other("patch", patch)
 	f.Other("gold patch", view.Task.Patch)
 	verdict, err := v.Store.FindVerdict(ctx, view.ID)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {

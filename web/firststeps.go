@@ -7,15 +7,15 @@ import (
 	"relabel"
 )
 
-// firstStep is what somebody does who has no run yet, with the command that does it.
+// firstStep is a step to the first run, with its command.
 type firstStep struct {
 	Does, Command  string
 	Done           bool
 	Link, LinkText string // to what there is of it, when it is done
 }
 
-// firstSteps are those from an empty database to the first iteration, those that are done
-// marked as such; what is there already stands in the commands.
+// firstSteps lead from an empty database to the first iteration. Steps that are done are marked,
+// and commands name existing tasksets and policies.
 func (v *viewer) firstSteps(ctx context.Context) ([]firstStep, error) {
 	tasksets, _, err := v.Store.ListTasksets(ctx, relabel.Page{Limit: 1})
 	if err != nil {

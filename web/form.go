@@ -3,7 +3,10 @@ package web
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net/url"
 	"reflect"
 	"slices"
@@ -39,10 +42,8 @@ type operationField struct {
 	Problem     string // why the value is refused
 }
 
-// choice is a value with the text that a page shows for it.
 type choice struct{ Value, Text string }
 
-// choicesOf are choices that are shown as they are.
 func choicesOf(values ...string) []choice {
 	all := make([]choice, len(values))
 	for i, value := range values {
@@ -54,31 +55,45 @@ func choicesOf(values ...string) []choice {
 // Has reports whether a choice is made.
 func (f operationField) Has(value string) bool { return slices.Contains(f.Values, value) }
 
-// read sets the fields of the request that body points to. CodeInvalid names the field that
-// cannot be read or is out of its bounds.
+// refusal is the reason for which a field was refused, or the whole operation without a field.
+type refusal struct{ Field, Message string }
+
+type refusals []refusal
+
+// Error implements error.
+func (r refusals) Error() string { return r[0].Field + ": " + r[0].Message }
+
+// read sets the fields of the request that body points to. The error is refusals of fields that
+// cannot be read or are out of their bounds.
 func (f form) read(body any) error {
-	_, err := f.readStruct(reflect.ValueOf(body).Elem(), "")
-	return err
+	var refused refusals
+	f.readStruct(reflect.ValueOf(body).Elem(), "", &refused)
+	if refused != nil {
+		return refused
+	}
+	return nil
 }
 
-func (f form) readStruct(s reflect.Value, path string) (found bool, err error) {
+func (f form) readStruct(s reflect.Value, path string, refused *refusals) (found bool) {
 	for _, field := range api.Fields(s.Type()) {
 		name, at := path+field.Name, s.FieldByIndex(field.Index)
-		var is bool
 		if of := nested(field.Type); of != nil {
 			inner := reflect.New(of)
-			if is, err = f.readStruct(inner.Elem(), name+"."); is {
+			if f.readStruct(inner.Elem(), name+".", refused) {
 				at.Set(inner)
+				found = true
 			}
-		} else {
-			is, err = f.readField(at, field, name)
+			continue
 		}
+		is, err := f.readField(at, field, name)
 		if err != nil {
-			return false, err
+			wrong, _ := errors.AsType[*relabel.Error](err)
+			*refused = append(*refused, refusal{name, wrong.Message})
+			at.SetZero()
 		}
 		found = found || is
 	}
-	return found, nil
+	return found
 }
 
 // nested is the struct that a field of type t points to, nil if it holds a plain value.
@@ -98,12 +113,14 @@ func (f form) readField(at reflect.Value, field api.Field, name string) (found b
 		return false, nil
 	}
 	if err := parseInto(at, text); err != nil {
-		return false, relabel.Errorf(relabel.CodeInvalid, "%s", err).On(name)
+		return false, err
 	}
-	return true, field.Check(at, name)
+	if at.Kind() != reflect.Pointer {
+		at = at.Addr() // a zero was chosen too
+	}
+	return true, field.Check(at, "")
 }
 
-// parseInto sets a field of a request from text.
 func parseInto(at reflect.Value, text string) (err error) {
 	switch at.Kind() {
 	case reflect.Pointer:
@@ -112,24 +129,27 @@ func parseInto(at reflect.Value, text string) (err error) {
 	case reflect.Array:
 		id, err := uuid.Parse(text)
 		if err != nil {
-			return fmt.Errorf("is %.40q: give an id", safetext.Plain(text))
+			return notValid(text, "an id")
 		}
 		at.Set(reflect.ValueOf(id).Convert(at.Type()))
 		return nil
 	case reflect.String:
 		at.SetString(text)
 	case reflect.Bool:
+		if text != "true" && text != "false" {
+			return notValid(text, "true or false")
+		}
 		at.SetBool(text == "true")
 	case reflect.Int, reflect.Int64:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return fmt.Errorf("is %.40q: give a whole number", safetext.Plain(text))
+			return notValid(text, "a whole number")
 		}
 		at.SetInt(n)
 	case reflect.Float64:
 		x, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return fmt.Errorf("is %.40q: give a number", safetext.Plain(text))
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return notValid(text, "a number")
 		}
 		at.SetFloat(x)
 	default:
@@ -138,11 +158,20 @@ func parseInto(at reflect.Value, text string) (err error) {
 	return nil
 }
 
-// parseMany sets a list from values between blanks, and anything else from JSON.
+func notValid(text, wanted string) error {
+	return relabel.Errorf(relabel.CodeInvalid, "is %.40q: give %s", safetext.Plain(text), wanted)
+}
+
+// parseMany sets a list from values between blanks, and other types from JSON.
 func parseMany(at reflect.Value, text string) error {
 	if elem := at.Type(); elem.Kind() != reflect.Slice || elem.Elem().Kind() == reflect.Struct || elem.Elem().Kind() == reflect.Uint8 {
-		if json.Unmarshal([]byte(text), at.Addr().Interface()) != nil {
-			return fmt.Errorf("is not valid JSON of this form")
+		from := json.NewDecoder(strings.NewReader(text))
+		from.DisallowUnknownFields()
+		if err := from.Decode(at.Addr().Interface()); err != nil {
+			return relabel.Errorf(relabel.CodeInvalid, "is not valid JSON of this form: %.100s", safetext.Plain(err.Error()))
+		}
+		if _, err := from.Token(); err != io.EOF {
+			return relabel.Errorf(relabel.CodeInvalid, "is more than one JSON value")
 		}
 		return nil
 	}
@@ -157,8 +186,7 @@ func parseMany(at reflect.Value, text string) error {
 	return nil
 }
 
-// fields are the inputs for a request, with what is chosen. adapt changes those that the page
-// knows more about, by name.
+// fields are the inputs for a request with the chosen values. adapt changes inputs by name.
 func (f form) fields(body any, adapt map[string]func(*operationField)) []operationField {
 	return f.fieldsOf(reflect.TypeOf(body), "", "", adapt)
 }
@@ -187,7 +215,6 @@ func (f form) fieldsOf(t reflect.Type, path, group string, adapt map[string]func
 	return all
 }
 
-// input is the input for one field.
 func (f form) input(field api.Field, name, label string) operationField {
 	input := operationField{Name: name, Label: label, Kind: kindOfInput(field), Help: field.Help(), Value: cmp.Or(f.chosen.Get(name), field.Default),
 		Values: f.chosen[name], Min: field.Min, Max: field.Max, Required: field.Required}
@@ -209,10 +236,9 @@ func (f form) input(field api.Field, name, label string) operationField {
 	return input
 }
 
-// longText is the length from which a text gets an input of several lines, in characters.
+// longText is the maximum length, in characters, from which an input has several lines.
 const longText = 10_000
 
-// kindOfInput is the kind of input for a field.
 func kindOfInput(field api.Field) string {
 	t := field.Type
 	if t.Kind() == reflect.Pointer {
@@ -243,7 +269,7 @@ func kindOfInput(field api.Field) string {
 	return "text"
 }
 
-// labels name fields for which the name in JSON does not do.
+// labels are labels that differ from the name in JSON.
 var labels = map[string]string{"beta": "β", "rho": "ρ", "base_url": "Base URL", "url": "URL", "t": "Turn", "again": "Tasks of iteration", "generations": "Rollouts per task",
 	"leave_out_flags": "Exclude flags", "system": "System message", "first": "First message", "author": "By", "divide": "Divisor of files", "all": "All verdicts"}
 
@@ -256,7 +282,7 @@ func labelOf(name string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// with sets the suggestions for a text, and its value while nothing is chosen.
+// with sets the suggestions for a text, and its default value.
 func with(offers []string, value string) func(*operationField) {
 	return func(f *operationField) { f.Offers, f.Value = offers, cmp.Or(f.Value, value) }
 }

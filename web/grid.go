@@ -9,10 +9,8 @@ import (
 	"relabel/safetext"
 )
 
-// gridRowsShown is how many tasks a page of the grid has.
 const gridRowsShown = 100
 
-// gridView is a page of a run's tasks and iterations.
 type gridView struct {
 	Run         relabel.Run
 	Columns     []gridColumn
@@ -30,7 +28,7 @@ type gridRow struct {
 	Cells      []gridCell
 }
 
-// gridCell is one task in one iteration; without a link it was not drawn there.
+// gridCell is one task in one iteration; without a link it was not drawn.
 type gridCell struct {
 	Link, Words string
 	Counts      []outcomeCount

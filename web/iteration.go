@@ -11,7 +11,6 @@ import (
 	"relabel/web/chart"
 )
 
-// iterationPage is the page of one iteration.
 type iterationPage struct {
 	round
 	Run         relabel.Run
@@ -32,7 +31,7 @@ type relabelRow struct {
 	Policy string
 }
 
-// drawnShown is how many drawn instances a page names; REST has all.
+// drawnShown is the number of drawn instances that a page names.
 const drawnShown = 200
 
 // Drawn are the first instances of the draw.
@@ -40,7 +39,7 @@ func (p iterationPage) Drawn() []string {
 	return p.Draw.Instances[:min(len(p.Draw.Instances), drawnShown)]
 }
 
-// Over is how many rollouts have ended, of which each submitted something valid or not.
+// Over is the number of ended rollouts.
 func (r round) Over() (n int) {
 	for _, of := range r.Figures.EndReasons {
 		n += of
@@ -83,7 +82,6 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request, it relabe
 		Keys: listKeys, Scripts: []string{"uplot.js", "chart.js", "list.js"}, Follow: "/v1" + path + "/events", View: view})
 }
 
-// relabelRows are the relabelings of an iteration.
 func (v *viewer) relabelRows(ctx context.Context, iteration relabel.ID) ([]relabelRow, error) {
 	l := load{ctx: ctx}
 	var all []relabel.RelabelProgress

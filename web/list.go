@@ -11,13 +11,10 @@ import (
 	"relabel/web/show"
 )
 
-// rowsShown is the number of trajectories per page.
 const rowsShown = 50
 
-// listKeys are the keys of a page with a list.
 var listKeys = []shortcut{{"j k", "row"}, {"Enter", "open it"}, {"/", "filter"}, {"n p", "next, previous page"}}
 
-// listView is a list of trajectories.
 type listView struct {
 	Rows                  []listRow
 	Headings              []heading
@@ -49,7 +46,6 @@ func (v listView) Flagged(flag string) string {
 	return "/trajectories?" + q.Encode()
 }
 
-// listRow is a trajectory in a list.
 type listRow struct {
 	relabel.Trajectory
 	Run, Student string
@@ -81,7 +77,6 @@ func (v *viewer) showTrajectories(w http.ResponseWriter, r *http.Request) error 
 	return v.render(w, r, p)
 }
 
-// crumbs lead to a list of one run or iteration.
 func (v listView) crumbs() []crumb {
 	if v.Run == nil {
 		return nil

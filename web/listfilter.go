@@ -27,7 +27,6 @@ var choices = map[string][]option{
 	"reviewed":       {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
 }
 
-// said are choices with their texts.
 func said[T ~string](says map[T]string, words ...T) (all []option) {
 	for _, word := range words {
 		all = append(all, option{Value: string(word), Says: says[word]})

@@ -12,7 +12,6 @@ import (
 	"relabel"
 )
 
-// offered is the number of runs, task sets and flags that a filter offers.
 const offered = 100
 
 // filterForm is the form of a list's filter.
@@ -67,7 +66,6 @@ func (v *viewer) taskWord(ctx context.Context, name, value string) string {
 	return value
 }
 
-// chosen is a control with fixed options.
 func chosen(q url.Values, name, label string) control {
 	return control{Name: name, Label: label, Options: slices.Clone(choices[name])}.at(q)
 }
@@ -94,7 +92,6 @@ func (c control) at(q url.Values) control {
 	return c
 }
 
-// sortControl chooses the order, as headings do.
 func sortControl(q url.Values) control {
 	c := control{Name: "sort", Label: "sorted by"}
 	for _, sort := range relabel.TrajectorySorts {

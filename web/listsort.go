@@ -8,20 +8,19 @@ import (
 	"relabel"
 )
 
-// heading is that of a column.
 type heading struct {
 	Text, Class, Title string
 	Link               string // sorts by it; "" where a list is not sorted by that
 	Sorted             string // ascending or descending, as it is by now
 }
 
-// sorting is how a column sorts: first by the first, and then the other way.
+// sorting is the order of a column at the first and at the second click.
 type sorting struct {
 	first, second relabel.TrajectorySort
 	descends      bool // the first one does
 }
 
-// listColumns are the columns of lists; the first ones only some have.
+// listColumns are the columns of lists.
 var listColumns = []struct {
 	name, class, title string
 	sorting
@@ -42,7 +41,7 @@ var listColumns = []struct {
 	{name: "flags", title: "what reviews say of it"},
 }
 
-// headingsOf are those of a list's columns.
+// headingsOf are the headings of a list's columns.
 func headingsOf(has columns, sort relabel.TrajectorySort, to listAddress) (all []heading) {
 	if sort == "" {
 		sort = relabel.Newest
@@ -71,13 +70,13 @@ func headingsOf(has columns, sort relabel.TrajectorySort, to listAddress) (all [
 	return all
 }
 
-// listAddress makes the addresses of a list's other pages.
+// listAddress builds addresses of pages of a list.
 type listAddress struct {
 	path string
 	now  url.Values
 }
 
-// with is the list's beginning, with one word of its query changed.
+// with is the first page with one parameter changed.
 func (a listAddress) with(name, value string) string {
 	q := url.Values{}
 	for n, values := range a.now {
@@ -97,7 +96,7 @@ func (a listAddress) with(name, value string) string {
 	return a.path + "?" + q.Encode()
 }
 
-// narrowed is the list's beginning, with more words in its query.
+// narrowed is the first page with more parameters.
 func (a listAddress) narrowed(more url.Values) string {
 	to := listAddress{a.path, url.Values{}}
 	maps.Copy(to.now, a.now)
@@ -105,7 +104,7 @@ func (a listAddress) narrowed(more url.Values) string {
 	return to.with("", "")
 }
 
-// page is another page of the list, "" where there is none.
+// page is another page of the list, "" without a place.
 func (a listAddress) page(name, place string) string {
 	if place == "" {
 		return ""

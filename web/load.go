@@ -13,7 +13,6 @@ type load struct {
 	err error
 }
 
-// read reads one value of a page.
 func read[K, T any](l *load, into *T, by func(context.Context, K) (T, error), key K) {
 	if l.err == nil {
 		*into, l.err = by(l.ctx, key)
@@ -36,7 +35,6 @@ func remember(find nameFinder) nameFinder {
 	}
 }
 
-// policyName names a policy with its version.
 func (v *viewer) policyName(ctx context.Context, id relabel.ID) (string, error) {
 	p, err := v.Store.FindPolicy(ctx, id)
 	if err != nil {
@@ -50,7 +48,6 @@ func (v *viewer) runName(ctx context.Context, id relabel.ID) (string, error) {
 	return run.Name, err
 }
 
-// studentName names the student of an iteration.
 func (v *viewer) studentName(ctx context.Context, iteration relabel.ID) (string, error) {
 	it, err := v.findIteration(ctx, iteration)
 	if err != nil {
@@ -65,7 +62,6 @@ func (v *viewer) findIteration(ctx context.Context, id relabel.ID) (relabel.Iter
 	return it, err
 }
 
-// policyNames names the policies, newest first.
 func (v *viewer) policyNames(ctx context.Context, most int) (names []string, err error) {
 	policies, _, err := v.Store.ListPolicies(ctx, relabel.Page{Limit: most})
 	for _, p := range policies {
@@ -74,7 +70,6 @@ func (v *viewer) policyNames(ctx context.Context, most int) (names []string, err
 	return names, err
 }
 
-// tasksetNames names the tasksets, newest first.
 func (v *viewer) tasksetNames(ctx context.Context, most int) (names []string, err error) {
 	sets, _, err := v.Store.ListTasksets(ctx, relabel.Page{Limit: most})
 	for _, set := range sets {
@@ -83,7 +78,6 @@ func (v *viewer) tasksetNames(ctx context.Context, most int) (names []string, er
 	return names, err
 }
 
-// tokenizerNames names the registered tokenizers, newest first.
 func (v *viewer) tokenizerNames(ctx context.Context, most int) (names []string, err error) {
 	list, _, err := v.Store.ListTokenizers(ctx, relabel.Page{Limit: most})
 	for _, t := range list {
@@ -92,7 +86,6 @@ func (v *viewer) tokenizerNames(ctx context.Context, most int) (names []string, 
 	return names, err
 }
 
-// flagNames names the flags in use in a run.
 func (v *viewer) flagNames(ctx context.Context, run relabel.ID) (names []string, err error) {
 	flags, err := v.Store.ListFlags(ctx, &run)
 	for _, f := range flags {

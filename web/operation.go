@@ -17,8 +17,8 @@ import (
 	"relabel/safetext"
 )
 
-// operation is a change that a page offers. Its page shows what it does, what it will cost, and
-// the REST call that does the same; that call is what is made.
+// operation is a change that a page offers. Its page shows its effect, its estimated cost, and
+// the REST call that it makes.
 type operation struct {
 	Title string   // a sentence: what is done
 	Verb  string   // on the button
@@ -33,7 +33,6 @@ type operation struct {
 	Done func(answer []byte) string
 }
 
-// cost is a line of what an operation will use.
 type cost struct{ What, Amount, From string }
 
 // call is a request to the REST interface.
@@ -65,8 +64,8 @@ type operationView struct {
 	Problem string // why it was not done
 }
 
-// operationOf computes an operation from what was chosen so far. CodeInvalid names the field
-// that cannot be what was chosen.
+// operationOf computes an operation from the chosen values. Errors are refusals, or CodeInvalid
+// on a field.
 type operationOf = func(r *http.Request, chosen url.Values) (operation, error)
 
 // addOperation adds an operation to routes: GET shows it, POST does it.
@@ -96,31 +95,28 @@ func (v *viewer) showOperation(w http.ResponseWriter, r *http.Request, of operat
 	return v.render(w, r, page{Template: "operation", Title: safetext.Plain(o.Title), Status: status, Crumbs: []crumb{{"Home", "/"}, {"Back", o.Back}}, View: view})
 }
 
-// refusal says why a field was refused; without a field, why the whole operation was.
-type refusal struct{ Field, Message string }
-
-// compute computes an operation. A refused field is taken to be empty; the other fields keep
+// compute computes an operation. Refused fields are taken to be empty; the other fields keep
 // their values.
-func compute(r *http.Request, of operationOf, chosen url.Values) (o operation, refused []refusal, err error) {
+func compute(r *http.Request, of operationOf, chosen url.Values) (o operation, refused refusals, err error) {
 	for {
 		o, err = of(r, chosen)
-		var wrong *relabel.Error
-		if !errors.As(err, &wrong) || wrong.Code != relabel.CodeInvalid {
+		wrong, is := errors.AsType[refusals](err)
+		if one, invalid := errors.AsType[*relabel.Error](err); invalid && one.Code == relabel.CodeInvalid {
+			field, _, _ := strings.Cut(one.Field, "[") // an item of a list
+			wrong, is = refusals{{field, one.Message}}, true
+		}
+		if !is || !chosen.Has(wrong[0].Field) {
 			return o, refused, err
 		}
-		field, _, _ := strings.Cut(wrong.Field, "[") // an item of a list
-		if chosen.Get(field) == "" {
-			return o, refused, err
+		refused, chosen = append(refused, wrong...), maps.Clone(chosen)
+		for _, one := range wrong {
+			chosen.Del(one.Field)
 		}
-		refused = append(refused, refusal{field, wrong.Message})
-		chosen = maps.Clone(chosen)
-		chosen.Del(field)
 	}
 }
 
-// explain shows refusals at their fields, with what was chosen there. It returns those of
-// fields that the form lacks.
-func (o *operation) explain(chosen url.Values, refused []refusal) string {
+// explain adds refusals and refused values to their fields. It returns refusals without a field.
+func (o *operation) explain(chosen url.Values, refused refusals) string {
 	var others []string
 	for _, one := range refused {
 		i := slices.IndexFunc(o.Fields, func(f operationField) bool { return f.Name == one.Field })
@@ -173,7 +169,7 @@ func refusalOf(status int, answer []byte) *refusal {
 	return &refusal{field, problem.Errors[0].Message}
 }
 
-// madeAt returns the page of what a call made, which is below path by its id.
+// madeAt returns the page of the resource that a call created, by its id below path.
 func madeAt(path string) func(answer []byte) string {
 	return func(answer []byte) string {
 		var made struct{ ID relabel.ID }
@@ -184,8 +180,8 @@ func madeAt(path string) func(answer []byte) string {
 	}
 }
 
-// ask calls the REST interface on behalf of the caller of a page. Calls with the same key are
-// made once; without a key, each is made.
+// ask calls the REST interface on behalf of the caller of a page. Calls with the same key have an
+// effect once.
 func (v *viewer) ask(r *http.Request, c call, key string) (status int, answer []byte, err error) {
 	var body []byte
 	if c.Body != nil {
@@ -214,7 +210,7 @@ func (v *viewer) ask(r *http.Request, c call, key string) (status int, answer []
 	return to.status, to.Bytes(), nil
 }
 
-// answerBuffer is an http.ResponseWriter that keeps the answer.
+// answerBuffer is an http.ResponseWriter that stores the answer.
 type answerBuffer struct {
 	bytes.Buffer
 	header http.Header
@@ -259,7 +255,7 @@ func (c call) curl(r *http.Request) string {
 	return strings.Join(words, " ")
 }
 
-// quoted is s as one word of a shell.
+// quoted quotes s for a shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // operationLink is a link to the page of an operation.

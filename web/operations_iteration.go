@@ -12,7 +12,6 @@ import (
 	"relabel/web/chart"
 )
 
-// iterationOperationRoutes are the operations on iterations.
 func (v *viewer) iterationOperationRoutes() routes {
 	to := routes{}
 	v.addOperation(to, "/iterations/{id}/pause", on(v.iterationOf, v.pauseIteration))
@@ -37,7 +36,6 @@ func (v *viewer) cancelIteration(_ *http.Request, it relabel.Iteration, _ url.Va
 		"Ends every unfinished trajectory within seconds. Finished ones are kept."), nil
 }
 
-// iterationOperations are the operations that an iteration allows in its state.
 func iterationOperations(r round) (links []operationLink) {
 	path, running := iterationPath(r.ID), r.State == relabel.IterationRunning
 	switch {

@@ -16,7 +16,6 @@ import (
 	"relabel/web/show"
 )
 
-// verifyRun grades a run's submissions again.
 func (v *viewer) verifyRun(r *http.Request, run relabel.Run, chosen url.Values) (operation, error) {
 	body, f := api.Regrade{}, form{chosen: chosen}
 	fields, err := v.regradeFields(r.Context(), f, run.ID, body)
@@ -92,7 +91,6 @@ func regradeWords(p relabel.RegradeProgress) string {
 	return strings.Join(words, ", ") + fmt.Sprintf("; %d changed, %d infrastructure errors", p.Changed, p.Errors)
 }
 
-// cancelVerify cancels a run's regradings.
 func (v *viewer) cancelVerify(r *http.Request, run relabel.Run, chosen url.Values) (operation, error) {
 	body, f := api.CancelRegrade{}, form{chosen: chosen}
 	fields, err := v.regradeFields(r.Context(), f, run.ID, body)
@@ -102,7 +100,6 @@ func (v *viewer) cancelVerify(r *http.Request, run relabel.Run, chosen url.Value
 	return o, err
 }
 
-// regradeOperations are the operations on a run's verdicts.
 func regradeOperations(run relabel.ID, p relabel.RegradeProgress) (links []operationLink) {
 	path := runPath(run) + "/verify"
 	if len(p.Verdicts) > 0 || p.Outdated > 0 {

@@ -16,7 +16,6 @@ type reviewView struct {
 	of trajectoryView
 }
 
-// reviewOf finds the review in an address.
 func (v *viewer) reviewOf(r *http.Request) (view reviewView, err error) {
 	if view.of, err = v.findTrajectory(r); err != nil {
 		return view, err

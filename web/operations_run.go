@@ -11,7 +11,6 @@ import (
 	"relabel/api"
 )
 
-// runOperationRoutes are the operations on runs.
 func (v *viewer) runOperationRoutes() routes {
 	to := routes{}
 	v.addOperation(to, "/runs/new", v.createRun)
@@ -30,7 +29,6 @@ func (v *viewer) runOperationRoutes() routes {
 // offeredNames is the number of policies, tasksets or tokenizers that a form suggests.
 const offeredNames = 100
 
-// createRun creates a run.
 func (v *viewer) createRun(r *http.Request, chosen url.Values) (operation, error) {
 	var policies, tasksets []string
 	l := load{ctx: r.Context()}
@@ -79,7 +77,6 @@ func (v *viewer) cancelRun(_ *http.Request, run relabel.Run, _ url.Values) (oper
 // background.
 const backgroundDeletion = 500
 
-// deleteRun lists what a run contains, and deletes it.
 func (v *viewer) deleteRun(r *http.Request, run relabel.Run, _ url.Values) (operation, error) {
 	has, err := v.Store.CountRun(r.Context(), run.ID)
 	o := remove(runPath(run.ID), "Delete run "+run.Name, "Delete permanently",
@@ -98,7 +95,6 @@ func (v *viewer) deleteRun(r *http.Request, run relabel.Run, _ url.Values) (oper
 	return o, err
 }
 
-// runOperations are the operations that a run allows in its state.
 func runOperations(v runView) []operationLink {
 	if v.DeletingAt != nil {
 		return nil

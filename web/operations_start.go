@@ -17,7 +17,6 @@ import (
 	"relabel/web/chart"
 )
 
-// startIteration starts a run's next iteration.
 func (v *viewer) startIteration(r *http.Request, run relabel.Run, chosen url.Values) (operation, error) {
 	var rounds []round
 	var names []string
@@ -42,7 +41,7 @@ func (v *viewer) startIteration(r *http.Request, run relabel.Run, chosen url.Val
 	return o, err
 }
 
-// startForm is the form of a new iteration, without the fields that what is chosen excludes.
+// startForm is the form of a new iteration, without the fields that the chosen values exclude.
 func startForm(run relabel.Run, chosen url.Values) form {
 	f, evaluates := form{chosen: chosen}, chosen.Get("kind") == string(relabel.Evaluate)
 	if evaluates || run.Beta == nil {

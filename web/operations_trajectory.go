@@ -9,7 +9,6 @@ import (
 	"relabel/web/chart"
 )
 
-// trajectoryOperations are the operations that a trajectory allows in its state.
 func trajectoryOperations(v trajectoryView) (links []operationLink) {
 	if v.relabels() {
 		links = append(links, operationLink{"Relabel…", v.Base() + "/relabel"})
@@ -20,7 +19,6 @@ func trajectoryOperations(v trajectoryView) (links []operationLink) {
 	return links
 }
 
-// relabels reports whether a trajectory can be relabelled.
 func (v trajectoryView) relabels() bool {
 	return v.State == relabel.Done && v.Trajectory.Kind == relabel.Collect && v.Turns > 0
 }
@@ -38,7 +36,6 @@ func (v *viewer) relabelTrajectory(r *http.Request, view trajectoryView, chosen 
 	return o, err
 }
 
-// verifyTrajectory grades one submission again.
 func (v *viewer) verifyTrajectory(r *http.Request, view trajectoryView, _ url.Values) (operation, error) {
 	return v.regrading(r.Context(), "Grade the submission for "+view.InstanceID+" again", view.RunID, api.Regrade{Trajectory: &view.ID, All: true}, view.Base())
 }

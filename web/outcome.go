@@ -1,11 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html/template"
 	"net/http"
-	"sort"
+	"slices"
 	"strings"
 
 	"relabel"
@@ -13,9 +14,9 @@ import (
 	"relabel/web/show"
 )
 
-// outcomeView is what came of a trajectory.
+// outcomeView is the patch and the verdicts of a trajectory.
 type outcomeView struct {
-	Patch, Gold template.HTML // the submission, and the task's own; each with the changes marked that the other lacks
+	Patch, Gold template.HTML // the submission and the gold patch, each with marks on the changes that the other lacks
 	Bytes       int           // of the submission
 	Same        bool          // they change the same lines
 	HasVerdict  bool
@@ -27,7 +28,7 @@ type outcomeView struct {
 	Output      show.Body
 }
 
-// Because says why the patch does not pass, "" where it does.
+// Because is the reason why the patch does not pass, "" if it passes.
 func (v outcomeView) Because() string {
 	if v.Verdict.Passed {
 		return ""
@@ -45,13 +46,13 @@ func (v outcomeView) Skipped() (names []string) {
 	return names
 }
 
-// MoreDropped is how many dropped paths the verdict does not name.
+// MoreDropped is the number of dropped paths that the verdict does not name.
 func (v outcomeView) MoreDropped() int { return max(0, v.Verdict.DroppedCount-len(v.Verdict.Dropped)) }
 
-// testsShown is how many tests are shown from the start: those to look at first.
+// testsShown is the number of tests outside of the folded rest.
 const testsShown = 40
 
-// TestsFirst and TestsRest are the tests that are shown from the start, and the others.
+// TestsFirst and TestsRest are the tests that are shown at once, and the folded rest.
 func (v outcomeView) TestsFirst() []testRow { return v.Tests[:min(testsShown, len(v.Tests))] }
 func (v outcomeView) TestsRest() []testRow  { return v.Tests[min(testsShown, len(v.Tests)):] }
 
@@ -59,21 +60,21 @@ func (v outcomeView) TestsRest() []testRow  { return v.Tests[min(testsShown, len
 type testRow struct {
 	Name string
 	N    int    // from 1, as they are listed
-	Must string // what it was before the patch: "failed" or "passed"; "" where the task does not say
+	Must string // its result before the patch: "failed" or "passed"; "" if the task does not name it
 	testWord
 }
 
-// testWord says how a test ended, in a word, a sign and a class.
+// testWord is the result of a test as a word, a sign and a class.
 type testWord struct {
 	Class, Sign, Word string
-	rank              int // those to look at first first
+	rank              int // order in lists: failed, not known, passed
 }
 
 // passedRank is that of a test that passed.
 const passedRank = 2
 
-// wordOf says how a test ended. One without a result is not known, which is no failure of
-// its own, though the verdict counts it as one.
+// wordOf describes the result of a test. A test without a result is "not known", although the
+// verdict counts it as failed.
 func wordOf(status relabel.TestStatus) testWord {
 	switch {
 	case status.Passed():
@@ -84,41 +85,51 @@ func wordOf(status relabel.TestStatus) testWord {
 	return testWord{"bad", "✗", strings.ToLower(string(status)), 0}
 }
 
-// outcome finds the patch and the verdict, where there are any.
-func (v *viewer) outcome(ctx context.Context, t trajectoryView) (outcomeView, error) {
-	view, err := v.judged(ctx, t)
+// outcome finds the patch and the verdict, and shows the patch within limits.
+func (v *viewer) outcome(ctx context.Context, t trajectoryView, l show.Limits) (outcomeView, error) {
+	view, err := v.judged(ctx, t, l)
 	if err != nil {
 		return view, err
 	}
-	patch, err := v.Store.FindPatch(ctx, t.ID)
-	if err != nil && relabel.CodeOf(err) != relabel.CodeNotFound {
-		return view, err
-	}
-	view.showPatches(string(patch), t.Task.Patch, show.Limits{Head: show.HeadShown, Lines: 200, All: t.Base() + "/patch"})
-	return view, nil
+	patch, err := v.patchOf(ctx, t.ID)
+	view.showPatches(patch, t.Task.Patch, l)
+	return view, err
 }
 
-// judged finds the verdict.
-func (v *viewer) judged(ctx context.Context, t trajectoryView) (view outcomeView, err error) {
-	view.Verdict, err = v.Store.FindVerdict(ctx, t.ID)
+// cardLimits bound the patches on the page of a trajectory.
+func (v trajectoryView) cardLimits() show.Limits {
+	return show.Limits{Head: show.HeadShown, Lines: 200, All: v.Base() + "/patch"}
+}
+
+// patchOf reads the patch of a trajectory, "" without one.
+func (v *viewer) patchOf(ctx context.Context, trajectory relabel.ID) (string, error) {
+	patch, err := v.Store.FindPatch(ctx, trajectory)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
-		view.Tests = testRows(t.Task, nil)
+		err = nil
+	}
+	return string(patch), err
+}
+
+// judged finds the verdicts. The output of the tests is whole without limits.
+func (v *viewer) judged(ctx context.Context, t trajectoryView, l show.Limits) (view outcomeView, err error) {
+	view.Verdict, err = v.Store.FindVerdict(ctx, t.ID)
+	view.Tests = testRows(t.Task, view.Verdict.Tests)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		return view, nil
 	}
 	if err != nil {
 		return view, err
 	}
-	if view.History, err = v.Store.ListVerdicts(ctx, t.ID); err != nil {
-		return view, err
+	view.History, err = v.Store.ListVerdicts(ctx, t.ID)
+	view.HasVerdict, view.Took, view.Count = true, show.Duration(view.Verdict.Millis), countTests(view.Tests)
+	output := strings.TrimRight(string(view.Verdict.Output), "\n")
+	if view.Output = show.Whole(output); l.Head > 0 {
+		view.Output = show.Capped(output, t.Base()+"/test-output")
 	}
-	view.HasVerdict, view.Took = err == nil, show.Duration(view.Verdict.Millis)
-	view.Output = show.Capped(strings.TrimRight(string(view.Verdict.Output), "\n"), t.Base()+"/test-output")
-	view.Tests = testRows(t.Task, view.Verdict.Tests)
-	view.Count = countTests(view.Tests)
 	return view, err
 }
 
-// showPatches shows submission and gold with what each has of its own marked.
+// showPatches renders submission and gold patch, with marks on the changes that the other lacks.
 func (v *outcomeView) showPatches(patch, gold string, l show.Limits) {
 	v.Bytes = len(patch)
 	a, b := show.PatchLines(patch), show.PatchLines(gold)
@@ -128,6 +139,9 @@ func (v *outcomeView) showPatches(patch, gold string, l show.Limits) {
 	}
 	v.Patch, v.Gold = l.Diff(a), l.Diff(b)
 }
+
+// mustRank orders tests by their result before the patch.
+var mustRank = map[string]int{"failed": 0, "passed": 1, "": 2}
 
 // testRows orders the task's tests: those that failed first, then those without a result.
 func testRows(task relabel.Task, tests map[string]relabel.TestStatus) []testRow {
@@ -147,15 +161,8 @@ func testRows(task relabel.Task, tests map[string]relabel.TestStatus) []testRow 
 	for name, before := range must {
 		rows = append(rows, testRow{Name: name, Must: before, testWord: wordOf(tests[name])})
 	}
-	sort.Slice(rows, func(i, j int) bool {
-		a, b := rows[i], rows[j]
-		if a.rank != b.rank {
-			return a.rank < b.rank
-		}
-		if a.Must != b.Must {
-			return a.Must == "failed"
-		}
-		return a.Name < b.Name
+	slices.SortFunc(rows, func(a, b testRow) int {
+		return cmp.Or(a.rank-b.rank, mustRank[a.Must]-mustRank[b.Must], strings.Compare(a.Name, b.Name))
 	})
 	for i := range rows {
 		rows[i].N = i + 1
@@ -163,7 +170,6 @@ func testRows(task relabel.Task, tests map[string]relabel.TestStatus) []testRow 
 	return rows
 }
 
-// countTests says how many tests ended how.
 func countTests(rows []testRow) string {
 	var n [3]int
 	for _, r := range rows {
@@ -178,7 +184,6 @@ func countTests(rows []testRow) string {
 	return strings.Join(parts, ", ")
 }
 
-// textView is a long text on a page of its own.
 type textView struct {
 	trajectoryView
 	What string

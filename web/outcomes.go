@@ -7,16 +7,16 @@ import (
 	"relabel"
 )
 
-// outcomeCount is how many trajectories came to one end, with the sign that says so.
+// outcomeCount is the number of trajectories with an outcome.
 type outcomeCount struct {
 	Class, Sign, Word string
 	Count             int
 }
 
-// Many reports whether the number is worth saying.
+// Many reports whether the number is shown.
 func (o outcomeCount) Many() bool { return o.Count > 1 }
 
-// outcomeCounts are the ends of a cell's trajectories that there are, good ones first.
+// outcomeCounts are the outcomes of a cell's trajectories, good ones first.
 func outcomeCounts(c relabel.GridCell) []outcomeCount {
 	all := []outcomeCount{
 		{"good", "✓", "resolved", c.Resolved},
@@ -37,7 +37,7 @@ func outcomeCounts(c relabel.GridCell) []outcomeCount {
 	return there
 }
 
-// outcomeWords says in words what a cell's signs say.
+// outcomeWords describes the outcomes of a cell.
 func outcomeWords(c relabel.GridCell) string {
 	var words []string
 	for _, o := range outcomeCounts(c) {

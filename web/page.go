@@ -50,7 +50,6 @@ type page struct {
 	Status int // 0: 200
 }
 
-// crumb is a link to a page.
 type crumb struct {
 	Text string // made safe when shown
 	Link string
@@ -62,15 +61,12 @@ type shortcut struct{ Keys, Does string }
 // Each lists the keys.
 func (s shortcut) Each() []string { return strings.Fields(s.Keys) }
 
-// sections are the entries of the navigation.
 var sections = []crumb{
 	{"Home", "/"}, {"Trajectories", "/trajectories"}, {"Tasks", "/tasks"}, {"Policies", "/policies"}, {"Exports", "/exports"}, {"Reviews", "/reviews"}, {"Audit", "/audit"},
 }
 
-// commonScripts are the scripts of every page, in this order.
 var commonScripts = []string{"page.js", "live.js", "operations.js"}
 
-// frame is the data of the layout.
 type frame struct {
 	page
 	Sections  []crumb

@@ -101,7 +101,6 @@ func flightOf(h relabel.PolicyHealth) string {
 	return text
 }
 
-// policyView is one version of a policy.
 type policyView struct {
 	policyRow
 	Versions    []relabel.Policy
@@ -118,7 +117,6 @@ type modelRow struct {
 	Changed bool
 }
 
-// errorRow is a failed call.
 type errorRow struct {
 	relabel.Call
 	Body *show.Body
@@ -159,7 +157,6 @@ func (v *viewer) models(ctx context.Context, policy relabel.ID) ([]modelRow, err
 	return rows, err
 }
 
-// failedCalls are the newest failed calls of a policy.
 func (v *viewer) failedCalls(ctx context.Context, policy relabel.ID) (rows []errorRow, err error) {
 	calls, err := v.Store.ListFailedCalls(ctx, policy, errorsShown)
 	for _, c := range calls {

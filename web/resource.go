@@ -58,12 +58,10 @@ func (v *viewer) findTaskset(ctx context.Context, word string) (relabel.Taskset,
 	return named(ctx, word, v.Store.FindTaskset, v.Store.FindTasksetByName)
 }
 
-// runOf finds the run in an address, by id or name.
 func (v *viewer) runOf(r *http.Request) (relabel.Run, error) {
 	return v.findRun(r.Context(), r.PathValue("id"))
 }
 
-// iterationOf finds the iteration in an address.
 func (v *viewer) iterationOf(r *http.Request) (it relabel.Iteration, err error) {
 	id, err := pathID(r, "id")
 	if err != nil {
@@ -72,7 +70,6 @@ func (v *viewer) iterationOf(r *http.Request) (it relabel.Iteration, err error) 
 	return v.findIteration(r.Context(), id)
 }
 
-// exportOf finds the export in an address.
 func (v *viewer) exportOf(r *http.Request) (relabel.Export, error) {
 	id, err := pathID(r, "id")
 	if err != nil {
@@ -87,7 +84,6 @@ func (v *viewer) policyOf(r *http.Request) (relabel.Policy, error) {
 	return named(r.Context(), r.PathValue("policy"), v.Store.FindPolicy, v.Store.FindPolicyByName)
 }
 
-// tasksetOf finds the taskset in an address, by id or name.
 func (v *viewer) tasksetOf(r *http.Request) (relabel.Taskset, error) {
 	return v.findTaskset(r.Context(), r.PathValue("taskset"))
 }
@@ -135,7 +131,6 @@ func turnLink(trajectory relabel.ID, t int) string {
 	return fmt.Sprintf("%s#t%d", trajectoryPath(trajectory), t)
 }
 
-// iterationName is an iteration's kind and number.
 func iterationName(it relabel.Iteration) string { return fmt.Sprintf("%s %d", it.Kind, it.Number) }
 
 var home = crumb{"Home", "/"}

@@ -7,10 +7,8 @@ import (
 	"relabel/safetext"
 )
 
-// reviewsShown is how many reviews a page lists.
 const reviewsShown = 50
 
-// reviewRow is a review in a list.
 type reviewRow struct {
 	relabel.Review
 	Run        string
@@ -18,7 +16,6 @@ type reviewRow struct {
 	Operations []operationLink
 }
 
-// reviewListView is a page of reviews.
 type reviewListView struct {
 	Reviews     []reviewRow
 	Flags       []flagLink
@@ -28,7 +25,6 @@ type reviewListView struct {
 	Next, First string
 }
 
-// flagLink is a flag in use, by which a list is filtered.
 type flagLink struct {
 	relabel.FlagCount
 	Link   string
@@ -77,7 +73,6 @@ func (v *viewer) listReviews(w http.ResponseWriter, r *http.Request) error {
 	return v.render(w, r, p)
 }
 
-// reviewRows are reviews with the names of their runs.
 func (v *viewer) reviewRows(r *http.Request, list []relabel.Review) ([]reviewRow, error) {
 	l, runName, rows := load{ctx: r.Context()}, remember(v.runName), make([]reviewRow, len(list))
 	for i, review := range list {

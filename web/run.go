@@ -9,7 +9,6 @@ import (
 	"relabel/web/chart"
 )
 
-// runPage is the page of one run.
 type runPage struct {
 	runView
 	Causes     causeTable
@@ -59,7 +58,6 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request, run relabel.Run
 		Scripts: []string{"uplot.js", "chart.js"}, Follow: "/v1" + runPath(run.ID) + "/events", View: view})
 }
 
-// runCharts returns a run's charts by iteration.
 func runCharts(run relabel.Run, rounds []round) []chart.Chart {
 	all := make([]chart.Round, len(rounds))
 	for i, r := range rounds {

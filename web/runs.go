@@ -9,7 +9,7 @@ import (
 	"relabel/web/chart"
 )
 
-// round is an iteration as pages show it.
+// round is an iteration with its summary.
 type round struct {
 	chart.Round
 	Progress   relabel.Progress
@@ -19,7 +19,6 @@ type round struct {
 	Agreement  *float64
 }
 
-// runView is a run with its iterations.
 type runView struct {
 	relabel.Run
 	Teacher    string
@@ -33,7 +32,6 @@ func (v runView) Running() bool {
 	return slices.ContainsFunc(v.Iterations, func(r round) bool { return r.State == relabel.IterationRunning })
 }
 
-// homeView is the first page.
 type homeView struct {
 	Runs        []runView
 	Next, After string
@@ -97,7 +95,6 @@ func (v *viewer) showHome(w http.ResponseWriter, r *http.Request) error {
 	return v.render(w, r, page{Template: "home", Title: "Home", Section: "Home", Follow: "/v1/events", View: view})
 }
 
-// viewRun finds a run's iterations with their figures.
 func (v *viewer) viewRun(ctx context.Context, run relabel.Run) (runView, error) {
 	view := runView{Run: run, Schedule: "teacher alone"}
 	switch {
@@ -146,7 +143,6 @@ func (v *viewer) spentRounds(ctx context.Context, run relabel.ID) ([]round, erro
 	return rounds, v.addSpending(ctx, run, rounds)
 }
 
-// addSpending adds what each policy used to a run's rounds.
 func (v *viewer) addSpending(ctx context.Context, run relabel.ID, rounds []round) error {
 	spending, err := v.Store.ListSpending(ctx, run)
 	for i := range rounds {

@@ -11,13 +11,12 @@ import (
 	"relabel/web/show"
 )
 
-// searchKeys are the keys of a search in texts.
 var searchKeys = []shortcut{{"j k", "match"}, {"Enter", "open it"}, {"/", "search"}, {"n", "search on"}, {"Esc", "stop"}}
 
-// searchPath is the page's; REST has it below /v1.
+// searchPath is the path of the page, and below /v1 of REST.
 const searchPath = "/trajectories/search"
 
-// searchView is a search in the texts of trajectories: the list's filter says of which.
+// searchView is a search in the texts of the trajectories that the list's filter selects.
 type searchView struct {
 	listView
 	Text  string
@@ -27,13 +26,13 @@ type searchView struct {
 	Begun bool // this is not the first page
 }
 
-// Asked is whether there is something to look for.
+// Asked reports whether there is a text to search for.
 func (v searchView) Asked() bool { return strings.TrimSpace(v.Text) != "" }
 
-// Whole is whether all trajectories were looked through.
+// Whole reports whether all trajectories were searched.
 func (v searchView) Whole() bool { return v.Next == "" && v.Searched >= v.Total }
 
-// foundRow is a trajectory that holds the text.
+// foundRow is a trajectory that contains the text.
 type foundRow struct {
 	listRow
 	Matches, Places int
@@ -41,8 +40,7 @@ type foundRow struct {
 	All             string // address of all its matches
 }
 
-// tally is how far a search has come. Addresses of further pages carry it, so that each
-// says how far all of them came together.
+// tally is the progress of a search over all pages so far, which addresses of further pages carry.
 type tally struct {
 	Searched, FoundIn int
 	Bytes             int64
@@ -50,7 +48,7 @@ type tally struct {
 
 func (t tally) String() string { return fmt.Sprintf("%d-%d-%d", t.Searched, t.FoundIn, t.Bytes) }
 
-// Read is how much was read.
+// Read is the amount of text that was searched.
 func (t tally) Read() string { return show.Size(int(t.Bytes)) }
 
 func tallyOf(word string) (t tally, err error) {
@@ -90,7 +88,7 @@ func (v *viewer) showSearch(w http.ResponseWriter, r *http.Request) error {
 	return v.render(w, r, page{Template: "search", Title: "Search in texts", Section: "Trajectories", Crumbs: view.crumbs(), Keys: searchKeys, Scripts: []string{"list.js", "search.js"}, View: view})
 }
 
-// search looks for the text, from where the page before ended.
+// search continues the search after the previous page.
 func (v *viewer) search(ctx context.Context, q url.Values, filter relabel.TrajectoryFilter, view *searchView) error {
 	before, err := tallyOf(q.Get("so_far"))
 	if err != nil {
@@ -114,7 +112,7 @@ func (v *viewer) search(ctx context.Context, q url.Values, filter relabel.Trajec
 	return v.foundRows(ctx, found.Items, view)
 }
 
-// foundRows adds what stands beside the trajectories that were found.
+// foundRows adds the found trajectories with their matches.
 func (v *viewer) foundRows(ctx context.Context, found []relabel.TextFound, view *searchView) error {
 	list := make([]relabel.Trajectory, len(found))
 	for i, f := range found {
@@ -132,7 +130,6 @@ func (v *viewer) foundRows(ctx context.Context, found []relabel.TextFound, view 
 	return err
 }
 
-// searchForm is the filter of lists, led by the text.
 func (v *viewer) searchForm(ctx context.Context, q url.Values, view *searchView) (err error) {
 	place := listPlace{Path: searchPath, Columns: columns{Task: true, Run: true, Iteration: true}}
 	if view.Form, err = v.filterForm(ctx, place, q, view.listView); err != nil {

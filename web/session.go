@@ -13,7 +13,7 @@ import (
 	"relabel"
 )
 
-// formCookie holds the secret of a browser's forms where nobody signs in.
+// formCookie holds the secret of a browser's forms without a session.
 const formCookie = "relabel_form"
 
 // signInView is the form that takes a token.
@@ -24,6 +24,10 @@ type signInView struct {
 	// Ask has the browser ask again, from this page: it sends no session along with a link
 	// of another site.
 	Ask string
+}
+
+func (s signInView) page(status int) page {
+	return page{Template: "signin", Title: "Sign in", Status: status, View: s}
 }
 
 func (v *viewer) sessionRoutes() routes {
@@ -41,17 +45,17 @@ func (v *viewer) showSignIn(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 		view.Ask = "/sign-in?to=" + url.QueryEscape(view.To)
 	}
-	return v.render(w, r, page{Template: "signin", Title: "Sign in", View: view})
+	return v.render(w, r, view.page(http.StatusOK))
 }
 
-// signIn begins a session. The token comes in the body alone, and stays in no log.
+// signIn begins a session. The token is read from the body only, so it appears in no log.
 func (v *viewer) signIn(w http.ResponseWriter, r *http.Request) error {
 	view := signInView{To: ownAddress(r.PostFormValue("to"))}
 	token := relabel.HashSecret(strings.TrimSpace(r.PostFormValue("token")))
 	if wait := v.signInWait(r, token); wait > 0 {
 		view.Problem = fmt.Sprintf("Too many unknown tokens from this address. Try again in %d seconds.", wait)
 		w.Header().Set("Retry-After", strconv.Itoa(wait))
-		return v.render(w, r, page{Template: "signin", Title: "Sign in", Status: http.StatusTooManyRequests, View: view})
+		return v.render(w, r, view.page(http.StatusTooManyRequests))
 	}
 	secret, err := v.Store.BeginSession(r.Context(), token)
 	if relabel.CodeOf(err) == relabel.CodeUnauthorized {
@@ -59,7 +63,7 @@ func (v *viewer) signIn(w http.ResponseWriter, r *http.Request) error {
 			v.Attempts.Failed(r.RemoteAddr, token)
 		}
 		view.Problem = safeMessage(err)
-		return v.render(w, r, page{Template: "signin", Title: "Sign in", Status: http.StatusUnauthorized, View: view})
+		return v.render(w, r, view.page(http.StatusUnauthorized))
 	}
 	if err != nil {
 		return err
@@ -72,7 +76,7 @@ func (v *viewer) signIn(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// signInWait is how many seconds a caller has to wait before its token is looked at.
+// signInWait is the number of seconds to wait before the caller's token is checked.
 func (v *viewer) signInWait(r *http.Request, token string) int {
 	if v.Attempts == nil {
 		return 0
@@ -92,8 +96,7 @@ func (v *viewer) signOut(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// callerOf is who asks for a page. Where no guard stands before the pages, anybody may
-// everything.
+// callerOf is the caller of a page. Without authentication, every caller has full access.
 func callerOf(r *http.Request) relabel.Caller {
 	c, known := relabel.CallerOf(r.Context())
 	if !known {
@@ -102,10 +105,10 @@ func callerOf(r *http.Request) relabel.Caller {
 	return c
 }
 
-// mayChange reports whether operations are offered to who asks.
+// mayChange reports whether the caller may use operations.
 func mayChange(r *http.Request) bool { return callerOf(r).Access == relabel.FullAccess }
 
-// ownAddress is an address of this server, or its first page.
+// ownAddress returns an address of this server unchanged, and any other as the home page.
 func ownAddress(to string) string {
 	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
 		return "/"
@@ -119,8 +122,8 @@ func setCookie(w http.ResponseWriter, r *http.Request, name, value string, secon
 		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"})
 }
 
-// formToken is what a form sends along to show that it is one of ours: it follows from a
-// secret that only this browser has, and that no other site can read or send.
+// formToken proves that a form is ours. It is derived from a secret cookie of this browser, which
+// no other site can read or send.
 func formToken(w http.ResponseWriter, r *http.Request) string {
 	if token := expectedToken(r); token != "" {
 		return token
@@ -131,7 +134,7 @@ func formToken(w http.ResponseWriter, r *http.Request) string {
 	return expectedToken(r)
 }
 
-// expectedToken is the token of this browser's forms; "" where it has no secret yet.
+// expectedToken is the token of this browser's forms, "" without a secret.
 func expectedToken(r *http.Request) string {
 	if session := callerOf(r).Session; session != "" {
 		return relabel.HashSecret("form of " + session)
@@ -142,7 +145,7 @@ func expectedToken(r *http.Request) string {
 	return ""
 }
 
-// checkForm refuses a form that is not one of ours.
+// checkForm rejects forms without the expected token.
 func checkForm(r *http.Request) error {
 	want, got := expectedToken(r), r.PostFormValue("form")
 	if want == "" || subtle.ConstantTimeCompare([]byte(want), []byte(got)) != 1 {

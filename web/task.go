@@ -10,7 +10,6 @@ import (
 	"relabel/web/show"
 )
 
-// taskView is a task with its trajectories.
 type taskView struct {
 	relabel.Task
 	Set         relabel.Taskset
@@ -38,8 +37,7 @@ func (v *viewer) showTask(w http.ResponseWriter, r *http.Request, set relabel.Ta
 	return v.render(w, r, page{Template: "task", Title: safetext.Plain(task.InstanceID), Section: "Tasks", Crumbs: tasksetCrumbs(set), Keys: listKeys, Scripts: []string{"list.js"}, Follow: "/v1/events", View: view})
 }
 
-// twoToCompare proposes two trajectories to compare: the newest resolved and the newest
-// unresolved one, or the newest two that have turns.
+// twoToCompare proposes the newest resolved and unresolved trajectories, or the newest two.
 func twoToCompare(list []listRow) (a, b string) {
 	var resolved, unresolved, begun []string
 	for _, t := range list {

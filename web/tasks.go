@@ -10,7 +10,6 @@ import (
 	"relabel/safetext"
 )
 
-// tasksShown is how many tasks or tasksets a page lists.
 const tasksShown = 50
 
 func (v *viewer) taskRoutes() routes {
@@ -26,7 +25,6 @@ func (v *viewer) listTasksets(w http.ResponseWriter, r *http.Request) error {
 	return v.render(w, r, page{Template: "tasksets", Title: "Tasks", Section: "Tasks", View: map[string]any{"Sets": sets, "Next": nextLink, "First": first}})
 }
 
-// taskRow is a task in a list.
 type taskRow struct {
 	relabel.TaskHead
 	Link   string
@@ -34,7 +32,6 @@ type taskRow struct {
 	Words  string
 }
 
-// taskListView is a page of a taskset's tasks.
 type taskListView struct {
 	Set           relabel.Taskset
 	Tasks         []taskRow
@@ -67,7 +64,7 @@ func (v *viewer) listTasks(w http.ResponseWriter, r *http.Request, set relabel.T
 	return v.render(w, r, page{Template: "tasks", Title: "Tasks of " + safetext.Plain(set.Name), Section: "Tasks", Crumbs: tasksetCrumbs(set)[:1], View: view})
 }
 
-// findTask finds the task of an address, by its instance id or its own.
+// findTask finds a task by its instance id or its own.
 func (v *viewer) findTask(ctx context.Context, set relabel.ID, word string) (relabel.Task, error) {
 	task, err := v.Store.FindTaskByInstance(ctx, set, word)
 	if id, parseErr := uuid.Parse(word); parseErr == nil && relabel.CodeOf(err) == relabel.CodeNotFound {

@@ -2,7 +2,7 @@ package web
 
 import "relabel"
 
-// timePart is a part of a bar: it begins at X and is Width long, of 1000.
+// timePart is a part of a bar of length 1000, from X on.
 type timePart struct {
 	Name, Class, Meaning string
 	Millis               int64
@@ -16,8 +16,7 @@ type timeView struct {
 	Efficiency *float64
 }
 
-// newTimeView lays the parts side by side, work first, then waits; none where no attempt
-// has ended.
+// newTimeView puts the parts side by side, work first, then waits.
 func newTimeView(r relabel.TimeReport) timeView {
 	s := r.Spent
 	parts := []timePart{

@@ -7,7 +7,7 @@ import (
 	"relabel"
 )
 
-// foldedTokens is how many masked tokens in a row are shown at once.
+// foldedTokens is the number of consecutive masked tokens above which they are folded.
 const foldedTokens = 200
 
 // rowBlock is a sequence of a packed row or a node of a tree row; the whole of a linear one.
@@ -21,7 +21,7 @@ type rowBlock struct {
 	Runs     []rowRun
 }
 
-// rowRun is tokens of a row that follow each other, all trained on or none.
+// rowRun is consecutive tokens of a row, all trained on or all masked.
 type rowRun struct {
 	From, To int
 	Trained  bool
@@ -32,13 +32,12 @@ type rowRun struct {
 	Span     *relabel.ExportSpan
 }
 
-// rowToken is one token.
 type rowToken struct {
 	Title, Text string
 	Level       string // class of its weight beside the row's largest
 }
 
-// Title says what the block is.
+// Title describes the block.
 func (b rowBlock) Title() string {
 	title := b.Kind
 	switch b.Kind {
@@ -54,10 +53,10 @@ func (b rowBlock) Title() string {
 	return fmt.Sprintf("%s, tokens %d to %d", title, b.From, b.To)
 }
 
-// Length is how many tokens it has.
+// Length is its number of tokens.
 func (b rowBlock) Length() int { return b.To - b.From }
 
-// Trained is how many tokens of its labels there are.
+// Trained is the number of tokens of its labels.
 func (b rowBlock) Trained() (n int) {
 	for _, s := range b.Labels {
 		n += s.Length
@@ -65,10 +64,10 @@ func (b rowBlock) Trained() (n int) {
 	return n
 }
 
-// Leaf reports whether it forks off and ends.
+// Leaf reports whether it is a leaf of a tree.
 func (b rowBlock) Leaf() bool { return b.Kind == "leaf" }
 
-// Length is how many tokens a run has.
+// Length is its number of tokens.
 func (r rowRun) Length() int { return r.To - r.From }
 
 // blocksOf cuts a row into its sequences or nodes, by the columns as they are stored.
@@ -130,7 +129,7 @@ func ofTrajectory(blocks []rowBlock, trajectory string) (kept []rowBlock) {
 	return kept
 }
 
-// addRuns adds what each block reads.
+// addRuns adds the tokens of each block.
 func addRuns(blocks []rowBlock, row *relabel.ShownRow) {
 	largest := float32(0)
 	for _, w := range row.Row.Weights {
@@ -141,7 +140,7 @@ func addRuns(blocks []rowBlock, row *relabel.ShownRow) {
 	}
 }
 
-// runsOf parts tokens by whether the stored labels train on them.
+// runsOf splits a block into trained and masked runs.
 func runsOf(row *relabel.ShownRow, b rowBlock, largest float32) (runs []rowRun) {
 	trained := func(q int) bool { return row.Row.Labels[q] != relabel.Unsupervised }
 	span := func(q int) int {
@@ -167,7 +166,6 @@ func runsOf(row *relabel.ShownRow, b rowBlock, largest float32) (runs []rowRun) 
 	return runs
 }
 
-// read adds the run's text, of what is trained on token by token.
 func (r *rowRun) read(row *relabel.ShownRow, largest float32) {
 	weighted := len(row.Row.Weights) == len(row.Row.IDs)
 	if r.Trained && weighted {
@@ -198,8 +196,7 @@ func (r *rowRun) read(row *relabel.ShownRow, largest float32) {
 	r.Text = whole.String()
 }
 
-// weightLevel is the class of a weight: w0 for none, w1 to w4 for up to a quarter of the
-// row's largest and so on.
+// weightLevel is the class of a weight: w0 for zero, w1 to w4 by quarters of the row's largest.
 func weightLevel(w, largest float32) string {
 	switch {
 	case !(w > 0):

@@ -7,17 +7,15 @@ import (
 	"relabel"
 )
 
-// trace is a small ribbon: who acted at each turn, and how the label stands to what the
-// student did, as paths of which each is all cells of one kind. A cell is 10 wide and 12
-// high: a square for the teacher, a circle for the student, a triangle where the label
-// differs, a dash where there is none to compare with.
+// trace is a small ribbon with one SVG path per kind of turn. A cell is 10 by 12: a square for the
+// teacher, a circle for an equal label, a triangle for a different one, a dash for none.
 type trace struct {
 	Turns, Wide             int // Wide of all of it, as drawn, in pixels
 	Teacher, Same, Off, Due string
 	Words                   string
 }
 
-// widestTrace is the width, in pixels, that traces of many turns are drawn in.
+// widestTrace is the largest width of a trace in pixels.
 const widestTrace = 180
 
 func traceOf(r relabel.Ribbon) trace {
@@ -54,5 +52,5 @@ func traceOf(r relabel.Ribbon) trace {
 	return c
 }
 
-// Across is the width of its own scale.
+// Across is the width of its view box.
 func (c trace) Across() int { return 10 * c.Turns }

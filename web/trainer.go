@@ -13,10 +13,10 @@ import (
 	"relabel/safetext"
 )
 
-// exportsLooked is how many of a run's newest exports are looked through for a trajectory.
+// exportsLooked is the number of a run's newest exports that are searched for a trajectory.
 const exportsLooked = 50
 
-// trainerView is a trajectory as trainers get it: its rows in an export.
+// trainerView is the rows of a trajectory in an export.
 type trainerView struct {
 	trajectoryView
 	Holding []relabel.Holding // the exports that selected it, the newest first
@@ -40,7 +40,7 @@ type heldRow struct {
 	Shown   bool
 }
 
-// Link is the address of the same with another choice.
+// Link is the address of this page with another export or view.
 func (v trainerView) Link(export relabel.ID, view relabel.View) string {
 	return v.Base() + "/trainer?" + url.Values{"export": {export.String()}, "view": {string(view)}}.Encode()
 }
@@ -67,8 +67,8 @@ func (v *viewer) showTrainer(w http.ResponseWriter, r *http.Request) error {
 		Keys: rowKeys, Scripts: []string{"row.js"}, View: view})
 }
 
-// chooseRow reads which export, view and row are asked for: the newest, the tree view and
-// the first row where nothing is said. A turn stands for the row with its label.
+// chooseRow reads the requested export, view and row, by default the newest, the tree view and the
+// first one. A turn selects the row with its label.
 func (v *viewer) chooseRow(r *http.Request, view *trainerView) error {
 	q := r.URL.Query()
 	at := 0
@@ -99,7 +99,7 @@ func (v *viewer) chooseRow(r *http.Request, view *trainerView) error {
 	return err
 }
 
-// likeliest is the view that shows most of how labels stand to each other.
+// likeliest is the view that shows most of the relation between labels.
 func likeliest(views []relabel.View) relabel.View {
 	for _, v := range []relabel.View{relabel.ViewTree, relabel.ViewPacked, relabel.ViewLinear} {
 		if slices.Contains(views, v) {
@@ -109,8 +109,7 @@ func likeliest(views []relabel.View) relabel.View {
 	return relabel.ViewMessages
 }
 
-// findRows finds the rows in the files of the part that the trajectory was put into: as
-// much as a part is, however large the export.
+// findRows finds the rows in the files of the part that contains the trajectory.
 func (v *viewer) findRows(ctx context.Context, view *trainerView, held relabel.Holding) error {
 	if v.Exports == nil {
 		return relabel.Errorf(relabel.CodeConflict, "Exports are not read here.")
@@ -149,7 +148,7 @@ func (v *viewer) findRows(ctx context.Context, view *trainerView, held relabel.H
 	return nil
 }
 
-// showRow reads the row that is asked for, and what of it is the trajectory's.
+// showRow reads the requested row, and keeps the blocks of the trajectory.
 func (v *viewer) showRow(ctx context.Context, view *trainerView, q url.Values) error {
 	at := 0
 	if word := q.Get("row"); word != "" {

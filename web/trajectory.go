@@ -20,7 +20,6 @@ const (
 	turnsAtOnce  = 20
 )
 
-// trajectoryView is a trajectory with the heads of all its turns.
 type trajectoryView struct {
 	relabel.Trajectory
 	Shown      int // the attempt whose turns are shown
@@ -75,11 +74,13 @@ func (v trajectoryView) Troubled() bool {
 }
 
 // Width is the class of a ribbon's cells by their number.
-func (v trajectoryView) Width() string {
-	switch n := len(v.Heads); {
-	case n <= 40:
+func (v trajectoryView) Width() string { return cellWidth(len(v.Heads)) }
+
+func cellWidth(cells int) string {
+	switch {
+	case cells <= 40:
 		return "broad"
-	case n <= 150:
+	case cells <= 150:
 		return "middle"
 	}
 	return "narrow"
@@ -104,7 +105,6 @@ func (v *viewer) trajectoryRoutes() routes {
 	return to
 }
 
-// crumbs lead to a trajectory.
 func (v trajectoryView) crumbs() []crumb {
 	return []crumb{home, runCrumb(v.Run), iterationCrumb(v.Iteration)}
 }
@@ -114,7 +114,6 @@ func (v trajectoryView) crumbsBelow() []crumb {
 	return append(v.crumbs(), crumb{v.InstanceID, v.Base() + v.Query()})
 }
 
-// trajectoryKeys work on the page of a trajectory.
 var trajectoryKeys = []shortcut{{"j k", "turn"}, {"n p", "differing label"}, {"g G", "ends"}, {"t", "go to"}, {"/", "find"}, {"e E", "open, close it, all"}, {"f", "flag or note"}}
 
 func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request, view trajectoryView) (err error) {
@@ -124,9 +123,9 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request, view tra
 		}
 	}
 	if wants(r, "outcome") {
-		view.Outcome, err = v.outcome(r.Context(), view)
+		view.Outcome, err = v.outcome(r.Context(), view, view.cardLimits())
 	} else if wants(r, "head") {
-		view.Outcome, err = v.judged(r.Context(), view)
+		view.Outcome, err = v.judged(r.Context(), view, view.cardLimits())
 	}
 	if err != nil {
 		return err
@@ -183,7 +182,6 @@ func (v *viewer) trajectoryOf(r *http.Request, id relabel.ID) (view trajectoryVi
 	return view, l.err
 }
 
-// chooseAttempt reads the requested attempt.
 func (v *viewer) chooseAttempt(r *http.Request, view *trajectoryView) (err error) {
 	if view.Trajectory.Attempt == 0 {
 		return nil

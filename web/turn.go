@@ -9,7 +9,6 @@ import (
 	"relabel/web/show"
 )
 
-// turnView is a turn as a card shows it.
 type turnView struct {
 	show.Head
 	Base         string // the trajectory's address
@@ -30,7 +29,6 @@ func (v turnView) Raw(of any) string {
 	return fmt.Sprintf("%s/turns/%d/raw?of=%v%s", v.Base, v.T, of, strings.Replace(v.Query, "?", "&", 1))
 }
 
-// observationView is the environment's answer to one call.
 type observationView struct {
 	Tool   string
 	Took   string
@@ -41,7 +39,6 @@ type observationView struct {
 	Diff   template.HTML // instead of Body if the text is a patch
 }
 
-// viewTurn shows a turn, its action and label compared.
 func (p trajectoryView) viewTurn(e relabel.TurnExcerpt, h show.Head, l show.Limits) turnView {
 	v := turnView{Head: h, Base: p.Base(), Query: p.Query(), Summary: show.Summary(e.Action.Message), State: fmt.Sprintf("%s/states/%d", p.API(), e.T)}
 	calls := show.LayOut(e.Action.Message.ToolCalls)

@@ -38,7 +38,6 @@ func (v *viewer) showCards(w http.ResponseWriter, r *http.Request, view trajecto
 		Scripts: []string{"trajectory.js"}, View: view})
 }
 
-// wholeCards shows turns with all of their texts.
 func (v *viewer) wholeCards(r *http.Request, view trajectoryView, from, to int) ([]turnView, error) {
 	turns, err := v.Store.ListAttemptTurns(r.Context(), view.ID, view.Shown, from, to+1)
 	if err != nil {
@@ -51,7 +50,6 @@ func (v *viewer) wholeCards(r *http.Request, view trajectoryView, from, to int) 
 	return v.viewTurns(r.Context(), view, excerpts, func(int) show.Limits { return show.Limits{} })
 }
 
-// showTurn shows one turn, whole.
 func (v *viewer) showTurn(w http.ResponseWriter, r *http.Request, view trajectoryView) error {
 	t, err := strconv.Atoi(r.PathValue("t"))
 	if err != nil || t < 1 || t > len(view.Heads) {

@@ -26,7 +26,6 @@ type Config struct {
 // server.
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// viewer answers requests for pages.
 type viewer struct {
 	Config
 }
@@ -76,7 +75,6 @@ func (v *viewer) showNothing(_ http.ResponseWriter, r *http.Request) error {
 
 var errMethod = relabel.Errorf(relabel.CodeForbidden, "Pages are read-only.")
 
-// errorPages are the status and title of an error's page by its code.
 var errorPages = map[relabel.Code]struct {
 	status int
 	title  string

@@ -21,7 +21,6 @@ var (
 		relabel.VerdictEmptyPatch: "empty patch", relabel.VerdictDoesNotApply: "patch does not apply", relabel.VerdictUnsafe: "patch unsafe"}
 )
 
-// endWord and verdictWord return these words, or the stored value without one.
 func endWord(r relabel.EndReason) string         { return cmp.Or(endWords[r], string(r)) }
 func verdictWord(r relabel.VerdictReason) string { return cmp.Or(verdictWords[r], string(r)) }
 
@@ -32,7 +31,6 @@ const (
 	longestName = 40
 )
 
-// whyView explains the end of a trajectory.
 type whyView struct {
 	Cause  string // in our words
 	Detail string // in those of a program

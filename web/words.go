@@ -11,7 +11,6 @@ import (
 	"relabel/web/show"
 )
 
-// functions are the functions of templates.
 var functions = template.FuncMap{
 	"text":     safetext.Plain,
 	"show":     safetext.HTML,
@@ -34,7 +33,6 @@ var functions = template.FuncMap{
 	"asset":    assetURL,
 }
 
-// when formats a time.
 func when(t any) string {
 	switch v := t.(type) {
 	case time.Time:
@@ -47,10 +45,8 @@ func when(t any) string {
 	return "–"
 }
 
-// day formats a time for a table column.
 func day(t time.Time) string { return t.UTC().Format("2 Jan 15:04") }
 
-// many formats a number, abbreviated if large.
 func many(n int) string {
 	switch {
 	case n < 10_000:

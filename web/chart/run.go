@@ -34,7 +34,6 @@ func OfKind(all []Round, kind relabel.IterationKind) (some []Round) {
 	return some
 }
 
-// labelled returns the rounds' numbers for a chart's axis.
 func labelled(rounds []Round) (names []string) {
 	for _, r := range rounds {
 		names = append(names, fmt.Sprint(r.Number))
@@ -42,7 +41,6 @@ func labelled(rounds []Round) (names []string) {
 	return names
 }
 
-// valuesOf returns one value per round.
 func valuesOf(rounds []Round, value func(Round) *float64) (all []*float64) {
 	for _, r := range rounds {
 		all = append(all, value(r))
@@ -119,7 +117,6 @@ func Agreement(collects []Round) Chart {
 		Labels: labelled(collects), Series: []Series{{Name: "agreement", Look: "agree", Values: valuesOf(collects, func(r Round) *float64 { return portion(r.Figures.Agreed, r.Figures.Compared) })}}}
 }
 
-// turnLooks are the looks of the newest iterations' lines, newest first.
 var turnLooks = []string{"agree", "ink", "dim"}
 
 // Turn shows agreement by turn, one line for each of the newest iterations. Long
@@ -153,7 +150,6 @@ func stepOf(turns int) int {
 	return step
 }
 
-// spans names the points of a chart by their turns.
 func spans(turns, step int) (names []string) {
 	for from := 1; from <= turns; from += step {
 		if step == 1 {
@@ -199,7 +195,6 @@ func (c Chart) withoutEmpty() Chart {
 	return c
 }
 
-// roundNames returns axis labels for rounds of both kinds.
 func roundNames(rounds []Round) (names []string) {
 	for _, r := range rounds {
 		name := fmt.Sprint(r.Number)

@@ -18,7 +18,6 @@ func (l Limits) body(s string) Body {
 	return Capped(s, l.All)
 }
 
-// shown renders the blocks of a call.
 func (c Call) shown(l Limits) Call {
 	blocks := make([]block, len(c.Blocks))
 	for i, b := range c.Blocks {
@@ -79,7 +78,6 @@ func (l Limits) stretch(b *strings.Builder, s Span, first, last bool) int {
 	return len(begins) + len(ends)
 }
 
-// gap renders a link in place of n hidden bytes.
 func (l Limits) gap(b *strings.Builder, n int) {
 	fmt.Fprintf(b, `<a class="gap" href="%s">%s are not shown: show all</a>`, template.HTMLEscapeString(l.All), Size(n))
 }
@@ -103,7 +101,6 @@ func cutEnds(s string, head, tail int) (begins, ends string) {
 	return begins, ends
 }
 
-// lineClasses are the CSS classes of lines by operation.
 var lineClasses = map[byte]string{'+': "add", '-': "del", '@': "hunk", 'h': "file"}
 
 // Diff renders the lines of an edit or a patch; lines far from any change are folded.

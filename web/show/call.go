@@ -39,7 +39,6 @@ func (b block) Short() bool {
 	return b.Lines == nil && len(b.Text) <= short && !strings.Contains(b.Text, "\n") && b.Lang == ""
 }
 
-// layOut cuts a call into blocks.
 func layOut(c relabel.ToolCall) Call {
 	v := Call{Name: c.Name}
 	fields, ok := chat.ReadArguments(c.Arguments)

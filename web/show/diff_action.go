@@ -11,7 +11,6 @@ import (
 	"relabel/chat"
 )
 
-// differenceKind is the kind of difference between two actions.
 type differenceKind string
 
 // The kinds. chat.Agree decides whether two actions do the same.

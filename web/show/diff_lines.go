@@ -71,7 +71,6 @@ func (m *marker) replaced(lines []Line, h diff.Hunk[string]) {
 	}
 }
 
-// words marks the words in which two lines differ, if they have some in common.
 func (m *marker) words(a, b *Line) {
 	u, v := a.text(), b.text()
 	const longest = 2000 // bytes of a line that words are looked for in

@@ -104,7 +104,6 @@ func joinOverBlanks(hunks []diff.Hunk[string], x []string) []diff.Hunk[string] {
 	return joined
 }
 
-// replaces reports whether a difference has tokens on both sides.
 func replaces(h diff.Hunk[string]) bool { return h.PosX < h.EndX && h.PosY < h.EndY }
 
 func blank(tokens []string) bool {
@@ -126,7 +125,6 @@ func alike(x, y []string, hunks []diff.Hunk[string]) bool {
 	return len(hunks) == 0 || 6*(all-own) >= min(all, letters(y))
 }
 
-// letters counts the bytes of words.
 func letters(tokens []string) (n int) {
 	for _, t := range tokens {
 		if r, _ := utf8.DecodeRuneInString(t); ofWord(r) || len(t) > 4 {
@@ -149,7 +147,6 @@ func ends(lines []string, head, tail int) []Span {
 	return appendSpan(appendSpan(spans, lines[head:rest], true), lines[rest:], false)
 }
 
-// words splits a text into words, runs of blanks, and single signs.
 func words(s string) []string {
 	tokens := make([]string, 0, len(s)/3)
 	for len(s) > 0 {
@@ -197,7 +194,6 @@ func ofWord(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// linesOf splits a text into lines, each with its end.
 func linesOf(s string) []string {
 	lines := strings.SplitAfter(s, "\n")
 	if n := len(lines); lines[n-1] == "" {

@@ -39,7 +39,6 @@ func IsPatch(s string) bool {
 // ComparePatches marks the changes that the other patch lacks.
 func ComparePatches(a, b []Line) { compareLines(changes(a), changes(b)) }
 
-// changes returns the added and removed lines.
 func changes(lines []Line) (all []*Line) {
 	for i, l := range lines {
 		if l.Op == '+' || l.Op == '-' {

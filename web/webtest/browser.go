@@ -1,14 +1,17 @@
-// Package webtest drives a real browser through pages: one Chromium a test binary, a
-// profile of its own for every page. A page fails its test for an error on its console and
-// for a request to any address but its own.
+// Package webtest drives a real browser through pages: one Chromium per test binary, with a
+// separate profile for every page. An error on the console of a page fails its test, and so does
+// a request to any other host.
 package webtest
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browser is the one of this test binary.
+// browser is shared by all tests of a binary.
 var browser struct {
 	sync.Mutex
 	ctx  context.Context
@@ -24,10 +27,18 @@ var browser struct {
 	err  error
 }
 
+// tabsPerCore is how many tests run at a time for each core, without -parallel: they wait for
+// pages most of the time.
+const tabsPerCore = 3
+
 // Main runs the tests of a package that opens pages, and ends the browser after them:
 //
 //	func TestMain(m *testing.M) { os.Exit(webtest.Main(m)) }
 func Main(m *testing.M) int {
+	flag.Parse()
+	if n := flag.Lookup("test.parallel"); n.Value.String() == n.DefValue {
+		_ = n.Value.Set(strconv.Itoa(tabsPerCore * runtime.GOMAXPROCS(0))) // it is a number
+	}
 	code := m.Run()
 	browser.Lock()
 	defer browser.Unlock()
@@ -37,7 +48,7 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// shared returns the browser, started with the first page.
+// shared returns the browser and starts it at the first call.
 func shared() (context.Context, error) {
 	browser.Lock()
 	defer browser.Unlock()
@@ -56,7 +67,7 @@ func startBrowser() (ctx context.Context, stop func(), err error) {
 		chromedp.ExecPath(program), chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("force-color-profile", "srgb"))
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium has none for root
+		options = append(options, chromedp.NoSandbox) // Chromium refuses to run sandboxed as root
 	}
 	allocated, end := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, leave := chromedp.NewContext(allocated)
@@ -82,7 +93,7 @@ func findBrowser() (string, error) {
 	return "", fmt.Errorf("no Chromium on the PATH: run scripts/install.sh --tests, or set RELABEL_TEST_BROWSER")
 }
 
-// axe is the source of axe-core, which scripts/axe.sh keeps.
+// axe is the source of axe-core, which scripts/axe.sh fetches.
 var axe = sync.OnceValues(func() (string, error) {
 	root, err := os.Getwd()
 	for err == nil && root != "/" {

@@ -13,11 +13,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// loaded is true when the page's scripts have run, and hear keys and clicks.
+// loaded is true when the page's scripts have run.
 const loaded = "document.readyState === 'complete'"
 
-// atRest brings an element into view and waits until it stays where it is: a click goes
-// to a place, and parts above it may still be loading.
+// atRest brings an element into view and waits until it stops moving: a click goes to a
+// position, and parts above it may still be loading.
 const atRest = `async (selector) => {
 	for (let still = 0, before = ""; still < 4; ) {
 		await new Promise(requestAnimationFrame);
@@ -54,7 +54,7 @@ func (p *Page) Press(keys ...string) {
 	}
 }
 
-// Text is what the first element that fits shows.
+// Text returns the text of the first element that fits.
 func (p *Page) Text(selector string) (text string) {
 	p.t.Helper()
 	p.Wait("document.querySelector(" + strconv.Quote(selector) + ")")
@@ -62,76 +62,80 @@ func (p *Page) Text(selector string) (text string) {
 	return text
 }
 
-// Count is how many elements fit.
+// Count returns the number of elements that fit.
 func (p *Page) Count(selector string) (n int) {
 	p.t.Helper()
 	p.Eval("document.querySelectorAll("+strconv.Quote(selector)+").length", &n)
 	return n
 }
 
-// Address is the page's address, without the host.
+// Address returns the page's address, without the host.
 func (p *Page) Address() (address string) {
 	p.t.Helper()
 	p.Eval("location.pathname + location.search + location.hash", &address)
 	return address
 }
 
-// Accessible fails the test for what axe-core finds serious or critical.
+// Options of axe-core: the contrast of colours is the slowest check and depends on the hue
+// alone, all other checks on the layout alone.
+const (
+	everything  = "{}"
+	layoutAlone = "{rules: {'color-contrast': {enabled: false}}}"
+	hueAlone    = "{runOnly: ['color-contrast']}"
+)
+
+// Accessible fails the test for serious and critical findings of axe-core.
 func (p *Page) Accessible() {
+	p.t.Helper()
+	p.accessible(everything)
+}
+
+func (p *Page) accessible(options string) {
 	p.t.Helper()
 	source, err := axe()
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	var there bool
-	if p.Eval("typeof axe !== 'undefined'", &there); !there {
+	var loaded bool
+	if p.Eval("typeof axe !== 'undefined'", &loaded); !loaded {
 		p.Eval(source+";0", nil)
 	}
 	var found []struct {
 		ID, Impact, Help string
 		Nodes            []struct{ HTML, FailureSummary string }
 	}
-	p.Eval("axe.run({resultTypes: ['violations']}).then(r => r.violations)", &found)
+	p.Eval("axe.run({preload: false, resultTypes: ['violations'], ..."+options+"}).then(r => r.violations)", &found)
 	for _, v := range found {
 		if v.Impact != "serious" && v.Impact != "critical" {
 			continue
 		}
-		for i, n := range v.Nodes {
-			if i < 5 {
-				p.t.Errorf("%s: axe: %s (%s): %.300s\n%s", p.Address(), v.Help, v.Impact, n.HTML, n.FailureSummary)
-			}
+		for _, n := range v.Nodes[:min(5, len(v.Nodes))] {
+			p.t.Errorf("%s: axe: %s (%s): %.300s\n%s", p.Address(), v.Help, v.Impact, n.HTML, n.FailureSummary)
 		}
 	}
 }
 
-// Look looks at the page as it is now on a screen and on a phone, light and dark: it must
-// be accessible, and fit the phone's width. With RELABEL_TEST_PICTURES, a folder, it keeps
+// Look checks the page as it is now on a screen and on a phone, light and dark: it must be
+// accessible, and fit the width of the phone. With RELABEL_TEST_PICTURES, a folder, it keeps
 // pictures there, NAME-light.png and so on. Then it is light and on a screen again.
 func (p *Page) Look(name string) {
 	p.t.Helper()
-	for _, dark := range []bool{false, true} {
-		for _, phone := range []bool{false, true} {
-			suffix := "-light"
-			p.Set(light(), screen())
-			if dark {
-				suffix = "-dark"
-				p.Set(Dark())
-			}
-			if phone {
-				suffix += "-phone"
-				p.Set(Phone())
-				p.fits()
-			}
-			if !phone || !dark { // what hue and what width can do wrong, each once
-				p.Accessible()
-			}
-			p.Picture(name + suffix)
-		}
-	}
-	p.Set(light(), screen())
+	p.accessible(everything)
+	p.Picture(name + "-light")
+	p.Set(Phone())
+	p.fits()
+	p.accessible(layoutAlone)
+	p.Picture(name + "-light-phone")
+	p.Set(Dark())
+	p.fits()
+	p.Picture(name + "-dark-phone")
+	p.Set(screen())
+	p.accessible(hueAlone)
+	p.Picture(name + "-dark")
+	p.Set(light())
 }
 
-// fits fails the test where the page is wider than the screen.
+// fits fails the test if the page is wider than the screen.
 func (p *Page) fits() {
 	p.t.Helper()
 	var wide []string
@@ -142,7 +146,7 @@ func (p *Page) fits() {
 	}
 }
 
-// tallest is the height of a picture, in pixels, beyond which it is cut.
+// tallest is the largest height of a picture, in pixels.
 const tallest = 3000
 
 // Picture keeps a picture of the page from its top, NAME.png, in the folder
@@ -157,8 +161,7 @@ func (p *Page) Picture(name string) {
 	p.capture(name, page.CaptureScreenshotParams{Clip: &page.Viewport{Width: size[0], Height: math.Min(size[1], tallest), Scale: 1}, CaptureBeyondViewport: new(true)})
 }
 
-// Screen keeps a picture of what is on the screen, as Picture does: of a page that is
-// scrolled, whose parts elsewhere may not be drawn.
+// Screen keeps a picture of the visible part of the page.
 func (p *Page) Screen(name string) {
 	p.t.Helper()
 	p.capture(name, page.CaptureScreenshotParams{})

@@ -19,12 +19,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a page may take to do what a test waits for, on a machine that has
-// a lot else to do.
+// patience is how long a page may take to do what a test waits for, on a busy machine.
 const patience = time.Minute
 
-// Page is a tab with its own cookies. Its methods fail the test where they cannot do what
-// they are asked to.
+// Page is a tab with its own cookies. Its methods fail the test on errors.
 type Page struct {
 	t     testing.TB
 	ctx   context.Context
@@ -37,7 +35,7 @@ type Page struct {
 	bytes    float64
 }
 
-// Setting is how a page is shown, or what its browser knows.
+// Setting changes the display of a page, or its cookies.
 type Setting = chromedp.Action[chromedp.Void]
 
 // Cookie gives the page's browser a cookie for an address.
@@ -45,15 +43,15 @@ func Cookie(address, name, value string) Setting {
 	return send(network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: address, HTTPOnly: new(true)})
 }
 
-// Dark has the page shown in dark colours; else it is light.
+// Dark shows the page in dark colours instead of light ones.
 func Dark() Setting { return scheme("dark") }
 
-// Phone has it shown on a screen of 390 to 844; else it has 1280 to 800 pixels.
+// Phone shows the page on 390 × 844 pixels instead of 1280 × 800.
 func Phone() Setting {
 	return send(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 2, Mobile: true})
 }
 
-// Offline lets no request of the page reach its server.
+// Offline blocks all requests of the page.
 func Offline() Setting {
 	all := &network.Conditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}
 	return send(network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{all}})
@@ -77,8 +75,8 @@ func send[P, R any](command cdp.Command[P, R], parameters P) Setting {
 	})
 }
 
-// Open opens an address in a new tab and waits until it is loaded. When the test ends, it
-// fails for what the page's console said of errors, and for requests to other hosts.
+// Open opens an address in a new tab and waits until it is loaded. Errors on the page's console
+// and requests to other hosts fail the test when it ends.
 func Open(t testing.TB, address string, settings ...Setting) *Page {
 	t.Helper()
 	parent, err := shared()
@@ -104,10 +102,10 @@ func Open(t testing.TB, address string, settings ...Setting) *Page {
 	return p
 }
 
-// Close closes the tab, which else stays until the test ends.
+// Close closes the tab before the test ends.
 func (p *Page) Close() { p.close() }
 
-// Set changes how the page is shown: Dark(), Phone().
+// Set changes the display of the page: Dark(), Phone().
 func (p *Page) Set(actions ...Setting) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -117,7 +115,7 @@ func (p *Page) Set(actions ...Setting) {
 	}
 }
 
-// hear notes what goes wrong in a page, and what it loads.
+// hear records the problems of a page and the bytes that it loads.
 func (p *Page) hear(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,7 +153,7 @@ func (p *Page) said() []string {
 	return slices.Clone(p.problems)
 }
 
-// Expect says that a problem whose text holds this is wanted, such as "404".
+// Expect accepts problems that contain a text, such as "404".
 func (p *Page) Expect(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,21 +169,20 @@ func (p *Page) checkProblems() {
 	}
 }
 
-// Bytes is what the page has loaded so far, as it came over the line, without what still
-// comes.
+// Bytes returns the bytes that the page has loaded so far, as transferred.
 func (p *Page) Bytes() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return int(p.bytes)
 }
 
-// Go goes to an address and waits until it is loaded.
+// Go opens an address and waits until it is loaded.
 func (p *Page) Go(address string) {
 	p.t.Helper()
 	p.Set(chromedp.Navigate(address))
 }
 
-// Eval evaluates an expression, a promise too, and reads its value into result, if any.
+// Eval evaluates an expression or a promise, and reads its value into result unless that is nil.
 func (p *Page) Eval(expression string, result any) {
 	p.t.Helper()
 	raw, err := p.evaluate(expression)
@@ -203,7 +200,7 @@ func (p *Page) evaluate(expression string) ([]byte, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise))
 }
 
-// Wait waits until an expression is true, on whatever page there is by then.
+// Wait waits until an expression is true, also across navigations.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	ask := "(() => { try { return !!(" + expression + "); } catch { return false; } })()"
@@ -214,10 +211,10 @@ func (p *Page) Wait(expression string) {
 			return
 		}
 		select {
-		case <-tick.C: // an error is that of a page that is going
+		case <-tick.C: // errors occur while the page navigates
 		case <-late:
-			text, _ := p.evaluate("document.body.innerText") // what it shows says more than an error would
-			p.t.Fatalf("never came true: %s\n%.1500s\nthe page: %s", expression, text, strings.Join(p.said(), "\n"))
+			text, _ := p.evaluate("document.body.innerText") // for the message
+			p.t.Fatalf("not true within a minute: %s\n%.1500s\nthe page: %s", expression, text, strings.Join(p.said(), "\n"))
 		}
 	}
 }
