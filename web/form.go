@@ -210,6 +210,9 @@ func (f form) fieldsOf(t reflect.Type, path, group string, adapt map[string]func
 		if change := adapt[name]; change != nil {
 			change(&input)
 		}
+		if input.Kind == "number" && (input.Min != "" || input.Max != "") {
+			input.Help += fmt.Sprintf(" From %s to %s.", cmp.Or(input.Min, "−∞"), cmp.Or(input.Max, "∞"))
+		}
 		all = append(all, input)
 	}
 	return all
