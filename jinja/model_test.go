@@ -39,7 +39,7 @@ func TestATokenizersConfigRendersAsItsApplyChatTemplate(t *testing.T) {
 	for _, name := range []string{"qwen1_5", "qwen2_5", "qwen3", "llama3", "llama3_1", "llama3_2", "deepseek_v3", "mistral_nemo", "command_r_plus", "gemma3"} {
 		folders = append(folders, filepath.Join(tokenizers, name))
 	}
-	for _, name := range folders {
+	for k, name := range folders {
 		dir, err := filepath.Abs(name)
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +48,7 @@ func TestATokenizersConfigRendersAsItsApplyChatTemplate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, variables := range conversations(t) {
+		for _, variables := range sample(conversations(t), 4, k) {
 			if strings.Contains(variables, `_token"`) {
 				continue // the tokenizer has them
 			}
@@ -78,7 +78,7 @@ func TestATokenizersConfigRendersAsItsApplyChatTemplate(t *testing.T) {
 			}
 		}
 	}
-	if in.Close(); rendered < 500 {
+	if in.Close(); rendered < 120 {
 		t.Errorf("only %d rendered", rendered)
 	}
 	if err := cmd.Wait(); err != nil {

@@ -36,7 +36,7 @@ slice() {
     local name=$1 part=$2 package arguments=() code=0 seconds=$limit
     case $name in
     tokenizers) package=tokenizer arguments=(-test.run '^TestIDsAreThoseOfTheReference$') ;;
-    templates) package=jinja arguments=(-test.run '^TestAny') ;;
+    templates) package=jinja arguments=(-test.run '^Test(Any|ChatTemplates|Characters|ATokenizersConfig)') ;;
     alterations) package=shard arguments=(-test.run '^TestEveryAlteration') ;;
     forgeries) package=envs/verify/forgeries arguments=(-test.v) ;;
     esac
