@@ -83,7 +83,7 @@ func apart(t *testing.T, shift time.Duration) {
 	}
 	b.seed(t, m.teacher())
 	first, second := crew.start(t, "worker").tellOnFailure(), crew.start(t, "worker").tellOnFailure()
-	iteration := b.start(t, b.run(t, "apart", nil), b.policy(t, m.student("0.9")), map[string]any{"beta": 1, "generations": 2})
+	iteration := b.start(t, b.run(t, "apart", nil), b.policy(t, m.student("0.9")), map[string]any{"beta": 1})
 	for _, j := range b.finish(t, iteration).trajectories {
 		if j.State != relabel.Done || j.Attempt != 1 {
 			t.Errorf("%s is %s in attempt %d", j.InstanceID, j.State, j.Attempt)

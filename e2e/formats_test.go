@@ -19,10 +19,15 @@ func TestToolFormatsGiveTheSameActions(t *testing.T) {
 	parsing := newModels(t, l, scripted.Config{})
 	leaving := newModels(t, l, scripted.Config{Unparsed: true})
 	b := newBench(t, l, parsing.teacher())
-	native := formatRound(t, b, "native", parsing, relabel.ToolsNative)
+	rounds := []relabel.ID{
+		startRound(t, b, "native", parsing, relabel.ToolsNative),
+		startRound(t, b, "text", parsing, relabel.ToolsText),
+		startRound(t, b, "unparsed", leaving, relabel.ToolsNative),
+	}
+	native := b.finish(t, rounds[0])
 	for name, other := range map[relabel.CallForm]round{
-		relabel.FunctionTags: formatRound(t, b, "text", parsing, relabel.ToolsText),
-		relabel.ToolCallJSON: formatRound(t, b, "unparsed", leaving, relabel.ToolsNative),
+		relabel.FunctionTags: b.finish(t, rounds[1]),
+		relabel.ToolCallJSON: b.finish(t, rounds[2]),
 	} {
 		forms := 0
 		for i, j := range native.trajectories {
@@ -50,15 +55,14 @@ func TestToolFormatsGiveTheSameActions(t *testing.T) {
 	}
 }
 
-// formatRound collects a round with teacher and student in one tool format.
-func formatRound(t *testing.T, b *bench, name string, m *models, format relabel.ToolFormat) round {
+// startRound starts a round with teacher and student in one tool format.
+func startRound(t *testing.T, b *bench, name string, m *models, format relabel.ToolFormat) relabel.ID {
 	t.Helper()
 	teacher, student := m.teacher(), m.student("0")
 	teacher.Name, teacher.ToolFormat = name+"-teacher", format
 	student.Name, student.ToolFormat = name+"-student", format
 	b.teacher = b.policy(t, teacher)
-	run := b.run(t, name, map[string]any{"seed": 11})
-	return b.collect(t, run, b.policy(t, student), map[string]any{"beta": 0.2})
+	return b.start(t, b.run(t, name, map[string]any{"seed": 11}), b.policy(t, student), map[string]any{"beta": 0.2})
 }
 
 // sameTurns compares a trajectory with the one of another format, and counts the actions

@@ -31,7 +31,7 @@ const patience = e2etest.Patience
 
 func TestMain(m *testing.M) {
 	// Tests wait for containers and databases more than they compute.
-	if err := flag.Set("test.parallel", "6"); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	http.DefaultClient.Timeout = patience // a server that hangs fails a test, not the whole run

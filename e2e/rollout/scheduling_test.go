@@ -55,15 +55,15 @@ func (quickEpisode) Patch(context.Context) ([]byte, bool, error) { return []byte
 func (quickEpisode) Sandbox() (dockerHost, container string)     { return "nowhere", "none" }
 func (quickEpisode) Close(context.Context) error                 { return nil }
 
-// startWorkers starts n workers with slots each, as processes would, and looks for what
-// is left to do as often as they do. They are stopped when the test ends, if not before.
+// startWorkers starts n workers with slots each, as processes would, until stop or the end of
+// the test. Nothing recovers lost work here, so leases do not expire, on a busy machine either.
 func startWorkers(t testing.TB, url string, n int, slots mixer.Slots, world mixer.Environment) (stop func()) {
 	t.Helper()
 	var stops []func()
 	for i := range n {
 		s := storetest.Open(t, url)
 		name := fmt.Sprintf("worker-%d", i)
-		m := mixer.New(mixer.Config{Store: s, Environment: world, Owner: name, Slots: slots, Log: zerolog.Nop()})
+		m := mixer.New(mixer.Config{Store: s, Environment: world, Owner: name, Slots: slots, Lease: time.Hour, Log: zerolog.Nop()})
 		workers := river.NewWorkers()
 		river.AddWorker(workers, mixer.NewWorker(m))
 		client, err := worker.NewQueue(s, s.Clock(), name, workers, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()}})
