@@ -8,7 +8,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -17,8 +16,7 @@ const (
 	MaxTokenizerBytes    = 64 << 20  // all files together
 	MaxTokenizerFile     = 8 << 20   // each file but tokenizer.json
 	MaxChatTemplate      = 256 << 10 // a chat template's text
-	MaxTokenizerFiles    = 64
-	MaxTokenizerVersions = 1000 // of one name
+	MaxTokenizerVersions = 1000      // of one name
 )
 
 // TokenizerChunk is how much of a registered file is read at a time where it is passed on,
@@ -27,43 +25,11 @@ const TokenizerChunk = 4 << 20
 
 // The files of a model's folder that are registered. Others are not used.
 const (
-	TokenizerJSON      = "tokenizer.json"
-	TokenizerConfig    = "tokenizer_config.json"
-	ChatTemplateFile   = "chat_template.jinja"
-	ModelConfig        = "config.json"
-	OtherTemplates     = "additional_chat_templates/" // a folder of *.jinja
-	templateExtension  = ".jinja"
-	chatTemplateLegacy = "chat_template.json"
+	TokenizerJSON    = "tokenizer.json"
+	TokenizerConfig  = "tokenizer_config.json"
+	ChatTemplateFile = "chat_template.jinja"
+	ModelConfig      = "config.json"
 )
-
-// tokenizerFiles are the names beside those in OtherTemplates.
-var tokenizerFiles = []string{TokenizerJSON, TokenizerConfig, ChatTemplateFile, chatTemplateLegacy, ModelConfig,
-	"special_tokens_map.json", "generation_config.json"}
-
-// TokenizerFileNames lists the files of a model's folder that are used, but those in
-// OtherTemplates.
-func TokenizerFileNames() []string { return slices.Clone(tokenizerFiles) }
-
-// IsTokenizerFile reports whether a file of a model's folder is used.
-func IsTokenizerFile(name string) bool {
-	other, ok := strings.CutPrefix(name, OtherTemplates)
-	if ok {
-		base, isTemplate := strings.CutSuffix(other, templateExtension)
-		return isTemplate && plainName.MatchString(base)
-	}
-	return slices.Contains(tokenizerFiles, name)
-}
-
-// maxBytesOf is how large a file of a model's folder may be.
-func maxBytesOf(name string) int {
-	switch {
-	case name == TokenizerJSON:
-		return MaxTokenizerBytes
-	case strings.HasSuffix(name, templateExtension):
-		return MaxChatTemplate
-	}
-	return MaxTokenizerFile
-}
 
 // TokenizerFiles are the used files of a model's folder: content by name. Names have
 // forward slashes.
@@ -97,37 +63,6 @@ func (f TokenizerFiles) Bytes() int64 {
 		total += int64(len(content))
 	}
 	return total
-}
-
-// Check refuses, with CodeInvalid naming the file, files that are not used, are too large,
-// or lack tokenizer.json. It does not parse them.
-func (f TokenizerFiles) Check() error {
-	for _, name := range slices.Sorted(maps.Keys(f)) {
-		if err := CheckTokenizerFile(name, int64(len(f[name]))); err != nil {
-			return err
-		}
-	}
-	switch {
-	case len(f[TokenizerJSON]) == 0:
-		return Errorf(CodeInvalid, "is missing or empty: it holds the vocabulary").On(TokenizerJSON)
-	case len(f) > MaxTokenizerFiles:
-		return Errorf(CodeInvalid, "%d files are more than %d", len(f), MaxTokenizerFiles).On("body")
-	case f.Bytes() > MaxTokenizerBytes:
-		return Errorf(CodeInvalid, "the files have %d bytes together; at most %d are accepted", f.Bytes(), MaxTokenizerBytes).On("body")
-	}
-	return nil
-}
-
-// CheckTokenizerFile refuses, with CodeInvalid naming the file, one that is not used or is
-// too large.
-func CheckTokenizerFile(name string, bytes int64) error {
-	if !IsTokenizerFile(name) {
-		return Errorf(CodeInvalid, "the file %.100q is not used: send %s, and %s*%s", name, strings.Join(tokenizerFiles, ", "), OtherTemplates, templateExtension).On("body")
-	}
-	if most := maxBytesOf(name); bytes > int64(most) {
-		return Errorf(CodeInvalid, "has %d bytes; at most %d are accepted", bytes, most).On(name)
-	}
-	return nil
 }
 
 // TokenizerFile describes a file of a registered tokenizer.

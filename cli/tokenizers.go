@@ -51,7 +51,7 @@ func readModelFolder(dir string) (relabel.TokenizerFiles, error) {
 		return nil, err
 	}
 	var wrong *relabel.Error
-	if errors.As(files.Check(), &wrong) {
+	if errors.As(modelfiles.Check(files), &wrong) {
 		return nil, wrong.On(filepath.Join(dir, wrong.Field))
 	}
 	return files, nil

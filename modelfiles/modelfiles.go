@@ -1,6 +1,6 @@
 // Package modelfiles reads the files of a model's folder: tokenizer, chat templates and
-// configuration. It reads regular files alone, and never more bytes than their bounds, so
-// that a device, a named pipe or a huge file costs nothing.
+// configuration. It reads only regular files and no more bytes than their bounds, so that a
+// device, a named pipe or a huge file does no harm.
 package modelfiles
 
 import (
@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -22,7 +23,7 @@ var errNotRegular = errors.New("not a regular file")
 
 // ReadFile reads a regular file of at most limit bytes. It does not block on a named pipe.
 func ReadFile(name string, limit int64) ([]byte, error) {
-	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := os.OpenFile(name, flags, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +31,7 @@ func ReadFile(name string, limit int64) ([]byte, error) {
 }
 
 // readAll reads and closes a file.
-func readAll(file fs.File, limit int64) ([]byte, error) {
+func readAll(file *os.File, limit int64) ([]byte, error) {
 	defer file.Close()
 	info, err := file.Stat()
 	switch {
@@ -48,11 +49,11 @@ func readAll(file fs.File, limit int64) ([]byte, error) {
 	return content, err
 }
 
-// opener opens a file in a folder by its slash-separated name, and lists folders in it.
-type opener struct {
-	open func(name string) (fs.File, error)
-	list func(name string) ([]string, error)
-}
+// opener opens a file or folder in a folder by its slash-separated name.
+type opener func(name string) (*os.File, error)
+
+// flags open files and folders without blocking on named pipes.
+const flags = os.O_RDONLY | syscall.O_NONBLOCK
 
 // ReadFolder reads the relevant files of a folder chosen by the caller of this process. It
 // follows symbolic links. CodeNotFound if the folder does not exist; CodeInvalid names a file
@@ -65,11 +66,8 @@ func ReadFolder(dir string) (relabel.TokenizerFiles, error) {
 	if !info.IsDir() {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "is not a folder: name the one that holds %s", relabel.TokenizerJSON).On(dir)
 	}
-	return read(opener{
-		open: func(name string) (fs.File, error) {
-			return os.OpenFile(filepath.Join(dir, filepath.FromSlash(name)), os.O_RDONLY|syscall.O_NONBLOCK, 0)
-		},
-		list: func(name string) ([]string, error) { return names(os.Open(filepath.Join(dir, name))) },
+	return read(func(name string) (*os.File, error) {
+		return os.OpenFile(filepath.Join(dir, filepath.FromSlash(name)), flags, 0)
 	})
 }
 
@@ -77,8 +75,8 @@ func ReadFolder(dir string) (relabel.TokenizerFiles, error) {
 var errUnreadable = relabel.Errorf(relabel.CodeInvalid,
 	"cannot be read: it must be the path of a folder below --tokenizers of this machine that holds %s as a regular file", relabel.TokenizerJSON)
 
-// Unreadable is the error of ReadBelow for a path that is absent, outside of the root or
-// not regular; also what to answer where there is no root.
+// Unreadable returns the error of ReadBelow for a path that does not exist, is outside of the
+// root or is not a regular file. It is also the answer if there is no root.
 func Unreadable() *relabel.Error {
 	e := *errUnreadable
 	return &e
@@ -92,7 +90,9 @@ func ReadBelow(root *os.Root, dir string) (relabel.TokenizerFiles, error) {
 	if !ok {
 		return nil, Unreadable()
 	}
-	files, err := read(openerBelow(root, local))
+	files, err := read(func(name string) (*os.File, error) {
+		return root.OpenFile(filepath.Join(local, filepath.FromSlash(name)), flags, 0)
+	})
 	if err != nil || len(files[relabel.TokenizerJSON]) == 0 {
 		return nil, Unreadable().Because(err)
 	}
@@ -105,7 +105,7 @@ func ReadTemplateBelow(root *os.Root, name string) (string, error) {
 	if !ok {
 		return "", Unreadable()
 	}
-	file, err := root.OpenFile(local, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := root.OpenFile(local, flags, 0)
 	if err != nil {
 		return "", Unreadable().Because(err)
 	}
@@ -128,17 +128,6 @@ func below(root *os.Root, name string) (string, bool) {
 	return name, filepath.IsLocal(name) && !strings.ContainsRune(name, 0)
 }
 
-func openerBelow(root *os.Root, dir string) opener {
-	return opener{
-		open: func(name string) (fs.File, error) {
-			return root.OpenFile(filepath.Join(dir, filepath.FromSlash(name)), os.O_RDONLY|syscall.O_NONBLOCK, 0)
-		},
-		list: func(name string) ([]string, error) {
-			return names(root.OpenFile(filepath.Join(dir, name), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_DIRECTORY, 0))
-		},
-	}
-}
-
 // mostEntries is the maximum number of entries read from a templates folder.
 const mostEntries = 1000
 
@@ -155,7 +144,7 @@ func names(folder *os.File, err error) ([]string, error) {
 	return list, err
 }
 
-// read reads all used files of a folder that are there.
+// read reads all used files of a folder that exist.
 func read(from opener) (relabel.TokenizerFiles, error) {
 	files, left := relabel.TokenizerFiles{}, int64(relabel.MaxTokenizerBytes)
 	wanted, err := wantedFiles(from)
@@ -163,8 +152,8 @@ func read(from opener) (relabel.TokenizerFiles, error) {
 		return nil, err
 	}
 	for _, name := range wanted {
-		file, err := from.open(name)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		file, err := from(name)
+		if missing(err) {
 			continue
 		}
 		if err != nil {
@@ -174,7 +163,7 @@ func read(from opener) (relabel.TokenizerFiles, error) {
 		if err != nil {
 			return nil, relabel.Errorf(relabel.CodeInvalid, "cannot be used: %v", err).On(name).Because(err)
 		}
-		if err := relabel.CheckTokenizerFile(name, int64(len(content))); err != nil {
+		if err := CheckFile(name, int64(len(content))); err != nil {
 			return nil, err
 		}
 		left -= int64(len(content))
@@ -183,20 +172,25 @@ func read(from opener) (relabel.TokenizerFiles, error) {
 	return files, nil
 }
 
-// wantedFiles are the names of the files that are used, whether they are there or not.
+// missing reports whether an error means that a file does not exist.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// wantedFiles lists the names of all files that may be used.
 func wantedFiles(from opener) ([]string, error) {
-	wanted := relabel.TokenizerFileNames()
-	others, err := from.list(strings.TrimSuffix(relabel.OtherTemplates, "/"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "cannot be listed").On(relabel.OtherTemplates).Because(err)
+	wanted := slices.Clone(used)
+	others, err := names(from(strings.TrimSuffix(otherTemplates, "/")))
+	if err != nil && !missing(err) {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "cannot be listed").On(otherTemplates).Because(err)
 	}
 	for _, other := range others {
-		if name := path.Join(relabel.OtherTemplates, other); relabel.IsTokenizerFile(name) {
+		if name := path.Join(otherTemplates, other); isUsed(name) {
 			wanted = append(wanted, name)
 		}
 	}
-	if len(wanted) > relabel.MaxTokenizerFiles {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "more than %d files are used", relabel.MaxTokenizerFiles).On(relabel.OtherTemplates)
+	if len(wanted) > maxFiles {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "more than %d files are used", maxFiles).On(otherTemplates)
 	}
 	return wanted, nil
 }

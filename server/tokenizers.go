@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"relabel/api"
+	"relabel/modelfiles"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -84,7 +85,7 @@ func readTokenizerTar(from io.Reader) (relabel.TokenizerFiles, error) {
 		if header.Typeflag != tar.TypeReg {
 			return nil, relabel.Errorf(relabel.CodeInvalid, "%.100q is not a regular file: follow links when you make the tar file (tar -h)", name).On("body")
 		}
-		if err := relabel.CheckTokenizerFile(name, header.Size); err != nil {
+		if err := modelfiles.CheckFile(name, header.Size); err != nil {
 			return nil, err
 		}
 		if _, twice := files[name]; twice || header.Size > left {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"relabel"
+	"relabel/modelfiles"
 )
 
 // Tokenizers lists all versions of all registered tokenizers, newest first.
@@ -56,7 +57,7 @@ func (c *Client) TokenizerFiles(ctx context.Context, word string) (relabel.Token
 	for archive := tar.NewReader(io.LimitReader(res.Body, 2*relabel.MaxTokenizerBytes)); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return files, files.Check()
+			return files, modelfiles.Check(files)
 		}
 		if err != nil {
 			return nil, err

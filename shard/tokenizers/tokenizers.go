@@ -181,7 +181,7 @@ func (o *Opener) OfSHA256(ctx context.Context, ref relabel.TokenizerRef, sha256 
 // Check parses files as Open does, and their chat templates.
 // CodeInvalid names what is not known or wrong. It waits for its turn to parse.
 func (o *Opener) Check(ctx context.Context, files relabel.TokenizerFiles) error {
-	if err := files.Check(); err != nil {
+	if err := modelfiles.Check(files); err != nil {
 		return err
 	}
 	select {

@@ -6,42 +6,41 @@ import (
 	"relabel"
 )
 
-// Turn is a state st and its label ãt as the student's token ids.
+// Turn is a state st and its label ãt in the student's token ids.
 type Turn struct {
 	T int // from 1
 	// State is st without the header of the next turn: the trunk up to here. For a served
 	// label whose prompt ends with the header's IDs it may be the rest of that prompt, so
 	// that the trunk is what the server saw.
 	State []int32
-	// Prompt is st with the header, and Answer is ãt up to and with its stop token. A
-	// turn without a label has neither.
+	// Prompt is st with the header, and Answer is ãt including its stop token. A turn without
+	// a label has neither.
 	Prompt, Answer []int32
 	Labelled       bool
-	ByTeacher      bool      // bt = 1: the teacher's label is what was executed
+	ByTeacher      bool      // bt = 1: the teacher's label was executed
 	Served         bool      // Prompt and Answer are the student server's own ids
 	Weight         float32   // w(s, a)
-	Weights        []float32 // one for each token of ãt in place of Weight; nil: all Weight
+	Weights        []float32 // one per token of ãt instead of Weight; nil: all Weight
 }
 
-// Trajectory is what Build makes trees of.
+// Trajectory is the input of Build.
 type Trajectory struct {
 	Origin
 	Turns []Turn
-	End   []int32 // the state after the last turn; nil where it is not known
 }
 
-// Build returns the token trees of a trajectory, in the order of turns. They hold every
+// Build returns the token trees of a trajectory, in the order of turns. They contain every
 // label once:
 //
-//   - in the trunk where header ⊕ ãt is token for token what follows st there, or where a
-//     teacher's label ends its trunk because nothing follows;
-//   - else as a leaf that begins with the header, a teacher's label too;
-//   - else, where st ⊕ header does not begin with st's ids or adds none, as a root of its own.
+//   - in the trunk, if header ⊕ ãt equals, token for token, what follows st there, or if it is
+//     the teacher's own action and nothing follows;
+//   - as a separate root, if st ⊕ header does not start with st's ids or adds none;
+//   - otherwise as a leaf that starts with the header.
 //
-// A state that does not begin with the state before it, because the template rewrote
-// history, begins a new root; where only that one state differs and the next goes on
-// from the one before, it gets a root of its own and the trunk goes on. It returns
-// CodeInvalid where a label has no prompt, no token or not one finite weight a token.
+// A state that does not start with the previous state, because the template rewrote history,
+// starts a new root. If only that state differs and the next one continues the previous state,
+// it gets a separate root and the trunk continues. CodeInvalid if a label has no prompt, no
+// tokens, or not one finite weight per token.
 func Build(tr Trajectory, n Normalisation) ([]*Root, error) {
 	origin := tr.Origin // alone: the spans must not keep the states
 	b := builder{Trajectory: tr, normalisation: n, origin: &origin}
@@ -74,7 +73,7 @@ type builder struct {
 // turn adds turn i and returns the turn to continue with.
 func (b *builder) turn(i int) (int, error) {
 	turn := &b.Turns[i]
-	if len(turn.State) == 0 { // nothing that a branch could come after
+	if len(turn.State) == 0 { // no place for a branch
 		b.open = nil
 		return i + 1, b.alone(turn)
 	}
@@ -98,13 +97,10 @@ func (b *builder) turn(i int) (int, error) {
 	return next, nil
 }
 
-// state returns the state of turn i, or the final state after the last turn, or nil.
+// state returns the state of turn i, nil if there is no such turn.
 func (b *builder) state(i int) []int32 {
-	switch {
-	case i < 0 || i > len(b.Turns):
+	if i < 0 || i >= len(b.Turns) {
 		return nil
-	case i == len(b.Turns):
-		return b.End
 	}
 	return b.Turns[i].State
 }

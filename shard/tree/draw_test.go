@@ -52,9 +52,6 @@ func drawTrajectory(t *rapid.T, name string) Trajectory {
 		}
 		tr.Turns, state = append(tr.Turns, turn), following
 	}
-	if often("end") {
-		tr.End = state
-	}
 	return tr
 }
 

@@ -19,13 +19,6 @@ func (f *Forest) Reset() {
 	f.NodeStart, f.NodeParent, f.NodeKind, f.Spans = f.NodeStart[:0], f.NodeParent[:0], f.NodeKind[:0], f.Spans[:0]
 }
 
-// Flatten returns the row of one tree.
-func (r *Root) Flatten() *Forest {
-	var f Forest
-	f.Add(r)
-	return &f
-}
-
 // Add appends a tree to the row. The subtree of every trunk token ends with the tree, because
 // everything later continues from it; the subtree of a leaf's tokens ends with the leaf.
 func (f *Forest) Add(r *Root) {

@@ -1,15 +1,13 @@
-// Package tree makes token trees of trajectories: from the ids of every state st and
-// label ãt, the rows that train as each pair (st, ãt) alone would (paper 3.2, eq. 11–13),
-// at a small part of the tokens.
+// Package tree builds token trees of trajectories: from the ids of every state st and label ãt,
+// rows with the same gradient as all pairs (st, ãt) separately (paper 3.2, eq. 11–13), with fewer
+// tokens.
 //
-// A trajectory's trunk is what was executed. Where the label is, token for token, what
-// follows st in the trunk, the trunk is supervised there; else the label is a leaf that
-// branches off the trunk where st ends. So a tree is a trunk with leaves, never more.
+// The trunk of a tree is what was executed. If a label equals, token for token, what follows st in
+// the trunk, it is supervised there; otherwise it is a leaf that branches off where st ends. Leaves
+// do not branch.
 package tree
 
-import (
-	"slices"
-)
+import "slices"
 
 // Kind is the kind of a node of a tree row, or of a span. The numbers are those of node_kind.
 type Kind int32
@@ -24,11 +22,11 @@ const (
 // String returns the kind's name in spans.
 func (k Kind) String() string { return [...]string{"trunk", "leaf", "padding"}[k] }
 
-// Origin identifies where labels come from. All spans of a trajectory share it.
+// Origin identifies the source of labels. All spans of a trajectory share it.
 type Origin struct {
 	Trajectory string
 	Iteration  int      // number of the iteration i, from 1
-	Beta       *float32 // βi (eq. 8); nil where executors were drawn by κ (eq. 9)
+	Beta       *float32 // βi (eq. 8); nil if executors were drawn by κ (eq. 9)
 }
 
 // Span is the supervised tokens of one label in a row, the stop token included.
@@ -37,8 +35,8 @@ type Span struct {
 	Turn    int // t, from 1
 	Kind    Kind
 	Start   int       // of the first supervised token, in its row
-	Weights []float32 // w(s, a) of each token, normalisation in it; as long as the span
-	Served  bool      // the ids are the student server's own, not a rendering
+	Weights []float32 // w(s, a) of each token, normalised; as long as the span
+	Served  bool      // the ids were returned by the student's server, not rendered
 }
 
 // Length returns the number of tokens in the span.
@@ -85,15 +83,6 @@ func (r *Root) Longest() int {
 
 // Labels returns the number of labels in the tree.
 func (r *Root) Labels() int { return len(r.spans) + len(r.leaves) }
-
-// Supervised returns the number of supervised tokens.
-func (r *Root) Supervised() int {
-	n := 0
-	for s := range r.Spans {
-		n += s.Length()
-	}
-	return n
-}
 
 // Spans yields the labels of the tree, those in the trunk first. Start counts along the
 // way from the root, so it is the length of the label's prefix.

@@ -28,7 +28,7 @@ func (n Normalisation) Weights(w float32, byToken []float32, tokens int) ([]floa
 	case PerTransition:
 		share = float64(tokens)
 	default:
-		return nil, relabel.Errorf(relabel.CodeInvalid, "there is no normalisation %q", string(n))
+		return nil, relabel.Errorf(relabel.CodeInvalid, "unknown normalisation %q", string(n))
 	}
 	out := make([]float32, tokens)
 	for i := range out {
@@ -37,7 +37,7 @@ func (n Normalisation) Weights(w float32, byToken []float32, tokens int) ([]floa
 		}
 		v := float32(float64(w) / share)
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return nil, relabel.Errorf(relabel.CodeInvalid, "the weight of token %d is no finite number", i)
+			return nil, relabel.Errorf(relabel.CodeInvalid, "the weight of token %d is not a finite number", i)
 		}
 		if v == 0 {
 			v = 0 // not −0, which JSON readers would turn into another number
