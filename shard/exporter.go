@@ -183,13 +183,7 @@ func (x *Exporter) Prepare(ctx context.Context, e relabel.Export) (relabel.Expor
 }
 
 func inOrder(views []relabel.View) []relabel.View {
-	var ordered []relabel.View
-	for _, v := range relabel.Views {
-		if slices.Contains(views, v) {
-			ordered = append(ordered, v)
-		}
-	}
-	return ordered
+	return slices.DeleteFunc(slices.Clone(relabel.Views), func(v relabel.View) bool { return !slices.Contains(views, v) })
 }
 
 // tokenField returns the first field that is set but applies to token views only, or "".

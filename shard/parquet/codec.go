@@ -7,15 +7,15 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// codec writes zstd for all files of the process. parquet-go's own makes an encoder, whose
-// window takes 16 MiB, for each file anew, and keeps those that nobody will ask for again.
+// codec compresses all files of the process with one zstd encoder. parquet-go's codec creates an
+// encoder with a window of 16 MiB for each file and retains unused ones.
 type codec struct{ zstd.Codec }
 
 // encoder returns the one encoder, which compresses one page at a time.
 var encoder = sync.OnceValue(func() *kzstd.Encoder {
 	e, err := kzstd.NewWriter(nil, kzstd.WithEncoderConcurrency(1), kzstd.WithLowerEncoderMem(true),
 		kzstd.WithEncoderLevel(kzstd.SpeedDefault), kzstd.WithZeroFrames(true), kzstd.WithEncoderCRC(false))
-	if err != nil { // the options are such as it knows
+	if err != nil { // the options are valid
 		panic(err)
 	}
 	return e

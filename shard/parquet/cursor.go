@@ -24,7 +24,7 @@ type Cursor struct {
 	pages parquet.Pages
 	page  parquet.Page
 	data  encoding.Values
-	index []int32 // of the page's values in data, which is then the dictionary's; nil: they are data's own
+	index []int32 // of the page's values in data, which is then a dictionary; nil: data has the values
 	reps  []byte
 	defs  []byte
 	level int // next slot of the page
@@ -38,9 +38,8 @@ type Cursor struct {
 	Null   []bool // which values are null (and 0 or "" above); nil if none is
 }
 
-// Cursor returns a cursor for the leaf column of a path, such as spans, list, element,
-// turn; the names between a list and what it holds are left out: spans, turn. nil where
-// there is none.
+// Cursor returns a cursor for the leaf column of a path, nil if there is none. The path omits the
+// levels between a list and its elements: spans, turn.
 func (r *Reader) Cursor(path ...string) *Cursor {
 	c, place, level := r.file.Root(), byte(0), byte(0)
 	down := func(to *parquet.Column) {
@@ -128,20 +127,12 @@ func (c *Cursor) values(n int) error {
 	if c.Null != nil {
 		c.Null = append(c.Null, make([]bool, n)...)
 	}
-	switch kind := c.data.Kind(); {
-	case kind == encoding.Int32 && c.index == nil:
-		c.Ints = append(c.Ints, c.data.Int32()[from:to]...)
-	case kind == encoding.Int32:
-		for _, i := range c.index[from:to] {
-			c.Ints = append(c.Ints, c.data.Int32()[i])
-		}
-	case kind == encoding.Float && c.index == nil:
-		c.Floats = append(c.Floats, c.data.Float()[from:to]...)
-	case kind == encoding.Float:
-		for _, i := range c.index[from:to] {
-			c.Floats = append(c.Floats, c.data.Float()[i])
-		}
-	case kind == encoding.ByteArray:
+	switch c.data.Kind() {
+	case encoding.Int32:
+		c.Ints = gather(c.Ints, c.data.Int32(), c.index, from, to)
+	case encoding.Float:
+		c.Floats = gather(c.Floats, c.data.Float(), c.index, from, to)
+	case encoding.ByteArray:
 		text, offsets := c.data.ByteArray()
 		for i := from; i < to; i++ {
 			at := i
@@ -151,9 +142,21 @@ func (c *Cursor) values(n int) error {
 			c.Texts = append(c.Texts, string(text[offsets[at]:offsets[at+1]]))
 		}
 	default:
-		return fmt.Errorf("column %s is of a type that no view has", strings.Join(c.column.Path(), "."))
+		return fmt.Errorf("column %s has a type that no view has", strings.Join(c.column.Path(), "."))
 	}
 	return nil
+}
+
+// gather appends the values from up to to of a page to dst, which are dictionary values if index is
+// not nil.
+func gather[T any](dst, data []T, index []int32, from, to int) []T {
+	if index == nil {
+		return append(dst, data[from:to]...)
+	}
+	for _, i := range index[from:to] {
+		dst = append(dst, data[i])
+	}
+	return dst
 }
 
 // null appends a null to the row.

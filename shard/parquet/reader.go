@@ -29,7 +29,7 @@ func OpenReader(r io.ReaderAt, size int64) (reader *Reader, err error) {
 	return &Reader{f}, nil
 }
 
-// damaged makes an error of a panic: what is damaged can lead the library anywhere.
+// damaged turns a panic into an error: damaged files can make the library panic anywhere.
 func damaged(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("not readable as Parquet: %v", p)

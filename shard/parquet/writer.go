@@ -1,5 +1,5 @@
-// Package parquet writes the rows of a view as Parquet files that trainers read as they
-// are: zstd, bounded row groups and files, and the same bytes for the same rows.
+// Package parquet writes the rows of a view as Parquet files that trainers can read directly: zstd,
+// bounded row groups and files, and the same bytes for the same rows.
 package parquet
 
 import (
@@ -53,9 +53,8 @@ const (
 	MaxFile  = 256 << 20
 )
 
-// The limits of every export. States of a trajectory begin alike; a page that holds
-// dozens of them lets zstd write each beginning once, which makes a file ten times
-// smaller than pages of the usual 256 KiB do.
+// The limits of every export. States of a trajectory start alike. On a page with dozens of them zstd
+// stores each beginning once, which makes files ten times smaller than with the usual 256 KiB pages.
 var shardLimits = limits{group: MaxGroup - 256<<10, groupRaw: 128 << 20, file: MaxFile, page: 8 << 20}
 
 // File describes a finished file.

@@ -15,9 +15,9 @@ type Conversation struct {
 	tools   jinja.Value
 
 	messages []jinja.Value // decoded, without guards
-	guarded  *jinja.List   // with them
+	guarded  *jinja.List   // with guards
 	guard    rune
-	broken   error // why no state from here on can be rendered
+	broken   error // why no further state can be rendered
 
 	prompt *rendered // st with the header; nil until it is rendered
 
@@ -38,7 +38,7 @@ func (s *Student) Converse(opening []relabel.Message, tools []relabel.Tool) *Con
 	return c
 }
 
-// Advance makes st+1 of st (eq. 7).
+// Advance extends st to st+1 (eq. 7).
 func (c *Conversation) Advance(turn relabel.Turn) {
 	for _, m := range relabel.AppendTurn(nil, turn) {
 		c.add(m)
@@ -72,7 +72,7 @@ func (c *Conversation) changeGuard(v jinja.Value) error {
 	guard := c.guard + 1
 	for ; holds(all, guard); guard++ {
 		if guard == lastGuard {
-			return refuse(GuardEscaped, "the messages hold every character of private use")
+			return refuse(GuardEscaped, "the messages contain all private-use characters")
 		}
 	}
 	c.guard, c.prompt, c.inMessages = guard, nil, 0
@@ -147,7 +147,7 @@ func (c *Conversation) renderPrompt() (rendered, error) {
 func (c *Conversation) render(messages *jinja.List, header bool) (rendered, error) {
 	r, err := c.student.render(messages, c.tools, header, c.guard)
 	if err == nil && strings.Contains(r.text, escaped(c.guard)) {
-		err = refuse(GuardEscaped, "the template escapes what is not ASCII")
+		err = refuse(GuardEscaped, "the template escapes characters that are not ASCII")
 	}
 	return r, err
 }
@@ -159,16 +159,4 @@ func with(list *jinja.List, v jinja.Value) *jinja.List {
 	}
 	longer.Append(v)
 	return longer
-}
-
-func hasSuffix(ids, suffix []int32) bool {
-	if len(ids) < len(suffix) {
-		return false
-	}
-	for i, id := range ids[len(ids)-len(suffix):] {
-		if id != suffix[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -9,11 +10,11 @@ import (
 	"relabel/tokenizer"
 )
 
-// Text of a special token inside a message is data, not a token. It is broken up by a
-// character of private use, the guard, before the template sees it, and mended after: so
-// it is known which occurrences the template wrote itself and which it was given.
+// The text of a special token inside a message is data, not a token. Before the template sees it, a
+// private-use character, the guard, is inserted; afterwards it is removed. This distinguishes the
+// tokens that the template wrote from those in its input.
 
-// The guards: the first is that of conversations that do not hold it.
+// The range of guards. A conversation uses the first one that its messages do not contain.
 const (
 	firstGuard = '\ue001'
 	lastGuard  = '\uf8ff'
@@ -38,12 +39,12 @@ func newSpecials(t *tokenizer.Tokenizer) *specials {
 		*at = append(*at, special{a.Content, a.ID})
 	}
 	for _, at := range s.byFirst {
-		sort.SliceStable(at, func(a, b int) bool { return len(at[a].text) > len(at[b].text) })
+		slices.SortStableFunc(at, func(a, b special) int { return len(b.text) - len(a.text) })
 	}
 	return s
 }
 
-// at returns the longest special token at the beginning of text.
+// at returns the longest special token at the start of text.
 func (s *specials) at(text string) (special, bool) {
 	if text == "" {
 		return special{}, false
@@ -56,7 +57,7 @@ func (s *specials) at(text string) (special, bool) {
 	return special{}, false
 }
 
-// next returns where the first special token at or after from begins, -1 for nowhere.
+// next returns the position of the first special token at or after from, -1 if there is none.
 func (s *specials) next(text string, from int) (int, special) {
 	for i := from; i < len(text); i++ {
 		if s.byFirst[text[i]] == nil {
@@ -69,7 +70,7 @@ func (s *specials) next(text string, from int) (int, special) {
 	return -1, special{}
 }
 
-// guard breaks up the special tokens in a value's texts and names, and counts them.
+// guard inserts guards into the special tokens of a value's texts and names, and counts them.
 func (s *specials) guard(v jinja.Value, guard rune, count *int) jinja.Value {
 	switch v := v.(type) {
 	case string:
@@ -83,7 +84,7 @@ func (s *specials) guard(v jinja.Value, guard rune, count *int) jinja.Value {
 	case *jinja.Map:
 		m := jinja.NewMap()
 		for i := range v.Len() {
-			key := s.guardText(v.Key(i).(string), guard, count) // keys of JSON are texts, and those of arguments the model's own
+			key := s.guardText(v.Key(i).(string), guard, count) // keys of JSON are texts
 			m.Set(key, s.guard(v.ValueAt(i), guard, count))
 		}
 		return m
@@ -120,7 +121,7 @@ type rendered struct {
 	plain []tokenizer.Span
 }
 
-// mend takes the guards out of a rendered text.
+// mend removes the guards from a rendered text.
 func (s *specials) mend(text string, guard rune) rendered {
 	at := strings.IndexRune(text, guard)
 	if at < 0 {
@@ -154,8 +155,8 @@ func (r rendered) between(a, b int) rendered {
 	return piece
 }
 
-// nextToken returns where the first special token at or after from is that the template
-// wrote itself, -1 for nowhere.
+// nextToken returns the position of the first special token at or after from that the template
+// wrote itself, -1 if there is none.
 func (s *specials) nextToken(r rendered, from int) (int, special) {
 	for {
 		at, found := s.next(r.text, from)

@@ -9,8 +9,8 @@ import (
 	"relabel/jinja"
 )
 
-// message returns a canonical message as the template is given it: the JSON that the
-// models were sent, arguments as the template needs them.
+// message returns a canonical message as the template receives it: the JSON that was sent to the
+// models, with arguments in the form that the template needs.
 func (s *Student) message(m relabel.Message) (jinja.Value, error) {
 	if s.reasoning == relabel.ReasoningDrop {
 		m.ReasoningContent = ""
@@ -20,7 +20,7 @@ func (s *Student) message(m relabel.Message) (jinja.Value, error) {
 		return nil, err
 	}
 	if hasSurrogate(v) {
-		return nil, refuse(LoneSurrogate, "a message of the state, or the label, holds half a surrogate pair")
+		return nil, refuse(LoneSurrogate, "a message of the state, or the label, contains an unpaired surrogate")
 	}
 	if len(m.ToolCalls) == 0 || s.Arguments != relabel.ArgumentsObject {
 		return v, nil

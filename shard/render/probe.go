@@ -4,18 +4,10 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/chat"
-	"relabel/jinja"
 )
 
-// header is the text that a template adds for the next turn.
-type header struct {
-	text string
-	ids  []int32
-}
-
-// A state and a label that tell how a template does things. The arguments are such that
-// it shows whether they come out as written, quoted again, or taken apart.
+// A state and a label that show how a template works. Its output shows whether arguments come out
+// as written, quoted again, or as separate values.
 const (
 	probeCommand   = `ls "a"`
 	probeArguments = `{"command":  "ls \"a\"",   "lines": 1.0}`
@@ -29,8 +21,8 @@ var probeState = []relabel.Message{{Role: "system", Content: "You repair code."}
 var probeLabel = relabel.Message{Role: "assistant", Content: "I look.",
 	ToolCalls: []relabel.ToolCall{{ID: "call_1_0", Name: "execute_bash", Arguments: probeArguments}}}
 
-// probe finds out how the template is to be given arguments, what its header is and what
-// ends a turn. eos is the tokenizer's own end token, "" where it names none.
+// probe determines the form of arguments that the template needs, its header, and the token that
+// ends a turn. eos is the tokenizer's own end token, "" if it has none.
 func (s *Student) probe(eos string) error {
 	forms := []relabel.ArgumentsForm{relabel.ArgumentsString, relabel.ArgumentsObject}
 	if s.Arguments != relabel.ArgumentsAuto {
@@ -39,20 +31,22 @@ func (s *Student) probe(eos string) error {
 	var why error
 	for _, form := range forms {
 		s.Arguments = form
-		prompt, answer, err := s.probeWith(eos)
+		c := s.Converse(probeState, probeTools)
+		prompt, answer, err := s.probeWith(c, eos)
 		if err == nil && !showsArguments(form, answer.text) {
-			err = relabel.Errorf(relabel.CodeInvalid, "it does not show a call's arguments given as %s: it knows no tool calls, or wants them otherwise", form)
+			err = relabel.Errorf(relabel.CodeInvalid, "its output lacks the arguments of a call given as %s: it does not support tool calls, or needs another form", form)
 		}
 		if err == nil {
-			return s.findHeader(prompt)
+			s.findHeader(c, prompt)
+			return nil
 		}
 		why = err
 	}
 	return relabel.Errorf(relabel.CodeInvalid, "this chat template cannot render labels: %s", said(why)).On("template").Because(why)
 }
 
-// showsArguments reports whether a rendered label has the probe's arguments: as they were
-// written where they are given as text, and not quoted within quotes.
+// showsArguments reports whether a rendered label contains the probe's arguments: literally if they
+// are given as text, and not quoted twice.
 func showsArguments(form relabel.ArgumentsForm, answer string) bool {
 	if form == relabel.ArgumentsString {
 		return strings.Contains(answer, probeArguments)
@@ -61,14 +55,7 @@ func showsArguments(form relabel.ArgumentsForm, answer string) bool {
 }
 
 // probeWith renders the probe and determines the stop token.
-func (s *Student) probeWith(eos string) (prompt, answer rendered, err error) {
-	c := &Conversation{student: s, guard: firstGuard, guarded: jinja.NewList(), encoder: newEncoder(s)}
-	if c.tools, err = jinja.DecodeJSON(chat.AppendTools(nil, probeTools)); err != nil {
-		return prompt, answer, err
-	}
-	for _, m := range probeState {
-		c.add(m)
-	}
+func (s *Student) probeWith(c *Conversation, eos string) (prompt, answer rendered, err error) {
 	if c.broken != nil {
 		return prompt, answer, c.broken
 	}
@@ -91,8 +78,8 @@ func (s *Student) probeWith(eos string) (prompt, answer rendered, err error) {
 	return prompt, answer, err
 }
 
-// learnStop uses eos as the end of a turn if the label contains it, otherwise the label's
-// last special token.
+// learnStop sets the stop token: eos if the label contains it, otherwise the label's last special
+// token.
 func (s *Student) learnStop(label rendered, eos string) {
 	s.Stop = ""
 	for from := 0; ; {
@@ -107,8 +94,8 @@ func (s *Student) learnStop(label rendered, eos string) {
 	}
 }
 
-// answer returns what whole adds to prompt, up to and with the last stop token that the
-// template wrote.
+// answer returns the text that whole adds to prompt, up to and including the last stop token that
+// the template wrote.
 func (s *Student) answer(prompt, whole rendered) (rendered, error) {
 	if !strings.HasPrefix(whole.text, prompt.text) {
 		return rendered{}, refuse(NotContinuing, "the prompt ends with %q", tail(prompt.text))
@@ -132,31 +119,17 @@ func (s *Student) answer(prompt, whole rendered) (rendered, error) {
 
 // findHeader determines what the template adds to a state for the next turn. A template whose
 // header is not the end of its prompt has none: each label becomes its own root.
-func (s *Student) findHeader(prompt rendered) error {
-	messages := jinja.NewList()
-	for _, m := range probeState {
-		v, err := s.message(m)
-		if err != nil {
-			return err
-		}
-		messages.Append(v)
-	}
-	tools, err := jinja.DecodeJSON(chat.AppendTools(nil, probeTools))
+func (s *Student) findHeader(c *Conversation, prompt rendered) {
+	state, err := s.render(c.guarded, c.tools, false, firstGuard)
 	if err != nil {
-		return err
-	}
-	state, err := s.render(messages, tools, false, firstGuard)
-	if err != nil {
-		return nil // it wants the header: there is no state without
+		return // the template cannot render a state without the header
 	}
 	if text, ok := strings.CutPrefix(prompt.text, state.text); ok && text != "" {
-		s.header = header{text, s.Tokens.Encode(nil, text)}
+		s.header = s.Tokens.Encode(nil, text)
 	}
-	return nil
 }
 
-// checkReasoning refuses a label whose reasoning the template left out, where it was to
-// be kept.
+// checkReasoning refuses a label if its reasoning must be kept, but the template omits it.
 func (s *Student) checkReasoning(label relabel.Message, answer rendered) error {
 	reasoning := strings.TrimSpace(label.ReasoningContent)
 	if s.reasoning == relabel.ReasoningKeep && !strings.Contains(answer.text, reasoning) {

@@ -39,8 +39,8 @@ func refuse(reason Reason, format string, a ...any) error {
 	return &Refusal{reason, fmt.Sprintf(format, a...)}
 }
 
-// said is an error in words that are safe to show: those of the template, of a refusal,
-// or those of the first error with a code.
+// said returns the message of an error that is safe to show: that of a refusal or of the first error
+// with a code.
 func said(err error) string {
 	var e *relabel.Error
 	var r *Refusal

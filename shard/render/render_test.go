@@ -90,7 +90,7 @@ func TestPairsAreThoseOfTransformers(t *testing.T) {
 				a, b := compare(t, ref, s, folder, model.options, rand.New(rand.NewPCG(seed, 1)))
 				compared, refused = compared+a, refused+b
 			}
-			t.Logf("%d pairs compared, %d refused by both; arguments as %s, stop %s, header %q", compared, refused, s.Arguments, s.Stop, s.header.text)
+			t.Logf("%d pairs compared, %d refused by both; arguments as %s, stop %s, header %q", compared, refused, s.Arguments, s.Stop, s.Tokens.Decode(s.header))
 			if compared < 10 {
 				t.Errorf("%d pairs were compared", compared)
 			}

@@ -1,9 +1,10 @@
-// Package render turns canonical states and labels into the token ids of a student: its
-// own chat template, its own tool-call form, its own tokenizer, whatever the teacher's
-// were. It gives what transformers' apply_chat_template and tokenizers would give.
+// Package render turns canonical states and labels into the token ids of a student, with its own
+// chat template, tool-call form and tokenizer, independent of the teacher's. The result equals that
+// of transformers' apply_chat_template and tokenizers.
 package render
 
 import (
+	"slices"
 	"time"
 
 	"relabel"
@@ -19,12 +20,11 @@ type Student struct {
 	// TemplateSHA256 is the hash of the template's text (hex).
 	TemplateSHA256 string
 	// Arguments is the form in which the template receives the arguments of a call.
-	// Arguments is how the template is given the arguments of a call.
 	Arguments relabel.ArgumentsForm
-	// Stop is the text of the token that ends a turn, StopID its id.
+	// Stop is the text of the token that ends a turn; StopID is its id.
 	Stop   string
 	StopID int32
-	// PadID is the id to pad rows with: that of pad_token, else of the stop token.
+	// PadID is the id that pads rows: that of pad_token, otherwise of the stop token.
 	PadID int32
 
 	model     *jinja.Model
@@ -32,11 +32,11 @@ type Student struct {
 	reasoning relabel.ReasoningForm
 	now       time.Time // result of strftime_now; zero: templates that call it are refused
 	specials  *specials
-	header    header
+	header    []int32 // what the template adds to a state for the next turn
 }
 
-// Open is New with the folder and the template file that form names, read as paths on this
-// machine, chosen by the caller of this process.
+// Open is New with the folder and the template file of form as paths on this machine. Use it only
+// for paths that the caller of this process chose.
 func Open(form relabel.ExportForm) (*Student, error) {
 	files, err := modelfiles.ReadFolder(form.Tokenizer)
 	if err != nil {
@@ -56,7 +56,7 @@ func Open(form relabel.ExportForm) (*Student, error) {
 	return New(tokens, files, form)
 }
 
-// onField says of which field of a form an error is.
+// onField names the field of a form that caused an error.
 func onField(err error, field string) error {
 	return relabel.Errorf(relabel.CodeInvalid, "%s", said(err)).On(field).Because(err)
 }
@@ -113,7 +113,7 @@ func (s *Student) addOptions(form relabel.ExportForm) error {
 	for i := range options.Len() {
 		key := options.Key(i).(string) // keys of JSON are texts
 		if key == "messages" || key == "tools" || key == "add_generation_prompt" {
-			return relabel.Errorf(relabel.CodeInvalid, "%s is given by the export itself", key).On("template_options." + key)
+			return relabel.Errorf(relabel.CodeInvalid, "%s is set by the export itself", key).On("template_options." + key)
 		}
 		s.options.Set(key, options.ValueAt(i))
 	}
@@ -138,7 +138,7 @@ func (s *Student) render(messages *jinja.List, tools jinja.Value, header bool, g
 
 // Header returns the IDs that the template adds to a state for the next turn; empty if they
 // are not the end of its prompt.
-func (s *Student) Header() []int32 { return s.header.ids }
+func (s *Student) Header() []int32 { return s.header }
 
 // SpecialInTools counts the occurrences of special tokens' text in the tools. The template
 // writes the tools itself, and servers encode such text as special tokens, so these IDs do
@@ -153,8 +153,9 @@ func (s *Student) SpecialInTools(tools []relabel.Tool) (n int) {
 // WithoutHeader returns the number of a prompt's IDs before the header of the next turn, 0 if
 // the prompt does not end with the header.
 func (s *Student) WithoutHeader(prompt []int32) int {
-	if len(s.header.ids) == 0 || !hasSuffix(prompt, s.header.ids) {
+	at := len(prompt) - len(s.header)
+	if len(s.header) == 0 || at < 0 || !slices.Equal(prompt[at:], s.header) {
 		return 0
 	}
-	return len(prompt) - len(s.header.ids)
+	return at
 }

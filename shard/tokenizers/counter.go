@@ -3,7 +3,6 @@ package tokenizers
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"relabel"
 	"relabel/shard/render"
@@ -13,14 +12,13 @@ import (
 // policies approach their limits at the same time.
 const mostCounting = 4
 
-// countingDate is the day that templates are told: prompts of any day have as many tokens.
+// countingDate is the date passed to templates: the number of tokens does not depend on it.
 const countingDate = "2026-01-01"
 
 // Counter counts the tokens of prompts. It is safe for concurrent use.
 type Counter struct {
 	opener *Opener
-	// turn holds the kept students, the one used last first; who has them may open another.
-	turn chan []counting
+	kept   shelf[counting]
 }
 
 // counting is a cached student, or the error of opening it.
@@ -32,21 +30,19 @@ type counting struct {
 
 // NewCounter returns a Counter that uses o's tokenizers.
 func NewCounter(o *Opener) *Counter {
-	c := &Counter{opener: o, turn: make(chan []counting, 1)}
-	c.turn <- nil
-	return c
+	return &Counter{opener: o, kept: newShelf[counting](mostCounting)}
 }
 
-// Count counts the tokens of a state, as it is sent, as the prompt of a policy: rendered with
-// the policy's chat template and tools, and the header of the turn to come. CodeInvalid says
-// why that cannot be: the policy's tokenizer or template is none, or is a path, which another
-// machine may lack; or the template refuses. Other errors are the store's or the end of ctx.
+// Count counts the tokens of a state as the prompt of a policy: rendered with the policy's chat
+// template and tools, and the header of the next turn. CodeInvalid if that is impossible: the policy
+// has no tokenizer, its tokenizer or template is a path, which other machines may lack, or the
+// template refuses the state. Other errors come from the store or from ctx.
 func (c *Counter) Count(ctx context.Context, p relabel.Policy, state []relabel.Message, tools []relabel.Tool) (int, error) {
 	switch {
 	case p.TokenizerRef().None():
 		return 0, relabel.Errorf(relabel.CodeInvalid, "the policy has no tokenizer")
 	case p.TokenizerHash == "" || p.ChatTemplate != "":
-		return 0, relabel.Errorf(relabel.CodeInvalid, "the policy's tokenizer or chat template is a path, and not registered")
+		return 0, relabel.Errorf(relabel.CodeInvalid, "the policy's tokenizer or chat template is a path and not registered")
 	}
 	student, err := c.student(ctx, p)
 	if err != nil {
@@ -61,25 +57,18 @@ func (c *Counter) Count(ctx context.Context, p relabel.Policy, state []relabel.M
 }
 
 // student returns the policy's student, opening it if it is not cached.
-func (c *Counter) student(ctx context.Context, p relabel.Policy) (*render.Student, error) {
-	var kept []counting
-	select {
-	case kept = <-c.turn:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	defer func() { c.turn <- kept }()
-	at := slices.IndexFunc(kept, func(k counting) bool { return k.hash == p.TokenizerHash && k.template == p.TemplateText })
-	if at >= 0 {
-		found := kept[at]
-		kept = slices.Insert(slices.Delete(kept, at, at+1), 0, found)
-		return found.student, found.refused
-	}
-	_, student, err := c.opener.Student(ctx, relabel.ExportForm{Tokenizer: p.Tokenizer, TokenizerHash: p.TokenizerHash, TemplateText: p.TemplateText, Date: countingDate})
-	if err != nil && relabel.CodeOf(err) != relabel.CodeInvalid {
-		return nil, err // may be temporary
-	}
-	kept = slices.Insert(kept, 0, counting{p.TokenizerHash, p.TemplateText, student, err})
-	kept = kept[:min(len(kept), mostCounting)]
+func (c *Counter) student(ctx context.Context, p relabel.Policy) (student *render.Student, err error) {
+	err = c.kept.use(ctx, func(kept *recent[counting]) error {
+		if found, ok := kept.find(func(k counting) bool { return k.hash == p.TokenizerHash && k.template == p.TemplateText }); ok {
+			student = found.student
+			return found.refused
+		}
+		_, opened, err := c.opener.Student(ctx, relabel.ExportForm{Tokenizer: p.Tokenizer, TokenizerHash: p.TokenizerHash, TemplateText: p.TemplateText, Date: countingDate})
+		if err == nil || relabel.CodeOf(err) == relabel.CodeInvalid { // other errors may be temporary
+			kept.add(counting{p.TokenizerHash, p.TemplateText, opened, err})
+		}
+		student = opened
+		return err
+	})
 	return student, err
 }

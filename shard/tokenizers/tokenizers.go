@@ -1,12 +1,10 @@
-// Package tokenizers opens the tokenizers that policies and exports name: registered ones,
-// by the hash of their files, and those below one folder of this machine. What was used
-// last is kept, parsed, in memory.
+// Package tokenizers opens the tokenizers of policies and exports: registered ones, by the hash of
+// their files, and those below one folder of this machine. It caches the most recently used ones.
 package tokenizers
 
 import (
 	"context"
 	"os"
-	"slices"
 
 	"relabel"
 	"relabel/jinja"
@@ -29,8 +27,7 @@ const mostKept = 3
 type Opener struct {
 	store Store
 	root  *os.Root // --tokenizers; nil: paths are not accepted
-	// turn holds the kept tokenizers, the one used last first; who has them may parse.
-	turn chan []*Tokenizer
+	kept  shelf[*Tokenizer]
 }
 
 // Tokenizer is an opened tokenizer.
@@ -43,8 +40,7 @@ type Tokenizer struct {
 // NewOpener returns an Opener for store and for the folder dir, "" for none. CodeInvalid if
 // dir is not a folder.
 func NewOpener(store Store, dir string) (*Opener, error) {
-	o := &Opener{store: store, turn: make(chan []*Tokenizer, 1)}
-	o.turn <- nil
+	o := &Opener{store: store, kept: newShelf[*Tokenizer](mostKept)}
 	if dir == "" {
 		return o, nil
 	}
@@ -58,43 +54,30 @@ func NewOpener(store Store, dir string) (*Opener, error) {
 
 // Open returns the tokenizer that ref names. CodeInvalid if it does not exist or cannot be
 // used; for a path, the error does not reveal what exists on this machine.
-func (o *Opener) Open(ctx context.Context, ref relabel.TokenizerRef) (*Tokenizer, error) {
-	select {
-	case kept := <-o.turn:
-		next := kept
-		defer func() { o.turn <- next }() // also where a file makes find panic
-		var t *Tokenizer
-		var err error
-		t, next, err = o.find(ctx, ref, kept)
-		return t, err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+func (o *Opener) Open(ctx context.Context, ref relabel.TokenizerRef) (t *Tokenizer, err error) {
+	err = o.kept.use(ctx, func(kept *recent[*Tokenizer]) (err error) {
+		t, err = o.find(ctx, ref, kept)
+		return err
+	})
+	return t, err
 }
 
-// find is Open with the kept tokenizers, of which it returns the new list.
-func (o *Opener) find(ctx context.Context, ref relabel.TokenizerRef, kept []*Tokenizer) (*Tokenizer, []*Tokenizer, error) {
+// find is Open with the cached tokenizers.
+func (o *Opener) find(ctx context.Context, ref relabel.TokenizerRef, kept *recent[*Tokenizer]) (t *Tokenizer, err error) {
 	hash, files := ref.Hash, relabel.TokenizerFiles(nil)
 	if hash == "" {
-		var err error
 		if files, err = o.below(ref.Name); err != nil {
-			return nil, kept, err
+			return nil, err
 		}
 		hash = files.Hash()
 	}
-	at := slices.IndexFunc(kept, func(t *Tokenizer) bool { return t.Hash == hash })
-	if at >= 0 {
-		t := kept[at]
-		return t, slices.Insert(slices.Delete(kept, at, at+1), 0, t), nil
+	if t, ok := kept.find(func(t *Tokenizer) bool { return t.Hash == hash }); ok {
+		return t, nil
 	}
-	t, err := o.load(ctx, ref, hash, files)
-	if err != nil {
-		return nil, kept, err
+	if t, err = o.load(ctx, ref, hash, files); err == nil {
+		kept.add(t)
 	}
-	if kept = slices.Insert(kept, 0, t); len(kept) > mostKept {
-		kept = slices.Delete(kept, mostKept, len(kept))
-	}
-	return t, kept, nil
+	return t, err
 }
 
 // load parses files; nil files are read from the database.
@@ -123,7 +106,7 @@ func (o *Opener) below(path string) (relabel.TokenizerFiles, error) {
 	return modelfiles.ReadBelow(o.root, path)
 }
 
-// notAccepted refuses paths where --tokenizers is not set.
+// notAccepted returns the error for paths if --tokenizers is not set.
 func notAccepted() error {
 	return relabel.Errorf(relabel.CodeInvalid, "is not the name or the hash of a registered tokenizer (`relabel tokenizer list`), and paths are not accepted without --tokenizers DIR: register the folder with `relabel tokenizer add NAME DIR`")
 }
@@ -144,8 +127,8 @@ func (o *Opener) Student(ctx context.Context, form relabel.ExportForm) (*Tokeniz
 	return t, student, err
 }
 
-// Accepts refuses, with CodeInvalid on the field tokenizer or template, what is named by a
-// path and cannot be read here. templateFile may be "". A ref with a hash was found already.
+// Accepts returns CodeInvalid on the field tokenizer or template if it is a path that cannot be read
+// here. templateFile may be "". A ref with a hash was found already.
 func (o *Opener) Accepts(ctx context.Context, ref relabel.TokenizerRef, templateFile string) error {
 	if ref.Hash == "" && ref.Name != "" {
 		if _, err := o.Open(ctx, ref); err != nil {
@@ -178,25 +161,21 @@ func (o *Opener) OfSHA256(ctx context.Context, ref relabel.TokenizerRef, sha256 
 	return t.Tokenizer
 }
 
-// Check parses files as Open does, and their chat templates.
-// CodeInvalid names what is not known or wrong. It waits for its turn to parse.
+// Check parses files as Open does, and their chat templates. CodeInvalid names the unsupported or
+// invalid part. Like Open, it parses one tokenizer at a time.
 func (o *Opener) Check(ctx context.Context, files relabel.TokenizerFiles) error {
 	if err := modelfiles.Check(files); err != nil {
 		return err
 	}
-	select {
-	case kept := <-o.turn:
-		defer func() { o.turn <- kept }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if _, err := tokenizer.Parse(files[relabel.TokenizerJSON]); err != nil {
-		return onField(err, relabel.TokenizerJSON)
-	}
-	return jinja.CheckFiles(files)
+	return o.kept.use(ctx, func(*recent[*Tokenizer]) error {
+		if _, err := tokenizer.Parse(files[relabel.TokenizerJSON]); err != nil {
+			return onField(err, relabel.TokenizerJSON)
+		}
+		return jinja.CheckFiles(files)
+	})
 }
 
-// onField says on which field or file an error is, and keeps its own field in the message.
+// onField sets the field or file of an error and moves its previous field to the message.
 func onField(err error, field string) error {
 	known, ok := err.(*relabel.Error)
 	if !ok {

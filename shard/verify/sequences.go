@@ -130,13 +130,19 @@ func (f *fileCheck) packed(row *relabel.ExportRow) {
 			}
 		}
 		f.rolled(row, a, b)
-		n := 0
-		for n < len(spans) && spans[n].Start < b {
-			n++
-		}
-		f.sequence(row, "sequence", a, b, spans[:n])
-		spans = spans[n:]
+		var own []relabel.ExportSpan
+		own, spans = spansBefore(spans, b)
+		f.sequence(row, "sequence", a, b, own)
 	}
+}
+
+// spansBefore splits spans into those that start before a token and the rest.
+func spansBefore(spans []relabel.ExportSpan, end int) (before, rest []relabel.ExportSpan) {
+	n := 0
+	for n < len(spans) && spans[n].Start < end {
+		n++
+	}
+	return spans[:n], spans[n:]
 }
 
 // tiles checks that the sequences of a packed row tile it.

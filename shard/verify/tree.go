@@ -33,12 +33,9 @@ func (f *fileCheck) tree(row *relabel.ExportRow) {
 	f.maskOfNodes(row, nodes)
 	spans := row.Spans
 	for i := range nodes {
-		n := 0
-		for n < len(spans) && spans[n].Start < nodes[i].end {
-			n++
-		}
-		f.node(row, nodes, i, spans[:n])
-		spans = spans[n:]
+		var own []relabel.ExportSpan
+		own, spans = spansBefore(spans, nodes[i].end)
+		f.node(row, nodes, i, own)
 	}
 	f.roots(row, nodes)
 }
@@ -187,16 +184,16 @@ func (f *fileCheck) roots(row *relabel.ExportRow, nodes []node) {
 			continue
 		}
 		f.share(row, "tree", root.start, root.over)
-		n := 0
-		for ; n < len(spans) && spans[n].Start < root.over; n++ {
-			f.sameTrajectory(row, "tree", &spans[0], &spans[n])
+		var own []relabel.ExportSpan
+		own, spans = spansBefore(spans, root.over)
+		for k := range own {
+			f.sameTrajectory(row, "tree", &own[0], &own[k])
 		}
-		if n > 0 {
+		if len(own) > 0 {
 			size := int64(root.over - root.start)
-			name := f.hash.name(spans[0].Trajectory, 0)
+			name := f.hash.name(own[0].Trajectory, 0)
 			f.trees[name] = f.trees[name].plus(treeSize{size, size})
 		}
-		spans = spans[n:]
 	}
 }
 
