@@ -46,7 +46,7 @@ func TestWhatCannotBeCountedSaysWhy(t *testing.T) {
 	broken = append(broken, relabel.Message{Role: relabel.RoleAssistant, Content: "half a pair: \xed\xa0\x80"})
 	for says, p := range map[string]relabel.Policy{
 		"the policy has no tokenizer":      {},
-		"is a path and not registered":    {Tokenizer: "."},
+		"is a path and not registered":     {Tokenizer: "."},
 		"chat template is a path":          {Tokenizer: ref.Name, TokenizerHash: ref.Hash, ChatTemplate: "own.jinja"},
 		"this chat template cannot render": {Tokenizer: ref.Name, TokenizerHash: ref.Hash, TemplateText: "{{ 'x' }}"},
 		"the prompt cannot be rendered: ":  {Tokenizer: ref.Name, TokenizerHash: ref.Hash},
