@@ -124,7 +124,7 @@ func (d *demo) collect(ctx context.Context) error {
 	return d.report(ctx, dagger, aggrevate)
 }
 
-// importTasks finds or imports the task file.
+// importTasks imports the task file unless it was imported before.
 func (d *demo) importTasks(ctx context.Context) error {
 	digest, err := FileDigest(d.command.TaskFile)
 	if err != nil {
@@ -164,7 +164,7 @@ func (d *demo) importTasks(ctx context.Context) error {
 func (d *demo) validate(ctx context.Context) error {
 	runs, err := d.client.Runs(ctx)
 	if err != nil || Find(runs, func(r relabel.Run) bool { return strings.HasPrefix(r.Name, "demo-dagger-"+d.set.Digest[:8]) }) != nil {
-		return err // a run is made only of tasks that were validated
+		return err // a run exists only if its tasks were validated
 	}
 	fmt.Println("Validating: the gold patch must resolve, the empty patch must not.")
 	return validateTasks(ctx, d.validateTask, d.tasks, 2)
@@ -179,8 +179,8 @@ func (d *demo) policy(ctx context.Context, e endpoint, scriptedModel string) (re
 	return d.client.CreatePolicy(ctx, PolicyBody(p))
 }
 
-// runName names the demo's runs by their tasks, and by the endpoints and the seed that
-// were given, so that others make runs of their own.
+// runName names the demo's runs by their tasks, endpoints and seed, so that other values give
+// other runs.
 func (d *demo) runName(kind string) string {
 	name := kind + "-" + d.set.Digest[:8]
 	c := d.command
@@ -191,7 +191,7 @@ func (d *demo) runName(kind string) string {
 	return name + "-" + hex.EncodeToString(sum[:4])
 }
 
-// run finds or makes a run.
+// run finds or creates a run.
 func (d *demo) run(ctx context.Context, kind string, recipe relabel.Recipe, rho *relabel.RhoSchedule) (relabel.Run, error) {
 	runs, err := d.client.Runs(ctx)
 	if err != nil {

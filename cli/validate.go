@@ -90,7 +90,7 @@ func validateTasks(ctx context.Context, validate ValidateTask, tasks []relabel.T
 // outputLines is the number of log lines that are printed with a problem.
 const outputLines = 12
 
-// marks are the verifier's own lines around a test log.
+// marks are the verifier's lines around a test log.
 var marks = regexp.MustCompile(`(?m)^[0-9a-f]{32} (begin|end \d+)$`)
 
 // lastOutput returns the last lines of the log that a problem concerns, indented.

@@ -15,22 +15,22 @@ import (
 	"relabel/store/localpg"
 )
 
-// database is an open store and, where it is ours, the server below it.
+// database is an open store and, if relabel runs it, its server.
 type database struct {
 	*store.Store
-	local *localpg.Server // nil when the database is not ours
+	local *localpg.Server // nil for another database
 }
 
-// openDatabase opens and migrates the database, starting a local one when no URL is given.
+// openDatabase opens and migrates the database. Without a URL it starts a local one.
 func openDatabase(ctx context.Context, f cli.DatabaseFlags) (*database, error) {
 	if err := os.MkdirAll(f.Data, 0o755); err != nil {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "the data folder %s cannot be made; choose another with --data", f.Data).Because(err)
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "the data folder %s cannot be created; choose another with --data", f.Data).Because(err)
 	}
 	url := f.Database
 	var local *localpg.Server
 	if url == "" {
-		if _, err := os.Stat(urlFile(f)); errors.Is(err, fs.ErrNotExist) { // a folder that was misspelt shows nothing of what was collected
-			fmt.Fprintf(os.Stderr, "%s has no database yet: one is made.\n", f.Data)
+		if _, err := os.Stat(urlFile(f)); errors.Is(err, fs.ErrNotExist) { // perhaps the folder is misspelt
+			fmt.Fprintf(os.Stderr, "%s has no database yet: creating one.\n", f.Data)
 		}
 		var err error
 		if local, err = localpg.Start(ctx, f.Data); err != nil {
@@ -51,12 +51,12 @@ func openDatabase(ctx context.Context, f cli.DatabaseFlags) (*database, error) {
 	return nil, explainURL(err)
 }
 
-// explainURL says what to do where no Postgres answers at DATABASE_URL.
+// explainURL adds what to do if no Postgres answers at DATABASE_URL.
 func explainURL(err error) error {
 	if relabel.CodeOf(err) != relabel.CodeUnavailable {
 		return err
 	}
-	return relabel.Errorf(relabel.CodeUnavailable, "no Postgres answers at DATABASE_URL; start it, correct the URL, or unset it for one that relabel runs itself").Because(err)
+	return relabel.Errorf(relabel.CodeUnavailable, "no Postgres answers at DATABASE_URL; start it, correct the URL, or unset it to let relabel run one").Because(err)
 }
 
 // Close closes the store and stops the local server.
@@ -68,7 +68,7 @@ func (d *database) Close(ctx context.Context) error {
 	return d.local.Stop(context.WithoutCancel(ctx))
 }
 
-// urlFile tells a worker on this machine where the local database listens.
+// urlFile is the file with the URL of the local database, for workers on this machine.
 func urlFile(f cli.DatabaseFlags) string { return filepath.Join(f.Data, "database.url") }
 
 // publishURL writes urlFile for a local database.

@@ -13,7 +13,7 @@ import (
 	"relabel/worker"
 )
 
-// newExporter returns what builds exports in the data folder, and reads them.
+// newExporter returns an exporter for the data folder.
 func newExporter(db *database, data string, res resources, log zerolog.Logger) (*shard.Exporter, error) {
 	root := filepath.Join(data, "exports")
 	folder, err := shard.FolderID(root)
@@ -23,15 +23,15 @@ func newExporter(db *database, data string, res resources, log zerolog.Logger) (
 	return shard.NewExporter(shard.Config{Store: db.Store, Tokenizers: res.tokenizers, Destinations: res.destinations, Root: root, FolderID: folder, Machine: machineName(), Log: log, Version: version}), nil
 }
 
-// exportQueues adds the queues that x takes steps from, one at a time each: those for its
-// own folder and those for buckets.
+// exportQueues adds the queues of x, for its own folder and for buckets, with one job at a time
+// each.
 func exportQueues(x *shard.Exporter, queues map[string]river.QueueConfig) map[string]river.QueueConfig {
 	queues[store.ExportQueue("")] = river.QueueConfig{MaxWorkers: 1}
 	queues[store.ExportQueue(x.FolderID)] = river.QueueConfig{MaxWorkers: 1}
 	return queues
 }
 
-// startExports takes exports alone from the queue, for a command without a server.
+// startExports builds exports until stop, for a command without a server.
 func startExports(ctx context.Context, db *database, data string) (stop func() error, err error) {
 	flags, err := cli.EnvironmentResources()
 	if err != nil {
@@ -41,7 +41,7 @@ func startExports(ctx context.Context, db *database, data string) (stop func() e
 	if err != nil {
 		return nil, err
 	}
-	exporter, err := newExporter(db, data, res, newLog().Level(zerolog.ErrorLevel)) // of the rest the command tells
+	exporter, err := newExporter(db, data, res, newLog().Level(zerolog.ErrorLevel)) // the command reports the rest
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/term"
 )
 
-// quietLog says only what is wrong.
+// quietLog logs only warnings and errors.
 func quietLog() zerolog.Logger { return newLog().Level(zerolog.WarnLevel) }
 
-// newLog writes for people on a terminal and JSON lines elsewhere.
+// newLog logs readable lines on a terminal and JSON lines elsewhere.
 func newLog() zerolog.Logger {
 	var out io.Writer = os.Stderr
 	if term.IsTerminal(int(os.Stderr.Fd())) {

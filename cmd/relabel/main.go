@@ -17,24 +17,24 @@ import (
 // version is set by the build (-ldflags "-X main.version=…").
 var version = "dev"
 
-// commands is every command.
+// commands are all commands.
 type commands struct {
 	Serve      serveCommand          `cmd:"" help:"Serve REST and the viewer, and roll out trajectories."`
 	Worker     workerCommand         `cmd:"" help:"Roll out trajectories for a server that runs elsewhere, on the same database; or list workers."`
 	Top        cli.TopCommand        `cmd:"" help:"Show what workers, runs, trajectories and endpoints do right now."`
 	Tasks      cli.TasksCommand      `cmd:"" help:"Import, list and validate tasks."`
 	Tokenizer  cli.TokenizerCommand  `cmd:"" help:"Register and list the tokenizers that policies and exports name."`
-	Policy     cli.PolicyCommand     `cmd:"" help:"Register and list the endpoints that play teacher and student."`
-	Run        cli.RunCommand        `cmd:"" help:"Make runs, start and watch their iterations."`
+	Policy     cli.PolicyCommand     `cmd:"" help:"Register and list the endpoints of teachers and students."`
+	Run        cli.RunCommand        `cmd:"" help:"Create runs, start and watch their iterations."`
 	Export     cli.ExportCommand     `cmd:"" help:"Build data sets from labelled trajectories."`
 	Trajectory cli.TrajectoryCommand `cmd:"" help:"List trajectories of all runs, filtered and sorted."`
-	Review     cli.ReviewCommand     `cmd:"" help:"Flag trajectories, and take notes of them."`
-	Token      cli.TokenCommand      `cmd:"" help:"Make and revoke the bearer tokens of the REST interface."`
+	Review     cli.ReviewCommand     `cmd:"" help:"Flag trajectories and add notes to them."`
+	Token      cli.TokenCommand      `cmd:"" help:"Create and revoke the bearer tokens of the REST interface."`
 	Audit      cli.AuditCommand      `cmd:"" help:"List who changed what, newest first."`
 	Tokens     cli.TokensCommand     `cmd:"" help:"Encode JSON lines of text with a tokenizer, as exports do."`
 	Demo       demoCommand           `cmd:"" help:"Collect DAgger data on real tasks with scripted policies, export it and show it."`
 	Render     cli.RenderCommand     `cmd:"" help:"Render conversations with a chat template; input is JSON lines with messages, tools and other template variables."`
-	Health     cli.HealthCommand     `cmd:"" help:"Check that the process at an address answers; for health checks of containers."`
+	Health     cli.HealthCommand     `cmd:"" help:"Check that the process at an address answers, for health checks of containers."`
 	Doctor     cli.DoctorCommand     `cmd:"" help:"Check prerequisites and show how to install what this machine lacks."`
 
 	Version kong.VersionFlag `help:"Print the version."`
@@ -50,7 +50,7 @@ func main() {
 		flagVars(version, cli.DefaultDataFolder()), cli.RequestFlags(),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(cli.ServeLocal(serveLocal), ports()))
-	if err != nil { // the commands above contradict each other
+	if err != nil { // a bug in the commands above
 		panic(err)
 	}
 	k, err := parser.Parse(os.Args[1:])

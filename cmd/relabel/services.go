@@ -16,11 +16,11 @@ import (
 	"relabel/worker"
 )
 
-// regradesAtOnce is how many submissions a process grades again at once: each takes a
-// container beside those of the rollouts.
+// regradesAtOnce is the number of submissions that a process regrades at once. Each needs a
+// container.
 const regradesAtOnce = 2
 
-// newRegrader joins store and verifier into what grades stored submissions again.
+// newRegrader returns what regrades stored submissions.
 func newRegrader(db *database, verifier *verify.Verifier, length time.Duration, owner string, capacity worker.Capacity, log zerolog.Logger) (*worker.Regrader, error) {
 	return worker.NewRegrader(worker.RegraderConfig{Store: db.Store, Owner: owner, Lease: length, Capacity: capacity.Check, Log: log,
 		Verify: func(ctx context.Context, c relabel.RegradeClaim) (relabel.Verdict, error) {
@@ -35,7 +35,7 @@ func startDeletions(ctx context.Context, db *database, log zerolog.Logger) (stop
 	return s.Stop
 }
 
-// services joins the services of a working process with its parts.
+// services creates the services of a working process.
 type services struct {
 	db        *database
 	host      *fleet.Fleet
@@ -49,7 +49,7 @@ type services struct {
 	all    []worker.Service
 }
 
-// add makes all services; prefetch is how many trajectories images are pulled for.
+// add creates all services. prefetch is the number of trajectories whose images are pulled.
 func (s *services) add(capacity worker.Capacity, f cli.WorkFlags, prefetch int) (*worker.Recovery, error) {
 	recovery, err := worker.NewRecovery(worker.RecoveryConfig{Store: s.db.Store, Self: func() relabel.Worker { return s.self(s.worker.Draining()) },
 		Requeue: s.requeue, TakenOver: s.metrics.TookOver, Log: s.log})
@@ -86,7 +86,7 @@ func (s *services) newEndpoints() (*worker.Endpoints, error) {
 		}})
 }
 
-// self is this process as other processes see it.
+// self returns this process as other processes see it.
 func (s *services) self(draining bool) relabel.Worker {
 	me := s.me
 	me.DockerHosts = nil
@@ -117,7 +117,7 @@ func (s *services) requeue(ctx context.Context, expired bool) ([]worker.Takeover
 	return takeovers, err
 }
 
-// held is the attempt of each trajectory that this process holds.
+// held returns the attempt of each trajectory that this process holds.
 func (s *services) held() map[relabel.ID]int {
 	held := map[relabel.ID]int{}
 	for _, a := range s.mixer.Activity() {
@@ -137,7 +137,7 @@ func (s *services) showActivity(ctx context.Context) error {
 	return s.db.ShowActivity(ctx, s.me.Name, relabel.WorkerActivity{Rollouts: s.mixer.Activity(), Endpoints: s.metrics.Endpoints.List()})
 }
 
-// statuses are those of the endpoints that answer or are down.
+// statuses returns the status of each endpoint that answers or is down.
 func (s *services) statuses() (statuses []relabel.EndpointStatus) {
 	for _, of := range s.endpoints.Standings() {
 		s.metrics.Endpoints.Down(of.URL, of.Down)

@@ -16,11 +16,11 @@ import (
 	"relabel/worker"
 )
 
-// siteConfig is what the REST interface and the viewer are made of.
+// siteConfig is what newSite needs.
 type siteConfig struct {
 	db    *database
 	data  string                            // folder of the exports, and of uploads while they are received
-	ready func(context.Context) []api.Check // nil where this process does not work
+	ready func(context.Context) []api.Check // nil if this process does not work
 	token bool                              // demand a bearer token
 	log   zerolog.Logger
 
@@ -28,7 +28,7 @@ type siteConfig struct {
 	resources resources
 }
 
-// newSite joins the REST interface and the viewer.
+// newSite returns the REST interface and the viewer.
 func newSite(c siteConfig) (http.Handler, error) {
 	exporter, err := newExporter(c.db, c.data, c.resources, c.log)
 	if err != nil {
@@ -62,7 +62,7 @@ func newSite(c siteConfig) (http.Handler, error) {
 	return site, nil
 }
 
-// prepareRun fills in a run's defaults and refuses what cannot be run.
+// prepareRun fills in a run's defaults and validates it.
 func prepareRun(r relabel.Run) (relabel.Run, error) {
 	r = schedule.Defaults(r)
 	if err := schedule.ValidateRun(r); err != nil {
@@ -71,7 +71,7 @@ func prepareRun(r relabel.Run) (relabel.Run, error) {
 	return r, openhands.CheckPrompts(r.Prompts)
 }
 
-// defaultPrompts returns a scaffold's own texts.
+// defaultPrompts returns the default prompts of a scaffold.
 func defaultPrompts(scaffold string) (relabel.Prompts, error) {
 	if scaffold != openhands.Name {
 		return relabel.Prompts{}, relabel.Errorf(relabel.CodeInvalid, "there is no scaffold %q; there is %q", scaffold, openhands.Name).On("scaffold")

@@ -64,7 +64,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f cli.Wor
 	}
 	capacity := worker.Capacity{Fleet: host, Engines: engines, Disk: disk}
 	policies := newPolicies(db, f.Secrets, res, m, log)
-	verifier := verify.New(host) // shared: it remembers what gold patches showed
+	verifier := verify.New(host) // shared: it caches the results of gold patches
 	mix := mixer.New(mixer.Config{Store: db.Store, Environment: newEnvironment(host, verifier, policies), Owner: me.Name, Lease: f.Lease,
 		Slots: slots, Room: capacity.Check, Log: log, Observe: mixer.Observe{Started: m.Started, Committed: m.Committed, Settled: m.Labelled,
 			Replayed: m.Replayed, Broke: m.Failed, Ended: m.Ended}})
@@ -103,7 +103,7 @@ func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f cli.Wor
 	return &work{Worker: s.worker, host: host, capacity: capacity}, s.worker.Start(ctx)
 }
 
-// machineName is this machine's name as people know it.
+// machineName returns the host name.
 func machineName() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -112,7 +112,7 @@ func machineName() string {
 	return name
 }
 
-// newEnvironment joins sandboxes, scaffold, verifier and policies into what the mixer acts in.
+// newEnvironment returns the environment of the mixer.
 func newEnvironment(host *fleet.Fleet, verifier *verify.Verifier, policies *policies) mixer.Environment {
 	return mixer.Environment{
 		Start: func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
