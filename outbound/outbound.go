@@ -1,7 +1,6 @@
-// Package outbound decides which addresses this process connects to when a policy, a
-// webhook or an export's destination names them. The rule is applied to each address that
-// is dialled, after names were resolved, so that neither a name that changes its address
-// nor a redirect leads past it.
+// Package outbound decides which addresses of policies, webhooks and destinations this process may
+// connect to. The rule is applied to each dialled address, after names are resolved, so neither a
+// name that changes its address nor a redirect can evade it.
 package outbound
 
 import (
@@ -42,7 +41,7 @@ func NewRule(cidrs []string) (Rule, error) {
 	return r, nil
 }
 
-// never are addresses that are refused always, beside those that their kind refuses.
+// never are prefixes that are always refused, in addition to the kinds in forbidden.
 var never = []struct {
 	prefix netip.Prefix
 	what   string
@@ -67,7 +66,7 @@ func (r Rule) Check(address netip.Addr) error {
 			return refused("%s is %s: relabel never connects to such addresses", address, what)
 		}
 		if !r.allows(to) {
-			return refused("%s is outside of what --allow-address allows: whoever operates relabel adds its range, at the server and at every worker", address)
+			return refused("%s is not in a range of --allow-address: the operator of relabel can add its range, at the server and at every worker", address)
 		}
 	}
 	return nil
@@ -87,7 +86,7 @@ func refused(format string, args ...any) error {
 	return relabel.Errorf(relabel.CodeAddressRefused, format, args...)
 }
 
-// forbidden says what an address is that is refused always, "" for others.
+// forbidden returns the kind of an address that is always refused, "" for others.
 func forbidden(address netip.Addr) string {
 	for _, n := range never {
 		if n.prefix.Contains(address) {
@@ -120,12 +119,12 @@ func (r Rule) Control(_, address string, _ syscall.RawConn) error {
 func (r Rule) CheckURL(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil // its form is for others to refuse
+		return nil // callers check the form of URLs
 	}
 	return r.checkHost(u.Hostname())
 }
 
-// checkHost is CheckURL for a host.
+// checkHost checks the host of a URL.
 func (r Rule) checkHost(host string) error {
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	for _, metadata := range metadataNames {

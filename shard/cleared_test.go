@@ -11,7 +11,7 @@ import (
 
 // A part that another machine builds while an export is cancelled and cleared must not
 // leave the file that it was at.
-func TestAPartThatGoesOnAfterAnExportWasClearedLeavesNothing(t *testing.T) {
+func TestAPartThatContinuesAfterAnExportWasClearedLeavesNothing(t *testing.T) {
 	s := newFixedStore(someTrajectory(1, 0, 5))
 	s.export.Form.Divide = 2
 	x := newTestExporter(t, s)
@@ -38,7 +38,7 @@ func TestAPartThatGoesOnAfterAnExportWasClearedLeavesNothing(t *testing.T) {
 }
 
 // Two workers may do the same: when one has ended the export, the other's part is no failure.
-func TestAPartThatGoesOnAfterItsExportIsDoneIsNoFailure(t *testing.T) {
+func TestAPartThatContinuesAfterItsExportIsDoneDoesNotFail(t *testing.T) {
 	s := newFixedStore(someTrajectory(1, 0, 5))
 	x := newTestExporter(t, s)
 	ctx := context.Background()

@@ -255,7 +255,7 @@ func TestNothingIsSeenOfAnExportThatBreaksOff(t *testing.T) {
 	}
 }
 
-func TestPartsTogetherGiveTheSameRowsAndARetryGoesOnAtTheLastFinishedFile(t *testing.T) {
+func TestPartsTogetherGiveTheSameRowsAndARetryContinuesAtTheLastFinishedFile(t *testing.T) {
 	list := []relabel.ExportTrajectory{someTrajectory(1, 0, 5), someTrajectory(1, 2, 3), someTrajectory(2, 0, 4)}
 	build := func(list []relabel.ExportTrajectory, breaks bool) (*fixedStore, relabel.Export, *Exporter) {
 		s := newFixedStore(list...)

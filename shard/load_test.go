@@ -190,7 +190,7 @@ for source in sys.argv[1:]:
 	}
 }
 
-func TestParquetFilesSayWhatTheyAre(t *testing.T) {
+func TestParquetFilesHaveTheirMetadata(t *testing.T) {
 	s := newFixedStore(someTrajectory(1, 0, 3))
 	e := export(t, s, newTestExporter(t, s))
 	out := runPython(t, e.Directory, `

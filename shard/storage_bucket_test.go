@@ -164,7 +164,7 @@ func (b *breaking) SaveExportFile(ctx context.Context, id relabel.ID, part int, 
 	return b.fixedStore.SaveExportFile(ctx, id, part, f)
 }
 
-func TestAnExportToABucketGoesOnAtTheLastFinishedFile(t *testing.T) {
+func TestAnExportToABucketContinuesAtTheLastFinishedFile(t *testing.T) {
 	buckettest.UseKeys(t)
 	server := buckettest.StartS3(t, "shards")
 	s := bucketStore("one", server.URL("shards"))
@@ -257,7 +257,7 @@ func TestOnlyWhatIsOfTheExportIsRemovedFromABucket(t *testing.T) {
 	}
 }
 
-func TestADestinationThatCannotBeWrittenToIsToldBeforeAnythingIsBuilt(t *testing.T) {
+func TestAnUnwritableDestinationIsReportedBeforeAnythingIsBuilt(t *testing.T) {
 	server := buckettest.StartS3(t, "shards")
 	gone := buckettest.StartS3(t)
 	gone.Stop()

@@ -70,9 +70,9 @@ func (c *collider) start(t *testing.T, server interface{ URL(string) string }, p
 	return strings.Replace(direct.String(), target.Host, strings.TrimPrefix(front.URL, "http://"), 1)
 }
 
-// TestACollisionInABucketIsTriedAgain: two workers that try the same destination at once
+// TestACollisionInABucketIsRetried: two workers that try the same destination at once
 // meet at one object, of which a server may say 409.
-func TestACollisionInABucketIsTriedAgain(t *testing.T) {
+func TestACollisionInABucketIsRetried(t *testing.T) {
 	buckettest.UseKeys(t)
 	server := buckettest.StartS3(t, "shards")
 	want := inFolder(t, "")
@@ -102,8 +102,8 @@ func TestACollisionThatLastsIsWaitedForAndAnObjectInTheWayIsNot(t *testing.T) {
 	}
 }
 
-// TestACollisionInAnAzureContainerIsTriedAgain: as in a bucket of S3.
-func TestACollisionInAnAzureContainerIsTriedAgain(t *testing.T) {
+// TestACollisionInAnAzureContainerIsRetried: as in a bucket of S3.
+func TestACollisionInAnAzureContainerIsRetried(t *testing.T) {
 	server := buckettest.StartAzure(t, "shards")
 	want := inFolder(t, "")
 	c := &collider{times: 1, word: "ContainerBeingDeleted"}

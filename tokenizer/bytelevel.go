@@ -2,8 +2,8 @@ package tokenizer
 
 import "unicode/utf8"
 
-// Byte-level tokenizers write each byte as one visible character: printable Latin-1 as
-// itself, the 68 others as the characters from U+0100 on.
+// Byte-level tokenizers write each byte as one visible character: printable Latin-1 unchanged, the
+// other 68 bytes as the characters from U+0100 on.
 var (
 	byteChars = func() (chars [256]rune) {
 		next := rune(256)
@@ -17,7 +17,7 @@ var (
 		}
 		return chars
 	}()
-	charBytes = func() (bytes [324]int16) { // −1 where a character stands for no byte
+	charBytes = func() (bytes [324]int16) { // −1: not the character of a byte
 		for i := range bytes {
 			bytes[i] = -1
 		}
@@ -28,7 +28,7 @@ var (
 	}()
 )
 
-// appendByteChars appends the characters that stand for the bytes of s.
+// appendByteChars appends the characters of the bytes of s.
 func appendByteChars(dst []byte, s string) []byte {
 	for i := range len(s) {
 		dst = utf8.AppendRune(dst, byteChars[s[i]])
@@ -36,8 +36,8 @@ func appendByteChars(dst []byte, s string) []byte {
 	return dst
 }
 
-// appendCharBytes appends the bytes that the characters of s stand for, and reports
-// whether all of them stand for one; where not, dst is returned as it was.
+// appendCharBytes appends the bytes of the characters of s. It returns false and an unchanged dst if
+// a character is not that of a byte.
 func appendCharBytes(dst []byte, s string) ([]byte, bool) {
 	start := len(dst)
 	for _, c := range s {

@@ -53,8 +53,8 @@ func (s charSet) intersection(other charSet) charSet {
 	return s.complement().union(other.complement()).complement()
 }
 
-// foldedASCII adds the other case of each letter, and the two characters beyond ASCII
-// whose small letters are s and k. It reports false for a set that it cannot fold.
+// foldedASCII adds the other case of each letter, and the two characters beyond ASCII whose small
+// letters are s and k. It returns false if the set contains characters beyond ASCII.
 func (s charSet) foldedASCII() (charSet, bool) {
 	out := slices.Clone(s)
 	for _, r := range s {
@@ -80,7 +80,7 @@ func (s charSet) foldedASCII() (charSet, bool) {
 // one, or a script.
 func property(name string) (charSet, bool) {
 	if name == "" || name == "space" || name[0] >= 'a' && name[0] <= 'z' {
-		return nil, false // classes of characters.txt that are no properties
+		return nil, false // classes of characters.txt that are not properties
 	}
 	if name == "Cn" || name == "C" {
 		var rest charSet

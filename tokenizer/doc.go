@@ -1,15 +1,14 @@
-// Package tokenizer turns text into the ids that a model was trained on, and back: byte-level
-// BPE as a tokenizer.json describes it. It gives the ids that Hugging Face's tokenizers
-// library gives for encode(text, add_special_tokens=False), or refuses the file: whatever
-// component, option or pattern is not known here is named, never guessed, because a wrong
-// id in a data set is seen by nobody.
+// Package tokenizer turns text into the ids that a model was trained on, and back: byte-level BPE as
+// a tokenizer.json describes it. Its ids equal those of Hugging Face's tokenizers library (the
+// reference) for encode(text, add_special_tokens=False). It refuses files with an unsupported
+// component, option or pattern, by name, because nobody would notice a wrong id in a data set.
 //
-// A text goes through these steps, as in the reference:
+// Encoding has these steps, as in the reference:
 //
-//  1. Added tokens that are not normalized are found in the text (added.go).
-//  2. What is between them is normalized (normalizer.go), and added tokens that are
-//     normalized are found in that.
-//  3. What is left is split into words (stage.go), by patterns that have a scanner of
-//     their own (scan_*.go) or go through the matcher (pattern_*.go).
+//  1. Added tokens that are not normalized are recognized in the text (added.go).
+//  2. The text between them is normalized (normalizer.go), and normalized added tokens are
+//     recognized in the result.
+//  3. The rest is split into words (stage.go), by a scanner (scan_*.go) or, for patterns without
+//     one, by the matcher (pattern_*.go).
 //  4. Each word is merged, the lowest rank first (merge.go), or taken from a cache.
 package tokenizer

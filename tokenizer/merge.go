@@ -41,8 +41,8 @@ func (m *model) appendMerged(dst []int32, word string) []int32 {
 	return dst[:start+n]
 }
 
-// appendSymbols appends the ids that merging begins with: one for each byte or character,
-// or what stands for those that have none.
+// appendSymbols appends the ids with which merging starts: one per byte or character, or their
+// substitutes.
 func (m *model) appendSymbols(dst []int32, word string) []int32 {
 	if m.bytes != nil {
 		for i := range len(word) {
@@ -50,7 +50,7 @@ func (m *model) appendSymbols(dst []int32, word string) []int32 {
 		}
 		return dst
 	}
-	pending := false // an unknown character waits, for more of them or for a known one
+	pending := false // an unknown character was seen, but not yet appended
 	for i, r := range word {
 		size := utf8.RuneLen(r)
 		if id, ok := m.chars[r]; ok {
@@ -61,7 +61,7 @@ func (m *model) appendSymbols(dst []int32, word string) []int32 {
 			continue
 		}
 		if m.fallback != nil && m.fallsBack(word[i:i+size]) {
-			// The reference lets a waiting unknown character wait on, past these bytes.
+			// Like the reference, keep a pending unknown character until after these bytes.
 			for j := i; j < i+size; j++ {
 				dst = append(dst, m.fallback[word[j]])
 			}
@@ -91,8 +91,8 @@ func (m *model) fallsBack(char string) bool {
 	return true
 }
 
-// mergeShort merges at most shortWord symbols in place and returns how many are left: of
-// all neighbours those of the lowest rank first, of equal ranks the leftmost.
+// mergeShort merges at most shortWord symbols in place and returns their remaining number: the
+// neighbours with the lowest rank first, and the leftmost of equal ranks.
 func (m *model) mergeShort(ids []int32) int {
 	var merges [shortWord]merge // merges[i] is that of ids[i] and ids[i+1]
 	n := len(ids)

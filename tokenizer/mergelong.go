@@ -1,10 +1,10 @@
 package tokenizer
 
-// candidate is a merge at a place of a long word, waiting for its turn. It has lapsed
-// where its left symbol has another right neighbour by then.
+// candidate is a queued merge of a long word. It is obsolete if its left symbol has another right
+// neighbour by then.
 type candidate struct {
 	merge
-	left, right int32 // places
+	left, right int32 // positions
 }
 
 func (c candidate) before(d candidate) bool {
@@ -40,7 +40,7 @@ func (h *candidates) pop() candidate {
 	return top
 }
 
-// sink puts c where the top was and moves it down to its place.
+// sink replaces the top by c and moves it down to its position.
 func (h candidates) sink(c candidate) {
 	i := 0
 	for {
@@ -62,8 +62,7 @@ func (h candidates) sink(c candidate) {
 // link holds a symbol's neighbours; −1 for none.
 type link struct{ previous, next int32 }
 
-// mergeLong merges symbols in place and returns how many are left, in the same order as
-// mergeShort, in time n log n.
+// mergeLong merges like mergeShort, in time n log n.
 func (m *model) mergeLong(ids []int32) int {
 	links := make([]link, len(ids))
 	queue := make(candidates, 0, len(ids))

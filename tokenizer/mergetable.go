@@ -8,10 +8,10 @@ type merge struct{ rank, id int32 }
 // noMerge is the merge of tokens that do not merge.
 var noMerge = merge{rank: 1<<31 - 1, id: -1}
 
-// mergeTable finds the merge of two tokens. It is an open hash table, because it is asked
-// about every pair of neighbours of every new word.
+// mergeTable maps two tokens to their merge. It is a hash table with open addressing, for speed:
+// every pair of neighbours of every new word is looked up.
 type mergeTable struct {
-	keys   []uint64 // left and right; emptyPair where there is none
+	keys   []uint64 // left and right; emptyPair: unused
 	merges []merge
 	shift  uint
 }
@@ -29,7 +29,7 @@ func newMergeTable(n int) mergeTable {
 
 func pairOf(left, right int32) uint64 { return uint64(uint32(left))<<32 | uint64(uint32(right)) }
 
-// slot returns where the pair is, or the empty place where it would be.
+// slot returns the index of a pair, or the unused index where it belongs.
 func (t *mergeTable) slot(pair uint64) uint64 {
 	mask := uint64(len(t.keys) - 1)
 	i := pair * 0x9e3779b97f4a7c15 >> t.shift
@@ -39,7 +39,7 @@ func (t *mergeTable) slot(pair uint64) uint64 {
 	return i
 }
 
-// set enters a merge. Of two merges of the same tokens the later one holds.
+// set adds a merge. It replaces an earlier merge of the same tokens.
 func (t *mergeTable) set(left, right int32, m merge) {
 	pair := pairOf(left, right)
 	i := t.slot(pair)

@@ -9,24 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// normalizationText holds combining classes and decompositions as the reference has them
-// (testdata/normalization.py): those of Unicode 9, whatever version Go is built with.
-// What golang.org/x/text gives would differ for 243 newer characters, and after thirty
-// combining marks in a row, where it puts in a joiner of its own.
+// normalizationText has the combining classes and decompositions of the reference
+// (testdata/normalization.py), those of Unicode 9. golang.org/x/text differs in 243 newer
+// characters, and inserts a joiner after thirty combining marks in a row.
 //
 //go:embed normalization.txt
 var normalizationText string
 
-// composition is what is known about composing and decomposing.
+// composition has the tables for composing and decomposing.
 type composition struct {
 	canonical  map[rune][]rune
-	compatible map[rune][]rune // where it differs from canonical
+	compatible map[rune][]rune // if different from canonical
 	pairs      map[[2]rune]rune
 	traits     runeTable[uint16]
 }
 
-// The traits of a character are its canonical combining class, and a bit for each form
-// that a text may not hold it in, or not anywhere.
+// The traits of a character are its canonical combining class, and a bit for each form in which it
+// may not occur, or not in every context.
 const traitClass = 0xff
 
 func (f form) odd() uint16 { return 0x100 << f }
@@ -73,8 +72,8 @@ func readDecompositions(into map[rune][]rune, fields []string) {
 	}
 }
 
-// pair finds which two characters compose: all but the last of a decomposition, composed
-// themselves, and the last.
+// pair computes the pairs of characters that compose: the composition of all but the last character
+// of a decomposition, and the last.
 func (c *composition) pair(excluded map[rune]bool) {
 	byParts := map[string]rune{}
 	for whole, parts := range c.canonical {
@@ -94,7 +93,7 @@ func (c *composition) pair(excluded map[rune]bool) {
 	}
 }
 
-// markOdd marks the characters that make a quick look at a text fail.
+// markOdd marks the characters that make done return false.
 func (c *composition) markOdd(traits []uint16, excluded map[rune]bool) {
 	mark := func(r rune, forms ...form) {
 		for _, f := range forms {
@@ -142,7 +141,7 @@ const (
 
 func isHangul(r rune) bool { return r >= hangulS && r < hangulS+hangulSs }
 
-// done reports whether a text is surely in form already; a false no costs time alone.
+// done reports whether a text is known to be in form already. A wrong false only costs time.
 func (f form) done(c *composition, s string) bool {
 	last := uint16(0)
 	for i := 0; i < len(s); {
@@ -167,7 +166,7 @@ func (f form) done(c *composition, s string) bool {
 	return true
 }
 
-// part is a character of a text in the making, with where it comes from.
+// part is a character of the result with its origin in the text.
 type part struct {
 	r      rune
 	class  uint16
@@ -235,8 +234,7 @@ func (f form) appendDecomposed(c *composition, parts []part, r rune) []part {
 	return parts
 }
 
-// compose joins each character with the last starter where nothing stands between them
-// that blocks it.
+// compose joins each character with the last starter unless a character between them blocks it.
 func (c *composition) compose(parts []part) []part {
 	starter, last := -1, uint16(0) // last is the class of the character before, within the starter's reach
 	blocked := false

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The patterns that tokenizers split words with, and that have a scanner of their own
-// here: the pattern's text is the key.
+// The patterns with a scanner, identified by their text.
 const (
 	gpt2Pattern = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
@@ -28,7 +27,7 @@ const (
 	deepSeekWords = deepSeekSigns + "[A-Za-z]+|" + deepSeekRest
 )
 
-// scannerOf returns the scanner of a pattern, nil where there is none.
+// scannerOf returns the scanner of a pattern, nil if it has none.
 func scannerOf(pattern string) finder {
 	c := characters()
 	switch pattern {
@@ -74,8 +73,8 @@ func (c *characterTable) gpt2(s string, i int) int {
 	return c.whitespace(s, i, false)
 }
 
-// contraction returns the length of 's, 't, 're, 've, 'm, 'll or 'd at i, 0 where there
-// is none. The long s counts as an s where case is folded.
+// contraction returns the length of 's, 't, 're, 've, 'm, 'll or 'd at i, 0 if there is none. With
+// case folding, the long s counts as an s.
 func contraction(s string, i int, fold bool) int {
 	if s[i] != '\'' || i+1 >= len(s) {
 		return 0
@@ -105,9 +104,9 @@ func contraction(s string, i int, fold bool) int {
 	return 0
 }
 
-// whitespace returns the end of the white space at i as the patterns take it: with lines,
-// up to the last end of line; else all of it at the end of the text; else all but the
-// last character, which goes with what follows; or that character, where it is alone.
+// whitespace returns the end of the match of white space at i: with lines, after the last line
+// break; otherwise all of it at the end of the text; otherwise all but the last character, which
+// belongs to the next word, or that character if it is the only one.
 func (c *characterTable) whitespace(s string, i int, lines bool) int {
 	end, last, newline := i, i, -1
 	for end < len(s) {

@@ -2,9 +2,9 @@ package tokenizer
 
 import "strings"
 
-// deepSeek finds deepSeekWords: a sign and Latin letters; a word with one character
-// before it that is no letter, sign or end of line; signs with a space before and ends of
-// lines after them; white space. Numbers and what is left are between the matches.
+// deepSeek finds deepSeekWords: a sign and Latin letters; a word after one character that is not a
+// letter, sign or line break; signs with a space before and line breaks after them; white space.
+// Numbers and other text are between the matches.
 func (c *characterTable) deepSeek(s string, i int) (int, int) {
 	for i < len(s) {
 		k, n := c.at(s, i)

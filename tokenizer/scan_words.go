@@ -2,14 +2,14 @@ package tokenizer
 
 import "strings"
 
-// wordShape is what the patterns of cl100k and its kin have in common, in their order:
-// contractions; a word, with one character before it that is no letter, number or end of
-// line; numbers; signs, with a space before and ends of lines after them; white space.
+// wordShape has the parameters of cl100k and similar patterns. They match, in this order:
+// contractions; a word after one character that is not a letter, number or line break; numbers;
+// signs with a space before and line breaks after them; white space.
 type wordShape struct {
 	*characterTable
-	word   kinds  // what a word is made of
-	digits int    // how many of a number go together
-	tail   string // what may follow signs
+	word   kinds  // characters of a word
+	digits int    // maximum digits of a match
+	tail   string // characters that may follow signs
 }
 
 func (w wordShape) scanner() scanner {
@@ -32,13 +32,12 @@ func (w *wordShape) next(s string, i int) int {
 	return w.other(s, i, k, n)
 }
 
-// mayPrecede reports whether a character may stand at the beginning of a word that it is
-// no part of: [^\r\n\p{L}\p{N}].
+// mayPrecede reports whether a character may precede a word in its match: [^\r\n\p{L}\p{N}].
 func mayPrecede(first byte, k kinds) bool {
 	return k&(letters|numbers) == 0 && first != '\r' && first != '\n'
 }
 
-// other matches what is no word: numbers, signs, white space.
+// other matches numbers, signs and white space.
 func (w *wordShape) other(s string, i int, k kinds, n int) int {
 	if k&numbers != 0 {
 		return w.upTo(s, i+n, numbers, w.digits-1)
@@ -57,8 +56,8 @@ func (w *wordShape) other(s string, i int, k kinds, n int) int {
 	return w.whitespace(s, i, true)
 }
 
-// caseShape is what o200k and its kin have beside that: a word ends where small letters
-// are followed by a capital, and takes its contraction with it.
+// caseShape extends wordShape for o200k and similar patterns: a word ends where a capital follows
+// small letters, and includes its contraction.
 type caseShape struct {
 	wordShape
 	contractions bool
@@ -96,10 +95,10 @@ func (w *caseShape) next(s string, i int) int {
 	return w.other(s, i, k, n)
 }
 
-// endingLow matches capitals, then at least one small letter; a caseless character is
-// both. It returns i where nothing matches.
+// endingLow matches capitals, then at least one small letter; a caseless character is both. It
+// returns i if nothing matches.
 func (w *caseShape) endingLow(s string, i int) int {
-	end, caselessEnd := i, i // caselessEnd is the last place to go back to
+	end, caselessEnd := i, i // caselessEnd is the last position to backtrack to
 	for end < len(s) {
 		k, n := w.at(s, end)
 		if k&upper == 0 {

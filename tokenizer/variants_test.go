@@ -274,7 +274,7 @@ var refusals = map[string]func(file, model object){
 	},
 }
 
-func TestWhatIsNotKnownIsRefusedByItsPath(t *testing.T) {
+func TestUnsupportedOptionsAreRefusedByPath(t *testing.T) {
 	for want, change := range refusals {
 		_, data := writeVariant(t, change)
 		if _, err := Parse(data); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -10,14 +10,14 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 )
 
-// account is the name of the server's one account; its key is made anew each time.
+// account is the name of the server's only account, whose key is random.
 const account = "relabeltest"
 
-// Azure is a server that speaks what Azure's blob storage does.
+// Azure is a server with the API of Azure's blob storage.
 type Azure struct{ server }
 
-// StartAzure starts a server with the containers given, and gives the test's own process
-// its keys. It ends with the test.
+// StartAzure starts a server with the given containers and sets its keys in the environment. It
+// stops with the test.
 func StartAzure(t testing.TB, containers ...string) *Azure {
 	t.Helper()
 	path := program(t, "azure-server.sh")
@@ -51,7 +51,7 @@ func StartAzure(t testing.TB, containers ...string) *Azure {
 	return a
 }
 
-// URL is the destination below a path of container and prefix.
+// URL returns the destination for a path of container and prefix.
 func (a *Azure) URL(path string) string {
 	return "azblob://" + path + "?protocol=http&domain=" + a.address
 }

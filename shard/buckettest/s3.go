@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What an S3 server's owner has.
+// Keys of the S3 server.
 const (
 	Key    = "relabel-test"
 	Secret = "relabel-test-secret"
@@ -18,7 +18,7 @@ type S3 struct {
 	Folder string // a folder in it is a bucket, a file an object
 }
 
-// StartS3 starts a server with the buckets given. It ends with the test.
+// StartS3 starts a server with the given buckets. It stops with the test.
 func StartS3(t testing.TB, buckets ...string) *S3 {
 	t.Helper()
 	path := program(t, "s3-server.sh")
@@ -35,20 +35,20 @@ func StartS3(t testing.TB, buckets ...string) *S3 {
 	return s
 }
 
-// URL is the destination below a path of bucket and prefix.
+// URL returns the destination for a path of bucket and prefix.
 func (s *S3) URL(path string) string {
 	return "s3://" + path + "?region=us-east-1&use_path_style=true&endpoint=" + s.Endpoint()
 }
 
-// Endpoint is the address of the server, as an operator names it.
+// Endpoint returns the server's URL.
 func (s *S3) Endpoint() string { return "http://" + s.address }
 
-// Environ is the environment with the server's keys.
+// Environ returns the variables with the server's keys.
 func Environ() []string {
 	return []string{"AWS_ACCESS_KEY_ID=" + Key, "AWS_SECRET_ACCESS_KEY=" + Secret, "AWS_EC2_METADATA_DISABLED=true"}
 }
 
-// UseKeys gives the test's own process the server's keys.
+// UseKeys sets the server's keys in the environment of the test.
 func UseKeys(t testing.TB) {
 	t.Helper()
 	t.Setenv("AWS_ACCESS_KEY_ID", Key)

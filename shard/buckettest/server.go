@@ -30,7 +30,7 @@ type server struct {
 func (s *server) Start() {
 	s.t.Helper()
 	if !s.start() {
-		s.t.Fatalf("the server does not come back to %s", s.address)
+		s.t.Fatalf("the server does not start again at %s", s.address)
 	}
 }
 
@@ -44,8 +44,8 @@ func (s *server) Stop() {
 	s.cmd = nil
 }
 
-// startSomewhere starts it at an address that is free, of which another program may have
-// become the owner meanwhile.
+// startSomewhere starts the server at a free address. It retries if another program takes the
+// address first.
 func (s *server) startSomewhere() {
 	s.t.Helper()
 	s.t.Cleanup(s.Stop)
@@ -65,7 +65,7 @@ func (s *server) startSomewhere() {
 	s.t.Fatal("the server does not start")
 }
 
-// start reports whether it listens; what it said is logged where it does not.
+// start starts the server and reports whether it listens. If it does not, its output is logged.
 func (s *server) start() bool {
 	s.t.Helper()
 	args := s.args(s.address)
@@ -101,7 +101,7 @@ func (s *server) start() bool {
 	return false
 }
 
-// program is what a script of this repository prints: a program to start.
+// program returns the output of a script of this repository: the path of a program.
 func program(t testing.TB, script string) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -255,7 +255,7 @@ func (c *Cursor) release() {
 	c.page, c.level, c.count, c.reps, c.defs, c.data, c.index = nil, 0, 0, nil, nil, encoding.Values{}, nil
 }
 
-// Close releases what was read ahead. The cursor can be used again after SeekRow.
+// Close releases buffered pages. The cursor can be used again after SeekRow.
 func (c *Cursor) Close() error {
 	c.release()
 	if c.pages == nil {

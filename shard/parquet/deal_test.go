@@ -29,7 +29,7 @@ func TestRowsAreDealtEvenlyToAMultipleOfTheDataParallelSize(t *testing.T) {
 	}
 }
 
-func TestFilesEndWhereTheyAreToldToAndMayBeEmpty(t *testing.T) {
+func TestFilesEndWhereRequestedAndMayBeEmpty(t *testing.T) {
 	root := t.TempDir()
 	w := NewWriter[testRow](root, Layout{View: "packed", LossMask: "rolled-1", Infix: ".idx", First: 7}, "test")
 	for _, rows := range []int{2, 0, 1} {

@@ -1,4 +1,4 @@
-// Package rows reads the rows of an export's files, whichever view they are of.
+// Package rows reads the rows of an export's files, of any view.
 package rows
 
 import (
@@ -63,7 +63,11 @@ func (f *File) Next(row *relabel.ExportRow) error {
 		return errors.New("some columns have fewer rows than others")
 	}
 	for _, c := range f.read {
-		if err := c.put(row, c.cursor); err != nil {
+		err := errNull
+		if c.cursor.Null == nil {
+			err = c.put(row, c.cursor)
+		}
+		if err != nil {
 			return fmt.Errorf("column %s: %w", c.name, err)
 		}
 	}
@@ -83,7 +87,7 @@ func (f *File) SeekRow(n int64) error {
 	return nil
 }
 
-// Close releases what was read ahead.
+// Close releases buffered pages.
 func (f *File) Close() error {
 	var errs []error
 	for _, c := range f.cursors {
@@ -92,7 +96,7 @@ func (f *File) Close() error {
 	return errors.Join(errs...)
 }
 
-// columns are the columns of all views but spans.
+// columns are the columns of all views, except spans.
 var columns = []column{
 	text("row_id", func(r *relabel.ExportRow) *string { return &r.ID }),
 	text("messages_json", func(r *relabel.ExportRow) *string { return &r.Messages }),
@@ -115,15 +119,12 @@ var columns = []column{
 }
 
 var (
-	errNull = errors.New("holds a null")
-	errType = errors.New("holds values of another type than the view's")
+	errNull = errors.New("contains a null")
+	errType = errors.New("contains values of another type than the view's")
 )
 
 func text(name string, at func(*relabel.ExportRow) *string) column {
 	return column{name: name, put: func(to *relabel.ExportRow, from *parquet.Cursor) error {
-		if from.Null != nil {
-			return errNull
-		}
 		if len(from.Texts) != 1 {
 			return errType
 		}
@@ -133,27 +134,21 @@ func text(name string, at func(*relabel.ExportRow) *string) column {
 }
 
 func ints(name string, at func(*relabel.ExportRow) *[]int32) column {
-	return column{name: name, put: func(to *relabel.ExportRow, from *parquet.Cursor) error {
-		if from.Null != nil {
-			return errNull
-		}
-		if len(from.Floats)+len(from.Texts) > 0 {
-			return errType
-		}
-		*at(to), from.Ints = from.Ints, *at(to) // the cursor goes on in the row's memory
-		return nil
-	}}
+	return list(name, at, func(c *parquet.Cursor) *[]int32 { return &c.Ints })
 }
 
 func floats(name string, at func(*relabel.ExportRow) *[]float32) column {
+	return list(name, at, func(c *parquet.Cursor) *[]float32 { return &c.Floats })
+}
+
+// list maps a list column to a field; values returns the cursor's values of the field's type.
+func list[T any](name string, at func(*relabel.ExportRow) *[]T, values func(*parquet.Cursor) *[]T) column {
 	return column{name: name, put: func(to *relabel.ExportRow, from *parquet.Cursor) error {
-		if from.Null != nil {
-			return errNull
-		}
-		if len(from.Ints)+len(from.Texts) > 0 {
+		v := values(from)
+		if len(*v) != len(from.Ints)+len(from.Floats)+len(from.Texts) {
 			return errType
 		}
-		*at(to), from.Floats = from.Floats, *at(to)
+		*at(to), *v = *v, *at(to) // the cursor reuses the row's memory
 		return nil
 	}}
 }

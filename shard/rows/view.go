@@ -171,8 +171,7 @@ func (f *File) named(trajectory string) (held []relabel.HeldLabel, err error) {
 	return held, err
 }
 
-// each goes through rows of some columns until do says no. A column that is not there has
-// no rows.
+// each calls do for the rows of some columns until it returns false. A missing column has no rows.
 func each(r *parquet.Reader, of []*parquet.Cursor, do func(n int, of []*parquet.Cursor) bool) error {
 	if slices.Contains(of, nil) {
 		return nil
