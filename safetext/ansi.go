@@ -5,11 +5,20 @@ import (
 	"strings"
 )
 
-// style is the current text style of a terminal. Concealed and blinking text is shown like
-// any other: nothing is hidden.
+// Colours are the only control sequences that take effect. A library that emulates a terminal,
+// such as terminal-to-html, would let a text erase or overwrite parts of itself.
+
+// attributes are the SGR codes that set an attribute, with its class in 3-language.css and the
+// code that clears it. Concealed and blinking text is shown normally.
+var attributes = []struct {
+	code, clear int
+	class       string
+}{{1, 22, "a-b"}, {2, 22, "a-d"}, {3, 23, "a-i"}, {4, 24, "a-u"}, {9, 29, "a-s"}, {7, 27, "a-r"}}
+
+// style is the current text style of a terminal.
 type style struct {
-	bold, dim, italic, underline, struck, reversed bool
-	front, back                                    int // 1 + one of eight colors; 0: the terminal's own
+	set         [10]bool // attributes by code
+	front, back int      // 1 + one of eight colors; 0: the terminal's own
 }
 
 // isColor reports whether a control sequence changes how text looks and nothing else.
@@ -22,67 +31,46 @@ func (s *style) apply(sequence string) {
 	numbers := strings.Split(sequence[2:len(sequence)-1], ";")
 	for len(numbers) > 0 {
 		first, below, is := strings.Cut(numbers[0], ":")
-		code, _ := strconv.Atoi(first) // "" is 0, which resets; what is too large changes nothing
+		code, _ := strconv.Atoi(first) // "" is 0, which resets; a number out of range changes nothing
 		numbers = numbers[1:]
-		switch {
-		case code == 38 || code == 48:
-			of := strings.Split(below, ":")
-			if !is {
-				of = numbers
-			}
-			c, used := wideColor(of)
-			if !is {
-				numbers = numbers[used:]
-			}
-			if c >= 0 && code == 38 {
-				s.front = 1 + c
-			} else if c >= 0 {
-				s.back = 1 + c
-			}
-		default:
-			s.set(code)
+		if code != 38 && code != 48 {
+			s.change(code)
+			continue
+		}
+		of := numbers
+		if is {
+			of = strings.Split(below, ":")
+		}
+		c, used := wideColor(of)
+		if !is {
+			numbers = numbers[used:]
+		}
+		if c >= 0 && code == 38 {
+			s.front = 1 + c
+		} else if c >= 0 {
+			s.back = 1 + c
 		}
 	}
 }
 
-func (s *style) set(code int) {
+// change changes the style by a code other than that of a larger palette.
+func (s *style) change(code int) {
+	for _, a := range attributes {
+		if code == a.code || code == a.clear {
+			s.set[a.code] = code == a.code
+		}
+	}
 	switch {
 	case code == 0:
 		*s = style{}
-	case code == 1:
-		s.bold = true
-	case code == 2:
-		s.dim = true
-	case code == 3:
-		s.italic = true
-	case code == 4:
-		s.underline = true
-	case code == 7:
-		s.reversed = true
-	case code == 9:
-		s.struck = true
-	case code == 22:
-		s.bold, s.dim = false, false
-	case code == 23:
-		s.italic = false
-	case code == 24:
-		s.underline = false
-	case code == 27:
-		s.reversed = false
-	case code == 29:
-		s.struck = false
-	case code >= 30 && code <= 37:
-		s.front = 1 + code - 30
+	case code >= 30 && code <= 37, code >= 90 && code <= 97:
+		s.front = 1 + code%10
 	case code == 39:
 		s.front = 0
-	case code >= 40 && code <= 47:
-		s.back = 1 + code - 40
+	case code >= 40 && code <= 47, code >= 100 && code <= 107:
+		s.back = 1 + code%10
 	case code == 49:
 		s.back = 0
-	case code >= 90 && code <= 97:
-		s.front = 1 + code - 90
-	case code >= 100 && code <= 107:
-		s.back = 1 + code - 100
 	}
 }
 
@@ -123,32 +111,22 @@ func ofPalette(n int) int {
 }
 
 // nearest is the one of eight colors with the same strong parts.
-func nearest(r, g, b int) int {
+func nearest(r, g, b int) (color int) {
 	half := max(r, g, b) / 2
-	if half < 32 {
-		return 0
-	}
-	c := 0
 	for i, part := range []int{r, g, b} {
-		if part > half {
-			c |= 1 << i
+		if half >= 32 && part > half {
+			color |= 1 << i
 		}
 	}
-	return c
+	return color
 }
 
-// classes are the style's classes in 3-language.css.
+// classes are the style's classes.
 func (s style) classes() string {
-	if s == (style{}) {
-		return ""
-	}
 	var all []string
-	for _, of := range []struct {
-		is    bool
-		class string
-	}{{s.bold, "a-b"}, {s.dim, "a-d"}, {s.italic, "a-i"}, {s.underline, "a-u"}, {s.struck, "a-s"}, {s.reversed, "a-r"}} {
-		if of.is {
-			all = append(all, of.class)
+	for _, a := range attributes {
+		if s.set[a.code] {
+			all = append(all, a.class)
 		}
 	}
 	if s.front > 0 {
