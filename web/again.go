@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"relabel/api"
 	"strings"
 
 	"relabel"
@@ -13,12 +14,7 @@ type againView struct{ Command, Curl string }
 
 // again returns the command and the request for a new iteration of this task alone.
 func (v trajectoryView) again(r *http.Request) againView {
-	body := struct {
-		Student   string                `json:"student"`
-		Kind      relabel.IterationKind `json:"kind,omitempty"`
-		Beta      *float64              `json:"beta,omitempty"`
-		Instances []string              `json:"instances"`
-	}{Student: v.Student, Kind: v.Iteration.Kind, Beta: v.Iteration.Beta, Instances: []string{v.InstanceID}}
+	body := api.NewIteration{Student: v.Student, Kind: v.Iteration.Kind, Beta: v.Iteration.Beta, Instances: []string{v.InstanceID}}
 	command := fmt.Sprintf("relabel run iterate %s --student %s --instance %s", word(v.Run.Name), word(v.Student), word(v.InstanceID))
 	if v.Iteration.Kind == relabel.Evaluate {
 		command += " --kind evaluate"
@@ -26,7 +22,7 @@ func (v trajectoryView) again(r *http.Request) againView {
 	if v.Iteration.Beta != nil {
 		command += fmt.Sprintf(" --beta %g", *v.Iteration.Beta)
 	}
-	return againView{Command: command, Curl: call{Method: http.MethodPost, Path: "/v1/runs/" + v.RunID.String() + "/iterations", Body: body}.curl(r)}
+	return againView{Command: command, Curl: call{Method: http.MethodPost, Path: "/v1" + runPath(v.RunID) + "/iterations", Body: body}.curl(r)}
 }
 
 // word quotes a text for a shell where necessary.

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,16 +85,10 @@ func (v *viewer) excerptOf(ctx context.Context, s compareSide, t int) (*relabel.
 
 // executed renders the action of one side, with marks if it was compared.
 func (s compareSide) executed(e relabel.TurnExcerpt, compared bool, calls []show.Call, words []show.Span) *turnView {
-	l := show.Card(fmt.Sprintf("%s/turns/%d", s.Base(), e.T))
 	if !compared {
 		calls = show.LayOut(e.Action.Message.ToolCalls)
 	}
-	t := turnView{Head: s.Heads[e.T-1], Base: s.Base(), Action: show.ViewAction(e.Action, calls, words, l)}
-	t.Action.TooLong = e.ActionBytes
-	for k := range e.Observations {
-		t.Observations = append(t.Observations, viewObservation(e, k, l))
-	}
-	return &t
+	return new(executed(e, s.Heads[e.T-1], s.Base(), calls, words, show.Card(fmt.Sprintf("%s/turns/%d", s.Base(), e.T))))
 }
 
 // compareEnds renders patches and verdicts of both, with marks on what the other lacks.
@@ -131,26 +126,21 @@ func (v *viewer) compareEnds(ctx context.Context, view *compareView) error {
 
 // differingTests are the tests with different results, by name.
 func differingTests(a, b []testRow) (tests []testPair) {
-	ended := map[string]testWord{}
-	for _, r := range b {
-		ended[r.Name] = r.testWord
-	}
-	differ := func(name string, x, y testWord) {
-		if x.Class != y.Class {
-			tests = append(tests, testPair{name, x, y})
-		}
-	}
+	results := map[string][2]testWord{}
 	for _, r := range a {
-		other, there := ended[r.Name]
-		if !there {
-			other = wordOf("")
+		results[r.Name] = [2]testWord{r.testWord, wordOf("")}
+	}
+	for _, r := range b {
+		first, known := results[r.Name]
+		if !known {
+			first[0] = wordOf("")
 		}
-		differ(r.Name, r.testWord, other)
-		delete(ended, r.Name)
+		results[r.Name] = [2]testWord{first[0], r.testWord}
 	}
-	for name, other := range ended { // those that only B knows
-		differ(name, wordOf(""), other)
+	for _, name := range slices.Sorted(maps.Keys(results)) {
+		if pair := results[name]; pair[0].Class != pair[1].Class {
+			tests = append(tests, testPair{name, pair[0], pair[1]})
+		}
 	}
-	slices.SortFunc(tests, func(x, y testPair) int { return strings.Compare(x.Name, y.Name) })
 	return tests
 }

@@ -11,14 +11,12 @@ import (
 
 type rowView struct {
 	relabel.ShownRow
-	Export  relabel.Export
-	View    relabel.View
-	Number  int
-	Blocks  []rowBlock
-	Hidden  int // blocks of other trajectories that are not shown
-	Trained int // tokens of labels
-	// State and Label are those of a row of the messages view.
-	State, Label   string
+	Export         relabel.Export
+	View           relabel.View
+	Number         int
+	Blocks         []rowBlock
+	Hidden         int // blocks of other trajectories that are not shown
+	Trained        int // tokens of labels
 	Previous, Next string
 }
 
@@ -64,6 +62,5 @@ func (v *viewer) readRow(ctx context.Context, e relabel.Export, of relabel.View,
 	for _, s := range view.Row.Spans {
 		view.Trained += s.Length
 	}
-	view.State, view.Label = view.Row.Messages, view.Row.Label
 	return view, nil
 }

@@ -221,14 +221,10 @@ func (f form) fieldsOf(t reflect.Type, path, group string, adapt map[string]func
 func (f form) input(field api.Field, name, label string) operationField {
 	input := operationField{Name: name, Label: label, Kind: kindOfInput(field), Help: field.Help(), Value: cmp.Or(f.chosen.Get(name), field.Default),
 		Values: f.chosen[name], Min: field.Min, Max: field.Max, Required: field.Required}
-	t := field.Type
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
 	switch {
-	case t.Kind() == reflect.Bool && field.Type.Kind() == reflect.Pointer:
+	case field.Type.Kind() == reflect.Pointer && field.Type.Elem().Kind() == reflect.Bool:
 		input.Choices = []choice{{"", "default"}, {"true", "yes"}, {"false", "no"}}
-	case t.Kind() == reflect.Bool:
+	case field.Type.Kind() == reflect.Bool:
 		input.Choices = []choice{{"true", "yes"}}
 	case field.Enum != nil:
 		input.Choices = choicesOf(field.Enum...)

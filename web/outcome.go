@@ -122,10 +122,8 @@ func (v *viewer) judged(ctx context.Context, t trajectoryView, l show.Limits) (v
 	}
 	view.History, err = v.Store.ListVerdicts(ctx, t.ID)
 	view.HasVerdict, view.Took, view.Count = true, show.Duration(view.Verdict.Millis), countTests(view.Tests)
-	output := strings.TrimRight(string(view.Verdict.Output), "\n")
-	if view.Output = show.Whole(output); l.Head > 0 {
-		view.Output = show.Capped(output, t.Base()+"/test-output")
-	}
+	l.All = t.Base() + "/test-output"
+	view.Output = l.Body(strings.TrimRight(string(view.Verdict.Output), "\n"))
 	return view, err
 }
 

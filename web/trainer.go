@@ -125,14 +125,14 @@ func (v *viewer) findRows(ctx context.Context, view *trainerView, held relabel.H
 	if err != nil {
 		return err
 	}
-	turns := map[int][]int{}
+	view.turns = map[int][]int{}
 	for _, l := range labels {
 		if len(view.Rows) == 0 || view.Rows[len(view.Rows)-1].Number != l.Row {
 			view.Rows = append(view.Rows, heldRow{Number: l.Row, Link: view.Link(view.Export.ID, view.View) + "&row=" + strconv.Itoa(l.Row)})
 		}
 		row := &view.Rows[len(view.Rows)-1]
 		row.Labels, row.Trained = row.Labels+1, row.Trained+l.Span.Length
-		turns[l.Row] = append(turns[l.Row], l.Span.Turn)
+		view.turns[l.Row] = append(view.turns[l.Row], l.Span.Turn)
 	}
 	var absent []int
 	for t := 1; t <= len(view.Heads); t++ {
@@ -142,9 +142,8 @@ func (v *viewer) findRows(ctx context.Context, view *trainerView, held relabel.H
 	}
 	view.Absent = stretches(absent)
 	for i := range view.Rows {
-		view.Rows[i].Turns = stretches(turns[view.Rows[i].Number])
+		view.Rows[i].Turns = stretches(view.turns[view.Rows[i].Number])
 	}
-	view.turns = turns
 	return nil
 }
 

@@ -40,26 +40,34 @@ type observationView struct {
 }
 
 func (p trajectoryView) viewTurn(e relabel.TurnExcerpt, h show.Head, l show.Limits) turnView {
-	v := turnView{Head: h, Base: p.Base(), Query: p.Query(), Summary: show.Summary(e.Action.Message), State: fmt.Sprintf("%s/states/%d", p.API(), e.T)}
 	calls := show.LayOut(e.Action.Message.ToolCalls)
 	var words []show.Span
+	var label *show.Action
+	var d show.Difference
 	if e.Label != nil && e.Executor == relabel.Student {
 		var theirs []show.Call
-		var said []show.Span
 		if e.Label.Status == relabel.Had && e.ActionBytes+e.LabelBytes == 0 {
-			d := show.Compare(e.Action.Message, e.Label.Message)
-			calls, theirs, words, said, v.Coarse = d.A, d.B, d.WordsA, d.WordsB, d.Coarse
-			v.Agreement.Word = d.Label()
+			d = show.Compare(e.Action.Message, e.Label.Message)
+			calls, theirs, words = d.A, d.B, d.WordsA
+			h.Agreement.Word = d.Label()
 		}
-		label := show.ViewAction(*e.Label, theirs, said, l)
+		label = new(show.ViewAction(*e.Label, theirs, d.WordsB, l))
 		label.TooLong = e.LabelBytes
-		v.Label = &label
 	}
-	v.Action = show.ViewAction(e.Action, calls, words, l)
-	v.Action.TooLong = e.ActionBytes
+	v := executed(e, h, p.Base(), calls, words, l)
+	v.Label, v.Coarse = label, d.Coarse
+	v.Query, v.Summary, v.State = p.Query(), show.Summary(e.Action.Message), fmt.Sprintf("%s/states/%d", p.API(), e.T)
 	for _, o := range e.Others {
 		v.Others = append(v.Others, show.ViewAction(o, show.LayOut(o.Message.ToolCalls), nil, l))
 	}
+	return v
+}
+
+// executed is a turn with its executed action and the observations alone. words are marks in the
+// action's content, nil without any.
+func executed(e relabel.TurnExcerpt, h show.Head, base string, calls []show.Call, words []show.Span, l show.Limits) turnView {
+	v := turnView{Head: h, Base: base, Action: show.ViewAction(e.Action, calls, words, l)}
+	v.Action.TooLong = e.ActionBytes
 	for k := range e.Observations {
 		v.Observations = append(v.Observations, viewObservation(e, k, l))
 	}

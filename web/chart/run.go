@@ -34,13 +34,6 @@ func OfKind(all []Round, kind relabel.IterationKind) (some []Round) {
 	return some
 }
 
-func labelled(rounds []Round) (names []string) {
-	for _, r := range rounds {
-		names = append(names, fmt.Sprint(r.Number))
-	}
-	return names
-}
-
 func valuesOf(rounds []Round, value func(Round) *float64) (all []*float64) {
 	for _, r := range rounds {
 		all = append(all, value(r))
@@ -50,7 +43,7 @@ func valuesOf(rounds []Round, value func(Round) *float64) (all []*float64) {
 
 // Mixture compares the planned mixture with the realised one.
 func Mixture(run relabel.Run, collects []Round) Chart {
-	c := Chart{ID: "mixture", X: "iteration", Labels: labelled(collects)}
+	c := Chart{ID: "mixture", X: "iteration", Labels: roundNames(collects)}
 	if run.Rho != nil {
 		c.Title, c.Note, c.Unit = "Student prefix κ, in turns", "the mean that was drawn, and the mean that the student executed; a trajectory may end before its prefix does", "turns"
 		c.Series = []Series{
@@ -114,7 +107,7 @@ func Resolved(all []Round) Chart {
 // Agreement shows the share of the student's actions that equal their label.
 func Agreement(collects []Round) Chart {
 	return Chart{ID: "agreement", Title: "Student actions equal to their label", Note: "among student turns that have a label", X: "iteration", Unit: "%",
-		Labels: labelled(collects), Series: []Series{{Name: "agreement", Look: "agree", Values: valuesOf(collects, func(r Round) *float64 { return portion(r.Figures.Agreed, r.Figures.Compared) })}}}
+		Labels: roundNames(collects), Series: []Series{{Name: "agreement", Look: "agree", Values: valuesOf(collects, func(r Round) *float64 { return portion(r.Figures.Agreed, r.Figures.Compared) })}}}
 }
 
 var turnLooks = []string{"agree", "ink", "dim"}

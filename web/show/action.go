@@ -52,14 +52,12 @@ func ViewAction(a relabel.Action, calls []Call, words []Span, l Limits) Action {
 		v.ReadAs = strings.TrimPrefix(v.ReadAs+", "+string(form), ", ")
 	}
 	if text := a.Message.ReasoningContent; strings.TrimSpace(text) != "" {
-		b := l.body(text)
-		v.Think = &b
+		v.Think = new(l.Body(text))
 	}
 	if text := a.Message.Content; words != nil {
 		v.Words = &Body{Head: l.spans(words)}
 	} else if strings.TrimSpace(text) != "" {
-		b := l.body(text)
-		v.Words = &b
+		v.Words = new(l.Body(text))
 	}
 	for _, c := range calls {
 		v.Calls = append(v.Calls, c.shown(l))

@@ -10,12 +10,13 @@ import (
 	"relabel/safetext"
 )
 
-// body renders a text within the limits.
-func (l Limits) body(s string) Body {
-	if l.Head == 0 {
+// Body renders a text within the limits.
+func (l Limits) Body(s string) Body {
+	if l.Head == 0 || len(s) <= HeadShown+TailShown+200 {
 		return Whole(s)
 	}
-	return Capped(s, l.All)
+	head, tail := cutEnds(s, HeadShown, TailShown)
+	return bodyOf(head, tail, len(s), l.All)
 }
 
 func (c Call) shown(l Limits) Call {

@@ -19,7 +19,11 @@ func Ends(head, tail string, length int, all string) Body {
 		return Whole(head)
 	}
 	begins, ends := cutEnds(head+tail, len(head), len(tail))
-	return Body{Head: safetext.HTML(strings.TrimSuffix(begins, "\n")), Tail: safetext.HTML(ends), Hidden: length - len(begins) - len(ends), All: all}
+	return bodyOf(begins, ends, length, all)
+}
+
+func bodyOf(head, tail string, length int, all string) Body {
+	return Body{Head: safetext.HTML(strings.TrimSuffix(head, "\n")), Tail: safetext.HTML(tail), Hidden: length - len(head) - len(tail), All: all}
 }
 
 // Body is a rendered text, possibly without its middle.
@@ -31,12 +35,3 @@ type Body struct {
 
 // Whole renders a whole text.
 func Whole(s string) Body { return Body{Head: safetext.HTML(s)} }
-
-// Capped renders a text without the middle if it is long; all is the address of the whole.
-func Capped(s, all string) Body {
-	if len(s) <= HeadShown+TailShown+200 {
-		return Whole(s)
-	}
-	head, tail := cutEnds(s, HeadShown, TailShown)
-	return Body{Head: safetext.HTML(strings.TrimSuffix(head, "\n")), Tail: safetext.HTML(tail), Hidden: len(s) - len(head) - len(tail), All: all}
-}

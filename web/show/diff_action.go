@@ -46,7 +46,7 @@ func Compare(a, b relabel.Message) Difference {
 		return d
 	}
 	d.Kind = otherArguments
-	x, y := namesOf(d.A), namesOf(d.B)
+	x, y := mapped(d.A, nameOf), mapped(d.B, nameOf)
 	i, j := 0, 0
 	for _, h := range diff.Hunks(x, y, diff.Context(0)) {
 		d.pair(d.A[i:h.PosX], d.B[j:h.PosY])
@@ -59,20 +59,17 @@ func Compare(a, b relabel.Message) Difference {
 }
 
 // LayOut lays calls out for reading.
-func LayOut(calls []relabel.ToolCall) []Call {
-	views := make([]Call, len(calls))
-	for i, c := range calls {
-		views[i] = layOut(c)
-	}
-	return views
-}
+func LayOut(calls []relabel.ToolCall) []Call { return mapped(calls, layOut) }
 
-func namesOf(calls []Call) []string {
-	names := make([]string, len(calls))
-	for i, c := range calls {
-		names[i] = c.Name
+func nameOf(c Call) string { return c.Name }
+
+// mapped applies f to each item.
+func mapped[T, U any](items []T, f func(T) U) []U {
+	all := make([]U, len(items))
+	for i, item := range items {
+		all[i] = f(item)
 	}
-	return names
+	return all
 }
 
 // replace marks calls in the same place as calls of different tools, and the rest as calls that
