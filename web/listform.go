@@ -33,7 +33,7 @@ func (v *viewer) filterForm(ctx context.Context, at listPlace, q url.Values, vie
 		form.Main, form.More = append(form.Main, scope[0].at(q), scope[1].at(q)), []control{scope[2].at(q)}
 	}
 	if at.Columns.Task {
-		form.More = append(form.More, control{Name: "instance_part", Label: "task holds", Type: "search", Value: q.Get("instance_part")})
+		form.More = append(form.More, control{Name: "instance_part", Label: "task contains", Type: "search", Value: q.Get("instance_part")})
 	}
 	flags, err := v.offerFlags(ctx, view.Run)
 	if err != nil {

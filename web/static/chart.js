@@ -1,5 +1,5 @@
-// Draws the charts of a page from the numbers beside them, in the colours of the style
-// sheet, and anew when these, the numbers or the width change.
+// Draws the charts of a page from their data, in the colours of the style sheet, and redraws them
+// when colours, data or width change.
 "use strict";
 (() => {
   const shapes = { teacher: "■", student: "●", label: "◆", agree: "✓", differ: "▲", failed: "✗", infra: "⚠", passed: "✓", limit: "◷", context: "▬", ink: "○", dim: "□" };
@@ -14,14 +14,14 @@
     return String(+v.toPrecision(4));
   };
 
-  // newest is the last point at which the most series have a value, or a bar: what the legend
-  // says while nothing is pointed at.
+  // newest is the last point at which the most series have a value or a bar: the legend shows it
+  // by default.
   const newest = (c) => {
     const there = c.labels.map((_, i) => c.series.filter((s) => c.bars ? s.values[i] > 0 : s.values[i] != null).length);
     return there.lastIndexOf(Math.max(...there));
   };
 
-  // mark draws a series' shape at its points, so that hue is not all there is.
+  // mark draws the shape of a series at its points: colour is never the only difference.
   const mark = (look) => (u, index) => {
     const { ctx } = u, r = 4 * devicePixelRatio;
     ctx.save();
@@ -39,7 +39,7 @@
       if (look === "failed" || look === "ink" || look === "dim") ctx.stroke(); else ctx.fill();
     });
     ctx.restore();
-    return false; // uPlot draws none of its own
+    return false; // no points of uPlot
   };
 
   const draw = (figure) => {

@@ -1,7 +1,6 @@
-// Two trajectories side by side: a row's texts are fetched when it comes near the
-// screen, of one in which both do the same when it is opened;
-// j and k go from row to row, n and p from difference to difference. Without this script
-// each turn is a link to its own page.
+// Two trajectories side by side: the texts of a row are fetched when it comes near the screen, or
+// when it is opened if both sides are equal. j and k go from row to row, n and p from difference to
+// difference. Without this script each turn is a link to its page.
 "use strict";
 (() => {
   const rows = document.getElementById("rows");
@@ -33,7 +32,7 @@
   };
   const failed = (row, problem) => {
     const again = document.createElement("button");
-    again.textContent = `This row could not be read (${problem.message}). Try again`;
+    again.textContent = `This row could not be loaded (${problem.message}). Retry`;
     again.onclick = () => { again.remove(); wanted.add(row); bring(); };
     row.append(again);
   };

@@ -1,5 +1,5 @@
-// In a grid, arrows and h j k l go from cell to cell; the tab key goes past it. Without
-// this script each cell is a link like any other.
+// In a grid, arrows and h j k l go from cell to cell; the tab key leaves it. Without this script
+// each cell is a normal link.
 "use strict";
 (() => {
   let rows = [], links = [];
@@ -7,7 +7,7 @@
     links.forEach((l) => { l.tabIndex = -1; });
     if (link) link.tabIndex = 0;
   };
-  const read = () => { // what the table has, also after it was renewed
+  const read = () => { // also after the table was updated
     rows = [...document.querySelectorAll(".grid tbody tr")].map((row) => [...row.cells].map((cell) => cell.querySelector("a")));
     links = rows.flat().filter(Boolean);
     hold(links.find((l) => l === document.activeElement) ?? links.find((l) => l.matches(".outcome")) ?? links[0]);

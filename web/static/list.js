@@ -1,5 +1,4 @@
-// Keys in a list of trajectories, and a filter that leaves what is not chosen out of the
-// address.
+// Keys in a list of trajectories. The filter omits empty fields from the address.
 "use strict";
 (() => {
   const links = () => [...document.querySelectorAll(".rows a.row")];

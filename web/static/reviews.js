@@ -1,4 +1,4 @@
-// f opens the form of a new review. Who reviews is remembered in this browser.
+// f opens the form of a new review. The author is remembered in this browser.
 "use strict";
 (() => {
   const name = "relabel-author";
@@ -9,7 +9,7 @@
     event.preventDefault();
     link.click();
   });
-  document.addEventListener("click", (event) => { // about the turn that is read
+  document.addEventListener("click", (event) => { // about the current turn
     const link = event.target.closest("a[data-operation][href*='/reviews/new']");
     const turn = /^#t(\d+)$/.exec(location.hash);
     if (link) link.setAttribute("href", link.pathname + (turn ? "?t=" + turn[1] : ""));

@@ -1,6 +1,6 @@
-// A row of an export: j and k go to the rows beside it; what a token is, is said where the
-// pointer is, and where the arrows are in what is trained on. Without this script rows are
-// links, and tokens have titles.
+// A row of an export: j and k go to the adjacent rows. The token below the pointer, or selected
+// with the arrow keys in trained text, is described. Without this script rows are links, and
+// tokens have titles.
 "use strict";
 (() => {
   const said = document.getElementById("token");

@@ -1,6 +1,5 @@
-// A text search continues from where a page ended, until it has found some
-// trajectories more, has looked through all, or the reader stops it. Without this script
-// each part is a page of its own.
+// A text search continues after the page until it has found some more trajectories, has searched
+// all, or is stopped. Without this script each part is a separate page.
 "use strict";
 (() => {
   const enough = 20; // trajectories found in one go
@@ -18,7 +17,7 @@
     }
     note.textContent = text;
   };
-  // put takes over what the next part of the search says.
+  // put appends the results of the next part.
   const put = (fresh) => {
     area.querySelector(".founds").append(...fresh.querySelectorAll(".found"));
     fresh.querySelector(".here")?.remove();
@@ -27,7 +26,7 @@
     if (link) next().href = link.href; else next().remove();
     document.getElementById("search-note")?.remove();
   };
-  const goOn = async () => {
+  const resume = async () => {
     const mine = going = new AbortController();
     const begun = rows();
     show();
@@ -36,8 +35,8 @@
         const url = new URL(next().href);
         url.searchParams.set("part", "found");
         const answer = await fetch(url, { headers: { Accept: "text/html" }, signal: mine.signal });
-        if (answer.status === 429) throw new Error("Too many searches are under way. Search on in some seconds.");
-        if (!answer.ok || answer.redirected) throw new Error("The search could not go on (" + answer.status + ").");
+        if (answer.status === 429) throw new Error("Too many concurrent searches. Continue in some seconds.");
+        if (!answer.ok || answer.redirected) throw new Error("The search failed (" + answer.status + ").");
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
         if (going !== mine) return;
         put(fresh);
@@ -48,7 +47,7 @@
     if (going === mine) { going = null; show(); }
   };
   const stop = () => { going?.abort(); going = null; show(); };
-  // show has the button that stops it there while it goes on, else the link.
+  // show shows the Stop button while the search runs, otherwise the link.
   const show = () => {
     let button = document.getElementById("search-stop");
     if (going && !button) {
@@ -69,9 +68,9 @@
   area.addEventListener("click", (event) => {
     if (!event.target.closest(".pages a[rel=next]") || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    if (!going) goOn();
+    if (!going) resume();
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape" && going && !document.querySelector("dialog[open]")) stop(); });
   addEventListener("pagehide", stop);
-  if (next() && rows() < enough) goOn();
+  if (next() && rows() < enough) resume();
 })();

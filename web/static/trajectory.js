@@ -1,6 +1,6 @@
-// The page of a trajectory. Every turn has its head from the start; its texts are fetched
-// when it comes near the screen. The address follows the turn that is read. Without this
-// script each turn still has a page of its own.
+// The page of a trajectory. It contains the heads of all turns; the texts of a turn are fetched when
+// it comes near the screen. The address follows the current turn. Without this script each turn has
+// a separate page.
 "use strict";
 (() => {
   const strip = document.getElementById("strip");
@@ -18,7 +18,7 @@
   const count = () => list.querySelectorAll("article.turn").length;
   const address = (path, parameters) => base + path + "?" + new URLSearchParams([...new URLSearchParams(query), ...parameters]);
 
-  // Texts come in runs of neighbours, two requests at a time, what is nearest first.
+  // Texts of adjacent turns are fetched together, two requests at a time, the nearest first.
   const atOnce = 8;
   const wanted = new Set(), coming = new Map();
   const distance = (t) => { const r = turn(t).getBoundingClientRect(); return Math.abs(r.top - 200); };
@@ -50,7 +50,7 @@
   };
   const put = (card, whole, request) => {
     const old = turn(number(card));
-    if (!old || old.request > request) return; // what was asked for later is there
+    if (!old || old.request > request) return; // a later request was answered first
     card.request = request;
     near.unobserve(old);
     card.classList.toggle("closed", old.classList.contains("closed"));
@@ -65,7 +65,7 @@
     if (!card?.classList.contains("waits") || card.querySelector(".again")) return;
     const again = document.createElement("button");
     again.className = "again";
-    again.textContent = `This turn could not be read (${problem.message}). Try again`;
+    again.textContent = `This turn could not be loaded (${problem.message}). Retry`;
     again.onclick = () => { again.remove(); wanted.add(number(card)); pump(); };
     card.append(again);
   };
@@ -78,14 +78,14 @@
     pump();
   }, { rootMargin: "1200px 0px" });
   const watch = () => list.querySelectorAll("article.waits").forEach((card) => near.observe(card));
-  const reach = (t) => { // resolves when the turn's text is there
+  const reach = (t) => { // resolves when the text of the turn is loaded
     const card = turn(t);
     if (!card?.classList.contains("waits")) return Promise.resolve();
     if (!coming.has(t)) { wanted.add(t); pump(); }
     return coming.get(t) ?? Promise.resolve();
   };
 
-  // Code is coloured when it is reached, and only where there is not too much of it.
+  // Code is coloured when it is loaded, unless it is long.
   const loaded = new Promise((resolve) => addEventListener("load", () => setTimeout(resolve))); // text first, then colour
   let colouring;
   const colour = (card) => {
@@ -105,13 +105,13 @@
     });
   };
 
-  // Where the reader is.
+  // The current turn.
   let now = 0, held = 0;
   const edge = () => strip.getBoundingClientRect().bottom + 12;
   const current = () => {
     let low = 1, high = count(), at = 0;
     const line = edge();
-    while (low <= high) { // turns stand in order
+    while (low <= high) { // turns are in order
       const middle = (low + high) >> 1;
       if (turn(middle).getBoundingClientRect().top <= line) { at = middle; low = middle + 1; } else high = middle - 1;
     }
@@ -140,14 +140,14 @@
   };
   addEventListener("scroll", () => requestAnimationFrame(follow), { passive: true });
 
-  // A jump brings the head of a turn below the strip, and holds it there while texts above
-  // it come, until the reader moves on.
+  // A jump moves the head of a turn below the strip, and keeps it there while texts above it load,
+  // until the reader scrolls.
   for (const kind of ["wheel", "touchmove", "pointerdown"]) addEventListener(kind, () => { held = 0; }, { passive: true });
   new ResizeObserver(() => { if (held) align(held); }).observe(list);
   const align = (t) => { turn(t).scrollIntoView({ block: "start", behavior: "instant" }); };
   const go = async (t, focus = true) => {
     const card = turn(t);
-    if (!card) { say(`there is no turn ${t}`); return; }
+    if (!card) { say(`no turn ${t}`); return; }
     held = t;
     align(t);
     mark(t);
@@ -162,16 +162,16 @@
     const t = seek(at() + step, step, differs);
     if (t) go(t); else say(`no differing or missing label ${step > 0 ? "below" : "above"}`);
   };
-  // say shows something where the number of the turn is, until another turn is read.
+  // say shows a message in place of the number of the turn, until the turn changes.
   const say = (text) => { document.getElementById("at").textContent = text; };
   const at = () => held || now || current();
   const toggle = () => {
     const card = turn(at() || 1);
     if (card && !card.classList.toggle("closed")) opened(card);
   };
-  // opened has a turn's texts come that were not wanted while it was closed.
+  // opened loads the texts of a turn that was closed.
   const opened = (card) => { near.unobserve(card); if (card.classList.contains("waits")) near.observe(card); };
-  // All are closed to a line each, or, where none is open any more, opened.
+  // Closes all turns to one line each, or opens all if none is open.
   const toggleAll = () => {
     const cards = [...list.querySelectorAll("article.turn")];
     const close = cards.some((card) => !card.classList.contains("closed"));
@@ -201,7 +201,7 @@
   document.getElementById("goto-t").addEventListener("input", (event) => event.target.setCustomValidity(""));
   addEventListener("hashchange", (event) => { const m = /#t(\d+)$/.exec(event.newURL); if (m) go(Number(m[1]), false); });
 
-  // What is clicked: a turn, its own address, or the rest of a text.
+  // Clicks on a turn, its address, or the rest of a text.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -217,11 +217,11 @@
     }
   });
   const copy = async (link) => {
-    try { await navigator.clipboard.writeText(link.href); } catch { return; } // only where there is a clipboard
-    say(`the address of turn ${now} is copied`);
+    try { await navigator.clipboard.writeText(link.href); } catch { return; } // no clipboard
+    say(`address of turn ${now} copied`);
   };
 
-  // Find: the server looks through everything, also what is not drawn or is cut.
+  // Find: the server searches all texts, also those that are not loaded or are cut.
   const found = document.getElementById("found");
   const close = () => { found.hidden = true; found.replaceChildren(); paint(""); };
   let looking = 0;
@@ -231,10 +231,10 @@
     if (!words.trim()) { close(); return; }
     const ask = ++looking;
     found.hidden = false;
-    found.textContent = "Looking through everything …";
+    found.textContent = "Searching …";
     const answer = await fetch(address("/find", [["part", "found"], ["q", words]])).catch(() => null);
     if (ask !== looking) return;
-    if (!answer?.ok) { found.textContent = "This could not be looked for. Try again."; return; }
+    if (!answer?.ok) { found.textContent = "The search failed. Try again."; return; }
     found.innerHTML = await answer.text();
     paint(words);
     found.querySelector("a")?.focus();
@@ -254,7 +254,7 @@
     event.stopPropagation();
     await show(Number(link.dataset.turn), link.dataset.part, Number(link.dataset.nth), document.getElementById("find-q").value);
   });
-  // show brings the nth match in a part of a turn to the screen, opening what is cut.
+  // show scrolls to the nth match in a part of a turn, and loads a cut text.
   const show = async (t, part, nth, words) => {
     await go(t, false);
     if (!turn(t).classList.contains("opened") && turn(t).querySelector(".gap, .cut")) await load(t, t, true);
@@ -272,14 +272,14 @@
     const y = range.getBoundingClientRect().top;
     if (y < edge() + 60 || y > innerHeight - 80) scrollBy({ top: y - innerHeight / 2, behavior: "instant" });
   };
-  // matches are the ranges in an element whose text is the words, in any case.
+  // matches are the ranges in an element with this text, ignoring case.
   const matches = (element, words) => {
     const nodes = [], ranges = [];
     let text = "";
     const walk = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     for (let node; (node = walk.nextNode());) { nodes.push([text.length, node]); text += node.data; }
     const low = text.toLowerCase(), sought = words.toLowerCase();
-    if (low.length !== text.length || !sought) return ranges; // places would not be the same
+    if (low.length !== text.length || !sought) return ranges; // positions would differ
     const place = (i) => { let k = nodes.findLastIndex(([from]) => from <= i); return [nodes[k][1], i - nodes[k][0]]; };
     for (let i = low.indexOf(sought); i >= 0 && ranges.length < 2000; i = low.indexOf(sought, i + sought.length)) {
       const range = document.createRange();
@@ -299,12 +299,12 @@
     marks.set("found", new Highlight(...drawn.flatMap((card) => matches(card, words))));
   };
 
-  // Live: the ribbon is fetched again, and what it says of a turn its card must say too.
+  // Live: the ribbon is fetched again, and cards follow its changes.
   const standings = ["equal", "different", "missing", "owed"];
   const renew = () => {
     const before = now;
     const { began } = document.getElementById("began").dataset;
-    if (began !== strip.dataset.began && count() > 0) { location.reload(); return; } // another attempt began anew: these are its turns no more
+    if (began !== strip.dataset.began && count() > 0) { location.reload(); return; } // another attempt started over: these turns are outdated
     strip.dataset.began = began;
     for (const cell of document.querySelectorAll(".ribbon a")) {
       const t = Number(cell.hash.slice(2)), card = turn(t);
