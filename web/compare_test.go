@@ -50,7 +50,7 @@ func TestTwoTrajectoriesAreComparedRowByRow(t *testing.T) {
 	address := "/compare?a=" + first.ID.String() + "&b=" + second.ID.String()
 	p := webtest.Open(t, s.URL+address)
 	text := p.Text("main")
-	for _, want := range []string{"They first differ in row 4", "both do the same in 39 of 42 rows", "only B"} {
+	for _, want := range []string{"First difference in row 4", "both do the same in 39 of 42 rows", "only B"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nowhere does it say %q:\n%.1200s", want, text)
 		}
