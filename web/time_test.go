@@ -19,7 +19,7 @@ func TestARunShowsWhereItsTimeWent(t *testing.T) {
 	storetest.Finish(t, s.store, c, 2, true)
 	page := s.get(200, "/runs/"+d.Run.ID.String())
 	for _, want := range []string{"Where the time went", `<rect class="work" x="0.0" width="750.0"`, `<rect class="work" x="750.0" width="187.5"`,
-		`<rect class="wait" x="937.5" width="62.5"`, "3s", "75.0%", "6.2%", "critical-path efficiency is 0.00."} {
+		`<rect class="wait" x="937.5" width="62.5"`, "3s", "75.0%", "6.2%", "Critical-path efficiency of finished trajectories: 0.00."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -58,7 +58,7 @@ func TestEverythingOfATrajectoryIsFound(t *testing.T) {
 		"a <mark>NEEDLE</mark> in hay", "&lt;b&gt;<mark>needle</mark>&lt;/b&gt;", "patch</span>", "test</span>", "test output</span>")
 	inert(t, "find", page)
 	contains(t, s.get(200, base+"/find?part=found&q=%C3%A4rger"), "1 matches in 1 places", "<mark>ÄRGER</mark>")
-	contains(t, s.get(200, base+"/find?q=%3Cscript%3E"), "Nothing of this trajectory", `value="&lt;script&gt;"`)
+	contains(t, s.get(200, base+"/find?q=%3Cscript%3E"), "Nothing found.", `value="&lt;script&gt;"`)
 	contains(t, s.get(200, base+"/find"), "Find")
 	s.get(400, base+"/find?q="+strings.Repeat("x", 501))
 }
