@@ -12,41 +12,40 @@ import (
 )
 
 const (
-	// lookEvery is how often the free space is looked at while the sandbox lives.
+	// lookEvery is the interval between checks of the free space.
 	lookEvery = 2 * time.Second
-	// restAfterWalk is how many times as long as a walk took no other one begins.
+	// restAfterWalk is the pause after a walk, as a multiple of its duration.
 	restAfterWalk = 10
-	// oldestWalk is how old the last walk may get: what others on the same disk delete can hide
-	// from a look at the free space what commands write.
+	// oldestWalk is the maximum age of the last walk: deletions of others on the same disk can hide
+	// the writes of commands from the check of the free space.
 	oldestWalk = 2 * time.Minute
 )
 
-// diskUse is how much commands wrote to the container's disk: its own file system and the volumes
-// of its image. Few file systems of engines can bound that, so it is measured: how much space is
-// free there costs one system call, and where it, or the number of free inodes, changed by an
-// eighth of the limit since the last walk, whoever used or freed it, or that walk is old, two
-// things are counted: the files that are younger than the sandbox, of which no command can set the
-// time of the last change, and those that were deleted and that a process still has open.
+// diskUse measures what commands write to the container's disk (its own file system and the volumes
+// of its image), because few file systems of engines can bound that. The check of the free space costs
+// one system call. If that, or the number of free inodes, changed by an eighth of the limit since the
+// last walk, or the walk is old, a walk counts the files that changed since the sandbox started (no
+// command can set their change time) and deleted files that a process still has open.
 type diskUse struct {
-	limit int64 // bytes; 0 is any number
+	limit int64 // bytes; 0 means no limit
 	apart *process.Separation
 	over  atomic.Bool
 
 	mu    sync.Mutex
 	began time.Time
-	roots []string  // "/" and the folders on which other disks are mounted
-	free  []int64   // of each root when it was last walked
-	last  time.Time // when that was
-	rest  time.Time // no walk before, unless a write failed
+	roots []string  // "/" and the mount points of other disks
+	free  []int64   // of each root at the last walk
+	last  time.Time // of the last walk
+	rest  time.Time // no walk before this, unless a write failed
 }
 
-// fault is the answer where too much was written.
+// fault is the answer after commands exceeded the limit.
 func (d *diskUse) fault() wire.Response {
-	return wire.Response{Fault: wire.FaultDiskLimit, Message: fmt.Sprintf("the sandbox's commands wrote more to its disk than the %d MiB that they may", d.limit>>20)}
+	return wire.Response{Fault: wire.FaultDiskLimit, Message: fmt.Sprintf("the sandbox's commands wrote more to its disk than the limit of %d MiB", d.limit>>20)}
 }
 
-// watchDisk looks at the disk again and again until it is stopped. Elsewhere than in a container
-// the disk is others', too.
+// watchDisk checks the disk periodically until it is stopped. Outside of a container there is no limit,
+// because others use the disk too.
 func (s *Server) watchDisk() (stop func()) {
 	if s.disk.limit <= 0 || !s.processes.First {
 		s.disk.limit = 0
@@ -69,7 +68,7 @@ func (s *Server) watchDisk() (stop func()) {
 	return cancel
 }
 
-// begin notes what is there before the first command.
+// begin records the state before the first command.
 func (d *diskUse) begin(apart *process.Separation) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,7 +76,7 @@ func (d *diskUse) begin(apart *process.Separation) {
 	d.free, d.last = freeSpaces(d.roots), d.began
 }
 
-// lookAtDisk reports whether commands wrote too much, and ends all of them then.
+// lookAtDisk reports whether commands exceeded the limit, and ends all of them then.
 func (s *Server) lookAtDisk() bool {
 	if s.disk.limit == 0 || !s.disk.exceeded(false) {
 		return s.disk.over.Load()
@@ -87,11 +86,10 @@ func (s *Server) lookAtDisk() bool {
 	return true
 }
 
-// filledDisk reports whether commands wrote too much, where a write just failed because the disk
-// is full. A process can hide its files from the count. So all commands are ended, and what is
-// free right after that and was not before is theirs, too. Commands of a sandbox whose disk is
-// full can be ended: its rollout does not continue. Where no process lives, none hides anything, and
-// what becomes free is others'.
+// filledDisk reports whether commands exceeded the limit, after a write failed because the disk is
+// full. A process can hide its files from the count, so all commands are ended, and the space that this
+// frees counts too. That does no harm, because the rollout does not continue. If there is no process,
+// others free the space.
 func (s *Server) filledDisk() bool {
 	d := &s.disk
 	if d.limit == 0 || d.over.Load() {
@@ -112,11 +110,10 @@ func (s *Server) filledDisk() bool {
 	return true
 }
 
-// most is how many bytes commands may write until they are ended: the limit, and an eighth.
+// most is the limit with its tolerance of an eighth, in bytes.
 func (d *diskUse) most() int64 { return d.limit + d.limit/8 }
 
-// exceeded reports whether more than most was written. Unless it must, it walks only where a walk
-// is due.
+// exceeded reports whether more than most was written. Without must it walks only if a walk is due.
 func (d *diskUse) exceeded(must bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -132,17 +129,17 @@ func (d *diskUse) exceeded(must bool) bool {
 	return used > d.most()
 }
 
-// due reports whether the free space changed, or the last walk is old, and that walk's rest is over.
+// due reports whether the free space changed or the last walk is old, and the pause after it is over.
 func (d *diskUse) due(free []int64, now time.Time) bool {
 	changed := differ(d.free, free, d.limit/8) || differ(free, d.free, d.limit/8)
 	return now.After(d.rest) && (changed || now.Sub(d.last) > oldestWalk)
 }
 
-// cameBack reports whether, on a root, more than most is free that was not before. The space of
-// the files of a process that ended may take a moment to come back.
+// cameBack reports whether more than most became free on a root. The space of an ended process may
+// become free with a delay.
 func (d *diskUse) cameBack(before []int64) bool {
 	for range 5 {
-		// Free inodes tell nothing of bytes on file systems that make them as they are needed.
+		// Without free inodes, which are unrelated to bytes on file systems that make them on demand.
 		if differ(freeSpaces(d.roots)[:len(d.roots)], before, d.most()+1) {
 			return true
 		}
@@ -151,7 +148,7 @@ func (d *diskUse) cameBack(before []int64) bool {
 	return false
 }
 
-// differ reports whether an element of a is larger than that of b by least or more.
+// differ reports whether an element of a exceeds that of b by least or more.
 func differ(a, b []int64, least int64) bool {
 	for i := range a {
 		if a[i]-b[i] >= least {

@@ -10,18 +10,19 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"relabel/envs/inside/process"
 	"relabel/envs/inside/worktree"
 )
 
-// maxOpenFiles bounds how many open files of all processes are looked at.
+// maxOpenFiles bounds the open files that are checked, over all processes.
 const maxOpenFiles = 100_000
 
-// diskless are the types of file systems that take no space on a disk.
+// diskless are the types of file systems that use no disk.
 var diskless = []string{"proc", "sysfs", "tmpfs", "ramfs", "devtmpfs", "devpts", "mqueue", "cgroup", "cgroup2", "hugetlbfs", "securityfs", "debugfs", "tracefs", "bpf"}
 
-// diskRoots returns the root folder and every folder on which another disk is mounted: the volumes
-// that the image declares.
+// diskRoots returns the root folder and the mount points of other disks, the image's volumes.
 func diskRoots() []string {
 	roots := []string{"/"}
 	f, err := os.Open("/proc/self/mountinfo")
@@ -53,12 +54,12 @@ func parseMount(line string) (path, fstype string) {
 	return unescape.Replace(fields[4]), rest[0]
 }
 
-// inodeBytes is the least that a file of any type counts, in bytes: a disk has a limited number
-// of inodes, and sandboxes share it.
+// inodeBytes is the least that a file counts, in bytes: sandboxes share a disk's limited number of
+// inodes.
 const inodeBytes = 4096
 
-// freeSpaces returns how many bytes are free on the file system of each path, and then, for each,
-// what its free inodes count.
+// freeSpaces returns the free bytes on the file system of each path, and then the free inodes of each,
+// times inodeBytes.
 func freeSpaces(paths []string) []int64 {
 	free := make([]int64, 2*len(paths))
 	for i, path := range paths {
@@ -70,8 +71,8 @@ func freeSpaces(paths []string) []int64 {
 	return free
 }
 
-// written counts the bytes on disk of files of every type below the roots that were changed since
-// began, until they are more than enough. A root below another one is counted once.
+// written counts the bytes on disk of files of any type below the roots that changed since began, until
+// they exceed enough. A root below another one is counted once.
 func written(roots []string, began time.Time, enough int64) (bytes int64) {
 	for _, root := range roots {
 		bytes += writtenBelow(root, roots, began, enough-bytes)
@@ -97,7 +98,7 @@ func writtenBelow(root string, roots []string, began time.Time, enough int64) (b
 			path := filepath.Join(folder, entry.Name())
 			var s syscall.Stat_t
 			if err := syscall.Lstat(path, &s); err != nil {
-				continue // gone since
+				continue // removed meanwhile
 			}
 			switch folder := s.Mode&syscall.S_IFMT == syscall.S_IFDIR; {
 			case folder && (s.Dev != top.Dev || slices.Contains(roots, path)):
@@ -113,8 +114,8 @@ func writtenBelow(root string, roots []string, began time.Time, enough int64) (b
 	return bytes
 }
 
-// writtenDeep is writtenBelow for a folder whose path leaves no room for a name: it is reached
-// through its descriptor.
+// writtenDeep is writtenBelow for a folder whose path is too long to append a name: it uses the folder's
+// descriptor.
 func writtenDeep(folder string, began time.Time, enough int64) int64 {
 	f, err := os.Open(folder)
 	if err != nil {
@@ -124,8 +125,8 @@ func writtenDeep(folder string, began time.Time, enough int64) int64 {
 	return writtenBelow("/proc/self/fd/"+strconv.Itoa(int(f.Fd())), nil, began, enough)
 }
 
-// deletedAndOpen counts the bytes on disk of files that have no name any more and that a process
-// has open. The caller has the rights of commands: it sees into processes that do not hide.
+// deletedAndOpen counts the bytes on disk of deleted files that a process has open. The caller has the
+// rights of commands, which suffice for processes that do not hide.
 func deletedAndOpen(roots []string) (bytes int64) {
 	devices := map[uint64]bool{}
 	for _, root := range roots {
@@ -155,22 +156,11 @@ func deletedAndOpen(roots []string) (bytes int64) {
 	return bytes
 }
 
-// The magic numbers of file systems in memory, of statfs(2).
-const (
-	tmpfsMagic     = 0x01021994
-	ramfsMagic     = 0x858458f6
-	hugetlbfsMagic = 0x958458f6
-)
-
-// inMemory reports whether a file takes memory, which is bounded otherwise, and no disk.
+// inMemory reports whether a file uses memory, which has its own limit, and no disk.
 func inMemory(path string) bool {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(path, &s); err != nil {
-		return true // gone since
+		return true // removed meanwhile
 	}
-	switch uint64(s.Type) & 0xffffffff {
-	case tmpfsMagic, ramfsMagic, hugetlbfsMagic:
-		return true
-	}
-	return false
+	return slices.Contains([]uint32{unix.TMPFS_MAGIC, unix.RAMFS_MAGIC, unix.HUGETLBFS_MAGIC}, uint32(s.Type))
 }

@@ -9,7 +9,7 @@ import (
 	"relabel/envs/wire"
 )
 
-// do answers one request; emit takes the response's body.
+// do answers one request; emit receives the response's body.
 func (s *Server) do(ctx context.Context, req wire.Request, body []byte, emit func([]byte)) wire.Response {
 	if req.Op == wire.OpReady {
 		return wire.Response{}
@@ -28,7 +28,7 @@ func (s *Server) do(ctx context.Context, req wire.Request, body []byte, emit fun
 		return resp
 	case wire.OpFingerprint:
 		digest, err := s.fingerprint(ctx)
-		if s.lookAtDisk() { // what was ended for it may have left the tree in any state
+		if s.lookAtDisk() { // ended commands may have left the tree in any state
 			return s.disk.fault()
 		}
 		if err != nil {
@@ -46,8 +46,7 @@ func (s *Server) do(ctx context.Context, req wire.Request, body []byte, emit fun
 	return wire.Response{Fault: wire.FaultOther, Message: fmt.Sprintf("unknown operation %q", req.Op)}
 }
 
-// failed is the answer to a request that failed. Where that is because the disk is full, it tells
-// whether commands filled it.
+// failed is the answer to a failed request. If the disk is full, it reports whether commands filled it.
 func (s *Server) failed(err error) wire.Response {
 	err = s.orDiskFull(err)
 	if errors.Is(err, errDiskFull) && s.filledDisk() {
@@ -56,7 +55,7 @@ func (s *Server) failed(err error) wire.Response {
 	return faultOf(err)
 }
 
-// doFile answers a request for a file, with the rights of commands.
+// doFile answers a file operation, with the rights of commands.
 func (s *Server) doFile(req wire.Request, body []byte, emit func([]byte)) (wire.Response, error) {
 	switch req.Op {
 	case wire.OpRead:
@@ -71,7 +70,7 @@ func (s *Server) doFile(req wire.Request, body []byte, emit func([]byte)) (wire.
 		file, err := s.stat(req.Path)
 		return wire.Response{File: file}, err
 	}
-	// A listing is the body, because it may be longer than a head.
+	// The listing is the body, because it may be longer than a head.
 	files, more, err := s.list(req.Path, req.Depth, int(req.Limit))
 	if err != nil {
 		return wire.Response{}, err

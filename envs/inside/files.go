@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"syscall"
 
@@ -40,8 +39,8 @@ func (s *Server) readFile(path string, limit int64) ([]byte, int64, error) {
 	return data, max(info.Size(), int64(len(data))), err
 }
 
-// writeFile replaces or creates a file. It is written aside and renamed where the
-// folder allows it, so that no reader sees half of it.
+// writeFile replaces or creates a file. If the folder allows it, it writes a temporary file and renames
+// it, so that readers never see a part.
 func (s *Server) writeFile(path string, data []byte, mode fs.FileMode) error {
 	path = s.path(path)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -68,7 +67,7 @@ func (s *Server) writeFile(path string, data []byte, mode fs.FileMode) error {
 
 func replace(path string, data []byte, mode fs.FileMode) error {
 	aside, err := os.CreateTemp(filepath.Dir(path), ".relabel-*")
-	if errors.Is(err, fs.ErrPermission) { // the file may be writable in a folder that is not
+	if errors.Is(err, fs.ErrPermission) { // the file may be writable although its folder is not
 		return os.WriteFile(path, data, mode.Perm())
 	}
 	if err != nil {
@@ -83,7 +82,7 @@ func replace(path string, data []byte, mode fs.FileMode) error {
 	return os.Rename(aside.Name(), path)
 }
 
-// stat describes a path itself, be it a symlink.
+// stat describes a path without following a symlink.
 func (s *Server) stat(path string) (*wire.File, error) {
 	path = s.path(path)
 	info, err := os.Lstat(path)
@@ -96,12 +95,12 @@ func (s *Server) stat(path string) (*wire.File, error) {
 func describe(path string, info fs.FileInfo) *wire.File {
 	f := &wire.File{Path: path, Mode: info.Mode(), Size: info.Size()}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		f.Symlink, _ = os.Readlink(path) // gone since: it has none
+		f.Symlink, _ = os.Readlink(path) // it may have been removed meanwhile
 	}
 	return f
 }
 
-// maxListed bounds what list looks at, so that a folder of millions ends.
+// maxListed bounds the entries that list reads.
 const maxListed = 100_000
 
 // list returns what is below dir, depth levels deep, without hidden entries, sorted.
@@ -111,11 +110,8 @@ func (s *Server) list(dir string, depth, limit int) (files []wire.File, more boo
 	if err != nil {
 		return nil, false, err
 	}
-	sort.Slice(files, func(i, j int) bool { return files[i].Path < files[j].Path })
-	if len(files) > limit {
-		return files[:limit], true, nil
-	}
-	return files, false, nil
+	slices.SortFunc(files, func(a, b wire.File) int { return strings.Compare(a.Path, b.Path) })
+	return files[:min(len(files), limit)], len(files) > limit, nil
 }
 
 func listInto(files []wire.File, dir string, depth int) ([]wire.File, error) {
@@ -130,42 +126,42 @@ func listInto(files []wire.File, dir string, depth int) ([]wire.File, error) {
 		path := filepath.Join(dir, entry.Name())
 		info, err := entry.Info()
 		if err != nil {
-			continue // removed since
+			continue // removed meanwhile
 		}
 		files = append(files, *describe(path, info))
 		if entry.IsDir() && depth > 1 {
-			// A folder below that may not be read shows without its entries.
+			// A folder that cannot be read is listed without its entries.
 			files, _ = listInto(files, path, depth-1)
 		}
 	}
 	return files, nil
 }
 
-// pathErrors are what a path is refused with for what it is: too long, a ring of links,
-// or one of the kernel's files that cannot be read or written so.
-var pathErrors = []error{
-	syscall.ENAMETOOLONG, syscall.ELOOP, syscall.EINVAL, syscall.EIO, syscall.EBUSY, syscall.ENODEV, syscall.ESRCH, syscall.EOPNOTSUPP,
+// isOneOf reports whether err wraps one of the errors.
+func isOneOf(err error, errs ...error) bool {
+	return slices.ContainsFunc(errs, func(e error) bool { return errors.Is(err, e) })
 }
 
-// faultOf says what kind of error a file operation failed with.
+// faultOf classifies the error of a file operation.
 func faultOf(err error) wire.Response {
 	fault := wire.FaultOther
 	switch {
 	case errors.Is(err, errDiskFull):
 		fault = wire.FaultDisk
-	case errors.Is(err, worktree.ErrNoRepository): // whatever file that was found by
+	case errors.Is(err, worktree.ErrNoRepository): // before the errors of files that it may wrap
 		fault = wire.FaultRepository
 	case errors.Is(err, process.ErrTooLarge):
 		fault = wire.FaultTooLarge
 	case errors.Is(err, fs.ErrNotExist):
 		fault = wire.FaultNotExist
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ETXTBSY):
+	case isOneOf(err, fs.ErrPermission, syscall.EROFS, syscall.ETXTBSY):
 		fault = wire.FaultPermission
-	case errors.Is(err, process.ErrNotRegular), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENXIO):
+	case isOneOf(err, process.ErrNotRegular, syscall.EISDIR, syscall.ENXIO):
 		fault = wire.FaultNotRegular
 	case errors.Is(err, process.ErrNotDirectory):
 		fault = wire.FaultNotDirectory
-	case slices.ContainsFunc(pathErrors, func(e error) bool { return errors.Is(err, e) }):
+	case isOneOf(err, syscall.ENAMETOOLONG, syscall.ELOOP, // and files of the kernel that refuse to be read or written
+		syscall.EINVAL, syscall.EIO, syscall.EBUSY, syscall.ENODEV, syscall.ESRCH, syscall.EOPNOTSUPP):
 		fault = wire.FaultPath
 	}
 	return wire.Response{Fault: fault, Message: fmt.Sprint(err)}

@@ -17,9 +17,9 @@ import (
 	"relabel/envs/wire"
 )
 
-// fingerprint is the id of the tree that git would commit, with the sizes and ends of files that
-// are too large for it, or, where git cannot say (no repository, a broken one, special files that
-// git would wait for), a digest of the folder by walking it.
+// fingerprint is the id of the tree that git would commit, with the sizes and ends of files that are
+// too large for it. If git fails (no repository, a broken one, special files that would block git), it
+// is a digest of the folder.
 func (s *Server) fingerprint(ctx context.Context) (string, error) {
 	s.repo.Mu.Lock()
 	defer s.repo.Mu.Unlock()
@@ -31,7 +31,7 @@ func (s *Server) fingerprint(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if full := s.orDiskFull(err); errors.Is(full, errDiskFull) {
-		return "", full // a digest of another kind would look like another tree
+		return "", full // another kind of digest would look like another tree
 	}
 	digest, walkErr := walkDigest(ctx, s.workdir)
 	if walkErr != nil {
@@ -52,7 +52,7 @@ func (s *Server) gitTree(ctx context.Context) (string, error) {
 	s.repo.NoteStart()
 	large, err := s.repo.Stage(ctx, s.processes, s.repo.Start)
 	if errors.Is(err, worktree.ErrNoRepository) && !s.repo.Seeded {
-		// The commit of the start may have been removed since, with the history after the base.
+		// The first commit may have been removed with the history after the base.
 		if dir, failed := worktree.GitFolder(s.workdir); failed == nil {
 			large, err = s.repo.Stage(ctx, s.processes, worktree.HeadOf(dir))
 		}
@@ -73,8 +73,8 @@ func (s *Server) gitTree(ctx context.Context) (string, error) {
 	return tree + "+" + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// walkDigest is a digest of all paths, modes and contents below dir, without .git and volatile
-// files. Errors are ctx's alone.
+// walkDigest is a digest of all paths, modes and contents below dir, without .git and volatile files.
+// It fails only with ctx's error.
 func walkDigest(ctx context.Context, dir string) (string, error) {
 	h := sha256.New()
 	dir = worktree.Resolved(dir)
@@ -83,11 +83,11 @@ func walkDigest(ctx context.Context, dir string) (string, error) {
 			return ctx.Err()
 		}
 		if path == dir && err != nil {
-			// A tree that a command removed, or made something else, is as good as another.
+			// A command removed or replaced the folder.
 			fmt.Fprintln(h, "no folder")
 			return nil
 		}
-		if leftOut(entry.Name()) {
+		if isExcluded(entry.Name()) {
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
@@ -106,17 +106,13 @@ func walkDigest(ctx context.Context, dir string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// leftOut are .git and the files of volatile.
-func leftOut(name string) bool {
-	switch name {
-	case ".git", "__pycache__", ".pytest_cache":
-		return true
-	}
-	return strings.HasSuffix(name, ".pyc") || strings.HasSuffix(name, ".pyo")
+// isExcluded matches .git and the patterns of volatile.
+func isExcluded(name string) bool {
+	return name == ".git" || name == "__pycache__" || name == ".pytest_cache" || strings.HasSuffix(name, ".pyc") || strings.HasSuffix(name, ".pyo")
 }
 
-// digestFile adds a file's mode and content; one that cannot be read counts as such. Of a file
-// of more than wire.MaxPatch bytes the size and both ends count: it may be sparse, and endless.
+// digestFile adds a file's mode and content, or that it cannot be read. Of a file of more than
+// wire.MaxPatch bytes, which may be sparse and huge, only the size and both ends count.
 func digestFile(h io.Writer, path string) {
 	f, err := process.OpenPlain(path)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"relabel/envs/wire"
 )
 
-// Bounds on the left-out files that are named: how many, and the bytes of all names.
+// Bounds of the list of excluded files: their number, and the bytes of all names.
 const (
 	maxDroppedNames = 1000
 	maxNamesBytes   = 64 << 10
 )
 
-// patch ends what commands left behind and returns what changed since base, and the paths of
-// what it leaves out: binary and large files, and folders whose paths are too long to be opened.
+// patch ends all processes of commands and returns the changes since base, and the excluded paths:
+// binary and large files, and folders whose paths are too long to open.
 func (s *Server) patch(ctx context.Context, base string) (diff []byte, dropped []string, err error) {
 	s.repo.Mu.Lock()
 	defer s.repo.Mu.Unlock()
@@ -44,14 +44,14 @@ func (s *Server) patch(ctx context.Context, base string) (diff []byte, dropped [
 	if err := s.removeNested(ctx, tree, found.Nested); err != nil {
 		return nil, nil, err
 	}
-	// What is known of unchanged files is forgotten: a file that a command had mapped into memory
-	// may have changed without a trace.
+	// Every file is read again: one that a command had mapped into memory may have changed without a
+	// trace.
 	s.repo.Seeded = false
 	large, err := s.repo.Stage(ctx, s.processes, tree)
 	if err != nil {
 		return nil, nil, err
 	}
-	binary, err := s.leaveOutBinary(ctx, tree)
+	binary, err := s.excludeBinary(ctx, tree)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,7 +66,7 @@ func (s *Server) patch(ctx context.Context, base string) (diff []byte, dropped [
 	return diff, named(binary, large, found.TooLong), err
 }
 
-// named joins lists of paths, up to the bounds on those that are named.
+// named joins lists of paths up to the bounds.
 func named(lists ...[]string) (names []string) {
 	room := maxNamesBytes
 	for _, list := range lists {
@@ -80,8 +80,8 @@ func named(lists ...[]string) (names []string) {
 	return names
 }
 
-// clear removes what git would wait for in the working tree: pipes and links to devices under the
-// names of its own files. No command runs any more.
+// clear removes pipes and links to devices under the names of git's own files, which would block git.
+// No command runs any more.
 func (s *Server) clear(ctx context.Context) (worktree.Scanned, error) {
 	s.repo.Tree = worktree.TreeScan{}
 	found, err := s.repo.Tree.Scan(ctx, s.workdir)
@@ -96,8 +96,8 @@ func (s *Server) clear(ctx context.Context) (worktree.Scanned, error) {
 	return found, nil
 }
 
-// removeNested removes .git below the top folder, except those of tree's submodules: git would
-// record the folder around it as a submodule instead of its files.
+// removeNested removes .git below the top folder, except in tree's submodules: git would record the
+// folder as a submodule instead of its files.
 func (s *Server) removeNested(ctx context.Context, tree string, nested []string) error {
 	if len(nested) == 0 {
 		return nil
@@ -123,16 +123,33 @@ func (s *Server) removeNested(ctx context.Context, tree string, nested []string)
 	return nil
 }
 
-// leaveOutBinary puts binary files in our index back to what they are in tree, and returns their
-// paths. It holds the content of every changed file against its name, on both sides.
-func (s *Server) leaveOutBinary(ctx context.Context, tree string) ([]string, error) {
+// change is an entry of git diff --raw: mode and object name of both sides, and the path.
+type change struct {
+	modes, names [2]string
+	path         string
+}
+
+// parseChanges reads the output of git diff --raw -z: ":oldmode newmode oldname newname status", then
+// the path.
+func parseChanges(raw []byte) (changes []change) {
+	fields := strings.Split(string(raw), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		if m := strings.Fields(strings.TrimPrefix(fields[i], ":")); len(m) >= 4 {
+			changes = append(changes, change{[2]string{m[0], m[1]}, [2]string{m[2], m[3]}, fields[i+1]})
+		}
+	}
+	return changes
+}
+
+// excludeBinary resets binary files in sandboxd's index to their content in tree, and returns their
+// paths. It verifies the content of every changed file against its object name, on both sides.
+func (s *Server) excludeBinary(ctx context.Context, tree string) (names []string, err error) {
 	raw, err := s.repo.Git(ctx, s.processes, nil, "diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--cached", tree)
 	if err != nil || len(raw) == 0 {
 		return nil, err
 	}
-	// ":oldmode newmode oldname newname status", then the path.
-	fields := strings.Split(string(raw), "\x00")
-	if err := s.repo.ReadObjects(ctx, s.processes, blobsOf(fields), nil); err != nil {
+	changes := parseChanges(raw)
+	if err := s.repo.ReadObjects(ctx, s.processes, blobsOf(changes), nil); err != nil {
 		return nil, err
 	}
 	numstat, err := s.repo.Git(ctx, s.processes, nil, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--cached", tree)
@@ -145,13 +162,11 @@ func (s *Server) leaveOutBinary(ctx context.Context, tree string) ([]string, err
 			binary[string(path)] = true
 		}
 	}
-	var names []string
 	var info bytes.Buffer
-	for i := 0; i+1 < len(fields); i += 2 {
-		old, path := strings.Fields(strings.TrimPrefix(fields[i], ":")), fields[i+1]
-		if len(old) >= 3 && binary[path] {
-			info.WriteString(old[0] + " " + old[2] + "\t" + path + "\x00")
-			names = append(names, path)
+	for _, c := range changes {
+		if binary[c.path] {
+			info.WriteString(c.modes[0] + " " + c.names[0] + "\t" + c.path + "\x00")
+			names = append(names, c.path)
 		}
 	}
 	if len(names) == 0 {
@@ -161,17 +176,13 @@ func (s *Server) leaveOutBinary(ctx context.Context, tree string) ([]string, err
 	return names, err
 }
 
-// blobsOf returns the names of the files' contents in the fields of a raw diff, both sides,
-// without those of submodules and of what is not there.
-func blobsOf(fields []string) (names []string) {
+// blobsOf returns the object names of the files' contents on both sides, without submodules and
+// missing sides.
+func blobsOf(changes []change) (names []string) {
 	seen := map[string]bool{}
-	for i := 0; i+1 < len(fields); i += 2 {
-		meta := strings.Fields(strings.TrimPrefix(fields[i], ":"))
-		if len(meta) < 4 {
-			continue
-		}
-		for side := range 2 {
-			mode, name := meta[side], meta[2+side]
+	for _, c := range changes {
+		for side, mode := range c.modes {
+			name := c.names[side]
 			if mode == "160000" || strings.Trim(mode, "0") == "" || strings.Trim(name, "0") == "" || seen[name] {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,10 +17,10 @@ import (
 	"relabel/envs/wire"
 )
 
-// How a command is ended: with SIGTERM, and with SIGKILL after the grace.
+// grace is the time between SIGTERM and SIGKILL when a command is ended.
 const grace = 2 * time.Second
 
-// errStopped ends a reading that its command has outlived.
+// errStopped ends the reading of output after the command's end.
 var errStopped = os.ErrDeadlineExceeded
 
 // command is one running command.
@@ -27,13 +28,13 @@ type command struct {
 	pid   int
 	exit  <-chan syscall.WaitStatus
 	out   *os.File
-	read  chan error // the reader's end: io.EOF, or errStopped
-	last  atomic.Int64
+	read  chan error   // the reader's end: io.EOF, or errStopped
+	last  atomic.Int64 // time of the last output
 	keeps *process.Ends
 }
 
-// run runs a command to its end. It ends when the program itself has ended: what it
-// left in the background lives on, even where it holds the output open.
+// run runs a command until its program ends. Background processes keep running, even if they hold the
+// output open.
 func (s *Server) run(ctx context.Context, req wire.Request, stdin []byte, emit func([]byte)) wire.Response {
 	if s.disk.over.Load() {
 		return s.disk.fault()
@@ -61,12 +62,12 @@ func (s *Server) run(ctx context.Context, req wire.Request, stdin []byte, emit f
 	return resp
 }
 
-// launch starts the command in a session of its own, with its output on one pipe.
+// launch starts the command in a new session, with its output on one pipe.
 func (s *Server) launch(c *command, req wire.Request, stdin []byte) error {
 	if len(req.Args) == 0 {
 		return errors.New("no command")
 	}
-	env := append(append([]string(nil), s.env...), req.Env...)
+	env := slices.Concat(s.env, req.Env)
 	path, err := process.LookPath(req.Args[0], env)
 	if err != nil {
 		return err
@@ -80,9 +81,9 @@ func (s *Server) launch(c *command, req wire.Request, stdin []byte) error {
 	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
 		return err
 	}
-	// A larger pipe lets a program write its output and end without waiting for us.
+	// A larger pipe lets a program write its output and end without waiting for sandboxd.
 	process.GrowPipe(pipe[1])
-	// A command may open it again, by /dev/stdout.
+	// A command may open it by /dev/stdout.
 	if err := syscall.Fchmod(pipe[1], 0o666); err != nil {
 		return errors.Join(err, syscall.Close(pipe[0]), syscall.Close(pipe[1]))
 	}
@@ -105,7 +106,7 @@ func (s *Server) launch(c *command, req wire.Request, stdin []byte) error {
 	return nil
 }
 
-// standardInput is /dev/null, or a file that holds the input: nothing has to feed it.
+// standardInput is /dev/null, or a file with the input.
 func (s *Server) standardInput(stdin []byte) (*os.File, error) {
 	if len(stdin) == 0 {
 		return os.Open(os.DevNull)
@@ -114,18 +115,15 @@ func (s *Server) standardInput(stdin []byte) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A command may open it again, by /dev/stdin.
-	if err := f.Chmod(0o644); err != nil {
+	// A command may open it by /dev/stdin.
+	_, write := f.WriteAt(stdin, 0)
+	if err := errors.Join(f.Chmod(0o644), write); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	if _, err := f.Write(stdin); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	_, err = f.Seek(0, io.SeekStart)
-	return f, err
+	return f, nil
 }
 
-// follow keeps what the command writes until the pipe ends or drain stops it.
+// follow keeps the command's output until the pipe ends or drain stops it.
 func (c *command) follow(processes *process.Table) {
 	buf := *readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(&buf)
@@ -145,23 +143,18 @@ func (c *command) follow(processes *process.Table) {
 	}
 }
 
-// readBuffers saves each command a new buffer.
+// readBuffers are reused between commands.
 var readBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
-// await waits until the command ended, on its own or because its time was up. ended is
-// "" where the request was cancelled.
+// await waits for the command's end, or ends it at its time limits. ended is "" if the request was
+// cancelled.
 func (c *command) await(ctx context.Context, req wire.Request) (status syscall.WaitStatus, ended string) {
 	var total, quiet <-chan time.Time
 	if req.Timeout > 0 {
-		t := time.NewTimer(req.Timeout)
-		defer t.Stop()
-		total = t.C
+		total = time.After(req.Timeout)
 	}
-	var silence *time.Timer
 	if req.Quiet > 0 {
-		silence = time.NewTimer(req.Quiet)
-		defer silence.Stop()
-		quiet = silence.C
+		quiet = time.After(req.Quiet)
 	}
 	for {
 		select {
@@ -176,25 +169,22 @@ func (c *command) await(ctx context.Context, req wire.Request) (status syscall.W
 			if left <= 0 {
 				return c.end(), "quiet"
 			}
-			silence.Reset(left)
+			quiet = time.After(left)
 		}
 	}
 }
 
-// end ends the command with all its children and returns how it ended.
+// end ends the command with all its children and returns its status.
 func (c *command) end() (status syscall.WaitStatus) {
 	family := process.NewFamily(c.pid)
 	family.Signal(syscall.SIGTERM)
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
 	exited := false
 	select {
 	case status = <-c.exit:
 		exited = true
-	case <-timer.C:
+	case <-time.After(grace):
 	}
-	// Until none is left: some are forked while the first pass continues, and none dies at
-	// once. One that hangs in the kernel is not waited for.
+	// Repeated because processes fork meanwhile, and bounded because one may hang in the kernel.
 	for range 200 {
 		if family.Signal(syscall.SIGKILL) == 0 {
 			break
@@ -207,10 +197,10 @@ func (c *command) end() (status syscall.WaitStatus) {
 	return status
 }
 
-// drain takes what the pipe still holds. A background process that keeps it open continues
-// writing to nowhere: it must neither block nor die of our going.
+// drain reads the rest of the output. If a background process keeps the pipe open, drain continues to
+// discard its output, so that the process neither blocks nor gets SIGPIPE.
 func (c *command) drain() {
-	// Setting the deadline wakes the reader, unless it is at the end already.
+	// The deadline wakes the reader, unless it has ended already.
 	_ = c.out.SetReadDeadline(time.Unix(1, 0))
 	if err := <-c.read; !errors.Is(err, errStopped) {
 		c.out.Close()
@@ -234,8 +224,8 @@ func (c *command) drain() {
 	}()
 }
 
-// take reads what was in the pipe when the command ended, and no more, for what stays
-// behind may write for ever. It says whether the pipe is still held open.
+// take reads at most a full pipe, because background processes may write endlessly. It reports whether
+// the pipe is still open.
 func (c *command) take(fd int) (open bool) {
 	buf := make([]byte, 64<<10)
 	for left := process.PipeSize; left > 0; {
@@ -248,23 +238,23 @@ func (c *command) take(fd int) (open bool) {
 			continue
 		}
 		if n <= 0 {
-			return err != nil // EAGAIN; without an error it is the end
+			return err != nil // EAGAIN; no error means the end
 		}
 	}
 	return true
 }
 
-// refuseStart answers as a shell does for a program that cannot be started. Where the
-// container's limits are what is in the way, it is the sandbox that failed.
+// refuseStart answers like a shell for a program that cannot be started. If the container's limits are
+// the cause, the sandbox failed.
 func refuseStart(c *command, req wire.Request, err error, began time.Time) wire.Response {
-	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENOSPC) {
+	if isOneOf(err, syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENOSPC) {
 		return wire.Response{Fault: wire.FaultOther, Message: "start a command: " + err.Error()}
 	}
 	exit := 126
-	if errors.Is(err, syscall.ENOENT) || errors.Is(err, process.ErrNotFound) {
+	if isOneOf(err, syscall.ENOENT, process.ErrNotFound) {
 		exit = 127
 	}
-	c.keeps.Write([]byte(fmt.Sprintf("%s: %v\n", strings.Join(req.Args[:min(1, len(req.Args))], ""), err)))
+	c.keeps.Write(fmt.Appendf(nil, "%s: %v\n", strings.Join(req.Args[:min(1, len(req.Args))], ""), err))
 	resp := wire.Response{Ended: "exit", Exit: exit, Elapsed: time.Since(began)}
 	resp.Kept, resp.Streamed, resp.Dropped = c.keeps.Finish()
 	return resp

@@ -11,11 +11,10 @@ import (
 	"relabel/envs/inside/process"
 )
 
-// errDiskFull says that what failed did so because nothing more can be written.
+// errDiskFull is wrapped by errors that are due to a full disk.
 var errDiskFull = errors.New("the disk is full")
 
-// orDiskFull returns err, or errDiskFull where nothing can be written any more: a program
-// that fails because of that seldom says so in a way that could be read.
+// orDiskFull adds errDiskFull to err if the disk is full, which the error of a program seldom shows.
 func (s *Server) orDiskFull(err error) error {
 	if err == nil || errors.Is(err, process.ErrTooLarge) || errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -31,12 +30,12 @@ func (s *Server) orDiskFull(err error) error {
 	return err
 }
 
-// oomCounters are where the kernel counts the processes that it killed for want of memory,
-// by the version of its control groups.
+// oomCounters are the kernel's files with the number of processes killed because memory ran out, by
+// version of its control groups.
 var oomCounters = []string{"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"}
 
-// oomKills is how many processes of the container the kernel killed for want of memory; 0
-// where it does not say.
+// oomKills is the number of the container's processes that the kernel killed because memory ran out; 0
+// if that is unknown.
 func oomKills() int {
 	for _, path := range oomCounters {
 		text, err := os.ReadFile(path)

@@ -1,6 +1,5 @@
-// Package inside is what sandboxd does inside a sandbox: it runs commands, reads and
-// writes files, and tells the working tree's fingerprint and patch, as asked for over
-// one stream of wire frames.
+// Package inside is the part of sandboxd that serves the host over one stream of wire frames: it runs
+// commands, reads and writes files, and takes the working tree's fingerprint and patch.
 package inside
 
 import (
@@ -19,18 +18,18 @@ import (
 	"relabel/envs/wire"
 )
 
-// handshakeTime is how long the host may take to say hello.
+// handshakeTime bounds the wait for the host's hello.
 const handshakeTime = time.Minute
 
-// Config says where and how sandboxd works.
+// Config has the settings of a Server.
 type Config struct {
-	// Home is a folder for files of its own that commands cannot reach. It may be small.
+	// Home is a folder for sandboxd's own small files that commands cannot reach.
 	Home string
-	// Disk is a folder in which it makes one for what may be large.
+	// Disk is a folder in which sandboxd makes one for large files.
 	Disk string
-	// Separation keeps commands away from this process; nil runs them as this process.
+	// Separation isolates this process from commands; nil runs them as this process.
 	Separation *process.Separation
-	// Expire is called when the host has been silent for too long or the deadline is over.
+	// Expire is called after too long without contact from the host, or at the deadline.
 	Expire func()
 }
 
@@ -41,26 +40,28 @@ type Server struct {
 	bulk      *worktree.Bulk
 	apart     *process.Separation
 	disk      diskUse
-	user      string   // whom commands run as, in the form of an image's USER
-	env       []string // what commands see
+	user      string   // of commands, in the form of an image's USER
+	env       []string // of commands
 	processes *process.Table
 	out       *wire.Writer
 	repo      *worktree.Repository
-	taken     chan struct{} // closed once git was copied, or could not be
+	taken     chan struct{} // closed after the copy of git, successful or not
 	watch     *watch
 	silence   time.Duration
+	life      context.Context // of all requests; ends with the host's connection
 
 	mu      sync.Mutex
 	cancels map[uint32]context.CancelFunc
 }
 
-// Serve greets the host on out and answers what it asks on in until in ends, which is
-// the host's going, and returns nil then.
+// Serve sends the hello on out and answers the requests on in. It returns nil when in ends, because the
+// host is gone.
 func Serve(in io.Reader, out io.Writer, c Config) error {
+	life, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	s := &Server{home: c.Home, apart: c.Separation, out: wire.NewWriter(out), taken: make(chan struct{}),
-		cancels: map[uint32]context.CancelFunc{}, watch: newWatch(c.Expire)}
+		life: life, cancels: map[uint32]context.CancelFunc{}, watch: newWatch(handshakeTime, c.Expire)}
 	defer s.watch.stop()
-	s.watch.silentFor(handshakeTime)
 	if err := s.out.Hello(wire.Hello{Version: wire.Version, Home: c.Home}); err != nil {
 		return fmt.Errorf("greet the host: %w", err)
 	}
@@ -86,7 +87,7 @@ func Serve(in io.Reader, out io.Writer, c Config) error {
 	stop := s.watchDisk()
 	defer stop()
 	err = s.answer(r)
-	s.cancelAll()
+	cancel()
 	s.processes.EndAll()
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -94,7 +95,7 @@ func Serve(in io.Reader, out io.Writer, c Config) error {
 	return err
 }
 
-// takeGit copies git for our own use, where commands run beside us. Commands wait for that.
+// takeGit copies git for sandboxd before the first command runs, which could replace it.
 func (s *Server) takeGit() {
 	defer close(s.taken)
 	if s.apart == nil {
@@ -105,12 +106,12 @@ func (s *Server) takeGit() {
 		s.repo.Program = program
 		return
 	}
-	// The image's own may have been replaced by the time that it is needed.
+	// Commands may replace the image's git before it is needed.
 	s.repo.Program = []string{"/nonexistent/git"}
 	s.repo.NoGit = err
 }
 
-// greet reads the host's hello.
+// greet reads and applies the host's hello.
 func (s *Server) greet(r *wire.Reader) error {
 	h, err := r.Next()
 	if err != nil {
@@ -133,7 +134,7 @@ func (s *Server) greet(r *wire.Reader) error {
 	return nil
 }
 
-// answer reads requests and has each answered beside the others.
+// answer reads requests and answers them concurrently.
 func (s *Server) answer(r *wire.Reader) error {
 	bodies := map[uint32][]byte{}
 	for {
@@ -167,9 +168,9 @@ func (s *Server) answer(r *wire.Reader) error {
 	}
 }
 
-// begin answers a request in a goroutine that cancel reaches.
+// begin answers a request in a goroutine that cancel can cancel.
 func (s *Server) begin(id uint32, req wire.Request, body []byte) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(s.life)
 	s.mu.Lock()
 	s.cancels[id] = cancel
 	s.mu.Unlock()
@@ -189,14 +190,5 @@ func (s *Server) cancel(id uint32) {
 	if cancel := s.cancels[id]; cancel != nil {
 		cancel()
 		delete(s.cancels, id)
-	}
-}
-
-// cancelAll ends what is still going on, because the host has gone.
-func (s *Server) cancelAll() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, cancel := range s.cancels {
-		cancel()
 	}
 }

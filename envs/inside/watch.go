@@ -5,49 +5,39 @@ import (
 	"time"
 )
 
-// watch is the dead man's switch: it calls expire once, when nobody has spoken for too
-// long or when the deadline is over.
+// watch is the dead man's switch: it calls expire once, after too long without contact or at the
+// deadline. Only the goroutine that serves the host uses it.
 type watch struct {
-	mu       sync.Mutex
-	once     sync.Once
 	expire   func()
 	silence  *time.Timer
-	deadline *time.Timer
+	deadline *time.Timer // nil for none
 }
 
-func newWatch(expire func()) *watch { return &watch{expire: expire} }
+// newWatch starts a watch that waits for the first contact.
+func newWatch(first time.Duration, expire func()) *watch {
+	expire = sync.OnceFunc(expire)
+	return &watch{expire: expire, silence: time.AfterFunc(first, expire)}
+}
 
-func (w *watch) fire() { w.once.Do(w.expire) }
-
-// silentFor lets d pass until the switch falls, from now; 0 is for ever.
+// silentFor restarts the time without contact; 0 means no limit.
 func (w *watch) silentFor(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case d <= 0 && w.silence != nil:
-		w.silence.Stop()
-	case d > 0 && w.silence != nil:
+	if d > 0 {
 		w.silence.Reset(d)
-	case d > 0:
-		w.silence = time.AfterFunc(d, w.fire)
+	} else {
+		w.silence.Stop()
 	}
 }
 
-// until lets the switch fall at t; the zero time is never.
+// until sets the deadline; the zero time means none.
 func (w *watch) until(t time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if !t.IsZero() {
-		w.deadline = time.AfterFunc(time.Until(t), w.fire)
+		w.deadline = time.AfterFunc(time.Until(t), w.expire)
 	}
 }
 
 func (w *watch) stop() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, t := range []*time.Timer{w.silence, w.deadline} {
-		if t != nil {
-			t.Stop()
-		}
+	w.silence.Stop()
+	if w.deadline != nil {
+		w.deadline.Stop()
 	}
 }

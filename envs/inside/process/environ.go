@@ -4,19 +4,20 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// testbed is the conda environment that the images of the SWE-bench family test in.
+// testbed is the conda environment of images of the SWE-bench family.
 const testbed = "/opt/miniconda3/envs/testbed"
 
-// ErrNotFound says that a program is nowhere on the PATH.
+// ErrNotFound means that a program is not on the PATH.
 var ErrNotFound = errors.New("command not found")
 
-// CommandEnv is what commands see: the image's variables, pagers that do not wait, and
-// the conda environment testbed activated where the image has one.
+// CommandEnv is the environment of commands: the image's variables, pagers that do not wait, and the
+// conda environment testbed, if the image has it, activated.
 func CommandEnv(image []string) []string {
-	env := append(append([]string(nil), image...), "PAGER=cat", "GIT_PAGER=cat")
+	env := slices.Concat(image, []string{"PAGER=cat", "GIT_PAGER=cat"})
 	path := ValueOf(env, "PATH")
 	if path == "" {
 		path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -28,27 +29,24 @@ func CommandEnv(image []string) []string {
 	return Unique(env)
 }
 
-// Unique keeps the last value of each variable, which is the one that counts.
-func Unique(env []string) []string {
-	last := map[string]int{}
-	for i, kv := range env {
+// Unique keeps the last value of each variable, which takes effect.
+func Unique(env []string) (kept []string) {
+	seen := map[string]bool{}
+	for _, kv := range slices.Backward(env) {
 		name, _, _ := strings.Cut(kv, "=")
-		last[name] = i
-	}
-	kept := make([]string, 0, len(last))
-	for i, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		if last[name] == i {
+		if !seen[name] {
+			seen[name] = true
 			kept = append(kept, kv)
 		}
 	}
+	slices.Reverse(kept)
 	return kept
 }
 
-// ValueOf returns a variable's value, the last one where it is there more than once.
+// ValueOf returns a variable's last value.
 func ValueOf(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if n, value, _ := strings.Cut(env[i], "="); n == name {
+	for _, kv := range slices.Backward(env) {
+		if n, value, _ := strings.Cut(kv, "="); n == name {
 			return value
 		}
 	}

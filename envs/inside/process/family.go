@@ -9,19 +9,18 @@ import (
 	"syscall"
 )
 
-// Family is a command with all that is to end with it: the processes of its session, which
-// background jobs and `timeout` put into groups of their own, and their descendants, which
-// `setsid` and terminals put into other sessions. A daemon that has left its parents is no
-// longer of it.
+// Family is a command with the processes that end with it: those of its session, also in other process
+// groups (background jobs, `timeout`), and their descendants, also in other sessions (`setsid`,
+// terminals). A daemon that has left its parents is not part of it.
 type Family struct {
 	session int
-	leader  string         // when the session's leader started; "" where that is not known
-	members map[int]string // process id → when it started, for an id may be given again
+	leader  string         // start time of the session's leader; "" if unknown
+	members map[int]string // process id → start time, because ids are reused
 }
 
 // NewFamily returns the family of a session, whose first process has this id.
 func NewFamily(session int) *Family {
-	leader, _ := readProcess(strconv.Itoa(session)) // which may be a zombie already
+	leader, _ := readProcess(strconv.Itoa(session)) // may be a zombie already
 	return &Family{session: session, leader: leader.began, members: map[int]string{}}
 }
 
@@ -29,7 +28,7 @@ func NewFamily(session int) *Family {
 func (f *Family) Signal(sig syscall.Signal) int {
 	running := ProcessTable()
 	if leader, there := running[f.session]; there && f.leader != "" && leader.began != f.leader {
-		return 0 // all are gone, and the session's id is another's now
+		return 0 // all have ended, and another process has the id
 	}
 	for pid, began := range f.members {
 		if now, there := running[pid]; !there || now.began != began {
@@ -40,15 +39,15 @@ func (f *Family) Signal(sig syscall.Signal) int {
 	if len(f.members) == 0 {
 		return 0
 	}
-	_ = syscall.Kill(-f.session, sig) // the group in one go; it may be gone
-	// Parents first, or a shell would still say that its child was killed.
+	_ = syscall.Kill(-f.session, sig) // the whole group at once; it may have ended
+	// Parents first, so that no shell reports that its child was killed.
 	for _, pid := range slices.Sorted(maps.Keys(f.members)) {
-		_ = syscall.Kill(pid, sig) // gone since
+		_ = syscall.Kill(pid, sig) // it may have ended
 	}
 	return len(f.members)
 }
 
-// grow takes in the session and, generation by generation, the children of members.
+// grow adds the session and, generation by generation, the children of members.
 func (f *Family) grow(running map[int]process) {
 	for more := true; more; {
 		more = false
@@ -63,13 +62,13 @@ func (f *Family) grow(running map[int]process) {
 	}
 }
 
-// process is what /proc says of one that is no zombie.
+// process is an entry of /proc that is not a zombie.
 type process struct {
 	parent, session int
 	began           string // in ticks since the machine started
 }
 
-// ProcessTable reads /proc, this process left out.
+// ProcessTable reads /proc without this process.
 func ProcessTable() map[int]process {
 	running := map[int]process{}
 	dir, err := os.Open("/proc")
@@ -77,7 +76,7 @@ func ProcessTable() map[int]process {
 		return running
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // what could be read is what can be signalled
+	names, _ := dir.Readdirnames(-1) // a partial list is used
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil || pid == os.Getpid() {
@@ -90,15 +89,14 @@ func ProcessTable() map[int]process {
 	return running
 }
 
-// readProcess reads one process's line; it is not ok where it is gone, or a zombie, whose
-// line is read all the same.
+// readProcess reads one process; ok is false if it is gone or a zombie, whose data is returned too.
 func readProcess(pid string) (p process, ok bool) {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
 		return p, false
 	}
-	// "pid (name) state ppid pgrp session …", the start in the 22nd field; the name may
-	// hold anything.
+	// "pid (name) state ppid pgrp session …", the start time in field 22; the name may contain
+	// anything.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	if len(fields) < 20 {
 		return p, false

@@ -8,13 +8,11 @@ import (
 	"runtime/debug"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// spare is how many threads are kept ready; see spareThreads.
-const spare = 24
-
-// StandardStreams returns standard input and output such that waiting for them takes no
-// thread.
+// StandardStreams returns standard input and output in non-blocking mode: waiting needs no thread.
 func StandardStreams() (in, out *os.File, err error) {
 	for fd := range 2 {
 		if err := syscall.SetNonblock(fd, true); err != nil {
@@ -24,42 +22,36 @@ func StandardStreams() (in, out *os.File, err error) {
 	return os.NewFile(0, "standard input"), os.NewFile(1, "standard output"), nil
 }
 
-// Harden makes this process fit to live beside an agent: until Separate nobody may read its
-// memory or its open files, through which answers could be forged, no command can end it, and it
-// needs no new thread once commands run.
+// Harden protects this process from an agent: until Separate no other process may read its memory or
+// open files, with which answers could be forged, no command can end it, and it needs no new thread
+// once commands run.
 func Harden() error {
 	// On prctl(2): 4 is PR_SET_DUMPABLE.
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, 4, 0, 0); errno != 0 {
 		return fmt.Errorf("close /proc/self to others: %w", errno)
 	}
-	// An output of the usual length fits, and need not wait for the engine to take it.
+	// The usual output fits, so that writing it does not wait for the engine.
 	GrowPipe(1)
-	// One at a time: handing work from thread to thread is what a short command would
-	// spend most of its time on.
+	// Handing work over between threads would take most of the time of a short command.
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(400)
-	// Nobody in the container may end its first process. Taken rather than ignored: what
-	// is ignored would be ignored by commands too.
+	// No process in the container may end this one. Signals are caught, because commands would inherit
+	// ignored ones.
 	signal.Notify(make(chan os.Signal, 1))
-	spareThreads(spare)
+	spareThreads(24)
 	return nil
 }
 
-// fSetPipeSize is of fcntl(2); package syscall lacks it.
-const fSetPipeSize = 1031
-
-// PipeSize is how many bytes GrowPipe makes room for.
+// PipeSize is the capacity of a pipe after GrowPipe, in bytes.
 const PipeSize = 1 << 20
 
-// GrowPipe makes room in a pipe, as far as the kernel allows; without it all is slower.
-func GrowPipe(fd int) {
-	_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), fSetPipeSize, PipeSize)
-}
+// GrowPipe enlarges a pipe as far as the kernel allows, for speed.
+func GrowPipe(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, PipeSize) }
 
-// PreferForOOM says how likely a process is to be ended when memory is out: commands, with 1000,
-// before sandboxd, with 0. None can make itself less likely than 0.
+// PreferForOOM sets the kernel's preference for ending a process when memory runs out: 1000 for
+// commands, 0 for sandboxd. No process can lower its own below 0.
 func PreferForOOM(pid int, score string) {
-	// A program that is gone already needs no preference.
+	// The program may have ended already.
 	if f, err := os.OpenFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", os.O_WRONLY, 0); err == nil {
 		_, _ = f.WriteString(score)
 		f.Close()

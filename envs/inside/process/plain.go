@@ -7,18 +7,17 @@ import (
 	"syscall"
 )
 
-// Errors of file operations beside those of io/fs.
+// Errors of file operations in addition to those of io/fs.
 var (
 	ErrNotRegular   = errors.New("not a regular file")
 	ErrNotDirectory = syscall.ENOTDIR
 )
 
-// MaxPlain is the most that is read of a file of the repository's own, in bytes; the
-// longest is packed-refs.
+// MaxPlain bounds the bytes that are read of a repository's own files; the longest is packed-refs.
 const MaxPlain = 64 << 20
 
-// OpenPlain opens a regular file. What a command put in its place, a pipe or a device,
-// would hold us up or never end.
+// OpenPlain opens a regular file. It refuses a pipe or a device in its place, which could block or be
+// endless.
 func OpenPlain(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package process starts programs inside a sandbox, ends them with all that they started, and keeps
-// commands away from sandboxd.
+// Package process starts programs inside a sandbox, ends them with their descendants, and isolates
+// sandboxd from commands.
 package process
 
 import (
@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// Table starts programs and reports their ends. As process 1 of a container it
-// also takes in the orphans, as an init does; elsewhere it waits for its own alone.
+// Table starts programs and reports their ends. As process 1 of a container it also adopts orphans,
+// like an init; elsewhere it waits only for its own children.
 type Table struct {
-	First bool // this is process 1: every other process of the container is ours to end
+	First bool // this is process 1, which may end all other processes of the container
 	mu    sync.Mutex
 	ends  map[int]chan syscall.WaitStatus
-	began []*Family // elsewhere than in a container: what was started
+	began []*Family // the started programs, unless First
 	apart *Separation
 }
 
-// NewTable returns a table of no process. A process makes one at most.
+// NewTable returns an empty table. A process makes one at most.
 func NewTable(apart *Separation) *Table {
 	p := &Table{First: os.Getpid() == 1, ends: map[int]chan syscall.WaitStatus{}, apart: apart}
 	if p.First {
@@ -38,29 +38,28 @@ func NewTable(apart *Separation) *Table {
 	return p
 }
 
-// StartCommand starts a program of the agent's with the rights of the image's user: see start.
+// StartCommand starts a program of the agent with the rights of the image's user: see start.
 func (p *Table) StartCommand(argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
 	commands, _ := p.apart.forking()
 	attr.Sys.Credential = p.apart.credential()
 	pid, end, err := p.start(commands, argv0, argv, attr)
 	if p.apart != nil {
-		// The child changed its user while it shared our memory: for a moment a command could have
-		// made us the first victim when memory is out.
+		// The child changed its user while it shared this process's memory. Meanwhile a command could
+		// have made this process the first victim when memory runs out.
 		err = errors.Join(err, hideFromCommands())
 		PreferForOOM(os.Getpid(), "0")
 	}
 	return pid, end, err
 }
 
-// startOwn starts a program of sandboxd's own: see start.
+// startOwn starts a program of sandboxd: see start.
 func (p *Table) startOwn(argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
 	_, git := p.apart.forking()
 	return p.start(git, argv0, argv, attr)
 }
 
-// start starts a program from a thread and returns its process id, and a channel on which its
-// end comes. Where the container's process limit is reached, what commands left behind is
-// ended to make room.
+// start starts a program from a thread and returns its process id and a channel for its status. If the
+// container's process limit is reached, it ends the processes of commands and retries.
 func (p *Table) start(from *worker, argv0 string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
 	for try := 0; ; try++ {
 		pid, end, err := p.fork(from, argv0, argv, attr)
@@ -73,7 +72,7 @@ func (p *Table) start(from *worker, argv0 string, argv []string, attr *syscall.P
 }
 
 func (p *Table) fork(from *worker, argv0 string, argv []string, attr *syscall.ProcAttr) (pid int, exit <-chan syscall.WaitStatus, err error) {
-	p.mu.Lock() // the reaper must not meet a child that is not in the map yet
+	p.mu.Lock() // so that the reaper finds the child in the map
 	defer p.mu.Unlock()
 	from.do(func() { pid, err = syscall.ForkExec(argv0, argv, attr) })
 	if err != nil {
@@ -98,7 +97,7 @@ func wait(pid int) (status syscall.WaitStatus) {
 	}
 }
 
-// collect takes in every child that has ended, adopted ones too.
+// collect reaps every child that has ended, including adopted ones.
 func (p *Table) collect() {
 	if !p.First {
 		return
@@ -121,21 +120,19 @@ func (p *Table) collect() {
 	}
 }
 
-// Hasten looks for an end that is near, because the output has ended: to be told of it
-// by a signal takes longer.
+// Hasten polls for an imminent end after the output has ended, because the signal takes longer.
 func (p *Table) Hasten(end <-chan syscall.WaitStatus) {
 	for range 50 {
 		p.collect()
 		if !p.First || len(end) > 0 {
 			return
 		}
-		// A sleep of Go's would be a millisecond at least here.
+		// time.Sleep would take at least a millisecond here.
 		_, _, _ = syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0)
 	}
 }
 
-// EndAll kills every other process of the container; where this is none, the sessions
-// that were started.
+// EndAll kills every other process of the container, or outside of one the started sessions.
 func (p *Table) EndAll() {
 	if p.First {
 		_ = syscall.Kill(-1, syscall.SIGKILL) // ESRCH: none exists
@@ -149,7 +146,7 @@ func (p *Table) EndAll() {
 	p.began = nil
 }
 
-// EndEvery is EndAll until none is left that runs. One that hangs in the kernel is not waited for.
+// EndEvery repeats EndAll until no process is left, for at most two seconds: one may hang in the kernel.
 func (p *Table) EndEvery() {
 	for range 400 {
 		p.EndAll()
@@ -160,13 +157,13 @@ func (p *Table) EndEvery() {
 	}
 }
 
-// spareThreads makes the runtime start n threads now, so that none has to be started
-// where a fork bomb has used up the container's processes, which would be fatal.
+// spareThreads makes the runtime start n threads now. After a fork bomb has used up the container's
+// processes, starting one would be fatal.
 func spareThreads(n int) {
 	var started sync.WaitGroup
 	release := make(chan struct{})
+	started.Add(n)
 	for range n {
-		started.Add(1)
 		go func() {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
@@ -178,18 +175,18 @@ func spareThreads(n int) {
 	close(release)
 }
 
-// endTime bounds the wait for the ends of processes that were killed.
+// endTime bounds the wait for killed processes.
 const endTime = 5 * time.Second
 
-// EndAllAndWait ends every process of commands and waits until none is left, so that nothing
-// changes the tree any more. One that hangs in the kernel is not waited for longer than endTime.
+// EndAllAndWait ends every process of commands and waits up to endTime until none is left, so that the
+// tree no longer changes.
 func (p *Table) EndAllAndWait(ctx context.Context) error {
 	p.EndAll()
 	if !p.First {
 		return nil
 	}
 	for end := time.Now().Add(endTime); len(ProcessTable()) > 0 && time.Now().Before(end); {
-		p.EndAll() // one that was forked meanwhile
+		p.EndAll() // includes processes that were forked meanwhile
 		select {
 		case <-time.After(time.Millisecond):
 		case <-ctx.Done():

@@ -10,25 +10,23 @@ import (
 	"relabel/envs/wire"
 )
 
-// maxWritten is the most that a program of our own need may write, in bytes.
+// maxWritten bounds the output of a program of sandboxd, in bytes.
 const maxWritten = wire.MaxBody
 
-// ErrTooLarge says that a program wrote more than maxWritten, or that a patch is longer
-// than one may be.
+// ErrTooLarge means that the output of a program, or a patch, exceeds its limit.
 var ErrTooLarge = errors.New("too large")
 
-// Request is a program of our own need.
+// Request describes a program of sandboxd.
 type Request struct {
 	Scratch string   // the folder of its standard streams
 	Env     []string // all of its variables
 	Dir     string   // where it starts
-	Args    []string // the first is its path, or a name on the PATH of env
+	Args    []string // the first is its path, or a name on the PATH of Env
 	Stdin   []byte   // its standard input
-	Folder  *os.File // open in it as file 3; nil for none
+	Folder  *os.File // file 3 of the program; nil for none
 }
 
-// Output runs a program of our own need and returns what it wrote; more than maxWritten is
-// ErrTooLarge.
+// Output runs a program of sandboxd and returns its output; more than maxWritten is ErrTooLarge.
 func (p *Table) Output(ctx context.Context, r Request) (stdout, stderr []byte, status syscall.WaitStatus, err error) {
 	out, says, status, err := p.OutputFiles(ctx, r)
 	if err != nil {
@@ -47,9 +45,8 @@ func (p *Table) Output(ctx context.Context, r Request) (stdout, stderr []byte, s
 	return stdout, stderr, status, nil
 }
 
-// OutputFiles runs a program of our own need and returns the files that it wrote to, which the
-// caller closes. Its standard streams are plain files: nothing has to feed or empty them while it
-// runs.
+// OutputFiles runs a program of sandboxd and returns the files of its output, which the caller closes.
+// Its standard streams are plain files, which need no copying while it runs.
 func (p *Table) OutputFiles(ctx context.Context, r Request) (stdout, stderr *os.File, status syscall.WaitStatus, err error) {
 	path, err := LookPath(r.Args[0], r.Env)
 	if err != nil {
@@ -67,7 +64,7 @@ func (p *Table) OutputFiles(ctx context.Context, r Request) (stdout, stderr *os.
 	return files[1], files[2], status, nil
 }
 
-// runOwn runs a program to its end, which comes at once where ctx is over.
+// runOwn runs a program until it or ctx ends.
 func (p *Table) runOwn(ctx context.Context, r Request, path string, files [3]*os.File) (syscall.WaitStatus, error) {
 	attr := &syscall.ProcAttr{Dir: r.Dir, Env: r.Env, Sys: &syscall.SysProcAttr{Setsid: true}}
 	for _, f := range files {
@@ -90,7 +87,7 @@ func (p *Table) runOwn(ctx context.Context, r Request, path string, files [3]*os
 	}
 }
 
-// standardFiles makes the files of a program's standard streams.
+// standardFiles makes the files for a program's standard streams.
 func standardFiles(scratch string, stdin []byte) (files [3]*os.File, err error) {
 	for i := range files {
 		if files[i], err = Unnamed(scratch); err != nil {
@@ -108,7 +105,7 @@ func standardFiles(scratch string, stdin []byte) (files [3]*os.File, err error) 
 	return files, err
 }
 
-// Unnamed makes a file in a folder of ours that no path leads to.
+// Unnamed makes a file without a name in a folder of sandboxd.
 func Unnamed(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

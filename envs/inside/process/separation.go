@@ -10,32 +10,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// UserID is the user and the group that sandboxd runs as in a container. No image is known
-// to use it, and it lies below 65536, which is what engines with user namespaces map.
+// UserID is sandboxd's user and group in a container. No known image uses it, and it is below 65536,
+// the range that engines with user namespaces map.
 const UserID = 63271
 
-// keptCapabilities are what sandboxd keeps of root's capabilities, as envs/docker grants them:
-// to start commands as the image's user, to end them, to read and remove whatever they left,
-// and to take all capabilities from them.
+// keptCapabilities are the capabilities that sandboxd keeps, as envs/docker grants them: to start
+// commands as the image's user, to end them, to read and remove their files, and to drop all their
+// capabilities.
 var keptCapabilities = []uintptr{
 	unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_SETPCAP, unix.CAP_KILL, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER,
 }
 
-// Separation keeps commands away from sandboxd: they run as the image's user without any
-// capability, sandboxd as UserID. A nil Separation runs everything as this process.
+// Separation isolates sandboxd from commands: they run as the image's user without capabilities,
+// sandboxd as UserID. A nil Separation runs everything as this process.
 //
-// The Linux kernel keeps credentials per thread, so each kind of work has a thread with exactly
-// the credentials that it needs.
+// In Linux credentials belong to threads, so each kind of work has a thread with exactly the
+// credentials that it needs.
 type Separation struct {
-	groups   []uint32 // root's supplementary groups, as the container started
-	User     user     // whom commands run as
+	groups   []uint32 // root's supplementary groups at the container's start
+	User     user     // of commands
 	commands *worker  // starts commands
 	git      *worker  // starts git: it may read every file
 	files    *worker  // reads and writes files as commands do
 }
 
-// Separate makes this process, which must be root with keptCapabilities, UserID. It is called
-// once, before any other thread does work.
+// Separate changes this process, which must be root with keptCapabilities, to UserID. It is called
+// once, before other threads work.
 func Separate() (*Separation, error) {
 	groups, err := os.Getgroups()
 	if err != nil {
@@ -51,7 +51,7 @@ func Separate() (*Separation, error) {
 	return s, nil
 }
 
-// becomeUser changes all threads to a user, who keeps keptCapabilities.
+// becomeUser changes all threads to a user with keptCapabilities.
 func becomeUser(id int) error {
 	if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_SET_KEEPCAPS, 1, 0); errno != 0 {
 		return fmt.Errorf("keep capabilities: %w", errno)
@@ -67,8 +67,7 @@ func becomeUser(id int) error {
 	return nil
 }
 
-// Open starts the threads. spec names the user that commands run as, in the form of an
-// image's USER.
+// Open starts the threads. spec is the user of commands, in the form of an image's USER.
 func (s *Separation) Open(spec string) (err error) {
 	if s == nil {
 		return nil
@@ -88,7 +87,7 @@ func (s *Separation) Open(spec string) (err error) {
 	return hideFromCommands()
 }
 
-// mayReadAll lets programs that this thread starts read every file, and nothing more.
+// mayReadAll gives programs of this thread only the right to read every file.
 func mayReadAll() error {
 	read := []uintptr{unix.CAP_DAC_READ_SEARCH}
 	if err := errors.Join(setCapabilities(keptCapabilities, read), dropBounding(), setCapabilities(read, read)); err != nil {
@@ -97,13 +96,13 @@ func mayReadAll() error {
 	return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, unix.CAP_DAC_READ_SEARCH, 0, 0)
 }
 
-// hideFromCommands makes the files of this process below /proc its own user's. A change of
-// credentials makes them root's, whom commands may run as.
+// hideFromCommands makes this process's user the owner of its files below /proc. A change of
+// credentials makes root their owner, and commands may run as root.
 func hideFromCommands() error {
 	return unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
 }
 
-// credential is what a command starts with.
+// credential is the credential of commands.
 func (s *Separation) credential() *syscall.Credential {
 	if s == nil {
 		return nil
@@ -111,7 +110,7 @@ func (s *Separation) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: s.User.uid, Gid: s.User.gid, Groups: s.User.groups}
 }
 
-// AsCommands calls do with the rights that commands have on files.
+// AsCommands calls do with the file rights of commands.
 func (s *Separation) AsCommands(do func()) {
 	if s == nil {
 		do()
@@ -120,7 +119,7 @@ func (s *Separation) AsCommands(do func()) {
 	s.files.do(do)
 }
 
-// forking returns the threads that start commands and git; nil is the caller's own.
+// forking returns the threads that start commands and git; nil means the caller's own.
 func (s *Separation) forking() (commands, git *worker) {
 	if s == nil {
 		return nil, nil
@@ -128,7 +127,7 @@ func (s *Separation) forking() (commands, git *worker) {
 	return s.commands, s.git
 }
 
-// capabilities lays sets of capabilities out for capset(2).
+// capabilities encodes sets of capabilities for capset(2).
 func capabilities(permitted, inheritable []uintptr) (header unix.CapUserHeader, data [2]unix.CapUserData) {
 	header.Version = unix.LINUX_CAPABILITY_VERSION_3
 	for _, c := range permitted {
@@ -143,18 +142,18 @@ func capabilities(permitted, inheritable []uintptr) (header unix.CapUserHeader, 
 	return header, data
 }
 
-// setCapabilities sets those of this thread.
+// setCapabilities sets the capabilities of this thread.
 func setCapabilities(permitted, inheritable []uintptr) error {
 	header, data := capabilities(permitted, inheritable)
 	return unix.Capset(&header, &data[0])
 }
 
-// dropBounding takes all capabilities from what this thread's programs can ever get.
+// dropBounding removes all capabilities from the bounding set of this thread.
 func dropBounding() error {
 	for c := uintptr(0); c < 64; c++ {
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
 		if errors.Is(err, unix.EINVAL) {
-			return nil // the kernel knows no further one
+			return nil // the kernel has no further one
 		}
 		if err != nil {
 			return err

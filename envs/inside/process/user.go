@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -13,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// user is who commands run as.
+// user is the user of commands.
 type user struct {
 	uid, gid uint32
 	groups   []uint32 // supplementary ones
-	home     string   // "" where the image does not say
+	home     string   // "" if unknown
 }
 
 // Fields of /etc/passwd and /etc/group.
@@ -26,14 +27,11 @@ const (
 	groupName, groupID, groupMembers             = 0, 2, 3
 )
 
-// findUser resolves an image's USER ("", "name", "uid", "name:group", "uid:gid") with the
-// image's own files, as the engine does. rootGroups are root's supplementary groups.
+// findUser resolves an image's USER ("", "name", "uid", "name:group", "uid:gid") with the image's files,
+// like the engine. rootGroups are root's supplementary groups.
 func findUser(spec string, rootGroups []uint32) (user, error) {
 	name, group, hasGroup := strings.Cut(spec, ":")
-	if name == "" {
-		name = "0"
-	}
-	u, login, err := lookUpUser(name)
+	u, login, err := lookUpUser(cmp.Or(name, "0"))
 	if err != nil {
 		return u, err
 	}
@@ -48,8 +46,7 @@ func findUser(spec string, rootGroups []uint32) (user, error) {
 	return u, err
 }
 
-// lookUpUser finds a user by name or number. A number that the image does not list is a user of
-// group 0.
+// lookUpUser finds a user by name or number. An unlisted number has the group 0.
 func lookUpUser(name string) (u user, login string, err error) {
 	for _, entry := range entriesOf("/etc/passwd", passwdHome+1) {
 		if entry[passwdName] != name && entry[passwdUID] != name {
@@ -81,7 +78,7 @@ func lookUpGroup(name string) (uint32, error) {
 	return uint32(gid), nil
 }
 
-// groupsOf lists the groups that name a user as a member.
+// groupsOf lists the groups with a user as a member.
 func groupsOf(login string) (groups []uint32) {
 	for _, entry := range entriesOf("/etc/group", groupMembers+1) {
 		if login == "" || !slices.Contains(strings.Split(entry[groupMembers], ","), login) {
@@ -94,8 +91,8 @@ func groupsOf(login string) (groups []uint32) {
 	return groups
 }
 
-// entriesOf reads the lines of a file of colon-separated fields; those with fewer than least
-// fields, and a file that cannot be read, have no entries.
+// entriesOf reads the lines of colon-separated fields of a file, without lines of fewer than least
+// fields. A file that cannot be read has no entries.
 func entriesOf(path string, least int) (entries [][]string) {
 	content, err := ReadPlain(path)
 	if err != nil {
@@ -109,8 +106,8 @@ func entriesOf(path string, least int) (entries [][]string) {
 	return entries
 }
 
-// actAs gives this thread the user's rights on files, and no capability. Its other user ids
-// stay sandboxd's, so that a command can neither signal nor limit sandboxd through it.
+// actAs gives this thread the user's file rights and no capability. Its other user ids remain
+// sandboxd's, so that commands can neither signal nor limit sandboxd through it.
 func (u user) actAs() error {
 	var first unsafe.Pointer
 	if len(u.groups) > 0 {
@@ -121,14 +118,14 @@ func (u user) actAs() error {
 	}
 	_, _, _ = unix.RawSyscall(unix.SYS_SETFSGID, uintptr(u.gid), 0, 0)
 	_, _, _ = unix.RawSyscall(unix.SYS_SETFSUID, uintptr(u.uid), 0, 0)
-	// setfsuid reports no errors, but the id before: an impossible one asks for it.
+	// setfsuid returns no errors but the previous id; an impossible id only queries it.
 	if now, _, _ := unix.RawSyscall(unix.SYS_SETFSUID, ^uintptr(0), 0, 0); uint32(now) != u.uid {
 		return fmt.Errorf("act as user %d on files: %w", u.uid, syscall.EPERM)
 	}
 	return setCapabilities(nil, nil)
 }
 
-// InEnvironment adds the user's home folder where the engine filled in root's.
+// InEnvironment sets the user's home folder if the engine set root's.
 func (u user) InEnvironment(env []string) []string {
 	root, _, err := lookUpUser("0")
 	if u.uid == 0 || u.home == "" || err != nil || os.Getenv("HOME") != root.home {

@@ -2,11 +2,11 @@ package process
 
 import "runtime"
 
-// worker calls functions on one operating-system thread of its own, which has credentials of
-// its own. A nil worker calls them on the caller's thread.
+// worker calls functions on an operating-system thread with its own credentials. A nil worker calls
+// them on the caller's thread.
 type worker struct{ calls chan func() }
 
-// newWorker starts a thread and prepares it. The thread lives as long as the process.
+// newWorker starts a thread, which runs until the process ends, and prepares it.
 func newWorker(prepare func() error) (*worker, error) {
 	w, ready := &worker{calls: make(chan func())}, make(chan error)
 	go func() {
@@ -23,7 +23,7 @@ func newWorker(prepare func() error) (*worker, error) {
 	return w, <-ready
 }
 
-// do calls f and returns when it has returned.
+// do calls f and waits for its return.
 func (w *worker) do(f func()) {
 	if w == nil {
 		f()
