@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -102,4 +103,20 @@ func (f SecretFlags) check() error {
 		return relabel.Errorf(relabel.CodeInvalid, "the folder of secrets cannot be read").On("--secrets").Because(err)
 	}
 	return nil
+}
+
+// NamedRegistrySecrets returns the name of the secret of each registry in --registry-secret.
+func (f DockerFlags) NamedRegistrySecrets() (map[string]string, error) {
+	named := map[string]string{}
+	for _, text := range f.RegistrySecrets {
+		registry, name, ok := strings.Cut(text, "=")
+		if !ok || registry == "" || name == "" {
+			return nil, relabel.Errorf(relabel.CodeInvalid, "is not HOST=NAME, a registry and the name of a secret").On("--registry-secret")
+		}
+		if err := relabel.CheckSecretName("--registry-secret", name); err != nil {
+			return nil, err
+		}
+		named[registry] = name
+	}
+	return named, nil
 }

@@ -42,7 +42,7 @@ func TestExportVerifySaysWhatWasNotRenderedAgain(t *testing.T) {
 	p := place{data: t.TempDir(), database: storetest.Schema(t)}
 	tokenizer := shardtest.Student(t)
 	dir := exportedWith(t, p, tokenizer, "messages,linear,tree")
-	if said, code := p.command(t, "export", "verify", dir); code == 0 || !strings.Contains(said, "no server that runs has the registered tokenizer") || !strings.Contains(said, "--no-render") {
+	if said, code := p.command(t, "export", "verify", dir); code == 0 || !strings.Contains(said, "no running server has the registered tokenizer") || !strings.Contains(said, "--no-render") {
 		t.Errorf("without a tokenizer: %d, %s", code, said)
 	}
 	report := func(args ...string) (text string, r verified, code int) {

@@ -29,24 +29,24 @@ func TestAnExportsRegisteredTokenizerIsFetchedByItsHash(t *testing.T) {
 		t.Helper()
 		said, got := p.command(t, append([]string{"export"}, args...)...)
 		ids := strings.Contains(said, "Showing ids, because ")
-		if got != code || !strings.Contains(said, want) || ids != (code == 0 && want != "trained on" && want != "PASS") {
+		if got != code || !strings.Contains(said, want) || ids != (code == 0 && want != "supervised" && want != "PASS") {
 			t.Errorf("export %v: %d, %q is wanted: %s", args, got, want, said)
 		}
 	}
 	const nowhere = "http://127.0.0.1:9"
-	expect(0, "trained on", "show", id, "--row", "0") // from the database itself
+	expect(0, "supervised", "show", id, "--row", "0") // from the database itself
 	expect(0, "PASS", "verify", id)
 	expect(1, "neither a folder on this machine nor the id of an export", "verify", "nonsense")
-	expect(1, "is no id of an export", "cancel", "nonsense")
+	expect(1, "is not the id of an export", "cancel", "nonsense")
 	expect(0, "no server runs here", "show", dir, "--row", "0")
 	expect(0, "no answer from "+nowhere, "show", dir, "--row", "0", "--server", nowhere)
 	expect(0, "requires a valid token", "show", dir, "--row", "0", "--server", locked)
-	expect(1, "no server that runs has the registered tokenizer", "verify", dir)
+	expect(1, "no running server has the registered tokenizer", "verify", dir)
 	expect(1, "no answer from "+nowhere, "verify", dir, "--server", nowhere)
 	expect(1, "requires a valid token", "verify", dir, "--server", locked)
 	server, api := p.serve(t, "--no-work")
-	expect(0, "trained on", "show", id, "--row", "0")
-	expect(0, "trained on", "show", dir, "--row", "0")
+	expect(0, "supervised", "show", id, "--row", "0")
+	expect(0, "supervised", "show", dir, "--row", "0")
 	expect(0, "PASS", "verify", dir)
 	expect(0, "PASS", "verify", dir, "--server", api.Base)
 	expect(0, "PASS", "verify", id)

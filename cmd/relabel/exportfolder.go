@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -68,16 +66,8 @@ func exportStudent(o cli.VerifyOptions) (*render.Student, error) {
 
 // openView opens a view in an export's folder.
 func openView(dir string, m relabel.Manifest, view relabel.View) cli.ExportView {
-	return rows.NewView(m, view, folderSource(dir))
-}
-
-// folderSource opens the files of an export's folder.
-func folderSource(dir string) rows.Source {
-	return func(path string) (rows.Bytes, error) {
-		if !filepath.IsLocal(filepath.FromSlash(path)) {
-			return nil, relabel.Errorf(relabel.CodeInvalid, "the manifest names %q, which is outside of the folder", path)
-		}
-		file, err := os.Open(filepath.Join(dir, filepath.FromSlash(path)))
+	return rows.NewView(m, view, func(path string) (rows.Bytes, error) {
+		file, err := os.OpenInRoot(dir, filepath.FromSlash(path)) // the manifest may name any path
 		if err != nil {
 			return nil, relabel.Errorf(relabel.CodeNotFound, "%s cannot be opened", path).Because(err)
 		}
@@ -85,20 +75,15 @@ func folderSource(dir string) rows.Source {
 		if err != nil {
 			return nil, errors.Join(err, file.Close())
 		}
-		return localFile{file, info}, nil
-	}
+		return localFile{file, info.Size()}, nil
+	})
 }
 
-// localFile is a file with its length.
+// localFile is a file with its size in bytes.
 type localFile struct {
 	*os.File
-	fs.FileInfo
+	size int64
 }
 
-// Name is the file's.
-func (f localFile) Name() string { return f.File.Name() }
-
-// Size is the file's length in bytes.
-func (f localFile) Size() int64 { return f.FileInfo.Size() }
-
-var _ io.ReaderAt = localFile{}
+// Size returns the size in bytes.
+func (f localFile) Size() int64 { return f.size }

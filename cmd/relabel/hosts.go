@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/rs/zerolog"
 
@@ -24,16 +23,9 @@ func imagesFrom(f cli.DockerFlags, secrets policy.Secrets) (docker.Images, error
 		}
 		images.Mirrors = append(images.Mirrors, m)
 	}
-	named := map[string]string{}
-	for _, text := range f.RegistrySecrets {
-		registry, name, ok := strings.Cut(text, "=")
-		if !ok || registry == "" || name == "" {
-			return images, relabel.Errorf(relabel.CodeInvalid, "is not HOST=NAME, a registry and the name of a secret").On("--registry-secret")
-		}
-		if err := relabel.CheckSecretName("--registry-secret", name); err != nil {
-			return images, err
-		}
-		named[registry] = name
+	named, err := f.NamedRegistrySecrets()
+	if err != nil {
+		return images, err
 	}
 	images.Credentials = func(registry string) (docker.Credentials, bool, error) {
 		if name := named[registry]; name != "" {

@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 
 	"github.com/alecthomas/kong"
@@ -42,52 +40,5 @@ type commands struct {
 
 func main() {
 	worker.SaveMemory()
-	ctx := worker.WithSignals(context.Background())
-	var c commands
-	parser, err := kong.New(&c,
-		kong.Name("relabel"),
-		kong.Description("DAgger data for LLM agents: a teacher's action at every state that a teacher/student mixture visits."),
-		flagVars(version, cli.DefaultDataFolder()), cli.RequestFlags(),
-		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(cli.ServeLocal(serveLocal), ports()))
-	if err != nil { // a bug in the commands above
-		panic(err)
-	}
-	k, err := parser.Parse(os.Args[1:])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, usageMessage(err))
-		os.Exit(exitUsage)
-	}
-	if err := k.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "relabel: "+cli.Message(err))
-		os.Exit(exitCode(err))
-	}
-}
-
-// flagVars are the variables in the tags of flags.
-func flagVars(version, data string) kong.Vars {
-	return kong.Vars{"version": version, "data": data}
-}
-
-// exitUsage is the exit code of a wrong command line.
-const exitUsage = 2
-
-// usageMessage returns one line with the error and the command that prints help.
-func usageMessage(err error) string {
-	command := "relabel"
-	var parse *kong.ParseError
-	if errors.As(err, &parse) && parse.Context != nil {
-		if node := parse.Context.Selected(); node != nil {
-			command = node.FullPath()
-		}
-	}
-	return fmt.Sprintf("relabel: %v; `%s --help` says more", err, command)
-}
-
-// exitCode is 130 after a signal and 1 for every other error.
-func exitCode(err error) int {
-	if errors.Is(err, context.Canceled) {
-		return 130
-	}
-	return 1
+	os.Exit(cli.Main(worker.WithSignals(context.Background()), &commands{}, version, cli.ServeLocal(serveLocal), ports()))
 }

@@ -4,8 +4,6 @@ import (
 	"relabel/cli"
 	"slices"
 	"testing"
-
-	"github.com/alecthomas/kong"
 )
 
 // TestTheEnvironmentMeansTheSameForEveryCommand compares what serve reads with what a
@@ -18,7 +16,7 @@ func TestTheEnvironmentMeansTheSameForEveryCommand(t *testing.T) {
 		alone, err := cli.EnvironmentResources()
 		noError(t, err)
 		var c commands
-		parser, err := kong.New(&c, flagVars("", ""), cli.RequestFlags())
+		parser, err := cli.NewParser(&c, "", "")
 		noError(t, err)
 		_, err = parser.Parse([]string{"serve"})
 		noError(t, err)
