@@ -2,32 +2,26 @@ package cli
 
 import (
 	"context"
-	"net/url"
+	"relabel/api"
+	"relabel/api/client"
 	"time"
 )
 
 // AuditCommand is `relabel audit`.
 type AuditCommand struct {
 	ClientFlags
-	Who      string        `name:"token-name" placeholder:"NAME" help:"Only changes by the token with this name or id."`
-	Resource string        `placeholder:"ID|NAME" help:"Only changes of the run, iteration, export … with this id, or of the run, task set, policy, tokenizer or token with this name."`
-	Since    time.Duration `placeholder:"DURATION" help:"Only entries of this last period, e.g. 24h. Default: all stored entries."`
+	api.AuditQuery
+	Since time.Duration `placeholder:"DURATION" help:"Only entries of this last period, e.g. 24h. Default: all stored entries."`
 }
 
 // Run prints the log, newest first.
 func (c *AuditCommand) Run(ctx context.Context) error {
-	query := url.Values{}
-	if c.Who != "" {
-		query.Set("token_name", c.Who)
-	}
-	if c.Resource != "" {
-		query.Set("resource", c.Resource)
-	}
+	query := c.AuditQuery
 	if c.Since > 0 {
-		query.Set("since", time.Now().Add(-c.Since).UTC().Format(time.RFC3339))
+		query.Since = time.Now().Add(-c.Since)
 	}
 	return c.With(ctx, func(cl *Session) error {
-		entries, err := cl.Audit(ctx, query)
+		entries, err := cl.Audit(ctx, client.Values(query))
 		if err != nil {
 			return err
 		}

@@ -8,25 +8,26 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/api"
 	"relabel/safetext"
 )
 
 // trajectorySearch is `relabel trajectory search TEXT`.
 type trajectorySearch struct {
 	ClientFlags
-	trajectoryFilter
-	Text string `arg:"" help:"Text to search for, in any case."`
+	api.TrajectoryQuery
+	Words string `arg:"" name:"text" help:"Text to search for, in any case."`
 }
 
 // Run prints the matching trajectories as they are found, with the first matches of each, and
 // finally, on standard error, how many were searched.
 func (c *trajectorySearch) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
-		query, err := c.query(ctx, cl)
+		query, err := trajectoryValues(ctx, cl, c.TrajectoryQuery)
 		if err != nil {
 			return err
 		}
-		query.Set("text", c.Text)
+		query.Set("text", c.Words)
 		var sum relabel.TextPage
 		found := 0
 		for {

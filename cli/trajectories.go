@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"relabel/api"
+	"relabel/api/client"
 	"strings"
 )
 
@@ -16,60 +18,23 @@ type TrajectoryCommand struct {
 // trajectoryList is `relabel trajectory list`.
 type trajectoryList struct {
 	ClientFlags
-	trajectoryFilter
+	api.TrajectoryQuery
 }
 
-// trajectoryFilter are the filters of REST.
-type trajectoryFilter struct {
-	RunName       string `name:"run" placeholder:"RUN" help:"Only of this run: its name or id."`
-	Iteration     string `help:"Only of this iteration: its id, or a number."`
-	Taskset       string `placeholder:"ID" help:"Only of runs over this task set."`
-	Task          string `placeholder:"ID" help:"Only of this task."`
-	Instance      string `help:"Only of tasks with this instance id."`
-	InstancePart  string `placeholder:"TEXT" help:"Only of tasks whose instance id holds this."`
-	Q             string `name:"find" placeholder:"TEXT" help:"Only where this stands in the instance id, in why it failed, in an error of its verifier, or in a review. Texts of turns are not looked at: trajectory search does that."`
-	State         string `help:"Only in this state."`
-	Verdict       string `help:"Only with this verdict of the tests: passed, failed, error or none."`
-	VerdictReason string `placeholder:"REASON" help:"Only with a verdict for this reason: tests, empty_patch, patch_does_not_apply, …"`
-	EndReason     string `help:"Only rollouts that ended so."`
-	Failure       string `help:"Only failed for this reason."`
-	Submitted     string `help:"true or false: only with, or without, a valid submission."`
-	Resolved      string `help:"true: only resolved, that is submitted and passed; false: only with a verdict and not resolved."`
-	Labels        string `help:"missing: only where some label could not be had."`
-	TurnsMin      string `placeholder:"N" help:"Only with as many turns, or more."`
-	TurnsMax      string `placeholder:"N" help:"Only with as many turns, or fewer."`
-	AgreementMin  string `placeholder:"X" help:"Only with this agreement, 0 to 1, or more."`
-	AgreementMax  string `placeholder:"X" help:"Only with this agreement, 0 to 1, or less."`
-	Flag          string `help:"Only with a review that has this flag; *: with any."`
-	Reviewed      string `help:"true or false: only with, or without, a review."`
-	Sort          string `help:"newest, oldest, most_turns, fewest_turns, most_tokens, fewest_tokens, highest_agreement, lowest_agreement, earliest_difference or latest_difference."`
-}
-
-// query is the filter in the words of REST.
-func (f trajectoryFilter) query(ctx context.Context, cl *Session) (url.Values, error) {
-	query := url.Values{}
-	for name, value := range map[string]string{"iteration": f.Iteration, "taskset": f.Taskset, "task": f.Task, "instance": f.Instance, "instance_part": f.InstancePart,
-		"q": f.Q, "state": f.State, "verdict": f.Verdict, "verdict_reason": f.VerdictReason, "end_reason": f.EndReason, "failure": f.Failure, "submitted": f.Submitted, "resolved": f.Resolved, "labels": f.Labels,
-		"turns_min": f.TurnsMin, "turns_max": f.TurnsMax, "agreement_min": f.AgreementMin, "agreement_max": f.AgreementMax,
-		"flag": f.Flag, "reviewed": f.Reviewed, "sort": f.Sort} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-	if f.RunName != "" {
-		run, err := findRun(ctx, cl, f.RunName)
-		if err != nil {
+// trajectoryValues are the parameters of a query whose run must exist.
+func trajectoryValues(ctx context.Context, cl *Session, query api.TrajectoryQuery) (url.Values, error) {
+	if query.Run != "" {
+		if _, err := findRun(ctx, cl, query.Run); err != nil {
 			return nil, err
 		}
-		query.Set("run", run.ID.String())
 	}
-	return query, nil
+	return client.Values(query), nil
 }
 
 // Run prints the trajectories.
 func (c *trajectoryList) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
-		query, err := c.query(ctx, cl)
+		query, err := trajectoryValues(ctx, cl, c.TrajectoryQuery)
 		if err != nil {
 			return err
 		}

@@ -25,12 +25,10 @@ func (s *site) addAudit() {
 }
 
 func (s *site) listAudit(ctx context.Context, in *struct {
-	Token    string    `query:"token_name" maxLength:"200" doc:"Name or id of a token: only what it did."`
-	Resource string    `query:"resource" maxLength:"200" doc:"Id of a resource, or the name of a run, a task set, a policy, a tokenizer (all versions) or a token: only what was done to it."`
-	Since    time.Time `query:"since" doc:"Only from this time on (RFC 3339)."`
-	PageQuery
+	api.AuditQuery
+	api.PageQuery
 }) (*of[api.Page[relabel.AuditEntry]], error) {
-	return pageOf(s.Store.ListAudit(ctx, relabel.AuditFilter{Token: in.Token, Resource: in.Resource, Since: in.Since}, in.page()))
+	return pageOf(s.Store.ListAudit(ctx, relabel.AuditFilter{Token: in.Token, Resource: in.Resource, Since: in.Since}, page(in.PageQuery)))
 }
 
 // audit notes every request that changes something, or would if it were not refused, before

@@ -105,9 +105,6 @@ func (s *site) checkFlags(ctx context.Context, run relabel.ID, flags []string) e
 // exportForm fills in what was not said: the tokenizer and the template are those of the
 // last iteration's student.
 func (s *site) exportForm(ctx context.Context, f relabel.ExportForm, student relabel.ID) (relabel.ExportForm, error) {
-	if f.TokenizerHash != "" {
-		return f, relabel.Errorf(relabel.CodeInvalid, "is found by the server: name the tokenizer").On("tokenizer_hash")
-	}
 	f.Arguments = relabel.ArgumentsForm(unless(string(f.Arguments), "auto"))
 	f.Reasoning = relabel.ReasoningForm(unless(string(f.Reasoning), "template"))
 	options, err := canonicalObject(f.TemplateOptions)
@@ -197,14 +194,16 @@ func chosenIteration(its []relabel.Iteration, sel relabel.ExportSelection) (last
 	return last, relabel.Errorf(relabel.CodeConflict, "no collect iteration of the run is done: wait until one is, or take what is done of one that runs (unfinished)").On("iteration")
 }
 
-// ExportQuery asks for a page of exports.
-type ExportQuery struct {
-	PageQuery
-	Run optionalID `query:"run" doc:"Id or name of a run: only of that."`
-}
-
-func (s *site) listExports(ctx context.Context, in *ExportQuery) (*of[api.Page[relabel.Export]], error) {
-	exports, next, err := s.Store.ListExports(ctx, relabel.ExportFilter{RunID: in.Run.id}, in.page())
+func (s *site) listExports(ctx context.Context, in *struct {
+	api.ExportQuery
+	api.PageQuery
+}) (*of[api.Page[relabel.Export]], error) {
+	q := &queryReader{}
+	filter := relabel.ExportFilter{RunID: q.id("run", in.Run)}
+	if q.err != nil {
+		return nil, q.err
+	}
+	exports, next, err := s.Store.ListExports(ctx, filter, page(in.PageQuery))
 	for i := range exports {
 		exports[i] = viewExport(exports[i])
 	}

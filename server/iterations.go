@@ -137,7 +137,7 @@ func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[api.Iterat
 // listIterations shows all at once where they fit a page; a run has tens of them.
 func (s *site) listIterations(ctx context.Context, in *struct {
 	IDPath
-	PageQuery
+	api.PageQuery
 }) (*of[api.Page[api.IterationView]], error) {
 	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (s *site) listIterations(ctx context.Context, in *struct {
 }
 
 // cut takes a page out of a list that is whole; the key is the last item's.
-func cut[T any](all []T, q PageQuery, key func(T) string) (page []T, next string, err error) {
+func cut[T any](all []T, q api.PageQuery, key func(T) string) (page []T, next string, err error) {
 	if q.After != "" {
 		i := 0
 		for i < len(all) && key(all[i]) != q.After {

@@ -29,7 +29,7 @@ func apiConfig(c Config) huma.Config {
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Components: &huma.Components{
-			Schemas:         huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+			Schemas:         newRegistry(),
 			SecuritySchemes: map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer", Description: "Made by relabel token create; demanded where the server listens beyond loopback."}},
 		},
 		Tags: []*huma.Tag{
@@ -51,6 +51,13 @@ func apiConfig(c Config) huma.Config {
 	config.DefaultFormat = "application/json"
 	config.RejectUnknownQueryParameters = true
 	return config
+}
+
+// newRegistry returns an empty registry of schemas.
+func newRegistry() huma.Registry {
+	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	schemas.RegisterTypeAlias(reflect.TypeFor[api.Number](), reflect.TypeFor[float64]())
+	return schemas
 }
 
 // jsonFormat reads and writes JSON without HTML escapes, and says in the interface's
@@ -125,6 +132,7 @@ func (s *site) describeProblems(op *huma.Operation) {
 // addDescription serves /openapi.json and /docs. It comes last: it describes the rest.
 func (s *site) addDescription() {
 	markIDs(s.api.OpenAPI())
+	describeForms(s.api.OpenAPI())
 	s.describeNames()
 	spec, err := json.Marshal(s.api.OpenAPI())
 	if err != nil {
@@ -138,6 +146,19 @@ func (s *site) addDescription() {
 		_, _ = w.Write(spec) // a client that is gone reads nothing
 	})
 	s.router.Get("/docs", page)
+}
+
+// describeForms says of an export's form what its tags cannot: template_options is an object,
+// a request has no tokenizer_hash, and a stored form always has views.
+func describeForms(description *huma.OpenAPI) {
+	schemas := description.Components.Schemas.Map()
+	request, form := schemas["NewExport"], schemas["ExportForm"]
+	for _, schema := range []*huma.Schema{request, form} {
+		schema.Properties["template_options"].Type = huma.TypeObject
+	}
+	delete(request.Properties, "tokenizer_hash")
+	request.PrecomputeMessages()
+	form.Required = append(form.Required, "views")
 }
 
 // markIDs marks ids as the UUIDs that they are.
@@ -157,13 +178,7 @@ type IDPath struct {
 	ID relabel.ID `path:"id" format:"uuid" doc:"Its id."`
 }
 
-// PageQuery asks for a page of a list.
-type PageQuery struct {
-	After string `query:"after" maxLength:"512" minLength:"1" doc:"The next of the page before; absent for the first page."`
-	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Items in the page, at most; 1 to 500. A page of large items has fewer: next tells whether more follow."`
-}
-
-func (p PageQuery) page() relabel.Page { return relabel.Page{After: p.After, Limit: p.Limit} }
+func page(q api.PageQuery) relabel.Page { return relabel.Page{After: q.After, Limit: q.Limit} }
 
 // of is an answer with a body.
 type of[T any] struct{ Body T }

@@ -44,8 +44,8 @@ func (s *site) createPolicy(ctx context.Context, in *of[api.NewPolicy]) (*of[rel
 	return one(s.Store.CreatePolicy(ctx, p))
 }
 
-func (s *site) listPolicies(ctx context.Context, in *PageQuery) (*of[api.Page[relabel.Policy]], error) {
-	return pageOf(s.Store.ListPolicies(ctx, in.page()))
+func (s *site) listPolicies(ctx context.Context, in *api.PageQuery) (*of[api.Page[relabel.Policy]], error) {
+	return pageOf(s.Store.ListPolicies(ctx, page(*in)))
 }
 
 func (s *site) showPolicy(ctx context.Context, in *struct {
@@ -56,7 +56,7 @@ func (s *site) showPolicy(ctx context.Context, in *struct {
 
 func (s *site) listModels(ctx context.Context, in *struct {
 	Policy string `path:"policy" maxLength:"200" doc:"Its id, its name (then the newest version), or name@version."`
-	PageQuery
+	api.PageQuery
 }) (*of[api.Page[relabel.ModelSeen]], error) {
 	p, err := s.findPolicy(ctx, in.Policy)
 	if err != nil {

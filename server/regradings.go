@@ -48,10 +48,14 @@ func (s *site) verifyRun(ctx context.Context, in *struct {
 
 func (s *site) showVerifyRun(ctx context.Context, in *struct {
 	IDPath
-	Iteration  iterationRef `query:"iteration" doc:"Id of an iteration, or a number i: only its trajectories; of a number, those of all iterations of the run that have it."`
-	Trajectory optionalID   `query:"trajectory" doc:"Id of a trajectory: only that."`
+	api.RegradeQuery
 }) (*of[relabel.RegradeProgress], error) {
-	return one(s.Store.RegradeProgress(ctx, selected(in.ID, in.Iteration, in.Trajectory.id, false)))
+	q := &queryReader{}
+	selection := selected(in.ID, q.iteration(in.Iteration), q.id("trajectory", in.Trajectory), false)
+	if q.err != nil {
+		return nil, q.err
+	}
+	return one(s.Store.RegradeProgress(ctx, selection))
 }
 
 func (s *site) cancelVerifyRun(ctx context.Context, in *struct {

@@ -44,7 +44,7 @@ func (s *site) labelIteration(ctx context.Context, in *IDPath) (*of[api.Iteratio
 
 func (s *site) listBatches(ctx context.Context, in *struct {
 	IDPath
-	PageQuery
+	api.PageQuery
 }) (*of[api.Page[relabel.LabelBatch]], error) {
 	if _, _, err := s.Store.FindIteration(ctx, in.ID); err != nil {
 		return nil, err
@@ -109,15 +109,16 @@ func (s *site) cancelRelabelings(ctx context.Context, in *struct {
 }
 
 func (s *site) listRelabelings(ctx context.Context, in *struct {
-	Run        optionalID           `query:"run" doc:"Id or name of a run: only of its trajectories."`
-	Iteration  optionalID           `query:"iteration" doc:"Id of an iteration: only of its trajectories."`
-	Trajectory optionalID           `query:"trajectory" doc:"Id of a trajectory: only of that."`
-	Policy     optionalID           `query:"policy" doc:"Id, name (the newest version) or name@version of a policy: only by that."`
-	State      relabel.RelabelState `query:"state" enum:"queued,running,done,failed,cancelled" doc:"Only in this state."`
-	PageQuery
+	api.RelabelingQuery
+	api.PageQuery
 }) (*of[api.Page[relabel.Relabeling]], error) {
-	f := relabel.RelabelFilter{RunID: in.Run.id, IterationID: in.Iteration.id, TrajectoryID: in.Trajectory.id, PolicyID: in.Policy.id, State: in.State}
-	return pageOf(s.Store.ListRelabelings(ctx, f, in.page()))
+	q := &queryReader{}
+	filter := relabel.RelabelFilter{RunID: q.id("run", in.Run), IterationID: q.id("iteration", in.Iteration),
+		TrajectoryID: q.id("trajectory", in.Trajectory), PolicyID: q.id("policy", in.Policy), State: in.State}
+	if q.err != nil {
+		return nil, q.err
+	}
+	return pageOf(s.Store.ListRelabelings(ctx, filter, page(in.PageQuery)))
 }
 
 func (s *site) showRelabeling(ctx context.Context, in *IDPath) (*of[relabel.Relabeling], error) {

@@ -61,18 +61,22 @@ func (s *site) deleteReview(ctx context.Context, in *ReviewPath) (*struct{}, err
 
 func (s *site) listTrajectoryReviews(ctx context.Context, in *struct {
 	IDPath
-	PageQuery
+	api.PageQuery
 }) (*of[api.Page[relabel.Review]], error) {
 	if _, err := s.Store.FindTrajectory(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return pageOf(s.Store.ListReviews(ctx, relabel.ReviewFilter{TrajectoryID: &in.ID}, in.page()))
+	return pageOf(s.Store.ListReviews(ctx, relabel.ReviewFilter{TrajectoryID: &in.ID}, page(in.PageQuery)))
 }
 
 func (s *site) listReviews(ctx context.Context, in *struct {
-	Run  optionalID `query:"run" doc:"Id or name of a run: only of its trajectories."`
-	Flag string     `query:"flag" maxLength:"60" doc:"Only with this flag; *: with any."`
-	PageQuery
+	api.ReviewQuery
+	api.PageQuery
 }) (*of[api.Page[relabel.Review]], error) {
-	return pageOf(s.Store.ListReviews(ctx, relabel.ReviewFilter{RunID: in.Run.id, Flag: in.Flag}, in.page()))
+	q := &queryReader{}
+	filter := relabel.ReviewFilter{RunID: q.id("run", in.Run), Flag: in.Flag}
+	if q.err != nil {
+		return nil, q.err
+	}
+	return pageOf(s.Store.ListReviews(ctx, filter, page(in.PageQuery)))
 }

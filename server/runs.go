@@ -111,8 +111,8 @@ func (s *site) checkInstances(ctx context.Context, r relabel.Run) error {
 	return nil
 }
 
-func (s *site) listRuns(ctx context.Context, in *PageQuery) (*of[api.Page[relabel.Run]], error) {
-	return pageOf(s.Store.ListRuns(ctx, in.page()))
+func (s *site) listRuns(ctx context.Context, in *api.PageQuery) (*of[api.Page[relabel.Run]], error) {
+	return pageOf(s.Store.ListRuns(ctx, page(*in)))
 }
 
 func (s *site) showRun(ctx context.Context, in *IDPath) (*of[api.RunView], error) {

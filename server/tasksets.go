@@ -96,8 +96,8 @@ func (s *site) holdOut(all []relabel.Task, in *importTaskset) (int, error) {
 	return n, nil
 }
 
-func (s *site) listTasksets(ctx context.Context, in *PageQuery) (*of[api.Page[relabel.Taskset]], error) {
-	return pageOf(s.Store.ListTasksets(ctx, in.page()))
+func (s *site) listTasksets(ctx context.Context, in *api.PageQuery) (*of[api.Page[relabel.Taskset]], error) {
+	return pageOf(s.Store.ListTasksets(ctx, page(*in)))
 }
 
 func (s *site) showTaskset(ctx context.Context, in *IDPath) (*of[relabel.Taskset], error) {
@@ -106,10 +106,10 @@ func (s *site) showTaskset(ctx context.Context, in *IDPath) (*of[relabel.Taskset
 
 func (s *site) listTasks(ctx context.Context, in *struct {
 	IDPath
-	PageQuery
+	api.PageQuery
 }) (*of[api.Page[relabel.Task]], error) {
 	if _, err := s.Store.FindTaskset(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return pageOf(s.Store.ListTasks(ctx, in.ID, in.page()))
+	return pageOf(s.Store.ListTasks(ctx, in.ID, page(in.PageQuery)))
 }

@@ -100,8 +100,8 @@ func readTokenizerTar(from io.Reader) (relabel.TokenizerFiles, error) {
 	}
 }
 
-func (s *site) listTokenizers(ctx context.Context, in *PageQuery) (*of[api.Page[relabel.Tokenizer]], error) {
-	return pageOf(s.Store.ListTokenizers(ctx, in.page()))
+func (s *site) listTokenizers(ctx context.Context, in *api.PageQuery) (*of[api.Page[relabel.Tokenizer]], error) {
+	return pageOf(s.Store.ListTokenizers(ctx, page(*in)))
 }
 
 // TokenizerPath names a registered tokenizer.

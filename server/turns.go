@@ -62,9 +62,7 @@ func viewTurn(turn relabel.Turn, raw bool) api.TurnView {
 
 func (s *site) listTurns(ctx context.Context, in *struct {
 	IDPath
-	From  int  `query:"from" minimum:"1" maximum:"1000000" default:"1" doc:"First turn of the page, from 1."`
-	Limit int  `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Turns in the page, at most; 1 to 500. A page of large turns has fewer."`
-	Raw   bool `query:"raw" doc:"Also give the messages as their servers wrote them."`
+	api.TurnQuery
 }) (*of[api.TurnPage], error) {
 	trajectory, err := s.Store.FindTrajectory(ctx, in.ID)
 	if err != nil {

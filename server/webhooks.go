@@ -49,12 +49,12 @@ func (s *site) checkNotices(b *relabel.Budget, w *relabel.Webhook) error {
 
 func (s *site) listDeliveries(ctx context.Context, in *struct {
 	IDPath
-	PageQuery
+	api.PageQuery
 }) (*of[api.Page[relabel.Delivery]], error) {
 	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return pageOf(s.Store.ListDeliveries(ctx, in.ID, in.page()))
+	return pageOf(s.Store.ListDeliveries(ctx, in.ID, page(in.PageQuery)))
 }
 
 func (s *site) redeliver(ctx context.Context, in *struct {

@@ -14,7 +14,7 @@ func (s *site) addWorkers() {
 }
 
 // listWorkers cuts a page out of all: there are as many as processes.
-func (s *site) listWorkers(ctx context.Context, in *PageQuery) (*of[api.Page[relabel.Worker]], error) {
+func (s *site) listWorkers(ctx context.Context, in *api.PageQuery) (*of[api.Page[relabel.Worker]], error) {
 	workers, err := s.Store.ListWorkers(ctx)
 	if err != nil {
 		return nil, err

@@ -7,10 +7,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
+	"time"
 
 	"relabel"
 	"relabel/api"
@@ -58,6 +61,23 @@ func at(parts ...string) string {
 		path += "/" + url.PathEscape(part)
 	}
 	return path
+}
+
+// Values returns the parameters that a query type of package api sets.
+func Values(query any) url.Values {
+	values, s := url.Values{}, reflect.ValueOf(query)
+	for _, f := range reflect.VisibleFields(s.Type()) {
+		name, at := f.Tag.Get("query"), s.FieldByIndex(f.Index)
+		if name == "" || at.IsZero() {
+			continue
+		}
+		if t, isTime := at.Interface().(time.Time); isTime {
+			values.Set(name, t.UTC().Format(time.RFC3339))
+			continue
+		}
+		values.Set(name, fmt.Sprint(at.Interface()))
+	}
+	return values
 }
 
 // under adds parameters to a path.

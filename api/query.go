@@ -1,0 +1,117 @@
+package api
+
+import (
+	"reflect"
+	"strconv"
+	"time"
+
+	"relabel"
+)
+
+// PageQuery asks for a page of a list.
+type PageQuery struct {
+	After string `query:"after" maxLength:"512" minLength:"1" doc:"The next of the previous page; absent for the first page."`
+	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items in the page, 1 to 500. A page of large items has fewer: next tells whether more follow."`
+}
+
+// TrajectoryQuery filters and sorts trajectories. Absent parameters do not filter.
+type TrajectoryQuery struct {
+	Run          string                  `query:"run" maxLength:"200" doc:"Id or name of a run: only its trajectories."`
+	Iteration    string                  `query:"iteration" doc:"Id of an iteration, or a number i: only its trajectories; of a number, those of all iterations that have it."`
+	Taskset      string                  `query:"taskset" maxLength:"200" doc:"Id or name of a taskset: only trajectories of runs over it."`
+	Task         string                  `query:"task" format:"uuid" placeholder:"ID" doc:"Id of a task: only its trajectories."`
+	Instance     string                  `query:"instance" maxLength:"1000" doc:"Only of tasks with this instance id."`
+	InstancePart string                  `query:"instance_part" placeholder:"TEXT" maxLength:"1000" doc:"Only of tasks whose instance id contains this, in any case."`
+	Text         string                  `query:"q" name:"find" placeholder:"TEXT" maxLength:"1000" doc:"Only with this text, in any case, in the instance id, in the detail of a failure, in an error of the verifier, or in a review's flag, note or author. Texts of turns are not searched."`
+	State        relabel.TrajectoryState `query:"state" enum:"queued,running,labelling,verifying,done,failed,cancelled" default:"" doc:"Only in this state."`
+	EndReason    relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken" default:"" doc:"Only rollouts that ended for this reason."`
+	Failure      relabel.FailureReason   `query:"failure" enum:"environment,image_missing,endpoint,verifier,secret,internal" default:"" doc:"Only failed for this reason."`
+	Verdict      relabel.VerdictKind     `query:"verdict" enum:"passed,failed,error,none" default:"" doc:"Only with this verdict; error: an infrastructure error, none: not yet, or cancelled."`
+	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"passed,tests,tests_timed_out,tests_did_not_finish,tests_tampered,empty_patch,patch_does_not_apply,patch_unsafe" default:"" doc:"Only with a verdict for this reason."`
+	Submitted    string                  `query:"submitted" enum:"true,false" default:"" doc:"Only with, or without, a valid submission."`
+	Resolved     string                  `query:"resolved" enum:"true,false" default:"" doc:"true: only resolved, that is submitted and passed; false: only with a verdict and not resolved."`
+	Labels       string                  `query:"labels" enum:"missing" default:"" doc:"missing: only where a label is missing."`
+	TurnsMin     Number                  `query:"turns_min" minimum:"0" maximum:"2147483647" doc:"Only with this many turns or more."`
+	TurnsMax     Number                  `query:"turns_max" minimum:"0" maximum:"2147483647" doc:"Only with this many turns or fewer."`
+	AgreementMin Number                  `query:"agreement_min" minimum:"0" maximum:"1" doc:"Only with this agreement or more."`
+	AgreementMax Number                  `query:"agreement_max" minimum:"0" maximum:"1" doc:"Only with this agreement or less."`
+	Flag         string                  `query:"flag" maxLength:"60" doc:"Only with a review that has this flag; *: any flag."`
+	Reviewed     string                  `query:"reviewed" enum:"true,false" default:"" doc:"Only with, or without, a review."`
+	Sort         relabel.TrajectorySort  `query:"sort" enum:"newest,oldest,most_turns,fewest_turns,most_tokens,fewest_tokens,highest_agreement,lowest_agreement,earliest_difference,latest_difference" default:"newest" doc:"By a figure, finished trajectories that have it come first, then the others, newest first."`
+}
+
+// TrajectoryPageQuery asks for a page of trajectories.
+type TrajectoryPageQuery struct {
+	TrajectoryQuery
+	PageQuery
+	Before string `query:"before" maxLength:"512" doc:"The previous of the next page; instead of after."`
+}
+
+// TextQuery searches for a text in the trajectories that match.
+type TextQuery struct {
+	TrajectoryQuery
+	PageQuery
+	Words string `query:"text" required:"true" minLength:"1" maxLength:"500" doc:"The text to search for, literally, in any case."`
+}
+
+// ExportQuery filters exports.
+type ExportQuery struct {
+	Run string `query:"run" maxLength:"200" doc:"Id or name of a run: only its exports."`
+}
+
+// ReviewQuery filters reviews.
+type ReviewQuery struct {
+	Run  string `query:"run" maxLength:"200" doc:"Id or name of a run: only reviews of its trajectories."`
+	Flag string `query:"flag" maxLength:"60" doc:"Only with this flag; *: with any."`
+}
+
+// RelabelingQuery filters relabelings.
+type RelabelingQuery struct {
+	Run        string               `query:"run" maxLength:"200" doc:"Id or name of a run: only of its trajectories."`
+	Iteration  string               `query:"iteration" format:"uuid" doc:"Id of an iteration: only of its trajectories."`
+	Trajectory string               `query:"trajectory" format:"uuid" doc:"Id of a trajectory: only of that."`
+	Policy     string               `query:"policy" maxLength:"200" doc:"Id, name (the newest version) or name@version of a policy: only by that."`
+	State      relabel.RelabelState `query:"state" enum:"queued,running,done,failed,cancelled" doc:"Only in this state."`
+}
+
+// RegradeQuery selects the trajectories of a run whose verdicts are counted.
+type RegradeQuery struct {
+	Iteration  string `query:"iteration" doc:"Id of an iteration, or a number i: only its trajectories; of a number, those of all iterations of the run that have it."`
+	Trajectory string `query:"trajectory" format:"uuid" doc:"Id of a trajectory: only that."`
+}
+
+// AuditQuery filters the audit log.
+type AuditQuery struct {
+	Token    string    `query:"token_name" name:"token-name" placeholder:"NAME" maxLength:"200" doc:"Name or id of a token: only its requests."`
+	Resource string    `query:"resource" placeholder:"ID|NAME" maxLength:"200" doc:"Id of a resource, or the name of a run, a task set, a policy, a tokenizer (all versions) or a token: only requests that changed it."`
+	Since    time.Time `query:"since" kong:"-" doc:"Only from this time on (RFC 3339)."`
+}
+
+// TurnQuery asks for a page of turns.
+type TurnQuery struct {
+	From  int  `query:"from" minimum:"1" maximum:"1000000" default:"1" doc:"First turn of the page, from 1."`
+	Limit int  `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of turns in the page, 1 to 500. A page of large turns has fewer."`
+	Raw   bool `query:"raw" doc:"Also return the messages as their servers wrote them."`
+}
+
+// Number is a number in a query that may be absent.
+type Number struct {
+	Value float64
+	Given bool
+}
+
+// UnmarshalText reads a number.
+func (n *Number) UnmarshalText(text []byte) (err error) {
+	n.Value, err = strconv.ParseFloat(string(text), 64)
+	n.Given = err == nil
+	return err
+}
+
+// String returns the number in decimal digits.
+func (n Number) String() string { return strconv.FormatFloat(n.Value, 'f', -1, 64) }
+
+// Receiver is the place where the server stores the number.
+func (n *Number) Receiver() reflect.Value { return reflect.ValueOf(&n.Value).Elem() }
+
+// OnParamSet notes whether the query has the number.
+func (n *Number) OnParamSet(isSet bool, _ any) { n.Given = isSet }
