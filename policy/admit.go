@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// errElsewhere ends the wait of one that may use another replica.
+// errElsewhere ends the wait of a waiter that may use another replica.
 var errElsewhere = errors.New("the endpoint accepts no calls now; another replica may")
 
-// errDown ends the wait of one whose patience is over.
+// errDown ends the wait of a waiter whose patience is over.
 var errDown = errors.New("the endpoint is down")
 
-// enter waits in l for a place until ctx ends, or the endpoint is down for longer than w
-// bears (errDown), or takes none for a time where w roams (errElsewhere). A caller that entered must call release.
+// enter waits in l for a slot until ctx ends, the endpoint is down for longer than w's patience
+// (errDown), or it takes no calls while w roams (errElsewhere). A caller that entered must call
+// release.
 func (e *endpoint) enter(ctx context.Context, l *lane, w *waiter) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -33,7 +34,7 @@ func (e *endpoint) enter(ctx context.Context, l *lane, w *waiter) error {
 	e.mu.Lock()
 	waited := l.remove(w)
 	if waited {
-		e.admit() // those of this lane may have been kept by it from their turn
+		e.admit() // it may have blocked others of this lane
 	}
 	e.mu.Unlock()
 	if !waited && <-w.verdict == nil { // it was let in meanwhile
@@ -42,8 +43,8 @@ func (e *endpoint) enter(ctx context.Context, l *lane, w *waiter) error {
 	return ctx.Err()
 }
 
-// admit admits the waiters that may go now, rejects the waiters for whom waiting is useless, and sees to it
-// that it is called again when time alone may change that. e.mu is held.
+// admit admits the waiters that may go now, rejects those for whom waiting is useless, and sets a
+// timer for the next change that needs no event. e.mu is held.
 func (e *endpoint) admit() {
 	now := time.Now()
 	var look time.Duration
@@ -70,8 +71,8 @@ func (e *endpoint) admit() {
 	e.tell()
 }
 
-// next is the waiter that may go now, and whether that passes over the longest waiter; or none,
-// and how long until one may go without another event (0: never).
+// next returns the waiter that may go now, and whether that passes over the longest waiter; or nil,
+// and the time until one may go without another event (0: never).
 func (e *endpoint) next(now time.Time) (w *waiter, over bool, wait time.Duration) {
 	if !slices.ContainsFunc(e.lanes, func(l *lane) bool { return len(l.waiting) > 0 }) || e.inFlight >= e.limit.places() {
 		return nil, false, 0
@@ -129,8 +130,8 @@ func (e *endpoint) redirectAll() {
 	}
 }
 
-// rejectExpired rejects the waiters whose patience is over while the endpoint is down, and returns how
-// long until that of the next one is (0: of none).
+// rejectExpired rejects the waiters whose patience is over while the endpoint is down, and returns
+// the time until the next one's is over (0: none).
 func (e *endpoint) rejectExpired(now time.Time) (next time.Duration) {
 	if !e.breaker.open {
 		return 0

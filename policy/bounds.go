@@ -4,14 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"regexp"
 	"slices"
 	"unicode/utf8"
 
 	"relabel"
 )
 
-// Bounds on what an answer says beside its message. A value beyond them is cut, or dropped
-// as if it had not been given, and Completion.Clamped names it.
+// Bounds on the fields of an answer beside its message. A value beyond them is truncated or
+// dropped, and Completion.Clamped names it.
 const (
 	maxUsage   = 10_000_000 // tokens; the longest context that a run may have
 	maxName    = 200        // bytes of a model's name, a fingerprint and a finish reason
@@ -54,13 +55,18 @@ func (c *clamps) cut(text string, n int, what string) string {
 		return text
 	}
 	c.note(what)
+	return head(text, n)
+}
+
+// head returns at most the first n bytes of a text that is longer, without half a character.
+func head(text string, n int) string {
 	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--
 	}
 	return text[:n]
 }
 
-// usage reads token counts; nil where the server gives none, or none that can be true.
+// usage reads token counts; nil if the server gives none, or impossible ones.
 func (c *clamps) usage(raw json.RawMessage) *relabel.Usage {
 	w := optional[*struct {
 		Prompt     json.RawMessage `json:"prompt_tokens"`
@@ -102,7 +108,7 @@ func (c *clamps) count(raw json.RawMessage) (n int, ok bool) {
 	return int(f), true
 }
 
-// ids reads token ids; nil where the server gives none, or one that is none.
+// ids reads token ids; nil if the server gives none, or an invalid one.
 func (c *clamps) ids(raw json.RawMessage, what string) []int32 {
 	ids := optional[[]int32](raw)
 	if ids == nil && given(raw) || slices.ContainsFunc(ids, func(id int32) bool { return id < 0 }) {
@@ -121,48 +127,27 @@ func (c *clamps) logprob(p float32) (float32, bool) {
 	return min(p, 0), true
 }
 
-// given reports whether a field is there and not null.
+// given reports whether a field is present and not null.
 func given(raw json.RawMessage) bool {
 	return len(raw) > 0 && string(raw) != "null"
 }
 
-// notNumbers are the words that some servers write for numbers that JSON does not have.
-var notNumbers = []string{"-Infinity", "Infinity", "NaN"}
+// stringOrNaN matches the strings of a JSON text, which stay, and the words that some servers write
+// for numbers that JSON does not have.
+var stringOrNaN = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"?|-?Infinity|NaN`)
 
-// withoutNaN replaces NaN and Infinity outside of strings by null, and reports whether
-// there was one.
-func withoutNaN(body []byte) ([]byte, bool) {
-	if !slices.ContainsFunc(notNumbers, func(word string) bool { return bytes.Contains(body, []byte(word)) }) {
+// withoutNaN replaces NaN and Infinity outside of strings by null, and reports whether it found
+// one.
+func withoutNaN(body []byte) (out []byte, found bool) {
+	if !bytes.Contains(body, []byte("NaN")) && !bytes.Contains(body, []byte("Infinity")) {
 		return body, false
 	}
-	var out []byte
-	found, inString := false, false
-	for i := 0; i < len(body); i++ {
-		switch {
-		case inString && body[i] == '\\' && i+1 < len(body):
-			out = append(out, body[i])
-			i++
-		case body[i] == '"':
-			inString = !inString
-		case !inString:
-			if word := wordAt(body[i:]); word != "" {
-				out = append(out, "null"...)
-				i += len(word) - 1
-				found = true
-				continue
-			}
+	out = stringOrNaN.ReplaceAllFunc(body, func(match []byte) []byte {
+		if match[0] == '"' {
+			return match
 		}
-		out = append(out, body[i])
-	}
+		found = true
+		return []byte("null")
+	})
 	return out, found
-}
-
-// wordAt returns which of notNumbers body begins with, "" where none.
-func wordAt(body []byte) string {
-	for _, word := range notNumbers {
-		if bytes.HasPrefix(body, []byte(word)) {
-			return word
-		}
-	}
-	return ""
 }

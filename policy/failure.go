@@ -9,21 +9,20 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"relabel"
 )
 
-// always allows as many further tries as the policy does.
+// always allows as many retries as the policy does.
 const always = math.MaxInt
 
-// failure is one try that gave no answer.
+// failure is a try without an answer.
 type failure struct {
 	err     *relabel.Error
 	outcome outcome
 	body    []byte        // what the server said, capped and without the secret
-	retries int           // further tries that may help, before the policy's limit
-	after   time.Duration // the server's Retry-After; 0 where it says nothing
+	retries int           // retries that may help, before the policy's limit
+	after   time.Duration // the server's Retry-After; 0 without one
 }
 
 // failed makes a CodeEndpoint error that names the policy.
@@ -36,9 +35,9 @@ func (c *Client) overflow(reply serverError, secret string) *relabel.Error {
 	return relabel.Errorf(relabel.CodeContextOverflow, "%s: the state is too long for the model: %s", c.policy.Name, reply.shown(secret))
 }
 
-// refused is the failure of an answer that is not 200. Servers answer 500 for some of
-// the caller's own mistakes and for calls cut by max_tokens, so a 500 is tried only
-// once more; what says "busy" or "not now" as often as the policy allows; the rest is final.
+// refused is the failure of an answer that is not 200. Servers answer 500 for some of the
+// caller's own mistakes and for calls cut by max_tokens, so a 500 is retried once. A busy server is
+// retried as often as the policy allows; the rest is final.
 func (c *Client) refused(resp *http.Response, body []byte, secret string) *failure {
 	f := &failure{body: keptBody(body, secret), outcome: ofStatus(resp.StatusCode)}
 	reply := readError(body)
@@ -50,7 +49,7 @@ func (c *Client) refused(resp *http.Response, body []byte, secret string) *failu
 		f.err = c.overflow(reply, secret)
 		return f
 	case reply.code == "insufficient_quota":
-		f.outcome = useless // no wait brings the money
+		f.outcome = useless // waiting does not help
 	case s == http.StatusInternalServerError:
 		f.retries = 1
 	case s > 500 && s != http.StatusNotImplemented, s == http.StatusTooManyRequests,
@@ -85,7 +84,7 @@ func redirectHost(resp *http.Response) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// serverError is what servers say in their error bodies.
+// serverError is the content of an error body.
 type serverError struct {
 	message string // the whole body where it has no known form
 	kind    string // error.type
@@ -150,8 +149,8 @@ func (e serverError) shown(secret string) string {
 	return clip(s, 300)
 }
 
-// keptBody is what is kept of an error body. The secret goes before the cut, which
-// could leave half of it.
+// keptBody is the stored part of an error body. The secret is removed before the cut, which could
+// leave half of it.
 func keptBody(body []byte, secret string) []byte {
 	body = []byte(scrub(string(body), secret))
 	return bytes.Clone(body[:min(len(body), maxErrorKept)])
@@ -163,8 +162,5 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return head(s, n) + "…"
 }

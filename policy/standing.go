@@ -9,12 +9,12 @@ import (
 	"relabel"
 )
 
-// When an endpoint that does not answer counts as down, whatever a call's own timeout is.
-// Nothing that is in flight is given up for it.
+// When an endpoint that does not answer counts as down, independent of a call's own timeout. Calls
+// in flight continue.
 const (
-	suspectAfter = 2 * time.Second        // without a word while a call is in flight: it is probed
-	refusedAfter = 3 * time.Second        // while nothing but refusals and errors come
-	refusedTries = 3                      // so many of them, at least
+	suspectAfter = 2 * time.Second        // of silence while a call is in flight: it is probed
+	refusedAfter = 3 * time.Second        // with only refusals and errors
+	refusedTries = 3                      // at least this number of them
 	aliveFor     = 30 * time.Second       // after an answer an endpoint is known to be up
 	watchEvery   = 250 * time.Millisecond // between two looks at all endpoints
 )
@@ -40,8 +40,8 @@ func (s *Endpoints) Standings() []Standing {
 	return list
 }
 
-// Down says why no address of the client's policy is available now, "" while one is.
-// changed is closed when that may have changed.
+// Down tells why no address of the client's policy is available now; "" if one is. changed is closed
+// when that may have changed.
 func (c *Client) Down() (why string, changed <-chan struct{}) {
 	changed = c.endpoints.changes()
 	for i, l := range c.replicas {
@@ -95,13 +95,12 @@ func (e *endpoint) judge(now time.Time) {
 	e.down = down
 }
 
-// learnStanding learns from the end of a try what silence and refusals say about the endpoint. e.mu
-// is held.
+// learnStanding updates the endpoint's state with the end of a try. e.mu is held.
 func (e *endpoint) learnStanding(w *waiter, t tried, now time.Time) {
 	delete(e.flying, w)
 	switch {
 	case t.outcome == answered:
-		if e.silent != "" { // it was only slow: such a time is no sign of silence from now on
+		if e.silent != "" { // it was only slow: be more patient from now on
 			e.silenceBorne = max(e.silenceBorne, 2*now.Sub(w.granted))
 		}
 		e.longest = max(e.longest, now.Sub(w.granted))
@@ -120,8 +119,8 @@ func (e *endpoint) learnStanding(w *waiter, t tried, now time.Time) {
 	e.judge(now)
 }
 
-// suspect reports for how long a call in flight has heard nothing of an endpoint that says
-// nothing to others either; 0 where that is not long.
+// suspect returns how long the oldest call in flight has waited while the endpoint was silent to
+// all; 0 if that is not long.
 func (e *endpoint) suspect(now time.Time) time.Duration {
 	var oldest time.Time
 	for w := range e.flying {

@@ -10,18 +10,17 @@ import (
 	"relabel"
 )
 
-// Timeouts of probes. That of an answer grows with each probe that got none, up to the
-// policy's own, so that a server that is slow is found to be back too.
+// Timeouts of probes. The timeout for an answer doubles with each unanswered probe, up to the
+// policy's own, so that a slow server is found too.
 const (
 	modelsTimeout = 3 * time.Second
 	answerTimeout = 3 * time.Second
 	probeEvery    = 2 * time.Second
 )
 
-// Watch probes endpoints that do not answer until ctx ends: those that have calls in flight
-// and say nothing, and those that are down, whether or not calls wait. A probe is GET
-// /models and, where that is answered, a request for one token. One goroutine of a process
-// runs it. What it finds is in Standings and Client.Down.
+// Watch probes, until ctx ends, the endpoints that are down or silent with calls in flight. A probe
+// is GET /models and, if that is answered, a request for one token. One goroutine of a process
+// runs it. Standings and Client.Down return the results.
 func (s *Endpoints) Watch(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -37,14 +36,14 @@ func (s *Endpoints) Watch(ctx context.Context) {
 	}
 }
 
-// list are the endpoints, in no order.
+// list returns the endpoints, unordered.
 func (s *Endpoints) list() []*endpoint {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.all))
 }
 
-// watch begins a probe where one is due.
+// watch starts a probe if one is due.
 func (e *endpoint) watch(ctx context.Context) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -59,7 +58,7 @@ func (e *endpoint) watch(ctx context.Context) {
 	go e.probe(ctx, e.endpointProbe, doubtful, e.answerLimit)
 }
 
-// probe asks whether the endpoint is there, and where that is doubtful whether it answers.
+// probe checks whether the endpoint is reachable and, if doubtful, whether it answers.
 func (e *endpoint) probe(ctx context.Context, a *endpointProbe, doubtful bool, limit time.Duration) {
 	limit = min(max(limit, answerTimeout), a.longest())
 	silent := ""
@@ -80,7 +79,8 @@ func (e *endpoint) probe(ctx context.Context, a *endpointProbe, doubtful bool, l
 	}
 }
 
-// probed learns from a probe; back says that the endpoint was down and is up again.
+// probed updates the state with the result of a probe; back reports that the endpoint was down and
+// is up again.
 func (e *endpoint) probed(status int, silent string, doubtful bool, limit time.Duration) (back bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,7 +101,7 @@ func (e *endpoint) probed(status int, silent string, doubtful bool, limit time.D
 	return back
 }
 
-// learnProbe learns from the answer to a request for one token. e.mu is held.
+// learnProbe updates the state with the answer to a request for one token. e.mu is held.
 func (e *endpoint) learnProbe(o outcome, now time.Time) (back bool) {
 	e.spoke, e.silent = now, ""
 	if !o.reached() || o == busy || o == broken {
@@ -116,7 +116,7 @@ func (e *endpoint) learnProbe(o outcome, now time.Time) (back bool) {
 	return back
 }
 
-// ofProbe is what the status of a probe says.
+// ofProbe is the outcome of a probe by its status.
 func ofProbe(status int) outcome {
 	if status == http.StatusOK {
 		return answered
@@ -149,8 +149,8 @@ func (a *endpointProbe) longest() time.Duration {
 	return max(time.Duration(a.policy.Limits.TimeoutSeconds)*time.Second, answerTimeout)
 }
 
-// send sends one request; the reply's status is 0 where no answer came within limit. Where the
-// policy's secret is missing it goes without a key: a refusal is a sign of life too.
+// send sends one request; the reply's status is 0 without an answer within limit. If the policy's
+// secret is missing it sends no key: a refusal is a sign of life too.
 func (a *endpointProbe) send(ctx context.Context, method, path string, body []byte, limit time.Duration) reply {
 	secret, err := a.secrets.of(a.policy)
 	if err != nil {
