@@ -1,7 +1,6 @@
-// Package envs says what an agent acts in: a Host makes Sandboxes from images, a
-// Sandbox runs commands and holds a repository. envs/docker is the real one,
-// envs/faketest a fake with fault knobs; one conformance suite (envs/envstest) runs
-// against both.
+// Package envs defines the environment of an agent: a Host makes Sandboxes from images, and a Sandbox
+// contains a repository and runs commands. envs/docker is the real implementation, envs/faketest a fake
+// that injects faults; one conformance suite (envs/envstest) checks both.
 package envs
 
 import (
@@ -12,58 +11,54 @@ import (
 
 // Host makes sandboxes. It is safe for concurrent use.
 type Host interface {
-	// EnsureImage makes the image present, pulling it where it is not. It fails with
-	// CodeImageMissing, naming the image, where it cannot be had.
+	// EnsureImage pulls the image if it is not present. It fails with CodeImageMissing, naming the
+	// image, if it is not available.
 	EnsureImage(ctx context.Context, image string) error
 	// Create starts a sandbox and returns when its commands can run. A sandbox of the
-	// same Spec.Name that is still there is replaced. What was made when Create fails
-	// is removed again. Errors are CodeImageMissing or CodeEnvironment; they wrap
-	// ErrEngine where it is not the image or the sandbox that failed.
+	// same Spec.Name is replaced. When Create fails it leaves nothing behind. Errors are
+	// CodeImageMissing or CodeEnvironment; they wrap ErrEngine if the engine, rather than the image
+	// or the sandbox, failed.
 	//
-	// ctx is the owner's for as long as the sandbox is used: once it is over the sandbox is
-	// told no more that anyone is there, and ends on its own after the host's silence,
-	// whatever became of the owner. Close is due all the same.
+	// ctx belongs to the sandbox's owner for as long as the sandbox is used: after its end the pings
+	// stop, and the sandbox ends after the host's silence. The owner must still call Close.
 	Create(ctx context.Context, spec Spec) (Sandbox, error)
-	// Reap removes every sandbox of this host's instance for which keep says no, with the
-	// volumes and networks that are theirs, and returns their names. What is others' is
-	// never touched.
+	// Reap removes every sandbox of this host's instance for which keep returns false, with its
+	// volumes and networks, and returns the names. It never touches those of others.
 	Reap(ctx context.Context, keep func(Labels) bool) (removed []string, err error)
-	// Name says which engine this is, for the record (e.g. unix:///var/run/docker.sock).
+	// Name is the engine's address (e.g. unix:///var/run/docker.sock).
 	Name() string
 }
 
-// Engine is a Host that can be asked how it is: one Docker engine, of perhaps many. It
-// is safe for concurrent use.
+// Engine is a Host on one engine whose state can be checked. It is safe for concurrent use.
 type Engine interface {
 	Host
-	// Look asks the engine how it is. CodeUnavailable while it does not answer.
+	// Look checks the engine's state. CodeUnavailable while it does not answer.
 	Look(ctx context.Context) (Condition, error)
-	// HasImage says whether the image is present, without pulling it.
+	// HasImage reports whether the image is present, without pulling it.
 	HasImage(ctx context.Context, image string) (bool, error)
-	// Tidy removes images that this host pulled and nobody uses, the least recently used
-	// first, until there is as much room as it was told to keep. Images of others stay.
+	// Tidy removes unused images that this host pulled, the least recently used first, until its
+	// configured disk space is free. It keeps images of others.
 	Tidy(ctx context.Context) error
 	// Close releases the engine's connections. Sandboxes keep running.
 	Close() error
 }
 
-// Condition is how an engine is.
+// Condition is the state of an engine.
 type Condition struct {
 	CPUs int
-	// Full says why nothing new should be begun there, in words; "" where there is room.
+	// Full explains why no sandboxes should be created there; "" if there is enough disk space.
 	Full string
-	// Free is how many bytes are left for images and layers; negative where that cannot be
-	// known from here.
+	// Free is the number of free bytes for images and layers; negative if unknown.
 	Free int64
 }
 
-// Labels say whose a sandbox is. They are set on the container.
+// Labels identify the owner of a sandbox. They are set on the container.
 type Labels struct {
 	Instance   string    // the relabel data folder or database that owns it
 	Trajectory string    // trajectory id; "" for tools such as validation
 	Attempt    int       // of the trajectory
 	Purpose    string    // rollout, verify, validate, bench
-	Deadline   time.Time // after this anyone may remove it
+	Deadline   time.Time // after this any process may remove it
 }
 
 // Spec describes a sandbox.
@@ -76,28 +71,28 @@ type Spec struct {
 	Limits  Limits
 }
 
-// Limits bound a sandbox. Zero fields take DefaultLimits'.
+// Limits bound a sandbox. Fields that are 0 are as in DefaultLimits.
 type Limits struct {
 	MemoryBytes int64 // swap included
 	CPUs        float64
 	PIDs        int64
-	// DiskBytes bounds what commands write to the container's disk and its image's volumes. It is measured from inside while
-	// they run, with an eighth of tolerance; the engine bounds it where it can.
+	// DiskBytes bounds what commands write to the container's disk and its image's volumes. It is
+	// measured from inside with a tolerance of an eighth; the engine also bounds it if it can.
 	DiskBytes int64
-	Runtime   string // e.g. runsc; refused where the engine lacks it
+	Runtime   string // e.g. runsc; refused if the engine lacks it
 }
 
-// DefaultLimits bound a sandbox that says nothing.
+// DefaultLimits are the default limits of a sandbox.
 var DefaultLimits = Limits{MemoryBytes: 4 << 30, CPUs: 2, PIDs: 1024, DiskBytes: 10 << 30}
 
-// Sandbox is one running container with the repository in it. Its methods may be
-// called from several goroutines, one command at a time each. After the container or
-// its sandboxd died every method fails with CodeEnvironment.
+// Sandbox is one running container with a repository. Several goroutines may call its methods, each one
+// command at a time. After the end of the container or its sandboxd every method fails with
+// CodeEnvironment.
 type Sandbox interface {
-	// Run runs a command and returns when it ended or was ended. A non-zero exit, a
-	// time-out or cut output is a Result, not an error. It fails with CodeDisk where commands
-	// wrote more than Limits.DiskBytes: they are ended then, and no further one starts. So does
-	// every other method that finds the disk full because of them, and Fingerprint in any case.
+	// Run runs a command and returns when it has ended. A non-zero exit, a timeout or cut output is
+	// a Result, not an error. It fails with CodeDisk if commands wrote more than Limits.DiskBytes:
+	// all commands are ended then, and no further one starts. So does every other method that finds
+	// the disk full because of them, and Fingerprint in any case.
 	Run(ctx context.Context, cmd Command) (Result, error)
 	// ReadFile returns at most limit bytes of a regular file, and its whole size.
 	// Errors wrap fs.ErrNotExist, fs.ErrPermission or ErrNotRegular.
@@ -107,19 +102,19 @@ type Sandbox interface {
 	WriteFile(ctx context.Context, path string, data []byte, mode fs.FileMode) error
 	// Stat describes a path without following a final symlink. Errors wrap fs.ErrNotExist.
 	Stat(ctx context.Context, path string) (FileInfo, error)
-	// List returns the entries below dir, depth levels deep, hidden ones left out,
-	// sorted by path, and whether more than limit were there.
+	// List returns the entries below dir, depth levels deep, without hidden ones, sorted by path,
+	// and whether there are more than limit.
 	List(ctx context.Context, dir string, depth, limit int) (entries []FileInfo, more bool, err error)
-	// Fingerprint returns a digest of the working tree: paths, modes and contents of
-	// all that git tracks or would add, and nothing else (no times, no owners).
+	// Fingerprint returns a digest of the working tree: paths, modes and contents of all files that
+	// git tracks or would add, and nothing else (no times, no owners).
 	Fingerprint(ctx context.Context) (string, error)
-	// Patch ends the processes that commands left behind, removes nested .git folders
-	// and returns what changed since the commit base ("" means HEAD at start) as a
-	// patch, byte for byte; binary files, and files of more than 32 MiB, are left out. An
-	// empty patch is not an error; one of more than 32 MiB wraps ErrTooLarge.
+	// Patch ends the remaining processes of commands, removes nested .git folders and returns the
+	// changes since the commit base ("" means HEAD at start) as a patch, byte for byte, without
+	// binary files and files of more than 32 MiB. An empty patch is not an error; one of more than
+	// 32 MiB wraps ErrTooLarge.
 	Patch(ctx context.Context, base string) (Patch, error)
-	// Close removes the container. It is safe to call more than once, and after the
-	// container died; it works on a cancelled context by taking its own deadline.
+	// Close removes the container. It may be called more than once, after the container's end, and
+	// with a cancelled context: it has its own deadline.
 	Close(ctx context.Context) error
 	// ID is the engine's id of the container, and HostName the Name of the host it is on.
 	ID() string
@@ -132,34 +127,33 @@ type Command struct {
 	Dir       string        // "" is the sandbox's Workdir
 	Env       []string      // KEY=value, on top of the image's
 	Stdin     []byte        // usually nil: /dev/null
-	Quiet     time.Duration // end it after this long without output; 0 never
-	Timeout   time.Duration // end it after this long in any case; 0 never
+	Quiet     time.Duration // end it after this long without output; 0 means never
+	Timeout   time.Duration // end it after this long in any case; 0 means never
 	MaxOutput int           // bytes kept: the first and the last half; 0 means DefaultMaxOutput
 }
 
-// DefaultMaxOutput is how many bytes of output are kept of a command (1 MiB).
+// DefaultMaxOutput is the default of Command.MaxOutput (1 MiB).
 const DefaultMaxOutput = 1 << 20
 
-// Result is what became of a command. Output is standard output and error in the
-// order they came.
+// Result is the result of a command. Output contains standard output and error in order.
 type Result struct {
 	Output  []byte // the whole, or its first MaxOutput/2 bytes
-	Tail    []byte // the last MaxOutput/2 bytes where output was cut, else nil
-	Dropped int64  // bytes between Output and Tail that are gone
-	Exit    int    // exit code; 128+n where signal n ended it
-	Memory  bool   // it did not end well, and the kernel had killed a process because memory was out
+	Tail    []byte // the last MaxOutput/2 bytes if output was cut, else nil
+	Dropped int64  // bytes missing between Output and Tail
+	Exit    int    // exit code; 128+n if signal n ended it
+	Memory  bool   // its exit is not 0, and the kernel killed a process because memory ran out
 	Ended   Ended
 	Elapsed time.Duration
 }
 
-// Ended says how a command came to its end.
+// Ended is how a command ended.
 type Ended string
 
 // The ends of a command.
 const (
-	EndedExit    Ended = "exit"    // on its own
+	EndedExit    Ended = "exit"    // it exited
 	EndedQuiet   Ended = "quiet"   // no output for Command.Quiet
-	EndedTimeout Ended = "timeout" // Command.Timeout was over
+	EndedTimeout Ended = "timeout" // after Command.Timeout
 )
 
 // FileInfo describes a file in a sandbox.
@@ -173,5 +167,5 @@ type FileInfo struct {
 // Patch is a submission.
 type Patch struct {
 	Diff    []byte   // git diff --binary against base, final newline forced
-	Dropped []string // binary files that were left out
+	Dropped []string // excluded files
 }

@@ -15,16 +15,15 @@ import (
 //go:embed hide_history.sh
 var hideHistoryScript string
 
-// hideHistoryTime bounds it; the largest repositories take some ten seconds.
+// hideHistoryTime bounds the script; the largest repositories take about ten seconds.
 const hideHistoryTime = 10 * time.Minute
 
-// HideHistory makes everything in the repository at workdir that is later than the
-// commit base ("" is HEAD) unreachable: afterwards HEAD is base, on the branch it was
-// on, and there are no other branches, no tags, remotes, stashes or reflogs, and no
-// commits in the object store but base and its ancestors. The working tree stays as it
-// is where HEAD was base already; else it becomes that of base, with untracked and
-// ignored files kept. It fails with CodeEnvironment where base is not there, and where a
-// later commit can still be found when all is done.
+// HideHistory removes everything later than the commit base ("" means HEAD) from the repository at
+// workdir: afterwards HEAD is base, on its branch, there are no other branches, tags, remotes, stashes
+// or reflogs, and the object store contains no commits except base and its ancestors. If HEAD was base
+// already, the working tree is unchanged; otherwise it becomes that of base, and untracked and ignored
+// files are kept. It fails with CodeEnvironment if base does not exist, or if a later commit can still
+// be found.
 func HideHistory(ctx context.Context, sandbox Sandbox, workdir, base string) error {
 	result, err := sandbox.Run(ctx, Command{
 		Args:    []string{"bash", "-c", hideHistoryScript, "hide-history", base},

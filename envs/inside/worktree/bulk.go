@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// Bulk is a folder on the container's disk for what may be large: the objects and the index of
-// our git, standard streams. Commands cannot enter it, but an agent that is root can rename it.
-// So it is held open, and reached through that. An empty one could be removed: it never is.
+// Bulk is a folder on the container's disk for large files: objects and index of sandboxd's git,
+// standard streams. Commands cannot enter it, but an agent that is root can rename it, so it is accessed
+// through an open descriptor. It is never empty, because an empty folder could be removed.
 type Bulk struct{ Folder *os.File }
 
 // OpenBulk makes a folder below dir.
@@ -27,10 +27,10 @@ func OpenBulk(dir string) (*Bulk, error) {
 	return &Bulk{folder}, nil
 }
 
-// Path is where this process finds a file of the folder, wherever the folder is by now.
+// Path is the path of a file in the folder for this process, also after a rename.
 func (b *Bulk) Path(name string) string {
 	return filepath.Join(fmt.Sprintf("/proc/self/fd/%d", b.Folder.Fd()), name)
 }
 
-// childPath is where a program finds it that has the folder open as file 3.
+// childPath is the path for a program that has the folder open as file 3.
 func (b *Bulk) childPath(name string) string { return filepath.Join("/proc/self/fd/3", name) }

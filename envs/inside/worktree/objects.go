@@ -17,12 +17,11 @@ import (
 	"relabel/envs/inside/process"
 )
 
-// errForged says that an object of the repository has other content than its name says. Git does
-// not look at that when it reads one.
+// errForged means that an object's content does not match its name, which git does not check when it
+// reads one.
 var errForged = errors.New("an object of the repository is not what its name says")
 
-// TreeOf returns the tree of a commit, after the commit and all folders of the tree were held
-// against their names.
+// TreeOf returns the tree of a commit, after verifying the commit and all folders of the tree.
 func (r *Repository) TreeOf(ctx context.Context, processes *process.Table, commit string) (string, error) {
 	resolved, err := r.Git(ctx, processes, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
 	if err != nil {
@@ -52,8 +51,8 @@ func (r *Repository) TreeOf(ctx context.Context, processes *process.Table, commi
 	return tree, r.ReadObjects(ctx, processes, folders, nil)
 }
 
-// ReadObjects reads objects and holds each against its name. small, if set, is given the content
-// of each that is no longer than a megabyte.
+// ReadObjects reads objects and verifies each against its name. small, if set, receives the content of
+// each object of at most a megabyte.
 func (r *Repository) ReadObjects(ctx context.Context, processes *process.Table, names []string, small func(content []byte)) error {
 	if len(names) == 0 {
 		return nil
@@ -80,7 +79,7 @@ func (r *Repository) ReadObjects(ctx context.Context, processes *process.Table, 
 	return nil
 }
 
-// smallObject is the most that is kept of an object, in bytes.
+// smallObject is the largest object that is kept in memory, in bytes.
 const smallObject = 1 << 20
 
 // checkObject reads "name kind size", the content and a newline.
@@ -119,7 +118,7 @@ func checkObject(stream *bufio.Reader, name string, small func([]byte)) error {
 	return nil
 }
 
-// newHash is that of an object's name.
+// newHash returns the hash function of an object's name.
 func newHash(name string) hash.Hash {
 	if len(name) == 2*sha256.Size {
 		return sha256.New()

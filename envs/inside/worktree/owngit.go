@@ -21,10 +21,9 @@ var errNoGit = errors.New("the image has no git program")
 // copyTime bounds the copying of git.
 const copyTime = time.Minute
 
-// CopyGit copies the image's git, with its loader and its libraries, to dir, which commands
-// cannot reach, before any command runs. It returns the words that a git command begins with.
-// What commands later put onto the PATH, or in the place of the image's git and libraries, is
-// not run.
+// CopyGit copies the image's git, with its loader and its libraries, to dir, which commands cannot
+// reach, before any command runs. It returns the first arguments of a git command. So programs that
+// commands later put onto the PATH, or in place of git and its libraries, are never run.
 func CopyGit(ctx context.Context, processes *process.Table, scratch string, env []string, dir string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, copyTime)
 	defer cancel()
@@ -66,8 +65,8 @@ func CopyGit(ctx context.Context, processes *process.Table, scratch string, env 
 	return append(start, own), nil
 }
 
-// findGit returns the first git on the PATH of env that is a program, rather than a script, and
-// its loader; "" where it is linked statically.
+// findGit returns the first git on the PATH of env that is not a script, and its loader, "" if it is
+// linked statically.
 func findGit(env []string) (git, interpreter string, err error) {
 	for _, dir := range filepath.SplitList(process.ValueOf(env, "PATH")) {
 		path := filepath.Join(dir, "git")
@@ -84,7 +83,7 @@ func findGit(env []string) (git, interpreter string, err error) {
 	return "", "", errNoGit
 }
 
-// interpreterOf returns the path of a program's loader, "" where it has none.
+// interpreterOf returns the path of a program's loader, "" if it has none.
 func interpreterOf(program *elf.File) (string, error) {
 	for _, segment := range program.Progs {
 		if segment.Type == elf.PT_INTERP {
@@ -95,8 +94,8 @@ func interpreterOf(program *elf.File) (string, error) {
 	return "", nil
 }
 
-// listLibraries asks a loader, begun with the words of start, which files it would load for a
-// program, by the names that the program calls them.
+// listLibraries runs a loader with the arguments of start, and returns the files that it would load for
+// a program by their names in the program.
 func listLibraries(ctx context.Context, processes *process.Table, scratch string, start []string, program string) (map[string]string, error) {
 	args := append(append([]string{}, start[:1]...), "--list")
 	args = append(append(args, start[1:]...), program)
@@ -120,7 +119,7 @@ func listLibraries(ctx context.Context, processes *process.Table, scratch string
 	return files, nil
 }
 
-// copyProgram copies a file that is to be run, or loaded.
+// copyProgram copies a program or a library.
 func copyProgram(from, to string) error {
 	content, err := os.ReadFile(from)
 	if err != nil {
@@ -129,11 +128,10 @@ func copyProgram(from, to string) error {
 	return os.WriteFile(to, content, 0o700)
 }
 
-// preloadFile names libraries that the GNU loader loads into every program. It is the one file
-// whose place no option changes.
+// preloadFile lists libraries that the GNU loader loads into every program. No option changes its path.
 const preloadFile = "/etc/ld.so.preload\x00"
 
-// copyLoader copies a loader such that it looks for no preloadFile.
+// copyLoader copies a loader and disables its preloadFile.
 func copyLoader(from, to string) error {
 	content, err := os.ReadFile(from)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package worktree reads a working tree by way of a git folder and an index of sandboxd's own.
+// Package worktree reads a working tree through a separate git folder and index of sandboxd.
 package worktree
 
 import (
@@ -16,13 +16,12 @@ import (
 	"relabel/envs/wire"
 )
 
-// ErrNoRepository says that there is no repository, or not the commit asked for.
+// ErrNoRepository means that there is no repository, or that it lacks the commit.
 var ErrNoRepository = errors.New("no repository with that commit")
 
-// Repository reads the working tree through a git folder and an index of our own, which borrow
-// the real repository's objects. So the configuration, hooks, filters, locks and index that a
-// command may have left in the repository mean nothing, and what is written here leaves the
-// repository as it was.
+// Repository reads the working tree through sandboxd's own git folder and index, which borrow the real
+// repository's objects. So configuration, hooks, filters, locks and index that commands left in the
+// repository have no effect, and the repository is never changed.
 type Repository struct {
 	workdir string
 	private string   // our git folder: small files that commands cannot reach
@@ -38,15 +37,14 @@ type Repository struct {
 	Tree   TreeScan   // what the last scan of the working tree found
 }
 
-// Open looks at the repository at workdir without running git, because it is
-// in the way of every start.
+// Open reads the repository at workdir without running git, because it delays every start.
 func Open(workdir, private string, bulk *Bulk) *Repository {
 	r := &Repository{workdir: workdir, private: private, bulk: bulk, Program: []string{"git"}}
 	r.NoteStart()
 	return r
 }
 
-// NoteStart keeps where HEAD and the objects are, unless that is known already.
+// NoteStart records HEAD and the folder of objects, unless they are known already.
 func (r *Repository) NoteStart() {
 	if r.Start != "" {
 		return
@@ -57,7 +55,7 @@ func (r *Repository) NoteStart() {
 	}
 }
 
-// GitFolder returns the git folder of a working tree; .git may be a file that names it.
+// GitFolder returns the git folder of a working tree. .git may be a file with its path.
 func GitFolder(workdir string) (string, error) {
 	dir := filepath.Join(workdir, ".git")
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -115,13 +113,12 @@ func HeadOf(dir string) string {
 	return ""
 }
 
-// volatile are the untracked files that running a program leaves, and that differ each
-// time by the clock alone: compiled Python holds its source's time. They are no part of
-// what an agent did, whether or not the repository ignores them.
+// volatile are untracked files that programs write and that differ each time only by the clock, such as
+// compiled Python. They are never part of a patch, even if the repository does not ignore them.
 const volatile = "\n__pycache__/\n*.py[co]\n.pytest_cache/\n"
 
-// Prepare writes our git folder over the repository as it is now. A repository whose objects are
-// gone, or hold special files that git would wait for, is ErrNoRepository.
+// Prepare writes sandboxd's git folder for the current repository. It fails with ErrNoRepository if the
+// objects are gone, or contain special files that would block git.
 func (r *Repository) Prepare() error {
 	if r.NoGit != nil {
 		return fmt.Errorf("copy git: %w", r.NoGit)
@@ -188,8 +185,8 @@ func checkObjects(objects string) error {
 	return nil
 }
 
-// Git runs git on our folder and our index and returns its standard output. A lock that is there
-// before was left by a git that was killed: one operation at a time uses our index.
+// Git runs git on sandboxd's folder and index and returns its standard output. An existing lock is from
+// a killed git, because only one operation at a time uses the index.
 func (r *Repository) Git(ctx context.Context, processes *process.Table, stdin []byte, args ...string) ([]byte, error) {
 	os.Remove(r.bulk.Path("index.lock"))
 	stdout, stderr, status, err := processes.Output(ctx, r.request("index", stdin, args))
@@ -214,7 +211,7 @@ func (r *Repository) request(index string, stdin []byte, args []string) process.
 	return process.Request{Scratch: r.bulk.Path("scratch"), Env: env, Dir: r.workdir, Args: words, Stdin: stdin, Folder: r.bulk.Folder}
 }
 
-// gitFailure is the error of a git command, nil where it did well.
+// gitFailure is the error of a git command, nil if it succeeded.
 func gitFailure(command string, stderr []byte, exit int, err error) error {
 	if err != nil {
 		return fmt.Errorf("git %s: %w", command, err)
@@ -225,10 +222,10 @@ func gitFailure(command string, stderr []byte, exit int, err error) error {
 	return nil
 }
 
-// isExit reports whether err is a git command's that ended with the exit code.
+// isExit reports whether err is from a git command with the exit code.
 func isExit(err error, code int) bool {
-	var failed *gitError
-	return errors.As(err, &failed) && failed.exit == code
+	failed, ok := errors.AsType[*gitError](err)
+	return ok && failed.exit == code
 }
 
 // gitError is a git command that failed.

@@ -18,9 +18,9 @@ import (
 // times again.
 const slowLook = 300 * time.Millisecond
 
-// Stage puts the working tree into our index, on top of what tree tracks: every file that the
-// repository tracks or would add, as it is on disk. Files of more than wire.MaxPatch bytes stay as
-// they were and are returned; special files stay as they were.
+// Stage adds the working tree to sandboxd's index, which begins with tree: every file that the repository
+// tracks or would add, as it is on disk. Special files, and files of more than wire.MaxPatch bytes,
+// which are returned, keep their entries.
 func (r *Repository) Stage(ctx context.Context, processes *process.Table, tree string) (large []string, err error) {
 	if err := r.Prepare(); err != nil {
 		return nil, err
@@ -98,9 +98,9 @@ func (r *Repository) seed(ctx context.Context, processes *process.Table, tree st
 	return r.refresh(ctx, processes)
 }
 
-// refresh has our index know the times of files whose content has not changed.
+// refresh updates the times of unchanged files in sandboxd's index.
 func (r *Repository) refresh(ctx context.Context, processes *process.Table) error {
-	// Exit code 1 says that some have changed.
+	// Exit code 1 means that some files have changed.
 	_, err := r.Git(ctx, processes, nil, "update-index", "-q", "--refresh")
 	if isExit(err, 1) {
 		return nil
@@ -125,9 +125,9 @@ func stateOf(path string) (state fileState, ok bool) {
 	return fileState{s.Dev, s.Ino, s.Size, s.Mtim, s.Ctim}, true
 }
 
-// heedTheirs takes from the repository's own index, where it changed, which files it tracks in
-// spite of its ignore rules, and which missing ones it leaves out on purpose (a sparse checkout).
-// Neither their content nor what it says of unchanged files is taken from there.
+// heedTheirs reads two facts from the repository's own index if it changed: tracked files that its
+// ignore rules match, and missing files that a sparse checkout skips. It uses neither their content nor
+// the index's state of unchanged files.
 func (r *Repository) heedTheirs(ctx context.Context, processes *process.Table) error {
 	dir, err := GitFolder(r.workdir)
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *Repository) heedTheirs(ctx context.Context, processes *process.Table) e
 		if ctx.Err() != nil {
 			return err
 		}
-		return nil // a broken one says nothing
+		return nil // a broken index is ignored
 	}
 	ours, err := r.Git(ctx, processes, nil, "ls-files", "-z")
 	if err != nil {
