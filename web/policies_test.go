@@ -53,7 +53,7 @@ func TestAPolicyShowsItsHealthSpendAndErrors(t *testing.T) {
 	p.Wait("document.querySelector('h1')?.innerText.startsWith('priced@2') && document.readyState === 'complete'")
 	p.Look("policy")
 	text := p.Text("main")
-	for _, want := range []string{"HTTP 503", "4 tries", "down for 1 of 1 workers", "demo\t5\t4000\t2000\t400\t6.00", "1 input, 0.5 cached, 4 output, EUR", "changed", "@1"} {
+	for _, want := range []string{"HTTP 503", "4 attempts", "down for 1 of 1 workers", "demo\t5\t4000\t2000\t400\t6.00", "1 input, 0.5 cached, 4 output, EUR", "changed", "@1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page says nothing of %q:\n%q", want, text)
 		}
