@@ -1,6 +1,6 @@
-// Command sandboxd is what relabel puts into a sandbox. It is the container's first
-// process: it takes in orphans as an init does, answers its host on standard input and
-// output (package wire), and ends, and the container with it, when the host has gone.
+// Command sandboxd runs inside relabel's sandboxes. It is the container's first process: it adopts
+// orphans like an init, answers its host on standard input and output (package wire), and ends, with the
+// container, when the host is gone.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 	}
 }
 
-// serve answers the host until it goes. Ending the first process ends the container.
+// serve answers the host until it is gone. The end of the first process ends the container.
 func serve() error {
 	if err := process.Harden(); err != nil {
 		return err

@@ -1,6 +1,5 @@
-// Package faketest is a Host without an engine: its sandboxes are folders on this
-// machine, their commands run here, and they fail where a test wants them to. It also
-// notes what no caller may do.
+// Package faketest is a Host without an engine: its sandboxes are folders on this machine, their commands
+// run here, and tests inject faults. It also records misuse by callers.
 package faketest
 
 import (
@@ -16,7 +15,7 @@ import (
 	"relabel/envs"
 )
 
-// Faults are what goes wrong from now on.
+// Faults are injected from now on.
 type Faults struct {
 	Create     error         // Create fails with it
 	LoseAnswer bool          // Create makes the sandbox, but fails with CodeEnvironment
@@ -102,7 +101,7 @@ func (h *Host) Kill(name string) {
 	}
 }
 
-// Name is envs.Host's.
+// Name implements envs.Host.
 func (h *Host) Name() string {
 	if h.Label != "" {
 		return h.Label
@@ -110,7 +109,7 @@ func (h *Host) Name() string {
 	return "fake"
 }
 
-// Look is envs.Engine's. A fake has two CPUs.
+// Look implements envs.Engine. A fake has two CPUs.
 func (h *Host) Look(context.Context) (envs.Condition, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -120,7 +119,7 @@ func (h *Host) Look(context.Context) (envs.Condition, error) {
 	return envs.Condition{CPUs: 2, Full: h.faults.Full, Free: -1}, nil
 }
 
-// HasImage is envs.Engine's.
+// HasImage implements envs.Engine.
 func (h *Host) HasImage(_ context.Context, image string) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -130,13 +129,13 @@ func (h *Host) HasImage(_ context.Context, image string) (bool, error) {
 	return h.images[image], nil
 }
 
-// Tidy is envs.Engine's: there is nothing to be removed.
+// Tidy implements envs.Engine and does nothing.
 func (h *Host) Tidy(context.Context) error { return nil }
 
-// Close is envs.Engine's: there is nothing to release.
+// Close implements envs.Engine and does nothing.
 func (h *Host) Close() error { return nil }
 
-// EnsureImage is envs.Host's.
+// EnsureImage implements envs.Host.
 func (h *Host) EnsureImage(_ context.Context, image string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,7 +154,7 @@ func (h *Host) ensure(image string) error {
 
 var errDown = relabel.Errorf(relabel.CodeEnvironment, "the engine does not answer").Because(envs.ErrEngine)
 
-// Create is envs.Host's.
+// Create implements envs.Host.
 func (h *Host) Create(ctx context.Context, spec envs.Spec) (envs.Sandbox, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -207,7 +206,7 @@ func (h *Host) build(ctx context.Context, spec envs.Spec) (*Sandbox, error) {
 	return box, box.start(ctx, workdir, home)
 }
 
-// Reap is envs.Host's.
+// Reap implements envs.Host.
 func (h *Host) Reap(_ context.Context, keep func(envs.Labels) bool) (removed []string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

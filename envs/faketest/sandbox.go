@@ -113,7 +113,7 @@ func (b *Sandbox) before(ctx context.Context) (Faults, error) {
 	return f, nil
 }
 
-// Run is envs.Sandbox's.
+// Run implements envs.Sandbox.
 func (b *Sandbox) Run(ctx context.Context, cmd envs.Command) (envs.Result, error) {
 	f, err := b.before(ctx)
 	if err != nil {
@@ -126,7 +126,7 @@ func (b *Sandbox) Run(ctx context.Context, cmd envs.Command) (envs.Result, error
 	return b.session.Run(ctx, cmd)
 }
 
-// ReadFile is envs.Sandbox's.
+// ReadFile implements envs.Sandbox.
 func (b *Sandbox) ReadFile(ctx context.Context, path string, limit int64) ([]byte, int64, error) {
 	if _, err := b.before(ctx); err != nil {
 		return nil, 0, err
@@ -134,7 +134,7 @@ func (b *Sandbox) ReadFile(ctx context.Context, path string, limit int64) ([]byt
 	return b.session.ReadFile(ctx, b.path(path), limit)
 }
 
-// WriteFile is envs.Sandbox's.
+// WriteFile implements envs.Sandbox.
 func (b *Sandbox) WriteFile(ctx context.Context, path string, data []byte, mode fs.FileMode) error {
 	if _, err := b.before(ctx); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (b *Sandbox) WriteFile(ctx context.Context, path string, data []byte, mode 
 	return b.session.WriteFile(ctx, b.path(path), data, mode)
 }
 
-// Stat is envs.Sandbox's.
+// Stat implements envs.Sandbox.
 func (b *Sandbox) Stat(ctx context.Context, path string) (envs.FileInfo, error) {
 	if _, err := b.before(ctx); err != nil {
 		return envs.FileInfo{}, err
@@ -151,7 +151,7 @@ func (b *Sandbox) Stat(ctx context.Context, path string) (envs.FileInfo, error) 
 	return b.describe(f), err
 }
 
-// List is envs.Sandbox's.
+// List implements envs.Sandbox.
 func (b *Sandbox) List(ctx context.Context, dir string, depth, limit int) ([]envs.FileInfo, bool, error) {
 	if _, err := b.before(ctx); err != nil {
 		return nil, false, err
@@ -163,7 +163,7 @@ func (b *Sandbox) List(ctx context.Context, dir string, depth, limit int) ([]env
 	return entries, more, err
 }
 
-// Fingerprint is envs.Sandbox's.
+// Fingerprint implements envs.Sandbox.
 func (b *Sandbox) Fingerprint(ctx context.Context) (string, error) {
 	if _, err := b.before(ctx); err != nil {
 		return "", err
@@ -171,7 +171,7 @@ func (b *Sandbox) Fingerprint(ctx context.Context) (string, error) {
 	return b.session.Fingerprint(ctx)
 }
 
-// Patch is envs.Sandbox's.
+// Patch implements envs.Sandbox.
 func (b *Sandbox) Patch(ctx context.Context, base string) (envs.Patch, error) {
 	f, err := b.before(ctx)
 	if err != nil {
@@ -183,7 +183,7 @@ func (b *Sandbox) Patch(ctx context.Context, base string) (envs.Patch, error) {
 	return b.session.Patch(ctx, base)
 }
 
-// Close is envs.Sandbox's.
+// Close implements envs.Sandbox.
 func (b *Sandbox) Close(context.Context) error {
 	b.host.mu.Lock()
 	defer b.host.mu.Unlock()
@@ -194,7 +194,7 @@ func (b *Sandbox) Close(context.Context) error {
 	return b.remove()
 }
 
-// ID is envs.Sandbox's.
+// ID implements envs.Sandbox.
 func (b *Sandbox) ID() string { return "fake-" + filepath.Base(b.root) }
 
 // HostName is the fake host's name.

@@ -12,15 +12,15 @@ import (
 // MaxPath is the longest path that Linux opens in one call, in bytes, below the working tree.
 const MaxPath = 4095
 
-// settled is how old a folder's last change must be for what was read of it to hold: the clock of
-// file systems is coarse.
+// settled is the minimum age of a folder's last change for caching it, because the clock of file systems
+// is coarse.
 const settled = 100 * time.Millisecond
 
-// TreeScan knows the folders of a working tree. A folder that has not changed since it was read
-// is not read again: no command can set a folder's change time.
+// TreeScan caches the folders of a working tree. It reads only changed folders again: no command can set
+// a folder's change time.
 type TreeScan struct{ folders map[string]folderState }
 
-// folderState is what a folder held.
+// folderState is the content of a folder.
 type folderState struct {
 	state   fileState
 	folders []string // names of folders below
@@ -28,14 +28,14 @@ type folderState struct {
 	nested  bool     // it has a .git
 }
 
-// Scanned is what a scan found, as paths below the working tree.
+// Scanned is the result of a scan, as paths below the working tree.
 type Scanned struct {
 	Special []string // files of git's names that git would wait for: see waits
 	Nested  []string // .git files and folders below the top
 	TooLong []string // folders whose path is longer than git can open
 }
 
-// Scan walks the folders of a tree, .git left out.
+// Scan walks the folders of a tree without .git.
 func (t *TreeScan) Scan(ctx context.Context, dir string) (found Scanned, err error) {
 	dir = Resolved(dir)
 	seen := map[string]folderState{}
@@ -71,7 +71,7 @@ func (t *TreeScan) Scan(ctx context.Context, dir string) (found Scanned, err err
 	return found, nil
 }
 
-// look returns what a folder holds.
+// look returns the content of a folder.
 func (t *TreeScan) look(dir, folder string) (folderState, bool) {
 	path := filepath.Join(dir, folder)
 	var s syscall.Stat_t
