@@ -45,9 +45,9 @@ type ExportSelection struct {
 	// LabelPolicyID is whose labels leave in the place of the run's teacher's: those that a
 	// relabeling asked for, or the student's own actions. nil: the teacher's.
 	LabelPolicyID *ID `json:"label_policy_id,omitempty" doc:"The policy whose labels are exported instead of the run's teacher's. Absent: the run's teacher."`
-	// LeaveOutFlags are flags of reviews: what is flagged so does not leave, the whole
+	// ExcludeFlags are flags of reviews: what is flagged so does not leave, the whole
 	// trajectory or the state of one turn. AnyFlag stands for all.
-	LeaveOutFlags []string `json:"leave_out_flags,omitempty" doc:"What reviews flagged so is not exported; absent: flags do not matter."`
+	ExcludeFlags []string `json:"exclude_flags,omitempty" doc:"What reviews flagged so is not exported; absent: flags do not matter."`
 }
 
 // Agreement says which states leave, by what was executed in them.
@@ -165,7 +165,7 @@ type Export struct {
 	Parts       int            `json:"parts" doc:"Pieces that are built apart, by any worker; 0 until it is cut."`
 	PartsDone   int            `json:"parts_done" doc:"Pieces that are there."`
 	Rows        int            `json:"rows" doc:"Labelled states in it."`
-	LeftOut     map[string]int `json:"left_out" doc:"States that were left out, by reason."`
+	Excluded    map[string]int `json:"excluded" doc:"Excluded states by reason."`
 	// PromptCheck compares rendered prompts with those of the student's server; nil before
 	// the end, and without a view of tokens.
 	PromptCheck *PromptCheck `json:"prompt_check,omitempty" doc:"How its prompts compare with what the student's server was given; absent before the end, and without a view of tokens."`
@@ -234,10 +234,10 @@ type ExportPart struct {
 
 // FinishedPart is what the end of an export needs to know of a part.
 type FinishedPart struct {
-	Number  int
-	Summary json.RawMessage // as its builder wrote it
-	LeftOut []byte          // JSON lines
-	Files   []ExportFile
+	Number   int
+	Summary  json.RawMessage // as its builder wrote it
+	Excluded []byte          // JSON lines
+	Files    []ExportFile
 }
 
 // PartTrajectory names a trajectory as it was when its export was cut.
@@ -299,13 +299,13 @@ type SelectedIteration struct {
 	Trajectories int // done, failed and cancelled ones
 	Turns        int
 	Labels       int            // that were there
-	LeftOut      map[string]int // labelled states by reason, of the parts that are done
+	Excluded     map[string]int // labelled states by reason, of the parts that are done
 }
 
 // Left is how many of its turns' states are not left out.
 func (s SelectedIteration) Left() int {
 	n := s.Turns
-	for _, of := range s.LeftOut {
+	for _, of := range s.Excluded {
 		n -= of
 	}
 	return n

@@ -1,6 +1,7 @@
 package relabel
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -26,7 +27,7 @@ type Manifest struct {
 	Normalisation      *Normalisation     `json:"normalisation"`
 	Selection          ManifestSelection  `json:"selection"`
 	States             int                `json:"states"`           // labelled states in it
-	LeftOut            map[string]int     `json:"left_out"`         // labelled states by reason
+	Excluded           map[string]int     `json:"excluded"`         // labelled states by reason
 	SpecialText        int                `json:"special_text"`     // texts of special tokens in messages, encoded as plain text
 	SpecialInTools     int                `json:"special_in_tools"` // texts of special tokens in the tools, which are tokens there
 	Served             int                `json:"served"`           // labels whose ids are their server's own, not a rendering
@@ -39,6 +40,17 @@ type Manifest struct {
 	TooLong            *ManifestTooLong `json:"too_long"` // null without a view of tokens
 }
 
+// EarlierExcludedName is the file of excluded states in exports of earlier versions, which is
+// excluded.jsonl today.
+const EarlierExcludedName = "left_out.jsonl"
+
+// RenameManifestFields gives the fields of an earlier version's manifest.json their names of
+// today. A quote before a colon always ends a name: texts escape theirs.
+func RenameManifestFields(raw []byte) []byte {
+	raw = bytes.Replace(raw, []byte(`"left_out":`), []byte(`"excluded":`), 1)
+	return bytes.Replace(raw, []byte(`"leave_out_flags":`), []byte(`"exclude_flags":`), 1)
+}
+
 // ManifestGroups counts the groups (the trajectories of a task in an iteration).
 type ManifestGroups struct {
 	Mixed int `json:"mixed"` // of which some are resolved and some are not
@@ -46,7 +58,7 @@ type ManifestGroups struct {
 }
 
 // ManifestTooLong counts what the limit on a row's length excluded. The labels in it are
-// left_out's too_long.
+// excluded's too_long.
 type ManifestTooLong struct {
 	TrunksCut     int `json:"trunks_cut"`     // after their last label that fits
 	LabelsCut     int `json:"labels_cut"`     // behind that

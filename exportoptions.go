@@ -101,8 +101,8 @@ func (s ExportSelection) Describe() string {
 	case AgreementDiffers:
 		text += ", where the label was not executed"
 	}
-	if len(s.LeaveOutFlags) > 0 {
-		text += ", without what reviews flagged " + strings.Join(s.LeaveOutFlags, ", ")
+	if len(s.ExcludeFlags) > 0 {
+		text += ", without what reviews flagged " + strings.Join(s.ExcludeFlags, ", ")
 	}
 	return text
 }

@@ -13,7 +13,7 @@ const finishLength = "length"
 // is whole is understood.
 func (c Completion) Action(policy ID, parse func(Message) ParseOutcome) Action {
 	return Action{
-		PolicyID: policy, Status: Had, Millis: c.Took.Milliseconds(),
+		PolicyID: policy, Status: Received, Millis: c.Took.Milliseconds(),
 		Raw: c.Raw, Said: c.Said, ReadAs: c.ReadAs, NotGiven: c.NotGiven, Message: c.Message,
 		FinishReason: c.FinishReason, Refusal: c.Refusal,
 		Parse:    c.outcome(parse),
@@ -69,7 +69,7 @@ const (
 	BatchCancelled BatchState = "cancelled"
 )
 
-// LabelBatch is a set of owed labels that goes to the teacher's batch endpoint.
+// LabelBatch is a set of pending labels that goes to the teacher's batch endpoint.
 type LabelBatch struct {
 	ID          ID         `json:"id" doc:"Its id; the endpoint's metadata names it as relabel_batch."`
 	IterationID ID         `json:"iteration_id" doc:"The iteration whose labels it asks for."`
@@ -81,7 +81,7 @@ type LabelBatch struct {
 	RemoteState string     `json:"remote_state,omitempty" doc:"What the endpoint said of it at the last look."`
 	Detail      string     `json:"detail,omitempty" doc:"What went wrong."`
 	Labels      int        `json:"labels" doc:"Labels in it."`
-	Had         int        `json:"had" doc:"Labels that it brought."`
+	Received    int        `json:"received" doc:"Labels received."`
 	Missing     int        `json:"missing" doc:"Labels that were given up with it."`
 	Returned    int        `json:"returned" doc:"Labels that failed in it and went on to the next round."`
 	CreatedAt   time.Time  `json:"created_at" doc:"When its labels were gathered."`
@@ -104,7 +104,7 @@ type BatchFence struct {
 	Owner   string
 }
 
-// BatchClaim is a batch that a worker owns. Items are those whose labels are owed.
+// BatchClaim is a batch that a worker owns. Items are those whose labels are pending.
 type BatchClaim struct {
 	BatchFence
 	Batch  LabelBatch

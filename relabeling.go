@@ -31,10 +31,10 @@ type Relabeling struct {
 	State        RelabelState `json:"state" doc:"queued, running, done, failed (the policy cannot be asked at all) or cancelled."`
 	Failure      string       `json:"failure,omitempty" doc:"Why it failed."`
 	Priority     int          `json:"priority" doc:"The highest is worked off first."`
-	Turns        int          `json:"turns" doc:"States; had, missing and owed add up to it."`
-	Had          int          `json:"had" doc:"Answers that are there."`
-	Missing      int          `json:"missing" doc:"Answers that cannot be had."`
-	Owed         int          `json:"owed" doc:"Answers that are still to be asked for."`
+	Turns        int          `json:"turns" doc:"States; received, missing and pending add up to it."`
+	Received     int          `json:"received" doc:"Answers received."`
+	Missing      int          `json:"missing" doc:"Answers that the policy did not give."`
+	Pending      int          `json:"pending" doc:"Answers to be requested."`
 	Compared     int          `json:"compared" doc:"States where both this answer and the first label are there."`
 	Agreed       int          `json:"agreed" doc:"Of these, where they do the same."`
 	CreatedAt    time.Time    `json:"created_at" doc:"When it was asked for first."`
@@ -55,10 +55,10 @@ type RelabelFilter struct {
 type RelabelProgress struct {
 	PolicyID    ID                   `json:"policy_id" doc:"The policy that is asked."`
 	Relabelings map[RelabelState]int `json:"relabelings" doc:"Relabelings by state; states without any are left out."`
-	Turns       int                  `json:"turns" doc:"States; had, missing and owed add up to it."`
-	Had         int                  `json:"had" doc:"Answers that are there."`
-	Missing     int                  `json:"missing" doc:"Answers that cannot be had."`
-	Owed        int                  `json:"owed" doc:"Answers that are still to be asked for."`
+	Turns       int                  `json:"turns" doc:"States; received, missing and pending add up to it."`
+	Received    int                  `json:"received" doc:"Answers received."`
+	Missing     int                  `json:"missing" doc:"Answers that the policy did not give."`
+	Pending     int                  `json:"pending" doc:"Answers to be requested."`
 	Compared    int                  `json:"compared" doc:"States where both this answer and the first label are there."`
 	Agreed      int                  `json:"agreed" doc:"Of these, where they do the same."`
 }
@@ -69,9 +69,9 @@ func (p *RelabelProgress) Add(q RelabelProgress) {
 		p.Relabelings[state] += n
 	}
 	p.Turns += q.Turns
-	p.Had += q.Had
+	p.Received += q.Received
 	p.Missing += q.Missing
-	p.Owed += q.Owed
+	p.Pending += q.Pending
 	p.Compared += q.Compared
 	p.Agreed += q.Agreed
 }
@@ -91,7 +91,7 @@ type RelabelClaim struct {
 	Task       Task
 	Trajectory Trajectory
 	Turns      []Turn
-	Owed       []int // the turns whose states are still to be asked about, in order
+	Pending    []int // the turns whose states are still to be asked about, in order
 }
 
 // RelabelingStore labels what has been rolled out.

@@ -30,7 +30,7 @@ type Run struct {
 	TeacherID ID            `json:"teacher_id" doc:"The teacher policy, πe."`
 	Beta      *BetaSchedule `json:"beta,omitempty" doc:"Schedule of βi."`
 	Rho       *RhoSchedule  `json:"rho,omitempty" doc:"Schedule of ρi."`
-	Labels    LabelMode     `json:"labels" doc:"When the teacher is asked for the labels of the student's turns: beside the rollout, deferred until the iteration's last rollout is over, or batch: then and through its batch endpoint."`
+	Labels    LabelMode     `json:"labels" doc:"When the teacher is asked for the labels of the student's turns: inline (during the rollout), deferred until the iteration's last rollout is over, or batch: then and through its batch endpoint."`
 	Limits    RunLimits     `json:"limits" doc:"Bounds of each trajectory."`
 	Seed      int64         `json:"seed" doc:"Seed of every draw."`
 	Scheduling
@@ -46,7 +46,7 @@ type LabelMode string
 
 // The modes.
 const (
-	LabelsBeside   LabelMode = "beside"   // while the student acts, off the critical path
+	LabelsInline   LabelMode = "inline"   // while the student acts, off the critical path
 	LabelsDeferred LabelMode = "deferred" // after the iteration's last rollout
 	LabelsBatch    LabelMode = "batch"    // then too, through the teacher's batch endpoint
 )
@@ -129,14 +129,14 @@ type Iteration struct {
 
 // Progress counts an iteration's trajectories and labels.
 type Progress struct {
-	Trajectories map[TrajectoryState]int `json:"trajectories" doc:"Trajectories by state; states without any are left out."`
-	Turns        int                     `json:"turns" doc:"Committed turns."`
-	TeacherTurns int                     `json:"teacher_turns" doc:"Turns that the teacher executed."`
-	LabelsHad    int                     `json:"labels_had" doc:"Labels that are there."`
-	LabelsOwed   int                     `json:"labels_owed" doc:"Labels that are asked for."`
-	LabelsMissed int                     `json:"labels_missing" doc:"Labels that cannot be had."`
-	Submitted    int                     `json:"submitted" doc:"Trajectories with a valid submission."`
-	Resolved     int                     `json:"resolved" doc:"Trajectories that are resolved: submitted and passed."`
+	Trajectories   map[TrajectoryState]int `json:"trajectories" doc:"Trajectories by state; states without any are left out."`
+	Turns          int                     `json:"turns" doc:"Committed turns."`
+	TeacherTurns   int                     `json:"teacher_turns" doc:"Turns that the teacher executed."`
+	LabelsReceived int                     `json:"labels_received" doc:"Labels that are there."`
+	LabelsPending  int                     `json:"labels_pending" doc:"Labels that are asked for."`
+	LabelsMissed   int                     `json:"labels_missing" doc:"Labels that cannot be had."`
+	Submitted      int                     `json:"submitted" doc:"Trajectories with a valid submission."`
+	Resolved       int                     `json:"resolved" doc:"Trajectories that are resolved: submitted and passed."`
 	// PassedUnsubmitted counts those whose patch passes but was never submitted.
 	PassedUnsubmitted int `json:"passed_unsubmitted" doc:"Trajectories whose patch passes and was never submitted: not resolved."`
 	Verified          int `json:"verified" doc:"Trajectories with a verdict that is no infrastructure error."`

@@ -72,7 +72,7 @@ type Worker struct {
 	Process     int         `json:"process" doc:"Its process id there."`
 	DockerHosts []string    `json:"docker_hosts" doc:"The engines of its sandboxes."`
 	Rollouts    int         `json:"rollouts" doc:"Number of concurrent rollouts."`
-	Ahead       int         `json:"ahead" doc:"Further ones that it makes ready meanwhile."`
+	Prefetch    int         `json:"prefetch" doc:"Extra sandboxes that it prepares while all slots are busy."`
 	Version     string      `json:"version" doc:"Version of relabel."`
 	State       WorkerState `json:"state" doc:"working; draining: it claims nothing new and exits when its trajectories end; silent: no heartbeat for half a minute."`
 	Held        int         `json:"held" doc:"Trajectories that it holds now."`

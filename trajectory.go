@@ -104,8 +104,8 @@ type Trajectory struct {
 	Protections   *int          `json:"protections,omitempty" doc:"Version of the verifier's protections at the verdict; 0: before versions were recorded; absent without a verdict."`
 	Verdict       VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict) or none (not yet, or cancelled)."`
 	VerdictReason VerdictReason `json:"verdict_reason,omitempty" doc:"Why it passed or not: passed, tests (one did not pass), tests_timed_out, tests_did_not_finish, tests_tampered, empty_patch, patch_does_not_apply or patch_unsafe; absent without a verdict."`
-	LabelsHad     int           `json:"labels_had" doc:"Turns whose label is there."`
-	LabelsOwed    int           `json:"labels_owed" doc:"Turns whose label is still to come."`
+	LabelsReceived     int           `json:"labels_received" doc:"Turns whose label is there."`
+	LabelsPending    int           `json:"labels_pending" doc:"Turns whose label is still to come."`
 	LabelsMissing int           `json:"labels_missing" doc:"Labels that could not be had."`
 	// Tokens are the tokens of prompts and answers of the executed actions and the labels. Those
 	// of failed tries are only in the calls.

@@ -7,9 +7,9 @@ type ActionStatus string
 
 // The statuses of an action.
 const (
-	Owed    ActionStatus = "owed"    // asked for, or to be asked for
-	Had     ActionStatus = "had"     // it is there
-	Missing ActionStatus = "missing" // it cannot be had; Reason says why
+	Pending  ActionStatus = "pending"  // asked for, or to be asked for
+	Received ActionStatus = "received" // it is there
+	Missing  ActionStatus = "missing"  // Reason says why
 )
 
 // ParseOutcome says how an action's calls were parsed.
@@ -43,7 +43,7 @@ const (
 // ãt and any other teacher's answer are all Actions of the same state.
 type Action struct {
 	PolicyID       ID           `json:"policy_id" doc:"The policy whose action it is."`
-	Status         ActionStatus `json:"status" doc:"owed: asked for. had: it is there. missing: it cannot be had; reason says why."`
+	Status         ActionStatus `json:"status" doc:"pending: asked for. received: it is there. missing: reason says why."`
 	Reason         string       `json:"reason,omitempty" doc:"Why it is missing."`
 	Raw            []byte       `json:"-"` // the canonical message (JSON, lossless): the server's own bytes unless Said holds those
 	Said           []byte       `json:"-"` // the message as the server wrote it, if calls or reasoning were parsed from its text; else nil
@@ -89,7 +89,7 @@ type Turn struct {
 type TurnHead struct {
 	T            int
 	Executor     Role
-	Label        ActionStatus // of the label: Had where the teacher executed; "" in an evaluation
+	Label        ActionStatus // of the label: Received where the teacher executed; "" in an evaluation
 	LabelReason  string       // of a missing one, its first 300 characters
 	Agrees       *bool        // of a student's turn whose label is there: does it do the same?
 	Parse        ParseOutcome // of the executed action

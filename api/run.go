@@ -13,7 +13,7 @@ type NewRun struct {
 	Teacher   string                `json:"teacher" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The teacher policy: its id, its name, or name@version."`
 	Beta      *relabel.BetaSchedule `json:"beta,omitempty" type:"json" placeholder:"JSON" doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 an iteration, never below 0.6 (paper F.1)."`
 	Rho       *relabel.RhoSchedule  `json:"rho,omitempty" type:"json" placeholder:"JSON" doc:"Schedule of ρi, the law of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
-	Labels    relabel.LabelMode     `json:"labels,omitempty" enum:"beside,deferred,batch" default:"beside" doc:"When the teacher is asked for the labels of the student's turns: beside the rollout, deferred until the iteration's last rollout is over, or batch: then and through the teacher's batch endpoint (files and batches, as OpenAI has them)."`
+	Labels    relabel.LabelMode     `json:"labels,omitempty" enum:"inline,deferred,batch" default:"inline" doc:"When the teacher is asked for the labels of the student's turns: inline (during the rollout), deferred until the iteration's last rollout is over, or batch: then and through the teacher's batch endpoint (files and batches, as OpenAI has them)."`
 	Limits    *NewRunLimits         `json:"limits,omitempty" type:"json" placeholder:"JSON" doc:"Bounds of each trajectory."`
 	Budget    *relabel.Budget       `json:"budget,omitempty" kong:"-" doc:"What its calls may use before it is paused. It can be changed later."`
 	Webhook   *relabel.Webhook      `json:"webhook,omitempty" kong:"-" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run. It can be changed later."`

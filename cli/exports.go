@@ -38,8 +38,8 @@ func taken(e relabel.Export) string {
 
 // PrintFiles prints what was left out of an export, and its files.
 func PrintFiles(e relabel.Export) error {
-	for _, reason := range slices.Sorted(maps.Keys(e.LeftOut)) {
-		fmt.Printf("  left out: %d × %s\n", e.LeftOut[reason], reason)
+	for _, reason := range slices.Sorted(maps.Keys(e.Excluded)) {
+		fmt.Printf("  excluded: %d × %s\n", e.Excluded[reason], reason)
 	}
 	if e.PromptCheck != nil {
 		fmt.Println("  prompts: " + promptWords(*e.PromptCheck))

@@ -42,7 +42,7 @@ func printFolder(p *Ports, dir string) error {
 	if m.TooLong != nil && m.TooLong.Labels() > 0 {
 		fmt.Println("  " + m.TooLong.Words())
 	}
-	e := relabel.Export{LeftOut: m.LeftOut, PromptCheck: m.PromptCheck, ModelCheck: m.ModelCheck}
+	e := relabel.Export{Excluded: m.Excluded, PromptCheck: m.PromptCheck, ModelCheck: m.ModelCheck}
 	for _, f := range m.Files {
 		e.Files = append(e.Files, relabel.ExportFile{Path: f.Path, SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
 	}

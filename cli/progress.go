@@ -68,7 +68,7 @@ func lineProgress(out io.Writer, title string) (show func(relabel.Progress)) {
 
 // tally formats an iteration's turns, labels and failures so far.
 func tally(p relabel.Progress) string {
-	text := fmt.Sprintf("%d turns, %d labels", p.Turns, p.LabelsHad)
+	text := fmt.Sprintf("%d turns, %d labels", p.Turns, p.LabelsReceived)
 	if failed := p.Trajectories[relabel.Failed]; failed > 0 {
 		text += fmt.Sprintf(", %d failed", failed)
 	}

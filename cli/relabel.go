@@ -26,7 +26,7 @@ func (c *runLabel) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s %d: %d labels are owed\n", it.Kind, it.Number, it.Progress.LabelsOwed)
+		fmt.Printf("%s %d: %d labels are pending\n", it.Kind, it.Number, it.Progress.LabelsPending)
 		return nil
 	})
 }
@@ -125,7 +125,7 @@ func (c *runRelabel) watch(ctx context.Context, cl *Session, teacher relabel.Pol
 			return err
 		}
 		over := sum.Relabelings[relabel.RelabelQueued]+sum.Relabelings[relabel.RelabelRunning] == 0
-		if line := fmt.Sprintf("%s@%d: %d of %d states answered, %d missing, %d owed", teacher.Name, teacher.Version, sum.Had, sum.Turns, sum.Missing, sum.Owed); line != said {
+		if line := fmt.Sprintf("%s@%d: %d of %d states answered, %d missing, %d pending", teacher.Name, teacher.Version, sum.Received, sum.Turns, sum.Missing, sum.Pending); line != said {
 			fmt.Println(line)
 			said = line
 		}
@@ -153,7 +153,7 @@ func relabelled(sum relabel.RelabelProgress, teacher relabel.Policy) error {
 	if n := sum.Relabelings[relabel.RelabelCancelled]; n > 0 {
 		return relabel.Errorf(relabel.CodeConflict, "%d relabelings were cancelled", n)
 	}
-	if sum.Had == 0 && sum.Missing > 0 {
+	if sum.Received == 0 && sum.Missing > 0 {
 		return relabel.Errorf(relabel.CodeUnavailable, "no state was answered; `relabel doctor --policy %s@%d` says what its endpoint can do", teacher.Name, teacher.Version)
 	}
 	return nil

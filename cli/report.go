@@ -31,7 +31,7 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 			p := it.Progress
 			ended, all := counts(p)
 			cells := []any{run.Name, fmt.Sprintf("%s %d", it.Kind, it.Number), mixture(it.Iteration),
-				fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Failed], p.Turns, share(p.TeacherTurns, p.Turns), p.LabelsHad, p.LabelsMissed,
+				fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Failed], p.Turns, share(p.TeacherTurns, p.Turns), p.LabelsReceived, p.LabelsMissed,
 				p.Submitted, fmt.Sprintf("%d of %d", p.Resolved, p.Verified), p.PassedUnsubmitted, standing(run, it.Iteration)}
 			if ids {
 				cells = append(cells, it.ID)

@@ -189,7 +189,7 @@ func (c *WorkerList) Run(ctx context.Context) error {
 		}
 		t := NewTable("MACHINE", "PROCESS", "STATE", "HOLDS", "ROLLOUTS", "PREFETCH", "DOCKER", "SEEN", "NAME")
 		for _, w := range workers {
-			t.Row(w.Machine, w.Process, w.State, w.Held, w.Rollouts, w.Ahead, strings.Join(w.DockerHosts, " "), w.SeenAt.Local().Format("15:04:05"), w.Name)
+			t.Row(w.Machine, w.Process, w.State, w.Held, w.Rollouts, w.Prefetch, strings.Join(w.DockerHosts, " "), w.SeenAt.Local().Format("15:04:05"), w.Name)
 		}
 		return t.Print()
 	})

@@ -123,8 +123,8 @@ func (s snapshot) print(out io.Writer, rows int) error {
 	if n := len(s.workers); n != 1 {
 		workers = fmt.Sprintf("%d workers", n)
 	}
-	fmt.Fprintf(out, "%s  %s, %d of %d trajectories ended, %d turns, %d labels, %d owed, %d missing, efficiency %s\n",
-		s.at.Format(time.TimeOnly), workers, ended, all, s.all.Total.Turns, s.all.Total.LabelsHad, s.all.Total.LabelsOwed,
+	fmt.Fprintf(out, "%s  %s, %d of %d trajectories ended, %d turns, %d labels, %d pending, %d missing, efficiency %s\n",
+		s.at.Format(time.TimeOnly), workers, ended, all, s.all.Total.Turns, s.all.Total.LabelsReceived, s.all.Total.LabelsPending,
 		s.all.Total.LabelsMissed, ratio(s.all.Efficiency))
 	for _, t := range []*table{s.runTable(), s.outageTable(), s.workerTable(), s.endpointTable(), s.rolloutTable(rows)} {
 		if len(t.lines) == 1 {
@@ -146,7 +146,7 @@ func ratio(r *float64) string {
 }
 
 func (s snapshot) runTable() *table {
-	t := NewTable("RUN", "STATE", "ENDED", "QUEUED", "RUNNING", "LABELLING", "VERIFYING", "FAILED", "TURNS", "LABELS", "OWED", "MISSING", "EFFICIENCY")
+	t := NewTable("RUN", "STATE", "ENDED", "QUEUED", "RUNNING", "LABELLING", "VERIFYING", "FAILED", "TURNS", "LABELS", "PENDING", "MISSING", "EFFICIENCY")
 	for _, r := range s.all.Runs {
 		p := r.Progress
 		ended, all := counts(p)
@@ -156,7 +156,7 @@ func (s snapshot) runTable() *table {
 		}
 		t.Row(oneLine(r.Name), state, fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Queued], p.Trajectories[relabel.Running],
 			p.Trajectories[relabel.Labelling], p.Trajectories[relabel.Verifying], p.Trajectories[relabel.Failed],
-			p.Turns, p.LabelsHad, p.LabelsOwed, p.LabelsMissed, ratio(r.Efficiency))
+			p.Turns, p.LabelsReceived, p.LabelsPending, p.LabelsMissed, ratio(r.Efficiency))
 	}
 	return t
 }
@@ -173,7 +173,7 @@ func (s snapshot) outageTable() *table {
 func (s snapshot) workerTable() *table {
 	t := NewTable("WORKER", "STATE", "HOLDS", "SLOTS", "DOES")
 	for _, w := range s.workers {
-		t.Row(processOf(w), w.State, w.Held, fmt.Sprintf("%d+%d", w.Rollouts, w.Ahead), does(w.Activity))
+		t.Row(processOf(w), w.State, w.Held, fmt.Sprintf("%d+%d", w.Rollouts, w.Prefetch), does(w.Activity))
 	}
 	return t
 }

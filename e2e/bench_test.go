@@ -29,8 +29,8 @@ func BenchmarkStudentTurnWaitsForStudentAlone(b *testing.B) {
 	for b.Loop() {
 		r := s.collect(b, run, pupil, map[string]any{"beta": 0, "instances": []string{"calc__add"}})
 		j := r.trajectories[0]
-		if j.Turns != turns || r.Progress.LabelsHad != turns {
-			b.Fatalf("%d turns, %d labels", j.Turns, r.Progress.LabelsHad)
+		if j.Turns != turns || r.Progress.LabelsReceived != turns {
+			b.Fatalf("%d turns, %d labels", j.Turns, r.Progress.LabelsReceived)
 		}
 		took += j.EndedAt.Sub(*j.StartedAt)
 	}

@@ -44,7 +44,7 @@ func rollLong(t *testing.T, s *store.Store, d storetest.Seeded, id relabel.ID) {
 	claim := storetest.Claim(t, s, id, "w")
 	for n := 1; n <= 2; n++ {
 		message := relabel.Message{Role: relabel.RoleAssistant, Content: fmt.Sprint("I end ", n), ToolCalls: []relabel.ToolCall{{ID: "x", Name: "finish", Arguments: "{}"}}}
-		label := relabel.Action{PolicyID: d.Teacher.ID, Status: relabel.Had, Raw: chat.EncodeMessage(message), Message: message, FinishReason: "tool_calls", Parse: relabel.ParsedOK}
+		label := relabel.Action{PolicyID: d.Teacher.ID, Status: relabel.Received, Raw: chat.EncodeMessage(message), Message: message, FinishReason: "tool_calls", Parse: relabel.ParsedOK}
 		turn := storetest.Turn(claim, n, &label)
 		turn.Observations[0].Content = strings.Repeat(fmt.Sprintf("line %s of it\n", id), 200_000) // 10 MB
 		noError(t, s.CommitTurn(ctx, claim.Fence, turn))

@@ -250,9 +250,9 @@ func (c *chaos) checkEnds() {
 		"trajectories are not done":                   "SELECT count(*) FROM trajectories WHERE state <> 'done'",
 		"trajectories have not exactly one end":       "SELECT count(*) FROM (SELECT 1 FROM trajectories tr LEFT JOIN events e ON e.trajectory_id = tr.id AND e.state IN ('done', 'failed', 'cancelled') GROUP BY tr.id HAVING count(e) <> 1) x",
 		"trajectories do not have the turns they say": "SELECT count(*) FROM trajectories tr WHERE turns <> (SELECT count(*) FROM turns tu WHERE tu.trajectory_id = tr.id AND tu.attempt = tr.attempt)",
-		"labels are not there":                        "SELECT count(*) FROM trajectories WHERE labels_had <> turns",
+		"labels are not there":                        "SELECT count(*) FROM trajectories WHERE labels_received <> turns",
 		"turns have not exactly one label": `SELECT count(*) FROM (SELECT 1 FROM turns tu JOIN trajectories tr ON (tr.id, tr.attempt) = (tu.trajectory_id, tu.attempt)
-			LEFT JOIN actions a ON (a.trajectory_id, a.attempt, a.t, a.status) = (tu.trajectory_id, tu.attempt, tu.t, 'had')
+			LEFT JOIN actions a ON (a.trajectory_id, a.attempt, a.t, a.status) = (tu.trajectory_id, tu.attempt, tu.t, 'received')
 				AND (a.policy_id, a.sample) = (tu.label_policy_id, tu.label_sample)
 			GROUP BY tu.trajectory_id, tu.t HAVING count(a) <> 1) x`,
 		"turns stand in attempts that neither ended well nor diverged": `SELECT count(*) FROM turns tu JOIN attempts a ON (a.trajectory_id, a.number) = (tu.trajectory_id, tu.attempt)

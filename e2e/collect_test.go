@@ -87,7 +87,7 @@ func (c *collected) oneLabel(t *testing.T) {
 		for _, j := range r.trajectories {
 			turns += j.Turns
 			for _, turn := range j.turns {
-				if turn.Label == nil || turn.Label.Status != relabel.Had || turn.Label.PolicyID != c.teacher.ID {
+				if turn.Label == nil || turn.Label.Status != relabel.Received || turn.Label.PolicyID != c.teacher.ID {
 					t.Errorf("turn %d of %s is labelled %+v", turn.T, j.InstanceID, turn.Label)
 				}
 			}
@@ -108,7 +108,7 @@ func (c *collected) schedule(t *testing.T) {
 	var betas []string
 	for i, r := range append(slices.Clone(c.rounds), c.student) {
 		betas = append(betas, fmt.Sprintf("%.1f", *r.Beta))
-		if r.Number != i+1 || r.Progress.LabelsHad != r.Progress.Turns || r.Progress.LabelsMissed+r.Progress.LabelsOwed != 0 {
+		if r.Number != i+1 || r.Progress.LabelsReceived != r.Progress.Turns || r.Progress.LabelsMissed+r.Progress.LabelsPending != 0 {
 			t.Errorf("round %d: %+v", r.Number, r.Progress)
 		}
 	}
@@ -274,7 +274,7 @@ func (c *collected) labelsApart(t *testing.T) {
 
 func (c *collected) evaluated(t *testing.T) {
 	r := c.evaluation
-	if r.Beta != nil || r.Progress.LabelsHad+r.Progress.LabelsOwed+r.Progress.LabelsMissed != 0 {
+	if r.Beta != nil || r.Progress.LabelsReceived+r.Progress.LabelsPending+r.Progress.LabelsMissed != 0 {
 		t.Errorf("%+v", r)
 	}
 	for _, j := range r.trajectories {

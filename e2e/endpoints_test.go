@@ -54,7 +54,7 @@ func TestAnEndpointThatIsAwayForAWhileFailsNothing(t *testing.T) {
 	b := newBench(t, l, teacher)
 	student := b.policy(t, relabel.Policy{Name: "student", BaseURL: at, Model: scripted.StudentPrefix + "0.5", Limits: limits})
 	r := b.collect(t, b.run(t, "faltering", nil), student, map[string]any{"beta": 0.5})
-	if f.missed < 2 || r.Progress.LabelsHad != r.Progress.Turns || r.Progress.LabelsMissed != 0 {
+	if f.missed < 2 || r.Progress.LabelsReceived != r.Progress.Turns || r.Progress.LabelsMissed != 0 {
 		t.Errorf("%d requests found it away; %+v", f.missed, r.Progress)
 	}
 	cost := int64(0)

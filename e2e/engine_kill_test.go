@@ -108,7 +108,7 @@ func TestAWorkerKilledAtAnyCallToTheEngineLeavesNothing(t *testing.T) {
 			t.Errorf("%s is %s, resolved %v: %s", j.InstanceID, j.State, j.Resolved, j.FailureDetail)
 		}
 		for i, turn := range j.turns {
-			if turn.T != i+1 || turn.Label == nil || turn.Label.Status != relabel.Had {
+			if turn.T != i+1 || turn.Label == nil || turn.Label.Status != relabel.Received {
 				t.Errorf("turn %d stands in place %d with label %v", turn.T, i+1, turn.Label)
 			}
 		}

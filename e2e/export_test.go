@@ -35,11 +35,11 @@ func (c *collected) exported(t *testing.T) {
 	}
 	want, whole := c.exportable()
 	rows := e.Rows
-	for _, n := range e.LeftOut {
+	for _, n := range e.Excluded {
 		rows += n
 	}
 	if e.Rows != len(want) || rows != whole || len(want) == 0 {
-		t.Errorf("%d rows and %v left out; %d labels are to leave, of %d", e.Rows, e.LeftOut, len(want), whole)
+		t.Errorf("%d rows and %v left out; %d labels are to leave, of %d", e.Rows, e.Excluded, len(want), whole)
 	}
 	dir := t.TempDir()
 	for _, f := range e.Files {

@@ -49,7 +49,7 @@ func TestAStopGivesTrajectoriesBackAndTheNextStartFinishesThem(t *testing.T) {
 				t.Errorf("it does not say what it recovered")
 			}
 			r := s.finish(t, s.iteration)
-			if r.State != relabel.IterationDone || r.Progress.LabelsHad != r.Progress.Turns || r.Progress.LabelsMissed != 0 {
+			if r.State != relabel.IterationDone || r.Progress.LabelsReceived != r.Progress.Turns || r.Progress.LabelsMissed != 0 {
 				t.Errorf("%s, %+v", r.State, r.Progress)
 			}
 			undisturbed := s.collect(t, s.run(t, "undisturbed", nil), s.student, map[string]any{"beta": 0.5})
@@ -154,7 +154,7 @@ func (s *stopped) resumed(t *testing.T, j rolled, outcome string) {
 		t.Errorf("the attempts ended %s (%s) and %s", attempts[0].Outcome, attempts[0].Reason, attempts[1].Outcome)
 	}
 	for i, turn := range j.turns {
-		if turn.T != i+1 || turn.Label == nil || turn.Label.Status != relabel.Had {
+		if turn.T != i+1 || turn.Label == nil || turn.Label.Status != relabel.Received {
 			t.Errorf("turn %d stands in place %d with label %v", turn.T, i+1, turn.Label)
 		}
 	}

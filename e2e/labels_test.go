@@ -23,10 +23,10 @@ func TestLabelsElsewhereAreTheSameLabels(t *testing.T) {
 		m.questions()
 		return b.collect(t, b.run(t, mode, map[string]any{"seed": 11, "labels": mode}), student, map[string]any{"beta": 0.4})
 	}
-	beside := round("beside")
+	beside := round("inline")
 	for _, mode := range []string{"deferred", "batch"} {
 		other := round(mode)
-		if other.LabellingSince == nil || other.Progress.LabelsHad != other.Progress.Turns {
+		if other.LabellingSince == nil || other.Progress.LabelsReceived != other.Progress.Turns {
 			t.Errorf("%s: %+v, labelling since %v", mode, other.Progress, other.LabellingSince)
 		}
 		for _, j := range beside.trajectories {
@@ -48,7 +48,7 @@ func TestLabelsElsewhereAreTheSameLabels(t *testing.T) {
 	second := m.teacher()
 	second.Name = "second"
 	second = b.policy(t, second)
-	said := l.must(t, "run", "relabel", "beside", "--teacher", "second")
+	said := l.must(t, "run", "relabel", "inline", "--teacher", "second")
 	if want := fmt.Sprintf("agrees with the first label at %d of %d states", beside.Progress.Turns, beside.Progress.Turns); !strings.Contains(said, want) {
 		t.Errorf("it says\n%s\nnot %q", said, want)
 	}
@@ -59,7 +59,7 @@ func TestLabelsElsewhereAreTheSameLabels(t *testing.T) {
 		return e.State == relabel.ExportDone || e.State == relabel.ExportFailed
 	})
 	left := 0
-	for _, n := range e.LeftOut {
+	for _, n := range e.Excluded {
 		left += n
 	}
 	if e.State != relabel.ExportDone || e.Rows+left != beside.Progress.Turns || *e.Selection.LabelPolicyID != second.ID {

@@ -189,7 +189,7 @@ func TestAnAgentThatBreaksTwoContainersEndsItsRollout(t *testing.T) {
 	}
 	turns, err := o.db.ListTurns(t.Context(), o.id, 1, 100)
 	noError(t, err)
-	if last := turns[len(turns)-1]; !strings.Contains(last.Observations[0].Content, "sandbox broke") || last.Label.Status != relabel.Had {
+	if last := turns[len(turns)-1]; !strings.Contains(last.Observations[0].Content, "sandbox broke") || last.Label.Status != relabel.Received {
 		t.Errorf("the last turn: %+v, its label %s", last.Observations, last.Label.Status)
 	}
 }

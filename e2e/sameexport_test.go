@@ -130,7 +130,7 @@ func finishAs(t *testing.T, s *store.Store, d storetest.Seeded, id relabel.ID, s
 	claim := storetest.Claim(t, s, id, "w")
 	for n := 1; n <= 2; n++ {
 		label := relabel.Message{Role: relabel.RoleAssistant, Content: fmt.Sprint("I end ", n), ToolCalls: []relabel.ToolCall{{ID: "x", Name: "finish", Arguments: "{}"}}}
-		noError(t, s.CommitTurn(ctx, claim.Fence, storetest.Turn(claim, n, &relabel.Action{PolicyID: d.Teacher.ID, Status: relabel.Had,
+		noError(t, s.CommitTurn(ctx, claim.Fence, storetest.Turn(claim, n, &relabel.Action{PolicyID: d.Teacher.ID, Status: relabel.Received,
 			Raw: chat.EncodeMessage(label), Message: label, FinishReason: "tool_calls", Parse: relabel.ParsedOK})))
 	}
 	end := relabel.Ending{Reason: relabel.EndMaxTurns, Patch: []byte("diff --git a/a b/a\n")}
@@ -229,7 +229,7 @@ func (x exports) contents(e relabel.Export) map[string]any {
 	noError(x.t, err)
 	var m relabel.Manifest
 	noError(x.t, json.Unmarshal(raw, &m))
-	all := map[string]any{"selection": m.Selection, "left out": m.LeftOut, "form": e.Form, "asked": e.Selection}
+	all := map[string]any{"selection": m.Selection, "left out": m.Excluded, "form": e.Form, "asked": e.Selection}
 	for _, f := range m.Files {
 		all[f.Path] = f.SHA256
 	}

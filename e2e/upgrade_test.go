@@ -19,7 +19,7 @@ import (
 // trajectories pass and were not submitted.
 func dumpedPlace(t *testing.T) place {
 	t.Helper()
-	return place{data: t.TempDir(), database: storetest.Dumped(t)}
+	return place{data: t.TempDir(), database: storetest.Dumped(t, 3)}
 }
 
 // fetched is the body of a page, which must be there.
@@ -79,7 +79,7 @@ func TestAStudentThatNeverFinishesResolvesNothing(t *testing.T) {
 	d := storetest.Seed(t, s, 2)
 	for _, tr := range d.Trajectories {
 		c := storetest.Claim(t, s, tr.ID, "w")
-		noError(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, new(storetest.Had(c.Teacher.ID, "label")))))
+		noError(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, new(storetest.Received(c.Teacher.ID, "label")))))
 		noError(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndMaxTurns, Patch: []byte("diff --git a/a b/a\n")}))
 		noError(t, s.BeginVerifying(ctx, c.Fence))
 		noError(t, s.Finish(ctx, c.Fence, relabel.Verdict{Passed: true, Reason: relabel.VerdictTestsPassed, Protections: relabel.ProtectionsVersion}))
@@ -159,8 +159,8 @@ func TestAnExportDemandsVerdictsOfThePresentProtections(t *testing.T) {
 		noError(t, json.Unmarshal(text, &m))
 		got, err := json.Marshal(m.VerdictProtections)
 		noError(t, err)
-		if string(got) != c.want || c.args == nil && exports[0].LeftOut["verdict_outdated"] != 0 {
-			t.Errorf("%v: the manifest counts %s, not %s; left out %v", c.args, got, c.want, exports[0].LeftOut)
+		if string(got) != c.want || c.args == nil && exports[0].Excluded["verdict_outdated"] != 0 {
+			t.Errorf("%v: the manifest counts %s, not %s; left out %v", c.args, got, c.want, exports[0].Excluded)
 		}
 	}
 	if said, code := p.command(t, "export", "start", "demo-dagger-3f722383", "--verdict-protections", "99"); code == 0 || !strings.Contains(said, "verdict") {

@@ -137,7 +137,7 @@ func (b *batch) end(ctx context.Context, as relabel.BatchState, remoteState, det
 // trajectories were cancelled.
 func (b *batch) unwanted(life context.Context) error {
 	of := b.claim.Batch
-	if of.Had+of.Missing == of.Labels {
+	if of.Received+of.Missing == of.Labels {
 		return b.end(life, relabel.BatchDone, "", of.Detail)
 	}
 	if err := b.recall(life); err != nil { // it works in vain, which costs, but does no harm

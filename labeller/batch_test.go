@@ -92,8 +92,8 @@ func TestABatchBringsWhatTheTeacherWouldHaveSaidLive(t *testing.T) {
 	w := worker(s, s, "w", quick)
 	workOff(t, s, w)
 	got := labels(t, s, d)
-	if count(got, relabel.Had) != 6 || e.Batches() != 1 || e.asked.Load() != 0 {
-		t.Fatalf("%d labels are had, of %d batches; %d live questions", count(got, relabel.Had), e.Batches(), e.asked.Load())
+	if count(got, relabel.Received) != 6 || e.Batches() != 1 || e.asked.Load() != 0 {
+		t.Fatalf("%d labels are received, of %d batches; %d live questions", count(got, relabel.Received), e.Batches(), e.asked.Load())
 	}
 	for i, tr := range d.Trajectories {
 		c := storetest.Claim(t, s, tr.ID, "verifier")
@@ -135,8 +135,8 @@ func TestABatchHasTheLabelsOfTrajectoriesThatFillManyPages(t *testing.T) {
 	e := newEndpoint(t, scripted.Config{})
 	s, d := waiting(t, e, 1)
 	workOff(t, s, worker(largeTurns{s}, s, "w", quick))
-	if got := count(labels(t, s, d), relabel.Had); got != 3 {
-		t.Errorf("%d labels are had, want 3", got)
+	if got := count(labels(t, s, d), relabel.Received); got != 3 {
+		t.Errorf("%d labels are received, want 3", got)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestABatchThatIsKilledAnywhereIsSentOnce(t *testing.T) {
 			_, err := s.Pool().Exec(t.Context(), "UPDATE label_batches SET lease_until = clock_timestamp() - interval '1 second' WHERE owner IS NOT NULL")
 			must(t, err)
 			workOff(t, s, worker(s, s, "next", quick))
-			if got := labels(t, s, d); count(got, relabel.Had) != 3 {
+			if got := labels(t, s, d); count(got, relabel.Received) != 3 {
 				t.Errorf("killed at write %d, %s (after: %v): %+v", n, k.op, after, got)
 			}
 			if e.Batches() != 1 || e.Asked(scripted.TeacherModel) != 3 {
@@ -288,7 +288,7 @@ func TestAnAnswerThatIsLostMakesNoSecondBatch(t *testing.T) {
 	e := newEndpoint(t, scripted.Config{Batch: scripted.Batching{Lose: func(n int) bool { return n == 1 }}})
 	s, d := waiting(t, e, 1)
 	workOff(t, s, worker(s, s, "w", quick))
-	if got := labels(t, s, d); count(got, relabel.Had) != 3 || e.Batches() != 1 {
+	if got := labels(t, s, d); count(got, relabel.Received) != 3 || e.Batches() != 1 {
 		t.Errorf("%d batches: %+v", e.Batches(), got)
 	}
 }
@@ -302,7 +302,7 @@ func TestWhatFailsIsAskedAgainAndThenMissing(t *testing.T) {
 	s, d := waiting(t, e, 1)
 	workOff(t, s, worker(s, s, "w", quick))
 	got := labels(t, s, d)
-	if got["0/3"].Status != relabel.Had || got["0/5"].Status != relabel.Had {
+	if got["0/3"].Status != relabel.Received || got["0/5"].Status != relabel.Received {
 		t.Errorf("%+v", got)
 	}
 	if l := got["0/1"]; l.Status != relabel.Missing || l.Reason != "endpoint: batched: HTTP 500: the line failed" {
@@ -331,13 +331,13 @@ func TestABatchThatEndsBadlyGivesWhatItHasAndTheRestGoesOn(t *testing.T) {
 		}}})
 		s, d := waiting(t, e, 1)
 		workOff(t, s, worker(s, s, "w", quick))
-		if got := labels(t, s, d); count(got, relabel.Had) != 3 || e.Asked(scripted.TeacherModel) != 3 {
-			t.Errorf("%s: %d had after %d questions", end, count(got, relabel.Had), e.Asked(scripted.TeacherModel))
+		if got := labels(t, s, d); count(got, relabel.Received) != 3 || e.Asked(scripted.TeacherModel) != 3 {
+			t.Errorf("%s: %d received after %d questions", end, count(got, relabel.Received), e.Asked(scripted.TeacherModel))
 		}
 		batches, err := s.ListBatches(t.Context(), d.Iteration.ID)
 		must(t, err)
 		partial := map[string]int{"expired": 2, "cancelled": 2, "failed": 0}[end]
-		if len(batches) != 2 || batches[0].State != relabel.BatchFailed || batches[0].RemoteState != end || batches[0].Had != partial {
+		if len(batches) != 2 || batches[0].State != relabel.BatchFailed || batches[0].RemoteState != end || batches[0].Received != partial {
 			t.Errorf("%s: %+v", end, batches)
 		}
 	}
@@ -369,8 +369,8 @@ func TestAFileHoldsNoMoreThanItsBounds(t *testing.T) {
 	bounds := quick
 	bounds.Lines = 4
 	workOff(t, s, worker(s, s, "w", bounds))
-	if got := labels(t, s, d); count(got, relabel.Had) != 9 || e.Batches() != 3 || e.Asked(scripted.TeacherModel) != 9 {
-		t.Errorf("%d had of %d batches and %d questions", count(got, relabel.Had), e.Batches(), e.Asked(scripted.TeacherModel))
+	if got := labels(t, s, d); count(got, relabel.Received) != 9 || e.Batches() != 3 || e.Asked(scripted.TeacherModel) != 9 {
+		t.Errorf("%d received of %d batches and %d questions", count(got, relabel.Received), e.Batches(), e.Asked(scripted.TeacherModel))
 	}
 }
 

@@ -45,8 +45,8 @@ func TestABatchAsksForNoLabelWhosePromptDoesNotFit(t *testing.T) {
 					t.Errorf("%s is missing: %q", at, l.Reason)
 				}
 			}
-			if count(got, relabel.Had) != c.had || count(got, relabel.Missing) != 6-c.had || e.Asked(scripted.TeacherModel) != c.had || e.Batches() != c.batches {
-				t.Errorf("%d had and %d missing of %d batches and %d questions", count(got, relabel.Had), count(got, relabel.Missing), e.Batches(), e.Asked(scripted.TeacherModel))
+			if count(got, relabel.Received) != c.had || count(got, relabel.Missing) != 6-c.had || e.Asked(scripted.TeacherModel) != c.had || e.Batches() != c.batches {
+				t.Errorf("%d received and %d missing of %d batches and %d questions", count(got, relabel.Received), count(got, relabel.Missing), e.Batches(), e.Asked(scripted.TeacherModel))
 			}
 			for _, tr := range d.Trajectories {
 				if tr, err := s.FindTrajectory(t.Context(), tr.ID); err != nil || tr.State != relabel.Queued {
@@ -76,7 +76,7 @@ func TestARelabelingAsksAtNoStateThatDoesNotFit(t *testing.T) {
 	must(t, counting(worker(s, s, "w", quick)).Relabel(ctx))
 	re, err = s.FindRelabeling(ctx, re.ID)
 	must(t, err)
-	if re.State != relabel.RelabelDone || re.Had != 4 || e.asked.Load() != 4 {
+	if re.State != relabel.RelabelDone || re.Received != 4 || e.asked.Load() != 4 {
 		t.Errorf("%+v after %d questions", re, e.asked.Load())
 	}
 	overflows := 0

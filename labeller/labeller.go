@@ -1,6 +1,6 @@
 // Package labeller asks teachers for actions apart from any rollout: another teacher at
 // every stored state of a trajectory that is done (a relabeling), and the run's own
-// teacher for owed labels through its batch endpoint. It needs no sandbox: a state is
+// teacher for pending labels through its batch endpoint. It needs no sandbox: a state is
 // what is stored.
 //
 // A relabeling or a batch is claimed like a trajectory, with a lease and a fence; every

@@ -40,7 +40,7 @@ type Store interface {
 	SentBatch(ctx context.Context, f relabel.BatchFence, remote string) error
 	// PutOffBatch lets go of the batch until pause is over.
 	PutOffBatch(ctx context.Context, f relabel.BatchFence, remoteState, detail string, pause time.Duration) error
-	// SettleBatched turns an owed label into had or missing. One that is not owed any more
+	// SettleBatched turns a pending label into a received or missing one. One that is not pending any more
 	// is left as it is.
 	SettleBatched(ctx context.Context, f relabel.BatchFence, item relabel.BatchItem, label relabel.Action) error
 	// EndBatch ends the batch. What it still owes goes into one of the next round, which is

@@ -47,7 +47,7 @@ func (l *Labeller) Relabel(ctx context.Context) error {
 	return l.concludeRelabel(ctx, claim, l.relabel(life, claim, func() bool { return closed(paused) || closed(l.drains) }))
 }
 
-// relabel asks for all that is owed, until its release is requested. Errors are ErrReleased, life's end, what makes the
+// relabel asks for all that is pending, until its release is requested. Errors are ErrReleased, life's end, what makes the
 // policy one that cannot be asked, or the store's.
 func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim, releaseRequested func() bool) error {
 	policy, err := l.World.Policy(c.Policy)
@@ -59,7 +59,7 @@ func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim, release
 	state, asked := c.Run.Prompts.Opening(c.Task), 0
 	sizes := chat.NewPromptSizes(state, c.Run.Prompts.Tools)
 	for _, turn := range c.Turns {
-		if slices.Contains(c.Owed, turn.T) {
+		if slices.Contains(c.Pending, turn.T) {
 			if ctx.Err() != nil || releaseRequested() {
 				break
 			}
@@ -74,7 +74,7 @@ func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim, release
 	if err := g.Wait(); err != nil {
 		return stopped(life, err)
 	}
-	if asked < len(c.Owed) {
+	if asked < len(c.Pending) {
 		return stopped(life, ErrReleased)
 	}
 	return nil
@@ -145,7 +145,7 @@ func (l *Labeller) concludeRelabel(ctx context.Context, c relabel.RelabelClaim, 
 	case err == nil:
 		err = write(ctx, func(ctx context.Context) error { return l.Store.FinishRelabeling(ctx, c.RelabelFence) })
 		if err == nil {
-			log.Info().Int("asked", len(c.Owed)).Msg("relabelled")
+			log.Info().Int("asked", len(c.Pending)).Msg("relabelled")
 		}
 		return err
 	case errors.As(err, &hopeless) && ctx.Err() == nil:

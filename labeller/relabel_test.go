@@ -135,7 +135,7 @@ func TestEveryStoredStateIsAskedAboutOnce(t *testing.T) {
 	}
 	re, err = s.FindRelabeling(ctx, re.ID)
 	must(t, err)
-	if re.State != relabel.RelabelDone || re.Had != 6 || re.Compared != 6 || e.asked.Load() != 6 {
+	if re.State != relabel.RelabelDone || re.Received != 6 || re.Compared != 6 || e.asked.Load() != 6 {
 		t.Errorf("%+v after %d questions", re, e.asked.Load())
 	}
 	calls, err := s.ListCalls(ctx, re.TrajectoryID)
@@ -145,7 +145,7 @@ func TestEveryStoredStateIsAskedAboutOnce(t *testing.T) {
 	}
 }
 
-// A worker dies at every question: another goes on with exactly what is owed, and the
+// A worker dies at every question: another goes on with exactly what is pending, and the
 // answers are those of an undisturbed relabeling.
 func TestARelabelingThatIsKilledAnywhereGoesOn(t *testing.T) {
 	t.Parallel()
@@ -235,7 +235,7 @@ func TestWhatTheOtherTeacherRefusesIsMissingWithItsReasonUntilAskedAgain(t *test
 	must(t, w.Relabel(ctx))
 	re, err = s.FindRelabeling(ctx, re.ID)
 	must(t, err)
-	if re.Had != 6 || e.asked.Load() != 8 {
+	if re.Received != 6 || e.asked.Load() != 8 {
 		t.Errorf("%+v after %d questions", re, e.asked.Load())
 	}
 }
@@ -261,7 +261,7 @@ func TestACancelledRelabelingEnds(t *testing.T) {
 	}
 	re, err = s.FindRelabeling(ctx, re.ID)
 	must(t, err)
-	if re.State != relabel.RelabelCancelled || re.Had > 5 {
+	if re.State != relabel.RelabelCancelled || re.Received > 5 {
 		t.Errorf("%+v", re)
 	}
 }
@@ -306,7 +306,7 @@ func TestAPolicyThatCannotBeAskedFailsTheRelabeling(t *testing.T) {
 	must(t, worker(s, s, "w", labeller.BatchBounds{}).Relabel(ctx))
 	re, err = s.FindRelabeling(ctx, re.ID)
 	must(t, err)
-	if re.State != relabel.RelabelFailed || !strings.Contains(re.Failure, "not-there") || re.Owed != 6 {
+	if re.State != relabel.RelabelFailed || !strings.Contains(re.Failure, "not-there") || re.Pending != 6 {
 		t.Errorf("%+v", re)
 	}
 }

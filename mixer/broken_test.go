@@ -44,7 +44,7 @@ func TestAnActionThatBreaksTwoSandboxesEndsItsRollout(t *testing.T) {
 				}
 				turns := b.store.committed()
 				last := turns[len(turns)-1]
-				if !strings.Contains(last.Observations[0].Content, "sandbox broke") || last.Label == nil || last.Label.Status != relabel.Had {
+				if !strings.Contains(last.Observations[0].Content, "sandbox broke") || last.Label == nil || last.Label.Status != relabel.Received {
 					t.Errorf("the last turn is %+v, its label %+v", last, last.Label)
 				}
 				if again := actCalls(b, 2); again != 1 || asked == 0 {

@@ -66,7 +66,7 @@ func TestALabelWhosePromptDoesNotFitTheTeacherIsMissingAndTheRolloutGoesOn(t *te
 		rollToDone(t, b)
 		wantEnd(t, b, relabel.EndFinish, 4)
 		for i, turn := range b.turns() {
-			want := relabel.Had
+			want := relabel.Received
 			if i >= 2 {
 				want = relabel.Missing
 			}
@@ -134,7 +134,7 @@ func contextEnd(t *testing.T, counted bool, change func(*bench)) (turns int) {
 		wantEnd(t, b, relabel.EndContext, len(b.turns()))
 		turns = len(b.turns())
 		for _, turn := range b.turns() {
-			if turn.Label.Status != relabel.Had {
+			if turn.Label.Status != relabel.Received {
 				t.Errorf("turn %d: its label is %s %q", turn.T, turn.Label.Status, turn.Label.Reason)
 			}
 		}

@@ -26,8 +26,8 @@ func TestDeferredLabelsAreAskedForAfterTheRollout(t *testing.T) {
 					t.Errorf("%s: a label was asked for beside turn %d", mode, c.req.T)
 				}
 			}
-			if s := b.store; !s.waits || s.state != relabel.Labelling || s.owner != "" || s.owed() != 4 || b.environment.closed != 1 {
-				t.Errorf("%s: %s, owner %q, %d owed, %d sandboxes removed", mode, s.state, s.owner, s.owed(), b.environment.closed)
+			if s := b.store; !s.waits || s.state != relabel.Labelling || s.owner != "" || s.pendingLabels() != 4 || b.environment.closed != 1 {
+				t.Errorf("%s: %s, owner %q, %d pending, %d sandboxes removed", mode, s.state, s.owner, s.pendingLabels(), b.environment.closed)
 			}
 			if p := b.problems(); len(p) > 0 {
 				t.Error(p)
@@ -47,8 +47,8 @@ func TestARolloutThatAsksNoTeacherNeedsNone(t *testing.T) {
 				}
 				return nil
 			}
-			if err := b.roll(t.Context()); err != nil || !b.store.waits || b.store.owed() != 3 {
-				t.Fatalf("%s: %v: %s %s, %d labels owed", mode, err, b.store.state, b.store.detail, b.store.owed())
+			if err := b.roll(t.Context()); err != nil || !b.store.waits || b.store.pendingLabels() != 3 {
+				t.Fatalf("%s: %v: %s %s, %d labels pending", mode, err, b.store.state, b.store.detail, b.store.pendingLabels())
 			}
 			b.store.waits = false
 			b.store.requeued() // a claim of what is over and labelled elsewhere needs none either

@@ -60,7 +60,7 @@ func (r *rollout) awaitLabels(life context.Context) error {
 	r.recordTime(life)
 	err := r.write(life, func(ctx context.Context) error { return r.store.AwaitLabels(ctx, r.claim.Fence) })
 	if err == nil {
-		r.log.Info().Int("owed", r.deferred).Msg("the trajectory waits for its iteration's labelling")
+		r.log.Info().Int("pending", r.deferred).Msg("the trajectory waits for its iteration's labelling")
 	}
 	return err
 }

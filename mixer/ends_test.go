@@ -52,7 +52,7 @@ func TestRolloutEndsAtMaxTurns(t *testing.T) {
 		rollToDone(t, b)
 		wantEnd(t, b, relabel.EndMaxTurns, 5)
 		for _, turn := range b.turns() {
-			if turn.Label.Status != relabel.Had {
+			if turn.Label.Status != relabel.Received {
 				t.Errorf("turn %d has label %+v", turn.T, turn.Label)
 			}
 		}
@@ -220,7 +220,7 @@ func TestWallClockEndsTheCallOrCommandInHand(t *testing.T) {
 				if took := time.Since(start); took != 64*time.Second { // the second turn's label comes at 4 + 60
 					t.Errorf("took %s", took)
 				}
-				if len(b.store.labels) != 2 || b.store.owed() != 0 {
+				if len(b.store.labels) != 2 || b.store.pendingLabels() != 0 {
 					t.Errorf("labels %v", b.store.labels)
 				}
 			})

@@ -148,7 +148,7 @@ func TestATurnWhoseCallCouldNotBeRecordedDoesNotCommit(t *testing.T) {
 	})
 }
 
-// The label was perhaps had; it must not be called missing for the store's trouble.
+// The label may have been received; it must not be called missing for the store's trouble.
 func TestLabelWhoseCallCouldNotBeRecordedIsAskedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("ss", 2)
@@ -161,7 +161,7 @@ func TestLabelWhoseCallCouldNotBeRecordedIsAskedForAgain(t *testing.T) {
 		b.environment.teacher = talks(relabel.Teacher, 2, 0)
 		rollToDone(t, b)
 		for _, turn := range b.turns() {
-			if turn.Label.Status != relabel.Had {
+			if turn.Label.Status != relabel.Received {
 				t.Errorf("label %+v", turn.Label)
 			}
 		}

@@ -187,7 +187,7 @@ func (s *fakeStore) Diverge(ctx context.Context, f relabel.Fence, from int, deta
 			s.broken = append(s.broken, fmt.Sprintf("attempt %d diverges from %d while %s, trail %d", s.attempt, from, s.state, s.trail))
 		}
 		for _, turn := range s.turns[from] {
-			if l := s.labels[labelKey(from, turn.T)]; l.Status == relabel.Owed {
+			if l := s.labels[labelKey(from, turn.T)]; l.Status == relabel.Pending {
 				l.Status = relabel.Missing
 				s.labels[labelKey(from, turn.T)] = l
 			}
@@ -265,19 +265,19 @@ func (s *fakeStore) RecordTime(_ context.Context, _ relabel.Fence, spent relabel
 func (s *fakeStore) SettleLabel(ctx context.Context, f relabel.Fence, t int, label relabel.Action) error {
 	return s.fenced(ctx, "SettleLabel", f, func() error {
 		old, ok := s.labels[labelKey(f.Attempt, t)]
-		if !ok || old.Status != relabel.Owed || label.Status == relabel.Owed {
+		if !ok || old.Status != relabel.Pending || label.Status == relabel.Pending {
 			s.broken = append(s.broken, fmt.Sprintf("label of turn %d settled from %q (there: %v) to %q", t, old.Status, ok, label.Status))
-			return relabel.Errorf(relabel.CodeConflict, "not owed")
+			return relabel.Errorf(relabel.CodeConflict, "not pending")
 		}
 		s.labels[labelKey(f.Attempt, t)] = label
 		return nil
 	})
 }
 
-func (s *fakeStore) owed() int {
+func (s *fakeStore) pendingLabels() int {
 	n := 0
 	for _, l := range s.labels {
-		if l.Status == relabel.Owed {
+		if l.Status == relabel.Pending {
 			n++
 		}
 	}
@@ -297,8 +297,8 @@ func (s *fakeStore) EndRollout(ctx context.Context, f relabel.Fence, end relabel
 
 func (s *fakeStore) AwaitLabels(ctx context.Context, f relabel.Fence) error {
 	return s.fenced(ctx, "AwaitLabels", f, func() error {
-		if s.state != relabel.Labelling || s.owed() == 0 || s.claim.Run.Labels == relabel.LabelsBeside {
-			s.broken = append(s.broken, fmt.Sprintf("labels are awaited while %s, %d owed", s.state, s.owed()))
+		if s.state != relabel.Labelling || s.pendingLabels() == 0 || s.claim.Run.Labels == relabel.LabelsInline {
+			s.broken = append(s.broken, fmt.Sprintf("labels are awaited while %s, %d pending", s.state, s.pendingLabels()))
 		}
 		s.owner, s.waits = "", true
 		return nil
@@ -319,9 +319,9 @@ func (s *fakeStore) label() {
 
 func (s *fakeStore) BeginVerifying(ctx context.Context, f relabel.Fence) error {
 	return s.fenced(ctx, "BeginVerifying", f, func() error {
-		if s.owed() > 0 {
-			s.broken = append(s.broken, "verifying begun while labels are owed")
-			return relabel.Errorf(relabel.CodeConflict, "labels are owed")
+		if s.pendingLabels() > 0 {
+			s.broken = append(s.broken, "verifying begun while labels are pending")
+			return relabel.Errorf(relabel.CodeConflict, "labels are pending")
 		}
 		s.move(relabel.Verifying)
 		return nil

@@ -94,13 +94,13 @@ func (b *bench) neverTwice() {
 		}
 		b.store.mu.Lock()
 		defer b.store.mu.Unlock()
-		if b.store.labels[labelKey(b.store.trail, req.T)].Status == relabel.Had {
-			b.environment.wrong(fmt.Sprintf("the label of turn %d is had and was asked for again", req.T))
+		if b.store.labels[labelKey(b.store.trail, req.T)].Status == relabel.Received {
+			b.environment.wrong(fmt.Sprintf("the label of turn %d was received and was asked for again", req.T))
 		}
 	}
 }
 
-// journey is a rollout with late labels, a label that cannot be had, an action that is
+// journey is a rollout with late labels, a missing label, an action that is
 // cut, one that is not understood and one without a call.
 func journey() *bench {
 	b := newBench("sTsssTs", 7)

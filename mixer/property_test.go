@@ -19,7 +19,7 @@ import (
 type scenario struct {
 	executors        string
 	teacher, student []time.Duration // latency by turn
-	labelFaults      []relabel.Code  // by turn; "" where the label is had
+	labelFaults      []relabel.Code  // by turn; "" where the label is received
 	tools            []string        // the executor's tool by turn; "" is no call
 	command          time.Duration
 	downAt           int // the turn whose executor fails; 0 for none
@@ -146,8 +146,8 @@ func checkLabels(s scenario, b *bench) error {
 		case turn.Executor == relabel.Teacher:
 		case turn.Action.PolicyID != b.store.claim.Student.ID:
 			return fmt.Errorf("turn %d: the student's action is of %s", turn.T, turn.Action.PolicyID)
-		case b.store.state == relabel.Failed && l.Status == relabel.Owed: // nothing is settled after a failure
-		case fault == "" && (l.Status != relabel.Had || l.Message.Content != fmt.Sprintf("<teacher label %d>", turn.T)):
+		case b.store.state == relabel.Failed && l.Status == relabel.Pending: // nothing is settled after a failure
+		case fault == "" && (l.Status != relabel.Received || l.Message.Content != fmt.Sprintf("<teacher label %d>", turn.T)):
 			return fmt.Errorf("turn %d: label %+v", turn.T, l)
 		case fault != "" && (l.Status != relabel.Missing || !strings.HasPrefix(l.Reason, string(fault)) || l.Message.Content != ""):
 			return fmt.Errorf("turn %d: label %+v after %s", turn.T, l, fault)

@@ -89,7 +89,7 @@ func TestAReplayThatDiffersSaysWhereAndBeginsAgain(t *testing.T) {
 					t.Errorf("%d turns of the old attempt are kept", kept)
 				}
 				for _, turn := range b.turns() {
-					if strings.Contains(turn.Observations[0].Content, "12:01") || turn.Label.Status != relabel.Had {
+					if strings.Contains(turn.Observations[0].Content, "12:01") || turn.Label.Status != relabel.Received {
 						t.Errorf("turn %+v", turn)
 					}
 				}

@@ -49,8 +49,8 @@ func TestStudentTurnsWaitForTheStudentAlone(t *testing.T) {
 		go func() { done <- b.roll(context.Background()) }()
 		synctest.Wait() // everything that can happen without the teacher has happened
 		b.store.mu.Lock()
-		if n, owed := len(b.store.turns[1]), b.store.owed(); n != 20 || owed != 20 || b.store.state != relabel.Labelling {
-			t.Errorf("without the teacher: %s, %d turns committed, %d labels owed; want labelling, 20 and 20", b.store.state, n, owed)
+		if n, pending := len(b.store.turns[1]), b.store.pendingLabels(); n != 20 || pending != 20 || b.store.state != relabel.Labelling {
+			t.Errorf("without the teacher: %s, %d turns committed, %d labels pending; want labelling, 20 and 20", b.store.state, n, pending)
 		}
 		b.store.mu.Unlock()
 		b.environment.mu.Lock()
@@ -62,8 +62,8 @@ func TestStudentTurnsWaitForTheStudentAlone(t *testing.T) {
 			t.Errorf("%d labels are asked for at once, want 20", n)
 		}
 		close(answer)
-		if err := <-done; err != nil || b.store.state != relabel.Done || b.store.owed() != 0 {
-			t.Errorf("with the teacher: %v, %s, %d owed", err, b.store.state, b.store.owed())
+		if err := <-done; err != nil || b.store.state != relabel.Done || b.store.pendingLabels() != 0 {
+			t.Errorf("with the teacher: %v, %s, %d pending", err, b.store.state, b.store.pendingLabels())
 		}
 		if p := b.problems(); len(p) > 0 {
 			t.Error(p)
@@ -132,7 +132,7 @@ func TestLabelThatIsThereInTimeCommitsWithItsTurn(t *testing.T) {
 		if err := b.roll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if l := b.store.turns[1][0].Label; l.Status != relabel.Had || l.Message.Content != "<teacher label 1>" || l.Parse != relabel.ParsedOK {
+		if l := b.store.turns[1][0].Label; l.Status != relabel.Received || l.Message.Content != "<teacher label 1>" || l.Parse != relabel.ParsedOK {
 			t.Errorf("committed with label %+v", l)
 		}
 	})

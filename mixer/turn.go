@@ -151,7 +151,7 @@ func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pending
 	case turn.Executor == relabel.Teacher:
 		turn.Label = &turn.Action
 	case r.collects():
-		turn.Label = &relabel.Action{PolicyID: r.claim.Teacher.ID, Status: relabel.Owed}
+		turn.Label = &relabel.Action{PolicyID: r.claim.Teacher.ID, Status: relabel.Pending}
 		if label == nil {
 			r.deferred++
 		} else if now, ok := label.now(); ok {

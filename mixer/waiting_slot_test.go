@@ -104,8 +104,8 @@ func TestLabelsInFlightAreWaitedForThoughTheirTeacherCountsAsDown(t *testing.T) 
 		b.store.claim.Teacher.Limits.TimeoutSeconds = 100
 		b.environment.teacher = inFlightFor(relabel.Teacher, 90*time.Second)
 		outage(b, relabel.Teacher)
-		if err := b.roll(context.Background()); err != nil || b.store.state != relabel.Done || b.store.owed() != 0 {
-			t.Errorf("error %v, %s, %d labels owed", err, b.store.state, b.store.owed())
+		if err := b.roll(context.Background()); err != nil || b.store.state != relabel.Done || b.store.pendingLabels() != 0 {
+			t.Errorf("error %v, %s, %d labels pending", err, b.store.state, b.store.pendingLabels())
 		}
 	})
 }

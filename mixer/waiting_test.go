@@ -127,8 +127,8 @@ func TestARolloutThatIsOverDoesNotHoldAPlaceForADeadTeacher(t *testing.T) {
 		if took := time.Since(begun); took > time.Minute {
 			t.Errorf("given back after %s", took)
 		}
-		if b.store.owed() != 3 || b.store.claim.Waited.Step != stepOfLabels {
-			t.Errorf("%d labels owed, waited %+v", b.store.owed(), b.store.claim.Waited)
+		if b.store.pendingLabels() != 3 || b.store.claim.Waited.Step != stepOfLabels {
+			t.Errorf("%d labels pending, waited %+v", b.store.pendingLabels(), b.store.claim.Waited)
 		}
 		if p := b.problems(); len(p) > 0 {
 			t.Error(p)

@@ -61,8 +61,8 @@ func TestJobIsOverWithItsRollout(t *testing.T) {
 		if took := time.Since(start); took != 3*time.Second {
 			t.Errorf("the slot was held for %s", took)
 		}
-		if wait(t, b); b.store.state != relabel.Done || b.store.owed() != 0 {
-			t.Errorf("%s, %d labels owed", b.store.state, b.store.owed())
+		if wait(t, b); b.store.state != relabel.Done || b.store.pendingLabels() != 0 {
+			t.Errorf("%s, %d labels pending", b.store.state, b.store.pendingLabels())
 		}
 	})
 }

@@ -56,7 +56,7 @@ func (s *site) startExport(ctx context.Context, in *of[api.NewExport]) (*of[rela
 // selection is what was asked for, with the filters of the run's recipe where none was.
 func (s *site) selection(ctx context.Context, b api.NewExport, run relabel.Run) (relabel.ExportSelection, error) {
 	sel := relabel.ExportSelection{RunID: run.ID, Iteration: b.Iteration, Aggregated: b.Aggregated, Unfinished: b.Unfinished,
-		EndReasons: b.EndReasons, Agreement: relabel.Agreement(unless(string(b.Agreement), "any")), LeaveOutFlags: b.LeaveOutFlags}
+		EndReasons: b.EndReasons, Agreement: relabel.Agreement(unless(string(b.Agreement), "any")), ExcludeFlags: b.ExcludeFlags}
 	sel, err := sel.WithDefaults(relabel.ExportFilters{Submitted: b.Submitted, Resolved: b.Resolved, MixedRewards: b.MixedRewards}, run.Recipe)
 	if err != nil {
 		return sel, err
@@ -64,7 +64,7 @@ func (s *site) selection(ctx context.Context, b api.NewExport, run relabel.Run) 
 	if sel.VerdictProtections, err = relabel.ParseProtections(b.VerdictProtections); err != nil {
 		return sel, err
 	}
-	if err := s.checkFlags(ctx, run.ID, b.LeaveOutFlags); err != nil {
+	if err := s.checkFlags(ctx, run.ID, b.ExcludeFlags); err != nil {
 		return sel, err
 	}
 	if b.LabelPolicy == "" {
@@ -84,7 +84,7 @@ func (s *site) selection(ctx context.Context, b api.NewExport, run relabel.Run) 
 // leave nothing out, and not say so.
 func (s *site) checkFlags(ctx context.Context, run relabel.ID, flags []string) error {
 	for i, flag := range flags {
-		field := fmt.Sprintf("leave_out_flags[%d]", i)
+		field := fmt.Sprintf("exclude_flags[%d]", i)
 		switch {
 		case flag == relabel.AnyFlag:
 			continue
@@ -221,8 +221,8 @@ func (s *site) findExport(ctx context.Context, id relabel.ID) (*of[relabel.Expor
 
 // viewExport shows an export that is still to be written with no files rather than null.
 func viewExport(e relabel.Export) relabel.Export {
-	if e.LeftOut == nil {
-		e.LeftOut = map[string]int{}
+	if e.Excluded == nil {
+		e.Excluded = map[string]int{}
 	}
 	if e.Files == nil {
 		e.Files = []relabel.ExportFile{}

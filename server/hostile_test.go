@@ -237,7 +237,7 @@ func TestListsOfAnythingAreRefusedByField(t *testing.T) {
 	for _, c := range []struct{ field, value, named string }{
 		{"views", `[[]]`, "views[0]"}, {"views", `[{}]`, "views[0]"}, {"views", `["tree",["tree"]]`, "views[1]"}, {"views", `["tree","tree"]`, "views[1]"},
 		{"end_reasons", `[[]]`, "end_reasons[0]"}, {"end_reasons", `["finish","finish"]`, "end_reasons[1]"},
-		{"leave_out_flags", `[{"a":1}]`, "leave_out_flags[0]"}, {"leave_out_flags", `["a","a"]`, "leave_out_flags[1]"},
+		{"exclude_flags", `[{"a":1}]`, "exclude_flags[0]"}, {"exclude_flags", `["a","a"]`, "exclude_flags[1]"},
 	} {
 		t.Run(c.field+c.value, func(t *testing.T) {
 			s := &service{Server: s.Server, t: t, store: s.store}

@@ -95,7 +95,7 @@ func (s *service) rollout() relabel.Trajectory {
 	label := relabel.Message{Role: "assistant", ToolCalls: []relabel.ToolCall{{ID: "y", Name: "finish", Arguments: `{"é":"<&>"}`}}}
 	broken := relabel.Message{Role: "assistant", Content: "half \xff"}
 	had := func(policy string, m relabel.Message, raw string) relabel.Action {
-		return relabel.Action{PolicyID: must(relabel.ParseID("", policy)), Status: relabel.Had, Message: m, Raw: []byte(raw), Parse: relabel.ParsedOK}
+		return relabel.Action{PolicyID: must(relabel.ParseID("", policy)), Status: relabel.Received, Message: m, Raw: []byte(raw), Parse: relabel.ParsedOK}
 	}
 	teach, brk := had(ids.teacher, label, `{"role":"assistant"}`), had(ids.teacher, broken, "{\"content\":\"\xff\"}")
 	teach.Said, teach.ReadAs, teach.NotGiven = []byte(`{"role":"assistant","content":"<function=finish>"}`), []relabel.CallForm{relabel.FunctionTags}, []string{"logprobs"}

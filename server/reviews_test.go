@@ -82,14 +82,14 @@ func TestReviewsThatCannotBeAreRefused(t *testing.T) {
 	s.refused(s.post("/v1/trajectories/"+relabel.NewID().String()+"/reviews", `{"flag":"x"}`), 404, "not_found", "")
 	s.refused(s.get("/v1/trajectories/"+relabel.NewID().String()+"/reviews"), 404, "not_found", "")
 	s.want(201, s.post(path, `{"flag":"leak"}`))
-	s.refused(s.post("/v1/exports", fmt.Sprintf(`{"run":%q,"leave_out_flags":["leak","No!"]}`, run)), 422, "invalid", "leave_out_flags[1]")
-	mistyped := s.post("/v1/exports", fmt.Sprintf(`{"run":%q,"leave_out_flags":["*","laek"]}`, run))
-	s.refused(mistyped, 422, "invalid", "leave_out_flags[1]")
+	s.refused(s.post("/v1/exports", fmt.Sprintf(`{"run":%q,"exclude_flags":["leak","No!"]}`, run)), 422, "invalid", "exclude_flags[1]")
+	mistyped := s.post("/v1/exports", fmt.Sprintf(`{"run":%q,"exclude_flags":["*","laek"]}`, run))
+	s.refused(mistyped, 422, "invalid", "exclude_flags[1]")
 	if said := mistyped.fieldText("detail"); !strings.Contains(said, `no review of this run has the flag "laek"`) {
 		t.Errorf("it says %q", said)
 	}
-	export := s.want(201, s.post("/v1/exports", fmt.Sprintf(`{"run":%q,"unfinished":true,"leave_out_flags":["leak","*"]}`, run)))
-	if got := export.field("selection", "leave_out_flags", 1); got != "*" {
+	export := s.want(201, s.post("/v1/exports", fmt.Sprintf(`{"run":%q,"unfinished":true,"exclude_flags":["leak","*"]}`, run)))
+	if got := export.field("selection", "exclude_flags", 1); got != "*" {
 		t.Errorf("%s", export.body)
 	}
 }

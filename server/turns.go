@@ -21,7 +21,7 @@ func (s *site) addTurns() {
 
 func viewAction(a relabel.Action, t int, raw bool) api.ActionView {
 	v, written := api.ActionView{Action: a}, a.Written()
-	if a.Status == relabel.Had {
+	if a.Status == relabel.Received {
 		v.Message = chat.AppendMessage(nil, a.Message.Canonical(t))
 		v.Exact = chat.ValidText(a.Message)
 	}

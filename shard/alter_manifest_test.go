@@ -73,7 +73,7 @@ var figures = map[string]func(r *rand.Rand, m *relabel.Manifest) bool{
 		return true
 	},
 	"states":   func(_ *rand.Rand, m *relabel.Manifest) bool { m.States--; return true },
-	"left_out": func(_ *rand.Rand, m *relabel.Manifest) bool { m.LeftOut["label_missing"]++; return true },
+	"excluded": func(_ *rand.Rand, m *relabel.Manifest) bool { m.Excluded["label_missing"]++; return true },
 	"served":   func(_ *rand.Rand, m *relabel.Manifest) bool { m.Served++; return len(m.Fill) > 0 },
 }
 

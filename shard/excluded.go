@@ -114,7 +114,7 @@ func excludeLabel(label *relabel.Action) (reason Reason, detail string) {
 	switch {
 	case label == nil:
 		return LabelMissing, "the turn has no label"
-	case label.Status != relabel.Had:
+	case label.Status != relabel.Received:
 		return LabelMissing, label.Reason
 	case !chat.ValidText(label.Message):
 		return LabelNotText, "it contains invalid UTF-8"
@@ -128,9 +128,9 @@ func excludeLabel(label *relabel.Action) (reason Reason, detail string) {
 }
 
 // excludedName is the file that lists the excluded states, one JSON object per line.
-const excludedName = "left_out.jsonl"
+const excludedName = "excluded.jsonl"
 
-// excludedLine is a line of left_out.jsonl: an excluded state, or all states of a trajectory.
+// excludedLine is a line of excluded.jsonl: an excluded state, or all states of a trajectory.
 type excludedLine struct {
 	Reason     Reason     `json:"reason"`
 	Trajectory relabel.ID `json:"trajectory"`

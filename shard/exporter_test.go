@@ -110,7 +110,7 @@ func TestEveryLabelledStateIsARowOrCountedByItsReason(t *testing.T) {
 	spoil(6, func(a *relabel.Action) { a.Parse = relabel.MalformedCall })
 	spoil(7, func(a *relabel.Action) { a.Parse = relabel.UnknownTool })
 	spoil(8, func(a *relabel.Action) { a.Parse = relabel.NoCall })
-	spoil(9, func(a *relabel.Action) { a.Status = relabel.Owed })
+	spoil(9, func(a *relabel.Action) { a.Status = relabel.Pending })
 	spoil(10, func(a *relabel.Action) { a.Parse = "" })
 	tr.Turns[10].Label = nil
 	heldOut, evaluation, underWay, loose, unresolved := someTrajectory(1, 2, 3), someTrajectory(1, 4, 4), someTrajectory(1, 6, 5), someTrajectory(1, 8, 6), someTrajectory(1, 9, 2)
@@ -124,13 +124,13 @@ func TestEveryLabelledStateIsARowOrCountedByItsReason(t *testing.T) {
 
 	want := map[string]int{"label_missing": 3, "label_cut_by_length": 1, "label_not_text": 1, "label_refused": 1, "label_malformed_arguments": 1,
 		"label_unknown_tool": 1, "label_no_call": 1, "label_unparsed": 1, "held_out": 3, "evaluation": 4, "not_done": 5, "not_submitted": 6, "not_resolved": 2}
-	if !maps.Equal(e.LeftOut, want) || e.Rows != 2 {
-		t.Errorf("%d rows, left out %v, want 2, %v", e.Rows, e.LeftOut, want)
+	if !maps.Equal(e.Excluded, want) || e.Rows != 2 {
+		t.Errorf("%d rows, left out %v, want 2, %v", e.Rows, e.Excluded, want)
 	}
-	if got := readManifest(t, e.Directory); !maps.Equal(got.LeftOut, want) || got.States != 2 || got.Files[0].Rows != 2 {
+	if got := readManifest(t, e.Directory); !maps.Equal(got.Excluded, want) || got.States != 2 || got.Files[0].Rows != 2 {
 		t.Errorf("the manifest says %+v", got)
 	}
-	if got := leftOutLines(t, e.Directory); !maps.Equal(got, want) {
+	if got := excludedLines(t, e.Directory); !maps.Equal(got, want) {
 		t.Errorf("%s says %v, want %v", excludedName, got, want)
 	}
 }
@@ -140,8 +140,8 @@ func TestAStateThatIsTooLargeForARowIsLeftOutWithWhatComesAfter(t *testing.T) {
 	tr.Turns[1].Observations[0].Content = strings.Repeat("x", 12<<20)
 	s := newFixedStore(tr)
 	e := export(t, s, newTestExporter(t, s))
-	if want := map[string]int{"state_too_large": 2}; !maps.Equal(e.LeftOut, want) || e.Rows != 2 {
-		t.Errorf("%d rows, left out %v", e.Rows, e.LeftOut)
+	if want := map[string]int{"state_too_large": 2}; !maps.Equal(e.Excluded, want) || e.Rows != 2 {
+		t.Errorf("%d rows, left out %v", e.Rows, e.Excluded)
 	}
 }
 
@@ -153,8 +153,8 @@ func TestStatesOfFailedAndCancelledTrajectoriesAreCountedApart(t *testing.T) {
 	s := newFixedStore(done, failed, early, cancelled)
 	e := export(t, s, newTestExporter(t, s))
 	want := map[string]int{"trajectory_failed": 5, "trajectory_cancelled": 3}
-	if !maps.Equal(e.LeftOut, want) || e.Rows != 2 || !maps.Equal(readManifest(t, e.Directory).LeftOut, want) {
-		t.Errorf("%d rows, left out %v, want 2, %v", e.Rows, e.LeftOut, want)
+	if !maps.Equal(e.Excluded, want) || e.Rows != 2 || !maps.Equal(readManifest(t, e.Directory).Excluded, want) {
+		t.Errorf("%d rows, left out %v, want 2, %v", e.Rows, e.Excluded, want)
 	}
 	files := filesBelow(t, e.Directory)
 	for _, line := range []string{
@@ -171,8 +171,8 @@ func TestStatesOfFailedAndCancelledTrajectoriesAreCountedApart(t *testing.T) {
 	}
 }
 
-// leftOutLines counts the states that left_out.jsonl names, by reason.
-func leftOutLines(t *testing.T, dir string) map[string]int {
+// excludedLines counts the states that excluded.jsonl names, by reason.
+func excludedLines(t *testing.T, dir string) map[string]int {
 	f, err := os.Open(filepath.Join(dir, excludedName))
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestTheManifestHasTheFieldsOfTheFormat(t *testing.T) {
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		t.Fatal(err)
 	}
-	names := strings.Fields(`beta capacity deduplication_ratio files fill groups iterations left_out loss_mask model_check normalisation prompt_check recipe run
+	names := strings.Fields(`beta capacity deduplication_ratio excluded files fill groups iterations loss_mask model_check normalisation prompt_check recipe run
 		schema_version selection served special_in_tools special_text states student teacher template tokenizer too_long verdict_protections views`)
 	if got := slices.Sorted(maps.Keys(fields)); !slices.Equal(got, names) {
 		t.Errorf("fields %v, want %v", got, names)

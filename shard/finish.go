@@ -31,7 +31,7 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 		return err
 	}
 	if sum.States == 0 {
-		return emptyExport(sum.LeftOut)
+		return emptyExport(sum.Excluded)
 	}
 	run, err := x.Store.FindRun(ctx, e.Selection.RunID)
 	if err != nil {
@@ -61,14 +61,14 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 	if err := at.publish(ctx, scratch.path(manifestName)); err != nil {
 		return err
 	}
-	e.Rows, e.LeftOut, e.PromptCheck, e.ModelCheck, e.Directory = sum.States, sum.LeftOut, m.PromptCheck, m.ModelCheck, at.directory()
+	e.Rows, e.Excluded, e.PromptCheck, e.ModelCheck, e.Directory = sum.States, sum.Excluded, m.PromptCheck, m.ModelCheck, at.directory()
 	x.Log.Info().Stringer("export", e.ID).Int("states", e.Rows).Dur("took", time.Since(begin)).Msg("export done")
 	return x.Store.FinishExport(ctx, e)
 }
 
 // gather adds up the summaries of the parts and concatenates their lines of excluded states.
 func (x *Exporter) gather(ctx context.Context, e relabel.Export, scratch *scratch) (sum summary, files []relabel.ExportFile, err error) {
-	sum = summary{LeftOut: map[string]int{}, Views: map[relabel.View]viewFigures{}}
+	sum = summary{Excluded: map[string]int{}, Views: map[relabel.View]viewFigures{}}
 	excluded, err := os.OpenFile(scratch.path(excludedName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
 		return sum, nil, folderError(err)
@@ -79,7 +79,7 @@ func (x *Exporter) gather(ctx context.Context, e relabel.Export, scratch *scratc
 			err = sum.merge(part.Summary)
 		}
 		if err == nil {
-			_, err = excluded.Write(part.LeftOut)
+			_, err = excluded.Write(part.Excluded)
 			err = folderError(err)
 		}
 		if err != nil {

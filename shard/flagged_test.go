@@ -15,10 +15,10 @@ func TestWhatIsFlaggedIsLeftOutAndCounted(t *testing.T) {
 	loose.Flagged = []relabel.FlaggedState{{T: 0, Flag: "leak"}}
 	loose.Trajectory.Submitted = nil // what it was asked for first counts
 	s := newFixedStore(whole, turn, loose)
-	s.newExport("x", relabel.ExportSelection{Submitted: true, LeaveOutFlags: []string{relabel.AnyFlag}})
+	s.newExport("x", relabel.ExportSelection{Submitted: true, ExcludeFlags: []string{relabel.AnyFlag}})
 	e := export(t, s, newTestExporter(t, s))
 	want := map[string]int{"flagged": 5, "not_submitted": 2}
-	if m := readManifest(t, e.Directory); !maps.Equal(m.LeftOut, want) || m.States != 2 || m.Selection.LeaveOutFlags[0] != relabel.AnyFlag {
+	if m := readManifest(t, e.Directory); !maps.Equal(m.Excluded, want) || m.States != 2 || m.Selection.ExcludeFlags[0] != relabel.AnyFlag {
 		t.Errorf("the manifest says %+v", m)
 	}
 	said := filesBelow(t, e.Directory)[excludedName]

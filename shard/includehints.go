@@ -19,7 +19,7 @@ var includeHints = map[Reason]struct{ option, field string }{
 	EndedOtherwise:                  {"no --end-reason", `no "end_reasons"`},
 	LabelExecuted:                   {"--agreement any", `"agreement": "any"`},
 	LabelNotExecuted:                {"--agreement any", `"agreement": "any"`},
-	Flagged:                         {"no --leave-out-flag", `no "leave_out_flags"`},
+	Flagged:                         {"no --exclude-flag", `no "exclude_flags"`},
 	LabelMissing:                    {"--label-policy POLICY", `"label_policy": "POLICY"`},
 	TooLong:                         {"a larger --max-length or --capacity, --too-long cut", `"max_length", "capacity", "too_long": "cut"`},
 	Reason(render.ArgumentsNotJSON): {"--arguments string", `"arguments": "string"`},

@@ -27,7 +27,7 @@ type Store interface {
 	// SaveExportFile records a finished file of a part. Repeating it changes nothing.
 	SaveExportFile(ctx context.Context, id relabel.ID, part int, f relabel.ExportFile) error
 	// FinishExportPart records that a part is finished; the last part queues the final step.
-	FinishExportPart(ctx context.Context, id relabel.ID, part int, summary json.RawMessage, leftOut []byte) error
+	FinishExportPart(ctx context.Context, id relabel.ID, part int, summary json.RawMessage, excluded []byte) error
 	// ExportParts yields the finished parts in order, each with its files sorted by path, so
 	// that the manifest does not depend on who finished first.
 	ExportParts(ctx context.Context, id relabel.ID) iter.Seq2[relabel.FinishedPart, error]

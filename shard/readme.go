@@ -35,7 +35,7 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 		"Has":      func(v string) bool { return slices.Contains(m.Views, relabel.View(v)) },
 		"PerToken": m.Normalisation != nil && *m.Normalisation == relabel.PerToken,
 		"Teacher":  teacher, "Rounds": rounds, "Asked": m.Selection.ExportSelection.Describe(), "AskedRounds": m.Selection.ExportSelection.DescribeIterations(),
-		"Prompts": m.PromptCheck, "LeftOut": countsText(m.LeftOut), "LeftOutName": excludedName,
+		"Prompts": m.PromptCheck, "Excluded": countsText(m.Excluded), "ExcludedName": excludedName,
 	})
 }
 

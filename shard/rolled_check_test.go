@@ -76,11 +76,11 @@ type mixCheck struct {
 func (c mixCheck) hold(t *testing.T, suffix string, e relabel.Export, over int) {
 	t.Helper()
 	left := 0
-	for _, n := range e.LeftOut {
+	for _, n := range e.Excluded {
 		left += n
 	}
-	if e.Rows != len(c.pairs) || e.Rows+left != c.turns || e.LeftOut[string(TooLong)] != over {
-		t.Errorf("%d rows and %v left out of %d turns, %d labels to leave and %d too long", e.Rows, e.LeftOut, c.turns, len(c.pairs), over)
+	if e.Rows != len(c.pairs) || e.Rows+left != c.turns || e.Excluded[string(TooLong)] != over {
+		t.Errorf("%d rows and %v left out of %d turns, %d labels to leave and %d too long", e.Rows, e.Excluded, c.turns, len(c.pairs), over)
 	}
 	name := filepath.Join(t.TempDir(), "pairs.json")
 	writeJSON(t, name, c.pairs)
@@ -88,7 +88,7 @@ func (c mixCheck) hold(t *testing.T, suffix string, e relabel.Export, over int) 
 	if err != nil {
 		t.Errorf("%s: %v: %s", suffix, err, out)
 	}
-	t.Logf("%s%s: %d labels of %d turns in %d parts, left out %v: %s", c.name, suffix, e.Rows, c.turns, e.Parts, e.LeftOut, out)
+	t.Logf("%s%s: %d labels of %d turns in %d parts, left out %v: %s", c.name, suffix, e.Rows, c.turns, e.Parts, e.Excluded, out)
 	if c.keep == "" {
 		return
 	}
@@ -134,7 +134,7 @@ func (m *rolledMix) pairs(t *testing.T, tr relabel.ExportTrajectory) (pairs []mi
 		return nil
 	}
 	for i, turn := range tr.Turns {
-		if turn.Label.Status != relabel.Had || turn.Label.Parse != relabel.ParsedOK {
+		if turn.Label.Status != relabel.Received || turn.Label.Parse != relabel.ParsedOK {
 			continue
 		}
 		c := m.student.Converse(m.seeded.Run.Prompts.Opening(tr.Task), m.seeded.Run.Prompts.Tools)

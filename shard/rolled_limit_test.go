@@ -114,7 +114,7 @@ func (c mixCheck) holdLimited(t *testing.T, form relabel.ExportForm, want tooLon
 	}
 }
 
-// leftTooLong are the labels that left_out.jsonl says are too long.
+// leftTooLong are the labels that excluded.jsonl says are too long.
 func leftTooLong(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, excludedName))

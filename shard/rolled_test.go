@@ -99,7 +99,7 @@ func (m *rolledMix) message() relabel.Message {
 
 // action is a policy's answer at a state.
 func (m *rolledMix) action(policy relabel.ID, message relabel.Message) relabel.Action {
-	return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: chat.EncodeMessage(message), Message: message, FinishReason: "tool_calls", Parse: relabel.ParsedOK}
+	return relabel.Action{PolicyID: policy, Status: relabel.Received, Raw: chat.EncodeMessage(message), Message: message, FinishReason: "tool_calls", Parse: relabel.ParsedOK}
 }
 
 // turn draws turn t; c is the conversation up to it.
@@ -179,7 +179,7 @@ func (m *rolledMix) roll(t testing.TB, id relabel.ID) {
 			t.Fatal(err)
 		}
 		c.Advance(turn)
-		leaves = leaves || turn.Label == nil || turn.Label.Status == relabel.Had && turn.Label.Parse == relabel.ParsedOK
+		leaves = leaves || turn.Label == nil || turn.Label.Status == relabel.Received && turn.Label.Parse == relabel.ParsedOK
 	}
 	submitted := m.Intn(5) > 0
 	if !submitted || !leaves { // nothing of it is in the export, so its prompts are not compared

@@ -70,7 +70,7 @@ func (x *Exporter) Manifest(ctx context.Context, e relabel.Export) (m relabel.Ma
 	if err = errors.Join(err, file.Close()); err != nil {
 		return m, err
 	}
-	return m, json.Unmarshal(raw, &m)
+	return m, json.Unmarshal(relabel.RenameManifestFields(raw), &m)
 }
 
 // texts decodes IDs one by one; nil if the tokenizer cannot be opened or has changed.

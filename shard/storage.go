@@ -40,7 +40,11 @@ func (x *Exporter) Open(ctx context.Context, e relabel.Export, path string) (rel
 	if err != nil {
 		return nil, err
 	}
-	return at.open(ctx, path)
+	file, err := at.open(ctx, path)
+	if path == excludedName && relabel.CodeOf(err) == relabel.CodeNotFound {
+		return at.open(ctx, relabel.EarlierExcludedName)
+	}
+	return file, err
 }
 
 // Remove removes an export's files.

@@ -169,7 +169,7 @@ func ignoreMissing(err error) error {
 }
 
 // exported matches the names of an export's files.
-var exported = regexp.MustCompile(`^(?:(?:messages|linear|packed|tree)/[0-9]+(?:\.idx)?\.parquet|manifest\.json|README\.md|left_out\.jsonl|\.tried)$`)
+var exported = regexp.MustCompile(`^(?:(?:messages|linear|packed|tree)/[0-9]+(?:\.idx)?\.parquet|manifest\.json|README\.md|(?:excluded|left_out)\.jsonl|\.tried)$`)
 
 func isExported(path string) bool { return exported.MatchString(path) }
 

@@ -99,13 +99,13 @@ func (s *fixedStore) SaveExportFile(_ context.Context, _ relabel.ID, part int, f
 	return nil
 }
 
-func (s *fixedStore) FinishExportPart(_ context.Context, _ relabel.ID, part int, summary json.RawMessage, leftOut []byte) error {
+func (s *fixedStore) FinishExportPart(_ context.Context, _ relabel.ID, part int, summary json.RawMessage, excluded []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.export.State != relabel.ExportRunning {
 		return relabel.Errorf(relabel.CodeConflict, "the export is %s", s.export.State)
 	}
-	s.done[part], s.parts[part].Summary, s.parts[part].LeftOut = true, summary, leftOut
+	s.done[part], s.parts[part].Summary, s.parts[part].Excluded = true, summary, excluded
 	return nil
 }
 
@@ -158,7 +158,7 @@ func at[T any](v T) *T { return &v }
 
 func had(m relabel.Message) relabel.Action {
 	m.Role = relabel.RoleAssistant
-	return relabel.Action{Status: relabel.Had, Parse: relabel.ParsedOK, FinishReason: "tool_calls", Message: m}
+	return relabel.Action{Status: relabel.Received, Parse: relabel.ParsedOK, FinishReason: "tool_calls", Message: m}
 }
 
 func call(name, arguments string) relabel.Message {

@@ -11,7 +11,7 @@ import (
 // summary is what the final step needs to know about a part besides its files.
 type summary struct {
 	States       int                          `json:"states"` // exported labelled states
-	LeftOut      map[string]int               `json:"left_out"`
+	Excluded     map[string]int               `json:"excluded"`
 	Iterations   []iterationSummary           `json:"iterations"`
 	Views        map[relabel.View]viewFigures `json:"views"`
 	LinearTokens int64                        `json:"linear_tokens"` // tokens of the labels' sequences, even if no view contains them
@@ -47,7 +47,7 @@ type studentSummary struct {
 
 // summarize returns the summary of a part.
 func summarize(b *selector, all []*labelled, figures map[relabel.View]viewFigures) summary {
-	s := summary{LeftOut: map[string]int{}, Views: figures}
+	s := summary{Excluded: map[string]int{}, Views: figures}
 	for _, l := range all {
 		s.add(l)
 	}
@@ -70,7 +70,7 @@ func (s *summary) add(l *labelled) {
 	}
 	for _, line := range l.excluded {
 		if line.States > 0 { // a trajectory without states is listed but not counted
-			s.LeftOut[string(line.Reason)] += line.States
+			s.Excluded[string(line.Reason)] += line.States
 		}
 	}
 	if len(l.keep) == 0 {
@@ -127,8 +127,8 @@ func (s *summary) merge(raw json.RawMessage) error {
 	for version, n := range next.Protections {
 		s.addProtections(version, n)
 	}
-	for reason, n := range next.LeftOut {
-		s.LeftOut[reason] += n
+	for reason, n := range next.Excluded {
+		s.Excluded[reason] += n
 	}
 	for view, f := range next.Views {
 		s.Views[view] = s.Views[view].plus(f)

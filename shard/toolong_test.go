@@ -37,8 +37,8 @@ func TestALongTrunkIsCutByDefault(t *testing.T) {
 	_, cut := longExport(t, relabel.CutTooLong)
 	_, drop := longExport(t, relabel.DropTooLong)
 	long := byDefault.TooLong
-	if !reflect.DeepEqual(long, cut.TooLong) || byDefault.States != cut.States || long.TrunksCut == 0 || long.LabelsCut == 0 || long.Labels() != byDefault.LeftOut["too_long"] {
-		t.Errorf("by default %+v of %v, cut %+v", long, byDefault.LeftOut, cut.TooLong)
+	if !reflect.DeepEqual(long, cut.TooLong) || byDefault.States != cut.States || long.TrunksCut == 0 || long.LabelsCut == 0 || long.Labels() != byDefault.Excluded["too_long"] {
+		t.Errorf("by default %+v of %v, cut %+v", long, byDefault.Excluded, cut.TooLong)
 	}
 	if drop.TooLong.TrunksCut != 0 || drop.TooLong.TrunksDropped < long.TrunksCut || drop.States >= byDefault.States || drop.TooLong.LeavesDropped != long.LeavesDropped {
 		t.Errorf("dropped: %+v, %d states; cut: %+v, %d states", drop.TooLong, drop.States, long, byDefault.States)

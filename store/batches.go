@@ -12,7 +12,7 @@ import (
 
 const batchSelect = `SELECT ba.id, ba.iteration_id, ba.policy_id, ba.state, ba.round, ba.remote_file, ba.remote_id, ba.remote_state, ba.detail,
 	(SELECT count(*) FROM label_batch_items i WHERE i.batch_id = ba.id) AS labels,
-	(SELECT count(*) FROM label_batch_items i WHERE i.batch_id = ba.id AND i.status = 'had') AS had,
+	(SELECT count(*) FROM label_batch_items i WHERE i.batch_id = ba.id AND i.status = 'received') AS received,
 	(SELECT count(*) FROM label_batch_items i WHERE i.batch_id = ba.id AND i.status = 'missing') AS missing,
 	(SELECT count(*) FROM label_batch_items i WHERE i.batch_id = ba.id AND i.status = 'returned') AS returned,
 	ba.created_at, ba.sent_at, ba.ended_at FROM label_batches ba`
@@ -24,7 +24,7 @@ func (s *Store) ListBatches(ctx context.Context, iteration relabel.ID) ([]relabe
 	return list, classify(err)
 }
 
-// gatherBatch makes a batch of the owed labels of an iteration's waiting trajectories
+// gatherBatch makes a batch of the pending labels of an iteration's waiting trajectories
 // that are in none, and wakes a worker for it.
 func (s *Store) gatherBatch(ctx context.Context, tx pgx.Tx, iteration relabel.ID) error {
 	batch := relabel.NewID()
@@ -37,7 +37,7 @@ func (s *Store) gatherBatch(ctx context.Context, tx pgx.Tx, iteration relabel.ID
 		SELECT $1, tr.id, tr.attempt, tu.t FROM trajectories tr
 		JOIN turns tu ON tu.trajectory_id = tr.id AND tu.attempt = tr.attempt
 		JOIN actions a ON (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
-		WHERE tr.iteration_id = $2 AND tr.state = 'labelling' AND tr.owner IS NULL AND a.status = 'owed'
+		WHERE tr.iteration_id = $2 AND tr.state = 'labelling' AND tr.owner IS NULL AND a.status = 'pending'
 		ON CONFLICT DO NOTHING`, batch, iteration)
 	switch {
 	case err != nil:
@@ -201,15 +201,15 @@ func (s *Store) followUp(ctx context.Context, tx pgx.Tx, f relabel.BatchFence, n
 const settleWaiting = `WITH held AS (SELECT id, attempt FROM trajectories
 	WHERE id = $1 AND attempt = $2 AND owner IS NULL AND state = 'labelling' AND $3::text <> '' ` + settleHeld
 
-// SettleBatched turns an owed label of the batch into had or missing. One that is not
-// owed any more is left as it is.
+// SettleBatched turns a pending label of the batch into a received or missing one. One that is not
+// pending any more is left as it is.
 func (s *Store) SettleBatched(ctx context.Context, f relabel.BatchFence, item relabel.BatchItem, label relabel.Action) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := lockBatch(ctx, tx, f); err != nil {
 			return err
 		}
 		of := relabel.Fence{TrajectoryID: item.TrajectoryID, Attempt: item.Attempt, Owner: f.Owner}
-		settled, err := settleOwed(ctx, tx, settleWaiting, of, item.T, label)
+		settled, err := settlePending(ctx, tx, settleWaiting, of, item.T, label)
 		if err != nil || !settled {
 			return err
 		}
@@ -227,7 +227,7 @@ func lockBatch(ctx context.Context, tx pgx.Tx, f relabel.BatchFence) error {
 	return err
 }
 
-// EndBatch ends the batch. Labels of it that are still owed are handed on to a batch of
+// EndBatch ends the batch. Labels of it that are still pending are handed on to a batch of
 // the next round, due after pause; trajectories that owe nothing any more go on.
 func (s *Store) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.BatchState, remoteState, detail string, pause time.Duration) error {
 	next := relabel.NewID()
@@ -260,9 +260,9 @@ func (s *Store) handOn(ctx context.Context, tx pgx.Tx, f relabel.BatchFence, nex
 		AND tr.id = i.trajectory_id AND tr.attempt = i.attempt AND tr.state = 'labelling' AND tr.owner IS NULL
 		AND (tu.trajectory_id, tu.attempt, tu.t) = (i.trajectory_id, i.attempt, i.t)
 		AND (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
-		AND a.status = 'owed'`
-	var owed int
-	if err := tx.QueryRow(ctx, "SELECT count(*) "+owing, f.BatchID).Scan(&owed); err != nil || owed == 0 {
+		AND a.status = 'pending'`
+	var pending int
+	if err := tx.QueryRow(ctx, "SELECT count(*) "+owing, f.BatchID).Scan(&pending); err != nil || pending == 0 {
 		return err
 	}
 	if err := s.followUp(ctx, tx, f, next, "", 1, pause); err != nil {

@@ -36,11 +36,11 @@ func TestABatchHoldsWhatIsOwedOnceAndHandsTheRestOn(t *testing.T) {
 	must(t, s.SendingBatch(ctx, c.BatchFence))
 	must(t, s.SentBatch(ctx, c.BatchFence, "batch_1"))
 	for _, item := range c.Items[:3] { // all of the first trajectory
-		must(t, s.SettleBatched(ctx, c.BatchFence, item, storetest.Had(d.Teacher.ID, "label")))
-		must(t, s.SettleBatched(ctx, c.BatchFence, item, storetest.Had(d.Teacher.ID, "label")))
+		must(t, s.SettleBatched(ctx, c.BatchFence, item, storetest.Received(d.Teacher.ID, "label")))
+		must(t, s.SettleBatched(ctx, c.BatchFence, item, storetest.Received(d.Teacher.ID, "label")))
 	}
 	must(t, s.EndBatch(ctx, c.BatchFence, relabel.BatchDone, "completed", "", 0))
-	wantCode(t, s.SettleBatched(ctx, c.BatchFence, c.Items[3], storetest.Had(d.Teacher.ID, "stale")), relabel.CodeLeaseLost)
+	wantCode(t, s.SettleBatched(ctx, c.BatchFence, c.Items[3], storetest.Received(d.Teacher.ID, "stale")), relabel.CodeLeaseLost)
 
 	if a, b := stateOf(t, s, c.Items[0].TrajectoryID), stateOf(t, s, c.Items[5].TrajectoryID); a != relabel.Queued || b != relabel.Labelling {
 		t.Errorf("what has its labels is %s, what has not %s", a, b)
@@ -50,7 +50,7 @@ func TestABatchHoldsWhatIsOwedOnceAndHandsTheRestOn(t *testing.T) {
 	if len(batches) != 3 {
 		t.Fatalf("%d batches", len(batches))
 	}
-	if b := batches[0]; b.State != relabel.BatchDone || b.Labels != 5 || b.Had != 3 || b.Returned != 2 || b.RemoteID != "batch_1" || b.RemoteState != "completed" {
+	if b := batches[0]; b.State != relabel.BatchDone || b.Labels != 5 || b.Received != 3 || b.Returned != 2 || b.RemoteID != "batch_1" || b.RemoteState != "completed" {
 		t.Errorf("the first batch: %+v", b)
 	}
 	if a, b := batches[1], batches[2]; a.Labels != 1 || a.Round != 1 || b.Labels != 2 || b.Round != 2 {
@@ -66,7 +66,7 @@ func TestABatchWhoseWorkerDiedGoesOnWhereItWas(t *testing.T) {
 	dead, err := s.ClaimBatch(ctx, "dead", storetest.Lease)
 	must(t, err)
 	must(t, s.SendingBatch(ctx, dead.BatchFence))
-	must(t, s.SettleBatched(ctx, dead.BatchFence, dead.Items[0], storetest.Had(d.Teacher.ID, "label")))
+	must(t, s.SettleBatched(ctx, dead.BatchFence, dead.Items[0], storetest.Received(d.Teacher.ID, "label")))
 	exec(t, s, "UPDATE label_batches SET lease_until = clock_timestamp() - interval '1 second'")
 	next, err := s.ClaimBatch(ctx, "next", storetest.Lease)
 	must(t, err)
@@ -77,7 +77,7 @@ func TestABatchWhoseWorkerDiedGoesOnWhereItWas(t *testing.T) {
 		"renew": s.RenewBatch(ctx, dead.BatchFence, time.Minute), "file": s.KeepBatchFile(ctx, dead.BatchFence, "f", dead.Items),
 		"sending": s.SendingBatch(ctx, dead.BatchFence), "sent": s.SentBatch(ctx, dead.BatchFence, "b"),
 		"put off": s.PutOffBatch(ctx, dead.BatchFence, "", "", 0), "split": s.SplitBatch(ctx, dead.BatchFence, dead.Items[1:]),
-		"settle": s.SettleBatched(ctx, dead.BatchFence, dead.Items[1], storetest.Had(d.Teacher.ID, "stale")),
+		"settle": s.SettleBatched(ctx, dead.BatchFence, dead.Items[1], storetest.Received(d.Teacher.ID, "stale")),
 		"end":    s.EndBatch(ctx, dead.BatchFence, relabel.BatchDone, "", "", 0),
 	} {
 		if relabel.CodeOf(err) != relabel.CodeLeaseLost {

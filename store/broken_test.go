@@ -16,7 +16,7 @@ func TestTheActionThatBrokeASandboxIsExecutedAgain(t *testing.T) {
 	s := storetest.New(t)
 	c := rolledOut(t, s, 2)
 	raw := []byte("{\"role\":\"assistant\",\"content\":\"a\\u0000b \\ud800\",\"tool_calls\":[]}")
-	action := relabel.Action{PolicyID: c.Student.ID, Status: relabel.Had, Raw: raw, Said: []byte("said\x00"), TokenIDs: []int32{1, 2},
+	action := relabel.Action{PolicyID: c.Student.ID, Status: relabel.Received, Raw: raw, Said: []byte("said\x00"), TokenIDs: []int32{1, 2},
 		Usage: &relabel.Usage{PromptTokens: 7, CompletionTokens: 2}, Parse: relabel.ParsedOK, Millis: 5}
 	must(t, s.ReleaseBroken(t.Context(), c.Fence, "the container is gone", 0, &relabel.BrokenTurn{T: 3, Executor: relabel.Student, Action: action}))
 	next := storetest.Claim(t, s, c.TrajectoryID, "another")

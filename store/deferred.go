@@ -12,7 +12,7 @@ import (
 // rolling tells whether iteration it still rolls out, or a worker is about to let go of what
 // it has rolled out: labels that are gathered before that would leave its own out.
 const rolling = `(EXISTS (SELECT 1 FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state IN ('queued', 'running') AND tr.end_reason IS NULL)
-	OR EXISTS (SELECT 1 FROM trajectories tr WHERE tr.run_id = it.run_id AND tr.owner IS NOT NULL AND tr.iteration_id = it.id AND tr.labels_owed > 0))`
+	OR EXISTS (SELECT 1 FROM trajectories tr WHERE tr.run_id = it.run_id AND tr.owner IS NOT NULL AND tr.iteration_id = it.id AND tr.labels_pending > 0))`
 
 // BeginLabelling begins the labelling of the iterations whose labels are deferred and
 // whose rollouts are all over, and goes on with that of iterations where it has begun.
@@ -110,7 +110,7 @@ func ignoreNone(err error) error {
 // labelled first.
 func (s *Store) requeueWaiting(ctx context.Context, tx pgx.Tx, iteration relabel.ID, all bool) error {
 	rows, _ := tx.Query(ctx, requeueUpdate+` WHERE id IN (SELECT id FROM trajectories WHERE iteration_id = $1
-		AND state = 'labelling' AND owner IS NULL AND ($2 OR labels_owed = 0) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) RETURNING id`, iteration, all)
+		AND state = 'labelling' AND owner IS NULL AND ($2 OR labels_pending = 0) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) RETURNING id`, iteration, all)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 	if err != nil {
 		return err

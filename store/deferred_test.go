@@ -57,7 +57,7 @@ func TestLabellingBeginsWithTheEndOfTheLastRollout(t *testing.T) {
 	if _, err := s.Claim(ctx, first.TrajectoryID, "early", storetest.Lease); relabel.CodeOf(err) != relabel.CodeConflict {
 		t.Fatalf("claimed while it waits: %v", err)
 	}
-	wantCode(t, s.SettleLabel(ctx, first.Fence, 1, storetest.Had(d.Teacher.ID, "late")), relabel.CodeLeaseLost)
+	wantCode(t, s.SettleLabel(ctx, first.Fence, 1, storetest.Received(d.Teacher.ID, "late")), relabel.CodeLeaseLost)
 	_, err := s.RecoverAbandoned(ctx, func(string) bool { return true })
 	must(t, err)
 	if state := stateOf(t, s, first.TrajectoryID); state != relabel.Labelling {
@@ -67,7 +67,7 @@ func TestLabellingBeginsWithTheEndOfTheLastRollout(t *testing.T) {
 	rollOut(t, s, d.Trajectories[1].ID)
 	it, progress, err := s.FindIteration(ctx, d.Iteration.ID)
 	must(t, err)
-	if it.LabellingSince == nil || progress.Trajectories[relabel.Queued] != 2 || progress.LabelsOwed != 6 {
+	if it.LabellingSince == nil || progress.Trajectories[relabel.Queued] != 2 || progress.LabelsPending != 6 {
 		t.Fatalf("iteration %+v, %+v", it, progress)
 	}
 	c := storetest.Claim(t, s, first.TrajectoryID, "labeller")
@@ -75,7 +75,7 @@ func TestLabellingBeginsWithTheEndOfTheLastRollout(t *testing.T) {
 		t.Fatalf("claim %+v", c)
 	}
 	for _, turn := range []int{1, 3, 5} {
-		must(t, s.SettleLabel(ctx, c.Fence, turn, storetest.Had(d.Teacher.ID, fmt.Sprint("label ", turn))))
+		must(t, s.SettleLabel(ctx, c.Fence, turn, storetest.Received(d.Teacher.ID, fmt.Sprint("label ", turn))))
 	}
 	must(t, s.BeginVerifying(ctx, c.Fence))
 	must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Passed: true, Reason: "passed"}))
@@ -142,7 +142,7 @@ func TestACancelledIterationLabelsNothing(t *testing.T) {
 		t.Errorf("%d of %d labels are still wanted", len(c.Items), c.Batch.Labels)
 	}
 	item := relabel.BatchItem{TrajectoryID: d.Trajectories[0].ID, Attempt: 1, T: 1}
-	must(t, s.SettleBatched(ctx, c.BatchFence, item, storetest.Had(d.Teacher.ID, "too late")))
+	must(t, s.SettleBatched(ctx, c.BatchFence, item, storetest.Received(d.Teacher.ID, "too late")))
 	turns, err := s.ListTurns(ctx, d.Trajectories[0].ID, 1, 1)
 	must(t, err)
 	if turns[0].Label.Status != relabel.Missing {

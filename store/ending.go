@@ -42,10 +42,10 @@ func (s *Store) AwaitLabels(ctx context.Context, f relabel.Fence) error {
 	return s.beginLabelling(ctx, iteration)
 }
 
-// BeginVerifying moves labelling to verifying. CodeConflict while a label is owed.
+// BeginVerifying moves labelling to verifying. CodeConflict while a label is pending.
 func (s *Store) BeginVerifying(ctx context.Context, f relabel.Fence) error {
 	return s.take(ctx, f, step{to: relabel.Verifying, tried: "be verified, or still owes a label",
-		sql: "UPDATE trajectories SET state = 'verifying' WHERE" + fenced + "AND state = 'labelling' AND labels_owed = 0"}, nil)
+		sql: "UPDATE trajectories SET state = 'verifying' WHERE" + fenced + "AND state = 'labelling' AND labels_pending = 0"}, nil)
 }
 
 // Finish stores the verdict and moves verifying to done. With the iteration's last
@@ -76,7 +76,7 @@ func (s *Store) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) 
 func (s *Store) Fail(ctx context.Context, f relabel.Fence, reason relabel.FailureReason, detail string) error {
 	st := step{to: relabel.Failed, outcome: "failed", tried: "fail", args: []any{reason, validUTF8(detail)},
 		sql: `UPDATE trajectories SET state = 'failed', failure = $4, failure_detail = $5, owner = NULL, lease_until = NULL,
-			labels_missing = labels_missing + labels_owed, labels_owed = 0, ended_at = clock_timestamp() WHERE` + fenced}
+			labels_missing = labels_missing + labels_pending, labels_pending = 0, ended_at = clock_timestamp() WHERE` + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, iteration relabel.ID) error {
 		if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "failed", validUTF8(detail)); err != nil {
 			return err

@@ -48,7 +48,7 @@ func rowsRead(plan string) (n int) {
 
 // review flags 500 trajectories of a crowd, and has 40 labels missing in one corner.
 func review(t testing.TB, s *store.Store) {
-	exec(t, s, "UPDATE trajectories SET labels_missing = labels_missing + 1, labels_had = labels_had - 1 WHERE labels_had > 0 AND id IN (SELECT id FROM trajectories WHERE state = 'done' ORDER BY created_at LIMIT 40)")
+	exec(t, s, "UPDATE trajectories SET labels_missing = labels_missing + 1, labels_received = labels_received - 1 WHERE labels_received > 0 AND id IN (SELECT id FROM trajectories WHERE state = 'done' ORDER BY created_at LIMIT 40)")
 	exec(t, s, "INSERT INTO reviews SELECT gen_random_uuid(), id, NULL, 'f' || abs(hashtext(id::text)) % 50, '', '' FROM trajectories ORDER BY id LIMIT 500")
 	exec(t, s, "VACUUM ANALYZE")
 }

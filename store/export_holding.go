@@ -49,7 +49,7 @@ func (s *Store) CountSelected(ctx context.Context, export relabel.ID) (list []re
 		var one relabel.SelectedIteration
 		_, err := pgx.ForEachRow(rows, []any{&id, &one.Number, &one.Turns, &one.Labels}, func() error {
 			if len(list) == 0 || list[len(list)-1].Number != one.Number {
-				list = append(list, relabel.SelectedIteration{Number: one.Number, LeftOut: map[string]int{}})
+				list = append(list, relabel.SelectedIteration{Number: one.Number, Excluded: map[string]int{}})
 			}
 			it := &list[len(list)-1]
 			it.Trajectories, it.Turns, it.Labels = it.Trajectories+1, it.Turns+one.Turns, it.Labels+one.Labels
@@ -59,18 +59,18 @@ func (s *Store) CountSelected(ctx context.Context, export relabel.ID) (list []re
 		if err != nil {
 			return err
 		}
-		return countLeftOut(ctx, tx, export, func(trajectory relabel.ID, reason string, states int) {
+		return countExcluded(ctx, tx, export, func(trajectory relabel.ID, reason string, states int) {
 			if at, known := of[trajectory]; known && states > 0 {
-				list[at].LeftOut[reason] += states
+				list[at].Excluded[reason] += states
 			}
 		})
 	})
 	return list, classify(err)
 }
 
-// countLeftOut reads the lines of what was left out of an export, a part at a time.
-func countLeftOut(ctx context.Context, tx pgx.Tx, export relabel.ID, count func(trajectory relabel.ID, reason string, states int)) error {
-	rows, _ := tx.Query(ctx, "SELECT left_out FROM export_parts WHERE export_id = $1 AND done", export)
+// countExcluded reads the lines of what was left out of an export, a part at a time.
+func countExcluded(ctx context.Context, tx pgx.Tx, export relabel.ID, count func(trajectory relabel.ID, reason string, states int)) error {
+	rows, _ := tx.Query(ctx, "SELECT excluded FROM export_parts WHERE export_id = $1 AND done", export)
 	var text []byte
 	_, err := pgx.ForEachRow(rows, []any{&text}, func() error {
 		for lines := json.NewDecoder(bytes.NewReader(text)); ; {

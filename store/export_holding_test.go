@@ -52,7 +52,7 @@ func TestExportsThatHoldATrajectoryAreListedWithItsPart(t *testing.T) {
 	n := 0
 	for i, it := range selected {
 		n += it.Trajectories
-		if it.Number != selected[0].Number+i || it.Turns < it.Labels || it.LeftOut["label_missing"] != it.Trajectories || it.Left() != it.Turns-it.Trajectories {
+		if it.Number != selected[0].Number+i || it.Turns < it.Labels || it.Excluded["label_missing"] != it.Trajectories || it.Left() != it.Turns-it.Trajectories {
 			t.Errorf("selected: %+v", selected)
 		}
 	}

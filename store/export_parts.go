@@ -117,7 +117,7 @@ func insertFile(ctx context.Context, tx pgx.Tx, id relabel.ID, part *int, f rela
 
 // FinishExportPart says that a part's files are all there, with its summary (JSON) and
 // its lines of what was left out. The last one queues the export's end.
-func (s *Store) FinishExportPart(ctx context.Context, id relabel.ID, part int, summary json.RawMessage, leftOut []byte) error {
+func (s *Store) FinishExportPart(ctx context.Context, id relabel.ID, part int, summary json.RawMessage, excluded []byte) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		var folder string // locked, so that of two parts that end at once one is the last
 		err := tx.QueryRow(ctx, "SELECT folder FROM exports WHERE id = $1 AND state = 'running' FOR UPDATE", id).Scan(&folder)
@@ -127,8 +127,8 @@ func (s *Store) FinishExportPart(ctx context.Context, id relabel.ID, part int, s
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE export_parts SET done = true, summary = $3, left_out = coalesce($4, ''::bytea) WHERE export_id = $1 AND number = $2 AND NOT done`,
-			id, part, summary, leftOut)
+		_, err = tx.Exec(ctx, `UPDATE export_parts SET done = true, summary = $3, excluded = coalesce($4, ''::bytea) WHERE export_id = $1 AND number = $2 AND NOT done`,
+			id, part, summary, excluded)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (s *Store) ExportParts(ctx context.Context, id relabel.ID) iter.Seq2[relabe
 		for n := 0; ; n++ {
 			p := relabel.FinishedPart{Number: n}
 			var done bool
-			err := s.pool.QueryRow(ctx, "SELECT done, summary, left_out FROM export_parts WHERE export_id = $1 AND number = $2", id, n).Scan(&done, &p.Summary, &p.LeftOut)
+			err := s.pool.QueryRow(ctx, "SELECT done, summary, excluded FROM export_parts WHERE export_id = $1 AND number = $2", id, n).Scan(&done, &p.Summary, &p.Excluded)
 			if n > 0 && errors.Is(err, pgx.ErrNoRows) {
 				return
 			}

@@ -89,7 +89,7 @@ var errChanged = errors.New("another state, another trail, or other numbers of t
 func unchanged(was relabel.PartTrajectory, e relabel.ExportTrajectory) error {
 	labels := 0
 	for _, turn := range e.Turns {
-		if turn.Label != nil && turn.Label.Status == relabel.Had {
+		if turn.Label != nil && turn.Label.Status == relabel.Received {
 			labels++
 		}
 	}
@@ -130,8 +130,8 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 		}
 	}
 	rows, _ := tx.Query(ctx, `SELECT tr.id, tr.trail, tr.turns,
-			CASE WHEN $4::uuid IS NULL THEN tr.labels_had ELSE (SELECT count(DISTINCT a.t) FROM actions a
-				WHERE a.trajectory_id = tr.id AND a.attempt = tr.trail AND a.policy_id = $4 AND a.status = 'had') END,
+			CASE WHEN $4::uuid IS NULL THEN tr.labels_received ELSE (SELECT count(DISTINCT a.t) FROM actions a
+				WHERE a.trajectory_id = tr.id AND a.attempt = tr.trail AND a.policy_id = $4 AND a.status = 'received') END,
 			coalesce((SELECT sum(octet_length(a.raw)) FROM actions a WHERE a.trajectory_id = tr.id AND a.attempt = tr.trail), 0)
 			+ coalesce((SELECT sum(octet_length(o.content)) FROM observations o WHERE o.trajectory_id = tr.id AND o.attempt = tr.trail), 0),
 			(SELECT json_agg(json_build_object('t', rv.t, 'flag', rv.flag) ORDER BY rv.t, rv.flag) FROM (SELECT DISTINCT coalesce(t, 0) AS t, flag FROM reviews
@@ -145,7 +145,7 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 		AND (tr.state IN ('done', 'failed', 'cancelled') OR $7) AND NOT ta.held_out
 		WINDOW rewards AS (PARTITION BY tr.iteration_id, tr.task_id)
 		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID,
-		sel.LeaveOutFlags, relabel.AnyFlag, sel.Unfinished, sel.MixedRewards, sel.VerdictProtections)
+		sel.ExcludeFlags, relabel.AnyFlag, sel.Unfinished, sel.MixedRewards, sel.VerdictProtections)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (tr sizedTrajectory, err error) {
 		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.State, &tr.Group, &tr.Verdict)
 	})

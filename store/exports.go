@@ -11,11 +11,11 @@ import (
 
 const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iteration', ex.iteration, 'aggregated', ex.aggregated, 'unfinished', ex.unfinished,
 		'submitted', ex.submitted, 'resolved', ex.resolved, 'mixed_rewards', ex.mixed_rewards, 'verdict_protections', ex.verdict_protections, 'end_reasons', ex.end_reasons, 'agreement', ex.agreement,
-		'label_policy_id', ex.label_policy_id, 'leave_out_flags', ex.leave_out_flags) AS selection,
+		'label_policy_id', ex.label_policy_id, 'exclude_flags', ex.exclude_flags) AS selection,
 	ex.form, ex.state, ex.destination, ex.folder AS folder_id, ex.directory,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id) AS parts,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id AND p.done) AS parts_done,
-	ex.rows, ex.left_out, ex.prompt_check, ex.model_check, coalesce(ex.failure, '') AS failure, coalesce(ex.waiting, '') AS waiting, ex.waiting_since,
+	ex.rows, ex.excluded, ex.prompt_check, ex.model_check, coalesce(ex.failure, '') AS failure, coalesce(ex.waiting, '') AS waiting, ex.waiting_since,
 	CASE WHEN ex.state = 'done' THEN (SELECT coalesce(json_agg(json_build_object('path', f.path, 'sha256', f.sha256, 'bytes', f.bytes, 'rows', f.rows,
 		'tokens', f.tokens, 'supervised_tokens', f.supervised_tokens) ORDER BY f.path), '[]')
 		FROM export_files f WHERE f.export_id = ex.id) ELSE '[]' END AS files,
@@ -29,18 +29,18 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 	if sel.EndReasons == nil {
 		sel.EndReasons = []relabel.EndReason{}
 	}
-	if sel.LeaveOutFlags == nil {
-		sel.LeaveOutFlags = []string{}
+	if sel.ExcludeFlags == nil {
+		sel.ExcludeFlags = []string{}
 	}
 	return s.retryTx(ctx, unlessCreated("exports", e.ID), func(tx pgx.Tx, _ bool) error {
 		if err := keepRun(ctx, tx, itself, sel.RunID); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO exports (id, run_id, iteration, aggregated, submitted, resolved, end_reasons, agreement,
-				label_policy_id, leave_out_flags, form, destination, folder, directory, unfinished, mixed_rewards, model_check, tokenizer_hash, verdict_protections)
+				label_policy_id, exclude_flags, form, destination, folder, directory, unfinished, mixed_rewards, model_check, tokenizer_hash, verdict_protections)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, nullif($18, ''), $19)`,
 			e.ID, sel.RunID, sel.Iteration, sel.Aggregated, sel.Submitted, sel.Resolved, sel.EndReasons, sel.Agreement,
-			sel.LabelPolicyID, sel.LeaveOutFlags, e.Form, e.Destination, e.FolderID, e.Directory, sel.Unfinished, sel.MixedRewards, e.ModelCheck, e.Form.TokenizerHash, sel.VerdictProtections)
+			sel.LabelPolicyID, sel.ExcludeFlags, e.Form, e.Destination, e.FolderID, e.Directory, sel.Unfinished, sel.MixedRewards, e.ModelCheck, e.Form.TokenizerHash, sel.VerdictProtections)
 		if err != nil {
 			return err
 		}
@@ -74,9 +74,9 @@ func (s *Store) FinishExport(ctx context.Context, e relabel.Export) error {
 		if over, err := exportIs(ctx, tx, e.ID, relabel.ExportDone); again && (over || err != nil) {
 			return err
 		}
-		tag, err := tx.Exec(ctx, `UPDATE exports SET state = 'done', waiting = NULL, waiting_since = NULL, rows = $2, left_out = $3, directory = $4, prompt_check = $5, model_check = $6, ended_at = clock_timestamp()
+		tag, err := tx.Exec(ctx, `UPDATE exports SET state = 'done', waiting = NULL, waiting_since = NULL, rows = $2, excluded = $3, directory = $4, prompt_check = $5, model_check = $6, ended_at = clock_timestamp()
 			WHERE id = $1 AND state = 'running' AND NOT EXISTS (SELECT 1 FROM export_parts WHERE export_id = $1 AND NOT done)`,
-			e.ID, e.Rows, e.LeftOut, e.Directory, e.PromptCheck, e.ModelCheck)
+			e.ID, e.Rows, e.Excluded, e.Directory, e.PromptCheck, e.ModelCheck)
 		switch {
 		case err != nil:
 			return err

@@ -27,7 +27,7 @@ func TestAnExportLives(t *testing.T) {
 	}
 	wantCode(t, s.FinishExport(ctx, e), relabel.CodeConflict) // not started
 	must(t, s.RunExport(ctx, e.ID))
-	e.Rows, e.LeftOut = 2, map[string]int{"unsubmitted": 1}
+	e.Rows, e.Excluded = 2, map[string]int{"unsubmitted": 1}
 	e.Files = []relabel.ExportFile{{Path: "a", SHA256: "x", Bytes: 1 << 40, Rows: 1}, {Path: "b", SHA256: "y", Bytes: 2, Rows: 1}}
 	must(t, s.FinishExport(ctx, e))
 	got, err := s.FindExport(ctx, e.ID)
@@ -35,8 +35,8 @@ func TestAnExportLives(t *testing.T) {
 	if got.State != relabel.ExportDone || got.EndedAt == nil || got.CreatedAt.IsZero() {
 		t.Errorf("export: %+v", got)
 	}
-	e.State, e.CreatedAt, e.EndedAt, e.Selection.EndReasons, e.Selection.LeaveOutFlags, e.Form =
-		got.State, got.CreatedAt, got.EndedAt, got.Selection.EndReasons, got.Selection.LeaveOutFlags, got.Form
+	e.State, e.CreatedAt, e.EndedAt, e.Selection.EndReasons, e.Selection.ExcludeFlags, e.Form =
+		got.State, got.CreatedAt, got.EndedAt, got.Selection.EndReasons, got.Selection.ExcludeFlags, got.Form
 	if !reflect.DeepEqual(got, e) {
 		t.Errorf("export %+v, not %+v", got, e)
 	}
@@ -95,7 +95,7 @@ func TestAnExportIsCutIntoPartsThatEndIt(t *testing.T) {
 	parts := 0
 	for p, err := range s.ExportParts(ctx, e.ID) {
 		must(t, err)
-		if p.Number != parts || len(p.Files) != 1 || string(p.LeftOut) != string(left[parts%2]) {
+		if p.Number != parts || len(p.Files) != 1 || string(p.Excluded) != string(left[parts%2]) {
 			t.Errorf("part %+v", p)
 		}
 		parts++

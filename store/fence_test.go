@@ -16,7 +16,7 @@ import (
 
 // writes are all the methods that take a fence.
 func writes(s *store.Store, c relabel.Claim) map[string]func(context.Context, relabel.Fence) error {
-	label := storetest.Had(c.Teacher.ID, "late")
+	label := storetest.Received(c.Teacher.ID, "late")
 	return map[string]func(context.Context, relabel.Fence) error{
 		"Renew":      func(_ context.Context, f relabel.Fence) error { return renew(s, f) },
 		"SetSandbox": func(ctx context.Context, f relabel.Fence) error { return s.SetSandbox(ctx, f, "host", "container") },
@@ -109,7 +109,7 @@ func TestAWriteOutOfStateIsAConflictAndChangesNothing(t *testing.T) {
 	must(t, writes(s, c)["CommitTurn"](context.Background(), c.Fence))
 	try(relabel.Running, "BeginVerifying", "Finish")
 	must(t, writes(s, c)["EndRollout"](context.Background(), c.Fence))
-	try(relabel.Labelling, "EndRollout", "Finish", "BeginVerifying") // a label is owed
+	try(relabel.Labelling, "EndRollout", "Finish", "BeginVerifying") // a label is pending
 	must(t, writes(s, c)["SettleLabel"](context.Background(), c.Fence))
 	try(relabel.Labelling, "SettleLabel")
 	must(t, s.BeginVerifying(context.Background(), c.Fence))

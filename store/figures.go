@@ -13,7 +13,7 @@ import (
 // ribbons come as they are: counting their letters turn by turn is quicker here.
 const figuresSelect = `SELECT iteration_id, state, coalesce(end_reason, ''), coalesce(failure, ''), verdict, coalesce(verdict_reason, ''), count(*) FILTER (WHERE labels_missing > 0), sum(compared), sum(agreed),
 	sum(tool_calls), sum(tool_failures), sum(student_tool_calls), sum(student_tool_failures), coalesce(string_agg(ribbon, ',') FILTER (WHERE turns > 0), ''), ` +
-	"count(*), sum(turns), sum(teacher_turns), sum(labels_had), sum(labels_owed), sum(labels_missing), count(*) FILTER (WHERE submitted), " +
+	"count(*), sum(turns), sum(teacher_turns), sum(labels_received), sum(labels_pending), sum(labels_missing), count(*) FILTER (WHERE submitted), " +
 	"count(*) FILTER (WHERE resolved), count(resolved), count(*) FILTER (WHERE passed AND NOT submitted) FROM trajectories WHERE iteration_id = ANY ($1) GROUP BY iteration_id, state, end_reason, failure, verdict, verdict_reason"
 
 // ListFigures gives each iteration of a run in numbers, in the order they were made; none

@@ -33,7 +33,7 @@ func TestATrajectoryKeepsTheFiguresOfItsTurns(t *testing.T) {
 	ctx := context.Background()
 	s := storetest.New(t)
 	c := storetest.Claim(t, s, storetest.Seed(t, s, 1).Trajectories[0].ID, "w")
-	same, other := storetest.Had(c.Teacher.ID, "action 5"), storetest.Had(c.Teacher.ID, "another action")
+	same, other := storetest.Received(c.Teacher.ID, "action 5"), storetest.Received(c.Teacher.ID, "another action")
 	same.Usage, other.Usage = &relabel.Usage{PromptTokens: 40, CompletionTokens: 2}, &relabel.Usage{PromptTokens: 50, CompletionTokens: 3}
 	for k, label := range []*relabel.Action{nil, nil, &other, nil, nil} {
 		turn := storetest.Turn(c, k+1, label)

@@ -16,7 +16,7 @@ import (
 func TestATurnsCommitWritesNoIndexOfTrajectories(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	changed := []string{"turns", "teacher_turns", "labels_had", "labels_owed", "labels_missing", "compared", "agreed", "ribbon", "tokens",
+	changed := []string{"turns", "teacher_turns", "labels_received", "labels_pending", "labels_missing", "compared", "agreed", "ribbon", "tokens",
 		"tool_calls", "tool_failures", "student_tool_calls", "student_tool_failures", "lease_until"}
 	rows, _ := s.Pool().Query(context.Background(), `SELECT i.relname || ' ' || a.attname FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
 		JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = i.oid AND d.refobjid = x.indrelid

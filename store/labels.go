@@ -10,7 +10,7 @@ import (
 	"relabel"
 )
 
-// settleUpdate turns an owed label of turn $4 into what it came to be, moves it from owed
+// settleUpdate turns a pending label of turn $4 into what it came to be, moves it from pending
 // in the trajectory's counts, and says in the turn whether it agrees ($27) with the
 // student's action. It demands the fence in the same statement, and takes the
 // trajectory's lock first, as every write of a trajectory does.
@@ -24,9 +24,9 @@ const settleHeld = `FOR NO KEY UPDATE),
 		FROM held, turns tu
 		WHERE (tu.trajectory_id, tu.attempt, tu.t) = (held.id, held.attempt, $4) AND tu.label_policy_id = $5
 		AND (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
-		AND a.status = 'owed' RETURNING a.trajectory_id, a.attempt, a.t),
-	counted AS (UPDATE trajectories tr SET labels_owed = labels_owed - 1,
-		labels_had = labels_had + ($6 = 'had')::integer, labels_missing = labels_missing + ($6 = 'missing')::integer,
+		AND a.status = 'pending' RETURNING a.trajectory_id, a.attempt, a.t),
+	counted AS (UPDATE trajectories tr SET labels_pending = labels_pending - 1,
+		labels_received = labels_received + ($6 = 'received')::integer, labels_missing = labels_missing + ($6 = 'missing')::integer,
 		compared = compared + ($27::boolean IS NOT NULL)::integer, agreed = agreed + coalesce($27, false)::integer,
 		ribbon = CASE WHEN $27 IS NULL THEN ribbon ELSE overlay(ribbon PLACING CASE WHEN $27 THEN 'a' ELSE 'd' END FROM $4 FOR 1) END,
 		tokens = tokens + greatest($14, 0) + greatest($15, 0)
@@ -34,14 +34,14 @@ const settleHeld = `FOR NO KEY UPDATE),
 	UPDATE turns tu SET agrees = $27 FROM settled
 	WHERE (tu.trajectory_id, tu.attempt, tu.t) = (settled.trajectory_id, settled.attempt, settled.t)`
 
-// SettleLabel turns an owed label of turn t into had or missing. A label that is not
-// owed is left as it is, which is a CodeConflict error.
+// SettleLabel turns a pending label of turn t into a received or missing one. A label that is not
+// pending is left as it is, which is a CodeConflict error.
 func (s *Store) SettleLabel(ctx context.Context, f relabel.Fence, t int, label relabel.Action) error {
-	if label.Status != relabel.Had && label.Status != relabel.Missing {
-		return relabel.Errorf(relabel.CodeInvalid, "a label settles as had or missing, not %q", label.Status).On("status")
+	if label.Status != relabel.Received && label.Status != relabel.Missing {
+		return relabel.Errorf(relabel.CodeInvalid, "a label settles as received or missing, not %q", label.Status).On("status")
 	}
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
-		settled, err := settleOwed(ctx, tx, settleUpdate, f, t, label)
+		settled, err := settlePending(ctx, tx, settleUpdate, f, t, label)
 		if err == nil && !settled {
 			return labelSettled(ctx, tx, f, t, label, again)
 		}
@@ -49,9 +49,9 @@ func (s *Store) SettleLabel(ctx context.Context, f relabel.Fence, t int, label r
 	})
 }
 
-// settleOwed settles the label with the given form of settleUpdate, and reports whether
-// it was owed.
-func settleOwed(ctx context.Context, tx pgx.Tx, update string, f relabel.Fence, t int, label relabel.Action) (bool, error) {
+// settlePending settles the label with the given form of settleUpdate, and reports whether
+// it was pending.
+func settlePending(ctx context.Context, tx pgx.Tx, update string, f relabel.Fence, t int, label relabel.Action) (bool, error) {
 	executed, err := lockLabelled(ctx, tx, f, t)
 	if err != nil {
 		return false, err
@@ -82,7 +82,7 @@ func lockLabelled(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int) (execu
 	return executed, err
 }
 
-// forgone begins the reason of a label that was owed when its trajectory failed, was
+// forgone begins the reason of a label that was pending when its trajectory failed, was
 // cancelled, or began again.
 const forgone = "the attempt ended first: "
 
@@ -90,14 +90,14 @@ const forgone = "the attempt ended first: "
 // cancelled, or begin again. The caller has locked them.
 func forgoLabels(ctx context.Context, tx pgx.Tx, ids []relabel.ID, why string) error {
 	b := &pgx.Batch{}
-	b.Queue("UPDATE actions SET status = 'missing', reason = $2 WHERE trajectory_id = ANY ($1) AND status = 'owed'",
+	b.Queue("UPDATE actions SET status = 'missing', reason = $2 WHERE trajectory_id = ANY ($1) AND status = 'pending'",
 		ids, forgone+why)
-	b.Queue(`UPDATE trajectories SET labels_missing = labels_missing + labels_owed, labels_owed = 0
-		WHERE id = ANY ($1) AND labels_owed > 0`, ids)
+	b.Queue(`UPDATE trajectories SET labels_missing = labels_missing + labels_pending, labels_pending = 0
+		WHERE id = ANY ($1) AND labels_pending > 0`, ids)
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// labelSettled says why no owed label was found. After an unclear commit the same label
+// labelSettled says why no pending label was found. After an unclear commit the same label
 // is no error.
 func labelSettled(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, label relabel.Action, again bool) error {
 	if again {

@@ -33,7 +33,7 @@ const heldBack = ` CROSS JOIN LATERAL (SELECT it.student_id IN (SELECT id FROM d
 		OR is_down.labels AND it.kind = 'collect' AND (it.rho IS NOT NULL OR it.beta > 0) AS rollouts) held_back `
 
 // waitsForEndpoint holds for trajectories tr that heldBack holds back.
-const waitsForEndpoint = ` (CASE WHEN tr.end_reason IS NULL THEN held_back.rollouts ELSE is_down.labels AND tr.labels_owed > 0 END) `
+const waitsForEndpoint = ` (CASE WHEN tr.end_reason IS NULL THEN held_back.rollouts ELSE is_down.labels AND tr.labels_pending > 0 END) `
 
 // SeeEndpoints records how the worker finds endpoints, in place of what it said before.
 func (s *Store) SeeEndpoints(ctx context.Context, worker string, statuses []relabel.EndpointStatus) error {

@@ -170,7 +170,7 @@ func TestLabelsOfADeadTeacherWaitInTheQueueAndVerificationDoesNot(t *testing.T) 
 	d := seedAt(t, s, 2, dead, up, beta(0.5))
 	for i, tr := range d.Trajectories {
 		c := storetest.Claim(t, s, tr.ID, "w")
-		label := storetest.Had(d.Teacher.ID, "label")
+		label := storetest.Received(d.Teacher.ID, "label")
 		if i == 0 {
 			must(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, nil)))
 		} else {
@@ -220,7 +220,7 @@ func TestAFaultThatRepeatsAtOneStepIsNotTransient(t *testing.T) {
 	t.Parallel()
 	ctx, s := context.Background(), storetest.New(t)
 	d := storetest.Seed(t, s, 1)
-	refused := fmt.Errorf("insert: %w", &pgconn.PgError{Code: "23514", ConstraintName: "actions_had"})
+	refused := fmt.Errorf("insert: %w", &pgconn.PgError{Code: "23514", ConstraintName: "actions_received"})
 	away := relabel.Errorf(relabel.CodeUnavailable, "the database is out of disk").Because(&pgconn.PgError{Code: "53100"})
 	release := func(at string, fault error) bool {
 		t.Helper()

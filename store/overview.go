@@ -9,7 +9,7 @@ import (
 )
 
 // progressColumns are what a Progress sums up over trajectories of one state.
-const progressColumns = `state, count(*), sum(turns), sum(teacher_turns), sum(labels_had), sum(labels_owed), sum(labels_missing),
+const progressColumns = `state, count(*), sum(turns), sum(teacher_turns), sum(labels_received), sum(labels_pending), sum(labels_missing),
 	count(*) FILTER (WHERE submitted), count(*) FILTER (WHERE resolved), count(resolved), count(*) FILTER (WHERE passed AND NOT submitted)`
 
 // progressRow reads progressColumns and adds them to a Progress.
@@ -20,7 +20,7 @@ type progressRow struct {
 }
 
 func (r *progressRow) fields() []any {
-	return []any{&r.state, &r.count, &r.one.Turns, &r.one.TeacherTurns, &r.one.LabelsHad, &r.one.LabelsOwed, &r.one.LabelsMissed,
+	return []any{&r.state, &r.count, &r.one.Turns, &r.one.TeacherTurns, &r.one.LabelsReceived, &r.one.LabelsPending, &r.one.LabelsMissed,
 		&r.one.Submitted, &r.one.Resolved, &r.one.Verified, &r.one.PassedUnsubmitted}
 }
 
@@ -31,8 +31,8 @@ func (r *progressRow) addTo(sum *relabel.Progress) {
 	sum.Trajectories[r.state] += r.count
 	sum.Turns += r.one.Turns
 	sum.TeacherTurns += r.one.TeacherTurns
-	sum.LabelsHad += r.one.LabelsHad
-	sum.LabelsOwed += r.one.LabelsOwed
+	sum.LabelsReceived += r.one.LabelsReceived
+	sum.LabelsPending += r.one.LabelsPending
 	sum.LabelsMissed += r.one.LabelsMissed
 	sum.Submitted += r.one.Submitted
 	sum.Resolved += r.one.Resolved

@@ -32,7 +32,7 @@ func (a *asking) begin(executors string, student func(*storetest.Seeded) relabel
 	a.said, a.want = map[relabel.ID]*relabel.Action{}, nil
 }
 
-// commit commits the next turn; a student's label is owed.
+// commit commits the next turn; a student's label is pending.
 func (a *asking) commit(prompt func(last *relabel.Action) []int32, sampled []int32) {
 	a.t.Helper()
 	turn := storetest.Turn(a.c, len(a.want)+1, nil)
@@ -45,10 +45,10 @@ func (a *asking) commit(prompt func(last *relabel.Action) []int32, sampled []int
 	a.want = append(a.want, turn)
 }
 
-// settle settles the owed label of turn t.
+// settle settles the pending label of turn t.
 func (a *asking) settle(t int, prompt, sampled []int32) {
 	a.t.Helper()
-	label := storetest.Had(a.c.Teacher.ID, fmt.Sprintf("label %d", t))
+	label := storetest.Received(a.c.Teacher.ID, fmt.Sprintf("label %d", t))
 	label.PromptTokenIDs, label.TokenIDs = prompt, sampled
 	must(a.t, a.s.SettleLabel(context.Background(), a.c.Fence, t, label))
 	a.want[t-1].Label = &label
@@ -106,20 +106,20 @@ func TestAnyPromptsComeBackExactlyInWhateverOrderLabelsSettle(t *testing.T) {
 		executors := rapid.StringMatching("[Ts]{1,8}").Draw(rt, "executors")
 		a.begin(executors, rapid.SampledFrom([]func(*storetest.Seeded) relabel.ID{sameStudent, anotherStudent}).Draw(rt, "student"))
 		labels := make([][2][]int32, len(executors)) // a label is asked for in order, and comes when it comes
-		var owed []int
-		for len(a.want) < len(executors) || len(owed) > 0 {
-			if len(owed) == 0 || len(a.want) < len(executors) && rapid.Bool().Draw(rt, "commit") {
+		var pending []int
+		for len(a.want) < len(executors) || len(pending) > 0 {
+			if len(pending) == 0 || len(a.want) < len(executors) && rapid.Bool().Draw(rt, "commit") {
 				a.commit(func(last *relabel.Action) []int32 { return drawnPrompt(rt, last) }, drawnIDs(rt, "sampled"))
 				if t := len(a.want); executors[t-1] == 's' {
 					label := &relabel.Action{PromptTokenIDs: drawnPrompt(rt, a.said[a.c.Teacher.ID]), TokenIDs: drawnIDs(rt, "label")}
 					labels[t-1], a.said[a.c.Teacher.ID] = [2][]int32{label.PromptTokenIDs, label.TokenIDs}, label
-					owed = append(owed, t)
+					pending = append(pending, t)
 				}
 				continue
 			}
-			k := rapid.IntRange(0, len(owed)-1).Draw(rt, "which")
-			a.settle(owed[k], labels[owed[k]-1][0], labels[owed[k]-1][1])
-			owed = slices.Delete(owed, k, k+1)
+			k := rapid.IntRange(0, len(pending)-1).Draw(rt, "which")
+			a.settle(pending[k], labels[pending[k]-1][0], labels[pending[k]-1][1])
+			pending = slices.Delete(pending, k, k+1)
 		}
 		a.check(rt.Fatalf)
 	})

@@ -10,7 +10,7 @@ import (
 	"relabel"
 )
 
-// requeueUpdate gives trajectories back to the queue. Turns, ending and owed labels stay:
+// requeueUpdate gives trajectories back to the queue. Turns, ending and pending labels stay:
 // the next attempt goes on from them.
 const requeueUpdate = "UPDATE trajectories SET state = 'queued', owner = NULL, lease_until = NULL"
 

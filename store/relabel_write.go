@@ -66,7 +66,7 @@ func readRelabeling(ctx context.Context, tx pgx.Tx, c *relabel.RelabelClaim, tra
 	b.Queue(`SELECT tu.t FROM turns tu WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND NOT EXISTS (SELECT 1 FROM actions a
 		WHERE (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, $3, $4)) ORDER BY tu.t`,
 		trajectory, attempt, policy, relabelSample).Query(func(rows pgx.Rows) (err error) {
-		c.Owed, err = pgx.CollectRows(rows, pgx.RowTo[int])
+		c.Pending, err = pgx.CollectRows(rows, pgx.RowTo[int])
 		return err
 	})
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
@@ -125,8 +125,8 @@ func (s *Store) changeRelabeling(ctx context.Context, f relabel.RelabelFence, se
 // SettleRelabel stores what the policy answered at the state of turn t, or that it could
 // not be brought to. The same answer again is no error, another one a CodeConflict.
 func (s *Store) SettleRelabel(ctx context.Context, f relabel.RelabelFence, t int, answer relabel.Action) error {
-	if answer.Status != relabel.Had && answer.Status != relabel.Missing {
-		return relabel.Errorf(relabel.CodeInvalid, "an answer is had or missing, not %q", answer.Status).On("status")
+	if answer.Status != relabel.Received && answer.Status != relabel.Missing {
+		return relabel.Errorf(relabel.CodeInvalid, "an answer is received or missing, not %q", answer.Status).On("status")
 	}
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		of := relabel.Fence{Owner: f.Owner}
@@ -169,8 +169,8 @@ func settleAnswer(ctx context.Context, tx pgx.Tx, f relabel.RelabelFence, of rel
 	}
 	b := &pgx.Batch{}
 	queueAction(b, of, at, answer, prompt)
-	b.Queue(`UPDATE relabelings SET owed = owed - 1, had = had + $2, missing = missing + $3, compared = compared + $4, agreed = agreed + $5 WHERE id = $1`,
-		f.RelabelingID, one(answer.Status == relabel.Had), one(answer.Status == relabel.Missing), one(agrees != nil), one(agrees != nil && *agrees))
+	b.Queue(`UPDATE relabelings SET pending = pending - 1, received = received + $2, missing = missing + $3, compared = compared + $4, agreed = agreed + $5 WHERE id = $1`,
+		f.RelabelingID, one(answer.Status == relabel.Received), one(answer.Status == relabel.Missing), one(agrees != nil), one(agrees != nil && *agrees))
 	return tx.SendBatch(ctx, b).Close()
 }
 
@@ -180,7 +180,7 @@ func compareFirst(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, answer
 	var first relabel.Action
 	err := tx.QueryRow(ctx, `SELECT a.raw FROM turns tu JOIN actions a
 		ON (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
-		WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND tu.t = $3 AND a.status = 'had'`, f.TrajectoryID, f.Attempt, t).Scan(&first.Raw)
+		WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND tu.t = $3 AND a.status = 'received'`, f.TrajectoryID, f.Attempt, t).Scan(&first.Raw)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}

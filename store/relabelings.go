@@ -13,7 +13,7 @@ import (
 const relabelSample = 2
 
 const relabelSelect = `SELECT re.id, tr.run_id, tr.iteration_id, re.trajectory_id, ta.instance_id, re.policy_id, re.state, coalesce(re.failure, '') AS failure,
-	re.priority, re.turns, re.had, re.missing, re.owed, re.compared, re.agreed, re.created_at, re.started_at, re.ended_at
+	re.priority, re.turns, re.received, re.missing, re.pending, re.compared, re.agreed, re.created_at, re.started_at, re.ended_at
 	FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id JOIN tasks ta ON ta.id = tr.task_id`
 
 // RelabelTrajectory has a policy asked at every state of a trajectory that is done. Asked
@@ -78,7 +78,7 @@ func (s *Store) relabel(ctx context.Context, trajectories []relabel.ID, policy r
 		for i := range ids {
 			ids[i] = relabel.NewID()
 		}
-		tag, err := tx.Exec(ctx, `INSERT INTO relabelings (id, trajectory_id, attempt, policy_id, priority, turns, owed)
+		tag, err := tx.Exec(ctx, `INSERT INTO relabelings (id, trajectory_id, attempt, policy_id, priority, turns, pending)
 			SELECT n.id, tr.id, tr.attempt, $3, $4, tr.turns, tr.turns FROM unnest($1::uuid[], $2::uuid[]) AS n(id, trajectory)
 			JOIN trajectories tr ON tr.id = n.trajectory AND tr.state = 'done' ON CONFLICT (trajectory_id, policy_id) DO NOTHING`, ids, trajectories, policy, priority)
 		if err != nil {
@@ -91,8 +91,8 @@ func (s *Store) relabel(ctx context.Context, trajectories []relabel.ID, policy r
 // askAgain queues relabelings again that are over and lack an answer, without the
 // answers that are missing, and counts them.
 func askAgain(ctx context.Context, tx pgx.Tx, trajectories []relabel.ID, policy relabel.ID, priority int) (int, error) {
-	rows, _ := tx.Query(ctx, `UPDATE relabelings SET state = 'queued', priority = $3, owed = owed + missing, missing = 0, failure = NULL, ended_at = NULL
-		WHERE trajectory_id = ANY ($1) AND policy_id = $2 AND state IN ('done', 'failed', 'cancelled') AND missing + owed > 0 RETURNING trajectory_id`,
+	rows, _ := tx.Query(ctx, `UPDATE relabelings SET state = 'queued', priority = $3, pending = pending + missing, missing = 0, failure = NULL, ended_at = NULL
+		WHERE trajectory_id = ANY ($1) AND policy_id = $2 AND state IN ('done', 'failed', 'cancelled') AND missing + pending > 0 RETURNING trajectory_id`,
 		trajectories, policy, priority)
 	again, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 	if err != nil || len(again) == 0 {
@@ -136,14 +136,14 @@ func (s *Store) ListRelabelings(ctx context.Context, f relabel.RelabelFilter, p 
 
 // RelabelProgress sums an iteration's relabelings up, by policy.
 func (s *Store) RelabelProgress(ctx context.Context, iteration relabel.ID) ([]relabel.RelabelProgress, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT re.policy_id, re.state, count(*), sum(re.turns), sum(re.had), sum(re.missing), sum(re.owed), sum(re.compared), sum(re.agreed)
+	rows, _ := s.pool.Query(ctx, `SELECT re.policy_id, re.state, count(*), sum(re.turns), sum(re.received), sum(re.missing), sum(re.pending), sum(re.compared), sum(re.agreed)
 		FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id WHERE tr.iteration_id = $1
 		GROUP BY re.policy_id, re.state ORDER BY re.policy_id`, iteration)
 	var all []relabel.RelabelProgress
 	var part relabel.RelabelProgress
 	var state relabel.RelabelState
 	var n int
-	_, err := pgx.ForEachRow(rows, []any{&part.PolicyID, &state, &n, &part.Turns, &part.Had, &part.Missing, &part.Owed, &part.Compared, &part.Agreed}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&part.PolicyID, &state, &n, &part.Turns, &part.Received, &part.Missing, &part.Pending, &part.Compared, &part.Agreed}, func() error {
 		if len(all) == 0 || all[len(all)-1].PolicyID != part.PolicyID {
 			all = append(all, relabel.RelabelProgress{PolicyID: part.PolicyID, Relabelings: map[relabel.RelabelState]int{}})
 		}

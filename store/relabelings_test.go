@@ -24,11 +24,11 @@ func doneTrajectory(t testing.TB, s *store.Store, d storetest.Seeded) relabel.ID
 func answerOf(policy relabel.ID, t int) relabel.Action {
 	switch {
 	case t == 1:
-		return storetest.Had(policy, "label 1")
+		return storetest.Received(policy, "label 1")
 	case t%2 == 0:
-		return storetest.Had(policy, fmt.Sprintf("action %d", t))
+		return storetest.Received(policy, fmt.Sprintf("action %d", t))
 	}
-	return storetest.Had(policy, fmt.Sprintf("other %d", t))
+	return storetest.Received(policy, fmt.Sprintf("other %d", t))
 }
 
 func TestAnotherTeacherIsAskedAtEveryStateBesideTheFirst(t *testing.T) {
@@ -42,7 +42,7 @@ func TestAnotherTeacherIsAskedAtEveryStateBesideTheFirst(t *testing.T) {
 
 	re, err := s.RelabelTrajectory(ctx, id, other.ID, 5)
 	must(t, err)
-	if re.State != relabel.RelabelQueued || re.Turns != 6 || re.Owed != 6 || re.Priority != 5 || re.IterationID != d.Iteration.ID {
+	if re.State != relabel.RelabelQueued || re.Turns != 6 || re.Pending != 6 || re.Priority != 5 || re.IterationID != d.Iteration.ID {
 		t.Fatalf("relabeling %+v", re)
 	}
 	same, err := s.RelabelTrajectory(ctx, id, other.ID, 0)
@@ -52,22 +52,22 @@ func TestAnotherTeacherIsAskedAtEveryStateBesideTheFirst(t *testing.T) {
 	}
 	c, err := s.ClaimRelabeling(ctx, "labeller", storetest.Lease)
 	must(t, err)
-	if len(c.Owed) != 6 || len(c.Turns) != 6 || c.Policy.ID != other.ID || c.Run.ID != d.Run.ID || c.Task.ID != d.Tasks[0].ID {
+	if len(c.Pending) != 6 || len(c.Turns) != 6 || c.Policy.ID != other.ID || c.Run.ID != d.Run.ID || c.Task.ID != d.Tasks[0].ID {
 		t.Fatalf("claim %+v", c)
 	}
-	for _, turn := range c.Owed[:5] {
+	for _, turn := range c.Pending[:5] {
 		must(t, s.SettleRelabel(ctx, c.RelabelFence, turn, answerOf(other.ID, turn)))
 		must(t, s.SettleRelabel(ctx, c.RelabelFence, turn, answerOf(other.ID, turn)))
 	}
-	wantCode(t, s.SettleRelabel(ctx, c.RelabelFence, 5, storetest.Had(other.ID, "something else")), relabel.CodeConflict)
-	wantCode(t, s.SettleRelabel(ctx, c.RelabelFence, 6, storetest.Had(d.Teacher.ID, "mine")), relabel.CodeInvalid)
+	wantCode(t, s.SettleRelabel(ctx, c.RelabelFence, 5, storetest.Received(other.ID, "something else")), relabel.CodeConflict)
+	wantCode(t, s.SettleRelabel(ctx, c.RelabelFence, 6, storetest.Received(d.Teacher.ID, "mine")), relabel.CodeInvalid)
 	must(t, s.SettleRelabel(ctx, c.RelabelFence, 6, relabel.Action{PolicyID: other.ID, Status: relabel.Missing, Reason: "endpoint: HTTP 500"}))
 	must(t, s.FinishRelabeling(ctx, c.RelabelFence))
 
 	re, err = s.FindRelabeling(ctx, re.ID)
 	must(t, err)
 	// Turns 1, 2 and 4 agree; turn 6 has nothing to compare.
-	if re.State != relabel.RelabelDone || re.Had != 5 || re.Missing != 1 || re.Owed != 0 || re.Compared != 5 || re.Agreed != 3 {
+	if re.State != relabel.RelabelDone || re.Received != 5 || re.Missing != 1 || re.Pending != 0 || re.Compared != 5 || re.Agreed != 3 {
 		t.Errorf("relabeling %+v", re)
 	}
 	turns, err := s.ListTurns(ctx, id, 1, 10)
@@ -86,16 +86,16 @@ func TestAnotherTeacherIsAskedAtEveryStateBesideTheFirst(t *testing.T) {
 		t.Errorf("state 3 has others %+v", o)
 	}
 
-	// Asked for again, what is missing is owed once more, and nothing else.
+	// Asked for again, what is missing is pending once more, and nothing else.
 	again, err := s.RelabelTrajectory(ctx, id, other.ID, 0)
 	must(t, err)
-	if again.State != relabel.RelabelQueued || again.Owed != 1 || again.Had != 5 {
+	if again.State != relabel.RelabelQueued || again.Pending != 1 || again.Received != 5 {
 		t.Errorf("asked for again: %+v", again)
 	}
 	c, err = s.ClaimRelabeling(ctx, "labeller", storetest.Lease)
 	must(t, err)
-	if len(c.Owed) != 1 || c.Owed[0] != 6 {
-		t.Errorf("owed: %v", c.Owed)
+	if len(c.Pending) != 1 || c.Pending[0] != 6 {
+		t.Errorf("pending: %v", c.Pending)
 	}
 }
 
@@ -108,8 +108,8 @@ func TestTheRunsOwnTeacherMayBeAskedOnceMore(t *testing.T) {
 	must(t, err)
 	c, err := s.ClaimRelabeling(ctx, "labeller", storetest.Lease)
 	must(t, err)
-	for _, turn := range c.Owed {
-		answer := storetest.Had(d.Teacher.ID, "again")
+	for _, turn := range c.Pending {
+		answer := storetest.Received(d.Teacher.ID, "again")
 		answer.PromptTokenIDs = []int32{1, 2, 3, int32(turn)}
 		must(t, s.SettleRelabel(ctx, c.RelabelFence, turn, answer))
 	}
@@ -146,8 +146,8 @@ func TestARelabelingWhoseWorkerDiedOwesWhatWasNotAnswered(t *testing.T) {
 	}
 	next, err := s.ClaimRelabeling(ctx, "dead", storetest.Lease) // the same name: the claim tells them apart
 	must(t, err)
-	if fmt.Sprint(next.Owed) != "[1 3 4 5 6]" {
-		t.Errorf("owed: %v", next.Owed)
+	if fmt.Sprint(next.Pending) != "[1 3 4 5 6]" {
+		t.Errorf("pending: %v", next.Pending)
 	}
 	_, renewed := s.RenewRelabeling(ctx, dead.RelabelFence, storetest.Lease)
 	for what, err := range map[string]error{
@@ -164,7 +164,7 @@ func TestARelabelingWhoseWorkerDiedOwesWhatWasNotAnswered(t *testing.T) {
 	wantCode(t, s.SettleRelabel(ctx, next.RelabelFence, 1, answerOf(other.ID, 1)), relabel.CodeLeaseLost)
 	progress, err := s.RelabelProgress(ctx, d.Iteration.ID)
 	must(t, err)
-	if len(progress) != 1 || progress[0].Had != 1 || progress[0].Relabelings[relabel.RelabelCancelled] != 1 {
+	if len(progress) != 1 || progress[0].Received != 1 || progress[0].Relabelings[relabel.RelabelCancelled] != 1 {
 		t.Errorf("progress %+v", progress)
 	}
 }
@@ -181,7 +181,7 @@ func TestOnlyWhatIsDoneIsRelabelled(t *testing.T) {
 	id := doneTrajectory(t, s, d)
 	progress, err := s.RelabelIteration(ctx, d.Iteration.ID, other.ID, 0)
 	must(t, err)
-	if progress.Relabelings[relabel.RelabelQueued] != 1 || progress.Owed != 6 {
+	if progress.Relabelings[relabel.RelabelQueued] != 1 || progress.Pending != 6 {
 		t.Errorf("progress %+v", progress)
 	}
 	list, _, err := s.ListRelabelings(ctx, relabel.RelabelFilter{TrajectoryID: &id, State: relabel.RelabelQueued}, relabel.Page{})
@@ -218,7 +218,7 @@ func TestAnExportMayTakeAnotherTeachersLabels(t *testing.T) {
 		for _, turn := range e.Turns {
 			want := relabel.Missing
 			if turn.T == 2 || turn.T == 3 {
-				want = relabel.Had
+				want = relabel.Received
 			}
 			if turn.Label.PolicyID != other.ID || turn.Label.Status != want {
 				t.Errorf("turn %d has the label %+v", turn.T, turn.Label)
@@ -243,7 +243,7 @@ func TestTheRelabelingsOfAPausedRunArePassedOver(t *testing.T) {
 	ctx, s := context.Background(), storetest.New(t)
 	d := storetest.Seed(t, s, 1000)
 	other := storetest.Policy(t, s, "other")
-	exec(t, s, "INSERT INTO relabelings (id, trajectory_id, attempt, policy_id, turns, owed) SELECT gen_random_uuid(), id, 1, $1, 6, 6 FROM trajectories", other.ID)
+	exec(t, s, "INSERT INTO relabelings (id, trajectory_id, attempt, policy_id, turns, pending) SELECT gen_random_uuid(), id, 1, $1, 6, 6 FROM trajectories", other.ID)
 	_, err := s.PauseRun(ctx, d.Run.ID, relabel.PausedByUser, "")
 	must(t, err)
 	exec(t, s, "ANALYZE")

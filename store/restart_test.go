@@ -165,7 +165,7 @@ func TestARestartOfPostgresLosesNoTurn(t *testing.T) {
 	go func() { committed <- s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 2, nil)) }()
 	pg.start()
 	must(t, <-committed)
-	must(t, s.SettleLabel(ctx, c.Fence, 1, storetest.Had(c.Teacher.ID, "late")))
+	must(t, s.SettleLabel(ctx, c.Fence, 1, storetest.Received(c.Teacher.ID, "late")))
 	if n := value[int](t, s, "SELECT count(*) FROM turns"); n != 2 {
 		t.Errorf("%d turns, not 2", n)
 	}

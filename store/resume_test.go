@@ -13,7 +13,7 @@ import (
 	"relabel/store/storetest"
 )
 
-// rolledOut claims a trajectory and commits its first turns: the student's labels are owed,
+// rolledOut claims a trajectory and commits its first turns: the student's labels are pending,
 // but for turn 1's.
 func rolledOut(t *testing.T, s *store.Store, turns int) relabel.Claim {
 	t.Helper()
@@ -21,7 +21,7 @@ func rolledOut(t *testing.T, s *store.Store, turns int) relabel.Claim {
 	for k := 1; k <= turns; k++ {
 		must(t, s.CommitTurn(context.Background(), c.Fence, storetest.Turn(c, k, nil)))
 	}
-	must(t, s.SettleLabel(context.Background(), c.Fence, 1, storetest.Had(c.Teacher.ID, "label 1")))
+	must(t, s.SettleLabel(context.Background(), c.Fence, 1, storetest.Received(c.Teacher.ID, "label 1")))
 	return c
 }
 
@@ -66,7 +66,7 @@ func TestATakeoverGoesOnFromTheTurnsThatWereCommitted(t *testing.T) {
 	for range 2 { // adopting twice is once
 		must(t, s.AdoptTurns(ctx, next.Fence, 1))
 	}
-	must(t, s.SettleLabel(ctx, next.Fence, 3, storetest.Had(c.Teacher.ID, "label 3")))
+	must(t, s.SettleLabel(ctx, next.Fence, 3, storetest.Received(c.Teacher.ID, "label 3")))
 	must(t, s.CommitTurn(ctx, next.Fence, storetest.Turn(next, 4, nil)))
 	wantCode(t, s.Diverge(ctx, next.Fence, 1, "too late"), relabel.CodeConflict)
 	after, err := s.ListTurns(ctx, c.TrajectoryID, 1, 10)
@@ -127,8 +127,8 @@ func TestADivergedAttemptKeepsItsTurnsAndIsShownNoMore(t *testing.T) {
 	if n := value[int](t, s, "SELECT count(*) FROM turns WHERE attempt = 1"); n != 3 {
 		t.Errorf("%d turns of the old attempt are kept", n)
 	}
-	if n := value[int](t, s, "SELECT count(*) FROM actions WHERE status = 'owed'"); n != 0 {
-		t.Errorf("%d labels of a trail that nobody goes on with are owed", n)
+	if n := value[int](t, s, "SELECT count(*) FROM actions WHERE status = 'pending'"); n != 0 {
+		t.Errorf("%d labels of a trail that nobody goes on with are pending", n)
 	}
 	expire(t, s, c.TrajectoryID)
 	if again := storetest.Claim(t, s, c.TrajectoryID, "u"); len(again.Turns) != 0 || again.Trajectory.Turns != 0 {
@@ -154,7 +154,7 @@ func TestARolloutThatWasOverGoesOnAtItsLabels(t *testing.T) {
 			c := rolledOut(t, s, 3)
 			must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("the patch"), Submitted: true}))
 			if stage == relabel.Verifying {
-				must(t, s.SettleLabel(ctx, c.Fence, 3, storetest.Had(c.Teacher.ID, "label 3")))
+				must(t, s.SettleLabel(ctx, c.Fence, 3, storetest.Received(c.Teacher.ID, "label 3")))
 				must(t, s.BeginVerifying(ctx, c.Fence))
 			}
 			must(t, s.Release(ctx, c.Fence))
@@ -163,7 +163,7 @@ func TestARolloutThatWasOverGoesOnAtItsLabels(t *testing.T) {
 				t.Fatalf("claim: %+v", next)
 			}
 			if stage == relabel.Labelling {
-				must(t, s.SettleLabel(ctx, next.Fence, 3, storetest.Had(c.Teacher.ID, "label 3")))
+				must(t, s.SettleLabel(ctx, next.Fence, 3, storetest.Received(c.Teacher.ID, "label 3")))
 			}
 			must(t, s.BeginVerifying(ctx, next.Fence))
 			must(t, s.Finish(ctx, next.Fence, relabel.Verdict{Passed: true, Reason: "passed"}))
@@ -209,7 +209,7 @@ func TestATrajectoryThatEndsInItsReplayKeepsItsTurns(t *testing.T) {
 			must(t, end(s, storetest.Claim(t, s, c.TrajectoryID, "v")))
 			turns, err := s.ListTurns(ctx, c.TrajectoryID, 1, 10)
 			must(t, err)
-			if len(turns) != 3 || turns[0].Label.Status != relabel.Had || turns[2].Label.Status != relabel.Missing {
+			if len(turns) != 3 || turns[0].Label.Status != relabel.Received || turns[2].Label.Status != relabel.Missing {
 				t.Errorf("turns: %v", said(turns))
 			}
 			for e, err := range s.Exported(ctx, relabel.ExportSelection{RunID: c.Run.ID, Iteration: 1}) {

@@ -13,15 +13,15 @@ import (
 const retryUpdate = `UPDATE trajectories SET state = 'queued', failure = NULL, failure_detail = NULL, ended_at = NULL,
 	environment_failures = 0, waited_step = NULL, waited_ms = 0, fault = NULL, faults = 0, claimable_at = clock_timestamp() WHERE id = ANY ($1)`
 
-// oweAgain makes owed what was forgone when the trajectories failed.
-const oweAgain = `WITH again AS (UPDATE actions a SET status = 'owed', reason = NULL FROM trajectories tr
+// reopenLabels makes pending what was forgone when the trajectories failed.
+const reopenLabels = `WITH again AS (UPDATE actions a SET status = 'pending', reason = NULL FROM trajectories tr
 		WHERE tr.id = ANY ($1) AND a.trajectory_id = tr.id AND a.attempt = tr.trail AND a.status = 'missing' AND starts_with(a.reason, $2)
 		RETURNING a.trajectory_id),
 	counts AS (SELECT trajectory_id, count(*) AS n FROM again GROUP BY trajectory_id)
-	UPDATE trajectories tr SET labels_owed = labels_owed + n, labels_missing = labels_missing - n FROM counts WHERE tr.id = counts.trajectory_id`
+	UPDATE trajectories tr SET labels_pending = labels_pending + n, labels_missing = labels_missing - n FROM counts WHERE tr.id = counts.trajectory_id`
 
 // RetryFailed gives the iteration's trajectories that failed for one of the reasons back
-// to the queue, with fresh budgets and the labels owed that they had not got; the
+// to the queue, with fresh budgets and the labels pending that they had not got; the
 // iteration runs again where it was done. No reasons are all reasons. It returns how many
 // there were. CodeConflict where the iteration was cancelled or its run is being deleted. Data sets that were exported
 // before stay as they are.
@@ -59,7 +59,7 @@ func (s *Store) RetryFailed(ctx context.Context, iteration relabel.ID, reasons [
 func (s *Store) requeue(ctx context.Context, tx pgx.Tx, iteration relabel.ID, ids []relabel.ID) error {
 	b := &pgx.Batch{}
 	b.Queue(retryUpdate, ids)
-	b.Queue(oweAgain, ids, forgone)
+	b.Queue(reopenLabels, ids, forgone)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}

@@ -125,14 +125,14 @@ func TestAnExportKeepsTheFlagsOfItsCut(t *testing.T) {
 		{[]string{"leak", "wrong-label"}, []relabel.FlaggedState{{T: 2, Flag: "wrong-label"}}, []relabel.FlaggedState{{T: 0, Flag: "leak"}}},
 		{[]string{relabel.AnyFlag}, []relabel.FlaggedState{{T: 2, Flag: "wrong-label"}}, []relabel.FlaggedState{{T: 0, Flag: "leak"}, {T: 1, Flag: "slow"}}},
 	} {
-		e := relabel.Export{ID: relabel.NewID(), FolderID: "f", Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1, LeaveOutFlags: c.flags}}
+		e := relabel.Export{ID: relabel.NewID(), FolderID: "f", Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1, ExcludeFlags: c.flags}}
 		must(t, s.CreateExport(ctx, e))
 		must(t, s.CutExport(ctx, e.ID, 1<<40))
 		must(t, s.CreateReview(ctx, relabel.Review{TrajectoryID: first, T: new(3), Flag: "later"}))
 		stored, err := s.FindExport(ctx, e.ID)
 		must(t, err)
-		if !slices.Equal(stored.Selection.LeaveOutFlags, c.flags) {
-			t.Errorf("%q is stored as %q", c.flags, stored.Selection.LeaveOutFlags)
+		if !slices.Equal(stored.Selection.ExcludeFlags, c.flags) {
+			t.Errorf("%q is stored as %q", c.flags, stored.Selection.ExcludeFlags)
 		}
 		part, err := s.FindExportPart(ctx, e.ID, 0)
 		must(t, err)

@@ -30,7 +30,7 @@ func TestATrajectoryGoesFromQueuedToDone(t *testing.T) {
 	if it.State != relabel.IterationDone || it.EndedAt == nil {
 		t.Errorf("iteration: %+v", it)
 	}
-	if progress.LabelsHad != 4 || progress.TeacherTurns != 2 || progress.Turns != 4 || progress.Resolved != 1 || progress.Trajectories[relabel.Done] != 1 {
+	if progress.LabelsReceived != 4 || progress.TeacherTurns != 2 || progress.Turns != 4 || progress.Resolved != 1 || progress.Trajectories[relabel.Done] != 1 {
 		t.Errorf("progress: %+v", progress)
 	}
 }

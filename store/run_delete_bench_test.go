@@ -20,7 +20,7 @@ func BenchmarkDeleteRun(b *testing.B) {
 	for _, sql := range []string{
 		`INSERT INTO observations (trajectory_id, attempt, t, k, call_id, tool, content, failed, millis) SELECT trajectory_id, attempt, t, 0, 'c', 'bash',
 			(SELECT string_agg(decode(md5(trajectory_id::text || t || x), 'hex'), '') FROM generate_series(1, 128) x), false, 1 FROM turns`,
-		"UPDATE trajectories SET state = 'cancelled', labels_missing = labels_missing + labels_owed, labels_owed = 0, owner = NULL, lease_until = NULL, ended_at = now() WHERE state IN ('queued', 'running')",
+		"UPDATE trajectories SET state = 'cancelled', labels_missing = labels_missing + labels_pending, labels_pending = 0, owner = NULL, lease_until = NULL, ended_at = now() WHERE state IN ('queued', 'running')",
 		"UPDATE iterations SET state = 'done', open = 0, ended_at = now() WHERE state = 'running'",
 		"ALTER TABLE turns ADD CONSTRAINT turns_attempt FOREIGN KEY (trajectory_id, attempt) REFERENCES attempts ON DELETE CASCADE, ADD CONSTRAINT turns_kind FOREIGN KEY (trajectory_id, kind) REFERENCES trajectories (id, kind) ON DELETE CASCADE",
 		"ALTER TABLE actions ADD CONSTRAINT actions_turn FOREIGN KEY (trajectory_id, attempt, t) REFERENCES turns ON DELETE CASCADE, ADD CONSTRAINT actions_prompt_base FOREIGN KEY (trajectory_id, attempt, prompt_base_t, policy_id, prompt_base_sample) REFERENCES actions DEFERRABLE",

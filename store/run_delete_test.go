@@ -27,7 +27,7 @@ func TestARunIsDeletedWholeAndNotWhileItIsAtWork(t *testing.T) {
 	if had, err = s.CountRun(ctx, d.Run.ID); err != nil || had.Refused != "" {
 		t.Errorf("cancelled: %+v, %v", had, err)
 	}
-	for _, table := range []string{"relabelings (id, trajectory_id, policy_id, attempt, turns, owed)", "regradings (id, trajectory_id)"} {
+	for _, table := range []string{"relabelings (id, trajectory_id, policy_id, attempt, turns, pending)", "regradings (id, trajectory_id)"} {
 		name, _, _ := strings.Cut(table, " ")
 		values := map[string]string{"relabelings": "$1, $2, $3, 1, 1, 1", "regradings": "$1, $2"}[name]
 		args := []any{relabel.NewID(), d.Trajectories[0].ID, other.Teacher.ID}[:strings.Count(values, "$")]

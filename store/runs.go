@@ -31,7 +31,7 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 	}
 	labels := r.Labels
 	if labels == "" {
-		labels = relabel.LabelsBeside
+		labels = relabel.LabelsInline
 	}
 	budget := relabel.Budget{}
 	if r.Budget != nil {

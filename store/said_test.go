@@ -21,7 +21,7 @@ func TestALabelReadFromTextIsKeptAsItWasSaid(t *testing.T) {
 	turn := storetest.Turn(c, 1, nil)
 	turn.Action.Raw, turn.Action.Message = chat.AppendMessage(nil, call), call
 	must(t, s.CommitTurn(ctx, c.Fence, turn))
-	label := storetest.Had(c.Teacher.ID, "")
+	label := storetest.Received(c.Teacher.ID, "")
 	label.Raw, label.Message, label.Parse = chat.EncodeMessage(call), call, relabel.ParsedOK
 	label.Said = []byte("{\"content\":\"<function=execute_bash>\xff\"}")
 	label.ReadAs, label.NotGiven = []relabel.CallForm{relabel.FunctionTags}, []string{"logprobs"}

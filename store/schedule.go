@@ -30,7 +30,7 @@ var candidatesSelect = `WITH ` + withDown("$1") + `, able AS MATERIALIZED (
 					AND tr.claimable_at <= clock_timestamp() AND NOT held_back.rollouts AND tr.end_reason IS NULL ORDER BY tr.id LIMIT 1),
 				(SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
 					AND tr.claimable_at <= clock_timestamp() AND tr.end_reason IS NOT NULL
-					AND NOT (is_down.labels AND tr.labels_owed > 0) ORDER BY tr.id LIMIT 1)) WHERE held_back.rollouts OR is_down.labels)) ways
+					AND NOT (is_down.labels AND tr.labels_pending > 0) ORDER BY tr.id LIMIT 1)) WHERE held_back.rollouts OR is_down.labels)) ways
 			WHERE id IS NOT NULL ORDER BY id LIMIT 1) oldest ` + judgeCandidates
 
 // anyCandidates is candidatesSelect for when no endpoint is down, which costs less.
@@ -152,14 +152,14 @@ func (k candidate) oldest(ctx context.Context, tx pgx.Tx) (*relabel.ID, error) {
 	const rolling, ended = "AND end_reason IS NULL ", "AND end_reason IS NOT NULL "
 	switch {
 	case k.rollouts && k.labels:
-		return k.oldestOf(ctx, tx, ended+"AND labels_owed = 0 ")
+		return k.oldestOf(ctx, tx, ended+"AND labels_pending = 0 ")
 	case k.rollouts:
 		return k.oldestOf(ctx, tx, ended)
 	case k.labels:
 		if id, err := k.oldestOf(ctx, tx, rolling); id != nil || err != nil {
 			return id, err
 		}
-		return k.oldestOf(ctx, tx, ended+"AND labels_owed = 0 ")
+		return k.oldestOf(ctx, tx, ended+"AND labels_pending = 0 ")
 	}
 	return k.oldestOf(ctx, tx, "")
 }

@@ -136,7 +136,7 @@ func TestAClaimReadsNoTrajectoryThatWaitsForLabels(t *testing.T) {
 		SELECT gen_random_uuid(), run_id, iteration_id, 'collect', task_id, g, executors FROM trajectories, generate_series(1, 1000) g`)
 	exec(t, s, "ALTER TABLE trajectories DISABLE TRIGGER ALL")
 	exec(t, s, `UPDATE trajectories SET attempt = 1, trail = 1, started_at = now(), end_reason = 'finish', submitted = false, patch_bytes = 0,
-		turns = 1, labels_owed = 1, ribbon = 's' WHERE generation BETWEEN 1 AND 990`)
+		turns = 1, labels_pending = 1, ribbon = 's' WHERE generation BETWEEN 1 AND 990`)
 	exec(t, s, "ALTER TABLE trajectories ENABLE TRIGGER ALL")
 	exec(t, s, "VACUUM ANALYZE trajectories")
 	deadFor(t, s, "w")

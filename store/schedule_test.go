@@ -238,7 +238,7 @@ func TestFailedTrajectoriesAreRetriedByReason(t *testing.T) {
 	if n := value[int](t, s, "SELECT count(*) FROM trajectories WHERE state = 'queued' AND (waited_step IS NOT NULL OR waited_ms > 0 OR fault IS NOT NULL OR faults > 0)"); n != 0 {
 		t.Errorf("%d retried trajectories keep what counted towards a failure", n)
 	}
-	if p.LabelsOwed != 2 || p.LabelsMissed != 1 || p.LabelsHad != 2 {
+	if p.LabelsPending != 2 || p.LabelsMissed != 1 || p.LabelsReceived != 2 {
 		t.Errorf("labels: %+v", p)
 	}
 	for range 2 {

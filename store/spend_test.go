@@ -79,7 +79,7 @@ func TestABudgetThatIsReachedPausesTheRun(t *testing.T) {
 				t.Fatalf("paused: %+v", run.Paused)
 			}
 			// The turn in hand is finished; nothing more is claimed.
-			label := storetest.Had(claim.Teacher.ID, "label")
+			label := storetest.Received(claim.Teacher.ID, "label")
 			must(t, s.CommitTurn(ctx, claim.Fence, storetest.Turn(claim, 1, &label)))
 			_, err = s.ClaimNext(ctx, "other", storetest.Lease)
 			wantCode(t, err, relabel.CodeNotFound)

@@ -31,7 +31,7 @@ func (w *worker) act(ctx context.Context, d storetest.Seeded) error {
 		}
 		return err
 	}
-	label := storetest.Had(c.Teacher.ID, "a label")
+	label := storetest.Received(c.Teacher.ID, "a label")
 	switch w.random.IntN(20) {
 	case 0, 1, 2, 3, 4, 5, 6, 7:
 		if w.turns[id] == len(c.Trajectory.Executors) {
@@ -113,8 +113,8 @@ func TestWhateverMeetsTheBooksBalance(t *testing.T) {
 	for what, sql := range map[string]string{
 		"iterations that count their open trajectories wrongly": `SELECT count(*) FROM iterations it WHERE open <>
 			(SELECT count(*) FROM trajectories WHERE iteration_id = it.id AND ended_at IS NULL)`,
-		"trajectories that count their turns and labels wrongly": `SELECT count(*) FROM trajectories tr WHERE (turns, labels_had, labels_owed, labels_missing) <>
-			(SELECT count(*), count(*) FILTER (WHERE a.status = 'had'), count(*) FILTER (WHERE a.status = 'owed'), count(*) FILTER (WHERE a.status = 'missing')
+		"trajectories that count their turns and labels wrongly": `SELECT count(*) FROM trajectories tr WHERE (turns, labels_received, labels_pending, labels_missing) <>
+			(SELECT count(*), count(*) FILTER (WHERE a.status = 'received'), count(*) FILTER (WHERE a.status = 'pending'), count(*) FILTER (WHERE a.status = 'missing')
 			FROM turns tu JOIN actions a ON (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
 			WHERE tu.trajectory_id = tr.id AND tu.attempt = tr.trail)`,
 		"trajectories that count their agreement wrongly": `SELECT count(*) FROM trajectories tr WHERE (compared, agreed) <>
@@ -127,8 +127,8 @@ func TestWhateverMeetsTheBooksBalance(t *testing.T) {
 			WHERE a.outcome IS NULL AND (tr.owner IS NULL OR tr.attempt <> a.number)`,
 		"turns that are neither the trajectory's nor of an attempt that diverged": `SELECT count(*) FROM turns tu JOIN trajectories tr ON tr.id = tu.trajectory_id
 			JOIN attempts a ON (a.trajectory_id, a.number) = (tu.trajectory_id, tu.attempt) WHERE tu.attempt <> tr.trail AND a.outcome <> 'diverged'`,
-		"labels that are owed where nobody will ask for them": `SELECT count(*) FROM actions a JOIN trajectories tr ON tr.id = a.trajectory_id
-			WHERE a.status = 'owed' AND (a.attempt <> tr.trail OR tr.ended_at IS NOT NULL)`,
+		"labels that are pending where nobody will ask for them": `SELECT count(*) FROM actions a JOIN trajectories tr ON tr.id = a.trajectory_id
+			WHERE a.status = 'pending' AND (a.attempt <> tr.trail OR tr.ended_at IS NOT NULL)`,
 		"trajectories with another number of attempts than they say": `SELECT count(*) FROM trajectories tr WHERE attempt <> (SELECT count(*) FROM attempts WHERE trajectory_id = tr.id)`,
 	} {
 		if n := value[int](t, s, sql); n != 0 {

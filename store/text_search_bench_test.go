@@ -93,7 +93,7 @@ func seedSource(b *testing.B, s *store.Store, trajectories, output int) {
 	act := func(policy relabel.ID) relabel.Action {
 		m := relabel.Message{Role: relabel.RoleAssistant, Content: piece(400), ToolCalls: []relabel.ToolCall{{ID: "c", Name: "execute_bash",
 			Arguments: string(chat.AppendString([]byte(`{"command":`), piece(160))) + "}"}}}
-		return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: chat.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls", Parse: relabel.ParsedOK}
+		return relabel.Action{PolicyID: policy, Status: relabel.Received, Raw: chat.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls", Parse: relabel.ParsedOK}
 	}
 	for _, tr := range d.Trajectories {
 		c := storetest.Claim(b, s, tr.ID, "w")

@@ -29,7 +29,7 @@ func TestATextIsFoundWhereverItStandsInATrajectory(t *testing.T) {
 	s := storetest.New(t)
 	d := storetest.SeedWith(t, s, 2, func(d *storetest.Seeded) { d.Trajectories[1].Executors = "sTsTsT" })
 	c := storetest.Claim(t, s, d.Trajectories[0].ID, "w")
-	label := storetest.Had(c.Teacher.ID, "I say Needle.")
+	label := storetest.Received(c.Teacher.ID, "I say Needle.")
 	one, two, three := storetest.Turn(c, 1, &label), storetest.Turn(c, 2, nil), storetest.Turn(c, 3, &relabel.Action{PolicyID: c.Teacher.ID, Status: relabel.Missing, Reason: "no needle came"})
 	m := relabel.Message{Role: relabel.RoleAssistant, ReasoningContent: "a needle", ToolCalls: []relabel.ToolCall{{ID: "c", Name: "execute_bash", Arguments: `{"command":"grep \"NEEDLE\" x | grep needle"}`}}}
 	one.Action.Message, one.Action.Raw = m, chat.AppendMessage(nil, m)

@@ -23,7 +23,7 @@ const critical = `SELECT coalesce(greatest(sum(c.link), max(c.ready + c.label)),
 				= (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample)
 			LEFT JOIN actions l ON tu.executor = 'student' AND (l.trajectory_id, l.attempt, l.t, l.policy_id, l.sample)
 				= (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
-				AND EXISTS (SELECT 1 FROM trajectories tr JOIN runs ru ON ru.id = tr.run_id WHERE tr.id = $1 AND ru.labels = 'beside')
+				AND EXISTS (SELECT 1 FROM trajectories tr JOIN runs ru ON ru.id = tr.run_id WHERE tr.id = $1 AND ru.labels = 'inline')
 			WHERE tu.trajectory_id = $1 AND tu.attempt = $2) b) c`
 
 // RecordTime stores where the attempt's time went, in place of what was stored before,
@@ -60,7 +60,7 @@ const timeSums = `count(ti.number),
 	coalesce(sum(ti.verify_ms), 0)::bigint, coalesce(sum(ti.engine_ms), 0)::bigint,
 	coalesce(sum(` + lost + `), 0)::bigint,
 	coalesce(sum(ti.ideal_ms) FILTER (WHERE a.outcome = 'done'), 0)::bigint,
-	coalesce(sum(coalesce(ti.replay_ms + ti.endpoint_ms + ti.model_ms + ti.sandbox_ms + ti.database_ms + ti.end_ms + CASE ru.labels WHEN 'beside' THEN ti.labels_ms ELSE 0 END + ti.engine_ms,
+	coalesce(sum(coalesce(ti.replay_ms + ti.endpoint_ms + ti.model_ms + ti.sandbox_ms + ti.database_ms + ti.end_ms + CASE ru.labels WHEN 'inline' THEN ti.labels_ms ELSE 0 END + ti.engine_ms,
 		` + lost + `)) FILTER (WHERE tr.state = 'done'), 0)::bigint`
 
 // lost is the length of an attempt whose worker died and told nothing.

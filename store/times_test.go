@@ -12,7 +12,7 @@ import (
 
 // timed is a turn whose parts took so long, in milliseconds.
 func timed(c relabel.Claim, t int, model, label, sandbox, database int64) relabel.Turn {
-	had := storetest.Had(c.Teacher.ID, "label")
+	had := storetest.Received(c.Teacher.ID, "label")
 	had.Millis = label
 	turn := storetest.Turn(c, t, &had)
 	turn.Action.Millis = model
@@ -33,8 +33,8 @@ func TestTheCriticalPathIsTheLongerOfRolloutAndLastLabel(t *testing.T) {
 		ideal  int64
 	}{
 		// Three turns of 100 and a command of 8: fingerprints and writes are no part of it.
-		"labels end first":       {labels: relabel.LabelsBeside, label: 20, ideal: 3 * 108},
-		"the last label is last": {labels: relabel.LabelsBeside, label: 900, ideal: 2*108 + 900}, // it is asked for when turn 2 is over
+		"labels end first":       {labels: relabel.LabelsInline, label: 20, ideal: 3 * 108},
+		"the last label is last": {labels: relabel.LabelsInline, label: 900, ideal: 2*108 + 900}, // it is asked for when turn 2 is over
 		"labels come afterwards": {labels: relabel.LabelsDeferred, label: 900, ideal: 3 * 108},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestTheCriticalPathIsTheLongerOfRolloutAndLastLabel(t *testing.T) {
 			got, err := s.FindTime(ctx, c.TrajectoryID)
 			must(t, err)
 			actual := int64(3 + 300 + 30 + 30 + 5 + 7) // without start, slot and verification
-			if want.labels == relabel.LabelsBeside {
+			if want.labels == relabel.LabelsInline {
 				actual += 800
 			}
 			if got.Spent != spent || got.Attempts != 1 || got.Lost != 0 || got.Ideal != want.ideal || got.Actual != actual ||
@@ -124,10 +124,10 @@ func TestAnOverviewCountsWhatIsThere(t *testing.T) {
 	must(t, err)
 	want := map[relabel.TrajectoryState]int{relabel.Queued: 3, relabel.Running: 1, relabel.Done: 1}
 	if !maps.Equal(got.Total.Trajectories, want) || got.Total.Turns != 7 || got.Total.TeacherTurns != 3 ||
-		got.Total.LabelsHad != 6 || got.Total.LabelsOwed != 1 || got.Actual != 100 {
+		got.Total.LabelsReceived != 6 || got.Total.LabelsPending != 1 || got.Actual != 100 {
 		t.Errorf("in all: %+v", got)
 	}
-	if len(got.Runs) != 2 || got.Runs[0].RunID != d.Run.ID || got.Runs[0].Name != d.Run.Name || got.Runs[0].Progress.LabelsOwed != 1 ||
+	if len(got.Runs) != 2 || got.Runs[0].RunID != d.Run.ID || got.Runs[0].Name != d.Run.Name || got.Runs[0].Progress.LabelsPending != 1 ||
 		got.Runs[0].Progress.Trajectories[relabel.Queued] != 1 || got.Runs[0].Efficiency == nil || got.Runs[1].Efficiency != nil {
 		t.Errorf("by run, the newest first: %+v", got.Runs)
 	}

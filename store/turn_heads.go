@@ -10,7 +10,7 @@ import (
 
 // headSelect reads what is stored in the rows themselves: lengths of large values are
 // known without reading them.
-const headSelect = `SELECT tu.t, tu.executor, CASE WHEN tu.label_policy_id IS NULL THEN '' ELSE coalesce(l.status, 'had') END,
+const headSelect = `SELECT tu.t, tu.executor, CASE WHEN tu.label_policy_id IS NULL THEN '' ELSE coalesce(l.status, 'received') END,
 	coalesce(left(l.reason, 300), ''), tu.agrees, x.parse, x.finish_reason, coalesce(o.tools, '{}'), coalesce(o.failed, 0), o.exit_code,
 	x.prompt_tokens, x.completion_tokens, x.cached_tokens, coalesce(octet_length(x.raw), 0), coalesce(octet_length(l.raw), 0), coalesce(o.bytes, 0),
 	tu.started_at, tu.ended_at

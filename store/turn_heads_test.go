@@ -14,7 +14,7 @@ func TestHeadsSayWhatTurnsSayWithoutTheirTexts(t *testing.T) {
 	t.Parallel()
 	ctx, s := context.Background(), storetest.New(t)
 	c := storetest.Claim(t, s, storetest.Seed(t, s, 1).Trajectories[0].ID, "w")
-	same, other := storetest.Had(c.Teacher.ID, "action 1"), storetest.Had(c.Teacher.ID, "other")
+	same, other := storetest.Received(c.Teacher.ID, "action 1"), storetest.Received(c.Teacher.ID, "other")
 	missing := relabel.Action{PolicyID: c.Teacher.ID, Status: relabel.Missing, Reason: strings.Repeat("ü", 400)}
 	one, two := 1, 2
 	for i, label := range []*relabel.Action{&same, nil, &other, nil, &missing, nil} {
@@ -56,12 +56,12 @@ func TestExcerptsAreTurnsWithTheEndsOfTheirObservations(t *testing.T) {
 	c := storetest.Claim(t, s, storetest.Seed(t, s, 1).Trajectories[0].ID, "w")
 	long := strings.Repeat("0123456789", 30_000)
 	for i := 1; i <= 3; i++ {
-		label := storetest.Had(c.Teacher.ID, "label")
+		label := storetest.Received(c.Teacher.ID, "label")
 		turn := storetest.Turn(c, i, &label)
 		turn.Observations = []relabel.Observation{{Content: long}, {Content: long[:1500]}, {}}
 		turn.Action.TokenIDs = []int32{1, 2}
 		if i == 3 {
-			turn.Action = storetest.Had(turn.Action.PolicyID, strings.Repeat("x", relabel.MostActionBytes))
+			turn.Action = storetest.Received(turn.Action.PolicyID, strings.Repeat("x", relabel.MostActionBytes))
 		}
 		must(t, s.CommitTurn(ctx, c.Fence, turn))
 	}
@@ -81,7 +81,7 @@ func TestExcerptsAreTurnsWithTheEndsOfTheirObservations(t *testing.T) {
 			t.Errorf("turn %d: action %+v", e.T, e.Action)
 		}
 	}
-	if e := excerpts[1]; e.Action.Status != relabel.Had || e.Action.Raw != nil || e.ActionBytes != len(whole[1].Action.Raw) || e.LabelBytes != 0 {
+	if e := excerpts[1]; e.Action.Status != relabel.Received || e.Action.Raw != nil || e.ActionBytes != len(whole[1].Action.Raw) || e.LabelBytes != 0 {
 		t.Errorf("a message that is too long: %d bytes left out", e.ActionBytes)
 	}
 }
@@ -91,10 +91,10 @@ func TestExecutedActionsAreReadOneByOne(t *testing.T) {
 	ctx, s := context.Background(), storetest.New(t)
 	c := storetest.Claim(t, s, storetest.Seed(t, s, 1).Trajectories[0].ID, "w")
 	for i := 1; i <= 3; i++ {
-		label := storetest.Had(c.Teacher.ID, "label")
+		label := storetest.Received(c.Teacher.ID, "label")
 		turn := storetest.Turn(c, i, &label)
 		if i == 2 {
-			turn.Action = storetest.Had(turn.Action.PolicyID, strings.Repeat("x", relabel.MostActionBytes))
+			turn.Action = storetest.Received(turn.Action.PolicyID, strings.Repeat("x", relabel.MostActionBytes))
 		}
 		must(t, s.CommitTurn(ctx, c.Fence, turn))
 	}
@@ -129,7 +129,7 @@ func BenchmarkOverviewOfATrajectory(b *testing.B) {
 		for k := 0; content.Len() < 200_000; k++ {
 			content.WriteString(line(i, k))
 		}
-		label := storetest.Had(c.Teacher.ID, strings.Repeat("label ", 100))
+		label := storetest.Received(c.Teacher.ID, strings.Repeat("label ", 100))
 		turn := storetest.Turn(c, i, &label)
 		turn.Observations[0].Content = content.String()
 		must(b, s.CommitTurn(ctx, c.Fence, turn))

@@ -189,7 +189,7 @@ func (r *actionRow) action() *relabel.Action {
 	if r.prompt != nil {
 		a.Usage = &relabel.Usage{PromptTokens: *r.prompt, CompletionTokens: *r.completion, CachedTokens: *r.cached}
 	}
-	if a.Status == relabel.Had {
+	if a.Status == relabel.Received {
 		a.Message = decoded(*a)
 	}
 	return a

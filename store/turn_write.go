@@ -17,7 +17,7 @@ import (
 // commit in order. The foreign keys between a turn and its two actions are checked at
 // commit.
 const commitInsert = `WITH room AS (UPDATE trajectories SET turns = $4, teacher_turns = teacher_turns + $5,
-		labels_had = labels_had + $6, labels_owed = labels_owed + $7, labels_missing = labels_missing + $8,
+		labels_received = labels_received + $6, labels_pending = labels_pending + $7, labels_missing = labels_missing + $8,
 		compared = compared + $9, agreed = agreed + $10, ribbon = ribbon || $22, tokens = tokens + $23,
 		tool_calls = tool_calls + $24, tool_failures = tool_failures + $25,
 		student_tool_calls = student_tool_calls + $24 * (1 - $5), student_tool_failures = student_tool_failures + $25 * (1 - $5)
@@ -36,7 +36,7 @@ type committing struct {
 }
 
 // CommitTurn stores a turn, its executed action, its observations and the label's row
-// (had, owed or missing) in one transaction. The same turn again is no error; another
+// (received, pending or missing) in one transaction. The same turn again is no error; another
 // one in its place is a CodeConflict, and so is a turn out of order. The turn's length
 // is kept; its end is this server's clock.
 //
@@ -81,8 +81,8 @@ func prepare(f relabel.Fence, turn relabel.Turn) (*committing, error) {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "turns count from 1").On("t")
 	case turn.Executor != relabel.Teacher && turn.Executor != relabel.Student:
 		return nil, relabel.Errorf(relabel.CodeInvalid, "%q executes no turn", turn.Executor).On("executor")
-	case turn.Action.Status != relabel.Had:
-		return nil, relabel.Errorf(relabel.CodeInvalid, "an executed action is had, not %q", turn.Action.Status).On("action")
+	case turn.Action.Status != relabel.Received:
+		return nil, relabel.Errorf(relabel.CodeInvalid, "an executed action is received, not %q", turn.Action.Status).On("action")
 	}
 	if turn.Executor == relabel.Teacher {
 		c.label = &c.turn.Action
@@ -99,7 +99,7 @@ func prepare(f relabel.Fence, turn relabel.Turn) (*committing, error) {
 
 // agreement compares a student's action with its label; nil while that is not there.
 func agreement(action, label relabel.Action) *bool {
-	if label.Status != relabel.Had {
+	if label.Status != relabel.Received {
 		return nil
 	}
 	agrees := chat.Agree(decoded(action), decoded(label))
@@ -127,7 +127,7 @@ func (c *committing) values() []any {
 		status, labelPolicy, labelSample = c.label.Status, &c.label.PolicyID, &c.labelSample
 	}
 	return []any{c.fence.TrajectoryID, c.fence.Attempt, c.fence.Owner, t.T, one(mark == "T"),
-		one(status == relabel.Had), one(status == relabel.Owed), one(status == relabel.Missing),
+		one(status == relabel.Received), one(status == relabel.Pending), one(status == relabel.Missing),
 		one(c.agrees != nil), one(c.agrees != nil && *c.agrees), mark,
 		t.Executor, t.Action.PolicyID, labelPolicy, labelSample, c.agrees, validUTF8(t.Tree),
 		max(t.EndedAt.Sub(t.StartedAt), time.Duration(0)), max(t.Time.Endpoint, 0), max(t.Time.Sandbox, 0), max(t.Time.Database, 0),
@@ -281,7 +281,7 @@ func (c *committing) same(stored relabel.Turn) bool {
 			return false
 		}
 	}
-	return c.label == nil || c.label.Status == relabel.Owed && stored.Label.PolicyID == c.label.PolicyID || sameAction(*stored.Label, *c.label)
+	return c.label == nil || c.label.Status == relabel.Pending && stored.Label.PolicyID == c.label.PolicyID || sameAction(*stored.Label, *c.label)
 }
 
 func sameAction(a, b relabel.Action) bool {

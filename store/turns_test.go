@@ -28,13 +28,13 @@ func TestACommittedTurnAgainIsOnce(t *testing.T) {
 	if !reflect.DeepEqual(before, fingerprint(t, s, rolloutTables...)) {
 		t.Error("the second commit changed something")
 	}
-	must(t, s.SettleLabel(ctx, c.Fence, 1, storetest.Had(c.Teacher.ID, "late")))
+	must(t, s.SettleLabel(ctx, c.Fence, 1, storetest.Received(c.Teacher.ID, "late")))
 	must(t, s.CommitTurn(ctx, c.Fence, turn)) // its label came since
 	other := turn
 	other.Tree = "another tree"
 	wantCode(t, s.CommitTurn(ctx, c.Fence, other), relabel.CodeConflict)
 	other = turn
-	other.Action = storetest.Had(c.Student.ID, "another action")
+	other.Action = storetest.Received(c.Student.ID, "another action")
 	wantCode(t, s.CommitTurn(ctx, c.Fence, other), relabel.CodeConflict)
 }
 
@@ -45,7 +45,7 @@ func TestTurnsCommitInOrderByTheDrawnExecutor(t *testing.T) {
 	c := storetest.Claim(t, s, storetest.Seed(t, s, 1).Trajectories[0].ID, "w") // sTsTsT
 	wantCode(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 2, nil)), relabel.CodeConflict)
 	wrong := storetest.Turn(c, 1, nil)
-	wrong.Executor, wrong.Action = relabel.Teacher, storetest.Had(c.Teacher.ID, "mine")
+	wrong.Executor, wrong.Action = relabel.Teacher, storetest.Received(c.Teacher.ID, "mine")
 	wantCode(t, s.CommitTurn(ctx, c.Fence, wrong), relabel.CodeInvalid)
 	for i := 1; i <= 6; i++ {
 		must(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, i, nil)))
@@ -61,9 +61,9 @@ func TestAnInvalidTurnLeavesNothing(t *testing.T) {
 	s := storetest.New(t)
 	c := storetest.Claim(t, s, storetest.Seed(t, s, 1).Trajectories[0].ID, "w")
 	before := fingerprint(t, s, rolloutTables...)
-	owed := storetest.Turn(c, 1, nil)
-	owed.Action = relabel.Action{PolicyID: c.Student.ID, Status: relabel.Owed}
-	wantCode(t, s.CommitTurn(ctx, c.Fence, owed), relabel.CodeInvalid)
+	pending := storetest.Turn(c, 1, nil)
+	pending.Action = relabel.Action{PolicyID: c.Student.ID, Status: relabel.Pending}
+	wantCode(t, s.CommitTurn(ctx, c.Fence, pending), relabel.CodeInvalid)
 	unknown := storetest.Turn(c, 1, nil)
 	unknown.Action.PolicyID = relabel.NewID()
 	wantCode(t, s.CommitTurn(ctx, c.Fence, unknown), relabel.CodeInvalid)
@@ -145,13 +145,13 @@ func TestALabelIsSettledOnce(t *testing.T) {
 	must(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, nil)))
 	must(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 2, nil)))
 	must(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 3, nil)))
-	wantCode(t, s.SettleLabel(ctx, c.Fence, 2, storetest.Had(c.Teacher.ID, "x")), relabel.CodeConflict) // the teacher's own turn
-	wantCode(t, s.SettleLabel(ctx, c.Fence, 1, storetest.Had(c.Student.ID, "x")), relabel.CodeConflict) // not the teacher
+	wantCode(t, s.SettleLabel(ctx, c.Fence, 2, storetest.Received(c.Teacher.ID, "x")), relabel.CodeConflict) // the teacher's own turn
+	wantCode(t, s.SettleLabel(ctx, c.Fence, 1, storetest.Received(c.Student.ID, "x")), relabel.CodeConflict) // not the teacher
 	var settled atomic.Int32
 	var work sync.WaitGroup
 	for range 6 {
 		work.Go(func() {
-			err := s.SettleLabel(ctx, c.Fence, 1, storetest.Had(c.Teacher.ID, "action 1"))
+			err := s.SettleLabel(ctx, c.Fence, 1, storetest.Received(c.Teacher.ID, "action 1"))
 			if err == nil {
 				settled.Add(1)
 			} else if relabel.CodeOf(err) != relabel.CodeConflict {
@@ -163,7 +163,7 @@ func TestALabelIsSettledOnce(t *testing.T) {
 	if settled.Load() != 1 {
 		t.Fatalf("settled %d times", settled.Load())
 	}
-	must(t, s.SettleLabel(ctx, c.Fence, 3, storetest.Had(c.Teacher.ID, "something else")))
+	must(t, s.SettleLabel(ctx, c.Fence, 3, storetest.Received(c.Teacher.ID, "something else")))
 	tr, err := s.FindTrajectory(ctx, c.TrajectoryID)
 	must(t, err)
 	if tr.Agreement == nil || *tr.Agreement != 0.5 || tr.LabelsMissing != 0 {

@@ -45,7 +45,7 @@ func TestAnUnclearCommitIsSettledByItsKey(t *testing.T) {
 		}
 	}
 	cut := func(what string, write func() error) { t.Helper(); cutAt("commit; ", what, write) }
-	label := storetest.Had(c.Teacher.ID, "late")
+	label := storetest.Received(c.Teacher.ID, "late")
 	const turn = "FROM room; INSERT INTO actions" // all of it in one exchange
 	cutAt(turn, "turn 1", func() error { return s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, nil)) })
 	cutAt(turn, "turn 2", func() error { return s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 2, nil)) })

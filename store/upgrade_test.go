@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -28,7 +30,7 @@ func rowCounts(t testing.TB, s *store.Store) map[string]int {
 // openDumped migrates the database of an earlier version, which loses no row.
 func openDumped(t testing.TB) *store.Store {
 	t.Helper()
-	s := storetest.Open(t, storetest.Dumped(t))
+	s := storetest.Open(t, storetest.Dumped(t, 3))
 	before := rowCounts(t, s)
 	if v := value[int](t, s, "SELECT version FROM relabel_schema_version"); v != 3 || before["trajectories"] != 21 || before["actions"] != 306 {
 		t.Fatalf("the dump is of version %d and holds %v", v, before)
@@ -105,4 +107,62 @@ func readDumped(t testing.TB, s *store.Store, tr relabel.Trajectory) {
 	}
 	_, err = s.FindPatch(ctx, tr.ID)
 	must(t, err)
+}
+
+// Migration 22 renames stored values and columns, and loses none.
+func TestStoredNamesAreRenamed(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.Open(t, storetest.Dumped(t, 21))
+	counts := func(status string) int {
+		return value[int](t, s, "SELECT count(*) FROM actions WHERE status = $1", status)
+	}
+	received, pending, missing := counts("had"), counts("owed"), counts("missing")
+	if received == 0 || pending == 0 || missing == 0 {
+		t.Fatalf("the dump has %d, %d, %d actions", received, pending, missing)
+	}
+	before := rowCounts(t, s)
+	must(t, s.Migrate(ctx))
+	if after := rowCounts(t, s); !maps.Equal(after, before) {
+		t.Errorf("rows %v, not %v", after, before)
+	}
+	if r, p, m := counts("received"), counts("pending"), counts("missing"); r != received || p != pending || m != missing {
+		t.Errorf("%d received, %d pending, %d missing; not %d, %d, %d", r, p, m, received, pending, missing)
+	}
+	page, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, relabel.Newest, relabel.Page{})
+	must(t, err)
+	for _, tr := range page.Items {
+		turns, err := s.ListTurns(ctx, tr.ID, 1, 1000)
+		must(t, err)
+		want := map[relabel.ActionStatus]int{}
+		for _, turn := range turns {
+			want[turn.Label.Status]++
+		}
+		if tr.LabelsReceived != want[relabel.Received] || tr.LabelsPending != want[relabel.Pending] {
+			t.Errorf("%d received, %d pending of %v", tr.LabelsReceived, tr.LabelsPending, want)
+		}
+	}
+	runs, _, err := s.ListRuns(ctx, relabel.Page{})
+	must(t, err)
+	if runs[0].Labels != relabel.LabelsInline {
+		t.Errorf("labels %q", runs[0].Labels)
+	}
+	exports, _, err := s.ListExports(ctx, relabel.ExportFilter{}, relabel.Page{})
+	must(t, err)
+	if e := exports[0]; !slices.Equal(e.Selection.ExcludeFlags, []string{"leak", "*"}) || e.Excluded["label_missing"] != 1 {
+		t.Errorf("export %+v", e)
+	}
+	for p, err := range s.ExportParts(ctx, exports[0].ID) {
+		must(t, err)
+		const text = `{"states":2,"excluded":{"label_missing":1},"text":"\"left_out\":"}`
+		if string(p.Summary) != text || string(p.Excluded) != "{\"reason\":\"label_missing\"}\n" {
+			t.Errorf("part %s, %s", p.Summary, p.Excluded)
+		}
+	}
+	for column, want := range map[string]int{"received FROM relabelings": 1, "pending FROM relabelings": 1, "prefetch FROM workers": 3,
+		"count(*) FROM label_batch_items WHERE status = 'received'": 1} {
+		if got := value[int](t, s, "SELECT "+column); got != want {
+			t.Errorf("%s: %d, not %d", column, got, want)
+		}
+	}
 }

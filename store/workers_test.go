@@ -16,7 +16,7 @@ func TestWorkersAreSeenUntilTheyEnd(t *testing.T) {
 	see := func(name, machine string, state relabel.WorkerState) {
 		t.Helper()
 		must(t, s.SeeWorker(ctx, relabel.Worker{Name: name, Machine: machine, Process: 7, DockerHosts: []string{"unix:///a", "ssh://b"},
-			Rollouts: 4, Ahead: 1, Version: "v", State: state}))
+			Rollouts: 4, Prefetch: 1, Version: "v", State: state}))
 	}
 	see("b", "two", "")
 	see("a", "one", "")

@@ -101,7 +101,7 @@ func TestAttackTextInEveryFieldIsInertOnEveryPage(t *testing.T) {
 	run, iteration, base := "/runs/"+s.run.ID.String(), "/iterations/"+s.iteration.ID.String(), "/trajectories/"+done.ID.String()
 	set, query := s.run.TasksetID.String(), url.QueryEscape(hostile)
 	pages := []string{"/", run, run + "/tasks", run + "/tasks?q=" + query, iteration, run + "/start", run + "/start?student=" + query, run + "/pause?text=" + query, run + "/resume", run + "/cancel",
-		run + "/export", run + "/export?views=tree&tokenizer=" + query + "&template=" + query + "&destination=" + query + "&label_policy=" + query + "&leave_out_flags=" + query + "&template_text=" + query,
+		run + "/export", run + "/export?views=tree&tokenizer=" + query + "&template=" + query + "&destination=" + query + "&label_policy=" + query + "&exclude_flags=" + query + "&template_text=" + query,
 		"/runs/new?name=" + query + "&teacher=" + query + "&prompts.system=" + query, "/policies/new?name=" + "x" + "&model=" + query, run + "/scheduling?priority=1&webhook.url=" + query,
 		iteration + "/relabel", iteration + "/retry", base + "/relabel?policy=" + query,
 		"/trajectories", "/trajectories?run=" + s.run.ID.String() + "&instance=" + query, "/trajectories/search?text=script", "/trajectories/search?text=" + query, "/trajectories/search?part=found&text=" + query + "&instance_part=attack", base, base + "?attempt=1", base + "/turns?from=1&to=2", base + "/turns?part=cards&from=1&to=2&whole=1", base + "/turns/1", base + "/turns/2",

@@ -48,7 +48,7 @@ func concernsOf(run relabel.Run, rounds []round) []concern {
 				list + "&state=failed&failure=" + string(reason), "show them"})
 		}
 		if n := r.Figures.Progress.LabelsMissed; n > 0 {
-			all = append(all, concern{"infra", "!", fmt.Sprintf("%s: %d of %d labels are missing", name, n, n+r.Figures.Progress.LabelsHad+r.Figures.Progress.LabelsOwed),
+			all = append(all, concern{"infra", "!", fmt.Sprintf("%s: %d of %d labels are missing", name, n, n+r.Figures.Progress.LabelsReceived+r.Figures.Progress.LabelsPending),
 				list + "&labels=missing", "show where"})
 		}
 	}

@@ -96,7 +96,7 @@ func (v *compareView) row(p [2]int, a, b []doneAt) pairRow {
 	case row.B == nil:
 		row.Class, row.Sign, row.Word = "different", "▲", "only A"
 	case !a[p[0]-1].known || !b[p[1]-1].known:
-		row.Class, row.Sign, row.Word = "owed", "?", "too long to compare"
+		row.Class, row.Sign, row.Word = "pending", "?", "too long to compare"
 	case a[p[0]-1].key == b[p[1]-1].key:
 		row.Class, row.Sign, row.Word = "equal", "✓", "same"
 		v.Same++

@@ -27,7 +27,7 @@ type exportView struct {
 	Run        string
 	Bytes      int
 	Views      []viewRows
-	LeftOut    []leftOutCount
+	Excluded   []excludedCount
 	Shards     []relabel.ExportFile // of its views
 	Options    string               // of its form, as JSON
 	Operations []operationLink
@@ -41,7 +41,7 @@ type exportView struct {
 // Stated is the number of selected labelled states.
 func (v exportView) Stated() int {
 	n := v.Rows
-	for _, of := range v.Export.LeftOut {
+	for _, of := range v.Export.Excluded {
 		n += of
 	}
 	return n
@@ -65,8 +65,8 @@ func filesOf(e relabel.Export, view relabel.View) (files []relabel.ExportFile) {
 	return files
 }
 
-// leftOutCount is the number of labelled states that were excluded for a reason.
-type leftOutCount struct {
+// excludedCount is the number of labelled states that were excluded for a reason.
+type excludedCount struct {
 	Reason string
 	States int
 	Link   string // of the trajectories with that reason, "" where no list shows them
@@ -87,8 +87,8 @@ func (v *viewer) viewExport(r *http.Request, e relabel.Export) (exportView, erro
 	for _, f := range e.Files {
 		view.Bytes += int(f.Bytes)
 	}
-	for _, reason := range slices.Sorted(maps.Keys(e.LeftOut)) {
-		view.LeftOut = append(view.LeftOut, leftOutCount{reason, e.LeftOut[reason], leftOutLink(e.Selection.RunID, reason)})
+	for _, reason := range slices.Sorted(maps.Keys(e.Excluded)) {
+		view.Excluded = append(view.Excluded, excludedCount{reason, e.Excluded[reason], excludedLink(e.Selection.RunID, reason)})
 	}
 	if e.State == relabel.ExportRunning && e.Parts > 0 {
 		view.Progress = fmt.Sprintf("%d of %d parts", e.PartsDone, e.Parts)
@@ -96,8 +96,8 @@ func (v *viewer) viewExport(r *http.Request, e relabel.Export) (exportView, erro
 	return view, err
 }
 
-// leftOutLink lists the trajectories that were excluded for a reason, "" if no list shows them.
-func leftOutLink(run relabel.ID, reason string) string {
+// excludedLink lists the trajectories that were excluded for a reason, "" if no list shows them.
+func excludedLink(run relabel.ID, reason string) string {
 	state := map[string]relabel.TrajectoryState{"trajectory_failed": relabel.Failed, "trajectory_cancelled": relabel.Cancelled}[reason]
 	if state == "" {
 		return ""

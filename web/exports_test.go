@@ -57,7 +57,7 @@ func (s *site) finishExport(e relabel.Export, files ...relabel.ExportFile) relab
 		left := fmt.Sprintf(`{"reason":"label_missing","trajectory":%q,"turn":1,"states":1,"detail":"\u0000 \ud800"}`, p.Trajectories[0].ID)
 		s.must(s.store.FinishExportPart(s.t.Context(), e.ID, part, []byte("{}"), []byte(left+"\n")))
 	}
-	e.Rows, e.LeftOut = 12, map[string]int{"trajectory_failed": 3, "label_missing": 1}
+	e.Rows, e.Excluded = 12, map[string]int{"trajectory_failed": 3, "label_missing": 1}
 	e.Files = append(files, relabel.ExportFile{Path: "tree/00000.parquet", SHA256: strings.Repeat("ab", 32), Bytes: 4321, Rows: 1, Tokens: 3, SupervisedTokens: 1})
 	if len(files) > 0 {
 		e.Files = files

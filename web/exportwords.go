@@ -13,9 +13,9 @@ func (v viewRows) Means() string {
 }
 
 // Means describes why states were excluded.
-func (c leftOutCount) Means() string { return leftOutWords[c.Reason] }
+func (c excludedCount) Means() string { return excludedWords[c.Reason] }
 
-var leftOutWords = map[string]string{
+var excludedWords = map[string]string{
 	"not_submitted":             "the selection asked for valid submissions",
 	"equal_rewards":             "all of its group (the trajectories of its task in its iteration) are resolved, or none is",
 	"no_reward":                 "it has no verdict, and the selection asked for groups with mixed rewards",

@@ -38,7 +38,7 @@ func TestTheCommandOfAnExportsPageFetchesAllOfIt(t *testing.T) {
 			s.outcomes()
 			files := map[string]string{}
 			var described []relabel.ExportFile
-			for _, path := range []string{"README.md", "left_out.jsonl", "manifest.json", "linear/00000.parquet", "packed/00000.idx.parquet", "packed/00001.idx.parquet", "packed/00009.idx.parquet",
+			for _, path := range []string{"README.md", "excluded.jsonl", "manifest.json", "linear/00000.parquet", "packed/00000.idx.parquet", "packed/00001.idx.parquet", "packed/00009.idx.parquet",
 				"tree/00098.parquet", "tree/00099.parquet", "tree/00100.parquet", "tree/100000.parquet"} {
 				files[path] = "what " + path + " holds"
 				sum := sha256.Sum256([]byte(files[path]))

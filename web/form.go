@@ -270,7 +270,7 @@ func kindOfInput(field api.Field) string {
 
 // labels are labels that differ from the name in JSON.
 var labels = map[string]string{"beta": "β", "rho": "ρ", "base_url": "Base URL", "url": "URL", "t": "Turn", "again": "Tasks of iteration", "generations": "Rollouts per task",
-	"leave_out_flags": "Exclude flags", "system": "System message", "first": "First message", "author": "By", "divide": "Divisor of files", "all": "All verdicts"}
+	"exclude_flags": "Exclude flags", "system": "System message", "first": "First message", "author": "By", "divide": "Divisor of files", "all": "All verdicts"}
 
 // labelOf is a field's label: its name in JSON as words.
 func labelOf(name string) string {

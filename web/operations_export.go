@@ -56,7 +56,7 @@ func exportForm(chosen url.Values) form {
 // selectionOf is what an export of a run with this recipe selects, without its label policy.
 func selectionOf(body api.NewExport, recipe relabel.Recipe) (sel relabel.ExportSelection, err error) {
 	sel = relabel.ExportSelection{Iteration: body.Iteration, Aggregated: body.Aggregated, Unfinished: body.Unfinished, EndReasons: body.EndReasons,
-		Agreement: body.Agreement, LeaveOutFlags: body.LeaveOutFlags}
+		Agreement: body.Agreement, ExcludeFlags: body.ExcludeFlags}
 	filters := relabel.ExportFilters{Submitted: body.Submitted, Resolved: body.Resolved, MixedRewards: body.MixedRewards}
 	if sel, err = sel.WithDefaults(filters, recipe); err != nil {
 		return sel, err
@@ -80,7 +80,7 @@ func (v *viewer) exportFields(ctx context.Context, run relabel.ID, f form) ([]op
 		"verdict_protections": with(versions, ""),
 		"label_policy":        with(policies, ""),
 		"tokenizer":           with(tokenizers, ""),
-		"leave_out_flags":     func(f *operationField) { f.Kind, f.Choices = "checks", choicesOf(flags...) },
+		"exclude_flags":       func(f *operationField) { f.Kind, f.Choices = "checks", choicesOf(flags...) },
 		"views": func(f *operationField) {
 			if len(f.Values) == 0 {
 				f.Values = []string{string(relabel.ViewMessages)}

@@ -60,7 +60,7 @@ func chosenRounds(rounds []round, body api.NewExport) (chosen []round) {
 
 // statesOf estimates how many labelled states of an iteration are selected.
 func statesOf(f relabel.Figures, sel relabel.ExportSelection) float64 {
-	states, done := float64(f.Progress.LabelsHad), float64(max(1, f.Progress.Trajectories[relabel.Done]))
+	states, done := float64(f.Progress.LabelsReceived), float64(max(1, f.Progress.Trajectories[relabel.Done]))
 	switch {
 	case sel.Resolved:
 		states *= min(1, float64(f.Progress.Resolved)/done)
@@ -83,7 +83,7 @@ type usage struct{ Prompt, Answer, Trunks, Leaves float64 } // tokens per state;
 func usageOf(rounds []round, spent []relabel.Spending, teacher relabel.ID) (u usage) {
 	var labels, calls float64
 	for _, r := range rounds {
-		labels += float64(r.Progress.LabelsHad)
+		labels += float64(r.Progress.LabelsReceived)
 		u.Trunks += float64(r.Progress.Trajectories[relabel.Done])
 		u.Leaves += float64(r.Figures.Compared - r.Figures.Agreed)
 		for _, s := range spent {

@@ -22,9 +22,9 @@ func TestAnExportIsAskedForWithWhatItWillHold(t *testing.T) {
 	if strings.Contains(ask(""), "Capacity") {
 		t.Error("it asks for tokens of messages")
 	}
-	contains(t, ask("&aggregated=true&resolved=true&agreement=differs&leave_out_flags=cheats&views=linear&views=tree&tokenizer=/srv/q&template=/srv/t&capacity=4096&max_length=2048&normalisation=transition&label_policy=trained-student@1&unfinished=true&destination=s3://b/x"),
+	contains(t, ask("&aggregated=true&resolved=true&agreement=differs&exclude_flags=cheats&views=linear&views=tree&tokenizer=/srv/q&template=/srv/t&capacity=4096&max_length=2048&normalisation=transition&label_policy=trained-student@1&unfinished=true&destination=s3://b/x"),
 		`"views":["linear","tree"],"tokenizer":"/srv/q","template":"/srv/t","normalisation":"transition","capacity":4096,"max_length":2048}`,
-		`"aggregated":true,"unfinished":true,"resolved":true,"agreement":"differs","label_policy":"trained-student@1","leave_out_flags":["cheats"],"destination":"s3://b/x"`, "<td class=\"n\">3</td>")
+		`"aggregated":true,"unfinished":true,"resolved":true,"agreement":"differs","label_policy":"trained-student@1","exclude_flags":["cheats"],"destination":"s3://b/x"`, "<td class=\"n\">3</td>")
 	contains(t, ask("&submitted=false&mixed_rewards=true&end_reasons=finish&end_reasons=context&divide=8"),
 		`"submitted":false,"mixed_rewards":true,"end_reasons":["finish","context"],"divide":8}`, "Exports every finished trajectory of groups with mixed rewards, of those whose end is one of [finish context]")
 	contains(t, ask("&submitted=true&resolved=false&mixed_rewards=false"), `"submitted":true,"resolved":false,"mixed_rewards":false}`)
@@ -38,7 +38,7 @@ func TestAnExportIsAskedForWithWhatItWillHold(t *testing.T) {
 	contains(t, ask("&views=tree"), "tree, tokens", "tree, bytes", "from export "+e.ID.String()[24:]+": 6 states")
 
 	page := s.get(200, "/exports/"+e.ID.String())
-	contains(t, page, "It contains 6 of 7 states", "action is missing", "a bin of token trees", "have 1.76 times", "times as many tokens", "<td>collect 1</td><td class=\"n\">7</td><td class=\"n\">6</td><td class=\"left\"><span>1 label_missing</span>", "<td class=\"n\">2</td><td class=\"n\">6</td>", "fill of bins", "left_out.jsonl", "Download all files with curl")
+	contains(t, page, "It contains 6 of 7 states", "action is missing", "a bin of token trees", "have 1.76 times", "times as many tokens", "<td>collect 1</td><td class=\"n\">7</td><td class=\"n\">6</td><td class=\"left\"><span>1 label_missing</span>", "<td class=\"n\">2</td><td class=\"n\">6</td>", "fill of bins", "excluded.jsonl", "Download all files with curl")
 	s.rows = shownRows{}
 	contains(t, s.get(200, "/exports/"+e.ID.String()), "Contents of its bins are not available: its files are in another data folder")
 }

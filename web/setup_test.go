@@ -165,7 +165,7 @@ func (s *site) claim(t relabel.Trajectory) relabel.Fence {
 // action is what a policy answered.
 func (s *site) action(policy relabel.ID, m relabel.Message) relabel.Action {
 	m.Role = relabel.RoleAssistant
-	return relabel.Action{PolicyID: policy, Status: relabel.Had, Message: m, Raw: chat.AppendMessage(nil, m), FinishReason: "tool_calls", Parse: relabel.ParsedOK,
+	return relabel.Action{PolicyID: policy, Status: relabel.Received, Message: m, Raw: chat.AppendMessage(nil, m), FinishReason: "tool_calls", Parse: relabel.ParsedOK,
 		Usage: &relabel.Usage{PromptTokens: 4211, CompletionTokens: 96}}
 }
 

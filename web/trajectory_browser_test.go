@@ -116,9 +116,9 @@ func TestTurnsAppearWhileTheyRunAndLabelsWhenTheyCome(t *testing.T) {
 	f := s.claim(all[0])
 	p := webtest.Open(t, s.URL+"/trajectories/"+all[0].ID.String())
 	p.Wait("document.querySelector('#live-state').textContent === 'live' && document.querySelector('#turns .empty')")
-	owed := &relabel.Action{PolicyID: s.run.TeacherID, Status: relabel.Owed}
-	s.must(s.store.CommitTurn(t.Context(), f, s.turn(1, bash("", "ls src"), owed, "what turn 1 wrote")))
-	p.Wait("document.querySelector('#t1.owed .observation')?.innerText.includes('what turn 1 wrote')")
+	pending := &relabel.Action{PolicyID: s.run.TeacherID, Status: relabel.Pending}
+	s.must(s.store.CommitTurn(t.Context(), f, s.turn(1, bash("", "ls src"), pending, "what turn 1 wrote")))
+	p.Wait("document.querySelector('#t1.pending .observation')?.innerText.includes('what turn 1 wrote')")
 	s.must(s.store.SettleLabel(t.Context(), f, 1, *s.label(bash("", "ls tests"))))
 	p.Wait("document.querySelector('#t1.different .side.label mark')?.textContent === 'tests'")
 	s.must(s.store.CommitTurn(t.Context(), f, s.turn(2, bash("", "ls src"), nil, "a")))
@@ -145,8 +145,8 @@ func TestAnAnswerThatComesLateDoesNotUndoANewerOne(t *testing.T) {
 	p := webtest.Open(t, s.URL+"/trajectories/"+all[0].ID.String())
 	p.Wait("document.querySelector('#live-state').textContent === 'live'")
 	p.Eval(fmt.Sprintf(holdFetches, "/turns?"), nil)
-	owed := &relabel.Action{PolicyID: s.run.TeacherID, Status: relabel.Owed}
-	s.must(s.store.CommitTurn(t.Context(), f, s.turn(1, bash("", "ls src"), owed, "a")))
+	pending := &relabel.Action{PolicyID: s.run.TeacherID, Status: relabel.Pending}
+	s.must(s.store.CommitTurn(t.Context(), f, s.turn(1, bash("", "ls src"), pending, "a")))
 	p.Wait("held.length === 1")
 	s.must(s.store.SettleLabel(t.Context(), f, 1, *s.label(bash("", "ls tests"))))
 	p.Wait("held.length === 2")

@@ -46,7 +46,7 @@ func (p trajectoryView) viewTurn(e relabel.TurnExcerpt, h show.Head, l show.Limi
 	var d show.Difference
 	if e.Label != nil && e.Executor == relabel.Student {
 		var theirs []show.Call
-		if e.Label.Status == relabel.Had && e.ActionBytes+e.LabelBytes == 0 {
+		if e.Label.Status == relabel.Received && e.ActionBytes+e.LabelBytes == 0 {
 			d = show.Compare(e.Action.Message, e.Label.Message)
 			calls, theirs, words = d.A, d.B, d.WordsA
 			h.Agreement.Word = d.Label()

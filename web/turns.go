@@ -86,7 +86,7 @@ func rawOf(turn relabel.Turn, of string) ([]byte, error) {
 	switch k := number(of, -1); {
 	case of == "action":
 		return turn.Action.Written(), nil
-	case of == "label" && turn.Label != nil && turn.Label.Status == relabel.Had:
+	case of == "label" && turn.Label != nil && turn.Label.Status == relabel.Received:
 		return turn.Label.Written(), nil
 	case k >= 0 && k < len(turn.Observations):
 		return []byte(turn.Observations[k].Content), nil

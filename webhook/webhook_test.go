@@ -196,7 +196,7 @@ func TestAReceiverThatFailsTwiceGetsItTheThirdTime(t *testing.T) {
 	}
 	must(t, json.Unmarshal(first.body, &body))
 	if c := body.Data.Iteration.Counts; body.Type != "iteration.done" || body.Data.URL != "https://relabel.example/v1/iterations/"+d.Iteration.ID.String() ||
-		body.Data.Run.ID != d.Run.ID || body.Data.Iteration.ID != d.Iteration.ID || c.Trajectories[relabel.Done] != 2 || c.Turns != 4 || c.LabelsHad != 4 || c.Resolved != 2 {
+		body.Data.Run.ID != d.Run.ID || body.Data.Iteration.ID != d.Iteration.ID || c.Trajectories[relabel.Done] != 2 || c.Turns != 4 || c.LabelsReceived != 4 || c.Resolved != 2 {
 		t.Errorf("%s", first.body)
 	}
 	if len(r.requests) != 3 { // the redirect was not followed

@@ -83,7 +83,7 @@ func (m *Metrics) initialize() {
 	for _, v := range []struct {
 		of     *prometheus.CounterVec
 		values []string
-	}{{m.turns, []string{"teacher", "student"}}, {m.labels, []string{"had", "missing"}}, {m.replays, []string{"same", "diverged"}}} {
+	}{{m.turns, []string{"teacher", "student"}}, {m.labels, []string{"received", "missing"}}, {m.replays, []string{"same", "diverged"}}} {
 		for _, value := range v.values {
 			v.of.WithLabelValues(value)
 		}
@@ -109,7 +109,7 @@ func (m *Metrics) Committed(turn relabel.Turn, took time.Duration) {
 			m.execs.Observe(float64(o.Millis) / 1000)
 		}
 	}
-	if turn.Label != nil && turn.Label.Status != relabel.Owed {
+	if turn.Label != nil && turn.Label.Status != relabel.Pending {
 		m.Labelled(*turn.Label)
 	}
 }

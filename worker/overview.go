@@ -74,8 +74,8 @@ func (o *Overviews) gauges(gauge set) {
 	}
 	gauge(descTurns, float64(all.Total.TeacherTurns), string(relabel.Teacher))
 	gauge(descTurns, float64(all.Total.Turns-all.Total.TeacherTurns), string(relabel.Student))
-	gauge(descLabels, float64(all.Total.LabelsHad), string(relabel.Had))
-	gauge(descLabels, float64(all.Total.LabelsOwed), string(relabel.Owed))
+	gauge(descLabels, float64(all.Total.LabelsReceived), string(relabel.Received))
+	gauge(descLabels, float64(all.Total.LabelsPending), string(relabel.Pending))
 	gauge(descLabels, float64(all.Total.LabelsMissed), string(relabel.Missing))
 	for _, queue := range []string{"rollout", "export"} {
 		gauge(descQueue, float64(all.Jobs[queue]), queue)

@@ -49,7 +49,7 @@ func startWork(ctx context.Context, db *database, f cli.WorkFlags, data string, 
 // startWorkOn is startWork with an open host.
 func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f cli.WorkFlags, data string, res resources, m *worker.Metrics, log zerolog.Logger) (*work, error) {
 	me := relabel.Worker{Name: worker.NewOwner(), Machine: machineName(), Process: os.Getpid(), DockerHosts: host.Names(),
-		Rollouts: f.Rollouts, Ahead: f.Prefetch, Version: version}
+		Rollouts: f.Rollouts, Prefetch: f.Prefetch, Version: version}
 	slots := mixer.Slots{Rollouts: f.Rollouts, Prefetch: f.Prefetch}
 	log = log.With().Str("worker", me.Name).Logger()
 	disk, err := worker.NewDiskGuard(worker.DiskGuardConfig{Folder: data, MinFree: int64(f.MinFree), Free: docker.FreeBytes, Log: log})

@@ -104,6 +104,6 @@ func makeTurn(c relabel.Claim, t int, r *rand.Rand) relabel.Turn {
 // had is an action that a policy said.
 func had(c relabel.Claim, policy relabel.ID, r *rand.Rand) relabel.Action {
 	m := say(r)
-	return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: chat.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls",
+	return relabel.Action{PolicyID: policy, Status: relabel.Received, Raw: chat.AppendMessage(nil, m), Message: m, FinishReason: "tool_calls",
 		Parse: openhands.Parse(c.Run.Prompts.Tools, m), Usage: &relabel.Usage{PromptTokens: 20000, CompletionTokens: 150}, Model: "m"}
 }

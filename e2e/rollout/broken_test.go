@@ -53,7 +53,7 @@ func TestAnAgentThatBreaksTwoSandboxesEndsItsRollout(t *testing.T) {
 			turns, err := m.db.ListTurns(t.Context(), m.claimed, 1, 100)
 			noError(t, err)
 			last := turns[len(turns)-1]
-			if told := strings.Contains(last.Observations[0].Content, "sandbox broke"); told != (c.turns == 2) || last.Label.Status != relabel.Had {
+			if told := strings.Contains(last.Observations[0].Content, "sandbox broke"); told != (c.turns == 2) || last.Label.Status != relabel.Received {
 				t.Errorf("the last turn: %+v, its label %s", last.Observations, last.Label.Status)
 			}
 			if p, err := m.db.FindPatch(t.Context(), m.claimed); err != nil || len(p) > 0 {

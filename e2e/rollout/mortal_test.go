@@ -287,7 +287,7 @@ func (m *mortal) neverTwice(req relabel.ChatRequest) {
 	err := m.db.Pool().QueryRow(context.Background(), `SELECT EXISTS (SELECT 1 FROM trajectories tr
 		JOIN turns tu ON (tu.trajectory_id, tu.attempt) = (tr.id, tr.trail)
 		JOIN actions a ON (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample)
-		WHERE tr.id = $1 AND tu.t = $2 AND a.status = 'had')`, m.claimed, req.T).Scan(&had)
+		WHERE tr.id = $1 AND tu.t = $2 AND a.status = 'received')`, m.claimed, req.T).Scan(&had)
 	if err != nil || had {
 		m.t.Errorf("the label of turn %d is had (%v) and was asked for: %v", req.T, had, err)
 	}

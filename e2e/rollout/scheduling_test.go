@@ -145,7 +145,7 @@ func TestNoWakeupIsLostWhateverIsPaused(t *testing.T) {
 	for _, d := range []storetest.Seeded{first, second} {
 		it, p, err := s.FindIteration(ctx, d.Iteration.ID)
 		noError(t, err)
-		if it.State != relabel.IterationDone || p.Turns != 600 || p.LabelsHad != 600 {
+		if it.State != relabel.IterationDone || p.Turns != 600 || p.LabelsReceived != 600 {
 			t.Errorf("%s, %+v", it.State, p)
 		}
 	}

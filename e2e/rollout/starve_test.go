@@ -254,7 +254,7 @@ func TestAHealthyRunGetsItsShareBesideOneWithADeadEndpoint(t *testing.T) {
 			checkOutage(t, s, ill, c.labels)
 			dead.revive(t)
 			t.Logf("back, all were done after %s", s.wait(t, ill, "state = 'done'", 40).Round(100*time.Millisecond))
-			if n := s.count(t, ill, "environment_failures > 0 OR failure IS NOT NULL OR labels_had < turns"); n > 0 {
+			if n := s.count(t, ill, "environment_failures > 0 OR failure IS NOT NULL OR labels_received < turns"); n > 0 {
 				t.Errorf("%d paid for the outage", n)
 			}
 		})

@@ -14,7 +14,7 @@ import (
 	"relabel"
 )
 
-// excludedLine is a line of left_out.jsonl.
+// excludedLine is a line of excluded.jsonl.
 type excludedLine struct {
 	Reason     string     `json:"reason"`
 	Trajectory relabel.ID `json:"trajectory"`
@@ -27,9 +27,9 @@ type excludedLine struct {
 // checkExcluded compares the excluded states with the manifest's counts, and checks that no
 // label is both excluded and exported.
 func (c *check) checkExcluded() {
-	file, err := os.Open(filepath.Join(c.dir, excludedName))
+	file, err := os.Open(filepath.Join(c.dir, c.excludedName))
 	if err != nil {
-		c.refuse("left_out", excludedName, "", "cannot be read: %v", err)
+		c.refuse("excluded", c.excludedName, "", "cannot be read: %v", err)
 		return
 	}
 	defer file.Close()
@@ -45,12 +45,12 @@ func (c *check) checkExcluded() {
 			break
 		}
 		if err != nil {
-			c.refuse("left_out", excludedName, "", "cannot be read: %v", err)
+			c.refuse("excluded", c.excludedName, "", "cannot be read: %v", err)
 			return
 		}
 	}
-	if !maps.Equal(counts, c.manifest.LeftOut) {
-		c.refuse("left_out", excludedName, "", "its lines count %v, left_out in the manifest %v", counts, c.manifest.LeftOut)
+	if !maps.Equal(counts, c.manifest.Excluded) {
+		c.refuse("excluded", c.excludedName, "", "its lines count %v, excluded in the manifest %v", counts, c.manifest.Excluded)
 	}
 }
 
@@ -58,7 +58,7 @@ func (c *check) checkExcluded() {
 func (c *check) excludedLine(raw []byte, where string, there []uint64, counts map[string]int) {
 	var line excludedLine
 	if err := readStrictly(raw, &line); err != nil {
-		c.refuse("left_out", excludedName, where, "%v", err)
+		c.refuse("excluded", c.excludedName, where, "%v", err)
 		return
 	}
 	if line.States > 0 {
@@ -68,12 +68,12 @@ func (c *check) excludedLine(raw []byte, where string, there []uint64, counts ma
 	if line.Turn != nil {
 		from, to = *line.Turn, *line.Turn
 		if line.States != 1 {
-			c.refuse("left_out", excludedName, where, "one turn is one state, not %d", line.States)
+			c.refuse("excluded", c.excludedName, where, "one turn is one state, not %d", line.States)
 		}
 	}
 	for t := from; t <= to; t++ {
 		if _, found := slices.BinarySearch(there, c.hash.name(line.Trajectory.String(), t)); found {
-			c.refuse("left_out", excludedName, where, "the label %s/%d was left out, and stands in a view", line.Trajectory, t)
+			c.refuse("excluded", c.excludedName, where, "the label %s/%d is excluded, and stands in a view", line.Trajectory, t)
 			return
 		}
 	}

@@ -94,8 +94,8 @@ func (c *check) checkTooLong() {
 	if long == nil {
 		return
 	}
-	if got, want := long.Labels(), m.LeftOut["too_long"]; got != want {
-		c.complain("too_long counts %d labels, left_out has %d", got, want)
+	if got, want := long.Labels(), m.Excluded["too_long"]; got != want {
+		c.complain("too_long counts %d labels, excluded has %d", got, want)
 	}
 	if long.TrunksCut > long.LabelsCut || long.TrunksDropped > long.LabelsDropped || long.TrunksCut == 0 && long.LabelsCut > 0 || long.TrunksDropped == 0 && long.LabelsDropped > 0 {
 		c.complain("too_long has %d trunks truncated with %d labels and %d dropped with %d: each trunk loses at least one label", long.TrunksCut, long.LabelsCut, long.TrunksDropped, long.LabelsDropped)

@@ -18,7 +18,6 @@ import (
 // The files of an export outside of its views.
 const (
 	manifestName = "manifest.json"
-	excludedName = "left_out.jsonl"
 	readmeName   = "README.md"
 )
 
@@ -32,6 +31,7 @@ func ReadManifest(dir string) (m relabel.Manifest, err error) {
 	if err != nil {
 		return m, relabel.Errorf(relabel.CodeInvalid, "%s cannot be read", filepath.Join(dir, manifestName)).Because(err)
 	}
+	raw = relabel.RenameManifestFields(raw)
 	if err := readStrictly(raw, &m); err != nil {
 		return m, relabel.Errorf(relabel.CodeInvalid, "%s: %v", manifestName, err)
 	}
@@ -80,6 +80,12 @@ func (c *check) readManifest() bool {
 		c.refuse("manifest", manifestName, "", "schema_version is %d: this program supports 1", v)
 		return false
 	}
+	c.excludedName = "excluded.jsonl"
+	if _, err := os.Stat(filepath.Join(c.dir, c.excludedName)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(c.dir, relabel.EarlierExcludedName)); err == nil {
+			c.excludedName = relabel.EarlierExcludedName
+		}
+	}
 	return true
 }
 
@@ -94,7 +100,7 @@ func said(err error) string {
 
 // checkFolder compares the existing files with those that the manifest names.
 func (c *check) checkFolder() {
-	named := map[string]bool{manifestName: true, excludedName: true, readmeName: true}
+	named := map[string]bool{manifestName: true, c.excludedName: true, readmeName: true}
 	for _, f := range c.manifest.Files {
 		if named[f.Path] {
 			c.refuse("manifest", f.Path, "", "is listed twice")

@@ -34,9 +34,10 @@ type Progress struct{ Rows, Tokens atomic.Int64 }
 // check is one check of one export.
 type check struct {
 	Options
-	dir      string
-	manifest relabel.Manifest
-	hash     *hasher
+	dir          string
+	manifest     relabel.Manifest
+	excludedName string // the file that lists the excluded states
+	hash         *hasher
 
 	mu      sync.Mutex // of what follows
 	report  Report

@@ -95,7 +95,7 @@ const crowdTrajectories = `WITH places AS (
 			WHEN dice(k * 1000 + t, 5, 200) = 0 THEN 's' WHEN dice(k * 1000 + t, 6, 100) < 60 + 3 * number THEN 'a' ELSE 'd' END, '' ORDER BY t)
 			FROM generate_series(1, acted) t) END AS ribbon FROM drawn)
 	INSERT INTO trajectories (id, run_id, iteration_id, kind, task_id, generation, executors, state, attempt, trail, owner, lease_until, started_at, ended_at,
-		end_reason, patch_bytes, submitted, passed, verdict_reason, protections, failure, failure_detail, turns, teacher_turns, labels_had, labels_owed, labels_missing, compared, agreed,
+		end_reason, patch_bytes, submitted, passed, verdict_reason, protections, failure, failure_detail, turns, teacher_turns, labels_received, labels_pending, labels_missing, compared, agreed,
 		ribbon, tokens, tool_calls, tool_failures, student_tool_calls, student_tool_failures, created_at)
 	SELECT gen_random_uuid(), run_id, id, 'collect', task_id, g, executors, stands, a.n, a.n, CASE stands WHEN 'running' THEN 'w' END, CASE stands WHEN 'running' THEN now() END,
 		CASE WHEN stands <> 'queued' THEN now() END, CASE WHEN stands NOT IN ('queued', 'running') THEN now() END,
@@ -128,10 +128,10 @@ const crowdTurns = `INSERT INTO turns (trajectory_id, attempt, t, kind, executor
 // sentences are some hundred letters long and each has a word that few others have.
 const crowdActions = `INSERT INTO actions (trajectory_id, attempt, t, policy_id, sample, status, reason, raw, finish_reason, parse, prompt_tokens, completion_tokens, cached_tokens, model)
 	SELECT tu.trajectory_id, 1, tu.t, a.policy, 0, a.status, CASE a.status WHEN 'missing' THEN 'endpoint: gone' END,
-		CASE a.status WHEN 'had' THEN convert_to('{"role":"assistant","content":"I look at word' || dice(hashtext(tu.trajectory_id::text), tu.t, 100000) ||
+		CASE a.status WHEN 'received' THEN convert_to('{"role":"assistant","content":"I look at word' || dice(hashtext(tu.trajectory_id::text), tu.t, 100000) ||
 			' next, because the test that fails names it. Then I shall change what it returns, and run the tests again.","tool_calls":[{"id":"c","type":"function","function":{"name":"execute_bash","arguments":"{\"command\":\"grep -rn ' ||
 			substr(md5(tu.trajectory_id::text || tu.t), 1, 12) || ' src\"}"}}]}', 'UTF8') END, 'tool_calls', 'ok', 4000, 100, 3000, 'm'
 	FROM turns tu JOIN trajectories tr ON tr.id = tu.trajectory_id, LATERAL (
-		SELECT tu.executor_policy_id AS policy, 'had' AS status
-		UNION ALL SELECT tu.label_policy_id, CASE WHEN tu.agrees IS NOT NULL THEN 'had' WHEN tr.labels_owed > 0 THEN 'owed' ELSE 'missing' END WHERE tu.executor = 'student') a
+		SELECT tu.executor_policy_id AS policy, 'received' AS status
+		UNION ALL SELECT tu.label_policy_id, CASE WHEN tu.agrees IS NOT NULL THEN 'received' WHEN tr.labels_pending > 0 THEN 'pending' ELSE 'missing' END WHERE tu.executor = 'student') a
 	WHERE a.policy IN ($1, $2)`

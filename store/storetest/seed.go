@@ -45,7 +45,7 @@ func SeedWith(t testing.TB, s *store.Store, n int, change func(*Seeded)) Seeded 
 	d.Teacher, d.Student = Policy(t, s, "teacher"), Policy(t, s, "student")
 	d.Run = relabel.Run{ID: relabel.NewID(), Name: "run " + relabel.NewID().String(), Recipe: relabel.DAgger, Scaffold: "openhands",
 		Prompts:   relabel.Prompts{System: "You fix bugs.", First: "In {workdir}: {problem_statement}", Tools: []relabel.Tool{{Name: "finish", Parameters: "{}"}}},
-		TasksetID: d.Taskset.ID, TeacherID: d.Teacher.ID, Labels: relabel.LabelsBeside, Limits: relabel.PaperLimits, Seed: 7,
+		TasksetID: d.Taskset.ID, TeacherID: d.Teacher.ID, Labels: relabel.LabelsInline, Limits: relabel.PaperLimits, Seed: 7,
 		Beta: &relabel.BetaSchedule{Kind: "constant", Start: 0.5}}
 	beta := 0.5
 	d.Iteration = relabel.Iteration{ID: relabel.NewID(), RunID: d.Run.ID, Number: 1, Kind: relabel.Collect,
@@ -81,10 +81,10 @@ func Claim(t testing.TB, s *store.Store, trajectory relabel.ID, owner string) re
 	return c
 }
 
-// Had is an action of a policy that says content and calls nothing.
-func Had(policy relabel.ID, content string) relabel.Action {
+// Received is an action of a policy that says content and calls nothing.
+func Received(policy relabel.ID, content string) relabel.Action {
 	m := relabel.Message{Role: relabel.RoleAssistant, Content: content}
-	return relabel.Action{PolicyID: policy, Status: relabel.Had, Raw: chat.AppendMessage(nil, m), Message: m,
+	return relabel.Action{PolicyID: policy, Status: relabel.Received, Raw: chat.AppendMessage(nil, m), Message: m,
 		FinishReason: "stop", Parse: relabel.NoCall}
 }
 
@@ -94,12 +94,12 @@ func Turn(c relabel.Claim, t int, label *relabel.Action) relabel.Turn {
 	turn := relabel.Turn{T: t, Executor: c.Trajectory.Executors.At(t), Tree: fmt.Sprintf("tree-%d", t),
 		Observations: []relabel.Observation{{Content: fmt.Sprintf("observation %d", t)}}}
 	if turn.Executor == relabel.Teacher {
-		turn.Action = Had(c.Teacher.ID, fmt.Sprintf("action %d", t))
+		turn.Action = Received(c.Teacher.ID, fmt.Sprintf("action %d", t))
 		return turn
 	}
-	turn.Action = Had(c.Student.ID, fmt.Sprintf("action %d", t))
+	turn.Action = Received(c.Student.ID, fmt.Sprintf("action %d", t))
 	if turn.Label = label; label == nil {
-		turn.Label = &relabel.Action{PolicyID: c.Teacher.ID, Status: relabel.Owed}
+		turn.Label = &relabel.Action{PolicyID: c.Teacher.ID, Status: relabel.Pending}
 	}
 	return turn
 }
@@ -109,7 +109,7 @@ func Finish(t testing.TB, s *store.Store, c relabel.Claim, turns int, resolved b
 	t.Helper()
 	ctx := context.Background()
 	for i := 1; i <= turns; i++ {
-		label := Had(c.Teacher.ID, fmt.Sprintf("label %d", i))
+		label := Received(c.Teacher.ID, fmt.Sprintf("label %d", i))
 		must(t, s.CommitTurn(ctx, c.Fence, Turn(c, i, &label)))
 	}
 	must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff --git a/a b/a\n"), Submitted: true}))

@@ -78,8 +78,8 @@ func agreementOf(h relabel.TurnHead) agreement {
 		return agreement{}
 	case h.Label == relabel.Missing:
 		return agreement{"missing", "!", "label missing"}
-	case h.Label == relabel.Owed:
-		return agreement{"owed", "?", "label still asked for"}
+	case h.Label == relabel.Pending:
+		return agreement{"pending", "?", "label still asked for"}
 	case h.Agrees != nil && *h.Agrees:
 		return agreement{"equal", "✓", "label equal"}
 	}

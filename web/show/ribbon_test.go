@@ -14,7 +14,7 @@ func TestARecoveryIsSaidWhereAtLeastTwoLabelsAgreeToTheEnd(t *testing.T) {
 	} {
 		var heads []relabel.TurnHead
 		for i, mark := range course {
-			h := relabel.TurnHead{T: i + 1, Executor: relabel.Student, Label: relabel.Had}
+			h := relabel.TurnHead{T: i + 1, Executor: relabel.Student, Label: relabel.Received}
 			switch mark {
 			case 'a':
 				h.Agrees = &yes

@@ -300,7 +300,7 @@
   };
 
   // Live: the ribbon is fetched again, and cards follow its changes.
-  const standings = ["equal", "different", "missing", "owed"];
+  const standings = ["equal", "different", "missing", "pending"];
   const renew = () => {
     const before = now;
     const { began } = document.getElementById("began").dataset;

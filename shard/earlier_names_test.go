@@ -1,0 +1,53 @@
+package shard
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"relabel"
+)
+
+// Exports of versions that named their fields and a file differently are read and verified.
+func TestAnExportWithEarlierNamesOpens(t *testing.T) {
+	t.Parallel()
+	flagged, other := someTrajectory(1, 0, 4), someTrajectory(1, 2, 3)
+	flagged.Flagged = []relabel.FlaggedState{{T: 0, Flag: "leak"}}
+	s := newFixedStore(flagged, other)
+	s.newExport("x", relabel.ExportSelection{Submitted: true, ExcludeFlags: []string{relabel.AnyFlag}})
+	x := newTestExporter(t, s)
+	e := export(t, s, x)
+	if r := check(t, e.Directory, nil); len(r.Problems) > 0 {
+		t.Fatalf("before: %+v", r)
+	}
+	manifest := filepath.Join(e.Directory, manifestName)
+	raw, err := os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := strings.NewReplacer(`"excluded":`, `"left_out":`, `"exclude_flags":`, `"leave_out_flags":`).Replace(string(raw))
+	if err := os.WriteFile(manifest, []byte(earlier), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(e.Directory, excludedName), filepath.Join(e.Directory, relabel.EarlierExcludedName)); err != nil {
+		t.Fatal(err)
+	}
+	m, err := x.Manifest(context.Background(), e)
+	if err != nil || len(m.Excluded) == 0 || len(m.Selection.ExcludeFlags) != 1 {
+		t.Errorf("manifest %+v, %v", m, err)
+	}
+	if r := check(t, e.Directory, nil); len(r.Problems) > 0 || r.Counts["excluded"] != 0 {
+		t.Errorf("%+v", r)
+	}
+	file, err := x.Open(context.Background(), e, excludedName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := io.ReadAll(file)
+	if err != nil || len(lines) == 0 || file.Close() != nil {
+		t.Errorf("%q, %v", lines, err)
+	}
+}
