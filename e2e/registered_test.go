@@ -66,7 +66,7 @@ func TestDoctorConnectsToWhatServeConnectsTo(t *testing.T) {
 		t.Errorf("%d: %s", code, said)
 	}
 	p.env = []string{"RELABEL_ALLOW_ADDRESS=10.0.0.0/8"}
-	if said, code := p.command(t, "doctor", "--policy", "student"); code == 0 || !strings.Contains(said, "outside of what --allow-address allows") {
+	if said, code := p.command(t, "doctor", "--policy", "student"); code == 0 || !strings.Contains(said, "is not in a range of --allow-address") {
 		t.Errorf("%d: %s", code, said)
 	}
 }

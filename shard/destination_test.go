@@ -128,7 +128,7 @@ func TestTheRuleHoldsForBuckets(t *testing.T) {
 	x := bucketExporter(t, s)
 	x.Destinations.Transport = narrow.Transport()
 	_ = work(s, x, relabel.CutExport, 0)
-	if len(s.reasons) != 1 || !strings.Contains(s.reasons[0], "outside of what --allow-address allows") {
+	if len(s.reasons) != 1 || !strings.Contains(s.reasons[0], "is not in a range of --allow-address") {
 		t.Errorf("failed for %q, waits for %q", s.reasons, s.export.Waiting)
 	}
 }
