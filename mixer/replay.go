@@ -146,4 +146,6 @@ func (r *rollout) pendingLabels() (n int) {
 	return n
 }
 
-func isPending(turn relabel.Turn) bool { return turn.Label != nil && turn.Label.Status == relabel.Pending }
+func isPending(turn relabel.Turn) bool {
+	return turn.Label != nil && turn.Label.Status == relabel.Pending
+}
