@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ExportState is where an export stands.
+// ExportState is the state of an export.
 type ExportState string
 
 // The states of an export.
@@ -20,50 +20,50 @@ const (
 	ExportCancelled ExportState = "cancelled"
 )
 
-// ExportSelection says which labelled states leave. Held-out tasks, attempts that
-// were given up, and evaluations never do.
+// ExportSelection selects the labelled states to export. Held-out tasks, abandoned attempts
+// and evaluations are never exported.
 type ExportSelection struct {
 	RunID      ID   `json:"run_id" doc:"The run."`
-	Iteration  int  `json:"iteration" doc:"Number of the collect iteration that is exported."`
+	Iteration  int  `json:"iteration" doc:"Number of the exported collect iteration."`
 	Aggregated bool `json:"aggregated" doc:"Whether every earlier iteration is exported too (eq. 3)."`
-	// Unfinished takes iterations that are still running too: what is done of them when the
-	// export is cut. The rest is left out, counted as not done.
-	Unfinished bool `json:"unfinished,omitempty" doc:"Whether iterations that were still running are exported too, as far as they were done."`
+	// Unfinished includes running iterations: their trajectories that are done when the export is
+	// cut. The others are excluded and counted as not done.
+	Unfinished bool `json:"unfinished,omitempty" doc:"Whether the done trajectories of running iterations are exported too."`
 	Submitted  bool `json:"submitted" doc:"Only trajectories with a valid submission."`
 	Resolved   bool `json:"resolved" doc:"Only resolved trajectories: submitted and passed."`
-	// MixedRewards takes only groups (the trajectories of one task in one iteration) of which
-	// some are resolved and some are not: equal rewards have no advantage (GRPO). A trajectory
-	// without a verdict is no member of its group.
-	MixedRewards bool `json:"mixed_rewards" doc:"Only groups (the trajectories of a task in an iteration) of which some are resolved and some are not."`
-	// VerdictProtections demands a verdict of this version of the verifier's protections or a
-	// newer one; 0: any, or none.
-	VerdictProtections int `json:"verdict_protections,omitempty" doc:"Only trajectories with a verdict of this version of the verifier's protections or a newer one; absent: any verdict, or none."`
-	// EndReasons are the ends that a trajectory may have; empty: any.
-	EndReasons []EndReason `json:"end_reasons,omitempty" doc:"Only trajectories that ended so."`
-	// Agreement leaves out states by whether the executed action is the label.
-	Agreement Agreement `json:"agreement,omitempty" doc:"Only states where the executed action is the label (same) or is not (differs); absent: all."`
-	// LabelPolicyID is whose labels leave in the place of the run's teacher's: those that a
-	// relabeling asked for, or the student's own actions. nil: the teacher's.
+	// MixedRewards selects only groups (the trajectories of one task in one iteration) with both
+	// resolved and unresolved members, since equal rewards have no advantage (GRPO). A
+	// trajectory without a verdict is not a member of its group.
+	MixedRewards bool `json:"mixed_rewards" doc:"Only groups (the trajectories of a task in an iteration) with both resolved and unresolved members."`
+	// VerdictProtections requires a verdict of at least this version of the verifier's
+	// protections; 0: any verdict, or none.
+	VerdictProtections int `json:"verdict_protections,omitempty" doc:"Only trajectories with a verdict of at least this version of the verifier's protections; absent: any verdict, or none."`
+	// EndReasons are the accepted ends of trajectories; empty: any.
+	EndReasons []EndReason `json:"end_reasons,omitempty" doc:"Only trajectories with one of these ends."`
+	// Agreement selects states by whether the executed action equals the label.
+	Agreement Agreement `json:"agreement,omitempty" doc:"Only states whose executed action equals the label (same) or differs from it (differs); absent: all."`
+	// LabelPolicyID selects the labels of another policy: a relabeling's, or the student's own
+	// actions. nil: the labels of the run's teacher.
 	LabelPolicyID *ID `json:"label_policy_id,omitempty" doc:"The policy whose labels are exported instead of the run's teacher's. Absent: the run's teacher."`
 	// ExcludeFlags are flags of reviews: what is flagged so does not leave, the whole
 	// trajectory or the state of one turn. AnyFlag stands for all.
 	ExcludeFlags []string `json:"exclude_flags,omitempty" doc:"What reviews flagged so is not exported; absent: flags do not matter."`
 }
 
-// Agreement says which states leave, by what was executed in them.
+// Agreement selects states by whether the executed action equals the label.
 type Agreement string
 
-// The choices. Where the teacher executed, action and label are the same.
+// The choices. If the teacher executed the turn, action and label are equal.
 const (
 	AgreementAny     Agreement = ""        // every state
-	AgreementSame    Agreement = "same"    // only those whose label was executed
-	AgreementDiffers Agreement = "differs" // only those whose label was not: what the student does otherwise
+	AgreementSame    Agreement = "same"    // only states whose label was executed
+	AgreementDiffers Agreement = "differs" // only states where the student deviated from the label
 )
 
-// View is a form of the rows of an export.
+// View is a format of an export's rows.
 type View string
 
-// The views. All but messages are of tokens.
+// The views. All but messages contain tokens.
 const (
 	ViewMessages View = "messages" // a row is a labelled state as chat messages
 	ViewLinear   View = "linear"   // a row is one sequence
@@ -71,18 +71,18 @@ const (
 	ViewTree     View = "tree"     // a row is a bin of token trees
 )
 
-// Views are all views, in the order in which they are written.
+// Views are all views, in the order in which an export writes them.
 var Views = []View{ViewMessages, ViewLinear, ViewPacked, ViewTree}
 
-// ExportForm says how what leaves is written. What speaks of tokens is empty where only
-// messages are asked for.
+// ExportForm is the format of an export. Fields about tokens are empty if messages is the only
+// view.
 type ExportForm struct {
 	Views []View `json:"views,omitempty" name:"view" maxItems:"4" uniqueItems:"true" enum:"messages,linear,packed,tree" doc:"Forms of the rows. Default: messages."`
-	// Tokenizer is the student's tokenizer as it was named: the name or the hash of a
-	// registered one, whose hash is in TokenizerHash, or else a path below --tokenizers of the
-	// machines that build. TemplateText is another chat template than the tokenizer's own,
-	// Template the path of a file with one, below --tokenizers as well; at most one is set.
-	// TemplateOptions is an object of further variables for the template.
+	// Tokenizer is the student's tokenizer as the user gave it: the name or hash of a registered
+	// one, whose hash is in TokenizerHash, or a path below --tokenizers of the building machines.
+	// TemplateText replaces the tokenizer's chat template, as does Template, the path of a file
+	// below --tokenizers; at most one is set. TemplateOptions is a JSON object of further template
+	// variables.
 	Tokenizer       string          `json:"tokenizer,omitempty" placeholder:"DIR|NAME" help:"The student's tokenizer: a model's folder on this machine, which is registered, or the name or hash of a registered one. Default: the student policy's." maxLength:"4096" doc:"The student's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that build. Needed for views of tokens, except where the student's policy names one."`
 	TokenizerHash   string          `json:"tokenizer_hash,omitempty" kong:"-" readOnly:"true" doc:"Hash of the registered tokenizer's files; absent: the tokenizer is a path below --tokenizers."`
 	Template        string          `json:"template,omitempty" placeholder:"FILE" help:"File with another chat template than the tokenizer's own; its text is sent." maxLength:"4096" doc:"Path of a file with another chat template than the tokenizer's own, below --tokenizers of the machines that build."`
@@ -113,17 +113,17 @@ func (f ExportForm) Tokens() bool {
 	return false
 }
 
-// ArgumentsForm is how templates get the arguments of a call.
+// ArgumentsForm is the form in which templates receive the arguments of a call.
 type ArgumentsForm string
 
 // The forms.
 const (
-	ArgumentsAuto   ArgumentsForm = ""       // found out by rendering: see shard/render
+	ArgumentsAuto   ArgumentsForm = ""       // determined by rendering: see shard/render
 	ArgumentsString ArgumentsForm = "string" // the model's own JSON text
-	ArgumentsObject ArgumentsForm = "object" // read, with order and numbers as written
+	ArgumentsObject ArgumentsForm = "object" // parsed, with the order and numbers as written
 )
 
-// ReasoningForm is what becomes of reasoning_content.
+// ReasoningForm says how reasoning_content is exported.
 type ReasoningForm string
 
 // The forms.
@@ -136,7 +136,7 @@ const (
 // Normalisation is how w(s, a) is spread over the tokens of a label.
 type Normalisation string
 
-// The ways.
+// The normalisations.
 const (
 	PerToken      Normalisation = "token"      // each token weighs w
 	PerTransition Normalisation = "transition" // each token weighs w / |ãt|
@@ -145,71 +145,71 @@ const (
 // TooLong says what to do with a trunk over the limits. A leaf over them is always dropped.
 type TooLong string
 
-// The ways; what they exclude is counted.
+// The choices. The export counts what they exclude.
 const (
 	CutTooLong  TooLong = "cut"  // a trunk is cut after the last label that fits
 	DropTooLong TooLong = "drop" // a trunk over the limit is dropped with all its labels
 )
 
-// Export is a data set built from chosen trajectories.
+// Export is a data set built from selected trajectories.
 type Export struct {
 	ID        ID              `json:"id" doc:"Its id."`
-	Selection ExportSelection `json:"selection" doc:"What leaves."`
-	Form      ExportForm      `json:"form" doc:"How what leaves is written."`
+	Selection ExportSelection `json:"selection" doc:"The selected states."`
+	Form      ExportForm      `json:"form" doc:"The format."`
 	State     ExportState     `json:"state" doc:"queued, running, done, failed or cancelled."`
-	// Destination is the bucket below which it is written, as a URL. Empty: the exports'
-	// folder with the id FolderID.
-	Destination string         `json:"destination,omitempty" doc:"URL of the bucket below which it is written; absent: the exports' folder of the server that was asked."`
+	// Destination is the URL of the bucket to write to. Empty: the exports' folder with the id
+	// FolderID.
+	Destination string         `json:"destination,omitempty" doc:"URL of the bucket that it is written to; absent: the exports' folder of the server."`
 	FolderID    string         `json:"-"`
-	Directory   string         `json:"directory" doc:"Where its files are: a folder, or a URL."`
-	Parts       int            `json:"parts" doc:"Pieces that are built apart, by any worker; 0 until it is cut."`
-	PartsDone   int            `json:"parts_done" doc:"Pieces that are there."`
+	Directory   string         `json:"directory" doc:"Location of its files: a folder or a URL."`
+	Parts       int            `json:"parts" doc:"Parts that workers build independently; 0 until it is cut."`
+	PartsDone   int            `json:"parts_done" doc:"Finished parts."`
 	Rows        int            `json:"rows" doc:"Labelled states in it."`
 	Excluded    map[string]int `json:"excluded" doc:"Excluded states by reason."`
 	// PromptCheck compares rendered prompts with those of the student's server; nil before
-	// the end, and without a view of tokens.
-	PromptCheck *PromptCheck `json:"prompt_check,omitempty" doc:"How its prompts compare with what the student's server was given; absent before the end, and without a view of tokens."`
+	// the end, and without a token view.
+	PromptCheck *PromptCheck `json:"prompt_check,omitempty" doc:"Comparison of its prompts with those that the student's server received; absent before the end, and without a token view."`
 	// ModelCheck says whether the student's architecture was checked for recurrent layers;
 	// empty without the tree view.
-	ModelCheck ModelCheck `json:"model_check,omitempty" doc:"Whether the student's config.json was checked for recurrent layers, which trees must not train: checked, or not_checked where there is none; absent without the tree view."`
+	ModelCheck ModelCheck `json:"model_check,omitempty" doc:"Whether the student's config.json was checked for recurrent layers, which cannot train on trees: checked, or not_checked without that file; absent without the tree view."`
 	Failure    string     `json:"failure,omitempty" doc:"Why it failed."`
-	// Waiting is why it waits, since when, while it does: mostly for its destination.
-	Waiting      string       `json:"waiting,omitempty" doc:"Why it waits, while it does: its destination is away or full, or a step is tried again."`
-	WaitingSince *time.Time   `json:"waiting_since,omitempty" doc:"Since when it waits."`
+	// Waiting is the reason of a current wait, usually for the destination.
+	Waiting      string       `json:"waiting,omitempty" doc:"Reason of the current wait: the destination is unreachable or full, or a step is about to be retried."`
+	WaitingSince *time.Time   `json:"waiting_since,omitempty" doc:"When the wait began."`
 	Files        []ExportFile `json:"files" doc:"Its files."`
-	CreatedAt    time.Time    `json:"created_at" doc:"When it was asked for."`
-	EndedAt      *time.Time   `json:"ended_at,omitempty" doc:"When it was finished."`
+	CreatedAt    time.Time    `json:"created_at" doc:"When it was requested."`
+	EndedAt      *time.Time   `json:"ended_at,omitempty" doc:"When it ended."`
 }
 
-// ModelCheck says whether the architecture of the model that is to train on trees is known
-// to have no recurrent layers: their state would go from branch to branch.
+// ModelCheck says whether the model for the tree view is known to have no recurrent layers,
+// which would carry state between branches.
 type ModelCheck string
 
 // The values. A model with recurrent layers is refused.
 const (
 	ModelChecked    ModelCheck = "checked"     // its config.json names no recurrent layer
-	ModelNotChecked ModelCheck = "not_checked" // there is no config.json beside its tokenizer
+	ModelNotChecked ModelCheck = "not_checked" // its tokenizer's folder has no config.json
 )
 
 // ExportFilter narrows a list of exports. Zero fields do not narrow.
 type ExportFilter struct{ RunID *ID }
 
-// PromptCheck compares prompts as an export renders them with the ids that the student's
-// server said it was given. Where they differ, the server has another template, other
-// variables for it or another tokenizer, and the data set has prompts that it never saw.
+// PromptCheck compares an export's rendered prompts with the ids that the student's server
+// reported. If they differ, the server has another template, other template variables or another
+// tokenizer, and the student never saw the prompts of the data set.
 type PromptCheck struct {
-	Compared int               `json:"compared" doc:"Prompts of the student's turns whose ids its server gave."`
-	Differ   int               `json:"differ" doc:"How many of them are rendered otherwise: the server has another template, other variables for it, or another tokenizer."`
-	First    *PromptDifference `json:"first,omitempty" doc:"Where the first of them differs; absent: nowhere."`
+	Compared int               `json:"compared" doc:"Prompts of the student's turns whose ids its server reported."`
+	Differ   int               `json:"differ" doc:"Prompts that are rendered differently: the server has another template, other template variables, or another tokenizer."`
+	First    *PromptDifference `json:"first,omitempty" doc:"The first difference; absent: none."`
 }
 
-// PromptDifference is where two lists of ids part.
+// PromptDifference is the first difference between two lists of ids.
 type PromptDifference struct {
 	Trajectory string `json:"trajectory" doc:"The trajectory."`
 	Turn       int    `json:"turn" doc:"The turn."`
 	At         int    `json:"at" doc:"Index of the first id that differs."`
-	Ours       string `json:"ours" doc:"Text of the ids around it, as the export has them."`
-	Theirs     string `json:"theirs" doc:"The same of what the server was given."`
+	Ours       string `json:"ours" doc:"Text of the export's ids around it."`
+	Theirs     string `json:"theirs" doc:"Text of the server's ids around it."`
 }
 
 // ExportFile is one file of an export.
@@ -218,21 +218,21 @@ type ExportFile struct {
 	SHA256           string `json:"sha256" doc:"SHA-256 of the file, in hex."`
 	Bytes            int64  `json:"bytes" doc:"Size in bytes."`
 	Rows             int    `json:"rows" doc:"Rows in it."`
-	Tokens           int    `json:"tokens,omitempty" doc:"Tokens in it, padding among them; absent in files without."`
-	SupervisedTokens int    `json:"supervised_tokens,omitempty" doc:"Tokens in it that are trained on."`
+	Tokens           int    `json:"tokens,omitempty" doc:"Tokens in it, including padding; absent in files without tokens."`
+	SupervisedTokens int    `json:"supervised_tokens,omitempty" doc:"Supervised tokens in it."`
 }
 
-// ExportPart is a piece of an export that one machine builds alone: trajectories that
-// follow each other in the export's order.
+// ExportPart is a part of an export that one worker builds: consecutive trajectories in the
+// export's order.
 type ExportPart struct {
 	ExportID     ID
 	Number       int // from 0
 	Trajectories []PartTrajectory
-	Files        []ExportFile // that are finished
+	Files        []ExportFile // finished ones
 	Done         bool
 }
 
-// FinishedPart is what the end of an export needs to know of a part.
+// FinishedPart is the input of an export's last step from one part.
 type FinishedPart struct {
 	Number   int
 	Summary  json.RawMessage // as its builder wrote it
@@ -240,37 +240,37 @@ type FinishedPart struct {
 	Files    []ExportFile
 }
 
-// PartTrajectory names a trajectory as it was when its export was cut.
+// PartTrajectory is a trajectory's state when its export was cut.
 type PartTrajectory struct {
 	ID     ID              `json:"id"`
-	State  TrajectoryState `json:"state"`  // nothing leaves of one that was not over, whatever came of it
+	State  TrajectoryState `json:"state"`  // nothing is exported of one that had not ended
 	Trail  int             `json:"trail"`  // the attempt that holds its turns
 	Turns  int             `json:"turns"`  // of the trail
-	Labels int             `json:"labels"` // that were there, of the selected policy
+	Labels int             `json:"labels"` // received from the selected policy
 	// Flagged are its states with one of the flags that are left out.
 	Flagged []FlaggedState `json:"flagged,omitempty"`
-	// Verdict is the verdict then: grading again may replace it while the export is built.
-	// nil in parts that older versions cut.
+	// Verdict is the verdict at that time, which a regrading may replace while the export is
+	// built; nil in parts cut by older versions.
 	Verdict *PartVerdict `json:"verdict,omitempty"`
-	// Group is its group's rewards; nil where ExportSelection.MixedRewards is not set.
+	// Group describes its group's rewards; nil unless ExportSelection.MixedRewards is set.
 	Group *RewardGroup `json:"group,omitempty"`
 }
 
-// PartVerdict is a trajectory's current verdict; nil fields where there is none.
+// PartVerdict is a trajectory's current verdict; the fields are nil if there is none.
 type PartVerdict struct {
 	Passed      *bool `json:"passed"`
 	Protections *int  `json:"protections"`
 }
 
-// RewardGroup says what an export needs to know of the group of a trajectory: the
-// trajectories of its task in its iteration. A member's reward is whether it is resolved;
-// one without a verdict, as after an infrastructure error, is no member.
+// RewardGroup describes the group of a trajectory: the trajectories of its task in its
+// iteration. A member's reward is whether it is resolved. A trajectory without a verdict, for
+// example after an infrastructure error, is not a member.
 type RewardGroup struct {
-	Mixed bool `json:"mixed"` // some members are resolved and some are not
-	First bool `json:"first"` // the trajectory is the first one of its task and iteration, by which groups are counted
+	Mixed bool `json:"mixed"` // the group has both resolved and unresolved members
+	First bool `json:"first"` // the trajectory is the first of its task and iteration; groups are counted by it
 }
 
-// ExportTrajectory is a trajectory as an export reads it.
+// ExportTrajectory is the input of an export from one trajectory.
 type ExportTrajectory struct {
 	Trajectory Trajectory
 	Iteration  Iteration
@@ -278,15 +278,15 @@ type ExportTrajectory struct {
 	Student    Policy
 	Task       Task
 	Turns      []Turn
-	// StudentPrompt returns the ids that the student's server was given at a turn that the
-	// student executed, nil where it did not say so. A nil one knows of none.
+	// StudentPrompt returns the prompt's ids that the student's server reported at a turn that the
+	// student executed, nil if it reported none. The function may be nil.
 	StudentPrompt func(t int) []int32
 	Flagged       []FlaggedState // when the export was cut
-	Group         *RewardGroup   // then; nil where ExportSelection.MixedRewards is not set
+	Group         *RewardGroup   // at that time; nil unless ExportSelection.MixedRewards is set
 }
 
-// Holding is a finished export that selected a trajectory, and the part of it that the
-// trajectory was put into: the files of that part, and no others, have its labels.
+// Holding is a finished export that selected a trajectory, and the part that contains it:
+// only the files of that part have its labels.
 type Holding struct {
 	Export Export
 	Part   int
@@ -322,8 +322,8 @@ type ExportStore interface {
 	// CreateExport stores an export and queues its job, in one transaction.
 	CreateExport(ctx context.Context, e Export) error
 	FindExport(ctx context.Context, id ID) (Export, error)
-	// CancelExport ends an export that is not over: CodeConflict where it is, and was not
-	// cancelled. DeleteExport forgets one that is over, CodeConflict where it is not.
+	// CancelExport cancels an export: CodeConflict if it ended in another state. DeleteExport
+	// deletes the record of an export: CodeConflict if it has not ended.
 	CancelExport(ctx context.Context, id ID) error
 	DeleteExport(ctx context.Context, id ID) error
 	ListExports(ctx context.Context, f ExportFilter, p Page) (exports []Export, next string, err error)

@@ -6,12 +6,12 @@ import (
 	"fmt"
 )
 
-// Manifest is what manifest.json of an export says. Fields that speak of tokens are null
-// or empty in an export without a token view.
+// Manifest is the content of an export's manifest.json. Fields about tokens are null or empty
+// in an export without a token view.
 type Manifest struct {
 	SchemaVersion      int                `json:"schema_version"`
 	Views              []View             `json:"views"`
-	Capacity           *int               `json:"capacity"`  // tokens a bin; null: nothing is packed
+	Capacity           *int               `json:"capacity"`  // tokens per bin; null: nothing is packed
 	LossMask           map[string]string  `json:"loss_mask"` // view → alignment
 	Files              []ManifestFile     `json:"files"`
 	Fill               map[string]float64 `json:"fill"`
@@ -22,22 +22,22 @@ type Manifest struct {
 	Student            string             `json:"student"` // policy id of the last iteration's student
 	Run                string             `json:"run"`
 	Iterations         []int              `json:"iterations"` // those that gave a row
-	Beta               []*float64         `json:"beta"`       // βi of each; null where executors were drawn by κ
+	Beta               []*float64         `json:"beta"`       // βi of each; null if executors were drawn by κ
 	Recipe             Recipe             `json:"recipe"`
 	Normalisation      *Normalisation     `json:"normalisation"`
 	Selection          ManifestSelection  `json:"selection"`
 	States             int                `json:"states"`           // labelled states in it
 	Excluded           map[string]int     `json:"excluded"`         // labelled states by reason
 	SpecialText        int                `json:"special_text"`     // texts of special tokens in messages, encoded as plain text
-	SpecialInTools     int                `json:"special_in_tools"` // texts of special tokens in the tools, which are tokens there
-	Served             int                `json:"served"`           // labels whose ids are their server's own, not a rendering
-	PromptCheck        *PromptCheck       `json:"prompt_check"`     // null without a view of tokens
-	Groups             *ManifestGroups    `json:"groups"`           // null where the selection does not ask for mixed rewards
+	SpecialInTools     int                `json:"special_in_tools"` // texts of special tokens in the tools, encoded as these tokens
+	Served             int                `json:"served"`           // labels with their server's own ids instead of a rendering
+	PromptCheck        *PromptCheck       `json:"prompt_check"`     // null without a token view
+	Groups             *ManifestGroups    `json:"groups"`           // null unless the selection requires mixed rewards
 	ModelCheck         ModelCheck         `json:"model_check"`      // "" without the tree view
 	// VerdictProtections counts the trajectories that gave a row by the version of the
-	// protections of their verdict; null where the selection does not rely on verdicts.
+	// protections of their verdict; null if the selection does not rely on verdicts.
 	VerdictProtections map[string]int   `json:"verdict_protections"`
-	TooLong            *ManifestTooLong `json:"too_long"` // null without a view of tokens
+	TooLong            *ManifestTooLong `json:"too_long"` // null without a token view
 }
 
 // EarlierExcludedName is the file of excluded states in exports of earlier versions, which is
@@ -53,7 +53,7 @@ func RenameManifestFields(raw []byte) []byte {
 
 // ManifestGroups counts the groups (the trajectories of a task in an iteration).
 type ManifestGroups struct {
-	Mixed int `json:"mixed"` // of which some are resolved and some are not
+	Mixed int `json:"mixed"` // with both resolved and unresolved members
 	Equal int `json:"equal"` // the others, which are excluded
 }
 
@@ -67,7 +67,7 @@ type ManifestTooLong struct {
 	LeavesDropped int `json:"leaves_dropped"` // one label each
 }
 
-// Words says what became of what was too long, in one line.
+// Words describes the counts in one line.
 func (t ManifestTooLong) Words() string {
 	return fmt.Sprintf("over max_length: %d trunks cut (%d labels behind the cut), %d trunks dropped (%d labels), %d leaves dropped",
 		t.TrunksCut, t.LabelsCut, t.TrunksDropped, t.LabelsDropped, t.LeavesDropped)
@@ -82,30 +82,30 @@ func (t ManifestTooLong) Plus(u ManifestTooLong) ManifestTooLong {
 		TrunksDropped: t.TrunksDropped + u.TrunksDropped, LabelsDropped: t.LabelsDropped + u.LabelsDropped, LeavesDropped: t.LeavesDropped + u.LeavesDropped}
 }
 
-// ManifestTokenizer is what the ids are of.
+// ManifestTokenizer is the tokenizer of the ids.
 type ManifestTokenizer struct {
-	Path   string `json:"path"`           // as it was named: a registered one's name, or a path
-	Hash   string `json:"hash,omitempty"` // of a registered one's files: TokenizerFiles.Hash
+	Path   string `json:"path"`           // as given: a registered tokenizer's name, or a path
+	Hash   string `json:"hash,omitempty"` // TokenizerFiles.Hash of a registered tokenizer
 	SHA256 string `json:"sha256"`         // of tokenizer.json
 	Stop   string `json:"stop"`           // text of the token that ends a label
 	StopID int32  `json:"stop_id"`
 	PadID  int32  `json:"pad_id"`
 }
 
-// Ref is the tokenizer as exports name it.
+// Ref returns the reference of the tokenizer.
 func (t ManifestTokenizer) Ref() TokenizerRef { return TokenizerRef{t.Path, t.Hash} }
 
-// ManifestTemplate is what states and labels were rendered with.
+// ManifestTemplate is the chat template that rendered states and labels.
 type ManifestTemplate struct {
-	Path      string          `json:"path,omitempty"` // where it is a file's instead of the tokenizer's own
-	Text      string          `json:"text,omitempty"` // where it was given instead of the tokenizer's own
+	Path      string          `json:"path,omitempty"` // of the file that replaced the tokenizer's template
+	Text      string          `json:"text,omitempty"` // the text that replaced the tokenizer's template
 	SHA256    string          `json:"sha256"`         // of its text
 	Options   json.RawMessage `json:"options"`        // further variables
 	Date      string          `json:"date,omitempty"`
 	Arguments ArgumentsForm   `json:"arguments"`
 	Reasoning ReasoningForm   `json:"reasoning,omitempty"`
-	// ThinkingAlias says whether reasoning_content was given as thinking too; null in exports
-	// of older versions, where it was.
+	// ThinkingAlias says whether the template received reasoning_content as thinking too; null
+	// (which means true) in exports of older versions.
 	ThinkingAlias *bool `json:"thinking_alias"`
 }
 
@@ -120,34 +120,34 @@ type ManifestFile struct {
 	SupervisedTokens int    `json:"supervised_tokens"` // 0 in the messages view
 }
 
-// ManifestSelection is what was asked for.
+// ManifestSelection is the selection of an export.
 type ManifestSelection struct {
 	ExportSelection
 	Students []string `json:"students"` // policy id of each iteration's student
 }
 
-// ExportRow is one row of a view of an export, as it is stored. What its view does not
-// have is empty. Lists that are aligned have one entry a token.
+// ExportRow is one stored row of a view of an export. Fields that its view lacks are empty.
+// Aligned lists have one entry per token.
 type ExportRow struct {
 	ID string // row_id; "" in bare rows
 
 	// The messages view: a state st, the tools and the label ãt as JSON text.
 	Messages, Tools, Label string
 
-	// The token views. Labels are unshifted, Unsupervised where nothing is trained on;
-	// weights stand at the index of their label.
+	// The token views. Labels are unshifted, and Unsupervised at tokens without loss; weights
+	// have the index of their label.
 	IDs, Labels []int32
 	Weights     []float32
 	Spans       []ExportSpan
 
 	// Aligned: linear has both masks, packed and tree have positions, packed a loss mask.
 	AttentionMask, LossMask, Positions []int32
-	SeqLengths, SeqStarts              []int32 // packed: a sequence each
+	SeqLengths, SeqStarts              []int32 // packed: one entry per sequence
 	SubtreeEnd                         []int32 // tree, aligned: token q sees token k where k <= q < SubtreeEnd[k]
 	NodeStart, NodeParent, NodeKind    []int32 // tree: a node each, in depth-first preorder
 }
 
-// Unsupervised is the label of a token that is not trained on.
+// Unsupervised is the label of a token without loss.
 const Unsupervised = -100
 
 // The kinds of a node of the tree view.
@@ -157,7 +157,7 @@ const (
 	PaddingNode = 2
 )
 
-// ExportSpan is the supervised tokens of one label in a row, the stop token included.
+// ExportSpan is the span of one label's supervised tokens in a row, including the stop token.
 type ExportSpan struct {
 	Trajectory    string
 	Turn          int    // t, from 1
@@ -169,20 +169,20 @@ type ExportSpan struct {
 	IDs           string // rendered or served
 }
 
-// End is the place after the span's last token.
+// End is the index after the span's last token.
 func (s ExportSpan) End() int { return s.Start + s.Length }
 
-// HeldLabel is a label with the row of a view that holds it, from 0. Where rows do not say
-// where their labels stand (the messages view), its span has trajectory and turn alone.
+// HeldLabel is a label with the index, from 0, of the row that holds it. In the messages view,
+// whose rows have no spans, the span has only trajectory and turn.
 type HeldLabel struct {
 	Row  int
 	Span ExportSpan
 }
 
-// ShownRow is a row of an export with what people need to read it.
+// ShownRow is a row of an export for display.
 type ShownRow struct {
 	Row   ExportRow
-	File  string   // that holds it
-	Of    int      // rows of the view
-	Texts []string // of its tokens, one each, not always whole characters; nil where nothing here can decode them
+	File  string   // the file that contains it
+	Of    int      // number of rows of the view
+	Texts []string // one per token, possibly partial characters; nil if no tokenizer is available
 }

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// ExportFilters say which trajectories are exported. A nil filter takes the default of the
-// run's recipe; false switches a filter off.
+// ExportFilters select trajectories for an export. A nil filter has the default of the run's
+// recipe; false disables a filter.
 type ExportFilters struct {
 	Submitted    *bool // see ExportSelection
 	Resolved     *bool
 	MixedRewards *bool
 }
 
-// defaultFilters are a recipe's usual filters (paper table 2 and appendix A): sft takes
-// resolved trajectories, grpo the groups of mixed reward, the other recipes valid submissions.
+// defaultFilters are a recipe's default filters (paper table 2 and appendix A): sft exports
+// resolved trajectories, grpo groups with mixed rewards, the others valid submissions.
 func (r Recipe) defaultFilters() (submitted, resolved, mixed bool) {
 	switch r {
 	case SFT:
@@ -27,10 +27,9 @@ func (r Recipe) defaultFilters() (submitted, resolved, mixed bool) {
 	return true, false, false
 }
 
-// WithDefaults returns the selection with the filters that were chosen and, for the others,
-// those of the run's recipe. A resolved trajectory is submitted: Resolved sets Submitted, and
-// Submitted = false switches the recipe's Resolved off. CodeInvalid where both are chosen
-// and contradict each other.
+// WithDefaults returns the selection with the given filters and the recipe's defaults for the
+// others. Resolved trajectories are submitted: Resolved implies Submitted, and Submitted = false
+// disables the recipe's Resolved. CodeInvalid if both are given and contradict each other.
 func (s ExportSelection) WithDefaults(f ExportFilters, r Recipe) (ExportSelection, error) {
 	is := func(chosen *bool, otherwise bool) bool {
 		if chosen == nil {
@@ -41,7 +40,7 @@ func (s ExportSelection) WithDefaults(f ExportFilters, r Recipe) (ExportSelectio
 	submitted, resolved, mixed := r.defaultFilters()
 	if f.Submitted != nil && !*f.Submitted {
 		if is(f.Resolved, false) {
-			return s, Errorf(CodeInvalid, "is false, and resolved trajectories are submitted: leave it out, or leave out resolved").On("submitted")
+			return s, Errorf(CodeInvalid, "is false, but resolved trajectories are always submitted: omit submitted or resolved").On("submitted")
 		}
 		resolved = false
 	}
@@ -51,17 +50,17 @@ func (s ExportSelection) WithDefaults(f ExportFilters, r Recipe) (ExportSelectio
 	return s, nil
 }
 
-// ReliesOnVerdicts reports whether the selection asks for anything of verdicts.
+// ReliesOnVerdicts reports whether the selection depends on verdicts.
 func (s ExportSelection) ReliesOnVerdicts() bool {
 	return s.Resolved || s.MixedRewards || s.VerdictProtections > 0
 }
 
-// NewestProtections is the word for the present ProtectionsVersion.
+// NewestProtections stands for the current ProtectionsVersion.
 const NewestProtections = "newest"
 
-// ParseProtections reads the versions of verdicts that an export accepts: "" is 0 (any),
-// "newest" the present ProtectionsVersion, and a number that version or newer. CodeInvalid
-// for anything else.
+// ParseProtections parses the minimum version of verdicts that an export accepts: "" is 0
+// (any), "newest" the current ProtectionsVersion. CodeInvalid unless word is one of these or an
+// existing version.
 func ParseProtections(word string) (int, error) {
 	switch word {
 	case "":
@@ -71,13 +70,12 @@ func ParseProtections(word string) (int, error) {
 	}
 	n, err := strconv.Atoi(word)
 	if err != nil || n < 1 || n > ProtectionsVersion {
-		return 0, Errorf(CodeInvalid, "is %.40q: give newest, or a version from 1 to %d", word, ProtectionsVersion).On("verdict_protections")
+		return 0, Errorf(CodeInvalid, "is %.40q; must be newest or a version from 1 to %d", word, ProtectionsVersion).On("verdict_protections")
 	}
 	return n, nil
 }
 
-// Describe says in words which trajectories and states the selection takes, without the
-// iterations.
+// Describe describes the selected trajectories and states in words, without the iterations.
 func (s ExportSelection) Describe() string {
 	text := "every finished trajectory"
 	switch {
@@ -107,7 +105,7 @@ func (s ExportSelection) Describe() string {
 	return text
 }
 
-// DescribeIterations names the iterations in words: one alone, or all up to it.
+// DescribeIterations describes the iterations in words: a single one, or all up to it.
 func (s ExportSelection) DescribeIterations() string {
 	last := "the latest iteration"
 	if s.Iteration > 0 {
@@ -122,7 +120,7 @@ func (s ExportSelection) DescribeIterations() string {
 	return last
 }
 
-// DefaultCapacity is the number of tokens of a bin where none is given.
+// DefaultCapacity is the default number of tokens of a bin.
 const DefaultCapacity = 65536
 
 // WithDefaults returns the form with every field that has a default set. Fields that

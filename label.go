@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// finishLength is the finish reason of an answer that was cut.
+// finishLength is the finish reason of a truncated answer.
 const finishLength = "length"
 
-// Action makes the action of a policy out of its answer. parse says how a message that
-// is whole is understood.
+// Action returns the action of a policy from its answer. parse classifies a complete
+// message.
 func (c Completion) Action(policy ID, parse func(Message) ParseOutcome) Action {
 	return Action{
 		PolicyID: policy, Status: Received, Millis: c.Took.Milliseconds(),
@@ -22,8 +22,7 @@ func (c Completion) Action(policy ID, parse func(Message) ParseOutcome) Action {
 	}
 }
 
-// outcome says how an answer is understood. One that was cut is not whole, whatever
-// can be read in it.
+// outcome classifies an answer. A truncated one is incomplete even if it can be parsed.
 func (c Completion) outcome(parse func(Message) ParseOutcome) ParseOutcome {
 	switch {
 	case c.FinishReason == finishLength:
@@ -34,9 +33,8 @@ func (c Completion) outcome(parse func(Message) ParseOutcome) ParseOutcome {
 	return parse(c.Message)
 }
 
-// MissingAction is the action that a policy could not be brought to give, with the
-// reason in words that are safe to show. They begin with the error's code, and are that
-// alone for a state that is too long.
+// MissingAction returns a missing action of a policy. Its reason is safe to show: the error's
+// code and message, or only the code for a state that is too long.
 func MissingAction(policy ID, err error) Action {
 	reason := string(CodeOf(err))
 	if CodeOf(err) != CodeContextOverflow {
@@ -45,27 +43,26 @@ func MissingAction(policy ID, err error) Action {
 	return Action{PolicyID: policy, Status: Missing, Reason: reason}
 }
 
-// Shown is an error's message without its cause, safe to show.
+// Shown returns an error's message without its cause, safe to show.
 func Shown(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Message
 	}
-	return "an unforeseen failure; details are in the log"
+	return "an unexpected failure; details are in the log"
 }
 
-// BatchState is where a batch of labels stands.
+// BatchState is the state of a batch of labels.
 type BatchState string
 
-// The states of a batch. What is submitted is recorded before anything is sent, and that
-// it is being sent before it is.
+// The states of a batch. Each is recorded before the request that follows it.
 const (
-	BatchPrepared BatchState = "prepared" // its labels are chosen; nothing was sent but, perhaps, the file
-	BatchSending  BatchState = "sending"  // it was sent, perhaps: to be settled by the endpoint's list
+	BatchPrepared BatchState = "prepared" // its labels are selected; at most the file was sent
+	BatchSending  BatchState = "sending"  // it may have been sent: the endpoint's list decides
 	BatchSent     BatchState = "sent"     // the endpoint has it under RemoteID
-	BatchDone     BatchState = "done"     // its answers are in
-	BatchFailed   BatchState = "failed"   // the endpoint refused it or gave it up
-	// BatchCancelled is a batch whose labels nobody waits for any more.
+	BatchDone     BatchState = "done"     // its answers are stored
+	BatchFailed   BatchState = "failed"   // the endpoint refused or abandoned it
+	// BatchCancelled: its labels are no longer needed.
 	BatchCancelled BatchState = "cancelled"
 )
 
@@ -75,18 +72,18 @@ type LabelBatch struct {
 	IterationID ID         `json:"iteration_id" doc:"The iteration whose labels it asks for."`
 	PolicyID    ID         `json:"policy_id" doc:"The teacher."`
 	State       BatchState `json:"state" doc:"prepared, sending (the endpoint may have it), sent, done, failed or cancelled."`
-	Round       int        `json:"round" doc:"From 1: what failed in a round is asked for again in the next."`
+	Round       int        `json:"round" doc:"From 1. Labels that fail in a round are requested again in the next."`
 	RemoteFile  string     `json:"remote_file,omitempty" doc:"The endpoint's id of the file of requests."`
 	RemoteID    string     `json:"remote_id,omitempty" doc:"The endpoint's id of the batch."`
-	RemoteState string     `json:"remote_state,omitempty" doc:"What the endpoint said of it at the last look."`
+	RemoteState string     `json:"remote_state,omitempty" doc:"The endpoint's status of it at the last poll."`
 	Detail      string     `json:"detail,omitempty" doc:"What went wrong."`
 	Labels      int        `json:"labels" doc:"Labels in it."`
 	Received    int        `json:"received" doc:"Labels received."`
-	Missing     int        `json:"missing" doc:"Labels that were given up with it."`
-	Returned    int        `json:"returned" doc:"Labels that failed in it and went on to the next round."`
-	CreatedAt   time.Time  `json:"created_at" doc:"When its labels were gathered."`
-	SentAt      *time.Time `json:"sent_at,omitempty" doc:"When the endpoint had it."`
-	EndedAt     *time.Time `json:"ended_at,omitempty" doc:"When it was over."`
+	Missing     int        `json:"missing" doc:"Labels that failed finally in it."`
+	Returned    int        `json:"returned" doc:"Labels that failed in it and moved to the next round."`
+	CreatedAt   time.Time  `json:"created_at" doc:"When it was created."`
+	SentAt      *time.Time `json:"sent_at,omitempty" doc:"When the endpoint accepted it."`
+	EndedAt     *time.Time `json:"ended_at,omitempty" doc:"When it ended."`
 }
 
 // BatchItem is one label of a batch.
@@ -94,13 +91,13 @@ type BatchItem struct {
 	TrajectoryID ID
 	Attempt      int
 	T            int
-	Size         *PromptSize // of the prompt, as its line was written; nil: no line was
+	Size         *PromptSize // of the prompt in its line; nil: no line was written
 }
 
-// BatchFence is what every write of a batch carries; see Fence.
+// BatchFence guards every write to a batch; see Fence.
 type BatchFence struct {
 	BatchID ID
-	Claim   int // counts how often it was claimed
+	Claim   int // number of the claim
 	Owner   string
 }
 
@@ -113,16 +110,16 @@ type BatchClaim struct {
 	Items  []BatchItem // by trajectory, then turn
 }
 
-// RemoteBatch is a batch as its endpoint knows it.
+// RemoteBatch is a batch as its endpoint reports it.
 type RemoteBatch struct {
 	ID         string
-	Status     string // the endpoint's word: validating, in_progress, finalizing, completed, failed, expired, cancelling, cancelled
-	OutputFile string // file of the answers; "" where there is none
-	ErrorFile  string // file of the lines that failed; "" where there is none
-	Problem    string // what the endpoint says is wrong with it, safe to show
+	Status     string // validating, in_progress, finalizing, completed, failed, expired, cancelling, cancelled
+	OutputFile string // file of the answers; "" if there is none
+	ErrorFile  string // file of the failed lines; "" if there is none
+	Problem    string // the endpoint's error, safe to show
 }
 
-// Over reports whether the endpoint works at the batch no longer.
+// Over reports whether the batch has ended at its endpoint.
 func (b RemoteBatch) Over() bool {
 	switch b.Status {
 	case "completed", "failed", "expired", "cancelled":
@@ -131,21 +128,20 @@ func (b RemoteBatch) Over() bool {
 	return false
 }
 
-// BatchAnswer is what a batch brought for one line: a completion, or why there is none.
+// BatchAnswer is a batch's answer to one line: a completion or an error.
 type BatchAnswer struct {
 	CustomID   string
 	Completion Completion
 	Err        error // CodeContextOverflow, for which a retry cannot help, else CodeEndpoint
 }
 
-// Urgency says how soon the answer to a label's call is wanted. Raised, the label goes
-// before others that wait for the same endpoint; calls whose action is executed go
-// before both. It may be raised at any time, also while the call waits, from any
-// goroutine. A nil Urgency is never raised.
+// Urgency is the priority of a label's call at its endpoint. A raised label precedes other
+// labels; calls whose action is executed precede both. It can be raised at any time, even while
+// the call waits, from any goroutine. A nil Urgency is never raised.
 type Urgency struct{ raised atomic.Bool }
 
-// Raise says that somebody waits for the answer now, such as a trajectory whose rollout
-// has ended. It may be called more than once.
+// Raise marks the answer as needed now, for example by a trajectory whose rollout has ended.
+// It may be called more than once.
 func (u *Urgency) Raise() {
 	if u != nil {
 		u.raised.Store(true)

@@ -5,41 +5,39 @@ import (
 	"time"
 )
 
-// RelabelState is where a relabeling stands.
+// RelabelState is the state of a relabeling.
 type RelabelState string
 
-// The states of a relabeling. One that is done, failed or cancelled is queued again when
-// it is asked for again and still lacks an answer.
+// The states of a relabeling. A new request queues an ended one again if it lacks answers.
 const (
 	RelabelQueued    RelabelState = "queued"
 	RelabelRunning   RelabelState = "running"
-	RelabelDone      RelabelState = "done"   // every state was asked about
-	RelabelFailed    RelabelState = "failed" // the policy cannot be asked at all
+	RelabelDone      RelabelState = "done"   // the policy was called at every state
+	RelabelFailed    RelabelState = "failed" // the policy cannot be called at all
 	RelabelCancelled RelabelState = "cancelled"
 )
 
-// Relabeling asks another teacher for its action at every stored state of a trajectory
-// that is done, beside what was answered there before. There is one for each trajectory
-// and policy version.
+// Relabeling requests another teacher's action at every stored state of a done trajectory, in
+// addition to earlier labels. There is one per trajectory and policy version.
 type Relabeling struct {
 	ID           ID           `json:"id" doc:"Its id."`
 	RunID        ID           `json:"run_id" doc:"The run."`
 	IterationID  ID           `json:"iteration_id" doc:"The iteration."`
-	TrajectoryID ID           `json:"trajectory_id" doc:"The trajectory at whose states the policy is asked."`
+	TrajectoryID ID           `json:"trajectory_id" doc:"The trajectory whose states are labelled."`
 	InstanceID   string       `json:"instance_id" doc:"The task's name."`
-	PolicyID     ID           `json:"policy_id" doc:"The policy that is asked."`
-	State        RelabelState `json:"state" doc:"queued, running, done, failed (the policy cannot be asked at all) or cancelled."`
+	PolicyID     ID           `json:"policy_id" doc:"The labelling policy."`
+	State        RelabelState `json:"state" doc:"queued, running, done, failed (the policy cannot be called at all) or cancelled."`
 	Failure      string       `json:"failure,omitempty" doc:"Why it failed."`
-	Priority     int          `json:"priority" doc:"The highest is worked off first."`
+	Priority     int          `json:"priority" doc:"The highest is done first."`
 	Turns        int          `json:"turns" doc:"States; received, missing and pending add up to it."`
 	Received     int          `json:"received" doc:"Answers received."`
 	Missing      int          `json:"missing" doc:"Answers that the policy did not give."`
 	Pending      int          `json:"pending" doc:"Answers to be requested."`
 	Compared     int          `json:"compared" doc:"States where both this answer and the first label are there."`
 	Agreed       int          `json:"agreed" doc:"Of these, where they do the same."`
-	CreatedAt    time.Time    `json:"created_at" doc:"When it was asked for first."`
+	CreatedAt    time.Time    `json:"created_at" doc:"When it was first requested."`
 	StartedAt    *time.Time   `json:"started_at,omitempty" doc:"When it was first claimed."`
-	EndedAt      *time.Time   `json:"ended_at,omitempty" doc:"When it was over."`
+	EndedAt      *time.Time   `json:"ended_at,omitempty" doc:"When it ended."`
 }
 
 // RelabelFilter narrows a list of relabelings. Zero fields do not narrow.
@@ -51,10 +49,10 @@ type RelabelFilter struct {
 	State        RelabelState
 }
 
-// RelabelProgress sums an iteration's relabelings by one policy up.
+// RelabelProgress sums an iteration's relabelings by one policy.
 type RelabelProgress struct {
-	PolicyID    ID                   `json:"policy_id" doc:"The policy that is asked."`
-	Relabelings map[RelabelState]int `json:"relabelings" doc:"Relabelings by state; states without any are left out."`
+	PolicyID    ID                   `json:"policy_id" doc:"The labelling policy."`
+	Relabelings map[RelabelState]int `json:"relabelings" doc:"Relabelings by state; states without any are absent."`
 	Turns       int                  `json:"turns" doc:"States; received, missing and pending add up to it."`
 	Received    int                  `json:"received" doc:"Answers received."`
 	Missing     int                  `json:"missing" doc:"Answers that the policy did not give."`
@@ -76,14 +74,14 @@ func (p *RelabelProgress) Add(q RelabelProgress) {
 	p.Agreed += q.Agreed
 }
 
-// RelabelFence is what every write of a relabeling carries; see Fence.
+// RelabelFence guards every write to a relabeling; see Fence.
 type RelabelFence struct {
 	RelabelingID ID
-	Claim        int // counts how often it was claimed
+	Claim        int // number of the claim
 	Owner        string
 }
 
-// RelabelClaim is a relabeling that a worker owns, with all that it needs.
+// RelabelClaim is a relabeling that a worker owns, with everything needed to do it.
 type RelabelClaim struct {
 	RelabelFence
 	Policy     Policy
@@ -94,21 +92,21 @@ type RelabelClaim struct {
 	Pending    []int // the turns whose states are still to be asked about, in order
 }
 
-// RelabelingStore labels what has been rolled out.
+// RelabelingStore stores deferred labelling and relabelings.
 type RelabelingStore interface {
-	// LabelIteration begins the labelling of what has been rolled out of an iteration whose
-	// labels are deferred. CodeConflict where they are not, or where it is over.
+	// LabelIteration starts the labelling of the ended rollouts of an iteration with deferred
+	// labels. CodeConflict if they are not deferred, or if the iteration has ended.
 	LabelIteration(ctx context.Context, id ID) (Iteration, error)
 	ListBatches(ctx context.Context, iteration ID) ([]LabelBatch, error)
-	// RelabelTrajectory has a policy asked at every state of a trajectory that is done;
-	// RelabelIteration, at those of all its trajectories that are. CodeConflict where none is.
+	// RelabelTrajectory queues the relabeling of a done trajectory; RelabelIteration, those of all
+	// done trajectories of an iteration. CodeConflict if none is done.
 	RelabelTrajectory(ctx context.Context, trajectory, policy ID, priority int) (Relabeling, error)
 	RelabelIteration(ctx context.Context, iteration, policy ID, priority int) (RelabelProgress, error)
 	RelabelProgress(ctx context.Context, iteration ID) ([]RelabelProgress, error)
 	FindRelabeling(ctx context.Context, id ID) (Relabeling, error)
 	ListRelabelings(ctx context.Context, f RelabelFilter, p Page) (list []Relabeling, next string, err error)
-	// CancelRelabeling cancels one that is not over; CancelRelabelings, an iteration's, of
-	// one policy or (nil) of all.
+	// CancelRelabeling cancels one that has not ended; CancelRelabelings, those of an iteration by
+	// one policy or (nil) by all.
 	CancelRelabeling(ctx context.Context, id ID) (Relabeling, error)
 	CancelRelabelings(ctx context.Context, iteration ID, policy *ID) (cancelled int, err error)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Recipe names where states come from and which labels train (paper table 2).
+// Recipe is the source of states and labels (paper table 2).
 type Recipe string
 
 // The recipes. A run has one of the first three, which need only teacher labels.
@@ -18,15 +18,15 @@ const (
 	GRPO      Recipe = "grpo"      // student states and labels, weighted by advantages
 )
 
-// Run is an experiment: what is rolled out, by which teacher, on which schedule.
+// Run is an experiment: its tasks, teacher and schedule.
 type Run struct {
 	ID        ID            `json:"id" doc:"Its id."`
 	Name      string        `json:"name" doc:"Its name."`
 	Recipe    Recipe        `json:"recipe" doc:"sft: teacher states. dagger: turn mixture, eq. 8. aggrevate: student prefixes, eq. 9."`
-	Scaffold  string        `json:"scaffold" doc:"The tools and prompts that agents work with."`
+	Scaffold  string        `json:"scaffold" doc:"The tools and prompts of the agents."`
 	Prompts   Prompts       `json:"prompts" doc:"The texts that open every trajectory."`
 	TasksetID ID            `json:"taskset_id" doc:"The taskset."`
-	Instances []string      `json:"instances,omitempty" doc:"Instance ids that are rolled out; absent: every task that is not held out."`
+	Instances []string      `json:"instances,omitempty" doc:"Instance ids of its tasks; absent: every task that is not held out."`
 	TeacherID ID            `json:"teacher_id" doc:"The teacher policy, πe."`
 	Beta      *BetaSchedule `json:"beta,omitempty" doc:"Schedule of βi."`
 	Rho       *RhoSchedule  `json:"rho,omitempty" doc:"Schedule of ρi."`
@@ -34,69 +34,69 @@ type Run struct {
 	Limits    RunLimits     `json:"limits" doc:"Bounds of each trajectory."`
 	Seed      int64         `json:"seed" doc:"Seed of every draw."`
 	Scheduling
-	Budget     *Budget    `json:"budget,omitempty" doc:"What its calls may use before it is paused; absent: no bound."`
-	Webhook    *Webhook   `json:"webhook,omitempty" doc:"Who is told of its ends and pauses; absent: the webhook of all runs, if there is one."`
+	Budget     *Budget    `json:"budget,omitempty" doc:"Usage of its calls at which it is paused; absent: no bound."`
+	Webhook    *Webhook   `json:"webhook,omitempty" doc:"Webhook for its ends and pauses; absent: the default webhook, if there is one."`
 	CreatedAt  time.Time  `json:"created_at" doc:"When it was made."`
-	DeletingAt *time.Time `json:"deleting_at,omitempty" doc:"When its deletion began, which goes on in the background: nothing new can be begun in it; absent: it is kept."`
+	DeletingAt *time.Time `json:"deleting_at,omitempty" doc:"When its deletion began, which continues in the background and refuses new work; absent: not being deleted."`
 }
 
-// LabelMode says when the teacher is asked for the labels of the student's turns. A turn
-// that the teacher executes is labelled by that action in every mode.
+// LabelMode says when the teacher labels the student's turns. The teacher's executed actions
+// are their own labels in every mode.
 type LabelMode string
 
 // The modes.
 const (
-	LabelsInline   LabelMode = "inline"   // while the student acts, off the critical path
+	LabelsInline   LabelMode = "inline"   // during the rollout, off the critical path
 	LabelsDeferred LabelMode = "deferred" // after the iteration's last rollout
-	LabelsBatch    LabelMode = "batch"    // then too, through the teacher's batch endpoint
+	LabelsBatch    LabelMode = "batch"    // deferred, through the teacher's batch endpoint
 )
 
-// Deferred reports whether labels are asked for apart from the rollouts.
+// Deferred reports whether labels are requested after the rollouts.
 func (m LabelMode) Deferred() bool { return m == LabelsDeferred || m == LabelsBatch }
 
 // RunLimits bounds each trajectory of a run.
 type RunLimits struct {
-	MaxTurns         int `json:"max_turns" doc:"Most turns of a trajectory (Tmax)."`
-	MaxContextTokens int `json:"max_context_tokens" doc:"Most tokens of prompt and answer together."`
+	MaxTurns         int `json:"max_turns" doc:"Maximum turns of a trajectory (Tmax)."`
+	MaxContextTokens int `json:"max_context_tokens" doc:"Maximum tokens of prompt and answer together."`
 	WallClockSeconds int `json:"wall_clock_seconds" doc:"Seconds that a rollout may take, without its verification."`
-	CommandSeconds   int `json:"command_seconds" doc:"Seconds without output after which a command is ended."`
+	CommandSeconds   int `json:"command_seconds" doc:"Seconds without output after which a command is killed."`
 	VerifySeconds    int `json:"verify_seconds" doc:"Seconds that the test command may take."`
-	// EnvironmentRetries is how many attempts may end with a broken sandbox or verifier
-	// before the trajectory fails; 0: it fails with the first.
-	EnvironmentRetries int `json:"environment_retries" doc:"Attempts that may end with a broken sandbox or verifier before a trajectory fails."`
+	// EnvironmentRetries is the number of retries after a broken sandbox or verifier; 0: the
+	// trajectory fails with the first.
+	EnvironmentRetries int `json:"environment_retries" doc:"Retries after attempts that ended with a broken sandbox or verifier."`
 }
 
-// PaperLimits are those of paper F.1 and G.2, with an hour for a rollout, half an hour
-// for its tests and three further attempts where sandboxes break.
+// PaperLimits are the limits of paper F.1 and G.2, with an hour per rollout, half an hour for
+// its tests and three retries after broken sandboxes.
 var PaperLimits = RunLimits{MaxTurns: 100, MaxContextTokens: 65536, WallClockSeconds: 3600, CommandSeconds: 120, VerifySeconds: 1800, EnvironmentRetries: 3}
 
-// BetaSchedule says βi, the chance that the teacher executes a turn in iteration i.
+// BetaSchedule defines βi, the probability that the teacher executes a turn in iteration i.
 type BetaSchedule struct {
 	Kind   string    `json:"kind" enum:"linear,exponential,constant,list" doc:"The schedule's form."`
-	Start  float64   `json:"start,omitempty" minimum:"0" maximum:"1" doc:"β1 of linear and exponential, the value of constant; a probability."`
-	Step   float64   `json:"step,omitempty" minimum:"0" maximum:"1" doc:"Linear: what is taken off an iteration."`
-	Decay  float64   `json:"decay,omitempty" minimum:"0" maximum:"1" doc:"Exponential: the factor an iteration."`
-	Floor  float64   `json:"floor,omitempty" minimum:"0" maximum:"1" doc:"Linear and exponential: never below this."`
+	Start  float64   `json:"start,omitempty" minimum:"0" maximum:"1" doc:"β1 of linear and exponential; the value of constant. A probability."`
+	Step   float64   `json:"step,omitempty" minimum:"0" maximum:"1" doc:"Linear: decrease per iteration."`
+	Decay  float64   `json:"decay,omitempty" minimum:"0" maximum:"1" doc:"Exponential: factor per iteration."`
+	Floor  float64   `json:"floor,omitempty" minimum:"0" maximum:"1" doc:"Linear and exponential: minimum."`
 	Values []float64 `json:"values,omitempty" maxItems:"10000" doc:"List: β1, β2, …, each a probability; the last one applies to all later iterations."`
 }
 
-// RhoSchedule says ρi, the law of the student-prefix length κ in iteration i.
+// RhoSchedule defines ρi, the distribution of the student-prefix length κ in iteration i.
 type RhoSchedule struct {
 	Kind   string `json:"kind" enum:"shifting,uniform,constant,list" doc:"The schedule's form."`
-	Max    int    `json:"max,omitempty" minimum:"0" maximum:"1000" doc:"Largest κ of shifting and uniform, the value of constant; in turns."`
+	Max    int    `json:"max,omitempty" minimum:"0" maximum:"1000" doc:"Largest κ of shifting and uniform; the value of constant. In turns."`
 	Values []int  `json:"values,omitempty" maxItems:"10000" doc:"List: κ of iteration 1, 2, …, in turns; the last one applies to all later iterations."`
 }
 
-// IterationKind says what an iteration is for.
+// IterationKind is the purpose of an iteration.
 type IterationKind string
 
 // The kinds of iteration.
 const (
 	Collect  IterationKind = "collect"  // mixture rollouts with labels
-	Evaluate IterationKind = "evaluate" // the student alone, greedy, without labels
+	Evaluate IterationKind = "evaluate" // only the student, greedy, without labels
 )
 
-// IterationState is where an iteration stands.
+// IterationState is the state of an iteration.
 type IterationState string
 
 // The states of an iteration.
@@ -110,36 +110,36 @@ const (
 type Iteration struct {
 	ID          ID             `json:"id" doc:"Its id."`
 	RunID       ID             `json:"run_id" doc:"The run."`
-	Number      int            `json:"number" doc:"i, from 1; collect and evaluate iterations count apart."`
-	Kind        IterationKind  `json:"kind" doc:"collect: mixture rollouts with labels. evaluate: the student alone, greedy."`
+	Number      int            `json:"number" doc:"i, from 1; collect and evaluate iterations are numbered separately."`
+	Kind        IterationKind  `json:"kind" doc:"collect: mixture rollouts with labels. evaluate: only the student, greedy."`
 	StudentID   ID             `json:"student_id" doc:"The student policy of this round, πθ."`
-	Beta        *float64       `json:"beta,omitempty" doc:"βi, the chance that the teacher executes a turn, of a dagger or sft round."`
-	Rho         *RhoSchedule   `json:"rho,omitempty" doc:"ρi, the law of κ, of an aggrevate round."`
-	Generations int            `json:"generations" doc:"Rollouts a task."`
-	AgainID     *ID            `json:"again_id,omitempty" doc:"The iteration whose draw it repeats; absent: it has a draw of its own."`
+	Beta        *float64       `json:"beta,omitempty" doc:"βi, the probability that the teacher executes a turn, of a dagger or sft round."`
+	Rho         *RhoSchedule   `json:"rho,omitempty" doc:"ρi, the distribution of κ, of an aggrevate round."`
+	Generations int            `json:"generations" doc:"Rollouts per task."`
+	AgainID     *ID            `json:"again_id,omitempty" doc:"The iteration whose draw it repeats; absent: a new draw."`
 	State       IterationState `json:"state" doc:"running, done or cancelled."`
-	Paused      *Pause         `json:"paused,omitempty" doc:"Its own pause; absent: it goes on, unless its run is paused."`
+	Paused      *Pause         `json:"paused,omitempty" doc:"Its pause; absent: not paused, unless its run is."`
 	// LabellingSince is when deferred labels began to be asked for; nil before, and in runs
 	// whose labels are asked for beside the rollouts.
 	LabellingSince *time.Time `json:"labelling_since,omitempty" doc:"When deferred labels began to be asked for; absent before, and where labels are not deferred."`
 	CreatedAt      time.Time  `json:"created_at" doc:"When it was started."`
-	EndedAt        *time.Time `json:"ended_at,omitempty" doc:"When its last trajectory came to its end."`
+	EndedAt        *time.Time `json:"ended_at,omitempty" doc:"When its last trajectory ended."`
 	RegradedAt     *time.Time `json:"regraded_at,omitempty" doc:"When a verdict of its trajectories was last replaced; absent: never."`
 }
 
 // Progress counts an iteration's trajectories and labels.
 type Progress struct {
-	Trajectories   map[TrajectoryState]int `json:"trajectories" doc:"Trajectories by state; states without any are left out."`
+	Trajectories   map[TrajectoryState]int `json:"trajectories" doc:"Trajectories by state; states without any are absent."`
 	Turns          int                     `json:"turns" doc:"Committed turns."`
 	TeacherTurns   int                     `json:"teacher_turns" doc:"Turns that the teacher executed."`
-	LabelsReceived int                     `json:"labels_received" doc:"Labels that are there."`
-	LabelsPending  int                     `json:"labels_pending" doc:"Labels that are asked for."`
-	LabelsMissed   int                     `json:"labels_missing" doc:"Labels that cannot be had."`
+	LabelsReceived int                     `json:"labels_received" doc:"Received labels."`
+	LabelsPending  int                     `json:"labels_pending" doc:"Pending labels."`
+	LabelsMissed   int                     `json:"labels_missing" doc:"Missing labels."`
 	Submitted      int                     `json:"submitted" doc:"Trajectories with a valid submission."`
 	Resolved       int                     `json:"resolved" doc:"Trajectories that are resolved: submitted and passed."`
-	// PassedUnsubmitted counts those whose patch passes but was never submitted.
-	PassedUnsubmitted int `json:"passed_unsubmitted" doc:"Trajectories whose patch passes and was never submitted: not resolved."`
-	Verified          int `json:"verified" doc:"Trajectories with a verdict that is no infrastructure error."`
+	// PassedUnsubmitted counts trajectories whose patch passes but was never submitted.
+	PassedUnsubmitted int `json:"passed_unsubmitted" doc:"Trajectories whose patch passes but was never submitted: not resolved."`
+	Verified          int `json:"verified" doc:"Trajectories with a verdict, without infrastructure errors."`
 }
 
 // MaxBudgetTokens and MaxBudgetCost bound budgets.
@@ -148,15 +148,14 @@ const (
 	MaxBudgetCost   = 1_000_000_000.0
 )
 
-// Budget bounds what a run's calls may use, both if both are set. When it is reached the
-// run is paused. Calls in flight then are not cut, so that it is overdrawn by at most
-// what they, and the turns in hand, use.
+// Budget bounds the usage of a run's calls. Reaching one of the bounds pauses the run. Calls
+// in flight and current turns finish, so usage exceeds the budget by at most theirs.
 type Budget struct {
 	Tokens int64   `json:"tokens,omitempty" minimum:"0" maximum:"1000000000000000" doc:"Maximum tokens of prompts and answers together; 0: no limit."`
 	Cost   float64 `json:"cost,omitempty" minimum:"0" maximum:"1000000000" doc:"Maximum cost, in the currency of the policies' prices; 0: no limit."`
 }
 
-// Validate reports the first thing wrong with b as a CodeInvalid error on its field.
+// Validate returns a CodeInvalid error on the first wrong field of b, or nil.
 func (b Budget) Validate() error {
 	switch {
 	case b.Tokens < 0 || b.Tokens > MaxBudgetTokens:
@@ -169,28 +168,27 @@ func (b Budget) Validate() error {
 	return nil
 }
 
-// CostMicros is the bound of the cost in millionths of the currency.
+// CostMicros returns the bound of the cost in millionths of the currency.
 func (b Budget) CostMicros() int64 { return int64(math.Round(b.Cost * 1e6)) }
 
-// Spent is what a run's calls have used, those that failed too as far as their servers
-// said so.
+// Spent is the usage of a run's calls, including failed calls if their servers reported it.
 type Spent struct {
 	Calls            int64   `json:"calls" doc:"Calls."`
 	Tokens           int64   `json:"tokens" doc:"Tokens of prompts and answers together."`
 	PromptTokens     int64   `json:"prompt_tokens" doc:"Tokens of prompts."`
 	CachedTokens     int64   `json:"cached_tokens" doc:"Tokens of prompts that came from a server's cache."`
 	CompletionTokens int64   `json:"completion_tokens" doc:"Tokens of answers."`
-	Cost             float64 `json:"cost" doc:"What they cost, as far as the policies have prices."`
+	Cost             float64 `json:"cost" doc:"Cost of the calls to policies with prices."`
 }
 
-// Spending is what the calls to one policy for one iteration of a run have used.
+// Spending is the usage of the calls to one policy for one iteration of a run.
 type Spending struct {
 	IterationID ID
 	PolicyID    ID
 	Spent
 }
 
-// RunSpending is what a run's calls to one policy have used.
+// RunSpending is the usage of a run's calls to one policy.
 type RunSpending struct {
 	RunID     ID
 	RunName   string
@@ -198,26 +196,26 @@ type RunSpending struct {
 	Spent
 }
 
-// RunContents says what a run consists of, and so what is deleted with it.
+// RunContents counts what a run contains, which its deletion deletes.
 type RunContents struct {
 	Iterations   int   `json:"iterations" doc:"Iterations."`
 	Trajectories int   `json:"trajectories" doc:"Trajectories."`
-	Turns        int64 `json:"turns" doc:"Turns of the attempts that count."`
-	Calls        int64 `json:"calls" doc:"Model calls that are kept; of a run of more than 200 trajectories an estimate."`
+	Turns        int64 `json:"turns" doc:"Turns of the attempts that hold trajectories."`
+	Calls        int64 `json:"calls" doc:"Stored model calls; an estimate for a run of more than 200 trajectories."`
 	Reviews      int   `json:"reviews" doc:"Reviews of its trajectories."`
-	Exports      int   `json:"exports" doc:"Entries of exports; the files that they wrote stay."`
-	Bytes        int64 `json:"bytes" doc:"Bytes of observations and actions as they are stored; of a run of more than 200 trajectories an estimate."`
-	// Refused says why the run cannot be deleted now; "" where it can.
-	Refused string `json:"refused,omitempty" doc:"Why it cannot be deleted now; absent where it can."`
-	// Deleting says that the run is being deleted in the background.
-	Deleting bool `json:"deleting,omitempty" doc:"It is being deleted, in the background; absent otherwise."`
+	Exports      int   `json:"exports" doc:"Records of exports; their files are kept."`
+	Bytes        int64 `json:"bytes" doc:"Stored bytes of observations and actions; an estimate for a run of more than 200 trajectories."`
+	// Refused says why the run cannot be deleted now; "" if it can.
+	Refused string `json:"refused,omitempty" doc:"Why it cannot be deleted now; absent if it can."`
+	// Deleting says whether the run is being deleted in the background.
+	Deleting bool `json:"deleting,omitempty" doc:"Whether it is being deleted in the background."`
 }
 
-// Grid is what came of a run's tasks, iteration by iteration.
+// Grid holds the outcomes of a run's tasks by iteration.
 type Grid struct {
-	Iterations []Iteration // in the order they were made
+	Iterations []Iteration // in the order of their creation
 	Rows       []GridRow   // by instance id
-	Tasks      int         // of the run, in all pages
+	Tasks      int         // of the run, on all pages
 }
 
 // GridRow is one task, with a cell for each of the grid's iterations.
@@ -228,38 +226,38 @@ type GridRow struct {
 	Cells      []GridCell
 }
 
-// GridCell counts a task's trajectories in one iteration, each under one heading. All
-// are 0 where the iteration did not draw the task.
+// GridCell counts a task's trajectories in one iteration, each in one field. All are 0 if the
+// iteration did not draw the task.
 type GridCell struct {
 	Resolved int
-	// PassedUnsubmitted counts those that pass and were not submitted, TimeLimit those that
-	// do not pass and whose wall clock ran out, Failed the other unresolved ones.
+	// PassedUnsubmitted counts trajectories that pass and were not submitted, TimeLimit those that
+	// do not pass and reached the time limit, Failed the other unresolved ones.
 	PassedUnsubmitted int
 	Failed            int
 	TimeLimit         int
-	Error             int // the infrastructure's doing: failed, or the verifier broke
-	Running           int // claimed and not over
+	Error             int // infrastructure errors: failed, or the verifier broke
+	Running           int // claimed and not ended
 	Queued            int
 	Cancelled         int
-	Only              *ID // the trajectory, where there is but one
+	Only              *ID // the trajectory, if there is only one
 }
 
-// Generations is how many trajectories the cell counts.
+// Generations is the number of trajectories in the cell.
 func (c GridCell) Generations() int {
 	return c.Resolved + c.PassedUnsubmitted + c.Failed + c.TimeLimit + c.Error + c.Running + c.Queued + c.Cancelled
 }
 
 // RunStore stores runs.
 type RunStore interface {
-	// CreateRun stores a run. CodeConflict when another one has the name.
+	// CreateRun stores a run. CodeConflict if another one has the name.
 	CreateRun(ctx context.Context, r Run) error
 	FindRun(ctx context.Context, id ID) (Run, error)
 	FindRunByName(ctx context.Context, name string) (Run, error)
 	ListRuns(ctx context.Context, p Page) (runs []Run, next string, err error)
 
-	// CountRun says what a run consists of. BeginDeletion marks it as being deleted:
-	// CodeConflict while an iteration runs or an export is built. FinishDeletion deletes a
-	// marked run piece by piece; what it has deleted when ctx ends stays deleted.
+	// CountRun counts the contents of a run. BeginDeletion marks it as being deleted:
+	// CodeConflict while an iteration runs or an export is built. FinishDeletion deletes a marked
+	// run in steps and stops when ctx ends; a later call continues.
 	CountRun(ctx context.Context, id ID) (RunContents, error)
 	BeginDeletion(ctx context.Context, run ID) error
 	FinishDeletion(ctx context.Context, run ID) error
@@ -271,12 +269,11 @@ type IterationStore interface {
 	// each, in one transaction. CodeConflict when the number is taken.
 	CreateIteration(ctx context.Context, p PlannedIteration) error
 	FindIteration(ctx context.Context, id ID) (Iteration, Progress, error)
-	// FindDraw returns what an iteration rolls out.
+	// FindDraw returns the draw of an iteration.
 	FindDraw(ctx context.Context, iteration ID) (Draw, error)
 	ListIterations(ctx context.Context, run ID) ([]Iteration, error)
-	// CancelIteration moves its trajectories that are not terminal to cancelled; the
-	// workers that own them notice within a second. CancelRun does so for each iteration of
-	// the run that is running.
+	// CancelIteration cancels its trajectories that are not terminal; the workers that own them
+	// notice within a second. CancelRun does so for each running iteration of the run.
 	CancelIteration(ctx context.Context, id ID) (Iteration, error)
 	CancelRun(ctx context.Context, id ID) (Run, error)
 }

@@ -104,9 +104,9 @@ type Trajectory struct {
 	Protections    *int          `json:"protections,omitempty" doc:"Version of the verifier's protections at the verdict; 0: before versions were recorded; absent without a verdict."`
 	Verdict        VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict) or none (not yet, or cancelled)."`
 	VerdictReason  VerdictReason `json:"verdict_reason,omitempty" doc:"Why it passed or not: passed, tests (one did not pass), tests_timed_out, tests_did_not_finish, tests_tampered, empty_patch, patch_does_not_apply or patch_unsafe; absent without a verdict."`
-	LabelsReceived int           `json:"labels_received" doc:"Turns whose label is there."`
-	LabelsPending  int           `json:"labels_pending" doc:"Turns whose label is still to come."`
-	LabelsMissing  int           `json:"labels_missing" doc:"Labels that could not be had."`
+	LabelsReceived int           `json:"labels_received" doc:"Turns with a received label."`
+	LabelsPending  int           `json:"labels_pending" doc:"Turns with a pending label."`
+	LabelsMissing  int           `json:"labels_missing" doc:"Turns whose label is missing."`
 	// Tokens are the tokens of prompts and answers of the executed actions and the labels. Those
 	// of failed tries are only in the calls.
 	Tokens       int    `json:"tokens" doc:"Tokens of the executed actions and the labels, prompts and answers together."`

@@ -2,14 +2,14 @@ package relabel
 
 import "time"
 
-// ActionStatus says whether a policy's action at a state is there.
+// ActionStatus is the status of a policy's action at a state.
 type ActionStatus string
 
 // The statuses of an action.
 const (
-	Pending  ActionStatus = "pending"  // asked for, or to be asked for
-	Received ActionStatus = "received" // it is there
-	Missing  ActionStatus = "missing"  // Reason says why
+	Pending  ActionStatus = "pending" // requested, or to be requested
+	Received ActionStatus = "received"
+	Missing  ActionStatus = "missing" // Reason says why
 )
 
 // ParseOutcome says how an action's calls were parsed.
