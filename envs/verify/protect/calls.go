@@ -11,20 +11,18 @@ import (
 	"relabel/envs/verify/testcmd"
 )
 
-// A script that the test command names, a makefile, or a script of package.json calls
-// further programs of the repository. They print the log as well, so they are not graded
-// either.
+// Scripts that the test command names, makefiles and scripts of package.json call further programs
+// of the repository. These also write the log, so they are not graded either.
 
 const (
 	maxScripts    = 30        // scripts that are read
-	maxScriptSize = 256 << 10 // bytes of one
+	maxScriptSize = 256 << 10 // bytes of a script
 )
 
-// interpreterName matches programs whose first argument is a program.
+// interpreterName matches programs that run their first argument.
 var interpreterName = regexp.MustCompile(`^(python[\d.]*|pypy[\d.]*|node|nodejs|tsx|ts-node|bun|deno|perl|ruby|php|bash|sh|dash|zsh|exec|source|\.|time|env|coverage|run|xvfb-run|\$.*)$`)
 
-// calledPrograms notes the programs that the scripts at the base call, and those that these
-// call.
+// calledPrograms records the programs that the base's scripts call, and those that these call.
 func (p protection) calledPrograms(ctx context.Context, repo Container) {
 	queue := slices.Sorted(maps.Keys(p.runs))
 	queue = append(queue, p.noteCalls(p.npmScripts(ctx, repo), ".")...)
@@ -37,13 +35,13 @@ func (p protection) calledPrograms(ctx context.Context, repo Container) {
 		read++
 		data, err := repo.Read(ctx, name, maxScriptSize)
 		if err != nil {
-			continue // without it the other rules and the canaries hold
+			continue // the other rules and the canaries still apply
 		}
 		queue = append(queue, p.noteCalls(string(data), path.Dir(name))...)
 	}
 }
 
-// npmScripts returns the scripts of package.json at the base that the test command comes to.
+// npmScripts returns the scripts of the base's package.json that the test command reaches.
 func (p protection) npmScripts(ctx context.Context, repo Container) string {
 	if !testcmd.NodeParsers[p.parser] || !p.base.Files["package.json"] {
 		return ""
@@ -54,15 +52,13 @@ func (p protection) npmScripts(ctx context.Context, repo Container) string {
 	}
 	all, _ := jsonObject(data)["scripts"].(map[string]any)
 	texts := ""
-	for name := range reachedScripts(p.commands, all) {
-		text, _ := all[name].(string)
+	for _, text := range reachedScripts(p.commands, all) {
 		texts += text + "\n"
 	}
 	return texts
 }
 
-// noteCalls notes the files of the base that a script in a folder calls, but for those that
-// tests name, and returns the new ones.
+// noteCalls records the files of the base that a script in a folder calls, and returns new ones.
 func (p protection) noteCalls(script, folder string) []string {
 	var fresh []string
 	dirs, words := []string{".", folder}, testcmd.Words(script)
@@ -87,7 +83,7 @@ func (p protection) noteCalls(script, folder string) []string {
 	return fresh
 }
 
-// called reports whether a word is the program of a command, or that of an interpreter.
+// called reports whether a word is the program of a command or of an interpreter.
 func called(words []testcmd.Word, at int) bool {
 	for at--; at >= 0 && words[at].Command == words[at+1].Command; at-- {
 		switch before := words[at].Text; {

@@ -3,6 +3,7 @@ package protect
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"relabel"
@@ -10,35 +11,32 @@ import (
 	"relabel/envs/verify/tree"
 )
 
-// Helpers of tests are modules and folders of the base whose names say so, wherever they
-// lie: pkg/testing.py, django/test/, internal/testutil/, test-utils/. Their code decides
-// what a test asserts. Their names decide, and not who imports them: packages import their
-// own pkg.testing to publish it.
-
+// Helpers of tests are modules and folders of the base with certain names, in any folder:
+// pkg/testing.py, django/test/, internal/testutil/, test-utils/. Importers do not matter, because
+// packages import their own pkg.testing to publish it.
 var (
-	// helperName matches such a name without case and separators.
+	// helperName matches names of helpers, in lower case and without separators.
 	helperName = regexp.MustCompile(`^(test(s|ing)?` +
 		`(utils?|utility|utilities|helpers?|libs?|support|kit|tools?|common|base|cases?|fixtures?|data|mocks?|fakes?|stubs?|factory|factories|asserts?|assertions?|matchers?|harness|client|server)*|` +
 		`(utils?|helpers?|support)(for)?test(s|ing)?)$`)
-	// lastWords matches names that end so, with underscores between words: internal_test_utils.
+	// lastWords matches names of helpers by their end, with underscores: internal_test_utils.
 	lastWords = regexp.MustCompile(`_(test|tests|testing)_?(utils?|utilities|helpers?|support|fixtures?|data|lib|kit|mocks?|fakes?|stubs?)$`)
-	// humps finds where a word begins by its capital alone.
+	// humps matches the begin of a word in camel case.
 	humps = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	// dataFolder matches the names of folders with what tests read or compare with.
+	// dataFolder matches names of folders with data of tests.
 	dataFolder = regexp.MustCompile(`^(fixtures|__fixtures__|__snapshots__|goldens?)$`)
-	// nodeTestFolder matches names that only repositories on Node.js have for folders of tests.
+	// nodeTestFolder matches names of folders with tests in repositories of Node.js.
 	nodeTestFolder = regexp.MustCompile(`^(specs?|__specs__|e2e|cypress)$`)
-	// separators stand between the words of a name.
+	// separators removes the separators between words.
 	separators = strings.NewReplacer("_", "", "-", "", ".", "")
 )
 
-// moduleSuffixes are those under which the languages of the runners find one and the same
-// module, the likeliest first.
+// moduleSuffixes are the suffixes with which a name can be the same module.
 var moduleSuffixes = []string{".py", ".pyi", ".pyx", ".go", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".json", ".vue"}
 
-// isHelper drops changes of helpers of tests, and what would take the place of one. A helper
-// is graded where the gold patch changes it, or another file in its folder, and where the
-// task's tests test it: then it is the subject of the task. A new helper is a module as any.
+// isHelper drops changes of helpers, and files that would be imported instead of a helper. A helper
+// is graded if the gold patch changes it or a file in its folder, or if the task's tests test it. A
+// new module is not a helper.
 func (p protection) isHelper(c tree.Change) string {
 	for _, unit := range p.helperUnits(c.Path, c.NewMode == tree.LinkMode) {
 		if !p.goldUnits[unit] && p.hasModule(unit) && !p.subjects.have(unit) {
@@ -57,9 +55,9 @@ func (p protection) isHelper(c tree.Change) string {
 	return ""
 }
 
-// helperUnits returns the folders and the module of a path whose names are those of helpers.
-// A module test or tests is none, as it is a command or has the tests of a template language
-// as often: it is protected where ids name it. Instead of a folder it is one.
+// helperUnits returns the folders and the module of a path that have names of helpers. A module
+// test or tests does not count, because it may be a command or a part of a template language,
+// unless it would be imported instead of a folder.
 func (p protection) helperUnits(name string, link bool) []string {
 	var units []string
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
@@ -81,7 +79,7 @@ func (p protection) helps(file string) bool {
 	return module && len(p.helperUnits(file, false)) > 0
 }
 
-// helperFolder reports whether a folder of this name holds helpers or data of tests.
+// helperFolder reports whether a folder of this name contains helpers or data of tests.
 func (p protection) helperFolder(name string) bool {
 	if is, known := p.helperFolders[name]; known {
 		return is
@@ -93,37 +91,27 @@ func (p protection) helperFolder(name string) bool {
 	return is
 }
 
-// namesHelper reports whether a module or folder helps tests by its name.
+// namesHelper reports whether a module or folder has the name of a helper.
 func namesHelper(name string) bool {
 	words := strings.ToLower(strings.ReplaceAll(humps.ReplaceAllString(name, "${1}_${2}"), "-", "_"))
 	return helperName.MatchString(separators.Replace(words)) || lastWords.MatchString(words)
 }
 
-// moduleOf returns a path without the suffix of a module.
+// moduleOf removes the suffix of a module from a path.
 func moduleOf(name string) (module string, ok bool) {
-	suffix := path.Ext(name)
-	for _, s := range moduleSuffixes {
-		if suffix == s {
-			return strings.TrimSuffix(name, s), true
-		}
+	if suffix := path.Ext(name); slices.Contains(moduleSuffixes, suffix) {
+		return strings.TrimSuffix(name, suffix), true
 	}
 	return name, false
 }
 
 // hasModule reports whether the base has a folder or a module of this name, without suffix.
 func (p protection) hasModule(module string) bool {
-	if p.base.Folders[module] {
-		return true
-	}
-	for _, suffix := range moduleSuffixes {
-		if p.base.Files[module+suffix] {
-			return true
-		}
-	}
-	return false
+	isFile := func(suffix string) bool { return p.base.Files[module+suffix] }
+	return p.base.Folders[module] || slices.ContainsFunc(moduleSuffixes, isFile)
 }
 
-// unitsOf returns the helpers that paths belong to.
+// unitsOf returns the helpers of paths.
 func (p protection) unitsOf(paths map[string]bool) map[string]bool {
 	units := map[string]bool{}
 	for name := range paths {
@@ -134,10 +122,10 @@ func (p protection) unitsOf(paths map[string]bool) map[string]bool {
 	return units
 }
 
-// subjects are what the tests test that the test patch changes or that must come to pass.
+// subjects describes the files of the test patch and of FAIL_TO_PASS.
 type subjects struct {
-	folders map[string]bool // of their files
-	names   map[string]bool // of their files, without "test"
+	folders map[string]bool // their folders
+	names   map[string]bool // their names, without "test"
 }
 
 func subjectsOf(task relabel.Task) subjects {
@@ -156,8 +144,8 @@ func subjectsOf(task relabel.Task) subjects {
 	return s
 }
 
-// have reports whether a helper is tested: tests lie right in its folder, as those of a Go
-// package do, or bear its name, as test_testing.py does.
+// have reports whether tests test a helper: they are in its folder, as in a Go package, or have its
+// name, such as test_testing.py.
 func (s subjects) have(unit string) bool {
 	return s.folders[unit] || s.names[strings.Trim(path.Base(unit), "_")]
 }

@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -14,16 +15,16 @@ import (
 var (
 	// dottedName matches the names of Python's modules, classes and functions.
 	dottedName = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
-	// inBrackets finds the name of the class in an id such as "test_a (shop.tests.T)".
+	// inBrackets matches the class in an id such as "test_a (shop.tests.T)".
 	inBrackets = regexp.MustCompile(`^[^\s(]+ \(([\w.]+)\)`)
 )
 
-// idFiles returns the files that test ids name: by a path, or by a dotted name that is
-// resolved against the base and the test patch. A file that the gold patch changes is code
-// under test, unless its name is that of tests.
+// idFiles returns the files that test ids name by a path or by a dotted name, which it resolves
+// against the base and the test patch. A file that the gold patch changes is code under test,
+// unless it has the name of a test.
 func (p protection) idFiles(task relabel.Task) []string {
 	var files []string
-	var open [][]string
+	var open [][]string // names that are not resolved
 	seen := map[string]bool{}
 	for _, id := range slices.Concat(task.FailToPass, task.PassToPass) {
 		file, candidates := p.nameOf(id)
@@ -49,7 +50,7 @@ func (p protection) idFiles(task relabel.Task) []string {
 	})
 }
 
-// nameOf returns the file that an id names, or else the files that its dotted name may mean.
+// nameOf returns the file that an id names, otherwise the candidates of its dotted name.
 func (p protection) nameOf(id string) (file string, candidates []string) {
 	if isDoctest(id) {
 		return "", nil
@@ -72,17 +73,17 @@ func (p protection) nameOf(id string) (file string, candidates []string) {
 	return "", nil
 }
 
-// isDoctest reports whether an id of pytest is that of a doctest, which has the dotted name
-// of what it documents: pkg/core.py::pkg.core.add. Its file is code under test.
+// isDoctest reports whether an id of pytest names a doctest: pkg/core.py::pkg.core.add. Its file is
+// code under test.
 func isDoctest(id string) bool {
 	_, rest, _ := strings.Cut(id, "::")
 	name, _, _ := strings.Cut(rest, "[")
 	return strings.Contains(name, ".") && dottedName.MatchString(name)
 }
 
-// moduleCandidates returns the files, without the folder that they are imported from, that
-// may hold the class or function of a dotted name, the longest first. Whole says that the
-// name may be that of a module.
+// moduleCandidates returns the files that may contain the class or function of a dotted name, the
+// longest first, relative to a folder that modules are imported from. whole: the name may also be
+// that of a module.
 func moduleCandidates(name string, whole bool) []string {
 	var candidates []string
 	parts := strings.Split(name, ".")
@@ -97,15 +98,14 @@ func moduleCandidates(name string, whole bool) []string {
 	return candidates
 }
 
-// inModule reports whether a part of a dotted name is that of a class or function of tests,
-// and not that of a module.
+// inModule reports whether a part of a dotted name is a class or test function, not a module.
 func inModule(part string) bool {
 	bare := strings.TrimLeft(part, "_")
 	return bare != strings.ToLower(bare) || strings.HasPrefix(bare, "test")
 }
 
-// resolve returns the first of the candidates that folders hold which tests are imported
-// from, in each of these.
+// resolve returns the files of the first candidate that exists in a folder that modules are
+// imported from.
 func (p protection) resolve(candidates []string) []string {
 	var found []string
 	for _, candidate := range candidates {
@@ -121,11 +121,9 @@ func (p protection) resolve(candidates []string) []string {
 	return found
 }
 
-// endingIn returns the files of the base whose path ends in the first candidate of a name
-// that any path ends in: what a test runner finds from a folder that nothing names. A
-// candidate without folders must be the name of one file alone, and one that is a package
-// without others above it must be its whole path: for a name such as forms.T,
-// django/forms/__init__.py is code.
+// endingIn returns, for each name, the files of the base that end with its first candidate with
+// such files. A candidate without a folder must match one file only. A candidate such as
+// forms/__init__.py must be the whole path, because django/forms/__init__.py is code.
 func (p protection) endingIn(names [][]string) []string {
 	ends := map[string][]string{}
 	for _, candidate := range slices.Concat(names...) {
@@ -155,8 +153,8 @@ func (p protection) endingIn(names [][]string) []string {
 	return slices.Compact(found)
 }
 
-// takesPlace reports whether a change would be imported instead of a file or folder of the
-// tests: tests/__init__.py instead of tests.py, or tests.py instead of a folder tests.
+// takesPlace reports whether a file would be imported instead of a file or folder of the tests:
+// tests/__init__.py instead of tests.py, or tests.py instead of a folder tests.
 func (p protection) takesPlace(c tree.Change) bool {
 	module, ok := moduleOf(c.Path)
 	if ok && p.testPlaces[module] || c.NewMode == tree.LinkMode && p.testPlaces[c.Path] {
@@ -172,14 +170,11 @@ func (p protection) takesPlace(c tree.Change) bool {
 
 // placesOf returns the modules and folders of tests, without suffixes.
 func placesOf(tests, folders map[string]bool) map[string]bool {
-	places := map[string]bool{}
+	places := maps.Clone(folders)
 	for file := range tests {
 		if module, ok := moduleOf(file); ok && path.Ext(file) != ".go" {
 			places[module] = true
 		}
-	}
-	for folder := range folders {
-		places[folder] = true
 	}
 	return places
 }

@@ -3,18 +3,19 @@ package protect
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
 	"relabel/gitdiff"
 )
 
-// importLine is a line of a source that may import a module.
+// importLine is a line that may import a module.
 type importLine struct {
 	file, text string
 }
 
-// importLines reads what importersScript prints of a tree.
+// importLines reads the output of importersScript.
 func importLines(tree string, output []byte) []importLine {
 	var lines []importLine
 	for line := range strings.Lines(string(output)) {
@@ -50,24 +51,21 @@ var (
 	settingValue = regexp.MustCompile(`[\w./-]+`)
 )
 
-// imports reports whether a line imports a module or folder, or names it in a string, as
-// far as the line can tell: a name that stands alone may be part of a longer import.
+// imports reports whether a line may import a module or folder, or names it in a string. A single
+// name may be part of a longer import.
 func (l importLine) imports(unit string) bool {
-	for _, target := range l.targets(path.Base(unit)) {
-		if leadsTo(target, unit, path.Ext(l.file) == ".go") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.targets(path.Base(unit)), func(target string) bool {
+		return leadsTo(target, unit, path.Ext(l.file) == ".go")
+	})
 }
 
-// words returns the words of a line, which may have hyphens.
+// words returns the words of a line, which may contain hyphens.
 func (l importLine) words() []string {
 	return strings.FieldsFunc(l.text, func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// leadsTo reports whether a module's path lies in a unit: the unit ends with the path, or
-// with the path's first parts. A whole path begins with the name of the repository's module.
+// leadsTo reports whether a module's path is in a unit: the unit ends with the path or with its
+// first parts. whole: the path may begin with the name of the repository's module.
 func leadsTo(target, unit string, whole bool) bool {
 	for ; target != "." && target != "/"; target = path.Dir(target) {
 		if target == unit || strings.HasSuffix(unit, "/"+target) || whole && strings.HasSuffix(target, "/"+unit) {
@@ -100,7 +98,7 @@ func (l importLine) targets(word string) []string {
 	return targets
 }
 
-// pythonTargets are those of a line of Python.
+// pythonTargets returns the paths of the modules that a line of Python may import.
 func (l importLine) pythonTargets(word string) []string {
 	var targets []string
 	if m := pythonFrom.FindStringSubmatch(l.text); m != nil {
@@ -131,7 +129,7 @@ func (l importLine) pythonTargets(word string) []string {
 	return targets
 }
 
-// dotted returns the path of a dotted name, with or without what follows a colon.
+// dotted returns the path of a dotted name, without the part after a colon.
 func dotted(name string) string {
 	name, _, _ = strings.Cut(name, ":")
 	if module, ok := moduleOf(name); ok || strings.Contains(name, "/") {

@@ -11,27 +11,27 @@ import (
 	"relabel/envs/verify/tree"
 )
 
-// A module whose name may be that of a helper of tests, or of code as well, is a helper
-// where nothing but tests and helpers imports it at the base: pkg/helpers.py, src/mocks.ts,
-// and any package of Go below internal/, which nobody outside of the repository can import.
+// Some names are names of helpers of tests as often as of other code: pkg/helpers.py, src/mocks.ts,
+// and any Go package below internal/. Such a module is a helper if, at the base, tests import it and
+// only tests and helpers do.
 
-// sharedName matches such names, without case and separators.
+// sharedName matches such names, in lower case and without separators.
 var sharedName = regexp.MustCompile(`^(helpers?|support|mocks?|fakes?|stubs?|doubles?|dumm(y|ies)|factor(y|ies)|fixtures?|assert(s|ions?)?|require|matchers?|harness|samples?|tests?)$`)
 
-// goTestPackage matches names of packages of Go such as storetest.
+// goTestPackage matches names of Go packages such as storetest.
 var goTestPackage = regexp.MustCompile(`^[a-z0-9]+tests?$`)
 
 const (
 	maxImporters = 64 << 20 // bytes of lines that name modules
-	maxDoubted   = 50       // modules that are graded where there are more such lines
+	maxDoubted   = 50       // modules that are graded if there are more lines
 )
 
-// importersScript TREE takes words on standard input, one in a line, and prints the lines of
-// sources and settings in TREE that have one of them: "TREE:PATH", NUL, and the line.
+// importersScript TREE reads words from standard input, one per line, and prints the lines of
+// sources and settings in TREE that contain one: "TREE:PATH", NUL, and the line.
 const importersScript = `git grep -I -z -w -F -f - "$1" -- '*.py' '*.pyi' '*.pyx' '*.go' '*.js' '*.jsx' '*.ts' '*.tsx' '*.[cm]js' '*.[cm]ts' '*.vue' '*.svelte' '*.toml' '*.cfg' '*.ini' '*.json' '*.in' '*.yml' '*.yaml' 2>/dev/null || [ $? = 1 ]`
 
-// sharedUnits returns the modules and folders of the base that changes lie in and whose
-// importers decide whether they help tests.
+// sharedUnits returns the modules and folders of the base that changes affect and whose importers
+// decide.
 func (p protection) sharedUnits(changes []tree.Change) []string {
 	units := map[string]bool{}
 	for _, c := range changes {
@@ -48,7 +48,7 @@ func (p protection) sharedUnits(changes []tree.Change) []string {
 	return slices.Sorted(maps.Keys(units))
 }
 
-// shared reports whether importers decide of a module or folder above a file.
+// shared reports whether importers decide about a module of a file or a folder above it.
 func (p protection) shared(unit, file string) bool {
 	if path.Ext(file) == ".go" {
 		parts := strings.Split(unit, "/")
@@ -58,7 +58,7 @@ func (p protection) shared(unit, file string) bool {
 	return sharedName.MatchString(separators.Replace(strings.ToLower(path.Base(unit))))
 }
 
-// goldTouches reports whether the gold patch changes a module, or a file below its folder.
+// goldTouches reports whether the gold patch changes a module or a file in its folder.
 func (p protection) goldTouches(unit string) bool {
 	for name := range p.gold {
 		if module, _ := moduleOf(name); module == unit || strings.HasPrefix(name, unit+"/") {
@@ -68,19 +68,19 @@ func (p protection) goldTouches(unit string) bool {
 	return false
 }
 
-// testImports returns those units that tests import at the base, or in the task's test
-// patch, and that nothing else does. The problem is how the container failed.
+// testImports returns the shared units that, at the base and in the task's test patch, tests import
+// and only tests and helpers do. problem tells how the container failed.
 func (p protection) testImports(ctx context.Context, repo Container, r tree.Reading) (units map[string]bool, problem string) {
 	shared := p.sharedUnits(r.Changes)
 	if len(shared) == 0 {
 		return nil, ""
 	}
-	words := map[string]bool{}
+	var words strings.Builder
 	for _, unit := range shared {
-		words[path.Base(unit)] = true
+		words.WriteString(path.Base(unit) + "\n")
 	}
 	const doing = "looking for what imports helpers of tests"
-	found, problem := repo.Run(ctx, doing, importersScript, []byte(strings.Join(slices.Sorted(maps.Keys(words)), "\n")+"\n"), maxImporters, r.Tree)
+	found, problem := repo.Run(ctx, doing, importersScript, []byte(words.String()), maxImporters, r.Tree)
 	if problem == "" && found.Exit != 0 {
 		problem = Failed(doing, found)
 	}
@@ -88,7 +88,7 @@ func (p protection) testImports(ctx context.Context, repo Container, r tree.Read
 		return nil, problem
 	}
 	if found.Dropped > 0 && len(shared) > maxDoubted {
-		return tree.Set(shared), "" // no solution changes so many of them
+		return tree.Set(shared), "" // no solution changes as many helpers
 	}
 	if found.Dropped > 0 {
 		return nil, ""
@@ -96,7 +96,7 @@ func (p protection) testImports(ctx context.Context, repo Container, r tree.Read
 	return p.onlyTests(shared, append(importLines(r.Tree, found.Output), patchedLines(p.task.TestPatch)...)), ""
 }
 
-// onlyTests returns those units that a test imports, and nothing but tests and helpers does.
+// onlyTests returns the units that tests import and only tests and helpers do.
 func (p protection) onlyTests(units []string, lines []importLine) map[string]bool {
 	called, tested, used := map[string][]string{}, map[string]bool{}, map[string]bool{}
 	for _, unit := range units {
@@ -116,11 +116,8 @@ func (p protection) onlyTests(units []string, lines []importLine) map[string]boo
 			}
 		}
 	}
-	only := map[string]bool{}
-	for unit := range tested {
-		only[unit] = !used[unit]
-	}
-	return only
+	maps.DeleteFunc(tested, func(unit string, _ bool) bool { return used[unit] })
+	return tested
 }
 
 // ofTests reports whether a file is part of the repository's tests.

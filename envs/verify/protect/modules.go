@@ -11,12 +11,11 @@ import (
 	"relabel/envs/verify/tree"
 )
 
-// A module that a submission adds to a folder that modules are imported from hides an
-// installed one of the same top-level name from the test runner. Below the top level a
-// name hides nothing.
+// A new module in a folder that modules are imported from hides an installed module of the same
+// top-level name. Only top-level names hide modules.
 
-// shadowsModule drops files of a module that would hide an installed one and that the
-// base has not.
+// shadowsModule drops files of new modules that would hide an installed module or a folder with
+// tests.
 func (p protection) shadowsModule(c tree.Change) string {
 	if c.Deleted() {
 		return ""
@@ -37,16 +36,12 @@ func (p protection) shadowsModule(c tree.Change) string {
 	return ""
 }
 
-// testModulesOf returns the names below which tests are imported: the first folders, below
-// one that modules are imported from, on the way to files with tests.
+// testModulesOf returns the top-level names of the modules of tests.
 func testModulesOf(tests, roots map[string]bool) map[string]bool {
 	modules := maps.Clone(testFolders)
 	for file := range tests {
 		for root := range roots {
-			rest, below := file, true
-			if root != "." {
-				rest, below = strings.CutPrefix(file, root+"/")
-			}
+			rest, below := relativeTo(root, file)
 			if first, _, nested := strings.Cut(rest, "/"); below && nested {
 				modules[first] = true
 			}
@@ -55,28 +50,33 @@ func testModulesOf(tests, roots map[string]bool) map[string]bool {
 	return modules
 }
 
-// within reports whether a path lies in this folder of the base.
+// relativeTo returns a path relative to a root, if it is below the root.
+func relativeTo(root, name string) (rest string, below bool) {
+	if root == "." {
+		return name, true
+	}
+	return strings.CutPrefix(name, root+"/")
+}
+
+// within reports whether a path is in a folder of the base.
 func (p protection) within(name, dir string) bool {
 	return p.base.Folders[dir] && strings.HasPrefix(name, dir+"/")
 }
 
-// regular reports whether the base has a file or package of this name in the folder: what
-// goes before a folder without __init__.
+// regular reports whether the base has a file or package of this name in the folder, which takes
+// precedence over a folder without __init__.
 func (p protection) regular(root, module string) bool {
 	dir := path.Join(root, module)
 	return p.base.Files[dir+".py"] || isPackage(p.base, dir)
 }
 
-// moduleBelow returns the top-level name under which a file becomes importable from a
-// folder. A folder counts with its __init__ alone, for without one an installed module goes
-// first; a folder of tests without one may join another, and no installed module goes before
-// one of an optional module.
+// moduleBelow returns the top-level name with which a file can be imported from a folder. Installed
+// modules take precedence over folders without __init__. But a folder of tests may join another
+// one, and optional modules may not be installed.
 func (p protection) moduleBelow(root string, c tree.Change) (module string, ok bool) {
-	rest := c.Path
-	if root != "." {
-		if rest, ok = strings.CutPrefix(rest, root+"/"); !ok {
-			return "", false
-		}
+	rest, below := relativeTo(root, c.Path)
+	if !below {
+		return "", false
 	}
 	first, _, nested := strings.Cut(rest, "/")
 	if !nested {
@@ -88,13 +88,11 @@ func (p protection) moduleBelow(root string, c tree.Change) (module string, ok b
 
 // baseModule reports whether the base has a module of this name in the folder.
 func (p protection) baseModule(root, module string) bool {
-	dir := path.Join(root, module)
-	return p.regular(root, module) || p.base.Python[dir]
+	return p.regular(root, module) || p.base.Python[path.Join(root, module)]
 }
 
-// own reports whether the repository has a module of this name in another folder that
-// modules are imported from, but for folders of tests: the installed one is its own, and a
-// submission may move it. Modules of test runners stay where they are.
+// own reports whether the repository has a module of this name outside of tests: the installed one
+// is its own, and a submission may move it. Modules of test runners may not be moved.
 func (p protection) own(module string) bool {
 	if slices.Contains(tree.RunnerModules, module) {
 		return false
@@ -112,12 +110,9 @@ func isPackage(s tree.PathSet, dir string) bool {
 	if !s.Folders[dir] {
 		return false
 	}
-	for _, suffix := range []string{".py", ".pyc", ".so", ".pyd", ".abi3.so"} {
-		if s.Files[dir+"/__init__"+suffix] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{".py", ".pyc", ".so", ".pyd", ".abi3.so"}, func(suffix string) bool {
+		return s.Files[dir+"/__init__"+suffix]
+	})
 }
 
 // importable reports whether the interpreter imports a file of this name.
@@ -129,9 +124,8 @@ func importable(base string) bool {
 	return false
 }
 
-// importRoots are the folders that modules are imported from: the repository, src and lib,
-// what PYTHONPATH in the command and the interpreter name, and the folders that pytest adds
-// for files with tests and conftest.py.
+// importRoots are the folders that modules are imported from: the repository, src, lib, those of
+// PYTHONPATH and of the interpreter, and those that pytest adds for test files and conftest.py.
 func (p protection) importRoots(task relabel.Task, command string) map[string]bool {
 	roots := map[string]bool{".": true, "src": true, "lib": true}
 	for _, dir := range append(pythonPath(command, task.Workdir), pythonPath(task.EvalScript, task.Workdir)...) {
@@ -151,8 +145,8 @@ func (p protection) importRoots(task relabel.Task, command string) map[string]bo
 	return roots
 }
 
-// packageRoots adds the folder that the package of a file lies in, before the submission
-// and with it.
+// packageRoots adds the folder that contains the package of a file, without and with the
+// submission.
 func (p protection) packageRoots(roots map[string]bool, file string) {
 	for _, s := range []tree.PathSet{p.base, p.final} {
 		dir := path.Dir(file)
@@ -163,17 +157,17 @@ func (p protection) packageRoots(roots map[string]bool, file string) {
 	}
 }
 
-// pythonPath returns the folders of the repository that a command sets PYTHONPATH to.
+// pythonPath returns the folders of the repository in a command's PYTHONPATH.
 func pythonPath(command, workdir string) []string {
 	var dirs []string
+	variables := strings.NewReplacer("$PWD", workdir, "$(pwd)", workdir, "${PWD}", workdir)
 	for _, w := range testcmd.Words(command) {
 		value, ok := strings.CutPrefix(w.Text, "PYTHONPATH=")
 		if !ok {
 			continue
 		}
 		for _, dir := range strings.Split(value, ":") {
-			dir = strings.NewReplacer("$PWD", workdir, "$(pwd)", workdir, "${PWD}", workdir).Replace(dir)
-			if !path.IsAbs(dir) {
+			if dir = variables.Replace(dir); !path.IsAbs(dir) {
 				dir = path.Join(workdir, dir)
 			}
 			if rest, ok := strings.CutPrefix(dir+"/", path.Clean(workdir)+"/"); ok {

@@ -2,8 +2,10 @@ package protect
 
 import (
 	"context"
+	"encoding/json"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"relabel/envs/verify/testcmd"
@@ -11,31 +13,29 @@ import (
 )
 
 var (
-	// nodeSettings are names of files that configure Node.js package managers, test runners
-	// and the programs that these load into their own process: bundlers and compilers.
+	// nodeSettings matches settings of package managers, test runners, and the bundlers and
+	// compilers that runners load.
 	nodeSettings = regexp.MustCompile(`^(package\.json|\.npmrc|\.yarnrc(\.ya?ml)?|\.pnpmfile\.c?js|pnpm-workspace\.yaml|\.pnp\.[a-z.]+|` +
 		`(jest|vitest|vite|babel|postcss|swc|tsup|rollup|webpack|metro)(\.[\w-]+)*\.(config|workspace|setup)(\.[\w-]+)*\.([cm]?[jt]s|json|ya?ml)|` +
 		`(jest|vitest|vite|babel|postcss)[.-](config|workspace|setup|preset|preprocess|env|environment|transform|transformer|resolver)(\.[\w-]+)*\.([cm]?[jt]s|json)|` +
 		`setup-?[tT]ests?\.[cm]?[jt]sx?|\.(babel|swc|postcss|browserslist|mocha|nyc|c8|ts-node)rc(\.\w+)?|[tj]sconfig(\.[\w-]+)*\.json)$`)
-	// nodeFolders hold what tests load instead of, or beside, the modules that they name.
+	// nodeFolders contain modules and data that tests load without naming them.
 	nodeFolders = []string{"node_modules", "__mocks__", "__snapshots__", "__tests__", ".yarn"}
-	// nodeHooks finds the keys of a configuration whose values are modules that the runner
-	// loads, and nodeModulePath the paths in such a value.
+	// nodeHooks matches the settings whose values are modules that the runner loads, and
+	// nodeModulePath the paths in such a value.
 	nodeHooks = regexp.MustCompile(`\b(setupFiles|setupFilesAfterEnv|setupTestFrameworkScriptFile|globalSetup|globalTeardown|testEnvironment|environment|` +
 		`reporters?|transform|resolver|runner|testRunner|testSequencer|snapshotSerializers|snapshotEnvironment|preset|presets|plugins|dependencyExtractor)["']?\s*:\s*(\[[^\]]*\]|\{[^}]*\}|["'][^"']*["'])`)
 	nodeModulePath = regexp.MustCompile(`["'](?:<rootDir>/|\./)([\w@./-]+)["']`)
 )
 
-// nodeConfigs are the configurations at the root of a repository that may name modules which
-// a runner loads.
+// nodeConfigs are settings at the root of a repository that may name modules for the runner.
 var nodeConfigs = []string{
 	"package.json", "jest.config.js", "jest.config.cjs", "jest.config.mjs", "jest.config.ts", "jest.config.json",
 	"vitest.config.js", "vitest.config.mjs", "vitest.config.ts", "vitest.config.mts", "vite.config.js", "vite.config.mjs", "vite.config.ts", "vite.config.mts",
 	"babel.config.js", "babel.config.cjs", "babel.config.json", ".babelrc", ".babelrc.js",
 }
 
-// steersNode drops what configures the test runner, and the modules that it loads by its
-// configuration at the base.
+// steersNode drops settings of the test runner, and modules that the base's settings load.
 func (p protection) steersNode(c tree.Change) string {
 	if !testcmd.NodeParsers[p.parser] {
 		return ""
@@ -49,11 +49,11 @@ func (p protection) steersNode(c tree.Change) string {
 	return nodeSteering(c.Path)
 }
 
-// maxConfiguration is how many bytes of a configuration are read.
+// maxConfiguration is how many bytes of a settings file are read.
 const maxConfiguration = 4 << 20
 
-// nodeConfiguration notes the modules that the configurations of the base have the runner
-// load, with and without their suffixes, and the patterns of files with tests.
+// nodeConfiguration records the modules that the base's settings load, with and without suffixes,
+// and the patterns of test files.
 func (p *protection) nodeConfiguration(ctx context.Context, repo Container) {
 	p.loaded = map[string]bool{}
 	if !testcmd.NodeParsers[p.parser] {
@@ -65,7 +65,7 @@ func (p *protection) nodeConfiguration(ctx context.Context, repo Container) {
 		}
 		data, err := repo.Read(ctx, config, maxConfiguration)
 		if err != nil {
-			continue // without it the other rules and the canaries hold
+			continue // the other rules and the canaries still apply
 		}
 		for _, file := range nodeSetupFiles(data) {
 			p.loaded[file], p.loaded[file+"/index"] = true, true
@@ -80,8 +80,8 @@ func (p *protection) nodeConfiguration(ctx context.Context, repo Container) {
 	}
 }
 
-// nodeSteering says how a file steers Node.js, its package manager or the test runner; ""
-// where it does not.
+// nodeSteering tells how a file controls Node.js, its package manager or the test runner; "" if it
+// does not.
 func nodeSteering(name string) string {
 	base := path.Base(name)
 	switch {
@@ -92,18 +92,15 @@ func nodeSteering(name string) string {
 	case testcmd.NodeTestName.MatchString(name):
 		return "a file with tests"
 	}
-	for _, folder := range folders(name) {
-		for _, special := range nodeFolders {
-			if folder == special {
-				return "in a folder " + special
-			}
+	for folder := range strings.SplitSeq(path.Dir(name), "/") {
+		if slices.Contains(nodeFolders, folder) {
+			return "in a folder " + folder
 		}
 	}
 	return ""
 }
 
-// nodeSetupFiles returns the files that a configuration has the runner load, relative to the
-// repository.
+// nodeSetupFiles returns the files that settings load into the runner, relative to the repository.
 func nodeSetupFiles(config []byte) []string {
 	var files []string
 	for _, hook := range nodeHooks.FindAllSubmatch(config, -1) {
@@ -116,5 +113,27 @@ func nodeSetupFiles(config []byte) []string {
 	return files
 }
 
-// folders returns the names of the folders above a path.
-func folders(name string) []string { return strings.Split(path.Dir(name), "/") }
+// nodePrograms returns the files that scripts of a package.json run as programs, if a test command
+// reaches these scripts: a word after node or a shell, or the first word if it is a path.
+func nodePrograms(packageJSON []byte, command string) []string {
+	var file struct {
+		Scripts map[string]any `json:"scripts"`
+	}
+	if json.Unmarshal(packageJSON, &file) != nil {
+		return nil
+	}
+	var programs []string
+	for _, text := range reachedScripts(command, file.Scripts) {
+		words := testcmd.Words(text)
+		for i, w := range words {
+			first := i == 0 || words[i-1].Command != w.Command
+			if program := path.Clean(w.Text); strings.ContainsAny(w.Text, "/.") && !tree.UnsafePath(program) && (first || runsFiles[path.Base(words[i-1].Text)]) {
+				programs = append(programs, program)
+			}
+		}
+	}
+	return programs
+}
+
+// runsFiles are programs that run the file that follows them.
+var runsFiles = map[string]bool{"node": true, "ts-node": true, "tsx": true, "sh": true, "bash": true}

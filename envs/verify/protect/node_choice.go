@@ -2,21 +2,23 @@ package protect
 
 import (
 	"errors"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// nodeText and nodeList are a string and a list of strings in JavaScript, as expressions.
+// nodeText and nodeList match a string and a list of strings in JavaScript.
 const (
 	nodeText = `"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`
 	nodeList = `\[(?:` + nodeText + `|[^\]"'])*\]`
 )
 
-// A configuration of Jest or Vitest at the base may choose files that are not called like
-// tests. PASS_TO_PASS names the tests in them by their titles alone.
+// The base's settings of Jest or Vitest may select files that are not named like tests. PASS_TO_PASS
+// contains only the titles of their tests.
 var (
-	// nodeChoices finds the keys that choose files with tests by globs. Vitest has other keys
-	// called include further inside.
+	// nodeChoices matches the settings that select test files by globs. Vitest has nested settings
+	// with the name include that mean something else.
 	nodeChoices = []*regexp.Regexp{
 		regexp.MustCompile(`\btestMatch["']?\s*:\s*(` + nodeList + `)`),
 		regexp.MustCompile(`\btest["']?\s*:\s*\{[^{}]*?\binclude["']?\s*:\s*(` + nodeList + `)`),
@@ -25,7 +27,7 @@ var (
 	nodeStrings     = regexp.MustCompile(nodeText)
 )
 
-// nodeTestPatterns returns what the files match that a configuration chooses for tests.
+// nodeTestPatterns returns the patterns of the test files that settings select.
 func nodeTestPatterns(config []byte) []*regexp.Regexp {
 	var patterns []*regexp.Regexp
 	for _, choice := range nodeChoices {
@@ -57,17 +59,17 @@ func stringsIn(list []byte) []string {
 }
 
 var (
-	errGlob = errors.New("a glob that cannot be read")
-	// globParts finds what has a meaning in a glob, and what has none.
+	errGlob = errors.New("unknown glob syntax")
+	// globParts matches the parts of a glob.
 	globParts = regexp.MustCompile(`\*\*/|\*\*|[?*+@]\(|\*|\?|\[[^\]]*\]|[{},()|!]|[^*?+@[{},()|!]+|.`)
 )
 
-// globPattern returns the expression for a glob of Jest or Vitest. Paths begin with a slash
-// there. Those with exclusions are an error.
+// globPattern returns the expression for a glob of Jest or Vitest, for paths that begin with a
+// slash. Exclusions are an error.
 func globPattern(glob string) (*regexp.Regexp, error) {
 	glob = strings.TrimPrefix(strings.TrimPrefix(glob, "<rootDir>/"), "./")
 	var b strings.Builder
-	var ends []string // what closes the groups around
+	var ends []string // the ends of the open groups
 	for _, part := range globParts.FindAllString(glob, -1) {
 		switch {
 		case part == "!":
@@ -103,23 +105,11 @@ func globPattern(glob string) (*regexp.Regexp, error) {
 	return regexp.Compile("^/" + b.String() + "$")
 }
 
-// choosesCode reports whether a pattern matches what the gold patch changes: then it does
-// not choose tests alone.
-func (p protection) choosesCode(pattern *regexp.Regexp) bool {
-	for name := range p.gold {
-		if pattern.MatchString("/" + name) {
-			return true
-		}
-	}
-	return false
-}
-
-// isChosen reports whether the configuration at the base has a file run as a test.
+// isChosen reports whether the base's settings select a file as a test. A pattern that also matches
+// files of the gold patch does not count.
 func (p protection) isChosen(name string) bool {
-	for _, pattern := range p.chosen {
-		if pattern.MatchString("/"+name) && !p.choosesCode(pattern) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.chosen, func(pattern *regexp.Regexp) bool {
+		matches := func(name string) bool { return pattern.MatchString("/" + name) }
+		return matches(name) && !slices.ContainsFunc(slices.Collect(maps.Keys(p.gold)), matches)
+	})
 }

@@ -3,6 +3,8 @@ package protect
 import (
 	"slices"
 	"testing"
+
+	"relabel/envs/verify/tree"
 )
 
 func TestFilesThatSteerNodeAreKnown(t *testing.T) {
@@ -27,13 +29,14 @@ func TestFilesThatSteerNodeAreKnown(t *testing.T) {
 }
 
 func TestFilesThatSteerTheGoCommandAreKnown(t *testing.T) {
+	p := protection{parser: "gotest"}
 	for _, name := range []string{"go.mod", "sub/go.mod", "go.sum", "go.work", "vendor/a/b.go", "sub/vendor/modules.txt", "a_test.go", "x/rsrc.syso"} {
-		if goSteering(name) == "" {
+		if p.steersGo(tree.Change{Path: name}) == "" {
 			t.Errorf("%s is let through", name)
 		}
 	}
 	for _, name := range []string{"calc.go", "vendors/a.go", "internal/vendored.go", "mod/go.modern", "cmd/main.go", "testdata/x.txt", "gotest.go"} {
-		if why := goSteering(name); why != "" {
+		if why := p.steersGo(tree.Change{Path: name}); why != "" {
 			t.Errorf("%s is dropped: %s", name, why)
 		}
 	}
@@ -50,5 +53,14 @@ func TestModulesThatAConfigurationNamesAreFound(t *testing.T) {
 		if got := nodeSetupFiles([]byte(config)); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", config, got, want)
 		}
+	}
+}
+
+func TestProgramsOfScriptsThatTheTestCommandReaches(t *testing.T) {
+	const file = `{"scripts": {"test": "eslint src/index.js && node scripts/test.js --verbose", "pretest": "./prepare", "build": "node build.js"}}`
+	got := nodePrograms([]byte(file), "npm test -- --verbose")
+	slices.Sort(got)
+	if want := []string{"prepare", "scripts/test.js"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
 	}
 }

@@ -1,5 +1,5 @@
-// Package protect decides what of a submission is not graded: tests, what tests need, and what steers
-// their runner.
+// Package protect decides which changes of a submission are not graded: tests, their data, and files
+// that control the test run.
 package protect
 
 import (
@@ -14,60 +14,54 @@ import (
 	"relabel/envs/verify/tree"
 )
 
-// testName matches the names of files with tests in Python, Go and JavaScript.
+// testName matches the names of test files in Python, Go and JavaScript.
 var testName = regexp.MustCompile(`^(test_.*\.py|.*_test\.py|.*_test\.go|.*\.(test|spec)\.[cm]?[jt]sx?)$`)
 
-// testFolders are the names of folders that hold tests and what they need.
+// testFolders are the names of folders with tests and their data.
 var testFolders = map[string]bool{"test": true, "tests": true, "testing": true, "__tests__": true}
 
-// protection decides which changes of a submission are not graded. They never reach the
-// working tree. Paths that the gold patch changes are graded, but for tests.
+// protection decides which changes of a submission are not graded.
 type protection struct {
-	task    relabel.Task
-	tests   map[string]bool // files of the test patch and of the test ids
-	above   map[string]bool // the folders above them
-	folders map[string]bool // folders of tests that those files lie in
-	gold    map[string]bool // paths that the gold patch touches
-	runs    map[string]bool // files that the test command names
-	loaded  map[string]bool // modules that the runner's configuration at the base names
-	patched map[string]bool // paths that the test patch touches
-	// chosen are the patterns of files with tests in the runner's configuration at the base.
-	chosen []*regexp.Regexp
-	parser string // the short name of the log parser
-	// commands are the test command and the evaluation script.
-	commands string
-	// exported are the names that a package.json gives to modules at the base, while it is
-	// compared.
-	exported map[string]bool
-	base     tree.PathSet // the repository before the submission
-	final    tree.PathSet // and with all of it
+	task     relabel.Task
+	commands string          // the test command and the evaluation script
+	parser   string          // the short name of the log parser
+	tests    map[string]bool // files of the test patch and of the test ids
+	above    map[string]bool // folders above tests
+	folders  map[string]bool // the innermost folder around each of tests that is named like tests
+	gold     map[string]bool // paths of the gold patch
+	patched  map[string]bool // paths of the test patch
+	runs     map[string]bool // files that the test command names or calls
+	base     tree.PathSet    // the repository without the submission
+	final    tree.PathSet    // the repository with all of the submission
 	facts    tree.Facts
 	roots    map[string]bool // folders that modules are imported from
-	// testModules are the names below which tests are imported.
-	testModules map[string]bool
-	testPlaces  map[string]bool // modules and folders of the tests, without suffixes
-	goldUnits   map[string]bool // helpers of tests that the gold patch changes
-	subjects    subjects        // what the task's tests test
-	testOnly    map[string]bool // modules and folders that nothing but tests imports
-	// helperFolders remembers which names of folders are those of helpers.
-	helperFolders map[string]bool
+
+	loaded        map[string]bool  // modules that the base's settings of the runner name
+	chosen        []*regexp.Regexp // patterns of test files in the base's settings of the runner
+	exported      map[string]bool  // names of modules that the base's package.json exports, while it is compared
+	testModules   map[string]bool  // top-level names of the modules of tests
+	testPlaces    map[string]bool  // modules and folders of tests, without suffixes
+	subjects      subjects         // modules that the task's tests test
+	goldUnits     map[string]bool  // helpers that the gold patch changes
+	testOnly      map[string]bool  // modules and folders that only tests import
+	helperFolders map[string]bool  // a cache: whether names of folders are those of helpers
 }
 
-// rules are tried in order; the first that gives a reason drops the change.
+// rules apply in order; the first that returns a reason drops the change.
 var rules = []func(protection, tree.Change) string{
-	protection.isTest, protection.isGold, protection.isTestLike, protection.isHelper, protection.steersRunner, protection.isRun, protection.isDistribution, protection.isInstalled,
-	protection.isCompiled, protection.isHidden, protection.shadowsModule, protection.steersGit, protection.steersGo, protection.steersNode,
-	protection.linksToTests, protection.looksLikeProtected,
+	protection.isTest, protection.isGold, protection.isTestLike, protection.isHelper, protection.steersRunner, protection.isRun,
+	protection.isDistribution, protection.isInstalled, protection.isCompiled, protection.isHidden, protection.shadowsModule,
+	protection.steersGit, protection.steersGo, protection.steersNode, protection.linksToTests, protection.looksLikeProtected,
 }
 
-// graded is the answer of a rule that lets a change through whatever later rules say.
+// graded is what a rule returns for a change that is graded in spite of later rules.
 const graded = "graded"
 
-// protectionOf is the protection of a task's tests from what was read.
 func protectionOf(task relabel.Task, r tree.Reading) protection {
 	p := protection{
-		task: task, tests: map[string]bool{}, above: map[string]bool{}, folders: map[string]bool{}, runs: map[string]bool{}, helperFolders: map[string]bool{},
-		gold: tree.Set(tree.PatchPaths(task.Patch)), patched: tree.Set(tree.PatchPaths(task.TestPatch)), subjects: subjectsOf(task),
+		task: task, tests: map[string]bool{}, above: map[string]bool{}, folders: map[string]bool{}, runs: map[string]bool{},
+		helperFolders: map[string]bool{}, subjects: subjectsOf(task),
+		gold: tree.Set(tree.PatchPaths(task.Patch)), patched: tree.Set(tree.PatchPaths(task.TestPatch)),
 		base: r.Base, final: finalPaths(r), facts: r.Facts,
 	}
 	for name := range p.patched {
@@ -94,27 +88,20 @@ func protectionOf(task relabel.Task, r tree.Reading) protection {
 	return p
 }
 
-// finalPaths are the files of the repository with the submission.
+// finalPaths are the paths of the repository with the submission.
 func finalPaths(r tree.Reading) tree.PathSet {
-	var files []string
-	gone := map[string]bool{}
+	files := maps.Clone(r.Base.Files)
 	for _, c := range r.Changes {
 		if c.Deleted() {
-			gone[c.Path] = true
+			delete(files, c.Path)
 		} else {
-			files = append(files, c.Path)
+			files[c.Path] = true
 		}
 	}
-	for f := range r.Base.Files {
-		if !gone[f] {
-			files = append(files, f)
-		}
-	}
-	return tree.NewPathSet(files)
+	return tree.NewPathSet(slices.Collect(maps.Keys(files)))
 }
 
-// test notes a file with tests and the folder of tests around it: the innermost that is
-// called so.
+// test records a test file, and the innermost folder around it that is named like tests.
 func (p protection) test(file string) {
 	p.tests[file] = true
 	innermost := ""
@@ -127,7 +114,7 @@ func (p protection) test(file string) {
 	}
 }
 
-// split returns the changes that are not graded, with the reason of each.
+// split returns the changes that are not graded.
 func (p protection) split(changes []tree.Change) []Restored {
 	var dropped []Restored
 	for _, c := range changes {
@@ -138,7 +125,7 @@ func (p protection) split(changes []tree.Change) []Restored {
 	return dropped
 }
 
-// reason says why a change is not graded; "" where it is.
+// reason tells why a change is not graded; "" if it is.
 func (p protection) reason(c tree.Change) string {
 	for _, rule := range rules {
 		switch reason := rule(p, c); reason {
@@ -152,9 +139,8 @@ func (p protection) reason(c tree.Change) string {
 	return ""
 }
 
-// isTest drops what the test patch or a test id names, and what lies below such a file
-// or takes the place of a folder above it: a submission can make a folder of the one, or
-// a link of the other.
+// isTest drops files that the test patch or a test id names, and paths below such a file or in the
+// place of a folder above it: a submission can replace a file by a folder, or a folder by a link.
 func (p protection) isTest(c tree.Change) string {
 	if p.tests[c.Path] || p.nests(c.Path) {
 		return "a file of the task's tests"
@@ -171,7 +157,7 @@ func (p protection) nests(name string) bool {
 	return p.above[name]
 }
 
-// isGold lets through what the gold patch changes.
+// isGold grades the paths of the gold patch.
 func (p protection) isGold(c tree.Change) string {
 	if p.gold[c.Path] {
 		return graded
@@ -179,7 +165,8 @@ func (p protection) isGold(c tree.Change) string {
 	return ""
 }
 
-// isTestLike drops files that are called like tests, and folders of the task's tests.
+// isTestLike drops files with names of tests, files in folders of the task's tests, and files that
+// would be imported instead of them.
 func (p protection) isTestLike(c tree.Change) string {
 	if testName.MatchString(path.Base(c.Path)) {
 		return "a file with tests"
@@ -203,7 +190,7 @@ func (p protection) inTests(name string) bool {
 	return false
 }
 
-// isHidden drops what an honest submission cannot hold: files that git ignores.
+// isHidden drops files that git ignores, which an honest submission cannot contain.
 func (p protection) isHidden(c tree.Change) string {
 	switch {
 	case c.Hidden:
@@ -214,7 +201,7 @@ func (p protection) isHidden(c tree.Change) string {
 	return ""
 }
 
-// steersGit drops the attributes of files, by which git writes them in another form.
+// steersGit drops git's attributes, which change how git writes files.
 func (p protection) steersGit(c tree.Change) string {
 	if path.Base(c.Path) == ".gitattributes" {
 		return "attributes of git"
@@ -222,7 +209,7 @@ func (p protection) steersGit(c tree.Change) string {
 	return ""
 }
 
-// linksToTests drops links by which the submission could reach the tests.
+// linksToTests drops links to the tests.
 func (p protection) linksToTests(c tree.Change) string {
 	if c.NewMode != tree.LinkMode {
 		return ""
@@ -234,8 +221,8 @@ func (p protection) linksToTests(c tree.Change) string {
 	return ""
 }
 
-// looksLikeProtected drops paths that some file system takes for one of the others, such
-// as Conftest.py and Tests/.
+// looksLikeProtected drops paths that some file system treats as a protected path, such as
+// Conftest.py and Tests/.
 func (p protection) looksLikeProtected(c tree.Change) string {
 	folded := foldPath(c.Path)
 	if folded == c.Path {
@@ -243,15 +230,14 @@ func (p protection) looksLikeProtected(c tree.Change) string {
 	}
 	twin := c
 	twin.Path = folded
-	for _, rule := range []func(protection, tree.Change) string{protection.isTest, protection.isTestLike, protection.isHelper, protection.steersRunner, protection.shadowsModule} {
-		if rule(p, twin) != "" && !p.base.Has(c.Path) {
-			return "its name differs from a protected one in case, dots or spaces alone"
-		}
+	names := p.isTest(twin) + p.isTestLike(twin) + p.isHelper(twin) + p.steersRunner(twin) + p.shadowsModule(twin)
+	if names == "" || p.base.Has(c.Path) {
+		return ""
 	}
-	return ""
+	return "its name differs from a protected one in case, dots or spaces alone"
 }
 
-// foldPath writes a path as file systems that fold names compare it.
+// foldPath returns a path without differences that some file systems ignore.
 func foldPath(name string) string {
 	parts := strings.Split(strings.ToLower(name), "/")
 	for i, part := range parts {
@@ -260,16 +246,13 @@ func foldPath(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// maxStamped is how many files of the tests are looked at.
+// maxStamped is how many files of the tests are checked for changes.
 const maxStamped = 5000
 
-// guardedFiles returns the files of the tests: those that the task names, what lies in their
-// folders, and helpers of tests, sorted.
+// guardedFiles returns, sorted, the files that the task names, those in folders of tests, and
+// helpers.
 func (p protection) guardedFiles() []string {
-	set := map[string]bool{}
-	for file := range p.tests {
-		set[file] = true
-	}
+	set := maps.Clone(p.tests)
 	for file := range p.base.Files {
 		if p.inTests(file) || path.Base(file) == "conftest.py" || p.helps(file) {
 			set[file] = true

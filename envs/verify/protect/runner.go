@@ -9,14 +9,14 @@ import (
 	"relabel/envs/verify/tree"
 )
 
-// settings are files that steer the test runner, the interpreter or the environment that
-// they run in, whatever folder they are in.
+// settings are files that control the test runner, the interpreter or their environment, in any
+// folder.
 var settings = tree.Set([]string{
 	"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "tox.toml", "setup.cfg", "pyproject.toml", "noxfile.py",
 	".coveragerc", "nose.cfg", ".noserc", "unittest.cfg", ".env", ".envrc", ".python-version", ".pdbrc", "pyvenv.cfg", "hatch.toml", "uv.toml", "pdm.toml",
 })
 
-// steersRunner drops settings.
+// steersRunner drops settings and hooks.
 func (p protection) steersRunner(c tree.Change) string {
 	if settings[path.Base(c.Path)] {
 		return "configures the test runner or its environment"
@@ -29,11 +29,11 @@ func (p protection) steersRunner(c tree.Change) string {
 	return ""
 }
 
-// hooks are modules that are loaded by their names, as packages too.
+// hooks are modules or packages that are loaded by name.
 var hooks = map[string]bool{"conftest": true, "sitecustomize": true, "usercustomize": true}
 
-// named notes the files of the repository that a command names, and what a command that
-// builds reads.
+// named records the files of the repository that a command names, and the files that make or a
+// build reads.
 func (p protection) named(command string) {
 	dirs, words := []string{"."}, testcmd.Words(command)
 	for i, w := range words {
@@ -60,8 +60,8 @@ func (p protection) named(command string) {
 	}
 }
 
-// isRun drops the files that the test command names, the files of make, and shell
-// scripts: one may call another.
+// isRun drops the files that the test command names, and all scripts if it runs one, because one
+// may call another.
 func (p protection) isRun(c tree.Change) string {
 	if p.runs[c.Path] {
 		return "run or read by the test command"
@@ -72,35 +72,31 @@ func (p protection) isRun(c tree.Change) string {
 	return ""
 }
 
-// makefiles are what make reads.
 var makefiles = map[string]bool{"Makefile": true, "makefile": true, "GNUmakefile": true}
 
-// scripts are the suffixes of scripts that one of them may call or read; anyScript stands
-// in protection.runs for all of them.
+// scripts are the suffixes of scripts. anyScript in protection.runs stands for all of them.
 var scripts = map[string]bool{".sh": true, ".bash": true, ".mk": true}
 
 const anyScript = "*.sh"
 
-// isDistribution drops metadata of distributions, with which a submission registers
-// plugins, and files that the interpreter runs when it starts.
+// isDistribution drops metadata of distributions, which can register plugins, and files that the
+// interpreter runs when it starts.
 func (p protection) isDistribution(c tree.Change) string {
-	for _, part := range strings.Split(c.Path, "/") {
-		switch {
-		case strings.HasPrefix(part, "__editable__"):
+	for part := range strings.SplitSeq(c.Path, "/") {
+		if strings.HasPrefix(part, "__editable__") {
 			return "metadata of a distribution"
-		case strings.HasSuffix(part, ".pth"), strings.HasSuffix(part, "._pth"):
-			return "read by the interpreter when it starts"
 		}
-		for _, suffix := range []string{".dist-info", ".egg-info", ".egg-link", ".egg"} {
-			if strings.HasSuffix(part, suffix) {
-				return "metadata of a distribution"
-			}
+		switch path.Ext(part) {
+		case ".pth", "._pth":
+			return "read by the interpreter when it starts"
+		case ".dist-info", ".egg-info", ".egg-link", ".egg":
+			return "metadata of a distribution"
 		}
 	}
 	return ""
 }
 
-// isInstalled drops changes of packages that are installed in a folder of the repository.
+// isInstalled drops changes of installed packages in the repository.
 func (p protection) isInstalled(c tree.Change) string {
 	for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
 		base := path.Base(dir)
@@ -111,8 +107,7 @@ func (p protection) isInstalled(c tree.Change) string {
 	return ""
 }
 
-// isCompiled drops compiled code, which the interpreter may prefer to the sources that
-// are graded. A submission is text.
+// isCompiled drops compiled code, which the interpreter may prefer to graded sources.
 func (p protection) isCompiled(c tree.Change) string {
 	switch strings.ToLower(path.Ext(c.Path)) {
 	case ".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib":

@@ -14,39 +14,34 @@ import (
 	"relabel/envs/verify/tree"
 )
 
-// A file that steers the tests and that the gold patch changes may be part of the solution.
-// Where such a file is data, what steers the tests in it must be as the base or the gold
-// patch has it: otherwise it stays as at the base. Any other file, most of which are
-// programs, must be as the gold patch has it: otherwise the gold patch's takes its place,
-// with which the task's tests were found to pass.
-
-// Why such a change is dropped.
+// A file that controls the tests and that the gold patch changes may be part of the solution. Of
+// data files, each key that controls the tests must have the value of the base or of the gold
+// patch, otherwise the file keeps its base version. Other files, which are mostly programs, are
+// replaced by the gold patch's version, with which the task's tests are known to pass.
 const (
 	settingsReason = "steers the test runner neither as the base does nor as the gold patch"
 	programReason  = "steers the tests; the gold patch's version takes its place"
 )
 
-// maxSettings is how many bytes of a file of settings are compared.
-const maxSettings = 1 << 20
+const (
+	maxSettings = 1 << 20   // bytes of a settings file
+	maxCompared = 120 << 20 // bytes of the output of settingsScript
+)
 
-// maxCompared is how much of what settingsScript prints is taken, in bytes.
-const maxCompared = 120 << 20
-
-// Restored is a path that is not graded as the submission has it.
+// Restored replaces a path of the submission.
 type Restored struct {
-	Entry   string              // the line of git update-index --index-info that is laid instead
-	Removed bool                // there is no such file then
-	Reason  relabel.DroppedPath // the path and why
+	Entry   string // the line for git update-index --index-info
+	Removed bool   // the entry removes the file
+	Reason  relabel.DroppedPath
 }
 
-// atBase puts a change back to what the base has.
+// atBase restores the base's version of a path.
 func atBase(c tree.Change, reason string) Restored {
 	return Restored{Entry: c.Entry(), Removed: c.Added(), Reason: relabel.DroppedPath{Path: c.Path, Reason: reason}}
 }
 
-// sharedSettings returns those changes of what steers the tests that the gold patch allows
-// and that differ from what it may be. The
-// problem is how the container failed.
+// sharedSettings returns the changes of files that control the tests, and that the gold patch
+// changes too, if they differ from all allowed versions. problem tells how the container failed.
 func (p protection) sharedSettings(ctx context.Context, repo Container, r tree.Reading) (foreign []Restored, problem string) {
 	var shared []tree.Change
 	args := []string{repo.Index(), r.Tree, fmt.Sprint(maxSettings + 1)}
@@ -77,8 +72,8 @@ func (p protection) sharedSettings(ctx context.Context, repo Container, r tree.R
 	return foreign, ""
 }
 
-// steers reports whether a file steers the tests by its name. Of the files that the test
-// command names, scripts and setup.py do: others may be the code under test.
+// steers reports whether a file controls the tests by its name. Of the files that the test command
+// names, only scripts and setup.py do, because others may be the code under test.
 func (p protection) steers(c tree.Change) bool {
 	if base := path.Base(c.Path); base == "go.sum" || base == "go.work.sum" {
 		return false
@@ -96,8 +91,8 @@ func (p protection) steers(c tree.Change) bool {
 	return testcmd.NodeParsers[p.parser] && nodeSteering(c.Path) != ""
 }
 
-// solvesElsewhere reports whether the gold patch changes code besides what steers the tests:
-// without that, these files are the solution, and its version of them would be a gift.
+// solvesElsewhere reports whether the gold patch changes other code than files that control the
+// tests. Otherwise these files are the solution, and must not be replaced by it.
 func (p protection) solvesElsewhere() bool {
 	for name := range p.gold {
 		if !prose[path.Ext(name)] && !p.tests[name] && !p.steers(tree.Change{Path: name}) && p.isTestLike(tree.Change{Path: name}) == "" {
@@ -107,14 +102,14 @@ func (p protection) solvesElsewhere() bool {
 	return false
 }
 
-// prose are the suffixes of texts, and of files without one.
+// prose are the suffixes of texts. They include "".
 var prose = map[string]bool{"": true, ".md": true, ".rst": true, ".txt": true, ".adoc": true}
 
-// compared compares a change with the base and the gold patch. The lines are what
-// settingsScript prints of it.
+// compared compares a change with the base and the gold patch. lines are the output of
+// settingsScript for it.
 func (p protection) compared(c tree.Change, lines []string, elsewhere bool) (back Restored, differs bool) {
 	if read := settingsReader(c.Path); read != nil && !c.Deleted() {
-		content, _ := base64.StdEncoding.DecodeString(lines[0]) // what cannot be read exports nothing
+		content, _ := base64.StdEncoding.DecodeString(lines[0])
 		p.exported = exportsOf(content)
 		base, gold, mine := p.read(read, lines[0]), p.read(read, lines[2]), p.read(read, lines[3])
 		return atBase(c, settingsReason), c.NewMode == tree.LinkMode || !steersAlike(mine, base, gold)
@@ -127,10 +122,10 @@ func (p protection) compared(c tree.Change, lines []string, elsewhere bool) (bac
 	return back, elsewhere && entry != c.NewMode+" "+c.NewID
 }
 
-// settingsScript INDEX TREE BYTES PATH… takes the task's gold patch on standard input and
-// prints four lines for each path: what TREE has of it, mode and object with the gold patch,
-// what TREE with the gold patch has, and what INDEX has; contents in base64, of so many BYTES
-// at most, and empty lines where there is no such file.
+// settingsScript INDEX TREE BYTES PATH… reads the task's gold patch from standard input and prints
+// four lines for each path: its content in TREE, its mode and object with the gold patch, its
+// content with the gold patch, and its content in INDEX. Contents are in base64, at most BYTES long.
+// A line is empty if there is no such file.
 const settingsScript = `set -e
 index=$1 tree=$2 bytes=$3
 shift 3
@@ -151,11 +146,10 @@ for path; do
 done
 `
 
-// A settingsFormat returns what of a file of settings steers the tests, by key; nil where
-// the file cannot be read.
+// A settingsFormat returns the settings of a file that control the tests; nil if the file is broken.
 type settingsFormat func(p protection, content []byte) map[string]any
 
-// settingsReader returns how a file of settings is read; nil where it is compared as a whole.
+// settingsReader returns the format of a settings file; nil if it is compared as a whole.
 func settingsReader(name string) settingsFormat {
 	base := path.Base(name)
 	switch {
@@ -175,7 +169,7 @@ func settingsReader(name string) settingsFormat {
 	return nil
 }
 
-// read reads a file of settings in base64. A file that is not there steers nothing.
+// read reads a settings file in base64. A file that does not exist controls nothing.
 func (p protection) read(format settingsFormat, encoded string) map[string]any {
 	content, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || len(content) > maxSettings {
@@ -187,8 +181,8 @@ func (p protection) read(format settingsFormat, encoded string) map[string]any {
 	return format(p, content)
 }
 
-// steersAlike reports whether each key of a submission's settings is as at the base or as
-// the gold patch has it.
+// steersAlike reports whether each key of a submission's settings has the value of the base or of
+// the gold patch.
 func steersAlike(mine, base, gold map[string]any) bool {
 	if mine == nil {
 		return false

@@ -1,16 +1,38 @@
 package protect
 
 import (
+	"path"
 	"regexp"
+	"strings"
 
 	"golang.org/x/mod/modfile"
+
+	"relabel/envs/verify/tree"
 )
 
-// goRelease matches the name of a toolchain as it is released.
+// steersGo drops files that select modules for go test or are compiled into tests.
+func (p protection) steersGo(c tree.Change) string {
+	base := path.Base(c.Path)
+	switch {
+	case p.parser != "gotest":
+		return ""
+	case base == "go.mod", base == "go.sum", base == "go.work", base == "go.work.sum":
+		return "chooses the modules that go test builds"
+	case strings.Contains("/"+c.Path, "/vendor/"):
+		return "part of a vendored module"
+	case strings.HasSuffix(base, "_test.go"):
+		return "compiled into the tests"
+	case strings.HasSuffix(base, ".syso"):
+		return "linked into the tests"
+	}
+	return ""
+}
+
+// goRelease matches the names of released toolchains.
 var goRelease = regexp.MustCompile(`^go1\.\d+(\.\d+)?$`)
 
-// goModSteering returns what chooses modules and toolchain in a go.mod, but for the modules
-// that it requires: which of those the image has is not for the submission to say.
+// goModSteering returns the settings of a go.mod that select modules and the toolchain, without
+// requirements.
 func goModSteering(_ protection, content []byte) map[string]any {
 	file, err := modfile.Parse("go.mod", content, nil)
 	if err != nil {
@@ -33,7 +55,7 @@ func goModSteering(_ protection, content []byte) map[string]any {
 	return found
 }
 
-// goWorkSteering returns what chooses modules and toolchain in a go.work.
+// goWorkSteering returns the settings of a go.work that select modules and the toolchain.
 func goWorkSteering(_ protection, content []byte) map[string]any {
 	file, err := modfile.ParseWork("go.work", content, nil)
 	if err != nil {
@@ -47,7 +69,7 @@ func goWorkSteering(_ protection, content []byte) map[string]any {
 	return found
 }
 
-// steersGoBuild adds what both files may hold.
+// steersGoBuild adds the settings that both files may contain.
 func steersGoBuild(found map[string]any, replaced []*modfile.Replace, debug []*modfile.Godebug, toolchain *modfile.Toolchain) {
 	for _, r := range replaced {
 		found["replace "+r.Old.String()] = r.New.String()

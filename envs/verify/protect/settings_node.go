@@ -7,16 +7,17 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"relabel/envs/verify/testcmd"
 	"relabel/envs/verify/tree"
 )
 
-// typeScriptSettings matches the settings of TypeScript's compiler.
+// typeScriptSettings matches settings of the TypeScript compiler.
 var typeScriptSettings = regexp.MustCompile(`^[tj]sconfig(\.[\w-]+)*\.json$`)
 
-// Keys that no test runner, compiler or bundler reads when tests run. All others steer.
+// Keys that no test runner, compiler or bundler reads when tests run. All others control the tests.
 var (
 	packageTexts = tree.Set(strings.Fields(`$schema version description keywords license author contributors maintainers repository bugs homepage files
 		dependencies devDependencies peerDependencies optionalDependencies peerDependenciesMeta bundleDependencies bundledDependencies
@@ -25,9 +26,9 @@ var (
 	compilerTexts = tree.Set(strings.Fields(`outDir declaration declarationDir declarationMap sourceMap inlineSourceMap tsBuildInfoFile incremental lib target removeComments`))
 )
 
-// packageSteering returns what steers tests in a package.json: scripts that the test
-// command comes to, what names modules, and each key that is not known to be harmless. New
-// names that a package gives to its modules are not among them.
+// packageSteering returns the settings of a package.json that control the tests: scripts that the
+// test command reaches, names of modules, and each key that is not known to be harmless. New
+// exports do not control tests.
 func packageSteering(p protection, content []byte) map[string]any {
 	file := jsonObject(content)
 	if file == nil {
@@ -43,7 +44,11 @@ func packageSteering(p protection, content []byte) map[string]any {
 				found["scripts."+name] = all[name]
 			}
 		case key == "exports":
-			exportSteering(p, found, value)
+			for name, target := range exportNames(value) {
+				if p.exported[name] || p.exported["*"] { // patterns of the base come after other names
+					found["exports."+name] = target
+				}
+			}
 		default:
 			found[key] = value
 		}
@@ -51,17 +56,7 @@ func packageSteering(p protection, content []byte) map[string]any {
 	return found
 }
 
-// exportSteering adds the names that a package gives to its modules: those that the base
-// has, and all where the base gives names by pattern, as others go before these.
-func exportSteering(p protection, found map[string]any, value any) {
-	for name, target := range exportNames(value) {
-		if p.exported[name] || p.exported["*"] {
-			found["exports."+name] = target
-		}
-	}
-}
-
-// exportsOf returns the names of a package.json at the base, and "*" where one is a pattern.
+// exportsOf returns the exported names of a package.json, and "*" if one is a pattern.
 func exportsOf(content []byte) map[string]bool {
 	names := map[string]bool{}
 	for name := range exportNames(jsonObject(content)["exports"]) {
@@ -73,7 +68,7 @@ func exportsOf(content []byte) map[string]bool {
 	return names
 }
 
-// exportNames returns what names lead to. What has no names is that of the package itself.
+// exportNames returns the targets of exported names. A target without a name is the package's own.
 func exportNames(value any) map[string]any {
 	names, _ := value.(map[string]any)
 	for name := range names {
@@ -87,31 +82,28 @@ func exportNames(value any) map[string]any {
 	return map[string]any{".": value}
 }
 
-// reachedScripts returns the names of the scripts that commands come to, by npm and its kin.
-func reachedScripts(commands string, scripts map[string]any) map[string]bool {
-	reached := map[string]bool{}
-	add := func(text string) (grown bool) {
-		for _, w := range testcmd.Words(text) {
-			for name := range scripts {
-				if matches, _ := path.Match(w.Text, name); (matches || w.Text == name) && !reached[name] {
-					reached[name], grown = true, true
-				}
+// reachedScripts returns the scripts that commands reach by npm or similar programs, by name.
+func reachedScripts(commands string, scripts map[string]any) map[string]string {
+	reached := map[string]string{}
+	queue := []string{commands + "\ntest pretest posttest install preinstall postinstall prepare"}
+	for len(queue) > 0 {
+		words := testcmd.Words(queue[0])
+		queue = queue[1:]
+		for name := range scripts {
+			named := func(w testcmd.Word) bool {
+				matches, _ := path.Match(w.Text, name)
+				return matches || w.Text == name
 			}
-		}
-		return grown
-	}
-	grown := add(commands + "\ntest pretest posttest install preinstall postinstall prepare")
-	for grown {
-		grown = false
-		for name := range reached {
-			text, _ := scripts[name].(string)
-			grown = add(text+"\npre"+name+" post"+name) || grown
+			if _, known := reached[name]; !known && slices.ContainsFunc(words, named) {
+				reached[name], _ = scripts[name].(string)
+				queue = append(queue, reached[name]+"\npre"+name+" post"+name)
+			}
 		}
 	}
 	return reached
 }
 
-// typeScriptSteering returns what steers how tests are compiled, and where modules are found.
+// typeScriptSteering returns the settings that control how tests are compiled and modules found.
 func typeScriptSteering(_ protection, content []byte) map[string]any {
 	file := jsonObject(plainJSON(content))
 	if file == nil {
@@ -135,8 +127,8 @@ func typeScriptSteering(_ protection, content []byte) map[string]any {
 	return found
 }
 
-// jsonObject reads a JSON object; nil where content is none, or gives a key twice, which
-// readers take differently.
+// jsonObject reads a JSON object. It is nil if content is broken or repeats a key, which readers
+// treat differently.
 func jsonObject(content []byte) map[string]any {
 	var object map[string]any
 	if json.Unmarshal(content, &object) != nil || !uniqueKeys(content) {
@@ -145,11 +137,11 @@ func jsonObject(content []byte) map[string]any {
 	return object
 }
 
-// uniqueKeys reports whether no object of a JSON text gives a key twice.
+// uniqueKeys reports whether no object of a JSON text repeats a key.
 func uniqueKeys(content []byte) bool {
 	type level struct {
 		keys  map[string]bool // nil in an array
-		value bool            // a value comes next, and no key
+		value bool            // a value comes next, not a key
 	}
 	levels := []level{{}}
 	for d := json.NewDecoder(bytes.NewReader(content)); ; {
@@ -177,11 +169,10 @@ func uniqueKeys(content []byte) bool {
 	}
 }
 
-// jsonParts finds strings, comments, and commas before a closing bracket.
+// jsonParts matches strings, comments, and commas before a closing bracket.
 var jsonParts = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?:\s|//[^\n]*|/\*.*?\*/)*[}\]]`)
 
-// plainJSON leaves out of a JSON text what compilers allow besides: comments and commas
-// after the last value.
+// plainJSON removes comments and trailing commas, which compilers allow, from a JSON text.
 func plainJSON(content []byte) []byte {
 	return jsonParts.ReplaceAllFunc(content, func(part []byte) []byte {
 		switch part[0] {

@@ -1,24 +1,19 @@
 package protect
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 )
 
-// steersTests reports whether a table or section of this name is read by a test runner,
-// its plugins or the tools around it.
-func steersTests(name string) bool {
-	for _, prefix := range []string{"pytest", "tool:pytest", "coverage", "tox", "testenv", "nox", "hatch", "nosetests", "unittest", "aliases", "test", "options.entry_points", "entry", "default"} {
-		if strings.HasPrefix(strings.ToLower(name), prefix) {
-			return true
-		}
-	}
-	return false
-}
+// testSection matches tables and sections of test runners, their plugins and related tools.
+var testSection = regexp.MustCompile(`^(pytest|tool:pytest|coverage|tox|testenv|nox|hatch|nosetests|unittest|aliases|test|options\.entry_points|entry|default)`)
 
-// tomlSteering returns the tables of tools that steer tests, and the project's entry
-// points.
+// steersTests reports whether a table or section of this name controls the tests.
+func steersTests(name string) bool { return testSection.MatchString(strings.ToLower(name)) }
+
+// tomlSteering returns the tables of tools that control tests, and the project's entry points.
 func tomlSteering(_ protection, content []byte) map[string]any {
 	var file map[string]any
 	if toml.Unmarshal(content, &file) != nil {
@@ -41,9 +36,9 @@ func tomlSteering(_ protection, content []byte) map[string]any {
 	return found
 }
 
-// iniSteering returns the lines of the sections that steer tests. Readers differ on an
-// indented line with a bracket: it begins a section, or continues with a value. So it begins
-// one, unless that would end a section that steers.
+// iniSteering returns the lines of sections that control tests. For some readers, an indented line
+// with a bracket begins a section; for others, it continues a value. Here it begins a section,
+// unless that would end a section that controls tests.
 func iniSteering(_ protection, content []byte) map[string]any {
 	found := map[string]any{}
 	section := ""

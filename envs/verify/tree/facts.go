@@ -1,18 +1,16 @@
 package tree
 
-import (
-	"strings"
-)
+import "strings"
 
-// Facts is what inspect.py found in a container before any code of the submission was
-// there. All is empty where the image has no Python.
+// Facts is what inspect.py found in a container without code of the submission. It is empty if the
+// image has no Python.
 type Facts struct {
-	Modules map[string]bool // top-level modules that are installed, those of the standard library too
+	Modules map[string]bool // installed top-level modules, with the standard library
 	Paths   []string        // folders of the repository that modules are imported from
 	Plugins []string        // distributions with plugins of pytest
 }
 
-// ParseFacts reads the fields that inspect.py prints, each ended with NUL.
+// ParseFacts reads the fields that inspect.py prints, which end with NUL.
 func ParseFacts(output string) Facts {
 	f := Facts{Modules: map[string]bool{}}
 	for _, line := range strings.Split(output, "\x00") {
@@ -35,15 +33,15 @@ func ParseFacts(output string) Facts {
 	return f
 }
 
-// OptionalModules are modules that pytest and the standard library import where there are any,
-// and that are not installed: org of Jython, for example, which copy and pickle try to import.
+// OptionalModules are modules that pytest and the standard library import if they exist. For
+// example, copy and pickle try to import Jython's org.
 var OptionalModules = Set([]string{"org", "vms_lib", "argcomplete", "colorama", "pygments"})
 
-// RunnerModules stand for what is installed where no interpreter answers.
+// RunnerModules are always treated as installed.
 var RunnerModules = []string{
 	"pytest", "_pytest", "pluggy", "py", "iniconfig", "packaging", "attr", "attrs", "tomli", "exceptiongroup", "xdist", "pytest_cov", "coverage",
 	"unittest", "nose", "django", "mpmath", "hypothesis", "sitecustomize", "usercustomize",
 }
 
-// Known reports whether an interpreter answered.
+// Known reports whether the image has an interpreter.
 func (f Facts) Known() bool { return f.Modules["sys"] }

@@ -1,5 +1,4 @@
-// Package tree reads what a patch changes in a repository, from git after the patch was applied to
-// an index.
+// Package tree reads the changes of a patch from git, after the patch was applied to an index.
 package tree
 
 import (
@@ -9,13 +8,12 @@ import (
 	"strings"
 )
 
-// Change is one path that differs between the base tree and the index that the patch was
-// applied to, as git has it.
+// Change is a path that differs between the base tree and the index with the patch.
 type Change struct {
 	Path             string // relative to the repository
-	OldMode, NewMode string // six octal digits; NoMode where there is no such file
-	OldID, NewID     string // the objects at the base and with the patch; zeros where none exists
-	Link             string // the target, where the path becomes a symlink
+	OldMode, NewMode string // six octal digits; NoMode if there is no such file
+	OldID, NewID     string // the objects at the base and with the patch; zeros if there is none
+	Link             string // the target if the path becomes a symlink
 	Ignored          bool   // the patch adds it, and git ignores it at the base commit
 	Hidden           bool   // the patch adds it, and the image has an ignored file there
 }
@@ -27,23 +25,22 @@ const (
 	gitlinkMode = "160000"
 )
 
-// Added reports whether the base has no such file.
+// Added reports whether the patch adds the file.
 func (c Change) Added() bool { return c.OldMode == NoMode }
 
 // Deleted reports whether the patch removes the file.
 func (c Change) Deleted() bool { return c.NewMode == NoMode }
 
-// Reading is what is known after the patch was applied to an index, with none of it in
-// the working tree.
+// Reading describes a repository after the patch was applied to an index, not to the working tree.
 type Reading struct {
 	Tree    string   // the repository before the patch, as a git tree
 	Base    PathSet  // its files
-	Changes []Change // what the patch changes
-	Facts   Facts    // what the image has installed
+	Changes []Change // of the patch
+	Facts   Facts    // about the image
 }
 
-// ParseReading reads what the verifier's script prints of an applied patch; ok is false where it
-// is broken.
+// ParseReading reads the output of the verifier's script for an applied patch. ok is false if it is
+// broken.
 func ParseReading(output []byte) (r Reading, ok bool) {
 	lists := strings.SplitN(string(output), "\x00\x00", 2)
 	if len(lists) != 2 || strings.Contains(lists[0], "\x00") {
@@ -53,7 +50,6 @@ func ParseReading(output []byte) (r Reading, ok bool) {
 	var sections [5][]string
 	rest := lists[1]
 	for i := range sections {
-		var ok bool
 		if sections[i], rest, ok = cutList(rest); !ok {
 			return Reading{}, false
 		}
@@ -72,7 +68,7 @@ func ParseReading(output []byte) (r Reading, ok bool) {
 	return r, true
 }
 
-// cutList takes a list of fields that end with NUL off s, up to an empty field.
+// cutList cuts a list of fields that end with NUL from s, up to an empty field.
 func cutList(s string) (fields []string, rest string, ok bool) {
 	for {
 		field, after, ok := strings.Cut(s, "\x00")
@@ -88,15 +84,14 @@ func cutList(s string) (fields []string, rest string, ok bool) {
 
 // Set returns the set of the names.
 func Set(names []string) map[string]bool {
-	set := map[string]bool{}
+	set := make(map[string]bool, len(names))
 	for _, n := range names {
 		set[n] = true
 	}
 	return set
 }
 
-// parseRaw reads git's raw difference: ":old-mode new-mode old-id new-id status", then the
-// path.
+// parseRaw reads git's raw format: ":old-mode new-mode old-id new-id status", then the path.
 func parseRaw(fields []string) []Change {
 	var changes []Change
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -108,37 +103,36 @@ func parseRaw(fields []string) []Change {
 	return changes
 }
 
-// Entry is the line of git update-index --index-info that puts the path back to what it is
-// at the base.
+// Entry is the line for git update-index --index-info that restores the path of the base.
 func (c Change) Entry() string { return c.OldMode + " " + c.OldID + "\t" + c.Path + "\x00" }
 
 // MaxChanges is how many files a submission may change.
 const MaxChanges = 50_000
 
-// Unsafe says which change leaves the repository, lies in .git, becomes a symlink that
-// leads out of the repository, or a submodule; "" where none does.
+// Unsafe names a change that leaves the repository, is in .git, becomes a symlink out of the
+// repository or becomes a submodule; "" if there is none.
 func Unsafe(changes []Change) string {
 	if len(changes) > MaxChanges {
-		return fmt.Sprintf("it changes %d files, and %d may be", len(changes), MaxChanges)
+		return fmt.Sprintf("it changes %d files; the limit is %d", len(changes), MaxChanges)
 	}
 	for _, c := range changes {
 		switch {
 		case UnsafePath(c.Path):
-			return fmt.Sprintf("%q leaves the repository or lies in .git", c.Path)
+			return fmt.Sprintf("%q is outside the repository or in .git", c.Path)
 		case c.NewMode == gitlinkMode:
 			return fmt.Sprintf("%q becomes a submodule", c.Path)
 		case c.NewMode == LinkMode && escapes(c.Path, c.Link):
-			return fmt.Sprintf("%q becomes a link to %q, out of the repository", c.Path, c.Link)
+			return fmt.Sprintf("%q becomes a link to %q, outside the repository", c.Path, c.Link)
 		}
 	}
 	return ""
 }
 
-// gitFolder matches a part of a path that some file system takes for .git: in any case,
-// with dots or spaces behind it, with a stream's name, or by its short name.
+// gitFolder matches names that some file system treats as .git: in any case, with trailing dots or
+// spaces, with a stream's name, or its short name.
 var gitFolder = regexp.MustCompile(`(?i)^(\.git|git~[0-9]+)[. ]*(:.*)?$`)
 
-// UnsafePath reports whether a path leaves the repository or lies in a .git folder.
+// UnsafePath reports whether a path leaves the repository or is in a .git folder.
 func UnsafePath(name string) bool {
 	if name == "" || strings.ContainsAny(name, "\x00") {
 		return true
@@ -151,7 +145,7 @@ func UnsafePath(name string) bool {
 	return false
 }
 
-// visible leaves out the characters that HFS+ does not see in a name.
+// visible removes the characters that HFS+ ignores in names.
 func visible(r rune) rune {
 	if r >= 0x200C && r <= 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x206A && r <= 0x206F || r == 0xFEFF {
 		return -1
@@ -159,8 +153,8 @@ func visible(r rune) rune {
 	return r
 }
 
-// escapes reports whether a symlink at name with this target points out of the repository
-// or into .git, or may do so by way of another link: it climbs after it has descended.
+// escapes reports whether a symlink leads outside the repository or into .git, or may do so through
+// another link because it climbs after it has descended.
 func escapes(name, target string) bool {
 	if path.IsAbs(target) || target == "" {
 		return true
@@ -176,30 +170,25 @@ func escapes(name, target string) bool {
 	return joined != "." && UnsafePath(joined)
 }
 
-// PathSet holds the files of a tree and the folders that they lie in.
+// PathSet holds the files and folders of a tree.
 type PathSet struct {
 	Files   map[string]bool // by path
-	Folders map[string]bool // by path; "." too
-	Python  map[string]bool // folders with Python files right in them
+	Folders map[string]bool // by path, with "."
+	Python  map[string]bool // folders that directly contain Python files
 }
 
 // NewPathSet returns the set of the files and of the folders above them.
 func NewPathSet(files []string) PathSet {
-	s := PathSet{Files: make(map[string]bool, len(files)), Folders: map[string]bool{".": true}, Python: map[string]bool{}}
-	for _, f := range files {
-		s.add(f)
+	s := PathSet{Files: Set(files), Folders: map[string]bool{".": true}, Python: map[string]bool{}}
+	for _, file := range files {
+		if strings.HasSuffix(file, ".py") {
+			s.Python[path.Dir(file)] = true
+		}
+		for dir := path.Dir(file); !s.Folders[dir]; dir = path.Dir(dir) {
+			s.Folders[dir] = true
+		}
 	}
 	return s
-}
-
-func (s PathSet) add(file string) {
-	s.Files[file] = true
-	if strings.HasSuffix(file, ".py") {
-		s.Python[path.Dir(file)] = true
-	}
-	for dir := path.Dir(file); !s.Folders[dir]; dir = path.Dir(dir) {
-		s.Folders[dir] = true
-	}
 }
 
 // Has reports whether there is a file or folder of this name.
