@@ -19,13 +19,12 @@ import (
 	"relabel/tasks"
 )
 
-// test runs the test command, with canaries where the candidate is to have them, and
-// judges its log.
+// test runs the test command, with canaries unless the candidate excludes them, and judges the run.
 func (s *stage) test(ctx context.Context) trial {
 	command, parserName := testcmd.Of(s.task)
 	parse, known := results.ParserOf(parserName)
 	if !known {
-		return doubtful("there is no log parser %q", parserName)
+		return doubtful("unknown log parser %q", parserName)
 	}
 	planted, problem := s.plant(ctx, command, parserName)
 	if problem != "" {
@@ -48,7 +47,7 @@ func (s *stage) test(ctx context.Context) trial {
 		reportPath = "/tmp/relabel-" + s.nonce + ".xml"
 	}
 	nodeReportPath, command := s.askNode(ctx, command, parserName)
-	script, _ := tasks.SplitEvalScript(s.task.EvalScript) // "" has no parts
+	script, _ := tasks.SplitEvalScript(s.task.EvalScript)
 	nonce, plain := newNonce(), ""
 	if s.loadsNoPlugins(parserName, script) {
 		plain = "plain"
@@ -75,30 +74,32 @@ func (s *stage) test(ctx context.Context) trial {
 	return t
 }
 
-// witness reads the report of pytest, which takes back what it does not confirm, or that of
-// Jest or Vitest, where their paths are not "". A problem is the container's.
+// witness reads the report of pytest, and removes outcomes that it does not confirm, or the report of
+// Jest or Vitest. Their paths may be "". problem tells how the container failed.
 func (s *stage) witness(ctx context.Context, pytest, node string, e *evidence) (problem string) {
 	if pytest == "" && node == "" {
 		return ""
 	}
-	if _, problem := s.look(ctx, "ending what the tests left behind", endScript, nil); problem != "" {
+	if _, problem := s.look(ctx, "ending the processes of the tests", endScript, nil); problem != "" {
 		return problem
 	}
-	if node != "" {
-		e.node = s.readNodeReport(ctx, node)
-	} else if e.report = s.readReport(ctx, pytest); e.report != nil {
-		e.report.Confirm(e.outcomes)
-	}
-	if e.node == nil && e.report == nil {
+	data, ok := s.readReport(ctx, pytest+node)
+	switch {
+	case !ok:
 		return "the container failed while the report of the tests was read"
+	case node != "":
+		e.node = results.ParseNodeReport(data, s.task.Workdir)
+	default:
+		e.report = results.ParseReport(data)
+		e.report.Confirm(e.outcomes)
 	}
 	return ""
 }
 
-// loadsNoPlugins reports whether pytest need not look for plugins among the installed
-// distributions: the image has none with plugins, and the script installs nothing.
+// loadsNoPlugins reports whether pytest may ignore plugins of installed distributions: the image has
+// none, and the script installs nothing.
 func (s *stage) loadsNoPlugins(parserName string, script tasks.EvalScript) bool {
-	return strings.HasPrefix(strings.TrimPrefix(parserName, "parse_log_"), "pytest") && s.Facts.Known() && len(s.Facts.Plugins) == 0 &&
+	return strings.HasPrefix(testcmd.ShortParser(parserName), "pytest") && s.Facts.Known() && len(s.Facts.Plugins) == 0 &&
 		!strings.Contains(script.Before, "install")
 }
 
@@ -116,8 +117,8 @@ var canaryMakers = map[string]canary.Maker{
 	"sympy":          python.Sympy{},
 }
 
-// Plant writes the canaries of a run into the repository. It returns nil where there are
-// none; a problem is the container's.
+// plant writes the canaries of a run into the repository. planted is nil if there are none. problem
+// tells how the container failed.
 func (s *stage) plant(ctx context.Context, command, parserName string) (planted *canary.Planting, problem string) {
 	if s.bare {
 		return nil, ""
@@ -146,8 +147,8 @@ func (s *stage) plant(ctx context.Context, command, parserName string) (planted 
 	return &p, ""
 }
 
-// garden describes the repository to the makers of canaries, with the files that the
-// evaluation script will write.
+// garden describes the repository to the makers of canaries. patched are the files that the
+// evaluation script writes later.
 func (s *stage) garden(ctx context.Context, command string, patched map[string][]byte) canary.Garden {
 	return canary.Garden{
 		Task: s.task, Command: command, Random: canary.Random(), Base: s.Base, Left: s.left, Late: s.appliesTestPatch(),
@@ -168,20 +169,23 @@ func (s *stage) garden(ctx context.Context, command string, patched map[string][
 	}
 }
 
-// evidence is what is known of a run of the tests.
+// evidence is the result of a run of the tests.
 type evidence struct {
 	run      envs.Result
 	log      []byte
 	code     int  // the exit code of the test command
-	ended    bool // the shell that ran it came to its end
+	ended    bool // the shell that ran it ended normally
 	outcomes results.Outcomes
-	report   *results.Report     // of pytest; nil where none exists
-	node     *results.NodeReport // of Jest or Vitest; nil where it was not asked for
+	report   *results.Report     // of pytest; nil if not requested
+	node     *results.NodeReport // of Jest or Vitest; nil if not requested
 }
 
-// judge decides what a run says.
+// judge grades a run and compares it with its canaries.
 func (s *stage) judge(e evidence, planted *canary.Planting) trial {
-	t := trial{ran: true, bare: s.bare, left: s.left, reported: e.node != nil, counts: s.counts(e, planted), verdict: results.Grade(s.task, e.outcomes)}
+	t := trial{
+		ran: true, bare: s.bare, left: s.left, reported: e.node != nil,
+		counts: s.counts(e, planted), verdict: results.Grade(s.task, e.outcomes),
+	}
 	t.verdict.Output = kept(e.run)
 	if planted != nil {
 		t.planted, t.verdict.Canaries = true, true
@@ -213,13 +217,12 @@ func (s *stage) judge(e evidence, planted *canary.Planting) trial {
 	return t
 }
 
-// between returns the log of the test command, which stands between the two lines with
-// the nonce, and its exit code. ended is false where the last line is not there, or the
-// shell that wrote it ended in another way.
+// between returns the log of the test command, between the two lines with the nonce, and its exit
+// code. ended is false if the last line is missing or has another exit code than the shell.
 func between(nonce string, r envs.Result) (log []byte, code int, ended bool) {
 	log = r.Output
 	if r.Tail != nil {
-		log = append(append(append([]byte(nil), r.Output...), '\n'), r.Tail...)
+		log = slices.Concat(r.Output, []byte("\n"), r.Tail)
 	}
 	if _, after, ok := bytes.Cut(log, []byte("\n"+nonce+" begin\n")); ok {
 		log = after

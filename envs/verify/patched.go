@@ -10,9 +10,8 @@ import (
 	"relabel/tasks"
 )
 
-// patchedScript INDEX TREE PATH… takes the task's test patch on standard input and prints a
-// line for each path: what TREE with the patch has of it, in base64; an empty line where it
-// has nothing.
+// patchedScript INDEX TREE PATH… reads the task's test patch from standard input and prints a line
+// for each path: its content in TREE with the patch, in base64; an empty line if there is none.
 const patchedScript = `set -e
 index=$1 tree=$2
 shift 2
@@ -27,9 +26,9 @@ for path; do
 done
 `
 
-// patchedTests returns the files of the test patch as the evaluation script will leave them,
-// by their paths; none where the script does not apply the patch, or git cannot. A problem is
-// the container's.
+// patchedTests returns the files of the test patch, as the evaluation script will write them, by
+// path. There are none if the script does not apply the patch. problem tells how the container
+// failed.
 func (s *stage) patchedTests(ctx context.Context) (patched map[string][]byte, problem string) {
 	if !s.appliesTestPatch() {
 		return nil, ""

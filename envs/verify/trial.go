@@ -13,42 +13,36 @@ import (
 )
 
 const (
-	// preparing bounds each step before the tests.
-	preparing = 15 * time.Minute
-	// looking bounds each look at the container before and after the tests.
-	looking = 2 * time.Minute
-	// maxLog is how much of the test command's output is read, and maxKept how much of
-	// it is kept with the verdict, in bytes.
-	maxLog  = 32 << 20
-	maxKept = 1 << 20
+	preparing = 15 * time.Minute // time limit of each step before the tests
+	looking   = 2 * time.Minute  // time limit of each check around the tests
+	maxLog    = 32 << 20         // bytes of the test command's output that are read
+	maxKept   = 1 << 20          // bytes of it that are stored with the verdict
 )
 
 // trial is one run of a candidate in one container.
 type trial struct {
-	verdict relabel.Verdict
-	doubt   string // why the verdict may say nothing about the candidate; "" if it does
-	ran     bool   // code of the candidate was run: the doubt may be its doing
-	planted bool   // canaries were in the run
-	below   bool   // some of them below the tests of the task
-	bare    bool   // it was to have none
-	// reported says that Jest or Vitest was asked for a report.
-	reported bool
-	left     map[string]bool // keys of canaries that it went without
-	missed   []canary.Miss   // the canaries that did not end as they must; where there are any, the run is not believed
-	// leavable says that canaries which must fail remain where the missed ones are left out.
-	leavable  bool
-	changed   []string // files of the tests that were written while they ran
+	verdict   relabel.Verdict
+	doubt     string          // why the verdict may not be the candidate's; "" if it is
+	ran       bool            // code of the candidate ran, so it may have caused the doubt
+	planted   bool            // the run had canaries
+	below     bool            // some of them at the end of the task's test files
+	bare      bool            // the run was to have no canaries
+	reported  bool            // Jest or Vitest was to write a report
+	left      map[string]bool // keys of excluded canaries
+	missed    []canary.Miss   // contradictions; a run with one is not trusted
+	leavable  bool            // without the missed canaries, one that must fail remains
+	disturbed bool            // canaries may have made the run fail, see canary.Planting.Broken
+	changed   []string        // files of the tests that changed during the run
 	counts    testCounts
-	disturbed bool // a canary, or the command with them, could not run, or run a test once more, which may be their own fault
 }
 
-// believed reports whether the run came to its end and its canaries ended as they must.
+// believed reports whether the run ended and agrees with its canaries.
 func (t trial) believed() bool { return t.doubt == "" && len(t.missed) == 0 }
 
-// doubtful is a trial that went wrong before any code of the candidate ran.
+// doubtful is a trial that failed before code of the candidate ran.
 func doubtful(format string, args ...any) trial { return trial{doubt: fmt.Sprintf(format, args...)} }
 
-// try tests a candidate in a fresh container. Errors are ctx's.
+// try tests a candidate in a fresh container. The error is only ctx's.
 func (v *Verifier) try(ctx context.Context, c candidate) (t trial, err error) {
 	defer func() {
 		if err == nil && ctx.Err() != nil {
@@ -56,7 +50,7 @@ func (v *Verifier) try(ctx context.Context, c candidate) (t trial, err error) {
 		}
 	}()
 	if len(c.task.FailToPass) == 0 {
-		return doubtful("the task names no FAIL_TO_PASS test, so nothing could show that it is resolved"), nil
+		return doubtful("the task has no FAIL_TO_PASS test, so nothing can show that it is resolved"), nil
 	}
 	if err := v.host.EnsureImage(ctx, c.task.Image); err != nil {
 		return doubtful("%v", err), nil
@@ -65,7 +59,7 @@ func (v *Verifier) try(ctx context.Context, c candidate) (t trial, err error) {
 	if err != nil {
 		return doubtful("%v", err), nil
 	}
-	// What Close cannot remove has a deadline and is reaped; the verdict stands all the same.
+	// A container that Close cannot remove is reaped after its deadline.
 	defer func() { _ = sandbox.Close(ctx) }()
 	s := stage{sandbox: sandbox, candidate: c, nonce: newNonce()}
 	return s.play(ctx), nil
@@ -92,7 +86,7 @@ func testTime(limits relabel.RunLimits) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// newNonce returns a word that code under test cannot guess.
+// newNonce returns a word that cannot be guessed.
 func newNonce() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // crypto/rand never fails: it ends the process instead

@@ -1,12 +1,10 @@
-// Package verify finds the verdict R(τ, x) of a submission. In a fresh container of the
-// task's image it applies the patch to an index of its own, drops what is not graded, lays
-// the rest and the task's tests into the working tree, runs the test command with canaries
-// beside the tests, and reads the log.
+// Package verify finds the verdict R(τ, x) of a submission. In a fresh container of the task's image,
+// it applies the patch to a separate index, drops changes that are not graded, writes the others and
+// the task's tests into the working tree, runs the test command with canaries, and reads the log.
 //
-// docs/verdicts.md says what a verdict promises, what is dropped, how canaries work and
-// what is not defended. The steps are stage's. Package tree reads the patch, protect has the
-// rules for paths, canary the canaries, testcmd the test command and results the log. Doubts are
-// settled by Verifier.settle.
+// docs/verdicts.md defines verdicts, dropped changes, canaries and known limits. Type stage has the
+// steps. Package tree reads the patch, protect has the rules for paths, canary the canaries, testcmd
+// the test command and results the log. Verifier.settle decides doubtful runs.
 package verify
 
 import (
@@ -23,17 +21,16 @@ type Verifier struct {
 	gold goldFacts
 }
 
-// New returns a verifier that makes its containers on host.
+// New returns a verifier that creates its containers on host.
 func New(host envs.Host) *Verifier { return &Verifier{host: host} }
 
-// Verify tests the patch that attempt of trajectory id submitted. What goes wrong with
-// a container is Verdict.Infra; an error is ctx's alone.
+// Verify tests the patch that an attempt of trajectory id submitted. Failures of containers are in
+// Verdict.Infra; the error is only ctx's.
 //
-// A run of the tests that broke off may be the submission's doing or the engine's. It
-// is settled by experiment: the tests run with the gold patch in another container, and
-// if that goes well, once more with the submission. Only what breaks off twice around a
-// run that did not is held against the submission. A submission whose tests take too long
-// has failed: that the gold patch is in time is for validation to see.
+// The submission or the engine may have interrupted a run. Then Verify runs the gold patch in another
+// container and, if that succeeds, the submission again. The submission has failed if both of its
+// runs are interrupted. Tests that exceed their time limit have failed; validation checks that the
+// gold patch does not exceed it.
 func (v *Verifier) Verify(ctx context.Context, task relabel.Task, id relabel.ID, attempt int, limits relabel.RunLimits, patch []byte) (relabel.Verdict, error) {
 	start := time.Now()
 	c := candidate{task: task, id: id, attempt: attempt, purpose: "verify", limits: limits, patch: patch}
@@ -46,7 +43,7 @@ func (v *Verifier) Verify(ctx context.Context, task relabel.Task, id relabel.ID,
 	return verdict, nil
 }
 
-// candidate is a patch that is to be tested, and for what.
+// candidate is a patch to test.
 type candidate struct {
 	task    relabel.Task
 	id      relabel.ID
@@ -54,7 +51,7 @@ type candidate struct {
 	purpose string
 	limits  relabel.RunLimits
 	patch   []byte          // empty: the repository as it is
-	own     bool            // the patch is the task's own, not a submission
+	own     bool            // the patch is the task's own
 	bare    bool            // without canaries
-	left    map[string]bool // keys of canaries that are left out
+	left    map[string]bool // keys of excluded canaries
 }

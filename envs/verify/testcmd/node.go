@@ -4,18 +4,21 @@ import (
 	"encoding/json"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // NodeParsers are the log parsers of runners on Node.js.
 var NodeParsers = map[string]bool{"jest": true, "vitest": true}
 
-// NodeReportCommand returns the command with which Jest or Vitest writes a report at file beside
-// its log. ok is false where the command cannot be made to: it must end with one call of the
-// runner, or of a script of package.json that does, and name no report of its own. read reads a
-// file of the repository.
+// nodeRunners are the names of these runners.
+var nodeRunners = []string{"jest", "vitest"}
+
+// NodeReportCommand returns the command with which Jest or Vitest also writes a report at file. ok
+// is false if the command does not end with one call of the runner, or of a script of package.json
+// that does, or requests a report itself. read reads a file of the repository.
 func NodeReportCommand(command, file string, read func(string) ([]byte, bool)) (reporting string, ok bool) {
-	for _, runner := range []string{"jest", "vitest"} {
+	for _, runner := range nodeRunners {
 		call, found := FindCall(command, callsNode(runner))
 		if found && call.Alone && nodeReports(runner, command) {
 			return call.With(nodeReportArguments(runner, file)...), true
@@ -32,7 +35,7 @@ func NodeReportCommand(command, file string, read func(string) ([]byte, bool)) (
 		return "", false
 	}
 	script := manifest.Scripts[name]
-	for _, runner := range []string{"jest", "vitest"} {
+	for _, runner := range nodeRunners {
 		inner, found := FindCall(script, callsNode(runner))
 		if found && inner.Alone && nodeReports(runner, command+" "+script) {
 			return call.With(append(separator, nodeReportArguments(runner, file)...)...), true
@@ -41,19 +44,15 @@ func NodeReportCommand(command, file string, read func(string) ([]byte, bool)) (
 	return "", false
 }
 
-// nodeReports reports whether a runner that is called with these options can be asked for a
-// report. Vitest forgets its usual log where it is asked for another one, so that the log must
-// be asked for by name.
+// nodeReports reports whether a runner with these options can write a report. Vitest needs a
+// --reporter for its log, because it writes no log if only a report is requested.
 func nodeReports(runner, options string) bool {
-	for _, own := range []string{"json", "outputFile", "--reporters", "watch"} {
-		if strings.Contains(options, own) {
-			return false
-		}
-	}
-	return runner == "jest" || strings.Contains(options, "--reporter")
+	contains := func(option string) bool { return strings.Contains(options, option) }
+	own := slices.ContainsFunc([]string{"json", "outputFile", "--reporters", "watch"}, contains)
+	return !own && (runner == "jest" || contains("--reporter"))
 }
 
-// nodeReportArguments have a runner write its report to a file.
+// nodeReportArguments are the arguments with which a runner writes its report to a file.
 func nodeReportArguments(runner, file string) []string {
 	if runner == "vitest" {
 		return []string{"--reporter=json", "--outputFile.json=" + file}
@@ -61,7 +60,7 @@ func nodeReportArguments(runner, file string) []string {
 	return []string{"--json", "--outputFile=" + file}
 }
 
-// callsNode finds the program of a runner.
+// callsNode returns a function that reports whether a word is a runner.
 func callsNode(runner string) func(words []Word, at int) bool {
 	return func(words []Word, at int) bool {
 		switch path.Base(words[at].Text) {
@@ -81,8 +80,8 @@ func callsNodeScript(words []Word, at int) bool {
 	return false
 }
 
-// nodeScript returns the script that a package manager runs, and what must stand before
-// further arguments of the script.
+// nodeScript returns the script that a package manager runs, and the separator before further
+// arguments of the script.
 func (c Call) nodeScript() (name string, separator []string) {
 	separated := false
 	for _, w := range c.Args {
@@ -103,5 +102,5 @@ func (c Call) nodeScript() (name string, separator []string) {
 	return name, separator
 }
 
-// NodeTestName matches the paths of files with tests in JavaScript and TypeScript.
+// NodeTestName matches the paths of test files in JavaScript and TypeScript.
 var NodeTestName = regexp.MustCompile(`\.(test|spec)\.[cm]?[jt]sx?$|(^|/)__tests__/.*\.[cm]?[jt]sx?$`)

@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// condaRoots are where images of data sets have conda. testScript activates the environment
-// testbed of the first that has one.
+// condaRoots are the folders of conda in images of data sets. The first environment testbed is
+// activated.
 var condaRoots = []string{"/opt/miniconda3", "/opt/conda", "/root/miniconda3"}
 
-// Interpreters are the names of Python that a command says or implies, the likeliest first: those
-// that it gives a path, then that of the environment which is activated before the tests run,
-// then what is found by name alone, or is conda's own.
+// Interpreters are the Python interpreters of a command, the most likely first: those with a path,
+// then that of the environment testbed, then those without a path and conda's own.
 func Interpreters(command string) []string {
 	var named []string
 	for _, w := range Words(command) {
@@ -44,16 +43,14 @@ func Interpreters(command string) []string {
 	return slices.Concat(first, last, []string{"python3", "python"})
 }
 
-// pytestCommand finds each word of a command that starts pytest.
+// pytestCommand matches words that start pytest.
 var pytestCommand = regexp.MustCompile(`(?:^|[\s;&|(])(?:\S*/)?(?:pytest|py\.test)(?:[\s;&|)]|$)`)
 
-// Witnessed reports whether pytest can be asked for a report of its own beside the log:
-// it is the one thing that the command runs, and the command says nothing about reports
-// or options from the environment. The report is what text in the log cannot forge, and
-// what a process that ends itself early never writes.
+// Witnessed reports whether pytest can write a report: the command runs it once, and sets no reports
+// or options from the environment. Text in the log cannot forge a report, and a process that ends
+// early writes none.
 func Witnessed(command, parserName string) bool {
-	parserName = strings.TrimPrefix(parserName, "parse_log_")
-	if !strings.HasPrefix(parserName, "pytest") && parserName != "matplotlib" {
+	if parserName = ShortParser(parserName); !strings.HasPrefix(parserName, "pytest") && parserName != "matplotlib" {
 		return false
 	}
 	for _, own := range []string{"junit", "PYTEST_ADDOPTS", "env -i", "tox"} {

@@ -1,9 +1,10 @@
-// Package testcmd knows how a task is tested: the test command with its defaults, its words, and how
-// its runner is asked for a report.
+// Package testcmd reads and completes the test command of a task: its defaults, its words, and the
+// arguments with which its runner writes a report.
 package testcmd
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,19 +12,19 @@ import (
 	"relabel/envs/verify/tree"
 )
 
-// framework is how a repository without a test command of its own is tested.
+// framework is the default test command of a repository.
 type framework struct {
-	command string // the changed test files are appended
+	command string // test files are appended
 	parser  string
-	name    func(file string) string // how the command wants a test file named
+	name    func(file string) string // returns a test file as an argument; nil: the file itself
 }
 
-// pytestCommandLine goes by way of python3, which finds packages at the root of the
-// repository whether they are installed or not.
+// pytestCommandLine uses python3 -m, which also finds packages at the root of the repository that
+// are not installed.
 const pytestCommandLine = "python3 -m pytest -rA -p no:cacheprovider --continue-on-collection-errors"
 
-// frameworks are those of repositories that data sets of the SWE-bench family hold and
-// that do not run plain pytest, or whose test ids are shortened.
+// frameworks are the repositories of SWE-bench and similar data sets that do not run plain pytest,
+// or that have other test ids.
 var frameworks = map[string]framework{
 	"django/django":         {"./tests/runtests.py --verbosity 2 --settings=test_sqlite --parallel 1", "django", DjangoLabel},
 	"sympy/sympy":           {"PYTHONWARNINGS='ignore::UserWarning,ignore::SyntaxWarning' bin/test -C --verbose", "sympy", nil},
@@ -36,9 +37,8 @@ var frameworks = map[string]framework{
 // plainPytest tests every other repository.
 var plainPytest = framework{pytestCommandLine, "pytest", nil}
 
-// DefaultTestCommand is how a task that says nothing about it is tested: the runner of
-// its repository, else pytest -rA, on the test files that its test patch and its test
-// ids name.
+// DefaultTestCommand is the test command of a task without one: the runner of its repository,
+// otherwise pytest -rA, with the files of Files.
 func DefaultTestCommand(task relabel.Task) string {
 	f := frameworkOf(task)
 	command := f.command
@@ -70,8 +70,7 @@ func frameworkOf(task relabel.Task) framework {
 	return plainPytest
 }
 
-// Files lists the Python files that the test patch leaves behind and looks like
-// tests, and those that the test ids name.
+// Files lists, sorted, the Python files with tests of the test patch and of the test ids.
 func Files(task relabel.Task) []string {
 	var files []string
 	for _, f := range tree.PatchFiles(task.TestPatch) {
@@ -103,21 +102,20 @@ func FileOf(id string) string {
 	return file
 }
 
-// DjangoLabel writes tests/a/tests.py as a.tests, as runtests.py wants it.
+// DjangoLabel returns tests/a/tests.py as a.tests, the form for runtests.py.
 func DjangoLabel(file string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(file, "tests/"), ".py"), "/", ".")
 }
 
+var plainWord = regexp.MustCompile(`^[\w./+:@%-]+$`)
+
 // Quote quotes a word for bash.
 func Quote(s string) string {
-	plain := strings.IndexFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./+:@%", r))
-	}) < 0
-	if plain && s != "" {
+	if plainWord.MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// ShortParser is the name of a parser without the prefix that some data sets write.
+// ShortParser is the name of a parser without the prefix of some data sets.
 func ShortParser(name string) string { return strings.TrimPrefix(name, "parse_log_") }

@@ -1,17 +1,19 @@
 package testcmd
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Word is a word of a shell command.
 type Word struct {
 	Text       string // without its quotes
-	start, end int    // where it is in the command
-	Command    int    // which simple command of the whole it belongs to
+	start, end int    // its place in the command
+	Command    int    // the number of its simple command
 }
 
-// Words splits a command into the words of its simple commands. It knows quotes,
-// escapes, comments and redirections, and no here-documents: what it gets wrong is found
-// by the control run with the gold patch.
+// Words splits a command into the words of its simple commands. It reads quotes, escapes, comments
+// and redirections, but no here-documents. The run of the gold patch detects errors.
 func Words(command string) []Word {
 	s := shellReader{text: command}
 	for s.at < len(command) {
@@ -21,7 +23,7 @@ func Words(command string) []Word {
 	return s.words
 }
 
-// shellReader goes through a command.
+// shellReader reads a command.
 type shellReader struct {
 	text    string
 	at      int
@@ -59,33 +61,32 @@ func (s *shellReader) step() {
 
 // take adds a byte to the word.
 func (s *shellReader) take(c byte) {
-	if !s.inside {
-		s.inside, s.start = true, s.at
-	}
+	s.begin()
 	s.current = append(s.current, c)
 	s.at++
 }
 
-// escape reads a backslash and what follows; before a line's end it joins two lines.
-func (s *shellReader) escape() {
-	next := s.text[s.at+1]
-	if next == '\n' {
-		s.finish()
-		s.at += 2
-		return
-	}
+// begin begins a word, unless one has begun.
+func (s *shellReader) begin() {
 	if !s.inside {
 		s.inside, s.start = true, s.at
 	}
-	s.current = append(s.current, next)
+}
+
+// escape reads a backslash and the next character. Before a line end, it joins two lines.
+func (s *shellReader) escape() {
+	if next := s.text[s.at+1]; next == '\n' {
+		s.finish()
+	} else {
+		s.begin()
+		s.current = append(s.current, next)
+	}
 	s.at += 2
 }
 
 // quoted reads up to the closing quote.
 func (s *shellReader) quoted(quote byte) {
-	if !s.inside {
-		s.inside, s.start = true, s.at
-	}
+	s.begin()
 	for s.at++; s.at < len(s.text) && s.text[s.at] != quote; s.at++ {
 		if quote == '"' && s.text[s.at] == '\\' && s.at+1 < len(s.text) {
 			s.at++
@@ -107,7 +108,7 @@ func (s *shellReader) redirects() bool {
 	return after || (s.at > 0 && s.text[s.at-1] == '>')
 }
 
-// redirection reads < or > as part of a word of its own: it is not an argument.
+// redirection reads < or > into a separate word, which is not an argument.
 func (s *shellReader) redirection(c byte) {
 	digits := strings.Trim(string(s.current), "0123456789&") == ""
 	if s.inside && !digits {
@@ -123,33 +124,30 @@ func (s *shellReader) finish() {
 	s.current, s.inside = nil, false
 }
 
-// Call is the one place of a command where a test runner is called.
+// Call is the only call of a test runner in a command.
 type Call struct {
 	command string
-	name    string // the runner's, as the command has it
-	before  []Word // words of the whole command before the runner's name
+	name    string // of the runner, as in the command
+	before  []Word // all words before the runner's name
 	Args    []Word // its arguments
-	end     int    // where the call ends
-	Alone   bool   // no simple command follows it, and none takes its exit code
+	end     int    // the end of the call in the command
+	Alone   bool   // no simple command follows it, so its exit code is the command's
 }
 
-// FindCall finds the call of a runner, whose name's words is says. It returns false
-// where none exists, or more than one.
+// FindCall finds the call of a runner. is reports whether a word is the runner's name. It returns
+// false if there is no call or more than one.
 func FindCall(command string, is func(words []Word, at int) bool) (Call, bool) {
 	words := Words(command)
-	found := -1
+	var names []int
 	for at := range words {
-		if !is(words, at) {
-			continue
+		if is(words, at) {
+			names = append(names, at)
 		}
-		if found >= 0 {
-			return Call{}, false
-		}
-		found = at
 	}
-	if found < 0 {
+	if len(names) != 1 {
 		return Call{}, false
 	}
+	found := names[0]
 	call := Call{command: command, name: words[found].Text, before: words[:found], end: words[found].end, Alone: true}
 	for _, w := range words[found+1:] {
 		if w.Command != words[found].Command {
@@ -170,8 +168,7 @@ func (c Call) With(args ...string) string {
 	return c.command[:c.end] + added + c.command[c.end:]
 }
 
-// Folder is where a "cd" before the call leads to, relative to the repository; "." where
-// none exists.
+// Folder is the folder of the last "cd" before the call, relative to the repository, otherwise ".".
 func (c Call) Folder() string {
 	for at := len(c.before) - 2; at >= 0; at-- {
 		if c.before[at].Text == "cd" && c.before[at].Command == c.before[at+1].Command {
@@ -183,17 +180,13 @@ func (c Call) Folder() string {
 
 // Has reports whether the call has one of the options.
 func (c Call) Has(options map[string]bool) bool {
-	for _, w := range c.Args {
+	return slices.ContainsFunc(c.Args, func(w Word) bool {
 		name, _, _ := strings.Cut(w.Text, "=")
-		if options[name] {
-			return true
-		}
-	}
-	return false
+		return options[name]
+	})
 }
 
-// Names returns the arguments that are neither options nor numbers, such as that of
-// --parallel.
+// Names returns the arguments that are neither options nor numbers, such as that of --parallel.
 func (c Call) Names() []string {
 	var names []string
 	for _, w := range c.Args {
@@ -204,7 +197,7 @@ func (c Call) Names() []string {
 	return names
 }
 
-// Runs reports whether the call is one of the program.
+// Runs reports whether the call's program ends with a name.
 func (c Call) Runs(program string) bool {
 	end := c.end
 	if len(c.Args) > 0 {
