@@ -7,15 +7,13 @@ import (
 	"relabel/envs/verify/canary"
 )
 
-// controlRounds is how often the gold patch is tested with the same canaries before one that
-// it does not satisfy is left out: a gold patch whose tests fail now and then would else end
-// canaries of its task.
+// controlRounds is how many runs of the gold patch must contradict a canary before it is excluded,
+// so that flaky tests exclude none.
 const controlRounds = 2
 
-// control tests a candidate that is the gold patch, and finds out which canaries its task's
-// run takes: all of them but those that it contradicts in each of controlRounds runs; where it
-// does not pass with them, all without a report, or those outside of the task's own test files;
-// else none.
+// control tests the gold patch and finds the canaries for its task: all but those that it
+// contradicts in each of controlRounds runs. If it does not pass with them, control tries them
+// without a report, then without those in the task's own test files, and then none.
 func (v *Verifier) control(ctx context.Context, c candidate) (fact goldFact, t trial, err error) {
 	reported, below := true, true
 	for _, left := range []map[string]bool{nil, {canary.ReportKey: true}, {canary.ReportKey: true, canary.BelowKey: true}} {
@@ -42,19 +40,18 @@ func (v *Verifier) control(ctx context.Context, c candidate) (fact goldFact, t t
 	return v.gold.note(c.task, false, nil, t), t, nil
 }
 
-// fit is what runs of the gold patch with the same canaries showed.
+// fit is the result of runs of the gold patch with the same canaries.
 type fit struct {
-	trial   trial // the last
-	over    bool  // the last broke off, and nothing is known
-	settled bool  // takes and left are known
-	takes   bool
-	left    map[string]bool // keys of canaries that are to be left out
+	trial   trial           // the last
+	over    bool            // the last was interrupted, and nothing is known
+	settled bool            // takes and left are known
+	takes   bool            // the task's run has canaries
+	left    map[string]bool // keys of excluded canaries
 }
 
-// fit tests the gold patch with canaries until it is settled which of them its task takes, at
-// most controlRounds times.
+// fit tests the gold patch with canaries, at most controlRounds times.
 func (v *Verifier) fit(ctx context.Context, c candidate) (fit, error) {
-	var missed map[string]bool // in each run so far
+	var missed map[string]bool // keys, in each run so far
 	var with trial
 	for range controlRounds {
 		var err error
@@ -90,7 +87,6 @@ func (v *Verifier) fit(ctx context.Context, c candidate) (fit, error) {
 	return fit{trial: with}, nil
 }
 
-// keysOf returns the keys of misses.
 func keysOf(misses []canary.Miss) map[string]bool {
 	keys := map[string]bool{}
 	for _, m := range misses {

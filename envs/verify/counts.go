@@ -12,10 +12,9 @@ import (
 	"relabel/envs/verify/testcmd"
 )
 
-// testCounts says for each file of a task's tests, or each of its Go packages, how many test
-// functions a run had, parametrised ones once. A submission cannot add or remove functions
-// there. It is nil where nothing counts them, or where the run had no canaries: those come
-// with options without which a run may end before its last test.
+// testCounts is the number of test functions that ran, by test file or Go package of the task.
+// Parametrised tests count once. It is nil if nothing counts them, or if the run had no canaries,
+// because it may then end at the first failure.
 type testCounts map[string]int
 
 // counts counts the test functions of a run.
@@ -31,12 +30,18 @@ func (s *stage) counts(e evidence, planted *canary.Planting) testCounts {
 	return countTests(s.task, e.report, planted)
 }
 
-// countGo counts the test functions of the packages with canaries, canaries left out.
-func countGo(o results.Outcomes, planted *canary.Planting) testCounts {
-	canaries := map[string]bool{}
+// namesOf returns the names of canaries.
+func namesOf(planted *canary.Planting) map[string]bool {
+	names := map[string]bool{}
 	for _, c := range planted.Canaries {
-		canaries[c.Name] = true
+		names[c.Name] = true
 	}
+	return names
+}
+
+// countGo counts the test functions, without canaries, of the packages with canaries.
+func countGo(o results.Outcomes, planted *canary.Planting) testCounts {
+	canaries := namesOf(planted)
 	counts := testCounts{}
 	for id := range o {
 		if pkg, test, ok := strings.Cut(id, ":"); ok && canaries[test] {
@@ -52,14 +57,10 @@ func countGo(o results.Outcomes, planted *canary.Planting) testCounts {
 	return counts
 }
 
-// countNode counts the tests of the files with canaries whose titles are in the file as they are,
-// each title once and canaries left out: other titles are made while the file runs, and how
-// many there are may depend on the code under test.
+// countNode counts the titles of tests, without canaries, that occur literally in the files with
+// canaries. The number of computed titles may depend on the code under test.
 func countNode(r *results.NodeReport, planted *canary.Planting) testCounts {
-	canaries := map[string]bool{}
-	for _, c := range planted.Canaries {
-		canaries[c.Name] = true
-	}
+	canaries := namesOf(planted)
 	counts := testCounts{}
 	for _, f := range planted.Files {
 		if f.Below != "" || strings.HasSuffix(f.Path, ".snap") {
@@ -67,8 +68,8 @@ func countNode(r *results.NodeReport, planted *canary.Planting) testCounts {
 		}
 		counts[f.Path] = 0
 		for title := range r.Titles[f.Path] {
-			literal := strings.Contains(f.Content, "'"+title+"'") || strings.Contains(f.Content, `"`+title+`"`) || strings.Contains(f.Content, "`"+title+"`")
-			if literal && !canaries[title] {
+			literal := func(quote string) bool { return strings.Contains(f.Content, quote+title+quote) }
+			if !canaries[title] && slices.ContainsFunc([]string{"'", `"`, "`"}, literal) {
 				counts[f.Path]++
 			}
 		}
@@ -76,7 +77,7 @@ func countNode(r *results.NodeReport, planted *canary.Planting) testCounts {
 	return counts
 }
 
-// countTests counts the test functions of a report, canaries left out.
+// countTests counts the test functions of a report, without canaries.
 func countTests(task relabel.Task, r *results.Report, planted *canary.Planting) testCounts {
 	if r == nil || planted == nil {
 		return nil
@@ -102,22 +103,22 @@ func countTests(task relabel.Task, r *results.Report, planted *canary.Planting) 
 	return counts
 }
 
-// differs says where a run has another number of tests than that of the gold patch, or "".
-// Without counts of both there is nothing to compare.
+// differs tells where a run has another number of tests than the gold patch's; "" if it has not or
+// one of them has no counts.
 func (c testCounts) differs(gold testCounts) string {
 	if c == nil || gold == nil {
 		return ""
 	}
 	for _, file := range slices.Sorted(maps.Keys(gold)) {
 		if c[file] != gold[file] {
-			return fmt.Sprintf("%d tests of %s were seen, and %d with the gold patch", c[file], file, gold[file])
+			return fmt.Sprintf("%d tests of %s ran, and %d with the gold patch", c[file], file, gold[file])
 		}
 	}
 	return ""
 }
 
-// withoutCanaries removes the canaries from names of test functions, and all that ran in
-// their classes: tests that these inherit are no further ones.
+// withoutCanaries removes the canaries, and inherited tests of their classes, from names of test
+// functions.
 func withoutCanaries(functions map[string]bool, planted *canary.Planting) {
 	canaries, classes := map[string]bool{}, map[string]bool{}
 	for _, c := range planted.Canaries {

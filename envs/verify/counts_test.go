@@ -58,7 +58,7 @@ func TestASubmissionThatHidesATestIsSeenByTheCount(t *testing.T) {
 		}), relabel.VerdictTampered},
 	} {
 		v, err := verifier.Verify(context.Background(), b.task, relabel.NewID(), 1, limits, c.patch)
-		if err != nil || v.Reason != c.reason || v.Infra != "" || (c.reason == relabel.VerdictTampered) != strings.Contains(string(v.Output), "1 tests of tests/test_sub.py were seen, and 2 with the gold patch") {
+		if err != nil || v.Reason != c.reason || v.Infra != "" || (c.reason == relabel.VerdictTampered) != strings.Contains(string(v.Output), "1 tests of tests/test_sub.py ran, and 2 with the gold patch") {
 			t.Errorf("%v: reason %q, want %q\n%s", err, v.Reason, c.reason, v.Output)
 		}
 	}

@@ -4,41 +4,39 @@ import (
 	"context"
 	"crypto/sha256"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
 	"relabel"
 )
 
-// goldFact is what a run of the gold patch showed of a task.
+// goldFact is the result of a control of a task.
 type goldFact struct {
-	takes   bool            // its run takes canaries
-	left    map[string]bool // keys of canaries that it does not take
-	excused map[string]bool // tests that count although they did not pass: see excused
-	changed []string        // files of the tests that its run writes
-	counts  testCounts      // of its run
+	takes   bool            // its run has canaries
+	left    map[string]bool // keys of excluded canaries
+	excused map[string]bool // see excused
+	changed []string        // files of the tests that changed during the run
+	counts  testCounts
 }
 
-// goldFacts remembers what runs of gold patches showed. The zero value is empty. It is safe
-// for concurrent use.
+// goldFacts stores the results of controls. The zero value is empty. It is safe for concurrent use.
 type goldFacts struct {
 	mu      sync.Mutex
 	known   map[taskKey]goldFact
-	flights map[taskKey]*flight // controls under way
+	flights map[taskKey]*flight // running controls
 }
 
-// taskKey identifies all that a run of a task's gold patch depends on.
+// taskKey identifies everything that a run of a task's gold patch depends on.
 type taskKey [sha256.Size]byte
 
-// flight is a control under way. Its fields count once done is closed.
+// flight is a running control. The other fields are set when done is closed.
 type flight struct {
 	done  chan struct{}
 	doubt string
 	err   error
 }
 
-// of returns what is known of a task.
+// of returns the fact of a task.
 func (f *goldFacts) of(task relabel.Task) (fact goldFact, known bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -46,9 +44,9 @@ func (f *goldFacts) of(task relabel.Task) (fact goldFact, known bool) {
 	return fact, known
 }
 
-// find returns what is known of a task, and runs a control, which notes it, where nothing is.
-// Concurrent calls for one task share one control; where that of another call was cancelled,
-// find runs its own. A doubt says why a control showed nothing. Errors are ctx's.
+// find returns the fact of a task. If it is not known, find runs a control, which stores it.
+// Concurrent calls for a task share a control. If the control of another call was cancelled, find
+// runs its own. A doubt tells why a control showed nothing. The error is only ctx's.
 func (f *goldFacts) find(ctx context.Context, task relabel.Task, control func() (trial, error)) (fact goldFact, doubt string, err error) {
 	for {
 		if fact, known := f.of(task); known {
@@ -69,7 +67,7 @@ func (f *goldFacts) find(ctx context.Context, task relabel.Task, control func() 
 	}
 }
 
-// board returns the control of a task that is under way, or a new one, which is mine to fly.
+// board returns the running control of a task, or a new one, which the caller must run.
 func (f *goldFacts) board(task relabel.Task) (shared *flight, mine bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,7 +82,7 @@ func (f *goldFacts) board(task relabel.Task) (shared *flight, mine bool) {
 	return f.flights[key], true
 }
 
-// fly runs a control and ends its flight.
+// fly runs a control.
 func (f *goldFacts) fly(task relabel.Task, mine *flight, control func() (trial, error)) {
 	t, err := control()
 	mine.doubt, mine.err = t.doubt, err
@@ -97,7 +95,7 @@ func (f *goldFacts) fly(task relabel.Task, mine *flight, control func() (trial, 
 	close(mine.done)
 }
 
-// note remembers what a control showed, and returns it.
+// note stores the result of a control and returns it.
 func (f *goldFacts) note(task relabel.Task, takes bool, left map[string]bool, t trial) goldFact {
 	fact := goldFact{takes: takes, left: left, excused: map[string]bool{}, changed: t.changed, counts: t.counts}
 	for _, id := range excused(t.verdict) {
@@ -112,15 +110,14 @@ func (f *goldFacts) note(task relabel.Task, takes bool, left map[string]bool, t 
 	return fact
 }
 
-// keyOf is a digest of all that a run of the gold patch depends on.
 func keyOf(task relabel.Task) taskKey {
 	fields := []string{task.Image, task.Workdir, task.BaseCommit, task.TestCmd, task.EvalScript, task.LogParser, task.Repo, task.Patch, task.TestPatch}
-	fields = append(append(fields, task.FailToPass...), task.PassToPass...)
+	fields = slices.Concat(fields, task.FailToPass, task.PassToPass)
 	return sha256.Sum256([]byte(strings.Join(fields, "\x00")))
 }
 
-// excused lists the tests of a verdict that ended as expected failures or were skipped,
-// sorted. Code under test can bring that about itself.
+// excused lists, sorted, the tests of a verdict that failed as expected or were skipped. Code under
+// test can cause that.
 func excused(v relabel.Verdict) []string {
 	var ids []string
 	for id, status := range v.Tests {
@@ -128,14 +125,12 @@ func excused(v relabel.Verdict) []string {
 			ids = append(ids, id)
 		}
 	}
-	sort.Strings(ids)
+	slices.Sort(ids)
 	return ids
 }
 
-// hold holds a trial that passed against a run of the gold patch. Where its success rests on
-// excused tests, what passes with the gold patch must pass; where it wrote files of the tests,
-// what the gold patch leaves alone must be left alone. Where the gold patch was run before,
-// as many tests must have been seen as then.
+// hold compares a trial that passed with a run of the gold patch. It runs the gold patch only if the
+// trial has excused tests or changed files of the tests.
 func (v *Verifier) hold(ctx context.Context, c candidate, t trial) (relabel.Verdict, error) {
 	if _, known := v.gold.of(c.task); !known && len(excused(t.verdict))+len(t.changed) == 0 {
 		return t.verdict, nil
@@ -147,26 +142,23 @@ func (v *Verifier) hold(ctx context.Context, c candidate, t trial) (relabel.Verd
 	return fact.judge(t), nil
 }
 
-// judge is the verdict on a trial that passed, beside what the gold patch showed.
+// judge is the verdict on a trial that passed: it must not have more excused tests or changed files
+// than the gold patch, and the same number of tests.
 func (fact goldFact) judge(t trial) relabel.Verdict {
 	verdict := t.verdict
-	for _, id := range excused(verdict) {
-		if !fact.excused[id] {
-			verdict.Passed, verdict.Reason = false, relabel.VerdictTests
-			verdict.Output = append(verdict.Output, note(id+" is "+string(verdict.Tests[id])+", which the gold patch does not bring about")...)
-			break
-		}
+	fail := func(reason relabel.VerdictReason, why string) {
+		verdict.Passed, verdict.Reason = false, reason
+		verdict.Output = append(verdict.Output, note(why)...)
 	}
-	for _, file := range t.changed {
-		if !slices.Contains(fact.changed, file) {
-			verdict.Passed, verdict.Reason = false, relabel.VerdictTampered
-			verdict.Output = append(verdict.Output, note(file+" was written while the tests ran, which the gold patch does not bring about")...)
-			break
-		}
+	ids := excused(verdict)
+	if i := slices.IndexFunc(ids, func(id string) bool { return !fact.excused[id] }); i >= 0 {
+		fail(relabel.VerdictTests, ids[i]+" is "+string(verdict.Tests[ids[i]])+", but not with the gold patch")
+	}
+	if i := slices.IndexFunc(t.changed, func(file string) bool { return !slices.Contains(fact.changed, file) }); i >= 0 {
+		fail(relabel.VerdictTampered, t.changed[i]+" changed while the tests ran, but not with the gold patch")
 	}
 	if difference := t.counts.differs(fact.counts); difference != "" {
-		verdict.Passed, verdict.Reason = false, relabel.VerdictTampered
-		verdict.Output = append(verdict.Output, note(difference)...)
+		fail(relabel.VerdictTampered, difference)
 	}
 	return verdict
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	_ "embed"
 	"encoding/base64"
 	"strings"
 
@@ -12,19 +13,9 @@ import (
 
 // patchedScript INDEX TREE PATH… reads the task's test patch from standard input and prints a line
 // for each path: its content in TREE with the patch, in base64; an empty line if there is none.
-const patchedScript = `set -e
-index=$1 tree=$2
-shift 2
-trap 'rm -f -- "$index" "$index.tests"' EXIT
-cat > "$index.tests"
-export GIT_INDEX_FILE=$index
-git read-tree "$tree"
-git apply --cached --whitespace=nowarn "$index.tests" >&2
-for path; do
-  git cat-file blob ":$path" 2>/dev/null | base64 | tr -d '\n'
-  echo
-done
-`
+//
+//go:embed patched.sh
+var patchedScript string
 
 // patchedTests returns the files of the test patch, as the evaluation script will write them, by
 // path. There are none if the script does not apply the patch. problem tells how the container

@@ -13,7 +13,7 @@ import (
 	"relabel/envs/verify/canary"
 )
 
-// settle decides on a submission.
+// settle returns the verdict on a submission.
 func (v *Verifier) settle(ctx context.Context, c candidate) (relabel.Verdict, error) {
 	t, err := v.decide(ctx, c)
 	if err != nil {
@@ -34,11 +34,9 @@ func (v *Verifier) settle(ctx context.Context, c candidate) (relabel.Verdict, er
 	return t.verdict, nil
 }
 
-// maxListed is how many keys of canaries a line of the output names.
-const maxListed = 20
-
-// keyList names keys, sorted; of many the first.
+// keyList names the first 20 of the sorted keys of canaries.
 func keyList(keys map[string]bool) string {
+	const maxListed = 20
 	sorted := slices.Sorted(maps.Keys(keys))
 	if len(sorted) <= maxListed {
 		return strings.Join(sorted, ", ")
@@ -46,7 +44,7 @@ func keyList(keys map[string]bool) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(sorted[:maxListed], ", "), len(sorted)-maxListed)
 }
 
-// without says why a trial had no canaries.
+// without tells why a trial had no canaries.
 func (t trial) without() string {
 	if t.bare {
 		return "with the gold patch they do not end as they must"
@@ -54,7 +52,7 @@ func (t trial) without() string {
 	return "none can be added to the test command of this task"
 }
 
-// decide finds the trial whose verdict counts: the first, or that of an experiment.
+// decide returns the trial whose verdict counts: the first, or that of an experiment.
 func (v *Verifier) decide(ctx context.Context, c candidate) (trial, error) {
 	if len(bytes.TrimSpace(c.patch)) == 0 {
 		return trial{verdict: relabel.Verdict{Reason: relabel.VerdictEmptyPatch}}, nil
@@ -73,9 +71,8 @@ func (v *Verifier) decide(ctx context.Context, c candidate) (trial, error) {
 	return v.experiment(ctx, c, first)
 }
 
-// final reports whether a trial decides on its own. Where it is known that the task's run
-// takes canaries, a failure is the submission's. Otherwise a failure that the canaries may
-// have caused is not final.
+// final reports whether a trial needs no experiment. A failure that the canaries may have caused is
+// not final, unless the canaries of the task are known.
 func (t trial) final(task relabel.Task, known bool) bool {
 	switch {
 	case t.doubt != "":
@@ -85,22 +82,16 @@ func (t trial) final(task relabel.Task, known bool) bool {
 	case known || !t.planted:
 		return true
 	}
-	return !t.disturbed && !almost(task, t.verdict) && (len(t.missed) > 0 || !absent(task, t.verdict))
+	return !t.disturbed && !almost(task, t.verdict) && (len(t.missed) > 0 || !absent(t.verdict))
 }
 
-// almost reports whether each FAIL_TO_PASS test passed: what failed are tests that passed
-// before.
+// almost reports whether every FAIL_TO_PASS test passed.
 func almost(task relabel.Task, v relabel.Verdict) bool {
-	for _, id := range task.FailToPass {
-		if !v.Tests[id].Passed() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(task.FailToPass, func(id string) bool { return !v.Tests[id].Passed() })
 }
 
-// absent reports whether none of the task's tests was seen.
-func absent(task relabel.Task, v relabel.Verdict) bool {
+// absent reports whether none of the task's tests ran.
+func absent(v relabel.Verdict) bool {
 	for _, status := range v.Tests {
 		if status != relabel.TestAbsent {
 			return false
@@ -109,14 +100,13 @@ func absent(task relabel.Task, v relabel.Verdict) bool {
 	return true
 }
 
-// cleanRuns is how many runs in a row must agree with their canaries after one that did not.
-// An honest run contradicts its canaries hardly ever; code that tampers with some runs, drawn
-// at random, is to gain little from a further one.
+// cleanRuns is how many runs must agree with their canaries after one that did not, so that code
+// that tampers with random runs gains little.
 const cleanRuns = 2
 
-// experiment settles a trial that is in doubt, or not believed, by what a run of the gold
-// patch shows, and by further runs of the submission. What breaks off or contradicts its
-// canaries again around a run that did not is held against the submission.
+// experiment decides about a trial that is doubtful or not trusted, by a run of the gold patch and
+// further runs of the submission. The submission fails if it is interrupted or contradicts its
+// canaries again, and the gold patch is not.
 func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (trial, error) {
 	fact, doubt, err := v.standard(ctx, c, first)
 	if err != nil {
@@ -144,20 +134,20 @@ func (v *Verifier) experiment(ctx context.Context, c candidate, first trial) (tr
 	return again, err
 }
 
-// explains reports whether a trial's verdict counts, given what the gold patch showed: it
-// contradicts only canaries that the task cannot take, or it failed with canaries that do not
-// keep the gold patch from passing.
+// explains reports whether a trial's verdict counts, given the run of the gold patch: the trial
+// contradicts only canaries that the gold patch contradicts too, or it failed with canaries with
+// which the gold patch passes.
 func (fact goldFact) explains(t trial) bool {
 	if t.doubt != "" || !fact.takes || fact.left[canary.BelowKey] {
 		return false
 	}
 	if t.reported && fact.left[canary.ReportKey] && !t.verdict.Passed {
-		return false // to be asked for a report may be why it failed
+		return false // writing the report may have made it fail
 	}
 	return !t.verdict.Passed || !slices.ContainsFunc(t.missed, func(m canary.Miss) bool { return !fact.left[m.Key] })
 }
 
-// again tests a submission once more, after a trial that was not believed.
+// again tests a submission again after a trial that was doubtful or not trusted.
 func (v *Verifier) again(ctx context.Context, c candidate) (trial, error) {
 	t, err := v.try(ctx, c)
 	switch {
@@ -174,23 +164,22 @@ func (v *Verifier) again(ctx context.Context, c candidate) (trial, error) {
 	return t, nil
 }
 
-// standard returns what the gold patch shows of the candidate's task. Where that is known, it
-// runs the gold patch again only if the candidate's run broke off: to see whether the engine
-// is why. A doubt says why the gold patch shows nothing.
+// standard returns the facts about the candidate's task. If they are known but the candidate's run
+// was interrupted, it runs the gold patch again to check the engine. A doubt tells why the gold
+// patch showed nothing.
 func (v *Verifier) standard(ctx context.Context, c candidate, first trial) (fact goldFact, doubt string, err error) {
 	fact, known := v.gold.of(c.task)
-	switch {
-	case !known:
+	if !known {
 		return v.learn(ctx, c)
-	case first.doubt == "":
+	}
+	if first.doubt == "" {
 		return fact, "", nil
 	}
 	again, err := v.try(ctx, c.gold())
 	return fact, again.doubt, err
 }
 
-// learn returns what the gold patch shows of the candidate's task, by a control where nothing
-// is known.
+// learn returns the facts about the candidate's task. It runs a control if they are not known.
 func (v *Verifier) learn(ctx context.Context, c candidate) (fact goldFact, doubt string, err error) {
 	return v.gold.find(ctx, c.task, func() (trial, error) {
 		_, t, err := v.control(ctx, c.gold())
@@ -198,16 +187,16 @@ func (v *Verifier) learn(ctx context.Context, c candidate) (fact goldFact, doubt
 	})
 }
 
-// gold is the candidate of a control: the task's gold patch.
+// gold is the candidate with the task's gold patch.
 func (c candidate) gold() candidate {
 	c.patch, c.own, c.purpose = []byte(c.task.Patch), true, c.purpose+"-control"
 	return c
 }
 
-// note is a line of ours below the output of the tests.
+// note is a line of relabel below the output of the tests.
 func note(text string) []byte { return []byte("\n[relabel: " + text + "]\n") }
 
-// infra is the verdict on a trial that says nothing about the submission.
+// infra is the verdict of a doubtful trial.
 func infra(t trial) relabel.Verdict {
-	return relabel.Verdict{Reason: "", Output: t.verdict.Output, Infra: t.doubt}
+	return relabel.Verdict{Output: t.verdict.Output, Infra: t.doubt}
 }

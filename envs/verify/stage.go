@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"path"
+	"regexp"
+	"slices"
 
 	"relabel"
 	"relabel/envs"
@@ -14,21 +16,21 @@ import (
 	"relabel/tasks"
 )
 
-// maxReading is how much of what readScript prints is taken, in bytes.
+// maxReading limits the output of readScript, in bytes.
 const maxReading = 120 << 20
 
-// stage is a trial under way in its container.
+// stage is a running trial in its container.
 type stage struct {
 	sandbox envs.Sandbox
 	candidate
 	nonce string
 	tree.Reading
 	dropped []relabel.DroppedPath
-	guarded []string // files of the tests, whose change while they run is looked for
+	guarded []string // files of the tests that must not change during the run
 }
 
-// play goes through the steps of a trial: apply the patch to an index, decide what is
-// graded, lay that and the tests into the working tree, run the tests, judge.
+// play runs the steps of a trial: apply the patch to an index, decide what is graded, write that and
+// the tests into the working tree, run the tests, judge.
 func (s *stage) play(ctx context.Context) trial {
 	t := s.read(ctx)
 	if t == nil {
@@ -43,8 +45,8 @@ func (s *stage) play(ctx context.Context) trial {
 	return *t
 }
 
-// read brings the repository to the base commit and applies the patch to an index. A
-// trial is returned where it is decided by that.
+// read checks out the base commit and applies the patch to an index. It returns a trial if that
+// decides it.
 func (s *stage) read(ctx context.Context) *trial {
 	own := ""
 	if s.own {
@@ -56,12 +58,12 @@ func (s *stage) read(ctx context.Context) *trial {
 	r, problem := s.Run(ctx, doing, readScript, bytes.TrimLeft(s.patch, "\n"), maxReading, args...)
 	switch {
 	case problem != "":
-	case r.Exit == notApplied && bytes.Contains(r.Output, []byte("invalid path")), r.Exit == notApplied && bytes.Contains(r.Output, []byte("beyond a symbolic link")):
+	case r.Exit == notApplied && outsidePath.Match(r.Output):
 		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: kept(r)}}
 	case r.Exit == notApplied:
 		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictDoesNotApply, Output: kept(r)}}
 	case r.Exit == unreadable:
-		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: append([]byte("git cannot read the patch, or sees nothing in it, or it adds more than 500 links, or more than 5,000 files and one of them below a symlink of the base\n"), kept(r)...)}}
+		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: append([]byte(unreadableNote), kept(r)...)}}
 	case r.Exit != 0:
 		problem = protect.Failed(doing, r)
 	case r.Dropped > 0:
@@ -72,11 +74,17 @@ func (s *stage) read(ctx context.Context) *trial {
 	return &trial{ran: len(s.patch) > 0, doubt: problem}
 }
 
-// decide reads what git has of the patch and refuses what is unsafe.
+// outsidePath matches git's refusal of a path.
+var outsidePath = regexp.MustCompile(`invalid path|beyond a symbolic link`)
+
+const unreadableNote = "git cannot read the patch or finds no change in it, or it adds more than 500 links, " +
+	"or more than 5,000 files and one of them below a symlink of the base\n"
+
+// decide reads git's description of the patch and refuses unsafe changes.
 func (s *stage) decide(output []byte) *trial {
 	var ok bool
 	if s.Reading, ok = tree.ParseReading(output); !ok {
-		return &trial{ran: len(s.patch) > 0, doubt: "what git says of the patch cannot be read"}
+		return &trial{ran: len(s.patch) > 0, doubt: "the output of git about the patch is broken"}
 	}
 	if problem := tree.Unsafe(s.Changes); problem != "" {
 		return &trial{verdict: relabel.Verdict{Reason: relabel.VerdictUnsafe, Output: []byte(problem)}}
@@ -84,8 +92,8 @@ func (s *stage) decide(output []byte) *trial {
 	return nil
 }
 
-// lay writes what is graded, and the task's test patch, into the working tree. A trial is
-// returned where that fails: the submission may be why.
+// lay writes the graded changes and the task's test patch into the working tree. It returns a trial
+// if that fails, which the submission may have caused.
 func (s *stage) lay(ctx context.Context) *trial {
 	split, problem := protect.Decide(ctx, s, s.task, s.Reading, s.own)
 	if problem != "" {
@@ -93,7 +101,7 @@ func (s *stage) lay(ctx context.Context) *trial {
 	}
 	s.guarded = split.Guarded
 	var input bytes.Buffer
-	for _, removed := range []bool{true, false} { // what is in the way goes first
+	for _, removed := range []bool{true, false} { // removals first
 		for _, d := range split.Dropped {
 			if d.Removed == removed {
 				input.WriteString(d.Entry)
@@ -124,21 +132,21 @@ func (s *stage) Read(ctx context.Context, name string, max int64) ([]byte, error
 	return data, err
 }
 
-// Run runs a script of ours at the repository, with at most output bytes of output (0: the
-// default). The problem is the container's.
+// Run runs a script in the repository and reads at most output bytes of its output (0: the default).
+// problem tells how the container failed.
 func (s *stage) Run(ctx context.Context, doing, script string, stdin []byte, output int, args ...string) (r envs.Result, problem string) {
 	return s.script(ctx, doing, envs.Command{
 		Args: append([]string{"bash", "-c", script, "bash"}, args...), Stdin: stdin, Timeout: preparing, MaxOutput: output,
 	})
 }
 
-// look runs a script of ours that takes seconds, around the tests: code of the submission may
-// have replaced the programs that it calls by ones that never end.
+// look runs a short script before or after the tests. It has a short time limit, because code of the
+// submission may have replaced the programs that it calls.
 func (s *stage) look(ctx context.Context, doing, script string, stdin []byte) (r envs.Result, problem string) {
 	return s.script(ctx, doing, envs.Command{Args: []string{"bash", "-c", script, "bash"}, Stdin: stdin, Timeout: looking, MaxOutput: maxReading})
 }
 
-// script runs a command of ours at the repository. The problem is the container's.
+// script runs a command in the repository. problem tells how the container failed.
 func (s *stage) script(ctx context.Context, doing string, command envs.Command) (r envs.Result, problem string) {
 	command.Env, command.Dir = trustRepository, s.task.Workdir
 	r, err := s.sandbox.Run(ctx, command)
@@ -154,17 +162,15 @@ func (s *stage) script(ctx context.Context, doing string, command envs.Command) 
 // Index is the path of the index that the patch is applied to.
 func (s *stage) Index() string { return "/tmp/relabel-" + s.nonce + ".index" }
 
-// noSpace reports whether a full disk was met.
+// noSpace reports whether a log shows that the disk was full.
 func noSpace(log []byte) bool { return bytes.Contains(log, []byte("No space left on device")) }
 
-// kept is the output to store with a verdict: whole, or its first and last half.
+// kept is the output to store with a verdict. It omits the middle of long output.
 func kept(r envs.Result) []byte {
-	out := append(append([]byte(nil), r.Output...), r.Tail...)
+	out := slices.Concat(r.Output, r.Tail)
 	if len(out) <= maxKept && r.Dropped == 0 {
 		return out
 	}
 	half := min(maxKept/2, len(out)/2)
-	cut := append([]byte(nil), out[:half]...)
-	cut = append(cut, "\n[... the middle of the log is left out ...]\n"...)
-	return append(cut, out[len(out)-half:]...)
+	return slices.Concat(out[:half], []byte("\n[... the middle of the log is left out ...]\n"), out[len(out)-half:])
 }

@@ -9,20 +9,20 @@ import (
 	"relabel"
 )
 
-// Validation says whether a task can tell a solution from nothing.
+// Validation tells whether a task distinguishes its solution from no patch.
 type Validation struct {
-	Gold    relabel.Verdict // of the task's own patch: must be resolved
-	Empty   relabel.Verdict // of the repository as it is: must not be
-	Seconds float64         // that both took
+	Gold    relabel.Verdict // of the gold patch: must pass
+	Empty   relabel.Verdict // of no patch: must not pass
+	Seconds float64         // of both
 	Problem string          // why the task is not sound; "" if it is
 }
 
-// Sound reports whether the gold patch resolves the task and nothing does not.
+// Sound reports whether the task has no problem.
 func (r Validation) Sound() bool { return r.Problem == "" }
 
-// Validate runs the tests of a task on its gold patch and on no patch at all. Limits
-// bound each run. Tests that cannot even start without a patch have not passed, where
-// they can with the gold patch. An error is ctx's alone.
+// Validate runs the tests of a task with its gold patch and without a patch. Limits apply to each
+// run. Tests that start only with the gold patch have not passed without it. The error is only
+// ctx's.
 func (v *Verifier) Validate(ctx context.Context, task relabel.Task, limits relabel.RunLimits) (Validation, error) {
 	c := candidate{task: task, id: relabel.NewID(), purpose: "validate", limits: limits, patch: []byte(task.Patch), own: true}
 	fact, gold, err := v.control(ctx, c)
@@ -43,7 +43,7 @@ func (v *Verifier) Validate(ctx context.Context, task relabel.Task, limits relab
 	return r, nil
 }
 
-// timed tests a candidate once, without the second look that a submission gets.
+// timed tests a candidate once and measures the time.
 func (v *Verifier) timed(ctx context.Context, c candidate) (trial, error) {
 	start := time.Now()
 	t, err := v.try(ctx, c)
@@ -61,7 +61,7 @@ func (t trial) settled() relabel.Verdict {
 	return v
 }
 
-// problemOf says what is wrong with a task, or "".
+// problemOf tells what is wrong with a task; "" if it is sound.
 func problemOf(task relabel.Task, r Validation) string {
 	switch {
 	case strings.TrimSpace(task.Patch) == "":
@@ -80,7 +80,7 @@ func problemOf(task relabel.Task, r Validation) string {
 	return ""
 }
 
-// unpassed names the first test, in order, that did not pass, and counts the others.
+// unpassed counts the tests that did not pass, and names the first in order.
 func unpassed(v relabel.Verdict) string {
 	first, count := "", 0
 	for id, status := range v.Tests {

@@ -3,6 +3,7 @@ package protect
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"path"
@@ -126,25 +127,9 @@ func (p protection) compared(c tree.Change, lines []string, elsewhere bool) (bac
 // four lines for each path: its content in TREE, its mode and object with the gold patch, its
 // content with the gold patch, and its content in INDEX. Contents are in base64, at most BYTES long.
 // A line is empty if there is no such file.
-const settingsScript = `set -e
-index=$1 tree=$2 bytes=$3
-shift 3
-exec 2>"$index.said"
-trap 'code=$?; if [ $code != 0 ]; then cat "$index.said"; fi' EXIT
-cat > "$index.gold.patch"
-export GIT_INDEX_FILE=$index.gold GIT_LITERAL_PATHSPECS=1
-git read-tree "$tree"
-git apply --cached --whitespace=nowarn "$index.gold.patch" || git read-tree "$tree"
-content() { git cat-file blob "$1" 2>/dev/null | head -c "$bytes" | base64 | tr -d '\n'; echo; }
-for path; do
-  content "$tree:$path"
-  entry=$(git ls-files -s -- "$path")
-  read -r mode id _ <<< "$entry"
-  echo "$mode${id:+ $id}"
-  content ":$path"
-  GIT_INDEX_FILE=$index content ":$path"
-done
-`
+//
+//go:embed settings.sh
+var settingsScript string
 
 // A settingsFormat returns the settings of a file that control the tests; nil if the file is broken.
 type settingsFormat func(p protection, content []byte) map[string]any
