@@ -14,7 +14,7 @@ func TestASubmissionThatWritesTheTestsWhileTheyRunIsTampering(t *testing.T) {
 	b := newBench(t)
 	solved := strings.Replace(repository["calc.py"], "return a - b", "return a + b", 1)
 	v := b.expect(relabel.VerdictTampered, file("calc.py", weakens+solved))
-	if !strings.Contains(string(v.Output), "tests/tools.py was written while the tests ran") {
+	if !strings.Contains(string(v.Output), "tests/tools.py changed while the tests ran, but not with the gold patch") {
 		t.Errorf("the output does not say which file:\n%s", v.Output)
 	}
 }
