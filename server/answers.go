@@ -45,8 +45,8 @@ func (a *answerSlots) begin(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// hold counts bytes that an answer holds; release gives them back. An answer that alone is
-// over the bound is sent when nothing else is held. CodeUnavailable where there is no room.
+// hold reserves bytes for an answer until release. An answer that exceeds the bound on its own
+// is sent when nothing else is held. CodeUnavailable if there is not enough room.
 func (a *answerSlots) hold(bytes int64) (release func(), err error) {
 	bytes = min(bytes, answersHeld)
 	a.mu.Lock()
@@ -111,7 +111,7 @@ type boundAnswer struct {
 	site    *site
 	request *http.Request
 	leave   func()
-	counted bool // what it holds is counted already
+	counted bool // its bytes are reserved
 	status  int
 	begun   bool
 	refused bool
@@ -135,8 +135,8 @@ func (b *boundAnswer) begin() {
 	}
 }
 
-// Write sends a piece. Where there is no room for a large one it answers 503, or ends the
-// connection when the answer has begun.
+// Write sends a chunk. If there is no room for a large one, it answers 503, or closes the
+// connection once the answer has begun.
 func (b *boundAnswer) Write(p []byte) (int, error) {
 	if b.refused {
 		return len(p), nil // the problem was written
@@ -152,7 +152,7 @@ func (b *boundAnswer) Write(p []byte) (int, error) {
 	return b.ResponseWriter.Write(p)
 }
 
-// refuse says that there is no room for a piece.
+// refuse answers that there is no room for a chunk.
 func (b *boundAnswer) refuse(p []byte, err error) (int, error) {
 	if b.begun {
 		panic(http.ErrAbortHandler) // its reader must see that the answer is not whole
@@ -166,10 +166,10 @@ func (b *boundAnswer) refuse(p []byte, err error) (int, error) {
 	return len(p), nil
 }
 
-// Flush sends what is buffered.
+// Flush sends the buffered bytes.
 func (b *boundAnswer) Flush() {
 	b.begin()
-	_ = http.NewResponseController(b.ResponseWriter).Flush() // the next write says that the client is gone
+	_ = http.NewResponseController(b.ResponseWriter).Flush() // the next write fails if the client is gone
 }
 
 // Unwrap lets http.ResponseController find the connection.

@@ -18,11 +18,10 @@ const (
 	failuresBurst  = 200
 )
 
-// Attempts slows the guessing of tokens down: an address that fails again and again waits
-// twice as long each time, up to a minute, and all addresses together may fail 20 times a
-// second. A token that was right in this process never waits, so that nobody who works is
-// locked out by an attacker at the same address. Memory is bounded. It is safe for
-// concurrent use.
+// Attempts slows down the guessing of tokens: each failure doubles an address's wait, up to a
+// minute, and all addresses together may fail 20 times a second. A token that this process has
+// accepted never waits, so an attacker cannot lock out legitimate users of the same address.
+// Memory is bounded. It is safe for concurrent use.
 type Attempts struct {
 	Now func() time.Time // nil: time.Now
 
@@ -99,7 +98,7 @@ func (a *Attempts) now() time.Time {
 	return time.Now()
 }
 
-// fill adds what the time since the last call allows.
+// fill adds the allowance for the time since the last call.
 func (a *Attempts) fill(now time.Time) {
 	if !a.filled.IsZero() {
 		a.budget = min(failuresBurst, a.budget+now.Sub(a.filled).Seconds()*failuresPerSec)
@@ -107,8 +106,8 @@ func (a *Attempts) fill(now time.Time) {
 	a.filled = now
 }
 
-// forget makes room for an address: those whose pause is over go, and where there are
-// none, all go. The bound of all addresses together holds on.
+// forget makes room for an address: it removes addresses whose wait has ended or, if there are
+// none, all. The common bound of all addresses remains.
 func (a *Attempts) forget(now time.Time) {
 	for key, f := range a.addresses {
 		if now.Sub(f.last) > longestPause {

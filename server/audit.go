@@ -149,7 +149,7 @@ type auditedAnswer struct {
 	end    func(status int, resource string)
 }
 
-// WriteHeader keeps the status until the body begins, which names what was made.
+// WriteHeader keeps the status until the body, which names the created resource.
 func (a *auditedAnswer) WriteHeader(status int) {
 	if a.status == 0 {
 		a.status = status
@@ -190,7 +190,7 @@ func (a *auditedAnswer) abandon() {
 // Unwrap lets http.ResponseController find the connection.
 func (a *auditedAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// idIn returns the id of what an answer shows, "" where it has none.
+// idIn returns the id of the resource in an answer, "" if it has none.
 func idIn(answer []byte) string {
 	var made struct {
 		ID string `json:"id"`

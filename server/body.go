@@ -78,9 +78,8 @@ func beginTurn(ctx context.Context, slot chan struct{}, busy string) (leave func
 	}
 }
 
-// beginRead waits for the turn to check and read JSON of so many bytes, which takes many
-// times the memory of its text; leave ends it, however often it is called. CodeBusy after
-// parseWait.
+// beginRead waits for permission to parse JSON of size bytes, which takes many times the memory
+// of its text. leave releases it and may be called repeatedly. CodeBusy after parseWait.
 func (b bodySlots) beginRead(ctx context.Context, size int64) (leave func(), err error) {
 	if size <= freeBody {
 		return func() {}, nil
@@ -111,7 +110,7 @@ type body struct {
 	slot     chan struct{}
 }
 
-// Close ends what the body holds.
+// Close releases the body's memory or file.
 func (b *body) Close() {
 	if b.file != nil {
 		_ = b.file.Close() // it was unlinked as it was made
@@ -177,7 +176,7 @@ func (s *site) takeBody(next http.Handler) http.Handler {
 	})
 }
 
-// receive reads the body. Where it fails nothing is left of what was read.
+// receive reads the body. It keeps nothing if it fails.
 func (s *site) receive(w http.ResponseWriter, r *http.Request) (*body, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return nil, relabel.Errorf(codeMediaType, "a body is read as it is, without Content-Encoding")
@@ -197,8 +196,7 @@ func (s *site) receive(w http.ResponseWriter, r *http.Request) (*body, error) {
 	return b, nil
 }
 
-// fill reads in to its end: a small body into memory, a large one into memory or, where
-// it is a file, to disk.
+// fill reads in completely: into memory, or to disk if it is a large file.
 func (s *site) fill(b *body, in io.Reader, isFile bool) error {
 	hash := sha256.New()
 	in = io.TeeReader(in, hash)
@@ -213,7 +211,7 @@ func (s *site) fill(b *body, in io.Reader, isFile bool) error {
 	return err
 }
 
-// fillLarge goes on after the first smallBody bytes, which memory holds.
+// fillLarge continues after the first smallBody bytes, which memory holds.
 func (s *site) fillLarge(b *body, memory *bytes.Buffer, in io.Reader, isFile bool) error {
 	slots := s.bodies.json
 	if isFile {
@@ -275,7 +273,7 @@ func tooLarge(limit int64) error {
 	return relabel.Errorf(codeTooLarge, "the body is over %d bytes", limit).On("body")
 }
 
-// bodyError says why a body was not received.
+// bodyError returns the error for a body that was not received.
 func bodyError(err error, pace Pace) error {
 	var large *http.MaxBytesError
 	var known *relabel.Error

@@ -46,8 +46,8 @@ type docsField struct {
 	Required                      bool
 }
 
-// docsPage renders the description as one page, once, without a script. With a
-// viewer beside it, it leads back there.
+// docsPage renders the description once, as one page without scripts. With a viewer it links
+// back to it.
 func docsPage(api *huma.OpenAPI, viewer bool) http.HandlerFunc {
 	page := template.Must(template.New("docs").Parse(docsTemplate))
 	var b bytes.Buffer
@@ -134,7 +134,7 @@ func schemaName(s *huma.Schema) string {
 	return strings.TrimPrefix(s.Ref, "#/components/schemas/")
 }
 
-// typeName says a field's type in short, and which schema it leads to.
+// typeName returns a short name of a field's type and the schema to link to.
 func typeName(s *huma.Schema) (name, link string) {
 	switch {
 	case s == nil:

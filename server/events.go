@@ -23,8 +23,7 @@ const (
 // followed is a resource whose events can be followed.
 type followed struct {
 	scope relabel.EventScope
-	// show returns what the resource looks like now, and whether nothing more will happen
-	// to it.
+	// show returns the current state of the resource, and whether it is final.
 	show func(ctx context.Context) (now []json.RawMessage, over bool, err error)
 }
 
@@ -82,7 +81,7 @@ func (s *site) addStream(path, tag, id, summary, description string, scope func(
 	})
 }
 
-// followedScope says how what a scope names is shown.
+// followedScope returns how the resource of a scope is shown.
 func (s *site) followedScope(scope relabel.EventScope) followed {
 	switch none := (relabel.ID{}); {
 	case scope.TrajectoryID != none:
@@ -144,7 +143,7 @@ func encoded(over bool, err error, views ...any) ([]json.RawMessage, bool, error
 	return all, over, nil
 }
 
-// position reads how far a client has come; given says that it has said so.
+// position reads the client's last event number; given is false without one.
 func position(r *http.Request) (after int64, given bool, err error) {
 	query := r.URL.Query()
 	for name := range query {
@@ -156,7 +155,7 @@ func position(r *http.Request) (after int64, given bool, err error) {
 		if after, err := strconv.ParseInt(last, 10, 64); err == nil && after >= 0 {
 			return after, true, nil
 		}
-		return -1, true, nil // none of ours: it is told to begin anew
+		return -1, true, nil // not one of our numbers: reset the client
 	}
 	if !query.Has("after") {
 		return 0, false, nil

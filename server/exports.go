@@ -53,7 +53,7 @@ func (s *site) startExport(ctx context.Context, in *of[api.NewExport]) (*of[rela
 	return s.findExport(ctx, e.ID)
 }
 
-// selection is what was asked for, with the filters of the run's recipe where none was.
+// selection returns the requested selection with the default filters of the run's recipe.
 func (s *site) selection(ctx context.Context, b api.NewExport, run relabel.Run) (relabel.ExportSelection, error) {
 	sel := relabel.ExportSelection{RunID: run.ID, Iteration: b.Iteration, Aggregated: b.Aggregated, Unfinished: b.Unfinished,
 		EndReasons: b.EndReasons, Agreement: relabel.Agreement(unless(string(b.Agreement), "any")), ExcludeFlags: b.ExcludeFlags}
@@ -80,8 +80,8 @@ func (s *site) selection(ctx context.Context, b api.NewExport, run relabel.Run) 
 	return sel, nil
 }
 
-// checkFlags refuses flags that no review of the run has: one that is mistyped would
-// leave nothing out, and not say so.
+// checkFlags refuses flags that no review of the run has: a mistyped one would silently
+// exclude nothing.
 func (s *site) checkFlags(ctx context.Context, run relabel.ID, flags []string) error {
 	for i, flag := range flags {
 		field := fmt.Sprintf("exclude_flags[%d]", i)
@@ -102,8 +102,8 @@ func (s *site) checkFlags(ctx context.Context, run relabel.ID, flags []string) e
 	return nil
 }
 
-// exportForm fills in what was not said: the tokenizer and the template are those of the
-// last iteration's student.
+// exportForm fills in the defaults: tokenizer and template are those of the last iteration's
+// student.
 func (s *site) exportForm(ctx context.Context, f relabel.ExportForm, student relabel.ID) (relabel.ExportForm, error) {
 	f.Arguments = relabel.ArgumentsForm(unless(string(f.Arguments), "auto"))
 	f.Reasoning = relabel.ReasoningForm(unless(string(f.Reasoning), "template"))
@@ -128,8 +128,8 @@ func (s *site) exportForm(ctx context.Context, f relabel.ExportForm, student rel
 	return f, err
 }
 
-// canonicalObject writes an object with its keys in order, so that the same options are the
-// same bytes; nil where it is empty.
+// canonicalObject encodes an object with sorted keys, so that equal options have equal bytes;
+// nil if it is empty.
 func canonicalObject(text json.RawMessage) (json.RawMessage, error) {
 	if len(text) == 0 {
 		return nil, nil
@@ -141,7 +141,7 @@ func canonicalObject(text json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(object)
 }
 
-// unless returns text, or "" where it is what stands for nothing said.
+// unless returns text, or "" if it equals nothing, the value that stands for no choice.
 func unless(text, nothing string) string {
 	if text == nothing {
 		return ""
@@ -149,10 +149,9 @@ func unless(text, nothing string) string {
 	return text
 }
 
-// lastIteration returns the iteration that is exported, the last one where earlier ones are
-// exported too: the one asked for, else the latest that is done or, with Unfinished, is done
-// or runs. It refuses an iteration that does not exist and one that still runs: the data set
-// would hold a part of it without a word about that.
+// lastIteration returns the last exported iteration: the requested one, else the latest that is
+// done or, with Unfinished, done or running. It refuses an iteration that does not exist, and
+// without Unfinished a running one, of which the data set would silently hold only a part.
 func (s *site) lastIteration(ctx context.Context, sel relabel.ExportSelection) (last relabel.Iteration, err error) {
 	its, err := s.Store.ListIterations(ctx, sel.RunID)
 	if err != nil {
@@ -237,8 +236,8 @@ func (s *site) cancelExport(ctx context.Context, in *IDPath) (*of[relabel.Export
 	return s.findExport(ctx, in.ID)
 }
 
-// ExportToDelete names an export, and says what becomes of one whose files cannot be
-// removed.
+// ExportToDelete names an export to delete and says whether to delete its record even if its
+// files cannot be removed.
 type ExportToDelete struct {
 	IDPath
 	LeaveFiles bool `query:"leave_files" doc:"Where its files cannot be removed (the destination is away, or they are another machine's): forget the export all the same and leave them. The answer says what was left. Without it the export stays as it is, and 503 or 409 says why."`

@@ -20,15 +20,15 @@ const (
 	fallbackPeriod = 2 * time.Second
 	listenPause    = time.Second // before a lost listening connection is opened again
 	progressPeriod = 2 * time.Second
-	progressShare  = 20 // counting takes at most one part in so many of the time
+	progressShare  = 20 // counting takes at most 1/progressShare of the time
 )
 
-// followers are the streams of this process. What happened is read once for all of them,
-// by one loop that lives while there is any, woken by the database.
+// followers are the streams of this process. One loop reads the events for all of them; it
+// runs while there are any and is woken by the database.
 type followers struct {
 	store Store
 	log   zerolog.Logger
-	// progress tells how what a scope names stands.
+	// progress returns the progress of a scope's resource.
 	progress func(ctx context.Context, scope relabel.EventScope) ([]json.RawMessage, error)
 
 	mu   sync.Mutex
@@ -44,8 +44,8 @@ type follower struct {
 	cut      chan struct{}          // closed when events came faster than they left
 }
 
-// join adds a follower: it gets each event whose number is larger than those that are
-// published now. CodeUnavailable where there are too many.
+// join adds a follower, which receives each event with a number above the last published one.
+// CodeUnavailable if there are too many.
 func (f *followers) join(ctx context.Context, scope relabel.EventScope) (*follower, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,8 +77,8 @@ func (f *followers) leave(r *follower) {
 	}
 }
 
-// run hands out events after a number until ctx ends. It looks when the database says
-// that there are some, and every few seconds in case it was not heard.
+// run distributes events after a number until ctx ends. It reads when the database notifies it,
+// and every few seconds in case a notification was lost.
 func (f *followers) run(ctx context.Context, after int64) {
 	heard, away := make(chan struct{}, 1), false
 	var parts sync.WaitGroup
@@ -128,7 +128,7 @@ func (f *followers) listen(ctx context.Context, heard chan<- struct{}) {
 	}
 }
 
-// read hands out what was published after a number, and returns the last number.
+// read distributes the events after a number and returns the last number.
 func (f *followers) read(ctx context.Context, after int64) (int64, error) {
 	if _, err := f.store.PublishEvents(ctx); err != nil {
 		return after, err
@@ -148,8 +148,8 @@ func (f *followers) read(ctx context.Context, after int64) (int64, error) {
 	}
 }
 
-// hand gives an event to who follows it. Who has no room for it is cut, and comes back
-// with the number that it had last.
+// hand sends an event to its followers. A follower without room for it is disconnected; its
+// client reconnects with its last number.
 func (f *followers) hand(ctx context.Context, e relabel.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -169,8 +169,8 @@ func (f *followers) hand(ctx context.Context, e relabel.Event) {
 	}
 }
 
-// count tells how far things are, every few seconds: turns and labels are no events. Each
-// scope is counted once, however many follow it, and never for most of the time.
+// count sends progress every few seconds, since turns and labels are not events. It counts each
+// scope once for all its followers, and for at most 1/progressShare of the time.
 func (f *followers) count(ctx context.Context) {
 	told := map[relabel.EventScope]string{}
 	pause := progressPeriod
@@ -186,7 +186,7 @@ func (f *followers) count(ctx context.Context) {
 		for _, scope := range scopes {
 			all, err := f.progress(ctx, scope)
 			if err != nil {
-				continue // of a run that was deleted, or the database is away: its events say so
+				continue // the run was deleted, or the database is down: its events show that
 			}
 			if text := joined(all); text != told[scope] {
 				told[scope] = text
@@ -204,7 +204,7 @@ func joined(parts []json.RawMessage) (text string) {
 	return text
 }
 
-// scopes lists what is followed.
+// scopes lists the followed scopes.
 func (f *followers) scopes() []relabel.EventScope {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -219,7 +219,7 @@ func (f *followers) scopes() []relabel.EventScope {
 	return list
 }
 
-// tell gives progress to who follows a scope, in the place of what it has not sent yet.
+// tell sends progress to the followers of a scope and replaces progress that is not sent yet.
 func (f *followers) tell(scope relabel.EventScope, progress []json.RawMessage) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -231,6 +231,6 @@ func (f *followers) tell(scope relabel.EventScope, progress []json.RawMessage) {
 		case <-r.progress:
 		default:
 		}
-		r.progress <- progress // there is room: nobody else fills it
+		r.progress <- progress // there is room: this is the only sender
 	}
 }

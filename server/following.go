@@ -19,7 +19,7 @@ type following struct {
 	after   int64 // number of the last event that it has
 }
 
-// beginNow begins with how things stand, at the last event that there is.
+// beginNow begins with the current state, at the last event.
 func (f *following) beginNow(lost bool, last int64, now []json.RawMessage) {
 	f.after = last
 	f.begin(last)
@@ -35,8 +35,8 @@ func (f *following) showAll(event string, views []json.RawMessage) {
 	}
 }
 
-// run sends what was missed and then what happens, until it is over, the client goes or
-// is too slow, or the server stops.
+// run sends the missed events and then new ones, until the resource is final, the client
+// disconnects or is too slow, or the server stops.
 func (f *following) run(ctx context.Context, over bool) error {
 	ended, err := f.catchUp(ctx)
 	if err == nil && ended && !over { // since it was looked at; or it runs again by now
@@ -76,8 +76,8 @@ func (f *following) run(ctx context.Context, over bool) error {
 	return nil // the client is gone
 }
 
-// catchUp sends the events that were published before the queue of this follower began;
-// ended says that one of them may have been the last.
+// catchUp sends the events from before this follower joined; ended reports whether one of them
+// may have been the last.
 func (f *following) catchUp(ctx context.Context) (ended bool, err error) {
 	for f.err == nil {
 		events, err := f.site.Store.ListEvents(ctx, f.what.scope, f.after, eventPage)
@@ -96,7 +96,7 @@ func (f *following) catchUp(ctx context.Context) (ended bool, err error) {
 	return ended, nil
 }
 
-// pass sends an event, unless it was caught up with, and the end where it was the last.
+// pass sends an event that catchUp has not sent, and the end if it was the last.
 func (f *following) pass(ctx context.Context, e relabel.Event) (done bool, err error) {
 	if e.Number <= f.after {
 		return false, nil
@@ -112,7 +112,7 @@ func (f *following) pass(ctx context.Context, e relabel.Event) (done bool, err e
 	return true, f.finish(ctx)
 }
 
-// ends reports whether an event may be the last one of what is followed.
+// ends reports whether an event may be the last one of the followed resource.
 func (f *following) ends(e relabel.Event) bool {
 	switch e.Subject {
 	case relabel.EventTrajectory:

@@ -17,9 +17,8 @@ var crossOrigin = http.NewCrossOriginProtection()
 // tokenNames are the query names under which callers put tokens by mistake.
 var tokenNames = []string{"token", "access_token", "api_key", "apikey", "authorization", "bearer"}
 
-// authenticate lets a request pass that is well-formed, meant for this server, not made by
-// a foreign page, and whose caller is known where that is needed. What comes after it knows
-// the caller.
+// authenticate passes a request that is well-formed, addressed to this server, not made by a
+// foreign page and, if required, made by a known caller. It puts the caller in the context.
 func (s *site) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, known := relabel.CallerOf(r.Context()) // a page asks for what its reader may have
@@ -43,7 +42,7 @@ func (s *site) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// authorize refuses what the caller has no access to.
+// authorize refuses requests without the required access.
 func (s *site) authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.allows(r) {
@@ -121,7 +120,7 @@ func checkOrigin(_ http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// needed is what a caller must be allowed to.
+// needed returns the access that a request requires.
 func (s *site) needed(r *http.Request) relabel.Access {
 	switch path := r.URL.Path; {
 	case path == "/healthz", path == "/readyz", s.Pages != nil && (path == "/sign-in" || strings.HasPrefix(path, "/static/")):
@@ -134,16 +133,16 @@ func (s *site) needed(r *http.Request) relabel.Access {
 	return relabel.FullAccess
 }
 
-// caller finds out who makes a request. Its secret is looked up by its hash, so that
-// timing tells nothing about it. A browser's session changes things on pages alone: they
-// see to it that their reader wants that.
+// caller identifies the caller. It looks secrets up by their hash, so timing reveals nothing
+// about them. A browser's session may make changes only through pages, which protect against
+// forged requests.
 func (s *site) caller(r *http.Request) (c relabel.Caller, err error) {
 	if !s.RequireToken {
 		return relabel.Caller{Access: relabel.FullAccess}, nil // it came over the loopback address
 	}
 	defer func() {
 		if err != nil && s.needed(r) == relabel.NoAccess {
-			err = nil // while the database is gone nobody is known
+			err = nil // while the database is down, no caller is known
 		}
 	}()
 	c.Token = true
@@ -161,8 +160,8 @@ func (s *site) caller(r *http.Request) (c relabel.Caller, err error) {
 	return c, err
 }
 
-// checkToken says what the token with this hash allows. A caller that fails again and again
-// is told to wait.
+// checkToken returns the access of the token with this hash. A caller that fails repeatedly
+// must wait.
 func (s *site) checkToken(r *http.Request, sha256 string) (relabel.Access, error) {
 	if wait := s.Attempts.Wait(r.RemoteAddr, sha256); wait > 0 {
 		return relabel.NoAccess, &waitError{wait}
@@ -178,10 +177,10 @@ func (s *site) checkToken(r *http.Request, sha256 string) (relabel.Access, error
 	return access, err
 }
 
-// waitError tells a caller when it may try again.
+// waitError is the error of a caller that must wait before it retries.
 type waitError struct{ after time.Duration }
 
-// Error returns what the caller is told.
+// Error returns the message for the caller.
 func (w *waitError) Error() string { return w.Unwrap().Error() }
 
 // Unwrap returns the refusal.
@@ -192,8 +191,8 @@ func (w *waitError) Unwrap() error {
 // seconds is the wait in whole seconds, rounded up.
 func (w *waitError) seconds() int { return int((w.after + time.Second - 1) / time.Second) }
 
-// mayRead reports whether who asked for a stream may still read. While the database is
-// away nobody is sent off.
+// mayRead reports whether the reader of a stream still has access. While the database is down,
+// all readers keep it.
 func (s *site) mayRead(r *http.Request) bool {
 	c, err := s.caller(r)
 	return err != nil || c.Access != relabel.NoAccess

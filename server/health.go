@@ -21,7 +21,7 @@ func (s *site) showLive(context.Context, *struct{}) (*of[api.Health], error) {
 	return &of[api.Health]{api.Health{Status: "live", Version: s.Version}}, nil
 }
 
-// readyInput tells who asks: /readyz is open to load balancers, which have no token.
+// readyInput identifies the caller: /readyz is open to load balancers, which have no token.
 type readyInput struct{ request *http.Request }
 
 // Resolve keeps the request.
@@ -46,7 +46,7 @@ func (s *site) showReady(ctx context.Context, in *readyInput) (*of[api.Health], 
 	return nil, notReady(checks)
 }
 
-// checkParts asks every part. cause says all that is missing, for the log; nil: nothing is.
+// checkParts checks every part. cause describes all failures for the log; nil: none.
 func (s *site) checkParts(ctx context.Context) (checks []api.Check, cause error) {
 	database := api.Check{Name: "database", OK: true}
 	if err := s.Store.Ping(ctx); err != nil {

@@ -134,7 +134,7 @@ func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[api.Iterat
 	return one(view, nil)
 }
 
-// listIterations shows all at once where they fit a page; a run has tens of them.
+// listIterations returns all iterations if they fit on a page; a run has tens of them.
 func (s *site) listIterations(ctx context.Context, in *struct {
 	IDPath
 	api.PageQuery

@@ -16,19 +16,19 @@ import (
 // causeKey finds the request's place for what went wrong.
 type causeKey struct{}
 
-// cause is what a request's line in the log says beyond what the client was told.
+// cause is the error of a request that is logged but not sent to the client.
 type cause struct{ err error }
 
-// noteCause keeps err for the request's line in the log. The first one stays: it is the
-// nearest to what happened, later ones are what is shown of it.
+// noteCause keeps err for the request's log line. It keeps the first error, which is closest to
+// the cause; later ones are its presentations.
 func noteCause(ctx context.Context, err error) {
 	if c, ok := ctx.Value(causeKey{}).(*cause); ok && c.err == nil {
 		c.err = err
 	}
 }
 
-// logRequests writes one line a request: never a query, a header or a body, which may
-// hold secrets. A panic becomes a 500 and stands in the line.
+// logRequests writes one log line per request, without query, headers and body, which may hold
+// secrets. It turns a panic into a 500 and logs it.
 func (s *site) logRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start, c := time.Now(), &cause{}
@@ -53,7 +53,7 @@ func (s *site) logRequests(next http.Handler) http.Handler {
 func (s *site) logLine(r *http.Request, w middleware.WrapResponseWriter, err error, took time.Duration) {
 	line := s.Log.Debug()
 	switch {
-	case errors.Is(r.Context().Err(), context.Canceled): // who asked is gone, as tabs do: no error of ours
+	case errors.Is(r.Context().Err(), context.Canceled): // the client disconnected, as browser tabs do: not an error
 	case w.Status() >= http.StatusInternalServerError:
 		line = s.Log.Error()
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:

@@ -13,7 +13,7 @@ import (
 	"relabel"
 )
 
-// finder returns the id of what has a name.
+// finder returns the id of the resource with a name.
 type finder = func(ctx context.Context, name string) (relabel.ID, error)
 
 // pathNames are the collections below /v1 whose items are found by id or by name.
@@ -57,12 +57,12 @@ func (s *site) findTaskset(ctx context.Context, word string) (relabel.Taskset, e
 	return s.Store.FindTasksetByName(ctx, word)
 }
 
-// addressRefusal is the key of what is wrong with a request's address.
+// addressRefusal is the context key of the error in a request's address.
 type addressRefusal struct{}
 
 // readAddress replaces names by ids in the path and the query of a request, so that every
-// operation and every filter takes both. It keeps what is wrong with the address for
-// refuseAddress: the audit log and the caller's access come before.
+// operation and every filter accepts both. It stores errors for refuseAddress, which runs after
+// the access check and the audit log.
 func (s *site) readAddress(next http.Handler) http.Handler {
 	inPath, inQuery := s.pathNames(), s.queryNames()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +96,7 @@ func (s *site) refuseAddress(next http.Handler) http.Handler {
 	})
 }
 
-// resolvePath replaces the name in /v1/COLLECTION/NAME/…; CodeNotFound where nothing has it.
+// resolvePath replaces the name in /v1/COLLECTION/NAME/…; CodeNotFound if no resource has it.
 func resolvePath(ctx context.Context, address *url.URL, names map[string]finder) error {
 	segments := strings.SplitN(address.EscapedPath(), "/", 5) // "", v1, collection, name, rest
 	if len(segments) < 4 || names[segments[2]] == nil {
@@ -104,7 +104,7 @@ func resolvePath(ctx context.Context, address *url.URL, names map[string]finder)
 	}
 	name, err := url.PathUnescape(segments[3])
 	if err != nil || name == "" || isID(name) {
-		return nil // the router answers what is not well-formed
+		return nil // the router answers malformed paths
 	}
 	id, err := names[segments[2]](ctx, name)
 	if err != nil {
@@ -120,7 +120,7 @@ func resolvePath(ctx context.Context, address *url.URL, names map[string]finder)
 	return nil
 }
 
-// resolveQuery replaces names in filters; CodeInvalid where nothing has one.
+// resolveQuery replaces names in filters; CodeInvalid if no resource has one.
 func resolveQuery(ctx context.Context, address *url.URL, names map[string]finder) error {
 	query, changed := address.Query(), false
 	for name, find := range names {
@@ -164,8 +164,8 @@ func checkNewName(name string) error {
 	return nil
 }
 
-// describeNames says in the description where names are taken. huma itself sees ids
-// alone: resolveNames comes before it.
+// describeNames documents where operations accept names. huma itself sees only ids, because
+// readAddress runs before it.
 func (s *site) describeNames() {
 	inPath, inQuery := s.pathNames(), s.queryNames()
 	for path, item := range s.api.OpenAPI().Paths {

@@ -16,8 +16,8 @@ import (
 	"relabel"
 )
 
-// apiConfig describes the interface as a whole. huma's own pages are left out: they
-// load scripts from other hosts.
+// apiConfig describes the whole interface. It disables huma's own pages, which load scripts
+// from other hosts.
 func apiConfig(c Config) huma.Config {
 	config := huma.Config{OpenAPI: &huma.OpenAPI{
 		OpenAPI: "3.1.0",
@@ -60,8 +60,8 @@ func newRegistry() huma.Registry {
 	return schemas
 }
 
-// jsonFormat reads and writes JSON without HTML escapes, and says in the interface's
-// own words which field cannot be read.
+// jsonFormat reads and writes JSON without HTML escapes. Its errors name the field that cannot
+// be read.
 var jsonFormat = huma.Format{
 	Marshal: huma.DefaultJSONFormat.Marshal,
 	Unmarshal: func(data []byte, v any) error {
@@ -73,8 +73,8 @@ var jsonFormat = huma.Format{
 	},
 }
 
-// add registers an operation. Its errors become problems, and the description says
-// which there can be.
+// add registers an operation. Its errors become problems, and the description lists the
+// possible ones.
 func add[I, O any](s *site, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	describeErrors(s, &op)
 	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // takeBody has read the body, within its limits
@@ -148,8 +148,8 @@ func (s *site) addDescription() {
 	s.router.Get("/docs", page)
 }
 
-// describeForms says of an export's form what its tags cannot: template_options is an object,
-// a request has no tokenizer_hash, and a stored form always has views.
+// describeForms adds facts about an export's form that tags cannot express: template_options is
+// an object, a request has no tokenizer_hash, and a stored form always has views.
 func describeForms(description *huma.OpenAPI) {
 	schemas := description.Components.Schemas.Map()
 	request, form := schemas["NewExport"], schemas["ExportForm"]

@@ -34,28 +34,28 @@ func (p Pace) orDefault() Pace {
 // quota is the number of bytes that a window demands.
 func (p Pace) quota() int64 { return int64(p.Window.Seconds() * float64(p.Rate)) }
 
-// paceConnections puts the bounds of s.Pace on the body and on the answer of every
-// request. Streams are bound too: each of their events is a write of its own.
+// paceConnections applies the bounds of s.Pace to the body and the answer of every request,
+// including streams, each of whose events is a separate write.
 func (s *site) paceConnections(next http.Handler) http.Handler {
 	pace := s.Pace.orDefault()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection := http.NewResponseController(w)
 		if r.ContentLength != 0 {
-			// It also bounds what net/http itself reads of a body that no handler wants.
-			// A test's recorder has no deadlines; a real connection always has.
+			// It also bounds net/http's own reads of a body that no handler reads. A test's recorder
+			// has no deadlines; a real connection always has.
 			_ = connection.SetReadDeadline(time.Now().Add(pace.Silence))
 			r.Body = &pacedBody{body: r.Body, connection: connection, pace: pace}
 		}
 		paced := &pacedWriter{ResponseWriter: w, connection: connection, pace: pace}
-		defer paced.extend(0) // net/http sends what it has buffered after this
+		defer paced.extend(0) // net/http sends its buffer after this
 		next.ServeHTTP(paced, r)
 	})
 }
 
-// errSlowBody says that a body came too slowly.
+// errSlowBody is the error of a body that arrives too slowly.
 var errSlowBody = errors.New("the body came too slowly")
 
-// pacedBody reads a body and fails with errSlowBody where it comes too slowly.
+// pacedBody reads a body and fails with errSlowBody if it arrives too slowly.
 type pacedBody struct {
 	body       io.ReadCloser
 	connection *http.ResponseController
@@ -78,7 +78,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return n, errSlowBody
 	}
-	if err != nil { // with io.EOF too: what is whole is not late
+	if err != nil { // even io.EOF: a complete body is never late
 		return n, err
 	}
 	if now = time.Now(); now.Sub(b.since) < b.pace.Window {
@@ -108,8 +108,8 @@ func endReading(body io.Reader, deadline time.Time) {
 // pieceSize is the most that is written under one deadline, in bytes.
 const pieceSize = 64 << 10
 
-// pacedWriter gives each piece of an answer a deadline of its own, so that a client that
-// reads too slowly ends its answer and one that reads a long one does not.
+// pacedWriter sets a deadline for each chunk of an answer: a client that reads too slowly is
+// disconnected, one that reads a long answer is not.
 type pacedWriter struct {
 	http.ResponseWriter
 	connection *http.ResponseController
@@ -135,10 +135,10 @@ func (p *pacedWriter) Write(b []byte) (int, error) {
 	}
 }
 
-// Flush sends what is buffered.
+// Flush sends the buffered bytes.
 func (p *pacedWriter) Flush() {
 	p.extend(pieceSize)
-	_ = p.connection.Flush() // the next write says that the client is gone
+	_ = p.connection.Flush() // the next write fails if the client is gone
 }
 
 // Unwrap lets http.ResponseController find the connection.

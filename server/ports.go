@@ -10,7 +10,7 @@ import (
 	"relabel/tasks"
 )
 
-// Store is what the resources read and write.
+// Store is the storage of the resources.
 type Store interface {
 	relabel.TaskStore
 	relabel.PolicyStore

@@ -87,7 +87,7 @@ func newProblem(code relabel.Code, detail, field string) *api.Problem {
 	return &api.Problem{Type: "urn:relabel:problem:" + string(code), Title: http.StatusText(status), Status: status, Code: code, Detail: detail, Field: field}
 }
 
-// problem turns an error into what is shown of it, and keeps the whole for the log.
+// problem converts an error to its public form and keeps the error for the log.
 func problem(ctx context.Context, err error) *api.Problem {
 	noteCause(ctx, err)
 	var p *api.Problem
@@ -130,8 +130,8 @@ func (s *site) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	_ = enc.Encode(p) // a client that is gone reads nothing
 }
 
-// misplaced reads the messages that name a field where the location does not: of an
-// absent one (huma's), and of one that does not fit its type (jsonFormat's).
+// misplaced matches messages that name a field which the location does not name: an absent one
+// (huma's) or one of the wrong type (jsonFormat's).
 var misplaced = regexp.MustCompile(`^(?:expected required property (\S+) to be present|(\S+): (a .* does not fit .*))$`)
 
 func init() {

@@ -9,9 +9,9 @@ import (
 // repeatable are the query parameters that may be given more than once.
 var repeatable = map[string]bool{"held_out": true}
 
-// queryProblem says what is wrong with a query, nil for nothing: a parameter that would be
-// ignored, since it is empty or given twice. Queries of pages are left alone: browsers send
-// the empty fields of forms.
+// queryProblem returns an error for a parameter that would be ignored, because it is empty or
+// given twice; nil if there is none. It accepts all queries of pages, since browsers send the
+// empty fields of forms.
 func queryProblem(r *http.Request) error {
 	if !isAPI(r.URL.Path) {
 		return nil

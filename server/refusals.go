@@ -11,7 +11,7 @@ import (
 const (
 	refusalsListed = 60 // in refusalPeriod; the last of these counts the others
 	refusalPeriod  = time.Hour
-	mostRefused    = 10_000 // callers that are told apart
+	mostRefused    = 10_000 // callers that are counted separately
 )
 
 // refusals counts refused requests by caller. It is safe for concurrent use.
@@ -62,7 +62,7 @@ func (f *refusals) forget(now time.Time) {
 	}
 }
 
-// callerKey tells callers apart: by their token, those of browsers by their address.
+// callerKey identifies a caller by its token, a browser by its address.
 func callerKey(c relabel.Caller) string {
 	switch {
 	case c.Session != "":

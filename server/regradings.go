@@ -27,7 +27,7 @@ func (s *site) addRegradings() {
 		"How often its submission was to be graded again, and what came of it: the newest first, 100 at most."), s.listRegradings)
 }
 
-// selected says which trajectories of a run a request means.
+// selected returns the trajectories of a run that a request selects.
 func selected(run relabel.ID, of iterationRef, trajectory *relabel.ID, all bool) relabel.RegradeSelection {
 	return relabel.RegradeSelection{RunID: run, IterationID: of.id, Iteration: of.number, TrajectoryID: trajectory, All: all}
 }

@@ -31,8 +31,8 @@ func (s *site) countRun(ctx context.Context, in *IDPath) (*of[relabel.RunContent
 // deletionWait is how long a request waits for the deletion that it began.
 const deletionWait = 3 * time.Second
 
-// RunDeletion answers a deletion: with 200 where the run is gone, with 202 where it is
-// being deleted.
+// RunDeletion answers a deletion: with 200 if the run is deleted, with 202 while it is being
+// deleted.
 type RunDeletion struct {
 	Status int
 	Body   relabel.RunContents
@@ -50,8 +50,8 @@ func (s *site) deleteRun(ctx context.Context, in *IDPath) (*RunDeletion, error) 
 	defer end()
 	contents.Deleting, contents.Refused = false, ""
 	if err := s.Store.FinishDeletion(wait, in.ID); err != nil {
-		// The run is marked: what is left of it is deleted in the background.
-		s.Log.Info().Err(err).Stringer("run", in.ID).Msg("a deletion goes on in the background")
+		// The run is marked: the rest is deleted in the background.
+		s.Log.Info().Err(err).Stringer("run", in.ID).Msg("deleting the run in the background")
 		contents.Deleting = true
 		return &RunDeletion{http.StatusAccepted, contents}, nil
 	}

@@ -23,7 +23,7 @@ func (s *site) addScheduling() {
 		"Queues trajectories that failed once more, with fresh budgets; an iteration that was done runs again. What was exported before stays as it is.", s.retryIteration)
 }
 
-// act registers a POST that changes what is there and makes nothing.
+// act registers a POST that changes a resource without creating one.
 func act[I, O any](s *site, path, id, summary, description string, do func(context.Context, *I) (*O, error)) {
 	op := operation(http.MethodPost, path, "scheduling", id, summary, description)
 	op.DefaultStatus = http.StatusOK
@@ -42,7 +42,7 @@ func (s *site) setScheduling(ctx context.Context, in *struct {
 		Budget: b.Budget, Webhook: b.Webhook}))
 }
 
-// PauseInput names what is paused.
+// PauseInput names the run or iteration to pause.
 type PauseInput struct {
 	IDPath
 	Body *api.NewPause

@@ -16,36 +16,36 @@ import (
 	"relabel"
 )
 
-// Config is what the interface is made of. Store, Plan, ParseTasks, DrawHeldOut,
-// PrepareRun and DefaultPrompts are needed; the rest may stay zero.
+// Config configures the interface. Store, Plan, ParseTasks, DrawHeldOut, PrepareRun and
+// DefaultPrompts are required; the rest may stay zero.
 type Config struct {
 	Store      Store
 	Plan       Planner
 	ParseTasks TaskParser
 	// DrawHeldOut chooses n of ids with a seed, the same ones on any machine.
 	DrawHeldOut func(seed int64, ids []string, n int) []string
-	// PrepareRun fills a new run's defaults in and refuses what cannot be run, with
-	// CodeInvalid naming the field.
+	// PrepareRun fills in a new run's defaults and refuses one that cannot run, with a
+	// CodeInvalid error on the field.
 	PrepareRun func(relabel.Run) (relabel.Run, error)
 	// DefaultPrompts returns the texts of a scaffold; CodeInvalid for an unknown one.
 	DefaultPrompts func(scaffold string) (relabel.Prompts, error)
 	// RequireToken demands a bearer token of everyone. Without it only callers that name
 	// this machine's loopback address are answered.
 	RequireToken bool
-	// Ready says what the parts that work needs are doing; nil: nothing is asked.
+	// Ready checks the parts that rollouts need; nil: no checks.
 	Ready func(ctx context.Context) []api.Check
-	// Exports knows where exports are written.
+	// Exports is the storage of exports.
 	Exports Exports
 	// Tokenizers opens the tokenizers that policies and exports name.
 	Tokenizers Tokenizers
 	// CheckAddress refuses, with CodeAddressRefused, a URL whose host is an address that this
 	// process may not connect to; names are checked when they are dialled. nil: none is refused.
 	CheckAddress func(url string) error
-	// Pages answers what is not the interface's, behind the same guards; nil: 404.
+	// Pages answers all other paths, behind the same guards; nil: 404.
 	Pages http.Handler
 	// Metrics answers GET /metrics behind the same guards; nil: 404.
 	Metrics http.Handler
-	// Overview says how everything stands; it may be some seconds old.
+	// Overview returns the state of all work; it may be a few seconds old.
 	Overview func(ctx context.Context) (relabel.Overview, error)
 	Log      zerolog.Logger
 	Version  string
@@ -57,18 +57,18 @@ type Config struct {
 	Spool string
 }
 
-// Exports is what the interface asks of whoever writes exports.
+// Exports are the operations on exports that the interface needs.
 type Exports interface {
-	// Prepare fills in where a new export is written, and refuses, with CodeInvalid naming
-	// the field, a form or a destination that cannot be.
+	// Prepare fills in the location of a new export and refuses an impossible form or destination
+	// with a CodeInvalid error on the field.
 	Prepare(ctx context.Context, e relabel.Export) (relabel.Export, error)
-	// Open opens a file of a finished export. CodeNotFound where it has none such.
+	// Open opens a file of a finished export. CodeNotFound if there is no such file.
 	Open(ctx context.Context, e relabel.Export, path string) (relabel.FileReader, error)
-	// Remove removes an export's files. CodeConflict where they are another machine's.
+	// Remove removes an export's files. CodeConflict if they are on another machine.
 	Remove(ctx context.Context, e relabel.Export) error
 }
 
-// Tokenizers is what the interface asks of whoever opens tokenizers.
+// Tokenizers are the operations on tokenizers that the interface needs.
 type Tokenizers interface {
 	// Check refuses, with CodeInvalid naming the file, files that cannot be used.
 	Check(ctx context.Context, files relabel.TokenizerFiles) error
@@ -77,7 +77,7 @@ type Tokenizers interface {
 	Accepts(ctx context.Context, ref relabel.TokenizerRef, templateFile string) error
 }
 
-// site is the interface with what it works on.
+// site is the interface with its dependencies.
 type site struct {
 	Config
 	api       huma.API
@@ -134,7 +134,7 @@ func NewHTTP(addr string, handler http.Handler) *http.Server {
 		Addr:              addr,
 		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       10 * time.Minute, // paceConnections replaces it where there is a body
+		ReadTimeout:       10 * time.Minute, // paceConnections replaces it for requests with a body
 		WriteTimeout:      10 * time.Minute, // until the first byte; then paceConnections bounds each piece
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    256 << 10,
@@ -160,7 +160,7 @@ func (s *site) notFound(w http.ResponseWriter, r *http.Request) {
 	s.refuse(w, r, relabel.Errorf(relabel.CodeNotFound, "there is nothing at this path; /docs lists what there is"))
 }
 
-// methodNotAllowed also says, in Allow, which methods there are.
+// methodNotAllowed also lists the allowed methods in Allow.
 func (s *site) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		asked := method

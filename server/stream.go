@@ -50,8 +50,8 @@ func (s *stream) send(event string, id int64, data any) {
 	s.write(fmt.Sprintf("event: %s\ndata: %s\n\n", event, b))
 }
 
-// begin tells a reader its position, before anything happens: that the line is open can be
-// heard by then.
+// begin sends the reader its position before any event, which shows that the connection is
+// open.
 func (s *stream) begin(position int64) {
 	s.write(fmt.Sprintf("event: begin\nid: %d\ndata: {}\n\n", position))
 }
@@ -59,7 +59,7 @@ func (s *stream) begin(position int64) {
 // beat shows that the line lives.
 func (s *stream) beat() { s.write(":\n\n") }
 
-// notice says why a stream begins anew or ends early.
+// notice tells the reader why a stream is reset or ends early.
 type notice struct {
 	Reason string `json:"reason"`
 }
@@ -77,7 +77,7 @@ func tellOfStopping(srv *http.Server) {
 	}
 }
 
-// stopping returns that channel; nil, which is never closed, where there is none.
+// stopping returns that channel; nil, which never closes, if there is none.
 func stopping(ctx context.Context) <-chan struct{} {
 	c, _ := ctx.Value(stoppingKey{}).(chan struct{})
 	return c

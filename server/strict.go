@@ -18,7 +18,7 @@ const (
 	maxValues = 200_000 // keys and values; a run may name 100,000 instances
 )
 
-// strictReader walks through JSON and knows where it is.
+// strictReader walks through JSON and tracks its position.
 type strictReader struct {
 	dec   *json.Decoder
 	stack []level
@@ -62,8 +62,8 @@ func checkJSON(body []byte) error {
 	return nil
 }
 
-// hasLoneSurrogate looks at the escapes of valid JSON, where a backslash stands in
-// strings alone.
+// hasLoneSurrogate checks the escapes of valid JSON, in which backslashes occur only in
+// strings.
 func hasLoneSurrogate(body []byte) bool {
 	for i := 0; i < len(body); i++ {
 		if body[i] != '\\' {
@@ -93,7 +93,7 @@ func escaped(b []byte) rune {
 	return rune(unit)
 }
 
-// step takes one token; done says that the value is whole.
+// step consumes one token; done reports whether the value is complete.
 func (r *strictReader) step(token json.Token) (done bool, err error) {
 	switch v := token.(type) {
 	case json.Delim:
@@ -149,7 +149,7 @@ func (r *strictReader) key(top *level, key string) error {
 	return nil
 }
 
-// place names where the reader is, as huma does: body.beta.values[2].
+// place names the reader's position as huma does: body.beta.values[2].
 func (r *strictReader) place() string {
 	var b strings.Builder
 	b.WriteString("body")
@@ -164,8 +164,8 @@ func (r *strictReader) place() string {
 	return b.String()
 }
 
-// syntaxError explains what is no JSON. NaN and infinities, which some writers produce
-// for numbers, are the field's fault rather than the text's.
+// syntaxError explains a text that is not JSON. It reports NaN and infinities, which some
+// encoders write, as errors of the field.
 func (r *strictReader) syntaxError(body []byte, err error) error {
 	rest := strings.TrimLeft(string(body[min(int(r.dec.InputOffset()), len(body)):]), " \t\r\n:,-")
 	for _, word := range []string{"NaN", "nan", "Infinity", "inf"} {

@@ -10,9 +10,9 @@ import (
 	"relabel"
 )
 
-// ownUniqueness takes uniqueItems off the schemas that huma validates with, after they
-// were described: huma panics where an item of such a list is itself a list or an object.
-// checkUnique does that part of the validation.
+// ownUniqueness removes uniqueItems from the schemas that huma validates with, after they are
+// described: huma panics if an item of such a list is itself a list or an object. checkUnique
+// validates uniqueness instead.
 func ownUniqueness(api *huma.OpenAPI) {
 	for _, schema := range api.Components.Schemas.Map() {
 		for _, property := range schema.Properties {

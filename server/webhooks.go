@@ -31,7 +31,7 @@ func (s *site) checkAddress(url, field string) error {
 	return err
 }
 
-// checkNotices refuses a budget or a webhook that is none, or may not be told.
+// checkNotices refuses an invalid budget or webhook, and a webhook address that is not allowed.
 func (s *site) checkNotices(b *relabel.Budget, w *relabel.Webhook) error {
 	if b != nil {
 		if err := b.Validate(); err != nil {

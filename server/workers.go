@@ -13,7 +13,7 @@ func (s *site) addWorkers() {
 		"The processes that roll trajectories out, by machine, with what they hold now. One that ended in order is gone from the list; one that has not been heard of for half a minute is silent, and forgotten after a day."), s.listWorkers)
 }
 
-// listWorkers cuts a page out of all: there are as many as processes.
+// listWorkers returns a page of all workers: there is only one per process.
 func (s *site) listWorkers(ctx context.Context, in *api.PageQuery) (*of[api.Page[relabel.Worker]], error) {
 	workers, err := s.Store.ListWorkers(ctx)
 	if err != nil {
