@@ -34,7 +34,7 @@ type Relabeling struct {
 	Missing      int          `json:"missing" doc:"Answers that the policy did not give."`
 	Pending      int          `json:"pending" doc:"Answers to be requested."`
 	Compared     int          `json:"compared" doc:"States where both this answer and the first label are there."`
-	Agreed       int          `json:"agreed" doc:"Of these, where they do the same."`
+	Agreed       int          `json:"agreed" doc:"Of these, if they do the same."`
 	CreatedAt    time.Time    `json:"created_at" doc:"When it was first requested."`
 	StartedAt    *time.Time   `json:"started_at,omitempty" doc:"When it was first claimed."`
 	EndedAt      *time.Time   `json:"ended_at,omitempty" doc:"When it ended."`
@@ -58,7 +58,7 @@ type RelabelProgress struct {
 	Missing     int                  `json:"missing" doc:"Answers that the policy did not give."`
 	Pending     int                  `json:"pending" doc:"Answers to be requested."`
 	Compared    int                  `json:"compared" doc:"States where both this answer and the first label are there."`
-	Agreed      int                  `json:"agreed" doc:"Of these, where they do the same."`
+	Agreed      int                  `json:"agreed" doc:"Of these, if they do the same."`
 }
 
 // Add adds q's counts to p's.

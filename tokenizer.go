@@ -19,7 +19,7 @@ const (
 	MaxTokenizerVersions = 1000      // of one name
 )
 
-// TokenizerChunk is how much of a registered file is read at a time where it is passed on,
+// TokenizerChunk is how much of a registered file is read at a time if it is passed on,
 // in bytes.
 const TokenizerChunk = 4 << 20
 
@@ -94,7 +94,7 @@ type TokenizerRef struct {
 // None reports whether no tokenizer is meant.
 func (r TokenizerRef) None() bool { return r == TokenizerRef{} }
 
-// TokenizerRef is the tokenizer of p's model; none where it is not known.
+// TokenizerRef is the tokenizer of p's model; none if it is not known.
 func (p Policy) TokenizerRef() TokenizerRef { return TokenizerRef{p.Tokenizer, p.TokenizerHash} }
 
 // TokenizerRef is the tokenizer that f names.
@@ -131,7 +131,7 @@ type TokenizerStore interface {
 	// ReadTokenizerFile returns at most limit bytes of a file from a position on.
 	ReadTokenizerFile(ctx context.Context, hash, name string, from int64, limit int) ([]byte, error)
 	ListTokenizers(ctx context.Context, p Page) (list []Tokenizer, next string, err error)
-	// DeleteTokenizer forgets a name. CodeConflict where a policy or an export that is not
+	// DeleteTokenizer forgets a name. CodeConflict if a policy or an export that is not
 	// over uses its files.
 	DeleteTokenizer(ctx context.Context, name string) error
 }

@@ -89,7 +89,7 @@ type Turn struct {
 type TurnHead struct {
 	T            int
 	Executor     Role
-	Label        ActionStatus // of the label: Received where the teacher executed; "" in an evaluation
+	Label        ActionStatus // of the label: Received if the teacher executed; "" in an evaluation
 	LabelReason  string       // of a missing one, its first 300 characters
 	Agrees       *bool        // of a student's turn whose label is there: does it do the same?
 	Parse        ParseOutcome // of the executed action

@@ -6,7 +6,7 @@ import (
 
 // NewExport says what is exported, and in which form. A filter that is absent is that of the run's recipe.
 type NewExport struct {
-	Run          string              `json:"run" arg:"" minLength:"1" maxLength:"200" doc:"The run: its id, or its name where no other has it."`
+	Run          string              `json:"run" arg:"" minLength:"1" maxLength:"200" doc:"The run: its id, or its name if no other has it."`
 	Iteration    int                 `json:"iteration,omitempty" minimum:"0" maximum:"1000000" doc:"Number of the collect iteration; 0: the latest that is done, with unfinished the latest that is done or runs."`
 	Aggregated   bool                `json:"aggregated,omitempty" doc:"Also every earlier iteration: D1 ∪ … ∪ Di (eq. 3). Absent: that iteration alone."`
 	Unfinished   bool                `json:"unfinished,omitempty" doc:"Iterations that are still running too: what is done of them when the export is cut. The rest is left out, counted as not_done."`

@@ -82,7 +82,7 @@ func fieldOf(f reflect.StructField, name, options string) Field {
 	return field
 }
 
-// FieldOf returns the field of a struct with a JSON name. It panics where there is none.
+// FieldOf returns the field of a struct with a JSON name. It panics if there is none.
 func FieldOf(v any, name string) Field {
 	for _, f := range Fields(v) {
 		if f.Name == name {
@@ -104,7 +104,7 @@ func Defaults(v any) {
 }
 
 // setText sets a value, or what a pointer shall point to, from the text of a tag. It panics
-// where the text does not fit.
+// if the text does not fit.
 func setText(at reflect.Value, text string) {
 	var err error
 	switch at.Kind() {

@@ -29,7 +29,7 @@ type NewSampling struct {
 
 // NewLimits bounds a new policy's use.
 type NewLimits struct {
-	Concurrency       *int `json:"concurrency,omitempty" minimum:"1" maximum:"4096" doc:"Most calls in flight at each address in one worker process; fewer where the server has trouble with so many. Default 8."`
+	Concurrency       *int `json:"concurrency,omitempty" minimum:"1" maximum:"4096" doc:"Most calls in flight at each address in one worker process; fewer if the server has trouble with so many. Default 8."`
 	RequestsPerMinute *int `json:"requests_per_minute,omitempty" minimum:"0" maximum:"1000000000" doc:"Requests a minute at each address in one worker process. Default 0: no limit."`
 	TokensPerMinute   *int `json:"tokens_per_minute,omitempty" minimum:"0" maximum:"1000000000" doc:"Tokens a minute, prompt and answer, at each address in one worker process. Default 0: no limit."`
 	TimeoutSeconds    *int `json:"timeout_seconds,omitempty" name:"timeout" placeholder:"SECONDS" minimum:"1" maximum:"86400" doc:"Seconds that one HTTP request may take. Default 600."`
@@ -75,7 +75,7 @@ func (l *NewLimits) Over(d relabel.PolicyLimits) relabel.PolicyLimits {
 	return d
 }
 
-// Price is the price as it is stored; nil where none was given.
+// Price is the price as it is stored; nil if none was given.
 func (p *NewPrice) Price() *relabel.Price {
 	if p == nil {
 		return nil

@@ -9,7 +9,7 @@ type Problem struct {
 	Status int            `json:"status" doc:"The HTTP status."`
 	Code   relabel.Code   `json:"code" doc:"Stable, machine-readable reason. Codes are added to, never renamed."`
 	Detail string         `json:"detail" doc:"What is wrong, for people."`
-	Field  string         `json:"field,omitempty" doc:"The input field, parameter, line or file that is wrong first, where it is known."`
+	Field  string         `json:"field,omitempty" doc:"The input field, parameter, line or file that is wrong first, if it is known."`
 	Errors []ProblemField `json:"errors,omitempty" doc:"All that is wrong, where more is known; the first 100."`
 }
 

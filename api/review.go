@@ -10,7 +10,7 @@ type NewReview struct {
 	Author string `json:"author,omitempty" env:"RELABEL_AUTHOR,USER" maxLength:"100" doc:"Who says it, as others shall read it. It is not checked."`
 }
 
-// Of is the review of a trajectory, with a new id. CodeInvalid where it cannot be stored.
+// Of is the review of a trajectory, with a new id. CodeInvalid if it cannot be stored.
 func (n NewReview) Of(trajectory relabel.ID) (relabel.Review, error) {
 	r := relabel.Review{ID: relabel.NewID(), TrajectoryID: trajectory, T: n.T, Flag: n.Flag, Note: n.Note, Author: n.Author}
 	return r, r.Validate()

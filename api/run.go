@@ -23,7 +23,7 @@ type NewRun struct {
 // NewPrompts are a run's own texts; absent ones are the scaffold's.
 type NewPrompts struct {
 	System string         `json:"system,omitempty" doc:"System message."`
-	First  string         `json:"first,omitempty" doc:"First user message. {workdir}, {problem_statement} and {hints_text} stand for the task's; {hints?}…{/hints?} is left out where there are no hints."`
+	First  string         `json:"first,omitempty" doc:"First user message. {workdir}, {problem_statement} and {hints_text} stand for the task's; {hints?}…{/hints?} is left out if there are no hints."`
 	Tools  []relabel.Tool `json:"tools,omitempty" maxItems:"100" doc:"Descriptions of the scaffold's tools."`
 }
 

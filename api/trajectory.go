@@ -9,8 +9,8 @@ import (
 // ActionView is an action with its message.
 type ActionView struct {
 	relabel.Action
-	Message   json.RawMessage `json:"message,omitempty" doc:"The canonical chat message: the model's own words and argument text, with call ids rewritten to call_<turn>_<k>. Absent where the action is not there."`
-	Exact     bool            `json:"exact" doc:"Whether message holds every byte that the model wrote; false where they are no text that JSON can carry (then see raw)."`
+	Message   json.RawMessage `json:"message,omitempty" doc:"The canonical chat message: the model's own words and argument text, with call ids rewritten to call_<turn>_<k>. Absent if the action is not there."`
+	Exact     bool            `json:"exact" doc:"Whether message holds every byte that the model wrote; false if they are no text that JSON can carry (then see raw)."`
 	Raw       json.RawMessage `json:"raw,omitempty" doc:"The message as its server wrote it; only when asked for with raw=true. Where read_as is there, calls or reasoning stood in its text and message is what they were read as."`
 	RawBase64 string          `json:"raw_base64,omitempty" doc:"The same in base64, where those bytes are no UTF-8 JSON."`
 }

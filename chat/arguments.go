@@ -21,7 +21,7 @@ func (a Argument) Text() string {
 }
 
 // ReadArguments reads the fields of a call's arguments in order, duplicates included; ok
-// is false where the text is no JSON object.
+// is false if the text is no JSON object.
 func ReadArguments(text string) (all []Argument, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

@@ -96,7 +96,7 @@ func (f *Finder) Other(place, text string) {
 }
 
 // MayBeIn reports whether a message that is written as JSON may have the words in one of
-// its texts; where it is false, it surely has not. It costs far less than to read it.
+// its texts; if it is false, it surely has not. It costs far less than to read it.
 func (f *Finder) MayBeIn(written []byte) bool {
 	if len(f.plain) == 0 {
 		return true
@@ -161,7 +161,7 @@ var lower = func() (t [256]byte) {
 	return t
 }()
 
-// foldInto appends s in lower case, each byte where it was: a letter that is of another
+// foldInto appends s in lower case, each byte if it was: a letter that is of another
 // length in lower case stays as it is, and so do all beyond ASCII that are not wide.
 func foldInto[T string | []byte](dst []byte, s T, wide bool) []byte {
 	n := len(dst)

@@ -19,7 +19,7 @@ type PromptLimit struct {
 }
 
 // Fit notes the prompt's size in the request and caps its answer by what the limit leaves.
-// It fails with CodeContextOverflow where the prompt leaves no room for one token: such a
+// It fails with CodeContextOverflow if the prompt leaves no room for one token: such a
 // request is not to be sent. Other errors are those of Count that are not CodeInvalid.
 func (l PromptLimit) Fit(ctx context.Context, req relabel.ChatRequest, estimate PromptEstimate) (relabel.ChatRequest, error) {
 	size, err := l.measure(ctx, req, estimate)

@@ -16,7 +16,7 @@ type noticeFlags struct {
 	WebhookSecret *string  `placeholder:"NAME" help:"${webhook_secret}"`
 }
 
-// over returns the run's settings with the flags applied; nil where no flag is given.
+// over returns the run's settings with the flags applied; nil if no flag is given.
 func (f noticeFlags) over(run relabel.Run) (budget *relabel.Budget, webhook *relabel.Webhook) {
 	if f.BudgetTokens != nil || f.BudgetCost != nil {
 		budget = &relabel.Budget{}
@@ -65,7 +65,7 @@ func printSpent(ctx context.Context, cl *Session, run relabel.Run) error {
 	return nil
 }
 
-// shownBudget says what a budget bounds, "" where there is none.
+// shownBudget says what a budget bounds, "" if there is none.
 func shownBudget(b *relabel.Budget) string {
 	var parts []string
 	if b != nil && b.Tokens > 0 {

@@ -19,7 +19,7 @@ type runIterate struct {
 	Detach bool `help:"Do not wait for the end."`
 }
 
-// Run starts the iteration and watches it. It fails where nothing of it is done at its end.
+// Run starts the iteration and watches it. It fails if nothing of it is done at its end.
 func (c *runIterate) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
 		run, err := findRun(ctx, cl, c.RunName)

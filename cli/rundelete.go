@@ -74,7 +74,7 @@ func (c *runDelete) follow(ctx context.Context, cl *Session, run relabel.Run) er
 	}
 }
 
-// deletingSince says since when a run is being deleted, "" where it is not.
+// deletingSince says since when a run is being deleted, "" if it is not.
 func deletingSince(at *time.Time) string {
 	if at == nil {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"relabel/store/storetest"
 )
 
-// blow is one way to disturb; it reports false where there is nothing to strike.
+// blow is one way to disturb; it reports false if there is nothing to strike.
 type blow struct {
 	name   string
 	weight int // how often it comes, against the others
@@ -30,7 +30,7 @@ var blows = []blow{
 	{"models away", 8, (*chaos).silenceModels},
 }
 
-// strike carries out a blow, and names it; "" where there was nothing to strike. Each has
+// strike carries out a blow, and names it; "" if there was nothing to strike. Each has
 // its turn first; from then on they come by their weights.
 func (c *chaos) strike() string {
 	var drawn blow

@@ -66,7 +66,7 @@ func terminalSession(t *testing.T, p place, l *lab, endpoint string) string {
 	return strings.NewReplacer(bad, "bad.jsonl", empty, "empty.jsonl").Replace(passing.ReplaceAllString(transcript.String(), "…"))
 }
 
-// silence is an endpoint that never answers, so that what a server begins stays where it is.
+// silence is an endpoint that never answers, so that what a server begins stays if it is.
 func silence(t *testing.T) string {
 	t.Helper()
 	return listenFor(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -30,7 +30,7 @@ func (b *bench) attempts(t testing.TB, id relabel.ID) []relabel.Attempt {
 }
 
 // One process drives two engines. One of them dies in the middle of rollouts: they go on
-// where the other is, from the turns that were committed.
+// if the other is, from the turns that were committed.
 func TestTrajectoriesOfAnEngineThatDiesGoOnElsewhere(t *testing.T) {
 	t.Parallel()
 	l, second := newLab(t), dockertest.StartEngine(t, "")

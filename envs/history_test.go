@@ -24,7 +24,7 @@ mkdir built; echo so >built/lib.so; echo note >untracked.txt
 echo THE-FIX >code.py; git rm -q gone-later.py; echo new >added-later.py; git add added-later.py; git commit -q -a -m 'the fix'
 echo $base`
 
-// findFix looks for the fix in every place; where it is in none it prints zeros.
+// findFix looks for the fix in every place; if it is in none it prints zeros.
 const findFix = `git log --all --reflog --oneline | grep -c 'the fix'
 git cat-file --batch-all-objects --batch --unordered --buffer | grep -a -c THE-FIX
 git for-each-ref | grep -v refs/heads/main

@@ -10,8 +10,8 @@ import (
 
 // File is one file of a diff.
 type File struct {
-	Old, New         string // its paths before and after; "" where it does not exist
-	OldMode, NewMode string // such as 100755; "" where the diff names none
+	Old, New         string // its paths before and after; "" if it does not exist
+	OldMode, NewMode string // such as 100755; "" if the diff names none
 	Binary           bool   // the diff has a binary patch in place of hunks
 	Hunks            []Hunk
 }
@@ -129,7 +129,7 @@ func (r *reader) header(line string) (err error) {
 }
 
 // gitHeader reads the two paths of "diff --git a/old b/new". Unquoted paths with spaces are
-// recognized where they are equal; otherwise the lines that follow have them.
+// recognized if they are equal; otherwise the lines that follow have them.
 func (r *reader) gitHeader(paths string) error {
 	var old, next string
 	half := len(paths) / 2

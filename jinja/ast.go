@@ -84,7 +84,7 @@ type (
 	}
 	sliceExpr struct {
 		of                expr
-		start, stop, step expr // nil where left out
+		start, stop, step expr // nil if left out
 		pos               int
 	}
 	arguments struct {

@@ -11,7 +11,7 @@ import (
 var reasoningFields = []string{"reasoning_content", "thinking", "reasoning"}
 
 // RenderChat renders a conversation as transformers' apply_chat_template does: tools and
-// documents are None where they are not given and add_generation_prompt false. A message's
+// documents are None if they are not given and add_generation_prompt false. A message's
 // reasoning is given under reasoning_content and thinking, whichever of its names it had:
 // the templates of gpt-oss and LFM read only the latter. Messages, tools and documents must
 // be lists of objects. The variables are not changed.

@@ -72,7 +72,7 @@ func (t *Template) UsesClock() bool { return t.clock }
 
 // Render renders the template with the variables (messages, tools, add_generation_prompt,
 // bos_token and whatever else the template reads). now is what strftime_now sees, in its
-// own time zone; where it is zero, a template that asks for the time is refused. Errors
+// own time zone; if it is zero, a template that asks for the time is refused. Errors
 // are CodeInvalid with the position in their field; that of raise_exception has the
 // template's own words as its message.
 func (t *Template) Render(variables *Map, now time.Time) (string, error) {

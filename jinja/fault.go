@@ -8,7 +8,7 @@ import (
 
 // fault is an error on its way up, which learns its place at the first node that has one.
 type fault struct {
-	pos    int // byte offset in the source, -1 where it is not known yet
+	pos    int // byte offset in the source, -1 if it is not known yet
 	text   string
 	raised bool // by raise_exception: nothing may be added to its text
 }
@@ -25,7 +25,7 @@ func faultAt(pos int, format string, args ...any) error {
 	return &fault{pos: pos, text: fmt.Sprintf(format, args...)}
 }
 
-// at gives an error the place of a node, where it has none.
+// at gives an error the place of a node, if it has none.
 func at(pos int, err error) error {
 	if f, ok := err.(*fault); ok && f.pos < 0 {
 		f.pos = pos

@@ -10,7 +10,7 @@ import (
 
 var pythonInt = regexp.MustCompile(`^[+-]?[0-9](?:_?[0-9])*$`)
 
-// parseInt is Python's int(text); ok is false where it is a ValueError.
+// parseInt is Python's int(text); ok is false if it is a ValueError.
 func parseInt(s string) (*big.Int, bool) {
 	s = asciiDigits(trimLeftFunc(trimRightFunc(s, isSpace), isSpace))
 	digits := strings.ReplaceAll(s, "_", "")

@@ -2,11 +2,11 @@ package jinja
 
 import "slices"
 
-// loop is what a template knows as loop: it looks one item ahead where it is asked to.
+// loop is what a template knows as loop: it looks one item ahead if it is asked to.
 type loop struct {
 	r       *run
 	next    iterator
-	size    int // -1 where it is not known
+	size    int // -1 if it is not known
 	index0  int
 	current Value
 	before  Value

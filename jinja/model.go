@@ -27,7 +27,7 @@ var namedTokens = []string{"bos_token", "eos_token", "unk_token", "sep_token", "
 
 // Open reads a template (*.jinja), or a tokenizer_config.json with its special tokens and
 // its templates: those in chat_template.jinja and additional_chat_templates beside it, and
-// where there are no such files its own chat_template. What is wrong with either is a
+// if there are no such files its own chat_template. What is wrong with either is a
 // CodeInvalid error.
 func Open(path string) (*Model, error) {
 	if filepath.Ext(path) != ".json" {
@@ -100,7 +100,7 @@ func (m *Model) readConfig(raw []byte) (*Map, error) {
 	return config, nil
 }
 
-// Special returns the text of a special token by its name, such as eos_token; "" where
+// Special returns the text of a special token by its name, such as eos_token; "" if
 // the model has none.
 func (m *Model) Special(name string) string {
 	v, _ := m.special.Get(name)
@@ -216,7 +216,7 @@ func (m *Model) Template(tools bool) (*Template, error) {
 	return nil, relabel.Errorf(relabel.CodeInvalid, "several chat templates and none is the default: %s", strings.Join(names, ", "))
 }
 
-// RenderChat renders a conversation: as Template.RenderChat does where the model is a
+// RenderChat renders a conversation: as Template.RenderChat does if the model is a
 // template alone, else as its tokenizer's apply_chat_template does in transformers, with
 // the special tokens as variables and without the entries of messages that are null.
 func (m *Model) RenderChat(variables *Map, now time.Time) (string, error) {

@@ -115,7 +115,7 @@ func ours(source, variables string, chat bool) (string, error) {
 	return t.Render(v.(*Map), moment)
 }
 
-// difference says in what ours differs from the reference's, "" where it does not. A
+// difference says in what ours differs from the reference's, "" if it does not. A
 // refusal of ours where the reference renders is a difference too, unless mayRefuse.
 func difference(want wanted, got string, err error, mayRefuse bool) string {
 	switch {

@@ -33,7 +33,7 @@ type scope struct {
 
 func (s scope) inner() scope { return scope{s.fn, newSymbols(s.syms), s.loop} }
 
-// own returns the slot of a variable of this function, made where it is not there.
+// own returns the slot of a variable of this function, made if it is not there.
 func (s scope) own(variable string) slot {
 	i, ok := s.fn.slots[variable]
 	if !ok {

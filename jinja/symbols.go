@@ -2,7 +2,7 @@ package jinja
 
 import "maps"
 
-// Which value a name has depends in Jinja2 on where it is stored and read in the whole
+// Which value a name has depends in Jinja2 on if it is stored and read in the whole
 // of a scope, before anything runs. This is its own analysis (idtracking.py), rule by
 // rule: names become variables called l_LEVEL_NAME, and a scope begins by loading them.
 

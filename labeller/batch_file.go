@@ -13,7 +13,7 @@ import (
 
 // upload writes the batch's requests into a file and gives the endpoint that. What is too
 // much for one file goes into another batch. Afterwards the batch has the items that are in
-// the file; where none is, none of them fits the teacher's context, and there is no file.
+// the file; if none is, none of them fits the teacher's context, and there is no file.
 func (b *batch) upload(life context.Context) (id string, err error) {
 	file, err := os.CreateTemp("", "relabel-batch-*.jsonl")
 	if err != nil {

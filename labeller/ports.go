@@ -49,7 +49,7 @@ type Store interface {
 
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
 	FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error)
-	// ListTurns returns turns from a number on, at most limit and fewer where they are large.
+	// ListTurns returns turns from a number on, at most limit and fewer if they are large.
 	ListTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error)
 }
 
@@ -69,7 +69,7 @@ type Batches interface {
 	Upload(ctx context.Context, name string, file io.Reader, size int64) (id string, err error)
 	// Create makes a batch of a file, marked with key.
 	Create(ctx context.Context, file, key string) (relabel.RemoteBatch, error)
-	// Find looks for a batch that is marked with key; nil where there is none.
+	// Find looks for a batch that is marked with key; nil if there is none.
 	Find(ctx context.Context, key string) (*relabel.RemoteBatch, error)
 	Get(ctx context.Context, id string) (relabel.RemoteBatch, error)
 	Cancel(ctx context.Context, id string) error
@@ -83,7 +83,7 @@ type Batches interface {
 type World struct {
 	Policy  func(p relabel.Policy) (Policy, error)
 	Batches func(p relabel.Policy) (Batches, error)
-	// Down says why none of a policy's addresses is to be had now, "" where one is. changed is
+	// Down says why none of a policy's addresses is to be had now, "" if one is. changed is
 	// closed when that may have changed. Nil knows of none.
 	Down func(p relabel.Policy) (why string, changed <-chan struct{})
 	// Count counts the tokens of prompts near their limit. Nil: all are estimated.

@@ -104,7 +104,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// others is what was answered at each state, "" where nothing was.
+// others is what was answered at each state, "" if nothing was.
 func others(t *testing.T, s *store.Store, trajectory relabel.ID) []string {
 	t.Helper()
 	turns, err := s.ListTurns(context.Background(), trajectory, 1, 100)

@@ -114,7 +114,7 @@ func givenBack(t *testing.T, op string, trouble func(context.Context) error) {
 	})
 }
 
-// What was executed commits once its call is recorded, and not where it could not be.
+// What was executed commits once its call is recorded, and not if it could not be.
 func TestATurnWhoseCallCouldNotBeRecordedDoesNotCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("TT", 2)

@@ -19,7 +19,7 @@ import (
 type scenario struct {
 	executors        string
 	teacher, student []time.Duration // latency by turn
-	labelFaults      []relabel.Code  // by turn; "" where the label is received
+	labelFaults      []relabel.Code  // by turn; "" if the label is received
 	tools            []string        // the executor's tool by turn; "" is no call
 	command          time.Duration
 	downAt           int // the turn whose executor fails; 0 for none

@@ -111,7 +111,7 @@ func TestLabelsInFlightAreWaitedForThoughTheirTeacherCountsAsDown(t *testing.T) 
 }
 
 func TestACallThatPanicsLeavesNoWatchBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // which fails where a goroutine is left
+	synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left
 		b := newBench("sss", 3)
 		b.environment.student = func(context.Context, relabel.ChatRequest) (relabel.Completion, error) { panic("a bug") }
 		outage(b, relabel.Student)

@@ -122,7 +122,7 @@ func refusal(message json.RawMessage) string {
 	}](message).Refusal
 }
 
-// optional reads raw as a T, and gives T's zero value where it is absent or another type.
+// optional reads raw as a T, and gives T's zero value if it is absent or another type.
 func optional[T any](raw json.RawMessage) T {
 	var v T
 	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {

@@ -39,7 +39,7 @@ type attempt struct {
 	health          // the endpoint's, then
 }
 
-// attempt waits for a slot at l and tries once; placed, where it is not nil, is closed
+// attempt waits for a slot at l and tries once; placed, if it is not nil, is closed
 // when it got the slot.
 func (c *Client) attempt(ctx context.Context, q completionCall, l *lane, placed chan<- struct{}) attempt {
 	w := &waiter{
@@ -77,7 +77,7 @@ func (c *Client) patience() time.Duration {
 	return time.Duration(c.policy.Limits.PatienceSeconds) * time.Second
 }
 
-// hedge is attempt at the replica that is preferred, and, where no answer has come from
+// hedge is attempt at the replica that is preferred, and, if no answer has come from
 // there for as long as the policy says, at another one beside it. The first answer wins,
 // and the other try is cancelled and returned as the loser.
 func (c *Client) hedge(ctx context.Context, q completionCall) (won attempt, lost *attempt) {

@@ -58,7 +58,7 @@ func (b *Batches) Answers(ctx context.Context, file string, of func(customID str
 	return nil
 }
 
-// nextAnswer reads a line and understands it, as one of few where it is large; nil where it
+// nextAnswer reads a line and understands it, as one of few if it is large; nil if it
 // is none or longer than maxAnswer. over reports whether it was the last.
 func (b *Batches) nextAnswer(ctx context.Context, from *bufio.Reader, of func(customID string) relabel.ChatRequest) (answer *relabel.BatchAnswer, over bool, err error) {
 	line := &lineReader{from: from}

@@ -125,7 +125,7 @@ func (b *Batches) Create(ctx context.Context, file, key string) (relabel.RemoteB
 	return b.batch(ctx, http.MethodPost, "/batches", body)
 }
 
-// Find looks for a batch that is marked with key among the newest ones; nil where there
+// Find looks for a batch that is marked with key among the newest ones; nil if there
 // is none.
 func (b *Batches) Find(ctx context.Context, key string) (*relabel.RemoteBatch, error) {
 	after := ""

@@ -1,6 +1,6 @@
 // Package policy asks chat-completions endpoints for actions: one Client a policy
 // version, over net/http and without streaming. It bounds what is in flight, tries
-// again where that can help, keeps answers byte for byte, and records every call.
+// again if that can help, keeps answers byte for byte, and records every call.
 // Policies that need no model are in policy/scripted.
 package policy
 
@@ -87,7 +87,7 @@ func Open(p relabel.Policy, o Options) (*Client, error) {
 }
 
 // withoutRedirects copies o's client, or makes one. A redirect would carry the
-// conversation, and on the same domain the key, to where the policy does not point.
+// conversation, and on the same domain the key, to if the policy does not point.
 func withoutRedirects(o Options, connections int) *http.Client {
 	var own http.Client
 	if o.HTTP != nil {

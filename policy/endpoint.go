@@ -93,8 +93,8 @@ type endpoint struct {
 // tried is how a try ended.
 type tried struct {
 	outcome outcome
-	after   time.Duration  // the server's Retry-After; 0 where it says nothing
-	usage   *relabel.Usage // nil where the server does not say
+	after   time.Duration  // the server's Retry-After; 0 if it says nothing
+	usage   *relabel.Usage // nil if the server does not say
 	err     error          // of a failure; safe to show
 }
 

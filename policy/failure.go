@@ -86,9 +86,9 @@ func redirectHost(resp *http.Response) string {
 
 // serverError is the content of an error body.
 type serverError struct {
-	message string // the whole body where it has no known form
+	message string // the whole body if it has no known form
 	kind    string // error.type
-	code    string // error.code, where it is a string
+	code    string // error.code, if it is a string
 }
 
 // readError understands {"error":{…}} (OpenAI, llama.cpp, vLLM), {"error":"…"},

@@ -30,5 +30,5 @@ type Try struct {
 	After   string // the outcome of the call's try before it; "" for its first
 	Queued  time.Duration
 	Took    time.Duration
-	Usage   *relabel.Usage // nil where the server does not say
+	Usage   *relabel.Usage // nil if the server does not say
 }

@@ -27,7 +27,7 @@ func affinity(replicas []*lane, trajectory relabel.ID) []*lane {
 }
 
 // choose returns the first replica that takes calls (it is up or due for a probe, and has
-// not named a later time), and where none does, the one that is due first.
+// not named a later time), and if none does, the one that is due first.
 func choose(replicas []*lane) *lane {
 	best, least := replicas[0], replicas[0].at.wait()
 	for _, l := range replicas[1:] {

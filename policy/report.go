@@ -19,9 +19,9 @@ type Report struct {
 	Reachable  bool               `json:"reachable"` // it answered HTTP, whatever it said
 	Findings   []Finding          `json:"findings"`
 	Advice     []string           `json:"advice,omitempty"`
-	// Suggested is the policy as it should be; nil where there is nothing to change.
+	// Suggested is the policy as it should be; nil if there is nothing to change.
 	Suggested     *relabel.Policy `json:"-"`
-	ContextTokens int             `json:"context_tokens,omitempty"` // 0 where the server does not say
+	ContextTokens int             `json:"context_tokens,omitempty"` // 0 if the server does not say
 	LatencyMillis int64           `json:"latency_millis"`           // of the first answer
 	Requests      int             `json:"requests"`                 // how many were sent
 	Problem       string          `json:"problem,omitempty"`        // what ended the probe before its last question
@@ -79,7 +79,7 @@ const (
 	InContent Answer = "in content" // reasoning between think tags, taken apart here
 )
 
-// Found returns the answer to a question, "" where the probe did not get to it.
+// Found returns the answer to a question, "" if the probe did not get to it.
 func (r Report) Found(q Question) Answer {
 	for _, f := range r.Findings {
 		if f.Question == q {

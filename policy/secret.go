@@ -54,7 +54,7 @@ func machine() string {
 	return name
 }
 
-// of returns p's secret, "" where it names none.
+// of returns p's secret, "" if it names none.
 func (s Secrets) of(p relabel.Policy) (string, error) {
 	if p.Secret == "" {
 		return "", nil

@@ -99,7 +99,7 @@ func (c *Client) read(resp *http.Response, secret string) (relabel.Completion, *
 	return done, nil
 }
 
-// addressRefused says why an address was not dialled, "" where that was not what failed.
+// addressRefused says why an address was not dialled, "" if that was not what failed.
 func addressRefused(err error) string {
 	var refused *relabel.Error
 	if errors.As(err, &refused) && refused.Code == relabel.CodeAddressRefused {

@@ -10,7 +10,7 @@ import (
 )
 
 // wireMessages returns the state in a form that endpoints take. The canonical
-// messages stay as they are, and are returned themselves where nothing is in the
+// messages stay as they are, and are returned themselves if nothing is in the
 // way; the outcome depends on nothing but message and kind, so that bytes stay stable
 // from turn to turn. What is changed, because templates and servers answer 400 or 500
 // to it:
@@ -18,9 +18,9 @@ import (
 //   - arguments that are not a JSON object become {"malformed_arguments": "<the text>"},
 //     empty ones {};
 //   - a tool name that is not 1 to 64 letters, digits, hyphens or underscores has
-//     underscores in place of the rest ("unnamed" where nothing is left);
+//     underscores in place of the rest ("unnamed" if nothing is left);
 //   - text that is not UTF-8, lone surrogates among it, has U+FFFD there;
-//   - reasoning is left out where the server is not known to take it.
+//   - reasoning is left out if the server is not known to take it.
 func wireMessages(kind relabel.ServerKind, messages []relabel.Message) []relabel.Message {
 	var out []relabel.Message // nil until something changes
 	for i, m := range messages {

@@ -38,9 +38,9 @@ type memory struct {
 	sessions       map[string]relabel.Access
 	audit          []relabel.AuditEntry
 	slowDeletion   bool   // FinishDeletion waits until it is cancelled
-	noAudit        error  // what BeginAudit fails with, where it is set
-	broken         error  // what every call fails with, where it is set
-	slow           func() // called while a policy is made, where it is set
+	noAudit        error  // what BeginAudit fails with, if it is set
+	broken         error  // what every call fails with, if it is set
+	slow           func() // called while a policy is made, if it is set
 }
 
 func (m *memory) FindTime(ctx context.Context, id relabel.ID) (relabel.TimeReport, error) {

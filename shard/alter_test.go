@@ -28,7 +28,7 @@ type altered struct {
 }
 
 // alterRows changes one value of a file, and writes the file again with its figures and
-// hash in the manifest, so that only the deeper checks can find it. ok is false where the
+// hash in the manifest, so that only the deeper checks can find it. ok is false if the
 // draw changes nothing, or what nobody can know (docs/shard-format.md names it).
 func alterRows(t testing.TB, r *rand.Rand, dir string) (a altered, ok bool) {
 	m := readManifest(t, dir)
@@ -196,7 +196,7 @@ func writeRows[R any](t testing.TB, dir string, f *relabel.ManifestFile, rows []
 	f.SHA256, f.Bytes, f.Tokens, f.SupervisedTokens = files[0].SHA256, files[0].Bytes, files[0].Tokens, files[0].SupervisedTokens
 }
 
-// change changes one value; false where it is the same as before.
+// change changes one value; false if it is the same as before.
 func change(r *rand.Rand, v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:

@@ -167,7 +167,7 @@ func TestAnExportLoadsInOneLineWithEveryCodePointInPlace(t *testing.T) {
 	}
 }
 
-// The library datasets caches by path, and by the files' times where it is told to look.
+// The library datasets caches by path, and by the files' times if it is told to look.
 func TestAnExportMadeAgainInTheSamePlaceIsReadAnew(t *testing.T) {
 	var dirs []string
 	for _, turns := range []int{2, 3} {

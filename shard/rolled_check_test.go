@@ -66,7 +66,7 @@ func (p mixPair) MarshalJSON() ([]byte, error) {
 // mixCheck holds the exports of a mix to the labels of the database.
 type mixCheck struct {
 	mix        *rolledMix
-	pairs      []mixPair // that leave where nothing is too long
+	pairs      []mixPair // that leave if nothing is too long
 	turns      int
 	keep, name string // where exports stay, and as what
 }

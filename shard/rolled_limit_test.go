@@ -50,7 +50,7 @@ func excluded(rows []linearRow, limit int, how relabel.TooLong) tooLong {
 }
 
 // proves is how many there are at least of each of what must come of a limit: trunks that
-// are cut (where that is asked for), dropped, leaves that are dropped, labels that are left.
+// are cut (if that is asked for), dropped, leaves that are dropped, labels that are left.
 func (l tooLong) proves(how relabel.TooLong, labels int) int {
 	least := min(l.counts.TrunksDropped, l.counts.LeavesDropped, labels-len(l.labels))
 	if how == relabel.CutTooLong {

@@ -21,7 +21,7 @@ const (
 // rolled: loss = Σ w · nll with w at the index of its label.
 type tokenColumns struct {
 	RowID       string    `parquet:"row_id"`
-	LossWeights []float32 `parquet:"loss_weights,list"` // w(s, a), normalised; 0 where not supervised
+	LossWeights []float32 `parquet:"loss_weights,list"` // w(s, a), normalised; 0 if not supervised
 	Spans       []spanRow `parquet:"spans,list"`        // cover exactly the supervised tokens
 }
 

@@ -51,7 +51,7 @@ type part struct {
 	// Done are the files, by path, that an earlier attempt finished: they are not written
 	// again.
 	Done map[string]parquet.File
-	// Put receives each finished file; nil: the file stays where it is.
+	// Put receives each finished file; nil: the file stays if it is.
 	Put func(parquet.File) error
 }
 

@@ -38,7 +38,7 @@ func auditCommand(ctx context.Context, tx pgx.Tx, id relabel.ID, operation, reso
 	return err
 }
 
-// EndAudit notes what came of an operation; resource, where it is not "", replaces the one
+// EndAudit notes what came of an operation; resource, if it is not "", replaces the one
 // that was noted, as of something that was made.
 func (s *Store) EndAudit(ctx context.Context, id relabel.ID, status int, resource string) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {

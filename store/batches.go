@@ -109,7 +109,7 @@ func batchLost() error {
 	return relabel.Errorf(relabel.CodeLeaseLost, "the batch is no longer this worker's")
 }
 
-// RenewBatch extends the lease. CodeLeaseLost where the fence does not hold, here and
+// RenewBatch extends the lease. CodeLeaseLost if the fence does not hold, here and
 // below.
 func (s *Store) RenewBatch(ctx context.Context, f relabel.BatchFence, lease time.Duration) error {
 	return s.changeBatch(ctx, f, "lease_until = clock_timestamp() + $4::interval", lease)

@@ -33,7 +33,7 @@ func encodeBroken(b *relabel.BrokenTurn) ([]byte, error) {
 }
 
 // readBroken returns the turns at which sandboxes broke, in the order of the attempts, and the last
-// action in the course of which one did at turn next; nil where there was none.
+// action in the course of which one did at turn next; nil if there was none.
 func readBroken(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, next int) (at []int, pending *relabel.BrokenTurn, err error) {
 	// What came before a divergence belongs to other turns.
 	rows, err := tx.Query(ctx, `SELECT broke_at, CASE WHEN broke_at = $2 THEN broken END FROM attempts

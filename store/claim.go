@@ -57,7 +57,7 @@ func checkClaim(owner string, lease time.Duration) error {
 }
 
 // claim gives a queued trajectory to the claim's owner and reads what a rollout needs.
-// pgx.ErrNoRows where it is not queued.
+// pgx.ErrNoRows if it is not queued.
 func claim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, lease time.Duration) error {
 	var run, iteration, task relabel.ID
 	var waited int64
@@ -113,7 +113,7 @@ func readInto[T any](b *pgx.Batch, into *T, scan pgx.RowToFunc[T], sql string, a
 }
 
 // SetSandbox records which container on which engine the attempt uses. CodeLeaseLost
-// where the fence does not hold.
+// if the fence does not hold.
 func (s *Store) SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, container string) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		tag, err := tx.Exec(ctx, `UPDATE attempts SET docker_host = $4, container = $5
@@ -128,7 +128,7 @@ func (s *Store) SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, con
 
 // Release gives the trajectory back to the queue, with its turns, its ending if it has
 // one, and the labels that it owes, and a wake-up for whoever takes it next; the attempt
-// is kept as released. CodeLeaseLost where the fence does not hold.
+// is kept as released. CodeLeaseLost if the fence does not hold.
 func (s *Store) Release(ctx context.Context, f relabel.Fence) error {
 	st := step{to: relabel.Queued, outcome: "released", tried: "be given back", sql: requeueUpdate + " WHERE" + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
@@ -137,7 +137,7 @@ func (s *Store) Release(ctx context.Context, f relabel.Fence) error {
 }
 
 // ReleaseBroken gives the trajectory back because its sandbox, or the verifier's, broke.
-// That is counted, and the next claim waits for the pause. broken, where it is not nil, is the
+// That is counted, and the next claim waits for the pause. broken, if it is not nil, is the
 // action in the course of which the sandbox broke: the next claims have it until its turn is
 // committed.
 func (s *Store) ReleaseBroken(ctx context.Context, f relabel.Fence, detail string, pause time.Duration, broken *relabel.BrokenTurn) error {

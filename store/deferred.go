@@ -15,7 +15,7 @@ const rolling = `(EXISTS (SELECT 1 FROM trajectories tr WHERE tr.iteration_id = 
 	OR EXISTS (SELECT 1 FROM trajectories tr WHERE tr.run_id = it.run_id AND tr.owner IS NOT NULL AND tr.iteration_id = it.id AND tr.labels_pending > 0))`
 
 // BeginLabelling begins the labelling of the iterations whose labels are deferred and
-// whose rollouts are all over, and goes on with that of iterations where it has begun.
+// whose rollouts are all over, and goes on with that of iterations if it has begun.
 // Whoever ends an iteration's last rollout does so too; this makes good what died in
 // between. It may run at any time, in any number of processes.
 func (s *Store) BeginLabelling(ctx context.Context) error {
@@ -33,8 +33,8 @@ func (s *Store) BeginLabelling(ctx context.Context) error {
 }
 
 // LabelIteration begins the labelling of what has been rolled out, whatever else the
-// iteration still rolls out. CodeConflict where labels are asked for beside the rollouts,
-// or where the iteration is over.
+// iteration still rolls out. CodeConflict if labels are asked for beside the rollouts,
+// or if the iteration is over.
 func (s *Store) LabelIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, error) {
 	it, _, err := s.FindIteration(ctx, id)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // EndRollout stores the end reason and the patch, and moves running to labelling.
-// CodeLeaseLost where the fence does not hold, here and below.
+// CodeLeaseLost if the fence does not hold, here and below.
 func (s *Store) EndRollout(ctx context.Context, f relabel.Fence, end relabel.Ending) error {
 	patch := end.Patch
 	if patch == nil {
@@ -51,7 +51,7 @@ func (s *Store) BeginVerifying(ctx context.Context, f relabel.Fence) error {
 // Finish stores the verdict and moves verifying to done. With the iteration's last
 // trajectory the iteration is done.
 func (s *Store) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) error {
-	var passed *bool // nil where the verifier broke
+	var passed *bool // nil if the verifier broke
 	var reason *string
 	var protections *int
 	if v.Infra == "" {

@@ -14,8 +14,8 @@ import (
 // CutExport moves queued to running and cuts what is selected into parts of about
 // partBytes of stored text each, one trajectory at least, and queues a job for each.
 // Which trajectories, and how many turns and labels they have, is of one snapshot. One
-// that was cut stays as it is. CodeNotFound where the run has no such iteration,
-// CodeConflict where one of the iterations is still running or the export is over.
+// that was cut stays as it is. CodeNotFound if the run has no such iteration,
+// CodeConflict if one of the iterations is still running or the export is over.
 func (s *Store) CutExport(ctx context.Context, id relabel.ID, partBytes int64) error {
 	e, err := s.FindExport(ctx, id)
 	if err != nil || e.State == relabel.ExportRunning && e.Parts > 0 {
@@ -77,7 +77,7 @@ func cut(all []sizedTrajectory, partBytes int64) [][]relabel.PartTrajectory {
 	return parts
 }
 
-// FindExportPart returns a part with the files that are finished; CodeNotFound where the
+// FindExportPart returns a part with the files that are finished; CodeNotFound if the
 // export has none such.
 func (s *Store) FindExportPart(ctx context.Context, id relabel.ID, number int) (relabel.ExportPart, error) {
 	p := relabel.ExportPart{ExportID: id, Number: number}

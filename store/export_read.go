@@ -15,7 +15,7 @@ var errStopped = errors.New("the reader stopped")
 
 // ExportTrajectories yields the trajectories of a part of an export, in order, all from
 // one snapshot, one at a time in memory. The last pair has the error, if there is one:
-// CodeConflict where a trajectory is no more as it was when the export was cut.
+// CodeConflict if a trajectory is no more as it was when the export was cut.
 func (s *Store) ExportTrajectories(ctx context.Context, sel relabel.ExportSelection, part relabel.ExportPart) iter.Seq2[relabel.ExportTrajectory, error] {
 	return func(yield func(relabel.ExportTrajectory, error) bool) {
 		err := s.read(ctx, func(tx pgx.Tx) error {

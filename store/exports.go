@@ -22,7 +22,7 @@ const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iter
 	ex.created_at, ex.ended_at FROM exports ex`
 
 // CreateExport stores an export as queued, and queues its first step, in one
-// transaction. CodeInvalid where there is no such run.
+// transaction. CodeInvalid if there is no such run.
 func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 	e.ID = ensureID(e.ID)
 	sel := e.Selection
@@ -48,7 +48,7 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 	})
 }
 
-// FindExport returns an export, with its files when it is done; CodeNotFound where there
+// FindExport returns an export, with its files when it is done; CodeNotFound if there
 // is none.
 func (s *Store) FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error) {
 	rows, _ := s.pool.Query(ctx, exportSelect+" WHERE ex.id = $1", id)

@@ -52,7 +52,7 @@ type step struct {
 	to      relabel.TrajectoryState
 	outcome string // the attempt's when the step ends it, else ""
 	tried   string // completes "a trajectory that is … cannot …"
-	// check may refuse the step before it is made; nil: nothing does. It returns nil where the
+	// check may refuse the step before it is made; nil: nothing does. It returns nil if the
 	// fence does not hold: the step says so.
 	check func(tx pgx.Tx) error
 	sql   string // UPDATE trajectories …; its first arguments are the fence's

@@ -17,7 +17,7 @@ const figuresSelect = `SELECT iteration_id, state, coalesce(end_reason, ''), coa
 	"count(*) FILTER (WHERE resolved), count(resolved), count(*) FILTER (WHERE passed AND NOT submitted) FROM trajectories WHERE iteration_id = ANY ($1) GROUP BY iteration_id, state, end_reason, failure, verdict, verdict_reason"
 
 // ListFigures gives each iteration of a run in numbers, in the order they were made; none
-// where there is no such run. It reads a row of each trajectory, but of iterations that have
+// if there is no such run. It reads a row of each trajectory, but of iterations that have
 // ended once: maps and slices are shared, not the caller's to change.
 func (s *Store) ListFigures(ctx context.Context, run relabel.ID) ([]relabel.Figures, error) {
 	its, err := s.ListIterations(ctx, run)

@@ -11,7 +11,7 @@ import (
 
 // ListGrid returns a page of a run's tasks whose instance id holds part ("": all), in the
 // byte order of instance ids, with what came of them in each iteration. Tasks that no
-// iteration has drawn are not in it. CodeNotFound where there is no such run, CodeInvalid
+// iteration has drawn are not in it. CodeNotFound if there is no such run, CodeInvalid
 // for a page that is none.
 func (s *Store) ListGrid(ctx context.Context, run relabel.ID, part string, p relabel.Page) (g relabel.Grid, next string, err error) {
 	limit, err := limitOf(p)

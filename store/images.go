@@ -32,7 +32,7 @@ func (s *Store) NotePull(ctx context.Context, p relabel.PulledImage) error {
 	})
 }
 
-// NoteUse notes that an image is used now, where it was pulled. To the minute is enough.
+// NoteUse notes that an image is used now, if it was pulled. To the minute is enough.
 func (s *Store) NoteUse(ctx context.Context, engine, image string) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, `UPDATE pulled_images SET used_at = clock_timestamp()

@@ -43,7 +43,7 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 }
 
 // FindIteration returns an iteration and counts its trajectories and labels.
-// CodeNotFound where there is none. The counts are no older than the state.
+// CodeNotFound if there is none. The counts are no older than the state.
 func (s *Store) FindIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, relabel.Progress, error) {
 	rows, _ := s.pool.Query(ctx, iterationSelect+" WHERE it.id = $1", id)
 	it, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Iteration])
@@ -54,7 +54,7 @@ func (s *Store) FindIteration(ctx context.Context, id relabel.ID) (relabel.Itera
 	return it, progress, err
 }
 
-// FindDraw returns what an iteration rolls out. CodeNotFound where there is none.
+// FindDraw returns what an iteration rolls out. CodeNotFound if there is none.
 func (s *Store) FindDraw(ctx context.Context, iteration relabel.ID) (relabel.Draw, error) {
 	d := relabel.Draw{IterationID: iteration}
 	err := s.pool.QueryRow(ctx, `SELECT r.taskset_id, it.generations,
@@ -80,7 +80,7 @@ func (s *Store) progress(ctx context.Context, iteration relabel.ID) (relabel.Pro
 	return sum, classify(err)
 }
 
-// ListIterations lists a run's iterations in the order they were made, none where there
+// ListIterations lists a run's iterations in the order they were made, none if there
 // is no such run.
 func (s *Store) ListIterations(ctx context.Context, run relabel.ID) ([]relabel.Iteration, error) {
 	rows, _ := s.pool.Query(ctx, iterationSelect+" WHERE it.run_id = $1 ORDER BY it.created_at, it.id", run)

@@ -33,7 +33,7 @@ func ExportQueue(folder string) string {
 	return QueueExport + "-" + folder
 }
 
-// queueSteps inserts jobs of exports, except where the same is alive already.
+// queueSteps inserts jobs of exports, except if the same is alive already.
 func (s *Store) queueSteps(ctx context.Context, tx pgx.Tx, folder string, steps ...relabel.ExportJob) error {
 	for chunk := range slices.Chunk(steps, jobBatch) {
 		params := make([]river.InsertManyParams, len(chunk))
@@ -68,7 +68,7 @@ func (s *Store) wake(ctx context.Context, tx pgx.Tx, n int) error {
 }
 
 // wakeNext wakes a worker for what the end of an attempt leaves to be claimed: the
-// trajectory itself where it is queued again, or else the next one of a run whose quota
+// trajectory itself if it is queued again, or else the next one of a run whose quota
 // it filled. Where nothing bounds a run, each queued trajectory has its wake-up already.
 func (s *Store) wakeNext(ctx context.Context, tx pgx.Tx, iteration relabel.ID, to relabel.TrajectoryState) error {
 	bounded := true

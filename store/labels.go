@@ -70,7 +70,7 @@ func settlePending(ctx context.Context, tx pgx.Tx, update string, f relabel.Fenc
 }
 
 // lockLabelled takes the trajectory's lock and returns what the student did at turn t; nil
-// where it did not execute it. Where the fence does not hold, the update finds that out.
+// if it did not execute it. Where the fence does not hold, the update finds that out.
 func lockLabelled(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int) (executed []byte, err error) {
 	err = tx.QueryRow(ctx, `SELECT (SELECT a.raw FROM turns tu JOIN actions a
 			ON (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample)

@@ -70,7 +70,7 @@ func checkServer(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// makeSchema makes the schema where there is none. CREATE SCHEMA IF NOT EXISTS would
+// makeSchema makes the schema if there is none. CREATE SCHEMA IF NOT EXISTS would
 // demand the right to make one of a user who has been given one.
 func makeSchema(ctx context.Context, conn *pgx.Conn, schema string) error {
 	var there bool

@@ -13,7 +13,7 @@ import (
 const statusHolds = 15 * time.Second
 
 // downPolicies is the select list of the ids of policies all of whose addresses are down
-// for the worker that an SQL expression names: the worker's own status decides, and where it has none
+// for the worker that an SQL expression names: the worker's own status decides, and if it has none
 // those of others, of which one that finds the endpoint up outweighs all.
 func downPolicies(worker string) string {
 	return `(WITH statuses AS (SELECT base_url, worker, down FROM endpoint_status WHERE until > clock_timestamp()),

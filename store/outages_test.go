@@ -43,7 +43,7 @@ func deadFor(t *testing.T, s *store.Store, worker string) {
 	must(t, s.SeeEndpoints(context.Background(), worker, []relabel.EndpointStatus{{URL: dead, Down: "refused"}}))
 }
 
-// claimed are the runs of n claims, "" where nothing was to be claimed.
+// claimed are the runs of n claims, "" if nothing was to be claimed.
 func claimedBy(t *testing.T, s *store.Store, worker string, n int) (runs []relabel.ID) {
 	t.Helper()
 	for range n {

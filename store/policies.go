@@ -70,7 +70,7 @@ func sameDefinition(a, b relabel.Policy) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// FindPolicy returns a policy version; CodeNotFound where there is none.
+// FindPolicy returns a policy version; CodeNotFound if there is none.
 func (s *Store) FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error) {
 	rows, _ := s.pool.Query(ctx, policySelect+" WHERE po.id = $1", id)
 	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Policy])
@@ -78,7 +78,7 @@ func (s *Store) FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, 
 }
 
 // FindPolicyByName returns the newest version, or the one asked for as name@version.
-// CodeNotFound where there is none, CodeInvalid where the version is no number.
+// CodeNotFound if there is none, CodeInvalid if the version is no number.
 func (s *Store) FindPolicyByName(ctx context.Context, name string) (relabel.Policy, error) {
 	base, suffix, asked := strings.Cut(name, "@")
 	version, err := strconv.ParseInt(suffix, 10, 32)
@@ -102,7 +102,7 @@ func (s *Store) ListPolicies(ctx context.Context, p relabel.Page) ([]relabel.Pol
 const mostVersions = 200
 
 // ListVersions lists the versions of a policy's name, the newest first, at most 200; none
-// where there is no such name.
+// if there is no such name.
 func (s *Store) ListVersions(ctx context.Context, name string) ([]relabel.Policy, error) {
 	rows, _ := s.pool.Query(ctx, policySelect+" WHERE po.name = $1 ORDER BY po.version DESC LIMIT $2", validUTF8(name), mostVersions)
 	versions, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Policy])

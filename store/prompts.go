@@ -21,9 +21,9 @@ func (p place) before(q place) bool { return p.t < q.t || p.t == q.t && p.sample
 
 // promptRow is an action's prompt as it is stored.
 type promptRow struct {
-	base    *place  // nil where rest is all of it
+	base    *place  // nil if rest is all of it
 	shared  int     // ids that are the base's, 0 without one
-	rest    []int32 // nil where the server gave no prompt ids
+	rest    []int32 // nil if the server gave no prompt ids
 	sampled []int32 // the action's own ids, which a later prompt may go on with
 }
 
@@ -60,7 +60,7 @@ func readPrompts(ctx context.Context, q querier, trajectory relabel.ID, attempt 
 	return all, err
 }
 
-// rebuild returns the prompt ids of the action at a place, nil where there are none.
+// rebuild returns the prompt ids of the action at a place, nil if there are none.
 func (p prompts) rebuild(at place) []int32 {
 	row, there := p[at]
 	if !there {

@@ -54,7 +54,7 @@ func (s *Store) ClaimRegrading(ctx context.Context, owner string, length time.Du
 	return c, err
 }
 
-// RenewRegrading extends the lease. CodeLeaseLost where the fence does not hold (it was
+// RenewRegrading extends the lease. CodeLeaseLost if the fence does not hold (it was
 // cancelled, or taken over), here and below.
 func (s *Store) RenewRegrading(ctx context.Context, f relabel.RegradeFence, length time.Duration) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {

@@ -27,7 +27,7 @@ func regradeArgs(sel relabel.RegradeSelection) []any {
 }
 
 // Regrade queues a regrading of each selected trajectory that has none queued or running,
-// and returns how the selection stands. CodeConflict where no selected trajectory is done
+// and returns how the selection stands. CodeConflict if no selected trajectory is done
 // or the run is being deleted.
 func (s *Store) Regrade(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error) {
 	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
@@ -70,7 +70,7 @@ func (s *Store) RegradeProgress(ctx context.Context, sel relabel.RegradeSelectio
 }
 
 // RegradeCounts sums up a selection's verdicts and regradings; OutdatedMillis is 0. sel.All
-// does not matter. CodeConflict where no selected trajectory is done, CodeNotFound where
+// does not matter. CodeConflict if no selected trajectory is done, CodeNotFound if
 // there is no run.
 func (s *Store) RegradeCounts(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error) {
 	p := relabel.RegradeProgress{Protections: relabel.ProtectionsVersion, Verdicts: []relabel.ProtectionsCount{}, Regradings: map[relabel.RegradeState]int{}, Failures: []relabel.RegradeFailure{}}

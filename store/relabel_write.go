@@ -78,7 +78,7 @@ func readRelabeling(ctx context.Context, tx pgx.Tx, c *relabel.RelabelClaim, tra
 }
 
 // RenewRelabeling extends the lease, and says whether run or iteration is paused.
-// CodeLeaseLost where the fence does not hold (it was cancelled, or taken over), here and
+// CodeLeaseLost if the fence does not hold (it was cancelled, or taken over), here and
 // below.
 func (s *Store) RenewRelabeling(ctx context.Context, f relabel.RelabelFence, lease time.Duration) (paused bool, err error) {
 	err = s.changeRelabeling(ctx, f, "lease_until = clock_timestamp() + $4::interval", "", lease)
@@ -174,7 +174,7 @@ func settleAnswer(ctx context.Context, tx pgx.Tx, f relabel.RelabelFence, of rel
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// compareFirst compares an answer with the turn's first label; nil where one of them is
+// compareFirst compares an answer with the turn's first label; nil if one of them is
 // not there.
 func compareFirst(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, answer relabel.Action) (*bool, error) {
 	var first relabel.Action

@@ -18,7 +18,7 @@ const relabelSelect = `SELECT re.id, tr.run_id, tr.iteration_id, re.trajectory_i
 
 // RelabelTrajectory has a policy asked at every state of a trajectory that is done. Asked
 // for again it is the same relabeling; what is missing is then asked for once more.
-// CodeConflict where the trajectory is not done or has no turn, or its run is being
+// CodeConflict if the trajectory is not done or has no turn, or its run is being
 // deleted.
 func (s *Store) RelabelTrajectory(ctx context.Context, trajectory, policy relabel.ID, priority int) (relabel.Relabeling, error) {
 	t, err := s.FindTrajectory(ctx, trajectory)
@@ -39,7 +39,7 @@ func (s *Store) RelabelTrajectory(ctx context.Context, trajectory, policy relabe
 }
 
 // RelabelIteration does what RelabelTrajectory does for each trajectory of the iteration
-// that is done. CodeConflict where none is, or the run is being deleted.
+// that is done. CodeConflict if none is, or the run is being deleted.
 func (s *Store) RelabelIteration(ctx context.Context, iteration, policy relabel.ID, priority int) (relabel.RelabelProgress, error) {
 	if _, _, err := s.FindIteration(ctx, iteration); err != nil {
 		return relabel.RelabelProgress{}, err
@@ -104,7 +104,7 @@ func askAgain(ctx context.Context, tx pgx.Tx, trajectories []relabel.ID, policy 
 	return len(again), err
 }
 
-// FindRelabeling returns a relabeling; CodeNotFound where there is none.
+// FindRelabeling returns a relabeling; CodeNotFound if there is none.
 func (s *Store) FindRelabeling(ctx context.Context, id relabel.ID) (relabel.Relabeling, error) {
 	rows, _ := s.pool.Query(ctx, relabelSelect+" WHERE re.id = $1", id)
 	re, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Relabeling])

@@ -40,7 +40,7 @@ func readTrail(ctx context.Context, tx pgx.Tx, c *relabel.Claim) error {
 }
 
 // AdoptTurns makes the turns of attempt from, which the fence's attempt has replayed, its
-// own. Adopting them twice is once. CodeConflict where from does not hold the turns.
+// own. Adopting them twice is once. CodeConflict if from does not hold the turns.
 func (s *Store) AdoptTurns(ctx context.Context, f relabel.Fence, from int) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		trail, err := lockTrail(ctx, tx, f, "adopt turns")
@@ -80,7 +80,7 @@ func lockTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, tried string) (t
 	return trail, err
 }
 
-// trailIs returns nil where what was to be done to attempt from is done already.
+// trailIs returns nil if what was to be done to attempt from is done already.
 func trailIs(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int, condition string, value any) error {
 	var done bool
 	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM attempts WHERE trajectory_id = $1 AND number = $2 AND "+condition+")",
@@ -107,7 +107,7 @@ func moveTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int) error 
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// leaveTrail leaves the turns where they are and begins the fence's attempt without any.
+// leaveTrail leaves the turns if they are and begins the fence's attempt without any.
 func leaveTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int, detail string) error {
 	if err := forgoLabels(ctx, tx, []relabel.ID{f.TrajectoryID}, "a replay diverged"); err != nil {
 		return err

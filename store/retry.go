@@ -22,8 +22,8 @@ const reopenLabels = `WITH again AS (UPDATE actions a SET status = 'pending', re
 
 // RetryFailed gives the iteration's trajectories that failed for one of the reasons back
 // to the queue, with fresh budgets and the labels pending that they had not got; the
-// iteration runs again where it was done. No reasons are all reasons. It returns how many
-// there were. CodeConflict where the iteration was cancelled or its run is being deleted. Data sets that were exported
+// iteration runs again if it was done. No reasons are all reasons. It returns how many
+// there were. CodeConflict if the iteration was cancelled or its run is being deleted. Data sets that were exported
 // before stay as they are.
 func (s *Store) RetryFailed(ctx context.Context, iteration relabel.ID, reasons []relabel.FailureReason) (retried int, err error) {
 	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {

@@ -20,8 +20,8 @@ func flagIs(flag string) (condition, arg string) {
 	return "rv.flag = %s", validUTF8(flag)
 }
 
-// CreateReview stores a review. CodeNotFound where there is no such trajectory,
-// CodeInvalid where it has no such turn.
+// CreateReview stores a review. CodeNotFound if there is no such trajectory,
+// CodeInvalid if it has no such turn.
 func (s *Store) CreateReview(ctx context.Context, r relabel.Review) error {
 	r.ID = ensureID(r.ID)
 	return s.retryTx(ctx, unlessCreated("reviews", r.ID), func(tx pgx.Tx, _ bool) error {
@@ -48,8 +48,8 @@ func hasTurn(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, t *int) erro
 }
 
 // EditReview puts another turn, flag, note and author in the place of what a review
-// says, and returns it. CodeNotFound where the trajectory has no such review, CodeInvalid
-// where it has no such turn.
+// says, and returns it. CodeNotFound if the trajectory has no such review, CodeInvalid
+// if it has no such turn.
 func (s *Store) EditReview(ctx context.Context, r relabel.Review) (relabel.Review, error) {
 	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := hasTurn(ctx, tx, r.TrajectoryID, r.T); err != nil {
@@ -65,14 +65,14 @@ func (s *Store) EditReview(ctx context.Context, r relabel.Review) (relabel.Revie
 	return s.FindReview(ctx, r.TrajectoryID, r.ID)
 }
 
-// FindReview returns a trajectory's review; CodeNotFound where it has none such.
+// FindReview returns a trajectory's review; CodeNotFound if it has none such.
 func (s *Store) FindReview(ctx context.Context, trajectory, id relabel.ID) (relabel.Review, error) {
 	rows, _ := s.pool.Query(ctx, reviewSelect+" WHERE rv.id = $1 AND rv.trajectory_id = $2", id, trajectory)
 	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Review])
 	return r, notFound("review", id, err)
 }
 
-// DeleteReview removes a trajectory's review; CodeNotFound where it has none such.
+// DeleteReview removes a trajectory's review; CodeNotFound if it has none such.
 func (s *Store) DeleteReview(ctx context.Context, trajectory, id relabel.ID) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		err := tx.QueryRow(ctx, "DELETE FROM reviews WHERE id = $1 AND trajectory_id = $2 RETURNING id", id, trajectory).Scan(&id)

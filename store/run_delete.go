@@ -28,7 +28,7 @@ const contentsSelect = `WITH had AS (SELECT count(*) AS n, coalesce(sum(turns), 
 	FROM had, part`
 
 // CountRun says what a run consists of and whether it can be deleted; the calls and bytes of
-// a run of more than sampledTrajectories are estimates. CodeNotFound where there is none.
+// a run of more than sampledTrajectories are estimates. CodeNotFound if there is none.
 func (s *Store) CountRun(ctx context.Context, id relabel.ID) (relabel.RunContents, error) {
 	run, err := s.FindRun(ctx, id)
 	if err != nil {
@@ -49,7 +49,7 @@ type queryRow interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// inUse says why a run cannot be deleted now and what ends that, "" where it can.
+// inUse says why a run cannot be deleted now and what ends that, "" if it can.
 func inUse(ctx context.Context, db queryRow, run relabel.ID) (why string, err error) {
 	var running, open int
 	var export, teacher string

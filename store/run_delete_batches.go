@@ -25,7 +25,7 @@ var deletionSteps = []struct {
 }
 
 // BeginDeletion marks a run as being deleted: from then on it takes no new work, and
-// FinishDeletion deletes it. A run that is marked already stays so. CodeNotFound where there
+// FinishDeletion deletes it. A run that is marked already stays so. CodeNotFound if there
 // is none, CodeConflict while an iteration runs, an export is built, or its trajectories are
 // relabelled or graded again. Nothing of that can begin between the look and the mark.
 func (s *Store) BeginDeletion(ctx context.Context, run relabel.ID) error {
@@ -121,7 +121,7 @@ const (
 )
 
 // keepRun holds a run against its deletion until the transaction ends: work of it that the
-// transaction makes is seen by BeginDeletion. CodeConflict where the run is being deleted.
+// transaction makes is seen by BeginDeletion. CodeConflict if the run is being deleted.
 // One that is not there is for the caller to find out.
 func keepRun(ctx context.Context, tx pgx.Tx, run string, id relabel.ID) error {
 	var deleting bool

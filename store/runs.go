@@ -46,14 +46,14 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 	})
 }
 
-// FindRun returns a run; CodeNotFound where there is none.
+// FindRun returns a run; CodeNotFound if there is none.
 func (s *Store) FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
 	rows, _ := s.pool.Query(ctx, runSelect+" WHERE ru.id = $1", id)
 	run, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Run])
 	return run, notFound("run", id, err)
 }
 
-// FindRunByName returns the run of this name; CodeNotFound where there is none.
+// FindRunByName returns the run of this name; CodeNotFound if there is none.
 func (s *Store) FindRunByName(ctx context.Context, name string) (relabel.Run, error) {
 	rows, _ := s.pool.Query(ctx, runSelect+" WHERE ru.name = $1", validUTF8(name))
 	run, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Run])

@@ -147,7 +147,7 @@ func (k candidate) next(ctx context.Context, tx pgx.Tx) (id *relabel.ID, err err
 }
 
 // oldest locks the candidate's oldest queued trajectory that no other claimer is at; nil
-// where there is none, or no more room in the run's quota.
+// if there is none, or no more room in the run's quota.
 func (k candidate) oldest(ctx context.Context, tx pgx.Tx) (*relabel.ID, error) {
 	const rolling, ended = "AND end_reason IS NULL ", "AND end_reason IS NOT NULL "
 	switch {
@@ -180,14 +180,14 @@ func (k candidate) oldestOf(ctx context.Context, tx pgx.Tx, condition string) (*
 const pauseValue = `json_build_object('reason', $2::text, 'text', $3::text,
 	'since', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))`
 
-// PauseRun keeps what the run has queued where it is, and has its workers give back what
+// PauseRun keeps what the run has queued if it is, and has its workers give back what
 // they hold after the turn in hand. A run that is paused already keeps its first pause.
 func (s *Store) PauseRun(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Run, error) {
 	return s.changeRun(ctx, id, "UPDATE runs SET paused = coalesce(paused, "+pauseValue+") WHERE id = $1", reason, validUTF8(text))
 }
 
 // ResumeRun ends a run's pause. Its iterations may still be paused by themselves.
-// CodeConflict where its budget is spent.
+// CodeConflict if its budget is spent.
 func (s *Store) ResumeRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
 	if err := s.budgetLeft(ctx, id); err != nil {
 		return relabel.Run{}, err
@@ -232,7 +232,7 @@ func (s *Store) changeRun(ctx context.Context, id relabel.ID, sql string, args .
 	return s.FindRun(ctx, id)
 }
 
-// PauseIteration pauses one iteration, as PauseRun a run. CodeConflict where it is over.
+// PauseIteration pauses one iteration, as PauseRun a run. CodeConflict if it is over.
 func (s *Store) PauseIteration(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Iteration, error) {
 	return s.changeIteration(ctx, id, "UPDATE iterations SET paused = coalesce(paused, "+pauseValue+") WHERE id = $1 AND state = 'running'",
 		reason, validUTF8(text))

@@ -77,7 +77,7 @@ func (s *Store) CheckSession(ctx context.Context, sha256 string) (relabel.Access
 		WHERE se.sha256 = $1 AND t.revoked_at IS NULL AND se.created_at > clock_timestamp() - interval '`+sessionLife+`'`, sha256)
 }
 
-// EndSession signs a browser out; it does nothing where it was not signed in.
+// EndSession signs a browser out; it does nothing if it was not signed in.
 func (s *Store) EndSession(ctx context.Context, sha256 string) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, "DELETE FROM sessions WHERE sha256 = $1", validUTF8(sha256))

@@ -35,7 +35,7 @@ const pauseSpent = `UPDATE runs SET paused = json_build_object('reason', 'budget
 		WHERE tr.id = $1 AND ru.paused IS NULL AND (ru.budget_tokens IS NOT NULL OR ru.budget_micros IS NOT NULL) AND overdrawn.text IS NOT NULL) over
 	WHERE runs.id = over.id AND runs.paused IS NULL`
 
-// budgetLeft is a CodeConflict where the run's budget is spent.
+// budgetLeft is a CodeConflict if the run's budget is spent.
 func (s *Store) budgetLeft(ctx context.Context, run relabel.ID) error {
 	var text *string
 	err := s.pool.QueryRow(ctx, "SELECT overdrawn.text FROM runs ru,"+overBudget+"WHERE ru.id = $1", run).Scan(&text)

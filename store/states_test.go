@@ -27,7 +27,7 @@ var columns = map[relabel.TrajectoryState]string{
 }
 
 // violated makes a change in a transaction that is undone, and returns the constraint
-// that refused it, "" where none did.
+// that refused it, "" if none did.
 func violated(t testing.TB, s *store.Store, statements ...string) string {
 	t.Helper()
 	ctx := context.Background()

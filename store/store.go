@@ -49,7 +49,7 @@ type Store struct {
 
 // Open connects to the Postgres at url, in the schema that the url's search_path names
 // (public without one). It does not migrate. The error is CodeInvalid for a malformed
-// url and CodeUnavailable where no Postgres answers.
+// url and CodeUnavailable if no Postgres answers.
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, err := pgxpool.ParseConfig(withPoolSize(url))
 	if err != nil {

@@ -61,7 +61,7 @@ func expire(t testing.TB, s *store.Store, id relabel.ID) {
 	exec(t, s, "UPDATE trajectories SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1", id)
 }
 
-// renew renews one fence's lease; CodeLeaseLost where it does not hold.
+// renew renews one fence's lease; CodeLeaseLost if it does not hold.
 func renew(s *store.Store, f relabel.Fence) error {
 	renewed, err := s.Renew(context.Background(), []relabel.Fence{f}, storetest.Lease)
 	if err == nil && !renewed[0] {

@@ -10,7 +10,7 @@ import (
 )
 
 // taskHeads are the tasks of taskset $1 that pass the filter, with the counts of their
-// trajectories. The beginning of a problem is cut by bytes, and mended where it is read.
+// trajectories. The beginning of a problem is cut by bytes, and mended if it is read.
 const taskHeads = `SELECT ta.id, ta.instance_id, ta.repo, ta.held_out, ta.begins, c.* FROM (
 		SELECT id, instance_id, repo, held_out, substring(problem_statement FROM 1 FOR 1200) AS begins FROM tasks
 		WHERE taskset_id = $1 AND (position(lower($2) IN lower(instance_id)) > 0 OR position(lower($2) IN lower(repo)) > 0) AND ($3::boolean IS NULL OR held_out = $3)
@@ -18,7 +18,7 @@ const taskHeads = `SELECT ta.id, ta.instance_id, ta.repo, ta.held_out, ta.begins
 	LEFT JOIN LATERAL (SELECT ` + cellCounts + ` FROM trajectories tr WHERE tr.task_id = ta.id) c ON true ORDER BY ta.instance_id`
 
 // ListTaskHeads lists a taskset's tasks in the byte order of their instance ids, none
-// where there is no such taskset. CodeInvalid for a page that is none.
+// if there is no such taskset. CodeInvalid for a page that is none.
 func (s *Store) ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel.TaskFilter, p relabel.Page) ([]relabel.TaskHead, string, error) {
 	limit, err := limitOf(p)
 	if err != nil {

@@ -55,7 +55,7 @@ func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []
 	})
 }
 
-// ensureID returns id, or a fresh one where it is zero.
+// ensureID returns id, or a fresh one if it is zero.
 func ensureID(id relabel.ID) relabel.ID {
 	if id == (relabel.ID{}) {
 		return relabel.NewID()
@@ -71,7 +71,7 @@ func present(list []string) []string {
 	return list
 }
 
-// FindTaskset returns a taskset; CodeNotFound where there is none.
+// FindTaskset returns a taskset; CodeNotFound if there is none.
 func (s *Store) FindTaskset(ctx context.Context, id relabel.ID) (relabel.Taskset, error) {
 	rows, _ := s.pool.Query(ctx, tasksetSelect+" WHERE ts.id = $1", id)
 	set, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Taskset])
@@ -85,14 +85,14 @@ func (s *Store) ListTasksets(ctx context.Context, p relabel.Page) ([]relabel.Tas
 	return l.page(ctx, s, p)
 }
 
-// FindTask returns a task; CodeNotFound where there is none.
+// FindTask returns a task; CodeNotFound if there is none.
 func (s *Store) FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error) {
 	rows, _ := s.pool.Query(ctx, taskSelect+" WHERE ta.id = $1", id)
 	task, err := pgx.CollectExactlyOneRow(rows, scanTask)
 	return task, notFound("task", id, err)
 }
 
-// ListTasks lists a taskset's tasks in the byte order of their instance ids, none where
+// ListTasks lists a taskset's tasks in the byte order of their instance ids, none if
 // there is no such taskset. CodeInvalid for a page that is none.
 func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Page) ([]relabel.Task, string, error) {
 	limit, err := limitOf(p)
@@ -116,7 +116,7 @@ func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Pag
 }
 
 // ListTaskNames lists all tasks of a taskset with nothing but their ids, their instance ids
-// and whether they are held out, in the byte order of their instance ids; none where there
+// and whether they are held out, in the byte order of their instance ids; none if there
 // is no such taskset.
 func (s *Store) ListTaskNames(ctx context.Context, taskset relabel.ID) ([]relabel.Task, error) {
 	rows, _ := s.pool.Query(ctx, "SELECT id, instance_id, held_out FROM tasks WHERE taskset_id = $1 ORDER BY instance_id", taskset)
@@ -129,14 +129,14 @@ func (s *Store) ListTaskNames(ctx context.Context, taskset relabel.ID) ([]relabe
 	return all, classify(err)
 }
 
-// FindTasksetByName returns the taskset of this name; CodeNotFound where there is none.
+// FindTasksetByName returns the taskset of this name; CodeNotFound if there is none.
 func (s *Store) FindTasksetByName(ctx context.Context, name string) (relabel.Taskset, error) {
 	rows, _ := s.pool.Query(ctx, tasksetSelect+" WHERE ts.name = $1", validUTF8(name))
 	set, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Taskset])
 	return set, notFound("taskset", name, err)
 }
 
-// FindTaskByInstance returns a taskset's task; CodeNotFound where it has none such.
+// FindTaskByInstance returns a taskset's task; CodeNotFound if it has none such.
 func (s *Store) FindTaskByInstance(ctx context.Context, taskset relabel.ID, instance string) (relabel.Task, error) {
 	rows, _ := s.pool.Query(ctx, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id = $2", taskset, validUTF8(instance))
 	task, err := pgx.CollectExactlyOneRow(rows, scanTask)

@@ -15,7 +15,7 @@ import (
 const (
 	searchesAtOnce = 3                // of one process: each keeps a processor and a connection busy
 	searchTime     = 3 * time.Second  // then the page ends
-	searchBytes    = int64(256 << 20) // where it is not said
+	searchBytes    = int64(256 << 20) // if it is not said
 	firstMatches   = 3                // of a trajectory, that are shown
 	searchedPage   = 100              // trajectories that are listed in one go
 	searchedTurns  = 500              // turns whose texts are asked for in one go, or those of one trajectory
@@ -25,7 +25,7 @@ const (
 // other teachers and observations of the turns that count, why they failed, submissions,
 // output of tests, and problem statements. It goes through those that the filter lets
 // through, in the order of the list, and ends with the first one that brings it over a
-// bound. CodeBusy where too many search at once.
+// bound. CodeBusy if too many search at once.
 //
 // Texts are read in the order in which they are shown, one value at a time, and only the
 // one at hand is in memory. The database does not narrow them first: putting each in lower
@@ -112,7 +112,7 @@ func (h *textSearch) run(ctx context.Context, f relabel.TrajectoryFilter) error 
 }
 
 // through looks through listed trajectories, some at a time, until a bound is reached, and
-// returns how many it has looked through: at least one, where there are any.
+// returns how many it has looked through: at least one, if there are any.
 func (h *textSearch) through(ctx context.Context, list []relabel.Trajectory) (looked int, err error) {
 	for looked < len(list) {
 		to, turns := looked, 0

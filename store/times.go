@@ -71,7 +71,7 @@ const timeRows = ` FROM trajectories tr JOIN runs ru ON ru.id = tr.run_id
 	JOIN attempts a ON a.trajectory_id = tr.id AND a.outcome IS NOT NULL
 	LEFT JOIN attempt_times ti ON (ti.trajectory_id, ti.number) = (a.trajectory_id, a.number) `
 
-// FindTime says where a trajectory's time went. CodeNotFound where there is none.
+// FindTime says where a trajectory's time went. CodeNotFound if there is none.
 func (s *Store) FindTime(ctx context.Context, trajectory relabel.ID) (relabel.TimeReport, error) {
 	if _, err := s.FindTrajectory(ctx, trajectory); err != nil {
 		return relabel.TimeReport{}, err
@@ -83,7 +83,7 @@ func (s *Store) FindTime(ctx context.Context, trajectory relabel.ID) (relabel.Ti
 }
 
 // ListTimes says where the time of each of a run's iterations went, in the order they
-// were made. CodeNotFound where there is no such run.
+// were made. CodeNotFound if there is no such run.
 func (s *Store) ListTimes(ctx context.Context, run relabel.ID) ([]relabel.IterationTime, error) {
 	if _, err := s.FindRun(ctx, run); err != nil {
 		return nil, err

@@ -69,14 +69,14 @@ func insertTokenizerSet(ctx context.Context, tx pgx.Tx, t relabel.Tokenizer, fil
 }
 
 // FindTokenizer finds a registered tokenizer by a name (the newest version), by
-// name@version, or by the hash of its files (the newest that has it). CodeNotFound where
+// name@version, or by the hash of its files (the newest that has it). CodeNotFound if
 // there is none.
 func (s *Store) FindTokenizer(ctx context.Context, word string) (relabel.Tokenizer, error) {
 	if !relabel.IsTokenizerHash(word) && !relabel.IsTokenizerWord(word) {
 		return relabel.Tokenizer{}, relabel.Errorf(relabel.CodeNotFound, "there is no tokenizer %.120q", word)
 	}
 	base, suffix, _ := strings.Cut(word, "@")
-	version, _ := strconv.Atoi(suffix) // 0 where there is none
+	version, _ := strconv.Atoi(suffix) // 0 if there is none
 	where, args := " WHERE tk.name = $1 AND ($2 = 0 OR tk.version = $2) ORDER BY tk.version DESC LIMIT 1", []any{base, version}
 	if relabel.IsTokenizerHash(word) {
 		where, args = " WHERE tk.hash = $1 ORDER BY tk.created_at DESC, tk.id DESC LIMIT 1", []any{word}
@@ -86,7 +86,7 @@ func (s *Store) FindTokenizer(ctx context.Context, word string) (relabel.Tokeniz
 	return t, notFound("tokenizer", word, err)
 }
 
-// FindTokenizerFiles returns the files with a hash. CodeNotFound where there are none.
+// FindTokenizerFiles returns the files with a hash. CodeNotFound if there are none.
 func (s *Store) FindTokenizerFiles(ctx context.Context, hash string) (relabel.TokenizerFiles, error) {
 	rows, _ := s.pool.Query(ctx, "SELECT name, content FROM tokenizer_files WHERE hash = $1", hash)
 	files, name, content := relabel.TokenizerFiles{}, "", []byte(nil)
@@ -101,7 +101,7 @@ func (s *Store) FindTokenizerFiles(ctx context.Context, hash string) (relabel.To
 }
 
 // ReadTokenizerFile returns at most limit bytes of a registered file, from a position on, at
-// least one. CodeNotFound where the file is not there or ends before.
+// least one. CodeNotFound if the file is not there or ends before.
 func (s *Store) ReadTokenizerFile(ctx context.Context, hash, name string, from int64, limit int) ([]byte, error) {
 	var chunk []byte
 	err := s.pool.QueryRow(ctx, "SELECT substring(content FROM $3 FOR $4) FROM tokenizer_files WHERE hash = $1 AND name = $2 AND octet_length(content) > $3 - 1",
@@ -118,8 +118,8 @@ func (s *Store) ListTokenizers(ctx context.Context, p relabel.Page) ([]relabel.T
 }
 
 // DeleteTokenizer forgets a name with all its versions, and the files that no other name
-// has. CodeConflict where a policy or an export that is not over uses such files,
-// CodeNotFound where there is no such name.
+// has. CodeConflict if a policy or an export that is not over uses such files,
+// CodeNotFound if there is no such name.
 func (s *Store) DeleteTokenizer(ctx context.Context, name string) error {
 	if strings.Contains(name, "@") || relabel.IsTokenizerHash(name) {
 		t, err := s.FindTokenizer(ctx, name)

@@ -75,7 +75,7 @@ func (s *Store) access(ctx context.Context, query, sha256 string) (access relabe
 	return access, classify(err)
 }
 
-// RevokeToken ends the live token of this name, at once and for ever. CodeNotFound where
+// RevokeToken ends the live token of this name, at once and for ever. CodeNotFound if
 // there is none.
 func (s *Store) RevokeToken(ctx context.Context, name string) error {
 	entry := relabel.NewID()

@@ -15,7 +15,7 @@ const trajectorySelect = `SELECT tr.id, tr.run_id, tr.iteration_id, tr.task_id, 
 	ARRAY(SELECT DISTINCT rv.flag FROM reviews rv WHERE rv.trajectory_id = tr.id AND rv.flag <> '' ORDER BY 1) AS flags, tr.created_at, tr.started_at, tr.ended_at
 	FROM trajectories tr JOIN tasks ta ON ta.id = tr.task_id JOIN iterations it ON it.id = tr.iteration_id`
 
-// FindTrajectory returns a trajectory; CodeNotFound where there is none.
+// FindTrajectory returns a trajectory; CodeNotFound if there is none.
 func (s *Store) FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error) {
 	rows, _ := s.pool.Query(ctx, trajectorySelect+" WHERE tr.id = $1", id)
 	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Trajectory])
@@ -33,7 +33,7 @@ func (s *Store) ListAttempts(ctx context.Context, trajectory relabel.ID) ([]rela
 	return attempts, classify(err)
 }
 
-// FindPatch returns the submission, empty where the rollout left none; CodeNotFound
+// FindPatch returns the submission, empty if the rollout left none; CodeNotFound
 // before the rollout has ended.
 func (s *Store) FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, error) {
 	var patch []byte
@@ -52,7 +52,7 @@ const (
 )
 
 // FindVerdict returns the current verdict: the newest that is no infrastructure error,
-// or the newest where all are. CodeNotFound where there is none.
+// or the newest where all are. CodeNotFound if there is none.
 func (s *Store) FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel.Verdict, error) {
 	rows, _ := s.pool.Query(ctx, verdictSelect+" WHERE v.trajectory_id = $1 ORDER BY v.infra = '' DESC, v.number DESC LIMIT 1", trajectory)
 	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Verdict])

@@ -188,7 +188,7 @@ func countTrajectories(ctx context.Context, tx pgx.Tx, f resolvedFilter, page *r
 	return nil
 }
 
-// countQuery counts the matches, one beyond the bound at most; "" where the filter lets
+// countQuery counts the matches, one beyond the bound at most; "" if the filter lets
 // everything of its iterations through. By a figure, what is over and what is not are
 // counted apart: a condition on either would have every row read.
 func countQuery(f resolvedFilter) (sql string, args []any) {

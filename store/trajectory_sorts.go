@@ -12,7 +12,7 @@ import (
 
 // segment is a part of a sorted list: the parts follow each other.
 type segment struct {
-	holds      string // its rows' condition; "" where all are in it
+	holds      string // its rows' condition; "" if all are in it
 	key        string // what they are sorted by, and then by id
 	descending bool
 	over, open bool // all of its rows are over, or none is

@@ -14,10 +14,10 @@ import (
 // planner knows how many rows they let through: of a text in a condition it does not.
 type resolvedFilter struct {
 	relabel.TrajectoryFilter
-	tasks     []relabel.ID // of the instance, or a part of it; nil where none is asked for
+	tasks     []relabel.ID // of the instance, or a part of it; nil if none is asked for
 	textTasks []relabel.ID // whose instance id holds Text
 	textOf    []relabel.ID // trajectories of which something else does
-	reviewed  []relabel.ID // trajectories with the flag or review asked for; nil where there are too many to name
+	reviewed  []relabel.ID // trajectories with the flag or review asked for; nil if there are too many to name
 }
 
 // byFigure reports whether a figure bounds it.

@@ -20,7 +20,7 @@ const headSelect = `SELECT tu.t, tu.executor, CASE WHEN tu.label_policy_id IS NU
 		FROM observations ob WHERE (ob.trajectory_id, ob.attempt, ob.t) = (tu.trajectory_id, tu.attempt, tu.t)) o ON true
 	WHERE tu.trajectory_id = $1 AND tu.attempt = $2 ORDER BY tu.t`
 
-// ListHeads returns the heads of all turns of an attempt, in order; none where there is
+// ListHeads returns the heads of all turns of an attempt, in order; none if there is
 // no such attempt. It reads no large value: its time grows with the number of turns alone.
 func (s *Store) ListHeads(ctx context.Context, trajectory relabel.ID, attempt int) ([]relabel.TurnHead, error) {
 	rows, _ := s.pool.Query(ctx, headSelect, trajectory, attempt)

@@ -14,7 +14,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// bothActions joins turns tu with the executed action x and, where it is another one, the
+// bothActions joins turns tu with the executed action x and, if it is another one, the
 // label l. Each is looked up by its whole key: a planner without statistics, which takes an
 // attempt for one row, would go through all of them for every turn.
 const bothActions = `
@@ -36,7 +36,7 @@ const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu
 
 // ListTurns returns the trajectory's turns t with from ≤ t < from+limit, in order,
 // with executed action, label and observations, but without prompt ids, which FindState
-// has. It ends before the turn that brings it over relabel.MostPageBytes, after one at least. CodeNotFound where there is no such trajectory.
+// has. It ends before the turn that brings it over relabel.MostPageBytes, after one at least. CodeNotFound if there is no such trajectory.
 func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error) {
 	if limit < 1 {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "at least one turn is read").On("limit")
@@ -74,7 +74,7 @@ func turnsWithin(ctx context.Context, q pgx.Tx, trajectory relabel.ID, attempt, 
 }
 
 // ListAttemptTurns returns an attempt's turns t with from ≤ t < to as ListTurns does; none
-// where there is no such attempt.
+// if there is no such attempt.
 func (s *Store) ListAttemptTurns(ctx context.Context, trajectory relabel.ID, attempt, from, to int) ([]relabel.Turn, error) {
 	var turns []relabel.Turn
 	err := s.read(ctx, func(tx pgx.Tx) error {
@@ -88,7 +88,7 @@ func (s *Store) ListAttemptTurns(ctx context.Context, trajectory relabel.ID, att
 }
 
 // FindState returns turns 1 to t of an attempt: what the state at t is made of, and what
-// was answered there. Turn t has its actions' prompt ids. CodeNotFound where the attempt
+// was answered there. Turn t has its actions' prompt ids. CodeNotFound if the attempt
 // has no turn t.
 func (s *Store) FindState(ctx context.Context, trajectory relabel.ID, attempt, t int) ([]relabel.Turn, error) {
 	var turns []relabel.Turn
@@ -174,7 +174,7 @@ func (r *actionRow) fields() []any {
 		&r.prompt, &r.completion, &r.cached, &r.model, &r.print, &r.said, &r.readAs, &r.notGiven, &r.millis}
 }
 
-// action returns nil where there is no row.
+// action returns nil if there is no row.
 func (r *actionRow) action() *relabel.Action {
 	if r.policy == nil {
 		return nil

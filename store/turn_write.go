@@ -30,9 +30,9 @@ const commitInsert = `WITH room AS (UPDATE trajectories SET turns = $4, teacher_
 type committing struct {
 	fence       relabel.Fence
 	turn        relabel.Turn
-	label       *relabel.Action // nil in an evaluation; the action itself where the teacher executed
+	label       *relabel.Action // nil in an evaluation; the action itself if the teacher executed
 	labelSample int             // 1 where one policy version is both teacher and student
-	agrees      *bool           // nil where nothing is compared
+	agrees      *bool           // nil if nothing is compared
 }
 
 // CommitTurn stores a turn, its executed action, its observations and the label's row
@@ -147,7 +147,7 @@ func (c *committing) mark() string {
 	return "d"
 }
 
-// tokens are those of the executed action and, where that is another one, the label.
+// tokens are those of the executed action and, if that is another one, the label.
 func (c *committing) tokens() (n int) {
 	n = c.turn.Action.Usage.Tokens()
 	if c.label != nil && c.turn.Executor == relabel.Student {
@@ -227,7 +227,7 @@ func actionValues(a relabel.Action, prompt promptRow) []any {
 		a.Said, a.ReadAs, a.NotGiven, max(a.Millis, 0)}, prompt.values()...)
 }
 
-// usageValues are three nulls where the server did not say.
+// usageValues are three nulls if the server did not say.
 func usageValues(u *relabel.Usage) (prompt, completion, cached *int) {
 	if u == nil {
 		return nil, nil, nil

@@ -34,7 +34,7 @@ func keptPaths(dropped []relabel.DroppedPath) []relabel.DroppedPath {
 }
 
 // ListVerdicts lists a trajectory's verdicts, the newest first, without their output; none
-// where there is no trajectory.
+// if there is no trajectory.
 func (s *Store) ListVerdicts(ctx context.Context, trajectory relabel.ID) ([]relabel.Verdict, error) {
 	rows, _ := s.pool.Query(ctx, verdictHeads+" WHERE v.trajectory_id = $1 ORDER BY v.number DESC", trajectory)
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Verdict])

@@ -33,8 +33,8 @@ func (s *Store) ListDeliveries(ctx context.Context, run relabel.ID, p relabel.Pa
 	return l.page(ctx, s, p)
 }
 
-// FindDelivery returns a delivery and the webhook that its run has now, nil where it has
-// none. CodeNotFound where there is no such delivery.
+// FindDelivery returns a delivery and the webhook that its run has now, nil if it has
+// none. CodeNotFound if there is no such delivery.
 func (s *Store) FindDelivery(ctx context.Context, id relabel.ID) (relabel.Delivery, *relabel.Webhook, error) {
 	rows, _ := s.pool.Query(ctx, deliverySelect+" WHERE de.id = $1", id)
 	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Delivery])
@@ -61,7 +61,7 @@ func (s *Store) RecordDelivery(ctx context.Context, id relabel.ID, try relabel.D
 }
 
 // Redeliver tries a delivery again from now on, whatever became of it before.
-// CodeNotFound where the run has no such delivery, CodeConflict where it has no webhook.
+// CodeNotFound if the run has no such delivery, CodeConflict if it has no webhook.
 func (s *Store) Redeliver(ctx context.Context, run, id relabel.ID) (relabel.Delivery, error) {
 	d, hook, err := s.FindDelivery(ctx, id)
 	switch {

@@ -63,7 +63,7 @@ func (l *taskLine) check(t relabel.Task) {
 // checkPatch refuses a text that is not a diff, and paths outside the tree.
 func (l *taskLine) checkPatch(field, patch string) {
 	if patch == "" {
-		return // already reported where it is required
+		return // already reported if it is required
 	}
 	changes, err := gitdiff.Parse(patch)
 	if err != nil {

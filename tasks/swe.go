@@ -33,7 +33,7 @@ func (l *taskLine) readTestCommand(t *relabel.Task) {
 	}
 }
 
-// commands reads a shell command or a list of them; nil where there is none.
+// commands reads a shell command or a list of them; nil if there is none.
 func (l *taskLine) commands(field string) []string {
 	var list []string
 	if raw := l.fields[field]; len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &list) == nil {

@@ -15,7 +15,7 @@ import (
 type Tokenizer struct {
 	sum       string
 	added     *addedTokens
-	normalize normalizer // nil where text is taken as it is
+	normalize normalizer // nil if text is taken as it is
 	stages    []stage
 	model     *model
 	decoder   decoder

@@ -19,7 +19,7 @@ var static embed.FS
 
 type asset struct {
 	url, hash     string
-	body, smaller []byte // smaller is compressed; nil where that is not less
+	body, smaller []byte // smaller is compressed; nil if that is not less
 }
 
 // assets are the static files by name. style.css joins all style sheets: those of css in the

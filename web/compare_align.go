@@ -15,7 +15,7 @@ import (
 type doneAt struct {
 	Line  string // in one line
 	known bool   // its message was read
-	key   string // the same where the same is done
+	key   string // the same if the same is done
 }
 
 // actionsOf returns a line and a hash of the action at each turn; without read, only the names of

@@ -33,7 +33,7 @@ type exportView struct {
 	Operations []operationLink
 	Progress   string
 	Selected   []relabel.SelectedIteration
-	Manifest   *relabel.Manifest // nil where it is not here, or not there yet
+	Manifest   *relabel.Manifest // nil if it is not here, or not there yet
 	Apart      string            // why it is not here
 	Curl       string            // fetches the files
 }
@@ -53,7 +53,7 @@ type viewRows struct {
 	Files, Rows              int
 	Tokens, SupervisedTokens int
 	Bytes                    int
-	Fill                     *float64 // how full its bins are; nil where there are none
+	Fill                     *float64 // how full its bins are; nil if there are none
 }
 
 func filesOf(e relabel.Export, view relabel.View) (files []relabel.ExportFile) {
@@ -69,7 +69,7 @@ func filesOf(e relabel.Export, view relabel.View) (files []relabel.ExportFile) {
 type excludedCount struct {
 	Reason string
 	States int
-	Link   string // of the trajectories with that reason, "" where no list shows them
+	Link   string // of the trajectories with that reason, "" if no list shows them
 }
 
 // viewExport summarizes an export.

@@ -89,7 +89,7 @@ func (s *site) command(e relabel.Export, token string) string {
 	return html.UnescapeString(m[1])
 }
 
-// shell runs a line where there is no program but curl.
+// shell runs a line if there is no program but curl.
 func shell(t *testing.T, dir, token, line string) (said string, err error) {
 	t.Helper()
 	curl, err := exec.LookPath("curl")

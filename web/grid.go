@@ -17,7 +17,7 @@ type gridView struct {
 	Rows        []gridRow
 	Tasks       int
 	Part        string
-	Next, First string // addresses; "" where there is none
+	Next, First string // addresses; "" if there is none
 }
 
 type gridColumn struct{ Short, Name, Link string }

@@ -10,7 +10,7 @@ import (
 
 type heading struct {
 	Text, Class, Title string
-	Link               string // sorts by it; "" where a list is not sorted by that
+	Link               string // sorts by it; "" if a list is not sorted by that
 	Sorted             string // ascending or descending, as it is by now
 }
 

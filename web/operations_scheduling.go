@@ -47,7 +47,7 @@ func keepChanges(body *api.SchedulingPatch, run relabel.Run) {
 	body.Webhook = changed(body.Webhook, run.Webhook)
 }
 
-// changed returns nil where the chosen object equals the current one, and an empty object where
+// changed returns nil if the chosen object equals the current one, and an empty object where
 // it was emptied.
 func changed[T comparable](chosen, now *T) *T {
 	var none T

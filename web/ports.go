@@ -45,7 +45,7 @@ type Store interface {
 	ListHeads(ctx context.Context, trajectory relabel.ID, attempt int) ([]relabel.TurnHead, error)
 	// ListExcerpts returns its turns t with from ≤ t < to, with the ends of their observations.
 	ListExcerpts(ctx context.Context, trajectory relabel.ID, attempt, from, to, head, tail int) ([]relabel.TurnExcerpt, error)
-	// EachAction passes the action executed at each turn to take, nil where it is too long.
+	// EachAction passes the action executed at each turn to take, nil if it is too long.
 	EachAction(ctx context.Context, trajectory relabel.ID, attempt int, take func(t int, m *relabel.Message) error) error
 	ListAttemptTurns(ctx context.Context, trajectory relabel.ID, attempt, from, to int) ([]relabel.Turn, error)
 	ListTurnCalls(ctx context.Context, trajectory relabel.ID, from, to int) ([]relabel.Call, error)
@@ -74,7 +74,7 @@ type Attempts interface {
 type Exports interface {
 	// Manifest returns an export's manifest. CodeConflict as below.
 	Manifest(ctx context.Context, e relabel.Export) (relabel.Manifest, error)
-	// Row reads row n of a view, from 0. CodeNotFound where there is none, CodeConflict where
+	// Row reads row n of a view, from 0. CodeNotFound if there is none, CodeConflict if
 	// the files are in another machine's folder.
 	Row(ctx context.Context, e relabel.Export, view relabel.View, n int) (relabel.ShownRow, error)
 	// Holds lists the labels of a trajectory with the rows that contain them, in the order of

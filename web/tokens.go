@@ -28,7 +28,7 @@ type rowRun struct {
 	Folded   bool // long, and not trained on: closed at first
 	Text     string
 	Tokens   []rowToken // of what is trained on, one by one
-	Weights  string     // what they weigh, "" where no weights are stored
+	Weights  string     // what they weigh, "" if no weights are stored
 	Span     *relabel.ExportSpan
 }
 

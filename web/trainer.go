@@ -35,7 +35,7 @@ type heldRow struct {
 	Number  int
 	Turns   string
 	Labels  int
-	Trained int // tokens of them; 0 where the view has none
+	Trained int // tokens of them; 0 if the view has none
 	Link    string
 	Shown   bool
 }

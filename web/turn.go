@@ -32,7 +32,7 @@ func (v turnView) Raw(of any) string {
 type observationView struct {
 	Tool   string
 	Took   string
-	Exit   string // the exit code, "" where there is none
+	Exit   string // the exit code, "" if there is none
 	Failed bool
 	Size   string
 	Body   show.Body

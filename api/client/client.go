@@ -1,5 +1,5 @@
 // Package client speaks to a relabel server: a method an operation of the REST interface.
-// Errors are *relabel.Error with the code that the server gave; CodeUnavailable where no
+// Errors are *relabel.Error with the code that the server gave; CodeUnavailable if no
 // server answers.
 package client
 
@@ -35,7 +35,7 @@ type Client struct {
 	Waiting func()
 }
 
-// New returns a client of the server at an address. CodeInvalid where that is not an http or
+// New returns a client of the server at an address. CodeInvalid if that is not an http or
 // https address.
 func New(base, token string) (*Client, error) {
 	u, err := url.Parse(base)
@@ -147,7 +147,7 @@ func (c *Client) Send(ctx context.Context, method, path string, body, out any) e
 	return nil
 }
 
-// open sends a request and returns the answer where it is not a problem. The caller closes
+// open sends a request and returns the answer if it is not a problem. The caller closes
 // its body.
 func (c *Client) open(ctx context.Context, method, path string, f file, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(f.content))

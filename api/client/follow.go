@@ -37,7 +37,7 @@ var errBroken = errors.New("the server's stream broke off")
 // Follow hands the events of a trajectory, an iteration, a run or (the zero scope) everything
 // to use, until use returns done or an error, the stream's end event was used, or ctx ends.
 // It connects again where the connection breaks or the server restarts, from the last event
-// that came. CodeUnavailable where the server stays away for ten minutes.
+// that came. CodeUnavailable if the server stays away for ten minutes.
 func (c *Client) Follow(ctx context.Context, scope relabel.EventScope, use func(Event) (done bool, err error)) error {
 	f := &following{Client: c, path: streamPath(scope), use: use}
 	for {
@@ -123,7 +123,7 @@ func (f *following) wait(ctx context.Context, why error) error {
 	return nil
 }
 
-// read reads one connection. It returns nil where use was done or the end event was used.
+// read reads one connection. It returns nil if use was done or the end event was used.
 func (f *following) read(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

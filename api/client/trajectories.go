@@ -18,7 +18,7 @@ func (c *Client) TrajectoryPage(ctx context.Context, filter url.Values) (relabel
 	return get[relabel.TrajectoryPage](ctx, c, under(at("trajectories"), filter))
 }
 
-// SearchTexts looks for a text in what trajectories hold: filter has it as text, and takes what that of TrajectoryPage does. CodeBusy where too many search at once.
+// SearchTexts looks for a text in what trajectories hold: filter has it as text, and takes what that of TrajectoryPage does. CodeBusy if too many search at once.
 func (c *Client) SearchTexts(ctx context.Context, filter url.Values) (relabel.TextPage, error) {
 	return get[relabel.TextPage](ctx, c, under(at("trajectories", "search"), filter))
 }

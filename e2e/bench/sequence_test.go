@@ -59,7 +59,7 @@ func BenchmarkSequence(b *testing.B) {
 }
 
 // inSequence plays the round's trajectories as algorithm 1 says, one call after the
-// other: the executor's action, the label where that was the student's, the command. It
+// other: the executor's action, the label if that was the student's, the command. It
 // stores nothing.
 func (r round) inSequence(b *testing.B) {
 	b.Helper()

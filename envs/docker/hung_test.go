@@ -132,7 +132,7 @@ func TestEngineThatHangsAtOneCallIsAnErrorOfTheCreation(t *testing.T) {
 			address := hangingAt(t, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, path) })
 			instance := "test-" + newSpec(t).Labels.Trajectory
 			dockertest.NewHostWith(t, docker.Config{Instance: instance}) // sees that nothing is left behind
-			var times docker.Times                                       // long where it does not hang
+			var times docker.Times                                       // long if it does not hang
 			switch what {
 			case "create":
 				times.Create = soon.Create

@@ -86,7 +86,7 @@ func startHolder(t *testing.T, silence time.Duration) (worker *os.Process, id st
 	t.Helper()
 	spec := newSpec(t)
 	instance := "test-" + spec.Labels.Trajectory
-	dockertest.NewHostWith(t, docker.Config{Instance: instance}) // fails the test where it is left
+	dockertest.NewHostWith(t, docker.Config{Instance: instance}) // fails the test if it is left
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s %s %s", holdSandbox, instance, spec.Name, spec.Image, silence, envstest.Sandboxd(t)))
 	cmd.Stderr = os.Stderr

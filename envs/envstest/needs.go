@@ -18,14 +18,14 @@ import (
 const baseImage = "relabel/base:bookworm"
 
 // Image returns the image that tests start sandboxes from. The test fails, with what to
-// do, where it is not there.
+// do, if it is not there.
 func Image(t testing.TB) string {
 	t.Helper()
 	return MadeImage(t, baseImage)
 }
 
 // MadeImage returns an image that a script of this repository makes. The test fails, with
-// what to do, where it is not there.
+// what to do, if it is not there.
 func MadeImage(t testing.TB, name string) string {
 	t.Helper()
 	engine, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())

@@ -23,7 +23,7 @@ type Faults struct {
 	DieIn      string        // a sandbox dies at each command whose text has it; "" never
 	Slow       time.Duration // every call of a sandbox takes so much longer
 	EngineDown bool          // every call of the host fails, as the engine's doing
-	Full       string        // why the host has no room; "" where it has
+	Full       string        // why the host has no room; "" if it has
 	Patch      error         // Patch fails with it
 }
 

@@ -10,7 +10,7 @@ import (
 	"relabel/tasks"
 )
 
-// newFile is a test patch that adds a file: git refuses all of it where the file is there.
+// newFile is a test patch that adds a file: git refuses all of it if the file is there.
 const newFile = testPatch + `diff --git a/tests/test_new.py b/tests/test_new.py
 new file mode 100644
 --- /dev/null

@@ -92,7 +92,7 @@ func toolCall(body string, closed bool) (c relabel.ToolCall, named bool) {
 }
 
 // bareCalls reads the calls of Llama: nothing but JSON objects with a name and
-// parameters, one after the other. It returns nil where the text is anything else.
+// parameters, one after the other. It returns nil if the text is anything else.
 func bareCalls(text string) []relabel.ToolCall {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "<|python_tag|>"))
 	var calls []relabel.ToolCall

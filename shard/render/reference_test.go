@@ -60,7 +60,7 @@ func output(name string, args ...string) (string, error) {
 
 var tokenizers = sync.OnceValues(func() (string, error) { return output("../../scripts/tokenizers.sh") })
 
-// modelFolder is the folder of a model's tokenizer and template, fetched where it is not
+// modelFolder is the folder of a model's tokenizer and template, fetched if it is not
 // there.
 func modelFolder(t testing.TB, name string) string {
 	t.Helper()

@@ -55,7 +55,7 @@ func drawTrajectory(t *rapid.T, name string) Trajectory {
 	return tr
 }
 
-// build builds and fails the test where it cannot.
+// build builds and fails the test if it cannot.
 func build(t rapid.TB, tr Trajectory, n Normalisation) []*Root {
 	roots, err := Build(tr, n)
 	if err != nil {

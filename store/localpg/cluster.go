@@ -30,7 +30,7 @@ type cluster struct {
 	user account
 }
 
-// major is the version that made the data folder; 0 where there is none yet.
+// major is the version that made the data folder; 0 if there is none yet.
 func (c *cluster) major() int {
 	b, _ := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
 	n, _ := strconv.Atoi(strings.TrimSpace(string(b)))
@@ -39,7 +39,7 @@ func (c *cluster) major() int {
 
 func (c *cluster) log() string { return filepath.Join(c.dir, "postgres.log") }
 
-// prepare makes folders and database files where there are none.
+// prepare makes folders and database files if there are none.
 func (c *cluster) prepare(ctx context.Context) error {
 	if err := c.user.reaches(c.dir); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (c *cluster) launch(settings []string) (*process, error) {
 }
 
 // adopt returns the server that an earlier relabel left running on this data folder,
-// nil where there is none. postmaster.pid says who it is: the process id, the data
+// nil if there is none. postmaster.pid says who it is: the process id, the data
 // folder, the start, the port and the socket's folder, a line each.
 func (c *cluster) adopt() (*process, error) {
 	b, err := os.ReadFile(filepath.Join(c.data, "postmaster.pid"))

@@ -36,8 +36,8 @@ type Server struct {
 
 // Start brings up the Postgres of the folder dir (in dir/postgres, made at need) and
 // returns when it answers. One that an earlier relabel left running is taken over.
-// settings are further ones as name=value. Errors are CodeConflict where another
-// relabel uses the folder, and CodeUnavailable with what to do where no Postgres is
+// settings are further ones as name=value. Errors are CodeConflict if another
+// relabel uses the folder, and CodeUnavailable with what to do if no Postgres is
 // installed or the folder is out of its user's reach.
 func Start(ctx context.Context, dir string, settings ...string) (*Server, error) {
 	dir, err := filepath.Abs(dir)

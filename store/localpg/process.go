@@ -79,7 +79,7 @@ func (p *process) stop(ctx context.Context) error {
 }
 
 // didNotStart is the error of a server that ended before it answered. It wraps errOrphans
-// where the server was kept from starting by processes of an earlier one.
+// if the server was kept from starting by processes of an earlier one.
 func (p *process) didNotStart() error {
 	said := p.lastWords()
 	var cause error

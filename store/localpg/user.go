@@ -19,8 +19,8 @@ type account struct {
 	switched bool // relabel runs as root and becomes this user for Postgres
 }
 
-// chooseUser returns relabel's own user, or, for root, postgres where that exists and
-// nobody where it does not.
+// chooseUser returns relabel's own user, or, for root, postgres if that exists and
+// nobody if it does not.
 func chooseUser() (account, error) {
 	if os.Geteuid() != 0 {
 		return account{name: "this user", uid: os.Geteuid(), gid: os.Getegid()}, nil

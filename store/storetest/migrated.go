@@ -43,7 +43,7 @@ func Migrated(t testing.TB) string {
 	return address
 }
 
-// migratedText is the SQL that restores a migrated schema; empty where pg_dump is missing
+// migratedText is the SQL that restores a migrated schema; empty if pg_dump is missing
 // or older than the server.
 var migratedText = sync.OnceValues(func() (string, error) {
 	base, err := server()

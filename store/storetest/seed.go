@@ -89,7 +89,7 @@ func Received(policy relabel.ID, content string) relabel.Action {
 }
 
 // Turn is turn t of a claim by the executor that was drawn. A student's turn carries the
-// label; where that is nil, it owes it.
+// label; if that is nil, it owes it.
 func Turn(c relabel.Claim, t int, label *relabel.Action) relabel.Turn {
 	turn := relabel.Turn{T: t, Executor: c.Trajectory.Executors.At(t), Tree: fmt.Sprintf("tree-%d", t),
 		Observations: []relabel.Observation{{Content: fmt.Sprintf("observation %d", t)}}}

@@ -17,7 +17,7 @@ type Chart struct {
 	Series    []Series
 }
 
-// Series is a line of a chart: one value per label, nil where there is no value.
+// Series is a line of a chart: one value per label, nil if there is no value.
 type Series struct {
 	Name string `json:"name"`
 	// Look selects color and shape: teacher, student, label, agree, differ, failed,

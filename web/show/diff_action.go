@@ -28,7 +28,7 @@ type Difference struct {
 	More   int      // that are not named
 	Coarse bool     // something was too long to be compared word by word
 	A, B   []Call
-	// What is said, marked where it is the action: where neither calls a tool.
+	// What is said, marked if it is the action: where neither calls a tool.
 	WordsA, WordsB []Span
 }
 

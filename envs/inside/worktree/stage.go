@@ -116,7 +116,7 @@ type fileState struct {
 	changed       syscall.Timespec
 }
 
-// stateOf returns a file's state; not ok where it is not a regular file.
+// stateOf returns a file's state; not ok if it is not a regular file.
 func stateOf(path string) (state fileState, ok bool) {
 	var s syscall.Stat_t
 	if err := syscall.Lstat(path, &s); err != nil || s.Mode&syscall.S_IFMT != syscall.S_IFREG {

@@ -126,7 +126,7 @@ func TestStrReplaceWantsExactlyOneMatch(t *testing.T) {
 	for name, c := range map[string]struct {
 		old    string
 		new    any
-		want   string // of the file; "" where it is refused
+		want   string // of the file; "" if it is refused
 		answer string
 	}{
 		"one match":           {"a = 1", "a = 5", "a = 5\r\nb = 2\nb = 2\n\xe9 latin\nlast", "     1\ta = 5"},
@@ -180,7 +180,7 @@ func TestInsertPutsTextAfterALine(t *testing.T) {
 		before string
 		line   int
 		added  string
-		want   string // "" where it is refused
+		want   string // "" if it is refused
 	}{
 		"top":                    {"a\nb\n", 0, "x", "x\na\nb\n"},
 		"middle":                 {"a\nb\n", 1, "x\n", "a\nx\nb\n"},
