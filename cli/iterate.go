@@ -82,7 +82,7 @@ func watchToTheEnd(ctx context.Context, cl *Session, run relabel.Run, it relabel
 	sayIfNobodyWorks(ctx, cl)
 	end, err := WatchIteration(ctx, cl, it.ID, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number))
 	if ctx.Err() != nil {
-		return Interruptedf("%s %d goes on %s: `relabel run show %s` says how far it is, `relabel run cancel %s` cancels it", it.Kind, it.Number, cl.elsewhere(), run.Name, it.ID)
+		return Interruptedf("%s %d continues %s: `relabel run show %s` shows the progress, `relabel run cancel %s` cancels it", it.Kind, it.Number, cl.elsewhere(), run.Name, it.ID)
 	}
 	if err != nil {
 		return err

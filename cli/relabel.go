@@ -119,7 +119,7 @@ func (c *runRelabel) watch(ctx context.Context, cl *Session, teacher relabel.Pol
 	for said := ""; ; {
 		sum, err := c.progress(ctx, cl, teacher, iterations)
 		if ctx.Err() != nil {
-			return Interruptedf("the relabelling goes on %s", cl.elsewhere())
+			return Interruptedf("the relabelling continues %s", cl.elsewhere())
 		}
 		if err != nil {
 			return err
@@ -148,13 +148,13 @@ func (c *runRelabel) watch(ctx context.Context, cl *Session, teacher relabel.Pol
 // relabelled is an error where relabelings came to no end of their own, or brought nothing.
 func relabelled(sum relabel.RelabelProgress, teacher relabel.Policy) error {
 	if n := sum.Relabelings[relabel.RelabelFailed]; n > 0 {
-		return relabel.Errorf(relabel.CodeUnavailable, "%d relabelings failed: GET /v1/relabelings?state=failed says why", n)
+		return relabel.Errorf(relabel.CodeUnavailable, "%d relabelings failed: GET /v1/relabelings?state=failed shows why", n)
 	}
 	if n := sum.Relabelings[relabel.RelabelCancelled]; n > 0 {
 		return relabel.Errorf(relabel.CodeConflict, "%d relabelings were cancelled", n)
 	}
 	if sum.Received == 0 && sum.Missing > 0 {
-		return relabel.Errorf(relabel.CodeUnavailable, "no state was answered; `relabel doctor --policy %s@%d` says what its endpoint can do", teacher.Name, teacher.Version)
+		return relabel.Errorf(relabel.CodeUnavailable, "the policy answered at no state; `relabel doctor --policy %s@%d` tests its endpoint", teacher.Name, teacher.Version)
 	}
 	return nil
 }

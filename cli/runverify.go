@@ -72,7 +72,7 @@ func (c *runVerify) watch(ctx context.Context, cl *Session, run relabel.Run) err
 	for said := ""; ; {
 		p, err := c.progress(ctx, cl, run.ID)
 		if ctx.Err() != nil {
-			return Interruptedf("the grading goes on %s", cl.elsewhere())
+			return Interruptedf("the grading continues %s", cl.elsewhere())
 		}
 		if err != nil {
 			return err

@@ -149,7 +149,7 @@ func (c *runCancel) Run(ctx context.Context) error {
 func IterationID(word string) (relabel.ID, error) {
 	id, err := relabel.ParseID("iteration", word)
 	if err != nil {
-		return id, relabel.Errorf(relabel.CodeInvalid, "%q is no id of an iteration; `relabel run show RUN` shows them", word)
+		return id, relabel.Errorf(relabel.CodeInvalid, "%q is not the id of an iteration; `relabel run show RUN` shows the ids", word)
 	}
 	return id, nil
 }

@@ -50,7 +50,7 @@ func TestASignalToAWaitingCommandSaysWhatGoesOn(t *testing.T) {
 		t.Errorf("it ended with %d", code)
 	}
 	last := lastLine(r.said.String())
-	for _, want := range []string{"collect 1 goes on at the server", "`relabel run show waiting`", "`relabel run cancel " + id + "`"} {
+	for _, want := range []string{"collect 1 continues at the server", "`relabel run show waiting`", "`relabel run cancel " + id + "`"} {
 		if !strings.Contains(last, want) || strings.Contains(last, "context canceled") {
 			t.Errorf("it does not say %q: %s", want, last)
 		}

@@ -186,7 +186,7 @@ func appendRepr(dst []byte, v Value, depth int) ([]byte, error) {
 		n, err := v.length()
 		return fmt.Appendf(dst, "<LoopContext %d/%d>", v.index0+1, n), err
 	}
-	return dst, faultf("a %s is printed, whose text is no two times the same in Python", typeName(v))
+	return dst, faultf("a %s is printed, whose text differs between runs in Python", typeName(v))
 }
 
 func appendItems(dst []byte, items []Value, end string, depth int) ([]byte, error) {

@@ -23,7 +23,7 @@ import (
 const writeLimit = 30 * time.Second
 
 // ErrReleased says that what was claimed was given back, because the worker stops.
-var ErrReleased = errors.New("it was given back")
+var ErrReleased = errors.New("the lease was released")
 
 // Config is what a Labeller needs.
 type Config struct {

@@ -20,7 +20,7 @@ const relabeller relabel.Role = "relabeller"
 
 // Relabel claims a relabeling and asks its policy at every state about which it was not
 // asked yet, as many at once as the policy's limits allow. It returns nil when all was
-// asked or the policy cannot be asked at all; ErrReleased when it was given back because
+// asked or the policy cannot be asked at all; ErrReleased when the lease was released because
 // ctx was cancelled, its run paused, its endpoint is down or the worker drains; CodeNotFound when nothing is to be relabelled;
 // CodeLeaseLost when it was cancelled or taken over on the way. Any other error is the
 // store's.

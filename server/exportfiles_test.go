@@ -42,7 +42,7 @@ func TestNoPartOfAnIterationIsExported(t *testing.T) {
 	running := func(a answerOf, number string) {
 		t.Helper()
 		s.refused(a, 409, relabel.CodeConflict, "iteration")
-		if said := a.fieldText("detail"); !strings.Contains(said, "iteration "+number+" is still running: wait until it is done, cancel it, or take what is done of it so far (unfinished)") {
+		if said := a.fieldText("detail"); !strings.Contains(said, "iteration "+number+" is still running: wait until it is done, cancel it, or export its finished trajectories (unfinished)") {
 			t.Errorf("it says %q", said)
 		}
 	}

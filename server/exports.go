@@ -96,7 +96,7 @@ func (s *site) checkFlags(ctx context.Context, run relabel.ID, flags []string) e
 			return err
 		}
 		if len(found) == 0 {
-			return relabel.Errorf(relabel.CodeInvalid, "no review of this run has the flag %q: nothing would be left out for it", flag).On(field)
+			return relabel.Errorf(relabel.CodeInvalid, "no review of this run has the flag %q, so it would exclude nothing", flag).On(field)
 		}
 	}
 	return nil
@@ -163,7 +163,7 @@ func (s *site) lastIteration(ctx context.Context, sel relabel.ExportSelection) (
 	}
 	for _, it := range its {
 		if !sel.Unfinished && it.State == relabel.IterationRunning && (it.Number == last.Number || sel.Aggregated && it.Number < last.Number) {
-			return last, relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, cancel it, or take what is done of it so far (unfinished)", it.Number).On("iteration")
+			return last, relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, cancel it, or export its finished trajectories (unfinished)", it.Number).On("iteration")
 		}
 	}
 	return last, nil
@@ -190,7 +190,7 @@ func chosenIteration(its []relabel.Iteration, sel relabel.ExportSelection) (last
 	case newest == 0:
 		return last, relabel.Errorf(relabel.CodeConflict, "the run has no collect iteration to export").On("iteration")
 	}
-	return last, relabel.Errorf(relabel.CodeConflict, "no collect iteration of the run is done: wait until one is, or take what is done of one that runs (unfinished)").On("iteration")
+	return last, relabel.Errorf(relabel.CodeConflict, "no collect iteration of the run is done: wait until one is, or export the finished trajectories of a running one (unfinished)").On("iteration")
 }
 
 func (s *site) listExports(ctx context.Context, in *struct {

@@ -67,7 +67,7 @@ func newMemory() *memory {
 		verdicts: map[relabel.ID]relabel.Verdict{}, calls: map[relabel.ID][]relabel.Call{}, models: map[relabel.ID][]relabel.ModelSeen{}, keys: map[string]relabel.Idempotent{}, tokenizerFiles: map[string]relabel.TokenizerFiles{}, tokens: map[string]relabel.Access{}, sessions: map[string]relabel.Access{}}
 }
 
-var errNone = relabel.Errorf(relabel.CodeNotFound, "there is no such thing")
+var errNone = relabel.Errorf(relabel.CodeNotFound, "the resource does not exist")
 
 func find[T any](m *memory, items *[]T, match func(T) bool) (T, error) {
 	m.mu.Lock()

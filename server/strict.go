@@ -57,7 +57,7 @@ func checkJSON(body []byte) error {
 		return relabel.Errorf(codeMalformed, "more than one JSON value").On("body")
 	}
 	if hasLoneSurrogate(body) {
-		return relabel.Errorf(codeMalformed, "holds half a surrogate pair, which is no character").On("body")
+		return relabel.Errorf(codeMalformed, "holds a lone surrogate").On("body")
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (r *strictReader) key(top *level, key string) error {
 		return relabel.Errorf(relabel.CodeInvalid, "a field without a name").On(r.place())
 	case top.keys[key]:
 		top.key = key
-		return relabel.Errorf(codeMalformed, "stands twice").On(r.place())
+		return relabel.Errorf(codeMalformed, "is given twice").On(r.place())
 	}
 	top.keys[key], top.key = true, key
 	return nil

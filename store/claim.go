@@ -130,7 +130,7 @@ func (s *Store) SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, con
 // one, and the labels that it owes, and a wake-up for whoever takes it next; the attempt
 // is kept as released. CodeLeaseLost if the fence does not hold.
 func (s *Store) Release(ctx context.Context, f relabel.Fence) error {
-	st := step{to: relabel.Queued, outcome: "released", tried: "be given back", sql: requeueUpdate + " WHERE" + fenced}
+	st := step{to: relabel.Queued, outcome: "released", tried: "be released", sql: requeueUpdate + " WHERE" + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
 		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", "given back by its worker")
 	})
@@ -145,7 +145,7 @@ func (s *Store) ReleaseBroken(ctx context.Context, f relabel.Fence, detail strin
 	if err != nil {
 		return err
 	}
-	st := step{to: relabel.Queued, outcome: "environment", tried: "be given back", args: []any{pause},
+	st := step{to: relabel.Queued, outcome: "environment", tried: "be released", args: []any{pause},
 		sql: requeueUpdate + ", environment_failures = environment_failures + 1, claimable_at = clock_timestamp() + $4::interval WHERE" + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
 		if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "environment", validUTF8(detail)); err != nil || broken == nil {

@@ -36,7 +36,7 @@ const (
 // the field that is wrong. Constraints that only a bug can break are not listed.
 var meanings = map[string]*relabel.Error{
 	"tasksets_name_check":          relabel.Errorf(relabel.CodeInvalid, "a taskset has a name").On("name"),
-	"tasks_instance":               relabel.Errorf(relabel.CodeInvalid, "an instance stands twice in the taskset").On("instance_id"),
+	"tasks_instance":               relabel.Errorf(relabel.CodeInvalid, "an instance is in the taskset twice").On("instance_id"),
 	"policies_version":             relabel.Errorf(relabel.CodeConflict, "the policy was changed by another at the same moment; try again"),
 	"policies_name_check":          relabel.Errorf(relabel.CodeInvalid, "a policy's name is not empty and has no @").On("name"),
 	"runs_name_check":              relabel.Errorf(relabel.CodeInvalid, "a run has a name").On("name"),
@@ -85,7 +85,7 @@ func classify(err error) error {
 	case errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, pgx.ErrNoRows):
-		return relabel.Errorf(relabel.CodeNotFound, "there is no such thing").Because(err)
+		return relabel.Errorf(relabel.CodeNotFound, "the resource does not exist").Because(err)
 	case errors.As(err, &pg):
 		return classifyServer(pg, err)
 	case broken(err):
@@ -118,7 +118,7 @@ func classifyServer(pg *pgconn.PgError, err error) error {
 	case tooLarge:
 		return relabel.Errorf(relabel.CodeInvalid, "a name or another text is too long").Because(err)
 	case badCharacter, untranslatable:
-		return relabel.Errorf(relabel.CodeInvalid, "the text holds NUL or broken UTF-8 where neither may stand").Because(err)
+		return relabel.Errorf(relabel.CodeInvalid, "the text holds NUL or invalid UTF-8, which the database cannot store").Because(err)
 	case "3D000", "28000", "28P01", "42501":
 		return relabel.Errorf(relabel.CodeUnavailable, "the database refuses this user or has no such database").Because(err)
 	}

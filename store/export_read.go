@@ -118,7 +118,7 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 	case errors.Is(err, pgx.ErrNoRows) && sel.Iteration == 0 && sel.Unfinished:
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration").On("iteration")
 	case errors.Is(err, pgx.ErrNoRows) && sel.Iteration == 0:
-		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration that is done: wait until one is, or take what is done of one that runs (unfinished)").On("iteration")
+		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration that is done: wait until one is, or export the finished trajectories of a running one (unfinished)").On("iteration")
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration %d", sel.Iteration).On("iteration")
 	case err != nil:
@@ -158,7 +158,7 @@ func allOver(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection, last i
 	err := tx.QueryRow(ctx, `SELECT min(number) FROM iterations WHERE run_id = $1 AND kind = 'collect' AND state = 'running'
 		AND (number = $2 OR $3 AND number < $2)`, sel.RunID, last, sel.Aggregated).Scan(&running)
 	if err == nil && running != nil {
-		return relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, cancel it, or take what is done of it so far (unfinished)", *running).On("iteration")
+		return relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, cancel it, or export its finished trajectories (unfinished)", *running).On("iteration")
 	}
 	return err
 }

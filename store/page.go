@@ -33,12 +33,12 @@ func (c cursor) String() string {
 func parseCursor(s string) (cursor, error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil || len(b) != 24 {
-		return cursor{}, relabel.Errorf(relabel.CodeInvalid, "this is no page of the list").On("after")
+		return cursor{}, relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On("after")
 	}
 	c := cursor{at: time.UnixMicro(int64(binary.BigEndian.Uint64(b))).UTC()}
 	copy(c.id[:], b[8:])
 	if year := c.at.Year(); year < 1 || year > 9999 {
-		return cursor{}, relabel.Errorf(relabel.CodeInvalid, "this is no page of the list").On("after")
+		return cursor{}, relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On("after")
 	}
 	return c, nil
 }

@@ -83,7 +83,7 @@ func (s *Store) FindPolicyByName(ctx context.Context, name string) (relabel.Poli
 	base, suffix, asked := strings.Cut(name, "@")
 	version, err := strconv.ParseInt(suffix, 10, 32)
 	if asked && (err != nil || version < 1) {
-		return relabel.Policy{}, relabel.Errorf(relabel.CodeInvalid, "%q is no version of a policy", suffix).On("policy")
+		return relabel.Policy{}, relabel.Errorf(relabel.CodeInvalid, "%q is not a version of a policy", suffix).On("policy")
 	}
 	rows, _ := s.pool.Query(ctx, policySelect+` WHERE po.name = $1 AND ($2 = 0 OR po.version = $2)
 		ORDER BY po.version DESC LIMIT 1`, validUTF8(base), int32(version))

@@ -26,7 +26,7 @@ const (
 // waited at the step, over all attempts in a row. What is down is passed over by claims
 // (SeeEndpoints), so that nothing is claimed in vain meanwhile.
 func (s *Store) ReleaseWaiting(ctx context.Context, f relabel.Fence, at relabel.Wait, why string) error {
-	st := step{to: relabel.Queued, outcome: "released", tried: "be given back", args: []any{at.Step, at.For.Milliseconds()},
+	st := step{to: relabel.Queued, outcome: "released", tried: "be released", args: []any{at.Step, at.For.Milliseconds()},
 		sql: requeueUpdate + `, waited_step = $4, waited_ms = CASE WHEN waited_step = $4 THEN waited_ms ELSE 0 END + $5 WHERE` + fenced}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
 		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", validUTF8("its endpoint is down: "+why))
@@ -46,7 +46,7 @@ func (s *Store) ReleaseFault(ctx context.Context, f relabel.Fence, at string, fa
 		most, pause = mostOutages, outagePause
 	}
 	named := at + ": " + signature
-	st := step{to: relabel.Queued, outcome: "released", tried: "be given back", args: []any{named, pause, lastOutage},
+	st := step{to: relabel.Queued, outcome: "released", tried: "be released", args: []any{named, pause, lastOutage},
 		check: func(tx pgx.Tx) error { return checkRepeats(ctx, tx, f, named, most) },
 		sql: requeueUpdate + `, fault = $4, faults = CASE WHEN fault = $4 THEN faults + 1 ELSE 1 END,
 			claimable_at = clock_timestamp() + least($5::interval * power(2, CASE WHEN fault = $4 THEN least(faults, 20) ELSE 0 END), $6::interval)

@@ -26,7 +26,7 @@ func (s *Store) ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel
 	}
 	after, err := base64.RawURLEncoding.DecodeString(p.After)
 	if err != nil {
-		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this is no page of the list").On("after")
+		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On("after")
 	}
 	rows, _ := s.pool.Query(ctx, taskHeads, taskset, validUTF8(f.Part), f.HeldOut, validUTF8(string(after)), limit+1)
 	heads, err := pgx.CollectRows(rows, scanTaskHead)

@@ -101,7 +101,7 @@ func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Pag
 	}
 	after, err := base64.RawURLEncoding.DecodeString(p.After)
 	if err != nil {
-		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this is no page of the list").On("after")
+		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On("after")
 	}
 	tasks, more, err := collectPage(ctx, s, scanTask, limit, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id > $2 ORDER BY ta.instance_id LIMIT $3",
 		[]any{taskset, validUTF8(string(after)), limit + 1})

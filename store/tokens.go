@@ -35,7 +35,7 @@ func (s *Store) CreateToken(ctx context.Context, name string, access relabel.Acc
 		return "", relabel.Errorf(relabel.CodeInvalid, "a token's name is a text of 1 to %d bytes", longestTokenName).On("name")
 	}
 	if strings.HasPrefix(name, tokenPrefix) {
-		return "", relabel.Errorf(relabel.CodeInvalid, "has the form of a token; choose a name that says who uses it").On("name")
+		return "", relabel.Errorf(relabel.CodeInvalid, "looks like a token; choose a name that describes its user").On("name")
 	}
 	secret = tokenPrefix + randomText()
 	entry := relabel.NewID()

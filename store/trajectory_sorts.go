@@ -77,22 +77,22 @@ func (p sortCursor) text(sort relabel.TrajectorySort) string {
 func parseSortCursor(field, text string, sort relabel.TrajectorySort, segments []segment) (p sortCursor, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) != 26 || int(b[0]) != slices.Index(relabel.TrajectorySorts, sort) || int(b[1]) >= len(segments) {
-		return p, relabel.Errorf(relabel.CodeInvalid, "this is no page of the list as it is sorted").On(field)
+		return p, relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list with this sort").On(field)
 	}
 	p = sortCursor{segment: int(b[1]), key: binary.BigEndian.Uint64(b[2:])}
 	copy(p.id[:], b[10:])
 	switch key := segments[p.segment].arg(p.key).(type) {
 	case time.Time:
 		if year := key.Year(); year < 1 || year > 9999 {
-			err = relabel.Errorf(relabel.CodeInvalid, "this is no page of the list").On(field)
+			err = relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On(field)
 		}
 	case float64:
 		if !(key >= 0 && key <= 1) {
-			err = relabel.Errorf(relabel.CodeInvalid, "this is no page of the list").On(field)
+			err = relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On(field)
 		}
 	case int64:
 		if key < 0 || key > math.MaxInt32 && segments[p.segment].key != "tr.final_tokens" {
-			err = relabel.Errorf(relabel.CodeInvalid, "this is no page of the list").On(field)
+			err = relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On(field)
 		}
 	}
 	return p, err

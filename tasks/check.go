@@ -100,7 +100,7 @@ func (l *taskLine) checkTests(t relabel.Task) {
 		failing[name] = true
 	}
 	if len(failing) == 0 && !l.wrong("FAIL_TO_PASS") {
-		l.refuse("FAIL_TO_PASS", "is missing or empty: nothing would tell that the task is resolved")
+		l.refuse("FAIL_TO_PASS", "is missing or empty: without it the task cannot be resolved")
 	}
 	for _, name := range t.PassToPass {
 		if failing[name] {

@@ -88,7 +88,7 @@ func (l *taskLine) folder(format Format) string {
 func (l *taskLine) readOwn(t *relabel.Task) {
 	for _, field := range slices.Sorted(maps.Keys(l.fields)) {
 		if !slices.Contains(ownFields, field) {
-			l.refuse(field, "is no field of a task")
+			l.refuse(field, "is not a field of a task")
 		}
 	}
 	t.BaseCommit, t.TestPatch = l.text("base_commit"), l.text("test_patch")

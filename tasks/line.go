@@ -113,7 +113,7 @@ func (l *taskLine) checkText(field, s string) string {
 	case strings.ContainsRune(s, 0):
 		l.refuse(field, "holds a NUL")
 	case !utf8.ValidString(s):
-		l.refuse(field, "holds a lone surrogate, which is no character")
+		l.refuse(field, "holds a lone surrogate")
 	default:
 		return s
 	}

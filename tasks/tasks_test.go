@@ -136,7 +136,7 @@ func TestBadFieldsAreRefusedWithLineAndField(t *testing.T) {
 		{"PASS_TO_PASS", map[string]int{"a": 1}, "neither a list"},
 		{"PASS_TO_PASS", []string{"tests/test_index.py::test_equal_keys"}, "FAIL_TO_PASS too"},
 		{"log_parser", "mine", "none of pytest"}, {"base_commit", "main", "not a commit"},
-		{"test_comand", "x", "no field of a task"}, {"test_cmd", 1, "not a string"}, {"test_cmd", []string{"a\x00"}, "NUL"},
+		{"test_comand", "x", "not a field of a task"}, {"test_cmd", 1, "not a string"}, {"test_cmd", []string{"a\x00"}, "NUL"},
 	} {
 		t.Run(c.field+" "+c.says, func(t *testing.T) {
 			file := ownLine(t, map[string]any{"instance_id": "good"}) + "\n\n" + ownLine(t, map[string]any{c.field: c.value})

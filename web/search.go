@@ -57,7 +57,7 @@ func tallyOf(word string) (t tally, err error) {
 	}
 	n, err := fmt.Sscanf(word, "%d-%d-%d", &t.Searched, &t.FoundIn, &t.Bytes)
 	if err != nil || n != 3 || t.String() != word || min(int64(t.Searched), int64(t.FoundIn), t.Bytes) < 0 {
-		return tally{}, relabel.Errorf(relabel.CodeInvalid, "this is no page of a search").On("so_far")
+		return tally{}, relabel.Errorf(relabel.CodeInvalid, "this is not a page of a search").On("so_far")
 	}
 	return t, nil
 }

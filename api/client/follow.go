@@ -106,7 +106,7 @@ func (f *following) wait(ctx context.Context, why error) error {
 	}
 	away := time.Since(f.lost)
 	if away > patience {
-		return relabel.Errorf(relabel.CodeUnavailable, "the server has not answered for %s; what was followed goes on where its workers are", patience).Because(why)
+		return relabel.Errorf(relabel.CodeUnavailable, "the server has not answered for %s; the workers continue", patience).Because(why)
 	}
 	if away > waitingAfter && !f.told && f.Waiting != nil {
 		f.told = true

@@ -108,7 +108,7 @@ func readSandboxd(path string) ([]byte, error) {
 	}
 	binary, err := os.ReadFile(path)
 	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "there is no sandboxd at %s: build it with `make build`, or name it in RELABEL_SANDBOXD", path).Because(err)
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "%s does not exist: build sandboxd with `make build`, or set RELABEL_SANDBOXD to its path", path).Because(err)
 	}
 	if !bytes.Contains(binary, []byte(wire.Mark)) {
 		return nil, relabel.Errorf(relabel.CodeUnavailable, "%s is not the sandboxd of this version of relabel: build both with `make build`, or name the right one in RELABEL_SANDBOXD", path)

@@ -73,7 +73,7 @@ func (c *check) excludedLine(raw []byte, where string, there []uint64, counts ma
 	}
 	for t := from; t <= to; t++ {
 		if _, found := slices.BinarySearch(there, c.hash.name(line.Trajectory.String(), t)); found {
-			c.refuse("excluded", c.excludedName, where, "the label %s/%d is excluded, and stands in a view", line.Trajectory, t)
+			c.refuse("excluded", c.excludedName, where, "the label %s/%d is both excluded and in a view", line.Trajectory, t)
 			return
 		}
 	}

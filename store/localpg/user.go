@@ -60,7 +60,7 @@ func (a account) own(dir string) error {
 	made := err == nil
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() {
-		return relabel.Errorf(relabel.CodeUnavailable, "%s is no folder", dir).Because(err)
+		return relabel.Errorf(relabel.CodeUnavailable, "%s is not a folder", dir).Because(err)
 	}
 	owner := int(info.Sys().(*syscall.Stat_t).Uid)
 	ours := made || a.switched && owner == 0 // an interrupted start leaves it root's

@@ -19,7 +19,7 @@ import (
 
 // errForged means that an object's content does not match its name, which git does not check when it
 // reads one.
-var errForged = errors.New("an object of the repository is not what its name says")
+var errForged = errors.New("an object of the repository does not match its name")
 
 // TreeOf returns the tree of a commit, after verifying the commit and all folders of the tree.
 func (r *Repository) TreeOf(ctx context.Context, processes *process.Table, commit string) (string, error) {

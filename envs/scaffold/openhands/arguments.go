@@ -164,7 +164,7 @@ func decodeObject(raw string) ([]field, error) {
 			return nil, notAnObject(err)
 		}
 		if seen[f.name] {
-			return nil, fmt.Errorf("the parameter %q is there twice", f.name)
+			return nil, fmt.Errorf("the parameter %q is given twice", f.name)
 		}
 		seen[f.name] = true
 		fields = append(fields, f)

@@ -82,7 +82,7 @@ func TestAProblemNamesTheParameter(t *testing.T) {
 		`{"command":"view"}`:                                "path is missing",
 		`{"path":"/a"}`:                                     "command is missing",
 		`{"command":"view","path":"/a","line":3}`:           `there is no parameter "line"`,
-		`{"command":"view","path":"/a","path":"/b"}`:        `"path" is there twice`,
+		`{"command":"view","path":"/a","path":"/b"}`:        `"path" is given twice`,
 		`{"command":"view","path":"/a"`:                     "breaks off",
 		`{"command":"view","path":"/a","view_range":"[1]"}`: "view_range must be an array of two integers",
 	} {
