@@ -21,7 +21,7 @@ const auditPath = "/v1/audit"
 
 func (s *site) addAudit() {
 	add(s, operation(http.MethodGet, auditPath, "audit", "list-audit", "List who changed what",
-		"Every request that changes something, also one that was refused, newest first: by which token, from where, with what outcome. Of the refused requests of a caller in an hour the first 60 have an entry each; the last of these counts the others in more. A token that may only read may not read this."), s.listAudit)
+		"Every request that changes something, including refused ones, newest first, with its token, address and outcome. The first 60 refused requests of a caller per hour have an entry each; the last of these counts the others in more. Read-only tokens have no access."), s.listAudit)
 }
 
 func (s *site) listAudit(ctx context.Context, in *struct {

@@ -35,16 +35,16 @@ func (s *site) addEvents() {
 		}}
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[relabel.Event](), true, "Event")
 	s.addStream("/v1/events", "runs", "follow-all", "Follow everything",
-		"The changes of state of all runs, iterations, trajectories and exports. It has no end of its own; its progress is that of GET /v1/overview.",
+		"State changes of all runs, iterations, trajectories and exports. The stream does not end; its progress is that of GET /v1/overview.",
 		func(relabel.ID) relabel.EventScope { return relabel.EventScope{} })
 	s.addStream("/v1/runs/{id}/events", "runs", "follow-run", "Follow a run",
-		"Its iterations', trajectories' and exports' changes of state. It has no end of its own.",
+		"State changes of its iterations, trajectories and exports. The stream does not end.",
 		func(id relabel.ID) relabel.EventScope { return relabel.EventScope{RunID: id} })
 	s.addStream("/v1/iterations/{id}/events", "runs", "follow-iteration", "Follow an iteration",
-		"Its and its trajectories' changes of state, until it is over.",
+		"State changes of the iteration and its trajectories, until the iteration ends.",
 		func(id relabel.ID) relabel.EventScope { return relabel.EventScope{IterationID: id} })
 	s.addStream("/v1/trajectories/{id}/events", "trajectories", "follow-trajectory", "Follow a trajectory",
-		"Its changes of state, until it is over.",
+		"Its state changes, until it ends.",
 		func(id relabel.ID) relabel.EventScope { return relabel.EventScope{TrajectoryID: id} })
 }
 
@@ -55,8 +55,8 @@ func (s *site) addStream(path, tag, id, summary, description string, scope func(
 		"cut says why the stream ends early. Come back with the last id to go on where it ended. A comment every 15 seconds keeps the line open.")
 	text, uuid := huma.TypeString, "uuid"
 	op.Parameters = []*huma.Param{
-		{Name: "after", In: "query", Description: "Number of the last event that is known; 0: all that are kept. Without it the stream begins now.", Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64)}},
-		{Name: "Last-Event-ID", In: "header", Description: "The same, as browsers send it when they come back; it goes before after.", Schema: &huma.Schema{Type: text}},
+		{Name: "after", In: "query", Description: "Number of the last event that the client knows; 0: all stored events. Without it the stream begins now.", Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64)}},
+		{Name: "Last-Event-ID", In: "header", Description: "The same, as browsers send it when they reconnect; it takes precedence over after.", Schema: &huma.Schema{Type: text}},
 	}
 	if strings.Contains(path, "{id}") {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: "id", In: "path", Required: true, Description: "Its id.", Schema: &huma.Schema{Type: text, Format: uuid}})

@@ -14,16 +14,16 @@ import (
 
 func (s *site) addExports() {
 	add(s, operation(http.MethodPost, "/v1/exports", "exports", "start-export", "Start an export",
-		"Queues a data set of a run's labelled states. Held-out tasks, attempts that were given up and evaluations are never exported. "+
-			"An iteration that is still running is refused, except with unfinished, which takes what is done of it."), s.startExport)
+		"Queues a data set of a run's labelled states. Held-out tasks, abandoned attempts and evaluations are never exported. "+
+			"A running iteration is refused, except with unfinished, which exports its done trajectories."), s.startExport)
 	add(s, operation(http.MethodGet, "/v1/exports", "exports", "list-exports", "List exports", "Exports, newest first: all, or those of a run."), s.listExports)
-	add(s, operation(http.MethodGet, "/v1/exports/{id}", "exports", "show-export", "Show an export", "One export, with how far it is, its files and what was left out."), s.showExport)
+	add(s, operation(http.MethodGet, "/v1/exports/{id}", "exports", "show-export", "Show an export", "One export with its progress, its files and the excluded states."), s.showExport)
 	cancel := operation(http.MethodPost, "/v1/exports/{id}/cancel", "exports", "cancel-export", "Cancel an export",
-		"Ends an export that is not done. What it has written is removed.")
+		"Cancels an export that is not done and removes its files.")
 	cancel.DefaultStatus = http.StatusOK
 	add(s, cancel, s.cancelExport)
 	add(s, operation(http.MethodDelete, "/v1/exports/{id}", "exports", "delete-export", "Delete an export",
-		"Removes an export that is over, and what of it is at its destination; files of others beside stay."), s.deleteExport)
+		"Deletes an export that has ended and its files at the destination. Other files there stay."), s.deleteExport)
 }
 
 func (s *site) startExport(ctx context.Context, in *of[api.NewExport]) (*of[relabel.Export], error) {
@@ -240,7 +240,7 @@ func (s *site) cancelExport(ctx context.Context, in *IDPath) (*of[relabel.Export
 // files cannot be removed.
 type ExportToDelete struct {
 	IDPath
-	LeaveFiles bool `query:"leave_files" doc:"Where its files cannot be removed (the destination is away, or they are another machine's): forget the export all the same and leave them. The answer says what was left. Without it the export stays as it is, and 503 or 409 says why."`
+	LeaveFiles bool `query:"leave_files" doc:"If its files cannot be removed (the destination is unreachable, or they are on another machine), delete the export anyway and leave them. The answer lists what was left. Without it the export is kept, and 503 or 409 gives the reason."`
 }
 
 // deleteExport removes the files first: an export whose files could not be removed stays

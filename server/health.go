@@ -13,8 +13,8 @@ import (
 )
 
 func (s *site) addHealth() {
-	add(s, operation(http.MethodGet, "/healthz", "health", "live", "Is it alive?", "Whether the process answers. It says nothing about what work needs: live is not ready."), s.showLive)
-	add(s, operation(http.MethodGet, "/readyz", "health", "ready", "Is it ready?", "Whether the database and all else that work needs is there; 503 with the parts that are missing otherwise."), s.showReady)
+	add(s, operation(http.MethodGet, "/healthz", "health", "live", "Is it alive?", "Whether the process answers. It does not check the parts that work needs: live is not ready."), s.showLive)
+	add(s, operation(http.MethodGet, "/readyz", "health", "ready", "Is it ready?", "Whether the database and all other required parts are available; otherwise 503 with the missing parts."), s.showReady)
 }
 
 func (s *site) showLive(context.Context, *struct{}) (*of[api.Health], error) {

@@ -19,7 +19,7 @@ func (s *site) addIterations() {
 	add(s, operation(http.MethodGet, "/v1/runs/{id}/iterations", "runs", "list-iterations", "List a run's iterations", "The run's iterations in the order they were started, with their progress."), s.listIterations)
 	add(s, operation(http.MethodGet, "/v1/iterations/{id}", "runs", "show-iteration", "Show an iteration", "One iteration, with its progress."), s.showIteration)
 	add(s, operation(http.MethodGet, "/v1/iterations/{id}/draw", "runs", "show-draw", "Show what an iteration rolls out",
-		"The instances that were drawn or named for it, and the rollouts of each. POST /v1/runs/{id}/iterations with again rolls out the same."), s.showDraw)
+		"The drawn or given instances and the rollouts of each. POST /v1/runs/{id}/iterations with again repeats the draw."), s.showDraw)
 }
 
 // orEmpty is a list that is never null.

@@ -23,22 +23,22 @@ func apiConfig(c Config) huma.Config {
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title: "relabel", Version: c.Version,
-			Description: "DAgger data collection for LLM agents: a teacher/student mixture acts in sandboxes, the teacher labels every visited state, and the labelled states leave as training data. " +
+			Description: "DAgger data collection for LLM agents: a teacher/student mixture acts in sandboxes, the teacher labels every visited state, and the labelled states are exported as training data. " +
 				"Times are RFC 3339, ids UUIDs. Lists page by key: pass a page's next as after. Unknown fields and parameters are refused. " +
 				"Every error is a Problem with a stable code. A POST with an Idempotency-Key is done once.",
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Components: &huma.Components{
 			Schemas:         newRegistry(),
-			SecuritySchemes: map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer", Description: "Made by relabel token create; demanded where the server listens beyond loopback."}},
+			SecuritySchemes: map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer", Description: "Created by relabel token create; required if the server listens beyond loopback."}},
 		},
 		Tags: []*huma.Tag{
 			{Name: "tasksets", Description: "What is to be solved."},
-			{Name: "policies", Description: "Who acts and labels: teachers and students, immutable versions under a name."},
+			{Name: "policies", Description: "Teachers and students, as immutable versions under a name."},
 			{Name: "runs", Description: "Experiments and their iterations."},
-			{Name: "scheduling", Description: "Which run goes first, how much of the workers it has, and who they are."},
-			{Name: "trajectories", Description: "What was rolled out, turn by turn, and what came of it."},
-			{Name: "reviews", Description: "What people say of trajectories: flags and notes."},
+			{Name: "scheduling", Description: "Priorities, quotas and pauses of runs, and the workers."},
+			{Name: "trajectories", Description: "Rollouts turn by turn, with their outcomes."},
+			{Name: "reviews", Description: "People's flags and notes on trajectories."},
 			{Name: "exports", Description: "Data sets for trainers."},
 			{Name: "audit", Description: "Who changed what."},
 			{Name: "health", Description: "Whether the server lives and can work."},

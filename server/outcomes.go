@@ -11,14 +11,14 @@ import (
 
 func (s *site) addOutcomes() {
 	patch := operation(http.MethodGet, "/v1/trajectories/{id}/patch", "trajectories", "show-patch", "Show the submission",
-		"The patch that the rollout left, byte for byte; empty where it changed nothing.")
+		"The patch of the rollout, byte for byte; empty if it changed nothing.")
 	patch.Responses = map[string]*huma.Response{"200": {
 		Description: "The patch.",
 		Content:     map[string]*huma.MediaType{"text/x-diff": {Schema: &huma.Schema{Type: huma.TypeString, Description: "A git patch against the task's base commit."}}},
 	}}
 	add(s, patch, s.showPatch)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/verdict", "trajectories", "show-verdict", "Show the verdict",
-		"What the verifier found in a fresh container: per test, and the output. 404 before there is one."), s.showVerdict)
+		"The verifier's result in a fresh container: per test, and the output. 404 before there is one."), s.showVerdict)
 }
 
 type patchAnswer struct {

@@ -12,11 +12,11 @@ import (
 
 func (s *site) addPolicies() {
 	add(s, operation(http.MethodPost, "/v1/policies", "policies", "create-policy", "Create a policy or a new version of it",
-		"Stores a chat-completions endpoint as the next version of its name. The same definition as the newest version gives that one back."), s.createPolicy)
+		"Stores a chat-completions endpoint as the next version of its name. If the definition equals the newest version, that version is returned."), s.createPolicy)
 	add(s, operation(http.MethodGet, "/v1/policies", "policies", "list-policies", "List policies", "All versions of all policies, newest first."), s.listPolicies)
 	add(s, operation(http.MethodGet, "/v1/policies/{policy}", "policies", "show-policy", "Show a policy", "One version of a policy."), s.showPolicy)
 	add(s, operation(http.MethodGet, "/v1/policies/{policy}/models", "policies", "list-policy-models", "List the models that answered for a policy",
-		"Address by address, in the order they were first seen. More than one at an address: the model behind it changed."), s.listModels)
+		"By address, in the order of first appearance. Several at one address mean that the model behind it changed."), s.listModels)
 }
 
 func (s *site) createPolicy(ctx context.Context, in *of[api.NewPolicy]) (*of[relabel.Policy], error) {

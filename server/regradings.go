@@ -10,21 +10,21 @@ import (
 
 func (s *site) addRegradings() {
 	verify := operation(http.MethodPost, "/v1/runs/{id}/verify", "runs", "verify-run", "Grade a run's submissions again",
-		"Queues the stored submission of each trajectory that is done, and whose verdict is older than the verifier's present protections, to be graded again in a fresh container. "+
-			"The new verdict counts from then on; the earlier ones are kept, and the trajectory stays done. An infrastructure error leaves the verdict as it is. "+
-			"Asked again, what is queued or running is not queued twice.")
+		"Queues the stored submission of each done trajectory whose verdict is older than the verifier's current protections, to be graded again in a fresh container. "+
+			"The new verdict replaces the current one; earlier ones are kept, and the trajectory stays done. An infrastructure error leaves the verdict unchanged. "+
+			"A repeated request does not queue a trajectory twice.")
 	verify.DefaultStatus = http.StatusOK
 	add(s, verify, s.verifyRun)
-	add(s, operation(http.MethodGet, "/v1/runs/{id}/verify", "runs", "show-verify-run", "Show how a run's verdicts stand",
+	add(s, operation(http.MethodGet, "/v1/runs/{id}/verify", "runs", "show-verify-run", "Show the state of a run's verdicts",
 		"The run's verdicts by version of the verifier's protections, and the progress of grading them again."), s.showVerifyRun)
 	cancel := operation(http.MethodPost, "/v1/runs/{id}/verify/cancel", "runs", "cancel-verify-run", "Cancel grading a run again",
-		"Cancels what is queued or running. Verdicts that were replaced stay so.")
+		"Cancels queued and running regradings. Replaced verdicts stay replaced.")
 	cancel.DefaultStatus = http.StatusOK
 	add(s, cancel, s.cancelVerifyRun)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/verdicts", "trajectories", "list-verdicts", "List a trajectory's verdicts",
-		"Every verdict, the newest first, without its output. The newest that is no infrastructure error counts."), s.listVerdicts)
+		"All verdicts, newest first, without their outputs. The newest one that is not an infrastructure error counts."), s.listVerdicts)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/regradings", "trajectories", "list-regradings", "List a trajectory's regradings",
-		"How often its submission was to be graded again, and what came of it: the newest first, 100 at most."), s.listRegradings)
+		"The regradings of its submission with their results, newest first, at most 100."), s.listRegradings)
 }
 
 // selected returns the trajectories of a run that a request selects.

@@ -10,27 +10,27 @@ import (
 
 func (s *site) addRelabelings() {
 	label := operation(http.MethodPost, "/v1/iterations/{id}/label", "runs", "label-iteration", "Begin an iteration's labelling",
-		"Where the run defers its labels: has the teacher asked now for those of the trajectories that are rolled out, whatever else still runs. "+
-			"Otherwise that begins with the end of the iteration's last rollout.")
+		"For a run with deferred labels: starts labelling the trajectories whose rollout has ended now, even while others run. "+
+			"Otherwise labelling starts when the iteration's last rollout ends.")
 	label.DefaultStatus = http.StatusOK
 	add(s, label, s.labelIteration)
 	add(s, operation(http.MethodGet, "/v1/iterations/{id}/batches", "runs", "list-batches", "List an iteration's batches of labels",
-		"What went to the teacher's batch endpoint, in the order it was gathered. Only runs with labels=batch have any."), s.listBatches)
+		"The batches sent to the teacher's batch endpoint, in the order of their creation. Only runs with labels=batch have any."), s.listBatches)
 	add(s, operation(http.MethodPost, "/v1/trajectories/{id}/relabel", "trajectories", "relabel-trajectory", "Relabel a trajectory",
-		"Has another teacher asked at every stored state of a trajectory that is done, beside what was answered there before. "+
-			"Asked for again it is the same relabeling; once it is over, what is missing is asked for once more."), s.relabelTrajectory)
+		"Requests another teacher's action at every stored state of a done trajectory, in addition to earlier labels. "+
+			"A repeated request returns the same relabeling; if that has ended, missing answers are requested again."), s.relabelTrajectory)
 	add(s, operation(http.MethodPost, "/v1/iterations/{id}/relabel", "runs", "relabel-iteration", "Relabel an iteration",
-		"Relabels each trajectory of the iteration that is done by now. Failed and cancelled ones are not relabelled: their states are never exported."), s.relabelIteration)
+		"Relabels each done trajectory of the iteration. Failed and cancelled ones are not relabelled, because their states are never exported."), s.relabelIteration)
 	add(s, operation(http.MethodGet, "/v1/iterations/{id}/relabelings", "runs", "show-relabelings", "Show an iteration's relabelings",
-		"How far they are, summed up by policy, with how often each teacher agrees with the first label."), s.relabelProgress)
+		"Their progress summed by policy, with each teacher's agreement with the first label."), s.relabelProgress)
 	cancelAll := operation(http.MethodPost, "/v1/iterations/{id}/relabelings/cancel", "runs", "cancel-relabelings", "Cancel an iteration's relabelings",
-		"Cancels those that are not over, of one policy or of all. What was answered stays.")
+		"Cancels those that have not ended, of one policy or of all. Received answers stay.")
 	cancelAll.DefaultStatus = http.StatusOK
 	add(s, cancelAll, s.cancelRelabelings)
-	add(s, operation(http.MethodGet, "/v1/relabelings", "trajectories", "list-relabelings", "List relabelings", "Relabelings that fit the filter, newest first."), s.listRelabelings)
-	add(s, operation(http.MethodGet, "/v1/relabelings/{id}", "trajectories", "show-relabeling", "Show a relabeling", "One relabeling, with how far it is."), s.showRelabeling)
+	add(s, operation(http.MethodGet, "/v1/relabelings", "trajectories", "list-relabelings", "List relabelings", "Matching relabelings, newest first."), s.listRelabelings)
+	add(s, operation(http.MethodGet, "/v1/relabelings/{id}", "trajectories", "show-relabeling", "Show a relabeling", "One relabeling with its progress."), s.showRelabeling)
 	cancel := operation(http.MethodPost, "/v1/relabelings/{id}/cancel", "trajectories", "cancel-relabeling", "Cancel a relabeling",
-		"Ends it where it is. What was answered stays; asked for again it goes on.")
+		"Cancels it. Received answers stay; a new request resumes it.")
 	cancel.DefaultStatus = http.StatusOK
 	add(s, cancel, s.cancelRelabeling)
 }

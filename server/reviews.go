@@ -11,12 +11,12 @@ import (
 func (s *site) addReviews() {
 	add(s, operation(http.MethodPost, "/v1/trajectories/{id}/reviews", "reviews", "create-review", "Review a trajectory",
 		"Adds a flag, a note, or both, about the trajectory or one of its turns."), s.createReview)
-	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/reviews", "reviews", "list-trajectory-reviews", "List a trajectory's reviews", "What was said of it, newest first."), s.listTrajectoryReviews)
+	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/reviews", "reviews", "list-trajectory-reviews", "List a trajectory's reviews", "Its reviews, newest first."), s.listTrajectoryReviews)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/reviews/{review}", "reviews", "show-review", "Show a review", "One review."), s.showReview)
 	add(s, operation(http.MethodPut, "/v1/trajectories/{id}/reviews/{review}", "reviews", "edit-review", "Edit a review",
-		"Puts what is sent in the place of what it says; what is left out is then empty."), s.editReview)
-	add(s, operation(http.MethodDelete, "/v1/trajectories/{id}/reviews/{review}", "reviews", "delete-review", "Delete a review", "Removes it. Exports that were cut before keep what they are."), s.deleteReview)
-	add(s, operation(http.MethodGet, "/v1/reviews", "reviews", "list-reviews", "List reviews", "Reviews that fit the filter, newest first."), s.listReviews)
+		"Replaces its contents; omitted fields become empty."), s.editReview)
+	add(s, operation(http.MethodDelete, "/v1/trajectories/{id}/reviews/{review}", "reviews", "delete-review", "Delete a review", "Deletes it. Existing exports do not change."), s.deleteReview)
+	add(s, operation(http.MethodGet, "/v1/reviews", "reviews", "list-reviews", "List reviews", "Matching reviews, newest first."), s.listReviews)
 }
 
 // ReviewPath is the path of a review.

@@ -12,11 +12,11 @@ import (
 )
 
 func (s *site) addRunDeletion() {
-	add(s, operation(http.MethodGet, "/v1/runs/{id}/contents", "runs", "count-run", "Count what a run consists of",
-		"What is deleted with the run, and why it cannot be deleted now, if so."), s.countRun)
+	add(s, operation(http.MethodGet, "/v1/runs/{id}/contents", "runs", "count-run", "Count a run's contents",
+		"What is deleted with the run and, if it cannot be deleted now, why."), s.countRun)
 	op := operation(http.MethodDelete, "/v1/runs/{id}", "runs", "delete-run", "Delete a run",
-		"Removes the run with its iterations, trajectories, turns, calls, reviews, events and the entries of its exports, for good, and answers what that was. Files that its exports wrote stay where they are, and so do the taskset and the policies. "+
-			"A large run is deleted in the background: the answer is then 202 with deleting, the run has a deleting_at until it is gone, and nothing new can be begun in it. That goes on after a restart of the server. "+
+		"Permanently deletes the run with its iterations, trajectories, turns, calls, reviews, events and export records, and returns their counts. Files of its exports, the taskset and the policies stay. "+
+			"A large run is deleted in the background: the answer is then 202 with deleting, and the run has a deleting_at and accepts no new work until it is gone. The deletion resumes after a restart of the server. "+
 			"409 while an iteration runs, an export is built, or its trajectories are relabelled or graded again.")
 	op.Errors = append(op.Errors, http.StatusConflict)
 	contents := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[relabel.RunContents](), true, "RunContents")

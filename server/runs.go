@@ -13,9 +13,9 @@ import (
 
 func (s *site) addRuns() {
 	add(s, operation(http.MethodPost, "/v1/runs", "runs", "create-run", "Create a run",
-		"Fixes an experiment: tasks, teacher, recipe, schedule, limits and seed. Nothing is rolled out before its first iteration."), s.createRun)
+		"Defines an experiment: tasks, teacher, recipe, schedule, limits and seed. Rollouts start with its first iteration."), s.createRun)
 	add(s, operation(http.MethodGet, "/v1/runs", "runs", "list-runs", "List runs", "All runs, newest first."), s.listRuns)
-	add(s, operation(http.MethodGet, "/v1/runs/{id}", "runs", "show-run", "Show a run", "One run, with its prompts as every trajectory opens with them, and what it has used of its budget."), s.showRun)
+	add(s, operation(http.MethodGet, "/v1/runs/{id}", "runs", "show-run", "Show a run", "One run, with the prompts that open every trajectory and its usage."), s.showRun)
 }
 
 func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.Run], error) {

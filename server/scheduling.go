@@ -10,17 +10,17 @@ import (
 
 func (s *site) addScheduling() {
 	add(s, operation(http.MethodPatch, "/v1/runs/{id}", "scheduling", "set-scheduling", "Change a run's priority, quota, budget or webhook",
-		"Changes what is given, from the next claim on. What workers hold beyond a smaller quota they keep."), s.setScheduling)
+		"Changes the given fields from the next claim on. Workers keep the trajectories that they hold beyond a smaller quota."), s.setScheduling)
 	act(s, "/v1/runs/{id}/pause", "pause-run", "Pause a run",
-		"Nothing more of it is claimed. What workers hold they give back within seconds of the turn in hand, with every turn committed. Pausing twice is once.", s.pauseRun)
-	act(s, "/v1/runs/{id}/resume", "resume-run", "Resume a run", "Ends the run's pause, whatever its reason. An iteration that is paused by itself stays so.", s.resumeRun)
-	act(s, "/v1/runs/{id}/cancel", "cancel-run", "Cancel a run", "Cancels each of its iterations that is running.", s.cancelRun)
-	act(s, "/v1/iterations/{id}/pause", "pause-iteration", "Pause an iteration", "As for a run, this iteration alone.", s.pauseIteration)
+		"Nothing more of it is claimed. Workers release its trajectories within seconds after their current turn, with every turn committed. A second pause changes nothing.", s.pauseRun)
+	act(s, "/v1/runs/{id}/resume", "resume-run", "Resume a run", "Ends the run's pause, for any reason. An iteration that is paused itself stays paused.", s.resumeRun)
+	act(s, "/v1/runs/{id}/cancel", "cancel-run", "Cancel a run", "Cancels its running iterations.", s.cancelRun)
+	act(s, "/v1/iterations/{id}/pause", "pause-iteration", "Pause an iteration", "As for a run, but only this iteration.", s.pauseIteration)
 	act(s, "/v1/iterations/{id}/resume", "resume-iteration", "Resume an iteration", "Ends the iteration's own pause. Its run may still be paused.", s.resumeIteration)
 	act(s, "/v1/iterations/{id}/cancel", "cancel-iteration", "Cancel an iteration",
-		"Cancels every trajectory that has not come to its end; their model calls and commands are ended within seconds. What is done stays.", s.cancelIteration)
+		"Cancels every trajectory that has not ended; their model calls and commands end within seconds. Done trajectories stay.", s.cancelIteration)
 	act(s, "/v1/iterations/{id}/retry", "retry-iteration", "Retry failed trajectories",
-		"Queues trajectories that failed once more, with fresh budgets; an iteration that was done runs again. What was exported before stays as it is.", s.retryIteration)
+		"Queues failed trajectories again, with fresh budgets; an iteration that was done runs again. Existing exports do not change.", s.retryIteration)
 }
 
 // act registers a POST that changes a resource without creating one.

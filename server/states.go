@@ -11,7 +11,7 @@ import (
 func (s *site) showState(ctx context.Context, in *struct {
 	IDPath
 	T   int  `path:"t" minimum:"1" maximum:"1000000" doc:"The turn at which the state was visited, from 1."`
-	Raw bool `query:"raw" doc:"Also give the messages of action and label as their servers wrote them."`
+	Raw bool `query:"raw" doc:"Include the messages of action and label as their servers wrote them."`
 }) (*of[api.StateView], error) {
 	trajectory, err := s.Store.FindTrajectory(ctx, in.ID)
 	if err != nil {

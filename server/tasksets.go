@@ -14,21 +14,21 @@ import (
 
 func (s *site) addTasksets() {
 	op := operation(http.MethodPost, "/v1/tasksets", "tasksets", "import-taskset", "Import tasks",
-		"Reads a JSONL file of tasks, in relabel's own form or the SWE-bench core form, as one immutable taskset. A bad line is refused with its number and field, and then nothing is imported.")
+		"Reads a JSONL file of tasks, in relabel's own format or one of the SWE-bench family, as one immutable taskset. The error for a bad line gives its number and field, and nothing is imported.")
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "The JSONL file, one task per line; at most 256 MiB.",
 		Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
 	add(s, op, s.importTaskset)
 	add(s, operation(http.MethodGet, "/v1/tasksets", "tasksets", "list-tasksets", "List tasksets", "All tasksets, newest first."), s.listTasksets)
-	add(s, operation(http.MethodGet, "/v1/tasksets/{id}", "tasksets", "show-taskset", "Show a taskset", "One taskset, with how many tasks it has."), s.showTaskset)
+	add(s, operation(http.MethodGet, "/v1/tasksets/{id}", "tasksets", "show-taskset", "Show a taskset", "One taskset with its number of tasks."), s.showTaskset)
 	add(s, operation(http.MethodGet, "/v1/tasksets/{id}/tasks", "tasksets", "list-tasks", "List tasks", "The tasks of a taskset, with gold and test patches."), s.listTasks)
 }
 
 type importTaskset struct {
 	Name    string       `query:"name" required:"true" minLength:"1" maxLength:"200" doc:"The taskset's name; no other may have it."`
-	Format  tasks.Format `query:"format" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" default:"auto" doc:"Form of the lines; auto tells by their fields."`
+	Format  tasks.Format `query:"format" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" default:"auto" doc:"Format of the lines; auto detects it from their fields."`
 	HeldOut []string     `query:"held_out,explode" maxItems:"10000" doc:"Instance ids that are never rolled out for training. Separated by commas, or given more than once."`
-	Count   int          `query:"held_out_count" minimum:"0" maximum:"1000000" doc:"Instead of a list: how many tasks to hold out, drawn with the seed."`
-	Seed    int64        `query:"held_out_seed" doc:"Seed of that draw: the same seed holds the same tasks out on any machine."`
+	Count   int          `query:"held_out_count" minimum:"0" maximum:"1000000" doc:"Instead of a list: number of tasks to hold out, drawn with the seed."`
+	Seed    int64        `query:"held_out_seed" doc:"Seed of that draw: the same seed holds out the same tasks on any machine."`
 }
 
 func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[api.ImportedTaskset], error) {

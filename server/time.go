@@ -10,11 +10,11 @@ import (
 
 func (s *site) addTime() {
 	add(s, operation(http.MethodGet, "/v1/runs/{id}/time", "runs", "show-run-time", "Show where a run's time went",
-		"By phase, summed over attempts that have ended, for the run and for each of its iterations; and the critical-path efficiency of what is done."), s.showRunTime)
+		"By phase, summed over ended attempts, for the run and for each of its iterations, with the critical-path efficiency of done trajectories."), s.showRunTime)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/time", "trajectories", "show-trajectory-time", "Show where a trajectory's time went",
-		"By phase, summed over its attempts that have ended; each turn has its own times."), s.showTrajectoryTime)
-	add(s, operation(http.MethodGet, "/v1/overview", "runs", "show-overview", "Show how everything stands",
-		"Trajectories by state, turns, labels, waiting jobs, and the runs that have a running iteration. It may be some seconds old."), s.showOverview)
+		"By phase, summed over its ended attempts; each turn has its own times."), s.showTrajectoryTime)
+	add(s, operation(http.MethodGet, "/v1/overview", "runs", "show-overview", "Show the state of all work",
+		"Trajectories by state, turns, labels, waiting jobs, and the runs that have a running iteration. It may be a few seconds old."), s.showOverview)
 }
 
 func (s *site) showRunTime(ctx context.Context, in *IDPath) (*of[api.RunTime], error) {

@@ -17,9 +17,9 @@ import (
 
 func (s *site) addTokenizers() {
 	upload := operation(http.MethodPost, "/v1/tokenizers", "tokenizers", "add-tokenizer", "Register a tokenizer",
-		"Reads a tar file with the files of a model's folder and keeps them as the next version of the name; the same files as the newest version give that one back. "+
-			"Used are tokenizer.json, tokenizer_config.json, chat_template.jinja, chat_template.json, config.json, special_tokens_map.json, generation_config.json and additional_chat_templates/*.jinja; any other file is refused. "+
-			"What of the tokenizer or its templates is not known is refused by name.")
+		"Stores the files of a model's folder, sent as a tar file, as the next version of the name. If the files equal the newest version, that version is returned. "+
+			"It accepts tokenizer.json, tokenizer_config.json, chat_template.jinja, chat_template.json, config.json, special_tokens_map.json, generation_config.json and additional_chat_templates/*.jinja; any other file is refused. "+
+			"Unsupported parts of the tokenizer or its templates are refused by name.")
 	upload.RequestBody = &huma.RequestBody{Required: true, Description: "A tar file with the files of the model's folder, by their names in it; at most 64 MiB in all.",
 		Content: map[string]*huma.MediaType{"application/x-tar": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
 	add(s, upload, s.addTokenizer)
@@ -31,7 +31,7 @@ func (s *site) addTokenizers() {
 		Content: map[string]*huma.MediaType{"application/x-tar": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}}
 	add(s, files, s.fetchTokenizer)
 	add(s, operation(http.MethodDelete, "/v1/tokenizers/{tokenizer}", "tokenizers", "delete-tokenizer", "Delete a tokenizer",
-		"Forgets a name with all its versions, and the files that no other name has. Refused while a policy or an export that is not over uses such files."), s.deleteTokenizer)
+		"Deletes a name with all its versions, and the files that no other name has. Refused while a policy or an export that has not ended uses such files."), s.deleteTokenizer)
 }
 
 // maxTokenizerUpload is how long the body of an upload may be: the files and tar's own
@@ -39,7 +39,7 @@ func (s *site) addTokenizers() {
 const maxTokenizerUpload = relabel.MaxTokenizerBytes + 1<<20
 
 type addTokenizer struct {
-	Name string `query:"name" required:"true" minLength:"1" maxLength:"100" doc:"The name to register it by: letters, digits, dots, hyphens and underscores."`
+	Name string `query:"name" required:"true" minLength:"1" maxLength:"100" doc:"The name to register: letters, digits, dots, hyphens and underscores."`
 }
 
 func (s *site) addTokenizer(ctx context.Context, in *addTokenizer) (*of[relabel.Tokenizer], error) {

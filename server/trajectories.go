@@ -11,17 +11,17 @@ import (
 
 func (s *site) addTrajectories() {
 	add(s, operation(http.MethodGet, "/v1/trajectories", "trajectories", "list-trajectories", "List trajectories",
-		"Trajectories that fit the filter, and how many of how many do."), s.listTrajectories)
+		"Matching trajectories, with their number and the number of all."), s.listTrajectories)
 	search := operation(http.MethodGet, "/v1/trajectories/search", "trajectories", "search-texts", "Search in texts of trajectories",
-		"Looks for a text, in whatever case, in the actions, labels, other teachers' answers and observations of the trajectories that fit the filter, in their problem statements, in why they failed, in their submissions and in the output of their tests. "+
-			"An answer takes some seconds at most: it says how many trajectories it looked through and how to go on, and says nothing of the others. 429 where too many search at once.")
+		"Searches for a text, in any case, in the actions, labels, other teachers' answers, observations, problem statements, failures, submissions and test outputs of the matching trajectories. "+
+			"A request takes a few seconds at most: its answer counts the searched trajectories and has the position to continue from. 429 if there are too many concurrent searches.")
 	search.Errors = append(search.Errors, http.StatusTooManyRequests)
 	add(s, search, s.searchTexts)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}", "trajectories", "show-trajectory", "Show a trajectory", "One trajectory without its turns."), s.showTrajectory)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/attempts", "trajectories", "list-attempts", "List a trajectory's attempts",
-		"Every try at it, in order, with the worker and the sandbox that made it."), s.listAttempts)
+		"All attempts in order, with their workers and sandboxes."), s.listAttempts)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/calls", "trajectories", "list-calls", "List a trajectory's model calls",
-		"Every question to a policy, all its tries together, in the order they were asked."), s.listCalls)
+		"All calls to policies in order, each with all its tries."), s.listCalls)
 }
 
 // trajectoryFilter reads the filter of a query.

@@ -14,7 +14,7 @@ import (
 
 func (s *site) addTurns() {
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/turns", "trajectories", "list-turns", "List turns",
-		"The current attempt's turns in order: who executed, the executed action, the teacher's label beside it, and what the environment answered."), s.listTurns)
+		"The current attempt's turns in order: executor, executed action, the teacher's label, and the environment's observations."), s.listTurns)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/states/{t}", "trajectories", "show-state", "Show a state",
 		"st, the messages that executor and teacher were asked with at turn t, with the executed action at and the label ãt."), s.showState)
 }

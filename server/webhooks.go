@@ -10,10 +10,10 @@ import (
 )
 
 func (s *site) addWebhooks() {
-	add(s, operation(http.MethodGet, "/v1/runs/{id}/webhooks", "runs", "list-deliveries", "List what a run's webhook was told",
-		"Each delivery with its body, how often it was tried and what the receiver said last, newest first."), s.listDeliveries)
-	op := operation(http.MethodPost, "/v1/runs/{id}/webhooks/{delivery}/redeliver", "runs", "redeliver", "Tell a webhook once more",
-		"Sends a delivery again, under the same webhook-id, to the webhook that the run has now, whatever became of it before.")
+	add(s, operation(http.MethodGet, "/v1/runs/{id}/webhooks", "runs", "list-deliveries", "List a run's webhook deliveries",
+		"Each delivery with its body, its tries and the receiver's last answer, newest first."), s.listDeliveries)
+	op := operation(http.MethodPost, "/v1/runs/{id}/webhooks/{delivery}/redeliver", "runs", "redeliver", "Send a delivery again",
+		"Sends a delivery again, under the same webhook-id, to the run's current webhook, in any state.")
 	op.DefaultStatus = http.StatusOK
 	add(s, op, s.redeliver)
 }

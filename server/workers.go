@@ -10,7 +10,7 @@ import (
 
 func (s *site) addWorkers() {
 	add(s, operation(http.MethodGet, "/v1/workers", "scheduling", "list-workers", "List workers",
-		"The processes that roll trajectories out, by machine, with what they hold now. One that ended in order is gone from the list; one that has not been heard of for half a minute is silent, and forgotten after a day."), s.listWorkers)
+		"The worker processes by machine, with the trajectories that they hold. A worker that stopped in order disappears; one without a heartbeat for half a minute is silent, and is removed after a day."), s.listWorkers)
 }
 
 // listWorkers returns a page of all workers: there is only one per process.
