@@ -4,12 +4,12 @@ package api
 type Check struct {
 	Name   string `json:"name" doc:"The part: database, docker, …"`
 	OK     bool   `json:"ok" doc:"Whether it is there."`
-	Detail string `json:"detail,omitempty" doc:"What is missing and what to do about it. Where tokens are demanded, only callers with one are told; the log says it too."`
+	Detail string `json:"detail,omitempty" doc:"What is missing and how to fix it. If tokens are required, only callers with one receive it; it is also logged."`
 }
 
 // Health says that the server lives or is ready.
 type Health struct {
 	Status  string  `json:"status" enum:"live,ready" doc:"live: the process answers. ready: all that work needs is there."`
 	Version string  `json:"version" doc:"Version of relabel."`
-	Checks  []Check `json:"checks,omitempty" doc:"The parts that were asked; of /readyz."`
+	Checks  []Check `json:"checks,omitempty" doc:"The checked parts, in /readyz."`
 }

@@ -5,13 +5,13 @@ import "relabel"
 // NewIteration describes the next round.
 type NewIteration struct {
 	Student     string                `json:"student" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The student policy of this round: its id, its name, or name@version."`
-	Kind        relabel.IterationKind `json:"kind,omitempty" enum:"collect,evaluate" default:"collect" doc:"collect: mixture rollouts with labels. evaluate: the student alone, greedy, without labels."`
-	Beta        *float64              `json:"beta,omitempty" minimum:"0" maximum:"1" doc:"βi instead of the schedule's: the chance that the teacher executes a turn."`
+	Kind        relabel.IterationKind `json:"kind,omitempty" enum:"collect,evaluate" default:"collect" doc:"collect: mixture rollouts with labels. evaluate: only the student, greedy, without labels."`
+	Beta        *float64              `json:"beta,omitempty" minimum:"0" maximum:"1" doc:"βi instead of the schedule's: the probability that the teacher executes a turn."`
 	Tasks       int                   `json:"tasks,omitempty" name:"count" placeholder:"N" minimum:"0" maximum:"100000" doc:"How many tasks to draw; 0: all."`
 	Instances   []string              `json:"instances,omitempty" name:"instance" maxItems:"100000" doc:"Exactly these instances. Held-out ones only when evaluating."`
 	HeldOut     bool                  `json:"held_out,omitempty" doc:"Evaluate on the held-out tasks. An evaluation needs this, instances or again."`
-	Again       *relabel.ID           `json:"again,omitempty" placeholder:"ITERATION" format:"uuid" doc:"Id of an iteration of a run of the same task set, this run's or another's: exactly its tasks are rolled out again."`
-	Generations int                   `json:"generations,omitempty" placeholder:"N" minimum:"0" maximum:"1000" doc:"Rollouts per task; 0: those of again, else 1."`
+	Again       *relabel.ID           `json:"again,omitempty" placeholder:"ITERATION" format:"uuid" doc:"Id of an iteration, of this or another run of the same task set: roll out exactly its tasks again."`
+	Generations int                   `json:"generations,omitempty" placeholder:"N" minimum:"0" maximum:"1000" doc:"Rollouts per task; 0: as in again, or else 1."`
 }
 
 // IterationView is an iteration with its progress.

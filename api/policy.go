@@ -8,13 +8,13 @@ type NewPolicy struct {
 	BaseURL    string             `json:"base_url" placeholder:"URL" maxLength:"2000" doc:"Address of the endpoint, up to and with /v1; no credentials in it."`
 	Replicas   []string           `json:"replicas,omitempty" name:"replica" placeholder:"URL" maxItems:"64" doc:"Further addresses that serve the same model. Each trajectory keeps to one of them."`
 	Model      string             `json:"model" minLength:"1" maxLength:"500" doc:"The model's name, as the server knows it."`
-	Server     relabel.ServerKind `json:"server,omitempty" name:"server-kind" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" default:"generic" doc:"What kind of server it is, which says what optional fields it takes."`
+	Server     relabel.ServerKind `json:"server,omitempty" name:"server-kind" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" default:"generic" doc:"Kind of server, which determines the optional request fields."`
 	ToolFormat relabel.ToolFormat `json:"tool_format,omitempty" enum:"native,text" default:"native" doc:"How tools and calls go over the line: in the fields that the protocol has for them, or as text, for endpoints without tool calling. The canonical action is the same."`
 	Secret     string             `json:"secret,omitempty" maxLength:"1000" doc:"NAME of the secret (a letter, then at most 39 letters, digits, hyphens or underscores) that holds the API key, in the worker's environment or secrets folder. Never the key itself."`
 	Sampling   *NewSampling       `json:"sampling,omitempty" embed:"" doc:"How it samples when it collects. Evaluation is always greedy."`
 	Limits     *NewLimits         `json:"limits,omitempty" embed:"" doc:"Bounds of its use."`
 	Price      *NewPrice          `json:"price,omitempty" embed:"" prefix:"price-" doc:"What its tokens cost. Absent: not known."`
-	Markers    string             `json:"cache_markers,omitempty" enum:"none,anthropic" default:"none" doc:"How requests mark what the server is to keep in its prompt cache. anthropic: cache_control in the content's text block."`
+	Markers    string             `json:"cache_markers,omitempty" enum:"none,anthropic" default:"none" doc:"How requests mark what the server should keep in its prompt cache. anthropic: cache_control in the content's text block."`
 	Tokenizer  string             `json:"tokenizer,omitempty" placeholder:"DIR|NAME" help:"The model's tokenizer: its folder on this machine, which is registered, or the name or hash of a registered one." maxLength:"4096" doc:"The model's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that use it. Exports of tokens take it when this policy is the student; a registered one counts prompts near the context limit. The policy keeps the hash."`
 	Template   string             `json:"chat_template,omitempty" placeholder:"FILE" help:"File with another chat template than the tokenizer's own; its text is sent." maxLength:"4096" doc:"Path of a file with another chat template than the tokenizer's own, below --tokenizers of the same machines."`
 	Text       string             `json:"template_text,omitempty" kong:"-" maxLength:"262144" doc:"Text of another chat template than the tokenizer's own."`
@@ -24,19 +24,19 @@ type NewPolicy struct {
 type NewSampling struct {
 	Temperature *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2" doc:"Sampling temperature. Default 0.7 (paper F.1)."`
 	TopP        *float64 `json:"top_p,omitempty" exclusiveMinimum:"0" maximum:"1" doc:"Nucleus of probability mass that is sampled from. Default 0.9 (paper F.1)."`
-	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Most tokens of one answer; 0 leaves it to the server."`
+	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Maximum tokens per answer; 0 leaves it to the server."`
 }
 
 // NewLimits bounds a new policy's use.
 type NewLimits struct {
-	Concurrency       *int `json:"concurrency,omitempty" minimum:"1" maximum:"4096" doc:"Most calls in flight at each address in one worker process; fewer if the server has trouble with so many. Default 8."`
-	RequestsPerMinute *int `json:"requests_per_minute,omitempty" minimum:"0" maximum:"1000000000" doc:"Requests a minute at each address in one worker process. Default 0: no limit."`
-	TokensPerMinute   *int `json:"tokens_per_minute,omitempty" minimum:"0" maximum:"1000000000" doc:"Tokens a minute, prompt and answer, at each address in one worker process. Default 0: no limit."`
+	Concurrency       *int `json:"concurrency,omitempty" minimum:"1" maximum:"4096" doc:"Maximum calls in flight at each address per worker process; fewer if the server is overloaded. Default 8."`
+	RequestsPerMinute *int `json:"requests_per_minute,omitempty" minimum:"0" maximum:"1000000000" doc:"Requests per minute at each address per worker process. Default 0: no limit."`
+	TokensPerMinute   *int `json:"tokens_per_minute,omitempty" minimum:"0" maximum:"1000000000" doc:"Tokens of prompts and answers per minute at each address per worker process. Default 0: no limit."`
 	TimeoutSeconds    *int `json:"timeout_seconds,omitempty" name:"timeout" placeholder:"SECONDS" minimum:"1" maximum:"86400" doc:"Seconds that one HTTP request may take. Default 600."`
 	Retries           *int `json:"retries,omitempty" minimum:"0" maximum:"20" doc:"Retries after an unusable answer. Default 3."`
-	PatienceSeconds   *int `json:"patience_seconds,omitempty" name:"patience" placeholder:"SECONDS" minimum:"0" maximum:"86400" doc:"Seconds that a call waits for an endpoint that is down or says that it is busy, before it fails. Default 600."`
+	PatienceSeconds   *int `json:"patience_seconds,omitempty" name:"patience" placeholder:"SECONDS" minimum:"0" maximum:"86400" doc:"Seconds that a call waits for an endpoint that is down or busy before it fails. Default 600."`
 	ContextTokens     *int `json:"context_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Tokens of prompt and answer together, as the server was started; 0: not known. What does not fit is not sent."`
-	HedgeAfterSeconds *int `json:"hedge_after_seconds,omitempty" name:"hedge-after" placeholder:"SECONDS" minimum:"0" maximum:"86400" doc:"Seconds without an answer after which another replica is asked too. Default 0: never."`
+	HedgeAfterSeconds *int `json:"hedge_after_seconds,omitempty" name:"hedge-after" placeholder:"SECONDS" minimum:"0" maximum:"86400" doc:"Seconds without an answer after which the request is also sent to another replica. Default 0: never."`
 }
 
 // NewPrice is what a new policy's tokens cost.

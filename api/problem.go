@@ -10,12 +10,12 @@ type Problem struct {
 	Code   relabel.Code   `json:"code" doc:"Stable, machine-readable reason. Codes are added to, never renamed."`
 	Detail string         `json:"detail" doc:"What is wrong, for people."`
 	Field  string         `json:"field,omitempty" doc:"The input field, parameter, line or file that is wrong first, if it is known."`
-	Errors []ProblemField `json:"errors,omitempty" doc:"All that is wrong, where more is known; the first 100."`
+	Errors []ProblemField `json:"errors,omitempty" doc:"All errors if there are several, at most 100."`
 }
 
 // ProblemField says what is wrong with one part of the input.
 type ProblemField struct {
-	Location string `json:"location,omitempty" doc:"Where: body.limits.max_turns, query.limit, path.id, or a line of a file."`
+	Location string `json:"location,omitempty" doc:"Location: body.limits.max_turns, query.limit, path.id, or a line of a file."`
 	Message  string `json:"message" doc:"What is wrong there."`
 }
 

@@ -11,7 +11,7 @@ import (
 // PageQuery asks for a page of a list.
 type PageQuery struct {
 	After string `query:"after" maxLength:"512" minLength:"1" doc:"The next of the previous page; absent for the first page."`
-	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items in the page, 1 to 500. A page of large items has fewer: next tells whether more follow."`
+	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items in the page, 1 to 500. A page of large items has fewer: next shows whether more follow."`
 }
 
 // TrajectoryQuery filters and sorts trajectories. Absent parameters do not filter.
@@ -30,7 +30,7 @@ type TrajectoryQuery struct {
 	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"passed,tests,tests_timed_out,tests_did_not_finish,tests_tampered,empty_patch,patch_does_not_apply,patch_unsafe" default:"" doc:"Only with a verdict for this reason."`
 	Submitted    string                  `query:"submitted" enum:"true,false" default:"" doc:"Only with, or without, a valid submission."`
 	Resolved     string                  `query:"resolved" enum:"true,false" default:"" doc:"true: only resolved, that is submitted and passed; false: only with a verdict and not resolved."`
-	Labels       string                  `query:"labels" enum:"missing" default:"" doc:"missing: only where a label is missing."`
+	Labels       string                  `query:"labels" enum:"missing" default:"" doc:"missing: only trajectories with a missing label."`
 	TurnsMin     Number                  `query:"turns_min" minimum:"0" maximum:"2147483647" doc:"Only with this many turns or more."`
 	TurnsMax     Number                  `query:"turns_max" minimum:"0" maximum:"2147483647" doc:"Only with this many turns or fewer."`
 	AgreementMin Number                  `query:"agreement_min" minimum:"0" maximum:"1" doc:"Only with this agreement or more."`

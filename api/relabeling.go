@@ -4,13 +4,13 @@ import "relabel"
 
 // NewRelabeling says who is asked.
 type NewRelabeling struct {
-	Policy   string `json:"policy" name:"teacher" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The teacher that is asked: the policy's id, its name, or name@version."`
+	Policy   string `json:"policy" name:"teacher" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The labelling teacher: the policy's id, its name, or name@version."`
 	Priority int    `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is worked off first. Default 0."`
 }
 
 // Relabelings sums relabelings up.
 type Relabelings struct {
-	Items []relabel.RelabelProgress `json:"items" nullable:"false" doc:"One for each policy that was asked."`
+	Items []relabel.RelabelProgress `json:"items" nullable:"false" doc:"One per labelling policy."`
 }
 
 // CancelRelabelings says whose relabelings are cancelled.

@@ -5,9 +5,9 @@ import "relabel"
 // NewReview is what a reviewer says.
 type NewReview struct {
 	T      *int   `json:"t,omitempty" name:"turn" placeholder:"T" minimum:"1" doc:"The turn that it is about; absent: the whole trajectory."`
-	Flag   string `json:"flag,omitempty" maxLength:"60" doc:"A name of your own choice for what is wrong or remarkable, such as leak or wrong-label: a-z, 0-9, hyphen, dot and underscore. Lists and exports filter by it."`
+	Flag   string `json:"flag,omitempty" maxLength:"60" doc:"A name of your choice, such as leak or wrong-label: a-z, 0-9, hyphen, dot and underscore. Lists and exports filter by it."`
 	Note   string `json:"note,omitempty" maxLength:"10000" doc:"What there is to say."`
-	Author string `json:"author,omitempty" env:"RELABEL_AUTHOR,USER" maxLength:"100" doc:"Who says it, as others shall read it. It is not checked."`
+	Author string `json:"author,omitempty" env:"RELABEL_AUTHOR,USER" maxLength:"100" doc:"The author's name as shown. It is not checked."`
 }
 
 // Of is the review of a trajectory, with a new id. CodeInvalid if it cannot be stored.

@@ -13,7 +13,7 @@ type NewRun struct {
 	Teacher   string                `json:"teacher" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The teacher policy: its id, its name, or name@version."`
 	Beta      *relabel.BetaSchedule `json:"beta,omitempty" type:"json" placeholder:"JSON" doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 an iteration, never below 0.6 (paper F.1)."`
 	Rho       *relabel.RhoSchedule  `json:"rho,omitempty" type:"json" placeholder:"JSON" doc:"Schedule of ρi, the law of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
-	Labels    relabel.LabelMode     `json:"labels,omitempty" enum:"inline,deferred,batch" default:"inline" doc:"When the teacher is asked for the labels of the student's turns: inline (during the rollout), deferred until the iteration's last rollout is over, or batch: then and through the teacher's batch endpoint (files and batches, as OpenAI has them)."`
+	Labels    relabel.LabelMode     `json:"labels,omitempty" enum:"inline,deferred,batch" default:"inline" doc:"When the teacher labels the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's OpenAI-style batch endpoint)."`
 	Limits    *NewRunLimits         `json:"limits,omitempty" type:"json" placeholder:"JSON" doc:"Bounds of each trajectory."`
 	Budget    *relabel.Budget       `json:"budget,omitempty" kong:"-" doc:"What its calls may use before it is paused. It can be changed later."`
 	Webhook   *relabel.Webhook      `json:"webhook,omitempty" kong:"-" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run. It can be changed later."`
@@ -23,7 +23,7 @@ type NewRun struct {
 // NewPrompts are a run's own texts; absent ones are the scaffold's.
 type NewPrompts struct {
 	System string         `json:"system,omitempty" doc:"System message."`
-	First  string         `json:"first,omitempty" doc:"First user message. {workdir}, {problem_statement} and {hints_text} stand for the task's; {hints?}…{/hints?} is left out if there are no hints."`
+	First  string         `json:"first,omitempty" doc:"First user message. {workdir}, {problem_statement} and {hints_text} are replaced by the task's; {hints?}…{/hints?} is omitted without hints."`
 	Tools  []relabel.Tool `json:"tools,omitempty" maxItems:"100" doc:"Descriptions of the scaffold's tools."`
 }
 
@@ -48,7 +48,7 @@ type RunView struct {
 type SchedulingPatch struct {
 	Priority *int             `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is claimed first; runs of one priority share the slots evenly. Default 0."`
 	Quota    *int             `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"How many of its trajectories workers may hold at a time; 0: as many as there are slots."`
-	Budget   *relabel.Budget  `json:"budget,omitempty" kong:"-" doc:"In the place of the one there was. A run that its budget has paused goes on when it is resumed."`
+	Budget   *relabel.Budget  `json:"budget,omitempty" kong:"-" doc:"Replaces the current one. A run that its budget has paused continues after a resume."`
 	Webhook  *relabel.Webhook `json:"webhook,omitempty" kong:"-" doc:"In the place of the one there was; with an empty url the one of all runs, if any."`
 }
 

@@ -12,7 +12,7 @@ import (
 // runLabel is `relabel run label ITERATION`.
 type runLabel struct {
 	ClientFlags
-	Iteration string `arg:"" help:"Id of the iteration, as run show says it."`
+	Iteration string `arg:"" help:"Id of the iteration; see run show."`
 }
 
 // Run begins the iteration's labelling.

@@ -20,7 +20,7 @@ type ReviewCommand struct {
 // reviewAdd is `relabel review add TRAJECTORY`.
 type reviewAdd struct {
 	ClientFlags
-	Trajectory string `arg:"" help:"Id of the trajectory, as run trajectories says it."`
+	Trajectory string `arg:"" help:"Id of the trajectory; see run trajectories."`
 	api.NewReview
 }
 
@@ -81,7 +81,7 @@ func (c *reviewList) Run(ctx context.Context) error {
 type reviewDelete struct {
 	ClientFlags
 	Trajectory string `arg:"" help:"Id of the trajectory."`
-	Review     string `arg:"" help:"Id of the review, as review list says it."`
+	Review     string `arg:"" help:"Id of the review; see review list."`
 }
 
 // Run removes the review.

@@ -14,7 +14,7 @@ import (
 type runDelete struct {
 	ClientFlags
 	RunName string `arg:"" name:"run" help:"Name or id of the run."`
-	Yes     bool   `help:"Delete it. Without this the command only says what would be deleted."`
+	Yes     bool   `help:"Delete it. Without this flag the command only shows what would be deleted."`
 }
 
 // Run says what the run consists of, and deletes it.

@@ -11,11 +11,11 @@ import (
 
 // RunCommand is `relabel run`.
 type RunCommand struct {
-	Create       runCreate       `cmd:"" help:"Make a run: recipe, tasks, teacher, schedule, limits."`
+	Create       runCreate       `cmd:"" help:"Create a run: recipe, tasks, teacher, schedule, limits."`
 	List         runList         `cmd:"" help:"List runs."`
 	Iterate      runIterate      `cmd:"" help:"Start an iteration with this round's student, and watch it."`
 	Watch        runWatch        `cmd:"" help:"Watch an iteration until it is over, also over a restart of the server."`
-	Show         runShow         `cmd:"" help:"Show a run's iterations, with their ids, and what is spent."`
+	Show         runShow         `cmd:"" help:"Show a run's iterations with their ids, and its usage."`
 	Trajectories runTrajectories `cmd:"" help:"List the trajectories of a run."`
 	Instances    runInstances    `cmd:"" help:"List the instances that an iteration rolls out, one per line."`
 	Set          runSet          `cmd:"" help:"Change a run's priority, quota, budget or webhook."`
@@ -23,10 +23,10 @@ type RunCommand struct {
 	Resume       runResume       `cmd:"" help:"Resume a run or an iteration."`
 	Cancel       runCancel       `cmd:"" help:"Cancel a run's iterations, or one iteration."`
 	Label        runLabel        `cmd:"" help:"Start labelling now (runs with deferred or batch labels)."`
-	Relabel      runRelabel      `cmd:"" help:"Ask another teacher at every state of what is done."`
+	Relabel      runRelabel      `cmd:"" help:"Label every state of done trajectories with another teacher."`
 	Verify       runVerify       `cmd:"" help:"Grade stored submissions again under the verifier's present protections."`
-	Delete       runDelete       `cmd:"" help:"Say what a run consists of, and with --yes delete it for good."`
-	Retry        runRetry        `cmd:"" help:"Try an iteration's failed trajectories once more."`
+	Delete       runDelete       `cmd:"" help:"Show what a run contains; with --yes delete it permanently."`
+	Retry        runRetry        `cmd:"" help:"Retry an iteration's failed trajectories."`
 }
 
 // runCreate is `relabel run create`.

@@ -15,8 +15,8 @@ type runVerify struct {
 	ClientFlags
 	RunName string `arg:"" name:"run" help:"Name or id of the run."`
 	api.Regrade
-	Status bool `help:"Show how the verdicts stand and queue nothing."`
-	Cancel bool `help:"Cancel what is queued or running; replaced verdicts stay."`
+	Status bool `help:"Show the state of the verdicts and queue nothing."`
+	Cancel bool `help:"Cancel queued and running regradings; replaced verdicts stay."`
 	Detach bool `help:"Do not wait for the end."`
 }
 

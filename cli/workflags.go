@@ -38,7 +38,7 @@ type SecretFlags struct {
 // DockerFlags name the engines of sandboxes and the sources of their images.
 type DockerFlags struct {
 	Docker          []string `env:"DOCKER_HOST" placeholder:"URL" help:"Docker engine of the sandboxes: unix:///path, tcp://host:port?tls=DIR or ssh://user@host, with ?slots=N to limit its sandboxes to N. May be repeated. Default: the local one."`
-	Sandboxd        string   `env:"RELABEL_SANDBOXD" placeholder:"FILE" help:"The sandboxd binary. Default: the one beside relabel."`
+	Sandboxd        string   `env:"RELABEL_SANDBOXD" placeholder:"FILE" help:"The sandboxd binary. Default: the one in relabel's folder."`
 	RegistryMirrors []string `name:"registry-mirror" env:"RELABEL_REGISTRY_MIRRORS" placeholder:"FROM=TO" help:"Pull images whose names begin with FROM (docker.io, docker.io/swebench) from TO instead. Their names do not change."`
 	RegistryConfig  string   `env:"RELABEL_REGISTRY_CONFIG" placeholder:"FILE" help:"Docker's config.json with credentials for registries."`
 	RegistrySecrets []string `name:"registry-secret" env:"RELABEL_REGISTRY_SECRETS" placeholder:"HOST=NAME" help:"Credentials for one registry: the secret NAME contains user:password."`
