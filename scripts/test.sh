@@ -9,15 +9,15 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=$1
 run=${2:+-run=$2}
 sequential='relabel/(jinja|tokenizer|shard/render|shard/tree|shard/pack)'
-# These take minutes, so they start first and the others run in parallel.
-long='relabel/(e2e|e2e/rollout|envs/fleet|envs/verify|web|store|server)'
+# These take minutes. They start first, the longest ones ahead, and the others fill the gaps.
+long=(relabel/e2e relabel/e2e/rollout relabel/store relabel/envs/verify relabel/web relabel/server relabel/envs/fleet)
 compared='^Test(ARandomMix|EveryAlteration|TokenViews|WhatTheExporterWrites|RealTrainers|AnExportLoads|AnExportMadeAgain)'
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 failed=0
 
 main() {
-    local all quick=() raced=() exports=0 package
+    local all first=() quick=() raced=() exports=0 package
     # shellcheck disable=SC2086 # there may be several patterns
     all=$(go list $packages)
     for package in $all; do
@@ -25,9 +25,7 @@ main() {
             quick+=("$package")
         elif [ "$package" = relabel/shard ] && [ -z "$run" ]; then
             exports=1
-        elif [[ $package =~ ^$long$ ]]; then
-            raced=("$package" ${raced[@]+"${raced[@]}"})
-        else
+        elif [[ " ${long[*]} " != *" $package "* ]]; then
             raced+=("$package")
         fi
     done
@@ -39,9 +37,20 @@ main() {
         tests -run="$compared" relabel/shard
         tests -race -skip="$compared" relabel/shard
     fi
+    mapfile -t first < <(chosen "$all")
+    raced=(${first[@]+"${first[@]}"} ${raced[@]+"${raced[@]}"})
     [ ${#raced[@]} -eq 0 ] || tests -race "${raced[@]}"
     [ $failed = 0 ] || tell_failed
     return $failed
+}
+
+# chosen prints the long packages that are in the list ALL, in their order.
+chosen() {
+    local package
+    for package in "${long[@]}"; do
+        grep -qx "$package" <<<"$1" && echo "$package"
+    done
+    return 0
 }
 
 # tests skips vet, which lint has run on all packages.
