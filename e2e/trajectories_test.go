@@ -37,7 +37,7 @@ func TestTrajectoriesAreListedByWhatIsAsked(t *testing.T) {
 			t.Errorf("%v lists %d, not %d:\n%s", c.flags, n, len(c.has), said)
 		}
 	}
-	if said, code := p.command(t, "trajectory", "list", "--labels", "there"); code != 1 || !strings.Contains(said, "labels") {
+	if said, code := p.command(t, "trajectory", "list", "--labels", "there"); code != 2 || !strings.Contains(said, "--labels must be one of") {
 		t.Errorf("a wrong word ends with %d: %s", code, said)
 	}
 }
