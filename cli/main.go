@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -23,7 +24,8 @@ func Main(ctx context.Context, commands any, version string, serve ServeLocal, p
 		if errors.As(err, &parse) && parse.Context != nil && parse.Context.Selected() != nil {
 			command = parse.Context.Selected().FullPath()
 		}
-		fmt.Fprintf(os.Stderr, "relabel: %v; `%s --help` says more\n", err, command)
+		message := strings.Replace(err.Error(), `,"" but got`, " but got", 1) // the value of an absent flag
+		fmt.Fprintf(os.Stderr, "relabel: %s; `%s --help` says more\n", message, command)
 		return 2
 	}
 	err = k.Run()

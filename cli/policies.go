@@ -3,6 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"relabel"
 	"relabel/api"
@@ -22,13 +25,13 @@ type PolicyAdd struct {
 }
 
 // Run registers the policy.
-func (c *PolicyAdd) Run(ctx context.Context) error {
+func (c *PolicyAdd) Run(ctx context.Context, flags *kong.Context) error {
+	if err := c.checkPrice(flags); err != nil {
+		return err
+	}
 	return c.With(ctx, func(cl *Session) error {
 		var err error
 		body := c.NewPolicy
-		if body.Price != nil && *body.Price == (api.NewPrice{}) {
-			body.Price = nil
-		}
 		if body.Tokenizer, err = UseTokenizer(ctx, cl, c.Tokenizer); err != nil {
 			return err
 		}
@@ -42,6 +45,23 @@ func (c *PolicyAdd) Run(ctx context.Context) error {
 		fmt.Printf("%s  %s@%d\n", p.ID, p.Name, p.Version)
 		return nil
 	})
+}
+
+// checkPrice removes the price if no flag gave one, and refuses a price without input or output.
+func (c *PolicyAdd) checkPrice(flags *kong.Context) error {
+	given := map[string]bool{}
+	for _, p := range flags.Path {
+		if p.Flag != nil && strings.HasPrefix(p.Flag.Name, "price-") {
+			given[p.Flag.Name] = true
+		}
+	}
+	switch {
+	case len(given) == 0:
+		c.Price = nil
+	case !given["price-input"] || !given["price-output"]:
+		return relabel.Errorf(relabel.CodeInvalid, "are both required for a price").On("--price-input, --price-output")
+	}
+	return nil
 }
 
 // PolicyBody is a policy as POST /v1/policies takes it.

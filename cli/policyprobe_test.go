@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"relabel"
+	"relabel/api"
 )
 
 func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
@@ -32,6 +34,29 @@ func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
 	words := strings.Split(strings.ReplaceAll(want, `'it'\''s a model'`, "it's_a_model"), " ")[1:]
 	if _, err := parserOf(t, &c).Parse(words); err != nil || c.Policy.Add.ToolFormat != "text" || *c.Policy.Add.Limits.Retries != 1 {
 		t.Errorf("%v, %+v", err, c.Policy.Add)
+	}
+}
+
+func TestAPriceNeedsInputAndOutput(t *testing.T) {
+	for flags, want := range map[string]*api.NewPrice{
+		"":                                     nil,
+		"--price-input 0 --price-output 0":     {},
+		"--price-input 1 --price-output 2":     {Input: 1, Output: 2},
+		"--price-cached 1":                     {},
+		"--price-batch 0.5":                    {},
+		"--price-currency EUR":                 {},
+		"--price-input 1 --price-currency EUR": {},
+	} {
+		var c testCommands
+		words := strings.Fields("policy add student --base-url http://host/v1 --model m " + flags)
+		k, err := parserOf(t, &c).Parse(words)
+		if err == nil {
+			err = c.Policy.Add.checkPrice(k)
+		}
+		complete := flags == "" || strings.Contains(flags, "input") && strings.Contains(flags, "output")
+		if complete != (err == nil) || complete && !reflect.DeepEqual(c.Policy.Add.Price, want) {
+			t.Errorf("%s: price %+v, %v", flags, c.Policy.Add.Price, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"reflect"
 	"strings"
@@ -83,7 +84,7 @@ func decodeFlag(text []byte, target reflect.Value) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(target.Addr().Interface())
-	if err == nil && decoder.More() {
+	if _, after := decoder.Token(); err == nil && after != io.EOF {
 		err = errors.New("more than one value")
 	}
 	if err != nil {

@@ -64,14 +64,19 @@ func Parse(text string) ([]File, error) {
 		case HunkHead:
 			err = r.hunk()
 		default:
-			r.inHeader = false
-			r.at++
+			r.skip()
 		}
 	}
 	if err == nil && len(r.files) == 0 {
 		err = errors.New("is not a diff: it names no file")
 	}
 	return r.files, err
+}
+
+// skip passes a line between files that git ignores.
+func (r *reader) skip() {
+	r.inHeader = false
+	r.at++
 }
 
 func (r *reader) peek(n int) string {
@@ -88,8 +93,8 @@ func (r *reader) bad(problem string) error {
 // header reads a line outside of hunks.
 func (r *reader) header(line string) (err error) {
 	line = strings.TrimSuffix(line, "\r")
-	f := &File{}
-	if len(r.files) > 0 {
+	f := &File{} // outside of git's headers, lines such as "rename to" are prose
+	if r.inHeader {
 		f = &r.files[len(r.files)-1]
 	}
 	word, rest, _ := strings.Cut(line, " ")
@@ -228,6 +233,10 @@ func headerPath(s string) (string, error) {
 // hunk reads "@@ -a,b +c,d @@" and the lines that it counts.
 func (r *reader) hunk() error {
 	m := hunkHead.FindStringSubmatch(r.lines[r.at].Text)
+	if !strings.HasPrefix(r.lines[r.at].Text, "@@ ") {
+		r.skip()
+		return nil
+	}
 	switch {
 	case m == nil:
 		return r.bad("is not the head of a hunk")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"net/url"
@@ -210,8 +209,9 @@ func (f form) fieldsOf(t reflect.Type, path, group string, adapt map[string]func
 		if change := adapt[name]; change != nil {
 			change(&input)
 		}
-		if input.Kind == "number" && (input.Min != "" || input.Max != "") {
-			input.Help += fmt.Sprintf(" From %s to %s.", cmp.Or(input.Min, "−∞"), cmp.Or(input.Max, "∞"))
+		if input.Kind == "number" {
+			field.Doc, field.Min, field.Max = input.Help, input.Min, input.Max
+			input.Help = field.Help()
 		}
 		all = append(all, input)
 	}
@@ -219,7 +219,7 @@ func (f form) fieldsOf(t reflect.Type, path, group string, adapt map[string]func
 }
 
 func (f form) input(field api.Field, name, label string) operationField {
-	input := operationField{Name: name, Label: label, Kind: kindOfInput(field), Help: field.Help(), Value: cmp.Or(f.chosen.Get(name), field.Default),
+	input := operationField{Name: name, Label: label, Kind: kindOfInput(field), Help: field.Doc, Value: cmp.Or(f.chosen.Get(name), field.Default),
 		Values: f.chosen[name], Min: field.Min, Max: field.Max, Required: field.Required}
 	switch {
 	case field.Type.Kind() == reflect.Pointer && field.Type.Elem().Kind() == reflect.Bool:

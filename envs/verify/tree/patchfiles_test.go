@@ -47,6 +47,19 @@ func TestPatchFilesNamesBothSidesOfEveryChange(t *testing.T) {
 	}
 }
 
+// Text between the files of a mailed patch is not part of it.
+func TestProseBetweenFilesOfAPatchIsIgnored(t *testing.T) {
+	section := func(name string) string {
+		return "diff --git a/" + name + " b/" + name + "\nnew file mode 100644\n--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+x\n"
+	}
+	want := []patchFile{{Path: "pkg/n.py"}, {Path: "tests/u.py"}}
+	for _, prose := range []string{"@@foo\n", "@@@ -1 -1 +1 @@@\n", "rename to snake case\n", "rename from a\n", "deleted file mode x\n", "new file mode x\n", "copy to b\n"} {
+		if got := PatchFiles(section("pkg/n.py") + prose + section("tests/u.py")); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: got %v, want %v", prose, got, want)
+		}
+	}
+}
+
 func TestUnsafeChangesAreNamed(t *testing.T) {
 	link := func(name, target string) Change { return Change{Path: name, NewMode: LinkMode, Link: target} }
 	for name, c := range map[string]Change{
