@@ -151,7 +151,7 @@ func checkLimits(p Policy) *Error {
 		}
 	}
 	if l.HedgeAfterSeconds > 0 && len(p.Replicas) == 0 {
-		return Errorf(CodeInvalid, "needs replicas, which receive the second request").On("limits.hedge_after_seconds")
+		return Errorf(CodeInvalid, "requires replicas: the second request goes to one of them").On("limits.hedge_after_seconds")
 	}
 	return nil
 }

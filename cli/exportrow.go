@@ -59,7 +59,7 @@ func (f rowFlags) view(m relabel.Manifest) (relabel.View, error) {
 		}
 	}
 	if !slices.Contains(m.Views, asked) {
-		return "", relabel.Errorf(relabel.CodeNotFound, "the export has no view %s: it has %s", asked, ViewWords(m.Views)).On("--view")
+		return "", relabel.Errorf(relabel.CodeNotFound, "the export has no view %s; available: %s", asked, ViewWords(m.Views)).On("--view")
 	}
 	return asked, nil
 }

@@ -110,7 +110,7 @@ func (f *fileWriter) WriteHeader(status int) {
 	for _, h := range []string{"Content-Length", "ETag", "Last-Modified", "Content-Encoding"} {
 		f.Header().Del(h)
 	}
-	f.site.refuse(f.ResponseWriter, f.request, relabel.Errorf(code, "the file cannot be given as it was asked for").On("header"))
+	f.site.refuse(f.ResponseWriter, f.request, relabel.Errorf(code, "the file cannot be served with these request headers").On("header"))
 }
 
 // Write sends a piece.

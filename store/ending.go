@@ -44,7 +44,7 @@ func (s *Store) AwaitLabels(ctx context.Context, f relabel.Fence) error {
 
 // BeginVerifying moves labelling to verifying. CodeConflict while a label is pending.
 func (s *Store) BeginVerifying(ctx context.Context, f relabel.Fence) error {
-	return s.take(ctx, f, step{to: relabel.Verifying, tried: "be verified, or still owes a label",
+	return s.take(ctx, f, step{to: relabel.Verifying, tried: "be verified, or still has a pending label",
 		sql: "UPDATE trajectories SET state = 'verifying' WHERE" + fenced + "AND state = 'labelling' AND labels_pending = 0"}, nil)
 }
 

@@ -109,5 +109,5 @@ func labelSettled(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, label 
 			return nil
 		}
 	}
-	return refusal(ctx, tx, f, "settle a label that it does not owe")
+	return refusal(ctx, tx, f, "settle a label that is not pending")
 }

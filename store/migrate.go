@@ -65,7 +65,7 @@ func checkServer(ctx context.Context, conn *pgx.Conn) error {
 	case major < oldestPostgres:
 		return relabel.Errorf(relabel.CodeUnavailable, "this is PostgreSQL %d; relabel needs %d or newer", major, oldestPostgres)
 	case !lz4:
-		return relabel.Errorf(relabel.CodeUnavailable, "this PostgreSQL was built without lz4, which relabel's tables use; install one that has it")
+		return relabel.Errorf(relabel.CodeUnavailable, "this PostgreSQL was built without lz4, which relabel requires; install a build with lz4")
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ func deleteTokenizerSet(ctx context.Context, tx pgx.Tx, name, hash string) error
 	case err != nil || named:
 		return err
 	case policy != "":
-		return relabel.Errorf(relabel.CodeConflict, "the tokenizer %s is used by the policy %s: a policy keeps its tokenizer", name, policy)
+		return relabel.Errorf(relabel.CodeConflict, "the tokenizer %s cannot be deleted: the policy %s uses it", name, policy)
 	case export != "":
 		return relabel.Errorf(relabel.CodeConflict, "the tokenizer %s is used by the export %s, which is not over: wait for it, or cancel it", name, export)
 	}

@@ -56,7 +56,7 @@ func explainURL(err error) error {
 	if relabel.CodeOf(err) != relabel.CodeUnavailable {
 		return err
 	}
-	return relabel.Errorf(relabel.CodeUnavailable, "no Postgres answers at DATABASE_URL; start it, correct the URL, or unset it to let relabel run one").Because(err)
+	return relabel.Errorf(relabel.CodeUnavailable, "cannot reach Postgres at DATABASE_URL; start it, correct the URL, or unset it to let relabel run one").Because(err)
 }
 
 // Close closes the store and stops the local server.

@@ -59,7 +59,7 @@ func exportStudent(o cli.VerifyOptions) (*render.Student, error) {
 	s, err := verify.OpenStudent(m, o.Tokenizer, o.Template)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		err = cmp.Or(unfetched, err)
-		return nil, relabel.Errorf(relabel.CodeNotFound, "%s: name its folder with --tokenizer, or skip the comparison with --no-render", cli.Message(err))
+		return nil, relabel.Errorf(relabel.CodeNotFound, "%s: give its folder with --tokenizer, or skip the comparison with --no-render", cli.Message(err))
 	}
 	return s, err
 }

@@ -60,7 +60,7 @@ func sshArguments(to *url.URL) []string {
 func socketPair() (net.Conn, *os.File, error) {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, nil, fmt.Errorf("a pair of sockets: %w", err)
+		return nil, nil, fmt.Errorf("create a socket pair: %w", err)
 	}
 	mine, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
 	defer mine.Close()

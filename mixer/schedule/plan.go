@@ -69,7 +69,7 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 	case it.Generations < 1 || it.Generations > MaxTrajectories:
 		return it, relabel.Errorf(relabel.CodeInvalid, "is %d; it must be from 1 to %d", it.Generations, MaxTrajectories).On("generations")
 	case ask.Beta != nil && (it.Kind == relabel.Evaluate || run.Recipe != relabel.DAgger):
-		return it, relabel.Errorf(relabel.CodeInvalid, "goes with a collect iteration of a dagger run").On("beta")
+		return it, relabel.Errorf(relabel.CodeInvalid, "is only valid for a collect iteration of a dagger run").On("beta")
 	}
 	if err := checkDraw(run, ask); err != nil {
 		return it, err
