@@ -7,25 +7,25 @@ import (
 // NewExport says what is exported, and in which form. A filter that is absent is that of the run's recipe.
 type NewExport struct {
 	Run          string              `json:"run" arg:"" minLength:"1" maxLength:"200" doc:"The run: its id, or its name if no other has it."`
-	Iteration    int                 `json:"iteration,omitempty" minimum:"0" maximum:"1000000" doc:"Number of the collect iteration; 0: the latest that is done, with unfinished the latest that is done or runs."`
-	Aggregated   bool                `json:"aggregated,omitempty" doc:"Also export every earlier iteration: D1 ∪ … ∪ Di (eq. 3). Default: only that iteration."`
+	Iteration    int                 `json:"iteration,omitempty" minimum:"0" maximum:"1000000" help:"Iteration to export. Default: the latest that is done, with --unfinished the latest that is done or running." doc:"Number of the collect iteration; 0: the latest that is done, with unfinished the latest that is done or running."`
+	Aggregated   bool                `json:"aggregated,omitempty" help:"Export iterations 1 to I together (D1 ∪ … ∪ Di, eq. 3) instead of only I." doc:"Also export every earlier iteration: D1 ∪ … ∪ Di (eq. 3). Default: only that iteration."`
 	Unfinished   bool                `json:"unfinished,omitempty" doc:"Include running iterations: their trajectories that are done when the export starts. The others are excluded and counted as not_done."`
-	Submitted    *bool               `json:"submitted,omitempty" negatable:"" doc:"Only trajectories with a valid submission (paper F.2); false: also others. Default: true, for a grpo run false."`
-	Resolved     *bool               `json:"resolved,omitempty" negatable:"" doc:"Only resolved trajectories, which are submitted and pass the tests (rejection sampling); false: also others. Default: true for an sft run unless submitted is false, else false."`
-	MixedRewards *bool               `json:"mixed_rewards,omitempty" negatable:"" doc:"Only groups (the trajectories of a task in an iteration) with both resolved and unresolved members; the others are excluded and counted as equal_rewards. Default: false, for a grpo run true."`
-	EndReasons   []relabel.EndReason `json:"end_reasons,omitempty" name:"end-reason" maxItems:"7" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken" doc:"Only trajectories that ended so. Empty: however they ended."`
+	Submitted    *bool               `json:"submitted,omitempty" negatable:"" help:"Only trajectories with a valid submission (paper F.2). Default except for grpo; --no-submitted includes the others." doc:"Only trajectories with a valid submission (paper F.2); false: also others. Default: true, for a grpo run false."`
+	Resolved     *bool               `json:"resolved,omitempty" negatable:"" help:"Only resolved trajectories, which are submitted and pass the tests (rejection sampling). Default for sft; --no-resolved includes the others." doc:"Only resolved trajectories, which are submitted and pass the tests (rejection sampling); false: also others. Default: true for an sft run unless submitted is false, else false."`
+	MixedRewards *bool               `json:"mixed_rewards,omitempty" negatable:"" help:"Only groups (the trajectories of a task in an iteration) with both resolved and unresolved members. Default for grpo; --no-mixed-rewards includes the others." doc:"Only groups (the trajectories of a task in an iteration) with both resolved and unresolved members; the others are excluded and counted as equal_rewards. Default: false, for a grpo run true."`
+	EndReasons   []relabel.EndReason `json:"end_reasons,omitempty" name:"end-reason" maxItems:"7" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken" help:"Only trajectories with this end: ${enum}; may be repeated." doc:"Only trajectories with one of these ends. Default: any end."`
 	Agreement    relabel.Agreement   `json:"agreement,omitempty" enum:"any,same,differs" default:"any" doc:"Only states whose executed action equals the label (same) or differs from it (differs). They are equal if the teacher executed the turn."`
 	// VerdictProtections is a word or a number; the selection has the number.
-	VerdictProtections string `json:"verdict_protections,omitempty" placeholder:"newest|N" maxLength:"10" pattern:"^(newest|[1-9][0-9]*)$" doc:"Only trajectories with a verdict of this version of the verifier's protections or a newer one; newest: the present version. The others are excluded and counted as verdict_outdated; POST /v1/runs/{id}/verify grades them again. Absent: any verdict, or none."`
+	VerdictProtections string `json:"verdict_protections,omitempty" placeholder:"newest|N" maxLength:"10" pattern:"^(newest|[1-9][0-9]*)$" help:"Only trajectories with a verdict of at least this version of the verifier's protections; the others are excluded and counted. relabel run verify grades them again." doc:"Only trajectories with a verdict of this version of the verifier's protections or a newer one; newest: the present version. The others are excluded and counted as verdict_outdated; POST /v1/runs/{id}/verify grades them again. Absent: any verdict, or none."`
 	// LabelPolicy is a word for a policy; the selection has its id.
 	LabelPolicy        string   `json:"label_policy,omitempty" placeholder:"POLICY" maxLength:"200" doc:"Export labels from this policy instead of the run's teacher: its id, its name, or name@version; another teacher after a relabeling, or the student's own actions. States without its answer are excluded. Default: the run's teacher."`
 	ExcludeFlags       []string `json:"exclude_flags,omitempty" name:"exclude-flag" placeholder:"FLAG" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: trajectories and states of turns with one of them are excluded. *: any flag. The flags at the start of the export count."`
-	Destination        string   `json:"destination,omitempty" placeholder:"URL" maxLength:"2000" doc:"URL of the bucket below which the export is written, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix; keys come from the workers' environment. Empty: the exports' folder of this server."`
+	Destination        string   `json:"destination,omitempty" placeholder:"URL" maxLength:"2000" doc:"URL of the bucket that the export is written to, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix; keys come from the workers' environment. Empty: the exports' folder of this server."`
 	relabel.ExportForm          // how rows are written
 }
 
 // ExportDeleted says what became of an export.
 type ExportDeleted struct {
 	ID   relabel.ID `json:"id" doc:"The id that it had."`
-	Left string     `json:"left,omitempty" doc:"What could not be removed, and why; absent: nothing is left."`
+	Left string     `json:"left,omitempty" doc:"Files that could not be removed, and why; absent: none."`
 }

@@ -6,11 +6,11 @@ import "relabel"
 type NewPolicy struct {
 	Name       string             `json:"name" arg:"" minLength:"1" maxLength:"100" doc:"Its name: letters, digits, dots, hyphens and underscores."`
 	BaseURL    string             `json:"base_url" placeholder:"URL" maxLength:"2000" doc:"Address of the endpoint, up to and with /v1; no credentials in it."`
-	Replicas   []string           `json:"replicas,omitempty" name:"replica" placeholder:"URL" maxItems:"64" doc:"Further addresses that serve the same model. Each trajectory keeps to one of them."`
+	Replicas   []string           `json:"replicas,omitempty" name:"replica" placeholder:"URL" maxItems:"64" help:"Further address of the same model; may be repeated. Each trajectory keeps to one address." doc:"Further addresses that serve the same model. Each trajectory keeps to one of them."`
 	Model      string             `json:"model" minLength:"1" maxLength:"500" doc:"The model's name, as the server knows it."`
 	Server     relabel.ServerKind `json:"server,omitempty" name:"server-kind" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" default:"generic" doc:"Kind of server, which determines the optional request fields."`
-	ToolFormat relabel.ToolFormat `json:"tool_format,omitempty" enum:"native,text" default:"native" doc:"How tools and calls go over the line: in the fields that the protocol has for them, or as text, for endpoints without tool calling. The canonical action is the same."`
-	Secret     string             `json:"secret,omitempty" maxLength:"1000" doc:"NAME of the secret (a letter, then at most 39 letters, digits, hyphens or underscores) that holds the API key, in the worker's environment or secrets folder. Never the key itself."`
+	ToolFormat relabel.ToolFormat `json:"tool_format,omitempty" enum:"native,text" default:"native" doc:"How tools and calls are sent: in the fields of the protocol, or as text, for endpoints without tool calling. The canonical action is the same."`
+	Secret     string             `json:"secret,omitempty" maxLength:"1000" help:"NAME of the secret that holds the API key: RELABEL_SECRET_<NAME> in the environment of server and workers, or a file NAME in the folder of --secrets. Never the key itself." doc:"NAME of the secret (a letter, then at most 39 letters, digits, hyphens or underscores) that holds the API key, in the worker's environment or secrets folder. Never the key itself."`
 	Sampling   *NewSampling       `json:"sampling,omitempty" embed:"" doc:"How it samples when it collects. Evaluation is always greedy."`
 	Limits     *NewLimits         `json:"limits,omitempty" embed:"" doc:"Bounds of its use."`
 	Price      *NewPrice          `json:"price,omitempty" embed:"" prefix:"price-" doc:"What its tokens cost. Absent: not known."`
@@ -23,7 +23,7 @@ type NewPolicy struct {
 // NewSampling is how a new policy samples.
 type NewSampling struct {
 	Temperature *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2" doc:"Sampling temperature. Default 0.7 (paper F.1)."`
-	TopP        *float64 `json:"top_p,omitempty" exclusiveMinimum:"0" maximum:"1" doc:"Nucleus of probability mass that is sampled from. Default 0.9 (paper F.1)."`
+	TopP        *float64 `json:"top_p,omitempty" exclusiveMinimum:"0" maximum:"1" doc:"Nucleus sampling: share of the probability mass to sample from. Default 0.9 (paper F.1)."`
 	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Maximum tokens per answer; 0 leaves it to the server."`
 }
 
@@ -35,16 +35,16 @@ type NewLimits struct {
 	TimeoutSeconds    *int `json:"timeout_seconds,omitempty" name:"timeout" placeholder:"SECONDS" minimum:"1" maximum:"86400" doc:"Seconds that one HTTP request may take. Default 600."`
 	Retries           *int `json:"retries,omitempty" minimum:"0" maximum:"20" doc:"Retries after an unusable answer. Default 3."`
 	PatienceSeconds   *int `json:"patience_seconds,omitempty" name:"patience" placeholder:"SECONDS" minimum:"0" maximum:"86400" doc:"Seconds that a call waits for an endpoint that is down or busy before it fails. Default 600."`
-	ContextTokens     *int `json:"context_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Tokens of prompt and answer together, as the server was started; 0: not known. What does not fit is not sent."`
+	ContextTokens     *int `json:"context_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Tokens of prompt and answer together, the server's context length; 0: unknown. A prompt that does not fit is not sent."`
 	HedgeAfterSeconds *int `json:"hedge_after_seconds,omitempty" name:"hedge-after" placeholder:"SECONDS" minimum:"0" maximum:"86400" doc:"Seconds without an answer after which the request is also sent to another replica. Default 0: never."`
 }
 
 // NewPrice is what a new policy's tokens cost.
 type NewPrice struct {
-	Input    float64  `json:"input" and:"price" minimum:"0" maximum:"1000000" doc:"A million tokens of prompts."`
-	Cached   *float64 `json:"cached,omitempty" minimum:"0" maximum:"1000000" doc:"A million tokens of prompts that came from the server's cache. Default: as input."`
-	Output   float64  `json:"output" and:"price" minimum:"0" maximum:"1000000" doc:"A million tokens of answers."`
-	Batch    float64  `json:"batch,omitempty" minimum:"0" maximum:"1" doc:"Share of these prices that answers of the batch endpoint cost, such as 0.5; 0: all of them."`
+	Input    float64  `json:"input" and:"price" minimum:"0" maximum:"1000000" doc:"Price of a million prompt tokens."`
+	Cached   *float64 `json:"cached,omitempty" minimum:"0" maximum:"1000000" doc:"Price of a million prompt tokens read from the server's cache. Default: the input price."`
+	Output   float64  `json:"output" and:"price" minimum:"0" maximum:"1000000" doc:"Price of a million answer tokens."`
+	Batch    float64  `json:"batch,omitempty" minimum:"0" maximum:"1" doc:"Share of these prices that the batch endpoint charges, such as 0.5; 0: the full price."`
 	Currency string   `json:"currency,omitempty" pattern:"^[A-Z]{3}$" default:"USD" doc:"Currency, in three letters."`
 }
 

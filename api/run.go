@@ -7,15 +7,15 @@ type NewRun struct {
 	Name      string                `json:"name" arg:"" minLength:"1" maxLength:"200" doc:"Its name; no other run may have it."`
 	Recipe    relabel.Recipe        `json:"recipe,omitempty" enum:"sft,dagger,aggrevate" default:"dagger" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, or student prefixes of eq. 9."`
 	Scaffold  string                `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with."`
-	Prompts   *NewPrompts           `json:"prompts,omitempty" type:"jsonfile" placeholder:"FILE" doc:"Texts in the place of the scaffold's own."`
+	Prompts   *NewPrompts           `json:"prompts,omitempty" type:"jsonfile" placeholder:"FILE" help:"JSON file {system, first, tools} with texts that replace those of the scaffold." doc:"Texts that replace those of the scaffold."`
 	Taskset   string                `json:"taskset" minLength:"1" maxLength:"200" doc:"The taskset: its id or its name."`
-	Instances []string              `json:"instances,omitempty" name:"instance" maxItems:"100000" doc:"Instance ids to roll out; empty: every task that is not held out."`
+	Instances []string              `json:"instances,omitempty" name:"instance" maxItems:"100000" help:"Roll out only this instance; may be repeated. Default: every task that is not held out." doc:"Instance ids to roll out; empty: every task that is not held out."`
 	Teacher   string                `json:"teacher" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The teacher policy: its id, its name, or name@version."`
-	Beta      *relabel.BetaSchedule `json:"beta,omitempty" type:"json" placeholder:"JSON" doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 an iteration, never below 0.6 (paper F.1)."`
-	Rho       *relabel.RhoSchedule  `json:"rho,omitempty" type:"json" placeholder:"JSON" doc:"Schedule of ρi, the law of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
+	Beta      *relabel.BetaSchedule `json:"beta,omitempty" type:"json" placeholder:"JSON" help:"Schedule of βi, for dagger. Default: {\"kind\":\"linear\",\"start\":1,\"step\":0.2,\"floor\":0.6} (paper F.1)." doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 per iteration, at least 0.6 (paper F.1)."`
+	Rho       *relabel.RhoSchedule  `json:"rho,omitempty" type:"json" placeholder:"JSON" help:"Schedule of ρi, the distribution of the student-prefix length κ, for aggrevate. Default: {\"kind\":\"shifting\",\"max\":40} (paper F.1)." doc:"Schedule of ρi, the distribution of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
 	Labels    relabel.LabelMode     `json:"labels,omitempty" enum:"inline,deferred,batch" default:"inline" doc:"When the teacher labels the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's OpenAI-style batch endpoint)."`
-	Limits    *NewRunLimits         `json:"limits,omitempty" type:"json" placeholder:"JSON" doc:"Bounds of each trajectory."`
-	Budget    *relabel.Budget       `json:"budget,omitempty" kong:"-" doc:"What its calls may use before it is paused. It can be changed later."`
+	Limits    *NewRunLimits         `json:"limits,omitempty" type:"json" placeholder:"JSON" help:"Limits that differ from the paper's, such as {\"max_turns\":40}. Keys: max_turns (100), max_context_tokens (65536), wall_clock_seconds (3600), command_seconds (120), verify_seconds (1800), environment_retries (3)." doc:"Bounds of each trajectory."`
+	Budget    *relabel.Budget       `json:"budget,omitempty" kong:"-" doc:"Usage of its calls at which it is paused. It can be changed later."`
 	Webhook   *relabel.Webhook      `json:"webhook,omitempty" kong:"-" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run. It can be changed later."`
 	Seed      int64                 `json:"seed,omitempty" doc:"Seed of every draw: the same seed gives the same draws on any machine."`
 }
@@ -29,12 +29,12 @@ type NewPrompts struct {
 
 // NewRunLimits bounds each trajectory; absent fields take the paper's values.
 type NewRunLimits struct {
-	MaxTurns           *int `json:"max_turns,omitempty" minimum:"1" maximum:"1000" doc:"Most turns of a trajectory (Tmax). Default 100."`
-	MaxContextTokens   *int `json:"max_context_tokens,omitempty" minimum:"256" maximum:"10000000" doc:"Most tokens of prompt and answer together. Default 65536."`
+	MaxTurns           *int `json:"max_turns,omitempty" minimum:"1" maximum:"1000" doc:"Maximum turns of a trajectory (Tmax). Default 100."`
+	MaxContextTokens   *int `json:"max_context_tokens,omitempty" minimum:"256" maximum:"10000000" doc:"Maximum tokens of prompt and answer together. Default 65536."`
 	WallClockSeconds   *int `json:"wall_clock_seconds,omitempty" minimum:"1" maximum:"604800" doc:"Seconds that a rollout may take, without its verification. Default 3600."`
-	CommandSeconds     *int `json:"command_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds without output after which a command is ended. Default 120."`
+	CommandSeconds     *int `json:"command_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds without output after which a command is killed. Default 120."`
 	VerifySeconds      *int `json:"verify_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds that the test command may take. Default 1800."`
-	EnvironmentRetries *int `json:"environment_retries,omitempty" minimum:"0" maximum:"100" doc:"Attempts that may end with a broken sandbox or verifier before a trajectory fails. Default 3."`
+	EnvironmentRetries *int `json:"environment_retries,omitempty" minimum:"0" maximum:"100" doc:"Retries after attempts that ended with a broken sandbox or verifier. Default 3."`
 }
 
 // RunView is a run with what it has used.
@@ -47,20 +47,20 @@ type RunView struct {
 // SchedulingPatch changes a run's scheduling; absent fields do not change.
 type SchedulingPatch struct {
 	Priority *int             `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is claimed first; runs of one priority share the slots evenly. Default 0."`
-	Quota    *int             `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"How many of its trajectories workers may hold at a time; 0: as many as there are slots."`
+	Quota    *int             `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"Maximum number of its trajectories that workers hold at a time; 0: no bound but the slots."`
 	Budget   *relabel.Budget  `json:"budget,omitempty" kong:"-" doc:"Replaces the current one. A run that its budget has paused continues after a resume."`
-	Webhook  *relabel.Webhook `json:"webhook,omitempty" kong:"-" doc:"In the place of the one there was; with an empty url the one of all runs, if any."`
+	Webhook  *relabel.Webhook `json:"webhook,omitempty" kong:"-" doc:"Replaces the current one; with an empty url the default webhook applies, if there is one."`
 }
 
 // NewPause says why something is paused.
 type NewPause struct {
-	Text string `json:"text,omitempty" maxLength:"1000" doc:"Why, in words."`
+	Text string `json:"text,omitempty" maxLength:"1000" doc:"Explanation."`
 }
 
 // RunTime says where a run's time went.
 type RunTime struct {
 	relabel.TimeReport
-	Iterations []relabel.IterationTime `json:"iterations" nullable:"false" doc:"The same of each iteration, in the order they were made."`
+	Iterations []relabel.IterationTime `json:"iterations" nullable:"false" doc:"The same for each iteration, in the order of creation."`
 }
 
 // Over returns d with what was given in its place.
