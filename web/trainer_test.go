@@ -70,7 +70,7 @@ func TestTrainersViewShowsTheStoredMaskAndWeights(t *testing.T) {
 	for _, view := range relabel.Views {
 		page := s.get(200, path+"?export="+e.ID.String()+"&view="+string(view))
 		inert(t, string(view), page)
-		contains(t, page, "No label here of turn 5", "supervised tokens")
+		contains(t, page, "No label here of turn 5", "trained on")
 	}
 	tree := s.get(200, path)
 	if words := regexp.MustCompile("<[^>]*>").ReplaceAllString(tree, ""); strings.Count(words, "Rather this.") != 2 {
