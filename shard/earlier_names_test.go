@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/shard/buckettest"
 )
 
 // Exports of versions that named their fields and a file differently are read and verified.
@@ -49,5 +50,38 @@ func TestAnExportWithEarlierNamesOpens(t *testing.T) {
 	lines, err := io.ReadAll(file)
 	if err != nil || len(lines) == 0 || file.Close() != nil {
 		t.Errorf("%q, %v", lines, err)
+	}
+}
+
+// An earlier version wrote left_out.jsonl and was stopped before it published the export.
+func TestAFinishThatAnEarlierVersionStartedLeavesNoFileOfTheEarlierName(t *testing.T) {
+	buckettest.UseKeys(t)
+	server := buckettest.StartS3(t, "shards")
+	for name, destination := range map[string]string{"folder": "", "bucket": server.URL("shards/team")} {
+		t.Run(name, func(t *testing.T) {
+			s := newFixedStore(someTrajectory(1, 0, 4))
+			s.newExport("x", relabel.ExportSelection{})
+			s.export.Destination = destination
+			x := newTestExporter(t, s)
+			if destination != "" {
+				x = bucketExporter(t, s)
+			}
+			at, err := x.storage(t.Context(), s.export)
+			if err != nil {
+				t.Fatal(err)
+			}
+			earlier := filepath.Join(t.TempDir(), relabel.EarlierExcludedName)
+			must(t, os.WriteFile(earlier, nil, 0o600))
+			must(t, at.put(t.Context(), relabel.EarlierExcludedName, earlier))
+			e := export(t, s, x)
+			if _, err := at.open(t.Context(), relabel.EarlierExcludedName); relabel.CodeOf(err) != relabel.CodeNotFound {
+				t.Errorf("%s: %v", relabel.EarlierExcludedName, err)
+			}
+			if destination == "" {
+				if r := check(t, e.Directory, nil); len(r.Problems) > 0 {
+					t.Errorf("%+v", r)
+				}
+			}
+		})
 	}
 }

@@ -58,6 +58,10 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 			return err
 		}
 	}
+	// An earlier version may have started this step and written the file under its own name.
+	if err := at.drop(ctx, relabel.EarlierExcludedName); err != nil {
+		return err
+	}
 	if err := at.publish(ctx, scratch.path(manifestName)); err != nil {
 		return err
 	}

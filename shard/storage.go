@@ -16,6 +16,8 @@ type storage interface {
 	put(ctx context.Context, path, local string) error
 	// size returns the size of a file in bytes, -1 if the file does not exist.
 	size(ctx context.Context, path string) (int64, error)
+	// drop removes a file of an unpublished export if it exists.
+	drop(ctx context.Context, path string) error
 	// publish writes manifest.json, which makes the export visible to readers.
 	publish(ctx context.Context, manifest string) error
 	// open opens a file of a published export. CodeNotFound if there is no such file.

@@ -119,6 +119,10 @@ func (f *folder) size(_ context.Context, path string) (int64, error) {
 	return info.Size(), nil
 }
 
+func (f *folder) drop(_ context.Context, path string) error {
+	return folderError(ignore(os.Remove(filepath.Join(f.partial, filepath.FromSlash(path))), fs.ErrNotExist))
+}
+
 func (f *folder) publish(ctx context.Context, manifest string) error {
 	if f.published() {
 		return nil

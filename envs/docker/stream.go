@@ -2,8 +2,9 @@ package docker
 
 import (
 	"bufio"
-	"cmp"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -27,10 +28,42 @@ func newStream(attached types.HijackedResponse) *stream {
 	s := &stream{Conn: attached.Conn, pipe: out, out: bufio.NewReaderSize(out, 64<<10)}
 	go func() {
 		// The engine's reader may contain the first bytes already.
-		_, err := stdcopy.StdCopy(in, &s.stderr, attached.Reader)
-		in.CloseWithError(cmp.Or(err, io.EOF))
+		err := demultiplex(in, &s.stderr, attached.Reader)
+		if err != io.EOF {
+			err = errLost.Because(err)
+		}
+		in.CloseWithError(err)
 	}()
 	return s
+}
+
+// demultiplex copies standard output and standard error until the connection ends. It returns io.EOF
+// only if that is between two frames: stdcopy.StdCopy takes any end for a regular one.
+func demultiplex(stdout, stderr io.Writer, from io.Reader) error {
+	var header [8]byte // the number of the stream, three zeros, the size
+	for {
+		if _, err := io.ReadFull(from, header[:]); err != nil {
+			return err
+		}
+		to := stdout
+		size := int64(binary.BigEndian.Uint32(header[4:]))
+		switch stdcopy.StdType(header[0]) {
+		case stdcopy.Stdin, stdcopy.Stdout:
+		case stdcopy.Stderr:
+			to = stderr
+		case stdcopy.Systemerr:
+			text, err := io.ReadAll(io.LimitReader(from, min(size, maxErrors)))
+			return errors.Join(fmt.Errorf("error from the engine: %s", text), err)
+		default:
+			return fmt.Errorf("frame of the unknown stream %d", header[0])
+		}
+		if _, err := io.CopyN(to, from, size); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+	}
 }
 
 // Read reads standard output.
