@@ -31,48 +31,48 @@ func (s *suite) testCommands(t *testing.T) {
 		"no program at all":          {envs.Command{}, ": no command\n", 126},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := box{b, t}.run(c.cmd)
+			got := box{b.Sandbox, t}.run(c.cmd)
 			if string(got.Output) != c.want || got.Exit != c.exit || got.Ended != envs.EndedExit || got.Dropped != 0 || got.Tail != nil {
 				t.Errorf("got %q, exit %d, %s; want %q, exit %d", got.Output, got.Exit, got.Ended, c.want, c.exit)
 			}
 		})
 	}
-	t.Run("starts in the working folder, or where it is told", func(t *testing.T) {
-		b := box{b, t}
+	b.test("starts in the working folder or a given one", func(b box) {
 		b.write("sub/here", "")
 		b.write("there", "")
-		if got := b.bash("ls"); got != "sub\nthere" {
-			t.Errorf("the working folder holds %q", got)
-		}
+		b.prints("ls", "sub\nthere")
 		if got := b.run(envs.Command{Args: []string{"ls"}, Dir: Workdir + "/sub"}); string(got.Output) != "here\n" {
-			t.Errorf("the named folder holds %q", got.Output)
+			b.t.Errorf("the given folder contains %q", got.Output)
 		}
 	})
-	t.Run("output is cut in the middle", func(t *testing.T) { testCut(box{b, t}) })
-	t.Run("two at once", func(t *testing.T) {
+	b.test("output is cut in the middle", testCut)
+	b.test("two at once", func(b box) {
 		done := make(chan error, 1)
 		go func() {
-			_, err := b.Run(t.Context(), envs.Command{Args: []string{"bash", "-c", "until [ -e go ]; do sleep 0.02; done"}, Timeout: runTime})
+			_, err := b.Run(b.t.Context(), envs.Command{Args: []string{"bash", "-c", "until [ -e go ]; do sleep 0.02; done"}, Timeout: runTime})
 			done <- err
 		}()
-		box{b, t}.bash("touch go")
+		b.bash("touch go")
 		if err := <-done; err != nil {
-			t.Error(err)
+			b.t.Error(err)
 		}
 	})
 }
 
 func testCut(b box) {
 	t := b.t
-	whole := b.run(envs.Command{Args: []string{"bash", "-c", "seq 1 20000"}}).Output
+	seq := func(limit int) envs.Result {
+		return b.run(envs.Command{Args: []string{"seq", "1", "20000"}, MaxOutput: limit})
+	}
+	whole := seq(0).Output
 	for _, limit := range []int{1, 2, 1000, 65536, len(whole) - 1} {
-		got := b.run(envs.Command{Args: []string{"bash", "-c", "seq 1 20000"}, MaxOutput: limit})
+		got := seq(limit)
 		head, tail := limit/2, limit-limit/2
 		if !bytes.Equal(got.Output, whole[:head]) || !bytes.Equal(got.Tail, whole[len(whole)-tail:]) || got.Dropped != int64(len(whole)-limit) {
 			t.Errorf("limit %d: %d bytes, %d dropped, %d bytes; want %d, %d, %d", limit, len(got.Output), got.Dropped, len(got.Tail), head, len(whole)-limit, tail)
 		}
 	}
-	got := b.run(envs.Command{Args: []string{"bash", "-c", "seq 1 20000"}, MaxOutput: len(whole)})
+	got := seq(len(whole))
 	if !bytes.Equal(got.Output, whole) || got.Tail != nil || got.Dropped != 0 {
 		t.Errorf("output that just fits was cut: %d dropped", got.Dropped)
 	}
@@ -82,12 +82,12 @@ func testCut(b box) {
 	}
 }
 
-// isAlive is a shell command that says whether a process runs; a zombie does not.
+// isAlive is a shell command that reports whether a process runs; a zombie does not.
 const isAlive = `bash -c 'grep -qs "^State:.[^Z]" /proc/$0/status'`
 
 func (s *suite) testEnding(t *testing.T) {
 	b := s.sandbox(t)
-	// Children that ignore SIGTERM, in the shell's group and in one of their own.
+	// Children that ignore SIGTERM, in the shell's group and in a separate one.
 	const stubborn = `trap '' TERM; bash -c "trap '' TERM; echo \$\$ >child; while :; do sleep 0.1; done" & timeout 1000 bash -c "trap '' TERM; echo \$\$ >other; while :; do sleep 0.1; done" & echo begun; while :; do sleep 0.1; done`
 	for name, c := range map[string]struct {
 		cmd  envs.Command
@@ -97,27 +97,24 @@ func (s *suite) testEnding(t *testing.T) {
 		"timeout": {envs.Command{Timeout: 500 * time.Millisecond}, envs.EndedTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := box{b, t}
+			b := box{b.Sandbox, t}
 			b.bash("rm -f child other")
 			c.cmd.Args = []string{"bash", "-c", stubborn}
 			got, err := b.Run(t.Context(), c.cmd)
 			if err != nil || got.Ended != c.want || string(got.Output) != "begun\n" || got.Exit != 128+9 {
 				t.Fatalf("got %+v, %v", got, err)
 			}
-			if alive := b.bash(`for f in child other; do ` + isAlive + ` $(cat $f 2>/dev/null) && echo $f; done; true`); alive != "" {
-				t.Errorf("still alive: %s", alive)
-			}
+			b.noneAlive("child", "other")
 		})
 	}
-	t.Run("output puts quiet off", func(t *testing.T) {
-		got := box{b, t}.run(envs.Command{Args: []string{"bash", "-c", "for i in 1 2 3 4 5 6; do sleep 2; echo $i; done"}, Quiet: 10 * time.Second})
+	b.test("output restarts the quiet time", func(b box) {
+		got := b.run(envs.Command{Args: []string{"bash", "-c", "for i in 1 2 3 4 5 6; do sleep 2; echo $i; done"}, Quiet: 10 * time.Second})
 		if got.Ended != envs.EndedExit || !strings.HasSuffix(string(got.Output), "6\n") {
-			t.Errorf("%s after %q", got.Ended, got.Output)
+			b.t.Errorf("%s after %q", got.Ended, got.Output)
 		}
 	})
-	t.Run("cancelled", func(t *testing.T) {
-		b := box{b, t}
-		ctx, cancel := context.WithCancel(t.Context())
+	b.test("cancelled", func(b box) {
+		ctx, cancel := context.WithCancel(b.t.Context())
 		done := make(chan error, 1)
 		go func() {
 			_, err := b.Run(ctx, envs.Command{Args: []string{"bash", "-c", "echo $$ >pid; touch begun; sleep 1000"}})
@@ -126,27 +123,31 @@ func (s *suite) testEnding(t *testing.T) {
 		b.bash("until [ -e begun ]; do sleep 0.02; done")
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
+			b.t.Errorf("got %v", err)
 		}
 		b.bash("while " + isAlive + " $(cat pid); do sleep 0.02; done")
 	})
 }
 
+// noneAlive fails the test if a process runs whose id is in one of these files.
+func (b box) noneAlive(files ...string) {
+	b.t.Helper()
+	b.prints("for f in "+strings.Join(files, " ")+"; do "+isAlive+" $(cat $f 2>/dev/null) && echo $f; done; true", "")
+}
+
 func (s *suite) testEscapes(t *testing.T) {
 	b := s.sandbox(t)
 	b.run(envs.Command{Args: []string{"bash", "-c", "setsid -w bash -c 'echo $$ >child; setsid sleep 1000 & echo $! >grandchild; wait' & sleep 1000"}, Timeout: time.Second})
-	if alive := b.bash(`for f in child grandchild; do ` + isAlive + ` $(cat $f 2>/dev/null) && echo $f; done; true`); alive != "" {
-		t.Errorf("in sessions of their own, still alive: %s", alive)
-	}
+	b.noneAlive("child", "grandchild") // in separate sessions
 	if pid := b.bash("(setsid sleep 1000 & echo $!)"); b.bash("kill -0 "+pid+"; echo $?") != "0" {
-		t.Error("a daemon does not outlive the command that began it")
+		t.Error("a daemon does not outlive the command that started it")
 	}
 }
 
-// A command or an output that is too long for what carries it is no reason to part.
+// A command or an output that exceeds a limit does not end the session.
 func (s *suite) testLengths(t *testing.T) {
 	b := s.sandbox(t)
-	long := strings.Repeat("<", 128<<10-1-len("echo ''")) // as long as an argument may be, and six times that as JSON
+	long := strings.Repeat("<", 128<<10-1-len("echo ''")) // the longest argument; six times as long in JSON
 	if got := b.bash("echo '" + long + "'"); got != long {
 		t.Errorf("%d bytes instead of %d", len(got), len(long))
 	}
@@ -162,18 +163,15 @@ func (s *suite) testLengths(t *testing.T) {
 
 func (s *suite) testBackground(t *testing.T) {
 	b := s.sandbox(t)
-	t.Run("does not hold the command up, and lives on", func(t *testing.T) {
-		b := box{b, t}
+	b.test("neither delays the command nor ends with it", func(b box) {
 		pid := b.bash("sleep 1000 & echo $!")
 		b.bash("kill -0 " + pid)
 	})
-	t.Run("may go on writing", func(t *testing.T) {
-		b := box{b, t}
+	b.test("may continue to write", func(b box) {
 		b.bash("(until [ -e go ]; do sleep 0.02; done; for i in $(seq 20000); do echo $i; done; touch written) & true")
 		b.bash("touch go; until [ -e written ]; do sleep 0.02; done")
 	})
-	t.Run("is ended by taking the patch", func(t *testing.T) {
-		b := box{b, t}
+	b.test("is ended by Patch", func(b box) {
 		b.repository()
 		pid := b.bash("setsid -f bash -c 'echo $$ >../pid; exec sleep 1000'; sleep 1001 & until [ -s ../pid ]; do sleep 0.02; done; echo $!")
 		b.patch("")

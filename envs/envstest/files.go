@@ -13,7 +13,7 @@ import (
 
 func (s *suite) testFiles(t *testing.T) {
 	b := s.sandbox(t)
-	t.Run("what is written is read", func(t *testing.T) {
+	t.Run("written files are read", func(t *testing.T) {
 		large := make([]byte, 5<<20)
 		chacha := rand.NewChaCha8([32]byte{1})
 		_, _ = chacha.Read(large)
@@ -31,38 +31,32 @@ func (s *suite) testFiles(t *testing.T) {
 			t.Errorf("limited: %d of %d bytes, %v", len(got), size, err)
 		}
 	})
-	t.Run("modes", func(t *testing.T) {
-		b := box{b, t}
+	b.test("modes", func(b box) {
 		b.write("new", "")
 		b.bash("touch old; chmod 751 old; ln -s old link")
 		b.write("old", "1")
 		b.write("link", "2")
-		if got := b.bash("stat -c %a new old; cat old; test -L link"); got != "644\n751\n2" {
-			t.Errorf("got %q", got)
+		b.prints("stat -c %a new old; cat old; test -L link", "644\n751\n2")
+		if err := b.WriteFile(b.t.Context(), "program", []byte("#!/bin/sh\necho ran\n"), 0o755); err != nil {
+			b.t.Fatal(err)
 		}
-		if err := b.WriteFile(t.Context(), "program", []byte("#!/bin/sh\necho ran\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if got := b.bash("./program"); got != "ran" {
-			t.Errorf("got %q", got)
-		}
+		b.prints("./program", "ran")
 	})
-	t.Run("what cannot be", func(t *testing.T) {
-		b := box{b, t}
+	b.test("impossible operations", func(b box) {
 		b.bash("mkdir -p folder; mkfifo pipe; ln -s nowhere dangling")
 		for path, want := range map[string]error{
 			"missing": fs.ErrNotExist, "missing/too": fs.ErrNotExist, "dangling": fs.ErrNotExist, "folder": envs.ErrNotRegular,
 			"pipe": envs.ErrNotRegular, "/dev/null": nil, "new/below": envs.ErrNotDirectory, strings.Repeat("x", 5000): fs.ErrInvalid,
 		} {
-			if _, _, err := b.ReadFile(t.Context(), path, 10); want != nil && !errors.Is(err, want) {
-				t.Errorf("read %.20s: got %v, want %v", path, err, want)
+			if _, _, err := b.ReadFile(b.t.Context(), path, 10); want != nil && !errors.Is(err, want) {
+				b.t.Errorf("read %.20s: got %v, want %v", path, err, want)
 			}
 		}
-		if err := b.WriteFile(t.Context(), "folder", nil, 0); !errors.Is(err, envs.ErrNotRegular) {
-			t.Errorf("write over a folder: %v", err)
+		if err := b.WriteFile(b.t.Context(), "folder", nil, 0); !errors.Is(err, envs.ErrNotRegular) {
+			b.t.Errorf("write over a folder: %v", err)
 		}
-		if _, err := b.Stat(t.Context(), "missing"); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("stat: %v", err)
+		if _, err := b.Stat(b.t.Context(), "missing"); !errors.Is(err, fs.ErrNotExist) {
+			b.t.Errorf("stat: %v", err)
 		}
 	})
 }
@@ -101,7 +95,7 @@ func (s *suite) testListing(t *testing.T) {
 	} {
 		got, err := b.Stat(t.Context(), path)
 		if got.Mode.IsDir() {
-			got.Size = 0 // the file system's business
+			got.Size = 0 // depends on the file system
 		}
 		if err != nil || got != want {
 			t.Errorf("%s: got %+v, %v", path, got, err)

@@ -1,5 +1,5 @@
-// Package envstest is the conformance suite of envs.Host and envs.Sandbox, and what tests
-// with sandboxes need: the base image and the sandboxd binary.
+// Package envstest is the conformance suite of envs.Host and envs.Sandbox. It also provides the base
+// image and the sandboxd binary for tests with sandboxes.
 package envstest
 
 import (
@@ -17,15 +17,15 @@ import (
 // baseImage is what scripts/base-image.sh builds: git, python3, pytest and bash.
 const baseImage = "relabel/base:bookworm"
 
-// Image returns the image that tests start sandboxes from. The test fails, with what to
-// do, if it is not there.
+// Image returns the base image of the tests' sandboxes. It fails the test, with advice, if the image
+// is missing.
 func Image(t testing.TB) string {
 	t.Helper()
 	return MadeImage(t, baseImage)
 }
 
-// MadeImage returns an image that a script of this repository makes. The test fails, with
-// what to do, if it is not there.
+// MadeImage returns name, an image that a script of this repository makes. It fails the test, with
+// advice, if the image is missing.
 func MadeImage(t testing.TB, name string) string {
 	t.Helper()
 	engine, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
@@ -34,7 +34,7 @@ func MadeImage(t testing.TB, name string) string {
 	}
 	defer engine.Close()
 	if _, err := engine.ImageInspect(t.Context(), name); err != nil {
-		t.Fatalf("the image %s is needed: build it with `make base-image runner-images` (it needs a Docker engine that this user may speak to): %v", name, err)
+		t.Fatalf("the image %s is needed: build it with `make base-image runner-images` (it needs a Docker engine that this user may access): %v", name, err)
 	}
 	return name
 }
@@ -52,8 +52,8 @@ func Sandboxd(t testing.TB) string {
 	return path
 }
 
-// buildSandboxd builds to one place for all test binaries of a checkout, each renaming its
-// own there: what they build from one source is the same.
+// buildSandboxd builds to one path for all test binaries of a checkout. Each renames its own file to
+// that path; all are equal, since they have the same source.
 func buildSandboxd() (string, error) {
 	module, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {

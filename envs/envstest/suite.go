@@ -15,18 +15,20 @@ import (
 // Workdir is the working folder of the suite's sandboxes.
 const Workdir = "/testbed"
 
-// runTime bounds commands that must end on their own, so that a hanging one fails its
-// test rather than the whole run.
+// runTime bounds commands that must end without intervention, so that a hanging one fails its test
+// instead of the whole run.
 const runTime = 5 * time.Minute
 
-// Run holds a host to what envs.Host and envs.Sandbox promise. newHost returns a fresh
-// host that has the image, with bash, git and coreutils in it, and tidies up after itself.
+// Run tests a host against the contracts of envs.Host and envs.Sandbox. newHost returns a fresh host
+// that cleans up after itself and has the image, which contains bash, git and coreutils.
 func Run(t *testing.T, newHost func(t testing.TB) envs.Host, image string) {
 	s := &suite{newHost: newHost, image: image}
 	for name, test := range map[string]func(*testing.T){
-		"Commands": s.testCommands, "Ending": s.testEnding, "Escapes": s.testEscapes, "Lengths": s.testLengths, "Background": s.testBackground,
-		"Files": s.testFiles, "Listing": s.testListing, "Fingerprint": s.testFingerprint, "Patch": s.testPatch, "HostileRepository": s.testHostileRepository,
-		"HiddenChanges": s.testHiddenChanges, "StrangeFiles": s.testStrangeFiles, "LargePatch": s.testLargePatch, "SpecialFiles": s.testSpecialFiles, "Forgeries": s.testForgeries, "Bounds": s.testBounds, "Life": s.testLife,
+		"Commands": s.testCommands, "Ending": s.testEnding, "Escapes": s.testEscapes, "Lengths": s.testLengths,
+		"Background": s.testBackground, "Files": s.testFiles, "Listing": s.testListing, "Fingerprint": s.testFingerprint,
+		"Patch": s.testPatch, "HostileRepository": s.testHostileRepository,
+		"HiddenChanges": s.testHiddenChanges, "StrangeFiles": s.testStrangeFiles, "LargePatch": s.testLargePatch,
+		"SpecialFiles": s.testSpecialFiles, "Forgeries": s.testForgeries, "Bounds": s.testBounds, "Life": s.testLife,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +42,7 @@ type suite struct {
 	image   string
 }
 
-// spec describes a sandbox with a name of its own.
+// spec describes a sandbox with a unique name.
 func (s *suite) spec() envs.Spec {
 	id := uuid.NewString()
 	return envs.Spec{
@@ -50,10 +52,17 @@ func (s *suite) spec() envs.Spec {
 	}
 }
 
-// sandbox starts one that is closed at the end of the test.
+// sandbox starts a sandbox, which is closed at the end of the test.
 func (s *suite) sandbox(t *testing.T) box {
 	t.Helper()
 	return s.create(t, s.newHost(t), s.spec())
+}
+
+// repository starts a sandbox whose working folder is a repository, and returns its commit.
+func (s *suite) repository(t *testing.T) (b box, base string) {
+	t.Helper()
+	b = s.sandbox(t)
+	return b, b.repository()
 }
 
 func (s *suite) create(t *testing.T, host envs.Host, spec envs.Spec) box {
@@ -70,13 +79,18 @@ func (s *suite) create(t *testing.T, host envs.Host, spec envs.Spec) box {
 	return box{sandbox, t}
 }
 
-// box is a sandbox with the words that the tests are written in.
+// box is a sandbox with methods that fail its test.
 type box struct {
 	envs.Sandbox
 	t *testing.T
 }
 
-// run runs a command that must neither fail as such nor be ended.
+// test runs a subtest with the same sandbox.
+func (b box) test(name string, test func(b box)) {
+	b.t.Run(name, func(t *testing.T) { test(box{b.Sandbox, t}) })
+}
+
+// run runs a command. Its default timeout is runTime.
 func (b box) run(cmd envs.Command) envs.Result {
 	b.t.Helper()
 	if cmd.Timeout == 0 {
@@ -99,6 +113,14 @@ func (b box) bash(script string) string {
 	return strings.TrimSuffix(string(result.Output), "\n")
 }
 
+// prints runs a script that must print this output.
+func (b box) prints(script, want string) {
+	b.t.Helper()
+	if got := b.bash(script); got != want {
+		b.t.Errorf("%s: got %q, want %q", script, got, want)
+	}
+}
+
 func (b box) write(path, content string) {
 	b.t.Helper()
 	if err := b.WriteFile(b.t.Context(), path, []byte(content), 0); err != nil {
@@ -108,23 +130,47 @@ func (b box) write(path, content string) {
 
 func (b box) fingerprint() string {
 	b.t.Helper()
-	f, err := b.Fingerprint(b.t.Context())
+	ctx, cancel := context.WithTimeout(b.t.Context(), runTime)
+	defer cancel()
+	f, err := b.Fingerprint(ctx)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return f
 }
 
+// changed fails the test if the fingerprint is still the first one.
+func (b box) changed(first, change string) {
+	b.t.Helper()
+	if b.fingerprint() == first {
+		b.t.Errorf("the fingerprint does not depend on %s", change)
+	}
+}
+
 func (b box) patch(base string) envs.Patch {
 	b.t.Helper()
-	p, err := b.Patch(b.t.Context(), base)
+	ctx, cancel := context.WithTimeout(b.t.Context(), runTime)
+	defer cancel()
+	p, err := b.Patch(ctx, base)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return p
 }
 
-// repository makes the working folder a repository with one commit, whose id it returns.
+// patchWith returns a patch, which must contain each of these texts.
+func (b box) patchWith(base string, texts ...string) envs.Patch {
+	b.t.Helper()
+	p := b.patch(base)
+	for _, text := range texts {
+		if !strings.Contains(string(p.Diff), text) {
+			b.t.Errorf("the patch lacks %q:\n%s", text, p.Diff)
+		}
+	}
+	return p
+}
+
+// repository makes the working folder a repository with one commit and returns its id.
 func (b box) repository() string {
 	b.t.Helper()
 	return b.bash(`set -e
@@ -137,8 +183,8 @@ mkdir -p src && echo 'x = 1' >src/a.py
 git add -A && git commit -q -m base && git rev-parse HEAD`)
 }
 
-// gone fails unless err says that the environment failed.
-func gone(t *testing.T, what string, err error) {
+// environmentFailed fails the test unless err has CodeEnvironment.
+func environmentFailed(t *testing.T, what string, err error) {
 	t.Helper()
 	if relabel.CodeOf(err) != relabel.CodeEnvironment {
 		t.Errorf("%s: got error %v, want one of code %s", what, err, relabel.CodeEnvironment)
