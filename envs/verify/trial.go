@@ -10,6 +10,7 @@ import (
 	"relabel"
 	"relabel/envs"
 	"relabel/envs/verify/canary"
+	"relabel/envs/verify/tree"
 )
 
 const (
@@ -51,6 +52,9 @@ func (v *Verifier) try(ctx context.Context, c candidate) (t trial, err error) {
 	}()
 	if len(c.task.FailToPass) == 0 {
 		return doubtful("the task has no FAIL_TO_PASS test, so nothing can show that it is resolved"), nil
+	}
+	if err := tree.CheckPatches(c.task); err != nil {
+		return doubtful("%v", err), nil
 	}
 	if err := v.host.EnsureImage(ctx, c.task.Image); err != nil {
 		return doubtful("%v", err), nil

@@ -186,6 +186,25 @@ func TestATaskThatCannotBeVerifiedIsAnInfrastructureError(t *testing.T) {
 	}
 }
 
+// Git reads a section whose first line names one path; gitdiff does not.
+func TestATaskWithAPatchThatOnlyGitReadsIsAnInfrastructureError(t *testing.T) {
+	good := newBench(t)
+	patch := good.patch(gold)
+	for want, spoil := range map[string]func(*relabel.Task){
+		"the task's test_patch is not a complete diff": func(t *relabel.Task) { t.TestPatch = "diff --git a/x\n" + plainDiff(testPatch) },
+		"the task's patch is not a complete diff":      func(t *relabel.Task) { t.Patch = "diff --git a/x\n" + plainDiff(t.Patch) },
+	} {
+		b := *good
+		spoil(&b.task)
+		if v := b.verify(patch); !strings.Contains(v.Infra, want) || v.Passed || v.Reason != "" {
+			t.Errorf("infra %q, reason %q, want %q", v.Infra, v.Reason, want)
+		}
+	}
+}
+
+// plainDiff is a diff from its first "---" line on.
+func plainDiff(diff string) string { return diff[strings.Index(diff, "--- "):] }
+
 func TestWhatTheImageLacksIsNamed(t *testing.T) {
 	good := newBench(t)
 	for want, spoil := range map[string]func(*relabel.Task){

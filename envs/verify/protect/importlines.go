@@ -28,7 +28,7 @@ func importLines(tree string, output []byte) []importLine {
 
 // patchedLines returns the lines that a patch adds.
 func patchedLines(patch string) []importLine {
-	files, _ := gitdiff.Parse(patch) // tasks with an incomplete patch are not imported
+	files, _ := gitdiff.Parse(patch) // tree.CheckPatches reports the error
 	var lines []importLine
 	for _, f := range files {
 		for _, h := range f.Hunks {
