@@ -17,6 +17,8 @@ KILLS ?= 200
 MINUTES ?= 10
 SEED ?= $(shell date +%s)
 
+# Cached builds and tests are the same for each checkout, whatever its folder.
+export GOFLAGS ?= -trimpath
 version := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 go_build := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(version)'
 

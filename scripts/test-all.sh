@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # test-all.sh [COUNT] runs what is too long for `make test`: each tokenizer with all texts,
-# many templates drawn against Jinja2, many altered exports, and every forged submission.
-# With the count of commits it runs one slice of that, of one or two minutes; all slices
-# have had their turn after 63 commits.
+# many templates drawn against Jinja2, many altered exports, every forged submission, faults at
+# every operation of a rollout, and the tests of the whole program with the race detector.
+# With the count of commits it runs one slice of that, of two minutes at most; after 91 commits
+# each slice has had its turn.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# One tokenizer per slice, and this many parts of the forged submissions: a minute each.
+# In how many slices each suite is divided: about a minute each.
 tokenizers=26
 forgeries=18
+faults=3
+programs=12
 rotation=$([ $# = 0 ] && echo no || echo yes)
-programs=$(mktemp -d)
-trap 'rm -rf "$programs"' EXIT
-# Seconds that a slice may take without its compilation: five times what it takes on an idle
-# machine with two cores. A slice that is stopped counts as failed.
+built=$(mktemp -d)
+trap 'rm -rf "$built"' EXIT
+# Seconds that a slice may take without its compilation; a slice that is stopped counts as failed.
 limit=300
 
 main() {
@@ -22,32 +24,46 @@ main() {
         slice templates 1
         slice alterations 1
         slice forgeries 1
+        slice faults 1
+        slice programs 1
         return
     fi
     local round=$(($1 / 7)) turn=$(($1 % 7))
     case $turn in
-    0 | 1 | 2) slice tokenizers "$(((round * 3 + turn) % tokenizers))/$tokenizers" ;;
-    3) slice templates 1 ;;
-    4) slice alterations 1 ;;
-    5 | 6) slice forgeries "$(((round * 2 + turn - 5) % forgeries))/$forgeries" ;;
+    0 | 1) slice tokenizers "$(((round * 2 + turn) % tokenizers))/$tokenizers" ;;
+    2) if ((round % 2)); then slice templates 1; else slice alterations 1; fi ;;
+    3 | 4) slice forgeries "$(((round * 2 + turn - 3) % forgeries))/$forgeries" ;;
+    5) slice faults "$((round % faults))/$faults" ;;
+    6) slice programs "$((round % programs))/$programs" ;;
     esac
 }
 
 # slice NAME PART runs a part of one suite; PART is 1 for all of it, or K/N from 0/N on.
 slice() {
-    local name=$1 part=$2 package arguments=() code=0 seconds=$limit
+    local name=$1 part=$2 package flags=() arguments=() code=0 seconds=$limit
     case $name in
     tokenizers) package=tokenizer arguments=(-test.run '^TestIDsAreThoseOfTheReference$') ;;
     templates) package=jinja arguments=(-test.run '^Test(Any|ChatTemplates|Characters|ATokenizersConfig)') ;;
     alterations) package=shard arguments=(-test.run '^TestEveryAlteration') ;;
     forgeries) package=envs/verify/forgeries arguments=(-test.v) ;;
+    faults) package=e2e/rollout flags=(-race) arguments=(-test.run '^TestA(KillAtAny|LineCutAtAny)') ;;
+    programs) package=e2e flags=(-race) ;;
     esac
     [ "$rotation" = yes ] || seconds=7200
-    go test -c -vet=off -o "$programs/$name" "./$package"
+    go test -c -vet=off "${flags[@]}" -o "$built/$name" "./$package"
+    [ "$name" != programs ] || arguments=(-test.run "$(drawn "$built/programs" "$part")")
     echo "test-all: $name, part $part, for at most $seconds s"
-    (cd "$package" && RELABEL_TEST_ALL=$part timeout "$seconds" "$programs/$name" "${arguments[@]}") || code=$?
+    (cd "$package" && RELABEL_TEST_ALL=$part timeout "$seconds" "$built/$name" "${arguments[@]}") || code=$?
     [ "$code" != 124 ] || echo "test-all: $name, part $part, FAILED: it was stopped after $seconds s, incomplete"
     return "$code"
+}
+
+# drawn PROGRAM PART prints a pattern for a part of a program's tests; PART is as for slice.
+drawn() {
+    local first=0 step=1
+    [ "$2" = 1 ] || IFS=/ read -r first step <<<"$2"
+    (cd e2e && "$1" -test.list '^Test') | awk -v first="$first" -v step="$step" \
+        '(NR - 1) % step == first { names = names (names ? "|" : "") $1 } END { print "^(" names ")$" }'
 }
 
 main "$@"

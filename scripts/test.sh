@@ -1,62 +1,82 @@
 #!/usr/bin/env bash
-# test.sh PACKAGES [RUN] runs tests with the race detector and lists the failed ones at
-# the end. Packages without goroutines, whose tests are long comparisons with references,
-# run without the detector, in a tenth of the time, except for their tests of concurrency.
-# So do the tests of shard that build and compare exports sequentially; its tests with
-# workers and buckets run with the detector.
+# test.sh PACKAGES [RUN] runs tests and lists the failed ones at the end. First come those
+# that run without the race detector: packages without goroutines, comparisons with references,
+# and the tests of the whole program (`make test-all` runs these with the detector). All
+# others run with the detector.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=$1
 run=${2:+-run=$2}
-sequential='relabel/(jinja|tokenizer|shard/render|shard/tree|shard/pack)'
-# These take minutes. They start first, the longest ones ahead, and the others fill the gaps.
-long=(relabel/e2e relabel/e2e/rollout relabel/store relabel/envs/verify relabel/web relabel/server relabel/envs/fleet)
+
+plain='relabel(/(api|chat|e2e|gitdiff|jinja|mixer/schedule|modelfiles|policy/texttools|safetext|tasks|tokenizer'
+plain+='|envs/scaffold/openhands|envs/verify/(canary(/.*)?|protect|results|testcmd|tree)'
+plain+='|shard/(pack|render|rows|tokenizers|tree)|web/(chart|show)))?'
+# Their tests of concurrent use run again, with the race detector.
+concurrent='relabel/(jinja|tokenizer|shard/(pack|render|tree))'
+# Tests of shard that build and compare exports sequentially run without it.
 compared='^Test(ARandomMix|EveryAlteration|TokenViews|WhatTheExporterWrites|RealTrainers|AnExportLoads|AnExportMadeAgain)'
+# The longest packages start first, in this order, and the others fill the gaps.
+long=(relabel/{e2e,web,server,store,envs/verify,envs/verify/forgeries,e2e/rollout,envs/docker,envs/fleet})
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-failed=0
+exports_log=$(mktemp)
+trap 'rm -f "$log" "$exports_log"' EXIT
 
 main() {
-    local all first=() quick=() raced=() exports=0 package
+    test_all 2>&1 | tee "$log" || {
+        tell_failed
+        exit 1
+    }
+}
+
+# test_all tests in two groups, without and with the race detector. Tests of exports wait for
+# storage servers most of the time: they run beside the first group.
+test_all() {
+    local all without raced again exports= code=0
     # shellcheck disable=SC2086 # there may be several patterns
     all=$(go list $packages)
-    for package in $all; do
-        if [[ $package =~ ^$sequential$ ]]; then
-            quick+=("$package")
-        elif [ "$package" = relabel/shard ] && [ -z "$run" ]; then
-            exports=1
-        elif [[ " ${long[*]} " != *" $package "* ]]; then
-            raced+=("$package")
-        fi
-    done
-    if [ ${#quick[@]} -gt 0 ]; then
-        tests "${quick[@]}"
-        [ -n "$run" ] || tests -race -run='AtOnce$' "${quick[@]}"
+    without=$(matching "$plain" "$all")
+    raced=$(others "$plain" "$all")
+    again=$(matching "$concurrent" "$without")
+    if [ -z "$run" ] && [ -n "$(matching relabel/shard "$raced")" ]; then
+        raced=$(others relabel/shard "$raced")
+        test_exports >"$exports_log" 2>&1 &
+        exports=$!
     fi
-    if [ $exports = 1 ]; then
-        tests -run="$compared" relabel/shard
-        tests -race -skip="$compared" relabel/shard
-    fi
-    mapfile -t first < <(chosen "$all")
-    raced=(${first[@]+"${first[@]}"} ${raced[@]+"${raced[@]}"})
-    [ ${#raced[@]} -eq 0 ] || tests -race "${raced[@]}"
-    [ $failed = 0 ] || tell_failed
-    return $failed
+    [ -z "$without" ] || tests "$without" || code=1
+    [ -z "$exports" ] || wait "$exports" || code=1
+    cat "$exports_log"
+    [ -n "$run" ] || [ -z "$again" ] || tests "$again" -race '-run=AtOnce$' || code=1
+    [ -z "$raced" ] || tests "$raced" -race || code=1
+    return $code
 }
 
-# chosen prints the long packages that are in the list ALL, in their order.
-chosen() {
+test_exports() {
+    local code=0
+    tests relabel/shard "-run=$compared" || code=1
+    tests relabel/shard -race "-skip=$compared" || code=1
+    return $code
+}
+
+# matching PATTERN LIST prints the packages of a list that match, others those that do not.
+matching() { grep -xE "$1" <<<"$2" || true; }
+others() { grep -vxE "$1" <<<"$2" || true; }
+
+# longest_first prints a list of packages in the order in which they start.
+longest_first() {
     local package
     for package in "${long[@]}"; do
-        grep -qx "$package" <<<"$1" && echo "$package"
+        matching "$package" "$1"
     done
-    return 0
+    grep -vxFf <(printf '%s\n' "${long[@]}") <<<"$1" || true
 }
 
-# tests skips vet, which lint has run on all packages.
+# tests LIST [FLAG …] tests packages, the long ones first. It skips vet, which lint has run.
 tests() {
-    # shellcheck disable=SC2086 # "" is no argument
-    go test -vet=off -timeout 45m $run "$@" 2>&1 | tee -a "$log" || failed=1
+    local list
+    mapfile -t list < <(longest_first "$1")
+    shift
+    # shellcheck disable=SC2086 # an empty $run is not an argument
+    go test -vet=off -timeout 45m $run "$@" "${list[@]}"
 }
 
 # tell_failed lists the failed tests by package, followed by the output of go test.
