@@ -26,6 +26,8 @@ type submission struct {
 	raw bool
 	// plain says that the task's command takes no canaries.
 	plain bool
+	// long says that it takes longer than others of its kind.
+	long bool
 	// seconds bounds its tests; 0: as those of all others.
 	seconds int
 	// left is what the run of an honest solution says of canaries that are left out.
@@ -42,7 +44,7 @@ func readSubmissions(t *testing.T, folder string) []submission {
 		header, files := readArchive(t, path)
 		s := submission{
 			name: nameOf(path), task: header["task"], kind: header["kind"], about: header["about"], left: header["left_out"],
-			raw: header["raw"] == "true", plain: header["canaries"] == "none",
+			raw: header["raw"] == "true", plain: header["canaries"] == "none", long: header["long"] == "true",
 		}
 		if header["allow"] != "" {
 			s.allow = list(header["allow"])
@@ -64,12 +66,12 @@ func readSubmissions(t *testing.T, folder string) []submission {
 	return all
 }
 
-// ofEachKind returns the first submission of each kind.
+// ofEachKind returns the first submission of each kind that is not a long one.
 func ofEachKind(all []submission) []submission {
 	var first []submission
 	seen := map[string]bool{}
 	for _, s := range all {
-		if !seen[s.kind] {
+		if !seen[s.kind] && !s.long {
 			seen[s.kind] = true
 			first = append(first, s)
 		}
