@@ -6,13 +6,12 @@ import (
 
 	"relabel"
 	"relabel/shard/shardtest"
-	"relabel/tokenizer"
 )
 
 // shownRow draws a row with the small student's tokens.
 func shownRow(t *testing.T, view relabel.View, row relabel.ExportRow, colour, all bool) string {
 	t.Helper()
-	words, err := tokenizer.Open(shardtest.Student(t))
+	words, err := openTokenizer(shardtest.Student(t))
 	noError(t, err)
 	var out strings.Builder
 	d := Drawing{Out: &out, View: view, Path: string(view) + "/00000.parquet", Number: 3, Of: 9, Colour: colour, All: all, Words: vocabulary{tokens: words}}
@@ -23,7 +22,7 @@ func shownRow(t *testing.T, view relabel.View, row relabel.ExportRow, colour, al
 // ids are the tokens of parts of a row.
 func ids(t *testing.T, parts ...string) (all [][]int32) {
 	t.Helper()
-	words, err := tokenizer.Open(shardtest.Student(t))
+	words, err := openTokenizer(shardtest.Student(t))
 	noError(t, err)
 	for _, p := range parts {
 		all = append(all, words.Encode(nil, p))

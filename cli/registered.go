@@ -59,9 +59,9 @@ func OpenVocabulary(of relabel.ManifestTokenizer, folder string, fetch func(hash
 func openTokens(of relabel.ManifestTokenizer, folder string, fetch func(hash string) (relabel.TokenizerFiles, error)) (*tokenizer.Tokenizer, error) {
 	switch {
 	case folder != "":
-		return tokenizer.Open(folder)
+		return openTokenizer(folder)
 	case of.Hash == "":
-		return tokenizer.Open(of.Path)
+		return openTokenizer(of.Path)
 	}
 	files, err := fetch(of.Hash)
 	if files == nil || err != nil {

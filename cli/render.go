@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"relabel"
@@ -41,14 +42,34 @@ func (c *RenderCommand) Run() error {
 	return RenderLines(model, now, os.Stdin, os.Stdout)
 }
 
-// OpenModel reads a template from a file or a model's folder.
+// OpenModel reads a template (*.jinja), a tokenizer_config.json with the templates beside it, or a
+// model's folder.
 func OpenModel(path string) (*jinja.Model, error) {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return jinja.Open(path)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return openFolder(path, nil)
 	}
-	files, err := modelfiles.ReadFolder(path)
+	config, limit := filepath.Ext(path) == ".json", int64(relabel.MaxChatTemplate)
+	if config {
+		limit = relabel.MaxTokenizerFile
+	}
+	text, err := modelfiles.ReadFile(path, limit)
+	switch {
+	case err != nil:
+		return nil, relabel.Errorf(relabel.CodeInvalid, "the template cannot be read").Because(err)
+	case config:
+		return openFolder(filepath.Dir(path), text)
+	}
+	return jinja.FromTemplate(filepath.Base(path), string(text))
+}
+
+// openFolder reads a model's folder. config replaces its tokenizer_config.json unless it is nil.
+func openFolder(dir string, config []byte) (*jinja.Model, error) {
+	files, err := modelfiles.ReadFolder(dir)
 	if err != nil {
 		return nil, err
+	}
+	if config != nil {
+		files[relabel.TokenizerConfig] = config
 	}
 	return jinja.FromFiles(files, "")
 }

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"relabel"
+	"relabel/modelfiles"
 	"relabel/tokenizer"
 )
 
@@ -23,12 +25,24 @@ type TokensCommand struct {
 
 // Run answers each line {"text": …} of standard input with a line {"ids": […]}.
 func (c *TokensCommand) Run() error {
-	tokenizer, err := tokenizer.Open(c.Tokenizer)
+	tokenizer, err := openTokenizer(c.Tokenizer)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(os.Stdout)
 	return errors.Join(encodeLines(tokenizer, os.Stdin, out), out.Flush())
+}
+
+// openTokenizer reads a tokenizer.json, or the one in a folder.
+func openTokenizer(path string) (*tokenizer.Tokenizer, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, relabel.TokenizerJSON)
+	}
+	data, err := modelfiles.ReadFile(path, relabel.MaxTokenizerBytes)
+	if err != nil {
+		return nil, relabel.Errorf(relabel.CodeNotFound, "the tokenizer cannot be read").On(path).Because(err)
+	}
+	return tokenizer.Parse(data)
 }
 
 // encodeLines encodes JSON lines up to the first invalid one, which the error names.

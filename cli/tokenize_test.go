@@ -13,7 +13,7 @@ import (
 // smallTokenizer is byte-level and has a token for each byte, and one for "ab".
 func smallTokenizer(t *testing.T) *tokenizer.Tokenizer {
 	t.Helper()
-	tokenizer, err := tokenizer.Open(filepath.Join("..", "tokenizer", "testdata", "small"))
+	tokenizer, err := openTokenizer(filepath.Join("..", "tokenizer", "testdata", "small"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,13 +3,11 @@ package jinja
 import (
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"relabel"
-	"relabel/modelfiles"
 )
 
 // Model is how one model's conversations are rendered: its template, or several of which
@@ -25,29 +23,11 @@ type Model struct {
 // namedTokens are the entries of a tokenizer_config.json that templates see.
 var namedTokens = []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}
 
-// Open reads a template (*.jinja), or a tokenizer_config.json with its special tokens and
-// its templates: those in chat_template.jinja and additional_chat_templates beside it, and
-// if there are no such files its own chat_template. What is wrong with either is a
-// CodeInvalid error.
-func Open(path string) (*Model, error) {
-	if filepath.Ext(path) != ".json" {
-		raw, err := modelfiles.ReadFile(path, relabel.MaxChatTemplate)
-		if err != nil {
-			return nil, relabel.Errorf(relabel.CodeInvalid, "the template cannot be read").Because(err)
-		}
-		m := newModel()
-		return m, m.add("default", filepath.Base(path), string(raw))
-	}
-	raw, err := modelfiles.ReadFile(path, relabel.MaxTokenizerFile)
-	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "the template cannot be read").Because(err)
-	}
-	files, err := modelfiles.ReadFolder(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	files[relabel.TokenizerConfig] = raw
-	return FromFiles(files, "")
+// FromTemplate makes a model of a template alone, without special tokens. name is its name in errors,
+// which are CodeInvalid.
+func FromTemplate(name, text string) (*Model, error) {
+	m := newModel()
+	return m, m.add("default", name, text)
 }
 
 // FromFiles makes a model of the files of a model's folder: the special tokens of

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"relabel/modelfiles"
 )
 
 // A tokenizer_config.json renders as AutoTokenizer's apply_chat_template does, special
@@ -44,7 +46,7 @@ func TestATokenizersConfigRendersAsItsApplyChatTemplate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := Open(filepath.Join(dir, "tokenizer_config.json"))
+		model, err := fromFolder(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +108,7 @@ func withTemplateFiles(t *testing.T, model string) string {
 
 func TestTemplatesInFilesStandInThePlaceOfTheConfigurations(t *testing.T) {
 	dir := withTemplateFiles(t, filepath.Join(folder(t, "RELABEL_TOKENIZERS", "../scripts/tokenizers.sh"), "qwen2_5"))
-	model, err := Open(filepath.Join(dir, "tokenizer_config.json"))
+	model, err := fromFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,4 +121,13 @@ func TestTemplatesInFilesStandInThePlaceOfTheConfigurations(t *testing.T) {
 			t.Errorf("%s renders to %q (%v), not %q", variables, got, err, want)
 		}
 	}
+}
+
+// fromFolder makes a model of a folder's files.
+func fromFolder(dir string) (*Model, error) {
+	files, err := modelfiles.ReadFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	return FromFiles(files, "")
 }

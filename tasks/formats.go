@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/chat"
 )
 
 // ownFields are the fields of relabel's own format. It refuses others, so that misspelt
@@ -140,7 +139,7 @@ func (l *taskLine) detectFormat() Format {
 func (l *taskLine) ofRebenchV2() bool {
 	recipe := l.fields["install_config"]
 	if recipe[0] == '"' {
-		recipe = json.RawMessage(chat.DecodeString(recipe))
+		recipe = json.RawMessage(unquote(recipe))
 	}
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(recipe, &fields) // readInstallConfig reports errors
@@ -151,7 +150,7 @@ func (l *taskLine) ofRebenchV2() bool {
 // quietText reads a string without reporting problems.
 func (l *taskLine) quietText(field string) string {
 	if raw := l.fields[field]; len(raw) > 0 && raw[0] == '"' {
-		return chat.DecodeString(raw)
+		return unquote(raw)
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -8,7 +9,6 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/chat"
 )
 
 // readInstallConfig reads SWE-rebench's recipe. Version 1 reinstalls the repository before it
@@ -16,11 +16,7 @@ import (
 // test_cmd names the tests.
 func (l *taskLine) readInstallConfig(t *relabel.Task, format Format) {
 	l.used["install_config"] = true
-	raw := l.fields["install_config"]
-	if raw[0] == '"' {
-		raw = json.RawMessage(chat.DecodeString(raw))
-	}
-	fields, wrong := parseObject([]byte(strings.TrimSpace(string(raw))))
+	fields, wrong := parseObject(bytes.TrimSpace(l.object("install_config")))
 	if wrong != "" {
 		l.refuse("install_config", "%s", wrong)
 		return
@@ -70,11 +66,8 @@ func (l *taskLine) exports(field string) []string {
 	if !l.has(field) {
 		return nil
 	}
-	raw := l.fields[field]
-	if raw[0] == '"' {
-		raw = json.RawMessage(chat.DecodeString(raw))
-	}
-	if strings.TrimSpace(string(raw)) == "" {
+	raw := bytes.TrimSpace(l.object(field))
+	if len(raw) == 0 {
 		return nil
 	}
 	var values map[string]string
@@ -88,7 +81,7 @@ func (l *taskLine) exports(field string) []string {
 			l.refuse(field, "%q is not the name of an environment variable", name)
 			return nil
 		}
-		commands = append(commands, "export "+name+"="+shellQuote(l.checkText(field, values[name])))
+		commands = append(commands, "export "+name+"="+shellQuote(l.checkText(field, raw, values[name])))
 	}
 	return commands
 }

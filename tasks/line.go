@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"relabel/chat"
 )
 
 // taskLine is one line of a task file with its problems.
@@ -94,7 +94,7 @@ func (l *taskLine) text(field string) string {
 		l.refuse(field, "is not a string")
 		return ""
 	}
-	return l.checkText(field, chat.DecodeString(l.fields[field]))
+	return l.unquote(field, l.fields[field])
 }
 
 // need reads a string that must not be empty.
@@ -107,12 +107,36 @@ func (l *taskLine) need(field string) string {
 	return s
 }
 
-// checkText refuses texts that a text column cannot store.
-func (l *taskLine) checkText(field, s string) string {
+// unquote reads a JSON string of a field.
+func (l *taskLine) unquote(field string, raw json.RawMessage) string {
+	return l.checkText(field, raw, unquote(raw))
+}
+
+// unquote reads a JSON string. It replaces a lone surrogate by U+FFFD.
+func unquote(raw json.RawMessage) (s string) {
+	_ = json.Unmarshal(raw, &s) // parseObject has checked it
+	return s
+}
+
+// object returns the JSON of a field, which may be given as a JSON string that holds it.
+func (l *taskLine) object(field string) json.RawMessage {
+	raw := l.fields[field]
+	if raw[0] == '"' {
+		return json.RawMessage(l.unquote(field, raw))
+	}
+	return raw
+}
+
+// surrogate matches an escape in a JSON string. Its group is a surrogate without its pair.
+var surrogate = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)`)
+
+// checkText refuses texts that a text column cannot store. raw is the JSON that holds s.
+func (l *taskLine) checkText(field string, raw json.RawMessage, s string) string {
+	lone := func(escape [][]byte) bool { return escape[1] != nil }
 	switch {
 	case strings.ContainsRune(s, 0):
-		l.refuse(field, "holds a NUL")
-	case !utf8.ValidString(s):
+		l.refuse(field, "holds a NUL character")
+	case strings.ContainsRune(s, utf8.RuneError) && slices.ContainsFunc(surrogate.FindAllSubmatch(raw, -1), lone):
 		l.refuse(field, "holds a lone surrogate")
 	default:
 		return s
@@ -127,12 +151,8 @@ func (l *taskLine) tests(field string) []string {
 	if !l.has(field) {
 		return nil
 	}
-	raw := l.fields[field]
-	if raw[0] == '"' {
-		raw = json.RawMessage(chat.DecodeString(raw))
-	}
 	var items []json.RawMessage
-	if json.Unmarshal(raw, &items) != nil {
+	if json.Unmarshal(l.object(field), &items) != nil {
 		l.refuse(field, "is neither a list of test names nor a JSON string that holds one")
 		return nil
 	}
@@ -142,7 +162,7 @@ func (l *taskLine) tests(field string) []string {
 			l.refuse(field, "item %d is not a string", i+1)
 			return nil
 		}
-		name := l.checkText(field, chat.DecodeString(item))
+		name := l.unquote(field, item)
 		if strings.TrimSpace(name) == "" {
 			l.refuse(field, "item %d is not the name of a test", i+1)
 			return nil

@@ -39,7 +39,7 @@ func (l *taskLine) commands(field string) []string {
 	if raw := l.fields[field]; len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &list) == nil {
 		l.used[field] = true
 		for i := range list {
-			list[i] = l.checkText(field, list[i])
+			list[i] = l.checkText(field, raw, list[i])
 		}
 		return list
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -173,6 +174,38 @@ func TestBadLinesAreRefused(t *testing.T) {
 	} {
 		if _, _, err := readTasks(strings.NewReader(c.file), FormatAuto); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %.300v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestEscapesOfSurrogatesAreReadInPairs(t *testing.T) {
+	for escape, want := range map[string]string{
+		`\ud83d\ude42`: "🙂", `\\udcff`: `\udcff`, `\ufffd`: "\ufffd", "\ufffd\\\\udcff": "\ufffd\\udcff", `\ufffd\ud83d\ude42`: "\ufffd🙂",
+		`\udcff`: "", `\ud83d`: "", `\ud83d\n`: "", `\ud83d\ud83d\ude42`: "", `\\\uDCFF`: "",
+	} {
+		for name, value := range map[string]string{
+			"problem_statement": `"` + escape + `"`, "test_cmd": `["` + escape + `"]`,
+			"FAIL_TO_PASS": strconv.Quote(`["` + escape + `"]`), "PASS_TO_PASS": `["` + escape + `"]`,
+		} {
+			line := changeLine(t, ownLine(t, nil), map[string]any{name: json.RawMessage(value)})
+			tasks, _, err := readTasks(strings.NewReader(line), FormatAuto)
+			if want == "" {
+				if err == nil || !strings.Contains(err.Error(), name+": holds a lone surrogate") {
+					t.Errorf("%s %s: got %v", name, value, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s %s: %v", name, value, err)
+				continue
+			}
+			got := map[string]string{"problem_statement": tasks[0].ProblemStatement, "test_cmd": tasks[0].TestCmd}
+			for field, list := range map[string][]string{"FAIL_TO_PASS": tasks[0].FailToPass, "PASS_TO_PASS": tasks[0].PassToPass} {
+				got[field] = strings.Join(list, "")
+			}
+			if got[name] != want {
+				t.Errorf("%s %s: got %q, want %q", name, value, got[name], want)
+			}
 		}
 	}
 }

@@ -190,10 +190,7 @@ func TestIDsAreThoseOfTheReference(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tk, err := Open(tokenizerFile(t, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			tk := open(t, tokenizerFile(t, name))
 			seed := rand.Uint64()
 			t.Logf("texts are drawn by seed %d", seed)
 			r := rand.New(rand.NewPCG(seed, 0))

@@ -43,10 +43,7 @@ func TestSpecialTextInPlainSpansIsPlain(t *testing.T) {
 	ref := startReference(t)
 	for _, name := range []string{"qwen3", "llama3_1", "deepseek_v3", "mistral_nemo", "gemma3"} {
 		t.Run(name, func(t *testing.T) {
-			tk, err := Open(tokenizerFile(t, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			tk := open(t, tokenizerFile(t, name))
 			ref.open(tokenizerFile(t, name))
 			if err := ref.ask(map[string]any{"ordinary": true}, new([]int)); err != nil {
 				t.Fatal(err)
@@ -78,10 +75,7 @@ func TestSpecialTextInPlainSpansIsPlain(t *testing.T) {
 }
 
 func TestPlainSpansHideSpecialTokensAlone(t *testing.T) {
-	tk, err := Open("testdata/small")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tk := open(t, "testdata/small/tokenizer.json")
 	const end, tool = 257, 258
 	bytes := func(s string) (ids []int32) {
 		for _, b := range []byte(s) {

@@ -41,6 +41,20 @@ func tokenizerFile(t testing.TB, name string) string {
 	return filepath.Join(folder.(string), name, "tokenizer.json")
 }
 
+// open reads a tokenizer.json.
+func open(t testing.TB, name string) *Tokenizer {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tk, err := Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tk
+}
+
 // reference is a process of Hugging Face's tokenizers.
 type reference struct {
 	t     testing.TB

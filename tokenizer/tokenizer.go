@@ -3,12 +3,7 @@ package tokenizer
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"os"
-	"path/filepath"
 	"slices"
-
-	"relabel"
-	"relabel/modelfiles"
 )
 
 // Tokenizer turns text into token ids and back. It is safe for concurrent use.
@@ -35,20 +30,8 @@ type Added struct {
 	Normalized bool // normalized itself, and searched for in normalized text
 }
 
-// Open reads a tokenizer.json, or the one in a folder, of at most 64 MiB. It refuses, naming
-// the JSON path, each component and option that it does not know.
-func Open(path string) (*Tokenizer, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, relabel.TokenizerJSON)
-	}
-	data, err := modelfiles.ReadFile(path, relabel.MaxTokenizerBytes)
-	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeNotFound, "the tokenizer cannot be read").On(path).Because(err)
-	}
-	return Parse(data)
-}
-
-// Parse reads the content of a tokenizer.json as Open does.
+// Parse reads the content of a tokenizer.json. It refuses, naming the JSON path, each component and
+// option that it does not know.
 func Parse(data []byte) (_ *Tokenizer, err error) {
 	defer rescue(&err)
 	whole := node{raw: data}
