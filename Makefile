@@ -51,11 +51,11 @@ demo-tasks: base-image ## Build the demo's tasks and their images
 	@demo/build.py >/dev/null
 
 .PHONY: test
-test: test-needs lint ## Everything the tests need, the checks, then all tests with the race detector; PKG=, RUN= narrow
+test: test-needs lint ## Everything the tests need, the checks, then all tests, most with the race detector; PKG=, RUN= narrow
 	@RELABEL_TEST_PYTHON="$$(scripts/python.sh shard/testdata/requirements.txt)" scripts/test.sh '$(PKG)' '$(RUN)'
 
 .PHONY: test-all
-test-all: test ## All tests, then those that are too long for `make test`: all tokenizers, templates, alterations, forgeries; an hour more
+test-all: test ## All tests, then those that are too long for `make test`: all tokenizers, templates, alterations, forgeries, faults, and the program with the race detector; an hour more
 	@RELABEL_TEST_PYTHON="$$(scripts/python.sh shard/testdata/requirements.txt)" scripts/test-all.sh
 
 .PHONY: runner-images
