@@ -90,7 +90,7 @@ type ExportForm struct {
 	TemplateOptions json.RawMessage `json:"template_options,omitempty" type:"json" placeholder:"JSON" doc:"Further variables for the template, such as {\"enable_thinking\": false}."`
 	Date            string          `json:"date,omitempty" placeholder:"YYYY-MM-DD" format:"date" doc:"The day that the template sees where it asks for one. Without it such a template is refused: the same export must give the same bytes."`
 	Arguments       ArgumentsForm   `json:"arguments,omitempty" default:"" enum:"auto,string,object" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto, the default: as text where the template shows that as it is."`
-	Reasoning       ReasoningForm   `json:"reasoning,omitempty" default:"" enum:"template,keep,drop" doc:"How reasoning is exported: the template decides (the default); labels that it renders without theirs are excluded (keep); or it is never given to the template (drop)."`
+	Reasoning       ReasoningForm   `json:"reasoning,omitempty" default:"" enum:"template,keep,drop" doc:"How reasoning is exported: the template decides (the default); labels that it renders without their reasoning are excluded (keep); or the template never gets it (drop)."`
 	// ThinkingAlias gives a message's reasoning_content to the template as thinking too, the
 	// name that those of gpt-oss and LFM read. nil: true.
 	ThinkingAlias *bool         `json:"thinking_alias,omitempty" negatable:"" doc:"Whether the template gets a message's reasoning_content as thinking too, the name that those of gpt-oss and LFM read. Absent: true."`

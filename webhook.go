@@ -46,7 +46,7 @@ const (
 
 // Delivery is a message to a webhook, sent at least once.
 type Delivery struct {
-	ID        ID              `json:"id" doc:"Its id, which is the webhook-id header of every try."`
+	ID        ID              `json:"id" doc:"Its id, the webhook-id header of every attempt."`
 	RunID     ID              `json:"run_id" doc:"The run."`
 	Type      string          `json:"type" doc:"iteration.done, iteration.cancelled, export.done, export.failed or run.paused."`
 	Payload   json.RawMessage `json:"payload" doc:"The request body."`

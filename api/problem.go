@@ -7,7 +7,7 @@ type Problem struct {
 	Type   string         `json:"type" doc:"URN of the kind of problem: urn:relabel:problem: and the code."`
 	Title  string         `json:"title" doc:"The HTTP status in words."`
 	Status int            `json:"status" doc:"The HTTP status."`
-	Code   relabel.Code   `json:"code" doc:"Stable, machine-readable reason. Codes are added to, never renamed."`
+	Code   relabel.Code   `json:"code" doc:"Stable, machine-readable reason. New codes may be added; codes are never renamed."`
 	Detail string         `json:"detail" doc:"What is wrong, for people."`
 	Field  string         `json:"field,omitempty" doc:"The input field, parameter, line or file that is wrong first, if it is known."`
 	Errors []ProblemField `json:"errors,omitempty" doc:"All errors if there are several, at most 100."`

@@ -10,7 +10,7 @@ import (
 
 // PageQuery asks for a page of a list.
 type PageQuery struct {
-	After string `query:"after" maxLength:"512" minLength:"1" doc:"The next of the previous page; absent for the first page."`
+	After string `query:"after" maxLength:"512" minLength:"1" doc:"The value of next from the previous page; omit it for the first page."`
 	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items in the page, 1 to 500. A page of large items has fewer: next shows whether more follow."`
 }
 
@@ -69,7 +69,7 @@ type ReviewQuery struct {
 type RelabelingQuery struct {
 	Run        string               `query:"run" maxLength:"200" doc:"Id or name of a run: only of its trajectories."`
 	Iteration  string               `query:"iteration" format:"uuid" doc:"Id of an iteration: only of its trajectories."`
-	Trajectory string               `query:"trajectory" format:"uuid" doc:"Id of a trajectory: only of that."`
+	Trajectory string               `query:"trajectory" format:"uuid" doc:"Only of this trajectory (its id)."`
 	Policy     string               `query:"policy" maxLength:"200" doc:"Id, name (the newest version) or name@version of a policy: only by that."`
 	State      relabel.RelabelState `query:"state" enum:"queued,running,done,failed,cancelled" doc:"Only in this state."`
 }

@@ -111,7 +111,7 @@ func Outcome(it api.IterationView) error {
 	case it.State == relabel.IterationCancelled:
 		return relabel.Errorf(relabel.CodeConflict, "%s %d was cancelled; %d of its %d trajectories are done", it.Kind, it.Number, p[relabel.Done], all)
 	case p[relabel.Done] == 0:
-		return relabel.Errorf(relabel.CodeUnavailable, "nothing of %s %d is done: %d of its %d trajectories failed", it.Kind, it.Number, p[relabel.Failed], all)
+		return relabel.Errorf(relabel.CodeUnavailable, "no trajectory of %s %d is done: %d of its %d trajectories failed", it.Kind, it.Number, p[relabel.Failed], all)
 	}
 	return nil
 }

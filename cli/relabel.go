@@ -154,7 +154,7 @@ func relabelled(sum relabel.RelabelProgress, teacher relabel.Policy) error {
 		return relabel.Errorf(relabel.CodeConflict, "%d relabelings were cancelled", n)
 	}
 	if sum.Received == 0 && sum.Missing > 0 {
-		return relabel.Errorf(relabel.CodeUnavailable, "the policy answered at no state; `relabel doctor --policy %s@%d` tests its endpoint", teacher.Name, teacher.Version)
+		return relabel.Errorf(relabel.CodeUnavailable, "the policy answered none of the states; `relabel doctor --policy %s@%d` tests its endpoint", teacher.Name, teacher.Version)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func TestAnIterationInWhichAllFailedIsNoSuccessAndItsCausesAreTold(t *testing.T)
 	b.run(t, "broken", nil)
 	b.must(t, "policy", "add", "student", "--base-url", b.teacher.BaseURL, "--model", "m")
 	said, code := b.command(t, "run", "iterate", "broken", "--student", "student", "--beta", "1")
-	if code != 1 || !strings.HasSuffix(lastLine(said), "nothing of collect 1 is done: 2 of its 2 trajectories failed") {
+	if code != 1 || !strings.HasSuffix(lastLine(said), "no trajectory of collect 1 is done: 2 of its 2 trajectories failed") {
 		t.Errorf("it ended with %d: %s", code, said)
 	}
 	for _, want := range []string{"FAILED", "broken, collect 1: 2 failed", "1 × endpoint: teacher: ", "1 × environment: ", "no commit ffff"} {

@@ -37,7 +37,7 @@ func (b *batch) upload(life context.Context) (id string, err error) {
 		return "", nil
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return "", relabel.Errorf(relabel.CodeUnavailable, "the batch's file is not to be read").Because(err)
+		return "", relabel.Errorf(relabel.CodeUnavailable, "cannot read the batch's file").Because(err)
 	}
 	return b.remote.Upload(life, "relabel-"+b.claim.BatchID.String()+".jsonl", file, size)
 }

@@ -43,7 +43,7 @@ func (s *site) audit(next http.Handler) http.Handler {
 		entry := s.auditEntry(r)
 		caller, _ := relabel.CallerOf(r.Context())
 		if err := s.Store.BeginAudit(r.Context(), entry, caller); err != nil {
-			s.refuse(w, r, relabel.Errorf(relabel.CodeUnavailable, "the audit log cannot be written; nothing was done").Because(err))
+			s.refuse(w, r, relabel.Errorf(relabel.CodeUnavailable, "the audit log cannot be written, so the request was not executed").Because(err))
 			return
 		}
 		watched := &auditedAnswer{ResponseWriter: w}

@@ -179,7 +179,7 @@ func (s *site) takeBody(next http.Handler) http.Handler {
 // receive reads the body. It keeps nothing if it fails.
 func (s *site) receive(w http.ResponseWriter, r *http.Request) (*body, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return nil, relabel.Errorf(codeMediaType, "a body is read as it is, without Content-Encoding")
+		return nil, relabel.Errorf(codeMediaType, "send the body without Content-Encoding")
 	}
 	limit, isFile := filePaths[r.URL.Path]
 	if !isFile {

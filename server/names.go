@@ -159,7 +159,7 @@ func isID(word string) bool {
 // checkNewName refuses a name of a run or a taskset that would be read as an id.
 func checkNewName(name string) error {
 	if isID(name) {
-		return relabel.Errorf(relabel.CodeInvalid, "has the form of an id; choose a name that no id can equal").On("name")
+		return relabel.Errorf(relabel.CodeInvalid, "looks like an id; choose another name").On("name")
 	}
 	return nil
 }

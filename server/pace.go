@@ -146,5 +146,5 @@ func (p *pacedWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // slowBody is the answer to a body that came too slowly.
 func slowBody(p Pace) error {
-	return relabel.Errorf(codeTimeout, "no byte of the body came for %s, or it came at under %d bytes per second over %s", p.Silence, p.Rate, p.Window).On("body")
+	return relabel.Errorf(codeTimeout, "the body arrived too slowly: no byte for %s, or under %d bytes per second over %s", p.Silence, p.Rate, p.Window).On("body")
 }

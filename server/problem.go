@@ -23,7 +23,7 @@ const (
 	codeTooLarge  relabel.Code = "too_large"           // the body is over the limit
 	codeMediaType relabel.Code = "unsupported_media"   // the body is of a kind that is not read
 	codeTimeout   relabel.Code = "timeout"             // the body came too slowly
-	codeRange     relabel.Code = "range_unsatisfiable" // the file has no such bytes
+	codeRange     relabel.Code = "range_unsatisfiable" // the requested range is outside the file
 	codeCondition relabel.Code = "precondition_failed" // If-Match and its kin do not hold
 )
 

@@ -35,7 +35,7 @@ const (
 // meanings says what a broken constraint means: in words that are safe to show, with
 // the field that is wrong. Constraints that only a bug can break are not listed.
 var meanings = map[string]*relabel.Error{
-	"tasksets_name_check":          relabel.Errorf(relabel.CodeInvalid, "a taskset has a name").On("name"),
+	"tasksets_name_check":          relabel.Errorf(relabel.CodeInvalid, "a task set needs a name").On("name"),
 	"tasks_instance":               relabel.Errorf(relabel.CodeInvalid, "an instance is in the taskset twice").On("instance_id"),
 	"policies_version":             relabel.Errorf(relabel.CodeConflict, "the policy was changed by another at the same moment; try again"),
 	"policies_name_check":          relabel.Errorf(relabel.CodeInvalid, "a policy's name is not empty and has no @").On("name"),
@@ -57,7 +57,7 @@ var meanings = map[string]*relabel.Error{
 	"relabelings_policy":           relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("policy"),
 	"relabelings_priority":         relabel.Errorf(relabel.CodeInvalid, "a priority lies between -1000 and 1000").On("priority"),
 	"exports_label_policy":         relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("label_policy"),
-	"runs_labels":                  relabel.Errorf(relabel.CodeInvalid, "labels are requested inline, deferred or batch").On("labels"),
+	"runs_labels":                  relabel.Errorf(relabel.CodeInvalid, "labels must be inline, deferred or batch").On("labels"),
 	"calls_trajectory":             relabel.Errorf(relabel.CodeNotFound, "there is no such trajectory"),
 	"calls_policy":                 relabel.Errorf(relabel.CodeNotFound, "there is no such policy"),
 	"actions_policy":               relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("policy_id"),

@@ -112,7 +112,7 @@ func likeliest(views []relabel.View) relabel.View {
 // findRows finds the rows in the files of the part that contains the trajectory.
 func (v *viewer) findRows(ctx context.Context, view *trainerView, held relabel.Holding) error {
 	if v.Exports == nil {
-		return relabel.Errorf(relabel.CodeConflict, "Exports are not read here.")
+		return relabel.Errorf(relabel.CodeConflict, "This server does not read exports.")
 	}
 	part, err := v.Store.FindExportPart(ctx, held.Export.ID, held.Part)
 	if err != nil {
