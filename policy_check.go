@@ -106,9 +106,9 @@ func checkBaseURL(address string) *Error {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return Errorf(CodeInvalid, "is not an http or https address; write http://HOST:PORT/v1")
 	case u.User != nil:
-		return Errorf(CodeInvalid, "holds credentials; name a secret instead")
+		return Errorf(CodeInvalid, "contains credentials; name a secret instead")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return Errorf(CodeInvalid, "holds a query or a fragment; it ends with the version, as in http://host:8000/v1")
+		return Errorf(CodeInvalid, "contains a query or a fragment; it must end with the version, as in http://host:8000/v1")
 	case strings.HasSuffix(plain, completionsPath):
 		return Errorf(CodeInvalid, "ends in %s, which is added to it; write %s", completionsPath, strings.TrimSuffix(plain, completionsPath))
 	}

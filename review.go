@@ -37,13 +37,13 @@ const AnyFlag = "*"
 func (r Review) Validate() error {
 	switch {
 	case r.Flag == "" && strings.TrimSpace(r.Note) == "":
-		return Errorf(CodeInvalid, "a review has a flag, a note, or both").On("flag")
+		return Errorf(CodeInvalid, "a review needs a flag, a note, or both").On("flag")
 	case r.Flag != "" && !IsFlag(r.Flag):
-		return Errorf(CodeInvalid, "a flag has 1 to %d characters of a-z, 0-9, hyphen, dot and underscore and begins with a letter or a digit, for example wrong-label", longestFlag).On("flag")
+		return Errorf(CodeInvalid, "a flag must have 1 to %d characters of a-z, 0-9, hyphen, dot and underscore, and begin with a letter or a digit, for example wrong-label", longestFlag).On("flag")
 	case utf8.RuneCountInString(r.Note) > longestNote:
-		return Errorf(CodeInvalid, "a note has at most %d characters", longestNote).On("note")
+		return Errorf(CodeInvalid, "a note must have at most %d characters", longestNote).On("note")
 	case utf8.RuneCountInString(r.Author) > longestAuthor:
-		return Errorf(CodeInvalid, "an author's name has at most %d characters", longestAuthor).On("author")
+		return Errorf(CodeInvalid, "an author's name must have at most %d characters", longestAuthor).On("author")
 	case r.T != nil && *r.T < 1:
 		return Errorf(CodeInvalid, "turns count from 1").On("t")
 	}

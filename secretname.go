@@ -47,7 +47,7 @@ func (p Policy) ValidateNew() error {
 			field = fmt.Sprintf("replicas[%d]", i-1)
 		}
 		if u, err := url.Parse(address); err == nil && holdsCredential(u) {
-			return Errorf(CodeInvalid, "holds a credential; name a secret instead").On(field)
+			return Errorf(CodeInvalid, "contains a credential; name a secret instead").On(field)
 		}
 	}
 	return p.Validate()

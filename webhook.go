@@ -21,9 +21,9 @@ func (w Webhook) Validate() error {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return Errorf(CodeInvalid, "is not an http or https address; write https://HOST/PATH").On("webhook.url")
 	case holdsCredential(u):
-		return Errorf(CodeInvalid, "holds a credential; name a secret instead, which signs the deliveries").On("webhook.url")
+		return Errorf(CodeInvalid, "contains a credential; name a secret instead, which signs the deliveries").On("webhook.url")
 	case u.Fragment != "":
-		return Errorf(CodeInvalid, "holds a fragment, which is never sent").On("webhook.url")
+		return Errorf(CodeInvalid, "contains a fragment, which is never sent").On("webhook.url")
 	}
 	return CheckSecretName("webhook.secret", w.Secret)
 }

@@ -187,7 +187,7 @@ func (f Field) checkText(text, name string) error {
 	case f.Enum != nil && !slices.Contains(f.Enum, text):
 		return relabel.Errorf(relabel.CodeInvalid, "is %.40q: give one of %s", text, strings.Join(f.Enum, ", ")).On(name)
 	case f.MaxLength > 0 && utf8.RuneCountInString(text) > f.MaxLength:
-		return relabel.Errorf(relabel.CodeInvalid, "is over %d characters", f.MaxLength).On(name)
+		return relabel.Errorf(relabel.CodeInvalid, "has more than %d characters", f.MaxLength).On(name)
 	case f.Pattern != "" && !regexp.MustCompile(f.Pattern).MatchString(text):
 		return relabel.Errorf(relabel.CodeInvalid, "does not match %s", f.Pattern).On(name)
 	}
@@ -209,7 +209,7 @@ func (f Field) checkNumber(n float64, name string) error {
 
 func (f Field) checkList(list reflect.Value, name string) error {
 	if f.MaxLength > 0 && list.Len() > f.MaxLength {
-		return relabel.Errorf(relabel.CodeInvalid, "has over %d items", f.MaxLength).On(name)
+		return relabel.Errorf(relabel.CodeInvalid, "has more than %d items", f.MaxLength).On(name)
 	}
 	f.MaxLength = 0 // it is the list's
 	for i := range list.Len() {

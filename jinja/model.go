@@ -90,7 +90,7 @@ func (m *Model) Special(name string) string {
 
 func (m *Model) add(name, file, source string) error {
 	if len(m.templates) == maxTemplates {
-		return relabel.Errorf(relabel.CodeInvalid, "more than %d chat templates", maxTemplates).On(file)
+		return relabel.Errorf(relabel.CodeInvalid, "there are more than %d chat templates", maxTemplates).On(file)
 	}
 	t, err := Parse(file, source)
 	m.templates[name] = t
@@ -215,7 +215,7 @@ func (m *Model) RenderChat(variables *Map, now time.Time) (string, error) {
 	messages, _ := v.Get("messages")
 	l, ok := messages.(*List)
 	if !ok || len(l.items) == 0 {
-		return "", relabel.Errorf(relabel.CodeInvalid, "a conversation without messages").On("messages")
+		return "", relabel.Errorf(relabel.CodeInvalid, "the conversation has no messages").On("messages")
 	}
 	v.Set("messages", withoutNulls(l))
 	return t.renderChat(v, now, !m.noThinking)

@@ -103,13 +103,13 @@ func (b *batch) conclude(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case lease.Lost(err):
-		return relabel.Errorf(relabel.CodeLeaseLost, "the batch is another worker's")
+		return relabel.Errorf(relabel.CodeLeaseLost, "another worker has the batch")
 	case ctx.Err() != nil:
 		return errors.Join(ErrReleased, b.putOff(ctx, "", "", 0))
 	case b.tooOld():
 		return b.refusedOr(ctx, b.late(relabel.Shown(err)))
 	}
-	b.Log.Warn().Err(err).Stringer("batch", b.claim.BatchID).Msg("the batch is put off")
+	b.Log.Warn().Err(err).Stringer("batch", b.claim.BatchID).Msg("the batch is postponed")
 	if kept := b.putOff(ctx, "", relabel.Shown(err), b.Bound.Again); kept != nil {
 		return errors.Join(err, kept)
 	}

@@ -20,7 +20,7 @@ const relabeller relabel.Role = "relabeller"
 
 // Relabel claims a relabeling and asks its policy at every state about which it was not
 // asked yet, as many at once as the policy's limits allow. It returns nil when all was
-// asked or the policy cannot be asked at all; ErrReleased when the lease was released because
+// asked or the policy cannot be called at all; ErrReleased when the lease was released because
 // ctx was cancelled, its run paused, its endpoint is down or the worker drains; CodeNotFound when nothing is to be relabelled;
 // CodeLeaseLost when it was cancelled or taken over on the way. Any other error is the
 // store's.
@@ -141,7 +141,7 @@ func (l *Labeller) concludeRelabel(ctx context.Context, c relabel.RelabelClaim, 
 	switch {
 	case lease.Lost(err):
 		log.Warn().Msg("lease lost (cancelled or taken over): stopping the relabeling")
-		return relabel.Errorf(relabel.CodeLeaseLost, "the relabeling was cancelled or is another worker's")
+		return relabel.Errorf(relabel.CodeLeaseLost, "the relabeling was cancelled, or another worker has it")
 	case err == nil:
 		err = write(ctx, func(ctx context.Context) error { return l.Store.FinishRelabeling(ctx, c.RelabelFence) })
 		if err == nil {
@@ -149,7 +149,7 @@ func (l *Labeller) concludeRelabel(ctx context.Context, c relabel.RelabelClaim, 
 		}
 		return err
 	case errors.As(err, &hopeless) && ctx.Err() == nil:
-		log.Warn().Err(hopeless.cause).Msg("the policy cannot be asked")
+		log.Warn().Err(hopeless.cause).Msg("the policy cannot be called")
 		return write(ctx, func(ctx context.Context) error {
 			return l.Store.FailRelabeling(ctx, c.RelabelFence, hopeless.Error())
 		})

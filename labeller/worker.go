@@ -57,6 +57,6 @@ func (l *Labeller) verdict(err error) error {
 	case errors.Is(err, ErrReleased):
 		return river.JobSnooze(0)
 	}
-	l.Log.Error().Err(err).Msg("labelling is put off")
+	l.Log.Error().Err(err).Msg("labelling is postponed")
 	return river.JobSnooze(putOff)
 }

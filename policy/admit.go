@@ -9,7 +9,7 @@ import (
 )
 
 // errElsewhere ends the wait of a waiter that may use another replica.
-var errElsewhere = errors.New("the endpoint accepts no calls now; another replica may")
+var errElsewhere = errors.New("the endpoint does not accept calls now; another replica may")
 
 // errDown ends the wait of a waiter whose patience is over.
 var errDown = errors.New("the endpoint is down")

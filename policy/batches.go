@@ -217,10 +217,10 @@ func (b *Batches) ask(req *http.Request, out any) error {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBatchAnswer))
 	if err != nil {
-		return b.unclear("its answer breaks off", err)
+		return b.unclear("its answer is incomplete", err)
 	}
 	if json.Unmarshal(body, out) != nil {
-		return b.unclear("its answer is not a batch endpoint's", nil)
+		return b.unclear("its answer is not that of a batch endpoint", nil)
 	}
 	return nil
 }

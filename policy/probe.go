@@ -66,7 +66,7 @@ func (b *prober) all(ctx context.Context) error {
 	for _, ask := range []func(context.Context, relabel.Policy){b.replicas, b.together, b.history, b.extras, b.several, b.seeds} {
 		if ctx.Err() != nil {
 			b.report.Problem = "given up"
-			return relabel.Errorf(relabel.CodeEndpoint, "the probe of %s was given up", b.policy.Name).Because(ctx.Err())
+			return relabel.Errorf(relabel.CodeEndpoint, "the probe of %s was abandoned", b.policy.Name).Because(ctx.Err())
 		}
 		ask(ctx, works)
 	}

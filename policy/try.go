@@ -118,7 +118,7 @@ func (c *Client) noAnswer(err error, secret string) *failure {
 		return &failure{err: c.failed("its answer cannot be written to the temporary folder; free some space there").Because(cause), outcome: abandoned, retries: always}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &failure{err: c.failed("no whole answer within %d s", c.policy.Limits.TimeoutSeconds).Because(cause), outcome: slow, retries: always}
+		return &failure{err: c.failed("no complete answer within %d s", c.policy.Limits.TimeoutSeconds).Because(cause), outcome: slow, retries: always}
 	}
 	return &failure{err: c.failed("the connection failed").Because(cause), outcome: down, retries: always}
 }

@@ -49,7 +49,7 @@ func (s *site) audit(next http.Handler) http.Handler {
 		watched := &auditedAnswer{ResponseWriter: w}
 		watched.end = func(status int, resource string) {
 			if err := s.endAudit(r.Context(), entry.ID, caller, status, resource); err != nil {
-				s.Log.Error().Err(err).Str("path", r.URL.Path).Msg("the outcome of an audited request could not be kept")
+				s.Log.Error().Err(err).Str("path", r.URL.Path).Msg("the outcome of an audited request could not be stored")
 			}
 		}
 		defer watched.abandon()

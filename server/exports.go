@@ -89,7 +89,7 @@ func (s *site) checkFlags(ctx context.Context, run relabel.ID, flags []string) e
 		case flag == relabel.AnyFlag:
 			continue
 		case !relabel.IsFlag(flag):
-			return relabel.Errorf(relabel.CodeInvalid, "%.100q can be no flag", flag).On(field)
+			return relabel.Errorf(relabel.CodeInvalid, "%.100q cannot be a flag", flag).On(field)
 		}
 		found, _, err := s.Store.ListReviews(ctx, relabel.ReviewFilter{RunID: &run, Flag: flag}, relabel.Page{Limit: 1})
 		if err != nil {
@@ -265,7 +265,7 @@ func (s *site) deleteExport(ctx context.Context, in *ExportToDelete) (*of[api.Ex
 			return nil, &said
 		}
 		deleted.Left = fmt.Sprintf("what there is in %s could not be removed: %s", e.Directory, why.Message)
-		s.Log.Warn().Err(err).Stringer("export", e.ID).Str("directory", e.Directory).Msg("an export is deleted and its files are left")
+		s.Log.Warn().Err(err).Stringer("export", e.ID).Str("directory", e.Directory).Msg("an export was deleted, but its files remain")
 	}
 	return one(deleted, s.Store.DeleteExport(ctx, in.ID))
 }

@@ -50,7 +50,7 @@ func (f *followers) join(ctx context.Context, scope relabel.EventScope) (*follow
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.all) >= mostFollowers {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "%d streams are open already; try again later", mostFollowers)
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "%d streams are already open; retry later", mostFollowers)
 	}
 	if f.stop == nil {
 		from, err := f.store.PublishEvents(ctx)

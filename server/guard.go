@@ -37,7 +37,7 @@ func (s *site) authenticate(next http.Handler) http.Handler {
 			http.Redirect(w, r, "/sign-in?to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 		default:
 			w.Header().Add("WWW-Authenticate", `Bearer realm="relabel"`)
-			s.refuse(w, r, relabel.Errorf(relabel.CodeUnauthorized, "a known token is needed: Authorization: Bearer …; relabel token create makes one"))
+			s.refuse(w, r, relabel.Errorf(relabel.CodeUnauthorized, "a valid token is required (Authorization: Bearer …); relabel token create creates one"))
 		}
 	})
 }
@@ -115,7 +115,7 @@ func isLoopbackName(hostport string) bool {
 
 func checkOrigin(_ http.ResponseWriter, r *http.Request) error {
 	if err := crossOrigin.Check(r); err != nil {
-		return relabel.Errorf(relabel.CodeForbidden, "a page of another origin may change nothing here").On("header.Origin").Because(err)
+		return relabel.Errorf(relabel.CodeForbidden, "a page of another origin must not change anything here").On("header.Origin").Because(err)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (s *site) answerOnce(w http.ResponseWriter, r *http.Request, bodySHA256 str
 		return
 	}
 	if !isKey(key) {
-		s.refuse(w, r, relabel.Errorf(relabel.CodeInvalid, "a key is 1 to 255 printable ASCII characters").On("header.Idempotency-Key"))
+		s.refuse(w, r, relabel.Errorf(relabel.CodeInvalid, "a key must have 1 to 255 printable ASCII characters").On("header.Idempotency-Key"))
 		return
 	}
 	claim := relabel.Idempotent{Key: key, Route: r.Method + " " + r.URL.RequestURI(), BodyHash: bodySHA256}
@@ -51,7 +51,7 @@ func (s *site) answerFirst(w http.ResponseWriter, r *http.Request, claim relabel
 		defer cancel()
 		if err := s.Store.EndIdempotent(ctx, claim); err != nil {
 			// The work is done, and its answer is right: it is sent all the same.
-			s.Log.Error().Err(err).Str("path", r.URL.Path).Msg("an idempotent answer could not be kept")
+			s.Log.Error().Err(err).Str("path", r.URL.Path).Msg("an idempotent answer could not be stored")
 		}
 		if answer.status != 0 {
 			w.WriteHeader(answer.status)

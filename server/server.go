@@ -157,7 +157,7 @@ func (s *site) notFound(w http.ResponseWriter, r *http.Request) {
 		s.Pages.ServeHTTP(w, r)
 		return
 	}
-	s.refuse(w, r, relabel.Errorf(relabel.CodeNotFound, "there is nothing at this path; /docs lists what there is"))
+	s.refuse(w, r, relabel.Errorf(relabel.CodeNotFound, "nothing is at this path; /docs lists all paths"))
 }
 
 // methodNotAllowed also lists the allowed methods in Allow.

@@ -89,11 +89,11 @@ func readTokenizerTar(from io.Reader) (relabel.TokenizerFiles, error) {
 			return nil, err
 		}
 		if _, twice := files[name]; twice || header.Size > left {
-			return nil, relabel.Errorf(relabel.CodeInvalid, "%s is in it twice, or the files are over %d bytes together", name, relabel.MaxTokenizerBytes).On("body")
+			return nil, relabel.Errorf(relabel.CodeInvalid, "it contains %s twice, or the files have over %d bytes together", name, relabel.MaxTokenizerBytes).On("body")
 		}
 		content, err := io.ReadAll(io.LimitReader(archive, left))
 		if err != nil {
-			return nil, relabel.Errorf(relabel.CodeInvalid, "the tar file is cut within %s", name).On("body").Because(err)
+			return nil, relabel.Errorf(relabel.CodeInvalid, "the tar file ends in the middle of %s", name).On("body").Because(err)
 		}
 		left -= int64(len(content))
 		files[name] = content

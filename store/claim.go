@@ -51,7 +51,7 @@ func (s *Store) Claim(ctx context.Context, trajectory relabel.ID, owner string, 
 
 func checkClaim(owner string, lease time.Duration) error {
 	if owner == "" || lease <= 0 {
-		return relabel.Errorf(relabel.CodeInvalid, "a claim has an owner and a lease")
+		return relabel.Errorf(relabel.CodeInvalid, "a claim needs an owner and a lease")
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func unclaimable(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
 	if err := tx.QueryRow(ctx, "SELECT state FROM trajectories WHERE id = $1", id).Scan(&state); err != nil {
 		return notFound("trajectory", id, err)
 	}
-	return relabel.Errorf(relabel.CodeConflict, "the trajectory is %s: it is not to be claimed", state)
+	return relabel.Errorf(relabel.CodeConflict, "the trajectory is %s: it cannot be claimed", state)
 }
 
 // readClaim opens the attempt and reads what a rollout needs.

@@ -36,18 +36,18 @@ const (
 // the field that is wrong. Constraints that only a bug can break are not listed.
 var meanings = map[string]*relabel.Error{
 	"tasksets_name_check":          relabel.Errorf(relabel.CodeInvalid, "a task set needs a name").On("name"),
-	"tasks_instance":               relabel.Errorf(relabel.CodeInvalid, "an instance is in the taskset twice").On("instance_id"),
-	"policies_version":             relabel.Errorf(relabel.CodeConflict, "the policy was changed by another at the same moment; try again"),
-	"policies_name_check":          relabel.Errorf(relabel.CodeInvalid, "a policy's name is not empty and has no @").On("name"),
-	"runs_name_check":              relabel.Errorf(relabel.CodeInvalid, "a run has a name").On("name"),
-	"runs_taskset_id_fkey":         relabel.Errorf(relabel.CodeInvalid, "there is no such taskset").On("taskset_id"),
+	"tasks_instance":               relabel.Errorf(relabel.CodeInvalid, "an instance is twice in the task set").On("instance_id"),
+	"policies_version":             relabel.Errorf(relabel.CodeConflict, "another request changed the policy at the same time; retry"),
+	"policies_name_check":          relabel.Errorf(relabel.CodeInvalid, "a policy's name must not be empty or contain @").On("name"),
+	"runs_name_check":              relabel.Errorf(relabel.CodeInvalid, "a run needs a name").On("name"),
+	"runs_taskset_id_fkey":         relabel.Errorf(relabel.CodeInvalid, "there is no such task set").On("taskset_id"),
 	"runs_teacher_id_fkey":         relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("teacher_id"),
 	"runs_pkey":                    relabel.Errorf(relabel.CodeConflict, "the run exists already"),
 	"iterations_number":            relabel.Errorf(relabel.CodeConflict, "the run has an iteration of this number already").On("number"),
 	"iterations_pkey":              relabel.Errorf(relabel.CodeConflict, "the iteration exists already"),
 	"iterations_run_id_fkey":       relabel.Errorf(relabel.CodeNotFound, "there is no such run"),
 	"iterations_student_id_fkey":   relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("student_id"),
-	"iterations_beta":              relabel.Errorf(relabel.CodeInvalid, "β lies between 0 and 1").On("beta"),
+	"iterations_beta":              relabel.Errorf(relabel.CodeInvalid, "β must be from 0 to 1").On("beta"),
 	"trajectories_drawn":           relabel.Errorf(relabel.CodeInvalid, "a trajectory was drawn twice"),
 	"trajectories_task_id_fkey":    relabel.Errorf(relabel.CodeInvalid, "there is no such task").On("task_id"),
 	"trajectories_step":            relabel.Errorf(relabel.CodeConflict, "the trajectory's state does not allow this"),
@@ -55,22 +55,22 @@ var meanings = map[string]*relabel.Error{
 	"exports_step":                 relabel.Errorf(relabel.CodeConflict, "the export's state does not allow this"),
 	"exports_run_id_fkey":          relabel.Errorf(relabel.CodeInvalid, "there is no such run").On("run_id"),
 	"relabelings_policy":           relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("policy"),
-	"relabelings_priority":         relabel.Errorf(relabel.CodeInvalid, "a priority lies between -1000 and 1000").On("priority"),
+	"relabelings_priority":         relabel.Errorf(relabel.CodeInvalid, "a priority must be from -1000 to 1000").On("priority"),
 	"exports_label_policy":         relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("label_policy"),
 	"runs_labels":                  relabel.Errorf(relabel.CodeInvalid, "labels must be inline, deferred or batch").On("labels"),
 	"calls_trajectory":             relabel.Errorf(relabel.CodeNotFound, "there is no such trajectory"),
 	"calls_policy":                 relabel.Errorf(relabel.CodeNotFound, "there is no such policy"),
 	"actions_policy":               relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("policy_id"),
-	"turns_labelled":               relabel.Errorf(relabel.CodeInvalid, "a turn of a collect iteration has a label, one of an evaluation has none").On("label"),
-	"trajectories_labels":          relabel.Errorf(relabel.CodeInvalid, "a turn of a collect iteration has a label, one of an evaluation has none").On("label"),
-	"turns_student_apart":          relabel.Errorf(relabel.CodeInvalid, "a student's action is not its own label").On("label"),
-	"actions_received":             relabel.Errorf(relabel.CodeInvalid, "a received action has a message, another has none").On("raw"),
+	"turns_labelled":               relabel.Errorf(relabel.CodeInvalid, "a turn of a collect iteration needs a label; a turn of an evaluation must not have one").On("label"),
+	"trajectories_labels":          relabel.Errorf(relabel.CodeInvalid, "a turn of a collect iteration needs a label; a turn of an evaluation must not have one").On("label"),
+	"turns_student_apart":          relabel.Errorf(relabel.CodeInvalid, "a student's action cannot be its own label").On("label"),
+	"actions_received":             relabel.Errorf(relabel.CodeInvalid, "a received action needs a message; any other must not have one").On("raw"),
 	"reviews_trajectory":           relabel.Errorf(relabel.CodeNotFound, "there is no such trajectory"),
-	"reviews_say":                  relabel.Errorf(relabel.CodeInvalid, "a review has a flag, a note, or both").On("flag"),
+	"reviews_say":                  relabel.Errorf(relabel.CodeInvalid, "a review needs a flag, a note, or both").On("flag"),
 	"policies_tokenizer_hash_fkey": relabel.Errorf(relabel.CodeInvalid, "the tokenizer was deleted meanwhile").On("tokenizer"),
 	"exports_tokenizer_hash_fkey":  relabel.Errorf(relabel.CodeInvalid, "the tokenizer was deleted meanwhile").On("tokenizer"),
-	"tokenizers_version":           relabel.Errorf(relabel.CodeConflict, "the tokenizer was changed by another at the same moment; try again"),
-	"tokens_name_check":            relabel.Errorf(relabel.CodeInvalid, "a token has a name").On("name"),
+	"tokenizers_version":           relabel.Errorf(relabel.CodeConflict, "another request changed the tokenizer at the same time; retry"),
+	"tokens_name_check":            relabel.Errorf(relabel.CodeInvalid, "a token needs a name").On("name"),
 }
 
 // classify turns an error of Postgres or its driver into one with a code. It is the
@@ -110,7 +110,7 @@ func classifyServer(pg *pgconn.PgError, err error) error {
 	case uniqueViolation:
 		return relabel.Errorf(relabel.CodeConflict, "it exists already").Because(err)
 	case foreignKeyViolation:
-		return relabel.Errorf(relabel.CodeInvalid, "it names something that is not there").Because(err)
+		return relabel.Errorf(relabel.CodeInvalid, "it refers to something that does not exist").Because(err)
 	case notNullViolation:
 		return relabel.Errorf(relabel.CodeInvalid, "a value is missing").On(pg.ColumnName).Because(err)
 	case checkViolation, numberOutOfRange, stringTruncation, invalidText:

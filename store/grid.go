@@ -20,7 +20,7 @@ func (s *Store) ListGrid(ctx context.Context, run relabel.ID, part string, p rel
 	}
 	after, err := base64.RawURLEncoding.DecodeString(p.After)
 	if err != nil {
-		return g, "", relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On("after")
+		return g, "", relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On("after")
 	}
 	if _, err := s.FindRun(ctx, run); err != nil {
 		return g, "", err

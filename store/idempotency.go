@@ -31,13 +31,13 @@ func (s *Store) BeginIdempotent(ctx context.Context, i relabel.Idempotent) (*rel
 		found, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Idempotent])
 		switch {
 		case errors.Is(err, pgx.ErrNoRows): // freed between the two statements
-			return relabel.Errorf(relabel.CodeConflict, "the first request with this key just ended without an answer; try again")
+			return relabel.Errorf(relabel.CodeConflict, "the first request with this key just ended without an answer; retry")
 		case err != nil:
 			return err
 		case found.Route != i.Route || found.BodyHash != i.BodyHash:
 			return relabel.Errorf(relabel.CodeIdempotency, "this Idempotency-Key was used with another request").On("Idempotency-Key")
 		case found.Status == 0:
-			return relabel.Errorf(relabel.CodeConflict, "the first request with this Idempotency-Key is still at work").On("Idempotency-Key")
+			return relabel.Errorf(relabel.CodeConflict, "the first request with this Idempotency-Key is still running").On("Idempotency-Key")
 		}
 		earlier = &found
 		return nil

@@ -16,7 +16,7 @@ const iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student
 // no trajectories.
 func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration) error {
 	if len(p.Trajectories) == 0 {
-		return relabel.Errorf(relabel.CodeInvalid, "an iteration has at least one trajectory").On("tasks")
+		return relabel.Errorf(relabel.CodeInvalid, "an iteration needs at least one trajectory").On("tasks")
 	}
 	it := p.Iteration
 	it.ID = ensureID(it.ID)

@@ -38,7 +38,7 @@ const settleHeld = `FOR NO KEY UPDATE),
 // pending is left as it is, which is a CodeConflict error.
 func (s *Store) SettleLabel(ctx context.Context, f relabel.Fence, t int, label relabel.Action) error {
 	if label.Status != relabel.Received && label.Status != relabel.Missing {
-		return relabel.Errorf(relabel.CodeInvalid, "a label settles as received or missing, not %q", label.Status).On("status")
+		return relabel.Errorf(relabel.CodeInvalid, "a label must end as received or missing, not %q", label.Status).On("status")
 	}
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		settled, err := settlePending(ctx, tx, settleUpdate, f, t, label)

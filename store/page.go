@@ -33,12 +33,12 @@ func (c cursor) String() string {
 func parseCursor(s string) (cursor, error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil || len(b) != 24 {
-		return cursor{}, relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On("after")
+		return cursor{}, relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On("after")
 	}
 	c := cursor{at: time.UnixMicro(int64(binary.BigEndian.Uint64(b))).UTC()}
 	copy(c.id[:], b[8:])
 	if year := c.at.Year(); year < 1 || year > 9999 {
-		return cursor{}, relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On("after")
+		return cursor{}, relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On("after")
 	}
 	return c, nil
 }
@@ -49,7 +49,7 @@ func limitOf(p relabel.Page) (int, error) {
 	case p.Limit == 0:
 		return defaultPage, nil
 	case p.Limit < 0 || p.Limit > largestPage:
-		return 0, relabel.Errorf(relabel.CodeInvalid, "a page has 1 to %d items", largestPage).On("limit")
+		return 0, relabel.Errorf(relabel.CodeInvalid, "limit must be from 1 to %d", largestPage).On("limit")
 	}
 	return p.Limit, nil
 }
@@ -90,7 +90,7 @@ func (l *list[T]) page(ctx context.Context, s *Store, p relabel.Page) (items []T
 		return nil, "", err
 	}
 	if p.Before != "" {
-		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this list goes forward only").On("before")
+		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this list has forward pages only").On("before")
 	}
 	var after *cursor
 	if p.After != "" {

@@ -36,7 +36,7 @@ func (s *Store) ClaimRegrading(ctx context.Context, owner string, length time.Du
 			WHERE id = (SELECT re.id`+regradingsDue+`ORDER BY re.due_at, re.id LIMIT 1 FOR NO KEY UPDATE OF re SKIP LOCKED)
 			RETURNING id, claim, trajectory_id`, owner, length).Scan(&c.RegradingID, &c.Claim, &trajectory)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return relabel.Errorf(relabel.CodeNotFound, "nothing is to be graded again now")
+			return relabel.Errorf(relabel.CodeNotFound, "nothing to grade again now")
 		}
 		if err != nil {
 			return err

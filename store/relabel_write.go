@@ -47,7 +47,7 @@ func (s *Store) ClaimRelabeling(ctx context.Context, owner string, lease time.Du
 			WHERE id = (`+nextRelabeling+`)
 			RETURNING id, claim, trajectory_id, policy_id, attempt`, owner, lease).Scan(&c.RelabelingID, &c.Claim, &trajectory, &policy, &attempt)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return relabel.Errorf(relabel.CodeNotFound, "nothing is to be relabelled now")
+			return relabel.Errorf(relabel.CodeNotFound, "nothing to relabel now")
 		}
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func (s *Store) changeRelabeling(ctx context.Context, f relabel.RelabelFence, se
 // not be brought to. The same answer again is no error, another one a CodeConflict.
 func (s *Store) SettleRelabel(ctx context.Context, f relabel.RelabelFence, t int, answer relabel.Action) error {
 	if answer.Status != relabel.Received && answer.Status != relabel.Missing {
-		return relabel.Errorf(relabel.CodeInvalid, "an answer is received or missing, not %q", answer.Status).On("status")
+		return relabel.Errorf(relabel.CodeInvalid, "an answer must be received or missing, not %q", answer.Status).On("status")
 	}
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		of := relabel.Fence{Owner: f.Owner}
@@ -139,7 +139,7 @@ func (s *Store) SettleRelabel(ctx context.Context, f relabel.RelabelFence, t int
 		case err != nil:
 			return err
 		case policy != answer.PolicyID:
-			return relabel.Errorf(relabel.CodeInvalid, "another policy was to answer").On("policy_id")
+			return relabel.Errorf(relabel.CodeInvalid, "the answer is from another policy than requested").On("policy_id")
 		}
 		return settleAnswer(ctx, tx, f, of, t, answer)
 	})
@@ -154,7 +154,7 @@ func settleAnswer(ctx context.Context, tx pgx.Tx, f relabel.RelabelFence, of rel
 	case err == nil && status == answer.Status && bytes.Equal(raw, answer.Raw):
 		return nil
 	case err == nil:
-		return relabel.Errorf(relabel.CodeConflict, "turn %d has another answer already", t)
+		return relabel.Errorf(relabel.CodeConflict, "turn %d already has another answer", t)
 	case !errors.Is(err, pgx.ErrNoRows):
 		return err
 	}

@@ -34,7 +34,7 @@ func (s *Store) ReleaseWaiting(ctx context.Context, f relabel.Fence, at relabel.
 }
 
 // errRepeats refuses the release of a trajectory whose fault repeats.
-var errRepeats = errors.New("the same fault came at the same step too often")
+var errRepeats = errors.New("the same fault occurred at the same step too often")
 
 // ReleaseFault is Release after a fault at a step that may be transient. again is false,
 // and nothing was changed, when the fault comes at this step for the mostFaults-th time in a

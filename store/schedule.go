@@ -61,7 +61,7 @@ type candidate struct {
 // iterations that are not paused, below their quota and not waiting for an endpoint that is
 // down (SeeEndpoints) those of the highest priority, of
 // these the run with the fewest held trajectories, and of that its oldest one.
-// CodeNotFound when nothing is to be claimed now.
+// CodeNotFound when nothing to claim now.
 //
 // Claimers pass over rows that another is at, so they do not wait for each other. A
 // quota is never exceeded: the claims of a run that has one go one after the other, each
@@ -91,7 +91,7 @@ func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration
 				return claim(ctx, tx, &c, lease)
 			}
 		}
-		return relabel.Errorf(relabel.CodeNotFound, "nothing is to be claimed now")
+		return relabel.Errorf(relabel.CodeNotFound, "nothing to claim now")
 	})
 	if err != nil {
 		return relabel.Claim{}, err

@@ -18,7 +18,7 @@ const taskHeads = `SELECT ta.id, ta.instance_id, ta.repo, ta.held_out, ta.begins
 	LEFT JOIN LATERAL (SELECT ` + cellCounts + ` FROM trajectories tr WHERE tr.task_id = ta.id) c ON true ORDER BY ta.instance_id`
 
 // ListTaskHeads lists a taskset's tasks in the byte order of their instance ids, none
-// if there is no such taskset. CodeInvalid for a page that is none.
+// if there is no such task set. CodeInvalid for a page that is none.
 func (s *Store) ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel.TaskFilter, p relabel.Page) ([]relabel.TaskHead, string, error) {
 	limit, err := limitOf(p)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Store) ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel
 	}
 	after, err := base64.RawURLEncoding.DecodeString(p.After)
 	if err != nil {
-		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On("after")
+		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On("after")
 	}
 	rows, _ := s.pool.Query(ctx, taskHeads, taskset, validUTF8(f.Part), f.HeldOut, validUTF8(string(after)), limit+1)
 	heads, err := pgx.CollectRows(rows, scanTaskHead)

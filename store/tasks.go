@@ -93,7 +93,7 @@ func (s *Store) FindTask(ctx context.Context, id relabel.ID) (relabel.Task, erro
 }
 
 // ListTasks lists a taskset's tasks in the byte order of their instance ids, none if
-// there is no such taskset. CodeInvalid for a page that is none.
+// there is no such task set. CodeInvalid for a page that is none.
 func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Page) ([]relabel.Task, string, error) {
 	limit, err := limitOf(p)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Pag
 	}
 	after, err := base64.RawURLEncoding.DecodeString(p.After)
 	if err != nil {
-		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On("after")
+		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On("after")
 	}
 	tasks, more, err := collectPage(ctx, s, scanTask, limit, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id > $2 ORDER BY ta.instance_id LIMIT $3",
 		[]any{taskset, validUTF8(string(after)), limit + 1})

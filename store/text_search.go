@@ -33,7 +33,7 @@ const (
 func (s *Store) SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, ask relabel.TextSearch) (relabel.TextPage, error) {
 	var page relabel.TextPage
 	if ask.Text == "" || len(ask.Text) > relabel.MostSearchedFor {
-		return page, relabel.Errorf(relabel.CodeInvalid, "1 to %d bytes are looked for", relabel.MostSearchedFor).On("text")
+		return page, relabel.Errorf(relabel.CodeInvalid, "the search text must have 1 to %d bytes", relabel.MostSearchedFor).On("text")
 	}
 	if sort == "" {
 		sort = relabel.Newest
@@ -50,7 +50,7 @@ func (s *Store) SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sor
 	case s.searches <- struct{}{}:
 		defer func() { <-s.searches }()
 	default:
-		return page, relabel.Errorf(relabel.CodeBusy, "%d searches are under way already; try again in some seconds", searchesAtOnce)
+		return page, relabel.Errorf(relabel.CodeBusy, "%d searches are already running; retry in some seconds", searchesAtOnce)
 	}
 	h := &textSearch{store: s, pages: w, page: &page, limit: limit, bytes: ask.Bytes, until: time.Now().Add(searchTime),
 		finder: chat.NewFinder(ask.Text, firstMatches, 1)}

@@ -32,7 +32,7 @@ type Token struct {
 // that is empty, longer than 200 bytes or no text.
 func (s *Store) CreateToken(ctx context.Context, name string, access relabel.Access) (secret string, err error) {
 	if name == "" || len(name) > longestTokenName || validUTF8(name) != name {
-		return "", relabel.Errorf(relabel.CodeInvalid, "a token's name is a text of 1 to %d bytes", longestTokenName).On("name")
+		return "", relabel.Errorf(relabel.CodeInvalid, "a token's name must have 1 to %d bytes", longestTokenName).On("name")
 	}
 	if strings.HasPrefix(name, tokenPrefix) {
 		return "", relabel.Errorf(relabel.CodeInvalid, "looks like a token; choose a name that describes its user").On("name")

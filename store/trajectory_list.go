@@ -71,7 +71,7 @@ func newPager(sort relabel.TrajectorySort, p relabel.Page) (*pager, error) {
 	}
 	switch {
 	case p.After != "" && p.Before != "":
-		return nil, relabel.Errorf(relabel.CodeInvalid, "a page is after or before a place, not both").On("before")
+		return nil, relabel.Errorf(relabel.CodeInvalid, "give after or before, not both").On("before")
 	case text != "":
 		from, err := parseSortCursor(field, text, sort, w.segments)
 		w.from = &from

@@ -43,7 +43,7 @@ func segmentsOf(sort relabel.TrajectorySort) ([]segment, error) {
 	case relabel.EarliestDifference, relabel.LatestDifference:
 		f = segment{key: "tr.final_differs", arg: count, keyOf: func(t relabel.Trajectory) uint64 { return uint64(known(t.FirstDiffers)) }}
 	default:
-		return nil, relabel.Errorf(relabel.CodeInvalid, "lists are sorted by one of %v", relabel.TrajectorySorts).On("sort")
+		return nil, relabel.Errorf(relabel.CodeInvalid, "sort must be one of %v", relabel.TrajectorySorts).On("sort")
 	}
 	f.descending = slices.Contains([]relabel.TrajectorySort{relabel.MostTurns, relabel.MostTokens, relabel.HighestAgreement, relabel.LatestDifference}, sort)
 	f.over, f.holds, made.holds = true, f.key+" IS NOT NULL", f.key+" IS NULL"
@@ -77,22 +77,22 @@ func (p sortCursor) text(sort relabel.TrajectorySort) string {
 func parseSortCursor(field, text string, sort relabel.TrajectorySort, segments []segment) (p sortCursor, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) != 26 || int(b[0]) != slices.Index(relabel.TrajectorySorts, sort) || int(b[1]) >= len(segments) {
-		return p, relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list with this sort").On(field)
+		return p, relabel.Errorf(relabel.CodeInvalid, "this page value belongs to a list with another sort").On(field)
 	}
 	p = sortCursor{segment: int(b[1]), key: binary.BigEndian.Uint64(b[2:])}
 	copy(p.id[:], b[10:])
 	switch key := segments[p.segment].arg(p.key).(type) {
 	case time.Time:
 		if year := key.Year(); year < 1 || year > 9999 {
-			err = relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On(field)
+			err = relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On(field)
 		}
 	case float64:
 		if !(key >= 0 && key <= 1) {
-			err = relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On(field)
+			err = relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On(field)
 		}
 	case int64:
 		if key < 0 || key > math.MaxInt32 && segments[p.segment].key != "tr.final_tokens" {
-			err = relabel.Errorf(relabel.CodeInvalid, "this is not a page of the list").On(field)
+			err = relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On(field)
 		}
 	}
 	return p, err

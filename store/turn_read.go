@@ -39,7 +39,7 @@ const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu
 // has. It ends before the turn that brings it over relabel.MostPageBytes, after one at least. CodeNotFound if there is no such trajectory.
 func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error) {
 	if limit < 1 {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "at least one turn is read").On("limit")
+		return nil, relabel.Errorf(relabel.CodeInvalid, "read at least one turn").On("limit")
 	}
 	const farthest = 1 << 30 // keeps from+limit an integer of Postgres's
 	from, limit = min(max(from, 0), farthest), min(limit, farthest)

@@ -80,9 +80,9 @@ func prepare(f relabel.Fence, turn relabel.Turn) (*committing, error) {
 	case turn.T < 1:
 		return nil, relabel.Errorf(relabel.CodeInvalid, "turns count from 1").On("t")
 	case turn.Executor != relabel.Teacher && turn.Executor != relabel.Student:
-		return nil, relabel.Errorf(relabel.CodeInvalid, "%q executes no turn", turn.Executor).On("executor")
+		return nil, relabel.Errorf(relabel.CodeInvalid, "%q cannot execute a turn", turn.Executor).On("executor")
 	case turn.Action.Status != relabel.Received:
-		return nil, relabel.Errorf(relabel.CodeInvalid, "an executed action is received, not %q", turn.Action.Status).On("action")
+		return nil, relabel.Errorf(relabel.CodeInvalid, "an executed action must be received, not %q", turn.Action.Status).On("action")
 	}
 	if turn.Executor == relabel.Teacher {
 		c.label = &c.turn.Action

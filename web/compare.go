@@ -48,7 +48,7 @@ func (v *viewer) showComparison(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if a.TaskID != b.TaskID {
-		return relabel.Errorf(relabel.CodeInvalid, "Two trajectories of one task are compared; these are of %s and of %s.", safetext.Plain(a.InstanceID), safetext.Plain(b.InstanceID)).On("b")
+		return relabel.Errorf(relabel.CodeInvalid, "Only trajectories of one task can be compared; these are of %s and of %s.", safetext.Plain(a.InstanceID), safetext.Plain(b.InstanceID)).On("b")
 	}
 	view := compareView{A: a, B: b}
 	if pairs := r.URL.Query().Get("pairs"); pairs != "" {

@@ -34,7 +34,7 @@ type hit struct {
 func (v *viewer) showFound(w http.ResponseWriter, r *http.Request, view trajectoryView) error {
 	found := foundView{trajectoryView: view, Words: r.URL.Query().Get("q")}
 	if len(found.Words) > relabel.MostSearchedFor {
-		return relabel.Errorf(relabel.CodeInvalid, "at most %d bytes", relabel.MostSearchedFor).On("q")
+		return relabel.Errorf(relabel.CodeInvalid, "must have at most %d bytes", relabel.MostSearchedFor).On("q")
 	}
 	if strings.TrimSpace(found.Words) != "" {
 		f := chat.NewFinder(found.Words, mostListed, mostOfTurn)

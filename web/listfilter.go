@@ -140,7 +140,7 @@ func readFilter(q url.Values) (f relabel.TrajectoryFilter, err error) {
 func notLonger(q url.Values, name string) error {
 	const longest = 1000
 	if len(q.Get(name)) > longest {
-		return relabel.Errorf(relabel.CodeInvalid, "at most %d bytes", longest).On(name)
+		return relabel.Errorf(relabel.CodeInvalid, "must have at most %d bytes", longest).On(name)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func tallyOf(word string) (t tally, err error) {
 	}
 	n, err := fmt.Sscanf(word, "%d-%d-%d", &t.Searched, &t.FoundIn, &t.Bytes)
 	if err != nil || n != 3 || t.String() != word || min(int64(t.Searched), int64(t.FoundIn), t.Bytes) < 0 {
-		return tally{}, relabel.Errorf(relabel.CodeInvalid, "this is not a page of a search").On("so_far")
+		return tally{}, relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to a search").On("so_far")
 	}
 	return t, nil
 }
@@ -70,7 +70,7 @@ func (v *viewer) showSearch(w http.ResponseWriter, r *http.Request) error {
 	}
 	view := searchView{Text: q.Get("text")}
 	if len(view.Text) > relabel.MostSearchedFor {
-		return relabel.Errorf(relabel.CodeInvalid, "at most %d bytes", relabel.MostSearchedFor).On("text")
+		return relabel.Errorf(relabel.CodeInvalid, "must have at most %d bytes", relabel.MostSearchedFor).On("text")
 	}
 	if err := v.nameFilter(r.Context(), filter, &view.listView); err != nil {
 		return err

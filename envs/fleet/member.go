@@ -214,5 +214,5 @@ func (f *Fleet) room() error {
 			why = append(why, m.full)
 		}
 	}
-	return relabel.Errorf(relabel.CodeUnavailable, "no sandbox can be created: %s", strings.Join(why, "; "))
+	return relabel.Errorf(relabel.CodeUnavailable, "sandboxes cannot be created: %s", strings.Join(why, "; "))
 }

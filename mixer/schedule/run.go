@@ -91,7 +91,7 @@ func ValidateRun(run relabel.Run) error {
 	seen := map[string]bool{}
 	for k, id := range run.Instances {
 		if id == "" || seen[id] {
-			return relabel.Errorf(relabel.CodeInvalid, "%q is empty or there twice", id).On("instances[" + strconv.Itoa(k) + "]")
+			return relabel.Errorf(relabel.CodeInvalid, "%q is empty or a duplicate", id).On("instances[" + strconv.Itoa(k) + "]")
 		}
 		seen[id] = true
 	}
@@ -106,10 +106,10 @@ func validateRecipe(run relabel.Run) error {
 		return relabel.Errorf(relabel.CodeInvalid, "is %q; there are sft, dagger and aggrevate", run.Recipe).On("recipe")
 	}
 	if run.Beta != nil && run.Recipe != relabel.DAgger {
-		return relabel.Errorf(relabel.CodeInvalid, "goes with the recipe dagger, not %s", run.Recipe).On("beta")
+		return relabel.Errorf(relabel.CodeInvalid, "requires the recipe dagger, not %s", run.Recipe).On("beta")
 	}
 	if run.Rho != nil && run.Recipe != relabel.AggreVaTe {
-		return relabel.Errorf(relabel.CodeInvalid, "goes with the recipe aggrevate, not %s", run.Recipe).On("rho")
+		return relabel.Errorf(relabel.CodeInvalid, "requires the recipe aggrevate, not %s", run.Recipe).On("rho")
 	}
 	switch {
 	case run.Recipe == relabel.DAgger && run.Beta == nil:

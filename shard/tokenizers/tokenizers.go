@@ -108,7 +108,7 @@ func (o *Opener) below(path string) (relabel.TokenizerFiles, error) {
 
 // notAccepted returns the error for paths if --tokenizers is not set.
 func notAccepted() error {
-	return relabel.Errorf(relabel.CodeInvalid, "is not the name or the hash of a registered tokenizer (`relabel tokenizer list`), and paths are not accepted without --tokenizers DIR: register the folder with `relabel tokenizer add NAME DIR`")
+	return relabel.Errorf(relabel.CodeInvalid, "is not the name or hash of a registered tokenizer (`relabel tokenizer list`), and paths are not accepted without --tokenizers DIR: register the folder with `relabel tokenizer add NAME DIR`")
 }
 
 // Student opens the tokenizer that form names, and returns a student with form's template.

@@ -26,7 +26,7 @@ func CheckModel(config []byte) error {
 		return relabel.Errorf(relabel.CodeInvalid, "the student's config.json is not valid JSON").On("tokenizer").Because(err)
 	}
 	if name := recurrent(c); name != "" {
-		return relabel.Errorf(relabel.CodeInvalid, "the student has recurrent layers (%s), whose state would go from branch to branch: export linear or packed instead of tree", name).On("views")
+		return relabel.Errorf(relabel.CodeInvalid, "the student has recurrent layers (%s), whose state would carry over between branches: export linear or packed instead of tree", name).On("views")
 	}
 	return nil
 }

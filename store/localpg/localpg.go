@@ -45,7 +45,7 @@ func Start(ctx context.Context, dir string, settings ...string) (*Server, error)
 		return nil, relabel.Errorf(relabel.CodeInvalid, "the data folder has no absolute path").Because(err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "the data folder %s cannot be made", dir).Because(err)
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "cannot create the data folder %s", dir).Because(err)
 	}
 	lock, err := lockFolder(filepath.Join(dir, "postgres.lock"))
 	if err != nil {
@@ -151,13 +151,13 @@ func (s *Server) ready(ctx context.Context) error {
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var exists bool
 	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)", database).Scan(&exists); err != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "the local Postgres answers, but not to questions").Because(err)
+		return relabel.Errorf(relabel.CodeUnavailable, "the local Postgres accepts connections but does not answer queries").Because(err)
 	}
 	if exists {
 		return nil
 	}
 	if _, err := conn.Exec(ctx, "CREATE DATABASE "+database); err != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "the database %s cannot be made in the local Postgres", database).Because(err)
+		return relabel.Errorf(relabel.CodeUnavailable, "cannot create the database %s in the local Postgres", database).Because(err)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (p *process) stop(ctx context.Context) error {
 			}
 		case <-ctx.Done():
 			_ = syscall.Kill(p.pid, syscall.SIGQUIT) // it may be gone by now
-			return relabel.Errorf(relabel.CodeUnavailable, "the local Postgres did not stop in time and was made to").Because(ctx.Err())
+			return relabel.Errorf(relabel.CodeUnavailable, "the local Postgres did not stop in time and was killed").Because(ctx.Err())
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (a account) own(dir string) error {
 		err = os.Chmod(dir, 0o700)
 	}
 	if err != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "%s cannot be given to %s", dir, a.name).Because(err)
+		return relabel.Errorf(relabel.CodeUnavailable, "cannot change the owner of %s to %s", dir, a.name).Because(err)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (a account) reaches(dir string) error {
 	for parent := filepath.Dir(dir); ; parent = filepath.Dir(parent) {
 		info, err := os.Stat(parent)
 		if err != nil {
-			return relabel.Errorf(relabel.CodeUnavailable, "%s cannot be looked at", parent).Because(err)
+			return relabel.Errorf(relabel.CodeUnavailable, "cannot inspect %s", parent).Because(err)
 		}
 		if !a.maySearch(info) {
 			return relabel.Errorf(relabel.CodeUnavailable,
