@@ -17,6 +17,14 @@ const (
 	FullAccess Access = "full"
 )
 
+// Token is a bearer token, without its secret.
+type Token struct {
+	Name      string
+	Access    Access
+	CreatedAt time.Time
+	RevokedAt *time.Time // nil unless it is revoked
+}
+
 // SessionCookie is the name of the cookie that holds a session's secret. A browser starts a
 // session by signing in with a token; revoking the token ends it.
 const SessionCookie = "relabel_session"

@@ -82,6 +82,27 @@ type Worker struct {
 	Activity *WorkerActivity `json:"activity" doc:"What it does, a few seconds old; null before its first report."`
 }
 
+// Engine is the state of a Docker engine, as a process last saw it.
+type Engine struct {
+	Name    string
+	Slots   int // negative if unlimited
+	Used    int
+	Free    int64  // bytes for images and layers; negative if unknown
+	Problem string // why it gets no new sandboxes; "" if it does
+}
+
+// Recovered is a trajectory that a dead worker left and that is queued again.
+type Recovered struct {
+	TrajectoryID ID
+	InstanceID   string
+	Was          TrajectoryState
+	Owner        string // the worker that is gone
+	Attempt      int    // the attempt that is lost
+	Turns        int    // that were committed
+	DockerHost   string // where its sandbox ran, and
+	Container    string // its container; "" when it had none yet
+}
+
 // SchedulingStore pauses, resumes and retries work, and lists workers and outages.
 type SchedulingStore interface {
 	// PauseRun and PauseIteration pause; see Pause. A second pause changes nothing. CodeConflict

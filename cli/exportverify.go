@@ -28,15 +28,18 @@ type ExportVerify struct {
 // Run prints all problems and a last line with PASS or FAIL and what was read.
 func (c *ExportVerify) Run(ctx context.Context, p *Ports) error {
 	return withFolder(ctx, c.ClientFlags, c.Export, func(dir string, fetch FetchTokenizer) error {
+		progress := new(ReadProgress)
+		done := showReading(ctx, progress)
 		report, err := p.VerifyExport(ctx, VerifyOptions{Dir: dir, Tokenizer: c.Tokenizer, Template: c.Template, Render: c.Render,
-			First: max(1, c.First), Fetch: fetch, Progress: func(read func() (rows, tokens int64)) func() { return showReading(ctx, read) }})
+			First: max(1, c.First), Fetch: fetch, Progress: progress})
+		done()
 		if err != nil {
 			return err
 		}
 		if err := c.print(report); err != nil {
 			return err
 		}
-		if !report.Sound {
+		if !report.Sound() {
 			return ErrSomeFailed
 		}
 		return nil
@@ -67,9 +70,9 @@ func (c *ExportVerify) print(report VerifyReport) error {
 	if c.JSON {
 		out := json.NewEncoder(os.Stdout)
 		out.SetIndent("", "  ")
-		return out.Encode(report.Fields)
+		return out.Encode(report)
 	}
-	for _, line := range report.Lines {
+	for _, line := range report.Lines() {
 		fmt.Println(safetext.TerminalLine(line))
 	}
 	return nil
@@ -79,7 +82,7 @@ func (c *ExportVerify) print(report VerifyReport) error {
 const readingPeriod = 500 * time.Millisecond
 
 // showReading shows the progress of a check on a terminal until done.
-func showReading(ctx context.Context, read func() (rows, tokens int64)) (done func()) {
+func showReading(ctx context.Context, read *ReadProgress) (done func()) {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return func() {}
 	}
@@ -96,8 +99,8 @@ func showReading(ctx context.Context, read func() (rows, tokens int64)) (done fu
 				return
 			case <-tick.C:
 			}
-			rows, tokens := read()
-			fmt.Fprintf(os.Stderr, "\r\x1b[K%d rows, %.1fM tokens, %.1fM a second", rows, float64(tokens)/1e6, float64(tokens)/1e6/time.Since(begin).Seconds())
+			tokens := float64(read.Tokens.Load()) / 1e6
+			fmt.Fprintf(os.Stderr, "\r\x1b[K%d rows, %.1fM tokens, %.1fM a second", read.Rows.Load(), tokens, tokens/time.Since(begin).Seconds())
 		}
 	}()
 	return func() { cancel(); <-over }

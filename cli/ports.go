@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"time"
+	"sync/atomic"
 
 	"relabel"
 )
@@ -37,17 +37,9 @@ type Ports struct {
 // TokenStore keeps bearer tokens.
 type TokenStore interface {
 	CreateToken(ctx context.Context, name string, access relabel.Access) (secret string, err error)
-	ListTokens(ctx context.Context) ([]Token, error)
+	ListTokens(ctx context.Context) ([]relabel.Token, error)
 	RevokeToken(ctx context.Context, name string) error
 	Close(ctx context.Context) error
-}
-
-// Token is a bearer token, without its secret.
-type Token struct {
-	Name      string
-	Access    relabel.Access
-	CreatedAt time.Time
-	RevokedAt *time.Time
 }
 
 // ExportView is one view of an export. Rows are numbered from 0.
@@ -69,27 +61,21 @@ type VerifyOptions struct {
 	Render    bool   // render the messages view again
 	First     int    // problems of each kind that are reported one by one
 	Fetch     FetchTokenizer
-	// Progress shows the progress until done.
-	Progress func(read func() (rows, tokens int64)) (done func())
+	Progress  *ReadProgress
 }
 
-// VerifyReport is the result of a check.
-type VerifyReport struct {
-	Sound  bool
-	Lines  []string // problems, notes and the summary
-	Fields any      // as JSON
-}
+// ReadProgress counts what a check has read. It may be read concurrently.
+type ReadProgress struct{ Rows, Tokens atomic.Int64 }
 
-// Validation is the result of testing a task.
-type Validation struct {
-	Gold    relabel.Verdict // of the task's own patch: must resolve it
-	Empty   relabel.Verdict // of no patch: must not
-	Seconds float64         // that both took
-	Problem string          // why the task is not sound; "" if it is
+// VerifyReport is the result of a check, with more as JSON.
+type VerifyReport interface {
+	Sound() bool
+	// Lines returns problems, notes and a summary.
+	Lines() []string
 }
 
 // ValidateTask tests the gold and the empty patch of a task. It fails only with ctx.
-type ValidateTask func(ctx context.Context, task relabel.Task) (Validation, error)
+type ValidateTask func(ctx context.Context, task relabel.Task) (relabel.Validation, error)
 
 // ProbeReport is what a probe found out about an endpoint.
 type ProbeReport struct {

@@ -54,7 +54,7 @@ func onlyThese(tasks []relabel.Task, names []string) ([]relabel.Task, error) {
 
 // validateTasks validates tasks concurrently and prints a table.
 func validateTasks(ctx context.Context, validate ValidateTask, tasks []relabel.Task, parallel int) error {
-	results := make([]Validation, len(tasks))
+	results := make([]relabel.Validation, len(tasks))
 	var g errgroup.Group
 	g.SetLimit(max(1, parallel))
 	for i, task := range tasks {
@@ -70,14 +70,14 @@ func validateTasks(ctx context.Context, validate ValidateTask, tasks []relabel.T
 	sound := true
 	for i, task := range tasks {
 		r := results[i]
-		sound = sound && r.Problem == ""
-		t.Row(task.InstanceID, verdictWord(r.Gold), verdictWord(r.Empty), len(task.FailToPass), len(task.PassToPass), fmt.Sprintf("%.1f", r.Seconds), Yes(r.Problem == ""))
+		sound = sound && r.Sound()
+		t.Row(task.InstanceID, verdictWord(r.Gold), verdictWord(r.Empty), len(task.FailToPass), len(task.PassToPass), fmt.Sprintf("%.1f", r.Seconds), Yes(r.Sound()))
 	}
 	if err := t.Print(); err != nil {
 		return err
 	}
 	for i, task := range tasks {
-		if results[i].Problem != "" {
+		if !results[i].Sound() {
 			fmt.Printf("\n%s: %s\n%s", task.InstanceID, results[i].Problem, lastOutput(results[i]))
 		}
 	}
@@ -94,7 +94,7 @@ const outputLines = 12
 var marks = regexp.MustCompile(`(?m)^[0-9a-f]{32} (begin|end \d+)$`)
 
 // lastOutput returns the last lines of the log that a problem concerns, indented.
-func lastOutput(r Validation) string {
+func lastOutput(r relabel.Validation) string {
 	v := r.Gold
 	if v.Passed {
 		v = r.Empty

@@ -14,25 +14,13 @@ import (
 // the next attempt goes on from them.
 const requeueUpdate = "UPDATE trajectories SET state = 'queued', owner = NULL, lease_until = NULL"
 
-// Recovered is a trajectory that a dead worker left and that is queued again.
-type Recovered struct {
-	TrajectoryID relabel.ID
-	InstanceID   string
-	Was          relabel.TrajectoryState
-	Owner        string // the worker that is gone
-	Attempt      int    // the attempt that is lost
-	Turns        int    // that were committed
-	DockerHost   string // where its sandbox ran, and
-	Container    string // its container; "" when it had none yet
-}
-
 // RecoverAbandoned gives back to the queue what dead workers left: trajectories whose
 // lease has run out, and those whose owner dead knows to be gone, whatever their lease
 // (nil knows of none). Their attempts are kept as lost. Exports of workers that dead knows
 // (a worker's queue client has its name) are available again, every export that is not
 // over has a job, and as many wake-ups wait as there are trajectories to be claimed. It
 // may run at any time, in any number of processes.
-func (s *Store) RecoverAbandoned(ctx context.Context, dead func(owner string) bool) ([]Recovered, error) {
+func (s *Store) RecoverAbandoned(ctx context.Context, dead func(owner string) bool) ([]relabel.Recovered, error) {
 	gone, err := s.goneOwners(ctx, dead)
 	if err != nil {
 		return nil, err
@@ -41,7 +29,7 @@ func (s *Store) RecoverAbandoned(ctx context.Context, dead func(owner string) bo
 }
 
 // RecoverGone is RecoverAbandoned where dead knows of somebody, and does nothing where not.
-func (s *Store) RecoverGone(ctx context.Context, dead func(owner string) bool) ([]Recovered, error) {
+func (s *Store) RecoverGone(ctx context.Context, dead func(owner string) bool) ([]relabel.Recovered, error) {
 	gone, err := s.goneOwners(ctx, dead)
 	if err != nil || len(gone) == 0 {
 		return nil, err
@@ -61,7 +49,7 @@ func (s *Store) TakeTurn(ctx context.Context, period time.Duration) (mine bool, 
 	return mine, err
 }
 
-func (s *Store) recover(ctx context.Context, gone []string) (recovered []Recovered, err error) {
+func (s *Store) recover(ctx context.Context, gone []string) (recovered []relabel.Recovered, err error) {
 	err = s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {
 		if recovered, err = takeBack(ctx, tx, nil, gone); err != nil {
 			return err
@@ -97,7 +85,7 @@ func (s *Store) goneOwners(ctx context.Context, dead func(owner string) bool) ([
 
 // takeBack requeues the owned trajectories whose lease is over or whose owner is gone,
 // or the one trajectory only. Rows that another is at are left to it.
-func takeBack(ctx context.Context, tx pgx.Tx, only *relabel.ID, gone []string) ([]Recovered, error) {
+func takeBack(ctx context.Context, tx pgx.Tx, only *relabel.ID, gone []string) ([]relabel.Recovered, error) {
 	lock := "FOR NO KEY UPDATE OF tr SKIP LOCKED"
 	if only != nil {
 		lock = "FOR NO KEY UPDATE OF tr"
@@ -108,7 +96,7 @@ func takeBack(ctx context.Context, tx pgx.Tx, only *relabel.ID, gone []string) (
 		JOIN attempts a ON a.trajectory_id = tr.id AND a.number = tr.attempt
 		WHERE tr.owner IS NOT NULL AND tr.state IN ('running', 'labelling', 'verifying') AND ($1::uuid IS NULL OR tr.id = $1)
 		AND (tr.lease_until <= clock_timestamp() OR tr.owner = ANY ($2)) ORDER BY tr.id %s`, lock), only, gone)
-	recovered, err := pgx.CollectRows(rows, pgx.RowToStructByName[Recovered])
+	recovered, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Recovered])
 	if err != nil || len(recovered) == 0 {
 		return nil, err
 	}

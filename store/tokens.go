@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,14 +17,6 @@ const tokenPrefix = "relabel_"
 
 // longestTokenName is as long as a run's or a taskset's name may be, in bytes.
 const longestTokenName = 200
-
-// Token is what is known of a bearer token: never the secret.
-type Token struct {
-	Name      string         `json:"name"`
-	Access    relabel.Access `json:"access"`
-	CreatedAt time.Time      `json:"created_at"`
-	RevokedAt *time.Time     `json:"revoked_at,omitempty"`
-}
 
 // CreateToken makes a bearer token and returns its secret, which is kept nowhere: only
 // its SHA-256 is. CodeConflict when a live token has the name, CodeInvalid for a name
@@ -92,8 +83,8 @@ func (s *Store) RevokeToken(ctx context.Context, name string) error {
 }
 
 // ListTokens lists all tokens, revoked ones too, newest first.
-func (s *Store) ListTokens(ctx context.Context) ([]Token, error) {
+func (s *Store) ListTokens(ctx context.Context) ([]relabel.Token, error) {
 	rows, _ := s.pool.Query(ctx, "SELECT name, access, created_at, revoked_at FROM tokens ORDER BY created_at DESC, sha256")
-	tokens, err := pgx.CollectRows(rows, pgx.RowToStructByName[Token])
+	tokens, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Token])
 	return tokens, classify(err)
 }

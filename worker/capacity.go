@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"relabel"
 	"relabel/api"
 )
 
@@ -13,13 +14,14 @@ type EngineFleet interface {
 	Look(ctx context.Context)
 	// Room fails with CodeUnavailable if no engine gets new sandboxes.
 	Room(ctx context.Context) error
+	// Health returns the state of each engine at its last check.
+	Health() []relabel.Engine
 }
 
 // Capacity reports whether new work can begin: an engine works and the disk has space.
 type Capacity struct {
-	Fleet   EngineFleet
-	Engines func() []Engine
-	Disk    *DiskGuard
+	Fleet EngineFleet
+	Disk  *DiskGuard
 }
 
 // Check fails with CodeUnavailable while no new work can begin.
@@ -34,7 +36,7 @@ func (c Capacity) Check(ctx context.Context) error {
 func (c Capacity) Ready(ctx context.Context) []api.Check {
 	c.Fleet.Look(ctx)
 	engines := api.Check{Name: "docker", OK: c.Fleet.Room(ctx) == nil}
-	for _, e := range c.Engines() {
+	for _, e := range c.Fleet.Health() {
 		if e.Problem != "" {
 			engines.Detail += fmt.Sprintf("%s: %s. ", e.Name, e.Problem)
 		}

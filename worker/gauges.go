@@ -41,15 +41,6 @@ func (m *Metrics) AddRollouts(activity func() []relabel.RolloutActivity) {
 	}))
 }
 
-// Engine is a Docker engine as this process last saw it.
-type Engine struct {
-	Name    string
-	Slots   int // negative if unlimited
-	Used    int
-	Free    int64  // bytes; negative if unknown
-	Problem string // why it gets no new sandboxes; "" if it does
-}
-
 var (
 	descEngineUp    = desc("relabel_docker_up", "1 if the engine gets new sandboxes, 0 while it fails or is full.", "docker")
 	descEngineUsed  = desc("relabel_docker_sandboxes", "Sandboxes of this process on the engine.", "docker")
@@ -58,7 +49,7 @@ var (
 )
 
 // AddEngines adds the Docker engines of this process.
-func (m *Metrics) AddEngines(engines func() []Engine) {
+func (m *Metrics) AddEngines(engines func() []relabel.Engine) {
 	m.registry.MustRegister(gauges(func(set set) {
 		for _, e := range engines() {
 			up := 1.0

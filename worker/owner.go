@@ -19,6 +19,15 @@ func NewOwner() string {
 	return fmt.Sprintf("%s/%d/%s", machineID(), os.Getpid(), relabel.NewID())
 }
 
+// MachineName returns the host name of this machine.
+func MachineName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return name
+}
+
 // machineID identifies the machine since its boot and the process namespace; "" if that is
 // unknown.
 func machineID() string {

@@ -21,8 +21,8 @@ type Sandbox struct {
 
 // ReaperConfig is what a Reaper needs.
 type ReaperConfig struct {
-	// Held returns the attempt of each trajectory that this process holds.
-	Held func() map[relabel.ID]int
+	// Activity returns the trajectories that this process holds.
+	Activity func() []relabel.RolloutActivity
 	// Live returns the attempt of each trajectory that any process holds.
 	Live func(ctx context.Context) (map[relabel.ID]int, error)
 	// Remove lists the sandboxes of all engines, removes those that keep rejects and returns
@@ -42,7 +42,7 @@ type Reaper struct {
 func NewReaper(c ReaperConfig) (*Reaper, error) {
 	r := &Reaper{ReaperConfig: c}
 	r.periodic = periodic{period: recoveryPeriod, run: r.RunNow, failure: "cannot remove the sandboxes of dead attempts", log: c.Log}
-	return r, require("reaper", requirement{"Held", c.Held != nil}, requirement{"Live", c.Live != nil}, requirement{"Remove", c.Remove != nil})
+	return r, require("reaper", requirement{"Activity", c.Activity != nil}, requirement{"Live", c.Live != nil}, requirement{"Remove", c.Remove != nil})
 }
 
 // RunNow removes the sandboxes of dead attempts once. The database is asked only if there
@@ -50,7 +50,7 @@ func NewReaper(c ReaperConfig) (*Reaper, error) {
 func (r *Reaper) RunNow(ctx context.Context) error {
 	// A sandbox is listed before the live attempts are read, and its trajectory is claimed
 	// before it is made: so no live sandbox is taken for a dead one.
-	held := sync.OnceValue(r.Held)
+	held := sync.OnceValue(r.held)
 	var unknown error
 	live := sync.OnceValue(func() (attempts map[relabel.ID]int) {
 		attempts, unknown = r.Live(ctx)
@@ -63,6 +63,15 @@ func (r *Reaper) RunNow(ctx context.Context) error {
 		r.Log.Warn().Str("container", name).Msg("removed the sandbox of a dead attempt")
 	}
 	return errors.Join(err, unknown)
+}
+
+// held returns the attempt of each trajectory that this process holds.
+func (r *Reaper) held() map[relabel.ID]int {
+	held := map[relabel.ID]int{}
+	for _, a := range r.Activity() {
+		held[a.TrajectoryID] = a.Attempt
+	}
+	return held
 }
 
 // isLive reports whether a sandbox is in use: by a live attempt, or by a validation before

@@ -21,6 +21,10 @@ type RecoveryStore interface {
 	ReadClock(ctx context.Context) error
 	// TakeTurn reports whether this process is the one that works for all in this period.
 	TakeTurn(ctx context.Context, period time.Duration) (mine bool, err error)
+	// RecoverGone requeues what dead workers of this machine left; RecoverAbandoned also
+	// trajectories whose lease expired.
+	RecoverGone(ctx context.Context, dead func(owner string) bool) ([]relabel.Recovered, error)
+	RecoverAbandoned(ctx context.Context, dead func(owner string) bool) ([]relabel.Recovered, error)
 	// BeginLabelling queues deferred labels whose iteration has no rollouts left.
 	BeginLabelling(ctx context.Context) error
 	// WakeLabellers and WakeRegraders replace lost wake-ups of relabelings, batches and
@@ -29,21 +33,11 @@ type RecoveryStore interface {
 	WakeRegraders(ctx context.Context) error
 }
 
-// Takeover is a trajectory that was requeued because its worker is gone.
-type Takeover struct {
-	TrajectoryID relabel.ID
-	Attempt      int
-	Owner        string
-}
-
 // RecoveryConfig is what a Recovery needs.
 type RecoveryConfig struct {
 	Store RecoveryStore
 	Self  func() relabel.Worker // this process as other processes see it
-	// Requeue requeues what dead workers left: those of this machine, and with expired also
-	// trajectories whose lease expired.
-	Requeue func(ctx context.Context, expired bool) ([]Takeover, error)
-	// TakenOver is told how many trajectories a run requeued.
+	// TakenOver receives the number of trajectories that a run requeued.
 	TakenOver func(n int)
 	Log       zerolog.Logger
 }
@@ -61,7 +55,7 @@ func NewRecovery(c RecoveryConfig) (*Recovery, error) {
 	r := &Recovery{RecoveryConfig: c}
 	r.periodic = periodic{period: recoveryPeriod, delayed: true, run: r.RunNow, failure: "cannot recover abandoned work", log: c.Log}
 	return r, require("recovery", requirement{"Store", c.Store != nil}, requirement{"Self", c.Self != nil},
-		requirement{"Requeue", c.Requeue != nil}, requirement{"TakenOver", c.TakenOver != nil})
+		requirement{"TakenOver", c.TakenOver != nil})
 }
 
 // RunNow publishes this process and recovers abandoned work once.
@@ -74,12 +68,16 @@ func (r *Recovery) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	takeovers, err := r.Requeue(ctx, mine)
+	requeue := r.Store.RecoverGone
+	if mine {
+		requeue = r.Store.RecoverAbandoned
+	}
+	recovered, err := requeue(ctx, IsGone)
 	if err != nil {
 		return err
 	}
-	r.TakenOver(len(takeovers))
-	for _, t := range takeovers {
+	r.TakenOver(len(recovered))
+	for _, t := range recovered {
 		r.Log.Warn().Stringer("trajectory", t.TrajectoryID).Int("attempt", t.Attempt).Str("owner", t.Owner).
 			Msg("worker is gone: requeued its trajectory")
 	}

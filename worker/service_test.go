@@ -76,8 +76,8 @@ func TestAReaperKeepsLiveSandboxesAndAllWhileLiveAttemptsAreUnknown(t *testing.T
 	} {
 		var removed []string
 		r, err := NewReaper(ReaperConfig{
-			Held: func() map[relabel.ID]int { return map[relabel.ID]int{held: 2} },
-			Live: func(context.Context) (map[relabel.ID]int, error) { return map[relabel.ID]int{live: 1}, c.err },
+			Activity: func() []relabel.RolloutActivity { return []relabel.RolloutActivity{{TrajectoryID: held, Attempt: 2}} },
+			Live:     func(context.Context) (map[relabel.ID]int, error) { return map[relabel.ID]int{live: 1}, c.err },
 			Remove: func(_ context.Context, keep func(Sandbox) bool) ([]string, error) {
 				for name, s := range sandboxes {
 					if !keep(s) {

@@ -46,8 +46,9 @@ type Config struct {
 	Store    Store
 	Queue    Queue
 	Rollouts Rollouts
-	Drain    []func()                              // of the other work
-	Self     func(draining bool) relabel.Worker    // this process as other processes see it
+	Drain    []func()       // of the other work
+	Me       relabel.Worker // this process; Self adds its engines and state
+	Engines  func() []relabel.Engine
 	Recover  func(ctx context.Context) error       // runs before the queue starts
 	Services []Service                             // run from the queue's start to its end
 	Hurry    func(context.Context) <-chan struct{} // closed when a stop must not wait; nil never
@@ -67,12 +68,29 @@ type Worker struct {
 // New returns a Worker.
 func New(c Config) (*Worker, error) {
 	return &Worker{Config: c}, require("worker", requirement{"Store", c.Store != nil}, requirement{"Queue", c.Queue != nil},
-		requirement{"Rollouts", c.Rollouts != nil}, requirement{"Self", c.Self != nil}, requirement{"Recover", c.Recover != nil},
+		requirement{"Rollouts", c.Rollouts != nil}, requirement{"Engines", c.Engines != nil}, requirement{"Recover", c.Recover != nil},
 		requirement{"Close", c.Close != nil}, requirement{"Grace", c.Grace >= 0})
 }
 
 // Draining reports whether Stop was called.
 func (w *Worker) Draining() bool { return w.draining.Load() }
+
+// Self returns this process as other processes see it.
+func (w *Worker) Self() relabel.Worker {
+	me := w.Me
+	me.DockerHosts = nil
+	for _, e := range w.Engines() {
+		name := e.Name
+		if e.Problem != "" {
+			name += " (out: " + e.Problem + ")"
+		}
+		me.DockerHosts = append(me.DockerHosts, name)
+	}
+	if w.Draining() {
+		me.State = relabel.WorkerDraining
+	}
+	return me
+}
 
 // Start recovers abandoned work, then starts the queue and the services. They run until Stop,
 // also after ctx's end.
@@ -107,7 +125,7 @@ func (w *Worker) stop(ctx context.Context) error {
 	patient, cancel := w.patience(ctx)
 	defer cancel()
 	ctx = context.WithoutCancel(ctx)
-	if err := w.Store.SeeWorker(patient, w.Self(true)); err != nil {
+	if err := w.Store.SeeWorker(patient, w.Self()); err != nil {
 		w.Log.Warn().Err(err).Msg("cannot publish the shutdown")
 	}
 	err := w.Queue.Stop(patient)
@@ -119,7 +137,7 @@ func (w *Worker) stop(ctx context.Context) error {
 		s.Stop()
 	}
 	w.Log.Info().Int("released", released).Msg("shut down: released unfinished trajectories to the queue with all committed turns")
-	return errors.Join(err, w.Store.ForgetWorker(ctx, w.Self(true).Name), w.Close())
+	return errors.Join(err, w.Store.ForgetWorker(ctx, w.Me.Name), w.Close())
 }
 
 // patience returns a context that ends with the grace time, or when Hurry is closed.

@@ -8,23 +8,23 @@ import (
 	"relabel/modelfiles"
 	"relabel/policy"
 	"relabel/shard/shardtest"
+	"relabel/store/localpg"
 	"relabel/store/storetest"
-	"relabel/worker"
 )
 
 // A worker counts a prompt by the policy's registered tokenizer, as its endpoint is sent it.
 func TestAWorkerCountsPromptsAsTheyAreSent(t *testing.T) {
 	t.Parallel()
-	ctx, db := t.Context(), &database{Store: storetest.New(t)}
+	ctx, db := t.Context(), &localpg.Database{Store: storetest.New(t)}
 	files, err := modelfiles.ReadFolder(shardtest.Student(t))
 	noError(t, err)
 	registered, err := db.CreateTokenizer(ctx, "student", files)
 	noError(t, err)
-	res, err := openResources(cli.ResourceFlags{}, db)
+	p, err := openProcess(db, t.TempDir(), cli.ResourceFlags{}, quietLog())
 	noError(t, err)
-	policies := newPolicies(db, "", res, worker.NewMetrics(""), quietLog())
-	count := newEnvironment(nil, nil, policies).Count
-	if labels := newLabeller(db, 0, policies, "w", quietLog()); count == nil || labels.World.Count == nil {
+	w := &work{process: p, policies: p.newPolicies("")}
+	count := w.environment().Count
+	if count == nil || w.newLabeller().World.Count == nil {
 		t.Fatal("nothing is counted")
 	}
 
@@ -32,17 +32,17 @@ func TestAWorkerCountsPromptsAsTheyAreSent(t *testing.T) {
 	state := []relabel.Message{{Role: relabel.RoleUser, Content: "Repair the line."},
 		{Role: relabel.RoleAssistant, Content: "\xff", ToolCalls: []relabel.ToolCall{{ID: "call_1_0", Name: "no such tool", Arguments: "{"}}},
 		{Role: relabel.RoleTool, ToolCallID: "call_1_0", Content: "Malformed."}}
-	p := relabel.Policy{Tokenizer: "student", TokenizerHash: registered.Hash, Server: relabel.ServerVLLM}
-	_, student, err := res.tokenizers.Student(ctx, relabel.ExportForm{Tokenizer: p.Tokenizer, TokenizerHash: p.TokenizerHash})
+	of := relabel.Policy{Tokenizer: "student", TokenizerHash: registered.Hash, Server: relabel.ServerVLLM}
+	_, student, err := p.tokenizers.Student(ctx, relabel.ExportForm{Tokenizer: of.Tokenizer, TokenizerHash: of.TokenizerHash})
 	noError(t, err)
-	for _, p.ToolFormat = range []relabel.ToolFormat{relabel.ToolsNative, relabel.ToolsText} {
-		sent, sentTools := policy.Sent(p, state, tools)
+	for _, of.ToolFormat = range []relabel.ToolFormat{relabel.ToolsNative, relabel.ToolsText} {
+		sent, sentTools := policy.Sent(of, state, tools)
 		want, _, err := student.Converse(sent, sentTools).Prompt()
 		noError(t, err)
-		got, err := count(ctx, p, state, tools)
+		got, err := count(ctx, of, state, tools)
 		noError(t, err)
 		if got != len(want) || got == 0 {
-			t.Errorf("%s: %d tokens, not %d", p.ToolFormat, got, len(want))
+			t.Errorf("%s: %d tokens, not %d", of.ToolFormat, got, len(want))
 		}
 	}
 	if _, err := count(ctx, relabel.Policy{}, state, tools); relabel.CodeOf(err) != relabel.CodeInvalid {

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/store/localpg"
 	"relabel/store/storetest"
 )
 
 func TestAStartFinishesDeletions(t *testing.T) {
 	t.Parallel()
-	ctx, db := t.Context(), &database{Store: storetest.New(t)}
+	ctx, db := t.Context(), &localpg.Database{Store: storetest.New(t)}
 	seeded := storetest.Seed(t, db.Store, 45)
 	if _, err := db.CancelRun(ctx, seeded.Run.ID); err != nil {
 		t.Fatal(err)

@@ -3,11 +3,20 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/rs/zerolog"
 
 	"relabel/cli"
 	"relabel/server"
+	"relabel/shard"
+	"relabel/store/localpg"
 	"relabel/worker"
 )
+
+// cancelLimit bounds the cancellation of exports at the end of a command.
+const cancelLimit = 60 * time.Second
 
 // serveLocal opens the database and serves it on a loopback port, for one command.
 func serveLocal(ctx context.Context, f cli.DatabaseFlags) (*cli.Local, error) {
@@ -15,41 +24,64 @@ func serveLocal(ctx context.Context, f cli.DatabaseFlags) (*cli.Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := serveDatabase(db, f.Data)
+	local, err := serveDatabase(ctx, db, f.Data)
 	if err != nil {
 		return nil, errors.Join(err, db.Close(ctx))
 	}
-	stopDeletions := startDeletions(ctx, db, quietLog())
-	inner := c.Close
-	c.OwnPostgres = db.local != nil
-	c.StartExports = func(ctx context.Context) (func() error, error) { return startExports(ctx, db, f.Data) }
-	c.Close = func() error {
-		err := inner()
-		stopDeletions()
-		return errors.Join(err, db.Close(ctx))
-	}
-	return c, nil
+	return local, nil
 }
 
-// serveDatabase serves an open database on a loopback port.
-func serveDatabase(db *database, data string) (*cli.Local, error) {
+// serveDatabase is serveLocal with an open database, which Local.Close closes.
+func serveDatabase(ctx context.Context, db *localpg.Database, data string) (*cli.Local, error) {
+	flags, err := cli.EnvironmentResources()
+	if err != nil {
+		return nil, err
+	}
+	p, err := openProcess(db, data, flags, quietLog())
+	if err != nil {
+		return nil, err
+	}
+	site, err := p.site(nil, false)
+	if err != nil {
+		return nil, err
+	}
 	listener, err := cli.Listen("127.0.0.1:0", "--server")
 	if err != nil {
 		return nil, err
 	}
-	flags, err := cli.EnvironmentResources()
+	_, stop := server.Start(ctx, listener, site)
+	stopDeletions := startDeletions(ctx, db, p.log)
+	return &cli.Local{
+		Address:      "http://" + listener.Addr().String(),
+		OwnPostgres:  db.Local != nil,
+		StartExports: p.startExports,
+		Close: func() error {
+			err := stop()
+			stopDeletions()
+			return errors.Join(err, db.Close(ctx))
+		},
+	}, nil
+}
+
+// startExports builds exports until stop, for a command without a server.
+func (p *process) startExports(ctx context.Context) (stop func() error, err error) {
+	quiet := *p
+	quiet.log = p.log.Level(zerolog.ErrorLevel) // the command reports the rest
+	exporter, err := quiet.exporter()
 	if err != nil {
-		return nil, errors.Join(err, listener.Close())
+		return nil, err
 	}
-	res, err := openResources(flags, db)
+	workers := river.NewWorkers()
+	river.AddWorker(workers, shard.NewWorker(exporter))
+	queues := exportQueues(exporter, map[string]river.QueueConfig{})
+	client, err := worker.NewQueue(p.db.Store, p.db.Clock(), worker.NewOwner(), workers, queues)
 	if err != nil {
-		return nil, errors.Join(err, listener.Close())
+		return nil, err
 	}
-	site, err := newSite(siteConfig{db: db, data: data, resources: res, metrics: worker.NewMetrics(version), log: quietLog()})
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
+	stop = func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelLimit)
+		defer cancel()
+		return client.StopAndCancel(ctx)
 	}
-	srv := server.NewHTTP(listener.Addr().String(), site)
-	go func() { _ = srv.Serve(listener) }() // ends with ErrServerClosed at Close
-	return &cli.Local{Address: "http://" + listener.Addr().String(), Close: srv.Close}, nil
+	return stop, client.Start(context.WithoutCancel(ctx))
 }

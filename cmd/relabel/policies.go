@@ -3,9 +3,10 @@ package main
 import (
 	"context"
 
-	"github.com/rs/zerolog"
-
 	"relabel"
+	"relabel/envs/scaffold/openhands"
+	"relabel/labeller"
+	"relabel/mixer/schedule"
 	"relabel/policy"
 	"relabel/shard/tokenizers"
 	"relabel/worker"
@@ -19,24 +20,51 @@ type policies struct {
 	counter *tokenizers.Counter
 }
 
-func newPolicies(db *database, secrets string, res resources, m *worker.Metrics, log zerolog.Logger) *policies {
+// newPolicies returns clients that read their keys from the folder secrets.
+func (p *process) newPolicies(secrets string) *policies {
+	m := p.metrics
 	options := policy.Options{
 		Secrets: policy.Secrets{Dir: secrets},
-		Endpoints: policy.NewEndpoints(policy.Observe{InFlight: m.Endpoints.InFlight, Waiting: m.Endpoints.Waiting, Breaker: m.Breaker(log),
-			Tried: func(_ string, t policy.Try) { m.Requested(worker.Request(t)) }}),
-		Seen:      worker.ModelLog(db.RecordModel, log),
-		Transport: res.rule.Transport,
+		Endpoints: policy.NewEndpoints(policy.Observe{
+			InFlight: m.Endpoints.InFlight,
+			Waiting:  m.Endpoints.Waiting,
+			Breaker:  m.Breaker(p.log),
+			Tried:    func(_ string, t policy.Try) { m.Requested(worker.Request(t)) },
+		}),
+		Seen:      worker.ModelLog(p.db.RecordModel, p.log),
+		Transport: p.rule.Transport,
 	}
-	connect := func(p relabel.Policy, record worker.RecordCall) (worker.Client, error) {
+	connect := func(of relabel.Policy, record worker.RecordCall) (worker.Client, error) {
 		own := options
 		own.Record = record
-		return policy.Open(p, own)
+		return policy.Open(of, own)
 	}
-	return &policies{worker.NewClients(worker.ClientsConfig{Connect: connect, Record: db.RecordCall, Metrics: m}), options, tokenizers.NewCounter(res.tokenizers)}
+	clients := worker.NewClients(worker.ClientsConfig{Connect: connect, Record: p.db.RecordCall, Metrics: m})
+	return &policies{clients, options, tokenizers.NewCounter(p.tokenizers)}
 }
 
 // count is a chat.CountPrompt: it counts the state as it is sent to the policy's endpoint.
 func (p *policies) count(ctx context.Context, def relabel.Policy, state []relabel.Message, tools []relabel.Tool) (int, error) {
 	state, tools = policy.Sent(def, state, tools)
 	return p.counter.Count(ctx, def, state, tools)
+}
+
+// newLabeller returns what requests labels outside of rollouts.
+func (w *work) newLabeller() *labeller.Labeller {
+	return labeller.New(labeller.Config{Store: w.db.Store, Owner: w.me.Name, Lease: w.flags.Lease, Log: w.log, World: labeller.World{
+		Policy: func(p relabel.Policy) (labeller.Policy, error) { return w.policies.Open(p) },
+		Down:   w.policies.Down,
+		Count:  w.policies.count,
+		Batches: func(p relabel.Policy) (labeller.Batches, error) {
+			return policy.OpenBatches(p, w.policies.options)
+		},
+		Parse: func(run relabel.Run, action relabel.Message) relabel.ParseOutcome {
+			return openhands.Parse(run.Prompts.Tools, action)
+		},
+		Seed: func(run relabel.Run, tr relabel.Trajectory, t int, role relabel.Role) int64 {
+			place := schedule.Place{Seed: run.Seed, Iteration: tr.Iteration, Instance: tr.InstanceID, Generation: tr.Generation}
+			return schedule.CallSeed(place, t, role)
+		},
+		Record: w.db.RecordCall,
+	}})
 }

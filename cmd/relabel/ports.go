@@ -15,6 +15,7 @@ import (
 	"relabel/outbound"
 	"relabel/policy"
 	"relabel/policy/scripted"
+	"relabel/shard/rows"
 	shardverify "relabel/shard/verify"
 	"relabel/store"
 	"relabel/store/localpg"
@@ -31,9 +32,11 @@ func (c *demoCommand) Validate() error {
 // ports returns what commands need besides REST.
 func ports() *cli.Ports {
 	return &cli.Ports{
-		OpenTokens:     openTokens,
-		ReadManifest:   shardverify.ReadManifest,
-		OpenView:       openView,
+		OpenTokens:   openTokens,
+		ReadManifest: shardverify.ReadManifest,
+		OpenView: func(dir string, m relabel.Manifest, view relabel.View) cli.ExportView {
+			return rows.FolderView(dir, m, view)
+		},
 		VerifyExport:   verifyExport,
 		OpenValidation: openValidation,
 		CheckDocker:    checkDocker,
@@ -55,24 +58,21 @@ func ports() *cli.Ports {
 
 // openTokens opens the database, that of a running server if there is one.
 func openTokens(ctx context.Context, f cli.DatabaseFlags) (cli.TokenStore, error) {
-	open := openDatabase
 	if f.Database == "" && f.Running(ctx) != nil {
-		open = joinDatabase
+		return localpg.Join(ctx, f.Data, "")
 	}
-	db, err := open(ctx, f)
-	return tokenStore{db}, err
+	return openDatabase(ctx, f)
 }
 
-// tokenStore keeps bearer tokens.
-type tokenStore struct{ *database }
-
-// ListTokens lists all tokens.
-func (s tokenStore) ListTokens(ctx context.Context) (all []cli.Token, err error) {
-	tokens, err := s.database.ListTokens(ctx)
-	for _, t := range tokens {
-		all = append(all, cli.Token(t))
+// verifyExport checks an export's folder.
+func verifyExport(ctx context.Context, o cli.VerifyOptions) (_ cli.VerifyReport, err error) {
+	options := shardverify.Options{First: o.First, Progress: (*shardverify.Progress)(o.Progress)}
+	if o.Render {
+		if options.Student, err = shardverify.FindStudent(o.Dir, o.Tokenizer, o.Template, o.Fetch); err != nil {
+			return nil, err
+		}
 	}
-	return all, err
+	return shardverify.Check(ctx, o.Dir, options)
 }
 
 // openValidation connects to Docker to validate tasks.
@@ -91,9 +91,8 @@ func openValidation(ctx context.Context, f cli.DockerFlags) (cli.ValidateTask, f
 // validateOn returns what validates tasks in sandboxes of a host.
 func validateOn(host envs.Host) cli.ValidateTask {
 	v := verify.New(host)
-	return func(ctx context.Context, task relabel.Task) (cli.Validation, error) {
-		result, err := v.Validate(ctx, task, relabel.PaperLimits)
-		return cli.Validation(result), err
+	return func(ctx context.Context, task relabel.Task) (relabel.Validation, error) {
+		return v.Validate(ctx, task, relabel.PaperLimits)
 	}
 }
 
@@ -127,26 +126,28 @@ func checkDatabase(ctx context.Context, f cli.DatabaseFlags) (found string, err 
 
 // connection returns how to connect to a policy's endpoint outside of a worker. A missing secret is
 // an error.
-func connection(p relabel.Policy, secrets cli.SecretFlags) (policy.Options, error) {
-	o := policy.Options{Secrets: policy.Secrets{Dir: secrets.Secrets}}
-	if p.Secret == "" {
-		return o, nil
+func connection(p relabel.Policy, secrets cli.SecretFlags, resources cli.ResourceFlags) (o policy.Options, err error) {
+	o.Secrets = policy.Secrets{Dir: secrets.Secrets}
+	if p.Secret != "" {
+		if _, err := o.Secrets.Find(p.Secret); err != nil {
+			return o, err
+		}
 	}
-	_, err := o.Secrets.Find(p.Secret)
+	rule, err := outbound.NewRule(resources.AllowAddress)
+	o.Transport = rule.Transport
 	return o, err
 }
 
 // probe tests what a policy's endpoint supports.
 func probe(ctx context.Context, p relabel.Policy, secrets cli.SecretFlags) (r cli.ProbeReport, err error) {
-	options, err := connection(p, secrets)
+	resources, err := cli.EnvironmentResources()
 	if err != nil {
 		return r, err
 	}
-	rule, err := environmentRule()
+	options, err := connection(p, secrets, resources)
 	if err != nil {
 		return r, err
 	}
-	options.Transport = rule.Transport
 	report, err := policy.Probe(ctx, p, options)
 	return cli.ProbeReport{Text: report.String(), Suggested: report.Suggested, Fields: func(command string) any {
 		return struct {
@@ -158,14 +159,9 @@ func probe(ctx context.Context, p relabel.Policy, secrets cli.SecretFlags) (r cl
 
 // reach fails if a policy's endpoint does not answer.
 func reach(ctx context.Context, p relabel.Policy, f cli.WorkFlags) error {
-	options, err := connection(p, f.SecretFlags)
+	options, err := connection(p, f.SecretFlags, f.ResourceFlags)
 	if err != nil {
 		return err
 	}
-	rule, err := outbound.NewRule(f.AllowAddress)
-	if err != nil {
-		return err
-	}
-	options.Transport = rule.Transport
 	return policy.Reach(ctx, p, options)
 }

@@ -10,8 +10,8 @@ import (
 	"relabel/envs"
 	"relabel/envs/faketest"
 	"relabel/envs/fleet"
+	"relabel/store/localpg"
 	"relabel/store/storetest"
-	"relabel/worker"
 )
 
 // stuck is an engine that hangs when it is to remove what was left behind.
@@ -37,7 +37,9 @@ func TestAnEngineThatHangsAtARemovalHoldsUpNoTakeover(t *testing.T) {
 	host, err := fleet.New(ctx, fleet.Config{Members: []fleet.Member{{Engine: engine}}})
 	noError(t, err)
 	flags := cli.WorkFlags{Rollouts: 1, Lease: time.Minute, RetentionFlags: cli.RetentionFlags{KeepEvents: time.Hour}, ImageFlags: cli.ImageFlags{Silence: time.Minute, Pulls: 1}}
-	w, err := startWorkOn(ctx, host, &database{Store: s}, flags, t.TempDir(), resources{}, worker.NewMetrics(""), quietLog())
+	p, err := openProcess(&localpg.Database{Store: s}, t.TempDir(), cli.ResourceFlags{}, quietLog())
+	noError(t, err)
+	w, err := p.startWorkOn(ctx, host, flags)
 	noError(t, err)
 	defer func() { noError(t, w.Stop(context.Background())) }()
 	<-engine.asked

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -36,7 +35,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	if c.NoWork {
 		c.Rollouts = 0 // withSite then starts no work
 	}
-	return withSite(ctx, c.ServeFlags, newLog(), func(ctx context.Context, cl *cli.Session, _ *fleet.Fleet) error {
+	return withSite(ctx, c.ServeFlags, newLog(), func(ctx context.Context, _ *cli.Session, _ *fleet.Fleet) error {
 		<-ctx.Done()
 		return nil
 	})
@@ -44,7 +43,8 @@ func (c *serveCommand) Run(ctx context.Context) error {
 
 // withSite opens the database, starts to work and to serve, and calls use. When use returns,
 // everything stops in reverse order. details is the log of requests and rollouts.
-func withSite(ctx context.Context, f cli.ServeFlags, details zerolog.Logger, use func(context.Context, *cli.Session, *fleet.Fleet) error) (err error) {
+func withSite(ctx context.Context, f cli.ServeFlags, details zerolog.Logger,
+	use func(context.Context, *cli.Session, *fleet.Fleet) error) (err error) {
 	log := newLog()
 	listener, err := cli.Listen(f.Listen, "--listen")
 	if err != nil {
@@ -67,58 +67,47 @@ func withSite(ctx context.Context, f cli.ServeFlags, details zerolog.Logger, use
 	if err := db.SetSite(ctx, f.Site(cli.AddressOf(listener))); err != nil {
 		return err
 	}
-	res, err := openResources(f.ResourceFlags, db)
+	p, err := openProcess(db, f.Data, f.ResourceFlags, details)
 	if err != nil {
 		return err
 	}
 	var host *fleet.Fleet
 	var ready func(context.Context) []api.Check
-	m := worker.NewMetrics(version)
+	stopWork := func() error { return nil }
 	if f.Rollouts != 0 {
-		w, err := startWork(ctx, db, f.WorkFlags, f.Data, res, m, details)
+		w, err := p.startWork(ctx, f.WorkFlags)
 		if err != nil {
 			return err
 		}
 		host, ready = w.host, w.capacity.Ready
-		defer func() { err = errors.Join(err, w.Stop(ctx), worker.LogCounts(context.WithoutCancel(ctx), db, log)) }()
-		answered := use
-		use = func(ctx context.Context, c *cli.Session, host *fleet.Fleet) error {
-			defer w.Stop(ctx) // while REST still answers; its error is joined above
-			return answered(ctx, c, host)
-		}
+		stopWork = func() error { return w.Stop(ctx) } // a second call returns the first one's error
+		defer func() { err = errors.Join(err, stopWork(), worker.LogCounts(context.WithoutCancel(ctx), db, log)) }()
 	}
 	defer startDeletions(ctx, db, log)()
-	site, err := newSite(siteConfig{db: db, data: f.Data, ready: ready, token: !cli.IsLoopback(f.Listen), log: details, metrics: m, resources: res})
+	site, err := p.site(ready, !cli.IsLoopback(f.Listen))
 	if err != nil {
 		return err
 	}
-	return serve(ctx, f.DatabaseFlags, listener, site, log, func(ctx context.Context, c *cli.Session) error { return use(ctx, c, host) })
+	return serve(ctx, f.DatabaseFlags, listener, site, log, func(ctx context.Context, c *cli.Session) error {
+		defer stopWork() // while REST still answers; its error is joined above
+		return use(ctx, c, host)
+	})
 }
 
 // serve answers requests until use returns, and publishes the address in the data
 // folder meanwhile, where the other commands find it.
-func serve(ctx context.Context, f cli.DatabaseFlags, l net.Listener, site http.Handler, log zerolog.Logger, use func(context.Context, *cli.Session) error) error {
+func serve(ctx context.Context, f cli.DatabaseFlags, l net.Listener, site http.Handler, log zerolog.Logger,
+	use func(context.Context, *cli.Session) error) error {
 	url := "http://" + l.Addr().String()
 	if err := os.WriteFile(f.ServerFile(), []byte(url+"\n"), 0o644); err != nil {
 		return err
 	}
 	defer os.Remove(f.ServerFile())
 	log.Info().Msg("relabel is at " + cli.AddressOf(l))
-	srv := server.NewHTTP(l.Addr().String(), site)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() { cancel(srv.Serve(l)) }()
+	ctx, stop := server.Start(ctx, l, site)
 	cl, err := cli.Open(url, "", "--listen")
 	if err == nil {
 		err = use(ctx, cl)
 	}
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		err = errors.Join(err, cause) // the listener failed
-	}
-	stopping, end := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer end()
-	if srv.Shutdown(stopping) != nil {
-		err = errors.Join(err, srv.Close())
-	}
-	return err
+	return errors.Join(err, stop())
 }

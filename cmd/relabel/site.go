@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/rs/zerolog"
-
 	"relabel"
 	"relabel/api"
 	"relabel/envs/scaffold/openhands"
@@ -16,47 +14,37 @@ import (
 	"relabel/worker"
 )
 
-// siteConfig is what newSite needs.
-type siteConfig struct {
-	db    *database
-	data  string                            // folder of the exports, and of uploads while they are received
-	ready func(context.Context) []api.Check // nil if this process does not work
-	token bool                              // demand a bearer token
-	log   zerolog.Logger
-
-	metrics   *worker.Metrics
-	resources resources
-}
-
-// newSite returns the REST interface and the viewer.
-func newSite(c siteConfig) (http.Handler, error) {
-	exporter, err := newExporter(c.db, c.data, c.resources, c.log)
+// site returns the REST interface and the viewer. ready is nil if the process does not work; token
+// demands a bearer token.
+func (p *process) site(ready func(context.Context) []api.Check, token bool) (http.Handler, error) {
+	exporter, err := p.exporter()
 	if err != nil {
 		return nil, err
 	}
-	all := worker.NewOverviews(c.db.Overview)
-	c.metrics.AddOverview(all)
+	overviews := worker.NewOverviews(p.db.Overview)
+	p.metrics.AddOverview(overviews)
 	var site http.Handler
 	attempts := server.NewAttempts()
-	pages := web.New(web.Config{Attempts: attempts, Store: c.db.Store, Exports: exporter, Log: c.log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { site.ServeHTTP(w, r) })})
+	pages := web.New(web.Config{Attempts: attempts, Store: p.db.Store, Exports: exporter, Log: p.log,
+		REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { site.ServeHTTP(w, r) })})
 	site = server.New(server.Config{
-		Store:          c.db.Store,
+		Store:          p.db.Store,
 		Plan:           schedule.Plan,
 		ParseTasks:     tasks.Read,
 		DrawHeldOut:    schedule.DrawHeldOut,
 		PrepareRun:     prepareRun,
-		DefaultPrompts: defaultPrompts,
-		RequireToken:   c.token,
-		Ready:          c.ready,
+		DefaultPrompts: openhands.PromptsOf,
+		RequireToken:   token,
+		Ready:          ready,
 		Pages:          pages,
-		Metrics:        c.metrics.Handler(),
-		Overview:       all.Get,
+		Metrics:        p.metrics.Handler(),
+		Overview:       overviews.Get,
 		Exports:        exporter,
-		Tokenizers:     c.resources.tokenizers,
-		CheckAddress:   c.resources.rule.CheckURL,
-		Log:            c.log,
+		Tokenizers:     p.tokenizers,
+		CheckAddress:   p.rule.CheckURL,
+		Log:            p.log,
 		Version:        version,
-		Spool:          c.data,
+		Spool:          p.data,
 		Attempts:       attempts,
 	})
 	return site, nil
@@ -69,12 +57,4 @@ func prepareRun(r relabel.Run) (relabel.Run, error) {
 		return r, err
 	}
 	return r, openhands.CheckPrompts(r.Prompts)
-}
-
-// defaultPrompts returns the default prompts of a scaffold.
-func defaultPrompts(scaffold string) (relabel.Prompts, error) {
-	if scaffold != openhands.Name {
-		return relabel.Prompts{}, relabel.Errorf(relabel.CodeInvalid, "there is no scaffold %q; there is %q", scaffold, openhands.Name).On("scaffold")
-	}
-	return openhands.DefaultPrompts(), nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/rs/zerolog"
 
 	"relabel"
 	"relabel/cli"
@@ -18,28 +17,40 @@ import (
 	"relabel/envs/verify"
 	"relabel/labeller"
 	"relabel/mixer"
+	"relabel/policy"
 	"relabel/shard"
 	"relabel/store"
+	"relabel/webhook"
 	"relabel/worker"
 )
 
-// cancelLimit bounds the cancellation of exports at the end of a command.
-const cancelLimit = 60 * time.Second
+// What a process does at once of the work beside rollouts.
+const (
+	labelsAtOnce   = 4 // relabelings and batches; their policies limit the calls
+	regradesAtOnce = 2 // submissions, each in a container
+	webhooksAtOnce = 4 // deliveries
+)
 
 // work is the part of a process that takes jobs from the queue.
 type work struct {
+	*process
 	*worker.Worker
+	flags    cli.WorkFlags
+	me       relabel.Worker
 	host     *fleet.Fleet
 	capacity worker.Capacity
+	policies *policies
+	verifier *verify.Verifier // shared: it caches the results of gold patches
+	mixer    *mixer.Mixer
 }
 
 // startWork connects to the engines and starts the queue's jobs and the services beside them.
-func startWork(ctx context.Context, db *database, f cli.WorkFlags, data string, res resources, m *worker.Metrics, log zerolog.Logger) (*work, error) {
-	host, err := openHost(ctx, db, f, log)
+func (p *process) startWork(ctx context.Context, f cli.WorkFlags) (*work, error) {
+	host, err := p.openHost(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	w, err := startWorkOn(ctx, host, db, f, data, res, m, log)
+	w, err := p.startWorkOn(ctx, host, f)
 	if err != nil {
 		return nil, errors.Join(err, host.Close())
 	}
@@ -47,88 +58,153 @@ func startWork(ctx context.Context, db *database, f cli.WorkFlags, data string, 
 }
 
 // startWorkOn is startWork with an open host.
-func startWorkOn(ctx context.Context, host *fleet.Fleet, db *database, f cli.WorkFlags, data string, res resources, m *worker.Metrics, log zerolog.Logger) (*work, error) {
-	me := relabel.Worker{Name: worker.NewOwner(), Machine: machineName(), Process: os.Getpid(), DockerHosts: host.Names(),
-		Rollouts: f.Rollouts, Prefetch: f.Prefetch, Version: version}
+func (p *process) startWorkOn(ctx context.Context, host *fleet.Fleet, f cli.WorkFlags) (*work, error) {
+	own := *p
+	w := &work{process: &own, flags: f, host: host, verifier: verify.New(host)}
+	w.me = relabel.Worker{Name: worker.NewOwner(), Machine: worker.MachineName(), Process: os.Getpid(),
+		DockerHosts: host.Names(), Rollouts: f.Rollouts, Prefetch: f.Prefetch, Version: version}
+	own.log = p.log.With().Str("worker", w.me.Name).Logger()
+	disk, err := worker.NewDiskGuard(worker.DiskGuardConfig{Folder: p.data, MinFree: int64(f.MinFree),
+		Free: docker.FreeBytes, Log: own.log})
+	if err != nil {
+		return nil, err
+	}
+	w.capacity = worker.Capacity{Fleet: host, Disk: disk}
+	w.policies = own.newPolicies(f.Secrets)
 	slots := mixer.Slots{Rollouts: f.Rollouts, Prefetch: f.Prefetch}
-	log = log.With().Str("worker", me.Name).Logger()
-	disk, err := worker.NewDiskGuard(worker.DiskGuardConfig{Folder: data, MinFree: int64(f.MinFree), Free: docker.FreeBytes, Log: log})
+	observe := mixer.Observe{Started: p.metrics.Started, Committed: p.metrics.Committed, Settled: p.metrics.Labelled,
+		Replayed: p.metrics.Replayed, Broke: p.metrics.Failed, Ended: p.metrics.Ended}
+	w.mixer = mixer.New(mixer.Config{Store: p.db.Store, Environment: w.environment(), Owner: w.me.Name, Lease: f.Lease,
+		Slots: slots, Room: w.capacity.Check, Log: own.log, Observe: observe})
+	p.metrics.AddRollouts(w.mixer.Activity)
+	p.metrics.AddEngines(host.Health)
+	labels := w.newLabeller()
+	queue, err := w.queue(labels, slots.Claims())
 	if err != nil {
 		return nil, err
 	}
-	engines := func() (all []worker.Engine) {
-		for _, h := range host.Health() {
-			all = append(all, worker.Engine(h))
-		}
-		return all
-	}
-	capacity := worker.Capacity{Fleet: host, Engines: engines, Disk: disk}
-	policies := newPolicies(db, f.Secrets, res, m, log)
-	verifier := verify.New(host) // shared: it caches the results of gold patches
-	mix := mixer.New(mixer.Config{Store: db.Store, Environment: newEnvironment(host, verifier, policies), Owner: me.Name, Lease: f.Lease,
-		Slots: slots, Room: capacity.Check, Log: log, Observe: mixer.Observe{Started: m.Started, Committed: m.Committed, Settled: m.Labelled,
-			Replayed: m.Replayed, Broke: m.Failed, Ended: m.Ended}})
-	m.AddRollouts(mix.Activity)
-	m.AddEngines(engines)
-	labels := newLabeller(db, f.Lease, policies, me.Name, log)
-	exporter, err := newExporter(db, data, res, log)
+	recovery, services, err := w.services(slots.Claims())
 	if err != nil {
 		return nil, err
 	}
-	regrader, err := newRegrader(db, verifier, f.Lease, me.Name, capacity, log)
+	w.Worker, err = worker.New(worker.Config{Store: p.db.Store, Queue: queue, Rollouts: w.mixer,
+		Drain: []func(){labels.Drain}, Me: w.me, Engines: host.Health, Recover: recovery.RunNow, Services: services,
+		Hurry: worker.Hurried, Grace: f.Grace, Close: host.Close, Log: own.log})
+	if err != nil {
+		return nil, err
+	}
+	return w, w.Start(ctx)
+}
+
+// queue returns the client that works the queue's jobs.
+func (w *work) queue(labels *labeller.Labeller, rollouts int) (worker.Queue, error) {
+	exporter, err := w.exporter()
+	if err != nil {
+		return nil, err
+	}
+	regrader, err := worker.NewRegrader(worker.RegraderConfig{Store: w.db.Store, Owner: w.me.Name, Lease: w.flags.Lease,
+		Capacity: w.capacity.Check, Log: w.log,
+		Verify: func(ctx context.Context, c relabel.RegradeClaim) (relabel.Verdict, error) {
+			return w.verifier.Verify(ctx, c.Task, c.Trajectory.ID, c.Trajectory.Attempt, c.Limits, c.Patch)
+		}})
 	if err != nil {
 		return nil, err
 	}
 	workers := river.NewWorkers()
-	river.AddWorker(workers, mixer.NewWorker(mix))
+	river.AddWorker(workers, mixer.NewWorker(w.mixer))
 	river.AddWorker(workers, shard.NewWorker(exporter))
-	river.AddWorker(workers, newWebhookSender(db, f.Secrets, res, log))
+	river.AddWorker(workers, webhook.NewWorker(webhook.Config{Store: w.db.Store, Now: w.db.Clock().Now,
+		Secret: policy.Secrets{Dir: w.flags.Secrets}.Find, Transport: w.rule.Transport(), Log: w.log, Version: version}))
 	labeller.AddWorkers(workers, labels)
 	worker.AddRegrader(workers, regrader)
-	queue, err := worker.NewQueue(db.Store, db.Clock(), me.Name, workers, exportQueues(exporter, map[string]river.QueueConfig{"rollout": {MaxWorkers: slots.Claims()},
-		"label": {MaxWorkers: labelsAtOnce}, store.QueueRegrade: {MaxWorkers: regradesAtOnce}, "webhook": {MaxWorkers: webhooksAtOnce}}))
-	if err != nil {
-		return nil, err
-	}
-	s := &services{db: db, host: host, mixer: mix, endpoints: policies.options.Endpoints, metrics: m, me: me, log: log}
-	recovery, err := s.add(capacity, f, slots.Claims())
-	if err != nil {
-		return nil, err
-	}
-	s.worker, err = worker.New(worker.Config{Store: db.Store, Queue: queue, Rollouts: mix, Drain: []func(){labels.Drain}, Self: s.self,
-		Recover: recovery.RunNow, Services: s.all, Hurry: worker.Hurried, Grace: f.Grace, Close: host.Close, Log: log})
-	if err != nil {
-		return nil, err
-	}
-	return &work{Worker: s.worker, host: host, capacity: capacity}, s.worker.Start(ctx)
+	queues := exportQueues(exporter, map[string]river.QueueConfig{
+		"rollout":          {MaxWorkers: rollouts},
+		"label":            {MaxWorkers: labelsAtOnce},
+		store.QueueRegrade: {MaxWorkers: regradesAtOnce},
+		"webhook":          {MaxWorkers: webhooksAtOnce},
+	})
+	return worker.NewQueue(w.db.Store, w.db.Clock(), w.me.Name, workers, queues)
 }
 
-// machineName returns the host name.
-func machineName() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return "unknown"
-	}
-	return name
-}
-
-// newEnvironment returns the environment of the mixer.
-func newEnvironment(host *fleet.Fleet, verifier *verify.Verifier, policies *policies) mixer.Environment {
+// environment returns the environment of the mixer.
+func (w *work) environment() mixer.Environment {
 	return mixer.Environment{
 		Start: func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
-			return openhands.Start(ctx, host, c)
+			return openhands.Start(ctx, w.host, c)
 		},
 		Parse: func(c relabel.Claim, action relabel.Message) relabel.ParseOutcome {
 			return openhands.Parse(c.Run.Prompts.Tools, action)
 		},
 		Verify: func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error) {
-			return verifier.Verify(ctx, c.Task, c.TrajectoryID, c.Attempt, c.Run.Limits, patch)
+			return w.verifier.Verify(ctx, c.Task, c.TrajectoryID, c.Attempt, c.Run.Limits, patch)
 		},
-		Policy: func(p relabel.Policy) (mixer.Policy, error) { return policies.Open(p) },
-		Count:  policies.count,
+		Policy: func(p relabel.Policy) (mixer.Policy, error) { return w.policies.Open(p) },
+		Count:  w.policies.count,
 		EngineFailed: func(ctx context.Context, name string, err error) bool {
-			return errors.Is(err, envs.ErrEngine) || !host.Well(ctx, name)
+			return errors.Is(err, envs.ErrEngine) || !w.host.Well(ctx, name)
 		},
-		Down: policies.Down,
+		Down: w.policies.Down,
 	}
+}
+
+// services returns the services beside the queue, recovery among them. rollouts is the number of
+// trajectories whose images are pulled ahead.
+func (w *work) services(rollouts int) (*worker.Recovery, []worker.Service, error) {
+	recovery, err := worker.NewRecovery(worker.RecoveryConfig{Store: w.db.Store, TakenOver: w.metrics.TookOver, Log: w.log,
+		Self: func() relabel.Worker { return w.Self() }})
+	if err != nil {
+		return nil, nil, err
+	}
+	reaper, err := worker.NewReaper(worker.ReaperConfig{Activity: w.mixer.Activity, Live: w.db.LiveAttempts,
+		Remove: w.reap, Log: w.log})
+	if err != nil {
+		return nil, nil, err
+	}
+	endpoints, err := worker.NewEndpoints(worker.EndpointsConfig{Watch: w.policies.options.Endpoints.Watch,
+		Read: w.statuses, Wake: w.db.BalanceWakeups, Log: w.log,
+		Publish: func(ctx context.Context, statuses []relabel.EndpointStatus) error {
+			return w.db.SeeEndpoints(ctx, w.me.Name, statuses)
+		}})
+	if err != nil {
+		return nil, nil, err
+	}
+	retention, err := worker.NewRetention(worker.RetentionConfig{Store: w.db.Store, Events: w.flags.KeepEvents,
+		Calls: w.flags.KeepCalls, Audits: w.flags.KeepAudit, Log: w.log})
+	if err != nil {
+		return nil, nil, err
+	}
+	images, err := worker.NewPrefetch(worker.PrefetchConfig{Trajectories: rollouts, NextImages: w.db.NextImages,
+		Pull: w.host.EnsureImage, Log: w.log,
+		Idle: func(ctx context.Context) bool { return w.Draining() || w.capacity.Check(ctx) != nil }})
+	if err != nil {
+		return nil, nil, err
+	}
+	activity := worker.Task{Period: 2 * time.Second, Run: w.showActivity, Failure: "cannot publish worker activity", Log: w.log}
+	budget := worker.Task{Period: time.Minute, Delayed: true, Run: w.host.Tidy,
+		Failure: "cannot remove images over the budget", Log: w.log}
+	services := []worker.Service{w.capacity.Disk, recovery, reaper, activity.Service(), endpoints, retention, images, budget.Service()}
+	return recovery, services, nil
+}
+
+// showActivity publishes what this process does.
+func (w *work) showActivity(ctx context.Context) error {
+	return w.db.ShowActivity(ctx, w.me.Name, relabel.WorkerActivity{Rollouts: w.mixer.Activity(), Endpoints: w.metrics.Endpoints.List()})
+}
+
+func (w *work) reap(ctx context.Context, keep func(worker.Sandbox) bool) ([]string, error) {
+	return w.host.Reap(ctx, func(l envs.Labels) bool {
+		return keep(worker.Sandbox{Trajectory: l.Trajectory, Attempt: l.Attempt,
+			Validation: l.Purpose == "validate", Deadline: l.Deadline})
+	})
+}
+
+// statuses returns the status of each endpoint that answers or is down.
+func (w *work) statuses() (statuses []relabel.EndpointStatus) {
+	for _, of := range w.policies.options.Endpoints.Standings() {
+		w.metrics.Endpoints.Down(of.URL, of.Down)
+		if of.Down != "" || of.Alive {
+			statuses = append(statuses, relabel.EndpointStatus{URL: of.URL, Down: of.Down})
+		}
+	}
+	return statuses
 }

@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
-
-	"github.com/rs/zerolog"
 
 	"relabel/cli"
 	"relabel/server"
+	"relabel/store/localpg"
 	"relabel/worker"
 )
 
@@ -33,49 +31,30 @@ func (c *workerRun) Validate() error {
 // Run rolls trajectories out until a signal.
 func (c *workerRun) Run(ctx context.Context) (err error) {
 	log := newLog()
-	db, err := joinDatabase(ctx, c.DatabaseFlags)
+	db, err := localpg.Join(ctx, c.Data, c.Database)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close(ctx)) }()
-	m := worker.NewMetrics(version)
-	stop, err := c.serveMetrics(db, m, log)
+	p, err := openProcess(db, c.Data, c.ResourceFlags, log)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stop()) }()
-	res, err := openResources(c.ResourceFlags, db)
-	if err != nil {
-		return err
+	if c.Metrics != "" {
+		listener, err := cli.Listen(c.Metrics, "--metrics")
+		if err != nil {
+			return err
+		}
+		_, stop := server.Start(ctx, listener, server.NewMetrics(server.Config{Store: db.Store,
+			RequireToken: !cli.IsLoopback(c.Metrics), Metrics: p.metrics.Handler(), Log: quietLog()}))
+		defer func() { err = errors.Join(err, stop()) }()
+		log.Info().Msg("metrics are at http://" + listener.Addr().String() + "/metrics")
 	}
-	w, err := startWork(ctx, db, c.WorkFlags, c.Data, res, m, log)
+	w, err := p.startWork(ctx, c.WorkFlags)
 	if err != nil {
 		return err
 	}
 	log.Info().Int("rollouts", c.Rollouts).Msg("worker is ready")
 	<-ctx.Done()
 	return errors.Join(w.Stop(ctx), worker.LogCounts(context.WithoutCancel(ctx), db, log))
-}
-
-// serveMetrics answers scrapes until stop, if an address is given.
-func (c *workerRun) serveMetrics(db *database, m *worker.Metrics, log zerolog.Logger) (stop func() error, err error) {
-	if c.Metrics == "" {
-		return func() error { return nil }, nil
-	}
-	listener, err := cli.Listen(c.Metrics, "--metrics")
-	if err != nil {
-		return nil, err
-	}
-	handler := server.NewMetrics(server.Config{Store: db.Store, RequireToken: !cli.IsLoopback(c.Metrics), Metrics: m.Handler(), Log: quietLog()})
-	srv := server.NewHTTP(c.Metrics, handler)
-	log.Info().Msg("metrics are at http://" + listener.Addr().String() + "/metrics")
-	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(listener) }()
-	return func() error {
-		err := srv.Close()
-		if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
-			err = errors.Join(err, served)
-		}
-		return err
-	}, nil
 }

@@ -29,9 +29,12 @@ const helperTime = 30 * time.Second
 
 // ConfigCredentials reads credentials from a config.json as `docker login` writes it, also through
 // credential helpers. Each call reads the file, which may change while relabel runs. Errors are
-// CodeInvalid and never contain parts of the file.
-func ConfigCredentials(path string) func(registry string) (Credentials, bool, error) {
+// CodeInvalid and never contain parts of the file. Without a path there are none.
+func ConfigCredentials(path string) Finder {
 	return func(registry string) (Credentials, bool, error) {
+		if path == "" {
+			return Credentials{}, false, nil
+		}
 		content, err := os.ReadFile(path)
 		if err != nil {
 			return Credentials{}, false, relabel.Errorf(relabel.CodeInvalid, "the credentials of registries cannot be read from %s", path).Because(err)
@@ -43,6 +46,26 @@ func ConfigCredentials(path string) func(registry string) (Credentials, bool, er
 		c, found, err := config.find(registry)
 		if err != nil {
 			err = relabel.Errorf(relabel.CodeInvalid, "the credentials of %s in %s cannot be used", registry, path).Because(err)
+		}
+		return c, found, err
+	}
+}
+
+// SecretCredentials reads the credentials of the named registries from secrets, which hold
+// user:password, and those of others with others. Errors are CodeInvalid or secret's own.
+func SecretCredentials(names map[string]string, secret func(name string) (string, error), others Finder) Finder {
+	return func(registry string) (Credentials, bool, error) {
+		name := names[registry]
+		if name == "" {
+			return others(registry)
+		}
+		value, err := secret(name)
+		if err != nil {
+			return Credentials{}, false, err
+		}
+		c, found, err := ParseCredentials(value)
+		if err != nil {
+			err = relabel.Errorf(relabel.CodeInvalid, "the secret %s must hold user:password", name)
 		}
 		return c, found, err
 	}

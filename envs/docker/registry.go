@@ -14,9 +14,8 @@ import (
 type Images struct {
 	AtOnce  int      // maximum number of concurrent pulls; 0 means 2
 	Mirrors []Mirror // the one with the longest matching From is used
-	// Credentials, if set, returns the credentials for a registry, e.g. docker.io or
-	// registry.example:5000; false if there are none. They are never logged.
-	Credentials func(registry string) (c Credentials, found bool, err error)
+	// Credentials, if set, finds the credentials of registries.
+	Credentials Finder
 	// Ledger records the images that were pulled; without one no image is removed.
 	Ledger Ledger
 	// Budget bounds the size of the pulled images, in bytes; 0 means no limit.
@@ -29,6 +28,10 @@ type Mirror struct{ From, To string } // e.g. docker.io/swebench, mirror.example
 
 // Credentials give access to a registry.
 type Credentials struct{ User, Password, IdentityToken string }
+
+// Finder returns the credentials for a registry, e.g. docker.io or registry.example:5000; false if
+// there are none. They are never logged.
+type Finder func(registry string) (c Credentials, found bool, err error)
 
 // ParseMirror reads FROM=TO. Errors are CodeInvalid.
 func ParseMirror(text string) (Mirror, error) {

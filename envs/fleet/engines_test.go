@@ -59,7 +59,7 @@ func (p *pair) sleep(sandbox envs.Sandbox) <-chan error {
 // out waits until the second engine is out, or back.
 func (p *pair) out(is bool) {
 	p.t.Helper()
-	await(p.t, p.Fleet, "the second engine is out or back", func(h []fleet.Health) bool { return (h[1].Problem != "") == is })
+	await(p.t, p.Fleet, "the second engine is out or back", func(h []relabel.Engine) bool { return (h[1].Problem != "") == is })
 }
 
 func TestSandboxesOfARealEngineThatIsKilledFailAndNewOnesAreMadeElsewhere(t *testing.T) {

@@ -88,6 +88,29 @@ func New(ctx context.Context, c Config) (*Fleet, error) {
 	return f, nil
 }
 
+// Open makes a fleet of the engines at the addresses, which connect opens; none means "", the local
+// engine. A single engine has unlimited slots unless its address limits them. Errors are as of New.
+func Open(ctx context.Context, addresses []string, connect func(address string) (engine envs.Engine, slots int, err error), log zerolog.Logger) (*Fleet, error) {
+	if len(addresses) == 0 {
+		addresses = []string{""}
+	}
+	var members []Member
+	for _, address := range addresses {
+		engine, slots, err := connect(address)
+		if err != nil {
+			for _, m := range members {
+				err = errors.Join(err, m.Engine.Close())
+			}
+			return nil, err
+		}
+		if slots == 0 && len(addresses) == 1 {
+			slots = -1
+		}
+		members = append(members, Member{Engine: engine, Slots: slots})
+	}
+	return New(ctx, Config{Members: members, Log: log})
+}
+
 // Look checks every engine now, so that Health and Room are up to date.
 func (f *Fleet) Look(ctx context.Context) { _ = f.lookAtAll(ctx) } // members keep the results
 

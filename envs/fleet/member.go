@@ -145,22 +145,12 @@ func (f *Fleet) wake() {
 	f.changed = make(chan struct{})
 }
 
-// Health is the state of an engine of a fleet.
-type Health struct {
-	Name  string
-	Slots int // negative means no limit
-	Used  int
-	Free  int64 // bytes for images and layers; negative if unknown
-	// Problem explains why no sandboxes are created there; "" if they are.
-	Problem string
-}
-
 // Health returns the state of each engine at its last check.
-func (f *Fleet) Health() (all []Health) {
+func (f *Fleet) Health() (all []relabel.Engine) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range f.members {
-		h := Health{Name: m.name, Slots: m.slots, Used: m.used, Free: m.free, Problem: m.full}
+		h := relabel.Engine{Name: m.name, Slots: m.slots, Used: m.used, Free: m.free, Problem: m.full}
 		if m.down != nil {
 			h.Problem = words(m.down)
 		}

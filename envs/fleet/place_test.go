@@ -39,7 +39,7 @@ func create(t testing.TB, f *fleet.Fleet, name string) envs.Sandbox {
 }
 
 // await waits until the fleet is as asked for.
-func await(t testing.TB, f *fleet.Fleet, what string, is func([]fleet.Health) bool) {
+func await(t testing.TB, f *fleet.Fleet, what string, is func([]relabel.Engine) bool) {
 	t.Helper()
 	for !is(f.Health()) {
 		select {
@@ -139,7 +139,7 @@ func TestEngineThatIsDownIsPassedOverAndTakenBack(t *testing.T) {
 	if on := create(t, f, "one").HostName(); on != "b" {
 		t.Errorf("placed on %q", on)
 	}
-	await(t, f, "a is out", func(h []fleet.Health) bool { return h[0].Problem != "" })
+	await(t, f, "a is out", func(h []relabel.Engine) bool { return h[0].Problem != "" })
 	if err := f.Room(t.Context()); err != nil {
 		t.Errorf("no room although an engine works: %v", err)
 	}
@@ -158,7 +158,7 @@ func TestNoEngineAtWorkIsAnEnvironmentErrorAndNoRoom(t *testing.T) {
 	a := newFake(t, "a", image)
 	f := newFleet(t, quick(fleet.Member{Engine: a, Slots: 1}))
 	a.SetFaults(faketest.Faults{EngineDown: true})
-	await(t, f, "a is out", func(h []fleet.Health) bool { return h[0].Problem != "" })
+	await(t, f, "a is out", func(h []relabel.Engine) bool { return h[0].Problem != "" })
 	_, err := f.Create(t.Context(), envs.Spec{Name: "one", Image: image, Workdir: "/testbed"})
 	wantEnvironment(t, err)
 	wantEnvironment(t, f.EnsureImage(t.Context(), image))
@@ -207,12 +207,12 @@ func TestFullEngineGetsNothingNewUntilThereIsRoom(t *testing.T) {
 	a := newFake(t, "a", image)
 	f := newFleet(t, quick(fleet.Member{Engine: a, Slots: 1}))
 	a.SetFaults(faketest.Faults{Full: "3 MiB are free"})
-	await(t, f, "a is full", func(h []fleet.Health) bool { return h[0].Problem == "3 MiB are free" })
+	await(t, f, "a is full", func(h []relabel.Engine) bool { return h[0].Problem == "3 MiB are free" })
 	if err := f.Room(t.Context()); relabel.CodeOf(err) != relabel.CodeUnavailable {
 		t.Errorf("room: %v", err)
 	}
 	a.SetFaults(faketest.Faults{})
-	await(t, f, "a has room", func([]fleet.Health) bool { return f.Room(t.Context()) == nil })
+	await(t, f, "a has room", func([]relabel.Engine) bool { return f.Room(t.Context()) == nil })
 	create(t, f, "one")
 }
 

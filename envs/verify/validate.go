@@ -9,35 +9,24 @@ import (
 	"relabel"
 )
 
-// Validation tells whether a task distinguishes its solution from no patch.
-type Validation struct {
-	Gold    relabel.Verdict // of the gold patch: must pass
-	Empty   relabel.Verdict // of no patch: must not pass
-	Seconds float64         // of both
-	Problem string          // why the task is not sound; "" if it is
-}
-
-// Sound reports whether the task has no problem.
-func (r Validation) Sound() bool { return r.Problem == "" }
-
 // Validate runs the tests of a task with its gold patch and without a patch. Limits apply to each
 // run. Tests that start only with the gold patch have not passed without it. The error is only
 // ctx's.
-func (v *Verifier) Validate(ctx context.Context, task relabel.Task, limits relabel.RunLimits) (Validation, error) {
+func (v *Verifier) Validate(ctx context.Context, task relabel.Task, limits relabel.RunLimits) (relabel.Validation, error) {
 	c := candidate{task: task, id: relabel.NewID(), purpose: "validate", limits: limits, patch: []byte(task.Patch), own: true}
 	fact, gold, err := v.control(ctx, c)
 	if err != nil {
-		return Validation{}, err
+		return relabel.Validation{}, err
 	}
 	c.patch, c.bare, c.left = nil, !fact.takes, fact.left
 	empty, err := v.timed(ctx, c)
 	if err != nil {
-		return Validation{}, err
+		return relabel.Validation{}, err
 	}
 	if empty.doubt != "" && empty.ran && gold.doubt == "" && gold.verdict.Passed {
 		empty.doubt, empty.verdict.Reason = "", relabel.VerdictUnfinished
 	}
-	r := Validation{Gold: gold.settled(), Empty: empty.settled()}
+	r := relabel.Validation{Gold: gold.settled(), Empty: empty.settled()}
 	r.Seconds = float64(r.Gold.Millis+r.Empty.Millis) / 1000
 	r.Problem = problemOf(task, r)
 	return r, nil
@@ -62,7 +51,7 @@ func (t trial) settled() relabel.Verdict {
 }
 
 // problemOf tells what is wrong with a task; "" if it is sound.
-func problemOf(task relabel.Task, r Validation) string {
+func problemOf(task relabel.Task, r relabel.Validation) string {
 	switch {
 	case strings.TrimSpace(task.Patch) == "":
 		return "it has no gold patch"

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +42,30 @@ func NewView(m relabel.Manifest, view relabel.View, open Source) View {
 	slices.SortFunc(files, func(a, b relabel.ManifestFile) int { return cmp.Compare(a.Path, b.Path) })
 	return View{files, open}
 }
+
+// FolderView is NewView for an export in a folder.
+func FolderView(dir string, m relabel.Manifest, view relabel.View) View {
+	return NewView(m, view, func(path string) (Bytes, error) {
+		file, err := os.OpenInRoot(dir, filepath.FromSlash(path)) // the manifest may name any path
+		if err != nil {
+			return nil, relabel.Errorf(relabel.CodeNotFound, "%s cannot be opened", path).Because(err)
+		}
+		info, err := file.Stat()
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		return localFile{file, info.Size()}, nil
+	})
+}
+
+// localFile is a file with its size in bytes.
+type localFile struct {
+	*os.File
+	size int64
+}
+
+// Size returns the size in bytes.
+func (f localFile) Size() int64 { return f.size }
 
 // Len returns the number of rows in the view.
 func (v View) Len() (n int) {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,6 +52,26 @@ func (f *Figures) add(g Figures) {
 
 // Sound reports whether there are no problems.
 func (r *Report) Sound() bool { return len(r.Counts) == 0 }
+
+// MarshalJSON adds whether the export is sound.
+func (r *Report) MarshalJSON() ([]byte, error) {
+	type fields Report
+	return json.Marshal(struct {
+		Sound bool `json:"sound"`
+		*fields
+	}{r.Sound(), (*fields)(r)})
+}
+
+// Lines returns the listed problems, the notes, and Figure.
+func (r *Report) Lines() (lines []string) {
+	for _, p := range r.Problems {
+		lines = append(lines, p.String())
+	}
+	for _, note := range r.Notes {
+		lines = append(lines, "note: "+note)
+	}
+	return append(lines, r.Figure())
+}
 
 // Figure returns the last line: PASS or FAIL with the number of problems by kind, the totals, and
 // the labels that were not compared with a rendering of their state.

@@ -13,6 +13,30 @@ import (
 	"relabel/tokenizer"
 )
 
+// FindStudent opens the tokenizer and the template of the export in a folder: the given folder and
+// file, else the manifest's registered tokenizer from fetch, else the manifest's paths. The result is
+// nil if nothing is rendered or Check reports that the manifest cannot be read. fetch returns nil if
+// no server runs. CodeNotFound, with what to do, if the files are needed and do not exist.
+func FindStudent(dir, tokenizer, template string, fetch func(hash string) (relabel.TokenizerFiles, error)) (*render.Student, error) {
+	m, err := ReadManifest(dir)
+	if err != nil {
+		return nil, nil
+	}
+	var unfetched error
+	if tokenizer == "" && template == "" && m.Tokenizer != nil && m.Tokenizer.Hash != "" {
+		files, err := fetch(m.Tokenizer.Hash)
+		if files != nil {
+			return newStudent(m, files)
+		}
+		unfetched = err
+	}
+	s, err := OpenStudent(m, tokenizer, template)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		return nil, relabel.Errorf(relabel.CodeNotFound, "%v: give its folder with --tokenizer, or skip the comparison with --no-render", cmp.Or(unfetched, err))
+	}
+	return s, err
+}
+
 // OpenStudent opens the tokenizer and the template that an export was rendered with, from the given
 // folder and file or the manifest's paths. The result is nil if the export has no token view.
 // CodeNotFound if they are needed and do not exist.
@@ -44,9 +68,9 @@ func notFound(of relabel.ManifestTokenizer) error {
 	return relabel.Errorf(relabel.CodeNotFound, "the folder %s does not exist: %s", of.Path, so).On("tokenizer")
 }
 
-// NewStudent is OpenStudent with the files of the manifest's registered tokenizer. CodeInvalid if
+// newStudent is OpenStudent with the files of the manifest's registered tokenizer. CodeInvalid if
 // the files differ.
-func NewStudent(m relabel.Manifest, files relabel.TokenizerFiles) (*render.Student, error) {
+func newStudent(m relabel.Manifest, files relabel.TokenizerFiles) (*render.Student, error) {
 	if files.Hash() != m.Tokenizer.Hash {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "differ from the files in the manifest (%s)", m.Tokenizer.Hash).On("tokenizer")
 	}

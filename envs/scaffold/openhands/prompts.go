@@ -70,6 +70,14 @@ func DefaultPrompts() relabel.Prompts {
 	}
 }
 
+// PromptsOf returns the default prompts of a scaffold by its name. CodeInvalid for an unknown one.
+func PromptsOf(scaffold string) (relabel.Prompts, error) {
+	if scaffold != Name {
+		return relabel.Prompts{}, relabel.Errorf(relabel.CodeInvalid, "there is no scaffold %q; there is %q", scaffold, Name).On("scaffold")
+	}
+	return DefaultPrompts(), nil
+}
+
 // CheckPrompts checks a run's own texts: the first message needs a problem statement, and the tools
 // must be the scaffold's, contain finish, and have parameters that are a JSON object. Errors are
 // CodeInvalid and name the field.
