@@ -1,6 +1,6 @@
-// Package store keeps everything in Postgres: a file per aggregate, plain SQL. The
-// heart is one relation, (state, policy) → action. Every method is safe for concurrent
-// use; errors carry relabel codes.
+// Package store keeps everything in Postgres: one file per aggregate, plain SQL. Its
+// central relation is (state, policy) → action. Every method is safe for concurrent use;
+// errors carry relabel codes.
 package store
 
 import (
@@ -18,18 +18,17 @@ import (
 	"relabel"
 )
 
-// poolSize is how many connections a store opens at most where the URL does not say
-// (pool_max_conns): eight rollouts, their labels and heartbeats rarely meet at more.
+// poolSize is the default of pool_max_conns: eight rollouts and their labels rarely need
+// more connections at once.
 const poolSize = "16"
 
-// heartPoolSize is how many connections there are beside those for the heart alone. It
-// must not queue behind a thousand claims, or leases run out while everybody works.
-const heartPoolSize = 2
+// leasePoolSize is the number of extra connections for leases alone: a renewal that waits
+// behind a thousand claims loses leases of workers that are alive.
+const leasePoolSize = 2
 
-// A client that begins a transaction and is then not heard of (its process is stopped, its
-// machine gone) holds its locks, and whoever would take its trajectories over waits. The
-// server ends such a session after this while: with a lease and a look, within a minute.
-// The URL may say another one.
+// A client that disappears within a transaction (a stopped process, a lost machine) keeps
+// its locks and so delays the takeover of its trajectories. The server ends such a session
+// after this time, unless the URL sets another.
 const (
 	idleTimeout      = "idle_in_transaction_session_timeout"
 	idleTransactions = "10s"
@@ -38,13 +37,13 @@ const (
 // Store is the database.
 type Store struct {
 	pool   *pgxpool.Pool
-	heart  *pgxpool.Pool // for Look and Renew
+	leases *pgxpool.Pool // for Look and Renew
 	schema string
 	jobs   *river.Client[pgx.Tx] // inserts only
 	clock  Clock
 
 	figures  endedSums[relabel.Figures]
-	searches chan struct{} // one of each search in texts that is under way
+	searches chan struct{} // semaphore: one element per running text search
 }
 
 // Open connects to the Postgres at url, in the schema that the url's search_path names
@@ -61,7 +60,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	}
 	config.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
 	config.ConnConfig.RuntimeParams["application_name"] = "relabel"
-	// Of statements that are transactions by themselves, too: see inTx.
+	// This covers single statements too: see inTx.
 	config.ConnConfig.RuntimeParams["default_transaction_isolation"] = "read committed"
 	if config.ConnConfig.RuntimeParams[idleTimeout] == "" {
 		config.ConnConfig.RuntimeParams[idleTimeout] = idleTransactions
@@ -84,12 +83,15 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, classify(err)
 	}
-	heart, err := heartPool(ctx, config)
+	// The pool for leases connects on first use.
+	config = config.Copy()
+	config.MaxConns, config.MinConns, config.MinIdleConns = leasePoolSize, 0, 0
+	leases, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		pool.Close()
 		return nil, classify(err)
 	}
-	s := &Store{pool: pool, heart: heart, schema: schema, jobs: jobs, searches: make(chan struct{}, searchesAtOnce)}
+	s := &Store{pool: pool, leases: leases, schema: schema, jobs: jobs, searches: make(chan struct{}, searchesAtOnce)}
 	if err := s.ReadClock(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -97,15 +99,8 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// heartPool opens nothing until it is used.
-func heartPool(ctx context.Context, of *pgxpool.Config) (*pgxpool.Pool, error) {
-	config := of.Copy()
-	config.MaxConns, config.MinConns, config.MinIdleConns = heartPoolSize, 0, 0
-	return pgxpool.NewWithConfig(ctx, config)
-}
-
-// withPoolSize adds pool_max_conns where the URL leaves it open. Other forms of
-// connection string are left as they are.
+// withPoolSize adds pool_max_conns unless the URL sets it. It keeps other forms of
+// connection strings unchanged.
 func withPoolSize(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme == "" || strings.Contains(u.RawQuery, "pool_max_conns") {
@@ -118,9 +113,9 @@ func withPoolSize(raw string) string {
 	return u.String()
 }
 
-// Close waits for what is under way and closes the connections.
+// Close waits for running statements and closes the connections.
 func (s *Store) Close() {
-	s.heart.Close()
+	s.leases.Close()
 	s.pool.Close()
 }
 
