@@ -1,7 +1,7 @@
 package jinja
 
-// node is anything in the tree. children are visited in the order in which Jinja2's own
-// nodes have their fields: which names a scope holds depends on it.
+// node is a node of the syntax tree. children are in the order of the fields of Jinja2's nodes, because
+// the names of a scope depend on that order.
 type node interface{ children() []node }
 
 // expr is a node with a value.
@@ -16,7 +16,7 @@ type stmt interface {
 	exec(r *run, f *frame) (flow, error)
 }
 
-// use says what is done with a name.
+// use is how a name is used.
 type use int
 
 const (
@@ -35,7 +35,7 @@ type (
 		at   slot
 		pos  int
 	}
-	// attrTarget is namespace.attribute where something is assigned to it.
+	// attrTarget is namespace.attribute as the target of an assignment.
 	attrTarget struct {
 		name, attr string
 		at         slot
@@ -48,9 +48,12 @@ type (
 		pos          int
 	}
 	condExpr struct{ test, then, otherwise expr }
-	andExpr  struct{ left, right expr }
-	orExpr   struct{ left, right expr }
-	notExpr  struct{ of expr }
+	// logicExpr is left and right, or left or right.
+	logicExpr struct {
+		or          bool
+		left, right expr
+	}
+	notExpr struct{ of expr }
 
 	unaryExpr struct {
 		op  kind
@@ -84,7 +87,7 @@ type (
 	}
 	sliceExpr struct {
 		of                expr
-		start, stop, step expr // nil if left out
+		start, stop, step expr // nil if absent
 		pos               int
 	}
 	arguments struct {
@@ -99,7 +102,7 @@ type (
 		pos int
 	}
 	filterExpr struct {
-		of   expr // nil: what the block around it holds
+		of   expr // nil: the content of the enclosing block
 		name string
 		arguments
 		filter *filter
@@ -193,7 +196,7 @@ func nodes[T node](lists ...[]T) []node {
 	return out
 }
 
-// present returns those that are there.
+// present returns the expressions that are not nil.
 func present(list ...expr) []node {
 	var out []node
 	for _, e := range list {
@@ -217,8 +220,7 @@ func (e *dictExpr) children() []node {
 	return out
 }
 func (e *condExpr) children() []node    { return present(e.test, e.then, e.otherwise) }
-func (e *andExpr) children() []node     { return present(e.left, e.right) }
-func (e *orExpr) children() []node      { return present(e.left, e.right) }
+func (e *logicExpr) children() []node   { return present(e.left, e.right) }
 func (e *notExpr) children() []node     { return present(e.of) }
 func (e *unaryExpr) children() []node   { return present(e.of) }
 func (e *binaryExpr) children() []node  { return present(e.left, e.right) }

@@ -21,7 +21,7 @@ const (
 	ownMacro
 )
 
-// The attributes that Python's types have, underscores aside.
+// The attributes of Python's types, except those with underscores.
 var attributesOf = map[owners]string{
 	ownStr: "capitalize casefold center count encode endswith expandtabs find format format_map index isalnum isalpha isascii isdecimal " +
 		"isdigit isidentifier islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip maketrans partition removeprefix " +
@@ -46,13 +46,14 @@ var changing = map[owners]string{
 // otherMethods are the methods of maps that can be called.
 const otherMethods = " get items keys values "
 
-// isSupported reports whether a method can be called; the forbidden ones fail when they are.
+// isSupported reports whether a method is known. Calls of forbidden ones fail during rendering.
 func isSupported(name string) bool {
 	_, ok := textMethods[name]
 	wanted := " " + name + " "
 	return ok || strings.Contains(otherMethods, wanted) || strings.Contains(changing[ownList], wanted) || strings.Contains(changing[ownDict], wanted)
 }
 
+// ownersByName are the types that have an attribute.
 var ownersByName = map[string]owners{}
 
 func init() {
@@ -63,10 +64,7 @@ func init() {
 	}
 }
 
-// ownersOf returns the types that have an attribute.
-func ownersOf(name string) owners { return ownersByName[name] }
-
-// ownerOf returns the type of a value, as far as it has attributes.
+// ownerOf returns the type of a value; 0 if it has no attributes.
 func ownerOf(v Value) owners {
 	switch v := v.(type) {
 	case string, markup:
@@ -85,7 +83,7 @@ func ownerOf(v Value) owners {
 		return ownRange
 	case *view:
 		if v.kind == "values" {
-			return ownView << 8 // has mapping alone
+			return ownView << 8 // its only attribute is mapping
 		}
 		return ownView
 	case *generator:
@@ -96,7 +94,7 @@ func ownerOf(v Value) owners {
 	return 0
 }
 
-// own returns what Python's getattr finds on the value itself.
+// own is Python's getattr; false if the value does not have the attribute.
 func own(v Value, name string, on owners) (Value, bool, error) {
 	switch v := v.(type) {
 	case *namespace:
@@ -116,11 +114,6 @@ func own(v Value, name string, on owners) (Value, bool, error) {
 	if strings.Contains(changing[is], " "+name+" ") {
 		return &undefined{"access to attribute " + repr(name) + " of '" + typeName(v) + "' object is unsafe."}, true, nil
 	}
-	return plainAttribute(v, name)
-}
-
-// plainAttribute returns a method.
-func plainAttribute(v Value, name string) (Value, bool, error) {
 	switch v.(type) {
 	case string, markup, *Map, *List, *tuple:
 		return &method{v, name}, true, nil
@@ -128,7 +121,7 @@ func plainAttribute(v Value, name string) (Value, bool, error) {
 	return nil, false, faultf("the attribute %s of a %s is not supported", name, typeName(v))
 }
 
-// attribute is v.name: the attribute, else the item of that name.
+// attribute is v.name: the attribute, otherwise the item of that name.
 func attribute(v Value, name string, on owners) (Value, error) {
 	if m, ok := v.(*Map); ok && on&ownDict == 0 && !strings.HasPrefix(name, "__") {
 		if w, ok := m.Get(name); ok {
@@ -155,7 +148,7 @@ func noAttribute(v Value, name string) Value {
 	return &undefined{"'" + typeName(v) + " object' has no attribute " + repr(name)}
 }
 
-// item is v[arg]: the item, else the attribute of that name.
+// item is v[arg]: the item, otherwise the attribute of that name.
 func item(r *run, v, arg Value) (Value, error) {
 	switch v := v.(type) {
 	case *undefined:
@@ -164,13 +157,10 @@ func item(r *run, v, arg Value) (Value, error) {
 		if w, ok, err := v.get(arg); err == nil && ok {
 			return w, nil
 		}
-	case *List:
-		if i, ok := index(arg, len(v.items)); ok {
-			return v.items[i], nil
-		}
-	case *tuple:
-		if i, ok := index(arg, len(v.items)); ok {
-			return v.items[i], nil
+	case *List, *tuple:
+		items, _ := itemsOf(v)
+		if i, ok := index(arg, len(items)); ok {
+			return items[i], nil
 		}
 	case span:
 		if i, ok := index(arg, int(v.len())); ok {
@@ -179,14 +169,11 @@ func item(r *run, v, arg Value) (Value, error) {
 	case string, markup:
 		s, _ := plainText(v)
 		if c, ok := characterAt(s, arg); ok {
-			if _, safe := v.(markup); safe {
-				return markup(c), r.looked(len(s))
-			}
-			return c, r.looked(len(s))
+			return marked(c, isType[markup](v)), r.looked(len(s))
 		}
 	}
 	if name, ok := plainText(arg); ok {
-		w, ok, err := own(v, name, ownersOf(name))
+		w, ok, err := own(v, name, ownersByName[name])
 		if ok || err != nil {
 			return w, err
 		}
@@ -195,7 +182,7 @@ func item(r *run, v, arg Value) (Value, error) {
 	return &undefined{typeName(v) + " object has no such element"}, nil
 }
 
-// index returns the place that an index means among n.
+// index converts an index into n items, which may be negative; false if it is out of range.
 func index(arg Value, n int) (int, bool) {
 	i, ok := toInt(arg)
 	if !ok {
@@ -211,17 +198,9 @@ func characterAt(s string, arg Value) (string, bool) {
 	if _, ok := toInt(arg); !ok {
 		return "", false
 	}
-	if isASCII(s) {
-		i, ok := index(arg, len(s))
-		if !ok {
-			return "", false
-		}
-		return s[i : i+1], true
-	}
-	rs := runes(s)
-	i, ok := index(arg, len(rs))
+	i, ok := index(arg, length(s))
 	if !ok {
 		return "", false
 	}
-	return fromRunes(rs[i : i+1]), true
+	return sliceText(s, i, 1, 1), true
 }

@@ -56,12 +56,12 @@ func callMap(m *Map, name string, args []Value) (Value, error) {
 	return nil, faultf("the method %s of a dict is not supported", name)
 }
 
-// parameter is one of a function's.
+// parameter is a parameter of a function.
 type parameter struct {
 	name     string
 	optional bool
-	value    Value // if it is optional and not given
-	refused  bool  // no published chat template gives it
+	value    Value // the default of an optional one
+	refused  bool  // no published chat template uses it
 }
 
 func required(name string) parameter { return parameter{name: name} }
@@ -70,7 +70,7 @@ func optional(name string, value Value) parameter {
 }
 func refused(name string) parameter { return parameter{name: name, optional: true, refused: true} }
 
-// bind puts arguments in the order of a function's parameters.
+// bind sorts arguments into the order of a function's parameters.
 func bind(function string, params []parameter, args []Value, named *Map) ([]Value, error) {
 	if len(args) > len(params) {
 		return nil, faultf("%s takes at most %d arguments (%d given)", function, len(params), len(args))

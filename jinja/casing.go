@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// The case and the classes of characters as Python's str has them.
+// The cases and classes of characters in Python's str.
 
 func isLowerRune(c rune) bool { return unicode.IsLower(c) || unicode.Is(unicode.Other_Lowercase, c) }
 func isUpperRune(c rune) bool { return unicode.IsUpper(c) || unicode.Is(unicode.Other_Uppercase, c) }
 func isCased(c rune) bool     { return isLowerRune(c) || isUpperRune(c) || unicode.IsTitle(c) }
 
-// ignorable are the characters, besides those of some categories, that case looks past.
+// ignorable are the case-ignorable characters outside of the categories in isCaseIgnorable.
 var ignorable = []rune("'.:·\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52\uFE55\uFF07\uFF0E\uFF1A")
 
 func isCaseIgnorable(c rune) bool {
@@ -32,7 +32,7 @@ func appendTitle(dst []byte, c rune) []byte {
 	return appendRune(dst, unicode.ToTitle(c))
 }
 
-// appendLower appends the lower case of rs[i]; a final sigma has one of its own.
+// appendLower appends the lower case of rs[i]; that of a final sigma differs.
 func appendLower(dst []byte, rs []rune, i int) []byte {
 	switch rs[i] {
 	case 'İ':
@@ -59,53 +59,41 @@ func isFinal(rs []rune, i int) bool {
 	return j == len(rs) || !isCased(rs[j])
 }
 
-func upper(s string) string {
-	var out []byte
-	for _, c := range runes(s) {
-		out = appendUpper(out, c)
-	}
-	return string(out)
-}
-
-func lower(s string) string {
+// mapCase converts the characters of a text; do appends the conversion of rs[i].
+func mapCase(s string, do func(dst []byte, rs []rune, i int) []byte) string {
 	var out []byte
 	rs := runes(s)
 	for i := range rs {
-		out = appendLower(out, rs, i)
+		out = do(out, rs, i)
 	}
 	return string(out)
 }
 
-func capitalize(s string) string {
-	var out []byte
-	rs := runes(s)
-	for i, c := range rs {
-		if i == 0 {
-			out = appendTitle(out, c)
-			continue
-		}
-		out = appendLower(out, rs, i)
-	}
-	return string(out)
+func upper(s string) string {
+	return mapCase(s, func(dst []byte, rs []rune, i int) []byte { return appendUpper(dst, rs[i]) })
 }
 
-// titleCase is Python's str.title; the filter title is another.
-func titleCase(s string) string {
-	var out []byte
-	rs := runes(s)
-	after := false
-	for i, c := range rs {
-		if after {
-			out = appendLower(out, rs, i)
-		} else {
-			out = appendTitle(out, c)
-		}
-		after = isCased(c)
+func lower(s string) string { return mapCase(s, appendLower) }
+
+// titleUnless makes a function that converts a character to title case, unless inWord is true for its
+// position.
+func titleUnless(inWord func(rs []rune, i int) bool) func(string) string {
+	return func(s string) string {
+		return mapCase(s, func(dst []byte, rs []rune, i int) []byte {
+			if inWord(rs, i) {
+				return appendLower(dst, rs, i)
+			}
+			return appendTitle(dst, rs[i])
+		})
 	}
-	return string(out)
 }
 
-// each reports whether a text is not empty and all its characters are of a class.
+var capitalize = titleUnless(func(_ []rune, i int) bool { return i > 0 })
+
+// titleCase is Python's str.title; the filter title differs.
+var titleCase = titleUnless(func(rs []rune, i int) bool { return i > 0 && isCased(rs[i-1]) })
+
+// each reports whether a text is not empty and all its characters belong to a class.
 func each(class func(rune) bool) func(string) bool {
 	return func(s string) bool {
 		for _, c := range runes(s) {
@@ -117,18 +105,7 @@ func each(class func(rune) bool) func(string) bool {
 	}
 }
 
-func inRanges(ranges [][2]rune, c rune) bool {
-	_, ok := slices.BinarySearchFunc(ranges, c, func(r [2]rune, c rune) int {
-		switch {
-		case c > r[1]:
-			return -1
-		case c < r[0]:
-			return 1
-		}
-		return 0
-	})
-	return ok
-}
-
 func isDecimal(c rune) bool { return unicode.Is(unicode.Nd, c) }
-func isDigit(c rune) bool   { return isDecimal(c) || inRanges(digitsNotDecimal, c) }
+func isDigit(c rune) bool {
+	return isDecimal(c) || slices.ContainsFunc(digitsNotDecimal, func(r [2]rune) bool { return c >= r[0] && c <= r[1] })
+}

@@ -1,8 +1,8 @@
 package jinja
 
-// What Python knows of characters beyond the tables of package unicode.
+// Properties of characters in Python that package unicode lacks.
 
-// longUpper are the characters whose upper case is several.
+// longUpper maps characters to upper cases of several characters.
 var longUpper = map[rune]string{
 	0xDF: "\u0053\u0053", 0x149: "\u02bc\u004e", 0x1F0: "\u004a\u030c", 0x390: "\u0399\u0308\u0301", 0x3B0: "\u03a5\u0308\u0301",
 	0x587: "\u0535\u0552", 0x1E96: "\u0048\u0331", 0x1E97: "\u0054\u0308", 0x1E98: "\u0057\u030a", 0x1E99: "\u0059\u030a",
@@ -27,7 +27,7 @@ var longUpper = map[rune]string{
 	0xFB16: "\u054e\u0546", 0xFB17: "\u0544\u053d",
 }
 
-// longTitle are the characters whose title case is several.
+// longTitle maps characters to title cases of several characters.
 var longTitle = map[rune]string{
 	0xDF: "\u0053\u0073", 0x149: "\u02bc\u004e", 0x1F0: "\u004a\u030c", 0x390: "\u0399\u0308\u0301", 0x3B0: "\u03a5\u0308\u0301",
 	0x587: "\u0535\u0582", 0x1E96: "\u0048\u0331", 0x1E97: "\u0054\u0308", 0x1E98: "\u0057\u030a", 0x1E99: "\u0059\u030a",
@@ -41,7 +41,7 @@ var longTitle = map[rune]string{
 	0xFB15: "\u0544\u056b", 0xFB16: "\u054e\u0576", 0xFB17: "\u0544\u056d",
 }
 
-// digitsNotDecimal are digits, as superscripts are, that stand for no decimal number.
+// digitsNotDecimal are the ranges of digits that are not decimal, such as superscripts.
 var digitsNotDecimal = [][2]rune{
 	{0xB2, 0xB3}, {0xB9, 0xB9}, {0x1369, 0x1371}, {0x19DA, 0x19DA}, {0x2070, 0x2070}, {0x2074, 0x2079},
 	{0x2080, 0x2089}, {0x2460, 0x2468}, {0x2474, 0x247C}, {0x2488, 0x2490}, {0x24EA, 0x24EA}, {0x24F5, 0x24FD},

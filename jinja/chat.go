@@ -6,25 +6,20 @@ import (
 	"relabel"
 )
 
-// reasoningFields are the names under which a message's reasoning is passed, the one
-// that templates read first.
+// reasoningFields are the names of a message's reasoning; the first one found is used.
 var reasoningFields = []string{"reasoning_content", "thinking", "reasoning"}
 
-// RenderChat renders a conversation as transformers' apply_chat_template does: tools and
-// documents are None if they are not given and add_generation_prompt false. A message's
-// reasoning is given under reasoning_content and thinking, whichever of its names it had:
-// the templates of gpt-oss and LFM read only the latter. Messages, tools and documents must
-// be lists of objects. The variables are not changed.
+// RenderChat renders a conversation like transformers' apply_chat_template: tools and documents default
+// to None, and add_generation_prompt to false. A message's reasoning is available as reasoning_content
+// and as thinking, because the templates of gpt-oss and LFM read only the latter. Messages, tools and
+// documents must be lists of objects. The variables are not changed.
 func (t *Template) RenderChat(variables *Map, now time.Time) (string, error) {
 	return t.renderChat(variables, now, true)
 }
 
-// renderChat is RenderChat; without alias a message's reasoning stays under its own name.
+// renderChat is RenderChat; without alias a message's reasoning keeps only its original name.
 func (t *Template) renderChat(variables *Map, now time.Time, alias bool) (string, error) {
-	v := NewMap()
-	for i, k := range variables.keys {
-		v.Set(k.(string), variables.vals[i])
-	}
+	v := variables.copy()
 	for _, d := range []struct {
 		name  string
 		value Value
@@ -44,7 +39,7 @@ func (t *Template) renderChat(variables *Map, now time.Time, alias bool) (string
 	return t.Render(v, now)
 }
 
-// checkObjects refuses what is no list of objects; tools and documents may be none.
+// checkObjects refuses a variable that is not a list of objects; tools and documents may be None.
 func checkObjects(v *Map, name string) error {
 	given, _ := v.Get(name)
 	if given == nil && name != "messages" {
@@ -60,7 +55,7 @@ func checkObjects(v *Map, name string) error {
 	return nil
 }
 
-// aliasReasoning puts each message's reasoning under reasoning_content and thinking.
+// aliasReasoning sets reasoning_content and thinking to each message's reasoning.
 func aliasReasoning(messages *List) *List {
 	out := &List{append([]Value(nil), messages.items...)}
 	for i, v := range out.items {

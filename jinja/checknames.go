@@ -2,8 +2,8 @@ package jinja
 
 import "slices"
 
-// checkNames refuses what can be seen to be unknown before anything runs: functions and
-// methods, by their names. It reports whether the template calls strftime_now.
+// checkNames refuses unknown functions and methods by name, before the template runs. It reports
+// whether the template calls strftime_now.
 func checkNames(body []stmt) (clock bool, err error) {
 	c := nameCheck{stored: map[string]bool{}, asked: map[string]bool{}, keys: map[string]bool{}}
 	c.collect(nodes(body))
@@ -28,11 +28,11 @@ func checkNames(body []stmt) (clock bool, err error) {
 	return clock, nil
 }
 
-// nameCheck is what a template does with names.
+// nameCheck records how a template uses names.
 type nameCheck struct {
-	stored map[string]bool // somewhere in the template
-	asked  map[string]bool // whether they are defined
-	keys   map[string]bool // of namespaces and literal maps, which may hold macros
+	stored map[string]bool // names that are assigned anywhere in the template
+	asked  map[string]bool // names whose existence is tested
+	keys   map[string]bool // of namespaces and literal maps, which may contain macros
 	calls  []*callExpr
 	names  []*nameExpr
 }
@@ -69,7 +69,7 @@ func (c *nameCheck) collect(list []node) {
 	}
 }
 
-// checkMethod refuses methods that we do not have, and names that nothing has.
+// checkMethod refuses unsupported methods and names that no type has.
 func (c *nameCheck) checkMethod(e *attrExpr) error {
 	if c.keys[e.attr] {
 		return nil

@@ -21,24 +21,12 @@ func truth(v Value) bool {
 		return v != ""
 	case markup:
 		return v != ""
-	case *List:
-		return len(v.items) > 0
-	case *tuple:
-		return len(v.items) > 0
-	case *Map:
-		return len(v.keys) > 0
-	case *view:
-		return len(v.m.keys) > 0
-	case span:
-		return v.len() > 0
-	case *loop:
-		n, err := v.length()
-		return err != nil || n > 0
 	}
-	return true
+	n, err := lengthOf(v)
+	return err != nil || n > 0
 }
 
-// plainText returns what a text holds, marked safe or not.
+// plainText returns the content of a text, whether or not it is marked safe.
 func plainText(v Value) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -70,12 +58,9 @@ func equalDeep(a, b Value, depth int) bool {
 	case *undefined:
 		_, ok := b.(*undefined)
 		return ok
-	case *List:
-		b, ok := b.(*List)
-		return ok && equalItems(a.items, b.items, depth)
-	case *tuple:
-		b, ok := b.(*tuple)
-		return ok && equalItems(a.items, b.items, depth)
+	case *List, *tuple:
+		x, y, ok := bothItems(a, b)
+		return ok && equalItems(x, y, depth)
 	case *Map:
 		b, ok := b.(*Map)
 		return ok && equalMaps(a, b, depth)
@@ -123,8 +108,7 @@ func equalMaps(a, b *Map, depth int) bool {
 	return true
 }
 
-// equalViews compares keys and items as sets; two views of values are equal only where
-// they are the same one.
+// equalViews compares keys and items as sets. Views of values are equal only if they are identical.
 func equalViews(a, b *view, depth int) bool {
 	if a.kind == "values" || b.kind == "values" {
 		return a == b
@@ -145,14 +129,14 @@ func equalViews(a, b *view, depth int) bool {
 	return true
 }
 
-// hash keys of what has no comparable type of its own.
+// Hash keys of values whose types cannot be compared.
 type (
 	noneKey  struct{}
 	undefKey struct{}
 	bigKey   struct{ text string }
 )
 
-// hashKey returns what stands for a value as the key of a map: equal for equal values.
+// hashKey returns the key of a value in a Go map. Equal values have equal keys.
 func hashKey(v Value) (any, error) {
 	switch v := v.(type) {
 	case string:
@@ -204,10 +188,9 @@ func contains(r *run, c, v Value) (bool, error) {
 			_, ok, err := c.m.get(v)
 			return ok, err
 		}
-	case *List:
-		return containsItem(r, c.items, v)
-	case *tuple:
-		return containsItem(r, c.items, v)
+	case *List, *tuple:
+		items, _ := itemsOf(c)
+		return containsItem(r, items, v)
 	}
 	next, err := iterate(r, c)
 	if err != nil {
@@ -236,7 +219,7 @@ func containsItem(r *run, items []Value, v Value) (bool, error) {
 	return false, r.step(1 + len(items)/8)
 }
 
-// compare is one comparison of Python's.
+// compare is a comparison in Python.
 func compare(r *run, op kind, a, b Value) (bool, error) {
 	switch op {
 	case "==":
@@ -276,7 +259,7 @@ func ordered3(op kind, a, b Value) (bool, error) {
 	return c >= 0, nil
 }
 
-// order compares what Python orders: numbers, texts, lists, tuples. known is false for NaN.
+// order compares numbers, texts, lists or tuples; known is false for NaN. Python orders no other types.
 func order(a, b Value, depth int) (c int, known bool, err error) {
 	if isNumber(a) && isNumber(b) {
 		c, known = compareNumbers(a, b)
@@ -287,15 +270,8 @@ func order(a, b Value, depth int) (c int, known bool, err error) {
 			return strings.Compare(s, t), true, nil
 		}
 	}
-	if x, ok := a.(*List); ok {
-		if y, ok := b.(*List); ok {
-			return orderItems(x.items, y.items, depth)
-		}
-	}
-	if x, ok := a.(*tuple); ok {
-		if y, ok := b.(*tuple); ok {
-			return orderItems(x.items, y.items, depth)
-		}
+	if x, y, ok := bothItems(a, b); ok {
+		return orderItems(x, y, depth)
 	}
 	return 0, false, faultf("'<' not supported between instances of '%s' and '%s'", typeName(a), typeName(b))
 }

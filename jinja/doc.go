@@ -1,8 +1,8 @@
 // Package jinja renders chat templates. It interprets the part of Jinja2 that published chat
 // templates use, with the settings of transformers (trim_blocks, lstrip_blocks, loop
-// controls, generation blocks, its own tojson, an immutable sandbox). The output is, character
-// for character, that of Python. Everything else is refused by name with line and column: at
-// parse time if it can be seen there, otherwise at render time.
+// controls, generation blocks, its own tojson, an immutable sandbox). The output equals Python's,
+// character for character. Everything else is refused by name with line and column: by Parse if
+// possible, otherwise by Render.
 package jinja
 
 import (
@@ -14,32 +14,31 @@ import (
 	"relabel"
 )
 
-// The limits of one rendering. A template that goes beyond them is refused.
+// The limits of one rendering. A template that exceeds them is refused.
 const (
-	maxSteps  = 20_000_000 // statements, expressions and loop turns, and a share of the bytes looked at
-	maxBytes  = 1 << 30    // bytes of all texts built on the way
+	maxSteps  = 20_000_000 // statements, expressions, loop iterations, and a share of the bytes read
+	maxBytes  = 1 << 30    // bytes of all intermediate texts
 	maxText   = 128 << 20  // bytes of one text, and of the output
-	maxDepth  = 200        // macros and recursive loops within each other
+	maxDepth  = 200        // nested macro calls
 	maxParse  = 200        // expressions and statements nested in the source
-	maxChain  = 1000       // operations one after the other in an expression
+	maxChain  = 1000       // consecutive operations in an expression
 	maxNested = 900        // lists and maps nested in a value
 )
 
-// Template is a chat template that has been read. It is safe for concurrent use.
+// Template is a parsed chat template. It is safe for concurrent use.
 type Template struct {
 	name   string
-	sum    [sha256.Size]byte // of the source as it was given
-	source string            // with newlines as Jinja2 has them
+	sum    [sha256.Size]byte // of the original source
+	source string            // with Jinja2's newlines
 	body   *function
 	nodes  []stmt
 	clock  bool
-	size   atomic.Int64 // bytes of the last rendering, which the next one will need, 1 MiB at most
+	size   atomic.Int64 // bytes of the last rendering, at most 1 MiB, allocated for the next one
 }
 
-// Parse reads a template. The name stands in errors: a file's name, or whatever tells
-// it from others. Syntax errors and what is not known (statements, filters, tests,
-// functions, methods) are CodeInvalid errors whose field is name:line:column, both
-// counted from 1, the column in characters.
+// Parse parses a template. Its name, such as that of its file, appears in errors. Syntax errors and
+// unknown statements, filters, tests, functions and methods are CodeInvalid errors whose field is
+// name:line:column, both counted from 1, the column in characters.
 func Parse(name, source string) (*Template, error) {
 	t := &Template{name: name, sum: sha256.Sum256([]byte(source)), source: normalize(source)}
 	source = t.source
@@ -66,15 +65,14 @@ func Parse(name, source string) (*Template, error) {
 // SHA256 is the hash of the template's text, in hex.
 func (t *Template) SHA256() string { return hex.EncodeToString(t.sum[:]) }
 
-// UsesClock reports whether the template calls strftime_now, so that what it renders
-// depends on the moment given to Render.
+// UsesClock reports whether the template calls strftime_now: its output then depends on the time given
+// to Render.
 func (t *Template) UsesClock() bool { return t.clock }
 
-// Render renders the template with the variables (messages, tools, add_generation_prompt,
-// bos_token and whatever else the template reads). now is what strftime_now sees, in its
-// own time zone; if it is zero, a template that asks for the time is refused. Errors
-// are CodeInvalid with the position in their field; that of raise_exception has the
-// template's own words as its message.
+// Render renders the template with the variables that it reads (messages, tools,
+// add_generation_prompt, bos_token etc.). strftime_now formats now, in its time zone, and fails if it is
+// zero. Errors are CodeInvalid with the position in their field; the message of raise_exception is the
+// template's text.
 func (t *Template) Render(variables *Map, now time.Time) (string, error) {
 	size := t.size.Load()
 	r := &run{variables: variables, now: now, out: make([]byte, 0, size+size/8)}
@@ -86,7 +84,7 @@ func (t *Template) Render(variables *Map, now time.Time) (string, error) {
 	return string(r.out), nil
 }
 
-// explain turns what went wrong inside into an error with the template's name and place.
+// explain converts an internal error into one with the template's name and the position.
 func (t *Template) explain(err error) error {
 	f, ok := err.(*fault)
 	if !ok {

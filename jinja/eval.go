@@ -8,13 +8,13 @@ func (e *nameExpr) eval(r *run, f *frame) (Value, error) {
 	}
 	v := *f.slot(e.at)
 	if v == absent {
-		return undefinedName(e.name), nil
+		return &undefined{repr(e.name) + " is undefined"}, nil
 	}
 	return v, nil
 }
 
 func (e *attrTarget) eval(*run, *frame) (Value, error) {
-	return nil, faultAt(e.pos, "an attribute that is assigned to has no value here")
+	return nil, faultAt(e.pos, "the target of an assignment has no value here")
 }
 
 func evalAll(r *run, f *frame, list []expr) ([]Value, error) {
@@ -80,17 +80,9 @@ func (e *condExpr) eval(r *run, f *frame) (Value, error) {
 	return e.otherwise.eval(r, f)
 }
 
-func (e *andExpr) eval(r *run, f *frame) (Value, error) {
+func (e *logicExpr) eval(r *run, f *frame) (Value, error) {
 	v, err := e.left.eval(r, f)
-	if err != nil || !truth(v) {
-		return v, err
-	}
-	return e.right.eval(r, f)
-}
-
-func (e *orExpr) eval(r *run, f *frame) (Value, error) {
-	v, err := e.left.eval(r, f)
-	if err != nil || truth(v) {
+	if err != nil || truth(v) == e.or {
 		return v, err
 	}
 	return e.right.eval(r, f)
@@ -134,7 +126,7 @@ func (e *binaryExpr) eval(r *run, f *frame) (Value, error) {
 }
 
 func (e *concatExpr) eval(r *run, f *frame) (Value, error) {
-	// Python evaluates all parts before it makes texts of them.
+	// Python evaluates all parts before it converts them to text.
 	values, err := evalAll(r, f, e.parts)
 	if err != nil {
 		return nil, err
@@ -228,7 +220,7 @@ func (e *callExpr) eval(r *run, f *frame) (Value, error) {
 	return v, at(e.pos, err)
 }
 
-// values evaluates arguments in the order in which Python does.
+// values evaluates arguments in Python's order.
 func (a *arguments) values(r *run, f *frame) ([]Value, *Map, error) {
 	args, err := evalAll(r, f, a.args)
 	if err != nil {
@@ -270,7 +262,7 @@ func (e *filterExpr) eval(r *run, f *frame) (Value, error) {
 	return e.apply(r, f, of)
 }
 
-// over applies a chain of filters that begins at what a block holds.
+// over applies a chain of filters to the content of a block.
 func (e *filterExpr) over(r *run, f *frame, text Value) (Value, error) {
 	of := text
 	if inner, ok := e.of.(*filterExpr); ok {

@@ -1,6 +1,6 @@
 package jinja
 
-// execAll runs statements in order, up to a break or a continue.
+// execAll runs statements in order, up to a break or continue.
 func execAll(r *run, f *frame, list []stmt) (flow, error) {
 	for _, s := range list {
 		if err := r.step(1); err != nil {
@@ -54,7 +54,7 @@ func (s *setStmt) exec(r *run, f *frame) (flow, error) {
 	return flowOn, at(s.pos, assign(r, f, s.target, v))
 }
 
-// checkNamespaces refuses attributes of anything but namespaces, before the value is known.
+// checkNamespaces refuses attributes of other values than namespaces, before the value is computed.
 func checkNamespaces(f *frame, target expr) error {
 	switch t := target.(type) {
 	case *attrTarget:
@@ -71,7 +71,7 @@ func checkNamespaces(f *frame, target expr) error {
 	return nil
 }
 
-// assign stores a value in a name, an attribute of a namespace, or a tuple of such.
+// assign stores a value in a name, an attribute of a namespace, or a tuple of these.
 func assign(r *run, f *frame, target expr, v Value) error {
 	switch t := target.(type) {
 	case *nameExpr:
@@ -100,15 +100,8 @@ func assign(r *run, f *frame, target expr, v Value) error {
 
 // take returns the n items of a value that is unpacked.
 func take(r *run, v Value, n int) ([]Value, error) {
-	switch v := v.(type) {
-	case *tuple:
-		if len(v.items) == n {
-			return v.items, nil
-		}
-	case *List:
-		if len(v.items) == n {
-			return v.items, nil
-		}
+	if items, ok := itemsOf(v); ok && len(items) == n {
+		return items, nil
 	}
 	next, err := iterate(r, v)
 	if err != nil {
@@ -161,7 +154,7 @@ func (s *filterStmt) exec(r *run, f *frame) (flow, error) {
 	if err != nil {
 		return flowOn, at(s.pos, err)
 	}
-	// A filter block appends its value as it is: what is no text breaks Python's join.
+	// A filter block appends its value without conversion: Python's join fails if it is not a text.
 	out, ok := plainText(v)
 	if !ok {
 		return flowOn, faultAt(s.pos, "a filter block gives a value of type %s", typeName(v))

@@ -6,26 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// fault is an error on its way up, which learns its place at the first node that has one.
+// fault is an internal error. The first node with a position on its way up sets its position.
 type fault struct {
-	pos    int // byte offset in the source, -1 if it is not known yet
+	pos    int // byte offset in the source, -1 if unknown so far
 	text   string
-	raised bool // by raise_exception: nothing may be added to its text
+	raised bool // by raise_exception: its text must not change
 }
 
 func (f *fault) Error() string { return f.text }
 
-// faultf makes a fault without a place.
+// faultf makes a fault without a position.
 func faultf(format string, args ...any) error {
 	return &fault{pos: -1, text: fmt.Sprintf(format, args...)}
 }
 
-// faultAt makes a fault with a place.
+// faultAt makes a fault with a position.
 func faultAt(pos int, format string, args ...any) error {
 	return &fault{pos: pos, text: fmt.Sprintf(format, args...)}
 }
 
-// at gives an error the place of a node, if it has none.
+// at sets the position of an error that has none.
 func at(pos int, err error) error {
 	if f, ok := err.(*fault); ok && f.pos < 0 {
 		f.pos = pos

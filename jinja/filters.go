@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// filter is one of Jinja2's: its parameters after the value, or, where free is set, all
-// its arguments as they are.
+// filter is a filter of Jinja2: its parameters after the value or, if free is set, a function of all
+// arguments.
 type filter struct {
 	params     []parameter
 	do         func(r *run, v Value, a []Value) (Value, error)
 	free       func(r *run, v Value, args []Value, named *Map) (Value, error)
 	bare       bool // takes no keyword arguments
-	contextual bool // looks at what is rendered, so that it is never constant
+	contextual bool // depends on the rendering, so it is never constant
 	name       string
-	value      string // what Python calls the first parameter
+	value      string // Python's name of the first parameter
 }
 
 // refusedFilters are the filters of Jinja2 that no published chat template uses.
@@ -23,7 +23,7 @@ var refusedFilters = strings.Fields("abs attr batch center e escape filesizeform
 
 var filters map[string]*filter
 
-// findFilter returns a filter by name; the error names one that is refused or unknown.
+// findFilter returns a filter by name. The error names a refused or unknown one.
 func findFilter(name string) (*filter, error) {
 	if f, ok := filters[name]; ok {
 		return f, nil
@@ -69,8 +69,8 @@ func init() {
 		"default":  on(defaultFilter, optional("default_value", ""), optional("boolean", false)),
 		"dictsort": on(dictSortFilter, refused("case_sensitive"), refused("by"), refused("reverse")),
 		"sort":     on(sortFilter, refused("reverse"), refused("case_sensitive"), refused("attribute")),
-		"first":    {do: firstFilter, value: "seq"},
-		"last":     {do: lastFilter, value: "seq"},
+		"first":    endFilter("first", iterate),
+		"last":     endFilter("last", reversed),
 		"list":     on(listFilter),
 		"items":    on(itemsFilter),
 		"join":     on(joinFilter, optional("d", ""), refused("attribute")),
@@ -87,7 +87,7 @@ func init() {
 		"capitalize": textFilter(capitalize),
 		"title":      textFilter(titleWords),
 		"trim":       on(trimFilter, optional("chars", nil)),
-		"string":     bare(stringFilter),
+		"string":     bare(textFilter(func(s string) string { return s }).do),
 		"replace":    {params: []parameter{required("old"), required("new"), optional("count", nil)}, do: replaceFilter, value: "s"},
 		"indent":     {params: []parameter{optional("width", int64(4)), optional("first", false), optional("blank", false)}, do: indentFilter, value: "s"},
 		"safe":       on(safeFilter),
@@ -112,28 +112,19 @@ func defaultFilter(_ *run, v Value, a []Value) (Value, error) {
 	return v, nil
 }
 
-func firstFilter(r *run, v Value, _ []Value) (Value, error) {
-	next, err := iterate(r, v)
-	if err != nil {
-		return nil, err
-	}
-	w, ok, err := next()
-	if !ok && err == nil {
-		return &undefined{"No first item, sequence was empty."}, nil
-	}
-	return w, err
-}
-
-func lastFilter(r *run, v Value, _ []Value) (Value, error) {
-	next, err := reversed(r, v)
-	if err != nil {
-		return nil, err
-	}
-	w, ok, err := next()
-	if !ok && err == nil {
-		return &undefined{"No last item, sequence was empty."}, nil
-	}
-	return w, err
+// endFilter is first or last, given the iterator from that end.
+func endFilter(which string, iterate func(*run, Value) (iterator, error)) *filter {
+	return &filter{value: "seq", do: func(r *run, v Value, _ []Value) (Value, error) {
+		next, err := iterate(r, v)
+		if err != nil {
+			return nil, err
+		}
+		w, ok, err := next()
+		if !ok && err == nil {
+			return &undefined{"No " + which + " item, sequence was empty."}, nil
+		}
+		return w, err
+	}}
 }
 
 func listFilter(r *run, v Value, _ []Value) (Value, error) {
@@ -141,20 +132,17 @@ func listFilter(r *run, v Value, _ []Value) (Value, error) {
 	return &List{items}, err
 }
 
-func itemsFilter(r *run, v Value, _ []Value) (Value, error) {
-	started := iterator(nil)
-	return &generator{func() (Value, bool, error) {
-		if started == nil {
-			m, ok := v.(*Map)
-			if _, nothing := v.(*undefined); nothing {
-				m = NewMap()
-			} else if !ok {
-				return nil, false, faultf("Can only get item pairs from a mapping.")
-			}
-			started = overItems(r, (&view{m, "items"}).items())
+func itemsFilter(_ *run, v Value, _ []Value) (Value, error) {
+	return lazily(func() (iterator, step, error) {
+		m, ok := v.(*Map)
+		if isType[*undefined](v) {
+			m = NewMap()
+		} else if !ok {
+			return nil, nil, faultf("Can only get item pairs from a mapping.")
 		}
-		return started()
-	}}, nil
+		keepAll := func(pair Value) (Value, bool, error) { return pair, true, nil }
+		return overItems((&view{m, "items"}).items()), keepAll, nil
+	}), nil
 }
 
 func joinFilter(r *run, v Value, a []Value) (Value, error) {

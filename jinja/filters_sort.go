@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// getter looks an attribute up by Jinja2's rules: dots go deeper, digits are indices.
+// getter returns a function that looks up an attribute as Jinja2 does: dots separate names, and digits
+// are indices.
 func getter(r *run, attr Value) func(Value) (Value, error) {
 	parts := attributeParts(attr)
 	return func(v Value) (Value, error) {
@@ -42,7 +43,7 @@ func attributeParts(attr Value) []Value {
 	return parts
 }
 
-// sorted is Python's sorted by the keys, of which texts count in lower case.
+// sorted is Python's sorted with a key; texts are compared in lower case.
 func sorted(r *run, items []Value, key func(Value) Value) (Value, error) {
 	type keyed struct{ key, item Value }
 	list := make([]keyed, len(items))
@@ -51,7 +52,7 @@ func sorted(r *run, items []Value, key func(Value) Value) (Value, error) {
 		if s, ok := plainText(k); ok {
 			k = lower(s)
 		}
-		list[i] = keyed{&List{[]Value{k}}, v} // equal keys need no order, not even two None
+		list[i] = keyed{&List{[]Value{k}}, v} // a list, because two equal keys need no order, even if they are None
 	}
 	if err := r.built(48 * len(items)); err != nil {
 		return nil, err
@@ -86,30 +87,42 @@ func dictSortFilter(r *run, v Value, _ []Value) (Value, error) {
 }
 
 func mapFilter(r *run, v Value, args []Value, named *Map) (Value, error) {
-	var apply func(Value) (Value, error)
-	return lazily(r, v, func() (err error) {
-		apply, err = mapper(r, args, named)
-		return err
-	}, func(item Value) (Value, bool, error) {
-		w, err := apply(item)
-		return w, true, err
+	return eachItem(r, v, func() (step, error) {
+		apply, err := mapper(r, args, named)
+		return func(item Value) (Value, bool, error) {
+			w, err := apply(item)
+			return w, true, err
+		}, err
 	}), nil
 }
 
-// lazily gives the items of v that each keeps, as it changes them. begin runs before the first
-// one, if v is not empty.
-func lazily(r *run, v Value, begin func() error, each func(Value) (Value, bool, error)) *generator {
+// step converts an item and reports whether to keep it.
+type step func(Value) (Value, bool, error)
+
+// eachItem is a lazy generator over the items of v. It calls begin before the first one, unless v is
+// empty.
+func eachItem(r *run, v Value, begin func() (step, error)) *generator {
+	return lazily(func() (iterator, step, error) {
+		if !truth(v) {
+			return overItems(nil), nil, nil
+		}
+		each, err := begin()
+		if err != nil {
+			return nil, nil, err
+		}
+		next, err := iterate(r, v)
+		return next, each, err
+	})
+}
+
+// lazily makes a generator that calls begin when its first item is requested.
+func lazily(begin func() (iterator, step, error)) *generator {
 	var next iterator
+	var each step
 	return &generator{func() (Value, bool, error) {
 		if next == nil {
-			if !truth(v) {
-				return nil, false, nil
-			}
-			if err := begin(); err != nil {
-				return nil, false, err
-			}
 			var err error
-			if next, err = iterate(r, v); err != nil {
+			if next, each, err = begin(); err != nil {
 				return nil, false, err
 			}
 		}
@@ -118,15 +131,14 @@ func lazily(r *run, v Value, begin func() error, each func(Value) (Value, bool, 
 			if err != nil || !ok {
 				return nil, false, err
 			}
-			w, keep, err := each(item)
-			if err != nil || keep {
+			if w, keep, err := each(item); err != nil || keep {
 				return w, true, err
 			}
 		}
 	}}
 }
 
-// mapper returns what map does to an item: a filter by name, or the look at an attribute.
+// mapper returns the function that map applies to an item: a filter, or the lookup of an attribute.
 func mapper(r *run, args []Value, named *Map) (func(Value) (Value, error), error) {
 	if len(args) == 0 && named != nil {
 		if attr, ok := named.Get("attribute"); ok {
@@ -150,18 +162,17 @@ func mapper(r *run, args []Value, named *Map) (func(Value) (Value, error), error
 // selectFilter is select, reject, selectattr or rejectattr.
 func selectFilter(keep, byAttribute bool) func(*run, Value, []Value, *Map) (Value, error) {
 	return func(r *run, v Value, args []Value, named *Map) (Value, error) {
-		var judge func(Value) (bool, error)
-		return lazily(r, v, func() (err error) {
-			judge, err = judgeOf(r, args, named, byAttribute)
-			return err
-		}, func(item Value) (Value, bool, error) {
-			yes, err := judge(item)
-			return item, yes == keep, err
+		return eachItem(r, v, func() (step, error) {
+			judge, err := judgeOf(r, args, named, byAttribute)
+			return func(item Value) (Value, bool, error) {
+				yes, err := judge(item)
+				return item, yes == keep, err
+			}, err
 		}), nil
 	}
 }
 
-// judgeOf returns the test that select and its kin apply to an item.
+// judgeOf returns the test that select and the like apply to an item.
 func judgeOf(r *run, args []Value, named *Map, byAttribute bool) (func(Value) (bool, error), error) {
 	get := func(v Value) (Value, error) { return v, nil }
 	if byAttribute {

@@ -4,7 +4,8 @@ import (
 	"strings"
 )
 
-// softText is markupsafe's soft_str: text stays what it is, all else becomes text.
+// softText is markupsafe's soft_str: it converts a value to text and reports whether it was marked
+// safe.
 func softText(v Value) (string, bool, error) {
 	if s, ok := v.(markup); ok {
 		return string(s), true, nil
@@ -13,15 +14,15 @@ func softText(v Value) (string, bool, error) {
 	return s, false, err
 }
 
-// asBefore gives a text the mark back that it had.
-func asBefore(s string, safe bool) Value {
+// marked marks a text as safe if safe is set.
+func marked(s string, safe bool) Value {
 	if safe {
 		return markup(s)
 	}
 	return s
 }
 
-// textFilter makes a filter of a function from text to text.
+// textFilter makes a filter from a function of text.
 func textFilter(do func(string) string) *filter {
 	return &filter{value: "s", do: func(r *run, v Value, _ []Value) (Value, error) {
 		s, safe, err := softText(v)
@@ -29,19 +30,11 @@ func textFilter(do func(string) string) *filter {
 			return nil, err
 		}
 		s = do(s)
-		return asBefore(s, safe), r.built(len(s))
+		return marked(s, safe), r.built(len(s))
 	}}
 }
 
-func stringFilter(r *run, v Value, _ []Value) (Value, error) {
-	s, safe, err := softText(v)
-	if err != nil {
-		return nil, err
-	}
-	return asBefore(s, safe), r.built(len(s))
-}
-
-// titleWords is the filter title: words begin after hyphens, spaces and brackets alone.
+// titleWords is the filter title: words start only after hyphens, white space and opening brackets.
 func titleWords(s string) string {
 	breaks := func(c rune) bool { return isSpace(c) || strings.ContainsRune("-({[<", c) }
 	var out []byte
@@ -66,7 +59,7 @@ func trimFilter(r *run, v Value, a []Value) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return asBefore(out.(string), safe), r.looked(len(s))
+	return marked(out.(string), safe), r.looked(len(s))
 }
 
 func replaceFilter(r *run, v Value, a []Value) (Value, error) {
@@ -124,7 +117,7 @@ func indentFilter(r *run, v Value, a []Value) (Value, error) {
 		out = append(out, line...)
 	}
 	_, safe := v.(markup)
-	return asBefore(string(out), safe), nil
+	return marked(string(out), safe), nil
 }
 
 func safeFilter(_ *run, v Value, _ []Value) (Value, error) {

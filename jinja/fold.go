@@ -1,20 +1,23 @@
 package jinja
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// Jinja2 computes what is constant when it reads a template. That shows: a slice that
-// cannot be is then undefined where it would be an error, and a number that is not finite
-// cannot be written into its program. So it is done here too, by its rules.
+// Jinja2 computes constant expressions when it parses a template. This is visible: an impossible slice
+// is then undefined instead of an error, and a number that is not finite cannot be written into its
+// program. So this package folds constants by the same rules.
 
-// fold computes what is constant in statements.
+// fold computes the constant expressions in statements.
 func fold(list []stmt) error {
-	const share = 20 // of what a rendering may take
+	const share = 20 // a twentieth of the limits of a rendering
 	f := &folding{r: &run{variables: NewMap(), folding: true, steps: maxSteps - maxSteps/share, bytes: maxBytes - maxBytes/share}}
 	f.body(list)
 	return f.err
 }
 
-// folding goes through a template, up to its first error.
+// folding traverses a template up to its first error.
 type folding struct {
 	r   *run
 	err error
@@ -35,7 +38,7 @@ func (f *folding) body(list []stmt) {
 	}
 }
 
-// constantText is the text of an output that is constant as a whole.
+// constantText is the text of an output that is entirely constant.
 func (f *folding) constantText(e expr) (string, bool) {
 	v, ok := f.constant(e)
 	if !ok {
@@ -45,35 +48,36 @@ func (f *folding) constantText(e expr) (string, bool) {
 	return text, err == nil
 }
 
-// constant evaluates an expression that depends on nothing, as far as it is looked at.
+// constant evaluates an expression, which fails if it depends on a variable that is read.
 func (f *folding) constant(e expr) (Value, bool) {
 	if f.r.step(1) != nil {
-		return nil, false // too much for now: it is left to the rendering
+		return nil, false // too expensive: left to the rendering
 	}
 	v, err := e.eval(f.r, nil)
 	return v, err == nil
 }
 
-// errNotConstant ends the folding of what depends on something.
+// errNotConstant ends the evaluation of an expression that is not constant.
 var errNotConstant = faultf("not constant")
 
-// folded returns the expression with what is constant in it computed.
+// folded returns the expression with its constant parts computed.
 func (f *folding) folded(e expr) expr {
 	if _, ok := e.(*constExpr); ok {
 		return e
 	}
 	f.parts(e)
 	v, ok := f.constant(e)
-	if !ok || f.err != nil || !isPlain(v, 0) {
+	finite := true
+	if !ok || f.err != nil || !isPlain(v, 0, &finite) {
 		return e
 	}
-	if !isFinite(v) {
+	if !finite {
 		f.err = faultf("a constant is not finite")
 	}
 	return literal(v)
 }
 
-// literal is an expression that gives a value, its lists and maps new each time.
+// literal is an expression with a given value. It makes new lists and maps each time.
 func literal(v Value) expr {
 	switch v := v.(type) {
 	case *List:
@@ -94,51 +98,24 @@ func literals(items []Value) []expr {
 	return out
 }
 
-// isPlain reports whether a value can be written into a program.
-func isPlain(v Value, depth int) bool {
+// isPlain reports whether a value can be written into a program. It clears finite if the value contains
+// a float that is not finite.
+func isPlain(v Value, depth int, finite *bool) bool {
+	var items []Value
 	switch v := v.(type) {
-	case *List:
-		return depth < maxNested && allPlain(v.items, depth)
-	case *tuple:
-		return depth < maxNested && allPlain(v.items, depth)
+	case *List, *tuple:
+		items, _ = itemsOf(v)
 	case *Map:
-		return depth < maxNested && allPlain(v.keys, depth) && allPlain(v.vals, depth)
+		items = slices.Concat(v.keys, v.vals)
 	case nil, string, markup:
 		return true
-	}
-	return isNumber(v)
-}
-
-func allPlain(items []Value, depth int) bool {
-	for _, v := range items {
-		if !isPlain(v, depth+1) {
-			return false
-		}
-	}
-	return true
-}
-
-func isFinite(v Value) bool {
-	switch v := v.(type) {
 	case float64:
-		return !math.IsInf(v, 0) && !math.IsNaN(v)
-	case *List:
-		return allFinite(v.items)
-	case *tuple:
-		return allFinite(v.items)
-	case *Map:
-		return allFinite(v.keys) && allFinite(v.vals)
+		*finite = *finite && !math.IsInf(v, 0) && !math.IsNaN(v)
+		return true
+	default:
+		return isNumber(v)
 	}
-	return true
-}
-
-func allFinite(items []Value) bool {
-	for _, v := range items {
-		if !isFinite(v) {
-			return false
-		}
-	}
-	return true
+	return depth < maxNested && !slices.ContainsFunc(items, func(v Value) bool { return !isPlain(v, depth+1, finite) })
 }
 
 func (f *folding) at(pos int, list ...*expr) {
@@ -151,10 +128,9 @@ func (f *folding) at(pos int, list ...*expr) {
 	}
 }
 
-// written folds expressions of a statement. Lists, tuples and maps in them are written
-// into the program as they stand, with what is constant in them: of a key that comes twice
-// both values are computed when it is rendered, and one that cannot be is an error then.
-// Within other expressions they are computed as a whole.
+// written folds expressions of a statement. Lists, tuples and maps in them are not computed, only their
+// constant parts: both values of a duplicate key are computed during rendering, and an impossible key
+// is an error then. Within other expressions they are computed entirely.
 func (f *folding) written(pos int, list ...*expr) {
 	for _, at := range list {
 		switch e := (*at).(type) {
@@ -191,7 +167,7 @@ func (f *folding) arguments(pos int, a *arguments) {
 	f.at(pos, &a.star)
 }
 
-// parts folds what an expression is made of.
+// parts folds the parts of an expression.
 func (f *folding) parts(e expr) {
 	switch e := e.(type) {
 	case *tupleExpr:
@@ -202,9 +178,7 @@ func (f *folding) parts(e expr) {
 		f.all(e.pos, e.keys, e.values)
 	case *condExpr:
 		f.at(-1, &e.test, &e.then, &e.otherwise)
-	case *andExpr:
-		f.at(-1, &e.left, &e.right)
-	case *orExpr:
+	case *logicExpr:
 		f.at(-1, &e.left, &e.right)
 	case *notExpr:
 		f.at(-1, &e.of)
@@ -235,7 +209,7 @@ func (f *folding) parts(e expr) {
 	}
 }
 
-// stmt folds the expressions of a statement and of what is in it.
+// stmt folds the expressions of a statement and of the statements within it.
 func (f *folding) stmt(s stmt) {
 	var bodies [][]stmt
 	switch s := s.(type) {

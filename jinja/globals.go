@@ -1,19 +1,19 @@
 package jinja
 
-// maxRange is how many numbers a range may have in the sandbox.
+// maxRange is the sandbox's limit on the length of a range.
 const maxRange = 100000
 
-// refusedGlobals are those of Jinja2 that we do not have, and why.
+// refusedGlobals are the unsupported functions of Jinja2, with the reason.
 var refusedGlobals = map[string]string{
 	"dict":   "write {…}",
 	"caller": "there are no call blocks",
-	"lipsum": "what it gives is no two times the same",
-	"cycler": "it is for pages",
-	"joiner": "it is for pages",
+	"lipsum": "its output is random",
+	"cycler": "it is for web pages",
+	"joiner": "it is for web pages",
 	"self":   "it is for blocks",
 }
 
-// globals are the functions that every template has.
+// globals are the functions of every template.
 var globals map[string]*builtin
 
 func init() {
@@ -64,7 +64,7 @@ func rangeGlobal(_ *run, args []Value, named *Map) (Value, error) {
 
 func namespaceGlobal(r *run, args []Value, named *Map) (Value, error) {
 	if len(args) > 0 {
-		return nil, faultf("a namespace made of another value is not supported")
+		return nil, faultf("a namespace from another value is not supported")
 	}
 	ns := &namespace{NewMap()}
 	if named == nil {
@@ -100,7 +100,7 @@ func strftimeGlobal(r *run, args []Value, named *Map) (Value, error) {
 		return nil, err
 	}
 	if r.now.IsZero() {
-		return nil, faultf("the template asks for the time, and none is given")
+		return nil, faultf("the template calls strftime_now, but no time is given")
 	}
 	return strftime(r.now, format)
 }

@@ -2,8 +2,34 @@ package jinja
 
 import "slices"
 
-// overItems gives the items of a list.
-func overItems(_ *run, items []Value) iterator {
+// itemsOf returns the items of a list or tuple; false for other types.
+func itemsOf(v Value) ([]Value, bool) {
+	switch v := v.(type) {
+	case *List:
+		return v.items, true
+	case *tuple:
+		return v.items, true
+	}
+	return nil, false
+}
+
+// bothItems returns the items of two lists or two tuples; false for other types.
+func bothItems(a, b Value) (x, y []Value, ok bool) {
+	x, okX := itemsOf(a)
+	y, okY := itemsOf(b)
+	return x, y, okX && okY && isType[*tuple](a) == isType[*tuple](b)
+}
+
+// likeItems makes a tuple if v is one, otherwise a list.
+func likeItems(v Value, items []Value) Value {
+	if isType[*tuple](v) {
+		return &tuple{items}
+	}
+	return &List{items}
+}
+
+// overItems iterates over items.
+func overItems(items []Value) iterator {
 	i := 0
 	return func() (Value, bool, error) {
 		if i >= len(items) {
@@ -17,20 +43,19 @@ func overItems(_ *run, items []Value) iterator {
 // iterate is Python's iter(v).
 func iterate(r *run, v Value) (iterator, error) {
 	switch v := v.(type) {
-	case *List:
-		return overItems(r, v.items), nil
-	case *tuple:
-		return overItems(r, v.items), nil
+	case *List, *tuple:
+		items, _ := itemsOf(v)
+		return overItems(items), nil
 	case *Map:
-		return overItems(r, v.keys), nil
+		return overItems(v.keys), nil
 	case *view:
-		return overItems(r, v.items()), nil
+		return overItems(v.items()), nil
 	case string:
 		return overText(v, func(s string) Value { return s }), nil
 	case markup:
 		return overText(string(v), func(s string) Value { return s }), nil
 	case *undefined:
-		return overItems(r, nil), nil
+		return overItems(nil), nil
 	case span:
 		i, n := int64(0), v.len()
 		return func() (Value, bool, error) {
@@ -63,13 +88,10 @@ func overText(s string, wrap func(string) Value) iterator {
 	}
 }
 
-// listOf is Python's list(v), without its list.
+// listOf returns the items of Python's list(v).
 func listOf(r *run, v Value) ([]Value, error) {
-	switch v := v.(type) {
-	case *List:
-		return slices.Clone(v.items), r.built(16 * len(v.items))
-	case *tuple:
-		return slices.Clone(v.items), r.built(16 * len(v.items))
+	if items, ok := itemsOf(v); ok {
+		return slices.Clone(items), r.built(16 * len(items))
 	}
 	next, err := iterate(r, v)
 	if err != nil {
@@ -98,10 +120,9 @@ func lengthOf(v Value) (int, error) {
 		return length(v), nil
 	case markup:
 		return length(string(v)), nil
-	case *List:
-		return len(v.items), nil
-	case *tuple:
-		return len(v.items), nil
+	case *List, *tuple:
+		items, _ := itemsOf(v)
+		return len(items), nil
 	case *Map:
 		return len(v.keys), nil
 	case *view:
@@ -116,7 +137,7 @@ func lengthOf(v Value) (int, error) {
 	return 0, faultf("object of type '%s' has no len()", typeName(v))
 }
 
-// len counts the numbers of a range.
+// len returns the number of integers in a range.
 func (s span) len() int64 {
 	switch {
 	case s.step > 0 && s.start < s.stop:
@@ -127,7 +148,7 @@ func (s span) len() int64 {
 	return 0
 }
 
-// items are what a view shows.
+// items are the items of a view.
 func (v *view) items() []Value {
 	switch v.kind {
 	case "keys":
@@ -153,5 +174,5 @@ func reversed(r *run, v Value) (iterator, error) {
 		return nil, err
 	}
 	slices.Reverse(items)
-	return overItems(r, items), nil
+	return overItems(items), nil
 }

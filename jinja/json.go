@@ -10,16 +10,15 @@ import (
 	"relabel"
 )
 
-// DecodeJSON reads one JSON value as Python's json.loads does: integers of any size,
-// floats beyond the largest as infinity, NaN and Infinity by name, lone surrogates kept,
-// of a key that is there twice the last value in the first place. What is no JSON is a
-// CodeInvalid error.
+// DecodeJSON reads one JSON value like Python's json.loads: integers have any size, floats over the
+// maximum are infinite, NaN and Infinity are valid, lone surrogates are kept, and a duplicate key has its
+// last value at its first position. Invalid JSON is a CodeInvalid error.
 func DecodeJSON(raw []byte) (Value, error) {
 	d := &decoder{in: raw}
 	v, err := d.value(0)
 	if err == nil {
 		if d.space(); d.i < len(d.in) {
-			err = faultf("something follows the value")
+			err = faultf("data follows the value")
 		}
 	}
 	if err != nil {
@@ -39,7 +38,7 @@ func (d *decoder) space() {
 	}
 }
 
-// names are the values that are written as words.
+// jsonNames are the values that are written as words.
 var jsonNames = []struct {
 	text  string
 	value Value
@@ -175,7 +174,7 @@ func (d *decoder) number() (Value, error) {
 	}
 	text := string(d.in[start:d.i])
 	if isFloat {
-		f, _ := strconv.ParseFloat(text, 64) // what is too large is infinite, as in Python
+		f, _ := strconv.ParseFloat(text, 64) // too large numbers are infinite, as in Python
 		return f, nil
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -217,7 +216,7 @@ func (d *decoder) text() (string, error) {
 			return "", err
 		}
 	}
-	return "", faultf("a string has no end")
+	return "", faultf("a string is not closed")
 }
 
 // validText reports whether all bytes are UTF-8, lone surrogates allowed.
@@ -239,7 +238,7 @@ var jsonEscapes = map[byte]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': 
 
 func (d *decoder) escape(out []byte) ([]byte, error) {
 	if d.i+1 >= len(d.in) {
-		return nil, faultf("a string has no end")
+		return nil, faultf("a string is not closed")
 	}
 	if c, ok := jsonEscapes[d.in[d.i+1]]; ok {
 		d.i += 2

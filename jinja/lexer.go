@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind says what a token is. Operators have their own text as their kind.
+// kind is the kind of a token. That of an operator is its text.
 type kind string
 
 const (
@@ -22,7 +22,7 @@ const (
 	kindEnd           kind = "end of template"
 )
 
-// token is a piece of the source and where it begins.
+// token is a part of the source with its position.
 type token struct {
 	kind  kind
 	text  string // of data, names and strings
@@ -33,7 +33,7 @@ type token struct {
 // is reports whether the token is the name given.
 func (t token) is(name string) bool { return t.kind == kindName && t.text == name }
 
-// describe says what a token is, for error texts.
+// describe names a token in errors.
 func (t token) describe() string {
 	if t.kind == kindName {
 		return t.text
@@ -41,7 +41,7 @@ func (t token) describe() string {
 	return string(t.kind)
 }
 
-// normalize makes all newlines \n and drops one at the end, as Jinja2 does.
+// normalize converts all newlines to \n and removes one at the end, like Jinja2.
 func normalize(source string) string {
 	if strings.IndexByte(source, '\r') >= 0 {
 		source = strings.ReplaceAll(strings.ReplaceAll(source, "\r\n", "\n"), "\r", "\n")
@@ -49,11 +49,11 @@ func normalize(source string) string {
 	return strings.TrimSuffix(source, "\n")
 }
 
-// lexer takes a source apart.
+// lexer splits a source into tokens.
 type lexer struct {
 	source   string
 	pos      int
-	fresh    bool // what was read last ended a line
+	fresh    bool // the position is at the start of a line
 	open     []byte
 	tokens   []token
 	openedAt int
@@ -74,10 +74,10 @@ func (l *lexer) add(k kind, text string, pos int) {
 	l.tokens = append(l.tokens, token{kind: k, text: text, pos: pos})
 }
 
-// rest is what is not read yet.
+// rest is the remaining source.
 func (l *lexer) rest() string { return l.source[l.pos:] }
 
-// advance moves on to pos and remembers whether a line begins there.
+// advance moves to pos and records whether a line begins there.
 func (l *lexer) advance(pos int) {
 	l.fresh = pos > 0 && l.source[pos-1] == '\n'
 	l.pos = pos
@@ -114,7 +114,7 @@ func (l *lexer) root() error {
 	return l.comment()
 }
 
-// nextTag returns where the next tag begins, or -1.
+// nextTag returns the position of the next tag, or -1.
 func (l *lexer) nextTag() int {
 	for i := l.pos; ; i++ {
 		j := strings.IndexByte(l.source[i:], '{')
@@ -136,8 +136,7 @@ func signAt(source string, pos int) byte {
 	return 0
 }
 
-// strip takes the white space away that a tag's sign, or lstrip_blocks, takes from the
-// text before it.
+// strip removes the white space before a tag that its sign, or lstrip_blocks, removes.
 func (l *lexer) strip(text string, sign byte, block bool) string {
 	switch {
 	case sign == '-':
@@ -163,8 +162,8 @@ func skipSpace(source string, pos int) int {
 	return pos
 }
 
-// tagEnd returns where a tag's closing mark at pos ends, with the white space that its
-// sign, or trim_blocks, takes from what follows.
+// tagEnd returns the end of the closing mark at pos, including the white space after it that its sign, or
+// trim_blocks, removes.
 func tagEnd(source string, pos int, mark string, trim bool) (int, bool) {
 	rest := source[pos:]
 	switch {
@@ -243,7 +242,7 @@ func (l *lexer) token() error {
 	return l.operator()
 }
 
-// nameLength returns how many bytes at the beginning of s can stand in a name.
+// nameLength returns the length of the name at the start of s, in bytes.
 func nameLength(s string) int {
 	for i := 0; i < len(s); {
 		r, n := decodeRune(s[i:])
@@ -256,7 +255,7 @@ func nameLength(s string) int {
 	return len(s)
 }
 
-// isIdentifier reports whether a name may be one in Python.
+// isIdentifier reports whether a name is an identifier in Python.
 func isIdentifier(s string) bool {
 	for i, r := range s {
 		ok := r == '_' || unicode.IsLetter(r) || i > 0 && (unicode.IsDigit(r) || unicode.IsMark(r))
@@ -267,7 +266,7 @@ func isIdentifier(s string) bool {
 	return s != ""
 }
 
-// operators, the longer before what they begin with.
+// operators are sorted so that none is after its own prefix.
 var operators = []string{"//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[", "]", "(", ")", "{", "}", ">", "<", "=", ".", ":", "|", ",", ";"}
 
 func (l *lexer) operator() error {
@@ -286,7 +285,7 @@ func (l *lexer) operator() error {
 	return faultAt(l.pos, "unexpected character %q", r)
 }
 
-// balance follows the brackets: a closing mark within them is none.
+// balance tracks brackets, because a tag does not end within them.
 func (l *lexer) balance(c byte) error {
 	switch c {
 	case '{':

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// The numbers of Jinja2's lexer.
+// Numbers in Jinja2's lexer.
 var (
 	floatPattern   = regexp.MustCompile(`(?i)^(?:[0-9]+_)*[0-9]+(?:(?:\.(?:[0-9]+_)*[0-9]+)?e[+\-]?(?:[0-9]+_)*[0-9]+|\.(?:[0-9]+_)*[0-9]+)`)
 	integerPattern = regexp.MustCompile(`(?i)^(?:0b(?:_?[01])+|0o(?:_?[0-7])+|0x(?:_?[0-9a-f])+|[1-9](?:_?[0-9])*|0(?:_?0)*)`)
@@ -57,12 +57,11 @@ func (l *lexer) string(quote byte) error {
 	return faultAt(l.pos, "unexpected character '%c'", quote)
 }
 
-// simpleEscapes are those of one letter.
+// simpleEscapes are the escapes of one character.
 var simpleEscapes = map[byte]string{'\n': "", '\\': "\\", '\'': "'", '"': "\"", 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v"}
 
-// unescape reads the escapes of a string as Python does after Jinja2 has made the text
-// ASCII: an unknown escape stays, and a character beyond ASCII after a backslash is
-// spelled out.
+// unescape reads the escapes of a string like Python does after Jinja2 has converted the text to ASCII:
+// it keeps unknown escapes, and writes a character outside of ASCII after a backslash as an escape.
 func unescape(s string) (string, error) {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s, nil

@@ -2,19 +2,19 @@ package jinja
 
 import "slices"
 
-// loop is what a template knows as loop: it looks one item ahead if it is asked to.
+// loop is the variable loop. It reads one item ahead when an attribute needs it.
 type loop struct {
 	r       *run
 	next    iterator
-	size    int // -1 if it is not known
+	size    int // -1 if unknown
 	index0  int
 	current Value
 	before  Value
-	after   Value // the item that was looked at ahead
+	after   Value // the item that was read ahead
 	ahead   bool
 }
 
-// iterator gives one item after the other.
+// iterator returns the next item; false after the last one.
 type iterator func() (Value, bool, error)
 
 func newLoop(r *run, iter Value) (*loop, error) {
@@ -29,7 +29,7 @@ func newLoop(r *run, iter Value) (*loop, error) {
 	return &loop{r: r, next: next, size: size, index0: -1}, nil
 }
 
-// advance goes on to the next item.
+// advance moves to the next item.
 func (l *loop) advance() (Value, bool, error) {
 	v, ok := l.after, l.ahead
 	l.after, l.ahead = nil, false
@@ -44,7 +44,7 @@ func (l *loop) advance() (Value, bool, error) {
 	return v, true, nil
 }
 
-// peek looks at the next item.
+// peek returns the next item without moving to it.
 func (l *loop) peek() (Value, bool, error) {
 	if l.ahead {
 		return l.after, true, nil
@@ -54,7 +54,7 @@ func (l *loop) peek() (Value, bool, error) {
 	return v, ok, err
 }
 
-// length is the number of items; what has no length is read to its end.
+// length is the number of items. It reads an iterator of unknown length to its end.
 func (l *loop) length() (int, error) {
 	if l.size >= 0 {
 		return l.size, nil
@@ -74,7 +74,7 @@ func (l *loop) length() (int, error) {
 	if l.ahead {
 		l.size++
 	}
-	l.next = overItems(l.r, rest)
+	l.next = overItems(rest)
 	return l.size, nil
 }
 
@@ -125,17 +125,13 @@ func (s *forStmt) exec(r *run, f *frame) (flow, error) {
 
 func (s *forStmt) run(r *run, f *frame, iter Value) (flow, error) {
 	if s.test != nil {
-		filtered, err := s.filtered(r, f, iter)
-		if err != nil {
-			return flowOn, err
-		}
-		iter = filtered
+		iter = s.filtered(r, f, iter)
 	}
 	l, err := newLoop(r, iter)
 	if err != nil {
 		return flowOn, err
 	}
-	none := true // no turn has come to its end, as Jinja2 sees it
+	none := true // no iteration reached its end, as Jinja2 counts
 	for {
 		v, ok, err := l.advance()
 		if err != nil {
@@ -175,35 +171,22 @@ func (s *forStmt) run(r *run, f *frame, iter Value) (flow, error) {
 	return flowOn, nil
 }
 
-// filtered gives the items for which the loop's condition holds, as they are asked for.
-func (s *forStmt) filtered(r *run, outer *frame, iter Value) (Value, error) {
-	var next iterator
-	var f *frame
-	return &generator{func() (Value, bool, error) {
-		if f == nil {
-			f = r.enter(s.testFunction, outer)
-			r.load(f, s.enterTest)
-			var err error
-			if next, err = iterate(r, iter); err != nil {
-				return nil, false, err
-			}
-		}
-		for {
-			v, ok, err := next()
-			if err != nil || !ok {
-				return nil, false, err
-			}
+// filtered generates the items that satisfy the loop's condition.
+func (s *forStmt) filtered(r *run, outer *frame, iter Value) Value {
+	return lazily(func() (iterator, step, error) {
+		f := r.enter(s.testFunction, outer)
+		r.load(f, s.enterTest)
+		next, err := iterate(r, iter)
+		return next, func(v Value) (Value, bool, error) {
 			if err := assign(r, f, s.testTarget, v); err != nil {
 				return nil, false, err
 			}
 			keep, err := s.test.eval(r, f)
-			if err != nil {
+			if err != nil || !truth(keep) {
 				return nil, false, err
 			}
-			if truth(keep) {
-				v, err := s.testTarget.eval(r, f)
-				return v, true, err
-			}
-		}
-	}}, nil
+			v, err = s.testTarget.eval(r, f)
+			return v, true, err
+		}, err
+	})
 }

@@ -2,7 +2,7 @@ package jinja
 
 import "slices"
 
-// macro is a macro, or the body of a generation block, with the frame that it was defined in.
+// macro is a macro or the body of a generation block, with the frame of its definition.
 type macro struct {
 	def   *macroDef
 	outer *frame
@@ -30,10 +30,7 @@ func (m *macro) call(r *run, args []Value, named *Map) (string, error) {
 	if err := r.step(1); err != nil {
 		return "", err
 	}
-	f := &frame{slots: make([]Value, len(m.def.function.slots)), outer: m.outer}
-	for i := range f.slots {
-		f.slots[i] = absent
-	}
+	f := r.enter(m.def.function, m.outer)
 	if err := m.bind(f, args, named); err != nil {
 		return "", err
 	}
@@ -45,7 +42,7 @@ func (m *macro) call(r *run, args []Value, named *Map) (string, error) {
 	return text, err
 }
 
-// bind puts the arguments of a call into the macro's variables, as Macro.__call__ does.
+// bind sets the macro's variables to the arguments of a call, like Macro.__call__.
 func (m *macro) bind(f *frame, args []Value, named *Map) error {
 	d := m.def
 	if len(args) > len(d.args) {
@@ -67,7 +64,7 @@ func (m *macro) bind(f *frame, args []Value, named *Map) error {
 	return nil
 }
 
-// defaults fills the parameters that were not given.
+// defaults sets the remaining parameters to their defaults.
 func (m *macro) defaults(r *run, f *frame) error {
 	d := m.def
 	for i, a := range d.args {

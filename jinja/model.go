@@ -10,29 +10,29 @@ import (
 	"relabel"
 )
 
-// Model is how one model's conversations are rendered: its template, or several of which
-// the tools decide, and its special tokens, which are variables of the template.
+// Model renders the conversations of one model. It has one or more templates, selected by the presence
+// of tools, and special tokens, which are variables of the template.
 type Model struct {
-	templates map[string]*Template // one alone is called default
+	templates map[string]*Template // a single one is named default
 	special   *Map
 	config    bool
 
-	noThinking bool // reasoning is given under its own name alone
+	noThinking bool // reasoning keeps only its original name
 }
 
 // namedTokens are the entries of a tokenizer_config.json that templates see.
 var namedTokens = []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}
 
-// FromTemplate makes a model of a template alone, without special tokens. name is its name in errors,
+// FromTemplate makes a model of a template, without special tokens. name is its name in errors,
 // which are CodeInvalid.
 func FromTemplate(name, text string) (*Model, error) {
 	m := newModel()
 	return m, m.add("default", name, text)
 }
 
-// FromFiles makes a model of the files of a model's folder: the special tokens of
-// tokenizer_config.json, and its templates, or (not "") the text of another one in their
-// place. What is wrong with either is a CodeInvalid error.
+// FromFiles makes a model from the files of a model's folder: the special tokens of
+// tokenizer_config.json, and its templates or, if text is not "", that template instead. Errors are
+// CodeInvalid.
 func FromFiles(files relabel.TokenizerFiles, text string) (*Model, error) {
 	m := newModel()
 	raw, there := files[relabel.TokenizerConfig]
@@ -68,7 +68,7 @@ func CheckFiles(files relabel.TokenizerFiles) error {
 
 func newModel() *Model { return &Model{templates: map[string]*Template{}, special: NewMap()} }
 
-// readConfig takes the special tokens of a tokenizer_config.json.
+// readConfig reads the special tokens of a tokenizer_config.json.
 func (m *Model) readConfig(raw []byte) (*Map, error) {
 	v, err := DecodeJSON(raw)
 	config, ok := v.(*Map)
@@ -100,8 +100,8 @@ func (m *Model) add(name, file, source string) error {
 // maxTemplates bounds the chat templates of one model.
 const maxTemplates = 64
 
-// readTemplates takes the templates that transformers would: those in files of their own
-// stand in the place of whatever tokenizer_config.json has.
+// readTemplates selects templates like transformers: separate files take precedence over
+// tokenizer_config.json.
 func (m *Model) readTemplates(config *Map, files relabel.TokenizerFiles) error {
 	if found, err := m.readFiles(files); found || err != nil {
 		return err
@@ -116,7 +116,7 @@ func (m *Model) readTemplates(config *Map, files relabel.TokenizerFiles) error {
 	return relabel.Errorf(relabel.CodeInvalid, "has no chat_template, and there is no %s beside it", relabel.ChatTemplateFile).On(relabel.TokenizerConfig)
 }
 
-// readFiles reads the templates that have files of their own, and reports whether there are any.
+// readFiles reads the templates in separate files, and reports whether there are any.
 func (m *Model) readFiles(files relabel.TokenizerFiles) (found bool, err error) {
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		base, isTemplate := strings.CutSuffix(path.Base(file), ".jinja")
@@ -134,7 +134,7 @@ func (m *Model) readFiles(files relabel.TokenizerFiles) (found bool, err error) 
 	return found, nil
 }
 
-// addList adds templates as tokenizer_config.json lists them.
+// addList adds the templates of a list in tokenizer_config.json.
 func (m *Model) addList(given *List) error {
 	for _, v := range given.items {
 		entry, _ := v.(*Map)
@@ -146,7 +146,7 @@ func (m *Model) addList(given *List) error {
 		n, okName := name.(string)
 		s, okSource := source.(string)
 		if !okName || !okSource {
-			return relabel.Errorf(relabel.CodeInvalid, "chat_template holds an entry without name and template").On(relabel.TokenizerConfig)
+			return relabel.Errorf(relabel.CodeInvalid, "chat_template contains an entry without name and template").On(relabel.TokenizerConfig)
 		}
 		if err := m.add(n, relabel.TokenizerConfig, s); err != nil {
 			return err
@@ -155,7 +155,7 @@ func (m *Model) addList(given *List) error {
 	return nil
 }
 
-// readTokens takes the special tokens by their names.
+// readTokens reads the special tokens.
 func (m *Model) readTokens(config *Map) {
 	for i, k := range config.keys {
 		if name := k.(string); slices.Contains(namedTokens, name) {
@@ -170,7 +170,7 @@ func (m *Model) readTokens(config *Map) {
 	}
 }
 
-// setToken takes a token's text, whether it is written as text or with its flags.
+// setToken sets the text of a token that is given as text or as an object with flags.
 func (m *Model) setToken(name string, v Value) {
 	if flags, ok := v.(*Map); ok {
 		v, _ = flags.Get("content")
@@ -180,7 +180,7 @@ func (m *Model) setToken(name string, v Value) {
 	}
 }
 
-// Template returns the template that is used with tools or without.
+// Template returns the template for conversations with or without tools.
 func (m *Model) Template(tools bool) (*Template, error) {
 	if t, ok := m.templates["tool_use"]; ok && tools {
 		return t, nil
@@ -193,12 +193,12 @@ func (m *Model) Template(tools bool) (*Template, error) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return nil, relabel.Errorf(relabel.CodeInvalid, "several chat templates and none is the default: %s", strings.Join(names, ", "))
+	return nil, relabel.Errorf(relabel.CodeInvalid, "there are several chat templates, but no default: %s", strings.Join(names, ", "))
 }
 
-// RenderChat renders a conversation: as Template.RenderChat does if the model is a
-// template alone, else as its tokenizer's apply_chat_template does in transformers, with
-// the special tokens as variables and without the entries of messages that are null.
+// RenderChat renders a conversation: like Template.RenderChat if the model has only a template,
+// otherwise like apply_chat_template of its tokenizer in transformers, with the special tokens as
+// variables and without entries of messages that are null.
 func (m *Model) RenderChat(variables *Map, now time.Time) (string, error) {
 	tools, _ := variables.Get("tools")
 	t, err := m.Template(tools != nil)
@@ -221,8 +221,7 @@ func (m *Model) RenderChat(variables *Map, now time.Time) (string, error) {
 	return t.renderChat(v, now, !m.noThinking)
 }
 
-// NoThinking has the model give a message's reasoning under its own name alone, not under
-// thinking too.
+// NoThinking makes a message's reasoning available only by its original name, not also as thinking.
 func (m *Model) NoThinking() { m.noThinking = true }
 
 func withoutNulls(messages *List) *List {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxDigits is the length from which Python reads and writes no integers.
+// maxDigits is the maximum number of digits of an integer that Python reads or writes.
 const maxDigits = 4300
 
 func isNumber(v Value) bool {
@@ -19,7 +19,7 @@ func isNumber(v Value) bool {
 	return false
 }
 
-// fromBig returns an integer in the smaller of the two forms.
+// fromBig returns an int64 if the integer fits.
 func fromBig(n *big.Int) Value {
 	if n.IsInt64() {
 		return n.Int64()
@@ -27,7 +27,7 @@ func fromBig(n *big.Int) Value {
 	return n
 }
 
-// toBig returns an integer or a boolean as a big one.
+// toBig converts an integer or a boolean.
 func toBig(v Value) (*big.Int, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -43,7 +43,7 @@ func toBig(v Value) (*big.Int, bool) {
 	return nil, false
 }
 
-// toInt returns an integer or a boolean that fits.
+// toInt converts an integer that fits, or a boolean.
 func toInt(v Value) (int64, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -69,15 +69,16 @@ func toFloat(v Value) (float64, error) {
 	return float64(n), nil
 }
 
-// appendFloat appends Python's repr of a float: the shortest digits that read back.
-func appendFloat(dst []byte, f float64) []byte {
+// appendFloat appends Python's repr of a float, the shortest digits that read back, with these names of
+// values that are not finite.
+func appendFloat(dst []byte, f float64, nan, inf string) []byte {
 	switch {
 	case math.IsNaN(f):
-		return append(dst, "nan"...)
+		return append(dst, nan...)
 	case math.IsInf(f, 1):
-		return append(dst, "inf"...)
+		return append(dst, inf...)
 	case math.IsInf(f, -1):
-		return append(dst, "-inf"...)
+		return append(append(dst, '-'), inf...)
 	}
 	s := strconv.FormatFloat(f, 'e', -1, 64)
 	mantissa, exponent, _ := strings.Cut(s, "e")
@@ -93,7 +94,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	return dst
 }
 
-// compareNumbers compares exactly, whatever the types; known is false for NaN.
+// compareNumbers compares numbers of any types exactly; known is false for NaN.
 func compareNumbers(a, b Value) (c int, known bool) {
 	if x, ok := toInt(a); ok {
 		if y, ok := toInt(b); ok {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// binary is an arithmetic operation of Python's on any two values.
+// binary is an arithmetic operation of Python on two values of any types.
 func binary(r *run, op kind, a, b Value) (Value, error) {
 	if isNumber(a) && isNumber(b) {
 		return arithmetic(op, a, b)
@@ -38,7 +38,7 @@ func binary(r *run, op kind, a, b Value) (Value, error) {
 	return nil, faultf("unsupported operand type(s) for %s: '%s' and '%s'", op, typeName(a), typeName(b))
 }
 
-// add joins texts, lists and tuples.
+// add concatenates texts, lists or tuples.
 func add(r *run, a, b Value) (Value, bool, error) {
 	s, okA := plainText(a)
 	t, okB := plainText(b)
@@ -58,15 +58,8 @@ func add(r *run, a, b Value) (Value, bool, error) {
 		}
 		return s + t, true, nil
 	}
-	switch a := a.(type) {
-	case *List:
-		if b, ok := b.(*List); ok {
-			return &List{slices.Concat(a.items, b.items)}, true, r.built(16 * (len(a.items) + len(b.items)))
-		}
-	case *tuple:
-		if b, ok := b.(*tuple); ok {
-			return &tuple{items: slices.Concat(a.items, b.items)}, true, r.built(16 * (len(a.items) + len(b.items)))
-		}
+	if x, y, ok := bothItems(a, b); ok {
+		return likeItems(a, slices.Concat(x, y)), true, r.built(16 * (len(x) + len(y)))
 	}
 	return nil, false, nil
 }
@@ -80,30 +73,21 @@ func repeat(r *run, v Value, n int64) (Value, bool, error) {
 		}
 		return r.built(of * each * int(n))
 	}
-	switch v := v.(type) {
-	case string, markup:
-		s, _ := plainText(v)
+	if s, ok := plainText(v); ok {
 		if s == "" {
 			return v, true, nil
 		}
 		if err := size(len(s), 1); err != nil {
 			return nil, false, err
 		}
-		s = strings.Repeat(s, int(n))
-		if _, ok := v.(markup); ok {
-			return markup(s), true, nil
-		}
-		return s, true, nil
-	case *List:
-		if err := size(len(v.items), 16); err != nil || len(v.items) == 0 {
-			return &List{}, true, err
-		}
-		return &List{slices.Repeat(v.items, int(n))}, true, nil
-	case *tuple:
-		if err := size(len(v.items), 16); err != nil || len(v.items) == 0 {
-			return &tuple{}, true, err
-		}
-		return &tuple{items: slices.Repeat(v.items, int(n))}, true, nil
+		return marked(strings.Repeat(s, int(n)), isType[markup](v)), true, nil
 	}
-	return nil, false, nil
+	items, ok := itemsOf(v)
+	if !ok {
+		return nil, false, nil
+	}
+	if err := size(len(items), 16); err != nil || len(items) == 0 {
+		return likeItems(v, nil), true, err
+	}
+	return likeItems(v, slices.Repeat(items, int(n))), true, nil
 }

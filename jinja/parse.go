@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// parser reads statements and expressions from tokens. Each method is that of the same
+// parser reads statements and expressions from tokens. Each method corresponds to that of the same
 // name in Jinja2's parser.
 type parser struct {
 	tokens []token
@@ -17,7 +17,7 @@ func (p *parser) current() token { return p.tokens[p.i] }
 
 func (p *parser) look() token { return p.tokens[min(p.i+1, len(p.tokens)-1)] }
 
-// next returns the current token and moves on.
+// next returns the current token and moves to the next one.
 func (p *parser) next() token {
 	t := p.tokens[p.i]
 	if p.i < len(p.tokens)-1 {
@@ -57,7 +57,7 @@ func (p *parser) skipName(name string) bool {
 	return false
 }
 
-// deeper counts how deep the source is nested, so that a hostile one ends in an error.
+// deeper limits the nesting of the source.
 func (p *parser) deeper() error {
 	if p.depth++; p.depth > maxParse {
 		return faultAt(p.current().pos, "nested too deep")
@@ -65,7 +65,7 @@ func (p *parser) deeper() error {
 	return nil
 }
 
-// chained counts the operations of one expression, so that the tree grows no deeper.
+// chained limits the operations of one expression, and so the depth of the tree.
 func (p *parser) chained(n *int) error {
 	if *n++; *n > maxChain {
 		return faultAt(p.current().pos, "the expression is too long")
@@ -76,7 +76,7 @@ func (p *parser) chained(n *int) error {
 // template reads the whole source.
 func (p *parser) template() ([]stmt, error) { return p.subparse(nil) }
 
-// subparse reads statements up to one of the tags that end them, which stays.
+// subparse reads statements up to one of the end tags, whose name is the current token then.
 func (p *parser) subparse(ends []string) ([]stmt, error) {
 	if err := p.deeper(); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (p *parser) subparse(ends []string) ([]stmt, error) {
 	}
 }
 
-// statements reads a block's body: the end of its tag, and what comes up to an end tag.
+// statements reads the end of a block's tag and its body, up to an end tag. drop skips the name of that.
 func (p *parser) statements(drop bool, ends ...string) ([]stmt, error) {
 	p.skip(":")
 	if _, err := p.expect(kindBlockEnd); err != nil {
@@ -274,7 +274,7 @@ func (p *parser) signature(d *macroDef) error {
 		}
 		arg.use = param
 		if slices.ContainsFunc(d.args, func(a *nameExpr) bool { return a.name == arg.name }) {
-			return faultAt(arg.pos, "parameter %s is there twice", arg.name)
+			return faultAt(arg.pos, "duplicate parameter %s", arg.name)
 		}
 		if p.skip("=") {
 			value, err := p.expression()

@@ -8,10 +8,10 @@ import (
 // constantNames are the names that are constants.
 var constantNames = []string{"true", "false", "none", "True", "False", "None"}
 
-// tupleRule says how a tuple without parentheses is read.
+// tupleRule defines how to read a tuple without parentheses.
 type tupleRule struct {
-	simple     bool   // names and literals alone
-	namespaces bool   // attributes of namespaces too, where simple
+	simple     bool   // only names and literals
+	namespaces bool   // with simple: also attributes of namespaces
 	condExpr   bool   // expressions may be conditional
 	end        string // a name that ends it
 	explicit   bool   // in parentheses: may be empty
@@ -90,29 +90,20 @@ func (p *parser) expression() (expr, error) {
 	return e, err
 }
 
-func (p *parser) or() (expr, error) {
-	left, err := p.and()
-	for n := 0; err == nil && p.skipName("or"); {
-		var right expr
-		if err = p.chained(&n); err != nil {
-			break
-		}
-		if right, err = p.and(); err == nil {
-			left = &orExpr{left, right}
-		}
-	}
-	return left, err
-}
+func (p *parser) or() (expr, error) { return p.logic("or", p.and) }
 
-func (p *parser) and() (expr, error) {
-	left, err := p.not()
-	for n := 0; err == nil && p.skipName("and"); {
+func (p *parser) and() (expr, error) { return p.logic("and", p.not) }
+
+// logic reads operands that are joined by and, or by or.
+func (p *parser) logic(word string, operand func() (expr, error)) (expr, error) {
+	left, err := operand()
+	for n := 0; err == nil && p.skipName(word); {
 		var right expr
 		if err = p.chained(&n); err != nil {
 			break
 		}
-		if right, err = p.not(); err == nil {
-			left = &andExpr{left, right}
+		if right, err = operand(); err == nil {
+			left = &logicExpr{word == "or", left, right}
 		}
 	}
 	return left, err
@@ -203,7 +194,7 @@ func (p *parser) binary(level int) (expr, error) {
 		}
 	}
 	if c, ok := left.(*concatExpr); ok && c.pos < 0 {
-		c.pos = 0 // closed: a concatenation in parentheses is a part like any other
+		c.pos = 0 // closed: a concatenation in parentheses is a single part
 	}
 	return left, err
 }
@@ -272,52 +263,49 @@ func (p *parser) primary(namespaces bool) (expr, error) {
 	return nil, faultAt(t.pos, "unexpected %s", t.describe())
 }
 
+// separated reads items with commas between them, up to the closing token. A comma may follow the last.
+func (p *parser) separated(end kind, item func() error) error {
+	for first := true; p.current().kind != end; first = false {
+		if !first {
+			if _, err := p.expect(","); err != nil {
+				return err
+			}
+			if p.current().kind == end {
+				break
+			}
+		}
+		if err := item(); err != nil {
+			return err
+		}
+	}
+	p.next()
+	return nil
+}
+
 func (p *parser) list() (expr, error) {
 	p.next()
 	e := &listExpr{}
-	for p.current().kind != "]" {
-		if len(e.items) > 0 {
-			if _, err := p.expect(","); err != nil {
-				return nil, err
-			}
-		}
-		if p.current().kind == "]" {
-			break
-		}
+	err := p.separated("]", func() error {
 		item, err := p.expression()
-		if err != nil {
-			return nil, err
-		}
 		e.items = append(e.items, item)
-	}
-	_, err := p.expect("]")
+		return err
+	})
 	return e, err
 }
 
 func (p *parser) dict() (expr, error) {
 	e := &dictExpr{pos: p.next().pos}
-	for p.current().kind != "}" {
-		if len(e.keys) > 0 {
-			if _, err := p.expect(","); err != nil {
-				return nil, err
-			}
-		}
-		if p.current().kind == "}" {
-			break
-		}
+	err := p.separated("}", func() error {
 		key, err := p.expression()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if _, err := p.expect(":"); err != nil {
-			return nil, err
+			return err
 		}
 		value, err := p.expression()
-		if err != nil {
-			return nil, err
-		}
 		e.keys, e.values = append(e.keys, key), append(e.values, value)
-	}
-	_, err := p.expect("}")
+		return err
+	})
 	return e, err
 }

@@ -53,7 +53,7 @@ func (p *parser) attribute(e expr) (expr, error) {
 	t := p.next()
 	switch t.kind {
 	case kindName:
-		return &attrExpr{of: e, attr: t.text, on: ownersOf(t.text), pos: t.pos}, nil
+		return &attrExpr{of: e, attr: t.text, on: ownersByName[t.text], pos: t.pos}, nil
 	case kindInteger:
 		return &itemExpr{e, &constExpr{t.value}, t.pos}, nil
 	}
@@ -75,7 +75,7 @@ func (p *parser) subscript(e expr) (expr, error) {
 			return nil, err
 		}
 		if c != nil && (cut != nil || len(args) > 0) || c == nil && cut != nil {
-			return nil, faultAt(pos, "a slice beside something else")
+			return nil, faultAt(pos, "a slice cannot be combined with another index")
 		}
 		if c != nil {
 			cut = c
@@ -127,35 +127,26 @@ func (p *parser) call(e expr) (expr, error) {
 	return c, err
 }
 
-func (p *parser) callArguments() (arguments, error) {
-	var a arguments
+func (p *parser) callArguments() (a arguments, err error) {
 	open, err := p.expect("(")
 	if err != nil {
 		return a, err
 	}
 	wrong := func() error { return faultAt(open.pos, "invalid syntax for function call expression") }
-	for first := true; p.current().kind != ")"; first = false {
-		if !first {
-			if _, err := p.expect(","); err != nil {
-				return a, err
-			}
-			if p.current().kind == ")" {
-				break
-			}
-		}
+	err = p.separated(")", func() (err error) {
 		t := p.current()
 		switch {
 		case t.kind == "*":
 			if a.star != nil {
-				return a, wrong()
+				return wrong()
 			}
 			p.next()
 			a.star, err = p.expression()
 		case t.kind == "**":
-			return a, faultAt(t.pos, "** in a call is not supported")
+			return faultAt(t.pos, "** in a call is not supported")
 		case t.kind == kindName && p.look().kind == "=":
 			if slices.Contains(a.names, t.text) {
-				return a, faultAt(t.pos, "argument %s is there twice", t.text)
+				return faultAt(t.pos, "duplicate argument %s", t.text)
 			}
 			p.next()
 			p.next()
@@ -164,21 +155,18 @@ func (p *parser) callArguments() (arguments, error) {
 			a.names, a.named = append(a.names, t.text), append(a.named, value)
 		default:
 			if a.star != nil || len(a.named) > 0 {
-				return a, wrong()
+				return wrong()
 			}
 			var value expr
 			value, err = p.expression()
 			a.args = append(a.args, value)
 		}
-		if err != nil {
-			return a, err
-		}
-	}
-	p.next()
-	return a, nil
+		return err
+	})
+	return a, err
 }
 
-// filters reads |name(…)|name…; inline, the first bar is left out.
+// filters reads |name(…)|name…; if inline is set, the first bar is absent.
 func (p *parser) filters(e expr, inline bool) (expr, error) {
 	for n := 0; inline || p.current().kind == "|"; {
 		if err := p.chained(&n); err != nil {

@@ -2,7 +2,7 @@ package jinja
 
 import "slices"
 
-// nameTarget reads the name of something new.
+// nameTarget reads a name that is assigned to.
 func (p *parser) nameTarget() (*nameExpr, error) {
 	t, err := p.expect(kindName)
 	if err != nil {
@@ -14,8 +14,8 @@ func (p *parser) nameTarget() (*nameExpr, error) {
 	return &nameExpr{name: t.text, use: store, pos: t.pos}, nil
 }
 
-// assignTarget reads what something is assigned to: names, tuples of names, attributes
-// of namespaces where the rule allows it.
+// assignTarget reads the target of an assignment: a name, a tuple of names or, if the rule allows it, an
+// attribute of a namespace.
 func (p *parser) assignTarget(rule tupleRule) (expr, error) {
 	pos := p.current().pos
 	rule.simple = true
@@ -29,7 +29,7 @@ func (p *parser) assignTarget(rule tupleRule) (expr, error) {
 	return e, nil
 }
 
-// setUse marks the names of a target, and reports whether it is one.
+// setUse marks the names of a target, and reports whether the expression is a target.
 func setUse(e expr, u use) bool {
 	switch e := e.(type) {
 	case *nameExpr:

@@ -120,7 +120,7 @@ func TestWhatNoChatTemplateUsesIsRefusedByName(t *testing.T) {
 		"{{ range(3)[1:] }}":                              "a slice of a range is not supported",
 		"{{ {(1, 2): 3} }}":                               "a tuple as a key is not supported",
 		"{{ dict(a=1) }}":                                 "dict is not supported: write {…}",
-		"{{ namespace({'a': 1}) }}":                       "a namespace made of another value is not supported",
+		"{{ namespace({'a': 1}) }}":                       "a namespace from another value is not supported",
 		"{{ strftime_now('%U') }}":                        "the directive %U of strftime is not supported",
 	} {
 		e := refusalAt(t, source, `{"x": "a", "l": [1], "n": 1}`, moment)

@@ -1,13 +1,9 @@
 package jinja
 
-import "strconv"
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// slot is where a variable is kept: so many functions outwards, at that place.
+// slot is the position of a variable: an index in the function that is out levels outwards.
 type slot struct{ out, index int }
 
-// load1 fills a variable when its scope begins.
+// load1 initializes a variable at the start of its scope.
 type load1 struct {
 	to   slot
 	how  how
@@ -15,25 +11,25 @@ type load1 struct {
 	name string
 }
 
-// function has its own variables: the template, a macro, the condition of a loop.
+// function is a part with separate variables: the template, a macro or the condition of a loop.
 type function struct {
 	slots map[string]int
 	outer *function
-	enter []load1 // of the template's own
+	enter []load1 // only of the template
 }
 
 func newFunction(outer *function) *function { return &function{slots: map[string]int{}, outer: outer} }
 
-// scope is where statements stand while their names are resolved.
+// scope is a scope during the resolution of names.
 type scope struct {
 	fn   *function
 	syms *symbols
-	loop bool // break and continue have a loop to end here
+	loop bool // break and continue are allowed
 }
 
 func (s scope) inner() scope { return scope{s.fn, newSymbols(s.syms), s.loop} }
 
-// own returns the slot of a variable of this function, made if it is not there.
+// own returns the slot of a variable of this function, creating it if necessary.
 func (s scope) own(variable string) slot {
 	i, ok := s.fn.slots[variable]
 	if !ok {
@@ -43,7 +39,7 @@ func (s scope) own(variable string) slot {
 	return slot{0, i}
 }
 
-// find returns the slot of a variable of this function or one around it.
+// find returns the slot of a variable of this or an enclosing function.
 func (s scope) find(variable string) (slot, bool) {
 	out := 0
 	for fn := s.fn; fn != nil; fn = fn.outer {
@@ -55,8 +51,8 @@ func (s scope) find(variable string) (slot, bool) {
 	return slot{}, false
 }
 
-// enter makes the variables of a scope and returns what fills them, and which to empty
-// when it ends.
+// enter creates the variables of a scope. It returns their initializations and the variables to clear at
+// the end of the scope.
 func (s scope) enter() ([]load1, []slot) {
 	var loads []load1
 	var leave []slot
@@ -74,7 +70,7 @@ func (s scope) enter() ([]load1, []slot) {
 	return loads, leave
 }
 
-// resolveTemplate gives each name of a template its slot.
+// resolveTemplate sets the slots of a template's names.
 func resolveTemplate(body []stmt) (*function, error) {
 	root := scope{fn: newFunction(nil), syms: newSymbols(nil)}
 	visitAll(root.syms, body)
@@ -91,7 +87,7 @@ func resolveAll[T node](s scope, list []T) error {
 	return nil
 }
 
-// resolve gives each name in a node its slot.
+// resolve sets the slots of the names in a node.
 func (s scope) resolve(n node) error {
 	switch n := n.(type) {
 	case *nameExpr:
@@ -190,7 +186,7 @@ func (s scope) resolveFor(n *forStmt) error {
 	return s.resolve(n.iter)
 }
 
-// resolveTest resolves the condition of a loop, which is a function of its own.
+// resolveTest resolves the condition of a loop, which is a separate function.
 func (s scope) resolveTest(n *forStmt, test scope) error {
 	n.testFunction = newFunction(s.fn)
 	test.fn = n.testFunction
@@ -203,7 +199,7 @@ func (s scope) resolveTest(n *forStmt, test scope) error {
 	return test.resolve(n.test)
 }
 
-// copyTarget copies a loop's target, which has other slots in the condition.
+// copyTarget copies a loop's target for the condition, where it has other slots.
 func copyTarget(e expr) expr {
 	switch e := e.(type) {
 	case *nameExpr:
@@ -219,7 +215,7 @@ func copyTarget(e expr) expr {
 	return e
 }
 
-// storesLoop returns where something under a loop is stored as loop.
+// storesLoop returns the position of an assignment to the name loop in a node; false if there is none.
 func storesLoop(n node) (int, bool) {
 	if e, ok := n.(*nameExpr); ok && e.use == store && e.name == "loop" {
 		return e.pos, true
@@ -232,7 +228,7 @@ func storesLoop(n node) (int, bool) {
 	return 0, false
 }
 
-// resolveMacro resolves a macro's parameters and body, a function of its own.
+// resolveMacro resolves a macro's parameters and body, a separate function.
 func (s scope) resolveMacro(d *macroDef, pos int) error {
 	in := s.inner()
 	in.loop = false

@@ -10,16 +10,16 @@ type run struct {
 	steps     int
 	bytes     int
 	depth     int
-	folding   bool // constants are computed
+	folding   bool // computing constants
 }
 
-// frame holds the variables of a function that runs.
+// frame contains the variables of a running function.
 type frame struct {
 	slots []Value
 	outer *frame
 }
 
-// flow says how a statement ended.
+// flow is how a statement ended.
 type flow int
 
 const (
@@ -28,7 +28,7 @@ const (
 	flowContinue
 )
 
-// enter begins a function: all its variables are missing but those that its scope loads.
+// enter starts a function. Its variables are absent, except those that its scope loads.
 func (r *run) enter(fn *function, outer *frame) *frame {
 	f := &frame{slots: make([]Value, len(fn.slots)), outer: outer}
 	for i := range f.slots {
@@ -38,7 +38,7 @@ func (r *run) enter(fn *function, outer *frame) *frame {
 	return f
 }
 
-// load fills the variables of a scope.
+// load initializes the variables of a scope.
 func (r *run) load(f *frame, loads []load1) {
 	for _, l := range loads {
 		var v Value = absent
@@ -52,7 +52,7 @@ func (r *run) load(f *frame, loads []load1) {
 	}
 }
 
-// global returns what Render was given under a name, or what Jinja2 gives.
+// global returns a variable of Render, otherwise a global of Jinja2.
 func (r *run) global(name string) Value {
 	if v, ok := r.variables.Get(name); ok {
 		return v
@@ -70,14 +70,14 @@ func (f *frame) slot(s slot) *Value {
 	return &f.slots[s.index]
 }
 
-// clear empties the variables of a scope that ends.
+// clear removes the variables of a scope at its end.
 func (f *frame) clear(leave []slot) {
 	for _, s := range leave {
 		f.slots[s.index] = absent
 	}
 }
 
-// step counts work, so that no template runs for ever.
+// step counts n steps and fails if there are too many.
 func (r *run) step(n int) error {
 	if r.steps += n; r.steps > maxSteps {
 		return faultf("the template takes too many steps")
@@ -85,16 +85,16 @@ func (r *run) step(n int) error {
 	return nil
 }
 
-// looked counts the bytes that an operation reads.
+// looked counts bytes that an operation reads.
 func (r *run) looked(bytes int) error { return r.step(1 + bytes/64) }
 
-// built counts the bytes of a text or list that is made.
+// built counts the bytes of a new text or list.
 func (r *run) built(bytes int) error {
 	if bytes > maxText || bytes < 0 {
 		return faultf("a value of %d bytes is too large", bytes)
 	}
 	if r.bytes += bytes; r.bytes > maxBytes {
-		return faultf("the template makes too much text")
+		return faultf("the template creates too much text")
 	}
 	return r.step(bytes / 64)
 }
@@ -108,7 +108,7 @@ func (r *run) write(s string) error {
 	return r.step(len(s) / 256)
 }
 
-// deeper begins a call within a call; shallower ends it.
+// deeper starts a nested call; shallower ends it.
 func (r *run) deeper() error {
 	if r.depth++; r.depth > maxDepth {
 		return faultf("calls are nested too deep")
@@ -118,7 +118,7 @@ func (r *run) deeper() error {
 
 func (r *run) shallower() { r.depth-- }
 
-// capture runs do and returns what it wrote, which is no longer in the output.
+// capture runs do and returns its output instead of writing it.
 func (r *run) capture(do func() (flow, error)) (string, flow, error) {
 	kept := r.out
 	r.out = nil

@@ -1,6 +1,6 @@
 package jinja
 
-// slice is Python's v[start:stop:step]; of constants, what cannot be is undefined.
+// slice is Python's v[start:stop:step]. An impossible slice of a constant is undefined.
 func slice(r *run, v Value, bounds [3]Value) (Value, error) {
 	w, err := cut(r, v, bounds)
 	if _, ok := v.(*undefined); err != nil && r.folding && !ok && !isZero(bounds[2]) {
@@ -9,7 +9,7 @@ func slice(r *run, v Value, bounds [3]Value) (Value, error) {
 	return w, err
 }
 
-// isZero reports whether a step is 0, which is an error of another kind.
+// isZero reports whether a step is 0, which is another kind of error.
 func isZero(step Value) bool {
 	n, ok := toInt(step)
 	return ok && n == 0
@@ -28,10 +28,9 @@ func cut(r *run, v Value, bounds [3]Value) (Value, error) {
 		return nil, err
 	}
 	switch v := v.(type) {
-	case *List:
-		return &List{pick(v.items, start, step, count)}, r.built(16 * count)
-	case *tuple:
-		return &tuple{items: pick(v.items, start, step, count)}, r.built(16 * count)
+	case *List, *tuple:
+		items, _ := itemsOf(v)
+		return likeItems(v, pick(items, start, step, count)), r.built(16 * count)
 	case string:
 		return sliceText(v, start, step, count), r.looked(len(v))
 	case markup:
@@ -97,7 +96,7 @@ func sliceEnds(bounds [3]Value, n int) (start, stop, step int, err error) {
 	return start, stop, step, nil
 }
 
-// sliceRange returns the first place of a slice among n, its step and its size.
+// sliceRange returns the first position of a slice of n items, its step and its size.
 func sliceRange(bounds [3]Value, n int) (start, step, count int, err error) {
 	start, stop, step, err := sliceEnds(bounds, n)
 	if err != nil {

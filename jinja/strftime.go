@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// strftime formats a time as C does in the C locale. Directives that no published chat template
-// uses are refused.
+// strftime formats a time like C in the C locale. Directives that no published chat template uses are
+// refused.
 func strftime(t time.Time, format string) (string, error) {
 	var out strings.Builder
 	for i := 0; i < len(format); i++ {

@@ -1,19 +1,22 @@
 package jinja
 
-import "maps"
+import (
+	"maps"
+	"strconv"
+)
 
-// Which value a name has depends in Jinja2 on if it is stored and read in the whole
-// of a scope, before anything runs. This is its own analysis (idtracking.py), rule by
-// rule: names become variables called l_LEVEL_NAME, and a scope begins by loading them.
+// In Jinja2 the value of a name depends on whether the whole scope stores and reads it, before anything
+// runs. This is Jinja2's analysis (idtracking.py), rule by rule: names become variables
+// l_LEVEL_NAME, and a scope starts by loading them.
 
-// how says where a scope's variable has its first value from.
+// how is the source of a variable's first value.
 type how int
 
 const (
 	fromCaller  how = iota // a parameter
-	fromContext            // what Render was given, or a global
-	fromOuter              // a copy of the variable of a scope around
-	fromNothing            // undefined until something is stored
+	fromContext            // a variable of Render, or a global
+	fromOuter              // a copy of a variable of an enclosing scope
+	fromNothing            // undefined until it is assigned
 )
 
 type origin struct {
@@ -30,7 +33,7 @@ type symbols struct {
 	stores map[string]bool
 }
 
-// ordered keeps the order in which variables came.
+// ordered keeps the order of insertion.
 type ordered struct {
 	names   []string
 	origins map[string]origin
@@ -56,13 +59,13 @@ func newSymbols(parent *symbols) *symbols {
 }
 
 func (s *symbols) define(name string, from origin) string {
-	v := "l_" + itoa(s.level) + "_" + name
+	v := "l_" + strconv.Itoa(s.level) + "_" + name
 	s.refs[name] = v
 	s.loads.set(v, from)
 	return v
 }
 
-// ref returns the variable of a name, or "".
+// ref returns the variable of a name; "" if there is none.
 func (s *symbols) ref(name string) string {
 	for ; s != nil; s = s.parent {
 		if v, ok := s.refs[name]; ok {
@@ -101,8 +104,8 @@ func (s *symbols) load(name string) {
 	}
 }
 
-// merge takes over what the branches of a condition store: a name stored in some branch
-// alone keeps the value that it had outside.
+// merge adds the names that the branches of a condition store. A name that only some branches store
+// keeps its outer value in the others.
 func (s *symbols) merge(branches []*symbols) {
 	stored := map[string]bool{}
 	for _, b := range branches {
@@ -129,7 +132,7 @@ func (s *symbols) merge(branches []*symbols) {
 	}
 }
 
-// visitAll finds the names in nodes that belong to the scope itself.
+// visitAll finds the names in nodes that belong to this scope.
 func visitAll[T node](s *symbols, list []T) {
 	for _, n := range list {
 		s.visit(n)
@@ -192,8 +195,8 @@ func (s *symbols) visitIf(n *ifStmt) {
 	s.merge([]*symbols{body, elifs, otherwise})
 }
 
-// undeclared returns which of the names are read somewhere in the nodes before they are
-// stored, those of scopes within included.
+// undeclared returns the names that are read before they are stored anywhere in the nodes, including
+// inner scopes.
 func undeclared[T node](list []T, names ...string) map[string]bool {
 	wanted, found := map[string]bool{}, map[string]bool{}
 	for _, name := range names {

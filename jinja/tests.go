@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// test is one of Jinja2's: of the value alone, or with arguments too.
+// test is a test of Jinja2, of the value only or with arguments.
 type test struct {
 	one    func(v Value) (Value, error)
 	params []parameter
@@ -17,7 +17,7 @@ var tests map[string]*test
 // refusedTests are the tests of Jinja2 that no published chat template uses.
 var refusedTests = strings.Fields("callable divisibleby escaped filter lower sameas test upper")
 
-// findTest returns a test by name; the error names one that is refused or unknown.
+// findTest returns a test by name. The error names a refused or unknown one.
 func findTest(name string) (*test, error) {
 	if t, ok := tests[name]; ok {
 		return t, nil

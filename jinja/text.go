@@ -9,11 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Texts are UTF-8 in which lone surrogates have their three-byte form, as encoding/json
-// would not keep them. A character here is what it is in Python: a code point.
+// Texts are UTF-8 with lone surrogates in their three-byte form, which encoding/json would not keep. A
+// character is a code point, as in Python.
 
-// decodeRune is utf8.DecodeRuneInString that also reads surrogates. A byte that is no
-// UTF-8 counts as one character.
+// decodeRune is utf8.DecodeRuneInString that also reads surrogates. An invalid byte is one character.
 func decodeRune(s string) (rune, int) {
 	r, n := utf8.DecodeRuneInString(s)
 	if r == utf8.RuneError && n == 1 && len(s) >= 3 && s[0] == 0xED && s[1] >= 0xA0 && s[1] <= 0xBF && s[2]&0xC0 == 0x80 {
@@ -30,7 +29,7 @@ func appendRune(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// runes takes a text apart into code points.
+// runes splits a text into code points.
 func runes(s string) []rune {
 	out := make([]rune, 0, len(s))
 	for i := 0; i < len(s); {
@@ -41,7 +40,7 @@ func runes(s string) []rune {
 	return out
 }
 
-// fromRunes puts code points together.
+// fromRunes joins code points.
 func fromRunes(rs []rune) string {
 	out := make([]byte, 0, len(rs))
 	for _, r := range rs {
@@ -126,8 +125,7 @@ func toText(v Value) (string, error) {
 // repr is Python's repr of a text.
 func repr(s string) string { return string(appendQuoted(nil, s)) }
 
-// appendRepr appends Python's repr(v). What Python prints with an address in memory
-// cannot be rendered and is an error.
+// appendRepr appends Python's repr(v). It fails for values that Python prints with a memory address.
 func appendRepr(dst []byte, v Value, depth int) ([]byte, error) {
 	if depth > maxNested {
 		return dst, faultf("values are nested too deep")
@@ -144,11 +142,11 @@ func appendRepr(dst []byte, v Value, depth int) ([]byte, error) {
 		return strconv.AppendInt(dst, v, 10), nil
 	case *big.Int:
 		if v.BitLen() > maxDigits*4 {
-			return dst, faultf("the number is too large to be written")
+			return dst, faultf("the number is too large to print")
 		}
 		return v.Append(dst, 10), nil
 	case float64:
-		return appendFloat(dst, v), nil
+		return appendFloat(dst, v, "nan", "inf"), nil
 	case string:
 		return appendQuoted(dst, v), nil
 	case markup:
@@ -186,7 +184,7 @@ func appendRepr(dst []byte, v Value, depth int) ([]byte, error) {
 		n, err := v.length()
 		return fmt.Appendf(dst, "<LoopContext %d/%d>", v.index0+1, n), err
 	}
-	return dst, faultf("a %s is printed, whose text differs between runs in Python", typeName(v))
+	return dst, faultf("the template prints a %s, whose text differs between runs in Python", typeName(v))
 }
 
 func appendItems(dst []byte, items []Value, end string, depth int) ([]byte, error) {
@@ -252,7 +250,7 @@ func isPrintable(r rune) bool {
 	return r < 0x7F && r >= 0x20 || r > 0x7F && unicode.IsPrint(r)
 }
 
-// appendEscape appends \xhh, \uhhhh or \Uhhhhhhhh, whichever is the shortest.
+// appendEscape appends the shortest of \xhh, \uhhhh and \Uhhhhhhhh.
 func appendEscape(dst []byte, r rune) []byte {
 	switch {
 	case r < 0x100:

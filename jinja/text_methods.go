@@ -4,15 +4,15 @@ import (
 	"strings"
 )
 
-// textMethod is a method of str: its parameters, by position alone unless keywords is
-// set, and its function. The methods that no published chat template uses are refused.
+// textMethod is a method of str. Its parameters are positional unless keywords is set. Methods that no
+// published chat template uses are refused.
 type textMethod struct {
 	params   []parameter
 	keywords bool
 	call     func(r *run, s string, a []Value) (Value, error)
 }
 
-// whole makes a method of a function from text to text.
+// whole makes a method from a function of text.
 func whole(f func(string) string) textMethod {
 	return textMethod{call: func(r *run, s string, _ []Value) (Value, error) {
 		out := f(s)
@@ -65,10 +65,10 @@ func textArg(v Value) (string, error) {
 	if s, ok := plainText(v); ok {
 		return s, nil
 	}
-	return "", faultf("a str is wanted, not %s", typeName(v))
+	return "", faultf("expected a str, not %s", typeName(v))
 }
 
-// intArg reads an argument that must be an integer; what is too large for one is cut.
+// intArg reads an argument that must be an integer of 64 bits.
 func intArg(v Value) (int, error) {
 	n, ok := toBig(v)
 	if !ok {
@@ -80,7 +80,7 @@ func intArg(v Value) (int, error) {
 	return int(n.Int64()), nil
 }
 
-// stripper is strip on one side or both.
+// stripper is strip on one or both sides.
 func stripper(left, right bool) func(*run, string, []Value) (Value, error) {
 	return func(_ *run, s string, a []Value) (Value, error) {
 		drop := isSpace
@@ -113,7 +113,7 @@ func textList(r *run, parts []string) (Value, error) {
 	return l, r.built(32 * len(parts))
 }
 
-// splitArgs reads the separator, which may be none, and the number of cuts, -1 for all.
+// splitArgs reads the separator, if there is one, and the maximum number of splits; -1 means all.
 func splitArgs(a []Value) (sep string, none bool, n int, err error) {
 	if n, err = intArg(a[1]); err != nil {
 		return

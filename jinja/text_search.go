@@ -36,7 +36,7 @@ func replaceText(r *run, s, old, with string, n int) (Value, error) {
 	return strings.Replace(s, old, with, n), nil
 }
 
-// replaceNothing puts a text between all characters.
+// replaceNothing inserts a text around all characters, up to n times.
 func replaceNothing(r *run, s, with string, n int) (Value, error) {
 	rs := runes(s)
 	if n < 0 {
@@ -63,7 +63,7 @@ func replaceNothing(r *run, s, with string, n int) (Value, error) {
 	return string(out), nil
 }
 
-// affix is startswith or endswith, of one text or a tuple of them.
+// affix is startswith or endswith, of one text or a tuple of texts.
 func affix(has func(s, part string) bool) func(*run, string, []Value) (Value, error) {
 	return func(_ *run, s string, a []Value) (Value, error) {
 		if t, many := a[0].(*tuple); many {

@@ -2,7 +2,6 @@ package jinja
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -16,7 +15,7 @@ type dumper struct {
 	out        []byte
 }
 
-// tojson is the filter that transformers puts in the place of Jinja2's.
+// tojson is transformers' replacement for the filter of Jinja2.
 func tojson(r *run, v Value, a []Value) (Value, error) {
 	d := &dumper{ascii: truth(a[0]), item: ", ", pair: ": "}
 	if a[1] != nil {
@@ -88,10 +87,9 @@ func (d *dumper) write(v Value, depth int) error {
 		d.out = appendJSONText(d.out, v, d.ascii)
 	case markup:
 		d.out = appendJSONText(d.out, string(v), d.ascii)
-	case *List:
-		return d.items(v.items, depth)
-	case *tuple:
-		return d.items(v.items, depth)
+	case *List, *tuple:
+		items, _ := itemsOf(v)
+		return d.items(items, depth)
 	case *Map:
 		return d.object(v, depth)
 	default:
@@ -162,19 +160,9 @@ func jsonKey(k Value) (string, error) {
 	return "", faultf("keys must be str, int, float, bool or None, not %s", typeName(k))
 }
 
-func appendJSONFloat(dst []byte, f float64) []byte {
-	switch {
-	case math.IsNaN(f):
-		return append(dst, "NaN"...)
-	case math.IsInf(f, 1):
-		return append(dst, "Infinity"...)
-	case math.IsInf(f, -1):
-		return append(dst, "-Infinity"...)
-	}
-	return appendFloat(dst, f)
-}
+func appendJSONFloat(dst []byte, f float64) []byte { return appendFloat(dst, f, "NaN", "Infinity") }
 
-// appendJSONText appends a string in quotes; ascii escapes all that is beyond ASCII.
+// appendJSONText appends a quoted string; ascii escapes all characters outside of ASCII.
 func appendJSONText(dst []byte, s string, ascii bool) []byte {
 	dst = append(slices.Grow(dst, len(s)+len(s)/16+2), '"')
 	start := 0

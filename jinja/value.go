@@ -4,34 +4,34 @@ import (
 	"math/big"
 )
 
-// Value is what a template computes with: nil (None), bool, int64, *big.Int (beyond
-// int64), float64, string (UTF-8, lone surrogates in their three-byte form), *List,
-// *Map, and types of the interpreter's own that no caller makes.
+// Value is a value of a template: nil (None), bool, int64, *big.Int (for larger integers), float64,
+// string (UTF-8, lone surrogates in their three-byte form), *List, *Map, or an internal type that callers
+// cannot create.
 type Value = any
 
 // List is a Python list.
 type List struct{ items []Value }
 
-// NewList makes a list of the items, which it keeps.
+// NewList makes a list. It does not copy the items.
 func NewList(items ...Value) *List { return &List{items} }
 
 // Len returns the number of items.
 func (l *List) Len() int { return len(l.items) }
 
-// At returns the i-th item, from 0.
+// At returns the i-th item, counted from 0.
 func (l *List) At(i int) Value { return l.items[i] }
 
-// Append adds an item. A list that is being rendered must not change.
+// Append adds an item. A list must not change during a rendering.
 func (l *List) Append(v Value) { l.items = append(l.items, v) }
 
 // tuple is a Python tuple.
 type tuple struct{ items []Value }
 
-// Map is a Python dict: it keeps the order in which keys came first.
+// Map is a Python dict: it keeps the order of insertion.
 type Map struct {
 	keys  []Value
 	vals  []Value
-	index map[any]int // by hash key, for larger maps alone
+	index map[any]int // by hash key; nil for small maps
 }
 
 // NewMap makes an empty map.
@@ -43,10 +43,10 @@ const indexFrom = 12
 // Len returns the number of entries.
 func (m *Map) Len() int { return len(m.keys) }
 
-// Set puts a value under a string key; a key that is there keeps its place.
+// Set sets the value of a string key. An existing key keeps its position.
 func (m *Map) Set(key string, v Value) { m.put(key, key, v) }
 
-// Get returns the value under a string key.
+// Get returns the value of a string key.
 func (m *Map) Get(key string) (Value, bool) {
 	i := m.find(key)
 	if i < 0 {
@@ -55,13 +55,13 @@ func (m *Map) Get(key string) (Value, bool) {
 	return m.vals[i], true
 }
 
-// Key returns the i-th key, from 0: a string in what comes from JSON.
+// Key returns the i-th key, counted from 0: a string in maps from JSON.
 func (m *Map) Key(i int) Value { return m.keys[i] }
 
-// ValueAt returns the i-th value, from 0.
+// ValueAt returns the i-th value, counted from 0.
 func (m *Map) ValueAt(i int) Value { return m.vals[i] }
 
-// find returns the place of a key by its hash key, or -1.
+// find returns the index of a hash key, or -1.
 func (m *Map) find(hash any) int {
 	if m.index != nil {
 		if i, ok := m.index[hash]; ok {
@@ -105,7 +105,7 @@ func (m *Map) put(hash any, key, v Value) {
 	}
 }
 
-// set puts a value under any hashable key.
+// set sets the value of any hashable key.
 func (m *Map) set(key, v Value) error {
 	h, err := hashKey(key)
 	if err != nil {
@@ -118,7 +118,7 @@ func (m *Map) set(key, v Value) error {
 	return nil
 }
 
-// get returns the value under any hashable key.
+// get returns the value of any hashable key.
 func (m *Map) get(key Value) (Value, bool, error) {
 	h, err := hashKey(key)
 	if err != nil {
@@ -139,31 +139,31 @@ func (m *Map) copy() *Map {
 	return c
 }
 
-// The types that only the interpreter makes.
+// The internal types.
 type (
-	// undefined is Jinja2's Undefined; why says what is not there.
+	// undefined is Jinja2's Undefined; why names the missing value.
 	undefined struct{ why string }
-	// missing stands in a slot that holds nothing yet.
+	// missing is the content of a slot without a value.
 	missing struct{}
 	// markup is a text that is marked safe.
 	markup string
 	// span is a Python range.
 	span struct{ start, stop, step int64 }
-	// view is what items, keys and values of a map give.
+	// view is the result of a map's items, keys or values.
 	view struct {
 		m    *Map
 		kind string
 	}
-	// generator gives its items once, as they are asked for.
+	// generator yields its items once, on request.
 	generator struct{ next func() (Value, bool, error) }
-	// namespace is the one kind of object whose attributes can be set.
+	// namespace is the only type whose attributes can be set.
 	namespace struct{ attrs *Map }
-	// method is a method of a value, not yet called.
+	// method is a method bound to a value.
 	method struct {
 		of   Value
 		name string
 	}
-	// builtin is one of the global functions.
+	// builtin is a global function.
 	builtin struct {
 		name string
 		call func(r *run, args []Value, named *Map) (Value, error)
@@ -172,9 +172,7 @@ type (
 
 var absent = missing{}
 
-func undefinedName(name string) Value { return &undefined{repr(name) + " is undefined"} }
-
-// typeName is what Python calls the type of a value, for error texts.
+// typeName is Python's name of a value's type, for errors.
 func typeName(v Value) string {
 	switch v := v.(type) {
 	case nil:
