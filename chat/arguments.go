@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"strings"
+	"unicode/utf8"
 )
 
 // Argument is one field of a call's arguments.
@@ -43,4 +45,18 @@ func ReadArguments(text string) (all []Argument, ok bool) {
 	}
 	_, err := dec.Token()
 	return all, err == io.EOF
+}
+
+// ObjectArguments returns a call's arguments as a JSON object, which endpoints require: the arguments
+// if they are one, {} if they are empty, or else {"malformed_arguments": TEXT}.
+func ObjectArguments(s string) string {
+	body := strings.TrimLeft(s, " \t\r\n")
+	switch {
+	case body == "":
+		return "{}"
+	case body[0] == '{' && utf8.ValidString(s) && json.Valid([]byte(s)):
+		return s
+	}
+	wrapped := AppendString([]byte(`{"malformed_arguments": `), strings.ToValidUTF8(s, "\uFFFD"))
+	return string(append(wrapped, '}'))
 }

@@ -19,7 +19,7 @@ func TestDoctorProbesAPolicyAndItsCommandMendsIt(t *testing.T) {
 	b := newBench(t, l, relabel.Policy{Name: "teacher", BaseURL: m.url, Model: scripted.TeacherModel, Server: relabel.ServerGeneric})
 	said := func(args ...string) string { return l.must(t, append(args, "--server", b.api.Base)...) }
 	table := said("doctor", "--policy", "teacher")
-	for _, want := range []string{"token ids       yes", "native calls    yes", "as sglang does", "relabel policy add teacher --base-url " + m.url} {
+	for _, want := range []string{"token ids       yes", "native calls    yes", "like sglang", "relabel policy add teacher --base-url " + m.url} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -285,7 +286,14 @@ func (k *killed) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.
 // The endpoint takes the batch and its answer is lost: its list says that it is there.
 func TestAnAnswerThatIsLostMakesNoSecondBatch(t *testing.T) {
 	t.Parallel()
-	e := newEndpoint(t, scripted.Config{Batch: scripted.Batching{Lose: func(n int) bool { return n == 1 }}})
+	e := newEndpoint(t, scripted.Config{})
+	e.path = func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost && r.URL.Path == "/v1/batches" && e.Batches() == 0 {
+			e.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
 	s, d := waiting(t, e, 1)
 	workOff(t, s, worker(s, s, "w", quick))
 	if got := labels(t, s, d); count(got, relabel.Received) != 3 || e.Batches() != 1 {

@@ -43,7 +43,7 @@ func (e *endpoint) enter(ctx context.Context, l *lane, w *waiter) error {
 	return ctx.Err()
 }
 
-// admit admits the waiters that may go now, rejects those for whom waiting is useless, and sets a
+// admit admits the waiters that may start now, rejects those for which waiting is useless, and sets a
 // timer for the next change that needs no event. e.mu is held.
 func (e *endpoint) admit() {
 	now := time.Now()
@@ -71,8 +71,8 @@ func (e *endpoint) admit() {
 	e.tell()
 }
 
-// next returns the waiter that may go now, and whether that passes over the longest waiter; or nil,
-// and the time until one may go without another event (0: never).
+// next returns the waiter that may start now, and whether that skips the longest waiter; or nil, and
+// the time until one may start without another event (0: never).
 func (e *endpoint) next(now time.Time) (w *waiter, over bool, wait time.Duration) {
 	if !slices.ContainsFunc(e.lanes, func(l *lane) bool { return len(l.waiting) > 0 }) || e.inFlight >= e.limit.places() {
 		return nil, false, 0

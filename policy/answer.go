@@ -9,8 +9,8 @@ import (
 	"relabel/chat"
 )
 
-// answerBody is a chat-completions response. What an answer can do without is kept
-// raw and read leniently: a server's own idea of a usage field must not cost an action.
+// answerBody is a chat-completions response. Optional fields are raw and read leniently: an unusual usage
+// field must not cost an action.
 type answerBody struct {
 	Model          json.RawMessage `json:"model"`
 	Fingerprint    json.RawMessage `json:"system_fingerprint"`
@@ -27,8 +27,7 @@ type answerChoice struct {
 	Logprobs       json.RawMessage `json:"logprobs"`
 }
 
-// decodeAnswer reads a 200 body, or says in problem what is wrong with it. It is the one
-// place where what an answer says is held to bounds (bounds.go).
+// decodeAnswer reads a 200 body, or returns its problem. It applies the bounds (bounds.go).
 func decodeAnswer(body []byte) (done relabel.Completion, problem string) {
 	var c clamps
 	var w answerBody
@@ -69,7 +68,7 @@ func decodeAnswer(body []byte) (done relabel.Completion, problem string) {
 	return done, ""
 }
 
-// undecoded says what is wrong with a body that is not a chat completion.
+// undecoded is the problem of a body that is not a chat completion.
 func undecoded(body []byte) string {
 	if !json.Valid(body) {
 		return "its answer is not JSON"
@@ -77,8 +76,8 @@ func undecoded(body []byte) string {
 	return "its answer is not a chat completion"
 }
 
-// addLogprobs reads choices[].logprobs. llama-server puts each token's id beside its
-// logprob. Logprobs that do not align with the sampled ids are left out.
+// addLogprobs reads choices[].logprobs. llama-server has each token's id beside its logprob. It drops
+// logprobs that do not align with the sampled ids.
 func addLogprobs(done *relabel.Completion, raw json.RawMessage, c *clamps) {
 	var w struct {
 		Content []struct {
@@ -115,18 +114,17 @@ func addLogprobs(done *relabel.Completion, raw json.RawMessage, c *clamps) {
 	}
 }
 
-// refusal reads the field by which OpenAI's models decline.
+// refusal reads the field with which OpenAI's models decline.
 func refusal(message json.RawMessage) string {
 	return optional[struct {
 		Refusal string `json:"refusal"`
 	}](message).Refusal
 }
 
-// optional reads raw as a T, and gives T's zero value if it is absent or another type.
-func optional[T any](raw json.RawMessage) T {
+// optional reads raw as a T; the zero value if it is absent or of another type.
+func optional[T any](raw json.RawMessage) (zero T) {
 	var v T
 	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
-		var zero T
 		return zero
 	}
 	return v

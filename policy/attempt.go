@@ -2,13 +2,12 @@ package policy
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"relabel"
 )
 
-// completionCall is what all tries of a call have in common.
+// completionCall is the state that all tries of a call share.
 type completionCall struct {
 	req      relabel.ChatRequest
 	bytes    int // of the request, roughly
@@ -16,11 +15,10 @@ type completionCall struct {
 	replicas []*lane // in the order that its trajectory prefers
 	arrived  uint64
 
-	tries   int
-	last    outcome         // of the try before; "" before the first
+	last    outcome         // of the previous try; "" before the first
 	spent   int             // tries that used up a retry
-	failed  map[outcome]int // of these, by how they ended
-	lost    map[string]int  // tries in a row that did not reach the server, by address
+	failed  map[outcome]int // of these, by outcome
+	lost    map[string]int  // consecutive tries that did not reach the server, by address
 	trouble time.Time       // since when it waits for an endpoint that is busy or down; zero: it does not
 }
 
@@ -33,14 +31,14 @@ type attempt struct {
 	held   bool // the endpoint was down while it waited
 	done   relabel.Completion
 	status int
-	fail   *failure // no action came
-	left   bool     // the caller left before the answer came
+	fail   *failure // why the try failed
+	left   bool     // the caller left before the answer
 	err    error    // why it got no slot: ctx's error, errDown or errElsewhere
-	health          // the endpoint's, then
+	health          // of the endpoint after the try
 }
 
-// attempt waits for a slot at l and tries once; placed, if it is not nil, is closed
-// when it got the slot.
+// attempt waits for a slot at l and tries once. It closes placed, unless that is nil, when it gets the
+// slot.
 func (c *Client) attempt(ctx context.Context, q completionCall, l *lane, placed chan<- struct{}) attempt {
 	w := &waiter{
 		purpose: q.req.Purpose, urgency: q.req.Urgency, arrived: q.arrived, after: q.last, bytes: q.bytes,
@@ -77,9 +75,9 @@ func (c *Client) patience() time.Duration {
 	return time.Duration(c.policy.Limits.PatienceSeconds) * time.Second
 }
 
-// hedge is attempt at the replica that is preferred, and, if no answer has come from
-// there for as long as the policy says, at another one beside it. The first answer wins,
-// and the other try is cancelled and returned as the loser.
+// hedge attempts the call at the preferred replica. If that does not answer within the policy's time,
+// it also attempts it at another one. The first answer wins; the other try is cancelled and returned as
+// the loser.
 func (c *Client) hedge(ctx context.Context, q completionCall) (won attempt, lost *attempt) {
 	first := choose(q.replicas)
 	after := time.Duration(c.policy.Limits.HedgeAfterSeconds) * time.Second
@@ -95,12 +93,10 @@ func (c *Client) hedge(ctx context.Context, q completionCall) (won attempt, lost
 		return a, nil
 	case <-placed:
 	}
-	timer := time.NewTimer(after)
-	defer timer.Stop()
 	select {
 	case a := <-results:
 		return a, nil
-	case <-timer.C:
+	case <-time.After(after):
 	}
 	second := spare(q.replicas, first)
 	if second == nil {
@@ -156,6 +152,3 @@ func (q *completionCall) waited(a attempt) {
 		q.trouble = q.trouble.Add(a.queued)
 	}
 }
-
-// outage reports whether a ended because its endpoint is down.
-func (a attempt) outage() bool { return errors.Is(a.err, errDown) }

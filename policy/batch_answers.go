@@ -26,10 +26,9 @@ type answerLine struct {
 	} `json:"error"`
 }
 
-// Answers reads a file of answers and understands each line as Client.Complete does an
-// answer. of gives the tools and the turn that a line was asked with. Errors are those of
-// each, which ends it, and those of Batches; a line that cannot be read is passed over,
-// as one that never came.
+// Answers reads a file of answers and decodes each line like Client.Complete. of returns the tools and
+// the turn of a line's request. Errors are those of each, which end it, and those of Batches. It skips
+// unreadable lines.
 func (b *Batches) Answers(ctx context.Context, file string, of func(customID string) relabel.ChatRequest, each func(relabel.BatchAnswer) error) error {
 	ctx, cancel := context.WithTimeout(ctx, batchPatience)
 	defer cancel()
@@ -58,8 +57,8 @@ func (b *Batches) Answers(ctx context.Context, file string, of func(customID str
 	return nil
 }
 
-// nextAnswer reads a line and understands it, as one of few if it is large; nil if it
-// is none or longer than maxAnswer. over reports whether it was the last.
+// nextAnswer reads and decodes a line; nil if it is invalid or longer than maxAnswer. It decodes few large
+// lines at a time. over reports whether the line was the last.
 func (b *Batches) nextAnswer(ctx context.Context, from *bufio.Reader, of func(customID string) relabel.ChatRequest) (answer *relabel.BatchAnswer, over bool, err error) {
 	line := &lineReader{from: from}
 	text, free, err := readBody(ctx, line, maxAnswer)
@@ -81,12 +80,12 @@ func (b *Batches) nextAnswer(ctx context.Context, from *bufio.Reader, of func(cu
 // lineReader reads one line.
 type lineReader struct {
 	from *bufio.Reader
-	part []byte // read and not yet given; of from's buffer
+	part []byte // read but not yet returned; in from's buffer
 	over bool   // part is the end of the line
 	last bool   // no line follows
 }
 
-// Read gives io.EOF at the end of the line.
+// Read returns io.EOF at the end of the line.
 func (l *lineReader) Read(p []byte) (int, error) {
 	if len(l.part) == 0 {
 		if l.over {
@@ -103,7 +102,7 @@ func (l *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// understand makes a completion of a line, or says why none exists.
+// understand decodes a line into a completion or an error.
 func (b *Batches) understand(a answerLine, req relabel.ChatRequest) relabel.BatchAnswer {
 	answer := relabel.BatchAnswer{CustomID: a.CustomID}
 	secret, err := b.secrets.of(b.policy)
@@ -111,11 +110,11 @@ func (b *Batches) understand(a answerLine, req relabel.ChatRequest) relabel.Batc
 	case err != nil:
 		answer.Err = err
 	case a.Response == nil || a.Response.Status == 0:
-		said := "the batch has no answer"
+		message := "the batch has no answer"
 		if a.Error != nil {
-			said = serverError{message: a.Error.Message, code: optional[string](a.Error.Code)}.shown(secret)
+			message = serverError{message: a.Error.Message, code: optional[string](a.Error.Code)}.shown(secret)
 		}
-		answer.Err = b.refused(said, nil)
+		answer.Err = b.refused(message, nil)
 	case a.Response.Status != http.StatusOK:
 		reply := readError(a.Response.Body)
 		answer.Err = b.refused("HTTP "+strconv.Itoa(a.Response.Status)+": "+reply.shown(secret), nil)

@@ -19,20 +19,19 @@ import (
 	"relabel/chat"
 )
 
-// Bounds of a batch endpoint's answers and patience.
+// Limits of a batch endpoint's answers, and constants of its interface.
 const (
 	maxBatchAnswer = 4 << 20          // bytes of an answer that is not a file
-	batchPatience  = 30 * time.Minute // for a file to go over the line
-	batchKey       = "relabel_batch"  // in a batch's metadata: what tells ours
+	batchPatience  = 30 * time.Minute // for the transfer of a file
+	batchKey       = "relabel_batch"  // in the metadata of our batches
 	batchWindow    = "24h"
 	batchPage      = 100 // batches in one answer of the list
-	mostPages      = 20  // of the list that are looked through, newest first
+	mostPages      = 20  // of the list that Find reads, newest first
 )
 
 // Batches is a policy's batch endpoint, in OpenAI's form: files, and batches of them.
-// Its methods ask once. Errors are CodeEndpoint for a clear refusal, CodeUnavailable
-// where no clear answer came, so that the request may have taken place, and
-// CodeSecretMissing.
+// Its methods do not retry. Errors are CodeEndpoint for a clear refusal, CodeUnavailable without a clear
+// answer, so that the endpoint may have executed the request, and CodeSecretMissing.
 type Batches struct {
 	policy  relabel.Policy
 	base    string
@@ -40,13 +39,10 @@ type Batches struct {
 	secrets Secrets
 }
 
-// OpenBatches checks p and makes a client of its batch endpoint. Nothing is sent. Errors
-// are CodeInvalid with the wrong field, or CodeSecretMissing.
+// OpenBatches checks p and makes a client of its batch endpoint. It sends nothing. Errors are CodeInvalid
+// with the wrong field, or CodeSecretMissing.
 func OpenBatches(p relabel.Policy, o Options) (*Batches, error) {
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
-	if _, err := o.Secrets.of(p); err != nil {
+	if _, err := o.check(p); err != nil {
 		return nil, err
 	}
 	return &Batches{policy: p, base: strings.TrimRight(p.BaseURL, "/"), http: withoutRedirects(o, 2), secrets: o.Secrets}, nil
@@ -80,19 +76,18 @@ func (b *Batches) Upload(ctx context.Context, name string, file io.Reader, size 
 	var made struct {
 		ID string `json:"id"`
 	}
-	if err := b.ask(req, &made); err != nil {
+	switch err := b.ask(req, &made); {
+	case err != nil:
 		return "", err
-	}
-	if made.ID == "" {
+	case made.ID == "":
 		return "", b.unclear("it names no file", nil)
-	}
-	if !usableID(made.ID) {
-		return "", b.refused("it names a file by an id that is not 1 to 200 printable characters", nil)
+	case !usableID(made.ID):
+		return "", b.refused("the id of a file is not 1 to 200 printable characters", nil)
 	}
 	return made.ID, nil
 }
 
-// remoteBatch is a batch as it comes over the line.
+// remoteBatch is a batch in an answer.
 type remoteBatch struct {
 	ID       string          `json:"id"`
 	Status   string          `json:"status"`
@@ -102,20 +97,20 @@ type remoteBatch struct {
 	Errors   json.RawMessage `json:"errors"`
 }
 
-func (r remoteBatch) seen() relabel.RemoteBatch {
+func (r remoteBatch) batch() relabel.RemoteBatch {
 	problems := optional[struct {
 		Data []struct {
 			Message string `json:"message"`
 		} `json:"data"`
 	}](r.Errors).Data
-	seen := relabel.RemoteBatch{ID: r.ID, Status: clip(r.Status, maxName), OutputFile: r.Output, ErrorFile: r.Failed}
+	batch := relabel.RemoteBatch{ID: r.ID, Status: clip(r.Status, maxName), OutputFile: r.Output, ErrorFile: r.Failed}
 	if len(problems) > 0 {
-		seen.Problem = clip(problems[0].Message, 300)
+		batch.Problem = clip(problems[0].Message, 300)
 	}
-	return seen
+	return batch
 }
 
-// Create makes a batch of a file, marked with key.
+// Create makes a batch from a file and marks it with key.
 func (b *Batches) Create(ctx context.Context, file, key string) (relabel.RemoteBatch, error) {
 	body, err := json.Marshal(map[string]any{"input_file_id": file, "endpoint": "/v1/chat/completions",
 		"completion_window": batchWindow, "metadata": map[string]string{batchKey: key}})
@@ -125,8 +120,7 @@ func (b *Batches) Create(ctx context.Context, file, key string) (relabel.RemoteB
 	return b.batch(ctx, http.MethodPost, "/batches", body)
 }
 
-// Find looks for a batch that is marked with key among the newest ones; nil if there
-// is none.
+// Find returns the batch with the mark key among the newest ones; nil without one.
 func (b *Batches) Find(ctx context.Context, key string) (*relabel.RemoteBatch, error) {
 	after := ""
 	for range mostPages {
@@ -143,8 +137,7 @@ func (b *Batches) Find(ctx context.Context, key string) (*relabel.RemoteBatch, e
 		}
 		for _, r := range page.Data {
 			if optional[map[string]string](r.Metadata)[batchKey] == key && r.usable() {
-				seen := r.seen()
-				return &seen, nil
+				return new(r.batch()), nil
 			}
 		}
 		if !page.More || len(page.Data) == 0 {
@@ -155,7 +148,7 @@ func (b *Batches) Find(ctx context.Context, key string) (*relabel.RemoteBatch, e
 	return nil, nil
 }
 
-// Get returns a batch as it is now.
+// Get returns the current state of a batch.
 func (b *Batches) Get(ctx context.Context, id string) (relabel.RemoteBatch, error) {
 	return b.batch(ctx, http.MethodGet, "/batches/"+url.PathEscape(id), nil)
 }
@@ -172,24 +165,23 @@ func (b *Batches) batch(ctx context.Context, method, path string, body []byte) (
 		return relabel.RemoteBatch{}, err
 	}
 	var made remoteBatch
-	if err := b.ask(req, &made); err != nil {
+	switch err := b.ask(req, &made); {
+	case err != nil:
 		return relabel.RemoteBatch{}, err
-	}
-	if made.ID == "" {
+	case made.ID == "":
 		return relabel.RemoteBatch{}, b.unclear("it names no batch", nil)
+	case !made.usable():
+		return relabel.RemoteBatch{}, b.refused("the id of a batch or file is not 1 to 200 printable characters", nil)
 	}
-	if !made.usable() {
-		return relabel.RemoteBatch{}, b.refused("it names a batch or a file by an id that is not 1 to 200 printable characters", nil)
-	}
-	return made.seen(), nil
+	return made.batch(), nil
 }
 
-// usable reports whether what the batch is called by can be stored and asked for.
+// usable reports whether the ids of a batch can be stored and requested.
 func (r remoteBatch) usable() bool {
 	return usableID(r.ID) && (r.Output == "" || usableID(r.Output)) && (r.Failed == "" || usableID(r.Failed))
 }
 
-// usableID reports whether an id of an endpoint's is 1 to maxName printable characters.
+// usableID reports whether an id from an endpoint has 1 to maxName printable characters.
 func usableID(id string) bool {
 	return id != "" && len(id) <= maxName && utf8.ValidString(id) && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
 }
@@ -225,7 +217,7 @@ func (b *Batches) ask(req *http.Request, out any) error {
 	return nil
 }
 
-// send sends a request and returns its answer, if that is a good one.
+// send sends a request and returns its answer if it succeeded.
 func (b *Batches) send(req *http.Request) (*http.Response, error) {
 	secret, err := b.secrets.of(b.policy)
 	if err != nil {
@@ -242,19 +234,19 @@ func (b *Batches) send(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorRead)) // one that breaks off still tells more than none
-	said := "HTTP " + strconv.Itoa(resp.StatusCode) + ": " + readError(body).shown(secret)
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorRead)) // an incomplete body is better than none
+	message := "HTTP " + strconv.Itoa(resp.StatusCode) + ": " + readError(body).shown(secret)
 	switch s := resp.StatusCode; {
 	case s >= 500, s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s == http.StatusConflict, s == http.StatusTooEarly:
-		return nil, b.unclear(said, nil)
+		return nil, b.unclear(message, nil)
 	}
-	return nil, b.refused(said, nil)
+	return nil, b.refused(message, nil)
 }
 
-func (b *Batches) refused(said string, cause error) error {
-	return relabel.Errorf(relabel.CodeEndpoint, "%s: %s", b.policy.Name, said).Because(cause)
+func (b *Batches) refused(message string, cause error) error {
+	return relabel.Errorf(relabel.CodeEndpoint, "%s: %s", b.policy.Name, message).Because(cause)
 }
 
-func (b *Batches) unclear(said string, cause error) error {
-	return relabel.Errorf(relabel.CodeUnavailable, "%s: %s", b.policy.Name, said).Because(cause)
+func (b *Batches) unclear(message string, cause error) error {
+	return relabel.Errorf(relabel.CodeUnavailable, "%s: %s", b.policy.Name, message).Because(cause)
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Bounds on what is read of an answer, in bytes.
+// Limits of an answer, in bytes.
 const (
 	maxAnswer    = 32 << 20 // prompt ids and logprobs of a full context take some MB
 	usualAnswer  = 4 << 20  // a larger one is decoded while at most largeAtOnce are
@@ -15,13 +15,13 @@ const (
 	maxErrorKept = 8 << 10
 )
 
-// large are the answers larger than usualAnswer that this process has in memory right now:
-// they and what is decoded of them bound its memory, whatever endpoints send.
+// large is a semaphore for answers larger than usualAnswer. It bounds the memory of the process,
+// whatever endpoints send.
 var large = make(chan struct{}, largeAtOnce)
 
-// readBody reads at most limit+1 bytes. free is to be called when the body is decoded. What
-// exceeds usualAnswer is received into a file: only what has arrived whole takes one of the
-// places for large answers, so that an endpoint that sends slowly holds up nobody else's.
+// readBody reads at most limit+1 bytes. The caller must call free after decoding the body. It receives
+// the part beyond usualAnswer into a file and acquires the semaphore afterwards, so that an endpoint
+// that sends slowly does not delay others.
 func readBody(ctx context.Context, from io.Reader, limit int64) (body []byte, free func(), err error) {
 	free = func() {}
 	body, err = io.ReadAll(io.LimitReader(from, min(usualAnswer, limit+1)))
@@ -42,7 +42,7 @@ func readBody(ctx context.Context, from io.Reader, limit int64) (body []byte, fr
 	return append(body, more...), func() { <-large }, err
 }
 
-// receive copies what comes into a temporary file without a name, and returns it at its begin.
+// receive copies from into a temporary file without a name, and rewinds it.
 func receive(from io.Reader) (file *os.File, err error) {
 	if file, err = os.CreateTemp("", "relabel-answer-"); err != nil {
 		return nil, err

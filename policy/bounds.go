@@ -22,7 +22,7 @@ const (
 	roundingError = 0.01
 )
 
-// What may be clamped, as Completion.Clamped names it.
+// The fields that may be clamped, as Completion.Clamped names them.
 const (
 	clampedNumbers     = "numbers" // NaN or Infinity, which JSON does not have
 	clampedUsage       = "usage"
@@ -35,7 +35,7 @@ const (
 	clampedFingerprint = "system_fingerprint"
 )
 
-// clamps collects the names of what was cut or dropped, each once.
+// clamps collects the names of the fields that were truncated or dropped, each once.
 type clamps []string
 
 func (c *clamps) note(what string) {
@@ -66,7 +66,7 @@ func head(text string, n int) string {
 	return text[:n]
 }
 
-// usage reads token counts; nil if the server gives none, or impossible ones.
+// usage reads token counts; nil if there are none or they are invalid.
 func (c *clamps) usage(raw json.RawMessage) *relabel.Usage {
 	w := optional[*struct {
 		Prompt     json.RawMessage `json:"prompt_tokens"`
@@ -94,8 +94,8 @@ func (c *clamps) usage(raw json.RawMessage) *relabel.Usage {
 	return &relabel.Usage{PromptTokens: prompt, CompletionTokens: completion, CachedTokens: cached}
 }
 
-// count reads a number of tokens: a whole number from 0 to maxUsage. Absent is 0; anything
-// else is 0, noted and not ok.
+// count reads a number of tokens: a whole number from 0 to maxUsage; absent is 0. Other values are noted
+// and not ok.
 func (c *clamps) count(raw json.RawMessage) (n int, ok bool) {
 	if !given(raw) {
 		return 0, true
@@ -108,7 +108,7 @@ func (c *clamps) count(raw json.RawMessage) (n int, ok bool) {
 	return int(f), true
 }
 
-// ids reads token ids; nil if the server gives none, or an invalid one.
+// ids reads token ids; nil if there are none or one is invalid.
 func (c *clamps) ids(raw json.RawMessage, what string) []int32 {
 	ids := optional[[]int32](raw)
 	if ids == nil && given(raw) || slices.ContainsFunc(ids, func(id int32) bool { return id < 0 }) {

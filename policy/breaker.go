@@ -3,23 +3,23 @@ package policy
 import "time"
 
 const (
-	breakerFailures = 3 // in a row, before the endpoint counts as down
+	breakerFailures = 3 // consecutive, until the endpoint counts as down
 	firstInterval   = time.Second
 	lastInterval    = 30 * time.Second
 )
 
-// breaker knows whether an endpoint is down. While it is open, calls wait, and one an
-// interval is let through as a probe; any answer closes it.
+// breaker is open while an endpoint is down. Then calls wait, and one per interval is let through as a
+// probe. Any answer closes it.
 type breaker struct {
 	failures int // since the last sign of life
 	open     bool
 	since    time.Time // when it opened
-	next     time.Time // when the next probe may go
+	next     time.Time // time of the next probe
 	interval time.Duration
 	last     error // the last failure
 }
 
-// wait is how long until a call may go: 0 while closed, and when a probe is due.
+// wait is how long until a call may start: 0 while it is closed or a probe is due.
 func (b *breaker) wait(now time.Time) time.Duration {
 	if !b.open {
 		return 0
@@ -27,15 +27,15 @@ func (b *breaker) wait(now time.Time) time.Duration {
 	return max(0, b.next.Sub(now))
 }
 
-// probed notes that a probe was let through at now. The next one waits twice as long, also
-// while this one has no answer: a server that hangs must not get one call after the other.
+// probed records a probe. The next one waits twice as long, also without an answer to this one: a server
+// that hangs must not get many calls.
 func (b *breaker) probed(now time.Time) {
 	b.next = now.Add(b.interval)
 	b.interval = min(2*b.interval, lastInterval)
 }
 
-// fail notes a failure, and reports whether it opened the breaker. Those of calls that
-// were in flight when it opened change nothing.
+// fail records a failure, and reports whether it opened the breaker. While it is open, only probes
+// matter.
 func (b *breaker) fail(now time.Time, probe bool, err error) (opened bool) {
 	b.failures++
 	b.last = err
@@ -50,7 +50,7 @@ func (b *breaker) fail(now time.Time, probe bool, err error) (opened bool) {
 	return false
 }
 
-// live notes a sign of life, and reports whether it closed the breaker.
+// live records a sign of life, and reports whether it closed the breaker.
 func (b *breaker) live() (closed bool) {
 	closed = b.open
 	b.failures, b.open, b.last = 0, false, nil

@@ -2,20 +2,19 @@ package policy
 
 import "time"
 
-// burstSeconds is how many seconds' worth of the limit may be used at once. A minute exceeds
-// the limit by at most that much.
+// burstSeconds is how many seconds' worth of the limit may be used at once. The use of a minute exceeds
+// the limit by at most that.
 const burstSeconds = 1
 
-// bucket holds an allowance that flows in evenly. It may be overdrawn: what is taken is
-// let go while there is anything left, so that large takers are not passed over by
-// small ones for good, and is made up for before the next one.
+// bucket holds an allowance that is refilled evenly. It may be overdrawn, so that large requests are not
+// starved by small ones; the next request waits until it is refilled.
 type bucket struct {
 	perMinute float64 // 0: no limit
 	level     float64
-	at        time.Time // when level was so
+	at        time.Time // time of level
 }
 
-// set changes the allowance. A full bucket begins.
+// set changes the allowance, and then fills the bucket.
 func (b *bucket) set(perMinute int, now time.Time) {
 	if b.perMinute != float64(perMinute) {
 		*b = bucket{perMinute: float64(perMinute), at: now}
@@ -23,7 +22,7 @@ func (b *bucket) set(perMinute int, now time.Time) {
 	}
 }
 
-// most is how much it holds: a second's worth, at least one.
+// most is its capacity: burstSeconds' worth, at least one.
 func (b *bucket) most() float64 { return max(1, b.perMinute*burstSeconds/60) }
 
 func (b *bucket) flow(now time.Time) {
@@ -33,7 +32,7 @@ func (b *bucket) flow(now time.Time) {
 	}
 }
 
-// wait is how long until need is there. Need is at most one: the rest is overdrawn.
+// wait is how long until need is available. Need is at most one: the rest is overdrawn.
 func (b *bucket) wait(need float64, now time.Time) time.Duration {
 	if b.perMinute == 0 {
 		return 0
@@ -46,7 +45,7 @@ func (b *bucket) wait(need float64, now time.Time) time.Duration {
 	return time.Duration(lack/b.perMinute*float64(time.Minute)) + 1
 }
 
-// take takes n, or returns them where n is negative.
+// take takes n, or returns them if n is negative.
 func (b *bucket) take(n float64, now time.Time) {
 	if b.perMinute == 0 {
 		return

@@ -5,8 +5,7 @@ import (
 	"relabel/chat"
 )
 
-// appendState appends the messages, with the marks that p's endpoint wants for its
-// prompt cache.
+// appendState appends the messages, with the marks that p's endpoint needs for its prompt cache.
 func appendState(dst []byte, p relabel.Policy, messages []relabel.Message) []byte {
 	if p.CacheMarkers != relabel.CacheMarkersAnthropic {
 		return chat.AppendMessages(dst, messages)
@@ -26,9 +25,9 @@ func appendState(dst []byte, p relabel.Policy, messages []relabel.Message) []byt
 	return append(dst, ']')
 }
 
-// markedMessages are the ends of the two blocks that are worth keeping: the system
-// message, which all trajectories share, and the last message with a text, up to which
-// the next turn's request is the same. -1 means none.
+// markedMessages are the last messages of the two blocks to cache: the system message, which all
+// trajectories share, and the last message with text, up to which the next turn's request is the same.
+// -1 means none.
 func markedMessages(messages []relabel.Message) (first, last int) {
 	first, last = -1, len(messages)-1
 	if len(messages) > 0 && messages[0].Role == relabel.RoleSystem && messages[0].Content != "" {
@@ -40,8 +39,7 @@ func markedMessages(messages []relabel.Message) (first, last int) {
 	return first, last
 }
 
-// appendMarked appends m with its content as one text block that is to be cached; the
-// rest is as AppendMessage writes it.
+// appendMarked appends m with its content as one text block to cache, otherwise like AppendMessage.
 func appendMarked(dst []byte, m relabel.Message) []byte {
 	plain := chat.AppendMessage(nil, m)
 	head := chat.AppendString(append(chat.AppendString([]byte(`{"role":`), m.Role), `,"content":`...), m.Content)

@@ -1,37 +1,37 @@
-// Package policy asks chat-completions endpoints for actions: one Client a policy
-// version, over net/http and without streaming. It bounds what is in flight, tries
-// again if that can help, keeps answers byte for byte, and records every call.
-// Policies that need no model are in policy/scripted.
+// Package policy asks chat-completions endpoints for actions: one Client per policy version, over
+// net/http and without streaming. It limits concurrent calls, retries if that may help, keeps answers
+// byte for byte, and records every call. Package scripted has policies that need no model.
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"relabel"
 )
 
-// recordLimit bounds the recording of a call whose own context has ended.
+// recordLimit is the time limit for recording a call whose own context has ended.
 const recordLimit = 10 * time.Second
 
-// Options are what a Client needs of its surroundings.
+// Options are the surroundings of a Client.
 type Options struct {
 	Secrets Secrets
-	// Endpoints are shared by all clients of a process; nil gives this one its own.
+	// Endpoints are shared by all clients of a process; nil gives this client its own.
 	Endpoints *Endpoints
-	// Record keeps a call; nil keeps none. It is called once for each Complete, and once
-	// more for a second request to another replica; it must be safe for concurrent use.
+	// Record stores a call; nil stores none. It is called once for each Complete, and again
+	// for a second request to another replica. It must be safe for concurrent use.
 	Record func(context.Context, relabel.Call) error
-	// Seen reports which model answered, when it is the first time at that address that
-	// this client sees it; nil is not told. It must be safe for concurrent use.
+	// Seen, unless it is nil, reports the first answer of a model at an address to this client. It
+	// must be safe for concurrent use.
 	Seen func(context.Context, relabel.ModelSeen) error
-	// HTTP is used in place of a client with the default transport (proxies from the
-	// environment, the system's certificates). Its CheckRedirect is not asked:
-	// redirects are never followed.
+	// HTTP replaces a client with the default transport (proxies from the environment, the
+	// system's certificates). Its CheckRedirect is ignored: redirects are never followed.
 	HTTP *http.Client
-	// Transport makes the transport of each client where HTTP is nil; nil: the default one.
+	// Transport makes the transport of each client if HTTP is nil; nil: the default one.
 	Transport func() *http.Transport
 }
 
@@ -46,8 +46,17 @@ func (o Options) transport() *http.Transport {
 	return &http.Transport{Proxy: http.ProxyFromEnvironment}
 }
 
-// Client asks one policy version for actions. It is safe for concurrent use, and is
-// meant to be shared. Endpoints limit its calls.
+// check validates p and returns its secret. Errors are CodeInvalid with the wrong field, or
+// CodeSecretMissing.
+func (o Options) check(p relabel.Policy) (secret string, err error) {
+	if err := p.Validate(); err != nil {
+		return "", err
+	}
+	return o.Secrets.of(p)
+}
+
+// Client asks one policy version for actions. It is safe for concurrent use and is meant to be
+// shared. Endpoints limit its calls.
 type Client struct {
 	policy    relabel.Policy
 	http      *http.Client
@@ -58,13 +67,10 @@ type Client struct {
 	models    models
 }
 
-// Open checks p and makes a Client for it. Nothing is sent. Errors are CodeInvalid
-// with the wrong field, or CodeSecretMissing.
+// Open checks p and makes a Client for it. It sends nothing. Errors are CodeInvalid with the wrong
+// field, or CodeSecretMissing.
 func Open(p relabel.Policy, o Options) (*Client, error) {
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
-	if _, err := o.Secrets.of(p); err != nil {
+	if _, err := o.check(p); err != nil {
 		return nil, err
 	}
 	c := &Client{
@@ -73,7 +79,7 @@ func Open(p relabel.Policy, o Options) (*Client, error) {
 		secrets:   o.Secrets,
 		record:    o.Record,
 		endpoints: o.Endpoints,
-		models:    models{tell: o.Seen},
+		models:    models{report: o.Seen},
 	}
 	if c.endpoints == nil {
 		c.endpoints = NewEndpoints(Observe{})
@@ -86,8 +92,8 @@ func Open(p relabel.Policy, o Options) (*Client, error) {
 	return c, nil
 }
 
-// withoutRedirects copies o's client, or makes one. A redirect would carry the
-// conversation, and on the same domain the key, to if the policy does not point.
+// withoutRedirects copies o's client, or makes one. A redirect would send the conversation, and on
+// the same domain the key, to an address that the policy does not name.
 func withoutRedirects(o Options, connections int) *http.Client {
 	var own http.Client
 	if o.HTTP != nil {
@@ -101,55 +107,42 @@ func withoutRedirects(o Options, connections int) *http.Client {
 	return &own
 }
 
-// Complete asks for the action at req's state, retrying within the policy's
-// limits, and records the call, whatever its outcome. While the endpoint is full,
-// calls whose action is executed go before labels, and labels that were raised before
-// others. While it is down or busy, the call waits for it within the policy's patience.
+// Complete asks for the action at req's state, retries within the policy's limits, and records the
+// call, whatever its outcome. While the endpoint is full, calls whose action is executed come before
+// labels, and raised labels before others. While it is down or busy, the call waits for it within the
+// policy's patience.
 //
-// Errors are CodeContextOverflow when the endpoint says that the state is too long,
-// CodeEndpoint when no answer is available (wrapping the context's error when that
-// ended), CodeSecretMissing, and CodeUnavailable when the call could not be recorded.
+// Errors are CodeContextOverflow if the state is too long for the endpoint, CodeEndpoint if no answer
+// is available (wrapping the context's error if that ended), CodeSecretMissing, and CodeUnavailable if
+// the call could not be recorded.
 func (c *Client) Complete(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 	call := c.newCall(req)
 	done, err := c.ask(ctx, req, &call)
 	call.Millis = time.Since(call.StartedAt).Milliseconds()
 	if err != nil {
 		call.Error = err.Error()
+		if lost := c.keep(ctx, call); lost != nil {
+			return relabel.Completion{}, errors.Join(lost, err) // its code first: a retry may be recorded
+		}
+		return done, err
 	}
-	if err == nil {
-		done = understood(c.policy, req, done)
+	done = understood(c.policy, req, done)
+	answer := done
+	record := func() error {
+		if err := c.keep(ctx, call); err != nil {
+			return err
+		}
+		return c.see(ctx, call.BaseURL, answer)
 	}
-	if err == nil && req.Beside {
-		answer := done
-		done.Recorded = beside(func() error { return c.tell(ctx, call, answer, true) })
+	if req.Beside {
+		done.Recorded = sync.OnceValue(record)
+		go done.Recorded()
 		return done, nil
 	}
-	if lost := c.tell(ctx, call, done, err == nil); lost != nil {
-		return relabel.Completion{}, errors.Join(lost, err) // its code first: asked again later, it may be recorded
+	if err := record(); err != nil {
+		return relabel.Completion{}, err
 	}
-	return done, err
-}
-
-// tell records a call, and of one that was answered which model did.
-func (c *Client) tell(ctx context.Context, call relabel.Call, answer relabel.Completion, answered bool) error {
-	if err := c.keep(ctx, call); err != nil || !answered {
-		return err
-	}
-	return c.see(ctx, call.BaseURL, answer)
-}
-
-// beside begins to do something, and returns what waits for it and says what came of it.
-func beside(do func() error) (wait func() error) {
-	done := make(chan struct{})
-	var err error
-	go func() {
-		defer close(done)
-		err = do()
-	}()
-	return func() error {
-		<-done
-		return err
-	}
+	return done, nil
 }
 
 func (c *Client) newCall(req relabel.ChatRequest) relabel.Call {
@@ -161,7 +154,7 @@ func (c *Client) newCall(req relabel.ChatRequest) relabel.Call {
 	return call
 }
 
-// keep records a call, also when its context has ended.
+// keep records a call, also if its context has ended.
 func (c *Client) keep(ctx context.Context, call relabel.Call) error {
 	if c.record == nil {
 		return nil
@@ -173,14 +166,14 @@ func (c *Client) keep(ctx context.Context, call relabel.Call) error {
 		return nil
 	}
 	var known *relabel.Error
-	if errors.As(err, &known) && (known.Code == relabel.CodeInternal || known.Code == relabel.CodeInvalid) { // the same row would be refused again
+	if errors.As(err, &known) && (known.Code == relabel.CodeInternal || known.Code == relabel.CodeInvalid) { // a retry would be refused too
 		return relabel.Errorf(relabel.CodeInternal, "the call to %s could not be recorded: %s", c.policy.Name, known.Message).Because(err)
 	}
 	return relabel.Errorf(relabel.CodeUnavailable, "the call to %s could not be recorded", c.policy.Name).Because(err)
 }
 
-// ask tries until there is an answer, a failure that retrying does not mend, or
-// nothing left to try it with, and writes into call what happened.
+// ask tries until an answer arrives, retrying is useless, or the limits are reached. It adds the
+// attempts to call.
 func (c *Client) ask(ctx context.Context, req relabel.ChatRequest, call *relabel.Call) (relabel.Completion, error) {
 	secret, err := c.secrets.of(c.policy)
 	if err != nil {
@@ -200,33 +193,30 @@ func (c *Client) ask(ctx context.Context, req relabel.ChatRequest, call *relabel
 			}
 		}
 		c.write(call, a)
-		q.tries = call.Tries
 		q.waited(a)
 		switch {
 		case errors.Is(a.err, errElsewhere):
 			continue
-		case a.outage():
+		case errors.Is(a.err, errDown):
 			return relabel.Completion{}, c.failed("the endpoint was down for longer than the policy's patience of %d s", c.policy.Limits.PatienceSeconds).Because(a.err)
-		case a.err != nil:
-			return relabel.Completion{}, c.givenUp(a.err)
-		case a.fail == nil:
+		case a.answered():
 			return a.done, nil
-		case ctx.Err() != nil:
-			return relabel.Completion{}, c.givenUp(ctx.Err())
+		case a.err != nil || ctx.Err() != nil:
+			return relabel.Completion{}, c.cancelled(cmp.Or(a.err, ctx.Err()))
 		case !q.settle(a, c.patience(), c.policy.Limits.Retries):
 			return relabel.Completion{}, a.fail.err
 		case a.down:
-			continue // the breaker says when it may go
+			continue // the breaker decides when the next try may start
 		case a.quiet && choose(q.replicas).at.wait() == 0:
-			continue // to a replica that has not asked for quiet
+			continue // to a replica that has not asked for a pause
 		}
 		if err := pause(ctx, call.Tries); err != nil {
-			return relabel.Completion{}, c.givenUp(err)
+			return relabel.Completion{}, c.cancelled(err)
 		}
 	}
 }
 
-// write notes an attempt in the call's record.
+// write adds an attempt to the call's record.
 func (c *Client) write(call *relabel.Call, a attempt) {
 	call.QueueMillis += a.queued.Milliseconds()
 	if a.begun.IsZero() {
@@ -246,7 +236,7 @@ func (c *Client) write(call *relabel.Call, a attempt) {
 	call.CostMicros = c.policy.Price.CostMicros(a.done.Usage)
 }
 
-// keepLoser records the request whose answer came too late, in addition to the call.
+// keepLoser records the request that another replica overtook, in addition to the call.
 func (c *Client) keepLoser(ctx context.Context, req relabel.ChatRequest, a attempt) error {
 	call := c.newCall(req)
 	call.Hedged, call.Error = true, "another replica answered first"
@@ -258,7 +248,7 @@ func (c *Client) keepLoser(ctx context.Context, req relabel.ChatRequest, a attem
 	return c.keep(ctx, call)
 }
 
-// givenUp is the error of a call whose context ended.
-func (c *Client) givenUp(cause error) error {
+// cancelled is the error of a call whose context ended.
+func (c *Client) cancelled(cause error) error {
 	return relabel.Errorf(relabel.CodeEndpoint, "the call to %s was cancelled", c.policy.Name).Because(cause)
 }

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -11,8 +10,8 @@ import (
 	"relabel"
 )
 
-// Endpoints are the base URLs that one process asks, one object each, shared by all
-// policies that use it. They are safe for concurrent use.
+// Endpoints are the base URLs that a process asks. All policies with a base URL share its state. They
+// are safe for concurrent use.
 type Endpoints struct {
 	observe  Observe
 	arrivals atomic.Uint64
@@ -21,10 +20,10 @@ type Endpoints struct {
 	all map[string]*endpoint
 
 	reporting sync.Mutex
-	changed   chan struct{} // closed when an endpoint goes down or comes back; nil while nobody asks
+	changed   chan struct{} // closed when an endpoint goes down or comes back; nil while nobody waits
 }
 
-// NewEndpoints makes an empty set, which reports to o.
+// NewEndpoints makes an empty set that reports to o.
 func NewEndpoints(o Observe) *Endpoints {
 	return &Endpoints{observe: o, all: map[string]*endpoint{}}
 }
@@ -48,13 +47,12 @@ func (s *Endpoints) join(base string, p relabel.Policy) *lane {
 		e.lanes = append(e.lanes, &lane{at: e, name: p.Name, answer: firstAnswer})
 	}
 	e.lanes[i].adopt(p, time.Now())
-	e.admit() // to wider limits, perhaps
+	e.admit() // the limits may be wider
 	return e.lanes[i]
 }
 
-// endpoint is one base URL. It decides which call may go, and when, and learns about the
-// server: how many concurrent calls it handles, whether it is up, and until when it wants no
-// calls.
+// endpoint is one base URL. It decides which call may start and when, and learns about the server: how
+// many concurrent calls it handles, whether it is up, and until when it accepts no calls.
 type endpoint struct {
 	base    string
 	set     *Endpoints
@@ -67,44 +65,41 @@ type endpoint struct {
 	quiet    time.Time // the server's Retry-After
 	inFlight int
 	granted  uint64
-	missed   time.Time       // when the last try began that failed
-	broke    map[uint64]bool // the calls that got a 500 since the last answer
+	missed   time.Time       // start of the last failed try
+	broke    map[uint64]bool // calls with a 500 since the last answer
 	order    order           // between lanes
-	timer    *time.Timer     // admits again when time alone may let somebody in
+	timer    *time.Timer     // for the next admission that needs no event
 
 	// Its state: standing.go and watch.go.
 	flying        map[*waiter]struct{}
-	answered      time.Time     // when the last answer came
-	spoke         time.Time     // when it last said anything
-	longest       time.Duration // that an answer took
-	silenceBorne  time.Duration // it was silent for so long and answered all the same
-	silent        string        // why it counts as silent; "" while it does not
+	answered      time.Time     // time of the last answer
+	spoke         time.Time     // time of the last response of any kind
+	longest       time.Duration // of an answer
+	silenceBorne  time.Duration // a silence that ended with an answer
+	silent        string        // why it counts as silent; "" if it does not
 	refused       int           // tries without an answer since the last one
 	refusedSince  time.Time
-	refusal       outcome // the last of them
-	down          string  // why it counts as down; "" while it does not
+	refusal       outcome // of the last of them
+	down          string  // why it counts as down; "" if it does not
 	downSince     time.Time
 	endpointProbe *endpointProbe
 	probing       bool
 	nextProbe     time.Time
-	answerLimit   time.Duration // of the next probe
+	answerLimit   time.Duration // for the next probe
 }
 
-// tried is how a try ended.
+// tried is the end of a try.
 type tried struct {
 	outcome outcome
-	after   time.Duration  // the server's Retry-After; 0 if it says nothing
-	usage   *relabel.Usage // nil if the server does not say
+	after   time.Duration  // the server's Retry-After; 0 without one
+	usage   *relabel.Usage // nil if unknown
 	err     error          // of a failure; safe to show
 }
 
-// redirectWaiters rejects the waiters of endpoints that are down and that may use another one,
-// because one is back.
+// redirectWaiters rejects the waiters of endpoints that are down if they may use another one. One is
+// back.
 func (s *Endpoints) redirectWaiters() {
-	s.mu.Lock()
-	all := slices.Collect(maps.Values(s.all))
-	s.mu.Unlock()
-	for _, e := range all {
+	for _, e := range s.list() {
 		e.mu.Lock()
 		if e.breaker.open {
 			e.redirectAll()
@@ -113,15 +108,15 @@ func (s *Endpoints) redirectWaiters() {
 	}
 }
 
-// health is how an endpoint looks after a try.
+// health is the state of an endpoint after a try.
 type health struct {
-	missed int  // tries that failed since it last showed a sign of life
-	down   bool // it is assumed to be down
-	broken bool // several calls got a 500, and none an answer since
-	quiet  bool // it named a time before which it wants no calls
+	missed int  // failed tries since the last sign of life
+	down   bool // the breaker is open
+	broken bool // several calls got a 500 since the last answer
+	quiet  bool // it asked for a pause
 }
 
-// release returns w's slot and learns from how its try ended.
+// release frees w's slot and learns from the end of its try.
 func (e *endpoint) release(w *waiter, t tried) health {
 	e.mu.Lock()
 	now := time.Now()
@@ -134,7 +129,7 @@ func (e *endpoint) release(w *waiter, t tried) health {
 	return h
 }
 
-// learn is release with e.mu held; back says that the endpoint was down and is up again.
+// learn is release with e.mu held; back reports that the endpoint was down and is up again.
 func (e *endpoint) learn(w *waiter, t tried, now time.Time) (back bool) {
 	e.inFlight--
 	defer e.learnStanding(w, t, now)
@@ -158,7 +153,7 @@ func (e *endpoint) learn(w *waiter, t tried, now time.Time) (back bool) {
 			e.redirectAll()
 			e.tellBreaker()
 		}
-	case t.outcome.reached() && !w.granted.Before(e.missed) && e.breaker.live(): // what was sent before says nothing of now
+	case t.outcome.reached() && !w.granted.Before(e.missed) && e.breaker.live(): // an older try shows an older state
 		back = true
 		e.limit.restart()
 		e.tellBreaker()
@@ -175,14 +170,14 @@ func (e *endpoint) learn(w *waiter, t tried, now time.Time) (back bool) {
 	return back
 }
 
-// learnLimit adapts how many calls may be in flight.
+// learnLimit adapts the number of concurrent calls.
 func (e *endpoint) learnLimit(w *waiter, t tried, now time.Time) {
 	switch {
 	case t.outcome.refuses():
 		e.limit.cut(w.grant, e.granted)
 	case t.outcome != answered:
 	case w.lane.pace.learn(now.Sub(w.granted), t.usage):
-		if w.near { // with places to spare it is not the calls that make it slow
+		if w.near { // otherwise the calls are not the cause
 			e.limit.cut(w.grant, e.granted)
 		}
 	case w.near:
@@ -190,8 +185,8 @@ func (e *endpoint) learnLimit(w *waiter, t tried, now time.Time) {
 	}
 }
 
-// wait is how long the endpoint is assumed to be down, or wants no calls; 0 while it is up,
-// and when a probe may go.
+// wait is how long the endpoint is assumed to be down or accepts no calls; 0 if it is up or a probe is
+// due.
 func (e *endpoint) wait() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -212,7 +207,7 @@ func (e *endpoint) tellBreaker() {
 	}
 }
 
-// tell reports how many calls are in flight and how many wait.
+// tell reports the numbers of calls in flight and waiting.
 func (e *endpoint) tell() {
 	if e.observe.InFlight != nil {
 		e.observe.InFlight(e.base, e.inFlight, e.limit.places())

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"relabel"
 )
@@ -20,7 +21,7 @@ const always = math.MaxInt
 type failure struct {
 	err     *relabel.Error
 	outcome outcome
-	body    []byte        // what the server said, capped and without the secret
+	body    []byte        // of the answer, truncated and without the secret
 	retries int           // retries that may help, before the policy's limit
 	after   time.Duration // the server's Retry-After; 0 without one
 }
@@ -64,13 +65,13 @@ func (c *Client) refused(resp *http.Response, body []byte, secret string) *failu
 	return f
 }
 
-// hint says what a refusal may come from, where the kind of server tells.
+// hint returns a likely cause of a refusal, given the kind of server; "" if it has none.
 func (c *Client) hint(status int, reply serverError) string {
 	switch {
 	case status == http.StatusInternalServerError && c.policy.Server == relabel.ServerTransformers && reply.kind == "" && c.policy.ToolFormat != relabel.ToolsText:
-		return "this server answers so when max_tokens cuts a tool call, which tool_format text avoids, and to some of the caller's mistakes"
+		return "this server gives this answer if max_tokens cuts a tool call, which tool_format text avoids, and to some mistakes of the caller"
 	case (status == http.StatusBadRequest || status == http.StatusUnprocessableEntity) && optionalFields(c.policy.Server) != "":
-		return "relabel doctor --policy " + c.policy.Name + " says what this server takes"
+		return "relabel doctor --policy " + c.policy.Name + " shows what it accepts"
 	}
 	return ""
 }
@@ -121,9 +122,9 @@ func readError(body []byte) serverError {
 	return serverError{message: strings.TrimSpace(string(body))}
 }
 
-// tooLong are the sentences by which servers without a code say that the prompt does
-// not fit. Each wants a number or the server's own wording, so that a validation error
-// that quotes the conversation is not taken for one.
+// tooLong matches the messages of servers without a code for a prompt that does not fit. Each
+// alternative needs a number or the server's exact wording, so that a validation error that quotes the
+// conversation does not match.
 var tooLong = regexp.MustCompile(`(?i)maximum context length (of|is) \d+` + // vLLM, SGLang, OpenAI
 	`|longer than the (maximum model length|model's context length|model's maximum context)` + // vLLM, SGLang
 	`|context length is only \d+` + // vLLM
@@ -134,13 +135,13 @@ var tooLong = regexp.MustCompile(`(?i)maximum context length (of|is) \d+` + // v
 	`|too large for model with \d+ maximum context length` + // Mistral
 	`|must be <= \d+\. Given: \d+ .inputs. tokens`) // TGI
 
-// overflow reports whether the server says that the state does not fit the model.
+// overflow reports whether the state does not fit the model.
 func (e serverError) overflow() bool {
 	return e.kind == "exceed_context_size_error" || e.code == "context_length_exceeded" ||
 		tooLong.MatchString(clip(e.message, 500))
 }
 
-// shown is the message for an error text: one line, short, without the secret.
+// shown is the message for an error: one short line without the secret.
 func (e serverError) shown(secret string) string {
 	s := strings.Join(strings.Fields(scrub(e.message, secret)), " ")
 	if s == "" {
@@ -149,16 +150,24 @@ func (e serverError) shown(secret string) string {
 	return clip(s, 300)
 }
 
-// keptBody is the stored part of an error body. The secret is removed before the cut, which could
-// leave half of it.
+// keptBody is the stored part of an error body. It removes the secret first, since the cut could leave
+// half of it.
 func keptBody(body []byte, secret string) []byte {
 	body = []byte(scrub(string(body), secret))
 	return bytes.Clone(body[:min(len(body), maxErrorKept)])
 }
 
+// validText replaces what is not UTF-8 by U+FFFD.
+func validText(s string) string {
+	if utf8.ValidString(s) { // fast: states are long
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
 // clip cuts s to at most n bytes of valid UTF-8.
 func clip(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = validText(s)
 	if len(s) <= n {
 		return s
 	}

@@ -7,19 +7,19 @@ import (
 	"relabel"
 )
 
-// bytesPerToken is the rough size of a token in a request, for what is not yet counted.
+// bytesPerToken is the rough size of a token in a request that is not counted yet.
 const bytesPerToken = 4
 
-// firstAnswer is the assumed length of an answer in tokens before the first has come.
+// firstAnswer is the assumed length of an answer, in tokens, before the first one.
 const firstAnswer = 512
 
-// lane is the share of an endpoint that the versions of one policy have together: the
-// limits that the newest of them sets, and their waiters. endpoint.mu guards it.
+// lane is the share of an endpoint for all versions of one policy: the limits of the newest version, and
+// the waiters. endpoint.mu guards it.
 type lane struct {
 	at       *endpoint
 	name     string
-	newest   time.Time // when the version was made whose limits hold
-	most     int       // calls in flight
+	newest   time.Time // creation of the version whose limits apply
+	most     int       // the maximum of inFlight
 	inFlight int
 	requests bucket
 	tokens   bucket
@@ -29,7 +29,7 @@ type lane struct {
 	order    order
 }
 
-// adopt takes p's limits, unless those of a newer version hold.
+// adopt sets p's limits, unless those of a newer version apply.
 func (l *lane) adopt(p relabel.Policy, now time.Time) {
 	if p.CreatedAt.Before(l.newest) {
 		return
@@ -39,18 +39,18 @@ func (l *lane) adopt(p relabel.Policy, now time.Time) {
 	l.tokens.set(p.Limits.TokensPerMinute, now)
 }
 
-// open reports whether the lane lets its next one go, or how long until it may; 0 says
-// that a call must end first.
+// open reports whether the lane's next call may start, or how long until it may; 0: a call must end
+// first.
 func (l *lane) open(now time.Time) (bool, time.Duration) {
 	if l.inFlight >= l.most {
 		return false, 0
 	}
-	// Tokens may be overdrawn, requests are counted one by one.
+	// Tokens may be overdrawn, requests may not.
 	wait := max(l.requests.wait(1, now), l.tokens.wait(min(1, l.tokens.most()), now))
 	return wait == 0, wait
 }
 
-// take takes what w needs, and removes w from the waiters.
+// take reserves what w needs, and removes w from the waiters.
 func (l *lane) take(w *waiter, now time.Time) {
 	l.remove(w)
 	l.inFlight++
@@ -59,8 +59,7 @@ func (l *lane) take(w *waiter, now time.Time) {
 	l.tokens.take(w.tokens, now)
 }
 
-// release returns w's slot, and corrects what was taken by what was used: nothing where
-// no answer came.
+// release frees w's slot and corrects the reservation by the actual usage, which is 0 without an answer.
 func (l *lane) release(w *waiter, o outcome, usage *relabel.Usage, now time.Time) {
 	l.inFlight--
 	switch {
@@ -72,7 +71,7 @@ func (l *lane) release(w *waiter, o outcome, usage *relabel.Usage, now time.Time
 	}
 }
 
-// remove removes w from the waiters, and reports whether it was one.
+// remove removes w from the waiters, and reports whether it was one of them.
 func (l *lane) remove(w *waiter) bool {
 	i := slices.Index(l.waiting, w)
 	if i >= 0 {
@@ -81,7 +80,7 @@ func (l *lane) remove(w *waiter) bool {
 	return i >= 0
 }
 
-// reject ends the wait of those for whom why returns an error.
+// reject ends the wait of those for which why returns an error.
 func (l *lane) reject(why func(*waiter) error) {
 	l.waiting = slices.DeleteFunc(l.waiting, func(w *waiter) bool {
 		err := why(w)

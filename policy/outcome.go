@@ -1,33 +1,32 @@
 package policy
 
-// outcome is how one try ended, as far as that says something about the endpoint.
+// outcome is the end of a try, as far as it shows something about the endpoint.
 type outcome string
 
 const (
 	answered    outcome = "answered"
-	useless     outcome = "useless"     // the server answered, but not usably: 4xx, garbage
+	useless     outcome = "useless"     // the server gave an unusable answer: 4xx, garbage
 	broken      outcome = "broken"      // 500: this request broke it, or it is broken for all
 	busy        outcome = "busy"        // 429, 529
-	unavailable outcome = "unavailable" // 503: busy, or not there yet
-	slow        outcome = "timeout"     // no whole answer by the deadline
-	down        outcome = "down"        // no connection, or a gateway that has none
-	abandoned   outcome = "abandoned"   // the caller left; says nothing
+	unavailable outcome = "unavailable" // 503: busy or starting
+	slow        outcome = "timeout"     // no complete answer by the deadline
+	down        outcome = "down"        // no connection, or a gateway without one
+	abandoned   outcome = "abandoned"   // the caller left; it shows nothing
 )
 
-// refuses reports whether fewer calls at once may be what the server needs.
+// refuses reports whether the server may need fewer concurrent calls.
 func (o outcome) refuses() bool { return o == busy || o == unavailable || o == slow }
 
 // fails reports whether the server may be unreachable.
 func (o outcome) fails() bool { return o == down || o == unavailable || o == slow }
 
-// reached reports whether the server certainly was reached.
+// reached reports whether the server was certainly reached.
 func (o outcome) reached() bool { return o == answered || o == useless || o == broken || o == busy }
 
-// passes reports whether the failure may pass with time: then a call waits and uses up no
-// retry.
+// passes reports whether the failure may pass with time. Then a call waits and uses up no retry.
 func (o outcome) passes() bool { return o == busy || o == unavailable || o == down }
 
-// ofStatus is what an answer other than 200 says.
+// ofStatus is the outcome of a status other than 200.
 func ofStatus(status int) outcome {
 	switch status {
 	case 500:
@@ -36,7 +35,7 @@ func ofStatus(status int) outcome {
 		return busy
 	case 503:
 		return unavailable
-	case 502, 504, 521, 522, 523, 524: // from 521: Cloudflare's words for a server that is not reached
+	case 502, 504, 521, 522, 523, 524: // from 521: Cloudflare's codes for an unreachable server
 		return down
 	}
 	return useless

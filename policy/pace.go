@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	paceShort     = 32  // answers that the short mean looks back on
-	paceLong      = 512 // those of the baseline
-	paceLearned   = 128 // answers before the two are compared
-	paceTolerance = 3.0 // how far the short mean may be above the baseline
+	paceShort     = 32  // answers in the short mean
+	paceLong      = 512 // answers in the baseline
+	paceLearned   = 128 // answers before they are compared
+	paceTolerance = 3.0 // how many times the baseline the short mean may be
 	promptShare   = 1.0 / 32
 )
 
-// pace tells when a server has become slow for what it is asked: it compares the time
-// for a token over the last few answers with that over many. The baseline follows
-// slowly, so that a server that stays slower is not held back forever.
+// pace detects that a server has become slow: it compares the time per token of the last few answers with
+// a baseline over many. The baseline follows slowly, so that a server that stays slow is not limited
+// forever.
 type pace struct {
-	short, long float64 // seconds a token
+	short, long float64 // seconds per token
 	answers     int
 }
 
@@ -31,8 +31,8 @@ func (p *pace) learn(took time.Duration, usage *relabel.Usage) bool {
 	return p.answers > paceLearned && p.short > paceTolerance*p.long
 }
 
-// work weighs an answer in tokens: reading a prompt costs a small part of writing,
-// and a cached prompt nothing. Without usage, all answers weigh the same.
+// work weighs an answer in tokens: reading a prompt costs a small part of writing, and a cached prompt
+// nothing. Without usage, all answers weigh the same.
 func work(u *relabel.Usage) float64 {
 	if u == nil {
 		return 1

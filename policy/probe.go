@@ -15,7 +15,7 @@ var probeTool = relabel.Tool{
 	Parameters: `{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`,
 }
 
-// probeState asks for something.
+// probeState is a state with a prompt.
 func probeState(prompt string) []relabel.Message {
 	return []relabel.Message{
 		{Role: relabel.RoleSystem, Content: "You act through tools alone."},
@@ -28,23 +28,18 @@ const (
 	twoCalls = "Call execute_bash twice in this one answer: once with the command ls, and once with the command pwd."
 )
 
-// probeTokens bounds an answer with a call in it; models that think first need room.
+// probeTokens limits an answer with a call. Models that reason first need many.
 const probeTokens = 1024
 
-// Probe asks an endpoint a dozen short questions, without retrying, and reports what
-// it can do, what the policy asks for and does not get, and what to change. The error is that of
-// the first question, which is asked as a rollout would, or the policy's own (Open); the
-// report is filled in as far as the probe came.
+// Probe asks an endpoint a dozen short questions, without retries, and reports its abilities, requests
+// of the policy that have no effect, and suggested changes. The error is that of the first question, which is a
+// request as in a rollout, or of the policy (see Open). The report has the findings up to then.
 func Probe(ctx context.Context, p relabel.Policy, o Options) (Report, error) {
 	if p.ToolFormat == "" {
 		p.ToolFormat = relabel.ToolsNative
 	}
 	r := Report{Policy: p.Name, BaseURL: p.BaseURL, Model: p.Model, Server: p.Server, ToolFormat: p.ToolFormat}
-	if err := p.Validate(); err != nil {
-		r.Problem = err.Error()
-		return r, err
-	}
-	secret, err := o.Secrets.of(p)
+	secret, err := o.check(p)
 	if err != nil {
 		r.Problem = err.Error()
 		return r, err
@@ -55,7 +50,7 @@ func Probe(ctx context.Context, p relabel.Policy, o Options) (Report, error) {
 	return r, err
 }
 
-// all asks everything.
+// all asks all questions.
 func (b *prober) all(ctx context.Context) error {
 	b.models(ctx)
 	works, err := b.first(ctx)
@@ -65,8 +60,8 @@ func (b *prober) all(ctx context.Context) error {
 	}
 	for _, ask := range []func(context.Context, relabel.Policy){b.replicas, b.together, b.history, b.extras, b.several, b.seeds} {
 		if ctx.Err() != nil {
-			b.report.Problem = "given up"
-			return relabel.Errorf(relabel.CodeEndpoint, "the probe of %s was abandoned", b.policy.Name).Because(ctx.Err())
+			b.report.Problem = "cancelled"
+			return relabel.Errorf(relabel.CodeEndpoint, "the probe of %s was cancelled", b.policy.Name).Because(ctx.Err())
 		}
 		ask(ctx, works)
 	}
@@ -74,7 +69,7 @@ func (b *prober) all(ctx context.Context) error {
 	return nil
 }
 
-// models asks /models, which not every server has: what goes wrong is no problem.
+// models asks for /models, which not every server has: a failure is not a problem.
 func (b *prober) models(ctx context.Context) {
 	got := b.send(ctx, http.MethodGet, "/models", nil)
 	if b.report.Reachable {
@@ -124,7 +119,7 @@ func (b *prober) models(ctx context.Context) {
 	b.report.found(AskModel, served, listed)
 }
 
-// suggest notes a change of the policy and why.
+// suggest adds a change of the policy to the report, with its reason.
 func (b *prober) suggest(change func(*relabel.Policy), why string) {
 	if b.report.Suggested == nil {
 		p := b.policy
@@ -134,7 +129,7 @@ func (b *prober) suggest(change func(*relabel.Policy), why string) {
 	b.report.Advice = append(b.report.Advice, why)
 }
 
-// replicas asks each further address for a few words.
+// replicas asks each further address for a short answer.
 func (b *prober) replicas(ctx context.Context, p relabel.Policy) {
 	if len(p.Replicas) == 0 {
 		return

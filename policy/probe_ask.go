@@ -11,27 +11,27 @@ import (
 	"relabel"
 )
 
-// prober asks an endpoint one thing after the other, without retrying.
+// prober asks an endpoint one question after the other, without retries.
 type prober struct {
 	policy        relabel.Policy
 	http          *http.Client
 	secret        string
 	report        *Report
-	refusedExtras bool // the server refuses the fields that its kind is asked with
+	refusedExtras bool // the server refuses the optional fields of its kind
 }
 
-// reply is what became of one request.
+// reply is the result of one request.
 type reply struct {
-	done    relabel.Completion // where ok
+	done    relabel.Completion // if ok
 	body    []byte
-	status  int // 0 when no answer came
+	status  int // 0 without an answer
 	ok      bool
-	text    bool   // tool_format text was asked for
-	problem string // where not ok
+	text    bool   // the request had tool_format text
+	problem string // if not ok
 	took    time.Duration
 }
 
-// answer is the word for a request that gave nothing.
+// answer is the finding of a request that failed.
 func (r reply) answer() Answer {
 	switch r.status {
 	case 0, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -40,8 +40,15 @@ func (r reply) answer() Answer {
 	return Refused
 }
 
-// ask sends req as the client does for a policy p; extra are further fields of the body,
-// each led by a comma.
+// note reports the answer to a question, or the failure of its request.
+func (b *prober) note(q Question, got reply, a Answer, detail string) {
+	if !got.ok {
+		a, detail = got.answer(), got.problem
+	}
+	b.report.found(q, a, detail)
+}
+
+// ask sends req as a client of policy p does; extra has further fields of the body, each after a comma.
 func (b *prober) ask(ctx context.Context, p relabel.Policy, req relabel.ChatRequest, extra string) reply {
 	body := appendRequest(nil, p, req)
 	body = append(append(body[:len(body)-1], extra...), '}')
@@ -51,24 +58,22 @@ func (b *prober) ask(ctx context.Context, p relabel.Policy, req relabel.ChatRequ
 	if r.status != http.StatusOK {
 		return r
 	}
-	var problem string
-	if r.done, problem = decodeAnswer(r.body); problem != "" {
-		r.problem = problem
+	if r.done, r.problem = decodeAnswer(r.body); r.problem != "" {
 		return r
 	}
 	r.ok, r.done = true, understood(p, req, r.done)
 	return r
 }
 
-// sends is how often a request is sent whose connection breaks before an answer; the pause
-// before each further time is probePause longer.
+// A request whose connection breaks before an answer is sent up to sends times; each pause before is
+// probePause longer.
 const (
 	sends      = 3
 	probePause = 200 * time.Millisecond
 )
 
-// send sends a request and reads the whole answer. A connection that is refused or breaks is
-// retried: one that was reset says little of the endpoint.
+// send sends a request and reads the whole answer. It retries a connection that is refused or breaks,
+// which shows little about the endpoint.
 func (b *prober) send(ctx context.Context, method, path string, body []byte) reply {
 	for n := 1; ; n++ {
 		begun := time.Now()
@@ -85,7 +90,7 @@ func (b *prober) send(ctx context.Context, method, path string, body []byte) rep
 	}
 }
 
-// sendOnce is send without a second try.
+// sendOnce is send without retries.
 func (b *prober) sendOnce(ctx context.Context, method, path string, body []byte) reply {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(b.policy.Limits.TimeoutSeconds)*time.Second)
 	defer cancel()
@@ -105,7 +110,7 @@ func (b *prober) sendOnce(ctx context.Context, method, path string, body []byte)
 	b.report.Reachable = true
 	r := reply{status: resp.StatusCode}
 	if r.body, err = io.ReadAll(io.LimitReader(resp.Body, usualAnswer)); err != nil {
-		return reply{status: 0, problem: "the answer broke off: " + scrub(err.Error(), b.secret)}
+		return reply{status: 0, problem: "the answer is incomplete: " + scrub(err.Error(), b.secret)}
 	}
 	if r.status != http.StatusOK {
 		r.problem = "HTTP " + resp.Status + ": " + readError(r.body).shown(b.secret)

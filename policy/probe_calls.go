@@ -8,7 +8,7 @@ import (
 	"relabel"
 )
 
-// toolRequest asks for a call.
+// toolRequest is a request for a call.
 func toolRequest(prompt string, more ...relabel.Message) relabel.ChatRequest {
 	return relabel.ChatRequest{Messages: append(probeState(prompt), more...), Tools: []relabel.Tool{probeTool},
 		Sampling: relabel.Sampling{TopP: 1, MaxTokens: probeTokens}, Purpose: relabel.PurposeProbe, T: 1}
@@ -20,8 +20,8 @@ func in(p relabel.Policy, format relabel.ToolFormat) relabel.Policy {
 	return p
 }
 
-// first asks for a call as a rollout would, and in the other tool format where that
-// tells more. It returns the policy in the form in which calls come.
+// first asks for a call as in a rollout, and in the other tool format if that tells more. It returns
+// the policy in the format that works.
 func (b *prober) first(ctx context.Context) (relabel.Policy, error) {
 	p := b.policy
 	got := b.ask(ctx, p, toolRequest(oneCall), "")
@@ -34,7 +34,7 @@ func (b *prober) first(ctx context.Context) (relabel.Policy, error) {
 				kind = relabel.ServerTransformers
 			}
 			b.suggest(func(p *relabel.Policy) { p.Server = kind },
-				fmt.Sprintf("the server refuses what it is asked for as %s (%s)", b.policy.Server, got.problem))
+				fmt.Sprintf("the server refuses the fields that are requested as %s (%s)", b.policy.Server, got.problem))
 			got = bare
 		}
 	}
@@ -42,8 +42,8 @@ func (b *prober) first(ctx context.Context) (relabel.Policy, error) {
 		if text := b.ask(ctx, in(p, relabel.ToolsText), toolRequest(oneCall), ""); text.ok {
 			b.report.found(AskNative, got.answer(), got.problem)
 			b.learn(text)
-			b.report.found(AskText, called(text), form(text))
-			b.suggest(func(p *relabel.Policy) { p.ToolFormat = relabel.ToolsText }, "the server refuses tools; let calls be written as text")
+			b.calls(AskText, text)
+			b.suggest(func(p *relabel.Policy) { p.ToolFormat = relabel.ToolsText }, "the server refuses tools; use calls as text")
 			return in(p, relabel.ToolsText), nil
 		}
 	}
@@ -58,48 +58,48 @@ func (b *prober) first(ctx context.Context) (relabel.Policy, error) {
 	return b.otherFormat(ctx, p, got), nil
 }
 
-// otherFormat tells what came of the first question, and asks it in the other format
-// unless it came as it should.
+// otherFormat reports the answer to the first question, and asks it in the other format unless a call
+// came as expected.
 func (b *prober) otherFormat(ctx context.Context, p relabel.Policy, got reply) relabel.Policy {
 	if p.ToolFormat == relabel.ToolsText {
 		native := b.ask(ctx, in(p, relabel.ToolsNative), toolRequest(oneCall), "")
-		b.report.found(AskNative, called(native), form(native))
-		b.report.found(AskText, called(got), form(got))
+		b.calls(AskNative, native)
+		b.calls(AskText, got)
 		if called(got) == NoCall && called(native) == Yes {
-			b.suggest(func(p *relabel.Policy) { p.ToolFormat = relabel.ToolsNative }, "calls come as they should where tools are given as tools, and not as text")
+			b.suggest(func(p *relabel.Policy) { p.ToolFormat = relabel.ToolsNative }, "calls arrive as expected if tools are sent as tools, and not as text")
 			return in(p, relabel.ToolsNative)
 		}
 		return p
 	}
-	b.report.found(AskNative, called(got), form(got))
+	b.calls(AskNative, got)
 	if called(got) == Yes {
 		return p
 	}
 	text := b.ask(ctx, in(p, relabel.ToolsText), toolRequest(oneCall), "")
-	b.report.found(AskText, called(text), form(text))
+	b.calls(AskText, text)
 	switch {
 	case called(got) == Raw:
-		why := "calls come unparsed and are read from the text (" + form(got) + "), which every action says; to have them parsed, " +
+		why := "calls arrive unparsed and are read from the text (" + form(got) + "), which every action records; to have them parsed, " +
 			"start the server with the model's tool parser (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: --tool-call-parser NAME; llama-server: --jinja)"
 		if called(text) == Yes {
-			why += ", or let calls be written as text (--tool-format text), which works too"
+			why += ", or use calls as text (--tool-format text), which works too"
 		}
 		b.report.Advice = append(b.report.Advice, why)
 	case called(text) == Yes:
-		b.suggest(func(p *relabel.Policy) { p.ToolFormat = relabel.ToolsText }, "no call came where tools were given as tools, and one did as text")
+		b.suggest(func(p *relabel.Policy) { p.ToolFormat = relabel.ToolsText }, "no call came with tools sent as tools, but one as text")
 		return in(p, relabel.ToolsText)
 	default:
-		b.report.Advice = append(b.report.Advice, "the model called no tool either way: it may be too weak, or its chat template may leave tools and prompt out")
+		b.report.Advice = append(b.report.Advice, "the model called no tool in either format: it may be too weak, or its chat template may omit tools and prompt")
 	}
 	return p
 }
 
-// called says how a call came.
+// calls reports how calls came.
+func (b *prober) calls(q Question, got reply) { b.note(q, got, called(got), form(got)) }
+
+// called is the finding of a request for a call.
 func called(got reply) Answer {
-	switch {
-	case !got.ok:
-		return got.answer()
-	case len(got.done.Message.ToolCalls) == 0:
+	if len(got.done.Message.ToolCalls) == 0 {
 		return NoCall
 	}
 	for _, f := range got.done.ReadAs {
@@ -110,11 +110,8 @@ func called(got reply) Answer {
 	return Yes
 }
 
-// form names the form of a raw call, or what the refusal says.
+// form names the form of a raw call.
 func form(got reply) string {
-	if !got.ok {
-		return got.problem
-	}
 	for _, f := range got.done.ReadAs {
 		if f != relabel.ThinkTags && f != relabel.TagEscapes {
 			return string(f)
@@ -126,21 +123,21 @@ func form(got reply) string {
 	return ""
 }
 
-// learn reads off the first answer what it tells beside the call.
+// learn reports the findings of the first answer besides the call.
 func (b *prober) learn(got reply) {
 	m := got.done.Message
 	switch {
 	case m.ReasoningContent == "":
 		b.report.found(AskReasoning, No, "none seen")
 	case len(got.done.ReadAs) > 0 && got.done.ReadAs[0] == relabel.ThinkTags:
-		b.report.found(AskReasoning, InContent, "taken apart")
+		b.report.found(AskReasoning, InContent, "separated")
 	default:
 		b.report.found(AskReasoning, InField, "")
 	}
 	if u := got.done.Usage; u != nil {
 		b.report.found(AskUsage, Yes, fmt.Sprintf("%d + %d tokens", u.PromptTokens, u.CompletionTokens))
 	} else {
-		b.report.found(AskUsage, No, "four bytes are taken for a token")
+		b.report.found(AskUsage, No, "four bytes count as one token")
 	}
 	if n := b.report.ContextTokens; n > 0 {
 		b.report.found(AskContext, Yes, fmt.Sprintf("%d tokens", n))
@@ -152,17 +149,14 @@ func (b *prober) learn(got reply) {
 // together asks for two calls at once.
 func (b *prober) together(ctx context.Context, p relabel.Policy) {
 	got := b.ask(ctx, p, toolRequest(twoCalls), "")
-	switch n := len(got.done.Message.ToolCalls); {
-	case !got.ok:
-		b.report.found(AskTwo, got.answer(), got.problem)
-	case n >= 2:
-		b.report.found(AskTwo, Yes, "")
-	default:
-		b.report.found(AskTwo, No, fmt.Sprintf("%d came; a turn then takes one step", n))
+	answer, detail := Yes, ""
+	if n := len(got.done.Message.ToolCalls); n < 2 {
+		answer, detail = No, fmt.Sprintf("%d came; a turn then takes one step", n)
 	}
+	b.note(AskTwo, got, answer, detail)
 }
 
-// history sends states with calls, in order and broken.
+// history sends states with calls, valid and broken.
 func (b *prober) history(ctx context.Context, p relabel.Policy) {
 	state := func(arguments string) relabel.ChatRequest {
 		req := toolRequest(twoCalls,
@@ -178,13 +172,9 @@ func (b *prober) history(ctx context.Context, p relabel.Policy) {
 		arguments string
 	}{{AskHistory, `{"command": "ls"}`}, {AskBroken, `{"command": "l`}} {
 		got := b.ask(ctx, p, state(q.arguments), "")
-		if got.ok {
-			b.report.found(q.ask, Yes, "")
-			continue
-		}
-		b.report.found(q.ask, got.answer(), got.problem)
-		if p.ToolFormat == relabel.ToolsNative && got.answer() == Refused && b.ask(ctx, in(p, relabel.ToolsText), state(q.arguments), "").ok {
-			b.suggest(func(p *relabel.Policy) { p.ToolFormat = relabel.ToolsText }, "the server refuses states with such calls, and takes them as text")
+		b.note(q.ask, got, Yes, "")
+		if !got.ok && p.ToolFormat == relabel.ToolsNative && got.answer() == Refused && b.ask(ctx, in(p, relabel.ToolsText), state(q.arguments), "").ok {
+			b.suggest(func(p *relabel.Policy) { p.ToolFormat = relabel.ToolsText }, "the server refuses states with such calls, but accepts them as text")
 			p = in(p, relabel.ToolsText)
 		}
 	}

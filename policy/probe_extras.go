@@ -9,20 +9,19 @@ import (
 	"relabel/chat"
 )
 
-// plainRequest asks for a few words.
+// plainRequest is a request for a short answer.
 func plainRequest(prompt string, tokens int) relabel.ChatRequest {
 	return relabel.ChatRequest{Messages: []relabel.Message{{Role: relabel.RoleUser, Content: prompt}},
 		Sampling: relabel.Sampling{TopP: 1, MaxTokens: tokens}, Purpose: relabel.PurposeProbe, T: 1}
 }
 
-// bare is a policy that nothing optional is asked of.
+// bare is the policy without requests for optional fields.
 func bare(p relabel.Policy) relabel.Policy {
 	p.Server = relabel.ServerGeneric
 	return p
 }
 
-// extras asks for ids and logprobs: as the policy's kind of server is asked, and each
-// form for what did not come.
+// extras requests ids and logprobs in all forms.
 func (b *prober) extras(ctx context.Context, p relabel.Policy) {
 	const hello = "Say hello."
 	ids := b.ask(ctx, bare(p), plainRequest(hello, 8), `,"return_token_ids":true`)
@@ -38,26 +37,21 @@ func (b *prober) extras(ctx context.Context, p relabel.Policy) {
 	b.kind(ids, inLogprobs)
 }
 
-// given notes whether what was asked for came, and whether the policy asks for it too.
+// given reports whether an optional field came, and whether calls of the policy request it.
 func (b *prober) given(q Question, asked reply, came bool) {
-	unsupported := "asked for, and silently left out"
-	idle := ""
-	if b.asks(q) {
-		unsupported = fmt.Sprintf("as %s every call asks for it, without effect", b.policy.Server)
-	} else {
-		idle = fmt.Sprintf("as %s no call asks for it", b.policy.Server)
-	}
+	answer, detail := NotGiven, "requested, and silently ignored"
 	switch {
+	case came && b.asks(q):
+		answer, detail = Yes, ""
 	case came:
-		b.report.found(q, Yes, idle)
-	case !asked.ok:
-		b.report.found(q, asked.answer(), asked.problem)
-	default:
-		b.report.found(q, NotGiven, unsupported)
+		answer, detail = Yes, fmt.Sprintf("as %s no call requests it", b.policy.Server)
+	case b.asks(q):
+		detail = fmt.Sprintf("as %s every call requests it, without effect", b.policy.Server)
 	}
+	b.note(q, asked, answer, detail)
 }
 
-// asks says whether the policy's kind of server is asked for something.
+// asks reports whether calls of the policy request an optional field.
 func (b *prober) asks(q Question) bool {
 	if q == AskPromptIDs {
 		return asksPromptIDs(b.policy.Server)
@@ -65,7 +59,7 @@ func (b *prober) asks(q Question) bool {
 	return optionalFields(b.policy.Server) != ""
 }
 
-// kind compares what came with what the policy's kind of server is asked for.
+// kind compares the optional fields that came with those that the policy's kind of server is asked for.
 func (b *prober) kind(ids reply, inLogprobs bool) {
 	var fits relabel.ServerKind
 	switch {
@@ -79,9 +73,9 @@ func (b *prober) kind(ids reply, inLogprobs bool) {
 	asked := optionalFields(b.policy.Server)
 	switch {
 	case fits != "" && optionalFields(fits) != asked:
-		b.suggest(func(p *relabel.Policy) { p.Server = fits }, fmt.Sprintf("the server gives sampled token ids as %s does, and as %s it is not asked for them", fits, b.policy.Server))
+		b.suggest(func(p *relabel.Policy) { p.Server = fits }, fmt.Sprintf("the server returns sampled token ids like %s, but as %s they are not requested", fits, b.policy.Server))
 	case fits == "" && asked != "" && !b.refusedExtras:
-		b.report.Advice = append(b.report.Advice, fmt.Sprintf("as %s the server is asked for token ids, and none came; every action says so", b.policy.Server))
+		b.report.Advice = append(b.report.Advice, fmt.Sprintf("as %s token ids are requested, and none came; every action records that", b.policy.Server))
 	}
 }
 
@@ -92,25 +86,22 @@ func topLevelPromptIDs(body []byte) bool {
 	return json.Unmarshal(body, &w) == nil && w.IDs != nil
 }
 
-// several asks for two answers to one request, which nothing here needs.
+// several requests two answers, which nothing needs.
 func (b *prober) several(ctx context.Context, p relabel.Policy) {
 	req := plainRequest("Say hello.", 4)
-	req.Sampling.Temperature = 1 // vLLM refuses n above 1 where it decodes greedily
+	req.Sampling.Temperature = 1 // vLLM refuses n above 1 with greedy decoding
 	got := b.ask(ctx, bare(p), req, `,"n":2`)
 	var w struct {
 		Choices []json.RawMessage `json:"choices"`
 	}
-	switch {
-	case !got.ok:
-		b.report.found(AskN, got.answer(), got.problem)
-	case json.Unmarshal(got.body, &w) == nil && len(w.Choices) == 2:
-		b.report.found(AskN, Yes, "")
-	default:
-		b.report.found(AskN, NotGiven, "asked for two, one came")
+	answer, detail := NotGiven, "requested two, one came"
+	if json.Unmarshal(got.body, &w) == nil && len(w.Choices) == 2 {
+		answer, detail = Yes, ""
 	}
+	b.note(AskN, got, answer, detail)
 }
 
-// seeds asks the same thing three times, twice with the same seed.
+// seeds sends the same request three times, twice with the same seed.
 func (b *prober) seeds(ctx context.Context, p relabel.Policy) {
 	var said [3]string
 	for i, seed := range []int64{7, 7, 8} {
@@ -133,9 +124,9 @@ func (b *prober) seeds(ctx context.Context, p relabel.Policy) {
 	}
 }
 
-// advise adds what the findings say together.
+// advise adds advice that follows from several findings.
 func (b *prober) advise() {
 	if b.report.Found(AskModel) == No && b.report.Suggested == nil {
-		b.report.Advice = append(b.report.Advice, "the model is not among those that the server lists, and it answered all the same: some servers take any name")
+		b.report.Advice = append(b.report.Advice, "the server does not list the model, but answered: some servers accept any name")
 	}
 }

@@ -195,9 +195,9 @@ func TestAReportIsATableThatSaysWhatToChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"student: tiny at http", "  reachable       yes\n", "  native calls    yes\n", "  call history    refused     HTTP 500 Internal Server Error\n",
-		"  token ids       refused     HTTP 422 Unprocessable Entity: Unexpected fields", "  logprobs        not given   as vllm every call asks for it, without effect\n",
+		"  token ids       refused     HTTP 422 Unprocessable Entity: Unexpected fields", "  logprobs        not given   as vllm every call requests it, without effect\n",
 		"\nWhat to change:\n  - the list of models is broken (HTTP 500 Internal Server Error): see the server's log\n",
-		"  - the server refuses what it is asked for as vllm (HTTP 422", "  - the server refuses states with such calls, and takes them as text\n"} {
+		"  - the server refuses the fields that are requested as vllm (HTTP 422", "  - the server refuses states with such calls, but accepts them as text\n"} {
 		if !strings.Contains(r.String(), want) {
 			t.Errorf("no %q in\n%s", want, r)
 		}

@@ -7,20 +7,17 @@ import (
 	"relabel"
 )
 
-// reachSeconds bounds what Reach waits for an answer.
+// reachSeconds limits how long Reach waits for an answer.
 const reachSeconds = 60
 
-// notFoundAdvice is what a 404 mostly comes from.
+// notFoundAdvice is the usual cause of a 404.
 const notFoundAdvice = "check the address, which ends with the version, as in http://host:8000/v1, and the model's name"
 
-// Reach asks p's first address for a few words, without retrying, before work is begun
-// that would wait for it. A server that is there but busy, or slow to answer, is reached.
-// The error is CodeEndpoint with what to look at, or the policy's own (Open).
+// Reach asks p's first address for a short answer, without retries, before work starts that would wait
+// for it. A busy or slow server is reachable. The error is CodeEndpoint with advice, or that of the
+// policy (see Open).
 func Reach(ctx context.Context, p relabel.Policy, o Options) error {
-	if err := p.Validate(); err != nil {
-		return err
-	}
-	secret, err := o.Secrets.of(p)
+	secret, err := o.check(p)
 	if err != nil {
 		return err
 	}
@@ -29,7 +26,7 @@ func Reach(ctx context.Context, p relabel.Policy, o Options) error {
 	defer b.http.CloseIdleConnections()
 	got := b.ask(ctx, p, plainRequest("Say hello.", p.Sampling.MaxTokens), "")
 	if got.status == 0 && ctx.Err() == nil {
-		b.send(ctx, http.MethodGet, "/models", nil) // a model may be slow; its server is not
+		b.send(ctx, http.MethodGet, "/models", nil) // a slow model has a fast server
 	}
 	advice := ""
 	switch {

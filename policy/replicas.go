@@ -9,10 +9,9 @@ import (
 	"relabel"
 )
 
-// affinity is the order in which a trajectory prefers replicas: rendezvous hashing, the
-// same in every process, so that its turns find the prefix that its earlier turns left
-// in a replica's cache, and a replica more or less moves no trajectory but its own.
-// What belongs to no trajectory takes them as they are.
+// affinity is the order in which a trajectory prefers replicas: rendezvous hashing, the same in every
+// process, so that turns find the prefix of earlier turns in a replica's cache, and a replica
+// more or less moves only its own trajectories. Without a trajectory it keeps the order.
 func affinity(replicas []*lane, trajectory relabel.ID) []*lane {
 	if len(replicas) < 2 || trajectory == (relabel.ID{}) {
 		return replicas
@@ -26,8 +25,8 @@ func affinity(replicas []*lane, trajectory relabel.ID) []*lane {
 	return sorted
 }
 
-// choose returns the first replica that takes calls (it is up or due for a probe, and has
-// not named a later time), and if none does, the one that is due first.
+// choose returns the first replica that accepts calls, or else the one that will first. A replica accepts
+// calls if it is up or due for a probe, and has not asked for a pause.
 func choose(replicas []*lane) *lane {
 	best, least := replicas[0], replicas[0].at.wait()
 	for _, l := range replicas[1:] {
@@ -41,7 +40,7 @@ func choose(replicas []*lane) *lane {
 	return best
 }
 
-// spare returns a replica beside taken that takes calls, or nil.
+// spare returns another replica than taken that accepts calls, or nil.
 func spare(replicas []*lane, taken *lane) *lane {
 	for _, l := range replicas {
 		if l != taken && l.at.wait() == 0 {

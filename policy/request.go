@@ -9,20 +9,19 @@ import (
 	"relabel/policy/texttools"
 )
 
-// What may be asked for beside the message, as Completion.NotGiven names it.
+// The optional fields of an answer, as Completion.NotGiven names them.
 const (
 	askedIDs       = "token_ids"
 	askedPromptIDs = "prompt_token_ids"
 	askedLogprobs  = "logprobs"
 )
 
-// appendRequest appends the body of a chat-completions request. What does not change
-// from turn to turn stands first and the messages after it, so that a turn's body
-// begins with the bytes of the turn before.
+// appendRequest appends the body of a chat-completions request. Fields that are the same in all turns come
+// before the messages, so that a turn's body begins with the bytes of the previous one.
 func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte {
 	dst = chat.AppendString(append(dst, `{"model":`...), p.Model)
 	size := roughSize(req.Messages, req.Tools)
-	dst = slices.Grow(dst, size+size/4) // a state is long, and grown step by step it would be copied again and again
+	dst = slices.Grow(dst, size+size/4) // a long state would otherwise be copied several times
 	messages, tools := Sent(p, req.Messages, req.Tools)
 	if len(tools) > 0 {
 		dst = chat.AppendTools(append(dst, `,"tools":`...), tools)
@@ -44,8 +43,8 @@ func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte
 	return append(dst, '}')
 }
 
-// Sent returns a state and its tools as they are sent to a policy's endpoint: calls and tools
-// in the policy's tool format, and nothing that servers refuse.
+// Sent returns a state and its tools as sent to a policy's endpoint: in the policy's tool format, and
+// without anything that servers refuse.
 func Sent(p relabel.Policy, state []relabel.Message, tools []relabel.Tool) ([]relabel.Message, []relabel.Tool) {
 	if p.ToolFormat == relabel.ToolsText {
 		state, tools = texttools.State(state, tools), nil
@@ -53,7 +52,7 @@ func Sent(p relabel.Policy, state []relabel.Message, tools []relabel.Tool) ([]re
 	return wireMessages(p.Server, state), tools
 }
 
-// roughSize is about how long messages and tools are as JSON, without what is escaped.
+// roughSize is the approximate length of messages and tools as JSON, without escapes.
 func roughSize(messages []relabel.Message, tools []relabel.Tool) int {
 	const eachMessage = 64
 	n := 1024
@@ -69,21 +68,21 @@ func roughSize(messages []relabel.Message, tools []relabel.Tool) int {
 	return n
 }
 
-// optionalFields asks for sampled ids and logprobs where the kind of server is known
-// to give them. Others may refuse fields that they do not know (transformers: 422), or
-// refuse logprobs by how the model was loaded (llama_cpp).
+// optionalFields requests sampled ids and logprobs if the kind of server is known to return them. Others
+// may refuse unknown fields (transformers: 422), or logprobs, depending on how the model was loaded
+// (llama_cpp).
 func optionalFields(kind relabel.ServerKind) string {
 	switch kind {
 	case relabel.ServerVLLM, relabel.ServerSGLang, relabel.ServerScripted:
 		return `,"logprobs":true,"return_token_ids":true`
 	case relabel.ServerLlama:
-		// Ids come inside logprobs; without top_logprobs it adds twenty alternatives a token.
+		// Ids are in the logprobs; without top_logprobs each token has twenty alternatives.
 		return `,"logprobs":true,"top_logprobs":1`
 	}
 	return ""
 }
 
-// notGiven lists what optionalFields asked for and the answer lacks.
+// notGiven lists the requested optional fields that the answer lacks.
 func notGiven(kind relabel.ServerKind, done relabel.Completion) []string {
 	if optionalFields(kind) == "" {
 		return nil
@@ -101,8 +100,8 @@ func notGiven(kind relabel.ServerKind, done relabel.Completion) []string {
 	return lacking
 }
 
-// asksPromptIDs says whether optionalFields asks for the prompt's ids; llama-server has
-// no field for them.
+// asksPromptIDs reports whether optionalFields requests the prompt's ids. llama-server has no field for
+// them.
 func asksPromptIDs(kind relabel.ServerKind) bool {
 	return optionalFields(kind) != "" && kind != relabel.ServerLlama
 }

@@ -132,7 +132,7 @@ func TestBrokenActionsAreSentInAFormThatServersTake(t *testing.T) {
 		`{"a":1}{"b":2}`:                `{"malformed_arguments": "{\"a\":1}{\"b\":2}"}`,
 		strings.Repeat(`{"a":`, 100000): "",
 	} {
-		got := wireArguments(in)
+		got := chat.ObjectArguments(in)
 		if want == "" {
 			if !json.Valid([]byte(got)) || !strings.HasPrefix(got, `{"malformed_arguments"`) {
 				t.Errorf("deep nesting: %.60s", got)

@@ -9,25 +9,22 @@ import (
 	"time"
 )
 
-// How long to wait between tries: up to backoffBase·2^(n−1) after try n, at most
-// backoffMax, drawn evenly from zero ("full jitter", so that callers that failed
-// together do not come back together). A Retry-After is honoured up to retryAfterMax,
-// and up to backoffBase is added to it.
+// Waits between tries: up to backoffBase·2^(n−1) after try n, at most backoffMax, drawn evenly from
+// zero ("full jitter", so that callers that failed together do not retry together). A Retry-After is
+// honoured up to retryAfterMax, plus up to backoffBase.
 const (
 	backoffBase   = time.Second
 	backoffMax    = 30 * time.Second
 	retryAfterMax = 2 * time.Minute
 )
 
-// pause waits after try n failed, without a slot at the endpoint: a label that waits
-// for its next try must not block a call that a rollout waits for.
+// pause waits after the failure of try n. It holds no slot at the endpoint: a label that waits for its
+// next try must not block a call that a rollout waits for.
 func pause(ctx context.Context, n int) error {
-	t := time.NewTimer(jitter(min(backoffBase<<min(n-1, 10), backoffMax)))
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-t.C:
+	case <-time.After(jitter(min(backoffBase<<min(n-1, 10), backoffMax))):
 		return nil
 	}
 }
@@ -35,8 +32,7 @@ func pause(ctx context.Context, n int) error {
 // jitter draws evenly from 0 to d.
 func jitter(d time.Duration) time.Duration { return time.Duration(rand.Float64() * float64(d)) }
 
-// retryAfter reads the header, which holds seconds or an HTTP date. What it says holds
-// for the whole endpoint: other calls would get the same answer.
+// retryAfter reads the header: seconds or an HTTP date. It applies to all calls at the endpoint.
 func retryAfter(header string, now time.Time) time.Duration {
 	header = strings.TrimSpace(header)
 	wait := time.Duration(0)

@@ -11,18 +11,18 @@ import (
 	"relabel/chat"
 )
 
-// Secrets finds secret values by name: first in the environment variable
-// RELABEL_SECRET_NAME (the name in upper case, hyphens as underscores), then in the
-// file NAME in Dir. Values go into the Authorization header and nowhere else.
+// Secrets finds secret values by name: first in the environment variable RELABEL_SECRET_NAME (the name
+// in upper case, hyphens as underscores), then in the file NAME in Dir. Values are used only in the
+// Authorization header.
 type Secrets struct {
-	Dir string // "" looks at the environment alone
+	Dir string // "": only the environment
 }
 
-// redacted stands where a secret stood.
+// redacted replaces a secret in text.
 const redacted = "[secret]"
 
-// Find returns the secret's value; spaces and line ends around it are not part of it.
-// It fails with CodeSecretMissing, saying where it looked.
+// Find returns the secret's value without surrounding white space. Its CodeSecretMissing error names the
+// places where it looked.
 func (s Secrets) Find(name string) (string, error) {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return "", relabel.Errorf(relabel.CodeSecretMissing, "the name of a policy's secret must be a plain file name")
@@ -31,21 +31,22 @@ func (s Secrets) Find(name string) (string, error) {
 	if value, ok := os.LookupEnv(variable); ok {
 		return checkSecret(value, "environment variable "+variable)
 	}
-	if s.Dir == "" {
-		return "", relabel.Errorf(relabel.CodeSecretMissing, "secret %q is missing on %s: set the environment variable %s for relabel's processes there", name, machine(), variable)
+	advice, err := "set the environment variable "+variable, fs.ErrNotExist
+	if s.Dir != "" {
+		file := filepath.Join(s.Dir, name)
+		var data []byte
+		if data, err = os.ReadFile(file); err == nil {
+			return checkSecret(string(data), "file "+file)
+		}
+		advice += " or write the file " + file
 	}
-	file := filepath.Join(s.Dir, name)
-	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", relabel.Errorf(relabel.CodeSecretMissing, "secret %q is missing on %s: set the environment variable %s or write the file %s for relabel's processes there", name, machine(), variable, file)
+		return "", relabel.Errorf(relabel.CodeSecretMissing, "secret %q is missing on %s: %s for relabel's processes there", name, machine(), advice)
 	}
-	if err != nil {
-		return "", relabel.Errorf(relabel.CodeSecretMissing, "secret %q cannot be read from the file %s", name, file).Because(err)
-	}
-	return checkSecret(string(data), "file "+file)
+	return "", relabel.Errorf(relabel.CodeSecretMissing, "secret %q cannot be read from the file %s", name, filepath.Join(s.Dir, name)).Because(err)
 }
 
-// machine names the machine that lacks a secret: others may have it.
+// machine is the name of this machine; others may have the secret.
 func machine() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -54,7 +55,7 @@ func machine() string {
 	return name
 }
 
-// of returns p's secret, "" if it names none.
+// of returns p's secret; "" without one.
 func (s Secrets) of(p relabel.Policy) (string, error) {
 	if p.Secret == "" {
 		return "", nil
@@ -62,7 +63,7 @@ func (s Secrets) of(p relabel.Policy) (string, error) {
 	return s.Find(p.Secret)
 }
 
-// checkSecret refuses what no header can carry: net/http's own error could show it.
+// checkSecret refuses values that are invalid in a header: net/http's error could show them.
 func checkSecret(value, where string) (string, error) {
 	value = strings.TrimSpace(value)
 	if value == "" {
@@ -74,13 +75,12 @@ func checkSecret(value, where string) (string, error) {
 	return value, nil
 }
 
-// scrub takes a secret out of text that came from outside.
+// scrub removes a secret from text of an endpoint.
 func scrub(text, secret string) string {
 	if secret == "" {
 		return text
 	}
 	text = strings.ReplaceAll(text, secret, redacted)
-	// As it stands inside a JSON string.
-	quoted := chat.AppendString(nil, secret)
+	quoted := chat.AppendString(nil, secret) // as part of a JSON string
 	return strings.ReplaceAll(text, string(quoted[1:len(quoted)-1]), redacted)
 }

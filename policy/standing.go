@@ -12,17 +12,17 @@ import (
 // When an endpoint that does not answer counts as down, independent of a call's own timeout. Calls
 // in flight continue.
 const (
-	suspectAfter = 2 * time.Second        // of silence while a call is in flight: it is probed
-	refusedAfter = 3 * time.Second        // with only refusals and errors
-	refusedTries = 3                      // at least this number of them
-	aliveFor     = 30 * time.Second       // after an answer an endpoint is known to be up
-	watchEvery   = 250 * time.Millisecond // between two looks at all endpoints
+	suspectAfter = 2 * time.Second        // silence with a call in flight, until a probe
+	refusedAfter = 3 * time.Second        // time with only refusals and errors
+	refusedTries = 3                      // their minimum number
+	aliveFor     = 30 * time.Second       // after an answer, an endpoint is known to be up
+	watchEvery   = 250 * time.Millisecond // between two checks of all endpoints
 )
 
 // Standing is the state of an endpoint for this process.
 type Standing struct {
 	URL   string
-	Down  string // why it counts as down, safe to show; "" while it does not
+	Down  string // why it counts as down, safe to show; "" if it does not
 	Since time.Time
 	Alive bool // it answered a call within aliveFor
 }
@@ -100,7 +100,7 @@ func (e *endpoint) learnStanding(w *waiter, t tried, now time.Time) {
 	delete(e.flying, w)
 	switch {
 	case t.outcome == answered:
-		if e.silent != "" { // it was only slow: be more patient from now on
+		if e.silent != "" { // it was only slow: allow longer silence from now on
 			e.silenceBorne = max(e.silenceBorne, 2*now.Sub(w.granted))
 		}
 		e.longest = max(e.longest, now.Sub(w.granted))
@@ -139,9 +139,9 @@ func shownFailure(err error) string {
 	if err == nil {
 		return "it does not answer"
 	}
-	said := relabel.Shown(err)
-	if _, rest, ok := strings.Cut(said, ": "); ok {
+	message := relabel.Shown(err)
+	if _, rest, ok := strings.Cut(message, ": "); ok {
 		return rest
 	}
-	return said
+	return message
 }

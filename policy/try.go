@@ -11,10 +11,10 @@ import (
 	"relabel"
 )
 
-// try sends the request to base once. The status is 0 when no answer came.
+// try sends the request to base once. The status is 0 without an answer.
 //
-// The request is written out for each try, and released as soon as it is sent: a state is
-// long, thousands wait for their answers at once, and answers take their time.
+// The request is encoded for each try and released when it is sent: a state is long, and thousands of
+// calls may wait for their answers.
 func (c *Client) try(ctx context.Context, base string, ask relabel.ChatRequest, secret string) (relabel.Completion, int, *failure) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.policy.Limits.TimeoutSeconds)*time.Second)
 	defer cancel()
@@ -26,7 +26,7 @@ func (c *Client) try(ctx context.Context, base string, ask relabel.ChatRequest, 
 		return relabel.Completion{}, 0, &failure{err: c.failed("its address cannot be used in a request").Because(err), outcome: useless}
 	}
 	req.ContentLength = length
-	req.GetBody = func() (io.ReadCloser, error) { return write(), nil } // the connection was closed meanwhile
+	req.GetBody = func() (io.ReadCloser, error) { return write(), nil } // if a reused connection was closed
 	sent := time.Now()
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Client) try(ctx context.Context, base string, ask relabel.ChatRequest, 
 	return done, resp.StatusCode, fail
 }
 
-// newRequest is a request of JSON to an endpoint, with its key.
+// newRequest makes a request with JSON to an endpoint, with its key.
 func newRequest(ctx context.Context, method, address string, body io.Reader, secret string) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
@@ -55,7 +55,7 @@ func newRequest(ctx context.Context, method, address string, body io.Reader, sec
 	return req, nil
 }
 
-// sending is a body that forgets what was read of it.
+// sending is a body that releases its bytes after it was read.
 type sending struct{ rest []byte }
 
 func (s *sending) Read(p []byte) (int, error) {
@@ -69,7 +69,7 @@ func (s *sending) Read(p []byte) (int, error) {
 
 func (s *sending) Close() error { return nil }
 
-// read takes a response apart.
+// read decodes a response.
 func (c *Client) read(resp *http.Response, secret string) (relabel.Completion, *failure) {
 	limit := int64(maxAnswer)
 	if resp.StatusCode != http.StatusOK {
@@ -78,28 +78,29 @@ func (c *Client) read(resp *http.Response, secret string) (relabel.Completion, *
 	body, free, err := readBody(resp.Request.Context(), resp.Body, limit)
 	defer free()
 	if resp.StatusCode != http.StatusOK {
-		// A body that breaks off still tells more than none.
-		return relabel.Completion{}, c.refused(resp, body, secret)
+		return relabel.Completion{}, c.refused(resp, body, secret) // an incomplete body is better than none
 	}
-	if err != nil {
-		f := c.noAnswer(err, secret)
-		f.body = keptBody(body, secret)
-		return relabel.Completion{}, f
-	}
-	if int64(len(body)) > limit {
-		return relabel.Completion{}, &failure{err: c.failed("its answer is larger than %d MiB", maxAnswer>>20), outcome: useless, body: keptBody(body, secret)}
-	}
-	done, problem := decodeAnswer(body)
-	if problem != "" {
-		if reply := readError(body); reply.overflow() {
-			return relabel.Completion{}, &failure{err: c.overflow(reply, secret), outcome: useless, body: keptBody(body, secret)}
+	f := &failure{outcome: useless}
+	switch {
+	case err != nil:
+		f = c.noAnswer(err, secret)
+	case int64(len(body)) > limit:
+		f.err = c.failed("its answer is larger than %d MiB", maxAnswer>>20)
+	default:
+		done, problem := decodeAnswer(body)
+		if problem == "" {
+			return done, nil
 		}
-		return relabel.Completion{}, &failure{err: c.failed("%s", problem), outcome: useless, body: keptBody(body, secret), retries: always}
+		f.err, f.retries = c.failed("%s", problem), always
+		if reply := readError(body); reply.overflow() {
+			f.err, f.retries = c.overflow(reply, secret), 0
+		}
 	}
-	return done, nil
+	f.body = keptBody(body, secret)
+	return relabel.Completion{}, f
 }
 
-// addressRefused says why an address was not dialled, "" if that was not what failed.
+// addressRefused returns why an address was refused; "" if the error has another cause.
 func addressRefused(err error) string {
 	var refused *relabel.Error
 	if errors.As(err, &refused) && refused.Code == relabel.CodeAddressRefused {
@@ -108,13 +109,13 @@ func addressRefused(err error) string {
 	return ""
 }
 
-// noAnswer is the failure of a line that broke or a server that took too long.
+// noAnswer is the failure of a connection that broke or of a server that took too long.
 func (c *Client) noAnswer(err error, secret string) *failure {
 	if why := addressRefused(err); why != "" { // retrying does not help
 		return &failure{err: c.failed("%s", why).Because(err), outcome: useless}
 	}
 	cause := errors.New(scrub(err.Error(), secret))
-	if local := (*fs.PathError)(nil); errors.As(err, &local) { // says nothing of the endpoint
+	if local := (*fs.PathError)(nil); errors.As(err, &local) { // the endpoint is not the cause
 		return &failure{err: c.failed("its answer cannot be written to the temporary folder; free some space there").Because(cause), outcome: abandoned, retries: always}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -9,9 +9,8 @@ import (
 	"relabel/policy/texttools"
 )
 
-// understood makes the canonical message out of what a server answered: reasoning apart
-// from the content, and calls that are in the text among the calls. Where it had to
-// take text apart, the server's own message is kept as Said, and ReadAs says how.
+// understood makes the canonical message of an answer: it separates reasoning from the content, and reads
+// calls in the text. If it changed the message, Said has the server's own, and ReadAs how it was read.
 func understood(p relabel.Policy, req relabel.ChatRequest, done relabel.Completion) relabel.Completion {
 	m, how := done.Message, []relabel.CallForm(nil)
 	if m.ReasoningContent == "" {
@@ -49,10 +48,9 @@ func understood(p relabel.Policy, req relabel.ChatRequest, done relabel.Completi
 
 const thoughtStart, thoughtEnd = "<think>", "</think>"
 
-// cutThought takes the reasoning off the beginning of a content: what <think> opens
-// there, to its end tag or, in an answer that was cut, to the end; or what comes before
-// an end tag alone, where the server's template opened it in the prompt. An end tag
-// inside a call is the call's.
+// cutThought cuts the reasoning from the beginning of a content: from <think> to its end tag or, in a
+// truncated answer, to the end; or everything before an end tag, if the server's template opened it in
+// the prompt. An end tag inside a call is part of the call.
 func cutThought(content string) (thought, rest string, found bool) {
 	inside, opened := strings.CutPrefix(strings.TrimLeft(content, " \t\r\n"), thoughtStart)
 	if !opened {

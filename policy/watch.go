@@ -124,20 +124,20 @@ func ofProbe(status int) outcome {
 	return ofStatus(status)
 }
 
-// probeBy has the endpoint probed as a policy asks it.
+// probeBy sets how to probe the endpoint.
 func (e *endpoint) probeBy(a *endpointProbe) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.endpointProbe = a
 }
 
-// at is the policy with one of its addresses alone.
+// at is the policy with only one of its addresses.
 func at(p relabel.Policy, base string) relabel.Policy {
 	p.BaseURL, p.Replicas = base, nil
 	return p
 }
 
-// endpointProbe asks an endpoint as a policy does.
+// endpointProbe asks an endpoint like a policy.
 type endpointProbe struct {
 	policy  relabel.Policy
 	http    *http.Client
@@ -152,10 +152,7 @@ func (a *endpointProbe) longest() time.Duration {
 // send sends one request; the reply's status is 0 without an answer within limit. If the policy's
 // secret is missing it sends no key: a refusal is a sign of life too.
 func (a *endpointProbe) send(ctx context.Context, method, path string, body []byte, limit time.Duration) reply {
-	secret, err := a.secrets.of(a.policy)
-	if err != nil {
-		secret = ""
-	}
+	secret, _ := a.secrets.of(a.policy)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	b := &prober{policy: a.policy, http: a.http, secret: secret, report: &Report{}}

@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -9,31 +9,27 @@ import (
 	"relabel/chat"
 )
 
-// wireMessages returns the state in a form that endpoints take. The canonical
-// messages stay as they are, and are returned themselves if nothing is in the
-// way; the outcome depends on nothing but message and kind, so that bytes stay stable
-// from turn to turn. What is changed, because templates and servers answer 400 or 500
-// to it:
+// wireMessages returns the state in a form that endpoints accept. It does not change the canonical
+// messages, and returns them if none differs. The result depends only on message and kind, so that the
+// bytes are the same from turn to turn. It changes these, since templates and servers answer them with
+// 400 or 500:
 //
-//   - arguments that are not a JSON object become {"malformed_arguments": "<the text>"},
-//     empty ones {};
-//   - a tool name that is not 1 to 64 letters, digits, hyphens or underscores has
-//     underscores in place of the rest ("unnamed" if nothing is left);
-//   - text that is not UTF-8, lone surrogates among it, has U+FFFD there;
-//   - reasoning is left out if the server is not known to take it.
+//   - arguments that are not a JSON object: see chat.ObjectArguments;
+//   - a tool name that is not 1 to 64 letters, digits, hyphens or underscores: it has underscores
+//     instead of the others, and an empty one is "unnamed";
+//   - invalid UTF-8, also lone surrogates: replaced by U+FFFD;
+//   - reasoning: removed if the server is not known to accept it.
 func wireMessages(kind relabel.ServerKind, messages []relabel.Message) []relabel.Message {
-	var out []relabel.Message // nil until something changes
+	out := messages
 	for i, m := range messages {
 		w, changed := wireMessage(kind, m)
-		if changed && out == nil {
-			out = append([]relabel.Message(nil), messages...)
+		if !changed {
+			continue
 		}
-		if changed {
-			out[i] = w
+		if &out[0] == &messages[0] {
+			out = slices.Clone(messages)
 		}
-	}
-	if out == nil {
-		return messages
+		out[i] = w
 	}
 	return out
 }
@@ -44,52 +40,32 @@ func wireMessage(kind relabel.ServerKind, m relabel.Message) (relabel.Message, b
 		changed = changed || *to != with
 		*to = with
 	}
-	replace(&m.Content, wireText(m.Content))
-	replace(&m.ReasoningContent, wireText(m.ReasoningContent))
+	replace(&m.Content, validText(m.Content))
+	replace(&m.ReasoningContent, validText(m.ReasoningContent))
 	if !takesReasoning(kind) {
 		replace(&m.ReasoningContent, "")
 	}
 	calls := m.ToolCalls
 	for k, c := range calls {
-		w := relabel.ToolCall{ID: wireText(c.ID), Name: wireName(c.Name), Arguments: wireArguments(c.Arguments)}
+		w := relabel.ToolCall{ID: validText(c.ID), Name: wireName(c.Name), Arguments: chat.ObjectArguments(c.Arguments)}
 		if w == c {
 			continue
 		}
 		if &calls[0] == &m.ToolCalls[0] {
-			m.ToolCalls = append([]relabel.ToolCall(nil), calls...)
+			m.ToolCalls = slices.Clone(calls)
 		}
 		m.ToolCalls[k], changed = w, true
 	}
 	return m, changed
 }
 
-// takesReasoning says which servers read reasoning_content in a history.
+// takesReasoning reports whether a server reads reasoning_content in a history.
 func takesReasoning(kind relabel.ServerKind) bool {
 	switch kind {
 	case relabel.ServerVLLM, relabel.ServerSGLang, relabel.ServerLlama, relabel.ServerScripted:
 		return true
 	}
 	return false
-}
-
-func wireText(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
-
-// wireArguments returns text that is a JSON object.
-func wireArguments(s string) string {
-	body := strings.TrimLeft(s, " \t\r\n")
-	switch {
-	case body == "":
-		return "{}"
-	case body[0] == '{' && utf8.ValidString(s) && json.Valid([]byte(s)):
-		return s
-	}
-	wrapped := chat.AppendString([]byte(`{"malformed_arguments": `), wireText(s))
-	return string(append(wrapped, '}'))
 }
 
 func wireName(s string) string {

@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -122,10 +123,9 @@ func (w *answer) message() relabel.Message {
 }
 
 // logprobs invents a logprob for each sampled token, from the answer's digest.
-func (w *answer) logprobs() []map[string]any {
-	var all []map[string]any
+func (w *answer) logprobs() (all []map[string]any) {
 	for i, id := range w.sampled {
-		p := map[string]any{"token": toyText(id), "logprob": -float64(w.dice.digest[i%len(w.dice.digest)]) / 1000}
+		p := map[string]any{"logprob": -float64(w.dice.digest[i%len(w.dice.digest)]) / 1000}
 		if w.ids == IDsLlama {
 			p["id"] = id
 		}
@@ -141,27 +141,13 @@ const (
 	toyEnd   = int32(0) // ends an answer
 )
 
-func toyTokens(s string) []int32 {
-	ids := make([]int32, 0, len(s)/toyBytes+2)
-	for len(s) > 0 {
-		n := min(toyBytes, len(s))
-		id := int32(n) << 24
-		for i := range n {
-			id |= int32(s[i]) << (8 * i)
+func toyTokens(s string) (ids []int32) {
+	for part := range slices.Chunk([]byte(s), toyBytes) {
+		id := int32(len(part)) << 24
+		for i, b := range part {
+			id |= int32(b) << (8 * i)
 		}
-		ids, s = append(ids, id), s[n:]
+		ids = append(ids, id)
 	}
 	return ids
-}
-
-// toyText is the text of one token.
-func toyText(id int32) string {
-	if id == toyEnd {
-		return "<end>"
-	}
-	b := make([]byte, id>>24)
-	for i := range b {
-		b[i] = byte(id >> (8 * i))
-	}
-	return string(b)
 }

@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -20,8 +21,6 @@ type Batching struct {
 	// End, if set, tells how batch n (from 1) ends: "" or "completed"; "expired" and "cancelled"
 	// with every other line unanswered; "failed" without any file.
 	End func(n int) string
-	// Lose, if set, tells which POST of a batch (from 1) is accepted but never answered.
-	Lose func(n int) bool
 }
 
 // batchStore keeps files and batches.
@@ -35,23 +34,20 @@ type batchStore struct {
 // batch is one batch, with its files after its end.
 type batch struct {
 	ID       string          `json:"id"`
-	Object   string          `json:"object"`
-	Endpoint string          `json:"endpoint"`
 	Input    string          `json:"input_file_id"`
 	Status   string          `json:"status"`
 	Metadata json.RawMessage `json:"metadata"`
-	Output   *string         `json:"output_file_id"`
-	Failed   *string         `json:"error_file_id"`
+	Output   string          `json:"output_file_id,omitempty"`
+	Failed   string          `json:"error_file_id,omitempty"`
 	Errors   any             `json:"errors,omitempty"`
 	due      time.Time
-	number   int
 }
 
 const inProgress = "in_progress"
 
 func (s *Server) addBatches() {
 	s.batches = batchStore{files: map[string][]byte{}, lines: map[string]int{}}
-	for pattern, f := range map[string]func(*http.Request) (int, any){
+	for pattern, f := range map[string]func(*http.Request) response{
 		"POST /v1/files":               s.createFile,
 		"GET /v1/files/{id}/content":   s.readFile,
 		"POST /v1/batches":             s.createBatch,
@@ -59,7 +55,7 @@ func (s *Server) addBatches() {
 		"GET /v1/batches/{id}":         s.showBatch,
 		"POST /v1/batches/{id}/cancel": s.showBatch,
 	} {
-		s.handle(pattern, func(r *http.Request) (int, any) {
+		s.handle(pattern, func(r *http.Request) response {
 			s.batches.mu.Lock()
 			defer s.batches.mu.Unlock()
 			return f(r)
@@ -74,112 +70,93 @@ func (s *Server) Batches() int {
 	return len(s.batches.all)
 }
 
-func (s *Server) createFile(r *http.Request) (int, any) {
+func (s *Server) createFile(r *http.Request) response {
 	file, _, err := r.FormFile("file")
 	if err != nil || r.FormValue("purpose") != "batch" {
-		return refuse(http.StatusBadRequest, "invalid_request_error", "send a file with the purpose batch")
+		return invalid("send a file with the purpose batch")
 	}
 	content, err := io.ReadAll(file)
 	if err != nil {
-		return refuse(http.StatusBadRequest, "invalid_request_error", "the file is incomplete")
+		return invalid("the file is incomplete")
 	}
-	return http.StatusOK, map[string]any{"id": s.batches.keep(content), "object": "file", "purpose": "batch", "bytes": len(content)}
+	return response{http.StatusOK, map[string]any{"id": s.batches.keep(content)}}
 }
 
-// keep keeps a file and returns its id.
+// keep keeps a file and returns its id; "" for an empty one.
 func (b *batchStore) keep(content []byte) string {
+	if len(content) == 0 {
+		return ""
+	}
 	id := "file-" + strconv.Itoa(len(b.files)+1)
 	b.files[id] = content
 	return id
 }
 
-func (s *Server) readFile(r *http.Request) (int, any) {
-	content, known := s.batches.files[r.PathValue("id")]
-	if !known {
-		return refuse(http.StatusNotFound, "not_found", "the file does not exist")
+func (s *Server) readFile(r *http.Request) response {
+	if content, known := s.batches.files[r.PathValue("id")]; known {
+		return response{http.StatusOK, content}
 	}
-	return http.StatusOK, content
+	return refuse(http.StatusNotFound, "not_found", "the file does not exist")
 }
 
-func (s *Server) createBatch(r *http.Request) (int, any) {
+func (s *Server) createBatch(r *http.Request) response {
 	var ask struct {
-		Input    string          `json:"input_file_id"`
-		Endpoint string          `json:"endpoint"`
-		Window   string          `json:"completion_window"`
-		Metadata json.RawMessage `json:"metadata"`
+		batch
+		Endpoint string `json:"endpoint"`
+		Window   string `json:"completion_window"`
 	}
 	err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxRequest)).Decode(&ask)
 	if _, known := s.batches.files[ask.Input]; err != nil || !known || ask.Endpoint != "/v1/chat/completions" || ask.Window != "24h" {
-		return refuse(http.StatusBadRequest, "invalid_request_error", "a batch has an input_file_id, the endpoint /v1/chat/completions and the window 24h")
+		return invalid("a batch has an input_file_id, the endpoint /v1/chat/completions and the window 24h")
 	}
-	n := len(s.batches.all) + 1
-	b := &batch{ID: "batch_" + strconv.Itoa(n), Object: "batch", Endpoint: ask.Endpoint, Input: ask.Input, Status: inProgress,
-		Metadata: ask.Metadata, due: time.Now().Add(s.config.Batch.Delay), number: n}
+	b := &batch{ID: "batch_" + strconv.Itoa(len(s.batches.all)+1), Input: ask.Input, Status: inProgress,
+		Metadata: ask.Metadata, due: time.Now().Add(s.config.Batch.Delay)}
 	s.batches.all = append(s.batches.all, b)
-	if s.config.Batch.Lose != nil && s.config.Batch.Lose(n) {
-		panic(http.ErrAbortHandler)
-	}
-	return http.StatusOK, b
+	return response{http.StatusOK, b}
 }
 
-func (s *Server) listBatches(r *http.Request) (int, any) {
-	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
-	if err != nil || limit < 1 || limit > 100 {
-		limit = 20
-	}
+// listBatches lists the newest batches. It has no pages.
+func (s *Server) listBatches(*http.Request) response {
 	newest := append([]*batch{}, s.batches.all...)
 	slices.Reverse(newest)
-	if after := r.URL.Query().Get("after"); after != "" {
-		newest = newest[slices.IndexFunc(newest, func(b *batch) bool { return b.ID == after })+1:]
-	}
-	return http.StatusOK, map[string]any{"object": "list", "data": newest[:min(limit, len(newest))], "has_more": len(newest) > limit}
+	return response{http.StatusOK, map[string]any{"object": "list", "data": newest}}
 }
 
 // showBatch ends a batch that is due, or cancelled by a POST, and returns it.
-func (s *Server) showBatch(r *http.Request) (int, any) {
+func (s *Server) showBatch(r *http.Request) response {
 	i := slices.IndexFunc(s.batches.all, func(b *batch) bool { return b.ID == r.PathValue("id") })
 	if i < 0 {
 		return refuse(http.StatusNotFound, "not_found", "the batch does not exist")
 	}
 	b := s.batches.all[i]
-	if b.Status == inProgress && !time.Now().Before(b.due) {
-		s.finish(b)
-	}
-	if b.Status == inProgress && r.Method == http.MethodPost {
+	switch {
+	case b.Status != inProgress:
+	case !time.Now().Before(b.due):
+		s.finish(b, i+1)
+	case r.Method == http.MethodPost:
 		b.Status = "cancelled"
 	}
-	return http.StatusOK, b
+	return response{http.StatusOK, b}
 }
 
-// finish answers a batch's lines.
-func (s *Server) finish(b *batch) {
+// finish answers the lines of batch n.
+func (s *Server) finish(b *batch, n int) {
 	b.Status = "completed"
 	if s.config.Batch.End != nil {
-		if end := s.config.Batch.End(b.number); end != "" {
-			b.Status = end
-		}
+		b.Status = cmp.Or(s.config.Batch.End(n), b.Status)
 	}
 	if b.Status == "failed" {
-		b.Errors = map[string]any{"object": "list", "data": []map[string]any{{"code": "invalid_file", "message": "the file is refused"}}}
+		b.Errors = map[string]any{"data": []any{map[string]any{"code": "invalid_file", "message": "the file is refused"}}}
 		return
 	}
-	var good, bad []byte
-	n := 0
+	files := map[bool][]byte{}
+	drop := false
 	for line := range bytes.Lines(s.batches.files[b.Input]) {
-		ok, out := s.answerLine(line, b.Status, b.Status != "completed" && n%2 == 1)
-		n++
-		if out = append(out, '\n'); ok {
-			good = append(good, out...)
-		} else {
-			bad = append(bad, out...)
-		}
+		ok, out := s.answerLine(line, b.Status, drop)
+		files[ok] = append(append(files[ok], out...), '\n')
+		drop = b.Status != "completed" && !drop
 	}
-	if len(good) > 0 {
-		b.Output = new(s.batches.keep(good))
-	}
-	if len(bad) > 0 {
-		b.Failed = new(s.batches.keep(bad))
-	}
+	b.Output, b.Failed = s.batches.keep(files[true]), s.batches.keep(files[false])
 }
 
 // answerLine answers a line of an input file, unless it is dropped.
@@ -192,12 +169,12 @@ func (s *Server) answerLine(line []byte, end string, drop bool) (ok bool, out []
 	_ = json.Unmarshal(line, &in) // a broken line has no id
 	if drop || in.URL != "/v1/chat/completions" {
 		code := "batch_" + end
-		return false, encode(map[string]any{"custom_id": in.CustomID, "response": nil, "error": map[string]any{"code": code, "message": "the line has no answer: " + code}})
+		return false, encode(map[string]any{"custom_id": in.CustomID, "error": map[string]any{"code": code, "message": "the line has no answer: " + code}})
 	}
 	s.batches.lines[in.CustomID]++
-	status, body := refuse(http.StatusInternalServerError, "server_error", "the line failed")
+	r := refuse(http.StatusInternalServerError, "server_error", "the line failed")
 	if s.config.Batch.Fail == nil || !s.config.Batch.Fail(in.CustomID, s.batches.lines[in.CustomID]) {
-		_, status, body = s.answer(in.Body)
+		_, r = s.answer(in.Body)
 	}
-	return status == http.StatusOK, encode(map[string]any{"custom_id": in.CustomID, "error": nil, "response": map[string]any{"status_code": status, "body": body}})
+	return r.status == http.StatusOK, encode(map[string]any{"custom_id": in.CustomID, "response": map[string]any{"status_code": r.status, "body": r.body}})
 }

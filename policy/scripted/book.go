@@ -12,7 +12,7 @@ import (
 )
 
 // Book has the gold patch of each task, which the models find by the problem statement.
-type Book struct{ entries []*entry }
+type Book []*entry
 
 // entry is one task in the book.
 type entry struct {
@@ -26,8 +26,7 @@ type entry struct {
 
 // NewBook makes a book of tasks. It uses ProblemStatement, Workdir, Patch, TestCmd and the names of
 // the files in TestPatch. It skips a task without a statement or a complete patch.
-func NewBook(tasks []relabel.Task) *Book {
-	b := &Book{}
+func NewBook(tasks []relabel.Task) (b Book) {
 	for _, t := range tasks {
 		e := &entry{statement: strings.TrimSpace(t.ProblemStatement), workdir: path.Clean("/" + t.Workdir),
 			patch: strings.TrimSuffix(t.Patch, "\n") + "\n", tests: testCommand(t)}
@@ -36,7 +35,7 @@ func NewBook(tasks []relabel.Task) *Book {
 			continue
 		}
 		e.edits = e.editorCalls()
-		b.entries = append(b.entries, e)
+		b = append(b, e)
 	}
 	return b
 }
@@ -82,9 +81,8 @@ func (e *entry) abs(f gitdiff.File) string { return path.Join(e.workdir, name(f)
 
 // find returns the task whose statement is part of the opening; the longest of several, because
 // one statement may contain another.
-func (b *Book) find(opening string) *entry {
-	var found *entry
-	for _, e := range b.entries {
+func (b Book) find(opening string) (found *entry) {
+	for _, e := range b {
 		if strings.Contains(opening, e.statement) && (found == nil || len(e.statement) > len(found.statement)) {
 			found = e
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/gitdiff"
 )
 
 // history is a conversation as the scripted models read it.
@@ -20,6 +21,7 @@ type history struct {
 
 // step is one call with its observation.
 type step struct {
+	id       string
 	name     string
 	args     arguments // empty if malformed
 	observed string
@@ -35,28 +37,25 @@ type arguments struct {
 }
 
 // readHistory reads a state.
-func readHistory(messages []relabel.Message) history {
-	var h history
-	observed := map[string]string{}
-	for _, m := range messages {
-		if m.Role == relabel.RoleTool {
-			observed[m.ToolCallID] = m.Content
-		}
-	}
+func readHistory(messages []relabel.Message) (h history) {
 	for _, m := range messages {
 		switch {
 		case m.Role == relabel.RoleAssistant:
 			h.actions++
 			h.last = nil
 			for _, c := range m.ToolCalls {
-				s := step{name: c.Name, observed: observed[c.ID]}
+				s := step{id: c.ID, name: c.Name}
 				if json.Unmarshal([]byte(c.Arguments), &s.args) != nil {
 					s.args = arguments{}
 				}
 				h.steps = append(h.steps, s)
 				h.last = append(h.last, call{c.Name, c.Arguments})
 			}
-		case h.actions == 0 && m.Role != relabel.RoleTool:
+		case m.Role == relabel.RoleTool:
+			if i := slices.IndexFunc(h.steps, func(s step) bool { return s.id == m.ToolCallID }); i >= 0 {
+				h.steps[i].observed = m.Content
+			}
+		case h.actions == 0:
 			h.opening += m.Content + "\n"
 		}
 	}
@@ -124,10 +123,5 @@ func (h history) litter(e *entry, shown string) (names []string) {
 
 // touches reports whether the gold patch changes a path.
 func (e *entry) touches(path string) bool {
-	for _, f := range e.files {
-		if f.New == path || f.Old == path {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.files, func(f gitdiff.File) bool { return f.New == path || f.Old == path })
 }

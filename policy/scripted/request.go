@@ -3,7 +3,6 @@ package scripted
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"relabel"
 	"relabel/chat"
@@ -17,7 +16,6 @@ type request struct {
 	Tools       json.RawMessage   `json:"tools"`
 	Temperature *float64          `json:"temperature"`
 	MaxTokens   int               `json:"max_tokens"`
-	MaxAnswer   int               `json:"max_completion_tokens"`
 	Seed        *int64            `json:"seed"`
 	Logprobs    bool              `json:"logprobs"`
 	ReturnIDs   bool              `json:"return_token_ids"`
@@ -41,7 +39,7 @@ func readRequest(body []byte) (q request, problem string) {
 		return q, "stream is not supported"
 	case q.N != nil && *q.N != 1:
 		return q, "n must be 1"
-	case q.MaxTokens < 0 || q.MaxAnswer < 0:
+	case q.MaxTokens < 0:
 		return q, "max_tokens must not be negative"
 	}
 	for i, raw := range q.Messages {
@@ -65,29 +63,18 @@ func (q *request) readText() {
 	if !ok {
 		return
 	}
-	q.inText, q.offered = true, tools
-	q.state, q.Messages, q.Tools = state, nil, chat.AppendTools(nil, tools)
+	q.inText, q.offered, q.state, q.Tools = true, tools, state, chat.AppendTools(nil, tools)
 	for _, m := range state {
 		for k, c := range m.ToolCalls {
-			m.ToolCalls[k].Arguments = wrapped(c.Arguments)
+			m.ToolCalls[k].Arguments = chat.ObjectArguments(c.Arguments)
 		}
-		q.Messages = append(q.Messages, chat.AppendMessage(nil, m))
 	}
 }
 
-// wrapped is how clients send arguments that are not a JSON object in native calls.
-func wrapped(args string) string {
-	if strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") && json.Valid([]byte(args)) {
-		return args
-	}
-	return string(chat.AppendString([]byte(`{"malformed_arguments": `), args)) + "}"
-}
-
-// stateBytes are the messages as they came.
-func (q *request) stateBytes() []byte {
-	var b []byte
-	for _, m := range q.Messages {
-		b = append(append(b, m...), '\n')
+// stateBytes are the messages in canonical form.
+func (q *request) stateBytes() (b []byte) {
+	for _, m := range q.state {
+		b = append(chat.AppendMessage(b, m), '\n')
 	}
 	return b
 }

@@ -34,7 +34,7 @@ const maxRequest = 64 << 20 // bytes
 
 // Config configures a Server.
 type Config struct {
-	Book *Book
+	Book Book
 	// Unparsed leaves calls in the content, as Hermes and Qwen write them and as servers without
 	// a tool parser do.
 	Unparsed bool
@@ -57,9 +57,6 @@ type Server struct {
 
 // NewServer makes a server; its paths start with /v1.
 func NewServer(c Config) *Server {
-	if c.Book == nil {
-		c.Book = NewBook(nil)
-	}
 	s := &Server{config: c, mux: http.NewServeMux(), asked: map[string]int{}}
 	s.handle("POST /v1/chat/completions", s.complete)
 	s.handle("GET /v1/models", s.models)
@@ -77,23 +74,33 @@ func (s *Server) Asked(model string) int {
 	return s.asked[model]
 }
 
-// handle answers requests with the status and the value that f returns, as JSON unless it is bytes.
-func (s *Server) handle(pattern string, f func(*http.Request) (int, any)) {
+// response is the status and the body of an answer, which is sent as JSON unless it is bytes.
+type response struct {
+	status int
+	body   any
+}
+
+// handle answers requests with f.
+func (s *Server) handle(pattern string, f func(*http.Request) response) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		status, v := f(r)
-		body, ok := v.([]byte)
+		answer := f(r)
+		body, ok := answer.body.([]byte)
 		if !ok {
-			body = encode(v)
+			body = encode(answer.body)
 			w.Header().Set("Content-Type", "application/json")
 		}
-		w.WriteHeader(status)
+		w.WriteHeader(answer.status)
 		_, _ = w.Write(body) // the caller may have left
 	})
 }
 
 // refuse is an error as OpenAI's servers word it.
-func refuse(status int, code, message string) (int, any) {
-	return status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "param": nil, "code": code}}
+func refuse(status int, code, message string) response {
+	return response{status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "code": code}}}
+}
+
+func invalid(message string) response {
+	return refuse(http.StatusBadRequest, "invalid_request_error", message)
 }
 
 // encode returns v as JSON. Messages keep their bytes.
@@ -107,12 +114,12 @@ func encode(v any) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-func (s *Server) complete(r *http.Request) (int, any) {
+func (s *Server) complete(r *http.Request) response {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxRequest))
 	if err != nil {
-		return refuse(http.StatusBadRequest, "invalid_request_error", "the request cannot be read")
+		return invalid("the request cannot be read")
 	}
-	model, status, v := s.answer(body)
+	model, answer := s.answer(body)
 	delay := s.config.StudentDelay
 	if model == TeacherModel {
 		delay = s.config.TeacherDelay
@@ -121,34 +128,30 @@ func (s *Server) complete(r *http.Request) (int, any) {
 	case <-r.Context().Done():
 	case <-time.After(delay):
 	}
-	return status, v
+	return answer
 }
 
 // answer answers the body of a chat-completions request.
-func (s *Server) answer(body []byte) (model string, status int, v any) {
+func (s *Server) answer(body []byte) (model string, r response) {
 	q, problem := readRequest(body)
 	if problem != "" {
-		status, v = refuse(http.StatusBadRequest, "invalid_request_error", problem)
-		return q.Model, status, v
+		return q.Model, invalid(problem)
 	}
 	skill, known := skillOf(q.Model)
 	if !known {
-		status, v = refuse(http.StatusNotFound, "model_not_found", "the model "+strconv.Quote(q.Model)+" does not exist")
-		return q.Model, status, v
+		return q.Model, refuse(http.StatusNotFound, "model_not_found", "the model "+strconv.Quote(q.Model)+" does not exist")
 	}
 	s.mu.Lock()
 	s.asked[q.Model]++
 	s.mu.Unlock()
 	chosen, d := s.act(q, skill)
 	a := newAnswer(q, chosen, d, s.config)
-	limit := max(q.MaxTokens, q.MaxAnswer) // 0: none
-	if context := s.config.ContextTokens; context > 0 && len(a.prompt)+max(limit, 1) > context {
-		status, v = refuse(http.StatusBadRequest, "context_length_exceeded", fmt.Sprintf(
+	if context := s.config.ContextTokens; context > 0 && len(a.prompt)+max(q.MaxTokens, 1) > context {
+		return q.Model, refuse(http.StatusBadRequest, "context_length_exceeded", fmt.Sprintf(
 			"This model's maximum context length is %d tokens. However, your request has %d input tokens.", context, len(a.prompt)))
-		return q.Model, status, v
 	}
-	a.cut(limit)
-	return q.Model, http.StatusOK, a.completion()
+	a.cut(q.MaxTokens)
+	return q.Model, response{http.StatusOK, a.completion()}
 }
 
 // skillOf returns the skill of a model; the teacher's is 1.
@@ -201,7 +204,7 @@ func unprepared(q request, h history) action {
 	return action{"My book does not have this task. I try the first tool.", []call{{f.Name, object(pairs...)}}}
 }
 
-func (s *Server) models(*http.Request) (int, any) {
+func (s *Server) models(*http.Request) response {
 	var list []map[string]any
 	for _, name := range []string{TeacherModel, StudentPrefix + "0", StudentPrefix + "0.5", StudentPrefix + "1"} {
 		model := map[string]any{"id": name, "object": "model", "created": 0, "owned_by": "relabel"}
@@ -210,7 +213,7 @@ func (s *Server) models(*http.Request) (int, any) {
 		}
 		list = append(list, model)
 	}
-	return http.StatusOK, map[string]any{"object": "list", "data": list}
+	return response{http.StatusOK, map[string]any{"object": "list", "data": list}}
 }
 
 // stopLimit is how long running answers may take when Serve stops.

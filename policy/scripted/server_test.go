@@ -31,7 +31,6 @@ type reply struct {
 			FinishReason string  `json:"finish_reason"`
 			Logprobs     *struct {
 				Content []struct {
-					Token   string
 					Logprob float64
 				}
 			}
@@ -110,7 +109,9 @@ func TestAnAnswerCountsItsTokens(t *testing.T) {
 	}
 	var text strings.Builder
 	for i, id := range c.TokenIDs[:len(c.TokenIDs)-1] {
-		text.WriteString(toyText(id))
+		for n := range id >> 24 {
+			text.WriteByte(byte(id >> (8 * n)))
+		}
 		if c.Logprobs.Content[i].Logprob > 0 || c.Logprobs.Content[i].Logprob < -1 {
 			t.Errorf("logprob %v", c.Logprobs.Content[i].Logprob)
 		}
@@ -240,13 +241,13 @@ func TestTheLongestStatementNamesTheTask(t *testing.T) {
 	if e := b.find("It fails. Sometimes."); e == nil || e.workdir != "/a" {
 		t.Errorf("%+v", e)
 	}
-	if e := b.find("no patch"); e != nil || len(b.entries) != 2 {
+	if e := b.find("no patch"); e != nil || len(b) != 2 {
 		t.Errorf("%+v", e)
 	}
 }
 
 func TestTheTeacherRunsTheTestsThatMatter(t *testing.T) {
-	e := toyServer(nil).config.Book.entries[0]
+	e := toyServer(nil).config.Book[0]
 	if want := `export PYTHONDONTWRITEBYTECODE=1; (python3 -m pytest tests/ -k "test_core") 2>&1 | tail -n 15`; e.tests != want {
 		t.Errorf("%s", e.tests)
 	}

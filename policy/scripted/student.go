@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// mistakes are what the student does instead of the right thing, with their weights.
+// mistakes are what the student does instead of the right thing, with their share in percent.
 var mistakes = []struct {
-	weight int
-	act    func(*entry, history, *dice) action
+	share int
+	act   func(*entry, history, *dice) action
 }{
 	{35, wander},
 	{15, repeat},
@@ -22,13 +22,9 @@ var mistakes = []struct {
 
 // stumble is a student's mistake at a state.
 func stumble(e *entry, h history, d *dice) action {
-	total := 0
+	n := d.IntN(100)
 	for _, m := range mistakes {
-		total += m.weight
-	}
-	n := d.IntN(total)
-	for _, m := range mistakes {
-		if n -= m.weight; n < 0 {
+		if n -= m.share; n < 0 {
 			return m.act(e, h, d)
 		}
 	}
