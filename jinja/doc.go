@@ -53,9 +53,6 @@ func Parse(name, source string) (*Template, error) {
 	if t.clock, err = checkNames(t.nodes); err != nil {
 		return nil, t.explain(err)
 	}
-	if err := fold(t.nodes); err != nil {
-		return nil, t.explain(err)
-	}
 	if t.body, err = resolveTemplate(t.nodes); err != nil {
 		return nil, t.explain(err)
 	}

@@ -3,9 +3,6 @@ package jinja
 func (e *constExpr) eval(*run, *frame) (Value, error) { return e.value, nil }
 
 func (e *nameExpr) eval(r *run, f *frame) (Value, error) {
-	if r.folding {
-		return nil, errNotConstant
-	}
 	v := *f.slot(e.at)
 	if v == absent {
 		return &undefined{repr(e.name) + " is undefined"}, nil
@@ -72,9 +69,6 @@ func (e *condExpr) eval(r *run, f *frame) (Value, error) {
 		return e.then.eval(r, f)
 	}
 	if e.otherwise == nil {
-		if r.folding {
-			return nil, errNotConstant
-		}
 		return &undefined{"the inline if-expression evaluated to false and no else section was defined"}, nil
 	}
 	return e.otherwise.eval(r, f)
@@ -205,9 +199,6 @@ func (e *sliceExpr) eval(r *run, f *frame) (Value, error) {
 }
 
 func (e *callExpr) eval(r *run, f *frame) (Value, error) {
-	if r.folding {
-		return nil, errNotConstant
-	}
 	of, err := e.of.eval(r, f)
 	if err != nil {
 		return nil, err
@@ -252,9 +243,6 @@ func (a *arguments) values(r *run, f *frame) ([]Value, *Map, error) {
 }
 
 func (e *filterExpr) eval(r *run, f *frame) (Value, error) {
-	if e.of == nil || r.folding && e.filter.contextual {
-		return nil, errNotConstant
-	}
 	of, err := e.of.eval(r, f)
 	if err != nil {
 		return nil, err

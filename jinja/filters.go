@@ -8,13 +8,12 @@ import (
 // filter is a filter of Jinja2: its parameters after the value or, if free is set, a function of all
 // arguments.
 type filter struct {
-	params     []parameter
-	do         func(r *run, v Value, a []Value) (Value, error)
-	free       func(r *run, v Value, args []Value, named *Map) (Value, error)
-	bare       bool // takes no keyword arguments
-	contextual bool // depends on the rendering, so it is never constant
-	name       string
-	value      string // Python's name of the first parameter
+	params []parameter
+	do     func(r *run, v Value, a []Value) (Value, error)
+	free   func(r *run, v Value, args []Value, named *Map) (Value, error)
+	bare   bool // takes no keyword arguments
+	name   string
+	value  string // Python's name of the first parameter
 }
 
 // refusedFilters are the filters of Jinja2 that no published chat template uses.
@@ -75,11 +74,11 @@ func init() {
 		"items":    on(itemsFilter),
 		"join":     on(joinFilter, optional("d", ""), refused("attribute")),
 
-		"map":        {free: mapFilter, contextual: true},
-		"select":     {free: selectFilter(true, false), contextual: true},
-		"reject":     {free: selectFilter(false, false), contextual: true},
-		"selectattr": {free: selectFilter(true, true), contextual: true},
-		"rejectattr": {free: selectFilter(false, true), contextual: true},
+		"map":        {free: mapFilter},
+		"select":     {free: selectFilter(true, false)},
+		"reject":     {free: selectFilter(false, false)},
+		"selectattr": {free: selectFilter(true, true)},
+		"rejectattr": {free: selectFilter(false, true)},
 
 		"int":        on(intFilter, optional("default", int64(0)), refused("base")),
 		"upper":      textFilter(upper),

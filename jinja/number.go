@@ -194,13 +194,19 @@ func floatArithmetic(op kind, a, b Value) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	var v float64
 	switch op {
 	case "+":
-		return x + y, nil
+		v = x + y
 	case "-":
-		return x - y, nil
+		v = x - y
 	case "*":
-		return x * y, nil
+		v = x * y
+	default:
+		return nil, faultf("the operator %s on a float is not supported", op)
 	}
-	return nil, faultf("the operator %s on a float is not supported", op)
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil, faultf("a result that is not a finite number is not supported")
+	}
+	return v, nil
 }

@@ -10,7 +10,6 @@ type run struct {
 	steps     int
 	bytes     int
 	depth     int
-	folding   bool // computing constants
 }
 
 // frame contains the variables of a running function.

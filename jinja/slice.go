@@ -1,24 +1,10 @@
 package jinja
 
-// slice is Python's v[start:stop:step]. An impossible slice of a constant is undefined.
+// slice is Python's v[start:stop:step].
 func slice(r *run, v Value, bounds [3]Value) (Value, error) {
-	w, err := cut(r, v, bounds)
-	if _, ok := v.(*undefined); err != nil && r.folding && !ok && !isZero(bounds[2]) {
-		return &undefined{typeName(v) + " object has no such element"}, nil
-	}
-	return w, err
-}
-
-// isZero reports whether a step is 0, which is another kind of error.
-func isZero(step Value) bool {
-	n, ok := toInt(step)
-	return ok && n == 0
-}
-
-func cut(r *run, v Value, bounds [3]Value) (Value, error) {
 	n, err := lengthOf(v)
 	if err != nil {
-		return nil, faultf("'%s' object is not subscriptable", typeName(v))
+		return nil, faultf("a slice of a %s is not supported", typeName(v))
 	}
 	start, step, count, err := sliceRange(bounds, n)
 	if err != nil {
@@ -35,12 +21,10 @@ func cut(r *run, v Value, bounds [3]Value) (Value, error) {
 		return sliceText(v, start, step, count), r.looked(len(v))
 	case markup:
 		return markup(sliceText(string(v), start, step, count)), r.looked(len(v))
-	case span:
-		return nil, faultf("a slice of a range is not supported")
 	case *undefined:
 		return nil, faultf("%s", v.why)
 	}
-	return nil, faultf("unhashable type: 'slice'")
+	return nil, faultf("a slice of a %s is not supported", typeName(v))
 }
 
 // sliceEnds is Python's slice.indices.
@@ -68,7 +52,7 @@ func sliceEnds(bounds [3]Value, n int) (start, stop, step int, err error) {
 			given[i] = int(v)
 			continue
 		}
-		return 0, 0, 0, faultf("slice indices must be integers or None or have an __index__ method")
+		return 0, 0, 0, faultf("a slice bound that is not an integer is not supported")
 	}
 	if bounds[2] != nil {
 		if step = given[2]; step == 0 {
