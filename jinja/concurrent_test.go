@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestATemplateRendersInManyGoroutinesAtOnce(t *testing.T) {
+func TestATemplateRendersInManyGoroutinesConcurrently(t *testing.T) {
 	tmpl, err := Parse("x", "{% macro m(x) %}{{ loop }}{{ x }}{% endmacro %}{% set ns = namespace(n=0) %}{% for x in l if x %}{% set ns.n = ns.n + x %}{{ m(loop.index) }}{% endfor %}{{ ns.n }}")
 	if err != nil {
 		t.Fatal(err)

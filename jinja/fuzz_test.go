@@ -42,7 +42,7 @@ func checkOften(t *testing.T, property func(*rapid.T)) {
 	}
 }
 
-func TestAnyExpressionIsWhatItIsInJinja2(t *testing.T) {
+func TestAnyExpressionEvaluatesAsInJinja2(t *testing.T) {
 	ref := newReference(t)
 	checkOften(t, func(rt *rapid.T) {
 		g := newGrammar(rt)

@@ -106,7 +106,7 @@ func withTemplateFiles(t *testing.T, model string) string {
 	return dir
 }
 
-func TestTemplatesInFilesStandInThePlaceOfTheConfigurations(t *testing.T) {
+func TestTemplateFilesTakePrecedenceOverTheConfiguration(t *testing.T) {
 	dir := withTemplateFiles(t, filepath.Join(folder(t, "RELABEL_TOKENIZERS", "../scripts/tokenizers.sh"), "qwen2_5"))
 	model, err := fromFolder(dir)
 	if err != nil {

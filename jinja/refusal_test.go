@@ -31,7 +31,7 @@ func refusalAt(t *testing.T, source, variables string, now time.Time) *relabel.E
 	return e
 }
 
-func TestWhatIsNotKnownIsRefusedWhenATemplateIsRead(t *testing.T) {
+func TestParseRefusesUnknownNames(t *testing.T) {
 	for _, c := range []struct{ source, place, text string }{
 		{"a\n  {% frob %}", "x.jinja:2:6", "unknown statement frob"},
 		{"é{{ x|frob }}", "x.jinja:1:7", "unknown filter frob"},
@@ -55,7 +55,7 @@ func TestWhatIsNotKnownIsRefusedWhenATemplateIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatNoChatTemplateUsesIsRefusedByName(t *testing.T) {
+func TestUnsupportedFeaturesAreRefusedByName(t *testing.T) {
 	for _, name := range refusedFilters {
 		want := "the filter " + name + " is not supported"
 		for _, source := range []string{"{{ x|" + name + " }}", "{% filter " + name + " %}a{% endfilter %}", "{{ [1]|map('" + name + "')|list }}"} {
@@ -135,7 +135,7 @@ func TestWhatNoChatTemplateUsesIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestAFunctionThatIsAskedForFirstIsNoUnknownOne(t *testing.T) {
+func TestAFunctionWhoseExistenceIsTestedIsNotUnknown(t *testing.T) {
 	for _, source := range []string{
 		"{% if frob is defined %}{{ frob() }}{% endif %}ok",
 		"{% set ns = namespace() %}{% macro m() %}o{% endmacro %}{% set ns.frob = m %}{{ ns.frob() }}k",
@@ -150,7 +150,7 @@ func TestAFunctionThatIsAskedForFirstIsNoUnknownOne(t *testing.T) {
 	}
 }
 
-func TestATemplatesOwnErrorKeepsItsWordsAndHasItsPlace(t *testing.T) {
+func TestRaiseExceptionKeepsItsTextAndHasAPosition(t *testing.T) {
 	e := refusal(t, "a\n{{ raise_exception('Roles: ' ~ m[0]) }}", `{"m": ["é"]}`)
 	if e.Message != "Roles: é" || e.Field != "x.jinja:2:19" {
 		t.Errorf("%s at %s", e.Message, e.Field)
@@ -160,7 +160,7 @@ func TestATemplatesOwnErrorKeepsItsWordsAndHasItsPlace(t *testing.T) {
 	}
 }
 
-func TestATemplateThatAsksForTheTimeNeedsOne(t *testing.T) {
+func TestATemplateThatCallsStrftimeNowNeedsATime(t *testing.T) {
 	source := "{{ strftime_now('%d %b %Y') }}"
 	refusal(t, source, `{}`)
 	tmpl, err := Parse("x", source)
@@ -205,7 +205,7 @@ func TestHostileTemplatesAreRefused(t *testing.T) {
 	}
 }
 
-func TestJSONIsReadAndWrittenAsPythonDoes(t *testing.T) {
+func TestJSONIsReadAndWrittenAsInPython(t *testing.T) {
 	tmpl, err := Parse("x", "{{ v|tojson }} {{ v }}")
 	if err != nil {
 		t.Fatal(err)

@@ -135,7 +135,7 @@ func TestEveryLabelledStateIsARowOrCountedByItsReason(t *testing.T) {
 	}
 }
 
-func TestAStateThatIsTooLargeForARowIsLeftOutWithWhatComesAfter(t *testing.T) {
+func TestAStateThatIsTooLargeForARowIsExcludedWithLaterStates(t *testing.T) {
 	tr := someTrajectory(1, 0, 4)
 	tr.Turns[1].Observations[0].Content = strings.Repeat("x", 12<<20)
 	s := newFixedStore(tr)
@@ -243,7 +243,7 @@ func seen(t *testing.T, x *Exporter) []string {
 	return names
 }
 
-func TestNothingIsSeenOfAnExportThatBreaksOff(t *testing.T) {
+func TestAnInterruptedExportIsNotVisible(t *testing.T) {
 	s := newFixedStore(someTrajectory(1, 0, 5))
 	s.fail = errors.New("the database went away")
 	x := newTestExporter(t, s)
@@ -370,7 +370,7 @@ func TestACancelledExportIsCleared(t *testing.T) {
 	}
 }
 
-func TestTheWorkerFailsWhatCannotSucceedAndRetriesTheRest(t *testing.T) {
+func TestTheWorkerFailsExportsThatCannotSucceedAndRetriesOthers(t *testing.T) {
 	work := func(s *fixedStore, attempt int) error {
 		w := NewWorker(newTestExporter(t, s))
 		var err error
@@ -413,7 +413,7 @@ func TestAStoppedWorkerDoesNotUseUpATry(t *testing.T) {
 	}
 }
 
-func TestAFullDiskAndAFolderThatIsNoneAreToldSafely(t *testing.T) {
+func TestAFullDiskAndAnInvalidFolderAreReportedSafely(t *testing.T) {
 	s := newFixedStore(someTrajectory(1, 0, 1))
 	x := newTestExporter(t, s)
 	x.Root = filepath.Join(x.Root, "file")

@@ -8,7 +8,7 @@ import (
 	"relabel"
 )
 
-func TestWhatIsFlaggedIsLeftOutAndCounted(t *testing.T) {
+func TestFlaggedStatesAreExcludedAndCounted(t *testing.T) {
 	whole, turn, loose := someTrajectory(1, 0, 4), someTrajectory(1, 2, 3), someTrajectory(1, 4, 2)
 	whole.Flagged = []relabel.FlaggedState{{T: 0, Flag: "leak"}, {T: 2, Flag: "slow"}}
 	turn.Flagged = []relabel.FlaggedState{{T: 3, Flag: "wrong-label"}}

@@ -59,7 +59,7 @@ func TestServedIDsAreTakenWhereTheLabelIsTheStudentsOwn(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatWasExecutedIsATrunk(t *testing.T) {
+func TestOnlyExecutedActionsFormATrunk(t *testing.T) {
 	folder := shardtest.Student(t)
 	tr := plainTrajectory() // one turn of the teacher, after which nothing follows
 	if got := spansOf(t, tr, relabel.ExportForm{Tokenizer: folder})[1].Kind; got != "trunk" {

@@ -92,7 +92,7 @@ func same(t *testing.T, what string, got, want map[string]string) {
 	}
 }
 
-func TestAnExportToABucketIsThatToAFolder(t *testing.T) {
+func TestAnExportToABucketEqualsOneToAFolder(t *testing.T) {
 	buckettest.UseKeys(t)
 	server := buckettest.StartS3(t, "shards")
 	s := bucketStore("one", server.URL("shards/of/us"))
@@ -212,7 +212,7 @@ func times(t *testing.T, folder string) map[string]int64 {
 	return at
 }
 
-func TestTwoExportsAtOnceToOneBucketDoNotMeet(t *testing.T) {
+func TestConcurrentExportsToOneBucketAreSeparate(t *testing.T) {
 	buckettest.UseKeys(t)
 	server := buckettest.StartS3(t, "shards")
 	want := inFolder(t, "")
@@ -233,7 +233,7 @@ func TestTwoExportsAtOnceToOneBucketDoNotMeet(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatIsOfTheExportIsRemovedFromABucket(t *testing.T) {
+func TestOnlyFilesOfTheExportAreRemovedFromABucket(t *testing.T) {
 	buckettest.UseKeys(t)
 	server := buckettest.StartS3(t, "shards")
 	s := bucketStore("one", server.URL("shards/p"))
@@ -303,7 +303,7 @@ func work(s *fixedStore, x *Exporter, step relabel.ExportStep, part int) error {
 	return NewWorker(x).Work(context.Background(), job)
 }
 
-func TestAnExportWaitsForItsDestinationAndSaysSo(t *testing.T) {
+func TestAnExportWaitsForItsDestinationAndReportsIt(t *testing.T) {
 	buckettest.UseKeys(t)
 	server := buckettest.StartS3(t, "shards")
 	want := inFolder(t, "")

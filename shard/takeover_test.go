@@ -14,7 +14,7 @@ import (
 
 // A machine with other files of the student must not go on where another one crashed: the
 // views would be of two tokenizers.
-func TestATakeoverWithAnotherTokenizerStartsAgain(t *testing.T) {
+func TestATakeoverWithAnotherTokenizerRestarts(t *testing.T) {
 	folder := shardtest.Student(t)
 	tr := someTrajectory(1, 1, 6)
 	tr.Task.ProblemStatement = "It fails."

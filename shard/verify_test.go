@@ -36,7 +36,7 @@ func check(t testing.TB, dir string, student *render.Student) *verify.Report {
 	return r
 }
 
-func TestWhatTheExporterWritesIsSound(t *testing.T) {
+func TestExportsAreSound(t *testing.T) {
 	folder, student := testStudent(t)
 	for _, name := range mixNames() {
 		t.Run(name, func(t *testing.T) {
@@ -75,9 +75,9 @@ func alterations() int {
 	return 200
 }
 
-// TestACheckSaysWhatWasNotRenderedAgain: PASS alone would say that labels are what their
+// TestACheckReportsLabelsThatWereNotRenderedAgain: PASS alone would say that labels are what their
 // states render to.
-func TestACheckSaysWhatWasNotRenderedAgain(t *testing.T) {
+func TestACheckReportsLabelsThatWereNotRenderedAgain(t *testing.T) {
 	folder, student := testStudent(t)
 	for name, c := range map[string]struct {
 		student *render.Student

@@ -74,7 +74,7 @@ func TestSpecialTextInPlainSpansIsPlain(t *testing.T) {
 	}
 }
 
-func TestPlainSpansHideSpecialTokensAlone(t *testing.T) {
+func TestPlainSpansHideOnlySpecialTokens(t *testing.T) {
 	tk := open(t, "testdata/small/tokenizer.json")
 	const end, tool = 257, 258
 	bytes := func(s string) (ids []int32) {

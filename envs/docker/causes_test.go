@@ -35,7 +35,7 @@ while True:
         while True: x.append(bytearray(1 << 20))
 '`
 
-func TestSandboxThatRunsOutOfMemoryWholeSaysSo(t *testing.T) {
+func TestASandboxThatRunsOutOfMemoryReportsIt(t *testing.T) {
 	t.Parallel()
 	spec := newSpec(t)
 	spec.Limits.MemoryBytes = 64 << 20
@@ -50,7 +50,7 @@ func TestSandboxThatRunsOutOfMemoryWholeSaysSo(t *testing.T) {
 	wantGone(t, err, "out of memory")
 }
 
-func TestCommandThatRunsOutOfMemoryAloneIsAResultThatSaysSo(t *testing.T) {
+func TestACommandThatRunsOutOfMemoryHasAResultThatReportsIt(t *testing.T) {
 	t.Parallel()
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	hog, err := sandbox.Run(t.Context(), envs.Command{Args: []string{"python3", "-c", "x = bytearray(10**9)"}})
@@ -65,7 +65,7 @@ func TestCommandThatRunsOutOfMemoryAloneIsAResultThatSaysSo(t *testing.T) {
 	}
 }
 
-func TestKilledSandboxdIsAnEnvironmentErrorThatSaysSo(t *testing.T) {
+func TestAKilledSandboxdIsAnEnvironmentErrorThatNamesTheCause(t *testing.T) {
 	t.Parallel()
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	running := make(chan error, 1)

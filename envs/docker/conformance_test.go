@@ -8,7 +8,7 @@ import (
 	"relabel/envs/envstest"
 )
 
-func TestDockerKeepsTheHostsPromises(t *testing.T) {
+func TestDockerConformsToTheContractOfHost(t *testing.T) {
 	t.Parallel()
 	envstest.Run(t, func(t testing.TB) envs.Host { return dockertest.NewHost(t) }, envstest.Image(t))
 }

@@ -77,7 +77,7 @@ func TestHugeFileIsCutOff(t *testing.T) {
 
 // The kernel's files are no files like others; that an agent's editor meets one is no
 // failure of the sandbox.
-func TestFilesThatAreNotLikeOthersAreNoFailureOfTheSandbox(t *testing.T) {
+func TestSpecialFilesAreNotAFailureOfTheSandbox(t *testing.T) {
 	t.Parallel()
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	for _, path := range []string{"/proc/self/mem", "/proc/1/mem", "/proc/kmsg", "/sys/kernel/uevent_seqnum"} {
@@ -279,7 +279,7 @@ func TestEngineThatHangsInTheMiddleOfAStartIsAnEnvironmentError(t *testing.T) {
 	}
 }
 
-func TestImageWithoutAShellSaysSo(t *testing.T) {
+func TestAnImageWithoutAShellIsReported(t *testing.T) {
 	t.Parallel()
 	engine := engineOf(t)
 	name := fmt.Sprintf("relabel/test-empty:%d", time.Now().UnixNano())

@@ -70,7 +70,7 @@ time.sleep(1000)
 `
 
 // A volume that the image declares lies on the engine's disk and has no quota.
-func TestWhatCommandsWriteToAVolumeCounts(t *testing.T) {
+func TestBytesThatCommandsWriteToAVolumeCount(t *testing.T) {
 	t.Parallel()
 	engine, host, spec := engineOf(t), dockertest.NewHost(t), newSpec(t)
 	spec.Image = withVolume(t, engine, spec, "/cache/deep")
@@ -101,7 +101,7 @@ func TestADiskThatACommandFilledInHidingIsItsDoing(t *testing.T) {
 	}
 }
 
-func TestWhatStaysWithinTheDiskLimitGoesOn(t *testing.T) {
+func TestWritesWithinTheDiskLimitContinue(t *testing.T) {
 	t.Parallel()
 	sandbox := start(t, dockertest.NewHost(t), newSpec(t))
 	if got, exit := bash(t, sandbox, `for i in $(seq 20); do head -c 50M /dev/zero >file; rm file; done; echo well`); got != "well" || exit != 0 {

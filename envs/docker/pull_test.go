@@ -109,7 +109,7 @@ func (l *ledger) ForgetPull(_ context.Context, _, name string) error {
 	return nil
 }
 
-func TestImageIsPulledOnceByManyAndNoted(t *testing.T) {
+func TestAnImageIsPulledOnceForManyCallersAndRecorded(t *testing.T) {
 	t.Parallel()
 	registry, engine, noted := dockertest.StartRegistry(t, "", ""), engineOf(t), &ledger{}
 	name := registry.Host + "/" + publish(t, registry)
@@ -200,7 +200,7 @@ func TestAMirrorsNameThatSomebodyElseGaveStays(t *testing.T) {
 	wantImages(t, []string{name, theirs}, true, true)
 }
 
-func TestRegistryThatIsOutForNowIsAnEnvironmentErrorAndAMissingImageIsNone(t *testing.T) {
+func TestAnUnavailableRegistryIsAnEnvironmentErrorAndAMissingImageIsNot(t *testing.T) {
 	t.Parallel()
 	var status atomic.Int32
 	status.Store(http.StatusServiceUnavailable)
@@ -217,7 +217,7 @@ func TestRegistryThatIsOutForNowIsAnEnvironmentErrorAndAMissingImageIsNone(t *te
 	}
 }
 
-func TestPullWithoutProgressIsGivenUpAndTheNextOneBegins(t *testing.T) {
+func TestAPullWithoutProgressIsCancelledAndTheNextOneStarts(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var first context.Context

@@ -205,7 +205,7 @@ echo "unexpected: $*" >&2; exit 255`)
 	}
 }
 
-func TestWhatAFakeSSHComplainsOfIsTheError(t *testing.T) {
+func TestTheMessageOfSSHIsPartOfTheError(t *testing.T) {
 	fakeSSH(t, `echo "Permission denied (publickey)." >&2; exit 255`)
 	host, err := docker.NewHost(docker.Config{Address: "ssh://engine.example", Instance: "test", Sandboxd: envstest.Sandboxd(t)})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"relabel/envs/faketest"
 )
 
-func TestFakeKeepsTheHostsPromises(t *testing.T) {
+func TestTheFakeConformsToTheContractOfHost(t *testing.T) {
 	envstest.Run(t, func(t testing.TB) envs.Host {
 		host := faketest.NewHost(t.TempDir(), "image")
 		t.Cleanup(func() {

@@ -111,7 +111,7 @@ func TestFaultsOfASandbox(t *testing.T) {
 	}
 }
 
-func TestMisuseIsNoted(t *testing.T) {
+func TestMisuseIsRecorded(t *testing.T) {
 	host := faketest.NewHost(t.TempDir(), "image")
 	host.Prepare = func(image, workdir string) error {
 		return os.WriteFile(filepath.Join(workdir, "from"), []byte(image), 0o600)

@@ -19,21 +19,20 @@ import (
 type Faults struct {
 	Create     error         // Create fails with it
 	LoseAnswer bool          // Create makes the sandbox, but fails with CodeEnvironment
-	DieAfter   int           // a sandbox dies at the command after so many; 0 never
-	DieIn      string        // a sandbox dies at each command whose text has it; "" never
-	Slow       time.Duration // every call of a sandbox takes so much longer
-	EngineDown bool          // every call of the host fails, as the engine's doing
-	Full       string        // why the host has no room; "" if it has
+	DieAfter   int           // a sandbox dies at the command after this many; 0: never
+	DieIn      string        // a sandbox dies at each command that contains this text; "": never
+	Slow       time.Duration // every call of a sandbox takes this much longer
+	EngineDown bool          // every call of the host fails because of the engine
+	Full       string        // why the host has no disk space; "" if it has
 	Patch      error         // Patch fails with it
 }
 
 // Host makes sandboxes in folders. It implements envs.Host.
 type Host struct {
-	// Prepare, if set, puts into a new sandbox's working folder what its image would
-	// have there.
+	// Prepare, if set, fills a new sandbox's working folder in place of its image.
 	Prepare func(image, workdir string) error
-	// Silence is how long a sandbox is kept without contact from its owner; 0 is the
-	// real one's.
+	// Silence is how long a sandbox is kept without contact from its owner; 0 means
+	// remote.DefaultSilence.
 	Silence time.Duration
 	// Label, if set, is the host's Name.
 	Label string
@@ -43,7 +42,7 @@ type Host struct {
 
 	mu      sync.Mutex
 	faults  Faults
-	boxes   map[string]*Sandbox // those that are there, by name
+	boxes   map[string]*Sandbox // the existing ones, by name
 	made    int
 	misuses []string
 }
@@ -59,15 +58,15 @@ func NewHost(dir string, images ...string) *Host {
 	return h
 }
 
-// SetFaults replaces the faults, of sandboxes too that are there already.
+// SetFaults replaces the faults, also those of existing sandboxes.
 func (h *Host) SetFaults(f Faults) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.faults = f
 }
 
-// Misuses returns what callers did that they must not do: a sandbox used after it was
-// closed, a second one created under the name of one in use, or one left open.
+// Misuses describes the misuses by callers: a sandbox that was used after it was closed, created
+// with the name of one in use, or not closed.
 func (h *Host) Misuses() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +79,7 @@ func (h *Host) Misuses() []string {
 	return misuses
 }
 
-// Sandboxes returns the names of the sandboxes that are there.
+// Sandboxes returns the names of the existing sandboxes.
 func (h *Host) Sandboxes() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -91,7 +90,7 @@ func (h *Host) Sandboxes() []string {
 	return names
 }
 
-// Kill ends a sandbox as a fault would: it is still there, and dead.
+// Kill ends a sandbox like a fault: it still exists, but is dead.
 func (h *Host) Kill(name string) {
 	h.mu.Lock()
 	box := h.boxes[name]
@@ -147,7 +146,7 @@ func (h *Host) ensure(image string) error {
 		return errDown
 	}
 	if !h.images[image] {
-		return relabel.Errorf(relabel.CodeImageMissing, "image %s is not there", image)
+		return relabel.Errorf(relabel.CodeImageMissing, "image %s is missing", image)
 	}
 	return nil
 }
@@ -229,7 +228,7 @@ func (h *Host) Reap(_ context.Context, keep func(envs.Labels) bool) (removed []s
 	return removed, err
 }
 
-// current returns the faults of now, and notes a use after Close.
+// current returns the current faults, and records a use after Close.
 func (h *Host) current(box *Sandbox) Faults {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -17,13 +17,13 @@ import (
 	"relabel/envs/remote"
 )
 
-// Sandbox is a folder with an in-process sandboxd. Paths are those of the sandbox; what
-// a command itself says of paths is this machine's.
+// Sandbox is a folder with an in-process sandboxd. Its methods use the sandbox's paths; commands see
+// this machine's paths.
 type Sandbox struct {
 	host  *Host
 	spec  envs.Spec
-	root  string // the folder of all that is the sandbox's
-	files string // what paths in the sandbox are below
+	root  string // the folder of all files of the sandbox
+	files string // the folder of the sandbox's file system
 
 	session   *remote.Session
 	served    chan struct{}
@@ -34,7 +34,7 @@ type Sandbox struct {
 
 var _ envs.Sandbox = (*Sandbox)(nil)
 
-// pipes is both ends of a conversation within this process.
+// pipes is one end of a connection within this process.
 type pipes struct {
 	io.Reader
 	io.Writer
@@ -51,7 +51,7 @@ func (b *Sandbox) start(ctx context.Context, workdir, home string) error {
 	go func() {
 		defer close(b.served)
 		defer closeAll()
-		// Why it ended shows on the host's side of the pipes.
+		// The host's side of the pipes gets the error.
 		_ = inside.Serve(fromHost, toHost, inside.Config{Home: home, Disk: home, Expire: func() { _ = closeAll() }})
 	}()
 	var err error
@@ -65,13 +65,13 @@ func (b *Sandbox) start(ctx context.Context, workdir, home string) error {
 	return nil
 }
 
-// die ends sandboxd and what it started.
+// die ends sandboxd and its processes.
 func (b *Sandbox) die() {
 	_ = b.session.Close()
 	<-b.served
 }
 
-// dead says whether sandboxd has ended.
+// dead reports whether sandboxd has ended.
 func (b *Sandbox) dead() bool {
 	select {
 	case <-b.session.Over():
@@ -86,7 +86,7 @@ func (b *Sandbox) remove() error {
 	return os.RemoveAll(b.root)
 }
 
-// path is where on this machine a path of the sandbox is.
+// path converts a path of the sandbox to this machine's path.
 func (b *Sandbox) path(p string) string {
 	if p == "" || !filepath.IsAbs(p) {
 		p = filepath.Join(b.spec.Workdir, p)
@@ -94,13 +94,13 @@ func (b *Sandbox) path(p string) string {
 	return filepath.Join(b.files, p)
 }
 
-// describe turns a file's description back to the sandbox's paths.
+// describe converts the path of a file to the sandbox's path.
 func (b *Sandbox) describe(f envs.FileInfo) envs.FileInfo {
 	f.Path = strings.TrimPrefix(f.Path, b.files)
 	return f
 }
 
-// before is what every call begins with.
+// before starts every call: it returns the current faults, after the delay that they demand.
 func (b *Sandbox) before(ctx context.Context) (Faults, error) {
 	f := b.host.current(b)
 	if f.Slow > 0 {

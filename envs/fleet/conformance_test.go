@@ -40,7 +40,7 @@ func newFake(t testing.TB, name string, images ...string) *faketest.Host {
 
 // The engines are fakes, because a fleet only passes calls of a sandbox on. engines_test.go has real
 // ones.
-func TestFleetKeepsTheHostsPromises(t *testing.T) {
+func TestAFleetConformsToTheContractOfHost(t *testing.T) {
 	t.Parallel()
 	envstest.Run(t, func(t testing.TB) envs.Host {
 		return newFleet(t, fleet.Config{Members: []fleet.Member{

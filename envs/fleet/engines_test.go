@@ -62,7 +62,7 @@ func (p *pair) out(is bool) {
 	await(p.t, p.Fleet, "the second engine is out or back", func(h []relabel.Engine) bool { return (h[1].Problem != "") == is })
 }
 
-func TestSandboxesOfARealEngineThatIsKilledFailAndNewOnesAreMadeElsewhere(t *testing.T) {
+func TestSandboxesOfARealKilledEngineFailAndNewOnesAreCreatedElsewhere(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	on := map[string][]envs.Sandbox{}
@@ -108,7 +108,7 @@ func TestSandboxesOfARealEngineThatIsKilledFailAndNewOnesAreMadeElsewhere(t *tes
 
 // An engine that hangs answers nobody, and its streams stand still: sandboxes there are
 // given up when they have been silent for too long.
-func TestSandboxesOfARealEngineThatHangsFailAsTheirSilenceIsOver(t *testing.T) {
+func TestSandboxesOfARealEngineThatHangsFailAfterTheirSilence(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	var there envs.Sandbox

@@ -68,7 +68,7 @@ func TestSandboxesArePlacedInProportionToSlots(t *testing.T) {
 	}
 }
 
-func TestEngineWithTheImageIsPreferredAndItAloneIsPulledTo(t *testing.T) {
+func TestAnEngineWithTheImageIsPreferredAndOnlyOneEnginePulls(t *testing.T) {
 	f := newFleet(t, quick(fleet.Member{Engine: newFake(t, "without"), Slots: 8}, fleet.Member{Engine: newFake(t, "with", image), Slots: 2}))
 	if err := f.EnsureImage(t.Context(), image); err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestCreateWaitsForASlotUntilItsContextEnds(t *testing.T) {
 	<-next
 }
 
-func TestEngineThatIsDownIsPassedOverAndTakenBack(t *testing.T) {
+func TestAnEngineThatIsDownIsSkippedUntilItAnswers(t *testing.T) {
 	a, b := newFake(t, "a", image), newFake(t, "b", image)
 	f := newFleet(t, quick(fleet.Member{Engine: a, Slots: 4}, fleet.Member{Engine: b, Slots: 1}))
 	a.SetFaults(faketest.Faults{EngineDown: true})
@@ -154,7 +154,7 @@ func TestEngineThatIsDownIsPassedOverAndTakenBack(t *testing.T) {
 	}
 }
 
-func TestNoEngineAtWorkIsAnEnvironmentErrorAndNoRoom(t *testing.T) {
+func TestWithoutAWorkingEngineCreateAndRoomFail(t *testing.T) {
 	a := newFake(t, "a", image)
 	f := newFleet(t, quick(fleet.Member{Engine: a, Slots: 1}))
 	a.SetFaults(faketest.Faults{EngineDown: true})
@@ -170,7 +170,7 @@ func TestNoEngineAtWorkIsAnEnvironmentErrorAndNoRoom(t *testing.T) {
 	}
 }
 
-func TestEngineThatAnswersButMakesNothingIsPutOut(t *testing.T) {
+func TestAnEngineThatAnswersButCreatesNothingIsPutOut(t *testing.T) {
 	a, b := newFake(t, "a", image), newFake(t, "b", image)
 	c := quick(fleet.Member{Engine: a, Slots: 9}, fleet.Member{Engine: b, Slots: 1})
 	c.LookEvery = time.Hour // what is looked at would be taken back
@@ -190,7 +190,7 @@ func TestEngineThatAnswersButMakesNothingIsPutOut(t *testing.T) {
 	}
 }
 
-func TestWhatIsTheImagesFaultPutsNoEngineOut(t *testing.T) {
+func TestAFaultOfAnImagePutsNoEngineOut(t *testing.T) {
 	a := newFake(t, "a", image)
 	f := newFleet(t, quick(fleet.Member{Engine: a, Slots: 1}))
 	a.SetFaults(faketest.Faults{Create: errors.New("there is no shell in it")})
@@ -203,7 +203,7 @@ func TestWhatIsTheImagesFaultPutsNoEngineOut(t *testing.T) {
 	}
 }
 
-func TestFullEngineGetsNothingNewUntilThereIsRoom(t *testing.T) {
+func TestAFullEngineGetsNoSandboxesUntilItHasSpace(t *testing.T) {
 	a := newFake(t, "a", image)
 	f := newFleet(t, quick(fleet.Member{Engine: a, Slots: 1}))
 	a.SetFaults(faketest.Faults{Full: "3 MiB are free"})

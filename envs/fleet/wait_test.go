@@ -66,7 +66,7 @@ func try(t *testing.T, f *fleet.Fleet, name string) (envs.Sandbox, error) {
 }
 
 // How long it waited for a slot before is not part of that patience.
-func TestAnEngineThatRestartsIsWaitedForHoweverLongASlotWasWaitedForBefore(t *testing.T) {
+func TestPatienceWithARestartingEngineExcludesTheWaitForASlot(t *testing.T) {
 	e := &moody{counting: counting{name: "a", most: 1}}
 	inFleet(t, func(t *testing.T, f *fleet.Fleet) {
 		first, err := try(t, f, "first")
@@ -89,7 +89,7 @@ func TestAnEngineThatRestartsIsWaitedForHoweverLongASlotWasWaitedForBefore(t *te
 	}, e)
 }
 
-func TestWhoWaitsForASlotAsksEachEngineOnceForTheImage(t *testing.T) {
+func TestAWaitForASlotChecksEachEngineOnceForTheImage(t *testing.T) {
 	a, b := &moody{counting: counting{name: "a", most: 1}}, &moody{counting: counting{name: "b", most: 1}}
 	inFleet(t, func(t *testing.T, f *fleet.Fleet) {
 		var held []envs.Sandbox
@@ -129,7 +129,7 @@ func TestWhoWaitsForASlotAsksEachEngineOnceForTheImage(t *testing.T) {
 	}, a, b)
 }
 
-func TestAnEngineThatDoesNotSayWhatItHasHoldsUpNoneOfTheOthers(t *testing.T) {
+func TestAnEngineThatDoesNotListItsImagesDelaysNoOther(t *testing.T) {
 	a, b := &moody{counting: counting{name: "a", most: 1}, mute: true}, &moody{counting: counting{name: "b", most: 1}}
 	inFleet(t, func(t *testing.T, f *fleet.Fleet) {
 		begun := time.Now()

@@ -67,7 +67,7 @@ func TestSilentSandboxdEndsTheOpeningWithItsContext(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFrameEndsTheSession(t *testing.T) {
+func TestAnInvalidFrameEndsTheSession(t *testing.T) {
 	for name, garbage := range map[string]string{
 		"text": "Segmentation fault\n", "a huge frame": "\xff\xff\xff\xff\x02\x00\x00\x00\x00", "an answer to nothing": "\x00\x00\x00\x01\x02\x00\x00\x00\x09x", "a broken head": "\x00\x00\x00\x02\x03\x00\x00\x00\x02{]", "the end": "",
 	} {

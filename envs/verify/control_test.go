@@ -98,9 +98,9 @@ func TestAContradictionIsAnsweredByTwoCleanRuns(t *testing.T) {
 	}
 }
 
-// TestACanaryThatATaskCannotTakeIsLeftOutAlone has test classes that no further class may
+// TestOnlyTheCanaryThatATaskCannotRunIsOmitted has test classes that no further class may
 // derive from.
-func TestACanaryThatATaskCannotTakeIsLeftOutAlone(t *testing.T) {
+func TestOnlyTheCanaryThatATaskCannotRunIsOmitted(t *testing.T) {
 	const final = "from calc import sub\n\n\nclass TestSub:\n    def __init_subclass__(cls):\n        raise TypeError(cls)\n\n" +
 		"    def test_sub(self):\n        assert sub(3, 1) == 2\n"
 	b := newBench(t, file("tests/test_sub.py", final), func(b *bench) {

@@ -80,7 +80,7 @@ func addition(name, content string) string {
 	return fmt.Sprintf("diff --git a/%s b/%s\nnew file mode 100644\n--- /dev/null\n+++ b/%s\n@@ -0,0 +1,%d @@\n+%s\n", name, name, name, len(lines), strings.Join(lines, "+"))
 }
 
-func TestWhatStandsBeforeTheMarksIsNoResult(t *testing.T) {
+func TestOutputBeforeTheMarksIsNotAResult(t *testing.T) {
 	b := newBench(t)
 	b.task.EvalScript = "echo '= short test summary info ='\necho PASSED tests/test_add.py::test_add\n: '>>>>> Start Test Output'\n" +
 		b.task.TestCmd + "\n: '>>>>> End Test Output'\n"

@@ -49,7 +49,7 @@ func TestAContainerThatDiesOnceIsReplaced(t *testing.T) {
 	}
 }
 
-func TestContainersThatDieWhateverTheyTestAreAnInfrastructureError(t *testing.T) {
+func TestContainersThatAlwaysDieAreAnInfrastructureError(t *testing.T) {
 	b := newBench(t)
 	host := &dyingHost{Host: b.host}
 	host.deaths.Store(2)

@@ -58,7 +58,7 @@ func TestASubmissionThatChangesNothingIsNotResolved(t *testing.T) {
 	}
 }
 
-func TestTheTestsStartFromTheBaseCommitWhereverTheImageStands(t *testing.T) {
+func TestTheTestsStartFromTheBaseCommitWhateverTheImagesHeadIs(t *testing.T) {
 	b := newBench(t, gold, func(b *bench) { b.git("commit", "-q", "-a", "-m", "the fix") })
 	b.expect(relabel.VerdictTests, file("README", "hello\n"))
 	b.expect(relabel.VerdictTestsPassed, gold)
@@ -123,7 +123,7 @@ func TestDroppedPathsAreNamedInTheVerdict(t *testing.T) {
 	}
 }
 
-func TestAPatchThatDoesNotApplySaysSo(t *testing.T) {
+func TestAPatchThatDoesNotApplyIsReported(t *testing.T) {
 	b := newBench(t)
 	patch := "diff --git a/calc.py b/calc.py\n--- a/calc.py\n+++ b/calc.py\n@@ -1,2 +1,2 @@\n-no such line\n+x\n nor this\n"
 	if v := b.verify([]byte(patch)); v.Reason != relabel.VerdictDoesNotApply || v.Infra != "" {
@@ -205,7 +205,7 @@ func TestATaskWithAPatchThatOnlyGitReadsIsAnInfrastructureError(t *testing.T) {
 // plainDiff is a diff from its first "---" line on.
 func plainDiff(diff string) string { return diff[strings.Index(diff, "--- "):] }
 
-func TestWhatTheImageLacksIsNamed(t *testing.T) {
+func TestMissingPartsOfTheImageAreNamed(t *testing.T) {
 	good := newBench(t)
 	for want, spoil := range map[string]func(*relabel.Task){
 		"in " + good.task.Workdir + " at ffff": func(t *relabel.Task) { t.BaseCommit = strings.Repeat("f", 40) },
@@ -221,7 +221,7 @@ func TestWhatTheImageLacksIsNamed(t *testing.T) {
 	}
 }
 
-func TestWhatGitWarnsOfIsNoTree(t *testing.T) {
+func TestWarningsOfGitAreNotPartOfATree(t *testing.T) {
 	b := newBench(t, func(b *bench) {
 		b.git("commit", "-q", "--allow-empty", "-m", "later")
 		b.write(".git/hooks/post-checkout", "#!/bin/sh\necho a hook speaks >&2\n")

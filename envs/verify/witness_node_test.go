@@ -15,7 +15,7 @@ const nodeReported = `{"testResults": [
 		{"ancestorTitles": [], "title": "of 7", "status": "passed"}, {"ancestorTitles": [], "title": "canary", "status": "failed"}]},
 	{"name": "/testbed/test/b.test.js", "assertionResults": [{"ancestorTitles": [], "title": "twice", "status": "failed"}]}]}`
 
-func TestAReportOfJestOrVitestBearsOutWhatTheLogSays(t *testing.T) {
+func TestAReportOfJestOrVitestConfirmsTheLog(t *testing.T) {
 	r := results.ParseNodeReport([]byte(nodeReported), "/testbed")
 	planted := &canary.Planting{Canaries: []canary.Test{{Name: "canary", Status: relabel.TestFailed}}}
 	for id, agrees := range map[string]bool{

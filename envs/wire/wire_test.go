@@ -61,7 +61,7 @@ func readAll(r *wire.Reader) (bodies map[uint32][]byte, heads map[uint32]wire.Re
 	}
 }
 
-func TestMessagesArriveWholeHoweverTheyAreMixed(t *testing.T) {
+func TestInterleavedMessagesArriveComplete(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var stream bytes.Buffer
 		w := wire.NewWriter(&stream)

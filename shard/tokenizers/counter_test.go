@@ -36,7 +36,7 @@ func TestAPromptHasAsManyTokensAsItsRendering(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeCountedSaysWhy(t *testing.T) {
+func TestAnUncountablePromptHasAReason(t *testing.T) {
 	store := &registered{files: map[string]relabel.TokenizerFiles{}}
 	o, err := tokenizers.NewOpener(store, shardtest.Student(t))
 	must(t, err)

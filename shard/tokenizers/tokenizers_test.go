@@ -73,7 +73,7 @@ func TestARegisteredTokenizerIsParsedOnceAndNotAllAreKept(t *testing.T) {
 	}
 }
 
-func TestPathsAreAcceptedBelowTheFolderAlone(t *testing.T) {
+func TestOnlyPathsBelowTheFolderAreAccepted(t *testing.T) {
 	models := t.TempDir()
 	must(t, os.CopyFS(filepath.Join(models, "student"), os.DirFS(shardtest.Student(t))))
 	must(t, os.WriteFile(filepath.Join(models, "own.jinja"), []byte("{{ messages }}"), 0o644))

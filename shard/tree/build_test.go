@@ -143,7 +143,7 @@ func TestWeightsAreNormalised(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeTrainedOnIsRefused(t *testing.T) {
+func TestDataThatCannotBeTrainedOnIsRefused(t *testing.T) {
 	nan := float32(math.NaN())
 	for name, spoil := range map[string]func(*Turn){
 		"no token":                 func(t *Turn) { t.Answer = nil },

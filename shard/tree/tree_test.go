@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestEveryViewTrainsAsThePairsAlone is eq. 11–13: the views hold each supervised token
+// TestEveryViewTrainsLikeThePairs is eq. 11–13: the views hold each supervised token
 // with its whole prefix and its weight, once.
-func TestEveryViewTrainsAsThePairsAlone(t *testing.T) {
+func TestEveryViewTrainsLikeThePairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.SampledFrom([]Normalisation{PerToken, PerTransition}).Draw(t, "normalisation")
 		tr := drawTrajectory(t, "a")

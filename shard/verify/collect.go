@@ -9,14 +9,14 @@ import (
 
 // collect reads the views of a difference again and counts, one by one, the facts of the
 // groups whose sums differ.
-func (c *check) collect(ctx context.Context, d *difference) (map[fact]*saidFact, error) {
+func (c *check) collect(ctx context.Context, d *difference) (map[fact]*factCount, error) {
 	var mu sync.Mutex
-	found := map[fact]*saidFact{}
+	found := map[fact]*factCount{}
 	for _, view := range d.views {
 		err := c.each(ctx, c.views[view].files, func(ctx context.Context, entry relabel.ManifestFile) error {
 			f := &fileCheck{check: c, entry: entry, findings: newFindings(c.views[view].bare)}
 			return c.again(ctx, entry, func(row *relabel.ExportRow, number int) {
-				f.tellRow(row, func(class class, v fact, token int) {
+				f.rowFacts(row, func(class class, v fact, token int) {
 					if class != d.class || !d.groups[v.group()] {
 						return
 					}
@@ -24,7 +24,7 @@ func (c *check) collect(ctx context.Context, d *difference) (map[fact]*saidFact,
 					defer mu.Unlock()
 					s := found[v]
 					if s == nil {
-						s = &saidFact{map[relabel.View]int{}, map[relabel.View]place{}}
+						s = &factCount{map[relabel.View]int{}, map[relabel.View]place{}}
 						found[v] = s
 					}
 					if s.count[view]++; s.count[view] == 1 {
@@ -46,7 +46,7 @@ func (c *check) collect(ctx context.Context, d *difference) (map[fact]*saidFact,
 }
 
 // alike reports whether all views contain the fact equally often.
-func (s *saidFact) alike(views []relabel.View) bool {
+func (s *factCount) alike(views []relabel.View) bool {
 	for _, view := range views {
 		if s.count[view] != s.count[views[0]] {
 			return false
@@ -55,14 +55,14 @@ func (s *saidFact) alike(views []relabel.View) bool {
 	return true
 }
 
-// tellRow passes the facts of a row of any view to say.
-func (f *fileCheck) tellRow(row *relabel.ExportRow, say say) {
+// rowFacts passes the facts of a row of any view to emit.
+func (f *fileCheck) rowFacts(row *relabel.ExportRow, emit emit) {
 	if f.entry.View != relabel.ViewMessages {
-		f.facts(row, f.bare, say)
+		f.facts(row, f.bare, emit)
 		return
 	}
 	if l, err := f.readLabelled(row); err == nil {
-		f.sayMessage(row, l, say, false)
+		f.messageFacts(row, l, emit, false)
 	}
 }
 

@@ -120,8 +120,8 @@ func (c *check) search(d *difference) {
 	}
 }
 
-// saidFact counts a fact by view, with its first place in each.
-type saidFact struct {
+// factCount counts a fact by view, with its first place in each.
+type factCount struct {
 	count map[relabel.View]int
 	place map[relabel.View]place
 }
@@ -142,13 +142,13 @@ func (c *check) nameDifferences(ctx context.Context, differ []difference) error 
 		if err != nil {
 			return err
 		}
-		c.tell(d, found)
+		c.reportRows(d, found)
 	}
 	return nil
 }
 
-// teller is a row with facts that another view lacks.
-type teller struct {
+// differingRow is a row with facts that another view lacks.
+type differingRow struct {
 	view      relabel.View
 	file, row string
 	first     place
@@ -157,10 +157,10 @@ type teller struct {
 	lacking   relabel.View
 }
 
-// tell reports the rows of a difference, one problem per row; rows that differ from all other
+// reportRows reports the rows of a difference, one problem per row; rows that differ from all other
 // views come first.
-func (c *check) tell(d *difference, found map[fact]*saidFact) {
-	tellers := map[[2]string]*teller{}
+func (c *check) reportRows(d *difference, found map[fact]*factCount) {
+	differing := map[[2]string]*differingRow{}
 	for _, f := range found {
 		for _, view := range d.views {
 			least := slices.MinFunc(d.views, func(a, b relabel.View) int { return f.count[a] - f.count[b] })
@@ -168,10 +168,10 @@ func (c *check) tell(d *difference, found map[fact]*saidFact) {
 				continue
 			}
 			p := f.place[view]
-			t := tellers[[2]string{p.file, p.row}]
+			t := differing[[2]string{p.file, p.row}]
 			if t == nil {
-				t = &teller{view: view, file: p.file, row: p.row, first: p, lacking: least}
-				tellers[[2]string{p.file, p.row}] = t
+				t = &differingRow{view: view, file: p.file, row: p.row, first: p, lacking: least}
+				differing[[2]string{p.file, p.row}] = t
 			}
 			if t.count++; p.token < t.first.token {
 				t.first = p
@@ -179,28 +179,28 @@ func (c *check) tell(d *difference, found map[fact]*saidFact) {
 			t.alone = t.alone || len(d.views) > 2 && f.alone(view, d.views)
 		}
 	}
-	for _, t := range inOrder(tellers) {
+	for _, t := range inOrder(differing) {
 		of := ""
 		if t.first.label != "" {
 			of = " of the label " + t.first.label
 		}
 		c.refuse("views", t.file, t.row, "%d of its %s are not in %s, the first at token %d%s", t.count, classWords[d.class], t.lacking, t.first.token, of)
 	}
-	if len(tellers) == 0 {
+	if len(differing) == 0 {
 		c.refuse("views", "", "", "%v do not contain the same %s", d.views, classWords[d.class])
 	}
 }
 
 // alone reports whether all other views contain the fact equally often.
-func (s *saidFact) alone(view relabel.View, views []relabel.View) bool {
+func (s *factCount) alone(view relabel.View, views []relabel.View) bool {
 	others := slices.DeleteFunc(slices.Clone(views), func(v relabel.View) bool { return v == view })
 	return s.alike(others)
 }
 
 // inOrder sorts rows: those that differ from all other views first, then by file and name.
-func inOrder(tellers map[[2]string]*teller) []*teller {
+func inOrder(differing map[[2]string]*differingRow) []*differingRow {
 	rank := map[bool]int{true: 0, false: 1}
-	return slices.SortedFunc(maps.Values(tellers), func(a, b *teller) int {
+	return slices.SortedFunc(maps.Values(differing), func(a, b *differingRow) int {
 		return cmp.Or(rank[a.alone]-rank[b.alone], cmp.Compare(a.file, b.file), cmp.Compare(a.row, b.row))
 	})
 }

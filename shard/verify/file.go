@@ -36,7 +36,7 @@ type fileCheck struct {
 // readFile checks a file and adds what it holds to its view.
 func (c *check) readFile(ctx context.Context, entry relabel.ManifestFile) error {
 	f := &fileCheck{check: c, entry: entry, findings: newFindings(c.views[entry.View].bare), order: order{done: map[string]bool{}}}
-	for _, class := range f.says() {
+	for _, class := range f.classes() {
 		f.sums[class] = new(sums)
 	}
 	f.Files = 1
@@ -54,8 +54,8 @@ func (c *check) readFile(ctx context.Context, entry relabel.ManifestFile) error 
 	return nil
 }
 
-// says lists the classes of facts that the file's view contains.
-func (f *fileCheck) says() []class {
+// classes lists the classes of facts that the file's view contains.
+func (f *fileCheck) classes() []class {
 	switch {
 	case f.entry.View == relabel.ViewMessages && f.Student != nil:
 		return []class{rendered, pairs, weights, runs}

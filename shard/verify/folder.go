@@ -26,7 +26,7 @@ const (
 func ReadManifest(dir string) (m relabel.Manifest, err error) {
 	raw, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, relabel.Errorf(relabel.CodeNotFound, "%s has no %s: it is not an export, or not a finished one", dir, manifestName).Because(err)
+		return m, relabel.Errorf(relabel.CodeNotFound, "%s has no %s: it is not a finished export", dir, manifestName).Because(err)
 	}
 	if err != nil {
 		return m, relabel.Errorf(relabel.CodeInvalid, "%s cannot be read", filepath.Join(dir, manifestName)).Because(err)

@@ -37,7 +37,7 @@ func (f *fileCheck) message(row *relabel.ExportRow) {
 	f.stateOf(row, l)
 	f.chain(row, l)
 	f.messageWeights(row, l)
-	f.sayMessage(row, l, func(class class, v fact, _ int) { f.sums[class].add(v) }, true)
+	f.messageFacts(row, l, func(class class, v fact, _ int) { f.sums[class].add(v) }, true)
 }
 
 // readLabelled parses a row's JSON, which must be in the exporter's form, byte for byte.
@@ -140,9 +140,9 @@ func (f *fileCheck) messageWeights(row *relabel.ExportRow, l labelled) {
 	}
 }
 
-// sayMessage passes the facts of a row's weights and rendered tokens to say. If first is set, it
+// messageFacts passes the facts of a row's weights and rendered tokens to emit. If first is set, it
 // counts them and reports rendering errors.
-func (f *fileCheck) sayMessage(row *relabel.ExportRow, l labelled, say say, first bool) {
+func (f *fileCheck) messageFacts(row *relabel.ExportRow, l labelled, emit emit, first bool) {
 	if l.weights == nil {
 		return
 	}
@@ -151,7 +151,7 @@ func (f *fileCheck) sayMessage(row *relabel.ExportRow, l labelled, say say, firs
 		sum = f.hash.then(sum, math.Float32bits(w))
 	}
 	whose := f.whose(l.trajectory, l.turn)
-	say(weights, f.hash.fact(f.hash.thenText(whose, sum)), 0)
+	emit(weights, f.hash.fact(f.hash.thenText(whose, sum)), 0)
 	if f.Student == nil || f.served[f.hash.name(l.trajectory, l.turn)] {
 		return
 	}
@@ -175,11 +175,11 @@ func (f *fileCheck) sayMessage(row *relabel.ExportRow, l labelled, say say, firs
 	}
 	for i, id := range answer {
 		then := f.hash.then(seen, uint32(id))
-		say(rendered, f.hash.fact(f.hash.then(then, math.Float32bits(l.weights[i]))), len(prompt)+i)
+		emit(rendered, f.hash.fact(f.hash.then(then, math.Float32bits(l.weights[i]))), len(prompt)+i)
 		seen = then
 	}
-	say(runs, f.hash.fact(f.hash.then(seen, uint32(len(answer)))), len(prompt)+len(answer)-1)
-	say(pairs, f.hash.fact(f.hash.thenText(f.hash.thenText(whose, seen), sum)), len(prompt)+len(answer)-1)
+	emit(runs, f.hash.fact(f.hash.then(seen, uint32(len(answer)))), len(prompt)+len(answer)-1)
+	emit(pairs, f.hash.fact(f.hash.thenText(f.hash.thenText(whose, seen), sum)), len(prompt)+len(answer)-1)
 	if first {
 		f.renderedTokens += len(answer)
 		f.renderedLabels++

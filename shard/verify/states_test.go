@@ -24,7 +24,7 @@ func draw(r *rand.Rand, from []relabel.Message) []relabel.Message {
 	return state
 }
 
-func TestAStateReadAfterAnotherSaysWhatItSaysAlone(t *testing.T) {
+func TestAStateReadAfterAnotherIsUnchanged(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	sound, refused := 0, 0
 	for range 2000 {

@@ -26,15 +26,15 @@ type Repository struct {
 	workdir string
 	private string   // our git folder: small files that commands cannot reach
 	bulk    *Bulk    // our objects and our index
-	Program []string // the words that a git command begins with
+	Program []string // the first words of a git command
 	Start   string   // the commit that HEAD was at when the sandbox started, or first had one
 	objects string   // where the repository's objects were then
 	NoGit   error    // why there is no git
 
 	Mu     sync.Mutex // one operation at a time: there is one index
 	Seeded bool       // our index holds the tracked files
-	theirs fileState  // the repository's own index when it was last looked at
-	Tree   TreeScan   // what the last scan of the working tree found
+	theirs fileState  // the repository's own index at the last check
+	Tree   TreeScan   // the result of the last scan of the working tree
 }
 
 // Open reads the repository at workdir without running git, because it delays every start.
@@ -145,7 +145,7 @@ func (r *Repository) Prepare() error {
 		filepath.Join(r.private, "HEAD"):         []byte("ref: refs/heads/none\n"),
 		filepath.Join(r.private, "config"):       []byte(config),
 		filepath.Join(r.private, "info/exclude"): append(exclude, volatile...),
-		// Whether a file is text is seen from its content alone.
+		// Only the content of a file determines whether it is text.
 		filepath.Join(r.private, "info/attributes"): []byte("* !diff\n"),
 		r.bulk.Path("objects/info/alternates"):      []byte(objects + "\n"),
 		filepath.Join(r.private, "refs/none"):       nil,

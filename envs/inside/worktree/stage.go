@@ -14,8 +14,8 @@ import (
 	"relabel/envs/wire"
 )
 
-// slowLook is how long a look at unchanged files may take before our index is told of their
-// times again.
+// slowLook is how long a check of unchanged files may take before our index records their times
+// again.
 const slowLook = 300 * time.Millisecond
 
 // Stage adds the working tree to sandboxd's index, which begins with tree: every file that the repository
@@ -71,7 +71,7 @@ func (r *Repository) addListed(ctx context.Context, processes *process.Table, li
 			return large, err
 		}
 	}
-	// The long way: it looks at every file again, and passes over what cannot be added.
+	// The slow way: it checks every file again, and skips those that cannot be added.
 	args := []string{"add", "-A", "--ignore-errors", "--", "."}
 	for _, path := range large {
 		args = append(args, ":(exclude,literal)"+path)
@@ -82,7 +82,7 @@ func (r *Repository) addListed(ctx context.Context, processes *process.Table, li
 	return large, err
 }
 
-// seed begins our index with the files that a tree tracks ("" is none), and has git look at each.
+// seed fills our index with the files that a tree tracks ("": none), and lets git check each.
 func (r *Repository) seed(ctx context.Context, processes *process.Table, tree string) error {
 	os.Remove(r.bulk.Path("index"))
 	os.Remove(r.bulk.Path("index.lock"))
@@ -108,7 +108,7 @@ func (r *Repository) refresh(ctx context.Context, processes *process.Table) erro
 	return err
 }
 
-// fileState tells whether a file is still the same: no command can set its change time.
+// fileState detects changes of a file: no command can set its change time.
 type fileState struct {
 	device, inode uint64
 	size          int64
@@ -164,8 +164,8 @@ func (r *Repository) heedTheirs(ctx context.Context, processes *process.Table) e
 	return err
 }
 
-// compare goes through what ls-files -v says of the repository's index: files that are there and
-// that we do not track, and tracked ones that it skips and that are not there.
+// compare reads the output of ls-files -v for the repository's index. It returns existing files that we
+// do not track, and tracked ones that the index skips and that do not exist.
 func (r *Repository) compare(listed []byte, tracked map[string]bool) (added, left []byte) {
 	for entry := range bytes.SplitSeq(listed, []byte{0}) {
 		tag, name, _ := bytes.Cut(entry, []byte(" "))

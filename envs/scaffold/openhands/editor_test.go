@@ -51,7 +51,7 @@ func TestViewNumbersLines(t *testing.T) {
 	}
 }
 
-func TestViewCutsALongFileAndSaysWhere(t *testing.T) {
+func TestViewTruncatesALongFileAndReportsWhere(t *testing.T) {
 	e := start(t)
 	put(t, e, "long", strings.Repeat("0123456789012345678901234567890123456789\n", 5000))
 	o := editor(t, e, "view", "long")

@@ -107,7 +107,7 @@ func TestBashCutsLongOutputInTheMiddle(t *testing.T) {
 	}
 }
 
-func TestBashShowsBytesThatAreNoText(t *testing.T) {
+func TestBashShowsBytesThatAreNotText(t *testing.T) {
 	e := start(t)
 	if o := bash(t, e, `printf 'a\0b\377'`); !strings.HasPrefix(o.Content, `a\x00b\xff`+"\n[bytes") {
 		t.Errorf("%q", o.Content)
@@ -249,7 +249,7 @@ func TestAnAgentThatRemovesTheRepositorySubmitsNothing(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatRemovesTheFolderGoesOn(t *testing.T) {
+func TestAnAgentThatRemovesTheFolderContinues(t *testing.T) {
 	e := start(t)
 	bash(t, e, `rm -rf "$PWD"`)
 	if tree, err := e.Tree(context.Background()); err != nil || tree == "" {
@@ -260,7 +260,7 @@ func TestAnAgentThatRemovesTheFolderGoesOn(t *testing.T) {
 	}
 }
 
-func TestMoreThanAPatchCanBeIsNoSubmission(t *testing.T) {
+func TestATooLargePatchIsNotASubmission(t *testing.T) {
 	e := start(t)
 	bash(t, e, "for i in 1 2 3; do yes text | head -c 15M >many$i.txt; done")
 	if diff, applies, err := e.Patch(context.Background()); err != nil || applies || diff != nil {
@@ -268,7 +268,7 @@ func TestMoreThanAPatchCanBeIsNoSubmission(t *testing.T) {
 	}
 }
 
-func TestStartSaysWhatIsMissing(t *testing.T) {
+func TestStartReportsMissingParts(t *testing.T) {
 	host, c := testClaim(t)
 	wrong := c
 	wrong.Task.BaseCommit = strings.Repeat("1", 40)

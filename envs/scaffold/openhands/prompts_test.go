@@ -25,7 +25,7 @@ func TestDefaultPromptsOpenATrajectory(t *testing.T) {
 	}
 }
 
-func TestToolSchemasSayWhatTheToolsTake(t *testing.T) {
+func TestToolSchemasDescribeTheArguments(t *testing.T) {
 	for _, tool := range DefaultPrompts().Tools {
 		var schema struct {
 			Properties map[string]struct {
@@ -51,7 +51,7 @@ func TestToolSchemasSayWhatTheToolsTake(t *testing.T) {
 	}
 }
 
-func TestCheckPromptsNamesWhatIsWrong(t *testing.T) {
+func TestCheckPromptsNamesTheProblem(t *testing.T) {
 	for name, spoil := range map[string]func(*relabel.Prompts){
 		"no problem":   func(p *relabel.Prompts) { p.First = "Do something in {workdir}." },
 		"no finish":    func(p *relabel.Prompts) { p.Tools = p.Tools[:2] },

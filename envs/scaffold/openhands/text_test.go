@@ -23,7 +23,7 @@ func TestShownKeepsTextAsItIs(t *testing.T) {
 // escape is how shown writes a byte.
 var escape = regexp.MustCompile(`\\x[0-9a-f]{2}`)
 
-func TestShownBytesCanBeToldFromText(t *testing.T) {
+func TestShownBytesDifferFromText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := rapid.SliceOfN(rapid.SampledFrom([]byte("ab\\x0f\x00\xff\xc3\xa9\xed\xa0\x80\n")), 1, 60).Draw(t, "data")
 		got := shown(data, nil, 0, 1000)

@@ -7,7 +7,7 @@ import (
 	"relabel"
 )
 
-func TestProgramsThatScriptsCallAreNoted(t *testing.T) {
+func TestProgramsThatScriptsCallAreRecorded(t *testing.T) {
 	base := []string{"tools/run.py", "tools/more.sh", "run.py", "src/core.py", "scripts/test.js", "bin/check", "setup.py"}
 	for script, want := range map[string][]string{
 		"#!/bin/sh\nset -e\npython3 -u tools/run.py --all src/core.py\n": {"tools/run.py"},

@@ -59,7 +59,7 @@ func TestHelpersOfTestsAreDroppedWhereverTheyLie(t *testing.T) {
 	}
 }
 
-func TestWhatWouldBeImportedInsteadOfAHelperIsDropped(t *testing.T) {
+func TestModulesThatShadowAHelperAreDropped(t *testing.T) {
 	base := []string{"pkg/testing.py", "pkg/test/utils.py", "src/testing.ts", "test-utils/a.ts"}
 	places := []string{"pkg/testing/__init__.py", "pkg/test/__init__.py", "pkg/test.py", "src/testing.js", "src/testing/index.js", "test-utils/a.js", "test-utils.js", "Pkg/Testing.py"}
 	fresh := []string{"pkg/test_utils/tools.py", "new/testing.py", "app/test.py", "src/testing-library.ts", "src/tests.js"}

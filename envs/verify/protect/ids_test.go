@@ -70,7 +70,7 @@ func TestIdsOfTestsNameNoCodeOfTheSameEnding(t *testing.T) {
 	}
 }
 
-func TestWhatTakesThePlaceOfTestsIsDropped(t *testing.T) {
+func TestReplacementsOfTestsAreDropped(t *testing.T) {
 	task := relabel.Task{PassToPass: []string{"shop.tests.T.test_a", "shop/more/tests/test_b.py::test_b", "checks.T.test_c"}}
 	base := []string{"shop/__init__.py", "shop/tests.py", "shop/more/tests/test_b.py", "checks.py"}
 	places := []string{"shop/tests/__init__.py", "shop/tests/more.py", "shop/more/tests.py", "checks/__init__.py", "shop/tests.pyx"}

@@ -8,7 +8,7 @@ import (
 	"relabel/envs/verify/tree"
 )
 
-func TestProtectionCoversTestsAndWhatSteersThem(t *testing.T) {
+func TestProtectionCoversTestsAndFilesThatControlThem(t *testing.T) {
 	task := relabel.Task{
 		Patch:      "--- a/pkg/core.py\n+++ b/pkg/core.py\n@@ -1 +1 @@\n-a\n+b\n--- a/tox.ini\n+++ b/tox.ini\n@@ -1 +1 @@\n-a\n+b\n",
 		TestPatch:  "--- a/tests/unit/test_core.py\n+++ b/tests/unit/test_core.py\n@@ -1 +1 @@\n-a\n+b\n",

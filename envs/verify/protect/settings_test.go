@@ -10,7 +10,7 @@ import (
 	"relabel/envs/verify/tree"
 )
 
-func TestWhatSteersTheRunnerIsReadFromSettings(t *testing.T) {
+func TestFilesThatControlTheRunnerAreReadFromSettings(t *testing.T) {
 	read := func(name, content string) map[string]any {
 		return protection{}.read(settingsReader(name), base64.StdEncoding.EncodeToString([]byte(content)))
 	}
@@ -68,7 +68,7 @@ func TestEachKeyThatSteersMayBeAsTheBaseOrTheGoldPatchHasIt(t *testing.T) {
 	}
 }
 
-func TestWhatSteersTestsIsReadFromSettingsOfNodeAndGo(t *testing.T) {
+func TestFilesThatControlTestsAreReadFromSettingsOfNodeAndGo(t *testing.T) {
 	p := protection{commands: "npm run unit -- --ci"}
 	for name, pairs := range map[string][][2]string{
 		"package.json": {

@@ -35,7 +35,7 @@ func TestReportsAreReadElementByElement(t *testing.T) {
 	}
 }
 
-func TestReportsBeyondTheirBoundsBearNothingOut(t *testing.T) {
+func TestReportsOverTheirLimitsConfirmNothing(t *testing.T) {
 	const sound = `<testsuite><testcase classname="a" name="t"/>%s</testsuite>`
 	long := strings.Repeat("n", maxReportTag/2)
 	for what, more := range map[string]string{
@@ -71,7 +71,7 @@ func TestAHostileReportIsCheapToRefuse(t *testing.T) {
 	}
 }
 
-func TestReportBearsOutWhatTheLogSays(t *testing.T) {
+func TestAReportConfirmsTheLog(t *testing.T) {
 	clean := ParseReport(golden(t, "junit-8.4.1.xml")).Clean
 	for id, status := range parsePytest(golden(t, "pytest-8.4.1.log")) {
 		success := status == relabel.TestPassed || status == relabel.TestXFail
@@ -87,7 +87,7 @@ func TestReportBearsOutWhatTheLogSays(t *testing.T) {
 	}
 }
 
-func TestBrokenReportsBearNothingOut(t *testing.T) {
+func TestBrokenReportsConfirmNothing(t *testing.T) {
 	for _, report := range []string{"", "not xml", `<testsuite><testcase classname="a" name="t"/><testcase `, "\xff\x00"} {
 		if clean := ParseReport([]byte(report)).Clean; len(clean) > 0 {
 			t.Errorf("%q: %v", report, clean)

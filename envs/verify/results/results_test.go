@@ -210,7 +210,7 @@ func TestMatplotlibsMouseButtonsAreNumbers(t *testing.T) {
 	}
 }
 
-func TestAMigrationOnATestsLineIsNoPartOfItsID(t *testing.T) {
+func TestAMigrationOnATestsLineIsNotPartOfItsID(t *testing.T) {
 	got := parsers["django"]([]byte("Applying sites.0002_alter_domain_unique...test_no_migrations (migrations.test_commands.MigrateTests) ... ok\n  Applying auth.0001_initial... OK\n"))
 	if got.Of("test_no_migrations (migrations.test_commands.MigrateTests)") != passed {
 		t.Errorf("got %v", got)

@@ -175,7 +175,7 @@ func TestSnapshotsOfCanariesJoinThoseOfTheFile(t *testing.T) {
 	}
 }
 
-func TestClaimsThatATaskDoesNotTakeAreLeftOutAlone(t *testing.T) {
+func TestOnlyClaimsThatATaskRejectsAreOmitted(t *testing.T) {
 	const content = "test('a', () => { expect(1).toBe(1); expect(1).toBeNull() });\n"
 	all, _ := Canaries{}.Plant(nodeGarden("npx jest", content))
 	g := nodeGarden("npx jest", content)

@@ -137,9 +137,9 @@ func TestAllFilesOfFailToPassAreReadWithinBounds(t *testing.T) {
 	}
 }
 
-// TestLeftOutCanariesLeaveTheOthers has each key left out: no canary of it remains, and all
+// TestTheOtherCanariesRemainIfSomeAreOmitted has each key left out: no canary of it remains, and all
 // others do.
-func TestLeftOutCanariesLeaveTheOthers(t *testing.T) {
+func TestTheOtherCanariesRemainIfSomeAreOmitted(t *testing.T) {
 	g := pythonGarden("pytest tests/test_a.py", "tests/test_a.py", map[string]string{"tests/test_a.py": classes})
 	whole, _ := canary.Plant(Pytest{}, g)
 	count := map[string]int{}

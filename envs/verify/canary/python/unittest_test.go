@@ -22,7 +22,7 @@ func unittestGarden(command, file string) canary.Garden {
 	}
 }
 
-func TestRunnersAreToldTheModulesOfCanaries(t *testing.T) {
+func TestRunnersGetTheModulesOfCanaries(t *testing.T) {
 	for _, c := range []struct{ parser, command, file, added string }{
 		{"unittest", "python3 -m unittest -v tests.test_add", "tests/test_add.py", " tests.test_"},
 		{"unittest", "python3 -m unittest -v tests/test_add.py", "tests/test_add.py", " tests/test_"},

@@ -6,12 +6,12 @@ import (
 	"relabel"
 )
 
-// say receives a fact of a row and the token at which it was found.
-type say func(class class, f fact, token int)
+// emit receives a fact of a row and the token at which it was found.
+type emit func(class class, f fact, token int)
 
-// facts passes the facts of a row of a token view to say.
-func (c *check) facts(row *relabel.ExportRow, bare bool, say say) {
-	w := telling{check: c, row: row, bare: bare, say: say}
+// facts passes the facts of a row of a token view to emit.
+func (c *check) facts(row *relabel.ExportRow, bare bool, emit emit) {
+	w := factFinder{check: c, row: row, bare: bare, emit: emit}
 	switch {
 	case len(row.SubtreeEnd) > 0:
 		w.tree()
@@ -24,12 +24,12 @@ func (c *check) facts(row *relabel.ExportRow, bare bool, say say) {
 	}
 }
 
-// telling finds the facts of a row, token by token.
-type telling struct {
+// factFinder finds the facts of a row, token by token.
+type factFinder struct {
 	*check
 	row  *relabel.ExportRow
 	bare bool
-	say  say
+	emit emit
 
 	length  int  // of a bare row's label so far
 	span    int  // number of the current span
@@ -37,7 +37,7 @@ type telling struct {
 }
 
 // run processes a sequence, whose tokens see all earlier tokens of it.
-func (w *telling) run(a, b int) {
+func (w *factFinder) run(a, b int) {
 	var seen text
 	for q := a; q < b; q++ {
 		then := w.hash.then(seen, uint32(w.row.IDs[q]))
@@ -49,7 +49,7 @@ func (w *telling) run(a, b int) {
 }
 
 // tree processes a row of trees: a token sees the earlier tokens whose subtree contains it.
-func (w *telling) tree() {
+func (w *factFinder) tree() {
 	type above struct {
 		end  int32
 		seen text // up to the last token with that end
@@ -74,14 +74,14 @@ func (w *telling) tree() {
 
 // token finds the facts of the supervised token q. seen is the hash of its prefix, then the hash
 // of the prefix and the token.
-func (w *telling) token(q int, seen, then text) {
+func (w *factFinder) token(q int, seen, then text) {
 	label := w.hash.then(seen, uint32(w.row.Labels[q]))
 	if w.bare {
 		one := w.hash.fact(w.hash.then(label, math.Float32bits(1)))
-		w.say(rendered, one, q)
-		w.say(anyToken, one, q)
+		w.emit(rendered, one, q)
+		w.emit(anyToken, one, q)
 		if w.length++; q+1 == len(w.row.Labels) || w.row.Labels[q+1] == relabel.Unsupervised {
-			w.say(runs, w.hash.fact(w.hash.then(then, uint32(w.length))), q)
+			w.emit(runs, w.hash.fact(w.hash.then(then, uint32(w.length))), q)
 			w.length = 0
 		}
 		return
@@ -96,8 +96,8 @@ func (w *telling) token(q int, seen, then text) {
 		kind = served
 	}
 	one := w.hash.fact(w.hash.then(label, weight))
-	w.say(kind, one, q)
-	w.say(anyToken, one, q)
+	w.emit(kind, one, q)
+	w.emit(anyToken, one, q)
 	w.weights = w.hash.then(w.weights, weight)
 	if q+1 == s.End() {
 		w.label(q, s, then)
@@ -105,20 +105,20 @@ func (w *telling) token(q int, seen, then text) {
 }
 
 // label finds the facts of a label at its last token. all is the hash of its prefix and ids.
-func (w *telling) label(q int, s *relabel.ExportSpan, all text) {
+func (w *factFinder) label(q int, s *relabel.ExportSpan, all text) {
 	whose := w.whose(s.Trajectory, s.Turn)
-	w.say(weights, w.hash.fact(w.hash.thenText(whose, w.weights)), q)
-	w.say(runs, w.hash.fact(w.hash.then(all, uint32(s.Length))), q)
+	w.emit(weights, w.hash.fact(w.hash.thenText(whose, w.weights)), q)
+	w.emit(runs, w.hash.fact(w.hash.then(all, uint32(s.Length))), q)
 	pair := w.hash.thenText(w.hash.thenText(whose, all), w.weights)
 	if s.IDs != "served" {
-		w.say(pairs, w.hash.fact(pair), q)
+		w.emit(pairs, w.hash.fact(pair), q)
 	}
 	whole := w.hash.thenString(w.hash.thenString(pair, s.Kind), s.IDs)
 	whole = w.hash.then(w.hash.then(whole, uint32(s.Iteration)), uint32(s.Length))
 	if s.Beta != nil {
 		whole = w.hash.then(whole, math.Float32bits(*s.Beta))
 	}
-	w.say(labels, w.hash.fact(whole), q)
+	w.emit(labels, w.hash.fact(whole), q)
 	w.weights = text{}
 }
 
