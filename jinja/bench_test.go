@@ -23,7 +23,7 @@ func longConversation() string {
 	return b.String()
 }
 
-// timing is what the reference's own clock says of rendering in Python.
+// timing is the duration of a rendering in Python, measured by the reference.
 const timing = `
 import json, sys, time
 import transformers.utils.chat_template_utils as utils
@@ -39,8 +39,8 @@ for line in sys.stdin:
     print(json.dumps({"seconds": (time.perf_counter() - start) / n, "bytes": len(text.encode())}), flush=True)
 `
 
-// BenchmarkRender renders 40 turns of tool use with the templates of three models, ours
-// beside Jinja2 in the same run.
+// BenchmarkRender renders 40 turns of tool use with the templates of three models, in
+// this package and in Jinja2.
 func BenchmarkRender(b *testing.B) {
 	newReference(b)
 	python, err := pythonName()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// caseVariables are what the cases of testdata/cases.txt are rendered with.
+// caseVariables are the variables of the cases in testdata/cases.txt.
 const caseVariables = `{"s": "héllo wörld", "n": 7, "f": 2.5, "t": true, "no": null, "l": [3, 1, 2], "e": [], "d": {"b": 1, "a": "x", "items": 5},
  "msgs": [{"role": "user", "content": "Hi <b>"}, {"role": "assistant", "content": "", "tool_calls": [{"name": "f", "arguments": {"z": 1e5, "a": [1.0, null, true]}}]}],
  "big": 123456789012345678901234567890, "neg": -0.0, "nan": NaN, "esc": "a'b\"c\\d\n\u200b\ud800é", "ws": "  a\u00a0b\t\n", "words": ["b", "A", "c", "a"],

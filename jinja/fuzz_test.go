@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// openRefusals are what we say where we do not do what Jinja2 may do: the fuzzers let it
-// pass, all else must be equal.
+// openRefusals match errors for features of Jinja2 that this package refuses; the fuzz tests accept
+// them. All other results must be equal.
 var openRefusals = regexp.MustCompile(`not supported|its output is random|differs between runs in Python|too large|block gives a value of type|unknown (function|method|filter|test)`)
 
 func compareWithReference(t *rapid.T, tb testing.TB, ref *reference, source string) {
@@ -24,8 +24,8 @@ func compareWithReference(t *rapid.T, tb testing.TB, ref *reference, source stri
 	}
 }
 
-// rounds times rapid's own number of checks (100 unless -rapid.checks tells) are made, each
-// time others; -rapid.seed makes them again. RELABEL_TEST_ALL takes ten times as many.
+// rounds is how often a test runs rapid's checks (100, or -rapid.checks), with other random values each
+// time; -rapid.seed repeats them. RELABEL_TEST_ALL multiplies it by ten.
 func rounds() int {
 	if os.Getenv("RELABEL_TEST_ALL") != "" {
 		return 20

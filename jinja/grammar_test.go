@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// grammar draws templates: mostly ones that mean something, all of them short.
+// grammar draws short templates, most of them meaningful.
 type grammar struct {
 	t     *rapid.T
 	names []string // variables that there may be
@@ -75,7 +75,7 @@ func (g *grammar) expr(depth int) string {
 	return g.pick("range("+g.pick("3", "1, 4", "5, 0, -2", sub())+")", "namespace(q="+sub()+").q", sub()+" "+g.pick("~", "+", "<", "==")+" "+sub()+" "+g.pick("*", "==", "~", "in")+" "+g.small(depth))
 }
 
-// small is an operand that makes no huge repetition.
+// small is an operand that causes no huge repetition.
 func (g *grammar) small(depth int) string {
 	if g.chance(50) {
 		return g.pick("2", "3", "1", "0.5", "'a'", "[1]", "-1", "true")

@@ -12,8 +12,8 @@ import (
 	"relabel/modelfiles"
 )
 
-// A tokenizer_config.json renders as AutoTokenizer's apply_chat_template does, special
-// tokens, several templates and entries that are null included.
+// A tokenizer_config.json renders like AutoTokenizer's apply_chat_template, including special tokens,
+// several templates and entries that are null.
 func TestATokenizersConfigRendersAsItsApplyChatTemplate(t *testing.T) {
 	newReference(t)
 	python, err := pythonName()
@@ -88,7 +88,7 @@ func TestATokenizersConfigRendersAsItsApplyChatTemplate(t *testing.T) {
 	}
 }
 
-// withTemplateFiles copies a model's folder and lays templates beside its configuration.
+// withTemplateFiles copies a model's folder and adds templates beside its configuration.
 func withTemplateFiles(t *testing.T, model string) string {
 	t.Helper()
 	dir := t.TempDir()

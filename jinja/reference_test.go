@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// moment is when the reference's clock stands still.
+// moment is the fixed time of the reference.
 var moment = time.Date(2025, 3, 7, 4, 5, 6, 0, time.UTC)
 
 // reference is Jinja2 under transformers' settings, one process for all tests.
@@ -22,8 +22,8 @@ type reference struct {
 	out *bufio.Reader
 }
 
-// pythonName returns an interpreter with what testdata/requirements.txt lists: the one
-// that RELABEL_TEMPLATE_PYTHON names, else that of scripts/python.sh, which makes it once.
+// pythonName returns an interpreter with the packages of testdata/requirements.txt: that in
+// RELABEL_TEMPLATE_PYTHON, otherwise that of scripts/python.sh, which creates it once.
 func pythonName() (string, error) {
 	if name := os.Getenv("RELABEL_TEMPLATE_PYTHON"); name != "" {
 		return name, nil
@@ -53,7 +53,7 @@ var startReference = sync.OnceValues(func() (*reference, error) {
 	return &reference{in: in, out: bufio.NewReaderSize(out, 1<<20)}, cmd.Start() // it ends when its input does
 })
 
-// wanted is what the reference makes of a template.
+// wanted is the reference's result.
 type wanted struct {
 	text   string
 	failed bool
@@ -61,7 +61,7 @@ type wanted struct {
 	err    string
 }
 
-// render asks the reference.
+// render renders a template with the reference.
 func (ref *reference) render(t testing.TB, source, variables string, chat bool) wanted {
 	t.Helper()
 	ref.mu.Lock()
@@ -99,7 +99,7 @@ func newReference(t testing.TB) *reference {
 	return ref
 }
 
-// ours renders as the reference does.
+// ours renders a template with this package.
 func ours(source, variables string, chat bool) (string, error) {
 	t, err := Parse("template", source)
 	if err != nil {
@@ -115,8 +115,8 @@ func ours(source, variables string, chat bool) (string, error) {
 	return t.Render(v.(*Map), moment)
 }
 
-// difference says in what ours differs from the reference's, "" if it does not. A
-// refusal of ours where the reference renders is a difference too, unless mayRefuse.
+// difference describes how our result differs from the reference's; "" if it does not. Our refusal of a
+// template that the reference renders is a difference, unless mayRefuse is set.
 func difference(want wanted, got string, err error, mayRefuse bool) string {
 	switch {
 	case err == nil && want.failed:

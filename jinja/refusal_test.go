@@ -172,7 +172,7 @@ func TestATemplateThatCallsStrftimeNowNeedsATime(t *testing.T) {
 	}
 }
 
-// A hostile template ends in an error: were it not so, this test would not end.
+// A hostile template ends with an error; otherwise this test would not end.
 func TestHostileTemplatesAreRefused(t *testing.T) {
 	loops := strings.Repeat("{% for x in range(100000) %}", 4) + strings.Repeat("{% endfor %}", 4)
 	double := "{% set ns = namespace(s='0123456789') %}{% for x in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}"

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// flags are what each conversation is rendered with, beside what it says itself.
+// flags are additional variables of each conversation.
 var flags = []string{
 	`{"add_generation_prompt": true}`,
 	`{"add_generation_prompt": false}`,
@@ -20,8 +20,8 @@ var flags = []string{
 	`{"add_generation_prompt": false, "enable_thinking": false, "bos_token": "", "eos_token": "<|im_end|>"}`,
 }
 
-// corpus returns the templates that are compared: ours in testdata, and those that
-// scripts/templates.sh and scripts/tokenizers.sh keep; by what they say, each once.
+// corpus returns the templates to compare: those in testdata, and those of scripts/templates.sh and
+// scripts/tokenizers.sh, without duplicates.
 func corpus(t testing.TB) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -51,7 +51,7 @@ func corpus(t testing.TB) map[string]string {
 	return found
 }
 
-// folder returns what a script prints, or what a variable names.
+// folder returns the folder that a script prints, or that a variable names.
 func folder(t testing.TB, variable, script string) string {
 	t.Helper()
 	if dir := os.Getenv(variable); dir != "" {
@@ -111,7 +111,7 @@ func conversations(t testing.TB) []string {
 	return all
 }
 
-// sample takes every nth element, from the given one on; all of them with RELABEL_TEST_ALL.
+// sample returns every nth element, starting at the given one; all with RELABEL_TEST_ALL.
 func sample[T any](all []T, n, from int) (some []T) {
 	if os.Getenv("RELABEL_TEST_ALL") != "" {
 		return all
