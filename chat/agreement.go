@@ -11,10 +11,9 @@ import (
 	"relabel"
 )
 
-// Agree reports whether two actions do the same: the same tools called in the same
-// order with arguments that are equal as JSON values, or as text where one is no JSON.
-// What is said beside a call is no part of the action; where neither calls a tool, the
-// words are. It is what agreement between a student's action and its label counts.
+// Agree reports whether two actions do the same: they call the same tools in the same order with equal
+// arguments (see SameArguments), whatever their text. Without any call, their texts must be equal. The
+// agreement of a student with its labels counts this.
 func Agree(a, b relabel.Message) bool {
 	if len(a.ToolCalls) != len(b.ToolCalls) {
 		return false
@@ -28,8 +27,8 @@ func Agree(a, b relabel.Message) bool {
 	return len(a.ToolCalls) > 0 || strings.TrimSpace(a.Content) == strings.TrimSpace(b.Content)
 }
 
-// ActionKey returns the same text for two actions exactly where Agree says that they do
-// the same, so that many actions can be compared without keeping their messages.
+// ActionKey returns the same text for two actions exactly if they Agree, to compare many actions without
+// keeping their messages.
 func ActionKey(m relabel.Message) string {
 	if len(m.ToolCalls) == 0 {
 		return "words " + strings.TrimSpace(m.Content)
@@ -47,9 +46,8 @@ func ActionKey(m relabel.Message) string {
 	return b.String()
 }
 
-// SameArguments reports whether two texts are equal as JSON values: key order, blanks and
-// escapes do not count, numbers do as they are written. Where one is no JSON, the texts
-// are compared.
+// SameArguments reports whether two texts are equal as JSON values: key order, white space and escapes are
+// ignored, and numbers are compared as text. If one is not JSON, it compares the texts.
 func SameArguments(a, b string) bool {
 	if a == b {
 		return true
@@ -59,7 +57,7 @@ func SameArguments(a, b string) bool {
 	return okX && okY && reflect.DeepEqual(x, y)
 }
 
-// jsonValue reads the one JSON value that s is, numbers as they are written.
+// jsonValue decodes s, one JSON value, with numbers as text.
 func jsonValue(s string) (v any, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader([]byte(s)))
 	dec.UseNumber()

@@ -11,10 +11,10 @@ import (
 // Argument is one field of a call's arguments.
 type Argument struct {
 	Name  string
-	Value json.RawMessage // as the model wrote it
+	Value json.RawMessage // unchanged
 }
 
-// Text is what the value says: a string's characters, anything else as it is written.
+// Text is the text of a string, or the JSON of another value.
 func (a Argument) Text() string {
 	if a.Value[0] == '"' {
 		return DecodeString(a.Value)
@@ -22,8 +22,8 @@ func (a Argument) Text() string {
 	return string(a.Value)
 }
 
-// ReadArguments reads the fields of a call's arguments in order, duplicates included; ok
-// is false if the text is no JSON object.
+// ReadArguments reads the fields of a call's arguments in order, with duplicates; ok is false if the text is
+// not a JSON object.
 func ReadArguments(text string) (all []Argument, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

@@ -6,9 +6,8 @@ import (
 	"relabel"
 )
 
-// EncodeMessage writes m as a chat-completions message object that DecodeMessage reads
-// back as m, byte for byte: what is no UTF-8 stays in it as it is, where AppendMessage,
-// whose JSON others must be able to read, writes U+FFFD.
+// EncodeMessage writes m as a chat-completions message object that DecodeMessage reads back as m, byte for
+// byte. It keeps invalid UTF-8, which AppendMessage replaces by U+FFFD so that others can read the JSON.
 func EncodeMessage(m relabel.Message) []byte {
 	dst := EncodeString([]byte(`{"role":`), m.Role)
 	dst = EncodeString(append(dst, `,"content":`...), m.Content)
@@ -34,8 +33,8 @@ func EncodeMessage(m relabel.Message) []byte {
 	return append(dst, '}')
 }
 
-// EncodeString appends s as a JSON string with every byte above ASCII as it is, for
-// DecodeString to read back. It is AppendString for text that is valid UTF-8.
+// EncodeString appends s as a JSON string with every byte above ASCII unchanged, for DecodeString. For
+// valid UTF-8 it is AppendString.
 func EncodeString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for len(s) > 0 {
@@ -53,7 +52,6 @@ func EncodeString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// DecodeString reads a JSON string as DecodeMessage does: lone surrogate escapes become
-// their three-byte form, broken UTF-8 stays as it is. raw must be valid JSON; null is "",
-// and what is no string is its own text.
+// DecodeString reads a JSON string like DecodeMessage: lone surrogate escapes become their three-byte form,
+// and invalid UTF-8 stays unchanged. raw must be valid JSON; null is "", and other values are their text.
 func DecodeString(raw []byte) string { return decodeText(raw) }

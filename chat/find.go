@@ -9,17 +9,17 @@ import (
 	"relabel"
 )
 
-// Finder looks for one text in many, whatever the case of letters; it counts all matches
-// and keeps the first ones. It is not safe for concurrent use.
+// Finder searches texts for one text, ignoring case. It counts all matches and keeps the first ones. It is
+// not safe for concurrent use.
 type Finder struct {
 	Matches int
 	Places  int             // turns and other texts with a match
-	Kept    []relabel.Match // in the order in which texts were given
+	Kept    []relabel.Match // in the order of the texts
 
 	most, mostOfTurn int
 	words            []byte // in lower case
-	wide             bool   // they are not all ASCII
-	plain            []byte // the longest part of them that stands in any JSON as it is
+	wide             bool   // they contain more than ASCII
+	plain            []byte // their longest part without escapes in any JSON
 	buffer           []byte
 
 	t, ofTurn, nth int
@@ -27,7 +27,7 @@ type Finder struct {
 	part           string
 }
 
-// NewFinder looks for words. It keeps most matches, mostOfTurn of each turn or other text.
+// NewFinder searches for words. It keeps most matches, at most mostOfTurn of each turn or other text.
 func NewFinder(words string, most, mostOfTurn int) *Finder {
 	f := &Finder{most: most, mostOfTurn: mostOfTurn, wide: strings.ContainsFunc(words, func(r rune) bool { return r >= utf8.RuneSelf })}
 	f.words = foldInto(nil, words, f.wide)
@@ -39,10 +39,10 @@ func NewFinder(words string, most, mostOfTurn int) *Finder {
 	return f
 }
 
-// Forget begins anew, with nothing found.
+// Forget removes all matches.
 func (f *Finder) Forget() { f.Matches, f.Places, f.Kept, f.t, f.ofTurn = 0, 0, nil, 0, 0 }
 
-// Turn looks into all of a turn.
+// Turn searches a whole turn.
 func (f *Finder) Turn(turn relabel.Turn) {
 	f.Begin(turn.T, turn.Executor)
 	f.Action("action", turn.Action.Message)
@@ -58,15 +58,15 @@ func (f *Finder) Turn(turn relabel.Turn) {
 	}
 }
 
-// Begin says that what follows belongs to turn t, or (0) is a text beside the turns.
+// Begin sets the turn of the following texts; 0: texts outside of turns.
 func (f *Finder) Begin(t int, executor relabel.Role) {
 	f.t, f.executor, f.ofTurn, f.nth, f.part = t, executor, 0, 0, ""
 }
 
-// ofParts leads the places of actions that were not executed.
+// ofParts is the prefix of parts of actions that were not executed.
 var ofParts = map[string]string{"label": "label, ", "other": "another teacher, "}
 
-// Action looks into an action, in the order in which it is read.
+// Action searches an action, in reading order.
 func (f *Finder) Action(part string, m relabel.Message) {
 	of := ofParts[part]
 	f.In(part, of+"thought", m.ReasoningContent)
@@ -83,26 +83,26 @@ func (f *Finder) Action(part string, m relabel.Message) {
 	}
 }
 
-// In looks into a text of a turn's part, or, where part is "", of none.
+// In searches a text of a turn's part; "": of no part.
 func (f *Finder) In(part, place, text string) { lookIn(f, part, place, text) }
 
 // InBytes is In; the text may change once it returns.
 func (f *Finder) InBytes(part, place string, text []byte) { lookIn(f, part, place, text) }
 
-// Other looks into a text beside the turns.
+// Other searches a text outside of turns.
 func (f *Finder) Other(place, text string) {
 	f.Begin(0, "")
 	f.In("", place, text)
 }
 
-// MayBeIn reports whether a message that is written as JSON may have the words in one of
-// its texts; if it is false, it surely has not. It costs far less than to read it.
+// MayBeIn reports whether a message in JSON may contain the words in one of its texts; false is certain.
+// It is much faster than decoding the message.
 func (f *Finder) MayBeIn(written []byte) bool {
 	if len(f.plain) == 0 {
 		return true
 	}
 	f.buffer = foldInto(f.buffer[:0], written, false)
-	// What is plain may be written as an escape all the same, or in several parts of a text.
+	// Plain text may still be escaped, or be in several parts of a text.
 	return bytes.Contains(f.buffer, f.plain) || bytes.Contains(written, []byte(`\u00`)) || bytes.Contains(written, []byte(`"text"`))
 }
 
@@ -131,7 +131,7 @@ func lookIn[T string | []byte](f *Finder, part, place string, text T) {
 	}
 }
 
-// How much is kept of what stands around a match, in bytes.
+// Context to keep around a match, in bytes.
 const (
 	keptBefore = 60
 	keptAfter  = 100
@@ -150,7 +150,7 @@ func keep[T string | []byte](f *Finder, place string, text T, at int) {
 		Before: string(text[from:at]), Text: string(text[at:end]), After: string(text[end:to])})
 }
 
-// lower are the bytes of ASCII in lower case, all others as they are.
+// lower has the bytes of ASCII in lower case, and the others unchanged.
 var lower = func() (t [256]byte) {
 	for c := range t {
 		t[c] = byte(c)
@@ -161,8 +161,8 @@ var lower = func() (t [256]byte) {
 	return t
 }()
 
-// foldInto appends s in lower case, each byte if it was: a letter that is of another
-// length in lower case stays as it is, and so do all beyond ASCII that are not wide.
+// foldInto appends s in lower case with the same length: it does not change a letter whose lower case has
+// another length, nor, unless wide, letters beyond ASCII.
 func foldInto[T string | []byte](dst []byte, s T, wide bool) []byte {
 	n := len(dst)
 	dst = append(dst, s...)

@@ -11,10 +11,9 @@ import (
 	"relabel"
 )
 
-// DecodeMessage reads a chat-completions message object without loss: lone surrogate
-// escapes become their three-byte form, broken UTF-8 stays as it is, arguments keep
-// their text. Content given as a list of text parts is joined. It returns a
-// CodeInvalid error for what is no message object.
+// DecodeMessage reads a chat-completions message object without loss: lone surrogate escapes become their
+// three-byte form, and invalid UTF-8 and the text of arguments stay unchanged. It joins content that is a
+// list of text parts. It returns CodeInvalid if raw is not a message object.
 func DecodeMessage(raw []byte) (relabel.Message, error) {
 	var w struct {
 		Role             json.RawMessage `json:"role"`
@@ -62,8 +61,8 @@ func decodeContent(raw json.RawMessage) string {
 	return string(b)
 }
 
-// decodeText unquotes a JSON string; null and absence are "", anything else is its own
-// text (some servers give arguments as an object).
+// decodeText unquotes a JSON string; null and absence are "", and other values are their text (some servers
+// send arguments as an object).
 func decodeText(raw json.RawMessage) string {
 	switch {
 	case len(raw) == 0 || bytes.Equal(raw, []byte("null")):
@@ -106,7 +105,7 @@ func hex4(b []byte) uint16 {
 	return uint16(n)
 }
 
-// appendUnit appends a code unit in UTF-8, a lone surrogate in the same pattern (WTF-8).
+// appendUnit appends a code unit in UTF-8, and a lone surrogate in the same pattern (WTF-8).
 func appendUnit(out []byte, u uint16) []byte {
 	if isHigh(u) || isLow(u) {
 		return append(out, 0xE0|byte(u>>12), 0x80|byte(u>>6)&0x3F|0x80, 0x80|byte(u)&0x3F)
@@ -130,11 +129,10 @@ func unescape(c byte) byte {
 	return c // quote, backslash, slash
 }
 
-// AppendMessage appends m as JSON with its keys in the order role, content,
-// reasoning_content, tool_calls, tool_call_id, empty ones left out except role and
-// content. The bytes of equal messages are equal, which keeps prefix caches warm.
-// Lone surrogates are written as escapes; a byte that is no UTF-8 becomes U+FFFD,
-// which JSON leaves no way around: ValidText tells beforehand.
+// AppendMessage appends m as JSON with its keys in the order role, content, reasoning_content, tool_calls,
+// tool_call_id; it omits empty ones except role and content. Equal messages have equal bytes, which keeps
+// prefix caches warm. Lone surrogates become escapes. Bytes that are not UTF-8 become U+FFFD, since JSON
+// cannot represent them: see ValidText.
 func AppendMessage(dst []byte, m relabel.Message) []byte {
 	dst = AppendString(append(dst, `{"role":`...), m.Role)
 	dst = AppendString(append(dst, `,"content":`...), m.Content)
@@ -172,8 +170,8 @@ func AppendMessages(dst []byte, messages []relabel.Message) []byte {
 	return append(dst, ']')
 }
 
-// AppendTools appends tool descriptions as a chat-completions tools array, each
-// schema as it is written. A tool without a schema takes no parameters.
+// AppendTools appends tool descriptions as a chat-completions tools array, with schemas unchanged. A tool
+// without a schema has no parameters.
 func AppendTools(dst []byte, tools []relabel.Tool) []byte {
 	dst = append(dst, '[')
 	for i, t := range tools {
@@ -190,8 +188,8 @@ func AppendTools(dst []byte, tools []relabel.Tool) []byte {
 	return append(dst, ']')
 }
 
-// AppendString appends s as a JSON string without HTML escapes; see AppendMessage for
-// what becomes of text that is not UTF-8.
+// AppendString appends s as a JSON string without HTML escapes. See AppendMessage for text that is not
+// UTF-8.
 func AppendString(dst []byte, s string) []byte {
 	const hexDigits = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -213,7 +211,7 @@ func AppendString(dst []byte, s string) []byte {
 		case c < 0x20:
 			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 			i++
-		case c < utf8.RuneSelf: // and all of the kind that follow, at once: states are long
+		case c < utf8.RuneSelf: // with all that follow, at once: states are long
 			n := 1
 			for i+n < len(s) && isPlain(s[i+n]) {
 				n++
@@ -229,10 +227,10 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// isPlain reports whether c stands for itself in a JSON string.
+// isPlain reports whether c needs no escape in a JSON string.
 func isPlain(c byte) bool { return c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
-// appendRune appends the first character of s, which is no ASCII, and returns its length.
+// appendRune appends the first character of s, which is not ASCII, and returns its length.
 func appendRune(dst []byte, s string) ([]byte, int) {
 	r, n := utf8.DecodeRuneInString(s)
 	switch {
@@ -250,7 +248,7 @@ func isSurrogate(s string) bool {
 	return len(s) >= 3 && s[0] == 0xED && s[1] >= 0xA0 && s[1] <= 0xBF && s[2]&0xC0 == 0x80
 }
 
-// ValidText reports whether JSON can carry every string of m as it is.
+// ValidText reports whether JSON can represent every string of m exactly.
 func ValidText(m relabel.Message) bool {
 	ok := validText(m.Content) && validText(m.ReasoningContent)
 	for _, c := range m.ToolCalls {
@@ -259,8 +257,8 @@ func ValidText(m relabel.Message) bool {
 	return ok
 }
 
-// validText also refuses a high surrogate followed by a low one in their three-byte
-// forms: as escapes the two would be read back as one character.
+// validText also refuses a high surrogate before a low one in their three-byte forms: as escapes they would
+// be read back as one character.
 func validText(s string) bool {
 	afterHigh := false
 	for i := 0; i < len(s); {

@@ -2,8 +2,8 @@ package chat
 
 import "relabel"
 
-// Bytes of JSON that are taken for a token: of a whole state, and of what was added to one
-// that a server has counted, where too many tokens are better than too few.
+// Bytes of JSON per token: of a whole state, and of additions to one that a server has counted, where an
+// estimate should be too high rather than too low.
 const (
 	bytesPerToken      = 4
 	addedBytesPerToken = 3
@@ -12,28 +12,28 @@ const (
 // PromptEstimate is a prompt's estimated size.
 type PromptEstimate struct {
 	relabel.PromptSize
-	// Most is a pessimistic bound of its tokens: what the policy's own server counted last, or
-	// twice what another policy's did, and one for each byte added since.
+	// Most is a pessimistic bound of its tokens: the last count of the policy's own server, or twice
+	// that of another policy's, plus one for each byte added since.
 	Most int
 }
 
-// PromptSizes estimates the sizes of a trajectory's states from what servers counted. It
-// depends on the committed turns alone: whoever replays them comes to the same numbers.
+// PromptSizes estimates the sizes of a trajectory's states from the counts of servers. It depends only on
+// the committed turns, so that a replay gives the same numbers.
 type PromptSizes struct {
 	bytes  int
-	last   *counted // of the last turn whose server counted
+	last   *counted // of the last turn with a count
 	counts map[relabel.ID]counted
 }
 
-// counted is what a policy's server counted, and how long the state was then.
+// counted is the count of a policy's server, and the length of the state then.
 type counted struct{ tokens, bytes int }
 
-// NewPromptSizes begins with s1.
+// NewPromptSizes starts at s1.
 func NewPromptSizes(opening []relabel.Message, tools []relabel.Tool) *PromptSizes {
 	return &PromptSizes{bytes: len(AppendMessages(nil, opening)) + len(AppendTools(nil, tools)), counts: map[relabel.ID]counted{}}
 }
 
-// Add goes on to the state after a turn.
+// Add continues to the state after a turn.
 func (s *PromptSizes) Add(turn relabel.Turn) {
 	added := relabel.AppendTurn(nil, turn)
 	s.bytes += len(AppendMessages(nil, added[:1]))
@@ -46,15 +46,15 @@ func (s *PromptSizes) Add(turn relabel.Turn) {
 	}
 }
 
-// With returns the sizes of the state with an action after it that no server has counted.
+// With returns the sizes of the state plus an action that no server has counted.
 func (s *PromptSizes) With(action relabel.Message) *PromptSizes {
 	next := *s
 	next.bytes += len(AppendMessage(nil, action))
 	return &next
 }
 
-// Of estimates the state as a prompt of a policy: from what its own server counted, or else
-// the server of the last turn.
+// Of estimates the state as a prompt of a policy, from the count of its own server, or else of the last
+// turn's.
 func (s *PromptSizes) Of(policy relabel.ID) PromptEstimate {
 	c, own := s.counts[policy]
 	if !own && s.last == nil {

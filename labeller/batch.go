@@ -1,6 +1,7 @@
 package labeller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,46 +11,28 @@ import (
 	"relabel/lease"
 )
 
-// BatchBounds bounds batches.
+// BatchBounds are the limits of batches.
 type BatchBounds struct {
 	Lines  int           // of one file
 	Bytes  int64         // of one file
-	Rounds int           // how often a label is asked for before it is missing
-	Poll   time.Duration // between two looks at a batch, at most
-	Again  time.Duration // before a round after the first, and before an unclear request is settled
-	Age    time.Duration // of a batch without answers, before it counts as refused; endpoints promise them within 24 hours
+	Rounds int           // how often a label is requested before it is missing
+	Poll   time.Duration // longest time between two checks of a batch
+	Again  time.Duration // before a further round, and after an unclear answer
+	Age    time.Duration // of a batch without answers, until it counts as refused; endpoints promise answers within 24 hours
 }
 
-// DefaultBounds are within what OpenAI's endpoint takes.
+// DefaultBounds are within the limits of OpenAI's endpoint.
 var DefaultBounds = BatchBounds{Lines: 50_000, Bytes: 190 << 20, Rounds: 3, Poll: 30 * time.Second, Again: time.Minute, Age: 48 * time.Hour}
 
-// over puts the bounds that are set over the defaults.
-func (b BatchBounds) over(d BatchBounds) BatchBounds {
-	if b.Lines > 0 {
-		d.Lines = b.Lines
-	}
-	if b.Bytes > 0 {
-		d.Bytes = b.Bytes
-	}
-	if b.Rounds > 0 {
-		d.Rounds = b.Rounds
-	}
-	if b.Poll > 0 {
-		d.Poll = b.Poll
-	}
-	if b.Again > 0 {
-		d.Again = b.Again
-	}
-	if b.Age > 0 {
-		d.Age = b.Age
-	}
-	return d
+// or returns the bounds with those of d for zero fields.
+func (b BatchBounds) or(d BatchBounds) BatchBounds {
+	return BatchBounds{Lines: cmp.Or(b.Lines, d.Lines), Bytes: cmp.Or(b.Bytes, d.Bytes), Rounds: cmp.Or(b.Rounds, d.Rounds),
+		Poll: cmp.Or(b.Poll, d.Poll), Again: cmp.Or(b.Again, d.Again), Age: cmp.Or(b.Age, d.Age)}
 }
 
-// Batch claims a batch that is due and does what is next: sends it, looks whether it is
-// over, takes its answers in. It returns nil when that is done, whatever came of it;
-// CodeNotFound when no batch is due; CodeLeaseLost when another has it; ErrReleased when
-// ctx was cancelled. Any other error is the store's.
+// Batch claims a batch that is due and does its next step: send it, check whether it is over, or store its
+// answers. It returns nil after the step, whatever its outcome; CodeNotFound if no batch is due;
+// CodeLeaseLost if another worker has it; ErrReleased if ctx was cancelled. Other errors are the store's.
 func (l *Labeller) Batch(ctx context.Context) error {
 	if ctx.Err() != nil || closed(l.drains) {
 		return ErrReleased
@@ -72,21 +55,21 @@ func (l *Labeller) Batch(ctx context.Context) error {
 	return b.conclude(ctx, b.advance(life))
 }
 
-// batch is a batch in this worker's hands.
+// batch is a batch that this worker has claimed.
 type batch struct {
 	*Labeller
 	claim  relabel.BatchClaim
 	remote Batches
 }
 
-// advance does the next step. An error that is no end of life and not the store's is the
-// endpoint's: not to be had now.
+// advance does the next step. Errors are the cause of life's end, the store's, or of an unavailable
+// endpoint.
 func (b *batch) advance(life context.Context) (err error) {
 	if b.remote, err = b.World.Batches(b.claim.Policy); err != nil {
 		return err
 	}
 	if len(b.claim.Items) == 0 {
-		return b.unwanted(life)
+		return b.endUnneeded(life)
 	}
 	switch b.claim.Batch.State {
 	case relabel.BatchPrepared:
@@ -94,10 +77,10 @@ func (b *batch) advance(life context.Context) (err error) {
 	case relabel.BatchSending:
 		return b.settleSending(life)
 	}
-	return b.look(life)
+	return b.check(life)
 }
 
-// conclude lets go of a batch after an error that time may mend.
+// conclude releases a batch after an error that may pass.
 func (b *batch) conclude(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -117,36 +100,31 @@ func (b *batch) conclude(ctx context.Context, err error) error {
 }
 
 func (b *batch) putOff(ctx context.Context, remoteState, detail string, pause time.Duration) error {
-	return b.write(ctx, func(ctx context.Context) error {
+	return write(ctx, func(ctx context.Context) error {
 		return b.Store.PutOffBatch(ctx, b.claim.BatchFence, remoteState, detail, pause)
 	})
 }
 
-func (b *batch) write(ctx context.Context, do func(context.Context) error) error {
-	return write(ctx, do)
-}
-
 func (b *batch) end(ctx context.Context, as relabel.BatchState, remoteState, detail string) error {
 	b.Log.Info().Stringer("batch", b.claim.BatchID).Str("state", string(as)).Str("remote", remoteState).Str("detail", detail).Msg("batch of labels")
-	return b.write(ctx, func(ctx context.Context) error {
+	return write(ctx, func(ctx context.Context) error {
 		return b.Store.EndBatch(ctx, b.claim.BatchFence, as, remoteState, detail, b.Bound.Again)
 	})
 }
 
-// unwanted ends a batch that nobody waits for: its labels are all there, or their
-// trajectories were cancelled.
-func (b *batch) unwanted(life context.Context) error {
+// endUnneeded ends a batch without pending labels: all are settled, or their trajectories were cancelled.
+func (b *batch) endUnneeded(life context.Context) error {
 	of := b.claim.Batch
 	if of.Received+of.Missing == of.Labels {
 		return b.end(life, relabel.BatchDone, "", of.Detail)
 	}
-	if err := b.recall(life); err != nil { // it works in vain, which costs, but does no harm
-		b.Log.Warn().Err(err).Stringer("batch", of.ID).Msg("the endpoint does not cancel the batch")
+	if err := b.recall(life); err != nil { // this costs money, but does no harm
+		b.Log.Warn().Err(err).Stringer("batch", of.ID).Msg("the endpoint did not cancel the batch")
 	}
 	return b.end(life, relabel.BatchCancelled, "", "its trajectories are cancelled")
 }
 
-// recall has the endpoint cancel the batch, if it has it.
+// recall cancels the batch at the endpoint, if that has it.
 func (b *batch) recall(life context.Context) error {
 	id := b.claim.Batch.RemoteID
 	if b.claim.Batch.State == relabel.BatchSending {
@@ -162,8 +140,7 @@ func (b *batch) recall(life context.Context) error {
 	return b.remote.Cancel(life, id)
 }
 
-// send gives the endpoint the file, and then asks for a batch of it. That it is about to
-// is recorded first.
+// send uploads the file and then creates the batch. It first records that it is about to.
 func (b *batch) send(life context.Context) error {
 	if b.claim.Batch.RemoteFile == "" {
 		file, err := b.upload(life)
@@ -173,7 +150,7 @@ func (b *batch) send(life context.Context) error {
 		if len(b.claim.Items) == 0 {
 			return b.end(life, relabel.BatchDone, "", "no label's prompt fits the policy's context")
 		}
-		err = b.write(life, func(ctx context.Context) error {
+		err = write(life, func(ctx context.Context) error {
 			return b.Store.KeepBatchFile(ctx, b.claim.BatchFence, file, b.claim.Items)
 		})
 		if err != nil {
@@ -181,15 +158,14 @@ func (b *batch) send(life context.Context) error {
 		}
 		b.claim.Batch.RemoteFile = file
 	}
-	err := b.write(life, func(ctx context.Context) error { return b.Store.SendingBatch(ctx, b.claim.BatchFence) })
+	err := write(life, func(ctx context.Context) error { return b.Store.SendingBatch(ctx, b.claim.BatchFence) })
 	if err != nil {
 		return err
 	}
 	return b.create(life)
 }
 
-// create asks for the batch. Where it is unclear whether the endpoint took it, the batch
-// stays in sending.
+// create creates the batch at the endpoint. After an unclear answer the batch stays in sending.
 func (b *batch) create(life context.Context) error {
 	made, err := b.remote.Create(life, b.claim.Batch.RemoteFile, b.claim.BatchID.String())
 	if err != nil {
@@ -199,7 +175,7 @@ func (b *batch) create(life context.Context) error {
 }
 
 func (b *batch) sent(life context.Context, made relabel.RemoteBatch) error {
-	err := b.write(life, func(ctx context.Context) error { return b.Store.SentBatch(ctx, b.claim.BatchFence, made.ID) })
+	err := write(life, func(ctx context.Context) error { return b.Store.SentBatch(ctx, b.claim.BatchFence, made.ID) })
 	if err != nil {
 		return err
 	}
@@ -207,8 +183,8 @@ func (b *batch) sent(life context.Context, made relabel.RemoteBatch) error {
 	return b.putOff(life, made.Status, "", b.patience())
 }
 
-// patience is how long to wait before the next look: a quarter of the batch's age, so
-// that one that is soon over is not waited for long.
+// patience is the wait before the next check: a quarter of the batch's age, so that short batches are not
+// delayed much.
 func (b *batch) patience() time.Duration {
 	age := time.Duration(0)
 	if at := b.claim.Batch.SentAt; at != nil {
@@ -217,8 +193,7 @@ func (b *batch) patience() time.Duration {
 	return min(max(age/4, time.Second), b.Bound.Poll)
 }
 
-// settleSending finds out whether the endpoint took the batch, and asks for it again where
-// it did not.
+// settleSending checks whether the endpoint has the batch, and creates it otherwise.
 func (b *batch) settleSending(life context.Context) error {
 	found, err := b.remote.Find(life, b.claim.BatchID.String())
 	switch {
@@ -230,15 +205,15 @@ func (b *batch) settleSending(life context.Context) error {
 	return b.create(life)
 }
 
-// look takes the answers in when the endpoint has done with the batch.
-func (b *batch) look(life context.Context) error {
+// check collects the answers when the endpoint has finished the batch.
+func (b *batch) check(life context.Context) error {
 	remote, err := b.remote.Get(life, b.claim.Batch.RemoteID)
 	switch {
 	case err != nil:
 		return b.refusedOr(life, err)
 	case !remote.Over() && b.tooOld():
 		if err := b.remote.Cancel(life, remote.ID); err != nil {
-			b.Log.Warn().Err(err).Stringer("batch", b.claim.BatchID).Msg("the endpoint does not cancel the batch")
+			b.Log.Warn().Err(err).Stringer("batch", b.claim.BatchID).Msg("the endpoint did not cancel the batch")
 		}
 		return b.refusedOr(life, b.late("it is still "+remote.Status))
 	case !remote.Over():
@@ -247,8 +222,8 @@ func (b *batch) look(life context.Context) error {
 	return b.collect(life, remote)
 }
 
-// refusedOr ends the batch where err is a clear refusal. Its labels are asked for again,
-// a bounded number of times.
+// refusedOr ends the batch if err is a clear refusal. Its labels are requested again in the next round, or
+// missing after the last one.
 func (b *batch) refusedOr(life context.Context, err error) error {
 	if relabel.CodeOf(err) != relabel.CodeEndpoint || life.Err() != nil {
 		return stopped(life, err)
@@ -263,18 +238,18 @@ func (b *batch) refusedOr(life context.Context, err error) error {
 	return b.end(life, relabel.BatchFailed, "", relabel.Shown(err))
 }
 
-// tooOld reports whether the batch has had its time. It bounds how often a batch is put off.
+// tooOld reports whether the batch has reached its maximum age, which bounds how often it is postponed.
 func (b *batch) tooOld() bool { return time.Since(b.claim.Batch.CreatedAt) > b.Bound.Age }
 
-// late is the refusal that a batch that is too old counts as.
+// late is the error of a batch that is too old.
 func (b *batch) late(why string) error {
-	return relabel.Errorf(relabel.CodeEndpoint, "%s: the batch has no answers %s after it was made: %s", b.claim.Policy.Name, b.Bound.Age, why)
+	return relabel.Errorf(relabel.CodeEndpoint, "%s: the batch has no answers %s after its creation: %s", b.claim.Policy.Name, b.Bound.Age, why)
 }
 
 func (b *batch) lastRound() bool { return b.claim.Batch.Round >= b.Bound.Rounds }
 
 func (b *batch) settle(life context.Context, item relabel.BatchItem, label relabel.Action) error {
-	return b.write(life, func(ctx context.Context) error {
+	return write(life, func(ctx context.Context) error {
 		return b.Store.SettleBatched(ctx, b.claim.BatchFence, item, label)
 	})
 }

@@ -8,9 +8,8 @@ import (
 	"relabel"
 )
 
-// collect takes the answers of a batch in that the endpoint has done with, whole or not.
-// What failed, or has no line, is asked for again in the next round; after the last one
-// it is missing.
+// collect stores the answers of a batch that the endpoint has finished, completely or not. Labels
+// without a good answer are requested again in the next round; after the last one they are missing.
 func (b *batch) collect(life context.Context, remote relabel.RemoteBatch) error {
 	open := make(map[string]relabel.BatchItem, len(b.claim.Items))
 	for _, item := range b.claim.Items {
@@ -27,7 +26,7 @@ func (b *batch) collect(life context.Context, remote relabel.RemoteBatch) error 
 		err := b.remote.Answers(life, file, of, func(a relabel.BatchAnswer) error {
 			item, wanted := open[a.CustomID]
 			if !wanted {
-				return nil // another's line, or one that was settled before
+				return nil // a foreign line, or one that was settled before
 			}
 			settled, err := b.take(life, item, a)
 			if settled {
@@ -51,7 +50,7 @@ func (b *batch) collect(life context.Context, remote relabel.RemoteBatch) error 
 	return b.end(life, as, remote.Status, remote.Problem)
 }
 
-// take settles the label of one line, unless asking again may help.
+// take settles the label of one line, unless another round may help.
 func (b *batch) take(life context.Context, item relabel.BatchItem, a relabel.BatchAnswer) (settled bool, err error) {
 	if err := b.record(life, item, a); err != nil {
 		return false, err
@@ -68,7 +67,7 @@ func (b *batch) take(life context.Context, item relabel.BatchItem, a relabel.Bat
 	return true, b.settle(life, item, label)
 }
 
-// record keeps the call that a line was. A line that is read twice is one call.
+// record stores the call of a line. A line that is read twice is one call.
 func (b *batch) record(life context.Context, item relabel.BatchItem, a relabel.BatchAnswer) error {
 	if b.World.Record == nil {
 		return nil
@@ -80,10 +79,10 @@ func (b *batch) record(life context.Context, item relabel.BatchItem, a relabel.B
 	if a.Err != nil {
 		call.Error = a.Err.Error()
 	}
-	return b.write(life, func(ctx context.Context) error { return b.World.Record(ctx, call) })
+	return write(life, func(ctx context.Context) error { return b.World.Record(ctx, call) })
 }
 
-// forgo makes missing what is still open after the last round.
+// forgo settles the labels that are open after the last round as missing.
 func (b *batch) forgo(life context.Context, open map[string]relabel.BatchItem, failed map[string]error, remote relabel.RemoteBatch) error {
 	if !b.lastRound() {
 		return nil

@@ -11,16 +11,16 @@ import (
 	"relabel/chat"
 )
 
-// upload writes the batch's requests into a file and gives the endpoint that. What is too
-// much for one file goes into another batch. Afterwards the batch has the items that are in
-// the file; if none is, none of them fits the teacher's context, and there is no file.
+// upload writes the batch's requests to a file and uploads it. Requests beyond its bounds become another
+// batch. Afterwards the batch has the items in the file. Without any, no prompt fits the teacher's context,
+// and there is no file.
 func (b *batch) upload(life context.Context) (id string, err error) {
 	file, err := os.CreateTemp("", "relabel-batch-*.jsonl")
 	if err != nil {
 		return "", relabel.Errorf(relabel.CodeUnavailable, "no disk space left for the batch's file").Because(err)
 	}
 	defer func() {
-		_ = file.Close() // it was read, or is of no use
+		_ = file.Close() // it is no longer needed
 		_ = os.Remove(file.Name())
 	}()
 	size, written, rest, err := b.writeLines(life, file)
@@ -28,7 +28,7 @@ func (b *batch) upload(life context.Context) (id string, err error) {
 		return "", err
 	}
 	if len(rest) > 0 {
-		err := b.write(life, func(ctx context.Context) error { return b.Store.SplitBatch(ctx, b.claim.BatchFence, rest) })
+		err := write(life, func(ctx context.Context) error { return b.Store.SplitBatch(ctx, b.claim.BatchFence, rest) })
 		if err != nil {
 			return "", err
 		}
@@ -42,8 +42,8 @@ func (b *batch) upload(life context.Context) (id string, err error) {
 	return b.remote.Upload(life, "relabel-"+b.claim.BatchID.String()+".jsonl", file, size)
 }
 
-// writeLines writes as many of the batch's requests as its bounds allow, one at least where
-// any fits the teacher's context. The rest is what is left to write.
+// writeLines writes as many of the batch's requests as the bounds allow, at least one if any fits the
+// teacher's context. rest are the remaining items.
 func (b *batch) writeLines(life context.Context, file io.Writer) (size int64, written, rest []relabel.BatchItem, err error) {
 	out := bufio.NewWriterSize(file, 1<<20)
 	items := b.claim.Items
@@ -58,32 +58,29 @@ func (b *batch) writeLines(life context.Context, file io.Writer) (size int64, wr
 		}
 		for k, line := range lines {
 			if len(written) > 0 && (len(written) >= b.Bound.Lines || size+int64(len(line)) > b.Bound.Bytes) {
-				return size, written, slices.Concat(fitting[k:], items[to:]), flushed(out)
+				return size, written, slices.Concat(fitting[k:], items[to:]), writeError(out.Flush())
 			}
 			if _, err := out.Write(line); err != nil {
-				return 0, nil, nil, full(err)
+				return 0, nil, nil, writeError(err)
 			}
 			size += int64(len(line))
 			written = append(written, fitting[k])
 		}
 		from = to
 	}
-	return size, written, nil, flushed(out)
+	return size, written, nil, writeError(out.Flush())
 }
 
-func flushed(out *bufio.Writer) error {
-	if err := out.Flush(); err != nil {
-		return full(err)
+// writeError is the error of a write to the batch's file.
+func writeError(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
-}
-
-func full(err error) error {
 	return relabel.Errorf(relabel.CodeUnavailable, "the batch's file cannot be written").Because(err)
 }
 
-// lines returns a line for each of the items, which are of one trajectory and in order, that
-// fits the teacher's context, and those items. The labels of the others it settles as missing.
+// lines returns a line for each item that fits the teacher's context, and these items. It settles the
+// labels of the others as missing. The items are of one trajectory and in order.
 func (b *batch) lines(life context.Context, items []relabel.BatchItem) (fitting []relabel.BatchItem, lines [][]byte, err error) {
 	tr, err := b.Store.FindTrajectory(life, items[0].TrajectoryID)
 	if err != nil {
@@ -120,7 +117,7 @@ func (b *batch) lines(life context.Context, items []relabel.BatchItem) (fitting 
 	return fitting, lines, nil
 }
 
-// turns returns the turns 1 to last of a trajectory, page by page; fewer where there are fewer.
+// turns returns the turns 1 to last of a trajectory, or fewer if it has fewer.
 func (b *batch) turns(life context.Context, trajectory relabel.ID, last int) ([]relabel.Turn, error) {
 	var turns []relabel.Turn
 	for next := 1; next <= last; {
@@ -137,8 +134,8 @@ func (b *batch) turns(life context.Context, trajectory relabel.ID, last int) ([]
 	return turns, nil
 }
 
-// line returns the line of an item, and the item with its prompt's size; a nil line where the
-// prompt does not fit the teacher's context, and its label is settled as missing.
+// line returns the line of an item, and the item with its prompt's size. If the prompt does not fit the
+// teacher's context, the line is nil, and the label is settled as missing.
 func (b *batch) line(life context.Context, item relabel.BatchItem, req relabel.ChatRequest, estimate chat.PromptEstimate) (relabel.BatchItem, []byte, error) {
 	req, err := b.limit(b.claim.Policy).Fit(life, req, estimate)
 	switch {

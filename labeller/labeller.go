@@ -1,11 +1,9 @@
-// Package labeller asks teachers for actions apart from any rollout: another teacher at
-// every stored state of a trajectory that is done (a relabeling), and the run's own
-// teacher for pending labels through its batch endpoint. It needs no sandbox: a state is
-// what is stored.
+// Package labeller requests teacher actions outside of rollouts: from another teacher at every stored
+// state of a trajectory that is done (a relabeling), and from the run's own teacher for pending labels
+// through its batch endpoint. It needs no sandbox, since states are stored.
 //
-// A relabeling or a batch is claimed like a trajectory, with a lease and a fence; every
-// answer is stored by itself, so that what a worker that died leaves is asked for by the
-// next one, and nothing else.
+// A relabeling or batch is claimed like a trajectory, with a lease and a fence. Each answer is stored at
+// once, so that after the death of a worker the next one requests only the remaining answers.
 package labeller
 
 import (
@@ -19,40 +17,40 @@ import (
 	"relabel/lease"
 )
 
-// writeLimit bounds one write to the store. Writes are not cut short by a shutdown.
+// writeLimit is the time limit of a write to the store. A shutdown does not interrupt writes.
 const writeLimit = 30 * time.Second
 
-// ErrReleased says that what was claimed was given back, because the worker stops.
+// ErrReleased means that claimed work was released, for example because the worker stops.
 var ErrReleased = errors.New("the lease was released")
 
 // Config is what a Labeller needs.
 type Config struct {
 	Store Store
 	World World
-	Owner string        // names this worker; unique among live ones
-	Lease time.Duration // 0 means lease.Default
-	Bound BatchBounds   // zero fields mean those of DefaultBounds
+	Owner string        // the name of this worker, unique among live ones
+	Lease time.Duration // 0: lease.Default
+	Bound BatchBounds   // a zero field: that of DefaultBounds
 	Log   zerolog.Logger
 }
 
-// Labeller works relabelings and batches off. It is safe for concurrent use.
+// Labeller processes relabelings and batches. It is safe for concurrent use.
 type Labeller struct {
 	Config
 	drain  sync.Once
 	drains chan struct{}
 }
 
-// New makes a Labeller. Store, World's functions and Owner must be there.
+// New makes a Labeller. Store, Owner and the functions of World are required.
 func New(c Config) *Labeller {
 	if c.Lease <= 0 {
 		c.Lease = lease.Default
 	}
-	c.Bound = c.Bound.over(DefaultBounds)
+	c.Bound = c.Bound.or(DefaultBounds)
 	return &Labeller{Config: c, drains: make(chan struct{})}
 }
 
-// Drain asks for everything back: what is in hand is answered and stored, and nothing
-// more is asked.
+// Drain requests the release of all work: running requests are answered and stored, and no more are
+// sent.
 func (l *Labeller) Drain() { l.drain.Do(func() { close(l.drains) }) }
 
 // closed reports whether a channel that carries no values is closed.
@@ -72,7 +70,7 @@ func write(ctx context.Context, do func(context.Context) error) error {
 	return do(ctx)
 }
 
-// stopped returns why ctx ended, if it did, for then err is but what came of that.
+// stopped returns why ctx ended, if it did: that caused err.
 func stopped(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause

@@ -14,16 +14,14 @@ import (
 	"relabel/lease"
 )
 
-// relabeller is the role under which the seeds of relabelings are drawn: the run's own
-// teacher, asked once more, does not just say the same again.
+// relabeller is the role of the seeds of relabelings: the run's own teacher should not only repeat its
+// answers.
 const relabeller relabel.Role = "relabeller"
 
-// Relabel claims a relabeling and asks its policy at every state about which it was not
-// asked yet, as many at once as the policy's limits allow. It returns nil when all was
-// asked or the policy cannot be called at all; ErrReleased when the lease was released because
-// ctx was cancelled, its run paused, its endpoint is down or the worker drains; CodeNotFound when nothing is to be relabelled;
-// CodeLeaseLost when it was cancelled or taken over on the way. Any other error is the
-// store's.
+// Relabel claims a relabeling and asks its policy at every pending state, as many at once as the policy's
+// limits allow. It returns nil when all states are settled or the policy cannot be called; ErrReleased if
+// ctx was cancelled, the run is paused, the endpoint is down or the worker drains; CodeNotFound without a
+// relabeling; CodeLeaseLost if it was cancelled or taken over. Other errors are the store's.
 func (l *Labeller) Relabel(ctx context.Context) error {
 	if ctx.Err() != nil || closed(l.drains) {
 		return ErrReleased
@@ -47,12 +45,12 @@ func (l *Labeller) Relabel(ctx context.Context) error {
 	return l.concludeRelabel(ctx, claim, l.relabel(life, claim, func() bool { return closed(paused) || closed(l.drains) }))
 }
 
-// relabel asks for all that is pending, until its release is requested. Errors are ErrReleased, life's end, what makes the
-// policy one that cannot be asked, or the store's.
+// relabel settles all pending states, until its release is requested. Errors are ErrReleased, the cause of
+// life's end, uncallable, or the store's.
 func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim, releaseRequested func() bool) error {
 	policy, err := l.World.Policy(c.Policy)
 	if err != nil {
-		return &unaskable{err}
+		return &uncallable{err}
 	}
 	g, ctx := errgroup.WithContext(life)
 	g.SetLimit(max(c.Policy.Limits.Concurrency, 1))
@@ -80,34 +78,34 @@ func (l *Labeller) relabel(life context.Context, c relabel.RelabelClaim, release
 	return nil
 }
 
-// unaskable says that a policy cannot be asked, whatever the state.
-type unaskable struct{ cause error }
+// uncallable means that a policy cannot be called at any state.
+type uncallable struct{ cause error }
 
-func (u *unaskable) Error() string { return relabel.Shown(u.cause) }
-func (u *unaskable) Unwrap() error { return u.cause }
+func (u *uncallable) Error() string { return relabel.Shown(u.cause) }
+func (u *uncallable) Unwrap() error { return u.cause }
 
-// request asks for the action at the state of turn t.
+// request is the request for the action at the state of turn t.
 func (l *Labeller) request(run relabel.Run, tr relabel.Trajectory, p relabel.Policy, state []relabel.Message, t int, role relabel.Role) relabel.ChatRequest {
 	seed := l.World.Seed(run, tr, t, role)
 	return relabel.ChatRequest{
-		// Clipped: the state grows in place while a request is still read.
+		// Clipped: the state grows while a request is encoded.
 		Messages: slices.Clip(state), Tools: run.Prompts.Tools, Sampling: p.Sampling, Seed: &seed,
 		TrajectoryID: tr.ID, Attempt: tr.Attempt, T: t, Purpose: relabel.PurposeLabel,
 	}
 }
 
-// limit bounds prompt and answer of a label by the context of the policy that is asked.
+// limit bounds prompt and answer of a label by the policy's context.
 func (l *Labeller) limit(p relabel.Policy) chat.PromptLimit {
 	return chat.PromptLimit{Policy: p, Tokens: p.Limits.ContextTokens, Count: l.World.Count}
 }
 
-// answer asks at one state and stores what comes of it. A state that does not fit the policy's
-// context is not sent: its label is missing.
+// answer asks at one state and stores the result. It does not send a state that does not fit the policy's
+// context: the label is missing.
 func (l *Labeller) answer(ctx context.Context, c relabel.RelabelClaim, policy Policy, req relabel.ChatRequest, estimate chat.PromptEstimate) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			l.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a relabeling panicked")
-			err = &unaskable{relabel.Errorf(relabel.CodeInternal, "a bug in relabelling; details are in the log")}
+			err = &uncallable{relabel.Errorf(relabel.CodeInternal, "a bug in relabelling; details are in the log")}
 		}
 	}()
 	req, err = l.limit(c.Policy).Fit(ctx, req, estimate)
@@ -125,7 +123,7 @@ func (l *Labeller) answer(ctx context.Context, c relabel.RelabelClaim, policy Po
 	case ctx.Err() != nil, code == relabel.CodeUnavailable:
 		return err
 	case code == relabel.CodeSecretMissing:
-		return &unaskable{err}
+		return &uncallable{err}
 	default:
 		action = relabel.MissingAction(c.Policy.ID, err)
 	}
@@ -134,10 +132,10 @@ func (l *Labeller) answer(ctx context.Context, c relabel.RelabelClaim, policy Po
 	})
 }
 
-// concludeRelabel makes of relabel's error what is to be known of the relabeling.
+// concludeRelabel finishes, fails or releases the relabeling after relabel's error.
 func (l *Labeller) concludeRelabel(ctx context.Context, c relabel.RelabelClaim, err error) error {
 	log := l.Log.With().Stringer("relabeling", c.RelabelingID).Stringer("trajectory", c.Trajectory.ID).Str("policy", c.Policy.Name).Logger()
-	var hopeless *unaskable
+	var hopeless *uncallable
 	switch {
 	case lease.Lost(err):
 		log.Warn().Msg("lease lost (cancelled or taken over): stopping the relabeling")

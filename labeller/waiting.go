@@ -7,17 +7,17 @@ import (
 	"relabel"
 )
 
-// waitLimit is how long a relabeling whose endpoint is down keeps its slot. Then it is given
-// back, and not claimed before the endpoint is back: every answer that it has is stored.
+// waitLimit is how long a relabeling whose endpoint is down keeps its slot. Then it is released, with
+// all answers stored, and not claimed until the endpoint is back.
 const waitLimit = 5 * time.Second
 
-// whileUp returns a context that ends with ErrReleased as its cause when the policy has
-// been down for waitLimit. over ends the watch.
+// whileUp returns a context that ends with the cause ErrReleased when the policy has been down for
+// waitLimit. over ends the watch.
 func (l *Labeller) whileUp(ctx context.Context, p relabel.Policy) (watched context.Context, over func()) {
 	if l.World.Down == nil {
 		return ctx, func() {}
 	}
-	watched, give := context.WithCancelCause(ctx)
+	watched, end := context.WithCancelCause(ctx)
 	go func() {
 		for {
 			why, changed := l.World.Down(p)
@@ -30,11 +30,11 @@ func (l *Labeller) whileUp(ctx context.Context, p relabel.Policy) (watched conte
 				return
 			case <-changed:
 			case <-timer:
-				l.Log.Info().Str("policy", p.Name).Str("why", why).Msg("a relabeling waits in the queue: its endpoint is down")
-				give(ErrReleased)
+				l.Log.Info().Str("policy", p.Name).Str("why", why).Msg("released a relabeling: its endpoint is down")
+				end(ErrReleased)
 				return
 			}
 		}
 	}()
-	return watched, func() { give(nil) }
+	return watched, func() { end(nil) }
 }

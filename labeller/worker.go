@@ -10,53 +10,35 @@ import (
 	"relabel"
 )
 
-// putOff is how long a wake-up waits while the store is away.
-const putOff = 5 * time.Second
+// retryDelay is how long a wake-up waits while the store is unavailable.
+const retryDelay = 5 * time.Second
 
-// relabelWorker takes the wake-ups of relabelings from the queue.
-type relabelWorker struct {
-	river.WorkerDefaults[relabel.RelabelJob]
+// worker works wake-ups from the queue. A wake-up claims one relabeling or batch that is due; it is over
+// when that is processed or none is due.
+type worker[T river.JobArgs] struct {
+	river.WorkerDefaults[T]
 	labeller *Labeller
+	work     func(context.Context) error
 }
 
-// batchWorker takes those of batches.
-type batchWorker struct {
-	river.WorkerDefaults[relabel.LabelBatchJob]
-	labeller *Labeller
-}
-
-// AddWorkers registers the queue's workers for relabelings and batches. A job is a
-// wake-up: it claims what is due, and is over when that is worked off or nothing is.
+// AddWorkers registers the queue's workers for relabelings and batches.
 func AddWorkers(to *river.Workers, l *Labeller) {
-	river.AddWorker(to, &relabelWorker{labeller: l})
-	river.AddWorker(to, &batchWorker{labeller: l})
+	river.AddWorker(to, &worker[relabel.RelabelJob]{labeller: l, work: l.Relabel})
+	river.AddWorker(to, &worker[relabel.LabelBatchJob]{labeller: l, work: l.Batch})
 }
 
-// Timeout says that a relabeling has none of the queue's.
-func (w *relabelWorker) Timeout(*river.Job[relabel.RelabelJob]) time.Duration { return -1 }
+// Timeout disables the queue's time limit.
+func (w *worker[T]) Timeout(*river.Job[T]) time.Duration { return -1 }
 
-// Timeout says that a batch has none of the queue's.
-func (w *batchWorker) Timeout(*river.Job[relabel.LabelBatchJob]) time.Duration { return -1 }
-
-// Work relabels one trajectory.
-func (w *relabelWorker) Work(ctx context.Context, _ *river.Job[relabel.RelabelJob]) error {
-	return w.labeller.verdict(w.labeller.Relabel(ctx))
-}
-
-// Work takes one batch a step further.
-func (w *batchWorker) Work(ctx context.Context, _ *river.Job[relabel.LabelBatchJob]) error {
-	return w.labeller.verdict(w.labeller.Batch(ctx))
-}
-
-// verdict is what becomes of the wake-up: one whose work was given back, or whose store
-// was away, comes again.
-func (l *Labeller) verdict(err error) error {
+// Work does one step. A wake-up whose work was released, or whose store was unavailable, is retried.
+func (w *worker[T]) Work(ctx context.Context, _ *river.Job[T]) error {
+	err := w.work(ctx)
 	switch code := relabel.CodeOf(err); {
 	case err == nil, code == relabel.CodeNotFound, code == relabel.CodeLeaseLost:
 		return nil
 	case errors.Is(err, ErrReleased):
 		return river.JobSnooze(0)
 	}
-	l.Log.Error().Err(err).Msg("labelling is postponed")
-	return river.JobSnooze(putOff)
+	w.labeller.Log.Error().Err(err).Msg("labelling is postponed")
+	return river.JobSnooze(retryDelay)
 }

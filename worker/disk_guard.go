@@ -34,7 +34,7 @@ type DiskGuard struct {
 // NewDiskGuard returns a DiskGuard.
 func NewDiskGuard(c DiskGuardConfig) (*DiskGuard, error) {
 	g := &DiskGuard{DiskGuardConfig: c}
-	g.periodic = periodic{period: diskGuardPeriod, run: g.RunNow, log: c.Log}
+	g.periodic = periodic{Task: Task{Period: diskGuardPeriod, Run: g.RunNow, Log: c.Log}}
 	return g, require("disk guard", requirement{"Free", c.Free != nil})
 }
 

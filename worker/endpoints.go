@@ -42,7 +42,7 @@ type Endpoints struct {
 // NewEndpoints returns an Endpoints.
 func NewEndpoints(c EndpointsConfig) (*Endpoints, error) {
 	e := &Endpoints{EndpointsConfig: c}
-	e.periodic = periodic{period: endpointsPeriod, delayed: true, run: e.RunNow, failure: "cannot publish which endpoints are down", log: c.Log}
+	e.periodic = periodic{Task: Task{Period: endpointsPeriod, Delayed: true, Run: e.RunNow, Failure: "cannot publish which endpoints are down", Log: c.Log}}
 	return e, require("endpoints", requirement{"Watch", c.Watch != nil}, requirement{"Read", c.Read != nil}, requirement{"Publish", c.Publish != nil}, requirement{"Wake", c.Wake != nil})
 }
 

@@ -38,7 +38,7 @@ type Prefetch struct {
 // NewPrefetch returns a Prefetch.
 func NewPrefetch(c PrefetchConfig) (*Prefetch, error) {
 	p := &Prefetch{PrefetchConfig: c, seen: map[string]time.Time{}}
-	p.periodic = periodic{period: prefetchPeriod, run: p.RunNow, failure: "cannot prefetch images", log: c.Log}
+	p.periodic = periodic{Task: Task{Period: prefetchPeriod, Run: p.RunNow, Failure: "cannot prefetch images", Log: c.Log}}
 	return p, require("prefetch", requirement{"Trajectories", c.Trajectories > 0}, requirement{"NextImages", c.NextImages != nil},
 		requirement{"Pull", c.Pull != nil}, requirement{"Idle", c.Idle != nil})
 }

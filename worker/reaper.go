@@ -41,7 +41,7 @@ type Reaper struct {
 // NewReaper returns a Reaper.
 func NewReaper(c ReaperConfig) (*Reaper, error) {
 	r := &Reaper{ReaperConfig: c}
-	r.periodic = periodic{period: recoveryPeriod, run: r.RunNow, failure: "cannot remove the sandboxes of dead attempts", log: c.Log}
+	r.periodic = periodic{Task: Task{Period: recoveryPeriod, Run: r.RunNow, Failure: "cannot remove the sandboxes of dead attempts", Log: c.Log}}
 	return r, require("reaper", requirement{"Activity", c.Activity != nil}, requirement{"Live", c.Live != nil}, requirement{"Remove", c.Remove != nil})
 }
 

@@ -53,7 +53,7 @@ type Recovery struct {
 // NewRecovery returns a Recovery. Call RunNow before the first Start.
 func NewRecovery(c RecoveryConfig) (*Recovery, error) {
 	r := &Recovery{RecoveryConfig: c}
-	r.periodic = periodic{period: recoveryPeriod, delayed: true, run: r.RunNow, failure: "cannot recover abandoned work", log: c.Log}
+	r.periodic = periodic{Task: Task{Period: recoveryPeriod, Delayed: true, Run: r.RunNow, Failure: "cannot recover abandoned work", Log: c.Log}}
 	return r, require("recovery", requirement{"Store", c.Store != nil}, requirement{"Self", c.Self != nil},
 		requirement{"TakenOver", c.TakenOver != nil})
 }

@@ -38,7 +38,7 @@ type Retention struct {
 // NewRetention returns a Retention.
 func NewRetention(c RetentionConfig) (*Retention, error) {
 	r := &Retention{RetentionConfig: c}
-	r.periodic = periodic{period: retentionPeriod, run: r.RunNow, log: c.Log}
+	r.periodic = periodic{Task: Task{Period: retentionPeriod, Run: r.RunNow, Log: c.Log}}
 	return r, require("retention", requirement{"Store", c.Store != nil}, requirement{"Events", c.Events >= 0},
 		requirement{"Calls", c.Calls >= 0}, requirement{"Audits", c.Audits >= 0})
 }

@@ -20,19 +20,7 @@ type Service interface {
 	Stop()
 }
 
-// periodic runs a task every period. A failed run is logged and retried by the next one.
-type periodic struct {
-	period  time.Duration
-	delayed bool // the first run is after a period, not at the start
-	run     func(context.Context) error
-	failure string // what is logged of a failed run
-	log     zerolog.Logger
-
-	cancel context.CancelFunc
-	loop   sync.WaitGroup
-}
-
-// Task is a service that only calls a function.
+// Task is a function that a service calls every period. A failed call is logged and retried by the next.
 type Task struct {
 	Period  time.Duration
 	Delayed bool // the first call is after a period, not at the start
@@ -42,20 +30,25 @@ type Task struct {
 }
 
 // Service returns the task as a service.
-func (t Task) Service() Service {
-	return &periodic{period: t.Period, delayed: t.Delayed, run: t.Run, failure: t.Failure, log: t.Log}
+func (t Task) Service() Service { return &periodic{Task: t} }
+
+// periodic is a service that runs a task.
+type periodic struct {
+	Task
+	cancel context.CancelFunc
+	loop   sync.WaitGroup
 }
 
 // Start runs the task until Stop, also after ctx's end.
 func (p *periodic) Start(ctx context.Context) {
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	p.loop.Go(func() {
-		ticker := time.NewTicker(p.period)
+		ticker := time.NewTicker(p.Period)
 		defer ticker.Stop()
 		for first := true; ; first = false {
-			if !(first && p.delayed) {
-				if err := p.run(ctx); err != nil && ctx.Err() == nil {
-					p.log.Warn().Err(err).Msg(p.failure)
+			if !(first && p.Delayed) {
+				if err := p.Run(ctx); err != nil && ctx.Err() == nil {
+					p.Log.Warn().Err(err).Msg(p.Failure)
 				}
 			}
 			select {

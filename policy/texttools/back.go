@@ -6,10 +6,9 @@ import (
 	"relabel"
 )
 
-// Back reads a state that State wrote, with canonical call ids, for servers that play a
-// model. It reports false for one that no tools are described in. It undoes State
-// exactly, except that schemas have lost their white space and that an observation may
-// not hold the line of the next one.
+// Back reads a state that State wrote, with canonical call ids, for servers that simulate a model. ok is
+// false if the state describes no tools. It is the inverse of State, except for the white space of schemas
+// and for observations that contain the line of the next result.
 func Back(messages []relabel.Message) (state []relabel.Message, tools []relabel.Tool, ok bool) {
 	if len(messages) == 0 || messages[0].Role != relabel.RoleSystem {
 		return nil, nil, false
@@ -43,7 +42,7 @@ func Back(messages []relabel.Message) (state []relabel.Message, tools []relabel.
 	return state, tools, true
 }
 
-// described reads the tools that Describe wrote.
+// described reads the tools of a text from Describe.
 func described(description string) []relabel.Tool {
 	var tools []relabel.Tool
 	section := ""
@@ -51,7 +50,7 @@ func described(description string) []relabel.Tool {
 		section += part
 		head, schema, found := cutLast(section, "\n"+parametersAre)
 		if !found || strings.Contains(schema, "\n") {
-			section += "\n\n## " // it was a heading in the description
+			section += "\n\n## " // a heading in a description
 			continue
 		}
 		name, description, _ := strings.Cut(head, "\n")
@@ -69,7 +68,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:at], s[at+len(sep):], true
 }
 
-// results takes the observations of a turn apart.
+// results separates the observations of a turn.
 func results(acting relabel.Message, text string) []relabel.Message {
 	var all []relabel.Message
 	for k, c := range acting.ToolCalls {

@@ -1,7 +1,6 @@
-// Package texttools carries tool calls in plain text, for endpoints that have no tool
-// calling of their own: it describes the tools in the system prompt, writes the calls of
-// a history as text, and reads the calls of an answer. It also recognises the forms in
-// which servers leave calls unparsed. Both ways lead to the same canonical messages.
+// Package texttools has tool calls as plain text, for endpoints without tool calling: it describes the
+// tools in the system prompt, writes the calls of a history as text, and reads the calls of an answer. It
+// also recognises calls that servers left unparsed. Both give the same canonical messages.
 //
 // The form is one that models know from training:
 //
@@ -11,9 +10,9 @@
 //	</parameter>
 //	</function>
 //
-// Arguments that this form cannot carry as they were written (broken JSON, other
-// spacing) are in the block as they are. Inside values and text, the "<" of one of
-// these tags is written "&lt;" (escape), so that no text is taken for a call.
+// Arguments that this form cannot represent exactly (broken JSON, other spacing) are in the block
+// unchanged. In values and text, the "<" of one of these tags is "&lt;" (escape), so that text never
+// becomes a call.
 package texttools
 
 import (
@@ -24,7 +23,7 @@ import (
 	"relabel"
 )
 
-// heading opens the part of the system prompt that Describe writes.
+// heading is the start of the text of Describe.
 const heading = "# Tools\n\nThis conversation has no other way to call a tool than the text of your answers."
 
 const howTo = heading + ` Write a call in exactly this form:
@@ -43,11 +42,11 @@ value
 
 These are the tools:`
 
-// parametersAre leads a tool's schema.
+// parametersAre precedes a tool's schema.
 const parametersAre = "Parameters as JSON Schema: "
 
-// Describe says in words how tools are called in text and what each one takes. The same
-// tools give the same bytes. Without tools it is "".
+// Describe is a text for models about tool calls in text and the parameters of each tool. The same tools
+// give the same bytes. Without tools it is "".
 func Describe(tools []relabel.Tool) string {
 	if len(tools) == 0 {
 		return ""
@@ -69,17 +68,17 @@ func oneLine(schema string) string {
 	return b.String()
 }
 
-// types are the parameters of each tool that are no text, by the tools' schemas.
+// types are the parameters of each tool whose values are JSON rather than text.
 type types map[string]map[string]bool
 
-// typesOf reads which parameters are written as JSON. What no schema speaks of is text.
+// typesOf reads types from the tools' schemas. Parameters without a schema are text.
 func typesOf(tools []relabel.Tool) types {
 	all := types{}
 	for _, t := range tools {
 		var schema struct {
 			Properties map[string]struct {
-				Type  json.RawMessage   `json:"type"`
-				AnyOf []json.RawMessage `json:"anyOf"`
+				Type  json.RawMessage `json:"type"`
+				AnyOf json.RawMessage `json:"anyOf"`
 			} `json:"properties"`
 		}
 		if json.Unmarshal([]byte(t.Parameters), &schema) != nil {
@@ -87,19 +86,10 @@ func typesOf(tools []relabel.Tool) types {
 		}
 		all[t.Name] = map[string]bool{}
 		for name, p := range schema.Properties {
-			said := append([]byte(p.Type), bytes.Join(rawBytes(p.AnyOf), nil)...)
-			if len(said) > 0 {
-				all[t.Name][name] = !bytes.Contains(said, []byte(`"string"`))
+			if p.Type != nil || p.AnyOf != nil {
+				all[t.Name][name] = !bytes.Contains(append(p.Type, p.AnyOf...), []byte(`"string"`))
 			}
 		}
 	}
 	return all
-}
-
-func rawBytes(raw []json.RawMessage) [][]byte {
-	out := make([][]byte, len(raw))
-	for i, r := range raw {
-		out[i] = r
-	}
-	return out
 }

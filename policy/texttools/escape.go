@@ -6,20 +6,18 @@ import (
 	"strings"
 )
 
-// tagged is a tag of ours as it is in text, or an escape of one of any depth.
+// tagged matches a tag in text, or its escape of any depth.
 var tagged = regexp.MustCompile(`(?:<|&(?:amp;)*lt;)/?(?:function|parameter|tool_call|think)[=>]`)
 
-// tagNames are what every tag has in it: most texts have none, and are not looked
-// through closely.
+// Every tag contains one of tagNames. Most texts contain none and need no regular expression.
 var tagNames = []string{"function=", "function>", "parameter=", "parameter>", "tool_call>", "tool_call=", "think>", "think="}
 
 func hasTag(text string) bool {
 	return slices.ContainsFunc(tagNames, func(name string) bool { return strings.Contains(text, name) })
 }
 
-// escape writes text so that none of it is taken for a tag: the "<" of a tag becomes
-// "&lt;", and what is such an escape already gets one "amp;" more. Other text, "&lt;"
-// included, stays as it is.
+// escape changes text so that it contains no tag: the "<" of a tag becomes "&lt;", and an escape of a tag
+// gets another "amp;". It does not change other text, such as other "&lt;".
 func escape(text string) string {
 	if !hasTag(text) {
 		return text

@@ -11,8 +11,8 @@ import (
 
 var jsonStart = regexp.MustCompile(`<tool_call>\s*\{`)
 
-// toolCallBlocks reads the blocks of Hermes and Qwen: <tool_call>{JSON}</tool_call>. One
-// in which no tool's name can be read is not a call. Tags inside the JSON are the JSON's.
+// toolCallBlocks reads the blocks of Hermes and Qwen: <tool_call>{JSON}</tool_call>. A block without a
+// readable name is not a call. Tags inside the JSON are part of it.
 func toolCallBlocks(text string) []relabel.ToolCall {
 	var calls []relabel.ToolCall
 	for {
@@ -37,8 +37,8 @@ func toolCallBlocks(text string) []relabel.ToolCall {
 	}
 }
 
-// spoken is a call as models write it in JSON.
-type spoken struct {
+// written is a call in JSON, as models write it.
+type written struct {
 	Name       *json.RawMessage `json:"name"`
 	Arguments  json.RawMessage  `json:"arguments"`
 	Parameters json.RawMessage  `json:"parameters"`
@@ -46,8 +46,8 @@ type spoken struct {
 	ID         json.RawMessage  `json:"id"`
 }
 
-// call is what was spoken, if it names a tool. Arguments given as a string are its text.
-func (s spoken) call() (relabel.ToolCall, bool) {
+// call is the call, if it names a tool. Arguments that are a string are its text.
+func (s written) call() (relabel.ToolCall, bool) {
 	if s.Name == nil || (*s.Name)[0] != '"' || (s.Arguments == nil) == (s.Parameters == nil) {
 		return relabel.ToolCall{}, false
 	}
@@ -63,10 +63,10 @@ var (
 	saidArguments = regexp.MustCompile(`^,\s*"(?:arguments|parameters)"\s*:\s*`)
 )
 
-// toolCall reads one block. What is not JSON keeps the name, where one can be read, and
-// the text of the arguments as far as it goes, which is then no JSON either.
+// toolCall reads one block. A block that is not JSON gives the name, if it is readable, and the text of
+// the arguments, which is not JSON either.
 func toolCall(body string, closed bool) (c relabel.ToolCall, named bool) {
-	var s spoken
+	var s written
 	if closed && json.Unmarshal([]byte(body), &s) == nil {
 		if c, ok := s.call(); ok {
 			return c, true
@@ -91,8 +91,8 @@ func toolCall(body string, closed bool) (c relabel.ToolCall, named bool) {
 	return c, true
 }
 
-// bareCalls reads the calls of Llama: nothing but JSON objects with a name and
-// parameters, one after the other. It returns nil if the text is anything else.
+// bareCalls reads the calls of Llama: a sequence of JSON objects with a name and parameters. It returns
+// nil for any other text.
 func bareCalls(text string) []relabel.ToolCall {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "<|python_tag|>"))
 	var calls []relabel.ToolCall
@@ -102,7 +102,7 @@ func bareCalls(text string) []relabel.ToolCall {
 		}
 		dec := json.NewDecoder(strings.NewReader(text))
 		dec.DisallowUnknownFields()
-		var s spoken
+		var s written
 		if err := dec.Decode(&s); err != nil {
 			return nil
 		}

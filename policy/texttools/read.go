@@ -9,32 +9,29 @@ import (
 	"relabel/chat"
 )
 
-// Reading is an answer's text taken apart.
+// Reading is the decoded text of an answer.
 type Reading struct {
-	Content string // the words before the first call
+	Content string // the text before the first call
 	Calls   []relabel.ToolCall
 	Form    relabel.CallForm // how the calls were written; "" without a call
 }
 
-// Read reads an answer of a model that was told of the form by Describe. A block that is
-// not in order becomes a call whose arguments are the block's text, which is not JSON:
-// it is then malformed, as it would be from a server that parses calls. Text after the
-// first call that is not a call is dropped.
+// Read reads an answer of a model whose prompt has Describe's text. An invalid block becomes a call whose
+// arguments are the block's text, which is not JSON: the call is malformed, as from a server that parses
+// calls. Text after the first call is dropped.
 func Read(text string, tools []relabel.Tool) Reading {
-	r := reader{types: typesOf(tools), escaped: true}
-	return r.read(text)
+	return reader{types: typesOf(tools), escaped: true}.read(text)
 }
 
-// Recognise reads calls that a server left in the text although it was given tools: those
-// of Qwen3-Coder, Hermes and Qwen, and Llama.
+// Recognise reads calls that a server left in the text although the request had tools: those of
+// Qwen3-Coder, Hermes and Qwen, and Llama.
 func Recognise(text string, tools []relabel.Tool) Reading {
-	r := reader{types: typesOf(tools)}
-	return r.read(text)
+	return reader{types: typesOf(tools)}.read(text)
 }
 
 type reader struct {
 	types   types
-	escaped bool // the model escapes tags, as Describe asks it to
+	escaped bool // the model escapes tags, as Describe asks
 }
 
 func (r reader) read(text string) Reading {
@@ -42,7 +39,7 @@ func (r reader) read(text string) Reading {
 		return Reading{"", calls, relabel.BareJSON}
 	}
 	block, object := blockStart.FindStringIndex(text), jsonStart.FindStringIndex(text)
-	if object != nil && (block == nil || object[0] < block[0]) { // else it is in a value
+	if object != nil && (block == nil || object[0] < block[0]) { // otherwise it is in a value
 		if calls := toolCallBlocks(text); calls != nil {
 			return Reading{r.words(text[:object[0]]), calls, relabel.ToolCallJSON}
 		}
@@ -60,7 +57,7 @@ func (r reader) unescape(text string) string {
 	return text
 }
 
-// words are what stands before the first call, without the empty line between.
+// words is the text before the first call, without the empty line after it.
 func (r reader) words(text string) string {
 	if before, found := strings.CutSuffix(strings.TrimRight(text, " \t\r\n"), "<tool_call>"); found {
 		text = before // Qwen3-Coder's wrapper
@@ -71,7 +68,7 @@ func (r reader) words(text string) string {
 
 var blockStart = regexp.MustCompile(`<function=([^<>\n]+)>`)
 
-// blocks reads the function blocks of text. An unclosed one ends with the text.
+// blocks reads the function blocks of text. An unclosed block ends with the text.
 func (r reader) blocks(text string) []relabel.ToolCall {
 	var calls []relabel.ToolCall
 	for {
@@ -93,7 +90,7 @@ func (r reader) blocks(text string) []relabel.ToolCall {
 	}
 }
 
-// trimLine takes away the line ends that belong to the tags around a text.
+// trimLine removes the newlines that belong to the tags around a text.
 func trimLine(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(text, "\n"), "\n")
 }
@@ -103,8 +100,8 @@ func (t types) arguments(tool, body string) (string, bool) {
 	return t.argumentsOf(tool, body, unescape)
 }
 
-// argumentsOf reads a block's parameters as a JSON object, its keys in their order. It
-// reports false for a block that holds anything else.
+// argumentsOf reads a block's parameters as a JSON object, with keys in order. It reports false if the
+// block contains anything else.
 func (t types) argumentsOf(tool, body string, plain func(string) string) (string, bool) {
 	args, sep := []byte{'{'}, ""
 	for {
@@ -124,8 +121,8 @@ func (t types) argumentsOf(tool, body string, plain func(string) string) (string
 	}
 }
 
-// value writes a parameter's text as JSON: as it is where the tool takes no text
-// there and it is JSON, else as a string.
+// value writes a parameter's text as JSON: unchanged if the parameter is not text and it is JSON, otherwise
+// as a string.
 func (t types) value(dst []byte, tool, name, text string) []byte {
 	if t[tool][name] && json.Valid([]byte(text)) {
 		return append(dst, strings.TrimSpace(text)...)
@@ -133,5 +130,5 @@ func (t types) value(dst []byte, tool, name, text string) []byte {
 	if chat.ValidText(relabel.Message{Content: text}) {
 		return chat.AppendString(dst, text)
 	}
-	return chat.EncodeString(dst, text) // bytes that JSON has no escape for
+	return chat.EncodeString(dst, text) // bytes without an escape in JSON
 }

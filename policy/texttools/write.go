@@ -11,10 +11,9 @@ import (
 	"relabel/chat"
 )
 
-// State writes a state for an endpoint without tool calling: the tools are in the
-// system prompt, actions are text alone, and the observations of a turn are one user
-// message. messages stay as they are. What is written for a turn depends on that turn
-// alone, so that a longer state begins with the bytes of a shorter one.
+// State writes a state for an endpoint without tool calling: the tools are in the system prompt, actions
+// are only text, and the observations of a turn are one user message. It does not change messages. The
+// text of a turn depends only on that turn, so that a longer state begins with the bytes of a shorter one.
 func State(messages []relabel.Message, tools []relabel.Tool) []relabel.Message {
 	w := writer{types: typesOf(tools)}
 	out := make([]relabel.Message, 0, len(messages)+1)
@@ -45,7 +44,7 @@ func State(messages []relabel.Message, tools []relabel.Tool) []relabel.Message {
 	return out
 }
 
-// result is an observation under a line that says which call it answers.
+// result is an observation after a line that names its call.
 func result(action, m relabel.Message) string {
 	for k, c := range action.ToolCalls {
 		if c.ID == m.ToolCallID {
@@ -59,7 +58,7 @@ func resultLine(k int, tool string) string {
 	return "Result of call " + strconv.Itoa(k+1) + " (" + tool + "):\n"
 }
 
-// Action writes an action as text, as a model is asked to write it.
+// Action writes an action as text, in the form that models are asked for.
 func Action(m relabel.Message, tools []relabel.Tool) string {
 	return writer{types: typesOf(tools)}.action(m)
 }
@@ -80,8 +79,8 @@ func (w writer) action(m relabel.Message) string {
 	return text
 }
 
-// call writes a call. Where reading the parameters back would not give the arguments as
-// they were written, they are in the block themselves.
+// call writes a call. If the parameters would not be read back as the same arguments, the block has the
+// arguments instead.
 func (w writer) call(c relabel.ToolCall) string {
 	open, end := "<function="+writeName(c.Name)+">\n", "</function>"
 	if body, ok := w.parameters(c); ok {
@@ -97,8 +96,7 @@ var (
 	toolName      = regexp.MustCompile(`^[^<>\s&]+$`)
 )
 
-// writeName keeps names that a tag can hold. Others are no tool's, and what matters of
-// them is that they are none.
+// writeName changes names that are invalid in a tag. No tool has such a name.
 func writeName(name string) string {
 	if toolName.MatchString(name) {
 		return name
@@ -110,7 +108,7 @@ func writeName(name string) string {
 	return name
 }
 
-// parameters writes arguments that are a JSON object as a block's parameters.
+// parameters writes arguments that are a JSON object as the parameters of a block.
 func (w writer) parameters(c relabel.ToolCall) (body string, ok bool) {
 	dec := json.NewDecoder(strings.NewReader(c.Arguments))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
