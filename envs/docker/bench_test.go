@@ -118,7 +118,7 @@ git add -A && git -c user.name=a -c user.email=a@invalid commit -q -m base; find
 		})
 	}
 	for b.Loop() {
-		run(b, sandbox, []string{"bash", "-c", "touch .git/index; date +%N >>d7/7.py"}) // another index: what is known is void
+		run(b, sandbox, []string{"bash", "-c", "touch .git/index; date +%N >>d7/7.py"}) // another index invalidates the cache
 		first = append(first, fingerprint())
 		run(b, sandbox, []string{"bash", "-c", "date +%N >>d7/7.py"})
 		later = append(later, fingerprint())

@@ -12,8 +12,8 @@ import (
 	"relabel/envs/docker/dockertest"
 )
 
-// wantGone fails unless a sandbox's error is the environment's and says why in words that
-// are fit to be shown.
+// wantGone fails the test unless a sandbox's error has CodeEnvironment and gives the cause in a message
+// that is safe to show.
 func wantGone(t *testing.T, err error, words string) {
 	t.Helper()
 	var known *relabel.Error

@@ -52,7 +52,7 @@ func deaf(t *testing.T) string {
 	return "unix://" + listener.Addr().String()
 }
 
-// hangingAt is the real engine behind a door that never answers requests that hang says.
+// hangingAt is the real engine behind a proxy that never answers the requests that hang selects.
 func hangingAt(t *testing.T, hang func(r *http.Request) bool) string {
 	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "docker.sock"))
 	if err != nil {
@@ -100,7 +100,7 @@ func wantEngine(t *testing.T, what string, code relabel.Code, err error) {
 	}
 }
 
-// None of these calls brings a deadline of its own.
+// None of these calls has its own deadline.
 func TestEngineThatNeverAnswersIsAnErrorOfEachCall(t *testing.T) {
 	t.Parallel()
 	host, err := docker.NewHost(docker.Config{Address: deaf(t), Instance: "test", Sandboxd: envstest.Sandboxd(t), Times: soon})

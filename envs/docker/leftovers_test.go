@@ -93,8 +93,8 @@ func TestReaperRemovesWhatDeadAttemptsLeftAndNothingElse(t *testing.T) {
 	}
 }
 
-// A volume that an image declares is made by the engine; it bears our labels, so that it can
-// be told, and goes with its container.
+// The engine creates a volume that an image declares. The volume has our labels and is removed with its
+// container.
 func TestVolumesOfAnImageAreLabelledAndGoWithTheirSandbox(t *testing.T) {
 	t.Parallel()
 	engine, host, spec := engineOf(t), dockertest.NewHost(t), newSpec(t)

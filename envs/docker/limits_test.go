@@ -12,7 +12,7 @@ import (
 	"relabel/envs/docker/dockertest"
 )
 
-// What is written is measured from inside, whatever the engine's file system can bound.
+// Written bytes are measured from inside, independently of the limits of the engine's file system.
 func TestCommandsThatWriteTooMuchAreEnded(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{

@@ -28,7 +28,7 @@ import (
 	"relabel/envs/envstest"
 )
 
-// publish puts an image of its own into a registry, under a name without host.
+// publish pushes a new image to a registry, under a name without host.
 func publish(t *testing.T, r *dockertest.Registry) (name string) {
 	t.Helper()
 	engine, local := engineOf(t), "relabel/test-pull:"+uuid.NewString()
@@ -179,7 +179,7 @@ func TestMirrorGivesTheImageUnderTheNameThatTasksKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !isThere(t, engine, name) || isThere(t, engine, registry.Host+"/"+bare) {
-		t.Error("the image is not there under its own name alone")
+		t.Error("the image does not exist under its own name only")
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 	"relabel/envs/envstest"
 )
 
-// holdSandbox has this test binary make a sandbox of that name, say its id and hold on to it.
+// holdSandbox makes this test binary create a sandbox of that name, print its id and keep it.
 const holdSandbox = "RELABEL_TEST_HOLD_SANDBOX"
 
 func TestMain(m *testing.M) {
@@ -39,11 +39,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience is how long tests wait for what must come, on a machine that is busy.
+// patience is how long tests wait for an expected event on a busy machine.
 const patience = 5 * time.Minute
 
-// dialStdio has this test binary be what `docker system dial-stdio` is: it passes standard
-// input and output on to the default engine.
+// dialStdio makes this test binary act as `docker system dial-stdio`: it connects standard input and
+// output to the default engine.
 const dialStdio = "RELABEL_TEST_DIAL_STDIO"
 
 func dialEngine() {
@@ -63,7 +63,7 @@ func dialEngine() {
 	os.Exit(0)
 }
 
-// hold is the life of the child: it pings, as the session with a sandbox does, and waits.
+// hold is the child process: its session with the sandbox pings, and it waits.
 func hold(spec []string) {
 	silence, err := time.ParseDuration(spec[3])
 	if err != nil {

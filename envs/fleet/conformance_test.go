@@ -38,8 +38,7 @@ func newFake(t testing.TB, name string, images ...string) *faketest.Host {
 	return host
 }
 
-// The engines are fakes, because a fleet only passes calls of a sandbox on. engines_test.go has real
-// ones.
+// The engines are fakes, because a fleet only forwards calls of a sandbox. engines_test.go has real ones.
 func TestAFleetConformsToTheContractOfHost(t *testing.T) {
 	t.Parallel()
 	envstest.Run(t, func(t testing.TB) envs.Host {

@@ -17,7 +17,7 @@ import (
 	"relabel/envs/fleet"
 )
 
-// pair is a fleet of the machine's engine and one of the test's own, both with the image.
+// pair is a fleet of the machine's engine and a second one that belongs to the test, both with the image.
 type pair struct {
 	*fleet.Fleet
 	t      *testing.T
@@ -42,11 +42,11 @@ func (p *pair) create() envs.Sandbox {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.t.Cleanup(func() { _ = sandbox.Close(context.Background()) }) // what is not removed fails its host's clean-up
+	p.t.Cleanup(func() { _ = sandbox.Close(context.Background()) }) // a sandbox that remains fails the clean-up of its host
 	return sandbox
 }
 
-// sleep has a command sleep in a sandbox, and returns what becomes of it.
+// sleep runs a command that sleeps in a sandbox, and returns its result.
 func (p *pair) sleep(sandbox envs.Sandbox) <-chan error {
 	over := make(chan error, 1)
 	go func() {
@@ -79,7 +79,7 @@ func TestSandboxesOfARealKilledEngineFailAndNewOnesAreCreatedElsewhere(t *testin
 	wantEnvironment(t, <-running)
 	p.out(true)
 	for _, s := range there {
-		_ = s.Close(t.Context()) // its engine is gone; the slot is free all the same
+		_ = s.Close(t.Context()) // its engine is gone, but its slot becomes free
 	}
 	for name, list := range on {
 		if name != p.second.Address() {
@@ -92,7 +92,7 @@ func TestSandboxesOfARealKilledEngineFailAndNewOnesAreCreatedElsewhere(t *testin
 		}
 	}
 	if s := p.create(); s.HostName() == p.second.Address() {
-		t.Error("made on a dead engine")
+		t.Error("created on a dead engine")
 	}
 	p.second.Start()
 	p.out(false)
@@ -106,8 +106,8 @@ func TestSandboxesOfARealKilledEngineFailAndNewOnesAreCreatedElsewhere(t *testin
 	}
 }
 
-// An engine that hangs answers nobody, and its streams stand still: sandboxes there are
-// given up when they have been silent for too long.
+// An engine that hangs answers no request, and its streams stop. Its sandboxes fail after too long a
+// silence.
 func TestSandboxesOfARealEngineThatHangsFailAfterTheirSilence(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -126,7 +126,7 @@ func TestSandboxesOfARealEngineThatHangsFailAfterTheirSilence(t *testing.T) {
 	err := <-running
 	wantEnvironment(t, err)
 	if !strings.Contains(err.Error(), "does not answer") {
-		t.Errorf("it says: %v", err)
+		t.Errorf("the error is %v", err)
 	}
 	if err := p.second.Process().Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 
 const image = "image"
 
-// quick looks often and waits short, so that tests need not.
+// quick is a configuration with short intervals.
 func quick(members ...fleet.Member) fleet.Config {
 	return fleet.Config{Members: members, LookEvery: 10 * time.Millisecond, Patience: 200 * time.Millisecond}
 }
@@ -97,7 +97,7 @@ func TestImagesAreSpreadOverEnginesInProportionToSlots(t *testing.T) {
 	}
 }
 
-// noting says that no image is there, and counts those that it is to pull.
+// noting is an engine without images. It counts requested pulls.
 type noting struct {
 	*faketest.Host
 	ensured int
@@ -173,7 +173,7 @@ func TestWithoutAWorkingEngineCreateAndRoomFail(t *testing.T) {
 func TestAnEngineThatAnswersButCreatesNothingIsPutOut(t *testing.T) {
 	a, b := newFake(t, "a", image), newFake(t, "b", image)
 	c := quick(fleet.Member{Engine: a, Slots: 9}, fleet.Member{Engine: b, Slots: 1})
-	c.LookEvery = time.Hour // what is looked at would be taken back
+	c.LookEvery = time.Hour // a check would put the engine in use again
 	f := newFleet(t, c)
 	a.SetFaults(faketest.Faults{Create: relabel.Errorf(relabel.CodeEnvironment, "no containers today").Because(envs.ErrEngine)})
 	for i := range 3 {
@@ -253,7 +253,7 @@ func TestNoEngineEverHasMoreThanItsSlots(t *testing.T) {
 	})
 }
 
-// counting is an engine whose sandboxes are nothing but counted. Every fifth creation fails.
+// counting is an engine that only counts its sandboxes. Every fifth creation fails.
 type counting struct {
 	envs.Engine
 	name string

@@ -11,7 +11,7 @@ import (
 	"relabel/envs/fleet"
 )
 
-// moody is a counting engine that may be down, and may not say what images it has.
+// moody is a counting engine that may be down, and may not answer requests for images.
 type moody struct {
 	counting
 	down, mute bool
@@ -45,7 +45,7 @@ func (m *moody) set(change func()) {
 	change()
 }
 
-// inFleet makes a fleet of engines with a slot each, in a bubble of its own.
+// inFleet makes a fleet of engines with one slot each, in a separate synctest bubble.
 func inFleet(t *testing.T, test func(t *testing.T, f *fleet.Fleet), engines ...*moody) {
 	synctest.Test(t, func(t *testing.T) {
 		c := fleet.Config{LookEvery: time.Second, Patience: time.Minute}
