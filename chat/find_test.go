@@ -13,7 +13,7 @@ import (
 	"relabel/chat"
 )
 
-func TestATextIsFoundInWhateverCase(t *testing.T) {
+func TestATextIsFoundInAnyCase(t *testing.T) {
 	for _, c := range []struct {
 		words, text string
 		matches     int
@@ -40,7 +40,7 @@ func TestATextIsFoundInWhateverCase(t *testing.T) {
 }
 
 // A message that holds a text is never passed over, however its server wrote it.
-func TestAMessageThatHoldsATextIsNotPassedOver(t *testing.T) {
+func TestAMessageWithTheTextIsNotSkipped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		texts := rapid.StringOf(rapid.OneOf(rapid.RuneFrom([]rune(`aAbBkK"\/<>&'{}:é`+"\n\t\u2028\U0001F600")), rapid.Rune()))
 		arguments, err := json.Marshal(map[string]string{"command": texts.Draw(t, "argument")})

@@ -7,7 +7,7 @@ import (
 	"relabel"
 )
 
-func TestAPromptIsCountedNearItsLimitAlone(t *testing.T) {
+func TestAPromptIsCountedOnlyNearItsLimit(t *testing.T) {
 	far := PromptEstimate{relabel.PromptSize{Tokens: 300, By: relabel.SizeByUsage}, 800}
 	near := PromptEstimate{relabel.PromptSize{Tokens: 300, By: relabel.SizeByUsage}, 801}
 	for name, c := range map[string]struct {

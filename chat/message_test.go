@@ -100,7 +100,7 @@ func TestStringsAgreeWithTheStandardDecoder(t *testing.T) {
 	})
 }
 
-func TestDecodingKeepsWhatTheModelWrote(t *testing.T) {
+func TestDecodingKeepsTheModelsBytes(t *testing.T) {
 	for name, c := range map[string]struct{ raw, content, arguments string }{
 		"absent content":          {`{"role":"assistant"}`, "", ""},
 		"null content":            {`{"role":"assistant","content":null}`, "", ""},
@@ -143,7 +143,7 @@ func TestReasoningIsReadUnderBothNames(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoMessageIsRefused(t *testing.T) {
+func TestOtherJSONThanAMessageIsRefused(t *testing.T) {
 	for _, raw := range []string{"", " ", "null", `"hi"`, "[]", "3", "{", `{"tool_calls":"x"}`, `{"content":"a`} {
 		if m, err := DecodeMessage([]byte(raw)); relabel.CodeOf(err) != relabel.CodeInvalid {
 			t.Errorf("%q: %v, %v", raw, m, err)
@@ -151,7 +151,7 @@ func TestWhatIsNoMessageIsRefused(t *testing.T) {
 	}
 }
 
-func TestTextThatJSONCannotCarryIsTold(t *testing.T) {
+func TestTextThatJSONCannotRepresentIsReported(t *testing.T) {
 	for _, s := range []string{"\xff", "a\xc3", "\xed\xa0", "\xf8\x88\x80\x80\x80", "\xed\xa0\xbd\xed\xb9\x82"} {
 		m := relabel.Message{Role: relabel.RoleAssistant, Content: s}
 		if ValidText(m) {

@@ -6,7 +6,7 @@ import (
 	"relabel"
 )
 
-func TestAPromptsSizeIsWhatWasCountedLastAndAThirdOfWhatCame(t *testing.T) {
+func TestAPromptsSizeIsTheLastCountPlusAThirdOfTheAddedBytes(t *testing.T) {
 	student, teacher := relabel.NewID(), relabel.NewID()
 	s := NewPromptSizes([]relabel.Message{{Role: relabel.RoleUser, Content: "x"}}, nil)
 	if size := s.Of(student); size.By != relabel.SizeByBytes || size.Tokens < 1 || size.Most < 4*size.Tokens {

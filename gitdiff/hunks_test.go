@@ -73,7 +73,7 @@ func TestPathsLoseTheirFirstFolderUnlessTheyLeaveTheRepository(t *testing.T) {
 	}
 }
 
-func TestLinesAreClassifiedByTheirPlace(t *testing.T) {
+func TestLinesAreClassifiedByTheirPosition(t *testing.T) {
 	got := Lines("From me\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n--- a\n+++ b\n\n\\ No newline at end of file\n--- a\n-- \n2.39\n@@ -1,9 +1 @@\n-a\ncut\n-b\n")
 	want := []Line{{Other, "From me"}, {Other, ""}, {Header, "diff --git a/x b/x"}, {Header, "--- a/x"}, {Header, "+++ b/x"},
 		{HunkHead, "@@ -1,2 +1,2 @@"}, {Removed, "-- a"}, {Added, "++ b"}, {Context, ""}, {NoNewline, `\ No newline at end of file`},

@@ -85,7 +85,7 @@ func count(all map[string]relabel.Action, status relabel.ActionStatus) int {
 	return n
 }
 
-func TestABatchBringsWhatTheTeacherWouldHaveSaidLive(t *testing.T) {
+func TestABatchGivesTheSameLabelsAsLiveCalls(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	e := newEndpoint(t, scripted.Config{})
@@ -131,7 +131,7 @@ func (l largeTurns) ListTurns(ctx context.Context, trajectory relabel.ID, from, 
 	return l.Store.ListTurns(ctx, trajectory, from, 1)
 }
 
-func TestABatchHasTheLabelsOfTrajectoriesThatFillManyPages(t *testing.T) {
+func TestABatchHasTheLabelsOfTrajectoriesWithManyPages(t *testing.T) {
 	t.Parallel()
 	e := newEndpoint(t, scripted.Config{})
 	s, d := waiting(t, e, 1)
@@ -166,7 +166,7 @@ func sizesOfBoth(t *testing.T, calls []relabel.Call) {
 	}
 }
 
-func TestWhatABatchAnsweredIsSpentAtABatchesPriceAndCountsForTheBudget(t *testing.T) {
+func TestAnswersOfABatchCostTheBatchPriceAndCountForTheBudget(t *testing.T) {
 	t.Parallel()
 	e := newEndpoint(t, scripted.Config{})
 	s, d := waiting(t, e, 1)
@@ -284,7 +284,7 @@ func (k *killed) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.
 }
 
 // The endpoint takes the batch and its answer is lost: its list says that it is there.
-func TestAnAnswerThatIsLostMakesNoSecondBatch(t *testing.T) {
+func TestALostAnswerMakesNoSecondBatch(t *testing.T) {
 	t.Parallel()
 	e := newEndpoint(t, scripted.Config{})
 	e.path = func(_ http.ResponseWriter, r *http.Request) bool {
@@ -301,7 +301,7 @@ func TestAnAnswerThatIsLostMakesNoSecondBatch(t *testing.T) {
 	}
 }
 
-func TestWhatFailsIsAskedAgainAndThenMissing(t *testing.T) {
+func TestFailedLinesAreRequestedAgainAndThenMissing(t *testing.T) {
 	t.Parallel()
 	fails := func(id string, asked int) bool { // turn 1 always, turn 3 once
 		return strings.HasSuffix(id, "/1") || strings.HasSuffix(id, "/3") && asked == 1
@@ -328,7 +328,7 @@ func TestWhatFailsIsAskedAgainAndThenMissing(t *testing.T) {
 	}
 }
 
-func TestABatchThatEndsBadlyGivesWhatItHasAndTheRestGoesOn(t *testing.T) {
+func TestABatchThatEndsEarlyGivesItsAnswersAndTheRestIsRetried(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"expired", "cancelled", "failed"} {
 		e := newEndpoint(t, scripted.Config{Batch: scripted.Batching{End: func(n int) string {
@@ -351,7 +351,7 @@ func TestABatchThatEndsBadlyGivesWhatItHasAndTheRestGoesOn(t *testing.T) {
 	}
 }
 
-func TestAnEndpointWithoutBatchesSaysSoInEachLabel(t *testing.T) {
+func TestAnEndpointWithoutBatchesIsTheReasonOfEachLabel(t *testing.T) {
 	t.Parallel()
 	e := newEndpoint(t, scripted.Config{})
 	e.path = func(w http.ResponseWriter, r *http.Request) bool {
@@ -408,7 +408,7 @@ func TestACancelledIterationsBatchIsCancelledAtTheEndpoint(t *testing.T) {
 	}
 }
 
-func TestABatchThatIsNotOverIsLookedAtLater(t *testing.T) {
+func TestAnUnfinishedBatchIsCheckedLater(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	e := newEndpoint(t, scripted.Config{Batch: scripted.Batching{Delay: time.Hour}})

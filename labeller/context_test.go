@@ -23,7 +23,7 @@ func counting(w *labeller.Labeller) *labeller.Labeller {
 	return w
 }
 
-func TestABatchAsksForNoLabelWhosePromptDoesNotFit(t *testing.T) {
+func TestABatchSkipsLabelsWhosePromptDoesNotFit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ context, lines, had, batches int }{
 		"the last of three does not fit": {301, 0, 4, 1},
@@ -64,7 +64,7 @@ func TestABatchAsksForNoLabelWhosePromptDoesNotFit(t *testing.T) {
 	}
 }
 
-func TestARelabelingAsksAtNoStateThatDoesNotFit(t *testing.T) {
+func TestARelabelingSkipsStatesThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	s, d := done(t)
@@ -98,7 +98,7 @@ func TestARelabelingAsksAtNoStateThatDoesNotFit(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeCountedIsEstimatedAndRecordedSo(t *testing.T) {
+func TestUncountablePromptsAreRecordedAsEstimated(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	s, d := done(t)

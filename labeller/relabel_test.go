@@ -147,7 +147,7 @@ func TestEveryStoredStateIsAskedAboutOnce(t *testing.T) {
 
 // A worker dies at every question: another goes on with exactly what is pending, and the
 // answers are those of an undisturbed relabeling.
-func TestARelabelingThatIsKilledAnywhereGoesOn(t *testing.T) {
+func TestARelabelingThatIsKilledAnywhereIsResumed(t *testing.T) {
 	t.Parallel()
 	s, d := done(t)
 	e := newEndpoint(t, scripted.Config{})
@@ -203,7 +203,7 @@ func (d *dyingStore) SettleRelabel(ctx context.Context, f relabel.RelabelFence, 
 
 func (d *dyingStore) ReleaseRelabeling(context.Context, relabel.RelabelFence) error { return errDead }
 
-func TestWhatTheOtherTeacherRefusesIsMissingWithItsReasonUntilAskedAgain(t *testing.T) {
+func TestRefusedLabelsAreMissingWithTheirReasonUntilRequestedAgain(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	s, d := done(t)
@@ -294,7 +294,7 @@ func TestACancelEndsTheCallsOfARelabeling(t *testing.T) {
 	}
 }
 
-func TestAPolicyThatCannotBeAskedFailsTheRelabeling(t *testing.T) {
+func TestAPolicyThatCannotBeCalledFailsTheRelabeling(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	s, d := done(t)
@@ -311,7 +311,7 @@ func TestAPolicyThatCannotBeAskedFailsTheRelabeling(t *testing.T) {
 	}
 }
 
-func TestADrainAndAPauseGiveTheRelabelingBack(t *testing.T) {
+func TestADrainAndAPauseReleaseTheRelabeling(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	s, d := done(t)

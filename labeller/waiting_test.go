@@ -11,7 +11,7 @@ import (
 	"relabel/policy/scripted"
 )
 
-func TestARelabelingWhoseEndpointIsDownGivesItsSlotBack(t *testing.T) {
+func TestARelabelingWhoseEndpointIsDownReleasesItsSlot(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	s, d := done(t)

@@ -71,7 +71,7 @@ func TestHostileFilesAreRefusedUnread(t *testing.T) {
 	}
 }
 
-func TestNothingOutsideOfTheRootIsReadAndTheAnswerIsTheSame(t *testing.T) {
+func TestNothingOutsideOfTheRootIsReadAndErrorsAreTheSame(t *testing.T) {
 	top := folder(t, map[string]string{"secret/tokenizer.json": "{}", "models/good/tokenizer.json": "{}", "models/file": "x", "models/empty/x": ""})
 	models := filepath.Join(top, "models")
 	hostile(t, models)

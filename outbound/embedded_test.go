@@ -54,7 +54,7 @@ func TestNoLayoutHidesAnAddress(t *testing.T) {
 	}
 }
 
-func TestEmbeddedAddressesAreHeldAgainstWhatIsAllowed(t *testing.T) {
+func TestEmbeddedAddressesMustBeAllowed(t *testing.T) {
 	r, err := NewRule([]string{"10.0.0.0/8", "fd12::/16"})
 	if err != nil {
 		t.Fatal(err)

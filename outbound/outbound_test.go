@@ -25,7 +25,7 @@ var refusedAlways = []string{
 // accepted are addresses of trainers and model servers.
 var accepted = []string{"127.0.0.1", "::1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1", "fd12::1", "8.8.8.8", "2606:4700::1111", "::ffff:10.0.0.1", "64:ff9b::8.8.8.8"}
 
-func TestSomeAddressesAreNeverDialled(t *testing.T) {
+func TestSomeAddressesAreNeverReached(t *testing.T) {
 	all, err := NewRule([]string{"0.0.0.0/0", "::/0"})
 	if err != nil {
 		t.Fatal(err)

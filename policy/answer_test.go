@@ -41,7 +41,7 @@ func TestTheMessageIsKeptByteForByte(t *testing.T) {
 	}
 }
 
-func TestWhatAnAnswerSaysBesideTheMessage(t *testing.T) {
+func TestOptionalFieldsOfAnAnswer(t *testing.T) {
 	done, _ := decodeAnswer([]byte(`{"model":"m@1","system_fingerprint":"fp","usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":8}},
 		"choices":[{"message":{"content":null,"refusal":"I will not.","reasoning":"hm"},"finish_reason":"stop"},{"message":{"content":"second"}}]}`))
 	if done.Refusal != "I will not." || done.Message.ReasoningContent != "hm" || done.Model != "m@1" || done.Fingerprint != "fp" ||
@@ -59,7 +59,7 @@ func TestWhatAnAnswerSaysBesideTheMessage(t *testing.T) {
 	}
 }
 
-func TestOverflowIsToldFromOtherErrors(t *testing.T) {
+func TestOverflowIsDistinguishedFromOtherErrors(t *testing.T) {
 	for _, body := range []string{
 		`{"error":{"code":400,"message":"request (6009 tokens) exceeds the available context size (2048 tokens), try increasing it","type":"exceed_context_size_error"}}`,
 		`{"error":{"message":"the request exceeds the available context size. try increasing the context size","type":"invalid_request_error"}}`,

@@ -81,7 +81,7 @@ func TestLinesOfBatchesAreReadWhateverTheirLength(t *testing.T) {
 	}
 }
 
-func TestAFileOfAnswersThatBreaksOffIsUnclear(t *testing.T) {
+func TestAnIncompleteFileOfAnswersIsUnclear(t *testing.T) {
 	t.Parallel()
 	b := batchOf(t, func(w io.Writer) {
 		io.WriteString(w, lineOf("first", 10)+`{"custom_id"`)

@@ -8,7 +8,7 @@ import (
 	"relabel"
 )
 
-func TestAnAnswerIsThereBeforeItsCallIsRecordedWhereThatIsWaitedForLater(t *testing.T) {
+func TestAnAnswerMayBeReturnedBeforeItsCallIsRecorded(t *testing.T) {
 	b := open(t, good, nil)
 	record, may := b.record, make(chan struct{})
 	b.record = func(ctx context.Context, c relabel.Call) error {

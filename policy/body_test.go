@@ -30,7 +30,7 @@ func (d *drip) Read(p []byte) (int, error) {
 	return 0, errors.New("the connection broke")
 }
 
-func TestAnswersThatComeSlowlyHoldUpNoOther(t *testing.T) {
+func TestSlowAnswersDoNotDelayOthers(t *testing.T) {
 	drips := make([]*drip, 2*largeAtOnce)
 	ended := make(chan error, len(drips))
 	for i := range drips {

@@ -43,8 +43,8 @@ func TestNoMinuteHasMoreThanItsAllowance(t *testing.T) {
 	})
 }
 
-// TestRequestsGoOutAtTheirRate asks as fast as it goes, with twelve requests a minute.
-func TestRequestsGoOutAtTheirRate(t *testing.T) {
+// TestRequestsKeepTheirRate asks as fast as it goes, with twelve requests a minute.
+func TestRequestsKeepTheirRate(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var at []time.Time
@@ -77,9 +77,9 @@ func TestRequestsGoOutAtTheirRate(t *testing.T) {
 	})
 }
 
-// TestTokensAreCorrectedByWhatWasUsed: the server counts far more than the estimate, and
+// TestTokensAreCorrectedByTheActualUsage: the server counts far more than the estimate, and
 // the rate that goes out is by its count all the same.
-func TestTokensAreCorrectedByWhatWasUsed(t *testing.T) {
+func TestTokensAreCorrectedByTheActualUsage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const tokens = 5000 // of each call, in a request of some hundred bytes
 		b := open(t, func(w http.ResponseWriter, r *http.Request) {
@@ -97,7 +97,7 @@ func TestTokensAreCorrectedByWhatWasUsed(t *testing.T) {
 	})
 }
 
-func TestAFailedTryGivesItsTokensBack(t *testing.T) {
+func TestAFailedTryReturnsItsTokens(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := open(t, inTurn(say(400, "no"), say(400, "no"), say(400, "no"), good), func(p *relabel.Policy) { p.Limits.TokensPerMinute = 700 })
 		begin := time.Now()

@@ -73,9 +73,9 @@ func (c capture) serve(w http.ResponseWriter, _ *http.Request) {
 var captureKinds = map[string]relabel.ServerKind{
 	"llama-server": relabel.ServerLlama, "transformers-serve": relabel.ServerTransformers, "llama-cpp-python": relabel.ServerLlamaCpp}
 
-// TestRealServersAnswersAreUnderstood replays what three real servers answered. What
+// TestAnswersOfRealServersAreDecoded replays what three real servers answered. What
 // the client makes of each is in testdata/outcomes.txt.
-func TestRealServersAnswersAreUnderstood(t *testing.T) {
+func TestAnswersOfRealServersAreDecoded(t *testing.T) {
 	files, err := filepath.Glob("testdata/captures/*/*.json")
 	if err != nil || len(files) < 120 {
 		t.Fatalf("%d captures, %v", len(files), err)

@@ -15,7 +15,7 @@ import (
 	"relabel"
 )
 
-func TestACallIsRecordedWithWhatItWasFor(t *testing.T) {
+func TestACallIsRecordedWithItsPurpose(t *testing.T) {
 	b := open(t, good, nil)
 	req := hello()
 	done, err := b.Complete(t.Context(), req)
@@ -43,7 +43,7 @@ func TestACallWithoutATrajectoryNamesNone(t *testing.T) {
 	}
 }
 
-func TestTroubleIsRetriedAndFinalErrorsAreNot(t *testing.T) {
+func TestTemporaryErrorsAreRetriedAndFinalErrorsAreNot(t *testing.T) {
 	for name, c := range map[string]struct {
 		trouble http.HandlerFunc
 		tries   int // before it is given up; 0 means a retry mends it
@@ -190,7 +190,7 @@ func TestRetryAfterHoldsTheWholeEndpoint(t *testing.T) {
 	}
 }
 
-func TestALabelThatWaitsForItsNextTryHoldsNobodyUp(t *testing.T) {
+func TestALabelThatWaitsForARetryBlocksNobody(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		failed := make(chan struct{})
 		var served []string
@@ -256,7 +256,7 @@ func TestACancelledCallIsRecorded(t *testing.T) {
 	})
 }
 
-func TestASlowServerTimesOutAndIsTriedAgain(t *testing.T) {
+func TestATimeoutIsRetried(t *testing.T) {
 	for name, slow := range map[string]http.HandlerFunc{
 		"headers": hang,
 		"body": func(w http.ResponseWriter, r *http.Request) {
@@ -277,7 +277,7 @@ func TestASlowServerTimesOutAndIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestATimeoutIsAnEndpointErrorThatSaysSo(t *testing.T) {
+func TestATimeoutIsAnEndpointError(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := open(t, hang, func(p *relabel.Policy) { p.Limits.Retries = 0 })
 		_, err := b.Complete(t.Context(), hello())
@@ -287,7 +287,7 @@ func TestATimeoutIsAnEndpointErrorThatSaysSo(t *testing.T) {
 	})
 }
 
-func TestAnEndpointThatIsNotThereIsAnEndpointError(t *testing.T) {
+func TestAnUnreachableEndpointIsAnEndpointError(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := open(t, good, func(p *relabel.Policy) { p.Limits.Retries = 2 })
 		b.server.Close()
@@ -314,7 +314,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestAnEndlessAnswerIsGivenUp(t *testing.T) {
+func TestAnEndlessAnswerIsCancelled(t *testing.T) {
 	b := open(t, func(w http.ResponseWriter, r *http.Request) {
 		spaces := []byte(strings.Repeat(" ", 1<<20))
 		for r.Context().Err() == nil {

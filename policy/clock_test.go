@@ -23,7 +23,7 @@ func (s *stopwatch) Stop() {
 
 func (s *stopwatch) Restart() { s.counted, s.since = 0, time.Now() }
 
-func TestTheClockOfACallCountsTheRequestThatIsAnsweredAlone(t *testing.T) {
+func TestTheClockOfACallCountsOnlyTheAnsweredRequest(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		slow := func(then http.HandlerFunc, after time.Duration) http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) {

@@ -12,10 +12,10 @@ import (
 	"relabel"
 )
 
-// TestTheLimitFindsWhatTheServerBears asks a server that answers so many at once and
+// TestTheLimitFindsTheServersCapacity asks a server that answers so many at once and
 // refuses the rest: 64 callers settle near its capacity, and hardly any call is refused
 // from then on.
-func TestTheLimitFindsWhatTheServerBears(t *testing.T) {
+func TestTheLimitFindsTheServersCapacity(t *testing.T) {
 	for _, capacity := range []int{1, 5, 20} {
 		bubble(t, func(t *testing.T) {
 			var inside, refused, served, early atomic.Int64
@@ -128,7 +128,7 @@ func TestTheLimitStaysWithinItsBounds(t *testing.T) {
 	})
 }
 
-func TestAWiderPolicyLeavesWhatWasLearnedOfTheServer(t *testing.T) {
+func TestAWiderPolicyKeepsTheLearnedLimit(t *testing.T) {
 	var l limit
 	l.raiseTo(64)
 	for grant := range uint64(10) {
@@ -162,9 +162,9 @@ func TestABurstOfRefusalsIsOneCut(t *testing.T) {
 	}
 }
 
-// TestAServerThatBecomesSlowIsAskedLess lets the time for a token rise tenfold: the
+// TestAServerThatBecomesSlowGetsFewerCalls lets the time for a token rise tenfold: the
 // places shrink. Long answers alone are no slowness.
-func TestAServerThatBecomesSlowIsAskedLess(t *testing.T) {
+func TestAServerThatBecomesSlowGetsFewerCalls(t *testing.T) {
 	usage := func(tokens int) *relabel.Usage { return &relabel.Usage{CompletionTokens: tokens} }
 	var p pace
 	for i := range 1000 {
@@ -190,7 +190,7 @@ func TestAServerThatBecomesSlowIsAskedLess(t *testing.T) {
 	}
 }
 
-func TestEachPolicyKeepsToItsOwnConcurrency(t *testing.T) {
+func TestEachPolicyKeepsItsOwnConcurrency(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		n := &network{}
 		var inside, most [2]atomic.Int64

@@ -128,7 +128,7 @@ var lies = []lie{
 	}, nil, relabel.CodeEndpoint},
 }
 
-func TestWhatALyingEndpointSaysIsBoundedAndStored(t *testing.T) {
+func TestALyingEndpointsAnswersAreBoundedAndStored(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	d := storetest.SeedWith(t, s, 1, func(d *storetest.Seeded) {

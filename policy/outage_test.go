@@ -69,9 +69,9 @@ func TestCallsWaitWhileTheEndpointIsDown(t *testing.T) {
 	}
 }
 
-// TestAnOutageLeavesNoSmallLimitBehind: 503 for minutes cuts the limit to one; the server
+// TestTheLimitRecoversAfterAnOutage: 503 for minutes cuts the limit to one; the server
 // that is back gets half of the calls at once.
-func TestAnOutageLeavesNoSmallLimitBehind(t *testing.T) {
+func TestTheLimitRecoversAfterAnOutage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		up := time.Now().Add(5 * time.Minute)
 		b := open(t, func(w http.ResponseWriter, r *http.Request) {
@@ -99,9 +99,9 @@ func TestAnOutageLeavesNoSmallLimitBehind(t *testing.T) {
 	})
 }
 
-// TestTheWaitBehindOthersIsNoTrouble: a call is refused now and then, and waits long for
+// TestWaitingForASlotDoesNotUsePatience: a call is refused now and then, and waits long for
 // its place in between; its patience is for the refusals.
-func TestTheWaitBehindOthersIsNoTrouble(t *testing.T) {
+func TestWaitingForASlotDoesNotUsePatience(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		n := 0
 		b := open(t, func(w http.ResponseWriter, r *http.Request) {
@@ -134,7 +134,7 @@ func TestTheWaitBehindOthersIsNoTrouble(t *testing.T) {
 	})
 }
 
-func TestAServerThatHangsIsNotGivenOneCallAfterTheOther(t *testing.T) {
+func TestAServerThatHangsGetsFewProbes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const calls = 32
 		var asked atomic.Int32
@@ -189,9 +189,9 @@ func TestACallThatLeavesDoesNotWaitForAnOutageToEnd(t *testing.T) {
 	})
 }
 
-// TestARefusalIsWaitedForAsLongAsPatienceLasts: 429 uses up no retries meanwhile, and the
+// TestACallWaitsForABusyServerWithinItsPatience: 429 uses up no retries meanwhile, and the
 // wait behind others is no trouble.
-func TestARefusalIsWaitedForAsLongAsPatienceLasts(t *testing.T) {
+func TestACallWaitsForABusyServerWithinItsPatience(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		begin := time.Now()
 		b := open(t, func(w http.ResponseWriter, r *http.Request) {
@@ -215,10 +215,10 @@ func TestARefusalIsWaitedForAsLongAsPatienceLasts(t *testing.T) {
 	})
 }
 
-// TestAServerThatIsBrokenForAllIsWaitedFor: every call gets a 500 for minutes, as from a
+// TestACallWaitsForAServerThatIsBrokenForAllCalls: every call gets a 500 for minutes, as from a
 // server whose engine has died. It is nobody's own mistake, and all are answered when it
 // is back. One call that is answered so while others are not fails soon.
-func TestAServerThatIsBrokenForAllIsWaitedFor(t *testing.T) {
+func TestACallWaitsForAServerThatIsBrokenForAllCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		up := time.Now().Add(5 * time.Minute)
 		b := open(t, func(w http.ResponseWriter, r *http.Request) {
@@ -302,9 +302,9 @@ func TestASlowServerUsesUpRetries(t *testing.T) {
 	})
 }
 
-// TestA500IsTriedOnceMoreWhateverWentBefore: a first 500 after other trouble is the first
+// TestA500IsRetriedOnce: a first 500 after other trouble is the first
 // all the same, and a second one ends the call.
-func TestA500IsTriedOnceMoreWhateverWentBefore(t *testing.T) {
+func TestA500IsRetriedOnce(t *testing.T) {
 	for _, c := range []struct {
 		last string
 		tell func(http.ResponseWriter, *http.Request)

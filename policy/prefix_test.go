@@ -41,9 +41,9 @@ func messagesEnd(t *testing.T, body []byte) int {
 	return i
 }
 
-// TestEachTurnsRequestBeginsWithTheOneBefore looks at what really goes over the line,
+// TestEachRequestBeginsWithThePreviousOne looks at what really goes over the line,
 // for every kind of server and tool format, with seeds that differ from turn to turn.
-func TestEachTurnsRequestBeginsWithTheOneBefore(t *testing.T) {
+func TestEachRequestBeginsWithThePreviousOne(t *testing.T) {
 	for i := range 2 * len(relabel.ServerKinds) {
 		kind, format := relabel.ServerKinds[i/2], relabel.ToolFormats[i%2]
 		var bodies [][]byte
@@ -69,9 +69,9 @@ func TestEachTurnsRequestBeginsWithTheOneBefore(t *testing.T) {
 	}
 }
 
-// TestCacheMarkersSayTheSame compares marked requests with plain ones: the same
+// TestCacheMarkersDoNotChangeTheMessages compares marked requests with plain ones: the same
 // messages, with a mark at the system message and at the last one that has a text.
-func TestCacheMarkersSayTheSame(t *testing.T) {
+func TestCacheMarkersDoNotChangeTheMessages(t *testing.T) {
 	type body struct {
 		Messages []json.RawMessage `json:"messages"`
 	}

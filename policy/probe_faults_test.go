@@ -13,7 +13,7 @@ import (
 )
 
 // vLLM refuses n above 1 where it decodes greedily; its words are those of its source.
-func TestNIsProbedAsVLLMTakesIt(t *testing.T) {
+func TestNIsProbedInAFormThatVLLMAccepts(t *testing.T) {
 	models := scripted.NewServer(scripted.Config{})
 	r, err := probe(t, func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
@@ -39,7 +39,7 @@ func TestNIsProbedAsVLLMTakesIt(t *testing.T) {
 	expect(t, r, map[Question]Answer{AskN: Yes})
 }
 
-func TestAProbeOutlivesAConnectionThatIsReset(t *testing.T) {
+func TestAProbeSurvivesAConnectionReset(t *testing.T) {
 	models := scripted.NewServer(scripted.Config{})
 	var n atomic.Int64
 	r, err := probe(t, func(w http.ResponseWriter, req *http.Request) {
@@ -54,7 +54,7 @@ func TestAProbeOutlivesAConnectionThatIsReset(t *testing.T) {
 	expect(t, r, map[Question]Answer{AskReachable: Yes, AskNative: Yes})
 }
 
-func TestABrokenListOfModelsIsShown(t *testing.T) {
+func TestABrokenListOfModelsIsReported(t *testing.T) {
 	models := scripted.NewServer(scripted.Config{})
 	r, err := probe(t, func(w http.ResponseWriter, req *http.Request) {
 		if strings.HasSuffix(req.URL.Path, "/models") {

@@ -8,7 +8,7 @@ import (
 	"relabel"
 )
 
-func TestAnEndpointWhoseKeyIsMissingIsFoundToBeBack(t *testing.T) {
+func TestAnEndpointWithAMissingKeyRecovers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		t.Setenv("RELABEL_SECRET_KEY_OF_PROBES", "k")
 		n := &network{}

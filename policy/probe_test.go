@@ -189,7 +189,7 @@ func TestAProbeOfRealServers(t *testing.T) {
 	}
 }
 
-func TestAReportIsATableThatSaysWhatToChange(t *testing.T) {
+func TestAReportIsATableWithAdvice(t *testing.T) {
 	r, err := probe(t, captured(t, "transformers-serve"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestAReportIsATableThatSaysWhatToChange(t *testing.T) {
 	}
 }
 
-func TestAProbeOfNothingSaysSo(t *testing.T) {
+func TestAProbeOfADeadAddress(t *testing.T) {
 	r, err := probe(t, say(404, `{"detail":"Not Found"}`), func(p *relabel.Policy) { p.Server = relabel.ServerGeneric })
 	if relabel.CodeOf(err) != relabel.CodeEndpoint || !r.Reachable || r.Found(AskNative) != "" || !strings.Contains(r.String(), "HTTP 404") || len(r.Advice) != 1 {
 		t.Errorf("%v\n%s", err, r)
@@ -279,8 +279,8 @@ func TestAServerThatRefusesToolsIsAskedInText(t *testing.T) {
 	expect(t, r, map[Question]Answer{AskNative: Refused, AskText: Yes, AskHistory: Yes})
 }
 
-// TestTheScriptedModelsOverTheLine drives them with the client, faults included.
-func TestTheScriptedModelsOverTheLine(t *testing.T) {
+// TestTheScriptedModelsOverHTTP drives them with the client, faults included.
+func TestTheScriptedModelsOverHTTP(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const statement = "The frobnicator drops the last item."
 		book := scripted.NewBook([]relabel.Task{{ProblemStatement: statement, Workdir: "/testbed",

@@ -37,7 +37,7 @@ func come(t *testing.T, l *lane, w *waiter, turn chan<- *waiter) {
 	synctest.Wait()
 }
 
-func TestActsGoBeforeRaisedLabelsAndThoseBeforeOthers(t *testing.T) {
+func TestActionsComeBeforeRaisedLabelsAndThoseBeforeOthers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		l, turn := aLane(one), make(chan *waiter, 10)
 		come(t, l, &waiter{purpose: relabel.PurposeAct}, turn)
@@ -139,7 +139,7 @@ func TestNobodyStarves(t *testing.T) {
 	})
 }
 
-func TestAWaiterThatGivesUpTakesNoPlace(t *testing.T) {
+func TestACancelledWaiterHoldsNoSlot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		l, turn := aLane(one), make(chan *waiter, 1)
 		come(t, l, &waiter{}, turn)
@@ -161,8 +161,8 @@ func TestAWaiterThatGivesUpTakesNoPlace(t *testing.T) {
 	})
 }
 
-// TestNoPlaceIsLost lets callers of two policies come, go and give up in any order.
-func TestNoPlaceIsLost(t *testing.T) {
+// TestNoSlotIsLost lets callers of two policies come, go and give up in any order.
+func TestNoSlotIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := NewEndpoints(Observe{})
 		var lanes []*lane

@@ -50,9 +50,9 @@ func (k *cluster) asked(host string) (n int) {
 	return n
 }
 
-// TestAReplicaThatWantsNoRequestsIsPassedOver: its trajectories go to their next replica
+// TestAReplicaThatAsksForAPauseIsSkipped: its trajectories go to their next replica
 // at once, ask it nothing before the time that it named, and return then.
-func TestAReplicaThatWantsNoRequestsIsPassedOver(t *testing.T) {
+func TestAReplicaThatAsksForAPauseIsSkipped(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var quiet quietHosts
 		k := openCluster(t, 3, nil, quiet.serve)
@@ -79,9 +79,9 @@ func TestAReplicaThatWantsNoRequestsIsPassedOver(t *testing.T) {
 	})
 }
 
-// TestThoseWhoWaitMoveWhenTheirReplicaWantsNoRequests has calls in a replica's queue when
+// TestWaitersMoveWhenTheirReplicaAsksForAPause has calls in a replica's queue when
 // one of those before them is asked to come back later.
-func TestThoseWhoWaitMoveWhenTheirReplicaWantsNoRequests(t *testing.T) {
+func TestWaitersMoveWhenTheirReplicaAsksForAPause(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var quiet quietHosts
 		k := openCluster(t, 2, func(p *relabel.Policy) { p.Limits.Concurrency = 1 }, func(host string) http.HandlerFunc {
@@ -105,9 +105,9 @@ func TestThoseWhoWaitMoveWhenTheirReplicaWantsNoRequests(t *testing.T) {
 	})
 }
 
-// TestWhereNoReplicaWantsRequestsTheFirstThatDoesIsAsked, before the time that a
+// TestIfAllReplicasPauseTheFirstToReturnIsAsked, before the time that a
 // trajectory's own replica named.
-func TestWhereNoReplicaWantsRequestsTheFirstThatDoesIsAsked(t *testing.T) {
+func TestIfAllReplicasPauseTheFirstToReturnIsAsked(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var quiet quietHosts
 		k := openCluster(t, 3, nil, quiet.serve)

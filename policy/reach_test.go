@@ -32,7 +32,7 @@ func TestAnEndpointIsReachedUnlessItsAddressModelOrKeyIsWrong(t *testing.T) {
 	}
 }
 
-func TestNobodyAtAnAddressIsSaidAtOnceAndASlowModelIsReached(t *testing.T) {
+func TestADeadAddressIsReportedAtOnceAndASlowModelIsReachable(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := open(t, inTurn(hang, good), nil)
 		if err := Reach(t.Context(), b.policy, Options{HTTP: b.server.Client()}); err != nil {

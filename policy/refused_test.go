@@ -9,7 +9,7 @@ import (
 	"relabel/outbound"
 )
 
-func TestAnAddressThatMayNotBeDialledIsNotTriedAgain(t *testing.T) {
+func TestARefusedAddressIsNotRetried(t *testing.T) {
 	for _, base := range []string{"http://169.254.169.254/v1", "http://[fd00:ec2::254]/v1", "http://[::ffff:169.254.169.254]/v1"} {
 		kept := &ledger{}
 		p := aPolicy(func(p *relabel.Policy) { p.BaseURL, p.Limits.PatienceSeconds = base, 600 })

@@ -121,9 +121,9 @@ func TestATrajectoryMovesWhileItsReplicaIsDownAndComesBack(t *testing.T) {
 	})
 }
 
-// TestThoseWhoWaitMoveWhenTheirReplicaGoesDown: calls that are in the queue of a replica
+// TestWaitersMoveWhenTheirReplicaGoesDown: calls that are in the queue of a replica
 // that hangs are answered by the other as soon as its timeouts tell, and not one by one.
-func TestThoseWhoWaitMoveWhenTheirReplicaGoesDown(t *testing.T) {
+func TestWaitersMoveWhenTheirReplicaGoesDown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		hangs := ""
 		k := openCluster(t, 2, func(p *relabel.Policy) { p.Limits.Concurrency = 4 }, func(host string) http.HandlerFunc {
@@ -178,7 +178,7 @@ func TestAllReplicasDown(t *testing.T) {
 	})
 }
 
-func TestAllReplicasDownForGood(t *testing.T) {
+func TestAllReplicasStayDown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		k := openCluster(t, 2, func(p *relabel.Policy) { p.Limits.PatienceSeconds = 120 }, always200)
 		k.stops[0]()
@@ -191,9 +191,9 @@ func TestAllReplicasDownForGood(t *testing.T) {
 	})
 }
 
-// TestASecondReplicaIsAskedWhereTheFirstHangs: the second answer wins, the first request
+// TestASecondReplicaIsAskedIfTheFirstHangs: the second answer wins, the first request
 // is cancelled, and both are recorded.
-func TestASecondReplicaIsAskedWhereTheFirstHangs(t *testing.T) {
+func TestASecondReplicaIsAskedIfTheFirstHangs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		cancelled := make(chan struct{})
 		var once sync.Once
@@ -233,7 +233,7 @@ func TestASecondReplicaIsAskedWhereTheFirstHangs(t *testing.T) {
 	})
 }
 
-func TestNoSecondReplicaIsAskedInTime(t *testing.T) {
+func TestNoSecondReplicaIsAskedBeforeTheHedgeTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		slowly := func(string) http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) { time.Sleep(4 * time.Second); good(w, r) }

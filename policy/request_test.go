@@ -13,7 +13,7 @@ import (
 	"relabel/chat"
 )
 
-func TestEachServerIsAskedForWhatItTakes(t *testing.T) {
+func TestEachKindOfServerGetsTheFieldsItAccepts(t *testing.T) {
 	seed := int64(7)
 	req := relabel.ChatRequest{Seed: &seed, Sampling: relabel.Sampling{Temperature: 0.7, TopP: 0.9, MaxTokens: 100},
 		Messages: []relabel.Message{{Role: "user", Content: "é<"}}, Tools: []relabel.Tool{{Name: "f", Description: "d", Parameters: `{"type": "object"}`}}}
@@ -39,7 +39,7 @@ func TestEachServerIsAskedForWhatItTakes(t *testing.T) {
 	}
 }
 
-func TestInTextTheToolsStandInThePrompt(t *testing.T) {
+func TestTextFormatPutsTheToolsIntoThePrompt(t *testing.T) {
 	req := toolRequest("x")
 	got := string(appendRequest(nil, relabel.Policy{Model: "m", Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText}, req))
 	if strings.Contains(got, `"tools":`) || strings.Count(got, `## execute_bash\n`) != 1 || strings.Index(got, "## execute_bash") > strings.Index(got, `"role":"user"`) ||
@@ -48,7 +48,7 @@ func TestInTextTheToolsStandInThePrompt(t *testing.T) {
 	}
 }
 
-func TestTheBodyIsWhatGoesOverTheLine(t *testing.T) {
+func TestTheRequestBodyIsSentUnchanged(t *testing.T) {
 	var got []byte
 	b := open(t, func(w http.ResponseWriter, r *http.Request) {
 		got, _ = io.ReadAll(r.Body)
@@ -63,9 +63,9 @@ func TestTheBodyIsWhatGoesOverTheLine(t *testing.T) {
 	}
 }
 
-// TestATurnBeginsWithTheBytesOfTheTurnBefore is what prefix caches need; it holds for
+// TestARequestBeginsWithTheBytesOfThePreviousTurn is what prefix caches need; it holds for
 // actions of any bytes.
-func TestATurnBeginsWithTheBytesOfTheTurnBefore(t *testing.T) {
+func TestARequestBeginsWithTheBytesOfThePreviousTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := relabel.Policy{Model: "m", Server: rapid.SampledFrom(relabel.ServerKinds).Draw(t, "kind"), ToolFormat: rapid.SampledFrom(relabel.ToolFormats).Draw(t, "format")}
 		bytes := rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })
@@ -116,7 +116,7 @@ func checkWire(t *rapid.T, body []byte) {
 	}
 }
 
-func TestBrokenActionsAreSentInAFormThatServersTake(t *testing.T) {
+func TestBrokenActionsAreSentInAFormThatServersAccept(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"command": "ls"}`:             `{"command": "ls"}`,
 		` {"b":1,"a":1.0,"b":2}`:        ` {"b":1,"a":1.0,"b":2}`,

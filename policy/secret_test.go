@@ -16,7 +16,7 @@ import (
 
 const canary = `sk-"canary\9000`
 
-func TestTheSecretShowsNowhere(t *testing.T) {
+func TestTheSecretIsNeverShown(t *testing.T) {
 	t.Setenv("RELABEL_SECRET_TEACHER_KEY", canary)
 	quoted := string(chat.AppendString(nil, canary))
 	for name, handler := range map[string]http.HandlerFunc{

@@ -13,8 +13,8 @@ import (
 	"relabel"
 )
 
-// TestAModelThatChangesIsToldOnce: the first model and each new one at each address.
-func TestAModelThatChangesIsToldOnce(t *testing.T) {
+// TestAChangedModelIsReportedOnce: the first model and each new one at each address.
+func TestAChangedModelIsReportedOnce(t *testing.T) {
 	answers := []string{"a", "a", "b", "b", "a", "c"}
 	n := 0
 	handler := func(w http.ResponseWriter, _ *http.Request) {
@@ -51,7 +51,7 @@ func TestAModelThatChangesIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestAServerThatSaysNoModelIsNotNoted(t *testing.T) {
+func TestAServerWithoutAModelNameIsNotReported(t *testing.T) {
 	net := &network{}
 	net.serve(t, "model", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"choices":[{"message":{"role":"assistant","content":"hi"}}]}`)

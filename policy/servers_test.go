@@ -45,7 +45,7 @@ func replayed(t *testing.T, server, name string, change func(*relabel.Policy)) (
 	return done, b.ledger.only(t), err
 }
 
-func TestTheSameCallsComeOutOfEveryServer(t *testing.T) {
+func TestAllServersGiveTheSameCalls(t *testing.T) {
 	want := []relabel.ToolCall{{ID: "call_3_0", Name: "execute_bash", Arguments: `{"command": "ls"}`}, {ID: "call_3_1", Name: "execute_bash", Arguments: `{"command": "pwd -P"}`}}
 	for server, forms := range map[string][]relabel.CallForm{llamaServer: nil, transformers: nil, llamaCpp: {relabel.ToolCallJSON}} {
 		done, _, err := replayed(t, server, "tools_two", nil)
@@ -58,7 +58,7 @@ func TestTheSameCallsComeOutOfEveryServer(t *testing.T) {
 	}
 }
 
-func TestCallsCutByTheLengthAreNotWhole(t *testing.T) {
+func TestCallsTruncatedByTheLengthAreIncomplete(t *testing.T) {
 	done, _, err := replayed(t, llamaServer, "tools_cut", nil)
 	if err != nil || done.FinishReason != "length" || done.Message.ToolCalls[0].Arguments != "{" {
 		t.Errorf("%v, %+v", err, done)
@@ -87,7 +87,7 @@ func TestOverflowEndsTheStateInEachServersForm(t *testing.T) {
 	}
 }
 
-func TestIDsAndLogprobsThatDoNotComeAreNamed(t *testing.T) {
+func TestMissingIDsAndLogprobsAreReported(t *testing.T) {
 	all := []string{"token_ids", "prompt_token_ids", "logprobs"}
 	for _, c := range []struct {
 		server, capture string
@@ -118,7 +118,7 @@ func TestIDsAndLogprobsThatDoNotComeAreNamed(t *testing.T) {
 	}
 }
 
-func TestWhatServersRefuseIsFinalOrTriedOnceMore(t *testing.T) {
+func TestRefusalsAreFinalOrRetriedOnce(t *testing.T) {
 	for _, c := range []struct {
 		server, capture string
 		tries           int // 0: it answers
@@ -142,14 +142,14 @@ func TestWhatServersRefuseIsFinalOrTriedOnceMore(t *testing.T) {
 	}
 }
 
-func TestARefusalOfWhatIsAskedForPointsToDoctor(t *testing.T) {
+func TestARefusalOfOptionalFieldsNamesDoctor(t *testing.T) {
 	_, _, err := replayed(t, transformers, "token_ids_vllm", func(p *relabel.Policy) { p.Server = relabel.ServerVLLM })
 	if err == nil || !strings.Contains(err.Error(), "Unexpected fields") || !strings.Contains(err.Error(), "relabel doctor --policy student") {
 		t.Error(err)
 	}
 }
 
-func TestTokensAreCountedAsTheServerDoes(t *testing.T) {
+func TestTokensAreThoseThatTheServerCounts(t *testing.T) {
 	for server, tokens := range map[string]int{llamaServer: 8, transformers: 8, llamaCpp: 7} { // without the end token
 		done, _, err := replayed(t, server, "ends_by_itself", nil)
 		if err != nil || done.Usage.CompletionTokens != tokens || done.Usage.PromptTokens != 20 || done.Message.Content != "Hello there, é世界🙂." {
@@ -158,9 +158,9 @@ func TestTokensAreCountedAsTheServerDoes(t *testing.T) {
 	}
 }
 
-// TestBrokenHistoriesAreTakenByEveryServer sends a state that every captured server
+// TestEveryServerAcceptsBrokenHistories sends a state that every captured server
 // refuses as it is: no words beside the call, arguments that are not JSON.
-func TestBrokenHistoriesAreTakenByEveryServer(t *testing.T) {
+func TestEveryServerAcceptsBrokenHistories(t *testing.T) {
 	state := []relabel.Message{
 		{Role: relabel.RoleSystem, Content: "You fix bugs."}, {Role: relabel.RoleUser, Content: "Say hello."},
 		{Role: relabel.RoleAssistant, ToolCalls: []relabel.ToolCall{{ID: "call_1_0", Name: "execute_bash", Arguments: "{not json"}}},

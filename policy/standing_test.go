@@ -95,7 +95,7 @@ func until(t *testing.T, c *policy.Client, down bool) string {
 	}
 }
 
-func TestAnEndpointThatIsDeadInAnyWayIsKnownToBeAndComesBack(t *testing.T) {
+func TestADeadEndpointIsDetectedAndRecovers(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"hang", "hang at calls", "reset", "503", "500", "429"} {
 		t.Run(way, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestAnEndpointThatIsDeadInAnyWayIsKnownToBeAndComesBack(t *testing.T) {
 	}
 }
 
-func TestADeadPortIsKnownToBeDown(t *testing.T) {
+func TestADeadPortIsDetected(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -147,7 +147,7 @@ func TestADeadPortIsKnownToBeDown(t *testing.T) {
 
 func (*faulty) sound(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, sound) }
 
-func TestASlowAnswerIsWaitedForThoughItsEndpointCountedAsDown(t *testing.T) {
+func TestASlowAnswerArrivesAlthoughItsEndpointCountedAsDown(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

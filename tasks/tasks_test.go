@@ -210,7 +210,7 @@ func TestEscapesOfSurrogatesAreReadInPairs(t *testing.T) {
 	}
 }
 
-func TestSeveralProblemsAreToldAtOnceUpToALimit(t *testing.T) {
+func TestSeveralProblemsAreReportedAtOnceUpToALimit(t *testing.T) {
 	var file strings.Builder
 	for i := range 30 {
 		file.WriteString(ownLine(t, map[string]any{"instance_id": fmt.Sprint("t", i), "image": "A B"}) + "\n")
@@ -260,7 +260,7 @@ func TestTheFormatCanBeNamed(t *testing.T) {
 	}
 }
 
-func TestWhatTheUserAddsToASWEBenchLineIsKept(t *testing.T) {
+func TestFieldsAddedToASWEBenchLineAreKept(t *testing.T) {
 	first, _, _ := strings.Cut(string(readTaskFile(t, "swebench")), "\n")
 	line := changeLine(t, first, map[string]any{"image_name": "mine/x", "docker_image": "other/y", "test_cmd": "make test", "log_parser": "unittest", "workdir": "/repo"})
 	tasks, _, err := readTasks(strings.NewReader(line), FormatAuto)

@@ -162,7 +162,7 @@ func becomes(t *testing.T, s *store.Store, run relabel.ID, state relabel.Deliver
 	}
 }
 
-func TestAReceiverThatFailsTwiceGetsItTheThirdTime(t *testing.T) {
+func TestADeliveryIsRetriedTwice(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	must(t, s.SetSite(context.Background(), relabel.Site{URL: "https://relabel.example"}))
@@ -228,7 +228,7 @@ func TestADeliverySurvivesItsWorker(t *testing.T) {
 	becomes(t, s, d.Run.ID, relabel.DeliveryDelivered)
 }
 
-func TestAReceiverThatIsGoneIsToldNoMoreUntilAsked(t *testing.T) {
+func TestAReceiverThatIsGoneGetsNoMoreUntilResent(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := storetest.New(t)
@@ -251,8 +251,8 @@ func TestAReceiverThatIsGoneIsToldNoMoreUntilAsked(t *testing.T) {
 	}
 }
 
-// Each try fails: after the last the delivery is given up, and says why.
-func TestNobodyThereIsGivenUpAtTheEnd(t *testing.T) {
+// After the last failed try, the delivery fails with the reason.
+func TestADeliveryToADeadAddressFailsAtTheEnd(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	nobody := httptest.NewServer(http.NotFoundHandler())
@@ -265,8 +265,8 @@ func TestNobodyThereIsGivenUpAtTheEnd(t *testing.T) {
 	}
 }
 
-// What may not be dialled is given up at once, and says why.
-func TestAReceiverThatMayNotBeDialledIsGivenUpAtOnce(t *testing.T) {
+// A delivery to an address that is not allowed fails at once with the reason.
+func TestADeliveryToARefusedAddressFailsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	r := listen(t, 200)
@@ -280,7 +280,7 @@ func TestAReceiverThatMayNotBeDialledIsGivenUpAtOnce(t *testing.T) {
 	}
 }
 
-func TestExportsPausesAndCancelledIterationsAreTold(t *testing.T) {
+func TestExportsPausesAndCancelledIterationsAreDelivered(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := storetest.New(t)

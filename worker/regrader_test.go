@@ -81,7 +81,7 @@ func TestAVerdictIsStoredAndAPanicIsAnInfrastructureError(t *testing.T) {
 	}
 }
 
-func TestWhatAStopCutsShortIsReleased(t *testing.T) {
+func TestAnInterruptedRegradingIsReleased(t *testing.T) {
 	t.Parallel()
 	s := &fakeStore{}
 	ctx, stop := context.WithCancel(t.Context())

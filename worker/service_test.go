@@ -164,7 +164,7 @@ func TestADiskGuardRefusesWorkBelowItsMinimum(t *testing.T) {
 	}
 }
 
-func TestEndpointsArePublishedOnChangesAndNowAndThen(t *testing.T) {
+func TestEndpointsArePublishedOnChangesAndRegularly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var published, woken int
 		var statuses []relabel.EndpointStatus

@@ -89,7 +89,7 @@ func TestOtherSeedsAndStatesGetOtherDraws(t *testing.T) {
 	}
 }
 
-func TestGreedyAnswersDoNotHangOnTheSeed(t *testing.T) {
+func TestGreedyAnswersDoNotDependOnTheSeed(t *testing.T) {
 	s := toyServer(nil)
 	for seed := range int64(10) {
 		a := post(t, s, string(requestBody(StudentPrefix+"0.5", seed, 0, opening)))
@@ -126,7 +126,7 @@ func TestAnAnswerCountsItsTokens(t *testing.T) {
 	}
 }
 
-func TestMaxTokensCutsAnAnswerAnywhere(t *testing.T) {
+func TestMaxTokensTruncatesAnAnswerAnywhere(t *testing.T) {
 	body := string(requestBody(TeacherModel, 1, 0.7, opening))
 	whole := post(t, toyServer(nil), body).json
 	for limit := 1; limit < whole.Usage.Completion; limit++ {
@@ -140,7 +140,7 @@ func TestMaxTokensCutsAnAnswerAnywhere(t *testing.T) {
 	}
 }
 
-func TestRequestsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	s := toyServer(func(c *Config) { c.ContextTokens = 100 })
 	for body, want := range map[string]int{
 		"":  400,
@@ -216,7 +216,7 @@ func TestServeListensOnLoopbackUntilStopped(t *testing.T) {
 	}
 }
 
-func TestAnUnknownTaskIsSaidPlainly(t *testing.T) {
+func TestTheAnswerForAnUnknownTask(t *testing.T) {
 	s := toyServer(nil)
 	state := `"messages":[{"role":"user","content":"What is up?"}]`
 	tools := `"tools":[{"type":"function","function":{"name":"look","parameters":{"required":["command"]}}}]`
@@ -246,7 +246,7 @@ func TestTheLongestStatementNamesTheTask(t *testing.T) {
 	}
 }
 
-func TestTheTeacherRunsTheTestsThatMatter(t *testing.T) {
+func TestTheTeacherRunsTheRelevantTests(t *testing.T) {
 	e := toyServer(nil).config.Book[0]
 	if want := `export PYTHONDONTWRITEBYTECODE=1; (python3 -m pytest tests/ -k "test_core") 2>&1 | tail -n 15`; e.tests != want {
 		t.Errorf("%s", e.tests)
@@ -257,7 +257,7 @@ func TestTheTeacherRunsTheTestsThatMatter(t *testing.T) {
 	}
 }
 
-func TestOnlyPlainReadersAreTakenToLeaveTheTreeAlone(t *testing.T) {
+func TestOnlySimpleReadersCountAsReadOnly(t *testing.T) {
 	for command, want := range map[string]bool{
 		"ls -la": true, "cat a | head -n 3": true, "grep -rn x .": true, "sed -n 1,3p a": true, "git --no-pager diff": true, "git status": true,
 		"cat a > b": false, "sed -i s/a/b/ c": false, "find . -delete": false, "echo $(rm a)": false, "ls; rm a": false, "ls | rm a": false,

@@ -99,10 +99,10 @@ func actions(state []relabel.Message) (n int) {
 	return n
 }
 
-// TestTheTeacherRepairsWhatAStudentBroke lets a student act for k turns, or now and
+// TestTheTeacherRepairsAStudentsMistakes lets a student act for k turns, or now and
 // then, and the teacher otherwise: unless the student itself stopped early, the tree
 // must end as the gold patch says.
-func TestTheTeacherRepairsWhatAStudentBroke(t *testing.T) {
+func TestTheTeacherRepairsAStudentsMistakes(t *testing.T) {
 	for name, c := range cases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

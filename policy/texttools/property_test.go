@@ -58,7 +58,7 @@ var action = rapid.Custom(func(t *rapid.T) relabel.Message {
 	return m
 })
 
-func TestAnActionIsReadBackFromTextAsItWasWritten(t *testing.T) {
+func TestAnActionInTextIsReadBackUnchanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := action.Draw(t, "action")
 		written := Action(m, tools)
@@ -75,7 +75,7 @@ func TestAnActionIsReadBackFromTextAsItWasWritten(t *testing.T) {
 	})
 }
 
-func TestEscapesAreTakenBackAtAnyDepth(t *testing.T) {
+func TestEscapesAreUndoneAtAnyDepth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := text.Draw(t, "text")
 		if back := unescape(escape(s)); back != s {
@@ -131,7 +131,7 @@ func TestALongerStateBeginsWithTheBytesOfAShorterOne(t *testing.T) {
 	})
 }
 
-func TestAStateIsReadBackAsItWasWritten(t *testing.T) {
+func TestAStateIsReadBackUnchanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		state := []relabel.Message{{Role: relabel.RoleSystem, Content: "You repair code."}, {Role: relabel.RoleUser, Content: "x"}}
 		for turn := range rapid.IntRange(0, 4).Draw(t, "turns") {

@@ -29,7 +29,7 @@ func check(t *testing.T, read func(string, []relabel.Tool) Reading, cases map[st
 
 const lsBlock = "<function=execute_bash>\n<parameter=command>\nls\n</parameter>\n</function>"
 
-func TestCallsAreReadFromTheFormThatModelsAreTold(t *testing.T) {
+func TestCallsAreReadInTheDescribedForm(t *testing.T) {
 	check(t, Read, map[string]want{
 		"I look.\n\n" + lsBlock: {"I look.", []relabel.ToolCall{bash(`{"command": "ls"}`)}, relabel.FunctionTags},
 		lsBlock:                 {"", []relabel.ToolCall{bash(`{"command": "ls"}`)}, relabel.FunctionTags},
@@ -50,7 +50,7 @@ func TestCallsAreReadFromTheFormThatModelsAreTold(t *testing.T) {
 	})
 }
 
-func TestBrokenCallsKeepWhatWasWritten(t *testing.T) {
+func TestBrokenCallsKeepTheirText(t *testing.T) {
 	check(t, Read, map[string]want{
 		"<function=execute_bash>\nls -la\n</function>":                                           {"", []relabel.ToolCall{bash("ls -la")}, relabel.FunctionTags},
 		"<function=execute_bash>\n<parameter=command>\nls\n</function>":                          {"", []relabel.ToolCall{bash("<parameter=command>\nls")}, relabel.FunctionTags},
@@ -86,7 +86,7 @@ func TestCallsThatServersLeaveInTheTextAreRecognised(t *testing.T) {
 	})
 }
 
-func TestAStateIsTextAlone(t *testing.T) {
+func TestAStateIsOnlyText(t *testing.T) {
 	state := []relabel.Message{
 		{Role: "system", Content: "You repair code."}, {Role: "user", Content: "x"},
 		{Role: "assistant", Content: "Two.", ReasoningContent: "hm", ToolCalls: []relabel.ToolCall{
