@@ -33,10 +33,14 @@ func decodeAnswer(body []byte) (done relabel.Completion, problem string) {
 	var w answerBody
 	if err := json.Unmarshal(body, &w); err != nil {
 		plain, found := withoutNaN(body)
-		if !found || json.Unmarshal(plain, &w) != nil {
-			return done, undecoded(body)
+		switch {
+		case found && json.Unmarshal(plain, &w) == nil:
+			c.note(clampedNumbers)
+		case json.Valid(body):
+			return done, "its answer is not a chat completion"
+		default:
+			return done, "its answer is not JSON"
 		}
-		c.note(clampedNumbers)
 	}
 	if len(w.Choices) == 0 {
 		return done, "its answer has no choices"
@@ -54,26 +58,18 @@ func decodeAnswer(body []byte) (done relabel.Completion, problem string) {
 		Message:        message,
 		FinishReason:   c.name(choice.FinishReason, clampedFinish),
 		Refusal:        c.cut(refusal(choice.Message), maxRefusal, clampedRefusal),
-		TokenIDs:       c.ids(choice.TokenIDs, clampedIDs),
-		PromptTokenIDs: c.ids(w.PromptTokenIDs, clampedPromptIDs),
+		TokenIDs:       c.ids(choice.TokenIDs, askedIDs),
+		PromptTokenIDs: c.ids(w.PromptTokenIDs, askedPromptIDs),
 		Usage:          c.usage(w.Usage),
 		Model:          c.name(w.Model, clampedModel),
 		Fingerprint:    c.name(w.Fingerprint, clampedFingerprint),
 	}
 	if done.PromptTokenIDs == nil {
-		done.PromptTokenIDs = c.ids(choice.PromptTokenIDs, clampedPromptIDs)
+		done.PromptTokenIDs = c.ids(choice.PromptTokenIDs, askedPromptIDs)
 	}
 	addLogprobs(&done, choice.Logprobs, &c)
 	done.Clamped = c
 	return done, ""
-}
-
-// undecoded is the problem of a body that is not a chat completion.
-func undecoded(body []byte) string {
-	if !json.Valid(body) {
-		return "its answer is not JSON"
-	}
-	return "its answer is not a chat completion"
 }
 
 // addLogprobs reads choices[].logprobs. llama-server has each token's id beside its logprob. It drops
@@ -86,7 +82,7 @@ func addLogprobs(done *relabel.Completion, raw json.RawMessage, c *clamps) {
 		} `json:"content"`
 	}
 	if given(raw) && json.Unmarshal(raw, &w) != nil {
-		c.note(clampedLogprobs)
+		c.note(askedLogprobs)
 		return
 	}
 	var ids []int32
@@ -103,7 +99,7 @@ func addLogprobs(done *relabel.Completion, raw json.RawMessage, c *clamps) {
 		}
 	}
 	if slices.ContainsFunc(ids, func(id int32) bool { return id < 0 }) {
-		c.note(clampedIDs)
+		c.note(askedIDs)
 		ids = nil
 	}
 	if done.TokenIDs == nil && len(ids) == len(w.Content) {

@@ -32,11 +32,7 @@ type answerLine struct {
 func (b *Batches) Answers(ctx context.Context, file string, of func(customID string) relabel.ChatRequest, each func(relabel.BatchAnswer) error) error {
 	ctx, cancel := context.WithTimeout(ctx, batchPatience)
 	defer cancel()
-	req, err := b.request(ctx, http.MethodGet, "/files/"+url.PathEscape(file)+"/content", nil)
-	if err != nil {
-		return err
-	}
-	resp, err := b.send(req)
+	resp, err := b.send(ctx, http.MethodGet, "/files/"+url.PathEscape(file)+"/content", nil)
 	if err != nil {
 		return err
 	}

@@ -67,16 +67,16 @@ func (b *Batches) Upload(ctx context.Context, name string, file io.Reader, size 
 		return "", err
 	}
 	tail := "\r\n--" + form.Boundary() + "--\r\n"
-	req, err := b.request(ctx, http.MethodPost, "/files", io.MultiReader(&head, file, strings.NewReader(tail)))
-	if err != nil {
-		return "", err
+	length := int64(head.Len()) + size + int64(len(tail))
+	upload := func(req *http.Request) {
+		req.ContentLength = length
+		req.Header.Set("Content-Type", form.FormDataContentType())
 	}
-	req.ContentLength = int64(head.Len()) + size + int64(len(tail))
-	req.Header.Set("Content-Type", form.FormDataContentType())
 	var made struct {
 		ID string `json:"id"`
 	}
-	switch err := b.ask(req, &made); {
+	body := io.MultiReader(&head, file, strings.NewReader(tail))
+	switch err := b.ask(ctx, http.MethodPost, "/files", body, &made, upload); {
 	case err != nil:
 		return "", err
 	case made.ID == "":
@@ -124,15 +124,11 @@ func (b *Batches) Create(ctx context.Context, file, key string) (relabel.RemoteB
 func (b *Batches) Find(ctx context.Context, key string) (*relabel.RemoteBatch, error) {
 	after := ""
 	for range mostPages {
-		req, err := b.request(ctx, http.MethodGet, "/batches?limit="+strconv.Itoa(batchPage)+after, nil)
-		if err != nil {
-			return nil, err
-		}
 		var page struct {
 			Data []remoteBatch `json:"data"`
 			More bool          `json:"has_more"`
 		}
-		if err := b.ask(req, &page); err != nil {
+		if err := b.ask(ctx, http.MethodGet, "/batches?limit="+strconv.Itoa(batchPage)+after, nil, &page); err != nil {
 			return nil, err
 		}
 		for _, r := range page.Data {
@@ -160,12 +156,8 @@ func (b *Batches) Cancel(ctx context.Context, id string) error {
 }
 
 func (b *Batches) batch(ctx context.Context, method, path string, body []byte) (relabel.RemoteBatch, error) {
-	req, err := b.request(ctx, method, path, bytes.NewReader(body))
-	if err != nil {
-		return relabel.RemoteBatch{}, err
-	}
 	var made remoteBatch
-	switch err := b.ask(req, &made); {
+	switch err := b.ask(ctx, method, path, bytes.NewReader(body), &made); {
 	case err != nil:
 		return relabel.RemoteBatch{}, err
 	case made.ID == "":
@@ -186,7 +178,27 @@ func usableID(id string) bool {
 	return id != "" && len(id) <= maxName && utf8.ValidString(id) && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-func (b *Batches) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
+// ask sends a request, changed by the functions in change, and decodes the answer into out.
+func (b *Batches) ask(ctx context.Context, method, path string, body io.Reader, out any, change ...func(*http.Request)) error {
+	ctx, cancel := context.WithTimeout(ctx, batchPatience)
+	defer cancel()
+	resp, err := b.send(ctx, method, path, body, change...)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxBatchAnswer))
+	if err != nil {
+		return b.unclear("its answer is incomplete", err)
+	}
+	if json.Unmarshal(answer, out) != nil {
+		return b.unclear("its answer is not that of a batch endpoint", nil)
+	}
+	return nil
+}
+
+// send sends a request and returns its answer if it succeeded.
+func (b *Batches) send(ctx context.Context, method, path string, body io.Reader, change ...func(*http.Request)) (*http.Response, error) {
 	secret, err := b.secrets.of(b.policy)
 	if err != nil {
 		return nil, err
@@ -195,33 +207,8 @@ func (b *Batches) request(ctx context.Context, method, path string, body io.Read
 	if err != nil {
 		return nil, b.refused("its address cannot be used in a request", err)
 	}
-	return req, nil
-}
-
-// ask sends a request and decodes the answer into out.
-func (b *Batches) ask(req *http.Request, out any) error {
-	ctx, cancel := context.WithTimeout(req.Context(), batchPatience)
-	defer cancel()
-	resp, err := b.send(req.WithContext(ctx))
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBatchAnswer))
-	if err != nil {
-		return b.unclear("its answer is incomplete", err)
-	}
-	if json.Unmarshal(body, out) != nil {
-		return b.unclear("its answer is not that of a batch endpoint", nil)
-	}
-	return nil
-}
-
-// send sends a request and returns its answer if it succeeded.
-func (b *Batches) send(req *http.Request) (*http.Response, error) {
-	secret, err := b.secrets.of(b.policy)
-	if err != nil {
-		return nil, err
+	for _, f := range change {
+		f(req)
 	}
 	resp, err := b.http.Do(req)
 	if why := addressRefused(err); why != "" {
@@ -234,8 +221,8 @@ func (b *Batches) send(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorRead)) // an incomplete body is better than none
-	message := "HTTP " + strconv.Itoa(resp.StatusCode) + ": " + readError(body).shown(secret)
+	answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorRead)) // an incomplete body is better than none
+	message := "HTTP " + strconv.Itoa(resp.StatusCode) + ": " + readError(answer).shown(secret)
 	switch s := resp.StatusCode; {
 	case s >= 500, s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s == http.StatusConflict, s == http.StatusTooEarly:
 		return nil, b.unclear(message, nil)

@@ -22,13 +22,10 @@ const (
 	roundingError = 0.01
 )
 
-// The fields that may be clamped, as Completion.Clamped names them.
+// The fields that may be clamped besides the optional ones, as Completion.Clamped names them.
 const (
 	clampedNumbers     = "numbers" // NaN or Infinity, which JSON does not have
 	clampedUsage       = "usage"
-	clampedIDs         = askedIDs
-	clampedPromptIDs   = askedPromptIDs
-	clampedLogprobs    = askedLogprobs
 	clampedFinish      = "finish_reason"
 	clampedRefusal     = "refusal"
 	clampedModel       = "model"
@@ -121,7 +118,7 @@ func (c *clamps) ids(raw json.RawMessage, what string) []int32 {
 // logprob checks a natural logarithm of a probability: at most 0, but for rounding.
 func (c *clamps) logprob(p float32) (float32, bool) {
 	if p > roundingError {
-		c.note(clampedLogprobs)
+		c.note(askedLogprobs)
 		return 0, false
 	}
 	return min(p, 0), true

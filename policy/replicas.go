@@ -28,16 +28,7 @@ func affinity(replicas []*lane, trajectory relabel.ID) []*lane {
 // choose returns the first replica that accepts calls, or else the one that will first. A replica accepts
 // calls if it is up or due for a probe, and has not asked for a pause.
 func choose(replicas []*lane) *lane {
-	best, least := replicas[0], replicas[0].at.wait()
-	for _, l := range replicas[1:] {
-		if least == 0 {
-			break
-		}
-		if wait := l.at.wait(); wait < least {
-			best, least = l, wait
-		}
-	}
-	return best
+	return slices.MinFunc(replicas, func(a, b *lane) int { return cmp.Compare(a.at.wait(), b.at.wait()) })
 }
 
 // spare returns another replica than taken that accepts calls, or nil.

@@ -34,29 +34,24 @@ func wireMessages(kind relabel.ServerKind, messages []relabel.Message) []relabel
 	return out
 }
 
-func wireMessage(kind relabel.ServerKind, m relabel.Message) (relabel.Message, bool) {
-	changed := false
-	replace := func(to *string, with string) {
-		changed = changed || *to != with
-		*to = with
-	}
-	replace(&m.Content, validText(m.Content))
-	replace(&m.ReasoningContent, validText(m.ReasoningContent))
+func wireMessage(kind relabel.ServerKind, m relabel.Message) (w relabel.Message, changed bool) {
+	w = m
+	w.Content, w.ReasoningContent = validText(m.Content), validText(m.ReasoningContent)
 	if !takesReasoning(kind) {
-		replace(&m.ReasoningContent, "")
+		w.ReasoningContent = ""
 	}
-	calls := m.ToolCalls
-	for k, c := range calls {
-		w := relabel.ToolCall{ID: validText(c.ID), Name: wireName(c.Name), Arguments: chat.ObjectArguments(c.Arguments)}
-		if w == c {
+	changed = w.Content != m.Content || w.ReasoningContent != m.ReasoningContent
+	for k, c := range m.ToolCalls {
+		call := relabel.ToolCall{ID: validText(c.ID), Name: wireName(c.Name), Arguments: chat.ObjectArguments(c.Arguments)}
+		if call == c {
 			continue
 		}
-		if &calls[0] == &m.ToolCalls[0] {
-			m.ToolCalls = slices.Clone(calls)
+		if &w.ToolCalls[0] == &m.ToolCalls[0] {
+			w.ToolCalls = slices.Clone(m.ToolCalls)
 		}
-		m.ToolCalls[k], changed = w, true
+		w.ToolCalls[k], changed = call, true
 	}
-	return m, changed
+	return w, changed
 }
 
 // takesReasoning reports whether a server reads reasoning_content in a history.
