@@ -8,13 +8,13 @@ import (
 	"relabel"
 )
 
-// answerSelect reads what relabelings asked for at the states of an attempt.
+// answerSelect reads the answers of relabelings for the states of an attempt.
 const answerSelect = `SELECT l.t, l.policy_id, l.status, l.reason, l.raw, l.finish_reason, l.refusal, l.parse, l.token_ids, l.logprobs,
 	l.prompt_tokens, l.completion_tokens, l.cached_tokens, l.model, l.fingerprint, l.said, l.read_as, l.not_given, l.millis
 	FROM actions l WHERE l.trajectory_id = $1 AND l.attempt = $2 AND l.t >= $3 AND l.t < $4 AND l.sample = $5
 	AND ($6::uuid IS NULL OR l.policy_id = $6) ORDER BY l.t, l.policy_id`
 
-// answer is what a policy answered at the state of turn t.
+// answer is a policy's answer for the state of turn t.
 type answer struct {
 	t      int
 	action relabel.Action
@@ -34,7 +34,7 @@ func readAnswers(ctx context.Context, q querier, trajectory relabel.ID, attempt,
 	})
 }
 
-// addOthers gives turns, the first of which is from, what other teachers answered there.
+// addOthers adds the answers of other teachers to turns, the first of which is from.
 func addOthers(ctx context.Context, q querier, trajectory relabel.ID, attempt, from int, turns []relabel.Turn) error {
 	if len(turns) == 0 {
 		return nil
@@ -48,9 +48,8 @@ func addOthers(ctx context.Context, q querier, trajectory relabel.ID, attempt, f
 	return err
 }
 
-// labelWith puts the answers of one policy in the place of the turns' labels: what a
-// relabeling asked for, or what it executed itself. A state at which it neither was asked
-// nor acted has no label.
+// labelWith replaces the labels of turns by one policy's answers: from a relabeling, or
+// executed by the policy itself. A state with neither has no label.
 func labelWith(ctx context.Context, q querier, trajectory relabel.ID, attempt int, policy relabel.ID, turns []relabel.Turn) error {
 	answers, err := readAnswers(ctx, q, trajectory, attempt, 1, allTurns, &policy)
 	if err != nil {

@@ -17,15 +17,14 @@ const batchSelect = `SELECT ba.id, ba.iteration_id, ba.policy_id, ba.state, ba.r
 	(SELECT count(*) FROM label_batch_items i WHERE i.batch_id = ba.id AND i.status = 'returned') AS returned,
 	ba.created_at, ba.sent_at, ba.ended_at FROM label_batches ba`
 
-// ListBatches lists an iteration's batches of labels in the order they were made.
+// ListBatches lists an iteration's label batches in the order of creation.
 func (s *Store) ListBatches(ctx context.Context, iteration relabel.ID) ([]relabel.LabelBatch, error) {
-	rows, _ := s.pool.Query(ctx, batchSelect+" WHERE ba.iteration_id = $1 ORDER BY ba.created_at, ba.id", iteration)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.LabelBatch])
-	return list, classify(err)
+	return listAll[relabel.LabelBatch](ctx, s,
+		batchSelect+" WHERE ba.iteration_id = $1 ORDER BY ba.created_at, ba.id", iteration)
 }
 
-// gatherBatch makes a batch of the pending labels of an iteration's waiting trajectories
-// that are in none, and wakes a worker for it.
+// gatherBatch creates a batch of the pending labels of an iteration's waiting trajectories that
+// are in no batch, and wakes a worker for it.
 func (s *Store) gatherBatch(ctx context.Context, tx pgx.Tx, iteration relabel.ID) error {
 	batch := relabel.NewID()
 	_, err := tx.Exec(ctx, `INSERT INTO label_batches (id, iteration_id, policy_id)
@@ -49,14 +48,11 @@ func (s *Store) gatherBatch(ctx context.Context, tx pgx.Tx, iteration relabel.ID
 	return err
 }
 
-// batchDue tells whether batch ba is to be claimed. What a paused run has sent is looked
-// after all the same.
+// batchDue selects batches ba that can be claimed. Batches that a paused run has already sent
+// are still due.
 const batchDue = ` ba.ended_at IS NULL AND ba.due_at <= clock_timestamp() AND (ba.owner IS NULL OR ba.lease_until <= clock_timestamp())
 	AND (ba.state <> 'prepared' OR NOT EXISTS (SELECT 1 FROM iterations it JOIN runs ru ON ru.id = it.run_id
 		WHERE it.id = ba.iteration_id AND (it.paused IS NOT NULL OR ru.paused IS NOT NULL))) `
-
-// batchFenced is what every write of a batch demands, as fenced does of a trajectory.
-const batchFenced = " id = $1 AND claim = $2 AND owner = $3 AND lease_until > clock_timestamp() "
 
 // ClaimBatch gives owner the batch that has been due for longest. CodeNotFound when none
 // is due.
@@ -72,6 +68,7 @@ func (s *Store) ClaimBatch(ctx context.Context, owner string, lease time.Duratio
 		if err != nil {
 			return err
 		}
+		c.Items = nil
 		return readBatch(ctx, tx, &c)
 	})
 	return c, err
@@ -83,54 +80,31 @@ func readBatch(ctx context.Context, tx pgx.Tx, c *relabel.BatchClaim) error {
 	readInto(b, &c.Run, pgx.RowToStructByName[relabel.Run],
 		runSelect+" JOIN iterations it ON it.run_id = ru.id JOIN label_batches ba ON ba.iteration_id = it.id WHERE ba.id = $1", c.BatchID)
 	readInto(b, &c.Policy, pgx.RowToStructByName[relabel.Policy], policySelect+" JOIN label_batches ba ON ba.policy_id = po.id WHERE ba.id = $1", c.BatchID)
-	b.Queue(`SELECT i.trajectory_id, i.attempt, i.t, CASE WHEN i.prompt_by IS NOT NULL THEN json_build_object(
+	queueRead(b, &c.Items, pgx.RowToStructByName[relabel.BatchItem], `SELECT i.trajectory_id, i.attempt, i.t, CASE WHEN i.prompt_by IS NOT NULL THEN json_build_object(
 			'tokens', i.prompt_estimate, 'by', i.prompt_by, 'not_counted', i.prompt_not_counted) END AS size FROM label_batch_items i
 		JOIN trajectories tr ON tr.id = i.trajectory_id AND tr.attempt = i.attempt AND tr.state = 'labelling' AND tr.owner IS NULL
-		WHERE i.batch_id = $1 AND i.status = 'asked' ORDER BY i.trajectory_id, i.t`, c.BatchID).Query(func(rows pgx.Rows) (err error) {
-		c.Items, err = pgx.CollectRows(rows, pgx.RowToStructByName[relabel.BatchItem])
-		return err
-	})
+		WHERE i.batch_id = $1 AND i.status = 'asked' ORDER BY i.trajectory_id, i.t`, c.BatchID)
 	return tx.SendBatch(ctx, b).Close()
-}
-
-// changeBatch makes one fenced change of a batch. Made twice it is made once; a batch that
-// was let go by the first is then lost, and its worker lets go of it all the same.
-func (s *Store) changeBatch(ctx context.Context, f relabel.BatchFence, set string, args ...any) error {
-	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		tag, err := tx.Exec(ctx, "UPDATE label_batches SET "+set+" WHERE"+batchFenced, append([]any{f.BatchID, f.Claim, f.Owner}, args...)...)
-		if err == nil && tag.RowsAffected() == 0 {
-			return batchLost()
-		}
-		return err
-	})
-}
-
-func batchLost() error {
-	return relabel.Errorf(relabel.CodeLeaseLost, "the batch is no longer this worker's")
 }
 
 // RenewBatch extends the lease. CodeLeaseLost if the fence does not hold, here and
 // below.
 func (s *Store) RenewBatch(ctx context.Context, f relabel.BatchFence, lease time.Duration) error {
-	return s.changeBatch(ctx, f, "lease_until = clock_timestamp() + $4::interval", lease)
+	return s.changeJob(ctx, ofBatch(f), "lease_until = clock_timestamp() + $4::interval", "", lease)
 }
 
-// KeepBatchFile records the file that the endpoint was given, and the size of each item's
-// prompt in it: whoever takes the answers in records it with the call.
+// KeepBatchFile records the file that was sent to the endpoint, and the prompt size of each
+// item: the worker that reads the answers records it with the call.
 func (s *Store) KeepBatchFile(ctx context.Context, f relabel.BatchFence, file string, items []relabel.BatchItem) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		tag, err := tx.Exec(ctx, "UPDATE label_batches SET remote_file = $4 WHERE"+batchFenced, f.BatchID, f.Claim, f.Owner, file)
-		if err == nil && tag.RowsAffected() == 0 {
-			return batchLost()
-		}
-		if err != nil {
+		if err := ofBatch(f).update(ctx, tx, "remote_file = $4", file); err != nil {
 			return err
 		}
 		return keepPromptSizes(ctx, tx, f.BatchID, items)
 	})
 }
 
-// keepPromptSizes stores the sizes that the items have.
+// keepPromptSizes stores the prompt sizes of items.
 func keepPromptSizes(ctx context.Context, tx pgx.Tx, batch relabel.ID, items []relabel.BatchItem) error {
 	var trajectories []relabel.ID
 	var turns, tokens []int
@@ -149,24 +123,24 @@ func keepPromptSizes(ctx context.Context, tx pgx.Tx, batch relabel.ID, items []r
 	return err
 }
 
-// SendingBatch records that the endpoint may have been asked from now on.
+// SendingBatch records that the endpoint may receive the batch from now on.
 func (s *Store) SendingBatch(ctx context.Context, f relabel.BatchFence) error {
-	return s.changeBatch(ctx, f, "state = 'sending'")
+	return s.changeJob(ctx, ofBatch(f), "state = 'sending'", "")
 }
 
-// SentBatch records that the endpoint has the batch under this id.
+// SentBatch records the endpoint's id of the batch.
 func (s *Store) SentBatch(ctx context.Context, f relabel.BatchFence, remote string) error {
-	return s.changeBatch(ctx, f, "state = 'sent', remote_id = $4, detail = '', sent_at = coalesce(sent_at, clock_timestamp())", remote)
+	return s.changeJob(ctx, ofBatch(f), "state = 'sent', remote_id = $4, detail = '', sent_at = coalesce(sent_at, clock_timestamp())", "", remote)
 }
 
-// PutOffBatch lets go of the batch until pause is over, and notes what the endpoint says
-// of it, and what went wrong ("": nothing).
+// PutOffBatch releases the batch until pause has passed, and records the endpoint's state of it
+// and the error ("": none).
 func (s *Store) PutOffBatch(ctx context.Context, f relabel.BatchFence, remoteState, detail string, pause time.Duration) error {
-	return s.changeBatch(ctx, f, `owner = NULL, lease_until = NULL, due_at = clock_timestamp() + $6::interval,
-		remote_state = CASE WHEN $4 = '' THEN remote_state ELSE $4 END, detail = $5`, validUTF8(remoteState), validUTF8(detail), pause)
+	return s.changeJob(ctx, ofBatch(f), `owner = NULL, lease_until = NULL, due_at = clock_timestamp() + $6::interval,
+		remote_state = CASE WHEN $4 = '' THEN remote_state ELSE $4 END, detail = $5`, "", validUTF8(remoteState), validUTF8(detail), pause)
 }
 
-// SplitBatch takes items out of a batch that is not sent yet into another one.
+// SplitBatch moves items of an unsent batch to a new batch.
 func (s *Store) SplitBatch(ctx context.Context, f relabel.BatchFence, items []relabel.BatchItem) error {
 	next := relabel.NewID()
 	return s.retryTx(ctx, unlessCreated("label_batches", next), func(tx pgx.Tx, _ bool) error {
@@ -183,29 +157,28 @@ func (s *Store) SplitBatch(ctx context.Context, f relabel.BatchFence, items []re
 	})
 }
 
-// followUp makes a batch after the fence's, so many rounds later, due after pause.
+// followUp creates a successor of the batch, rounds later, due after pause.
 func (s *Store) followUp(ctx context.Context, tx pgx.Tx, f relabel.BatchFence, next relabel.ID, condition string, rounds int, pause time.Duration) error {
-	tag, err := tx.Exec(ctx, `INSERT INTO label_batches (id, iteration_id, policy_id, round, due_at)
-		SELECT $4, iteration_id, policy_id, round + $5, clock_timestamp() + $6::interval FROM label_batches WHERE`+batchFenced+condition, f.BatchID, f.Claim, f.Owner, next, rounds, pause)
-	if err == nil && tag.RowsAffected() == 0 {
-		return batchLost()
-	}
+	of := ofBatch(f)
+	err := execOrElse(ctx, tx, of.lost, `INSERT INTO label_batches (id, iteration_id, policy_id, round, due_at)
+		SELECT $4, iteration_id, policy_id, round + $5, clock_timestamp() + $6::interval FROM label_batches
+		WHERE`+jobFenced+condition, of.args(next, rounds, pause)...)
 	if err != nil || pause > 0 {
 		return err // WakeLabellers sees to what is due later
 	}
 	return s.wakeLabellers(ctx, tx, relabel.LabelBatchJob{}, 1)
 }
 
-// settleWaiting is settleUpdate for a trajectory that waits for its labels: nobody owns
-// it, so the batch's own fence ($3 is its owner) is checked before.
+// settleWaiting is settleUpdate for a trajectory that waits for its labels. It has no owner, so
+// the caller checks the batch's fence first ($3 is its owner).
 const settleWaiting = `WITH held AS (SELECT id, attempt FROM trajectories
 	WHERE id = $1 AND attempt = $2 AND owner IS NULL AND state = 'labelling' AND $3::text <> '' ` + settleHeld
 
-// SettleBatched turns a pending label of the batch into a received or missing one. One that is not
-// pending any more is left as it is.
+// SettleBatched turns a pending label of the batch into a received or missing one. It ignores a
+// label that is no longer pending.
 func (s *Store) SettleBatched(ctx context.Context, f relabel.BatchFence, item relabel.BatchItem, label relabel.Action) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		if err := lockBatch(ctx, tx, f); err != nil {
+		if err := ofBatch(f).lock(ctx, tx); err != nil {
 			return err
 		}
 		of := relabel.Fence{TrajectoryID: item.TrajectoryID, Attempt: item.Attempt, Owner: f.Owner}
@@ -219,16 +192,8 @@ func (s *Store) SettleBatched(ctx context.Context, f relabel.BatchFence, item re
 	})
 }
 
-func lockBatch(ctx context.Context, tx pgx.Tx, f relabel.BatchFence) error {
-	tag, err := tx.Exec(ctx, "SELECT FROM label_batches WHERE"+batchFenced+"FOR NO KEY UPDATE", f.BatchID, f.Claim, f.Owner)
-	if err == nil && tag.RowsAffected() == 0 {
-		return batchLost()
-	}
-	return err
-}
-
-// EndBatch ends the batch. Labels of it that are still pending are handed on to a batch of
-// the next round, due after pause; trajectories that owe nothing any more go on.
+// EndBatch ends the batch. Labels that are still pending move to a batch of the next round, due
+// after pause. Trajectories with no pending label continue.
 func (s *Store) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.BatchState, remoteState, detail string, pause time.Duration) error {
 	next := relabel.NewID()
 	var iteration relabel.ID
@@ -238,7 +203,7 @@ func (s *Store) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.B
 		if err != nil || again && ended {
 			return err
 		}
-		if err := lockBatch(ctx, tx, f); err != nil {
+		if err := ofBatch(f).lock(ctx, tx); err != nil {
 			return err
 		}
 		if err := s.handOn(ctx, tx, f, next, pause); err != nil {
@@ -254,7 +219,7 @@ func (s *Store) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.B
 	return s.beginLabelling(ctx, iteration)
 }
 
-// handOn puts what the batch still owes into the batch next.
+// handOn moves the pending labels of the batch to the batch next.
 func (s *Store) handOn(ctx context.Context, tx pgx.Tx, f relabel.BatchFence, next relabel.ID, pause time.Duration) error {
 	const owing = `FROM trajectories tr, label_batch_items i, actions a, turns tu WHERE i.batch_id = $1 AND i.status = 'asked'
 		AND tr.id = i.trajectory_id AND tr.attempt = i.attempt AND tr.state = 'labelling' AND tr.owner IS NULL

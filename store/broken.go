@@ -12,15 +12,15 @@ import (
 	"relabel/chat"
 )
 
-// storedBroken is a relabel.BrokenTurn as JSON, with the bytes of its action that relabel.Action
-// leaves out.
+// storedBroken is a relabel.BrokenTurn as JSON, with the bytes of its action that
+// relabel.Action omits.
 type storedBroken struct {
 	Executor  relabel.Role   `json:"executor"`
 	Action    relabel.Action `json:"action"`
 	Raw, Said []byte
 }
 
-// encodeBroken is a turn whose execution broke the sandbox as it is stored; nil of nil.
+// encodeBroken encodes a turn whose execution broke the sandbox; nil for nil.
 func encodeBroken(b *relabel.BrokenTurn) ([]byte, error) {
 	if b == nil {
 		return nil, nil
@@ -32,10 +32,10 @@ func encodeBroken(b *relabel.BrokenTurn) ([]byte, error) {
 	return stored, nil
 }
 
-// readBroken returns the turns at which sandboxes broke, in the order of the attempts, and the last
-// action in the course of which one did at turn next; nil if there was none.
+// readBroken returns the turns at which sandboxes broke, in the order of attempts, and the last
+// action that broke one at turn next, if any.
 func readBroken(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, next int) (at []int, pending *relabel.BrokenTurn, err error) {
-	// What came before a divergence belongs to other turns.
+	// Breaks before a divergence belong to other turns.
 	rows, err := tx.Query(ctx, `SELECT broke_at, CASE WHEN broke_at = $2 THEN broken END FROM attempts
 		WHERE trajectory_id = $1 AND broke_at IS NOT NULL
 		AND number > coalesce((SELECT max(number) FROM attempts WHERE trajectory_id = $1 AND outcome = 'diverged'), 0)

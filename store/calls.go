@@ -9,10 +9,9 @@ import (
 	"relabel"
 )
 
-// RecordCall keeps a question to a policy. Its length is kept; its start is counted back
-// from now by this server's clock. The same id again is no error.
-// What it used is added to what its run has spent; a run whose budget that reaches is
-// paused.
+// RecordCall stores a call of a policy. It keeps the call's length and computes its start from
+// this server's clock. Storing the same id twice is not an error. It adds the usage to the
+// run's spending, and pauses a run that reaches its budget.
 func (s *Store) RecordCall(ctx context.Context, c relabel.Call) error {
 	prompt, completion, cached := usageValues(c.Usage)
 	id, millis := ensureID(c.ID), max(c.Millis, 0)
@@ -35,12 +34,10 @@ func (s *Store) RecordCall(ctx context.Context, c relabel.Call) error {
 	})
 }
 
-// PurgeCalls deletes calls that began longer ago than keep. What they used stays in the
-// sums of spending, and what they labelled in the trajectories. It goes through each
-// policy's calls by their age, oldest first.
+// PurgeCalls deletes calls older than keep, oldest first, policy by policy. Their usage stays
+// in the sums of spending, their labels in the trajectories.
 func (s *Store) PurgeCalls(ctx context.Context, keep time.Duration) (purged int64, err error) {
-	rows, _ := s.pool.Query(ctx, "SELECT id FROM policies")
-	policies, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+	policies, err := readColumn[relabel.ID](ctx, s.pool, "SELECT id FROM policies")
 	if err != nil {
 		return 0, classify(err)
 	}
@@ -61,30 +58,29 @@ const callSelect = `SELECT id, policy_id, trajectory_id, attempt, t, purpose, st
 		model, error, error_body, queue_millis, base_url, hedged, cost_micros, clamped,
 		CASE WHEN prompt_by IS NOT NULL THEN json_build_object('tokens', prompt_estimate, 'by', prompt_by, 'not_counted', prompt_not_counted) END AS size FROM calls`
 
-// ListCalls lists the calls made for a trajectory, in the order they began.
+// ListCalls lists a trajectory's calls by start.
 func (s *Store) ListCalls(ctx context.Context, trajectory relabel.ID) ([]relabel.Call, error) {
-	rows, _ := s.pool.Query(ctx, callSelect+" WHERE trajectory_id = $1 ORDER BY started_at, id", trajectory)
-	calls, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Call])
+	calls, err := readAll[relabel.Call](ctx, s.pool,
+		callSelect+" WHERE trajectory_id = $1 ORDER BY started_at, id", trajectory)
 	if err == nil && len(calls) == 0 {
 		_, err = s.FindTrajectory(ctx, trajectory)
 	}
 	return calls, classify(err)
 }
 
-// ListTurnCalls lists the calls made at turns t of a trajectory with from ≤ t < to, of all
-// attempts, in the order they began.
+// ListTurnCalls lists the calls of all attempts for turns t of a trajectory with from ≤ t < to,
+// by start.
 func (s *Store) ListTurnCalls(ctx context.Context, trajectory relabel.ID, from, to int) ([]relabel.Call, error) {
-	rows, _ := s.pool.Query(ctx, callSelect+" WHERE trajectory_id = $1 AND t >= $2 AND t < $3 ORDER BY started_at, id", trajectory, from, to)
-	calls, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Call])
-	return calls, classify(err)
+	return listAll[relabel.Call](ctx, s,
+		callSelect+" WHERE trajectory_id = $1 AND t >= $2 AND t < $3 ORDER BY started_at, id", trajectory, from, to)
 }
 
-// mostModels bounds what is kept of one address, where a server makes up a fingerprint
-// for each answer.
+// mostModels bounds the stored models of one address: some servers make up a fingerprint per
+// answer.
 const mostModels = 100
 
-// RecordModel keeps that a model answered for a policy, unless it is known. changed says
-// that another model had answered there before.
+// RecordModel stores that a model answered for a policy. changed reports whether it is new and
+// another model answered at this address before.
 func (s *Store) RecordModel(ctx context.Context, m relabel.ModelSeen) (changed bool, err error) {
 	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		var others int
@@ -100,11 +96,8 @@ func (s *Store) RecordModel(ctx context.Context, m relabel.ModelSeen) (changed b
 	return changed, err
 }
 
-// ListModels lists the models that answered for a policy, address by address in the
-// order they were first seen.
+// ListModels lists the models that answered for a policy, by address and then by first use.
 func (s *Store) ListModels(ctx context.Context, policy relabel.ID) ([]relabel.ModelSeen, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT policy_id, base_url, model, fingerprint, first_at FROM models_seen
+	return listAll[relabel.ModelSeen](ctx, s, `SELECT policy_id, base_url, model, fingerprint, first_at FROM models_seen
 		WHERE policy_id = $1 ORDER BY base_url, first_at, model, fingerprint`, policy)
-	seen, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.ModelSeen])
-	return seen, classify(err)
 }

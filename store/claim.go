@@ -10,22 +10,21 @@ import (
 	"relabel"
 )
 
-// claimSet is what a claim by $2 changes: the next attempt runs, or labels where the
-// rollout was over. Turns that are there stay in the attempt that holds them until they
-// were replayed (AdoptTurns).
+// claimSet is the change of a claim by $2: the next attempt runs, or labels if the rollout has
+// ended. Existing turns stay with their attempt until they are replayed (AdoptTurns).
 const claimSet = ` state = CASE WHEN end_reason IS NULL THEN 'running' ELSE 'labelling' END,
 	attempt = attempt + 1, trail = CASE WHEN turns = 0 THEN attempt + 1 ELSE trail END, owner = $2,
 	lease_until = clock_timestamp() + $3::interval, started_at = coalesce(started_at, clock_timestamp()) `
 
-// claimUpdate gives a queued trajectory to $2.
+// claimUpdate assigns a queued trajectory to $2.
 const claimUpdate = "UPDATE trajectories SET" + claimSet +
 	`WHERE id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp() RETURNING attempt, run_id, iteration_id, task_id,
 	coalesce(waited_step, ''), waited_ms`
 
-// Claim gives the trajectory to owner: attempt+1, state running (labelling where the
-// rollout was over), a lease by the database's clock, and what earlier attempts left. One
-// that another worker owns is taken over when its lease has run out. CodeConflict when it
-// is not to be had, CodeNotFound when there is none.
+// Claim assigns the trajectory to owner, with attempt+1, the state running (labelling if the
+// rollout has ended), a lease by the database's clock, and the results of earlier attempts. It
+// takes over a trajectory whose lease has expired. CodeConflict if it cannot be claimed,
+// CodeNotFound if there is none.
 func (s *Store) Claim(ctx context.Context, trajectory relabel.ID, owner string, lease time.Duration) (relabel.Claim, error) {
 	c := relabel.Claim{Fence: relabel.Fence{TrajectoryID: trajectory, Owner: owner}}
 	if err := checkClaim(owner, lease); err != nil {
@@ -56,7 +55,7 @@ func checkClaim(owner string, lease time.Duration) error {
 	return nil
 }
 
-// claim gives a queued trajectory to the claim's owner and reads what a rollout needs.
+// claim assigns a queued trajectory to the claim's owner and reads what a rollout needs.
 // pgx.ErrNoRows if it is not queued.
 func claim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, lease time.Duration) error {
 	var run, iteration, task relabel.ID
@@ -69,7 +68,7 @@ func claim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, lease time.Duration
 	return readClaim(ctx, tx, c, run, iteration, task)
 }
 
-// unclaimable says why a trajectory is not to be had.
+// unclaimable returns the reason why a trajectory cannot be claimed.
 func unclaimable(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
 	var state relabel.TrajectoryState
 	if err := tx.QueryRow(ctx, "SELECT state FROM trajectories WHERE id = $1", id).Scan(&state); err != nil {
@@ -90,14 +89,11 @@ func readClaim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, run, iteration,
 		policySelect+" JOIN runs ru ON ru.teacher_id = po.id WHERE ru.id = $1", run)
 	readInto(b, &c.Student, pgx.RowToStructByName[relabel.Policy],
 		policySelect+" JOIN iterations it ON it.student_id = po.id WHERE it.id = $1", iteration)
-	// An attempt that was given back or came to an end removed its sandbox; one that was
-	// lost or cancelled, or whose sandbox broke, may not have.
-	b.Queue(`SELECT container FROM attempts WHERE trajectory_id = $1 AND number < $2 AND container <> ''
-		AND outcome IN ('lost', 'environment', 'diverged', 'cancelled') ORDER BY number`, c.TrajectoryID, c.Attempt).
-		Query(func(rows pgx.Rows) (err error) {
-			c.Abandoned, err = pgx.CollectRows(rows, pgx.RowTo[string])
-			return err
-		})
+	// An attempt that was released or has ended removed its sandbox. One that was lost or
+	// cancelled, or whose sandbox broke, may have left it.
+	c.Abandoned = nil
+	queueRead(b, &c.Abandoned, pgx.RowTo[string], `SELECT container FROM attempts WHERE trajectory_id = $1 AND number < $2
+		AND container <> '' AND outcome IN ('lost', 'environment', 'diverged', 'cancelled') ORDER BY number`, c.TrajectoryID, c.Attempt)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
@@ -116,40 +112,32 @@ func readInto[T any](b *pgx.Batch, into *T, scan pgx.RowToFunc[T], sql string, a
 // if the fence does not hold.
 func (s *Store) SetSandbox(ctx context.Context, f relabel.Fence, dockerHost, container string) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		tag, err := tx.Exec(ctx, `UPDATE attempts SET docker_host = $4, container = $5
+		return execOrElse(ctx, tx, func() error { return refusal(ctx, tx, f, "have a sandbox") }, `UPDATE attempts
+			SET docker_host = $4, container = $5
 			WHERE trajectory_id = $1 AND number = $2 AND EXISTS (SELECT 1 FROM trajectories WHERE`+fenced+`FOR NO KEY UPDATE)`,
 			f.TrajectoryID, f.Attempt, f.Owner, validUTF8(dockerHost), validUTF8(container))
-		if err == nil && tag.RowsAffected() == 0 {
-			return refusal(ctx, tx, f, "have a sandbox")
-		}
-		return err
 	})
 }
 
-// Release gives the trajectory back to the queue, with its turns, its ending if it has
-// one, and the labels that it owes, and a wake-up for whoever takes it next; the attempt
-// is kept as released. CodeLeaseLost if the fence does not hold.
+// Release returns the trajectory to the queue with its turns, ending and pending labels, and
+// queues a wake-up. The attempt is kept as released. CodeLeaseLost if the fence does not hold.
 func (s *Store) Release(ctx context.Context, f relabel.Fence) error {
-	st := step{to: relabel.Queued, outcome: "released", tried: "be released", sql: requeueUpdate + " WHERE" + fenced}
-	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
-		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", "given back by its worker")
-	})
+	return s.take(ctx, f, step{to: relabel.Queued, outcome: "released", reason: "released by its worker", tried: "be released", set: queuedSet}, nil)
 }
 
-// ReleaseBroken gives the trajectory back because its sandbox, or the verifier's, broke.
-// That is counted, and the next claim waits for the pause. broken, if it is not nil, is the
-// action in the course of which the sandbox broke: the next claims have it until its turn is
-// committed.
+// ReleaseBroken releases the trajectory because its sandbox, or the verifier's, broke. It
+// counts the failure; the next claim waits for pause. broken, if not nil, is the action that
+// broke the sandbox: later claims include it until its turn is committed.
 func (s *Store) ReleaseBroken(ctx context.Context, f relabel.Fence, detail string, pause time.Duration, broken *relabel.BrokenTurn) error {
 	stored, err := encodeBroken(broken)
 	if err != nil {
 		return err
 	}
-	st := step{to: relabel.Queued, outcome: "environment", tried: "be released", args: []any{pause},
-		sql: requeueUpdate + ", environment_failures = environment_failures + 1, claimable_at = clock_timestamp() + $4::interval WHERE" + fenced}
+	st := step{to: relabel.Queued, outcome: "environment", reason: detail, tried: "be released", args: []any{pause},
+		set: queuedSet + ", environment_failures = environment_failures + 1, claimable_at = clock_timestamp() + $4::interval"}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
-		if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "environment", validUTF8(detail)); err != nil || broken == nil {
-			return err
+		if broken == nil {
+			return nil
 		}
 		_, err := tx.Exec(ctx, "UPDATE attempts SET broke_at = $3, broken = $4 WHERE trajectory_id = $1 AND number = $2", f.TrajectoryID, f.Attempt, broken.T, stored)
 		return err

@@ -9,18 +9,18 @@ import (
 	"relabel"
 )
 
-// rolling tells whether iteration it still rolls out, or a worker is about to let go of what
-// it has rolled out: labels that are gathered before that would leave its own out.
+// rolling selects iterations it that still roll out, or of which a worker is about to release a
+// finished rollout, whose labels an earlier batch would miss.
 const rolling = `(EXISTS (SELECT 1 FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state IN ('queued', 'running') AND tr.end_reason IS NULL)
 	OR EXISTS (SELECT 1 FROM trajectories tr WHERE tr.run_id = it.run_id AND tr.owner IS NOT NULL AND tr.iteration_id = it.id AND tr.labels_pending > 0))`
 
-// BeginLabelling begins the labelling of the iterations whose labels are deferred and
-// whose rollouts are all over, and goes on with that of iterations if it has begun.
-// Whoever ends an iteration's last rollout does so too; this makes good what died in
-// between. It may run at any time, in any number of processes.
+// BeginLabelling begins the labelling of iterations with deferred labels whose rollouts have
+// all ended, and continues labelling that has begun. The end of an iteration's last rollout
+// does the same; this call repairs the effect of a crash. It is safe to call at any time, in
+// any number of processes.
 func (s *Store) BeginLabelling(ctx context.Context) error {
-	rows, _ := s.pool.Query(ctx, "SELECT DISTINCT iteration_id FROM trajectories WHERE state = 'labelling' AND owner IS NULL")
-	iterations, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+	iterations, err := readColumn[relabel.ID](ctx, s.pool,
+		"SELECT DISTINCT iteration_id FROM trajectories WHERE state = 'labelling' AND owner IS NULL")
 	if err != nil {
 		return classify(err)
 	}
@@ -32,9 +32,8 @@ func (s *Store) BeginLabelling(ctx context.Context) error {
 	return nil
 }
 
-// LabelIteration begins the labelling of what has been rolled out, whatever else the
-// iteration still rolls out. CodeConflict if labels are asked for beside the rollouts,
-// or if the iteration is over.
+// LabelIteration begins the labelling of finished rollouts while others of the iteration may
+// still run. CodeConflict if the run labels inline or the iteration is over.
 func (s *Store) LabelIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, error) {
 	it, _, err := s.FindIteration(ctx, id)
 	if err != nil {
@@ -56,17 +55,17 @@ func (s *Store) LabelIteration(ctx context.Context, id relabel.ID) (relabel.Iter
 	return it, err
 }
 
-// beginLabelling begins an iteration's labelling if nothing of it is rolled out any more.
+// beginLabelling begins an iteration's labelling if all its rollouts have ended.
 func (s *Store) beginLabelling(ctx context.Context, iteration relabel.ID) error {
 	return s.label(ctx, iteration, false)
 }
 
-// label hands on what of an iteration waits for its labels: to the queue where workers
-// ask for them, into a batch where the batch endpoint is asked. What a batch has brought
-// goes back to the queue too.
+// label moves an iteration's trajectories that wait for labels to the queue, or their labels to
+// a batch if the run uses a batch endpoint. Trajectories with all labels of a batch return to
+// the queue too.
 func (s *Store) label(ctx context.Context, iteration relabel.ID, now bool) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		// One at a time, or each would make a batch of the same labels.
+		// A lock per iteration: otherwise two callers would create batches of the same labels.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('labelling of ' || $1::text, 0))", iteration.String()); err != nil {
 			return err
 		}
@@ -91,13 +90,13 @@ func (s *Store) label(ctx context.Context, iteration relabel.ID, now bool) error
 		if begun || !over && !now {
 			return nil
 		}
-		// Trajectories before their iteration, as everywhere.
+		// Lock order: trajectories before their iteration.
 		_, err = tx.Exec(ctx, "UPDATE iterations SET labelling_since = clock_timestamp() WHERE id = $1", iteration)
 		return err
 	})
 }
 
-// ignoreNone makes nothing of finding nothing.
+// ignoreNone returns nil for pgx.ErrNoRows.
 func ignoreNone(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -105,13 +104,12 @@ func ignoreNone(err error) error {
 	return err
 }
 
-// requeueWaiting gives waiting trajectories back to the queue, which is where workers
-// claim them: those that owe nothing any more, to be verified, or all of them, to be
-// labelled first.
+// requeueWaiting returns waiting trajectories to the queue: those without pending labels, for
+// their verification, or all of them, for their labels.
 func (s *Store) requeueWaiting(ctx context.Context, tx pgx.Tx, iteration relabel.ID, all bool) error {
-	rows, _ := tx.Query(ctx, requeueUpdate+` WHERE id IN (SELECT id FROM trajectories WHERE iteration_id = $1
+	ids, err := readColumn[relabel.ID](ctx, tx,
+		requeueUpdate+` WHERE id IN (SELECT id FROM trajectories WHERE iteration_id = $1
 		AND state = 'labelling' AND owner IS NULL AND ($2 OR labels_pending = 0) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) RETURNING id`, iteration, all)
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 	if err != nil {
 		return err
 	}

@@ -7,12 +7,12 @@ import (
 	"relabel"
 )
 
-// mostEnded is of how many iterations sums are remembered: some kilobytes each.
+// mostEnded bounds the cached sums: some kilobytes per iteration.
 const mostEnded = 1000
 
-// endedSums remembers what was summed up over all trajectories of iterations that have
-// ended. Nothing of those changes any more, until they are retried or graded again: a
-// retried iteration runs and ends at another time, a regraded one has another regraded_at.
+// endedSums caches sums over all trajectories of iterations that have ended. They change only
+// when an iteration is retried, which changes its end, or graded again, which changes
+// regraded_at.
 type endedSums[T any] struct {
 	mu sync.Mutex
 	of map[relabel.ID]endedSum[T]
@@ -23,7 +23,7 @@ type endedSum[T any] struct {
 	sum     T
 }
 
-// changedAt is when an iteration that has ended last changed.
+// changedAt is the time of the last change of an ended iteration.
 func changedAt(it relabel.Iteration) time.Time {
 	if it.RegradedAt != nil && it.RegradedAt.After(*it.EndedAt) {
 		return *it.RegradedAt
@@ -31,7 +31,7 @@ func changedAt(it relabel.Iteration) time.Time {
 	return *it.EndedAt
 }
 
-// find returns the sum of an iteration as it was read. It belongs to all who find it.
+// find returns the cached sum of an iteration. All callers share it.
 func (e *endedSums[T]) find(it relabel.Iteration) (sum T, known bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -42,8 +42,8 @@ func (e *endedSums[T]) find(it relabel.Iteration) (sum T, known bool) {
 	return one.sum, true
 }
 
-// keep remembers the sum of an iteration, read after the iteration was. One that runs is
-// not remembered.
+// keep caches the sum of an iteration, read after the iteration itself. It ignores a running
+// iteration.
 func (e *endedSums[T]) keep(it relabel.Iteration, sum T) {
 	if it.EndedAt == nil {
 		return

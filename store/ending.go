@@ -16,8 +16,8 @@ func (s *Store) EndRollout(ctx context.Context, f relabel.Fence, end relabel.End
 		patch = []byte{} // null is for a rollout that has not ended
 	}
 	st := step{to: relabel.Labelling, tried: "end its rollout",
-		sql: `UPDATE trajectories SET state = 'labelling', end_reason = $4, patch_bytes = $5, submitted = $6
-			WHERE` + fenced + `AND state = 'running' AND trail = attempt`,
+		set:  "state = 'labelling', end_reason = $4, patch_bytes = $5, submitted = $6",
+		when: "AND state = 'running' AND trail = attempt",
 		args: []any{end.Reason, len(patch), end.Submitted}}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
 		_, err := tx.Exec(ctx, "INSERT INTO patches (trajectory_id, patch) VALUES ($1, $2)", f.TrajectoryID, patch)
@@ -25,17 +25,16 @@ func (s *Store) EndRollout(ctx context.Context, f relabel.Fence, end relabel.End
 	})
 }
 
-// AwaitLabels lets go of a trajectory in labelling that owes labels: its attempt is over,
-// and nobody owns it until its iteration's labelling begins, which it does at once where
-// this was the last rollout.
+// AwaitLabels releases a trajectory in labelling with pending labels. Its attempt ends, and it
+// has no owner until its iteration's labelling begins: at once, if this was the last rollout.
 func (s *Store) AwaitLabels(ctx context.Context, f relabel.Fence) error {
 	var iteration relabel.ID
-	err := s.take(ctx, f, step{to: relabel.Labelling, outcome: "released", tried: "wait for its labels",
-		sql: "UPDATE trajectories SET owner = NULL, lease_until = NULL WHERE" + fenced + "AND state = 'labelling'"},
-		func(tx pgx.Tx, of relabel.ID) error {
-			iteration = of
-			return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", "its rollout is over: its labels are asked for later")
-		})
+	st := step{to: relabel.Labelling, outcome: "released", reason: "its rollout is over: its labels are asked for later", tried: "wait for its labels",
+		set: "owner = NULL, lease_until = NULL", when: "AND state = 'labelling'"}
+	err := s.take(ctx, f, st, func(_ pgx.Tx, of relabel.ID) error {
+		iteration = of
+		return nil
+	})
 	if err != nil || iteration == (relabel.ID{}) {
 		return err
 	}
@@ -45,11 +44,11 @@ func (s *Store) AwaitLabels(ctx context.Context, f relabel.Fence) error {
 // BeginVerifying moves labelling to verifying. CodeConflict while a label is pending.
 func (s *Store) BeginVerifying(ctx context.Context, f relabel.Fence) error {
 	return s.take(ctx, f, step{to: relabel.Verifying, tried: "be verified, or still has a pending label",
-		sql: "UPDATE trajectories SET state = 'verifying' WHERE" + fenced + "AND state = 'labelling' AND labels_pending = 0"}, nil)
+		set: "state = 'verifying'", when: "AND state = 'labelling' AND labels_pending = 0"}, nil)
 }
 
-// Finish stores the verdict and moves verifying to done. With the iteration's last
-// trajectory the iteration is done.
+// Finish stores the verdict and moves verifying to done. The last trajectory also ends the
+// iteration.
 func (s *Store) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) error {
 	var passed *bool // nil if the verifier broke
 	var reason *string
@@ -58,29 +57,23 @@ func (s *Store) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) 
 		passed, reason, protections = &v.Passed, new(validUTF8(string(v.Reason))), &v.Protections
 	}
 	st := step{to: relabel.Done, outcome: "done", tried: "finish", args: []any{passed, reason, protections},
-		sql: `UPDATE trajectories SET state = 'done', passed = $4, verdict_reason = $5, protections = $6, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()
-			WHERE` + fenced + `AND state = 'verifying'`}
+		set:  "state = 'done', passed = $4, verdict_reason = $5, protections = $6, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()",
+		when: "AND state = 'verifying'"}
 	return s.take(ctx, f, st, func(tx pgx.Tx, iteration relabel.ID) error {
 		if err := insertVerdict(ctx, tx, f.TrajectoryID, f.Attempt, v); err != nil {
-			return err
-		}
-		if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "done", ""); err != nil {
 			return err
 		}
 		return endTrajectory(ctx, tx, iteration)
 	})
 }
 
-// Fail moves the trajectory to failed, with a reason and a detail that is safe to show.
-// Labels that it still owes are missing.
+// Fail moves the trajectory to failed, with a reason and a detail that is safe to show. Its
+// pending labels become missing.
 func (s *Store) Fail(ctx context.Context, f relabel.Fence, reason relabel.FailureReason, detail string) error {
-	st := step{to: relabel.Failed, outcome: "failed", tried: "fail", args: []any{reason, validUTF8(detail)},
-		sql: `UPDATE trajectories SET state = 'failed', failure = $4, failure_detail = $5, owner = NULL, lease_until = NULL,
-			labels_missing = labels_missing + labels_pending, labels_pending = 0, ended_at = clock_timestamp() WHERE` + fenced}
+	st := step{to: relabel.Failed, outcome: "failed", reason: detail, tried: "fail", args: []any{reason, validUTF8(detail)},
+		set: `state = 'failed', failure = $4, failure_detail = $5, owner = NULL, lease_until = NULL,
+			labels_missing = labels_missing + labels_pending, labels_pending = 0, ended_at = clock_timestamp()`}
 	return s.take(ctx, f, st, func(tx pgx.Tx, iteration relabel.ID) error {
-		if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "failed", validUTF8(detail)); err != nil {
-			return err
-		}
 		if err := forgoLabels(ctx, tx, []relabel.ID{f.TrajectoryID}, validUTF8(detail)); err != nil {
 			return err
 		}

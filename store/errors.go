@@ -13,7 +13,7 @@ import (
 	"relabel"
 )
 
-// The SQLSTATEs that mean something to a caller.
+// SQLSTATEs that a caller can act on.
 const (
 	notNullViolation    = "23502"
 	foreignKeyViolation = "23503"
@@ -32,8 +32,8 @@ const (
 	queryCanceled       = "57014"
 )
 
-// meanings says what a broken constraint means: in words that are safe to show, with
-// the field that is wrong. Constraints that only a bug can break are not listed.
+// meanings are the meanings of broken constraints, safe to show, with the invalid field. They
+// omit constraints that only a bug can break.
 var meanings = map[string]*relabel.Error{
 	"tasksets_name_check":          relabel.Errorf(relabel.CodeInvalid, "a task set needs a name").On("name"),
 	"tasks_instance":               relabel.Errorf(relabel.CodeInvalid, "an instance is twice in the task set").On("instance_id"),
@@ -73,9 +73,8 @@ var meanings = map[string]*relabel.Error{
 	"tokens_name_check":            relabel.Errorf(relabel.CodeInvalid, "a token needs a name").On("name"),
 }
 
-// classify turns an error of Postgres or its driver into one with a code. It is the
-// only place that knows SQLSTATEs. A *relabel.Error stays as it is, and so does the end
-// of a context.
+// classify adds a code to an error of Postgres or its driver. Only this file knows SQLSTATEs.
+// It keeps a *relabel.Error and the error of a context.
 func classify(err error) error {
 	var known *relabel.Error
 	var pg *pgconn.PgError
@@ -94,14 +93,13 @@ func classify(err error) error {
 	return relabel.Errorf(relabel.CodeInternal, "the database call failed").Because(err)
 }
 
-// keyBroken reports whether the server refused a row that is there already, or that hangs
-// on one that is not.
+// keyBroken reports whether the server refused a row that exists or whose reference is missing.
 func keyBroken(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == uniqueViolation || pg.Code == foreignKeyViolation)
 }
 
-// classifyServer classifies what the server itself refused.
+// classifyServer classifies an error that the server returned.
 func classifyServer(pg *pgconn.PgError, err error) error {
 	if e, ok := meanings[pg.ConstraintName]; ok {
 		return e.Because(err)
@@ -133,8 +131,8 @@ func classifyServer(pg *pgconn.PgError, err error) error {
 	return relabel.Errorf(relabel.CodeInternal, "the database call failed").Because(err)
 }
 
-// taken says which name is in use and what to do, where err says that the constraint
-// of names is broken. That is the whole story: it has no cause.
+// taken returns the name in use and a remedy if err breaks the constraint of names. The error
+// has no cause, because it is complete.
 func taken(err error, constraint, what, name, todo string) error {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.ConstraintName == constraint {
@@ -152,8 +150,8 @@ func passing(err error) bool {
 	return broken(err)
 }
 
-// shutDown reports whether the server ended the connection, or does not open one, for
-// its own reasons: it restarts, or the session was idle for longer than its owner allows.
+// shutDown reports whether the server closed or refused the connection by itself: it restarts,
+// or the session was idle for too long.
 func shutDown(pg *pgconn.PgError) bool {
 	switch pg.Code {
 	case "57P01", "57P02", "57P03", "57P05", "25P03":
@@ -162,7 +160,7 @@ func shutDown(pg *pgconn.PgError) bool {
 	return strings.HasPrefix(pg.Code, "08")
 }
 
-// broken reports whether the line to the server was lost or could not be made.
+// broken reports whether the connection was lost or could not be opened.
 func broken(err error) bool {
 	var dial *pgconn.ConnectError
 	var network net.Error
@@ -171,7 +169,7 @@ func broken(err error) bool {
 		strings.Contains(err.Error(), "conn closed")
 }
 
-// missing names what was not found; other errors are classified.
+// notFound names the missing resource; it classifies other errors.
 func notFound(what string, id any, err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return relabel.Errorf(relabel.CodeNotFound, "there is no %s %v", what, id)

@@ -9,12 +9,11 @@ import (
 	"relabel"
 )
 
-// publishBatch bounds how many events get their number in one transaction.
+// publishBatch bounds the events that one transaction numbers.
 const publishBatch = 10_000
 
-// PublishEvents gives every event that is committed its number, and returns the last
-// number that was given. An event that is committed later gets a larger one, so that who
-// reads in the order of numbers skips none.
+// PublishEvents numbers every committed event and returns the last number. Events that commit
+// later get larger numbers, so that a reader in the order of numbers skips none.
 func (s *Store) PublishEvents(ctx context.Context) (last int64, err error) {
 	for given := int64(1); given > 0; {
 		var waiting bool
@@ -33,8 +32,8 @@ func (s *Store) PublishEvents(ctx context.Context) (last int64, err error) {
 	return last, nil // what still waits is being deleted with its run
 }
 
-// publishSome gives the next batch its numbers. The lock comes first: the statement after
-// it sees all that an earlier batch has numbered.
+// publishSome numbers the next batch. It takes the lock first, so that the next statement sees
+// all numbers of earlier batches.
 func publishSome(ctx context.Context, tx pgx.Tx) (given int64, err error) {
 	var last int64
 	if err := tx.QueryRow(ctx, "SELECT last FROM event_numbers FOR UPDATE").Scan(&last); err != nil {
@@ -51,8 +50,8 @@ func publishSome(ctx context.Context, tx pgx.Tx) (given int64, err error) {
 	return tag.RowsAffected(), err
 }
 
-// ListEvents lists published events of a scope whose number is larger than after, in the
-// order of their numbers, at most limit.
+// ListEvents lists at most limit published events of a scope with numbers above after, in
+// order.
 func (s *Store) ListEvents(ctx context.Context, scope relabel.EventScope, after int64, limit int) ([]relabel.Event, error) {
 	where, of := "$1::uuid IS NOT NULL", scope.RunID
 	switch {
@@ -63,22 +62,20 @@ func (s *Store) ListEvents(ctx context.Context, scope relabel.EventScope, after 
 	case scope.RunID != relabel.ID{}:
 		where = "run_id = $1"
 	}
-	rows, _ := s.pool.Query(ctx, `SELECT number, at, subject, run_id, iteration_id, trajectory_id, export_id, state FROM events
+	return listAll[relabel.Event](ctx, s,
+		`SELECT number, at, subject, run_id, iteration_id, trajectory_id, export_id, state FROM events
 		WHERE `+where+` AND number > $2 ORDER BY number LIMIT $3`, of, after, limit)
-	events, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Event])
-	return events, classify(err)
 }
 
-// KeepsEvents reports whether every event after this number is still kept: there is one
-// of the number, or it is the last that was given.
+// KeepsEvents reports whether every event after this number is still stored: an event has the
+// number, or it is the last number.
 func (s *Store) KeepsEvents(ctx context.Context, number int64) (kept bool, err error) {
 	err = s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM events WHERE number = $1) OR EXISTS (SELECT 1 FROM event_numbers WHERE last = $1)", number).Scan(&kept)
 	return kept, classify(err)
 }
 
-// PurgeEvents deletes the events that are older than keep, the oldest numbers first, so
-// that what is left has no gap, also where ctx ends before all are deleted. It returns how
-// many were.
+// PurgeEvents deletes events older than keep, in the order of numbers, so that the rest has no
+// gap even if ctx ends early. It returns their number.
 func (s *Store) PurgeEvents(ctx context.Context, keep time.Duration) (purged int64, err error) {
 	if _, err := s.PublishEvents(ctx); err != nil {
 		return 0, err

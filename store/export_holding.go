@@ -13,16 +13,16 @@ import (
 )
 
 // ListHolding lists which of a run's newest finished exports selected a trajectory, newest
-// first, each with the part that it was put into. It looks at no more than so many.
+// first, each with its part. It reads at most newest exports.
 func (s *Store) ListHolding(ctx context.Context, run, trajectory relabel.ID, newest int) ([]relabel.Holding, error) {
-	// The text is looked through first: a part names hundreds of trajectories.
-	rows, _ := s.pool.Query(ctx, `WITH seen AS MATERIALIZED (SELECT id FROM exports WHERE run_id = $1 AND state = 'done' ORDER BY created_at DESC, id DESC LIMIT $3)
+	// The text search comes first: a part names hundreds of trajectories.
+	list, err := readAll[holdingRow](ctx, s.pool,
+		`WITH seen AS MATERIALIZED (SELECT id FROM exports WHERE run_id = $1 AND state = 'done' ORDER BY created_at DESC, id DESC LIMIT $3)
 		SELECT ex.*, p.number FROM seen JOIN export_parts p ON p.export_id = seen.id
 			AND CASE WHEN strpos(p.trajectories::text, $2::text) = 0 THEN false
 				ELSE EXISTS (SELECT 1 FROM json_array_elements(p.trajectories) tr WHERE tr->>'id' = $2::text) END
 		JOIN LATERAL (`+exportSelect+` WHERE ex.id = seen.id) ex ON true
 		ORDER BY ex.created_at DESC, ex.id DESC`, run, trajectory.String(), newest)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[holdingRow])
 	holding := make([]relabel.Holding, len(list))
 	for i, h := range list {
 		holding[i] = relabel.Holding{Export: h.Export, Part: h.Number}
@@ -35,8 +35,8 @@ type holdingRow struct {
 	Number int
 }
 
-// CountSelected counts what an export selected, by iteration, and what of it was left out;
-// nothing before it is cut.
+// CountSelected counts what an export selected and excluded, by iteration; nothing before the
+// export is cut.
 func (s *Store) CountSelected(ctx context.Context, export relabel.ID) (list []relabel.SelectedIteration, err error) {
 	err = s.read(ctx, func(tx pgx.Tx) error {
 		list = nil
@@ -68,7 +68,7 @@ func (s *Store) CountSelected(ctx context.Context, export relabel.ID) (list []re
 	return list, classify(err)
 }
 
-// countExcluded reads the lines of what was left out of an export, a part at a time.
+// countExcluded reads the exclusions of an export, one part at a time.
 func countExcluded(ctx context.Context, tx pgx.Tx, export relabel.ID, count func(trajectory relabel.ID, reason string, states int)) error {
 	rows, _ := tx.Query(ctx, "SELECT excluded FROM export_parts WHERE export_id = $1 AND done", export)
 	var text []byte

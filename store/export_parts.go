@@ -11,11 +11,11 @@ import (
 	"relabel"
 )
 
-// CutExport moves queued to running and cuts what is selected into parts of about
-// partBytes of stored text each, one trajectory at least, and queues a job for each.
-// Which trajectories, and how many turns and labels they have, is of one snapshot. One
-// that was cut stays as it is. CodeNotFound if the run has no such iteration,
-// CodeConflict if one of the iterations is still running or the export is over.
+// CutExport moves queued to running, cuts the selection into parts of about partBytes of stored
+// text, at least one trajectory each, and queues a job per part. The trajectories and their
+// numbers of turns and labels come from one snapshot. It does nothing if the export is already
+// cut. CodeNotFound if the run has no such iteration, CodeConflict if one of the iterations is
+// running or the export is over.
 func (s *Store) CutExport(ctx context.Context, id relabel.ID, partBytes int64) error {
 	e, err := s.FindExport(ctx, id)
 	if err != nil || e.State == relabel.ExportRunning && e.Parts > 0 {
@@ -62,7 +62,7 @@ type sizedTrajectory struct {
 	Bytes int64
 }
 
-// cut puts trajectories into parts, in order. There is always one part, if an empty one.
+// cut puts trajectories into parts, in order. It returns at least one part, which may be empty.
 func cut(all []sizedTrajectory, partBytes int64) [][]relabel.PartTrajectory {
 	parts := [][]relabel.PartTrajectory{{}}
 	var size int64
@@ -77,8 +77,8 @@ func cut(all []sizedTrajectory, partBytes int64) [][]relabel.PartTrajectory {
 	return parts
 }
 
-// FindExportPart returns a part with the files that are finished; CodeNotFound if the
-// export has none such.
+// FindExportPart returns a part with its finished files; CodeNotFound if the export has no such
+// part.
 func (s *Store) FindExportPart(ctx context.Context, id relabel.ID, number int) (relabel.ExportPart, error) {
 	p := relabel.ExportPart{ExportID: id, Number: number}
 	err := s.pool.QueryRow(ctx, `SELECT trajectories, done FROM export_parts WHERE export_id = $1 AND number = $2`, id, number).Scan(&p.Trajectories, &p.Done)
@@ -96,8 +96,8 @@ func (s *Store) partFiles(ctx context.Context, id relabel.ID, part *int) ([]rela
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[relabel.ExportFile])
 }
 
-// SaveExportFile notes a finished file of a part. Noting it again, from another try at
-// the part, changes nothing: the same part gives the same bytes.
+// SaveExportFile records a finished file of a part. Recording it again, in a retry of the part,
+// changes nothing: the same part has the same bytes.
 func (s *Store) SaveExportFile(ctx context.Context, id relabel.ID, part int, f relabel.ExportFile) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := insertFile(ctx, tx, id, &part, f); err != nil {
@@ -115,8 +115,8 @@ func insertFile(ctx context.Context, tx pgx.Tx, id relabel.ID, part *int, f rela
 	return err
 }
 
-// FinishExportPart says that a part's files are all there, with its summary (JSON) and
-// its lines of what was left out. The last one queues the export's end.
+// FinishExportPart records that a part's files are complete, with its summary (JSON) and
+// exclusions (lines of JSON). The last part queues the export's last step.
 func (s *Store) FinishExportPart(ctx context.Context, id relabel.ID, part int, summary json.RawMessage, excluded []byte) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		var folder string // locked, so that of two parts that end at once one is the last
@@ -143,8 +143,8 @@ func (s *Store) FinishExportPart(ctx context.Context, id relabel.ID, part int, s
 	})
 }
 
-// ExportParts yields the summary and the left-out lines of each part, in order, one at a
-// time in memory. A part that is not done is a CodeConflict.
+// ExportParts yields the summary and exclusions of each part, in order, one at a time in
+// memory. CodeConflict for an unfinished part.
 func (s *Store) ExportParts(ctx context.Context, id relabel.ID) iter.Seq2[relabel.FinishedPart, error] {
 	return func(yield func(relabel.FinishedPart, error) bool) {
 		for n := 0; ; n++ {

@@ -10,16 +10,16 @@ import (
 	"relabel"
 )
 
-// errStopped ends the transaction of a reader that wants no more.
+// errStopped ends the transaction when the reader stops.
 var errStopped = errors.New("the reader stopped")
 
-// ExportTrajectories yields the trajectories of a part of an export, in order, all from
-// one snapshot, one at a time in memory. The last pair has the error, if there is one:
-// CodeConflict if a trajectory is no more as it was when the export was cut.
+// ExportTrajectories yields the trajectories of a part in order, from one snapshot, one at a
+// time in memory. The last pair has the error, if any: CodeConflict if a trajectory has changed
+// since the export was cut.
 func (s *Store) ExportTrajectories(ctx context.Context, sel relabel.ExportSelection, part relabel.ExportPart) iter.Seq2[relabel.ExportTrajectory, error] {
 	return func(yield func(relabel.ExportTrajectory, error) bool) {
 		err := s.read(ctx, func(tx pgx.Tx) error {
-			// It holds no locks, and whoever writes the export may take long over a trajectory.
+			// It holds no locks, and the writer may take long for one trajectory.
 			if _, err := tx.Exec(ctx, "SET LOCAL "+idleTimeout+" = 0"); err != nil {
 				return err
 			}
@@ -41,8 +41,8 @@ func (s *Store) ExportTrajectories(ctx context.Context, sel relabel.ExportSelect
 	}
 }
 
-// loadAs reads a trajectory as it was when its export was cut. Of one that was not over
-// then there is no more than how many turns it had.
+// loadAs reads a trajectory as it was when its export was cut: of an open one only the number
+// of turns.
 func (x *exportContext) loadAs(ctx context.Context, tx pgx.Tx, was relabel.PartTrajectory) (relabel.ExportTrajectory, error) {
 	if !was.State.Terminal() {
 		return x.loadOpen(ctx, tx, was)
@@ -56,7 +56,7 @@ func (x *exportContext) loadAs(ctx context.Context, tx pgx.Tx, was relabel.PartT
 	return e, err
 }
 
-// verdictAs gives a trajectory the verdict that it had when its export was cut.
+// verdictAs restores the verdict that a trajectory had when its export was cut.
 func verdictAs(t *relabel.Trajectory, was *relabel.PartVerdict) {
 	if was == nil {
 		return
@@ -68,22 +68,21 @@ func verdictAs(t *relabel.Trajectory, was *relabel.PartVerdict) {
 	}
 }
 
-// loadOpen reads whose an open trajectory is. What came of it since is not the export's.
+// loadOpen reads an open trajectory without anything that is newer than the export.
 func (x *exportContext) loadOpen(ctx context.Context, tx pgx.Tx, was relabel.PartTrajectory) (e relabel.ExportTrajectory, err error) {
-	rows, _ := tx.Query(ctx, trajectorySelect+" WHERE tr.id = $1", was.ID)
-	if e.Trajectory, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Trajectory]); err != nil {
+	if e.Trajectory, err = readOne[relabel.Trajectory](ctx, tx,
+		trajectorySelect+" WHERE tr.id = $1", was.ID); err != nil {
 		return e, err
 	}
 	e.Trajectory.State, e.Turns = was.State, make([]relabel.Turn, was.Turns)
-	rows, _ = tx.Query(ctx, taskSelect+" WHERE ta.id = $1", e.Trajectory.TaskID)
-	if e.Task, err = pgx.CollectExactlyOneRow(rows, scanTask); err != nil {
+	if e.Task, err = readTask(ctx, tx, "ta.id = $1", e.Trajectory.TaskID); err != nil {
 		return e, err
 	}
 	e.Iteration, err = x.iteration(ctx, tx, e.Trajectory.IterationID)
 	return e, err
 }
 
-// errChanged is a trajectory that is not as it was when its export was cut.
+// errChanged means that a trajectory has changed since its export was cut.
 var errChanged = errors.New("another state, another trail, or other numbers of turns or labels")
 
 func unchanged(was relabel.PartTrajectory, e relabel.ExportTrajectory) error {
@@ -99,7 +98,7 @@ func unchanged(was relabel.PartTrajectory, e relabel.ExportTrajectory) error {
 	return nil
 }
 
-// changedSince says so of a trajectory that changed or was deleted.
+// changedSince turns a changed or deleted trajectory into a CodeConflict.
 func changedSince(id relabel.ID, err error) error {
 	if errors.Is(err, errChanged) || errors.Is(err, pgx.ErrNoRows) {
 		return relabel.Errorf(relabel.CodeConflict, "trajectory %s has changed since the export began (a retry, a relabeling, or it was deleted): start the export again", id).Because(err)
@@ -107,9 +106,8 @@ func changedSince(id relabel.ID, err error) error {
 	return err
 }
 
-// selected returns what sel selects, in the order of iteration number, instance id and
-// generation: collect iterations' trajectories that are over, with
-// sel.Unfinished all of them. Held-out tasks never.
+// selected returns the selection by iteration number, instance id and generation: finished
+// trajectories of collect iterations, with sel.Unfinished all of them, never held-out tasks.
 func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]sizedTrajectory, error) {
 	var last int
 	err := tx.QueryRow(ctx, `SELECT number FROM iterations WHERE run_id = $1 AND kind = 'collect'
@@ -151,8 +149,8 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 	})
 }
 
-// allOver refuses iterations up to last that are still running. An export of "the latest"
-// may find another one than was there when it was asked for.
+// allOver refuses running iterations up to last. An export of "the latest" may find a newer
+// iteration than at the time of its request.
 func allOver(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection, last int) error {
 	var running *int
 	err := tx.QueryRow(ctx, `SELECT min(number) FROM iterations WHERE run_id = $1 AND kind = 'collect' AND state = 'running'
@@ -163,7 +161,7 @@ func allOver(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection, last i
 	return err
 }
 
-// exportContext remembers what many trajectories share: iterations and policies.
+// exportContext caches the iterations and policies that trajectories share.
 type exportContext struct {
 	iterations map[relabel.ID]relabel.Iteration
 	labels     *relabel.ID // whose labels leave; nil: the run's teacher's
@@ -173,12 +171,10 @@ type exportContext struct {
 
 // load reads one trajectory with its turns.
 func (x *exportContext) load(ctx context.Context, tx pgx.Tx, id relabel.ID) (e relabel.ExportTrajectory, err error) {
-	rows, _ := tx.Query(ctx, trajectorySelect+" WHERE tr.id = $1", id)
-	if e.Trajectory, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Trajectory]); err != nil {
+	if e.Trajectory, err = readOne[relabel.Trajectory](ctx, tx, trajectorySelect+" WHERE tr.id = $1", id); err != nil {
 		return e, err
 	}
-	rows, _ = tx.Query(ctx, taskSelect+" WHERE ta.id = $1", e.Trajectory.TaskID)
-	if e.Task, err = pgx.CollectExactlyOneRow(rows, scanTask); err != nil {
+	if e.Task, err = readTask(ctx, tx, "ta.id = $1", e.Trajectory.TaskID); err != nil {
 		return e, err
 	}
 	if e.Iteration, err = x.iteration(ctx, tx, e.Trajectory.IterationID); err != nil {
@@ -204,13 +200,12 @@ func (x *exportContext) load(ctx context.Context, tx pgx.Tx, id relabel.ID) (e r
 	return e, labelWith(ctx, tx, id, e.Trajectory.Trail, *x.labels, e.Turns)
 }
 
-// iteration also learns who the run's teacher is.
+// iteration also sets the run's teacher.
 func (x *exportContext) iteration(ctx context.Context, tx pgx.Tx, id relabel.ID) (relabel.Iteration, error) {
 	if it, ok := x.iterations[id]; ok {
 		return it, nil
 	}
-	rows, _ := tx.Query(ctx, iterationSelect+" WHERE it.id = $1", id)
-	it, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Iteration])
+	it, err := readOne[relabel.Iteration](ctx, tx, iterationSelect+" WHERE it.id = $1", id)
 	if err != nil {
 		return it, err
 	}
@@ -222,8 +217,7 @@ func (x *exportContext) policy(ctx context.Context, tx pgx.Tx, id relabel.ID) (r
 	if p, ok := x.policies[id]; ok {
 		return p, nil
 	}
-	rows, _ := tx.Query(ctx, policySelect+" WHERE po.id = $1", id)
-	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Policy])
+	p, err := readOne[relabel.Policy](ctx, tx, policySelect+" WHERE po.id = $1", id)
 	if err == nil {
 		x.policies[id] = p
 	}

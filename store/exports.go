@@ -21,8 +21,8 @@ const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iter
 		FROM export_files f WHERE f.export_id = ex.id) ELSE '[]' END AS files,
 	ex.created_at, ex.ended_at FROM exports ex`
 
-// CreateExport stores an export as queued, and queues its first step, in one
-// transaction. CodeInvalid if there is no such run.
+// CreateExport stores a queued export and queues its first step, in one transaction.
+// CodeInvalid if there is no such run.
 func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 	e.ID = ensureID(e.ID)
 	sel := e.Selection
@@ -51,24 +51,20 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 // FindExport returns an export, with its files when it is done; CodeNotFound if there
 // is none.
 func (s *Store) FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error) {
-	rows, _ := s.pool.Query(ctx, exportSelect+" WHERE ex.id = $1", id)
-	e, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Export])
-	return e, notFound("export", id, err)
+	return find[relabel.Export](ctx, s, "export", id, exportSelect+" WHERE ex.id = $1", id)
 }
 
-// ListExports lists what the filter lets through, newest first. CodeInvalid for a page
-// that is none.
+// ListExports lists the exports that match the filter, newest first. CodeInvalid for an invalid
+// page.
 func (s *Store) ListExports(ctx context.Context, f relabel.ExportFilter, p relabel.Page) ([]relabel.Export, string, error) {
-	l := list[relabel.Export]{query: exportSelect, key: "ex", scan: pgx.RowToStructByName[relabel.Export],
+	l := list[relabel.Export]{query: exportSelect, key: "ex",
 		keyOf: func(e relabel.Export) cursor { return cursor{e.CreatedAt, e.ID} }}
-	if f.RunID != nil {
-		l.where("ex.run_id = %s", *f.RunID)
-	}
+	narrow(&l.queryBuilder, "ex.run_id = %s", f.RunID)
 	return l.page(ctx, s, p)
 }
 
-// FinishExport moves running to done with its directory, rows, counts and the files that
-// are of no part. Another state, or a part that is not done, is a CodeConflict.
+// FinishExport moves running to done with its directory, rows, counts and the files outside
+// parts. CodeConflict in another state or with an unfinished part.
 func (s *Store) FinishExport(ctx context.Context, e relabel.Export) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		if over, err := exportIs(ctx, tx, e.ID, relabel.ExportDone); again && (over || err != nil) {
@@ -92,15 +88,14 @@ func (s *Store) FinishExport(ctx context.Context, e relabel.Export) error {
 	})
 }
 
-// FailExport moves queued or running to failed with a reason that is safe to show. An
-// export that is over is a CodeConflict.
+// FailExport moves queued or running to failed with a reason that is safe to show. CodeConflict
+// if the export is over.
 func (s *Store) FailExport(ctx context.Context, id relabel.ID, reason string) error {
 	return s.endExport(ctx, id, relabel.ExportFailed, new(validUTF8(reason)))
 }
 
-// ExportWaits notes why an export waits, with a reason that is safe to show, and since
-// when, until it is further. It returns whether it did not wait for this before. One that
-// is over, or not there, waits for nothing.
+// ExportWaits records why and since when an export waits, with a reason that is safe to show.
+// It reports whether the export did not wait before. It ignores one that is over or missing.
 func (s *Store) ExportWaits(ctx context.Context, id relabel.ID, reason string) (news bool, err error) {
 	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		err := tx.QueryRow(ctx, `UPDATE exports ex SET waiting = $2, waiting_since = coalesce(ex.waiting_since, clock_timestamp())
@@ -114,20 +109,19 @@ func (s *Store) ExportWaits(ctx context.Context, id relabel.ID, reason string) (
 	return news, err
 }
 
-// waitsNoMore forgets why an export waited: it is further.
+// waitsNoMore clears the reason why an export waited.
 func waitsNoMore(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
 	_, err := tx.Exec(ctx, "UPDATE exports SET waiting = NULL, waiting_since = NULL WHERE id = $1 AND waiting IS NOT NULL", id)
 	return err
 }
 
-// CancelExport moves queued or running to cancelled; its steps in hand end soon. An
-// export that is over is a CodeConflict, one that was cancelled already is not.
+// CancelExport moves queued or running to cancelled; running steps end soon. CodeConflict if
+// the export is over; cancelling twice is not an error.
 func (s *Store) CancelExport(ctx context.Context, id relabel.ID) error {
 	return s.endExport(ctx, id, relabel.ExportCancelled, nil)
 }
 
-// endExport ends an export that will have no files, and queues the removal of those that
-// were written.
+// endExport ends an export without files, and queues the removal of files written so far.
 func (s *Store) endExport(ctx context.Context, id relabel.ID, state relabel.ExportState, failure *string) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		if over, err := exportIs(ctx, tx, id, state); (again || state == relabel.ExportCancelled) && (over || err != nil) {
@@ -146,7 +140,7 @@ func (s *Store) endExport(ctx context.Context, id relabel.ID, state relabel.Expo
 	})
 }
 
-// DeleteExport forgets an export that is over. CodeConflict while it is not.
+// DeleteExport deletes an export that is over. CodeConflict if it is not.
 func (s *Store) DeleteExport(ctx context.Context, id relabel.ID) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		tag, err := tx.Exec(ctx, "DELETE FROM exports WHERE id = $1 AND state NOT IN ('queued', 'running')", id)
@@ -163,7 +157,7 @@ func exportIs(ctx context.Context, tx pgx.Tx, id relabel.ID, state relabel.Expor
 	return yes, err
 }
 
-// exportOver says why an export's state did not allow a change.
+// exportOver returns the error for an export whose state does not allow a change.
 func exportOver(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
 	var state relabel.ExportState
 	if err := tx.QueryRow(ctx, "SELECT state FROM exports WHERE id = $1", id).Scan(&state); err != nil {

@@ -9,13 +9,12 @@ import (
 	"relabel"
 )
 
-// fenced is what every write of a running trajectory demands of its row, with the
-// fence's three parts as $1, $2 and $3: this attempt, this owner, a live lease by this
-// server's clock. A worker that lost any of them writes zero rows.
+// fenced is the condition of every write of a running trajectory: this attempt ($2), this owner
+// ($3) and a live lease by the server's clock. A worker that lost any of them writes no row.
 const fenced = " id = $1 AND attempt = $2 AND owner = $3 AND lease_until > clock_timestamp() "
 
-// refusal says why a fenced write hit no row: CodeLeaseLost when the fence does not
-// hold, else CodeConflict with what was tried.
+// refusal explains a fenced write without effect: CodeLeaseLost if the fence does not hold,
+// else CodeConflict with the attempted step.
 func refusal(ctx context.Context, tx pgx.Tx, f relabel.Fence, tried string) error {
 	var state relabel.TrajectoryState
 	err := tx.QueryRow(ctx, "SELECT state FROM trajectories WHERE"+fenced, f.TrajectoryID, f.Attempt, f.Owner).Scan(&state)
@@ -28,16 +27,16 @@ func refusal(ctx context.Context, tx pgx.Tx, f relabel.Fence, tried string) erro
 	return relabel.Errorf(relabel.CodeConflict, "a trajectory that is %s cannot %s", state, tried)
 }
 
-// holds reports whether the fence holds: how a claim whose commit was unclear is settled.
-// What was read in its transaction stands then.
+// holds reports whether the fence holds, which settles a claim after an unclear commit. Data
+// read in its transaction is then valid.
 func holds(ctx context.Context, tx pgx.Tx, f relabel.Fence) (bool, error) {
 	var yes bool
 	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM trajectories WHERE"+fenced+")", f.TrajectoryID, f.Attempt, f.Owner).Scan(&yes)
 	return yes, err
 }
 
-// reached reports whether the fence's attempt already brought the trajectory to state:
-// how an unclear commit of a step is settled. outcome is the attempt's, "" while it runs.
+// reached reports whether the fence's attempt has brought the trajectory to state, which
+// settles a step after an unclear commit. outcome is the attempt's, "" while it runs.
 func reached(ctx context.Context, tx pgx.Tx, f relabel.Fence, state relabel.TrajectoryState, outcome string) (bool, error) {
 	var yes bool
 	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM trajectories tr
@@ -47,21 +46,24 @@ func reached(ctx context.Context, tx pgx.Tx, f relabel.Fence, state relabel.Traj
 	return yes, err
 }
 
-// step is one move of a trajectory's state machine by its owner.
+// step is a transition of a trajectory's state machine by its owner.
 type step struct {
 	to      relabel.TrajectoryState
-	outcome string // the attempt's when the step ends it, else ""
+	outcome string // of the attempt that the step ends; "" if the attempt continues
+	reason  string // why the attempt ends
 	tried   string // completes "a trajectory that is … cannot …"
-	// check may refuse the step before it is made; nil: nothing does. It returns nil if the
-	// fence does not hold: the step says so.
+	// check may refuse the step before the update; nil: no check. It returns nil if the fence
+	// does not hold: the update then finds no row.
 	check func(tx pgx.Tx) error
-	sql   string // UPDATE trajectories …; its first arguments are the fence's
-	args  []any  // the further ones
+	set   string // of UPDATE trajectories; the fence has the arguments $1, $2 and $3
+	when  string // further conditions: "" or "AND …"
+	args  []any  // from $4 on
 }
 
-// take makes the step, and then what belongs with it; both or neither. A step that ends
-// the attempt wakes whoever can go on with what it frees.
+// take makes the step and everything that belongs to it in one transaction. A step that ends
+// the attempt wakes a worker for the work that becomes available.
 func (s *Store) take(ctx context.Context, f relabel.Fence, st step, also func(tx pgx.Tx, iteration relabel.ID) error) error {
+	update := "UPDATE trajectories SET " + st.set + " WHERE" + fenced + st.when + " RETURNING iteration_id"
 	args := append([]any{f.TrajectoryID, f.Attempt, f.Owner}, st.args...)
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		if again {
@@ -75,18 +77,24 @@ func (s *Store) take(ctx context.Context, f relabel.Fence, st step, also func(tx
 			}
 		}
 		var iteration relabel.ID
-		err := tx.QueryRow(ctx, st.sql+" RETURNING iteration_id", args...).Scan(&iteration)
+		err := tx.QueryRow(ctx, update, args...).Scan(&iteration)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return refusal(ctx, tx, f, st.tried)
-		case err != nil || also == nil:
+		case err != nil:
 			return err
 		}
 		if st.outcome != "" {
 			if err := s.wakeNext(ctx, tx, iteration, st.to); err != nil {
 				return err
 			}
+			if err := endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, st.outcome, validUTF8(st.reason)); err != nil {
+				return err
+			}
 		}
-		return also(tx, iteration) // last: it may take the iteration's lock, which many want
+		if also == nil {
+			return nil
+		}
+		return also(tx, iteration) // last: it may take the contended lock of the iteration
 	})
 }

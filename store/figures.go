@@ -9,16 +9,16 @@ import (
 	"relabel"
 )
 
-// figuresSelect sums iterations' trajectories up, those that stand alike together. The
-// ribbons come as they are: counting their letters turn by turn is quicker here.
+// figuresSelect sums trajectories by iteration, state and result. It returns the ribbons as
+// text: Go counts their letters faster.
 const figuresSelect = `SELECT iteration_id, state, coalesce(end_reason, ''), coalesce(failure, ''), verdict, coalesce(verdict_reason, ''), count(*) FILTER (WHERE labels_missing > 0), sum(compared), sum(agreed),
 	sum(tool_calls), sum(tool_failures), sum(student_tool_calls), sum(student_tool_failures), coalesce(string_agg(ribbon, ',') FILTER (WHERE turns > 0), ''), ` +
 	"count(*), sum(turns), sum(teacher_turns), sum(labels_received), sum(labels_pending), sum(labels_missing), count(*) FILTER (WHERE submitted), " +
 	"count(*) FILTER (WHERE resolved), count(resolved), count(*) FILTER (WHERE passed AND NOT submitted) FROM trajectories WHERE iteration_id = ANY ($1) GROUP BY iteration_id, state, end_reason, failure, verdict, verdict_reason"
 
-// ListFigures gives each iteration of a run in numbers, in the order they were made; none
-// if there is no such run. It reads a row of each trajectory, but of iterations that have
-// ended once: maps and slices are shared, not the caller's to change.
+// ListFigures returns the figures of a run's iterations in the order of creation; none if there
+// is no such run. It reads one row per trajectory, for ended iterations only once. The caller
+// must not change the maps and slices, which are shared.
 func (s *Store) ListFigures(ctx context.Context, run relabel.ID) ([]relabel.Figures, error) {
 	its, err := s.ListIterations(ctx, run)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Store) ListFigures(ctx context.Context, run relabel.ID) ([]relabel.Figu
 	return list, nil
 }
 
-// places are where the figures of iterations are put.
+// places are the figures to fill, by iteration.
 type places map[relabel.ID]*relabel.Figures
 
 func noFigures() relabel.Figures {
@@ -60,7 +60,7 @@ func noFigures() relabel.Figures {
 		Unresolved: map[relabel.VerdictReason]int{}, UnresolvedEnds: map[relabel.EndReason]int{}}
 }
 
-// queueFigures reads what stands in the trajectories.
+// queueFigures reads the figures of the trajectories.
 func queueFigures(b *pgx.Batch, iterations []relabel.ID, to places) {
 	var id relabel.ID
 	var row progressRow
@@ -70,69 +70,55 @@ func queueFigures(b *pgx.Batch, iterations []relabel.ID, to places) {
 	var reason relabel.VerdictReason
 	var one relabel.Figures
 	var ribbons string
-	b.Queue(figuresSelect, iterations).Query(func(rows pgx.Rows) error {
-		into := []any{&id, &row.state, &end, &failure, &verdict, &reason, &one.LackLabels, &one.Compared, &one.Agreed,
-			&one.ToolCalls, &one.ToolFailures, &one.StudentToolCalls, &one.StudentToolFailures, &ribbons}
-		_, err := pgx.ForEachRow(rows, append(into, row.fields()[1:]...), func() error {
-			f := to[id]
-			row.addTo(&f.Progress)
-			f.Verdicts[verdict] += row.count
-			f.LackLabels += one.LackLabels
-			if unresolved := row.one.Verified - row.one.Resolved; unresolved > 0 {
-				f.Unresolved[reason] += unresolved
-				f.UnresolvedEnds[end] += unresolved
-				f.UnresolvedSubmitted += row.one.Submitted - row.one.Resolved
-			}
-			if end != "" {
-				f.EndReasons[end] += row.count
-			}
-			if failure != "" {
-				f.Failures[failure] += row.count
-			}
-			f.Compared, f.Agreed = f.Compared+one.Compared, f.Agreed+one.Agreed
-			f.ToolCalls, f.ToolFailures = f.ToolCalls+one.ToolCalls, f.ToolFailures+one.ToolFailures
-			f.StudentToolCalls, f.StudentToolFailures = f.StudentToolCalls+one.StudentToolCalls, f.StudentToolFailures+one.StudentToolFailures
-			for ribbon := range strings.SplitSeq(ribbons, ",") {
-				f.CountRibbon(relabel.Ribbon(ribbon))
-			}
-			return nil
-		})
-		return err
-	})
+	into := []any{&id, &row.state, &end, &failure, &verdict, &reason, &one.LackLabels, &one.Compared, &one.Agreed,
+		&one.ToolCalls, &one.ToolFailures, &one.StudentToolCalls, &one.StudentToolFailures, &ribbons}
+	queueEach(b, append(into, row.fields()[1:]...), func() {
+		f := to[id]
+		row.addTo(&f.Progress)
+		f.Verdicts[verdict] += row.count
+		f.LackLabels += one.LackLabels
+		if unresolved := row.one.Verified - row.one.Resolved; unresolved > 0 {
+			f.Unresolved[reason] += unresolved
+			f.UnresolvedEnds[end] += unresolved
+			f.UnresolvedSubmitted += row.one.Submitted - row.one.Resolved
+		}
+		if end != "" {
+			f.EndReasons[end] += row.count
+		}
+		if failure != "" {
+			f.Failures[failure] += row.count
+		}
+		f.Compared, f.Agreed = f.Compared+one.Compared, f.Agreed+one.Agreed
+		f.ToolCalls, f.ToolFailures = f.ToolCalls+one.ToolCalls, f.ToolFailures+one.ToolFailures
+		f.StudentToolCalls, f.StudentToolFailures = f.StudentToolCalls+one.StudentToolCalls, f.StudentToolFailures+one.StudentToolFailures
+		for ribbon := range strings.SplitSeq(ribbons, ",") {
+			f.CountRibbon(relabel.Ribbon(ribbon))
+		}
+	}, figuresSelect, iterations)
 }
 
-// queueSpent reads what the iterations' calls have used.
+// queueSpent reads the usage of the iterations' calls.
 func queueSpent(b *pgx.Batch, run relabel.ID, to places) {
 	var id relabel.ID
 	var sum relabel.Spent
-	b.Queue("SELECT sp.iteration_id, "+spentSums+" FROM spend sp WHERE sp.run_id = $1 GROUP BY sp.iteration_id", run).Query(func(rows pgx.Rows) error {
-		into := []any{&id, &sum.Calls, &sum.Tokens, &sum.PromptTokens, &sum.CachedTokens, &sum.CompletionTokens, &sum.Cost}
-		_, err := pgx.ForEachRow(rows, into, func() error {
-			if f, known := to[id]; known { // else made since
-				f.Spent = sum
-			}
-			return nil
-		})
-		return err
-	})
+	queueEach(b, []any{&id, &sum.Calls, &sum.Tokens, &sum.PromptTokens, &sum.CachedTokens, &sum.CompletionTokens, &sum.Cost}, func() {
+		if f, known := to[id]; known { // else made since
+			f.Spent = sum
+		}
+	}, "SELECT sp.iteration_id, "+spentSums+" FROM spend sp WHERE sp.run_id = $1 GROUP BY sp.iteration_id", run)
 }
 
-// queueKappa reads what was drawn of κ, and what came of it.
+// queueKappa reads the means of the drawn and the executed κ.
 func queueKappa(b *pgx.Batch, iterations []relabel.ID, to places) {
 	var id relabel.ID
 	var drawn, ran *float64
-	b.Queue(`SELECT iteration_id, avg(kappa)::float8, avg(turns - teacher_turns)::float8 FROM trajectories
-		WHERE iteration_id = ANY ($1) AND kappa IS NOT NULL AND end_reason IS NOT NULL GROUP BY iteration_id`, iterations).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&id, &drawn, &ran}, func() error {
-			to[id].KappaDrawn, to[id].KappaRun = drawn, ran
-			return nil
-		})
-		return err
-	})
+	queueEach(b, []any{&id, &drawn, &ran}, func() { to[id].KappaDrawn, to[id].KappaRun = drawn, ran },
+		`SELECT iteration_id, avg(kappa)::float8, avg(turns - teacher_turns)::float8 FROM trajectories
+		WHERE iteration_id = ANY ($1) AND kappa IS NOT NULL AND end_reason IS NOT NULL GROUP BY iteration_id`, iterations)
 }
 
-// CountTasks says how many tasks of a taskset iterations may draw, and how many are held
-// out for evaluation.
+// CountTasks counts a taskset's tasks that iterations may draw, and those held out for
+// evaluation.
 func (s *Store) CountTasks(ctx context.Context, taskset relabel.ID) (open, heldOut int, err error) {
 	err = s.pool.QueryRow(ctx, "SELECT count(*) FILTER (WHERE NOT held_out), count(*) FILTER (WHERE held_out) FROM tasks WHERE taskset_id = $1", taskset).Scan(&open, &heldOut)
 	return open, heldOut, classify(err)

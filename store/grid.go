@@ -2,39 +2,33 @@ package store
 
 import (
 	"context"
-	"encoding/base64"
 
 	"github.com/jackc/pgx/v5"
 
 	"relabel"
 )
 
-// ListGrid returns a page of a run's tasks whose instance id holds part ("": all), in the
-// byte order of instance ids, with what came of them in each iteration. Tasks that no
-// iteration has drawn are not in it. CodeNotFound if there is no such run, CodeInvalid
-// for a page that is none.
+// ListGrid returns a page of the tasks that a run has drawn whose instance id contains part
+// ("": all), in the byte order of instance ids, with their results by iteration. CodeNotFound
+// if there is no such run, CodeInvalid for an invalid page.
 func (s *Store) ListGrid(ctx context.Context, run relabel.ID, part string, p relabel.Page) (g relabel.Grid, next string, err error) {
-	limit, err := limitOf(p)
+	after, limit, err := namePage(p)
 	if err != nil {
 		return g, "", err
-	}
-	after, err := base64.RawURLEncoding.DecodeString(p.After)
-	if err != nil {
-		return g, "", relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On("after")
 	}
 	if _, err := s.FindRun(ctx, run); err != nil {
 		return g, "", err
 	}
 	part = validUTF8(part)
 	err = s.read(ctx, func(tx pgx.Tx) error {
-		rows, _ := tx.Query(ctx, iterationSelect+" WHERE it.run_id = $1 ORDER BY it.created_at, it.id", run)
-		if g.Iterations, err = pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Iteration]); err != nil {
+		if g.Iterations, err = readAll[relabel.Iteration](ctx, tx,
+			iterationSelect+" WHERE it.run_id = $1 ORDER BY it.created_at, it.id", run); err != nil {
 			return err
 		}
 		if err := tx.QueryRow(ctx, gridCount, run, part).Scan(&g.Tasks); err != nil {
 			return err
 		}
-		rows, _ = tx.Query(ctx, gridTasks, run, part, validUTF8(string(after)), limit+1)
+		rows, _ := tx.Query(ctx, gridTasks, run, part, after, limit+1)
 		g.Rows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r relabel.GridRow, err error) {
 			r.Cells = make([]relabel.GridCell, len(g.Iterations))
 			return r, row.Scan(&r.TaskID, &r.InstanceID, &r.HeldOut)
@@ -44,15 +38,14 @@ func (s *Store) ListGrid(ctx context.Context, run relabel.ID, part string, p rel
 		}
 		if len(g.Rows) > limit {
 			g.Rows = g.Rows[:limit]
-			next = base64.RawURLEncoding.EncodeToString([]byte(g.Rows[limit-1].InstanceID))
+			next = nameCursor(g.Rows[limit-1].InstanceID)
 		}
 		return fillGrid(ctx, tx, g)
 	})
 	return g, next, classify(err)
 }
 
-// gridDrawn are the tasks of run $1 whose instance id holds $2: those that any of its
-// iterations has drawn.
+// gridDrawn are the drawn tasks of run $1 whose instance id contains $2.
 const gridDrawn = ` FROM tasks ta WHERE ta.id IN (SELECT tr.task_id FROM iterations it JOIN trajectories tr ON tr.iteration_id = it.id WHERE it.run_id = $1)
 	AND position(lower($2) IN lower(ta.instance_id)) > 0`
 
@@ -63,7 +56,7 @@ const (
 		FROM trajectories tr WHERE tr.iteration_id = ANY ($1) AND tr.task_id = ANY ($2) GROUP BY tr.task_id, tr.iteration_id`
 )
 
-// cellCounts counts trajectories tr, each under one heading.
+// cellCounts counts trajectories tr by result, each once.
 const cellCounts = `count(*) FILTER (WHERE tr.resolved),
 	count(*) FILTER (WHERE tr.passed AND NOT tr.submitted),
 	count(*) FILTER (WHERE NOT tr.passed AND tr.end_reason <> 'wall_clock'),

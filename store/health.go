@@ -10,8 +10,8 @@ import (
 	"relabel"
 )
 
-// recentCalls sums up, for each policy of $1, its last $2 calls: all of them, and by the
-// address that was asked last ("": none was).
+// recentCalls sums up the last $2 calls of each policy of $1: all of them, and by the last
+// address ("": none).
 const recentCalls = `SELECT po.id, GROUPING(ca.base_url) = 1, coalesce(ca.base_url, ''), count(*), min(ca.started_at), count(*) FILTER (WHERE ca.error <> ''),
 		count(*) FILTER (WHERE ca.tries > 1), sum(ca.tries),
 		coalesce(percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY ca.millis) FILTER (WHERE ca.error = ''), '{0,0}'),
@@ -20,7 +20,7 @@ const recentCalls = `SELECT po.id, GROUPING(ca.base_url) = 1, coalesce(ca.base_u
 		WHERE policy_id = po.id ORDER BY started_at DESC LIMIT $2) ca ON true
 	GROUP BY GROUPING SETS ((po.id), (po.id, ca.base_url)) ORDER BY 2 DESC, 3`
 
-// ListHealth says how policies fare, in their order.
+// ListHealth returns the health of policies, in their order.
 func (s *Store) ListHealth(ctx context.Context, policies []relabel.Policy) ([]relabel.PolicyHealth, error) {
 	ids, at, all := make([]relabel.ID, len(policies)), map[relabel.ID]int{}, make([]relabel.PolicyHealth, len(policies))
 	for i, p := range policies {
@@ -52,7 +52,7 @@ func (s *Store) ListHealth(ctx context.Context, policies []relabel.Policy) ([]re
 	return all, s.addActivity(ctx, all)
 }
 
-// addressHealth begins the health of an address, named as workers name it.
+// addressHealth starts the health of an address, normalized like the workers' addresses.
 func addressHealth(url string) relabel.AddressHealth {
 	return relabel.AddressHealth{EndpointActivity: relabel.EndpointActivity{URL: strings.TrimRight(url, "/")}}
 }
@@ -69,7 +69,7 @@ func addRecent(addresses []relabel.AddressHealth, url string, r relabel.RecentCa
 	return append(addresses, a)
 }
 
-// addActivity adds what the workers that are heard of say of the addresses.
+// addActivity adds the endpoint activity of live workers.
 func (s *Store) addActivity(ctx context.Context, all []relabel.PolicyHealth) error {
 	workers, err := s.ListWorkers(ctx)
 	said := map[string][]relabel.EndpointActivity{}
@@ -92,10 +92,9 @@ func (s *Store) addActivity(ctx context.Context, all []relabel.PolicyHealth) err
 	return err
 }
 
-// ListFailedCalls lists a policy's last calls that came to nothing, at most limit, the
-// newest first, with the bodies of the errors.
+// ListFailedCalls lists a policy's last failed calls, newest first, at most limit, with the
+// bodies of the errors.
 func (s *Store) ListFailedCalls(ctx context.Context, policy relabel.ID, limit int) ([]relabel.Call, error) {
-	rows, _ := s.pool.Query(ctx, callSelect+" WHERE policy_id = $1 AND error <> '' ORDER BY started_at DESC LIMIT $2", policy, limit)
-	calls, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Call])
-	return calls, classify(err)
+	return listAll[relabel.Call](ctx, s,
+		callSelect+" WHERE policy_id = $1 AND error <> '' ORDER BY started_at DESC LIMIT $2", policy, limit)
 }

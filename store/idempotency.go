@@ -10,11 +10,10 @@ import (
 	"relabel"
 )
 
-// BeginIdempotent claims a key. It returns nil when the caller is the first and shall go
-// on, the stored answer when it was answered, and a CodeIdempotency error when the key
-// was used with another route or body, CodeConflict while the first is at work. A claim
-// that was not answered for ten minutes is free: who held it is dead. After an unclear
-// commit a mark of its own tells the caller whether it is the first.
+// BeginIdempotent claims a key. It returns nil if the caller is the first, the stored answer if
+// there is one, CodeIdempotency if the key was used with another route or body, and
+// CodeConflict while the first request runs. A claim without an answer expires after ten
+// minutes. A random mark recognises the caller's own claim after an unclear commit.
 func (s *Store) BeginIdempotent(ctx context.Context, i relabel.Idempotent) (*relabel.Idempotent, error) {
 	var earlier *relabel.Idempotent
 	claim := relabel.NewID()
@@ -27,8 +26,8 @@ func (s *Store) BeginIdempotent(ctx context.Context, i relabel.Idempotent) (*rel
 		if err != nil || tag.RowsAffected() == 1 {
 			return err
 		}
-		rows, _ := tx.Query(ctx, "SELECT key, route, body_hash, status, answer FROM idempotency_keys WHERE key = $1", i.Key)
-		found, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Idempotent])
+		found, err := readOne[relabel.Idempotent](ctx, tx,
+			"SELECT key, route, body_hash, status, answer FROM idempotency_keys WHERE key = $1", i.Key)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows): // freed between the two statements
 			return relabel.Errorf(relabel.CodeConflict, "the first request with this key just ended without an answer; retry")
@@ -45,8 +44,8 @@ func (s *Store) BeginIdempotent(ctx context.Context, i relabel.Idempotent) (*rel
 	return earlier, err
 }
 
-// EndIdempotent stores the answer, or frees the key when i.Status is 0. A key that was
-// answered already keeps its answer.
+// EndIdempotent stores the answer, or frees the key if i.Status is 0. An answered key keeps its
+// answer.
 func (s *Store) EndIdempotent(ctx context.Context, i relabel.Idempotent) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		query, args := "DELETE FROM idempotency_keys WHERE key = $1 AND status = 0", []any{i.Key}
@@ -63,7 +62,7 @@ func (s *Store) EndIdempotent(ctx context.Context, i relabel.Idempotent) error {
 	})
 }
 
-// PurgeIdempotent forgets keys that were used longer ago than keep.
+// PurgeIdempotent deletes keys last used longer ago than keep.
 func (s *Store) PurgeIdempotent(ctx context.Context, keep time.Duration) (purged int64, err error) {
 	return s.purgeInBatches(ctx, `DELETE FROM idempotency_keys WHERE key IN (SELECT key FROM idempotency_keys
 		WHERE since < clock_timestamp() - $2::interval ORDER BY since LIMIT $1)`, keep)

@@ -11,9 +11,8 @@ import (
 const iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_id, it.beta, it.rho, it.generations,
 	it.again_id, it.state, it.paused, it.labelling_since, it.created_at, it.ended_at, it.regraded_at FROM iterations it`
 
-// CreateIteration stores an iteration with its trajectories and a wake-up for each, in
-// one transaction. CodeConflict when the number is taken, CodeInvalid when there are
-// no trajectories.
+// CreateIteration stores an iteration with its trajectories and one wake-up each, in one
+// transaction. CodeConflict if the number is taken, CodeInvalid without trajectories.
 func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration) error {
 	if len(p.Trajectories) == 0 {
 		return relabel.Errorf(relabel.CodeInvalid, "an iteration needs at least one trajectory").On("tasks")
@@ -45,8 +44,7 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 // FindIteration returns an iteration and counts its trajectories and labels.
 // CodeNotFound if there is none. The counts are no older than the state.
 func (s *Store) FindIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, relabel.Progress, error) {
-	rows, _ := s.pool.Query(ctx, iterationSelect+" WHERE it.id = $1", id)
-	it, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Iteration])
+	it, err := readOne[relabel.Iteration](ctx, s.pool, iterationSelect+" WHERE it.id = $1", id)
 	if err != nil {
 		return it, relabel.Progress{}, notFound("iteration", id, err)
 	}
@@ -54,7 +52,7 @@ func (s *Store) FindIteration(ctx context.Context, id relabel.ID) (relabel.Itera
 	return it, progress, err
 }
 
-// FindDraw returns what an iteration rolls out. CodeNotFound if there is none.
+// FindDraw returns the drawn tasks of an iteration. CodeNotFound if there is none.
 func (s *Store) FindDraw(ctx context.Context, iteration relabel.ID) (relabel.Draw, error) {
 	d := relabel.Draw{IterationID: iteration}
 	err := s.pool.QueryRow(ctx, `SELECT r.taskset_id, it.generations,
@@ -64,8 +62,7 @@ func (s *Store) FindDraw(ctx context.Context, iteration relabel.ID) (relabel.Dra
 }
 
 func readIteration(ctx context.Context, tx pgx.Tx, id relabel.ID) (relabel.Iteration, error) {
-	rows, _ := tx.Query(ctx, iterationSelect+" WHERE it.id = $1", id)
-	it, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Iteration])
+	it, err := readOne[relabel.Iteration](ctx, tx, iterationSelect+" WHERE it.id = $1", id)
 	return it, notFound("iteration", id, err)
 }
 
@@ -80,17 +77,14 @@ func (s *Store) progress(ctx context.Context, iteration relabel.ID) (relabel.Pro
 	return sum, classify(err)
 }
 
-// ListIterations lists a run's iterations in the order they were made, none if there
-// is no such run.
+// ListIterations lists a run's iterations in the order of creation, none if there is no such
+// run.
 func (s *Store) ListIterations(ctx context.Context, run relabel.ID) ([]relabel.Iteration, error) {
-	rows, _ := s.pool.Query(ctx, iterationSelect+" WHERE it.run_id = $1 ORDER BY it.created_at, it.id", run)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Iteration])
-	return list, classify(err)
+	return listAll[relabel.Iteration](ctx, s, iterationSelect+" WHERE it.run_id = $1 ORDER BY it.created_at, it.id", run)
 }
 
-// CancelIteration moves its trajectories that are not terminal to cancelled; the
-// workers that own them find their lease lost. Cancelling twice is once; a done
-// iteration is a CodeConflict.
+// CancelIteration cancels its open trajectories; their owners find their lease lost. Cancelling
+// twice is not an error. CodeConflict if the iteration is done.
 func (s *Store) CancelIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, error) {
 	var it relabel.Iteration
 	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) (err error) {
@@ -111,12 +105,11 @@ func (s *Store) CancelIteration(ctx context.Context, id relabel.ID) (relabel.Ite
 	return it, s.BalanceWakeups(ctx)
 }
 
-// CancelRun cancels the run's iterations that are running, all of them or none. A run
-// without any is left as it is.
+// CancelRun cancels all running iterations of the run or none. It ignores a run without any.
 func (s *Store) CancelRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
 	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		rows, _ := tx.Query(ctx, "SELECT id FROM iterations WHERE run_id = $1 AND state = 'running' ORDER BY id", id)
-		running, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+		running, err := readColumn[relabel.ID](ctx, tx,
+			"SELECT id FROM iterations WHERE run_id = $1 AND state = 'running' ORDER BY id", id)
 		for _, iteration := range running {
 			if err := cancelIteration(ctx, tx, iteration); err != nil {
 				return err
@@ -133,8 +126,8 @@ func (s *Store) CancelRun(ctx context.Context, id relabel.ID) (relabel.Run, erro
 	return s.FindRun(ctx, id)
 }
 
-// cancelIteration cancels an iteration that is running, and what of it is not terminal.
-// Trajectories before their iteration, as everywhere: no deadlock with one that ends.
+// cancelIteration cancels a running iteration and its open trajectories. It locks trajectories
+// before their iteration, as everywhere, to avoid a deadlock with one that ends.
 func cancelIteration(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
 	if err := cancelOrRetry(ctx, tx, id); err != nil {
 		return err
@@ -147,19 +140,18 @@ func cancelIteration(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
 	return err
 }
 
-// cancelOrRetry lets a cancel and a retry of one iteration follow each other: a cancel
-// must see what a retry has queued, or that would stay queued for ever.
+// cancelOrRetry serializes cancel and retry of one iteration: a cancel that misses requeued
+// trajectories would leave them queued forever.
 func cancelOrRetry(ctx context.Context, tx pgx.Tx, iteration relabel.ID) error {
 	_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('cancel or retry of ' || $1::text, 0))", iteration.String())
 	return err
 }
 
-// cancelTrajectories cancels what is not terminal, with its running attempts and the
-// labels that it owes.
+// cancelTrajectories cancels the open trajectories with their running attempts and pending
+// labels.
 func cancelTrajectories(ctx context.Context, tx pgx.Tx, iteration relabel.ID) error {
-	rows, _ := tx.Query(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1
+	ids, err := readColumn[relabel.ID](ctx, tx, `SELECT id FROM trajectories WHERE iteration_id = $1
 		AND state IN ('queued', 'running', 'labelling', 'verifying') ORDER BY id FOR NO KEY UPDATE`, iteration)
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 	if err != nil || len(ids) == 0 {
 		return err
 	}
@@ -175,8 +167,8 @@ func cancelTrajectories(ctx context.Context, tx pgx.Tx, iteration relabel.ID) er
 	return err
 }
 
-// endTrajectory counts one of the iteration's trajectories as terminal; with the last
-// one the iteration is done. It belongs into the transaction that ended the trajectory.
+// endTrajectory counts one of the iteration's trajectories as terminal; the last one ends the
+// iteration. It belongs to the transaction that ends the trajectory.
 func endTrajectory(ctx context.Context, tx pgx.Tx, iteration relabel.ID) error {
 	_, err := tx.Exec(ctx, `UPDATE iterations SET open = open - 1,
 		state = CASE WHEN open = 1 THEN 'done' ELSE state END,

@@ -17,15 +17,15 @@ const (
 	QueueExport  = "export"
 )
 
-// alive are the states of a job that will still be worked. An export has at most one
-// such job; a job that is over does not stand in the way of a new one.
+// alive are the states of an unfinished job. An export has at most one unfinished job per step;
+// finished jobs do not prevent new ones.
 var alive = []rivertype.JobState{
 	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
 	rivertype.JobStateRunning, rivertype.JobStateScheduled,
 }
 
-// ExportQueue is the queue of the exports that go to the folder with an id; "" is for
-// those that go to a bucket, which any machine can write to.
+// ExportQueue is the queue of exports to the folder with this id; "" is for exports to a
+// bucket, which any machine can write to.
 func ExportQueue(folder string) string {
 	if folder == "" {
 		return QueueExport
@@ -33,7 +33,7 @@ func ExportQueue(folder string) string {
 	return QueueExport + "-" + folder
 }
 
-// queueSteps inserts jobs of exports, except if the same is alive already.
+// queueSteps inserts jobs of exports unless the same job is unfinished.
 func (s *Store) queueSteps(ctx context.Context, tx pgx.Tx, folder string, steps ...relabel.ExportJob) error {
 	for chunk := range slices.Chunk(steps, jobBatch) {
 		params := make([]river.InsertManyParams, len(chunk))
@@ -51,15 +51,15 @@ func (s *Store) queueSteps(ctx context.Context, tx pgx.Tx, folder string, steps 
 // jobBatch bounds one insert statement.
 const jobBatch = 1000
 
-// wake inserts n wake-ups: jobs of RolloutJob. As many wait as there are trajectories to
-// be claimed, so that a slot that becomes free anywhere finds one. One too many is over
-// at once, finding nothing; one too few is made good by BalanceWakeups.
+// wake inserts n wake-ups, which are jobs of RolloutJob: one per claimable trajectory, so that
+// any free slot finds one. A surplus one ends at once; BalanceWakeups adds missing ones.
 func (s *Store) wake(ctx context.Context, tx pgx.Tx, n int) error {
+	return s.insertWakeups(ctx, tx, QueueRollout, relabel.RolloutJob{}, n)
+}
+
+func (s *Store) insertWakeups(ctx context.Context, tx pgx.Tx, queue string, job river.JobArgs, n int) error {
 	for ; n > 0; n -= jobBatch {
-		params := make([]river.InsertManyParams, min(n, jobBatch))
-		for i := range params {
-			params[i] = river.InsertManyParams{Args: relabel.RolloutJob{}, InsertOpts: &river.InsertOpts{Queue: QueueRollout}}
-		}
+		params := slices.Repeat([]river.InsertManyParams{{Args: job, InsertOpts: &river.InsertOpts{Queue: queue}}}, min(n, jobBatch))
 		if _, err := s.jobs.InsertManyFastTx(ctx, tx, params); err != nil {
 			return err
 		}
@@ -67,9 +67,9 @@ func (s *Store) wake(ctx context.Context, tx pgx.Tx, n int) error {
 	return nil
 }
 
-// wakeNext wakes a worker for what the end of an attempt leaves to be claimed: the
-// trajectory itself if it is queued again, or else the next one of a run whose quota
-// it filled. Where nothing bounds a run, each queued trajectory has its wake-up already.
+// wakeNext wakes a worker for the work that the end of an attempt makes available: the requeued
+// trajectory, or the next one of a run at its quota. In a run without a quota, each queued
+// trajectory has a wake-up already.
 func (s *Store) wakeNext(ctx context.Context, tx pgx.Tx, iteration relabel.ID, to relabel.TrajectoryState) error {
 	bounded := true
 	if to != relabel.Queued {
@@ -84,9 +84,9 @@ func (s *Store) wakeNext(ctx context.Context, tx pgx.Tx, iteration relabel.ID, t
 	return s.wake(ctx, tx, 1)
 }
 
-// surplusWakeups compares the wake-ups that wait with what could be claimed now: queued
-// trajectories of running iterations that are not paused, within their runs' quotas.
-// What waits for an endpoint that is down is left out: it would be passed over.
+// surplusWakeups compares the waiting wake-ups with what can be claimed: queued trajectories of
+// running, unpaused iterations within their runs' quotas, without those that wait for an
+// endpoint.
 var surplusWakeups = `WITH ` + withDown("''") + `, queued AS (
 		SELECT it.run_id, count(*) AS n FROM iterations it JOIN runs ru ON ru.id = it.run_id` + heldBack + `
 		JOIN trajectories tr ON tr.iteration_id = it.id AND tr.state = 'queued' AND tr.claimable_at <= clock_timestamp()
@@ -97,12 +97,12 @@ var surplusWakeups = `WITH ` + withDown("''") + `, queued AS (
 			ELSE least(queued.n, greatest(ru.quota - coalesce(held.n, 0), 0)) END), 0)::bigint
 	FROM queued JOIN runs ru ON ru.id = queued.run_id LEFT JOIN held ON held.run_id = ru.id WHERE ru.paused IS NULL`
 
-// BalanceWakeups makes as many wake-ups wait as there are trajectories to be claimed.
-// Whatever changes that in bulk calls it (a pause, a quota, a dead worker), and each
-// worker at its looks: a wake-up that was lost with its worker is missed for no longer.
+// BalanceWakeups adjusts the number of wake-ups to the claimable trajectories. Every bulk
+// change (a pause, a quota, a dead worker) calls it, and so does each worker periodically,
+// which replaces wake-ups that were lost with their worker.
 func (s *Store) BalanceWakeups(ctx context.Context) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		// One at a time, or each would make up for the same lack.
+		// A lock: otherwise concurrent callers would all add the missing ones.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' wake-ups', 0))"); err != nil {
 			return err
 		}
@@ -119,10 +119,10 @@ func (s *Store) BalanceWakeups(ctx context.Context) error {
 	})
 }
 
-// clearJobs ends the wake-ups that went with their workers (those that dead processes of
-// this machine had, and those of workers that nobody has heard of for long), makes the
-// steps of exports of those available again, and inserts what exports and deliveries
-// lack. A step has no lease: two that do the same write the same files, which does no harm.
+// clearJobs deletes the wake-ups of gone workers (dead processes of this machine, and workers
+// that have been silent for long), makes their export steps available again, and inserts the
+// missing jobs of exports and deliveries. A step has no lease: two workers that run it write
+// the same files.
 func (s *Store) clearJobs(ctx context.Context, tx pgx.Tx, gone []string) error {
 	b := &pgx.Batch{}
 	b.Queue(`DELETE FROM river_job WHERE kind = 'rollout' AND state = 'running' AND (attempted_by[cardinality(attempted_by)] = ANY ($1)
@@ -141,8 +141,7 @@ func (s *Store) clearJobs(ctx context.Context, tx pgx.Tx, gone []string) error {
 	return s.reviveDeliveries(ctx, tx, gone)
 }
 
-// reviveExports queues the steps that exports lack: cutting, parts that are not built,
-// the end.
+// reviveExports queues the missing steps of exports: the cut, unfinished parts, the last step.
 func (s *Store) reviveExports(ctx context.Context, tx pgx.Tx) error {
 	rows, _ := tx.Query(ctx, `WITH due AS (
 			SELECT ex.id, ex.folder, 'cut' AS step, 0 AS part FROM exports ex

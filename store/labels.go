@@ -10,10 +10,9 @@ import (
 	"relabel"
 )
 
-// settleUpdate turns a pending label of turn $4 into what it came to be, moves it from pending
-// in the trajectory's counts, and says in the turn whether it agrees ($27) with the
-// student's action. It demands the fence in the same statement, and takes the
-// trajectory's lock first, as every write of a trajectory does.
+// settleUpdate settles the pending label of turn $4, moves it in the trajectory's counts, and
+// stores whether it agrees ($27) with the student's action. It checks the fence in the same
+// statement, and takes the trajectory's lock first, like every write of a trajectory.
 const settleUpdate = `WITH held AS (SELECT id, attempt FROM trajectories WHERE` + fenced + settleHeld
 
 const settleHeld = `FOR NO KEY UPDATE),
@@ -34,8 +33,8 @@ const settleHeld = `FOR NO KEY UPDATE),
 	UPDATE turns tu SET agrees = $27 FROM settled
 	WHERE (tu.trajectory_id, tu.attempt, tu.t) = (settled.trajectory_id, settled.attempt, settled.t)`
 
-// SettleLabel turns a pending label of turn t into a received or missing one. A label that is not
-// pending is left as it is, which is a CodeConflict error.
+// SettleLabel turns a pending label of turn t into a received or missing one. CodeConflict if
+// the label is not pending.
 func (s *Store) SettleLabel(ctx context.Context, f relabel.Fence, t int, label relabel.Action) error {
 	if label.Status != relabel.Received && label.Status != relabel.Missing {
 		return relabel.Errorf(relabel.CodeInvalid, "a label must end as received or missing, not %q", label.Status).On("status")
@@ -69,8 +68,8 @@ func settlePending(ctx context.Context, tx pgx.Tx, update string, f relabel.Fenc
 	return err == nil && tag.RowsAffected() > 0, err
 }
 
-// lockLabelled takes the trajectory's lock and returns what the student did at turn t; nil
-// if it did not execute it. Where the fence does not hold, the update finds that out.
+// lockLabelled locks the trajectory and returns the student's action at turn t; nil if it did
+// not execute it. It does not check the fence, which the update does.
 func lockLabelled(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int) (executed []byte, err error) {
 	err = tx.QueryRow(ctx, `SELECT (SELECT a.raw FROM turns tu JOIN actions a
 			ON (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample)
@@ -83,11 +82,11 @@ func lockLabelled(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int) (execu
 }
 
 // forgone begins the reason of a label that was pending when its trajectory failed, was
-// cancelled, or began again.
+// cancelled or began again.
 const forgone = "the attempt ended first: "
 
-// forgoLabels makes missing what the trajectories owe and will not get: they are failed,
-// cancelled, or begin again. The caller has locked them.
+// forgoLabels makes the pending labels of trajectories missing, because these fail, are
+// cancelled or begin again. The caller has locked them.
 func forgoLabels(ctx context.Context, tx pgx.Tx, ids []relabel.ID, why string) error {
 	b := &pgx.Batch{}
 	b.Queue("UPDATE actions SET status = 'missing', reason = $2 WHERE trajectory_id = ANY ($1) AND status = 'pending'",
@@ -97,8 +96,8 @@ func forgoLabels(ctx context.Context, tx pgx.Tx, ids []relabel.ID, why string) e
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// labelSettled says why no pending label was found. After an unclear commit the same label
-// is no error.
+// labelSettled returns the reason why no pending label was found. After an unclear commit, the
+// same label is not an error.
 func labelSettled(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, label relabel.Action, again bool) error {
 	if again {
 		stored, err := readTurns(ctx, tx, f.TrajectoryID, f.Attempt, t, t+1)

@@ -10,10 +10,9 @@ import (
 // listenLimit bounds the opening of a listening connection.
 const listenLimit = 10 * time.Second
 
-// ListenEvents calls heard when events may have been committed, on a connection of its
-// own, until ctx ends or the line is lost; heard must not block. It says nothing about
-// what came before, nor about what a lost line kept from it: look after it was called for
-// the first time, which it is when it listens, and now and then.
+// ListenEvents calls heard when events may have been committed, on its own connection, until
+// ctx ends or the connection is lost; heard must not block. It does not report earlier events:
+// read them after the first call, which means that it listens, and periodically.
 func (s *Store) ListenEvents(ctx context.Context, heard func()) error {
 	opening, cancel := context.WithTimeout(ctx, listenLimit)
 	defer cancel()
@@ -29,7 +28,7 @@ func (s *Store) ListenEvents(ctx context.Context, heard func()) error {
 	if _, err := conn.Exec(opening, "LISTEN relabel_events"); err != nil {
 		return classify(err)
 	}
-	// Held while it listens: see announce_events.
+	// The lock is held while it listens: see announce_events.
 	if _, err := conn.Exec(opening, "SELECT pg_advisory_lock_shared(hashtextextended('listeners of ' || current_schema(), 0))"); err != nil {
 		return classify(err)
 	}

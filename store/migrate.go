@@ -17,17 +17,16 @@ import (
 // oldestPostgres is the first major version that compresses columns with lz4.
 const oldestPostgres = 14
 
-// versionTable says which of relabel's migrations a schema has.
+// versionTable holds the version of a schema's migrations.
 const versionTable = "relabel_schema_version"
 
-// Migrate brings the schema up to this binary's, River's tables included. Any number of
-// processes may call it at once: one migrates, the others wait for it. A schema that is
-// newer than the binary, or was made by other texts than the binary's, is refused with
-// CodeConflict and left as it is; a Postgres older than 14 or built without lz4 with
-// CodeUnavailable.
+// Migrate brings the schema, with River's tables, to this binary's version. Any number of
+// processes may call it at once: one migrates, the others wait. CodeConflict, without a change,
+// if the schema is newer than the binary or was made by other migration texts; CodeUnavailable
+// if Postgres is older than 14 or built without lz4.
 func (s *Store) Migrate(ctx context.Context) error {
-	// The lock is the session's, which is none of the pool's: a pool of one has none to
-	// spare, and whatever happens the lock ends with its session.
+	// The lock belongs to a session outside the pool: a pool may have only one connection, and
+	// the lock always ends with its session.
 	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
 	if err != nil {
 		return classify(err)
@@ -70,8 +69,8 @@ func checkServer(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// makeSchema makes the schema if there is none. CREATE SCHEMA IF NOT EXISTS would
-// demand the right to make one of a user who has been given one.
+// makeSchema creates a missing schema. CREATE SCHEMA IF NOT EXISTS would require the right to
+// create one even if it exists.
 func makeSchema(ctx context.Context, conn *pgx.Conn, schema string) error {
 	var there bool
 	err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)", schema).Scan(&there)
@@ -81,8 +80,8 @@ func makeSchema(ctx context.Context, conn *pgx.Conn, schema string) error {
 	return classify(err)
 }
 
-// migrateTables checks what was applied before it applies anything. The caller has the
-// lock.
+// migrateTables checks the applied migrations before it applies further ones. The caller holds
+// the lock.
 func migrateTables(ctx context.Context, conn *pgx.Conn) error {
 	m, err := migrate.NewMigrator(ctx, conn, versionTable)
 	if err != nil {
@@ -110,7 +109,7 @@ func migrateTables(ctx context.Context, conn *pgx.Conn) error {
 	return classify(m.Migrate(ctx))
 }
 
-// migrateRiver brings the queue's tables up.
+// migrateRiver migrates the queue's tables.
 func (s *Store) migrateRiver(ctx context.Context) error {
 	m, err := rivermigrate.New(riverpgxv5.New(s.pool), &rivermigrate.Config{Schema: s.schema, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"relabel"
 )
 
-// migrationText says which text a migration has.
+// migrationText identifies the text of a migration.
 type migrationText struct {
 	Version int32
 	Name    string // of its file
@@ -29,14 +29,13 @@ func textsOf(all []*migrate.Migration) []migrationText {
 	return texts
 }
 
-// insert is SQL to stand below the migration's own, in its transaction: both are in the
-// database, or neither.
+// insert is SQL to append to the migration, in its transaction.
 func (t migrationText) insert() string {
 	return fmt.Sprintf("\n;\nINSERT INTO relabel_schema_texts (version, name, sha256) VALUES (%d, '%s', '%s');", t.Version, t.Name, t.SHA256)
 }
 
-// checkTexts refuses a schema that was made by other migrations than known: a version
-// alone does not tell that a text was changed after it was applied.
+// checkTexts refuses a schema that was made by other texts than known. A version alone does not
+// reveal a changed text.
 func checkTexts(ctx context.Context, conn *pgx.Conn, known []migrationText) error {
 	if len(known) == 0 {
 		return nil // an empty schema
@@ -48,8 +47,8 @@ func checkTexts(ctx context.Context, conn *pgx.Conn, known []migrationText) erro
 	if !kept {
 		return otherBuild("it does not say which migrations made it")
 	}
-	rows, _ := conn.Query(ctx, "SELECT version, name, sha256 FROM relabel_schema_texts ORDER BY version")
-	applied, err := pgx.CollectRows(rows, pgx.RowToStructByName[migrationText])
+	applied, err := readAll[migrationText](ctx, conn,
+		"SELECT version, name, sha256 FROM relabel_schema_texts ORDER BY version")
 	if err != nil {
 		return classify(err)
 	}

@@ -9,12 +9,12 @@ import (
 	"relabel"
 )
 
-// statusHolds is how long what a worker says of an endpoint holds without being said again.
+// statusHolds is how long a worker's status of an endpoint is valid.
 const statusHolds = 15 * time.Second
 
-// downPolicies is the select list of the ids of policies all of whose addresses are down
-// for the worker that an SQL expression names: the worker's own status decides, and if it has none
-// those of others, of which one that finds the endpoint up outweighs all.
+// downPolicies selects the ids of policies with all addresses down for the worker that an SQL
+// expression names. The worker's own status decides; without one, an address is down if no
+// other worker finds it up.
 func downPolicies(worker string) string {
 	return `(WITH statuses AS (SELECT base_url, worker, down FROM endpoint_status WHERE until > clock_timestamp()),
 		urls AS (SELECT array_agg(base_url) AS down FROM (SELECT base_url FROM statuses GROUP BY base_url
@@ -26,16 +26,16 @@ func downPolicies(worker string) string {
 // withDown names downPolicies as down.
 func withDown(worker string) string { return "down AS MATERIALIZED " + downPolicies(worker) }
 
-// heldBack joins iterations it and runs ru with what an outage holds back of an iteration:
-// rollouts whose executors it may need, and labels that its teacher owes.
+// heldBack joins iterations it and runs ru with what an outage holds back: rollouts whose
+// executors may need the endpoint, and labels of the teacher.
 const heldBack = ` CROSS JOIN LATERAL (SELECT it.student_id IN (SELECT id FROM down) AS student, ru.teacher_id IN (SELECT id FROM down) AS labels) is_down
 	CROSS JOIN LATERAL (SELECT is_down.student AND (it.kind = 'evaluate' OR coalesce(it.beta, 0) < 1)
 		OR is_down.labels AND it.kind = 'collect' AND (it.rho IS NOT NULL OR it.beta > 0) AS rollouts) held_back `
 
-// waitsForEndpoint holds for trajectories tr that heldBack holds back.
+// waitsForEndpoint selects trajectories tr that heldBack holds back.
 const waitsForEndpoint = ` (CASE WHEN tr.end_reason IS NULL THEN held_back.rollouts ELSE is_down.labels AND tr.labels_pending > 0 END) `
 
-// SeeEndpoints records how the worker finds endpoints, in place of what it said before.
+// SeeEndpoints replaces the worker's statuses of endpoints.
 func (s *Store) SeeEndpoints(ctx context.Context, worker string, statuses []relabel.EndpointStatus) error {
 	urls, down := make([]string, len(statuses)), make([]*string, len(statuses))
 	for i, e := range statuses {
@@ -54,10 +54,10 @@ func (s *Store) SeeEndpoints(ctx context.Context, worker string, statuses []rela
 	})
 }
 
-// ListOutages lists which policies running iterations wait for, and how many of their
-// queued trajectories do; run nil means of all runs.
+// ListOutages lists the policies that running iterations wait for, with the number of waiting
+// trajectories; run nil: of all runs.
 func (s *Store) ListOutages(ctx context.Context, run *relabel.ID) ([]relabel.Outage, error) {
-	rows, _ := s.pool.Query(ctx, "WITH "+withDown("''")+`, waiting AS (
+	return listAll[relabel.Outage](ctx, s, "WITH "+withDown("''")+`, waiting AS (
 			SELECT it.id, it.created_at, CASE WHEN is_down.student THEN it.student_id END AS student, CASE WHEN is_down.labels THEN ru.teacher_id END AS teacher,
 				(SELECT count(*) FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued' AND `+waitsForEndpoint+`) AS n
 			FROM iterations it JOIN runs ru ON ru.id = it.run_id`+heldBack+`
@@ -69,6 +69,4 @@ func (s *Store) ListOutages(ctx context.Context, run *relabel.ID) ([]relabel.Out
 		LEFT JOIN LATERAL (SELECT min(down) AS reason, min(since) AS since FROM endpoint_status
 			WHERE base_url = rtrim(po.base_url, '/') AND down IS NOT NULL AND until > clock_timestamp()) seen ON true
 		WHERE w.n > 0 ORDER BY w.created_at DESC, w.id, roles.role`, run)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Outage])
-	return list, classify(err)
 }

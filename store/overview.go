@@ -8,7 +8,7 @@ import (
 	"relabel"
 )
 
-// progressColumns are what a Progress sums up over trajectories of one state.
+// progressColumns are the sums of a Progress over trajectories of one state.
 const progressColumns = `state, count(*), sum(turns), sum(teacher_turns), sum(labels_received), sum(labels_pending), sum(labels_missing),
 	count(*) FILTER (WHERE submitted), count(*) FILTER (WHERE resolved), count(resolved), count(*) FILTER (WHERE passed AND NOT submitted)`
 
@@ -40,8 +40,8 @@ func (r *progressRow) addTo(sum *relabel.Progress) {
 	sum.PassedUnsubmitted += r.one.PassedUnsubmitted
 }
 
-// Overview says how everything stands. It reads a row of each trajectory and attempt:
-// whoever asks often keeps the answer for a while.
+// Overview returns the state of everything. It reads one row per trajectory and attempt, so
+// frequent callers should cache it.
 func (s *Store) Overview(ctx context.Context) (relabel.Overview, error) {
 	o := relabel.Overview{Total: relabel.Progress{Trajectories: map[relabel.TrajectoryState]int{}}, Jobs: map[string]int{}, Runs: []relabel.RunOverview{}}
 	b := &pgx.Batch{}
@@ -50,10 +50,8 @@ func (s *Store) Overview(ctx context.Context) (relabel.Overview, error) {
 	queueTimes(b, &o, runs)
 	var queue string
 	var waiting int
-	b.Queue(`SELECT queue, count(*) FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'scheduled') GROUP BY queue`).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&queue, &waiting}, func() error { o.Jobs[queue] = waiting; return nil })
-		return err
-	})
+	queueEach(b, []any{&queue, &waiting}, func() { o.Jobs[queue] = waiting },
+		"SELECT queue, count(*) FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'scheduled') GROUP BY queue")
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return o, classify(err)
 	}
@@ -62,42 +60,34 @@ func (s *Store) Overview(ctx context.Context) (relabel.Overview, error) {
 	return o, err
 }
 
-// queueRuns reads the runs that have a running iteration, the newest first. Their places
-// in o.Runs are known when the batch's next answers are read.
+// queueRuns reads the runs with a running iteration, newest first. Their places in o.Runs are
+// known when the next answers of the batch are read.
 func queueRuns(b *pgx.Batch, o *relabel.Overview) (places map[relabel.ID]int) {
 	places = map[relabel.ID]int{}
 	var run relabel.RunOverview
-	b.Queue(`SELECT id, name, paused IS NOT NULL OR NOT EXISTS (SELECT FROM iterations WHERE run_id = runs.id AND state = 'running' AND paused IS NULL)
-		FROM runs WHERE id IN (SELECT run_id FROM iterations WHERE state = 'running') ORDER BY created_at DESC, id`).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&run.RunID, &run.Name, &run.Paused}, func() error {
-			places[run.RunID] = len(o.Runs)
-			o.Runs = append(o.Runs, run)
-			return nil
-		})
-		return err
-	})
+	queueEach(b, []any{&run.RunID, &run.Name, &run.Paused}, func() {
+		places[run.RunID] = len(o.Runs)
+		o.Runs = append(o.Runs, run)
+	}, `SELECT id, name, paused IS NOT NULL OR NOT EXISTS (SELECT FROM iterations WHERE run_id = runs.id AND state = 'running' AND paused IS NULL)
+		FROM runs WHERE id IN (SELECT run_id FROM iterations WHERE state = 'running') ORDER BY created_at DESC, id`)
 	return places
 }
 
-// queueProgress counts everything, and what belongs to running iterations by run.
+// queueProgress sums the progress of everything, and of running iterations by run.
 func queueProgress(b *pgx.Batch, o *relabel.Overview, runs map[relabel.ID]int) {
 	var iterationRun relabel.ID
 	var running bool
 	var row progressRow
-	b.Queue(`SELECT it.run_id, it.state = 'running', p.* FROM iterations it JOIN LATERAL (SELECT ` + progressColumns + ` FROM trajectories
-		WHERE iteration_id = it.id GROUP BY state) p ON true`).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, append([]any{&iterationRun, &running}, row.fields()...), func() error {
-			row.addTo(&o.Total)
-			if at, known := runs[iterationRun]; known && running {
-				row.addTo(&o.Runs[at].Progress)
-			}
-			return nil
-		})
-		return err
-	})
+	queueEach(b, append([]any{&iterationRun, &running}, row.fields()...), func() {
+		row.addTo(&o.Total)
+		if at, known := runs[iterationRun]; known && running {
+			row.addTo(&o.Runs[at].Progress)
+		}
+	}, "SELECT it.run_id, it.state = 'running', p.* FROM iterations it JOIN LATERAL (SELECT "+progressColumns+` FROM trajectories
+		WHERE iteration_id = it.id GROUP BY state) p ON true`)
 }
 
-// queueTimes sums up the times of everything, and of running iterations by run.
+// queueTimes sums the times of everything, and of running iterations by run.
 func queueTimes(b *pgx.Batch, o *relabel.Overview, runs map[relabel.ID]int) {
 	var iterationRun relabel.ID
 	var running bool

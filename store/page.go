@@ -24,7 +24,7 @@ type cursor struct {
 	id relabel.ID
 }
 
-// String is the cursor as clients carry it: microseconds and id, base64url.
+// String is the cursor for clients: microseconds and id, base64url.
 func (c cursor) String() string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(c.at.UnixMicro()))
 	return base64.RawURLEncoding.EncodeToString(append(b, c.id[:]...))
@@ -54,33 +54,38 @@ func limitOf(p relabel.Page) (int, error) {
 	return p.Limit, nil
 }
 
-// list is a query for a page of Ts. Its conditions are joined with AND.
-type list[T any] struct {
-	query      string // SELECT … FROM …
-	key        string // the alias of the table whose created_at and id order the list
-	conditions []string
-	args       []any
-	scan       pgx.RowToFunc[T]
-	keyOf      func(T) cursor
+// namePage returns the name that a page of a list in the order of names follows, "" for the
+// first page, and how many items the page holds.
+func namePage(p relabel.Page) (after string, limit int, err error) {
+	limit, err = limitOf(p)
+	if err != nil {
+		return "", 0, err
+	}
+	name, err := base64.RawURLEncoding.DecodeString(p.After)
+	if err != nil {
+		return "", 0, relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On("after")
+	}
+	return validUTF8(string(name)), limit, nil
 }
 
-// where adds a condition with one argument, which stands as %s in it.
-func (l *list[T]) where(condition string, arg any) {
-	l.args = append(l.args, arg)
-	l.conditions = append(l.conditions, fmt.Sprintf(condition, fmt.Sprintf("$%d", len(l.args))))
+// nameCursor is the last name of a page as clients send it back.
+func nameCursor(name string) string { return base64.RawURLEncoding.EncodeToString([]byte(name)) }
+
+// list is a query for a page of Ts, whose columns have the names of T's fields.
+type list[T any] struct {
+	queryBuilder
+	query string // SELECT … FROM …
+	key   string // the alias of the table whose created_at and id order the list
+	keyOf func(T) cursor
 }
 
 // sql returns the query for the page after c (nil: the first) with at most limit items.
 func (l *list[T]) sql(c *cursor, limit int) (string, []any) {
-	query, args, glue := l.query, l.args, " WHERE "
-	for _, condition := range l.conditions {
-		query, glue = query+glue+condition, " AND "
-	}
+	q := queryBuilder{rows: l.rows, args: l.args}
 	if c != nil {
-		query += fmt.Sprintf("%s(%s.created_at, %s.id) < ($%d, $%d)", glue, l.key, l.key, len(args)+1, len(args)+2)
-		args = append(args, c.at, c.id)
+		q.where("("+l.key+".created_at, "+l.key+".id) < (%s, %s)", c.at, c.id)
 	}
-	return fmt.Sprintf("%s ORDER BY %s.created_at DESC, %s.id DESC LIMIT %d", query, l.key, l.key, limit), args
+	return fmt.Sprintf("%s WHERE %s ORDER BY %[3]s.created_at DESC, %[3]s.id DESC LIMIT %[4]d", l.query, all(q.rows), l.key, limit), q.args
 }
 
 // page reads a page and the key of the next, "" at the end.
@@ -101,7 +106,7 @@ func (l *list[T]) page(ctx context.Context, s *Store, p relabel.Page) (items []T
 		after = &c
 	}
 	query, args := l.sql(after, limit+1)
-	items, more, err := collectPage(ctx, s, l.scan, limit, query, args)
+	items, more, err := collectPage(ctx, s, pgx.RowToStructByName[T], limit, query, args)
 	if err != nil {
 		return nil, "", classify(err)
 	}
@@ -111,8 +116,8 @@ func (l *list[T]) page(ctx context.Context, s *Store, p relabel.Page) (items []T
 	return items, next, nil
 }
 
-// collectPage reads at most limit rows of a query, and no further than to the one that
-// brings them over relabel.MostPageBytes. more reports whether there are further ones.
+// collectPage reads at most limit rows of a query, and stops after the row that exceeds
+// relabel.MostPageBytes. more reports whether there are further rows.
 func collectPage[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], limit int, query string, args []any) (items []T, more bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends a query whose rows are not all wanted, with its connection

@@ -27,19 +27,19 @@ const policyInsert = `INSERT INTO policies (id, name, version, base_url, replica
 	tokenizer_hash, template_text, context_tokens)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, nullif($24, ''), $25, $26) RETURNING created_at`
 
-// CreatePolicy stores a new version under the policy's name and returns it with its
-// version and time. The same definition as the newest version returns that one.
+// CreatePolicy stores a new version of the policy's name and returns it with version and time.
+// If the newest version has the same definition, it returns that one.
 func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Policy, error) {
 	if p.ToolFormat == "" {
 		p.ToolFormat = relabel.ToolsNative
 	}
 	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		// One at a time for each name: versions have no gaps, and none is made twice.
+		// One at a time per name: versions have no gaps or duplicates.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('policy ' || current_schema() || ' ' || $1, 0))", p.Name); err != nil {
 			return err
 		}
-		rows, _ := tx.Query(ctx, policySelect+" WHERE po.name = $1 ORDER BY po.version DESC LIMIT 1", p.Name)
-		newest, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Policy])
+		newest, err := readOne[relabel.Policy](ctx, tx,
+			policySelect+" WHERE po.name = $1 ORDER BY po.version DESC LIMIT 1", p.Name)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 		case err != nil:
@@ -61,7 +61,7 @@ func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Pol
 	return p, nil
 }
 
-// sameDefinition reports whether two versions say the same.
+// sameDefinition reports whether two versions have the same definition.
 func sameDefinition(a, b relabel.Policy) bool {
 	a.ID, a.Version, a.CreatedAt = b.ID, b.Version, b.CreatedAt
 	if len(a.Replicas)+len(b.Replicas) == 0 {
@@ -72,28 +72,24 @@ func sameDefinition(a, b relabel.Policy) bool {
 
 // FindPolicy returns a policy version; CodeNotFound if there is none.
 func (s *Store) FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error) {
-	rows, _ := s.pool.Query(ctx, policySelect+" WHERE po.id = $1", id)
-	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Policy])
-	return p, notFound("policy", id, err)
+	return find[relabel.Policy](ctx, s, "policy", id, policySelect+" WHERE po.id = $1", id)
 }
 
-// FindPolicyByName returns the newest version, or the one asked for as name@version.
-// CodeNotFound if there is none, CodeInvalid if the version is no number.
+// FindPolicyByName returns the newest version, or the version of name@version. CodeNotFound if
+// there is none, CodeInvalid for an invalid version.
 func (s *Store) FindPolicyByName(ctx context.Context, name string) (relabel.Policy, error) {
 	base, suffix, asked := strings.Cut(name, "@")
 	version, err := strconv.ParseInt(suffix, 10, 32)
 	if asked && (err != nil || version < 1) {
 		return relabel.Policy{}, relabel.Errorf(relabel.CodeInvalid, "%q is not a version of a policy", suffix).On("policy")
 	}
-	rows, _ := s.pool.Query(ctx, policySelect+` WHERE po.name = $1 AND ($2 = 0 OR po.version = $2)
+	return find[relabel.Policy](ctx, s, "policy", name, policySelect+` WHERE po.name = $1 AND ($2 = 0 OR po.version = $2)
 		ORDER BY po.version DESC LIMIT 1`, validUTF8(base), int32(version))
-	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Policy])
-	return p, notFound("policy", name, err)
 }
 
-// ListPolicies lists policy versions, newest first. CodeInvalid for a page that is none.
+// ListPolicies lists policy versions, newest first. CodeInvalid for an invalid page.
 func (s *Store) ListPolicies(ctx context.Context, p relabel.Page) ([]relabel.Policy, string, error) {
-	l := list[relabel.Policy]{query: policySelect, key: "po", scan: pgx.RowToStructByName[relabel.Policy],
+	l := list[relabel.Policy]{query: policySelect, key: "po",
 		keyOf: func(p relabel.Policy) cursor { return cursor{p.CreatedAt, p.ID} }}
 	return l.page(ctx, s, p)
 }
@@ -101,10 +97,9 @@ func (s *Store) ListPolicies(ctx context.Context, p relabel.Page) ([]relabel.Pol
 // mostVersions bounds a list of the versions of one policy.
 const mostVersions = 200
 
-// ListVersions lists the versions of a policy's name, the newest first, at most 200; none
-// if there is no such name.
+// ListVersions lists at most 200 versions of a policy name, newest first; none if there is no
+// such name.
 func (s *Store) ListVersions(ctx context.Context, name string) ([]relabel.Policy, error) {
-	rows, _ := s.pool.Query(ctx, policySelect+" WHERE po.name = $1 ORDER BY po.version DESC LIMIT $2", validUTF8(name), mostVersions)
-	versions, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Policy])
-	return versions, classify(err)
+	return listAll[relabel.Policy](ctx, s,
+		policySelect+" WHERE po.name = $1 ORDER BY po.version DESC LIMIT $2", validUTF8(name), mostVersions)
 }

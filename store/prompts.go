@@ -8,13 +8,13 @@ import (
 	"relabel"
 )
 
-// Prompts of one policy at the states of one attempt are mostly one text that grows. An
-// action's prompt ids are therefore stored as what they begin with (so many ids of
-// another action's prompt and sampled ids, its base) and the rest, so that a trajectory
-// stores O(T) ids and not O(T²). The base was there when the row was written, whatever
-// its turn: labels settle in any order, and no chain of bases is a circle.
+// Prompts of one policy in one attempt are mostly one growing text. An action's prompt ids are
+// therefore stored as the length of the prefix that they share with another action's prompt and
+// sampled ids, its base, and the rest: a trajectory stores O(T) ids instead of O(T²). The base
+// existed when the row was written, whatever its turn, since labels settle in any order. So no
+// chain of bases is a circle.
 
-// place says which of a policy's actions in an attempt.
+// place identifies an action of one policy in an attempt.
 type place struct{ t, sample int }
 
 func (p place) before(q place) bool { return p.t < q.t || p.t == q.t && p.sample < q.sample }
@@ -35,11 +35,10 @@ func (r promptRow) values() []any {
 	return []any{r.base.t, r.base.sample, r.shared, r.rest}
 }
 
-// prompts are those that one policy was asked with in one attempt.
+// prompts are the prompts of one policy in one attempt.
 type prompts map[place]promptRow
 
-// readPrompts reads a policy's prompts of an attempt. It costs about as much as the
-// longest of them.
+// readPrompts reads a policy's prompts of an attempt, at about the cost of the longest one.
 func readPrompts(ctx context.Context, q querier, trajectory relabel.ID, attempt int, policy relabel.ID) (prompts, error) {
 	rows, _ := q.Query(ctx, `SELECT t, sample, prompt_base_t, prompt_base_sample, coalesce(prompt_shared, 0), prompt_rest, token_ids
 		FROM actions WHERE trajectory_id = $1 AND attempt = $2 AND policy_id = $3 AND prompt_rest IS NOT NULL`, trajectory, attempt, policy)
@@ -60,7 +59,7 @@ func readPrompts(ctx context.Context, q querier, trajectory relabel.ID, attempt 
 	return all, err
 }
 
-// rebuild returns the prompt ids of the action at a place, nil if there are none.
+// rebuild returns the prompt ids of the action at a place, nil if it has none.
 func (p prompts) rebuild(at place) []int32 {
 	row, there := p[at]
 	if !there {
@@ -76,8 +75,8 @@ func (p prompts) rebuild(at place) []int32 {
 	return ids
 }
 
-// fit returns how ids are stored at a place: upon the neighbour, in the order of turns,
-// that they share more with.
+// fit returns how ids are stored at a place: relative to the neighbour with the longer shared
+// prefix.
 func (p prompts) fit(at place, ids []int32) promptRow {
 	row := promptRow{rest: ids}
 	for _, base := range p.neighbours(at) {
@@ -88,7 +87,7 @@ func (p prompts) fit(at place, ids []int32) promptRow {
 	return row
 }
 
-// neighbours are the nearest places before and after, as far as there are any.
+// neighbours are the nearest places before and after, if any.
 func (p prompts) neighbours(at place) []place {
 	var before, after *place
 	for q := range p {
@@ -108,7 +107,7 @@ func (p prompts) neighbours(at place) []place {
 	return found
 }
 
-// shared counts the ids that two lists begin alike with.
+// shared is the length of the common prefix.
 func shared(a, b []int32) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -117,8 +116,8 @@ func shared(a, b []int32) int {
 	return n
 }
 
-// fitPrompt returns how an action's prompt is stored. The caller holds the trajectory's
-// lock, so that nobody settles a better base meanwhile.
+// fitPrompt returns how an action's prompt is stored. The caller holds the trajectory's lock,
+// so that no better base appears meanwhile.
 func fitPrompt(ctx context.Context, tx pgx.Tx, f relabel.Fence, at place, a relabel.Action) (promptRow, error) {
 	if a.PromptTokenIDs == nil {
 		return promptRow{}, nil

@@ -6,11 +6,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// purgeBatch bounds how many rows are purged in one transaction.
+// purgeBatch bounds the rows that one transaction purges.
 const purgeBatch = 5_000
 
-// purgeInBatches executes a statement that deletes at most $1 rows, a transaction each time,
-// until it finds fewer, and counts the rows. What was deleted before ctx ends stays deleted.
+// purgeInBatches repeats a statement that deletes at most $1 rows, in a transaction each, until
+// it deletes fewer, and counts the rows. Committed deletions stay when ctx ends.
 func (s *Store) purgeInBatches(ctx context.Context, statement string, args ...any) (purged int64, err error) {
 	for deleted := int64(purgeBatch); deleted == purgeBatch; purged += deleted {
 		err := s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {

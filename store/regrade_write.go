@@ -11,21 +11,13 @@ import (
 	"relabel"
 )
 
-// regradeFenced is what every write of a regrading demands, as fenced does of a trajectory.
-const regradeFenced = " id = $1 AND claim = $2 AND owner = $3 AND lease_until > clock_timestamp() "
-
-func regradeLost() error {
-	return relabel.Errorf(relabel.CodeLeaseLost, "the regrading is no longer this worker's")
-}
-
-// regradingsDue are the regradings re that can be claimed now. Those of paused runs and
-// iterations wait.
+// regradingsDue are the claimable regradings re. Those of paused runs and iterations wait.
 const regradingsDue = ` FROM regradings re JOIN trajectories tr ON tr.id = re.trajectory_id JOIN iterations it ON it.id = tr.iteration_id
 	JOIN runs ru ON ru.id = tr.run_id WHERE (re.state = 'queued' AND re.due_at <= clock_timestamp() OR re.state = 'running' AND re.lease_until <= clock_timestamp())
 	AND it.paused IS NULL AND ru.paused IS NULL `
 
-// ClaimRegrading gives owner the regrading that is due longest. One whose lease ran out is
-// due too, and counts a try. CodeNotFound when there is none.
+// ClaimRegrading claims the regrading that has been due for longest. One with an expired lease
+// is due and counts a try. CodeNotFound if none is due.
 func (s *Store) ClaimRegrading(ctx context.Context, owner string, length time.Duration) (relabel.RegradeClaim, error) {
 	var c relabel.RegradeClaim
 	err := s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {
@@ -54,39 +46,30 @@ func (s *Store) ClaimRegrading(ctx context.Context, owner string, length time.Du
 	return c, err
 }
 
-// RenewRegrading extends the lease. CodeLeaseLost if the fence does not hold (it was
-// cancelled, or taken over), here and below.
+// RenewRegrading extends the lease. CodeLeaseLost if the fence does not hold (cancelled or
+// taken over), here and below.
 func (s *Store) RenewRegrading(ctx context.Context, f relabel.RegradeFence, length time.Duration) error {
-	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		tag, err := tx.Exec(ctx, "UPDATE regradings SET lease_until = clock_timestamp() + $4::interval WHERE"+regradeFenced, f.RegradingID, f.Claim, f.Owner, length)
-		if err == nil && tag.RowsAffected() == 0 {
-			return regradeLost()
-		}
-		return err
-	})
+	return s.changeJob(ctx, ofRegrading(f), "lease_until = clock_timestamp() + $4::interval", "", length)
 }
 
 // ReleaseRegrading returns the regrading to the queue.
 func (s *Store) ReleaseRegrading(ctx context.Context, f relabel.RegradeFence) error {
-	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
-		tag, err := tx.Exec(ctx, "UPDATE regradings SET state = 'queued', owner = NULL, lease_until = NULL WHERE"+regradeFenced, f.RegradingID, f.Claim, f.Owner)
-		if err == nil && tag.RowsAffected() == 0 && !again {
-			return regradeLost()
-		}
-		return err
-	})
+	return s.changeJob(ctx, ofRegrading(f), "state = 'queued', owner = NULL, lease_until = NULL", "queued")
 }
 
-// FinishRegrading stores the new verdict beside the earlier ones. An infrastructure error
-// leaves the earlier verdict the current one and queues the regrading again after pause,
-// or fails it after relabel.MaxRegradeTries.
+// FinishRegrading stores the new verdict beside the earlier ones. After an infrastructure error
+// the earlier verdict stays current, and the regrading is queued again after pause, or fails
+// after relabel.MaxRegradeTries.
 func (s *Store) FinishRegrading(ctx context.Context, f relabel.RegradeFence, v relabel.Verdict, pause time.Duration) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		var trajectory relabel.ID
 		var tries int
-		err := tx.QueryRow(ctx, "SELECT trajectory_id, tries FROM regradings WHERE"+regradeFenced+"FOR NO KEY UPDATE", f.RegradingID, f.Claim, f.Owner).Scan(&trajectory, &tries)
+		err := tx.QueryRow(ctx, "SELECT trajectory_id, tries FROM regradings WHERE"+jobFenced+"FOR NO KEY UPDATE", f.RegradingID, f.Claim, f.Owner).Scan(&trajectory, &tries)
+		if errors.Is(err, pgx.ErrNoRows) && again {
+			return ofRegrading(f).reached(ctx, tx, "done", "queued", "failed")
+		}
 		if errors.Is(err, pgx.ErrNoRows) {
-			return regradeSettled(ctx, tx, f, again)
+			return ofRegrading(f).lost()
 		}
 		if err != nil {
 			return err
@@ -106,17 +89,6 @@ func (s *Store) FinishRegrading(ctx context.Context, f relabel.RegradeFence, v r
 	})
 }
 
-// regradeSettled tells, after an unclear commit, a regrading that was settled from one that
-// is another's.
-func regradeSettled(ctx context.Context, tx pgx.Tx, f relabel.RegradeFence, again bool) error {
-	var settled bool
-	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM regradings WHERE id = $1 AND claim = $2 AND state IN ('done', 'queued', 'failed'))", f.RegradingID, f.Claim).Scan(&settled)
-	if err == nil && !(again && settled) {
-		return regradeLost()
-	}
-	return err
-}
-
 // putOffRegrading counts an infrastructure error.
 func putOffRegrading(ctx context.Context, tx pgx.Tx, f relabel.RegradeFence, tries int, infra string, pause time.Duration) error {
 	state, ended := "queued", "NULL"
@@ -129,14 +101,14 @@ func putOffRegrading(ctx context.Context, tx pgx.Tx, f relabel.RegradeFence, tri
 }
 
 // replaceVerdict makes v the trajectory's current verdict and ends the regrading. The
-// trajectory stays done; its followers get an event, and sums over its iteration that were
-// kept are read again.
+// trajectory stays done, its followers get an event, and cached sums of its iteration become
+// invalid.
 func replaceVerdict(ctx context.Context, tx pgx.Tx, f relabel.RegradeFence, trajectory relabel.ID, v relabel.Verdict, changed bool) error {
 	b := &pgx.Batch{}
 	b.Queue("UPDATE regradings SET state = 'done', changed = $2, owner = NULL, lease_until = NULL, ended_at = clock_timestamp() WHERE id = $1", f.RegradingID, changed)
 	b.Queue("UPDATE trajectories SET passed = $2, verdict_reason = $3, protections = $4 WHERE id = $1", trajectory, v.Passed, validUTF8(string(v.Reason)), v.Protections)
 	b.Queue("INSERT INTO events (subject, run_id, iteration_id, trajectory_id, state) SELECT 'trajectory', run_id, iteration_id, id, state FROM trajectories WHERE id = $1", trajectory)
-	// Last: the iteration's row is what many want.
+	// Last, because the iteration's row is contended.
 	b.Queue("UPDATE iterations SET regraded_at = clock_timestamp() WHERE id = (SELECT iteration_id FROM trajectories WHERE id = $1)", trajectory)
 	return tx.SendBatch(ctx, b).Close()
 }

@@ -11,31 +11,23 @@ import (
 	"relabel"
 )
 
-// relabelFenced is what every write of a relabeling demands, as fenced does of a
-// trajectory.
-const relabelFenced = " id = $1 AND claim = $2 AND owner = $3 AND lease_until > clock_timestamp() "
-
-func relabelLost() error {
-	return relabel.Errorf(relabel.CodeLeaseLost, "the relabeling is no longer this worker's")
-}
-
-// relabelings are relabelings re with their iterations it and runs ru. They are joined,
-// not asked for one by one: of a run with many that is paused each is passed over.
+// relabelings are relabelings re with their iterations it and runs ru, joined at once, which is
+// fast for a paused run with many.
 const relabelings = ` FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id
 	JOIN iterations it ON it.id = tr.iteration_id JOIN runs ru ON ru.id = tr.run_id `
 
-// relabelingsDue are those that the worker that an SQL expression names may claim.
+// relabelingsDue are the relabelings that a worker, given as an SQL expression, may claim.
 func relabelingsDue(worker string) string {
 	return relabelings + `WHERE (re.state = 'queued' OR re.state = 'running' AND re.lease_until <= clock_timestamp())
 		AND it.paused IS NULL AND ru.paused IS NULL AND re.policy_id NOT IN ` + downPolicies(worker) + ` `
 }
 
-// nextRelabeling is the one whose turn it is for the worker $1.
+// nextRelabeling is the next relabeling for worker $1.
 var nextRelabeling = "SELECT re.id" + relabelingsDue("$1") + "ORDER BY re.priority DESC, re.created_at, re.id LIMIT 1 FOR NO KEY UPDATE OF re SKIP LOCKED"
 
-// ClaimRelabeling gives owner the relabeling whose turn it is: the highest priority
-// first, then the oldest; one whose lease has run out counts as queued. Those of paused
-// runs and iterations wait, and those whose policy's endpoint is down. CodeNotFound when there is none.
+// ClaimRelabeling claims the next relabeling: the highest priority first, then the oldest. One
+// with an expired lease counts as queued. Paused runs and iterations and policies with a down
+// endpoint are skipped. CodeNotFound if there is none.
 func (s *Store) ClaimRelabeling(ctx context.Context, owner string, lease time.Duration) (relabel.RelabelClaim, error) {
 	var c relabel.RelabelClaim
 	err := s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {
@@ -63,12 +55,9 @@ func readRelabeling(ctx context.Context, tx pgx.Tx, c *relabel.RelabelClaim, tra
 	readInto(b, &c.Run, pgx.RowToStructByName[relabel.Run], runSelect+" JOIN trajectories tr ON tr.run_id = ru.id WHERE tr.id = $1", trajectory)
 	readInto(b, &c.Task, scanTask, taskSelect+" JOIN trajectories tr ON tr.task_id = ta.id WHERE tr.id = $1", trajectory)
 	readInto(b, &c.Policy, pgx.RowToStructByName[relabel.Policy], policySelect+" WHERE po.id = $1", policy)
-	b.Queue(`SELECT tu.t FROM turns tu WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND NOT EXISTS (SELECT 1 FROM actions a
+	queueRead(b, &c.Pending, pgx.RowTo[int], `SELECT tu.t FROM turns tu WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND NOT EXISTS (SELECT 1 FROM actions a
 		WHERE (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, $3, $4)) ORDER BY tu.t`,
-		trajectory, attempt, policy, relabelSample).Query(func(rows pgx.Rows) (err error) {
-		c.Pending, err = pgx.CollectRows(rows, pgx.RowTo[int])
-		return err
-	})
+		trajectory, attempt, policy, relabelSample)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
@@ -77,11 +66,10 @@ func readRelabeling(ctx context.Context, tx pgx.Tx, c *relabel.RelabelClaim, tra
 	return err
 }
 
-// RenewRelabeling extends the lease, and says whether run or iteration is paused.
-// CodeLeaseLost if the fence does not hold (it was cancelled, or taken over), here and
-// below.
+// RenewRelabeling extends the lease and reports whether the run or iteration is paused.
+// CodeLeaseLost if the fence does not hold (cancelled or taken over), here and below.
 func (s *Store) RenewRelabeling(ctx context.Context, f relabel.RelabelFence, lease time.Duration) (paused bool, err error) {
-	err = s.changeRelabeling(ctx, f, "lease_until = clock_timestamp() + $4::interval", "", lease)
+	err = s.changeJob(ctx, ofRelabeling(f), "lease_until = clock_timestamp() + $4::interval", "", lease)
 	if err != nil {
 		return false, err
 	}
@@ -89,41 +77,23 @@ func (s *Store) RenewRelabeling(ctx context.Context, f relabel.RelabelFence, lea
 	return paused, classify(err)
 }
 
-// ReleaseRelabeling gives the relabeling back.
+// ReleaseRelabeling returns the relabeling to the queue.
 func (s *Store) ReleaseRelabeling(ctx context.Context, f relabel.RelabelFence) error {
-	return s.changeRelabeling(ctx, f, "state = 'queued', owner = NULL, lease_until = NULL", relabel.RelabelQueued)
+	return s.changeJob(ctx, ofRelabeling(f), "state = 'queued', owner = NULL, lease_until = NULL", "queued")
 }
 
-// FinishRelabeling moves a relabeling that owes nothing to done.
+// FinishRelabeling moves a relabeling without pending answers to done.
 func (s *Store) FinishRelabeling(ctx context.Context, f relabel.RelabelFence) error {
-	return s.changeRelabeling(ctx, f, "state = 'done', owner = NULL, lease_until = NULL, ended_at = clock_timestamp()", relabel.RelabelDone)
+	return s.changeJob(ctx, ofRelabeling(f), "state = 'done', owner = NULL, lease_until = NULL, ended_at = clock_timestamp()", "done")
 }
 
 // FailRelabeling moves the relabeling to failed, with a reason that is safe to show.
 func (s *Store) FailRelabeling(ctx context.Context, f relabel.RelabelFence, reason string) error {
-	return s.changeRelabeling(ctx, f, "state = 'failed', failure = $4, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()",
-		relabel.RelabelFailed, validUTF8(reason))
+	return s.changeJob(ctx, ofRelabeling(f), "state = 'failed', failure = $4, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()", "failed", validUTF8(reason))
 }
 
-// changeRelabeling makes one fenced change. After an unclear commit one that is in the
-// state to is changed already.
-func (s *Store) changeRelabeling(ctx context.Context, f relabel.RelabelFence, set string, to relabel.RelabelState, args ...any) error {
-	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
-		tag, err := tx.Exec(ctx, "UPDATE relabelings SET "+set+" WHERE"+relabelFenced, append([]any{f.RelabelingID, f.Claim, f.Owner}, args...)...)
-		if err != nil || tag.RowsAffected() > 0 {
-			return err
-		}
-		var done bool
-		err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM relabelings WHERE id = $1 AND claim = $2 AND state = $3)", f.RelabelingID, f.Claim, to).Scan(&done)
-		if err == nil && !(again && done) {
-			return relabelLost()
-		}
-		return err
-	})
-}
-
-// SettleRelabel stores what the policy answered at the state of turn t, or that it could
-// not be brought to. The same answer again is no error, another one a CodeConflict.
+// SettleRelabel stores the policy's answer for the state of turn t, received or missing. The
+// same answer twice is not an error; another one is a CodeConflict.
 func (s *Store) SettleRelabel(ctx context.Context, f relabel.RelabelFence, t int, answer relabel.Action) error {
 	if answer.Status != relabel.Received && answer.Status != relabel.Missing {
 		return relabel.Errorf(relabel.CodeInvalid, "an answer must be received or missing, not %q", answer.Status).On("status")
@@ -131,11 +101,11 @@ func (s *Store) SettleRelabel(ctx context.Context, f relabel.RelabelFence, t int
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		of := relabel.Fence{Owner: f.Owner}
 		var policy relabel.ID
-		err := tx.QueryRow(ctx, "SELECT trajectory_id, attempt, policy_id FROM relabelings WHERE"+relabelFenced+"FOR NO KEY UPDATE",
+		err := tx.QueryRow(ctx, "SELECT trajectory_id, attempt, policy_id FROM relabelings WHERE"+jobFenced+"FOR NO KEY UPDATE",
 			f.RelabelingID, f.Claim, f.Owner).Scan(&of.TrajectoryID, &of.Attempt, &policy)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
-			return relabelLost()
+			return ofRelabeling(f).lost()
 		case err != nil:
 			return err
 		case policy != answer.PolicyID:
@@ -174,8 +144,7 @@ func settleAnswer(ctx context.Context, tx pgx.Tx, f relabel.RelabelFence, of rel
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// compareFirst compares an answer with the turn's first label; nil if one of them is
-// not there.
+// compareFirst compares an answer with the turn's first label; nil if either is missing.
 func compareFirst(ctx context.Context, tx pgx.Tx, f relabel.Fence, t int, answer relabel.Action) (*bool, error) {
 	var first relabel.Action
 	err := tx.QueryRow(ctx, `SELECT a.raw FROM turns tu JOIN actions a

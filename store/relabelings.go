@@ -8,18 +8,17 @@ import (
 	"relabel"
 )
 
-// relabelSample is the sample of what relabelings ask for: neither an executed action
-// (0) nor the first label beside one (0 or 1), whoever is asked.
+// relabelSample is the sample number of relabelings. It differs from those of executed actions
+// (0) and first labels (0 or 1) of any policy.
 const relabelSample = 2
 
 const relabelSelect = `SELECT re.id, tr.run_id, tr.iteration_id, re.trajectory_id, ta.instance_id, re.policy_id, re.state, coalesce(re.failure, '') AS failure,
 	re.priority, re.turns, re.received, re.missing, re.pending, re.compared, re.agreed, re.created_at, re.started_at, re.ended_at
 	FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id JOIN tasks ta ON ta.id = tr.task_id`
 
-// RelabelTrajectory has a policy asked at every state of a trajectory that is done. Asked
-// for again it is the same relabeling; what is missing is then asked for once more.
-// CodeConflict if the trajectory is not done or has no turn, or its run is being
-// deleted.
+// RelabelTrajectory queues the relabeling of all states of a done trajectory by a policy. A
+// repeated request returns the same relabeling and asks again for missing answers. CodeConflict
+// if the trajectory is not done or has no turn, or its run is being deleted.
 func (s *Store) RelabelTrajectory(ctx context.Context, trajectory, policy relabel.ID, priority int) (relabel.Relabeling, error) {
 	t, err := s.FindTrajectory(ctx, trajectory)
 	switch {
@@ -33,19 +32,19 @@ func (s *Store) RelabelTrajectory(ctx context.Context, trajectory, policy relabe
 	if err := s.relabel(ctx, []relabel.ID{trajectory}, policy, priority); err != nil {
 		return relabel.Relabeling{}, err
 	}
-	rows, _ := s.pool.Query(ctx, relabelSelect+" WHERE re.trajectory_id = $1 AND re.policy_id = $2", trajectory, policy)
-	re, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Relabeling])
+	re, err := readOne[relabel.Relabeling](ctx, s.pool,
+		relabelSelect+" WHERE re.trajectory_id = $1 AND re.policy_id = $2", trajectory, policy)
 	return re, classify(err)
 }
 
-// RelabelIteration does what RelabelTrajectory does for each trajectory of the iteration
-// that is done. CodeConflict if none is, or the run is being deleted.
+// RelabelIteration is RelabelTrajectory for each done trajectory of the iteration. CodeConflict
+// if none is done, or the run is being deleted.
 func (s *Store) RelabelIteration(ctx context.Context, iteration, policy relabel.ID, priority int) (relabel.RelabelProgress, error) {
 	if _, _, err := s.FindIteration(ctx, iteration); err != nil {
 		return relabel.RelabelProgress{}, err
 	}
-	rows, _ := s.pool.Query(ctx, "SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'done' AND turns > 0 ORDER BY id", iteration)
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+	ids, err := readColumn[relabel.ID](ctx, s.pool,
+		"SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'done' AND turns > 0 ORDER BY id", iteration)
 	switch {
 	case err != nil:
 		return relabel.RelabelProgress{}, classify(err)
@@ -64,7 +63,7 @@ func (s *Store) RelabelIteration(ctx context.Context, iteration, policy relabel.
 	return relabel.RelabelProgress{}, err
 }
 
-// relabel queues the relabelings of trajectories of one run that are done.
+// relabel queues the relabelings of done trajectories of one run.
 func (s *Store) relabel(ctx context.Context, trajectories []relabel.ID, policy relabel.ID, priority int) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := keepRun(ctx, tx, ofTrajectory, trajectories[0]); err != nil {
@@ -88,13 +87,13 @@ func (s *Store) relabel(ctx context.Context, trajectories []relabel.ID, policy r
 	})
 }
 
-// askAgain queues relabelings again that are over and lack an answer, without the
-// answers that are missing, and counts them.
+// askAgain requeues finished relabelings with missing answers, deletes these, and counts the
+// relabelings.
 func askAgain(ctx context.Context, tx pgx.Tx, trajectories []relabel.ID, policy relabel.ID, priority int) (int, error) {
-	rows, _ := tx.Query(ctx, `UPDATE relabelings SET state = 'queued', priority = $3, pending = pending + missing, missing = 0, failure = NULL, ended_at = NULL
+	again, err := readColumn[relabel.ID](ctx, tx,
+		`UPDATE relabelings SET state = 'queued', priority = $3, pending = pending + missing, missing = 0, failure = NULL, ended_at = NULL
 		WHERE trajectory_id = ANY ($1) AND policy_id = $2 AND state IN ('done', 'failed', 'cancelled') AND missing + pending > 0 RETURNING trajectory_id`,
 		trajectories, policy, priority)
-	again, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 	if err != nil || len(again) == 0 {
 		return 0, err
 	}
@@ -106,31 +105,19 @@ func askAgain(ctx context.Context, tx pgx.Tx, trajectories []relabel.ID, policy 
 
 // FindRelabeling returns a relabeling; CodeNotFound if there is none.
 func (s *Store) FindRelabeling(ctx context.Context, id relabel.ID) (relabel.Relabeling, error) {
-	rows, _ := s.pool.Query(ctx, relabelSelect+" WHERE re.id = $1", id)
-	re, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Relabeling])
-	return re, notFound("relabeling", id, err)
+	return find[relabel.Relabeling](ctx, s, "relabeling", id, relabelSelect+" WHERE re.id = $1", id)
 }
 
-// ListRelabelings lists what the filter lets through, newest first. CodeInvalid for a
-// page that is none.
+// ListRelabelings lists the relabelings that match the filter, newest first. CodeInvalid for an
+// invalid page.
 func (s *Store) ListRelabelings(ctx context.Context, f relabel.RelabelFilter, p relabel.Page) ([]relabel.Relabeling, string, error) {
-	l := list[relabel.Relabeling]{query: relabelSelect, key: "re", scan: pgx.RowToStructByName[relabel.Relabeling],
+	l := list[relabel.Relabeling]{query: relabelSelect, key: "re",
 		keyOf: func(r relabel.Relabeling) cursor { return cursor{r.CreatedAt, r.ID} }}
-	if f.RunID != nil {
-		l.where("tr.run_id = %s", *f.RunID)
-	}
-	if f.IterationID != nil {
-		l.where("tr.iteration_id = %s", *f.IterationID)
-	}
-	if f.TrajectoryID != nil {
-		l.where("re.trajectory_id = %s", *f.TrajectoryID)
-	}
-	if f.PolicyID != nil {
-		l.where("re.policy_id = %s", *f.PolicyID)
-	}
-	if f.State != "" {
-		l.where("re.state = %s", f.State)
-	}
+	narrow(&l.queryBuilder, "tr.run_id = %s", f.RunID)
+	narrow(&l.queryBuilder, "tr.iteration_id = %s", f.IterationID)
+	narrow(&l.queryBuilder, "re.trajectory_id = %s", f.TrajectoryID)
+	narrow(&l.queryBuilder, "re.policy_id = %s", f.PolicyID)
+	narrow(&l.queryBuilder, "re.state = %s", f.State)
 	return l.page(ctx, s, p)
 }
 
@@ -157,14 +144,10 @@ func (s *Store) RelabelProgress(ctx context.Context, iteration relabel.ID) ([]re
 const cancelRelabelings = `UPDATE relabelings re SET state = 'cancelled', owner = NULL, lease_until = NULL, ended_at = clock_timestamp()
 	WHERE re.state IN ('queued', 'running') AND `
 
-// CancelRelabeling cancels a relabeling that is not over; its worker finds its lease
-// lost. What was answered stays. Cancelling twice is once; one that is over otherwise is
-// a CodeConflict.
+// CancelRelabeling cancels an open relabeling; its worker finds its lease lost. Received
+// answers stay. Cancelling twice is not an error. CodeConflict if it ended otherwise.
 func (s *Store) CancelRelabeling(ctx context.Context, id relabel.ID) (relabel.Relabeling, error) {
-	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		_, err := tx.Exec(ctx, cancelRelabelings+"re.id = $1", id)
-		return err
-	})
+	err := s.exec(ctx, cancelRelabelings+"re.id = $1", id)
 	if err != nil {
 		return relabel.Relabeling{}, err
 	}
@@ -175,14 +158,9 @@ func (s *Store) CancelRelabeling(ctx context.Context, id relabel.ID) (relabel.Re
 	return re, err
 }
 
-// CancelRelabelings cancels an iteration's relabelings that are not over, of one policy
-// or (nil) of all, and counts them.
+// CancelRelabelings cancels and counts an iteration's open relabelings, of one policy or (nil)
+// of all.
 func (s *Store) CancelRelabelings(ctx context.Context, iteration relabel.ID, policy *relabel.ID) (cancelled int, err error) {
-	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		tag, err := tx.Exec(ctx, cancelRelabelings+`re.trajectory_id IN (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = $1)
-			AND ($2::uuid IS NULL OR re.policy_id = $2)`, iteration, policy)
-		cancelled = max(cancelled, int(tag.RowsAffected())) // none are left after a commit that was unclear
-		return err
-	})
-	return cancelled, err
+	return s.execCount(ctx, cancelRelabelings+`re.trajectory_id IN (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = $1)
+		AND ($2::uuid IS NULL OR re.policy_id = $2)`, iteration, policy)
 }

@@ -12,9 +12,9 @@ import (
 	"relabel"
 )
 
-// How often in a row one fault may come at one step: the last of them fails the trajectory.
-// Each release after an outage of the database waits twice as long as the one before, from
-// outagePause up to lastOutage: 25 minutes in all before the last attempt.
+// Bounds on how often in a row one fault may occur at one step; the last one fails the
+// trajectory. After an outage of the database, pauses double from outagePause up to lastOutage:
+// 25 minutes in all.
 const (
 	mostFaults  = 3
 	mostOutages = 10
@@ -22,23 +22,20 @@ const (
 	lastOutage  = 5 * time.Minute
 )
 
-// ReleaseWaiting is Release of a trajectory whose endpoint is down: it adds to how long it
-// waited at the step, over all attempts in a row. What is down is passed over by claims
-// (SeeEndpoints), so that nothing is claimed in vain meanwhile.
+// ReleaseWaiting is Release of a trajectory whose endpoint is down. It adds to the time spent
+// waiting at the step, over consecutive attempts. Claims skip down endpoints (SeeEndpoints).
 func (s *Store) ReleaseWaiting(ctx context.Context, f relabel.Fence, at relabel.Wait, why string) error {
-	st := step{to: relabel.Queued, outcome: "released", tried: "be released", args: []any{at.Step, at.For.Milliseconds()},
-		sql: requeueUpdate + `, waited_step = $4, waited_ms = CASE WHEN waited_step = $4 THEN waited_ms ELSE 0 END + $5 WHERE` + fenced}
-	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
-		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", validUTF8("its endpoint is down: "+why))
-	})
+	return s.take(ctx, f, step{to: relabel.Queued, outcome: "released", reason: "its endpoint is down: " + why, tried: "be released",
+		set:  queuedSet + ", waited_step = $4, waited_ms = CASE WHEN waited_step = $4 THEN waited_ms ELSE 0 END + $5",
+		args: []any{at.Step, at.For.Milliseconds()}}, nil)
 }
 
-// errRepeats refuses the release of a trajectory whose fault repeats.
+// errRepeats means that a fault repeats too often for a release.
 var errRepeats = errors.New("the same fault occurred at the same step too often")
 
-// ReleaseFault is Release after a fault at a step that may be transient. again is false,
-// and nothing was changed, when the fault comes at this step for the mostFaults-th time in a
-// row, or for the mostOutages-th time where the database itself was away.
+// ReleaseFault is Release after a fault that may be transient. again is false, and nothing
+// changes, if it is the mostFaults-th fault in a row at this step, or the mostOutages-th for an
+// outage of the database.
 func (s *Store) ReleaseFault(ctx context.Context, f relabel.Fence, at string, fault error) (again bool, err error) {
 	signature, outage := signatureOf(fault)
 	most, pause := mostFaults, time.Duration(0)
@@ -46,21 +43,18 @@ func (s *Store) ReleaseFault(ctx context.Context, f relabel.Fence, at string, fa
 		most, pause = mostOutages, outagePause
 	}
 	named := at + ": " + signature
-	st := step{to: relabel.Queued, outcome: "released", tried: "be released", args: []any{named, pause, lastOutage},
+	err = s.take(ctx, f, step{to: relabel.Queued, outcome: "released", reason: "released by its worker after a fault: " + signature, tried: "be released",
 		check: func(tx pgx.Tx) error { return checkRepeats(ctx, tx, f, named, most) },
-		sql: requeueUpdate + `, fault = $4, faults = CASE WHEN fault = $4 THEN faults + 1 ELSE 1 END,
-			claimable_at = clock_timestamp() + least($5::interval * power(2, CASE WHEN fault = $4 THEN least(faults, 20) ELSE 0 END), $6::interval)
-			WHERE` + fenced}
-	err = s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
-		return endAttempts(ctx, tx, []relabel.ID{f.TrajectoryID}, "released", validUTF8("given back by its worker after a fault: "+signature))
-	})
+		set: queuedSet + `, fault = $4, faults = CASE WHEN fault = $4 THEN faults + 1 ELSE 1 END,
+			claimable_at = clock_timestamp() + least($5::interval * power(2, CASE WHEN fault = $4 THEN least(faults, 20) ELSE 0 END), $6::interval)`,
+		args: []any{named, pause, lastOutage}}, nil)
 	if errors.Is(err, errRepeats) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// checkRepeats returns errRepeats when the fault has come most-1 times in a row before.
+// checkRepeats returns errRepeats if the fault has occurred most-1 times in a row.
 func checkRepeats(ctx context.Context, tx pgx.Tx, f relabel.Fence, fault string, most int) error {
 	var repeats bool
 	err := tx.QueryRow(ctx, "SELECT fault IS NOT DISTINCT FROM $4 AND faults >= $5 FROM trajectories WHERE"+fenced+"FOR NO KEY UPDATE",
@@ -74,9 +68,8 @@ func checkRepeats(ctx context.Context, tx pgx.Tx, f relabel.Fence, fault string,
 	return err
 }
 
-// signatureOf tells faults apart: SQLSTATE and constraint of what the server refused, else
-// the code and its message. outage says that the server announced, or the line showed, that the
-// database is away.
+// signatureOf identifies a fault: by SQLSTATE and constraint of a server's error, else by code
+// and message. outage reports whether the database is down.
 func signatureOf(fault error) (signature string, outage bool) {
 	var pg *pgconn.PgError
 	switch {

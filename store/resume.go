@@ -9,12 +9,12 @@ import (
 	"relabel"
 )
 
-// allTurns is beyond the last turn of any trajectory.
+// allTurns exceeds the last turn of any trajectory.
 const allTurns = 1 << 30
 
-// readTrail gives a claim what earlier attempts left: the committed turns, and the
-// ending of a rollout that was over. There is nothing left to replay then, so the turns
-// are this attempt's from now on.
+// readTrail adds the results of earlier attempts to a claim: the committed turns, and the
+// ending of a finished rollout. Such a rollout needs no replay, so this attempt takes over its
+// turns.
 func readTrail(ctx context.Context, tx pgx.Tx, c *relabel.Claim) error {
 	tr := &c.Trajectory
 	if tr.EndReason != "" {
@@ -39,8 +39,8 @@ func readTrail(ctx context.Context, tx pgx.Tx, c *relabel.Claim) error {
 	return err
 }
 
-// AdoptTurns makes the turns of attempt from, which the fence's attempt has replayed, its
-// own. Adopting them twice is once. CodeConflict if from does not hold the turns.
+// AdoptTurns moves the turns of attempt from, which the fence's attempt has replayed, to that
+// attempt. Adopting them twice is not an error. CodeConflict if from does not hold the turns.
 func (s *Store) AdoptTurns(ctx context.Context, f relabel.Fence, from int) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		trail, err := lockTrail(ctx, tx, f, "adopt turns")
@@ -54,9 +54,9 @@ func (s *Store) AdoptTurns(ctx context.Context, f relabel.Fence, from int) error
 	})
 }
 
-// Diverge says that the fence's attempt came to another state than attempt from when it
-// replayed it. The old attempt keeps its turns and is never exported; what it owes is
-// missing. The trajectory begins again with no turns. Saying it twice is saying it once.
+// Diverge records that the replay of attempt from reached another state. The old attempt keeps
+// its turns, is never exported, and its pending labels become missing. The trajectory starts
+// again without turns. Calling it twice is not an error.
 func (s *Store) Diverge(ctx context.Context, f relabel.Fence, from int, detail string) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		trail, err := lockTrail(ctx, tx, f, "diverge")
@@ -70,7 +70,7 @@ func (s *Store) Diverge(ctx context.Context, f relabel.Fence, from int, detail s
 	})
 }
 
-// lockTrail takes a running trajectory's lock and returns its trail.
+// lockTrail locks a running trajectory and returns its trail.
 func lockTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, tried string) (trail int, err error) {
 	err = tx.QueryRow(ctx, "SELECT trail FROM trajectories WHERE"+fenced+"AND state = 'running' FOR NO KEY UPDATE",
 		f.TrajectoryID, f.Attempt, f.Owner).Scan(&trail)
@@ -80,7 +80,7 @@ func lockTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, tried string) (t
 	return trail, err
 }
 
-// trailIs returns nil if what was to be done to attempt from is done already.
+// trailIs returns nil if the change of attempt from is already made.
 func trailIs(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int, condition string, value any) error {
 	var done bool
 	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM attempts WHERE trajectory_id = $1 AND number = $2 AND "+condition+")",
@@ -91,8 +91,8 @@ func trailIs(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int, conditio
 	return err
 }
 
-// moveTrail gives the turns of attempt from, with all that hangs on them, to the fence's
-// attempt. The rows stay the same ones: their large values are not written again.
+// moveTrail moves the turns of attempt from, with everything that refers to them, to the
+// fence's attempt, without rewriting large values.
 func moveTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int) error {
 	if from == f.Attempt {
 		return nil
@@ -107,7 +107,7 @@ func moveTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int) error 
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// leaveTrail leaves the turns if they are and begins the fence's attempt without any.
+// leaveTrail keeps the turns with the old attempt and starts the fence's attempt without any.
 func leaveTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int, detail string) error {
 	if err := forgoLabels(ctx, tx, []relabel.ID{f.TrajectoryID}, "a replay diverged"); err != nil {
 		return err

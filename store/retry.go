@@ -8,23 +8,22 @@ import (
 	"relabel"
 )
 
-// retryUpdate gives failed trajectories back to the queue, with their turns and their
-// ending, if they have one. Whatever counted towards a failure begins again at 0.
+// retryUpdate requeues failed trajectories with their turns and ending, and resets all counts
+// of failures.
 const retryUpdate = `UPDATE trajectories SET state = 'queued', failure = NULL, failure_detail = NULL, ended_at = NULL,
 	environment_failures = 0, waited_step = NULL, waited_ms = 0, fault = NULL, faults = 0, claimable_at = clock_timestamp() WHERE id = ANY ($1)`
 
-// reopenLabels makes pending what was forgone when the trajectories failed.
+// reopenLabels makes labels pending that became missing when the trajectories failed.
 const reopenLabels = `WITH again AS (UPDATE actions a SET status = 'pending', reason = NULL FROM trajectories tr
 		WHERE tr.id = ANY ($1) AND a.trajectory_id = tr.id AND a.attempt = tr.trail AND a.status = 'missing' AND starts_with(a.reason, $2)
 		RETURNING a.trajectory_id),
 	counts AS (SELECT trajectory_id, count(*) AS n FROM again GROUP BY trajectory_id)
 	UPDATE trajectories tr SET labels_pending = labels_pending + n, labels_missing = labels_missing - n FROM counts WHERE tr.id = counts.trajectory_id`
 
-// RetryFailed gives the iteration's trajectories that failed for one of the reasons back
-// to the queue, with fresh budgets and the labels pending that they had not got; the
-// iteration runs again if it was done. No reasons are all reasons. It returns how many
-// there were. CodeConflict if the iteration was cancelled or its run is being deleted. Data sets that were exported
-// before stay as they are.
+// RetryFailed requeues the iteration's trajectories that failed for one of the reasons (none:
+// any reason), with fresh budgets and their lost labels pending again, and returns their
+// number. A done iteration runs again. Existing exports do not change. CodeConflict if the
+// iteration was cancelled or its run is being deleted.
 func (s *Store) RetryFailed(ctx context.Context, iteration relabel.ID, reasons []relabel.FailureReason) (retried int, err error) {
 	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := keepRun(ctx, tx, ofIteration, iteration); err != nil {
@@ -33,10 +32,10 @@ func (s *Store) RetryFailed(ctx context.Context, iteration relabel.ID, reasons [
 		if err := cancelOrRetry(ctx, tx, iteration); err != nil {
 			return err
 		}
-		// Trajectories before their iteration, as everywhere.
-		rows, _ := tx.Query(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'failed'
+		// Lock order: trajectories before their iteration.
+		ids, err := readColumn[relabel.ID](ctx, tx,
+			`SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'failed'
 			AND (cardinality($2::text[]) = 0 OR failure = ANY ($2)) ORDER BY id FOR NO KEY UPDATE`, iteration, texts(reasons))
-		ids, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 		if err != nil {
 			return err
 		}
@@ -70,7 +69,7 @@ func (s *Store) requeue(ctx context.Context, tx pgx.Tx, iteration relabel.ID, id
 	return s.wake(ctx, tx, len(ids))
 }
 
-// texts is a list that Postgres takes for an array of text, never null.
+// texts is a list that Postgres accepts as an array of text, never null.
 func texts[T ~string](list []T) []string {
 	out := make([]string, len(list))
 	for i, v := range list {

@@ -34,7 +34,7 @@ func (s *Store) CreateReview(ctx context.Context, r relabel.Review) error {
 	})
 }
 
-// hasTurn refuses a turn that a trajectory does not have; nil is no turn.
+// hasTurn refuses a turn that a trajectory does not have; t may be nil.
 func hasTurn(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, t *int) error {
 	var turns int
 	err := tx.QueryRow(ctx, "SELECT turns FROM trajectories WHERE id = $1", trajectory).Scan(&turns)
@@ -47,9 +47,8 @@ func hasTurn(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, t *int) erro
 	return nil
 }
 
-// EditReview puts another turn, flag, note and author in the place of what a review
-// says, and returns it. CodeNotFound if the trajectory has no such review, CodeInvalid
-// if it has no such turn.
+// EditReview replaces turn, flag, note and author of a review, and returns it. CodeNotFound if
+// the trajectory has no such review, CodeInvalid if it has no such turn.
 func (s *Store) EditReview(ctx context.Context, r relabel.Review) (relabel.Review, error) {
 	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := hasTurn(ctx, tx, r.TrajectoryID, r.T); err != nil {
@@ -65,14 +64,13 @@ func (s *Store) EditReview(ctx context.Context, r relabel.Review) (relabel.Revie
 	return s.FindReview(ctx, r.TrajectoryID, r.ID)
 }
 
-// FindReview returns a trajectory's review; CodeNotFound if it has none such.
+// FindReview returns a trajectory's review; CodeNotFound if there is none.
 func (s *Store) FindReview(ctx context.Context, trajectory, id relabel.ID) (relabel.Review, error) {
-	rows, _ := s.pool.Query(ctx, reviewSelect+" WHERE rv.id = $1 AND rv.trajectory_id = $2", id, trajectory)
-	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Review])
-	return r, notFound("review", id, err)
+	return find[relabel.Review](ctx, s,
+		"review", id, reviewSelect+" WHERE rv.id = $1 AND rv.trajectory_id = $2", id, trajectory)
 }
 
-// DeleteReview removes a trajectory's review; CodeNotFound if it has none such.
+// DeleteReview removes a trajectory's review; CodeNotFound if there is none.
 func (s *Store) DeleteReview(ctx context.Context, trajectory, id relabel.ID) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
 		err := tx.QueryRow(ctx, "DELETE FROM reviews WHERE id = $1 AND trajectory_id = $2 RETURNING id", id, trajectory).Scan(&id)
@@ -83,21 +81,17 @@ func (s *Store) DeleteReview(ctx context.Context, trajectory, id relabel.ID) err
 	})
 }
 
-// ListReviews lists what the filter lets through, newest first. CodeInvalid for a page
-// that is none.
+// ListReviews lists the reviews that match the filter, newest first. CodeInvalid for an invalid
+// page.
 func (s *Store) ListReviews(ctx context.Context, f relabel.ReviewFilter, p relabel.Page) ([]relabel.Review, string, error) {
 	return reviewList(f).page(ctx, s, p)
 }
 
 func reviewList(f relabel.ReviewFilter) *list[relabel.Review] {
-	l := &list[relabel.Review]{query: reviewSelect, key: "rv", scan: pgx.RowToStructByName[relabel.Review],
+	l := &list[relabel.Review]{query: reviewSelect, key: "rv",
 		keyOf: func(r relabel.Review) cursor { return cursor{r.CreatedAt, r.ID} }}
-	if f.RunID != nil {
-		l.where("tr.run_id = %s", *f.RunID)
-	}
-	if f.TrajectoryID != nil {
-		l.where("rv.trajectory_id = %s", *f.TrajectoryID)
-	}
+	narrow(&l.queryBuilder, "tr.run_id = %s", f.RunID)
+	narrow(&l.queryBuilder, "rv.trajectory_id = %s", f.TrajectoryID)
 	if f.Flag != "" {
 		condition, flag := flagIs(f.Flag)
 		l.where(condition, flag)
@@ -105,11 +99,10 @@ func reviewList(f relabel.ReviewFilter) *list[relabel.Review] {
 	return l
 }
 
-// mostFlags bounds a list of the flags in use.
+// mostFlags bounds the list of flags in use.
 const mostFlags = 100
 
-// ListFlags lists the flags that reviews of a run's trajectories have (nil: of all), the
-// most frequent first.
+// ListFlags lists the flags of reviews of a run (nil: of all runs), the most frequent first.
 func (s *Store) ListFlags(ctx context.Context, run *relabel.ID) ([]relabel.FlagCount, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT rv.flag, count(*) FROM reviews rv JOIN trajectories tr ON tr.id = rv.trajectory_id
 		WHERE rv.flag <> '' AND ($1::uuid IS NULL OR tr.run_id = $1) GROUP BY rv.flag ORDER BY 2 DESC, 1 LIMIT $2`, run, mostFlags)

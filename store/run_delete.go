@@ -3,17 +3,15 @@ package store
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"relabel"
 )
 
-// sampledTrajectories is of how many trajectories calls and bytes are read; of a larger run
-// both are estimates.
+// sampledTrajectories bounds the trajectories of which calls and bytes are read; larger runs
+// get estimates.
 const sampledTrajectories = 200
 
-// contentsSelect counts what belongs to run $1. Calls and bytes are those of at most $2
-// trajectories, times the share of these: all of them would be a read of the whole run.
+// contentsSelect counts the contents of run $1. It extrapolates calls and bytes from at most $2
+// trajectories, since the exact sums require reading the whole run.
 const contentsSelect = `WITH had AS (SELECT count(*) AS n, coalesce(sum(turns), 0)::bigint AS turns FROM trajectories WHERE run_id = $1),
 	sample AS MATERIALIZED (SELECT id FROM trajectories WHERE run_id = $1 ORDER BY hashtext(id::text), id LIMIT $2),
 	part AS (SELECT count(*) AS n, coalesce(sum(c.n), 0) AS calls, coalesce(sum(o.n + ac.n), 0) AS bytes FROM sample sa,
@@ -27,15 +25,14 @@ const contentsSelect = `WITH had AS (SELECT count(*) AS n, coalesce(sum(turns), 
 		coalesce(round(part.bytes * had.n / nullif(part.n, 0)), 0)::bigint AS bytes, '' AS refused, false AS deleting
 	FROM had, part`
 
-// CountRun says what a run consists of and whether it can be deleted; the calls and bytes of
-// a run of more than sampledTrajectories are estimates. CodeNotFound if there is none.
+// CountRun counts the contents of a run and reports whether it can be deleted; calls and bytes
+// of a run of more than sampledTrajectories are estimates. CodeNotFound if there is none.
 func (s *Store) CountRun(ctx context.Context, id relabel.ID) (relabel.RunContents, error) {
 	run, err := s.FindRun(ctx, id)
 	if err != nil {
 		return relabel.RunContents{}, err
 	}
-	rows, _ := s.pool.Query(ctx, contentsSelect, id, sampledTrajectories)
-	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.RunContents])
+	c, err := readOne[relabel.RunContents](ctx, s.pool, contentsSelect, id, sampledTrajectories)
 	if err != nil {
 		return c, classify(err)
 	}
@@ -44,13 +41,8 @@ func (s *Store) CountRun(ctx context.Context, id relabel.ID) (relabel.RunContent
 	return c, classify(err)
 }
 
-// queryRow is what a pool and a transaction have in common.
-type queryRow interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
-// inUse says why a run cannot be deleted now and what ends that, "" if it can.
-func inUse(ctx context.Context, db queryRow, run relabel.ID) (why string, err error) {
+// inUse returns why a run cannot be deleted now and the remedy, "" if it can.
+func inUse(ctx context.Context, db querier, run relabel.ID) (why string, err error) {
 	var running, open int
 	var export, teacher string
 	var regrades bool

@@ -9,9 +9,9 @@ import (
 	"relabel"
 )
 
-// deletionSteps delete what belongs to run $1, at most $2 units in one statement, from what
-// others refer to last. A step is over when it finds nothing. Each unit takes with it the
-// rows that belong to it alone.
+// deletionSteps delete the contents of run $1, at most $2 units per statement, with references
+// before their targets. A step is finished when it deletes nothing. Each unit includes the rows
+// that belong to it.
 var deletionSteps = []struct {
 	statement string
 	units     int
@@ -24,10 +24,10 @@ var deletionSteps = []struct {
 	{"DELETE FROM runs WHERE id = $1 AND $2::integer > 0", 1},
 }
 
-// BeginDeletion marks a run as being deleted: from then on it takes no new work, and
-// FinishDeletion deletes it. A run that is marked already stays so. CodeNotFound if there
-// is none, CodeConflict while an iteration runs, an export is built, or its trajectories are
-// relabelled or graded again. Nothing of that can begin between the look and the mark.
+// BeginDeletion marks a run as being deleted: it takes no new work, and FinishDeletion deletes
+// it. A marked run stays marked. CodeNotFound if there is none, CodeConflict while an iteration
+// or export runs, or trajectories are relabelled or graded again. None of these can begin
+// between the check and the mark.
 func (s *Store) BeginDeletion(ctx context.Context, run relabel.ID) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		var marked bool
@@ -45,18 +45,17 @@ func (s *Store) BeginDeletion(ctx context.Context, run relabel.ID) error {
 		if _, err := tx.Exec(ctx, "UPDATE runs SET deleting_at = clock_timestamp() WHERE id = $1", run); err != nil {
 			return err
 		}
-		// Waiting jobs only: the queue's own workers end those that run.
+		// Only waiting jobs: the queue's workers end running ones.
 		_, err = tx.Exec(ctx, `DELETE FROM river_job j WHERE j.state <> 'running' AND j.kind = 'export'
 			AND (j.args->>'export_id')::uuid IN (SELECT ex.id FROM exports ex WHERE ex.run_id = $1)`, run)
 		return err
 	})
 }
 
-// FinishDeletion deletes a run that BeginDeletion marked, with all that was made for it:
-// iterations, trajectories with everything below them, entries of exports (not their files)
-// and events. Each of its transactions deletes a bounded number of rows, and what one has
-// deleted stays deleted when ctx ends. A run that is gone, or is not marked, is left as it
-// is. Any number of processes may call it for one run.
+// FinishDeletion deletes a run that BeginDeletion marked, with its iterations, trajectories and
+// all their data, entries of exports (not their files) and events. Each transaction deletes a
+// bounded number of rows, and committed deletions stay when ctx ends. It ignores a run that is
+// gone or not marked. Any number of processes may call it for one run.
 func (s *Store) FinishDeletion(ctx context.Context, run relabel.ID) error {
 	for step := 0; step < len(deletionSteps); {
 		deleted, err := s.deleteSome(ctx, run, step)
@@ -72,8 +71,8 @@ func (s *Store) FinishDeletion(ctx context.Context, run relabel.ID) error {
 	return s.BalanceWakeups(ctx)
 }
 
-// deleteSome executes one step of a deletion once and counts the units; pgx.ErrNoRows where
-// no such run is marked. The lock lets one process follow the other.
+// deleteSome runs one step of a deletion once and counts the units; pgx.ErrNoRows if no such
+// run is marked. The lock serializes processes.
 func (s *Store) deleteSome(ctx context.Context, run relabel.ID, step int) (deleted int64, err error) {
 	var gone bool
 	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
@@ -96,11 +95,11 @@ func (s *Store) deleteSome(ctx context.Context, run relabel.ID, step int) (delet
 	return deleted, err
 }
 
-// FinishDeletions finishes the deletions that were begun, such as those of a server that
-// was stopped. One that fails does not keep the others from being finished.
+// FinishDeletions finishes the deletions that have begun, for example on a server that was
+// stopped. A failure does not prevent the others.
 func (s *Store) FinishDeletions(ctx context.Context) error {
-	rows, _ := s.pool.Query(ctx, "SELECT id FROM runs WHERE deleting_at IS NOT NULL ORDER BY deleting_at, id")
-	runs, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
+	runs, err := readColumn[relabel.ID](ctx, s.pool,
+		"SELECT id FROM runs WHERE deleting_at IS NOT NULL ORDER BY deleting_at, id")
 	if err != nil {
 		return classify(err)
 	}
@@ -113,16 +112,16 @@ func (s *Store) FinishDeletions(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// Where keepRun finds the run of what $1 names.
+// How keepRun finds the run for $1.
 const (
 	itself       = "$1"
 	ofIteration  = "(SELECT run_id FROM iterations WHERE id = $1)"
 	ofTrajectory = "(SELECT run_id FROM trajectories WHERE id = $1)"
 )
 
-// keepRun holds a run against its deletion until the transaction ends: work of it that the
-// transaction makes is seen by BeginDeletion. CodeConflict if the run is being deleted.
-// One that is not there is for the caller to find out.
+// keepRun locks a run against its deletion until the transaction ends, so that BeginDeletion
+// sees the transaction's work. CodeConflict if the run is being deleted. A missing run is left
+// to the caller.
 func keepRun(ctx context.Context, tx pgx.Tx, run string, id relabel.ID) error {
 	var deleting bool
 	err := tx.QueryRow(ctx, "SELECT deleting_at IS NOT NULL FROM runs WHERE id = "+run+" FOR KEY SHARE", id).Scan(&deleting)

@@ -22,8 +22,7 @@ const runInsert = `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskse
 	budget_tokens, budget_micros, webhook)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, nullif($19::bigint, 0), nullif($20::bigint, 0), $21)`
 
-// CreateRun stores a run, which never changes afterwards. CodeConflict when another run
-// has the name.
+// CreateRun stores a run, which never changes afterwards. CodeConflict if the name is taken.
 func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 	var instances []string // null, not [], where the run takes every task
 	if len(r.Instances) > 0 {
@@ -48,21 +47,17 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 
 // FindRun returns a run; CodeNotFound if there is none.
 func (s *Store) FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
-	rows, _ := s.pool.Query(ctx, runSelect+" WHERE ru.id = $1", id)
-	run, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Run])
-	return run, notFound("run", id, err)
+	return find[relabel.Run](ctx, s, "run", id, runSelect+" WHERE ru.id = $1", id)
 }
 
 // FindRunByName returns the run of this name; CodeNotFound if there is none.
 func (s *Store) FindRunByName(ctx context.Context, name string) (relabel.Run, error) {
-	rows, _ := s.pool.Query(ctx, runSelect+" WHERE ru.name = $1", validUTF8(name))
-	run, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Run])
-	return run, notFound("run", name, err)
+	return find[relabel.Run](ctx, s, "run", name, runSelect+" WHERE ru.name = $1", validUTF8(name))
 }
 
-// ListRuns lists runs, newest first. CodeInvalid for a page that is none.
+// ListRuns lists runs, newest first. CodeInvalid for an invalid page.
 func (s *Store) ListRuns(ctx context.Context, p relabel.Page) ([]relabel.Run, string, error) {
-	l := list[relabel.Run]{query: runSelect, key: "ru", scan: pgx.RowToStructByName[relabel.Run],
+	l := list[relabel.Run]{query: runSelect, key: "ru",
 		keyOf: func(r relabel.Run) cursor { return cursor{r.CreatedAt, r.ID} }}
 	return l.page(ctx, s, p)
 }

@@ -10,15 +10,15 @@ import (
 	"relabel"
 )
 
-// candidatesSelect lists the iterations that a claim may take a trajectory from, best
-// first: the highest priority, then the run of which workers hold the fewest, then the
-// oldest trajectory. Each iteration is asked for its first queued one alone, and what is
-// held is counted only where that makes a difference: what it costs grows with running
-// iterations, and with held trajectories where several runs or a quota are to be judged.
+// candidatesSelect lists the iterations with a claimable trajectory, best first: the highest
+// priority, then the run with the fewest held trajectories, then the oldest trajectory. It
+// reads only the first queued trajectory of each iteration, and counts held ones only if that
+// matters. Its cost grows with running iterations, and with held trajectories if there are
+// several runs or a quota.
 //
-// What an endpoint that is down holds back is passed over (outages.go). Queued trajectories
-// whose rollout is over have an index of their own, and so have the others, so that neither
-// kind is read in search of the other. While only labels are held back, rollouts go first.
+// It skips what a down endpoint holds back (outages.go). Queued trajectories with a finished
+// rollout have their own index, and so do the others. While only labels are held back, rollouts
+// go first.
 var candidatesSelect = `WITH ` + withDown("$1") + `, able AS MATERIALIZED (
 		SELECT it.id, it.run_id, ru.quota, ru.priority, oldest.id AS oldest, held_back.rollouts, is_down.labels
 		FROM iterations it JOIN runs ru ON ru.id = it.run_id` + heldBack + `
@@ -33,14 +33,15 @@ var candidatesSelect = `WITH ` + withDown("$1") + `, able AS MATERIALIZED (
 					AND NOT (is_down.labels AND tr.labels_pending > 0) ORDER BY tr.id LIMIT 1)) WHERE held_back.rollouts OR is_down.labels)) ways
 			WHERE id IS NOT NULL ORDER BY id LIMIT 1) oldest ` + judgeCandidates
 
-// anyCandidates is candidatesSelect for when no endpoint is down, which costs less.
+// anyCandidates is candidatesSelect for the case that no endpoint is down, which costs less.
 const anyCandidates = `WITH able AS MATERIALIZED (
 		SELECT it.id, it.run_id, ru.quota, ru.priority, oldest.id AS oldest, false AS rollouts, false AS labels
 		FROM iterations it JOIN runs ru ON ru.id = it.run_id
 		CROSS JOIN LATERAL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
 			AND tr.claimable_at <= clock_timestamp() ORDER BY tr.id LIMIT 1) oldest ` + judgeCandidates
 
-// judgeCandidates is the end of both: it skips paused iterations and runs at their quota, and orders the others.
+// judgeCandidates ends both: it skips paused iterations and runs at their quota, and orders the
+// rest.
 const judgeCandidates = `WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL),
 	held AS MATERIALIZED (
 		SELECT run_id, count(*) AS n FROM trajectories
@@ -49,7 +50,7 @@ const judgeCandidates = `WHERE it.state = 'running' AND it.paused IS NULL AND ru
 	WHERE able.quota IS NULL OR coalesce(held.n, 0) < able.quota
 	ORDER BY able.priority DESC, coalesce(held.n, 0), able.oldest`
 
-// candidate is an iteration with something to be claimed.
+// candidate is an iteration with a claimable trajectory.
 type candidate struct {
 	iteration, run relabel.ID
 	quota          *int
@@ -57,15 +58,14 @@ type candidate struct {
 	labels         bool // and these
 }
 
-// ClaimNext gives owner the trajectory whose turn it is, as Claim does: of the runs and
-// iterations that are not paused, below their quota and not waiting for an endpoint that is
-// down (SeeEndpoints) those of the highest priority, of
-// these the run with the fewest held trajectories, and of that its oldest one.
-// CodeNotFound when nothing to claim now.
+// ClaimNext claims the next trajectory like Claim. Among runs and iterations that are not
+// paused, are below their quota and do not wait for a down endpoint (SeeEndpoints), it selects
+// the highest priority, then the run with the fewest held trajectories, then the oldest
+// trajectory. CodeNotFound if there is nothing to claim.
 //
-// Claimers pass over rows that another is at, so they do not wait for each other. A
-// quota is never exceeded: the claims of a run that has one go one after the other, each
-// counting after the one before has committed.
+// Claims skip locked rows, so they do not wait for each other. A quota is never exceeded:
+// claims of a run with a quota run one after the other, and each counts after the previous one
+// has committed.
 func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration) (relabel.Claim, error) {
 	var c relabel.Claim
 	if err := checkClaim(owner, lease); err != nil {
@@ -122,10 +122,9 @@ func scanCandidate(row pgx.CollectableRow) (k candidate, err error) {
 	return k, row.Scan(&k.iteration, &k.run, &k.quota, &k.rollouts, &k.labels)
 }
 
-// next is oldest, for a run with a quota from under the lock of its claims. That is held
-// until the claim commits, so that the next one's count, a new statement, sees it; where
-// nothing is to be claimed it is let go, so that nobody waits for a run's lock with
-// another's in hand.
+// next is oldest, for a run with a quota under the lock of its claims. The lock is held until
+// the claim commits, so that the next count sees it. Without a trajectory it is released at
+// once, so that nobody waits for one run's lock while holding another's.
 func (k candidate) next(ctx context.Context, tx pgx.Tx) (id *relabel.ID, err error) {
 	if k.quota == nil {
 		return k.oldest(ctx, tx)
@@ -146,8 +145,8 @@ func (k candidate) next(ctx context.Context, tx pgx.Tx) (id *relabel.ID, err err
 	return id, locked.Commit(ctx)
 }
 
-// oldest locks the candidate's oldest queued trajectory that no other claimer is at; nil
-// if there is none, or no more room in the run's quota.
+// oldest locks the candidate's oldest queued trajectory that nobody else has locked; nil if
+// there is none, or the run is at its quota.
 func (k candidate) oldest(ctx context.Context, tx pgx.Tx) (*relabel.ID, error) {
 	const rolling, ended = "AND end_reason IS NULL ", "AND end_reason IS NOT NULL "
 	switch {
@@ -164,7 +163,7 @@ func (k candidate) oldest(ctx context.Context, tx pgx.Tx) (*relabel.ID, error) {
 	return k.oldestOf(ctx, tx, "")
 }
 
-// oldestOf is oldest of those for which a condition holds.
+// oldestOf is oldest with a condition.
 func (k candidate) oldestOf(ctx context.Context, tx pgx.Tx, condition string) (*relabel.ID, error) {
 	var id relabel.ID
 	err := tx.QueryRow(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp() `+condition+`
@@ -176,18 +175,18 @@ func (k candidate) oldestOf(ctx context.Context, tx pgx.Tx, condition string) (*
 	return &id, err
 }
 
-// pauseValue makes a pause of $2 and $3.
+// pauseValue is a pause with reason $2 and text $3.
 const pauseValue = `json_build_object('reason', $2::text, 'text', $3::text,
 	'since', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))`
 
-// PauseRun keeps what the run has queued if it is, and has its workers give back what
-// they hold after the turn in hand. A run that is paused already keeps its first pause.
+// PauseRun stops claims of the run's trajectories; workers release theirs after the current
+// turn. A paused run keeps its first pause.
 func (s *Store) PauseRun(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Run, error) {
 	return s.changeRun(ctx, id, "UPDATE runs SET paused = coalesce(paused, "+pauseValue+") WHERE id = $1", reason, validUTF8(text))
 }
 
-// ResumeRun ends a run's pause. Its iterations may still be paused by themselves.
-// CodeConflict if its budget is spent.
+// ResumeRun ends a run's pause. Its iterations may have their own pauses. CodeConflict if its
+// budget is spent.
 func (s *Store) ResumeRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
 	if err := s.budgetLeft(ctx, id); err != nil {
 		return relabel.Run{}, err
@@ -195,9 +194,8 @@ func (s *Store) ResumeRun(ctx context.Context, id relabel.ID) (relabel.Run, erro
 	return s.changeRun(ctx, id, "UPDATE runs SET paused = NULL WHERE id = $1")
 }
 
-// SetScheduling changes what of a run may change. What workers hold beyond a smaller quota
-// they keep; a budget that is spent by now pauses the run at its next call. CodeInvalid
-// where a value is out of range.
+// SetScheduling changes the mutable fields of a run. Workers keep trajectories beyond a smaller
+// quota; a spent budget pauses the run at its next call. CodeInvalid for a value out of range.
 func (s *Store) SetScheduling(ctx context.Context, id relabel.ID, to relabel.SchedulingChange) (relabel.Run, error) {
 	var budget relabel.Budget
 	if to.Budget != nil {
@@ -217,11 +215,7 @@ func (s *Store) SetScheduling(ctx context.Context, id relabel.ID, to relabel.Sch
 
 func (s *Store) changeRun(ctx context.Context, id relabel.ID, sql string, args ...any) (relabel.Run, error) {
 	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		tag, err := tx.Exec(ctx, sql, append([]any{id}, args...)...)
-		if err == nil && tag.RowsAffected() == 0 {
-			return notFound("run", id, pgx.ErrNoRows)
-		}
-		return err
+		return execOrElse(ctx, tx, func() error { return notFound("run", id, pgx.ErrNoRows) }, sql, append([]any{id}, args...)...)
 	})
 	if err == nil {
 		err = s.BalanceWakeups(ctx)
@@ -232,7 +226,7 @@ func (s *Store) changeRun(ctx context.Context, id relabel.ID, sql string, args .
 	return s.FindRun(ctx, id)
 }
 
-// PauseIteration pauses one iteration, as PauseRun a run. CodeConflict if it is over.
+// PauseIteration pauses one iteration like PauseRun. CodeConflict if it is over.
 func (s *Store) PauseIteration(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Iteration, error) {
 	return s.changeIteration(ctx, id, "UPDATE iterations SET paused = coalesce(paused, "+pauseValue+") WHERE id = $1 AND state = 'running'",
 		reason, validUTF8(text))

@@ -14,9 +14,9 @@ const (
 	signInsListed = 60        // of one token in an hour that have an entry each in the audit log
 )
 
-// BeginSession signs a browser in with the token of this hex SHA-256 and returns the
-// session's secret, of which only the SHA-256 is kept. It lasts 30 days, and no longer
-// than the token. CodeUnauthorized for a token that is not known or was revoked.
+// BeginSession signs a browser in with the token that has this hex SHA-256. It returns the
+// session's secret, of which only the SHA-256 is stored. A session ends after 30 days or with
+// its token. CodeUnauthorized for an unknown or revoked token.
 func (s *Store) BeginSession(ctx context.Context, tokenSHA256 string) (secret string, err error) {
 	secret = randomText()
 	caller, _ := relabel.CallerOf(ctx)
@@ -48,8 +48,8 @@ func endOldSessions(ctx context.Context, tx pgx.Tx, tokenSHA256 string) error {
 	return err
 }
 
-// auditSignIn notes that a browser signed in. Of a token's that follow each other within an
-// hour the first signInsListed have an entry each; the last of these counts the others.
+// auditSignIn records a sign-in. Of a token's sign-ins within an hour, the first signInsListed
+// have their own entries; the last of these counts the rest.
 func auditSignIn(ctx context.Context, tx pgx.Tx, entry relabel.AuditEntry, tokenSHA256 string) error {
 	if err := insertAudit(ctx, tx, entry, relabel.Caller{TokenSHA256: tokenSHA256}); err != nil {
 		return err
@@ -70,8 +70,8 @@ func auditSignIn(ctx context.Context, tx pgx.Tx, entry relabel.AuditEntry, token
 	return err
 }
 
-// CheckSession says what the session of this hex SHA-256 lets its browser do: what its
-// token does, and nothing once one of the two has ended.
+// CheckSession returns the access of the session that has this hex SHA-256: that of its token,
+// or none after the end of either.
 func (s *Store) CheckSession(ctx context.Context, sha256 string) (relabel.Access, error) {
 	return s.access(ctx, `SELECT t.access FROM sessions se JOIN tokens t ON t.sha256 = se.token_sha256
 		WHERE se.sha256 = $1 AND t.revoked_at IS NULL AND se.created_at > clock_timestamp() - interval '`+sessionLife+`'`, sha256)
@@ -79,8 +79,5 @@ func (s *Store) CheckSession(ctx context.Context, sha256 string) (relabel.Access
 
 // EndSession signs a browser out; it does nothing if it was not signed in.
 func (s *Store) EndSession(ctx context.Context, sha256 string) error {
-	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		_, err := tx.Exec(ctx, "DELETE FROM sessions WHERE sha256 = $1", validUTF8(sha256))
-		return err
-	})
+	return s.exec(ctx, "DELETE FROM sessions WHERE sha256 = $1", validUTF8(sha256))
 }

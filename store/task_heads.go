@@ -2,33 +2,28 @@ package store
 
 import (
 	"context"
-	"encoding/base64"
 
 	"github.com/jackc/pgx/v5"
 
 	"relabel"
 )
 
-// taskHeads are the tasks of taskset $1 that pass the filter, with the counts of their
-// trajectories. The beginning of a problem is cut by bytes, and mended if it is read.
+// taskHeads are the tasks of taskset $1 that match the filter, with the counts of their
+// trajectories. The start of the problem is cut by bytes and repaired when it is read.
 const taskHeads = `SELECT ta.id, ta.instance_id, ta.repo, ta.held_out, ta.begins, c.* FROM (
 		SELECT id, instance_id, repo, held_out, substring(problem_statement FROM 1 FOR 1200) AS begins FROM tasks
 		WHERE taskset_id = $1 AND (position(lower($2) IN lower(instance_id)) > 0 OR position(lower($2) IN lower(repo)) > 0) AND ($3::boolean IS NULL OR held_out = $3)
 			AND instance_id > $4 ORDER BY instance_id LIMIT $5) ta
 	LEFT JOIN LATERAL (SELECT ` + cellCounts + ` FROM trajectories tr WHERE tr.task_id = ta.id) c ON true ORDER BY ta.instance_id`
 
-// ListTaskHeads lists a taskset's tasks in the byte order of their instance ids, none
-// if there is no such task set. CodeInvalid for a page that is none.
+// ListTaskHeads lists a taskset's tasks in the byte order of their instance ids, none if there
+// is no such taskset. CodeInvalid for an invalid page.
 func (s *Store) ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel.TaskFilter, p relabel.Page) ([]relabel.TaskHead, string, error) {
-	limit, err := limitOf(p)
+	after, limit, err := namePage(p)
 	if err != nil {
 		return nil, "", err
 	}
-	after, err := base64.RawURLEncoding.DecodeString(p.After)
-	if err != nil {
-		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On("after")
-	}
-	rows, _ := s.pool.Query(ctx, taskHeads, taskset, validUTF8(f.Part), f.HeldOut, validUTF8(string(after)), limit+1)
+	rows, _ := s.pool.Query(ctx, taskHeads, taskset, validUTF8(f.Part), f.HeldOut, after, limit+1)
 	heads, err := pgx.CollectRows(rows, scanTaskHead)
 	if err != nil {
 		return nil, "", classify(err)
@@ -36,7 +31,7 @@ func (s *Store) ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel
 	next := ""
 	if len(heads) > limit {
 		heads = heads[:limit]
-		next = base64.RawURLEncoding.EncodeToString([]byte(heads[limit-1].InstanceID))
+		next = nameCursor(heads[limit-1].InstanceID)
 	}
 	return heads, next, nil
 }

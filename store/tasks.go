@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/base64"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,7 +14,7 @@ const taskSelect = `SELECT ta.id, ta.taskset_id, ta.instance_id, ta.repo, ta.bas
 	ta.problem_statement AS problem, ta.hints_text AS hints, ta.patch AS gold, ta.test_patch AS tests,
 	ta.test_cmd, ta.eval_script AS script, ta.log_parser, ta.fail_to_pass, ta.pass_to_pass, ta.held_out FROM tasks ta`
 
-// taskRow reads the long texts as the bytes they are.
+// taskRow reads long texts as bytes.
 type taskRow struct {
 	relabel.Task
 	Problem, Hints, Gold, Tests, Script []byte
@@ -28,8 +27,13 @@ func scanTask(row pgx.CollectableRow) (relabel.Task, error) {
 	return r.Task, err
 }
 
-// CreateTaskset stores a taskset with its tasks, or nothing. Ids that are zero are
-// ensureID; counts are taken from the tasks. CodeConflict when the name is taken.
+func readTask(ctx context.Context, q querier, condition string, args ...any) (relabel.Task, error) {
+	rows, _ := q.Query(ctx, taskSelect+" WHERE "+condition, args...)
+	return pgx.CollectExactlyOneRow(rows, scanTask)
+}
+
+// CreateTaskset stores a taskset with its tasks, or nothing. It sets zero ids, and counts from
+// the tasks. CodeConflict if the name is taken.
 func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []relabel.Task) error {
 	set.ID = ensureID(set.ID)
 	held := 0
@@ -55,7 +59,7 @@ func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []
 	})
 }
 
-// ensureID returns id, or a fresh one if it is zero.
+// ensureID returns id, or a new one if it is zero.
 func ensureID(id relabel.ID) relabel.ID {
 	if id == (relabel.ID{}) {
 		return relabel.NewID()
@@ -63,7 +67,7 @@ func ensureID(id relabel.ID) relabel.ID {
 	return id
 }
 
-// present makes a nil list an empty one: null is for what is not known.
+// present turns a nil list into an empty one: null means unknown.
 func present(list []string) []string {
 	if list == nil {
 		return []string{}
@@ -73,51 +77,43 @@ func present(list []string) []string {
 
 // FindTaskset returns a taskset; CodeNotFound if there is none.
 func (s *Store) FindTaskset(ctx context.Context, id relabel.ID) (relabel.Taskset, error) {
-	rows, _ := s.pool.Query(ctx, tasksetSelect+" WHERE ts.id = $1", id)
-	set, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Taskset])
-	return set, notFound("taskset", id, err)
+	return find[relabel.Taskset](ctx, s, "taskset", id, tasksetSelect+" WHERE ts.id = $1", id)
 }
 
-// ListTasksets lists tasksets, newest first. CodeInvalid for a page that is none.
+// ListTasksets lists tasksets, newest first. CodeInvalid for an invalid page.
 func (s *Store) ListTasksets(ctx context.Context, p relabel.Page) ([]relabel.Taskset, string, error) {
-	l := list[relabel.Taskset]{query: tasksetSelect, key: "ts", scan: pgx.RowToStructByName[relabel.Taskset],
+	l := list[relabel.Taskset]{query: tasksetSelect, key: "ts",
 		keyOf: func(t relabel.Taskset) cursor { return cursor{t.CreatedAt, t.ID} }}
 	return l.page(ctx, s, p)
 }
 
 // FindTask returns a task; CodeNotFound if there is none.
 func (s *Store) FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error) {
-	rows, _ := s.pool.Query(ctx, taskSelect+" WHERE ta.id = $1", id)
-	task, err := pgx.CollectExactlyOneRow(rows, scanTask)
+	task, err := readTask(ctx, s.pool, "ta.id = $1", id)
 	return task, notFound("task", id, err)
 }
 
-// ListTasks lists a taskset's tasks in the byte order of their instance ids, none if
-// there is no such task set. CodeInvalid for a page that is none.
+// ListTasks lists a taskset's tasks in the byte order of their instance ids, none if there is
+// no such taskset. CodeInvalid for an invalid page.
 func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Page) ([]relabel.Task, string, error) {
-	limit, err := limitOf(p)
+	after, limit, err := namePage(p)
 	if err != nil {
 		return nil, "", err
 	}
-	after, err := base64.RawURLEncoding.DecodeString(p.After)
-	if err != nil {
-		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On("after")
-	}
 	tasks, more, err := collectPage(ctx, s, scanTask, limit, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id > $2 ORDER BY ta.instance_id LIMIT $3",
-		[]any{taskset, validUTF8(string(after)), limit + 1})
+		[]any{taskset, after, limit + 1})
 	if err != nil {
 		return nil, "", classify(err)
 	}
 	next := ""
 	if more {
-		next = base64.RawURLEncoding.EncodeToString([]byte(tasks[len(tasks)-1].InstanceID))
+		next = nameCursor(tasks[len(tasks)-1].InstanceID)
 	}
 	return tasks, next, nil
 }
 
-// ListTaskNames lists all tasks of a taskset with nothing but their ids, their instance ids
-// and whether they are held out, in the byte order of their instance ids; none if there
-// is no such taskset.
+// ListTaskNames lists all tasks of a taskset with only their ids, instance ids and held-out
+// marks, in the byte order of instance ids; none if there is no such taskset.
 func (s *Store) ListTaskNames(ctx context.Context, taskset relabel.ID) ([]relabel.Task, error) {
 	rows, _ := s.pool.Query(ctx, "SELECT id, instance_id, held_out FROM tasks WHERE taskset_id = $1 ORDER BY instance_id", taskset)
 	var all []relabel.Task
@@ -131,14 +127,11 @@ func (s *Store) ListTaskNames(ctx context.Context, taskset relabel.ID) ([]relabe
 
 // FindTasksetByName returns the taskset of this name; CodeNotFound if there is none.
 func (s *Store) FindTasksetByName(ctx context.Context, name string) (relabel.Taskset, error) {
-	rows, _ := s.pool.Query(ctx, tasksetSelect+" WHERE ts.name = $1", validUTF8(name))
-	set, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Taskset])
-	return set, notFound("taskset", name, err)
+	return find[relabel.Taskset](ctx, s, "taskset", name, tasksetSelect+" WHERE ts.name = $1", validUTF8(name))
 }
 
-// FindTaskByInstance returns a taskset's task; CodeNotFound if it has none such.
+// FindTaskByInstance returns a taskset's task; CodeNotFound if there is none.
 func (s *Store) FindTaskByInstance(ctx context.Context, taskset relabel.ID, instance string) (relabel.Task, error) {
-	rows, _ := s.pool.Query(ctx, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id = $2", taskset, validUTF8(instance))
-	task, err := pgx.CollectExactlyOneRow(rows, scanTask)
+	task, err := readTask(ctx, s.pool, "ta.taskset_id = $1 AND ta.instance_id = $2", taskset, validUTF8(instance))
 	return task, notFound("task", instance, err)
 }

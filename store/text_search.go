@@ -11,7 +11,7 @@ import (
 	"relabel/chat"
 )
 
-// What a search may take.
+// Bounds of a search.
 const (
 	searchesAtOnce = 3                // of one process: each keeps a processor and a connection busy
 	searchTime     = 3 * time.Second  // then the page ends
@@ -21,15 +21,14 @@ const (
 	searchedTurns  = 500              // turns whose texts are asked for in one go, or those of one trajectory
 )
 
-// SearchTexts looks for a text in what trajectories hold: actions, labels, the answers of
-// other teachers and observations of the turns that count, why they failed, submissions,
-// output of tests, and problem statements. It goes through those that the filter lets
-// through, in the order of the list, and ends with the first one that brings it over a
-// bound. CodeBusy if too many search at once.
+// SearchTexts finds a text in trajectories: in actions, labels, answers of other teachers and
+// observations of the current turns, failures, submissions, test output and problem statements.
+// It reads the trajectories that match the filter in the order of the list, until one exceeds a
+// bound. CodeBusy if too many searches run.
 //
-// Texts are read in the order in which they are shown, one value at a time, and only the
-// one at hand is in memory. The database does not narrow them first: putting each in lower
-// case itself takes it as long as all of this, and twice as long where texts are long.
+// It reads texts in the order of display, one at a time in memory. The database does not filter
+// them: lower-casing alone would take as long as the whole search, and twice as long for long
+// texts.
 func (s *Store) SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, ask relabel.TextSearch) (relabel.TextPage, error) {
 	var page relabel.TextPage
 	if ask.Text == "" || len(ask.Text) > relabel.MostSearchedFor {
@@ -61,7 +60,7 @@ func (s *Store) SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sor
 	return page, classify(err)
 }
 
-// textSearch is a search under way.
+// textSearch is a running search.
 type textSearch struct {
 	store  *Store
 	pages  *pager
@@ -78,7 +77,7 @@ func (h *textSearch) over() bool {
 	return len(h.page.Items) >= h.limit || h.page.Bytes >= h.bytes || time.Now().After(h.until)
 }
 
-// run goes through the list, page by page.
+// run searches the list, page by page.
 func (h *textSearch) run(ctx context.Context, f relabel.TrajectoryFilter) error {
 	err := h.store.read(ctx, func(tx pgx.Tx) (err error) {
 		if h.pages.filter, err = seek(ctx, tx, f); err != nil {
@@ -111,8 +110,8 @@ func (h *textSearch) run(ctx context.Context, f relabel.TrajectoryFilter) error 
 	return err
 }
 
-// through looks through listed trajectories, some at a time, until a bound is reached, and
-// returns how many it has looked through: at least one, if there are any.
+// through searches listed trajectories in groups until a bound is reached, and returns how many
+// it searched: at least one, if there are any.
 func (h *textSearch) through(ctx context.Context, list []relabel.Trajectory) (looked int, err error) {
 	for looked < len(list) {
 		to, turns := looked, 0
@@ -141,8 +140,8 @@ const (
 	partOutput
 )
 
-// textsSelect reads the texts of trajectories in order: those of the turns, and then those
-// that are beside them, whose t is null. Lists of trajectories are short.
+// textsSelect reads the texts of trajectories in order: first those of turns, then the others,
+// with a null t. Lists of trajectories are short.
 const textsSelect = `SELECT o.place, coalesce(x.t, 0), x.part, coalesce(x.executor, ''), x.text
 	FROM unnest($1::uuid[]) WITH ORDINALITY AS o(id, place) JOIN trajectories tr ON tr.id = o.id CROSS JOIN LATERAL (
 		SELECT a.t, CASE WHEN a.sample = $2 THEN 3 WHEN (a.policy_id, a.sample) = (tu.executor_policy_id, tu.executor_sample) THEN 0 WHEN a.raw IS NULL THEN 2 ELSE 1 END AS part,
@@ -156,7 +155,7 @@ const textsSelect = `SELECT o.place, coalesce(x.t, 0), x.part, coalesce(x.execut
 		UNION ALL SELECT NULL, 8, NULL, v.output, NULL, 0 FROM (SELECT output FROM verdicts WHERE trajectory_id = tr.id ORDER BY infra = '' DESC, number DESC LIMIT 1) v
 	) x ORDER BY o.place, x.t, x.part, x.policy_id, x.k`
 
-// group looks through some trajectories with one query.
+// group searches some trajectories with one query.
 func (h *textSearch) group(ctx context.Context, list []relabel.Trajectory) (looked int, err error) {
 	ids := make([]relabel.ID, len(list))
 	for i, tr := range list {
@@ -193,7 +192,7 @@ var textPlaces = map[int]struct{ part, place string }{
 	partTask: {"", "the task"}, partFailure: {"", "failure"}, partPatch: {"", "patch"}, partOutput: {"", "test output"},
 }
 
-// look looks into one text of the trajectory at hand.
+// look searches one text of the current trajectory.
 func (h *textSearch) look(t, part int, executor relabel.Role, text []byte) {
 	h.page.Bytes += int64(len(text))
 	if t == 0 || t != h.t {
@@ -210,7 +209,7 @@ func (h *textSearch) look(t, part int, executor relabel.Role, text []byte) {
 // actionParts name the parts that are messages.
 var actionParts = map[int]string{partAction: "action", partLabel: "label", partOther: "other"}
 
-// end keeps what was found in a trajectory, all of which was looked through.
+// end stores the matches of a completely searched trajectory.
 func (h *textSearch) end(tr relabel.Trajectory) {
 	h.page.Searched++
 	if h.finder.Matches > 0 {

@@ -8,12 +8,11 @@ import (
 	"relabel"
 )
 
-// critical is the critical path of a trajectory with the turns of attempt $2, in
-// milliseconds: models and commands alone, nothing of what relabel itself does. It is
-// the longer of two chains. One is the rollout: of each turn the request that was
-// answered and the commands. The other ends with the label that comes last, where each
-// is asked for as soon as its state is there; not so where labels are asked for apart
-// from the rollouts.
+// critical is the critical path of a trajectory with the turns of attempt $2, in milliseconds:
+// models and commands, without relabel's own work. It is the longer of two chains. One is the
+// rollout: of each turn the answered request and the commands. The other ends with the last
+// label, if each is requested as soon as its state exists; it does not count for labels outside
+// the rollouts.
 const critical = `SELECT coalesce(greatest(sum(c.link), max(c.ready + c.label)), 0)::bigint
 	FROM (SELECT b.link, b.label, sum(b.link) OVER (ORDER BY b.t) - b.link AS ready
 		FROM (SELECT tu.t, coalesce(l.millis, 0) AS label, x.millis + least(tu.sandbox_ms,
@@ -26,9 +25,9 @@ const critical = `SELECT coalesce(greatest(sum(c.link), max(c.ready + c.label)),
 				AND EXISTS (SELECT 1 FROM trajectories tr JOIN runs ru ON ru.id = tr.run_id WHERE tr.id = $1 AND ru.labels = 'inline')
 			WHERE tu.trajectory_id = $1 AND tu.attempt = $2) b) c`
 
-// RecordTime stores where the attempt's time went, in place of what was stored before,
-// with the trajectory's critical path up to then. It is a fact about the attempt, not a
-// write of the trajectory: it needs no lease, and after the attempt's end it changes nothing.
+// RecordTime replaces the attempt's time report and its trajectory's critical path so far. It
+// is not a write of the trajectory: it needs no lease, and changes nothing after the attempt's
+// end.
 func (s *Store) RecordTime(ctx context.Context, f relabel.Fence, spent relabel.TimeSpent) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		var ideal int64
@@ -49,10 +48,9 @@ func (s *Store) RecordTime(ctx context.Context, f relabel.Fence, spent relabel.T
 	})
 }
 
-// timeSums say where the time of ended attempts went. The time on the critical path
-// leaves out what is made ready ahead of need, waits for a place, the verification, and
-// labels that are asked for apart from the rollouts;
-// a trajectory that is done has one attempt that did it.
+// timeSums sum the times of ended attempts. The time on the critical path excludes prefetching,
+// waits for a slot, the verification, and labels outside the rollouts. A done trajectory has
+// exactly one attempt that completed it.
 const timeSums = `count(ti.number),
 	coalesce(sum(ti.start_ms), 0)::bigint, coalesce(sum(ti.slot_ms), 0)::bigint, coalesce(sum(ti.replay_ms), 0)::bigint,
 	coalesce(sum(ti.endpoint_ms), 0)::bigint, coalesce(sum(ti.model_ms), 0)::bigint, coalesce(sum(ti.sandbox_ms), 0)::bigint,
@@ -63,15 +61,15 @@ const timeSums = `count(ti.number),
 	coalesce(sum(coalesce(ti.replay_ms + ti.endpoint_ms + ti.model_ms + ti.sandbox_ms + ti.database_ms + ti.end_ms + CASE ru.labels WHEN 'inline' THEN ti.labels_ms ELSE 0 END + ti.engine_ms,
 		` + lost + `)) FILTER (WHERE tr.state = 'done'), 0)::bigint`
 
-// lost is the length of an attempt whose worker died and told nothing.
+// lost is the length of an attempt whose worker died without a report.
 const lost = `CASE WHEN ti.number IS NULL AND a.outcome IN ('lost', 'diverged') THEN extract(epoch FROM a.ended_at - a.started_at) * 1000 END`
 
-// timeRows are what they sum up.
+// timeRows are the rows of timeSums.
 const timeRows = ` FROM trajectories tr JOIN runs ru ON ru.id = tr.run_id
 	JOIN attempts a ON a.trajectory_id = tr.id AND a.outcome IS NOT NULL
 	LEFT JOIN attempt_times ti ON (ti.trajectory_id, ti.number) = (a.trajectory_id, a.number) `
 
-// FindTime says where a trajectory's time went. CodeNotFound if there is none.
+// FindTime returns a trajectory's time report. CodeNotFound if there is none.
 func (s *Store) FindTime(ctx context.Context, trajectory relabel.ID) (relabel.TimeReport, error) {
 	if _, err := s.FindTrajectory(ctx, trajectory); err != nil {
 		return relabel.TimeReport{}, err
@@ -82,8 +80,8 @@ func (s *Store) FindTime(ctx context.Context, trajectory relabel.ID) (relabel.Ti
 	return r, classify(err)
 }
 
-// ListTimes says where the time of each of a run's iterations went, in the order they
-// were made. CodeNotFound if there is no such run.
+// ListTimes returns the time reports of a run's iterations in the order of creation.
+// CodeNotFound if there is no such run.
 func (s *Store) ListTimes(ctx context.Context, run relabel.ID) ([]relabel.IterationTime, error) {
 	if _, err := s.FindRun(ctx, run); err != nil {
 		return nil, err
@@ -98,7 +96,7 @@ func (s *Store) ListTimes(ctx context.Context, run relabel.ID) ([]relabel.Iterat
 	return list, classify(err)
 }
 
-// FindIterationTime says where the time of one iteration went: nowhere, if there is none.
+// FindIterationTime returns the time report of one iteration, zero if there is none.
 func (s *Store) FindIterationTime(ctx context.Context, iteration relabel.ID) (r relabel.TimeReport, err error) {
 	err = s.pool.QueryRow(ctx, "SELECT "+timeSums+timeRows+"WHERE tr.iteration_id = $1", iteration).Scan(timeFields(&r)...)
 	r.Efficiency = relabel.Efficiency(r.Ideal, r.Actual)

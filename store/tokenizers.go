@@ -14,18 +14,18 @@ import (
 const tokenizerSelect = `SELECT tk.id, tk.name, tk.version, tk.hash, ts.bytes, ts.files, tk.created_at
 	FROM tokenizers tk JOIN tokenizer_sets ts ON ts.hash = tk.hash`
 
-// CreateTokenizer registers files, which Check accepted, as the next version of a name. The
-// same files as the newest version return that one. Files are kept once, however many names
-// they have.
+// CreateTokenizer registers files, which Check has accepted, as the next version of a name. If
+// the newest version has the same files, it returns that one. Files are stored once, under any
+// number of names.
 func (s *Store) CreateTokenizer(ctx context.Context, name string, files relabel.TokenizerFiles) (relabel.Tokenizer, error) {
 	t := relabel.Tokenizer{Name: name, Hash: files.Hash(), Bytes: files.Bytes(), Files: files.List()}
 	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		// One at a time for each name: versions have no gaps, and none is made twice.
+		// One at a time per name: versions have no gaps or duplicates.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('tokenizer ' || current_schema() || ' ' || $1, 0))", name); err != nil {
 			return err
 		}
-		rows, _ := tx.Query(ctx, tokenizerSelect+" WHERE tk.name = $1 ORDER BY tk.version DESC LIMIT 1", name)
-		newest, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Tokenizer])
+		newest, err := readOne[relabel.Tokenizer](ctx, tx,
+			tokenizerSelect+" WHERE tk.name = $1 ORDER BY tk.version DESC LIMIT 1", name)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 		case err != nil:
@@ -49,8 +49,8 @@ func (s *Store) CreateTokenizer(ctx context.Context, name string, files relabel.
 	return t, nil
 }
 
-// insertTokenizerSet stores files unless they are there. The row of a set that is there is
-// locked, so that it is not deleted meanwhile.
+// insertTokenizerSet stores new files. It locks the row of existing files against their
+// deletion.
 func insertTokenizerSet(ctx context.Context, tx pgx.Tx, t relabel.Tokenizer, files relabel.TokenizerFiles) error {
 	tag, err := tx.Exec(ctx, "INSERT INTO tokenizer_sets (hash, bytes, files) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING", t.Hash, t.Bytes, t.Files)
 	if err != nil {
@@ -68,9 +68,8 @@ func insertTokenizerSet(ctx context.Context, tx pgx.Tx, t relabel.Tokenizer, fil
 	return nil
 }
 
-// FindTokenizer finds a registered tokenizer by a name (the newest version), by
-// name@version, or by the hash of its files (the newest that has it). CodeNotFound if
-// there is none.
+// FindTokenizer finds a registered tokenizer by name (its newest version), name@version, or the
+// hash of its files (its newest use). CodeNotFound if there is none.
 func (s *Store) FindTokenizer(ctx context.Context, word string) (relabel.Tokenizer, error) {
 	if !relabel.IsTokenizerHash(word) && !relabel.IsTokenizerWord(word) {
 		return relabel.Tokenizer{}, relabel.Errorf(relabel.CodeNotFound, "there is no tokenizer %.120q", word)
@@ -81,27 +80,20 @@ func (s *Store) FindTokenizer(ctx context.Context, word string) (relabel.Tokeniz
 	if relabel.IsTokenizerHash(word) {
 		where, args = " WHERE tk.hash = $1 ORDER BY tk.created_at DESC, tk.id DESC LIMIT 1", []any{word}
 	}
-	rows, _ := s.pool.Query(ctx, tokenizerSelect+where, args...)
-	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Tokenizer])
-	return t, notFound("tokenizer", word, err)
+	return find[relabel.Tokenizer](ctx, s, "tokenizer", word, tokenizerSelect+where, args...)
 }
 
 // FindTokenizerFiles returns the files with a hash. CodeNotFound if there are none.
 func (s *Store) FindTokenizerFiles(ctx context.Context, hash string) (relabel.TokenizerFiles, error) {
-	rows, _ := s.pool.Query(ctx, "SELECT name, content FROM tokenizer_files WHERE hash = $1", hash)
-	files, name, content := relabel.TokenizerFiles{}, "", []byte(nil)
-	_, err := pgx.ForEachRow(rows, []any{&name, &content}, func() error {
-		files[name], content = content, nil
-		return nil
-	})
+	files, err := readMap[string, []byte](ctx, s.pool, "SELECT name, content FROM tokenizer_files WHERE hash = $1", hash)
 	if err == nil && len(files) == 0 {
 		err = pgx.ErrNoRows
 	}
 	return files, notFound("tokenizer with the hash", hash, err)
 }
 
-// ReadTokenizerFile returns at most limit bytes of a registered file, from a position on, at
-// least one. CodeNotFound if the file is not there or ends before.
+// ReadTokenizerFile returns 1 to limit bytes of a registered file from a position. CodeNotFound
+// if there is no such file or it ends before.
 func (s *Store) ReadTokenizerFile(ctx context.Context, hash, name string, from int64, limit int) ([]byte, error) {
 	var chunk []byte
 	err := s.pool.QueryRow(ctx, "SELECT substring(content FROM $3 FOR $4) FROM tokenizer_files WHERE hash = $1 AND name = $2 AND octet_length(content) > $3 - 1",
@@ -109,17 +101,17 @@ func (s *Store) ReadTokenizerFile(ctx context.Context, hash, name string, from i
 	return chunk, notFound("file "+name+" of the tokenizer with the hash", hash, err)
 }
 
-// ListTokenizers lists versions of registered tokenizers, newest first. CodeInvalid for a
-// page that is none.
+// ListTokenizers lists versions of registered tokenizers, newest first. CodeInvalid for an
+// invalid page.
 func (s *Store) ListTokenizers(ctx context.Context, p relabel.Page) ([]relabel.Tokenizer, string, error) {
-	l := list[relabel.Tokenizer]{query: tokenizerSelect, key: "tk", scan: pgx.RowToStructByName[relabel.Tokenizer],
+	l := list[relabel.Tokenizer]{query: tokenizerSelect, key: "tk",
 		keyOf: func(t relabel.Tokenizer) cursor { return cursor{t.CreatedAt, t.ID} }}
 	return l.page(ctx, s, p)
 }
 
-// DeleteTokenizer forgets a name with all its versions, and the files that no other name
-// has. CodeConflict if a policy or an export that is not over uses such files,
-// CodeNotFound if there is no such name.
+// DeleteTokenizer deletes all versions of a name, and the files that no other name uses.
+// CodeConflict if a policy or an unfinished export uses such files, CodeNotFound if there is no
+// such name.
 func (s *Store) DeleteTokenizer(ctx context.Context, name string) error {
 	if strings.Contains(name, "@") || relabel.IsTokenizerHash(name) {
 		t, err := s.FindTokenizer(ctx, name)
@@ -129,8 +121,8 @@ func (s *Store) DeleteTokenizer(ctx context.Context, name string) error {
 		return relabel.Errorf(relabel.CodeInvalid, "names one version, and a tokenizer is deleted with all its versions: give its name, %s", t.Name).On("tokenizer")
 	}
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
-		rows, _ := tx.Query(ctx, `SELECT hash FROM tokenizer_sets WHERE hash IN (SELECT hash FROM tokenizers WHERE name = $1) ORDER BY hash FOR UPDATE`, validUTF8(name))
-		hashes, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		hashes, err := readColumn[string](ctx, tx,
+			`SELECT hash FROM tokenizer_sets WHERE hash IN (SELECT hash FROM tokenizers WHERE name = $1) ORDER BY hash FOR UPDATE`, validUTF8(name))
 		if err != nil {
 			return err
 		}
@@ -152,8 +144,7 @@ func (s *Store) DeleteTokenizer(ctx context.Context, name string) error {
 	})
 }
 
-// deleteTokenizerSet deletes files unless another name has them. name is the one that is
-// deleted.
+// deleteTokenizerSet deletes files unless another name uses them. name is the deleted name.
 func deleteTokenizerSet(ctx context.Context, tx pgx.Tx, name, hash string) error {
 	var named bool
 	var policy, export string

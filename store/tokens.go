@@ -12,15 +12,15 @@ import (
 	"relabel"
 )
 
-// tokenPrefix lets people and scanners of secrets know a token when they see one.
+// tokenPrefix lets people and secret scanners recognise a token.
 const tokenPrefix = "relabel_"
 
-// longestTokenName is as long as a run's or a taskset's name may be, in bytes.
+// longestTokenName is in bytes, like the bound on names of runs and tasksets.
 const longestTokenName = 200
 
-// CreateToken makes a bearer token and returns its secret, which is kept nowhere: only
-// its SHA-256 is. CodeConflict when a live token has the name, CodeInvalid for a name
-// that is empty, longer than 200 bytes or no text.
+// CreateToken creates a bearer token and returns its secret, of which only the SHA-256 is
+// stored. CodeConflict if a live token has the name, CodeInvalid for a name that is empty,
+// longer than 200 bytes or not valid text.
 func (s *Store) CreateToken(ctx context.Context, name string, access relabel.Access) (secret string, err error) {
 	if name == "" || len(name) > longestTokenName || validUTF8(name) != name {
 		return "", relabel.Errorf(relabel.CodeInvalid, "a token's name must have 1 to %d bytes", longestTokenName).On("name")
@@ -50,14 +50,13 @@ func randomText() string {
 	return base64.RawURLEncoding.EncodeToString(random)
 }
 
-// CheckToken says what the token with this hex SHA-256 lets its bearer do: nothing, where
-// there is none or it is revoked. It compares hashes of 256 random bits: what time tells
-// about them is of no use.
+// CheckToken returns the access of the token that has this hex SHA-256, none if it is unknown
+// or revoked. Timing reveals nothing useful, since it compares hashes of 256 random bits.
 func (s *Store) CheckToken(ctx context.Context, sha256 string) (relabel.Access, error) {
 	return s.access(ctx, "SELECT access FROM tokens WHERE sha256 = $1 AND revoked_at IS NULL", sha256)
 }
 
-// access reads what one row allows; without a row, nothing is.
+// access reads the access of one row; none without a row.
 func (s *Store) access(ctx context.Context, query, sha256 string) (access relabel.Access, err error) {
 	err = s.pool.QueryRow(ctx, query, validUTF8(sha256)).Scan(&access)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -66,8 +65,7 @@ func (s *Store) access(ctx context.Context, query, sha256 string) (access relabe
 	return access, classify(err)
 }
 
-// RevokeToken ends the live token of this name, at once and for ever. CodeNotFound if
-// there is none.
+// RevokeToken ends the live token of this name at once. CodeNotFound if there is none.
 func (s *Store) RevokeToken(ctx context.Context, name string) error {
 	entry := relabel.NewID()
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
@@ -84,7 +82,6 @@ func (s *Store) RevokeToken(ctx context.Context, name string) error {
 
 // ListTokens lists all tokens, revoked ones too, newest first.
 func (s *Store) ListTokens(ctx context.Context) ([]relabel.Token, error) {
-	rows, _ := s.pool.Query(ctx, "SELECT name, access, created_at, revoked_at FROM tokens ORDER BY created_at DESC, sha256")
-	tokens, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Token])
-	return tokens, classify(err)
+	return listAll[relabel.Token](ctx, s,
+		"SELECT name, access, created_at, revoked_at FROM tokens ORDER BY created_at DESC, sha256")
 }

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"relabel"
 )
 
@@ -17,24 +15,22 @@ const trajectorySelect = `SELECT tr.id, tr.run_id, tr.iteration_id, tr.task_id, 
 
 // FindTrajectory returns a trajectory; CodeNotFound if there is none.
 func (s *Store) FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error) {
-	rows, _ := s.pool.Query(ctx, trajectorySelect+" WHERE tr.id = $1", id)
-	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Trajectory])
-	return t, notFound("trajectory", id, err)
+	return find[relabel.Trajectory](ctx, s, "trajectory", id, trajectorySelect+" WHERE tr.id = $1", id)
 }
 
-// ListAttempts lists a trajectory's attempts, the first first.
+// ListAttempts lists a trajectory's attempts in order.
 func (s *Store) ListAttempts(ctx context.Context, trajectory relabel.ID) ([]relabel.Attempt, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT number, worker, docker_host, container, started_at, ended_at,
+	attempts, err := readAll[relabel.Attempt](ctx, s.pool,
+		`SELECT number, worker, docker_host, container, started_at, ended_at,
 		coalesce(outcome, '') AS outcome, coalesce(reason, '') AS reason, continued_by FROM attempts WHERE trajectory_id = $1 ORDER BY number`, trajectory)
-	attempts, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Attempt])
 	if err == nil && len(attempts) == 0 {
 		_, err = s.FindTrajectory(ctx, trajectory)
 	}
 	return attempts, classify(err)
 }
 
-// FindPatch returns the submission, empty if the rollout left none; CodeNotFound
-// before the rollout has ended.
+// FindPatch returns the submission, empty if the rollout produced none; CodeNotFound before the
+// rollout has ended.
 func (s *Store) FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, error) {
 	var patch []byte
 	err := s.pool.QueryRow(ctx, "SELECT p.patch FROM trajectories tr LEFT JOIN patches p ON p.trajectory_id = tr.id WHERE tr.id = $1", trajectory).Scan(&patch)
@@ -51,10 +47,9 @@ const (
 	verdictRest   = `v.number, v.passed, v.reason, v.tests, v.infra, v.protections, v.canaries, v.dropped, v.dropped_count, v.millis, v.at FROM verdicts v`
 )
 
-// FindVerdict returns the current verdict: the newest that is no infrastructure error,
-// or the newest where all are. CodeNotFound if there is none.
+// FindVerdict returns the current verdict: the newest that is not an infrastructure error, else
+// the newest. CodeNotFound if there is none.
 func (s *Store) FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel.Verdict, error) {
-	rows, _ := s.pool.Query(ctx, verdictSelect+" WHERE v.trajectory_id = $1 ORDER BY v.infra = '' DESC, v.number DESC LIMIT 1", trajectory)
-	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Verdict])
-	return v, notFound("verdict on trajectory", trajectory, err)
+	return find[relabel.Verdict](ctx, s,
+		"verdict on trajectory", trajectory, verdictSelect+" WHERE v.trajectory_id = $1 ORDER BY v.infra = '' DESC, v.number DESC LIMIT 1", trajectory)
 }

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// queryBuilder is a query for trajectories tr in the making, with its arguments.
+// queryBuilder collects the conditions and arguments of a query.
 type queryBuilder struct {
 	scope []string // conditions on their iterations it
 	rows  []string // conditions on them
 	args  []any
 }
 
-// arg adds an argument and returns how it stands in the query.
+// arg adds an argument and returns its placeholder.
 func (q *queryBuilder) arg(v any) string {
 	q.args = append(q.args, v)
 	return fmt.Sprintf("$%d", len(q.args))
@@ -27,7 +27,15 @@ func (q *queryBuilder) where(condition string, args ...any) {
 	q.rows = append(q.rows, fmt.Sprintf(condition, names...))
 }
 
-// within narrows to the iterations that the filter names.
+// narrow adds a condition on a value unless that is unset: nil or zero.
+func narrow[V comparable](q *queryBuilder, condition string, v V) {
+	var unset V
+	if v != unset {
+		q.where(condition, v)
+	}
+}
+
+// within restricts the query to the filter's iterations.
 func (q *queryBuilder) within(f resolvedFilter) {
 	add := func(condition string, v any) { q.scope = append(q.scope, fmt.Sprintf(condition, q.arg(v))) }
 	if f.RunID != nil {
@@ -44,8 +52,8 @@ func (q *queryBuilder) within(f resolvedFilter) {
 	}
 }
 
-// among is within, said of the trajectories themselves: of one iteration alone, and of its
-// run not besides, which the planner would take for a second thing that narrows.
+// among is within for conditions on the trajectories themselves. With an iteration it omits the
+// run, which the planner would count as an additional restriction.
 func (q *queryBuilder) among(f resolvedFilter) {
 	its := &queryBuilder{args: q.args}
 	its.within(f)
@@ -59,41 +67,31 @@ func (q *queryBuilder) among(f resolvedFilter) {
 		q.rows = append(q.rows, "tr.iteration_id = ANY (ARRAY(SELECT it.id FROM iterations it WHERE "+all(its.scope)+"))")
 		return
 	}
-	if f.RunID != nil {
-		q.where("tr.run_id = %s", *f.RunID)
-	}
-	if f.TasksetID != nil {
-		q.where("tr.run_id IN (SELECT ru.id FROM runs ru WHERE ru.taskset_id = %s)", *f.TasksetID)
-	}
+	narrow(q, "tr.run_id = %s", f.RunID)
+	narrow(q, "tr.run_id IN (SELECT ru.id FROM runs ru WHERE ru.taskset_id = %s)", f.TasksetID)
 }
 
-// filter narrows to what the filter lets through, of the rows of a segment.
+// filter restricts the rows of a segment to those that match the filter.
 func (q *queryBuilder) filter(f resolvedFilter, of segment) {
 	if of.holds != "" {
 		q.where(of.holds)
 	}
-	if f.TaskID != nil {
-		q.where("tr.task_id = %s", *f.TaskID)
-	}
+	narrow(q, "tr.task_id = %s", f.TaskID)
 	if f.tasks != nil {
 		q.where("tr.task_id = ANY (%s)", f.tasks)
 	}
 	if f.Text != "" {
 		q.where("(tr.task_id = ANY (%s) OR tr.id = ANY (%s))", f.textTasks, f.textOf)
 	}
-	for _, is := range [][2]string{{"state", string(f.State)}, {"end_reason", string(f.EndReason)}, {"failure", string(f.Failure)}, {"verdict", string(f.Verdict)}, {"verdict_reason", string(f.VerdictReason)}} {
-		if is[1] != "" {
-			q.where("tr."+is[0]+" = %s", validUTF8(is[1]))
-		}
-	}
-	// IS NOT NULL says what follows from the equality, in the words of the partial index:
-	// the planner does not see it by itself for false.
-	if f.Submitted != nil {
-		q.where("tr.submitted IS NOT NULL AND tr.submitted = %s", *f.Submitted)
-	}
-	if f.Resolved != nil {
-		q.where("tr.resolved IS NOT NULL AND tr.resolved = %s", *f.Resolved)
-	}
+	narrow(q, "tr.state = %s", validUTF8(string(f.State)))
+	narrow(q, "tr.end_reason = %s", validUTF8(string(f.EndReason)))
+	narrow(q, "tr.failure = %s", validUTF8(string(f.Failure)))
+	narrow(q, "tr.verdict = %s", validUTF8(string(f.Verdict)))
+	narrow(q, "tr.verdict_reason = %s", validUTF8(string(f.VerdictReason)))
+	// IS NOT NULL follows from the equality and repeats the condition of the partial index: the
+	// planner does not infer it for false.
+	narrow(q, "tr.submitted IS NOT NULL AND tr.submitted = %s", f.Submitted)
+	narrow(q, "tr.resolved IS NOT NULL AND tr.resolved = %s", f.Resolved)
 	if f.LabelsMissing {
 		q.where("tr.labels_missing > 0")
 	}
@@ -113,8 +111,8 @@ func atLeast[T any](v *T, otherwise T) any {
 	return *v
 }
 
-// between narrows to a range of a figure, both ends included: of what is over as it stands
-// in an index, of the others as it is by now.
+// between restricts a figure to an inclusive range: the final value of ended rows, which an
+// index holds, and the current value of the others.
 func (q *queryBuilder) between(final, now string, low, high any, of segment) {
 	a, b := q.arg(low), q.arg(high)
 	over, open := fmt.Sprintf("%s BETWEEN %s AND %s", final, a, b), fmt.Sprintf("%s BETWEEN %s AND %s", now, a, b)
@@ -128,7 +126,7 @@ func (q *queryBuilder) between(final, now string, low, high any, of segment) {
 	}
 }
 
-// reviewed narrows to what people have said of them.
+// reviewed restricts by reviews.
 func (q *queryBuilder) reviewed(f resolvedFilter) {
 	switch {
 	case f.reviewed != nil:

@@ -11,16 +11,14 @@ import (
 	"relabel"
 )
 
-// countedTrajectories bounds how many matches are counted.
+// countedTrajectories bounds the counted matches.
 const countedTrajectories = 10_000
 
-// ListTrajectories lists what the filter lets through, as it is sorted; p.After and
-// p.Before are the Next and the Previous of a page of the same list. CodeInvalid for a
-// page that is none.
+// ListTrajectories lists the trajectories that match the filter, sorted; p.After and p.Before
+// are Next and Previous of a page of the same list. CodeInvalid for an invalid page.
 //
-// A page reads the rows that it shows, a page's worth of each iteration in question, and
-// what a filter without an index passes over. Rows that change while somebody pages may
-// be met twice or not at all.
+// A page reads its rows, a page's worth of rows per matching iteration, and the rows that a
+// filter without an index skips. Rows that change meanwhile may appear twice or not at all.
 func (s *Store) ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter, sort relabel.TrajectorySort, p relabel.Page) (relabel.TrajectoryPage, error) {
 	if sort == "" {
 		sort = relabel.Newest
@@ -44,7 +42,7 @@ func (s *Store) ListTrajectories(ctx context.Context, f relabel.TrajectoryFilter
 	return page, err
 }
 
-// pager reads a page, segment by segment, from a cursor on.
+// pager reads a page, segment by segment, from a cursor.
 type pager struct {
 	filter   resolvedFilter
 	sort     relabel.TrajectorySort
@@ -90,9 +88,8 @@ func (w *pager) read(ctx context.Context, tx pgx.Tx) error {
 	}
 	for ; at >= 0 && at < len(w.segments) && len(w.rows) <= w.limit; at += step {
 		sql, args := w.query(at, w.limit+1-len(w.rows))
-		// Planned anew each time: how many rows a filter lets through depends on its words.
-		rows, _ := tx.Query(ctx, sql, append([]any{pgx.QueryExecModeDescribeExec}, args...)...)
-		some, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Trajectory])
+		// Planned each time: the selectivity of a filter depends on its values.
+		some, err := readAll[relabel.Trajectory](ctx, tx, sql, append([]any{pgx.QueryExecModeDescribeExec}, args...)...)
 		if err != nil {
 			return err
 		}
@@ -102,10 +99,10 @@ func (w *pager) read(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// query reads at most n rows of a segment. By a figure it takes as many of each iteration,
-// which an index gives in order, and of these the first n. In the order of their making
-// there are indexes across iterations; by iteration, the planner would take one of these
-// for each and pass over all the others' rows.
+// query reads at most n rows of a segment. For a figure it reads n rows per iteration in the
+// order of an index, and takes the first n of all. For the creation time it uses indexes across
+// iterations: per iteration, the planner would choose one of these and skip all other rows each
+// time.
 func (w *pager) query(at, n int) (sql string, args []any) {
 	of, q := w.segments[at], &queryBuilder{}
 	order, sign := "ASC", ">"
@@ -131,7 +128,7 @@ func (w *pager) query(at, n int) (sql string, args []any) {
 	return "WITH page AS MATERIALIZED (" + sql + ") " + trajectorySelect + " JOIN page ON page.id = tr.id ORDER BY page.key " + order + ", page.id " + order, q.args
 }
 
-// page is what was read, in the list's order.
+// page is the result in the list's order.
 func (w *pager) page() relabel.TrajectoryPage {
 	more := len(w.rows) > w.limit
 	if more {
@@ -167,7 +164,7 @@ func (w *pager) next(ctx context.Context, s *Store) error {
 	return s.read(ctx, func(tx pgx.Tx) error { return w.read(ctx, tx) })
 }
 
-// countTrajectories says how many match, and of how many in the iterations in question.
+// countTrajectories counts the matches, and the trajectories of the filter's iterations.
 func countTrajectories(ctx context.Context, tx pgx.Tx, f resolvedFilter, page *relabel.TrajectoryPage) error {
 	scope := &queryBuilder{}
 	scope.within(f)
@@ -188,9 +185,9 @@ func countTrajectories(ctx context.Context, tx pgx.Tx, f resolvedFilter, page *r
 	return nil
 }
 
-// countQuery counts the matches, one beyond the bound at most; "" if the filter lets
-// everything of its iterations through. By a figure, what is over and what is not are
-// counted apart: a condition on either would have every row read.
+// countQuery counts the matches up to one above the bound; "" if the filter only restricts
+// iterations. For a figure it counts ended and open rows separately: a combined condition would
+// read every row.
 func countQuery(f resolvedFilter) (sql string, args []any) {
 	parts, q := []segment{{}}, &queryBuilder{}
 	if f.byFigure() {

@@ -10,7 +10,7 @@ import (
 	"relabel"
 )
 
-// segment is a part of a sorted list: the parts follow each other.
+// segment is a part of a sorted list; parts follow each other.
 type segment struct {
 	holds      string // its rows' condition; "" if all are in it
 	key        string // what they are sorted by, and then by id
@@ -21,8 +21,8 @@ type segment struct {
 	arg   func(uint64) any
 }
 
-// segmentsOf are those of a sort. What is sorted by a figure begins with the rows that are
-// over and have it, in whose indexes it stands; the others follow, newest first.
+// segmentsOf are the segments of a sort. A list sorted by a figure begins with the ended rows
+// that have it, in the order of an index; the others follow, newest first.
 func segmentsOf(sort relabel.TrajectorySort) ([]segment, error) {
 	made := segment{key: "tr.created_at", descending: true,
 		keyOf: func(t relabel.Trajectory) uint64 { return uint64(t.CreatedAt.UnixMicro()) },
@@ -67,7 +67,7 @@ type sortCursor struct {
 	id      relabel.ID
 }
 
-// text is the cursor as clients carry it, with the sort that it is of.
+// text is the cursor for clients, with its sort.
 func (p sortCursor) text(sort relabel.TrajectorySort) string {
 	b := []byte{byte(slices.Index(relabel.TrajectorySorts, sort)), byte(p.segment)}
 	b = binary.BigEndian.AppendUint64(b, p.key)

@@ -10,8 +10,8 @@ import (
 	"relabel"
 )
 
-// resolvedFilter is a filter with what its texts stand in. They are looked for first, so that the
-// planner knows how many rows they let through: of a text in a condition it does not.
+// resolvedFilter is a filter with the rows that its texts match. They are resolved first, since
+// the planner cannot estimate a text condition.
 type resolvedFilter struct {
 	relabel.TrajectoryFilter
 	tasks     []relabel.ID // of the instance, or a part of it; nil if none is asked for
@@ -20,21 +20,21 @@ type resolvedFilter struct {
 	reviewed  []relabel.ID // trajectories with the flag or review asked for; nil if there are too many to name
 }
 
-// byFigure reports whether a figure bounds it.
+// byFigure reports whether the filter bounds a figure.
 func (f resolvedFilter) byFigure() bool {
 	return f.MinTurns != nil || f.MaxTurns != nil || f.MinAgreement != nil || f.MaxAgreement != nil
 }
 
 const (
 	tasksHolding = "SELECT ta.id FROM tasks ta WHERE position(lower($1) IN lower(ta.instance_id)) > 0"
-	// textsHolding looks where a trajectory has a text of its own that is short.
+	// textsHolding searches the short texts of trajectories.
 	textsHolding = `SELECT tr.id FROM trajectories tr WHERE tr.failure IS NOT NULL AND position(lower($1) IN lower(tr.failure_detail)) > 0
 		UNION SELECT v.trajectory_id FROM trajectories tr JOIN verdicts v ON v.trajectory_id = tr.id AND v.attempt = tr.attempt
 			WHERE tr.verdict = 'error' AND position(lower($1) IN lower(v.infra)) > 0
 		UNION SELECT rv.trajectory_id FROM reviews rv WHERE position(lower($1) IN lower(rv.flag || E'\n' || rv.note || E'\n' || rv.author)) > 0`
 )
 
-// seek looks for a filter's texts and reviews.
+// seek resolves a filter's texts and reviews.
 func seek(ctx context.Context, tx pgx.Tx, f relabel.TrajectoryFilter) (resolvedFilter, error) {
 	found := resolvedFilter{TrajectoryFilter: f}
 	ids := func(into *[]relabel.ID, sql string, args ...any) error {
@@ -68,10 +68,10 @@ func seek(ctx context.Context, tx pgx.Tx, f relabel.TrajectoryFilter) (resolvedF
 	return found, ids(&found.textOf, textsHolding, text)
 }
 
-// namedReviews is how many reviewed trajectories are named one by one.
+// namedReviews bounds the reviewed trajectories that are listed by id.
 const namedReviews = 10_000
 
-// seekReviews looks which trajectories have the review that the filter asks for.
+// seekReviews finds the trajectories with the reviews of the filter.
 func (f *resolvedFilter) seekReviews(ctx context.Context, tx pgx.Tx) error {
 	condition, args := "true", []any{}
 	switch {

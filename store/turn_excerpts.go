@@ -8,8 +8,7 @@ import (
 	"relabel"
 )
 
-// excerptSelect is turnSelect without token ids and log-probabilities, and without
-// messages that are too long.
+// excerptSelect is turnSelect without token ids, log-probabilities and overlong messages.
 const excerptSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu.tree, tu.started_at, tu.ended_at, tu.endpoint_ms, tu.sandbox_ms, tu.database_ms,
 	x.policy_id, x.status, x.reason, CASE WHEN octet_length(x.raw) <= $5 THEN x.raw END, x.finish_reason, x.refusal, x.parse, NULL, NULL,
 	x.prompt_tokens, x.completion_tokens, x.cached_tokens, x.model, x.fingerprint, NULL, x.read_as, x.not_given, x.millis,
@@ -19,10 +18,9 @@ const excerptSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL,
 	FROM turns tu` + bothActions + `
 	WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND tu.t >= $3 AND tu.t < $4 ORDER BY tu.t`
 
-// ListExcerpts returns an attempt's turns t with from ≤ t < to, in order, with at most
-// head bytes of each observation's beginning and tail of its end. What other teachers
-// answered is there, token ids, log-probabilities and messages as their servers wrote them
-// are not.
+// ListExcerpts returns an attempt's turns t with from ≤ t < to, in order, with at most the
+// first head and the last tail bytes of each observation. It includes the answers of other
+// teachers, but no token ids, log-probabilities or raw messages.
 func (s *Store) ListExcerpts(ctx context.Context, trajectory relabel.ID, attempt, from, to, head, tail int) ([]relabel.TurnExcerpt, error) {
 	var excerpts []relabel.TurnExcerpt
 	err := s.read(ctx, func(tx pgx.Tx) error {
@@ -44,7 +42,7 @@ func scanExcerpt(row pgx.CollectableRow) (e relabel.TurnExcerpt, err error) {
 	return e, err
 }
 
-// cutObservations adds the observations to turns, the ends of each.
+// cutObservations adds the first and last bytes of observations to turns.
 func cutObservations(ctx context.Context, q querier, trajectory relabel.ID, attempt, from, to, head, tail int, turns []relabel.TurnExcerpt) error {
 	rows, _ := q.Query(ctx, `SELECT t, call_id, tool, exit_code, failed, millis, octet_length(content),
 			CASE WHEN octet_length(content) <= $5::int + $6::int THEN content ELSE substring(content FROM 1 FOR $5) END,
@@ -65,7 +63,7 @@ func cutObservations(ctx context.Context, q querier, trajectory relabel.ID, atte
 	return err
 }
 
-// addOtherAnswers adds what relabelings brought.
+// addOtherAnswers adds the answers of relabelings.
 func addOtherAnswers(ctx context.Context, q querier, trajectory relabel.ID, attempt, from, to int, turns []relabel.TurnExcerpt) error {
 	answers, err := readAnswers(ctx, q, trajectory, attempt, from, to, nil)
 	for _, a := range answers {
@@ -75,9 +73,9 @@ func addOtherAnswers(ctx context.Context, q querier, trajectory relabel.ID, atte
 	return err
 }
 
-// EachAction gives take what was executed at each turn of an attempt, in order; nil for a
-// message longer than relabel.MostActionBytes. It reads nothing but these messages, one at
-// a time. An error of take ends it.
+// EachAction calls take with the executed action of each turn of an attempt, in order; nil for
+// a message longer than relabel.MostActionBytes. It reads only these messages, one at a time.
+// An error of take ends it.
 func (s *Store) EachAction(ctx context.Context, trajectory relabel.ID, attempt int, take func(t int, m *relabel.Message) error) error {
 	rows, _ := s.pool.Query(ctx, `SELECT tu.t, CASE WHEN octet_length(x.raw) <= $3 THEN x.raw END FROM turns tu`+bothActions+`
 		WHERE tu.trajectory_id = $1 AND tu.attempt = $2 ORDER BY tu.t`, trajectory, attempt, relabel.MostActionBytes)

@@ -8,8 +8,8 @@ import (
 	"relabel"
 )
 
-// headSelect reads what is stored in the rows themselves: lengths of large values are
-// known without reading them.
+// headSelect reads only what is stored inline: lengths of large values are known without
+// reading them.
 const headSelect = `SELECT tu.t, tu.executor, CASE WHEN tu.label_policy_id IS NULL THEN '' ELSE coalesce(l.status, 'received') END,
 	coalesce(left(l.reason, 300), ''), tu.agrees, x.parse, x.finish_reason, coalesce(o.tools, '{}'), coalesce(o.failed, 0), o.exit_code,
 	x.prompt_tokens, x.completion_tokens, x.cached_tokens, coalesce(octet_length(x.raw), 0), coalesce(octet_length(l.raw), 0), coalesce(o.bytes, 0),
@@ -20,8 +20,8 @@ const headSelect = `SELECT tu.t, tu.executor, CASE WHEN tu.label_policy_id IS NU
 		FROM observations ob WHERE (ob.trajectory_id, ob.attempt, ob.t) = (tu.trajectory_id, tu.attempt, tu.t)) o ON true
 	WHERE tu.trajectory_id = $1 AND tu.attempt = $2 ORDER BY tu.t`
 
-// ListHeads returns the heads of all turns of an attempt, in order; none if there is
-// no such attempt. It reads no large value: its time grows with the number of turns alone.
+// ListHeads returns the heads of all turns of an attempt, in order; none if there is no such
+// attempt. It reads no large value: its time depends only on the number of turns.
 func (s *Store) ListHeads(ctx context.Context, trajectory relabel.ID, attempt int) ([]relabel.TurnHead, error) {
 	rows, _ := s.pool.Query(ctx, headSelect, trajectory, attempt)
 	heads, err := pgx.CollectRows(rows, scanHead)

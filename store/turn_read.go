@@ -9,23 +9,17 @@ import (
 	"relabel"
 )
 
-// querier is a transaction or the pool.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
-// bothActions joins turns tu with the executed action x and, if it is another one, the
-// label l. Each is looked up by its whole key: a planner without statistics, which takes an
-// attempt for one row, would go through all of them for every turn.
+// bothActions joins turns tu with the executed action x and the label l, if that is another
+// action. It looks each up by its whole key: without statistics, a planner would scan the
+// attempt's actions for every turn.
 const bothActions = `
 	JOIN LATERAL (SELECT * FROM actions a WHERE (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample)
 		= (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id, tu.executor_sample) LIMIT 1) x ON true
 	LEFT JOIN LATERAL (SELECT * FROM actions a WHERE tu.executor = 'student' AND (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample)
 		= (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample) LIMIT 1) l ON true`
 
-// turnSelect reads turns with both their actions. Where the teacher executed, the label
-// is the action, which is not sent twice. Prompt ids are left out: lists have no use for
-// what is as long as all states together.
+// turnSelect reads turns with both actions. If the teacher executed, the label is the action
+// and is not sent twice. It omits prompt ids, which are as long as all states together.
 const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu.tree, tu.started_at, tu.ended_at, tu.endpoint_ms, tu.sandbox_ms, tu.database_ms,
 	x.policy_id, x.status, x.reason, x.raw, x.finish_reason, x.refusal, x.parse, x.token_ids, x.logprobs,
 	x.prompt_tokens, x.completion_tokens, x.cached_tokens, x.model, x.fingerprint, x.said, x.read_as, x.not_given, x.millis,
@@ -34,9 +28,10 @@ const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu
 	FROM turns tu` + bothActions + `
 	WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND tu.t >= $3 AND tu.t < $4 ORDER BY tu.t`
 
-// ListTurns returns the trajectory's turns t with from ≤ t < from+limit, in order,
-// with executed action, label and observations, but without prompt ids, which FindState
-// has. It ends before the turn that brings it over relabel.MostPageBytes, after one at least. CodeNotFound if there is no such trajectory.
+// ListTurns returns the trajectory's turns t with from ≤ t < from+limit, in order, with
+// executed action, label and observations, but without prompt ids (see FindState). It ends
+// before the turn that exceeds relabel.MostPageBytes, but returns at least one. CodeNotFound if
+// there is no such trajectory.
 func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error) {
 	if limit < 1 {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "read at least one turn").On("limit")
@@ -61,7 +56,7 @@ func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limi
 	return turns, err
 }
 
-// turnsWithin returns the turn before which a page of turns t with from ≤ t < to ends.
+// turnsWithin returns the end of a page of turns t with from ≤ t < to.
 func turnsWithin(ctx context.Context, q pgx.Tx, trajectory relabel.ID, attempt, from, to int) (end int, err error) {
 	err = q.QueryRow(ctx, `SELECT coalesce(min(t), $4) FROM (SELECT t, row_number() OVER (ORDER BY t) AS row, sum(bytes) OVER (ORDER BY t) AS total FROM (
 		SELECT t, sum(bytes) AS bytes FROM (
@@ -87,9 +82,8 @@ func (s *Store) ListAttemptTurns(ctx context.Context, trajectory relabel.ID, att
 	return turns, err
 }
 
-// FindState returns turns 1 to t of an attempt: what the state at t is made of, and what
-// was answered there. Turn t has its actions' prompt ids. CodeNotFound if the attempt
-// has no turn t.
+// FindState returns turns 1 to t of an attempt: the contents of the state at t, and the answers
+// there. Turn t has its actions' prompt ids. CodeNotFound if the attempt has no turn t.
 func (s *Store) FindState(ctx context.Context, trajectory relabel.ID, attempt, t int) ([]relabel.Turn, error) {
 	var turns []relabel.Turn
 	err := s.read(ctx, func(tx pgx.Tx) error {
@@ -108,7 +102,7 @@ func (s *Store) FindState(ctx context.Context, trajectory relabel.ID, attempt, t
 	return turns, err
 }
 
-// addPrompts gives the actions of a turn their prompt ids.
+// addPrompts adds the prompt ids of a turn's actions.
 func addPrompts(ctx context.Context, q querier, trajectory relabel.ID, attempt int, turn *relabel.Turn) error {
 	asked, err := readPrompts(ctx, q, trajectory, attempt, turn.Action.PolicyID)
 	if err != nil {
@@ -156,7 +150,7 @@ func readTurns(ctx context.Context, q querier, trajectory relabel.ID, attempt, f
 	return turns, err
 }
 
-// actionRow reads an action that may not be there.
+// actionRow reads an action that may be null.
 type actionRow struct {
 	policy                                      *relabel.ID
 	status, reason, finish, parse, model, print *string
@@ -197,7 +191,7 @@ func (r *actionRow) action() *relabel.Action {
 
 func scanTurn(row pgx.CollectableRow) (relabel.Turn, error) { return scanTurnAnd(row) }
 
-// scanTurnAnd reads a turn, and into more what its row has after it.
+// scanTurnAnd reads a turn, and the further columns of its row into more.
 func scanTurnAnd(row pgx.CollectableRow, more ...any) (relabel.Turn, error) {
 	var turn relabel.Turn
 	var labelled bool

@@ -12,10 +12,9 @@ import (
 	"relabel/chat"
 )
 
-// commitInsert makes room for turn $4 and inserts it: it demands the fence, the turn
-// before, and the executor that was drawn. One row for each turn: turns of an attempt
-// commit in order. The foreign keys between a turn and its two actions are checked at
-// commit.
+// commitInsert inserts turn $4 after it has checked the fence, the previous turn and the drawn
+// executor, one row per turn, in order. The foreign keys between a turn and its two actions are
+// checked at commit.
 const commitInsert = `WITH room AS (UPDATE trajectories SET turns = $4, teacher_turns = teacher_turns + $5,
 		labels_received = labels_received + $6, labels_pending = labels_pending + $7, labels_missing = labels_missing + $8,
 		compared = compared + $9, agreed = agreed + $10, ribbon = ribbon || $22, tokens = tokens + $23,
@@ -26,7 +25,7 @@ const commitInsert = `WITH room AS (UPDATE trajectories SET turns = $4, teacher_
 		label_policy_id, label_sample, agrees, tree, started_at, ended_at, endpoint_ms, sandbox_ms, database_ms)
 	SELECT $1, $2, $4, kind, $12, $13, 0, $14, $15, $16, $17, clock_timestamp() - $18::interval, clock_timestamp(), $19, $20, $21 FROM room`
 
-// committing is a turn on its way into the database.
+// committing is a turn to be committed.
 type committing struct {
 	fence       relabel.Fence
 	turn        relabel.Turn
@@ -35,13 +34,13 @@ type committing struct {
 	agrees      *bool           // nil if nothing is compared
 }
 
-// CommitTurn stores a turn, its executed action, its observations and the label's row
-// (received, pending or missing) in one transaction. The same turn again is no error; another
-// one in its place is a CodeConflict, and so is a turn out of order. The turn's length
-// is kept; its end is this server's clock.
+// CommitTurn stores a turn with its executed action, observations and label (received, pending
+// or missing) in one transaction. Committing the same turn twice is not an error; another turn
+// in its place, or a turn out of order, is a CodeConflict. It keeps the turn's length, and
+// computes its end from this server's clock.
 //
-// A turn is on every trajectory's critical path, so all of it goes over the line at once.
-// What then finds no room for it breaks a key, and is looked at statement by statement.
+// Turns are on every trajectory's critical path, so the statements are sent in one round trip.
+// If the turn does not fit, its rows break a key, and the statements are repeated one by one.
 func (s *Store) CommitTurn(ctx context.Context, f relabel.Fence, turn relabel.Turn) error {
 	c, err := prepare(f, turn)
 	if err != nil {
@@ -97,7 +96,7 @@ func prepare(f relabel.Fence, turn relabel.Turn) (*committing, error) {
 	return c, nil
 }
 
-// agreement compares a student's action with its label; nil while that is not there.
+// agreement compares a student's action with its label; nil if that is not received.
 func agreement(action, label relabel.Action) *bool {
 	if label.Status != relabel.Received {
 		return nil
@@ -106,7 +105,7 @@ func agreement(action, label relabel.Action) *bool {
 	return &agrees
 }
 
-// decoded is the message as its raw form says it; what cannot be read is said raw.
+// decoded decodes the raw message; an undecodable one becomes its content.
 func decoded(a relabel.Action) relabel.Message {
 	m, err := chat.DecodeMessage(a.Raw)
 	if err != nil {
@@ -147,7 +146,7 @@ func (c *committing) mark() string {
 	return "d"
 }
 
-// tokens are those of the executed action and, if that is another one, the label.
+// tokens are those of the executed action and of the label, if that is another action.
 func (c *committing) tokens() (n int) {
 	n = c.turn.Action.Usage.Tokens()
 	if c.label != nil && c.turn.Executor == relabel.Student {
@@ -156,7 +155,7 @@ func (c *committing) tokens() (n int) {
 	return n
 }
 
-// calls counts the observations that answer a tool call, or those of them that failed.
+// calls counts the observations of tool calls, or only the failed ones.
 func calls(observations []relabel.Observation, failed bool) (n int) {
 	for _, o := range observations {
 		if o.Tool != "" && (o.Failed || !failed) {
@@ -182,12 +181,12 @@ func (c *committing) prompts(ctx context.Context, tx pgx.Tx) (action, label prom
 	return action, label, err
 }
 
-// hasPrompts reports whether a prompt's ids are to be stored.
+// hasPrompts reports whether there are prompt ids to store.
 func (c *committing) hasPrompts() bool {
 	return c.turn.Action.PromptTokenIDs != nil || c.label != nil && c.label.PromptTokenIDs != nil
 }
 
-// queueRows inserts what hangs on the turn: without it, that breaks a key.
+// queueRows inserts the rows that refer to the turn; without it they break a key.
 func (c *committing) queueRows(b *pgx.Batch, action, label promptRow) {
 	f, t := c.fence, c.turn
 	queueAction(b, f, place{t.T, 0}, t.Action, action)
@@ -227,7 +226,7 @@ func actionValues(a relabel.Action, prompt promptRow) []any {
 		a.Said, a.ReadAs, a.NotGiven, max(a.Millis, 0)}, prompt.values()...)
 }
 
-// usageValues are three nulls if the server did not say.
+// usageValues are three nulls if the server reported no usage.
 func usageValues(u *relabel.Usage) (prompt, completion, cached *int) {
 	if u == nil {
 		return nil, nil, nil
@@ -235,8 +234,8 @@ func usageValues(u *relabel.Usage) (prompt, completion, cached *int) {
 	return &u.PromptTokens, &u.CompletionTokens, &u.CachedTokens
 }
 
-// settled decides about a turn that found no room: it is there already, word for word,
-// or the fence is lost, or it does not fit.
+// settled returns the result for a turn that did not fit: it is already stored, the fence is
+// lost, or it is invalid.
 func (c *committing) settled(ctx context.Context, tx pgx.Tx) error {
 	refused := refusal(ctx, tx, c.fence, "commit this turn")
 	if relabel.CodeOf(refused) != relabel.CodeConflict {
@@ -270,7 +269,7 @@ func (c *committing) settled(ctx context.Context, tx pgx.Tx) error {
 	return refused
 }
 
-// same reports whether the stored turn is this one. Its label may have come since.
+// same reports whether the stored turn is this one. Its label may have been settled since.
 func (c *committing) same(stored relabel.Turn) bool {
 	if stored.Executor != c.turn.Executor || stored.Tree != validUTF8(c.turn.Tree) || !sameAction(stored.Action, c.turn.Action) ||
 		len(stored.Observations) != len(c.turn.Observations) || (stored.Label == nil) != (c.label == nil) {

@@ -11,8 +11,8 @@ import (
 	"relabel"
 )
 
-// Pauses between tries: 50 ms, doubled up to 3.2 s, which bridges a restart of Postgres
-// (6.4 s in all) and stays far below a lease.
+// Pauses between retries: 50 ms, doubled up to 3.2 s. They bridge a restart of Postgres (6.4 s
+// in all), and are far shorter than a lease.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 3200 * time.Millisecond
@@ -28,21 +28,21 @@ type txOptions struct {
 }
 
 var (
-	// failOnUnclear is for claims of relabelings and batches, whose lease then expires, and
-	// for what runs again periodically.
+	// failOnUnclear is for claims of relabelings and batches, whose leases then expire, and for
+	// periodic tasks.
 	failOnUnclear = txOptions{}
 	// retryUnclear is for changes that are idempotent or can be recognised by a key.
 	retryUnclear = txOptions{unclear: true}
 )
 
-// unlessCreated is for rows with an id of their own: one that exists after an unclear
-// commit was created by the try before.
+// unlessCreated is for rows with a new id: after an unclear commit, an existing row was created
+// by the previous try.
 func unlessCreated(table string, id relabel.ID) txOptions {
 	return txOptions{unclear: true, table: table, id: id}
 }
 
-// retryTx runs fn in a transaction and retries what certainly did not happen: no
-// connection, a deadlock, a server that restarts. mayExist is true after an unclear commit.
+// retryTx runs fn in a transaction and retries it after failures without an effect: no
+// connection, a deadlock, a server restart. mayExist is true after an unclear commit.
 func (s *Store) retryTx(ctx context.Context, o txOptions, fn func(tx pgx.Tx, mayExist bool) error) error {
 	return s.retry(ctx, o.unclear, func(mayExist bool) (unclear bool, err error) {
 		return s.inTx(ctx, func(tx pgx.Tx) error {
@@ -56,13 +56,42 @@ func (s *Store) retryTx(ctx context.Context, o txOptions, fn func(tx pgx.Tx, may
 	})
 }
 
+// exec is retryTx of one idempotent statement.
+func (s *Store) exec(ctx context.Context, sql string, args ...any) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
+		_, err := tx.Exec(ctx, sql, args...)
+		return err
+	})
+}
+
+// execCount is exec of a statement that changes nothing when it is repeated. It returns the
+// number of changed rows.
+func (s *Store) execCount(ctx context.Context, sql string, args ...any) (changed int, err error) {
+	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
+		tag, err := tx.Exec(ctx, sql, args...)
+		changed = max(changed, int(tag.RowsAffected())) // a retry after an unclear commit changes none
+		return err
+	})
+	return changed, err
+}
+
+// execOrElse executes a statement in a transaction. If it changes no row, the error is that
+// of otherwise.
+func execOrElse(ctx context.Context, tx pgx.Tx, otherwise func() error, sql string, args ...any) error {
+	tag, err := tx.Exec(ctx, sql, args...)
+	if err == nil && tag.RowsAffected() == 0 {
+		return otherwise()
+	}
+	return err
+}
+
 func exists(ctx context.Context, tx pgx.Tx, table string, id relabel.ID) (yes bool, err error) {
 	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM "+table+" WHERE id = $1)", id).Scan(&yes)
 	return yes, err
 }
 
-// retryBatch is retryTx with retryUnclear for statements that need no answer of each other:
-// they are sent together, as one transaction, and cost one round trip.
+// retryBatch is retryTx with retryUnclear for independent statements, which are sent as one
+// transaction in one round trip.
 func (s *Store) retryBatch(ctx context.Context, queue func(b *pgx.Batch)) error {
 	return s.retry(ctx, true, func(bool) (unclear bool, err error) {
 		b := &pgx.Batch{}
@@ -71,7 +100,7 @@ func (s *Store) retryBatch(ctx context.Context, queue func(b *pgx.Batch)) error 
 	})
 }
 
-// retry calls attempt until it succeeds, fails for good or the pauses are used up.
+// retry calls attempt until it succeeds, fails permanently or no pause is left.
 func (s *Store) retry(ctx context.Context, retriesUnclear bool, attempt func(mayExist bool) (unclear bool, err error)) error {
 	mayExist := false
 	for pause := firstPause; ; pause *= 2 {
@@ -88,9 +117,9 @@ func (s *Store) retry(ctx context.Context, retriesUnclear bool, attempt func(may
 	}
 }
 
-// inTx runs fn in one transaction. unclear says that nobody knows whether it committed.
-// READ COMMITTED, whatever the database's default is: a fenced write that waited for a
-// lock judges the row as it is then.
+// inTx runs fn in one transaction. unclear means that the commit may or may not have happened.
+// The isolation is READ COMMITTED, whatever the database's default, so that a fenced write that
+// waited for a lock checks the row as it is then.
 func (s *Store) inTx(ctx context.Context, fn func(tx pgx.Tx) error) (unclear bool, err error) {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {

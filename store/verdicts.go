@@ -8,8 +8,8 @@ import (
 	"relabel"
 )
 
-// insertVerdict stores a verdict as the newest of its trajectory. The caller holds the
-// trajectory's row, so that numbers are drawn one at a time.
+// insertVerdict stores a verdict as the newest of its trajectory. The caller has locked the
+// trajectory, so that numbers are unique.
 func insertVerdict(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, attempt int, v relabel.Verdict) error {
 	output := v.Output
 	if output == nil {
@@ -21,7 +21,7 @@ func insertVerdict(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, attemp
 	return err
 }
 
-// keptPaths are the dropped paths that are stored, as Postgres takes them; nil for none.
+// keptPaths are the dropped paths to store, valid for Postgres; nil if there are none.
 func keptPaths(dropped []relabel.DroppedPath) []relabel.DroppedPath {
 	if len(dropped) == 0 {
 		return nil
@@ -33,10 +33,9 @@ func keptPaths(dropped []relabel.DroppedPath) []relabel.DroppedPath {
 	return kept
 }
 
-// ListVerdicts lists a trajectory's verdicts, the newest first, without their output; none
-// if there is no trajectory.
+// ListVerdicts lists a trajectory's verdicts without their output, newest first; none if there
+// is no such trajectory.
 func (s *Store) ListVerdicts(ctx context.Context, trajectory relabel.ID) ([]relabel.Verdict, error) {
-	rows, _ := s.pool.Query(ctx, verdictHeads+" WHERE v.trajectory_id = $1 ORDER BY v.number DESC", trajectory)
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Verdict])
-	return all, classify(err)
+	return listAll[relabel.Verdict](ctx, s,
+		verdictHeads+" WHERE v.trajectory_id = $1 ORDER BY v.number DESC", trajectory)
 }

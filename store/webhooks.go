@@ -16,28 +16,23 @@ const QueueWebhook = "webhook"
 const deliverySelect = `SELECT de.id, de.run_id, de.type, de.payload, de.state, de.tries, coalesce(de.url, '') AS url, de.status,
 	coalesce(convert_from(de.answer, 'UTF8'), '') AS answer, de.tried_at, de.next_at, de.created_at, de.ended_at FROM webhook_deliveries de`
 
-// SetSite says where this relabel's server is and which webhook its runs have that name
-// none of their own.
+// SetSite stores the URL of this relabel's server and the default webhook of runs.
 func (s *Store) SetSite(ctx context.Context, site relabel.Site) error {
-	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		_, err := tx.Exec(ctx, "UPDATE instance SET url = $1, webhook = $2", site.URL, site.Webhook)
-		return err
-	})
+	return s.exec(ctx, "UPDATE instance SET url = $1, webhook = $2", site.URL, site.Webhook)
 }
 
-// ListDeliveries lists what a run's webhook was told, newest first.
+// ListDeliveries lists the deliveries to a run's webhook, newest first.
 func (s *Store) ListDeliveries(ctx context.Context, run relabel.ID, p relabel.Page) ([]relabel.Delivery, string, error) {
-	l := list[relabel.Delivery]{query: deliverySelect, key: "de", scan: pgx.RowToStructByName[relabel.Delivery],
+	l := list[relabel.Delivery]{query: deliverySelect, key: "de",
 		keyOf: func(d relabel.Delivery) cursor { return cursor{d.CreatedAt, d.ID} }}
 	l.where("de.run_id = %s", run)
 	return l.page(ctx, s, p)
 }
 
-// FindDelivery returns a delivery and the webhook that its run has now, nil if it has
-// none. CodeNotFound if there is no such delivery.
+// FindDelivery returns a delivery and its run's current webhook, nil if there is none.
+// CodeNotFound if there is no such delivery.
 func (s *Store) FindDelivery(ctx context.Context, id relabel.ID) (relabel.Delivery, *relabel.Webhook, error) {
-	rows, _ := s.pool.Query(ctx, deliverySelect+" WHERE de.id = $1", id)
-	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[relabel.Delivery])
+	d, err := readOne[relabel.Delivery](ctx, s.pool, deliverySelect+" WHERE de.id = $1", id)
 	if err != nil {
 		return d, nil, notFound("delivery", id, err)
 	}
@@ -46,7 +41,7 @@ func (s *Store) FindDelivery(ctx context.Context, id relabel.ID) (relabel.Delive
 	return d, hook, notFound("run", d.RunID, err)
 }
 
-// RecordDelivery keeps what came of a try. A delivery that is over keeps what it is.
+// RecordDelivery stores the result of a try. It ignores a finished delivery.
 func (s *Store) RecordDelivery(ctx context.Context, id relabel.ID, try relabel.DeliveryTry) error {
 	var pause *time.Duration
 	if try.State == relabel.DeliveryPending {
@@ -60,8 +55,8 @@ func (s *Store) RecordDelivery(ctx context.Context, id relabel.ID, try relabel.D
 	})
 }
 
-// Redeliver tries a delivery again from now on, whatever became of it before.
-// CodeNotFound if the run has no such delivery, CodeConflict if it has no webhook.
+// Redeliver queues a delivery again, whatever its state. CodeNotFound if the run has no such
+// delivery, CodeConflict if it has no webhook.
 func (s *Store) Redeliver(ctx context.Context, run, id relabel.ID) (relabel.Delivery, error) {
 	d, hook, err := s.FindDelivery(ctx, id)
 	switch {
@@ -95,11 +90,11 @@ func (s *Store) queueDelivery(ctx context.Context, tx pgx.Tx, id relabel.ID) err
 	return err
 }
 
-// deliveryTries is a try more than there are pauses between them.
+// deliveryTries is one more than the number of pauses between tries.
 const deliveryTries = 12
 
-// reviveDeliveries makes the jobs of deliveries available again whose worker is gone, or
-// that run for longer than a try may take, and gives pending deliveries the job they lack.
+// reviveDeliveries makes delivery jobs available again whose worker is gone or that run for too
+// long, and adds the missing jobs of pending deliveries.
 func (s *Store) reviveDeliveries(ctx context.Context, tx pgx.Tx, gone []string) error {
 	_, err := tx.Exec(ctx, `UPDATE river_job SET state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
 		WHERE kind = 'webhook' AND state = 'running' AND (attempted_by[cardinality(attempted_by)] = ANY ($1)
@@ -107,10 +102,10 @@ func (s *Store) reviveDeliveries(ctx context.Context, tx pgx.Tx, gone []string) 
 	if err != nil {
 		return err
 	}
-	rows, _ := tx.Query(ctx, `SELECT de.id FROM webhook_deliveries de WHERE de.state = 'pending' AND NOT EXISTS (
+	lacking, err := readColumn[relabel.ID](ctx, tx,
+		`SELECT de.id FROM webhook_deliveries de WHERE de.state = 'pending' AND NOT EXISTS (
 			SELECT 1 FROM river_job j WHERE j.kind = 'webhook' AND j.args->>'delivery_id' = de.id::text
 			AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`)
-	lacking, err := pgx.CollectRows(rows, pgx.RowTo[relabel.ID])
 	if err != nil {
 		return err
 	}

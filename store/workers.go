@@ -9,15 +9,15 @@ import (
 	"relabel"
 )
 
-// silentAfter is how long a worker may say nothing before it is shown as silent;
-// forgottenAfter, before it is shown no more.
+// A worker is shown as silent after silentAfter without contact, and no longer after
+// forgottenAfter.
 const (
 	silentAfter    = 30 * time.Second
 	forgottenAfter = 24 * time.Hour
 )
 
-// SeeWorker records that the worker lives and whether it is draining, and forgets
-// workers that nobody has heard of for a day.
+// SeeWorker records contact with the worker and whether it is draining, and deletes workers
+// without contact for a day.
 func (s *Store) SeeWorker(ctx context.Context, w relabel.Worker) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		b := &pgx.Batch{}
@@ -30,30 +30,23 @@ func (s *Store) SeeWorker(ctx context.Context, w relabel.Worker) error {
 	})
 }
 
-// ShowActivity records what the worker does right now, and that it lives. A worker that
-// is not there any more is not made anew.
+// ShowActivity records the worker's current activity, and contact with it. It does not recreate
+// a deleted worker.
 func (s *Store) ShowActivity(ctx context.Context, worker string, a relabel.WorkerActivity) error {
-	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		_, err := tx.Exec(ctx, "UPDATE workers SET activity = $2, seen_at = clock_timestamp() WHERE name = $1", worker, a)
-		return err
-	})
+	return s.exec(ctx, "UPDATE workers SET activity = $2, seen_at = clock_timestamp() WHERE name = $1", worker, a)
 }
 
-// ForgetWorker removes a worker that has stopped in order.
+// ForgetWorker deletes a worker that has stopped.
 func (s *Store) ForgetWorker(ctx context.Context, name string) error {
-	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		_, err := tx.Exec(ctx, "DELETE FROM workers WHERE name = $1", name)
-		return err
-	})
+	return s.exec(ctx, "DELETE FROM workers WHERE name = $1", name)
 }
 
-// ListWorkers lists the workers, by machine and start, with what they hold.
+// ListWorkers lists the workers by machine and start, with the number of their trajectories.
 func (s *Store) ListWorkers(ctx context.Context) ([]relabel.Worker, error) {
-	rows, _ := s.pool.Query(ctx, `WITH held AS (SELECT owner, count(*) AS n FROM trajectories WHERE owner IS NOT NULL GROUP BY owner)
+	return listAll[relabel.Worker](ctx, s,
+		`WITH held AS (SELECT owner, count(*) AS n FROM trajectories WHERE owner IS NOT NULL GROUP BY owner)
 		SELECT wo.name, wo.machine, wo.process, wo.docker_hosts, wo.rollouts, wo.prefetch, wo.version,
 			CASE WHEN wo.seen_at < clock_timestamp() - $1::interval THEN 'silent' WHEN wo.draining THEN 'draining' ELSE 'working' END AS state,
 			coalesce(held.n, 0) AS held, wo.started_at, wo.seen_at, wo.activity
 		FROM workers wo LEFT JOIN held ON held.owner = wo.name ORDER BY wo.machine, wo.started_at, wo.name`, silentAfter)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[relabel.Worker])
-	return list, classify(err)
 }
