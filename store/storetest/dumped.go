@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"compress/gzip"
-	"context"
 	"embed"
 	"fmt"
 	"io"
@@ -18,22 +17,20 @@ import (
 //go:embed testdata/schema_*.sql.gz
 var dumps embed.FS
 
-// dumpedSchema is the schema's name in the dumps.
+// dumpedSchema is the schema's name in all dumps.
 const dumpedSchema = "relabel_dumped"
 
-// Dumped makes a schema with the tables and rows of an earlier version (3 or 21), not
+// Dumped creates a schema with the tables and rows of an earlier version (3 or 21), not
 // migrated, and returns the URL that names it.
 func Dumped(t testing.TB, version int) string {
 	t.Helper()
-	address := Schema(t)
+	address, schema := newSchema(t)
 	file, err := dumps.Open(fmt.Sprintf("testdata/schema_%03d.sql.gz", version))
 	must(t, err)
 	unpacked, err := gzip.NewReader(file)
 	must(t, err)
 	text, err := io.ReadAll(unpacked)
 	must(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	must(t, restore(ctx, address, strings.ReplaceAll(string(text), dumpedSchema, schemaOf(address))))
+	must(t, execSQL(address, strings.ReplaceAll(string(text), dumpedSchema, schema)))
 	return address
 }

@@ -8,14 +8,17 @@ import (
 	"net/url"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Cut is where in an exchange with the server a Line is cut.
+// Cut is the point of an exchange with the server at which a Line is cut.
 type Cut int
 
-// The places: what was asked never reaches the server; half of it does; the server has
-// done it and its answer does not arrive; half of the answer does.
+// The points: the request does not reach the server; half of it does; the server has executed
+// it, and the answer does not reach the client; half of the answer does.
 const (
 	BeforeRequest Cut = iota
 	InRequest
@@ -23,16 +26,15 @@ const (
 	InAnswer
 )
 
-// Cuts are all places.
+// Cuts are all points.
 var Cuts = []Cut{BeforeRequest, InRequest, BeforeAnswer, InAnswer}
 
 func (c Cut) String() string {
 	return [...]string{"before the request", "in the request", "before the answer", "in the answer"}[c]
 }
 
-// Line is a way to a Postgres that can be cut in the middle of what is said on it. An
-// exchange is what a client sends up to the point where it waits: one statement, a
-// prepared one with its arguments, or a batch of them.
+// Line is a connection to Postgres that can be cut during an exchange: all that a client sends
+// until it waits, which is one statement, a prepared one with its arguments, or a batch.
 type Line struct {
 	URL string // as a database URL
 
@@ -40,7 +42,7 @@ type Line struct {
 
 	mu    sync.Mutex
 	where Cut
-	match func(n int, sql string) bool // nil while it is not to be cut
+	match func(n int, sql string) bool // nil: no cuts
 	n     int
 	cut   string // the exchanges that were cut
 }
@@ -49,9 +51,7 @@ type Line struct {
 func NewLine(t testing.TB, database string) *Line {
 	t.Helper()
 	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	q := u.Query()
 	l := &Line{network: "unix", target: filepath.Join(q.Get("host"), ".s.PGSQL."+q.Get("port"))}
 	if q.Get("host") == "" {
@@ -60,9 +60,7 @@ func NewLine(t testing.TB, database string) *Line {
 	}
 	dir := t.TempDir()
 	listener, err := net.Listen("unix", filepath.Join(dir, ".s.PGSQL.5432"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	q.Set("host", dir)
 	q.Set("port", "5432")
@@ -88,16 +86,16 @@ func (l *Line) CutAt(where Cut, match func(n int, sql string) bool) {
 	l.where, l.match, l.n, l.cut = where, match, 0, ""
 }
 
-// WasCut returns how the statements begin of the exchanges that were cut, a line each; "" while
-// none was.
+// WasCut returns the beginnings of the statements of the exchanges that were cut, one line each;
+// "" if none was.
 func (l *Line) WasCut() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cut
 }
 
-// passes counts an exchange and says whether, and where, it is cut.
-func (l *Line) passes(sql string) (where Cut, cut bool) {
+// count counts an exchange and returns whether, and where, it is cut.
+func (l *Line) count(sql string) (where Cut, cut bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.n++; l.match == nil || !l.match(l.n, sql) {
@@ -107,14 +105,13 @@ func (l *Line) passes(sql string) (where Cut, cut bool) {
 	return l.where, true
 }
 
-// call is one connection through the line.
-type call struct {
+// connection is one connection through the line. When either direction ends, the whole
+// connection ends.
+type connection struct {
 	line           *Line
 	client, server net.Conn
 	statements     map[string]string // prepared ones, by name
-	mu             sync.Mutex
-	held           bool // answers are held back, for the line to be cut
-	where          Cut
+	cutAnswer      atomic.Int32      // BeforeAnswer or InAnswer: where the next answer is cut
 }
 
 func (l *Line) serve(client net.Conn) {
@@ -124,15 +121,15 @@ func (l *Line) serve(client net.Conn) {
 		return
 	}
 	defer server.Close()
-	c := &call{line: l, client: client, server: server, statements: map[string]string{}}
+	c := &connection{line: l, client: client, server: server, statements: map[string]string{}}
 	var both sync.WaitGroup
 	both.Go(func() { defer server.Close(); c.requests() })
 	both.Go(func() { defer client.Close(); c.answers() })
 	both.Wait()
 }
 
-// readMessage reads one message of Postgres's protocol, whole. The first one of a client
-// has no type.
+// readMessage reads one whole message of Postgres's protocol. The first one of a client has no
+// type.
 func readMessage(r io.Reader, typed bool) ([]byte, error) {
 	head := make([]byte, 4, 256)
 	if typed {
@@ -146,105 +143,84 @@ func readMessage(r io.Reader, typed bool) ([]byte, error) {
 	return append(head, body...), err
 }
 
-// requests passes on what the client sends, exchange by exchange.
-func (c *call) requests() {
-	m, err := readMessage(c.client, false)
+// requests forwards what the client sends, one exchange at a time, until the line is cut.
+func (c *connection) requests() {
 	var exchange []byte
 	var sql string
-	for {
+	for typed := false; ; typed = true {
+		m, err := readMessage(c.client, typed)
 		if err != nil {
 			return
 		}
 		exchange = append(exchange, m...)
 		sql += c.text(m)
-		if ends(m) {
-			if sql != "" && c.meddle(exchange, sql) {
-				return
-			}
-			if _, err := c.server.Write(exchange); err != nil {
-				return
-			}
-			exchange, sql = nil, ""
+		if bytes.IndexByte([]byte("PBDEC"), m[0]) >= 0 {
+			continue // after parse, bind, describe, execute and close, a sync or flush follows
 		}
-		m, err = readMessage(c.client, true)
+		forwarded, cut := c.cutRequest(exchange, sql)
+		if _, err := c.server.Write(forwarded); err != nil || cut {
+			return
+		}
+		exchange, sql = nil, ""
 	}
 }
 
-// ends reports whether the client may wait for an answer to the message: it is none of
-// parse, bind, describe, execute and close, after which a sync or flush comes.
-func ends(m []byte) bool { return bytes.IndexByte([]byte("PBDEC"), m[0]) < 0 }
-
-// text is the statement that a message names.
-func (c *call) text(m []byte) string {
-	field := func(at int) string {
-		s, _, _ := bytes.Cut(m[min(at, len(m)):], []byte{0})
-		return string(s)
-	}
-	switch m[0] {
-	case 'Q':
-		return field(5) + "; "
-	case 'P':
-		name := field(5)
-		c.statements[name] = field(5 + len(name) + 1)
-		return "prepare " + c.statements[name] + "; "
-	case 'B':
-		portal := field(5)
-		return c.statements[field(5+len(portal)+1)] + "; "
+// text returns the statement that a message contains or names.
+func (c *connection) text(m []byte) string {
+	var query pgproto3.Query
+	var parse pgproto3.Parse
+	var bind pgproto3.Bind
+	switch {
+	case m[0] == 'Q' && query.Decode(m[5:]) == nil:
+		return query.String + "; "
+	case m[0] == 'P' && parse.Decode(m[5:]) == nil:
+		c.statements[parse.Name] = parse.Query
+		return "prepare " + parse.Query + "; "
+	case m[0] == 'B' && bind.Decode(m[5:]) == nil:
+		return c.statements[bind.PreparedStatement] + "; "
 	}
 	return ""
 }
 
-// meddle cuts the line at an exchange, if that is what is to happen, and reports so. Where the
-// server is to have answered first, the cut is left to answers.
-func (c *call) meddle(exchange []byte, sql string) (over bool) {
-	where, cut := c.line.passes(sql)
-	if !cut {
-		return false
+// cutRequest returns the part of an exchange that reaches the server, and whether the line is cut
+// then. If its answer is to be cut, answers does so.
+func (c *connection) cutRequest(exchange []byte, sql string) (forwarded []byte, over bool) {
+	if sql == "" {
+		return exchange, false
 	}
-	switch where {
-	case BeforeRequest:
-		c.hangUp()
-		return true
-	case InRequest:
-		_, _ = c.server.Write(exchange[:len(exchange)/2])
-		c.hangUp()
-		return true
+	where, cut := c.line.count(sql)
+	switch {
+	case !cut:
+		return exchange, false
+	case where == BeforeRequest:
+		return nil, true
+	case where == InRequest:
+		return exchange[:len(exchange)/2], true
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.held, c.where = true, where
-	return false
+	c.cutAnswer.Store(int32(where))
+	return exchange, false
 }
 
-// hangUp breaks the line for both.
-func (c *call) hangUp() {
-	_ = c.client.Close()
-	_ = c.server.Close()
-}
-
-// answers passes on what the server answers. Where the line is to be cut it waits until
-// the server is ready for the next request: all that was asked for is done then.
-func (c *call) answers() {
-	var kept []byte
+// answers forwards what the server sends. An answer that is to be cut is held back until the
+// server is ready for the next request: it has executed the whole exchange then.
+func (c *connection) answers() {
+	var held []byte
 	for {
 		m, err := readMessage(c.server, true)
 		if err != nil {
 			return
 		}
-		c.mu.Lock()
-		held, where := c.held, c.where
-		c.mu.Unlock()
-		if !held {
+		where := Cut(c.cutAnswer.Load())
+		if where == 0 {
 			if _, err := c.client.Write(m); err != nil {
 				return
 			}
 			continue
 		}
-		if kept = append(kept, m...); m[0] == 'Z' {
+		if held = append(held, m...); m[0] == 'Z' {
 			if where == InAnswer {
-				_, _ = c.client.Write(kept[:len(kept)/2])
+				_, _ = c.client.Write(held[:len(held)/2])
 			}
-			c.hangUp()
 			return
 		}
 	}

@@ -2,40 +2,33 @@ package storetest
 
 import (
 	"context"
-	"fmt"
-	"net/url"
+	"errors"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"relabel/store"
 )
 
-// dumpedAs replaces the schema's name in the text of the migrated schema.
-const dumpedAs = "schema_of_the_test"
+// newInstance gives a restored database its own id: see [store.Store.Instance].
+const newInstance = "UPDATE " + dumpedSchema + ".instance SET id = gen_random_uuid();"
 
-// newInstance gives a restored database an id of its own: see [store.Store.Instance].
-const newInstance = "UPDATE " + dumpedAs + ".instance SET id = gen_random_uuid();"
-
-// Migrated makes a schema with this binary's tables for the test and returns the URL that
+// Migrated creates a schema with this binary's tables for the test and returns the URL that
 // names it. The migrations run once per process; each schema is then restored from a dump
 // of the first, which takes a third of the time. Without pg_dump each one is migrated.
 func Migrated(t testing.TB) string {
 	t.Helper()
-	address := Schema(t)
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
+	address, schema := newSchema(t)
 	text, err := migratedText()
 	if err != nil {
 		t.Fatalf("migrating the tests' schema: %v", err)
 	}
 	if text == "" {
-		err = migrate(ctx, address)
+		err = migrate(address)
 	} else {
-		err = restore(ctx, address, strings.ReplaceAll(text+newInstance, dumpedAs, schemaOf(address)))
+		err = execSQL(address, strings.ReplaceAll(text+newInstance, dumpedSchema, schema))
 	}
 	if err != nil {
 		t.Fatalf("migrating the test's schema: %v", err)
@@ -43,76 +36,38 @@ func Migrated(t testing.TB) string {
 	return address
 }
 
-// migratedText is the SQL that restores a migrated schema; empty if pg_dump is missing
+// notRestored matches the lines of a dump that only psql understands, and the one that creates
+// the schema.
+var notRestored = regexp.MustCompile(`(?m)^(\\|CREATE SCHEMA ).*\n?`)
+
+// migratedText returns the SQL that restores a migrated schema; empty if pg_dump is missing
 // or older than the server.
-var migratedText = sync.OnceValues(func() (string, error) {
+var migratedText = sync.OnceValues(func() (text string, err error) {
 	base, err := server()
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
 	name := newName()
-	if err := administer(ctx, base, "CREATE SCHEMA "+name); err != nil {
+	if err := execSQL(base, "CREATE SCHEMA "+name); err != nil {
 		return "", err
 	}
-	address := withSchema(base, name)
-	err = migrate(ctx, address)
-	var text []byte
-	if err == nil {
-		text, _ = exec.CommandContext(ctx, "pg_dump", "--no-owner", "--inserts", "--schema="+name, base).Output()
+	defer func() { err = errors.Join(err, execSQL(base, "DROP SCHEMA "+name+" CASCADE")) }()
+	if err := migrate(withSchema(base, name)); err != nil {
+		return "", err
 	}
-	if dropErr := administer(ctx, base, "DROP SCHEMA "+name+" CASCADE"); err == nil {
-		err = dropErr
-	}
-	return strings.ReplaceAll(statements(string(text)), name, dumpedAs), err
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	dump, _ := exec.CommandContext(ctx, "pg_dump", "--no-owner", "--inserts", "--schema="+name, base).Output()
+	return strings.ReplaceAll(notRestored.ReplaceAllString(string(dump), ""), name, dumpedSchema), nil
 })
 
-// statements removes from a dump what only psql understands and what makes the schema.
-func statements(dump string) string {
-	var kept strings.Builder
-	for line := range strings.Lines(dump) {
-		if !strings.HasPrefix(line, `\`) && !strings.HasPrefix(line, "CREATE SCHEMA ") {
-			kept.WriteString(line)
-		}
-	}
-	return kept.String()
-}
-
-func migrate(ctx context.Context, address string) error {
+func migrate(address string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
 	s, err := store.Open(ctx, address)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	return s.Migrate(ctx)
-}
-
-// restore executes SQL on a connection of its own: a dump changes the search path.
-func restore(ctx context.Context, address, sql string) error {
-	u, err := url.Parse(address)
-	if err != nil {
-		return err
-	}
-	options := u.Query()
-	options.Del("pool_max_conns")
-	u.RawQuery = options.Encode()
-	conn, err := pgx.Connect(ctx, u.String())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
-		return fmt.Errorf("restoring a dump: %w", err)
-	}
-	return nil
-}
-
-// schemaOf returns the schema that an address names.
-func schemaOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Query().Get("search_path")
 }

@@ -26,7 +26,7 @@ func TestARestoredSchemaIsTheMigratedOne(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	address := Schema(t)
-	must(t, migrate(ctx, address))
+	must(t, migrate(address))
 	migrated, restored := Open(t, address), New(t)
 	for what, sql := range map[string]string{
 		"catalog":  catalog,

@@ -1,11 +1,11 @@
-// Package storetest gives every test a store of its own: a schema in a real Postgres,
+// Package storetest gives every test its own store: a schema in a real Postgres,
 // migrated, dropped when the test ends. Tests may run in parallel, in any number of
 // processes.
 //
-// The server is that of RELABEL_TEST_DATABASE_URL. Without it, one local server is
-// shared by all test processes of this user on the machine, in a folder below the
-// system's temporary one; the first to need it starts it, and it ends by itself half an
-// hour after the last test asked for it. It does not sync to disk.
+// RELABEL_TEST_DATABASE_URL names the server. Without it, all test processes of this user
+// on the machine share one local server, in a folder below the system's temporary folder.
+// The first process that needs it starts it, and it ends half an hour after the last test
+// used it. It does not sync to disk.
 package storetest
 
 import (
@@ -26,12 +26,13 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"relabel/store"
 	"relabel/store/localpg"
 )
 
-// limit bounds each thing that is done to the server beside the tests.
+// limit bounds each operation on the server outside of the tests.
 const limit = 3 * time.Minute
 
 // New returns an empty, migrated store that nothing else uses.
@@ -53,28 +54,26 @@ func Open(t testing.TB, url string) *store.Store {
 	return s
 }
 
-// Schema makes an empty schema for the test and returns the URL that names it.
+// Schema creates an empty schema for the test and returns the URL that names it.
 func Schema(t testing.TB) string {
+	t.Helper()
+	address, _ := newSchema(t)
+	return address
+}
+
+func newSchema(t testing.TB) (address, name string) {
 	t.Helper()
 	base, err := server()
 	if err != nil {
 		t.Fatalf("the tests' Postgres: %v", err)
 	}
-	name := newName()
-	run := func(sql string) {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		defer cancel()
-		if err := administer(ctx, base, sql); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-	}
-	run("CREATE SCHEMA " + name)
-	t.Cleanup(func() { run("DROP SCHEMA " + name + " CASCADE") })
-	return withSchema(base, name)
+	name = newName()
+	must(t, execSQL(base, "CREATE SCHEMA "+name))
+	t.Cleanup(func() { must(t, execSQL(base, "DROP SCHEMA "+name+" CASCADE")) })
+	return withSchema(base, name), name
 }
 
-// newName returns a schema's name, which says when it was made: see sweep.
+// newName returns a schema's name, which contains the time of its creation: see sweep.
 func newName() string {
 	return fmt.Sprintf("t%d_%s", time.Now().Unix(), strings.ReplaceAll(uuid.NewString(), "-", "")[:12])
 }
@@ -89,17 +88,26 @@ func withSchema(base, name string) string {
 	return u.String()
 }
 
-func administer(ctx context.Context, url, sql string) error {
-	conn, err := pgx.Connect(ctx, url)
+// execSQL executes statements on a separate connection, because a dump changes the search path.
+func execSQL(address, statements string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	config, err := pgxpool.ParseConfig(address) // pgx itself does not know pool_max_conns
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	_, err = conn.Exec(ctx, sql)
-	return err
+	if _, err = conn.PgConn().Exec(ctx, statements).ReadAll(); err != nil {
+		return fmt.Errorf("%s: %w", statements[:min(len(statements), 80)], err)
+	}
+	return nil
 }
 
-// server returns the URL of the shared server, started at need, once for each process.
+// server returns the URL of the shared server, which it starts if needed; once per process.
 var server = sync.OnceValues(func() (string, error) {
 	if given := os.Getenv("RELABEL_TEST_DATABASE_URL"); given != "" {
 		_, err := url.Parse(given)
@@ -112,8 +120,7 @@ var server = sync.OnceValues(func() (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	// One process at a time starts or adopts the server; localpg's own lock refuses
-	// rather than waits.
+	// One process at a time starts or adopts the server: localpg's own lock does not wait.
 	gate, err := os.OpenFile(filepath.Join(dir, "gate"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return "", err
@@ -132,13 +139,13 @@ var server = sync.OnceValues(func() (string, error) {
 	if err := endWhenUnused(dir); err != nil {
 		return "", err
 	}
-	if err := sweep(ctx, pg.URL()); err != nil {
+	if err := execSQL(pg.URL(), sweep); err != nil {
 		return "", err
 	}
 	return pg.URL(), pg.Leave()
 })
 
-// closeInherited has files that this process inherited closed in what it starts: the server
+// closeInherited makes child processes close the files that this process inherited: the server
 // outlives it, and would keep a lock on such a file.
 func closeInherited() error {
 	open, err := os.ReadDir("/proc/self/fd")
@@ -153,8 +160,8 @@ func closeInherited() error {
 	return err
 }
 
-// endWhenUnused marks the server as used now, and lets a small shell loop, one for each
-// server, end it half an hour after the last such mark.
+// endWhenUnused marks the server as used now. A shell loop, one per server, stops it half an
+// hour after the last mark.
 func endWhenUnused(dir string) error {
 	mark := filepath.Join(dir, "used")
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
@@ -174,21 +181,11 @@ rmdir "watch.$pid"`
 	return cmd.Process.Release()
 }
 
-// sweep drops the schemas of test processes that were killed: those of more than two
-// hours ago.
-func sweep(ctx context.Context, url string) error {
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	rows, _ := conn.Query(ctx, `SELECT nspname FROM pg_namespace WHERE nspname ~ '^t[0-9]{10}_'
-		AND substr(nspname, 2, 10)::bigint < extract(epoch FROM now()) - 7200`)
-	old, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	for _, name := range old {
-		if _, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+name+" CASCADE"); err != nil {
-			return err
-		}
-	}
-	return err
-}
+// sweep drops the schemas that killed test processes created more than two hours ago.
+const sweep = `DO $$ DECLARE old name; BEGIN
+	FOR old IN SELECT nspname FROM pg_namespace WHERE nspname ~ '^t[0-9]{10}_'
+		AND substr(nspname, 2, 10)::bigint < extract(epoch FROM now()) - 7200 LOOP
+		EXECUTE format('DROP SCHEMA IF EXISTS %I CASCADE', old);
+		COMMIT;
+	END LOOP;
+END $$`
